@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The table of contents: `make help`. Everything is built outside of the tree, in $(O); what is fetched is cached under
+# $(KVGPU_CACHE). Reports land in build/.
+
+SHELL		:= /bin/bash
+export KVGPU_CACHE ?= $(HOME)/.cache/kvgpu
+O		?= $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
+CC		?= gcc
+TB		:= testbed/tb
+
+.DEFAULT_GOAL	:= help
+
+include gpu-model/model.mk
+include selftests/selftests.mk
+
+help: ## what there is to make
+	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort -u | expand -t 18
+
+setup: ## packages, root file systems, kernels and QEMU of the test bed (called by the others; a second run takes seconds)
+	$(TB) setup
+
+demo: setup model plugin ## the main job end to end, shown: a server with a K20m, stock nouveau, verified copies
+	selftests/demo/demo.sh
+
+check: ## all tests; the last line is 'N passed, N failed'
+	@selftests/check.sh quick
+
+check-long: ## check, and everything slow
+	@selftests/check.sh long
+
+clean: ## removes what was built from this tree (not what was fetched)
+	rm -rf '$(O)' build
+
+.PHONY: help setup demo check check-long clean

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* core/'s own state: who uses which register how often, and how much may be said about it. */
+#ifndef KVGPU_MODEL_CORE_H
+#define KVGPU_MODEL_CORE_H
+
+#include "model.h"
+
+/* index 0 stands for registers without a range */
+struct core {
+	const char *unit_of[256];	/* unit name per range */
+	uint64_t rd[256], wr[256];	/* accesses per range; gk110.lock */
+	uint32_t *unlisted;		/* accesses per register without a range, GK110_BAR0_SIZE bytes of address space */
+	bool running;
+	pthread_mutex_t note_lock;
+	uint64_t note_window;		/* start of the current second, monotonic ns */
+	unsigned int notes, notes_dropped;
+};
+
+extern const struct unit_ops *const gk110_units[];
+extern const unsigned int gk110_nr_units;
+
+/* mmio.c: builds range_of[]; -EINVAL when ranges overlap, are unaligned or outside BAR0 (a programming error) */
+int mmio_init(struct gk110 *g);
+
+/* config.c: 0, or -EINVAL after gk110_err() */
+int config_check(const struct gk110_config *cfg);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * BAR0 dispatch. Units see aligned 32-bit accesses; the bus may do 1, 2, 4 or 8 bytes at any alignment. A narrow read
+ * takes its bytes from the word, a narrow write hands over which bits were written, a wide one becomes two words, low
+ * word first. A register without a handler is plain storage, as is most of the chip to software.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core.h"
+
+static int mmio_add(struct gk110 *g, const struct unit_ops *u, const struct mmio_range *r)
+{
+	unsigned int idx = g->nr_ranges;
+	uint32_t reg;
+
+	if (!r->size || (r->base | r->size) & 3 || r->base + (uint64_t)r->size > GK110_BAR0_SIZE || idx > 255) {
+		gk110_err("%s: range %s is unaligned, outside BAR0 or one too many", u->name, r->name);
+		return -EINVAL;
+	}
+	for (reg = r->base >> 2; reg < (r->base + r->size) >> 2; reg++) {
+		if (g->range_of[reg]) {
+			gk110_err("%s: range %s overlaps %s at 0x%06x", u->name, r->name,
+				  g->ranges[g->range_of[reg]]->name, reg << 2);
+			return -EINVAL;
+		}
+		g->range_of[reg] = idx;
+	}
+	g->ranges[idx] = r;
+	g->core->unit_of[idx] = u->name;
+	g->nr_ranges++;
+	return 0;
+}
+
+int mmio_init(struct gk110 *g)
+{
+	unsigned int u, i;
+	int ret;
+
+	g->nr_ranges = 1;
+	for (u = 0; u < gk110_nr_units; u++)
+		for (i = 0; i < gk110_units[u]->nr_ranges; i++) {
+			ret = mmio_add(g, gk110_units[u], &gk110_units[u]->ranges[i]);
+			if (ret)
+				return ret;
+		}
+	return 0;
+}
+
+static uint32_t read_word(struct gk110 *g, uint32_t reg)
+{
+	unsigned int idx = g->range_of[reg >> 2];
+
+	g->core->rd[idx]++;
+	if (!idx)
+		g->core->unlisted[reg >> 2]++;
+	if (idx && g->ranges[idx]->read)
+		return g->ranges[idx]->read(g, reg);
+	return reg_get(g, reg);
+}
+
+static void write_word(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	unsigned int idx = g->range_of[reg >> 2];
+
+	g->core->wr[idx]++;
+	if (!idx)
+		g->core->unlisted[reg >> 2]++;
+	if (idx && g->ranges[idx]->write)
+		g->ranges[idx]->write(g, reg, val & be, be);
+	else
+		reg_merge(g, reg, val, be);
+}
+
+uint64_t gk110_mmio_read(struct gk110 *g, uint32_t off, unsigned int size)
+{
+	uint64_t val = 0;
+	unsigned int done, n, shift;
+
+	if (size > 8 || off > GK110_BAR0_SIZE - size)
+		return ~0ull;
+	stat_inc(g, mmio_rd[off >> 16]);
+	pthread_mutex_lock(&g->lock);
+	for (done = 0; done < size; done += n) {
+		uint32_t reg = (off + done) & ~3u;
+		uint64_t word;
+
+		shift = (off + done) & 3;
+		n = size - done < 4 - shift ? size - done : 4 - shift;
+		word = read_word(g, reg) >> (8 * shift);
+		if (n < 4)
+			word &= (1u << (8 * n)) - 1;
+		val |= word << (8 * done);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return val;
+}
+
+void gk110_mmio_write(struct gk110 *g, uint32_t off, unsigned int size, uint64_t val)
+{
+	unsigned int done, n, shift;
+
+	if (size > 8 || off > GK110_BAR0_SIZE - size)
+		return;
+	stat_inc(g, mmio_wr[off >> 16]);
+	pthread_mutex_lock(&g->lock);
+	for (done = 0; done < size; done += n) {
+		uint32_t reg = (off + done) & ~3u, be;
+
+		shift = (off + done) & 3;
+		n = size - done < 4 - shift ? size - done : 4 - shift;
+		be = n == 4 ? ~0u : ((1u << (8 * n)) - 1) << (8 * shift);
+		write_word(g, reg, (uint32_t)(val >> (8 * done)) << (8 * shift), be);
+	}
+	pthread_mutex_unlock(&g->lock);
+}

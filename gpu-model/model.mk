@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The GPU model: gk110-model (the vfio-user server), its VBIOS image, and the helper that QEMU loads.
+
+MODEL_DIRS	:= core root mmu fifo ce gr vfio
+MODEL_SRC	:= $(sort $(foreach d,$(MODEL_DIRS),$(wildcard gpu-model/$(d)/*.c)))
+MODEL_OBJ	:= $(MODEL_SRC:%.c=$(O)/%.o)
+MODEL		:= $(O)/gpu-model/gk110-model
+VBIOS		:= $(O)/gpu-model/k20m.rom
+PLUGIN		:= $(O)/gpu-model/gk110-barmap.so
+PLUGIN_SRC	:= $(sort $(wildcard gpu-model/plugin/*.c))
+
+MODEL_CPPFLAGS	:= -Iinclude -Iinclude/user -Igpu-model
+MODEL_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
+MODEL_LDLIBS	:= -pthread
+
+$(O)/gpu-model/%.o: gpu-model/%.c
+	@mkdir -p $(@D)
+	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(MODEL): $(O)/gpu-model/main.o $(MODEL_OBJ)
+	$(CC) $(MODEL_CFLAGS) $^ -o $@ $(MODEL_LDLIBS)
+
+$(O)/gpu-model/mkvbios: $(wildcard gpu-model/vbios/*.c gpu-model/vbios/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@
+
+$(VBIOS): $(O)/gpu-model/mkvbios
+	$< $@
+
+$(PLUGIN): $(PLUGIN_SRC) $(wildcard gpu-model/plugin/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -fPIC -shared $(PLUGIN_SRC) -o $@ $(MODEL_LDLIBS)
+
+model: $(MODEL) $(VBIOS) ## the GPU model and its VBIOS
+plugin: $(PLUGIN) ## the helper that re-points mapped BAR pages inside QEMU
+print-model: ; @echo '$(MODEL)'
+print-plugin: ; @echo '$(PLUGIN)'
+print-kvgpu: ; @echo ''
+
+-include $(MODEL_OBJ:.o=.d) $(O)/gpu-model/main.d
+
+.PHONY: model plugin print-model print-plugin print-kvgpu

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# make check, make check-long: set-up, then each rung of the tests from the cheapest to the dearest. A rung that can't be
+# built is a failure, and the others still run.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+mode=${1:-quick}
+fuzz_s=${FUZZ_SECONDS:-8}
+case $mode in
+quick) ;;
+long) fuzz_s=${FUZZ_SECONDS:-120} ;;
+*) echo "usage: selftests/check.sh quick|long" >&2; exit 2 ;;
+esac
+# shellcheck source=selftests/tap.sh
+. selftests/tap.sh
+
+# results are counted once at the end, also when somebody interrupts
+trap 'tap_report; exit 130' INT TERM
+
+if ! testbed/tb setup; then
+	tap_fail "testbed/tb setup"
+	tap_report
+	exit 1
+fi
+
+tap_step "lint" 120 make -s lint
+tap_step "build model and plugin" 600 make -s -j2 model plugin
+tap_step "build unit tests" 900 make -s -j2 unit-tests
+for t in $(make -s print-unit-tests); do
+	tap_run "unit ${t#*/unit/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
+done
+tap_step "build fuzz targets" 900 make -s -j2 fuzz-tests
+for t in $(make -s print-fuzz-tests); do
+	tap_step "fuzz ${t#*/fuzz/} ($fuzz_s s)" $((fuzz_s + 120)) selftests/fuzz/run.sh "$t" "$fuzz_s"
+done
+if [ -x selftests/testbed/tb_test.sh ]; then
+	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
+fi
+tap_run "native: stock nouveau on the model" $([ "$mode" = long ] && echo 7200 || echo 2400) \
+	selftests/native/run.sh "$mode"
+tap_report

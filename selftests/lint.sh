@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Cheap checks of the sources, each a rule of docs/house-style.md. Prints what is wrong and where; exit code 1 if any.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+complain() { printf '%s\n' "$*"; bad=1; }
+
+mapfile -t files < <(git ls-files --cached --others --exclude-standard)
+
+for f in "${files[@]}"; do
+	[ -f "$f" ] || continue
+	case $f in
+	*.c|*.h|*.sh|*.py|*.mk|Makefile|testbed/tb)
+		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: \(GPL-2.0-only\|MIT\)' ||
+			complain "$f: no SPDX line among its first three"
+		lines=$(wc -l <"$f")
+		[ "$lines" -le 800 ] || complain "$f: $lines lines, 800 is the limit: is there a second noun in it?"
+		;;
+	esac
+	case $f in
+	*/util*.[ch]|*/common.[ch]|*/misc.[ch]|*/helpers.[ch]|*/utils.*) complain "$f: a name that says nothing" ;;
+	esac
+	case $f in
+	include/*.h|gpu-model/*.h)
+		guard=$(sed -n 's/^#ifndef \(KVGPU_[A-Z0-9_]*_H\)$/\1/p' "$f" | head -n 1)
+		if [ -z "$guard" ]; then
+			complain "$f: no KVGPU_..._H include guard"
+		elif ! grep -q "^#define $guard\$" "$f"; then
+			complain "$f: guard $guard is tested but not defined"
+		fi
+		;;
+	gpu-model/vbios/*) ;;
+	gpu-model/*.c)
+		grep -nE 'reg_(get|set|merge)\([a-z]+, *0x' "$f" | sed "s|^|$f:|; s|\$|  <- name the register in include/gk110|" |
+			grep . && bad=1
+		;;
+	esac
+done
+
+# headers stand alone
+for f in include/gk110/*.h; do
+	[ -f "$f" ] || continue
+	gcc -std=gnu11 -Wall -Werror -Iinclude -Iinclude/user -fsyntax-only -x c "$f" 2>/dev/null ||
+		complain "$f: does not compile alone"
+done
+
+# every room says what it is for
+for d in gpu-model gpu-model/* include testbed docs selftests selftests/*; do
+	[ -d "$d" ] || continue
+	git ls-files --cached --others --exclude-standard "$d" | grep -q . || continue
+	if [ ! -f "$d/README.md" ]; then
+		complain "$d: no README.md that says what it is for"
+	elif [ "$(wc -l <"$d/README.md")" -gt 60 ]; then
+		complain "$d/README.md: longer than 60 lines"
+	fi
+done
+
+if command -v shellcheck >/dev/null; then
+	mapfile -t scripts < <(printf '%s\n' "${files[@]}" | grep -E '\.sh$|^testbed/tb$|^\.ci/run$' | xargs -r grep -lE '^#!.*(ba)?sh|SPDX' )
+	shellcheck -x -S warning "${scripts[@]}" || bad=1
+else
+	complain "shellcheck is not installed: testbed/tb setup installs it"
+fi
+exit $bad

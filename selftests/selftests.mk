@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Unit tests (cmocka, ASan + UBSan; some again under TSan) and fuzz targets (libFuzzer). The list of programs and of the
+# sources each one tests is selftests/tests.mk; every program links exactly what it names.
+
+SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fno-omit-frame-pointer
+ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
+TSAN		:= -fsanitize=thread
+CLANG		?= clang
+TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
+
+include selftests/tests.mk
+
+$(O)/asan/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
+
+$(O)/tsan/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(TSAN) -MMD -MP -c $< -o $@
+
+$(O)/fuzzobj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
+
+# $(call unit_rule,name): selftests/unit/NAME.c with the sources $(SRC_NAME)
+define unit_rule
+$(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))
+	@mkdir -p $$(@D)
+	$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS)
+$(O)/unit-tsan/$(1): $(O)/tsan/selftests/unit/$(1).o $(patsubst %.c,$(O)/tsan/%.o,$(SRC_$(1)))
+	@mkdir -p $$(@D)
+	$(CC) $(SAN_CFLAGS) $(TSAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS)
+endef
+
+define fuzz_rule
+$(O)/fuzz/$(1): $(O)/fuzzobj/selftests/fuzz/$(1).o $(patsubst %.c,$(O)/fuzzobj/%.o,$(FUZZSRC_$(1)))
+	@mkdir -p $$(@D)
+	$(CLANG) $(SAN_CFLAGS) -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(MODEL_LDLIBS)
+endef
+
+$(foreach t,$(UNIT_TESTS),$(eval $(call unit_rule,$(t))))
+$(foreach t,$(FUZZ_TESTS),$(eval $(call fuzz_rule,$(t))))
+
+UNIT_BINS	:= $(UNIT_TESTS:%=$(O)/unit/%) $(TSAN_TESTS:%=$(O)/unit-tsan/%)
+FUZZ_BINS	:= $(FUZZ_TESTS:%=$(O)/fuzz/%)
+
+unit-tests: $(UNIT_BINS) $(VBIOS) ## builds the unit tests
+fuzz-tests: $(FUZZ_BINS) ## builds the fuzz targets
+print-unit-tests: ; @printf '%s\n' $(UNIT_BINS)
+print-fuzz-tests: ; @printf '%s\n' $(FUZZ_BINS)
+
+lint: ## cheap checks of the sources: file sizes, header guards, stray hex offsets, shell scripts
+	@selftests/lint.sh
+
+-include $(shell test -d '$(O)' && find '$(O)/asan' '$(O)/tsan' '$(O)/fuzzobj' -name '*.d' 2>/dev/null)
+
+.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint

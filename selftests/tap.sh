@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Sourced. Runs test programs that speak TAP and keeps the score: an "ok" counts as passed, a "not ok" as failed
+# (TODO/XFAIL and SKIP lines count apart), and a program that dies, ends with an error although all its lines are ok, or
+# prints fewer lines than it planned counts as one failure more: silence is never a pass.
+
+tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=()
+
+# tap_run NAME LIMIT_S CMD...
+tap_run()
+{
+	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS
+	shift 2
+	log=$(mktemp)
+	printf '== %s\n' "$name"
+	timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1
+	rc=$?
+	while IFS= read -r line; do
+		case $line in
+		1..*) planned=${line#1..}; planned=${planned%% *} ;;
+		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)) ;;
+		"not ok"*) seen=$((seen + 1)); bad=$((bad + 1)); tap_failed=$((tap_failed + 1))
+			   tap_failures+=("$name: $line") ;;
+		"ok"*"# SKIP"*|"ok"*"# skip"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); printf '   %s\n' "$line" ;;
+		"ok "*) seen=$((seen + 1)); tap_passed=$((tap_passed + 1)) ;;
+		esac
+	done <"$log"
+	if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
+		tap_fail "$name: not done after $limit s"
+	elif [ "$seen" -eq 0 ]; then
+		tap_fail "$name: no test ran (exit code $rc)"
+	elif [ "$planned" -ge 0 ] && [ "$seen" -lt "$planned" ]; then
+		tap_fail "$name: planned $planned, ran $seen (exit code $rc)"
+	elif [ "$rc" -ne 0 ] && [ "$bad" -eq 0 ]; then
+		tap_fail "$name: exit code $rc although every line is ok"
+	fi
+	if [ "$rc" -ne 0 ] || [ "$bad" -ne 0 ]; then
+		sed 's/^/   | /' "$log" | tail -n 60
+	fi
+	printf '   %d lines, %d failed, %d s\n' "$seen" "$bad" $((SECONDS - start))
+	rm -f "$log"
+}
+
+# tap_step NAME LIMIT_S CMD...: one test out of a command that just succeeds or fails
+tap_step()
+{
+	local name=$1 limit=$2 log rc start=$SECONDS
+	shift 2
+	log=$(mktemp)
+	printf '== %s\n' "$name"
+	timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1
+	rc=$?
+	if [ "$rc" -eq 0 ]; then
+		tap_passed=$((tap_passed + 1))
+	else
+		tap_fail "$name: exit code $rc"
+		sed 's/^/   | /' "$log" | tail -n 60
+	fi
+	printf '   exit code %d, %d s\n' "$rc" $((SECONDS - start))
+	rm -f "$log"
+	return "$rc"
+}
+
+tap_fail()
+{
+	tap_failed=$((tap_failed + 1))
+	tap_failures+=("$1")
+	printf '   FAILED %s\n' "$1"
+}
+
+# last words; exit code 0 only if something passed and nothing failed
+tap_report()
+{
+	local f
+
+	if [ "${#tap_failures[@]}" -gt 0 ]; then
+		printf '\nfailures:\n'
+		for f in "${tap_failures[@]}"; do printf '  %s\n' "$f"; done
+	fi
+	printf '%d passed, %d failed, %d skipped\n' "$tap_passed" "$tap_failed" "$tap_skipped"
+	[ "$tap_failed" -eq 0 ] && [ "$tap_passed" -gt 0 ]
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* BAR0 dispatch: every size at every alignment against a byte array that is written the naive way, and bad ranges. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/core.h"
+
+#define BASE	0x1000u
+#define SPAN	64u
+
+static uint32_t hooked[SPAN / 4];
+static unsigned int reads, writes;
+
+static uint32_t hook_read(struct gk110 *g, uint32_t reg)
+{
+	reads++;
+	return hooked[(reg - BASE) / 4];
+}
+
+static void hook_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	uint32_t *w = &hooked[(reg - BASE) / 4];
+
+	assert_int_equal(val & ~be, 0);
+	writes++;
+	*w = (*w & ~be) | val;
+}
+
+static struct mmio_range ranges[2] = {
+	{ .base = BASE, .size = SPAN, .name = "hooked", .read = hook_read, .write = hook_write },
+	{ .base = BASE + SPAN, .size = SPAN, .name = "plain" },
+};
+static struct unit_ops unit = { .name = "test", .ranges = ranges, .nr_ranges = 2 };
+const struct unit_ops *const gk110_units[] = { &unit };
+const unsigned int gk110_nr_units = 1;
+
+static struct gk110 *device(void)
+{
+	struct gk110 *g = calloc(1, sizeof(*g));
+
+	g->core = calloc(1, sizeof(*g->core));
+	g->ranges = calloc(256, sizeof(*g->ranges));
+	g->range_of = calloc(1, GK110_BAR0_SIZE / 4);
+	g->regs = calloc(1, GK110_BAR0_SIZE);
+	g->core->unlisted = calloc(1, GK110_BAR0_SIZE);
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_mutex_init(&g->core->note_lock, NULL);
+	return g;
+}
+
+static void device_free(struct gk110 *g)
+{
+	free(g->core->unlisted);
+	free(g->regs);
+	free(g->range_of);
+	free(g->ranges);
+	free(g->core);
+	free(g);
+}
+
+static void every_size_and_alignment(void **state)
+{
+	static const unsigned int sizes[] = { 1, 2, 4, 8 };
+	struct gk110 *g = device();
+	uint8_t naive[2 * SPAN + 16] = { 0 };
+	unsigned int round, s, off;
+
+	memset(hooked, 0, sizeof(hooked));
+	assert_int_equal(mmio_init(g), 0);
+	for (round = 0; round < 50; round++)
+		for (s = 0; s < 4; s++)
+			for (off = 0; off + sizes[s] <= 2 * SPAN; off++) {
+				uint64_t val = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ rand(), want = 0;
+				unsigned int rd = rand() % (2 * SPAN - 8);
+
+				gk110_mmio_write(g, BASE + off, sizes[s], val);
+				memcpy(naive + off, &val, sizes[s]);
+				memcpy(&want, naive + rd, sizes[s]);
+				assert_true(gk110_mmio_read(g, BASE + rd, sizes[s]) == want);
+			}
+	assert_true(reads && writes);
+	device_free(g);
+}
+
+static void unlisted_registers_are_counted_and_stored(void **state)
+{
+	struct gk110 *g = device();
+
+	assert_int_equal(mmio_init(g), 0);
+	gk110_mmio_write(g, 0x500000, 4, 0x12345678);
+	assert_int_equal(gk110_mmio_read(g, 0x500000, 4), 0x12345678);
+	assert_int_equal(g->core->unlisted[0x500000 / 4], 2);
+	assert_int_equal(g->core->rd[0], 1);
+	assert_int_equal(g->core->wr[0], 1);
+	assert_int_equal(g->core->rd[1], 0);
+	device_free(g);
+}
+
+static void outside_of_the_bar(void **state)
+{
+	struct gk110 *g = device();
+
+	assert_int_equal(mmio_init(g), 0);
+	assert_true(gk110_mmio_read(g, GK110_BAR0_SIZE - 2, 4) == ~0ull);
+	assert_true(gk110_mmio_read(g, ~0u, 8) == ~0ull);
+	gk110_mmio_write(g, GK110_BAR0_SIZE - 2, 4, 1);
+	gk110_mmio_write(g, ~0u, 1, 1);
+	device_free(g);
+}
+
+static void bad_ranges_are_refused(void **state)
+{
+	static const struct mmio_range bad[] = {
+		{ .base = 0x1002, .size = 4, .name = "unaligned" },
+		{ .base = 0x1000, .size = 0, .name = "empty" },
+		{ .base = GK110_BAR0_SIZE - 4, .size = 8, .name = "beyond the end" },
+		{ .base = BASE, .size = 4, .name = "overlap" },
+	};
+	struct mmio_range keep = ranges[1];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct gk110 *g = device();
+
+		ranges[1] = bad[i];
+		assert_true(mmio_init(g) < 0);
+		device_free(g);
+	}
+	ranges[1] = keep;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_size_and_alignment),
+		cmocka_unit_test(unlisted_registers_are_counted_and_stored),
+		cmocka_unit_test(outside_of_the_bar),
+		cmocka_unit_test(bad_ranges_are_refused),
+	};
+
+	return cmocka_run_group_tests_name("core/mmio", tests, NULL, NULL);
+}
