@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of mmu/ share. Nothing outside mmu/ and its tests includes this.
+ */
+#ifndef KVGPU_MODEL_MMU_STATE_H
+#define KVGPU_MODEL_MMU_STATE_H
+
+#include "tlb.h"
+
+/* a fault that could not be posted at once because gk110.lock was busy */
+struct fault_record {
+	uint32_t inst, va_lo, va_hi, info;
+};
+
+struct mmu {
+	/* chip-wide mode, from FB_MMU_CTRL; changed with dma_lock held for writing */
+	unsigned int big_shift;
+	bool bypass;
+	enum mem_target bypass_target;
+
+	pthread_mutex_t tlbs_lock;
+	struct tlb *tlbs;
+
+	/* fault.c; the records that software sees are in the register file, under gk110.lock */
+	pthread_mutex_t fault_lock;
+	pthread_cond_t fault_wake;
+	pthread_t fault_thread;
+	bool fault_running, fault_stop;		/* fault_lock */
+	uint32_t queued;			/* bit per unit with a record in queue[] */
+	bool dropped;
+	struct fault_record queue[32];
+
+	struct peephole *peephole;	/* lock */
+};
+
+/* memory.c: mem_read/mem_write without statistics; false when a byte is outside memory. dma_lock held for reading */
+bool mem_fetch(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
+bool mem_store(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
+/* memcpy whose aligned copies of 1, 2, 4 and 8 bytes are single accesses: CPUs and engines share this memory */
+void mem_copy_from(void *dst, const void *mem, size_t len);
+void mem_copy_to(void *mem, const void *src, size_t len);
+
+/* fault.c */
+int fault_start(struct gk110 *g);
+void fault_stop(struct gk110 *g);
+void fault_reset(struct gk110 *g);
+uint32_t fault_source_read(struct gk110 *g, uint32_t reg);
+void fault_source_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+void fault_record_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+
+/* bar.c: translations of @pdb (or of all) changed; lock held */
+void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m);
+
+/* space.c: the instance block that a word with ADDR and TARGET as in 0x1704 names */
+void space_load_word(struct gk110 *g, uint32_t word, struct mmu_space *s);
+
+/* peephole.c; the handlers run with lock held */
+int peephole_init(struct gk110 *g);
+void peephole_reset(struct gk110 *g);
+void peephole_fini(struct gk110 *g);
+uint32_t peephole_read(struct gk110 *g, uint32_t reg);
+void peephole_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+void peephole_bind(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Translations and copies through address spaces: rights from cached lines, VA limits, pages and targets in one copy,
+ * what a segment says. With --bench: nanoseconds per translation.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "mmu/fake.h"
+#include "mmu/fake_device.h"
+
+#define LIMIT	((1ull << 40) - 1)
+
+struct rig {
+	struct fake *f;
+	struct fake_vm vm;
+	struct mmu_space s;
+	struct mmu_client c;
+};
+
+static struct rig *rig_create(void)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+
+	r->f = fake_create(64 << 20, 4 << 20);
+	r->vm = fake_vm_create(r->f, LIMIT);
+	r->s = fake_space(r->f, &r->vm);
+	assert_int_equal(mmu_client_init(&r->f->g, &r->c, "test", 0x15, 1, -1), 0);
+	return r;
+}
+
+static void rig_destroy(struct rig *r)
+{
+	mmu_client_fini(&r->f->g, &r->c);
+	fake_destroy(r->f);
+	free(r);
+}
+
+/* reason of the recorded fault of the client's unit, -1 when none; clears it */
+static int take_fault(struct rig *r)
+{
+	uint32_t source = fake_rd32(r->f, GMMU_FAULT_SOURCE);
+
+	fake_wr32(r->f, GMMU_FAULT_SOURCE, source);
+	return source & BIT(0x15) ? (int)FIELD_GET(GMMU_FAULT_INFO_REASON, fake_rd32(r->f, GMMU_FAULT_INFO(0x15))) : -1;
+}
+
+static int try(struct rig *r, uint64_t va, enum mmu_access acc, unsigned int flags)
+{
+	struct mmu_seg seg;
+	int ret;
+
+	pthread_rwlock_rdlock(&r->f->g.dma_lock);
+	ret = mmu_translate(&r->f->g, &r->c, &r->s, va, 4, acc, flags, &seg);
+	pthread_rwlock_unlock(&r->f->g.dma_lock);
+	assert_true(ret == 0 || ret == -EFAULT);
+	return ret ? take_fault(r) : -1;
+}
+
+static void rights_of_cached_lines(void **state)
+{
+	const struct { uint64_t bits; int want[3][2]; } cases[] = {	/* [access][privileged] */
+		{ 0, { { -1, -1 }, { -1, -1 }, { -1, -1 } } },
+		{ GMMU_PTE_RO, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
+		{ GMMU_PTE_WRITE_DISABLE, { { -1, -1 }, { 6, 6 }, { 6, 6 } } },
+		{ GMMU_PTE_READ_DISABLE, { { 7, 7 }, { -1, -1 }, { 7, 7 } } },
+		{ GMMU_PTE_PRIV, { { 5, -1 }, { 5, -1 }, { 5, -1 } } },
+		{ GMMU_PTE_PRIV | GMMU_PTE_RO, { { 5, -1 }, { 5, 6 }, { 5, 6 } } },
+	};
+	struct rig *r = rig_create();
+	unsigned int i, acc, priv, warm;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		fake_map(r->f, &r->vm, i * 0x1000, 0x100000, MEM_VRAM, cases[i].bits, false);
+	for (warm = 0; warm < 2; warm++)
+		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+			for (acc = ACC_READ; acc <= ACC_ATOMIC; acc++)
+				for (priv = 0; priv < 2; priv++)
+					assert_int_equal(try(r, i * 0x1000, acc, priv ? MMU_PRIV_ACCESS : 0),
+							 cases[i].want[acc][priv]);
+	rig_destroy(r);
+}
+
+static void segments(void **state)
+{
+	struct rig *r = rig_create();
+	struct mmu_seg seg;
+
+	fake_map(r->f, &r->vm, 0x5000, 0x300000, MEM_VRAM, GMMU_PTE_VOL | GMMU_PTE_RO | 0xdbull << 36, false);
+	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x5ff0, 64, ACC_READ, 0, &seg), 0);
+	assert_int_equal(seg.len, 16);
+	assert_int_equal(seg.phys, 0x300ff0);
+	assert_ptr_equal(seg.ptr, r->f->g.vram + 0x300ff0);
+	assert_int_equal(seg.kind, 0xfe);	/* compressed 0xdb as its plain kind */
+	assert_true(seg.vol && seg.read_only);
+	assert_int_equal(seg.target, MEM_VRAM);
+
+	fake_map(r->f, &r->vm, 0x100000000, 0x400000, MEM_VRAM, 0, true);
+	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x100000010, ~0ul, ACC_WRITE, 0, &seg), 0);
+	assert_int_equal(seg.len, 0x1fff0);
+	assert_false(seg.read_only);
+
+	fake_map(r->f, &r->vm, 0x7000, FAKE_IOVA + 0x8000, MEM_SYS_COH, 0, false);
+	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x7004, 0, ACC_WRITE, 0, &seg), 0);
+	assert_int_equal(seg.len, 1);
+	assert_ptr_equal(seg.ptr, r->f->guest + 0x8004);
+	rig_destroy(r);
+}
+
+static void limit_inside_a_page(void **state)
+{
+	struct rig *r = rig_create();
+	struct mmu_seg seg;
+
+	fake_map(r->f, &r->vm, 0x20000, 0x400000, MEM_VRAM, 0, true);
+	r->s.limit = 0x27fff;
+	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x27000, 0x10000, ACC_READ, 0, &seg), 0);
+	assert_int_equal(seg.len, 0x1000);
+	assert_int_equal(try(r, 0x28000, ACC_READ, 0), MMU_LIMIT);
+	assert_int_equal(try(r, 1ull << 40, ACC_READ, 0), MMU_LIMIT);
+	assert_int_equal(try(r, ~0ull, ACC_READ, 0), MMU_LIMIT);
+	r->s.limit = ~0ull;			/* a limit beyond the address width gives no more addresses */
+	assert_int_equal(try(r, (1ull << 40) + 0x20000, ACC_READ, 0), MMU_LIMIT);
+	r->s.valid = false;
+	assert_int_equal(try(r, 0x20000, ACC_READ, 0), MMU_UNBOUND_INST);
+	rig_destroy(r);
+}
+
+static void no_memory_there(void **state)
+{
+	struct rig *r = rig_create();
+
+	fake_map(r->f, &r->vm, 0x1000, 1ull << 30, MEM_VRAM, 0, false);
+	fake_map(r->f, &r->vm, 0x2000, 0x1000, MEM_SYS_COH, 0, false);
+	fake_map(r->f, &r->vm, 0x3000, FAKE_IOVA, MEM_SYS_NCOH, 0, false);
+	assert_int_equal(try(r, 0x1000, ACC_READ, 0), MMU_REGION);
+	assert_int_equal(try(r, 0x2000, ACC_READ, 0), MMU_REGION);
+	assert_int_equal(try(r, 0x3000, ACC_WRITE, 0), -1);
+	r->f->guest_read_only = true;
+	assert_int_equal(try(r, 0x3000, ACC_WRITE, 0), MMU_REGION);
+	assert_int_equal(try(r, 0x3000, ACC_READ, 0), -1);
+	rig_destroy(r);
+}
+
+static uint32_t rnd_state = 1;
+static uint32_t rnd(uint32_t below)
+{
+	rnd_state = rnd_state * 1664525 + 1013904223;
+	return (rnd_state >> 8) % below;
+}
+
+/* copies of any length and alignment over scattered small, big and system pages, against a flat array */
+static void copies_over_pages(void **state)
+{
+	const unsigned int pages = 96, size = 96 * 4096;
+	struct rig *r = rig_create();
+	uint8_t *flat = calloc(1, size), *buf = malloc(size);
+	unsigned int i, n;
+
+	for (i = 0; i < 32; i++)	/* alternating video memory backwards and system memory */
+		fake_map(r->f, &r->vm, i * 0x1000, i & 1 ? FAKE_IOVA + i * 0x1000 : 0x200000 - i * 0x1000,
+			 i & 1 ? MEM_SYS_COH : MEM_VRAM, 0, false);
+	fake_map(r->f, &r->vm, 0x20000, 0x600000, MEM_VRAM, 0, true);
+	fake_map(r->f, &r->vm, 0x40000, 0x400000, MEM_VRAM, 0, true);
+	for (n = 0; n < 3000; n++) {
+		unsigned int off = rnd(pages * 4096), len = rnd(n % 3 ? 64 : size);
+
+		if (len > size - off)
+			len = size - off;
+		for (i = 0; i < len; i++)
+			buf[i] = rnd(256);
+		memcpy(flat + off, buf, len);
+		assert_int_equal(mmu_write(&r->f->g, &r->c, &r->s, off, buf, len, 0), 0);
+		off = rnd(size);
+		len = rnd(size - off);
+		assert_int_equal(mmu_read(&r->f->g, &r->c, &r->s, off, buf, len, 0), 0);
+		assert_memory_equal(buf, flat + off, len);
+	}
+	assert_int_equal(mmu_read(&r->f->g, &r->c, &r->s, size - 8, buf, 16, 0), -EFAULT);
+	assert_int_equal(take_fault(r), MMU_PTE);
+	assert_true(r->f->g.stats.dma_wr_bytes && r->f->g.stats.vram_wr_bytes);
+	free(flat);
+	free(buf);
+	rig_destroy(r);
+}
+
+static void more_than_one_hold(void **state)
+{
+	struct rig *r = rig_create();
+	uint64_t size = 3 << 20, i;
+	uint8_t *buf = malloc(size);
+
+	for (i = 0; i < size; i += 0x20000)
+		fake_map(r->f, &r->vm, i, 0x1000000 + i, MEM_VRAM, 0, true);
+	for (i = 0; i < size; i++)
+		buf[i] = i * 7 + (i >> 12);
+	assert_int_equal(mmu_write(&r->f->g, &r->c, &r->s, 0, buf, size, 0), 0);
+	assert_memory_equal(r->f->g.vram + 0x1000000, buf, size);
+	free(buf);
+	rig_destroy(r);
+}
+
+static void spaces_are_read_from_memory(void **state)
+{
+	struct rig *r = rig_create();
+	struct mmu_space s;
+	uint32_t *inst = (uint32_t *)r->f->guest;
+
+	assert_int_equal(r->s.limit, LIMIT);
+	assert_int_equal(r->s.pdb, r->vm.pdb);
+	inst[0x200 / 4] = 0xabcde000 | 4 | 3;
+	inst[0x204 / 4] = 0xffffff12;
+	inst[0x208 / 4] = 0x12345678;
+	inst[0x20c / 4] = 0xffffff03;
+	assert_true(mmu_space_load(&r->f->g, FAKE_IOVA, MEM_SYS_COH, &s));
+	assert_int_equal(s.pdb, 0x12abcde000);
+	assert_int_equal(s.pdb_target, MEM_SYS_NCOH);
+	assert_int_equal(s.limit, 0x312345fff);
+	assert_int_equal(s.inst, FAKE_IOVA);
+	assert_false(mmu_space_load(&r->f->g, 0, MEM_SYS_COH, &s));
+	assert_false(s.valid);
+	assert_false(mmu_space_load(&r->f->g, 0, MEM_PEER, &s));
+	assert_false(mmu_space_load(&r->f->g, (64 << 20) - 0x200, MEM_VRAM, &s));
+	rig_destroy(r);
+}
+
+/* ---------------------------------------------------------------- --bench */
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static void bench_one(struct rig *r, const char *what, uint64_t stride, uint64_t span, unsigned int loops)
+{
+	struct mmu_seg seg;
+	uint64_t va = 0, sum = 0;
+	unsigned int i;
+	double t;
+
+	pthread_rwlock_rdlock(&r->f->g.dma_lock);
+	t = now_ns();
+	for (i = 0; i < loops; i++) {
+		if (mmu_translate(&r->f->g, &r->c, &r->s, va, 4096, ACC_READ, 0, &seg))
+			abort();
+		sum += seg.len;
+		va = va + stride >= span ? 0 : va + stride;
+	}
+	t = now_ns() - t;
+	pthread_rwlock_unlock(&r->f->g.dma_lock);
+	printf("%-48s %7.1f ns%s\n", what, t / loops, sum ? "" : "!");
+}
+
+static void bench_invalidate(struct rig *r, unsigned int loops)
+{
+	unsigned int i;
+	double t = now_ns();
+
+	for (i = 0; i < loops; i++)
+		fake_invalidate(r->f, r->vm.pdb, 0, 1);
+	printf("%-48s %7.1f ns\n", "invalidate (two register writes, 4 TLBs)", (now_ns() - t) / loops);
+}
+
+static int bench(void)
+{
+	struct rig *r = rig_create();
+	uint64_t i;
+	double t;
+
+	for (i = 0; i < 0x1800; i++)
+		fake_map(r->f, &r->vm, i << 12, i << 12, MEM_VRAM, 0, false);
+	bench_one(r, "hit, one small page", 0, 1, 20000000);
+	bench_one(r, "hit, 256 small pages", 0x1000, 256 << 12, 20000000);
+	bench_one(r, "miss, 6144 small pages in turn", 0x1000, 0x1800 << 12, 5000000);
+	for (i = 0; i < 0x1800; i++)
+		fake_unmap(r->f, &r->vm, i << 12, false);
+	for (i = 0; i < 128; i++)
+		fake_map(r->f, &r->vm, i << 17, i << 17, MEM_VRAM, 0, true);
+	fake_invalidate(r->f, r->vm.pdb, 0, 1);
+	bench_one(r, "hit, 64 big pages", 0x20000, 64 << 17, 20000000);
+	for (i = 0; i < 256; i++)
+		fake_map(r->f, &r->vm, 0x10000000 + (i << 12), FAKE_IOVA + (i << 12), MEM_SYS_COH, 0, false);
+	bench_invalidate(r, 200000);
+	fake_wr32(r->f, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | r->vm.inst >> 12);
+	t = now_ns();
+	for (i = 0; i < 5000000; i++)
+		bar_write(&r->f->g, WIN_BAR1, (i & 0x3fff) * 4, 4, i);
+	printf("%-48s %7.1f ns\n", "bar_write of 4 bytes", (now_ns() - t) / 5000000);
+	t = now_ns();
+	for (i = 0; i < 5000000; i++)
+		if (bar_read(&r->f->g, WIN_BAR1, (i & 0x3fff) * 4, 4) == 1)
+			rnd_state++;
+	printf("%-48s %7.1f ns\n", "bar_read of 4 bytes", (now_ns() - t) / 5000000);
+	rig_destroy(r);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rights_of_cached_lines),
+		cmocka_unit_test(segments),
+		cmocka_unit_test(limit_inside_a_page),
+		cmocka_unit_test(no_memory_there),
+		cmocka_unit_test(copies_over_pages),
+		cmocka_unit_test(more_than_one_hold),
+		cmocka_unit_test(spaces_are_read_from_memory),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "--bench"))
+		return bench();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
