@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kvgpu-firmware, which takes the host's GR firmware out of the distribution's nouveau.ko
+
+FIRMWARE	:= $(O)/firmware/kvgpu-firmware
+FIRMWARE_SRC	:= $(sort $(wildcard firmware/*.c))
+FIRMWARE_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror
+FIRMWARE_LDLIBS	:= -lelf -llzma -lz
+
+$(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
+	@mkdir -p $(@D)
+	$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
+
+$(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
+	@mkdir -p $(@D)
+	$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(ASAN) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
+
+firmware: $(FIRMWARE) ## the tool that reads the host's GR firmware out of nouveau.ko
+firmware-asan: $(O)/asan/kvgpu-firmware
+print-firmware-asan: ; @echo '$(O)/asan/kvgpu-firmware'
+
+.PHONY: firmware firmware-asan print-firmware-asan

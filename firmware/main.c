@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kvgpu-firmware: the command. Exit codes: 0 done, 1 the input or output is at fault, 2 wrong usage. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "extract.h"
+#include "kvgpu/firmware.h"
+
+static const char usage[] =
+"usage: kvgpu-firmware [--kernel RELEASE | --module FILE] [--output FILE] [--quiet]\n"
+"       kvgpu-firmware --check FILE\n"
+"\n"
+"Takes the GK110 microcode and register lists out of the distribution's nouveau.ko and writes them\n"
+"to one file with a checksum, for the kvgpu kernel module.\n"
+"\n"
+"  --kernel RELEASE  the kernel whose nouveau.ko to read (default: the running one)\n"
+"  --module FILE     read this nouveau.ko (plain or .xz) instead\n"
+"  --output FILE     where to write (default: /lib/firmware/" KVGPU_FW_NAME ")\n"
+"  --check FILE      check a written file and list what is in it\n"
+"  --quiet           say nothing when all is well\n";
+
+/* the module of a release: plain or compressed, in the place Debian uses */
+static char *find_module(const char *release)
+{
+	static const char *const endings[] = { "", ".xz" };
+	char *path = NULL;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (asprintf(&path, "/lib/modules/%s/kernel/drivers/gpu/drm/nouveau/nouveau.ko%s", release, endings[i]) < 0)
+			return NULL;
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	fprintf(stderr, "kvgpu-firmware: no nouveau.ko of kernel %s under /lib/modules: install that kernel's image package, or give --module FILE\n",
+		release);
+	return NULL;
+}
+
+static void make_parent(const char *path)
+{
+	char *dir = strdup(path), *slash = dir ? strrchr(dir, '/') : NULL;
+
+	if (slash && slash != dir) {
+		*slash = 0;
+		mkdir(dir, 0755);	/* one level is all the default needs; open() tells when it was not enough */
+	}
+	free(dir);
+}
+
+/* writes beside the target and renames, so that a reader never sees a part */
+static bool write_image(const char *path, const struct image *img)
+{
+	char *tmp = NULL;
+	bool ok = false;
+	FILE *f;
+
+	make_parent(path);
+	if (asprintf(&tmp, "%s.new", path) < 0)
+		return false;
+	f = fopen(tmp, "wb");
+	if (f) {
+		ok = fwrite(img->data, 1, img->size, f) == img->size && !fflush(f) && !fsync(fileno(f));
+		ok = !fclose(f) && ok && !rename(tmp, path);
+	}
+	if (!ok) {
+		fprintf(stderr, "kvgpu-firmware: can't write %s: %s\n", path, strerror(errno));
+		unlink(tmp);
+	}
+	free(tmp);
+	return ok;
+}
+
+static int check_file(const char *path)
+{
+	struct image img = { malloc(KVGPU_FW_MAX_SIZE + 1), 0 };
+	FILE *f = fopen(path, "rb");
+	bool ok = false;
+
+	if (!f || !img.data)
+		fprintf(stderr, "kvgpu-firmware: can't open %s: %s\n", path, strerror(errno));
+	else {
+		img.size = fread(img.data, 1, KVGPU_FW_MAX_SIZE + 1, f);
+		ok = image_check(&img, true);
+	}
+	if (f)
+		fclose(f);
+	free(img.data);
+	return !ok;
+}
+
+static int write_from(const char *module, const char *output, bool quiet)
+{
+	struct module *m = module_open(module);
+	struct image img = { NULL, 0 };
+	bool ok;
+
+	ok = m && extract_gk110(m, &img) && image_check(&img, !quiet) && write_image(output, &img);
+	if (ok && !quiet)
+		printf("written to %s\n", output);
+	free(img.data);
+	module_close(m);
+	return !ok;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "kernel", required_argument, NULL, 'k' }, { "module", required_argument, NULL, 'm' },
+		{ "output", required_argument, NULL, 'o' }, { "check", required_argument, NULL, 'c' },
+		{ "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, {},
+	};
+	const char *kernel = NULL, *module = NULL, *output = "/lib/firmware/" KVGPU_FW_NAME;
+	struct utsname uts;
+	bool quiet = false;
+	char *found = NULL;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'k': kernel = optarg; break;
+		case 'm': module = optarg; break;
+		case 'o': output = optarg; break;
+		case 'c': return check_file(optarg);
+		case 'q': quiet = true; break;
+		case 'h': fputs(usage, stdout); return 0;
+		default: fputs(usage, stderr); return 2;
+		}
+	}
+	if (optind < argc || (kernel && module)) {
+		fprintf(stderr, "kvgpu-firmware: %s\n%s", optind < argc ? "there are no arguments without an option" :
+			"--kernel and --module exclude each other", usage);
+		return 2;
+	}
+	if (!module) {
+		uname(&uts);
+		module = found = find_module(kernel ? kernel : uts.release);
+		if (!module)
+			return 1;
+	}
+	ret = write_from(module, output, quiet);
+	free(found);
+	return ret;
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# firmware_test.sh TOOL NOUVEAU.ko[.xz]...: kvgpu-firmware on real modules and on damaged ones. TAP on stdout.
+set -u
+tool=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0
+
+ok() { n=$((n + 1)); printf 'ok %d - %s\n' "$n" "$1"; }
+not_ok() { n=$((n + 1)); printf 'not ok %d - %s\n' "$n" "$1"; sed 's/^/# /' "$work/err"; }
+
+# refuses NAME ARGS...: exit code 1, says something, writes nothing
+refuses()
+{
+	local name=$1 rc
+	shift
+	rm -f "$work/out"
+	"$tool" --output "$work/out" "$@" >"$work/log" 2>"$work/err"
+	rc=$?
+	if [ "$rc" -eq 1 ] && [ -s "$work/err" ] && [ ! -e "$work/out" ] && grep -q '^kvgpu-firmware: ' "$work/err"; then
+		ok "refused: $name"
+	else
+		not_ok "refused: $name (exit code $rc)"
+	fi
+}
+
+sums=""
+for ko in "$@"; do
+	if "$tool" --quiet --module "$ko" --output "$work/fw" 2>"$work/err" && "$tool" --check "$work/fw" >"$work/log" 2>&1; then
+		ok "extracted from $(sed -n 's/.*nouveau of \([^,]*\),.*/\1/p' "$work/log")"
+	else
+		not_ok "extracted from $ko"
+	fi
+	sums+="$(sed -n 's/.*crc32 //p' "$work/log")"$'\n'
+done
+if [ "$(sort -u <<<"${sums%$'\n'}" | wc -l)" -eq 1 ]; then
+	ok "all kernels' nouveau give the same contents"
+else
+	not_ok "all kernels' nouveau give the same contents: ${sums//$'\n'/ }"
+fi
+
+ko=$work/nouveau.ko
+case $1 in *.xz) xz -dc "$1" >"$ko" ;; *) cp "$1" "$ko" ;; esac
+refuses "a file that does not exist" --module "$work/none.ko"
+head -c 100000 "$ko" >"$work/cut.ko"; refuses "a module cut short" --module "$work/cut.ko"
+head -c 70000 /dev/urandom >"$work/noise.ko"; refuses "noise" --module "$work/noise.ko"
+cp /bin/true "$work/true.ko"; refuses "an ordinary program" --module "$work/true.ko"
+objcopy --strip-all "$ko" "$work/stripped.ko" 2>/dev/null; refuses "a stripped module" --module "$work/stripped.ko"
+for sym in gk110_grhub_code gk110_grctx_pack_hub gk110_gr_pack_mmio; do
+	objcopy --redefine-sym $sym=renamed "$ko" "$work/renamed.ko"
+	refuses "a module without $sym" --module "$work/renamed.ko"
+done
+xz -kc "$ko" | head -c 200000 >"$work/cut.ko.xz"; refuses "damaged xz data" --module "$work/cut.ko.xz"
+refuses "a kernel that is not installed" --kernel 0.0.0-none
+
+# another size of list entries: a changed list must be noticed, not misread
+off=$(nm -S "$ko" | awk '$4 == "gk110_grctx_init_icmd_0" { print $1 }')
+sec=$(readelf -SW "$ko" | awk '$2 == ".rodata" || $3 == ".rodata" { for (i = 1; i <= NF; i++) if ($i == "PROGBITS") print $(i + 2) }' | head -n 1)
+cp "$ko" "$work/odd.ko"
+printf '\0' | dd of="$work/odd.ko" bs=1 seek=$((0x$sec + 0x$off + 4)) conv=notrunc 2>/dev/null
+refuses "a list that ends in its middle" --module "$work/odd.ko"
+
+# the written file: every flipped bit of it is noticed
+"$tool" --quiet --module "$ko" --output "$work/fw" 2>"$work/err"
+size=$(stat -c %s "$work/fw") bad=0
+for i in 0 9 13 17 21 25 30 200 500 $((size / 2)) $((size - 1)); do
+	cp "$work/fw" "$work/flip"
+	printf '\xa5' | dd of="$work/flip" bs=1 seek="$i" conv=notrunc 2>/dev/null
+	cmp -s "$work/fw" "$work/flip" && continue
+	"$tool" --check "$work/flip" >/dev/null 2>"$work/err" && bad=$((bad + 1))
+done
+if [ "$bad" -eq 0 ]; then ok "a damaged firmware file is noticed"; else not_ok "$bad damaged firmware files pass"; fi
+"$tool" --check /dev/null >/dev/null 2>"$work/err"
+if [ $? -eq 1 ]; then ok "an empty firmware file is refused"; else not_ok "an empty firmware file is refused"; fi
+
+"$tool" --kernel x --module y >/dev/null 2>"$work/err"
+if [ $? -eq 2 ]; then ok "wrong usage gives exit code 2"; else not_ok "wrong usage gives exit code 2"; fi
+printf '1..%d\n' "$n"
