@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The copy engines' inside. unit.c: registers and methods; launch.c: one launch from method to completion; surface.c: where
+ * a byte of a surface is; copy.c: copies and fills; move.c: bytes; remap.c: component remapping; semaphore.c: what happens in memory
+ * beside the data (semaphores, render enable).
+ */
+#ifndef KVGPU_MODEL_CE_H
+#define KVGPU_MODEL_CE_H
+
+#include "gk110/ce.h"
+#include "model.h"
+
+#define CE_CHUNK		(1u << 20)	/* bytes per hold of dma_lock */
+#define CE_ROWS			8		/* most lines that lie in one GOB */
+#define CE_VA_MASK		((1ull << CE_VA_BITS) - 1)
+
+struct ce_engine {
+	struct mmu_client client;
+	struct pacer pacer;
+	unsigned int index;			/* in gk110.engine[] */
+};
+
+struct ce {
+	struct ce_engine engine[GK110_CE_NR];
+};
+
+/* the last translation of a surface (or of one of its rows); valid during one hold of dma_lock */
+struct ce_cursor {
+	uint64_t va;
+	uint64_t len;				/* 0 = nothing */
+	uint8_t *ptr;
+	enum mem_target target;
+};
+
+struct ce_surface {
+	bool pitch_layout;
+	bool phys;
+	enum mem_target target;			/* of a physical surface */
+	enum mmu_access acc;
+	uint64_t addr;
+	int64_t pitch;				/* pitch layout only, the rest block-linear only */
+	uint64_t x0, y0;			/* origin in bytes and lines */
+	unsigned int gob_rows;
+	unsigned int log2_height;		/* GOBs per block */
+	uint64_t block_bytes;			/* distance of horizontally adjacent GOBs */
+	uint64_t row_bytes;			/* one row of blocks */
+	uint64_t layer_offset;
+	struct ce_cursor cur[CE_ROWS];
+	uint64_t moved[2];			/* bytes of this chunk: [0] elsewhere, [1] VRAM */
+};
+
+struct ce_remap {
+	unsigned int size;			/* bytes of a component */
+	unsigned int nr_src, nr_dst;
+	unsigned int sel[4];			/* A0B5_REMAP_* per destination component */
+	uint32_t constant[2];
+};
+
+#define CE_PATTERN_BYTES	144		/* a multiple of every element size there is */
+#define CE_PATTERN_COPIES	32
+
+struct ce_job {
+	struct gk110 *g;
+	struct ce_engine *ce;
+	struct chan *c;
+	unsigned int mmu_flags;
+	struct ce_surface src, dst;
+	/* does at most about @budget bytes of work from (line, x) on and moves both on; 0 or -EFAULT. dma_lock held */
+	int (*step)(struct ce_job *job, uint64_t budget);
+	uint64_t lines, width;			/* width in units: bytes, or elements when converting */
+	uint64_t line, x;
+	bool uses_src;
+	bool streaming;				/* too big for the caches */
+	struct ce_remap remap;
+	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES];	/* fills: the elements, repeated */
+	uint8_t write_mask[16];			/* conversions: 0xff per byte of an element that is written */
+	bool masked;
+};
+
+/* ---- surface.c */
+
+/* reads block geometry of @words; CE_NO_ERR or what is wrong. @elem: bytes per element. Needs @width and @lines to check. */
+enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words, unsigned int elem, uint64_t width,
+					  uint64_t lines);
+/* address of byte @x of line @line; *@run = bytes that follow it contiguously, as far as the layout goes */
+uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, uint64_t *run);
+/* lines from @line on that share a GOB (CE_ROWS at most, any number for pitch) */
+unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line);
+void ce_surface_forget(struct ce_surface *s);
+
+/* Fills the cursor for @va; *@n is cut to what is there. NULL after recording a fault. dma_lock held. */
+uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va, uint64_t *n);
+
+static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va, uint64_t *n)
+{
+	uint64_t off;
+
+	va &= CE_VA_MASK;
+	off = va - cur->va;
+	if (off >= cur->len)
+		return ce_map_slow(job, s, cur, va, n);
+	if (*n > cur->len - off)
+		*n = cur->len - off;
+	return cur->ptr + off;
+}
+
+/* copies between a buffer and @n bytes of a line from byte @x on; 0 or -EFAULT */
+int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf, uint64_t n);
+int ce_surface_write(struct ce_job *job, uint64_t line, uint64_t x, const uint8_t *buf, uint64_t n);
+
+/* ---- move.c */
+
+#define CE_RUNS		64		/* translated ahead of the bytes */
+#define CE_STREAM_BYTES	(16u << 20)	/* from here on a copy would only sweep the caches */
+
+struct ce_run {
+	uint8_t *d;
+	const uint8_t *s;
+	uint64_t n;
+};
+
+/* as a copy that goes byte by byte upwards would leave it, whatever overlaps */
+void ce_copy_forward(uint8_t *d, const uint8_t *s, uint64_t n);
+/* all @runs in their order, each as ce_copy_forward() */
+void ce_move_runs(const struct ce_run *runs, unsigned int n, bool streaming);
+/* one line of a GOB: all of it is read before any of it is written */
+void ce_move_gob_line(uint8_t *d, const uint8_t *s);
+
+/* ---- copy.c */
+
+/* picks the step for a plain copy or, without a source, a fill from job->pattern */
+void ce_copy_prepare(struct ce_job *job);
+
+/* ---- remap.c */
+
+/* decodes SET_REMAP_COMPONENTS; CE_NO_ERR or what is wrong */
+enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *state);
+bool ce_remap_is_copy(const struct ce_remap *r);
+bool ce_remap_is_fill(const struct ce_remap *r);
+bool ce_remap_reads_src(const struct ce_remap *r);
+/* one destination element of constants repeated over job->pattern */
+void ce_remap_pattern(struct ce_job *job);
+void ce_remap_prepare(struct ce_job *job);
+
+/* ---- semaphore.c */
+
+enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch);
+int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t launch);
+/* reduction @op of class A0B5 on @old with @arg; only for values that ce_semaphore_check() accepts */
+uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg);
+/* 0 and *@enabled, or -EFAULT */
+int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled);
+enum eng_ret ce_render_check(const uint32_t *state);
+
+/* ---- launch.c */
+
+enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, uint32_t launch);
+
+/* ---- unit.c: interrupts, lock not held */
+void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_ce_launcherr code);
+
+static inline uint64_t ce_address(const uint32_t *state, enum gk110_ce_state upper)
+{
+	return (((uint64_t)state[upper] << 32) | state[upper + 1]) & CE_VA_MASK;
+}
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keeps an engine busy for as long as a stated rate asks, without using the CPU for it.
+ *
+ * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units / per_s seconds, to the last
+ * fraction of a nanosecond, so any number of charges adds up exactly. A thread that comes late (it overslept, or the machine
+ * gave it no CPU) catches up, because the time line does not wait for it; only an engine that really was idle starts anew.
+ * Idle is: no job open (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. What can be caught up is limited to
+ * PACER_LAG_NS, so that a machine too slow for the rate does not collect a credit and burst later.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "model.h"
+
+#define NS_PER_S		1000000000ull
+#define PACER_SLICE_NS		1000000ull	/* longest sleep between two looks at *stop */
+#define PACER_GAP_NS		250000ull
+#define PACER_LAG_NS		20000000ull
+#define PACER_MIN_SLEEP_NS	20000ull	/* shorter debts wait for the next charge: a sleep can't be that short */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static void sleep_until(uint64_t t)
+{
+	struct timespec ts = { .tv_sec = (time_t)(t / NS_PER_S), .tv_nsec = (long)(t % NS_PER_S) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+/* the time line starts at @now unless the engine has been working up to now */
+static void pacer_start(struct pacer *p, uint64_t now)
+{
+	uint64_t idle_from = p->busy_until > p->last ? p->busy_until : p->last;
+
+	if (now <= p->busy_until)
+		return;
+	if (now > idle_from + PACER_GAP_NS) {
+		p->busy_until = now;
+		p->rem = 0;
+	}
+}
+
+static void pacer_limit_lag(struct pacer *p, uint64_t now)
+{
+	if (now > p->busy_until + PACER_LAG_NS)
+		p->busy_until = now - PACER_LAG_NS;
+}
+
+void pacer_begin(struct pacer *p)
+{
+	if (!p->per_s)
+		return;
+	pacer_start(p, now_ns());
+	p->open = true;
+}
+
+void pacer_end(struct pacer *p)
+{
+	if (!p->per_s)
+		return;
+	p->open = false;
+	p->last = now_ns();
+}
+
+void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
+{
+	unsigned __int128 cost;
+	uint64_t now;
+
+	if (!p->per_s)
+		return;
+	now = now_ns();
+	if (!p->open)
+		pacer_start(p, now);
+	pacer_limit_lag(p, now);
+	cost = (unsigned __int128)units * NS_PER_S + p->rem;
+	p->busy_until += (uint64_t)(cost / p->per_s);
+	p->rem = (uint64_t)(cost % p->per_s);
+	while (p->busy_until > now && p->busy_until - now >= PACER_MIN_SLEEP_NS && !(stop && atomic_load(stop))) {
+		sleep_until(p->busy_until - now > PACER_SLICE_NS ? now + PACER_SLICE_NS : p->busy_until);
+		now = now_ns();
+	}
+	p->last = now;
+}

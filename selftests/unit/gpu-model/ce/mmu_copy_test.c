@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The copy engines on the real MMU and pacer: page tables, TLBs, fault records, pace. With --bench: speed of the shapes of
+ * copies for growing sizes, each beside a memcpy of the same size.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "ce/ce.h"
+#include "mmu/fake.h"
+#include "mmu/fake_device.h"
+
+#define MIB		(1ull << 20)
+#define GUEST_VA	0x10000000ull	/* guest memory, 4 KiB pages in a scattered order */
+#define VRAM_VA		0x80000000ull	/* video memory, big pages */
+#define PITCH_COPY	0x386u
+#define PAGE		4096ull
+
+struct rig {
+	struct fake *f;
+	struct fake_vm vm;
+	struct chan c;
+	uint64_t guest_size, vram_size;
+};
+
+/* ------------------------------------------------------------------ the rest of the chip */
+
+void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level)
+{
+}
+
+void fifo_engine_resume(struct gk110 *g, unsigned int engine)
+{
+}
+
+void fifo_kick(struct gk110 *g)
+{
+}
+
+uint64_t ptimer_now(struct gk110 *g)
+{
+	return 0;
+}
+
+/* where page @i of guest memory lies: a bijection for any power of two, without a constant stride */
+static uint64_t scattered(uint64_t i, uint64_t pages)
+{
+	uint64_t mask = pages - 1;
+
+	i = (i * 0x9e37 + 0x1234) & mask;
+	i ^= i >> 5;
+	return (i * 0x2c1b + 7) & mask;
+}
+
+static struct rig *rig_create(uint64_t size, uint64_t rate)
+{
+	static const uint8_t unit[] = { 0x15, 0x16, 0x1b }, client[] = { 0x01, 0x02, 0x19 };
+	struct rig *r = calloc(1, sizeof(*r));
+	struct gk110 *g;
+	uint64_t i;
+
+	r->guest_size = r->vram_size = 2 * size;
+	r->f = fake_create(r->vram_size + 8 * MIB, r->guest_size);
+	g = &r->f->g;
+	g->cfg.ce_bytes_per_s = rate;
+	for (g->nr_engines = 0; g->nr_engines < 3; g->nr_engines++) {
+		i = g->nr_engines;
+		g->engine[i] = (struct engine){ .inst = (unsigned int)i, .fault_unit = unit[i], .hub_client = client[i],
+						.ops = &ce_engine };
+	}
+	assert_int_equal(ce_unit.init(g), 0);
+	ce_unit.reset(g);
+	r->vm = fake_vm_create(r->f, 0xffffffffff);
+	for (i = 0; i < r->guest_size / PAGE; i++)
+		fake_map(r->f, &r->vm, GUEST_VA + i * PAGE, FAKE_IOVA + scattered(i, r->guest_size / PAGE) * PAGE, MEM_SYS_COH,
+			 0, false);
+	for (i = 0; i < r->vram_size; i += 128 << 10)
+		fake_map(r->f, &r->vm, VRAM_VA + i, i, MEM_VRAM, 0, true);
+	r->c.vm = fake_space(r->f, &r->vm);
+	return r;
+}
+
+static void rig_destroy(struct rig *r)
+{
+	ce_unit.fini(&r->f->g);
+	fake_destroy(r->f);
+	free(r);
+}
+
+static uint8_t *guest_byte(struct rig *r, uint64_t off)
+{
+	return r->f->guest + scattered(off / PAGE, r->guest_size / PAGE) * PAGE + off % PAGE;
+}
+
+static enum eng_ret method(struct rig *r, unsigned int inst, uint32_t mthd, uint32_t data)
+{
+	return ce_engine.method(&r->f->g, inst, &r->c, 4, mthd, data, true);
+}
+
+/* one line of @n bytes */
+static enum eng_ret copy(struct rig *r, unsigned int inst, uint64_t dst, uint64_t src, uint64_t n)
+{
+	const uint32_t words[8] = { (uint32_t)(src >> 32), (uint32_t)src, (uint32_t)(dst >> 32), (uint32_t)dst, 0, 0,
+				    (uint32_t)n, 1 };
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		method(r, inst, A0B5_OFFSET_IN_UPPER + 4 * i, words[i]);
+	return method(r, inst, A0B5_LAUNCH_DMA, PITCH_COPY);
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void test_scattered_guest_pages(void **state)
+{
+	struct rig *r = rig_create(4 * MIB, 0);
+	uint64_t i, n = 3 * MIB + 777;
+
+	for (i = 0; i < r->guest_size; i++)
+		r->f->guest[i] = (uint8_t)(i * 2654435761u >> 11);
+	assert_int_equal(copy(r, 0, VRAM_VA + 123, GUEST_VA + 4567, n), ENG_DONE);
+	for (i = 0; i < n; i++)
+		assert_int_equal(r->f->g.vram[123 + i], *guest_byte(r, 4567 + i));
+	assert_int_equal(copy(r, 1, GUEST_VA + 4 * MIB + 1, VRAM_VA + 123, n), ENG_DONE);
+	for (i = 0; i < n; i++)
+		assert_int_equal(r->f->g.vram[123 + i], *guest_byte(r, 4 * MIB + 1 + i));
+	assert_int_equal(atomic_load(&r->f->g.stats.dma_rd_bytes), n);
+	assert_int_equal(atomic_load(&r->f->g.stats.vram_wr_bytes), n);
+	rig_destroy(r);
+}
+
+static void test_fault_record(void **state)
+{
+	static const unsigned int unit[] = { 0x15, 0x16, 0x1b }, client[] = { 0x01, 0x02, 0x19 };
+	unsigned int inst, write;
+
+	for (inst = 0; inst < 3; inst++) {
+		for (write = 0; write < 2; write++) {
+			struct rig *r = rig_create(MIB, 0);
+			uint64_t hole = GUEST_VA + 20 * PAGE;
+
+			fake_unmap(r->f, &r->vm, hole, false);
+			assert_int_equal(copy(r, inst, write ? hole - 100 : VRAM_VA, write ? VRAM_VA : hole - 100, 8192), ENG_FAULT);
+			assert_int_equal(fake_rd32(r->f, 0x259c), 1u << unit[inst]);
+			assert_int_equal(fake_rd32(r->f, 0x2800 + 0x10 * unit[inst]), r->vm.inst >> 12);
+			assert_int_equal(fake_rd32(r->f, 0x2804 + 0x10 * unit[inst]), hole);
+			assert_int_equal(fake_rd32(r->f, 0x280c + 0x10 * unit[inst]),
+					 0x2 | 0x40 | (write ? 0x80 : 0) | client[inst] << 8);
+			rig_destroy(r);
+		}
+	}
+}
+
+/* an engine's TLB is its own, and an unmap without invalidate goes unnoticed */
+static void test_tlb_keeps_until_invalidated(void **state)
+{
+	struct rig *r = rig_create(MIB, 0);
+
+	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 64), ENG_DONE);
+	fake_unmap(r->f, &r->vm, GUEST_VA, false);
+	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 64), ENG_DONE);
+	assert_int_equal(copy(r, 1, VRAM_VA, GUEST_VA, 64), ENG_FAULT);
+	fake_invalidate(r->f, r->vm.pdb, 0, FB_MMU_INVALIDATE_ALL_VA);
+	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 64), ENG_FAULT);
+	rig_destroy(r);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static void test_pace(void **state)
+{
+	struct rig *r = rig_create(4 * MIB, 100 * MIB);
+	uint64_t start = now_ns(), took;
+
+	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 4 * MIB), ENG_DONE);
+	took = now_ns() - start;
+	assert_true(took >= 39900000);		/* 40 ms */
+	assert_true(took < 120000000);
+	rig_destroy(r);
+}
+
+/* ------------------------------------------------------------------ --bench */
+
+#define BENCH_MAX	(64 * MIB)
+#define BL_PITCH	4096u
+
+struct shape {
+	const char *name;
+	uint64_t src, dst;
+	uint32_t launch, components;
+};
+
+static const struct shape shapes[] = {
+	{ "vram -> vram", VRAM_VA, VRAM_VA + BENCH_MAX, 0x386, 0 },
+	{ "guest -> vram", GUEST_VA, VRAM_VA, 0x386, 0 },
+	{ "vram -> guest", VRAM_VA, GUEST_VA, 0x386, 0 },
+	{ "guest -> guest", GUEST_VA, GUEST_VA + BENCH_MAX, 0x386, 0 },
+	{ "fill vram", 0, VRAM_VA, 0x786, 0x00034444 },
+	{ "fill guest", 0, GUEST_VA, 0x786, 0x00034444 },
+	{ "guest -> blocks", GUEST_VA, VRAM_VA, 0x286, 0 },
+	{ "blocks -> guest", VRAM_VA, GUEST_VA, 0x306, 0 },
+	{ "blocks -> blocks", VRAM_VA, VRAM_VA + BENCH_MAX, 0x206, 0 },
+	{ "swizzle BGRA", VRAM_VA, VRAM_VA + BENCH_MAX, 0x786, 0x03303012 },
+};
+
+/* lines of 4 KiB; blocks of 16 GOBs where block-linear */
+static void bench_launch(struct rig *r, const struct shape *s, uint64_t size)
+{
+	uint32_t elem = s->launch & A0B5_LAUNCH_REMAP ? 4 : 1, width = BL_PITCH / elem, lines = (uint32_t)(size / BL_PITCH);
+	const uint32_t blocks[6] = { 0x1040, width, lines, 1, 0, 0 };
+	const uint32_t words[8] = { (uint32_t)(s->src >> 32), (uint32_t)s->src, (uint32_t)(s->dst >> 32), (uint32_t)s->dst,
+				    BL_PITCH, BL_PITCH, width, lines };
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		method(r, 0, A0B5_OFFSET_IN_UPPER + 4 * i, words[i]);
+	for (i = 0; i < 6; i++) {
+		method(r, 0, A0B5_SET_SRC_BLOCK_SIZE + 4 * i, blocks[i]);
+		method(r, 0, A0B5_SET_DST_BLOCK_SIZE + 4 * i, blocks[i]);
+	}
+	method(r, 0, A0B5_SET_REMAP_COMPONENTS, s->components);
+	method(r, 0, A0B5_SET_REMAP_CONST_A, 0x01020304);
+	if (method(r, 0, A0B5_LAUNCH_DMA, s->launch) != ENG_DONE) {
+		fprintf(stderr, "%s: launch failed\n", s->name);
+		exit(1);
+	}
+}
+
+/* best of several rounds, GB/s */
+static double bench_rounds(struct rig *r, const struct shape *s, uint64_t size)
+{
+	unsigned int rounds = 5, n = (unsigned int)(64 * MIB / size), i;
+	double best = 0, speed;
+	uint64_t start;
+
+	n = n > 2000 ? 2000 : n;
+	while (rounds--) {
+		start = now_ns();
+		for (i = 0; i < n; i++) {
+			if (s)
+				bench_launch(r, s, size);
+			else
+				memcpy(r->f->g.vram + BENCH_MAX, r->f->g.vram, size);
+			__asm__ volatile("" ::: "memory");
+		}
+		speed = (double)size * n / (double)(now_ns() - start);
+		best = speed > best ? speed : best;
+	}
+	return best;
+}
+
+/* only shapes whose name contains @only */
+static int bench(const char *only)
+{
+	static const uint64_t sizes[] = { 4 << 10, 64 << 10, MIB, 16 * MIB, 64 * MIB };
+	struct rig *r = rig_create(BENCH_MAX, 0);
+	double base[5];
+	unsigned int s, i;
+
+	memset(r->f->g.vram, 1, r->vram_size);
+	memset(r->f->guest, 2, r->guest_size);
+	printf("%-18s", "GB/s (of memcpy)");
+	for (i = 0; i < 5; i++)
+		printf("%13llu KiB", (unsigned long long)(sizes[i] >> 10));
+	printf("\n%-18s", "memcpy");
+	for (i = 0; i < 5; i++) {
+		base[i] = bench_rounds(r, NULL, sizes[i]);
+		printf("%17.2f", base[i]);
+	}
+	for (s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+		if (!strstr(shapes[s].name, only))
+			continue;
+		printf("\n%-18s", shapes[s].name);
+		for (i = 0; i < 5; i++) {
+			double v = bench_rounds(r, &shapes[s], sizes[i]);
+
+			printf("%10.2f (%3.0f%%)", v, 100 * v / base[i]);
+			fflush(stdout);
+		}
+	}
+	putchar('\n');
+	rig_destroy(r);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scattered_guest_pages),
+		cmocka_unit_test(test_fault_record),
+		cmocka_unit_test(test_tlb_keeps_until_invalidated),
+		cmocka_unit_test(test_pace),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "--bench"))
+		return bench(argc > 2 ? argv[2] : "");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
