@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PFIFO's inside.
+ *   decode.c, runlist.c   pure: words of pushbuffers, lists        regs.c, pbdma_regs.c, chan_table.c   BAR0
+ *   pbdma.c               a PBDMA's thread and its states            exec.c      fetching and executing, without the lock
+ *   host_methods.c, semaphore.c   methods PFIFO executes itself      engine.c    who owns an engine, GR context switches
+ *   sched.c               runlists, choosing, slices, preempt        ramfc.c     loading and unloading a channel
+ *   recovery.c            faults, fault injection, ctxsw timeout     userd.c     doorbells and write-back
+ *   intr.c, wake.c, unit.c
+ *
+ * Locks: everything here belongs to gk110.lock, except what the group "of its thread" of struct pbdma says. A PBDMA's
+ * thread executes without the lock; others reach it through chan.stop, the flags of struct pbdma and its wake.
+ */
+#ifndef KVGPU_MODEL_FIFO_FIFO_H
+#define KVGPU_MODEL_FIFO_FIFO_H
+
+#include <linux/bitfield.h>
+
+#include <gk110/fifo.h>
+#include <gk110/push.h>
+#include <gk110/ram.h>
+
+#include "model.h"
+
+#include "decode.h"
+#include "runlist.h"
+
+/* ------------------------------------------------------------------ wake.c */
+
+#define WAKE_NEVER	UINT64_MAX
+
+/* An event counter to sleep on. Its lock is innermost, so anybody may post. */
+struct wake {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	uint64_t seq;
+};
+
+void wake_init(struct wake *w);
+void wake_fini(struct wake *w);
+void wake_post(struct wake *w);
+uint64_t wake_seq(struct wake *w);
+/* Sleeps until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns). */
+void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
+
+uint64_t now_ns(void);
+
+/* ------------------------------------------------------------------ channels */
+
+/* an acquire in progress, as RAMFC has it */
+struct acquire {
+	uint64_t va;
+	uint32_t op, payload;		/* HOST_SEMAPHORE_OP, SEMAPHORE_C */
+	uint32_t config, deadline;	/* RAMFC_ACQUIRE, RAMFC_ACQUIRE_DEADLINE */
+};
+
+/* one row of the channel table, and the channel as engines see it while it is on one */
+struct fchan {
+	struct chan c;
+	bool bound, enabled, force_reload;
+	bool pending;			/* has, or may have, work */
+	uint8_t listed;			/* mask of runlists that name it */
+	int8_t pbdma;			/* loaded on, -1 */
+	/* switched out in the middle of an acquire */
+	bool acq_wait;
+	unsigned int acq_kick;		/* fifo.kicks when it was last tried */
+	uint64_t acq_retry, acq_backoff;
+	struct acquire acq;		/* what it waits for, copied from RAMFC when it was put away */
+	uint32_t gr_ctx[2];		/* RAMIN_GR_CTX as loaded */
+};
+
+/* ------------------------------------------------------------------ engines */
+
+#define OWNER_NONE	(-1)
+#define OWNER_KEEPER	GK110_MAX_PBDMA
+#define NR_OWNERS	(GK110_MAX_PBDMA + 1)
+
+struct feng {
+	struct engine *e;
+	unsigned int idx;
+	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
+	int queue[NR_OWNERS];		/* who waits, in order */
+	unsigned int queued;
+	atomic_bool wanted;		/* somebody waits or the engine was reset: the owner looks up */
+	struct fchan *on;		/* CE: channel of the owner; GR: whose context is resident, also while idle */
+	struct fchan *next;		/* being switched to */
+	bool switching;
+	bool faulted;
+	bool stuck;			/* a context switch failed without a fault: it never ends */
+	bool evict;			/* a preempt wants the resident context saved; the keeper does it */
+	atomic_bool busy;		/* executing a method */
+	unsigned int resets;
+	uint64_t chsw_since;		/* since when a switch is wanted that doesn't come; 0 */
+	uint64_t owned_since;
+};
+
+/* ------------------------------------------------------------------ PBDMAs */
+
+enum pbdma_state {
+	PB_RUN,
+	PB_ACQUIRE,			/* loaded, waits for a semaphore */
+	PB_ENGINE_HALT,			/* loaded, an exception halts the engine it uses */
+	PB_HOST_FAULT, PB_ENGINE_FAULT,	/* loaded, held after an MMU fault */
+};
+
+/* how an excursion into exec.c ended */
+enum run {
+	RUN_GO,				/* not at all (never the result of exec_run()) */
+	RUN_DRY,			/* GP_GET reached GP_PUT */
+	RUN_STOP,			/* chan.stop */
+	RUN_SLICE,			/* time is up */
+	RUN_YIELD,
+	RUN_ACQUIRE, RUN_ACQUIRE_SWITCH,	/* semaphore not there yet */
+	RUN_INTR,			/* an interrupt of this PBDMA stopped it */
+	RUN_HALT,			/* the method raised an exception that halts its engine */
+	RUN_HALTED,			/* the engine is halted, the method was not given to it */
+	RUN_HOST_FAULT, RUN_ENGINE_FAULT,
+};
+
+#define FETCH_WORDS	1024
+
+struct pbdma {
+	struct gk110 *g;
+	unsigned int idx;
+	uint32_t regs;			/* BAR0 offset */
+	uint32_t runlists;		/* served; the thread only exists when there are any */
+	int8_t ce[GK110_MAX_RUNLIST];	/* copy engine it has on a runlist, -1 */
+	int8_t gr[GK110_MAX_RUNLIST];
+	pthread_t thread;
+	bool running;
+	struct wake wake;
+	struct mmu_client mmu;
+
+	/* under the lock */
+	struct fchan *fc;		/* loaded channel */
+	enum pbdma_state state;
+	bool tsg;			/* loaded as a member of TSG fc->c.tsg */
+	unsigned int runlist;
+	unsigned int next_runlist;	/* to try first */
+	uint64_t slice_ns, slice_end;	/* of the group; slice_ns 0 = no limit */
+	uint64_t member_end;		/* of the member within its TSG */
+	uint64_t acq_retry, acq_backoff;	/* PB_ACQUIRE; without a channel: when to look at those that wait */
+	bool doorbell, preempt, drop, engine_reset;
+	bool interrupted;		/* METHOD0 is looked at again once the interrupt is acknowledged */
+	bool halt_holds;		/* the exception is this channel's: it can't leave */
+	unsigned int fault_clears;	/* fifo.fault_clears[] when it last began to run */
+	unsigned int fault_engine;
+	unsigned int kicks;		/* fifo.kicks when it last began to run */
+
+	/* of its thread */
+	uint32_t w[RAMIN_RAMFC_SIZE / 4];	/* RAMFC words, live */
+	uint32_t fetch[FETCH_WORDS];
+	uint64_t fetch_va;
+	unsigned int fetch_nr;
+	bool replay;			/* METHOD0 holds a method to execute next */
+	struct {			/* method in progress: what the state is once it is taken */
+		bool valid, from_replay, end;
+		uint32_t word;
+		struct pb_state next;
+	} step;
+	uint32_t held;			/* engines owned */
+	uint32_t held_resets[GK110_MAX_ENGINE];
+	unsigned int ops;		/* since the clock was last read */
+	uint64_t run_end;		/* earliest of slice_end and member_end */
+};
+
+#define W(p, off)	((p)->w[(off) / 4])
+
+struct fifo {
+	bool stopping;
+	struct fchan *chan;		/* GK110_MAX_CHAN */
+	int8_t *tsg_pbdma;		/* GK110_MAX_TSG: where a TSG is loaded, -1 */
+	struct runlist rl[GK110_MAX_RUNLIST];
+	struct pbdma pbdma[GK110_MAX_PBDMA];
+	struct feng eng[GK110_MAX_ENGINE];
+	uint32_t error;			/* PFIFO_RUNLIST_ERROR */
+	unsigned int fault_clears[GK110_MAX_RUNLIST];
+	unsigned int nr_acq_wait;	/* channels switched out in an acquire */
+	atomic_uint kicks, acq_sleepers;	/* sleepers: whom a kick concerns, loaded or not */
+	uint32_t preempt;		/* id and type last written */
+	pthread_t keeper;
+	bool keeper_running;
+	struct wake keeper_wake;
+	struct mmu_client inject;	/* also looks at semaphores of channels that are not loaded */
+};
+
+/* ------------------------------------------------------------------ intr.c (lock held) */
+
+void pbdma_intr_update(struct gk110 *g);
+/* true while an unacknowledged interrupt stops the PBDMA */
+bool pbdma_halted(struct pbdma *p);
+/* the same by its thread, without the lock: RUN_INTR when it stops, RUN_GO when masked from stopping */
+enum run pbdma_raise0(struct pbdma *p, uint32_t bits);
+enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a);
+enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a);
+void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
+
+/* ------------------------------------------------------------------ exec.c, host_methods.c, semaphore.c (no lock) */
+
+enum run exec_run(struct pbdma *p);	/* until something but RUN_GO */
+/* takes the method in progress as done (it was lost with its engine) */
+void exec_skip(struct pbdma *p);
+void exec_forget(struct pbdma *p);	/* after loading */
+
+enum run host_method(struct pbdma *p, const struct pb_action *a);
+enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
+enum run semaphore_retry(struct pbdma *p);
+struct acquire semaphore_acquire(const struct pbdma *p);
+/* whether loading the channel would get further than the acquire; faults and records nothing; lock held */
+bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
+
+/* ------------------------------------------------------------------ engine.c */
+
+/* by the PBDMA's thread without the lock; RUN_GO once the method was taken */
+enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action *a);
+/* gives up engines other than @keep that somebody waits for; no lock */
+void engine_offer(struct pbdma *p, int keep);
+/* lock held */
+void engine_release_all(struct pbdma *p);
+/* saves the resident context; needs a free engine, drops the lock meanwhile. false when it couldn't */
+bool engine_evict(struct fifo *f, struct feng *e, int who);
+bool engine_halted(struct gk110 *g, struct feng *e);
+uint32_t engine_status(struct gk110 *g, unsigned int idx);
+int route_subchannel(struct pbdma *p, unsigned int subc);
+struct feng *gr_engine_of(struct fifo *f);
+
+/* ------------------------------------------------------------------ ramfc.c (lock held) */
+
+/* false when the channel can't be loaded now */
+bool ramfc_load(struct pbdma *p, struct fchan *fc);
+void ramfc_save(struct pbdma *p);
+/* live state to the PBDMA's registers */
+void ramfc_sync(struct pbdma *p);
+
+/* ------------------------------------------------------------------ sched.c (lock held) */
+
+/* chooses and loads; false when nothing is runnable (pbdma.acq_retry says when to look again) */
+bool sched_load(struct pbdma *p);
+/* puts the channel away; @more: it still has work */
+void sched_unload(struct pbdma *p, bool more);
+/* the same for a channel that is lost: nothing is saved */
+void sched_drop(struct pbdma *p);
+/* gives the PBDMA to the next member of its TSG, if one is ready; the slice of the group goes on */
+bool sched_next_member(struct pbdma *p, bool more);
+/* somebody else waits for this PBDMA, or the channel has to leave */
+bool sched_contended(struct pbdma *p);
+bool sched_others(struct pbdma *p);	/* only the first of these */
+bool sched_member_waits(struct pbdma *p);
+/* new slices; @group: also of the group, not only of the member */
+void sched_slice_start(struct pbdma *p, bool group);
+bool sched_allowed(struct fifo *f, unsigned int runlist);
+/* enabled and in its runlist */
+bool sched_wanted(const struct fchan *fc);
+void sched_submit(struct gk110 *g);
+void sched_preempt(struct gk110 *g, uint32_t val);
+bool sched_preempt_pending(struct fifo *f);
+void sched_wake_runlist(struct gk110 *g, unsigned int runlist);
+void sched_wake_all(struct fifo *f);
+void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on);
+bool chan_matches(const struct fchan *fc, uint32_t preempt);
+
+/* ------------------------------------------------------------------ recovery.c (lock held) */
+
+void fault_hold(struct pbdma *p, enum run why);
+/* a fault was put on an engine that the PBDMA owns; true when it is held now */
+bool fault_injected(struct pbdma *p);
+/* true when a held channel may go */
+bool fault_release(struct pbdma *p);
+void fault_check(struct gk110 *g);
+void fault_clear(struct gk110 *g, uint32_t runlists);
+void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val);
+void fault_mark(struct gk110 *g, struct feng *e);
+void *keeper_main(void *arg);
+
+/* ------------------------------------------------------------------ userd.c */
+
+bool userd_read_put(struct pbdma *p, uint32_t *put);
+void userd_write_get(struct pbdma *p);		/* GP_GET only */
+void userd_write_ref(struct pbdma *p);
+void userd_write_back(struct pbdma *p);		/* everything software may read */
+void chan_mark_pending(struct gk110 *g, struct fchan *fc);
+
+/* ------------------------------------------------------------------ register handlers */
+
+uint32_t fifo_read(struct gk110 *g, uint32_t reg);
+void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+void fifo_regs_reset(struct gk110 *g);
+uint32_t pbdma_read(struct gk110 *g, uint32_t reg);
+void pbdma_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+uint32_t chan_table_read(struct gk110 *g, uint32_t reg);
+void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+
+void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
+void *pbdma_main(void *arg);
+
+static inline uint64_t w_addr(const struct pbdma *p, unsigned int lo, unsigned int hi)
+{
+	return (uint64_t)(p->w[hi / 4] & 0xff) << 32 | p->w[lo / 4];
+}
+
+static inline void w_addr_set(struct pbdma *p, unsigned int lo, unsigned int hi, uint64_t addr)
+{
+	p->w[lo / 4] = (uint32_t)addr;
+	p->w[hi / 4] = (p->w[hi / 4] & ~0xffu) | (uint32_t)(addr >> 32 & 0xff);
+}
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading a channel from its instance block into a PBDMA and putting it back. What is not in the instance block does not
+ * survive; the words are where ram.h says, the copy class's state behind them. Lock held.
+ */
+#include <string.h>
+
+#include "fifo.h"
+
+struct image {
+	uint32_t ramfc[RAMIN_RAMFC_SIZE / 4];
+	uint32_t ce[RAMIN_CE_STATE_SIZE / 4];
+};
+
+void ramfc_sync(struct pbdma *p)
+{
+	struct gk110 *g = p->g;
+	unsigned int i;
+
+	for (i = 0; i < RAMIN_RAMFC_SIZE / 4; i++)
+		reg_set(g, p->regs + 4 * i, p->w[i]);
+	for (i = 0; i < RAMIN_CE_STATE_SIZE / 4; i++)
+		reg_set(g, p->regs + PBDMA_CE_STATE + 4 * i, p->fc->c.ce_state[i]);
+	reg_set(g, p->regs + PBDMA_CHANNEL, FIELD_PREP(PBDMA_CHANNEL_ID, p->fc->c.id) | PBDMA_CHANNEL_VALID);
+}
+
+static bool same_space(const struct mmu_space *a, const struct mmu_space *b)
+{
+	return a->pdb == b->pdb && a->pdb_target == b->pdb_target && a->limit == b->limit && a->inst == b->inst;
+}
+
+/* GR still has the context of this channel, but of another life of it: that one has to be saved first */
+static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx, const struct mmu_space *vm)
+{
+	return gr && gr->on == fc && (fc->force_reload || memcmp(ctx, fc->gr_ctx, sizeof(fc->gr_ctx)) ||
+				      !same_space(vm, &fc->c.vm));
+}
+
+static void fill(struct pbdma *p, struct fchan *fc, const struct image *img, const struct mmu_space *vm)
+{
+	struct chan *c = &fc->c;
+
+	memcpy(p->w, img->ramfc, sizeof(p->w));
+	memcpy(c->ce_state, img->ce, sizeof(c->ce_state));
+	c->vm = *vm;
+	c->hce_priv = W(p, RAMFC_HCE_CTRL) & RAMFC_HCE_PRIV_MODE;
+	c->pb_priv = W(p, RAMFC_GP_FLAGS) & RAMFC_GP_PRIV;
+	c->fifo = fc;
+	atomic_store(&c->stop, false);
+	fc->force_reload = false;
+}
+
+bool ramfc_load(struct pbdma *p, struct fchan *fc)
+{
+	struct gk110 *g = p->g;
+	struct feng *gr = gr_engine_of(g->fifo);
+	struct mmu_space vm = { 0 };
+	struct image img;
+	uint32_t ctx[2];
+
+	if (!mem_read(g, fc->c.inst_target, fc->c.inst, &img, sizeof(img)) ||
+	    !mem_read(g, fc->c.inst_target, fc->c.inst + RAMIN_GR_CTX, ctx, sizeof(ctx)) ||
+	    !mmu_space_load(g, fc->c.inst, fc->c.inst_target, &vm)) {
+		gk110_note(g, "channel %u: instance block 0x%010llx is not memory", fc->c.id,
+			   (unsigned long long)fc->c.inst);
+		fc->pending = false;
+		return false;
+	}
+	if (stale_context(gr, fc, ctx, &vm)) {
+		gr->evict = true;
+		if (!engine_evict(g->fifo, gr, (int)p->idx))
+			wake_post(&g->fifo->keeper_wake);
+		return false;
+	}
+	memcpy(fc->gr_ctx, ctx, sizeof(ctx));
+	fill(p, fc, &img, &vm);
+	return true;
+}
+
+void ramfc_save(struct pbdma *p)
+{
+	struct fchan *fc = p->fc;
+	struct image img;
+
+	memcpy(img.ramfc, p->w, sizeof(img.ramfc));
+	memcpy(img.ce, fc->c.ce_state, sizeof(img.ce));
+	if (!mem_write(p->g, fc->c.inst_target, fc->c.inst, &img, sizeof(img)))
+		gk110_note(p->g, "channel %u: instance block 0x%010llx is not memory any more", fc->c.id,
+			   (unsigned long long)fc->c.inst);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Parsing of runlists and choosing from them: no device, no memory of the guest, no clock. */
+#ifndef KVGPU_MODEL_FIFO_RUNLIST_H
+#define KVGPU_MODEL_FIFO_RUNLIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* what is scheduled as one: a channel group, or a channel that is in none */
+struct rl_group {
+	bool tsg;
+	uint16_t id;			/* TSG id, or the channel's */
+	uint16_t count;			/* members; 1 for a bare channel */
+	uint16_t turn;			/* member to try first */
+	uint32_t first;			/* index of the first member in runlist.chan */
+	uint64_t slice_ns;		/* TSG only; 0 = no limit */
+};
+
+struct runlist {
+	struct rl_group *group;
+	uint16_t *chan;			/* members of all groups, in order */
+	unsigned int nr_groups, nr_chans;
+	unsigned int cursor;		/* group to try first */
+	unsigned int malformed;		/* entries that broke the rules when parsed */
+};
+
+/*
+ * Replaces the contents by @nr entries of two words at @words. 0 or -ENOMEM (then it is empty). A TSG header takes the
+ * entries after it as members until its count is used up, the list ends or another header comes; both of the latter are
+ * malformed, as is a header with count 0 (open: the chip's answer is not documented, the model goes on with what is there).
+ */
+int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr);
+void rl_free(struct runlist *rl);
+
+struct rl_ask {
+	bool (*group_free)(void *ctx, const struct rl_group *grp);	/* not loaded on any PBDMA */
+	bool (*chan_ready)(void *ctx, unsigned int chid);
+	void *ctx;
+};
+
+/* Next member of @grp that is ready, in rotation. */
+bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask, unsigned int *chid);
+/* Next group in list order that is free and has a ready member; the cursor moves behind it. */
+struct rl_group *rl_pick(struct runlist *rl, const struct rl_ask *ask, unsigned int *chid);
+/* Whether rl_pick() would find something; changes nothing. */
+bool rl_any(const struct runlist *rl, const struct rl_ask *ask);
+/* First group that is TSG @id; NULL if there is none. */
+struct rl_group *rl_find_tsg(struct runlist *rl, unsigned int id);
+
+/* timeout << scale in units of 1024 ns, as runlist entries and RAMFC encode it */
+uint64_t rl_slice_ns(unsigned int timeout, unsigned int scale);
+
+#endif

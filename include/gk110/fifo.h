@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110.
+ * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a
+ * hardware headers (names of fields). Where a line names none, rnndb and nouveau agree.
+ */
+#ifndef KVGPU_GK110_FIFO_H
+#define KVGPU_GK110_FIFO_H
+
+#include <linux/bits.h>
+
+#define GK110_FIFO_NR_CHAN		4096
+#define GK110_FIFO_NR_TSG		4096
+
+#define PFIFO_BASE			0x002000
+#define PFIFO_SIZE			0x002000
+
+#define PFIFO_INTR			0x002100
+#define   PFIFO_INTR_BIND_ERROR		BIT(0)
+#define   PFIFO_INTR_PIO_ERROR		BIT(4)
+#define   PFIFO_INTR_SCHED_ERROR	BIT(8)
+#define   PFIFO_INTR_CHSW_ERROR		BIT(16)
+#define   PFIFO_INTR_FB_FLUSH_TIMEOUT	BIT(23)
+#define   PFIFO_INTR_LB_ERROR		BIT(24)
+#define   PFIFO_INTR_DROPPED_FAULT	BIT(27)
+#define   PFIFO_INTR_MMU_FAULT		BIT(28)		/* level: PFIFO_MMU_FAULT_SOURCE */
+#define   PFIFO_INTR_PBDMA		BIT(29)		/* level: PFIFO_PBDMA_INTR_SOURCE */
+#define   PFIFO_INTR_RUNLIST		BIT(30)		/* level: PFIFO_RUNLIST_EVENT */
+#define   PFIFO_INTR_NONSTALL		BIT(31)
+#define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
+#define PFIFO_INTR_EN			0x002140
+#define PFIFO_FERMI(i)			(0x002200 + 4 * (i))	/* GF100's enables, left over (nouveau fifo/gf100.c) */
+#define   PFIFO_FERMI_NR		10
+#define PFIFO_ACQ_PRETEST		0x002250
+#define PFIFO_USERD_BAR1		0x002254
+#define   PFIFO_USERD_BAR1_ADDR		GENMASK(27, 0)	/* BAR1 offset >> 12 */
+#define   PFIFO_USERD_BAR1_VALID	BIT(28)
+#define PFIFO_IDLE_FILTER		0x002258
+#define PFIFO_RUNLIST_BASE		0x002270
+#define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* >> 12 */
+#define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)	/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
+#define PFIFO_RUNLIST_SUBMIT		0x002274
+#define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)	/* nvgpu; rnndb says 11:0 */
+#define   PFIFO_RUNLIST_ID		GENMASK(23, 20)
+#define PFIFO_ENG_RUNLIST_BASE(r)	(0x002280 + 8 * (r))
+#define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
+#define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
+#define   PFIFO_ENG_RUNLIST_NR		7
+#define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))	/* defaults that drivers copy to RAMFC 0xf8 */
+#define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
+#define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))	/* ... and to RAMFC 0xfc */
+#define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
+#define   PFIFO_ENG_TIMESLICE_NR	16
+#define PFIFO_PBDMA_RUNLISTS(p)		(0x002390 + 4 * (p))	/* mask of runlists a PBDMA serves, fixed */
+#define PFIFO_INTR_EN_NRHOST		0x002528
+#define PFIFO_BIND_ERROR		0x00252c
+#define   PFIFO_BIND_ERROR_CODE		GENMASK(7, 0)
+#define     PFIFO_BIND_NOT_UNBOUND	0x01
+#define     PFIFO_BIND_SNOOP_WO_BAR1	0x02
+#define     PFIFO_BIND_UNBIND_RUNNING	0x03
+#define     PFIFO_BIND_INVALID_RUNLIST	0x05
+#define     PFIFO_BIND_INVALID_TARGET	0x06
+#define     PFIFO_BIND_UNBIND_PARKED	0x0b
+#define PFIFO_INTR_HALT_MASK		0x002530
+#define PFIFO_SCHED_ERROR		0x00254c
+#define   PFIFO_SCHED_ERROR_CODE	GENMASK(7, 0)
+#define     PFIFO_SCHED_INACTIVE_CHAN	0x01		/* rnndb */
+#define     PFIFO_SCHED_CTXSW_TIMEOUT	0x0a
+#define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* rnndb */
+#define PFIFO_CHSW_ERROR		0x00256c
+#define PFIFO_LB_ERROR			0x00258c
+#define PFIFO_MMU_FAULT_SOURCE		0x00259c	/* kept by the MMU side: one bit per fault unit */
+#define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
+#define PFIFO_ENGINE_INTR_EN		0x002628	/* GF100, left over (nouveau fifo/gf100.c) */
+#define PFIFO_RUNLIST_ERROR		0x00262c	/* 1: scheduling stopped after a fault; write 1 to clear */
+#define PFIFO_RUNLIST_BLOCK		0x002630	/* 1: nothing new of this runlist is loaded */
+#define PFIFO_PREEMPT			0x002634
+#define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
+#define   PFIFO_PREEMPT_PENDING		BIT(20)
+#define   PFIFO_PREEMPT_TSG		BIT(24)
+#define PFIFO_RUNLIST_PREEMPT		0x002638	/* of later chips, by NVIDIA's gv100 manual */
+#define PFIFO_BYPASS_CONFIG		0x0026c4	/* method injection past the channels: rnndb gf100_pfifo.xml */
+#define PFIFO_BYPASS_CHSW		0x0026c8
+#define PFIFO_BYPASS_BASE		0x005000
+#define PFIFO_BYPASS_SIZE		0x001000
+/* nouveau gk104_engn_status, nvgpu fifo_engine_status; the PBDMA status has the same layout without 30 and 31 */
+#define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
+#define   PFIFO_ENGINE_STATUS_NR	8
+#define   PFIFO_STATUS_ID		GENMASK(11, 0)
+#define   PFIFO_STATUS_TSG		BIT(12)
+#define   PFIFO_STATUS_VALID		BIT(13)		/* alone: on a channel; with CHSW: loading the next */
+#define   PFIFO_STATUS_SAVE		BIT(14)
+#define   PFIFO_STATUS_CHSW		BIT(15)
+#define   PFIFO_STATUS_NEXT_ID		GENMASK(27, 16)
+#define   PFIFO_STATUS_NEXT_TSG		BIT(28)
+#define   PFIFO_STATUS_FAULTED		BIT(30)
+#define   PFIFO_STATUS_BUSY		BIT(31)
+#define PFIFO_MMU_FAULT_RECORDS		0x002800	/* 32 records of 16 bytes, kept by the MMU side */
+#define   PFIFO_MMU_FAULT_RECORDS_END	0x002a00
+#define PFIFO_RUNLIST_EVENT		0x002a00	/* one bit per runlist, write 1 to clear */
+#define PFIFO_FB_TIMEOUT		0x002a04
+#define PFIFO_PB_TIMEOUT		0x002a08
+#define PFIFO_ENG_TIMEOUT		0x002a0c
+#define   PFIFO_TIMEOUT_ENABLE		BIT(31)
+#define   PFIFO_ENG_TIMEOUT_PERIOD	GENMASK(30, 0)	/* units of 1024 ns */
+#define PFIFO_TIME_LOW			0x002a10
+#define PFIFO_TIME_HIGH			0x002a14
+#define PFIFO_CHSW_TIMEOUT		0x002a18
+#define PFIFO_PRI_TIMEOUT		0x002a20
+#define PFIFO_FAULT_INJECT(e)		(0x002a30 + 4 * (e))
+#define   PFIFO_FAULT_INJECT_NR		8
+#define   PFIFO_FAULT_INJECT_UNIT	GENMASK(4, 0)
+#define   PFIFO_FAULT_INJECT_VALID	BIT(8)
+#define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
+#define   PFIFO_PBDMA_STATUS_NR		3
+
+/* values after reset: rnndb, GK104 column */
+#define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
+#define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
+#define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
+#define   PFIFO_CHSW_TIMEOUT_RESET	0x80007fff
+#define   PFIFO_PRI_TIMEOUT_RESET	0x8000007f
+#define   PFIFO_IDLE_FILTER_RESET	0x00000020
+#define   PFIFO_ACQ_PRETEST_RESET	0x10000080
+
+/*
+ * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f its copy-class state.
+ */
+#define PBDMA_BASE			0x040000
+#define PBDMA_STRIDE			0x002000
+#define PBDMA_END			0x060000
+#define PBDMA(p)			(PBDMA_BASE + PBDMA_STRIDE * (p))
+#define PBDMA_METHOD0			0x0c0		/* the method a stalled PBDMA stands at */
+#define   PBDMA_METHOD_INCR		BIT(0)
+#define   PBDMA_METHOD_PRIV		BIT(1)
+#define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* in place */
+#define   PBDMA_METHOD_SUBCH		GENMASK(18, 16)
+#define   PBDMA_METHOD_FIRST		BIT(22)
+#define   PBDMA_METHOD_VALID		BIT(31)
+#define PBDMA_DATA0			0x0c4
+#define PBDMA_STATUS			0x100
+#define PBDMA_INTR0			0x108
+#define   PBDMA_INTR0_MEMOP		BIT(6)
+#define   PBDMA_INTR0_LBREQ		BIT(8)
+#define   PBDMA_INTR0_GPFIFO		BIT(13)
+#define   PBDMA_INTR0_GPPTR		BIT(14)		/* GP_PUT beyond the ring */
+#define   PBDMA_INTR0_GPENTRY		BIT(15)		/* entry that means nothing */
+#define   PBDMA_INTR0_GPCRC		BIT(16)
+#define   PBDMA_INTR0_PBPTR		BIT(17)
+#define   PBDMA_INTR0_PBENTRY		BIT(18)		/* header that means nothing */
+#define   PBDMA_INTR0_PBCRC		BIT(19)
+#define   PBDMA_INTR0_METHOD		BIT(21)		/* host method that does not exist */
+#define   PBDMA_INTR0_METHODCRC		BIT(22)
+#define   PBDMA_INTR0_DEVICE		BIT(23)		/* method for software, or for an engine that is not there */
+#define   PBDMA_INTR0_SEMAPHORE		BIT(25)
+#define   PBDMA_INTR0_ACQUIRE		BIT(26)		/* deadline of an acquire passed */
+#define   PBDMA_INTR0_PRI		BIT(27)		/* RAMFC word written while a channel runs */
+#define   PBDMA_INTR0_PBSEG		BIT(30)
+#define   PBDMA_INTR0_SIGNATURE		BIT(31)
+#define PBDMA_INTR0_EN			0x10c
+#define PBDMA_GP_SHADOW_LO		0x110
+#define PBDMA_GP_SHADOW_HI		0x114
+#define PBDMA_HDR_SHADOW		0x118
+#define PBDMA_CHANNEL			0x120
+#define   PBDMA_CHANNEL_ID		GENMASK(11, 0)
+#define   PBDMA_CHANNEL_VALID		BIT(13)
+#define PBDMA_TIMEOUT			0x12c
+#define   PBDMA_TIMEOUT_RESET		0xffffffff
+#define PBDMA_INTR0_STALL		0x13c		/* which interrupts stop the PBDMA until acknowledged */
+#define   PBDMA_INTR0_STALL_RESET	0xffffffff
+#define PBDMA_INTR1_STALL		0x140
+#define   PBDMA_INTR1_STALL_RESET	0x0000001f
+#define PBDMA_INTR1			0x148
+#define   PBDMA_INTR1_RE_ILLEGAL_OP	BIT(0)		/* names: nouveau gk104_runq_intr_1_names */
+#define   PBDMA_INTR1_RE_ALIGNB		BIT(1)
+#define   PBDMA_INTR1_PRIV		BIT(2)
+#define   PBDMA_INTR1_ILLEGAL_MTHD	BIT(3)
+#define   PBDMA_INTR1_ILLEGAL_CLASS	BIT(4)
+#define PBDMA_INTR1_EN			0x14c
+#define PBDMA_HCE_METHOD		0x150
+#define PBDMA_HCE_DATA			0x154
+#define PBDMA_CE_STATE			0x200		/* 32 words, RAMFC 0x100 */
+
+/* channel table: nouveau gk104.c, rnndb PFIFO_CHAN, nvgpu ccsr */
+#define PCCSR_BASE			0x800000
+#define PCCSR_SIZE			0x008000
+#define PCCSR_INST(c)			(0x800000 + 8 * (c))
+#define   PCCSR_INST_PTR		GENMASK(27, 0)	/* instance block >> 12 */
+#define   PCCSR_INST_TARGET		GENMASK(29, 28)
+#define   PCCSR_INST_BIND		BIT(31)
+#define PCCSR_CHAN(c)			(0x800004 + 8 * (c))
+#define   PCCSR_CHAN_ENABLED		BIT(0)
+#define   PCCSR_CHAN_FORCE_RELOAD	BIT(8)		/* nvgpu; cleared by the next load */
+#define   PCCSR_CHAN_MARK_PENDING	BIT(9)		/* trigger */
+#define   PCCSR_CHAN_ENABLE_SET		BIT(10)		/* trigger */
+#define   PCCSR_CHAN_ENABLE_CLR		BIT(11)		/* trigger */
+#define   PCCSR_CHAN_RUNLIST		GENMASK(19, 16)
+#define   PCCSR_CHAN_STATUS		GENMASK(27, 24)	/* codes: nvgpu ccsr_channel_status */
+#define     PCCSR_STATUS_IDLE		0x0
+#define     PCCSR_STATUS_PENDING	0x1
+#define     PCCSR_STATUS_PENDING_RELOAD	0x2
+#define     PCCSR_STATUS_PENDING_ACQ	0x3
+#define     PCCSR_STATUS_PENDING_ACQ_RELOAD 0x4
+#define     PCCSR_STATUS_ON_PBDMA	0x5
+#define     PCCSR_STATUS_ON_PBDMA_ENG	0x6
+#define     PCCSR_STATUS_ON_ENG		0x7
+#define     PCCSR_STATUS_ON_ENG_PENDING_ACQ 0x8
+#define     PCCSR_STATUS_ON_ENG_PENDING	0x9
+#define   PCCSR_CHAN_BUSY		BIT(28)
+
+#endif

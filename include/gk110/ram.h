@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO entry, runlist entry.
+ * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb fifo/gf100_pfifo.xml (a RAMFC word has the offset of the PBDMA
+ * register it is loaded into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
+ */
+#ifndef KVGPU_GK110_RAM_H
+#define KVGPU_GK110_RAM_H
+
+#include <linux/bits.h>
+
+/* instance block, byte offsets */
+#define RAMIN_SIZE			0x1000
+#define RAMIN_RAMFC			0x000
+#define RAMIN_RAMFC_SIZE		0x100
+#define RAMIN_CE_STATE			0x100
+#define RAMIN_CE_STATE_SIZE		0x080
+#define RAMIN_GR_CTX			0x210		/* low word; high word follows. nouveau gk104_ectx_bind */
+#define   RAMIN_CTX_TARGET		GENMASK(1, 0)
+#define   RAMIN_CTX_VIRTUAL		BIT(2)
+#define   RAMIN_CTX_ADDR_LO		GENMASK(31, 12)
+
+/* RAMFC, byte offsets */
+#define RAMFC_GP_PUT			0x00
+#define RAMFC_USERD			0x08
+#define   RAMFC_USERD_TARGET		GENMASK(1, 0)	/* 0 VRAM, 2 coherent, 3 non-coherent */
+#define   RAMFC_USERD_ADDR		GENMASK(31, 9)	/* in place */
+#define RAMFC_USERD_HI			0x0c
+#define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
+#define RAMFC_SIGNATURE			0x10
+#define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)	/* only these bits have to match (rnndb) */
+#define     RAMFC_SIGNATURE_FACE	0xface
+#define RAMFC_GP_GET			0x14
+#define RAMFC_PB_GET			0x18
+#define RAMFC_PB_GET_HI			0x1c
+#define RAMFC_TOP_LEVEL_GET		0x20
+#define RAMFC_TOP_LEVEL_GET_HI		0x24
+#define   RAMFC_TOP_LEVEL_GET_VALID	BIT(31)
+#define RAMFC_REF			0x28
+#define RAMFC_ACQUIRE			0x30
+#define   RAMFC_ACQUIRE_RETRY_MAN	GENMASK(6, 0)
+#define   RAMFC_ACQUIRE_RETRY_EXP	GENMASK(10, 7)
+#define   RAMFC_ACQUIRE_TIMEOUT_EXP	GENMASK(14, 11)
+#define   RAMFC_ACQUIRE_TIMEOUT_MAN	GENMASK(30, 15)
+#define   RAMFC_ACQUIRE_TIMEOUT_EN	BIT(31)
+#define RAMFC_ACQUIRE_DEADLINE		0x34		/* PTIMER bits 41:10 */
+#define RAMFC_SEMAPHORE_A		0x38
+#define RAMFC_SEMAPHORE_B		0x3c
+#define RAMFC_SEMAPHORE_C		0x40
+#define RAMFC_SEMAPHORE_D		0x44
+#define   RAMFC_SEMAPHORE_ACQ_PENDING	BIT(19)
+#define RAMFC_GP_BASE			0x48
+#define   RAMFC_GP_BASE_LO		GENMASK(31, 3)	/* in place */
+#define RAMFC_GP_BASE_HI		0x4c
+#define   RAMFC_GP_BASE_ADDR_HI		GENMASK(7, 0)
+#define   RAMFC_GP_BASE_LIMIT2		GENMASK(20, 16)
+#define RAMFC_GP_FETCH			0x50
+#define RAMFC_PB_FETCH			0x54
+#define RAMFC_PB_FETCH_HI		0x58
+#define RAMFC_PB_PUT			0x5c
+#define RAMFC_PB_PUT_HI			0x60
+#define RAMFC_GP_CRC			0x74
+#define RAMFC_PB_HEADER			0x84
+#define   RAMFC_HEADER_PRIV		BIT(1)
+#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* the method itself, in place */
+#define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
+#define   RAMFC_HEADER_LEVEL		BIT(20)
+#define   RAMFC_HEADER_FIRST		BIT(22)
+#define   RAMFC_HEADER_TYPE		GENMASK(31, 29)	/* 1 incrementing, 3 non-incrementing, 5 increment once */
+#define RAMFC_PB_COUNT			0x88
+#define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
+#define RAMFC_SUBDEVICE			0x94
+#define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
+#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* the stored mask */
+#define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
+#define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
+#define RAMFC_PB_CRC			0x98
+#define RAMFC_FORMATS			0x9c
+#define   RAMFC_FORMATS_PB		GENMASK(9, 8)	/* 0 old, 1 new, 2 both (rnndb) */
+#define RAMFC_MEM_OP_A			0xa0
+#define RAMFC_TARGET			0xac
+#define   RAMFC_TARGET_SW		0x1f
+#define RAMFC_METHOD_CRC		0xb0
+#define RAMFC_METHOD0			0xc0		/* method and data a stalled PBDMA stands at */
+#define RAMFC_DATA0			0xc4
+#define RAMFC_GP_FLAGS			0xe0		/* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */
+#define   RAMFC_GP_CONDITIONAL		BIT(0)
+#define   RAMFC_GP_PRIV			BIT(2)
+#define   RAMFC_GP_SUBROUTINE		BIT(3)
+#define   RAMFC_GP_SYNC			BIT(4)
+#define RAMFC_HCE_CTRL			0xe4
+#define   RAMFC_HCE_COND_OFF		BIT(2)		/* the render-enable condition is false (rnndb) */
+#define   RAMFC_HCE_PRIV_MODE		BIT(5)
+#define RAMFC_CHID			0xe8
+#define RAMFC_TIMESLICE			0xf8
+#define RAMFC_PB_TIMESLICE		0xfc
+#define   RAMFC_TIMESLICE_TIMEOUT	GENMASK(7, 0)	/* << SCALE, units of 1024 ns */
+#define   RAMFC_TIMESLICE_SCALE		GENMASK(15, 12)
+#define   RAMFC_TIMESLICE_ENABLE	BIT(28)
+
+/* USERD, byte offsets (cla16f.h, dma flow control structure) */
+#define USERD_SIZE			0x200
+#define USERD_PUT			0x40
+#define USERD_GET			0x44
+#define USERD_REF			0x48
+#define USERD_PUT_HI			0x4c
+#define USERD_TOP_LEVEL_GET		0x58
+#define USERD_TOP_LEVEL_GET_HI		0x5c
+#define USERD_GET_HI			0x60
+#define USERD_GP_GET			0x88
+#define USERD_GP_PUT			0x8c
+
+/* GPFIFO entry (cla16f.h) */
+#define GP_ENTRY_SIZE			8
+#define GP_ENTRY0_CONDITIONAL		BIT(0)
+#define GP_ENTRY0_GET			GENMASK(31, 2)	/* in place */
+#define GP_ENTRY1_GET_HI		GENMASK(7, 0)
+#define GP_ENTRY1_OPCODE		GENMASK(7, 0)	/* when LENGTH is 0 */
+#define   GP_OPCODE_NOP			0
+#define   GP_OPCODE_ILLEGAL		1
+#define   GP_OPCODE_GP_CRC		2
+#define   GP_OPCODE_PB_CRC		3
+#define GP_ENTRY1_PRIV			BIT(8)
+#define GP_ENTRY1_SUBROUTINE		BIT(9)
+#define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* words */
+#define GP_ENTRY1_SYNC			BIT(31)
+
+/* runlist entry, first word; the second is 0 (nouveau gk104_runl_insert_chan, gk110_runl_insert_cgrp) */
+#define RUNLIST_ENTRY_SIZE		8
+#define RUNLIST_ID			GENMASK(11, 0)
+#define RUNLIST_TSG			BIT(13)
+#define RUNLIST_TSG_SCALE		GENMASK(17, 14)
+#define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)	/* << SCALE, units of 1024 ns */
+#define RUNLIST_TSG_COUNT		GENMASK(31, 26)	/* members that follow */
+
+#endif

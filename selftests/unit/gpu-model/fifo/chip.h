@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PFIFO with everything around it faked: memory is one array that is VRAM, system memory and, one to one, every virtual
+ * address space; engines record what they get and do what a test tells them.
+ *
+ * Memory: instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB a channel), semaphores, runlists.
+ * Addresses from CHIP_HOLE on fault.
+ */
+#ifndef KVGPU_TEST_FIFO_CHIP_H
+#define KVGPU_TEST_FIFO_CHIP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fifo/fifo.h"
+
+#define CHIP_MEM	(128u << 20)
+#define CHIP_HOLE	0x07000000ull
+#define INST(c)		(0x00100000u + (c) * 0x1000u)
+#define USERD(c)	(0x01200000u + (c) * 0x200u)
+#define GPFIFO(c)	(0x02000000u + (c) * 0x400u)
+#define PUSH(c)		(0x04000000u + (c) * 0x1000u)
+#define SEM(i)		(0x06000000u + (i) * 16u)
+#define RUNLIST_MEM	0x06100000u
+#define BAR1_USERD	0x00400000u	/* where PFIFO_USERD_BAR1 is put */
+#define RING		128
+
+/* methods of both fake engines; GR on subchannels 0-3, CE on 4 */
+#define M_NOTE		0x1000		/* only recorded */
+#define M_WAIT		0x1004		/* until chip.go or chan.stop, then taken or given again */
+#define M_HANG		0x1008		/* until chip.go or the engine's reset */
+#define M_FAULT		0x100c		/* MMU fault */
+#define M_STALL		0x1010		/* exception: halts until chip_resume() */
+#define M_PRIV		0x1014
+#define M_ILLEGAL	0x1018
+#define M_SPIN		0x101c		/* takes data microseconds */
+
+struct log_entry {
+	unsigned int engine, chid, subc;
+	uint32_t mthd, data;
+	bool last;
+};
+
+struct chip {
+	struct gk110 g;
+	uint8_t *mem;
+	atomic_bool go;
+	atomic_bool halted[GK110_MAX_ENGINE];
+	atomic_uint resets[GK110_MAX_ENGINE];
+	atomic_uint loads, saves, waiting, again, overlap;
+	atomic_int resident;		/* chid whose GR context is loaded, -1 */
+	atomic_bool save_faults, load_dead;	/* until the engine's reset */
+	atomic_int inside[GK110_MAX_ENGINE];
+	uint64_t inv_pdb;
+	unsigned int inv_flags, inv_target, invalidates;
+	unsigned int put[GK110_MAX_CHAN], push_at[GK110_MAX_CHAN];
+
+	pthread_mutex_t log_lock;
+	struct log_entry *log;
+	unsigned int nr_log;
+	atomic_uint nr_notes;
+};
+
+extern struct chip *chip;
+
+/*
+ * A started chip with the USERD window set and interrupts enabled. Flat: everything on runlist 0, served by PBDMAs 0 and 1;
+ * card: as PTOP of the card has it; one: flat with PBDMA 0 alone, for tests that look at its registers.
+ */
+int chip_setup(void **state);
+int chip_setup_card(void **state);
+int chip_setup_one(void **state);
+int chip_teardown(void **state);
+
+uint32_t rd(uint32_t reg);
+void wr(uint32_t reg, uint32_t val);
+void mask(uint32_t reg, uint32_t m, uint32_t val);	/* nvkm_mask */
+uint32_t *mem(uint64_t addr);
+uint32_t mem_get(uint64_t addr);
+void mem_set(uint64_t addr, uint32_t val);
+
+/* RAMFC and USERD as nouveau fills them; bind, enable */
+void chan_init(unsigned int c, unsigned int runlist);
+void chan_bind(unsigned int c, unsigned int runlist);
+void chan_enable(unsigned int c);
+void chan_disable(unsigned int c);
+void runlist(unsigned int r, const uint32_t *first_words, unsigned int n);
+/* chan_init, bind, enable and a runlist of channels 0..n-1 */
+void chans(unsigned int n, unsigned int runlist_id);
+#define RL_TSG(id, n, timeout, scale) \
+	((uint32_t)(n) << 26 | (timeout) << 18 | (scale) << 14 | 0x2000u | (id))
+
+/* appends words as one GPFIFO entry with extra bits in its second word; doorbell apart */
+void push(unsigned int c, const uint32_t *words, unsigned int n, uint32_t dw1);
+void gp_raw(unsigned int c, uint32_t dw0, uint32_t dw1);
+void doorbell(unsigned int c);
+void put_write(unsigned int c, uint32_t put);
+#define submit(c, ...) do { \
+	const uint32_t words_[] = { __VA_ARGS__ }; \
+	push(c, words_, sizeof(words_) / 4, 0); \
+	doorbell(c); \
+} while (0)
+
+/* pushbuffer words */
+#define INC(subc, mthd, n)	(0x20000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
+#define NINC(subc, mthd, n)	(0x60000000u | (n) << 16 | (subc) << 13 | (mthd) >> 2)
+#define IMMD(subc, mthd, v)	(0x80000000u | (v) << 16 | (subc) << 13 | (mthd) >> 2)
+#define ONE(subc, mthd, v)	INC(subc, mthd, 1), (v)
+#define SEMA(addr, val, op)	INC(0, 0x10, 4), 0, (addr), (val), (op)
+#define RELEASE(i, val)		SEMA(SEM(i), val, 0x01000002)
+#define ACQUIRE(i, val)		SEMA(SEM(i), val, 0x00000001)
+#define ACQUIRE_SWITCH(i, val)	SEMA(SEM(i), val, 0x00001001)
+
+/* waits up to two seconds */
+#define eventually(cond) do { \
+	uint64_t until_ = now_ns() + 2000000000ull; \
+	while (!(cond)) { \
+		if (now_ns() > until_) \
+			fail_msg("line %d: not within 2 s: %s", __LINE__, #cond); \
+		usleep(50); \
+	} \
+} while (0)
+/* stays true for some milliseconds */
+#define stays(cond) do { \
+	unsigned int i_; \
+	for (i_ = 0; i_ < 20; i_++) { \
+		if (!(cond)) \
+			fail_msg("line %d: did not stay: %s", __LINE__, #cond); \
+		usleep(500); \
+	} \
+} while (0)
+
+unsigned int logged(unsigned int engine, unsigned int chid);	/* M_NOTEs */
+unsigned int log_count(void);
+struct log_entry log_at(unsigned int i);
+void chip_resume(unsigned int engine);
+void preempt_wait(uint32_t val);
+void doorbell_wait_idle(unsigned int c);
+
+#define GR	0u
+#define CE0	1u
+#define CE1	2u
+#define CE2	3u
+
+#endif
