@@ -14,7 +14,11 @@
  *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is in use; the bus takes
  *     the write side to add and remove guest memory. Hold it for at most about 1 MiB of work at a time. Recursive read
  *     locking is allowed.
- *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held.
+ *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held, and nothing waits for
+ *     lock with dma_lock held (mmu_fault() itself never does: it hands the interrupt to a thread when lock is busy).
+ *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), whoever wants the write side uses
+ *     dma_write_lock(): a plain rwlock would let overlapping readers keep a writer out for ever. dma_read_lock() is the
+ *     outermost of a thread's read locks; short nested ones may be plain pthread_rwlock_rdlock().
  */
 #ifndef KVGPU_MODEL_MODEL_H
 #define KVGPU_MODEL_MODEL_H
@@ -85,7 +89,8 @@ struct unit_ops {
 
 /* in the order of initialisation; core/device.c holds the table */
 extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit, privring_unit,
-	pfuse_unit, therm_unit, pfb_unit, ltc_unit, pmu_unit, mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
+	pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit, mmu_unit, bar_unit, fifo_unit,
+	ce_unit, gr_unit;
 
 /* register file behind unhandled registers and for handlers that keep plain values; lock held */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);
@@ -136,6 +141,12 @@ bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
 /* host pointer to physical memory, *@len cut to what is contiguous; NULL if none. dma_lock held for reading */
 void *mem_ptr(struct gk110 *g, enum mem_target t, uint64_t addr, size_t *len, bool write);
+
+/* dma_lock, fair to writers (see the top of this file); dma_read_lock() nests in itself */
+void dma_read_lock(struct gk110 *g);
+void dma_read_unlock(struct gk110 *g);
+void dma_write_lock(struct gk110 *g);
+void dma_write_unlock(struct gk110 *g);
 
 /* an address space as an instance block names it (dwords 0x200-0x20c) */
 struct mmu_space {
@@ -193,6 +204,15 @@ int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, 
 void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
 	       enum mmu_access acc, unsigned int flags);
 
+/*
+ * Drops cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access uses an old one and
+ * the CPU windows concerned were invalidated. @pdb and @t are ignored with ALL_PDB. lock held, dma_lock not held.
+ */
+#define MMU_INV_ALL_VA		1u	/* else only the page that 0x100cb4 names */
+#define MMU_INV_ALL_PDB		2u
+#define MMU_INV_HUB_ONLY	4u	/* TLBs of GPC clients stay as they are */
+void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsigned int what);
+
 /* CPU windows (mmu/bar.c). Accesses take the lock themselves; out of range or faulting reads give all ones. */
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size);
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
@@ -207,9 +227,11 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 
 /* source lines of PMC leaf 0 (0x100); a unit sets its level after each change of status or mask; lock held */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
+/* the same for leaf 1 (0x104) */
+void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI) */
 void pmc_intr_rearm(struct gk110 *g);
-/* PMC_ENABLE write toggled reset bits: pmc calls engine_ops.reset for PTOP reset bits, fifo_reset for bit 8 */
+/* PMC_ENABLE write toggled reset bits: pmc calls fifo_engine_reset() for PTOP reset bits, fifo_reset_hw() for bit 8 */
 
 /* W1C bits of PFIFO_INTR (0x2100); bits 28, 29, 30 are levels computed from 0x259c, 0x25a0, 0x2a00; lock held */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
@@ -242,6 +264,8 @@ enum eng_ret {
 	ENG_ILLEGAL_MTHD, /* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, channel stalls until acknowledged */
 	ENG_PRIV,	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
 	ENG_STALL,	/* an engine interrupt was raised that halts the engine (GR exceptions); re-poll via engine_ops.stalled */
+	ENG_RE_ILLEGAL_OP, /* CE only: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP), as ENG_PRIV */
+	ENG_RE_ALIGN,	/* CE only: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB), as ENG_PRIV */
 };
 
 /*
@@ -286,6 +310,11 @@ void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
 void fifo_kick(struct gk110 *g);
 /* an engine's exception was acknowledged (0x400500, W1C): PBDMA threads look again; lock held */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
+/*
+ * PMC_ENABLE resets engine[@engine]: pmc calls this instead of engine_ops.reset, which it calls itself after telling the
+ * PBDMA that the method in progress and the resident context are lost; lock held.
+ */
+void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
 /* ------------------------------------------------------------------ time */
 
@@ -294,12 +323,21 @@ uint64_t ptimer_now(struct gk110 *g);	/* ns as PTIMER shows it (low 5 bits 0); a
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	uint64_t per_s;			/* units per second, 0 = not paced */
 	uint64_t busy_until;		/* monotonic ns */
+	uint64_t rem;			/* part of a ns beyond busy_until, in units of 1 / per_s */
+	uint64_t last;			/* when the engine was last seen working, monotonic ns */
+	bool open;			/* between pacer_begin and pacer_end */
 };
 /*
  * Charges @units and sleeps until the engine would be done; returns early when *@stop turns true. The debt is kept,
  * so many small charges add up exactly. Called by the thread that owns the engine, without any lock.
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
+/*
+ * Brackets around the work of one job (optional): charges between them count from pacer_begin(), however long the machine
+ * takes for the work itself. Without them a charge counts from its own call when the engine was idle before.
+ */
+void pacer_begin(struct pacer *p);
+void pacer_end(struct pacer *p);
 
 /* ------------------------------------------------------------------ statistics and messages */
 
@@ -327,6 +365,8 @@ struct gk110 {
 	struct gk110_config cfg;
 	pthread_mutex_t lock;
 	pthread_rwlock_t dma_lock;
+	pthread_mutex_t dma_gate;	/* all zero at start is fine; holds new readers back while a writer waits */
+	atomic_uint dma_writers;
 
 	const struct bus_ops *bus;
 	void *bus_priv;
@@ -348,6 +388,7 @@ struct gk110 {
 	struct pmc *pmc;
 	struct ptimer *ptimer;
 	struct prom *prom;
+	struct ltc *ltc;
 	struct mmu *mmu;
 	struct bar *bar;
 	struct fifo *fifo;

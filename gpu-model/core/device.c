@@ -16,6 +16,7 @@
 const struct unit_ops *const gk110_units[] = {
 	&ptop_unit,		/* first: fills the engine table that others read at init */
 	&pmc_unit, &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit, &therm_unit,
+	&pclock_unit, &gpio_unit,
 	&pfb_unit, &ltc_unit, &pmu_unit, &mmu_unit, &bar_unit, &ce_unit, &gr_unit,
 	&fifo_unit,		/* last: its threads use all others */
 };

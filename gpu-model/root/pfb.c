@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The frame buffer's host side and the memory controllers. They tell how much memory each partition has; timing and
+ * training registers are storage. The MMU's registers in the middle of this range are the MMU's.
+ */
+#include <gk110/pfb.h>
+#include <gk110/ptop.h>
+
+#include "root.h"
+
+#define MIB_SHIFT	20
+
+static void pffb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	if (reg != PFFB_LTC_COUNT)
+		reg_merge(g, reg, val, be);
+}
+
+static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	if (reg % (PBFB_BASE(1) - PBFB_BASE(0)) != PBFB_AMOUNT)
+		reg_merge(g, reg, val, be);
+}
+
+/* Video memory is spread evenly over the partitions that are on; the controller of one that is off has none. */
+static void pfb_reset(struct gk110 *g)
+{
+	uint32_t mib = g->cfg.vram_size / K20M_FBP >> MIB_SHIFT;
+	unsigned int i;
+
+	reg_set(g, PFFB_LTC_COUNT, K20M_FBP);
+	for (i = 0; i < PBFB_NR; i++)
+		reg_set(g, PBFB_BASE(i) + PBFB_AMOUNT, i < GK110_DESIGN_FBP && !(K20M_FBP_OFF & BIT(i)) ? mib : 0);
+}
+
+static const struct mmio_range pfb_ranges[] = {
+	{ PFFB_BASE, PFFB_MMU - PFFB_BASE, "PFFB", NULL, pffb_write },
+	{ PFFB_MMU_END, PFFB_BASE + PFFB_SIZE - PFFB_MMU_END, "PFFB_HIGH", NULL, NULL },
+	{ PBFB_BCAST, PBFB_BASE(0) - PBFB_BCAST, "PBFB_BCAST", NULL, NULL },
+	{ PBFB_BASE(0), PBFB_END - PBFB_BASE(0), "PBFB", NULL, pbfb_write },
+};
+
+const struct unit_ops pfb_unit = {
+	.name = "PFB", .ranges = pfb_ranges, .nr_ranges = ARRAY_SIZE(pfb_ranges), .reset = pfb_reset,
+};

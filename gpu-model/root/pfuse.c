@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PFUSE and PSTRAPS: constants of the die and the board. A fuse word shows only while readout is enabled in PTOP and
+ * requested in PFUSE, as nouveau's access sequence does it; otherwise it reads 0.
+ */
+#include <gk110/pfuse.h>
+#include <gk110/ptop.h>
+
+#include "root.h"
+
+/*
+ * Open: the values of a real die. Calibration present; the speedo (how fast the silicon is) is a middle value, the
+ * voltages of the synthetic VBIOS do not depend on it.
+ */
+static const struct {
+	uint32_t off, val;
+} fuses[] = {
+	{ PFUSE_PART_DISABLE, K20M_FBP_OFF },
+	{ PFUSE_TEMP_CALIBRATED, 1 },
+	{ PFUSE_SPEEDO, 1500 },
+};
+
+static uint32_t pfuse_read(struct gk110 *g, uint32_t reg)
+{
+	unsigned int i;
+
+	if (reg < PFUSE_WORD(0))
+		return reg_get(g, reg);
+	if (!(reg_get(g, PTOP_FUSE_CONTROL) & PTOP_FUSE_READOUT) || !(reg_get(g, PFUSE_CONTROL) & PFUSE_CONTROL_READ))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(fuses); i++)
+		if (reg == PFUSE_WORD(fuses[i].off))
+			return fuses[i].val;
+	return 0;
+}
+
+/* Burning fuses is not modelled: words can't be written. */
+static void pfuse_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	if (reg < PFUSE_WORD(0))
+		reg_merge(g, reg, val, be);
+}
+
+static void pfuse_reset(struct gk110 *g)
+{
+	reg_set(g, PSTRAPS_BOOT0, PSTRAPS_CRYSTAL_HIGH | FIELD_PREP(PSTRAPS_RAMCFG, K20M_RAMCFG));
+}
+
+static const struct mmio_range pfuse_ranges[] = {
+	{ PFUSE_BASE, PFUSE_SIZE, "PFUSE", pfuse_read, pfuse_write },
+	{ PSTRAPS_BASE, PSTRAPS_SIZE, "PSTRAPS", NULL, NULL },
+};
+
+const struct unit_ops pfuse_unit = {
+	.name = "PFUSE", .ranges = pfuse_ranges, .nr_ranges = ARRAY_SIZE(pfuse_ranges), .reset = pfuse_reset,
+};

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PTIMER: a 56-bit counter that software sees as bits 60:5 of a 64-bit time, driven by crystal * ratio, settable, with
+ * an alarm on its low word. On a POSTed card and with nouveau's ratio the time counts nanoseconds.
+ *
+ * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so that any thread
+ * reads it without a lock. The alarm compares all the time, enabled or not; the model computes matches when somebody
+ * looks and has a thread that wakes only for a match that would raise an interrupt.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <gk110/pfuse.h>
+#include <gk110/pmc.h>
+#include <gk110/ptimer.h>
+
+#include "root.h"
+
+#define TIME_BITS	((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
+#define ALARM_PERIOD	(1ull << 32)
+#define NEVER		UINT64_MAX
+/* Open: which clock the "external" source is. The model chooses the 277 MHz that rnndb gf100_pclock names for TCLK. */
+#define EXTERNAL_HZ	277000000ull
+
+struct ptimer {
+	/* the clock: time = base + (monotonic - since) * num / den; written under gk110.lock, read by anybody */
+	atomic_uint seq;
+	atomic_uint_least64_t since, base, num, den;
+
+	uint64_t next_match;	/* time at which TIME_LOW equals ALARM next; gk110.lock from here on */
+	pthread_cond_t changed;
+	pthread_t thread;
+	bool running, stop;
+};
+
+static uint64_t load(const atomic_uint_least64_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+static void store(atomic_uint_least64_t *v, uint64_t val)
+{
+	atomic_store_explicit(v, val, memory_order_relaxed);
+}
+
+/* without the mask of TIME_BITS, so that a time can be taken up where it is */
+static uint64_t time_at(const struct ptimer *t, uint64_t mono)
+{
+	uint64_t since = load(&t->since), den = load(&t->den);
+	uint64_t elapsed = mono > since ? mono - since : 0;
+
+	return load(&t->base) + (uint64_t)((unsigned __int128)elapsed * load(&t->num) / den);
+}
+
+static uint64_t time_raw(struct ptimer *t)
+{
+	unsigned int seq;
+	uint64_t now;
+
+	do {
+		do
+			seq = atomic_load_explicit(&t->seq, memory_order_acquire);
+		while (seq & 1);
+		now = time_at(t, monotonic_ns());
+		atomic_thread_fence(memory_order_acquire);
+	} while (atomic_load_explicit(&t->seq, memory_order_relaxed) != seq);
+	return now;
+}
+
+uint64_t ptimer_now(struct gk110 *g)
+{
+	return time_raw(g->ptimer) & TIME_BITS;
+}
+
+/* lock held; the time is @base at the monotonic time @since and goes on with the ratio that the registers hold */
+static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
+{
+	struct ptimer *t = g->ptimer;
+	uint32_t src = reg_get(g, PTIMER_CLOCK_SOURCE);
+	uint64_t num, den, hz = GK110_CRYSTAL_HZ * (FIELD_GET(PTIMER_CLOCK_SOURCE_MUL, src) + 1);
+
+	hz /= FIELD_GET(PTIMER_CLOCK_SOURCE_DIV, src) + 1;
+	if (src & PTIMER_CLOCK_SOURCE_EXT)
+		hz = EXTERNAL_HZ;
+	/* a tick is 32 units of time, a monotonic unit is 1 ns */
+	num = hz * (reg_get(g, PTIMER_CLOCK_MUL) & PTIMER_CLOCK_RATIO) * 32;
+	den = (reg_get(g, PTIMER_CLOCK_DIV) & PTIMER_CLOCK_RATIO) * 1000000000ull;
+	if (!den) {	/* "should not be 0": the model chooses a stopped counter */
+		num = 0;
+		den = 1;
+	}
+
+	atomic_fetch_add_explicit(&t->seq, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	store(&t->since, since);
+	store(&t->base, base);
+	store(&t->num, num);
+	store(&t->den, den);
+	atomic_fetch_add_explicit(&t->seq, 1, memory_order_release);
+}
+
+/* lock held; first time at or after @now whose low word equals the alarm */
+static void alarm_plan(struct gk110 *g, uint64_t now)
+{
+	uint32_t alarm = reg_get(g, PTIMER_ALARM) & PTIMER_TIME_LOW_BITS;
+
+	now &= ~31ull;
+	g->ptimer->next_match = now + (uint32_t)(alarm - (uint32_t)now);
+	pthread_cond_signal(&g->ptimer->changed);
+}
+
+/* lock held; takes matches up to now into the status and drives the line */
+static void alarm_update(struct gk110 *g)
+{
+	struct ptimer *t = g->ptimer;
+	uint64_t now = time_raw(t);
+
+	if (now >= t->next_match) {
+		reg_set(g, PTIMER_INTR, PTIMER_INTR_ALARM);
+		t->next_match += ((now - t->next_match) / ALARM_PERIOD + 1) * ALARM_PERIOD;
+	}
+	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
+}
+
+/* lock held; monotonic ns of the next match that matters, NEVER if none */
+static uint64_t wake_at(struct gk110 *g)
+{
+	struct ptimer *t = g->ptimer;
+	uint64_t now = time_raw(t), num = load(&t->num), den = load(&t->den);
+	unsigned __int128 wait;
+
+	if (!(reg_get(g, PTIMER_INTR_EN) & PTIMER_INTR_ALARM) || (reg_get(g, PTIMER_INTR) & PTIMER_INTR_ALARM) || !num)
+		return NEVER;
+	if (now >= t->next_match)
+		return 0;
+	wait = ((unsigned __int128)(t->next_match - now) * den + num - 1) / num;
+	return wait > INT64_MAX / 2 ? NEVER : monotonic_ns() + (uint64_t)wait;
+}
+
+static void *alarm_thread(void *arg)
+{
+	struct gk110 *g = arg;
+	struct ptimer *t = g->ptimer;
+
+	pthread_mutex_lock(&g->lock);
+	while (!t->stop) {
+		uint64_t at = wake_at(g);
+		struct timespec ts = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
+
+		if (at == NEVER)
+			pthread_cond_wait(&t->changed, &g->lock);
+		else if (at > monotonic_ns())
+			pthread_cond_timedwait(&t->changed, &g->lock, &ts);
+		if (!t->stop)
+			alarm_update(g);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+static uint32_t ptimer_read(struct gk110 *g, uint32_t reg)
+{
+	switch (reg) {
+	case PTIMER_TIME_LOW:
+		return ptimer_now(g);
+	case PTIMER_TIME_HIGH:
+		return ptimer_now(g) >> 32;
+	case PTIMER_INTR:
+		alarm_update(g);
+		return reg_get(g, reg);
+	default:
+		return reg_get(g, reg);
+	}
+}
+
+/* The half that is not written goes on from where it is. */
+static void time_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	unsigned int shift = reg == PTIMER_TIME_HIGH ? 32 : 0;
+	uint64_t mono = monotonic_ns(), now = time_at(g->ptimer, mono), mask = (uint64_t)be << shift;
+
+	alarm_update(g);
+	now = ((now & ~mask) | ((uint64_t)val << shift)) & TIME_BITS;
+	clock_set(g, now, mono);
+	alarm_plan(g, now);
+}
+
+static void ratio_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	uint64_t mono = monotonic_ns(), now = time_at(g->ptimer, mono);
+
+	alarm_update(g);
+	reg_merge(g, reg, val, be);
+	clock_set(g, now, mono);
+	pthread_cond_signal(&g->ptimer->changed);
+}
+
+static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
+{
+	switch (reg) {
+	case PTIMER_TIME_LOW:
+	case PTIMER_TIME_HIGH:
+		time_write(g, reg, val, be);
+		break;
+	case PTIMER_CLOCK_DIV:
+	case PTIMER_CLOCK_MUL:
+		ratio_write(g, reg, val, be & PTIMER_CLOCK_RATIO);
+		break;
+	case PTIMER_CLOCK_SOURCE:
+		ratio_write(g, reg, val, be & (PTIMER_CLOCK_SOURCE_MUL | PTIMER_CLOCK_SOURCE_DIV | PTIMER_CLOCK_SOURCE_EXT));
+		break;
+	case PTIMER_ALARM:
+		alarm_update(g);
+		reg_merge(g, reg, val, be & PTIMER_TIME_LOW_BITS);
+		alarm_plan(g, time_raw(g->ptimer));
+		break;
+	case PTIMER_INTR:
+		alarm_update(g);
+		reg_set(g, reg, reg_get(g, reg) & ~val);
+		alarm_update(g);
+		pthread_cond_signal(&g->ptimer->changed);
+		break;
+	case PTIMER_INTR_EN:
+		reg_merge(g, reg, val, be & PTIMER_INTR_ALARM);
+		alarm_update(g);
+		pthread_cond_signal(&g->ptimer->changed);
+		break;
+	case PTIMER_MMIO_FAULT_ADDR:	/* any write of 0 acknowledges, others do nothing */
+		if (!val)
+			reg_set(g, reg, 0);
+		break;
+	case PTIMER_MMIO_FAULT_DATA:
+		break;
+	default:
+		reg_merge(g, reg, val, be);
+	}
+}
+
+static int ptimer_init(struct gk110 *g)
+{
+	struct ptimer *t = calloc(1, sizeof(*t));
+	pthread_condattr_t attr;
+
+	if (!t)
+		return -ENOMEM;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&t->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	store(&t->den, 1);
+	g->ptimer = t;
+	return 0;
+}
+
+static void ptimer_reset(struct gk110 *g)
+{
+	reg_set(g, PTIMER_CLOCK_SOURCE, PTIMER_NS_SOURCE_MUL - 1);
+	reg_set(g, PTIMER_CLOCK_MUL, PTIMER_NS_MUL);
+	reg_set(g, PTIMER_CLOCK_DIV, PTIMER_NS_DIV);
+	reg_set(g, PTIMER_ALARM, 0);
+	reg_set(g, PTIMER_INTR, 0);
+	reg_set(g, PTIMER_INTR_EN, 0);
+	reg_set(g, PTIMER_MMIO_FAULT_ADDR, 0);
+	reg_set(g, PTIMER_MMIO_FAULT_DATA, 0);
+	clock_set(g, 0, monotonic_ns());
+	alarm_plan(g, 32);	/* past the alarm value 0 that the counter starts at */
+	pmc_intr_set(g, PMC_INTR_TIMER, false);
+}
+
+static int ptimer_start(struct gk110 *g)
+{
+	int ret;
+
+	g->ptimer->stop = false;
+	ret = -pthread_create(&g->ptimer->thread, NULL, alarm_thread, g);
+	g->ptimer->running = !ret;
+	return ret;
+}
+
+static void ptimer_stop(struct gk110 *g)
+{
+	if (!g->ptimer->running)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->ptimer->stop = true;
+	pthread_cond_signal(&g->ptimer->changed);
+	pthread_mutex_unlock(&g->lock);
+	pthread_join(g->ptimer->thread, NULL);
+	g->ptimer->running = false;
+}
+
+static void ptimer_fini(struct gk110 *g)
+{
+	pthread_cond_destroy(&g->ptimer->changed);
+	free(g->ptimer);
+	g->ptimer = NULL;
+}
+
+static const struct mmio_range ptimer_ranges[] = {
+	{ PTIMER_BASE, PTIMER_SIZE, "PTIMER", ptimer_read, ptimer_write },
+};
+
+const struct unit_ops ptimer_unit = {
+	.name = "PTIMER", .ranges = ptimer_ranges, .nr_ranges = ARRAY_SIZE(ptimer_ranges),
+	.init = ptimer_init, .reset = ptimer_reset, .start = ptimer_start, .stop = ptimer_stop, .fini = ptimer_fini,
+};

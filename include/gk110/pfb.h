@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PFFB (host side of the frame buffer) without the MMU's registers, and PBFB, the memory controllers.
+ * Sources: rnndb memory/gf100_pffb.xml, memory/gf100_pbfb.xml, nouveau nvkm/subdev/fb/ramgf100.c, engine/gr/gf100.c.
+ */
+#ifndef KVGPU_GK110_PFB_H
+#define KVGPU_GK110_PFB_H
+
+#include <linux/bits.h>
+
+#define PFFB_BASE			0x100000
+#define PFFB_SIZE			0x001000
+#define PFFB_MMU			0x100c10	/* 0x100c10-0x100cff: the MMU's */
+#define PFFB_MMU_END			0x100d00
+#define PFFB_LTC_COUNT			0x100800
+
+#define PBFB_BCAST			0x10e000	/* broadcast and common controls, 0x10e000-0x10ffff */
+#define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))
+#define   PBFB_NR			16
+#define PBFB_END			0x120000
+#define   PBFB_CFG1			0x204
+#define   PBFB_AMOUNT			0x20c		/* MiB behind this controller, read-only */
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* PRIVRING (rnndb: PIBUS), the register ring. Sources: rnndb bus/pibus.xml, nouveau nvkm/subdev/privring/gk104.c. */
+#ifndef KVGPU_GK110_PRIVRING_H
+#define KVGPU_GK110_PRIVRING_H
+
+#include <linux/bits.h>
+
+#define PRIVRING_BASE			0x120000
+#define PRIVRING_SIZE			0x010000
+#define PRIVRING_COMMAND		0x12004c
+#define   PRIVRING_COMMAND_CODE		GENMASK(5, 0)	/* reads 0 when done */
+#define   PRIVRING_COMMAND_ACK_INTR	2
+#define PRIVRING_INTR0			0x120058
+#define PRIVRING_INTR1			0x12005c
+#define PRIVRING_HUB_COUNT		0x120070
+#define PRIVRING_FBP_COUNT		0x120074
+#define PRIVRING_GPC_COUNT		0x120078
+
+#endif

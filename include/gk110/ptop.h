@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PTOP (rnndb: PUNITS): which units the die has, which are switched off, and the table that says how each engine is
+ * wired. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
+ */
+#ifndef KVGPU_GK110_PTOP_H
+#define KVGPU_GK110_PTOP_H
+
+#include <linux/bits.h>
+
+#define PTOP_BASE			0x022400
+#define PTOP_SIZE			0x000400
+
+#define PTOP_FUSE_CONTROL		0x022400
+#define   PTOP_FUSE_READOUT		BIT(11)
+#define PTOP_DEVINIT			0x02240c
+#define   PTOP_DEVINIT_DONE		BIT(1)
+#define PTOP_PCI			0x02241c
+#define   PTOP_PCI_V2			BIT(0)
+#define   PTOP_PCI_CLASS		BIT(1)
+#define   PTOP_PCI_FULL_SPEED		BIT(7)
+#define PTOP_GPC_COUNT			0x022430	/* of the design, before anything is switched off */
+#define PTOP_TPC_PER_GPC_COUNT		0x022434
+#define PTOP_FBP_COUNT			0x022438
+#define PTOP_FBPA_COUNT			0x02243c
+#define PTOP_CE_COUNT			0x022444
+#define PTOP_HEAD_COUNT			0x022448
+#define PTOP_DISABLE			0x022500
+#define   PTOP_DISABLE_DISPLAY		BIT(0)
+#define   PTOP_DISABLE_MSPDEC_MSPPP	BIT(1)
+#define   PTOP_DISABLE_MSVLD		BIT(2)
+#define   PTOP_DISABLE_MSENC		BIT(3)
+#define   PTOP_DISABLE_CE		GENMASK(10, 8)
+#define PTOP_DISABLE_GPC		0x022504
+#define PTOP_DISABLE_TPC(gpc)		(0x022508 + 4 * (gpc))
+#define PTOP_DISABLE_FBP		0x022548
+#define PTOP_DISABLE_FBPA		0x022554
+#define PTOP_HW_DISABLE			0x022500	/* 0x022500-0x02255f can't be written */
+#define PTOP_HW_DISABLE_END		0x022560
+
+#define PTOP_DEVICE(i)			(0x022700 + 4 * (i))
+#define   PTOP_DEVICE_NR		64
+#define   PTOP_DEVICE_CHAIN		BIT(31)
+#define   PTOP_DEVICE_KIND		GENMASK(1, 0)
+#define     PTOP_KIND_NONE		0
+#define     PTOP_KIND_DATA		1
+#define     PTOP_KIND_ENUM		2
+#define     PTOP_KIND_TYPE		3
+#define   PTOP_DATA_FAULT_VALID		BIT(2)
+#define   PTOP_DATA_FAULT		GENMASK(9, 3)
+#define   PTOP_DATA_ADDR		GENMASK(23, 12)	/* in place */
+#define   PTOP_DATA_INST		GENMASK(29, 26)
+#define   PTOP_ENUM_RESET_VALID		BIT(2)
+#define   PTOP_ENUM_INTR_VALID		BIT(3)
+#define   PTOP_ENUM_RUNLIST_VALID	BIT(4)
+#define   PTOP_ENUM_ENGINE_VALID	BIT(5)
+#define   PTOP_ENUM_RESET		GENMASK(13, 9)
+#define   PTOP_ENUM_INTR		GENMASK(19, 15)
+#define   PTOP_ENUM_RUNLIST		GENMASK(24, 21)
+#define   PTOP_ENUM_ENGINE		GENMASK(29, 26)
+#define   PTOP_TYPE			GENMASK(30, 2)
+
+/* The K20m: 13 of 15 SMX, five of six frame-buffer partitions. */
+#define   GK110_DESIGN_GPC		5
+#define   GK110_DESIGN_TPC_PER_GPC	3
+#define   GK110_DESIGN_FBP		6
+#define   K20M_FBP			5
+#define   K20M_FBP_OFF			BIT(5)
+#define   K20M_TPC_OFF			BIT(2)		/* in each of the last two GPCs */
+#define   K20M_LTC_SLICES		4
+
+/* Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), registers (rnndb root.xml), MMU unit and client (nouveau gk104.c) */
+#define GR_RESET			12
+#define GR_MMIO				0x400000
+#define GR_FAULT_UNIT			0x00
+#define GR_HUB_CLIENT			0x04		/* FE */
+#define CE0_RESET			6
+#define CE1_RESET			7
+#define CE2_RESET			21
+#define CE_MMIO(i)			(0x104000 + 0x1000 * (i))
+#define CE0_FAULT_UNIT			0x15
+#define CE1_FAULT_UNIT			0x16
+#define CE2_FAULT_UNIT			0x1b
+#define CE0_HUB_CLIENT			0x01
+#define CE1_HUB_CLIENT			0x02
+#define CE2_HUB_CLIENT			0x19
+
+#endif

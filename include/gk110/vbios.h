@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The VBIOS window of BAR0, the outer structures of a VBIOS image (PCI expansion ROM header, PCI data structure, BIT),
+ * and the electrical facts of the board that its tables and the chip's registers must agree on.
+ * Sources: PCI firmware specification (ROM, PCIR); envytools docs and nouveau nvkm/subdev/bios/{pcir,bit}.c (BIT);
+ * nouveau nvkm/subdev/volt/gk104.c (VID PWM).
+ */
+#ifndef KVGPU_GK110_VBIOS_H
+#define KVGPU_GK110_VBIOS_H
+
+#define PROM_BASE			0x300000
+#define PROM_SIZE			0x100000
+
+#define ROM_BLOCK			512
+#define ROM_SIGNATURE			0xaa55		/* little endian at offset 0 */
+#define ROM_IFR_SIGNATURE		"NVGI"		/* dumps of newer boards have this before the ROM header */
+#define ROM_BLOCKS			0x02		/* u8: length / 512 */
+#define ROM_ENTRY			0x03		/* x86 far entry */
+#define ROM_PCIR_POINTER		0x18		/* u16 */
+#define ROM_DCB_POINTER			0x36		/* u16 */
+#define ROM_HEADER_LENGTH		0x38
+
+#define PCIR_SIGNATURE			"PCIR"
+#define PCIR_LENGTH			0x18
+#define PCIR_VENDOR			0x04		/* u16 */
+#define PCIR_DEVICE			0x06		/* u16 */
+#define PCIR_STRUCT_LENGTH		0x0a		/* u16 */
+#define PCIR_REVISION			0x0c		/* u8 */
+#define PCIR_CLASS			0x0d		/* u24 */
+#define PCIR_IMAGE_BLOCKS		0x10		/* u16 */
+#define PCIR_IMAGE_REVISION		0x12		/* u16 */
+#define PCIR_TYPE			0x14		/* u8, 0 = x86 */
+#define PCIR_FLAGS			0x15		/* u8 */
+#define   PCIR_FLAGS_LAST		0x80
+
+#define BIT_SIGNATURE			"\xff\xb8" "BIT"	/* and the terminating 0 */
+#define BIT_SIGNATURE_LENGTH		6
+#define BIT_HEADER_LENGTH		12
+#define BIT_VERSION			6		/* u16 */
+#define BIT_HEADER_SIZE			8		/* u8 */
+#define BIT_ENTRY_SIZE			9		/* u8 */
+#define BIT_ENTRY_COUNT			10		/* u8 */
+#define BIT_CHECKSUM			11		/* u8: header adds up to 0 */
+#define BIT_ENTRY_LENGTH		6
+#define BIT_ENTRY_ID			0		/* u8 */
+#define BIT_ENTRY_VERSION		1		/* u8 */
+#define BIT_ENTRY_TABLE_LENGTH		2		/* u16 */
+#define BIT_ENTRY_TABLE			4		/* u16 */
+
+/*
+ * Core voltage regulator: a PWM whose duty adds to a base voltage. nouveau takes 27.648 MHz / frequency as divider. The
+ * numbers are the model's choice; the range is that of a GK110 core.
+ */
+#define K20M_VID_CLOCK_KHZ		27648
+#define K20M_VID_DIV			160
+#define K20M_VID_STEP_UV		4000
+#define K20M_VOLT_BASE_UV		600000
+#define K20M_VOLT_RANGE_UV		(K20M_VID_DIV * K20M_VID_STEP_UV)
+#define K20M_VOLT_BOOT_UV		876000
+
+#endif

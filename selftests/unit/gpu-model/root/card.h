@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A device with the root units and nothing else: plain register file, a bus that records interrupts, and stand-ins for
+ * what root units call in other rooms, which record the calls.
+ */
+#ifndef KVGPU_TEST_ROOT_CARD_H
+#define KVGPU_TEST_ROOT_CARD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+
+struct card {
+	struct gk110 g;
+	bool level;			/* interrupt line as the bus saw it last */
+	unsigned int messages, level_changes;
+	unsigned int fifo_resets, pmu_resets, gr_resets, ce_resets[3];
+	char err[512];			/* texts of gk110_err(), joined */
+};
+
+/* one card at a time: stand-ins without a device argument need it */
+extern struct card *the_card;
+
+/* the units must not refuse; they are initialised, reset and started */
+struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *units, unsigned int nr);
+void card_free(struct card *c);
+uint32_t rd(struct card *c, uint32_t reg);
+void wr(struct card *c, uint32_t reg, uint32_t val);
+void wr8(struct card *c, uint32_t reg, uint8_t val);
+
+#endif

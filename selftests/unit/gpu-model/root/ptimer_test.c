@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time: rate, setting, consistency under concurrent readers; alarm: exactness, wrap, masks, sleep when not armed. */
+#include <time.h>
+#include <unistd.h>
+
+#include "card.h"
+
+#define INTR		0x009100
+#define EN		0x009140
+#define DIV		0x009200
+#define MUL		0x009210
+#define SOURCE		0x009220
+#define LOW		0x009400
+#define HIGH		0x009410
+#define ALARM		0x009420
+#define MS		1000000u
+
+static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit };
+
+static int setup(void **state)
+{
+	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 3);
+
+	wr(c, 0x000640, 1u << 20);
+	wr(c, 0x000140, 1);
+	*state = c;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	card_free(*state);
+	return 0;
+}
+
+static uint64_t mono(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* as a driver reads it */
+static uint64_t now(struct card *c)
+{
+	uint32_t hi, lo;
+
+	do {
+		hi = rd(c, HIGH);
+		lo = rd(c, LOW);
+	} while (hi != rd(c, HIGH));
+	return (uint64_t)hi << 32 | lo;
+}
+
+static bool wait_level(struct card *c, bool level, unsigned int ms)
+{
+	uint64_t end = mono() + ms * 1000000ull;
+	bool l;
+
+	do {
+		pthread_mutex_lock(&c->g.lock);
+		l = c->level;
+		pthread_mutex_unlock(&c->g.lock);
+		if (l == level)
+			return true;
+		usleep(200);
+	} while (mono() < end);
+	return false;
+}
+
+static void test_counts_nanoseconds(void **state)
+{
+	struct card *c = *state;
+	uint64_t m0 = mono(), t0 = now(c), m1, t1;
+
+	usleep(50000);
+	t1 = now(c);
+	m1 = mono();
+	assert_in_range(t1 - t0, 50 * MS - 64, m1 - m0 + 64);
+	assert_int_equal(t1 & 31, 0);
+	assert_in_range(ptimer_now(&c->g) - t1, 0, 100 * MS);
+}
+
+static void test_can_be_set(void **state)
+{
+	struct card *c = *state;
+	uint64_t t;
+
+	wr(c, HIGH, 0x12345);
+	wr(c, LOW, 0x80000000);
+	t = now(c);
+	assert_in_range(t, 0x1234580000000ull, 0x1234580000000ull + 1000 * MS);
+	wr(c, HIGH, ~0u);
+	assert_int_equal(rd(c, HIGH) >> 29, 0);
+}
+
+static void test_low_word_carries_into_high(void **state)
+{
+	struct card *c = *state;
+	uint64_t t;
+
+	wr(c, HIGH, 7);
+	wr(c, LOW, 0xfffff000);
+	usleep(1000);
+	t = now(c);
+	assert_in_range(t, 8ull << 32, (8ull << 32) + 1000 * MS);
+}
+
+/* nouveau programs 81 MHz * 125 / 324 = 31.25 MHz; half the multiplier is half the speed, 0 stops */
+static void test_ratio(void **state)
+{
+	struct card *c = *state;
+	uint64_t t0, dt, before, after, first, last;
+
+	wr(c, SOURCE, 2);
+	wr(c, DIV, 0x144);
+	wr(c, MUL, 0x7d);
+	assert_int_equal(rd(c, DIV), 0x144);
+	wr(c, DIV, 0x288);
+	first = mono();
+	t0 = now(c);
+	before = mono();
+	usleep(40000);
+	after = mono();
+	dt = now(c) - t0;
+	last = mono();
+	assert_in_range(dt * 2, after - before - 128, last - first + 128);
+	wr(c, MUL, 0);
+	t0 = now(c);
+	usleep(2000);
+	assert_int_equal(now(c), t0);
+	wr(c, MUL, 0x7d);
+	wr(c, DIV, 0);
+	t0 = now(c);
+	usleep(2000);
+	assert_int_equal(now(c), t0);
+}
+
+static void *reader(void *arg)
+{
+	struct card *c = arg;
+	uint64_t last = 0, t;
+	unsigned int i;
+
+	for (i = 0; i < 200000; i++) {
+		t = ptimer_now(&c->g);
+		if (t < last || t > 1ull << 40)
+			return (void *)1;
+		last = t;
+	}
+	return NULL;
+}
+
+/* the clock is re-based by ratio writes (to the same value); readers without the lock must never see it jump */
+static void test_readers_without_lock(void **state)
+{
+	struct card *c = *state;
+	pthread_t th;
+	unsigned int i;
+	void *bad;
+
+	pthread_create(&th, NULL, reader, c);
+	for (i = 0; i < 20000; i++)
+		wr(c, DIV, 324);
+	pthread_join(th, &bad);
+	assert_null(bad);
+}
+
+static void test_alarm_fires_when_due(void **state)
+{
+	struct card *c = *state;
+	uint64_t t0 = now(c);
+
+	wr(c, ALARM, t0 + 80 * MS);
+	wr(c, EN, 1);
+	assert_int_equal(rd(c, INTR), 0);
+	assert_true(wait_level(c, true, 2000));
+	assert_true(now(c) - t0 >= 80 * MS - 32);
+	assert_int_equal(rd(c, INTR), 1);
+	assert_int_equal(rd(c, 0x000100), 1u << 20);
+	wr(c, INTR, 1);
+	assert_false(c->level);
+	usleep(3000);
+	assert_int_equal(rd(c, INTR), 0);	/* next match is 4.3 s away */
+}
+
+static void test_alarm_across_the_low_words_wrap(void **state)
+{
+	struct card *c = *state;
+
+	wr(c, HIGH, 3);
+	wr(c, LOW, 0xffffffff - 20 * MS);
+	wr(c, ALARM, 60 * MS);
+	wr(c, EN, 1);
+	assert_int_equal(rd(c, INTR), 0);
+	assert_true(wait_level(c, true, 2000));
+	assert_true(now(c) >= (4ull << 32) + 60 * MS - 32);
+}
+
+/* more than 2.1 s ahead is ahead, not behind: the distance is unsigned */
+static void test_far_alarm_is_not_due(void **state)
+{
+	struct card *c = *state;
+
+	wr(c, ALARM, (uint32_t)now(c) + 3000 * MS);
+	wr(c, EN, 1);
+	assert_false(wait_level(c, true, 30));
+	wr(c, ALARM, (uint32_t)now(c) - 100);	/* just missed: comes in 4.3 s */
+	assert_false(wait_level(c, true, 30));
+}
+
+static void test_match_while_masked_shows_later(void **state)
+{
+	struct card *c = *state;
+
+	wr(c, ALARM, now(c) + 2 * MS);
+	usleep(10000);
+	assert_false(c->level);
+	assert_int_equal(rd(c, INTR), 1);
+	wr(c, EN, 1);
+	assert_true(c->level);
+	wr(c, EN, 0);
+	assert_false(c->level);
+}
+
+static void test_time_step_past_the_alarm(void **state)
+{
+	struct card *c = *state;
+
+	wr(c, ALARM, 0x40000000);
+	wr(c, EN, 1);
+	wr(c, LOW, 0x40000000 - 5 * MS);
+	assert_true(wait_level(c, true, 2000));
+}
+
+static void test_sleeps_when_not_armed(void **state)
+{
+	struct card *c = *state;
+	uint64_t t0;
+
+	wr(c, ALARM, now(c) + MS);
+	wr(c, EN, 1);
+	assert_true(wait_level(c, true, 1000));	/* pending and not acknowledged */
+	t0 = cpu_ns();
+	usleep(200000);
+	assert_in_range(cpu_ns() - t0, 0, 20 * MS);
+}
+
+static void test_fault_record(void **state)
+{
+	struct card *c = *state;
+
+	wr(c, 0x009084, 0x1234);
+	assert_int_equal(rd(c, 0x009084), 0);
+	wr(c, 0x009088, 0x1234);
+	assert_int_equal(rd(c, 0x009088), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_counts_nanoseconds), T(test_can_be_set), T(test_low_word_carries_into_high), T(test_ratio),
+		T(test_readers_without_lock), T(test_alarm_fires_when_due), T(test_alarm_across_the_low_words_wrap),
+		T(test_far_alarm_is_not_due), T(test_match_while_masked_shows_later), T(test_time_step_past_the_alarm),
+		T(test_sleeps_when_not_armed), T(test_fault_record),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
