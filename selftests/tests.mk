@@ -6,3 +6,87 @@
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
 SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
+
+# --- root units and VBIOS
+ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c
+VBIOS_SRC	:= $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
+UNIT_TESTS += $(addprefix gpu-model/root/,pmc_test ptimer_test ptop_test poll_test prom_test) gpu-model/vbios/vbios_test
+TSAN_TESTS += gpu-model/root/pmc_test gpu-model/root/ptimer_test
+SRC_gpu-model/root/pmc_test	:= $(ROOT_SRC)
+SRC_gpu-model/root/ptimer_test	:= $(ROOT_SRC)
+SRC_gpu-model/root/ptop_test	:= $(ROOT_SRC)
+SRC_gpu-model/root/poll_test	:= $(ROOT_SRC)
+SRC_gpu-model/root/prom_test	:= $(ROOT_SRC) $(VBIOS_SRC)
+SRC_gpu-model/vbios/vbios_test	:= $(VBIOS_SRC)
+FUZZ_TESTS += gpu-model/root/rom_image_fuzz
+FUZZSRC_gpu-model/root/rom_image_fuzz	:= gpu-model/root/rom_image.c $(VBIOS_SRC)
+
+# --- ce, pacer
+UNIT_TESTS += gpu-model/core/pacer_test
+SRC_gpu-model/core/pacer_test	:= gpu-model/core/pacer.c
+CE_SRC	:= $(addprefix gpu-model/ce/,copy.c launch.c move.c remap.c semaphore.c surface.c unit.c)
+CE_CARD	:= selftests/unit/gpu-model/ce/card.c selftests/unit/gpu-model/ce/oracle.c
+CE_TESTS := $(addprefix gpu-model/ce/,launch_test move_test remap_test semaphore_test surface_test unit_test)
+UNIT_TESTS += $(CE_TESTS)
+$(foreach t,$(CE_TESTS),$(eval SRC_$(t) := $(CE_SRC) $(CE_CARD)))
+# the engines on the real MMU; with --bench it measures
+UNIT_TESTS += gpu-model/ce/mmu_copy_test
+SRC_gpu-model/ce/mmu_copy_test	:= $(CE_SRC) gpu-model/core/pacer.c $(wildcard gpu-model/mmu/*.c)
+FUZZ_TESTS += gpu-model/ce/method_fuzz
+FUZZSRC_gpu-model/ce/method_fuzz := $(CE_SRC) selftests/unit/gpu-model/ce/card.c
+
+# --- mmu
+MMU_SRC		:= $(wildcard gpu-model/mmu/*.c)
+UNIT_TESTS += $(addprefix gpu-model/mmu/,walk_test tlb_test translate_test fault_test bar_test memory_test)
+TSAN_TESTS += gpu-model/mmu/tlb_test gpu-model/mmu/fault_test
+SRC_gpu-model/mmu/walk_test	:= gpu-model/mmu/walk.c gpu-model/mmu/kind.c
+SRC_gpu-model/mmu/tlb_test	:= $(MMU_SRC)
+SRC_gpu-model/mmu/translate_test	:= $(MMU_SRC)
+SRC_gpu-model/mmu/fault_test	:= $(MMU_SRC)
+SRC_gpu-model/mmu/bar_test	:= $(MMU_SRC)
+SRC_gpu-model/mmu/memory_test	:= $(MMU_SRC)
+FUZZ_TESTS += gpu-model/mmu/translate_fuzz
+FUZZSRC_gpu-model/mmu/translate_fuzz	:= $(MMU_SRC)
+
+# --- gr, pmu
+GR_SRC		:= $(wildcard gpu-model/gr/*.c) selftests/unit/gpu-model/gr/fake.c
+UNIT_TESTS += $(addprefix gpu-model/gr/,falcon_test qmd_test pmu_test fecs_test methods_test launch_test threads_test)
+TSAN_TESTS += gpu-model/gr/threads_test
+SRC_gpu-model/gr/falcon_test	:= gpu-model/gr/falcon.c
+SRC_gpu-model/gr/qmd_test	:= gpu-model/gr/qmd.c
+SRC_gpu-model/gr/pmu_test	:= $(GR_SRC)
+SRC_gpu-model/gr/fecs_test	:= $(GR_SRC)
+SRC_gpu-model/gr/methods_test	:= $(GR_SRC)
+SRC_gpu-model/gr/launch_test	:= $(GR_SRC)
+SRC_gpu-model/gr/threads_test	:= $(GR_SRC)
+FUZZ_TESTS += $(addprefix gpu-model/gr/,qmd_fuzz methods_fuzz context_fuzz)
+FUZZSRC_gpu-model/gr/qmd_fuzz		:= gpu-model/gr/qmd.c
+FUZZSRC_gpu-model/gr/methods_fuzz	:= $(GR_SRC)
+FUZZSRC_gpu-model/gr/context_fuzz	:= $(GR_SRC)
+
+# --- vfio and the helper inside QEMU
+VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) selftests/unit/gpu-model/vfio/fake_device.c
+UNIT_TESTS += $(addprefix gpu-model/vfio/,messages_test dma_test irq_test pci_test server_test barmap_test)
+TSAN_TESTS += gpu-model/vfio/server_test gpu-model/vfio/barmap_test
+SRC_gpu-model/vfio/messages_test := $(VFIO_SRC)
+SRC_gpu-model/vfio/dma_test	:= $(VFIO_SRC)
+SRC_gpu-model/vfio/irq_test	:= $(VFIO_SRC)
+SRC_gpu-model/vfio/pci_test	:= $(VFIO_SRC)
+SRC_gpu-model/vfio/server_test	:= $(VFIO_SRC) gpu-model/vfio/server.c
+SRC_gpu-model/vfio/barmap_test	:= $(VFIO_SRC) gpu-model/plugin/helper.c gpu-model/plugin/uffd_window.c
+FUZZ_TESTS += gpu-model/vfio/messages_fuzz
+FUZZSRC_gpu-model/vfio/messages_fuzz := $(VFIO_SRC)
+
+# --- fifo
+FIFO_SRC	:= $(wildcard gpu-model/fifo/*.c) selftests/unit/gpu-model/fifo/chip.c
+UNIT_TESTS += $(addprefix gpu-model/fifo/,decode_test runlist_test pbdma_test sched_test semaphore_test recovery_test)
+TSAN_TESTS += $(addprefix gpu-model/fifo/,pbdma_test sched_test semaphore_test recovery_test)
+SRC_gpu-model/fifo/decode_test	:= gpu-model/fifo/decode.c
+SRC_gpu-model/fifo/runlist_test	:= gpu-model/fifo/runlist.c
+SRC_gpu-model/fifo/pbdma_test	:= $(FIFO_SRC)
+SRC_gpu-model/fifo/sched_test	:= $(FIFO_SRC)
+SRC_gpu-model/fifo/semaphore_test := $(FIFO_SRC)
+SRC_gpu-model/fifo/recovery_test := $(FIFO_SRC)
+FUZZ_TESTS += gpu-model/fifo/decode_fuzz gpu-model/fifo/runlist_fuzz
+FUZZSRC_gpu-model/fifo/decode_fuzz	:= gpu-model/fifo/decode.c
+FUZZSRC_gpu-model/fifo/runlist_fuzz	:= gpu-model/fifo/runlist.c

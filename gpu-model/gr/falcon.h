@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The host side of a falcon: memories behind their ports, interrupts, start. What a started program does is its owner's. */
+#ifndef KVGPU_MODEL_FALCON_H
+#define KVGPU_MODEL_FALCON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gk110/falcon.h>
+
+struct falcon_port {
+	uint32_t ctrl;			/* last control word; the offset advances with auto-increment */
+};
+
+struct falcon {
+	const char *name;
+	uint32_t imem_size, dmem_size;	/* bytes, multiples of 256, at most 64 KiB */
+	uint32_t *imem, *dmem;
+	struct falcon_port imem_port[FALCON_IMEM_PORTS], dmem_port[FALCON_DMEM_PORTS];
+	uint32_t intr, intr_en, intr_route;
+	uint32_t bootvec, dmactl;
+	bool code_loaded;		/* something was written to IMEM since reset */
+	bool running;			/* was started since reset */
+};
+
+/* what a register write asks of the owner */
+enum falcon_event {
+	FALCON_NONE,
+	FALCON_OTHER,			/* not one of the common ports */
+	FALCON_STARTED,
+	FALCON_TRIGGERED,		/* bits were set in .intr */
+	FALCON_INTR_CHANGED,		/* acknowledged, masked or routed */
+};
+
+int falcon_init(struct falcon *f, const char *name, uint32_t imem_size, uint32_t dmem_size);
+void falcon_fini(struct falcon *f);
+void falcon_reset(struct falcon *f);
+
+/* @off: offset into the window. Reads return false when the port is not a common one. */
+bool falcon_read(struct falcon *f, uint32_t off, uint32_t *val);
+enum falcon_event falcon_write(struct falcon *f, uint32_t off, uint32_t val);
+
+/* data memory as the program sees it; out of range reads give 0, writes are dropped */
+uint32_t falcon_dmem_get(const struct falcon *f, uint32_t addr);
+void falcon_dmem_set(struct falcon *f, uint32_t addr, uint32_t val);
+
+/* interrupt bits that reach the host */
+uint32_t falcon_host_intr(const struct falcon *f);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The graphics and compute engine's inside.
+ *   engine.c    unit and engine tables, method entry, residency        ports.c    registers (front end, GPC, TPC, ROP)
+ *   topology.c  which units exist, broadcast                           trap.c     exceptions and the interrupt line
+ *   fecs.c      context switch program: boot, commands, switching      fecs_ext.c the same behind NVIDIA's method port
+ *   context.c   context images in GPU memory, patch list               state.c    where class state is kept
+ *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c                     classes
+ *   qmd.c, launch.c, sm.c                                              compute launches
+ *
+ * Locks: registers, falcons and who is resident belong to gk110.lock. Class state (gr.strand) is written by whoever
+ * owns the engine and, through the icmd and method ports, by the socket thread: its words are relaxed atomics.
+ * gr_upload, gr_mme and the pacer belong to the thread that runs methods.
+ */
+#ifndef KVGPU_MODEL_GR_H
+#define KVGPU_MODEL_GR_H
+
+#include "model.h"
+
+#include <gk110/class.h>
+#include <gk110/gr.h>
+
+#include "falcon.h"
+#include "state.h"
+
+/* ---------------------------------------------------------------- context switching */
+
+/* which program the uploaded FECS image is taken for; fecs.c documents the rule */
+enum fecs_program { FECS_NONE, FECS_NOUVEAU, FECS_EXTERNAL };
+
+#define FECS_QUEUE	8		/* commands that wait while one runs (queue_init of fuc/macros.fuc) */
+
+struct fecs_cmd {
+	uint32_t cmd, data;
+};
+
+/* a place in GPU memory: a context image or a patch list */
+struct ctx_mem {
+	struct mmu_space space;
+	uint64_t addr;
+	bool phys;
+	enum mem_target target;
+};
+
+struct fecs {
+	struct falcon falcon;
+	enum fecs_program program;
+	bool busy;			/* a command or switch is being executed, maybe with the lock dropped */
+	bool hung;			/* waits for something that never comes: until the next reset */
+	struct fecs_cmd queue[FECS_QUEUE];
+	unsigned int queued;
+	struct ctx_mem ctx;		/* context image of the channel in CHAN_ADDR */
+};
+
+/* ---------------------------------------------------------------- inline uploads and macros in flight */
+
+#define UPLOAD_STAGE	4096u
+
+/*
+ * Words of an inline upload that have not reached memory yet. Everything else about the upload is class state, so
+ * that it survives a context switch; the stage is written out before one.
+ */
+struct gr_upload {
+	uint32_t used;			/* bytes in stage */
+	uint8_t stage[UPLOAD_STAGE];
+};
+
+/* ---------------------------------------------------------------- the engine */
+
+struct gr {
+	struct fecs fecs;
+	struct falcon gpccs[GR_NR_GPC];
+	struct mmu_client fe, fecs_mem, sked;
+	struct mmu_client gpccs_mem[GR_NR_GPC], gcc[GR_NR_GPC];
+
+	bool halted;			/* an exception waits for GR_CTRL */
+	atomic_bool busy;
+	atomic_uint_least32_t resets;	/* a switch that dropped the lock sees here that the engine was reset */
+	atomic_uint_least32_t strand[STRAND_WORDS];
+
+	struct gr_upload upload;
+	struct pacer pacer;
+};
+
+/* one method being executed */
+struct gr_exec {
+	struct gk110 *g;
+	struct gr *gr;
+	struct chan *c;
+	enum gr_class cls;
+	unsigned int subc;
+	uint32_t mthd, data;
+	bool last;
+	bool in_macro;
+};
+
+/* engine.c: runs one method of a class; also called by the macro expander */
+enum eng_ret gr_class_method(struct gr_exec *x);
+/* true when @mthd of the class does something beyond keeping its argument */
+bool gr_method_acts(enum gr_class cls, uint32_t mthd);
+
+struct gr_action {
+	uint16_t first, last, stride;	/* methods first, first + stride, ... last */
+	enum eng_ret (*run)(struct gr_exec *x);
+};
+
+struct gr_actions {
+	const struct gr_action *table;
+	unsigned int nr;
+};
+
+extern const struct gr_actions gr_actions_common, gr_actions_3d, gr_actions_compute, gr_actions_2d,
+	gr_actions_upload, gr_actions_report, gr_actions_mme;
+
+/* ---------------------------------------------------------------- state access */
+
+static inline uint32_t strand_get(struct gr *gr, unsigned int word)
+{
+	return atomic_load_explicit(&gr->strand[word], memory_order_relaxed);
+}
+
+static inline void strand_set(struct gr *gr, unsigned int word, uint32_t val)
+{
+	atomic_store_explicit(&gr->strand[word], val, memory_order_relaxed);
+}
+
+/* state.c */
+/* word of a method's argument; false when the class has no such method */
+bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word);
+uint32_t state_get(struct gr *gr, enum gr_class cls, uint32_t mthd);
+void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
+uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);	/* upper 8 bits, then lower 32 */
+void state_reset(struct gr *gr);
+bool state_bundle_word(uint32_t addr, unsigned int *word);
+bool class_of_id(uint32_t id, enum gr_class *cls);
+uint32_t class_id(enum gr_class cls);
+
+/* ---------------------------------------------------------------- topology.c */
+
+unsigned int gpc_tpcs(unsigned int gpc);
+uint32_t ppc_tpc_mask(unsigned int gpc, unsigned int ppc);
+unsigned int gpc_ppcs(unsigned int gpc);
+void topology_reset(struct gk110 *g);
+/* where the SM with an id is */
+void sm_place(unsigned int sm, unsigned int *gpc, unsigned int *tpc);
+
+/* ---------------------------------------------------------------- ports.c (lock held) */
+
+uint32_t gr_port_read(struct gk110 *g, uint32_t reg);
+void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
+/* any register of BAR0, as a PRI master reaches it */
+uint32_t pri_read(struct gk110 *g, uint32_t addr);
+void pri_write(struct gk110 *g, uint32_t addr, uint32_t val);
+
+/* ---------------------------------------------------------------- trap.c */
+
+/* exceptions of methods: take the lock, record, halt the engine, return ENG_STALL */
+enum eng_ret trap_illegal_method(struct gr_exec *x);
+enum eng_ret trap_illegal_class(struct gr_exec *x);
+enum eng_ret trap_class_subch(struct gr_exec *x);
+enum eng_ret trap_data_error(struct gr_exec *x, uint32_t code);
+enum eng_ret trap_m2mf(struct gr_exec *x, uint32_t esr);
+enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t op);
+enum eng_ret trap_sked(struct gr_exec *x, uint32_t esr);
+enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr, uint32_t global_esr);
+/* does not halt */
+void trap_notify(struct gk110 *g);
+/* lock held */
+void trap_update(struct gk110 *g);
+void trap_reset(struct gk110 *g);
+bool gr_halted(struct gk110 *g);
+uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc);
+
+/* ---------------------------------------------------------------- fecs.c, fecs_ext.c (lock held) */
+
+int fecs_init(struct gk110 *g);
+void fecs_fini(struct gk110 *g);
+void fecs_reset(struct gk110 *g);
+bool fecs_read(struct gk110 *g, uint32_t off, uint32_t *val);
+void fecs_write(struct gk110 *g, uint32_t off, uint32_t val);
+void gpccs_write(struct gk110 *g, unsigned int gpc, uint32_t off, uint32_t val);
+uint32_t fecs_scratch(struct gk110 *g, unsigned int i);
+void fecs_scratch_set(struct gk110 *g, unsigned int i, uint32_t val);
+void fecs_scratch_or(struct gk110 *g, unsigned int i, uint32_t bits);
+void fecs_scratch_clear(struct gk110 *g, unsigned int i, uint32_t bits);
+/* method of the class that FECS must handle; reported to the host by the program */
+void fecs_firmware_method(struct gr_exec *x);
+/* instance as CHAN_ADDR holds it; @may_unlock: the caller is an engine thread, so the lock may be dropped meanwhile */
+int fecs_save(struct gk110 *g);
+int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_unlock);
+/* takes the channel's pointer and address space, as before a transfer */
+int fecs_select(struct gk110 *g, uint32_t chan);
+void fecs_run_queue(struct gk110 *g);
+void fecs_hang(struct gk110 *g, const char *why);
+void fecs_ext_start(struct gk110 *g);
+void fecs_ext_command(struct gk110 *g, const struct fecs_cmd *cmd);
+
+/* ---------------------------------------------------------------- context.c (lock held) */
+
+/* bytes of a context image with the present register lists; 0 when a list never ends */
+uint32_t ctx_image_size(struct gk110 *g);
+/* -EFAULT after a recorded fault, -EIO when a list can't be walked */
+int ctx_image_save(struct gk110 *g, const struct ctx_mem *m);
+int ctx_image_load(struct gk110 *g, const struct ctx_mem *m);
+int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, void *buf, size_t len);
+int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, const void *buf,
+		  size_t len);
+/*
+ * Executes @count (register, value) pairs at @m with the authority of FECS: every register of BAR0. That is what the
+ * chip does, and one of the holes that a mediator has to close.
+ */
+int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count, const atomic_bool *stop, bool may_unlock);
+
+/* ---------------------------------------------------------------- methods */
+
+/* inline uploads (methods_i2m.c) */
+enum eng_ret upload_flush(struct gr_exec *x);
+int upload_flush_for_save(struct gk110 *g, struct chan *c);
+
+/* report.c */
+struct release {
+	uint64_t va;
+	uint32_t payload;
+	bool four_words;
+	bool reduce;
+	unsigned int op, format;
+};
+/* writes or reduces; -EFAULT after a recorded fault */
+int semaphore_release(struct gr_exec *x, struct mmu_client *who, const struct release *r);
+/* what the conditional execution state says now; false and *@ret when its memory can't be read */
+bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret);
+
+/* launch.c */
+enum eng_ret launch_pcas(struct gr_exec *x);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compute launches: SEND_PCAS_A names the queue meta data, SEND_SIGNALING_PCAS_B schedules it (cla1c0.h). SKED reads and
+ * checks it, the grid runs (sm.h), then its releases are written, and a dependent grid follows if the data names one.
+ * One grid runs at a time and in order, so membars and cache invalidates have nothing left to do.
+ *
+ * A launch that is cut short by a stop goes on where it was: which grid of a chain and how many of its warps are done is
+ * context state. A grid that traps never writes its releases (open on the chip; here a release must prove execution).
+ *
+ * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write; without shaders and without a public
+ * description of an entry, scheduling one is a data error, INVALID_OPERATION.
+ */
+#include "gr.h"
+#include "sm.h"
+
+#include <linux/bitfield.h>
+
+/* class state of a launch that was cut short */
+static void resume_set(struct gr *gr, uint32_t qmd, uint64_t warps)
+{
+	strand_set(gr, STRAND_LAUNCH_ACTIVE, 1);
+	strand_set(gr, STRAND_LAUNCH_QMD, qmd);
+	strand_set(gr, STRAND_LAUNCH_WARPS_LO, warps);
+	strand_set(gr, STRAND_LAUNCH_WARPS_HI, warps >> 32);
+}
+
+static bool resume_take(struct gr *gr, uint32_t *qmd, uint64_t *warps)
+{
+	if (!strand_get(gr, STRAND_LAUNCH_ACTIVE))
+		return false;
+	strand_set(gr, STRAND_LAUNCH_ACTIVE, 0);
+	*qmd = strand_get(gr, STRAND_LAUNCH_QMD);
+	*warps = strand_get(gr, STRAND_LAUNCH_WARPS_LO) | (uint64_t)strand_get(gr, STRAND_LAUNCH_WARPS_HI) << 32;
+	return true;
+}
+
+static enum eng_ret release_one(struct gr_exec *x, const struct release *r)
+{
+	if (r->va % (r->four_words ? 16 : 4))
+		return trap_data_error(x, GR_DATA_ERROR_INVALID_ALIGNMENT);
+	return semaphore_release(x, &x->gr->sked, r) ? ENG_FAULT : ENG_DONE;
+}
+
+static enum eng_ret releases(struct gr_exec *x, const struct qmd *q)
+{
+	struct release r0 = {
+		.va = (uint64_t)q->release0_address_upper << 32 | q->release0_address_lower,
+		.payload = q->release0_payload, .four_words = q->release0_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.reduce = q->release0_reduction_enable, .op = q->release0_reduction_op,
+		.format = q->release0_reduction_format,
+	};
+	struct release r1 = {
+		.va = (uint64_t)q->release1_address_upper << 32 | q->release1_address_lower,
+		.payload = q->release1_payload, .four_words = q->release1_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.reduce = q->release1_reduction_enable, .op = q->release1_reduction_op,
+		.format = q->release1_reduction_format,
+	};
+	enum eng_ret ret = ENG_DONE;
+
+	if (q->semaphore_release_enable0)
+		ret = release_one(x, &r0);
+	if (ret == ENG_DONE && q->semaphore_release_enable1)
+		ret = release_one(x, &r1);
+	return ret;
+}
+
+static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct qmd *q, uint64_t *warps)
+{
+	struct sm_grid grid = {
+		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(x->gr, GR_COMPUTE, M_SET_PROGRAM_REGION_A),
+		.pacer = &x->gr->pacer, .stop = &x->c->stop, .warps_done = *warps,
+	};
+	enum sm_result ret;
+
+	atomic_store(&x->gr->busy, true);
+	ret = sm_run_grid(x->g, &grid);
+	atomic_store(&x->gr->busy, false);
+	*warps = grid.warps_done;
+	switch (ret) {
+	case SM_DONE:
+		return ENG_DONE;
+	case SM_AGAIN:
+		resume_set(x->gr, qmd_addr, *warps);
+		return ENG_AGAIN;
+	case SM_FAULT:
+		return ENG_FAULT;
+	default:
+		return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr, grid.trap.global_esr);
+	}
+}
+
+static enum eng_ret launch_one(struct gr_exec *x, uint32_t qmd_addr, uint64_t warps, struct qmd *q)
+{
+	uint32_t words[QMD_WORDS], err;
+	enum eng_ret ret;
+
+	if (mmu_read(x->g, &x->gr->sked, &x->c->vm, (uint64_t)qmd_addr << 8, words, sizeof(words), 0))
+		return ENG_FAULT;
+	qmd_decode(words, q);
+	if (q->is_queue || (q->dependent_qmd_schedule_enable && q->dependent_qmd_type == QMD_DEPENDENT_QUEUE))
+		return trap_data_error(x, GR_DATA_ERROR_INVALID_OPERATION);
+	err = qmd_check(q);
+	if (err)
+		return trap_sked(x, err);
+	if (!warps)
+		stat_inc(x->g, gr_launches);
+	ret = run_grid(x, qmd_addr, q, &warps);
+	return ret == ENG_DONE ? releases(x, q) : ret;
+}
+
+enum eng_ret launch_pcas(struct gr_exec *x)
+{
+	struct gr *gr = x->gr;
+	uint32_t qmd_addr = state_get(gr, GR_COMPUTE, M_SEND_PCAS_A);
+	uint64_t warps = 0;
+	enum eng_ret ret;
+	struct qmd q;
+	bool on;
+
+	if (!(x->data & M_PCAS_SCHEDULE))
+		return ENG_DONE;
+	if (!resume_take(gr, &qmd_addr, &warps)) {
+		if (!render_enabled(x, &on, &ret))
+			return ret;
+		if (!on)
+			return ENG_DONE;
+	}
+	for (;;) {
+		ret = launch_one(x, qmd_addr, warps, &q);
+		if (ret != ENG_DONE || !q.dependent_qmd_schedule_enable)
+			return ret;
+		qmd_addr = q.dependent_qmd_pointer;
+		warps = 0;
+		if (atomic_load(&x->c->stop)) {
+			/* before the next grid: a chain may be a circle */
+			resume_set(gr, qmd_addr, 0);
+			return ENG_AGAIN;
+		}
+	}
+}

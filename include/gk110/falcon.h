@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Falcon microcontroller: the ports every instance shows to the host, as offsets into its 4 KiB window.
+ * Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
+ */
+#ifndef KVGPU_GK110_FALCON_H
+#define KVGPU_GK110_FALCON_H
+
+#include <linux/bits.h>
+
+#define FALCON_WINDOW			0x1000
+
+#define FALCON_INTR_TRIGGER		0x000
+#define FALCON_INTR_ACK			0x004
+#define FALCON_INTR			0x008
+#define FALCON_INTR_MODE		0x00c
+#define FALCON_INTR_EN_SET		0x010
+#define FALCON_INTR_EN_CLR		0x014
+#define FALCON_INTR_EN			0x018
+#define FALCON_INTR_ROUTE		0x01c	/* 7:0 to the host, 23:16 to the second falcon vector */
+#define   FALCON_INTR_ROUTE_HOST	GENMASK(15, 0)
+#define   FALCON_INTR_ROUTE_DEST	GENMASK(31, 16)
+#define FALCON_IDLE_STATUS		0x04c	/* busy bits; 0 = idle */
+
+#define FALCON_CPUCTL			0x100
+#define   FALCON_CPUCTL_START		BIT(1)
+#define FALCON_BOOTVEC			0x104
+#define FALCON_CAPS			0x108
+#define   FALCON_CAPS_IMEM		GENMASK(8, 0)	/* units of 256 bytes */
+#define   FALCON_CAPS_DMEM		GENMASK(17, 9)
+#define FALCON_DMACTL			0x10c
+#define   FALCON_DMACTL_SCRUBBING	GENMASK(2, 1)	/* DMEM, IMEM still being cleared */
+#define FALCON_CAPS2			0x12c
+#define   FALCON_CAPS2_VERSION		GENMASK(3, 0)
+#define   FALCON_CAPS2_SECRET		GENMASK(5, 4)
+#define   FALCON_CAPS2_IMEM_PORTS	GENMASK(11, 8)
+#define   FALCON_CAPS2_DMEM_PORTS	GENMASK(15, 12)
+#define FALCON_CPUCTL_ALIAS		0x130
+
+#define FALCON_IMEM_PORTS		1
+#define FALCON_IMEMC(i)			(0x180 + (i) * 16)
+#define FALCON_IMEMD(i)			(0x184 + (i) * 16)
+#define FALCON_IMEMT(i)			(0x188 + (i) * 16)
+#define FALCON_DMEM_PORTS		8
+#define FALCON_DMEMC(i)			(0x1c0 + (i) * 8)
+#define FALCON_DMEMD(i)			(0x1c4 + (i) * 8)
+#define   FALCON_MEMC_OFFS		GENMASK(15, 2)
+#define   FALCON_MEMC_AINCW		BIT(24)
+#define   FALCON_MEMC_AINCR		BIT(25)
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PGRAPH: front end, SKED, GPC/TPC/PPC units, FECS and GPCCS.
+ * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb gf100_pgraph.
+ */
+#ifndef KVGPU_GK110_GR_H
+#define KVGPU_GK110_GR_H
+
+#include <linux/bits.h>
+
+#define GR_BASE				0x400000
+#define GR_SIZE				0x200000
+
+/* ---------------------------------------------------------------- front end */
+
+#define GR_INTR				0x400100	/* W1C; FECS and TRAP come back while their source stays */
+#define   GR_INTR_NOTIFY		BIT(0)
+#define   GR_INTR_ILLEGAL_MTHD		BIT(4)
+#define   GR_INTR_ILLEGAL_CLASS		BIT(5)
+#define   GR_INTR_FECS			BIT(19)
+#define   GR_INTR_DATA_ERROR		BIT(20)
+#define   GR_INTR_TRAP			BIT(21)
+#define   GR_INTR_HALTS			(GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR | GR_INTR_TRAP)
+#define GR_TRAP				0x400108	/* W1C */
+#define   GR_TRAP_DISPATCH		BIT(0)
+#define   GR_TRAP_M2MF			BIT(1)
+#define   GR_TRAP_CCACHE		BIT(3)
+#define   GR_TRAP_MACRO			BIT(7)
+#define   GR_TRAP_SKED			BIT(8)
+#define   GR_TRAP_GPC			BIT(24)
+#define GR_DATA_ERROR			0x400110	/* codes: nouveau nv50_data_error_names */
+#define   GR_DATA_ERROR_INVALID_OPERATION	0x03
+#define   GR_DATA_ERROR_INVALID_VALUE		0x04
+#define   GR_DATA_ERROR_INVALID_ENUM		0x05
+#define   GR_DATA_ERROR_INVALID_ALIGNMENT	0x0b
+#define GR_TRAP_GPC_MASK		0x400118	/* W1C, bit per GPC */
+#define GR_TRAP_EN			0x400138
+#define GR_INTR_EN			0x40013c
+#define GR_FWMTHD_ACK			0x400144
+#define GR_ICMD				0x400200	/* write: bundle address, executes */
+#define   GR_ICMD_ADDR			GENMASK(15, 0)
+#define GR_ICMD_DATA			0x400204
+#define GR_ICMD_DATA_HI			0x40020c
+#define GR_CTRL				0x400500
+#define   GR_CTRL_FIFO			BIT(0)		/* methods flow */
+#define   GR_CTRL_RESTART		BIT(16)
+#define GR_IDLE				0x40060c	/* bit 0 busy */
+#define   GR_IDLE_BUSY			BIT(0)
+#define GR_STATUS			0x400700
+#define   GR_STATUS_BUSY		BIT(0)
+#define GR_TRAPPED_ADDR			0x400704
+#define   GR_TRAPPED_MTHD		GENMASK(13, 2)
+#define   GR_TRAPPED_SUBCH		GENMASK(18, 16)
+#define GR_TRAPPED_DATA			0x400708
+#define GR_TRAPPED_DATA_HI		0x40070c
+
+#define GR_FE_ESR			0x404000
+#define   GR_FE_ESR_CLASS_SUBCH		BIT(1)
+#define GR_FE_PWR			0x404170
+#define   GR_FE_PWR_PENDING		BIT(4)
+#define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
+#define GR_MME_WATCHDOG			0x404468	/* limit, model: instructions are counted instead of time */
+#define GR_MTHD				0x404488
+#define   GR_MTHD_TRIGGER		BIT(31)
+#define   GR_MTHD_ADDR			GENMASK(27, 16)
+#define   GR_MTHD_CLASS			GENMASK(15, 0)
+#define GR_MTHD_DATA			0x40448c
+#define GR_MME_ESR			0x404490
+#define   GR_MME_ESR_TOO_FEW		BIT(0)
+#define   GR_MME_ESR_TOO_MANY		BIT(1)
+#define   GR_MME_ESR_ILLEGAL_OPCODE	BIT(2)
+#define   GR_MME_ESR_DOUBLE_BRANCH	BIT(3)
+#define   GR_MME_ESR_WATCHDOG		BIT(4)
+#define GR_MME_ESR_PC			0x404494
+#define   GR_MME_ESR_PC_VALID		BIT(28)
+#define   GR_MME_ESR_PC_PC		GENMASK(10, 0)
+#define GR_MME_ESR_OP			0x40449c
+#define GR_M2MF_ESR			0x404600
+#define   GR_M2MF_ESR_TOO_MUCH		BIT(0)
+#define   GR_M2MF_ESR_NOT_ENOUGH	BIT(1)
+#define GR_DS_ESR			0x405840
+#define GR_PD_ESR			0x406018
+#define GR_UNK6_ESR			0x40601c
+#define GR_SKED_ESR			0x407020	/* nouveau gk104_sked_error */
+#define   GR_SKED_CTA_RESUME		BIT(6)
+#define   GR_SKED_CONSTANT_BUFFER_SIZE	BIT(7)
+#define   GR_SKED_LOCAL_MEMORY_SIZE_POS	BIT(9)
+#define   GR_SKED_LOCAL_MEMORY_SIZE_NEG	BIT(10)
+#define   GR_SKED_WARP_CSTACK_SIZE	BIT(11)
+#define   GR_SKED_TOTAL_TEMP_SIZE	BIT(12)
+#define   GR_SKED_REGISTER_COUNT	BIT(13)
+#define   GR_SKED_TOTAL_THREADS		BIT(18)
+#define   GR_SKED_PROGRAM_OFFSET	BIT(20)
+#define   GR_SKED_SHARED_MEMORY_SIZE	BIT(21)
+#define   GR_SKED_CTA_DIMENSION_ZERO	BIT(23)
+#define   GR_SKED_SHARED_CONFIG		BIT(25)
+#define   GR_SKED_TOTAL_REGISTERS	BIT(26)
+#define GR_SCC_ESR			0x408030
+/* error status registers share a form: 29:0 status, 30 clear, 31 enable */
+#define   GR_ESR_STATUS			GENMASK(29, 0)
+#define   GR_ESR_CLEAR			BIT(30)
+#define   GR_ESR_ENABLE			BIT(31)
+
+/* ---------------------------------------------------------------- ROP, GPC, TPC, PPC */
+
+#define GR_NR_ROP			5
+#define GR_ROP(u, r)			(0x410000 + (u) * 0x400 + (r))
+#define GR_ROP_BCAST			0x408800
+#define GR_ROP_STRIDE			0x400
+
+#define GR_GPC_BCAST			0x418000
+#define GR_GPC_STRIDE			0x8000
+#define GR_GPC_BASE			0x500000
+#define GR_GPC(g, r)			(GR_GPC_BASE + (g) * GR_GPC_STRIDE + (r))
+/* inside a GPC */
+#define GPC_PROP_ESR			0x0420
+#define GPC_ESETUP_ESR			0x0824
+#define GPC_ZCULL_ESR			0x0900
+#define GPC_PPC_TPC_MASK(i)		(0x0c30 + (i) * 4)
+#define GPC_CCACHE_ESR			0x1028
+#define GPC_TPC_BCAST			0x1800		/* to all TPCs of the GPC */
+#define GPC_GPCCS			0x2000		/* falcon window */
+#define GPC_PPC				0x3000
+#define GPC_PPC_STRIDE			0x200
+#define GPC_PPC_BCAST			0x3e00
+#define GPC_TPC				0x4000
+#define GPC_TPC_STRIDE			0x800
+/* inside the GPCCS window */
+#define GPCCS_UNITS			0x608
+#define   GPCCS_UNITS_TPC		GENMASK(4, 0)
+#define GPCCS_MYINDEX			0x618
+#define GPCCS_TRAP			0xc90		/* W1C: 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16+ TPC */
+#define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
+/* inside a TPC */
+#define TPC_POLY_ESR			0x084
+#define TPC_TEX_ESR			0x224
+#define TPC_MPC_ESR			0x430
+#define TPC_L1C_ESR			0x48c
+#define TPC_TRAP			0x508		/* level of the units below */
+#define   TPC_TRAP_TEX			BIT(0)
+#define   TPC_TRAP_MP			BIT(1)
+#define   TPC_TRAP_POLY			BIT(2)
+#define   TPC_TRAP_L1C			BIT(3)
+#define   TPC_TRAP_MPC			BIT(4)
+#define TPC_MP_WARP_ESR			0x648		/* 15:0 code (nouveau gf100_mp_warp_error) */
+#define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
+#define TPC_MP_GLOBAL_ESR		0x650		/* W1C */
+#define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
+
+#define GR_NR_GPC			5
+#define GR_MAX_TPC			3		/* of one GPC */
+#define GR_NR_TPC			13
+#define GR_NR_PPC			2		/* of one GPC */
+
+/* ---------------------------------------------------------------- FECS, offsets into 0x409000 */
+
+#define GR_FECS				0x409000
+#define GR_GPCCS_BCAST			0x41a000
+
+#define FECS_INTR_FIFO			BIT(2)
+#define FECS_INTR_CHSW			BIT(8)
+#define FECS_INTR_FWMTHD		BIT(10)
+#define FECS_SIGNAL			0x400
+#define FECS_WRCMD_DATA			0x500
+#define FECS_WRCMD_CMD			0x504
+#define FECS_UNITS			0x604
+#define   FECS_UNITS_GPC		GENMASK(4, 0)
+#define   FECS_UNITS_ROP		GENMASK(20, 16)
+#define FECS_MMIO_CTRL			0x728
+#define   FECS_MMIO_ADDR		GENMASK(25, 2)
+#define FECS_SCRATCH(i)			(0x800 + (i) * 4)
+#define FECS_SCRATCH_CLR(i)		(0x840 + (i) * 4)
+#define FECS_SCRATCH_SET(i)		(0x8c0 + (i) * 4)
+#define FECS_NR_SCRATCH			16
+#define FECS_MMIO_RDVAL			0x72c
+#define FECS_MMIO_WRVAL			0x730
+#define FECS_MEM_BASE			0xa04		/* the microcode's own window to memory: raw addresses */
+#define FECS_MEM_CHAN			0xa0c
+#define FECS_MEM_CMD			0xa10
+#define FECS_MEM_TARGET			0xa20
+#define FECS_CHAN_ADDR			0xb00
+#define FECS_CHAN_NEXT			0xb04
+#define   FECS_CHAN_INST		GENMASK(27, 0)	/* instance block >> 12 */
+#define   FECS_CHAN_TARGET		GENMASK(29, 28)
+#define   FECS_CHAN_VALID		BIT(31)
+#define FECS_CHSW			0xb0c
+#define FECS_INTR_UP			0xc18
+#define   FECS_INTR_UP_UCODE		BIT(0)		/* scratch 5 holds the code */
+#define   FECS_INTR_UP_WATCHDOG		BIT(19)
+#define FECS_INTR_UP_SET		0xc1c
+#define FECS_INTR_UP_CLR		0xc20
+#define FECS_INTR_UP_EN			0xc24
+
+/* scratch registers as nouveau's microcode uses them (fuc/hub.fuc) */
+#define FECS_OS_STATUS			0		/* bit 31 ready / command done */
+#define   FECS_OS_READY			BIT(31)
+#define FECS_OS_SIZE			1		/* context size in bytes */
+#define FECS_OS_FWMTHD_CLASS		2
+#define FECS_OS_FWMTHD_ADDR		3
+#define FECS_OS_FWMTHD_DATA		4
+#define FECS_OS_ERROR			5
+#define   FECS_OS_BAD_COMMAND		1		/* command << 16 */
+#define   FECS_OS_BAD_FWMTHD		3
+#define FECS_OS_TRACE			7
+#define   FECS_TRACE_AUTO		BIT(4)
+#define   FECS_TRACE_CHAN		BIT(5)
+#define   FECS_TRACE_LOAD		BIT(6)
+#define   FECS_TRACE_SAVE		BIT(7)
+#define   FECS_TRACE_LCHAN		BIT(8)
+#define   FECS_TRACE_LCTXH		BIT(9)
+/* its commands */
+#define FECS_OS_CMD_SET_CHAN		0x0001
+#define FECS_OS_CMD_SAVE		0x0002
+/* its data segment: head and tail of the register lists, then the channel header it keeps */
+#define FECS_OS_LIST_HEAD		0x000
+#define FECS_OS_LIST_TAIL		0x004
+#define FECS_OS_CTX_CURRENT		0x058
+#define FECS_OS_CHAN_DATA		0x100
+#define FECS_OS_LIST_BASE		0x300
+#define FECS_OS_LIST_FIRST		0x0417e91c	/* the one entry that the image brings along */
+#define GPCCS_OS_LIST_GPC		0x000		/* head; each tail is the next head */
+#define GPCCS_OS_LIST_TPC		0x004
+#define GPCCS_OS_LIST_PPC		0x008
+#define GPCCS_OS_LIST_END		0x00c
+/* a register list word */
+#define CTX_LIST_ADDR			GENMASK(25, 2)
+#define CTX_LIST_COUNT			GENMASK(31, 26)	/* - 1 */
+
+/* NVIDIA's firmware, as nouveau drives it (gf100.c gf100_gr_fecs_*) */
+#define FECS_EXT_STATUS			0		/* result of most commands */
+#define FECS_EXT_STATUS2		1		/* result of stop, start, halt */
+#define FECS_EXT_ARG			4
+#define FECS_EXT_CMD_BIND		0x03
+#define   FECS_EXT_BIND_DONE		BIT(4)
+#define   FECS_EXT_BIND_ERROR		BIT(5)
+#define FECS_EXT_CMD_HALT		0x04
+#define FECS_EXT_CMD_GOLDEN_SAVE	0x09
+#define   FECS_EXT_GOLDEN_DONE		BIT(0)
+#define   FECS_EXT_GOLDEN_ERROR		BIT(1)
+#define FECS_EXT_CMD_IMAGE_SIZE		0x10
+#define FECS_EXT_CMD_ZCULL_SIZE		0x16
+#define FECS_EXT_CMD_WATCHDOG		0x21
+#define FECS_EXT_CMD_PM_SIZE		0x25
+#define FECS_EXT_CMD_REGLIST_SIZE	0x30
+#define FECS_EXT_CMD_REGLIST_INST	0x31
+#define FECS_EXT_CMD_REGLIST_ADDR	0x32
+#define FECS_EXT_CMD_STOP_CTXSW		0x38
+#define FECS_EXT_CMD_START_CTXSW	0x39
+#define   FECS_EXT_OK			1
+#define   FECS_EXT_FAILED		2
+
+/* ---------------------------------------------------------------- context image */
+
+#define GR_INST_CTX_LO			0x210		/* in the instance block */
+#define   GR_INST_CTX_TARGET		GENMASK(1, 0)
+#define   GR_INST_CTX_VIRTUAL		BIT(2)
+#define   GR_INST_CTX_ADDR		GENMASK(31, 12)
+#define GR_INST_CTX_HI			0x214
+
+#define GR_CTX_HEADER			0x100		/* first block is the microcode's own */
+#define GR_CTX_OS_PATCH_COUNT		0x00		/* nouveau's microcode */
+#define GR_CTX_OS_PATCH_ADDR		0x04		/* VA >> 8 */
+#define GR_CTX_EXT_PATCH_COUNT		0x10		/* NVIDIA's (nvgpu gk20a ctxsw_prog) */
+#define GR_CTX_EXT_PATCH_LO		0x14
+#define GR_CTX_EXT_PATCH_HI		0x18
+#define GR_CTX_EXT_MAGIC		0xfc
+#define   GR_CTX_EXT_MAGIC_VALUE	0x600dc0de
+
+/* ---------------------------------------------------------------- MMU clients (nouveau gk104_fifo_mmu_fault_*client) */
+
+#define GR_FAULT_UNIT			0x00
+#define GR_HUB_FE			0x04
+#define GR_HUB_FECS			0x05
+#define GR_HUB_SKED			0x1e
+#define GR_GPC_GCC			0x0d
+#define GR_GPC_GPCCS			0x0e
+
+#endif

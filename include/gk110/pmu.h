@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * PMU: falcon at 0x10a000 and the message protocol of nouveau's PMU microcode.
+ * Source: nouveau nvkm/subdev/pmu/{gt215,gk110,memx}.c, fuc/{os.h,macros.fuc,host.fuc,memx.fuc}.
+ */
+#ifndef KVGPU_GK110_PMU_H
+#define KVGPU_GK110_PMU_H
+
+#include <linux/bits.h>
+
+#define PMU_BASE			0x10a000
+#define PMU_SIZE			0x1000
+#define PMU_INTR_BIT			24	/* PMC leaf 0 */
+
+/* offsets into the window */
+#define PMU_INTR_USER0			BIT(6)	/* FALCON_INTR: message for the host */
+#define PMU_ROUTE_HOST			0xe0	/* FALCON_INTR_ROUTE of the program: user 0, user 1, pause */
+#define PMU_DSCRATCH(i)			(0x450 + (i) * 4)
+#define PMU_DSCRATCH_COUNT		4
+#define PMU_FIFO_PUT(i)			(0x4a0 + (i) * 4)
+#define PMU_FIFO_GET(i)			(0x4b0 + (i) * 4)
+#define PMU_RFIFO_PUT			0x4c8
+#define PMU_RFIFO_GET			0x4cc
+#define PMU_H2D				0x4d0	/* host to PMU ring */
+#define PMU_D2H				0x4dc	/* PMU to host ring */
+#define   PMU_RING_BASE			GENMASK(15, 0)
+#define   PMU_RING_SIZE			GENMASK(31, 16)
+#define PMU_MUTEX(i)			(0x580 + (i) * 4)	/* write an id when 0, read the owner */
+#define PMU_MUTEX_COUNT			16
+#define PMU_PG_CTRL			0x78c	/* stepped by the power gating sequence */
+
+/* rings: 8 slots of 16 bytes, 4-bit counters */
+#define PMU_RING_SLOTS			8
+#define PMU_RING_SLOT			16
+#define PMU_RING_COUNTER		0xf
+/* message words */
+#define PMU_MSG_PROCESS			0
+#define PMU_MSG_MESSAGE			1
+#define PMU_MSG_DATA0			2
+#define PMU_MSG_DATA1			3
+
+#define PMU_PROC_KERN			0x52544e49
+#define PMU_PROC_HOST			0x54534f48
+#define PMU_PROC_MEMX			0x584d454d
+#define PMU_PROC_PERF			0x46524550
+#define PMU_PROC_I2C			0x5f433249
+#define PMU_PROC_TEST			0x54534554
+#define PMU_PROC_IDLE			0x454c4449
+
+#define PMU_MEMX_INFO			0
+#define   PMU_MEMX_INFO_DATA		0
+#define   PMU_MEMX_INFO_TRAIN		1
+#define PMU_MEMX_EXEC			1
+#define PMU_MEMX_OP			GENMASK(15, 0)
+#define PMU_MEMX_LEN			GENMASK(31, 16)	/* words that follow */
+#define   PMU_MEMX_OP_ENTER		1
+#define   PMU_MEMX_OP_LEAVE		2
+#define   PMU_MEMX_OP_WR32		3
+#define   PMU_MEMX_OP_WAIT		4
+#define   PMU_MEMX_OP_DELAY		5
+#define   PMU_MEMX_OP_VBLANK		6
+#define   PMU_MEMX_OP_TRAIN		7
+
+#define PMU_I2C_RD08			0
+#define PMU_I2C_WR08			1
+
+/* where nouveau's gf119-family image keeps its data (labels of gf119.fuc4.h) */
+#define PMU_IMAGE_PROC_KERN		0x000	/* holds PMU_PROC_KERN */
+#define PMU_IMAGE_PROC_LIST		0x058	/* first process, PMU_PROC_HOST */
+#define PMU_IMAGE_FIFO			0x270
+#define PMU_IMAGE_RFIFO			0x2f0
+#define PMU_IMAGE_MEMX_DATA		0x3cc
+#define PMU_IMAGE_MEMX_DATA_SIZE	0x800
+#define PMU_IMAGE_MEMX_TRAIN		0xbcc
+#define PMU_IMAGE_MEMX_TRAIN_SIZE	0x100
+
+#endif
