@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both has an entry of its own, so that a slice can
+ * show any page of a vGPU; only the top of BAR1 uses big pages, to show the pool. One directory entry may have both
+ * tables: where the big entry is invalid the small one counts.
+ *
+ * The pool is not visible before BAR1 works, so the first directory and the big table are written through PRAMIN.
+ */
+#include "hw/internal.h"
+
+#define PDE_SPAN	(128ull << 20)
+#define SMALL_NR	(PDE_SPAN >> GMMU_SMALL_SHIFT)
+#define BIG_NR		(1u << GMMU_BIG_PTES_SHIFT)
+#define PD_SIZE		(64u << 10)
+
+static void pramin_wr32(struct kvgpu_hw *hw, u64 addr, u32 val)
+{
+	u32 base = addr >> HOSTMEM_PRAMIN_BASE_SHIFT;
+
+	if ((hw_rd(hw, HOSTMEM_PRAMIN) & (HOSTMEM_PRAMIN_BASE | HOSTMEM_PRAMIN_TARGET)) != base)
+		hw_wr(hw, HOSTMEM_PRAMIN, base);
+	hw_wr(hw, PRAMIN_BASE + (addr & 0xffff), val);
+}
+
+static void pramin_wr64(struct kvgpu_hw *hw, u64 addr, u64 val)
+{
+	pramin_wr32(hw, addr, lower_32_bits(val));
+	pramin_wr32(hw, addr + 4, upper_32_bits(val));
+}
+
+static u64 pde_small(const struct kvgpu_vram *t)
+{
+	return FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+	       FIELD_PREP(GMMU_PDE_SMALL_ADDR, t->at.v >> GMMU_ADDR_SHIFT);
+}
+
+static u64 pde_big(const struct kvgpu_vram *t)
+{
+	return FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+	       FIELD_PREP(GMMU_PDE_BIG_ADDR, t->at.v >> GMMU_ADDR_SHIFT);
+}
+
+static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool pool)
+{
+	u32 i, nr = DIV_ROUND_UP_ULL(size, PDE_SPAN);
+	int ret;
+
+	b->pages = size >> PAGE_SHIFT;
+	if (nr > ARRAY_SIZE(b->small))
+		return -EINVAL;
+	ret = kvgpu_hw_vram_alloc(hw, PAGE_SIZE, PAGE_SIZE, &b->inst);
+	ret = ret ?: kvgpu_hw_vram_alloc(hw, PD_SIZE, PAGE_SIZE, &b->pd);
+	if (pool)
+		ret = ret ?: kvgpu_hw_vram_alloc(hw, BIG_NR * GMMU_ENTRY_SIZE, PAGE_SIZE, &b->big);
+	for (i = 0; !ret && i < nr; i++)
+		ret = kvgpu_hw_vram_alloc(hw, SMALL_NR * GMMU_ENTRY_SIZE, PAGE_SIZE, &b->small[i]);
+	return ret;
+}
+
+/* BAR1 with nothing but the pool in it: enough to reach the pool with the CPU */
+static int bootstrap_bar1(struct kvgpu_hw *hw)
+{
+	struct kvgpu_hw_priv *p = hw->p;
+	struct hw_bar *b = &p->bar1;
+	u64 va = hw->bar1_size - KVGPU_POOL_SIZE, limit = hw->bar1_size - 1, off;
+	u32 first = (va % PDE_SPAN) >> GMMU_BIG_SHIFT_128K, i;
+
+	if (KVGPU_POOL_SIZE > PDE_SPAN || va / PDE_SPAN != limit / PDE_SPAN)
+		return -EINVAL;
+	for (i = 0; i <= limit / PDE_SPAN; i++)
+		pramin_wr64(hw, b->pd.at.v + i * GMMU_ENTRY_SIZE, i == va / PDE_SPAN ? pde_big(&b->big) : 0);
+	for (i = 0; i < BIG_NR; i++) {
+		off = (u64)(i - first) << GMMU_BIG_SHIFT_128K;
+		pramin_wr64(hw, b->big.at.v + i * GMMU_ENTRY_SIZE, i < first || off >= KVGPU_POOL_SIZE ? 0 :
+			    GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, (p->pool_base.v + off) >> GMMU_ADDR_SHIFT));
+	}
+	pramin_wr32(hw, b->inst.at.v + GMMU_INST_PDB_LO, lower_32_bits(b->pd.at.v));
+	pramin_wr32(hw, b->inst.at.v + GMMU_INST_PDB_HI, upper_32_bits(b->pd.at.v));
+	pramin_wr32(hw, b->inst.at.v + GMMU_INST_LIMIT_LO, lower_32_bits(limit));
+	pramin_wr32(hw, b->inst.at.v + GMMU_INST_LIMIT_HI, upper_32_bits(limit));
+	hw_wr(hw, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
+	return kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_tlb_flush(hw, b->pd.at.v, true);
+}
+
+/* reads back what was written through the other way: a card whose BAR1 does not work must not get further */
+static int check_pool(struct kvgpu_hw *hw)
+{
+	struct kvgpu_vram *inst = &hw->p->bar1.inst;
+	u32 want = lower_32_bits(hw->p->bar1.pd.at.v), got = hw_vram_rd32(inst, GMMU_INST_PDB_LO);
+
+	if (got == want)
+		return 0;
+	dev_err(&hw->pdev->dev, "BAR1 does not show video memory (0x%08x, expected 0x%08x)\n", got, want);
+	return -EIO;
+}
+
+static void clear_small(struct hw_bar *b)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(b->small); i++)
+		if (b->small[i].size)
+			memset_io(b->small[i].cpu, 0, b->small[i].size);
+}
+
+static int finish_bar1(struct kvgpu_hw *hw)
+{
+	struct hw_bar *b = &hw->p->bar1;
+	u32 i, pool_pde = (hw->bar1_size - KVGPU_POOL_SIZE) / PDE_SPAN;
+
+	clear_small(b);
+	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
+		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE, pde_small(&b->small[i]) | (i == pool_pde ? pde_big(&b->big) : 0));
+	return kvgpu_hw_bar_flush(hw, 1);
+}
+
+static int init_bar3(struct kvgpu_hw *hw)
+{
+	struct hw_bar *b = &hw->p->bar3;
+	u32 i;
+
+	memset_io(b->inst.cpu, 0, b->inst.size);
+	memset_io(b->pd.cpu, 0, b->pd.size);
+	clear_small(b);
+	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
+		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE, pde_small(&b->small[i]));
+	hw_inst_space(&b->inst, b->pd.at.v, hw->bar3_size - 1);
+	if (kvgpu_hw_flush_writes(hw))
+		return -ETIMEDOUT;
+	hw_wr(hw, HOSTMEM_BAR3, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
+	return kvgpu_hw_bar_flush(hw, 3);
+}
+
+int hw_bar_init(struct kvgpu_hw *hw)
+{
+	int ret;
+
+	ret = alloc_tables(hw, &hw->p->bar1, hw->bar1_size, true);
+	ret = ret ?: alloc_tables(hw, &hw->p->bar3, hw->bar3_size, false);
+	ret = ret ?: bootstrap_bar1(hw);
+	ret = ret ?: check_pool(hw);
+	ret = ret ?: finish_bar1(hw);
+	return ret ?: init_bar3(hw);
+}
+
+/* leaves both windows in physical mode, as a reset does; the pool's memory goes with the pool */
+void hw_bar_fini(struct kvgpu_hw *hw)
+{
+	hw_wr(hw, HOSTMEM_BAR3, 0);
+	hw_wr(hw, HOSTMEM_BAR1, 0);
+}
+
+static struct hw_bar *the_bar(struct kvgpu_hw *hw, unsigned int bar)
+{
+	return bar == 1 ? &hw->p->bar1 : &hw->p->bar3;
+}
+
+void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64 *pte, u32 nr)
+{
+	struct hw_bar *b = the_bar(hw, bar);
+	u32 end = bar == 1 ? b->pages - (KVGPU_POOL_SIZE >> PAGE_SHIFT) : b->pages, i;
+
+	if (WARN_ON_ONCE(page > end || nr > end - page))
+		return;
+	for (i = page; i < page + nr; i++)
+		hw_vram_wr64(&b->small[i / SMALL_NR], (i % SMALL_NR) * GMMU_ENTRY_SIZE, pte[i - page]);
+}
+
+int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar)
+{
+	int ret = kvgpu_hw_flush_writes(hw);
+
+	hw->stats.bar_flushes++;
+	return ret ?: kvgpu_hw_tlb_flush(hw, the_bar(hw, bar)->pd.at.v, true);
+}
+
+void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
+{
+	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, page.v >> GMMU_ADDR_SHIFT);
+
+	kvgpu_hw_bar_set(hw, 1, group, &pte, 1);
+	if (kvgpu_hw_bar_flush(hw, 1))
+		dev_err_ratelimited(&hw->pdev->dev, "BAR1 flush timed out\n");
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What card this is: identity, whether its firmware has initialised it, the device table (PTOP), memory and the shape of
+ * the graphics engine. Nothing here changes the chip except switching the graphics engine's power on (hw_gr_init does
+ * that before topology can be read).
+ */
+#include <linux/firmware.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "gk110/gr.h"
+#include "gk110/pfb.h"
+#include "gk110/ptimer.h"
+#include "hw/internal.h"
+
+#define PROM_BASE	0x300000
+#define PROM_MAX	0x100000
+#define PROM_SHADOW	0x088050	/* bit 0: the ROM window shows the shadow (nouveau bios/shadowrom.c) */
+
+int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
+{
+	ktime_t end = ktime_add_us(ktime_get(), us);
+	u32 v;
+
+	for (;;) {
+		bool late = ktime_after(ktime_get(), end);
+
+		v = hw_rd(hw, reg);
+		if ((v & mask) == want)
+			return 0;
+		if (late)
+			break;
+		usleep_range(1, 5);
+	}
+	if (v == ~0u && hw_rd(hw, PMC_BOOT_0) == ~0u)
+		return -EIO;
+	return -ETIMEDOUT;
+}
+
+u64 kvgpu_hw_time(struct kvgpu_hw *hw)
+{
+	u32 hi, lo, again;
+
+	again = hw_rd(hw, PTIMER_TIME_HIGH);
+	do {
+		hi = again;
+		lo = hw_rd(hw, PTIMER_TIME_LOW);
+		again = hw_rd(hw, PTIMER_TIME_HIGH);
+	} while (hi != again && again != ~0u);
+	return (u64)hi << 32 | lo;
+}
+
+static int check_identity(struct kvgpu_hw *hw)
+{
+	u32 boot0 = hw_rd(hw, PMC_BOOT_0);
+
+	if (boot0 == ~0u) {
+		dev_err(&hw->pdev->dev, "registers read all ones: is the card powered and its memory space enabled?\n");
+		return -EIO;
+	}
+	if (FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET &&
+	    FIELD_GET(PMC_BOOT_0_CHIPSET, boot0) != GK110_CHIPSET + 1) {
+		dev_err(&hw->pdev->dev, "chipset 0x%03lx is not a GK110 (0x0f0) or GK110B (0x0f1)\n",
+			FIELD_GET(PMC_BOOT_0_CHIPSET, boot0));
+		return -ENODEV;
+	}
+	if (!(hw_rd(hw, PTOP_DEVINIT) & PTOP_DEVINIT_DONE)) {
+		dev_err(&hw->pdev->dev, "the card is not initialised (POSTed): let system firmware or nouveau do that first\n");
+		return -ENODEV;
+	}
+	hw->topo.boot0 = boot0;
+	return 0;
+}
+
+/* words of one device come chained; the last has no chain bit */
+static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
+{
+	switch (FIELD_GET(PTOP_DEVICE_KIND, word)) {
+	case PTOP_KIND_DATA:
+		e->base = word & PTOP_DATA_ADDR;
+		e->inst = FIELD_GET(PTOP_DATA_INST, word);
+		if (word & PTOP_DATA_FAULT_VALID)
+			e->fault = FIELD_GET(PTOP_DATA_FAULT, word);
+		break;
+	case PTOP_KIND_ENUM:
+		if (word & PTOP_ENUM_RESET_VALID)
+			e->reset = FIELD_GET(PTOP_ENUM_RESET, word);
+		if (word & PTOP_ENUM_INTR_VALID)
+			e->intr = FIELD_GET(PTOP_ENUM_INTR, word);
+		if (word & PTOP_ENUM_ENGINE_VALID)
+			e->id = FIELD_GET(PTOP_ENUM_ENGINE, word);
+		if (word & PTOP_ENUM_RUNLIST_VALID) {
+			e->runl = FIELD_GET(PTOP_ENUM_RUNLIST, word);
+			*has_runl = true;
+		}
+		break;
+	case PTOP_KIND_TYPE:
+		e->type = FIELD_GET(PTOP_TYPE, word);
+		break;
+	}
+}
+
+/* keeps GR and the copy engines: the video engines stay unused and are not shown to guests */
+static void read_device_table(struct kvgpu_hw *hw)
+{
+	struct kvgpu_topo *t = &hw->topo;
+	struct kvgpu_engine e = {};
+	bool has_runl = false;
+	unsigned int i;
+
+	for (i = 0; i < PTOP_DEVICE_NR; i++) {
+		u32 word = hw_rd(hw, PTOP_DEVICE(i));
+
+		parse_device(&e, word, &has_runl);
+		if (word & PTOP_DEVICE_CHAIN)
+			continue;
+		if (has_runl && e.type <= 3 && e.runl < KVGPU_MAX_RUNL && e.id < KVGPU_MAX_ENGINE &&
+		    t->nr_engines < KVGPU_MAX_ENGINE) {
+			if (e.type)
+				e.inst = e.type - 1;
+			t->engine[t->nr_engines++] = e;
+			t->nr_runl = max_t(u8, t->nr_runl, e.runl + 1);
+		}
+		memset(&e, 0, sizeof(e));
+		has_runl = false;
+	}
+}
+
+static int read_memory(struct kvgpu_hw *hw)
+{
+	struct kvgpu_topo *t = &hw->topo;
+	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), fbpas = hw_rd(hw, PTOP_FBPA_COUNT), off = hw_rd(hw, PTOP_DISABLE_FBPA);
+	u32 per_fbp = fbps ? fbpas / fbps : 0, i, j;
+	u64 mib = 0;
+
+	if (!fbps || fbps > 16 || !per_fbp)
+		return -EINVAL;
+	for (i = 0; i < fbps; i++)
+		for (j = 0; j < per_fbp; j++)
+			if (!(off & BIT(i * per_fbp + j)))
+				mib += hw_rd(hw, PBFB_BASE(i * per_fbp + j) + PBFB_AMOUNT);
+	t->fbps = fbps;
+	hw->vram_size = mib << 20;
+	if (hw->vram_size < (512ull << 20)) {
+		dev_err(&hw->pdev->dev, "only %llu MiB of video memory found\n", mib);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int hw_chip_probe(struct kvgpu_hw *hw)
+{
+	struct kvgpu_topo *t = &hw->topo;
+	unsigned int p;
+	int ret;
+
+	ret = check_identity(hw);
+	if (ret)
+		return ret;
+	read_device_table(hw);
+	if (!t->nr_engines || t->engine[0].type) {
+		dev_err(&hw->pdev->dev, "the device table names no graphics engine first\n");
+		return -ENODEV;
+	}
+	ret = read_memory(hw);
+	if (ret)
+		return ret;
+	t->strap = hw_rd(hw, 0x101000);		/* straps, rnndb PSTRAPS */
+	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
+	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
+	for (p = 0; p < t->nr_pbdma; p++)
+		t->pbdma_runl[p] = hw_rd(hw, PFIFO_PBDMA_RUNLISTS(p));
+	return 0;
+}
+
+/* the image's own length byte says how much of the ROM window is worth reading */
+int hw_vbios_read(struct kvgpu_hw *hw)
+{
+	u32 shadow = hw_rd(hw, PROM_SHADOW), first, size, i;
+	int ret = -EINVAL;
+
+	hw_wr(hw, PROM_SHADOW, shadow & ~1u);
+	first = hw_rd(hw, PROM_BASE);
+	size = ((first >> 16) & 0xff) * 512;
+	if ((first & 0xffff) != 0xaa55 || !size || size > PROM_MAX) {
+		dev_err(&hw->pdev->dev, "no VBIOS in the card's ROM (first word 0x%08x)\n", first);
+		goto out;
+	}
+	hw->vbios = vmalloc(size);
+	ret = -ENOMEM;
+	if (!hw->vbios)
+		goto out;
+	for (i = 0; i < size; i += 4)
+		*(u32 *)(hw->vbios + i) = hw_rd(hw, PROM_BASE + i);
+	hw->vbios_size = size;
+	ret = 0;
+out:
+	hw_wr(hw, PROM_SHADOW, shadow);
+	return ret;
+}

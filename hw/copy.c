@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host's own channel on a copy engine: scrubs partitions, copies context images, moves memory. It has a small address
+ * space for its ring, pushbuffer and semaphore, and names source and destination by physical address, which only a
+ * channel with HCE_PRIV_MODE may. One job at a time, complete on return; every wait is bounded.
+ */
+#include "gk110/ce.h"
+#include "gk110/push.h"
+#include "hw/internal.h"
+
+#define COPY_CHID	((hchid_t){ HW_COPY_CHID })
+#define VA_RING		0x100000ull
+#define VA_PUSH		0x101000ull
+#define VA_SEM		0x102000ull
+#define VA_LIMIT	0x1fffffull
+#define RING_LOG2	9			/* 512 entries: one page */
+#define PD_SIZE		(64u << 10)
+#define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
+#define CHUNK		(64u << 20)		/* bytes of one launch */
+#define JOB_WAIT_MS	10000
+#define SLICE		0x10003080		/* RAMFC default: 128 << 3 units of 1024 ns, enabled */
+#define PB_SLICE	0x10000010
+
+static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
+{
+	hw_vram_wr64(&c->table, (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE,
+		     GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->at.v >> GMMU_ADDR_SHIFT));
+}
+
+static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
+{
+	struct { struct kvgpu_vram *v; u32 size; } want[] = {
+		{ &c->inst, RAMIN_SIZE }, { &c->pd, PD_SIZE }, { &c->table, TABLE_SIZE }, { &c->userd, PAGE_SIZE },
+		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
+	};
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		ret = kvgpu_hw_vram_alloc(hw, want[i].size, PAGE_SIZE, want[i].v);
+		if (ret)
+			return ret;
+		memset_io(want[i].v->cpu, 0, want[i].v->size);
+	}
+	return 0;
+}
+
+static void write_inst(struct kvgpu_hw *hw, struct hw_copy *c)
+{
+	const struct kvgpu_vram *i = &c->inst;
+
+	hw_vram_wr32(i, RAMFC_USERD, lower_32_bits(c->userd.at.v));
+	hw_vram_wr32(i, RAMFC_USERD_HI, upper_32_bits(c->userd.at.v));
+	hw_vram_wr32(i, RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE);
+	hw_vram_wr32(i, RAMFC_ACQUIRE, 0xfffff902);
+	hw_vram_wr32(i, RAMFC_GP_BASE, lower_32_bits(VA_RING));
+	hw_vram_wr32(i, RAMFC_GP_BASE_HI, FIELD_PREP(RAMFC_GP_BASE_LIMIT2, RING_LOG2));
+	hw_vram_wr32(i, RAMFC_PB_HEADER, 0x20400000);
+	hw_vram_wr32(i, RAMFC_SUBDEVICE, RAMFC_SUBDEVICE_ENABLE | RAMFC_SUBDEVICE_ACTIVE | 0xfff);
+	hw_vram_wr32(i, RAMFC_FORMATS, FIELD_PREP(RAMFC_FORMATS_PB, 1));
+	hw_vram_wr32(i, RAMFC_TARGET, RAMFC_TARGET_SW);
+	hw_vram_wr32(i, 0xb8, 0xf8000000);	/* nouveau gk104_chan_ramfc_write; meaning not documented */
+	hw_vram_wr32(i, RAMFC_HCE_CTRL, RAMFC_HCE_PRIV_MODE);
+	hw_vram_wr32(i, RAMFC_CHID, COPY_CHID.v);
+	hw_vram_wr32(i, RAMFC_TIMESLICE, SLICE);
+	hw_vram_wr32(i, RAMFC_PB_TIMESLICE, PB_SLICE);
+	hw_inst_space(i, c->pd.at.v, VA_LIMIT);
+}
+
+/* a copy engine with a runlist of its own if there is one: it then never waits for graphics work */
+static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
+{
+	const struct kvgpu_topo *t = &hw->topo;
+	int best = -1;
+	unsigned int i;
+
+	for (i = 0; i < t->nr_engines; i++) {
+		if (!t->engine[i].type)
+			continue;
+		if (best < 0 || t->engine[i].runl != t->engine[0].runl)
+			best = t->engine[i].runl;
+	}
+	if (best < 0) {
+		dev_err(&hw->pdev->dev, "the card shows no copy engine\n");
+		return -ENODEV;
+	}
+	*runl = best;
+	return 0;
+}
+
+int hw_copy_init(struct kvgpu_hw *hw)
+{
+	struct hw_copy *c = &hw->p->copy;
+	int ret;
+
+	ret = pick_runlist(hw, &c->runl);
+	ret = ret ?: alloc(hw, c);
+	if (ret)
+		return ret;
+	hw_vram_wr64(&c->pd, 0, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			       FIELD_PREP(GMMU_PDE_SMALL_ADDR, c->table.at.v >> GMMU_ADDR_SHIFT));
+	map_page(c, VA_RING, &c->ring);
+	map_page(c, VA_PUSH, &c->push);
+	map_page(c, VA_SEM, &c->sem);
+	write_inst(hw, c);
+	kvgpu_hw_userd_page(hw, COPY_CHID.v / 8, c->userd.at);
+	c->doorbell = ioremap(hw->bar1_phys, PAGE_SIZE);
+	if (!c->doorbell)
+		return -ENOMEM;
+	ret = kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_tlb_flush(hw, c->pd.at.v, false);
+	ret = ret ?: kvgpu_hw_chan_bind(hw, COPY_CHID, c->inst.at.v, c->runl);
+	if (ret)
+		return ret;
+	kvgpu_hw_chan_enable(hw, COPY_CHID, true);
+	c->up = true;
+	return kvgpu_hw_runlist(hw, c->runl, NULL, 0);
+}
+
+void hw_copy_fini(struct kvgpu_hw *hw)
+{
+	struct hw_copy *c = &hw->p->copy;
+
+	if (c->up) {
+		c->up = false;
+		kvgpu_hw_chan_enable(hw, COPY_CHID, false);
+		kvgpu_hw_runlist(hw, c->runl, NULL, 0);
+		kvgpu_hw_preempt(hw, false, COPY_CHID.v, 1000);
+		kvgpu_hw_chan_unbind(hw, COPY_CHID);
+	}
+	if (c->doorbell)
+		iounmap(c->doorbell);
+	memset(c, 0, sizeof(*c));
+}
+
+/* ------------------------------------------------------------------ pushbuffer */
+
+struct push {
+	const struct kvgpu_vram *v;
+	u32 at;			/* bytes */
+};
+
+static void method(struct push *p, u32 mthd, u32 count)
+{
+	hw_vram_wr32(p->v, p->at, FIELD_PREP(PB_SEC_OP, PB_SEC_INC) | FIELD_PREP(PB_COUNT, count) |
+				  FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2));
+	p->at += 4;
+}
+
+static void data(struct push *p, u32 val)
+{
+	hw_vram_wr32(p->v, p->at, val);
+	p->at += 4;
+}
+
+/* one physical place */
+struct place {
+	u64 addr;
+	u32 target;		/* A0B5_PHYS_... */
+};
+
+static void put_addresses(struct push *p, const struct place *src, const struct place *dst)
+{
+	method(p, A0B5_SET_SRC_PHYS_MODE, 2);
+	data(p, src->target);
+	data(p, dst->target);
+	method(p, A0B5_OFFSET_IN_UPPER, 4);
+	data(p, upper_32_bits(src->addr));
+	data(p, lower_32_bits(src->addr));
+	data(p, upper_32_bits(dst->addr));
+	data(p, lower_32_bits(dst->addr));
+}
+
+static void put_semaphore(struct push *p, u32 seq)
+{
+	method(p, A0B5_SET_SEMAPHORE_A, 3);
+	data(p, upper_32_bits(VA_SEM));
+	data(p, lower_32_bits(VA_SEM));
+	data(p, seq);
+}
+
+#define LAUNCH	(FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED) | A0B5_LAUNCH_FLUSH | \
+		 FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_ONE_WORD) | A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH | \
+		 A0B5_LAUNCH_DST_PHYSICAL)
+
+static void put_copy(struct push *p, const struct place *src, const struct place *dst, u32 size, u32 seq)
+{
+	put_addresses(p, src, dst);
+	method(p, A0B5_LINE_LENGTH_IN, 2);
+	data(p, size);
+	data(p, 1);
+	put_semaphore(p, seq);
+	method(p, A0B5_LAUNCH_DMA, 1);
+	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
+}
+
+/* four bytes an element, all from constant A: the source is not read */
+static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
+{
+	put_addresses(p, dst, dst);
+	method(p, A0B5_LINE_LENGTH_IN, 2);
+	data(p, size / 4);
+	data(p, 1);
+	method(p, A0B5_SET_REMAP_CONST_A, 3);
+	data(p, value);
+	data(p, 0);
+	data(p, A0B5_REMAP_CONST_A | FIELD_PREP(A0B5_REMAP_COMPONENT_SIZE, 3));
+	put_semaphore(p, seq);
+	method(p, A0B5_LAUNCH_DMA, 1);
+	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
+}
+
+/* rings the doorbell and waits for the semaphore */
+static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
+	u32 slot = c->put;
+	int ret;
+
+	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
+	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE + 4, FIELD_PREP(GP_ENTRY1_LENGTH, bytes / 4));
+	ret = kvgpu_hw_flush_writes(hw);
+	if (ret)
+		return ret;
+	c->put = (slot + 1) & (BIT(RING_LOG2) - 1);
+	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
+	while (hw_vram_rd32(&c->sem, 0) != seq) {
+		if (ktime_after(ktime_get(), end)) {
+			dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n", JOB_WAIT_MS);
+			return -ETIMEDOUT;
+		}
+		usleep_range(2, 20);
+	}
+	return 0;
+}
+
+static int job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size, u32 value)
+{
+	struct hw_copy *c = &hw->p->copy;
+	struct push p = { .v = &c->push };
+	int ret;
+
+	if (!c->up)
+		return -ENODEV;
+	mutex_lock(&hw->p->copy_lock);
+	c->seq++;
+	method(&p, HOST_SET_OBJECT, 1);
+	data(&p, A0B5_CLASS);
+	if (src)
+		put_copy(&p, src, dst, size, c->seq);
+	else
+		put_fill(&p, dst, size, value, c->seq);
+	ret = run(hw, c, p.at, c->seq);
+	mutex_unlock(&hw->p->copy_lock);
+	return ret;
+}
+
+static int chunks(struct kvgpu_hw *hw, struct place *src, struct place dst, u64 size, u32 value)
+{
+	int ret = 0;
+
+	while (size && !ret) {
+		u32 n = min_t(u64, size, CHUNK);
+
+		ret = job(hw, src, &dst, n, value);
+		dst.addr += n;
+		if (src)
+			src->addr += n;
+		size -= n;
+		cond_resched();
+	}
+	return ret;
+}
+
+int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value)
+{
+	if (WARN_ON_ONCE((at.v | size) & 3))
+		return -EINVAL;
+	return chunks(hw, NULL, (struct place){ at.v, A0B5_PHYS_LOCAL_FB }, size, value);
+}
+
+int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size)
+{
+	struct place s = { src.v, A0B5_PHYS_LOCAL_FB };
+
+	return chunks(hw, &s, (struct place){ dst.v, A0B5_PHYS_LOCAL_FB }, size, 0);
+}
+
+int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size)
+{
+	struct place s = { src.v, A0B5_PHYS_LOCAL_FB };
+
+	return chunks(hw, &s, (struct place){ dst, A0B5_PHYS_NONCOHERENT }, size, 0);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PFIFO: initialisation, the channel table, runlists and preemption. Each register pair that works in two steps has one
+ * lock. Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ */
+#include "hw/internal.h"
+
+#define RUNL_MAX_ENTRIES	(PAGE_SIZE / RUNLIST_ENTRY_SIZE)
+#define RUNL_WAIT_US		(2 * USEC_PER_SEC)
+
+static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
+{
+	u32 base = PBDMA(p);
+
+	hw_mask(hw, base + PBDMA_INTR0_STALL, 0x10000100, 0);
+	hw_wr(hw, base + PBDMA_INTR0, ~0u);
+	hw_wr(hw, base + PBDMA_INTR0_EN, ~(u32)PBDMA_INTR0_LBREQ);
+	hw_wr(hw, base + PBDMA_INTR1, ~0u);
+	hw_wr(hw, base + PBDMA_INTR1_EN, ~0u);
+}
+
+int hw_fifo_init(struct kvgpu_hw *hw)
+{
+	struct kvgpu_hw_priv *p = hw->p;
+	unsigned int i, r;
+	int ret;
+
+	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
+	hw_rd(hw, PMC_ENABLE);
+	hw_mask(hw, PMC_ENABLE, 0, PMC_ENABLE_FIFO);
+	hw_rd(hw, PMC_ENABLE);
+	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
+	hw_mask(hw, PFIFO_FB_TIMEOUT, 0, 0xbfffffff);
+	for (i = 0; i < hw->topo.nr_pbdma; i++)
+		init_pbdma(hw, i);
+	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);	/* window at BAR1 offset 0 */
+	for (r = 0; r < hw->topo.nr_runl; r++)
+		for (i = 0; i < 2; i++) {
+			ret = kvgpu_hw_vram_alloc(hw, PAGE_SIZE, PAGE_SIZE, &p->runl[r].list[i]);
+			if (ret)
+				return ret;
+		}
+	hw_wr(hw, PFIFO_RUNLIST_BLOCK, 0);
+	hw_wr(hw, PFIFO_INTR, ~0u);
+	hw_wr(hw, PFIFO_INTR_EN, ~0u);
+	return 0;
+}
+
+void hw_fifo_fini(struct kvgpu_hw *hw)
+{
+	hw_wr(hw, PFIFO_INTR_EN, 0);
+	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
+}
+
+int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
+{
+	if (WARN_ON_ONCE(id.v >= GK110_FIFO_NR_CHAN || runl >= hw->topo.nr_runl))
+		return -EINVAL;
+	hw_wr(hw, PCCSR_CHAN(id.v), FIELD_PREP(PCCSR_CHAN_RUNLIST, runl));
+	hw_wr(hw, PCCSR_INST(id.v), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, inst >> 12));
+	return 0;
+}
+
+int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
+{
+	if (hw_rd(hw, PCCSR_CHAN(id.v)) & PCCSR_CHAN_BUSY)
+		return -EBUSY;
+	hw_wr(hw, PCCSR_INST(id.v), 0);
+	return 0;
+}
+
+void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on)
+{
+	u32 keep = hw_rd(hw, PCCSR_CHAN(id.v)) & PCCSR_CHAN_RUNLIST;
+
+	hw_wr(hw, PCCSR_CHAN(id.v), keep | (on ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
+}
+
+u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
+{
+	return hw_rd(hw, PCCSR_CHAN(id.v));
+}
+
+/*
+ * Two buffers a runlist: the one that the chip may still read is not written. The host's copy channel is always a member
+ * of its runlist, whatever the caller lists.
+ */
+int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
+{
+	bool copy = hw->p->copy.up && hw->p->copy.runl == runl;
+	struct hw_runl *r = &hw->p->runl[runl];
+	struct kvgpu_vram *list;
+	u32 i;
+	int ret;
+
+	if (nr + copy > RUNL_MAX_ENTRIES)
+		return -ENOSPC;
+	mutex_lock(&hw->p->runl_lock);
+	r->cur ^= 1;
+	list = &r->list[r->cur];
+	if (copy)
+		hw_vram_wr64(list, 0, FIELD_PREP(RUNLIST_ID, HW_COPY_CHID));
+	for (i = 0; i < nr; i++)
+		hw_vram_wr64(list, (i + copy) * RUNLIST_ENTRY_SIZE, entries[i]);
+	ret = kvgpu_hw_flush_writes(hw);
+	if (!ret) {
+		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, list->at.v >> 12));
+		hw_wr(hw, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runl) | (nr + copy));
+		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0, RUNL_WAIT_US);
+	}
+	hw->stats.runlists++;
+	mutex_unlock(&hw->p->runl_lock);
+	return ret;
+}
+
+int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
+{
+	int ret;
+
+	mutex_lock(&hw->p->preempt_lock);
+	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
+	ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, timeout_ms * USEC_PER_MSEC);
+	hw->stats.preempts++;
+	mutex_unlock(&hw->p->preempt_lock);
+	return ret;
+}
+
+void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
+{
+	mutex_lock(&hw->p->runl_lock);
+	if (block)
+		hw->p->runl_blocked |= BIT(runl);
+	else
+		hw->p->runl_blocked &= ~BIT(runl);
+	hw_wr(hw, PFIFO_RUNLIST_BLOCK, hw->p->runl_blocked);
+	mutex_unlock(&hw->p->runl_lock);
+}
+
+void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl)
+{
+	hw_wr(hw, PFIFO_RUNLIST_ERROR, BIT(runl));
+}
+
+u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine)
+{
+	return hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[engine].id));
+}
+
+void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method)
+{
+	u32 base = PBDMA(pbdma);
+
+	if (skip_method)	/* a NOP in the place of the method it stands at */
+		hw_wr(hw, base + PBDMA_METHOD0, PBDMA_METHOD_VALID | PBDMA_METHOD_FIRST | BIT(21) | 0x8);
+	if (intr0)
+		hw_wr(hw, base + PBDMA_INTR0, intr0);
+	if (intr1)
+		hw_wr(hw, base + PBDMA_INTR1, intr1);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bring-up and take-down of the card, in the order that each step needs what the one before made: identity, memory pool,
+ * MMU, BARs (from here the CPU sees the pool), interrupts, PFIFO, graphics, the copy channel. Taking over a card that
+ * another driver used before starts with everything masked and reset.
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "gk110/pbus.h"
+#include "hw/internal.h"
+
+#define PRIV_TIMING(i)	(0x122318 + 4 * (i))	/* nouveau privring/gk104.c: ring timing of the hub */
+
+static int map_device(struct kvgpu_hw *hw)
+{
+	struct pci_dev *pdev = hw->pdev;
+	int ret;
+
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		return ret;
+	ret = pci_request_regions(pdev, "kvgpu");
+	if (ret)
+		goto disable;
+	pci_set_master(pdev);
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(GMMU_VA_BITS));
+	if (ret)
+		goto release;
+	hw->bar1_phys = pci_resource_start(pdev, 1);
+	hw->bar1_size = pci_resource_len(pdev, 1);
+	hw->bar3_phys = pci_resource_start(pdev, 3);
+	hw->bar3_size = pci_resource_len(pdev, 3);
+	ret = -ENODEV;
+	if (hw->bar1_size < (256ull << 20) || hw->bar3_size < (32ull << 20)) {
+		dev_err(&pdev->dev, "BAR1 of %llu and BAR3 of %llu bytes are too small\n", hw->bar1_size, hw->bar3_size);
+		goto release;
+	}
+	hw->bar1_size = 256ull << 20;
+	hw->bar3_size = 32ull << 20;
+	ret = -ENOMEM;
+	hw->bar0 = pci_iomap(pdev, 0, 0);
+	if (hw->bar0)
+		return 0;
+release:
+	pci_clear_master(pdev);
+	pci_release_regions(pdev);
+disable:
+	pci_disable_device(pdev);
+	return ret;
+}
+
+static void unmap_device(struct kvgpu_hw *hw)
+{
+	pci_iounmap(hw->pdev, hw->bar0);
+	pci_clear_master(hw->pdev);
+	pci_release_regions(hw->pdev);
+	pci_disable_device(hw->pdev);
+}
+
+/* everything silent, every engine out of reset */
+static void quiet(struct kvgpu_hw *hw)
+{
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_NRHOST), 0);
+	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_HOST), 0);
+	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_NRHOST), 0);
+	hw_wr(hw, PMC_ENABLE, ~0u);
+	hw_wr(hw, PBUS_INTR, ~0u);
+	hw_wr(hw, PBUS_INTR_EN, PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
+	hw_mask(hw, PRIV_TIMING(0), 0x0003ffff, 0x00001000);
+	hw_mask(hw, PRIV_TIMING(1), 0x0003ffff, 0x00000200);
+}
+
+static struct kvgpu_hw_priv *priv_new(void)
+{
+	struct kvgpu_hw_priv *p = kzalloc(sizeof(*p), GFP_KERNEL);
+
+	if (!p)
+		return NULL;
+	mutex_init(&p->tlb_lock);
+	mutex_init(&p->runl_lock);
+	mutex_init(&p->preempt_lock);
+	mutex_init(&p->copy_lock);
+	mutex_init(&p->gr_lock);
+	spin_lock_init(&p->mask_lock);
+	p->irq = -1;
+	return p;
+}
+
+struct step {
+	const char *name;
+	int (*init)(struct kvgpu_hw *hw);
+	void (*fini)(struct kvgpu_hw *hw);
+};
+
+static void vbios_free(struct kvgpu_hw *hw)
+{
+	vfree(hw->vbios);
+	hw->vbios = NULL;
+}
+
+static const struct step steps[] = {
+	{ "chip", hw_chip_probe, NULL },
+	{ "VBIOS", hw_vbios_read, vbios_free },
+	{ "firmware", hw_fw_load, hw_fw_free },
+	{ "memory pool", hw_pool_init, hw_pool_fini },
+	{ "MMU", hw_mmu_init, hw_mmu_fini },
+	{ "BARs", hw_bar_init, hw_bar_fini },
+	{ "PFIFO", hw_fifo_init, hw_fifo_fini },
+	{ "graphics engine", hw_gr_init, hw_gr_fini },
+	{ "interrupts", hw_intr_init, hw_intr_fini },
+	{ "copy channel", hw_copy_init, hw_copy_fini },
+};
+
+static void undo(struct kvgpu_hw *hw, int done)
+{
+	while (done--)
+		if (steps[done].fini)
+			steps[done].fini(hw);
+}
+
+int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev, void *ctx)
+{
+	unsigned int i;
+	int ret;
+
+	hw->pdev = pdev;
+	hw->events = ev;
+	hw->events_ctx = ctx;
+	hw->p = priv_new();
+	if (!hw->p)
+		return -ENOMEM;
+	ret = map_device(hw);
+	if (ret)
+		goto free;
+	quiet(hw);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		ret = steps[i].init(hw);
+		if (!ret)
+			continue;
+		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
+		if (steps[i].fini)
+			steps[i].fini(hw);	/* each undoes what it had begun */
+		undo(hw, i);
+		goto unmap;
+	}
+	return 0;
+unmap:
+	unmap_device(hw);
+free:
+	kfree(hw->p);
+	hw->p = NULL;
+	return ret;
+}
+
+void kvgpu_hw_fini(struct kvgpu_hw *hw)
+{
+	undo(hw, ARRAY_SIZE(steps));
+	unmap_device(hw);
+	kfree(hw->p);
+	hw->p = NULL;
+}
+
+int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine)
+{
+	const struct kvgpu_engine *e = &hw->topo.engine[engine];
+	int ret = 0;
+
+	hw->stats.resets++;
+	if (!e->type)
+		return hw_gr_reinit(hw);
+	spin_lock(&hw->p->mask_lock);
+	hw_mask(hw, PMC_ENABLE, BIT(e->reset), 0);
+	hw_rd(hw, PMC_ENABLE);
+	hw_mask(hw, PMC_ENABLE, 0, BIT(e->reset));
+	hw_rd(hw, PMC_ENABLE);
+	spin_unlock(&hw->p->mask_lock);
+	return ret;
+}

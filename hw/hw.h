@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hw: drives the physical GK110 for the host. The only room that reads and writes the chip's registers. Every wait is
+ * bounded (-ETIMEDOUT). Functions sleep unless marked otherwise. What the chip tells goes up through struct kvgpu_hw_events.
+ *
+ * Video memory: [0, 256 KiB) and the last 1 MiB are left alone; the host pool lies below the last MiB; all else is for
+ * partitions. BAR1: USERD window at 0 (2 MiB), then slices for vGPUs, the top KVGPU_POOL_SIZE shows the pool. BAR3 is all
+ * slices. Both are translated by host-owned tables, one 4 KiB entry per page.
+ */
+#ifndef KVGPU_HW_H
+#define KVGPU_HW_H
+
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/spinlock.h>
+
+#include "kvgpu/types.h"
+
+#define KVGPU_POOL_SIZE		(64ul << 20)
+#define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 at BAR1 offset 0 */
+
+struct kvgpu_fw;	/* parsed firmware file, hw/firmware.c */
+
+struct kvgpu_hw_fault {
+	u8 unit;
+	u64 inst;	/* address of the (host-made) instance block */
+	u64 va;
+	u32 info;	/* word 0x280c */
+};
+struct kvgpu_hw_pbdma {
+	u8 pbdma;
+	hchid_t chid;
+	u32 intr0, intr1, method, data, hce_method, hce_data;
+};
+struct kvgpu_hw_gr {
+	u64 inst;			/* instance block of the context on GR */
+	u32 intr, trap;
+	struct { u32 reg, val; } regs[96];	/* what a driver reads to explain the exception */
+	u32 nr_regs;
+};
+
+/* called from the threaded interrupt handler, no hw lock held */
+struct kvgpu_hw_events {
+	void (*mmu_fault)(void *ctx, const struct kvgpu_hw_fault *f);
+	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);	/* PBDMA is stalled until kvgpu_hw_pbdma_ack() */
+	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);		/* GR is halted until kvgpu_hw_gr_ack() */
+	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
+	void (*nonstall)(void *ctx);
+	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
+};
+
+struct kvgpu_vram {		/* a piece of the pool */
+	hvram_t at;
+	u64 size;
+	void __iomem *cpu;	/* write-combined view */
+};
+
+struct kvgpu_hw {
+	struct pci_dev *pdev;
+	void __iomem *bar0;
+	resource_size_t bar1_phys, bar3_phys;
+	u64 bar1_size, bar3_size;
+	u64 vram_size;
+	u64 part_first, part_end;	/* video memory for partitions, [first, end), 2 MiB aligned */
+	struct kvgpu_topo topo;
+	u8 *vbios;
+	u32 vbios_size;
+	u32 gr_ctx_size;		/* bytes, page multiple */
+	const struct kvgpu_hw_events *events;
+	void *events_ctx;
+	struct kvgpu_hw_priv *p;	/* hw/'s own */
+	struct { u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled; } stats;
+};
+
+/* takes over the device: maps BARs, checks chip and POST, brings up memory, MMU, BARs, PFIFO, GR, copy channel */
+int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev, void *ctx);
+void kvgpu_hw_fini(struct kvgpu_hw *hw);
+
+u64 kvgpu_hw_time(struct kvgpu_hw *hw);		/* PTIMER, ns; any context */
+
+int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
+void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
+
+/* MMU */
+int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
+void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64 *pte, u32 nr);
+int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar);	/* after bar_set: writes out and invalidates */
+int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);			/* 0x70000 */
+int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);			/* sysmem invalidate + dirty flush */
+
+/* channels and runlists */
+int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
+int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);	/* must be off the runlist and preempted */
+void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
+u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
+int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
+int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
+void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
+void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
+u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
+void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
+void kvgpu_hw_gr_ack(struct kvgpu_hw *hw);
+void kvgpu_hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
+/* resets one engine and brings it back (GR: power, registers, FECS); the resident context is lost, all others survive */
+int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
+
+/* host copies: video memory by physical address, system memory by DMA address; complete on return */
+int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
+int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
+int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size);
+/* a fresh graphics context: the golden image copied to @at (gr_ctx_size bytes) */
+int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
+/* reads the golden image into host memory (what the guest's golden context is answered with) */
+int kvgpu_hw_gr_golden(struct kvgpu_hw *hw, void *buf, size_t size);
+
+/* USERD of a group of eight channels: BAR1 page of hchid group @group shows hvram @page */
+void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* hw/'s own state and helpers. Nobody outside of this room includes it. */
+#ifndef KVGPU_HW_INTERNAL_H
+#define KVGPU_HW_INTERNAL_H
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/genalloc.h>
+#include <linux/io.h>
+#include <linux/ktime.h>
+
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "gk110/pmc.h"
+#include "gk110/ptop.h"
+#include "gk110/ram.h"
+#include "hw/hw.h"
+
+/* a window of the CPU into the card (BAR1, BAR3), translated by one page directory of ours */
+struct hw_bar {
+	struct kvgpu_vram inst, pd, big;	/* big: shows the pool, BAR1 only */
+	struct kvgpu_vram small[2];		/* 128 MiB of small entries each */
+	u32 pages;
+};
+
+/* the host's channel for copies; its group of ids is the host's */
+#define HW_COPY_CHID	0
+
+struct hw_copy {
+	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
+	void __iomem *doorbell;			/* GP_PUT of this channel through BAR1 */
+	u32 put, seq;
+	u8 runl;
+	bool up;
+};
+
+struct hw_runl {
+	struct kvgpu_vram list[2];
+	u8 cur;
+};
+
+struct hw_gr {
+	struct kvgpu_vram pagepool, bundle, attrib, unk;
+	struct kvgpu_vram golden;		/* immutable once made */
+	struct kvgpu_vram mmu_wr, mmu_rd;	/* where MMU debug accesses go */
+	u8 tile[32];
+	u8 tile_row_offset, tpc_total, tpc_max, ppc_tpc_min, ppc_tpc_max;
+	bool up;
+};
+
+struct kvgpu_hw_priv {
+	struct gen_pool *pool;
+	void __iomem *pool_cpu;
+	hvram_t pool_base;
+	struct kvgpu_fw *fw;
+	void *flush_page;
+	dma_addr_t flush_dma;
+
+	struct mutex tlb_lock;		/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	struct mutex runl_lock;		/* 0x2270 and 0x2274 likewise, and the block mask */
+	struct mutex preempt_lock;	/* 0x2634 likewise */
+	struct mutex copy_lock;		/* the copy channel */
+	struct mutex gr_lock;		/* reset and bring-up of GR */
+	spinlock_t mask_lock;		/* read-modify-write of interrupt masks and 0x200 */
+
+	struct hw_bar bar1, bar3;
+	struct hw_runl runl[KVGPU_MAX_RUNL];
+	u32 runl_blocked;
+	struct hw_copy copy;
+	struct hw_gr gr;
+	int irq;
+};
+
+static inline u32 hw_rd(struct kvgpu_hw *hw, u32 reg)
+{
+	return ioread32(hw->bar0 + reg);
+}
+
+static inline void hw_wr(struct kvgpu_hw *hw, u32 reg, u32 val)
+{
+	iowrite32(val, hw->bar0 + reg);
+}
+
+/* not atomic: the caller owns the register */
+static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
+{
+	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
+}
+
+/*
+ * Waits until (reg & mask) == want, for at most @us. Sleeps. A register that reads all ones for the whole time means the
+ * card fell off the bus: -EIO.
+ */
+int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
+
+/* pool.c */
+int hw_pool_init(struct kvgpu_hw *hw);
+void hw_pool_fini(struct kvgpu_hw *hw);
+static inline void hw_vram_wr32(const struct kvgpu_vram *v, u32 off, u32 val)
+{
+	iowrite32(val, v->cpu + off);
+}
+
+static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
+{
+	return ioread32(v->cpu + off);
+}
+
+static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
+{
+	iowrite32(lower_32_bits(val), v->cpu + off);
+	iowrite32(upper_32_bits(val), v->cpu + off + 4);
+}
+
+/* chip.c */
+int hw_chip_probe(struct kvgpu_hw *hw);
+int hw_vbios_read(struct kvgpu_hw *hw);
+
+/* mmu.c, bar.c */
+int hw_mmu_init(struct kvgpu_hw *hw);
+void hw_mmu_fini(struct kvgpu_hw *hw);
+int hw_bar_init(struct kvgpu_hw *hw);
+void hw_bar_fini(struct kvgpu_hw *hw);
+/* writes the address-space words of an instance block */
+void hw_inst_space(const struct kvgpu_vram *inst, u64 pd, u64 limit);
+
+/* fifo.c, copy.c */
+int hw_fifo_init(struct kvgpu_hw *hw);
+void hw_fifo_fini(struct kvgpu_hw *hw);
+int hw_copy_init(struct kvgpu_hw *hw);
+void hw_copy_fini(struct kvgpu_hw *hw);
+
+/* firmware.c */
+int hw_fw_load(struct kvgpu_hw *hw);
+void hw_fw_free(struct kvgpu_hw *hw);
+
+/* gr.c, fecs.c, golden.c */
+int hw_gr_init(struct kvgpu_hw *hw);		/* whole, golden image included */
+int hw_gr_reinit(struct kvgpu_hw *hw);		/* after an engine reset */
+void hw_gr_fini(struct kvgpu_hw *hw);
+
+/* intr.c */
+int hw_intr_init(struct kvgpu_hw *hw);
+void hw_intr_fini(struct kvgpu_hw *hw);
+
+#endif

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of the chip. The hard half only masks; the thread reads, tells the owner through kvgpu_hw_events, and
+ * acknowledges. What stalls a unit that others need (PBDMA, GR, copy engine) is acknowledged as soon as the owner has
+ * taken note: no tenant may hold it until his driver gets round to it. Order of the register accesses: nouveau
+ * nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
+ */
+#include <linux/interrupt.h>
+
+#include "gk110/ce.h"
+#include "gk110/gr.h"
+#include "gk110/pbus.h"
+#include "gk110/privring.h"
+#include "hw/internal.h"
+
+#define PCI_MIRROR_MSI_REARM	0x088068	/* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
+#define ROUNDS			16		/* of one thread run: an interrupt that never goes away must not spin */
+
+static void note(struct kvgpu_hw *hw, const char *what, u32 val)
+{
+	hw->stats.unhandled++;
+	dev_warn_ratelimited(&hw->pdev->dev, "%s 0x%08x\n", what, val);
+}
+
+/* ------------------------------------------------------------------ PFIFO */
+
+static void fifo_mmu_faults(struct kvgpu_hw *hw)
+{
+	u32 mask = hw_rd(hw, GMMU_FAULT_SOURCE);
+	struct kvgpu_hw_fault f;
+	unsigned int u;
+
+	for (u = 0; u < GMMU_FAULT_UNITS; u++) {
+		if (!(mask & BIT(u)))
+			continue;
+		f.unit = u;
+		f.inst = (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << 12;
+		f.va = hw_rd(hw, GMMU_FAULT_VA_LO(u)) | (u64)hw_rd(hw, GMMU_FAULT_VA_HI(u)) << 32;
+		f.info = hw_rd(hw, GMMU_FAULT_INFO(u));
+		hw->events->mmu_fault(hw->events_ctx, &f);
+		hw_wr(hw, GMMU_FAULT_SOURCE, BIT(u));
+	}
+}
+
+static void fifo_pbdma(struct kvgpu_hw *hw, unsigned int p)
+{
+	u32 base = PBDMA(p);
+	struct kvgpu_hw_pbdma s = {
+		.pbdma = p,
+		.chid.v = FIELD_GET(PBDMA_CHANNEL_ID, hw_rd(hw, base + PBDMA_CHANNEL)),
+		.intr0 = hw_rd(hw, base + PBDMA_INTR0) & hw_rd(hw, base + PBDMA_INTR0_EN),
+		.intr1 = hw_rd(hw, base + PBDMA_INTR1) & hw_rd(hw, base + PBDMA_INTR1_EN),
+		.method = hw_rd(hw, base + PBDMA_METHOD0),
+		.data = hw_rd(hw, base + PBDMA_DATA0),
+		.hce_method = hw_rd(hw, base + PBDMA_HCE_METHOD),
+		.hce_data = hw_rd(hw, base + PBDMA_HCE_DATA),
+	};
+
+	if (s.intr0 || s.intr1)
+		hw->events->pbdma(hw->events_ctx, &s);
+	kvgpu_hw_pbdma_ack(hw, p, s.intr0, s.intr1, s.intr0);
+}
+
+static void fifo_pbdmas(struct kvgpu_hw *hw)
+{
+	u32 mask = hw_rd(hw, PFIFO_PBDMA_INTR_SOURCE);
+	unsigned int p;
+
+	for (p = 0; p < hw->topo.nr_pbdma; p++) {
+		if (!(mask & BIT(p)))
+			continue;
+		fifo_pbdma(hw, p);
+		hw_wr(hw, PFIFO_PBDMA_INTR_SOURCE, BIT(p));
+	}
+}
+
+/* who is on an engine that is stuck in a context switch; -1 when the engine is not */
+static int stuck_id(u32 st, bool *tsg)
+{
+	if (!(st & PFIFO_STATUS_BUSY) || !(st & PFIFO_STATUS_CHSW))
+		return -1;
+	if ((st & PFIFO_STATUS_VALID) && !(st & PFIFO_STATUS_SAVE)) {
+		*tsg = st & PFIFO_STATUS_NEXT_TSG;
+		return FIELD_GET(PFIFO_STATUS_NEXT_ID, st);
+	}
+	*tsg = st & PFIFO_STATUS_TSG;
+	return FIELD_GET(PFIFO_STATUS_ID, st);
+}
+
+static void fifo_sched_error(struct kvgpu_hw *hw)
+{
+	u32 code = FIELD_GET(PFIFO_SCHED_ERROR_CODE, hw_rd(hw, PFIFO_SCHED_ERROR));
+	bool tsg = false;
+	unsigned int e;
+	int id;
+
+	if (code != PFIFO_SCHED_CTXSW_TIMEOUT) {
+		note(hw, "scheduler error", code);
+		return;
+	}
+	for (e = 0; e < hw->topo.nr_engines; e++) {
+		id = stuck_id(kvgpu_hw_engine_status(hw, e), &tsg);
+		if (id >= 0)
+			hw->events->ctxsw_timeout(hw->events_ctx, e, id, tsg);
+	}
+}
+
+static void fifo_intr(struct kvgpu_hw *hw)
+{
+	u32 stat = hw_rd(hw, PFIFO_INTR) & hw_rd(hw, PFIFO_INTR_EN), rest;
+
+	if (stat & PFIFO_INTR_BIND_ERROR)
+		note(hw, "channel bind error", hw_rd(hw, PFIFO_BIND_ERROR));
+	if (stat & PFIFO_INTR_SCHED_ERROR)
+		fifo_sched_error(hw);
+	if (stat & PFIFO_INTR_CHSW_ERROR) {
+		u32 v = hw_rd(hw, PFIFO_CHSW_ERROR);
+
+		note(hw, "channel switch error", v);
+		hw_wr(hw, PFIFO_CHSW_ERROR, v);
+	}
+	if (stat & PFIFO_INTR_MMU_FAULT)
+		fifo_mmu_faults(hw);
+	if (stat & PFIFO_INTR_PBDMA)
+		fifo_pbdmas(hw);
+	if (stat & PFIFO_INTR_RUNLIST)
+		hw_wr(hw, PFIFO_RUNLIST_EVENT, hw_rd(hw, PFIFO_RUNLIST_EVENT));
+	if (stat & PFIFO_INTR_NONSTALL) {
+		hw_wr(hw, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+		hw->events->nonstall(hw->events_ctx);
+	}
+	rest = stat & ~(PFIFO_INTR_LEVELS | PFIFO_INTR_NONSTALL);
+	if (rest & ~(PFIFO_INTR_BIND_ERROR | PFIFO_INTR_SCHED_ERROR | PFIFO_INTR_CHSW_ERROR))
+		note(hw, "PFIFO interrupt", rest);
+	if (rest)
+		hw_wr(hw, PFIFO_INTR, rest);
+}
+
+/* ------------------------------------------------------------------ engines */
+
+static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg)
+{
+	if (s->nr_regs == ARRAY_SIZE(s->regs))
+		return;
+	s->regs[s->nr_regs].reg = reg;
+	s->regs[s->nr_regs++].val = hw_rd(hw, reg);
+}
+
+static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g, unsigned int t)
+{
+	static const u16 regs[] = { TPC_TRAP, TPC_TEX_ESR, TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR, TPC_POLY_ESR, TPC_L1C_ESR, TPC_MPC_ESR };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		snap(hw, s, GR_GPC(g, GPC_TPC + t * GPC_TPC_STRIDE + regs[i]));
+}
+
+static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
+{
+	static const u16 regs[] = { GPC_PROP_ESR, GPC_ZCULL_ESR, GPC_CCACHE_ESR, GPC_ESETUP_ESR };
+	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
+	unsigned int g, t, i;
+
+	snap(hw, s, GR_TRAP_GPC_MASK);
+	for (g = 0; g < hw->topo.gpcs; g++) {
+		if (!(mask & BIT(g)))
+			continue;
+		snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
+		trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
+		for (i = 0; i < ARRAY_SIZE(regs); i++)
+			snap(hw, s, GR_GPC(g, regs[i]));
+		for (t = 0; t < hw->topo.tpcs[g]; t++)
+			if (trap & GPCCS_TRAP_TPC(t))
+				snap_tpc(hw, s, g, t);
+	}
+}
+
+static void gr_intr(struct kvgpu_hw *hw)
+{
+	static const u32 regs[] = {
+		GR_DATA_ERROR, GR_TRAPPED_ADDR, GR_TRAPPED_DATA, GR_TRAPPED_DATA_HI, GR_FE_OBJECT(0), GR_FE_OBJECT(1),
+		GR_FE_OBJECT(2), GR_FE_OBJECT(3), GR_FE_ESR, GR_M2MF_ESR, GR_SCC_ESR, GR_DS_ESR, GR_PD_ESR, GR_UNK6_ESR,
+		GR_SKED_ESR, GR_MME_ESR, GR_MME_ESR_PC, GR_MME_ESR_OP, GR_FECS + FECS_INTR_UP,
+		GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS), GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_ADDR),
+		GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), GR_FECS + FECS_SCRATCH(FECS_OS_ERROR),
+	};
+	struct kvgpu_hw_gr s = {};
+	unsigned int i;
+
+	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR)) << 12;
+	s.intr = hw_rd(hw, GR_INTR);
+	s.trap = hw_rd(hw, GR_TRAP);
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		snap(hw, &s, regs[i]);
+	if (s.trap & GR_TRAP_GPC)
+		snap_gpcs(hw, &s);
+	hw->events->gr(hw->events_ctx, &s);
+	kvgpu_hw_gr_ack(hw);
+}
+
+void kvgpu_hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr)
+{
+	hw_wr(hw, hw->topo.engine[engine].base + GK110_CE_INTR, intr);
+}
+
+static void ce_intr(struct kvgpu_hw *hw, u8 engine)
+{
+	const struct kvgpu_engine *e = &hw->topo.engine[engine];
+	u32 intr = hw_rd(hw, e->base + GK110_CE_INTR), st = kvgpu_hw_engine_status(hw, engine);
+
+	hw->events->ce(hw->events_ctx, engine, intr, hw_rd(hw, e->base + GK110_CE_LAUNCHERR),
+		       st & PFIFO_STATUS_VALID ? (int)FIELD_GET(PFIFO_STATUS_ID, st) : -1, st & PFIFO_STATUS_TSG);
+	kvgpu_hw_ce_ack(hw, engine, intr);
+}
+
+/* sources that no tenant causes: an alarm for the host's log */
+static void host_intr(struct kvgpu_hw *hw, u32 bits)
+{
+	if (bits & BIT(PMC_INTR_BUS)) {
+		u32 v = hw_rd(hw, PBUS_INTR);
+
+		note(hw, "PBUS interrupt", v);
+		hw_wr(hw, PBUS_INTR, v);
+	}
+	if (bits & BIT(PMC_INTR_PRIVRING)) {
+		note(hw, "PRIVRING interrupt", hw_rd(hw, PRIVRING_INTR0));
+		hw_mask(hw, PRIVRING_COMMAND, PRIVRING_COMMAND_CODE, PRIVRING_COMMAND_ACK_INTR);
+	}
+}
+
+static void service(struct kvgpu_hw *hw, u32 stat)
+{
+	unsigned int e;
+
+	if (stat & BIT(PMC_INTR_FIFO))
+		fifo_intr(hw);
+	for (e = 0; e < hw->topo.nr_engines; e++) {
+		if (!(stat & BIT(hw->topo.engine[e].intr)))
+			continue;
+		if (hw->topo.engine[e].type)
+			ce_intr(hw, e);
+		else
+			gr_intr(hw);
+	}
+	host_intr(hw, stat);
+}
+
+/* ------------------------------------------------------------------ the handler */
+
+static irqreturn_t hard(int irq, void *arg)
+{
+	struct kvgpu_hw *hw = arg;
+
+	if (!hw->pdev->msi_enabled && !hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)))
+		return IRQ_NONE;
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	hw_rd(hw, PMC_INTR_EN(PMC_LEAF_HOST));
+	return IRQ_WAKE_THREAD;
+}
+
+static irqreturn_t thread(int irq, void *arg)
+{
+	struct kvgpu_hw *hw = arg;
+	unsigned int round;
+	u32 stat;
+
+	hw->stats.intrs++;
+	if (hw->pdev->msi_enabled)
+		iowrite8(0xff, hw->bar0 + PCI_MIRROR_MSI_REARM);
+	for (round = 0; round < ROUNDS; round++) {
+		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
+		if (!stat)
+			break;
+		service(hw, stat);
+	}
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	return IRQ_HANDLED;
+}
+
+int hw_intr_init(struct kvgpu_hw *hw)
+{
+	u32 mask = BIT(PMC_INTR_FIFO) | BIT(PMC_INTR_BUS) | BIT(PMC_INTR_PRIVRING);
+	unsigned int e;
+	int ret;
+
+	for (e = 0; e < hw->topo.nr_engines; e++)
+		mask |= BIT(hw->topo.engine[e].intr);
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_NRHOST), 0);
+	ret = pci_alloc_irq_vectors(hw->pdev, 1, 1, PCI_IRQ_MSI);
+	if (ret < 0)
+		ret = pci_alloc_irq_vectors(hw->pdev, 1, 1, PCI_IRQ_ALL_TYPES);
+	if (ret < 0)
+		return ret;
+	hw->p->irq = pci_irq_vector(hw->pdev, 0);
+	ret = request_threaded_irq(hw->p->irq, hard, thread, hw->pdev->msi_enabled ? IRQF_ONESHOT : IRQF_SHARED, "kvgpu", hw);
+	if (ret) {
+		pci_free_irq_vectors(hw->pdev);
+		hw->p->irq = -1;
+		return ret;
+	}
+	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_HOST), mask);
+	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_NRHOST), 0);
+	if (hw->pdev->msi_enabled)
+		iowrite8(0xff, hw->bar0 + PCI_MIRROR_MSI_REARM);
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	return 0;
+}
+
+void hw_intr_fini(struct kvgpu_hw *hw)
+{
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_HOST), 0);
+	if (hw->p->irq < 0)
+		return;
+	free_irq(hw->p->irq, hw);
+	pci_free_irq_vectors(hw->pdev);
+	hw->p->irq = -1;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host pool: video memory that only the host's structures live in (instance blocks, page tables, context images,
+ * runlists). It lies at the end of video memory, below the last MiB, and the CPU sees it write-combined through the top
+ * of BAR1 by big-page entries that are never changed once BAR1 is up.
+ */
+#include "hw/internal.h"
+
+#define TAIL		(1ull << 20)	/* left alone, as nouveau does */
+#define HEAD		(256ull << 10)
+#define PART_ALIGN	(2ull << 20)
+
+int hw_pool_init(struct kvgpu_hw *hw)
+{
+	struct kvgpu_hw_priv *p = hw->p;
+	u64 base = ALIGN_DOWN(hw->vram_size - TAIL - KVGPU_POOL_SIZE, 1ull << GMMU_BIG_SHIFT_128K);
+	int ret;
+
+	p->pool = gen_pool_create(PAGE_SHIFT, dev_to_node(&hw->pdev->dev));
+	if (!p->pool)
+		return -ENOMEM;
+	ret = gen_pool_add(p->pool, base, KVGPU_POOL_SIZE, dev_to_node(&hw->pdev->dev));
+	if (ret)
+		goto err;
+	p->pool_base.v = base;
+	p->pool_cpu = ioremap_wc(hw->bar1_phys + hw->bar1_size - KVGPU_POOL_SIZE, KVGPU_POOL_SIZE);
+	ret = -ENOMEM;
+	if (!p->pool_cpu)
+		goto err;
+	hw->part_first = ALIGN(HEAD, PART_ALIGN);
+	hw->part_end = ALIGN_DOWN(base, PART_ALIGN);
+	return 0;
+err:
+	gen_pool_destroy(p->pool);
+	p->pool = NULL;
+	return ret;
+}
+
+void hw_pool_fini(struct kvgpu_hw *hw)
+{
+	struct kvgpu_hw_priv *p = hw->p;
+
+	if (p->pool_cpu)
+		iounmap(p->pool_cpu);
+	if (p->pool)
+		gen_pool_destroy(p->pool);
+}
+
+int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out)
+{
+	struct genpool_data_align data = { .align = max_t(u64, align, PAGE_SIZE) };
+	unsigned long at;
+
+	size = ALIGN(size, PAGE_SIZE);
+	at = gen_pool_alloc_algo(hw->p->pool, size, gen_pool_first_fit_align, &data);
+	if (!at)
+		return -ENOMEM;
+	out->at.v = at;
+	out->size = size;
+	out->cpu = hw->p->pool_cpu + (at - hw->p->pool_base.v);
+	return 0;
+}
+
+void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v)
+{
+	if (v->size)
+		gen_pool_free(hw->p->pool, v->at.v, v->size);
+	memset(v, 0, sizeof(*v));
+}
