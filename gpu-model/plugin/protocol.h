@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the GPU model and its helper inside QEMU say to each other. Both ends run on one machine and are built together:
+ * fields have the machine's byte order.
+ *
+ * Two SOCK_SEQPACKET channels, one message per packet:
+ *   calls   model -> helper, each answered by one BARMAP_ACK. The helper connects to the model's socket for it.
+ *   faults  helper -> model, BARMAP_FAULT only, never answered by itself: the model answers with a call that maps the page
+ *           and wakes who waits for it. Its model end travels with BARMAP_HELLO.
+ *
+ * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model sends WELCOME.
+ */
+#ifndef KVGPU_MODEL_PLUGIN_PROTOCOL_H
+#define KVGPU_MODEL_PLUGIN_PROTOCOL_H
+
+#include <stdint.h>
+
+#define BARMAP_MAGIC		0x30313147u
+#define BARMAP_VERSION		1u
+#define BARMAP_PAGE_SHIFT	12
+#define BARMAP_NR_WIN		3	/* as enum bar_window of the model */
+#define BARMAP_MAX_FILES	256
+#define BARMAP_MAX_OPS		512	/* per batch */
+#define BARMAP_ACK_TIMEOUT_MS	4000	/* QEMU waits 5 s for an answer of the model, which may depend on it */
+#define BARMAP_GOOD_MAP_COUNT	262144u	/* a 256 MiB window of single pages is 65536 mappings */
+
+enum barmap_type {
+	BARMAP_HELLO = 1,
+	BARMAP_WELCOME,
+	BARMAP_ACK,
+	BARMAP_FAULT,
+	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
+	BARMAP_FORGET,	/* @arg: id; no page shows the file any more */
+	BARMAP_ATTACH,	/* look for the windows in the address space; ack value: how many were found */
+	BARMAP_DETACH,	/* the windows are about to go away: touch them no more */
+	BARMAP_BATCH,	/* @arg: number of operations that follow */
+};
+
+struct barmap_hdr {
+	uint32_t type;
+	uint32_t seq;		/* calls: echoed by the ack */
+	uint32_t arg;
+	uint32_t reserved;
+};
+
+struct barmap_hello {
+	struct barmap_hdr hdr;
+	uint32_t magic, version;
+	int32_t uffd_error;	/* errno: why pages can't be served (no userfaultfd, no /proc); 0: it works */
+	uint32_t max_map_count;	/* vm.max_map_count, 0 unknown */
+};
+
+/* a window is [base, base + size) of the file that QEMU maps for the region */
+struct barmap_welcome {
+	struct barmap_hdr hdr;
+	uint32_t magic, version;
+	struct {
+		uint64_t dev, ino;
+		uint64_t base, size;
+	} win[BARMAP_NR_WIN];
+};
+
+struct barmap_ack {
+	struct barmap_hdr hdr;
+	int32_t error;		/* 0 or errno */
+	uint32_t value;
+};
+
+struct barmap_fault {
+	struct barmap_hdr hdr;
+	uint32_t win, page;
+	uint32_t write;
+	uint32_t reserved;
+};
+
+enum barmap_op_code {
+	BARMAP_MAP = 1,		/* pages show @file from @file_page on; wakes */
+	BARMAP_POISON,		/* pages read as all ones, writes to them are lost; wakes */
+	BARMAP_ZAP,		/* the next access faults */
+	BARMAP_WAKE,		/* nothing changes, who waits tries again */
+};
+
+#define BARMAP_F_PRIVATE	1u	/* MAP: writes stay in QEMU and never reach the file */
+
+struct barmap_op {
+	uint32_t code;
+	uint32_t win, page, nr_pages;
+	uint32_t file, flags;
+	uint64_t file_page;
+};
+
+_Static_assert(sizeof(struct barmap_hdr) == 16, "padding");
+_Static_assert(sizeof(struct barmap_welcome) == 24 + 32 * BARMAP_NR_WIN, "padding");
+_Static_assert(sizeof(struct barmap_op) == 32, "padding");
+
+#endif

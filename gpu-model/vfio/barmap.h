@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What barmap.c (which page shows what) and barmap_link.c (the helper inside QEMU) share. */
+#ifndef KVGPU_MODEL_VFIO_BARMAP_H
+#define KVGPU_MODEL_VFIO_BARMAP_H
+
+#include "plugin/protocol.h"
+
+#include "internal.h"
+
+#define BARMAP_NR_TRANSIENT	256
+
+/* what a page shows: 0 nothing, else these bits and the page number inside the file */
+#define SHOW_MAPPED	(1ull << 63)
+#define SHOW_PRIVATE	(1ull << 62)	/* read-only for the GPU's tables: the CPU's writes go nowhere */
+#define SHOW_TRANSIENT	(1ull << 61)	/* to be emptied soon */
+#define SHOW_POISON	(1ull << 60)	/* ones */
+#define SHOW_FILE_SHIFT	40
+#define SHOW_FILE	(0xffull << SHOW_FILE_SHIFT)
+#define SHOW_PAGE	((1ull << SHOW_FILE_SHIFT) - 1)
+#define SHOW_VRAM	0u		/* file id; guest memory has slot + 1 */
+
+struct barmap_window {
+	uint64_t *show;			/* per page */
+	uint32_t nr_pages;
+	uint32_t lo, hi;		/* outside of [lo, hi) nothing is shown */
+	uint64_t generation;		/* counts invalidates: see the top of barmap.c */
+};
+
+struct barmap_transient {
+	enum bar_window win;
+	uint32_t page;
+	uint64_t deadline;		/* monotonic ns */
+	bool userd;			/* a doorbell may have been rung in it */
+};
+
+enum barmap_helper {
+	HELPER_NONE,
+	HELPER_READY,
+	HELPER_USELESS,			/* it came and said why it can't help */
+};
+
+struct barmap {
+	struct vfio_server *server;
+	struct gk110 *g;
+	pthread_mutex_t lock;		/* after gk110.lock; all below */
+	pthread_cond_t helper_changed;
+
+	struct barmap_window win[NR_WIN];
+	bool enabled;			/* the guest can reach its BARs, and the windows are attached */
+	struct barmap_op op[BARMAP_MAX_OPS];
+	unsigned int nr_ops;
+	uint64_t cuts, max_cuts;	/* mappings made since the windows were whole, and how many there may be */
+	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
+	unsigned int nr_transient;
+
+	/* the helper: barmap_link.c */
+	enum barmap_helper helper;
+	bool broken;			/* does not answer; the link thread will drop it */
+	bool offered;			/* the client was offered the windows for mapping */
+	int calls, faults;
+	pid_t helper_pid;
+	uint32_t seq;
+	int region_fd[NR_WIN];		/* empty files that the client maps */
+	int file[DMA_MAX_FILES];	/* descriptors of dma.c, -1 none */
+
+	int listen_fd, stop_fd, lost_fd;
+	pthread_t thread;
+	bool started;
+};
+
+uint64_t barmap_now(void);
+
+/* barmap.c, for the link thread; lock not held */
+void barmap_serve_fault(struct barmap *b, enum bar_window w, uint32_t page, bool write);
+/* empties what is due; ns until the next is, or -1 */
+int64_t barmap_expire(struct barmap *b);
+/* forget what is shown; lock held */
+void barmap_forget(struct barmap *b);
+/* every window whole and empty again: few mappings, nothing stale; lock held. 0 or -errno */
+int barmap_zap_all(struct barmap *b);
+
+/* barmap_link.c, lock held: one call and its answer. 0 or a positive value, -errno of the helper, -EPIPE when it is lost */
+int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len, int fd);
+/* use the helper no more; lock held */
+void barmap_break(struct barmap *b);
+void *barmap_thread(void *arg);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Configuration space: what a K20m says of itself, which bits hold, that all capability lists end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <gk110/pci.h>
+
+#include "fake_device.h"
+
+static int setup(void **state)
+{
+	fake_setup(true);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_teardown();
+	return 0;
+}
+
+static uint32_t word(uint32_t off)
+{
+	uint32_t v;
+
+	pci_config_read(fake.g, off, (uint8_t *)&v, 4);
+	return v;
+}
+
+static void put(uint32_t off, uint32_t v, size_t len)
+{
+	pci_config_write(fake.g, off, (const uint8_t *)&v, len);
+}
+
+static void test_identity(void **state)
+{
+	assert_int_equal(word(0x00), 0x102810de);
+	assert_int_equal(word(0x04), 0x00100000);
+	assert_int_equal(word(0x08), 0x030200a1);
+	assert_int_equal(word(0x2c), 0x101510de);
+	assert_int_equal(word(0x34), 0x60);
+	assert_int_equal(word(0x3c), 0x100);
+}
+
+static void test_base_addresses_hold_their_size(void **state)
+{
+	static const struct { uint32_t off, ones; } bar[] = {
+		{ 0x10, 0xff000000 }, { 0x14, 0xf000000c }, { 0x18, 0xffffffff }, { 0x1c, 0xfe00000c },
+		{ 0x20, 0xffffffff }, { 0x24, 0 }, { 0x30, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bar) / sizeof(bar[0]); i++) {
+		put(bar[i].off, ~0u, 4);
+		assert_int_equal(word(bar[i].off), bar[i].ones);
+	}
+}
+
+static void test_capabilities(void **state)
+{
+	static const struct { uint8_t off, id; } want[] = { { 0x60, 1 }, { 0x68, 5 }, { 0x78, 0x10 } };
+	uint32_t off = word(0x34), i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(off, want[i].off);
+		assert_int_equal(word(off) & 0xff, want[i].id);
+		off = word(off) >> 8 & 0xff;
+	}
+	assert_int_equal(off, 0);
+	assert_int_equal(word(0x68) >> 16, 0x0080);	/* 64-bit, one vector, no masking */
+	assert_int_equal(word(0x78) >> 16, 0x0002);	/* version 2, endpoint */
+	assert_int_equal(word(0x7c) >> 28 & 1, 0);	/* no function level reset */
+}
+
+static void test_extended_capabilities(void **state)
+{
+	static const struct { uint16_t off, id; } want[] = { { 0x100, 2 }, { 0x128, 4 }, { 0x420, 1 } };
+	uint32_t off = 0x100, i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(off, want[i].off);
+		assert_int_equal(word(off) & 0xffff, want[i].id);
+		off = word(off) >> 20;
+	}
+	assert_int_equal(off, 0);
+}
+
+static void test_command(void **state)
+{
+	put(0x04, 0xffff, 2);
+	assert_int_equal(word(0x04) & 0xffff, 0x0546);
+	assert_true(pci_memory_enabled(fake.g));
+	assert_true(pci_bus_master(fake.g));
+	assert_false(pci_intx_enabled(fake.g));
+	put(0x05, 0, 1);	/* one byte of it */
+	assert_int_equal(word(0x04) & 0xffff, 0x0046);
+	assert_true(pci_intx_enabled(fake.g));
+}
+
+static void test_status_bits_clear_on_one(void **state)
+{
+	fake.g->config[7] = 0xf9;
+	put(0x06, 0x1000, 2);
+	assert_int_equal(word(0x04) >> 16, 0xe910);
+	put(0x04, 0x0000, 2);	/* the other half: untouched */
+	assert_int_equal(word(0x04) >> 16, 0xe910);
+	put(0x04, 0xffffffff, 4);
+	assert_int_equal(word(0x04) >> 16, 0x0010);
+}
+
+/* every word: only what the table allows changes, and a reset brings all back */
+static void test_read_only_rest(void **state)
+{
+	uint8_t before[4096], ones[4096];
+	uint32_t off, changed = 0;
+
+	pci_config_read(fake.g, 0, before, sizeof(before));
+	memset(ones, 0xff, sizeof(ones));
+	pci_config_write(fake.g, 0, ones, sizeof(ones));
+	for (off = 0; off < 4096; off += 4)
+		changed += word(off) != *(uint32_t *)(before + off);
+	assert_int_equal(changed, 21);
+	assert_int_equal(word(0x00), 0x102810de);
+	assert_int_equal(word(0x68) & 0xffff, 0x7805);
+	pci_config_reset(fake.g);
+	assert_memory_equal(fake.g->config, before, sizeof(before));
+}
+
+static void test_unaligned_write(void **state)
+{
+	static const uint8_t data[7] = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0x99, 0x88 };
+
+	pci_config_write(fake.g, 0x6d, data, 7);	/* MSI address: bytes 1-3, high: 4 bytes */
+	assert_int_equal(word(0x6c), 0xccbbaa00);
+	assert_int_equal(word(0x70), 0x8899eedd);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_identity), T(test_base_addresses_hold_their_size), T(test_capabilities),
+		T(test_extended_capabilities), T(test_command), T(test_status_bits_clear_on_one),
+		T(test_read_only_rest), T(test_unaligned_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
