@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The libvirt domain of a guest. Full guests boot the server's own read-only image; tiny ones live in
+# the initramfs.
+
+mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
+
+# A guest is a stock machine, except that what makes it a libvirt host of its own is left out.
+guest_arguments() {
+	local unit words="console=ttyS0 quiet panic=-1 net.ifnames=0 tb.hostname=$NAME"
+	case $KIND in
+	tiny) words+=" tb.role=tiny" ;;
+	full)
+		words+=" tb.role=guest systemd.show_status=false"
+		for unit in libvirtd.service libvirtd.socket libvirtd-ro.socket libvirtd-admin.socket \
+			virtlogd.service virtlogd.socket systemd-machined.service ssh.service \
+			serial-getty@ttyS0.service; do
+			words+=" systemd.mask=$unit"
+		done ;;
+	esac
+	printf '%s %s\n' "$words" "$GUEST_APPEND"
+}
+
+domain_xml() {
+	cat <<-EOF
+	<domain type='kvm'>
+	  <name>$NAME</name>
+	  <memory unit='MiB'>$(mebibytes "$MEM")</memory>
+	  <vcpu>$CPUS</vcpu>
+	  <os>
+	    <type arch='x86_64' machine='q35'>hvm</type>
+	    <kernel>/boot/vmlinuz-$KERNEL</kernel>
+	    <initrd>/boot/initrd-$KERNEL</initrd>
+	    <cmdline>$(guest_arguments)</cmdline>
+	  </os>
+	  <features><acpi/><apic/></features>
+	  <cpu mode='host-passthrough' migratable='off'/>
+	  <on_poweroff>destroy</on_poweroff>
+	  <on_reboot>destroy</on_reboot>
+	  <on_crash>destroy</on_crash>
+	  <devices>
+	    <emulator>/usr/bin/qemu-system-x86_64</emulator>
+	    <controller type='usb' model='none'/>
+	    <memballoon model='none'/>
+	    <video><model type='none'/></video>
+	    <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>
+	    <serial type='file'><source path='$DIR/console.log' append='on'/></serial>
+	$(devices_"$KIND")
+	$(device_of_type)
+	  </devices>
+	</domain>
+	EOF
+}
+
+devices_tiny() {
+	cat <<-EOF
+	    <channel type='unix'>
+	      <source mode='bind' path='$DIR/agent.sock'/>
+	      <target type='virtio' name='testbed.agent'/>
+	    </channel>
+	EOF
+}
+
+devices_full() {
+	cat <<-EOF
+	    <disk type='block'>
+	      <driver name='qemu' type='raw'/>
+	      <source dev='/dev/vda'/>
+	      <target dev='vda' bus='virtio'/>
+	      <readonly/>
+	    </disk>
+	    <filesystem type='mount' accessmode='passthrough' multidevs='remap'>
+	      <source dir='/share'/>
+	      <target dir='share'/>
+	    </filesystem>
+	    <vsock model='virtio'><cid auto='yes'/></vsock>
+	EOF
+}
+
+# device_of_type: the <hostdev> for --type; a program "guest-device" beside this file makes it from the
+# type's and the guest's name.
+device_of_type() {
+	[ -n "$TYPE" ] || return 0
+	[ -x "$HERE/guest-device" ] || { say "--type $TYPE: this bed cannot make such a device"; return 1; }
+	"$HERE/guest-device" create "$TYPE" "$NAME"
+}

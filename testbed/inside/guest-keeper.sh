@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The keeper of one guest: start, watch, tell the cause of death, start again.
+
+MOST_RESTARTS=8
+
+keep_guest() {
+	local restarts=0
+	load_parameters
+	while true; do
+		life_of_guest
+		[ ! -e "$DIR/stopping" ] || { event "$NAME" stopped; break; }
+		cause_of_death
+		printf '%s\n' "$REASON" > "$DIR/reason"
+		event "$NAME" died "$CAUSE" "$REASON"
+		if [ "$CAUSE" != triple-fault ] || [ $restarts -ge $MOST_RESTARTS ]; then break; fi
+		restarts=$((restarts + 1))
+		echo starting > "$DIR/state"
+		event "$NAME" again "restart $restarts"
+	done
+	echo gone > "$DIR/state"
+}
+
+# life_of_guest: returns when the guest has no QEMU any more.
+life_of_guest() {
+	local began=$SECONDS
+	rm -f "$DIR/cid" "$DIR/threads" "$DIR/ssh.sock" "$DIR/agent.sock"
+	FAILURE=''
+	event "$NAME" start "$KIND"
+	domain_xml > "$DIR/domain.xml" || { FAILURE="no domain for it"; return 0; }
+	virsh -q create "$DIR/domain.xml" > "$DIR/virsh.log" 2>&1 ||
+		{ FAILURE="libvirt did not start it: $(tail -n 2 "$DIR/virsh.log" | xargs -0)"; return 0; }
+	until greets_"$KIND"; do
+		note_threads
+		is_alive || return 0
+		[ $((SECONDS - began)) -lt "$READY_SECONDS" ] ||
+			{ end_life "it did not answer within $READY_SECONDS s"; return 0; }
+		sleep 0.3
+	done
+	check_kvm || { end_life "$(cat "$DIR/reason")"; return 0; }
+	echo $((SECONDS - began)) > "$DIR/seconds"
+	event "$NAME" up "after $((SECONDS - began)) s"
+	echo up > "$DIR/state"
+	while is_alive; do
+		note_threads
+		sleep 1
+	done
+}
+
+# is_alive: QEMU is there and its guest runs. One that KVM cannot run any further stays there, stopped.
+is_alive() {
+	local pid
+	pid=$(qemu_pid) && [ -e "/proc/$pid" ] || return 1
+	! grep -qsE 'KVM internal error|kvm run failed' "$(qemu_log)" ||
+		{ end_life "$(grep -m 1 -E 'KVM internal error|kvm run failed' "$(qemu_log)")"; return 1; }
+}
+
+end_life() {
+	FAILURE=$1
+	virsh -q destroy "$NAME" > /dev/null 2>&1 || true
+}
+
+qemu_log() { printf '/var/log/libvirt/qemu/%s.log\n' "$NAME"; }
+
+# cause_of_death: sets CAUSE (one word, counted) and REASON.
+cause_of_death() {
+	# QEMU is gone before libvirt has written why
+	local tries libvirt_says=''
+	for tries in {1..20}; do
+		libvirt_says=$(tail -n 3 "$(qemu_log)" 2>/dev/null | grep -o 'reason=[a-z]*' | tail -n 1) && break
+		sleep 0.1
+	done
+	: "$tries"
+	if had_shutdown_exit; then
+		CAUSE=triple-fault REASON="a triple fault (KVM reported SHUTDOWN): most likely the emulated SVM"
+	elif [[ $FAILURE == *KVM* || $FAILURE == *'kvm run'* ]]; then
+		CAUSE=kvm-error REASON=$FAILURE
+	elif [ -n "$FAILURE" ]; then
+		CAUSE=no-start REASON=$FAILURE
+	elif grep -qs 'Kernel panic' "$DIR/console.log"; then
+		CAUSE=panic REASON=$(grep -m 1 'Kernel panic' "$DIR/console.log" | tr -d '\r')
+	else
+		case $libvirt_says in
+		reason=shutdown) CAUSE=power-off REASON="it powered off or rebooted by itself" ;;
+		reason=destroyed) CAUSE=destroyed REASON="somebody destroyed it through libvirt" ;;
+		reason=crashed) CAUSE=qemu-killed REASON="its QEMU crashed or was killed" ;;
+		*) CAUSE=unknown REASON="its QEMU ended; libvirt says '$libvirt_says'" ;;
+		esac
+	fi
+}

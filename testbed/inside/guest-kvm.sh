@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The server's KVM: that it is there, that a guest really uses it, and when it reported a shutdown.
+
+TRACE=/sys/kernel/tracing/instances/testbed
+
+need_kvm() {
+	modprobe -a kvm_amd vhost_vsock || give_up "the server's kernel has no KVM for its CPU"
+	[ -c /dev/kvm ] || give_up "there is no /dev/kvm in the server"
+}
+
+# watch_shutdowns: one trace line per SHUTDOWN exit, which is what the CPU does at a triple fault. A probe
+# on its handler costs nothing until it happens; the kvm_exit tracepoint would cost at each exit.
+watch_shutdowns() {
+	[ ! -d "$TRACE/events/testbed/shutdown" ] || return 0
+	grep -q '^p:testbed/shutdown ' /sys/kernel/tracing/kprobe_events ||
+		echo 'p:testbed/shutdown kvm_amd:shutdown_interception' >> /sys/kernel/tracing/kprobe_events ||
+		give_up "the server's kernel cannot watch for triple faults (kprobe on shutdown_interception)"
+	mkdir -p "$TRACE"
+	echo 1 > "$TRACE/events/testbed/shutdown/enable"
+}
+
+qemu_pid() { cat "/run/libvirt/qemu/$NAME.pid" 2>/dev/null; }
+
+# note_threads: the guest's threads, while it lives; a trace line names one.
+note_threads() {
+	local pid
+	pid=$(qemu_pid) || return 0
+	ls "/proc/$pid/task" > "$DIR/threads.new" 2>/dev/null && mv "$DIR/threads.new" "$DIR/threads"
+}
+
+# had_shutdown_exit: one of the guest's CPUs made a SHUTDOWN exit.
+had_shutdown_exit() {
+	[ -s "$DIR/threads" ] || return 1
+	sed -n 's/^ *\(.*\)-\([0-9]*\) .*shutdown:.*/\2/p' "$TRACE/trace" | grep -qxFf "$DIR/threads"
+}
+
+# check_kvm: the guest is one of KVM by QEMU's and by its own account.
+check_kvm() {
+	virsh -q qemu-monitor-command "$NAME" --hmp 'info kvm' | grep -q 'kvm support: enabled' ||
+		{ echo "QEMU runs it without KVM" > "$DIR/reason"; return 1; }
+	talk_"$KIND" sh -c 'dmesg | grep -q "Hypervisor detected: KVM"' ||
+		{ echo "it does not see KVM as its hypervisor" > "$DIR/reason"; return 1; }
+}

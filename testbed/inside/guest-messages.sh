@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# What guest says, its events, and the state of one guest.
+
+say() { printf 'guest: %s\n' "$*" >&2; }
+give_up() { say "error: $*"; exit "${STATUS:-1}"; }
+usage() { say "$1"; exit 2; }
+
+# event GUEST EVENT TEXT: for the statistics and, through the kernel's log, for "tb log server".
+event() {
+	printf '%s %s\n' "$(date +%s)" "$*" >> "$EVENTS"
+	printf '<5>testbed: guest %s\n' "$*" > /dev/kmsg
+}
+
+count_events() { # EVENT
+	awk -v guest="$NAME" -v event="$1" '$2 == guest && $3 == event { n++ } END { print n + 0 }' "$EVENTS" 2>/dev/null ||
+		echo 0
+}
+
+# guest_state: none, starting, up, gone
+guest_state() { cat "$DIR/state" 2>/dev/null || echo none; }
+
+PARAMETERS=(KIND MEM CPUS KERNEL TYPE GUEST_APPEND)
+
+save_parameters() {
+	local key
+	for key in "${PARAMETERS[@]}"; do printf '%s=%q\n' "$key" "${!key}"; done > "$DIR/parameters"
+}
+
+load_parameters() {
+	# shellcheck source=/dev/null
+	. "$DIR/parameters"
+}
+
+tell_console() {
+	[ -s "$DIR/console.log" ] || return 0
+	say "last lines of the guest's console:"
+	tail -n 15 "$DIR/console.log" | tr -d '\r' | sed 's/^/    | /' >&2
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Running commands in a guest: over ssh on vsock in full ones, through the agent's port in tiny ones.
+# Both run exactly the given words and return their exit status, or 255 when the guest does not answer.
+
+guest_cid() { virsh -q dumpxml "$NAME" | sed -n "s/.*<cid .*address='\([0-9]*\)'.*/\1/p"; }
+
+talk_full() {
+	ssh -o ControlMaster=auto -o ControlPersist=900 -o ControlPath="$DIR/ssh.sock" -o ConnectTimeout=30 \
+		"vsock/$(cat "$DIR/cid")" -- "$(printf '%q ' "$@")"
+}
+
+# greets_full: its ssh daemon sends a banner.
+greets_full() {
+	local banner=''
+	[ -s "$DIR/cid" ] || guest_cid > "$DIR/cid"
+	banner=$(socat -T 3 -u "VSOCK-CONNECT:$(cat "$DIR/cid"):22" - 2>/dev/null | head -c 4) || true
+	[ "$banner" = SSH- ]
+}
+
+# Posix quoting: the agent's shell knows no other.
+quoted() {
+	local word
+	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
+}
+
+# agent_line LINE SECONDS: sends it (if not empty) and prints the next line that comes back.
+agent_line() {
+	local reply='' status=0
+	coproc AGENT { exec socat - "UNIX-CONNECT:$DIR/agent.sock" 2>/dev/null; }
+	local pid=$AGENT_PID from=${AGENT[0]} to=${AGENT[1]}
+	[ -z "$1" ] || printf '%s\n' "$1" >&"$to"
+	IFS= read -r -t "$2" reply <&"$from" || status=1
+	kill "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	printf '%s\n' "$reply"
+	return $status
+}
+
+greets_tiny() { [ -S "$DIR/agent.sock" ] && [ "$(agent_line '' 5)" = ready ]; }
+
+talk_tiny() (
+	exec 6> "$DIR/agent.lock"
+	flock 6
+	reply=$(agent_line "$(quoted "$@" | base64 -w 0)" 86400 6>&-) || return 255
+	read -r status out err <<< "$reply"
+	[ "$out" = - ] || base64 -d <<< "$out"
+	[ "$err" = - ] || base64 -d <<< "$err" >&2
+	return "$status"
+)

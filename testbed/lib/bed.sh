@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# A bed: one server and its GPU model. Everything of it runs below one supervisor in a PID and mount
+# namespace of its own. The supervisor holds $RUN/NAME.lock as long as it lives, so "is it up" is
+# answered by the kernel and a stale file never counts.
+#
+#   $RUN/NAME/          sockets and state: config, phase, pid, death, ssh_config
+#   $CACHE/beds/NAME/   share/ (the server's /share) and log/
+
+RUN=/run/kvgpu-tb
+
+bed_run() { printf '%s/%s\n' "$RUN" "$NAME"; }
+bed_home() { printf '%s/beds/%s\n' "$CACHE" "$NAME"; }
+bed_log() { printf '%s/beds/%s/log/%s.log\n' "$CACHE" "$NAME" "$1"; }
+
+check_name() {
+	[[ $NAME =~ ^[a-z0-9][a-z0-9-]{0,31}$ ]] ||
+		usage_error "bad bed name '$NAME': use up to 32 of a-z, 0-9 and -"
+}
+
+# bed_locked: a supervisor (or a starting tb) holds this bed.
+bed_locked() {
+	[ -e "$RUN/$NAME.lock" ] && ! flock -n -s "$RUN/$NAME.lock" true
+}
+
+# bed_state: up, starting, dead (crashed, not yet cleaned) or down.
+bed_state() {
+	if bed_locked; then
+		case $(bed_phase) in up*) echo up ;; *) echo starting ;; esac
+	elif [ -d "$(bed_run)" ]; then
+		echo dead
+	else
+		echo down
+	fi
+}
+
+bed_phase() { cat "$(bed_run)/phase" 2>/dev/null || echo 'not started'; }
+
+set_phase() {
+	printf '%s\n' "$1" > "$(bed_run)/phase.new"
+	mv "$(bed_run)/phase.new" "$(bed_run)/phase"
+}
+
+# The parameters of a bed, as "tb up" was told them.
+BED_PARAMETERS=(KERNEL DRIVER MEM CPUS GPU BARMAP IOMMU MODEL MODEL_ARGS PLUGIN IMAGE TOOLS APPEND)
+
+save_config() {
+	local key
+	for key in "${BED_PARAMETERS[@]}"; do
+		printf '%s=%q\n' "$key" "${!key}"
+	done > "$(bed_run)/config"
+}
+
+load_config() {
+	# shellcheck source=/dev/null
+	[ ! -e "$(bed_run)/config" ] || . "$(bed_run)/config"
+}
+
+running_beds() {
+	local lock NAME
+	for lock in "$RUN"/*.lock; do
+		[ -e "$lock" ] || continue
+		NAME=${lock##*/}
+		NAME=${NAME%.lock}
+		! bed_locked || printf '%s\n' "$NAME"
+	done
+}
+
+known_beds() {
+	local path
+	for path in "$RUN"/*/; do
+		[ -d "$path" ] || continue
+		path=${path%/}
+		printf '%s\n' "${path##*/}"
+	done
+}
+
+# bed_processes: PIDs of what still lives of the bed. All of it carries the run's mark in its environment.
+bed_processes() {
+	local mark
+	mark=$(cat "$(bed_run)/mark" 2>/dev/null) || return 0
+	grep -lzsxF "KVGPU_TB_MARK=$mark" /proc/[0-9]*/environ | cut -d/ -f3 || true
+}
+
+# stop_bed: ends the supervisor, and with it everything; bounded, and sure when it returns 0.
+stop_bed() {
+	local pid tries
+	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
+	if bed_locked && [ -n "$pid" ]; then
+		kill -TERM "$pid" 2>/dev/null || true
+		for tries in {1..60}; do
+			bed_locked || break
+			[ "$tries" != 40 ] || kill -KILL "$pid" 2>/dev/null || true
+			sleep 0.1
+		done
+	fi
+	for tries in {1..50}; do
+		[ -n "$(bed_processes)" ] || bed_locked || break
+		# shellcheck disable=SC2046
+		[ "$tries" != 20 ] || kill -KILL $(bed_processes) 2>/dev/null || true
+		sleep 0.1
+	done
+	if bed_locked || [ -n "$(bed_processes)" ]; then
+		return 1
+	fi
+	rm -rf --one-file-system -- "$(bed_run)"
+}
+
+# death_text: why a bed that nobody asked to end has ended.
+death_text() {
+	cat "$(bed_run)/death" 2>/dev/null || echo "its supervisor was killed"
+}
+
+# show_death: the reason, and the end of the log that it points to.
+show_death() {
+	local log
+	printf "tb: bed '%s': %s\n" "$NAME" "$(death_text)" >&2
+	[ -e "$(bed_run)/death.logs" ] || return 0
+	while read -r log; do
+		show_tail "$(bed_log "$log")"
+	done < "$(bed_run)/death.logs"
+}

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# tb build-exec and tb kernels: building programs and modules for the server.
+
+# build-exec: CMD in the tools root, with this checkout and the cache at their own paths. The mounts live
+# in a namespace that ends with CMD.
+cmd_build_exec() {
+	[ "${1-}" != -- ] || shift
+	[ $# -gt 0 ] || usage_error "build-exec: which command?"
+	need_root build-exec
+	setup
+	local root where=$PWD
+	root=$(tools_root)
+	case $where/ in "$TOP"/* | "$CACHE"/*) ;; *) where=$TOP ;; esac
+	mkdir -p "$root$TOP" "$root$CACHE"
+	# shellcheck disable=SC2016
+	exec unshare --mount --pid --fork --kill-child bash -c '
+		root=$1 where=$2 top=$3 cache=$4
+		shift 4
+		mount --rbind /dev "$root/dev" && mount --bind "$top" "$root$top" &&
+			mount --bind "$cache" "$root$cache" && mount -t proc proc "$root/proc" &&
+			mount -t tmpfs tmpfs "$root/tmp" || exit 125
+		exec chroot "$root" /usr/bin/env -C "$where" "$@"' \
+		tb-build-exec "$root" "$where" "$TOP" "$CACHE" "$@"
+}
+
+# tb kernels: LABEL and RELEASE of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
+cmd_kernels() {
+	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"
+	setup
+	kernel_versions
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# tb guest: guests inside the server, by libvirt and the server's own KVM. The work is done there, by
+# inside/guest; this passes words, streams and exit codes through.
+
+cmd_guest() {
+	bed_options "$@"
+	[ ${#REST[@]} -gt 0 ] || usage_error "guest: start, run, stop, list or stats?"
+	case ${REST[0]} in
+	start | run | stop | list | stats) ;;
+	*) usage_error "guest: unknown command '${REST[0]}'; it is one of start, run, stop, list, stats" ;;
+	esac
+	need_up
+	local status=0
+	bed_ssh /opt/testbed/guest "${REST[@]}" || status=$?
+	[ $status -ne 255 ] || explain_lost_connection
+	return $status
+}

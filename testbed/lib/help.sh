@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+
+cmd_help() {
+	cat <<'EOF'
+tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
+
+  tb setup [--refresh] [--prune]   make everything that is made once (all commands call it);
+                                   --refresh takes newer packages, --prune drops old results
+  tb up [options]                  boot the server; returns when it is ready
+      --driver nouveau|kvgpu|vfio-pci|none   what holds the GPU (default none)
+      --kernel LABEL               6.12 (default), 6.1 or 7.2
+      --mem SIZE  --cpus N         of the server (default 4G, 2)
+      --no-gpu                     no GPU at all
+      --no-barmap                  do not map BAR pages into QEMU (slower, same results)
+      --model-args "..."           further arguments for the GPU model
+      --iommu none|amd|intel       (default none; amd with --driver vfio-pci)
+      --append "..."               further arguments for the server's kernel
+  tb run [-- CMD...]               run CMD as root in the server; a shell without CMD
+                                   exit status: that of CMD; 125 if there is no bed to run it in
+  tb share                         print the folder that the server sees as /share
+  tb status                        exit status 0 up, 1 starting, 3 down, 4 dead
+  tb log [server|model|qemu|supervisor] [-f]
+  tb console                       the server's serial console
+  tb down                          end it all
+
+  tb guest start GUEST [--mem SIZE] [--cpus N] [--full]   a guest in the server, under KVM
+  tb guest run GUEST -- CMD...     run CMD in it        tb guest stop GUEST
+  tb guest list                    tb guest stats       starts, deaths by cause, restarts
+
+  tb build-exec -- CMD...          run CMD in the root in which programs for the server are built
+  tb kernels                       labels and releases of the server's kernels
+
+Every command on a bed takes --name NAME first (default: $KVGPU_TB_NAME, else "default").
+EOF
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The image: the server's root with our settings as one read-only erofs file, and next to it, for each
+# kernel, vmlinuz-LABEL and initrd-LABEL. The server boots from it and lends it to its guests.
+
+image_stage() {
+	printf 'image-%s\n' "$(recipe_key "$TB_DIR/lib/image.sh" "=$(tree_key "$TB_DIR/image")" "=$(server_stage)")"
+}
+
+image_dir() { printf '%s/%s\n' "$STAGES" "$(image_stage)"; }
+tools_root() { printf '%s/%s/root\n' "$STAGES" "$(tools_stage)"; }
+
+build_image() {
+	local root=$STAGE_TMP/root label release
+	cp -a --reflink=auto "$STAGES/$(server_stage)/root" "$root"
+	install_settings "$root"
+	make_keys "$root"
+	while read -r label release; do
+		make_initramfs "$root" "$label" "$release"
+		cp "$(kernel_image "$root" "$release")" "$STAGE_TMP/vmlinuz-$label"
+		# guests are started from inside the server: the same files there
+		cp "$STAGE_TMP/"{vmlinuz,initrd}-"$label" "$root/boot/"
+	done < <(kernel_versions)
+	kernel_versions > "$root/boot/versions"
+	mkfs.erofs --quiet "$STAGE_TMP/root.erofs" "$root" ||
+		mkfs.erofs "$STAGE_TMP/root.erofs" "$root"
+	discard_tree "$root"
+}
+
+install_settings() {
+	local root=$1 unit
+	cp -r "$TB_DIR/image/files/." "$root/"
+	chmod 700 "$root/root/.ssh"
+	while read -r unit; do
+		ln -sf /dev/null "$root/etc/systemd/system/$unit"
+	done < <(list_words "$TB_DIR/image/masked-units")
+	# a fixed identity, and nothing to catch up with at boot
+	printf '6b76677075000000000000000000beef\n' > "$root/etc/machine-id"
+	touch "$root/etc/.updated" "$root/var/.updated"
+	mkdir -p "$root/share" "$root/opt/testbed"
+	rm -rf "$root/var/cache/apt" "$root/var/lib/apt/lists" "$root/var/log/"*.log
+	# Debian's rule for mdevs that start by themselves calls mdevctl in sbin, the package has it in bin
+	[ -e "$root/usr/sbin/mdevctl" ] || ln -s ../bin/mdevctl "$root/usr/sbin/mdevctl"
+}
+
+# The same key pair opens the server to tb and the guests to the server.
+make_keys() {
+	local root=$1
+	ssh-keygen -q -t ed25519 -N '' -C testbed -f "$STAGE_TMP/key"
+	install -m 600 "$STAGE_TMP/key" "$root/root/.ssh/id_ed25519"
+	install -m 600 "$STAGE_TMP/key.pub" "$root/root/.ssh/authorized_keys"
+	rm -f "$root"/etc/ssh/ssh_host_*
+	ssh-keygen -q -t ed25519 -N '' -C host -f "$root/etc/ssh/ssh_host_ed25519_key"
+}
+
+make_initramfs() {
+	local root=$1 label=$2 release=$3 tree=$STAGE_TMP/initramfs module file
+	rm -rf "$tree"
+	mkdir -p "$tree/bin" "$tree/usr/lib/modules/$release"
+	ln -s usr/lib "$tree/lib"
+	cp "$root/bin/busybox" "$tree/bin/busybox"
+	install -m 755 "$TB_DIR/image/init" "$tree/init"
+	install -m 755 "$TB_DIR/image/agent" "$tree/agent"
+	while read -r module; do
+		while read -r file; do
+			add_module "$root" "$tree" "$file"
+		done < <(module_files "$root" "$release" "$module")
+	done < <(list_words "$TB_DIR/image/initramfs-modules")
+	cp "$root/lib/modules/$release"/modules.{order,builtin,builtin.modinfo} "$tree/lib/modules/$release/"
+	depmod -b "$tree" "$release"
+	(cd "$tree" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) > "$STAGE_TMP/initrd-$label"
+	rm -rf "$tree"
+}
+
+# module_files ROOT RELEASE MODULE: it and what it needs, as paths in ROOT; nothing if it is built in.
+module_files() {
+	chroot "$1" modprobe --show-depends -S "$2" "$3" | awk '$1 == "insmod" { print $2 }'
+}
+
+# Decompressed here: the kernel would take seconds to do it under emulation.
+add_module() {
+	local target=$2/${3#/}
+	target=${target%.xz}
+	mkdir -p "${target%/*}"
+	case $3 in
+	*.xz) xz -dc "$1$3" > "$target" ;;
+	*) cp "$1$3" "$target" ;;
+	esac
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Options shared by the commands that work on a bed.
+
+NAME=${KVGPU_TB_NAME:-default}
+REST=()
+
+# bed_options ARG...: takes --name off the front; what follows it (or "--") is left in REST.
+bed_options() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--name) need_value "$1" $#; NAME=$2; shift 2 ;;
+		--name=*) NAME=${1#*=}; shift ;;
+		*) break ;;
+		esac
+	done
+	check_name
+	REST=("$@")
+}
+
+no_more_arguments() { # COMMAND
+	[ ${#REST[@]} -eq 0 ] || usage_error "$1: unknown argument '${REST[0]}'"
+}
+
+check_size() { # OPTION VALUE
+	[[ $2 =~ ^[1-9][0-9]*[MG]$ ]] || usage_error "$1 wants a size such as 512M or 4G, not '$2'"
+}
+
+check_count() { # OPTION VALUE
+	[[ $2 =~ ^[1-9][0-9]?$ ]] || usage_error "$1 wants a number from 1 to 99, not '$2'"
+}
+
+up_defaults() {
+	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
+	PLUGIN='' APPEND=''
+}
+
+up_options() {
+	up_defaults
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--no-gpu) GPU='' ; shift; continue ;;
+		--no-barmap) BARMAP=''; shift; continue ;;
+		--*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+		esac
+		need_value "$1" $#
+		case $1 in
+		--name) NAME=$2 ;;
+		--driver) DRIVER=$2 ;;
+		--kernel) KERNEL=$2 ;;
+		--mem) MEM=$2 ;;
+		--cpus) CPUS=$2 ;;
+		--iommu) IOMMU=$2 ;;
+		--model-args) MODEL_ARGS=$2 ;;
+		--append) APPEND=$2 ;;
+		*) usage_error "up: unknown option '$1'" ;;
+		esac
+		shift 2
+	done
+	check_up_options
+}
+
+check_up_options() {
+	check_name
+	check_size --mem "$MEM"
+	check_count --cpus "$CPUS"
+	case $DRIVER in
+	nouveau | kvgpu | vfio-pci)
+		[ -n "$GPU" ] || usage_error "--driver $DRIVER needs the GPU that --no-gpu leaves out" ;;
+	none) ;;
+	*) usage_error "--driver is one of nouveau, kvgpu, vfio-pci, none; not '$DRIVER'" ;;
+	esac
+	kernel_labels | grep -qxF -- "$KERNEL" ||
+		usage_error "--kernel is one of $(kernel_labels | xargs); not '$KERNEL'"
+	if [ -z "$IOMMU" ]; then
+		# vfio-pci binds only to a device that is in an IOMMU group
+		IOMMU=none
+		[ "$DRIVER" != vfio-pci ] || IOMMU=amd
+	fi
+	case $IOMMU in
+	none | amd | intel) ;;
+	*) usage_error "--iommu is one of none, amd, intel; not '$IOMMU'" ;;
+	esac
+}

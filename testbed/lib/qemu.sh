@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# QEMU's command line. It runs chrooted in the tools root, where the supervisor has mounted
+# /tb/run (sockets), /tb/bed (share/ and log/), /tb/image and /tb/inside.
+
+# EPYC with SVM, so that the server's own KVM works. String instructions are slow under TCG, and these
+# flags make the kernel prefer them for every copy. The last line is what TCG does not have anyway.
+SERVER_CPU=EPYC,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs
+SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
+
+qemu_arguments() {
+	QEMU=(
+		-name "$NAME" -nodefaults -no-user-config -display none -no-reboot
+		-machine q35,memory-backend=mem
+		-accel tcg,thread=multi
+		-cpu "${KVGPU_TB_CPU:-$SERVER_CPU}" -smp "$CPUS" -m "$MEM"
+		-object "memory-backend-memfd,id=mem,size=$MEM,share=on"
+		-kernel "/tb/image/vmlinuz-$KERNEL" -initrd "/tb/image/initrd-$KERNEL"
+		-append "$(kernel_arguments)"
+		-drive file=/tb/image/root.erofs,format=raw,if=none,id=image,readonly=on,file.locking=off
+		-device virtio-blk-pci,drive=image
+		-device virtio-rng-pci
+		-netdev user,id=net,hostfwd=tcp:127.0.0.1:0-:22 -device virtio-net-pci,netdev=net,romfile=
+		-fsdev local,id=share,path=/tb/bed/share,security_model=none,multidevs=remap
+		-device virtio-9p-pci,fsdev=share,mount_tag=share
+		-fsdev local,id=inside,path=/tb/inside,security_model=none,readonly=on
+		-device virtio-9p-pci,fsdev=inside,mount_tag=inside
+		-chardev socket,id=serial,path=/tb/run/serial.sock,server=on,wait=off,logfile=/tb/bed/log/server.log
+		-serial chardev:serial
+		-chardev socket,id=monitor,path=/tb/run/monitor.sock,server=on,wait=off
+		-monitor chardev:monitor
+		-qmp unix:/tb/run/qmp.sock,server=on,wait=off
+		-d cpu_reset -D /tb/bed/log/reset.log
+	)
+	case $IOMMU in
+	amd) QEMU+=(-device amd-iommu,dma-remap=on,intremap=on) ;;
+	intel) QEMU+=(-device intel-iommu,caching-mode=on,intremap=on) ;;
+	esac
+	[ -z "$GPU" ] || gpu_arguments
+}
+
+gpu_arguments() {
+	QEMU+=(
+		-device pcie-root-port,id=gpu-port,bus=pcie.0,chassis=1
+		-device '{"driver":"vfio-user-pci","bus":"gpu-port","socket":{"path":"/tb/run/gpu.sock","type":"unix"}}'
+	)
+	[ -z "$BARMAP" ] || QEMU+=(-plugin /tb/run/plugin.so,socket=/tb/run/plugin.sock)
+}
+
+# The server's clock and entropy are the emulator's, and mitigations cost without protecting anything.
+# nouveau does not load by itself: tb loads the driver that was asked for, when the server is up.
+kernel_arguments() {
+	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
+	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
+	arguments+=" modprobe.blacklist=nouveau"
+	case $IOMMU in
+	amd) arguments+=" amd_iommu=on" ;;
+	intel) arguments+=" intel_iommu=on" ;;
+	esac
+	printf '%s %s\n' "$arguments" "$APPEND"
+}
+
+# monitor_command TEXT: asks QEMU's monitor.
+monitor_command() {
+	printf '%s\n' "$1" | socat -t 2 - "UNIX-CONNECT:$(bed_run)/monitor.sock" | tr -d '\r'
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The two root file systems that mmdebstrap makes.
+#  tools:  QEMU of the outside runs from it, and programs for the server are built in it
+#  server: what becomes the server's (and its guests') image
+
+tools_stage() {
+	printf 'tools-%s\n' "$(recipe_key "$TB_DIR/packages/tools.list" "$TB_DIR/lib/roots.sh" "=$(kernels_stage)")"
+}
+
+server_stage() {
+	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_stage)")"
+}
+
+# debootstrap_into DIR PACKAGES SUITE...: the base of both roots. Documentation and translations are
+# left out; fsync is pointless in a directory that counts only when it is complete.
+debootstrap_into() {
+	local dir=$1 packages=$2 option suite
+	local -a options=() sources=()
+	shift 2
+	while read -r option; do
+		options+=("--aptopt=$option")
+	done < <(host_apt_options)
+	for suite in "$@"; do
+		sources+=("$(source_line "$suite")")
+	done
+	mmdebstrap --variant=minbase --mode=root --architectures=amd64 "${options[@]}" \
+		--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='force-unsafe-io' \
+		--keyring=/usr/share/keyrings/ "${ROOT_HOOKS[@]}" \
+		--include="$packages" trixie "$dir" "${sources[@]}"
+}
+
+joined() { tr '\n' ',' | sed 's/,$//'; }
+
+# Packages of tools.list marked "backports" are preferred from there, and only they.
+tools_pins() {
+	printf 'Package: %s\nPin: release n=trixie-backports\nPin-Priority: 900\n' \
+		"$(awk '$1 == "backports" { printf "%s ", $2 }' "$TB_DIR/packages/tools.list")"
+}
+
+build_tools_root() {
+	local root=$STAGE_TMP/root pins=$STAGE_TMP/pins
+	tools_pins > "$pins"
+	ROOT_HOOKS=(--setup-hook="install -D -m 644 $pins \"\$1\"/etc/apt/preferences.d/tools")
+	debootstrap_into "$root" \
+		"$(sed 's/^backports//' "$TB_DIR/packages/tools.list" | list_words | joined)" \
+		trixie trixie-security trixie-updates trixie-backports
+	unpack_kernels "$root" headers
+	chroot "$root" qemu-system-x86_64 --version
+}
+
+build_server_root() {
+	local root=$STAGE_TMP/root release
+	ROOT_HOOKS=()
+	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/server.list" | joined)" \
+		trixie trixie-security trixie-updates
+	unpack_kernels "$root" images
+	for release in $(kernel_versions | cut -d' ' -f2); do
+		chroot "$root" depmod "$release"
+	done
+}

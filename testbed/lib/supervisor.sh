@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# The supervisor: process 1 of a bed's PID namespace. It starts the model, QEMU and the ssh connection
+# that "tb run" shares, and when any of the first two ends it says why and ends the bed. Should
+# it be killed itself, the kernel ends everything in the namespace.
+
+BOOT_SECONDS=${KVGPU_TB_BOOT_SECONDS:-240}
+
+enter_supervisor() {
+	NAME=$1
+	load_config
+	cd /
+	# /proc is still the outside's here: this is the PID that "tb down" needs
+	local outside_pid
+	read -r outside_pid _ < /proc/self/stat
+	printf '%s\n' "$outside_pid" > "$(bed_run)/pid"
+	trap end_bed TERM
+	trap 'end_bed "its supervisor failed" supervisor' EXIT
+	mount -t proc proc /proc
+	model_pid='' qemu_pid='' ssh_pid=''
+	mount_for_qemu
+	[ -z "$GPU" ] || start_model
+	start_qemu
+	wait_for_server
+	start_ssh
+	set_phase booted
+	watch_parts
+}
+
+mount_for_qemu() {
+	local part
+	mkdir -p "$TOOLS"/tb/{run,bed,image,inside}
+	for part in dev proc; do
+		mount --rbind "/$part" "$TOOLS/$part"
+	done
+	mount --bind "$(bed_run)" "$TOOLS/tb/run"
+	mount --bind "$(bed_home)" "$TOOLS/tb/bed"
+	mount --bind "$IMAGE" "$TOOLS/tb/image"
+	mount --bind "$TB_DIR/inside" "$TOOLS/tb/inside"
+}
+
+start_model() {
+	local -a extra sockets
+	local run
+	run=$(bed_run)
+	set_phase 'waiting for the GPU model to listen'
+	read -ra extra <<< "$MODEL_ARGS"
+	sockets=(--socket "$run/gpu.sock" --stats-socket "$run/stats.sock")
+	if [ -n "$BARMAP" ]; then
+		sockets+=(--plugin-socket "$run/plugin.sock")
+		cp "$PLUGIN" "$run/plugin.so"
+	fi
+	"$MODEL" "${sockets[@]}" "${extra[@]}" > "$run/model.out" 2> "$(bed_log model)" 9>&- &
+	model_pid=$!
+	wait_until 15 grep -qs ready "$run/model.out" ||
+		end_bed "the GPU model did not get ready within 15 s" model
+}
+
+start_qemu() {
+	local -a QEMU
+	set_phase 'waiting for QEMU to start'
+	qemu_arguments
+	printf '%q ' chroot "$TOOLS" qemu-system-x86_64 "${QEMU[@]}" > "$(bed_run)/qemu.command"
+	chroot "$TOOLS" qemu-system-x86_64 "${QEMU[@]}" > "$(bed_log qemu)" 2>&1 9>&- &
+	qemu_pid=$!
+	wait_until 30 find_ssh_port || end_bed "QEMU did not answer on its monitor within 30 s" qemu model
+}
+
+# find_ssh_port: QEMU chose a free port of this machine for the server's ssh.
+find_ssh_port() {
+	[ -S "$(bed_run)/monitor.sock" ] || return 1
+	PORT=$(monitor_command 'info usernet' 2>/dev/null | awk '/HOST_FORWARD/ { print $4; exit }')
+	[ -n "$PORT" ]
+}
+
+wait_for_server() {
+	write_ssh_config
+	set_phase "waiting for the server's ssh (kernel $KERNEL, at most $BOOT_SECONDS s)"
+	wait_until "$BOOT_SECONDS" ssh_greets ||
+		end_bed "the server's ssh did not answer within $BOOT_SECONDS s" server
+}
+
+# ssh_greets: an ssh daemon has sent its banner; QEMU accepts connections long before that.
+ssh_greets() {
+	local banner=''
+	exec 7<> "/dev/tcp/127.0.0.1/$PORT" || return 1
+	read -r -t 2 banner <&7 || true
+	exec 7>&-
+	[[ $banner == SSH-2* ]]
+} 2>/dev/null
+
+write_ssh_config() {
+	cat > "$(bed_run)/ssh_config" <<-EOF
+	Host server
+	HostName 127.0.0.1
+	Port $PORT
+	User root
+	IdentityFile $IMAGE/key
+	IdentitiesOnly yes
+	BatchMode yes
+	StrictHostKeyChecking no
+	UserKnownHostsFile /dev/null
+	LogLevel ERROR
+	ConnectTimeout 20
+	ServerAliveInterval 20
+	ServerAliveCountMax 9
+	ControlPath $(bed_run)/ssh.sock
+	EOF
+}
+
+start_ssh() {
+	rm -f "$(bed_run)/ssh.sock"
+	ssh -F "$(bed_run)/ssh_config" -M -N server 9>&- &
+	ssh_pid=$!
+	wait_until 30 test -S "$(bed_run)/ssh.sock" || end_bed "no ssh connection to the server" server
+}
+
+# wait_until SECONDS COMMAND...: false when the time is over; ends the bed when a part of it ends.
+wait_until() {
+	local limit=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		check_parts
+		[ $SECONDS -lt $limit ] || return 1
+		sleep 0.1
+	done
+}
+
+has_ended() { [ -n "$1" ] && ! kill -0 "$1" 2>/dev/null; }
+
+check_parts() {
+	if has_ended "$model_pid" || has_ended "$qemu_pid"; then part_ended; fi
+}
+
+watch_parts() {
+	local ended=''
+	while true; do
+		wait -n -p ended || true
+		check_parts
+		if [ "$ended" = "$ssh_pid" ]; then
+			sleep 0.5
+			check_parts
+			start_ssh
+		fi
+	done
+}
+
+# part_ended: QEMU or the model has. The model goes by itself when QEMU does, so wait a moment to see
+# both, and name the culprit.
+part_ended() {
+	local tries model_status=0 qemu_status=0
+	for tries in {1..20}; do
+		if has_ended "${model_pid:-$qemu_pid}" && has_ended "$qemu_pid"; then break; fi
+		sleep 0.1
+	done
+	: "$tries"
+	if has_ended "$model_pid"; then wait "$model_pid" || model_status=$?; fi
+	if [ "$model_status" != 0 ] || ! has_ended "$qemu_pid"; then
+		end_bed "the GPU model ended: $(status_text "$model_status")" model
+	fi
+	wait "$qemu_pid" || qemu_status=$?
+	[ "$qemu_status" != 0 ] || end_bed "$(power_off_text)" server
+	end_bed "QEMU ended: $(status_text "$qemu_status")" qemu model
+}
+
+# power_off_text: QEMU ends in order when the server powers off, and when its kernel panics.
+power_off_text() {
+	local panic
+	if panic=$(grep -aom 1 'Kernel panic.*' "$(bed_log server)"); then
+		printf "the server's kernel panicked: %s" "${panic%$'\r'}"
+	else
+		printf 'the server powered off or rebooted'
+	fi
+}
+
+status_text() {
+	if [ "$1" -gt 128 ]; then
+		printf 'killed by signal %d (%s)' $(($1 - 128)) "$(kill -l "$1")"
+	else
+		printf 'exit status %d' "$1"
+	fi
+}
+
+# end_bed [REASON LOG...]: without a reason "tb down" asked for it.
+end_bed() {
+	trap '' TERM
+	trap - EXIT
+	if [ $# -gt 0 ]; then
+		printf '%s\n' "$1" > "$(bed_run)/death"
+		[ $# -eq 1 ] || printf '%s\n' "${@:2}" > "$(bed_run)/death.logs"
+		printf '%s\n' "$1"
+	fi
+	local pid tries
+	for pid in $qemu_pid $ssh_pid $model_pid; do
+		kill -TERM "$pid" 2>/dev/null || true
+	done
+	for tries in {1..25}; do
+		[ -n "$(jobs -rp)" ] || break
+		sleep 0.1
+	done
+	: "$tries"
+	exit 0
+}

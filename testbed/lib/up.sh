@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# tb up and tb down.
+
+cmd_up() {
+	local began=$SECONDS
+	up_options "$@"
+	need_root up
+	setup
+	mkdir -p "$RUN"
+	exec 9> "$RUN/$NAME.lock"
+	flock -w 2 9 || die "bed '$NAME' is already $(bed_state)" "end it with: tb down --name $NAME"
+	clear_dead_bed
+	IMAGE=$(image_dir) TOOLS=$(tools_root)
+	[ -z "$GPU" ] || find_model
+	raise_map_count
+	[ "$DRIVER" != kvgpu ] || find_kvgpu
+	make_bed
+	launch_supervisor
+	exec 9>&-
+	trap 'say "interrupted"; stop_bed; exit 130' INT TERM
+	await_boot
+	bind_driver
+	set_phase up
+	trap - INT TERM
+	say "bed '$NAME' is up after $((SECONDS - began)) s: kernel $KERNEL, driver $DRIVER"
+}
+
+# clear_dead_bed: what a crash left is told, then removed.
+clear_dead_bed() {
+	[ -d "$(bed_run)" ] || return 0
+	say "cleaning after the last run of bed '$NAME': $(death_text)"
+	rm -rf --one-file-system -- "$(bed_run)"
+}
+
+make_bed() {
+	local log
+	mkdir -m 700 "$(bed_run)"
+	mkdir -p "$(bed_home)/share" "$(bed_home)/log"
+	for log in server model qemu supervisor reset; do
+		log=$(bed_log $log)
+		[ ! -e "$log" ] || mv "$log" "$log.1"
+		: > "$log"
+	done
+	[ "$DRIVER" != kvgpu ] || cp "$KVGPU_KO" "$(bed_home)/share/kvgpu.ko"
+	save_config
+	set_phase starting
+}
+
+launch_supervisor() {
+	KVGPU_TB_MARK=$NAME.$(cat /proc/sys/kernel/random/uuid)
+	export KVGPU_TB_MARK
+	printf '%s\n' "$KVGPU_TB_MARK" > "$(bed_run)/mark"
+	setsid unshare --mount --pid --fork --kill-child "$TB" internal-supervisor "$NAME" \
+		< /dev/null > "$(bed_log supervisor)" 2>&1 &
+	disown
+	unset KVGPU_TB_MARK
+}
+
+# await_boot: repeats what the supervisor waits for until the server answers or the bed has died.
+await_boot() {
+	local phase said=''
+	while true; do
+		phase=$(bed_phase)
+		[ "$phase" != booted ] || return 0
+		if [ "$phase" != "$said" ] && [ "$phase" != starting ]; then
+			say "$phase"
+			said=$phase
+		fi
+		bed_locked || fail_start
+		sleep 0.2
+	done
+}
+
+fail_start() {
+	[ -d "$(bed_run)" ] || die "bed '$NAME' was taken down while it started"
+	show_death
+	show_tail "$(bed_log supervisor)" 5
+	die "bed '$NAME' did not come up" "logs: tb log server|model|qemu --name $NAME"
+}
+
+# find_model: builds the model (and the helper that QEMU loads) and asks make where they are.
+# KVGPU_TB_MODEL and KVGPU_TB_PLUGIN name others, for instance with a sanitizer built in.
+find_model() {
+	MODEL=${KVGPU_TB_MODEL-} PLUGIN=${KVGPU_TB_PLUGIN-}
+	if [ -z "$MODEL" ]; then
+		make_target model
+		MODEL=$(make_print print-model)
+	fi
+	if [ -n "$BARMAP" ] && [ -z "$PLUGIN" ]; then
+		make_target plugin
+		PLUGIN=$(make_print print-plugin)
+	fi
+	[ -x "$MODEL" ] || die "the GPU model is not there: '$MODEL' (from 'make print-model')"
+	[ -z "$BARMAP" ] || [ -r "$PLUGIN" ] ||
+		die "the QEMU plugin is not there: '$PLUGIN' (from 'make print-plugin')" \
+			"'tb up --no-barmap' works without it, only slower"
+}
+
+make_target() {
+	local log=$STAGES/log/make-$1.log
+	make -C "$TOP" "$1" > "$log" 2>&1 9>&- || {
+		show_tail "$log" 25
+		die "'make $1' failed in $TOP" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
+	}
+}
+
+make_print() {
+	make -s -C "$TOP" --no-print-directory "$@" ||
+		die "this checkout's Makefile has no target '$1'"
+}
+
+cmd_down() {
+	bed_options "$@"
+	no_more_arguments down
+	need_root down
+	case $(bed_state) in
+	down) say "bed '$NAME' is not up"; return 0 ;;
+	dead) show_death ;;
+	esac
+	stop_bed || die "bed '$NAME' does not end; still there: $(bed_processes | xargs)"
+	say "bed '$NAME' is down"
+}
