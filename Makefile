@@ -31,7 +31,10 @@ check: ## all tests; the last line is 'N passed, N failed'
 check-long: ## check, and everything slow
 	@selftests/check.sh long
 
+bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
+	selftests/bench/bench-model.sh
+
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-long clean
+.PHONY: help setup demo check check-long bench-model clean

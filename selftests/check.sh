@@ -36,6 +36,8 @@ done
 if [ -x selftests/testbed/tb_test.sh ]; then
 	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
 fi
-tap_run "native: stock nouveau on the model" $([ "$mode" = long ] && echo 7200 || echo 2400) \
+native_limit=2400
+[ "$mode" = long ] && native_limit=7200
+tap_run "native: stock nouveau on the model" "$native_limit" \
 	selftests/native/run.sh "$mode"
 tap_report

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced. Runs test programs that speak TAP and keeps the score: an "ok" counts as passed, a "not ok" as failed
 # (TODO/XFAIL and SKIP lines count apart), and a program that dies, ends with an error although all its lines are ok, or

@@ -10,5 +10,5 @@ seed=$(cd "$(dirname "$0")" && pwd)/corpus/$name
 mkdir -p "$work/corpus"
 args=("$work/corpus")
 [ -d "$seed" ] && args+=("$seed")
-"$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+"$target" -max_total_time="$seconds" -rss_limit_mb=2048 -len_control=0 -timeout=20 -print_final_stats=1 \
 	-artifact_prefix="$work/" "${args[@]}"

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What root with an unmediated card can do. "ok" means: the attack works on the bare card, which is what these tests
+ * expect; each is something that the mediator has to stop.
+ */
+#ifndef KVGPU_ATTACKS_ATTACKS_H
+#define KVGPU_ATTACKS_ATTACKS_H
+
+#include "linux.h"
+
+/* without a driver: the card is ours */
+void attack_window(struct machine *m);
+void attack_tables(struct machine *m);
+void attack_bar1(struct machine *m);
+void attack_peephole(struct machine *m);
+void attack_userd(struct machine *m);
+void attack_physical(struct machine *m);
+void attack_stale(struct machine *m);
+void check_engines(struct machine *m);
+void check_groups(struct machine *m);
+
+/* with nouveau and other tenants on it */
+void attack_tenant_memory(struct machine *m);
+void attack_tenant_runlist(struct machine *m);
+void attack_tenant_channel(struct machine *m);
+void attack_patch_list(struct machine *m);
+
+#endif

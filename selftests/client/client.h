@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The subtests of kvgpu-client. Each prints its own TAP lines. */
+#ifndef KVGPU_SELFTESTS_CLIENT_H
+#define KVGPU_SELFTESTS_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu.h"
+
+struct client_options {
+	const char *node;
+	uint64_t seed;
+	uint64_t bytes;		/* copied in all by "copy" */
+	bool quick;
+	bool self_test;		/* damage one expected byte per round: every round must notice */
+	int card_layout;	/* 1 / 0 as told, -1: look at the channel table */
+};
+
+void test_copy(const struct client_options *o);
+void test_tiled(const struct client_options *o);
+void test_sync(const struct client_options *o);
+void test_sleep(const struct client_options *o);
+void test_channels(const struct client_options *o);
+void test_groups(const struct client_options *o);
+void test_cycles(const struct client_options *o);
+void test_fault(const struct client_options *o);
+void test_classes(const struct client_options *o);
+void test_inline(const struct client_options *o);
+void test_compute(const struct client_options *o);
+void test_switch(const struct client_options *o);
+void test_exec(const struct client_options *o);
+void test_stress(const struct client_options *o);
+
+/* a stream of verified copies of one channel, for tests in which others must go on */
+struct stream {
+	struct gpu_chan c;
+	struct nouveau_bo *host, *vram;	/* host: source in the first half, result in the second */
+	uint64_t rounds;
+	uint64_t seed;
+	uint32_t len;
+};
+
+void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len, uint64_t seed);
+void stream_close(struct stream *s);
+/* 0 or -errno of the submission */
+int stream_kick(struct stream *s);
+/* 0, -errno, or -EILSEQ when what came back is not what was sent */
+int stream_check(struct stream *s, unsigned int timeout_ms);
+
+#endif

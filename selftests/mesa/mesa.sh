@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the server: stock Mesa on the card. Prints TAP. $1 is the folder with kvgpu-vk and kvgpu-cl.
+set -u
+bin=${1:?folder with the programs}
+n=0 failed=0
+
+# NVK calls itself unfit for this generation unless told that we know
+export NVK_I_WANT_A_BROKEN_VULKAN_DRIVER=1
+icd=$(ls /usr/share/vulkan/icd.d/nouveau_icd*.json 2>/dev/null | head -n 1)
+export VK_DRIVER_FILES="$icd"
+export RUSTICL_ENABLE=nouveau
+export MESA_SHADER_CACHE_DISABLE=true
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n - $2 # $3"
+	else
+		echo "not ok $n - $2 # $3"
+		failed=1
+	fi
+}
+
+# programs number their own lines: carried on here
+program()
+{
+	out=$(timeout 240 "$2" 2>&1)
+	rc=$?
+	printf '%s\n' "$out" | sed 's/^1\.\./# planned /; s/^\(ok\|not ok\) [0-9]* - /# \1 - /'
+	result $rc "$1" "exit code $rc, $(printf '%s\n' "$out" | grep -c '^ok ') checks"
+}
+
+out=$(timeout 240 vulkaninfo --summary 2>&1)
+printf '%s\n' "$out" | grep -i 'device\(Name\|Type\)\|driverName' | sed 's/^/# /'
+printf '%s\n' "$out" | grep -q 'deviceName.*K20m.*NVK'
+result $? "vulkaninfo --summary lists the Tesla K20m by NVK" "$icd"
+program "a Vulkan buffer copy and fill verify" "$bin/kvgpu-vk"
+
+out=$(timeout 240 clinfo -l 2>&1)
+printf '%s\n' "$out" | sed 's/^/# /'
+printf '%s\n' "$out" | grep -qi 'rusticl' && printf '%s\n' "$out" | grep -q 'Device.*\(NVF0\|K20m\|GK110\)'
+result $? "clinfo -l lists the card by rusticl" "RUSTICL_ENABLE=nouveau"
+program "an OpenCL write, copy and read verify" "$bin/kvgpu-cl"
+echo "1..$n"
+exit $failed

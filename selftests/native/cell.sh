@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Sourced by run.sh. A cell is one server with one kernel and one engine layout; its parts run in the order given. Every
+# part clears the kernel's log first and checks it afterwards against dmesg-allow.list.
+
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-native}
+TB=testbed/tb
+LONG=${LONG:-}
+RELOADS=${RELOADS:-20}
+LOAD_LIMIT_MS=15000
+results=0 failures=0 cell_name='' kernel='' layout=''
+
+trap 'bed_down; exit 130' INT TERM
+
+# ------------------------------------------------------------------ results
+
+result()
+{
+	results=$((results + 1))
+	case $1 in
+	0) printf 'ok %d - %s: %s%s\n' $results "$cell_name" "$2" "${3:+ # $3}" ;;
+	*) printf 'not ok %d - %s: %s%s\n' $results "$cell_name" "$2" "${3:+ # $3}"; failures=$((failures + 1)) ;;
+	esac
+}
+
+note() { printf '# %s\n' "$*"; }
+
+finish()
+{
+	printf '1..%d\n' $results
+	[ $failures -eq 0 ] && [ $results -gt 0 ]
+	exit
+}
+
+# relay NAME RC < TAP: hands a program's lines on under our numbers; a program that died or left its plan unfilled is a
+# failure of its own
+relay()
+{
+	local name=$1 rc=$2 line plan=-1 seen=0 bad=0
+
+	while IFS= read -r line; do
+		case $line in
+		'ok '*|'not ok '*)
+			seen=$((seen + 1)) results=$((results + 1))
+			case $line in
+			'not ok '*'# XFAIL'*) ;;
+			'not ok '*) bad=$((bad + 1)) failures=$((failures + 1)) ;;
+			esac
+			printf '%s %d - %s: %s\n' "${line%%ok *}ok" $results "$cell_name" "${line#*ok *- }" ;;
+		1..*) plan=${line#1..} ;;
+		*) note "$line" ;;
+		esac
+	done
+	if [ "$rc" -ne 0 ] && [ $bad -eq 0 ]; then
+		result 1 "$name" "exit code $rc after $seen tests"
+	elif [ "$plan" -ne $seen ]; then
+		result 1 "$name" "planned $plan tests, ran $seen"
+	fi
+}
+
+# ------------------------------------------------------------------ the bed
+
+build_programs()
+{
+	local dir
+
+	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
+	mkdir -p "$OUT"
+	OUT=$(readlink -f "$OUT")
+	for dir in client attacks mesa bench; do
+		if ! $TB build-exec -- make -s -j2 -C selftests/$dir "OUT=$OUT" >"$OUT/make.log" 2>&1; then
+			sed 's/^/# /' "$OUT/make.log"
+			cell_name=build
+			result 1 "programs of selftests/$dir"
+			return 1
+		fi
+	done
+}
+
+in_server() { timeout --kill-after=10 "${LIMIT:-300}" $TB run -- "$@" </dev/null; }
+
+bed_up()
+{
+	local log=$OUT/up.log
+
+	if ! $TB up --kernel "$kernel" --driver none --model-args "--layout $layout" >"$log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$log"
+		result 1 "the server boots"
+		return 1
+	fi
+	share=$($TB share)
+	rm -rf "$share/native"
+	mkdir -p "$share/native"
+	cp "$OUT"/kvgpu-* selftests/mesa/mesa.sh selftests/native/inside/* "$share/native/"
+	result 0 "the server boots"
+}
+
+bed_down() { $TB down >/dev/null 2>&1 </dev/null; }
+
+model_stats()
+{
+	local sock
+
+	sock=$($TB status | awk '$1 == "stats" { print $2 }')
+	socat -u "UNIX-CONNECT:$sock" - 2>/dev/null
+}
+
+# ------------------------------------------------------------------ the kernel's log
+
+log_clear() { in_server dmesg -C; }
+
+# log_check PHASE: what the kernel said since log_clear, less what dmesg-allow.list explains for this phase
+log_check()
+{
+	local bad
+
+	bad=$(in_server /share/native/complaints.sh | selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list)
+	if [ -n "$bad" ]; then
+		printf '%s\n' "$bad" | head -n 40 | sed 's/^/# kernel: /'
+		result 1 "no complaint of the kernel: $1" "$(printf '%s\n' "$bad" | wc -l) lines"
+	else
+		result 0 "no complaint of the kernel: $1"
+	fi
+}
+
+# program NAME PHASE LIMIT_S CMD...: a TAP program in the server
+program()
+{
+	local name=$1 phase=$2 LIMIT=$3 log rc
+
+	shift 3
+	log_clear
+	log=$OUT/program.log
+	in_server "$@" >"$log" 2>&1
+	rc=$?
+	relay "$name" $rc <"$log"
+	log_check "$phase"
+}
+
+# ------------------------------------------------------------------ parts
+
+part_bare()
+{
+	program "attacks without a driver" bare 240 /share/native/kvgpu-attack bare
+}
+
+part_load()
+{
+	local ms
+
+	log_clear
+	ms=$(LIMIT=90 in_server /share/native/load.sh)
+	result $? "nouveau loads, /dev/dri/renderD128 is there" "${ms:-?} ms"
+	[ "${ms:-99999}" -lt $LOAD_LIMIT_MS ]
+	result $? "it loads in less than $LOAD_LIMIT_MS ms" "${ms:-?} ms"
+	log_check load
+}
+
+part_client()
+{
+	local tests=$1 t
+	local -a options=(--layout "$layout")
+
+	[ -n "$LONG" ] || options+=(--quick)
+	if [ -z "$tests" ]; then
+		tests=copy,tiled,sync,sleep,channels,groups,cycles,fault,classes,inline,compute,switch,exec,stress
+	fi
+	for t in ${tests//,/ }; do
+		program "client $t" "client-$t" "${LONG:+1}200" /share/native/kvgpu-client "${options[@]}" "$t"
+	done
+}
+
+part_self_test()
+{
+	program "client's self-test" client 120 /share/native/kvgpu-client --quick --bytes 16M --self-test copy tiled
+}
+
+part_mesa() { program "Mesa" mesa 600 /share/native/mesa.sh /share/native; }
+
+part_attacks() { program "attacks beside nouveau" attacks 240 /share/native/kvgpu-attack nouveau; }
+
+# with a layout of separate runlists each copy engine must have been busy; nouveau alone never reaches CE1
+part_engines()
+{
+	local busy i idle=''
+
+	busy=$(model_stats | sed -n 's/.*"engine_busy_ns": \[\(.*\)\].*/\1/p' | tr -d ' ')
+	for i in 2 3 4; do
+		[ "$(printf '%s' "$busy" | cut -d, -f$i)" -gt 0 ] 2>/dev/null || idle+=" CE$((i - 2))"
+	done
+	if [ "$layout" = card ]; then
+		[ -z "$idle" ]
+		result $? "the model saw every copy engine at work" "busy ns: $busy${idle:+; idle:$idle}"
+	else
+		note "busy ns by engine: $busy"
+	fi
+}
+
+part_reload()
+{
+	local out
+
+	log_clear
+	out=$(LIMIT=1200 in_server /share/native/reload.sh "$RELOADS")
+	result $? "nouveau is unloaded and loaded $RELOADS times" "$out"
+	log_check reload
+}
+
+# cell KERNEL LAYOUT PART...
+cell()
+{
+	local part began=$SECONDS
+
+	kernel=$1 layout=$2
+	cell_name="$kernel $layout"
+	shift 2
+	bed_up || { bed_down; return; }
+	for part; do
+		case $part in
+		bare | load | mesa | attacks | engines | reload) "part_$part" ;;
+		self-test) part_self_test ;;
+		client) part_client '' ;;
+		client:*) part_client "${part#client:}" ;;
+		*) result 1 "part '$part'" "no such part" ;;
+		esac
+		$TB status >/dev/null 2>&1 || { result 1 "the server survives part $part" "$($TB status 2>&1 | head -n 1)"; break; }
+	done
+	bed_down
+	note "$cell_name took $((SECONDS - began)) s"
+}

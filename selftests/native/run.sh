@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Stock nouveau on the model, natively in the server: loads, drives and unloads it, with stock libdrm and Mesa on top, and
+# shows the attacks that an unmediated card permits. Prints TAP. README.md says what is run where.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+
+usage()
+{
+	cat <<'HELP'
+usage: selftests/native/run.sh quick|long
+       selftests/native/run.sh KERNEL LAYOUT PART...
+Kernels as "tb kernels" lists them; layouts: flat, card; parts:
+  bare      attacks and engine tests without a driver
+  load      nouveau loads in time and without complaint
+  client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
+  self-test the client's own checks notice damage
+  mesa      NVK and rusticl
+  attacks   attacks beside nouveau
+  engines   the model says that each copy engine was at work
+  reload    unload and load again (RELOADS=N, default 20)
+HELP
+}
+
+quick()
+{
+	cell 6.12 flat bare load client self-test mesa attacks reload
+	cell 6.12 card bare load client:copy,sync,sleep,fault,switch,exec mesa attacks engines
+	RELOADS=3 cell 7.2 flat bare load client mesa attacks reload
+}
+
+long()
+{
+	local kernel layout
+
+	LONG=1
+	for kernel in 6.12 7.2 6.1; do
+		for layout in flat card; do
+			cell $kernel $layout bare load client self-test mesa attacks engines reload
+		done
+	done
+}
+
+case ${1-} in
+quick) build_programs && quick ;;
+long) build_programs && long ;;
+-h | --help) usage; exit 0 ;;
+'') usage >&2; exit 2 ;;
+*)
+	[ $# -ge 3 ] || { usage >&2; exit 2; }
+	build_programs && cell "$@" ;;
+esac
+finish

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# shellcheck disable=SC2154,SC2016
+# Arguments, exit codes, streams, the share, two beds side by side.
+
+refused() { # PATTERN ARG...: tb ARG... is refused with status 2 and a message that matches
+	local pattern=$1
+	shift
+	status_is 2 "$TB" "$@" && said "$pattern" && said 'tb help'
+}
+
+argument_steps() {
+	try "unknown command" refused "unknown command 'fly'" fly
+	try "unknown option" refused "unknown option '--fast'" up --fast 1
+	try "option without value" refused "--mem needs a value" up --mem
+	try "bad size" refused "--mem wants a size" up --mem much
+	try "bad CPU count" refused "--cpus wants a number" up --cpus 0
+	try "bad kernel names the known ones" refused "6.12" up --kernel 2.4
+	try "bad driver names the known ones" refused "nouveau, kvgpu, vfio-pci, none" up --driver nvidia
+	try "driver without GPU" refused "no-gpu" up --driver nouveau --no-gpu
+	try "bad name" refused "bad bed name" up --name ../x
+	try "bad log" refused "logs are" log printer
+	try "build-exec without command" refused "which command" build-exec
+	try "guest without command" refused "start, run, stop" guest
+	try "guest, unknown command" refused "unknown command 'eat'" guest eat
+	try "run without a bed: 125, and what to do" run_without_bed
+	try "status without a bed: 3" status_is 3 "$TB" status --name "$A"
+	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
+}
+
+run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }
+
+bed_steps() {
+	try "two beds start at once" start_both
+	try "a second up is refused" second_up
+	try "status: 0, kernel and driver" status_tells
+	try "exit status 0" status_is 0 "$TB" run --name "$A" -- true
+	try "exit status 7" status_is 7 "$TB" run --name "$A" -- sh -c 'exit 7'
+	try "exit status 255 of a command" status_is 255 "$TB" run --name "$A" -- sh -c 'exit 255'
+	try "stdout and stderr are kept apart" streams
+	try "arguments arrive as they are" arguments_arrive
+	try "binary stdin and stdout" binary_through
+	try "share: from outside" share_in
+	try "share: from inside" share_out
+	try "each bed has its own share and name" beds_differ
+	try "the GPU is a 10de:1028 of class 0302" gpu_seen
+	try "no driver is bound" status_is 1 "$TB" run --name "$A" -- sh -c 'test -e /sys/bus/pci/devices/0000:01:00.0/driver'
+	try "logs of server, model and QEMU" logs_there
+	try "build-exec: a program built there runs in the server" build_and_run
+	try "one bed goes down, the other stays" one_down
+}
+
+start_both() {
+	local first=0 second=0
+	"$TB" up --name "$A" > "$scratch/a" 2>&1 &
+	local pid=$!
+	"$TB" up --name "$B" --no-gpu --mem 3G --cpus 2 || second=$?
+	wait "$pid" || first=$?
+	cat "$scratch/a"
+	[ $first = 0 ] && [ $second = 0 ]
+}
+
+second_up() { status_is 1 "$TB" up --name "$A" && said 'already up'; }
+
+status_tells() { status_is 0 "$TB" status --name "$A" && grep -q 'kernel 6.12, driver none' "$scratch/out"; }
+
+streams() {
+	status_is 3 "$TB" run --name "$A" -- sh -c 'echo one; echo two >&2; exit 3' &&
+		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
+}
+
+arguments_arrive() {
+	local -a words=('a  b' "it's" '"quoted"' '$HOME' '*' '' $'new\nline' 'semi;colon' '\back')
+	local got want
+	got=$("$TB" run --name "$A" -- printf '<%s>' "${words[@]}" < /dev/null)
+	want=$(printf '<%s>' "${words[@]}")
+	[ "$got" = "$want" ] || { printf '%s\n%s\n' "$got" "$want"; return 1; }
+}
+
+binary_through() {
+	head -c 3000000 /dev/urandom > "$scratch/noise"
+	"$TB" run --name "$A" -- cat < "$scratch/noise" > "$scratch/echo"
+	cmp "$scratch/echo" "$scratch/noise"
+}
+
+share_in() {
+	local folder
+	folder=$("$TB" share --name "$A") && head -c 700000 /dev/urandom > "$folder/in" &&
+		"$TB" run --name "$A" -- cat /share/in < /dev/null | cmp - "$folder/in"
+}
+
+share_out() {
+	local folder
+	folder=$("$TB" share --name "$A") &&
+		"$TB" run --name "$A" -- sh -c 'seq 100000 > /share/out' < /dev/null &&
+		seq 100000 | cmp - "$folder/out" && rm "$folder/out" "$folder/in"
+}
+
+beds_differ() {
+	[ "$("$TB" share --name "$A")" != "$("$TB" share --name "$B")" ] &&
+		[ "$("$TB" run --name "$A" -- uname -n < /dev/null)" = "$A" ] &&
+		[ "$(KVGPU_TB_NAME="$B" "$TB" run -- uname -n < /dev/null)" = "$B" ]
+}
+
+gpu_seen() {
+	status_is 0 "$TB" run --name "$A" -- lspci -Dn -s 01:00.0 && grep -q '0302: 10de:1028' "$scratch/out"
+}
+
+logs_there() {
+	local log
+	"$TB" log server --name "$A" | grep -q 'Linux version 6.12' || return 1
+	for log in model qemu supervisor; do
+		"$TB" log "$log" --name "$A" > /dev/null || return 1
+	done
+}
+
+build_and_run() {
+	local folder
+	folder=$("$TB" share --name "$A")
+	cat > "$folder/hello.c" <<-'EOF'
+	#include <nouveau.h>
+	#include <stdio.h>
+	int main(void) { puts(nouveau_drm_new ? "hello" : ""); return 5; }
+	EOF
+	"$TB" build-exec -- gcc -I/usr/include/libdrm -I/usr/include/libdrm/nouveau -o "$folder/hello" \
+		"$folder/hello.c" -ldrm_nouveau || return 1
+	status_is 5 "$TB" run --name "$A" -- /share/hello && [ "$(cat "$scratch/out")" = hello ] &&
+		rm "$folder/hello" "$folder/hello.c"
+}
+
+one_down() {
+	status_is 0 "$TB" down --name "$A" && status_is 3 "$TB" status --name "$A" &&
+		status_is 0 "$TB" status --name "$B" && status_is 0 "$TB" run --name "$B" -- true
+}
+
+kernel_steps() {
+	local label release
+	while read -r label release; do
+		try "kernel $label boots" kernel_boots "$label" "$release"
+		try "kernel $label has KVM for guests" status_is 0 "$TB" guest --name "$A" start k --kernel "$label"
+		"$TB" down --name "$A" > /dev/null 2>&1
+	done < <("$TB" kernels)
+}
+
+kernel_boots() {
+	status_is 0 "$TB" up --name "$A" --no-gpu --kernel "$1" &&
+		[ "$("$TB" run --name "$A" -- uname -r < /dev/null)" = "$2" ]
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# shellcheck disable=SC2154,SC2016
+# Every part of a bed is killed, and each time nothing may be left and the next "tb up" must work.
+
+crash_steps() {
+	try "bed for the crashes" status_is 0 "$TB" up --name "$A"
+	try "model killed: told, by name" part_killed gk110-model 'GPU model ended: killed by signal 9'
+	try "up again after that" status_is 0 "$TB" up --name "$A"
+	try "QEMU killed: told, by name" part_killed qemu-system-x86 'QEMU ended: killed by signal 9'
+	try "up again after that" status_is 0 "$TB" up --name "$A"
+	try "supervisor killed: told" part_killed tb 'supervisor was killed'
+	try "down cleans up after that" status_is 0 "$TB" down --name "$A"
+	try "up again after that" status_is 0 "$TB" up --name "$A"
+	try "the supervisor's parent killed: told" part_killed unshare 'supervisor was killed'
+	try "up again after that" status_is 0 "$TB" up --name "$A"
+	try "a command that runs meanwhile ends with 125" run_through_crash
+	try "up without GPU after that" status_is 0 "$TB" up --name "$A" --no-gpu
+	try "kernel panic: told, by its text" panicked
+	try "tb up killed in the middle: down cleans up" up_killed KILL
+	try "tb up interrupted: nothing is left" up_killed INT
+	try "last down" status_is 0 "$TB" down --name "$A"
+	try "no process and no mount is left" nothing_left
+}
+
+part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && index(part, $3) == 1 { print $2; exit }'; }
+
+bed_pids() { "$TB" status --name "$A" | awk '$1 == "process" { print $2 }'; }
+
+# await_state STATUS: tb status gets there within 10 s.
+await_state() {
+	local tries got=0
+	for tries in {1..50}; do
+		got=0
+		"$TB" status --name "$A" > "$scratch/status" || got=$?
+		[ "$got" != "$1" ] || return 0
+		sleep 0.2
+	done
+	echo "status is $got, not $1 (after $tries looks)"
+	cat "$scratch/status"
+	return 1
+}
+
+part_killed() { # PART REASON
+	local pid pids
+	pids=$(bed_pids)
+	pid=$(part_pid "$1")
+	[ -n "$pid" ] || { echo "no process '$1' in the bed"; "$TB" status --name "$A"; return 1; }
+	kill -KILL "$pid"
+	await_state 4 && grep -q "$2" "$scratch/status" || return 1
+	status_is 125 "$TB" run --name "$A" -- true && said 'tb up' && all_gone "$pids"
+}
+
+all_gone() { # PIDS
+	local pid tries
+	for tries in {1..25}; do
+		for pid in $1; do
+			[ ! -e "/proc/$pid" ] || { sleep 0.2; continue 2; }
+		done
+		return 0
+	done
+	echo "process $pid is left (after $tries looks): $(tr '\0' ' ' < "/proc/$pid/cmdline")"
+	return 1
+}
+
+run_through_crash() {
+	local pid status=0 runner
+	pid=$(part_pid qemu-system-x86)
+	"$TB" run --name "$A" -- sleep 60 < /dev/null > "$scratch/run" 2>&1 &
+	runner=$!
+	sleep 1
+	kill -KILL "$pid"
+	wait "$runner" || status=$?
+	cat "$scratch/run"
+	[ $status = 125 ] && grep -q 'QEMU ended' "$scratch/run" && status_is 0 "$TB" down --name "$A"
+}
+
+panicked() {
+	"$TB" run --name "$A" -- sh -c 'echo c > /proc/sysrq-trigger' < /dev/null
+	await_state 4 && grep -q 'panicked: Kernel panic.*sysrq' "$scratch/status" || return 1
+	status_is 0 "$TB" down --name "$A" && said 'Kernel panic'
+}
+
+up_killed() { # SIGNAL
+	local pid pids
+	# a job of a script ignores SIGINT unless told otherwise
+	env --default-signal=INT "$TB" up --name "$A" --no-gpu > "$scratch/up" 2>&1 &
+	pid=$!
+	sleep 4
+	pids=$(bed_pids)
+	[ -n "$pids" ] || { echo "it had not started anything"; cat "$scratch/up"; return 1; }
+	kill -"$1" "$pid"
+	wait "$pid"
+	if [ "$1" = KILL ]; then
+		status_is 1 "$TB" up --name "$A" --no-gpu && said 'tb down' && status_is 0 "$TB" down --name "$A" || return 1
+	fi
+	await_state 3 && all_gone "$pids"
+}
+
+nothing_left() {
+	status_is 0 "$TB" down --name "$B" || return 1
+	! grep -lzs '^KVGPU_TB_MARK=tbtest-' /proc/[0-9]*/environ | tr '\0' '\n' | grep . || return 1
+	! grep -E '/tools-[0-9a-f]{16}/root' /proc/self/mounts && ! ls -d /run/kvgpu-tb/tbtest-?/ 2> /dev/null
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# scratch, TB, A and B are the test program's; single quotes keep what the server is to expand
+# shellcheck disable=SC2154,SC2016
+# Guests inside the server, on bed B: that they are there, and that each way to die is told by its cause.
+
+guest() { "$TB" guest --name "$B" "$@"; }
+
+guest_steps() {
+	try "a server for them" server_for_guests
+	try "a tiny guest starts" status_is 0 guest start one
+	try "its exit status comes through" status_is 6 guest run one -- sh -c 'exit 6'
+	try "its streams come through" guest_streams
+	try "its arguments arrive as they are" guest_arguments
+	try "it runs under the server's KVM" under_kvm
+	try "the same name twice is refused" status_is 1 guest start one
+	try "bad arguments are refused" guest_refusals
+	try "two more start at once" two_guests
+	try "a triple fault is told by cause, and the guest starts again" triple_fault
+	try "a killed QEMU is told by cause, and not taken for a triple fault" qemu_killed
+	try "a guest's panic is told by cause" guest_panic
+	try "a guest that powers off is told by cause" guest_power_off
+	try "statistics tell them apart" guest_statistics
+	try "a full Debian guest starts" status_is 0 guest start big --full
+	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
+	try "exit status and streams over its ssh" full_streams
+	try "it sees the shared folder" full_share
+	try "stop ends them" guests_stop
+}
+
+server_for_guests() {
+	"$TB" status --name "$B" || "$TB" up --name "$B" --no-gpu --mem 3G
+}
+
+guest_streams() {
+	status_is 3 guest run one -- sh -c 'echo one; echo two >&2; exit 3' &&
+		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
+}
+
+guest_arguments() {
+	local -a words=('a  b' "it's" '"quoted"' '$HOME' '*' '' 'semi;colon' '\back')
+	[ "$(guest run one -- printf '<%s>' "${words[@]}" < /dev/null)" = "$(printf '<%s>' "${words[@]}")" ]
+}
+
+under_kvm() {
+	guest run one -- dmesg | grep -q 'Hypervisor detected: KVM' &&
+		"$TB" run --name "$B" -- virsh qemu-monitor-command one --hmp 'info kvm' | grep -q 'kvm support: enabled' &&
+		"$TB" run --name "$B" -- sh -c 'cat /sys/kernel/debug/kvm/*/exits' < /dev/null | grep -q '[1-9]'
+}
+
+guest_refusals() {
+	status_is 2 guest start Big && status_is 2 guest start x --mem lots && status_is 2 guest start x --cpus none &&
+		status_is 2 guest start x --kernel 2.4 && status_is 125 guest run nobody -- true && said 'guest start' &&
+		status_is 1 guest stop nobody
+}
+
+two_guests() {
+	local first=0 second=0
+	guest start two --append reboot=t > "$scratch/two" 2>&1 &
+	local pid=$!
+	guest start three || second=$?
+	wait "$pid" || first=$?
+	cat "$scratch/two"
+	[ $first = 0 ] && [ $second = 0 ]
+}
+
+await_guest() { # GUEST PATTERN: its line of "guest list" matches within 60 s
+	local tries
+	for tries in {1..60}; do
+		! guest list | grep "^$1 " | grep -q "$2" || return 0
+		sleep 1
+	done
+	echo "guest $1 does not get '$2' (after $tries looks)"
+	guest list
+	return 1
+}
+
+triple_fault() {
+	# its kernel was told to reboot by a triple fault
+	status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'triple fault' &&
+		await_guest two ' up ' && status_is 0 guest run two -- true
+}
+
+qemu_killed() {
+	"$TB" run --name "$B" -- sh -c 'kill -9 $(cat /run/libvirt/qemu/three.pid)' < /dev/null
+	await_guest three ' gone ' && status_is 125 guest run three -- true && said 'crashed or was killed'
+}
+
+guest_panic() {
+	status_is 0 guest start three && status_is 125 guest run three -- sh -c 'echo c > /proc/sysrq-trigger' &&
+		said 'Kernel panic'
+}
+
+guest_power_off() {
+	status_is 0 guest start three && status_is 125 guest run three -- poweroff -f && said 'powered off'
+}
+
+guest_statistics() {
+	status_is 0 guest stats && cat "$scratch/out"
+	local cause
+	for cause in qemu-killed panic power-off; do
+		grep -q "died of $cause: 1" "$scratch/out" || return 1
+	done
+	# the emulated SVM may add triple faults of its own
+	grep -qE 'died of triple-fault: [1-9]' "$scratch/out" && grep -qE 'started again [1-9]' "$scratch/out" &&
+		"$TB" log server --name "$B" | grep -q 'testbed: guest two died triple-fault'
+}
+
+full_streams() {
+	status_is 4 guest run big -- sh -c 'echo one; echo two >&2; exit 4' &&
+		[ "$(cat "$scratch/out")" = one ] && [ "$(cat "$scratch/err")" = two ]
+}
+
+full_share() {
+	local folder
+	folder=$("$TB" share --name "$B")
+	echo "to the guest" > "$folder/note"
+	[ "$(guest run big -- cat /share/note < /dev/null)" = "to the guest" ] && rm "$folder/note"
+}
+
+guests_stop() {
+	local name
+	for name in one two three big; do
+		status_is 0 guest stop "$name" || return 1
+	done
+	status_is 0 guest list && [ ! -s "$scratch/out" ] &&
+		! "$TB" run --name "$B" -- pgrep qemu-system < /dev/null
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Tests of the test bed itself: tb_test.sh [quick|long [STEPS...]]. TAP on stdout. It starts beds of its own names and leaves
+# nothing behind; that is one of the things it checks.
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+steps=(setup argument bed guest crash)
+case ${1:-quick} in
+quick) ;;
+long) steps+=(kernel fresh_setup) ;;
+*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} kernel fresh_setup" >&2; exit 2 ;;
+esac
+[ $# -lt 2 ] || steps=("${@:2}")
+TB=testbed/tb
+A=tbtest-a B=tbtest-b
+scratch=$(mktemp -d)
+count=0 failed=0
+
+# shellcheck source=/dev/null
+. selftests/testbed/bed_steps.sh
+# shellcheck source=/dev/null
+. selftests/testbed/crash_steps.sh
+# shellcheck source=/dev/null
+. selftests/testbed/guest_steps.sh
+# shellcheck source=/dev/null
+. selftests/testbed/setup_steps.sh
+
+# try TEXT COMMAND...: one test; what the command says is shown when it fails.
+try() {
+	local text=$1
+	shift
+	count=$((count + 1))
+	if "$@" > "$scratch/said" 2>&1; then
+		printf 'ok %d - %s\n' $count "$text"
+	else
+		failed=$((failed + 1))
+		printf 'not ok %d - %s\n' $count "$text"
+		sed 's/^/# /' "$scratch/said" | tail -n 40
+	fi
+}
+
+# status_is WANT COMMAND...: its exit status; stdout and stderr stay in $scratch/out and $scratch/err.
+status_is() {
+	local want=$1 got=0
+	shift
+	"$@" > "$scratch/out" 2> "$scratch/err" || got=$?
+	[ "$got" = "$want" ] && return 0
+	echo "exit status $got, not $want: $*"
+	cat "$scratch/out" "$scratch/err"
+	return 1
+}
+
+said() { # PATTERN: the last command of status_is wrote it to stderr
+	grep -qE -- "$1" "$scratch/err" && return 0
+	echo "stderr does not match '$1':"
+	cat "$scratch/err"
+	return 1
+}
+
+clean_up() {
+	"$TB" down --name "$A"
+	"$TB" down --name "$B"
+	rm -rf "$scratch"
+} > /dev/null 2>&1
+
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+for steps in "${steps[@]}"; do
+	"${steps}_steps"
+done
+printf '1..%d\n' $count
+[ $failed = 0 ]
