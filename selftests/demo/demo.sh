@@ -35,7 +35,7 @@ $TB run -- /share/kvgpu-client --bytes "$bytes" copy </dev/null | tee "$out/copy
 passed=$(grep -c '^ok ' "$out/copy.tap" || true)
 
 step "a deliberate MMU fault kills its channel and nothing else; nouveau recovers"
-$TB run -- /share/kvgpu-client --quick fault </dev/null | tee "$out/fault.tap" | sed 's/^/    /'
+$TB run -- /share/kvgpu-client --quick fault 2>"$out/fault.err" </dev/null | tee "$out/fault.tap" | sed 's/^/    /'
 passed=$((passed + $(grep -c '^ok ' "$out/fault.tap" || true)))
 failed=$(cat "$out/copy.tap" "$out/fault.tap" | grep -c '^not ok ' || true)
 
