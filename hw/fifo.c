@@ -5,7 +5,8 @@
  */
 #include "hw/internal.h"
 
-#define RUNL_MAX_ENTRIES	(PAGE_SIZE / RUNLIST_ENTRY_SIZE)
+#define RUNL_BYTES		(4 * PAGE_SIZE)		/* the entries of all vGPUs */
+#define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
@@ -36,7 +37,7 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);	/* window at BAR1 offset 0 */
 	for (r = 0; r < hw->topo.nr_runl; r++)
 		for (i = 0; i < 2; i++) {
-			ret = kvgpu_hw_vram_alloc(hw, PAGE_SIZE, PAGE_SIZE, &p->runl[r].list[i]);
+			ret = kvgpu_hw_vram_alloc(hw, RUNL_BYTES, PAGE_SIZE, &p->runl[r].list[i]);
 			if (ret)
 				return ret;
 		}
@@ -63,7 +64,8 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 {
-	if (hw_rd(hw, PCCSR_CHAN(id.v)) & PCCSR_CHAN_BUSY)
+	/* not PCCSR_CHAN_BUSY: that is set too while a doorbell waits, and a guest may ring for a disabled channel */
+	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;
 	hw_wr(hw, PCCSR_INST(id.v), 0);
 	return 0;

@@ -106,6 +106,7 @@ static const struct step steps[] = {
 	{ "firmware", hw_fw_load, hw_fw_free },
 	{ "memory pool", hw_pool_init, hw_pool_fini },
 	{ "MMU", hw_mmu_init, hw_mmu_fini },
+	{ "L2 cache", hw_ltc_init, NULL },
 	{ "BARs", hw_bar_init, hw_bar_fini },
 	{ "PFIFO", hw_fifo_init, hw_fifo_fini },
 	{ "graphics engine", hw_gr_init, hw_gr_fini },

@@ -42,11 +42,14 @@ struct hw_runl {
 };
 
 struct hw_gr {
-	struct kvgpu_vram pagepool, bundle, attrib, unk;
-	struct kvgpu_vram golden;		/* immutable once made */
 	struct kvgpu_vram mmu_wr, mmu_rd;	/* where MMU debug accesses go */
-	u8 tile[32];
-	u8 tile_row_offset, tpc_total, tpc_max, ppc_tpc_min, ppc_tpc_max;
+	struct kvgpu_vram inst, pd, table;	/* the address space that the golden context was made in */
+	struct kvgpu_vram pagepool, bundle, attrib;
+	struct kvgpu_vram golden;		/* immutable once made: no page table shows it */
+	u32 *image;				/* the same in host memory */
+	u8 tile[32];				/* GPC that draws a tile; 0xff beyond tpc_total */
+	struct { u8 gpc, tpc; } sm[32];
+	u8 nr_sm, row_offset, tpc_total, tpc_max;
 	bool up;
 };
 
@@ -108,15 +111,18 @@ static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
 	return ioread32(v->cpu + off);
 }
 
+/* one store: the GPU must never see an entry of which one half is new and one is old */
 static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 {
-	iowrite32(lower_32_bits(val), v->cpu + off);
-	iowrite32(upper_32_bits(val), v->cpu + off + 4);
+	writeq(val, v->cpu + off);
 }
 
 /* chip.c */
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
+
+/* ltc.c: L2, after the page size is set and before anything uses memory */
+int hw_ltc_init(struct kvgpu_hw *hw);
 
 /* mmu.c, bar.c */
 int hw_mmu_init(struct kvgpu_hw *hw);
@@ -136,7 +142,7 @@ void hw_copy_fini(struct kvgpu_hw *hw);
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
-/* gr.c, fecs.c, golden.c */
+/* gr.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
 int hw_gr_init(struct kvgpu_hw *hw);		/* whole, golden image included */
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* after an engine reset */
 void hw_gr_fini(struct kvgpu_hw *hw);

@@ -9,6 +9,7 @@
 
 #include "gk110/ce.h"
 #include "gk110/gr.h"
+#include "gk110/grinit.h"
 #include "gk110/pbus.h"
 #include "gk110/privring.h"
 #include "hw/internal.h"
@@ -157,7 +158,10 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
-	static const u16 regs[] = { GPC_PROP_ESR, GPC_ZCULL_ESR, GPC_CCACHE_ESR, GPC_ESETUP_ESR };
+	static const u16 regs[] = {
+		GPC_PROP_ESR, GPC_PROP_ESR_COORDS, GPC_PROP_ESR_FORMAT, GPC_PROP_ESR_STORAGE, GPC_ZCULL_ESR, GPC_CCACHE_ESR,
+		GPC_ESETUP_ESR,
+	};
 	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
 	unsigned int g, t, i;
 

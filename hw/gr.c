@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init with gk110's functions): power, unit registers,
+ * exceptions, microcode; then, once, the golden context. An engine reset runs all of it again except the golden context,
+ * which stays as it is in memory.
+ */
+#include "gk110/ltc.h"
+#include "gk110/pmu.h"
+#include "gk110/therm.h"
+#include "hw/gr.h"
+
+/* ------------------------------------------------------------------ power and reset */
+
+static void set_enable(struct kvgpu_hw *hw, u32 clear, u32 set)
+{
+	spin_lock(&hw->p->mask_lock);
+	hw_mask(hw, PMC_ENABLE, clear, set);
+	hw_rd(hw, PMC_ENABLE);
+	spin_unlock(&hw->p->mask_lock);
+}
+
+static u32 reset_bit(struct kvgpu_hw *hw)
+{
+	return BIT(hw->topo.engine[0].reset);
+}
+
+static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
+{
+	hw_mask(hw, PMU_BASE + PMU_PG_CTRL, clear, set);
+	hw_mask(hw, PMU_BASE + PMU_PG_CTRL, 0, PMU_PG_CTRL_STEP);
+	hw_mask(hw, PMU_BASE + PMU_PG_CTRL, PMU_PG_CTRL_STEP, 0);
+}
+
+/*
+ * A GK110 comes up with its GPCs' power domains off. They go on in small groups, one after the other, while the engine is
+ * in reset (nvkm/subdev/pmu/gk110.c; a 0 bit is a domain that is on).
+ */
+static int power_up(struct kvgpu_hw *hw)
+{
+	static const struct { u8 reg; u32 val; } steps[] = {
+		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 }, { 1, 0xffffffe0 },
+		{ 4, 0xfffffffe }, { 3, 0xfffffffa }, { 3, 0xfffffff0 }, { 3, 0xffffffc0 }, { 3, 0xffffff00 },
+		{ 3, 0xfffffc00 }, { 3, 0xfffcfc00 }, { 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2, 0xfffffffe },
+		{ 2, 0xfffffffc },
+	};
+	unsigned int i;
+	int ret = 0;
+
+	set_enable(hw, reset_bit(hw), 0);
+	set_enable(hw, 0, PMC_ENABLE_BLG);
+	msleep(50);
+	pulse_power(hw, 0, PMU_PG_CTRL_CHANGE);
+	hw_mask(hw, PTHERM_UNK6B4, 0, 0);
+	for (i = 0; i < ARRAY_SIZE(steps) && !ret; i++) {
+		hw_wr(hw, PTHERM_PGOB(steps[i].reg), steps[i].val);
+		ret = hw_wait(hw, PTHERM_PGOB(steps[i].reg), PTHERM_PGOB_BUSY, 0, GR_WAIT_US);
+	}
+	pulse_power(hw, PMU_PG_CTRL_CHANGE, 0);
+	set_enable(hw, PMC_ENABLE_BLG, 0);
+	set_enable(hw, 0, reset_bit(hw));
+	if (ret)
+		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n", i - 1, ret);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ what the steps are made of */
+
+/*
+ * Idle: off, or neither busy nor switching contexts. Reading GR_STATUS first brings PFIFO's engine status up to date
+ * (nouveau gf100_gr_wait_idle).
+ */
+int hw_gr_wait_idle(struct kvgpu_hw *hw)
+{
+	const u32 switching = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW;
+	ktime_t end = ktime_add_us(ktime_get(), GR_WAIT_US);
+	u32 status, engine, fe;
+	bool late;
+
+	for (;;) {
+		late = ktime_after(ktime_get(), end);
+		status = hw_rd(hw, GR_STATUS);
+		engine = hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[0].id));
+		fe = hw_rd(hw, GR_IDLE);
+		if (!(hw_rd(hw, PMC_ENABLE) & reset_bit(hw)))
+			return 0;
+		if (!(fe & GR_IDLE_BUSY) && (engine & switching) != switching)
+			return 0;
+		if (late)
+			break;
+		usleep_range(1, 5);
+	}
+	dev_err(&hw->pdev->dev, "graphics engine is not idle after 2 s (status 0x%08x, front end 0x%08x, PFIFO 0x%08x)\n",
+		status, fe, engine);
+	return -ETIMEDOUT;
+}
+
+void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id)
+{
+	const struct fwfile *f = &hw->p->fw->file;
+	u32 i, k;
+
+	for (i = 0; i < fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = fwfile_entry(f, id, i);
+
+		for (k = 0; k < e.count; k++)
+			hw_wr(hw, e.addr + k * e.pitch, e.data);
+	}
+}
+
+/* the GPCs' view of the MMU, and where their accesses go in its debug mode */
+static void init_mmu(struct kvgpu_hw *hw)
+{
+	struct hw_gr *gr = &hw->p->gr;
+	unsigned int i;
+
+	hw_wr(hw, GR_GPCS(GPC_MMU_CTRL), hw_rd(hw, FB_MMU_CTRL) & FB_MMU_CTRL_BIG_64K);
+	hw_wr(hw, GR_GPCS(GPC_MMU_UNK24), GPC_MMU_UNK24_INIT);
+	for (i = 0; i < GPC_MMU_UNK08_NR; i++)
+		hw_wr(hw, GR_GPCS(GPC_MMU_UNK08(i)), 0);
+	hw_wr(hw, GR_GPCS(GPC_MMU_DEBUG_WR), gr->mmu_wr.at.v >> 8);
+	hw_wr(hw, GR_GPCS(GPC_MMU_DEBUG_RD), gr->mmu_rd.at.v >> 8);
+}
+
+/* ------------------------------------------------------------------ zero-bandwidth clears */
+
+struct zbc_color {
+	u32 format, value;	/* one value for all four components, the same in L2 unless it says otherwise */
+	u32 l2;
+};
+
+static void write_zbc_color(struct kvgpu_hw *hw, u32 index, const struct zbc_color *c)
+{
+	unsigned int i;
+
+	if (c) {
+		hw_mask(hw, LTC_BCAST_SLICE + LTC_ZBC_INDEX, LTC_ZBC_INDEX_ENTRY, index);
+		for (i = 0; i < 4; i++)
+			hw_wr(hw, LTC_BCAST_SLICE + LTC_ZBC_COLOR(i), c->l2);
+		for (i = 0; i < 4; i++)
+			hw_wr(hw, GR_DS_ZBC_COLOR(i), c->value);
+	}
+	hw_wr(hw, GR_DS_ZBC_COLOR_FORMAT, c ? c->format : 0);
+	hw_wr(hw, GR_DS_ZBC_INDEX, index);
+	hw_wr(hw, GR_DS_ZBC_LOAD, GR_DS_ZBC_LOAD_TRIGGER);
+}
+
+static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
+{
+	if (depth) {
+		hw_mask(hw, LTC_BCAST_SLICE + LTC_ZBC_INDEX, LTC_ZBC_INDEX_ENTRY, index);
+		hw_wr(hw, LTC_BCAST_SLICE + LTC_ZBC_DEPTH, *depth);
+		hw_wr(hw, GR_DS_ZBC_DEPTH, *depth);
+	}
+	hw_wr(hw, GR_DS_ZBC_DEPTH_FORMAT, depth ? GR_ZBC_DEPTH_FP32 : 0);
+	hw_wr(hw, GR_DS_ZBC_INDEX, index);
+	hw_wr(hw, GR_DS_ZBC_LOAD, GR_DS_ZBC_LOAD_TRIGGER | GR_DS_ZBC_LOAD_DEPTH);
+}
+
+/*
+ * Nobody uses these while compression is off, but the tables must not hold what was there before: entry 0 means "none",
+ * the first ones get nouveau's values, the others nothing.
+ */
+static void init_zbc(struct kvgpu_hw *hw)
+{
+	static const u32 one = 0x3f800000;	/* 1.0f */
+	static const struct zbc_color colors[] = {
+		{ GR_ZBC_COLOR_ZERO, 0, 0 }, { GR_ZBC_COLOR_UNORM_ONE, one, ~0u }, { GR_ZBC_COLOR_RGBA32F, 0, 0 },
+		{ GR_ZBC_COLOR_RGBA32F, one, one },
+	};
+	static const u32 depths[] = { 0, one };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(colors); i++)
+		write_zbc_color(hw, 1 + i, &colors[i]);
+	for (i = 0; i < ARRAY_SIZE(depths); i++)
+		write_zbc_depth(hw, 1 + i, &depths[i]);
+	for (i = 1 + ARRAY_SIZE(colors); i < LTC_ZBC_NR; i++)
+		write_zbc_color(hw, i, NULL);
+	for (i = 1 + ARRAY_SIZE(depths); i < LTC_ZBC_NR; i++)
+		write_zbc_depth(hw, i, NULL);
+}
+
+/* ------------------------------------------------------------------ bring-up */
+
+/* powered to running microcode; the engine is empty afterwards */
+static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
+{
+	int ret;
+
+	hw_mask(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO, 0);
+	init_mmu(hw);
+	hw_gr_write_list(hw, KVGPU_FW_GR_MMIO);
+	ret = hw_gr_wait_idle(hw);
+	if (ret)
+		return ret;
+	hw_wr(hw, GR_PPC(0, 0, PPC_PES_VSC), PPC_PES_VSC_MASTER);
+	hw_gr_init_zcull(hw);
+	hw_gr_init_counts(hw);
+	hw_wr(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO);
+	hw_gr_enable_traps(hw);
+	hw_wr(hw, GR_UNK054, GR_UNK054_INIT);
+	init_zbc(hw);
+	return hw_fecs_start(hw, ctx_size);
+}
+
+/* from whatever state to an empty, running engine */
+static int restart(struct kvgpu_hw *hw, u32 *ctx_size)
+{
+	int ret = power_up(hw);
+
+	if (!ret && !hw->p->gr.nr_sm)
+		ret = hw_gr_read_shape(hw);
+	return ret ?: bring_up(hw, ctx_size);
+}
+
+static int alloc_debug_pages(struct kvgpu_hw *hw)
+{
+	struct hw_gr *gr = &hw->p->gr;
+	int ret = kvgpu_hw_vram_alloc(hw, GR_MMU_DEBUG_SIZE, PAGE_SIZE, &gr->mmu_wr);
+
+	ret = ret ?: kvgpu_hw_vram_alloc(hw, GR_MMU_DEBUG_SIZE, PAGE_SIZE, &gr->mmu_rd);
+	if (ret)
+		return ret;
+	memset_io(gr->mmu_wr.cpu, 0, gr->mmu_wr.size);
+	memset_io(gr->mmu_rd.cpu, 0, gr->mmu_rd.size);
+	return 0;
+}
+
+int hw_gr_init(struct kvgpu_hw *hw)
+{
+	struct kvgpu_topo *t = &hw->topo;
+	int ret;
+
+	mutex_lock(&hw->p->gr_lock);
+	ret = alloc_debug_pages(hw);
+	ret = ret ?: restart(hw, &hw->gr_ctx_size);
+	ret = ret ?: hw_golden_make(hw);
+	hw->p->gr.up = !ret;
+	mutex_unlock(&hw->p->gr_lock);
+	if (!ret)
+		dev_info(&hw->pdev->dev, "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
+			 t->gpcs, hw->p->gr.tpc_total, t->rops, hw->gr_ctx_size);
+	return ret;
+}
+
+/*
+ * After an engine reset: the contexts in memory are untouched, what was on the engine is lost. The microcode has to come
+ * to the same context size, or every image in memory would be misread.
+ */
+int hw_gr_reinit(struct kvgpu_hw *hw)
+{
+	u32 size = 0;
+	int ret;
+
+	mutex_lock(&hw->p->gr_lock);
+	hw->p->gr.up = false;
+	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
+	set_enable(hw, reset_bit(hw), 0);
+	set_enable(hw, 0, reset_bit(hw));
+	ret = restart(hw, &size);
+	if (!ret && size != hw->gr_ctx_size) {
+		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n", hw->gr_ctx_size, size);
+		ret = -EIO;
+	}
+	hw->p->gr.up = !ret;
+	mutex_unlock(&hw->p->gr_lock);
+	if (ret)
+		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n", ret);
+	return ret;
+}
+
+/* leaves the engine held in reset: whoever takes the card next starts from there, and it reads no memory of ours */
+void hw_gr_fini(struct kvgpu_hw *hw)
+{
+	struct hw_gr *gr = &hw->p->gr;
+
+	mutex_lock(&hw->p->gr_lock);
+	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
+	set_enable(hw, reset_bit(hw), 0);
+	gr->up = false;
+	hw_golden_free(hw);
+	kvgpu_hw_vram_free(hw, &gr->mmu_rd);
+	kvgpu_hw_vram_free(hw, &gr->mmu_wr);
+	gr->nr_sm = 0;
+	mutex_unlock(&hw->p->gr_lock);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The graphics engine: what gr.c, grshape.c, grctx.c, fecs.c and golden.c tell each other. */
+#ifndef KVGPU_HW_GR_H
+#define KVGPU_HW_GR_H
+
+#include "gk110/falcon.h"
+#include "gk110/gr.h"
+#include "gk110/grinit.h"
+#include "hw/fwfile.h"
+#include "hw/internal.h"
+
+#define GR_WAIT_US	(2 * USEC_PER_SEC)
+
+struct kvgpu_fw {
+	const struct firmware *blob;
+	struct fwfile file;
+};
+
+/* addresses that the golden context's buffers have in the host's own address space */
+struct hw_gr_buffers {
+	u64 pagepool, bundle, attrib;
+};
+
+/* gr.c */
+int hw_gr_wait_idle(struct kvgpu_hw *hw);
+void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
+
+/* grshape.c: what the engine consists of, and the registers that say so to its units */
+int hw_gr_read_shape(struct kvgpu_hw *hw);
+void hw_gr_init_zcull(struct kvgpu_hw *hw);
+void hw_gr_init_counts(struct kvgpu_hw *hw);
+void hw_gr_ctx_shape(struct kvgpu_hw *hw);
+u32 hw_gr_attrib_size(struct kvgpu_hw *hw);
+
+/* grtrap.c */
+void hw_gr_enable_traps(struct kvgpu_hw *hw);
+
+/* grctx.c: the contents of a fresh context, written into the engine's registers */
+int hw_gr_write_context(struct kvgpu_hw *hw, const struct hw_gr_buffers *b);
+
+/* fecs.c */
+int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size);
+int hw_fecs_reset(struct kvgpu_hw *hw);
+int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst);
+int hw_fecs_unload(struct kvgpu_hw *hw);
+
+/* golden.c */
+int hw_golden_make(struct kvgpu_hw *hw);
+void hw_golden_free(struct kvgpu_hw *hw);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A fake card for tests of hw/'s graphics part: a register file with a K20m's shape that counts writes, the few registers
+ * that answer, two falcons' memories, and video memory. Not a model of the engine: it knows only what bring-up waits for.
+ */
+#ifndef KVGPU_TEST_CHIP_H
+#define KVGPU_TEST_CHIP_H
+
+#include "hw/gr.h"
+
+#define CHIP_BAR0	0x1000000u
+#define CHIP_VRAM	(8u << 20)
+#define CHIP_VRAM_AT	0x13f000000ull
+#define CHIP_FALCON	0x4000u
+
+/* what the chip can be told not to do any more */
+enum chip_stuck {
+	STUCK_POWER	= 1 << 0,
+	STUCK_IDLE	= 1 << 1,
+	STUCK_CHSW	= 1 << 2,
+	STUCK_ICMD	= 1 << 3,
+	STUCK_FE_PWR	= 1 << 4,
+	STUCK_START	= 1 << 5,
+	STUCK_SET_CHAN	= 1 << 6,
+	STUCK_UNLOAD	= 1 << 7,
+	STUCK_SAVE	= 1 << 8,	/* the image stays empty */
+	STUCK_BUS	= 1 << 9,	/* reads all ones */
+};
+
+struct falcon {
+	u32 imem[CHIP_FALCON / 4], dmem[CHIP_FALCON / 4];
+	u32 imem_at, dmem_at, tags;
+	bool outside;		/* something was written past the end */
+};
+
+struct chip {
+	u8 *bar0;		/* addresses only; reads and writes never get there */
+	u32 *reg, *writes;
+	struct falcon fecs, gpccs;
+	u8 *vram;
+	size_t vram_used;
+	int allocs_left;	/* -1: no limit */
+	unsigned int stuck, resets;
+	u32 ctx_size;
+	u64 now;
+	unsigned int tlb_flushes;
+	struct kvgpu_hw hw;
+	struct kvgpu_hw_priv priv;
+	struct kvgpu_fw fw;
+	struct pci_dev pdev;
+};
+
+extern struct chip chip;
+
+void chip_make(const void *fw, size_t size);	/* a card that firmware was found for, nothing brought up */
+void chip_free(void);
+u32 chip_reg(u32 reg);
+void chip_set(u32 reg, u32 val);		/* as the chip itself would, not counted */
+bool chip_log(bool on);				/* driver messages to stderr */
+
+#endif

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bring-up of the graphics engine on the fake chip: does it end with the registers that stock nouveau ends with, does it
+ * load the falcons as it should, keep the golden context to itself, and end with an error in bounded time whatever the
+ * chip does not do? nouveau_gr.regs is the recording it is compared with. KVGPU_FW (a file made by kvgpu-firmware) and
+ * KVGPU_GR_REFERENCE (a whole recording: "OFFSET R=n W=n first_read=v last=v" a line) compare everything.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "chip.h"
+#include "fwbuild.h"
+#include "gk110/ltc.h"
+
+#define REFERENCE	"selftests/unit/hw/nouveau_gr.regs"
+
+static struct fwbuild fw;
+
+static int make_chip(void **state)
+{
+	fwbuild_make(&fw);
+	chip_make(fw.data, fw.size);
+	return 0;
+}
+
+static int free_chip(void **state)
+{
+	kvfree(chip.priv.gr.image);
+	chip_free();
+	return 0;
+}
+
+/* ------------------------------------------------------------------ against nouveau */
+
+static void ends_as_nouveau_does(void **state)
+{
+	FILE *in = fopen(REFERENCE, "r");
+	unsigned int reg, val, lines = 0, bad = 0;
+	char line[256], count[16];
+
+	assert_non_null(in);
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	while (fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%x %x %15s", &reg, &val, count) != 3)
+			continue;
+		lines++;
+		if (chip_reg(reg) == val && (count[0] == '-' || chip.writes[reg / 4] == strtoul(count, NULL, 10)))
+			continue;
+		print_message("# %06x: %08x after %u writes, nouveau %08x after %s\n", reg, chip_reg(reg),
+			      chip.writes[reg / 4], val, count);
+		bad++;
+	}
+	fclose(in);
+	assert_int_equal(bad, 0);
+	assert_true(lines > 400);
+}
+
+/* every offset where a whole recording and a run of ours may differ, and why */
+static const struct { u32 first, last; const char *why; } expected[] = {
+	{ 0x400100, 0x400108, "write 1 to clear: the recording shows the chip's state, not the written value" },
+	{ 0x400208, 0x400208, "nouveau opens and closes the bundle port once more for a list that GK110 has not" },
+	{ 0x408004, 0x408004, "buffer address" },
+	{ 0x40800c, 0x40800c, "buffer address" },
+	{ 0x409000, 0x409000, "trigger: reads 0" },
+	{ 0x409180, 0x4091c4, "falcon ports: the recording shows no values" },
+	{ 0x409500, 0x409504, "instance block address; command port reads 0" },
+	{ 0x409840, 0x409840, "trigger: reads 0" },
+	{ 0x409b04, 0x409b04, "instance block address" },
+	{ 0x418808, 0x418808, "buffer address" },
+	{ 0x418810, 0x418810, "buffer address" },
+	{ 0x4188b4, 0x4188b8, "buffer address" },
+	{ 0x419004, 0x419004, "buffer address" },
+	{ 0x419848, 0x419848, "buffer address" },
+	{ 0x41a180, 0x41a1c4, "falcon ports: the recording shows no values" },
+};
+
+static const char *explain(u32 reg)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(expected); i++)
+		if (reg >= expected[i].first && reg <= expected[i].last)
+			return expected[i].why;
+	return NULL;
+}
+
+/* the number of writes must agree even where values can't; the one exception is the bundle port's switch */
+static bool same(u32 reg, u32 last, u32 writes)
+{
+	const char *why = explain(reg);
+	bool ok = chip.writes[reg / 4] == writes && (chip_reg(reg) == last || !writes);
+
+	if (ok || (why && (chip.writes[reg / 4] == writes || reg == GR_ICMD_CTRL)))
+		return true;
+	print_message("# %06x: %08x after %u writes, nouveau %08x after %u\n", reg, chip_reg(reg), chip.writes[reg / 4],
+		      last, writes);
+	return false;
+}
+
+static void equals_whole_recording(void **state)
+{
+	const char *path = getenv("KVGPU_FW"), *reference = getenv("KVGPU_GR_REFERENCE");
+	static u8 data[KVGPU_FW_MAX_SIZE], seen[GR_SIZE / 4];
+	unsigned int reg, reads, writes, first, last, bad = 0, lines = 0;
+	char line[256];
+	size_t size;
+	FILE *in;
+
+	in = fopen(path, "rb");
+	assert_non_null(in);
+	size = fread(data, 1, sizeof(data), in);
+	fclose(in);
+	chip_free();
+	chip_make(data, size);
+	in = fopen(reference, "r");
+	assert_non_null(in);
+	/* what the card held where nouveau changed single bits */
+	while (fgets(line, sizeof(line), in))
+		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes, &first, &last) == 5 &&
+		    reads && writes && reg >= GR_BASE && reg < GR_BASE + GR_SIZE)
+			chip_set(reg, first);
+	chip_set(GR_FECS + FECS_SCRATCH(FECS_OS_STATUS), 0);
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	rewind(in);
+	while (fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes, &first, &last) != 5 ||
+		    reg < GR_BASE || reg >= GR_BASE + GR_SIZE)
+			continue;
+		lines++;
+		seen[(reg - GR_BASE) / 4] = 1;
+		bad += !same(reg, last, writes);
+	}
+	fclose(in);
+	for (reg = GR_BASE; reg < GR_BASE + GR_SIZE; reg += 4) {
+		if (!chip.writes[reg / 4] || seen[(reg - GR_BASE) / 4])
+			continue;
+		print_message("# %06x: written, but not by nouveau\n", reg);
+		bad++;
+	}
+	print_message("# %u registers compared\n", lines);
+	assert_int_equal(bad, 0);
+	assert_true(lines > 900);
+}
+
+/* ------------------------------------------------------------------ shape */
+
+static void reads_the_shape(void **state)
+{
+	static const u8 tiles[] = { 0, 1, 2, 3, 4 };
+	unsigned int per_gpc[5] = {}, i;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip.hw.topo.gpcs, 5);
+	assert_int_equal(chip.hw.topo.rops, 5);
+	assert_int_equal(chip.hw.topo.tpcs[2], 3);
+	assert_int_equal(chip.hw.topo.tpcs[3], 2);
+	assert_int_equal(chip.hw.topo.ppc_mask[0][1], 4);
+	assert_int_equal(chip.hw.topo.r17e91c, 0x03040082);
+	assert_int_equal(chip.hw.topo.r17e920, 0x000fffff);
+	assert_int_equal(chip.priv.gr.tpc_total, 13);
+	assert_int_equal(chip.priv.gr.nr_sm, 13);
+	for (i = 0; i < 13; i++)
+		per_gpc[chip.priv.gr.tile[i]]++;
+	for (i = 0; i < 5; i++)
+		assert_int_equal(per_gpc[tiles[i]], chip.hw.topo.tpcs[i]);
+	assert_int_equal(chip.priv.gr.tile[13], 0xff);
+}
+
+/* any card of the family: each TPC is in one of the two halves of every ratio, each GPC gets as many tiles as TPCs */
+static void check_shape(unsigned int gpcs, const u8 *tpcs)
+{
+	unsigned int g, i, tiles;
+	u64 all = 0, a, b;
+
+	for (g = 0; g < gpcs; g++)
+		all |= (u64)((1u << tpcs[g]) - 1) << (8 * g);
+	for (i = 0; i < GR_PD_RATIO_NR; i++) {
+		a = chip_reg(GR_PD_ALPHA_RATIO(i, 0)) | (u64)chip_reg(GR_PD_ALPHA_RATIO(i, 1)) << 32;
+		b = chip_reg(GR_PD_BETA_RATIO(i, 0)) | (u64)chip_reg(GR_PD_BETA_RATIO(i, 1)) << 32;
+		assert_true((a | b) == all && !(a & b));
+	}
+	for (g = 0; g < gpcs; g++) {
+		for (i = 0, tiles = 0; i < sizeof(chip.priv.gr.tile); i++)
+			tiles += chip.priv.gr.tile[i] == g;
+		assert_int_equal(tiles, tpcs[g]);
+	}
+}
+
+static void every_shape_of_the_family(void **state)
+{
+	unsigned int code, gpcs, g, total;
+	u8 tpcs[5];
+
+	for (gpcs = 1; gpcs <= 5; gpcs++) {
+		for (code = 0; code < 243; code += gpcs < 4 ? 1 : 7) {
+			for (g = 0, total = code; g < gpcs; g++, total /= 3)
+				tpcs[g] = 1 + total % 3;
+			free_chip(NULL);
+			make_chip(NULL);
+			chip_set(GR_FECS + FECS_UNITS, 5 << 16 | gpcs);
+			for (g = 0; g < gpcs; g++) {
+				chip_set(GR_GPC(g, GPC_GPCCS + GPCCS_UNITS), tpcs[g]);
+				chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(0)), tpcs[g] == 3 ? 3 : 1);
+				chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(1)), tpcs[g] == 3 ? 4 : tpcs[g] == 2 ? 2 : 0);
+			}
+			assert_int_equal(hw_gr_init(&chip.hw), 0);
+			check_shape(gpcs, tpcs);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ falcons */
+
+/* reads a list back: the registers between head and tail, relative to @base */
+static unsigned int read_list(const struct falcon *f, u32 slot, u32 base, u32 *out)
+{
+	u32 at, n = 0, i;
+
+	for (at = f->dmem[slot / 4]; at < f->dmem[slot / 4 + 1]; at += 4)
+		for (i = 0; i <= FIELD_GET(CTX_LIST_COUNT, f->dmem[at / 4]); i++)
+			out[n++] = base + (f->dmem[at / 4] & CTX_LIST_ADDR) + 4 * i;
+	return n;
+}
+
+static unsigned int want_list(u32 id, u32 *out)
+{
+	const struct fwfile *f = &chip.fw.file;
+	u32 n = 0, i, k;
+
+	for (i = 0; i < fwfile_entries(f, id); i++) {
+		struct fwfile_entry e = fwfile_entry(f, id, i);
+
+		for (k = 0; k < e.count; k++)
+			out[n++] = e.addr + k * e.pitch;
+	}
+	return n;
+}
+
+static void falcons_are_loaded(void **state)
+{
+	const struct fwfile *f = &chip.fw.file;
+	u32 got[512], want[512], n, i;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_false(chip.fecs.outside || chip.gpccs.outside);
+	for (i = 0; i < 128; i++)
+		assert_int_equal(chip.fecs.imem[i], i < 70 ? fwfile_word(f, KVGPU_FW_FECS_CODE, i) : 0);
+	assert_int_equal(chip.fecs.tags, 2);
+	assert_int_equal(chip.gpccs.tags, 1);
+	assert_int_equal(chip.writes[(GR_FECS + FALCON_IMEMD(0)) / 4], 128);
+	assert_int_equal(chip.fecs.dmem[2], fwfile_word(f, KVGPU_FW_FECS_DATA, 2));
+
+	want[0] = 0x17e91c;
+	want[1] = 0x17e920;
+	n = 2 + want_list(KVGPU_FW_CTX_HUB, want + 2);
+	assert_int_equal(read_list(&chip.fecs, FECS_OS_LIST_HEAD, 0, got), n);
+	assert_memory_equal(got, want, n * 4);
+	/* 40 registers in a row do not fit into one word */
+	assert_int_equal(chip.fecs.dmem[0x304 / 4], 31u << 26 | 0x404004);
+
+	n = want_list(KVGPU_FW_CTX_GPC_0, want);
+	n += want_list(KVGPU_FW_CTX_GPC_1, want + n);
+	assert_int_equal(read_list(&chip.gpccs, GPCCS_OS_LIST_GPC, GR_GPCS(0), got), n);
+	assert_memory_equal(got, want, n * 4);
+	n = want_list(KVGPU_FW_CTX_TPC, want);
+	assert_int_equal(read_list(&chip.gpccs, GPCCS_OS_LIST_TPC, GR_TPCS(0), got), n);
+	assert_memory_equal(got, want, n * 4);
+	n = want_list(KVGPU_FW_CTX_PPC, want);
+	assert_int_equal(read_list(&chip.gpccs, GPCCS_OS_LIST_PPC, GR_PPCS(0), got), n);
+	assert_memory_equal(got, want, n * 4);
+}
+
+/* ------------------------------------------------------------------ golden context */
+
+static void golden_is_kept_apart(void **state)
+{
+	struct hw_gr *gr = &chip.priv.gr;
+	u8 *image = malloc(0x2000);
+	struct kvgpu_vram copy;
+	u32 i, pages = 0;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip.hw.gr_ctx_size, 0x2000);
+	assert_int_equal(kvgpu_hw_gr_golden(&chip.hw, image, 0x2000), 0);
+	assert_int_equal(kvgpu_hw_gr_golden(&chip.hw, image, 0x2001), -EINVAL);
+	assert_int_equal(image[0], 0);
+	assert_int_equal(image[256], 0x5a);
+	assert_memory_equal(image, gr->golden.cpu, 0x2000);
+	/* no page of it is in the address space any more, and the translations are gone from the TLBs as well */
+	for (i = 0; i < 32768; i++) {
+		u64 pte = ((u64 *)gr->table.cpu)[i], at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
+
+		pages += !!pte;
+		assert_false(pte && at >= gr->golden.at.v && at < gr->golden.at.v + gr->golden.size);
+	}
+	assert_int_equal(pages, (GR_PAGEPOOL_SIZE + GR_BUNDLE_SIZE + gr->attrib.size) / 4096);
+	assert_int_equal(chip.tlb_flushes, 2);
+	assert_int_equal(hw_vram_rd32(&gr->inst, GR_INST_CTX_LO), 0);
+	assert_int_equal(kvgpu_hw_vram_alloc(&chip.hw, 0x2000, 4096, &copy), 0);
+	assert_int_equal(kvgpu_hw_gr_ctx_init(&chip.hw, copy.at), 0);
+	assert_memory_equal(copy.cpu, image, 0x2000);
+	free(image);
+}
+
+static void context_size_is_rounded(void **state)
+{
+	chip.ctx_size = 0x2804;
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip.hw.gr_ctx_size, 0x3000);
+}
+
+/* ------------------------------------------------------------------ reset */
+
+static void comes_back_after_a_reset(void **state)
+{
+	u8 *before = malloc(0x2000);
+	unsigned int resets, flushes;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	kvgpu_hw_gr_golden(&chip.hw, before, 0x2000);
+	resets = chip.resets;
+	flushes = chip.tlb_flushes;
+	assert_int_equal(hw_gr_reinit(&chip.hw), 0);
+	assert_true(chip.resets > resets);
+	assert_int_equal(chip.tlb_flushes, flushes);
+	assert_true(chip.priv.gr.up);
+	assert_int_equal(chip_reg(GR_CTRL), GR_CTRL_RESTART | GR_CTRL_FIFO);
+	assert_memory_equal(before, chip.priv.gr.golden.cpu, 0x2000);
+	chip.ctx_size = 0x3000;
+	assert_int_equal(hw_gr_reinit(&chip.hw), -EIO);
+	assert_false(chip.priv.gr.up);
+	free(before);
+}
+
+static void fini_gives_all_back(void **state)
+{
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	hw_gr_fini(&chip.hw);
+	assert_int_equal(chip.vram_used, 0);
+	assert_null(chip.priv.gr.image);
+	assert_false(chip_reg(PMC_ENABLE) & PMC_ENABLE_GR);
+	assert_int_equal(chip_reg(PMC_ENABLE) | PMC_ENABLE_GR | PMC_ENABLE_BLG, ~0u);
+}
+
+/* ------------------------------------------------------------------ what does not work ends in an error */
+
+static const struct { const char *name; unsigned int stuck; int want; } stuck[] = {
+	{ "power domain never comes on", STUCK_POWER, -ETIMEDOUT },
+	{ "engine never idle", STUCK_IDLE, -ETIMEDOUT },
+	{ "context switch never ends", STUCK_CHSW, -ETIMEDOUT },
+	{ "bundle never ends", STUCK_ICMD, -ETIMEDOUT },
+	{ "power mode never changes", STUCK_FE_PWR, -ETIMEDOUT },
+	{ "FECS does not start", STUCK_START, -ETIMEDOUT },
+	{ "FECS does not take the channel", STUCK_SET_CHAN, -ETIMEDOUT },
+	{ "FECS does not save", STUCK_UNLOAD, -ETIMEDOUT },
+	{ "FECS saves nothing", STUCK_SAVE, -EIO },
+	{ "card fell off the bus", STUCK_BUS, -EIO },
+};
+
+static void every_wait_ends(void **state)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(stuck); i++) {
+		free_chip(NULL);
+		make_chip(NULL);
+		chip.stuck = stuck[i].stuck;
+		ret = hw_gr_init(&chip.hw);
+		if (ret != stuck[i].want || chip.now > 5000000000ull || !chip.pdev.dev.errors)
+			fail_msg("%s: %d after %llu ns with %d messages", stuck[i].name, ret, (unsigned long long)chip.now,
+				 chip.pdev.dev.errors);
+		hw_gr_fini(&chip.hw);
+		assert_int_equal(chip.vram_used, 0);
+		assert_false(chip.priv.gr_lock.held);
+	}
+}
+
+static void memory_runs_out(void **state)
+{
+	int n, ret = -ENOMEM;
+
+	for (n = 0; ret; n++) {
+		free_chip(NULL);
+		make_chip(NULL);
+		chip.allocs_left = n;
+		ret = hw_gr_init(&chip.hw);
+		assert_true(ret == (n < 9 ? -ENOMEM : 0));
+		hw_gr_fini(&chip.hw);
+		assert_int_equal(chip.vram_used, 0);
+	}
+}
+
+static void refuses_odd_shapes(void **state)
+{
+	static const struct { u32 reg, val; } odd[] = {
+		{ GR_FECS + FECS_UNITS, 0 }, { GR_FECS + FECS_UNITS, 5 << 16 | 9 }, { GR_FECS + FECS_UNITS, 5 },
+		{ GR_FECS + FECS_UNITS, ~0u }, { GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 0 },
+		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 31 }, { GR_GPC(1, GPC_PPC_TPC_MASK(0)), 0xbadf1100 },
+		{ GR_FECS + FALCON_CAPS, 0x201 }, { GR_GPCCS_BCAST + FALCON_CAPS, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(odd); i++) {
+		free_chip(NULL);
+		make_chip(NULL);
+		chip_set(odd[i].reg, odd[i].val);
+		assert_true(hw_gr_init(&chip.hw) < 0);
+		assert_true(chip.pdev.dev.errors > 0);
+		hw_gr_fini(&chip.hw);
+	}
+}
+
+static void refuses_odd_context_sizes(void **state)
+{
+	static const u32 sizes[] = { 0, 0x100, 0xffffffff, 0x80000000, 0x400001 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		free_chip(NULL);
+		make_chip(NULL);
+		chip.ctx_size = sizes[i];
+		assert_int_equal(hw_gr_init(&chip.hw), -EIO);
+		hw_gr_fini(&chip.hw);
+	}
+}
+
+static void lists_stay_in_memory(void **state)
+{
+	static const u32 heads[] = { 0x302, 0xffff0000, 0x4004 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		free_chip(NULL);
+		fwbuild_make(&fw);
+		fwbuild_words(&fw, KVGPU_FW_FECS_DATA)[1] = heads[i];
+		fwbuild_seal(&fw);
+		chip_make(fw.data, fw.size);
+		assert_int_equal(hw_gr_init(&chip.hw), -EIO);
+		assert_false(chip.fecs.outside);
+		hw_gr_fini(&chip.hw);
+	}
+	free_chip(NULL);
+	fwbuild_make(&fw);
+	fwbuild_words(&fw, KVGPU_FW_FECS_DATA)[1] = 0x3ffc;
+	fwbuild_seal(&fw);
+	chip_make(fw.data, fw.size);
+	assert_int_equal(hw_gr_init(&chip.hw), -ENOSPC);
+	assert_false(chip.fecs.outside);
+	hw_gr_fini(&chip.hw);
+}
+
+/* ------------------------------------------------------------------ exceptions */
+
+static void acknowledges_sources_first(void **state)
+{
+	const u32 mp = GR_TPC(2, 1, TPC_MP_GLOBAL_ESR), arm = GR_ESR_ENABLE | GR_ESR_CLEAR;
+
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	chip_set(GR_INTR, GR_INTR_TRAP | GR_INTR_FECS);
+	chip_set(GR_TRAP, GR_TRAP_GPC | GR_TRAP_MACRO | GR_TRAP_ROP);
+	chip_set(GR_TRAP_GPC_MASK, BIT(2));
+	chip_set(GR_GPC(2, GPC_GPCCS + GPCCS_TRAP), GPCCS_TRAP_TPC(1) | GPCCS_TRAP_ZCULL);
+	chip_set(GR_TPC(2, 1, TPC_TRAP), TPC_TRAP_MP | TPC_TRAP_TEX);
+	chip_set(mp, MP_GLOBAL_MULTIPLE_WARP_ERRORS);
+	chip_set(GR_TPC(2, 1, TPC_MP_WARP_ESR), MP_WARP_ILLEGAL_INSTR_ENCODING);
+	chip_set(GR_FECS + FECS_INTR_UP, FECS_INTR_UP_WATCHDOG);
+	memset(chip.writes, 0, CHIP_BAR0 / 4 * sizeof(u32));
+	kvgpu_hw_gr_ack(&chip.hw);
+	assert_int_equal(chip_reg(GR_TPC(2, 1, TPC_MP_WARP_ESR)), 0);
+	assert_int_equal(chip_reg(mp), MP_GLOBAL_MULTIPLE_WARP_ERRORS);
+	assert_int_equal(chip.writes[mp / 4], 1);
+	assert_int_equal(chip_reg(GR_TPC(2, 1, TPC_TEX_ESR)), arm);
+	assert_int_equal(chip.writes[GR_TPC(2, 1, TPC_POLY_ESR) / 4], 0);
+	assert_int_equal(chip.writes[GR_TPC(2, 0, TPC_TEX_ESR) / 4], 0);
+	assert_int_equal(chip.writes[GR_GPC(2, GPC_ZCULL_ESR) / 4], 1);
+	assert_int_equal(chip.writes[GR_GPC(1, GPC_ZCULL_ESR) / 4], 0);
+	assert_int_equal(chip_reg(GR_MME_ESR), arm);
+	assert_int_equal(chip.writes[GR_FE_ESR / 4], 0);
+	assert_int_equal(chip.writes[GR_ROP(4, ROP_ZROP_ESR) / 4], 1);
+	assert_int_equal(chip_reg(GR_FECS + FECS_INTR_UP_CLR), FECS_INTR_UP_WATCHDOG);
+	assert_int_equal(chip_reg(GR_INTR), GR_INTR_TRAP | GR_INTR_FECS);
+	assert_int_equal(chip_reg(GR_CTRL), GR_CTRL_RESTART | GR_CTRL_FIFO);
+	assert_int_equal(chip.writes[GR_CTRL / 4], 1);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, make_chip, free_chip)
+	const struct CMUnitTest tests[] = {
+		T(ends_as_nouveau_does), T(reads_the_shape), T(every_shape_of_the_family),
+		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded), T(comes_back_after_a_reset),
+		T(fini_gives_all_back), T(every_wait_ends), T(memory_runs_out), T(refuses_odd_shapes),
+		T(refuses_odd_context_sizes), T(lists_stay_in_memory), T(acknowledges_sources_first),
+	};
+
+	const struct CMUnitTest with_files[] = { T(equals_whole_recording) };
+	int failed;
+
+	chip_log(getenv("KVGPU_TEST_LOG"));
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	if (getenv("KVGPU_FW") && getenv("KVGPU_GR_REFERENCE"))
+		failed += cmocka_run_group_tests(with_files, NULL, NULL);
+	return failed;
+}
