@@ -12,6 +12,7 @@
 #define PFFB_SIZE			0x001000
 #define PFFB_MMU			0x100c10	/* 0x100c10-0x100cff: the MMU's */
 #define PFFB_MMU_END			0x100d00
+#define PFFB_MMU_PAGE			0x100c00	/* the block of 0x100 that they are in */
 #define PFFB_LTC_COUNT			0x100800
 
 #define PBFB_BCAST			0x10e000	/* broadcast and common controls, 0x10e000-0x10ffff */

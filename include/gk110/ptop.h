@@ -11,6 +11,9 @@
 #define PTOP_BASE			0x022400
 #define PTOP_SIZE			0x000400
 
+#define PTOP_LOW			0x022000	/* 0x022000-0x0223ff */
+#define PTOP_PMU_ENABLE			0x022210	/* nouveau pmu/gt215.c */
+#define   PTOP_PMU_ENABLE_ON		BIT(0)
 #define PTOP_FUSE_CONTROL		0x022400
 #define   PTOP_FUSE_READOUT		BIT(11)
 #define PTOP_DEVINIT			0x02240c
@@ -59,6 +62,8 @@
 #define   PTOP_ENUM_RUNLIST		GENMASK(24, 21)
 #define   PTOP_ENUM_ENGINE		GENMASK(29, 26)
 #define   PTOP_TYPE			GENMASK(30, 2)
+#define     PTOP_TYPE_GR		0
+#define     PTOP_TYPE_CE0		1		/* CE1, CE2 follow: nouveau top/gk104.c */
 
 /* The K20m: 13 of 15 SMX, five of six frame-buffer partitions. */
 #define   GK110_DESIGN_GPC		5

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * BAR0 as a whole: its size, and the windows of units that nothing else here describes because no driver of this project
+ * programs them. Sources: envytools docs/hw/mmio.rst and rnndb root.xml (GF100- and GK104- columns).
+ */
+#ifndef KVGPU_GK110_MAP_H
+#define KVGPU_GK110_MAP_H
+
+#define GK110_BAR0_SIZE			0x1000000
+
+#define PRMA_BASE			0x007000	/* second way into the register space for real-mode code */
+#define PRMA_SIZE			0x001000
+#define PRMFB_BASE			0x00a000	/* legacy VGA memory window */
+#define PRMFB_SIZE			0x001000
+#define PPWR_BASE			0x00c000	/* unit power gating, 0xc800-0xc808 */
+#define PPWR_SIZE			0x001000
+#define PCI_OTHER_BASE			0x010000	/* configuration space of other functions */
+#define PCI_OTHER_SIZE			0x010000
+#define PEEPHOLE_BASE			0x060000	/* read-write port to any virtual address (gk110/bar.h) */
+#define PEEPHOLE_SIZE			0x001000
+#define HOST_FLUSH_BASE			0x070000
+#define HOST_FLUSH_SIZE			0x001000
+#define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
+#define PVIDEO_SIZE			0x004000
+#define PCODEC_BASE			0x108000	/* falcons between the copy engines and the PMU */
+#define PCODEC_SIZE			0x002000
+#define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */
+#define PP2P_SIZE			0x001000
+#define PXBAR_BASE			0x13a000
+#define PXBAR_SIZE			0x006000
+#define PCOUNTER_BASE			0x180000
+#define PCOUNTER_SIZE			0x040000
+#define PFIFO_UNK1C0_BASE		0x1c0000
+#define PFIFO_UNK1C0_SIZE		0x001000
+#define PMSENC_BASE			0x1c2000
+#define PMSENC_SIZE			0x001000
+#define PRMIO_BASE			0x601000	/* VGA ports, mapped */
+#define PRMIO_SIZE			0x00f000
+#define PDISP_BASE			0x610000
+#define PDISP_SIZE			0x0b0000
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one engine: finds the table line of an access and does what its class says. Bounds, byte enables, masks and counting
+ * are here and nowhere else; the units' hooks see only accesses that their line allows.
+ */
+#include <linux/string.h>
+
+#include <gk110/map.h>
+#include <gk110/ppci.h>
+
+#include "internal.h"
+
+void kvgpu_deny(struct kvgpu_trap *t)
+{
+	t->nr_denied++;
+}
+
+bool kvgpu_target_ok(u32 code)
+{
+	return code != KVGPU_PEER;
+}
+
+static struct kvgpu_reg_slot *slot_of(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, u32 reg)
+{
+	if (l->bulk || l->rd == KVGPU_REG_CONST)
+		return kvgpu_file_slot(t, reg);
+	return kvgpu_file_make(t, reg, l->reset);
+}
+
+static void count_class(struct kvgpu_trap *t, enum kvgpu_reg_class class)
+{
+	if (class == KVGPU_REG_UNLISTED)
+		t->nr_unlisted++;
+	else if (class == KVGPU_REG_DENY)
+		t->nr_denied++;
+}
+
+u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
+{
+	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .now = now };
+	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+	struct kvgpu_reg_slot *s = slot_of(t, l, a.reg);
+
+	t->nr_reads++;
+	if (s)
+		s->rd++;
+	count_class(t, l->rd);
+	if (l->read)
+		return l->read(t, &a);
+	if (l->rd == KVGPU_REG_CONST)
+		return l->reset;
+	return ((s ? s->val : l->reset) & ~l->zero) | l->one;
+}
+
+/* what most registers do with a write */
+static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struct kvgpu_reg_slot *s,
+		       const struct kvgpu_access *a)
+{
+	u32 old = s ? s->val : l->reset, val;
+
+	val = (a->val & ~(l->ro | l->w1c)) | (old & l->ro) | (old & l->w1c & ~a->bits);
+	if (s)
+		s->val = val;
+	else if (!l->bulk)
+		t->nr_dropped++;
+}
+
+static void dispatch(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struct kvgpu_reg_slot *s,
+		     const struct kvgpu_access *a, u32 be)
+{
+	if (l->wr == KVGPU_REG_CONST)
+		return;
+	if (l->wr == KVGPU_REG_TRAP && be != ALL_BITS)
+		kvgpu_deny(t);	/* a command of which only some bytes were written has no defined meaning */
+	else if (l->write)
+		l->write(t, a);
+	else
+		file_write(t, l, s, a);
+}
+
+void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now, struct kvgpu_cmd *cmd)
+{
+	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .bits = val & be, .now = now, .cmd = cmd };
+	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+	struct kvgpu_reg_slot *s = slot_of(t, l, a.reg);
+	bool line = t->line, edge = t->edge;
+
+	memset(cmd, 0, sizeof(*cmd));
+	t->nr_writes++;
+	if (s)
+		s->wr++;
+	count_class(t, l->wr);
+	a.val = ((s ? s->val : l->reset) & ~be) | a.bits;
+	dispatch(t, l, s, &a, be);
+	cmd->irq = t->line != line || (t->edge && !edge);
+	if (cmd->irq && cmd->kind == KVGPU_CMD_NONE)
+		cmd->kind = KVGPU_CMD_IRQ;
+}
+
+void kvgpu_trap_config(struct kvgpu_trap *t, u16 off, u32 val)
+{
+	if (off < PPCI_CONFIG_SIZE)
+		kvgpu_reg_set(t, PPCI_BASE + (off & ~3u), val);
+}
+
+/* Registers that hooks keep in the file get their slots first, so that a full file leaves them alone. */
+static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u, const struct kvgpu_reg_line *l)
+{
+	u32 copy, i, copies = max(u->copies, 1u), count = max(l->count, 1u), stride = l->stride ? l->stride : 4;
+
+	if (l->bulk || (l->wr != KVGPU_REG_EMULATE && l->wr != KVGPU_REG_TRAP) || count > 16)
+		return;
+	for (copy = 0; copy < copies; copy++)
+		for (i = 0; i < count; i++)
+			kvgpu_file_make(t, l->off + copy * u->size + i * stride, l->reset);
+}
+
+void kvgpu_trap_reset(struct kvgpu_trap *t)
+{
+	const u64 counts[] = { t->nr_reads, t->nr_writes, t->nr_unlisted, t->nr_dropped, t->nr_denied };
+	struct kvgpu_trap_cfg cfg = t->cfg;
+	struct kvgpu_reg_slot *slot = t->slot;
+	u32 i, j;
+
+	memset(slot, 0, KVGPU_TRAP_SLOTS * sizeof(*slot));
+	memset(t, 0, sizeof(*t));
+	t->cfg = cfg;
+	t->slot = slot;
+	t->nr_reads = counts[0];
+	t->nr_writes = counts[1];
+	t->nr_unlisted = counts[2];
+	t->nr_dropped = counts[3];
+	t->nr_denied = counts[4];
+	t->ptimer_offset = t->cfg.ptimer_offset;
+	for (i = 0; i < kvgpu_trap_nr_units; i++)
+		for (j = 0; j < kvgpu_trap_units[i]->nr_lines; j++)
+			reserve(t, kvgpu_trap_units[i], &kvgpu_trap_units[i]->line[j]);
+	kvgpu_pmc_reset(t);
+}
+
+void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg, struct kvgpu_reg_slot *slots)
+{
+	memset(t, 0, sizeof(*t));
+	t->cfg = *cfg;
+	t->slot = slots;
+	kvgpu_trap_reset(t);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The virtual FECS, and the GPCCS broadcast. It answers as nouveau's own program does: ready after start, size of a
+ * context, "set channel", and the channel switch by which nouveau has its golden context saved. NVIDIA's program is
+ * not served (its contexts are laid out otherwise, and the host owns contexts): it never reports that it is up.
+ */
+#include <linux/string.h>
+
+#include <gk110/gr.h>
+
+#include "falcon.h"
+
+#define AT(off)		(GR_FECS + (off))
+
+static u32 *scratch(struct kvgpu_trap *t, unsigned int i)
+{
+	return &t->falcon[FALCON_FECS].scratch[i];
+}
+
+static bool instance(u32 word, struct kvgpu_gaddr *inst)
+{
+	u32 target = FIELD_GET(FECS_CHAN_TARGET, word);
+
+	if (!(word & FECS_CHAN_VALID) || !kvgpu_target_ok(target))
+		return false;
+	inst->target = target;
+	inst->addr = (u64)FIELD_GET(FECS_CHAN_INST, word) << 12;
+	return true;
+}
+
+void kvgpu_fecs_start(struct kvgpu_trap *t)
+{
+	*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
+	*scratch(t, FECS_OS_SIZE) = t->cfg.gr_ctx_size;
+}
+
+/* ------------------------------------------------------------------ commands */
+
+static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 word)
+{
+	struct kvgpu_gaddr inst;
+
+	if (!instance(word, &inst)) {
+		kvgpu_deny(t);
+		return;
+	}
+	kvgpu_reg_set(t, AT(FECS_CHAN_ADDR), word);
+	kvgpu_reg_set(t, AT(FECS_CHAN_NEXT), word);
+	*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
+	a->cmd->kind = KVGPU_CMD_GR_BIND;
+	a->cmd->inst = inst;
+}
+
+/* the host writes its golden image where the guest's instance says, before this access completes */
+static void save(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	struct kvgpu_gaddr inst;
+
+	if (!instance(kvgpu_reg_get(t, AT(FECS_CHAN_ADDR)), &inst))
+		return;
+	a->cmd->kind = KVGPU_CMD_GR_SAVE;
+	a->cmd->inst = inst;
+}
+
+static void command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 data = kvgpu_reg_get(t, AT(FECS_WRCMD_DATA));
+
+	kvgpu_reg_set(t, a->reg, a->val);
+	if (!t->falcon[FALCON_FECS].started)
+		return;
+	switch (a->val) {
+	case FECS_OS_CMD_SET_CHAN:
+		set_channel(t, a, data);
+		break;
+	case FECS_OS_CMD_SAVE:
+		save(t, a);
+		*scratch(t, FECS_OS_STATUS) |= FECS_OS_READY;
+		break;
+	case FECS_EXT_CMD_STOP_CTXSW:
+	case FECS_EXT_CMD_START_CTXSW:
+		*scratch(t, FECS_EXT_STATUS2) = FECS_EXT_OK;
+		break;
+	default:
+		*scratch(t, FECS_OS_ERROR) = FECS_OS_BAD_COMMAND | a->val << 16;
+	}
+}
+
+/* a channel switch that the guest asks for: from CHAN_ADDR, whose context is saved, to CHAN_NEXT */
+static void signal_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 next = kvgpu_reg_get(t, AT(FECS_CHAN_NEXT));
+
+	if (!(a->bits & FECS_INTR_CHSW) || !t->falcon[FALCON_FECS].started)
+		return;
+	save(t, a);
+	kvgpu_reg_set(t, AT(FECS_CHAN_ADDR), next);
+	if (a->cmd->kind == KVGPU_CMD_NONE && instance(next, &a->cmd->inst))
+		a->cmd->kind = KVGPU_CMD_GR_BIND;
+}
+
+/* ------------------------------------------------------------------ scratch registers, interrupt to the host */
+
+static u32 scratch_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return *scratch(t, a->idx);
+}
+
+static void scratch_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	*scratch(t, a->idx) = a->val;
+}
+
+static void scratch_clr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	*scratch(t, a->idx) &= ~a->bits;
+}
+
+static void scratch_set_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	*scratch(t, a->idx) |= a->bits;
+}
+
+static void up_set_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, AT(FECS_INTR_UP), kvgpu_reg_get(t, AT(FECS_INTR_UP)) | a->bits);
+}
+
+static void up_clr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, AT(FECS_INTR_UP), kvgpu_reg_get(t, AT(FECS_INTR_UP)) & ~a->bits);
+}
+
+static u32 units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return FIELD_PREP(FECS_UNITS_GPC, t->cfg.topo->gpcs) | FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
+}
+
+#define WHY_RAW	"takes raw addresses; microcode's own, and none runs"
+#define WHY_PRI	"executes register accesses with full authority; microcode's own, and none runs"
+
+static const struct kvgpu_reg_line fecs[] = {
+	KVGPU_LINE_AT(GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write, .src = SRC_NV,
+		      .why = "channel switch on demand: the host hands the guest its golden image"),
+	FALCON_LINES(GR_FECS),
+	KVGPU_LINE_AT(GR_FECS, FECS_SIGNAL, FILE, FILE, .src = SRC_NV, .why = "debug output of the program"),
+	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_DATA, FILE, FILE, .src = SRC_NV, .why = "argument of the next command"),
+	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = command_write, .src = SRC_NV,
+		      .why = "set channel, save: answered by the host; others report a bad command"),
+	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = units_read, .src = SRC_NVRNN, .why = "GPCs and ROPs, the card's"),
+	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_CTRL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
+	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_RDVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
+	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_WRVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH(0), EMULATE, EMULATE, .count = FECS_NR_SCRATCH, .read = scratch_read,
+		      .write = scratch_write, .src = SRC_NV, .why = "0: ready; 1: size of a context"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_CLR(0), CONST, EMULATE, .count = FECS_NR_SCRATCH, .write = scratch_clr_write,
+		      .src = SRC_NV, .why = "clears bits of the scratch registers"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_SET(0), CONST, EMULATE, .count = FECS_NR_SCRATCH, .write = scratch_set_write,
+		      .src = SRC_NV, .why = "sets bits of the scratch registers"),
+	KVGPU_LINE_AT(GR_FECS, FECS_MEM_BASE, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
+	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CHAN, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
+	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CMD, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
+	KVGPU_LINE_AT(GR_FECS, FECS_MEM_TARGET, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
+	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
+		      .why = "instance on the engine: set channel's, or that of a reported exception"),
+	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV, .why = "instance to switch to"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV, .why = "what the program reports, with an exception"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = up_set_write, .src = SRC_NV, .why = "as above"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = up_clr_write, .src = SRC_NV, .why = "as above"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_fecs = {
+	.name = "FECS", .base = GR_FECS, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(fecs),
+	KVGPU_REST(FILE, FILE, "context switch machinery of the real FECS", SRC_NV),
+};
+
+static const struct kvgpu_reg_line gpccs[] = {
+	FALCON_LINES(GR_GPCCS_BCAST),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_gpccs = {
+	.name = "GPCCS", .base = GR_GPCCS_BCAST, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(gpccs),
+	KVGPU_REST(FILE, FILE, "context switch machinery of the real GPCCS", SRC_NV),
+};

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The register file of one vGPU: an open-addressed hash of fixed size. Nothing is ever removed before a reset, so a search
+ * ends at the first free slot; it also ends after PROBES steps, so that no choice of registers makes an access expensive.
+ * A register that finds no slot is not kept: it reads as after POST.
+ */
+#include "internal.h"
+
+#define SLOT_BITS	14
+#define PROBES		64
+
+_Static_assert(KVGPU_TRAP_SLOTS == 1 << SLOT_BITS, "the hash is cut to the number of slots");
+
+static u32 first_slot(u32 reg)
+{
+	return ((reg >> 2) * 0x9e3779b1u) >> (32 - SLOT_BITS);
+}
+
+struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg)
+{
+	u32 i, at = first_slot(reg);
+
+	for (i = 0; i < PROBES; i++) {
+		struct kvgpu_reg_slot *s = &t->slot[(at + i) & (KVGPU_TRAP_SLOTS - 1)];
+
+		if (!s->reg)
+			return NULL;
+		if (s->reg == (reg | 1))
+			return s;
+	}
+	return NULL;
+}
+
+struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val)
+{
+	u32 i, at = first_slot(reg);
+
+	for (i = 0; i < PROBES; i++) {
+		struct kvgpu_reg_slot *s = &t->slot[(at + i) & (KVGPU_TRAP_SLOTS - 1)];
+
+		if (s->reg == (reg | 1))
+			return s;
+		if (!s->reg) {
+			s->reg = reg | 1;
+			s->val = val;
+			t->nr_slots_used++;
+			return s;
+		}
+	}
+	return NULL;
+}
+
+u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg)
+{
+	struct kvgpu_access a = { .reg = reg };
+	const struct kvgpu_reg_slot *s = kvgpu_file_slot((struct kvgpu_trap *)t, reg);
+
+	return s ? s->val : kvgpu_trap_find(&a, NULL)->reset;
+}
+
+void kvgpu_reg_set(struct kvgpu_trap *t, u32 reg, u32 val)
+{
+	struct kvgpu_reg_slot *s = kvgpu_file_make(t, reg, 0);
+
+	if (s)
+		s->val = val;
+	else
+		t->nr_dropped++;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Fuses and straps. Fuse words tell one die from another: a guest gets those that drivers ask for, the rest reads 0. */
+#include <gk110/pfuse.h>
+
+#include "units.h"
+
+/* Speed of the silicon. Open: a real card's; a middle value, so that voltage tables that need one have one. */
+#define SPEEDO	1500
+
+static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->cfg.topo->strap;
+}
+
+static const struct kvgpu_reg_line fuses[] = {
+	KVGPU_LINE(PFUSE_CONTROL, FILE, FILE, .src = SRC_NV, .why = "readout request of nouveau's sequence"),
+	KVGPU_LINE(PFUSE_WORD(PFUSE_TEMP_CALIBRATED), CONST, CONST, .src = SRC_NV,
+		   .why = "0: no temperature for guests"),
+	KVGPU_LINE(PFUSE_WORD(PFUSE_SPEEDO), CONST, CONST, .reset = SPEEDO, .src = SRC_NV,
+		   .why = "nouveau warns when it is 0"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_pfuse = {
+	.name = "PFUSE", .base = PFUSE_BASE, .size = PFUSE_SIZE, KVGPU_UNIT_LINES(fuses),
+	KVGPU_REST(CONST, CONST, "identity of the die is not a guest's business; fuses can't be burnt", SRC_RNN),
+};
+
+static const struct kvgpu_reg_line straps[] = {
+	KVGPU_LINE(PSTRAPS_BOOT0, CONST, CONST, .read = strap_read, .src = SRC_NVRNN,
+		   .why = "crystal and memory straps: nouveau picks VBIOS entries by them"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_pstraps = {
+	.name = "PSTRAPS", .base = PSTRAPS_BASE, .size = PSTRAPS_SIZE, KVGPU_UNIT_LINES(straps),
+	KVGPU_REST(FILE, FILE, "strap overrides, swallowed", SRC_RNN),
+};

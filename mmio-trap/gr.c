@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, thousands of writes: all are
+ * kept for it to read and none goes on, because the host set up GR once for everybody and owns every context. What counts
+ * are idle flags that read idle, and exceptions, which the host reports with copies of the registers that explain them.
+ */
+#include <linux/string.h>
+
+#include <gk110/gr.h>
+#include <gk110/pmc.h>
+
+#include "falcon.h"
+#include "gr.h"
+
+static void intr_update(struct kvgpu_trap *t)
+{
+	kvgpu_intr_source(t, PMC_INTR_GR, kvgpu_reg_get(t, GR_INTR) & kvgpu_reg_get(t, GR_INTR_EN));
+}
+
+static void intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
+	intr_update(t);
+}
+
+static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val);
+	intr_update(t);
+}
+
+/* Acknowledging a GPC ends what it reported: its summary is a level of units that the host has already cleared. */
+static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 acked = kvgpu_reg_get(t, a->reg) & a->bits, g;
+
+	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
+	for (g = 0; g < KVGPU_MAX_GPC; g++)
+		if (acked & 1u << g)
+			kvgpu_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
+}
+
+/* nouveau's last write when it has dealt with an exception */
+static void ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
+	if (!t->gr_halted || !(a->val & GR_CTRL_FIFO))
+		return;
+	t->gr_halted = false;
+	a->cmd->kind = KVGPU_CMD_GR_ACK;
+}
+
+/* error status: a write with CLEAR takes the status away, ENABLE is kept */
+void kvgpu_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 status = a->bits & GR_ESR_CLEAR ? 0 : kvgpu_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;
+
+	kvgpu_reg_set(t, a->reg, status | (a->val & (u32)GR_ESR_ENABLE));
+}
+
+void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (regs[i].reg - GR_BASE < GR_SIZE && !(regs[i].reg & 3))
+			kvgpu_reg_set(t, regs[i].reg, regs[i].val);
+	kvgpu_reg_set(t, GR_TRAP, kvgpu_reg_get(t, GR_TRAP) | trap);
+	kvgpu_reg_set(t, GR_INTR, kvgpu_reg_get(t, GR_INTR) | intr);
+	t->gr_halted = true;
+	intr_update(t);
+}
+
+void kvgpu_gr_reset(struct kvgpu_trap *t)
+{
+	memset(&t->falcon[FALCON_FECS], 0, sizeof(t->falcon[0]));
+	memset(&t->falcon[FALCON_GPCCS], 0, sizeof(t->falcon[0]));
+	kvgpu_reg_set(t, GR_FECS + FECS_CHAN_ADDR, 0);
+	kvgpu_reg_set(t, GR_FECS + FECS_CHAN_NEXT, 0);
+	kvgpu_reg_set(t, GR_INTR, 0);
+	kvgpu_reg_set(t, GR_TRAP, 0);
+	kvgpu_reg_set(t, GR_TRAP_GPC_MASK, 0);
+	t->gr_halted = false;
+	intr_update(t);
+}
+
+static const struct kvgpu_reg_line fe[] = {
+	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NV, .why = "exceptions of this vGPU's contexts"),
+	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV, .why = "which unit trapped"),
+	KVGPU_LINE(GR_DATA_ERROR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
+	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV, .why = "which GPCs trapped"),
+	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host enables what it needs"),
+	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NV, .why = "which of them interrupt"),
+	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
+	KVGPU_LINE(GR_ICMD_DATA, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
+	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
+	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = ctrl_write, .src = SRC_NV,
+		   .why = "restart after an exception: the channel may go on"),
+	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle: polled in golden context making"),
+	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV, .why = "idle: polled hundreds of times in golden context making"),
+	KVGPU_LINE(GR_TRAPPED_ADDR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
+	KVGPU_LINE(GR_TRAPPED_DATA, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
+	KVGPU_LINE(GR_TRAPPED_DATA_HI, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
+	GR_ESR_LINE(GR_FE_ESR),
+	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV, .why = "power mode, changed at once: polled"),
+	KVGPU_LINE(GR_FE_OBJECT(0), FILE, FILE, .count = 8, .src = SRC_NV, .why = "class of each subchannel, with an exception"),
+	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
+	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
+	GR_ESR_LINE(GR_MME_ESR),
+	GR_ESR_LINE(GR_M2MF_ESR),
+	GR_ESR_LINE(GR_DS_ESR),
+	GR_ESR_LINE(GR_PD_ESR),
+	GR_ESR_LINE(GR_UNK6_ESR),
+	GR_ESR_LINE(GR_SKED_ESR),
+	GR_ESR_LINE(GR_SCC_ESR),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_gr_fe = {
+	.name = "GR", .base = GR_BASE, .size = GR_FECS - GR_BASE, KVGPU_UNIT_LINES(fe),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_gr_hub = {
+	.name = "GR_HUB", .base = GR_FECS + FALCON_WINDOW, .size = GR_ROP(0, 0) - GR_FECS - FALCON_WINDOW,
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_gr_rop = {
+	.name = "GR_ROP", .base = GR_ROP(0, 0), .size = GR_GPC_BCAST - GR_ROP(0, 0),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PBDMAs. The guest sees a snapshot that the host took when a channel of this vGPU stopped its PBDMA; what the guest
+ * writes changes the snapshot, and acknowledging an interrupt tells the host to let the channel go on. nouveau overwrites
+ * the method with a no-operation before it acknowledges: then the host skips that method.
+ */
+#include <gk110/fifo.h>
+
+#include "units.h"
+
+/* nouveau gf100_runq_intr: incrementing header of one NOP */
+#define METHOD_SKIP	0x80600008
+
+static u32 intr0_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].intr0;
+}
+
+static u32 intr1_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].intr1;
+}
+
+static void ack(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 intr0, u32 intr1)
+{
+	if (!intr0 && !intr1)
+		return;
+	t->pbdma[a->inst].intr0 &= ~intr0;
+	t->pbdma[a->inst].intr1 &= ~intr1;
+	a->cmd->kind = KVGPU_CMD_PBDMA_ACK;
+	a->cmd->pbdma.pbdma = a->inst;
+	a->cmd->pbdma.intr0 = intr0;
+	a->cmd->pbdma.intr1 = intr1;
+	a->cmd->pbdma.skip = t->pbdma[a->inst].method == METHOD_SKIP;
+}
+
+static void intr0_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	ack(t, a, t->pbdma[a->inst].intr0 & a->bits, 0);
+}
+
+static void intr1_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	ack(t, a, 0, t->pbdma[a->inst].intr1 & a->bits);
+}
+
+static u32 method_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].method;
+}
+
+static void method_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	t->pbdma[a->inst].method = a->val;
+}
+
+static u32 data_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].data;
+}
+
+static void data_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	t->pbdma[a->inst].data = a->val;
+}
+
+static u32 channel_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].chid;
+}
+
+static u32 hce_method_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].hce_method;
+}
+
+static u32 hce_data_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->pbdma[a->inst].hce_data;
+}
+
+void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s)
+{
+	if (s->pbdma >= KVGPU_MAX_PBDMA)
+		return;
+	t->pbdma[s->pbdma].intr0 |= s->intr0;
+	t->pbdma[s->pbdma].intr1 |= s->intr1;
+	t->pbdma[s->pbdma].method = s->method;
+	t->pbdma[s->pbdma].data = s->data;
+	t->pbdma[s->pbdma].chid = FIELD_PREP(PBDMA_CHANNEL_ID, s->chid.v) | PBDMA_CHANNEL_VALID;
+	t->pbdma[s->pbdma].hce_method = s->hce_method;
+	t->pbdma[s->pbdma].hce_data = s->hce_data;
+	t->pbdma_pending |= 1u << s->pbdma;
+	kvgpu_fifo_update(t);
+}
+
+static const struct kvgpu_reg_line lines[] = {
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read, .write = method_write,
+		      .src = SRC_NVRNN, .why = "the method that stopped the channel; a NOP over it says: skip"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = data_read, .write = data_write, .src = SRC_NVRNN,
+		      .why = "its argument"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = intr0_read, .write = intr0_write, .src = SRC_NVRNN,
+		      .why = "what went wrong with a channel of this vGPU; an acknowledge lets it go on"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN, .why = "the host enables what it needs"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = channel_read, .src = SRC_NV,
+		      .why = "channel of the snapshot, in the guest's numbers"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_TIMEOUT, FILE, FILE, .reset = PBDMA_TIMEOUT_RESET, .src = SRC_RNN,
+		      .why = "the host's"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_STALL, FILE, FILE, .reset = PBDMA_INTR0_STALL_RESET, .src = SRC_NVRNN,
+		      .why = "the host decides what stops a PBDMA"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_STALL, FILE, FILE, .reset = PBDMA_INTR1_STALL_RESET, .src = SRC_NVRNN,
+		      .why = "the host decides what stops a PBDMA"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = intr1_read, .write = intr1_write, .src = SRC_NVRNN,
+		      .why = "what the copy engines' front end refused; an acknowledge lets the channel go on"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN, .why = "the host enables what it needs"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_METHOD, EMULATE, CONST, .read = hce_method_read, .src = SRC_NV,
+		      .why = "method that was refused"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_DATA, EMULATE, CONST, .read = hce_data_read, .src = SRC_NV,
+		      .why = "its argument"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_pbdma = {
+	.name = "PBDMA", .base = PBDMA_BASE, .size = PBDMA_STRIDE, .copies = KVGPU_MAX_PBDMA, KVGPU_UNIT_LINES(lines),
+};

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PBUS, the windows into memory, and the flushes. BAR1 and BAR3 are this vGPU's slices of the card's: a guest that binds
+ * an instance block gets its page tables shadowed into the slice, "physical" mode shows its own partition.
+ */
+#include <gk110/bar.h>
+#include <gk110/map.h>
+#include <gk110/pbus.h>
+
+#include "units.h"
+
+/* for a target that is none the window shows nothing: the command says PEER, and the room that serves it reads 0 */
+static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val);
+	a->cmd->kind = KVGPU_CMD_PRAMIN;
+	a->cmd->pramin.base.target = FIELD_GET(HOSTMEM_PRAMIN_TARGET, a->val);
+	a->cmd->pramin.base.addr = (u64)FIELD_GET(HOSTMEM_PRAMIN_BASE, a->val) << HOSTMEM_PRAMIN_BASE_SHIFT;
+	if (a->cmd->pramin.base.target != KVGPU_VRAM)
+		kvgpu_deny(t);
+}
+
+static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 target = FIELD_GET(HOSTMEM_TARGET, a->val);
+	bool virt = a->val & HOSTMEM_VIRTUAL;
+
+	kvgpu_reg_set(t, a->reg, a->val);
+	if (virt && !kvgpu_target_ok(target)) {
+		kvgpu_deny(t);
+		return;
+	}
+	a->cmd->kind = KVGPU_CMD_BAR_BIND;
+	a->cmd->bar.bar = a->reg == HOSTMEM_BAR1 ? 1 : 3;
+	a->cmd->bar.is_virtual = virt;
+	if (virt) {
+		a->cmd->bar.inst.target = target;
+		a->cmd->bar.inst.addr = (u64)FIELD_GET(HOSTMEM_INST, a->val) << HOSTMEM_INST_SHIFT;
+	}
+}
+
+static void flush_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	if (a->bits & FLUSH_TRIGGER)
+		a->cmd->kind = KVGPU_CMD_FLUSH;
+}
+
+static const struct kvgpu_reg_line lines[] = {
+	KVGPU_LINE(PBUS_INTR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
+		   .why = "bus errors are the host's alarm; none is raised for a guest"),
+	KVGPU_LINE(PBUS_INTR_EN, FILE, FILE, .src = SRC_NVRNN, .why = "nothing to enable"),
+	KVGPU_LINE(PBUS_INTR_EN_NRHOST, FILE, FILE, .src = SRC_RNN, .why = "nothing to enable"),
+	KVGPU_LINE(HOSTMEM_PRAMIN, FILE, TRAP, .write = pramin_write, .src = SRC_NVRNN,
+		   .why = "where the BAR0 window looks: inside the vGPU's partition, never at system memory"),
+	KVGPU_LINE(HOSTMEM_BAR1, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
+		   .why = "instance block of BAR1: its tables are shadowed into the slice"),
+	KVGPU_LINE(HOSTMEM_BAR3, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
+		   .why = "instance block of BAR3: its tables are shadowed into the slice"),
+	KVGPU_LINE(HOSTMEM_PEEPHOLE, DENY, DENY, .src = SRC_RNN,
+		   .why = "would give the port at 0x60000 an address space to read and write"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_pbus = {
+	.name = "PBUS", .base = PBUS_BASE, .size = PBUS_SIZE, KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch: kept for who wrote them", SRC_RNN),
+};
+
+static const struct kvgpu_reg_line flushes[] = {
+	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+		   .why = "BAR writes reach memory before the write completes: bit 1 never reads busy"),
+	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+		   .why = "done when the write completes: bits 1:0 never read busy"),
+	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_write, .src = SRC_NV,
+		   .why = "done when the write completes: bits 1:0 never read busy"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_flush = {
+	.name = "HOST_FLUSH", .base = HOST_FLUSH_BASE, .size = HOST_FLUSH_SIZE, KVGPU_UNIT_LINES(flushes),
+};

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's; a guest that asks gets
+ * an empty reply at once, for nouveau waits without limit for it (gt215_pmu_send).
+ */
+#include <gk110/pmc.h>
+#include <gk110/pmu.h>
+
+#include "falcon.h"
+
+#define AT(off)		(PMU_BASE + (off))
+#define RING_BYTES	(PMU_RING_SLOTS * PMU_RING_SLOT)
+#define RING(base)	((u32)(base) | (u32)RING_BYTES << 16)
+
+void kvgpu_pmu_update(struct kvgpu_trap *t)
+{
+	u32 route = kvgpu_reg_get(t, AT(FALCON_INTR_ROUTE));
+	u32 intr = kvgpu_reg_get(t, AT(FALCON_INTR)) & kvgpu_reg_get(t, AT(FALCON_INTR_EN));
+
+	kvgpu_intr_source(t, PMC_INTR_PMU, intr & route & ~(route >> 16) & (u32)FALCON_INTR_ROUTE_HOST);
+}
+
+void kvgpu_pmu_start(struct kvgpu_trap *t)
+{
+	kvgpu_reg_set(t, AT(FALCON_INTR_ROUTE), PMU_ROUTE_HOST);
+	kvgpu_pmu_update(t);
+}
+
+void kvgpu_pmu_reset(struct kvgpu_trap *t)
+{
+	struct kvgpu_vfalcon *f = &t->falcon[FALCON_PMU];
+	unsigned int i;
+
+	f->dmem_ctl = 0;
+	f->imem_ctl = 0;
+	f->started = false;
+	kvgpu_reg_set(t, AT(FALCON_INTR), 0);
+	kvgpu_reg_set(t, AT(FALCON_INTR_EN), 0);
+	kvgpu_reg_set(t, AT(FALCON_INTR_ROUTE), 0);
+	kvgpu_reg_set(t, AT(PMU_FIFO_PUT(0)), 0);
+	kvgpu_reg_set(t, AT(PMU_FIFO_GET(0)), 0);
+	kvgpu_reg_set(t, AT(PMU_RFIFO_PUT), 0);
+	kvgpu_reg_set(t, AT(PMU_RFIFO_GET), 0);
+	for (i = 0; i < PMU_MUTEX_COUNT; i++)
+		kvgpu_reg_set(t, AT(PMU_MUTEX(i)), 0);
+	kvgpu_pmu_update(t);
+}
+
+/* what the memory script process says of its data area; everything else is answered with zeros */
+static void answer(const u32 *msg, u32 *reply)
+{
+	if (msg[PMU_MSG_PROCESS] != PMU_PROC_MEMX || msg[PMU_MSG_MESSAGE] != PMU_MEMX_INFO)
+		return;
+	if (msg[PMU_MSG_DATA0] == PMU_MEMX_INFO_DATA) {
+		reply[PMU_MSG_DATA0] = PMU_IMAGE_MEMX_DATA;
+		reply[PMU_MSG_DATA1] = PMU_IMAGE_MEMX_DATA_SIZE;
+	} else if (msg[PMU_MSG_DATA0] == PMU_MEMX_INFO_TRAIN) {
+		reply[PMU_MSG_DATA0] = PMU_IMAGE_MEMX_TRAIN;
+		reply[PMU_MSG_DATA1] = PMU_IMAGE_MEMX_TRAIN_SIZE;
+	}
+}
+
+static void message(struct kvgpu_trap *t, u32 get)
+{
+	u32 msg[4], reply[4] = { 0 }, put = kvgpu_reg_get(t, AT(PMU_RFIFO_PUT)), i;
+	u32 from = PMU_IMAGE_FIFO + (get % PMU_RING_SLOTS) * PMU_RING_SLOT;
+	u32 to = PMU_IMAGE_RFIFO + (put % PMU_RING_SLOTS) * PMU_RING_SLOT;
+
+	for (i = 0; i < ARRAY_SIZE(msg); i++)
+		msg[i] = kvgpu_falcon_dmem_get(t, FALCON_PMU, from + 4 * i);
+	if (((put - kvgpu_reg_get(t, AT(PMU_RFIFO_GET))) & PMU_RING_COUNTER) >= PMU_RING_SLOTS)
+		return;		/* the guest takes no replies */
+	reply[PMU_MSG_PROCESS] = msg[PMU_MSG_PROCESS];
+	reply[PMU_MSG_MESSAGE] = msg[PMU_MSG_MESSAGE];
+	answer(msg, reply);
+	for (i = 0; i < ARRAY_SIZE(reply); i++)
+		kvgpu_falcon_dmem_set(t, FALCON_PMU, to + 4 * i, reply[i]);
+	kvgpu_reg_set(t, AT(PMU_RFIFO_PUT), (put + 1) & PMU_RING_COUNTER);
+	kvgpu_reg_set(t, AT(FALCON_INTR), kvgpu_reg_get(t, AT(FALCON_INTR)) | (u32)PMU_INTR_USER0);
+}
+
+static void put_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 put = a->val & PMU_RING_COUNTER, get = kvgpu_reg_get(t, AT(PMU_FIFO_GET(0)));
+
+	kvgpu_reg_set(t, a->reg, put);
+	if (!t->falcon[FALCON_PMU].started)
+		return;
+	for (; get != put; get = (get + 1) & PMU_RING_COUNTER)
+		message(t, get);
+	kvgpu_reg_set(t, AT(PMU_FIFO_GET(0)), get);
+	kvgpu_pmu_update(t);
+}
+
+static void rget_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val & PMU_RING_COUNTER);
+}
+
+static u32 h2d_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_FIFO) : 0;
+}
+
+static u32 d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
+}
+
+/* 0 releases; an id is taken when nobody holds it */
+static void mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	if (!a->bits || !kvgpu_reg_get(t, a->reg))
+		kvgpu_reg_set(t, a->reg, a->bits);
+}
+
+static const struct kvgpu_reg_line lines[] = {
+	FALCON_LINES(PMU_BASE),
+	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = put_write, .src = SRC_NV,
+		      .why = "messages to the PMU: taken and answered at once"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV, .why = "messages taken"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV, .why = "replies given"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = rget_write, .src = SRC_NV, .why = "replies read"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_H2D, EMULATE, CONST, .read = h2d_read, .src = SRC_NV,
+		      .why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_D2H, EMULATE, CONST, .read = d2h_read, .src = SRC_NV,
+		      .why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_MUTEX(0), FILE, EMULATE, .count = PMU_MUTEX_COUNT, .write = mutex_write, .src = SRC_NV,
+		      .why = "whose turn it is to use the data port"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_PG_CTRL, FILE, FILE, .src = SRC_NV, .why = "steps of the power gating sequence"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_pmu = {
+	.name = "PMU", .base = PMU_BASE, .size = PMU_SIZE, KVGPU_UNIT_LINES(lines),
+	KVGPU_REST(FILE, FILE, "memory interface and counters of the real falcon: it could touch everything", SRC_NVRNN),
+};

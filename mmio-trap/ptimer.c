@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PTIMER: the host's time plus an offset that the guest sets (nouveau does, when it loads). The rate is always that of the
+ * host, which counts nanoseconds, whatever ratio the guest writes. Times that the GPU itself writes to memory are the host's.
+ */
+#include <gk110/ptimer.h>
+#include <gk110/pmc.h>
+
+#include "units.h"
+
+#define TIME_BITS	(((u64)PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
+#define ALARM_PERIOD	(1ull << 32)
+
+u64 kvgpu_guest_time(const struct kvgpu_trap *t, u64 now)
+{
+	return (now + t->ptimer_offset) & TIME_BITS;
+}
+
+static u32 low_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return (u32)kvgpu_guest_time(t, a->now);
+}
+
+static u32 high_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	return kvgpu_guest_time(t, a->now) >> 32;
+}
+
+static void intr_update(struct kvgpu_trap *t)
+{
+	kvgpu_intr_source(t, PMC_INTR_TIMER, kvgpu_reg_get(t, PTIMER_INTR) & kvgpu_reg_get(t, PTIMER_INTR_EN));
+}
+
+/* The alarm is when the low word is next equal: the distance is unsigned, up to 4.3 s. Armed only while it can interrupt. */
+static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	u32 low = (u32)kvgpu_guest_time(t, a->now), at = kvgpu_reg_get(t, PTIMER_ALARM);
+	u64 tick = a->now - ((a->now + t->ptimer_offset) & ~TIME_BITS & 0xffffffff);	/* when the low word became @low */
+	u64 alarm = 0;
+
+	if (kvgpu_reg_get(t, PTIMER_INTR_EN) & PTIMER_INTR_ALARM)
+		alarm = max(tick + (u32)(at - low), (u64)1);
+	if (alarm == t->ptimer_alarm)
+		return;
+	t->ptimer_alarm = alarm;
+	a->cmd->kind = KVGPU_CMD_ALARM;
+}
+
+static void alarm_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val & PTIMER_TIME_LOW_BITS);
+	alarm_arm(t, a);
+}
+
+static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, a->val & PTIMER_INTR_ALARM);
+	intr_update(t);
+	alarm_arm(t, a);
+}
+
+static void intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
+	intr_update(t);
+}
+
+static void time_set(struct kvgpu_trap *t, const struct kvgpu_access *a, u64 time)
+{
+	t->ptimer_offset += (time & TIME_BITS) - kvgpu_guest_time(t, a->now);
+	alarm_arm(t, a);
+}
+
+static void low_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	time_set(t, a, (kvgpu_guest_time(t, a->now) & ~0xffffffffull) | a->val);
+}
+
+static void high_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
+{
+	time_set(t, a, (u32)kvgpu_guest_time(t, a->now) | (u64)a->val << 32);
+}
+
+void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now)
+{
+	if (!t->ptimer_alarm || now < t->ptimer_alarm)
+		return;
+	/* the low word comes round again */
+	t->ptimer_alarm += (((now - t->ptimer_alarm) >> 32) + 1) * ALARM_PERIOD;
+	kvgpu_reg_set(t, PTIMER_INTR, kvgpu_reg_get(t, PTIMER_INTR) | PTIMER_INTR_ALARM);
+	intr_update(t);
+}
+
+static const struct kvgpu_reg_line lines[] = {
+	KVGPU_LINE(PTIMER_MMIO_FAULT_ADDR, CONST, CONST, .src = SRC_NVRNN,
+		   .why = "failed register accesses are the host's alarm; a guest's never reach the bus"),
+	KVGPU_LINE(PTIMER_MMIO_FAULT_DATA, CONST, CONST, .src = SRC_NVRNN, .why = "as above"),
+	KVGPU_LINE(PTIMER_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NVRNN, .why = "alarm rang; write 1 to clear"),
+	KVGPU_LINE(PTIMER_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
+		   .why = "arms the vGPU's alarm (a timer of the host)"),
+	KVGPU_LINE(PTIMER_CLOCK_DIV, FILE, FILE, .reset = PTIMER_NS_DIV, .src = SRC_NVRNN, .why = "the rate is the host's"),
+	KVGPU_LINE(PTIMER_CLOCK_MUL, FILE, FILE, .reset = PTIMER_NS_MUL, .src = SRC_NVRNN, .why = "the rate is the host's"),
+	KVGPU_LINE(PTIMER_CLOCK_SOURCE, FILE, FILE, .reset = PTIMER_NS_SOURCE_MUL - 1, .src = SRC_NVRNN,
+		   .why = "the rate is the host's"),
+	KVGPU_LINE(PTIMER_TIME_LOW, EMULATE, EMULATE, .read = low_read, .write = low_write, .src = SRC_NVRNN,
+		   .why = "host's time plus the vGPU's offset; a write changes the offset"),
+	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, EMULATE, .read = high_read, .write = high_write, .src = SRC_NVRNN,
+		   .why = "as above"),
+	KVGPU_LINE(PTIMER_ALARM, FILE, EMULATE, .write = alarm_write, .src = SRC_NVRNN, .why = "the vGPU's alarm"),
+};
+
+const struct kvgpu_reg_unit kvgpu_unit_ptimer = {
+	.name = "PTIMER", .base = PTIMER_BASE, .size = PTIMER_SIZE, KVGPU_UNIT_LINES(lines),
+};

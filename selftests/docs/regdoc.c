@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Prints docs/registers.md: what a guest's access to each register means, from the tables that decide it. */
+#include <stdio.h>
+
+#include <mmio-trap/units.h>
+
+static const char *class_name(enum kvgpu_reg_class class)
+{
+	static const char *const names[] = {
+		[KVGPU_REG_UNLISTED] = "unlisted", [KVGPU_REG_CONST] = "const", [KVGPU_REG_FILE] = "file",
+		[KVGPU_REG_EMULATE] = "emulate", [KVGPU_REG_TRAP] = "**trap**", [KVGPU_REG_DENY] = "*deny*",
+	};
+
+	return names[class];
+}
+
+static void place(const struct kvgpu_reg_unit *u, const struct kvgpu_reg_line *l)
+{
+	printf("0x%06x", l->off);
+	if (l->count > 1)
+		printf(" + 0x%x x %u", l->stride ? l->stride : 4, l->count);
+	if (u->copies > 1)
+		printf(", per copy");
+}
+
+static void bits(const struct kvgpu_reg_line *l)
+{
+	if (l->reset && l->rd != KVGPU_REG_EMULATE)
+		printf("; %s 0x%x", l->rd == KVGPU_REG_CONST ? "reads" : "at first", l->reset);
+	if (l->w1c)
+		printf("; write 1 to clear");
+	if (l->zero)
+		printf("; 0x%x read 0", l->zero);
+	if (l->one)
+		printf("; 0x%x read 1", l->one);
+}
+
+static void unit(const struct kvgpu_reg_unit *u)
+{
+	unsigned int copies = u->copies ? u->copies : 1, i;
+
+	printf("\n## %s: 0x%06x-0x%06x", u->name, u->base, u->base + copies * u->size - 1);
+	if (copies > 1)
+		printf(", %u copies of 0x%x", copies, u->size);
+	printf("\n\n| register | offset | read | write | why | source |\n|---|---|---|---|---|---|\n");
+	for (i = 0; i < u->nr_lines; i++) {
+		const struct kvgpu_reg_line *l = &u->line[i];
+
+		printf("| %s | ", l->name);
+		place(u, l);
+		printf(" | %s | %s | %s", class_name(l->rd), class_name(l->wr), l->why);
+		bits(l);
+		printf(" | %s |\n", l->src);
+	}
+	if (u->rest.rd != KVGPU_REG_UNLISTED)
+		printf("| all others | | %s | %s | %s | %s |\n", class_name(u->rest.rd), class_name(u->rest.wr), u->rest.why,
+		       u->rest.src);
+	else
+		printf("| all others | | unlisted | unlisted | kept, read back and counted | |\n");
+}
+
+int main(void)
+{
+	const char *bad = kvgpu_trap_check_tables();
+	unsigned int i;
+
+	if (bad) {
+		fprintf(stderr, "regdoc: %s\n", bad);
+		return 1;
+	}
+	printf("# What a guest's register access means\n\n"
+	       "Made from the tables of `mmio-trap/` by `make registers-doc`; do not edit. No access of a guest reaches the chip:\n"
+	       "a line marked **trap** is decoded into a command, which the module checks for ownership and carries out in its own\n"
+	       "terms; everything else ends in the vGPU's own state.\n\n"
+	       "| class | read | write |\n|---|---|---|\n"
+	       "| const | a value that never changes | ignored |\n"
+	       "| file | what was last written, or the value after POST | kept |\n"
+	       "| emulate | computed from the vGPU's state | changes the vGPU's state |\n"
+	       "| trap | | becomes a command to the host |\n"
+	       "| deny | as file | kept, does nothing, counted: dangerous on the chip |\n"
+	       "| unlisted | as file | kept, does nothing, counted and listed in debugfs |\n\n"
+	       "Addresses outside of all units are unlisted.\n");
+	for (i = 0; i < kvgpu_trap_nr_units; i++)
+		unit(kvgpu_trap_units[i]);
+	return 0;
+}

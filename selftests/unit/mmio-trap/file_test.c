@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The register file: what it keeps, what happens when it is full, and that a full file harms nothing but itself. */
+#include <string.h>
+
+#include <gk110/gr.h>
+#include <gk110/map.h>
+
+#include "guest.h"
+
+static void values_are_kept(void **state)
+{
+	struct guest *g = guest_new();
+	uint32_t reg;
+
+	for (reg = 0x400800; reg < 0x408800; reg += 8)
+		wr(g, reg, ~reg);
+	for (reg = 0x400800; reg < 0x408800; reg += 8)
+		if (reg != 0x404000 && reg != 0x404490 && reg != 0x404600 && reg != 0x405840 && reg != 0x406018 &&
+		    reg != 0x407020 && reg != 0x408030)
+			assert_int_equal(rd(g, reg), ~reg);
+	assert_int_equal(g->t.nr_dropped, 0);
+	guest_free(g);
+}
+
+/* patterns that registers come in: dense, one word in many, units far apart */
+static void room_for_twice_what_nouveau_uses(void **state)
+{
+	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
+		{ 0x400800, 4, 1, 0 }, { 0x500000, 0x40, 1, 0 }, { 0x500000, 4, 8, 0x8000 }, { 0x110000, 0x10, 16, 0x1000 },
+	};
+	unsigned int p, i, n;
+
+	for (p = 0; p < ARRAY_SIZE(patterns); p++) {
+		struct guest *g = guest_new();
+		unsigned int per_row = 8000 / patterns[p].rows;
+
+		for (n = 0; n < patterns[p].rows; n++)
+			for (i = 0; i < per_row; i++)
+				wr(g, patterns[p].base + n * patterns[p].row + (i * patterns[p].stride) % 0x40000, 1);
+		assert_int_equal(g->t.nr_dropped, 0);
+		guest_free(g);
+	}
+}
+
+static void fill(struct guest *g)
+{
+	uint32_t reg;
+
+	for (reg = 0x800000; reg < GK110_BAR0_SIZE; reg += 4)
+		wr(g, reg, reg);
+	for (reg = 0x400000; reg < 0x420000; reg += 4)
+		rd(g, reg);
+}
+
+static void full_file_drops_only_new_registers(void **state)
+{
+	struct guest *g = guest_new();
+	uint32_t reg, kept = 0;
+	uint64_t dropped;
+
+	wr(g, 0x405800, 0x1234);
+	fill(g);
+	assert_true(g->t.nr_dropped > 0);
+	assert_in_range(g->t.nr_slots_used, KVGPU_TRAP_SLOTS * 3 / 4, KVGPU_TRAP_SLOTS);
+	assert_int_equal(rd(g, 0x405800), 0x1234);
+	/* each register is kept or reads as after POST; nothing reads as another's value */
+	for (reg = 0x808000; reg < GK110_BAR0_SIZE; reg += 4) {
+		uint32_t val = rd(g, reg);
+
+		assert_true(val == reg || val == 0);
+		kept += val != 0;
+	}
+	assert_true(kept > KVGPU_TRAP_SLOTS / 2);
+	/* constants and reset values do not need room */
+	assert_int_equal(rd(g, 0x000000), 0x0f0000a1);
+	assert_int_equal(rd(g, 0x022438), KVGPU_GUEST_FBP);
+	dropped = g->t.nr_dropped;
+	wr(g, 0x111204, 5);
+	assert_int_equal(g->t.nr_dropped, dropped);
+	guest_free(g);
+}
+
+static void full_file_leaves_commands_and_interrupts(void **state)
+{
+	struct guest *g = guest_new();
+
+	fill(g);
+	wr(g, 0x000640, 0xffffffff);
+	wr(g, 0x002140, 0xffffffff);
+	wr(g, 0x000140, 1);
+	kvgpu_trap_nonstall(&g->t);
+	assert_true(message_due(g));
+	assert_int_equal(rd(g, 0x000100), 0x100);
+	assert_int_equal(wr(g, 0x002634, 7), KVGPU_CMD_PREEMPT);
+	assert_int_equal(rd(g, 0x002634), 0x00100007);
+	assert_int_equal(wr(g, 0x800000, 0x80000123), KVGPU_CMD_CHAN_BIND);
+	assert_int_equal(rd(g, 0x800000), 0x80000123);
+	assert_int_equal(wr(g, 0x001704, 0x80000123), KVGPU_CMD_BAR_BIND);
+	wr(g, 0x409100, 2);
+	assert_int_equal(rd(g, 0x409800), 0x80000000);
+	guest_free(g);
+}
+
+static void accesses_are_counted(void **state)
+{
+	struct guest *g = guest_new();
+	const struct kvgpu_reg_slot *s;
+
+	rd(g, 0x000ffc);
+	rd(g, 0x000ffc);
+	wr(g, 0x000ffc, 9);
+	assert_int_equal(rd(g, 0x000ffc), 9);
+	assert_int_equal(g->t.nr_unlisted, 4);
+	assert_int_equal(g->t.nr_reads, 3);
+	assert_int_equal(g->t.nr_writes, 1);
+	s = kvgpu_file_slot(&g->t, 0x000ffc);
+	assert_non_null(s);
+	assert_int_equal(s->rd, 3);
+	assert_int_equal(s->wr, 1);
+	rd(g, 0x300000);
+	assert_null(kvgpu_file_slot(&g->t, 0x300000));
+	guest_free(g);
+}
+
+/* offsets beyond BAR0 or unaligned can't come; if they do they stay inside */
+static void offsets_wrap(void **state)
+{
+	struct guest *g = guest_new();
+
+	wr(g, 0x405803, 0x77);
+	assert_int_equal(rd(g, 0xff405800), 0x77);
+	guest_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_kept),
+		cmocka_unit_test(room_for_twice_what_nouveau_uses),
+		cmocka_unit_test(full_file_drops_only_new_registers),
+		cmocka_unit_test(full_file_leaves_commands_and_interrupts),
+		cmocka_unit_test(accesses_are_counted),
+		cmocka_unit_test(offsets_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
