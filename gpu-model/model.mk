@@ -35,8 +35,7 @@ model: $(MODEL) $(VBIOS) ## the GPU model and its VBIOS
 plugin: $(PLUGIN) ## the helper that re-points mapped BAR pages inside QEMU
 print-model: ; @echo '$(MODEL)'
 print-plugin: ; @echo '$(PLUGIN)'
-print-kvgpu: ; @echo ''
 
 -include $(MODEL_OBJ:.o=.d) $(O)/gpu-model/main.d
 
-.PHONY: model plugin print-model print-plugin print-kvgpu
+.PHONY: model plugin print-model print-plugin

@@ -64,6 +64,10 @@ FUZZSRC_gpu-model/gr/qmd_fuzz		:= gpu-model/gr/qmd.c
 FUZZSRC_gpu-model/gr/methods_fuzz	:= $(GR_SRC)
 FUZZSRC_gpu-model/gr/context_fuzz	:= $(GR_SRC)
 
+# --- command line
+UNIT_TESTS += gpu-model/main_test
+SRC_gpu-model/main_test		:=
+
 # --- vfio and the helper inside QEMU
 VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) selftests/unit/gpu-model/vfio/fake_device.c
 UNIT_TESTS += $(addprefix gpu-model/vfio/,messages_test dma_test irq_test pci_test server_test barmap_test)
@@ -90,3 +94,44 @@ SRC_gpu-model/fifo/recovery_test := $(FIFO_SRC)
 FUZZ_TESTS += gpu-model/fifo/decode_fuzz gpu-model/fifo/runlist_fuzz
 FUZZSRC_gpu-model/fifo/decode_fuzz	:= gpu-model/fifo/decode.c
 FUZZSRC_gpu-model/fifo/runlist_fuzz	:= gpu-model/fifo/runlist.c
+
+# --- mmio-trap
+TRAP_SRC	:= $(wildcard mmio-trap/*.c)
+TRAP_TESTS	:= $(addprefix mmio-trap/,table_test trace_test poll_test intr_test command_test boot_test file_test)
+UNIT_TESTS += $(TRAP_TESTS)
+$(foreach t,$(TRAP_TESTS),$(eval SRC_$(t) := $(TRAP_SRC) selftests/unit/mmio-trap/guest.c))
+FUZZ_TESTS += mmio-trap/access_fuzz
+FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
+
+$(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
+registers-doc: $(O)/regdoc ## writes docs/registers.md from the tables of mmio-trap
+	$(O)/regdoc > docs/registers.md
+check-registers-doc: $(O)/regdoc
+	@$(O)/regdoc | diff -u docs/registers.md - || { echo "docs/registers.md is stale: make registers-doc"; exit 1; }
+.PHONY: registers-doc check-registers-doc
+
+# --- hw: the firmware file, and bring-up of the graphics engine on a fake chip with kernel services of its own
+HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grshape.c grtrap.c fecs.c golden.c)
+UNIT_TESTS += hw/firmware_test hw/gr_sequence_test
+SRC_hw/firmware_test	:= hw/fwfile.c selftests/unit/hw/fwbuild.c
+SRC_hw/gr_sequence_test	:= $(HW_GR_SRC) $(addprefix selftests/unit/hw/,chip.c fwbuild.c)
+FUZZ_TESTS += hw/firmware_fuzz
+FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
+$(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
+	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
+
+# --- gtt-shadow; sync_test --bench measures
+SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)
+SHADOW_GUEST	:= $(addprefix selftests/unit/gtt-shadow/,guest.c chip.c oracle.c) gpu-model/mmu/kind.c
+SHADOW_TESTS	:= $(addprefix gtt-shadow/,walk_test sync_test space_test subst_test pin_test window_test)
+UNIT_TESTS += $(SHADOW_TESTS) $(addprefix gtt-shadow/,pte_test inst_test runlist_test patch_test)
+$(foreach t,$(SHADOW_TESTS),$(eval SRC_$(t) := $(SHADOW_SRC) $(SHADOW_GUEST)))
+SRC_gtt-shadow/sync_test	+= selftests/unit/gtt-shadow/bench.c
+SRC_gtt-shadow/pte_test		:= gtt-shadow/pte.c gpu-model/mmu/kind.c
+SRC_gtt-shadow/inst_test	:= gtt-shadow/inst.c
+SRC_gtt-shadow/runlist_test	:= gtt-shadow/runlist.c
+SRC_gtt-shadow/patch_test	:= gtt-shadow/patch.c
+FUZZ_TESTS += gtt-shadow/shadow_fuzz
+FUZZSRC_gtt-shadow/shadow_fuzz	:= $(SHADOW_SRC) $(SHADOW_GUEST)

@@ -5,6 +5,8 @@
 
 #include "uffd_window.h"
 
+#pragma GCC visibility push(hidden)	/* as in uffd_window.h */
+
 struct helper {
 	struct uw win;
 	int calls, faults;
@@ -22,5 +24,7 @@ void helper_stop(struct helper *h);
 
 /* connects to the model's plugin socket; fd or -errno */
 int helper_connect(const char *path);
+
+#pragma GCC visibility pop
 
 #endif

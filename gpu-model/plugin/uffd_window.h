@@ -13,6 +13,9 @@
 #define UW_MAX_AREAS	16
 #define UW_RESERVE	16
 
+/* QEMU exports its own names, and they would win over ours: calls must stay inside the helper */
+#pragma GCC visibility push(hidden)
+
 struct uw_area {			/* one mapping that QEMU made of (a part of) a window */
 	uint8_t *va;
 	uint32_t win, page, nr_pages;	/* which pages of the window it shows */
@@ -59,5 +62,7 @@ int uw_apply(struct uw *w, const struct barmap_op *ops, unsigned int nr);
 
 /* waits for one fault; 1 and *@f, 0 for an event that needs nothing, -errno when there will be no more */
 int uw_read_fault(struct uw *w, struct barmap_fault *f);
+
+#pragma GCC visibility pop
 
 #endif

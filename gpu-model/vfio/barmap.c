@@ -19,7 +19,7 @@
  *   Nothing here waits for gk110.lock with barmap.lock held; the caller of an invalidate holds both while it waits for
  *   the helper, and the helper needs neither.
  *
- * Transient pages are emptied again after a moment, without use of CPU when there are none:
+ * Transient pages are emptied again after a moment (a few ms at most), without use of CPU when there are none:
  *   - a page without a valid translation reads as ones meanwhile: the access that faulted has to complete somehow. The
  *     fault is recorded per moment and not per access, and writes to the page are lost;
  *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it never reaches memory, but
@@ -37,8 +37,10 @@
 #include "barmap.h"
 
 #define RUN_PAGES	512u		/* mapped at one fault, as far as memory is contiguous */
-#define TRANSIENT_NS	2000000ull
+#define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
+#define LIFE_GROWS	8u		/* to so many times that, when the page is touched again and again */
+#define RECENT_NS	50000000ull
 
 uint64_t barmap_now(void)
 {
@@ -316,8 +318,27 @@ void barmap_reset(struct barmap *b)
 
 /* ------------------------------------------------------------------ faults; lock not held */
 
+/*
+ * On a busy machine a vCPU may be woken and not run before its page is gone again. A page that faults again soon after it
+ * was emptied lives longer each time, so that the access gets through.
+ */
+static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd, uint64_t now)
+{
+	uint64_t life = userd ? USERD_NS : TRANSIENT_NS, longer = life;
+	unsigned int i;
+
+	for (i = 0; i < BARMAP_NR_RECENT; i++) {
+		const struct barmap_transient *t = &b->recent[i];
+
+		if (t->life && t->win == w && t->page == page && now - t->deadline < RECENT_NS && 2 * t->life > longer)
+			longer = 2 * t->life;
+	}
+	return longer < LIFE_GROWS * life ? longer : LIFE_GROWS * life;
+}
+
 static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bool userd)
 {
+	uint64_t now = barmap_now(), life = transient_life(b, w, page, userd, now);
 	struct barmap_transient *t;
 	unsigned int i;
 
@@ -325,8 +346,7 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 		if (b->transient[i].win == w && b->transient[i].page == page)
 			return;		/* its time stays: a page is not kept for ever by being touched */
 	t = &b->transient[b->nr_transient++];
-	*t = (struct barmap_transient){ .win = w, .page = page, .userd = userd,
-					.deadline = barmap_now() + (userd ? USERD_NS : TRANSIENT_NS) };
+	*t = (struct barmap_transient){ .win = w, .page = page, .userd = userd, .life = life, .deadline = now + life };
 }
 
 /* what a faulting page is to show, and how many pages after it may follow */
@@ -450,6 +470,7 @@ static unsigned int expire_zap(struct barmap *b, uint64_t now, struct barmap_tra
 			continue;
 		}
 		due[n++] = *t;
+		b->recent[b->next_recent++ % BARMAP_NR_RECENT] = *t;
 		if (b->win[t->win].show[t->page] & SHOW_TRANSIENT && usable(b))
 			op_zap(b, t->win, t->page, 1);
 	}

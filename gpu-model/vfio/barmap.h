@@ -8,6 +8,7 @@
 #include "internal.h"
 
 #define BARMAP_NR_TRANSIENT	256
+#define BARMAP_NR_RECENT	16
 
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
 #define SHOW_MAPPED	(1ull << 63)
@@ -29,7 +30,7 @@ struct barmap_window {
 struct barmap_transient {
 	enum bar_window win;
 	uint32_t page;
-	uint64_t deadline;		/* monotonic ns */
+	uint64_t life, deadline;	/* ns, monotonic ns; in recent[] the deadline is past */
 	bool userd;			/* a doorbell may have been rung in it */
 };
 
@@ -52,6 +53,8 @@ struct barmap {
 	uint64_t cuts, max_cuts;	/* mappings made since the windows were whole, and how many there may be */
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;
+	struct barmap_transient recent[BARMAP_NR_RECENT];	/* emptied last, a ring */
+	unsigned int next_recent;
 
 	/* the helper: barmap_link.c */
 	enum barmap_helper helper;

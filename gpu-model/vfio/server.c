@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sockets and the main loop: one client at a time, the statistics socket, signals. All of it in one thread, which runs
- * every register access; it sleeps in poll() when there is nothing to do and never spins (on a machine whose cores are
- * busy, spinning takes time from the very vCPU that is waited for: docs/model-performance.md).
+ * every register access. It sleeps in poll() when there is nothing to do and never spins: where cores are scarce,
+ * spinning takes time from the very vCPU that is waited for.
  *
  * A second client waits until the first is gone, so that a QEMU that is started again need not be timed. When a client is
  * gone, the device is reset and its memory forgotten.

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The command line: what is taken, what is refused, and that a refusal says what is wrong. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#define main model_main
+#include "gpu-model/main.c"
+#undef main
+
+#include <cmocka.h>
+
+/* what main() calls when the line is good: remembered, not done */
+static struct gk110_config got_cfg;
+static struct vfio_options got_opt;
+static bool server_fails, device_fails, run_fails;
+static unsigned int destroyed;
+
+const struct bus_ops vfio_bus_ops;
+
+struct vfio_server *vfio_server_create(const struct vfio_options *opt)
+{
+	got_opt = *opt;
+	return server_fails ? NULL : (struct vfio_server *)&got_opt;
+}
+
+int vfio_server_run(struct vfio_server *s, struct gk110 *g)
+{
+	return run_fails ? -EIO : 0;
+}
+
+void vfio_server_destroy(struct vfio_server *s)
+{
+	destroyed |= 1;
+}
+
+struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus, void *bus_priv)
+{
+	got_cfg = *cfg;
+	return device_fails ? NULL : (struct gk110 *)&got_cfg;
+}
+
+int gk110_start(struct gk110 *g)
+{
+	return 0;
+}
+
+void gk110_stop(struct gk110 *g)
+{
+	destroyed |= 2;
+}
+
+void gk110_destroy(struct gk110 *g)
+{
+	destroyed |= 4;
+}
+
+/* exit code of a command line; what it said on stderr into @said */
+static int command(char *said, size_t cap, int argc, char **argv)
+{
+	int keep = dup(STDERR_FILENO), pipes[2], code;
+	ssize_t n;
+
+	assert_int_equal(pipe(pipes), 0);
+	dup2(pipes[1], STDERR_FILENO);
+	close(pipes[1]);
+	optind = 0;
+	destroyed = 0;
+	code = model_main(argc, argv);
+	fflush(stderr);
+	dup2(keep, STDERR_FILENO);	/* the pipe's last writer is gone */
+	close(keep);
+	n = read(pipes[0], said, cap - 1);
+	said[n > 0 ? n : 0] = 0;
+	close(pipes[0]);
+	return code;
+}
+
+#define RUN(said, ...) ({								\
+	char *argv_[] = { "gk110-model", ##__VA_ARGS__, NULL };				\
+	command(said, sizeof(said), sizeof(argv_) / sizeof(argv_[0]) - 1, argv_);	\
+})
+
+static void test_defaults(void **state)
+{
+	char said[1024];
+
+	assert_int_equal(RUN(said, "--socket", "/s"), 0);
+	assert_string_equal(said, "");
+	assert_string_equal(got_opt.socket, "/s");
+	assert_null(got_opt.plugin_socket);
+	assert_null(got_opt.stats_socket);
+	assert_true(got_cfg.vram_size == 5ull << 30);
+	assert_int_equal(got_cfg.layout, GK110_LAYOUT_FLAT);
+	assert_true(got_cfg.ce_bytes_per_s == 0 && got_cfg.gr_warps_per_s == 0 && !got_cfg.verbose);
+	assert_string_equal(strrchr(got_cfg.vbios_path, '/'), "/k20m.rom");
+	assert_true(strlen(got_cfg.vbios_path) > strlen("/k20m.rom"));
+	assert_int_equal(destroyed, 7);
+}
+
+static void test_everything(void **state)
+{
+	char said[1024];
+
+	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t", "--vram", "640M", "--vbios",
+			     "/rom", "--layout", "card", "--ce-rate", "500M", "--gr-rate", "20k", "--verbose"), 0);
+	assert_string_equal(got_opt.plugin_socket, "/p");
+	assert_string_equal(got_opt.stats_socket, "/t");
+	assert_true(got_cfg.vram_size == 640ull << 20);
+	assert_string_equal(got_cfg.vbios_path, "/rom");
+	assert_int_equal(got_cfg.layout, GK110_LAYOUT_CARD);
+	assert_true(got_cfg.ce_bytes_per_s == 500000000);
+	assert_true(got_cfg.gr_warps_per_s == 20000);
+	assert_true(got_cfg.verbose);
+}
+
+static void test_sizes(void **state)
+{
+	static const struct { const char *text; uint64_t want; } good[] = {
+		{ "0", 0 }, { "5368709120", 5ull << 30 }, { "5G", 5ull << 30 }, { "5g", 5ull << 30 }, { "1T", 1ull << 40 },
+		{ "16K", 16384 },
+	};
+	static const char *const bad[] = {
+		"", "G", "-1", "+1", " 1", "1 ", "1X", "1GB", "5.5G", "0x10", "99999999999999999999", "16777216T", "1K1",
+	};
+	unsigned int i;
+	uint64_t val;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(parse_scaled(good[i].text, 1024, &val), 0);
+		assert_true(val == good[i].want);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!parse_scaled(bad[i], 1024, &val))
+			fail_msg("'%s' was taken", bad[i]);
+}
+
+static void check_refused(int code, const char *said, const char *want)
+{
+	assert_int_equal(code, EXIT_USAGE);
+	assert_int_equal(destroyed, 0);
+	if (!strstr(said, want) || !strstr(said, "--help"))
+		fail_msg("'%s' where '%s' is due", said, want);
+}
+
+static void test_refused(void **state)
+{
+	char said[1024];
+
+	check_refused(RUN(said), said, "--socket PATH is missing");
+	check_refused(RUN(said, "--socket", ""), said, "needs a path");
+	check_refused(RUN(said, "--socket"), said, "requires an argument");
+	check_refused(RUN(said, "--bogus"), said, "unrecognized option");
+	check_refused(RUN(said, "--socket", "/s", "more"), said, "unexpected argument 'more'");
+	check_refused(RUN(said, "--socket", "/s", "--vram", "five"), said, "--vram five");
+	check_refused(RUN(said, "--socket", "/s", "--layout", "round"), said, "flat or card");
+	check_refused(RUN(said, "--socket", "/s", "--ce-rate", "fast"), said, "--ce-rate fast");
+	check_refused(RUN(said, "--socket", "/s", "--gr-rate", "-5"), said, "--gr-rate -5");
+	check_refused(RUN(said, "--socket", "/s", "--stats-socket", "/s"), said, "two sockets");
+}
+
+static void test_failures(void **state)
+{
+	char said[1024];
+
+	server_fails = true;
+	assert_int_equal(RUN(said, "--socket", "/s"), EXIT_START);
+	server_fails = false;
+	device_fails = true;
+	assert_int_equal(RUN(said, "--socket", "/s"), EXIT_START);
+	assert_true(destroyed & 1);		/* sockets do not stay behind */
+	device_fails = false;
+	run_fails = true;
+	assert_int_equal(RUN(said, "--socket", "/s"), EXIT_RUN);
+	assert_int_equal(destroyed, 7);
+	run_fails = false;
+}
+
+static void test_help(void **state)
+{
+	const struct option *o;
+	char said[1024];
+
+	assert_int_equal(RUN(said, "--help"), EXIT_OK);
+	assert_int_equal(RUN(said, "--version"), EXIT_OK);
+	assert_int_equal(destroyed, 0);
+	for (o = options; o->name; o++)
+		if (!strstr(help_text, o->name))
+			fail_msg("--help does not mention --%s", o->name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_failures), cmocka_unit_test(test_help),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
