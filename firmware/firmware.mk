@@ -16,6 +16,7 @@ $(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/
 
 firmware: $(FIRMWARE) ## the tool that reads the host's GR firmware out of nouveau.ko
 firmware-asan: $(O)/asan/kvgpu-firmware
+print-firmware: ; @echo '$(FIRMWARE)'
 print-firmware-asan: ; @echo '$(O)/asan/kvgpu-firmware'
 
-.PHONY: firmware firmware-asan print-firmware-asan
+.PHONY: firmware firmware-asan print-firmware print-firmware-asan

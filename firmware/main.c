@@ -44,13 +44,15 @@ static char *find_module(const char *release)
 	return NULL;
 }
 
-static void make_parent(const char *path)
+/* all directories above @path; open() tells when one could not be made */
+static void make_parents(const char *path)
 {
-	char *dir = strdup(path), *slash = dir ? strrchr(dir, '/') : NULL;
+	char *dir = strdup(path), *slash = dir;
 
-	if (slash && slash != dir) {
+	while (slash && (slash = strchr(slash + 1, '/'))) {
 		*slash = 0;
-		mkdir(dir, 0755);	/* one level is all the default needs; open() tells when it was not enough */
+		mkdir(dir, 0755);
+		*slash = '/';
 	}
 	free(dir);
 }
@@ -62,7 +64,7 @@ static bool write_image(const char *path, const struct image *img)
 	bool ok = false;
 	FILE *f;
 
-	make_parent(path);
+	make_parents(path);
 	if (asprintf(&tmp, "%s.new", path) < 0)
 		return false;
 	f = fopen(tmp, "wb");

@@ -75,6 +75,12 @@ if [ "$bad" -eq 0 ]; then ok "a damaged firmware file is noticed"; else not_ok "
 "$tool" --check /dev/null >/dev/null 2>"$work/err"
 if [ $? -eq 1 ]; then ok "an empty firmware file is refused"; else not_ok "an empty firmware file is refused"; fi
 
+if "$tool" --quiet --module "$ko" --output "$work/a/b/c/fw" 2>"$work/err" && [ -s "$work/a/b/c/fw" ]; then
+	ok "missing directories are made"
+else
+	not_ok "missing directories are made"
+fi
+
 "$tool" --kernel x --module y >/dev/null 2>"$work/err"
 if [ $? -eq 2 ]; then ok "wrong usage gives exit code 2"; else not_ok "wrong usage gives exit code 2"; fi
 printf '1..%d\n' "$n"
