@@ -143,11 +143,24 @@ int hw_bar_init(struct kvgpu_hw *hw)
 	return ret ?: init_bar3(hw);
 }
 
-/* leaves both windows in physical mode, as a reset does; the pool's memory goes with the pool */
+static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(b->small); i++)
+		kvgpu_hw_vram_free(hw, &b->small[i]);
+	kvgpu_hw_vram_free(hw, &b->big);
+	kvgpu_hw_vram_free(hw, &b->pd);
+	kvgpu_hw_vram_free(hw, &b->inst);
+}
+
+/* leaves both windows in physical mode, as a reset does */
 void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);
 	hw_wr(hw, HOSTMEM_BAR1, 0);
+	free_tables(hw, &hw->p->bar3);
+	free_tables(hw, &hw->p->bar1);
 }
 
 static struct hw_bar *the_bar(struct kvgpu_hw *hw, unsigned int bar)

@@ -11,6 +11,7 @@
 #include "gk110/gr.h"
 #include "gk110/pfb.h"
 #include "gk110/ptimer.h"
+#include "gk110/therm.h"
 #include "hw/internal.h"
 
 #define PROM_BASE	0x300000
@@ -148,6 +149,46 @@ static int read_memory(struct kvgpu_hw *hw)
 	return 0;
 }
 
+static void seed(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
+{
+	if (t->nr_seed == KVGPU_MAX_SEED)
+		return;
+	t->seed[t->nr_seed].reg = reg;
+	t->seed[t->nr_seed++].val = hw_rd(hw, reg);
+}
+
+/*
+ * Voltage PWM and clock generators as POST left them: nouveau (volt/gk104.c, clk/gk104.c) reads and divides by these, so a
+ * part of them would be worse than none.
+ */
+static void read_seeds(struct kvgpu_hw *hw)
+{
+	static const u32 plls[] = {
+		PCLOCK_VCO(0), PCLOCK_VCO(1), PCLOCK_MEM_PLL, PCLOCK_MEM_REFPLL, PCLOCK_PLL(0), PCLOCK_PLL(1), PCLOCK_PLL(2),
+		PCLOCK_PLL(3), PCLOCK_PLL(4), PCLOCK_PLL(5), PCLOCK_PLL(6), PCLOCK_PLL(7),
+	};
+	struct kvgpu_topo *t = &hw->topo;
+	unsigned int i;
+
+	seed(t, hw, PTHERM_VID_DIV);
+	seed(t, hw, PTHERM_VID_DUTY);
+	for (i = 0; i < ARRAY_SIZE(plls); i++) {
+		seed(t, hw, plls[i] + PLL_CTRL);
+		seed(t, hw, plls[i] + PLL_COEF);
+		seed(t, hw, plls[i] + PLL_FRAC);
+	}
+	for (i = 0; i < PCLOCK_NR_DOMAIN; i++) {
+		seed(t, hw, PCLOCK_PLL_SRC(i));
+		seed(t, hw, PCLOCK_DIV_SRC(i));
+		seed(t, hw, PCLOCK_DIV(i));
+		seed(t, hw, PCLOCK_POST_DIV(i));
+	}
+	seed(t, hw, PCLOCK_SRC_SEL);
+	seed(t, hw, PCLOCK_MEM_DIV_SRC);
+	seed(t, hw, PCLOCK_MEM_DIV);
+	seed(t, hw, PCLOCK_MEM_SRC);
+}
+
 int hw_chip_probe(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
@@ -165,6 +206,7 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	ret = read_memory(hw);
 	if (ret)
 		return ret;
+	read_seeds(hw);
 	t->strap = hw_rd(hw, 0x101000);		/* straps, rnndb PSTRAPS */
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
 	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);

@@ -27,20 +27,32 @@ static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 		     GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->at.v >> GMMU_ADDR_SHIFT));
 }
 
-static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
+#define NR_PIECES	7
+
+static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
 {
-	struct { struct kvgpu_vram *v; u32 size; } want[] = {
+	const struct { struct kvgpu_vram *v; u32 size; } all[NR_PIECES] = {
 		{ &c->inst, RAMIN_SIZE }, { &c->pd, PD_SIZE }, { &c->table, TABLE_SIZE }, { &c->userd, PAGE_SIZE },
 		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
 	};
+
+	*size = all[i].size;
+	return all[i].v;
+}
+
+static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
+{
 	unsigned int i;
+	u32 size;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(want); i++) {
-		ret = kvgpu_hw_vram_alloc(hw, want[i].size, PAGE_SIZE, want[i].v);
+	for (i = 0; i < NR_PIECES; i++) {
+		struct kvgpu_vram *v = piece(c, i, &size);
+
+		ret = kvgpu_hw_vram_alloc(hw, size, PAGE_SIZE, v);
 		if (ret)
 			return ret;
-		memset_io(want[i].v->cpu, 0, want[i].v->size);
+		memset_io(v->cpu, 0, v->size);
 	}
 	return 0;
 }
@@ -119,6 +131,8 @@ int hw_copy_init(struct kvgpu_hw *hw)
 void hw_copy_fini(struct kvgpu_hw *hw)
 {
 	struct hw_copy *c = &hw->p->copy;
+	unsigned int i;
+	u32 size;
 
 	if (c->up) {
 		c->up = false;
@@ -129,6 +143,8 @@ void hw_copy_fini(struct kvgpu_hw *hw)
 	}
 	if (c->doorbell)
 		iounmap(c->doorbell);
+	for (i = 0; i < NR_PIECES; i++)
+		kvgpu_hw_vram_free(hw, piece(c, i, &size));
 	memset(c, 0, sizeof(*c));
 }
 

@@ -49,8 +49,13 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 
 void hw_fifo_fini(struct kvgpu_hw *hw)
 {
+	unsigned int r, i;
+
 	hw_wr(hw, PFIFO_INTR_EN, 0);
 	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
+	for (r = 0; r < KVGPU_MAX_RUNL; r++)
+		for (i = 0; i < 2; i++)
+			kvgpu_hw_vram_free(hw, &hw->p->runl[r].list[i]);
 }
 
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)

@@ -115,6 +115,20 @@ static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u, const 
 			kvgpu_file_make(t, l->off + copy * u->size + i * stride, l->reset);
 }
 
+/* what the host found after POST, where a line keeps values: a driver computes with it before it ever writes it */
+static void seed(struct kvgpu_trap *t)
+{
+	const struct kvgpu_topo *topo = t->cfg.topo;
+	u32 i;
+
+	for (i = 0; i < min_t(u32, topo->nr_seed, KVGPU_MAX_SEED); i++) {
+		struct kvgpu_access a = { .reg = topo->seed[i].reg };
+
+		if (kvgpu_trap_find(&a, NULL)->rd == KVGPU_REG_FILE)
+			kvgpu_reg_set(t, topo->seed[i].reg, topo->seed[i].val);
+	}
+}
+
 void kvgpu_trap_reset(struct kvgpu_trap *t)
 {
 	const u64 counts[] = { t->nr_reads, t->nr_writes, t->nr_unlisted, t->nr_dropped, t->nr_denied };
@@ -135,6 +149,7 @@ void kvgpu_trap_reset(struct kvgpu_trap *t)
 	for (i = 0; i < kvgpu_trap_nr_units; i++)
 		for (j = 0; j < kvgpu_trap_units[i]->nr_lines; j++)
 			reserve(t, kvgpu_trap_units[i], &kvgpu_trap_units[i]->line[j]);
+	seed(t);
 	kvgpu_pmc_reset(t);
 }
 

@@ -41,8 +41,10 @@ static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static void flush_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	if (a->bits & FLUSH_TRIGGER)
-		a->cmd->kind = KVGPU_CMD_FLUSH;
+	if (!(a->bits & FLUSH_TRIGGER))
+		return;
+	a->cmd->kind = KVGPU_CMD_FLUSH;
+	a->cmd->mask = a->reg;
 }
 
 static const struct kvgpu_reg_line lines[] = {

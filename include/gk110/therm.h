@@ -57,6 +57,8 @@
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_NR_DOMAIN		16
+#define PCLOCK_MEM_DIV_SRC		0x137320	/* of the memory's reference PLL (nouveau clk/gk104.c) */
+#define PCLOCK_MEM_DIV			0x137330
 #define PCLOCK_MEM_SRC			0x1373f4
 #define   PCLOCK_MEM_SRC_SEL		GENMASK(3, 0)
 #define     PCLOCK_MEM_SRC_REFPLL	1

@@ -95,7 +95,7 @@ enum kvgpu_cmd_kind {
 	KVGPU_CMD_BAR_BIND,	/* .bar: BAR1 or BAR3 instance block, or physical mode */
 	KVGPU_CMD_USERD,	/* .userd: where in the guest's BAR1 the doorbells are */
 	KVGPU_CMD_PRAMIN,	/* .pramin: the window moved (mapped windows must follow) */
-	KVGPU_CMD_FLUSH,	/* BAR writes and L2 (0x70000, 0x70004, 0x70010) */
+	KVGPU_CMD_FLUSH,	/* BAR writes and L2; .mask: the register (0x70000, 0x70004, 0x70010) */
 	KVGPU_CMD_GR_BIND,	/* .inst: FECS command "bind", golden context about to be made */
 	KVGPU_CMD_GR_SAVE,	/* .inst: the guest waits for its golden image: write the host's to its context VA */
 	KVGPU_CMD_ENGINE_RESET,	/* .mask: engines (index into topo.engine) that PMC_ENABLE reset; bit 31: PFIFO */
@@ -153,7 +153,6 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s);
  * Registers of a GR exception as the host read them: pairs for the file (0x409b00 with the guest's instance among them),
  * then intr (0x400100), trap (0x400108).
  */
-struct kvgpu_reg_val { u32 reg, val; };
 void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs, u32 nr);
 void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code);
 void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status);

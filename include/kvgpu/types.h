@@ -41,6 +41,11 @@ struct kvgpu_gaddr {
 #define KVGPU_MAX_PBDMA		4
 #define KVGPU_MAX_GPC		8
 #define KVGPU_MAX_PPC		4
+#define KVGPU_MAX_SEED		128
+
+struct kvgpu_reg_val {
+	u32 reg, val;
+};
 
 /* one engine of the chip, from its device table (PTOP) */
 struct kvgpu_engine {
@@ -65,6 +70,9 @@ struct kvgpu_topo {
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];
 	u32 strap;				/* 0x101000 */
 	u32 r17e91c, r17e920;
+	/* registers that guests' files start with as the host found them: voltage and clocks, which drivers divide by */
+	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
+	u8 nr_seed;
 };
 
 #endif

@@ -123,6 +123,12 @@ void iowrite32(u32 val, void *at)
 		fecs_write(reg & 0xfff, val);
 }
 
+void writeq(u64 val, void *at)
+{
+	iowrite32(val, at);
+	iowrite32(val >> 32, (u8 *)at + 4);
+}
+
 u32 ioread32(const void *at)
 {
 	u32 reg = (const u8 *)at - chip.bar0, v;

@@ -52,6 +52,7 @@ void usleep_range(unsigned long first, unsigned long last);
 
 u32 ioread32(const void *at);
 void iowrite32(u32 val, void *at);
+void writeq(u64 val, void *at);
 void memset_io(void *at, int c, size_t n);
 void memcpy_fromio(void *to, const void *from, size_t n);
 

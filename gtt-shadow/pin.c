@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point to it. A page is
+ * pinned once however often it is mapped. A pin whose last entry is gone stays pinned until kvgpu_shadow_reap(), since the
+ * GPU may still have the translation in its TLB (S2); it can come back to life before that.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+#define PFN_MAX		(u64)FIELD_MAX(GMMU_PTE_ADDR)
+
+static u32 nr_pins(const struct kvgpu_shadow_cfg *cfg)
+{
+	return min_t(u64, cfg->max_pinned, PFN_MAX + 1);
+}
+
+static u32 bucket_bits(u32 pins)
+{
+	u32 bits = 4;
+
+	while (bits < 28 && BIT(bits) < pins)
+		bits++;
+	return bits;
+}
+
+size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg)
+{
+	u32 n = nr_pins(cfg);
+
+	return (size_t)n * sizeof(struct kvgpu_pin) + (sizeof(u32) << bucket_bits(n));
+}
+
+/* list ends and empty buckets are NOTHING = ~0; the memory comes zeroed */
+void kvgpu_pins_init(struct kvgpu_shadow *s, void *mem)
+{
+	struct kvgpu_pool *p = s->pool;
+
+	p->nr_pins = nr_pins(&s->cfg);
+	p->pin = mem;
+	p->bucket = (u32 *)(p->pin + p->nr_pins);
+	p->bucket_bits = bucket_bits(p->nr_pins);
+	memset(p->bucket, 0xff, sizeof(u32) << p->bucket_bits);
+	p->free_pin = NOTHING;
+	p->drop = NOTHING;
+}
+
+/* multiply-shift with a random odd factor: no fixed set of pages falls into one bucket */
+static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
+{
+	u64 h = (u64)pfn * (s->cfg.seed | 1);
+
+	h *= 0x9e3779b97f4a7c15ull;
+	return &s->pool->bucket[h >> (64 - s->pool->bucket_bits)];
+}
+
+/* the pin's index, or NOTHING */
+u32 kvgpu_pin_find(struct kvgpu_shadow *s, u32 pfn)
+{
+	struct kvgpu_pin *pin = s->pool->pin;
+	u32 i;
+
+	for (i = *bucket_of(s, pfn); i != NOTHING; i = pin[i].hash_next)
+		if (pin[i].pfn == pfn)
+			return i;
+	return NOTHING;
+}
+
+static u32 pins_left(const struct kvgpu_shadow *s)
+{
+	return s->pool->nr_pins - (u32)s->stats.pinned;
+}
+
+static void drop(struct kvgpu_shadow *s, u32 i)
+{
+	struct kvgpu_pool *p = s->pool;
+
+	if (p->pin[i].dropped)
+		return;
+	p->pin[i].dropped = 1;
+	p->pin[i].drop_next = p->drop;
+	p->drop = i;
+}
+
+/* a page that was pinned; it waits on the drop list in case that no entry takes it */
+static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
+{
+	struct kvgpu_pool *p = s->pool;
+	u32 *bucket = bucket_of(s, pfn), i = p->free_pin;
+
+	if (i == NOTHING)
+		i = p->pins_used++;
+	else
+		p->free_pin = p->pin[i].hash_next;
+	p->pin[i] = (struct kvgpu_pin){
+		.dma = dma, .pfn = pfn, .entries = NOTHING, .hash_next = *bucket, .used = 1,
+	};
+	*bucket = i;
+	s->stats.pinned++;
+	s->stats.pins++;
+	drop(s, i);
+}
+
+/*
+ * Pins iova[0..nr). A batch fails as a whole, so it is halved until the page that can't be pinned stands alone, then
+ * doubled again. What stays unpinned is simply not found afterwards.
+ */
+static void pin_batch(struct kvgpu_shadow *s, u32 nr)
+{
+	struct kvgpu_pool *p = s->pool;
+	u32 at = 0, step = nr, n, i;
+
+	while (at < nr && pins_left(s) && p->failures < PIN_FAILURES_MAX) {
+		n = min3(step, nr - at, pins_left(s));
+		if (!s->ops->pin(s->ctx, p->iova + at, n, p->dma)) {
+			for (i = 0; i < n; i++)
+				pin_add(s, p->iova[at + i].v >> GMMU_ADDR_SHIFT, p->dma[i]);
+			at += n;
+			step = n * 2;
+			continue;
+		}
+		p->failures++;
+		if (n == 1)
+			at++;
+		else
+			step = n / 2;
+	}
+}
+
+/* pins, in contiguous batches, what the items need and what is not pinned yet */
+void kvgpu_pins_get(struct kvgpu_shadow *s)
+{
+	struct kvgpu_pool *p = s->pool;
+	u32 i, nr = 0, next = 0, pfn;
+
+	for (i = 0; i < p->nr_items; i++) {
+		if (!p->item[i].guest || !kvgpu_pte_is_sys(p->item[i].guest) || !kvgpu_pte_kind_ok(p->item[i].guest))
+			continue;
+		pfn = FIELD_GET(GMMU_PTE_ADDR, p->item[i].guest);
+		if (nr && (pfn != next || nr == PIN_BATCH)) {
+			pin_batch(s, nr);
+			nr = 0;
+		}
+		if (kvgpu_pin_find(s, pfn) != NOTHING)
+			continue;
+		p->iova[nr++].v = (u64)pfn << GMMU_ADDR_SHIFT;
+		next = pfn + 1;
+	}
+	if (nr)
+		pin_batch(s, nr);
+}
+
+/* ------------------------------------------------------------------ entries of a pin */
+
+static struct kvgpu_ext *holder(const struct kvgpu_pool *p, u32 handle)
+{
+	u32 h = handle >> HANDLE_PAGE_BITS;
+
+	return h < p->nr_slots ? &p->slot[h].ext : p->win[h - p->nr_slots];
+}
+
+static struct kvgpu_link *link_at(const struct kvgpu_pool *p, u32 handle)
+{
+	return &holder(p, handle)->link[handle & (BIT(HANDLE_PAGE_BITS) - 1)];
+}
+
+void kvgpu_pin_unlink(struct kvgpu_ext *e, u32 page)
+{
+	struct kvgpu_pool *p = e->s->pool;
+	struct kvgpu_link *l = &e->link[page];
+	struct kvgpu_pin *pin;
+
+	if (!l->pin)
+		return;
+	pin = &p->pin[l->pin - 1];
+	if (l->prev == NOTHING)
+		pin->entries = l->next;
+	else
+		link_at(p, l->prev)->next = l->next;
+	if (l->next != NOTHING)
+		link_at(p, l->next)->prev = l->prev;
+	if (!--pin->refs)
+		drop(e->s, l->pin - 1);
+	l->pin = 0;
+	e->nr_linked--;
+}
+
+void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin)
+{
+	struct kvgpu_pool *p = e->s->pool;
+	struct kvgpu_link *l = &e->link[page];
+	u32 me = e->holder << HANDLE_PAGE_BITS | page;
+
+	if (l->pin == pin + 1)
+		return;
+	kvgpu_pin_unlink(e, page);
+	*l = (struct kvgpu_link){ .pin = pin + 1, .next = p->pin[pin].entries, .prev = NOTHING };
+	if (l->next != NOTHING)
+		link_at(p, l->next)->prev = me;
+	p->pin[pin].entries = me;
+	p->pin[pin].refs++;
+	e->nr_linked++;
+}
+
+void kvgpu_ext_unlink_all(struct kvgpu_ext *e)
+{
+	u32 page;
+
+	for (page = 0; page < e->pages && e->nr_linked; page++)
+		kvgpu_pin_unlink(e, page);
+}
+
+/* ------------------------------------------------------------------ removal by IOVA */
+
+static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
+{
+	struct kvgpu_pool *p = s->pool;
+	struct kvgpu_pin *pin = &p->pin[i];
+	struct kvgpu_ext *e;
+	u32 page;
+
+	/* one that waits for the reaper may still be in the TLB */
+	if (pin->dropped)
+		*changed = true;
+	while (pin->entries != NOTHING) {
+		e = holder(p, pin->entries);
+		page = pin->entries & (BIT(HANDLE_PAGE_BITS) - 1);
+		kvgpu_pin_unlink(e, page);
+		kvgpu_ext_put(e, page, 0);
+		e->half[page / e->half_pages].retry |= BIT_ULL(page % e->half_pages >> CHUNK_SHIFT);
+		*changed = true;
+	}
+}
+
+/* the caller will invalidate every space, so none is behind any more */
+static void settle(struct kvgpu_shadow *s, bool *changed)
+{
+	struct kvgpu_as *as;
+
+	kvgpu_write_out(s);
+	list_for_each_entry(as, &s->spaces, node) {
+		*changed |= as->changed;
+		as->changed = false;
+	}
+}
+
+void kvgpu_shadow_unmap(struct kvgpu_shadow *s, iova_t iova, u64 len, bool *changed)
+{
+	u64 first = iova.v >> GMMU_ADDR_SHIFT, last = (iova.v + len - 1) >> GMMU_ADDR_SHIFT, pfn;
+	struct kvgpu_pool *p = s->pool;
+	u32 i;
+
+	*changed = false;
+	if (!len || first > PFN_MAX)
+		return;
+	if (iova.v + len - 1 < iova.v || last > PFN_MAX)
+		last = PFN_MAX;
+	if (last - first < p->pins_used) {
+		for (pfn = first; pfn <= last; pfn++) {
+			i = kvgpu_pin_find(s, pfn);
+			if (i != NOTHING)
+				remove_entries(s, i, changed);
+		}
+	} else {
+		for (i = 0; i < p->pins_used; i++)
+			if (p->pin[i].used && p->pin[i].pfn >= first && p->pin[i].pfn <= last)
+				remove_entries(s, i, changed);
+	}
+	settle(s, changed);
+}
+
+void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
+{
+	u32 i;
+
+	*changed = false;
+	for (i = 0; i < s->pool->pins_used; i++)
+		if (s->pool->pin[i].used)
+			remove_entries(s, i, changed);
+	settle(s, changed);
+}
+
+/* ------------------------------------------------------------------ after the flush */
+
+static void pin_free(struct kvgpu_shadow *s, u32 i)
+{
+	struct kvgpu_pool *p = s->pool;
+	struct kvgpu_pin *pin = &p->pin[i];
+	u32 *at = bucket_of(s, pin->pfn);
+
+	while (*at != i)
+		at = &p->pin[*at].hash_next;
+	*at = pin->hash_next;
+	pin->used = 0;
+	pin->hash_next = p->free_pin;
+	p->free_pin = i;
+	s->stats.pinned--;
+	s->stats.unpins++;
+	s->ops->unpin(s->ctx, (iova_t){ (u64)pin->pfn << GMMU_ADDR_SHIFT });
+}
+
+void kvgpu_shadow_reap(struct kvgpu_shadow *s)
+{
+	struct kvgpu_pool *p = s->pool;
+	struct kvgpu_tbl *t, *n;
+	u32 i;
+
+	while (p->drop != NOTHING) {
+		i = p->drop;
+		p->drop = p->pin[i].drop_next;
+		p->pin[i].dropped = 0;
+		if (!p->pin[i].refs)
+			pin_free(s, i);
+	}
+	list_for_each_entry_safe(t, n, &p->dead_tbls, node) {
+		s->ops->table_free(s->ctx, &t->t);
+		list_move(&t->node, &p->free_tbls);
+		s->nr_tables--;
+	}
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One page table entry: what of a guest's entry may reach the hardware. Addresses are replaced by host addresses inside
+ * the partition or by pinned pages (S1), storage kinds lose their compression (tags index a memory that the whole chip
+ * shares), peers are refused, reserved bits are dropped, and system memory is always VOL so that L2 never holds a line of
+ * it that another tenant's cache operation could throw away.
+ */
+#include <linux/bitfield.h>
+#include <linux/kernel.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+#define PTE_RIGHTS	(GMMU_PTE_PRIV | GMMU_PTE_RO | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE)
+
+/*
+ * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain one of the same layout; names
+ * in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit per kind that exists, 16 kinds a line.
+ */
+static const u16 kind_exists[16] = {
+	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,
+	[0x4] = 0x0043, [0x5] = 0x001e, [0x6] = 0x0000, [0x7] = 0x0800,
+	[0x8] = 0x7bc0, [0x9] = 0x0000, [0xa] = 0x07f8, [0xb] = 0x8000,
+	[0xc] = 0xf00f, [0xd] = 0xa903, [0xe] = 0x6a7d, [0xf] = 0x6fff,
+};
+
+/* the plain kind of a compressed one: @plain + (kind - first) % @cycle; kinds that are not listed are plain */
+static const struct {
+	u8 first, last, plain, cycle;
+} compressed[] = {
+	{ 0x02, 0x0a, 0x01, 1 },
+	{ 0x17, 0x1a, 0x11, 1 },
+	{ 0x3a, 0x41, 0x26, 4 },
+	{ 0x51, 0x54, 0x46, 1 },
+	{ 0x86, 0x89, 0x7b, 1 },
+	{ 0xa3, 0xa6, 0x8b, 4 },
+	{ 0xbf, 0xc2, 0xa7, 4 },
+	{ 0xcc, 0xcd, 0xfe, 1 },
+	{ 0xce, 0xd1, 0xc3, 1 },
+	{ 0xd8, 0xfb, 0xfe, 1 },
+};
+
+static bool kind_ok(u8 kind)
+{
+	return kind_exists[kind >> 4] & BIT(kind & 15);
+}
+
+static u8 kind_plain(u8 kind)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(compressed) && compressed[i].first <= kind; i++)
+		if (kind <= compressed[i].last)
+			return compressed[i].plain + (kind - compressed[i].first) % compressed[i].cycle;
+	return kind;
+}
+
+bool kvgpu_pte_kind_ok(u64 pte)
+{
+	return kind_ok(FIELD_GET(GMMU_PTE_KIND, pte));
+}
+
+bool kvgpu_pte_is_sys(u64 pte)
+{
+	return kvgpu_is_sys(FIELD_GET(GMMU_PTE_APERTURE, pte));
+}
+
+/* byte address of a page of @size in video memory; the upper address bits select a peer and mean nothing here */
+static u64 vram_addr(u64 pte, u64 size)
+{
+	u64 addr = (u64)FIELD_GET(GMMU_ADDR_VID, FIELD_GET(GMMU_PTE_ADDR, pte)) << GMMU_ADDR_SHIFT;
+
+	return addr & ~(size - 1);
+}
+
+static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
+{
+	return BIT_ULL(cfg->big_64k ? GMMU_BIG_SHIFT_64K : GMMU_BIG_SHIFT_128K);
+}
+
+/* where a page of video memory really is; false when it does not lie inside the partition */
+static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
+{
+	u64 off = vram_addr(pte, size);
+
+	if (size > cfg->part_size || off > cfg->part_size - size)
+		return false;
+	*addr = cfg->part_base.v + off;
+	return !(*addr & (size - 1)) && FIELD_FIT(GMMU_ADDR_VID, *addr >> GMMU_ADDR_SHIFT);
+}
+
+u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma, bool *rejected)
+{
+	u64 size = big ? big_bytes(cfg) : PAGE_BYTES;
+	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
+	u64 addr = sys_dma, out;
+
+	*rejected = false;
+	if (!(guest & GMMU_PTE_VALID))
+		return big ? guest & GMMU_PTE_PRIV : 0;
+	*rejected = true;
+	if (!kind_ok(kind))
+		return 0;
+	out = guest & PTE_RIGHTS;
+	switch (FIELD_GET(GMMU_PTE_APERTURE, guest)) {
+	case GMMU_PTE_APERTURE_VRAM:
+		if (!vram_place(cfg, guest, size, &addr))
+			return 0;
+		out |= guest & GMMU_PTE_VOL;
+		break;
+	case GMMU_PTE_APERTURE_SYS_COH:
+	case GMMU_PTE_APERTURE_SYS_NCOH:
+		if (big || addr & (size - 1) || addr >> GMMU_VA_BITS)
+			return 0;
+		out |= GMMU_PTE_VOL;
+		break;
+	default:
+		return 0;
+	}
+	*rejected = false;
+	return out | GMMU_PTE_VALID | (guest & GMMU_PTE_APERTURE) | FIELD_PREP(GMMU_PTE_KIND, kind_plain(kind)) |
+	       FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT);
+}
+
+/* whether a valid big entry of the guest stands for pages at all; a page that is not wholly inside is refused as a whole */
+bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
+{
+	u64 addr;
+
+	if (!kvgpu_pte_kind_ok(big))
+		return false;
+	if (FIELD_GET(GMMU_PTE_APERTURE, big) == GMMU_PTE_APERTURE_VRAM)
+		return vram_place(cfg, big, big_bytes(cfg), &addr);
+	return kvgpu_pte_is_sys(big);
+}
+
+/* the small guest entry that means the same as a big one for the @page'th 4 KiB of it */
+u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
+{
+	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);
+
+	return (big & ~GMMU_PTE_ADDR) | FIELD_PREP(GMMU_PTE_ADDR, frame + page);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runlists. The guest's entries name its own channels and groups; the chip's name the host's. What the guest has not bound
+ * to this runlist is left out, a group's count is that of the members that are left, a channel comes once at most (in two
+ * groups it would run with two contexts), and how long a group may run is the host's to say.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+
+#include <gk110/fifo.h>
+#include <gk110/ram.h>
+
+#include "internal.h"
+
+#define NS_PER_TICK	1024
+
+struct list {
+	int (*map)(void *ctx, bool tsg, u16 id);
+	void *ctx;
+	u64 *out;
+	u32 nr, max;
+	u64 seen[GK110_FIFO_NR_CHAN / 64];
+};
+
+/* fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most what fits */
+static u32 timeslice(u32 us)
+{
+	u64 ticks = (u64)us * 1000 / NS_PER_TICK;
+	u32 scale = 0, top = FIELD_MAX(RUNLIST_TSG_TIMEOUT);
+
+	while (ticks >> scale > top && scale < FIELD_MAX(RUNLIST_TSG_SCALE))
+		scale++;
+	ticks >>= scale;
+	if (!ticks)
+		ticks = 1;
+	if (ticks > top)
+		ticks = top;
+	return (u32)(FIELD_PREP(RUNLIST_TSG_SCALE, scale) | FIELD_PREP(RUNLIST_TSG_TIMEOUT, ticks));
+}
+
+static int host_id(const struct list *l, bool tsg, u32 word)
+{
+	int id = l->map(l->ctx, tsg, FIELD_GET(RUNLIST_ID, word));
+
+	return id >= 0 && id < GK110_FIFO_NR_CHAN ? id : -ENOENT;
+}
+
+static void add_channel(struct list *l, u32 word)
+{
+	int id = host_id(l, false, word);
+
+	if (id < 0 || l->nr == l->max || l->seen[id / 64] & BIT_ULL(id % 64))
+		return;
+	l->seen[id / 64] |= BIT_ULL(id % 64);
+	l->out[l->nr++] = id;
+}
+
+/* a group whose header is @guest[0]; returns the number of guest entries that belong to it */
+static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
+{
+	u32 claimed = FIELD_GET(RUNLIST_TSG_COUNT, (u32)guest[0]), header = l->nr, used = 1, count;
+	int id = host_id(l, true, (u32)guest[0]);
+
+	if (id >= 0 && l->nr < l->max)
+		l->nr++;
+	else
+		id = -ENOENT;
+	/* another header ends the group, whatever the count said */
+	for (; used <= claimed && used < nr && !(guest[used] & RUNLIST_TSG); used++)
+		if (id >= 0)
+			add_channel(l, (u32)guest[used]);
+	if (id < 0)
+		return used;
+	count = l->nr - header - 1;
+	if (count)
+		l->out[header] = (u32)id | RUNLIST_TSG | slice | FIELD_PREP(RUNLIST_TSG_COUNT, count);
+	else
+		l->nr = header;
+	return used;
+}
+
+int kvgpu_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id), void *ctx, u32 slice_us,
+			u64 *out, u32 max)
+{
+	struct list l = { .map = map, .ctx = ctx, .out = out, .max = max };
+	u32 slice = timeslice(slice_us), i = 0;
+
+	while (i < nr) {
+		if (guest[i] & RUNLIST_TSG)
+			i += add_group(&l, guest + i, nr - i, slice);
+		else
+			add_channel(&l, (u32)guest[i++]);
+	}
+	return (int)l.nr;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit; a table that was
+ * unlinked from a directory goes to the dead list, because the GPU may still walk it until its TLB was invalidated.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+static u32 nr_slots(const struct kvgpu_shadow_cfg *cfg)
+{
+	return min_t(u32, cfg->max_tables, HOLDER_MAX - WINDOWS_MAX);
+}
+
+size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg)
+{
+	return sizeof(struct kvgpu_pool) + kvgpu_pins_size(cfg) +
+	       (size_t)nr_slots(cfg) * (sizeof(struct kvgpu_slot) + sizeof(struct kvgpu_tbl));
+}
+
+void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg, const struct kvgpu_shadow_ops *ops,
+		       void *ctx, void *mem)
+{
+	struct kvgpu_pool *p = mem;
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	s->ops = ops;
+	s->ctx = ctx;
+	s->cfg = *cfg;
+	s->pool = p;
+	INIT_LIST_HEAD(&s->spaces);
+	p->nr_slots = nr_slots(cfg);
+	p->slot = (struct kvgpu_slot *)(p + 1);
+	p->tbl = (struct kvgpu_tbl *)(p->slot + p->nr_slots);
+	kvgpu_pins_init(s, p->tbl + p->nr_slots);
+	INIT_LIST_HEAD(&p->free_slots);
+	INIT_LIST_HEAD(&p->free_tbls);
+	INIT_LIST_HEAD(&p->dead_tbls);
+	for (i = 0; i < p->nr_slots; i++) {
+		list_add_tail(&p->slot[i].node, &p->free_slots);
+		list_add_tail(&p->tbl[i].node, &p->free_tbls);
+	}
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* behind a small table: the guest's entries, the links, what is substituted, and big entries of 64 KiB pages */
+struct small_aux {
+	u64 guest[SLOT_PAGES];
+	struct kvgpu_link link[SLOT_PAGES];
+	u32 subst[SLOT_GROUPS];
+	u64 big_64k[];
+};
+
+size_t kvgpu_table_aux(const struct kvgpu_shadow_cfg *cfg, u32 nr)
+{
+	if (nr == SLOT_PAGES)
+		return sizeof(struct small_aux) + (cfg->big_64k ? SLOT_PAGES / 16 * sizeof(u64) : 0);
+	return nr == SLOT_GROUPS ? SLOT_GROUPS * sizeof(u64) : 0;
+}
+
+static struct kvgpu_tbl *table_get(struct kvgpu_shadow *s, u32 nr)
+{
+	struct kvgpu_tbl *tbl = list_first_entry_or_null(&s->pool->free_tbls, struct kvgpu_tbl, node);
+
+	if (!tbl || s->nr_tables >= s->cfg.max_tables)
+		return NULL;
+	tbl->t = (struct kvgpu_table){ .nr = nr };
+	if (s->ops->table_new(s->ctx, nr, &tbl->t))
+		return NULL;
+	list_del(&tbl->node);
+	s->nr_tables++;
+	return tbl;
+}
+
+static void table_dead(struct kvgpu_shadow *s, struct kvgpu_tbl *tbl)
+{
+	list_add(&tbl->node, &s->pool->dead_tbls);
+}
+
+static u64 pde_of(const struct kvgpu_slot *slot)
+{
+	u64 pde = 0;
+
+	if (slot->big)
+		pde |= FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+		       FIELD_PREP(GMMU_PDE_BIG_ADDR, slot->big->t.addr >> GMMU_ADDR_SHIFT);
+	if (slot->small)
+		pde |= FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+		       FIELD_PREP(GMMU_PDE_SMALL_ADDR, slot->small->t.addr >> GMMU_ADDR_SHIFT);
+	return pde;
+}
+
+static void link_tables(struct kvgpu_slot *slot)
+{
+	struct kvgpu_as *as = slot->as;
+	u64 pde = pde_of(slot);
+
+	if (as->dir.mirror[slot->index] == pde)
+		return;
+	as->dir.mirror[slot->index] = pde;
+	as->s->stats.entries_written++;
+	as->changed = true;
+	as->s->ops->table_write(as->s->ctx, &as->dir, slot->index, 1);
+}
+
+/* a slot whose halves name guest tables has the host's for them: what is made here is empty on both sides */
+int kvgpu_slot_need_small(struct kvgpu_slot *slot)
+{
+	struct kvgpu_ext *e = &slot->ext;
+	struct small_aux *aux;
+
+	if (slot->small)
+		return 0;
+	slot->small = table_get(e->s, SLOT_PAGES);
+	if (!slot->small)
+		return -ENOMEM;
+	aux = slot->small->t.aux;
+	e->hsmall = slot->small->t.mirror;
+	e->gsmall = aux->guest;
+	e->link = aux->link;
+	e->subst = aux->subst;
+	e->nr_live = 0;
+	if (e->s->cfg.big_64k)
+		e->gbig = aux->big_64k;
+	link_tables(slot);
+	return 0;
+}
+
+int kvgpu_slot_need_big(struct kvgpu_slot *slot)
+{
+	struct kvgpu_ext *e = &slot->ext;
+
+	if (slot->big)
+		return 0;
+	slot->big = table_get(e->s, SLOT_GROUPS);
+	if (!slot->big)
+		return -ENOMEM;
+	e->hbig = slot->big->t.mirror;
+	e->gbig = slot->big->t.aux;
+	link_tables(slot);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ slots */
+
+struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
+{
+	struct kvgpu_shadow *s = as->s;
+	struct kvgpu_slot *slot = list_first_entry_or_null(&s->pool->free_slots, struct kvgpu_slot, node);
+
+	if (as->slot[index])
+		return as->slot[index];
+	if (!slot)
+		return NULL;
+	list_del(&slot->node);
+	memset(slot, 0, sizeof(*slot));
+	slot->as = as;
+	slot->index = index;
+	slot->ext = (struct kvgpu_ext){
+		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES, .limit = SLOT_PAGES,
+		.half_pages = kvgpu_half_pages(&s->cfg), .nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
+		.half = slot->half,
+	};
+	list_add_tail(&slot->node, &as->slots);
+	as->slot[index] = slot;
+	return slot;
+}
+
+static void drop_small(struct kvgpu_slot *slot)
+{
+	struct kvgpu_ext *e = &slot->ext;
+
+	if (!slot->small)
+		return;
+	kvgpu_ext_unlink_all(e);
+	table_dead(e->s, slot->small);
+	slot->small = NULL;
+	e->hsmall = NULL;
+	e->gsmall = NULL;
+	e->link = NULL;
+	e->subst = NULL;
+	e->nr_live = 0;
+	if (e->s->cfg.big_64k)
+		e->gbig = NULL;
+}
+
+static void drop_big(struct kvgpu_slot *slot)
+{
+	if (!slot->big)
+		return;
+	table_dead(slot->ext.s, slot->big);
+	slot->big = NULL;
+	slot->ext.hbig = NULL;
+	slot->ext.gbig = NULL;
+}
+
+static void slot_free(struct kvgpu_slot *slot)
+{
+	slot->as->slot[slot->index] = NULL;
+	list_move(&slot->node, &slot->ext.s->pool->free_slots);
+}
+
+/* the slot with all that is in it; its tables are not written, only unlinked */
+void kvgpu_slot_drop(struct kvgpu_slot *slot)
+{
+	drop_small(slot);
+	drop_big(slot);
+	link_tables(slot);
+	slot_free(slot);
+}
+
+/* lets go of tables that the guest has no counterpart of any more */
+void kvgpu_slot_trim(struct kvgpu_slot *slot)
+{
+	struct kvgpu_ext *e = &slot->ext;
+	bool big = false, small = false;
+	u32 i;
+
+	for (i = 0; i < e->nr_halves; i++) {
+		big |= slot->half[i].nr_big != 0;
+		small |= slot->half[i].nr_small != 0;
+	}
+	if (e->s->cfg.big_64k)
+		small |= big;
+	if (!small && !e->nr_live && !e->nr_subst)
+		drop_small(slot);
+	if (!big)
+		drop_big(slot);
+	link_tables(slot);
+	if (!slot->small && !slot->big)
+		slot_free(slot);
+}
+
+/* ------------------------------------------------------------------ spaces */
+
+static u32 dir_entries(const struct kvgpu_shadow *s)
+{
+	return s->cfg.big_64k ? DIR_SLOTS * HALVES_64K : DIR_SLOTS;
+}
+
+size_t kvgpu_as_size(const struct kvgpu_shadow *s)
+{
+	return sizeof(struct kvgpu_as) + dir_entries(s) * sizeof(u64);
+}
+
+struct kvgpu_as *kvgpu_as_find(struct kvgpu_shadow *s, struct kvgpu_gaddr pd)
+{
+	struct kvgpu_as *as;
+
+	list_for_each_entry(as, &s->spaces, node)
+		if (as->pd.target == pd.target && as->pd.addr == pd.addr)
+			return as;
+	return NULL;
+}
+
+int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, struct kvgpu_as **out)
+{
+	struct kvgpu_as *as = mem;
+
+	if (s->nr_tables >= s->cfg.max_tables)
+		return -ENOMEM;
+	as->dir.nr = DIR_SLOTS;
+	if (s->ops->table_new(s->ctx, DIR_SLOTS, &as->dir))
+		return -ENOMEM;
+	s->nr_tables++;
+	as->s = s;
+	as->pd = pd;
+	as->users = 1;
+	as->stale = ~(u32)0;
+	INIT_LIST_HEAD(&as->slots);
+	list_add_tail(&as->node, &s->spaces);
+	*out = as;
+	return 0;
+}
+
+void kvgpu_as_get(struct kvgpu_as *as)
+{
+	as->users++;
+}
+
+void *kvgpu_as_put(struct kvgpu_as *as)
+{
+	struct kvgpu_shadow *s = as->s;
+	struct kvgpu_slot *slot, *n;
+
+	if (--as->users)
+		return NULL;
+	/* nothing can be reached any more; the reaper takes what it takes in other cases */
+	list_for_each_entry_safe(slot, n, &as->slots, node) {
+		drop_small(slot);
+		drop_big(slot);
+		slot_free(slot);
+	}
+	list_del(&as->node);
+	s->ops->table_free(s->ctx, &as->dir);
+	s->nr_tables--;
+	return as;
+}
+
+u64 kvgpu_as_pd(const struct kvgpu_as *as)
+{
+	return as->dir.addr;
+}

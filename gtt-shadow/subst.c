@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages that the host puts into a guest's address space: graphics context images and their patch lists, which FECS obeys
+ * and which a guest must not be able to write. They win over whatever the guest's tables say until they are taken out.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+/* the part of a range of pages that lies in one slot */
+struct part {
+	struct kvgpu_as *as;
+	u32 slot, first, nr;		/* @first counts from the slot's first page */
+	u64 host;			/* address of the first page */
+};
+
+static bool next_part(struct part *p, u64 *page, u32 *left)
+{
+	if (!*left)
+		return false;
+	p->slot = *page >> SLOT_SHIFT;
+	p->first = *page & (SLOT_PAGES - 1);
+	p->host += (u64)p->nr * PAGE_BYTES;
+	p->nr = min(*left, SLOT_PAGES - p->first);
+	*page += p->nr;
+	*left -= p->nr;
+	return true;
+}
+
+static int prepare(const struct part *p)
+{
+	struct kvgpu_slot *slot = kvgpu_slot_get(p->as, p->slot);
+	u32 i, page;
+
+	if (!slot || kvgpu_slot_need_small(slot))
+		return -ENOMEM;
+	for (i = 0; i < p->nr; i++) {
+		page = p->first + i;
+		if (slot->ext.subst[page >> GROUP_SHIFT] & BIT(page & (GROUP_PAGES - 1)))
+			return -EBUSY;
+	}
+	return 0;
+}
+
+/* marks or unmarks the pages of a part and brings their chunks up to date */
+static void apply(const struct part *p, bool on)
+{
+	struct kvgpu_slot *slot = p->as->slot[p->slot];
+	struct kvgpu_ext *e = &slot->ext;
+	u32 todo[CHUNK_GROUPS], i, page, bit, *word, chunk = NOTHING;
+	int err = 0;
+
+	for (i = 0; i < p->nr; i++) {
+		page = p->first + i;
+		if (page >> CHUNK_SHIFT != chunk) {
+			if (chunk != NOTHING)
+				kvgpu_ext_eval(e, chunk, todo, &err);
+			chunk = page >> CHUNK_SHIFT;
+			memset(todo, 0, sizeof(todo));
+		}
+		word = &e->subst[page >> GROUP_SHIFT];
+		bit = BIT(page & (GROUP_PAGES - 1));
+		if (!(*word & bit) != on)
+			continue;
+		*word ^= bit;
+		e->nr_subst += on ? 1 : -1;
+		todo[(page & (CHUNK_PAGES - 1)) >> GROUP_SHIFT] |= bit;
+	}
+	kvgpu_ext_eval(e, chunk, todo, &err);
+}
+
+static void install(const struct part *p)
+{
+	struct kvgpu_ext *e = &p->as->slot[p->slot]->ext;
+	u64 frame = p->host >> GMMU_ADDR_SHIFT;
+	u32 i;
+
+	for (i = 0; i < p->nr; i++) {
+		kvgpu_pin_unlink(e, p->first + i);
+		kvgpu_ext_put(e, p->first + i, GMMU_PTE_VALID | GMMU_PTE_PRIV | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
+	}
+	kvgpu_write_out(e->s);
+}
+
+static bool in_space(u64 va, u32 nr)
+{
+	return !(va & (PAGE_BYTES - 1)) && nr && va < BIT_ULL(GMMU_VA_BITS) &&
+	       (u64)nr * PAGE_BYTES <= BIT_ULL(GMMU_VA_BITS) - va;
+}
+
+int kvgpu_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
+{
+	struct part p = { .as = as };
+	u64 page = va >> GMMU_ADDR_SHIFT;
+	u32 left = nr;
+	int err;
+
+	if (!in_space(va, nr) || base.v & (PAGE_BYTES - 1))
+		return -EINVAL;
+	while (next_part(&p, &page, &left)) {
+		err = prepare(&p);
+		if (err)
+			return err;	/* tables that were made for nothing go at the next sync */
+	}
+	as->s->pool->failures = 0;
+	p = (struct part){ .as = as, .host = base.v };
+	page = va >> GMMU_ADDR_SHIFT;
+	left = nr;
+	while (next_part(&p, &page, &left)) {
+		apply(&p, true);
+		install(&p);
+	}
+	return 0;
+}
+
+void kvgpu_as_unsubst(struct kvgpu_as *as, u64 va, u32 nr)
+{
+	struct part p = { .as = as };
+	u64 page = va >> GMMU_ADDR_SHIFT;
+	u32 left = nr;
+
+	if (!in_space(va, nr))
+		return;
+	as->s->pool->failures = 0;
+	while (next_part(&p, &page, &left)) {
+		if (!as->slot[p.slot] || !as->slot[p.slot]->ext.nr_subst)
+			continue;
+		apply(&p, false);
+		kvgpu_slot_trim(as->slot[p.slot]);
+	}
+}

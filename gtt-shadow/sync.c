@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the guest's tables to the host's. Two steps for each part of an extent: compare what may have changed with the copy
+ * of what was seen last, which gives the set of small pages to look at; then, chunk by chunk, work out what each of them
+ * should be, pin what that needs, and write the entries that differ.
+ *
+ * The host keeps a big entry only where the guest's big page can be installed whole: in video memory, 128 KiB, no valid
+ * small entry beside it, nothing substituted in it. Otherwise the big page becomes small entries. A group never has a valid
+ * big and a valid small entry at a time, in any order of the writes: big ones go first and come last.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+/* ------------------------------------------------------------------ writing */
+
+void kvgpu_write_out(struct kvgpu_shadow *s)
+{
+	struct kvgpu_pool *p = s->pool;
+	struct kvgpu_ext *e = p->run;
+	struct kvgpu_slot *slot;
+
+	p->run = NULL;
+	if (!e)
+		return;
+	if (e->win) {
+		kvgpu_win_touched(e->win, p->run_first, p->run_last);
+		return;
+	}
+	slot = e->slot;
+	slot->as->changed = true;
+	s->ops->table_write(s->ctx, p->run_big ? &slot->big->t : &slot->small->t, p->run_first,
+			    p->run_last - p->run_first + 1);
+}
+
+static void note_write(struct kvgpu_ext *e, bool big, u32 index)
+{
+	struct kvgpu_pool *p = e->s->pool;
+
+	e->s->stats.entries_written++;
+	if (p->run == e && p->run_big == big && index >= p->run_first && index <= p->run_last + WRITE_GAP) {
+		p->run_last = max(p->run_last, index);
+		return;
+	}
+	kvgpu_write_out(e->s);
+	p->run = e;
+	p->run_big = big;
+	p->run_first = index;
+	p->run_last = index;
+}
+
+/* sets a small entry; 0 means no translation. The caller has seen to the pin. */
+void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value)
+{
+	u64 *at = &e->hsmall[page];
+
+	if (!value)
+		value = e->blank;
+	if (*at == value)
+		return;
+	e->nr_live += (value != e->blank) - (*at != e->blank);
+	*at = value;
+	note_write(e, false, page);
+}
+
+void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value)
+{
+	if (e->hbig[group] == value)
+		return;
+	e->hbig[group] = value;
+	note_write(e, true, group);
+}
+
+/* ------------------------------------------------------------------ entries */
+
+static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
+{
+	const u64 *small = e->gsmall ? e->gsmall + group * GROUP_PAGES : NULL;
+	u64 all = 0;
+	u32 i;
+
+	if (!small)
+		return false;
+	for (i = 0; i < GROUP_PAGES; i++)
+		all |= small[i];
+	return all & GMMU_PTE_VALID;
+}
+
+/* the host's big entry for a group: a page, PRIV (nothing here, look no further), or 0: see the small entries */
+static u64 want_big(const struct kvgpu_ext *e, u32 group)
+{
+	u64 big = e->gbig ? e->gbig[group] : 0, out;
+	bool rejected;
+
+	if (e->subst && e->subst[group])
+		return 0;
+	if (!(big & GMMU_PTE_VALID))
+		return big & GMMU_PTE_PRIV;
+	if (kvgpu_pte_is_sys(big) || any_small_valid(e, group))
+		return 0;
+	out = kvgpu_pte_transform(&e->s->cfg, big, true, 0, &rejected);
+	e->s->stats.rejected += rejected;
+	return out;
+}
+
+/* what the small entry of a page should be asked for, given the group's big entry */
+static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
+{
+	struct kvgpu_pool *p = e->s->pool;
+	u32 subst = e->subst ? e->subst[group] : 0, i, page;
+
+	for (i = 0; i < GROUP_PAGES; i++) {
+		if (!(mask & ~subst & BIT(i)))
+			continue;
+		page = group * GROUP_PAGES + i;
+		p->item[p->nr_items++] = (struct kvgpu_item){ page, hidden ? 0 : kvgpu_ext_want(e, page) };
+	}
+}
+
+/* installs one item; false when it has to be tried again */
+static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
+{
+	struct kvgpu_shadow *s = e->s;
+	bool sys = it->guest && kvgpu_pte_is_sys(it->guest), rejected = false, again = false;
+	u32 pin = NOTHING;
+	u64 pte = 0;
+
+	if (sys)
+		pin = kvgpu_pin_find(s, FIELD_GET(GMMU_PTE_ADDR, it->guest));
+	if (sys && pin == NOTHING) {
+		rejected = true;
+		again = kvgpu_pte_kind_ok(it->guest);
+	} else {
+		pte = kvgpu_pte_transform(&s->cfg, it->guest, false, sys ? s->pool->pin[pin].dma : 0, &rejected);
+	}
+	s->stats.rejected += rejected;
+	if (pte && sys)
+		kvgpu_pin_link(e, it->page, pin);
+	else
+		kvgpu_pin_unlink(e, it->page);
+	kvgpu_ext_put(e, it->page, pte);
+	return !again;
+}
+
+/* installs the collected items; false when some have to be tried again */
+static bool install_all(struct kvgpu_ext *e, int *err)
+{
+	struct kvgpu_pool *p = e->s->pool;
+	bool ok = true;
+	u32 i;
+
+	if (!e->hsmall) {
+		for (i = 0; i < p->nr_items && !p->item[i].guest; i++)
+			;
+		if (i == p->nr_items)
+			return true;
+		if (kvgpu_slot_need_small(e->slot)) {
+			e->s->stats.rejected += p->nr_items - i;
+			*err = -ENOMEM;
+			return false;
+		}
+	}
+	kvgpu_pins_get(e->s);
+	for (i = 0; i < p->nr_items; i++)
+		ok &= install(e, &p->item[i]);
+	return ok;
+}
+
+/* brings the pages of @chunk up to date that have a bit in @todo, a word for each of its groups */
+void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
+{
+	u32 first = chunk * CHUNK_GROUPS, n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
+	struct kvgpu_pool *p = e->s->pool;
+	u64 big[CHUNK_GROUPS];
+
+	p->nr_items = 0;
+	for (i = 0; i < n; i++) {
+		mask = todo[i];
+		if (!mask)
+			continue;
+		if (e->hbig) {
+			big[i] = want_big(e, first + i);
+			if ((big[i] ^ e->hbig[first + i]) & (GMMU_PTE_VALID | GMMU_PTE_PRIV))
+				mask = ~(u32)0;
+			if (!(big[i] & GMMU_PTE_VALID))
+				kvgpu_ext_put_big(e, first + i, big[i]);
+		}
+		collect(e, first + i, mask, e->hbig && (big[i] & (GMMU_PTE_VALID | GMMU_PTE_PRIV)));
+	}
+	kvgpu_write_out(e->s);
+	if (!install_all(e, err))
+		e->half[first * GROUP_PAGES / e->half_pages].retry |=
+			BIT_ULL((first * GROUP_PAGES % e->half_pages) >> CHUNK_SHIFT);
+	kvgpu_write_out(e->s);
+	for (i = 0; e->hbig && i < n; i++)
+		if (todo[i])
+			kvgpu_ext_put_big(e, first + i, big[i]);
+	kvgpu_write_out(e->s);
+}
+
+/* ------------------------------------------------------------------ comparing */
+
+static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
+{
+	return a.target == b.target && a.addr == b.addr;
+}
+
+/* makes a half read the tables of @d from now on; false when it does already */
+bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
+{
+	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
+	bool small = !same_addr(h->small, d->small) || h->nr_small != d->nr_small;
+
+	if (big)
+		h->stale_big = ~(u32)0;
+	if (small)
+		h->stale_small = ~(u64)0;
+	h->big = d->big;
+	h->nr_big = d->nr_big;
+	h->small = d->small;
+	h->nr_small = d->nr_small;
+	return big || small;
+}
+
+struct scan {
+	struct kvgpu_ext *e;
+	kvgpu_dirty_fn dirty;
+	u32 first;		/* the half's first small page */
+	u32 pages;		/* and how many it has in the extent */
+	u64 chunks;		/* in which there is something to do */
+};
+
+/* notes @n small pages from @page, counted from the half's first */
+static void mark(struct scan *sc, u32 page, u32 n)
+{
+	u32 *todo = sc->e->s->pool->todo;
+
+	if (n == GROUP_PAGES)
+		todo[page >> GROUP_SHIFT] = ~(u32)0;
+	else
+		todo[page >> GROUP_SHIFT] |= (u32)(BIT_ULL(n) - 1) << (page & (GROUP_PAGES - 1));
+	sc->chunks |= BIT_ULL(page >> CHUNK_SHIFT);
+}
+
+/*
+ * One page of a guest table against its copy. @shift: small pages of an entry, log2. False when it can't be read: it
+ * counts as all 0 until it can.
+ */
+static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy, u32 shift)
+{
+	struct kvgpu_shadow *s = sc->e->s;
+	u32 first = page * PAGE_ENTRIES, n = min_t(u32, PAGE_ENTRIES, (sc->pages >> shift) - first), i;
+	const u64 *now = s->pool->page;
+	bool ok = kvgpu_fetch(s, table, nr, page);
+
+	copy += first;
+	s->stats.entries_compared += n;
+	if (!memcmp(now, copy, n * 8))
+		return ok;
+	for (i = 0; i < n; i++) {
+		if (now[i] == copy[i])
+			continue;
+		copy[i] = now[i];
+		mark(sc, (first + i) << shift, 1u << shift);
+	}
+	return ok;
+}
+
+/* returns the pages of the table that have to be read next time in any case */
+static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy, u32 shift)
+{
+	u32 entries = sc->pages >> shift, pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES, page;
+	void *ctx = sc->e->s->ctx;
+	struct kvgpu_gaddr at;
+	u64 failed = 0;
+
+	nr = min(nr, entries);
+	if (!stale && (!nr || (sc->dirty && !sc->dirty(ctx, table, (u64)nr * 8))))
+		return 0;
+	for (page = 0; page < pages; page++) {
+		at = (struct kvgpu_gaddr){ table.target, table.addr + (u64)page * PAGE_BYTES };
+		if (!(stale & BIT_ULL(page)) &&
+		    (page * PAGE_ENTRIES >= nr || (sc->dirty && !sc->dirty(ctx, at, PAGE_BYTES))))
+			continue;
+		if (!compare_page(sc, table, nr, page, copy, shift))
+			failed |= BIT_ULL(page);
+	}
+	return failed;
+}
+
+static void scan_half(struct scan *sc, struct kvgpu_half *h)
+{
+	struct kvgpu_ext *e = sc->e;
+	u32 shift = kvgpu_big_shift(&e->s->cfg), chunk, group;
+	u64 retry = h->retry;
+
+	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
+	if (e->gsmall)
+		h->stale_small = compare_table(sc, h->small, h->nr_small, h->stale_small, e->gsmall + sc->first, 0);
+	if (e->gbig)
+		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big, e->gbig + (sc->first >> shift), shift);
+	h->retry = 0;
+	for (chunk = 0; retry; chunk++, retry >>= 1) {
+		if (!(retry & 1))
+			continue;
+		sc->chunks |= BIT_ULL(chunk);
+		for (group = 0; group < CHUNK_GROUPS; group++)
+			e->s->pool->todo[chunk * CHUNK_GROUPS + group] = ~(u32)0;
+	}
+}
+
+void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, kvgpu_dirty_fn dirty, int *err)
+{
+	struct scan sc = { .e = e, .dirty = dirty, .first = half * e->half_pages };
+	u32 chunk;
+
+	sc.pages = min(e->half_pages, e->pages - sc.first);
+	scan_half(&sc, &e->half[half]);
+	for (chunk = 0; sc.chunks; chunk++, sc.chunks >>= 1)
+		if (sc.chunks & 1)
+			kvgpu_ext_eval(e, (sc.first >> CHUNK_SHIFT) + chunk,
+				       e->s->pool->todo + chunk * CHUNK_GROUPS, err);
+}
+
+/* ------------------------------------------------------------------ directories */
+
+static u32 ratio(const struct kvgpu_shadow_cfg *cfg)
+{
+	return cfg->big_64k ? HALVES_64K : 1;
+}
+
+/* makes the tables that the guest's directory entries ask for; on failure the slot stands for none of them */
+static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
+{
+	int err = 0;
+
+	if (slot->as->s->cfg.big_64k)
+		return kvgpu_slot_need_small(slot);
+	if (small)
+		err = kvgpu_slot_need_small(slot);
+	if (big && !err)
+		err = kvgpu_slot_need_big(slot);
+	return err;
+}
+
+static int slot_update(struct kvgpu_as *as, u32 index)
+{
+	const struct kvgpu_shadow_cfg *cfg = &as->s->cfg;
+	struct kvgpu_slot *slot = as->slot[index];
+	struct kvgpu_pde d[HALVES_64K];
+	bool big = false, small = false;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < ratio(cfg); i++) {
+		kvgpu_pde_decode(cfg, as->gdir[index * ratio(cfg) + i], &d[i]);
+		big |= d[i].nr_big != 0;
+		small |= d[i].nr_small != 0;
+	}
+	if (!big && !small) {
+		if (slot && !slot->ext.nr_subst) {
+			kvgpu_slot_drop(slot);
+			return 0;
+		}
+		if (!slot)
+			return 0;
+	} else {
+		if (!slot)
+			slot = kvgpu_slot_get(as, index);
+		err = slot ? slot_tables(slot, big, small) : -ENOMEM;
+	}
+	if (err) {
+		as->starved = true;
+		as->s->stats.rejected++;
+		if (!slot)
+			return err;
+		memset(d, 0, sizeof(d));
+	}
+	for (i = 0; i < ratio(cfg); i++)
+		kvgpu_half_set(&slot->half[i], &d[i]);
+	return err;
+}
+
+static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
+{
+	struct kvgpu_shadow *s = as->s;
+	u32 nr = DIR_SLOTS * ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
+	struct kvgpu_gaddr at;
+	u64 *copy;
+
+	if (!as->stale && dirty && !dirty(s->ctx, as->pd, (u64)nr * 8))
+		return;
+	for (page = 0; page < pages; page++) {
+		at = (struct kvgpu_gaddr){ as->pd.target, as->pd.addr + (u64)page * PAGE_BYTES };
+		if (!(as->stale & BIT(page)) && dirty && !dirty(s->ctx, at, PAGE_BYTES))
+			continue;
+		as->stale &= ~BIT(page);
+		if (!kvgpu_fetch(s, as->pd, nr, page))
+			as->stale |= BIT(page);
+		copy = as->gdir + page * PAGE_ENTRIES;
+		s->stats.entries_compared += PAGE_ENTRIES;
+		if (!memcmp(copy, s->pool->page, PAGE_BYTES))
+			continue;
+		for (i = 0; i < PAGE_ENTRIES; i++) {
+			if (copy[i] == s->pool->page[i])
+				continue;
+			copy[i] = s->pool->page[i];
+			index = (page * PAGE_ENTRIES + i) / ratio(&s->cfg);
+			if (slot_update(as, index))
+				*err = -ENOMEM;
+		}
+	}
+}
+
+/* once more for the directory entries that found no table */
+static void feed_starved(struct kvgpu_as *as, int *err)
+{
+	u32 i;
+
+	as->starved = false;
+	for (i = 0; i < DIR_SLOTS; i++)
+		if (slot_update(as, i))
+			*err = -ENOMEM;
+}
+
+int kvgpu_as_sync(struct kvgpu_as *as, kvgpu_dirty_fn dirty, bool *changed)
+{
+	struct kvgpu_shadow *s = as->s;
+	struct kvgpu_slot *slot, *n;
+	int err = 0;
+	u32 i;
+
+	s->stats.syncs++;
+	s->pool->failures = 0;
+	if (as->starved)
+		feed_starved(as, &err);
+	sync_dir(as, dirty, &err);
+	list_for_each_entry_safe(slot, n, &as->slots, node) {
+		for (i = 0; i < slot->ext.nr_halves; i++)
+			kvgpu_ext_sync_half(&slot->ext, i, dirty, &err);
+		kvgpu_slot_trim(slot);
+	}
+	*changed = as->changed;
+	as->changed = false;
+	return err;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading a guest's tables. A directory entry names a table of big and one of small pages for the same range; the big
+ * entry decides, unless it is invalid without PRIV: then the small one does. Both valid is a fault on the chip, so such a
+ * page has no translation here. Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+static const enum kvgpu_target pde_target[] = {
+	[GMMU_PDE_APERTURE_NONE] = KVGPU_PEER,
+	[GMMU_PDE_APERTURE_VRAM] = KVGPU_VRAM,
+	[GMMU_PDE_APERTURE_SYS_COH] = KVGPU_SYS_COH,
+	[GMMU_PDE_APERTURE_SYS_NCOH] = KVGPU_SYS_NCOH,
+};
+
+static struct kvgpu_gaddr table_at(u32 aperture, u64 frame)
+{
+	struct kvgpu_gaddr a = { .target = pde_target[aperture] };
+
+	if (!aperture)
+		return a;
+	if (a.target == KVGPU_VRAM)
+		frame = FIELD_GET(GMMU_ADDR_VID, frame);
+	a.addr = frame << GMMU_ADDR_SHIFT;
+	return a;
+}
+
+void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_pde *out)
+{
+	u32 big = FIELD_GET(GMMU_PDE_BIG_APERTURE, pde);
+	u32 small = FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
+	u32 shorter = FIELD_GET(GMMU_PDE_SIZE, pde);
+
+	out->big = table_at(big, FIELD_GET(GMMU_PDE_BIG_ADDR, pde));
+	out->small = table_at(small, FIELD_GET(GMMU_PDE_SMALL_ADDR, pde));
+	out->nr_big = big ? BIT(GMMU_BIG_PTES_SHIFT) >> shorter : 0;
+	out->nr_small = small ? kvgpu_half_pages(cfg) >> shorter : 0;
+}
+
+/*
+ * One page of a guest table of @nr entries into the scratch page; what lies beyond its end reads 0. False, and all 0,
+ * when it can't be read.
+ */
+bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
+{
+	u64 *buf = s->pool->page;
+	u32 first = page * PAGE_ENTRIES;
+	u32 n = nr > first ? min_t(u32, nr - first, PAGE_ENTRIES) : 0;
+	struct kvgpu_gaddr at = { table.target, table.addr + (u64)page * PAGE_BYTES };
+	u64 len = (u64)n * 8;
+
+	memset(buf + n, 0, PAGE_BYTES - len);
+	if (!n)
+		return true;
+	if (at.target == KVGPU_PEER ||
+	    (at.target == KVGPU_VRAM && (len > s->cfg.part_size || at.addr > s->cfg.part_size - len)) ||
+	    s->ops->read(s->ctx, at, buf, len)) {
+		memset(buf, 0, len);
+		return false;
+	}
+	s->stats.tables_read++;
+	s->stats.bytes_read += len;
+	return true;
+}
+
+/*
+ * What the guest wants at a page, as a small entry of its own: 0 or a valid one. A valid big entry stands for all its
+ * pages, or for none when it may not be installed.
+ */
+u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
+{
+	const struct kvgpu_shadow_cfg *cfg = &e->s->cfg;
+	u32 shift = kvgpu_big_shift(cfg);
+	u64 big = e->gbig ? e->gbig[page >> shift] : 0;
+	u64 small = e->gsmall ? e->gsmall[page] : 0;
+
+	if (page >= e->limit)
+		return 0;
+	if (!(big & GMMU_PTE_VALID))
+		return (big & GMMU_PTE_PRIV) || !(small & GMMU_PTE_VALID) ? 0 : small;
+	if ((small & GMMU_PTE_VALID) || !kvgpu_pte_big_usable(cfg, big))
+		return 0;
+	return kvgpu_pte_piece(cfg, big, page & ((1u << shift) - 1));
+}
+
+/* the end of the page that holds @page, in small pages: one, or the guest's big page */
+static u32 page_end(const struct kvgpu_ext *e, u32 page)
+{
+	u32 shift = kvgpu_big_shift(&e->s->cfg);
+
+	if (e->gbig && (e->gbig[page >> shift] & GMMU_PTE_VALID))
+		return ((page >> shift) + 1) << shift;
+	return page + 1;
+}
+
+int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *contiguous)
+{
+	const struct kvgpu_shadow_cfg *cfg = &as->s->cfg;
+	u32 page = (va >> GMMU_ADDR_SHIFT) & (SLOT_PAGES - 1), off = va & (PAGE_BYTES - 1);
+	struct kvgpu_slot *slot;
+	u64 want, end;
+
+	if (va >> GMMU_VA_BITS)
+		return -EFAULT;
+	slot = as->slot[va >> (GMMU_ADDR_SHIFT + SLOT_SHIFT)];
+	want = slot ? kvgpu_ext_want(&slot->ext, page) : 0;
+	if (!want || !kvgpu_pte_kind_ok(want))
+		return -EFAULT;
+	out->target = FIELD_GET(GMMU_PTE_APERTURE, want);
+	out->addr = FIELD_GET(GMMU_PTE_ADDR, want);
+	if (out->target == KVGPU_PEER)
+		return -EFAULT;
+	if (out->target == KVGPU_VRAM)
+		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
+	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
+	/* a valid small entry next to a big one ends the stretch early: never promise more than one page then */
+	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
+	*contiguous = (u32)(end - page) * PAGE_BYTES - off;
+	if (out->target == KVGPU_VRAM &&
+	    (*contiguous > cfg->part_size || out->addr > cfg->part_size - *contiguous))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * BAR windows. A window is an extent without tables of its own: the host's BAR has one small entry for each 4 KiB page of
+ * the vGPU's slice, kept by the caller, and what the guest does not map shows the scrap page.
+ */
+#include <linux/bitfield.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include <gk110/mmu.h>
+
+#include "internal.h"
+
+#define HALF_PAGES_MIN	16384		/* 64 KiB pages: the case that needs more of all but pages */
+#define BIG_SHIFT_MIN	4
+
+static u32 max_halves(u32 pages)
+{
+	return (pages + HALF_PAGES_MIN - 1) / HALF_PAGES_MIN;
+}
+
+size_t kvgpu_win_size(u32 pages)
+{
+	return sizeof(struct kvgpu_win) + max_halves(pages) * (sizeof(struct kvgpu_half) + sizeof(u64)) +
+	       ((size_t)pages + (pages >> BIG_SHIFT_MIN)) * sizeof(u64) + (size_t)pages * sizeof(struct kvgpu_link);
+}
+
+void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last)
+{
+	win->first = min(win->first, first);
+	win->last = max(win->last, last);
+}
+
+static void nothing_touched(struct kvgpu_win *win)
+{
+	win->first = NOTHING;
+	win->last = 0;
+}
+
+bool kvgpu_win_take(struct kvgpu_win *win, u32 *first, u32 *last)
+{
+	bool any = win->ext.s && win->first <= win->last;
+
+	*first = any ? win->first : 1;
+	*last = any ? win->last : 0;
+	if (any)
+		nothing_touched(win);
+	return any;
+}
+
+static int set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
+{
+	struct kvgpu_ext *e = &win->ext;
+	u32 i, halves = max_halves(pages);
+	u64 *mem = (u64 *)(win + 1);
+
+	for (i = 0; i < WINDOWS_MAX && s->pool->win[i]; i++)
+		;
+	if (i == WINDOWS_MAX)
+		return -ENOSPC;
+	s->pool->win[i] = e;
+	*e = (struct kvgpu_ext){
+		.s = s, .win = win, .holder = s->pool->nr_slots + i, .pages = pages, .limit = 0,
+		.half_pages = kvgpu_half_pages(&s->cfg),
+	};
+	e->nr_halves = (pages + e->half_pages - 1) / e->half_pages;
+	win->gdir = mem;
+	e->gsmall = mem + halves;
+	e->gbig = e->gsmall + pages;
+	win->half = (struct kvgpu_half *)(e->gbig + (pages >> BIG_SHIFT_MIN));
+	e->half = win->half;
+	e->link = (struct kvgpu_link *)(win->half + halves);
+	nothing_touched(win);
+	return 0;
+}
+
+/* all pages show scrap; nothing of the guest is remembered */
+static void clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
+{
+	struct kvgpu_ext *e = &win->ext;
+	u32 i;
+
+	kvgpu_ext_unlink_all(e);
+	memset(win->gdir, 0, max_halves(e->pages) * sizeof(u64));
+	memset(win->half, 0, max_halves(e->pages) * sizeof(struct kvgpu_half));
+	memset(e->gsmall, 0, e->pages * sizeof(u64));
+	memset(e->gbig, 0, (e->pages >> BIG_SHIFT_MIN) * sizeof(u64));
+	win->pte = pte;
+	win->scrap = scrap;
+	win->stale = true;
+	e->hsmall = pte;
+	e->blank = scrap;
+	e->limit = 0;
+	e->nr_live = 0;
+	for (i = 0; i < e->pages; i++)
+		pte[i] = scrap;
+	kvgpu_win_touched(win, 0, e->pages - 1);
+}
+
+static int open_win(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
+{
+	if (!pages || pages & (GROUP_PAGES - 1) || pages >= BIT(HANDLE_PAGE_BITS))
+		return -EINVAL;
+	if (!win->ext.s)
+		return set_up(s, win, pages);
+	return win->ext.s == s && win->ext.pages == pages ? 0 : -EINVAL;
+}
+
+static void set_limit(struct kvgpu_win *win, u64 limit)
+{
+	struct kvgpu_ext *e = &win->ext;
+	u32 pages = min_t(u64, limit >> GMMU_ADDR_SHIFT, e->pages - 1) + 1, i;
+
+	if (e->limit == pages)
+		return;
+	e->limit = pages;
+	for (i = 0; i < e->nr_halves; i++)
+		e->half[i].retry = ~(u64)0;
+}
+
+static void sync_dir(struct kvgpu_win *win, kvgpu_dirty_fn dirty)
+{
+	struct kvgpu_ext *e = &win->ext;
+	struct kvgpu_shadow *s = e->s;
+	struct kvgpu_pde d;
+	u32 i;
+
+	if (!win->stale && dirty && !dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64)))
+		return;
+	win->stale = !kvgpu_fetch(s, win->pd, e->nr_halves, 0);
+	s->stats.entries_compared += e->nr_halves;
+	for (i = 0; i < e->nr_halves; i++) {
+		if (win->gdir[i] == s->pool->page[i])
+			continue;
+		win->gdir[i] = s->pool->page[i];
+		kvgpu_pde_decode(&s->cfg, win->gdir[i], &d);
+		kvgpu_half_set(&e->half[i], &d);
+	}
+}
+
+/* chunks that the window does not have are not there to be tried again */
+static void cut_retry(struct kvgpu_ext *e)
+{
+	u32 last = e->nr_halves - 1;
+	u32 chunks = (e->pages - last * e->half_pages + CHUNK_PAGES - 1) >> CHUNK_SHIFT;
+
+	if (chunks < 64)
+		e->half[last].retry &= BIT_ULL(chunks) - 1;
+	if (e->half_pages >> CHUNK_SHIFT < 64)
+		for (last = 0; last < e->nr_halves; last++)
+			e->half[last].retry &= BIT_ULL(e->half_pages >> CHUNK_SHIFT) - 1;
+}
+
+int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit, u32 pages,
+		   kvgpu_dirty_fn dirty, u64 scrap, u64 *pte, u32 *first, u32 *last)
+{
+	int err = open_win(s, win, pages);
+	u32 i;
+
+	*first = 1;
+	*last = 0;
+	if (err)
+		return err;
+	s->stats.syncs++;
+	s->pool->failures = 0;
+	if (win->pte != pte || win->scrap != scrap)
+		clear(win, scrap, pte);
+	if (win->pd.target != pd.target || win->pd.addr != pd.addr)
+		win->stale = true;
+	win->pd = pd;
+	set_limit(win, limit);
+	sync_dir(win, dirty);
+	cut_retry(&win->ext);
+	for (i = 0; i < win->ext.nr_halves; i++)
+		kvgpu_ext_sync_half(&win->ext, i, dirty, &err);
+	kvgpu_win_take(win, first, last);
+	return 0;
+}
+
+int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
+{
+	int err = open_win(s, win, pages);
+	u64 frame = s->cfg.part_base.v >> GMMU_ADDR_SHIFT;
+	u32 i;
+
+	*first = 1;
+	*last = 0;
+	if (err)
+		return err;
+	clear(win, scrap, pte);
+	for (i = 0; i < pages && i < s->cfg.part_size >> GMMU_ADDR_SHIFT; i++)
+		kvgpu_ext_put(&win->ext, i, GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
+	kvgpu_write_out(s);
+	win->pte = NULL;	/* the guest's tables, when they come back, start from nothing */
+	kvgpu_win_take(win, first, last);
+	return 0;
+}
+
+void kvgpu_win_fini(struct kvgpu_shadow *s, struct kvgpu_win *win)
+{
+	struct kvgpu_ext *e = &win->ext;
+	u32 i;
+
+	if (!e->s)
+		return;
+	kvgpu_ext_unlink_all(e);
+	for (i = 0; i < e->pages && e->hsmall; i++)
+		e->hsmall[i] = e->blank;
+	s->pool->win[e->holder - s->pool->nr_slots] = NULL;
+	memset(win, 0, kvgpu_win_size(e->pages));
+}

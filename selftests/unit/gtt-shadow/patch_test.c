@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The patch list that nouveau makes for a K20m comes through as it is; everything else does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "kvgpu/shadow.h"
+
+/* 5 GPCs with 3, 3, 3, 2, 2 TPCs */
+static const struct kvgpu_topo topo = {
+	.gpcs = 5, .tpcs = { 3, 3, 3, 2, 2 },
+	.ppc_mask = { { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x3, 0x4 }, { 0x1, 0x2 }, { 0x3 } },
+	.r17e91c = 0x00090001, .r17e920 = 0x12345678,
+};
+
+static u32 bits(u32 m)
+{
+	return m ? (m & 1) + bits(m >> 1) : 0;
+}
+
+/* as nouveau writes it (ctxgf100.c, ctxgk104.c, ctxgf117.c with gk110's numbers) */
+static u32 nouveau(struct kvgpu_patch *p)
+{
+	const u32 pool = 0x00123400, bundle = 0x00567800, attrib = 0x00089abc, beta = 0x218, alpha = 0x648;
+	struct kvgpu_patch head[] = {
+		{ 0x17e91c, topo.r17e91c }, { 0x17e920, topo.r17e920 },
+		{ 0x40800c, pool }, { 0x408010, 0x80000000 }, { 0x419004, pool }, { 0x419008, 0 }, { 0x4064cc, 0x80000000 },
+		{ 0x408004, bundle }, { 0x408008, 0x80000030 }, { 0x418808, bundle }, { 0x41880c, 0x80000030 },
+		{ 0x4064c8, 0x180 << 16 | 0x7c0 },
+		{ 0x418810, 0x80000000 | attrib }, { 0x419848, 0x10000000 | attrib },
+		{ 0x405830, beta << 16 | alpha }, { 0x4064c4, alpha / 4 << 16 | 0xffff },
+	};
+	u32 n = sizeof(head) / sizeof(head[0]), g, i, bo = 0, ao = 0x324 * 13, t;
+
+	memcpy(p, head, sizeof(head));
+	for (g = 0; g < 5; g++)
+		for (i = 0; i < 2; i++) {
+			t = bits(topo.ppc_mask[g][i]);
+			if (!t)
+				continue;
+			p[n++] = (struct kvgpu_patch){ 0x5030c0 + 0x8000 * g + 0x200 * i, 1u << 28 | beta * t << 16 | bo };
+			bo += 0x324 * t;
+			p[n++] = (struct kvgpu_patch){ 0x5030e4 + 0x8000 * g + 0x200 * i, alpha * t << 16 | ao };
+			ao += 0x7ff * t;
+		}
+	return n;
+}
+
+static void nouveaus_own(void **state)
+{
+	struct kvgpu_patch in[64], out[64];
+	u32 n = nouveau(in), rejected;
+
+	assert_int_equal(n, 34);
+	assert_int_equal(kvgpu_patch_filter(&topo, in, n, out, 64, &rejected), n);
+	assert_int_equal(rejected, 0);
+	assert_memory_equal(in, out, n * sizeof(in[0]));
+}
+
+/* what the chip's shape says is the host's to say: any value of the guest's becomes the right one */
+static void shape_is_the_hosts(void **state)
+{
+	static const u32 addresses[] = { 0x40800c, 0x419004, 0x408004, 0x418808, 0x408008, 0x41880c, 0x418810, 0x419848 };
+	struct kvgpu_patch in[64], lie[64], out[64];
+	u32 n = nouveau(in), rejected, i, j;
+
+	for (i = 0; i < n; i++) {
+		lie[i] = in[i];
+		for (j = 0; j < 8 && addresses[j] != in[i].reg; j++)
+			;
+		if (j == 8)
+			lie[i].val = ~in[i].val;
+	}
+	assert_int_equal(kvgpu_patch_filter(&topo, lie, n, out, 64, &rejected), n);
+	assert_memory_equal(in, out, n * sizeof(in[0]));
+}
+
+static void only_listed_registers(void **state)
+{
+	struct kvgpu_patch list[64], in, out;
+	u32 n = nouveau(list), reg, i, rejected;
+	int got;
+
+	for (reg = 0; reg < 1u << 26; reg += reg >= 0x400000 && reg < 0x600000 ? 1 : 4) {
+		in = (struct kvgpu_patch){ reg, 0 };
+		got = kvgpu_patch_filter(&topo, &in, 1, &out, 1, &rejected);
+		for (i = 0; i < n && list[i].reg != reg; i++)
+			;
+		if (got != (i < n) || rejected != (i == n))
+			fail_msg("register 0x%x: %d", reg, got);
+	}
+	for (i = 0; i < n; i++) {	/* nor the same with higher bits */
+		in = (struct kvgpu_patch){ list[i].reg | 1u << 26, 0 };
+		assert_int_equal(kvgpu_patch_filter(&topo, &in, 1, &out, 1, &rejected), 0);
+	}
+}
+
+static void stray_bits(void **state)
+{
+	static const struct kvgpu_patch bad[] = {
+		{ 0x408008, 0x80010030 }, { 0x41880c, 0xc0000030 }, { 0x418810, 0x90000000 }, { 0x418810, 0xffffffff },
+		{ 0x419848, 0x20000001 }, { 0x419848, 0x80000001 },
+	};
+	struct kvgpu_patch out;
+	u32 i, rejected;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(kvgpu_patch_filter(&topo, &bad[i], 1, &out, 1, &rejected), 0);
+		assert_int_equal(rejected, 1);
+	}
+}
+
+static void bounded(void **state)
+{
+	struct kvgpu_patch in[64], out[64];
+	u32 n = nouveau(in), rejected;
+
+	memset(out, 0xa5, sizeof(out));
+	assert_int_equal(kvgpu_patch_filter(&topo, in, n, out, 10, &rejected), 10);
+	assert_int_equal(rejected, n - 10);
+	assert_int_equal(out[10].reg, 0xa5a5a5a5);
+	assert_int_equal(kvgpu_patch_filter(&topo, in, 0, out, 64, &rejected), 0);
+	assert_int_equal(rejected, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nouveaus_own),
+		cmocka_unit_test(shape_is_the_hosts),
+		cmocka_unit_test(only_listed_registers),
+		cmocka_unit_test(stray_bits),
+		cmocka_unit_test(bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

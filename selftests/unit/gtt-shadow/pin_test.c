@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pins: batches, failures of single pages, limits, lifetimes; removal by IOVA. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest.h"
+
+static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
+static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
+static const struct kvgpu_gaddr table = { KVGPU_VRAM, 0x40000 };	/* 256 KiB */
+
+static void pte(struct guest *g, u32 page, u64 value)
+{
+	struct kvgpu_gaddr at = table;
+
+	at.addr += page * 8;
+	assert_true(guest_write(g, at, value));
+}
+
+static u64 sys(u32 page)
+{
+	return pte_make(KVGPU_SYS_NCOH, SYS_BASE + page * 4096ull, 0);
+}
+
+static struct guest *with_table(u64 max_pinned)
+{
+	struct guest *g = guest_new(false, 8, max_pinned);
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	guest_write(g, pd, pde_make(none, table, 0));
+	return g;
+}
+
+static void sync_and_check(struct guest *g)
+{
+	assert_int_equal(space_sync(&g->space[0], true), 0);
+	guest_check(g);
+	guest_reap(g);
+	guest_check(g);
+}
+
+static void contiguous_pages_go_together(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 i;
+
+	for (i = 0; i < 100; i++)
+		pte(g, 7 + i, sys(20 + i));
+	sync_and_check(g);
+	assert_int_equal(g->pin_calls, 1);
+	assert_int_equal(g->max_batch, 100);
+	assert_int_equal(g->nr_pinned, 100);
+	for (i = 0; i < 100; i++)	/* the other way round there is nothing to gather; pinned pages are not pinned again */
+		pte(g, 7 + i, sys(119 - i));
+	sync_and_check(g);
+	assert_int_equal(g->pin_calls, 1);
+	guest_free(g);
+}
+
+static void at_most_512(void **state)
+{
+	struct guest *g = with_table(2000);
+	u32 i;
+
+	for (i = 0; i < 1500; i++)	/* no page of these can be pinned: the batches are what counts */
+		pte(g, i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
+	sync_and_check(g);
+	assert_in_range(g->max_batch, 256, 512);
+	assert_int_equal(g->nr_pinned, 0);
+	guest_free(g);
+}
+
+static void one_bad_page(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u64 rejected;
+	u32 i, calls;
+
+	for (i = 0; i < 128; i++)
+		pte(g, i, sys(i));
+	g->unpinnable[77] = true;
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 127);
+	assert_int_equal(gpu_sees(&g->space[0], 77 << 12), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], 78 << 12), 0);
+	assert_in_range(g->pin_calls, 2, 32);
+	rejected = g->s.stats.rejected;
+	assert_int_equal(rejected, 1);
+	calls = g->pin_calls;
+	sync_and_check(g);		/* tried again, only that page */
+	assert_int_equal(g->pin_calls, calls + 1);
+	assert_int_equal(g->s.stats.rejected, rejected + 1);
+	g->unpinnable[77] = false;
+	sync_and_check(g);
+	assert_int_not_equal(gpu_sees(&g->space[0], 77 << 12), 0);
+	calls = g->pin_calls;
+	sync_and_check(g);		/* and then no more */
+	assert_int_equal(g->pin_calls, calls);
+	guest_free(g);
+}
+
+static void host_out_of_memory(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		pte(g, i, sys(i));
+	g->fail_pins = 1000000;
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 0);
+	assert_in_range(g->pin_calls, 1, 4096);
+	g->fail_pins = 0;
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 64);
+	guest_free(g);
+}
+
+static void failures_are_bounded(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 i;
+
+	for (i = 0; i < 32768; i++)
+		pte(g, i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 8192ull, 0));
+	sync_and_check(g);
+	assert_in_range(g->pin_calls, 1, 4096);
+	guest_free(g);
+}
+
+static void the_limit(void **state)
+{
+	struct guest *g = with_table(10);
+	u32 i;
+
+	for (i = 0; i < 30; i++)
+		pte(g, i, sys(i));
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 10);
+	for (i = 0; i < 5; i++)
+		pte(g, i, 0);
+	sync_and_check(g);		/* dropped pins count until they are reaped */
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 10);
+	guest_free(g);
+	g = with_table(10);		/* pages that can't be pinned use up nothing */
+	for (i = 0; i < 30; i++)
+		pte(g, i, sys(i));
+	memset(g->unpinnable, 1, 20);
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 10);
+	guest_free(g);
+	g = with_table(0);
+	pte(g, 0, sys(0));
+	sync_and_check(g);
+	assert_int_equal(g->pin_calls, 0);
+	guest_free(g);
+}
+
+static void one_page_everywhere(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 i;
+
+	for (i = 0; i < 32768; i++)
+		pte(g, i, sys(3));
+	sync_and_check(g);
+	assert_int_equal(g->pin_calls, 1);
+	assert_int_equal(g->nr_pinned, 1);
+	for (i = 0; i < 32768; i += 2)
+		pte(g, i, 0);
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 1);
+	guest_unmap(g, SYS_BASE + 0x3000, 0x1000);
+	guest_check(g);
+	assert_int_equal(g->nr_pinned, 0);
+	guest_free(g);
+}
+
+static void unpinned_only_by_the_reaper(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	bool changed;
+
+	pte(g, 0, sys(0));
+	sync_and_check(g);
+	pte(g, 0, 0);
+	g->since = g->space[0].synced;
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+	assert_true(changed);
+	assert_int_equal(g->nr_pinned, 1);
+	/* it comes back before the flush: not pinned a second time */
+	pte(g, 0, sys(0));
+	space_sync(&g->space[0], false);
+	assert_int_equal(g->pin_calls, 1);
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 1);
+	guest_check(g);
+	guest_free(g);
+}
+
+static void unmap_ranges(void **state)
+{
+	static const struct {
+		u64 iova, len;
+		u32 left;
+	} cases[] = {
+		{ SYS_BASE, 0, 64 }, { SYS_BASE + 0x40000, 0x1000, 64 }, { SYS_BASE - 0x1000, 0x1000, 64 },
+		{ SYS_BASE, 0x1000, 63 }, { SYS_BASE + 0xfff, 2, 62 }, { SYS_BASE + 0x3f000, ~0ull - SYS_BASE, 63 },
+		{ 0, ~0ull, 0 }, { SYS_BASE + 0x1000, ~0ull, 1 }, { 0, SYS_BASE + 0x2000, 62 }, { 1ull << 40, ~0ull >> 1, 64 },
+	};
+	struct guest *g;
+	u32 i, j;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		g = with_table(SYS_PAGES);
+		for (j = 0; j < 64; j++)
+			pte(g, j, sys(j));
+		sync_and_check(g);
+		guest_unmap(g, cases[i].iova, cases[i].len);
+		guest_check(g);
+		assert_int_equal(g->nr_pinned, cases[i].left);
+		sync_and_check(g);	/* the guest's tables still say so: it is there again */
+		assert_int_equal(g->nr_pinned, 64);
+		guest_unmap_all(g);
+		assert_int_equal(g->nr_pinned, 0);
+		guest_check(g);
+		guest_free(g);
+	}
+}
+
+static void unmap_writes_in_runs(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 j, writes;
+
+	for (j = 0; j < 128; j++)
+		pte(g, j, sys(j));
+	sync_and_check(g);
+	writes = g->writes;
+	guest_unmap(g, SYS_BASE, SYS_SIZE);
+	assert_int_equal(g->writes, writes + 1);
+	guest_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contiguous_pages_go_together),
+		cmocka_unit_test(at_most_512),
+		cmocka_unit_test(one_bad_page),
+		cmocka_unit_test(host_out_of_memory),
+		cmocka_unit_test(failures_are_bounded),
+		cmocka_unit_test(the_limit),
+		cmocka_unit_test(one_page_everywhere),
+		cmocka_unit_test(unpinned_only_by_the_reaper),
+		cmocka_unit_test(unmap_ranges),
+		cmocka_unit_test(unmap_writes_in_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One entry, all permutations of its bits, against an oracle that is written from the format. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kvgpu/shadow.h"
+
+/* the model's table, written down independently */
+uint8_t kind_plain(uint8_t kind);
+
+#define PART_BASE	0x123460000ull
+#define PART_SIZE	(64ull << 20)
+#define DMA		0xab12345000ull
+
+static struct kvgpu_shadow_cfg cfg(bool big_64k)
+{
+	return (struct kvgpu_shadow_cfg){ .part_base = { PART_BASE }, .part_size = PART_SIZE, .big_64k = big_64k };
+}
+
+static u64 naive(u64 e, bool big, bool big_64k, u64 dma, bool *rejected)
+{
+	u64 size = !big ? 0x1000 : big_64k ? 0x10000 : 0x20000, addr, out;
+	u8 kind = (u8)(e >> 36);
+
+	*rejected = false;
+	if (!(e & 1))
+		return big ? e & 2 : 0;
+	*rejected = true;
+	if (kind_plain(kind) == 0xff)
+		return 0;
+	out = (e & 0xc000000600000007ull) | (u64)kind_plain(kind) << 36;
+	switch (e >> 33 & 3) {
+	case 0:
+		addr = (e >> 4 & 0x1ffffff) * 0x1000 / size * size;
+		if (addr >= PART_SIZE || PART_SIZE - addr < size)
+			return 0;
+		addr += PART_BASE;
+		out |= e & 0x100000000ull;
+		break;
+	case 1:
+		return 0;
+	default:
+		if (big)
+			return 0;
+		addr = dma;
+		out |= 0x100000000ull;
+		break;
+	}
+	*rejected = false;
+	return out | addr / 0x1000 * 16;
+}
+
+static void compare(u64 e, bool big, bool big_64k)
+{
+	struct kvgpu_shadow_cfg c = cfg(big_64k);
+	bool r1, r2;
+	u64 a = kvgpu_pte_transform(&c, e, big, DMA, &r1), b = naive(e, big, big_64k, DMA, &r2);
+
+	if (a != b || r1 != r2)
+		fail_msg("entry %016llx big %d 64k %d: %016llx %d, want %016llx %d", e, big, big_64k, a, r1, b, r2);
+}
+
+static void all_bits(void **state)
+{
+	static const u64 frames[] = { 0, 1, 0x1f, 0x20, PART_SIZE / 4096 - 1, PART_SIZE / 4096 - 16, PART_SIZE / 4096,
+				      0x1ffffff, 0x2000000, 0xfffffff };
+	static const u64 flag[] = { 1, 2, 4, 8, 1ull << 32, 1ull << 35, 1ull << 62, 1ull << 63, 0x5555ull << 44 };
+	u32 f, ap, kind, bits, i, v;
+	u64 e;
+
+	for (f = 0; f < 10; f++)
+		for (ap = 0; ap < 4; ap++)
+			for (kind = 0; kind < 256; kind += (f > 1) ? 17 : 1)
+				for (bits = 0; bits < 512; bits++) {
+					e = frames[f] << 4 | (u64)ap << 33 | (u64)kind << 36;
+					for (i = 0; i < 9; i++)
+						e |= bits >> i & 1 ? flag[i] : 0;
+					for (v = 0; v < 4; v++)
+						compare(e, v & 1, v & 2);
+				}
+}
+
+static void every_single_bit(void **state)
+{
+	u32 i, j, v;
+
+	for (i = 0; i < 64; i++)
+		for (j = 0; j < 64; j++)
+			for (v = 0; v < 4; v++)
+				compare(1ull | 1ull << i | 1ull << j, v & 1, v & 2);
+}
+
+static void dma_must_fit(void **state)
+{
+	struct kvgpu_shadow_cfg c = cfg(false);
+	u64 e = 1 | 2ull << 33;
+	bool rejected;
+
+	assert_int_equal(kvgpu_pte_transform(&c, e, false, 1ull << 40, &rejected), 0);
+	assert_true(rejected);
+	assert_int_equal(kvgpu_pte_transform(&c, e, false, 0x1800, &rejected), 0);
+	assert_true(rejected);
+	assert_int_not_equal(kvgpu_pte_transform(&c, e, false, (1ull << 40) - 4096, &rejected), 0);
+	assert_false(rejected);
+}
+
+static void odd_partitions(void **state)
+{
+	struct kvgpu_shadow_cfg c = cfg(false);
+	bool rejected;
+
+	c.part_size = 0x1f000;		/* smaller than a big page */
+	assert_int_equal(kvgpu_pte_transform(&c, 1, true, 0, &rejected), 0);
+	assert_true(rejected);
+	c = cfg(false);
+	c.part_base.v += 0x1000;	/* a big page would not be one on the chip */
+	assert_int_equal(kvgpu_pte_transform(&c, 1, true, 0, &rejected), 0);
+	assert_int_not_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+	c.part_base.v = 1ull << 37;	/* more than a video memory address can say */
+	assert_int_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+	c.part_size = 0;
+	assert_int_equal(kvgpu_pte_transform(&c, 1, false, 0, &rejected), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_bits),
+		cmocka_unit_test(every_single_bit),
+		cmocka_unit_test(dma_must_fit),
+		cmocka_unit_test(odd_partitions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

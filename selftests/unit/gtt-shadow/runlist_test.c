@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Runlists: groups, bad counts, foreign and repeated ids, lists without end; and random lists against their rules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "kvgpu/shadow.h"
+
+/* channels 0..99 are bound, as chip channel 1000 + id; groups 0..9 as 50 + id */
+static int map(void *ctx, bool tsg, u16 id)
+{
+	(*(u32 *)ctx)++;
+	if (tsg)
+		return id < 10 ? 50 + id : -1;
+	return id < 100 ? 1000 + id : -1;
+}
+
+static u64 tsg(u32 id, u32 count)
+{
+	return id | 1u << 13 | 15u << 14 | 255u << 18 | (u64)count << 26;
+}
+
+#define HTSG(id, count, slice)	((u64)((id) | 1u << 13 | (slice) | (u32)(count) << 26))
+#define SLICE_1MS		(1u << 14 << 1 | (976u >> 2) << 18)	/* 976 ticks of 1024 ns: 244 << 2 */
+
+static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
+{
+	u32 calls = 0;
+	int n = kvgpu_runlist_build(in, nr, map, &calls, 1000, out, max);
+
+	assert_true(n >= 0 && (u32)n <= max);
+	assert_true(calls <= nr);
+	return (u32)n;
+}
+
+static void plain(void **state)
+{
+	u64 in[] = { 5, 6, 200, 7, 0xfffff0000000cull << 4 & ~0x2000ull, 99 }, out[8];
+
+	assert_int_equal(run(in, 3, out, 8), 2);
+	assert_int_equal(out[0], 1005);
+	assert_int_equal(out[1], 1006);
+	assert_int_equal(run(in, 0, out, 8), 0);
+	in[0] = 5 | 0xffffffff00000000ull | 0xfffd << 12 << 2;	/* bits that are not the id */
+	in[0] &= ~0x2000ull;
+	assert_int_equal(run(in, 1, out, 8), 1);
+	assert_int_equal(out[0], 1005);
+}
+
+static void groups(void **state)
+{
+	u64 in[] = { tsg(3, 2), 1, 2, tsg(4, 1), 3, 9 }, out[8];
+
+	assert_int_equal(run(in, 6, out, 8), 6);
+	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
+	assert_int_equal(out[1], 1001);
+	assert_int_equal(out[2], 1002);
+	assert_int_equal(out[3], HTSG(54, 1, SLICE_1MS));
+	assert_int_equal(out[4], 1003);
+	assert_int_equal(out[5], 1009);
+}
+
+static void members_that_are_left(void **state)
+{
+	u64 in[] = { tsg(3, 3), 1, 500, 2, tsg(4, 2), 600, 700, 8 }, out[8];
+
+	assert_int_equal(run(in, 8, out, 8), 4);
+	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
+	assert_int_equal(out[3], 1008);		/* group 4 has nobody left */
+}
+
+static void bad_counts(void **state)
+{
+	u64 in[] = { tsg(3, 63), 1, 2, tsg(4, 0), 5, tsg(5, 4), 6 }, out[8];
+
+	/* the first claims more than there is: ends at the next header; the second claims none: 5 stands alone */
+	assert_int_equal(run(in, 7, out, 8), 6);
+	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
+	assert_int_equal(out[3], 1005);
+	assert_int_equal(out[4], HTSG(55, 1, SLICE_1MS));
+	assert_int_equal(out[5], 1006);
+}
+
+static void foreign_group(void **state)
+{
+	u64 in[] = { tsg(77, 2), 1, 2, 3 }, out[8];
+
+	/* its members may not run outside of it */
+	assert_int_equal(run(in, 4, out, 8), 1);
+	assert_int_equal(out[0], 1003);
+}
+
+static void repeated(void **state)
+{
+	u64 in[] = { 1, 1, tsg(3, 2), 1, 2, tsg(4, 1), 2 }, out[8];
+
+	assert_int_equal(run(in, 7, out, 8), 3);
+	assert_int_equal(out[0], 1001);
+	assert_int_equal(out[1], HTSG(53, 1, SLICE_1MS));
+	assert_int_equal(out[2], 1002);
+}
+
+static void no_room(void **state)
+{
+	u64 in[] = { 1, tsg(3, 3), 2, 3, 4, tsg(4, 1), 5 }, out[9];
+	u32 max;
+
+	for (max = 0; max < 8; max++) {
+		memset(out, 0xa5, sizeof(out));
+		run(in, 7, out, max);
+		assert_int_equal(out[max], 0xa5a5a5a5a5a5a5a5ull);
+	}
+	assert_int_equal(run(in, 7, out, 4), 4);
+	assert_int_equal(out[1], HTSG(53, 2, SLICE_1MS));
+	assert_int_equal(run(in, 7, out, 2), 1);	/* a header alone is no group */
+}
+
+static void slices(void **state)
+{
+	static const struct {
+		u32 us;
+		u64 ticks;	/* the most that is representable and not longer */
+	} cases[] = { { 0, 1 }, { 1, 1 }, { 2, 1 }, { 261, 254 }, { 1048, 1020 }, { 10000, 9728 }, { 0xffffffff, 255 << 14 } };
+	u64 in[] = { tsg(1, 1), 1 }, out[2];
+	u32 i, calls = 0;
+
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(kvgpu_runlist_build(in, 2, map, &calls, cases[i].us, out, 2), 2);
+		assert_int_equal((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15), cases[i].ticks);
+	}
+	kvgpu_runlist_build(in, 2, map, &calls, 0xffffffff, out, 2);
+	assert_true((out[0] >> 18 & 0xff) << (out[0] >> 14 & 15) <= 0xffffffffull * 1000 / 1024);
+}
+
+/* whatever comes in, what goes out is well-formed, names bound ids only, and each channel once */
+static void random_lists(void **state)
+{
+	static u64 in[300], out[200];
+	bool seen[100];
+	u32 round, i, n, max, left;
+
+	srand(1);
+	for (round = 0; round < 20000; round++) {
+		for (i = 0; i < 300; i++)
+			in[i] = rand() % 4 ? (u64)(rand() % 120) : tsg(rand() % 14, rand() % 6);
+		if (round % 3 == 0)
+			in[rand() % 300] = (u64)rand() << 32 | rand();
+		max = rand() % 200;
+		n = run(in, rand() % 300, out, max);
+		memset(seen, 0, sizeof(seen));
+		for (i = 0, left = 0; i < n; i++) {
+			if (out[i] >> 13 & 1) {
+				assert_int_equal(left, 0);
+				left = out[i] >> 26;
+				assert_true(left > 0 && left <= 63 && i + left < n);
+				assert_in_range(out[i] & 0xfff, 50, 59);
+				continue;
+			}
+			assert_in_range(out[i], 1000, 1099);
+			assert_false(seen[out[i] - 1000]);
+			seen[out[i] - 1000] = true;
+			left -= left ? 1 : 0;
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain),
+		cmocka_unit_test(groups),
+		cmocka_unit_test(members_that_are_left),
+		cmocka_unit_test(bad_counts),
+		cmocka_unit_test(foreign_group),
+		cmocka_unit_test(repeated),
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(slices),
+		cmocka_unit_test(random_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

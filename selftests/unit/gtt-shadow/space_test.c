@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Spaces: use counts, what they keep, what goes with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest.h"
+
+static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
+static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
+static const struct kvgpu_gaddr other = { KVGPU_SYS_COH, SYS_BASE };
+static const struct kvgpu_gaddr table = { KVGPU_VRAM, 0x40000 };
+
+static void fill(struct guest *g, struct kvgpu_gaddr dir)
+{
+	struct kvgpu_gaddr at = table;
+	u32 i;
+
+	guest_write(g, dir, pde_make(none, table, 3));
+	for (i = 0; i < 20; i++, at.addr += 8)
+		guest_write(g, at, pte_make(KVGPU_SYS_COH, SYS_BASE + (100 + i) * 4096ull, 0));
+}
+
+static void counted(void **state)
+{
+	struct guest *g = guest_new(false, 8, SYS_PAGES);
+
+	assert_null(kvgpu_as_find(&g->s, pd));
+	assert_int_equal(space_open(g, 0, pd), 0);
+	assert_ptr_equal(kvgpu_as_find(&g->s, pd), g->space[0].as);
+	assert_null(kvgpu_as_find(&g->s, (struct kvgpu_gaddr){ KVGPU_SYS_COH, 0x10000 }));
+	assert_int_equal(space_open(g, 0, pd), 0);
+	fill(g, pd);
+	space_sync(&g->space[0], true);
+	space_close(&g->space[0]);
+	guest_check(g);
+	assert_int_equal(g->nr_pinned, 20);
+	space_close(&g->space[0]);
+	assert_null(kvgpu_as_find(&g->s, pd));
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 0);
+	assert_int_equal(g->nr_tables, 0);
+	guest_free(g);
+}
+
+/* two spaces with the same tables each have their entries; a page stays as long as one needs it */
+static void shared_pages(void **state)
+{
+	struct guest *g = guest_new(false, 8, SYS_PAGES);
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	assert_int_equal(space_open(g, 1, other), 0);
+	fill(g, pd);
+	fill(g, other);
+	space_sync(&g->space[0], true);
+	space_sync(&g->space[1], true);
+	guest_check(g);
+	assert_int_equal(g->nr_pinned, 20);
+	assert_int_equal(g->s.stats.pins, 20);
+	space_close(&g->space[0]);
+	guest_reap(g);
+	guest_check(g);
+	assert_int_equal(g->nr_pinned, 20);
+	space_close(&g->space[1]);
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 0);
+	guest_free(g);
+}
+
+static void limits(void **state)
+{
+	struct guest *g = guest_new(false, 2, SYS_PAGES);
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	assert_int_equal(space_open(g, 1, other), 0);
+	assert_int_not_equal(space_open(g, 2, table), 0);	/* directories count */
+	fill(g, pd);
+	assert_int_not_equal(space_sync(&g->space[0], true), 0);
+	guest_check(g);
+	space_close(&g->space[1]);
+	assert_int_equal(space_sync(&g->space[0], true), 0);
+	guest_check(g);
+	guest_free(g);
+	g = guest_new(false, 0, 0);
+	assert_int_not_equal(space_open(g, 0, pd), 0);
+	guest_free(g);
+	g = guest_new(false, 8, SYS_PAGES);
+	g->fail_tables = 1;
+	assert_int_not_equal(space_open(g, 0, pd), 0);
+	assert_int_equal(space_open(g, 0, pd), 0);
+	guest_free(g);
+}
+
+static void slots_come_back(void **state)
+{
+	struct guest *g = guest_new(true, 6, SYS_PAGES);
+	struct kvgpu_gaddr at;
+	u32 i;
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	for (i = 0; i < 200; i++) {
+		at = (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + i % 100 * 8 * 7 };
+		guest_write(g, at, i < 100 ? pde_make(table, table, 3) : 0);
+		if (i < 100 && i >= 3)
+			guest_write(g, (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + (i - 3) * 8 * 7 }, 0);
+		assert_int_equal(space_sync(&g->space[0], true), 0);
+		guest_reap(g);
+	}
+	assert_int_equal(g->nr_tables, 1);
+	guest_check(g);
+	guest_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counted),
+		cmocka_unit_test(shared_pages),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(slots_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

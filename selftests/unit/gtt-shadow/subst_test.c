@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Pages that the host puts into a guest's address space win over the guest's tables, and leave no trace when they go. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest.h"
+
+static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
+static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
+static const struct kvgpu_gaddr big_table = { KVGPU_VRAM, 0x30000 };
+static const struct kvgpu_gaddr small_table = { KVGPU_VRAM, 0x40000 };
+
+static void put(struct guest *g, struct kvgpu_gaddr table, u32 index, u64 value)
+{
+	table.addr += index * 8;
+	assert_true(guest_write(g, table, value));
+}
+
+static u64 sys(u32 page)
+{
+	return pte_make(KVGPU_SYS_COH, SYS_BASE + page * 4096ull, 0);
+}
+
+static struct guest *start(bool big_64k)
+{
+	struct guest *g = guest_new(big_64k, 8, SYS_PAGES);
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	return g;
+}
+
+static void sync_and_check(struct guest *g)
+{
+	space_sync(&g->space[0], true);
+	guest_check(g);
+	guest_reap(g);
+	guest_check(g);
+}
+
+static void survives_the_guest(void **state)
+{
+	struct guest *g = start(false);
+	struct space *sp = &g->space[0];
+	u32 i;
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	for (i = 0; i < 100; i++)
+		put(g, small_table, i, sys(i));
+	sync_and_check(g);
+	assert_int_equal(space_subst(sp, 10 << 12, 30, SUBST_BASE), 0);
+	guest_reap(g);
+	guest_check(g);
+	assert_int_equal(g->nr_pinned, 70);		/* what lies below is not pinned */
+	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
+	for (i = 0; i < 50; i++)
+		put(g, small_table, i, sys(99 - i));
+	sync_and_check(g);
+	guest_unmap_all(g);
+	guest_check(g);
+	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
+	put(g, pd, 0, 0);				/* the guest's table goes */
+	sync_and_check(g);
+	assert_int_equal(gpu_sees(sp, 12 << 12), 3 | (SUBST_BASE + 0x2000) >> 12 << 4);
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	sync_and_check(g);
+	space_unsubst(sp, 10 << 12, 30);
+	guest_check(g);
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 50);		/* the second half of them, twice each */
+	sync_and_check(g);
+	guest_free(g);
+}
+
+static void without_any_table(void **state)
+{
+	struct guest *g = start(false);
+	struct space *sp = &g->space[0];
+
+	assert_int_equal(space_subst(sp, (1ull << 27) - 0x3000, 6, SUBST_BASE), 0);	/* over the edge of a slot */
+	guest_check(g);
+	assert_int_equal(g->nr_tables, 3);
+	sync_and_check(g);
+	space_unsubst(sp, (1ull << 27) - 0x3000, 6);
+	guest_reap(g);
+	guest_check(g);
+	assert_int_equal(g->nr_tables, 1);
+	guest_free(g);
+}
+
+static void splits_big_pages(void **state)
+{
+	struct guest *g = start(false);
+	struct space *sp = &g->space[0];
+	u32 i;
+
+	put(g, pd, 0, pde_make(big_table, none, 0));
+	for (i = 0; i < 8; i++)
+		put(g, big_table, i, pte_make(KVGPU_VRAM, i * 0x20000, 0));
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 2);
+	assert_int_equal(space_subst(sp, 0x25000, 40, SUBST_BASE), 0);
+	guest_check(g);
+	assert_int_equal(g->nr_tables, 3);
+	put(g, big_table, 1, 2);	/* a mask does not hide them */
+	sync_and_check(g);
+	put(g, big_table, 1, pte_make(KVGPU_VRAM, 0x20000, 4));
+	sync_and_check(g);
+	space_unsubst(sp, 0x25000, 20);
+	guest_check(g);
+	space_unsubst(sp, 0x25000, 40);
+	guest_check(g);
+	guest_reap(g);
+	assert_int_equal(g->nr_tables, 2);
+	sync_and_check(g);
+	guest_free(g);
+}
+
+static void across_chunks_in_64k(void **state)
+{
+	struct guest *g = start(true);
+	struct space *sp = &g->space[0];
+	u32 i;
+
+	put(g, pd, 0, pde_make(big_table, small_table, 0));
+	put(g, pd, 1, pde_make(big_table, small_table, 0));
+	for (i = 0; i < 128; i++)
+		put(g, big_table, i, pte_make(KVGPU_VRAM, i * 0x10000 % VRAM_SIZE, 0));
+	sync_and_check(g);
+	assert_int_equal(space_subst(sp, 0x100000, 1500, SUBST_BASE), 0);
+	guest_check(g);
+	assert_int_equal(space_subst(sp, 0x3ff0000, 32, SUBST_BASE + 0x1000000), 0);	/* over the edge of a half */
+	sync_and_check(g);
+	space_unsubst(sp, 0, 2048);
+	guest_check(g);
+	sync_and_check(g);
+	guest_free(g);
+}
+
+static void refused(void **state)
+{
+	struct guest *g = start(false);
+	struct space *sp = &g->space[0];
+
+	assert_int_not_equal(kvgpu_as_subst(sp->as, 0x800, 1, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 0, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 1, (hvram_t){ SUBST_BASE + 1 }), 0);
+	assert_int_not_equal(kvgpu_as_subst(sp->as, (1ull << 40) - 0x1000, 2, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_as_subst(sp->as, 1ull << 40, 1, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(kvgpu_as_subst(sp->as, ~0xfffull, 1, (hvram_t){ SUBST_BASE }), 0);
+	kvgpu_as_unsubst(sp->as, ~0xfffull, 2);
+	kvgpu_as_unsubst(sp->as, 0x7000, 2);
+	assert_int_equal(space_subst(sp, 0x5000, 3, SUBST_BASE), 0);
+	assert_int_equal(space_subst(sp, 0x7000, 3, SUBST_BASE), -EBUSY);
+	assert_int_equal(space_subst(sp, 0x8000, 3, SUBST_BASE), 0);
+	guest_check(g);
+	g->fail_tables = 1;
+	assert_int_equal(space_subst(sp, (1ull << 27) - 0x1000, 2, SUBST_BASE), -ENOMEM);
+	guest_check(g);
+	sync_and_check(g);
+	guest_free(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(survives_the_guest),
+		cmocka_unit_test(without_any_table),
+		cmocka_unit_test(splits_big_pages),
+		cmocka_unit_test(across_chunks_in_64k),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Syncs: what is read and written, and that it is no more than what changed; tables that come, go, move and lie over each
+ * other. With --bench it measures instead (see README.md of gtt-shadow for how to build it for that).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest.h"
+
+int shadow_bench(void);
+
+static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
+static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
+static const struct kvgpu_gaddr big_table = { KVGPU_VRAM, 0x30000 };
+static const struct kvgpu_gaddr small_table = { KVGPU_VRAM, 0x40000 };
+
+static struct kvgpu_gaddr plus(struct kvgpu_gaddr a, u64 n)
+{
+	a.addr += n;
+	return a;
+}
+
+static void put(struct guest *g, struct kvgpu_gaddr table, u32 index, u64 value)
+{
+	assert_true(guest_write(g, plus(table, index * 8), value));
+}
+
+static u64 vram(u64 addr)
+{
+	return pte_make(KVGPU_VRAM, addr, 0);
+}
+
+static u64 sys(u32 page)
+{
+	return pte_make(KVGPU_SYS_COH, SYS_BASE + page * 4096ull, 0);
+}
+
+static struct guest *start(bool big_64k, u32 max_tables)
+{
+	struct guest *g = guest_new(big_64k, max_tables, SYS_PAGES);
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	return g;
+}
+
+static int sync_and_check(struct guest *g)
+{
+	int err = space_sync(&g->space[0], true);
+
+	guest_check(g);
+	guest_reap(g);
+	guest_check(g);
+	return err;
+}
+
+static void cost_follows_change(void **state)
+{
+	struct guest *g = start(false, 8);
+	u32 reads, writes;
+	u64 entries;
+
+	put(g, pd, 0, pde_make(big_table, small_table, 0));
+	sync_and_check(g);
+	assert_int_equal(g->reads, 16 + 64 + 2);	/* each page once */
+	reads = g->reads;
+	writes = g->writes;
+	entries = g->s.stats.entries_written;
+	sync_and_check(g);
+	assert_int_equal(g->reads, reads);
+	assert_int_equal(g->writes, writes);
+	put(g, small_table, 20000, vram(0x5000));
+	sync_and_check(g);
+	assert_int_equal(g->reads, reads + 1);
+	assert_int_equal(g->writes, writes + 1);
+	assert_int_equal(g->s.stats.entries_written, entries + 1);
+	put(g, small_table, 20000, vram(0x5000));	/* written, but the same */
+	sync_and_check(g);
+	assert_int_equal(g->reads, reads + 2);
+	assert_int_equal(g->writes, writes + 1);
+	guest_free(g);
+}
+
+static void writes_in_runs(void **state)
+{
+	struct guest *g = start(false, 8);
+	u32 writes, i;
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	sync_and_check(g);
+	writes = g->writes;
+	for (i = 100; i < 300; i++)
+		put(g, small_table, i, vram(i * 4096 % VRAM_SIZE));
+	for (i = 400; i < 420; i += 3)
+		put(g, small_table, i, vram(0x3000));
+	sync_and_check(g);
+	assert_int_equal(g->writes, writes + 2);
+	guest_free(g);
+}
+
+static void nothing_changed_needs_no_flush(void **state)
+{
+	struct guest *g = start(false, 8);
+	bool changed;
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	put(g, small_table, 1, vram(0));
+	sync_and_check(g);
+	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	assert_false(changed);
+	put(g, small_table, 2, vram(VRAM_SIZE));	/* refused */
+	put(g, small_table, 3, pte_make(KVGPU_PEER, 0, 0));
+	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	assert_false(changed);
+	put(g, small_table, 1, 0);
+	kvgpu_as_sync(g->space[0].as, NULL, &changed);
+	assert_true(changed);
+	space_sync(&g->space[0], false);
+	guest_check(g);
+	guest_free(g);
+}
+
+static void big_stays_big(void **state)
+{
+	struct guest *g = start(false, 8);
+
+	put(g, pd, 0, pde_make(big_table, none, 0));
+	put(g, big_table, 3, vram(0x40000));
+	sync_and_check(g);
+	/* a directory and one table: no small one, and one entry in it */
+	assert_int_equal(g->nr_tables, 2);
+	assert_int_equal(g->s.stats.entries_written, 2);
+	/* not aligned, beyond the end, in system memory */
+	put(g, big_table, 4, vram(0x41000));
+	put(g, big_table, 5, vram(VRAM_SIZE - 0x10000));
+	put(g, big_table, 6, vram(VRAM_SIZE));
+	sync_and_check(g);
+	put(g, big_table, 7, sys(0));
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 3);
+	assert_int_equal(g->nr_pinned, 32);
+	put(g, big_table, 7, 0);
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 2);
+	guest_free(g);
+}
+
+static void conflicts(void **state)
+{
+	struct guest *g = start(false, 8);
+	u32 i;
+
+	put(g, pd, 0, pde_make(big_table, small_table, 0));
+	put(g, big_table, 1, vram(0x20000));
+	for (i = 0; i < 64; i++)
+		put(g, small_table, i, i % 7 ? 0 : sys(i));
+	sync_and_check(g);
+	put(g, big_table, 1, 2);	/* masked */
+	sync_and_check(g);
+	put(g, big_table, 1, 0);
+	sync_and_check(g);
+	put(g, big_table, 1, vram(0x20000));
+	for (i = 32; i < 64; i++)
+		put(g, small_table, i, 0);
+	sync_and_check(g);
+	assert_int_equal(g->nr_pinned, 5);
+	guest_free(g);
+}
+
+static void halves_of_64k(void **state)
+{
+	struct guest *g = start(true, 8);
+	u32 i;
+
+	put(g, pd, 0, pde_make(big_table, none, 0));
+	put(g, pd, 1, pde_make(none, small_table, 0));
+	for (i = 0; i < 8; i++) {
+		put(g, big_table, i * 100, vram(i * 0x10000));
+		put(g, small_table, i * 2000, sys(i));
+	}
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 2);
+	assert_int_not_equal(gpu_sees(&g->space[0], 100 * 0x10000 + 0x3000), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], 0x4000000 + 2000 * 0x1000), 0);
+	put(g, pd, 0, 0);
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 2);
+	put(g, pd, 1, 0);
+	put(g, pd, 16383, pde_make(none, small_table, 0));
+	sync_and_check(g);
+	assert_int_not_equal(gpu_sees(&g->space[0], (16383ull << 26) + 2000 * 0x1000), 0);
+	guest_free(g);
+}
+
+/* one table by many directory entries, tables over tables, and a directory that is its own table */
+static void aliases(void **state)
+{
+	struct guest *g = start(false, 64);
+	u32 i;
+
+	for (i = 0; i < 6; i++)
+		put(g, pd, i * 1000, pde_make(i & 1 ? small_table : none, plus(small_table, i / 2 * 0x1000), 3));
+	for (i = 0; i < 512; i++)
+		put(g, small_table, i, i & 1 ? sys(i % SYS_PAGES) : vram(i * 4096 % VRAM_SIZE));
+	sync_and_check(g);
+	put(g, pd, 7, pde_make(pd, pd, 0));
+	sync_and_check(g);
+	assert_int_equal(space_open(g, 1, plus(pd, 0x8000)), 0);
+	space_sync(&g->space[1], true);
+	guest_check(g);
+	for (i = 0; i < 512; i += 3)
+		put(g, small_table, i, 0);
+	sync_and_check(g);
+	space_sync(&g->space[1], true);
+	guest_check(g);
+	guest_free(g);
+}
+
+static void too_many_tables(void **state)
+{
+	struct guest *g = start(false, 4);
+	u32 i;
+
+	put(g, small_table, 0, vram(0));
+	for (i = 0; i < 8192; i++)
+		put(g, pd, i, pde_make(none, small_table, 3));
+	assert_int_not_equal(sync_and_check(g), 0);
+	assert_int_equal(g->nr_tables, 4);
+	assert_int_not_equal(gpu_sees(&g->space[0], 0), 0);
+	assert_int_equal(gpu_sees(&g->space[0], 8191ull << 27), 0);
+	for (i = 0; i < 8190; i++)	/* room again: found without the directory being written */
+		put(g, pd, i, 0);
+	sync_and_check(g);
+	assert_int_equal(sync_and_check(g), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], 8191ull << 27), 0);
+	guest_free(g);
+}
+
+static void tables_move(void **state)
+{
+	struct guest *g = start(false, 8);
+	u32 i, size;
+
+	for (i = 0; i < 32768; i += 50)
+		put(g, small_table, i, vram(i * 4096 % VRAM_SIZE));
+	for (size = 0; size < 4; size++) {	/* shorter and longer, then elsewhere */
+		put(g, pd, 5, pde_make(none, small_table, size));
+		sync_and_check(g);
+		put(g, pd, 5, pde_make(none, small_table, 3 - size));
+		sync_and_check(g);
+		put(g, pd, 5, pde_make(small_table, plus(small_table, 0x1000 * size), size));
+		sync_and_check(g);
+	}
+	put(g, pd, 5, 0);
+	sync_and_check(g);
+	assert_int_equal(g->nr_tables, 1);
+	guest_free(g);
+}
+
+static void memory_that_does_not_answer(void **state)
+{
+	struct guest *g = start(false, 8);
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	put(g, small_table, 600, vram(0x7000));
+	g->now.bad_vram[0x41] = true;
+	sync_and_check(g);
+	assert_int_equal(gpu_sees(&g->space[0], 600 << 12), 0);
+	g->now.bad_vram[0x41] = false;	/* nobody wrote to it */
+	sync_and_check(g);
+	assert_int_not_equal(gpu_sees(&g->space[0], 600 << 12), 0);
+	g->now.bad_vram[0x10] = true;
+	put(g, pd, 1, 0);
+	sync_and_check(g);
+	assert_int_equal(gpu_sees(&g->space[0], 600 << 12), 0);
+	assert_int_equal(g->nr_tables, 1);
+	g->now.bad_vram[0x10] = false;
+	sync_and_check(g);
+	assert_int_not_equal(gpu_sees(&g->space[0], 600 << 12), 0);
+	guest_free(g);
+}
+
+static void tables_in_odd_places(void **state)
+{
+	static const struct kvgpu_gaddr odd[] = {
+		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 }, { KVGPU_VRAM, VRAM_SIZE }, { KVGPU_VRAM, 0x1ffffff000ull },
+		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_NCOH, 0xfffffff000ull }, { KVGPU_SYS_COH, 0 },
+		/* a peer's number in the upper bits: means nothing in video memory */
+		{ KVGPU_VRAM, 0x2000000000ull + 0x40000 },
+	};
+	struct guest *g = start(false, 16);
+	u32 i;
+
+	put(g, small_table, 9, vram(0x9000));
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		put(g, pd, i, pde_make(odd[i], odd[i], i & 3));
+	put(g, pd, 100, pde_make(none, odd[6], 0));
+	sync_and_check(g);
+	assert_int_not_equal(gpu_sees(&g->space[0], (100ull << 27) + 0x9000), 0);
+	guest_free(g);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cost_follows_change),
+		cmocka_unit_test(writes_in_runs),
+		cmocka_unit_test(nothing_changed_needs_no_flush),
+		cmocka_unit_test(big_stays_big),
+		cmocka_unit_test(conflicts),
+		cmocka_unit_test(halves_of_64k),
+		cmocka_unit_test(aliases),
+		cmocka_unit_test(too_many_tables),
+		cmocka_unit_test(tables_move),
+		cmocka_unit_test(memory_that_does_not_answer),
+		cmocka_unit_test(tables_in_odd_places),
+	};
+
+	if (argc > 1 && !strcmp(argv[1], "--bench"))
+		return shadow_bench();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
