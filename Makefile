@@ -14,6 +14,7 @@ TB		:= testbed/tb
 include gpu-model/model.mk
 include selftests/selftests.mk
 include firmware/firmware.mk
+include kvgpu.mk
 
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo

@@ -13,20 +13,27 @@
  * Locks, outer to inner (docs/locking.md has the whole order):
  *   vgpu->lock     everything of one vGPU: trap state, shadows, channels. Process context, may sleep, held during pins.
  *   gpu->lock      lists of vGPUs, partitions, channel-id groups, merged runlists. Never held across a pin.
+ *   vgpu->map_lock what the fault handler looks at, see vgpu_machine_fault(). Leaf: only hw's locks below it.
  *   hw's own locks
- * vgpu->irq_lock (spin) guards eventfd contexts only.
+ * The fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under vgpu->lock takes the
+ * mmap_lock. So the fault handler must not wait for vgpu->lock, directly or by anything that is held with it: it takes
+ * map_lock only, under which nobody pins, zaps or touches user memory.
+ * vgpu->irq_lock (spin) guards eventfd contexts and the state of INTx only.
  * The vfio core calls .dma_unmap with its own locks held; it takes vgpu->lock. The pin path therefore pins *without*
  * holding vgpu->lock when the core could need it: see memory.c for the argument.
  */
 #ifndef KVGPU_MDEV_VGPU_H
 #define KVGPU_MDEV_VGPU_H
 
+#include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/completion.h>
 #include <linux/eventfd.h>
 #include <linux/list.h>
 #include <linux/mdev.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
+#include <linux/refcount.h>
 #include <linux/vfio.h>
 #include <linux/workqueue.h>
 
@@ -55,9 +62,24 @@ struct kvgpu_gpu {
 	struct list_head vgpus;		/* struct kvgpu_vgpu.node */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);	/* channel-id groups in use; group 0 is the host's */
 	DECLARE_BITMAP(tsgs, 4096);
-	/* partitions, BAR1 and BAR3 slices: first fit in units of the smallest type, 1 = taken (type.c) */
-	unsigned long part_map[4], bar_map[4];
+	/* partitions, BAR1 and BAR3 slices: first fit, 1 = taken; units and sizes are type.c's */
+	unsigned long part_map[4], bar_map[4], bar3_map[4];
+	refcount_t users;		/* the PCI driver's, and one for each vGPU until it is released altogether */
+	struct completion idle;		/* the last of them has gone */
+	u32 next_id;
+	bool wc1, wc3;			/* memory type of BAR1's slices, of BAR3 is reserved */
+	struct kvgpu_chip *chip;	/* the machine's: who is on the chip, events and recovery (machine.h) */
 	struct dentry *debugfs;
+};
+
+/* what went wrong on a vGPU lately, for debugfs */
+#define KVGPU_FAULT_LOG		32
+struct kvgpu_fault_entry {
+	ktime_t when;
+	const char *what;		/* a constant string */
+	s32 chid;			/* the guest's, -1: unknown */
+	u32 code;			/* fault info word, interrupt bits, ... */
+	u64 addr;
 };
 
 /* one of the guest's channels */
@@ -72,13 +94,21 @@ struct kvgpu_chan {
 	struct kvgpu_inst_guest g;	/* what it said when last read */
 	struct kvgpu_vram inst;		/* the shadow */
 	struct kvgpu_as *as;
-	bool enabled, dead;
+	struct kvgpu_space *space;	/* whose ->as that is */
+	bool enabled, dead;		/* dead: written under gpu->lock */
+	bool listed;			/* in what the guest last submitted */
+	bool ran;			/* was enabled since it was bound */
+	bool restart;			/* stopped while it changes its group */
+	struct { u8 why, unit, engine; u32 info; u64 va; } fault;	/* what killed it; gpu->chip->event_lock */
 	int gtsg, htsg;			/* -1: none */
 	struct kvgpu_grctx *gr;		/* host-owned context image, shared by channels with the same context VA */
 };
 
 struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
-	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, faults, gpu_ns;
+	/* counted by the face; faults by vgpu_note_fault() */
+	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, mmaps, zaps, faults;
+	/* counted by the machine: TLB invalidates of the chip for this vGPU, time on GR */
+	atomic64_t flushes, gpu_ns;
 };
 
 struct kvgpu_vgpu {
@@ -98,7 +128,7 @@ struct kvgpu_vgpu {
 
 	struct mutex lock;
 	bool open;
-	u8 config[4096];
+	u8 config[4096] __aligned(4);	/* little endian, see vgpu_config_word() */
 	struct kvgpu_trap trap;
 	struct kvgpu_shadow shadow;
 	struct kvgpu_win *win1, *win3;	/* BAR1 and BAR3 through the guest's tables */
@@ -109,12 +139,21 @@ struct kvgpu_vgpu {
 	struct list_head grctxs;
 	u64 runl_entries[KVGPU_MAX_RUNL][128];	/* what the guest last submitted, per runlist of the guest */
 	u16 runl_nr[KVGPU_MAX_RUNL];
-	unsigned long *touched;		/* table pages written since the last sync: one bit per 4 KiB of the partition */
+	unsigned long *touched;		/* pages the CPU may have written since their last look: one bit per 4 KiB of the partition */
+	struct kvgpu_machine *m;	/* the machine's own */
+
+	struct mutex map_lock;
+	struct mutex vma_lock;		/* vmas; inside map_lock. Used where the kernel gives a device no inode (vmas.c) */
+	struct list_head vmas;
 
 	spinlock_t irq_lock;
 	struct eventfd_ctx *msi, *intx, *req;
 	struct virqfd *intx_unmask;
-	bool intx_masked, intx_pending;
+	bool intx_masked, intx_pending;	/* pending: the level of the guest's line */
+
+	spinlock_t fault_lock;
+	struct kvgpu_fault_entry fault_log[KVGPU_FAULT_LOG];
+	u32 nr_faults;			/* ever; the newest is at (nr_faults - 1) % KVGPU_FAULT_LOG */
 
 	struct kvgpu_counters count;
 	struct dentry *debugfs;
@@ -124,30 +163,100 @@ struct kvgpu_vgpu {
 
 /* interrupt state of vgpu->trap changed: signal eventfds. vgpu->lock held */
 void vgpu_irq_update(struct kvgpu_vgpu *v);
-/* the CPU mapping of [off, off + len) of a region must be taken anew at the next touch */
+/* the CPU mapping of [off, off + len) of a region must be taken anew at the next touch; vgpu->lock held, map_lock not */
 void vgpu_zap_bar(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len);
+/* counts, traces and keeps a fault; any context. @what is a constant string, @chid the guest's or -1 */
+void vgpu_note_fault(struct kvgpu_vgpu *v, const char *what, int chid, u64 addr, u32 code);
 
-/* ------------------------------------------------------------------ the machine, for the face; vgpu->lock held */
+/* ------------------------------------------------------------------ inside the face */
 
-int vgpu_machine_init(struct kvgpu_vgpu *v);	/* .init: after resources were reserved; scrubs the partition */
-void vgpu_machine_fini(struct kvgpu_vgpu *v);	/* .release: everything off the chip, pins gone, memory scrubbed */
-int vgpu_machine_open(struct kvgpu_vgpu *v);
+/* type.c */
+int kvgpu_types_init(struct kvgpu_gpu *gpu);		/* which types this card offers; takes what is not for slices */
+unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
+unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);	/* on an empty card */
+int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);	/* fills the constants of @v; -ENOSPC */
+void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
+extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
+
+/* config.c; vgpu->lock held */
+void vgpu_config_reset(struct kvgpu_vgpu *v);
+void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val);
+void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
+/* returns true when the guest asked for a function level reset */
+bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
+void vgpu_reset(struct kvgpu_vgpu *v);			/* vgpu.c */
+
+/* region.c */
+ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
+ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count, loff_t *ppos);
+int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
+int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info, struct vfio_info_cap *caps);
+
+/* irq.c */
+int vgpu_irq_info(struct vfio_irq_info *info);
+int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);	/* vgpu->lock held */
+void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
+void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
+
+/* sysfs.c, debugfs.c */
+extern const struct attribute_group *kvgpu_vgpu_groups[];
+void kvgpu_debugfs_init(void);
+void kvgpu_debugfs_exit(void);
+void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);
+void kvgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu);
+void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v);
+void kvgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v);
+
+static inline u32 vgpu_config_word(const struct kvgpu_vgpu *v, u32 off)
+{
+	return le32_to_cpup((const __le32 *)(v->config + off));
+}
+
+static inline struct kvgpu_vgpu *to_vgpu(struct vfio_device *vdev)
+{
+	return container_of(vdev, struct kvgpu_vgpu, vdev);
+}
+
+/* ------------------------------------------------------------------ the machine, for the face; vgpu->lock held unless said */
+
+/*
+ * .init: the constant fields are set and in nobody else's sight (not on gpu->vgpus), no lock held. Makes scrap, trap with
+ * its slots, shadow, windows, touched; scrubs the partition. On error it leaves nothing behind.
+ */
+int vgpu_machine_init(struct kvgpu_vgpu *v);
+/* .release, off gpu->vgpus, no lock held: everything off the chip, pins gone, memory scrubbed */
+void vgpu_machine_fini(struct kvgpu_vgpu *v);
+int vgpu_machine_open(struct kvgpu_vgpu *v);	/* registers, shadows and windows are as after power-on when it returns 0 */
 void vgpu_machine_close(struct kvgpu_vgpu *v);	/* stops all channels, unpins all guest memory */
-void vgpu_machine_reset(struct kvgpu_vgpu *v);	/* VFIO_DEVICE_RESET, FLR: as after power-on */
+/*
+ * VFIO_DEVICE_RESET, FLR: as after power-on. After this and after open the face tells trap the configuration space by
+ * kvgpu_trap_config() and calls vgpu_irq_update().
+ */
+void vgpu_machine_reset(struct kvgpu_vgpu *v);
+/* one register of BAR0, not PRAMIN: aligned, @be has 0xff for each byte written. They call vgpu_irq_update() if needed. */
 u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg);
 void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
 void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /*
- * Which page frame backs a page of a region for the CPU, and whether it must be zapped when tables change. Regions: 0
- * (PRAMIN window only), 1, 3. Called from the fault handler with vgpu->lock held. Also notes table pages that become
- * writable (dirty tracking).
+ * Which page frame backs a page of a region for the CPU. Regions: 0 (PRAMIN window only, @off is the offset in BAR0), 1,
+ * 3; @off is a page inside. Called from the fault handler with vgpu->map_lock held and *not* vgpu->lock; must not sleep for
+ * anything but hw's locks. Also notes table pages that become writable (dirty tracking). The mapping is in place when
+ * map_lock is released: who changes the answer does so under map_lock and calls vgpu_zap_bar() afterwards, without it.
+ * 0 or an error, which sends SIGBUS to the VMM: give the scrap page instead where a guest could cause it.
+ * For BAR1 the face may ask for a whole aligned 2 MiB at once, page by page, and map it as one if it is contiguous.
  */
 int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsigned long *pfn);
-/* trapped access (the CPU mapping does not exist): the same page through the host's mapping */
+/*
+ * Trapped access (the CPU mapping does not exist): the same page through the host's mapping. @off as above, [off, off + len)
+ * lies inside one page.
+ */
 int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf, size_t len, bool write);
 
-/* chip-wide: hw events come in here, find the vGPU, take its lock */
+/* chip-wide: hw events come in here, find the vGPU, take its lock or leave the event to who holds it */
 extern const struct kvgpu_hw_events kvgpu_machine_events;
+/* before kvgpu_hw_init() (which may bring events), and after kvgpu_hw_fini() */
+int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
+void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
 
 #endif

@@ -24,15 +24,26 @@ if ! testbed/tb setup; then
 fi
 
 tap_step "lint" 120 make -s lint
+tap_step "docs/registers.md is current" 120 make -s check-registers-doc
 tap_step "build model and plugin" 600 make -s -j2 model plugin
 tap_step "build unit tests" 900 make -s -j2 unit-tests
 for t in $(make -s print-unit-tests); do
 	tap_run "unit ${t#*/unit/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
 done
+# the nouveau.ko of every kernel of the test bed, from the server's root file system
+nouveau=()
+for release in $(testbed/tb kernels | cut -d' ' -f2); do
+	for f in "${KVGPU_CACHE:-$HOME/.cache/kvgpu}"/testbed/server-*/root/usr/lib/modules/"$release"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
+		[ -f "$f" ] && nouveau+=("$f") && break
+	done
+done
+tap_step "build kvgpu-firmware" 120 make -s firmware firmware-asan
+tap_run "kvgpu-firmware" 120 selftests/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
 tap_step "build fuzz targets" 900 make -s -j2 fuzz-tests
 for t in $(make -s print-fuzz-tests); do
 	tap_step "fuzz ${t#*/fuzz/} ($fuzz_s s)" $((fuzz_s + 120)) selftests/fuzz/run.sh "$t" "$fuzz_s"
 done
+tap_step "kvgpu.ko builds for all kernels without a warning (W=1, sparse)" 1200 make -s module-check
 if [ -x selftests/testbed/tb_test.sh ]; then
 	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
 fi

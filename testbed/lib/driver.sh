@@ -19,9 +19,23 @@ bind_driver() {
 	[ "$DRIVER" = none ] || say "driver $DRIVER bound after $((SECONDS - began)) s"
 }
 
-# find_kvgpu: the module for this kernel, from our own build.
+# find_kvgpu: builds the module for this kernel and the tool that makes its firmware file, and asks make where they are.
+# KVGPU_TB_KVGPU names another module.
 find_kvgpu() {
-	KVGPU_KO=$(make_print print-kvgpu "KERNEL=$KERNEL" 2>/dev/null) || KVGPU_KO=''
-	[ -r "$KVGPU_KO" ] || die "kvgpu.ko for kernel $KERNEL is not built ('make print-kvgpu' says '$KVGPU_KO')" \
+	KVGPU_KO=${KVGPU_TB_KVGPU-}
+	if [ -z "$KVGPU_KO" ]; then
+		make_target "module-$KERNEL"
+		KVGPU_KO=$(make_print print-kvgpu "KERNEL=$KERNEL")
+	fi
+	make_target firmware
+	KVGPU_FIRMWARE=$(make_print print-firmware)
+	[ -r "$KVGPU_KO" ] || die "kvgpu.ko for kernel $KERNEL is not there: '$KVGPU_KO' (from 'make print-kvgpu')" \
 		"without it: tb up --driver none"
+	[ -x "$KVGPU_FIRMWARE" ] || die "kvgpu-firmware is not there: '$KVGPU_FIRMWARE' (from 'make print-firmware')"
+}
+
+# share_kvgpu: puts them where bind-driver finds them.
+share_kvgpu() {
+	cp "$KVGPU_KO" "$(bed_home)/share/kvgpu.ko"
+	cp "$KVGPU_FIRMWARE" "$(bed_home)/share/kvgpu-firmware"
 }

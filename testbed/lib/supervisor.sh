@@ -168,6 +168,8 @@ power_off_text() {
 	local panic
 	if panic=$(grep -aom 1 'Kernel panic.*' "$(bed_log server)"); then
 		printf "the server's kernel panicked: %s" "${panic%$'\r'}"
+	elif grep -qs 'Triple fault' "$(bed_log reset)"; then
+		printf "the server's CPU met a triple fault (its registers are in %s)" "$(bed_log reset)"
 	else
 		printf 'the server powered off or rebooted'
 	fi

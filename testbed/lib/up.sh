@@ -42,7 +42,7 @@ make_bed() {
 		[ ! -e "$log" ] || mv "$log" "$log.1"
 		: > "$log"
 	done
-	[ "$DRIVER" != kvgpu ] || cp "$KVGPU_KO" "$(bed_home)/share/kvgpu.ko"
+	[ "$DRIVER" != kvgpu ] || share_kvgpu
 	save_config
 	set_phase starting
 }

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# kvgpu.ko for the kernels of the test bed, and its installation on a real machine. The kernel's build system writes beside
+# the sources, so it works in a copy of symbolic links, $(O)/module-<label>.
+
+KVGPU_KERNELS	:= 6.12 6.1 7.2
+KERNEL		?= 6.12
+KVGPU_ROOMS	:= hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110
+KVGPU_VERSION	:= 0.3
+
+# $(call kvgpu_links,DIR): DIR shows the module's sources as they are now, and keeps what was built from them
+define kvgpu_links
+	@mkdir -p '$(1)'
+	@for f in Kbuild $$(find $(KVGPU_ROOMS) -name '*.[ch]'); do \
+		mkdir -p "$(1)/$$(dirname $$f)" && ln -sfn "$(CURDIR)/$$f" "$(1)/$$f" || exit 1; done
+	@find '$(1)' -xtype l -delete
+endef
+
+# $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers
+kvgpu_make	= release=$$($(TB) kernels | sed -n 's/^$(subst .,\.,$(1)) //p') && \
+		  [ -n "$$release" ] || { echo "make: the test bed has no kernel '$(1)'; it has $(KVGPU_KERNELS)" >&2; exit 1; }; \
+		  $(TB) build-exec -- make -C "/lib/modules/$$release/build" M='$(O)/module-$(1)' $(2) modules
+
+module-%:
+	$(call kvgpu_links,$(O)/$@)
+	@$(call kvgpu_make,$*)
+
+module: module-$(KERNEL) ## kvgpu.ko for KERNEL=6.12 (default), 6.1 or 7.2
+
+modules: $(KVGPU_KERNELS:%=module-%) ## kvgpu.ko for all three kernels
+
+# Headers of 7.2: Debian's lack the script that looks for sparse, and use __typeof_unqual__ and a constant
+# __builtin_strlen(), which sparse 0.6.4 does not know.
+KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2
+KVGPU_SPARSE_7.2 := CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
+
+# every file anew, all warnings of W=1 and sparse, none is accepted
+check-module-%:
+	$(call kvgpu_links,$(O)/module-$*)
+	@find '$(O)/module-$*' -name '*.o' -delete
+	@mkdir -p '$(O)'
+	@$(call kvgpu_make,$*,$(KVGPU_SPARSE) $(KVGPU_SPARSE_$*)) > '$(O)/module-$*.log' 2>&1 || { tail -n 30 '$(O)/module-$*.log'; exit 1; }
+	@! grep -E 'warning:|error:' '$(O)/module-$*.log' || { echo "module for $*: not clean"; exit 1; }
+	@echo "module for $*: no warning of W=1 or sparse"
+
+module-check: $(KVGPU_KERNELS:%=check-module-%) ## builds the module for all kernels with W=1 and sparse: no warning is accepted
+
+print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
+
+# ---------------------------------------------------------------- a real machine
+
+DESTDIR		?=
+DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
+
+# Sources for DKMS, the firmware tool, and the files that keep nouveau away and start vGPUs at boot. Then, by hand because
+# they change the running system: see what it prints.
+install: $(FIRMWARE) ## puts sources for DKMS, tool, configuration and documents into $(DESTDIR)/
+	install -d '$(DKMS_SRC)'
+	tar -cf - Kbuild $$(find $(KVGPU_ROOMS) -name '*.[ch]') | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
+	sed 's/@VERSION@/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
+	install -D -m 755 '$(FIRMWARE)' '$(DESTDIR)/usr/sbin/kvgpu-firmware'
+	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
+	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
+	install -D -m 644 -t '$(DESTDIR)/usr/share/doc/kvgpu' libvirt-xml/*.xml libvirt-xml/README.md LICENSES/GPL-2.0-only.txt
+	@echo; echo "next, as root:"
+	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel"
+	@echo "  kvgpu-firmware                    # takes the GPU's firmware out of this kernel's nouveau"
+	@echo "  update-initramfs -u && reboot     # so that nouveau does not take the card at boot"
+	@echo "  mdevctl types                     # libvirt-xml/README.md goes on from here"
+
+uninstall: ## removes what install put there (run 'dkms remove kvgpu/$(KVGPU_VERSION) --all' first)
+	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu'
+	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
+		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
+
+.PHONY: module modules module-check print-kvgpu install uninstall

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the kernels this module builds on: 6.1, 6.12 and 7.2, and those between them. All conditions on
+ * versions are here. KVGPU_HAVE_... come from Kbuild, which looks into the kernel's headers: stable and vendor kernels
+ * move interfaces to other versions.
+ */
+#ifndef KVGPU_MDEV_COMPAT_H
+#define KVGPU_MDEV_COMPAT_H
+
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+#include <linux/vfio.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+#error "kvgpu is written for Linux 6.1 to 7.2: look through mdev/compat.h and docs/ before you widen this"
+#endif
+
+/* eventfd_signal() lost its count, which was always 1 here */
+static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)
+{
+#ifdef KVGPU_HAVE_EVENTFD_COUNT
+	eventfd_signal(ctx, 1);
+#else
+	eventfd_signal(ctx);
+#endif
+}
+
+/* flags of a mapping became read-only but for accessors */
+static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+#ifdef KVGPU_HAVE_VM_FLAGS_SET
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
+/* lets KVM give the guest write-combining on such a mapping (arm64); a kernel that does not know it needs nothing */
+#ifndef VM_ALLOW_ANY_UNCACHED
+#define VM_ALLOW_ANY_UNCACHED	0
+#endif
+
+/* .release had to free the device until the core did */
+static inline void compat_vfio_free_device(struct vfio_device *vdev)
+{
+#ifdef KVGPU_HAVE_VFIO_FREE_DEVICE
+	vfio_free_device(vdev);
+#endif
+}
+
+/* for an initialiser of struct vfio_device_ops; NULL where the kernel has no iommufd */
+#ifdef KVGPU_HAVE_VFIO_IOMMUFD
+#define COMPAT_VFIO_IOMMUFD_OPS					\
+	.bind_iommufd = vfio_iommufd_emulated_bind,		\
+	.unbind_iommufd = vfio_iommufd_emulated_unbind,		\
+	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
+	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
+#else
+#define COMPAT_VFIO_IOMMUFD_OPS
+#endif
+
+/* VFIO_DEVICE_GET_REGION_INFO: the core took over the ioctl, the driver says what is in it */
+#ifdef KVGPU_HAVE_REGION_INFO_CAPS
+#define COMPAT_VFIO_REGION_INFO_OPS(fn)	.get_region_info_caps = fn,
+static inline long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg)
+{
+	return -ENOTTY;
+}
+#else
+#define COMPAT_VFIO_REGION_INFO_OPS(fn)
+long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* region_ioctl.c */
+#endif
+
+/*
+ * Taking mappings away: by the device's own inode, or by a list of the mappings where it has none. The inode that all
+ * anonymous files share must not be used: it would hit others.
+ */
+struct kvgpu_vgpu;
+#ifdef KVGPU_HAVE_VDEV_INODE
+#define COMPAT_VM_OPS
+static inline bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+{
+	return true;
+}
+#define compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
+#else
+void compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
+void compat_vma_close(struct vm_area_struct *vma);
+bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
+void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
+#define COMPAT_VM_OPS	.open = compat_vma_open, .close = compat_vma_close,
+#endif
+
+/* 2 MiB page frame mappings */
+#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+#define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
+#define COMPAT_HUGE_ORDER	PMD_ORDER
+#ifdef KVGPU_HAVE_PFN_T
+#include <linux/pfn_t.h>
+#define compat_insert_pmd(vmf, pfn)	vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(pfn, PFN_DEV), false)
+#else
+#define compat_insert_pmd(vmf, pfn)	vmf_insert_pfn_pmd(vmf, pfn, false)
+#endif
+#else
+#define COMPAT_HUGE_FAULT(fn)
+#define COMPAT_HUGE_ORDER	9
+#define compat_insert_pmd(vmf, pfn)	VM_FAULT_FALLBACK
+#endif
+
+#endif

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Interrupts of the chip and what becomes of them. The chip's interrupt thread comes in here, for all vGPUs: it looks up
+ * whose the event is, stops the channel if it has to be stopped (one register write; recover.c does the rest), notes what
+ * the guest has to be told, and goes. It takes event_lock only. Nothing that holds event_lock waits for a guest.
+ *
+ * To tell a guest needs its lock. If that is free the event is delivered at once; otherwise the holder delivers when it is
+ * done (end of vgpu_machine_write()), or a work item that tries again. Guests see their own ids and addresses only.
+ *
+ * A guest that keeps raising interrupts has a budget of them. Then its channel is ended: the PBDMA, GR and this thread
+ * belong to all.
+ */
+#include <linux/slab.h>
+
+#include "gk110/gr.h"
+#include "mdev/machine.h"
+
+/* interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr) */
+#define PBDMA_FATAL	0xc67fe000
+#define RETRY_MS	1
+/* what nouveau takes for a page fault that it asked for itself, to get rid of a hung channel */
+#define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
+
+/* ------------------------------------------------------------------ the guest's queue */
+
+void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
+{
+	spin_lock(&m->event_lock);
+	if (m->event_put - m->event_get < EVENTS)
+		m->events[m->event_put++ % EVENTS] = *ev;
+	else
+		m->events_dropped++;
+	spin_unlock(&m->event_lock);
+}
+
+static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
+{
+	bool any;
+
+	spin_lock(&m->event_lock);
+	any = m->event_get != m->event_put;
+	if (any)
+		*ev = m->events[m->event_get++ % EVENTS];
+	spin_unlock(&m->event_lock);
+	return any;
+}
+
+void machine_kick(struct kvgpu_machine *m)
+{
+	struct kvgpu_vgpu *v = m->v;
+
+	if (mutex_trylock(&v->lock)) {
+		machine_events_deliver(v);
+		mutex_unlock(&v->lock);
+	} else if (!READ_ONCE(m->gone)) {
+		mod_delayed_work(system_highpri_wq, &m->event_work, msecs_to_jiffies(RETRY_MS));
+	}
+}
+
+static void event_work(struct work_struct *work)
+{
+	machine_kick(container_of(to_delayed_work(work), struct kvgpu_machine, event_work));
+}
+
+/* ------------------------------------------------------------------ delivery */
+
+static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
+{
+	return v->gpu->hw.topo.engine[engine].id;
+}
+
+/*
+ * A hang, as the chip reports it: a switch that does not end, on an engine whose status names the channel. nouveau then
+ * triggers a fault of the engine (machine_fault_trigger()), takes the channel from the status and resets the engine, with
+ * which the status is idle again (command.c). The channel is off the chip already.
+ */
+static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
+{
+	u32 e = engine_id(v, ev->sched.engine), st;
+
+	st = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, ev->sched.id);
+	if (ev->sched.tsg)
+		st |= PFIFO_STATUS_TSG;
+	v->m->stuck[e].set = true;
+	v->m->stuck[e].inst = ev->sched.inst;
+	kvgpu_trap_engine_status(&v->trap, e, st);
+	kvgpu_trap_sched_error(&v->trap, PFIFO_SCHED_CTXSW_TIMEOUT);
+}
+
+static void deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_FAULT:
+		kvgpu_trap_mmu_fault(&v->trap, ev->fault.unit, ev->fault.inst, ev->fault.va, ev->fault.info);
+		break;
+	case EVENT_PBDMA:
+		kvgpu_trap_pbdma(&v->trap, &ev->pbdma);
+		break;
+	case EVENT_GR:
+		kvgpu_trap_gr(&v->trap, ev->gr.intr, ev->gr.trap, ev->gr.regs, ev->gr.nr);
+		break;
+	case EVENT_CE:
+		kvgpu_trap_ce(&v->trap, ev->ce.engine, ev->ce.intr, ev->ce.code);
+		break;
+	case EVENT_SCHED:
+		deliver_hang(v, ev);
+		break;
+	}
+}
+
+void machine_events_deliver(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	bool any = false;
+
+	lockdep_assert_held(&v->lock);
+	while (pop(m, &m->current_event)) {
+		deliver(v, &m->current_event);
+		any = true;
+	}
+	if (test_and_clear_bit(PENDING_NONSTALL, &m->pending)) {
+		kvgpu_trap_nonstall(&v->trap);
+		any = true;
+	}
+	if (test_and_clear_bit(PENDING_ALARM, &m->pending)) {
+		kvgpu_trap_alarm(&v->trap, machine_time(v->gpu));
+		machine_alarm_arm(v);
+		any = true;
+	}
+	if (any)
+		vgpu_irq_update(v);
+}
+
+/* nouveau's answer to a hang: it asks for a fault of the engine, and recovers the channel that the status names */
+void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
+{
+	struct kvgpu_machine *m = v->m;
+
+	if (engine >= KVGPU_MAX_ENGINE || !m->stuck[engine].set)
+		return;
+	kvgpu_trap_mmu_fault(&v->trap, unit, m->stuck[engine].inst, 0, HANG_INFO);
+	m->stuck[engine].set = false;
+}
+
+/* ------------------------------------------------------------------ from the chip; event_lock held in these */
+
+static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
+{
+	struct kvgpu_chan *c;
+
+	hash_for_each_possible(chip->by_inst, c, by_inst, inst)
+		if (c->inst.at.v == inst)
+			return c;
+	return NULL;
+}
+
+static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
+{
+	u32 i;
+
+	if (id < 0 || id >= KVGPU_MAX_CHAN)
+		return NULL;
+	if (!tsg)
+		return chip->by_hchid[id];
+	for (i = 0; i < KVGPU_MAX_CHAN; i++)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
+			return chip->by_hchid[i];
+	return NULL;
+}
+
+/* stops it at once; recovery takes it off the chip and tells the guest */
+static void end(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
+{
+	if (test_and_set_bit(c->hchid.v, chip->sick))
+		return;
+	c->fault.why = why;
+	if (!c->dead)
+		kvgpu_hw_chan_enable(&chip->gpu->hw, c->hchid, false);
+	queue_work(system_highpri_wq, &chip->recover);
+}
+
+/* one interrupt more of this vGPU; false: it had its share of this second */
+static bool within_budget(struct kvgpu_machine *m)
+{
+	u64 now = ktime_get_ns();
+
+	if (now - m->window_start > NSEC_PER_SEC) {
+		m->window_start = now;
+		m->window_events = 0;
+	}
+	return ++m->window_events <= EVENTS_PER_SECOND;
+}
+
+static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+{
+	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0, c->vgpu->m->window_events);
+	c->fault.engine = 0;
+	end(chip, c, EVENT_SCHED);
+}
+
+/* a BAR's page without a translation: slices have none, so this is a card's or our error. Told to the guest whose it is */
+static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
+{
+	bool bar1 = f->unit == GMMU_UNIT_BAR1;
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node) {
+		struct kvgpu_vgpu *v = m->v;
+		u64 slice = bar1 ? v->bar1_slice : v->bar3_slice, size = bar1 ? v->type->bar1 : v->type->bar3;
+		struct machine_event ev = {
+			.kind = EVENT_FAULT,
+			.fault = { f->unit, bar1 ? v->bar1.inst.addr : v->bar3.inst.addr, f->va - slice, f->info },
+		};
+
+		if (f->va < slice || f->va - slice >= size || !within_budget(m))
+			continue;
+		vgpu_note_fault(v, "BAR fault", -1, f->va - slice, f->info);
+		machine_event_push(m, &ev);
+		machine_kick(m);
+		return;
+	}
+}
+
+static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct kvgpu_chan *c;
+
+	mutex_lock(&chip->event_lock);
+	c = chan_of_inst(chip, f->inst);
+	if (f->unit == GMMU_UNIT_BAR1 || f->unit == GMMU_UNIT_BAR3) {
+		bar_fault(chip, f);
+	} else if (c) {
+		vgpu_note_fault(c->vgpu, "MMU fault", c->gchid.v, f->va, f->info);
+		if (!test_bit(c->hchid.v, chip->sick)) {
+			c->fault.unit = f->unit;
+			c->fault.va = f->va;
+			c->fault.info = f->info;
+		}
+		end(chip, c, EVENT_FAULT);
+	} else {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's\n",
+				    f->unit, f->va, f->inst);
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+/* nobody waits for the guest's acknowledge: hw/ skips the method and lets the PBDMA go on */
+static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct kvgpu_chan *c;
+
+	mutex_lock(&chip->event_lock);
+	c = chan_of_id(chip, p->chid.v, false);
+	if (c) {
+		struct machine_event ev = {
+			.kind = EVENT_PBDMA,
+			.pbdma = { p->pbdma, c->gchid, p->intr0, p->intr1, p->method, p->data, p->hce_method, p->hce_data },
+		};
+
+		vgpu_note_fault(c->vgpu, "PBDMA interrupt", c->gchid.v, (u64)p->method << 32 | p->data, p->intr0 ?: p->intr1);
+		machine_event_push(c->vgpu->m, &ev);
+		/* the guest gives such a channel up by itself, when it gets round to it */
+		if (p->intr0 & PBDMA_FATAL)
+			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
+		if (!within_budget(c->vgpu->m))
+			end_for_storm(chip, c);
+		machine_kick(c->vgpu->m);
+	} else {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
+				    p->intr0, p->intr1, p->chid.v);
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+static void gr(void *ctx, const struct kvgpu_hw_gr *e)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct machine_event ev = { .kind = EVENT_GR };
+	struct kvgpu_chan *c;
+	u32 i;
+
+	mutex_lock(&chip->event_lock);
+	c = chan_of_inst(chip, e->inst);
+	if (c) {
+		ev.gr.intr = e->intr;
+		ev.gr.trap = e->trap;
+		for (i = 0; i < e->nr_regs; i++)
+			ev.gr.regs[i] = (struct kvgpu_reg_val){ e->regs[i].reg, e->regs[i].val };
+		ev.gr.regs[i] = (struct kvgpu_reg_val){
+			GR_FECS + FECS_CHAN_ADDR, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->ginst.addr >> 12),
+		};
+		ev.gr.nr = i + 1;
+		vgpu_note_fault(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
+		machine_event_push(c->vgpu->m, &ev);
+		if (!within_budget(c->vgpu->m))
+			end_for_storm(chip, c);
+		machine_kick(c->vgpu->m);
+	} else {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
+				    e->trap, e->inst);
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct machine_event ev = { .kind = EVENT_CE, .ce = { engine, intr, code } };
+	struct kvgpu_chan *c;
+
+	mutex_lock(&chip->event_lock);
+	c = chan_of_id(chip, id, tsg);
+	if (c) {
+		if (code)
+			vgpu_note_fault(c->vgpu, "copy engine error", c->gchid.v, code, intr);
+		machine_event_push(c->vgpu->m, &ev);
+		if (!within_budget(c->vgpu->m))
+			end_for_storm(chip, c);
+		machine_kick(c->vgpu->m);
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+/* The chip does not say whose. To be told of another one's is harmless: drivers look at memory. */
+static void nonstall(void *ctx)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_machine *m;
+
+	mutex_lock(&gpu->chip->event_lock);
+	list_for_each_entry(m, &gpu->chip->live, node) {
+		if (!READ_ONCE(m->nr_groups))	/* never bound a channel */
+			continue;
+		set_bit(PENDING_NONSTALL, &m->pending);
+		machine_kick(m);
+	}
+	mutex_unlock(&gpu->chip->event_lock);
+}
+
+static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
+{
+	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
+	struct kvgpu_chan *c;
+
+	mutex_lock(&chip->event_lock);
+	c = chan_of_id(chip, id, tsg);
+	if (c) {
+		vgpu_note_fault(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
+		if (!test_bit(c->hchid.v, chip->sick))
+			c->fault.engine = engine;
+		end(chip, c, EVENT_SCHED);
+	} else {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u: %s %d does not leave: nobody's\n", engine,
+				    tsg ? "group" : "channel", id);
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+const struct kvgpu_hw_events kvgpu_machine_events = {
+	.mmu_fault = mmu_fault,
+	.pbdma = pbdma,
+	.gr = gr,
+	.ce = ce,
+	.nonstall = nonstall,
+	.ctxsw_timeout = ctxsw_timeout,
+};
+
+/* ------------------------------------------------------------------ alarm */
+
+static void alarm_work(struct work_struct *work)
+{
+	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, alarm_work);
+
+	set_bit(PENDING_ALARM, &m->pending);
+	machine_kick(m);
+}
+
+/* the guest's timer, which it uses to poll sensors: a jiffy late does not matter */
+void machine_alarm_arm(struct kvgpu_vgpu *v)
+{
+	u64 now = machine_time(v->gpu), at = v->trap.ptimer_alarm;
+
+	if (!at)
+		cancel_delayed_work(&v->m->alarm_work);
+	else if (!READ_ONCE(v->m->gone))
+		mod_delayed_work(system_highpri_wq, &v->m->alarm_work, at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
+}
+
+/* ------------------------------------------------------------------ life */
+
+int machine_events_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_gpu *gpu = v->gpu;
+
+	spin_lock_init(&m->event_lock);
+	INIT_DELAYED_WORK(&m->event_work, event_work);
+	INIT_DELAYED_WORK(&m->alarm_work, alarm_work);
+	mutex_lock(&gpu->lock);
+	mutex_lock(&gpu->chip->event_lock);
+	list_add_tail(&m->node, &gpu->chip->live);
+	mutex_unlock(&gpu->chip->event_lock);
+	mutex_unlock(&gpu->lock);
+	return 0;
+}
+
+/* from here no interrupt finds the machine; the work items may still be on their way. vgpu->lock may be held */
+void machine_events_fini(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_gpu *gpu = v->gpu;
+
+	mutex_lock(&gpu->lock);
+	mutex_lock(&gpu->chip->event_lock);
+	list_del(&m->node);
+	mutex_unlock(&gpu->chip->event_lock);
+	mutex_unlock(&gpu->lock);
+	WRITE_ONCE(m->gone, true);
+	cancel_delayed_work_sync(&m->alarm_work);
+	cancel_delayed_work_sync(&m->event_work);
+	cancel_delayed_work_sync(&m->alarm_work);	/* the other one may have just armed it */
+}
+
+/* what the guest before the reset had to be told is nobody's any more */
+void machine_events_reset(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+
+	spin_lock(&m->event_lock);
+	m->event_get = m->event_put;
+	spin_unlock(&m->event_lock);
+	m->pending = 0;
+	memset(m->stuck, 0, sizeof(m->stuck));
+	cancel_delayed_work(&m->alarm_work);
+}

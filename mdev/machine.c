@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine behind a vGPU's registers: its life, and the door for register accesses.
+ *
+ * create  memory is scrubbed, windows show nothing
+ * open    as after power-on
+ * close   nothing of it is left on the chip and no page of the guest is pinned, whatever it was in the middle of; that
+ *         takes a bounded time: each channel that does not go by itself costs PREEMPT_EVICT_MS and an engine's reset
+ * remove  memory is scrubbed again
+ */
+#include <linux/slab.h>
+
+#include "gk110/bar.h"
+#include "gk110/ptimer.h"
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+#define TIME_LOOK_NS	NSEC_PER_SEC
+
+/* ------------------------------------------------------------------ time */
+
+/*
+ * PTIMER by the CPU's clock, which is cheaper to read than the chip by far; compared with the chip's once a second. Never
+ * goes back.
+ */
+u64 machine_time(struct kvgpu_gpu *gpu)
+{
+	struct kvgpu_chip *chip = gpu->chip;
+	u64 now = ktime_get_ns(), base = 0, t;
+	bool look = !READ_ONCE(chip->time_taken) || now - READ_ONCE(chip->time_taken) > TIME_LOOK_NS;
+
+	if (look)
+		base = kvgpu_hw_time(&gpu->hw) - now;
+	spin_lock(&chip->time_lock);
+	if (look) {
+		chip->time_base = base;
+		chip->time_taken = now;
+	}
+	t = max(now + chip->time_base, chip->time_last);
+	chip->time_last = t;
+	spin_unlock(&chip->time_lock);
+	return t;
+}
+
+/* only these look at the time */
+static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
+{
+	bool timer = reg >= PTIMER_BASE && reg < PTIMER_BASE + PTIMER_SIZE;
+
+	return timer || (reg >= PFIFO_BASE && reg < PFIFO_BASE + PFIFO_SIZE) ? machine_time(v->gpu) : 0;
+}
+
+/* ------------------------------------------------------------------ registers */
+
+static u64 nr_odd(const struct kvgpu_vgpu *v)
+{
+	return v->trap.nr_unlisted + v->trap.nr_denied;
+}
+
+/* registers that no table line knows, and denied ones: trap has counted this one among them */
+static void trace_if_odd(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
+{
+	if (nr_odd(v) != before)
+		trace_kvgpu_odd_register(v->id, reg, val, write);
+}
+
+u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg)
+{
+	u64 odd = nr_odd(v);
+	u32 val;
+
+	lockdep_assert_held(&v->lock);
+	val = kvgpu_trap_read(&v->trap, reg, time_for(v, reg));
+	trace_if_odd(v, reg, val, false, odd);
+	machine_events_deliver(v);
+	return val;
+}
+
+void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
+{
+	u64 odd = nr_odd(v);
+	struct kvgpu_cmd cmd;
+
+	lockdep_assert_held(&v->lock);
+	kvgpu_trap_write(&v->trap, reg, val, be, time_for(v, reg), &cmd);
+	trace_if_odd(v, reg, val, true, odd);
+	if (cmd.kind != KVGPU_CMD_NONE) {
+		trace_kvgpu_command(v->id, reg, cmd.kind, val, be);
+		machine_command(v, &cmd);
+	}
+	if (cmd.irq)
+		vgpu_irq_update(v);
+	machine_events_deliver(v);
+}
+
+/* ------------------------------------------------------------------ a vGPU */
+
+/* everything off the chip, then every page of the guest's let go */
+static void stop(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp;
+	bool changed = false;
+
+	m->may_pin = false;
+	machine_chans_stop(v);
+	kvgpu_shadow_unmap_all(&v->shadow, &changed);
+	list_for_each_entry(sp, &m->spaces, node)
+		sp->flush |= changed;
+	machine_windows_close(v);
+	machine_settle(v);
+	WARN_ON_ONCE(!xa_empty(&m->pins) || !list_empty(&m->spaces) || !list_empty(&v->grctxs));
+	machine_events_reset(v);
+}
+
+/* nothing of a user before is left in the partition (S4) */
+static int scrub(struct kvgpu_vgpu *v)
+{
+	int ret;
+
+	if (machine_wedged(v->gpu))
+		return -EIO;
+	ret = kvgpu_hw_fill(&v->gpu->hw, v->part, v->part_size, 0);
+	v->m->scrubbed = !ret;
+	memset_io(v->scrap.cpu, 0, PAGE_SIZE);
+	return ret;
+}
+
+static void power_on(struct kvgpu_vgpu *v)
+{
+	kvgpu_trap_reset(&v->trap);
+	machine_windows_reset(v);
+	v->m->may_pin = true;
+}
+
+static void init_trap(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_hw *hw = &v->gpu->hw;
+	struct kvgpu_trap_cfg cfg = {
+		.topo = &hw->topo,
+		.vram_size = v->part_size,
+		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,	/* the page of the host's patch list: grctx.c */
+		.vbios = hw->vbios,
+		.vbios_size = hw->vbios_size,
+	};
+
+	kvgpu_trap_init(&v->trap, &cfg, v->m->slots);
+}
+
+/* of the channel ids, as much as of the memory */
+static u32 group_share(const struct kvgpu_vgpu *v)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	return max_t(u64, mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size, hw->part_end - hw->part_first), 8);
+}
+
+static void machine_free(struct kvgpu_vgpu *v)
+{
+	machine_windows_fini(v);
+	machine_memory_fini(v);
+	kvfree(v->m->slots);
+	kvfree(v->m);
+	v->m = NULL;
+}
+
+int vgpu_machine_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = kvzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!m)
+		return -ENOMEM;
+	v->m = m;
+	m->v = v;
+	m->max_groups = group_share(v);
+	memset(m->htsg, 0xff, sizeof(m->htsg));
+	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
+	mutex_lock(&v->lock);
+	ret = machine_memory_init(v);
+	if (!m->slots)
+		ret = -ENOMEM;
+	ret = ret ?: scrub(v);
+	ret = ret ?: machine_windows_init(v);
+	mutex_unlock(&v->lock);
+	if (ret) {
+		machine_free(v);
+		return ret;
+	}
+	init_trap(v);
+	return machine_events_init(v);
+}
+
+void vgpu_machine_fini(struct kvgpu_vgpu *v)
+{
+	machine_events_fini(v);
+	mutex_lock(&v->lock);
+	stop(v);
+	if (scrub(v))
+		dev_err(v->vdev.dev, "video memory of the vGPU was not scrubbed; it is before it is used again\n");
+	mutex_unlock(&v->lock);
+	machine_free(v);
+}
+
+int vgpu_machine_open(struct kvgpu_vgpu *v)
+{
+	int ret = machine_wedged(v->gpu) ? -EIO : 0;
+
+	lockdep_assert_held(&v->lock);
+	if (!ret && !v->m->scrubbed)
+		ret = scrub(v);
+	if (ret)
+		return ret;
+	v->m->scrubbed = false;
+	power_on(v);
+	return 0;
+}
+
+void vgpu_machine_close(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	stop(v);
+}
+
+void vgpu_machine_reset(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	stop(v);
+	power_on(v);
+}
+
+/* ------------------------------------------------------------------ a card */
+
+int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
+{
+	struct kvgpu_chip *chip = kvzalloc(sizeof(*chip), GFP_KERNEL);
+
+	if (!chip)
+		return -ENOMEM;
+	chip->gpu = gpu;
+	INIT_LIST_HEAD(&chip->live);
+	hash_init(chip->by_inst);
+	mutex_init(&chip->event_lock);
+	spin_lock_init(&chip->time_lock);
+	INIT_WORK(&chip->recover, machine_recover_work);
+	gpu->chip = chip;
+	return 0;
+}
+
+void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
+{
+	cancel_work_sync(&gpu->chip->recover);
+	mutex_destroy(&gpu->chip->event_lock);
+	kvfree(gpu->chip);
+	gpu->chip = NULL;
+}

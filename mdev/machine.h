@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the machine share: the state of one vGPU behind its registers, and who is on the chip. The face of
+ * VFIO (driver.c, vgpu.c, region.c, ...) includes only vgpu.h.
+ *
+ * struct kvgpu_chip     one per card. Made before the card is brought up, ended after it was let go.
+ * struct kvgpu_machine  one per vGPU. Made by vgpu_machine_init(), ended by vgpu_machine_fini().
+ * struct kvgpu_space    shadow of one guest page directory and who uses it. Guarded by vgpu->lock, as is all without a note.
+ * struct kvgpu_grctx    one host-owned graphics context.
+ *
+ * Locks: vgpu.h and docs/locking.md. Here: vgpu->lock, gpu->lock, chip->event_lock from outer to inner.
+ */
+#ifndef KVGPU_MDEV_MACHINE_H
+#define KVGPU_MDEV_MACHINE_H
+
+#include <linux/bitfield.h>
+#include <linux/hashtable.h>
+#include <linux/ktime.h>
+#include <linux/xarray.h>
+
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "gk110/ram.h"
+#include "mdev/vgpu.h"
+
+#define STAGE_SIZE		(64u << 10)	/* guest memory that is fetched at once */
+#define NO_PAGE			(~0u)
+#define EVENTS			32		/* waiting for a guest's lock; more are dropped */
+#define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
+#define GUEST_RUNL_MAX		ARRAY_SIZE(((struct kvgpu_vgpu *)0)->runl_entries[0])
+#define CHIP_RUNL_MAX		2047		/* entries of one list of the chip, without the host's */
+#define UNMAP_QUIET_MS		2		/* see memory.c */
+#define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
+#define COMMAND_MS		5000		/* and all that one command waits for together */
+#define PREEMPT_EVICT_MS	100		/* of a channel that is being stopped anyway */
+
+/* ------------------------------------------------------------------ the chip */
+
+struct kvgpu_chip {
+	struct kvgpu_gpu *gpu;
+	/* changed under gpu->lock and event_lock, so either is enough to look */
+	struct list_head live;			/* struct kvgpu_machine.node */
+	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
+	DECLARE_HASHTABLE(by_inst, 8);
+
+	struct mutex event_lock;		/* leaf but for a trylock of vgpu->lock */
+	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
+	struct work_struct recover;
+
+	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
+	bool wedged;				/* does not answer: cut off from memory, nothing new is started */
+
+	spinlock_t time_lock;
+	u64 time_base, time_last, time_taken;	/* PTIMER minus ktime; newest answer; ktime of the last look */
+};
+
+bool machine_wedged(const struct kvgpu_gpu *gpu);
+void machine_wedge(struct kvgpu_gpu *gpu, const char *why);
+u64 machine_time(struct kvgpu_gpu *gpu);	/* PTIMER without asking the chip each time */
+
+/* ------------------------------------------------------------------ one vGPU */
+
+enum { EVENT_FAULT, EVENT_PBDMA, EVENT_GR, EVENT_CE, EVENT_SCHED };
+
+struct machine_event {
+	u8 kind;
+	union {
+		struct { u8 unit; u64 inst, va; u32 info; } fault;	/* inst: the guest's */
+		struct kvgpu_pbdma_snap pbdma;
+		struct { u64 inst; u32 intr, trap, nr; struct kvgpu_reg_val regs[97]; } gr;
+		struct { u8 engine; u32 intr, code; } ce;
+		struct { u8 engine; u16 id; bool tsg; u64 inst; } sched;
+	};
+};
+
+#define PENDING_NONSTALL	0
+#define PENDING_ALARM		1
+
+struct machine_win {
+	u8 bar;
+	u32 pages, first;		/* of the slice; where it begins in the card's BAR */
+	u64 *pte;			/* gtt-shadow's: entries of the card's table */
+	u32 *shows;			/* map_lock: page of the partition behind each page of the window, or NO_PAGE */
+	u32 zap_first, zap_last;	/* changed, and mapped by the CPU as it was; last < first: none */
+	bool stale;			/* the card's TLB is behind */
+	void __iomem *cpu;
+};
+
+struct kvgpu_space {
+	struct list_head node;
+	struct kvgpu_as *as;
+	struct kvgpu_gaddr pd;
+	u32 users;
+	bool flush;			/* the card's TLB is behind */
+};
+
+struct kvgpu_grctx {
+	struct list_head node;		/* vgpu->grctxs, or machine->dead_images */
+	struct kvgpu_space *space;
+	u64 va;
+	u32 pages, users;
+	struct kvgpu_vram image;	/* and one page for the patch list */
+};
+
+struct kvgpu_machine {
+	struct kvgpu_vgpu *v;
+	struct list_head node;		/* chip->live */
+
+	ktime_t deadline;		/* of the command under way: then nothing is waited for that the guest can delay */
+
+	/* memory.c */
+	void *shadow_mem;
+	struct kvgpu_reg_slot *slots;
+	u64 pool_used, pool_max;	/* bytes of the host's pool for this vGPU */
+	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
+	struct page *pin_pages[512];
+	struct { u8 *cpu; dma_addr_t dma; u64 at; u32 len; } stage;
+	bool may_pin, l2_clean, scrubbed;
+	struct { u64 first, last; ktime_t until; } unmapped;
+	struct list_head spaces, dead_images;
+	unsigned long *dirty;		/* pages that were touched before the sync that is under way */
+	bool any_dirty;
+
+	/* window.c */
+	struct machine_win win1, win3;
+	struct kvgpu_gaddr pramin;	/* map_lock, and the entries */
+	u64 pramin_pte[256], pramin_next[256];
+	void __iomem *pramin_cpu, *userd_cpu;
+	u32 userd_page[KVGPU_NR_GROUPS];	/* by guest group: page of the partition; map_lock */
+	unsigned long *touched1;	/* of those in v->touched: by BAR1 or PRAMIN, not only BAR3; map_lock */
+
+	/* chan.c */
+	u32 nr_groups, max_groups;
+
+	/* runlist.c */
+	s16 htsg[GK110_FIFO_NR_TSG];	/* guest group -> group of the chip, -1: none */
+	u64 list[KVGPU_MAX_RUNL][GUEST_RUNL_MAX];	/* by runlist of the chip: what is to run; gpu->lock */
+	u16 list_nr[KVGPU_MAX_RUNL];
+	u64 next[GUEST_RUNL_MAX];	/* under construction; vgpu->lock */
+	u32 blocked;			/* runlists that the guest has blocked */
+
+	/* event.c */
+	spinlock_t event_lock;
+	struct machine_event events[EVENTS], current_event;
+	u32 event_put, event_get;
+	u64 events_dropped;
+	unsigned long pending;
+	bool gone;			/* no work item is started any more */
+	struct delayed_work event_work, alarm_work;
+	u64 window_start;		/* of the events' budget; chip->event_lock */
+	u32 window_events;
+	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];	/* by id: reported as hung, guest has not recovered yet */
+};
+
+/* ------------------------------------------------------------------ command.c */
+
+void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd);
+unsigned int machine_patience(const struct kvgpu_vgpu *v);	/* ms that the guest's own work may take to leave the chip */
+
+/* ------------------------------------------------------------------ memory.c, space.c */
+
+int machine_memory_init(struct kvgpu_vgpu *v);
+void machine_memory_fini(struct kvgpu_vgpu *v);
+int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
+void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
+/* guest memory; @len bytes inside one page. -EFAULT */
+int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
+void machine_stage_drop(struct kvgpu_machine *m);
+extern const struct kvgpu_shadow_ops machine_shadow_ops;
+
+struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);	/* NULL: no memory */
+void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp);	/* the GPU does not use it any more */
+bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);	/* kvgpu_dirty_fn */
+/* every shadow of the vGPU up to date with the guest's tables, in the card's TLBs too; drops what is not used any more */
+void machine_sync(struct kvgpu_vgpu *v);
+/* the second half of it: after any change of shadows or windows */
+void machine_settle(struct kvgpu_vgpu *v);
+
+/* ------------------------------------------------------------------ window.c */
+
+int machine_windows_init(struct kvgpu_vgpu *v);
+void machine_windows_fini(struct kvgpu_vgpu *v);
+void machine_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
+void machine_windows_close(struct kvgpu_vgpu *v);	/* all scrap, zapped */
+void machine_windows_sync(struct kvgpu_vgpu *v);
+int machine_windows_flush(struct kvgpu_vgpu *v);	/* the card shows what was changed */
+void machine_windows_zap(struct kvgpu_vgpu *v);		/* and the CPU takes it anew */
+void machine_window_bind(struct kvgpu_vgpu *v, u8 bar, bool is_virtual, struct kvgpu_gaddr inst);
+void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
+void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
+/* group of the chip and page of the partition behind the doorbells of guest group @g; hgroup < 0: none */
+void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
+/* does the CPU write to a page of the partition, or may it have? From now on it can't without being noted again */
+bool machine_page_untouch(struct kvgpu_vgpu *v, u32 page);
+void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
+
+/* ------------------------------------------------------------------ chan.c */
+
+struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id);
+void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst);
+void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id);
+void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
+void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
+/* reads the guest's instance block again; what it says of graphics context and space takes effect */
+void machine_chan_resync(struct kvgpu_chan *c);
+/* off the chip, so that what it saves and loads can be exchanged; false: it had to be ended */
+bool machine_chan_step_off(struct kvgpu_chan *c);
+void machine_chans_stop(struct kvgpu_vgpu *v);		/* all off the chip, gone; groups given back */
+bool machine_chans_any(const struct kvgpu_vgpu *v);
+
+/* ------------------------------------------------------------------ runlist.c */
+
+void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
+void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask);
+void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
+void machine_runlist_publish(struct kvgpu_vgpu *v);	/* translates what the guest wants and gives it to the chip */
+void machine_runlist_clear(struct kvgpu_vgpu *v);
+/* takes a channel out of its list; gpu->lock held. True: the chip's list has to be written again */
+bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
+int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);	/* gpu->lock held */
+void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
+
+/* ------------------------------------------------------------------ grctx.c */
+
+/* the image for the context that the guest has at @va of the space; counts users. NULL: it can't have one */
+struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit);
+void machine_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr);	/* channels that use it are off the chip */
+void machine_grctx_free_dead(struct kvgpu_vgpu *v);			/* after the TLB was invalidated */
+void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
+
+/* ------------------------------------------------------------------ event.c, recover.c */
+
+int machine_events_init(struct kvgpu_vgpu *v);
+void machine_events_fini(struct kvgpu_vgpu *v);
+void machine_events_reset(struct kvgpu_vgpu *v);
+void machine_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
+void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
+/* delivers now if nobody holds vgpu->lock, else soon. The machine must be kept from going: event_lock or gpu->lock held */
+void machine_kick(struct kvgpu_machine *m);
+void machine_alarm_arm(struct kvgpu_vgpu *v);
+void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
+
+void machine_recover_work(struct work_struct *work);
+/* nothing of channel or group @id is left on PBDMAs and engines when it returns: preempt, then reset. gpu->lock held */
+void machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
+/* the last resort: every engine of the runlist, whoever is on it. gpu->lock held */
+void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
+/* ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. gpu->lock held */
+void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);	/* EVENT_FAULT or EVENT_SCHED */
+
+#endif

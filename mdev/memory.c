@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory for the shadow tables: what gtt-shadow/ asks of the host (struct kvgpu_shadow_ops).
+ *
+ * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine, 64 KiB at a time, into a
+ * staging buffer that is good for one command: a page that the CPU may have written since is taken away from the CPU
+ * first, and the buffer dropped, by machine_range_dirty() (space.c). Those in system memory are read through the VFIO core.
+ *
+ * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It goes the other way in
+ * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
+ * unpinned.
+ *
+ * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
+ * held around them. Who comes from the other side:
+ *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
+ *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it takes vgpu->lock. The
+ *     pin that it may wait for needs iommu->lock and mmap_lock, of which the caller holds neither;
+ *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the container. Against that,
+ *     .dma_unmap would be in the wrong order for any driver, since it has to call vfio_unpin_pages(), which takes
+ *     iommu->lock: the core's own rule allows it, and vgpu->lock adds no case to it.
+ * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned. A guest that maps again at once
+ * must not win that race ten times: pins in a range that was just unmapped wait until the core has surely gone on.
+ */
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/io.h>
+#include <linux/iommu.h>
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+#define POOL_MIN	(8ull << 20)
+#define MAX_TABLES	512
+
+static unsigned int max_pinned_mib = 2048;
+module_param(max_pinned_mib, uint, 0444);
+MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the GPU at a time, MiB; costs 9 KiB per MiB");
+
+/* ------------------------------------------------------------------ the host's pool of video memory */
+
+int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
+{
+	struct kvgpu_machine *m = v->m;
+	int ret;
+
+	size = PAGE_ALIGN(size);
+	if (size > m->pool_max - m->pool_used)
+		return -ENOMEM;
+	ret = kvgpu_hw_vram_alloc(&v->gpu->hw, size, PAGE_SIZE, out);
+	if (!ret)
+		m->pool_used += out->size;
+	return ret;
+}
+
+void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
+{
+	v->m->pool_used -= vram->size;
+	kvgpu_hw_vram_free(&v->gpu->hw, vram);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+void machine_stage_drop(struct kvgpu_machine *m)
+{
+	m->stage.len = 0;
+}
+
+static int stage_fill(struct kvgpu_vgpu *v, u64 off)
+{
+	struct kvgpu_machine *m = v->m;
+	u64 at = off & ~(u64)(STAGE_SIZE - 1);
+	u32 len = min_t(u64, STAGE_SIZE, v->part_size - at);
+
+	m->stage.len = 0;
+	if (machine_wedged(v->gpu))
+		return -EFAULT;
+	/* the copy job writes out what the CPU has put into BARs before it starts */
+	if (kvgpu_hw_copy_to_sys(&v->gpu->hw, m->stage.dma, (hvram_t){ v->part.v + at }, len))
+		return -EFAULT;
+	dma_rmb();
+	m->stage.at = at;
+	m->stage.len = len;
+	return 0;
+}
+
+static int read_vram(struct kvgpu_vgpu *v, u64 off, void *buf, u32 len)
+{
+	struct kvgpu_machine *m = v->m;
+	int ret = 0;
+
+	if (off >= v->part_size || len > v->part_size - off)
+		return -EFAULT;
+	if (!m->stage.len || off < m->stage.at || off + len > m->stage.at + m->stage.len)
+		ret = stage_fill(v, off);
+	if (!ret)
+		memcpy(buf, m->stage.cpu + (off - m->stage.at), len);
+	return ret;
+}
+
+int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len)
+{
+	lockdep_assert_held(&v->lock);
+	if (len > PAGE_SIZE - offset_in_page(a.addr))
+		return -EFAULT;
+	if (a.target == KVGPU_VRAM)
+		return read_vram(v, a.addr, buf, len);
+	if (!kvgpu_is_sys(a.target) || !v->m->may_pin)
+		return -EFAULT;
+	return vfio_dma_rw(&v->vdev, a.addr, buf, len, false) ? -EFAULT : 0;
+}
+
+static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
+{
+	return machine_read(ctx, a, buf, len);
+}
+
+/* ------------------------------------------------------------------ pins */
+
+static struct device *dma_dev(const struct kvgpu_vgpu *v)
+{
+	return &v->gpu->hw.pdev->dev;
+}
+
+static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
+{
+	struct device *dev = dma_dev(v);
+	dma_addr_t at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	int ret;
+
+	if (dma_mapping_error(dev, at))
+		return -EIO;
+	/* a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no IOMMU */
+	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ? -EIO :
+	      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT, xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
+	if (ret)
+		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	*dma = at;
+	return ret;
+}
+
+static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
+{
+	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
+
+	if (!WARN_ON_ONCE(!entry))
+		dma_unmap_page(dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT, PAGE_SIZE, DMA_BIDIRECTIONAL);
+}
+
+static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
+{
+	if (first > m->unmapped.last || last < m->unmapped.first)
+		return;
+	if (ktime_before(ktime_get(), m->unmapped.until))
+		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
+}
+
+static int op_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+{
+	struct kvgpu_vgpu *v = ctx;
+	struct kvgpu_machine *m = v->m;
+	int got, i, ret = 0;
+
+	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
+		return -EFAULT;
+	wait_for_unmap(m, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1);
+	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
+	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
+	if (got <= 0)
+		return got ?: -EFAULT;
+	for (i = 0; i < got && !ret; i++)
+		ret = map_page(v, iova[i].v, m->pin_pages[i], &dma[i]);
+	if (!ret && got == nr)
+		return 0;
+	if (ret)
+		i--;	/* the one that failed */
+	while (i--)
+		unmap_page(v, iova[i].v);
+	vfio_unpin_pages(&v->vdev, iova[0].v, got);
+	return ret ?: -EFAULT;
+}
+
+/* the TLB was invalidated before; what L2 still has of the page is written back before it is anybody else's */
+static void op_unpin(void *ctx, iova_t iova)
+{
+	struct kvgpu_vgpu *v = ctx;
+	struct kvgpu_machine *m = v->m;
+
+	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
+		machine_wedge(v->gpu, "L2 was not written back");
+	m->l2_clean = true;
+	unmap_page(v, iova.v);
+	vfio_unpin_pages(&v->vdev, iova.v, 1);
+}
+
+/* ------------------------------------------------------------------ tables */
+
+static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
+{
+	struct kvgpu_vgpu *v = ctx;
+	size_t aux = kvgpu_table_aux(&v->shadow.cfg, nr);
+	struct kvgpu_vram *vram = kzalloc(sizeof(*vram), GFP_KERNEL_ACCOUNT);
+
+	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
+	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
+	if (!vram || !t->mirror || (aux && !t->aux) || machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, vram)) {
+		kvfree(t->aux);
+		kvfree(t->mirror);
+		kfree(vram);
+		return -ENOMEM;
+	}
+	memset_io(vram->cpu, 0, vram->size);
+	t->nr = nr;
+	t->addr = vram->at.v;
+	t->priv = vram;
+	return 0;
+}
+
+static void op_table_free(void *ctx, struct kvgpu_table *t)
+{
+	machine_pool_free(ctx, t->priv);
+	kfree(t->priv);
+	kvfree(t->mirror);
+	kvfree(t->aux);
+}
+
+/* in stores of 64 bits: the GPU must never see one half of an entry with the other half of its predecessor (S1) */
+static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
+{
+	struct kvgpu_vram *vram = t->priv;
+
+	__iowrite64_copy(vram->cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
+}
+
+const struct kvgpu_shadow_ops machine_shadow_ops = {
+	.read = op_read,
+	.pin = op_pin,
+	.unpin = op_unpin,
+	.table_new = op_table_new,
+	.table_free = op_table_free,
+	.table_write = op_table_write,
+};
+
+/* ------------------------------------------------------------------ life */
+
+/* the same part of the host's pool as of the memory for partitions, so that one tenant can't starve the others */
+static u64 pool_share(const struct kvgpu_vgpu *v)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+	u64 share = mul_u64_u64_div_u64(KVGPU_POOL_SIZE, v->part_size, hw->part_end - hw->part_first);
+
+	return max(share, POOL_MIN);
+}
+
+int machine_memory_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	u64 pages = v->part_size >> PAGE_SHIFT;
+	struct kvgpu_shadow_cfg cfg = {
+		.part_base = v->part,
+		.part_size = v->part_size,
+		.max_tables = MAX_TABLES,
+		.max_pinned = (u64)max_t(u32, max_pinned_mib, 16) << (20 - PAGE_SHIFT),
+		.seed = get_random_u64(),
+	};
+
+	xa_init(&m->pins);
+	INIT_LIST_HEAD(&m->spaces);
+	INIT_LIST_HEAD(&m->dead_images);
+	m->pool_max = pool_share(v);
+	m->unmapped.first = 1;
+	m->stage.cpu = dma_alloc_coherent(dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
+	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
+	v->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	m->dirty = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
+	if (!m->stage.cpu || !m->shadow_mem || !v->touched || !m->touched1 || !m->dirty)
+		return -ENOMEM;
+	kvgpu_shadow_init(&v->shadow, &cfg, &machine_shadow_ops, v, m->shadow_mem);
+	return machine_pool_alloc(v, PAGE_SIZE, &v->scrap);
+}
+
+void machine_memory_fini(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+
+	if (v->scrap.size)
+		machine_pool_free(v, &v->scrap);
+	kvfree(m->dirty);
+	kvfree(m->touched1);
+	kvfree(v->touched);
+	v->touched = NULL;
+	kvfree(m->shadow_mem);
+	if (m->stage.cpu)
+		dma_free_coherent(dma_dev(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
+	xa_destroy(&m->pins);
+}

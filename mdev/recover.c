@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recovery: a channel that faulted, hangs or misbehaves is taken off the chip for good, and the engine it holds brought
+ * back for the others. First that, then the guest is told (event.c).
+ *
+ * Here nobody waits for a vGPU's lock, which its owner may hold for long: all that is touched is under gpu->lock. Every
+ * wait is bounded. What happens to the others: their contexts are in memory; the reset of an engine loses only the one
+ * that is loaded.
+ *
+ * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, preempt, reset of engines
+ * that still have it, error cleared. nouveau does not preempt: a channel that only its PBDMA holds leaves that way without
+ * an engine being reset.
+ */
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+bool machine_wedged(const struct kvgpu_gpu *gpu)
+{
+	return READ_ONCE(gpu->chip->wedged);
+}
+
+/*
+ * The card does not do what it must. Without bus mastering it can't reach memory, whatever its tables say, so that what is
+ * pinned can be let go (S2). Nothing new is started on it; the admin has to unload the module and reset the card.
+ */
+void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
+{
+	if (xchg(&gpu->chip->wedged, true))
+		return;
+	pci_clear_master(gpu->hw.pdev);
+	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
+}
+
+/* ------------------------------------------------------------------ engines */
+
+static bool engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+{
+	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
+	bool switching = st & PFIFO_STATUS_CHSW;
+	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
+	bool gets = switching && st & PFIFO_STATUS_VALID;
+
+	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
+	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+}
+
+static bool reset_engines(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+{
+	bool any = false;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		if (!engine_has(gpu, e, tsg, id))
+			continue;
+		any = true;
+		if (kvgpu_hw_engine_reset(&gpu->hw, e))
+			machine_wedge(gpu, "an engine did not come back from its reset");
+	}
+	return any;
+}
+
+void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
+{
+	u8 e;
+
+	lockdep_assert_held(&gpu->lock);
+	dev_err(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (gpu->hw.topo.engine[e].runl == runl && kvgpu_hw_engine_reset(&gpu->hw, e))
+			machine_wedge(gpu, "an engine did not come back from its reset");
+	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+}
+
+void machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
+{
+	int ret;
+
+	lockdep_assert_held(&gpu->lock);
+	if (machine_wedged(gpu))
+		return;
+	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
+	if (!reset_engines(gpu, tsg, id) && !ret)
+		return;
+	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, ms))
+		machine_wedge(gpu, "a channel does not leave the chip");
+}
+
+/* ------------------------------------------------------------------ channels */
+
+static void tell(struct kvgpu_chan *c, u8 why)
+{
+	struct kvgpu_machine *m = c->vgpu->m;
+	struct machine_event ev = { .kind = why };
+
+	if (why == EVENT_FAULT) {
+		ev.fault.unit = c->fault.unit;
+		ev.fault.inst = c->ginst.addr;
+		ev.fault.va = c->fault.va;
+		ev.fault.info = c->fault.info;
+	} else {
+		ev.sched.engine = c->fault.engine;
+		ev.sched.inst = c->ginst.addr;
+		ev.sched.tsg = c->htsg >= 0;
+		ev.sched.id = c->htsg >= 0 ? c->gtsg : c->gchid.v;
+	}
+	machine_event_push(m, &ev);
+	machine_kick(m);
+}
+
+static bool same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
+{
+	return a == b || (a->vgpu == b->vgpu && a->htsg >= 0 && a->htsg == b->htsg);
+}
+
+void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
+{
+	bool tsg = c->htsg >= 0, listed = false;
+	struct kvgpu_chan *o;
+	u32 i;
+
+	lockdep_assert_held(&gpu->lock);
+	if (c->dead)
+		return;
+	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
+		o = gpu->chip->by_hchid[i];
+		if (!o || !same_group(c, o))
+			continue;
+		WRITE_ONCE(o->dead, true);
+		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
+		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
+		listed |= machine_runlist_drop(c->vgpu->m, o->hrunl, o->hchid);
+	}
+	if (listed && machine_runlist_merge(gpu, c->hrunl))
+		machine_wedge(gpu, "a runlist was not taken");
+	machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	tell(c, why);
+}
+
+void machine_recover_work(struct work_struct *work)
+{
+	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
+	struct kvgpu_gpu *gpu = chip->gpu;
+	unsigned long id;
+
+	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
+		mutex_lock(&gpu->lock);		/* for each one, so that others get their turn between */
+		if (test_and_clear_bit(id, chip->sick) && chip->by_hchid[id] && !chip->wedged)
+			machine_isolate(gpu, chip->by_hchid[id], chip->by_hchid[id]->fault.why);
+		mutex_unlock(&gpu->lock);
+	}
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runlists. Three forms of one list:
+ *   what the guest submitted, in its ids     vgpu->runl_entries   copied once at the submit; vgpu->lock
+ *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published under gpu->lock
+ *   what the chip has                        merged from all vGPUs' published lists, one after the other
+ * The chip takes turns among the entries, so that each channel that has work gets its slice (plain round robin). A vGPU's
+ * list is published anew whenever one of its channels comes, goes, dies or is blocked; merging needs nobody else's lock.
+ *
+ * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice ends or it is preempted,
+ * as on the card, and the guest preempts what it wants to be off. Recovery takes dead channels out of the published list
+ * without the vGPU's lock, which its owner may hold for long.
+ */
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+#define SLICE_US	1000
+
+/* ------------------------------------------------------------------ translation */
+
+struct translate {
+	struct kvgpu_vgpu *v;
+	u8 grunl, hrunl;
+};
+
+static int map_group(struct kvgpu_vgpu *v, u16 id)
+{
+	s16 *h = &v->m->htsg[id];
+	unsigned long n;
+
+	if (*h >= 0)
+		return *h;
+	mutex_lock(&v->gpu->lock);
+	n = find_next_zero_bit(v->gpu->tsgs, GK110_FIFO_NR_TSG, 1);
+	if (n < GK110_FIFO_NR_TSG)
+		__set_bit(n, v->gpu->tsgs);
+	mutex_unlock(&v->gpu->lock);
+	if (n >= GK110_FIFO_NR_TSG)
+		return -1;
+	*h = n;
+	return n;
+}
+
+/* the chip's id of what the guest lists; -1: not bound to this runlist, or dead */
+static int map(void *ctx, bool tsg, u16 id)
+{
+	struct translate *t = ctx;
+	struct kvgpu_chan *c;
+
+	if (id >= KVGPU_MAX_CHAN)
+		return -1;
+	if (tsg)
+		return map_group(t->v, id);
+	c = machine_chan_find(t->v, (gchid_t){ id });
+	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
+		return -1;
+	return c->hchid.v;
+}
+
+/* groups that are in none of the guest's lists, and that no channel may be loaded under, give their ids back */
+static void drop_groups(struct kvgpu_vgpu *v)
+{
+	unsigned long *used = bitmap_zalloc(GK110_FIFO_NR_TSG, GFP_KERNEL);
+	struct rb_node *n;
+	u32 r, i, id;
+
+	if (!used)
+		return;
+	for (r = 0; r < KVGPU_MAX_RUNL; r++)
+		for (i = 0; i < v->runl_nr[r]; i++)
+			if (v->runl_entries[r][i] & RUNLIST_TSG)
+				__set_bit(FIELD_GET(RUNLIST_ID, v->runl_entries[r][i]), used);
+	for (n = rb_first(&v->chans); n; n = rb_next(n))
+		if (rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg >= 0)
+			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg, used);
+	mutex_lock(&v->gpu->lock);
+	for (id = 0; id < GK110_FIFO_NR_TSG; id++) {
+		if (v->m->htsg[id] < 0 || test_bit(id, used))
+			continue;
+		__clear_bit(v->m->htsg[id], v->gpu->tsgs);
+		v->m->htsg[id] = -1;
+	}
+	mutex_unlock(&v->gpu->lock);
+	bitmap_free(used);
+}
+
+/*
+ * The chip knows a loaded channel by its group. One that the guest moves to another group, or out of one, leaves the chip
+ * first under the name it was loaded by: afterwards nobody would know how to get it off.
+ */
+static void set_group(struct kvgpu_chan *c, int group, int h)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	if (c->htsg != h && c->ran && !c->dead) {
+		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
+		c->restart = machine_chan_step_off(c);
+	}
+	mutex_lock(&gpu->lock);
+	mutex_lock(&gpu->chip->event_lock);
+	c->gtsg = group;
+	c->htsg = h;
+	mutex_unlock(&gpu->chip->event_lock);
+	mutex_unlock(&gpu->lock);
+}
+
+/* which channels are in the list, and in which group; the others keep theirs, under which they may still be loaded */
+static void note_members(struct kvgpu_vgpu *v, u8 runl)
+{
+	struct kvgpu_chan *c;
+	struct rb_node *n;
+	int group = -1;
+	u32 i, left = 0;
+
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		c->listed &= c->grunl != runl;
+	}
+	for (i = 0; i < v->runl_nr[runl]; i++) {
+		u64 e = v->runl_entries[runl][i];
+
+		if (e & RUNLIST_TSG) {
+			group = FIELD_GET(RUNLIST_ID, e);
+			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
+			continue;
+		}
+		c = machine_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
+		if (c && c->grunl == runl && !c->listed) {	/* its first entry is the one that counts */
+			c->listed = true;
+			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
+		}
+		if (left)
+			left--;
+	}
+}
+
+/* set_group() has stopped some */
+static void start_members(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->restart && c->enabled && !c->dead)
+			kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, true);
+		c->restart = false;
+	}
+}
+
+/* ------------------------------------------------------------------ what the chip has */
+
+int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
+{
+	struct kvgpu_chip *chip = gpu->chip;
+	struct kvgpu_machine *m;
+	u32 nr = 0;
+
+	lockdep_assert_held(&gpu->lock);
+	if (chip->wedged)
+		return 0;
+	list_for_each_entry(m, &chip->live, node) {
+		if (m->list_nr[runl] > CHIP_RUNL_MAX - nr)
+			break;	/* can't be: all types together have fewer entries */
+		memcpy(chip->merge + nr, m->list[runl], m->list_nr[runl] * sizeof(u64));
+		nr += m->list_nr[runl];
+	}
+	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
+}
+
+/* recovery may have ended one after it was looked at: what counts is what it is under gpu->lock */
+static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
+{
+	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
+	u32 i = 0;
+
+	while (i < m->list_nr[hrunl]) {
+		u64 e = m->list[hrunl][i];
+
+		c = by_hchid[FIELD_GET(RUNLIST_ID, e)];
+		if (!(e & RUNLIST_TSG) && (!c || c->dead)) {
+			machine_runlist_drop(m, hrunl, (hchid_t){ FIELD_GET(RUNLIST_ID, e) });
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+}
+
+static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
+{
+	struct kvgpu_machine *m = v->m;
+	struct translate t = { .v = v, .hrunl = hrunl };
+	static_assert(sizeof(m->list[0]) == sizeof(m->next));
+	u32 nr = 0, r;
+	int ret;
+
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		t.grunl = r;
+		if (!(m->blocked & BIT(r)))
+			nr += kvgpu_runlist_build(v->runl_entries[r], v->runl_nr[r], map, &t, SLICE_US, m->next + nr,
+						  GUEST_RUNL_MAX - nr);
+	}
+	mutex_lock(&v->gpu->lock);
+	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
+		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
+		m->list_nr[hrunl] = nr;
+		drop_dead(m, hrunl);
+		ret = machine_runlist_merge(v->gpu, hrunl);
+		if (ret)
+			machine_wedge(v->gpu, "a runlist was not taken");
+		trace_kvgpu_runlist(v->id, 0, hrunl, v->runl_nr[0], m->list_nr[hrunl], ret);
+	}
+	mutex_unlock(&v->gpu->lock);
+}
+
+/* all channels are on the runlist of GR (chan.c) */
+void machine_runlist_publish(struct kvgpu_vgpu *v)
+{
+	publish_one(v, v->gpu->hw.topo.engine[0].runl, false);
+}
+
+void machine_runlist_clear(struct kvgpu_vgpu *v)
+{
+	memset(v->runl_nr, 0, sizeof(v->runl_nr));
+	v->m->blocked = 0;
+	machine_runlist_publish(v);
+	drop_groups(v);
+}
+
+/* one entry of a group less: its header counts again */
+static void recount(u64 *list, u32 header, u32 *nr)
+{
+	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
+
+	if (count > 1) {
+		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) | FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
+		return;
+	}
+	memmove(list + header, list + header + 1, (*nr - header - 1) * sizeof(u64));
+	--*nr;
+}
+
+bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
+{
+	u64 *list = m->list[runl];
+	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
+
+	lockdep_assert_held(&m->v->gpu->lock);
+	for (i = 0; i < nr; i++) {
+		if (list[i] & RUNLIST_TSG) {
+			header = i;
+			left = FIELD_GET(RUNLIST_TSG_COUNT, list[i]);
+			continue;
+		}
+		if (FIELD_GET(RUNLIST_ID, list[i]) == id.v) {
+			memmove(list + i, list + i + 1, (nr - i - 1) * sizeof(u64));
+			nr--;
+			if (left)
+				recount(list, header, &nr);
+			m->list_nr[runl] = nr;
+			return true;
+		}
+		if (left)
+			left--;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ commands of the guest */
+
+static u32 fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
+{
+	u32 done = 0, n;
+
+	while (done < count) {
+		n = min_t(u32, count - done, (PAGE_SIZE - offset_in_page(at.addr)) / sizeof(u64));
+		if (!n || machine_read(v, at, out + done, n * sizeof(u64)))
+			break;
+		done += n;
+		at.addr += n * sizeof(u64);
+	}
+	return done;
+}
+
+void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
+{
+	struct rb_node *n;
+	u32 nr = min_t(u32, count, GUEST_RUNL_MAX);
+
+	if (runl >= KVGPU_MAX_RUNL)
+		return;
+	if (nr < count)
+		vgpu_note_fault(v, "runlist too long, cut", -1, list.addr, count);
+	machine_sync(v);
+	v->runl_nr[runl] = fetch(v, list, nr, v->runl_entries[runl]);
+	if (v->runl_nr[runl] != nr)
+		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
+	/* a channel that was on no list takes over what its instance block says now; others do when they are enabled */
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->grunl == runl && !c->listed)
+			machine_chan_resync(c);
+	}
+	note_members(v, runl);
+	publish_one(v, v->gpu->hw.topo.engine[0].runl, true);
+	start_members(v);
+	drop_groups(v);
+}
+
+void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask)
+{
+	v->m->blocked |= mask;
+	machine_runlist_publish(v);
+}
+
+void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
+{
+	struct rb_node *n;
+
+	machine_sync(v);
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (mask & BIT(c->grunl))
+			machine_chan_resync(c);
+	}
+	v->m->blocked &= ~mask;
+	machine_runlist_publish(v);
+}
+
+/* a group's or channel's work that does not leave the chip in time is ended, with the guest being told of a hang */
+void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
+{
+	struct kvgpu_gpu *gpu = v->gpu;
+	struct kvgpu_chan *c = NULL;
+	struct rb_node *n;
+	int h = -1;
+
+	if (id >= KVGPU_MAX_CHAN || machine_wedged(gpu))
+		return;
+	if (tsg) {
+		h = v->m->htsg[id];
+		for (n = rb_first(&v->chans); n && h >= 0 && !c; n = rb_next(n))
+			if (rb_entry(n, struct kvgpu_chan, by_gchid)->htsg == h)
+				c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	} else {
+		c = machine_chan_find(v, (gchid_t){ id });
+		if (c)
+			h = c->hchid.v;
+	}
+	if (!c || !c->ran || !kvgpu_hw_preempt(&gpu->hw, tsg, h, machine_patience(v)))
+		return;
+	mutex_lock(&gpu->lock);
+	machine_isolate(gpu, c, EVENT_SCHED);
+	mutex_unlock(&gpu->lock);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One vGPU as a VFIO device and as a mediated device: its life from create to remove, and the ioctls.
+ *
+ * create: probe -> .init reserves resources and makes the machine -> registered. VMM: open -> ... -> close, any number of
+ * times. remove: unregister (waits for the user) -> .release gives everything back.
+ */
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "mdev/compat.h"
+#include "mdev/trace.h"
+#include "mdev/vgpu.h"
+
+static int vgpu_init(struct vfio_device *vdev)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+	int ret;
+
+	v->mdev = to_mdev_device(vdev->dev);
+	v->gpu = container_of(v->mdev->type->parent, struct kvgpu_gpu, parent);
+	v->type = container_of(v->mdev->type, struct kvgpu_type, base);
+	v->userd_bar1 = ~0ull;
+	v->chans = RB_ROOT;
+	INIT_LIST_HEAD(&v->grctxs);
+	INIT_LIST_HEAD(&v->vmas);
+	memset(v->group, 0xff, sizeof(v->group));
+	mutex_init(&v->lock);
+	mutex_init(&v->map_lock);
+	mutex_init(&v->vma_lock);
+	spin_lock_init(&v->irq_lock);
+	spin_lock_init(&v->fault_lock);
+
+	ret = kvgpu_type_reserve(v->gpu, v);
+	if (ret) {
+		dev_notice(vdev->dev, "no room on the card for another %s\n", v->type->base.sysfs_name);
+		return ret;
+	}
+	ret = vgpu_machine_init(v);
+	if (ret) {
+		dev_err(vdev->dev, "the vGPU can't be made: error %d\n", ret);
+		kvgpu_type_unreserve(v->gpu, v);
+		return ret;
+	}
+	mutex_lock(&v->lock);
+	vgpu_config_reset(v);
+	mutex_unlock(&v->lock);
+
+	mutex_lock(&v->gpu->lock);
+	list_add_tail(&v->node, &v->gpu->vgpus);
+	mutex_unlock(&v->gpu->lock);
+	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CREATE);
+	return 0;
+}
+
+static void vgpu_release(struct vfio_device *vdev)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+
+	mutex_lock(&v->gpu->lock);
+	list_del(&v->node);
+	mutex_unlock(&v->gpu->lock);
+	vgpu_machine_fini(v);
+	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
+	kvgpu_type_unreserve(v->gpu, v);
+	mutex_destroy(&v->vma_lock);
+	mutex_destroy(&v->map_lock);
+	mutex_destroy(&v->lock);
+	compat_vfio_free_device(vdev);
+}
+
+static int vgpu_open(struct vfio_device *vdev)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+	int ret;
+
+	mutex_lock(&v->lock);
+	ret = vgpu_machine_open(v);
+	if (!ret) {
+		v->open = true;
+		vgpu_config_reset(v);
+		vgpu_irq_update(v);
+		trace_kvgpu_vgpu(v->id, KVGPU_VGPU_OPEN);
+	}
+	mutex_unlock(&v->lock);
+	return ret;
+}
+
+static void vgpu_close(struct vfio_device *vdev)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+
+	mutex_lock(&v->lock);
+	vgpu_irq_close(v);
+	vgpu_machine_close(v);
+	v->open = false;
+	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CLOSE);
+	mutex_unlock(&v->lock);
+}
+
+void vgpu_reset(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_RESET);
+	vgpu_machine_reset(v);
+	vgpu_config_reset(v);
+	vgpu_irq_update(v);
+}
+
+static void vgpu_request(struct vfio_device *vdev, unsigned int count)
+{
+	vgpu_irq_request(to_vgpu(vdev), count);
+}
+
+static void vgpu_dma_unmap(struct vfio_device *vdev, u64 iova, u64 length)
+{
+	vgpu_machine_dma_unmap(to_vgpu(vdev), iova, length);
+}
+
+/* ------------------------------------------------------------------ ioctls */
+
+static long ioctl_get_info(void __user *arg)
+{
+	unsigned long minsz = offsetofend(struct vfio_device_info, num_irqs);
+	struct vfio_device_info info;
+
+	if (copy_from_user(&info, arg, minsz))
+		return -EFAULT;
+	if (info.argsz < minsz)
+		return -EINVAL;
+	info.flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET;
+	info.num_regions = VFIO_PCI_NUM_REGIONS;
+	info.num_irqs = VFIO_PCI_NUM_IRQS;
+	return copy_to_user(arg, &info, minsz) ? -EFAULT : 0;
+}
+
+static long ioctl_irq_info(void __user *arg)
+{
+	unsigned long minsz = offsetofend(struct vfio_irq_info, count);
+	struct vfio_irq_info info;
+	int ret;
+
+	if (copy_from_user(&info, arg, minsz))
+		return -EFAULT;
+	if (info.argsz < minsz)
+		return -EINVAL;
+	ret = vgpu_irq_info(&info);
+	if (ret)
+		return ret;
+	return copy_to_user(arg, &info, minsz) ? -EFAULT : 0;
+}
+
+static long ioctl_set_irqs(struct kvgpu_vgpu *v, void __user *arg)
+{
+	unsigned long minsz = offsetofend(struct vfio_irq_set, count);
+	struct vfio_irq_info info = { };
+	struct vfio_irq_set hdr;
+	void *data = NULL;
+	size_t size = 0;
+	int ret;
+
+	if (copy_from_user(&hdr, arg, minsz))
+		return -EFAULT;
+	info.index = hdr.index;
+	ret = vgpu_irq_info(&info);
+	if (ret)
+		return ret;
+	ret = vfio_set_irqs_validate_and_prepare(&hdr, info.count, VFIO_PCI_NUM_IRQS, &size);
+	if (ret)
+		return ret;
+	if (size) {
+		data = memdup_user(arg + minsz, size);
+		if (IS_ERR(data))
+			return PTR_ERR(data);
+	}
+	mutex_lock(&v->lock);
+	ret = vgpu_irq_set(v, &hdr, data);
+	mutex_unlock(&v->lock);
+	kfree(data);
+	return ret;
+}
+
+static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long arg)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+	void __user *user = (void __user *)arg;
+
+	switch (cmd) {
+	case VFIO_DEVICE_GET_INFO:
+		return ioctl_get_info(user);
+	case VFIO_DEVICE_GET_REGION_INFO:
+		return compat_region_info_ioctl(vdev, user);
+	case VFIO_DEVICE_GET_IRQ_INFO:
+		return ioctl_irq_info(user);
+	case VFIO_DEVICE_SET_IRQS:
+		return ioctl_set_irqs(v, user);
+	case VFIO_DEVICE_RESET:
+		mutex_lock(&v->lock);
+		vgpu_reset(v);
+		mutex_unlock(&v->lock);
+		return 0;
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct vfio_device_ops vgpu_ops = {
+	.name = "kvgpu",
+	.init = vgpu_init,
+	.release = vgpu_release,
+	COMPAT_VFIO_IOMMUFD_OPS
+	COMPAT_VFIO_REGION_INFO_OPS(vgpu_region_info)
+	.open_device = vgpu_open,
+	.close_device = vgpu_close,
+	.read = vgpu_region_read,
+	.write = vgpu_region_write,
+	.ioctl = vgpu_ioctl,
+	.mmap = vgpu_region_mmap,
+	.request = vgpu_request,
+	.dma_unmap = vgpu_dma_unmap,
+};
+
+/* ------------------------------------------------------------------ the mediated device */
+
+/* available_instances of all types changed; libvirt reads them again at this */
+static void tell_change(struct mdev_device *mdev)
+{
+	kobject_uevent(&mdev->type->parent->dev->kobj, KOBJ_CHANGE);
+}
+
+static int kvgpu_mdev_probe(struct mdev_device *mdev)
+{
+	struct kvgpu_vgpu *v;
+	int ret;
+
+	v = vfio_alloc_device(kvgpu_vgpu, vdev, &mdev->dev, &vgpu_ops);
+	if (IS_ERR(v))
+		return PTR_ERR(v);
+	dev_set_drvdata(&mdev->dev, v);
+	ret = vfio_register_emulated_iommu_dev(&v->vdev);
+	if (ret) {
+		dev_set_drvdata(&mdev->dev, NULL);
+		vfio_put_device(&v->vdev);
+		return ret;
+	}
+	kvgpu_debugfs_vgpu_add(v);
+	tell_change(mdev);
+	return 0;
+}
+
+static void kvgpu_mdev_remove(struct mdev_device *mdev)
+{
+	struct kvgpu_vgpu *v = dev_get_drvdata(&mdev->dev);
+
+	vfio_unregister_group_dev(&v->vdev);
+	kvgpu_debugfs_vgpu_remove(v);
+	dev_set_drvdata(&mdev->dev, NULL);
+	vfio_put_device(&v->vdev);
+	tell_change(mdev);
+}
+
+static unsigned int get_available(struct mdev_type *mtype)
+{
+	return kvgpu_type_available(container_of(mtype->parent, struct kvgpu_gpu, parent),
+				    container_of(mtype, struct kvgpu_type, base));
+}
+
+/* one line of key=value as tools know it */
+static ssize_t show_description(struct mdev_type *mtype, char *buf)
+{
+	const struct kvgpu_gpu *gpu = container_of(mtype->parent, struct kvgpu_gpu, parent);
+	const struct kvgpu_type *t = container_of(mtype, struct kvgpu_type, base);
+
+	return sysfs_emit(buf, "num_heads=0, framebuffer=%lluM, bar1=%lluM, bar3=%lluM, max_instance=%u\n",
+			  t->vram / SZ_1M, t->bar1 / SZ_1M, t->bar3 / SZ_1M, kvgpu_type_max(gpu, t));
+}
+
+struct mdev_driver kvgpu_mdev_driver = {
+	.device_api = VFIO_DEVICE_API_PCI_STRING,
+	.probe = kvgpu_mdev_probe,
+	.remove = kvgpu_mdev_remove,
+	.get_available = get_available,
+	.show_description = show_description,
+	.driver = {
+		.name = "kvgpu",
+		.owner = THIS_MODULE,
+		.mod_name = KBUILD_MODNAME,
+		.dev_groups = kvgpu_vgpu_groups,
+	},
+};

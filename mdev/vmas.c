@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by (6.1). A mapping is on
+ * the list from its first fault on: open() empties a new one, so that nothing is mapped that is not listed.
+ *
+ * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for a mapping that is not
+ * done yet, drops vma_lock, takes both in order and does all mappings of that process.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "mdev/compat.h"
+#include "mdev/vgpu.h"
+
+struct mapping {
+	struct list_head node;		/* v->vmas */
+	struct vm_area_struct *vma;
+	struct mm_struct *mm;
+	bool done;			/* by the zap that is going on; zaps are serialised by vgpu->lock */
+};
+
+static struct mapping *find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+{
+	struct mapping *m;
+
+	list_for_each_entry(m, &v->vmas, node)
+		if (m->vma == vma)
+			return m;
+	return NULL;
+}
+
+bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
+{
+	struct mapping *m;
+
+	mutex_lock(&v->vma_lock);
+	m = find(v, vma);
+	if (!m) {
+		m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+		if (m) {
+			m->vma = vma;
+			m->mm = vma->vm_mm;
+			list_add(&m->node, &v->vmas);
+		}
+	}
+	mutex_unlock(&v->vma_lock);
+	return m;
+}
+
+/* fork and split */
+void compat_vma_open(struct vm_area_struct *vma)
+{
+	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
+}
+
+void compat_vma_close(struct vm_area_struct *vma)
+{
+	struct kvgpu_vgpu *v = vma->vm_private_data;
+	struct mapping *m;
+
+	mutex_lock(&v->vma_lock);
+	m = find(v, vma);
+	if (m)
+		list_del(&m->node);
+	mutex_unlock(&v->vma_lock);
+	kfree(m);
+}
+
+static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
+{
+	u64 first = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 end = first + (vma->vm_end - vma->vm_start);
+	u64 from = max(first, at), to = min(end, at + len);
+
+	if (from < to)
+		zap_vma_ptes(vma, vma->vm_start + (from - first), to - from);
+}
+
+/* a process with a mapping that is not done, its mm held; NULL: all done. Mappings of a dying process need nothing. */
+static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
+{
+	struct mapping *m;
+
+	list_for_each_entry(m, &v->vmas, node) {
+		if (m->done)
+			continue;
+		if (mmget_not_zero(m->mm))
+			return m->mm;
+		m->done = true;
+	}
+	return NULL;
+}
+
+void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len)
+{
+	struct mm_struct *mm;
+	struct mapping *m;
+
+	lockdep_assert_held(&v->lock);
+	mutex_lock(&v->vma_lock);
+	list_for_each_entry(m, &v->vmas, node)
+		m->done = false;
+	while ((mm = next_mm(v))) {
+		mutex_unlock(&v->vma_lock);
+		mmap_read_lock(mm);
+		mutex_lock(&v->vma_lock);
+		list_for_each_entry(m, &v->vmas, node) {
+			if (m->mm != mm)
+				continue;
+			zap_overlap(m->vma, at, len);
+			m->done = true;
+		}
+		mutex_unlock(&v->vma_lock);
+		mmap_read_unlock(mm);
+		mmput(mm);
+		mutex_lock(&v->vma_lock);
+	}
+	mutex_unlock(&v->vma_lock);
+}
