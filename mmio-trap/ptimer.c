@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTIMER: the host's time plus an offset that the guest sets (nouveau does, when it loads). The rate is always that of the
- * host, which counts nanoseconds, whatever ratio the guest writes. Times that the GPU itself writes to memory are the host's.
+ * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time (semaphore releases, reports),
+ * and a driver compares those stamps with PTIMER: a guest with a time of its own would find them in its future or far past.
+ * nouveau sets the time when it loads and does not read it back. cfg.ptimer_offset is for a vGPU that was moved from another
+ * card. The rate is always that of the host, which counts nanoseconds, whatever ratio the guest writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -65,22 +67,6 @@ static void intr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	intr_update(t);
 }
 
-static void time_set(struct kvgpu_trap *t, const struct kvgpu_access *a, u64 time)
-{
-	t->ptimer_offset += (time & TIME_BITS) - kvgpu_guest_time(t, a->now);
-	alarm_arm(t, a);
-}
-
-static void low_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
-{
-	time_set(t, a, (kvgpu_guest_time(t, a->now) & ~0xffffffffull) | a->val);
-}
-
-static void high_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
-{
-	time_set(t, a, (u32)kvgpu_guest_time(t, a->now) | (u64)a->val << 32);
-}
-
 void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now)
 {
 	if (!t->ptimer_alarm || now < t->ptimer_alarm)
@@ -102,10 +88,9 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PTIMER_CLOCK_MUL, FILE, FILE, .reset = PTIMER_NS_MUL, .src = SRC_NVRNN, .why = "the rate is the host's"),
 	KVGPU_LINE(PTIMER_CLOCK_SOURCE, FILE, FILE, .reset = PTIMER_NS_SOURCE_MUL - 1, .src = SRC_NVRNN,
 		   .why = "the rate is the host's"),
-	KVGPU_LINE(PTIMER_TIME_LOW, EMULATE, EMULATE, .read = low_read, .write = low_write, .src = SRC_NVRNN,
-		   .why = "host's time plus the vGPU's offset; a write changes the offset"),
-	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, EMULATE, .read = high_read, .write = high_write, .src = SRC_NVRNN,
-		   .why = "as above"),
+	KVGPU_LINE(PTIMER_TIME_LOW, EMULATE, CONST, .read = low_read, .src = SRC_NVRNN,
+		   .why = "the card's time, as the GPU stamps memory with it; can't be set"),
+	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, CONST, .read = high_read, .src = SRC_NVRNN, .why = "as above"),
 	KVGPU_LINE(PTIMER_ALARM, FILE, EMULATE, .write = alarm_write, .src = SRC_NVRNN, .why = "the vGPU's alarm"),
 };
 

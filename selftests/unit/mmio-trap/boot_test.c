@@ -73,8 +73,9 @@ static void timer_init(struct guest *g)
 	play(g, 0x009210, 0x7d);
 	play(g, 0x009410, 0x18a5);
 	play(g, 0x009400, 0x89f00000);
-	assert_int_equal(rd(g, 0x009410), 0x18a5);
-	assert_in_range(rd(g, 0x009400), 0x89f00000, 0x89f10000);
+	/* taken no notice of: the card's time is the guest's (mmio-trap/ptimer.c) */
+	assert_int_equal(rd(g, 0x009410), 0);
+	assert_in_range(rd(g, 0x009400), 1000000000, 2000000000);
 }
 
 static uint32_t fuse_read(struct guest *g, uint32_t word)
