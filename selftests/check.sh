@@ -51,4 +51,5 @@ native_limit=2400
 [ "$mode" = long ] && native_limit=7200
 tap_run "native: stock nouveau on the model" "$native_limit" \
 	selftests/native/run.sh "$mode"
+tap_run "guest: a stock guest on a vGPU of kvgpu.ko" "$native_limit" selftests/guest/run.sh "$mode"
 tap_report
