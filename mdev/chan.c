@@ -24,6 +24,7 @@
 #define PB_TIMESLICE	0x10000010
 #define ACQUIRE_TIMEOUT	0xfffff902	/* an acquire that waits is put away, it keeps nobody else */
 #define UNBIND_TRIES	50
+#define NO_CONTEXT_VA	(BIT_ULL(GMMU_VA_BITS) - (1ull << 20))	/* the host's, up to the end of all spaces */
 #define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that mean anything here */
 
 /* ------------------------------------------------------------------ tables */
@@ -161,17 +162,22 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 	if (ret)
 		return ret;
 	ret = kvgpu_inst_decode(block, g, &why);
+	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
 	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
 		ret = -EINVAL;	/* a physical address */
 	return ret;
 }
 
-/* only an image of the host's may be named to FECS: without one the pointer is 0 */
+/*
+ * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a guest may have mapped an
+ * image of its own making: a channel without a context gets an address that no guest can map, beyond its limit. The first
+ * GR method then is a page fault.
+ */
 static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
 {
 	struct kvgpu_inst_guest g = c->g;
 
-	g.gr_ctx = c->gr ? c->gr->va : 0;
+	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
 	return g;
 }
 

@@ -48,7 +48,7 @@ static void bench_registers(struct bare_gpu *g)
 static void bench_doorbell(struct bare_gpu *g)
 {
 	struct bare_chan_config cfg = { .id = 3, .runlist = g->engine[BARE_CE0].runlist };
-	static uint64_t ns[SMALL_COPIES];
+	static uint64_t ns[SMALL_COPIES], rung[SMALL_COPIES];
 	uint32_t entry = cfg.id;
 	struct bare_space s;
 	struct bare_chan c;
@@ -70,6 +70,7 @@ static void bench_doorbell(struct bare_gpu *g)
 			  (uint32_t)(HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE));
 		start = now_ns();
 		bare_ring(&c);
+		rung[i] = now_ns() - start;
 		end = start + 5000000000ull;
 		while (*c.semaphore != c.seq)
 			if (now_ns() > end)
@@ -79,6 +80,7 @@ static void bench_doorbell(struct bare_gpu *g)
 			bail("copy %u is wrong", i);
 		usleep(300);	/* let the engine go idle */
 	}
+	report_spread("doorbell_write", rung, SMALL_COPIES);
 	report_spread("doorbell_to_completion", ns, SMALL_COPIES);
 	bare_runlist(g, cfg.runlist, NULL, 0);
 	bare_chan_destroy(&c);

@@ -50,8 +50,8 @@ table()
 	local name
 
 	printf '\n%-34s %12s\n' "measured on kernel $kernel, layout $layout" ''
-	for name in mmio_read_median mmio_write_median mmio_write_read_median doorbell_to_completion_median \
-		doorbell_to_completion_p90 nouveau_submit_to_completion_median switch_ce switch_gr; do
+	for name in mmio_read_median mmio_write_median mmio_write_read_median doorbell_write_median \
+		doorbell_to_completion_median doorbell_to_completion_p90 nouveau_submit_to_completion_median switch_ce switch_gr; do
 		printf '%-34s %12s us\n' "$name" "$(value $name)"
 	done
 	for name in copy_vram_to_vram copy_host_to_vram copy_vram_to_host memcpy_before memcpy_after; do

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #include <nouveau_drm.h>
@@ -43,6 +44,16 @@ uint64_t now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+bool kernel_before(unsigned int major, unsigned int minor)
+{
+	unsigned int x = 0, y = 0;
+	struct utsname u;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &x, &y) != 2)
+		bail("no kernel version");
+	return x < major || (x == major && y < minor);
 }
 
 static int open_nouveau_node(const char *path)

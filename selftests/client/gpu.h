@@ -34,6 +34,8 @@ struct gpu_chan {
 
 void bail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 uint64_t now_us(void);
+/* the running kernel is older than this version */
+bool kernel_before(unsigned int major, unsigned int minor);
 
 /* @node: render node, or NULL for the first one that nouveau drives */
 void gpu_open(struct gpu *g, const char *node);

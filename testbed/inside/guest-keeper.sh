@@ -13,7 +13,7 @@ keep_guest() {
 		cause_of_death
 		printf '%s\n' "$REASON" > "$DIR/reason"
 		event "$NAME" died "$CAUSE" "$REASON"
-		if [ "$CAUSE" != triple-fault ] || [ $restarts -ge $MOST_RESTARTS ]; then break; fi
+		if [ "$CAUSE" != emulated-svm ] || [ $restarts -ge $MOST_RESTARTS ]; then break; fi
 		restarts=$((restarts + 1))
 		echo starting > "$DIR/state"
 		event "$NAME" again "restart $restarts"
@@ -71,8 +71,11 @@ cause_of_death() {
 		sleep 0.1
 	done
 	: "$tries"
-	if had_shutdown_exit; then
-		CAUSE=triple-fault REASON="a triple fault (KVM reported SHUTDOWN): most likely the emulated SVM"
+	local cpu
+	if cpu=$(shutdown_cpu) && [ "$cpu" = 0 ] && [ "$(nproc --all)" -gt 1 ]; then
+		CAUSE=emulated-svm REASON="a triple fault on the server's CPU 0, where the emulated SVM is unreliable"
+	elif [ -n "$cpu" ]; then
+		CAUSE=triple-fault REASON="a triple fault of its own (KVM reported SHUTDOWN on the server's CPU $cpu)"
 	elif [[ $FAILURE == *KVM* || $FAILURE == *'kvm run'* ]]; then
 		CAUSE=kvm-error REASON=$FAILURE
 	elif [ -n "$FAILURE" ]; then

@@ -29,10 +29,17 @@ note_threads() {
 	ls "/proc/$pid/task" > "$DIR/threads.new" 2>/dev/null && mv "$DIR/threads.new" "$DIR/threads"
 }
 
-# had_shutdown_exit: one of the guest's CPUs made a SHUTDOWN exit.
-had_shutdown_exit() {
+# shutdown_cpu: the server's CPU on which one of the guest's CPUs made a SHUTDOWN exit; false if none did.
+shutdown_cpu() {
 	[ -s "$DIR/threads" ] || return 1
-	sed -n 's/^ *\(.*\)-\([0-9]*\) .*shutdown:.*/\2/p' "$TRACE/trace" | grep -qxFf "$DIR/threads"
+	sed -n 's/^ *.*-\([0-9]*\) *\[0*\([0-9][0-9]*\)\] .*shutdown:.*/\1 \2/p' "$TRACE/trace" |
+		awk 'NR == FNR { mine[$1] = 1; next } $1 in mine { cpu = $2; found = 1 }
+			END { if (found) print cpu; exit !found }' "$DIR/threads" -
+}
+
+# off_cpu_0: guests are kept off CPU 0, or there is no other.
+off_cpu_0() {
+	[ "$(nproc --all)" = 1 ] || systemctl show -P AllowedCPUs machine.slice | grep -qE '^[1-9]'
 }
 
 # check_kvm: the guest is one of KVM by QEMU's and by its own account.
