@@ -16,7 +16,9 @@ guest_steps() {
 	try "the same name twice is refused" status_is 1 guest start one
 	try "bad arguments are refused" guest_refusals
 	try "two more start at once" two_guests
-	try "a triple fault is told by cause, and the guest starts again" triple_fault
+	try "guests are kept off the server's CPU 0" off_cpu_0
+	try "a guest's own triple fault is told by cause" triple_fault
+	try "a triple fault on CPU 0 is taken for the emulated SVM's, and the guest starts again" svm_fault
 	try "a killed QEMU is told by cause, and not taken for a triple fault" qemu_killed
 	try "a guest's panic is told by cause" guest_panic
 	try "a guest that powers off is told by cause" guest_power_off
@@ -75,10 +77,23 @@ await_guest() { # GUEST PATTERN: its line of "guest list" matches within 60 s
 	return 1
 }
 
+off_cpu_0() {
+	status_is 0 "$TB" run --name "$B" -- sh -c 'grep -h Cpus_allowed_list /proc/$(cat /run/libvirt/qemu/two.pid)/task/*/status' &&
+		grep -q . "$scratch/out" && ! grep -qE '[[:space:]]0' "$scratch/out"
+}
+
+# their kernel was told to reboot by a triple fault
 triple_fault() {
-	# its kernel was told to reboot by a triple fault
-	status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'triple fault' &&
-		await_guest two ' up ' && status_is 0 guest run two -- true
+	status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'triple fault of its own' &&
+		await_guest two ' gone ' && status_is 125 guest run two -- true
+}
+
+machine_cpus() { "$TB" run --name "$B" -- systemctl set-property --runtime machine.slice "AllowedCPUs=$1"; }
+
+svm_fault() {
+	machine_cpus 0 && status_is 0 guest start two --append reboot=t && said 'may run on the server.s CPU 0' &&
+		status_is 125 guest run two -- sh -c 'echo b > /proc/sysrq-trigger' && said 'emulated SVM' || return 1
+	machine_cpus 1 && await_guest two ' up ' && status_is 0 guest run two -- true
 }
 
 qemu_killed() {
@@ -98,12 +113,11 @@ guest_power_off() {
 guest_statistics() {
 	status_is 0 guest stats && cat "$scratch/out"
 	local cause
-	for cause in qemu-killed panic power-off; do
+	for cause in triple-fault emulated-svm qemu-killed panic power-off; do
 		grep -q "died of $cause: 1" "$scratch/out" || return 1
 	done
-	# the emulated SVM may add triple faults of its own
-	grep -qE 'died of triple-fault: [1-9]' "$scratch/out" && grep -qE 'started again [1-9]' "$scratch/out" &&
-		"$TB" log server --name "$B" | grep -q 'testbed: guest two died triple-fault'
+	grep -q 'started again 1,' "$scratch/out" &&
+		"$TB" log server --name "$B" | grep -q 'testbed: guest two died emulated-svm'
 }
 
 full_streams() {

@@ -18,9 +18,11 @@
 #define CTX	0x100000u
 #define LIST	0x180000u
 #define ROUNDS	200
+#define LONGEST	200000		/* rounds, should the engine's thread be kept from running for long */
 
 static struct fake *f;
 static atomic_bool quit;
+static atomic_uint loads;
 
 static void patch_list(unsigned int n)
 {
@@ -35,14 +37,13 @@ static void patch_list(unsigned int n)
 static void *engine_thread(void *arg)
 {
 	struct chan c;
-	unsigned int loads = 0;
 
 	fake_chan(f, &c, 1, INST);
 	while (!atomic_load(&quit)) {
 		patch_list(100);
 		if (gr_engine.load(&f->g, 0, &c))
 			continue;
-		loads++;
+		atomic_fetch_add(&loads, 1);
 		for (uint32_t i = 0; i < 50; i++) {
 			method(f, &c, 0, 0x0d80, i);
 			method(f, &c, 0, 0x3400 + 4 * i, i);
@@ -56,7 +57,7 @@ static void *engine_thread(void *arg)
 		}
 		gr_engine.save(&f->g, 0, &c);
 	}
-	return (void *)(uintptr_t)loads;
+	return NULL;
 }
 
 static void socket_thread_round(unsigned int round)
@@ -85,18 +86,17 @@ static void socket_thread_round(unsigned int round)
 static void engine_and_socket_thread_do_not_race(void **state)
 {
 	pthread_t thread;
-	void *loads;
 
 	f = fake_create();
 	fake_enable_exceptions(f);
 	fake_instance(f, INST, PD, CTX);
 	fake_boot_nouveau(f);
 	assert_int_equal(pthread_create(&thread, NULL, engine_thread, NULL), 0);
-	for (unsigned int i = 0; i < ROUNDS; i++)
+	for (unsigned int i = 0; i < ROUNDS || (!atomic_load(&loads) && i < LONGEST); i++)
 		socket_thread_round(i);
 	atomic_store(&quit, true);
-	pthread_join(thread, &loads);
-	assert_int_not_equal((uintptr_t)loads, 0);
+	pthread_join(thread, NULL);
+	assert_int_not_equal(atomic_load(&loads), 0);
 	assert_false(f->g.gr->fecs.busy);
 	fake_destroy(f);
 }

@@ -77,7 +77,9 @@ void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int si
 
 void gk110_reset(struct gk110 *g)
 {
+	pthread_mutex_lock(&g->lock);
 	fake.resets++;
+	pthread_mutex_unlock(&g->lock);
 }
 
 void gk110_stats_json(struct gk110 *g, int fd)

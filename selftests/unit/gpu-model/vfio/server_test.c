@@ -167,7 +167,7 @@ static void test_clients_in_a_row(void **state)
 	struct vfio_irq_set set = { .argsz = sizeof(set), .index = 1, .count = 1,
 				    .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER };
 	struct vu_dma_map map = { .argsz = sizeof(map), .flags = 3, .size = 0x1000 };
-	int ram = memfd_create("ram", 0), ev = eventfd(0, EFD_NONBLOCK), fd, i;
+	int ram = memfd_create("ram", 0), ev = eventfd(0, EFD_NONBLOCK), fd, i, resets, maps, msi;
 
 	assert_int_equal(ftruncate(ram, 0x1000), 0);
 	for (i = 0; i < 20; i++) {
@@ -179,9 +179,17 @@ static void test_clients_in_a_row(void **state)
 		close(fd);
 	}
 	fd = greeted_client();
-	assert_int_equal(fake.resets, 20);
-	assert_int_equal(server->dma.nr, 0);
-	assert_int_equal(server->irq.fd[1], -1);
+	/* the server's thread did all this before it answered; the locks say so to the thread sanitizer */
+	pthread_mutex_lock(&fake.g->lock);
+	resets = fake.resets;
+	msi = server->irq.fd[1];
+	pthread_mutex_unlock(&fake.g->lock);
+	pthread_rwlock_rdlock(&fake.g->dma_lock);
+	maps = server->dma.nr;
+	pthread_rwlock_unlock(&fake.g->dma_lock);
+	assert_int_equal(resets, 20);
+	assert_int_equal(maps, 0);
+	assert_int_equal(msi, -1);
 	close(fd);
 	close(ram);
 	close(ev);
