@@ -10,7 +10,7 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb up [options]                  boot the server; returns when it is ready
       --driver nouveau|kvgpu|vfio-pci|none   what holds the GPU (default none)
       --kernel LABEL               6.12 (default), 6.1 or 7.2
-      --mem SIZE  --cpus N         of the server (default 4G, 2)
+      --mem SIZE  --cpus N         of the server (default 4G, 2; its guests use all but CPU 0)
       --no-gpu                     no GPU at all
       --no-barmap                  do not map BAR pages into QEMU (slower, same results)
       --model-args "..."           further arguments for the GPU model
