@@ -12,7 +12,7 @@ long) steps+=(kernel fresh_setup) ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
-A=tbtest-a B=tbtest-b
+A=tbtest-$$-a B=tbtest-$$-b
 scratch=$(mktemp -d)
 count=0 failed=0
 

@@ -86,7 +86,8 @@ bed_processes() {
 stop_bed() {
 	local pid tries
 	pid=$(cat "$(bed_run)/pid" 2>/dev/null) || pid=''
-	if bed_locked && [ -n "$pid" ]; then
+	# a number alone may mean another process by now, or in another PID namespace
+	if bed_locked && [ -n "$pid" ] && bed_processes | grep -qxF "$pid"; then
 		kill -TERM "$pid" 2>/dev/null || true
 		for tries in {1..60}; do
 			bed_locked || break

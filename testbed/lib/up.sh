@@ -51,10 +51,20 @@ launch_supervisor() {
 	KVGPU_TB_MARK=$NAME.$(cat /proc/sys/kernel/random/uuid)
 	export KVGPU_TB_MARK
 	printf '%s\n' "$KVGPU_TB_MARK" > "$(bed_run)/mark"
-	setsid unshare --mount --pid --fork --kill-child "$TB" internal-supervisor "$NAME" \
-		< /dev/null > "$(bed_log supervisor)" 2>&1 &
+	setsid "$TB" internal-launch "$NAME" < /dev/null > "$(bed_log supervisor)" 2>&1 &
 	disown
 	unset KVGPU_TB_MARK
+}
+
+# enter_launch: in its own session. A bed outlives its caller, so it keeps no file of the caller's open
+# (a pipe that somebody reads to its end, a lock); 9 is the bed's own lock.
+enter_launch() {
+	local fd
+	for fd in /proc/self/fd/*; do
+		fd=${fd##*/}
+		case $fd in 0 | 1 | 2 | 9 | 255) ;; *) exec {fd}>&- ;; esac
+	done
+	exec unshare --mount --pid --fork --kill-child "$TB" internal-supervisor "$1"
 }
 
 # await_boot: repeats what the supervisor waits for until the server answers or the bed has died.
