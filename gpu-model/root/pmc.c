@@ -209,7 +209,7 @@ static void pmc_reset(struct gk110 *g)
 	for (leaf = 0; leaf < PMC_NR_LEAF; leaf++) {
 		reg_set(g, PMC_INTR(leaf), 0);
 		reg_set(g, PMC_INTR_EN(leaf), 0);
-		reg_set(g, PMC_INTR_MASK(leaf), 0);
+		reg_set(g, PMC_INTR_MASK(leaf), ~0u);	/* drivers before Linux 6.2 count on it: nouveau never writes it */
 	}
 	reg_set(g, PMC_BOOT_0, FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |
 		FIELD_PREP(PMC_BOOT_0_DEVICE, GK110_PCI_DEVICE & 0x3f) | GK110_STEPPING);
