@@ -5,7 +5,7 @@
  */
 #include "hw/internal.h"
 
-#define RUNL_BYTES		(4 * PAGE_SIZE)		/* the entries of all vGPUs */
+#define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)	/* each channel in a group of its own */
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
 

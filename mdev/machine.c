@@ -159,6 +159,7 @@ static void machine_free(struct kvgpu_vgpu *v)
 {
 	machine_windows_fini(v);
 	machine_memory_fini(v);
+	machine_runlists_fini(v);
 	kvfree(v->m->slots);
 	kvfree(v->m);
 	v->m = NULL;
@@ -177,7 +178,7 @@ int vgpu_machine_init(struct kvgpu_vgpu *v)
 	memset(m->htsg, 0xff, sizeof(m->htsg));
 	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
-	ret = machine_memory_init(v);
+	ret = machine_memory_init(v) ?: machine_runlists_init(v);
 	if (!m->slots)
 		ret = -ENOMEM;
 	ret = ret ?: scrub(v);

@@ -27,8 +27,7 @@
 #define NO_PAGE			(~0u)
 #define EVENTS			32		/* waiting for a guest's lock; more are dropped */
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
-#define GUEST_RUNL_MAX		ARRAY_SIZE(((struct kvgpu_vgpu *)0)->runl_entries[0])
-#define CHIP_RUNL_MAX		2047		/* entries of one list of the chip, without the host's */
+#define CHIP_RUNL_MAX		(2 * KVGPU_MAX_CHAN - 1)	/* entries of one list of the chip, without the host's */
 #define UNMAP_QUIET_MS		2		/* see memory.c */
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
@@ -134,9 +133,10 @@ struct kvgpu_machine {
 
 	/* runlist.c */
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest group -> group of the chip, -1: none */
-	u64 list[KVGPU_MAX_RUNL][GUEST_RUNL_MAX];	/* by runlist of the chip: what is to run; gpu->lock */
+	u32 runl_max;			/* entries of each list: all channels it may have, each in a group of its own */
+	u64 *list[KVGPU_MAX_RUNL];	/* by runlist of the chip: what is to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];
-	u64 next[GUEST_RUNL_MAX];	/* under construction; vgpu->lock */
+	u64 *next;			/* under construction; vgpu->lock */
 	u32 blocked;			/* runlists that the guest has blocked */
 
 	/* event.c */
@@ -210,6 +210,8 @@ bool machine_chans_any(const struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ runlist.c */
 
+int machine_runlists_init(struct kvgpu_vgpu *v);	/* -ENOMEM; fini also after it failed */
+void machine_runlists_fini(struct kvgpu_vgpu *v);
 void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask);

@@ -16,6 +16,38 @@
 
 #define SLICE_US	1000
 
+/* ------------------------------------------------------------------ the lists */
+
+int machine_runlists_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	u32 r;
+
+	m->runl_max = m->max_groups * KVGPU_GROUP * 2;
+	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!m->next)
+		return -ENOMEM;
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		v->runl_entries[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		m->list[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!v->runl_entries[r] || !m->list[r])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void machine_runlists_fini(struct kvgpu_vgpu *v)
+{
+	u32 r;
+
+	kvfree(v->m->next);
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		kvfree(v->runl_entries[r]);
+		kvfree(v->m->list[r]);
+		v->runl_entries[r] = NULL;
+	}
+}
+
 /* ------------------------------------------------------------------ translation */
 
 struct translate {
@@ -191,7 +223,6 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 {
 	struct kvgpu_machine *m = v->m;
 	struct translate t = { .v = v, .hrunl = hrunl };
-	static_assert(sizeof(m->list[0]) == sizeof(m->next));
 	u32 nr = 0, r;
 	int ret;
 
@@ -199,7 +230,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 		t.grunl = r;
 		if (!(m->blocked & BIT(r)))
 			nr += kvgpu_runlist_build(v->runl_entries[r], v->runl_nr[r], map, &t, SLICE_US, m->next + nr,
-						  GUEST_RUNL_MAX - nr);
+						  m->runl_max - nr);
 	}
 	mutex_lock(&v->gpu->lock);
 	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
@@ -286,7 +317,7 @@ static u32 fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *ou
 void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
 {
 	struct rb_node *n;
-	u32 nr = min_t(u32, count, GUEST_RUNL_MAX);
+	u32 nr = min_t(u32, count, v->m->runl_max);
 
 	if (runl >= KVGPU_MAX_RUNL)
 		return;

@@ -137,7 +137,7 @@ struct kvgpu_vgpu {
 	s16 group[KVGPU_NR_GROUPS];	/* guest channel group -> group of the chip, -1 = none */
 	struct rb_root chans;
 	struct list_head grctxs;
-	u64 runl_entries[KVGPU_MAX_RUNL][128];	/* what the guest last submitted, per runlist of the guest */
+	u64 *runl_entries[KVGPU_MAX_RUNL];	/* what the guest last submitted, per runlist of the guest */
 	u16 runl_nr[KVGPU_MAX_RUNL];
 	unsigned long *touched;		/* pages the CPU may have written since their last look: one bit per 4 KiB of the partition */
 	struct kvgpu_machine *m;	/* the machine's own */
