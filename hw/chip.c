@@ -9,6 +9,7 @@
 #include <linux/vmalloc.h>
 
 #include "gk110/gr.h"
+#include "gk110/map.h"
 #include "gk110/pfb.h"
 #include "gk110/ptimer.h"
 #include "gk110/therm.h"
@@ -49,6 +50,11 @@ u64 kvgpu_hw_time(struct kvgpu_hw *hw)
 		again = hw_rd(hw, PTIMER_TIME_HIGH);
 	} while (hi != again && again != ~0u);
 	return (u64)hi << 32 | lo;
+}
+
+u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg)
+{
+	return hw_rd(hw, reg & (GK110_BAR0_SIZE - 4));
 }
 
 static int check_identity(struct kvgpu_hw *hw)

@@ -77,6 +77,8 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 void kvgpu_hw_fini(struct kvgpu_hw *hw);
 
 u64 kvgpu_hw_time(struct kvgpu_hw *hw);		/* PTIMER, ns; any context */
+/* for people who debug: a register that can be read without consequence. Any context */
+u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 
 int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_vram *out);
 void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);

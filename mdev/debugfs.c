@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: kvgpu/<card>/{card,vgpus} and kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,faults}. For people:
+ * debugfs: kvgpu/<card>/{card,vgpus} and kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people:
  * the format may change. Everything is read only.
  */
 #include <linux/debugfs.h>
@@ -182,6 +182,34 @@ static int unlisted_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(unlisted);
 
+/*
+ * What the guest believes beside what the card says, for the registers that the guest used and that only hold a value:
+ * those of the other classes mean something else on the card, or do something when they are read.
+ */
+static int hardware_show(struct seq_file *s, void *unused)
+{
+	struct kvgpu_vgpu *v = s->private;
+	unsigned int i;
+
+	mutex_lock(&v->lock);
+	for (i = 0; v->trap.slot && i < KVGPU_TRAP_SLOTS; i++) {
+		const struct kvgpu_reg_slot *slot = &v->trap.slot[i];
+		u32 reg = slot->reg & ~1u, chip;
+		struct kvgpu_reg_info info;
+
+		if (!slot->reg || (!slot->rd && !slot->wr) || !kvgpu_trap_info(reg, &info))
+			continue;
+		if (info.rd != KVGPU_REG_FILE)
+			continue;
+		chip = kvgpu_hw_peek(&v->gpu->hw, reg);
+		seq_printf(s, "0x%06x guest 0x%08x chip 0x%08x %s %s %s\n", reg, slot->val, chip,
+			   slot->val == chip ? "same" : "differs", info.unit, info.name ?: "-");
+	}
+	mutex_unlock(&v->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(hardware);
+
 static int faults_show(struct seq_file *s, void *unused)
 {
 	struct kvgpu_vgpu *v = s->private;
@@ -235,6 +263,7 @@ void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v)
 	debugfs_create_file("shadow", 0400, d, v, &shadow_fops);
 	debugfs_create_file("registers", 0400, d, v, &registers_fops);
 	debugfs_create_file("unlisted", 0400, d, v, &unlisted_fops);
+	debugfs_create_file("hardware", 0400, d, v, &hardware_fops);
 	debugfs_create_file("faults", 0400, d, v, &faults_fops);
 	v->debugfs = d;
 }
