@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The GPU of this machine: found, switched on, and put to honest work. */
+#include "hostile.h"
+
+#include <linux/bitfield.h>
+
+#include <gk110/bar.h>
+#include <gk110/pfb.h>
+
+enum {
+	CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, COM1_LINE_STATUS = 0x3fd,
+	PCI_VENDOR_NVIDIA = 0x10de, PCI_CLASS_DISPLAY = 3, PCI_COMMAND = 4, PCI_CLASS = 8, PCI_HEADER = 0xc, PCI_BAR0 = 0x10,
+	PCI_BRIDGE_BUS = 0x18, COMMAND_MEMORY = 2, COMMAND_MASTER = 4, BAR_MEM_64 = 4, FIRST_ID = 16, LAST_ID = 120,
+};
+
+/* the GPU's view of this memory is the guest's physical address, and that is where it lies */
+static uint8_t arena[8 << 20] __attribute__((aligned(2 << 20)));
+
+static void out32(uint16_t port, uint32_t v)
+{
+	asm volatile("outl %0, %1" : : "a"(v), "Nd"(port));
+}
+
+static uint32_t in32(uint16_t port)
+{
+	uint32_t v;
+
+	asm volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
+	return v;
+}
+
+bool told_to_stop(void)
+{
+	uint8_t v;
+
+	asm volatile("inb %1, %0" : "=a"(v) : "Nd"((uint16_t)COM1_LINE_STATUS));
+	return v & 1;
+}
+
+static uint32_t config_read(uint32_t dev, uint32_t off)
+{
+	out32(CONFIG_ADDRESS, 1u << 31 | dev << 8 | off);
+	return in32(CONFIG_DATA);
+}
+
+static void config_write(uint32_t dev, uint32_t off, uint32_t v)
+{
+	out32(CONFIG_ADDRESS, 1u << 31 | dev << 8 | off);
+	out32(CONFIG_DATA, v);
+}
+
+/* bus << 8 | device << 3 | function, or -1. All buses: the card may sit behind a port. */
+static int find_gpu(void)
+{
+	uint32_t dev;
+
+	for (dev = 0; dev < 0x2000; dev++)
+		if ((config_read(dev, 0) & 0xffff) == PCI_VENDOR_NVIDIA &&
+		    config_read(dev, PCI_CLASS) >> 24 == PCI_CLASS_DISPLAY)
+			return dev;
+	return -1;
+}
+
+/* where a BAR is and how big; the next one's index */
+static unsigned int bar(uint32_t dev, unsigned int i, uint64_t *at, uint64_t *size)
+{
+	uint32_t off = PCI_BAR0 + 4 * i, low = config_read(dev, off), mask, high = 0, high_mask = ~0u;
+	bool wide = low & BAR_MEM_64;
+
+	if (wide)
+		high = config_read(dev, off + 4);
+	config_write(dev, off, ~0u);
+	mask = config_read(dev, off) & ~15u;
+	config_write(dev, off, low);
+	if (wide) {
+		config_write(dev, off + 4, ~0u);
+		high_mask = config_read(dev, off + 4);
+		config_write(dev, off + 4, high);
+	}
+	*at = (uint64_t)high << 32 | (low & ~15u);
+	*size = ~((uint64_t)high_mask << 32 | mask) + 1;
+	return i + 1 + wide;
+}
+
+static uint64_t video_memory(struct bare_gpu *g)
+{
+	uint64_t mib = 0;
+	unsigned int i;
+
+	for (i = 0; i < PBFB_NR; i++) {
+		uint32_t v = bare_read(g, PBFB_BASE(i) + PBFB_AMOUNT);
+
+		if (v < 1 << 16)
+			mib += v;
+	}
+	return mib << 20;
+}
+
+bool hostile_open(struct hostile *h)
+{
+	uint64_t bar0, bar1, bar3, size;
+	int dev = find_gpu();
+	unsigned int i;
+
+	if (dev < 0)
+		return false;
+	config_write(dev, PCI_COMMAND, 0);	/* BARs are sized with decoding off */
+	i = bar(dev, 0, &bar0, &size);
+	i = bar(dev, i, &bar1, &h->gpu.bars.bar1_size);
+	bar(dev, i, &bar3, &h->bar3_size);
+	if ((bar0 | bar1 | bar3) >> 32 || !bar0 || !bar1 || !bar3)
+		return false;
+	config_write(dev, PCI_COMMAND, COMMAND_MEMORY | COMMAND_MASTER);
+	h->gpu.bars.bar0 = (volatile uint8_t *)(uintptr_t)bar0;
+	h->gpu.bars.bar1 = (volatile uint8_t *)(uintptr_t)bar1;
+	h->bar3 = (volatile uint8_t *)(uintptr_t)bar3;
+	h->gpu.host.cpu = arena;
+	h->gpu.host.bus = (uintptr_t)arena;
+	h->gpu.host.size = sizeof(arena);
+	h->next_id = FIRST_ID;
+	h->vram = video_memory(&h->gpu);
+	return h->vram != 0;
+}
+
+void hostile_restart(struct hostile *h)
+{
+	struct bare_gpu *g = &h->gpu;
+	struct bare_chan_config cfg;
+	uint32_t entry;
+
+	bare_take_over(g);
+	g->host.used = 0;
+	bare_space_create(g, &h->space);
+	h->loot = bare_host(g, 0x10000, &h->loot_bus);
+	for (entry = 0; entry < 0x10000; entry += 4096)
+		bare_space_map(g, &h->space, LOOT_VA + entry, BARE_HOST, h->loot_bus + entry);
+	memset(&cfg, 0, sizeof(cfg));
+	cfg.id = h->next_id;
+	cfg.runlist = g->engine[BARE_CE0].runlist;
+	h->next_id = h->next_id < LAST_ID ? h->next_id + 1 : FIRST_ID;
+	bare_chan_create(g, &h->space, &cfg, &h->chan);
+	entry = cfg.id;
+	bare_runlist(g, cfg.runlist, &entry, 1);
+}
+
+bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms)
+{
+	bare_copy(&h->chan, src, dst, len, 0);
+	return bare_run(&h->chan, ms);
+}
+
+bool hostile_alive(struct hostile *h)
+{
+	enum { BYTES = 8192, VRAM_VA = AIM_VA, BACK_VA = LOOT_VA + BYTES };
+	uint64_t vram, off;
+
+	hostile_restart(h);
+	vram = bare_vram(&h->gpu, BYTES, 4096);
+	for (off = 0; off < BYTES; off += 4096)
+		bare_space_map(&h->gpu, &h->space, VRAM_VA + off, BARE_VRAM, vram + off);
+	bare_tlb_invalidate(&h->gpu, BARE_VRAM, h->space.pdb);
+	pattern_fill(h->loot, BYTES, rng_next(&h->rng));
+	memset(h->loot + BYTES, 0, BYTES);
+	return hostile_copy(h, LOOT_VA, VRAM_VA, BYTES, RUN_MS) && hostile_copy(h, VRAM_VA, BACK_VA, BYTES, RUN_MS) &&
+	       !memcmp(h->loot, h->loot + BYTES, BYTES);
+}
+
+bool holds_mark(const void *buf, size_t len)
+{
+	const uint64_t *words = buf;
+	size_t i;
+
+	for (i = 0; i < len / 8; i++)
+		if (words[i] == VICTIM_MARK || words[i] == SERVER_MARK)
+			return true;
+	return false;
+}

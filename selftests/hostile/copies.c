@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Copies by physical address, privileged entries, memory that goes away under a copy, memory that others left. */
+#include "hostile.h"
+
+#include <linux/bitfield.h>
+
+#include <gk110/ce.h>
+#include <gk110/fifo.h>
+#include <gk110/push.h>
+#include <gk110/ram.h>
+
+enum { PHYSICAL_PROBES = 24 };
+
+static void emit_physical(struct hostile *h, uint64_t src, uint32_t target, uint64_t dst_va)
+{
+	struct bare_chan *c = &h->chan;
+
+	bare_emit(c, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
+	bare_emit(c, SUBCH_COPY, A0B5_SET_SRC_PHYS_MODE, target, target);
+	bare_copy(c, src, dst_va, PAGE, A0B5_LAUNCH_SRC_PHYSICAL);
+}
+
+/* the bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well */
+void hostile_physical(struct hostile *h)
+{
+	static const uint32_t targets[] = { A0B5_PHYS_LOCAL_FB, A0B5_PHYS_COHERENT, A0B5_PHYS_NONCOHERENT };
+	struct bare_gpu *g = &h->gpu;
+	unsigned int i, seen = 0, ran = 0;
+
+	for (i = 0; i < PHYSICAL_PROBES; i++) {
+		uint64_t at = rng_range(&h->rng, 0, (4ull << 30) / PAGE - 1) * PAGE;
+		uint32_t entry;
+
+		hostile_restart(h);
+		entry = h->chan.id;
+		bare_runlist(g, h->chan.runlist, NULL, 0);
+		bare_preempt(g, false, entry);
+		bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_HCE_CTRL, RAMFC_HCE_PRIV_MODE);
+		bare_chan_bind(&h->chan);
+		bare_runlist(g, h->chan.runlist, &entry, 1);
+		memset(h->loot, 0, PAGE);
+		emit_physical(h, at, targets[i % 3], LOOT_VA);
+		if (i & 1)
+			h->chan.push_va |= 1ull << 40;	/* bit 8 of a ring entry's second word: privileged */
+		ran += bare_run(&h->chan, REFUSED_MS);
+		seen += holds_mark(h->loot, PAGE);
+	}
+	report(!ran && !seen, "copies by physical address are refused (%u tried, %u ran)", i, ran);
+	report(hostile_alive(h), "own work runs");
+}
+
+/* ------------------------------------------------------------------ memory that goes away */
+
+/*
+ * 440FX: registers 0x59..0x5f of the host bridge choose for each 16 or 32 KiB from 0xc0000 on whether the CPU, and with it
+ * every device, sees memory or the ROM. Each change takes memory from the GPU's reach and gives it back, in the middle of
+ * copies into it.
+ */
+enum { HOST_BRIDGE_PAM = 0x5c, PAM_RAM = 0x33333333, PAM_ROM = 0, REMAP_AT = 0xd0000, REMAP_PAGES = 32, ROUNDS = 200 };
+
+static void set_pam(uint32_t v)
+{
+	asm volatile("outl %0, %1" : : "a"(0x80000000u | HOST_BRIDGE_PAM), "Nd"((uint16_t)0xcf8));
+	asm volatile("outl %0, %1" : : "a"(v), "Nd"((uint16_t)0xcfc));
+}
+
+void hostile_remap(struct hostile *h)
+{
+	struct bare_gpu *g = &h->gpu;
+	unsigned int i, p, wrong = 0, ended = 0;
+
+	hostile_restart(h);
+	set_pam(PAM_RAM);
+	for (p = 0; p < REMAP_PAGES; p++)
+		bare_space_map(g, &h->space, AIM_VA + p * PAGE, BARE_HOST, REMAP_AT + p * PAGE);
+	bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
+	for (i = 0; i < ROUNDS; i++) {
+		pattern_fill(h->loot, PAGE, i);
+		for (p = 0; p < REMAP_PAGES; p++)
+			bare_copy(&h->chan, LOOT_VA, AIM_VA + p * PAGE, PAGE, 0);
+		bare_ring(&h->chan);
+		set_pam(PAM_ROM);
+		set_pam(PAM_RAM);
+		if (!bare_run(&h->chan, REFUSED_MS)) {	/* a fault, rightly: the memory was not there */
+			ended++;
+			hostile_restart(h);
+			for (p = 0; p < REMAP_PAGES; p++)
+				bare_space_map(g, &h->space, AIM_VA + p * PAGE, BARE_HOST, REMAP_AT + p * PAGE);
+		}
+		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
+	}
+	/* what is mapped at the end is really that memory */
+	pattern_fill(h->loot, PAGE, ~0ull);
+	for (p = 0; p < REMAP_PAGES; p++) {
+		memset((void *)(uintptr_t)(REMAP_AT + p * PAGE), 0, PAGE);
+		if (!hostile_copy(h, LOOT_VA, AIM_VA + p * PAGE, PAGE, RUN_MS) ||
+		    memcmp((void *)(uintptr_t)(REMAP_AT + p * PAGE), h->loot, PAGE))
+			wrong++;
+	}
+	report(!wrong, "after %u times of memory going away and coming back copies reach it (%u channels ended, %u pages wrong)",
+	       i, ended, wrong);
+	report(hostile_alive(h), "own work runs");
+}
+
+/* ------------------------------------------------------------------ what others left */
+
+/* all of video memory as it was given to us; to be run on a part that somebody filled with marks and left */
+void hostile_stale(struct hostile *h)
+{
+	static uint64_t buf[PAGE / 8];
+	uint64_t addr, pages = 0, dirty = 0;
+	unsigned int i;
+
+	for (addr = 0; addr < h->vram; addr += 16 * PAGE, pages++) {
+		bool zero = true;
+
+		bare_mem_read(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
+		for (i = 0; i < PAGE / 8 && zero; i++)
+			zero = !buf[i];
+		dirty += !zero;
+	}
+	report(!dirty, "video memory is zeroed when it is given to us (%lu pages looked at, %lu not zero)",
+	       (unsigned long)pages, (unsigned long)dirty);
+}
+
+/* ------------------------------------------------------------------ the one that must not notice */
+
+enum { VICTIM_STEP = 64 << 10, VICTIM_COPY = 8192 };
+
+static uint64_t check_marks(struct hostile *h, uint64_t from)
+{
+	static uint64_t buf[PAGE / 8];
+	uint64_t addr, wrong = 0;
+	unsigned int i;
+
+	for (addr = from; addr < h->vram; addr += VICTIM_STEP) {
+		bare_mem_read(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
+		for (i = 0; i < PAGE / 8; i += 8)
+			wrong += buf[i] != VICTIM_MARK || buf[i + 1] != addr;
+	}
+	return wrong;
+}
+
+static void write_marks(struct hostile *h, uint64_t from)
+{
+	static uint64_t buf[PAGE / 8];
+	uint64_t addr;
+	unsigned int i;
+
+	for (addr = from; addr < h->vram; addr += VICTIM_STEP) {
+		for (i = 0; i < PAGE / 8; i++)
+			buf[i] = i % 8 ? addr : VICTIM_MARK;
+		bare_mem_write(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
+	}
+}
+
+/* fills its memory with marks, copies and verifies until it is told to stop, and looks at the marks again */
+void victim(struct hostile *h)
+{
+	enum { BACK_VA = LOOT_VA + VICTIM_COPY };
+	struct bare_gpu *g = &h->gpu;
+	uint64_t rounds = 0, wrong = 0, lost = 0, vram, off, longest = 0, start;
+	uint64_t from = h->vram / 4;
+
+	write_marks(h, from);
+	hostile_restart(h);
+	vram = bare_vram(g, VICTIM_COPY, PAGE);
+	for (off = 0; off < VICTIM_COPY; off += PAGE)
+		bare_space_map(g, &h->space, AIM_VA + off, BARE_VRAM, vram + off);
+	bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
+	printf("READY\n");
+	while (!told_to_stop() && !lost) {
+		pattern_fill(h->loot, VICTIM_COPY, rounds);
+		memset(h->loot + VICTIM_COPY, 0, VICTIM_COPY);
+		start = bare_now_ns(g);
+		bare_copy(&h->chan, LOOT_VA, AIM_VA, VICTIM_COPY, 0);
+		bare_copy(&h->chan, AIM_VA, BACK_VA, VICTIM_COPY, 0);
+		lost += !bare_run(&h->chan, 20000);
+		start = bare_now_ns(g) - start;
+		longest = start > longest ? start : longest;
+		wrong += memcmp(h->loot, h->loot + VICTIM_COPY, VICTIM_COPY) != 0;
+		rounds++;
+	}
+	report(!lost, "no copy was lost in %lu rounds", (unsigned long)rounds);
+	report(!wrong, "every byte was right (%lu rounds wrong)", (unsigned long)wrong);
+	wrong = check_marks(h, from);
+	report(!wrong, "nobody wrote to our video memory (%lu marks changed)", (unsigned long)wrong);
+	report_info("the longest round took %lu us", (unsigned long)(longest / 1000));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests use of kvm-unit-tests' header of the same name, for machines without that tree: results, text, exit. The
+ * tests themselves are the same source in both.
+ */
+#ifndef KVGPU_HOSTILE_LIBCFLAT_H
+#define KVGPU_HOSTILE_LIBCFLAT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* of printf's: %d %u %x %s %c %%, l and ll, width and a leading 0 */
+int printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* "PASS: text" or "FAIL: text"; returns @pass */
+bool report(bool pass, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void report_skip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void report_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "SUMMARY: n tests, m failures"; the value for main() to return */
+int report_summary(void);
+
+/* ends the machine by QEMU's isa-debug-exit device: its status is 2 * code + 1 */
+void exit(int code) __attribute__((noreturn));
+
+#endif

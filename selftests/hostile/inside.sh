@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the server: one hostile guest, or the one that must not notice, on a vGPU of its own. See run.sh.
+#   inside.sh create UUID TYPE | remove UUID
+#   inside.sh attack UUID NAME SEED OPS     prints the guest's lines; 0: all passed, 1: not, 2: it never came to its summary
+#   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID, kvgpu-canary ...), waits for its READY
+#   inside.sh release NAME                  tells it to end, prints what it said; its status
+#   inside.sh kill UUID                     the guest on that vGPU, without a warning
+set -u
+HERE=/share/hostile
+RUN=/run/hostile
+mkdir -p $RUN
+
+give_up() { echo "inside.sh: $*" >&2; exit 2; }
+
+vgpu() { echo "/sys/bus/mdev/devices/$1"; }
+
+create() {
+	local parent
+	parent=$(basename "$(dirname "$(dirname "$(ls -d /sys/class/mdev_bus/*/mdev_supported_types/"kvgpu-$2" | head -n 1)")")")
+	mdevctl start --uuid "$1" --parent "$parent" --type "kvgpu-$2"
+}
+
+# guests stay off the server's CPU 0 (testbed/studies)
+guest() { # UUID ARGUMENTS
+	taskset -c "1-$(($(nproc --all) - 1))" qemu-system-x86_64 -machine pc,accel=kvm -cpu host -m 256 -nodefaults \
+		-display none -no-reboot -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 \
+		-device "vfio-pci,sysfsdev=$(vgpu "$1"),display=off" -kernel $HERE/hostile.flat -append "$2"
+}
+
+# a guest that dies without a word may have met the emulated SVM's race: it gets another chance, and is counted
+attack() { # UUID NAME SEED OPS
+	local try status
+	for try in 1 2 3; do
+		timeout --kill-after=5 "${LIMIT:-150}" bash -c "$(declare -f vgpu guest); HERE=$HERE; guest '$1' '$2 $3 $4'" \
+			< /dev/null > $RUN/attack.log 2> $RUN/attack.err
+		status=$?
+		grep -q '^SUMMARY:' $RUN/attack.log && break
+		echo "INFO: start $try ended with status $status and no summary: $(tail -n 1 $RUN/attack.err)"
+	done
+	cat $RUN/attack.log
+	grep -q '^SUMMARY:' $RUN/attack.log || return 2
+	[ $status -eq 1 ]
+}
+
+# keep NAME CMD...: CMD with an input that stays open, its output and status in files
+keep() {
+	local name=$1
+	shift
+	exec 3<> "$RUN/$name.in"
+	"$@" <&3 > "$RUN/$name.log" 2>&1
+	echo $? > "$RUN/$name.status"
+}
+
+hold() { # NAME CMD...
+	local name=$1
+	rm -f "$RUN/$name".*
+	mkfifo "$RUN/$name.in"
+	setsid "$0" keep "$@" < /dev/null > /dev/null 2>&1 &
+	for _ in {1..300}; do
+		grep -q '^READY' "$RUN/$name.log" 2>/dev/null && return 0
+		[ ! -e "$RUN/$name.status" ] || break
+		sleep 0.2
+	done
+	cat "$RUN/$name.log"
+	return 1
+}
+
+release() { # NAME
+	[ -p "$RUN/$1.in" ] || give_up "nobody holds $1"
+	[ -e "$RUN/$1.status" ] || echo stop > "$RUN/$1.in"
+	for _ in {1..300}; do
+		[ ! -e "$RUN/$1.status" ] || break
+		sleep 0.2
+	done
+	cat "$RUN/$1.log"
+	return "$(cat "$RUN/$1.status" 2>/dev/null || echo 2)"
+}
+
+victim() { guest "$1" victim; }
+
+case ${1-} in
+create) [ $# -eq 3 ] || give_up "create UUID TYPE"; create "$2" "$3" ;;
+remove) mdevctl stop --uuid "$2" ;;
+attack) [ $# -eq 5 ] || give_up "attack UUID NAME SEED OPS"; attack "$2" "$3" "$4" "$5" ;;
+victim) victim "$2" ;;
+keep | hold | release) "$@" ;;
+kill) pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$2")" ;;
+*) give_up "unknown command '${1-}'" ;;
+esac

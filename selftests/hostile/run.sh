@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Hostile guests on vGPUs, one after the other, beside a guest whose copies and memory they must not touch. Prints TAP.
+# README.md says what each does.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-hostile}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+case ${1-} in
+quick) ops=2000 types="512m" seeds="1" ;;
+long) ops=40000 types="512m 1g" seeds="1 2 3" ;;
+*) echo "usage: selftests/hostile/run.sh quick|long [TEST...]" >&2; exit 2 ;;
+esac
+shift
+tests=${*:-window window-host tables directories instances bars physical userd remap registers switches runlists doorbells \
+	random-tables acquire endless methods faults context}
+victim_id=6b766770-0000-4000-8000-000000000001
+attacker_id=6b766770-0000-4000-8000-000000000002
+forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
+# shellcheck disable=SC2034 # cell.sh prints it
+cell_name="hostile guest"
+trap 'bed_down' EXIT
+
+inside() { LIMIT=${LIMIT:-600} in_server /share/hostile/inside.sh "$@"; }
+counter() { in_server cat "/sys/bus/mdev/devices/$1/kvgpu/$2" 2>/dev/null || echo -1; }
+
+trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked|cut off' | head -n 5"; }
+
+no_trouble() {
+	local found
+	found=$(trouble)
+	result "$([ -z "$found" ]; echo $?)" "$1: the server's kernel has nothing to complain of" "$found"
+}
+
+# the lines of a guest as results of ours
+guest_lines() { # NAME STATUS < LINES
+	local line summary=''
+	while IFS= read -r line; do
+		line=${line%$'\r'}
+		case $line in
+		'PASS: '*) result 0 "$1: ${line#PASS: }" ;;
+		'FAIL: '*) result 1 "$1: ${line#FAIL: }" ;;
+		'SUMMARY: '*) summary=$line ;;
+		?*) note "$line" ;;
+		esac
+	done
+	[ -n "$summary" ] || result 1 "$1: comes to its end" "status $2"
+}
+
+attack() { # NAME SEED
+	local out status
+	out=$(inside attack "$attacker_id" "$1" "$2" "$ops")
+	status=$?
+	guest_lines "$1" $status <<<"$out"
+}
+
+build() {
+	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
+	mkdir -p "$OUT"
+	OUT=$(readlink -f "$OUT")
+	if ! $TB build-exec -- make -s -j2 -C selftests/hostile "OUT=$OUT" >"$OUT/make.log" 2>&1; then
+		sed 's/^/# /' "$OUT/make.log"
+		result 1 "hostile guests are built"
+		finish
+	fi
+}
+
+server_up() {
+	if ! $TB up --driver kvgpu --mem "${SERVER_MEM:-3G}" >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes the card"
+		finish
+	fi
+	mkdir -p "$($TB share)/hostile"
+	cp "$OUT/hostile.flat" "$OUT/kvgpu-canary" selftests/hostile/inside.sh "$($TB share)/hostile/"
+	in_server modprobe -a kvm_amd
+}
+
+# somebody else's marks all over the part, the guest killed; then the same part for us
+stale() {
+	inside create "$attacker_id" "$1" && inside hold litter /share/hostile/inside.sh victim "$attacker_id" &&
+		inside kill "$attacker_id"
+	result $? "stale: a guest fills a part of $1 and is killed"
+	sleep 1
+	attack stale 1
+	inside hold litter /share/hostile/inside.sh victim "$attacker_id" && inside kill "$attacker_id"
+	sleep 1
+	inside remove "$attacker_id"
+	inside create "$attacker_id" "$1"
+	attack stale 2
+}
+
+build
+server_up
+inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh victim $victim_id
+result $? "a guest that must not notice has work on a vGPU of its own"
+inside hold canary /share/hostile/kvgpu-canary hold 256
+result $? "256 MiB of the server's memory are marked"
+for type in $types; do
+	stale "$type"
+	for seed in $seeds; do
+		for t in $tests; do
+			attack "$t" "$seed"
+			no_trouble "$t"
+		done
+	done
+	# the guest read it, so that debugfs shows the card's beside the guest's
+	n=$(in_server sh -c "grep ^$forged_reg /sys/kernel/debug/kvgpu/*/$attacker_id/hardware")
+	case " $tests " in
+	*' context '*) result "$([[ $n == *' chip 0x'* && $n != *"chip $forged_value"* ]]; echo $?)" \
+		"forged contexts did not write the card's register" "$n" ;;
+	esac
+	n=$(counter $attacker_id pinned_pages)
+	result "$([ "$n" = 0 ]; echo $?)" "no page of the hostile guests stays pinned" "$n"
+	inside remove $attacker_id
+done
+out=$(inside release victim)
+guest_lines "the other guest" $? <<<"$out"
+inside release canary | sed 's/^/# /'
+result "${PIPESTATUS[0]}" "the server's marked memory is as it was"
+inside remove $victim_id
+LIMIT=60 in_server rmmod kvgpu
+result $? "the module unloads afterwards"
+no_trouble "all of it"
+finish
