@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the cubin reader share. */
+#ifndef KVGPU_CUDA_CUBIN_H
+#define KVGPU_CUDA_CUBIN_H
+
+#include "image.h"
+
+#include <elf.h>
+
+/* section types and flags of NVIDIA's own */
+enum {
+	SHT_CUDA_INFO = 0x70000000,
+	CUBIN_MACHINE = 190,		/* EM_CUDA */
+	STO_CUDA_ENTRY = 0x10,		/* in st_other: a kernel, not a function */
+	STT_CUDA_TEXTURE = 10,		/* STT_LOOS */
+	STT_CUDA_SURFACE = 12,
+	FUNCTION_ALIGN = 256,
+};
+#define SHF_CUDA_BARRIERS_SHIFT	20
+#define SHF_CUDA_BARRIERS_MASK	0x1f
+
+struct cubin_section {
+	const char *name;
+	uint32_t type, info, link;
+	uint64_t flags, size, align;
+	const uint8_t *data;		/* NULL: no bits */
+	uint64_t entsize;
+	/* where it was put; only of sections that are loaded */
+	bool placed;
+	enum image_space space;
+	uint32_t offset;
+	uint32_t kernel;		/* bank 0 of that kernel, else IMAGE_NONE */
+};
+
+struct cubin {
+	struct image *im;
+	struct cubin_section *sec;
+	uint32_t nr_sec;
+	const Elf64_Sym *sym;		/* may be misaligned: use cubin_symbol() */
+	uint32_t nr_sym;
+	const char *str;
+	size_t str_size;
+	uint32_t *kernel_of_sym, *ref_of_sym;	/* IMAGE_NONE */
+};
+
+enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
+const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);	/* "" when there is none */
+/* "after" of ".text.after" for the prefix ".text."; NULL */
+const char *cubin_suffix(const char *name, const char *prefix);
+
+/* info.c: what .nv.info and .nv.info.NAME say of kernels */
+enum image_error cubin_info(struct cubin *c);
+/* reloc.c: .rel and .rela to fixes */
+enum image_error cubin_relocations(struct cubin *c);
+
+#endif

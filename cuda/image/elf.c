@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+/* The ELF of a cubin: sections checked and put into code, data and constants; kernels, variables and references named. */
+#include "cubin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE	(256u << 20)
+#define MAX_SPACE	(1u << 30)	/* of code or data; a variable may be big without being in the file */
+#define CONST_BANK_MAX	65536
+
+enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
+{
+	va_list va;
+
+	va_start(va, fmt);
+	vsnprintf(c->im->reason, sizeof(c->im->reason), fmt, va);
+	va_end(va);
+	return err;
+}
+
+bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out)
+{
+	if (i >= c->nr_sym)
+		return false;
+	memcpy(out, (const uint8_t *)c->sym + (size_t)i * sizeof(*out), sizeof(*out));
+	return true;
+}
+
+const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s)
+{
+	return s->st_name < c->str_size ? c->str + s->st_name : "";
+}
+
+const char *cubin_suffix(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(name, prefix, n) ? NULL : name + n;
+}
+
+/* ------------------------------------------------------------------ headers */
+
+static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
+{
+	struct image *im = c->im;
+	static const unsigned char ident[] = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
+
+	if (im->file_size < sizeof(*h) || memcmp(im->file, ident, sizeof(ident)))
+		return cubin_fail(c, IMAGE_INVALID, "not a 64-bit ELF file");
+	memcpy(h, im->file, sizeof(*h));
+	if (h->e_machine != CUBIN_MACHINE)
+		return cubin_fail(c, IMAGE_INVALID, "an ELF file, but not for an NVIDIA GPU (machine %u)", h->e_machine);
+	im->arch = h->e_flags & 0xff;
+	if (im->arch != 35 && im->arch != 30 && im->arch != 32)
+		return cubin_fail(c, IMAGE_NO_BINARY, "made for sm_%u; this GPU is sm_35: compile with -arch=sm_35", im->arch);
+	if (h->e_type != ET_EXEC)
+		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocatable device code that was not linked: use nvcc without -dc, or nvlink");
+	if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shoff > im->file_size ||
+	    (im->file_size - h->e_shoff) / sizeof(Elf64_Shdr) < h->e_shnum || h->e_shstrndx >= h->e_shnum)
+		return cubin_fail(c, IMAGE_INVALID, "its section table lies outside of the file");
+	return IMAGE_OK;
+}
+
+/* a string that ends inside of its table */
+static const char *string_at(const struct cubin_section *t, uint64_t at)
+{
+	return t->data && at < t->size && memchr(t->data + at, 0, t->size - at) ? (const char *)t->data + at : NULL;
+}
+
+static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
+{
+	struct image *im = c->im;
+	Elf64_Shdr s;
+	uint32_t i;
+
+	c->sec = calloc(h->e_shnum, sizeof(*c->sec));
+	if (!c->sec)
+		return IMAGE_NO_MEMORY;
+	c->nr_sec = h->e_shnum;
+	for (i = 0; i < c->nr_sec; i++) {
+		struct cubin_section *sec = &c->sec[i];
+
+		memcpy(&s, im->file + h->e_shoff + i * sizeof(s), sizeof(s));
+		sec->type = s.sh_type;
+		sec->flags = s.sh_flags;
+		sec->info = s.sh_info;
+		sec->link = s.sh_link;
+		sec->size = s.sh_size;
+		sec->align = s.sh_addralign;
+		sec->entsize = s.sh_entsize;
+		sec->kernel = IMAGE_NONE;
+		if (s.sh_type == SHT_NOBITS || s.sh_type == SHT_NULL)
+			continue;
+		if (s.sh_offset > im->file_size || s.sh_size > im->file_size - s.sh_offset)
+			return cubin_fail(c, IMAGE_INVALID, "section %u lies outside of the file", i);
+		sec->data = im->file + s.sh_offset;
+	}
+	for (i = 0; i < c->nr_sec; i++) {
+		memcpy(&s, im->file + h->e_shoff + i * sizeof(s), sizeof(s));
+		c->sec[i].name = i ? string_at(&c->sec[h->e_shstrndx], s.sh_name) : "";
+		if (!c->sec[i].name)
+			return cubin_fail(c, IMAGE_INVALID, "section %u has no name", i);
+	}
+	return IMAGE_OK;
+}
+
+static enum image_error read_symbols(struct cubin *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nr_sec; i++) {
+		const struct cubin_section *s = &c->sec[i], *str;
+
+		if (s->type != SHT_SYMTAB)
+			continue;
+		if (c->sym || s->link >= c->nr_sec || !s->data || s->size / sizeof(Elf64_Sym) > UINT32_MAX)
+			return cubin_fail(c, IMAGE_INVALID, "its symbol table is damaged");
+		str = &c->sec[s->link];
+		if (!str->data || !str->size || str->data[str->size - 1])
+			return cubin_fail(c, IMAGE_INVALID, "the names of its symbols are damaged");
+		c->sym = (const Elf64_Sym *)s->data;
+		c->nr_sym = s->size / sizeof(Elf64_Sym);
+		c->str = (const char *)str->data;
+		c->str_size = str->size;
+	}
+	return c->sym ? IMAGE_OK : cubin_fail(c, IMAGE_INVALID, "it has no symbols");
+}
+
+/* ------------------------------------------------------------------ spaces */
+
+static bool put(uint32_t *size, struct cubin_section *s, enum image_space space, uint64_t align, uint64_t max)
+{
+	uint64_t at;
+
+	if (!align)
+		align = 1;
+	if (align & (align - 1) || align > 65536 || s->size > max)
+		return false;
+	at = (*size + align - 1) & ~(align - 1);
+	if (at + s->size > max)
+		return false;
+	s->placed = true;
+	s->space = space;
+	s->offset = at;
+	*size = at + s->size;
+	return true;
+}
+
+static bool place_one(struct cubin *c, struct cubin_section *s)
+{
+	struct image *im = c->im;
+
+	if (cubin_suffix(s->name, ".text."))
+		return s->data && s->size % 8 == 0 && put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE);
+	if (!strcmp(s->name, ".nv.constant3"))
+		return s->data && !im->const3_size && put(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
+	if (!strcmp(s->name, ".nv.global.init"))
+		return s->data && !im->data_init && put(&im->data_size, s, IMAGE_DATA, 256, MAX_SPACE) &&
+		       (im->data_init = im->data_size, true);
+	return true;
+}
+
+static enum image_error place_sections(struct cubin *c)
+{
+	struct image *im = c->im;
+	uint32_t i;
+
+	for (i = 1; i < c->nr_sec; i++)
+		if (!place_one(c, &c->sec[i]))
+			return cubin_fail(c, IMAGE_INVALID, "section %s can't be loaded", c->sec[i].name);
+	for (i = 1; i < c->nr_sec; i++)	/* what is zero comes last */
+		if (!strcmp(c->sec[i].name, ".nv.global") &&
+		    (c->sec[i].data || !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
+			return cubin_fail(c, IMAGE_INVALID, "its variables are too big, or not zero where they should be");
+	im->code = calloc(1, im->code_size + 1);
+	im->data = calloc(1, im->data_init + 1);
+	im->const3 = calloc(1, im->const3_size + 1);
+	if (!im->code || !im->data || !im->const3)
+		return IMAGE_NO_MEMORY;
+	for (i = 1; i < c->nr_sec; i++) {
+		const struct cubin_section *s = &c->sec[i];
+		uint8_t *to = s->space == IMAGE_CODE ? im->code : s->space == IMAGE_DATA ? im->data : im->const3;
+
+		if (s->placed && s->data)
+			memcpy(to + s->offset, s->data, s->size);
+	}
+	return IMAGE_OK;
+}
+
+/* ------------------------------------------------------------------ kernels, variables, references */
+
+static struct cubin_section *section_of(struct cubin *c, const char *prefix, const char *name)
+{
+	uint32_t i;
+
+	for (i = 1; i < c->nr_sec; i++) {
+		const char *rest = cubin_suffix(c->sec[i].name, prefix);
+
+		if (rest && !strcmp(rest, name))
+			return &c->sec[i];
+	}
+	return NULL;
+}
+
+static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sym *s)
+{
+	struct image *im = c->im;
+	struct image_kernel *k = &im->kernels[im->nr_kernels];
+	const struct cubin_section *text = &c->sec[s->st_shndx], *extra;
+	struct cubin_section *bank;
+
+	if (!text->placed || text->space != IMAGE_CODE || s->st_value > text->size)
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s has no code", cubin_symbol_name(c, s));
+	k->name = cubin_symbol_name(c, s);
+	k->code = text->offset + s->st_value;
+	k->code_size = text->size - s->st_value;
+	k->regs = text->info >> 24;
+	k->barriers = text->flags >> SHF_CUDA_BARRIERS_SHIFT & SHF_CUDA_BARRIERS_MASK;
+	extra = section_of(c, ".nv.shared.", k->name);
+	k->shared = extra && extra->size < CONST_BANK_MAX ? extra->size : 0;
+	extra = section_of(c, ".nv.local.", k->name);
+	k->local = extra && extra->size < MAX_SPACE ? extra->size : 0;
+	bank = section_of(c, ".nv.constant0.", k->name);
+	if (bank && (!bank->data || bank->size > CONST_BANK_MAX))
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 0 of its constants is damaged", k->name);
+	if (bank) {
+		bank->kernel = im->nr_kernels;
+		k->const0 = bank->data;
+		k->const0_size = bank->size;
+	}
+	extra = section_of(c, ".nv.constant2.", k->name);
+	if (extra && (!extra->data || extra->size > CONST_BANK_MAX))
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s: bank 2 of its constants is damaged", k->name);
+	if (extra) {
+		k->const2 = extra->data;
+		k->const2_size = extra->size;
+	}
+	c->kernel_of_sym[sym] = im->nr_kernels++;
+	return IMAGE_OK;
+}
+
+static enum image_error add_global(struct cubin *c, const Elf64_Sym *s)
+{
+	struct image *im = c->im;
+	const struct cubin_section *sec = &c->sec[s->st_shndx];
+	struct image_global *g = &im->globals[im->nr_globals];
+
+	if (!sec->placed || sec->space == IMAGE_CODE)
+		return IMAGE_OK;
+	if (s->st_value > sec->size || s->st_size > sec->size - s->st_value)
+		return cubin_fail(c, IMAGE_INVALID, "variable %s lies outside of its section", cubin_symbol_name(c, s));
+	g->name = cubin_symbol_name(c, s);
+	g->space = sec->space;
+	g->offset = sec->offset + s->st_value;
+	g->size = s->st_size;
+	im->nr_globals++;
+	return IMAGE_OK;
+}
+
+static enum image_error read_names(struct cubin *c)
+{
+	struct image *im = c->im;
+	enum image_error err = IMAGE_OK;
+	Elf64_Sym s;
+	uint32_t i;
+
+	im->kernels = calloc(c->nr_sym + 1, sizeof(*im->kernels));
+	im->globals = calloc(c->nr_sym + 1, sizeof(*im->globals));
+	im->refs = calloc(c->nr_sym + 1, sizeof(*im->refs));
+	c->kernel_of_sym = malloc((c->nr_sym + 1) * sizeof(uint32_t));
+	c->ref_of_sym = malloc((c->nr_sym + 1) * sizeof(uint32_t));
+	if (!im->kernels || !im->globals || !im->refs || !c->kernel_of_sym || !c->ref_of_sym)
+		return IMAGE_NO_MEMORY;
+	for (i = 0; i < c->nr_sym && !err; i++) {
+		uint8_t type;
+
+		c->kernel_of_sym[i] = c->ref_of_sym[i] = IMAGE_NONE;
+		cubin_symbol(c, i, &s);
+		type = ELF64_ST_TYPE(s.st_info);
+		if (type == STT_CUDA_TEXTURE || type == STT_CUDA_SURFACE) {
+			im->refs[im->nr_refs].name = cubin_symbol_name(c, &s);
+			im->refs[im->nr_refs].surface = type == STT_CUDA_SURFACE;
+			c->ref_of_sym[i] = im->nr_refs++;
+		} else if (s.st_shndx == SHN_UNDEF || s.st_shndx >= c->nr_sec) {
+			continue;
+		} else if (type == STT_FUNC && s.st_other & STO_CUDA_ENTRY) {
+			err = add_kernel(c, i, &s);
+		} else if (type == STT_OBJECT) {
+			err = add_global(c, &s);
+		}
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static enum image_error load(struct cubin *c)
+{
+	Elf64_Ehdr h = { 0 };
+	enum image_error err = read_header(c, &h);
+
+	if (!err)
+		err = read_sections(c, &h);
+	if (!err)
+		err = read_symbols(c);
+	if (!err)
+		err = place_sections(c);
+	if (!err)
+		err = read_names(c);
+	if (!err)
+		err = cubin_info(c);
+	if (!err)
+		err = cubin_relocations(c);
+	return err;
+}
+
+enum image_error image_load(struct image *im, const void *cubin, size_t size)
+{
+	struct cubin c = { .im = im };
+	enum image_error err;
+
+	memset(im, 0, sizeof(*im));
+	if (size > MAX_FILE)
+		return cubin_fail(&c, IMAGE_INVALID, "%zu bytes are too much for a cubin", size);
+	im->file = malloc(size + 1);
+	if (!im->file)
+		return IMAGE_NO_MEMORY;
+	memcpy(im->file, cubin, size);
+	im->file[size] = 0;
+	im->file_size = size;
+	err = load(&c);
+	free(c.sec);
+	free(c.kernel_of_sym);
+	free(c.ref_of_sym);
+	if (err) {
+		char reason[sizeof(im->reason)];
+
+		memcpy(reason, im->reason, sizeof(reason));
+		image_free(im);
+		memcpy(im->reason, reason, sizeof(reason));
+	}
+	return err;
+}
+
+void image_free(struct image *im)
+{
+	uint32_t i;
+
+	for (i = 0; im->kernels && i < im->nr_kernels; i++)
+		free(im->kernels[i].params);
+	free(im->kernels);
+	free(im->globals);
+	free(im->refs);
+	free(im->fixes);
+	free(im->code);
+	free(im->data);
+	free(im->const3);
+	free(im->file);
+	memset(im, 0, sizeof(*im));
+}
+
+const struct image_kernel *image_find_kernel(const struct image *im, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < im->nr_kernels; i++)
+		if (!strcmp(im->kernels[i].name, name))
+			return &im->kernels[i];
+	return NULL;
+}
+
+const struct image_global *image_find_global(const struct image *im, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < im->nr_globals; i++)
+		if (!strcmp(im->globals[i].name, name))
+			return &im->globals[i];
+	return NULL;
+}

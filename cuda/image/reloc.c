@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Relocations. The names tell the width of the field and the bit it begins at ("ABS32_LO_23": the low 32 bits of an address,
+ * from bit 23 of the instruction on); sm_30 and sm_32 have theirs at 26, sm_35 at 23.
+ */
+#include "cubin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_NONE, KIND_ADDRESS, KIND_REF, KIND_IGNORE };
+
+static const struct form {
+	uint8_t kind, bytes, at, bits, shift;
+} forms[] = {
+	[0] = { KIND_IGNORE, 0, 0, 0, 0 },
+	[1] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* 32 */
+	[2] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* 64 */
+	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* G32: generic, the same numbers on this GPU */
+	[4] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* G64 */
+	[5] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_26 */
+	[6] = { KIND_REF, 4, 0, 0, 0 },				/* TEX_HEADER_INDEX */
+	[7] = { KIND_REF, 4, 0, 0, 0 },				/* SAMP_HEADER_INDEX */
+	[8] = { KIND_REF, 4, 0, 0, 0 },				/* SURF_HW_DESC */
+	[9] = { KIND_REF, 4, 0, 0, 0 },				/* SURF_HW_SW_DESC */
+	[10] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_LO_26 */
+	[11] = { KIND_ADDRESS, 0, 26, 32, 32 },		/* ABS32_HI_26 */
+	[12] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* ABS32_23 */
+	[13] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* ABS32_LO_23 */
+	[14] = { KIND_ADDRESS, 0, 23, 32, 32 },		/* ABS32_HI_23 */
+	[15] = { KIND_ADDRESS, 0, 26, 24, 0 },		/* ABS24_26 */
+	[16] = { KIND_ADDRESS, 0, 23, 24, 0 },		/* ABS24_23 */
+	[17] = { KIND_ADDRESS, 0, 26, 16, 0 },		/* ABS16_26 */
+	[18] = { KIND_ADDRESS, 0, 23, 16, 0 },		/* ABS16_23 */
+	[31] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* FUNC_DESC32_23: a function's descriptor is its address here */
+	[32] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* FUNC_DESC32_LO_23 */
+	[33] = { KIND_ADDRESS, 0, 23, 32, 32 },		/* FUNC_DESC32_HI_23 */
+	[34] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* FUNC_DESC_32 */
+	[35] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* FUNC_DESC_64 */
+	[70] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* 32_LO */
+	[71] = { KIND_ADDRESS, 4, 0, 0, 32 },		/* 32_HI */
+	[72] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR32 */
+	[73] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR64 */
+	[101] = { KIND_REF, 4, 0, 0, 0 },			/* SAMP_HEADER_INDEX_0 */
+};
+
+struct entry {
+	uint64_t offset;
+	uint32_t type, sym;
+	int64_t addend;
+	bool has_addend;
+};
+
+static int64_t present_value(const struct cubin_section *s, const struct entry *e, const struct form *f)
+{
+	uint64_t v = 0;
+
+	if (e->has_addend)
+		return e->addend;
+	/* REL: what is in the field already is added, as nvlink leaves offsets into a variable there */
+	memcpy(&v, s->data + e->offset, f->bytes ? f->bytes : 8);
+	if (!f->bytes)
+		v = v >> f->at & ((1ull << f->bits) - 1);
+	return f->shift ? (int64_t)(v << f->shift) : f->bytes == 8 ? (int64_t)v : (int64_t)(int32_t)v;
+}
+
+static enum image_error aim(struct cubin *c, const struct entry *e, struct image_fix *fix)
+{
+	const struct cubin_section *home;
+	Elf64_Sym s;
+
+	if (!cubin_symbol(c, e->sym, &s))
+		return cubin_fail(c, IMAGE_INVALID, "a relocation names symbol %u of %u", e->sym, c->nr_sym);
+	if (c->ref_of_sym[e->sym] != IMAGE_NONE) {
+		fix->kind = IMAGE_FIX_REF;
+		fix->target = c->ref_of_sym[e->sym];
+		return IMAGE_OK;
+	}
+	if (s.st_shndx == SHN_UNDEF || s.st_shndx >= c->nr_sec)
+		return cubin_fail(c, IMAGE_UNSUPPORTED, "it needs %s, which the device runtime here does not have",
+				  cubin_symbol_name(c, &s));
+	home = &c->sec[s.st_shndx];
+	if (!home->placed || s.st_value > home->size)
+		return cubin_fail(c, IMAGE_INVALID, "a relocation leads to %s, which is not loaded", home->name);
+	fix->kind = IMAGE_FIX_ADDRESS;
+	fix->target_space = home->space;
+	fix->target = home->offset + s.st_value;
+	return IMAGE_OK;
+}
+
+static enum image_error add(struct cubin *c, const struct cubin_section *s, const struct entry *e)
+{
+	const struct form *f = e->type < sizeof(forms) / sizeof(forms[0]) ? &forms[e->type] : &forms[0];
+	struct image *im = c->im;
+	struct image_fix fix = { .space = s->space, .kernel = s->kernel, .bytes = f->bytes, .field_at = f->at,
+				 .field_bits = f->bits, .shift = f->shift };
+	enum image_error err;
+	uint64_t width = f->bytes ? f->bytes : 8;
+
+	if (f->kind == KIND_IGNORE && e->type < sizeof(forms) / sizeof(forms[0]) && (e->type == 0 || e->type >= 72))
+		return IMAGE_OK;
+	if (f->kind != KIND_ADDRESS && f->kind != KIND_REF)
+		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocation of type %u in %s is not known", e->type, s->name);
+	if (!s->data || s->size < width || e->offset > s->size - width || (!f->bytes && e->offset % 8))
+		return cubin_fail(c, IMAGE_INVALID, "a relocation lies outside of %s", s->name);
+	err = aim(c, e, &fix);
+	if (err)
+		return err;
+	if ((fix.kind == IMAGE_FIX_REF) != (f->kind == KIND_REF))
+		return cubin_fail(c, IMAGE_INVALID, "a relocation of type %u does not fit its symbol", e->type);
+	fix.addend = present_value(s, e, f);
+	fix.offset = s->kernel == IMAGE_NONE ? s->offset + e->offset : e->offset;
+	im->fixes[im->nr_fixes++] = fix;
+	return IMAGE_OK;
+}
+
+static enum image_error section(struct cubin *c, const struct cubin_section *rel)
+{
+	bool rela = rel->type == SHT_RELA;
+	uint64_t size = rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel), n = rel->size / size, i;
+	const struct cubin_section *s;
+	struct image_fix *grown;
+	enum image_error err;
+
+	if (rel->info >= c->nr_sec || !rel->data)
+		return cubin_fail(c, IMAGE_INVALID, "section %s belongs to none", rel->name);
+	s = &c->sec[rel->info];
+	if (!s->placed && s->kernel == IMAGE_NONE)
+		return IMAGE_OK;	/* of debug information */
+	grown = realloc(c->im->fixes, (c->im->nr_fixes + n + 1) * sizeof(*grown));
+	if (!grown)
+		return IMAGE_NO_MEMORY;
+	c->im->fixes = grown;
+	for (i = 0; i < n; i++) {
+		struct entry e = { .has_addend = rela };
+		Elf64_Rela r = { 0 };
+
+		memcpy(&r, rel->data + i * size, size);
+		e.offset = r.r_offset;
+		e.type = ELF64_R_TYPE(r.r_info);
+		e.sym = ELF64_R_SYM(r.r_info);
+		e.addend = r.r_addend;
+		err = add(c, s, &e);
+		if (err)
+			return err;
+	}
+	return IMAGE_OK;
+}
+
+enum image_error cubin_relocations(struct cubin *c)
+{
+	enum image_error err = IMAGE_OK;
+	uint32_t i;
+
+	for (i = 1; i < c->nr_sec && !err; i++)
+		if (c->sec[i].type == SHT_REL || c->sec[i].type == SHT_RELA)
+			err = section(c, &c->sec[i]);
+	return err;
+}
+
+/* ------------------------------------------------------------------ carrying them out */
+
+static void store(uint8_t *at, const struct image_fix *f, uint64_t v)
+{
+	uint64_t insn, mask;
+
+	v = f->shift ? v >> f->shift : v;
+	if (f->bytes) {
+		memcpy(at, &v, f->bytes);
+		return;
+	}
+	memcpy(&insn, at, 8);
+	mask = ((1ull << f->field_bits) - 1) << f->field_at;
+	insn = (insn & ~mask) | (v << f->field_at & mask);
+	memcpy(at, &insn, 8);
+}
+
+void image_place(struct image *im, const uint64_t base[3],
+		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word), void *ctx)
+{
+	uint32_t i;
+
+	for (i = 0; i < im->nr_fixes; i++) {
+		const struct image_fix *f = &im->fixes[i];
+		uint64_t v = base[f->target_space] + f->target + f->addend;
+
+		if (f->kind != IMAGE_FIX_ADDRESS)
+			continue;
+		if (f->kernel != IMAGE_NONE) {
+			const0(ctx, f->kernel, f->offset, v >> f->shift);
+			if (f->bytes == 8)
+				const0(ctx, f->kernel, f->offset + 4, v >> 32);
+			continue;
+		}
+		store((f->space == IMAGE_CODE ? im->code : f->space == IMAGE_DATA ? im->data : im->const3) + f->offset, f, v);
+	}
+}

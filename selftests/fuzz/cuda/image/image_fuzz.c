@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Any bytes as a module: a clear error, or an image in which everything lies inside of what it has. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/image/image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct image *placed;
+
+static void const0(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word)
+{
+	if (kernel >= placed->nr_kernels || offset + 4ull > placed->kernels[kernel].const0_size)
+		abort();
+}
+
+static void check(const struct image *im)
+{
+	uint32_t i;
+
+	for (i = 0; i < im->nr_kernels; i++) {
+		const struct image_kernel *k = &im->kernels[i];
+
+		if ((uint64_t)k->code + k->code_size > im->code_size || strlen(k->name) > im->file_size ||
+		    (uint64_t)k->param_base + k->param_size > k->const0_size)
+			abort();
+	}
+	for (i = 0; i < im->nr_globals; i++) {
+		const struct image_global *g = &im->globals[i];
+		uint32_t size = g->space == IMAGE_DATA ? im->data_size : im->const3_size;
+
+		if (g->space == IMAGE_CODE || (uint64_t)g->offset + g->size > size)
+			abort();
+	}
+	if (im->data_init > im->data_size)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint64_t base[3] = { 1ull << 32, 1ull << 33, 0 };
+	struct image_pick p;
+	struct image im;
+	uint8_t *copy;
+
+	if (image_pick(data, size, &p) == IMAGE_OK) {
+		copy = malloc(p.size);	/* ends where it ends */
+		memcpy(copy, p.cubin, p.size);
+		if (image_load(&im, copy, p.size) == IMAGE_OK) {
+			check(&im);
+			placed = &im;
+			image_place(&im, base, const0, NULL);
+			image_free(&im);
+		} else if (!memchr(im.reason, 0, sizeof(im.reason))) {
+			abort();
+		}
+		free(copy);
+	}
+	image_pick_free(&p);
+	return 0;
+}

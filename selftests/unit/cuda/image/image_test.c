@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Files of nvcc read; then the same files damaged at every place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cuda/image/image.h"
+
+struct file {
+	uint8_t *data;
+	size_t size;
+};
+
+static struct file read_file(const char *name)
+{
+	char path[256];
+	struct file f;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "selftests/unit/cuda/image/data/%s", name);
+	in = fopen(path, "rb");
+	assert_non_null(in);
+	fseek(in, 0, SEEK_END);
+	f.size = ftell(in);
+	rewind(in);
+	f.data = malloc(f.size);
+	assert_int_equal(fread(f.data, 1, f.size, in), f.size);
+	fclose(in);
+	return f;
+}
+
+static void check_gather(const struct image *im)
+{
+	const struct image_kernel *k = image_find_kernel(im, "gather");
+
+	assert_non_null(k);
+	assert_int_equal(k->regs, 10);
+	assert_int_equal(k->shared, 128);
+	assert_int_equal(k->barriers, 1);
+	assert_int_equal(k->param_base, 0x140);
+	assert_int_equal(k->param_size, 20);
+	assert_int_equal(k->nr_params, 3);
+	assert_int_equal(k->params[1].offset, 8);
+	assert_int_equal(k->params[1].size, 8);
+	assert_int_equal(k->params[2].offset, 16);
+	assert_int_equal(k->params[2].size, 4);
+	assert_int_equal(k->code % 256, 0);
+	assert_int_equal(k->code_size, 0x240);
+	assert_int_equal(k->max_threads, 0);
+}
+
+static void check_bounded(const struct image *im)
+{
+	static const struct image_param want[] = { { 0, 8 }, { 8, 1 }, { 16, 8 }, { 24, 2 } };
+	const struct image_kernel *k = image_find_kernel(im, "bounded");
+	unsigned int i;
+
+	assert_non_null(k);
+	assert_int_equal(k->max_threads, 128);
+	assert_int_equal(k->stack, 256);
+	assert_false(k->stack_unknown);
+	assert_int_equal(k->crs, 16);
+	assert_int_equal(k->nr_params, 4);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(k->params[i].offset, want[i].offset);
+		assert_int_equal(k->params[i].size, want[i].size);
+	}
+}
+
+static void check_globals(const struct image *im)
+{
+	const struct image_global *g = image_find_global(im, "table");
+	uint32_t first;
+
+	assert_non_null(g);
+	assert_int_equal(g->space, IMAGE_DATA);
+	assert_int_equal(g->size, 16);
+	memcpy(&first, im->data + g->offset, 4);
+	assert_int_equal(first, 11);
+	g = image_find_global(im, "steps");
+	assert_non_null(g);
+	assert_int_equal(g->space, IMAGE_CONST3);
+	memcpy(&first, im->const3 + g->offset + 8, 4);
+	assert_int_equal(first, 3);
+	g = image_find_global(im, "counter");
+	assert_non_null(g);
+	assert_true(g->offset >= im->data_init);
+	assert_int_equal(im->nr_refs, 1);
+	assert_string_equal(im->refs[0].name, "reference");
+	assert_null(image_find_global(im, "gather"));
+	assert_null(image_find_kernel(im, "helper"));
+}
+
+static void cubin_is_read(void **state)
+{
+	struct file f = read_file("sm_35.cubin");
+	struct image im;
+
+	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	assert_int_equal(im.arch, 35);
+	assert_int_equal(im.nr_kernels, 2);
+	check_gather(&im);
+	check_bounded(&im);
+	check_globals(&im);
+	image_free(&im);
+	free(f.data);
+}
+
+static void no_word_of_bank0(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word)
+{
+	fail();
+}
+
+/* the fields of MOV32I that nvdisasm shows at these places: bits 23 to 54 */
+static uint32_t immediate(const uint8_t *code, uint32_t at)
+{
+	uint64_t insn;
+
+	memcpy(&insn, code + at, 8);
+	return insn >> 23;
+}
+
+static void addresses_are_placed(void **state)
+{
+	static const uint64_t base[3] = { 0x1122330000, 0xab12345600, 0 };
+	struct file f = read_file("sm_35.cubin");
+	const struct image_global *g;
+	unsigned int i, low = 0, high = 0;
+	uint64_t pointer;
+	struct image im;
+
+	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_OK);
+	image_place(&im, base, no_word_of_bank0, NULL);
+	g = image_find_global(&im, "pointer_to_table");
+	memcpy(&pointer, im.data + g->offset, 8);
+	assert_int_equal(pointer, base[IMAGE_DATA] + image_find_global(&im, "table")->offset);
+	for (i = 0; i < im.nr_fixes; i++) {
+		const struct image_fix *x = &im.fixes[i];
+
+		if (x->kind != IMAGE_FIX_ADDRESS || x->space != IMAGE_CODE)
+			continue;
+		assert_int_equal(immediate(im.code, x->offset), (uint32_t)((base[1] + x->target) >> x->shift));
+		low += !x->shift;
+		high += x->shift == 32;
+	}
+	assert_int_equal(low, 3);
+	assert_int_equal(high, 3);
+	image_free(&im);
+	free(f.data);
+}
+
+static void the_right_one_is_picked(void **state)
+{
+	struct file f = read_file("packed.fatbin"), plain = read_file("sm_35.cubin");
+	struct image_pick p;
+
+	assert_int_equal(image_pick(f.data, f.size, &p), IMAGE_OK);
+	assert_int_equal(p.size, plain.size);
+	assert_memory_equal(p.cubin, plain.data, p.size);
+	assert_null(p.ptx);
+	image_pick_free(&p);
+	free(f.data);
+	free(plain.data);
+}
+
+static void ptx_alone_says_so(void **state)
+{
+	static const char text[] = "//\n.version 7.8\n.target sm_35\n";
+	struct file f = read_file("only_ptx.fatbin");
+	struct image_pick p;
+
+	assert_int_equal(image_pick(f.data, f.size, &p), IMAGE_ONLY_PTX);
+	assert_int_equal(strlen(p.ptx), p.ptx_size);
+	assert_non_null(strstr(p.ptx, ".target sm_35"));
+	image_pick_free(&p);
+	assert_int_equal(image_pick(text, sizeof(text) - 1, &p), IMAGE_ONLY_PTX);
+	assert_string_equal(p.ptx, text);
+	image_pick_free(&p);
+	assert_int_equal(image_pick("nothing of the kind at all", 26, &p), IMAGE_INVALID);
+	image_pick_free(&p);
+	free(f.data);
+}
+
+static void unlinked_code_is_refused(void **state)
+{
+	struct file f = read_file("relocatable.cubin");
+	struct image im;
+
+	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_UNSUPPORTED);
+	assert_non_null(strstr(im.reason, "-dc"));
+	free(f.data);
+}
+
+static void other_chips_are_refused(void **state)
+{
+	struct file f = read_file("sm_35.cubin");
+	struct image im;
+
+	f.data[48] = 60;	/* e_flags: the architecture */
+	assert_int_equal(image_load(&im, f.data, f.size), IMAGE_NO_BINARY);
+	assert_non_null(strstr(im.reason, "sm_60"));
+	free(f.data);
+}
+
+static void try_both(const uint8_t *data, size_t size)
+{
+	/* exactly as long as it is, so that the sanitizer sees the end */
+	uint8_t *copy = malloc(size ? size : 1);
+	struct image_pick p;
+	struct image im;
+
+	memcpy(copy, data, size);
+	if (image_pick(copy, size, &p) == IMAGE_OK && image_load(&im, p.cubin, p.size) == IMAGE_OK) {
+		assert_true(im.nr_kernels <= 65536);
+		image_free(&im);
+	}
+	image_pick_free(&p);
+	free(copy);
+}
+
+/* cut off at each length, and each byte changed in three ways */
+static void damage_does_no_harm(void **state)
+{
+	static const char *const names[] = { "sm_35.cubin", "packed.fatbin" };
+	unsigned int i, way;
+	size_t at;
+
+	for (i = 0; i < 2; i++) {
+		struct file f = read_file(names[i]);
+
+		for (at = 0; at < f.size; at += at < 1024 ? 1 : 13)
+			try_both(f.data, at);
+		for (at = 0; at < f.size; at += at < 2048 || f.size - at < 2048 ? 1 : 7)
+			for (way = 0; way < 3; way++) {
+				uint8_t old = f.data[at];
+
+				f.data[at] = way == 0 ? 0xff : way == 1 ? old ^ 1 : old ^ 0x80;
+				try_both(f.data, f.size);
+				f.data[at] = old;
+			}
+		free(f.data);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cubin_is_read),
+		cmocka_unit_test(addresses_are_placed),
+		cmocka_unit_test(the_right_one_is_picked),
+		cmocka_unit_test(ptx_alone_says_so),
+		cmocka_unit_test(unlinked_code_is_refused),
+		cmocka_unit_test(other_chips_are_refused),
+		cmocka_unit_test(damage_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
