@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clocks and budgets: what each vGPU has had, and what it may have. internal.h says how they work. */
+#include "sched/internal.h"
+
+/* ------------------------------------------------------------------ what follows from the knobs */
+
+static u32 share_of(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	return s->policy == KVGPU_SCHED_FIXED_SHARE ? e->fixed_ppm : e->weight;
+}
+
+static u64 rescaled(u64 v, u64 around, u32 from, u32 to)
+{
+	s64 d = sched_ahead(v, around);
+
+	return d >= 0 ? around + div_u64((u64)d * from, to) : around - div_u64((u64)-d * from, to);
+}
+
+/* moves the clock of one whose share changes so that it is as many ns ahead or behind as it was */
+static void rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
+{
+	if (e->share && e->share != share) {
+		e->vtime = rescaled(e->vtime, s->vclock, e->share, share);
+		e->paced = rescaled(e->paced, s->pace, e->share, share);
+		e->vrem = 0;
+	}
+	e->share = share;
+}
+
+static u64 lead_ns(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
+		return sched_turn_min(s);
+	if (e->share >= s->total)
+		return SCHED_PERIOD;
+	return max(div_u64((u64)e->share * SCHED_PERIOD, s->total), (u64)SCHED_DEPTH_MIN);
+}
+
+void sched_derive(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+
+	s->total = 0;
+	list_for_each_entry(e, &s->ents, node)
+		s->total += e->weight;
+	if (s->policy == KVGPU_SCHED_FIXED_SHARE)
+		s->total = KVGPU_SCHED_PPM;
+	list_for_each_entry(e, &s->ents, node) {
+		rescale(s, e, share_of(s, e));
+		e->lead_v = div_u64(lead_ns(s, e) * SCHED_V, e->share);
+		e->near_v = div_u64(sched_turn_min(s) / 2 * SCHED_V, e->share);
+		e->debt_v = div_u64(KVGPU_SCHED_DEBT_MAX * SCHED_V, e->share);
+		e->cap_depth = max((u64)e->cap * SCHED_PERIOD, SCHED_DEPTH_MIN * 100ull);
+		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
+		if (s->policy == KVGPU_SCHED_BEST_EFFORT)
+			e->share_out = false;
+	}
+}
+
+void sched_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	e->vtime = s->vclock - e->lead_v;
+	e->paced = s->pace - e->lead_v;
+	e->vrem = 0;
+	e->cap_left = e->cap_depth;
+	e->cap_out = e->share_out = false;
+}
+
+/* ------------------------------------------------------------------ time */
+
+void sched_tick(struct kvgpu_sched *s, u64 now)
+{
+	struct kvgpu_sched_ent *e;
+	bool any = false;
+	u64 dt, step;
+	u32 rem;
+
+	if (now <= s->at)
+		return;
+	dt = min(now - s->at, (u64)SCHED_STEP_MAX);
+	s->at = now;
+	if (!s->total)
+		return;
+	list_for_each_entry(e, &s->ents, node) {
+		any |= sched_can_run(e);
+		e->cap_left = min(e->cap_left, SCHED_CAP_MOST) + (s64)(dt * e->cap);
+	}
+	step = div_u64_rem(dt * SCHED_V + s->pace_rem, s->total, &rem);
+	s->pace_rem = rem;
+	s->pace += step;
+	if (!any || s->policy != KVGPU_SCHED_BEST_EFFORT)
+		s->vclock += step;
+}
+
+/*
+ * vclock of equal and fixed share goes on if it is not ahead of all that want to run, or if somebody, awake or asleep, has had
+ * what others are still owed
+ */
+static void stop_clock(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+	bool any = false;
+	u64 limit = s->closed;
+
+	list_for_each_entry(e, &s->ents, node) {
+		if (e->share_out)
+			return;
+		if (!sched_wants(e) || e->cap_out)
+			continue;
+		if (sched_ahead(e->vtime + e->lead_v, limit) > 0)
+			limit = e->vtime + e->lead_v;
+		any = true;
+	}
+	if (any && sched_ahead(s->vclock, limit) > 0)
+		s->vclock = limit;
+}
+
+void sched_close(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+
+	list_for_each_entry(e, &s->ents, node)
+		e->cap_left = min(e->cap_left, (s64)e->cap_depth);
+	if (s->policy != KVGPU_SCHED_BEST_EFFORT)
+		stop_clock(s);
+	s->closed = s->vclock;
+}
+
+/* best effort: up to the last of those that can run, never back */
+static void follow(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+	u64 lowest = 0;
+	bool any = false;
+
+	list_for_each_entry(e, &s->ents, node) {
+		if (!sched_can_run(e))
+			continue;
+		if (!any || sched_ahead(e->vtime, lowest) < 0)
+			lowest = e->vtime;
+		any = true;
+	}
+	if (any && sched_ahead(lowest, s->vclock) > 0)
+		s->vclock = lowest;
+}
+
+static void hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	s64 left = sched_ahead(s->vclock, e->vtime);
+
+	if (e->cap >= KVGPU_SCHED_CAP_NONE || e->cap_left >= (s64)(e->cap_depth / 2))
+		e->cap_out = false;
+	else if (e->cap_left <= 0)
+		e->cap_out = true;
+
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT || e->share >= s->total || left >= (s64)(e->lead_v / 2))
+		e->share_out = false;
+	else if (left <= 0)
+		e->share_out = true;
+}
+
+static u64 into_range(u64 v, u64 around, u64 behind, u64 ahead)
+{
+	if (sched_ahead(v, around + ahead) > 0)
+		return around + ahead;
+	return sched_ahead(v, around - behind) < 0 ? around - behind : v;
+}
+
+static void limit(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	bool waits = sched_wants(e) && !e->cap_out;
+
+	e->vtime = into_range(e->vtime, s->vclock, waits ? e->debt_v : e->lead_v, e->debt_v);
+	e->paced = into_range(e->paced, s->pace, e->lead_v, e->debt_v);
+}
+
+void sched_settle(struct kvgpu_sched *s)
+{
+	struct kvgpu_sched_ent *e;
+
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
+		follow(s);
+	list_for_each_entry(e, &s->ents, node) {
+		bool held = e->cap_out || e->share_out;
+
+		limit(s, e);
+		hold_back(s, e);
+		if (held && sched_can_run(e))
+			sched_cut(s, e);
+	}
+}
+
+void sched_pay(struct kvgpu_sched_ent *e, u64 ns)
+{
+	u64 v;
+	u32 rem;
+
+	v = div_u64_rem(ns * SCHED_V + e->vrem, e->share, &rem);
+	e->vrem = rem;
+	e->vtime += v;
+	e->paced += v;
+}
+
+void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns, u64 now)
+{
+	u64 pay = min(ns, (u64)SCHED_STEP_MAX);
+
+	sched_tick(s, now);
+	e->busy_ns += ns;
+	s->turn_used = sched_later(s->turn_used, ns);
+	sched_pay(e, pay);
+	e->cap_left = max(e->cap_left - (s64)(pay * 100), -(s64)(KVGPU_SCHED_DEBT_MAX * 100));
+	sched_settle(s);
+}
+
+/* ------------------------------------------------------------------ when it will be otherwise */
+
+u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	u64 wait = 0, v;
+
+	if (e->cap_out)
+		wait = div_u64((u64)((s64)(e->cap_depth / 2) - e->cap_left), e->cap) + 1;
+	if (e->share_out) {
+		v = e->vtime + e->lead_v / 2 - s->vclock;
+		/* so that the product fits */
+		v = min(v, 1ull << 34);
+		wait = max(wait, v * s->total / SCHED_V + 1);
+	}
+	return sched_later(s->at, wait);
+}
+
+u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	u64 left, until = KVGPU_SCHED_NEVER;
+	s64 v;
+
+	if (e->cap < KVGPU_SCHED_CAP_NONE) {
+		left = e->cap_left > 0 ? (u64)e->cap_left : 0;
+		until = sched_later(s->at, div_u64(left, KVGPU_SCHED_CAP_NONE - e->cap));
+	}
+	if (s->policy != KVGPU_SCHED_BEST_EFFORT && e->share < s->total) {
+		v = sched_ahead(s->vclock, e->vtime);
+		left = v > 0 ? div_u64((u64)v * e->share, SCHED_V) : 0;
+		left = min(left, 1000000000ull);
+		until = min(until, sched_later(s->at, div_u64(left * s->total, s->total - e->share)));
+	}
+	return until;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who is present, what it wants, and the admin's knobs. */
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "sched/internal.h"
+
+void kvgpu_sched_init(struct kvgpu_sched *s)
+{
+	*s = (struct kvgpu_sched){
+		.policy = KVGPU_SCHED_BEST_EFFORT,
+		.slice_ns = KVGPU_SCHED_SLICE_DEFAULT,
+	};
+	INIT_LIST_HEAD(&s->ents);
+}
+
+static u32 into_range(u32 v, u32 lo, u32 hi)
+{
+	return min(max(v, lo), hi);
+}
+
+void kvgpu_sched_add(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
+{
+	*e = (struct kvgpu_sched_ent){
+		.weight = into_range(e->weight, KVGPU_SCHED_WEIGHT_MIN, KVGPU_SCHED_WEIGHT_MAX),
+		.cap = into_range(e->cap, 1, KVGPU_SCHED_CAP_NONE),
+		.fixed_ppm = into_range(e->fixed_ppm, 1, KVGPU_SCHED_PPM),
+	};
+	sched_tick(s, now);
+	list_add_tail(&e->node, &s->ents);
+	s->nr_ents++;
+	sched_derive(s);
+	sched_fill(s, e);
+	sched_settle(s);
+}
+
+void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 now)
+{
+	sched_tick(s, now);
+	if (s->current_ent == e)
+		s->current_ent = NULL;
+	s->nr_runnable -= sched_wants(e);
+	s->nr_ents--;
+	list_del_init(&e->node);
+	e->runnable = e->lingers = false;
+	sched_derive(s);
+	sched_settle(s);
+}
+
+struct wish {
+	bool runnable, suspended, lingers;
+};
+
+static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wish w)
+{
+	bool before = sched_wants(e);
+
+	e->runnable = w.runnable;
+	e->suspended = w.suspended;
+	e->lingers = w.lingers;
+	if (sched_wants(e) == before)
+		return;
+	s->nr_runnable = before ? s->nr_runnable - 1 : s->nr_runnable + 1;
+	if (before && s->current_ent == e)
+		sched_end_turn(s);
+	sched_settle(s);
+	e->front = false;
+	if (before)
+		return;
+	e->woke_busy = e->busy_ns;
+	e->turn_ns = 0;
+	e->front = sched_ahead(s->pace, e->paced) >= (s64)(e->lead_v / 2);
+	if (sched_can_run(e))
+		sched_cut(s, e);
+}
+
+void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now)
+{
+	struct wish w = { .runnable = runnable, .suspended = e->suspended };
+
+	if (runnable == e->runnable)
+		return;
+	sched_tick(s, now);
+	sched_settle(s);	/* as what it was, up to here */
+	if (runnable) {
+		e->quick = s->at - e->slept_at < s->slice_ns / 2;
+	} else {
+		e->slept_at = s->at;
+		w.lingers = sched_lingers(s, e);
+		if (w.lingers)
+			s->linger_end = sched_later(s->at, sched_moment(s));
+		e->in_vain -= !!e->in_vain;
+	}
+	set_wish(s, e, w);
+}
+
+void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended, u64 now)
+{
+	sched_tick(s, now);
+	sched_settle(s);	/* as what it was, up to here */
+	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
+}
+
+void sched_leave(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
+{
+	e->in_vain = SCHED_IN_VAIN;
+	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = e->suspended });
+}
+
+/* ------------------------------------------------------------------ knobs */
+
+int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy, u64 now)
+{
+	struct kvgpu_sched_ent *e;
+
+	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE && policy != KVGPU_SCHED_FIXED_SHARE)
+		return -EINVAL;
+	sched_tick(s, now);
+	sched_settle(s);
+	s->policy = policy;
+	sched_derive(s);
+	/* all start with a full budget, or a debt */
+	list_for_each_entry(e, &s->ents, node)
+		e->vtime -= e->lead_v;
+	sched_settle(s);
+	return 0;
+}
+
+int kvgpu_sched_set_slice(struct kvgpu_sched *s, u64 slice_ns)
+{
+	if (slice_ns < KVGPU_SCHED_SLICE_MIN || slice_ns > KVGPU_SCHED_SLICE_MAX)
+		return -ERANGE;
+	s->slice_ns = slice_ns;
+	sched_derive(s);
+	return 0;
+}
+
+int kvgpu_sched_set_weight(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 weight, u64 now)
+{
+	if (weight < KVGPU_SCHED_WEIGHT_MIN || weight > KVGPU_SCHED_WEIGHT_MAX)
+		return -ERANGE;
+	sched_tick(s, now);
+	sched_settle(s);
+	e->weight = weight;
+	sched_derive(s);
+	sched_settle(s);
+	return 0;
+}
+
+int kvgpu_sched_set_cap(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 cap, u64 now)
+{
+	if (cap < 1 || cap > KVGPU_SCHED_CAP_NONE)
+		return -ERANGE;
+	sched_tick(s, now);
+	e->cap = cap;
+	sched_derive(s);
+	sched_settle(s);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ entitlement */
+
+static u64 cap_ppm(const struct kvgpu_sched_ent *e)
+{
+	return (u64)e->cap * (KVGPU_SCHED_PPM / 100);
+}
+
+/* the part of @left_ppm that one of @share gets among @total; rounded to the nearest */
+static u32 part(u64 left_ppm, u32 share, u64 total)
+{
+	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
+}
+
+/*
+ * Best effort: what is over at a cap goes to the others, in proportion, which may bring more of them to their caps: those
+ * whose cap is below their part, found anew until there are no more of them. The part of a weight only grows.
+ */
+static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
+{
+	u64 left = KVGPU_SCHED_PPM, total = s->total, capped = 0, before;
+	const struct kvgpu_sched_ent *e;
+
+	do {
+		u64 caps = 0;
+
+		before = capped;
+		capped = 0;
+		list_for_each_entry(e, &s->ents, node) {
+			if (cap_ppm(e) < KVGPU_SCHED_PPM && cap_ppm(e) * total < left * e->weight) {
+				caps += cap_ppm(e);
+				capped += e->weight;
+			}
+		}
+		left = KVGPU_SCHED_PPM - caps;
+		total = s->total - capped;
+	} while (capped != before && total);
+	return total ? part(left, of->weight, total) : KVGPU_SCHED_PPM;
+}
+
+u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
+{
+	u32 ppm;
+
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT)
+		ppm = part_of_weight(s, e);
+	else
+		ppm = part(KVGPU_SCHED_PPM, e->share, max(s->total, e->share));
+	return min((u64)ppm, cap_ppm(e));
+}
+
+/* ------------------------------------------------------------------ names */
+
+static const char * const policy_names[] = {
+	[KVGPU_SCHED_BEST_EFFORT] = "best-effort",
+	[KVGPU_SCHED_EQUAL_SHARE] = "equal-share",
+	[KVGPU_SCHED_FIXED_SHARE] = "fixed-share",
+};
+
+const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy)
+{
+	return (unsigned int)policy < ARRAY_SIZE(policy_names) ? policy_names[policy] : "?";
+}
+
+int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policy_names); i++) {
+		size_t len = strlen(policy_names[i]);
+
+		if (strncmp(text, policy_names[i], len))
+			continue;
+		if (text[len] && (text[len] != '\n' || text[len + 1]))
+			continue;
+		*out = i;
+		return 0;
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Any sequence of calls, with any values, at any times. After each: the books agree with books of our own, and what is answered
+ * can be right. At the end everybody behaves, and then nobody may be left waiting.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "kvgpu/sched.h"
+
+#define MAX_NR	12
+#define UNIT	4096			/* of virtual time, sched/internal.h */
+
+struct book {
+	bool present, runnable, suspended;
+	u64 busy;
+	double cap_left;		/* ns, at least: what of its bucket can't be gone by our count */
+};
+
+static struct {
+	const u8 *in;
+	size_t left;
+	struct kvgpu_sched s;
+	struct kvgpu_sched_ent e[MAX_NR];
+	struct book b[MAX_NR];
+	u64 now, closed;
+	u32 nr;
+} f;
+
+#define check(ok) do { \
+		if (!(ok)) { \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #ok); \
+			abort(); \
+		} \
+	} while (0)
+
+static u8 byte(void)
+{
+	if (!f.left)
+		return 0;
+	f.left--;
+	return *f.in++;
+}
+
+static u32 number(void)
+{
+	return byte() | byte() << 8 | byte() << 16;
+}
+
+/* short ones, and some of days */
+static u64 span(void)
+{
+	u32 n = number();
+
+	switch (n >> 20) {
+	case 0: case 1: return n & 0xff;
+	case 15: return (u64)(n & 0xfffff) * 1000000000;
+	case 14: return (u64)(n & 0xfffff) << 44;
+	case 13: return (u64)(n & 0xfffff) * 10000;
+	default: return (n & 0xfffff) * 16ull;
+	}
+}
+
+static void pass(u64 ns)
+{
+	u32 i;
+
+	ns = ns < ~f.now ? ns : ~f.now;
+	f.now += ns;
+	for (i = 0; i < MAX_NR; i++)
+		f.b[i].cap_left += (double)ns * f.e[i].cap / 100;
+}
+
+/* what nobody used until choose() is called is gone */
+static void cut_buckets(void)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_NR; i++) {
+		double depth = f.e[i].cap * 160000.0 > 1e6 ? f.e[i].cap * 160000.0 : 1e6;
+
+		if (f.b[i].cap_left > depth)
+			f.b[i].cap_left = depth;
+	}
+}
+
+static void charge(u32 i, u64 ns)
+{
+	kvgpu_sched_charge(&f.s, &f.e[i], ns, f.now);
+	f.b[i].busy += ns;
+	f.b[i].cap_left -= ns;
+	if (f.b[i].cap_left < -(double)KVGPU_SCHED_DEBT_MAX)
+		f.b[i].cap_left = -(double)KVGPU_SCHED_DEBT_MAX;
+}
+
+/* ------------------------------------------------------------------ what always holds */
+
+static void check_books(void)
+{
+	struct kvgpu_sched_ent *e;
+	u32 nr = 0, wants = 0, i;
+
+	list_for_each_entry(e, &f.s.ents, node) {
+		i = e - f.e;
+		check(i < MAX_NR && f.b[i].present);
+		nr++;
+		check(e->runnable == f.b[i].runnable && e->suspended == f.b[i].suspended);
+		check(e->busy_ns == f.b[i].busy);
+		check(!e->lingers || (!e->runnable && f.s.current_ent == e));
+		wants += (e->runnable || e->lingers) && !e->suspended;
+		/* clocks are near each other, for whatever happens */
+		check((s64)(e->vtime - f.s.vclock) <= (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
+		check((s64)(f.s.vclock - e->vtime) <= (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
+		check(kvgpu_sched_entitlement(&f.s, e) <= e->cap * (KVGPU_SCHED_PPM / 100));
+	}
+	check(nr == f.s.nr_ents && nr == f.nr && wants == f.s.nr_runnable);
+	check(!f.s.current_ent || f.b[f.s.current_ent - f.e].present);
+}
+
+/* somebody that has work, is not suspended and not held back */
+static bool may_run(u32 i)
+{
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out && !f.e[i].share_out;
+}
+
+static void check_choice(const struct kvgpu_sched_choice *c)
+{
+	u32 i, wants = 0, may = 0;
+
+	cut_buckets();
+	check(c->until > f.now || f.now == ~0ull);
+	for (i = 0; i < MAX_NR; i++) {
+		wants += f.b[i].present && f.b[i].runnable && !f.b[i].suspended;
+		may += may_run(i);
+		check(!f.e[i].share_out || !f.b[i].present || f.s.policy != KVGPU_SCHED_BEST_EFFORT);
+	}
+	if (c->ent) {
+		i = c->ent - f.e;
+		check(may_run(i) || (f.b[i].present && c->ent->lingers && !f.b[i].suspended));
+		/* by our own count too there is something left of its cap; the margin is for charges of more than a debt may be */
+		check(c->ent->cap == 100 || f.b[i].cap_left > -1000);
+	} else {
+		check(!may);
+	}
+	if (c->open) {
+		check(wants <= 1 && may == wants);
+		for (i = 0; i < MAX_NR; i++)
+			check(!f.b[i].present || f.b[i].suspended || (!f.e[i].cap_out && !f.e[i].share_out));
+	} else if (c->ent) {
+		check(f.s.current_ent == c->ent);
+		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
+	}
+	/* whoever has to wait is looked at again */
+	check(c->until != KVGPU_SCHED_NEVER || may == wants || f.now > ~0ull - (1ull << 62));
+}
+
+static void choose(void)
+{
+	struct kvgpu_sched_choice c, again;
+
+	kvgpu_sched_choose(&f.s, f.now, &c);
+	check_choice(&c);
+	if (byte() & 1)
+		return;
+	check(kvgpu_sched_started(&f.s, f.now) > f.now || f.now == ~0ull);
+	/* the same for the same time */
+	kvgpu_sched_choose(&f.s, f.now, &again);
+	check_choice(&again);
+	check(!f.s.started || (again.ent == c.ent && again.open == c.open));
+}
+
+/* ------------------------------------------------------------------ what may happen */
+
+static void add(u32 i)
+{
+	if (f.b[i].present)
+		return;
+	f.e[i] = (struct kvgpu_sched_ent){ .weight = number(), .cap = byte(), .fixed_ppm = number() };
+	if (byte() & 1)
+		f.e[i].weight %= 20000;
+	kvgpu_sched_add(&f.s, &f.e[i], f.now);
+	f.b[i] = (struct book){ .present = true, .cap_left = 1e12 };
+	f.nr++;
+}
+
+static void act(u32 what, u32 i)
+{
+	switch (what) {
+	case 0:
+		add(i);
+		return;
+	case 1:
+		pass(span());
+		return;
+	case 2:
+		choose();
+		return;
+	case 3:
+		kvgpu_sched_set_policy(&f.s, byte() % 4, f.now);
+		return;
+	case 4:
+		kvgpu_sched_set_slice(&f.s, number() * 8ull);
+		return;
+	}
+	if (!f.b[i].present)
+		return;
+	switch (what) {
+	case 5:
+		kvgpu_sched_remove(&f.s, &f.e[i], f.now);
+		f.b[i].present = f.b[i].runnable = f.b[i].suspended = false;
+		f.nr--;
+		break;
+	case 6: case 7: case 8:
+		f.b[i].runnable = what != 8;
+		kvgpu_sched_set_runnable(&f.s, &f.e[i], what != 8, f.now);
+		break;
+	case 9:
+		f.b[i].suspended = byte() & 1;
+		kvgpu_sched_set_suspended(&f.s, &f.e[i], f.b[i].suspended, f.now);
+		break;
+	case 10: case 11:
+		charge(i, span());
+		break;
+	case 12: case 13:	/* it runs, as it should */
+		if (f.s.current_ent) {
+			u64 ns = number();
+
+			i = f.s.current_ent - f.e;
+			pass(ns);
+			charge(i, ns);
+			choose();
+		}
+		break;
+	case 14:
+		kvgpu_sched_set_weight(&f.s, &f.e[i], number() % 12000, f.now);
+		break;
+	case 15:
+		kvgpu_sched_set_cap(&f.s, &f.e[i], byte() % 104, f.now);
+		break;
+	}
+}
+
+/* ------------------------------------------------------------------ everybody behaves: nobody is left waiting */
+
+/* of those that want to run and are not held back, who is furthest behind is served within a round */
+static void settle_down(void)
+{
+	struct kvgpu_sched_choice c;
+	u32 turns, i, waited[MAX_NR] = { 0 };
+	u64 ns;
+
+	if (f.now > ~0ull - (1ull << 40))
+		return;
+	for (turns = 0; turns < 200; turns++) {
+		struct kvgpu_sched_ent *behind = NULL;
+
+		kvgpu_sched_choose(&f.s, f.now, &c);
+		check_choice(&c);
+		for (i = 0; i < MAX_NR; i++)
+			if (may_run(i) && (!behind || (s64)(f.e[i].vtime - behind->vtime) < 0))
+				behind = &f.e[i];
+		if (!c.ent) {
+			check(!behind);
+			if (c.until == KVGPU_SCHED_NEVER)
+				return;
+			pass(c.until - f.now);
+			continue;
+		}
+		kvgpu_sched_started(&f.s, f.now);
+		for (i = 0; i < MAX_NR; i++)
+			waited[i] = behind == &f.e[i] && c.ent != behind ? waited[i] + 1 : 0;
+		if (behind)
+			check(waited[behind - f.e] <= 3 * MAX_NR);
+		i = c.ent - f.e;
+		ns = f.s.current_ent && f.s.slice_end > f.now ? f.s.slice_end - f.now : 1000000;
+		pass(ns);
+		charge(i, ns);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	memset(&f, 0, sizeof(f));
+	f.in = data;
+	f.left = size;
+	kvgpu_sched_init(&f.s);
+	f.now = (u64)byte() << 56 | number();
+	while (f.left) {
+		u8 op = byte();
+
+		act(op & 15, (op >> 4) % MAX_NR);
+		check_books();
+		/* the clock of all goes on from choice to choice, and never back */
+		check((s64)(f.s.closed - f.closed) >= 0);
+		f.closed = f.s.closed;
+	}
+	settle_down();
+	check_books();
+	return 0;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Against an exact oracle: a fluid machine that serves all that have work at once, each at its rate (generalised processor
+ * sharing), fed with the same jobs at the same times. At no time may the real one, which can only serve one after the other, be
+ * far from it in what anybody has been given.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "selftests/sim/gpu.h"
+
+#define MAX_NR	8
+
+struct fluid {
+	bool passes_on;
+	u32 nr;
+	double weight[MAX_NR], total;	/* of all present */
+	double now;
+	double queue[MAX_NR], served[MAX_NR];
+	double behind, ahead;		/* the most that the real one was, ns */
+};
+
+static double rate(const struct fluid *f, u32 i)
+{
+	double sum = 0;
+	u32 k;
+
+	if (!f->passes_on)
+		return f->weight[i] / f->total;
+	for (k = 0; k < f->nr; k++)
+		sum += f->queue[k] > 0 ? f->weight[k] : 0;
+	return f->weight[i] / sum;
+}
+
+static void fluid_advance(struct fluid *f, double to)
+{
+	while (f->now < to) {
+		double dt = to - f->now, r[MAX_NR];
+		u32 i, empty = MAX_NR;
+
+		for (i = 0; i < f->nr; i++) {
+			r[i] = f->queue[i] > 0 ? rate(f, i) : 0;
+			if (r[i] > 0 && f->queue[i] / r[i] <= dt) {
+				dt = f->queue[i] / r[i];
+				empty = i;
+			}
+		}
+		for (i = 0; i < f->nr; i++) {
+			f->served[i] += r[i] * dt;
+			f->queue[i] -= r[i] * dt;
+		}
+		if (empty < MAX_NR)
+			f->queue[empty] = 0;
+		f->now += dt;
+		if (dt <= 0 && empty == MAX_NR)
+			break;
+	}
+	f->now = to;
+}
+
+static void compare(struct sim_gpu *g)
+{
+	struct fluid *f = g->arg;
+	u32 i;
+
+	fluid_advance(f, g->now - g->begin);
+	for (i = 0; i < f->nr; i++) {
+		double d = (double)g->vgpu[i].busy - f->served[i];
+
+		f->ahead = d > f->ahead ? d : f->ahead;
+		/* what nobody was given because the driver did not know in time that somebody had no work is not the policy's */
+		d = -d - (f->passes_on ? g->wasted : 0);
+		f->behind = d > f->behind ? d : f->behind;
+	}
+}
+
+static void job(struct sim_gpu *g, u32 vgpu)
+{
+	struct fluid *f = g->arg;
+
+	fluid_advance(f, g->now - g->begin);
+	f->queue[vgpu] += g->vgpu[vgpu].work.len;
+}
+
+/* @load: what all want together, in per cent of the GPU; half of them may always want more */
+static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind, double most_ahead)
+{
+	struct sim_vgpu *v = calloc(nr, sizeof(*v));
+	struct sim_cfg cfg = sim_ideal;
+	struct fluid f = { .passes_on = policy == KVGPU_SCHED_BEST_EFFORT, .nr = nr };
+	struct sim_gpu g;
+	u32 i, total = 0;
+
+	srand(seed);
+	cfg.seed = seed;
+	cfg.piece = 10000;
+	cfg.poll_ns = 20000;
+	for (i = 0; i < nr; i++) {
+		u32 weight = 100u << rand() % 3;
+
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = weight, .cap = 100 };
+		v[i].work = (struct sim_work){ SIM_BURSTS, .len = 20000 + rand() % 3000000, .burst = 1 + rand() % 8 };
+		v[i].work.period = v[i].work.len * (v[i].work.burst + 1) / 2 * nr * 100 / load;
+		if (rand() % 4 == 0)
+			v[i].work = (struct sim_work){ SIM_BUSY, .len = SIM_MS };
+		total += weight;
+	}
+	for (i = 0; i < nr; i++) {
+		v[i].ent.fixed_ppm = (u64)v[i].ent.weight * KVGPU_SCHED_PPM / total;
+		f.weight[i] = policy == KVGPU_SCHED_FIXED_SHARE ? v[i].ent.fixed_ppm : v[i].ent.weight;
+		f.total += f.weight[i];
+	}
+	if (policy == KVGPU_SCHED_FIXED_SHARE)
+		f.total = KVGPU_SCHED_PPM;
+	sim_init(&g, &cfg, v, nr, 0);
+	g.arg = &f;
+	g.each_choice = compare;
+	g.each_job = job;
+	/* one that always wants more brings its next job when the last is done: for the fluid it is all there from the start */
+	for (i = 0; i < nr; i++)
+		if (v[i].work.kind == SIM_BUSY)
+			f.queue[i] = 1e18;
+	assert_int_equal(kvgpu_sched_set_policy(&g.sched, policy, 0), 0);
+	sim_run(&g, 2 * SIM_S);
+	if (getenv("SCHED_TEST_VERBOSE"))
+		print_message("seed %u, %u vGPUs, policy %d, load %u: behind %.2f ahead %.2f wasted %.2f ms\n", seed, nr, policy, load,
+			      f.behind / 1e6, f.ahead / 1e6, g.wasted / 1e6);
+	assert_true(policy != KVGPU_SCHED_BEST_EFFORT || g.wasted < 2 * SIM_S / 100 * 4);
+	if (f.behind > most_behind || f.ahead > most_ahead)
+		fail_msg("seed %u, %u vGPUs, policy %d, load %u: behind by %.2f ms, ahead by %.2f ms", seed, nr, policy, load,
+			 f.behind / 1e6, f.ahead / 1e6);
+	free(v);
+}
+
+static void near_the_fluid(enum kvgpu_sched_policy policy, double behind, double ahead)
+{
+	static const u32 loads[] = { 60, 100, 150, 400 };
+	u32 seed, nr, l;
+
+	for (nr = 2; nr <= MAX_NR; nr++)
+		for (l = 0; l < 4; l++)
+			for (seed = 1; seed <= 2; seed++)
+				one(seed * 100 + nr, nr, policy, loads[l], behind, ahead);
+}
+
+static void best_effort(void **state)
+{
+	near_the_fluid(KVGPU_SCHED_BEST_EFFORT, 10e6, 10e6);
+}
+
+static void equal_share(void **state)
+{
+	near_the_fluid(KVGPU_SCHED_EQUAL_SHARE, 10e6, 10e6);
+}
+
+static void fixed_share(void **state)
+{
+	near_the_fluid(KVGPU_SCHED_FIXED_SHARE, 10e6, 10e6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(best_effort),
+		cmocka_unit_test(equal_share),
+		cmocka_unit_test(fixed_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One that does not let go: what is done when; and strikes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kvgpu/sched.h"
+
+#define MS	1000000ull
+#define NEVER	(~0ull)
+
+/* asked when it says: waits, looks once, waits, ends it, and each at the right time */
+static void follow(u64 start, u64 watchdog)
+{
+	u64 look = watchdog / 2 < KVGPU_HANG_LOOK_NS ? watchdog / 2 : KVGPU_HANG_LOOK_NS, now = start, next;
+	struct kvgpu_hang h;
+	u32 looks = 0, steps = 0;
+
+	kvgpu_hang_begin(&h, start);
+	for (;; now = next) {
+		enum kvgpu_hang_step step = kvgpu_hang_step(&h, watchdog, now, &next);
+
+		assert_true(next >= now);
+		assert_true(++steps < 6);
+		if (step == KVGPU_HANG_LOOK) {
+			assert_true(now - start == look);
+			looks++;
+		}
+		if (step == KVGPU_HANG_RECOVER)
+			break;
+		assert_true(next > now || step == KVGPU_HANG_LOOK);
+	}
+	assert_int_equal(looks, 1);
+	assert_true(now - start == watchdog);
+}
+
+static void step_by_step(void **state)
+{
+	static const u64 watchdog[] = { 0, 1, 2, 50 * MS, 100 * MS, 200 * MS, 2000 * MS, 60000 * MS };
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		follow(0, watchdog[i]);
+		follow(123456789, watchdog[i]);
+		follow(NEVER - 61000 * MS, watchdog[i]);
+	}
+}
+
+/* asked too late: it still looks before it ends anything, and then ends it at once */
+static void late(void **state)
+{
+	struct kvgpu_hang h;
+	u64 next;
+
+	kvgpu_hang_begin(&h, 1000);
+	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(next, 9000 * MS);
+	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9000 * MS, &next), KVGPU_HANG_RECOVER);
+	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 9001 * MS, &next), KVGPU_HANG_RECOVER);
+}
+
+/* asked too early, or all the time: nothing happens twice or too soon */
+static void early(void **state)
+{
+	struct kvgpu_hang h;
+	u64 now, next;
+	u32 looks = 0;
+
+	kvgpu_hang_begin(&h, 0);
+	for (now = 0; now < 500 * MS; now += MS / 3) {
+		enum kvgpu_hang_step step = kvgpu_hang_step(&h, 500 * MS, now, &next);
+
+		assert_int_not_equal(step, KVGPU_HANG_RECOVER);
+		looks += step == KVGPU_HANG_LOOK;
+		assert_true(looks == (now >= 100 * MS));
+		assert_true(next == (now >= 100 * MS ? 500 * MS : 100 * MS));
+	}
+	assert_int_equal(kvgpu_hang_step(&h, 500 * MS, 500 * MS, &next), KVGPU_HANG_RECOVER);
+}
+
+/* a watchdog that is set longer or shorter meanwhile counts */
+static void another_watchdog(void **state)
+{
+	struct kvgpu_hang h;
+	u64 next;
+
+	kvgpu_hang_begin(&h, 0);
+	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, 150 * MS, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_hang_step(&h, 9000 * MS, 2500 * MS, &next), KVGPU_HANG_WAIT);
+	assert_int_equal(next, 9000 * MS);
+	assert_int_equal(kvgpu_hang_step(&h, 500 * MS, 2600 * MS, &next), KVGPU_HANG_RECOVER);
+}
+
+static void a_time_at_the_end_of_all_times(void **state)
+{
+	struct kvgpu_hang h;
+	u64 next;
+
+	kvgpu_hang_begin(&h, NEVER - 5);
+	assert_int_equal(kvgpu_hang_step(&h, 2000 * MS, NEVER - 4, &next), KVGPU_HANG_WAIT);
+	assert_true(next == NEVER);
+	kvgpu_hang_begin(&h, 5);
+	assert_int_equal(kvgpu_hang_step(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_LOOK);
+	assert_int_equal(kvgpu_hang_step(&h, NEVER, NEVER - 1, &next), KVGPU_HANG_WAIT);
+}
+
+static void strikes_in_a_row(void **state)
+{
+	struct kvgpu_strikes k = { };
+	u32 i;
+
+	for (i = 1; i < KVGPU_STRIKES_MAX; i++) {
+		assert_false(kvgpu_strike(&k, i * MS));
+		assert_int_equal(kvgpu_strikes_now(&k, i * MS), i);
+	}
+	assert_true(kvgpu_strike(&k, 100 * MS));
+	assert_true(kvgpu_strike(&k, 101 * MS));
+	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 1);
+	kvgpu_strikes_clear(&k);
+	assert_int_equal(kvgpu_strikes_now(&k, 102 * MS), 0);
+	assert_false(kvgpu_strike(&k, 103 * MS));
+	assert_int_equal(kvgpu_strikes_now(&k, 103 * MS), 1);
+	assert_int_equal(k.total, KVGPU_STRIKES_MAX + 2);
+}
+
+static void strikes_are_forgiven(void **state)
+{
+	struct kvgpu_strikes k = { };
+	u64 now = 1000 * MS;
+	u32 i;
+
+	for (i = 0; i < 3; i++)
+		kvgpu_strike(&k, now);
+	assert_int_equal(kvgpu_strikes_now(&k, now + KVGPU_STRIKE_FORGIVEN_NS - 1), 3);
+	assert_int_equal(kvgpu_strikes_now(&k, now + KVGPU_STRIKE_FORGIVEN_NS), 2);
+	assert_int_equal(kvgpu_strikes_now(&k, now + 3 * KVGPU_STRIKE_FORGIVEN_NS), 0);
+	assert_int_equal(kvgpu_strikes_now(&k, NEVER), 0);
+	/* a new one does not put off when the old ones are forgiven */
+	kvgpu_strike(&k, now + KVGPU_STRIKE_FORGIVEN_NS + KVGPU_STRIKE_FORGIVEN_NS / 2);
+	assert_int_equal(k.count, 3);
+	assert_int_equal(kvgpu_strikes_now(&k, now + 2 * KVGPU_STRIKE_FORGIVEN_NS), 2);
+	/* time going back, which it does not, forgives nothing */
+	assert_int_equal(kvgpu_strikes_now(&k, 0), 3);
+	/* one every 31 s is never too many */
+	k = (struct kvgpu_strikes){ };
+	for (i = 0; i < 1000; i++)
+		assert_false(kvgpu_strike(&k, now += KVGPU_STRIKE_FORGIVEN_NS + 1));
+	/* one every 29 s is, some day */
+	k = (struct kvgpu_strikes){ };
+	for (i = 0; i < 1000; i++)
+		if (kvgpu_strike(&k, now += KVGPU_STRIKE_FORGIVEN_NS / 30 * 29))
+			break;
+	assert_in_range(i, 100, 400);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(step_by_step),
+		cmocka_unit_test(late),
+		cmocka_unit_test(early),
+		cmocka_unit_test(another_watchdog),
+		cmocka_unit_test(a_time_at_the_end_of_all_times),
+		cmocka_unit_test(strikes_in_a_row),
+		cmocka_unit_test(strikes_are_forgiven),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Shares of vGPUs that always have work, in each window of 2 s: all policies, 2, 4 and 8 vGPUs, equal weights and 1:2:4, on a
+ * machine without costs and on one like a busy server, alone and beside a tenant whose work can't be interrupted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "selftests/sim/gpu.h"
+
+#define RUN	(20 * SIM_S)
+#define WINDOW	(2 * SIM_S)
+#define WARM	(1 * SIM_S)
+#define MAX_NR	8
+
+static const u32 equal[] = { 1 }, one_two_four[] = { 1, 2, 4 };
+
+struct setup {
+	enum kvgpu_sched_policy policy;
+	u32 nr;
+	const u32 *weights;
+	u32 nr_weights;
+	u64 piece;		/* of the first one's work */
+	const struct sim_cfg *cfg;
+	u64 begin;
+};
+
+static u32 weight_of(const struct setup *t, u32 i)
+{
+	return t->weights[i % t->nr_weights];
+}
+
+static u32 total_of(const struct setup *t)
+{
+	u32 i, sum = 0;
+
+	for (i = 0; i < t->nr; i++)
+		sum += weight_of(t, i);
+	return sum;
+}
+
+static void run(struct sim_gpu *g, struct sim_vgpu *v, const struct setup *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->nr; i++) {
+		v[i].ent = (struct kvgpu_sched_ent){
+			.weight = weight_of(t, i) * 100, .cap = KVGPU_SCHED_CAP_NONE,
+			.fixed_ppm = KVGPU_SCHED_PPM / total_of(t) * weight_of(t, i),
+		};
+		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
+	}
+	if (t->piece) {
+		v[0].work.len = 3 * t->piece;
+		v[0].work.piece = t->piece;
+	}
+	sim_init(g, t->cfg, v, t->nr, t->begin);
+	assert_int_equal(kvgpu_sched_set_policy(&g->sched, t->policy, t->begin), 0);
+	sim_run(g, RUN);
+}
+
+/* calls @check for all permutations */
+static void all_setups(u64 piece, void (*check)(const struct setup *t))
+{
+	static const struct sim_cfg *cfgs[] = { &sim_ideal, &sim_k20 };
+	u32 policy, nr, w, c;
+
+	for (policy = 0; policy < 3; policy++)
+		for (nr = 2; nr <= MAX_NR; nr *= 2)
+			for (w = 0; w < 2; w++)
+				for (c = 0; c < 2; c++)
+					check(&(struct setup){
+						.policy = policy, .nr = nr, .weights = w ? one_two_four : equal,
+						.nr_weights = w ? 3 : 1, .piece = piece, .cfg = cfgs[c], .begin = 1000,
+					});
+}
+
+static void within_1_percent(const struct setup *t)
+{
+	struct sim_vgpu *v = calloc(t->nr, sizeof(*v));
+	struct sim_gpu g;
+	u32 i;
+
+	run(&g, v, t);
+	for (i = 0; i < t->nr; i++) {
+		u32 want = kvgpu_sched_entitlement(&g.sched, &v[i].ent), error;
+
+		assert_in_range(want, KVGPU_SCHED_PPM * (u64)weight_of(t, i) / total_of(t) - 10,
+				KVGPU_SCHED_PPM * (u64)weight_of(t, i) / total_of(t) + 10);
+		error = sim_share_error(&g, i, want, WARM, WINDOW);
+		if (error > 10000)
+			fail_msg("policy %d, %u vGPUs, %u weights, %s: vGPU %u is off by %u ppm of its share in some 2 s", t->policy,
+				 t->nr, t->nr_weights, t->cfg == &sim_k20 ? "k20" : "ideal", i, error);
+		assert_true(sim_share_error(&g, i, want, WARM, RUN - WARM) < 2000);
+	}
+	assert_true(sim_busy(&g) >= RUN / 100 * 97);
+	free(v);
+}
+
+static void busy_ones_are_within_1_percent_in_2_s(void **state)
+{
+	all_setups(0, within_1_percent);
+}
+
+/*
+ * One that can't be interrupted for 5, 40 or 300 ms: it is off by one piece in a window, no scheduler can help that; but not by
+ * more, in the long run not at all, and the others share what is left as they should.
+ */
+static void greedy_one_gains_nothing(const struct setup *t)
+{
+	struct sim_vgpu *v = calloc(t->nr, sizeof(*v));
+	struct sim_gpu g;
+	u64 all, others, slack;
+	u32 i;
+
+	run(&g, v, t);
+	all = sim_busy(&g);
+	others = all - v[0].busy;
+	/* over all of it: its share, a piece more at the end, and turns that were under way */
+	slack = t->piece + 10 * SIM_MS;
+	assert_in_range(v[0].busy, all / total_of(t) * weight_of(t, 0) - slack, all / total_of(t) * weight_of(t, 0) + slack);
+	for (i = 1; i < t->nr; i++) {
+		u64 want = others / (total_of(t) - weight_of(t, 0)) * weight_of(t, i);
+
+		assert_in_range(v[i].busy, want - want / 200 - 5 * SIM_MS, want + want / 200 + 5 * SIM_MS);
+	}
+	for (i = 0; i < t->nr; i++) {
+		u32 want = kvgpu_sched_entitlement(&g.sched, &v[i].ent);
+		double part = 2e3 * want / 1e6;		/* ms in 2 s */
+		double allowed = 1e6 * (0.01 * part + 1.2 * t->piece / SIM_MS) / part;
+
+		if (sim_share_error(&g, i, want, WARM, WINDOW) > allowed)
+			fail_msg("policy %d, %u vGPUs: vGPU %u is off by %u ppm beside pieces of %u ms, %u are unavoidable", t->policy,
+				 t->nr, i, sim_share_error(&g, i, want, WARM, WINDOW), (u32)(t->piece / SIM_MS), (u32)allowed);
+	}
+	assert_true(all >= RUN / 100 * 97);
+	free(v);
+}
+
+static void long_work_gains_nothing(void **state)
+{
+	all_setups(5 * SIM_MS, greedy_one_gains_nothing);
+	all_setups(40 * SIM_MS, greedy_one_gains_nothing);
+	all_setups(300 * SIM_MS, greedy_one_gains_nothing);
+}
+
+/* nothing depends on what the time is, up to the end of all times */
+static void any_time_is_like_any_other(void **state)
+{
+	static const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S, 0ull - RUN - 1 * SIM_S };
+	struct sim_vgpu *v = calloc(4, sizeof(*v)), *w = calloc(4, sizeof(*w));
+	struct sim_gpu a, b;
+	u32 policy, i, k;
+
+	for (policy = 0; policy < 3; policy++) {
+		struct setup t = { .policy = policy, .nr = 4, .weights = one_two_four, .nr_weights = 3, .cfg = &sim_k20 };
+
+		for (i = 0; i < 4; i++)
+			v[i] = (struct sim_vgpu){ };
+		run(&a, v, &t);
+		for (k = 1; k < 5; k++) {
+			t.begin = begin[k];
+			for (i = 0; i < 4; i++)
+				w[i] = (struct sim_vgpu){ };
+			run(&b, w, &t);
+			for (i = 0; i < 4; i++)
+				assert_int_equal(v[i].busy, w[i].busy);
+		}
+	}
+	free(v);
+	free(w);
+}
+
+/* the lightest against the heaviest: what it gets is its share, and it is never forgotten */
+static void extreme_weights(void **state)
+{
+	struct sim_vgpu *v = calloc(2, sizeof(*v));
+	struct sim_gpu g;
+
+	v[0].ent = (struct kvgpu_sched_ent){ .weight = 1, .cap = 100, .fixed_ppm = 1 };
+	v[1].ent = (struct kvgpu_sched_ent){ .weight = 10000, .cap = 100, .fixed_ppm = 999999 };
+	v[0].work = v[1].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
+	sim_init(&g, &sim_ideal, v, 2, 0);
+	sim_run(&g, 100 * SIM_S);
+	/* 1 / 10001 of 100 s is 10 ms */
+	assert_in_range(v[0].busy, 9 * SIM_MS, 12 * SIM_MS);
+	assert_int_equal(v[0].busy + v[1].busy, 100 * SIM_S);
+	free(v);
+}
+
+/* sixty-four: nobody is left out, and the shares are exact in the long run */
+static void sixty_four(void **state)
+{
+	struct sim_vgpu *v = calloc(64, sizeof(*v));
+	struct sim_gpu g;
+	u32 i;
+
+	for (i = 0; i < 64; i++) {
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / 64 };
+		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
+	}
+	sim_init(&g, &sim_k20, v, 64, 0);
+	sim_run(&g, RUN);
+	for (i = 0; i < 64; i++) {
+		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, WINDOW) <= 2 * 25600);	/* two turns */
+		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, RUN - WARM) <= 5000);
+	}
+	free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(busy_ones_are_within_1_percent_in_2_s),
+		cmocka_unit_test(long_work_gains_nothing),
+		cmocka_unit_test(any_time_is_like_any_other),
+		cmocka_unit_test(extreme_weights),
+		cmocka_unit_test(sixty_four),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What choose() answers, step by step: turns, who is alone, who is held back, when to ask again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "kvgpu/sched.h"
+
+#define US	1000ull
+#define MS	(1000 * US)
+#define MAX_NR	8
+#define NEVER	KVGPU_SCHED_NEVER
+
+struct bench {
+	struct kvgpu_sched s;
+	struct kvgpu_sched_ent e[MAX_NR];
+	u64 now;
+	struct kvgpu_sched_choice c;
+};
+
+static struct bench *make(u32 nr, enum kvgpu_sched_policy policy)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	u32 i;
+
+	b->now = 1000 * MS;
+	kvgpu_sched_init(&b->s);
+	for (i = 0; i < nr; i++) {
+		b->e[i] = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		kvgpu_sched_add(&b->s, &b->e[i], b->now);
+	}
+	assert_int_equal(kvgpu_sched_set_policy(&b->s, policy, b->now), 0);
+	return b;
+}
+
+static struct kvgpu_sched_ent *choose(struct bench *b)
+{
+	kvgpu_sched_choose(&b->s, b->now, &b->c);
+	assert_true(b->c.until > b->now);
+	return b->c.ent;
+}
+
+static void wake(struct bench *b, u32 i)
+{
+	kvgpu_sched_set_runnable(&b->s, &b->e[i], true, b->now);
+}
+
+static void sleep_now(struct bench *b, u32 i)
+{
+	kvgpu_sched_set_runnable(&b->s, &b->e[i], false, b->now);
+}
+
+/* @e was on the engine for all of the next @ns */
+static void run(struct bench *b, struct kvgpu_sched_ent *e, u64 ns)
+{
+	b->now += ns;
+	kvgpu_sched_charge(&b->s, e, ns, b->now);
+}
+
+/* @nr have work, and each has had one turn: nobody has just woken */
+static void all_had_a_turn(struct bench *b, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		wake(b, i);
+	for (i = 0; i < nr; i++) {
+		assert_ptr_equal(choose(b), &b->e[i]);
+		kvgpu_sched_started(&b->s, b->now);
+		run(b, &b->e[i], b->s.slice_end - b->now);
+	}
+}
+
+static void nobody(void **state)
+{
+	struct bench *b = make(0, KVGPU_SCHED_BEST_EFFORT);
+
+	assert_null(choose(b));
+	assert_true(b->c.open);
+	assert_true(b->c.until == NEVER);
+	free(b);
+	b = make(3, KVGPU_SCHED_EQUAL_SHARE);
+	assert_null(choose(b));
+	assert_true(b->c.open);
+	free(b);
+}
+
+/* one that is alone has the chip open, for ever, and no turn is counted */
+static void one_alone_is_never_switched(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	u32 i;
+
+	wake(b, 0);
+	for (i = 0; i < 1000; i++) {
+		assert_ptr_equal(choose(b), &b->e[0]);
+		assert_true(b->c.open);
+		assert_true(b->c.until == NEVER);
+		run(b, &b->e[0], 7 * MS);
+	}
+	assert_int_equal(b->e[0].slices, 0);
+	assert_int_equal(b->e[0].busy_ns, 7000 * MS);
+	assert_null(b->s.current_ent);
+	free(b);
+}
+
+static void two_take_turns(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	struct kvgpu_sched_ent *a, *last = NULL;
+	u32 i;
+
+	wake(b, 0);
+	wake(b, 1);
+	for (i = 0; i < 100; i++) {
+		a = choose(b);
+		assert_non_null(a);
+		assert_false(b->c.open);
+		assert_ptr_not_equal(a, last);
+		b->now += 200 * US;		/* the switch takes that long, which is not part of the turn */
+		assert_true(kvgpu_sched_started(&b->s, b->now) > b->now);
+		assert_int_equal(b->s.slice_end, b->now + KVGPU_SCHED_SLICE_DEFAULT);
+		run(b, a, 3 * MS);
+		assert_ptr_equal(choose(b), a);
+		run(b, a, 1 * MS);
+		last = a;
+	}
+	assert_int_equal(b->e[0].slices, 50);
+	assert_int_equal(b->e[1].slices, 50);
+	free(b);
+}
+
+/* eight have a round of 3.5 slices, and a very light one still has a fifth of a slice */
+static void turns_are_in_proportion(void **state)
+{
+	struct bench *b = make(8, KVGPU_SCHED_BEST_EFFORT);
+	u64 slice = KVGPU_SCHED_SLICE_DEFAULT;
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		wake(b, i);
+	choose(b);
+	kvgpu_sched_started(&b->s, b->now);
+	assert_int_equal(b->s.slice_end - b->now, slice * 7 / 2 / 8);
+	free(b);
+
+	b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	kvgpu_sched_set_weight(&b->s, &b->e[0], 1, b->now);
+	kvgpu_sched_set_weight(&b->s, &b->e[1], 10000, b->now);
+	wake(b, 0);
+	wake(b, 1);
+	for (i = 0; i < 2; i++) {
+		struct kvgpu_sched_ent *e = choose(b);
+
+		kvgpu_sched_started(&b->s, b->now);
+		assert_int_equal(b->s.slice_end - b->now, e == &b->e[0] ? slice / 5 : slice);
+		run(b, e, b->s.slice_end - b->now);
+	}
+	free(b);
+}
+
+/* the one that woke gets in after the shortest turn; but not again in the same slice, so that nobody switches all the time */
+static void one_that_wakes_shortens_the_turn_once(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	u64 shortest = KVGPU_SCHED_SLICE_DEFAULT / 5, end;
+
+	wake(b, 0);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	run(b, &b->e[0], 50 * MS);
+	wake(b, 1);
+	/* nobody's turn was under way: at once */
+	assert_ptr_equal(choose(b), &b->e[1]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[1], 100 * US);
+	sleep_now(b, 1);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	assert_true(b->c.open);
+	run(b, &b->e[0], 20 * MS);
+
+	/* now in a turn */
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[1], 4 * MS);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	sleep_now(b, 1);
+	run(b, &b->e[0], 30 * MS);
+	choose(b);
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	free(b);
+
+	b = make(3, KVGPU_SCHED_BEST_EFFORT);
+	all_had_a_turn(b, 2);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	end = b->s.slice_end;
+	run(b, &b->e[0], 300 * US);
+	assert_int_equal(b->s.slice_end, end);
+	wake(b, 2);
+	assert_int_equal(b->s.slice_end, b->now - 300 * US + shortest);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	run(b, &b->e[0], 500 * US);
+	assert_ptr_equal(choose(b), &b->e[2]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[2], 100 * US);
+	sleep_now(b, 2);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	kvgpu_sched_started(&b->s, b->now);
+	end = b->s.slice_end;
+	run(b, &b->e[1], 100 * US);
+	wake(b, 2);
+	assert_int_equal(b->s.slice_end, end);
+	free(b);
+}
+
+/* a better choice may wake up while a switch is under way */
+static void a_switch_under_way_may_be_given_another_aim(void **state)
+{
+	struct bench *b = make(3, KVGPU_SCHED_BEST_EFFORT);
+
+	all_had_a_turn(b, 2);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[0], 4 * MS);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	/* 0 does not let go: 30 ms more, and 2 wakes */
+	run(b, &b->e[0], 30 * MS);
+	wake(b, 2);
+	assert_ptr_equal(choose(b), &b->e[2]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[2], 3 * MS);
+	sleep_now(b, 2);
+	/* 1 was never on the chip: it paid for nothing */
+	assert_ptr_equal(choose(b), &b->e[1]);
+	free(b);
+}
+
+/* what one had too much, the other has before it is its turn again */
+static void overruns_are_paid_back(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	struct kvgpu_sched_ent *e;
+
+	wake(b, 0);
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[0], 300 * MS);
+	for (;;) {
+		e = choose(b);
+		kvgpu_sched_started(&b->s, b->now);
+		if (e == &b->e[0])
+			break;
+		run(b, e, b->s.slice_end - b->now);
+	}
+	assert_in_range(b->e[1].busy_ns, 296 * MS, 304 * MS);
+	free(b);
+}
+
+/* debts are capped: what is beyond 10 s is forgotten */
+static void debts_are_capped(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	struct kvgpu_sched_ent *e;
+
+	wake(b, 0);
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[0], 3600000 * MS);
+	for (;;) {
+		e = choose(b);
+		kvgpu_sched_started(&b->s, b->now);
+		if (e == &b->e[0])
+			break;
+		run(b, e, b->s.slice_end - b->now);
+	}
+	assert_in_range(b->e[1].busy_ns, 9990 * MS, 10010 * MS);
+	free(b);
+}
+
+/* and paid off by time in which nobody wants the GPU, at the pace of what one is entitled to */
+static void idle_time_pays_debts(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+
+	wake(b, 0);
+	wake(b, 1);
+	choose(b);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[0], 100 * MS);
+	sleep_now(b, 0);
+	sleep_now(b, 1);
+	assert_null(choose(b));
+	assert_false(b->c.open);	/* it would start at once */
+	b->now += 150 * MS;
+	assert_null(choose(b));
+	assert_false(b->c.open);
+	b->now += 60 * MS;
+	assert_null(choose(b));
+	assert_true(b->c.open);
+	free(b);
+}
+
+static void suspended_ones_do_not_run(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+
+	wake(b, 0);
+	wake(b, 1);
+	assert_int_equal(b->s.nr_runnable, 2);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	kvgpu_sched_set_suspended(&b->s, &b->e[0], true, b->now);
+	assert_int_equal(b->s.nr_runnable, 1);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	assert_true(b->c.open);
+	kvgpu_sched_set_suspended(&b->s, &b->e[1], true, b->now);
+	assert_null(choose(b));
+	sleep_now(b, 0);
+	wake(b, 0);
+	assert_null(choose(b));
+	kvgpu_sched_set_suspended(&b->s, &b->e[0], false, b->now);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	assert_int_equal(b->s.nr_runnable, 1);
+	free(b);
+}
+
+/* a cap: runs until it is used up, then nobody may, and the chip is not open; until says when */
+static void a_capped_one_is_taken_off(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	u64 start, off;
+
+	kvgpu_sched_set_cap(&b->s, &b->e[0], 50, b->now);
+	wake(b, 0);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	assert_true(b->c.open);
+	start = b->now;
+	run(b, &b->e[0], b->c.until - b->now);
+	/* 8 ms were there, and fill by half while it runs */
+	assert_int_equal(b->now - start, 16 * MS);
+	assert_null(choose(b));
+	assert_false(b->c.open);
+	assert_true(b->e[0].cap_out);
+	off = b->now;
+	/* the other may run meanwhile, but not with the first one's list on the chip */
+	wake(b, 1);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	assert_false(b->c.open);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[1], 5 * MS);
+	assert_ptr_equal(choose(b), &b->e[1]);
+	assert_in_range(b->c.until, off + 8 * MS, off + 8 * MS + 50 * US);
+	assert_in_range(kvgpu_sched_started(&b->s, b->now), off + 8 * MS, off + 8 * MS + 50 * US);
+	sleep_now(b, 1);
+	while (!choose(b))
+		b->now = b->c.until;
+	assert_in_range(b->now - off, 8 * MS, 8 * MS + 50 * US);
+	free(b);
+}
+
+/* who has the chip and leaves it idle pays; the other gets its time */
+static void idling_is_paid_for(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	struct kvgpu_sched_ent *e;
+	u64 had[2] = { };
+
+	wake(b, 0);
+	wake(b, 1);
+	while (b->now < 21000 * MS) {
+		e = choose(b);
+		kvgpu_sched_started(&b->s, b->now);
+		had[e - b->e] += b->s.slice_end - b->now;
+		if (e == &b->e[1])
+			run(b, e, b->s.slice_end - b->now);
+		else
+			b->now = b->s.slice_end;
+	}
+	assert_int_equal(b->e[0].busy_ns, 0);
+	assert_in_range(had[1], 9600 * MS, 10400 * MS);
+	free(b);
+}
+
+/* a moment of it is free, but not in every turn: many short stalls are no way around it */
+static void idling_in_moments_is_paid_for(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+	u64 held = 0, begin = b->now;
+
+	kvgpu_sched_set_weight(&b->s, &b->e[1], 900, b->now);
+	wake(b, 0);
+	wake(b, 1);
+	while (b->now < begin + 2000 * MS) {
+		if (choose(b) == &b->e[0]) {
+			kvgpu_sched_started(&b->s, b->now);
+			b->now += 240 * US;
+			held += 240 * US;
+			sleep_now(b, 0);
+		} else {
+			kvgpu_sched_started(&b->s, b->now);
+			run(b, &b->e[1], 800 * US);
+			wake(b, 0);
+		}
+	}
+	/* it is entitled to a tenth */
+	assert_true(held < 2000 * MS / 100 * 14);
+	free(b);
+}
+
+/* one that waits for its job and is back soon keeps its turn for a moment */
+static void a_moment_without_work(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);
+
+	all_had_a_turn(b, 2);
+	sleep_now(b, 0);
+	b->now += 100 * US;
+	wake(b, 0);		/* it was back soon */
+	assert_ptr_equal(choose(b), &b->e[0]);
+	kvgpu_sched_started(&b->s, b->now);
+	run(b, &b->e[0], 1 * MS);
+	sleep_now(b, 0);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	assert_false(b->e[0].runnable);
+	b->now += 100 * US;
+	assert_ptr_equal(choose(b), &b->e[0]);
+	wake(b, 0);
+	run(b, &b->e[0], 1 * MS);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	/* not for longer, and then not again for a while */
+	sleep_now(b, 0);
+	assert_ptr_equal(choose(b), &b->e[0]);
+	b->now += 300 * US;
+	assert_ptr_equal(choose(b), &b->e[1]);
+	assert_int_equal(b->s.nr_runnable, 1);
+	free(b);
+}
+
+/* equal share: an idle one's time is nobody's */
+static void equal_share_holds_back(void **state)
+{
+	struct bench *b = make(2, KVGPU_SCHED_EQUAL_SHARE);
+	u64 end = b->now + 2000 * MS;
+
+	wake(b, 0);
+	while (b->now < end) {
+		u64 until;
+
+		if (choose(b)) {
+			until = b->c.until < end ? b->c.until : end;
+			run(b, &b->e[0], until - b->now);
+		} else {
+			assert_false(b->c.open);
+			assert_true(b->c.until != NEVER);
+			b->now = b->c.until;
+		}
+	}
+	assert_in_range(b->e[0].busy_ns, 990 * MS, 1010 * MS);
+	free(b);
+}
+
+/* the same answer however often one asks, and time that does not pass changes nothing */
+static void asking_changes_nothing(void **state)
+{
+	struct bench *b = make(4, KVGPU_SCHED_BEST_EFFORT);
+	struct kvgpu_sched_ent *e;
+	u32 i, k;
+
+	for (i = 0; i < 4; i++)
+		wake(b, i);
+	for (i = 0; i < 100; i++) {
+		e = choose(b);
+		kvgpu_sched_started(&b->s, b->now);
+		for (k = 0; k < 10; k++)
+			assert_ptr_equal(choose(b), e);
+		run(b, e, (b->s.slice_end - b->now) / 2);
+		for (k = 0; k < 10; k++)
+			assert_ptr_equal(choose(b), e);
+		run(b, e, b->s.slice_end - b->now);
+		assert_ptr_not_equal(choose(b), e);
+	}
+	free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody),
+		cmocka_unit_test(one_alone_is_never_switched),
+		cmocka_unit_test(two_take_turns),
+		cmocka_unit_test(turns_are_in_proportion),
+		cmocka_unit_test(one_that_wakes_shortens_the_turn_once),
+		cmocka_unit_test(a_switch_under_way_may_be_given_another_aim),
+		cmocka_unit_test(overruns_are_paid_back),
+		cmocka_unit_test(debts_are_capped),
+		cmocka_unit_test(idle_time_pays_debts),
+		cmocka_unit_test(suspended_ones_do_not_run),
+		cmocka_unit_test(a_capped_one_is_taken_off),
+		cmocka_unit_test(idling_is_paid_for),
+		cmocka_unit_test(idling_in_moments_is_paid_for),
+		cmocka_unit_test(a_moment_without_work),
+		cmocka_unit_test(equal_share_holds_back),
+		cmocka_unit_test(asking_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
