@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The GPU model: gk110-model (the vfio-user server), its VBIOS image, and the helper that QEMU loads.
 
-MODEL_DIRS	:= core root mmu fifo ce gr vfio
+MODEL_DIRS	:= core root mmu fifo ce gr gr/sm vfio
 MODEL_SRC	:= $(sort $(foreach d,$(MODEL_DIRS),$(wildcard gpu-model/$(d)/*.c)))
 MODEL_OBJ	:= $(MODEL_SRC:%.c=$(O)/%.o)
 MODEL		:= $(O)/gpu-model/gk110-model
@@ -11,7 +11,7 @@ PLUGIN_SRC	:= $(sort $(wildcard gpu-model/plugin/*.c))
 
 MODEL_CPPFLAGS	:= -Iinclude -Iinclude/user -Igpu-model
 MODEL_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
-MODEL_LDLIBS	:= -pthread
+MODEL_LDLIBS	:= -pthread -lm
 
 $(O)/gpu-model/%.o: gpu-model/%.c
 	@mkdir -p $(@D)

@@ -4,6 +4,7 @@
  * to the four classes on this chip; SET_OBJECT only checks that.
  */
 #include "gr.h"
+#include "sm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,6 +191,7 @@ static void gr_fini(struct gk110 *g)
 	if (!gr)
 		return;
 	fecs_fini(g);
+	sm_fini(g);
 	mmu_client_fini(g, &gr->fe);
 	mmu_client_fini(g, &gr->fecs_mem);
 	mmu_client_fini(g, &gr->sked);
@@ -212,6 +214,8 @@ static int gr_init(struct gk110 *g)
 	ret = fecs_init(g);
 	if (!ret)
 		ret = clients_init(g);
+	if (!ret)
+		ret = sm_init(g);
 	if (ret) {
 		gk110_err("GR: no memory");
 		gr_fini(g);
@@ -227,6 +231,18 @@ static void gr_reset(struct gk110 *g)
 	atomic_store(&g->gr->busy, false);
 }
 
+static int gr_start(struct gk110 *g)
+{
+	sm_abandon(g, false);
+	return 0;
+}
+
+/* before PFIFO's threads are joined: a kernel may never end */
+static void gr_stop(struct gk110 *g)
+{
+	sm_abandon(g, true);
+}
+
 static const struct mmio_range gr_ranges[] = {
 	{ GR_BASE, GR_SIZE, "PGRAPH", gr_port_read, gr_port_write },
 };
@@ -237,5 +253,7 @@ const struct unit_ops gr_unit = {
 	.nr_ranges = sizeof(gr_ranges) / sizeof(gr_ranges[0]),
 	.init = gr_init,
 	.reset = gr_reset,
+	.start = gr_start,
+	.stop = gr_stop,
 	.fini = gr_fini,
 };

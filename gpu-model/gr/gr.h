@@ -6,7 +6,8 @@
  *   fecs.c      context switch program: boot, commands, switching      fecs_ext.c the same behind NVIDIA's method port
  *   context.c   context images in GPU memory, patch list               state.c    where class state is kept
  *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c                     classes
- *   qmd.c, launch.c, sm.c                                              compute launches
+ *   qmd.c, launch.c                                                    compute launches
+ *   sm/                                                                execution of shader code
  *
  * Locks: registers, falcons and who is resident belong to gk110.lock. Class state (gr.strand) is written by whoever
  * owns the engine and, through the icmd and method ports, by the socket thread: its words are relaxed atomics.
@@ -80,6 +81,7 @@ struct gr {
 
 	struct gr_upload upload;
 	struct pacer pacer;
+	struct sm *sm;			/* sm/'s own */
 };
 
 /* one method being executed */

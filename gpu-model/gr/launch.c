@@ -66,9 +66,19 @@ static enum eng_ret releases(struct gr_exec *x, const struct qmd *q)
 
 static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct qmd *q, uint64_t *warps)
 {
+	struct gr *gr = x->gr;
 	struct sm_grid grid = {
-		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(x->gr, GR_COMPUTE, M_SET_PROGRAM_REGION_A),
-		.pacer = &x->gr->pacer, .stop = &x->c->stop, .warps_done = *warps,
+		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(gr, GR_COMPUTE, M_SET_PROGRAM_REGION_A),
+		.pacer = &gr->pacer, .stop = &x->c->stop, .warps_done = *warps,
+		.local_base = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_A),
+		.local_size_per_sm = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_SIZE_A),
+		.local_window = state_get(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_WINDOW),
+		.shared_window = state_get(gr, GR_COMPUTE, M_SET_SHARED_MEMORY_WINDOW),
+		.header_pool = state_addr(gr, GR_COMPUTE, M_SET_TEX_HEADER_POOL_A),
+		.max_header = state_get(gr, GR_COMPUTE, M_SET_TEX_HEADER_POOL_C),
+		.sampler_pool = state_addr(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_A),
+		.max_sampler = state_get(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_C),
+		.texture_cbuf = state_get(gr, GR_COMPUTE, M_SET_BINDLESS_TEXTURE) & M_BINDLESS_TEXTURE_SLOT,
 	};
 	enum sm_result ret;
 
@@ -84,6 +94,10 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 		return ENG_AGAIN;
 	case SM_FAULT:
 		return ENG_FAULT;
+	case SM_NO_TEMP:
+		return trap_sked(x, GR_SKED_TOTAL_TEMP_SIZE);
+	case SM_RESET:
+		return ENG_AGAIN;
 	default:
 		return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr, grid.trap.global_esr);
 	}

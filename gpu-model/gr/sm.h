@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Where grids are executed: the one interface between launches and whatever runs shader code. A later executor replaces
- * sm.c behind it.
- */
+/* Where grids are executed: the one interface between launches and sm/, which runs shader code. */
 #ifndef KVGPU_MODEL_SM_H
 #define KVGPU_MODEL_SM_H
 
@@ -14,6 +11,8 @@ enum sm_result {
 	SM_AGAIN,		/* *stop: .warps_done says how far it came; called again with that value */
 	SM_FAULT,		/* an MMU fault was recorded */
 	SM_TRAP,		/* an SM stopped: .trap says where and why */
+	SM_NO_TEMP,		/* local memory of one CTA is more than an SM's share of it */
+	SM_RESET,		/* the engine was reset meanwhile; CTAs were dropped */
 };
 
 struct sm_grid {
@@ -23,13 +22,29 @@ struct sm_grid {
 	struct pacer *pacer;
 	const atomic_bool *stop;
 	uint64_t warps_done;		/* in and out, in launch order */
+	/* class state */
+	uint64_t local_base, local_size_per_sm;	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
+	uint32_t local_window, shared_window;	/* generic addresses, 16 MiB each */
+	uint64_t header_pool, sampler_pool;	/* textures */
+	uint32_t max_header, max_sampler;
+	unsigned int texture_cbuf;		/* SET_BINDLESS_TEXTURE: where handles of bound textures are */
 	struct {
 		unsigned int gpc, tpc;
 		uint32_t warp_esr, global_esr;	/* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */
+		uint32_t pc;			/* of the instruction, from the code base */
 	} trap;
 };
 
 /* called by the thread that owns the engine, without locks */
 enum sm_result sm_run_grid(struct gk110 *g, struct sm_grid *grid);
+
+/* while on, running CTAs are dropped and none is started: the model ends or is reset. Any thread */
+void sm_abandon(struct gk110 *g, bool on);
+/* warp instructions executed since sm_init() */
+uint64_t sm_instructions(struct gk110 *g);
+
+/* called with the unit's init and fini; after a failing init, fini cleans up */
+int sm_init(struct gk110 *g);
+void sm_fini(struct gk110 *g);
 
 #endif

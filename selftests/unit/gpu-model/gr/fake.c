@@ -53,6 +53,14 @@ void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 
 struct fake *fake_charged;
 
+void pacer_begin(struct pacer *p)
+{
+}
+
+void pacer_end(struct pacer *p)
+{
+}
+
 void gk110_err(const char *fmt, ...)
 {
 	va_list ap;
@@ -167,6 +175,22 @@ int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, 
 	if (p)
 		memcpy(p, buf, len);
 	return p ? 0 : -EFAULT;
+}
+
+void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
+	       enum mmu_access acc, unsigned int flags)
+{
+	fake_of(g)->fault = (struct fake_fault){ fake_of(g)->fault.count + 1, c->name, c->unit, c->client, c->gpc, va };
+}
+
+void dma_read_lock(struct gk110 *g)
+{
+	pthread_rwlock_rdlock(&g->dma_lock);
+}
+
+void dma_read_unlock(struct gk110 *g)
+{
+	pthread_rwlock_unlock(&g->dma_lock);
 }
 
 uint32_t vram32(struct fake *f, uint64_t addr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches: the empty kernel completes and releases, everything else says that it did not run. Traps are read and
+ * Compute launches: what a grid's end releases and reports; what shaders compute is tested in sm/. Traps are read and
  * acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp} do.
  */
 #include <setjmp.h>
@@ -189,14 +189,12 @@ static void acknowledge_sm_trap(struct world *w)
 	assert_false(gr_engine.stalled(&f->g, 0));
 }
 
-static void any_other_program_is_refused_and_releases_nothing(void **state)
+static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 {
 	static const uint64_t programs[][3] = {
-		{ SCHED, 0x64c03c00089c0006ull, EXIT },		/* MOV R1, c[0x0][0x44] */
-		{ SCHED, 0x180000000000003cull, EXIT },		/* @P0 EXIT */
-		{ EXIT, EXIT, EXIT },				/* no scheduling word */
-		{ 0, 0, 0 },
-		{ SCHED, NOP, 0 },
+		{ SCHED, 0x3f, EXIT },
+		{ SCHED, NOP, ~0ull },
+		{ ~0ull, 0x3f, EXIT },		/* what the scheduling word holds does not matter */
 	};
 	struct world *w = *state;
 
@@ -209,14 +207,23 @@ static void any_other_program_is_refused_and_releases_nothing(void **state)
 	}
 }
 
-static void endless_nops_are_not_a_kernel(void **state)
+static void a_store_reaches_memory_before_the_release(void **state)
 {
 	struct world *w = *state;
 
-	for (unsigned int i = 0; i < 8 * 100; i++)
-		code(w, i, i % 8 ? NOP : SCHED);
-	assert_int_equal(launch(w, QMD), ENG_STALL);
-	acknowledge_sm_trap(w);
+	code(w, 1, 0x740000091a1fc002ull);	/* MOV32I R0, 0x1234 */
+	code(w, 2, 0xfc800038001ffc00ull);	/* ST.E.WT [0x7000], R0 */
+	code(w, 3, EXIT);
+	assert_int_equal(launch(w, QMD), ENG_DONE);
+	assert_int_equal(sem(w, 0x7000), 0x1234);
+	assert_int_equal(sem(w, SEM0), 0x1234);
+	code(w, 2, 0xfc801000001ffc00ull);	/* ST.E.WT [0x200000], R0: beyond the space */
+	vram32_set(w->f, PD + SEM0, 0);
+	assert_int_equal(launch(w, QMD), ENG_FAULT);
+	assert_int_equal(w->f->fault.va, FAKE_SPACE);
+	assert_int_equal(w->f->fault.gpc, 0);
+	assert_string_equal(w->f->fault.client, "L1");
+	assert_int_equal(sem(w, SEM0), 0);
 }
 
 static void a_grid_without_ctas_is_done(void **state)
@@ -358,8 +365,8 @@ int main(void)
 		T(both_releases_are_written),
 		T(only_the_schedule_bit_launches),
 		T(nops_before_the_exit_are_empty_too),
-		T(any_other_program_is_refused_and_releases_nothing),
-		T(endless_nops_are_not_a_kernel),
+		T(illegal_words_stop_the_grid_and_release_nothing),
+		T(a_store_reaches_memory_before_the_release),
 		T(a_grid_without_ctas_is_done),
 		T(sked_names_what_is_wrong),
 		T(queues_are_data_errors),

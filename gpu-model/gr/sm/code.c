@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Code as it is executed: lines of 1 KiB, fetched through the GPC's instruction client and decoded once. The chip's
+ * instruction caches hold words until they are invalidated; the model keeps decoded lines for as long as it likes but
+ * compares them with memory at the first use in every grid, so that no missing or superfluous invalidate changes a
+ * result, and lines are shared by all channels that run the same code.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+#define MAX_LINES	1024u		/* kept between grids; about 40 KiB each */
+#define HARD_LINES	4096u		/* at any time; threads decode into lines of their own beyond that */
+
+static unsigned int line_hash(uint32_t pc, const uint64_t *raw)
+{
+	uint64_t h = pc;
+
+	for (unsigned int i = 0; i < LINE_WORDS; i++)
+		h = (h ^ raw[i]) * 0x9e3779b97f4a7c15ull;
+	return h >> 56;
+}
+
+static void line_decode(struct code_line *l)
+{
+	for (unsigned int i = 0; i < LINE_WORDS; i++) {
+		sm_decode(l->raw[i], l->pc + i * SM_INSN_BYTES, &l->insn[i]);
+		uop_bind(&l->uop[i], &l->insn[i]);
+	}
+}
+
+static struct code_line *line_alloc(void)
+{
+	return aligned_alloc(64, (sizeof(struct code_line) + 63) & ~(size_t)63);
+}
+
+static struct code_line *spare_line(struct sm_thread *t)
+{
+	unsigned int n = t->next_spare++ % (sizeof(t->spare) / sizeof(t->spare[0]));
+	struct code_line *l = t->spare[n];
+
+	if (!l)
+		l = t->spare[n] = line_alloc();
+	for (unsigned int i = 0; l && i < FRONT_LINES; i++) {
+		if (t->front[i] == l)
+			t->front[i] = NULL;
+	}
+	return l;
+}
+
+static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, unsigned int h)
+{
+	struct code_line *l;
+
+	for (l = sm->code[h]; l; l = l->next) {
+		if (l->pc == pc && !memcmp(l->raw, raw, LINE_BYTES))
+			return l;
+	}
+	return NULL;
+}
+
+/* reads what is there: a program may end in the last mapped page, so the rest of a line may be missing */
+static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw)
+{
+	struct run *r = t->run;
+	uint64_t va = r->grid->code_base + line_pc;
+	unsigned int at = (pc - line_pc) / 64 * 64;
+
+	if (!mmu_read(t->g, t->gcc, r->grid->vm, va, raw, LINE_BYTES, MMU_PEEK))
+		return true;
+	memset(raw, 0, LINE_BYTES);
+	if (mmu_read(t->g, t->gcc, r->grid->vm, va + at, (uint8_t *)raw + at, 64, 0))
+		return false;
+	for (unsigned int i = 0; i < LINE_BYTES; i += 64)
+		mmu_read(t->g, t->gcc, r->grid->vm, va + i, (uint8_t *)raw + i, 64, MMU_PEEK);
+	return true;
+}
+
+const struct code_line *code_line(struct sm_thread *t, uint32_t pc)
+{
+	uint32_t line_pc = pc / LINE_BYTES * LINE_BYTES;
+	struct code_line **front = &t->front[pc / LINE_BYTES % FRONT_LINES], *l = *front;
+	struct sm *sm = t->run->sm;
+	uint64_t raw[LINE_WORDS];
+	unsigned int h;
+
+	if (l && l->pc == line_pc)
+		return l;
+	if (!fetch(t, line_pc, pc, raw))
+		return NULL;
+	h = line_hash(line_pc, raw) % CODE_HASH;
+	pthread_mutex_lock(&sm->code_lock);
+	l = find(sm, line_pc, raw, h);
+	if (!l) {
+		bool shared = sm->nr_lines < HARD_LINES;
+
+		l = shared ? line_alloc() : spare_line(t);
+		if (l) {
+			memcpy(l->raw, raw, LINE_BYTES);
+			l->pc = line_pc;
+			line_decode(l);
+		}
+		if (l && shared) {
+			l->next = sm->code[h];
+			sm->code[h] = l;
+			sm->nr_lines++;
+		}
+	}
+	pthread_mutex_unlock(&sm->code_lock);
+	*front = l;
+	return l;
+}
+
+void code_free(struct sm *sm)
+{
+	for (unsigned int i = 0; i < CODE_HASH; i++) {
+		while (sm->code[i]) {
+			struct code_line *l = sm->code[i];
+
+			sm->code[i] = l->next;
+			free(l);
+		}
+	}
+	sm->nr_lines = 0;
+}
+
+void code_trim(struct sm *sm)
+{
+	if (sm->nr_lines > MAX_LINES)
+		code_free(sm);
+}

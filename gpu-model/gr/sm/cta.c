@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns of a few thousand
+ * instructions, so that one which spins on what another will write does not spin for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec.h"
+
+#define TURN		4096u		/* warp instructions */
+
+static size_t aligned_size(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+static size_t regs_bytes(const struct run *r)
+{
+	return (size_t)(SLOT_REG + r->regs) * sizeof(lanes);
+}
+
+static size_t locks_bytes(const struct run *r)
+{
+	return aligned_size(r->q->shared_memory_size / 32 + 4);
+}
+
+static void warp_init(struct sm_thread *t, struct cta *c, unsigned int id)
+{
+	struct run *r = t->run;
+	struct warp *w = &c->warp[id];
+	uint32_t first = id * LANES, n = r->threads - first;
+
+	w->t = t;
+	w->cta = c;
+	w->id = id;
+	w->live = w->active = n >= LANES ? ALL_LANES : (1u << n) - 1;
+	w->pc = r->q->program_offset;
+	memset(w->p, 0, sizeof(w->p));
+	w->p[SM_PT] = ALL_LANES;
+	w->z = w->s = w->c = w->o = 0;
+	w->exited = w->brk = w->cont = w->ret = w->jmp = 0;
+	w->depth = 0;
+	w->stack_size = r->stack_size;
+	w->wait_barrier = 0;
+	w->red = NO_REDUCTION;
+	w->done = false;
+	w->issued = 0;
+	/* open: what registers hold at the start; zeros leak nothing of another channel */
+	memset(w->r, 0, regs_bytes(r));
+}
+
+/* one block for everything; its layout depends on the grid, so blocks are kept for one grid only */
+static struct cta *cta_alloc(struct run *r)
+{
+	size_t warps = r->warps_per_cta, head = aligned_size(sizeof(struct cta));
+	size_t warp = aligned_size(warps * sizeof(struct warp));
+	size_t stack = aligned_size(r->stack_size * sizeof(struct token));
+	size_t shared = aligned_size(r->q->shared_memory_size + 16);
+	size_t total = head + warp + warps * (stack + regs_bytes(r)) + shared + locks_bytes(r);
+	uint8_t *p = aligned_alloc(64, total);
+	struct cta *c = (struct cta *)p;
+
+	if (!p)
+		return NULL;
+	memset(p, 0, head + warp);
+	p += head;
+	c->warp = (struct warp *)p;
+	p += warp;
+	for (unsigned int i = 0; i < warps; i++) {
+		c->warp[i].r = (lanes *)p;
+		p += regs_bytes(r);
+	}
+	for (unsigned int i = 0; i < warps; i++) {
+		c->warp[i].stack = (struct token *)p;
+		p += stack;
+	}
+	c->shared = p;
+	p += shared;
+	c->locks = (uint32_t *)p;
+	return c;
+}
+
+struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot)
+{
+	struct run *r = t->run;
+	struct cta *c = t->free_ctas;
+
+	if (c)
+		t->free_ctas = c->next;
+	else
+		c = cta_alloc(r);
+	if (!c)
+		return NULL;
+	c->nr = nr;
+	c->id[0] = nr % r->q->cta_raster_width;
+	c->id[1] = nr / r->q->cta_raster_width % r->q->cta_raster_height;
+	c->id[2] = nr / r->q->cta_raster_width / r->q->cta_raster_height;
+	c->nr_warps = c->left = r->warps_per_cta;
+	c->turn = 0;
+	c->sm = sm;
+	c->slot = slot;
+	c->shared_size = r->q->shared_memory_size;
+	memset(c->shared, 0, c->shared_size);
+	memset(c->locks, 0, locks_bytes(r));
+	memset(c->barrier, 0, sizeof(c->barrier));
+	for (unsigned int i = 0; i < c->nr_warps; i++)
+		warp_init(t, c, i);
+	return c;
+}
+
+void cta_end(struct sm_thread *t, struct cta *c)
+{
+	c->next = t->free_ctas;
+	t->free_ctas = c;
+}
+
+void cta_free_all(struct sm_thread *t)
+{
+	while (t->free_ctas) {
+		struct cta *c = t->free_ctas;
+
+		t->free_ctas = c->next;
+		free(c);
+	}
+}
+
+/* ------------------------------------------------------------------ barriers */
+
+/* what BAR.RED leaves for B2R.RESULT */
+static void reduction_result(struct warp *w, const struct barrier *b)
+{
+	switch (w->red) {
+	case SM_BAR_RED_POPC:
+		w->red_value = b->count;
+		w->red_pred = b->count != 0;
+		break;
+	case SM_BAR_RED_AND:
+		w->red_pred = b->count == b->threads;
+		w->red_value = w->red_pred ? ~0u : 0;
+		break;
+	case SM_BAR_RED_OR:
+		w->red_pred = b->count != 0;
+		w->red_value = w->red_pred ? ~0u : 0;
+		break;
+	}
+	w->red = NO_REDUCTION;
+}
+
+static void release(struct cta *c, unsigned int nr)
+{
+	struct barrier *b = &c->barrier[nr];
+
+	for (unsigned int i = 0; i < c->nr_warps; i++) {
+		struct warp *w = &c->warp[i];
+
+		if (w->wait_barrier != nr + 1)
+			continue;
+		w->wait_barrier = 0;
+		reduction_result(w, b);
+	}
+	*b = (struct barrier){ 0 };
+}
+
+/* threads that a barrier without a count waits for: warps that have exited don't count */
+static uint32_t everybody(const struct cta *c)
+{
+	return c->left * LANES;
+}
+
+static bool complete(const struct cta *c, const struct barrier *b)
+{
+	return b->arrived && b->arrived >= (b->expected ? b->expected : everybody(c));
+}
+
+void barrier_reduce(struct warp *w, unsigned int nr, uint32_t lanes_true, uint32_t lanes_all)
+{
+	struct barrier *b = &w->cta->barrier[nr];
+
+	b->count += __builtin_popcount(lanes_true);
+	b->threads += __builtin_popcount(lanes_all);
+}
+
+bool barrier_arrive(struct warp *w, unsigned int nr, uint32_t expected, bool wait)
+{
+	struct barrier *b = &w->cta->barrier[nr];
+
+	if (expected)
+		b->expected = (expected + LANES - 1) / LANES * LANES;
+	b->arrived += LANES;		/* the barrier counts warps: an arrival is for all threads of one */
+	if (wait)
+		w->wait_barrier = nr + 1;
+	if (!complete(w->cta, b))
+		return !wait;
+	release(w->cta, nr);
+	return true;
+}
+
+static void warp_ended(struct cta *c, struct warp *w)
+{
+	w->done = true;
+	c->left--;
+	for (unsigned int i = 0; i < NR_BARRIER; i++) {
+		if (complete(c, &c->barrier[i]))
+			release(c, i);
+	}
+}
+
+/* ------------------------------------------------------------------ turns */
+
+enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
+{
+	unsigned int gpc, tpc;
+	uint64_t start = 0, used;
+	bool moved = false;
+
+	sm_place(c->sm, &gpc, &tpc);
+	t->gcc = &t->g->gr->gcc[gpc];
+	t->l1 = &t->run->sm->l1[c->sm];
+	t->tex = &t->run->sm->tex[c->sm];
+	for (unsigned int idle = 0; c->left && budget; ) {
+		struct warp *w = &c->warp[c->turn];
+
+		c->turn = c->turn + 1 == c->nr_warps ? 0 : c->turn + 1;
+		if (w->done || w->wait_barrier) {
+			if (++idle > c->nr_warps)
+				break;
+			continue;
+		}
+		idle = 0;
+		moved = true;
+		start = w->issued;
+		switch (warp_run(w, budget < TURN ? budget : TURN)) {
+		case STEP_END:
+			warp_ended(c, w);
+			break;
+		case STEP_STOP:
+			return CTA_STOPPED;
+		default:
+			break;
+		}
+		used = w->issued - start;
+		atomic_fetch_add_explicit(&t->run->issued, used, memory_order_relaxed);
+		budget -= used < budget ? used : budget;
+		if (atomic_load_explicit(&t->run->halt, memory_order_relaxed) || run_dropped(t->run))
+			return CTA_STOPPED;
+		if (atomic_load_explicit(&t->g->dma_writers, memory_order_relaxed)) {
+			dma_read_unlock(t->g);
+			dma_read_lock(t->g);
+			xlat_flush(t);
+		}
+	}
+	if (!c->left)
+		return CTA_DONE;
+	return moved ? CTA_RUNS : CTA_STUCK;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The inside of the shader machine: warps, CTAs, the threads that run them.
+ *   grid.c      sm_run_grid(), host threads, which CTA runs when      cta.c     a CTA's set-up, barriers, its warps in turn
+ *   code.c      fetched and decoded instructions                      bind.c    instruction -> handler and operand slots
+ *   warp.c      the instruction loop                                  control.c branches, the stack of tokens
+ *   memory.c    translation, constants, address windows               ldst.c, atom.c, tex*.c, surf.c   accesses
+ *   warpop.c    S2R, VOTE, SHFL, BAR                                  lane_*.h  everything that works lane by lane, built
+ *                                                                     once per vector unit by isa_*.c
+ *
+ * A warp is executed by one host thread at a time, a CTA by the thread that started it. Everything in struct warp and
+ * struct cta is therefore private to that thread; struct run is what threads share.
+ *
+ * dma_lock is held for reading by every thread that executes, and let go between slices as soon as a writer waits; the
+ * thread's translations (struct xlat) live only as long as one hold.
+ */
+#ifndef KVGPU_MODEL_GR_SM_EXEC_H
+#define KVGPU_MODEL_GR_SM_EXEC_H
+
+#include "../gr.h"
+#include "../sm.h"
+#include "insn.h"
+
+#define LANES		32
+#define ALL_LANES	0xffffffffu
+
+/* inlined into code for other vector units as well */
+#define LANE_INLINE	inline __attribute__((always_inline))
+
+typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
+
+/*
+ * Slots of a warp's register file: reads of RZ see zeros, writes to RZ go where nobody looks. Four of each, because
+ * operands take up to four registers.
+ */
+#define SLOT_ZERO	0
+#define SLOT_DUMP	4
+#define SLOT_REG	8
+
+enum step {
+	STEP_NEXT,
+	STEP_JUMP,		/* pc and active were set */
+	STEP_WAIT,		/* at a barrier; pc is behind it */
+	STEP_END,		/* every lane has exited */
+	STEP_STOP,		/* trap or fault, recorded in the thread */
+};
+
+struct warp;
+struct uop;
+typedef enum step (*op_fn)(struct warp *w, const struct uop *u, uint32_t m);
+
+/* where a source comes from */
+enum src_kind { SRC_REG, SRC_UNIFORM };
+
+/* an instruction as it is executed; one cache line */
+struct uop {
+	op_fn run;
+	const struct sm_insn *in;
+	uint8_t guard;
+	bool guard_not, constant, wide_constant, conditional, join;
+	uint8_t src_kind[4];		/* enum src_kind */
+	uint8_t csrc;			/* which source is the constant */
+	uint16_t top;			/* highest register + 1 */
+	uint16_t dst[2], src[4];	/* slots */
+} __attribute__((aligned(64)));
+
+#define LINE_BYTES	1024u		/* code is fetched and decoded in these */
+#define LINE_WORDS	(LINE_BYTES / SM_INSN_BYTES)
+
+struct code_line {
+	struct uop uop[LINE_WORDS];
+	struct sm_insn insn[LINE_WORDS];
+	uint64_t raw[LINE_WORDS];
+	uint32_t pc;			/* of the first word, from the code base */
+	struct code_line *next;
+};
+
+enum token_type { TOKEN_DIV, TOKEN_SSY, TOKEN_PBK, TOKEN_PCNT, TOKEN_CAL, TOKEN_LONGJMP };
+
+struct token {
+	uint32_t mask, pc;
+	uint8_t type;
+};
+
+struct warp {
+	lanes *r;			/* slots */
+	uint32_t active;
+	uint32_t pc;
+	uint32_t p[8];			/* [SM_PT] is all ones */
+	uint32_t z, s, c, o;		/* condition code */
+	uint64_t uniform;		/* value of the instruction's constant operand */
+	struct cta *cta;
+	struct sm_thread *t;
+	/* lanes that left and wait for their token */
+	uint32_t live, exited, brk, cont, ret, jmp;
+	struct token *stack;
+	uint32_t depth, stack_size;
+	uint8_t id;			/* in the CTA */
+	uint8_t wait_barrier;		/* + 1 */
+	uint8_t red;			/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
+	bool red_pred;			/* what the last one gave, for B2R.RESULT */
+	uint32_t red_value;
+	bool done;
+	uint64_t issued;
+};
+
+struct barrier {
+	uint32_t expected;		/* threads, 0: not in use */
+	uint32_t arrived;		/* threads */
+	uint32_t waiting;		/* warps */
+	uint32_t count;			/* of the reduction: threads with a true predicate */
+	uint32_t threads;		/* that took part in it */
+};
+
+#define NR_BARRIER	16
+#define NO_REDUCTION	0xff
+
+struct cta {
+	uint32_t id[3];
+	uint64_t nr;			/* in launch order */
+	unsigned int nr_warps, left;	/* not yet exited */
+	unsigned int turn;
+	struct warp *warp;
+	uint8_t *shared;
+	uint32_t shared_size;
+	uint32_t *locks;		/* a bit per word of shared memory: LDSLK */
+	struct barrier barrier[NR_BARRIER];
+	unsigned int sm, slot;		/* where it is resident */
+	uint64_t grid_clock;
+	struct cta *next;
+	bool stuck;
+};
+
+/* ------------------------------------------------------------------ what threads share */
+
+#define CBUF_PAGE	4096u
+struct cbuf {
+	bool valid;
+	uint64_t va;
+	uint32_t size;
+	atomic_uint_least32_t have;	/* bit per CBUF_PAGE */
+	uint8_t *data;
+};
+
+#define NR_SM		13
+#define SM_MAX_WARPS	64
+#define SM_MAX_CTAS	16
+
+struct run {
+	struct gk110 *g;
+	struct sm *sm;
+	struct sm_grid *grid;
+	const struct qmd *q;
+	struct cbuf cbuf[QMD_NR_CBUF];
+	unsigned int warps_per_cta;
+	uint32_t threads;		/* of a CTA */
+	uint32_t regs;			/* usable, with the chip's granularity */
+	uint32_t stack_size;
+	uint32_t local_low, local_high;	/* bytes of a thread */
+	uint64_t local_per_warp;
+	unsigned int ctas_per_sm;
+	uint64_t nr_ctas;
+	atomic_uint_least64_t next_cta, finished, issued;
+	atomic_bool halt;		/* a trap, a fault, or a reset: everybody lets go */
+	uint32_t resets;
+	pthread_mutex_t lock;		/* result, constant buffers */
+	enum sm_result result;
+	unsigned int active;		/* helpers inside, under sm.lock */
+};
+
+/* translations of one hold of dma_lock */
+#define XLAT_LINES	512
+struct xlat {
+	uint64_t rtag, wtag;		/* page number, or ~0 */
+	uint8_t *host;
+};
+
+#define FRONT_LINES	64
+struct sm_thread {
+	struct run *run;
+	struct gk110 *g;
+	unsigned int index;		/* 0: the engine's own */
+	struct mmu_client *l1, *tex, *gcc;
+	struct xlat xlat[XLAT_LINES];
+	struct code_line *front[FRONT_LINES];
+	uint64_t clock_base;
+	struct code_line *spare[8];	/* when the shared cache is full */
+	unsigned int next_spare;
+	/* memory that CTAs take and give back */
+	struct cta *free_ctas;
+};
+
+#define CODE_HASH	256
+struct sm {
+	struct mmu_client l1[NR_SM], tex[NR_SM];
+	pthread_mutex_t lock;
+	pthread_cond_t work, idle;
+	struct run *run;		/* helpers look here */
+	uint64_t serial;
+	bool quit;
+	unsigned int nr_threads, nr_helpers;	/* the engine's and its helpers; helpers that run */
+	atomic_bool abandon;
+	pthread_t helper[NR_SM];
+	struct sm_thread *thread[NR_SM + 1];
+	pthread_mutex_t code_lock;
+	struct code_line *code[CODE_HASH];
+	unsigned int nr_lines;
+	atomic_uint_least64_t instructions;	/* warp instructions executed since start */
+};
+
+/* ------------------------------------------------------------------ errors (codes: nouveau gf100_mp_warp_error) */
+
+#define WARP_STACK_ERROR		0x01
+#define WARP_RET_EMPTY_STACK		0x03
+#define WARP_PC_WRAP			0x04
+#define WARP_MISALIGNED_PC		0x05
+#define WARP_MISALIGNED_REG		0x08
+#define WARP_ILLEGAL_ENCODING		0x09
+#define WARP_ILLEGAL_PARAM		0x0b
+#define WARP_INVALID_CONST_ADDR		0x0c
+#define WARP_OOR_REG			0x0d
+#define WARP_OOR_ADDR			0x0e
+#define WARP_MISALIGNED_ADDR		0x0f
+#define WARP_INVALID_ADDR_SPACE		0x10
+#define WARP_INVALID_CONST_ADDR_LDC	0x12
+#define GLOBAL_BPT_INT			0x10
+#define GLOBAL_BPT_PAUSE		0x20
+
+/* records the first error of the grid and stops it; returns STEP_STOP */
+enum step warp_trap(struct warp *w, uint32_t warp_esr);
+enum step warp_trap_global(struct warp *w, uint32_t global_esr);
+/* an MMU fault was recorded */
+enum step warp_fault(struct warp *w);
+
+/* ------------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
+
+/* NULL after a recorded fault */
+const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
+/* nobody executes; drops what is more than the cache should hold */
+void code_trim(struct sm *sm);
+void code_free(struct sm *sm);
+void uop_bind(struct uop *u, const struct sm_insn *in);
+
+/* runs up to @budget instructions */
+enum step warp_run(struct warp *w, uint64_t budget);
+/* lanes of the condition code test */
+uint32_t cc_lanes(const struct warp *w, unsigned int test);
+/* goes on with the topmost token that has lanes: STEP_JUMP, STEP_END or STEP_STOP */
+enum step stack_pop(struct warp *w);
+op_fn control_op(const struct sm_insn *in);
+op_fn warpop_op(const struct sm_insn *in);
+
+op_fn atom_op(const struct sm_insn *in);
+op_fn texture_op(const struct sm_insn *in);
+op_fn surface_op(const struct sm_insn *in);
+/* the lane-wise instructions, for the best vector unit of this machine */
+op_fn lane_op(const struct sm_insn *in);
+/* "base", "avx2", "avx512": forces one, for tests; false when the machine has none such */
+bool lane_isa_select(const char *name);
+const char *lane_isa_name(void);
+typedef op_fn (*lane_table)(const struct sm_insn *in);
+op_fn lane_op_base(const struct sm_insn *in);
+op_fn lane_op_avx2(const struct sm_insn *in);
+op_fn lane_op_avx512(const struct sm_insn *in);
+
+/* ------------------------------------------------------------------ grid.c, cta.c */
+
+/* the engine was reset or the model ends: nothing of the grid may go on */
+bool run_dropped(const struct run *r);
+
+struct cta *cta_start(struct sm_thread *t, uint64_t nr, unsigned int sm, unsigned int slot);
+enum cta_state { CTA_RUNS, CTA_DONE, CTA_STUCK, CTA_STOPPED };
+enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget);
+void cta_end(struct sm_thread *t, struct cta *c);
+void cta_free_all(struct sm_thread *t);
+/* barrier @b: the warp arrives; true when it need not wait */
+bool barrier_arrive(struct warp *w, unsigned int b, uint32_t expected, bool wait);
+void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_t lanes_all);
+
+/* ------------------------------------------------------------------ memory.c */
+
+/* host memory of @size bytes (power of two, @va aligned to it), NULL after a recorded fault */
+uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
+void xlat_flush(struct sm_thread *t);
+
+static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned int size, bool write)
+{
+	const struct xlat *x = &t->xlat[(va >> 12) % XLAT_LINES];
+
+	if (__builtin_expect((write ? x->wtag : x->rtag) == va >> 12, 1))
+		return x->host + (va & 4095);
+	return xlat_miss(t, va, size, write ? ACC_WRITE : ACC_READ);
+}
+
+/* constant memory: false when the access faulted or the bank is not there; then the warp is stopped */
+bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size, uint32_t esr);
+
+enum space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
+
+#define WINDOW_SIZE	(16u << 20)
+
+static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_t *offset)
+{
+	const struct sm_grid *grid = r->grid;
+
+	if (va - grid->shared_window < WINDOW_SIZE && grid->shared_window) {
+		*offset = va - grid->shared_window;
+		return SPACE_SHARED;
+	}
+	if (va - grid->local_window < WINDOW_SIZE && grid->local_window) {
+		*offset = va - grid->local_window;
+		return SPACE_LOCAL;
+	}
+	return SPACE_GLOBAL;
+}
+
+/* GPU address of a lane's local byte; false: out of range */
+bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size, uint64_t *va);
+
+/* every lane of a mask, lowest first */
+#define EACH_LANE(l, m)	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); l##_left &= l##_left - 1)
+
+/* ------------------------------------------------------------------ operands */
+
+static LANE_INLINE uint64_t uniform_src(const struct warp *w, const struct uop *u, unsigned int i)
+{
+	return u->constant && u->csrc == i ? w->uniform : u->in->src[i].imm;
+}
+
+/* lanes of a 32-bit source; @tmp is filled when it is not a register */
+static LANE_INLINE const uint32_t *src_raw(const struct warp *w, const struct uop *u, unsigned int i, uint32_t *tmp)
+{
+	uint32_t v;
+
+	if (__builtin_expect(u->src_kind[i] == SRC_REG, 1))
+		return w->r[u->src[i]];
+	v = (uint32_t)uniform_src(w, u, i);
+	for (unsigned int l = 0; l < LANES; l++)
+		tmp[l] = v;
+	return tmp;
+}
+
+static LANE_INLINE uint32_t src_lane(const struct warp *w, const struct uop *u, unsigned int i, unsigned int lane)
+{
+	return u->src_kind[i] == SRC_REG ? w->r[u->src[i]][lane] : (uint32_t)uniform_src(w, u, i);
+}
+
+static LANE_INLINE uint64_t src_lane64(const struct warp *w, const struct uop *u, unsigned int i, unsigned int lane)
+{
+	if (u->src_kind[i] == SRC_REG)
+		return w->r[u->src[i]][lane] | (uint64_t)w->r[u->src[i] + 1][lane] << 32;
+	return uniform_src(w, u, i);
+}
+
+/* predicate source with its complement */
+static LANE_INLINE uint32_t src_pred(const struct warp *w, const struct sm_operand *op)
+{
+	uint32_t v = op->kind == SM_PRED ? w->p[op->reg] : ALL_LANES;
+
+	return op->inv ? ~v : v;
+}
+
+static LANE_INLINE void put_pred(struct warp *w, const struct sm_operand *op, uint32_t val, uint32_t m)
+{
+	if (op->kind == SM_PRED && op->reg != SM_PT)
+		w->p[op->reg] = (w->p[op->reg] & ~m) | (val & m);
+}
+
+static LANE_INLINE void put(struct warp *w, unsigned int slot, const uint32_t *d, uint32_t m)
+{
+	uint32_t *r = w->r[slot];
+
+	if (__builtin_expect(m == ALL_LANES, 1)) {
+		for (unsigned int l = 0; l < LANES; l++)
+			r[l] = d[l];
+	} else {
+		for (unsigned int l = 0; l < LANES; l++)
+			r[l] = m >> l & 1 ? d[l] : r[l];
+	}
+}
+
+static LANE_INLINE void put_flag(uint32_t *flag, uint32_t val, uint32_t m)
+{
+	*flag = (*flag & ~m) | (val & m);
+}
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lane-wise instructions for AVX2 and FMA. */
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#include "exec.h"
+
+#if defined(__x86_64__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c")
+#define LANE_TABLE	lane_op_avx2
+#include "lane_all.h"
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lane-wise instructions for AVX-512 (F, BW, DQ, VL, CD). */
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#include "exec.h"
+
+#if defined(__x86_64__) && !defined(__clang__)
+#pragma GCC optimize("O3", "fp-contract=off")
+#pragma GCC target("avx,avx2,fma,bmi,bmi2,lzcnt,popcnt,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")
+#define LANE_TABLE	lane_op_avx512
+#include "lane_all.h"
+#endif

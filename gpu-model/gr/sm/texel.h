@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Texture and sampler headers, and single texels. Source: envytools rnndb/graph/g80_texture.xml. */
+#ifndef KVGPU_MODEL_GR_SM_TEXEL_H
+#define KVGPU_MODEL_GR_SM_TEXEL_H
+
+#include "exec.h"
+
+enum { TIC_1D, TIC_2D, TIC_3D, TIC_CUBE, TIC_1D_ARRAY, TIC_2D_ARRAY, TIC_1D_BUFFER, TIC_2D_NO_MIPMAP, TIC_CUBE_ARRAY };
+enum { WRAP_REPEAT, WRAP_MIRROR, WRAP_EDGE, WRAP_BORDER, WRAP_OGL, WRAP_MIRROR_EDGE, WRAP_MIRROR_BORDER, WRAP_MIRROR_OGL };
+
+struct texture {
+	const struct texel_format *format;
+	uint8_t type[4];		/* of R, G, B, A: G80_TIC_TYPE */
+	uint8_t source[4];		/* of x, y, z, w: G80_TIC_SOURCE */
+	uint64_t addr;
+	unsigned int target;
+	bool pitch_layout, srgb, normalized;
+	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
+	uint32_t pitch, width, height, depth;	/* depth: of layers for arrays and cubes */
+	unsigned int first_level, last_level, levels;
+};
+
+struct sampler {
+	uint8_t wrap[3];
+	bool compare, force_unnormalized;
+	unsigned int compare_func, mag, min, mip;
+	float bias, min_lod, max_lod;
+	uint32_t border[4];
+};
+
+/* a texel as the shader gets it before swizzling: floats' bits, or integers */
+struct texel {
+	uint32_t c[4];
+};
+
+/* 0, or STEP_STOP after recording what is wrong */
+enum step texture_header(struct warp *w, uint32_t index, struct texture *t);
+enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
+/* @x, @y, @z inside the level; @layer inside the array */
+enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x, uint32_t y, uint32_t z,
+		      uint32_t layer, struct texel *out);
+bool texture_is_integer(const struct texture *t);
+uint32_t level_size(uint32_t size, unsigned int level);
+/* where the swizzle takes component @i from */
+uint32_t texel_source(const struct texture *t, const struct texel *v, unsigned int i);
+
+#endif

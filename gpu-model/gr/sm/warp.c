@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The instruction loop of a warp, and how it ends in an error. */
+#include "exec.h"
+
+static void record(struct warp *w, enum sm_result result, uint32_t warp_esr, uint32_t global_esr)
+{
+	struct run *r = w->t->run;
+
+	pthread_mutex_lock(&r->lock);
+	if (r->result == SM_DONE || r->result == SM_AGAIN) {
+		r->result = result;
+		sm_place(w->cta->sm, &r->grid->trap.gpc, &r->grid->trap.tpc);
+		r->grid->trap.warp_esr = warp_esr;
+		r->grid->trap.global_esr = global_esr;
+		r->grid->trap.pc = w->pc;
+	}
+	pthread_mutex_unlock(&r->lock);
+	atomic_store(&r->halt, true);
+}
+
+enum step warp_trap(struct warp *w, uint32_t warp_esr)
+{
+	record(w, SM_TRAP, warp_esr, 0);
+	return STEP_STOP;
+}
+
+enum step warp_trap_global(struct warp *w, uint32_t global_esr)
+{
+	record(w, SM_TRAP, 0, global_esr);
+	return STEP_STOP;
+}
+
+enum step warp_fault(struct warp *w)
+{
+	record(w, SM_FAULT, 0, 0);
+	return STEP_STOP;
+}
+
+/* the constant operand's value; false when the warp was stopped */
+static bool fetch_constant(struct warp *w, const struct uop *u)
+{
+	const struct sm_operand *o = &u->in->src[u->csrc];
+	bool control = u->in->op >= SM_BRA && u->in->op <= SM_PCNT;	/* their offset is the instruction's */
+
+	w->uniform = 0;
+	return const_read(w, o->bank, control ? (uint32_t)u->in->offset : o->offset, &w->uniform, u->wide_constant ? 8 : 4, WARP_INVALID_CONST_ADDR);
+}
+
+/* slow parts of an instruction's beginning; false when it does nothing or *@stop */
+static bool prepare(struct warp *w, const struct uop *u, uint32_t *m, bool *stop)
+{
+	*stop = false;
+	if (u->top > w->t->run->regs) {
+		warp_trap(w, WARP_OOR_REG);
+		*stop = true;
+		return false;
+	}
+	if (u->conditional) {
+		*m &= cc_lanes(w, u->in->cc_test);
+		if (!*m)
+			return false;
+	}
+	if (u->constant && !fetch_constant(w, u)) {
+		*stop = true;
+		return false;
+	}
+	return true;
+}
+
+enum step warp_run(struct warp *w, uint64_t budget)
+{
+	struct sm_thread *t = w->t;
+	const uint32_t regs = t->run->regs;
+	const struct code_line *line = NULL;
+	uint32_t base = 0;
+	enum step s = STEP_NEXT;
+	uint64_t left = budget;
+	bool stop;
+
+	while (left) {
+		const struct uop *u;
+		uint32_t m, off = w->pc - base;
+
+		if (off >= LINE_BYTES || !line) {
+			line = code_line(t, w->pc);
+			if (!line) {
+				s = warp_fault(w);
+				break;
+			}
+			base = line->pc;
+			off = w->pc - base;
+		}
+		u = &line->uop[off / SM_INSN_BYTES];
+		if (off % 64 == 0) {		/* scheduling words */
+			w->pc += SM_INSN_BYTES;
+			continue;
+		}
+		left--;
+		m = w->active & (u->guard_not ? ~w->p[u->guard] : w->p[u->guard]);
+		if (!m) {
+			w->pc += SM_INSN_BYTES;
+			continue;
+		}
+		if (__builtin_expect(u->top > regs || u->conditional || u->constant, 0)) {
+			if (!prepare(w, u, &m, &stop)) {
+				if (stop) {
+					s = STEP_STOP;
+					break;
+				}
+				w->pc += SM_INSN_BYTES;
+				continue;
+			}
+		}
+		s = u->run(w, u, m);
+		if (__builtin_expect(s == STEP_NEXT, 1)) {
+			if (__builtin_expect(u->join, 0)) {
+				w->active &= ~m;
+				if (!w->active) {
+					s = stack_pop(w);
+					if (s == STEP_JUMP)
+						continue;
+					break;
+				}
+			}
+			w->pc += SM_INSN_BYTES;
+			continue;
+		}
+		if (s == STEP_WAIT) {
+			w->pc += SM_INSN_BYTES;
+			if (u->join) {
+				w->active &= ~m;
+				if (!w->active && stack_pop(w) == STEP_STOP)
+					s = STEP_STOP;
+			}
+		}
+		if (s != STEP_JUMP)
+			break;
+	}
+	w->issued += budget - left;
+	return s;
+}

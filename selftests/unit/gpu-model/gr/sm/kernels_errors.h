@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How grids end that do not end well. Included by kernels_test.c. */
+#ifndef KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
+#define KVGPU_SELFTESTS_SM_KERNELS_ERRORS_H
+
+#include <gk110/mmu.h>
+
+static enum sm_result store_at(struct rig *r, uint64_t va)
+{
+	struct rig_kernel k = kernel(r, "store_at");
+	struct { uint64_t p; uint32_t v; } p = { va, 7 };
+
+	return rig_launch(r, &k, one, one, 0, &p, 12);
+}
+
+static void an_unmapped_page_is_a_fault_of_the_l1(void **state)
+{
+	struct rig *r = *state;
+	uint64_t va = rig_alloc(r, 3 * 4096);
+
+	va = (va + 4095) & ~4095ull;
+	ok(r, store_at(r, va));
+	assert_int_equal(*(uint32_t *)rig_host(r, va), 7);
+	rig_unmap(r, va);
+	assert_int_equal(store_at(r, va), SM_FAULT);
+	assert_int_equal(atomic_load(&r->g->gr->sm->l1[0].faults), 1);
+	assert_int_equal(store_at(r, 0), SM_FAULT);
+	assert_int_equal(store_at(r, 1ull << 40), SM_FAULT);
+}
+
+static void a_misaligned_store_traps(void **state)
+{
+	struct rig *r = *state;
+	uint64_t va = rig_alloc(r, 64);
+
+	assert_int_equal(store_at(r, va + 2), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, WARP_MISALIGNED_ADDR);
+	assert_int_equal(r->grid.trap.global_esr, 0);
+}
+
+static void shared_memory_has_an_end(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "shared_at");
+	struct { uint64_t out; uint32_t off; } p = { rig_alloc(r, 128), 63 };
+
+	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12));
+	assert_int_equal(*(uint32_t *)rig_host(r, p.out), 5);
+	p.off = 64;
+	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, WARP_OOR_ADDR);
+}
+
+static void trap_stops_the_grid(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "trap_now");
+	uint64_t out = rig_alloc(r, 16);
+	uint32_t *w = rig_host(r, out);
+
+	assert_int_equal(rig_launch(r, &k, one, one, 0, &out, 8), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, 0);
+	assert_int_equal(r->grid.trap.global_esr, GLOBAL_BPT_INT);
+	assert_int_equal(w[0], 1);
+	assert_int_equal(w[2], 0);
+	w[1] = 1;
+	ok(r, rig_launch(r, &k, one, one, 0, &out, 8));
+	assert_int_equal(w[2], 1);
+}
+
+static void *reset_soon(void *arg)
+{
+	struct rig *r = arg;
+
+	usleep(20000);
+	atomic_store(&r->stop, true);		/* a preemption alone changes nothing */
+	usleep(20000);
+	atomic_fetch_add(&r->g->gr->resets, 1);
+	return NULL;
+}
+
+static void an_endless_kernel_ends_with_a_reset(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "endless");
+	uint64_t p = rig_alloc(r, 4);
+	struct timespec a, b;
+	pthread_t t;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	assert_int_equal(pthread_create(&t, NULL, reset_soon, r), 0);
+	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ 3, 1, 1 }, one, 0, &p, 8), SM_RESET);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	pthread_join(t, NULL);
+	assert_true((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= 40);
+	atomic_store(&r->stop, false);
+	*(uint32_t *)rig_host(r, p) = 0x600d;
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 3, 1, 1 }, one, 0, &p, 8));
+}
+
+static void preemption_is_at_cta_boundaries(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "atomics");
+	struct { uint64_t w, q, f, out; uint32_t n; } p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8),
+							    rig_alloc(r, 2 * N * 4), N };
+	uint32_t *w = rig_host(r, p.w);
+	enum sm_result ret = SM_AGAIN;
+
+	atomic_store(&r->stop, true);
+	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 36),
+			 SM_AGAIN);
+	assert_int_equal(r->grid.warps_done, 0);
+	atomic_store(&r->stop, false);
+	r->grid.warps_done = 3 * 8;		/* as if three CTAs had run */
+	ret = rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 36);
+	ok(r, ret);
+	assert_int_equal(w[0], N * (N - 1) / 2 - 768 * 767 / 2);
+	r->grid.warps_done = 0;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void a_paced_grid_takes_the_time_its_rate_asks(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "sgemm");
+	struct { uint64_t a, b, c; uint32_t n; } p = { rig_alloc(r, 16384), rig_alloc(r, 16384), rig_alloc(r, 16384), 64 };
+	uint64_t before = sm_instructions(r->g), count;
+	double t;
+
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
+	count = sm_instructions(r->g) - before;
+	r->pacer.per_s = count * 4;
+	t = seconds();
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
+	t = seconds() - t;
+	assert_int_equal(sm_instructions(r->g) - before, 2 * count);
+	assert_true(t > 0.24);
+}
+
+static void changed_code_is_executed_as_it_is_now(void **state)
+{
+	struct rig *r = *state;
+	const uint64_t program[] = {
+		0x64c03c00281c0002,		/* MOV R0, c[0x0][0x140] */
+		0x64c03c00289c0006,		/* MOV R1, c[0x0][0x144] */
+		0x740000091a1fc00a,		/* MOV32I R2, 0x1234 */
+		0xe4800000001c0008,		/* ST.E [R0], R2 */
+		0x18000000001c003c,		/* EXIT */
+	};
+	struct rig_kernel k = rig_program(r, program, 5, 8);
+	uint64_t out = rig_alloc(r, 16), *code = rig_host(r, k.code);
+	uint32_t *w = rig_host(r, out);
+
+	ok(r, rig_launch(r, &k, one, one, 0, &out, 8));
+	assert_int_equal(*w, 0x1234);
+	code[3] += 1ull << 23;
+	ok(r, rig_launch(r, &k, one, one, 0, &out, 8));
+	assert_int_equal(*w, 0x1235);
+	code[5] = ~0ull;
+	assert_int_equal(rig_launch(r, &k, one, one, 0, &out, 8), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, WARP_ILLEGAL_ENCODING);
+}
+
+static void registers_and_constants_have_bounds(void **state)
+{
+	struct rig *r = *state;
+	const uint64_t high[] = { 0x740000091a1fc002ull | 40ull << 2, 0x18000000001c003c };	/* MOV32I R40, 0x1234 */
+	const uint64_t bank[] = { 0x64c03c00281c0002ull | 5ull << 39, 0x18000000001c003c };	/* MOV R0, c[0x5][0x140] */
+	struct rig_kernel k = rig_program(r, high, 2, 48);
+
+	ok(r, rig_launch(r, &k, one, one, 0, NULL, 0));
+	k.regs = 40;
+	assert_int_equal(rig_launch(r, &k, one, one, 0, NULL, 0), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, WARP_OOR_REG);
+	k = rig_program(r, bank, 2, 8);
+	assert_int_equal(rig_launch(r, &k, one, one, 0, NULL, 0), SM_TRAP);
+	assert_int_equal(r->grid.trap.warp_esr, WARP_INVALID_CONST_ADDR);
+}
+
+static void local_memory_must_fit_an_sm(void **state)
+{
+	struct rig *r = *state;
+	struct rig_kernel k = kernel(r, "store_at");
+	struct { uint64_t p; uint32_t v; } p = { rig_alloc(r, 64), 7 };
+
+	r->qmd.shader_local_memory_low_size = 64 * RIG_STACK;
+	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, 12));
+	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 64, 1, 1 }, 0, &p, 12), SM_NO_TEMP);
+	r->qmd.shader_local_memory_low_size = RIG_STACK;
+}
+
+#endif

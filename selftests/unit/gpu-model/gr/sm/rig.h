@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The shader machine by itself: real MMU, page tables and TLBs, no front end. Programs are words or cubins (as ptxas makes
+ * them); memory is video memory that an address space maps.
+ */
+#ifndef KVGPU_SELFTESTS_SM_RIG_H
+#define KVGPU_SELFTESTS_SM_RIG_H
+
+#include "gr/sm.h"
+
+#define RIG_PARAM	0x140		/* where sm_35 code looks for its parameters in bank 0 */
+#define RIG_LOCAL_WINDOW	0xff000000u
+#define RIG_SHARED_WINDOW	0xfe000000u
+#define RIG_STACK	512u		/* bytes of local memory that a thread gets */
+
+struct rig {
+	struct gk110 *g;
+	struct fake *f;
+	struct fake_vm *vm;
+	struct mmu_space space;
+	struct sm_grid grid;		/* of the last launch; class state is kept between launches */
+	struct pacer pacer;
+	atomic_bool stop;
+	uint64_t next;			/* video memory, and its address */
+	struct qmd qmd;			/* fields that launches start from */
+};
+
+struct rig *rig_create(uint64_t vram);
+void rig_destroy(struct rig *r);
+/* address of @size zeroed bytes; rig_host() is the same memory for the test */
+uint64_t rig_alloc(struct rig *r, uint64_t size);
+void *rig_host(struct rig *r, uint64_t va);
+void rig_unmap(struct rig *r, uint64_t va);
+
+struct rig_kernel {
+	uint64_t code;			/* address of its first word */
+	unsigned int regs;
+	uint32_t shared;
+	uint64_t cbuf[QMD_NR_CBUF];
+	uint32_t cbuf_size[QMD_NR_CBUF];
+	uint32_t param_size;
+};
+
+struct rig_dim {
+	uint32_t x, y, z;
+};
+
+/* @words without scheduling words: those are put in */
+struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n, unsigned int regs);
+/* a kernel of a cubin; false when there is none of the name, or it holds what the rig does not know */
+bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name, struct rig_kernel *k);
+enum sm_result rig_launch(struct rig *r, struct rig_kernel *k, struct rig_dim grid, struct rig_dim block,
+			  uint32_t dynamic_shared, const void *param, uint32_t param_size);
+
+#endif
