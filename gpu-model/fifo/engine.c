@@ -56,7 +56,7 @@ uint32_t engine_status(struct gk110 *g, unsigned int idx)
 	e = &g->fifo->eng[idx];
 	if (e->on)
 		stat |= status_id(e->on) | PFIFO_STATUS_VALID;
-	if (e->faulted)
+	if (e->faulted || e->injected)
 		stat |= PFIFO_STATUS_FAULTED;
 	if (atomic_load(&e->busy) || (e->on && engine_halted(g, e)))
 		stat |= PFIFO_STATUS_BUSY;
@@ -379,7 +379,7 @@ void fifo_engine_reset(struct gk110 *g, unsigned int engine)
 	}
 	if (e->e->ops && e->e->ops->reset)
 		e->e->ops->reset(g, e->e->inst);
-	e->faulted = e->stuck = e->evict = false;
+	e->faulted = e->injected = e->stuck = e->evict = false;
 	e->on = NULL;
 	e->chsw_since = 0;
 	sched_wake_all(f);

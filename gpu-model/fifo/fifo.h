@@ -86,6 +86,7 @@ struct feng {
 	struct fchan *next;		/* being switched to */
 	bool switching;
 	bool faulted;
+	bool injected;			/* a fault was forced while nobody was on it */
 	bool stuck;			/* a context switch failed without a fault: it never ends */
 	bool evict;			/* a preempt wants the resident context saved; the keeper does it */
 	atomic_bool busy;		/* executing a method */
@@ -269,6 +270,7 @@ bool fault_release(struct pbdma *p);
 void fault_check(struct gk110 *g);
 void fault_clear(struct gk110 *g, uint32_t runlists);
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val);
+void fault_inject_release(struct gk110 *g, unsigned int engine);
 void fault_mark(struct gk110 *g, struct feng *e);
 void *keeper_main(void *arg);
 

@@ -112,7 +112,12 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 
 /* ------------------------------------------------------------------ injection */
 
-/* PFIFO_FAULT_INJECT: a fault of the unit that software names, by the channel that is on the engine */
+/*
+ * PFIFO_FAULT_INJECT: a fault of the unit that software names, by the channel that is on the engine. With nobody on it the
+ * engine shows the fault until the trigger is released or the engine is reset: gk104_fifo_recover_engn() of Linux 6.1 takes
+ * the channel off first, then waits for FAULTED, then writes 0. Open: whether an idle engine takes work meanwhile; here it
+ * does.
+ */
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 {
 	struct fifo *f = g->fifo;
@@ -122,13 +127,23 @@ void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 	f->inject.unit = FIELD_GET(PFIFO_FAULT_INJECT_UNIT, val);
 	f->inject.client = e ? e->e->hub_client : 0;
 	mmu_fault(g, &f->inject, e && e->on ? &e->on->c.vm : &none, 0, MMU_PDE, ACC_READ, MMU_LOCKED);
-	if (!e || !e->on)
+	if (!e)
 		return;
+	if (!e->on) {
+		e->injected = true;
+		return;
+	}
 	fault_mark(g, e);
 	e->chsw_since = 0;
 	if (e->owner >= 0 && e->owner < GK110_MAX_PBDMA && f->pbdma[e->owner].fc)
 		atomic_store(&f->pbdma[e->owner].fc->c.stop, true);
 	sched_wake_all(f);
+}
+
+void fault_inject_release(struct gk110 *g, unsigned int engine)
+{
+	if (engine < g->nr_engines)
+		g->fifo->eng[engine].injected = false;
 }
 
 /* ------------------------------------------------------------------ the keeper */

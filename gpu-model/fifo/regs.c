@@ -70,14 +70,24 @@ static bool read_only(uint32_t reg)
 	       reg == PFIFO_BIND_ERROR || reg == PFIFO_SCHED_ERROR || reg == PFIFO_TIME_LOW || reg == PFIFO_TIME_HIGH;
 }
 
+/* the register was written; @pull: with a trigger */
+static void fault_trigger(struct gk110 *g, unsigned int engine, bool pull)
+{
+	uint32_t val = reg_get(g, PFIFO_FAULT_INJECT(engine));
+
+	if (pull)
+		fault_inject(g, engine, val);
+	else if (!(val & PFIFO_FAULT_INJECT_VALID))
+		fault_inject_release(g, engine);
+}
+
 static void plain_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	if (read_only(reg))
 		return;
 	reg_merge(g, reg, val, be);
-	if (reg >= PFIFO_FAULT_INJECT(0) && reg < PFIFO_FAULT_INJECT(PFIFO_FAULT_INJECT_NR) &&
-	    (val & PFIFO_FAULT_INJECT_VALID))
-		fault_inject(g, (reg - PFIFO_FAULT_INJECT(0)) / 4, reg_get(g, reg));
+	if (reg >= PFIFO_FAULT_INJECT(0) && reg < PFIFO_FAULT_INJECT(PFIFO_FAULT_INJECT_NR))
+		fault_trigger(g, (reg - PFIFO_FAULT_INJECT(0)) / 4, val & be & PFIFO_FAULT_INJECT_VALID);
 }
 
 void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)

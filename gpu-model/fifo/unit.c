@@ -165,7 +165,7 @@ void fifo_reset_hw(struct gk110 *g)
 	for (i = 0; i < g->nr_engines; i++) {
 		f->eng[i].resets++;	/* a switch in progress is not PFIFO's any more */
 		f->eng[i].on = NULL;
-		f->eng[i].faulted = f->eng[i].stuck = f->eng[i].evict = false;
+		f->eng[i].faulted = f->eng[i].injected = f->eng[i].stuck = f->eng[i].evict = false;
 		f->eng[i].chsw_since = 0;
 	}
 	f->error = 0;

@@ -361,6 +361,37 @@ static void test_preempt_while_saving_faults(void **state)
 	others_go_on(1);
 }
 
+/* ------------------------------------------------------------------ a forced fault with nobody on the engine */
+
+/* gk104_fifo_recover_engn() of Linux 6.1: the channel is off already, FAULTED is waited for, then the trigger is released */
+static void test_forced_fault_on_an_idle_engine(void **state)
+{
+	chans(2, 0);
+	wr(0x2a30 + 4 * CE0, 0x100 | FAULT_UNIT_CE0);
+	assert_int_equal(rd(0x2640 + 8 * CE0), 0x40000000);
+	assert_int_equal(rd(0x2640 + 8 * GR), 0);
+	assert_int_equal(rd(0x259c), 1u << FAULT_UNIT_CE0);
+	assert_int_equal(rd(0x262c), 0);			/* nobody's runlist stops */
+	stays(rd(0x2640 + 8 * CE0) & 0x40000000);
+	wr(0x2a30 + 4 * CE0, 0);
+	assert_int_equal(rd(0x2640 + 8 * CE0), 0);
+	wr(0x259c, 1u << FAULT_UNIT_CE0);
+	wr(0x2100, 0x10000000);
+	others_go_on(1);
+}
+
+static void test_reset_ends_a_forced_fault(void **state)
+{
+	chans(2, 0);
+	wr(0x2a30 + 4 * GR, 0x100);
+	assert_int_equal(rd(0x2640), 0x40000000);
+	reset_engine(GR);
+	assert_int_equal(rd(0x2640), 0);
+	wr(0x259c, 1);
+	wr(0x2100, 0x10000000);
+	others_go_on(1);
+}
+
 /* ------------------------------------------------------------------ software methods, PBDMA errors: gf100_runq_intr */
 
 static void test_illegal_method_kills(void **state)
@@ -441,7 +472,8 @@ int main(void)
 		T_ONE(test_hung_copy), T_ONE(test_dead_context_switch),
 		T_ONE(test_no_timeout_when_switched_off), T_ONE(test_exception_acknowledged),
 		T_ONE(test_exception_never_acknowledged), T_ONE(test_reset_in_the_middle), T_ONE(test_save_faults),
-		T_ONE(test_preempt_while_saving_faults), T_ONE(test_illegal_method_kills), T(test_pfifo_reset),
+		T_ONE(test_preempt_while_saving_faults), T(test_forced_fault_on_an_idle_engine),
+		T(test_reset_ends_a_forced_fault), T_ONE(test_illegal_method_kills), T(test_pfifo_reset),
 		T(test_stop_and_start),
 	};
 
