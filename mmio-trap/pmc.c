@@ -108,8 +108,8 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PMC_ENABLE_UNK20C, FILE, FILE, .src = SRC_RNN, .why = "enables of unknown units, swallowed"),
 	KVGPU_LINE(PMC_UNK260(0), FILE, FILE, .count = PMC_UNK260_NR, .src = SRC_NV,
 		   .why = "gate while GR microcode is loaded; the guest's falcons are virtual"),
-	KVGPU_LINE(PMC_INTR_MASK(0), FILE, EMULATE, .count = PMC_NR_LEAF, .write = gate_write, .src = SRC_NVRNN,
-		   .why = "which of this vGPU's sources show"),
+	KVGPU_LINE(PMC_INTR_MASK(0), FILE, EMULATE, .count = PMC_NR_LEAF, .reset = ~0u, .write = gate_write, .src = SRC_NVRNN,
+		   .why = "which of this vGPU's sources show; all after POST: nouveau before Linux 6.2 does not write it"),
 	KVGPU_LINE(PMC_NEW_ID, CONST, CONST, .read = new_id_read, .src = SRC_RNN, .why = "which chip, newer form"),
 };
 

@@ -165,7 +165,7 @@ static void gate(struct guest *g, struct naive *n)
 
 static void tree_is_as_computed(void **state)
 {
-	struct naive n = { .ce_en = { 7, 7, 7 } };
+	struct naive n = { .ce_en = { 7, 7, 7 }, .mask = { ~0u, ~0u } };
 	struct guest *g = guest_new();
 	unsigned int i, raised = 0;
 
@@ -263,6 +263,19 @@ static uint32_t time_low(struct guest *g)
 	return kvgpu_trap_read(&g->t, PTIMER_TIME_LOW, g->now);
 }
 
+/* nouveau before Linux 6.2 enables the output and never writes the mask */
+static void nothing_is_masked_after_power_on(void **state)
+{
+	struct guest *g = guest_new();
+
+	wr(g, PMC_INTR_EN(0), PMC_INTR_EN_HARDWARE);
+	wr(g, PTIMER_INTR_EN, 1);
+	kvgpu_trap_alarm(&g->t, g->t.ptimer_alarm);
+	assert_int_equal(rd(g, PMC_INTR(0)), 1u << PMC_INTR_TIMER);
+	assert_true(g->t.line);
+	guest_free(g);
+}
+
 static void alarm_rings_when_the_low_word_comes(void **state)
 {
 	struct guest *g = guest_new();
@@ -316,6 +329,7 @@ int main(void)
 		cmocka_unit_test(tree_is_as_computed),
 		cmocka_unit_test(handler_of_nouveau),
 		cmocka_unit_test(rearm_with_the_line_high_sends_again),
+		cmocka_unit_test(nothing_is_masked_after_power_on),
 		cmocka_unit_test(alarm_rings_when_the_low_word_comes),
 		cmocka_unit_test(the_time_is_the_cards),
 	};
