@@ -140,7 +140,10 @@ int hw_bar_init(struct kvgpu_hw *hw)
 	ret = ret ?: bootstrap_bar1(hw);
 	ret = ret ?: check_pool(hw);
 	ret = ret ?: finish_bar1(hw);
-	return ret ?: init_bar3(hw);
+	if (ret)
+		return ret;
+	hw->p->userd_mirror = ioremap_wc(hw->bar1_phys + KVGPU_USERD_SIZE, KVGPU_MIRROR_SIZE);
+	return hw->p->userd_mirror ? init_bar3(hw) : -ENOMEM;
 }
 
 static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
@@ -159,6 +162,8 @@ void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);
 	hw_wr(hw, HOSTMEM_BAR1, 0);
+	if (hw->p->userd_mirror)
+		iounmap(hw->p->userd_mirror);
 	free_tables(hw, &hw->p->bar3);
 	free_tables(hw, &hw->p->bar1);
 }
@@ -192,6 +197,15 @@ void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
 	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, page.v >> GMMU_ADDR_SHIFT);
 
 	kvgpu_hw_bar_set(hw, 1, group, &pte, 1);
+	kvgpu_hw_bar_set(hw, 1, (KVGPU_USERD_SIZE >> PAGE_SHIFT) + group, &pte, 1);
 	if (kvgpu_hw_bar_flush(hw, 1))
 		dev_err_ratelimited(&hw->pdev->dev, "BAR1 flush timed out\n");
+}
+
+void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put)
+{
+	void __iomem *at = hw->p->userd_mirror + id.v * USERD_SIZE;
+
+	*gp_get = ioread32(at + USERD_GP_GET);
+	*gp_put = ioread32(at + USERD_GP_PUT);
 }

@@ -214,6 +214,7 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 		return ret;
 	read_seeds(hw);
 	t->strap = hw_rd(hw, 0x101000);		/* straps, rnndb PSTRAPS */
+	hw->p->calibrated = hw_sensor_calibrated(hw);
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
 	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
 	for (p = 0; p < t->nr_pbdma; p++)

@@ -3,6 +3,8 @@
  * PFIFO: initialisation, the channel table, runlists and preemption. Each register pair that works in two steps has one
  * lock. Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
+#include <linux/mm.h>
+
 #include "hw/internal.h"
 
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)	/* each channel in a group of its own */
@@ -18,6 +20,12 @@ static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 	hw_wr(hw, base + PBDMA_INTR0_EN, ~(u32)PBDMA_INTR0_LBREQ);
 	hw_wr(hw, base + PBDMA_INTR1, ~0u);
 	hw_wr(hw, base + PBDMA_INTR1_EN, ~0u);
+}
+
+static int init_list(struct kvgpu_hw *hw, struct hw_list *l)
+{
+	l->copy = kvmalloc(RUNL_BYTES, GFP_KERNEL);
+	return l->copy ? kvgpu_hw_vram_alloc(hw, RUNL_BYTES, PAGE_SIZE, &l->mem) : -ENOMEM;
 }
 
 int hw_fifo_init(struct kvgpu_hw *hw)
@@ -36,8 +44,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 		init_pbdma(hw, i);
 	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);	/* window at BAR1 offset 0 */
 	for (r = 0; r < hw->topo.nr_runl; r++)
-		for (i = 0; i < 2; i++) {
-			ret = kvgpu_hw_vram_alloc(hw, RUNL_BYTES, PAGE_SIZE, &p->runl[r].list[i]);
+		for (i = 0; i < HW_RUNL_LISTS; i++) {
+			ret = init_list(hw, &p->runl[r].list[i]);
 			if (ret)
 				return ret;
 		}
@@ -54,8 +62,10 @@ void hw_fifo_fini(struct kvgpu_hw *hw)
 	hw_wr(hw, PFIFO_INTR_EN, 0);
 	hw_mask(hw, PMC_ENABLE, PMC_ENABLE_FIFO, 0);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++)
-		for (i = 0; i < 2; i++)
-			kvgpu_hw_vram_free(hw, &hw->p->runl[r].list[i]);
+		for (i = 0; i < HW_RUNL_LISTS; i++) {
+			kvgpu_hw_vram_free(hw, &hw->p->runl[r].list[i].mem);
+			kvfree(hw->p->runl[r].list[i].copy);
+		}
 }
 
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
@@ -88,33 +98,57 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 	return hw_rd(hw, PCCSR_CHAN(id.v));
 }
 
-/*
- * Two buffers a runlist: the one that the chip may still read is not written. The host's copy channel is always a member
- * of its runlist, whatever the caller lists.
- */
+/* the list with these entries if it is still there, else the one that was not used for longest; never the current one */
+static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy, bool *same)
+{
+	struct hw_list *l, *oldest = NULL;
+
+	for (l = r->list; l < r->list + HW_RUNL_LISTS; l++) {
+		*same = l->used && l->nr == nr && l->host == copy && !memcmp(l->copy, entries, nr * sizeof(u64));
+		if (*same)
+			return l;
+		if (l != r->cur && (!oldest || l->used < oldest->used))
+			oldest = l;
+	}
+	return oldest;
+}
+
+/* the host's copy channel is always a member of its runlist, whatever the caller lists */
+static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
+{
+	u32 i;
+
+	memcpy(l->copy, entries, nr * sizeof(u64));
+	l->nr = nr;
+	l->host = copy;
+	if (copy)
+		hw_vram_wr64(&l->mem, 0, FIELD_PREP(RUNLIST_ID, HW_COPY_CHID));
+	for (i = 0; i < nr; i++)
+		hw_vram_wr64(&l->mem, (i + copy) * RUNLIST_ENTRY_SIZE, entries[i]);
+	return kvgpu_hw_flush_writes(hw);
+}
+
+/* a list that the chip may still read is not written */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
-	bool copy = hw->p->copy.up && hw->p->copy.runl == runl;
+	bool copy = hw->p->copy.up && hw->p->copy.runl == runl, same;
 	struct hw_runl *r = &hw->p->runl[runl];
-	struct kvgpu_vram *list;
-	u32 i;
-	int ret;
+	struct hw_list *l;
+	int ret = 0;
 
 	if (nr + copy > RUNL_MAX_ENTRIES)
 		return -ENOSPC;
 	mutex_lock(&hw->p->runl_lock);
-	r->cur ^= 1;
-	list = &r->list[r->cur];
-	if (copy)
-		hw_vram_wr64(list, 0, FIELD_PREP(RUNLIST_ID, HW_COPY_CHID));
-	for (i = 0; i < nr; i++)
-		hw_vram_wr64(list, (i + copy) * RUNLIST_ENTRY_SIZE, entries[i]);
-	ret = kvgpu_hw_flush_writes(hw);
+	l = choose_list(r, entries, nr, copy, &same);
+	if (!same)
+		ret = write_list(hw, l, entries, nr, copy);
 	if (!ret) {
-		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, list->at.v >> 12));
+		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> 12));
 		hw_wr(hw, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runl) | (nr + copy));
 		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0, RUNL_WAIT_US);
 	}
+	l->used = ret ? 0 : ++r->submits;
+	r->cur = l;
 	hw->stats.runlists++;
 	mutex_unlock(&hw->p->runl_lock);
 	return ret;
@@ -146,6 +180,18 @@ void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl)
 {
 	hw_wr(hw, PFIFO_RUNLIST_ERROR, BIT(runl));
+}
+
+void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms)
+{
+	u32 ticks = div_u64((u64)ms * NSEC_PER_MSEC, 1024);
+
+	hw_wr(hw, PFIFO_ENG_TIMEOUT, PFIFO_TIMEOUT_ENABLE | FIELD_PREP(PFIFO_ENG_TIMEOUT_PERIOD, ticks));
+}
+
+u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p)
+{
+	return hw_rd(hw, PFIFO_PBDMA_STATUS(p));
 }
 
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine)

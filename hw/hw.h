@@ -4,8 +4,8 @@
  * bounded (-ETIMEDOUT). Functions sleep unless marked otherwise. What the chip tells goes up through struct kvgpu_hw_events.
  *
  * Video memory: [0, 256 KiB) and the last 1 MiB are left alone; the host pool lies below the last MiB; all else is for
- * partitions. BAR1: USERD window at 0 (2 MiB), then slices for vGPUs, the top KVGPU_POOL_SIZE shows the pool. BAR3 is all
- * slices. Both are translated by host-owned tables, one 4 KiB entry per page.
+ * partitions. BAR1: USERD window at 0 (2 MiB), its mirror, slices for vGPUs, the top KVGPU_POOL_SIZE shows the pool. BAR3 is
+ * all slices. Both are translated by host-owned tables, one 4 KiB entry per page.
  */
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
@@ -18,6 +18,7 @@
 
 #define KVGPU_POOL_SIZE		(64ul << 20)
 #define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 at BAR1 offset 0 */
+#define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE	/* behind it the same pages again, for the host to look at */
 
 struct kvgpu_fw;	/* parsed firmware file, hw/firmware.c */
 
@@ -99,12 +100,25 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
+/* how long the chip lets a context switch take before it reports a hang (0x2a0c) */
+void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms);
 u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
+/* 0x3080 of PBDMA @p: the layout of an engine's status, without BUSY */
+u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
+/* the words by which a guest and a channel talk, as they are in memory; a read of BAR1, not of a register */
+void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
+/* an interrupt that the chip holds and nobody came for is served as if it had been raised; true if there is one */
+bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);
 void kvgpu_hw_gr_ack(struct kvgpu_hw *hw);
 void kvgpu_hw_ce_ack(struct kvgpu_hw *hw, u8 engine, u32 intr);
 /* resets one engine and brings it back (GR: power, registers, FECS); the resident context is lost, all others survive */
 int kvgpu_hw_engine_reset(struct kvgpu_hw *hw, u8 engine);
+
+/* what the card reports; -ENODATA */
+enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
+int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
+int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 
 /* host copies: video memory by physical address, system memory by DMA address; complete on return */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);

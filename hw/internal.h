@@ -36,9 +36,19 @@ struct hw_copy {
 	bool up;
 };
 
+/* lists that were submitted lately: one that comes again needs not be written again */
+#define HW_RUNL_LISTS	10
+
 struct hw_runl {
-	struct kvgpu_vram list[2];
-	u8 cur;
+	struct hw_list {
+		struct kvgpu_vram mem;
+		u64 *copy;
+		u32 nr;
+		bool host;			/* begins with the host's copy channel */
+		u64 used;			/* when it was last submitted; 0: never */
+	} list[HW_RUNL_LISTS];
+	struct hw_list *cur;			/* the chip may still read it */
+	u64 submits;
 };
 
 struct hw_gr {
@@ -73,6 +83,8 @@ struct kvgpu_hw_priv {
 	u32 runl_blocked;
 	struct hw_copy copy;
 	struct hw_gr gr;
+	void __iomem *userd_mirror;
+	bool calibrated;			/* the temperature sensor */
 	int irq;
 };
 
@@ -137,6 +149,9 @@ int hw_fifo_init(struct kvgpu_hw *hw);
 void hw_fifo_fini(struct kvgpu_hw *hw);
 int hw_copy_init(struct kvgpu_hw *hw);
 void hw_copy_fini(struct kvgpu_hw *hw);
+
+/* sensors.c */
+bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 
 /* firmware.c */
 int hw_fw_load(struct kvgpu_hw *hw);

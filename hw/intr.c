@@ -281,6 +281,15 @@ static irqreturn_t thread(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
+bool kvgpu_hw_intr_look(struct kvgpu_hw *hw)
+{
+	if (!hw_rd(hw, PMC_INTR(PMC_LEAF_HOST)))
+		return false;
+	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
+	irq_wake_thread(hw->p->irq, hw);
+	return true;
+}
+
 int hw_intr_init(struct kvgpu_hw *hw)
 {
 	u32 mask = BIT(PMC_INTR_FIFO) | BIT(PMC_INTR_BUS) | BIT(PMC_INTR_PRIVRING);

@@ -221,7 +221,7 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 	bool tsg = c->htsg >= 0;
 
-	if (!c->ran || !kvgpu_hw_preempt(&gpu->hw, tsg, tsg ? c->htsg : c->hchid.v, machine_patience(c->vgpu)))
+	if (!c->ran || !machine_preempt_wait(c->vgpu, tsg, tsg ? c->htsg : c->hchid.v))
 		return true;
 	mutex_lock(&gpu->lock);
 	machine_isolate(gpu, c, EVENT_SCHED);
@@ -344,7 +344,7 @@ void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_g
 		c->vgpu = v;
 		c->gchid = id;
 		c->grunl = runl;
-		c->hrunl = v->gpu->hw.topo.engine[0].runl;	/* GR is the first: hw_chip_probe() */
+		c->hrunl = machine_gr_runl(v->gpu);
 		c->ginst = inst;
 		c->gtsg = c->htsg = -1;
 		INIT_HLIST_NODE(&c->by_inst);
@@ -382,6 +382,8 @@ void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, true);
+	if (machine_suspended(v->m))
+		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
 }
 
 void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
@@ -408,8 +410,11 @@ static void unbind_hw(struct kvgpu_chan *c)
 	int i, ret = -EBUSY;
 
 	mutex_lock(&gpu->lock);
-	if (!machine_wedged(gpu) && c->ran)
-		machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
+		machine_strike_for_reset(c->vgpu->m, 0);
+	/* a fault that it may have raised on its way out stops the whole runlist, and nobody will know whose it was */
+	if (!machine_wedged(gpu))
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !machine_wedged(gpu); i++) {
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
 		if (ret)
@@ -434,7 +439,7 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = c->listed = false;
 	mutex_lock(&v->gpu->lock);
 	c->dead = true;		/* nobody lists it again */
-	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) && machine_runlist_merge(v->gpu, c->hrunl))
+	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) && machine_runlist_changed(v->m, c->hrunl))
 		machine_wedge(v->gpu, "a runlist was not taken");
 	mutex_unlock(&v->gpu->lock);
 	unbind_hw(c);

@@ -45,6 +45,7 @@ static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
 	if (mask & BIT(31)) {
 		machine_chans_stop(v);
 		machine_settle(v);
+		machine_forgive(v);	/* a driver begins */
 		return;
 	}
 	for (n = rb_first(&v->chans); n; n = rb_next(n)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: kvgpu/<card>/{card,vgpus} and kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people:
+ * debugfs: kvgpu/<card>/{card,vgpus,sched} and kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people:
  * the format may change. Everything is read only.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 
-#include "mdev/vgpu.h"
+#include "mdev/machine.h"
 
 static struct dentry *root;
 
@@ -54,6 +54,33 @@ static int vgpus_show(struct seq_file *s, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vgpus);
+
+static int sched_show(struct seq_file *s, void *unused)
+{
+	struct kvgpu_gpu *gpu = s->private;
+	struct machine_slicer *sl = &gpu->chip->slicer;
+	struct kvgpu_machine *m;
+
+	mutex_lock(&gpu->lock);
+	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
+		   kvgpu_sched_policy_name(sl->sched.policy), div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms,
+		   sl->switches, sl->busy_ns);
+	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
+		   sl->open ? "" : sl->owner ? dev_name(sl->owner->v->vdev.dev) : "nobody", sl->sched.nr_ents,
+		   sl->sched.nr_runnable);
+	list_for_each_entry(m, &gpu->chip->live, node) {
+		const struct kvgpu_sched_ent *e = &m->slice.ent;
+
+		seq_printf(s, "%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n", m->v->id,
+			   e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
+			   (s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
+			   m->slice.work ? " work" : "", m->slice.busy ? " busy" : "", m->slice.parked ? " parked" : "",
+			   e->suspended ? " suspended" : "", e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
+	}
+	mutex_unlock(&gpu->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(sched);
 
 /* ------------------------------------------------------------------ one vGPU */
 
@@ -245,6 +272,7 @@ void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu)
 {
 	gpu->debugfs = debugfs_create_dir(pci_name(gpu->hw.pdev), root);
 	debugfs_create_file("card", 0400, gpu->debugfs, gpu, &card_fops);
+	debugfs_create_file("sched", 0400, gpu->debugfs, gpu, &sched_fops);
 	debugfs_create_file("vgpus", 0400, gpu->debugfs, gpu, &vgpus_fops);
 }
 

@@ -110,6 +110,9 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = kvgpu_types_init(gpu);
 	if (ret)
 		goto err_hw;
+	ret = kvgpu_machine_gpu_start(gpu);
+	if (ret)
+		goto err_hw;
 	reserve_memory_types(gpu);
 	kvgpu_debugfs_gpu_add(gpu);
 	ret = mdev_register_parent(&gpu->parent, &pdev->dev, &kvgpu_mdev_driver, gpu->types, gpu->nr_types);
@@ -120,6 +123,7 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 err_debugfs:
 	kvgpu_debugfs_gpu_remove(gpu);
 	free_memory_types(gpu);
+	kvgpu_machine_gpu_stop(gpu);
 err_hw:
 	pci_set_drvdata(pdev, NULL);
 	kvgpu_hw_fini(&gpu->hw);
@@ -140,6 +144,7 @@ static void kvgpu_remove(struct pci_dev *pdev)
 		wait_for_completion(&gpu->idle);
 	kvgpu_debugfs_gpu_remove(gpu);
 	free_memory_types(gpu);
+	kvgpu_machine_gpu_stop(gpu);
 	pci_set_drvdata(pdev, NULL);
 	kvgpu_hw_fini(&gpu->hw);
 	kvgpu_machine_gpu_fini(gpu);
@@ -169,6 +174,7 @@ static struct pci_driver kvgpu_pci_driver = {
 	.probe = kvgpu_probe,
 	.remove = kvgpu_remove,
 	.shutdown = kvgpu_shutdown,
+	.dev_groups = kvgpu_gpu_groups,
 	.driver.pm = &kvgpu_pm_ops,
 };
 

@@ -169,7 +169,7 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 }
 
 /* stops it at once; recovery takes it off the chip and tells the guest */
-static void end(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
+void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 {
 	if (test_and_set_bit(c->hchid.v, chip->sick))
 		return;
@@ -195,7 +195,8 @@ static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0, c->vgpu->m->window_events);
 	c->fault.engine = 0;
-	end(chip, c, EVENT_SCHED);
+	c->fault.storm = true;
+	machine_end_soon(chip, c, EVENT_SCHED);
 }
 
 /* a BAR's page without a translation: slices have none, so this is a card's or our error. Told to the guest whose it is */
@@ -238,10 +239,13 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 			c->fault.va = f->va;
 			c->fault.info = f->info;
 		}
-		end(chip, c, EVENT_FAULT);
+		machine_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		dev_err_ratelimited(&gpu->hw.pdev->dev, "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's\n",
-				    f->unit, f->va, f->inst);
+		/* of a channel that has gone meanwhile: it is off the chip, the runlist is stopped still */
+		dev_notice_ratelimited(&gpu->hw.pdev->dev,
+				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
+				       f->unit, f->va, f->inst);
+		kvgpu_hw_runl_clear_error(&gpu->hw, machine_gr_runl(gpu));
 	}
 	mutex_unlock(&chip->event_lock);
 }
@@ -355,7 +359,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 		vgpu_note_fault(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
 		if (!test_bit(c->hchid.v, chip->sick))
 			c->fault.engine = engine;
-		end(chip, c, EVENT_SCHED);
+		machine_end_soon(chip, c, EVENT_SCHED);
 	} else {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u: %s %d does not leave: nobody's\n", engine,
 				    tsg ? "group" : "channel", id);
@@ -403,10 +407,12 @@ int machine_events_init(struct kvgpu_vgpu *v)
 	spin_lock_init(&m->event_lock);
 	INIT_DELAYED_WORK(&m->event_work, event_work);
 	INIT_DELAYED_WORK(&m->alarm_work, alarm_work);
+	machine_strike_init(m);
 	mutex_lock(&gpu->lock);
 	mutex_lock(&gpu->chip->event_lock);
 	list_add_tail(&m->node, &gpu->chip->live);
 	mutex_unlock(&gpu->chip->event_lock);
+	machine_slice_add(m);
 	mutex_unlock(&gpu->lock);
 	return 0;
 }
@@ -421,8 +427,10 @@ void machine_events_fini(struct kvgpu_vgpu *v)
 	mutex_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
 	mutex_unlock(&gpu->chip->event_lock);
+	machine_slice_remove(m);
 	mutex_unlock(&gpu->lock);
 	WRITE_ONCE(m->gone, true);
+	cancel_delayed_work_sync(&m->slice.end_work);
 	cancel_delayed_work_sync(&m->alarm_work);
 	cancel_delayed_work_sync(&m->event_work);
 	cancel_delayed_work_sync(&m->alarm_work);	/* the other one may have just armed it */

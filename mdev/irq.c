@@ -4,10 +4,14 @@
  * masked by itself when it is told and told again at unmask if it is still up; KVM unmasks by an eventfd of its own), and
  * REQ, which asks the VMM to let go of the device.
  *
- * irq_lock guards the eventfd contexts and the state of INTx. The handler of the unmask eventfd runs inside a wake-up and
- * must not signal an eventfd itself: its thread half does.
+ * irq_lock guards the state of INTx and the change of eventfd contexts. Nothing is signalled under it: a signal wakes whoever
+ * waits for the eventfd, which may be the unmask handler of this vGPU (user space may give one eventfd for both) or of another
+ * one, and that takes irq_lock. A context that is signalled without the lock is kept alive by RCU.
+ *
+ * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: its thread half does.
  */
 #include <linux/bitops.h>
+#include <linux/rcupdate.h>
 
 #include "gk110/pci.h"
 #include "mdev/compat.h"
@@ -35,22 +39,38 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 	}
 }
 
-/* irq_lock held */
-static void signal_intx(struct kvgpu_vgpu *v)
+/* irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the user unmasks it */
+static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {
-	if (!v->intx || v->msi || v->intx_masked || !v->intx_pending)
-		return;
+	struct eventfd_ctx *ctx = rcu_dereference_protected(v->intx, lockdep_is_held(&v->irq_lock));
+
+	if (!ctx || rcu_access_pointer(v->msi) || v->intx_masked || !v->intx_pending)
+		return NULL;
 	v->intx_masked = true;
-	atomic64_inc(&v->count.irqs);
-	trace_kvgpu_irq(v->id, false);
-	compat_eventfd_signal(v->intx);
+	return ctx;
 }
 
-static void signal_msi(struct kvgpu_vgpu *v)
+/* under rcu_read_lock(), without irq_lock */
+static void signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi)
 {
+	if (!ctx)
+		return;
 	atomic64_inc(&v->count.irqs);
-	trace_kvgpu_irq(v->id, true);
-	compat_eventfd_signal(v->msi);
+	trace_kvgpu_irq(v->id, msi);
+	compat_eventfd_signal(ctx);
+}
+
+static void signal_intx_if_due(struct kvgpu_vgpu *v)
+{
+	struct eventfd_ctx *ctx;
+	unsigned long flags;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&v->irq_lock, flags);
+	ctx = intx_due(v);
+	spin_unlock_irqrestore(&v->irq_lock, flags);
+	signal_ctx(v, ctx, false);
+	rcu_read_unlock();
 }
 
 void vgpu_irq_update(struct kvgpu_vgpu *v)
@@ -68,10 +88,12 @@ void vgpu_irq_update(struct kvgpu_vgpu *v)
 		vgpu_config_set_word(v, GK110_PCI_CMD_STA, status);
 	spin_lock_irqsave(&v->irq_lock, flags);
 	v->intx_pending = line && !(status & GK110_PCI_CMD_INTX_DISABLE);
-	if (v->msi && edge)
-		signal_msi(v);
-	signal_intx(v);
 	spin_unlock_irqrestore(&v->irq_lock, flags);
+	rcu_read_lock();
+	if (edge)
+		signal_ctx(v, rcu_dereference(v->msi), true);
+	rcu_read_unlock();
+	signal_intx_if_due(v);
 }
 
 /* ------------------------------------------------------------------ mask and unmask of INTx */
@@ -92,12 +114,7 @@ static int unmask_handler(void *opaque, void *unused)
 
 static void unmask_thread(void *opaque, void *unused)
 {
-	struct kvgpu_vgpu *v = opaque;
-	unsigned long flags;
-
-	spin_lock_irqsave(&v->irq_lock, flags);
-	signal_intx(v);
-	spin_unlock_irqrestore(&v->irq_lock, flags);
+	signal_intx_if_due(opaque);
 }
 
 static void set_masked(struct kvgpu_vgpu *v, bool masked)
@@ -106,8 +123,8 @@ static void set_masked(struct kvgpu_vgpu *v, bool masked)
 
 	spin_lock_irqsave(&v->irq_lock, flags);
 	v->intx_masked = masked;
-	signal_intx(v);
 	spin_unlock_irqrestore(&v->irq_lock, flags);
+	signal_intx_if_due(v);
 }
 
 static int set_unmask_eventfd(struct kvgpu_vgpu *v, s32 fd)
@@ -143,7 +160,7 @@ static int set_intx_mask(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, c
 
 /* ------------------------------------------------------------------ triggers */
 
-static struct eventfd_ctx **trigger_of(struct kvgpu_vgpu *v, u32 index)
+static struct eventfd_ctx __rcu **trigger_of(struct kvgpu_vgpu *v, u32 index)
 {
 	switch (index) {
 	case VFIO_PCI_INTX_IRQ_INDEX:
@@ -160,25 +177,25 @@ static struct eventfd_ctx **trigger_of(struct kvgpu_vgpu *v, u32 index)
 /* takes over the reference of @ctx, which may be NULL */
 static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx *ctx)
 {
-	struct eventfd_ctx **slot = trigger_of(v, index), *old;
+	struct eventfd_ctx __rcu **slot = trigger_of(v, index);
+	struct eventfd_ctx *old;
 	unsigned long flags;
-	bool up;
 
 	if (index == VFIO_PCI_INTX_IRQ_INDEX && !ctx)
 		vfio_virqfd_disable(&v->intx_unmask);
 	spin_lock_irqsave(&v->irq_lock, flags);
-	old = *slot;
-	*slot = ctx;
+	old = rcu_replace_pointer(*slot, ctx, lockdep_is_held(&v->irq_lock));
 	if (index == VFIO_PCI_INTX_IRQ_INDEX)
 		v->intx_masked = false;
-	/* what rose while nobody listened would be lost; one interrupt too many is harmless */
-	up = v->trap.line && ctx;
-	if (up && index == VFIO_PCI_MSI_IRQ_INDEX)
-		signal_msi(v);
-	signal_intx(v);
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	if (old)
+	/* what rose while nobody listened would be lost; one interrupt too many is harmless */
+	if (v->trap.line && ctx && index == VFIO_PCI_MSI_IRQ_INDEX)
+		signal_ctx(v, ctx, true);
+	signal_intx_if_due(v);
+	if (old) {
+		synchronize_rcu();
 		eventfd_ctx_put(old);
+	}
 }
 
 static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
@@ -196,17 +213,17 @@ static int set_trigger_eventfd(struct kvgpu_vgpu *v, u32 index, s32 fd)
 	return 0;
 }
 
-/* tests of VMMs fire an interrupt by hand */
-static void fire(struct kvgpu_vgpu *v, u32 index)
+/* whatever the state of the interrupt; false: nobody listens */
+static bool fire(struct kvgpu_vgpu *v, u32 index)
 {
-	unsigned long flags;
 	struct eventfd_ctx *ctx;
 
-	spin_lock_irqsave(&v->irq_lock, flags);
-	ctx = *trigger_of(v, index);
+	rcu_read_lock();
+	ctx = rcu_dereference(*trigger_of(v, index));
 	if (ctx)
 		compat_eventfd_signal(ctx);
-	spin_unlock_irqrestore(&v->irq_lock, flags);
+	rcu_read_unlock();
+	return ctx;
 }
 
 static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data)
@@ -229,7 +246,7 @@ static int set_trigger(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, con
 			return 0;
 		fallthrough;
 	case VFIO_IRQ_SET_DATA_NONE:
-		fire(v, hdr->index);
+		fire(v, hdr->index);	/* tests of VMMs do that */
 		return 0;
 	default:
 		return -EINVAL;
@@ -257,14 +274,8 @@ int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const voi
 /* the core asks again every 10 s; @count is how often it has */
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count)
 {
-	unsigned long flags;
-	bool asked;
+	bool asked = fire(v, VFIO_PCI_REQ_IRQ_INDEX);
 
-	spin_lock_irqsave(&v->irq_lock, flags);
-	asked = v->req;
-	if (asked)
-		compat_eventfd_signal(v->req);
-	spin_unlock_irqrestore(&v->irq_lock, flags);
 	if (!asked && !count)
 		dev_notice(v->vdev.dev, "the device is to be removed and its user can't be asked: waiting until it is closed\n");
 	else if (asked && !(count % 10))

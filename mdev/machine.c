@@ -213,6 +213,7 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
+	machine_forgive(v);
 	power_on(v);
 	return 0;
 }
@@ -227,6 +228,7 @@ void vgpu_machine_reset(struct kvgpu_vgpu *v)
 {
 	lockdep_assert_held(&v->lock);
 	stop(v);
+	machine_forgive(v);
 	power_on(v);
 }
 
@@ -244,8 +246,19 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	mutex_init(&chip->event_lock);
 	spin_lock_init(&chip->time_lock);
 	INIT_WORK(&chip->recover, machine_recover_work);
+	machine_slicer_init(chip);
 	gpu->chip = chip;
 	return 0;
+}
+
+int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
+{
+	return machine_slicer_start(gpu);
+}
+
+void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
+{
+	machine_slicer_stop(gpu);
 }
 
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)

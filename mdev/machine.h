@@ -21,6 +21,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
+#include "kvgpu/sched.h"
 #include "mdev/vgpu.h"
 
 #define STAGE_SIZE		(64u << 10)	/* guest memory that is fetched at once */
@@ -32,6 +33,45 @@
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
 #define PREEMPT_EVICT_MS	100		/* of a channel that is being stopped anyway */
+#define PREEMPT_TURN_MS		10		/* the preempt register belongs to all: longer waits give it up in between */
+
+/* ------------------------------------------------------------------ time slices: slice.c, look.c, strike.c */
+
+/* of the card. Guarded by gpu->lock but for the first group */
+struct machine_slicer {
+	spinlock_t lock;		/* leaf: policy, all entities, strikes, knobs */
+	struct kvgpu_sched sched;
+	unsigned int watchdog_ms;
+
+	struct task_struct *thread;	/* from start to stop of the card's service */
+	unsigned long kicked;		/* bit 0: look now */
+	bool planned;			/* it will look by itself */
+	bool open;			/* all lists are on the chip; else only the owner's */
+	struct kvgpu_machine *owner;
+	bool stale;			/* who may be shown has changed */
+	u64 looked, worked;		/* when it last looked; when it last saw work */
+	u32 turn;			/* which PBDMA is looked at next */
+	u64 switches;
+	bool busy;			/* somebody was, at the last look */
+	u64 busy_ns;
+};
+
+/* of one vGPU */
+struct machine_slice {
+	struct kvgpu_sched_ent ent;	/* slicer->lock */
+	struct kvgpu_strikes strikes;	/* slicer->lock */
+	/* gpu->lock; read by sysfs without */
+	bool on_chip;			/* it may have something loaded; also read without the lock, see machine_preempt() */
+	bool work, moved, busy;		/* at the last look: has something to do; took of it since; was seen doing it */
+	bool parked;			/* only waits for semaphores: its turns are short and rare */
+	u8 idle_looks;
+	u32 park_ms;
+	u64 parked_until;
+	u64 preempts, preempt_ns, preempt_max;
+	u32 turn;			/* where its list begins next time */
+	u64 resets_at, resets;		/* budget of engine resets by its faults */
+	struct delayed_work end_work;	/* suspended: its channels are ended one by one */
+};
 
 /* ------------------------------------------------------------------ the chip */
 
@@ -47,6 +87,7 @@ struct kvgpu_chip {
 	struct work_struct recover;
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
+	struct machine_slicer slicer;
 	bool wedged;				/* does not answer: cut off from memory, nothing new is started */
 
 	spinlock_t time_lock;
@@ -150,6 +191,8 @@ struct kvgpu_machine {
 	u64 window_start;		/* of the events' budget; chip->event_lock */
 	u32 window_events;
 	struct { bool set; u64 inst; } stuck[KVGPU_MAX_ENGINE];	/* by id: reported as hung, guest has not recovered yet */
+
+	struct machine_slice slice;
 };
 
 /* ------------------------------------------------------------------ command.c */
@@ -219,8 +262,11 @@ void machine_runlist_publish(struct kvgpu_vgpu *v);	/* translates what the guest
 void machine_runlist_clear(struct kvgpu_vgpu *v);
 /* takes a channel out of its list; gpu->lock held. True: the chip's list has to be written again */
 bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id);
-int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);	/* gpu->lock held */
+/* writes the chip's list: of those that may be on the chip now. gpu->lock held */
+int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl);
+int machine_runlist_changed(struct kvgpu_machine *m, u8 runl);	/* the same, if the chip has this one's list at all */
 void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id);
+int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id);	/* by the chip's id; bounded, -ETIMEDOUT */
 
 /* ------------------------------------------------------------------ grctx.c */
 
@@ -243,11 +289,41 @@ void machine_alarm_arm(struct kvgpu_vgpu *v);
 void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);
 
 void machine_recover_work(struct work_struct *work);
-/* nothing of channel or group @id is left on PBDMAs and engines when it returns: preempt, then reset. gpu->lock held */
-void machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
+/*
+ * Nothing of channel or group @id is left on PBDMAs and engines when it returns: preempt, then reset. gpu->lock held.
+ * True: that cost an engine.
+ */
+bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* the last resort: every engine of the runlist, whoever is on it. gpu->lock held */
 void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
 /* ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. gpu->lock held */
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);	/* EVENT_FAULT or EVENT_SCHED */
+bool machine_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
+/* the same from the next work item on; event_lock held */
+void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
+
+/* ------------------------------------------------------------------ slice.c */
+
+void machine_slicer_init(struct kvgpu_chip *chip);
+int machine_slicer_start(struct kvgpu_gpu *gpu);
+void machine_slicer_stop(struct kvgpu_gpu *gpu);
+void machine_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
+void machine_slicer_kick(struct kvgpu_gpu *gpu);	/* any context: something changed that it should know */
+void machine_slice_add(struct kvgpu_machine *m);	/* these two: gpu->lock held */
+void machine_slice_remove(struct kvgpu_machine *m);
+bool machine_shown(const struct kvgpu_machine *m);	/* its list is on the chip; gpu->lock held */
+void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now);
+
+/* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
+void machine_look(struct kvgpu_chip *chip, u64 now);
+u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
+
+/* strike.c; gpu->lock held unless said */
+void machine_strike_init(struct kvgpu_machine *m);
+void machine_strike(struct kvgpu_machine *m, const char *why);
+void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns);	/* a fault of its cost others an engine for @ns */
+/* the guest began anew, or the admin said so: no strikes, not suspended. Takes gpu->lock */
+void machine_forgive(struct kvgpu_vgpu *v);
+bool machine_suspended(struct kvgpu_machine *m);		/* no lock */
 
 #endif

@@ -33,7 +33,7 @@ void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
 
 /* ------------------------------------------------------------------ engines */
 
-static bool engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 {
 	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
 	bool switching = st & PFIFO_STATUS_CHSW;
@@ -50,7 +50,7 @@ static bool reset_engines(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 	u8 e;
 
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
-		if (!engine_has(gpu, e, tsg, id))
+		if (!machine_engine_has(gpu, e, tsg, id))
 			continue;
 		any = true;
 		if (kvgpu_hw_engine_reset(&gpu->hw, e))
@@ -71,19 +71,22 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 }
 
-void machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
+bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
 {
+	bool reset;
 	int ret;
 
 	lockdep_assert_held(&gpu->lock);
 	if (machine_wedged(gpu))
-		return;
+		return false;
 	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
-	if (!reset_engines(gpu, tsg, id) && !ret)
-		return;
+	reset = reset_engines(gpu, tsg, id);
+	if (!reset && !ret)
+		return false;
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
 	if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, ms))
 		machine_wedge(gpu, "a channel does not leave the chip");
+	return reset;
 }
 
 /* ------------------------------------------------------------------ channels */
@@ -115,8 +118,9 @@ static bool same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
 
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->htsg >= 0, listed = false;
+	bool tsg = c->htsg >= 0, listed = false, reset;
 	struct kvgpu_chan *o;
+	u64 began;
 	u32 i;
 
 	lockdep_assert_held(&gpu->lock);
@@ -131,9 +135,14 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
 		listed |= machine_runlist_drop(c->vgpu->m, o->hrunl, o->hchid);
 	}
-	if (listed && machine_runlist_merge(gpu, c->hrunl))
+	if (listed && machine_runlist_changed(c->vgpu->m, c->hrunl))
 		machine_wedge(gpu, "a runlist was not taken");
-	machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	began = ktime_get_ns();
+	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	if (reset && why == EVENT_SCHED)
+		machine_strike(c->vgpu->m, "hang");
+	else if (reset)
+		machine_strike_for_reset(c->vgpu->m, ktime_get_ns() - began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	tell(c, why);
@@ -143,12 +152,17 @@ void machine_recover_work(struct work_struct *work)
 {
 	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_chan *c;
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
 		mutex_lock(&gpu->lock);		/* for each one, so that others get their turn between */
-		if (test_and_clear_bit(id, chip->sick) && chip->by_hchid[id] && !chip->wedged)
-			machine_isolate(gpu, chip->by_hchid[id], chip->by_hchid[id]->fault.why);
+		c = chip->by_hchid[id];
+		if (test_and_clear_bit(id, chip->sick) && c && !chip->wedged) {
+			if (c->fault.storm && !c->dead)
+				machine_strike(c->vgpu->m, "storm of interrupts");
+			machine_isolate(gpu, c, c->fault.why);
+		}
 		mutex_unlock(&gpu->lock);
 	}
 }

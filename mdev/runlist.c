@@ -3,9 +3,10 @@
  * Runlists. Three forms of one list:
  *   what the guest submitted, in its ids     vgpu->runl_entries   copied once at the submit; vgpu->lock
  *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published under gpu->lock
- *   what the chip has                        merged from all vGPUs' published lists, one after the other
+ *   what the chip has                        those of the vGPUs that slice.c lets onto the chip, one after the other
  * The chip takes turns among the entries, so that each channel that has work gets its slice (plain round robin). A vGPU's
  * list is published anew whenever one of its channels comes, goes, dies or is blocked; merging needs nobody else's lock.
+ * The list of one that is off the chip waits here for its turn, and its guest is told that it was taken.
  *
  * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice ends or it is preempted,
  * as on the card, and the guest preempts what it wants to be off. Recovery takes dead channels out of the published list
@@ -14,7 +15,8 @@
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
-#define SLICE_US	1000
+#define SLICE_US	1000	/* of a channel or group, within its vGPU's */
+#define GROUPS_PER_SLICE 3
 
 /* ------------------------------------------------------------------ the lists */
 
@@ -182,6 +184,38 @@ static void start_members(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ what the chip has */
 
+static u32 next_group(const u64 *list, u32 nr, u32 i)
+{
+	i += list[i] & RUNLIST_TSG ? 1 + FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
+	return min(i, nr);
+}
+
+/*
+ * The chip begins a list that is submitted with its first entry. In a slice only a few of many channels get a turn, so that
+ * such a list begins somewhere else each time.
+ */
+static u32 first_group(const struct kvgpu_machine *m, u8 runl)
+{
+	u32 nr = m->list_nr[runl], groups = 0, i;
+
+	for (i = 0; i < nr; i = next_group(m->list[runl], nr, i))
+		groups++;
+	if (m->v->gpu->chip->slicer.open || groups <= GROUPS_PER_SLICE)
+		return 0;
+	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
+	for (i = 0; groups; groups--)
+		i = next_group(m->list[runl], nr, i);
+	return i;
+}
+
+static void append(u64 *out, const struct kvgpu_machine *m, u8 runl)
+{
+	u32 nr = m->list_nr[runl], first = first_group(m, runl);
+
+	memcpy(out, m->list[runl] + first, (nr - first) * sizeof(u64));
+	memcpy(out + nr - first, m->list[runl], first * sizeof(u64));
+}
+
 int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 {
 	struct kvgpu_chip *chip = gpu->chip;
@@ -192,12 +226,20 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	if (chip->wedged)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
+		if (!machine_shown(m))
+			continue;
 		if (m->list_nr[runl] > CHIP_RUNL_MAX - nr)
 			break;	/* can't be: all types together have fewer entries */
-		memcpy(chip->merge + nr, m->list[runl], m->list_nr[runl] * sizeof(u64));
+		append(chip->merge + nr, m, runl);
 		nr += m->list_nr[runl];
 	}
 	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
+}
+
+int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
+{
+	machine_slicer_kick(m->v->gpu);
+	return machine_shown(m) ? machine_runlist_merge(m->v->gpu, runl) : 0;
 }
 
 /* recovery may have ended one after it was looked at: what counts is what it is under gpu->lock */
@@ -237,7 +279,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
 		m->list_nr[hrunl] = nr;
 		drop_dead(m, hrunl);
-		ret = machine_runlist_merge(v->gpu, hrunl);
+		ret = machine_runlist_changed(m, hrunl);
 		if (ret)
 			machine_wedge(v->gpu, "a runlist was not taken");
 		trace_kvgpu_runlist(v->id, 0, hrunl, v->runl_nr[0], m->list_nr[hrunl], ret);
@@ -248,7 +290,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 /* all channels are on the runlist of GR (chan.c) */
 void machine_runlist_publish(struct kvgpu_vgpu *v)
 {
-	publish_one(v, v->gpu->hw.topo.engine[0].runl, false);
+	publish_one(v, machine_gr_runl(v->gpu), false);
 }
 
 void machine_runlist_clear(struct kvgpu_vgpu *v)
@@ -335,7 +377,7 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 			machine_chan_resync(c);
 	}
 	note_members(v, runl);
-	publish_one(v, v->gpu->hw.topo.engine[0].runl, true);
+	publish_one(v, machine_gr_runl(v->gpu), true);
 	start_members(v);
 	drop_groups(v);
 }
@@ -361,6 +403,23 @@ void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 	machine_runlist_publish(v);
 }
 
+/*
+ * Preempts what the guest must not find on the chip afterwards. Of a vGPU that is off the chip there is nothing: the guest
+ * has blocked or disabled what it preempts, or it may come back at once on the card too. So no lock is needed to look.
+ */
+int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), machine_patience(v));
+	int ret;
+
+	do {
+		if (!READ_ONCE(v->m->slice.on_chip))
+			return 0;
+		ret = kvgpu_hw_preempt(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS);
+	} while (ret == -ETIMEDOUT && ktime_before(ktime_get(), end));
+	return ret;
+}
+
 /* a group's or channel's work that does not leave the chip in time is ended, with the guest being told of a hang */
 void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -381,7 +440,7 @@ void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 		if (c)
 			h = c->hchid.v;
 	}
-	if (!c || !c->ran || !kvgpu_hw_preempt(&gpu->hw, tsg, h, machine_patience(v)))
+	if (!c || !c->ran || !machine_preempt_wait(v, tsg, h))
 		return;
 	mutex_lock(&gpu->lock);
 	machine_isolate(gpu, c, EVENT_SCHED);

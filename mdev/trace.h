@@ -124,6 +124,46 @@ TRACE_EVENT(kvgpu_fault,
 		  __entry->addr, __entry->code)
 );
 
+/* who has the chip from now on; owner 0: nobody, or everybody if open */
+TRACE_EVENT(kvgpu_slice,
+	TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
+	TP_ARGS(owner, open, runnable, until),
+	TP_STRUCT__entry(__field(u32, owner) __field(bool, open) __field(u32, runnable) __field(u64, until)),
+	TP_fast_assign(__entry->owner = owner; __entry->open = open; __entry->runnable = runnable; __entry->until = until;),
+	TP_printk("vgpu=%u%s runnable=%u until=%llu", __entry->owner, __entry->open ? " open" : "", __entry->runnable,
+		  __entry->until)
+);
+
+/* a channel or group (the chip's id) has left the chip */
+TRACE_EVENT(kvgpu_preempt,
+	TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns),
+	TP_ARGS(vgpu, tsg, id, ns),
+	TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id) __field(u64, ns)),
+	TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id; __entry->ns = ns;),
+	TP_printk("vgpu=%u %s=%u ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel", __entry->id, __entry->ns)
+);
+
+/* ... and one that does not */
+TRACE_EVENT(kvgpu_hang,
+	TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
+	TP_ARGS(vgpu, tsg, id, recover, ns),
+	TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id) __field(bool, recover) __field(u64, ns)),
+	TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id; __entry->recover = recover;
+		       __entry->ns = ns;),
+	TP_printk("vgpu=%u %s=%u %s after ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel", __entry->id,
+		  __entry->recover ? "recover" : "look", __entry->ns)
+);
+
+/* @why is a string of this module */
+TRACE_EVENT(kvgpu_strike,
+	TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
+	TP_ARGS(vgpu, why, total, suspended),
+	TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total) __field(bool, suspended)),
+	TP_fast_assign(__entry->vgpu = vgpu; __entry->why = why; __entry->total = total; __entry->suspended = suspended;),
+	TP_printk("vgpu=%u %s total=%llu%s", __entry->vgpu, __entry->why, __entry->total,
+		  __entry->suspended ? " suspended" : "")
+);
+
 TRACE_EVENT(kvgpu_irq,
 	TP_PROTO(u32 vgpu, bool msi),
 	TP_ARGS(vgpu, msi),

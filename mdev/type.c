@@ -102,7 +102,7 @@ static void load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 
 	memset(s, 0, sizeof(*s));
 	take_range_outside(s->part, 0, (hw->part_end - hw->part_first) / PART_UNIT);
-	take_range_outside(s->bar1, KVGPU_USERD_SIZE / BAR1_UNIT, (hw->bar1_size - KVGPU_POOL_SIZE) / BAR1_UNIT);
+	take_range_outside(s->bar1, (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) / BAR1_UNIT, (hw->bar1_size - KVGPU_POOL_SIZE) / BAR1_UNIT);
 	take_range_outside(s->bar3, 0, hw->bar3_size / BAR3_UNIT);
 }
 
@@ -130,7 +130,7 @@ int kvgpu_types_init(struct kvgpu_gpu *gpu)
 	struct space s;
 	unsigned int i;
 
-	if (gpu->hw.part_end < gpu->hw.part_first || gpu->hw.bar1_size < KVGPU_USERD_SIZE + KVGPU_POOL_SIZE)
+	if (gpu->hw.part_end < gpu->hw.part_first || gpu->hw.bar1_size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
 		return -ENOSPC;
 	load_empty(&s, gpu);
 	store(&s, gpu);

@@ -18,7 +18,7 @@
  * The fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under vgpu->lock takes the
  * mmap_lock. So the fault handler must not wait for vgpu->lock, directly or by anything that is held with it: it takes
  * map_lock only, under which nobody pins, zaps or touches user memory.
- * vgpu->irq_lock (spin) guards eventfd contexts and the state of INTx only.
+ * vgpu->irq_lock (spin) guards the change of eventfd contexts and the state of INTx only; nothing is signalled under it.
  * The vfio core calls .dma_unmap with its own locks held; it takes vgpu->lock. The pin path therefore pins *without*
  * holding vgpu->lock when the core could need it: see memory.c for the argument.
  */
@@ -99,7 +99,8 @@ struct kvgpu_chan {
 	bool listed;			/* in what the guest last submitted */
 	bool ran;			/* was enabled since it was bound */
 	bool restart;			/* stopped while it changes its group */
-	struct { u8 why, unit, engine; u32 info; u64 va; } fault;	/* what killed it; gpu->chip->event_lock */
+	struct { bool valid, idle; u32 get, idle_put; } look;	/* look.c; gpu->lock */
+	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;	/* what killed it; gpu->chip->event_lock */
 	int gtsg, htsg;			/* -1: none */
 	struct kvgpu_grctx *gr;		/* host-owned context image, shared by channels with the same context VA */
 };
@@ -108,7 +109,7 @@ struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
 	/* counted by the face; faults by vgpu_note_fault() */
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, mmaps, zaps, faults;
 	/* counted by the machine: TLB invalidates of the chip for this vGPU, time on GR */
-	atomic64_t flushes, gpu_ns;
+	atomic64_t flushes, gpu_ns;	/* gpu_ns: charged by look.c */
 };
 
 struct kvgpu_vgpu {
@@ -147,7 +148,7 @@ struct kvgpu_vgpu {
 	struct list_head vmas;
 
 	spinlock_t irq_lock;
-	struct eventfd_ctx *msi, *intx, *req;
+	struct eventfd_ctx __rcu *msi, *intx, *req;	/* signalled under RCU, without irq_lock: irq.c */
 	struct virqfd *intx_unmask;
 	bool intx_masked, intx_pending;	/* pending: the level of the guest's line */
 
@@ -199,7 +200,7 @@ void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
 void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
 
 /* sysfs.c, debugfs.c */
-extern const struct attribute_group *kvgpu_vgpu_groups[];
+extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];
 void kvgpu_debugfs_init(void);
 void kvgpu_debugfs_exit(void);
 void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);
@@ -258,5 +259,8 @@ extern const struct kvgpu_hw_events kvgpu_machine_events;
 /* before kvgpu_hw_init() (which may bring events), and after kvgpu_hw_fini() */
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu);
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu);
+/* time slices: after the types are known, before anybody can create a vGPU; stopped when the last one is gone */
+int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu);
+void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu);
 
 #endif

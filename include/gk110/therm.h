@@ -44,18 +44,27 @@
 #define     PLL_COEF_M			GENMASK(7, 0)
 #define     PLL_COEF_N			GENMASK(15, 8)
 #define     PLL_COEF_P			GENMASK(21, 16)
+#define     PLL_COEF_MEM_P2		BIT(28)		/* of the memory's PLL instead of P */
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
 #define     PLL_FRAC_NONE		0xf000		/* nouveau clk/gk104.c: fN + 4096 = 0 */
 #define PCLOCK_SRC_SEL			0x137100	/* one bit per domain 0-7: 1 = PLL, 0 = divider */
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
+#define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))	/* what feeds a PLL, divided (nouveau clk/gk104.c) */
 #define PCLOCK_DIV_SRC(i)		(0x137160 + 4 * (i))
 #define   PCLOCK_DIV_SRC_SEL		GENMASK(1, 0)
+#define     PCLOCK_DIV_SRC_REF		0
+#define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
+#define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
+#define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)	/* of REF: both set 108 MHz, else the crystal */
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
+#define   PCLOCK_POST_DIV_ENABLE	BIT(31)
+#define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)	/* halves, when the domain runs from its PLL */
+#define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)	/* ... from its divider */
 #define   PCLOCK_NR_DOMAIN		16
 #define PCLOCK_MEM_DIV_SRC		0x137320	/* of the memory's reference PLL (nouveau clk/gk104.c) */
 #define PCLOCK_MEM_DIV			0x137330

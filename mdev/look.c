@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who has work, and who did some. Doorbells do not trap, so this is found out by looking, once a tick.
+ *
+ * A channel has work when its GP_GET and GP_PUT differ, or the chip says so (channel table: pending, on a PBDMA). The words
+ * are the guest's to write, the channel table is not; what the words say is believed only against the guest that wrote
+ * them. So: equal words count as "nothing to do" only after the channel table agreed for this GP_PUT; and when only one
+ * vGPU seems to have work while others are on the chip too, PBDMAs are asked whose they are.
+ *
+ * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is waiting: for a
+ * semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but NOPs looks the same, and is treated the
+ * same.) Waiting is not charged. Time between two looks counts full if it was busy at both, half if at one.
+ *
+ * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel. Then an idle channel
+ * seems to have work for one more turn, until it was preempted.
+ */
+#include "mdev/machine.h"
+
+#define BRIEF_NS	250000		/* charged for work that began and ended between two looks, at most */
+#define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
+#define MAX_ASKS	8		/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
+
+u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
+{
+	return gpu->hw.topo.engine[0].runl;	/* GR is the first: hw_chip_probe() */
+}
+
+static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
+{
+	switch (FIELD_GET(PCCSR_CHAN_STATUS, kvgpu_hw_chan_status(&gpu->hw, c->hchid))) {
+	case PCCSR_STATUS_IDLE:
+	case PCCSR_STATUS_ON_ENG:	/* its context is still there, nothing more */
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* @moved: it took entries of its ring since the last look; @asks: how often the channel table may be read */
+static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
+{
+	u32 get, put;
+
+	kvgpu_hw_userd_look(&gpu->hw, c->hchid, &get, &put);
+	*moved |= c->look.valid && get != c->look.get;
+	c->look.get = get;
+	c->look.valid = true;
+	if (get != put)
+		return true;
+	if (c->look.idle && put == c->look.idle_put)
+		return false;
+	if (!*asks)
+		return true;
+	--*asks;
+	c->look.idle = !pending(gpu, c);
+	c->look.idle_put = put;
+	return !c->look.idle;
+}
+
+static bool has_work(struct kvgpu_machine *m, bool *moved)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	u8 runl = machine_gr_runl(gpu);
+	u32 i, asks = MAX_ASKS;
+	struct kvgpu_chan *c;
+	bool any = false;
+
+	for (i = 0; i < m->list_nr[runl]; i++) {
+		if (m->list[runl][i] & RUNLIST_TSG)
+			continue;
+		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, m->list[runl][i])];
+		if (c && c->vgpu == m->v && !c->dead && READ_ONCE(c->enabled))
+			any |= chan_work(gpu, c, moved, &asks);
+	}
+	return any;
+}
+
+static bool engines_busy(struct kvgpu_gpu *gpu)
+{
+	u8 runl = machine_gr_runl(gpu), e, i;
+
+	for (i = 0; i < ENGINE_LOOKS; i++)
+		for (e = gpu->hw.topo.nr_engines; e-- > 0;)	/* copy engines first: they are more often */
+			if (gpu->hw.topo.engine[e].runl == runl &&
+			    kvgpu_hw_engine_status(&gpu->hw, e) & PFIFO_STATUS_BUSY)
+				return true;
+	return false;
+}
+
+/* whose channel a PBDMA of the runlist has; another one each time */
+static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u8 runl = machine_gr_runl(gpu), p = chip->slicer.turn++ % gpu->hw.topo.nr_pbdma;
+	struct kvgpu_machine *m;
+	u32 st, i;
+
+	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(runl)))
+		return NULL;
+	st = kvgpu_hw_pbdma_status(&gpu->hw, p);
+	if (!(st & PFIFO_STATUS_VALID))
+		return NULL;
+	list_for_each_entry(m, &chip->live, node)
+		for (i = 0; i < m->list_nr[runl]; i++)
+			if (FIELD_GET(RUNLIST_ID, m->list[runl][i]) == FIELD_GET(PFIFO_STATUS_ID, st) &&
+			    !(m->list[runl][i] & RUNLIST_TSG) == !(st & PFIFO_STATUS_TSG))
+				return m;
+	return NULL;
+}
+
+static void charge(struct kvgpu_machine *m, bool busy, bool moved, u64 since, u64 now)
+{
+	u64 ns = (now - since) / 2 * (busy + m->slice.busy);
+
+	if (!ns && moved)
+		ns = min_t(u64, (now - since) / 4, BRIEF_NS);
+	if (ns)
+		machine_charge(m, ns, now);
+	m->slice.busy = busy;
+}
+
+void machine_look(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m, *only = NULL;
+	u32 working = 0, shown = 0;
+	bool any = false, engine = false;
+
+	lockdep_assert_held(&chip->gpu->lock);
+	list_for_each_entry(m, &chip->live, node) {
+		m->slice.moved = false;
+		m->slice.work = has_work(m, &m->slice.moved);
+		if (!machine_shown(m))
+			continue;
+		shown += !!m->list_nr[machine_gr_runl(chip->gpu)];
+		working += m->slice.work;
+		if (m->slice.work)
+			only = m;
+	}
+	if (s->open && working < shown && shown > 1) {
+		m = loaded(chip);
+		if (m && !m->slice.work) {
+			m->slice.work = true;
+			only = m;
+			working++;
+		}
+	}
+	if (working && !(working == 1 && only->slice.moved))
+		engine = engines_busy(chip->gpu);
+	list_for_each_entry(m, &chip->live, node) {
+		bool shows = machine_shown(m), busy = false;
+
+		if (shows && m->slice.work)
+			busy = m->slice.moved || engine;
+		charge(m, busy, shows && m->slice.moved, s->looked, now);
+		any |= busy;
+	}
+	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);
+	s->busy = any;
+	if (working)
+		s->worked = now;
+	s->looked = now;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Time slices: one thread per card that looks (look.c), asks the policy (sched/) and gives the chip to whom it names.
+ *
+ * Two states. *Open*: the lists of all vGPUs are on the chip together; nobody competes, so nothing is switched and whoever
+ * wakes starts at once. *Owned*: the chip has one vGPU's list, or none. A vGPU that is off the chip keeps its list here;
+ * what its guest submits, blocks or preempts is answered from that (runlist.c).
+ *
+ * A switch: the new list is submitted, so that nothing of the old one is loaded any more; then what is still loaded is
+ * preempted. The order (gk110-mediation.md 5.1 has: block, preempt, submit, allow) saves two register writes, and the chip
+ * goes on without waiting for us; between the two a second PBDMA of the same runlist may already serve the next owner.
+ *
+ * The preempt is waited for without any lock but the preempt register's, and that is given up every PREEMPT_TURN_MS. One
+ * that does not end: sched/hang.c says when to look for an interrupt nobody served and when to end the channel.
+ *
+ * A vGPU that has the chip and only waits for semaphores is *parked*: for a while it does not take part, so that the chip is
+ * not idle for its sake. While somebody is parked and another one works the chip is not open: the parked one could take
+ * half of it unseen.
+ */
+#include <linux/kthread.h>
+#include <linux/sched.h>
+
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+#define TICK_NS		NSEC_PER_MSEC
+#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs, nobody works: the chip is open */
+#define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
+#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS */
+#define QUIET_NS	NSEC_PER_SEC
+#define SLACK_NS	50000
+#define IDLE_LOOKS	2			/* before one that does not get on is parked */
+#define PARK_MIN_MS	2
+#define PARK_MAX_MS	32
+#define MAX_LOADED	(KVGPU_MAX_PBDMA * 2 + 2)
+#define WATCHDOG_MS	2000
+#define SWITCH_TIMEOUT_EXTRA_MS	1000	/* the chip's own alarm comes after the watchdog */
+
+/* what the chip still has of those that must leave */
+struct loaded {
+	u32 vgpu;
+	u16 id;
+	bool tsg;
+};
+
+/* ------------------------------------------------------------------ who is shown */
+
+bool machine_shown(const struct kvgpu_machine *m)
+{
+	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+
+	lockdep_assert_held(&m->v->gpu->lock);
+	return s->open ? !m->slice.ent.suspended : s->owner == m;
+}
+
+void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+{
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+
+	atomic64_add(ns, &m->v->count.gpu_ns);
+	spin_lock(&s->lock);
+	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
+	spin_unlock(&s->lock);
+}
+
+static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
+{
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node)
+		if (m->v->id == vgpu)
+			return m;
+	return NULL;
+}
+
+/* the machine of a channel or group of the chip; NULL: the host's, or nobody's any more */
+static struct kvgpu_machine *machine_of(struct kvgpu_chip *chip, bool tsg, u16 id, struct kvgpu_chan **chan)
+{
+	struct kvgpu_chan *c = !tsg && id < KVGPU_MAX_CHAN ? chip->by_hchid[id] : NULL;
+	u32 i;
+
+	for (i = 0; tsg && !c && i < KVGPU_MAX_CHAN; i++)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
+			c = chip->by_hchid[i];
+	if (chan)
+		*chan = c;
+	return c ? c->vgpu->m : NULL;
+}
+
+/* ------------------------------------------------------------------ a switch: who has to leave */
+
+static void add_foreign(struct kvgpu_chip *chip, struct loaded *out, u32 *nr, bool tsg, u16 id)
+{
+	struct kvgpu_machine *m = machine_of(chip, tsg, id, NULL);
+	u32 i;
+
+	if (!m || machine_shown(m) || *nr == MAX_LOADED)
+		return;
+	for (i = 0; i < *nr; i++)
+		if (out[i].id == id && out[i].tsg == tsg)
+			return;
+	out[(*nr)++] = (struct loaded){ .vgpu = m->v->id, .id = id, .tsg = tsg };
+}
+
+static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 *nr)
+{
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE | PFIFO_STATUS_CHSW)))
+		return;
+	add_foreign(chip, out, nr, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
+	if (st & PFIFO_STATUS_CHSW)
+		add_foreign(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
+}
+
+/* the list was submitted before: what is not loaded now will not be */
+static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u8 p, runl = machine_gr_runl(gpu);
+	u32 nr = 0;
+
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
+			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
+	add_status(chip, kvgpu_hw_engine_status(&gpu->hw, 0), out, &nr);	/* GR keeps a context while it is idle */
+	return nr;
+}
+
+/* true: some may have to leave */
+static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	bool leave = false;
+
+	if (s->open == open && s->owner == owner && !s->stale)
+		return false;
+	if (owner && owner != s->owner)
+		owner->slice.turn++;
+	s->open = open;
+	s->owner = owner;
+	s->stale = false;
+	list_for_each_entry(m, &chip->live, node) {
+		if (machine_shown(m))
+			WRITE_ONCE(m->slice.on_chip, true);
+		else
+			leave |= m->slice.on_chip;
+	}
+	if (machine_runlist_merge(chip->gpu, machine_gr_runl(chip->gpu)))
+		machine_wedge(chip->gpu, "a runlist was not taken");
+	s->switches += !open;
+	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
+	return leave && !chip->wedged;
+}
+
+/* ------------------------------------------------------------------ a switch: until they have left */
+
+static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
+{
+	struct loaded now[MAX_LOADED];
+	u32 nr = find_loaded(chip, now), i;
+	u8 e;
+
+	for (i = 0; i < nr; i++)
+		if (now[i].id == l->id && now[i].tsg == l->tsg)
+			return true;
+	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
+		if (machine_engine_has(chip->gpu, e, l->tsg, l->id))
+			return true;
+	return false;
+}
+
+/* the channel is ended, its engine reset if need be; the others' contexts are in memory */
+static void recover(struct kvgpu_chip *chip, const struct loaded *l)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_machine *m;
+	struct kvgpu_chan *c;
+	u64 strikes;
+	u8 e;
+
+	mutex_lock(&gpu->lock);
+	m = machine_of(chip, l->tsg, l->id, &c);
+	if (m && m->v->id == l->vgpu && still_loaded(chip, l)) {
+		strikes = m->slice.strikes.total;
+		vgpu_note_fault(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
+		mutex_lock(&chip->event_lock);
+		for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+			if (machine_engine_has(gpu, e, l->tsg, l->id))
+				c->fault.engine = e;
+		mutex_unlock(&chip->event_lock);
+		machine_isolate(gpu, c, EVENT_SCHED);
+		if (m->slice.strikes.total == strikes)
+			machine_strike(m, "watchdog");
+	}
+	mutex_unlock(&gpu->lock);
+}
+
+static void drive_off(struct kvgpu_chip *chip, const struct loaded *l)
+{
+	struct machine_slicer *s = &chip->slicer;
+	enum kvgpu_hang_step step;
+	struct kvgpu_hang h;
+	u64 next;
+
+	kvgpu_hang_begin(&h, ktime_get_ns());
+	while (kvgpu_hw_preempt(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS) == -ETIMEDOUT && !READ_ONCE(chip->wedged)) {
+		step = kvgpu_hang_step(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC, ktime_get_ns(), &next);
+		if (step != KVGPU_HANG_WAIT)
+			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, ktime_get_ns() - h.since);
+		if (step == KVGPU_HANG_LOOK)
+			kvgpu_hw_intr_look(&chip->gpu->hw);
+		if (step == KVGPU_HANG_RECOVER) {
+			recover(chip, l);
+			break;
+		}
+	}
+}
+
+static void note_left(struct kvgpu_chip *chip, const struct loaded *l, u64 began, u64 now)
+{
+	struct kvgpu_machine *m = find_machine(chip, l->vgpu);
+
+	if (!m)
+		return;
+	m->slice.preempts++;
+	m->slice.preempt_ns += now - began;
+	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
+	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
+	if (m->slice.busy) {
+		machine_charge(m, now - began, now);
+		chip->slicer.busy_ns += now - began;
+	}
+	m->slice.busy = false;
+}
+
+/* no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on is the leaving ones' */
+static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u64 now = began;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		drive_off(chip, &l[i]);
+		now = ktime_get_ns();
+		mutex_lock(&chip->gpu->lock);
+		note_left(chip, &l[i], began, now);
+		mutex_unlock(&chip->gpu->lock);
+		began = now;
+	}
+	mutex_lock(&chip->gpu->lock);
+	list_for_each_entry(m, &chip->live, node)
+		if (!machine_shown(m))
+			WRITE_ONCE(m->slice.on_chip, false);
+	if (s->owner) {
+		s->owner->slice.busy = s->owner->slice.work;
+		s->owner->slice.idle_looks = 0;
+	}
+	s->looked = ktime_get_ns();
+	mutex_unlock(&chip->gpu->lock);
+}
+
+/* ------------------------------------------------------------------ a decision */
+
+/* one that held the chip without using it stays away for a while; the policy makes it pay for the time */
+static void park(struct kvgpu_machine *m, u32 others, u64 now)
+{
+	struct machine_slice *sl = &m->slice;
+
+	if (sl->busy) {
+		sl->idle_looks = 0;
+		sl->park_ms = 0;
+		sl->parked = false;
+		return;
+	}
+	if (sl->parked)
+		sl->parked = now < sl->parked_until;
+	if (m->v->gpu->chip->slicer.owner != m || !sl->work || !others || ++sl->idle_looks < IDLE_LOOKS)
+		return;
+	sl->idle_looks = 0;
+	sl->park_ms = clamp_t(u32, sl->park_ms * 2, PARK_MIN_MS, PARK_MAX_MS);
+	sl->parked_until = now + (u64)sl->park_ms * NSEC_PER_MSEC;
+	sl->parked = true;
+}
+
+/* returns how many are parked */
+static u32 tell_policy(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u32 working = 0, parked = 0;
+
+	list_for_each_entry(m, &chip->live, node)
+		working += m->slice.work && !m->slice.parked;
+	list_for_each_entry(m, &chip->live, node) {
+		park(m, working - (working && m->slice.work && !m->slice.parked), now);
+		parked += m->slice.parked && m->slice.work;
+		spin_lock(&s->lock);
+		kvgpu_sched_set_runnable(&s->sched, &m->slice.ent, m->slice.work && !m->slice.parked, now);
+		spin_unlock(&s->lock);
+	}
+	return parked;
+}
+
+static u64 tick(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+	u32 listed = 0;
+
+	list_for_each_entry(m, &chip->live, node)
+		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
+	if (!s->open || (listed > 1 && s->worked == now))
+		return now + TICK_NS;
+	if (listed > 1)
+		return now + TICK_QUIET_NS;
+	if (listed)
+		return now + (now - s->worked < QUIET_NS ? TICK_ALONE_NS : TICK_ASLEEP_NS);
+	return ~0ull;
+}
+
+/* looks, decides, switches; returns when to do it again */
+static u64 turn(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct loaded loaded[MAX_LOADED];
+	struct kvgpu_sched_choice c;
+	struct kvgpu_machine *m;
+	u32 parked, nr = 0;
+	u64 now, until;
+	bool left;
+
+	mutex_lock(&chip->gpu->lock);
+	if (chip->wedged) {
+		mutex_unlock(&chip->gpu->lock);
+		return ~0ull;
+	}
+	now = ktime_get_ns();
+	if (!s->planned)
+		s->looked = now;	/* it slept because there was nothing to look at */
+	machine_look(chip, now);
+	parked = tell_policy(chip, now);
+	spin_lock(&s->lock);
+	kvgpu_sched_choose(&s->sched, now, &c);
+	spin_unlock(&s->lock);
+	m = c.ent ? container_of(c.ent, struct kvgpu_machine, slice.ent) : NULL;
+	if (c.open && (!parked || !m))
+		left = show(chip, true, NULL);
+	else
+		left = show(chip, false, m);
+	if (left)
+		nr = find_loaded(chip, loaded);
+	until = tick(chip, now);
+	mutex_unlock(&chip->gpu->lock);
+	if (left) {
+		leave(chip, loaded, nr, now);
+		now = ktime_get_ns();
+		until = now + TICK_NS;
+	}
+	if (c.open)
+		return min(until, c.until);
+	spin_lock(&s->lock);
+	c.until = kvgpu_sched_started(&s->sched, now);	/* later than choose() thought, if somebody had to leave */
+	spin_unlock(&s->lock);
+	return min(until, c.until);
+}
+
+/* ------------------------------------------------------------------ the thread */
+
+static int slicer_main(void *arg)
+{
+	struct kvgpu_chip *chip = arg;
+	struct machine_slicer *s = &chip->slicer;
+	ktime_t at;
+	u64 next;
+
+	while (!kthread_should_stop()) {
+		clear_bit(0, &s->kicked);
+		next = turn(chip);
+		s->planned = next != ~0ull;
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
+			at = ns_to_ktime(next);
+			if (next == ~0ull)
+				schedule();
+			else
+				schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
+		}
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+void machine_slicer_kick(struct kvgpu_gpu *gpu)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+	struct task_struct *t = READ_ONCE(s->thread);
+
+	if (!test_and_set_bit(0, &s->kicked) && t)
+		wake_up_process(t);
+}
+
+void machine_slicer_init(struct kvgpu_chip *chip)
+{
+	struct machine_slicer *s = &chip->slicer;
+
+	spin_lock_init(&s->lock);
+	kvgpu_sched_init(&s->sched);
+	s->open = true;
+}
+
+void machine_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms)
+{
+	WRITE_ONCE(gpu->chip->slicer.watchdog_ms, ms);
+	kvgpu_hw_switch_timeout(&gpu->hw, ms + SWITCH_TIMEOUT_EXTRA_MS);
+}
+
+int machine_slicer_start(struct kvgpu_gpu *gpu)
+{
+	struct task_struct *t;
+
+	machine_watchdog_set(gpu, WATCHDOG_MS);
+	t = kthread_create(slicer_main, gpu->chip, "kvgpu/%s", pci_name(gpu->hw.pdev));
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	sched_set_fifo_low(t);
+	WRITE_ONCE(gpu->chip->slicer.thread, t);
+	wake_up_process(t);
+	return 0;
+}
+
+/* no vGPU is left that could kick it */
+void machine_slicer_stop(struct kvgpu_gpu *gpu)
+{
+	struct task_struct *t = gpu->chip->slicer.thread;
+
+	if (!t)
+		return;
+	kthread_stop(t);
+	gpu->chip->slicer.thread = NULL;
+}
+
+void machine_slice_add(struct kvgpu_machine *m)
+{
+	struct kvgpu_vgpu *v = m->v;
+	struct machine_slicer *s = &v->gpu->chip->slicer;
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	lockdep_assert_held(&v->gpu->lock);
+	m->slice.on_chip = true;	/* says no more than that it has to be asked */
+	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
+	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
+	m->slice.ent.fixed_ppm = mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
+	spin_lock(&s->lock);
+	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&s->lock);
+	machine_slicer_kick(v->gpu);
+}
+
+/* off chip->live already */
+void machine_slice_remove(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct machine_slicer *s = &gpu->chip->slicer;
+
+	lockdep_assert_held(&gpu->lock);
+	spin_lock(&s->lock);
+	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
+	spin_unlock(&s->lock);
+	if (s->owner == m)
+		s->owner = NULL;
+	s->stale = true;
+	if (machine_runlist_merge(gpu, machine_gr_runl(gpu)))
+		machine_wedge(gpu, "a runlist was not taken");
+	machine_slicer_kick(gpu);
+}
