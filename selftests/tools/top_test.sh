@@ -1,0 +1,293 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kvgpu-top on trees that look like sysfs. Usage: top_test.sh KVGPU-TOP. Prints TAP.
+set -u
+here=$(dirname "$(readlink -f "$0")")
+top=$1
+dir=$(mktemp -d)
+writer=
+trap '[ -z "$writer" ] || kill "$writer"; rm -rf "$dir"' EXIT
+# shellcheck source=selftests/tools/fake-sysfs.sh
+. "$here/fake-sysfs.sh"
+results=0 failures=0
+A=11111111-0000-4000-8000-00000000000a B=22222222-0000-4000-8000-00000000000b
+
+result() # STATUS NAME [DETAIL]
+{
+	results=$((results + 1))
+	[ "$1" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
+}
+
+run() { timeout 60 "$top" "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
+look() { run --sysfs "$dir/sys" --interval 0.1 --once "$@"; }
+fresh() { rm -rf "$dir/sys"; mkdir "$dir/sys"; }
+attributes() { echo "$dir/sys/devices/pci0000:00/$GPU/$1/kvgpu"; }
+# whole FILE in jq's eyes: exactly one object
+json() { jq -e "$1" "$dir/out" >/dev/null 2>&1; }
+
+wrong_usage() # TEXT ARGUMENT...: exit code 2, nothing on stdout, and TEXT in one line on stderr
+{
+	local text=$1
+	shift
+	run "$@"
+	result "$([ $? -eq 2 ] && [ ! -s "$dir/out" ] && grep -q -- "$text" "$dir/err" && [ "$(wc -l <"$dir/err")" = 1 ]; echo $?)" \
+		"kvgpu-top $*: exit code 2" "$(head -n 1 "$dir/err")"
+}
+
+test_usage()
+{
+	wrong_usage "unknown option '--bogus'" --bogus
+	wrong_usage "unknown option" -z
+	wrong_usage "unknown argument 'extra'" extra
+	wrong_usage "missing after '--interval'" --interval
+	wrong_usage "missing after '--sysfs'" --sysfs
+	for i in 0 0.01 -1 x 1x '' nan inf 3601 1e400; do wrong_usage "0.1 to 3600, not '$i'" --interval "$i"; done
+	wrong_usage 'choose one' --json --prometheus
+	run --help
+	result "$([ $? -eq 0 ] && grep -q '^usage: ' "$dir/out"; echo $?)" "--help"
+	run --version
+	result "$([ $? -eq 0 ] && grep -q '^kvgpu-top [0-9]' "$dir/out"; echo $?)" "--version"
+	for form in --once --json --prometheus; do
+		run $form --sysfs "$dir/nowhere"
+		result "$([ $? -eq 1 ] && grep -q 'nowhere: No such file' "$dir/err"; echo $?)" "$form without a sysfs: exit code 1"
+		timeout 10 "$top" $form --once --sysfs "$here" --interval 0.1 >/dev/full 2>"$dir/err"
+		result "$([ $? -eq 1 ] && grep -q "can't write" "$dir/err"; echo $?)" "$form to a full disk: exit code 1"
+	done
+}
+
+# forms NAME: all three end well, the latter two are what they should be, nothing is said on stderr
+forms()
+{
+	look
+	result "$([ $? -eq 0 ] && [ -s "$dir/out" ] && [ ! -s "$dir/err" ]; echo $?)" "table: $1" "$(head -n 1 "$dir/err")"
+	look --prometheus
+	result "$([ $? -eq 0 ] && [ ! -s "$dir/err" ]; echo $?)" "Prometheus: $1" "$(head -n 1 "$dir/err")"
+	"$here/prometheus-check.py" <"$dir/out" >"$dir/wrong"
+	result $? "Prometheus would read it: $1" "$(head -n 1 "$dir/wrong")"
+	look --json
+	result "$([ $? -eq 0 ] && [ ! -s "$dir/err" ]; echo $?)" "JSON: $1" "$(head -n 1 "$dir/err")"
+	json '.gpus | type == "array"'
+	result $? "it is JSON: $1"
+}
+
+test_empty()
+{
+	fresh
+	forms "no kvgpu"
+	json '.gpus == []'
+	result $? "no GPU"
+	look
+	grep -q 'is the module loaded' "$dir/out"
+	result $? "the table says what to look at"
+	fake_foreign "$dir/sys" $A
+	look --json
+	json '.gpus == []'
+	result $? "another driver's mediated device is not shown"
+	fake_gpu "$dir/sys" $GPU
+	forms "a GPU without vGPUs"
+	json '.gpus | length == 1 and .[0].vgpus == []'
+	result $? "the GPU is there"
+}
+
+test_all()
+{
+	local f n bad=''
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_gpu "$dir/sys" 0000:02:00.0
+	fake_vgpu "$dir/sys" $GPU $B 512m 1000
+	fake_vgpu "$dir/sys" $GPU $A 4g 2000
+	fake_vgpu "$dir/sys" $GPU 44444444-0000-4000-8000-00000000000e 2g 4000
+	fake_vgpu "$dir/sys" 0000:02:00.0 33333333-0000-4000-8000-00000000000c 1g 3000
+	fake_foreign "$dir/sys" 44444444-0000-4000-8000-00000000000d
+	forms "two GPUs, four vGPUs"
+	json ".gpus | map(.address) == [\"$GPU\", \"0000:02:00.0\"]"
+	result $? "GPUs in order"
+	json ".gpus[0].vgpus | map(.type) == [\"kvgpu-4g\", \"kvgpu-512m\", \"kvgpu-2g\"] and map(.uuid)[:2] == [\"$A\", \"$B\"]"
+	result $? "vGPUs in order, with their types"
+	n=1000
+	for f in $VGPU_FILES; do json ".gpus[0].vgpus[1].$f == $n" || bad+=" $f"; n=$((n + 1)); done
+	n=100
+	for f in $GPU_FILES; do n=$((n + 1)); json ".gpus[0].$f == $n" || bad+=" $f"; done
+	result "$([ -z "$bad" ]; echo $?)" "every number is the file's" "${bad:-}"
+	json '.gpus[0] | .policy == "best-effort" and .busy == 0 and .vgpus[0].share == 0 and .vgpus[0].exits_per_s == 0'
+	result $? "nothing moved: the rates are 0"
+	json '.gpus[0].vgpus[0].preempt_ns_mean == null'
+	result $? "nothing was preempted: there is no mean"
+	look --prometheus
+	grep -qx "kvgpu_vgpu_gpu_seconds_total{gpu=\"$GPU\",vgpu=\"$A\"} 0.000002000" "$dir/out" &&
+		grep -qx "kvgpu_gpu_core_clock_hertz{gpu=\"$GPU\"} 107000" "$dir/out" &&
+		grep -qx "kvgpu_vgpu_exits_total{gpu=\"$GPU\",vgpu=\"$B\",kind=\"config\"} 1014" "$dir/out"
+	result $? "Prometheus gets base units"
+}
+
+test_values()
+{
+	local a
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_vgpu "$dir/sys" $GPU $A 512m 0
+	a=$(attributes $A)
+	rm "$a/weight"
+	: >"$a/cap"
+	echo x >"$a/slices"
+	echo -5 >"$a/faults"
+	echo 99999999999999999999999999 >"$a/strikes"
+	echo 9223372036854775807 >"$a/gpu_time_ns"
+	printf '7' >"$a/preempts"
+	printf '1\0002\n' >"$a/preempt_ns_max"
+	printf '\377\376\n' >"$a/runnable"
+	echo ' 3' >"$a/zaps"
+	rm "$a/suspended"; mkdir "$a/suspended"
+	rm "$a/interrupts"; mkfifo "$a/interrupts"
+	rm "$a/tlb_flushes"; ln -s nowhere "$a/tlb_flushes"
+	printf '%0300d\n' 1 >"$a/page_faults"
+	echo 4611686018427387904 >"$a/pinned_pages"
+	echo 'best-effort [fixed-share] equal-share' >"$a/../../kvgpu/policy"
+	echo -12500 >"$a/../../kvgpu/temperature_mc"
+	rm "$a/../../kvgpu/mem_clock_khz"
+	forms "broken values"
+	json '.gpus[0].vgpus[0] | [.weight, .cap, .slices, .faults, .strikes, .runnable, .zaps, .suspended, .interrupts,
+		.tlb_flushes, .page_faults] | all(. == null)'
+	result $? "what is not a number is null"
+	json '.gpus[0].vgpus[0].preempts == 7 and .gpus[0].vgpus[0].pinned_pages == 4611686018427387904 and .gpus[0].temperature_mc == -12500'
+	result $? "what is a number is not"
+	json '.gpus[0].policy == "fixed-share" and .gpus[0].mem_clock_khz == null'
+	result $? "the policy in brackets; no clock"
+	look
+	grep -q 'mem -  policy fixed-share' "$dir/out"
+	result $? "the table shows - for it"
+	printf 'a"b\\c\n' >"$a/../../kvgpu/policy"
+	forms "a policy with a quote"
+	printf 'a\033cb\n' >"$a/../../kvgpu/policy"
+	look
+	! grep -q $'\033' "$dir/out"
+	result $? "no escape sequence goes from a file to the terminal"
+}
+
+test_broken_trees()
+{
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	ln -s ../../../devices/nowhere "$dir/sys/bus/mdev/devices/$A"
+	touch "$dir/sys/bus/mdev/devices/$B"
+	ln -s . "$dir/sys/bus/mdev/devices/33333333-0000-4000-8000-00000000000c"
+	ln -s ../../../../devices/nowhere "$dir/sys/bus/pci/drivers/kvgpu/0000:09:00.0"
+	ln -s loop "$dir/sys/bus/pci/drivers/kvgpu/0000:0a:00.0"
+	mkdir -p "$dir/sys/bus/mdev/devices/strange name" "$dir/sys/bus/mdev/devices/ab/kvgpu"
+	forms "links to nowhere, files for directories"
+	json '.gpus | map(select(.vgpus != [])) | map(.vgpus[].uuid) == ["ab"]'
+	result $? "only what has kvgpu/ is a vGPU"
+	fresh
+	fake_vgpu "$dir/sys" $GPU $A 512m 5
+	rm "$dir/sys/devices/pci0000:00/$GPU/$A/mdev_type"
+	forms "a vGPU whose GPU is not bound (any more)"
+	json ".gpus[0].address == \"$GPU\" and .gpus[0].policy == null and .gpus[0].vgpus[0].type == null"
+	result $? "it is shown all the same"
+	rm -rf "$dir/sys"
+	mkdir -p "$dir/sys/bus/pci/drivers" "$dir/sys/bus/mdev"
+	touch "$dir/sys/bus/pci/drivers/kvgpu" "$dir/sys/bus/mdev/devices"
+	forms "files where directories should be"
+}
+
+# vGPUs are made and removed, and their files written, while the tool looks: no line may be broken
+churn()
+{
+	local i=0 a uuid
+	while true; do
+		i=$((i + 1))
+		uuid=55555555-0000-4000-8000-00000000000$((i % 4))
+		fake_vgpu "$dir/sys" $GPU $uuid 512m $i
+		a=$(attributes $A)
+		echo $((i * 1000000)) >"$a/gpu_time_ns"
+		rm -rf "$dir/sys/devices/pci0000:00/$GPU/$uuid"
+		rm -f "$dir/sys/bus/mdev/devices/$uuid"
+	done
+} 2>/dev/null
+
+test_churn()
+{
+	local lines
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_vgpu "$dir/sys" $GPU $A 512m 5
+	churn &
+	writer=$!
+	timeout -s INT 6 "$top" --json --interval 0.1 --sysfs "$dir/sys" >"$dir/out" 2>"$dir/err"
+	kill $writer
+	wait $writer 2>/dev/null
+	writer=
+	result "$([ ! -s "$dir/err" ]; echo $?)" "nothing to say while vGPUs come and go" "$(head -n 1 "$dir/err")"
+	lines=$(wc -l <"$dir/out")
+	[ "$(jq -c 'select(.gpus[0].vgpus | map(.uuid) | index("'$A'"))' "$dir/out" 2>/dev/null | wc -l)" = "$lines" ]
+	result $? "each of its lines is JSON and has the vGPU that stays"
+	[ "$lines" -ge 5 ]
+	result $? "there are lines" "$lines"
+}
+
+test_width()
+{
+	local width longest bad=''
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_vgpu "$dir/sys" $GPU $A 512m 100
+	for width in 1 2 3 7 8 9 13 14 20 36 41 42 47 60 80 100 132 160 1000; do
+		COLUMNS=$width look || bad+=" $width:rc"
+		longest=$(awk '{ if (length > n) n = length } END { print n }' "$dir/out")
+		[ "$longest" -le $width ] || bad+=" $width:$longest"
+		[ "$(wc -l <"$dir/out")" = 3 ] || bad+=" $width:lines"
+	done
+	result "$([ -z "$bad" ]; echo $?)" "no line is wider than the terminal" "$bad"
+	COLUMNS=20 look
+	grep -q '^vGPU .* GPU%' "$dir/out" && grep -q '^11111111 ' "$dir/out"
+	result $? "at 20 columns: short UUIDs, and still the share"
+	COLUMNS=160 look
+	grep -q "^$A kvgpu-512m .*" "$dir/out" && grep -q 'STRK$' "$dir/out"
+	result $? "at 160 columns: all"
+	for width in '' 0 -3 x 99999999999; do COLUMNS=$width look || bad+=" '$width'"; done
+	result "$([ -z "$bad" ]; echo $?)" "COLUMNS that is no number" "$bad"
+}
+
+# in_terminal SECONDS KEYS COMMAND: what a pseudo terminal got to show
+in_terminal()
+{
+	(sleep "$1"; printf '%s' "$2"; sleep 3) | TERM=xterm timeout 30 script -qec "$3" "$dir/typescript" >/dev/null 2>&1
+}
+
+test_terminal()
+{
+	local i
+	fresh
+	fake_gpu "$dir/sys" $GPU
+	fake_vgpu "$dir/sys" $GPU $A 512m 100
+	in_terminal 2 q "stty cols 100 rows 10; $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?; stty -a"
+	grep -q 'rc=0' "$dir/typescript"
+	result $? "q ends it"
+	[ "$(grep -o $'\033\\[H' "$dir/typescript" | wc -l)" -ge 4 ]
+	result $? "it is drawn again and again"
+	grep -q $'\033\\[?1049h' "$dir/typescript" && grep -q $'\033\\[?1049l' "$dir/typescript" &&
+		grep -q $'\033\\[?25h' "$dir/typescript" && grep -qw 'icanon' "$dir/typescript" && grep -qw 'echo' "$dir/typescript"
+	result $? "the terminal is as it was"
+	in_terminal 2 '' "$top --interval 0.2 --sysfs $dir/sys & p=\$!; sleep 1; kill -TERM \$p; wait \$p; echo rc=\$?"
+	grep -q 'rc=0' "$dir/typescript" && grep -q $'\033\\[?25h' "$dir/typescript"
+	result $? "SIGTERM ends it in order"
+	for i in 1 2 3 4 5 6; do fake_vgpu "$dir/sys" $GPU 66666666-0000-4000-8000-00000000000$i 512m 100; done
+	in_terminal 2 q "stty cols 30 rows 5; $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
+	grep -q 'rc=0' "$dir/typescript" && grep -q 'more' "$dir/typescript"
+	result $? "a terminal that is too low says how much is left out"
+	in_terminal 1 '' "TERM=dumb $top --interval 0.2 --sysfs $dir/sys; echo rc=\$?"
+	grep -q 'rc=0' "$dir/typescript" && ! grep -q $'\033' "$dir/typescript"
+	result $? "a dumb terminal gets the table once"
+}
+
+test_usage
+test_empty
+test_all
+test_values
+test_broken_trees
+test_churn
+test_width
+test_terminal
+printf '1..%d\n' $results
+[ $failures -eq 0 ]

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read or the output can't be written, 2 wrong usage. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "terminal.h"
+
+static const char usage[] =
+"usage: kvgpu-top [--json | --prometheus] [--once] [--interval SECONDS] [--sysfs DIR]\n"
+"\n"
+"Shows the GPUs that kvgpu shares, and what each vGPU gets of them.\n"
+"\n"
+"  --json              one JSON object a line, each interval\n"
+"  --prometheus        the counters once, in the text format of Prometheus\n"
+"  --once              one look over one interval, then end\n"
+"  --interval SECONDS  time between two looks, 0.1 to 3600 (default 1)\n"
+"  --sysfs DIR         read this instead of /sys\n"
+"  --version, --help\n"
+"\n"
+"In a terminal: q ends. Where there is no terminal, the table is shown once.\n";
+
+struct options {
+	enum { TABLE, JSON, PROMETHEUS } form;
+	bool once;
+	double interval;
+	const char *sysfs;
+};
+
+static int wrong(const char *what, const char *argument)
+{
+	fprintf(stderr, "kvgpu-top: %s%s%s%s; kvgpu-top --help lists what there is\n", what, argument ? " '" : "",
+		argument ? argument : "", argument ? "'" : "");
+	return 2;
+}
+
+static bool set_interval(struct options *o, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	o->interval = strtod(text, &end);
+	return end != text && !*end && !errno && o->interval >= 0.1 && o->interval <= 3600;
+}
+
+/* the exit code, or -1 to go on */
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' }, { "prometheus", no_argument, NULL, 'p' }, { "once", no_argument, NULL, 'o' },
+		{ "interval", required_argument, NULL, 'i' }, { "sysfs", required_argument, NULL, 's' },
+		{ "version", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' }, {},
+	};
+	bool json = false, prometheus = false;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j': json = true; break;
+		case 'p': prometheus = true; break;
+		case 'o': o->once = true; break;
+		case 'i':
+			if (!set_interval(o, optarg))
+				return wrong("--interval wants seconds from 0.1 to 3600, not", optarg);
+			break;
+		case 's': o->sysfs = optarg; break;
+		case 'v': puts("kvgpu-top " KVGPU_VERSION); return 0;
+		case 'h': fputs(usage, stdout); return 0;
+		case ':': return wrong("an argument is missing after", argv[optind - 1]);
+		default: return wrong("unknown option", argv[optind - 1]);
+		}
+	}
+	if (optind < argc)
+		return wrong("unknown argument", argv[optind]);
+	if (json && prometheus)
+		return wrong("--json and --prometheus are two forms; choose one", NULL);
+	o->form = json ? JSON : prometheus ? PROMETHEUS : TABLE;
+	return -1;
+}
+
+static void wait_interval(const struct options *o)
+{
+	struct timespec t = { (time_t)o->interval, (long)(fmod(o->interval, 1) * 1e9) };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+static bool written(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	fprintf(stderr, "kvgpu-top: can't write the output: %s\n", strerror(errno));
+	return false;
+}
+
+static int table_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	int width, lines;
+
+	if (isatty(STDOUT_FILENO)) {
+		terminal_size(&width, &lines);
+		return width;
+	}
+	width = columns ? atoi(columns) : 0;
+	return width > 0 ? width : 160;
+}
+
+/* JSON and table without a terminal: the first look is only the start of the first interval */
+static int run_plain(const struct options *o)
+{
+	struct sample before = { 0 }, now;
+	bool ok = sample_take(&before, o->sysfs);
+
+	while (ok) {
+		wait_interval(o);
+		ok = sample_take(&now, o->sysfs);
+		if (!ok)
+			break;
+		if (o->form == JSON)
+			ok = print_json(stdout, &before, &now);
+		else
+			print_table(stdout, &before, &now, table_width());
+		ok = written() && ok;
+		sample_free(&before);
+		before = now;
+		if (o->once)
+			break;
+	}
+	sample_free(&before);
+	return !ok;
+}
+
+static int run_prometheus(const struct options *o)
+{
+	struct sample now;
+	bool ok = sample_take(&now, o->sysfs);
+
+	if (ok) {
+		print_prometheus(stdout, &now);
+		ok = written();
+		sample_free(&now);
+	}
+	return !ok;
+}
+
+static void draw(const struct sample *before, const struct sample *now)
+{
+	int columns, lines;
+	size_t size;
+	char *text = NULL, head[32] = "";
+	time_t t = time(NULL);
+	struct tm tm;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return;
+	terminal_size(&columns, &lines);
+	if (localtime_r(&t, &tm))
+		strftime(head, sizeof(head), "kvgpu-top  %H:%M:%S", &tm);
+	fprintf(f, "%.*s\n", columns, head);
+	print_table(f, before, now, columns);
+	if (!fclose(f))
+		terminal_draw(text, lines);
+	free(text);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static int run_terminal(const struct options *o)
+{
+	struct sample before = { 0 }, now = { 0 };
+	enum terminal_event event;
+	bool ok = sample_take(&now, o->sysfs);
+
+	if (!ok)
+		return 1;
+	terminal_enter();
+	do {
+		int64_t until = now_ns() + (int64_t)(o->interval * 1e9);
+
+		do {
+			draw(&before, &now);
+			event = terminal_wait(until);
+		} while (event == TERMINAL_REDRAW);
+		sample_free(&before);
+		before = now;
+		ok = event == TERMINAL_QUIT || sample_take(&now, o->sysfs);
+	} while (ok && event != TERMINAL_QUIT);
+	terminal_leave();
+	sample_free(&before);
+	return !ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .interval = 1, .sysfs = "/sys" };
+	const char *term = getenv("TERM");
+	int rc = parse(&o, argc, argv);
+
+	if (rc >= 0)
+		return rc;
+	if (o.form == PROMETHEUS)
+		return run_prometheus(&o);
+	if (o.form == JSON)
+		return run_plain(&o);
+	if (!isatty(STDOUT_FILENO) || !term || !*term || !strcmp(term, "dumb"))
+		o.once = true;
+	return o.once ? run_plain(&o) : run_terminal(&o);
+}

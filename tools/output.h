@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The three forms in which kvgpu-top tells what it saw. */
+#ifndef KVGPU_TOOLS_OUTPUT_H
+#define KVGPU_TOOLS_OUTPUT_H
+
+#include <stdio.h>
+
+#include "rates.h"
+
+/* a table for people, no line longer than @columns */
+void print_table(FILE *out, const struct sample *before, const struct sample *now, int columns);
+/* one JSON object on one line; false when memory is out */
+bool print_json(FILE *out, const struct sample *before, const struct sample *now);
+/* text format 0.0.4 of Prometheus; rates are its own business */
+void print_prometheus(FILE *out, const struct sample *now);
+
+#endif

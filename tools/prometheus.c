@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All samples of a metric stand together below its HELP and TYPE, once, in base units. What is not known is left out. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "output.h"
+
+/* base unit = number * times / 10^digits, printed exactly */
+static const struct {
+	int times, digits;
+} scales[] = {
+	[UNIT_ONE] = { 1, 0 },
+	[UNIT_NS] = { 1, 9 },
+	[UNIT_US] = { 1, 6 },
+	[UNIT_MS] = { 1, 3 },
+	[UNIT_MILLIDEGREE] = { 1, 3 },
+	[UNIT_KHZ] = { 1000, 0 },
+	[UNIT_PPM] = { 1, 6 },
+	[UNIT_PERCENT] = { 1, 2 },
+	[UNIT_PAGES] = { 4096, 0 },
+};
+
+static void print_number(FILE *out, int64_t n, enum unit unit)
+{
+	uint64_t magnitude = n < 0 ? -(uint64_t)n : (uint64_t)n, power = 1;
+	int64_t product;
+
+	for (int i = 0; i < scales[unit].digits; i++)
+		power *= 10;
+	if (__builtin_mul_overflow(n, (int64_t)scales[unit].times, &product))
+		fprintf(out, " %.17g\n", (double)n * scales[unit].times);
+	else if (power == 1)
+		fprintf(out, " %" PRId64 "\n", product);
+	else
+		fprintf(out, " %s%" PRIu64 ".%0*" PRIu64 "\n", n < 0 ? "-" : "", magnitude / power, scales[unit].digits,
+			magnitude % power);
+}
+
+static void print_head(FILE *out, const char *prefix, const struct field *f)
+{
+	size_t n = strlen(f->metric);
+	const char *type = n > 6 && !strcmp(f->metric + n - 6, "_total") ? "counter" : "gauge";
+
+	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, f->metric, f->help, prefix, f->metric, type);
+}
+
+/* values of labels are free of what would have to be escaped (sample.c), but for those that come from a policy or type */
+static void print_label(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "%s=\"", name);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			putc('\\', out);
+		putc(*value, out);
+	}
+	putc('"', out);
+}
+
+static void print_gpus(FILE *out, const struct sample *s)
+{
+	if (!s->nr_gpus)
+		return;
+	fputs("# HELP kvgpu_gpu_info A GPU and its policy.\n# TYPE kvgpu_gpu_info gauge\n", out);
+	for (size_t g = 0; g < s->nr_gpus; g++) {
+		fputs("kvgpu_gpu_info{", out);
+		print_label(out, "gpu", s->gpus[g].address);
+		putc(',', out);
+		print_label(out, "policy", s->gpus[g].policy);
+		fputs("} 1\n", out);
+	}
+	for (int i = 0; i < GPU_FIELDS; i++) {
+		bool head = false;
+
+		for (size_t g = 0; g < s->nr_gpus; g++) {
+			if (!s->gpus[g].v[i].known)
+				continue;
+			if (!head)
+				print_head(out, "kvgpu_gpu_", &gpu_fields[i]);
+			head = true;
+			fprintf(out, "kvgpu_gpu_%s{", gpu_fields[i].metric);
+			print_label(out, "gpu", s->gpus[g].address);
+			putc('}', out);
+			print_number(out, s->gpus[g].v[i].n, gpu_fields[i].unit);
+		}
+	}
+}
+
+static void print_vgpu(FILE *out, const struct vgpu *v, const char *metric, const char *label, const char *value)
+{
+	fprintf(out, "kvgpu_vgpu_%s{", metric);
+	print_label(out, "gpu", v->gpu);
+	putc(',', out);
+	print_label(out, "vgpu", v->uuid);
+	if (label) {
+		putc(',', out);
+		print_label(out, label, value);
+	}
+	putc('}', out);
+}
+
+static void print_vgpus(FILE *out, const struct sample *s)
+{
+	const char *last = "";
+
+	if (!s->nr_vgpus)
+		return;
+	fputs("# HELP kvgpu_vgpu_info A vGPU and its type.\n# TYPE kvgpu_vgpu_info gauge\n", out);
+	for (size_t v = 0; v < s->nr_vgpus; v++) {
+		print_vgpu(out, &s->vgpus[v], "info", "type", s->vgpus[v].type);
+		fputs(" 1\n", out);
+	}
+	for (int i = 0; i < VGPU_FIELDS; i++) {
+		const struct field *f = &vgpu_fields[i];
+
+		for (size_t v = 0; v < s->nr_vgpus; v++) {
+			if (!s->vgpus[v].v[i].known)
+				continue;
+			/* fields of one metric, told apart by a label, follow each other in the table */
+			if (strcmp(last, f->metric))
+				print_head(out, "kvgpu_vgpu_", f);
+			last = f->metric;
+			print_vgpu(out, &s->vgpus[v], f->metric, f->label ? "kind" : NULL, f->label);
+			print_number(out, s->vgpus[v].v[i].n, f->unit);
+		}
+	}
+}
+
+void print_prometheus(FILE *out, const struct sample *s)
+{
+	fprintf(out, "# HELP kvgpu_gpus GPUs that kvgpu holds.\n# TYPE kvgpu_gpus gauge\nkvgpu_gpus %zu\n", s->nr_gpus);
+	print_gpus(out, s);
+	print_vgpus(out, s);
+}

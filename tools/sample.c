@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sample.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const struct field gpu_fields[GPU_FIELDS] = {
+	[GPU_SLICE_US] = { "slice_us", "slice_seconds", NULL, UNIT_US, "Longest slice of GPU time." },
+	[GPU_WATCHDOG_MS] = { "watchdog_ms", "watchdog_seconds", NULL, UNIT_MS, "Time without progress after which work is ended." },
+	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS, "Time that the GPU worked for any vGPU." },
+	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE, "Times that the GPU went from one vGPU to another." },
+	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE, "Engines reset after a hang." },
+	[GPU_TEMPERATURE] = { "temperature_mc", "temperature_celsius", NULL, UNIT_MILLIDEGREE, "Temperature of the chip." },
+	[GPU_CORE_CLOCK] = { "core_clock_khz", "core_clock_hertz", NULL, UNIT_KHZ, "Clock of the graphics engine." },
+	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ, "Clock of the video memory." },
+};
+
+#define EXITS(file, kind)	{ file, "exits_total", kind, UNIT_ONE, "Accesses that left the guest, by what they went to." }
+#define REGISTERS(file, kind)	{ file, "registers_total", kind, UNIT_ONE, "Register accesses that no table lists, or that were denied." }
+#define SHADOW(file, metric, help) { file, metric, NULL, UNIT_ONE, help }
+
+const struct field vgpu_fields[VGPU_FIELDS] = {
+	[VGPU_GPU_TIME] = { "gpu_time_ns", "gpu_seconds_total", NULL, UNIT_NS, "Time that the GPU worked for this vGPU." },
+	[VGPU_ENTITLEMENT] = { "entitlement_ppm", "entitlement_ratio", NULL, UNIT_PPM, "Part of the GPU that is this vGPU's by its weight." },
+	[VGPU_WEIGHT] = { "weight", "weight", NULL, UNIT_ONE, "Weight of this vGPU." },
+	[VGPU_CAP] = { "cap", "cap_ratio", NULL, UNIT_PERCENT, "Part of the GPU that this vGPU may use at most." },
+	[VGPU_RUNNABLE] = { "runnable", "runnable", NULL, UNIT_ONE, "Whether this vGPU has work." },
+	[VGPU_SUSPENDED] = { "suspended", "suspended", NULL, UNIT_ONE, "Whether this vGPU is kept from the GPU after too many strikes." },
+	[VGPU_STRIKES] = { "strikes", "strikes", NULL, UNIT_ONE, "Hangs that this vGPU has caused." },
+	[VGPU_SLICES] = { "slices", "slices_total", NULL, UNIT_ONE, "Slices of GPU time that this vGPU got." },
+	[VGPU_PREEMPTS] = { "preempts", "preempts_total", NULL, UNIT_ONE, "Times that this vGPU was taken off the GPU." },
+	[VGPU_PREEMPT_TOTAL] = { "preempt_ns_total", "preempt_seconds_total", NULL, UNIT_NS, "Time that taking it off took, all together." },
+	[VGPU_PREEMPT_MAX] = { "preempt_ns_max", "preempt_max_seconds", NULL, UNIT_NS, "Longest time that taking it off took." },
+	[VGPU_EXITS_BAR0_READ] = EXITS("exits_bar0_read", "bar0_read"),
+	[VGPU_EXITS_BAR0_WRITE] = EXITS("exits_bar0_write", "bar0_write"),
+	[VGPU_EXITS_BAR1_BAR3] = EXITS("exits_bar1_bar3", "bar1_bar3"),
+	[VGPU_EXITS_CONFIG] = EXITS("exits_config", "config"),
+	[VGPU_DOORBELLS_TRAPPED] = { "doorbells_trapped", "doorbells_trapped_total", NULL, UNIT_ONE, "Doorbells that the host had to see." },
+	[VGPU_PAGE_FAULTS] = { "page_faults", "page_faults_total", NULL, UNIT_ONE, "Pages of the apertures mapped on access." },
+	[VGPU_ZAPS] = { "zaps", "zaps_total", NULL, UNIT_ONE, "Ranges of the apertures unmapped." },
+	[VGPU_REGISTERS_UNLISTED] = REGISTERS("registers_unlisted", "unlisted"),
+	[VGPU_REGISTERS_DENIED] = REGISTERS("registers_denied", "denied"),
+	[VGPU_SHADOW_SYNCS] = SHADOW("shadow_syncs", "shadow_syncs_total", "Times that shadow page tables were brought up to date."),
+	[VGPU_SHADOW_TABLES] = SHADOW("shadow_tables_read", "shadow_tables_read_total", "Page tables of the guest read for that."),
+	[VGPU_SHADOW_BYTES] = SHADOW("shadow_bytes_read", "shadow_read_bytes_total", "Bytes of the guest's page tables read for that."),
+	[VGPU_SHADOW_WRITTEN] = SHADOW("shadow_entries_written", "shadow_entries_written_total", "Shadow entries written."),
+	[VGPU_SHADOW_REJECTED] = SHADOW("shadow_entries_rejected", "shadow_entries_rejected_total", "Entries of the guest that point nowhere it may go."),
+	[VGPU_TLB_FLUSHES] = { "tlb_flushes", "tlb_flushes_total", NULL, UNIT_ONE, "TLB flushes." },
+	[VGPU_PINNED_PAGES] = { "pinned_pages", "pinned_bytes", NULL, UNIT_PAGES, "Guest memory that is pinned for the GPU." },
+	[VGPU_INTERRUPTS] = { "interrupts", "interrupts_total", NULL, UNIT_ONE, "Interrupts given to the guest." },
+	[VGPU_FAULTS] = { "faults", "faults_total", NULL, UNIT_ONE, "Faults of the guest's work." },
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* the first line of a file without its end, and only what can be printed; false: there is none, or it is too long */
+static bool read_line(int dir, const char *name, char *text, size_t size)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n, i;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size);
+	close(fd);
+	if (n <= 0 || (size_t)n == size)
+		return false;
+	text[n] = 0;
+	text[strcspn(text, "\n")] = 0;
+	for (i = 0; text[i]; i++)
+		if (!isprint((unsigned char)text[i]))
+			return false;
+	return text[0] != 0;
+}
+
+static struct value read_value(int dir, const struct field *f)
+{
+	struct value v = { false, 0 };
+	char text[32], *end;
+
+	if (!read_line(dir, f->file, text, sizeof(text)) || isspace((unsigned char)text[0]))
+		return v;
+	errno = 0;
+	v.n = strtoll(text, &end, 10);
+	v.known = !errno && !*end && (v.n >= 0 || f->unit == UNIT_MILLIDEGREE);
+	return v;
+}
+
+/* "equal" or "best-effort [equal] fixed", where the one in brackets holds */
+static void read_choice(int dir, const char *name, char *out)
+{
+	char text[256], *word = text, *end;
+
+	out[0] = 0;
+	if (!read_line(dir, name, text, sizeof(text)))
+		return;
+	end = strchr(text, '[');
+	if (end) {
+		word = end + 1;
+		word[strcspn(word, "]")] = 0;
+	}
+	snprintf(out, TEXT_SIZE, "%.*s", TEXT_SIZE - 1, word);
+}
+
+static bool plain_name(const char *name)
+{
+	size_t n = strspn(name, "0123456789abcdefABCDEF:.-");
+
+	return n && n < TEXT_SIZE && !name[n] && name[0] != '.';
+}
+
+/* the directory's entry of @path + "/kvgpu", opened; -1 when it is not there */
+static int open_attributes(const char *path, ino_t *ino)
+{
+	char name[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s/kvgpu", path) >= sizeof(name))
+		return -1;
+	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, &st))
+		*ino = st.st_ino;
+	return fd;
+}
+
+static void *grow(void *array, size_t nr, size_t size)
+{
+	void *more = realloc(array, (nr + 1) * size);
+
+	if (!more) {
+		fprintf(stderr, "kvgpu-top: out of memory\n");
+		return NULL;
+	}
+	memset((char *)more + nr * size, 0, size);
+	return more;
+}
+
+static struct gpu *add_gpu(struct sample *s, const char *address)
+{
+	struct gpu *more, *g;
+
+	for (size_t i = 0; i < s->nr_gpus; i++)
+		if (!strcmp(s->gpus[i].address, address))
+			return &s->gpus[i];
+	more = grow(s->gpus, s->nr_gpus, sizeof(*more));
+	if (!more)
+		return NULL;
+	s->gpus = more;
+	g = &more[s->nr_gpus++];
+	snprintf(g->address, sizeof(g->address), "%s", address);
+	return g;
+}
+
+static bool take_gpu(struct sample *s, const char *path, const char *address)
+{
+	struct gpu *g = add_gpu(s, address);
+	int dir;
+
+	if (!g)
+		return false;
+	g->when_ns = now_ns();
+	dir = open_attributes(path, &g->ino);
+	if (dir < 0)
+		return true;
+	read_choice(dir, "policy", g->policy);
+	for (int i = 0; i < GPU_FIELDS; i++)
+		g->v[i] = read_value(dir, &gpu_fields[i]);
+	close(dir);
+	return true;
+}
+
+/* the last part of what a link points to, in @out (TEXT_SIZE); empty when there is none */
+static void link_name(const char *path, const char *name, char *out)
+{
+	char link[PATH_MAX], target[PATH_MAX];
+	const char *last;
+	ssize_t n;
+
+	out[0] = 0;
+	if ((size_t)snprintf(link, sizeof(link), "%s/%s", path, name) >= sizeof(link))
+		return;
+	n = readlink(link, target, sizeof(target) - 1);
+	if (n <= 0)
+		return;
+	target[n] = 0;
+	last = strrchr(target, '/');
+	last = last ? last + 1 : target;
+	for (n = 0; last[n]; n++)
+		if (!isgraph((unsigned char)last[n]))
+			return;
+	if (n < TEXT_SIZE)
+		memcpy(out, last, n + 1);
+}
+
+/* a mediated device of another parent driver has no kvgpu/ and is none of ours */
+static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
+{
+	char real[PATH_MAX], *slash;
+	struct vgpu *more, *g;
+	struct stat st;
+	ino_t ino = 0;
+	int dir = open_attributes(path, &ino);
+
+	if (dir < 0)
+		return true;
+	more = grow(s->vgpus, s->nr_vgpus, sizeof(*more));
+	if (!more) {
+		close(dir);
+		return false;
+	}
+	s->vgpus = more;
+	g = &more[s->nr_vgpus];
+	snprintf(g->uuid, sizeof(g->uuid), "%s", uuid);
+	strcpy(g->gpu, "?");
+	link_name(path, "mdev_type", g->type);
+	/* /sys/devices/.../0000:01:00.0/UUID */
+	if (realpath(path, real) && (slash = strrchr(real, '/'))) {
+		*slash = 0;
+		slash = strrchr(real, '/');
+		if (slash && plain_name(slash + 1))
+			strcpy(g->gpu, slash + 1);
+	}
+	g->ino = ino;
+	g->when_ns = now_ns();
+	for (int i = 0; i < VGPU_FIELDS; i++)
+		g->v[i] = read_value(dir, &vgpu_fields[i]);
+	close(dir);
+	/* gone while it was read: half of it would be no better than nothing */
+	if (stat(path, &st))
+		return true;
+	s->nr_vgpus++;
+	return add_gpu(s, g->gpu);
+}
+
+/* calls @take for each entry of a directory that looks like an address or UUID; a missing directory has none */
+static bool each_entry(struct sample *s, const char *root, const char *below,
+		       bool (*take)(struct sample *s, const char *path, const char *name))
+{
+	char dir_path[PATH_MAX], path[PATH_MAX];
+	struct dirent *e;
+	bool ok = true;
+	DIR *dir;
+
+	if ((size_t)snprintf(dir_path, sizeof(dir_path), "%s/%s", root, below) >= sizeof(dir_path))
+		return true;
+	dir = opendir(dir_path);
+	if (!dir)
+		return true;
+	while (ok && (e = readdir(dir)))
+		if (plain_name(e->d_name) &&
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", dir_path, e->d_name) < sizeof(path))
+			ok = take(s, path, e->d_name);
+	closedir(dir);
+	return ok;
+}
+
+static bool take_bound_gpu(struct sample *s, const char *path, const char *name)
+{
+	/* beside links to the devices a driver's directory has files (bind, new_id) and a link "module" */
+	return !strchr(name, ':') || take_gpu(s, path, name);
+}
+
+static int compare_gpus(const void *a, const void *b)
+{
+	return strcmp(((const struct gpu *)a)->address, ((const struct gpu *)b)->address);
+}
+
+static int compare_vgpus(const void *a, const void *b)
+{
+	const struct vgpu *x = a, *y = b;
+	int order = strcmp(x->gpu, y->gpu);
+
+	return order ? order : strcmp(x->uuid, y->uuid);
+}
+
+bool sample_take(struct sample *s, const char *root)
+{
+	DIR *dir = opendir(root);
+
+	memset(s, 0, sizeof(*s));
+	if (!dir) {
+		fprintf(stderr, "kvgpu-top: can't read %s: %s\n", root, strerror(errno));
+		return false;
+	}
+	closedir(dir);
+	if (!each_entry(s, root, "bus/pci/drivers/kvgpu", take_bound_gpu) ||
+	    !each_entry(s, root, "bus/mdev/devices", take_vgpu)) {
+		sample_free(s);
+		return false;
+	}
+	if (s->nr_gpus)
+		qsort(s->gpus, s->nr_gpus, sizeof(*s->gpus), compare_gpus);
+	if (s->nr_vgpus)
+		qsort(s->vgpus, s->nr_vgpus, sizeof(*s->vgpus), compare_vgpus);
+	return true;
+}
+
+void sample_free(struct sample *s)
+{
+	free(s->gpus);
+	free(s->vgpus);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One look at all GPUs and vGPUs of kvgpu through sysfs. What is not there, or is not what it should be, is unknown; that is
+ * never an error, since vGPUs come and go while they are read and older modules have fewer files.
+ */
+#ifndef KVGPU_TOOLS_SAMPLE_H
+#define KVGPU_TOOLS_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct value {
+	bool known;
+	int64_t n;
+};
+
+/* what a number of sysfs is in, and what it becomes in base units (Prometheus wants those) */
+enum unit { UNIT_ONE, UNIT_NS, UNIT_US, UNIT_MS, UNIT_MILLIDEGREE, UNIT_KHZ, UNIT_PPM, UNIT_PERCENT, UNIT_PAGES };
+
+/* a file of a directory kvgpu/ in sysfs. @metric: its name for Prometheus, without prefix; a counter ends in _total. */
+struct field {
+	const char *file;
+	const char *metric;
+	const char *label;	/* in addition to gpu and vgpu: kind="..." */
+	enum unit unit;
+	const char *help;
+};
+
+enum gpu_field {
+	GPU_SLICE_US, GPU_WATCHDOG_MS, GPU_BUSY_NS, GPU_SWITCHES, GPU_ENGINE_RESETS, GPU_TEMPERATURE, GPU_CORE_CLOCK, GPU_MEM_CLOCK,
+	GPU_FIELDS
+};
+
+enum vgpu_field {
+	VGPU_GPU_TIME, VGPU_ENTITLEMENT, VGPU_WEIGHT, VGPU_CAP, VGPU_RUNNABLE, VGPU_SUSPENDED, VGPU_STRIKES,
+	VGPU_SLICES, VGPU_PREEMPTS, VGPU_PREEMPT_TOTAL, VGPU_PREEMPT_MAX,
+	VGPU_EXITS_BAR0_READ, VGPU_EXITS_BAR0_WRITE, VGPU_EXITS_BAR1_BAR3, VGPU_EXITS_CONFIG, VGPU_DOORBELLS_TRAPPED,
+	VGPU_PAGE_FAULTS, VGPU_ZAPS, VGPU_REGISTERS_UNLISTED, VGPU_REGISTERS_DENIED,
+	VGPU_SHADOW_SYNCS, VGPU_SHADOW_TABLES, VGPU_SHADOW_BYTES, VGPU_SHADOW_WRITTEN, VGPU_SHADOW_REJECTED,
+	VGPU_TLB_FLUSHES, VGPU_PINNED_PAGES, VGPU_INTERRUPTS, VGPU_FAULTS,
+	VGPU_FIELDS
+};
+
+extern const struct field gpu_fields[GPU_FIELDS];
+extern const struct field vgpu_fields[VGPU_FIELDS];
+
+#define TEXT_SIZE	64
+
+struct gpu {
+	char address[TEXT_SIZE];	/* PCI address, 0000:01:00.0 */
+	char policy[TEXT_SIZE];		/* empty: unknown */
+	int64_t when_ns;		/* monotonic clock at the look */
+	ino_t ino;			/* of its directory kvgpu/: another number, another life */
+	struct value v[GPU_FIELDS];
+};
+
+struct vgpu {
+	char uuid[TEXT_SIZE];
+	char gpu[TEXT_SIZE];
+	char type[TEXT_SIZE];		/* empty: unknown */
+	int64_t when_ns;
+	ino_t ino;
+	struct value v[VGPU_FIELDS];
+};
+
+/* sorted by address; vGPUs by their GPU's address, then UUID. Every vGPU's GPU is there. */
+struct sample {
+	struct gpu *gpus;
+	struct vgpu *vgpus;
+	size_t nr_gpus, nr_vgpus;
+};
+
+/* Looks at the sysfs below @root. False, with a message, only when @root itself can't be read or memory is out. */
+bool sample_take(struct sample *s, const char *root);
+void sample_free(struct sample *s);
+
+#endif
