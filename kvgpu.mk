@@ -16,9 +16,7 @@ define kvgpu_links
 endef
 
 # $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers
-kvgpu_make	= release=$$($(TB) kernels | sed -n 's/^$(subst .,\.,$(1)) //p') && \
-		  [ -n "$$release" ] || { echo "make: the test bed has no kernel '$(1)'; it has $(KVGPU_KERNELS)" >&2; exit 1; }; \
-		  $(TB) build-exec -- make -C "/lib/modules/$$release/build" M='$(O)/module-$(1)' $(2) modules
+kvgpu_make	= tree=$$($(TB) kernel-tree '$(1)') && $(TB) build-exec -- make -C "$$tree" M='$(O)/module-$(1)' $(2) modules
 
 module-%:
 	$(call kvgpu_links,$(O)/$@)
@@ -51,25 +49,36 @@ print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 DESTDIR		?=
 DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 
-# Sources for DKMS, the firmware tool, and the files that keep nouveau away and start vGPUs at boot. Then, by hand because
-# they change the running system: see what it prints.
-install: $(FIRMWARE) ## puts sources for DKMS, tool, configuration and documents into $(DESTDIR)/
+# Sources for DKMS, the tools, and the files that keep nouveau away and start vGPUs at boot. What changes the running system
+# is left to the admin: see what it prints. A directory $(DESTDIR) is for those who make packages.
+install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and documents into $(DESTDIR)/
 	install -d '$(DKMS_SRC)'
 	tar -cf - Kbuild $$(find $(KVGPU_ROOMS) -name '*.[ch]') | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
 	sed 's/@VERSION@/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
 	install -D -m 755 '$(FIRMWARE)' '$(DESTDIR)/usr/sbin/kvgpu-firmware'
+	install -D -m 755 '$(TOP)' '$(DESTDIR)/usr/bin/kvgpu-top'
+	install -D -m 644 tools/kvgpu-top.1 '$(DESTDIR)/usr/share/man/man1/kvgpu-top.1'
 	install -D -m 644 libvirt-xml/kvgpu.modprobe.conf '$(DESTDIR)/etc/modprobe.d/kvgpu.conf'
 	install -D -m 644 libvirt-xml/61-kvgpu-mdevctl.rules '$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
 	install -D -m 644 -t '$(DESTDIR)/usr/share/doc/kvgpu' libvirt-xml/*.xml libvirt-xml/README.md LICENSES/GPL-2.0-only.txt
 	@echo; echo "next, as root:"
-	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel"
-	@echo "  kvgpu-firmware                    # takes the GPU's firmware out of this kernel's nouveau"
-	@echo "  update-initramfs -u && reboot     # so that nouveau does not take the card at boot"
-	@echo "  mdevctl types                     # libvirt-xml/README.md goes on from here"
+	@echo "  dkms install kvgpu/$(KVGPU_VERSION)      # builds the module for this kernel, later by itself for new ones"
+	@echo "  kvgpu-firmware             # takes the GPU's firmware out of this kernel's nouveau"
+	@echo "  update-initramfs -u -k all # so that nouveau does not take the card at boot"
+	@echo "  reboot"
+	@echo "  mdevctl types              # libvirt-xml/README.md goes on from here"
 
-uninstall: ## removes what install put there (run 'dkms remove kvgpu/$(KVGPU_VERSION) --all' first)
+# dkms remove fails when a module is not there; a loaded module stays until it is unloaded or the machine boots
+uninstall: ## removes what install put there, and from a running system also DKMS's modules and the firmware file
+	@if [ -z '$(DESTDIR)' ] && command -v dkms > /dev/null && dkms status kvgpu/$(KVGPU_VERSION) | grep -q .; then \
+		dkms remove kvgpu/$(KVGPU_VERSION) --all; fi
 	rm -rf '$(DKMS_SRC)' '$(DESTDIR)/usr/share/doc/kvgpu'
-	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
-		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules'
+	rm -f '$(DESTDIR)/usr/sbin/kvgpu-firmware' '$(DESTDIR)/usr/bin/kvgpu-top' \
+		'$(DESTDIR)/usr/share/man/man1/kvgpu-top.1' '$(DESTDIR)/etc/modprobe.d/kvgpu.conf' \
+		'$(DESTDIR)/usr/lib/udev/rules.d/61-kvgpu-mdevctl.rules' '$(DESTDIR)/lib/firmware/kvgpu/gk110.fw'
+	@rmdir '$(DESTDIR)/lib/firmware/kvgpu' 2> /dev/null || true
+	@[ -n '$(DESTDIR)' ] || echo "next, as root: update-initramfs -u -k all && reboot    # nouveau gets the card again"
 
-.PHONY: module modules module-check print-kvgpu install uninstall
+print-version: ; @echo '$(KVGPU_VERSION)'
+
+.PHONY: module modules module-check print-kvgpu print-version install uninstall

@@ -38,6 +38,13 @@ for f in "${files[@]}"; do
 	esac
 done
 
+# the module is made of all source files of its rooms
+rooms='hw mmio-trap gtt-shadow sched mdev'
+# shellcheck disable=SC2086
+diff <(grep -v '^#' Kbuild | grep -oE "\b(${rooms// /|})/[a-z0-9_]+\.o\b" | LC_ALL=C sort) \
+	<(find $rooms -name '*.c' | sed 's/c$/o/' | LC_ALL=C sort) |
+	sed -n 's/^< \(.*\)/Kbuild: there is no source for \1/p; s/^> \(.*\)/Kbuild: \1 is missing/p' | grep . && bad=1
+
 # headers stand alone
 for f in include/gk110/*.h; do
 	[ -f "$f" ] || continue
@@ -46,7 +53,7 @@ for f in include/gk110/*.h; do
 done
 
 # every room says what it is for
-for d in gpu-model gpu-model/* include testbed docs selftests selftests/*; do
+for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mmio-trap gtt-shadow sched firmware libvirt-xml tools; do
 	[ -d "$d" ] || continue
 	git ls-files --cached --others --exclude-standard "$d" | grep -q . || continue
 	if [ ! -f "$d/README.md" ]; then

@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Installing kvgpu, starting vGPUs at boot, and uninstalling. Prints TAP. README.md says what is run.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+# a machine boots with all of Debian's services
+export KVGPU_TB_BOOT_SECONDS=600
+case ${1-} in
+quick) parts=(directory) ;;
+long) parts=(directory kernels machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
+*) echo "usage: selftests/install/run.sh quick|long [directory] [kernels] [machine]" >&2; exit 2 ;;
+esac
+work=$(mktemp -d "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/install.XXXXXX") || exit 1
+trap 'bed_down; rm -rf --one-file-system -- "$work"' EXIT
+
+gpu=0000:01:00.0
+by_mdevctl=0b3a9c2e-6f1d-4a57-8c1e-52d1c0ffee01
+by_libvirt=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c01	# of libvirt-xml/node-device.xml
+node_device=mdev_${by_libvirt//-/_}_${gpu//[:.]/_}
+
+# ------------------------------------------------------------------ below a directory
+
+directory_cell()
+{
+	local root=$work/root source version
+	cell_name='DESTDIR'
+	make -s install DESTDIR="$root" >"$work/log" 2>&1
+	result $? "make install" "$(tail -n 1 "$work/log")"
+	version=$(make -s print-version)
+	source=$root/usr/src/kvgpu-$version
+	(cd "$root" && find . -type f ! -path "./usr/src/*" | sort) >"$work/files"
+	diff "$work/files" selftests/install/files.list >"$work/diff"
+	result $? "the files outside of DKMS's are those of files.list" "$(head -n 1 "$work/diff")"
+	diff <(cd "$source" && find . -type f ! -name dkms.conf | sort) \
+		<({ echo ./Kbuild; find hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110 -name '*.[ch]' |
+			sed 's,^,./,'; } | sort) >"$work/diff"
+	result $? "DKMS gets all sources of the module and nothing else" "$(head -n 1 "$work/diff")"
+	(
+		# shellcheck disable=SC2034
+		kernel_source_dir=KERNEL dkms_tree=TREE
+		# shellcheck source=/dev/null
+		. "$source/dkms.conf"
+		[ "$PACKAGE_NAME/$PACKAGE_VERSION" = "kvgpu/$version" ] &&
+			[ "${MAKE[0]}" = "make -C KERNEL M=TREE/kvgpu/$version/build modules" ]
+	)
+	result $? "dkms.conf names this version"
+	"$root/usr/sbin/kvgpu-firmware" --help >/dev/null
+	result $? "the installed kvgpu-firmware runs"
+	"$root/usr/bin/kvgpu-top" --prometheus >"$work/log" && selftests/tools/prometheus-check.py <"$work/log"
+	result $? "the installed kvgpu-top runs"
+	make -s uninstall DESTDIR="$root" >"$work/log" 2>&1
+	result $? "make uninstall" "$(tail -n 1 "$work/log")"
+	find "$root" ! -type d >"$work/left"
+	result "$([ ! -s "$work/left" ]; echo $?)" "no file is left" "$(head -n 1 "$work/left")"
+}
+
+# ------------------------------------------------------------------ a machine
+
+boot()
+{
+	$TB up --machine "$work/machine" --mem 2G >"$work/up.log" 2>&1 </dev/null
+	local rc=$?
+	[ $rc -eq 0 ] || sed 's/^/# /' "$work/up.log"
+	LIMIT=60 in_server sh -c 'systemctl is-system-running --wait; udevadm settle' >/dev/null 2>&1
+	result $rc "$1"
+	return $rc
+}
+
+# in_machine LIMIT NAME CMD...: one step of an admin
+in_machine()
+{
+	local LIMIT=$1 name=$2 rc began=$SECONDS
+	shift 2
+	in_server "$@" >"$work/log" 2>&1
+	rc=$?
+	[ $rc -eq 0 ] || tail -n 30 "$work/log" | sed 's/^/# /'
+	result $rc "$name" "$((SECONDS - began)) s"
+	return $rc
+}
+
+# as_the_readme_says LIMIT COMMAND: a line of README.md, run in the tree
+as_the_readme_says()
+{
+	if ! sed -n 's/^    //p' README.md | sed 's/ *#.*//' | grep -qxF -- "$2"; then
+		result 1 "README.md has the line '$2'"
+		return 1
+	fi
+	in_machine "$1" "$2" sh -c "cd /root/kvgpu && $2"
+}
+
+reboot_into()
+{
+	local end=$((SECONDS + 120))
+	in_server systemctl reboot >/dev/null 2>&1
+	while $TB status >/dev/null 2>&1 && [ $SECONDS -lt $end ]; do sleep 1; done
+	boot "$1"
+}
+
+driver_is()
+{
+	local driver
+	driver=$(in_server sh -c "basename \$(readlink -f /sys/bus/pci/devices/$gpu/driver)")
+	result "$([ "$driver" = "$1" ]; echo $?)" "$2" "driver $driver"
+}
+
+loaded() { in_server sh -c "grep -c '^$1 ' /proc/modules"; }
+
+# what is on the machine's disk, less what every boot or installation of a package writes by itself
+files_there()
+{
+	in_server sh -c "find / -xdev \( -path /root -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \
+		-o -path /var/lib/systemd -o -path /var/lib/libvirt -o -path /share -o -path '/var/lib/dkms/mok.*' \
+		-o -path '/etc/mdevctl.d' -o -path '/boot/initrd.img-*' -o -path /etc/libvirt/qemu -o -path /var/lib/dpkg \
+		-o -path '/var/lib/initramfs-tools' -o -path '/etc/.pwd.lock' \) -prune -o \( ! -type d -o -name '*kvgpu*' \) -print | sort"
+}
+
+packages_of_the_readme()
+{
+	local packages missing
+	packages=$(sed -n 's/^ *apt install //p' README.md)
+	missing=$(for p in $packages; do in_server dpkg-query -W "$p" >/dev/null 2>&1 || echo "$p"; done)
+	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the README's packages are what this machine has" "${missing:-$packages}"
+}
+
+pack_tree() { git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf "$work/tree.tar" -T - 2>/dev/null; }
+
+copy_tree()
+{
+	timeout 120 $TB run -- sh -c 'mkdir -p /root/kvgpu && tar -xf - --no-same-owner -C /root/kvgpu' <"$work/tree.tar"
+	result $? "a copy of the tree"
+}
+
+install_steps()
+{
+	packages_of_the_readme
+	copy_tree
+	files_there >"$work/before"
+	as_the_readme_says 300 "make install" &&
+		as_the_readme_says 1500 "dkms install kvgpu/$version" &&
+		as_the_readme_says 60 kvgpu-firmware &&
+		as_the_readme_says 300 "update-initramfs -u -k all"
+	in_server sh -c 'lsinitramfs "/boot/initrd.img-$(uname -r)" | grep -x etc/modprobe.d/kvgpu.conf >/dev/null'
+	result $? "this kernel's initramfs knows that nouveau stays off"
+}
+
+after_install()
+{
+	local types
+	driver_is kvgpu "kvgpu has the card after the boot"
+	result "$([ "$(loaded nouveau)" = 0 ]; echo $?)" "nouveau was not even loaded"
+	types=$(in_server mdevctl types | grep -c '^ *kvgpu-')
+	result "$([ "$types" = 4 ]; echo $?)" "mdevctl types shows four types" "$types"
+	as_the_readme_says 60 "mdevctl define --auto --uuid $by_mdevctl --parent $gpu --type kvgpu-512m"
+	as_the_readme_says 60 "mdevctl start --uuid $by_mdevctl"
+	in_machine 120 "virsh nodedev-define node-device.xml" virsh nodedev-define /usr/share/doc/kvgpu/node-device.xml
+	in_machine 60 "virsh nodedev-autostart" virsh nodedev-autostart $node_device
+	in_machine 60 "virsh nodedev-start" virsh nodedev-start $node_device
+	result "$([ "$(vgpus)" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there" "$(vgpus)"
+}
+
+vgpus() { in_server sh -c 'sleep 3; ls /sys/bus/mdev/devices' | sort | xargs; }
+
+uninstall_steps()
+{
+	in_machine 60 "vGPUs are stopped and undefined" sh -c "mdevctl stop --uuid $by_mdevctl && mdevctl undefine --uuid $by_mdevctl &&
+		virsh nodedev-destroy $node_device && virsh nodedev-undefine $node_device"
+	in_machine 60 "modprobe -r kvgpu" modprobe -r kvgpu
+	in_machine 300 "make uninstall" make -C /root/kvgpu uninstall
+	in_machine 300 "update-initramfs -u -k all" update-initramfs -u -k all
+	files_there >"$work/after"
+	diff "$work/before" "$work/after" >"$work/diff"
+	result $? "the machine's files are those from before" "$(grep -c '^[<>]' "$work/diff") differ"
+	grep '^[<>]' "$work/diff" | head -n 20 | sed 's/^/# /'
+}
+
+machine_cell()
+{
+	cell_name=machine kernel=6.12
+	version=$(make -s print-version)
+	$TB machine "$work/machine" >"$work/log" 2>&1 || { sed 's/^/# /' "$work/log"; result 1 "a fresh Debian 13"; return; }
+	boot "a fresh Debian 13 boots" || return
+	driver_is nouveau "its nouveau has the card"
+	install_steps || return
+	reboot_into "it boots again" || return
+	after_install
+	reboot_into "and once more" || return
+	result "$([ "$(vgpus)" = "$by_mdevctl $by_libvirt" ]; echo $?)" "both vGPUs are there, nobody did anything" "$(vgpus)"
+	as_the_readme_says 60 kvgpu-top
+	cp "$work/log" "$work/top"
+	grep -q "^GPU $gpu " "$work/top" && grep -q "^$by_mdevctl kvgpu-512m " "$work/top" && grep -q "^$by_libvirt kvgpu-1g " "$work/top"
+	result $? "kvgpu-top shows the card and both vGPUs" "$(head -n 1 "$work/top")"
+	in_server kvgpu-top --json --once >"$work/log"
+	jq -e ".gpus[0].vgpus | map(.share) == [0, 0] and all(.pinned_pages == 0)" "$work/log" >/dev/null
+	result $? "and as JSON that both are idle" "$(head -c 200 "$work/log")"
+	in_server kvgpu-top --prometheus >"$work/log"
+	selftests/tools/prometheus-check.py <"$work/log" >"$work/wrong" && grep -q '^kvgpu_gpus 1$' "$work/log"
+	result $? "and for Prometheus" "$(head -n 1 "$work/wrong")"
+	in_server sh -c 'journalctl -b -p warning -o cat -t kernel -t systemd-udevd | grep -i "kvgpu\|mdev" |
+		grep -v "loading out-of-tree module taints kernel\|module verification failed"' >"$work/log"
+	result "$([ ! -s "$work/log" ]; echo $?)" "kernel and udev warn of nothing" "$(head -n 1 "$work/log")"
+	uninstall_steps
+	reboot_into "it boots without kvgpu" || return
+	driver_is nouveau "nouveau has the card again"
+}
+
+# ------------------------------------------------------------------ all kernels, in the root of a machine that does not run
+
+kernels_cell()
+{
+	local root rc
+	cell_name=DKMS
+	root=$($TB machine --root) || { result 1 "the root of a machine"; return; }
+	mkdir -p "$work/kernels/upper/root/kvgpu" "$work/kernels/work" "$work/kernels/new"
+	chmod 700 "$work/kernels/upper/root"
+	tar -xf "$work/tree.tar" --no-same-owner -C "$work/kernels/upper/root/kvgpu"
+	# shellcheck disable=SC2016
+	timeout --kill-after=10 1800 unshare --mount --pid --fork --kill-child bash -c '
+		cd "$1" && mount -t overlay overlay -o "lowerdir=$2,upperdir=upper,workdir=work" new &&
+			mount -t proc proc new/proc && mount --rbind /dev new/dev && mount -t tmpfs tmpfs new/tmp || exit 125
+		exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+			chroot new /root/kvgpu/selftests/install/inside/dkms-kernels.sh' \
+		kernels "$work/kernels" "$root" >"$work/log" 2>&1 </dev/null
+	rc=$?
+	relay "DKMS" $rc <"$work/log"
+}
+
+pack_tree
+for part in "${parts[@]}"; do
+	case $part in
+	directory | kernels | machine) "${part}_cell" ;;
+	*) cell_name=$part; result 1 "there is no part '$part'" ;;
+	esac
+done
+finish

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# A machine: an ordinary Debian 13 on a disk of its own, which it keeps from one boot to the next. Nothing of the test bed is
+# in it but the network's configuration: for trying what changes how a machine boots.
+
+machine_stage() {
+	printf 'machine-%s\n' "$(recipe_key "$TB_DIR/packages/machine.list" "=$(declare -f build_machine_root)" "=$(kernels_stage)")"
+}
+
+machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }
+
+# cmd_machine: makes DIR with a fresh machine in it; "tb up --machine DIR" boots it. --root prints the root file system that
+# all of them are made of, with headers of all kernels in it.
+cmd_machine() {
+	need_root machine
+	case ${1-} in
+	--root) [ $# -eq 1 ] || usage_error "machine: --root takes no argument" ;;
+	-* | '') usage_error "machine: which directory?" ;;
+	*)
+		[ $# -eq 1 ] || usage_error "machine: unknown argument '$2'"
+		[ ! -e "$1" ] || die "$1 is there already" "remove it, or boot it: tb up --machine $1" ;;
+	esac
+	setup
+	setup_machine
+	case $1 in
+	--root) machine_root ;;
+	*) make_machine "$1" ;;
+	esac
+}
+
+setup_machine() {
+	[ ! -d "$STAGES/$(machine_stage)" ] || return 0
+	exec 8> "$STAGES/setup.lock"
+	flock 8
+	need_space
+	build_stage "$(machine_stage)" "making the root of a machine" build_machine_root
+	exec 8>&-
+}
+
+build_machine_root() {
+	local root=$STAGE_TMP/root
+	ROOT_HOOKS=()
+	debootstrap_into "$root" "$(list_words "$TB_DIR/packages/machine.list" | joined)" \
+		trixie trixie-security trixie-updates
+	# the headers of the other kernels; DKMS builds for a kernel that does not run when it is told to
+	unpack_kernels "$root" headers
+	printf '[Match]\nType=ether\n[Network]\nDHCP=ipv4\n' > "$root/etc/systemd/network/80-ether.network"
+	printf 'machine\n' > "$root/etc/hostname"
+	printf '127.0.0.1 localhost machine\n' > "$root/etc/hosts"
+	printf '/dev/vda / ext4 defaults 0 1\n' > "$root/etc/fstab"
+	rm -f "$root"/var/cache/apt/archives/*.deb
+	chroot "$root" systemctl enable systemd-networkd ssh
+}
+
+make_machine() {
+	local tmp=$1.new
+	rm -rf --one-file-system -- "$tmp"
+	mkdir -p "$tmp"
+	truncate -s 8G "$tmp/disk.img"
+	mkfs.ext4 -q -F -L machine -E lazy_itable_init=1,lazy_journal_init=1 -d "$(machine_root)" "$tmp/disk.img"
+	mv -T "$tmp" "$1"
+}
+
+# load_machine: what a boot loader would: takes kernel and initramfs from the disk as they are now.
+load_machine() {
+	local release file
+	release=$(kernel_release "$KERNEL")
+	for file in vmlinuz initrd.img; do
+		rm -f "$MACHINE/$file"
+		debugfs -R "dump /boot/$file-$release $MACHINE/$file" "$MACHINE/disk.img" 2> /dev/null
+		[ -s "$MACHINE/$file" ] || die "no /boot/$file-$release on $MACHINE/disk.img"
+	done
+}
+
+# machine_arguments: for QEMU. The key that opens it comes as a systemd credential, anew at every boot: setup makes new ones.
+machine_arguments() {
+	local key
+	key=$(printf 'd /root/.ssh 700\nf+~ /root/.ssh/authorized_keys 600 root root - %s\n' "$(base64 -w 0 "$IMAGE/key.pub")" | base64 -w 0)
+	QEMU+=(
+		-kernel /tb/machine/vmlinuz -initrd /tb/machine/initrd.img
+		-append "root=/dev/vda ro console=ttyS0 panic=-1 mitigations=off tsc=reliable random.trust_cpu=on nowatchdog $APPEND"
+		-drive file=/tb/machine/disk.img,format=raw,if=none,id=image,cache=unsafe
+		-device virtio-blk-pci,drive=image
+		-smbios "type=11,value=io.systemd.credential.binary:tmpfiles.extra=$key"
+	)
+}
