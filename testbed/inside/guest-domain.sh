@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The libvirt domain of a guest. Full guests boot the server's own read-only image; tiny ones live in
-# the initramfs.
+# the initramfs, and see the image and the shared folder when they have a vGPU, for its driver and for programs.
 
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
@@ -36,7 +36,7 @@ domain_xml() {
 	  <features><acpi/><apic/></features>
 	  <cpu mode='host-passthrough' migratable='off'/>
 	  <on_poweroff>destroy</on_poweroff>
-	  <on_reboot>destroy</on_reboot>
+	  <on_reboot>$ON_REBOOT</on_reboot>
 	  <on_crash>destroy</on_crash>
 	  <devices>
 	    <emulator>/usr/bin/qemu-system-x86_64</emulator>
@@ -53,6 +53,7 @@ domain_xml() {
 }
 
 devices_tiny() {
+	[ -z "$TYPE" ] || devices_of_vgpu
 	cat <<-EOF
 	    <channel type='unix'>
 	      <source mode='bind' path='$DIR/agent.sock'/>
@@ -61,7 +62,22 @@ devices_tiny() {
 	EOF
 }
 
+# devices_of_vgpu: Linux numbers virtio ports by the position of their device, and the agent's is the first one.
+devices_of_vgpu() {
+	cat <<-EOF
+	    <controller type='virtio-serial' index='0'>
+	      <address type='pci' domain='0' bus='1' slot='0' function='0'/>
+	    </controller>
+	EOF
+	devices_files
+}
+
 devices_full() {
+	devices_files
+	echo "    <vsock model='virtio'><cid auto='yes'/></vsock>"
+}
+
+devices_files() {
 	cat <<-EOF
 	    <disk type='block'>
 	      <driver name='qemu' type='raw'/>
@@ -73,7 +89,6 @@ devices_full() {
 	      <source dir='/share'/>
 	      <target dir='share'/>
 	    </filesystem>
-	    <vsock model='virtio'><cid auto='yes'/></vsock>
 	EOF
 }
 

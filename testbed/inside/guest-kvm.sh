@@ -22,11 +22,11 @@ watch_shutdowns() {
 
 qemu_pid() { cat "/run/libvirt/qemu/$NAME.pid" 2>/dev/null; }
 
-# note_threads: the guest's threads, while it lives; a trace line names one.
+# note_threads: the guest's threads, while it lives; a trace line names one. Never fails: QEMU may end at any moment.
 note_threads() {
 	local pid
 	pid=$(qemu_pid) || return 0
-	ls "/proc/$pid/task" > "$DIR/threads.new" 2>/dev/null && mv "$DIR/threads.new" "$DIR/threads"
+	! ls "/proc/$pid/task" > "$DIR/threads.new" 2>/dev/null || mv "$DIR/threads.new" "$DIR/threads"
 }
 
 # shutdown_cpu: the server's CPU on which one of the guest's CPUs made a SHUTDOWN exit; false if none did.

@@ -24,6 +24,19 @@ cmd_build_exec() {
 		tb-build-exec "$root" "$where" "$TOP" "$CACHE" "$@"
 }
 
+# tb kernel-tree LABEL: where modules for that kernel are built, as a path in the tools root.
+cmd_kernel_tree() {
+	[ $# -eq 1 ] || usage_error "kernel-tree: which kernel? $(kernel_labels | xargs) $DEBUG_LABEL"
+	setup
+	if is_debug_kernel "$1"; then
+		need_root kernel-tree
+		setup_debug_kernel >&2
+	else
+		kernel_labels | grep -qxF -- "$1" || usage_error "kernel-tree: one of $(kernel_labels | xargs) $DEBUG_LABEL, not '$1'"
+	fi
+	kernel_tree "$1"
+}
+
 # tb kernels: LABEL and RELEASE of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
 cmd_kernels() {
 	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"

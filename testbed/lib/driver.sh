@@ -5,7 +5,7 @@
 BIND_SECONDS=${KVGPU_TB_BIND_SECONDS:-180}
 
 bind_driver() {
-	[ -n "$GPU" ] || return 0
+	[ -n "$GPU" ] && [ -z "$MACHINE" ] || return 0
 	set_phase "binding driver $DRIVER"
 	[ "$DRIVER" = none ] || say "binding driver $DRIVER (at most $BIND_SECONDS s)"
 	local began=$SECONDS

@@ -5,11 +5,13 @@ cmd_help() {
 	cat <<'EOF'
 tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
 
-  tb setup [--refresh] [--prune]   make everything that is made once (all commands call it);
-                                   --refresh takes newer packages, --prune drops old results
+  tb setup [--refresh] [--prune] [--debug-kernel]
+                                   make everything that is made once (all commands call it);
+                                   --refresh takes newer packages, --prune drops old results;
+                                   --debug-kernel builds the kernel 6.12-debug, too (15 minutes, once)
   tb up [options]                  boot the server; returns when it is ready
       --driver nouveau|kvgpu|vfio-pci|none   what holds the GPU (default none)
-      --kernel LABEL               6.12 (default), 6.1 or 7.2
+      --kernel LABEL               6.12 (default), 6.1, 7.2, or 6.12-debug (KASAN, lockdep, kmemleak)
       --mem SIZE  --cpus N         of the server (default 4G, 2; its guests use all but CPU 0)
       --no-gpu                     no GPU at all
       --no-barmap                  do not map BAR pages into QEMU (slower, same results)
@@ -24,11 +26,16 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb console                       the server's serial console
   tb down                          end it all
 
-  tb guest start GUEST [--mem SIZE] [--cpus N] [--full]   a guest in the server, under KVM
+  tb guest start GUEST [--mem SIZE] [--cpus N] [--full] [--type 512m|1g|2g|4g] [--reboots]
+                                   a guest in the server, under KVM; with a vGPU of that type; --reboots: it
+                                   comes back when it reboots, else that is its end
   tb guest run GUEST -- CMD...     run CMD in it        tb guest stop GUEST
   tb guest list                    tb guest stats       starts, deaths by cause, restarts
 
   tb build-exec -- CMD...          run CMD in the root in which programs for the server are built
+  tb machine DIR                   an ordinary Debian 13 on a disk of its own, kept from boot to boot:
+                                   tb up --machine DIR (its own kernel, initramfs and drivers); --root
+                                   prints the root file system that it is made of
   tb kernels                       labels and releases of the server's kernels
 
 Every command on a bed takes --name NAME first (default: $KVGPU_TB_NAME, else "default").

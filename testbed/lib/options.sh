@@ -32,7 +32,7 @@ check_count() { # OPTION VALUE
 
 up_defaults() {
 	KERNEL=$(default_kernel) DRIVER=none MEM=4G CPUS=2 GPU=yes BARMAP=yes IOMMU='' MODEL='' MODEL_ARGS=''
-	PLUGIN='' APPEND=''
+	PLUGIN='' APPEND='' MACHINE=''
 }
 
 up_options() {
@@ -53,6 +53,7 @@ up_options() {
 		--iommu) IOMMU=$2 ;;
 		--model-args) MODEL_ARGS=$2 ;;
 		--append) APPEND=$2 ;;
+		--machine) MACHINE=$2 ;;
 		*) usage_error "up: unknown option '$1'" ;;
 		esac
 		shift 2
@@ -70,8 +71,14 @@ check_up_options() {
 	none) ;;
 	*) usage_error "--driver is one of nouveau, kvgpu, vfio-pci, none; not '$DRIVER'" ;;
 	esac
-	kernel_labels | grep -qxF -- "$KERNEL" ||
-		usage_error "--kernel is one of $(kernel_labels | xargs); not '$KERNEL'"
+	is_debug_kernel "$KERNEL" || kernel_labels | grep -qxF -- "$KERNEL" ||
+		usage_error "--kernel is one of $(kernel_labels | xargs) $DEBUG_LABEL; not '$KERNEL'"
+	if [ -n "$MACHINE" ]; then
+		! is_debug_kernel "$KERNEL" || usage_error "a machine has no kernel $KERNEL"
+		[ "$DRIVER" = none ] || usage_error "a machine loads its drivers itself: --machine goes with --driver none"
+		[ -f "$MACHINE/disk.img" ] || usage_error "no machine in '$MACHINE'; make one: tb machine $MACHINE"
+		MACHINE=$(readlink -f "$MACHINE")
+	fi
 	if [ -z "$IOMMU" ]; then
 		# vfio-pci binds only to a device that is in an IOMMU group
 		IOMMU=none

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # QEMU's command line. It runs chrooted in the tools root, where the supervisor has mounted
-# /tb/run (sockets), /tb/bed (share/ and log/), /tb/image and /tb/inside.
+# /tb/run (sockets), /tb/bed (share/ and log/), /tb/image, /tb/boot (kernels) and /tb/inside.
 
 # EPYC with SVM, so that the server's own KVM works. String instructions are slow under TCG, and these
 # flags make the kernel prefer them for every copy. The last line is what TCG does not have anyway.
@@ -15,10 +15,6 @@ qemu_arguments() {
 		-accel tcg,thread=multi
 		-cpu "${KVGPU_TB_CPU:-$SERVER_CPU}" -smp "$CPUS" -m "$MEM"
 		-object "memory-backend-memfd,id=mem,size=$MEM,share=on"
-		-kernel "/tb/image/vmlinuz-$KERNEL" -initrd "/tb/image/initrd-$KERNEL"
-		-append "$(kernel_arguments)"
-		-drive file=/tb/image/root.erofs,format=raw,if=none,id=image,readonly=on,file.locking=off
-		-device virtio-blk-pci,drive=image
 		-device virtio-rng-pci
 		-netdev user,id=net,hostfwd=tcp:127.0.0.1:0-:22 -device virtio-net-pci,netdev=net,romfile=
 		-fsdev local,id=share,path=/tb/bed/share,security_model=none,multidevs=remap
@@ -36,7 +32,17 @@ qemu_arguments() {
 	amd) QEMU+=(-device amd-iommu,dma-remap=on,intremap=on) ;;
 	intel) QEMU+=(-device intel-iommu,caching-mode=on,intremap=on) ;;
 	esac
+	if [ -n "$MACHINE" ]; then machine_arguments; else image_arguments; fi
 	[ -z "$GPU" ] || gpu_arguments
+}
+
+image_arguments() {
+	QEMU+=(
+		-kernel "/tb/boot/vmlinuz-$KERNEL" -initrd "/tb/boot/initrd-$KERNEL"
+		-append "$(kernel_arguments)"
+		-drive file=/tb/image/root.erofs,format=raw,if=none,id=image,readonly=on,file.locking=off
+		-device virtio-blk-pci,drive=image
+	)
 }
 
 gpu_arguments() {
@@ -53,6 +59,7 @@ kernel_arguments() {
 	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
 	arguments+=" modprobe.blacklist=nouveau"
+	! is_debug_kernel "$KERNEL" || arguments+=" $(slow_arguments)"
 	case $IOMMU in
 	amd) arguments+=" amd_iommu=on" ;;
 	intel) arguments+=" intel_iommu=on" ;;

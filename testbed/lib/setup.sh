@@ -11,11 +11,12 @@ setup_is_done() {
 }
 
 cmd_setup() {
-	local refresh='' prune=''
+	local refresh='' prune='' debug=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--refresh) refresh=yes ;;
 		--prune) prune=yes ;;
+		--debug-kernel) debug=yes ;;
 		*) usage_error "setup: unknown argument '$1'" ;;
 		esac
 		shift
@@ -24,6 +25,7 @@ cmd_setup() {
 	mkdir -p "$STAGES"
 	[ -z "$refresh" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch"
 	setup
+	[ -z "$debug" ] || setup_debug_kernel
 	[ -z "$prune" ] || prune_stages
 	say "ready: $STAGES"
 }
@@ -54,7 +56,8 @@ setup() {
 discard_unfinished() {
 	local dir
 	for dir in "$STAGES"/tmp.*; do
-		[ ! -e "$dir" ] || discard_tree "$dir"
+		# the debug kernel has a lock of its own
+		case $dir in *'*' | */tmp.debug*) ;; *) discard_tree "$dir" ;; esac
 	done
 }
 
@@ -74,7 +77,8 @@ prune_stages() {
 	fi
 	for dir in "$STAGES"/*-????????????????; do
 		case ${dir##*/} in
-		"$(kernels_stage)" | "$(tools_stage)" | "$(server_stage)" | "$(image_stage)") ;;
+		"$(kernels_stage)" | "$(tools_stage)" | "$(server_stage)" | "$(image_stage)" | "$(machine_stage)" | \
+			"$(debug_stage)" | "$(debug_boot_stage)") ;;
 		*) discard_tree "$dir"; say "removed $dir" ;;
 		esac
 	done

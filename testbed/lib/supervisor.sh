@@ -29,14 +29,16 @@ enter_supervisor() {
 
 mount_for_qemu() {
 	local part
-	mkdir -p "$TOOLS"/tb/{run,bed,image,inside}
+	mkdir -p "$TOOLS"/tb/{run,bed,image,boot,inside,machine}
 	for part in dev proc; do
 		mount --rbind "/$part" "$TOOLS/$part"
 	done
 	mount --bind "$(bed_run)" "$TOOLS/tb/run"
 	mount --bind "$(bed_home)" "$TOOLS/tb/bed"
 	mount --bind "$IMAGE" "$TOOLS/tb/image"
+	mount --bind "$BOOT" "$TOOLS/tb/boot"
 	mount --bind "$TB_DIR/inside" "$TOOLS/tb/inside"
+	[ -z "$MACHINE" ] || mount --bind "$MACHINE" "$TOOLS/tb/machine"
 }
 
 start_model() {

@@ -12,9 +12,16 @@ cmd_up() {
 	flock -w 2 9 || die "bed '$NAME' is already $(bed_state)" "end it with: tb down --name $NAME"
 	clear_dead_bed
 	IMAGE=$(image_dir) TOOLS=$(tools_root)
+	BOOT=$IMAGE
+	if is_debug_kernel "$KERNEL"; then
+		setup_debug_kernel
+		BOOT=$(debug_boot_dir)
+		slow_limits
+	fi
 	[ -z "$GPU" ] || find_model
 	raise_map_count
 	[ "$DRIVER" != kvgpu ] || find_kvgpu
+	[ -z "$MACHINE" ] || load_machine
 	make_bed
 	launch_supervisor
 	exec 9>&-
