@@ -16,6 +16,7 @@ void attack_peephole(struct machine *m);
 void attack_userd(struct machine *m);
 void attack_physical(struct machine *m);
 void attack_stale(struct machine *m);
+void attack_greed(struct machine *m);
 void check_engines(struct machine *m);
 void check_groups(struct machine *m);
 
@@ -24,5 +25,6 @@ void attack_tenant_memory(struct machine *m);
 void attack_tenant_runlist(struct machine *m);
 void attack_tenant_channel(struct machine *m);
 void attack_patch_list(struct machine *m);
+void attack_no_context(struct machine *m);
 
 #endif

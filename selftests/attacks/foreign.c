@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attacks on other users of the card while nouveau drives it. Each leaves the driver's state as it was. */
 #include "attacks.h"
+#include "foreign.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,9 +17,9 @@
 #include "tap.h"
 #include "tenant.h"
 
-enum { FORGED_ID = 4090, OWN_BYTES = 1 << 20, RUN_MS = 3000 };
+enum { RUN_MS = 3000 };
 
-static uint64_t instance_of(struct bare_gpu *g, int chid)
+uint64_t instance_of(struct bare_gpu *g, int chid)
 {
 	return (uint64_t)FIELD_GET(PCCSR_INST_PTR, bare_read(g, PCCSR_INST(chid))) << 12;
 }
@@ -57,14 +58,7 @@ void attack_tenant_memory(struct machine *m)
 	tap_result(tenant_end(&victim), "the tenant noticed nothing else", NULL);
 }
 
-/* the list that nouveau submitted last */
-struct list {
-	unsigned int runlist, count;
-	enum bare_target target;
-	uint64_t addr;
-};
-
-static void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l)
+void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l)
 {
 	uint32_t base = bare_read(g, PFIFO_ENG_RUNLIST_BASE(runlist));
 
@@ -107,8 +101,7 @@ void attack_tenant_runlist(struct machine *m)
 	tap_result(tenant_end(&victim), "and all its copies were right", NULL);
 }
 
-/* memory that nouveau gave us, for structures of our own: physically contiguous as far as we use it */
-static uint64_t own_vram(struct bare_gpu *g, struct gpu_chan *own, struct nouveau_bo *bo)
+uint64_t own_vram(struct bare_gpu *g, struct gpu_chan *own, struct nouveau_bo *bo)
 {
 	uint64_t inst = instance_of(g, own->chid), first = 0, off, addr, left;
 	enum bare_target t;
@@ -124,7 +117,7 @@ static uint64_t own_vram(struct bare_gpu *g, struct gpu_chan *own, struct nouvea
 	return first;
 }
 
-static bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra)
+bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra)
 {
 	uint64_t at = bare_vram(g, 0x1000, 0x1000);
 	uint32_t entry[2];

@@ -20,12 +20,14 @@ static const struct {
 	{ "userd", attack_userd, false, "progress written to a chosen host page" },
 	{ "physical", attack_physical, false, "copies by physical address, and their refusal" },
 	{ "stale", attack_stale, false, "translations that were not invalidated; invalidates by channels" },
+	{ "greed", attack_greed, false, "one channel that keeps all others from the engine" },
 	{ "engines", check_engines, false, "not an attack: each copy engine on the runlist of PTOP" },
 	{ "groups", check_groups, false, "not an attack: channel groups" },
 	{ "tenant-memory", attack_tenant_memory, true, "another process's video memory through PRAMIN" },
 	{ "tenant-runlist", attack_tenant_runlist, true, "another process's channels left out of the runlist" },
 	{ "tenant-channel", attack_tenant_channel, true, "a forged channel among the driver's" },
 	{ "patch-list", attack_patch_list, true, "registers written by the context image's patch list" },
+	{ "no-context", attack_no_context, true, "graphics methods without a context, a forged image at address 0" },
 };
 
 enum { NR_ATTACKS = sizeof(attacks) / sizeof(attacks[0]) };

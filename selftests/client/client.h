@@ -15,6 +15,7 @@ struct client_options {
 	bool quick;
 	bool self_test;		/* damage one expected byte per round: every round must notice */
 	int card_layout;	/* 1 / 0 as told, -1: look at the channel table */
+	bool marks;		/* measured stretches wait for an answer at their ends: mark.h */
 };
 
 void test_copy(const struct client_options *o);
@@ -31,6 +32,10 @@ void test_compute(const struct client_options *o);
 void test_switch(const struct client_options *o);
 void test_exec(const struct client_options *o);
 void test_stress(const struct client_options *o);
+void test_steady(const struct client_options *o);
+void test_wakeups(const struct client_options *o);
+void test_mapcost(const struct client_options *o);
+void test_bandwidth(const struct client_options *o);
 
 /* a stream of verified copies of one channel, for tests in which others must go on */
 struct stream {

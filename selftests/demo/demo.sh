@@ -1,107 +1,149 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# make demo: a server with the modelled K20m; the distribution's nouveau drives the card natively; then kvgpu.ko owns it and
-# a stock Debian guest's own nouveau drives a vGPU of it. The same client verifies every byte in both. Takes everything down
-# again and writes a report.
+# make demo: a server with the modelled K20m in which the distribution's nouveau drives the card natively, and beside it one in
+# which kvgpu.ko owns the card and a stock Debian guest's own nouveau drives a vGPU of it. The same client verifies every byte
+# in both and is measured in both, in turns. Then a second guest with a bigger vGPU beside the first, and what kvgpu-top shows of
+# their shares. Takes everything down again and writes a report (docs/measurements.md).
+#   DEMO_BYTES=256M                 how much is copied
+#   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 TB=testbed/tb
-export KVGPU_TB_NAME=demo
 report=build/demo/report.json
 bytes=${DEMO_BYTES:-256M}
+model_args=${DEMO_MODEL_ARGS-}
 began=$SECONDS
+export PYTHONDONTWRITEBYTECODE=1
 
 step() { printf '\n[%3d s] %s\n' $((SECONDS - began)) "$*"; }
-trap '$TB down >/dev/null 2>&1 </dev/null || true' EXIT
+indent() { sed 's/^/    /'; }
+card() { KVGPU_TB_NAME=demo-native $TB "$@" </dev/null; }	# the server with nouveau
+vgpu() { KVGPU_TB_NAME=demo $TB "$@" </dev/null; }		# the one with kvgpu
+trap 'card down >/dev/null 2>&1 || true; vgpu down >/dev/null 2>&1 || true' EXIT
 trap 'exit 130' INT TERM
 
-step "building the client that runs in the server (stock libdrm_nouveau)"
+programs() { cp "$out/kvgpu-client" selftests/guest/inside/*.sh "$1/"; }
+
+# measure NAME natively|in_guest CMD...: runs it with snapshots of counters at its marks
+natively() { printf 'model:%s\n' "$(card status | awk '$1 == "stats" { print $2 }')"; }
+in_guest() { printf 'KVGPU_TB_NAME=demo %s run -- /share/counters.sh g1\n' $TB; }
+measure()
+{
+	local name=$1 where=$2
+	shift 2
+	case $where in
+	natively) set -- env KVGPU_TB_NAME=demo-native $TB run -- "$@" ;;
+	in_guest) set -- env KVGPU_TB_NAME=demo $TB guest run g1 -- "$@" ;;
+	esac
+	selftests/guest/marked.py "$out/$where-$name.json" "$($where)" -- "$@" >"$out/$where-$name.tap" 2>"$out/$where-$name.err" || {
+		sed 's/^/    /' "$out/$where-$name.tap" "$out/$where-$name.err" | tail -n 20
+		return 1
+	}
+}
+
+# until nouveau of a guest has made its device
+await_gpu()
+{
+	for _ in $(seq 60); do
+		KVGPU_TB_NAME=demo timeout 30 $TB guest run "$1" -- test -e /dev/dri/renderD128 </dev/null 2>/dev/null && return 0
+		sleep 2
+	done
+	return 1
+}
+
+# both guests copy, again and again, until the given time has passed
+busy() # SECONDS
+{
+	local g
+	for g in g1 g2; do
+		KVGPU_TB_NAME=demo timeout $(($1 + 30)) $TB guest run $g -- sh -c "end=\$((\$(date +%s) + $1))
+			while [ \$(date +%s) -lt \$end ]; do /share/kvgpu-client --quick bandwidth; done" </dev/null >"$out/busy.$g" 2>&1 &
+	done
+}
+
+step "building the client (stock libdrm_nouveau)"
 out=$(dirname "$(make -s --no-print-directory print-model)")/../demo
 mkdir -p "$out" build/demo
 out=$(readlink -f "$out")
+rm -f "$out"/*.json "$out"/*.tap
 $TB build-exec -- make -s -C selftests/client "OUT=$out"
+make -s --no-print-directory top "TOP=$out/kvgpu-top" JANSSON=-l:libjansson.a	# the server has no libjansson
 
 step "booting a Debian 13 server with a Tesla K20m in it (QEMU under TCG, the GPU model over vfio-user)"
-$TB up --driver none </dev/null
-cp "$out/kvgpu-client" "$($TB share)/"
-$TB run -- lspci -nn -s 01:00.0 </dev/null
+card up --driver none --mem 3G --model-args "$model_args"
+programs "$(card share)"
+card run -- lspci -nn -s 01:00.0
 
 step "loading the distribution's own nouveau"
-load_ms=$($TB run -- bash -c 's=$(date +%s%N); modprobe nouveau; e=$(date +%s%N); echo $(((e - s) / 1000000))' </dev/null)
-$TB run -- bash -c 'dmesg | grep "nouveau 0000" | sed "s/^/    /"; ls -l /dev/dri/renderD128' </dev/null
-printf '    modprobe took %s ms\n' "$load_ms"
+card run -- modprobe nouveau
+card run -- bash -c 'dmesg | grep "nouveau 0000"; ls -l /dev/dri/renderD128' | indent
 
 step "copying $bytes in random sizes and alignments through the copy engines; every byte is verified"
-$TB run -- /share/kvgpu-client --bytes "$bytes" copy </dev/null | tee "$out/copy.tap" | sed 's/^/    /'
-passed=$(grep -c '^ok ' "$out/copy.tap" || true)
-failed=0
+card run -- /share/kvgpu-client --bytes "$bytes" copy | tee "$out/copy.tap" | indent
 
-step "ending the native part"
-socat -u "UNIX-CONNECT:$($TB status </dev/null | awk '$1 == "stats" { print $2 }')" - >"$out/stats.json"
-$TB down </dev/null
-
-step "the same server again, but kvgpu.ko owns the card (firmware taken from the server's own nouveau.ko)"
-$TB up --driver kvgpu --mem 5G </dev/null
-cp "$out/kvgpu-client" "$($TB share)/"
-$TB run -- sh -c 'dmesg | grep "kvgpu 0000" | sed "s/^/    /"' </dev/null
+step "a second server like it, but kvgpu.ko owns the card (firmware taken from the server's own nouveau.ko)"
+vgpu up --driver kvgpu --mem 4G --cpus 3 --model-args "$model_args"
+programs "$(vgpu share)"
+vgpu run -- sh -c 'dmesg | grep "kvgpu 0000"' | indent
 
 step "what an admin sees: mdevctl types"
-$TB run -- mdevctl types </dev/null | grep -E 'kvgpu-|Available|Description' | sed 's/^/    /'
+vgpu run -- mdevctl types | grep -E 'kvgpu-|Available|Description' | indent
 
 step "a stock Debian guest with a vGPU of 512 MiB: mdevctl makes it, libvirt starts the guest, KVM runs it (a minute)"
 guest_began=$SECONDS
-$TB guest start g1 --full --mem 1G --type 512m </dev/null
-for _ in $(seq 60); do
-	timeout 30 $TB guest run g1 -- test -e /dev/dri/renderD128 </dev/null 2>/dev/null && break
-	sleep 2
-done
-$TB guest run g1 -- sh -c 'lspci -nn | grep 10de:; dmesg | grep "nouveau 0000"; ls -l /dev/dri/renderD128' </dev/null | sed 's/^/    /'
+vgpu guest start g1 --full --mem 1G --type 512m
+await_gpu g1
+vgpu guest run g1 -- sh -c 'lspci -nn | grep 10de:; dmesg | grep "nouveau 0000"; ls -l /dev/dri/renderD128' | indent
 printf '    guest ready after %s s\n' $((SECONDS - guest_began))
-vgpu=$($TB run -- sh -c 'ls -d /sys/bus/mdev/devices/*' </dev/null)
-counters() { $TB run -- sh -c "cd $vgpu/kvgpu && grep . *" </dev/null; }
-counters >"$out/before"
 
 step "the same client in the guest; every byte is verified"
-$TB guest run g1 -- /share/kvgpu-client --bytes "$bytes" copy </dev/null 2>"$out/guest.err" | tee "$out/guest.tap" | sed 's/^/    /'
-counters >"$out/after"
-passed=$((passed + $(grep -c '^ok ' "$out/guest.tap" || true)))
-failed=$(cat "$out/copy.tap" "$out/guest.tap" | grep -c '^not ok ' || true)
+vgpu run -- /share/counters.sh g1 >"$out/before"
+vgpu guest run g1 -- /share/kvgpu-client --bytes "$bytes" copy 2>"$out/guest.err" | tee "$out/guest.tap" | indent
+vgpu run -- /share/counters.sh g1 >"$out/after"
+
+step "measuring: 10,000 submissions watched in memory, sleeping waits, mapping, loads of nouveau; natively, then in the guest"
+for where in natively in_guest; do
+	measure steady $where /share/kvgpu-client --marks steady wakeups
+	measure map $where /share/kvgpu-client --marks mapcost
+done
+step "measuring: bandwidth, in turns"
+for i in 1 2 3; do
+	for where in natively in_guest; do measure "copy$i" $where /share/kvgpu-client --quick bandwidth; done
+done
+for where in natively in_guest; do measure load $where /share/loads.sh 3; done
+
+card down
+
+step "a second guest beside it, with a vGPU of 1 GiB that gets three times the share (a minute)"
+vgpu guest start g2 --full --mem 1G --type 1g
+await_gpu g2
+cp "$out/kvgpu-top" "$(vgpu share)/"
+vgpu run -- sh -c 'echo 300 >"/sys/bus/mdev/devices/$(/opt/testbed/guest-device uuid g2)/kvgpu/weight"'
+for g in g1 g2; do
+	(vgpu guest run $g -- /share/kvgpu-client --quick copy >"$out/two.$g.tap" 2>&1) &
+done
+wait
+for g in g1 g2; do
+	printf '    %s: %s\n' $g "$(grep -c '^ok' "$out/two.$g.tap") checks passed, $(grep -c '^not ok' "$out/two.$g.tap") failed, every byte verified"
+done
+
+step "both copy all they can for 20 s; kvgpu-top looks at 10 s of it"
+busy 20
+sleep 5
+vgpu run -- /share/kvgpu-top --once --interval 10 | indent
+vgpu run -- /share/kvgpu-top --json --once --interval 2 >"$out/shares.json"
+wait
 
 step "what it took"
-python3 - "$out" "$report" "$load_ms" "$passed" "$failed" "$bytes" $((SECONDS - began)) <<'PY'
-import json, re, sys
-out, report_path = sys.argv[1], sys.argv[2]
-def counters(name):
-    return {k: int(v) for k, v in (line.strip().split(":") for line in open(f"{out}/{name}") if ":" in line)}
-def seconds(name):
-    return round(sum(float(m) for m in re.findall(r", ([0-9.]+) s$", open(f"{out}/{name}").read(), re.M)), 1)
-stats = json.load(open(f"{out}/stats.json"))
-before, after = counters("before"), counters("after")
-report = {
-    "mode": "unpaced", "kernel": "6.12", "type": "kvgpu-512m", "bytes_asked": sys.argv[6],
-    "native": {
-        "nouveau_modprobe_ms": int(sys.argv[3]), "copy_seconds": seconds("copy.tap"),
-        "bar0_reads": sum(u["reads"] for u in stats["mmio"]), "bar0_writes": sum(u["writes"] for u in stats["mmio"]),
-        "doorbells": stats["doorbells"],
-    },
-    "guest": {
-        "copy_seconds": seconds("guest.tap"), "load": before, "copy": {k: after[k] - before[k] for k in after},
-    },
-    "checks_passed": int(sys.argv[4]), "checks_failed": int(sys.argv[5]), "seconds": int(sys.argv[7]),
-}
-json.dump(report, open(report_path, "w"), indent=2)
-print(f"    {'':28} {'nouveau loads':>14} {'copies':>10}")
-for key in ("exits_bar0_read", "exits_bar0_write", "doorbells_trapped", "page_faults", "shadow_syncs", "shadow_entries_written",
-            "tlb_flushes", "interrupts", "registers_unlisted"):
-    print(f"    {key:28} {before[key]:>14} {after[key] - before[key]:>10}")
-print(f"    copies took {report['native']['copy_seconds']} s natively, {report['guest']['copy_seconds']} s in the guest (sums of the client's own lines)")
-PY
+status=0
+selftests/demo/report.py "$out" "$report" "$bytes" $((SECONDS - began)) "$model_args" | indent || status=1
 
 step "taking it down"
-$TB guest stop g1 </dev/null
-$TB down </dev/null
-if [ "$failed" -ne 0 ] || [ "$passed" -eq 0 ]; then
-	echo "demo: $failed of $((passed + failed)) checks failed" >&2
+vgpu guest stop g2
+vgpu guest stop g1
+vgpu down
+if [ $status -ne 0 ]; then
+	echo "demo: not all checks passed" >&2
 	exit 1
 fi
-printf '\ndone: %d checks passed in %d s; the report is %s\n' "$passed" $((SECONDS - began)) "$report"
+printf '\ndone in %d s; the report is %s\n' $((SECONDS - began)) "$report"

@@ -20,12 +20,22 @@ static void emit_physical(struct hostile *h, uint64_t src, uint32_t target, uint
 	bare_copy(c, src, dst_va, PAGE, A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/* the bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well */
+static bool untouched(const uint8_t *p, size_t len)
+{
+	while (len && p[len - 1] == 0x5a)
+		len--;
+	return !len;
+}
+
+/*
+ * The bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well. Whether the channel goes
+ * on with its next method is the host's choice; that nothing was copied is not.
+ */
 void hostile_physical(struct hostile *h)
 {
 	static const uint32_t targets[] = { A0B5_PHYS_LOCAL_FB, A0B5_PHYS_COHERENT, A0B5_PHYS_NONCOHERENT };
 	struct bare_gpu *g = &h->gpu;
-	unsigned int i, seen = 0, ran = 0;
+	unsigned int i, copied = 0;
 
 	for (i = 0; i < PHYSICAL_PROBES; i++) {
 		uint64_t at = rng_range(&h->rng, 0, (4ull << 30) / PAGE - 1) * PAGE;
@@ -38,14 +48,14 @@ void hostile_physical(struct hostile *h)
 		bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMFC_HCE_CTRL, RAMFC_HCE_PRIV_MODE);
 		bare_chan_bind(&h->chan);
 		bare_runlist(g, h->chan.runlist, &entry, 1);
-		memset(h->loot, 0, PAGE);
+		memset(h->loot, 0x5a, PAGE);
 		emit_physical(h, at, targets[i % 3], LOOT_VA);
 		if (i & 1)
 			h->chan.push_va |= 1ull << 40;	/* bit 8 of a ring entry's second word: privileged */
-		ran += bare_run(&h->chan, REFUSED_MS);
-		seen += holds_mark(h->loot, PAGE);
+		bare_run(&h->chan, REFUSED_MS);
+		copied += !untouched(h->loot, PAGE);
 	}
-	report(!ran && !seen, "copies by physical address are refused (%u tried, %u ran)", i, ran);
+	report(!copied, "copies by physical address are refused (%u tried, %u copied)", i, copied);
 	report(hostile_alive(h), "own work runs");
 }
 

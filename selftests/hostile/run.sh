@@ -8,13 +8,15 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-hostile}
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 case ${1-} in
-quick) ops=2000 types="512m" seeds="1" ;;
-long) ops=40000 types="512m 1g" seeds="1 2 3" ;;
+quick) ops=1000 types="512m" seeds="1" all="window tables bars physical remap registers runlists methods faults context" ;;
+long)
+	ops=40000 types="512m 1g" seeds="1 2 3"
+	all="window window-host tables directories instances bars physical userd remap registers switches runlists doorbells \
+		random-tables acquire endless methods faults context" ;;
 *) echo "usage: selftests/hostile/run.sh quick|long [TEST...]" >&2; exit 2 ;;
 esac
 shift
-tests=${*:-window window-host tables directories instances bars physical userd remap registers switches runlists doorbells \
-	random-tables acquire endless methods faults context}
+tests=${*:-$all}
 victim_id=6b766770-0000-4000-8000-000000000001
 attacker_id=6b766770-0000-4000-8000-000000000002
 forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c

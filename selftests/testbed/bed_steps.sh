@@ -22,6 +22,9 @@ argument_steps() {
 	try "bad name" refused "bad bed name" up --name ../x
 	try "bad log" refused "logs are" log printer
 	try "build-exec without command" refused "which command" build-exec
+	try "machine without directory" refused "which directory" machine
+	try "a machine that is not there" refused "no machine in" up --machine /nowhere
+	try "a machine with a driver" refused "goes with --driver none" up --machine /nowhere --driver nouveau
 	try "guest without command" refused "start, run, stop" guest
 	try "guest, unknown command" refused "unknown command 'eat'" guest eat
 	try "run without a bed: 125, and what to do" run_without_bed

@@ -53,6 +53,12 @@ static void write_space(struct bare_gpu *g, uint64_t inst, const struct bare_spa
 	bare_mem_write32(g, BARE_VRAM, inst + GMMU_INST_LIMIT_HI, 0);
 }
 
+static void write_context(struct bare_gpu *g, uint64_t inst, uint64_t va)
+{
+	bare_mem_write32(g, BARE_VRAM, inst + RAMIN_GR_CTX, va | RAMIN_CTX_VIRTUAL);
+	bare_mem_write32(g, BARE_VRAM, inst + RAMIN_GR_CTX + 4, va >> 32);
+}
+
 static uint8_t *map_host(struct bare_gpu *g, struct bare_space *s, uint64_t va, size_t size)
 {
 	uint64_t bus, off;
@@ -98,6 +104,8 @@ void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bar
 	c->inst = bare_vram(g, RAMIN_SIZE, RAMIN_SIZE);
 	bare_mem_zero(g, BARE_VRAM, c->inst, RAMIN_SIZE);
 	write_space(g, c->inst, s);
+	if (cfg->gr_ctx)
+		write_context(g, c->inst, cfg->gr_ctx);
 	userd = userd_memory(g, c->userd_bar1);
 	bare_mem_zero(g, BARE_VRAM, userd, USERD_SIZE);
 	if (cfg->userd_forged)

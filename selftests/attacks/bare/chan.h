@@ -26,6 +26,7 @@ struct bare_chan_config {
 	bool userd_forged;		/* put @userd into RAMFC instead of the channel's own doorbell memory */
 	enum bare_target userd_target;
 	uint64_t userd;
+	uint64_t gr_ctx;		/* where a graphics context is said to be; 0 for none, which is how the chip has it too */
 };
 
 /* a channel in a space of ours, after bare_take_over() */

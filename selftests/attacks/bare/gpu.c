@@ -14,12 +14,17 @@ enum { USERD_AREA = 0x200000, VRAM_FIRST = 0x1000000, WINDOW_ALIGN = 1 << HOSTME
 
 uint32_t bare_read(struct bare_gpu *g, uint32_t reg)
 {
+	if (g->bars.read)
+		return g->bars.read(g->bars.port, reg);
 	return *(volatile uint32_t *)(g->bars.bar0 + reg);
 }
 
 void bare_write(struct bare_gpu *g, uint32_t reg, uint32_t value)
 {
-	*(volatile uint32_t *)(g->bars.bar0 + reg) = value;
+	if (g->bars.write)
+		g->bars.write(g->bars.port, reg, value);
+	else
+		*(volatile uint32_t *)(g->bars.bar0 + reg) = value;
 }
 
 uint64_t bare_now_ns(struct bare_gpu *g)

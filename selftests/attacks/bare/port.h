@@ -15,6 +15,10 @@
 struct bare_bars {
 	volatile uint8_t *bar0, *bar1;
 	uint64_t bar1_size;
+	/* for a BAR0 of which only PRAMIN can be mapped (a mediated device, seen by its VMM); else NULL */
+	uint32_t (*read)(void *port, uint32_t reg);
+	void (*write)(void *port, uint32_t reg, uint32_t value);
+	void *port;
 };
 
 /* physically contiguous host memory that the GPU can reach */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What attacks beside nouveau need: its structures, and a channel of ours among its channels. */
+#ifndef KVGPU_ATTACKS_FOREIGN_H
+#define KVGPU_ATTACKS_FOREIGN_H
+
+#include "bare/gpu.h"
+#include "client.h"
+
+enum { FORGED_ID = 4090, OWN_BYTES = 1 << 20 };
+
+/* the list that nouveau submitted last */
+struct list {
+	unsigned int runlist, count;
+	enum bare_target target;
+	uint64_t addr;
+};
+
+uint64_t instance_of(struct bare_gpu *g, int chid);
+void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l);
+/* memory that nouveau gave us, for structures of our own: physically contiguous as far as we use it */
+uint64_t own_vram(struct bare_gpu *g, struct gpu_chan *own, struct nouveau_bo *bo);
+/* that list with one more entry at its end */
+bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra);
+
+#endif

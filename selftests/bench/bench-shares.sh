@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# make bench-shares: what each of several busy vGPUs gets of a paced GPU, how long small work waits, what switching costs. Prints
+# a table, writes build/bench/shares.json. Exit code 1 when a tenant's data is wrong; the table says how far the shares are off.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-shares}
+kernel=${KVGPU_BENCH_KERNEL:-6.12} layout=${KVGPU_BENCH_LAYOUT:-card} rate=${KVGPU_BENCH_RATE:-400M}
+cpus=${KVGPU_BENCH_CPUS:-2}
+report=build/bench/shares.json
+cell_name="$kernel $layout"
+trap 'bed_down' EXIT
+trap 'exit 130' INT TERM
+
+give_up() { echo "bench-shares: $*" >&2; exit 1; }
+
+OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
+mkdir -p "$OUT" "$(dirname "$report")"
+OUT=$(readlink -f "$OUT")
+$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" || give_up "kvgpu-tenants does not build"
+$TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --model-args "--layout $layout --ce-rate $rate" </dev/null ||
+	give_up "no server"
+share=$($TB share)
+cp "$OUT/kvgpu-tenants" "$share/"
+echo "kernel $kernel, layout $layout, copy engines paced to $rate bytes/s, $cpus CPUs of the server, slice $(
+	in_server sh -c 'cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/slice_us') us"
+LIMIT=1200 in_server /share/kvgpu-tenants bench --json /share/shares.json "$@"
+rc=$?
+[ -s "$share/shares.json" ] && cp "$share/shares.json" "$report" && echo "written: $report"
+exit $rc

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Sourced after cell.sh, which has $kernel: what the server's kernel has to complain of, and what kmemleak finds in a debug kernel.
+# shellcheck disable=SC2154
+
+# a first line of everything that the kernel reports by itself
+COMPLAINTS='WARNING:|BUG:|Oops|Call Trace|KASAN:|possible circular|possible recursive|inconsistent lock state|suspicious RCU|invalid wait context|ODEBUG:|leaked|hung_task|blocked for more'
+
+quiet_kernel()
+{
+	local found
+
+	found=$(in_server sh -c "dmesg | grep -E '$COMPLAINTS' | head -n 5")
+	if [ -n "$found" ]; then
+		in_server sh -c "dmesg | grep -E -m 1 -A 60 '$COMPLAINTS'" | sed 's/^/# kernel: /'
+	fi
+	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
+}
+
+# lockdep goes silent after its first report of anybody; a test that ran without it has not seen that nothing is wrong
+lockdep_on()
+{
+	case $kernel in *-debug) ;; *) return 0 ;; esac
+	in_server grep -q '^ *debug_locks: *1' /proc/lockdep_stats
+	result $? "lockdep watched to the end"
+}
+
+# allocations of kvgpu that nothing points to any more; two looks, since the first one marks what is only in registers
+no_leaks()
+{
+	local found
+
+	case $kernel in *-debug) ;; *) return 0 ;; esac
+	lockdep_on
+	LIMIT=900 in_server sh -c 'echo scan > /sys/kernel/debug/kmemleak; sleep 6; echo scan > /sys/kernel/debug/kmemleak'
+	result $? "kmemleak looks"
+	found=$(in_server cat /sys/kernel/debug/kmemleak | grep -B 12 -A 3 -E 'kvgpu|vfio|mdev' | head -n 60)
+	[ -z "$found" ] || printf '%s\n' "$found" | sed 's/^/# kmemleak: /'
+	result "$([ -z "$found" ]; echo $?)" "no memory of kvgpu, VFIO or mdev is lost"
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: what a guest can do with its vGPU, judged by the programs that judge the card natively.
+
+client_steps()
+{
+	guest_there g1 512m || return
+	stock_driver
+	# shellcheck disable=SC2086
+	guest_program client /share/kvgpu-client $client_args all
+	guest_program mesa sh /share/mesa.sh /share
+	nothing_unlisted
+	no_trouble "client and Mesa in a guest"
+}
+
+stock_driver()
+{
+	local in_guest_sum in_package_sum ko=kernel/drivers/gpu/drm/nouveau/nouveau.ko
+	in_guest_sum=$(in_guest g1 sh -c "sha256sum /lib/modules/\$(uname -r)/$ko*" | cut -d' ' -f1)
+	in_package_sum=$(in_server sh -c "sha256sum /lib/modules/$(in_guest g1 uname -r)/$ko*" | cut -d' ' -f1)
+	result "$([ -n "$in_guest_sum" ] && [ "$in_guest_sum" = "$in_package_sum" ]; echo $?)" \
+		"nouveau in the guest is the distribution's file"
+}
+
+guest_program()
+{
+	local name=$1 log=$OUT/guest-program.log rc
+	shift
+	in_guest g1 "$@" >"$log" 2>/dev/null
+	rc=$?
+	relay "$name" $rc <"$log"
+}
+
+nothing_unlisted()
+{
+	local n
+	n=$(counter g1 registers_unlisted)
+	result "$([ "$n" = 0 ]; echo $?)" "no register access outside of the tables" "$n"
+	n=$(counter g1 doorbells_trapped)
+	result "$([ "$n" = 0 ]; echo $?)" "no doorbell was trapped" "$n"
+}
+
+reload_steps()
+{
+	local i
+	guest_there g1 512m || return
+	for ((i = 1; i <= reloads; i++)); do
+		in_guest g1 sh -c 'modprobe -r nouveau && modprobe nouveau && test -e /dev/dri/renderD128' || break
+	done
+	result "$([ $i -gt $reloads ]; echo $?)" "nouveau in the guest unloads and loads $reloads times"
+	check_client "after $reloads reloads" g1 --quick copy
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# OUT, TB, kernel and result() are cell.sh's
+# shellcheck disable=SC2154
+# Sourced by run.sh: the server, its guests, their vGPUs. Guests called g* are stock Debian; those called t* are tiny ones,
+# which come up in a third of the time and run the same kernel, nouveau and client out of the same image.
+
+in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
+uuid_of() { in_server /opt/testbed/guest-device uuid "$1"; }
+counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
+
+# until CMD succeeds, at most LIMIT seconds
+await()
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 1
+	done
+}
+
+trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked' | head -n 5"; }
+
+no_trouble()
+{
+	local found
+	found=$(trouble)
+	result "$([ -z "$found" ]; echo $?)" "the server's kernel has nothing to complain of: $1" "$found"
+}
+
+server_up()
+{
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 5G >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes the card"
+		return 1
+	fi
+	result 0 "kvgpu.ko takes the card"
+	share_programs
+}
+
+share_programs()
+{
+	share=$($TB share)
+	mkdir -p "$share/libvirt-xml"
+	cp "$OUT/kvgpu-client" "$OUT/kvgpu-vk" "$OUT/kvgpu-cl" selftests/mesa/mesa.sh selftests/guest/inside/*.sh "$share/"
+	cp libvirt-xml/*.xml "$share/libvirt-xml/"
+}
+
+# guest_up NAME TYPE [OPTION...]: with its nouveau loaded
+guest_up()
+{
+	local name=$1 type=$2 what
+
+	shift 2
+	case $name in
+	t*) what="a tiny guest"; set -- --mem 512M "$@" ;;
+	*) what="a stock guest"; set -- --full --mem 1G "$@" ;;
+	esac
+	what="$what $name with a vGPU of type $type"
+	if ! $TB guest start "$name" --type "$type" "$@" >"$OUT/guest.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/guest.log"
+		result 1 "$what starts"
+		return 1
+	fi
+	LIMIT=150 nouveau_loaded "$name" >"$OUT/guest.log" 2>&1 || sed 's/^/# /' "$OUT/guest.log"
+	in_guest "$name" test -e /dev/dri/renderD128
+	result $? "$what starts, its nouveau makes renderD128"
+}
+
+nouveau_loaded()
+{
+	case $1 in
+	t*) in_guest "$1" sh -c "$(cat selftests/guest/inside/enter_image.sh)" ;;
+	*) await "$LIMIT" in_guest "$1" test -e /dev/dri/renderD128 ;;
+	esac
+}
+
+# guest_there NAME TYPE [OPTION...]: starts it if it is not up
+guest_there()
+{
+	$TB guest list </dev/null | grep -q "^$1 *up " || guest_up "$@"
+}
+
+# the guest and its vGPU
+guest_gone()
+{
+	$TB guest stop "$1" >/dev/null 2>&1 </dev/null
+	in_server /opt/testbed/guest-device remove "$1"
+}
+
+# run_client NAME ARGUMENT...: the client in that guest
+run_client()
+{
+	local name=$1
+	shift
+	case $name in
+	t*) in_guest "$name" chroot /image /mnt/kvgpu-client "$@" ;;
+	*) in_guest "$name" /share/kvgpu-client "$@" ;;
+	esac
+}
+
+# check_client TEXT NAME ARGUMENT...: its results are ours
+check_client()
+{
+	local text=$1 log=$OUT/client-$2.log rc
+	shift
+	run_client "$@" >"$log" 2>/dev/null
+	rc=$?
+	relay "client $text" $rc <"$log"
+}
+
+# copies_begin NAME: copies until it is killed; returns when the GPU holds pages of the guest
+copies_begin()
+{
+	(LIMIT=${COPIES_LIMIT:-120} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)
+	await 40 holds_pages "$1"
+}
+
+holds_pages() { [ "$(counter "$1" pinned_pages)" -gt 1000 ]; }
+holds_none() { [ "$(counter "$1" pinned_pages)" = 0 ]; }

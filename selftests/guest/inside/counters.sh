@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the server: "name value" lines of all that is counted for guest $1, kvgpu's and KVM's own.
+uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
+pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
+for f in "/sys/bus/mdev/devices/$uuid/kvgpu"/*; do
+	echo "kvgpu.${f##*/} $(cat "$f")"
+done
+for f in /sys/kernel/debug/kvm/"$pid"-*/*; do
+	[ -f "$f" ] || continue
+	case ${f##*/} in
+	exits | *_exits | pf_* | insn_emulation | hypercalls | tlb_flush | remote_tlb_flush)
+		echo "kvm.${f##*/} $(cat "$f")" ;;
+	esac
+done

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the server: what lives of vGPUs and guests must leave as it was, "name value" a line. kernel_kib is memory that is
+# neither free nor a cache nor a program's: the kernel's own, or lost.
+card=$(ls -d /sys/class/mdev_bus/* | head -n 1)
+sync
+echo 3 >/proc/sys/vm/drop_caches
+sleep 1
+# pages on the lists of the CPUs are free but not in MemFree
+awk 'FILENAME ~ /zoneinfo/ { if ($1 == "count:") listed += $2; next }
+	{ v[$1] = $2 }
+	END {
+		used = v["MemTotal:"] - v["MemFree:"] - listed * 4
+		print "kernel_kib", used - v["Buffers:"] - v["Cached:"] - v["SReclaimable:"] - v["AnonPages:"]
+		print "slab_unreclaimable_kib", v["SUnreclaim:"]
+	}' /proc/zoneinfo /proc/meminfo
+awk '$1 == "nr_foll_pin_acquired" { a = $2 } $1 == "nr_foll_pin_released" { r = $2 } END { print "pages_pinned", a - r }' /proc/vmstat
+awk '/\[kvgpu\]/ { n += $2 } END { print "vmalloc_bytes", n + 0 }' /proc/vmallocinfo
+echo "module_users $(awk '$1 == "kvgpu" { print $3 }' /proc/modules)"
+echo "mdev_devices $(ls /sys/bus/mdev/devices | wc -l)"
+echo "iommu_groups $(ls /sys/kernel/iommu_groups | wc -l)"
+echo "debugfs_files $(find /sys/kernel/debug/kvgpu | wc -l)"
+for t in "$card"/mdev_supported_types/*; do
+	echo "available_${t##*/} $(cat "$t/available_instances")"
+done

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: several vGPUs on one card, of all types and mixes.
+
+# no guest is needed to count
+instances_steps()
+{
+	local log=$OUT/instances.log rc
+
+	server_idle
+	in_server /share/instances.sh "$mode" >"$log" 2>&1
+	rc=$?
+	relay instances $rc <"$log"
+}
+
+several_steps()
+{
+	if [ "$mode" = long ]; then
+		server_idle
+		together t1:4g
+		together t1:2g t2:1g t3:512m
+		together t1:512m t2:512m t3:512m t4:512m
+	else
+		together g1:512m t2:1g
+	fi
+	no_trouble "several guests at once"
+}
+
+# together GUEST:TYPE...: all are started, then all run the client at the same time
+together()
+{
+	local each rc name
+
+	for each; do guest_there "${each%:*}" "${each#*:}" || return; done
+	for each; do
+		name=${each%:*}
+		{ run_client "$name" --quick copy >"$OUT/together-$name.log" 2>/dev/null; echo $? >"$OUT/together-$name.rc"; } &
+	done
+	wait
+	for each; do
+		name=${each%:*} rc=$(cat "$OUT/together-$name.rc")
+		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/together-$name.log" >"$OUT/together.log"
+		relay "client in $name of $*" "$rc" <"$OUT/together.log"
+	done
+	for each; do
+		case $each in t*) guest_gone "${each%:*}" ;; esac
+	done
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: what a vGPU must not cost. Counters only, never times: they do not depend on who else is at work.
+
+# marked NAME SNAPSHOT CMD...: $OUT/NAME.json has what was counted; the program's results are ours
+marked()
+{
+	local name=$1 snapshot=$2 rc
+	shift 2
+	PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 200 selftests/guest/marked.py "$OUT/$name.json" "$snapshot" -- "$@" >"$OUT/$name.tap" 2>"$OUT/$name.err"
+	rc=$?
+	sed 's/^/# /' "$OUT/$name.err" | head -n 5
+	relay "client $name" $rc <"$OUT/$name.tap"
+	return $rc
+}
+
+in_g1() { marked "$1" "$TB run -- /share/counters.sh g1" $TB guest run g1 -- /share/kvgpu-client --marks "$1"; }
+
+# counted TEXT ARGUMENT...: what counted.py says
+counted()
+{
+	local text=$1 said
+	shift
+	said=$(PYTHONDONTWRITEBYTECODE=1 selftests/guest/counted.py "$@" 2>&1)
+	result $? "$text" "$(printf '%s' "$said" | tr '\n' ' ')"
+}
+
+# Submissions touch no register and no page. A page fault of the guest's own daemons may fall into the seconds that this
+# takes, so it is tried three times; submissions that fault do so each time.
+steady_steps()
+{
+	local try
+
+	guest_there g1 512m || return
+	for try in 1 2 3; do
+		in_g1 steady || break
+		selftests/guest/counted.py quiet "$OUT/steady.json" >"$OUT/quiet.log" && break
+		note "steady state, try $try: $(cat "$OUT/quiet.log")"
+	done
+	counted "submissions watched in memory: no MMIO exit, no trap, no page fault" quiet "$OUT/steady.json"
+	in_g1 wakeups
+	counted "a wait that sleeps costs register accesses by interrupt and nothing else" wakeups "$OUT/wakeups.json"
+}
+
+# the card goes back to nouveau in the same server, which then says what an interrupt costs natively
+native_steps()
+{
+	local guest=$OUT/wakeups.json
+	[ -s "$guest" ] || return
+	server_idle
+	mv "$guest" "$OUT/guest-wakeups.json"
+	LIMIT=90 in_server sh -c 'rmmod kvgpu && modprobe nouveau && test -e /dev/dri/renderD128'
+	result $? "after kvgpu the server's own nouveau takes the card"
+	marked wakeups "model:$($TB status | awk '$1 == "stats" { print $2 }')" $TB run -- /share/kvgpu-client --marks wakeups
+	counted "an interrupt costs a guest no more exits than nouveau makes accesses natively" \
+		wakeups "$OUT/guest-wakeups.json" "$OUT/wakeups.json"
+	LIMIT=90 in_server sh -c 'rmmod nouveau && insmod /share/kvgpu.ko'
+	result $? "and gives it back"
+	no_trouble "nouveau in kvgpu's place"
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+#include "tests.h"
+
+#define STREAMS(n) .nr = n, .role = { 0 }
+
+static const struct setup setups[] = {
+	{ .name = "one", STREAMS(1) },
+	{ .name = "two equal", STREAMS(2) },
+	{ .name = "four equal", STREAMS(4) },
+	{ .name = "eight equal", STREAMS(8) },
+	{ .name = "three 1:2:4", STREAMS(3), .weight = { 100, 200, 400 } },
+	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 } },
+	{ .name = "greedy neighbour", .nr = 2, .role = { ROLE_STREAM, ROLE_GREEDY } },
+	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_GREEDY, ROLE_GREEDY } },
+	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },
+	{ .name = "cap 30 alone", STREAMS(1), .cap = { 30 } },
+	{ .name = "latency beside greedy", .nr = 2, .role = { ROLE_LATENCY, ROLE_GREEDY } },
+	{ .name = "waiter beside stream", .nr = 2, .role = { ROLE_WAITER, ROLE_STREAM } },
+	{ .name = "faulter beside stream", .nr = 2, .role = { ROLE_FAULTER, ROLE_STREAM } },
+};
+
+enum { NR_SETUPS = sizeof(setups) / sizeof(setups[0]) };
+
+static void usage(FILE *f)
+{
+	unsigned int i;
+
+	fprintf(f, "usage: kvgpu-tenants test | bench [options] [SETUP...]\n"
+		"Runs as root beside kvgpu.ko: makes vGPUs, and processes that use them as guests would.\n"
+		"test: TAP, exit code 1 if a test fails. bench: measures, prints a table.\n"
+		"  --windows N   how many windows (default 4)\n  --seconds S   of how long (default 2)\n"
+		"  --json FILE   the same for programs\n\nsetups (default: all):\n");
+	for (i = 0; i < NR_SETUPS; i++)
+		fprintf(f, "  %s\n", setups[i].name);
+}
+
+static bool selected(const char *name, char **argv, int argc)
+{
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (!strcmp(name, argv[i]))
+			return true;
+	return !argc;
+}
+
+static int bench(int argc, char **argv, unsigned int windows, double seconds, const char *json)
+{
+	FILE *f = json ? fopen(json, "w") : NULL;
+	unsigned int i, left = 0;
+	struct result r;
+	int bad = 0;
+
+	for (i = 0; i < NR_SETUPS; i++)
+		left += selected(setups[i].name, argv, argc);
+	if (!left || (json && !f)) {
+		fprintf(stderr, "kvgpu-tenants: %s\n", left ? "the JSON file can't be written" : "no such setup");
+		return 2;
+	}
+	if (f)
+		fprintf(f, "[\n");
+	for (i = 0; i < NR_SETUPS; i++) {
+		if (!selected(setups[i].name, argv, argc))
+			continue;
+		measure(&setups[i], windows, seconds, &r);
+		print_result(&setups[i], &r);
+		if (f)
+			print_json(f, &setups[i], &r, !--left);
+		bad |= r.bad != 0;
+	}
+	if (f) {
+		fprintf(f, "]\n");
+		fclose(f);
+	}
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "windows", required_argument, NULL, 'w' }, { "seconds", required_argument, NULL, 's' },
+		{ "json", required_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 },
+	};
+	unsigned int windows = 4;
+	const char *json = NULL;
+	double seconds = 2;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'w': windows = atoi(optarg); break;
+		case 's': seconds = atof(optarg); break;
+		case 'j': json = optarg; break;
+		case 'h': usage(stdout); return 0;
+		default: return 2;
+		}
+	}
+	if (optind == argc || !windows || windows > MAX_WINDOWS || seconds < 0.1) {
+		usage(stderr);
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	find_card();
+	if (!strcmp(argv[optind], "test") && optind + 1 == argc)
+		return run_tests();
+	if (!strcmp(argv[optind], "bench"))
+		return bench(argc - optind - 1, argv + optind + 1, windows, seconds, json);
+	usage(stderr);
+	return 2;
+}

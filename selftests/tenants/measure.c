@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const role_names[] = { "stream", "greedy", "latency", "waiter", "faulter", "hanger" };
+
+struct look {
+	uint64_t at, busy, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
+};
+
+static void look(const struct tenant *t, unsigned int nr, struct look *l)
+{
+	unsigned int i;
+
+	l->at = now_ns();
+	for (i = 0; i < nr; i++) {
+		l->gpu[i] = vgpu_value(&t[i], "gpu_time_ns");
+		l->bytes[i] = t[i].shared->bytes;
+	}
+	l->busy = card_value("busy_ns");
+}
+
+static void set_number(const struct tenant *t, const char *name, unsigned int v)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", v);
+	if (v && vgpu_write(t, name, text)) {
+		printf("Bail out! %s = %u is refused\n", name, v);
+		exit(1);
+	}
+}
+
+static void start(const struct setup *s, struct tenant *t)
+{
+	unsigned int i;
+
+	card_write("policy", s->policy ? s->policy : "best-effort");
+	for (i = 0; i < s->nr; i++) {
+		tenant_create(&t[i], i, "512m");
+		set_number(&t[i], "weight", s->weight[i]);
+		set_number(&t[i], "cap", s->cap[i]);
+		tenant_start(&t[i], s->role[i]);
+	}
+	for (i = 0; i < s->nr; i++) {
+		if (!tenant_await(&t[i], TENANT_READY, 60000)) {
+			printf("Bail out! tenant %u does not start\n", i);
+			exit(1);
+		}
+	}
+	for (i = 0; i < s->nr; i++)
+		t[i].shared->order = ORDER_RUN;
+}
+
+/* what a tenant should get of the time that all get: those that do not always work get what they need */
+static void wanted(const struct setup *s, const struct look *a, const struct look *b, double *want)
+{
+	double weights = 0, rest = 1, all = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		all += b->gpu[i] - a->gpu[i];
+	for (i = 0; i < s->nr; i++) {
+		double wall = b->at - a->at;
+
+		want[i] = 0;
+		if (s->cap[i])
+			want[i] = s->cap[i] / 100.0 * wall / all;
+		else if (s->role[i] != ROLE_STREAM && s->role[i] != ROLE_GREEDY)
+			want[i] = (b->gpu[i] - a->gpu[i]) / all;
+		else
+			weights += s->weight[i] ? s->weight[i] : 100;
+		rest -= want[i];
+	}
+	for (i = 0; i < s->nr; i++)
+		if (!s->cap[i] && (s->role[i] == ROLE_STREAM || s->role[i] == ROLE_GREEDY))
+			want[i] = rest * (s->weight[i] ? s->weight[i] : 100) / weights;
+}
+
+static double distance(double is, double want)
+{
+	return want > 0 ? fabs(is - want) / want : 0;
+}
+
+static void window(const struct setup *s, const struct look *a, const struct look *b, struct result *r)
+{
+	double want[MAX_TENANTS], all = 0, sum = 0, e;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		all += b->gpu[i] - a->gpu[i];
+	wanted(s, a, b, want);
+	for (i = 0; i < s->nr; i++) {
+		e = distance((b->gpu[i] - a->gpu[i]) / all, want[i]);
+		sum += e / s->nr;
+		if (e > r->worst_error)
+			r->worst_error = e;
+	}
+	r->mean_error += sum;
+	r->windows++;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	return (int)(*(const uint32_t *)a > *(const uint32_t *)b) - (int)(*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static void latencies(const struct tenant *t, struct result *r)
+{
+	uint32_t n = t->shared->nr_samples, *us = malloc(n * sizeof(*us) + 1), i;
+
+	for (i = 0; i < n; i++)
+		us[i] = t->shared->sample_us[i];
+	qsort(us, n, sizeof(*us), by_value);
+	r->nr_samples = n;
+	if (n) {
+		r->p50_us = us[n / 2];
+		r->p99_us = us[n * 99 / 100];
+		r->max_us = us[n - 1];
+	}
+	free(us);
+}
+
+static void whole(const struct setup *s, const struct look *a, const struct look *b, struct result *r)
+{
+	double all = 0, bytes = 0, wall = b->at - a->at;
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		all += b->gpu[i] - a->gpu[i];
+		bytes += b->bytes[i] - a->bytes[i];
+	}
+	wanted(s, a, b, r->want);
+	for (i = 0; i < s->nr; i++) {
+		double e;
+
+		r->share[i] = (b->gpu[i] - a->gpu[i]) / all;
+		r->wall[i] = (b->gpu[i] - a->gpu[i]) / wall;
+		r->bytes_share[i] = (b->bytes[i] - a->bytes[i]) / bytes;
+		e = distance(r->bytes_share[i], r->want[i]);
+		if ((s->role[i] == ROLE_STREAM || s->role[i] == ROLE_GREEDY) && e > r->work_error)
+			r->work_error = e;
+	}
+	r->busy = (b->busy - a->busy) / wall;
+	r->bytes_per_s = bytes / wall * 1e9;
+}
+
+void measure(const struct setup *s, unsigned int windows, double seconds, struct result *r)
+{
+	struct tenant t[MAX_TENANTS];
+	struct look l[MAX_WINDOWS + 1];
+	unsigned int i;
+
+	memset(r, 0, sizeof(*r));
+	start(s, t);
+	sleep(1);
+	for (i = 0; i < s->nr; i++)
+		t[i].shared->nr_samples = 0;
+	look(t, s->nr, &l[0]);
+	for (i = 1; i <= windows; i++) {
+		usleep(seconds * 1e6);
+		look(t, s->nr, &l[i]);
+		window(s, &l[i - 1], &l[i], r);
+	}
+	whole(s, &l[0], &l[windows], r);
+	r->mean_error /= windows;
+	for (i = 0; i < s->nr; i++) {
+		uint64_t max = vgpu_value(&t[i], "preempt_ns_max");
+
+		r->preempts += vgpu_value(&t[i], "preempts");
+		r->preempt_ns += vgpu_value(&t[i], "preempt_ns_total");
+		r->preempt_max = max > r->preempt_max ? max : r->preempt_max;
+		if (s->role[i] == ROLE_LATENCY)
+			latencies(&t[i], r);
+	}
+	for (i = 0; i < s->nr; i++) {
+		if (!tenant_end(&t[i]))
+			r->bad++;
+		r->bad += t[i].shared->bad;
+	}
+	for (i = 0; i < s->nr; i++)
+		tenant_remove(&t[i]);
+	card_write("policy", "best-effort");
+}
+
+/* ------------------------------------------------------------------ output */
+
+void print_result(const struct setup *s, const struct result *r)
+{
+	unsigned int i;
+
+	printf("%-26s busy %5.1f %%  %7.1f MB/s  error of share %4.1f %% mean %4.1f %% worst of %u windows, of work %4.1f %%%s\n",
+	       s->name, r->busy * 100, r->bytes_per_s / 1e6, r->mean_error * 100, r->worst_error * 100, r->windows,
+	       r->work_error * 100, r->bad ? "  WRONG DATA OR LOST WORK" : "");
+	for (i = 0; i < s->nr; i++)
+		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%\n",
+		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100, s->cap[i] ? s->cap[i] : 100,
+		       r->share[i] * 100, r->want[i] * 100, r->wall[i] * 100, r->bytes_share[i] * 100);
+	if (r->preempts)
+		printf("    %llu preempts, %llu us each, %llu us at most\n", (unsigned long long)r->preempts,
+		       (unsigned long long)(r->preempt_ns / r->preempts / 1000), (unsigned long long)r->preempt_max / 1000);
+	if (r->nr_samples)
+		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n", r->nr_samples, r->p50_us, r->p99_us,
+		       r->max_us);
+	fflush(stdout);
+}
+
+static void json_array(FILE *f, const char *name, const double *v, unsigned int nr)
+{
+	unsigned int i;
+
+	fprintf(f, ", \"%s\": [", name);
+	for (i = 0; i < nr; i++)
+		fprintf(f, "%s%.5f", i ? ", " : "", v[i]);
+	fprintf(f, "]");
+}
+
+void print_json(FILE *f, const struct setup *s, const struct result *r, bool last)
+{
+	fprintf(f, "  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
+		"\"worst_error\": %.5f, \"work_error\": %.5f, \"windows\": %u, \"bad\": %llu", s->name, s->nr, r->busy,
+		r->bytes_per_s, r->mean_error, r->worst_error, r->work_error, r->windows, (unsigned long long)r->bad);
+	json_array(f, "share", r->share, s->nr);
+	json_array(f, "want", r->want, s->nr);
+	json_array(f, "of_time", r->wall, s->nr);
+	fprintf(f, ", \"preempts\": %llu, \"preempt_us\": %llu, \"preempt_max_us\": %llu", (unsigned long long)r->preempts,
+		(unsigned long long)(r->preempts ? r->preempt_ns / r->preempts / 1000 : 0),
+		(unsigned long long)r->preempt_max / 1000);
+	if (r->nr_samples)
+		fprintf(f, ", \"latency_us\": {\"n\": %u, \"p50\": %u, \"p99\": %u, \"max\": %u}", r->nr_samples, r->p50_us,
+			r->p99_us, r->max_us);
+	fprintf(f, "}%s\n", last ? "" : ",");
+}

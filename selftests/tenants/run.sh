@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Many vGPUs on one card, without guests: kvgpu-tenants in a server of the test bed. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-tenants}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+case ${1-} in
+quick) cells="6.12:flat:0" ;;
+long) cells="6.12:flat:0 6.12:card:400M 6.1:flat:400M 7.2:card:0" ;;
+*) echo "usage: selftests/tenants/run.sh quick|long" >&2; exit 2 ;;
+esac
+trap 'bed_down' EXIT
+
+build()
+{
+	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
+	mkdir -p "$OUT"
+	OUT=$(readlink -f "$OUT")
+	$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1 && return
+	sed 's/^/# /' "$OUT/make.log"
+	cell_name=build
+	result 1 "programs of selftests/tenants"
+	return 1
+}
+
+# knobs through mdevctl: set before the vGPU is made, kept in its definition
+mdevctl_attributes()
+{
+	local out
+	out=$(in_server sh -ec '
+		u=7e4a4715-0000-4000-8000-0000000000ff
+		card=$(basename "$(readlink -f /sys/class/mdev_bus/*)")
+		mdevctl define --uuid $u --parent "$card" --type kvgpu-512m
+		mdevctl modify --uuid $u --addattr kvgpu/weight --value 300
+		mdevctl modify --uuid $u --addattr kvgpu/cap --value 40
+		mdevctl start --uuid $u
+		cat /sys/bus/mdev/devices/$u/kvgpu/weight /sys/bus/mdev/devices/$u/kvgpu/cap
+		mdevctl stop --uuid $u
+		mdevctl modify --uuid $u --delattr --index 1
+		mdevctl modify --uuid $u --addattr kvgpu/cap --value 400
+		! mdevctl start --uuid $u
+		mdevctl undefine --uuid $u' 2>&1)
+	result "$([ "$(head -n 2 <<<"$out" | tr '\n' ' ')" = "300 40 " ]; echo $?)" "mdevctl sets weight and cap" "$(tr '\n' ' ' <<<"$out")"
+	in_server sh -c 'for u in /sys/bus/mdev/devices/*; do [ ! -e "$u" ] || echo 1 >"$u/remove"; done'
+}
+
+# KERNEL LAYOUT RATE
+cell()
+{
+	kernel=$1 cell_name="$1 $2 rate $3"
+	if ! $TB up --driver kvgpu --kernel "$1" --mem 2G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes the card"
+		return
+	fi
+	cp "$OUT/kvgpu-tenants" "$($TB share)/"
+	in_server /share/kvgpu-tenants test >"$OUT/tenants.log" 2>&1
+	relay tenants $? <"$OUT/tenants.log"
+	in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked'" >"$OUT/trouble.log"
+	result "$([ ! -s "$OUT/trouble.log" ]; echo $?)" "the kernel has nothing to complain of" "$(head -n 1 "$OUT/trouble.log")"
+	mdevctl_attributes
+	in_server rmmod kvgpu
+	result $? "the module unloads"
+	bed_down
+}
+
+build || finish
+for c in $cells; do cell "${c%%:*}" "$(cut -d: -f2 <<<"$c")" "${c##*:}"; done
+finish

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* BARs: accesses of any width, mappings, and that both show the same whatever is zapped, forked or unmapped in between. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <gk110/bar.h>
+#include <gk110/fifo.h>
+
+#include "check.h"
+#include "tests.h"
+
+enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
+
+/* kept as written: PFIFO's default time slices, of which a vGPU uses none */
+#define PLAIN	PFIFO_ENG_TIMESLICE(4)
+
+static bool region_get(struct device *d, unsigned int r, uint64_t off, void *buf, size_t len)
+{
+	return pread(d->fd, buf, len, REGION_AT(r) + off) == (ssize_t)len;
+}
+
+static bool region_put(struct device *d, unsigned int r, uint64_t off, const void *buf, size_t len)
+{
+	return pwrite(d->fd, buf, len, REGION_AT(r) + off) == (ssize_t)len;
+}
+
+static uint32_t word_at(struct device *d, unsigned int r, uint64_t off)
+{
+	uint32_t v = 0xdeaddead;
+
+	CHECK(region_get(d, r, off, &v, 4));
+	return v;
+}
+
+/* ------------------------------------------------------------------ BAR0 */
+
+static void check_widths(struct device *d)
+{
+	uint64_t q = 0x8877665544332211ull, back = 0;
+	uint16_t w = 0;
+	uint8_t b = 0;
+
+	reg_write(d, PLAIN, 0x11223344);
+	CHECK(reg_read(d, PLAIN) == 0x11223344);
+	CHECK(region_get(d, 0, PLAIN + 1, &b, 1) && b == 0x33);
+	CHECK(region_get(d, 0, PLAIN + 2, &w, 2) && w == 0x1122);
+	b = 0xee;
+	CHECK(region_put(d, 0, PLAIN + 1, &b, 1));
+	CHECK(reg_read(d, PLAIN) == 0x1122ee44);
+	CHECK(region_put(d, 0, PLAIN + 2, &q, 8));
+	CHECK(reg_read(d, PLAIN) == 0x2211ee44 && reg_read(d, PLAIN + 4) == 0x66554433);
+	CHECK((reg_read(d, PLAIN + 8) & 0xffff) == 0x8877);
+	CHECK(region_get(d, 0, PLAIN + 2, &back, 8) && back == q);
+}
+
+static void check_ends(struct device *d)
+{
+	static const unsigned int empty[] = { 2, 4, 5, 6, 8, 9, 200 };
+	static char big[70000];
+	uint32_t v = 0;
+	unsigned int i;
+
+	CHECK(pread(d->fd, &v, 4, BAR0_SIZE - 2) == 2);
+	CHECK_ERRNO(pread(d->fd, &v, 4, BAR0_SIZE), EINVAL);
+	CHECK_ERRNO(pwrite(d->fd, &v, 4, BAR0_SIZE), EINVAL);
+	CHECK_ERRNO(pread(d->fd, &v, 4, REGION_AT(1) + d->bar1_size), EINVAL);
+	CHECK_ERRNO(pread(d->fd, &v, 4, -8), EINVAL);
+	for (i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
+		CHECK_ERRNO(pread(d->fd, &v, 4, REGION_AT(empty[i])), EINVAL);
+		CHECK_ERRNO(pwrite(d->fd, &v, 4, REGION_AT(empty[i])), EINVAL);
+	}
+	CHECK_ERRNO(pread(d->fd, nowhere, 4, PLAIN), EFAULT);
+	CHECK_ERRNO(pwrite(d->fd, nowhere, 4, PLAIN), EFAULT);
+	CHECK(pread(d->fd, big, sizeof(big), 0x600000) == (ssize_t)sizeof(big));
+	CHECK(pread(d->fd, big, sizeof(big), REGION_AT(3)) == (ssize_t)sizeof(big));
+}
+
+void test_registers(struct device *d, const struct options *o)
+{
+	uint32_t chip = reg_read(d, 0);
+
+	checks_begin();
+	check_widths(d);
+	check_ends(d);
+	CHECK(chip >> 20 == 0x0f0);
+	reg_write(d, 0, ~chip);
+	CHECK(reg_read(d, 0) == chip);
+	checks_end("BAR0: accesses of all widths and alignments, ends, empty regions, bad pointers");
+}
+
+/* ------------------------------------------------------------------ what may be mapped */
+
+static bool maps(struct device *d, size_t len, int flags, off_t at)
+{
+	void *p = mmap(NULL, len, RW, flags, d->fd, at);
+
+	if (p == MAP_FAILED)
+		return false;
+	munmap(p, len);
+	return true;
+}
+
+void test_maps(struct device *d, const struct options *o)
+{
+	unsigned int r;
+
+	checks_begin();
+	for (r = 0; r < 16; r++)
+		CHECK(maps(d, PAGE, MAP_SHARED, REGION_AT(r)) == (r == 1 || r == 3));
+	CHECK(!maps(d, PAGE, MAP_PRIVATE, REGION_AT(1)));
+	CHECK(maps(d, PRAMIN_LEN, MAP_SHARED, PRAMIN_AT));
+	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, PRAMIN_AT - PAGE));
+	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, PRAMIN_AT + PRAMIN_LEN - PAGE));
+	CHECK(!maps(d, PAGE, MAP_SHARED, PRAMIN_AT + PRAMIN_LEN));
+	CHECK(maps(d, d->bar1_size, MAP_SHARED, REGION_AT(1)));
+	CHECK(!maps(d, d->bar1_size + PAGE, MAP_SHARED, REGION_AT(1)));
+	CHECK(!maps(d, PAGE, MAP_SHARED, REGION_AT(1) + d->bar1_size));
+	CHECK(!maps(d, PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size));
+	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size - PAGE));
+	CHECK(!maps(d, PAGE, MAP_SHARED, 0x7ffffffffffff000ll));
+	checks_end("only BAR1, BAR3 and PRAMIN can be mapped, shared, inside their ends");
+}
+
+/* ------------------------------------------------------------------ windows */
+
+/* a mapping that may be of 2 MiB pages */
+static uint32_t *map_aligned(struct device *d, unsigned int region, size_t len, void **area)
+{
+	uintptr_t at;
+
+	*area = mmap(NULL, len + (2 << 20), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	at = ((uintptr_t)*area + (2 << 20) - 1) & ~(uintptr_t)((2 << 20) - 1);
+	return mmap((void *)at, len, RW, MAP_SHARED | MAP_FIXED, d->fd, REGION_AT(region));
+}
+
+/* physical mode: BAR1 shows video memory from 0 on */
+static void check_bar1(struct device *d, volatile uint32_t *p1)
+{
+	uint32_t i, pages = d->bar1_size / PAGE, wrong = 0;
+	int status;
+	pid_t c;
+
+	for (i = 0; i < pages; i++)
+		p1[i * 1024] = i ^ 0x5a5a0000;
+	for (i = 0; i < pages; i += 97)
+		wrong += word_at(d, 1, i * PAGE) != (i ^ 0x5a5a0000);
+	CHECK(!wrong);
+	reg_write(d, HOSTMEM_BAR1, 0);
+	CHECK(p1[3 * 1024] == (3 ^ 0x5a5a0000));
+	mprotect((void *)p1, PAGE, PROT_READ);
+	munmap((void *)(p1 + (8 << 20) / 4), PAGE);
+	reg_write(d, HOSTMEM_BAR1, 0);
+	CHECK(p1[0] == 0x5a5a0000 && p1[1024] == (1 ^ 0x5a5a0000));
+	c = fork();
+	if (!c) {
+		uint32_t z = p1[1024];
+
+		reg_write(d, HOSTMEM_BAR1, 0);
+		_exit(z == (1 ^ 0x5a5a0000) && p1[2048] == (2 ^ 0x5a5a0000) ? 0 : 1);
+	}
+	CHECK(c > 0 && waitpid(c, &status, 0) == c && status == 0);
+	CHECK(p1[5 * 1024] == (5 ^ 0x5a5a0000));
+}
+
+static void check_pramin(struct device *d, volatile uint32_t *pr, volatile uint32_t *p1)
+{
+	uint64_t q = 0;
+	uint32_t v = 78;
+
+	reg_write(d, HOSTMEM_PRAMIN, 0);
+	pr[0x3000 / 4 + 1] = 77;
+	CHECK(word_at(d, 0, PRAMIN_AT + 0x3004) == 77 && p1[0x3004 / 4] == 77);
+	CHECK(region_put(d, 0, PRAMIN_AT + 0x3004, &v, 4) && pr[0x3004 / 4] == 78);
+	reg_write(d, HOSTMEM_PRAMIN, 0x10000 >> HOSTMEM_PRAMIN_BASE_SHIFT);
+	CHECK(pr[0] == (0x10 ^ 0x5a5a0000));
+	/* half of it register, half of it window */
+	CHECK(region_get(d, 0, PRAMIN_AT - 4, &q, 8) && q >> 32 == (0x10 ^ 0x5a5a0000));
+	CHECK(region_get(d, 0, PRAMIN_AT + PRAMIN_LEN - 4, &q, 8));
+	/* beyond the partition, and in host memory: nothing is shown, nobody is hurt */
+	reg_write(d, HOSTMEM_PRAMIN, 0xffffff);
+	pr[9] = 1;
+	CHECK(word_at(d, 0, PRAMIN_AT) != (0x10 ^ 0x5a5a0000));
+	reg_write(d, HOSTMEM_PRAMIN, 0x02000000 | 0x10);
+	pr[9] = 1;
+	reg_write(d, HOSTMEM_PRAMIN, 0);
+	CHECK(pr[0] == 0x5a5a0000);
+}
+
+void test_windows(struct device *d, const struct options *o)
+{
+	uint32_t *p1, *pr, *p3;
+	void *area;
+
+	checks_begin();
+	pr = mmap(NULL, PRAMIN_LEN, RW, MAP_SHARED, d->fd, PRAMIN_AT);
+	p1 = map_aligned(d, 1, d->bar1_size, &area);
+	p3 = mmap(NULL, d->bar3_size, RW, MAP_SHARED, d->fd, REGION_AT(3));
+	CHECK(pr != MAP_FAILED && p1 != MAP_FAILED && p3 != MAP_FAILED);
+	CHECK(p1[0] == 0 && p1[d->bar1_size / 4 - 1] == 0);	/* S4: nothing of a user before */
+	reg_write(d, HOSTMEM_BAR1, 0);
+	check_bar1(d, p1);
+	check_pramin(d, pr, p1);
+	p3[9] = 99;
+	CHECK(word_at(d, 3, 36) == 99);
+	/* pointed at an instance block that is none: faults of the guest's own, no signal */
+	reg_write(d, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | 0x123);
+	p1[2048] = 1;
+	CHECK(p1[2048] == p1[2048]);
+	reg_write(d, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | HOSTMEM_INST);
+	p1[2048] = 1;
+	munmap(area, d->bar1_size + (2 << 20));
+	munmap(pr, PRAMIN_LEN);
+	munmap(p3, d->bar3_size);
+	checks_end("BAR1, BAR3, PRAMIN: mapped and accessed they show the same, across zaps, fork and unmapping");
+}

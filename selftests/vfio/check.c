@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { TOLD = 8 };
+
+static unsigned int nr, bad;
+void *volatile nowhere = (void *)8;
+
+void checks_begin(void)
+{
+	nr = bad = 0;
+}
+
+void check_at(const char *file, int line, const char *what, bool ok)
+{
+	int err = errno;
+
+	nr++;
+	if (!ok && ++bad <= TOLD)
+		tap_diag("%s:%d: not true: %s (errno %d, %s)", file, line, what, err, strerror(err));
+}
+
+void checks_end(const char *name)
+{
+	tap_result(nr && !bad, name, "%u of %u checks", nr - bad, nr);
+}

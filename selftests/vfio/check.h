@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Many small checks make one line of TAP; those that fail are told in lines of explanation. */
+#ifndef KVGPU_VFIO_CHECK_H
+#define KVGPU_VFIO_CHECK_H
+
+#include <stdbool.h>
+
+void checks_begin(void);
+void check_at(const char *file, int line, const char *what, bool ok);
+void checks_end(const char *name);
+
+/* an address of nothing; volatile, or the compiler says what the test is about to try */
+extern void *volatile nowhere;
+
+#define CHECK(x) check_at(__FILE__, __LINE__, #x, (x))
+/* a call that has to be refused with that errno */
+#define CHECK_ERRNO(x, e) check_at(__FILE__, __LINE__, #x " refused with " #e, (x) == -1 && errno == (e))
+
+#endif

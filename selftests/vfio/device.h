@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A VMM without a guest: one mediated device through VFIO's group interface and its type 1 container. */
+#ifndef KVGPU_VFIO_DEVICE_H
+#define KVGPU_VFIO_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/vfio.h>
+
+#include "bare/gpu.h"
+
+#define REGION_AT(r)	((off_t)(r) << 40)
+#define BAR0_SIZE	(16u << 20)
+#define PRAMIN_AT	0x700000u
+#define PRAMIN_LEN	0x100000u
+#define ARENA_IOVA	0x40000000ull		/* the memory that the bare library hands out, as the GPU sees it */
+#define ARENA_LEN	(2u << 20)
+
+struct device {
+	const char *uuid;
+	int container, group, fd;
+	uint64_t bar1_size, bar3_size;
+};
+
+/* opened anew: as after power-on, with memory that is zero. Ends the program when that fails */
+void device_open(struct device *d, const char *uuid);
+void device_close(struct device *d);
+
+uint32_t reg_read(struct device *d, uint32_t reg);
+void reg_write(struct device *d, uint32_t reg, uint32_t value);
+uint32_t config_read(struct device *d, unsigned int off, unsigned int len);
+bool config_write(struct device *d, unsigned int off, unsigned int len, uint32_t value);
+
+/* 0 or -1 with errno */
+int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len);
+int dma_unmap(struct device *d, uint64_t iova, uint64_t len);
+/* a counter of /sys/bus/mdev/devices/UUID/kvgpu; ~0 when it can't be read */
+uint64_t counter(struct device *d, const char *name);
+uint64_t now_ms(void);
+
+/*
+ * The device for the bare library: registers by pread and pwrite, PRAMIN and BAR1 mapped, ARENA_LEN of our memory at
+ * ARENA_IOVA, memory decoding and bus mastering on; taken over. Give back before device_close().
+ */
+void gpu_attach(struct device *d, struct bare_gpu *g);
+void gpu_detach(struct device *d, struct bare_gpu *g);
+
+#endif

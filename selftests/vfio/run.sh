@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh quick|long: a hostile VMM against kvgpu.ko, in a server of its own for each kernel. Prints TAP. README.md says
+# what is run.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-vfio}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+# shellcheck source=selftests/debug/kernel-log.sh
+. selftests/debug/kernel-log.sh
+# shellcheck source=selftests/vfio/build.sh
+. selftests/vfio/build.sh
+storm=10 seeds=1
+case ${1-} in
+quick) kernels="6.12" ;;
+long) kernels="6.12 6.1 7.2" storm=60 seeds="1 2 3" ;;
+*) echo "usage: selftests/vfio/run.sh quick|long" >&2; exit 2 ;;
+esac
+trap 'bed_down' EXIT
+
+vfio_cell()
+{
+	local seed
+
+	kernel=$1 cell_name="vfio on $1"
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes the card"
+		return
+	fi
+	result 0 "kvgpu.ko takes the card"
+	for seed in $seeds; do
+		vfio_tests "$storm" "$seed"
+	done
+	LIMIT=60 in_server sh -c 'rmmod kvgpu && insmod /share/kvgpu.ko && rmmod kvgpu'
+	result $? "the module unloads, loads and unloads"
+	quiet_kernel "unload"
+	bed_down
+}
+
+build_vfio || finish
+for kernel in $kernels; do vfio_cell "$kernel"; done
+finish

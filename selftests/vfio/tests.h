@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef KVGPU_VFIO_TESTS_H
+#define KVGPU_VFIO_TESTS_H
+
+#include "device.h"
+
+struct options {
+	unsigned int seconds, seed;	/* of the storm */
+	const char *card;		/* /sys/bus/pci/devices/... of the physical card, to look at its registers; may be NULL */
+};
+
+void test_info(struct device *d, const struct options *o);
+void test_config(struct device *d, const struct options *o);
+void test_registers(struct device *d, const struct options *o);
+void test_windows(struct device *d, const struct options *o);
+void test_maps(struct device *d, const struct options *o);
+void test_irqs(struct device *d, const struct options *o);
+void test_copies(struct device *d, const struct options *o);
+void test_unmap(struct device *d, const struct options *o);
+void test_foreign(struct device *d, const struct options *o);
+void test_contexts(struct device *d, const struct options *o);
+void test_storm(struct device *d, const struct options *o);
+/* not a test: keeps the device until it is asked to let go */
+void hold(struct device *d);
+
+#endif
