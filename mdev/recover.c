@@ -91,6 +91,23 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 
 /* ------------------------------------------------------------------ channels */
 
+/*
+ * Which engine the guest hears of. Its driver resets that engine, and nouveau's reset of a graphics engine that it never
+ * used ends in a division by zero (6.12, gf117_gr_init_zcull): a channel without a graphics context hangs a copy engine.
+ */
+static u8 told_engine(const struct kvgpu_chan *c)
+{
+	const struct kvgpu_topo *topo = &c->vgpu->gpu->hw.topo;
+	u8 e;
+
+	if (READ_ONCE(c->gr) || topo->engine[c->fault.engine].type)
+		return c->fault.engine;
+	for (e = 0; e < topo->nr_engines; e++)
+		if (topo->engine[e].type)
+			return e;
+	return c->fault.engine;
+}
+
 static void tell(struct kvgpu_chan *c, u8 why)
 {
 	struct kvgpu_machine *m = c->vgpu->m;
@@ -102,7 +119,7 @@ static void tell(struct kvgpu_chan *c, u8 why)
 		ev.fault.va = c->fault.va;
 		ev.fault.info = c->fault.info;
 	} else {
-		ev.sched.engine = c->fault.engine;
+		ev.sched.engine = told_engine(c);
 		ev.sched.inst = c->ginst.addr;
 		ev.sched.tsg = c->htsg >= 0;
 		ev.sched.id = c->htsg >= 0 ? c->gtsg : c->gchid.v;
