@@ -22,7 +22,9 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 parts=(instances client steady reload several plug kill reboot cycles unload native)
 mode=${1-}
 case $mode in
-quick) kernels=${KERNELS:-6.12} client_args="--quick" reloads=2 cycles=${CYCLES:-1} ;;
+quick)
+	kernels=${KERNELS:-6.12} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
+	[ $# -gt 1 ] || set -- quick client steady reload several plug kill unload native ;;
 long) kernels=${KERNELS:-6.12 7.2} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac
