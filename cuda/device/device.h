@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU as the driver API needs it. One device is one CUDA context: an address space with two queues that each work in
+ * order. `nouveau.c` is the real one; tests have their own.
+ *
+ * Order between queues: every piece of work is known by its number in its queue, and a struct moment names a number for each
+ * queue. Work that is given a moment starts when all that it names is done.
+ *
+ * Threads: submission, alloc() and release() of one device are serialized by the caller; poll() is called by any thread.
+ */
+#ifndef KVGPU_CUDA_DEVICE_H
+#define KVGPU_CUDA_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum device_queue { QUEUE_COMPUTE, QUEUE_COPY, NR_QUEUES };
+
+enum device_status {
+	DEVICE_OK = 0,
+	DEVICE_BUSY,		/* not done yet */
+	DEVICE_NONE,		/* there is no such GPU, or it may not be used */
+	DEVICE_NO_MEMORY,
+	DEVICE_LOST,		/* the kernel killed a channel: a fault, or the GPU's time limit */
+	DEVICE_TRAPPED,		/* a launch ended without having completed */
+	DEVICE_FAILED,		/* the kernel refused a submission */
+};
+
+struct moment {
+	uint64_t seq[NR_QUEUES];	/* 0: nothing */
+};
+
+struct device_facts {
+	char name[64];
+	uint16_t pci_id;
+	uint32_t domain, bus, slot;
+	uint64_t vram;			/* bytes that all contexts together can use */
+	uint32_t nr_smx;
+};
+
+enum device_place { PLACE_VRAM, PLACE_HOST };
+
+struct device_memory {
+	uint64_t va, size;
+	void *map;			/* PLACE_HOST: as the CPU sees it */
+};
+
+struct device_copy {
+	uint64_t src, dst;
+	uint64_t src_pitch, dst_pitch;	/* used when there are several lines */
+	uint32_t width, lines;		/* bytes */
+};
+
+struct device_fill {
+	uint64_t dst, pitch;
+	uint32_t value, unit;		/* unit: 1, 2 or 4 bytes */
+	uint32_t width, lines;		/* width in units */
+};
+
+enum { DEVICE_BANKS = 8, DEVICE_CONST0_MAX = 7680 };
+
+struct device_launch {
+	uint64_t code;			/* begin of the module's code, which addresses in it are relative to */
+	uint32_t entry;
+	bool new_code;			/* not launched since it was loaded */
+	uint32_t grid[3], block[3];
+	uint32_t regs, barriers, shared;
+	uint32_t local;			/* bytes of each thread */
+	uint32_t crs;			/* bytes of each warp */
+	uint32_t l1_kb;			/* shared memory's part of the 64 KiB: 16, 32 or 48; raised where .shared needs it */
+	bool banks_of_8;		/* shared memory's */
+	const void *const0;		/* constant bank 0, with the parameters in it; dimensions are filled in below */
+	uint32_t const0_size;
+	struct {
+		uint64_t va;
+		uint32_t size;
+	} bank[DEVICE_BANKS];		/* [0] is not looked at */
+};
+
+struct device {
+	const struct device_ops *ops;
+};
+
+struct device_ops {
+	unsigned int (*count)(void);
+	enum device_status (*describe)(unsigned int index, struct device_facts *out);
+	enum device_status (*open)(unsigned int index, struct device **out);
+	void (*close)(struct device *d);
+	uint64_t (*vram_used)(struct device *d);
+	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+	/* nothing may use it any more */
+	void (*release)(struct device *d, struct device_memory *m);
+	/* @after may be NULL. *seq: the number of this work in @q; also valid after an error, when nothing was submitted */
+	enum device_status (*copy)(struct device *d, enum device_queue q, const struct moment *after,
+				   const struct device_copy *c, uint64_t *seq);
+	enum device_status (*fill)(struct device *d, enum device_queue q, const struct moment *after,
+				   const struct device_fill *f, uint64_t *seq);
+	enum device_status (*launch)(struct device *d, const struct moment *after, const struct device_launch *l,
+				     uint64_t *seq);
+	/* writes @payload, 0, and the GPU's time in nanoseconds (64 bits) to @va */
+	enum device_status (*stamp)(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
+				    uint32_t payload, uint64_t *seq);
+	/* @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST, TRAPPED */
+	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
+};
+
+extern const struct device_ops device_nouveau;
+
+#endif

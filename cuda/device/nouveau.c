@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has a file of its own, and with it an address space
+ * of its own.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <nouveau_drm.h>
+#include <xf86drm.h>
+
+#include <nvif/class.h>
+#include <nvif/cl0080.h>
+
+#include "nv.h"
+
+enum { FIRST_RENDER_NODE = 128, MAX_NODES = 64, CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
+#define GETPARAM_VRAM_USED	19	/* uapi nouveau_drm.h since Linux 6.7 */
+
+/* pci.ids; the model and vGPUs are K20m */
+static const struct {
+	uint16_t id;
+	const char *name;
+} names[] = {
+	{ 0x1020, "Tesla K20X" }, { 0x1021, "Tesla K20Xm" }, { 0x1022, "Tesla K20c" }, { 0x1026, "Tesla K20s" },
+	{ 0x1028, "Tesla K20m" },
+};
+
+static int open_node(unsigned int node)
+{
+	char path[32];
+	drmVersionPtr v;
+	bool ours;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/dri/renderD%u", FIRST_RENDER_NODE + node);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	v = drmGetVersion(fd);
+	ours = v && !strcmp(v->name, "nouveau");
+	drmFreeVersion(v);
+	if (ours)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool attach(struct nv_device *d, int fd)
+{
+	struct nv_device_v0 args = { .device = ~0ull };
+
+	d->fd = fd;
+	if (nouveau_drm_new(fd, &d->drm) ||
+	    nouveau_device_new(&d->drm->client, NV_DEVICE, &args, sizeof(args), &d->dev) ||
+	    nouveau_client_new(d->dev, &d->client))
+		return false;
+	return d->dev->chipset == CHIP_GK110 || d->dev->chipset == CHIP_GK110B;
+}
+
+static void detach(struct nv_device *d)
+{
+	nouveau_client_del(&d->client);
+	nouveau_device_del(&d->dev);
+	nouveau_drm_del(&d->drm);
+	close(d->fd);
+	free(d);
+}
+
+/* the index-th GPU that we can drive; NULL when there are not so many */
+static struct nv_device *find(unsigned int index)
+{
+	unsigned int node;
+
+	for (node = 0; node < MAX_NODES; node++) {
+		struct nv_device *d;
+		int fd = open_node(node);
+
+		if (fd < 0)
+			continue;
+		d = calloc(1, sizeof(*d));
+		if (!d) {
+			close(fd);
+			return NULL;
+		}
+		if (attach(d, fd) && index-- == 0)
+			return d;
+		detach(d);
+	}
+	return NULL;
+}
+
+static uint64_t param(struct nv_device *d, uint64_t which, uint64_t otherwise)
+{
+	uint64_t value;
+
+	return nouveau_getparam(d->dev, which, &value) ? otherwise : value;
+}
+
+static uint32_t nr_smx(struct nv_device *d)
+{
+	uint32_t n = param(d, NOUVEAU_GETPARAM_GRAPH_UNITS, 0) >> 8 & 0xffff;
+
+	return n ? n : 13;
+}
+
+static unsigned int count(void)
+{
+	struct nv_device *d;
+	unsigned int n = 0;
+
+	while ((d = find(n))) {
+		detach(d);
+		n++;
+	}
+	return n;
+}
+
+static enum device_status describe(unsigned int index, struct device_facts *out)
+{
+	struct nv_device *d = find(index);
+	drmDevicePtr pci = NULL;
+	unsigned int i;
+
+	memset(out, 0, sizeof(*out));
+	if (!d)
+		return DEVICE_NONE;
+	out->vram = d->dev->vram_size;
+	out->nr_smx = nr_smx(d);
+	if (!drmGetDevice2(d->fd, 0, &pci) && pci->bustype == DRM_BUS_PCI) {
+		out->pci_id = pci->deviceinfo.pci->device_id;
+		out->domain = pci->businfo.pci->domain;
+		out->bus = pci->businfo.pci->bus;
+		out->slot = pci->businfo.pci->dev;
+	}
+	if (pci)
+		drmFreeDevice(&pci);
+	snprintf(out->name, sizeof(out->name), "GK110");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].id == out->pci_id)
+			snprintf(out->name, sizeof(out->name), "%s", names[i].name);
+	detach(d);
+	return DEVICE_OK;
+}
+
+static void nv_close(struct device *dev)
+{
+	struct nv_device *d = nv(dev);
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES; i++)
+		nv_queue_close(d, i);
+	while (d->nr_refs)
+		nv_release(dev, &d->memory[d->nr_refs - 1]->base);
+	pthread_mutex_destroy(&d->check_lock);
+	detach(d);
+}
+
+static enum device_status nv_open(unsigned int index, struct device **out)
+{
+	struct nv_device *d = find(index);
+	struct device_memory *marks;
+	enum device_status ret;
+	unsigned int i;
+
+	if (!d)
+		return DEVICE_NONE;
+	d->base.ops = &device_nouveau;
+	pthread_mutex_init(&d->check_lock, NULL);
+	d->nr_smx = nr_smx(d);
+	ret = nv_alloc(&d->base, PLACE_HOST, 4096, &marks);
+	if (!ret) {
+		d->marks = (struct nv_memory *)marks;
+		ret = nv_launch_open(d);
+	}
+	for (i = 0; i < NR_QUEUES && !ret; i++)
+		ret = nv_queue_open(d, i);
+	for (i = 0; i < NR_QUEUES && !ret; i++)
+		ret = nv_wait(d, i, d->queue[i].seq);
+	if (ret) {
+		nv_close(&d->base);
+		return ret;
+	}
+	*out = &d->base;
+	return DEVICE_OK;
+}
+
+/* older kernels do not tell: then what this context has, which is more than nothing */
+static uint64_t vram_used(struct device *dev)
+{
+	struct nv_device *d = nv(dev);
+	uint64_t mine = 0;
+	unsigned int i;
+
+	for (i = 0; i < d->nr_refs; i++)
+		if (!d->memory[i]->base.map)
+			mine += d->memory[i]->base.size;
+	return param(d, GETPARAM_VRAM_USED, mine);
+}
+
+const struct device_ops device_nouveau = {
+	.count = count, .describe = describe, .open = nv_open, .close = nv_close, .vram_used = vram_used,
+	.alloc = nv_alloc, .release = nv_release, .copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
+	.poll = nv_poll,
+};

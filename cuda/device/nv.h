@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the nouveau device. */
+#ifndef KVGPU_CUDA_NV_H
+#define KVGPU_CUDA_NV_H
+
+#include <nouveau.h>
+#include <pthread.h>
+
+#include "device.h"
+#include "methods.h"
+
+enum {
+	MAX_BUFFERS = 1000,		/* the kernel takes 1024 in a submission, and all go into each */
+	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
+	JOB_WORDS = 128,		/* at most, of one piece of work */
+	MAX_IN_FLIGHT = 64,		/* x JOB_WORDS stays far below the pushbuffers, so that libdrm never sleeps on one */
+	PUSH_BYTES = 32 * 1024, PUSH_BUFFERS = 4,
+};
+
+struct nv_memory {
+	struct device_memory base;
+	struct nouveau_bo *bo;
+	unsigned int index;		/* in refs */
+};
+
+struct nv_queue {
+	struct nouveau_object *channel, *copy, *compute;
+	struct nouveau_pushbuf *push;
+	uint64_t seq;			/* of the last submitted work */
+	volatile uint32_t *done;	/* low half of the last finished one's number */
+	uint64_t done_va;
+};
+
+struct nv_slot {
+	uint64_t seq;
+	uint32_t payload;
+};
+
+struct nv_device {
+	struct device base;
+	int fd;
+	struct nouveau_drm *drm;
+	struct nouveau_device *dev;
+	struct nouveau_client *client;
+	struct nv_queue queue[NR_QUEUES];
+	struct nv_memory *marks;	/* the queues' done words */
+	struct nv_memory *memory[MAX_BUFFERS];
+	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
+	unsigned int nr_refs;
+	uint32_t nr_smx;
+	/* launches */
+	struct nv_memory *ring, *local;
+	uint32_t local_per_warp;
+	unsigned int local_warps;
+	uint64_t code;			/* SET_PROGRAM_REGION as last submitted */
+	pthread_mutex_t check_lock;	/* of what follows */
+	struct nv_slot slot[LAUNCH_SLOTS];
+	uint64_t launched, checked;
+	bool trapped;
+};
+
+static inline struct nv_device *nv(struct device *d)
+{
+	return (struct nv_device *)d;
+}
+
+/* memory.c */
+enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+void nv_release(struct device *d, struct device_memory *m);
+
+/* queue.c */
+enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
+void nv_queue_close(struct nv_device *d, enum device_queue q);
+/* room for JOB_WORDS, all buffers referenced, and work before @after waited for by the GPU */
+enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
+void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd, const uint32_t *words,
+	     unsigned int n);
+#define EMIT(d, q, subc, mthd, ...) do {						\
+	const uint32_t words_[] = { __VA_ARGS__ };					\
+	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
+} while (0)
+enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
+enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
+/* sleeps; only for what is about to be done */
+enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
+
+/* copy.c */
+enum device_status nv_copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
+			   uint64_t *seq);
+enum device_status nv_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *f,
+			   uint64_t *seq);
+enum device_status nv_stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va, uint32_t payload,
+			    uint64_t *seq);
+
+/* launch.c */
+enum device_status nv_launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq);
+enum device_status nv_launch_open(struct nv_device *d);
+/* looks whether the launches up to @done have written their releases; false when one has not */
+bool nv_launches_complete(struct nv_device *d, uint64_t done);
+
+#endif

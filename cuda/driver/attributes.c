@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Attributes of devices: a Tesla K20m's (CUDA C programming guide, table of compute capability 3.5; board specification of
+ * the K20m for clocks), but for what this library does not offer: there it says no.
+ */
+#include "driver.h"
+
+enum { SMX = -1, BUS = -2, SLOT = -3, DOMAIN = -4 };	/* of the device that is asked */
+
+static const struct {
+	short attribute;
+	int value;
+} values[] = {
+	{ 1, 1024 },			/* threads of a block */
+	{ 2, 1024 }, { 3, 1024 }, { 4, 64 },
+	{ 5, 2147483647 }, { 6, 65535 }, { 7, 65535 },
+	{ 8, 49152 },			/* shared memory of a block */
+	{ 9, 65536 },			/* constant memory */
+	{ 10, 32 },			/* warp */
+	{ 11, 2147483647 },		/* pitch */
+	{ 12, 65536 },			/* registers of a block */
+	{ 13, 705500 },			/* clock, kHz */
+	{ 14, 512 },			/* alignment of textures */
+	{ 15, 1 },			/* copies beside kernels */
+	{ 16, SMX },
+	{ 17, 0 },			/* time limit of kernels */
+	{ 18, 0 },			/* integrated */
+	{ 19, 1 },			/* mapped host memory */
+	{ 20, 0 },			/* compute mode: default */
+	{ 21, 65536 }, { 22, 65536 }, { 23, 65536 }, { 24, 4096 }, { 25, 4096 }, { 26, 4096 },	/* textures 1D, 2D, 3D */
+	{ 27, 16384 }, { 28, 16384 }, { 29, 2048 },	/* 2D layered */
+	{ 30, 512 },			/* alignment of surfaces */
+	{ 31, 1 },			/* concurrent kernels */
+	{ 32, 0 },			/* ECC: nouveau does not enable it */
+	{ 33, BUS }, { 34, SLOT },
+	{ 35, 0 },			/* TCC driver */
+	{ 36, 2600000 },		/* memory clock, kHz */
+	{ 37, 320 },			/* bits of the memory bus */
+	{ 38, 1310720 },		/* L2 */
+	{ 39, 2048 },			/* threads of an SM */
+	{ 40, 1 },			/* copy queues of a context */
+	{ 41, 0 },			/* unified addresses: nouveau chooses those of the GPU */
+	{ 42, 16384 }, { 43, 2048 },	/* texture 1D layered */
+	{ 44, 1 }, { 45, 16384 }, { 46, 16384 },	/* gather */
+	{ 47, 2048 }, { 48, 2048 }, { 49, 16384 },	/* 3D, the other shape */
+	{ 50, DOMAIN },
+	{ 51, 32 },			/* alignment of a texture's pitch */
+	{ 52, 16384 }, { 53, 16384 }, { 54, 2046 },	/* cube maps */
+	{ 55, 65536 }, { 56, 65536 }, { 57, 32768 }, { 58, 65536 }, { 59, 32768 }, { 60, 2048 },	/* surfaces */
+	{ 61, 65536 }, { 62, 2048 }, { 63, 65536 }, { 64, 32768 }, { 65, 2048 }, { 66, 32768 }, { 67, 32768 }, { 68, 2046 },
+	{ 69, 134217728 }, { 70, 65000 }, { 71, 65000 }, { 72, 1048544 },	/* linear textures */
+	{ 73, 16384 }, { 74, 16384 },	/* mipmapped */
+	{ 75, 3 }, { 76, 5 },		/* compute capability */
+	{ 77, 16384 },
+	{ 78, 0 },			/* priorities of streams */
+	{ 79, 1 }, { 80, 1 },		/* L1 for global and local memory */
+	{ 81, 49152 }, { 82, 65536 },	/* shared memory and registers of an SM */
+	{ 83, 0 },			/* managed memory */
+	{ 84, 0 }, { 85, 0 },		/* boards of several GPUs */
+	{ 86, 0 },			/* atomics of the host */
+	{ 87, 3 },			/* single to double precision */
+	{ 106, 16 },			/* blocks of an SM */
+};
+
+enum { LAST_ATTRIBUTE = 124 };
+
+static int resolve(int value, const struct device_facts *f)
+{
+	switch (value) {
+	case SMX:
+		return f->nr_smx;
+	case BUS:
+		return f->bus;
+	case SLOT:
+		return f->slot;
+	case DOMAIN:
+		return f->domain;
+	default:
+		return value;
+	}
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice dev)
+{
+	const struct device_facts *f = driver_device(dev);
+	CUresult r = driver_ready();
+	unsigned int i;
+
+	if (r)
+		return r;
+	if (!value || attribute < 1 || attribute > LAST_ATTRIBUTE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!f)
+		return CUDA_ERROR_INVALID_DEVICE;
+	*value = 0;	/* features of later GPUs */
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (values[i].attribute == (int)attribute)
+			*value = resolve(values[i].value, f);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!prop)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!driver_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*prop = (CUdevprop){
+		.maxThreadsPerBlock = 1024, .maxThreadsDim = { 1024, 1024, 64 },
+		.maxGridSize = { 2147483647, 65535, 65535 }, .sharedMemPerBlock = 49152, .totalConstantMemory = 65536,
+		.SIMDWidth = 32, .memPitch = 2147483647, .regsPerBlock = 65536, .clockRate = 705500, .textureAlign = 512,
+	};
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!major || !minor)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!driver_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	*major = 3;
+	*minor = 5;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Contexts, and which one is current in a thread. A destroyed context's struct stays: threads may still have it on their
+ * stacks, and get an error for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+enum { STACK_DEPTH = 64, API_VERSION = 3020 };
+
+static CUcontext contexts;	/* all there ever were */
+static __thread struct {
+	CUcontext at[STACK_DEPTH];
+	unsigned int n;
+} current;
+
+static CUcontext top(void)
+{
+	return current.n ? current.at[current.n - 1] : NULL;
+}
+
+/* ------------------------------------------------------------------ entering */
+
+CUresult enter_of(CUcontext ctx)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_lock(&ctx->lock);
+	r = !ctx->alive ? CUDA_ERROR_CONTEXT_IS_DESTROYED : __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
+	if (r)
+		pthread_mutex_unlock(&ctx->lock);
+	return r;
+}
+
+CUresult enter(CUcontext *ctx)
+{
+	*ctx = top();
+	return enter_of(*ctx);
+}
+
+void leave(CUcontext ctx)
+{
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+CUresult stick(CUcontext ctx, CUresult r)
+{
+	CUresult none = CUDA_SUCCESS;
+
+	if (r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_FAILED || r == CUDA_ERROR_UNKNOWN)
+		if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return none;
+	return r;
+}
+
+bool context_known(CUcontext ctx)
+{
+	CUcontext c;
+
+	for (c = contexts; c; c = c->next)
+		if (c == ctx)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device *device)
+{
+	unsigned int i;
+
+	c->magic = MAGIC_CONTEXT;
+	c->device = device;
+	c->dev = dev;
+	c->flags = flags;
+	c->sticky = CUDA_SUCCESS;
+	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c };
+	memset(&c->blocking, 0, sizeof(c->blocking));
+	memset(&c->submitted, 0, sizeof(c->submitted));
+	memset(c->staging_used, 0, sizeof(c->staging_used));
+	c->limit[CU_LIMIT_STACK_SIZE] = 1024;
+	c->limit[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+	c->limit[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+	c->cache = CU_FUNC_CACHE_PREFER_NONE;
+	c->banks = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+	for (i = 0; i < STAMPS; i++)
+		c->stamp_free[i] = STAMPS - 1 - i;
+	c->nr_stamp_free = STAMPS;
+}
+
+CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
+{
+	struct device_memory *staging, *stamps;
+	CUcontext c = *out;
+	struct device *device;
+	CUresult r = error_of(backend->open(dev, &device));
+
+	if (r)
+		return r;
+	r = error_of(device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
+	if (!r)
+		r = error_of(device->ops->alloc(device, PLACE_HOST, STAMPS * STAMP_BYTES, &stamps));
+	if (!c && !r) {
+		c = calloc(1, sizeof(*c));
+		if (c) {
+			pthread_mutex_init(&c->lock, NULL);
+			c->next = contexts;
+			contexts = c;
+		}
+	}
+	if (r || !c) {
+		device->ops->close(device);
+		return r ? r : CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	pthread_mutex_lock(&c->lock);
+	set_up(c, flags, dev, device);
+	c->staging = staging;
+	c->stamps = stamps;
+	c->alive = true;
+	pthread_mutex_unlock(&c->lock);
+	*out = c;
+	return CUDA_SUCCESS;
+}
+
+void context_close(CUcontext ctx)
+{
+	pthread_mutex_lock(&ctx->lock);
+	if (!ctx->sticky)
+		moment_wait(ctx, &ctx->submitted);
+	ctx->alive = false;
+	modules_free(ctx);
+	events_free(ctx);
+	streams_free(ctx);
+	memory_free_all(ctx);
+	ctx->device->ops->close(ctx->device);
+	ctx->device = NULL;
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice dev)
+{
+	CUcontext ctx = NULL;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!out || flags & ~CU_CTX_FLAGS_MASK)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!driver_device(dev))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (current.n == STACK_DEPTH)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	pthread_mutex_lock(&table);
+	r = context_open(&ctx, flags, dev);
+	pthread_mutex_unlock(&table);
+	if (r)
+		return r;
+	current.at[current.n++] = ctx;
+	*out = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&table);
+	if (!context_known(ctx) || ctx->primary)
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	else if (!ctx->alive)
+		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	else
+		context_close(ctx);
+	pthread_mutex_unlock(&table);
+	if (!r && top() == ctx)
+		current.n--;
+	return r;
+}
+
+/* ------------------------------------------------------------------ current */
+
+static CUresult check(CUcontext ctx)
+{
+	bool known;
+
+	pthread_mutex_lock(&table);
+	known = context_known(ctx);
+	pthread_mutex_unlock(&table);
+	return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	CUresult r = driver_ready();
+
+	if (!r)
+		r = check(ctx);
+	if (!r && current.n == STACK_DEPTH)
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	if (!r)
+		current.at[current.n++] = ctx;
+	return r;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!current.n)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (ctx)
+		*ctx = top();
+	current.n--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	CUresult r = driver_ready();
+
+	if (!r && ctx)
+		r = check(ctx);
+	if (r)
+		return r;
+	if (current.n)
+		current.n--;
+	if (ctx)
+		current.at[current.n++] = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *ctx)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ctx = top();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (ctx ? check(ctx) : !top())
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*version = API_VERSION;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* What can be asked of, and set in, the current context. */
+#include "driver.h"
+
+enum { NR_LIMITS = CU_LIMIT_MALLOC_HEAP_SIZE + 1, STACK_MAX = 512 * 1024 };
+
+CUresult cuCtxGetDevice(CUdevice *dev)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (dev)
+		*dev = ctx->dev;
+	leave(ctx);
+	return dev ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuCtxGetFlags(unsigned int *flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (flags)
+		*flags = ctx->flags;
+	leave(ctx);
+	return flags ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* there are none: channels have no priorities here */
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	if (least)
+		*least = 0;
+	if (greatest)
+		*greatest = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	struct moment all;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	all = ctx->submitted;
+	leave(ctx);
+	return moment_wait(ctx, &all);
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if ((unsigned int)limit >= NR_LIMITS)
+		r = CUDA_ERROR_UNSUPPORTED_LIMIT;
+	else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 : value;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (!value)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if ((unsigned int)limit >= NR_LIMITS)
+		r = CUDA_ERROR_UNSUPPORTED_LIMIT;
+	else
+		*value = ctx->limit[limit];
+	leave(ctx);
+	return r;
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (config)
+		*config = ctx->cache;
+	leave(ctx);
+	return config ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if ((unsigned int)config > CU_FUNC_CACHE_PREFER_EQUAL)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		ctx->cache = config;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (config)
+		*config = ctx->banks;
+	leave(ctx);
+	return config ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if ((unsigned int)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		ctx->banks = config ? config : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer)
+{
+	CUresult r = driver_ready();
+
+	return r ? r : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/* Events: a moment, and where time counts, a stamp that the GPU writes when it comes there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static CUevent find(CUcontext ctx, CUevent event)
+{
+	CUevent e;
+
+	for (e = ctx->events; e && e != event; e = e->next)
+		;
+	return e;
+}
+
+static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
+{
+	unsigned int slot;
+	CUevent e;
+
+	if (!(flags & CU_EVENT_DISABLE_TIMING) && !ctx->nr_stamp_free)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*e = (struct CUevent_st){ .magic = MAGIC_EVENT, .ctx = ctx, .flags = flags, .next = ctx->events };
+	if (!(flags & CU_EVENT_DISABLE_TIMING)) {
+		slot = ctx->stamp_free[--ctx->nr_stamp_free];
+		e->stamp_va = ctx->stamps->va + slot * STAMP_BYTES;
+		e->stamp = (uint32_t *)((uint8_t *)ctx->stamps->map + slot * STAMP_BYTES);
+	}
+	ctx->events = e;
+	*out = e;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (!event || flags & ~(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if (flags & CU_EVENT_INTERPROCESS)
+		r = flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+	else
+		r = create(ctx, event, flags);
+	leave(ctx);
+	return r;
+}
+
+/* in the queue whose work the stream has last to wait for, so that no other stream's kernel comes between */
+static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
+{
+	const struct device_ops *ops = ctx->device->ops;
+	struct moment after = stream_begin(s);
+	enum device_queue q = QUEUE_COMPUTE;
+	uint64_t seq;
+	CUresult r;
+
+	if (!after.seq[QUEUE_COMPUTE] || ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
+		q = QUEUE_COPY;
+	r = stick(ctx, error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
+	if (!r)
+		stream_add(s, q, seq);
+	return r;
+}
+
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+	CUstream s;
+	CUevent e;
+
+	if (r)
+		return r;
+	s = stream_of(ctx, stream);
+	e = find(ctx, event);
+	if (flags & ~1u)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if (!s || !e)
+		r = CUDA_ERROR_INVALID_HANDLE;
+	else if (e->stamp)
+		r = stamp(ctx, s, e);
+	if (!r) {
+		e->at = stream_begin(s);
+		e->recorded = true;
+	}
+	leave(ctx);
+	return r;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+	return cuEventRecordWithFlags(event, stream, 0);
+}
+
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream)
+{
+	return cuEventRecordWithFlags(event, stream ? stream : CU_STREAM_PER_THREAD, 0);
+}
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned int flags)
+{
+	return cuEventRecordWithFlags(event, stream ? stream : CU_STREAM_PER_THREAD, flags);
+}
+
+static CUresult moment_of(CUevent event, CUcontext *ctx, struct moment *m)
+{
+	CUresult r = enter(ctx);
+	CUevent e;
+
+	if (r)
+		return r;
+	memset(m, 0, sizeof(*m));
+	e = find(*ctx, event);
+	if (e && e->recorded)
+		*m = e->at;
+	leave(*ctx);
+	return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+	struct moment m;
+	CUcontext ctx;
+	CUresult r = moment_of(event, &ctx, &m);
+
+	return r ? r : moment_poll(ctx, &m);
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+	struct moment m;
+	CUcontext ctx;
+	CUresult r = moment_of(event, &ctx, &m);
+
+	return r ? r : moment_wait(ctx, &m);
+}
+
+static CUresult ready_stamp(CUcontext ctx, CUevent event, uint64_t *ns)
+{
+	CUevent e = find(ctx, event);
+	CUresult r;
+
+	if (!e || !e->recorded || !e->stamp)
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = moment_poll(ctx, &e->at);
+	if (!r)
+		memcpy(ns, (const void *)(e->stamp + 2), sizeof(*ns));
+	return r;
+}
+
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
+{
+	uint64_t from = 0, to = 0;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	r = ms ? ready_stamp(ctx, start, &from) : CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = ready_stamp(ctx, end, &to);
+	leave(ctx);
+	if (!r)
+		*ms = (float)((double)(int64_t)(to - from) / 1e6);
+	return r;
+}
+
+static void destroy(CUcontext ctx, CUevent e)
+{
+	if (e->stamp)
+		ctx->stamp_free[ctx->nr_stamp_free++] = (e->stamp_va - ctx->stamps->va) / STAMP_BYTES;
+	e->magic = 0;
+	free(e);
+}
+
+/* a stamp that is still to be written must not land in the next event's */
+CUresult cuEventDestroy_v2(CUevent event)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+	CUevent *at;
+
+	if (r)
+		return r;
+	for (at = &ctx->events; *at && *at != event; at = &(*at)->next)
+		;
+	if (!*at) {
+		r = CUDA_ERROR_INVALID_HANDLE;
+	} else {
+		*at = event->next;
+		if (event->recorded && event->stamp)
+			r = moment_wait(ctx, &event->at);
+		destroy(ctx, event);
+	}
+	leave(ctx);
+	return r;
+}
+
+void events_free(CUcontext ctx)
+{
+	while (ctx->events) {
+		CUevent e = ctx->events;
+
+		ctx->events = e->next;
+		destroy(ctx, e);
+	}
+}

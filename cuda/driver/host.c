@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/* Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, each at an address of its own. */
+#include "driver.h"
+
+static CUresult alloc(CUcontext ctx, void **ptr, size_t bytes, unsigned int flags)
+{
+	struct range range = { .size = bytes, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP };
+	CUresult r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, bytes, &range.memory));
+
+	if (r)
+		return r;
+	range.va = range.memory->va;
+	range.host = range.memory->map;
+	r = range_add(ctx, range);
+	if (r)
+		ctx->device->ops->release(ctx->device, range.memory);
+	else
+		*ptr = range.host;
+	return r;
+}
+
+CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
+{
+	const unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	r = ptr && bytes && !(flags & ~known) ? alloc(ctx, ptr, bytes, flags) : CUDA_ERROR_INVALID_VALUE;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
+{
+	return cuMemHostAlloc(ptr, bytes, 0);
+}
+
+CUresult cuMemFreeHost(void *ptr)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = ptr ? range_find_host(ctx, ptr) : NULL;
+	if (!range || range->host != ptr)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = moment_wait(ctx, &ctx->submitted);
+	if (!r) {
+		ctx->device->ops->release(ctx->device, range->memory);
+		range_remove(ctx, range);
+	}
+	leave(ctx);
+	return r;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = host ? range_find_host(ctx, host) : NULL;
+	if (!ptr || flags || !range)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		*ptr = range->va + ((uint8_t *)host - range->host);
+	leave(ctx);
+	return r;
+}
+
+CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = host ? range_find_host(ctx, host) : NULL;
+	if (!flags || !range)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		*flags = range->flags;
+	leave(ctx);
+	return r;
+}
+
+/* nouveau has no way to show an application's own pages to the GPU */
+CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return ptr && bytes ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/* The process's view of the machine: which GPUs there are, asked once. */
+#include "driver.h"
+
+enum { DRIVER_VERSION = 11080 };
+
+pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static struct device_facts devices[MAX_DEVICES];
+static unsigned int nr_devices;
+static bool ready;
+
+CUresult cuInit(unsigned int flags)
+{
+	unsigned int i, n;
+
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&table);
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) {
+		n = backend->count();
+		nr_devices = 0;
+		for (i = 0; i < n && i < MAX_DEVICES; i++)
+			if (backend->describe(i, &devices[i]) == DEVICE_OK)
+				nr_devices = i + 1;
+		__atomic_store_n(&ready, nr_devices > 0, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&table);
+	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+CUresult driver_ready(void)
+{
+	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+const struct device_facts *driver_device(CUdevice dev)
+{
+	return dev >= 0 && (unsigned int)dev < nr_devices ? &devices[dev] : NULL;
+}
+
+unsigned int driver_count(void)
+{
+	return nr_devices;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	*version = DRIVER_VERSION;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* cuLaunchKernel: limits, parameters, and what the kernel's description asks for. */
+#include <string.h>
+
+#include "driver.h"
+
+enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535, SHARED_MAX = 49152, LOCAL_UNIT = 16, CRS_UNIT = 512 };
+#define MAX_GRID_X	2147483647u
+
+struct request {
+	CUfunction f;
+	uint32_t grid[3], block[3];
+	uint32_t dynamic;
+	void **params, **extra;
+};
+
+static CUresult check_shape(const struct request *q)
+{
+	const struct image_kernel *k = q->f->kernel;
+	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
+	unsigned int i;
+	int most;
+
+	for (i = 0; i < 3; i++)
+		if (!q->grid[i] || !q->block[i])
+			return CUDA_ERROR_INVALID_VALUE;
+	if (q->grid[0] > MAX_GRID_X || q->grid[1] > MAX_GRID_YZ || q->grid[2] > MAX_GRID_YZ || q->block[0] > MAX_XY ||
+	    q->block[1] > MAX_XY || q->block[2] > MAX_Z || threads > MAX_THREADS)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < 3; i++)
+		if (k->required[i] && k->required[i] != q->block[i])
+			return CUDA_ERROR_INVALID_VALUE;
+	if ((uint64_t)k->shared + q->dynamic > SHARED_MAX)
+		return CUDA_ERROR_INVALID_VALUE;
+	cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, q->f);
+	return threads > (uint64_t)most ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+}
+
+/* a buffer that is laid out already */
+static CUresult packed(const struct request *q, uint8_t *to)
+{
+	const struct image_kernel *k = q->f->kernel;
+	const void *buffer = NULL;
+	size_t size = 0;
+	unsigned int i;
+
+	for (i = 0; q->extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+		if (q->extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = q->extra[i + 1];
+		else if (q->extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && q->extra[i + 1])
+			size = *(const size_t *)q->extra[i + 1];
+		else
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	if (size > k->param_size || (size && !buffer))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (size)
+		memcpy(to, buffer, size);
+	return CUDA_SUCCESS;
+}
+
+static CUresult parameters(const struct request *q, uint8_t *const0)
+{
+	const struct image_kernel *k = q->f->kernel;
+	uint8_t *to = const0 + k->param_base;
+	uint32_t i;
+
+	if (q->extra && q->params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (q->extra)
+		return packed(q, to);
+	if (k->nr_params && !q->params)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < k->nr_params; i++) {
+		const struct image_param *p = &k->params[i];
+
+		if (!q->params[i] || (uint32_t)p->offset + p->size > k->param_size)
+			return CUDA_ERROR_INVALID_VALUE;
+		memcpy(to + p->offset, q->params[i], p->size);
+	}
+	return CUDA_SUCCESS;
+}
+
+static uint32_t local_bytes(CUcontext ctx, const struct image_kernel *k)
+{
+	uint32_t n = k->stack > k->local ? k->stack : k->local;
+
+	if (k->stack_unknown && n < ctx->limit[CU_LIMIT_STACK_SIZE])
+		n = ctx->limit[CU_LIMIT_STACK_SIZE];
+	return (n + LOCAL_UNIT - 1) & ~(LOCAL_UNIT - 1);
+}
+
+static uint32_t l1_kb(CUcontext ctx, CUfunction f)
+{
+	switch (f->cache_set ? f->cache : ctx->cache) {
+	case CU_FUNC_CACHE_PREFER_L1:
+		return 16;
+	case CU_FUNC_CACHE_PREFER_EQUAL:
+		return 32;
+	default:
+		return 48;
+	}
+}
+
+static void describe(CUcontext ctx, const struct request *q, struct device_launch *l)
+{
+	CUfunction f = q->f;
+	const struct image_kernel *k = f->kernel;
+
+	memcpy(l->grid, q->grid, sizeof(l->grid));
+	memcpy(l->block, q->block, sizeof(l->block));
+	l->code = f->module->code->va;
+	l->entry = k->code;
+	l->new_code = !f->launched;
+	l->regs = k->regs;
+	l->barriers = k->barriers;
+	l->shared = k->shared + q->dynamic;
+	l->local = local_bytes(ctx, k);
+	l->crs = (k->crs + CRS_UNIT - 1) & ~(CRS_UNIT - 1);
+	l->l1_kb = l1_kb(ctx, f);
+	l->banks_of_8 = (f->banks_set ? f->banks : ctx->banks) == CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+	if (k->const2_size) {
+		l->bank[2].va = f->module->constants->va + f->const2_at;
+		l->bank[2].size = k->const2_size;
+	}
+	if (f->module->image.const3_size) {
+		l->bank[3].va = f->module->constants->va;
+		l->bank[3].size = f->module->image.const3_size;
+	}
+}
+
+static CUresult launch(CUcontext ctx, const struct request *q, CUstream s)
+{
+	uint8_t const0[DEVICE_CONST0_MAX];
+	struct device_launch l = { .const0 = const0, .const0_size = q->f->kernel->const0_size };
+	struct moment after;
+	uint64_t seq;
+	CUresult r = check_shape(q);
+
+	if (r)
+		return r;
+	if (l.const0_size > sizeof(const0))
+		return CUDA_ERROR_INVALID_IMAGE;
+	memcpy(const0, q->f->const0, l.const0_size);
+	r = parameters(q, const0);
+	if (r)
+		return r;
+	describe(ctx, q, &l);
+	after = stream_begin(s);
+	r = stick(ctx, error_of(ctx->device->ops->launch(ctx->device, &after, &l, &seq)));
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if (!r) {
+		q->f->launched = true;
+		stream_add(s, QUEUE_COMPUTE, seq);
+	}
+	return r;
+}
+
+CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
+{
+	struct request q = { .f = f, .grid = { gx, gy, gz }, .block = { bx, by, bz }, .dynamic = shared, .params = params,
+			     .extra = extra };
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	s = stream_of(ctx, stream);
+	if (!s || !f || f->magic != MAGIC_FUNCTION || f->module->ctx != ctx)
+		r = CUDA_ERROR_INVALID_HANDLE;
+	else
+		r = launch(ctx, &q, s);
+	leave(ctx);
+	return r;
+}
+
+CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
+{
+	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream ? stream : CU_STREAM_PER_THREAD, params, extra);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/* Device memory. Small allocations share slabs, since every buffer of the kernel's goes into each submission. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512 };
+
+/* index of the first range that begins behind @va */
+static unsigned int above(CUcontext ctx, uint64_t va)
+{
+	unsigned int low = 0, high = ctx->nr_ranges;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+
+		if (ctx->ranges[mid].va <= va)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct range *range_find(CUcontext ctx, uint64_t va)
+{
+	unsigned int i = above(ctx, va);
+
+	if (!i || va - ctx->ranges[i - 1].va >= ctx->ranges[i - 1].size)
+		return NULL;
+	return &ctx->ranges[i - 1];
+}
+
+struct range *range_find_host(CUcontext ctx, const void *host)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctx->nr_ranges; i++) {
+		struct range *r = &ctx->ranges[i];
+
+		if (r->host && (const uint8_t *)host >= r->host && (const uint8_t *)host < r->host + r->size)
+			return r;
+	}
+	return NULL;
+}
+
+CUresult range_add(CUcontext ctx, struct range r)
+{
+	unsigned int at;
+
+	if (ctx->nr_ranges == ctx->max_ranges) {
+		unsigned int max = ctx->max_ranges ? 2 * ctx->max_ranges : 64;
+		struct range *grown = realloc(ctx->ranges, max * sizeof(*grown));
+
+		if (!grown)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		ctx->ranges = grown;
+		ctx->max_ranges = max;
+	}
+	at = above(ctx, r.va);
+	memmove(&ctx->ranges[at + 1], &ctx->ranges[at], (ctx->nr_ranges - at) * sizeof(r));
+	ctx->ranges[at] = r;
+	ctx->nr_ranges++;
+	return CUDA_SUCCESS;
+}
+
+void range_remove(CUcontext ctx, struct range *r)
+{
+	unsigned int at = r - ctx->ranges;
+
+	ctx->nr_ranges--;
+	memmove(r, r + 1, (ctx->nr_ranges - at) * sizeof(*r));
+}
+
+void memory_free_all(CUcontext ctx)
+{
+	free(ctx->ranges);
+	free(ctx->slabs);
+	ctx->ranges = NULL;
+	ctx->slabs = NULL;
+	ctx->nr_ranges = ctx->max_ranges = ctx->nr_slabs = 0;
+	/* the buffers go with the device */
+}
+
+/* ------------------------------------------------------------------ slabs */
+
+/* the first gap between allocations in @slab that is wide enough; 0: none */
+static uint64_t gap(CUcontext ctx, const struct device_memory *slab, uint64_t size)
+{
+	uint64_t at = slab->va, end = slab->va + slab->size;
+	unsigned int i = above(ctx, slab->va - 1);
+
+	for (; i < ctx->nr_ranges && ctx->ranges[i].va < end; i++) {
+		if (ctx->ranges[i].va - at >= size)
+			return at;
+		at = (ctx->ranges[i].va + ctx->ranges[i].size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+	}
+	return at < end && end - at >= size ? at : 0;
+}
+
+static CUresult add_slab(CUcontext ctx, struct device_memory **out)
+{
+	struct device_memory **grown = realloc(ctx->slabs, (ctx->nr_slabs + 1) * sizeof(*grown));
+	CUresult r;
+
+	if (!grown)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	ctx->slabs = grown;
+	r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, SLAB_BYTES, out));
+	if (!r)
+		ctx->slabs[ctx->nr_slabs++] = *out;
+	return r;
+}
+
+static CUresult alloc_small(CUcontext ctx, uint64_t size, struct range *out)
+{
+	struct device_memory *slab = NULL;
+	unsigned int i;
+	CUresult r;
+
+	out->shared = true;
+	for (i = 0; i < ctx->nr_slabs; i++) {
+		out->va = gap(ctx, ctx->slabs[i], size);
+		out->memory = ctx->slabs[i];
+		if (out->va)
+			return CUDA_SUCCESS;
+	}
+	r = add_slab(ctx, &slab);
+	out->memory = slab;
+	out->va = r ? 0 : slab->va;
+	return r;
+}
+
+static uint64_t vram_free(CUcontext ctx)
+{
+	uint64_t total = driver_device(ctx->dev)->vram, used = ctx->device->ops->vram_used(ctx->device);
+
+	return used < total ? total - used : 0;
+}
+
+static CUresult alloc(CUcontext ctx, uint64_t size, CUdeviceptr *out)
+{
+	struct range range = { .size = size };
+	CUresult r;
+
+	if (size > SMALL && size > vram_free(ctx))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (size <= SMALL) {
+		r = alloc_small(ctx, size, &range);
+	} else {
+		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, &range.memory));
+		range.va = r ? 0 : range.memory->va;
+	}
+	if (r)
+		return r;
+	r = range_add(ctx, range);
+	if (r && !range.shared)
+		ctx->device->ops->release(ctx->device, range.memory);
+	*out = r ? 0 : range.va;
+	return r;
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (free_bytes)
+		*free_bytes = vram_free(ctx);
+	if (total)
+		*total = driver_device(ctx->dev)->vram;
+	leave(ctx);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	r = ptr && bytes ? alloc(ctx, bytes, ptr) : CUDA_ERROR_INVALID_VALUE;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element)
+{
+	size_t p = (width + ALIGN - 1) & ~(size_t)(ALIGN - 1), bytes;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!ptr || !pitch || !width || !height || p < width || (element != 4 && element != 8 && element != 16) ||
+	    __builtin_mul_overflow(p, height, &bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = cuMemAlloc_v2(ptr, bytes);
+	if (!r)
+		*pitch = p;
+	return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return ptr && bytes ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* after all that was submitted, which may use it */
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = range_find(ctx, ptr);
+	if (!ptr) {
+		leave(ctx);
+		return CUDA_SUCCESS;
+	}
+	if (!range || range->va != ptr || range->host || range->flags & RANGE_MODULE)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		r = moment_wait(ctx, &ctx->submitted);
+	if (!r) {
+		if (!range->shared)
+			ctx->device->ops->release(ctx->device, range->memory);
+		range_remove(ctx, range);
+	}
+	leave(ctx);
+	return r;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = range_find(ctx, ptr);
+	if (range && base)
+		*base = range->va;
+	if (range && size)
+		*size = range->size;
+	leave(ctx);
+	return range ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}

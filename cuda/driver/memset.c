@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/* cuMemset*: by the copy class, which can write a constant. None waits, as CUDA has it. */
+#include "driver.h"
+
+#define PITCH_MAX	2147483647u
+#define WIDTH_MAX	(1u << 28)
+
+static CUresult lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height)
+{
+	struct range *range = range_find(ctx, f.dst);
+	uint64_t span, done;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!width || !height)
+		return CUDA_SUCCESS;
+	if (__builtin_mul_overflow((uint64_t)(height - 1), f.pitch, &span) || width > UINT64_MAX / 4 ||
+	    __builtin_add_overflow(span, (uint64_t)width * f.unit, &span) || !range ||
+	    span > range->va + range->size - f.dst)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (f.dst % f.unit || (height > 1 && (f.pitch % f.unit || f.pitch < width * f.unit || f.pitch > PITCH_MAX ||
+					      width > WIDTH_MAX || height > PITCH_MAX)))
+		return CUDA_ERROR_INVALID_VALUE;
+	f.lines = height;
+	for (done = 0; done < width && !r; done += WIDTH_MAX, f.dst += (uint64_t)WIDTH_MAX * f.unit) {
+		f.width = width - done < WIDTH_MAX ? width - done : WIDTH_MAX;
+		r = fill(ctx, s, &f);
+	}
+	return r;
+}
+
+static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width, size_t height, CUstream stream)
+{
+	struct device_fill f = { .dst = dst, .pitch = pitch, .value = value, .unit = unit };
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	s = stream_of(ctx, stream);
+	r = s ? lines(ctx, s, f, width, height) : CUDA_ERROR_INVALID_HANDLE;
+	leave(ctx);
+	return r;
+}
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#define ENTRIES(bits, type)										\
+	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)				\
+	{												\
+		return set(dst, 0, value, bits / 8, n, 1, NULL);					\
+	}												\
+	CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t n)			\
+	{												\
+		return set(dst, 0, value, bits / 8, n, 1, CU_STREAM_PER_THREAD);			\
+	}												\
+	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)		\
+	{												\
+		return set(dst, 0, value, bits / 8, n, 1, stream);					\
+	}												\
+	CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t n, CUstream stream)	\
+	{												\
+		return set(dst, 0, value, bits / 8, n, 1, OWN(stream));					\
+	}												\
+	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
+	{												\
+		return set(dst, pitch, value, bits / 8, width, height, NULL);				\
+	}												\
+	CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
+	{												\
+		return set(dst, pitch, value, bits / 8, width, height, CU_STREAM_PER_THREAD);		\
+	}												\
+	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,	\
+					  CUstream stream)						\
+	{												\
+		return set(dst, pitch, value, bits / 8, width, height, stream);				\
+	}												\
+	CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value, size_t width,	\
+					       size_t height, CUstream stream)				\
+	{												\
+		return set(dst, pitch, value, bits / 8, width, height, OWN(stream));			\
+	}
+
+ENTRIES(8, unsigned char)
+ENTRIES(16, unsigned short)
+ENTRIES(32, unsigned int)

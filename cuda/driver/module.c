@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+/* Modules: an image on the GPU, as code, data and constants, with addresses filled in. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* instructions are fetched ahead of what runs */
+#define FILE_MAX	(512l << 20)
+
+/* ------------------------------------------------------------------ messages for those who gave a buffer */
+
+struct log {
+	char *at[2];		/* information, errors */
+	size_t size[2];
+	void **size_out[2];	/* where to say how much was written */
+};
+
+static void log_options(struct log *l, unsigned int n, CUjit_option *options, void **values)
+{
+	unsigned int i;
+
+	memset(l, 0, sizeof(*l));
+	for (i = 0; options && values && i < n; i++) {
+		switch ((int)options[i]) {
+		case CU_JIT_INFO_LOG_BUFFER:
+		case CU_JIT_ERROR_LOG_BUFFER:
+			l->at[options[i] == CU_JIT_ERROR_LOG_BUFFER] = values[i];
+			break;
+		case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+		case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+			l->size[options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = (uintptr_t)values[i];
+			l->size_out[options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = &values[i];
+			break;
+		}
+	}
+}
+
+static void log_write(struct log *l, const char *reason)
+{
+	const char *texts[2] = { "", reason };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		size_t n = 0;
+
+		if (l->at[i] && l->size[i]) {
+			snprintf(l->at[i], l->size[i], "%s", texts[i]);
+			n = strlen(l->at[i]);
+		}
+		if (l->size_out[i])
+			*l->size_out[i] = (void *)n;
+	}
+}
+
+/* ------------------------------------------------------------------ putting it on the GPU */
+
+static void release(CUcontext ctx, CUmodule m)
+{
+	struct device_memory *parts[] = { m->code, m->data, m->constants };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		struct range *r = parts[i] ? range_find(ctx, parts[i]->va) : NULL;
+
+		if (r)
+			range_remove(ctx, r);
+		if (parts[i])
+			ctx->device->ops->release(ctx->device, parts[i]);
+	}
+	for (i = 0; m->functions && i < m->image.nr_kernels; i++) {
+		free(m->functions[i].const0);
+		m->functions[i].magic = 0;
+	}
+	free(m->functions);
+	image_free(&m->image);
+	m->magic = 0;
+	free(m);
+}
+
+static CUresult space(CUcontext ctx, uint64_t size, struct device_memory **out)
+{
+	if (!size)
+		return CUDA_SUCCESS;
+	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, out));
+}
+
+/* bank 3 first, then each kernel's bank 2 */
+static uint32_t lay_out_constants(CUmodule m)
+{
+	uint32_t at = (m->image.const3_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1), i;
+
+	for (i = 0; i < m->image.nr_kernels; i++) {
+		m->functions[i].const2_at = at;
+		at += (m->image.kernels[i].const2_size + BANK_ALIGN - 1) & ~(BANK_ALIGN - 1);
+	}
+	return at;
+}
+
+static CUresult make_functions(CUmodule m)
+{
+	uint32_t i;
+
+	m->functions = calloc(m->image.nr_kernels + 1, sizeof(*m->functions));
+	if (!m->functions)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (i = 0; i < m->image.nr_kernels; i++) {
+		const struct image_kernel *k = &m->image.kernels[i];
+		struct CUfunc_st *f = &m->functions[i];
+
+		*f = (struct CUfunc_st){ .magic = MAGIC_FUNCTION, .module = m, .kernel = k, .max_dynamic = -1 };
+		f->const0 = calloc(1, k->const0_size + 1);
+		if (!f->const0)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		if (k->const0)
+			memcpy(f->const0, k->const0, k->const0_size);
+	}
+	return CUDA_SUCCESS;
+}
+
+static void fix_const0(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word)
+{
+	CUmodule m = ctx;
+
+	if (offset + sizeof(word) <= m->image.kernels[kernel].const0_size)
+		memcpy(m->functions[kernel].const0 + offset, &word, sizeof(word));
+}
+
+static CUresult upload(CUcontext ctx, uint64_t va, const void *bytes, size_t size)
+{
+	struct plane dst = { .va = va }, src = { .host = (uint8_t *)(uintptr_t)bytes };
+
+	return transfer(ctx, &ctx->null, &dst, &src, size, 1);
+}
+
+static CUresult upload_all(CUcontext ctx, CUmodule m)
+{
+	struct image *im = &m->image;
+	struct moment end;
+	uint32_t i;
+	CUresult r = upload(ctx, m->code->va, im->code, im->code_size);
+
+	if (!r && im->data_init)
+		r = upload(ctx, m->data->va, im->data, im->data_init);
+	if (!r && im->data_size > im->data_init)
+		r = fill(ctx, &ctx->null, &(struct device_fill){ .dst = m->data->va + im->data_init, .unit = 1,
+				.width = im->data_size - im->data_init, .lines = 1 });
+	if (!r && im->const3_size)
+		r = upload(ctx, m->constants->va, im->const3, im->const3_size);
+	for (i = 0; i < im->nr_kernels && !r; i++)
+		if (im->kernels[i].const2_size)
+			r = upload(ctx, m->constants->va + m->functions[i].const2_at, im->kernels[i].const2,
+				   im->kernels[i].const2_size);
+	if (r)
+		return r;
+	end = stream_begin(&ctx->null);
+	return moment_wait(ctx, &end);
+}
+
+static CUresult place(CUcontext ctx, CUmodule m)
+{
+	uint64_t base[3] = { 0 };	/* addresses of code count from its begin: SET_PROGRAM_REGION */
+	CUresult r = make_functions(m);
+
+	if (!r)
+		r = space(ctx, m->image.code_size + CODE_PAD, &m->code);
+	if (!r)
+		r = space(ctx, m->image.data_size, &m->data);
+	if (!r)
+		r = space(ctx, lay_out_constants(m), &m->constants);
+	if (!r && m->data)
+		r = range_add(ctx, (struct range){ .va = m->data->va, .size = m->data->size, .memory = m->data,
+						   .flags = RANGE_MODULE });
+	if (!r && m->constants)
+		r = range_add(ctx, (struct range){ .va = m->constants->va, .size = m->constants->size,
+						   .memory = m->constants, .flags = RANGE_MODULE });
+	if (r)
+		return r;
+	base[IMAGE_DATA] = m->data ? m->data->va : 0;
+	base[IMAGE_CONST3] = m->constants ? m->constants->va : 0;
+	image_place(&m->image, base, fix_const0, m);
+	return upload_all(ctx, m);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+static CUresult read_image(CUmodule m, const void *data, size_t limit, struct log *log)
+{
+	struct image_pick pick;
+	enum image_error e = image_pick(data, limit, &pick);
+	CUresult r;
+
+	if (!e)
+		e = image_load(&m->image, pick.cubin, pick.size);
+	r = error_of_image(e);
+	if (e == IMAGE_ONLY_PTX)
+		log_write(log, "only PTX is there, and no compiler for it: compile with nvcc -arch=sm_35");
+	else if (e == IMAGE_NO_BINARY && !m->image.reason[0])
+		log_write(log, "nothing for sm_35 is there: compile with nvcc -arch=sm_35");
+	else
+		log_write(log, e ? m->image.reason : "");
+	image_pick_free(&pick);
+	if (!r && m->image.nr_refs)
+		r = CUDA_ERROR_NOT_SUPPORTED;	/* texture and surface references */
+	return r;
+}
+
+static CUresult load(CUmodule *out, const void *data, size_t limit, struct log *log)
+{
+	CUcontext ctx;
+	CUmodule m;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	m = out && data ? calloc(1, sizeof(*m)) : NULL;
+	if (!m) {
+		leave(ctx);
+		return out && data ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+	}
+	m->magic = MAGIC_MODULE;
+	m->ctx = ctx;
+	r = read_image(m, data, limit, log);
+	if (!r)
+		r = place(ctx, m);
+	if (r) {
+		release(ctx, m);
+	} else {
+		m->next = ctx->modules;
+		ctx->modules = m;
+		*out = m;
+	}
+	leave(ctx);
+	return r;
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+{
+	struct log log;
+
+	if (n && (!options || !values))
+		return CUDA_ERROR_INVALID_VALUE;
+	log_options(&log, n, options, values);
+	return load(module, image, SIZE_MAX, &log);
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+static CUresult read_file(const char *name, uint8_t **out, size_t *size)
+{
+	FILE *f = fopen(name, "rb");
+	long n = -1;
+
+	if (!f)
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	if (!fseek(f, 0, SEEK_END))
+		n = ftell(f);
+	*out = n >= 0 && n <= FILE_MAX ? malloc(n + 1) : NULL;
+	rewind(f);
+	if (*out && fread(*out, 1, n, f) != (size_t)n) {
+		free(*out);
+		*out = NULL;
+	}
+	fclose(f);
+	if (!*out)
+		return CUDA_ERROR_INVALID_IMAGE;
+	(*out)[n] = 0;
+	*size = n;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *file)
+{
+	struct log log = { .size = { 0 } };
+	uint8_t *data;
+	size_t size;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!module || !file)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = read_file(file, &data, &size);
+	if (r)
+		return r;
+	r = load(module, data, size, &log);
+	free(data);
+	return r;
+}
+
+static CUmodule *find(CUcontext ctx, CUmodule module)
+{
+	CUmodule *at;
+
+	for (at = &ctx->modules; *at && *at != module; at = &(*at)->next)
+		;
+	return at;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+	CUcontext ctx;
+	CUmodule *at;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	at = find(ctx, module);
+	r = *at ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_HANDLE;
+	if (!r) {
+		*at = module->next;
+		release(ctx, module);
+	}
+	leave(ctx);
+	return r;
+}
+
+void modules_free(CUcontext ctx)
+{
+	while (ctx->modules) {
+		CUmodule m = ctx->modules;
+
+		ctx->modules = m->next;
+		release(ctx, m);
+	}
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	const struct image_kernel *k = NULL;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (!function || !name) {
+		r = CUDA_ERROR_INVALID_VALUE;
+	} else if (!*find(ctx, module)) {
+		r = CUDA_ERROR_INVALID_HANDLE;
+	} else {
+		k = image_find_kernel(&module->image, name);
+		r = k ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	}
+	if (k)
+		*function = &module->functions[k - module->image.kernels];
+	leave(ctx);
+	return r;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
+{
+	const struct image_global *g = NULL;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (!name) {
+		r = CUDA_ERROR_INVALID_VALUE;
+	} else if (!*find(ctx, module)) {
+		r = CUDA_ERROR_INVALID_HANDLE;
+	} else {
+		g = image_find_global(&module->image, name);
+		r = g ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	}
+	if (g && ptr)
+		*ptr = (g->space == IMAGE_CONST3 ? module->constants->va : module->data->va) + g->offset;
+	if (g && bytes)
+		*bytes = g->size;
+	leave(ctx);
+	return r;
+}

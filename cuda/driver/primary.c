@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/* Primary contexts: one for each device, shared by all who retain it. Its handle stays the same after a reset. */
+#include "driver.h"
+
+static struct {
+	CUcontext ctx;
+	unsigned int refs, flags;
+} primary[MAX_DEVICES];
+
+static CUresult check(CUdevice dev)
+{
+	CUresult r = driver_ready();
+
+	return r ? r : driver_device(dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+static bool active(CUdevice dev)
+{
+	return primary[dev].ctx && primary[dev].ctx->alive;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
+{
+	CUresult r = check(dev);
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&table);
+	if (!active(dev))
+		r = context_open(&primary[dev].ctx, primary[dev].flags, dev);
+	if (!r) {
+		primary[dev].ctx->primary = true;
+		primary[dev].refs++;
+		*ctx = primary[dev].ctx;
+	}
+	pthread_mutex_unlock(&table);
+	return r;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	CUresult r = check(dev);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&table);
+	if (!primary[dev].refs)
+		r = CUDA_ERROR_INVALID_CONTEXT;
+	else if (--primary[dev].refs == 0 && active(dev))
+		context_close(primary[dev].ctx);
+	pthread_mutex_unlock(&table);
+	return r;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+	CUresult r = check(dev);
+
+	if (r)
+		return r;
+	if (flags & ~CU_CTX_FLAGS_MASK)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&table);
+	primary[dev].flags = flags;
+	if (active(dev))
+		primary[dev].ctx->flags = flags;
+	pthread_mutex_unlock(&table);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *is_active)
+{
+	CUresult r = check(dev);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&table);
+	if (flags)
+		*flags = primary[dev].flags;
+	if (is_active)
+		*is_active = active(dev);
+	pthread_mutex_unlock(&table);
+	return CUDA_SUCCESS;
+}
+
+/* those who retained it still have it: the next retain or release counts on */
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+	CUresult r = check(dev);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&table);
+	if (active(dev))
+		context_close(primary[dev].ctx);
+	pthread_mutex_unlock(&table);
+	return CUDA_SUCCESS;
+}

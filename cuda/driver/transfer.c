@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bytes from here to there. What the GPU can address is copied in place; other host memory goes through staging buffers, of
+ * which one is filled while others are copied.
+ */
+#include <string.h>
+
+#include "driver.h"
+
+#define DIRECT_MAX	(1u << 30)
+
+struct job {
+	CUcontext ctx;
+	CUstream s;
+	struct plane dst, src;
+};
+
+static CUresult submit(struct job *j, enum device_queue q, const struct device_copy *c, uint64_t *seq)
+{
+	struct device *d = j->ctx->device;
+	struct moment after = stream_begin(j->s);
+	CUresult r = stick(j->ctx, error_of(d->ops->copy(d, q, &after, c, seq)));
+
+	if (!r)
+		stream_add(j->s, q, *seq);
+	return r;
+}
+
+static uint8_t *at(const struct plane *p, size_t x, size_t y)
+{
+	return p->host + y * p->pitch + x;
+}
+
+static uint64_t va_at(const struct plane *p, size_t x, size_t y)
+{
+	return p->va + y * p->pitch + x;
+}
+
+static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+{
+	struct device_copy c = { .src = va_at(&j->src, x, y), .dst = va_at(&j->dst, x, y), .src_pitch = j->src.pitch,
+				 .dst_pitch = j->dst.pitch, .width = width, .lines = lines };
+	uint64_t seq;
+
+	return submit(j, q, &c, &seq);
+}
+
+/* a staging buffer that nothing uses any more */
+static CUresult take_staging(struct job *j, unsigned int *chunk)
+{
+	*chunk = j->ctx->staging_next++ % STAGING_CHUNKS;
+	return moment_wait(j->ctx, &j->ctx->staging_used[*chunk]);
+}
+
+static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_pitch, size_t width, size_t lines)
+{
+	for (; lines; lines--, dst += dst_pitch, src += src_pitch)
+		memmove(dst, src, width);
+}
+
+static CUresult upload(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
+{
+	struct device_copy c = { .dst = va_at(&j->dst, x, y), .src_pitch = width, .dst_pitch = j->dst.pitch, .width = width,
+				 .lines = lines };
+	unsigned int chunk;
+	uint64_t seq;
+	CUresult r = take_staging(j, &chunk);
+
+	if (r)
+		return r;
+	c.src = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
+	rows((uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width, at(&j->src, x, y), j->src.pitch, width, lines);
+	r = submit(j, QUEUE_COPY, &c, &seq);
+	if (!r)
+		j->ctx->staging_used[chunk].seq[QUEUE_COPY] = seq;
+	return r;
+}
+
+static CUresult download(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
+{
+	struct device_copy c = { .src = va_at(&j->src, x, y), .src_pitch = j->src.pitch, .dst_pitch = width, .width = width,
+				 .lines = lines };
+	struct moment m = { { 0 } };
+	unsigned int chunk;
+	CUresult r = take_staging(j, &chunk);
+
+	if (r)
+		return r;
+	c.dst = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
+	r = submit(j, QUEUE_COPY, &c, &m.seq[QUEUE_COPY]);
+	if (r)
+		return r;
+	j->ctx->staging_used[chunk] = m;
+	r = moment_wait(j->ctx, &m);
+	if (!r)
+		rows(at(&j->dst, x, y), j->dst.pitch, (uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width,
+		     width, lines);
+	return r;
+}
+
+/* host memory on both sides: in the stream's order, by the CPU */
+static CUresult by_cpu(struct job *j, size_t width, size_t lines)
+{
+	struct moment m = stream_begin(j->s);
+	CUresult r = moment_wait(j->ctx, &m);
+
+	if (!r)
+		rows(j->dst.host, j->dst.pitch, j->src.host, j->src.pitch, width, lines);
+	return r;
+}
+
+/* pinned memory by its address on the GPU, when all of it is in one allocation */
+static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
+{
+	struct range *r = p->host ? range_find_host(ctx, p->host) : NULL;
+
+	if (!p->host)
+		return true;
+	if (!r || (lines - 1) * p->pitch + width > (size_t)(r->host + r->size - p->host))
+		return false;
+	p->va = r->va + (p->host - r->host);
+	p->host = NULL;
+	return true;
+}
+
+static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+{
+	if (j->src.host)
+		return upload(j, x, y, width, lines);
+	if (j->dst.host)
+		return download(j, x, y, width, lines);
+	return direct(j, q, x, y, width, lines);
+}
+
+CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src, size_t width, size_t lines)
+{
+	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
+	bool on_host = dst->host || src->host;
+	size_t x, y, max, n;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!width || !lines)
+		return CUDA_SUCCESS;
+	if (lines > 1 && dst->pitch == width && src->pitch == width) {
+		width *= lines;
+		lines = 1;
+	}
+	if (dst->host && src->host)
+		return by_cpu(&j, width, lines);
+	pin(ctx, &j.dst, width, lines);
+	pin(ctx, &j.src, width, lines);
+	max = j.dst.host || j.src.host ? STAGING_BYTES : DIRECT_MAX;
+	for (y = 0; y < lines && !r; y += n) {
+		n = width > max ? 1 : max / width;
+		n = n < lines - y ? n : lines - y;
+		for (x = 0; x < width && !r; x += max)
+			r = piece(&j, on_host ? QUEUE_COPY : QUEUE_COMPUTE, x, y, width - x < max ? width - x : max, n);
+	}
+	return r;
+}
+
+CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f)
+{
+	struct moment after = stream_begin(s);
+	uint64_t seq;
+	CUresult r = stick(ctx, error_of(ctx->device->ops->fill(ctx->device, QUEUE_COMPUTE, &after, f, &seq)));
+
+	if (!r)
+		stream_add(s, QUEUE_COMPUTE, seq);
+	return r;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/* Waiting for moments: looking often at first, then sleeping between, and now and then asking whether the GPU still works. */
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+enum { SPIN_US = 50, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
+
+void moment_merge(struct moment *m, const struct moment *other)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES; i++)
+		if (other->seq[i] > m->seq[i])
+			m->seq[i] = other->seq[i];
+}
+
+static CUresult poll_once(CUcontext ctx, const struct moment *m, bool look)
+{
+	CUresult r = CUDA_SUCCESS;
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES && !r; i++)
+		if (m->seq[i])
+			r = error_of(ctx->device->ops->poll(ctx->device, i, m->seq[i], look));
+	return r == CUDA_ERROR_NOT_READY ? r : stick(ctx, r);
+}
+
+CUresult moment_poll(CUcontext ctx, const struct moment *m)
+{
+	return poll_once(ctx, m, true);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+CUresult moment_wait(CUcontext ctx, const struct moment *m)
+{
+	uint64_t start = now_us(), looked = start, now;
+	unsigned int pause = PAUSE_US;
+	bool look = false;
+	CUresult r;
+
+	while ((r = poll_once(ctx, m, look)) == CUDA_ERROR_NOT_READY) {
+		now = now_us();
+		look = now - looked > LOOK_US;
+		if (look)
+			looked = now;
+		if (now - start < SPIN_US) {
+			sched_yield();
+			continue;
+		}
+		usleep(pause);
+		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
+	}
+	return r;
+}

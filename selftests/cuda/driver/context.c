@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+CUmodule module;
+
+const char *error_name(CUresult r)
+{
+	const char *name = NULL;
+
+	if (!r)
+		return "";
+	return cuGetErrorName(r, &name) ? "unknown number" : name;
+}
+
+void must(CUresult r, const char *what)
+{
+	if (!r)
+		return;
+	printf("Bail out! %s: %s\n", what, error_name(r));
+	exit(2);
+}
+
+CUfunction kernel(const char *name)
+{
+	CUfunction f;
+
+	must(cuModuleGetFunction(&f, module, name), name);
+	return f;
+}
+
+void *fresh(size_t bytes)
+{
+	void *p = malloc(bytes);
+
+	if (!p)
+		must(CUDA_ERROR_OUT_OF_MEMORY, "malloc");
+	return p;
+}
+
+CUdeviceptr device_buffer(size_t bytes)
+{
+	CUdeviceptr p;
+
+	MUST(cuMemAlloc_v2(&p, bytes));
+	return p;
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+/* The driver API on a fake device: arguments, order between streams, errors that stay, what is freed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <cuda/driver/driver.h>
+
+#include "fake.h"
+
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
+
+static int set_up(void **state)
+{
+	CUcontext ctx;
+
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
+	memset(fake_hold, 0, sizeof(fake_hold));
+	return cuCtxCreate_v2(&ctx, 0, 0);
+}
+
+static int tear_down(void **state)
+{
+	CUcontext ctx;
+	int r = cuCtxGetCurrent(&ctx);
+
+	if (!r)
+		r = cuCtxDestroy_v2(ctx);
+	return r || fake_open || fake_buffers || fake_early;
+}
+
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+
+static void before_init(void **state)
+{
+	CUcontext ctx;
+	int n;
+
+	assert_int_equal(cuDeviceGetCount(&n), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(cuCtxGetCurrent(&ctx), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuInit(0));
+	OK(cuDeviceGetCount(&n));
+	assert_int_equal(n, 1);
+	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+static void devices(void **state)
+{
+	char name[32], bus[16];
+	CUdevice dev;
+	int v;
+
+	OK(cuDeviceGetName(name, sizeof(name), 0));
+	assert_string_equal(name, "Tesla K20m");
+	OK(cuDeviceGetAttribute(&v, 16, 0));
+	assert_int_equal(v, 13);
+	assert_int_equal(cuDeviceGetAttribute(&v, 125, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuDeviceGetAttribute(&v, 16, 1), CUDA_ERROR_INVALID_DEVICE);
+	OK(cuDeviceGetPCIBusId(bus, sizeof(bus), 0));
+	assert_string_equal(bus, "0000:03:01.0");
+	OK(cuDeviceGetByPCIBusId(&dev, bus));
+	OK(cuDeviceGetByPCIBusId(&dev, "3:1.0"));
+	assert_int_equal(cuDeviceGetByPCIBusId(&dev, "nonsense"), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuDeviceGetByPCIBusId(&dev, "0:4:0.0"), CUDA_ERROR_INVALID_DEVICE);
+}
+
+static void errors_have_names(void **state)
+{
+	const char *s;
+
+	OK(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &s));
+	assert_string_equal(s, "CUDA_ERROR_ILLEGAL_ADDRESS");
+	OK(cuGetErrorString(CUDA_SUCCESS, &s));
+	assert_int_equal(cuGetErrorString(12345, &s), CUDA_ERROR_INVALID_VALUE);
+	assert_null(s);
+}
+
+static void current_stack(void **state)
+{
+	CUcontext first, second, c;
+
+	OK(cuCtxGetCurrent(&first));
+	OK(cuCtxCreate_v2(&second, 0, 0));
+	OK(cuCtxPopCurrent_v2(&c));
+	assert_ptr_equal(c, second);
+	OK(cuCtxGetCurrent(&c));
+	assert_ptr_equal(c, first);
+	OK(cuCtxPushCurrent_v2(second));
+	OK(cuCtxPushCurrent_v2(second));
+	OK(cuCtxDestroy_v2(second));
+	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	assert_int_equal(cuCtxDestroy_v2(second), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	assert_int_equal(cuCtxPushCurrent_v2((CUcontext)&c), CUDA_ERROR_INVALID_CONTEXT);
+	OK(cuCtxPopCurrent_v2(NULL));
+	OK(cuCtxSynchronize());
+}
+
+static void primary_context(void **state)
+{
+	CUcontext a, b;
+	CUdeviceptr p;
+	int active;
+
+	OK(cuDevicePrimaryCtxRetain(&a, 0));
+	OK(cuDevicePrimaryCtxRetain(&b, 0));
+	assert_ptr_equal(a, b);
+	OK(cuCtxPushCurrent_v2(a));
+	OK(cuMemAlloc_v2(&p, 100));
+	OK(cuDevicePrimaryCtxReset_v2(0));
+	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	OK(cuDevicePrimaryCtxRetain(&b, 0));
+	assert_ptr_equal(a, b);
+	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	OK(cuDevicePrimaryCtxRelease_v2(0));
+	OK(cuDevicePrimaryCtxGetState(0, NULL, &active));
+	assert_int_equal(active, 0);
+	assert_int_equal(cuDevicePrimaryCtxRelease_v2(0), CUDA_ERROR_INVALID_CONTEXT);
+	OK(cuCtxPopCurrent_v2(NULL));
+}
+
+static void allocations(void **state)
+{
+	CUdeviceptr p[2000], big, base;
+	size_t size, unused, total;
+	unsigned int i, j;
+
+	for (i = 0; i < 2000; i++)
+		OK(cuMemAlloc_v2(&p[i], 1 + i * 7));
+	for (i = 0; i < 2000; i++)
+		for (j = 0; j < i; j += 97)
+			assert_true(p[i] + 1 + i * 7 <= p[j] || p[j] + 1 + j * 7 <= p[i]);
+	assert_true(fake_buffers < 20);
+	OK(cuMemGetAddressRange_v2(&base, &size, p[9] + 3));
+	assert_true(base == p[9] && size == 64);
+	for (i = 0; i < 2000; i += 2)
+		OK(cuMemFree_v2(p[i]));
+	for (i = 0; i < 2000; i += 2)
+		OK(cuMemAlloc_v2(&p[i], 1 + i * 7));
+	assert_true(fake_buffers < 20);
+	assert_int_equal(cuMemFree_v2(p[5] + 1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemGetInfo_v2(&unused, &total));
+	assert_int_equal(cuMemAlloc_v2(&big, unused + 1), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(cuMemAlloc_v2(&big, 0), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAlloc_v2(&big, unused));
+	OK(cuMemFree_v2(big));
+	assert_int_equal(cuMemFree_v2(big), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFree_v2(0));
+}
+
+static void copies(void **state)
+{
+	enum { N = (4 << 20) + 5 };
+	uint8_t *in = malloc(N), *out = malloc(N), *pinned;
+	CUdeviceptr a, b;
+	unsigned int i;
+
+	for (i = 0; i < N; i++)
+		in[i] = i * 2654435761u >> 24;
+	OK(cuMemAlloc_v2(&a, N));
+	OK(cuMemAlloc_v2(&b, N));
+	OK(cuMemcpyHtoD_v2(a, in, N));
+	OK(cuMemcpyDtoD_v2(b, a, N));
+	OK(cuMemcpyDtoH_v2(out, b, N));
+	assert_memory_equal(in, out, N);
+	OK(cuMemHostAlloc((void **)&pinned, N, 0));
+	OK(cuMemcpyDtoHAsync_v2(pinned, a, N, NULL));
+	OK(cuStreamSynchronize(NULL));
+	assert_memory_equal(in, pinned, N);
+	memset(out, 0, N);
+	OK(cuMemcpy((CUdeviceptr)(uintptr_t)out, a, N));
+	assert_memory_equal(in, out, N);
+	assert_int_equal(cuMemcpyHtoD_v2(a + 1, in, N), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemcpyHtoD_v2(12, in, 1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFreeHost(pinned));
+	assert_int_equal(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFree_v2(a));
+	OK(cuMemFree_v2(b));
+	free(in);
+	free(out);
+}
+
+static void fills(void **state)
+{
+	uint16_t out[64];
+	CUdeviceptr p;
+	unsigned int i;
+
+	OK(cuMemAlloc_v2(&p, 128));
+	OK(cuMemsetD16_v2(p, 0x1234, 64));
+	OK(cuMemsetD2D16_v2(p, 32, 0xbeef, 3, 4));
+	OK(cuMemcpyDtoH_v2(out, p, 128));
+	for (i = 0; i < 64; i++)
+		assert_int_equal(out[i], i % 16 < 3 ? 0xbeef : 0x1234);
+	assert_int_equal(cuMemsetD32_v2(p + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemsetD32_v2(p, 0, 33), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemsetD2D8_v2(p, 10, 0, 11, 2), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemsetD8_v2(p, 0, SIZE_MAX), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void launches(void **state)
+{
+	CUdeviceptr a = 0x1111222233334444, b = 2, c = 3;
+	int n = 77;
+	void *params[] = { &a, &b, &c, &n };
+	CUmodule m;
+	CUfunction f, g;
+	CUdeviceptr p;
+	size_t size;
+	int v;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "add"));
+	assert_int_equal(cuModuleGetFunction(&g, m, "nothing"), CUDA_ERROR_NOT_FOUND);
+	OK(cuLaunchKernel(f, 3, 2, 1, 64, 2, 1, 100, NULL, params, NULL));
+	assert_int_equal(fake_last_launch.grid[0], 3);
+	assert_int_equal(fake_last_launch.block[1], 2);
+	assert_int_equal(fake_last_launch.shared, 100);
+	assert_true(fake_last_launch.new_code && fake_last_launch.regs);
+	assert_memory_equal(fake_const0 + 0x140, &a, 8);
+	assert_memory_equal(fake_const0 + 0x158, &n, 4);
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	assert_false(fake_last_launch.new_code);
+	assert_int_equal(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 33, 32, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_HANDLE);
+	OK(cuModuleGetGlobal_v2(&p, &size, m, "table"));
+	assert_int_equal(size, 16);
+	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+	OK(cuModuleGetFunction(&g, m, "scramble"));
+	OK(cuFuncGetAttribute(&v, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, g));
+	assert_true(v >= 256);
+	OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&v, f, 1024, 0));
+	assert_int_equal(v, 2);
+	OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&v, f, 32, 24000));
+	assert_int_equal(v, 2);
+	OK(cuModuleUnload(m));
+	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void bad_images(void **state)
+{
+	char log[100];
+	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+	void *values[] = { log, (void *)sizeof(log) };
+	CUmodule m;
+
+	assert_int_equal(cuModuleLoad(&m, "/nonexistent"), CUDA_ERROR_FILE_NOT_FOUND);
+	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/README.md"), CUDA_ERROR_INVALID_IMAGE);
+	assert_int_equal(cuModuleLoad(&m, "selftests/unit/cuda/image/data/only_ptx.fatbin"), CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+	assert_int_equal(cuModuleLoadDataEx(&m, "\n.version 7.8\n.target sm_35\n.address_size 64\n", 2, options, values),
+			 CUDA_ERROR_JIT_COMPILER_NOT_FOUND);
+	assert_non_null(strstr(log, "sm_35"));
+	assert_int_equal((uintptr_t)values[1], strlen(log));
+	assert_int_equal(cuModuleLoadData(NULL, "x"), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* two queues: each may only be ahead where nothing orders it */
+static void order(void **state)
+{
+	CUdeviceptr p;
+	uint32_t *pinned;
+	CUstream a, b;
+	CUevent e;
+
+	OK(cuMemAlloc_v2(&p, 4));
+	OK(cuMemHostAlloc((void **)&pinned, 8, 0));
+	OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuMemsetD32Async(p, 5, 1, a));
+	OK(cuMemcpyDtoHAsync_v2(pinned + 1, p, 4, b));	/* nothing orders it */
+	OK(cuStreamSynchronize(b));
+	OK(cuEventRecord(e, a));
+	assert_int_equal(cuEventQuery(e), CUDA_ERROR_NOT_READY);
+	OK(cuStreamWaitEvent(b, e, 0));
+	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, b));
+	assert_int_equal(cuStreamQuery(b), CUDA_ERROR_NOT_READY);
+	fake_hold[QUEUE_COMPUTE] = false;
+	OK(cuStreamSynchronize(b));
+	assert_int_equal(*pinned, 5);
+	OK(cuEventQuery(e));
+	OK(cuEventDestroy_v2(e));
+	OK(cuStreamDestroy_v2(a));
+	assert_int_equal(cuStreamQuery(a), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void legacy_stream(void **state)
+{
+	CUdeviceptr p;
+	uint32_t *pinned;
+	CUstream s, own;
+
+	OK(cuMemAlloc_v2(&p, 4));
+	OK(cuMemHostAlloc((void **)&pinned, 4, 0));
+	OK(cuStreamCreate(&s, 0));
+	OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuMemsetD32Async(p, 7, 1, s));
+	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, NULL));
+	assert_int_equal(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+	OK(cuStreamQuery(own));
+	assert_int_equal(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_NOT_READY);
+	OK(cuStreamQuery_ptsz(NULL));
+	fake_hold[QUEUE_COMPUTE] = false;
+	OK(cuStreamSynchronize(NULL));
+	assert_int_equal(*pinned, 7);
+}
+
+static void times(void **state)
+{
+	CUevent a, b, c;
+	float ms;
+
+	OK(cuEventCreate(&a, 0));
+	OK(cuEventCreate(&b, 0));
+	OK(cuEventCreate(&c, CU_EVENT_DISABLE_TIMING));
+	assert_int_equal(cuEventElapsedTime(&ms, a, b), CUDA_ERROR_INVALID_HANDLE);
+	OK(cuEventRecord(a, NULL));
+	OK(cuEventRecord(b, NULL));
+	OK(cuEventRecord(c, NULL));
+	OK(cuEventSynchronize(b));
+	OK(cuEventElapsedTime(&ms, a, b));
+	assert_true(ms > 0.99f && ms < 1.01f);
+	assert_int_equal(cuEventElapsedTime(&ms, a, c), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void failure(enum device_status status, CUresult want)
+{
+	CUcontext ctx;
+	CUmodule m;
+	CUfunction f;
+	CUdeviceptr p = 1;
+	void *params[] = { &p };
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	fake_fail_after = 1;
+	fake_failure = status;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	OK(cuCtxSynchronize());
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	assert_int_equal(cuCtxSynchronize(), want);
+	assert_int_equal(cuMemAlloc_v2(&p, 1), want);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), want);
+	OK(cuCtxCreate_v2(&ctx, 0, 0));
+	OK(cuMemAlloc_v2(&p, 1));
+	OK(cuCtxDestroy_v2(ctx));
+	assert_int_equal(cuMemAlloc_v2(&p, 1), want);
+}
+
+static void a_fault_stays(void **state)
+{
+	failure(DEVICE_LOST, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void a_trap_stays(void **state)
+{
+	failure(DEVICE_TRAPPED, CUDA_ERROR_LAUNCH_FAILED);
+}
+
+static void proc_addresses(void **state)
+{
+	void *p;
+
+	OK(cuGetProcAddress("cuMemAlloc", &p, 11080, 0));
+	assert_ptr_equal(p, cuMemAlloc_v2);
+	OK(cuGetProcAddress("cuMemcpyHtoD", &p, 11080, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	assert_ptr_equal(p, cuMemcpyHtoD_v2_ptds);
+	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11030, 0));
+	assert_ptr_equal(p, cuDeviceGetUuid);
+	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11040, 0));
+	assert_ptr_equal(p, cuDeviceGetUuid_v2);
+	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 11080, 0), CUDA_ERROR_NOT_FOUND);
+	assert_null(p);
+	assert_int_equal(cuGetProcAddress("cuInit", &p, 11080, 8), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void *worker(void *arg)
+{
+	CUdeviceptr p;
+	unsigned int i, v;
+	CUstream s;
+	intptr_t bad = cuCtxSetCurrent(arg);
+
+	bad += cuStreamCreate(&s, CU_STREAM_NON_BLOCKING);
+	for (i = 0; i < 200 && !bad; i++) {
+		bad += cuMemAlloc_v2(&p, 64);
+		bad += cuMemsetD32Async(p, i, 16, s);
+		bad += cuStreamSynchronize(s);
+		bad += cuMemcpyDtoH_v2_ptds(&v, p + 60, 4);
+		bad += v != i;
+		bad += cuMemFree_v2(p);
+	}
+	bad += cuStreamDestroy_v2(s);
+	return (void *)bad;
+}
+
+static void threads(void **state)
+{
+	pthread_t t[4];
+	CUcontext ctx;
+	void *bad;
+	int i;
+
+	OK(cuCtxGetCurrent(&ctx));
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, worker, ctx), 0);
+	for (i = 0; i < 4; i++) {
+		pthread_join(t[i], &bad);
+		assert_null(bad);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(before_init),
+#define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack), IN_CONTEXT(primary_context),
+		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills), IN_CONTEXT(launches), IN_CONTEXT(bad_images),
+		IN_CONTEXT(order), IN_CONTEXT(legacy_stream), IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
+		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

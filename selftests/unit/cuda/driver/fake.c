@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include "fake.h"
+
+#include <cuda/driver/driver.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORK = 4096, GAP = 1 << 20 };
+
+struct work {
+	enum { COPY, FILL, LAUNCH, STAMP } kind;
+	struct moment after;
+	struct device_copy copy;
+	struct device_fill fill;
+	uint64_t va;
+	uint32_t payload;
+	bool bad;
+};
+
+struct buffer {
+	struct device_memory base;
+	struct buffer *next;
+	uint8_t *bytes;
+};
+
+struct fake {
+	struct device base;
+	pthread_mutex_t lock;
+	struct buffer *buffers;
+	struct work work[NR_QUEUES][MAX_WORK];
+	uint64_t submitted[NR_QUEUES], done[NR_QUEUES];
+	bool failed;
+};
+
+const struct device_ops *backend = &fake_device;
+struct device_launch fake_last_launch;
+uint8_t fake_const0[DEVICE_CONST0_MAX];
+unsigned int fake_launches, fake_open, fake_buffers, fake_early;
+uint64_t fake_vram = 64 << 20;
+int fake_fail_after = -1;
+enum device_status fake_failure;
+bool fake_hold[NR_QUEUES];
+static uint64_t next_va = 0x100000000ull, clock_ns = 1000;
+
+static struct fake *of(struct device *d)
+{
+	return (struct fake *)d;
+}
+
+static unsigned int count(void)
+{
+	return 1;
+}
+
+static enum device_status describe(unsigned int index, struct device_facts *out)
+{
+	if (index)
+		return DEVICE_NONE;
+	*out = (struct device_facts){ .name = "Tesla K20m", .pci_id = 0x1028, .bus = 3, .slot = 1, .vram = fake_vram,
+				      .nr_smx = 13 };
+	return DEVICE_OK;
+}
+
+static enum device_status fake_open_device(unsigned int index, struct device **out)
+{
+	struct fake *f = calloc(1, sizeof(*f));
+
+	f->base.ops = &fake_device;
+	pthread_mutex_init(&f->lock, NULL);
+	fake_open++;
+	*out = &f->base;
+	return DEVICE_OK;
+}
+
+static void release(struct device *d, struct device_memory *m)
+{
+	struct buffer **at, *b;
+
+	for (at = &of(d)->buffers; *at != (struct buffer *)m; at = &(*at)->next)
+		;
+	b = *at;
+	*at = b->next;
+	free(b->bytes);
+	free(b);
+	fake_buffers--;
+}
+
+static void close_device(struct device *d)
+{
+	while (of(d)->buffers)
+		release(d, &of(d)->buffers->base);
+	pthread_mutex_destroy(&of(d)->lock);
+	free(d);
+	fake_open--;
+}
+
+static uint64_t vram_used(struct device *d)
+{
+	uint64_t used = 0;
+	struct buffer *b;
+
+	for (b = of(d)->buffers; b; b = b->next)
+		used += b->base.map ? 0 : b->base.size;
+	return used;
+}
+
+static enum device_status alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out)
+{
+	struct buffer *b;
+
+	if (place == PLACE_VRAM && vram_used(d) + size > fake_vram)
+		return DEVICE_NO_MEMORY;
+	b = calloc(1, sizeof(*b));
+	b->bytes = malloc(size);
+	memset(b->bytes, 0xcd, size);
+	b->base = (struct device_memory){ .va = next_va, .size = size, .map = place == PLACE_HOST ? b->bytes : NULL };
+	next_va += (size + 2 * GAP) & ~(uint64_t)(GAP - 1);
+	b->next = of(d)->buffers;
+	of(d)->buffers = b;
+	fake_buffers++;
+	*out = &b->base;
+	return DEVICE_OK;
+}
+
+/* NULL: a fault */
+static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
+{
+	struct buffer *b;
+
+	for (b = f->buffers; b; b = b->next)
+		if (va >= b->base.va && va + size <= b->base.va + b->base.size)
+			return b->bytes + (va - b->base.va);
+	return NULL;
+}
+
+static void do_copy(struct fake *f, const struct device_copy *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->lines; i++) {
+		uint8_t *to = bytes(f, c->dst + i * c->dst_pitch, c->width), *from = bytes(f, c->src + i * c->src_pitch, c->width);
+
+		if (to && from)
+			memmove(to, from, c->width);
+		else
+			f->failed = true;
+	}
+}
+
+static void do_fill(struct fake *f, const struct device_fill *x)
+{
+	uint32_t i, j;
+
+	for (j = 0; j < x->lines; j++) {
+		uint8_t *to = bytes(f, x->dst + j * x->pitch, (uint64_t)x->width * x->unit);
+
+		for (i = 0; to && i < x->width; i++)
+			memcpy(to + i * x->unit, &x->value, x->unit);
+		f->failed |= !to;
+	}
+}
+
+static void do_work(struct fake *f, const struct work *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES; i++)
+		fake_early += f->done[i] < w->after.seq[i];
+	if (w->kind == COPY)
+		do_copy(f, &w->copy);
+	if (w->kind == FILL)
+		do_fill(f, &w->fill);
+	if (w->kind == STAMP) {
+		uint32_t *at = (uint32_t *)bytes(f, w->va, 16);
+
+		clock_ns += 1000000;
+		at[0] = w->payload;
+		memcpy(at + 2, &clock_ns, 8);
+	}
+	f->failed |= w->bad;
+}
+
+static bool may_run(struct fake *f, enum device_queue q)
+{
+	const struct work *w = &f->work[q][f->done[q] % MAX_WORK];
+	unsigned int i;
+
+	if (fake_hold[q] || f->failed || f->done[q] == f->submitted[q])
+		return false;
+	for (i = 0; i < NR_QUEUES; i++)
+		if (i != (unsigned int)q && f->done[i] < w->after.seq[i])
+			return false;
+	return true;
+}
+
+static void run(struct fake *f)
+{
+	bool progress = true;
+	int q;
+
+	while (progress) {
+		progress = false;
+		for (q = NR_QUEUES - 1; q >= 0; q--) {	/* the later queue first: order must come from moments */
+			if (!may_run(f, q))
+				continue;
+			do_work(f, &f->work[q][f->done[q] % MAX_WORK]);
+			f->done[q] += !f->failed;
+			progress = true;
+		}
+	}
+}
+
+static enum device_status submit(struct device *d, enum device_queue q, const struct moment *after, struct work w, uint64_t *seq)
+{
+	struct fake *f = of(d);
+	enum device_status ret = DEVICE_OK;
+
+	pthread_mutex_lock(&f->lock);
+	if (after)
+		w.after = *after;
+	if (f->failed) {
+		ret = fake_failure ? fake_failure : DEVICE_LOST;
+	} else {
+		f->work[q][f->submitted[q] % MAX_WORK] = w;
+		f->submitted[q]++;
+		if (f->submitted[q] - f->done[q] == MAX_WORK)
+			abort();
+	}
+	*seq = f->submitted[q];
+	pthread_mutex_unlock(&f->lock);
+	return ret;
+}
+
+static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
+			       uint64_t *seq)
+{
+	return submit(d, q, after, (struct work){ .kind = COPY, .copy = *c }, seq);
+}
+
+static enum device_status fake_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *x,
+			       uint64_t *seq)
+{
+	return submit(d, q, after, (struct work){ .kind = FILL, .fill = *x }, seq);
+}
+
+static enum device_status stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
+				uint32_t payload, uint64_t *seq)
+{
+	return submit(d, q, after, (struct work){ .kind = STAMP, .va = va, .payload = payload }, seq);
+}
+
+static enum device_status launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq)
+{
+	struct work w = { .kind = LAUNCH };
+
+	fake_last_launch = *l;
+	memcpy(fake_const0, l->const0, l->const0_size);
+	fake_last_launch.const0 = fake_const0;
+	fake_launches++;
+	if (fake_fail_after >= 0 && fake_fail_after-- == 0)
+		w.bad = true;
+	return submit(d, QUEUE_COMPUTE, after, w, seq);
+}
+
+static enum device_status poll(struct device *d, enum device_queue q, uint64_t seq, bool look)
+{
+	struct fake *f = of(d);
+	enum device_status ret;
+
+	pthread_mutex_lock(&f->lock);
+	run(f);
+	ret = f->done[q] >= seq ? DEVICE_OK : !f->failed ? DEVICE_BUSY : fake_failure ? fake_failure : DEVICE_LOST;
+	pthread_mutex_unlock(&f->lock);
+	return ret;
+}
+
+const struct device_ops fake_device = {
+	.count = count, .describe = describe, .open = fake_open_device, .close = close_device, .vram_used = vram_used,
+	.alloc = alloc, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp, .poll = poll,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A device without a GPU: work is queued, and done when somebody asks whether it is, in any order that the moments allow. */
+#ifndef KVGPU_TESTS_CUDA_FAKE_H
+#define KVGPU_TESTS_CUDA_FAKE_H
+
+#include <cuda/device/device.h>
+
+extern const struct device_ops fake_device;
+extern struct device_launch fake_last_launch;	/* with .const0 of the following bytes */
+extern uint8_t fake_const0[DEVICE_CONST0_MAX];
+extern unsigned int fake_launches, fake_open, fake_buffers;
+extern uint64_t fake_vram;
+/* the n-th launch from now on: what poll() says of it and all that comes after */
+extern int fake_fail_after;
+extern enum device_status fake_failure;
+/* work of a queue is not done before this is cleared */
+extern bool fake_hold[NR_QUEUES];
+/* times that work began before what it had to wait for; any is a bug */
+extern unsigned int fake_early;
+
+#endif
