@@ -14,7 +14,9 @@ TB		:= testbed/tb
 include gpu-model/model.mk
 include selftests/selftests.mk
 include firmware/firmware.mk
+include tools/tools.mk
 include kvgpu.mk
+include cuda/cuda.mk
 
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
@@ -35,7 +37,10 @@ check-long: ## check, and everything slow
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
 	selftests/bench/bench-model.sh
 
+bench-shares: setup model plugin ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
+	selftests/bench/bench-shares.sh
+
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-long bench-model clean
+.PHONY: help setup demo check check-long bench-model bench-shares clean

@@ -39,11 +39,22 @@ for release in $(testbed/tb kernels | cut -d' ' -f2); do
 done
 tap_step "build kvgpu-firmware" 120 make -s firmware firmware-asan
 tap_run "kvgpu-firmware" 120 selftests/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
+tap_step "build kvgpu-top" 120 make -s top-asan
+tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 tap_step "build fuzz targets" 900 make -s -j2 fuzz-tests
 for t in $(make -s print-fuzz-tests); do
 	tap_step "fuzz ${t#*/fuzz/} ($fuzz_s s)" $((fuzz_s + 120)) selftests/fuzz/run.sh "$t" "$fuzz_s"
 done
+if [ "$mode" = long ]; then
+	tap_run "decoder against nvdisasm" 3600 selftests/cuda/disasm/run.sh long
+fi
+tap_step "build libcuda.so.1" 300 make -s cuda
+tap_run "libcuda.so.1: its symbols" 60 selftests/cuda/symbols.sh "$(make -s print-cuda)"
+tap_run "libcuda.so.1: binary interface of the toolkit's cuda.h" 120 selftests/cuda/abi.sh
 tap_step "kvgpu.ko builds for all kernels without a warning (W=1, sparse)" 1200 make -s module-check
+install_limit=300
+[ "$mode" = long ] && install_limit=7200
+tap_run "install: as an admin does, and start at boot" "$install_limit" selftests/install/run.sh "$mode"
 if [ -x selftests/testbed/tb_test.sh ]; then
 	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
 fi
@@ -52,4 +63,11 @@ native_limit=2400
 tap_run "native: stock nouveau on the model" "$native_limit" \
 	selftests/native/run.sh "$mode"
 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" "$native_limit" selftests/guest/run.sh "$mode"
+tap_run "vfio: a hostile VMM against kvgpu.ko" "$native_limit" selftests/vfio/run.sh "$mode"
+tap_run "tenants: many vGPUs on one card" "$native_limit" selftests/tenants/run.sh "$mode"
+tap_run "hostile: guests that attack" "$native_limit" selftests/hostile/run.sh "$mode"
+if [ "$mode" = long ]; then
+	tap_step "the debug kernel is built" 7200 testbed/tb setup --debug-kernel
+	tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" 10800 selftests/debug/run.sh
+fi
 tap_report

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Unit tests (cmocka, ASan + UBSan; some again under TSan) and fuzz targets (libFuzzer). The list of programs and of the
-# sources each one tests is selftests/tests.mk; every program links exactly what it names.
+# sources each one tests is selftests/tests.mk; every program links exactly what it names, and the libraries in LIBS_.
 
 SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fno-omit-frame-pointer
 ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 TSAN		:= -fsanitize=thread
+FUZZ_SAN	:= -fsanitize=fuzzer-no-link,address,undefined
 CLANG		?= clang
 TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
 
@@ -20,22 +21,22 @@ $(O)/tsan/%.o: %.c
 
 $(O)/fuzzobj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c $< -o $@
+	$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
 
 # $(call unit_rule,name): selftests/unit/NAME.c with the sources $(SRC_NAME)
 define unit_rule
 $(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS)
+	$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
 $(O)/unit-tsan/$(1): $(O)/tsan/selftests/unit/$(1).o $(patsubst %.c,$(O)/tsan/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CC) $(SAN_CFLAGS) $(TSAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS)
+	$(CC) $(SAN_CFLAGS) $(TSAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
 endef
 
 define fuzz_rule
 $(O)/fuzz/$(1): $(O)/fuzzobj/selftests/fuzz/$(1).o $(patsubst %.c,$(O)/fuzzobj/%.o,$(FUZZSRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CLANG) $(SAN_CFLAGS) -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(MODEL_LDLIBS)
+	$(CLANG) $(SAN_CFLAGS) -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(MODEL_LDLIBS) $(LIBS_$(1))
 endef
 
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_rule,$(t))))

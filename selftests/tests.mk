@@ -49,7 +49,8 @@ FUZZ_TESTS += gpu-model/mmu/translate_fuzz
 FUZZSRC_gpu-model/mmu/translate_fuzz	:= $(MMU_SRC)
 
 # --- gr, pmu
-GR_SRC		:= $(wildcard gpu-model/gr/*.c) selftests/unit/gpu-model/gr/fake.c
+SM_SRC		:= $(wildcard gpu-model/gr/sm/*.c)
+GR_SRC		:= $(wildcard gpu-model/gr/*.c) $(SM_SRC) selftests/unit/gpu-model/gr/fake.c
 UNIT_TESTS += $(addprefix gpu-model/gr/,falcon_test qmd_test pmu_test fecs_test methods_test launch_test threads_test)
 TSAN_TESTS += gpu-model/gr/threads_test
 SRC_gpu-model/gr/falcon_test	:= gpu-model/gr/falcon.c
@@ -63,6 +64,39 @@ FUZZ_TESTS += $(addprefix gpu-model/gr/,qmd_fuzz methods_fuzz context_fuzz)
 FUZZSRC_gpu-model/gr/qmd_fuzz		:= gpu-model/gr/qmd.c
 FUZZSRC_gpu-model/gr/methods_fuzz	:= $(GR_SRC)
 FUZZSRC_gpu-model/gr/context_fuzz	:= $(GR_SRC)
+
+# --- the shader machine: its decoder, then all of it
+SM_DECODE_SRC	:= $(addprefix gpu-model/gr/sm/,decode.c derive.c print.c print_forms.c print_words.c print_operands.c) \
+		   $(addprefix gpu-model/gr/sm/encoding_,alu.c control.c memory.c other.c texture.c video.c)
+UNIT_TESTS += gpu-model/gr/sm/decode_test
+SRC_gpu-model/gr/sm/decode_test	:= $(SM_DECODE_SRC)
+FUZZ_TESTS += gpu-model/gr/sm/decode_fuzz
+FUZZSRC_gpu-model/gr/sm/decode_fuzz := $(SM_DECODE_SRC)
+SM_DISASM	:= $(O)/cuda-disasm
+$(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(wildcard gpu-model/gr/sm/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
+$(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
+	@mkdir -p $(@D)
+	$(CC) $(MODEL_CFLAGS) $< -o $@
+sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disasm/run.sh runs; prints where it is
+	@echo '$(SM_DISASM)'
+.PHONY: sm-disasm
+SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c) \
+		   $(addprefix selftests/unit/gpu-model/gr/sm/,rig.c oracle.c)
+UNIT_TESTS += gpu-model/gr/sm/kernels_test gpu-model/gr/sm/ops_test
+SRC_gpu-model/gr/sm/kernels_test	:= $(SM_RIG_SRC)
+SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
+$(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
+FUZZ_TESTS += gpu-model/gr/sm/program_fuzz
+FUZZSRC_gpu-model/gr/sm/program_fuzz	:= $(filter-out %/pacer.c %/oracle.c,$(SM_RIG_SRC))
+
+SM_BENCH_OBJ	:= $(patsubst %.c,$(O)/%.o,$(filter gpu-model/%,$(filter-out %_test.c,$(SM_RIG_SRC))))
+$(O)/sm_bench: selftests/bench/sm_bench.c selftests/unit/gpu-model/gr/sm/rig.c $(SM_BENCH_OBJ)
+	$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(MODEL_LDLIBS)
+bench-sm: $(O)/sm_bench ## speed of the GPU model's shader machine by itself
+	$(O)/sm_bench
+.PHONY: bench-sm
 
 # --- command line
 UNIT_TESTS += gpu-model/main_test
@@ -133,5 +167,46 @@ SRC_gtt-shadow/pte_test		:= gtt-shadow/pte.c gpu-model/mmu/kind.c
 SRC_gtt-shadow/inst_test	:= gtt-shadow/inst.c
 SRC_gtt-shadow/runlist_test	:= gtt-shadow/runlist.c
 SRC_gtt-shadow/patch_test	:= gtt-shadow/patch.c
-FUZZ_TESTS += gtt-shadow/shadow_fuzz
+FUZZ_TESTS += $(addprefix gtt-shadow/,shadow_fuzz inst_fuzz runlist_fuzz patch_fuzz)
+FUZZSRC_gtt-shadow/inst_fuzz	:= gtt-shadow/inst.c
+FUZZSRC_gtt-shadow/runlist_fuzz	:= gtt-shadow/runlist.c
+FUZZSRC_gtt-shadow/patch_fuzz	:= gtt-shadow/patch.c
 FUZZSRC_gtt-shadow/shadow_fuzz	:= $(SHADOW_SRC) $(SHADOW_GUEST)
+# the judge takes most of the time, and runs sanitized in the unit tests; the room it judges is sanitized here
+$(O)/fuzzobj/selftests/unit/gtt-shadow/%.o: FUZZ_SAN := -O3
+
+# --- sched: on a simulated GPU and driver (selftests/sim)
+SCHED_SRC	:= $(wildcard sched/*.c)
+SCHED_TESTS	:= $(addprefix sched/,share_test cap_test wake_test fluid_test turn_test knob_test)
+UNIT_TESTS += $(SCHED_TESTS) sched/hang_test
+$(foreach t,$(SCHED_TESTS),$(eval SRC_$(t) := $(SCHED_SRC) selftests/sim/gpu.c))
+SRC_sched/hang_test	:= sched/hang.c
+FUZZ_TESTS += sched/sched_fuzz
+FUZZSRC_sched/sched_fuzz	:= $(SCHED_SRC)
+
+# --- tools
+UNIT_TESTS += tools/rates_test
+SRC_tools/rates_test	:= tools/rates.c
+
+$(O)/kvgpu-schedsim: selftests/sim/main.c selftests/sim/gpu.c $(SCHED_SRC) $(wildcard sched/*.h selftests/sim/*.h include/kvgpu/sched.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
+bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares, latencies, cost (tables, and build/bench/sched.json)
+	@mkdir -p build/bench
+	@$(O)/kvgpu-schedsim build/bench/sched.json
+.PHONY: bench-sched
+
+# --- cuda
+IMAGE_SRC	:= $(wildcard cuda/image/*.c)
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/driver/driver_test
+TSAN_TESTS += cuda/driver/driver_test
+# the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
+UNIT_TESTS += cuda/model_test
+SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c $(SM_RIG_SRC) \
+			   $(addprefix selftests/cuda/driver/,context.c memory.c launch.c stream.c) selftests/client/tap.c
+$(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
+SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
+SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
+SRC_cuda/image/image_test	:= $(IMAGE_SRC)
+FUZZ_TESTS += cuda/image/image_fuzz
+FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)

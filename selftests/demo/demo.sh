@@ -114,7 +114,7 @@ for where in natively in_guest; do measure load $where /share/loads.sh 3; done
 
 card down
 
-step "a second guest beside it, with a vGPU of 1 GiB that gets three times the share (a minute)"
+step "a second guest beside it, with a vGPU of 1 GiB and three times the weight (a minute)"
 vgpu guest start g2 --full --mem 1G --type 1g
 await_gpu g2
 cp "$out/kvgpu-top" "$(vgpu share)/"
@@ -127,7 +127,7 @@ for g in g1 g2; do
 	printf '    %s: %s\n' $g "$(grep -c '^ok' "$out/two.$g.tap") checks passed, $(grep -c '^not ok' "$out/two.$g.tap") failed, every byte verified"
 done
 
-step "both copy all they can for 20 s; kvgpu-top looks at 10 s of it"
+step "both copy as fast as their CPUs allow for 20 s; kvgpu-top looks at 10 s of it (weights count where the GPU is short)"
 busy 20
 sleep 5
 vgpu run -- /share/kvgpu-top --once --interval 10 | indent
