@@ -5,7 +5,8 @@
  * One grid runs at a time and in order, so membars and cache invalidates have nothing left to do.
  *
  * A launch that is cut short by a stop goes on where it was: which grid of a chain and how many of its warps are done is
- * context state. A grid that traps never writes its releases (open on the chip; here a release must prove execution).
+ * context state. The QMD itself may say where its grid begins, for software that takes it from one place to another
+ * (CTA_RASTER_*_RESUME); open: whether the chip writes these when it preempts, the model does not. A grid that traps never writes its releases (open on the chip; here a release must prove execution).
  *
  * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write; without shaders and without a public
  * description of an entry, scheduling one is a data error, INVALID_OPERATION.
@@ -116,8 +117,12 @@ static enum eng_ret launch_one(struct gr_exec *x, uint32_t qmd_addr, uint64_t wa
 	err = qmd_check(q);
 	if (err)
 		return trap_sked(x, err);
-	if (!warps)
+	if (!warps) {
 		stat_inc(x->g, gr_launches);
+		warps = qmd_first_warp(q);
+		if (warps >= qmd_warps(q))
+			return releases(x, q);
+	}
 	ret = run_grid(x, qmd_addr, q, &warps);
 	return ret == ENG_DONE ? releases(x, q) : ret;
 }

@@ -113,6 +113,17 @@ uint64_t qmd_warps_per_cta(const struct qmd *q)
 	return (threads(q) + WARP - 1) / WARP;
 }
 
+uint64_t qmd_first_warp(const struct qmd *q)
+{
+	uint64_t line = (uint64_t)q->cta_raster_depth_resume * q->cta_raster_height + q->cta_raster_height_resume, n;
+
+	if (__builtin_mul_overflow(line, (uint64_t)q->cta_raster_width, &n) ||
+	    __builtin_add_overflow(n, (uint64_t)q->cta_raster_width_resume, &n) ||
+	    __builtin_mul_overflow(n, qmd_warps_per_cta(q), &n))
+		return UINT64_MAX;
+	return n;
+}
+
 uint64_t qmd_warps(const struct qmd *q)
 {
 	uint64_t n;

@@ -33,7 +33,7 @@ static uint32_t result32(unsigned int op, unsigned int type, uint32_t old, uint3
 
 	switch (op) {
 	case SM_ATOM_ADD:
-		return type == SM_F32_FTZ || type == SM_F32 ? add_f32(old, v) : old + v;
+		return type == SM_F32_FTZ ? add_f32(old, v) : old + v;
 	case SM_ATOM_MIN:
 		return (sign ? (int32_t)old < (int32_t)v : old < v) ? old : v;
 	case SM_ATOM_MAX:
@@ -79,7 +79,7 @@ static uint32_t atomic32(uint32_t *p, unsigned int op, unsigned int type, uint32
 {
 	uint32_t old;
 
-	if (op == SM_ATOM_ADD && type != SM_F32_FTZ && type != SM_F32)
+	if (op == SM_ATOM_ADD && type != SM_F32_FTZ)
 		return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
 	if (op == SM_ATOM_EXCH)
 		return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
@@ -209,7 +209,6 @@ static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 	unsigned int d = in->dst[0].kind == SM_REG ? u->dst[0] : u->dst[1], bytes = sm_type_bits(in->type) / 8;
 	uint32_t got = 0, off;
 
-	bytes = bytes < 4 ? 4 : bytes;
 	EACH_LANE(l, m) {
 		uint32_t *lock, bit;
 
@@ -233,7 +232,6 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 	unsigned int bytes = sm_type_bits(u->in->type) / 8;
 	uint32_t off, done = 0;
 
-	bytes = bytes < 4 ? 4 : bytes;
 	EACH_LANE(l, m) {
 		uint32_t *lock, bit;
 
@@ -253,16 +251,40 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
+/* what PTX has on sm_35 (and envytools gk110.c encodes); the encoding allows more, whose effect no source describes */
+static bool known_atomic(const struct sm_insn *in)
+{
+	if (in->op == SM_ATOM_CAS)
+		return in->type == SM_B32 || in->type == SM_B64;
+	switch (in->sub) {
+	case SM_ATOM_ADD:
+		return in->type != SM_U128;
+	case SM_ATOM_INC: case SM_ATOM_DEC:
+		return in->type == SM_U32;
+	case SM_ATOM_MIN: case SM_ATOM_MAX: case SM_ATOM_AND: case SM_ATOM_OR: case SM_ATOM_XOR: case SM_ATOM_EXCH:
+		return in->type != SM_U128 && in->type != SM_F32_FTZ;
+	default:
+		return false;
+	}
+}
+
+static enum step op_unknown(struct warp *w, const struct uop *u, uint32_t m)
+{
+	return warp_trap(w, WARP_ILLEGAL_PARAM);
+}
+
 op_fn atom_op(const struct sm_insn *in)
 {
+	bool word = in->type == SM_B32 || in->type == SM_B64;
+
 	switch (in->op) {
 	case SM_ATOM:
 	case SM_ATOM_CAS:
-		return op_atom;
+		return known_atomic(in) ? op_atom : op_unknown;
 	case SM_LDSLK:
-		return op_ldslk;
+		return word ? op_ldslk : op_unknown;
 	case SM_STSCUL:
-		return op_stscul;
+		return word ? op_stscul : op_unknown;
 	default:
 		return NULL;
 	}

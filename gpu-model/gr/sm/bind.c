@@ -2,7 +2,8 @@
 /*
  * From a decoded instruction to what is executed: its handler and the slots of its operands. Done once per word of a
  * cached line of code. What can be wrong in the encoding itself (a register pair that starts at an odd register, an
- * instruction of another shader stage) becomes a handler that raises the chip's exception when it is executed.
+ * instruction of another shader stage, one whose effect no source describes) becomes a handler that raises the chip's
+ * exception when it is executed.
  */
 #include "exec.h"
 
@@ -14,6 +15,12 @@ static enum step illegal_encoding(struct warp *w, const struct uop *u, uint32_t 
 static enum step illegal_param(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_PARAM);
+}
+
+/* a pair of words in a constant bank that is not aligned like one */
+static enum step misaligned_constant(struct warp *w, const struct uop *u, uint32_t m)
+{
+	return warp_trap(w, WARP_MISALIGNED_IMMC_ADDR);
 }
 
 static enum step misaligned_reg(struct warp *w, const struct uop *u, uint32_t m)
@@ -109,7 +116,7 @@ static op_fn handler(const struct sm_insn *in)
 		return illegal_param;
 	for (unsigned int i = 0; !fn && i < sizeof(tables) / sizeof(tables[0]); i++)
 		fn = tables[i](in);
-	return fn ? fn : illegal_encoding;
+	return fn ? fn : illegal_param;
 }
 
 void uop_bind(struct uop *u, const struct sm_insn *in)
@@ -124,4 +131,6 @@ void uop_bind(struct uop *u, const struct sm_insn *in)
 	}
 	if (!bind_operands(u, in))
 		u->run = misaligned_reg;
+	else if (u->wide_constant && in->src[u->csrc].offset % 8)
+		u->run = misaligned_constant;
 }

@@ -7,11 +7,13 @@
  * those that do. A lane leaves with .S, BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token
  * is popped: a DIV token lets the other side run; the others let every lane of theirs go on at their address that has
  * not left for something further down the stack. Lanes that left with BRK wait for a PBK token, and so on: these waiting
- * sets are masks of the warp.
+ * sets are masks of the warp. SAM makes whole quads active, for derivatives: threads that left or never were join in until
+ * RAM takes the old mask back from the stack.
  * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's nv50_ir (which code uses
  * them how), and what ptxas emits.
  * Open, the model chooses: the lanes that do not take a divergent branch go first; a token takes 8 bytes of the call
- * stack that the QMD gives a warp, and 16 fit without any.
+ * stack that the QMD gives a warp, and 16 fit without any; which of its errors a stack that is too deep raises; that API
+ * calls are counted in CAL tokens; what becomes of SAM's lanes when the others leave before RAM (they are dropped).
  */
 #include "exec.h"
 
@@ -50,6 +52,8 @@ uint32_t cc_lanes(const struct warp *w, unsigned int test)
 	}
 }
 
+#define API_CALLS	32u
+
 static bool push(struct warp *w, enum token_type type, uint32_t mask, uint32_t pc)
 {
 	if (w->depth >= w->stack_size)
@@ -71,9 +75,14 @@ enum step stack_pop(struct warp *w)
 		case TOKEN_PCNT:
 			w->cont &= ~k->mask;
 			break;
-		case TOKEN_CAL:
+		case TOKEN_CALL:
+			w->calls--;
+			/* fall through */
+		case TOKEN_RET:
 			w->ret &= ~k->mask;
 			break;
+		case TOKEN_QUAD:
+			continue;
 		case TOKEN_LONGJMP:
 			w->jmp &= ~k->mask;
 			break;
@@ -85,7 +94,7 @@ enum step stack_pop(struct warp *w)
 			return STEP_JUMP;
 		}
 	}
-	if (w->exited != w->live)	/* somebody waits for a token that was never pushed */
+	if (w->live & ~w->exited)	/* somebody waits for a token that was never pushed */
 		return warp_trap(w, w->ret ? WARP_RET_EMPTY_STACK : WARP_STACK_ERROR);
 	return STEP_END;
 }
@@ -158,13 +167,26 @@ static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 	return branch(w, same, to);
 }
 
+/* the QMD may ask that calls go 32 deep at most (API_VISIBLE_CALL_LIMIT); those with .NOINC don't count */
+static enum step push_call(struct warp *w, const struct uop *u, uint32_t mask, uint32_t pc)
+{
+	bool counts = !u->in->noinc;
+
+	if (counts && !w->t->run->q->api_visible_call_limit && w->calls == API_CALLS)
+		return warp_trap(w, WARP_API_STACK_ERROR);
+	if (!push(w, counts ? TOKEN_CALL : TOKEN_RET, mask, pc))
+		return warp_trap(w, WARP_STACK_ERROR);
+	w->calls += counts;
+	return STEP_NEXT;
+}
+
 static enum step op_call(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t to = target(w, u);
 
 	/* lanes that don't call wait at the return address with those that come back */
-	if (!push(w, TOKEN_CAL, w->active, w->pc + SM_INSN_BYTES))
-		return warp_trap(w, WARP_STACK_ERROR);
+	if (push_call(w, u, w->active, w->pc + SM_INSN_BYTES) != STEP_NEXT)
+		return STEP_STOP;
 	if (to % SM_INSN_BYTES)
 		return warp_trap(w, WARP_MISALIGNED_PC);
 	w->active = m;
@@ -187,8 +209,7 @@ static enum step op_push(struct warp *w, const struct uop *u, uint32_t m)
 		type = TOKEN_PCNT;
 		break;
 	case SM_PRET:
-		type = TOKEN_CAL;
-		break;
+		return push_call(w, u, m, target(w, u));
 	default:
 		type = TOKEN_LONGJMP;
 		break;
@@ -219,6 +240,30 @@ static enum step op_leave(struct warp *w, const struct uop *u, uint32_t m)
 	default:
 		return leave(w, &w->exited, m);	/* EXIT, KIL */
 	}
+}
+
+/* all threads of a quad that has one in @mask */
+static uint32_t whole_quads(uint32_t mask)
+{
+	mask |= mask >> 1;
+	mask |= mask >> 2;
+	return (mask & quad_lanes(1)) * 0xf;
+}
+
+static enum step op_sam(struct warp *w, const struct uop *u, uint32_t m)
+{
+	if (!push(w, TOKEN_QUAD, w->active, w->pc))
+		return warp_trap(w, WARP_STACK_ERROR);
+	w->active = whole_quads(w->active);
+	return STEP_NEXT;
+}
+
+static enum step op_ram(struct warp *w, const struct uop *u, uint32_t m)
+{
+	if (!w->depth || w->stack[w->depth - 1].type != TOKEN_QUAD)
+		return warp_trap(w, WARP_STACK_ERROR);
+	w->active = w->stack[--w->depth].mask;
+	return STEP_NEXT;
 }
 
 static enum step op_nop(struct warp *w, const struct uop *u, uint32_t m)
@@ -266,7 +311,12 @@ op_fn control_op(const struct sm_insn *in)
 	case SM_EXIT:
 	case SM_KIL:
 		return op_leave;
+	case SM_SAM:
+		return op_sam;
+	case SM_RAM:
+		return op_ram;
 	case SM_NOP:
+	case SM_IDE:		/* nothing interrupts a warp */
 		return op_nop;
 	case SM_BPT:
 		return op_bpt;

@@ -40,7 +40,7 @@ static void warp_init(struct sm_thread *t, struct cta *c, unsigned int id)
 	w->p[SM_PT] = ALL_LANES;
 	w->z = w->s = w->c = w->o = 0;
 	w->exited = w->brk = w->cont = w->ret = w->jmp = 0;
-	w->depth = 0;
+	w->depth = w->calls = 0;
 	w->stack_size = r->stack_size;
 	w->wait_barrier = 0;
 	w->red = NO_REDUCTION;

@@ -304,7 +304,8 @@ static bool finish_texture(struct sm_insn *in)
 		return false;
 	set_regs(&in->dst[0], __builtin_popcount(t->mask));
 	if (in->op == SM_TEX || in->op == SM_TLD || in->op == SM_TLD4 || in->op == SM_TXD) {
-		words += t->bindless + t->shadow + t->aoffi + 2 * t->ptp + t->multisample + t->clamp;
+		/* TXD: offsets are in the array index' word */
+		words += t->bindless + t->shadow + 2 * t->ptp + t->multisample + (t->aoffi && (in->op != SM_TXD || !(t->dim & 1)));
 		words += t->lod != SM_LOD_AUTO && t->lod != SM_LOD_LZ;
 		if (in->op == SM_TXD)
 			words += 2 * coordinates[t->dim & 7];

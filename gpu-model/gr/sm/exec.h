@@ -4,7 +4,7 @@
  *   grid.c      sm_run_grid(), host threads, which CTA runs when      cta.c     a CTA's set-up, barriers, its warps in turn
  *   code.c      fetched and decoded instructions                      bind.c    instruction -> handler and operand slots
  *   warp.c      the instruction loop                                  control.c branches, the stack of tokens
- *   memory.c    translation, constants, address windows               ldst.c, atom.c, tex*.c, surf.c   accesses
+ *   memory.c    translation, constants, address windows               atom.c, tex*.c, sample.c, surface.c   accesses
  *   warpop.c    S2R, VOTE, SHFL, BAR                                  lane_*.h  everything that works lane by lane, built
  *                                                                     once per vector unit by isa_*.c
  *
@@ -75,7 +75,8 @@ struct code_line {
 	struct code_line *next;
 };
 
-enum token_type { TOKEN_DIV, TOKEN_SSY, TOKEN_PBK, TOKEN_PCNT, TOKEN_CAL, TOKEN_LONGJMP };
+/* CALL is a RET that counts as a call */
+enum token_type { TOKEN_DIV, TOKEN_SSY, TOKEN_PBK, TOKEN_PCNT, TOKEN_CALL, TOKEN_RET, TOKEN_LONGJMP, TOKEN_QUAD };
 
 struct token {
 	uint32_t mask, pc;
@@ -95,6 +96,7 @@ struct warp {
 	uint32_t live, exited, brk, cont, ret, jmp;
 	struct token *stack;
 	uint32_t depth, stack_size;
+	uint32_t calls;			/* CALL tokens on it */
 	uint8_t id;			/* in the CTA */
 	uint8_t wait_barrier;		/* + 1 */
 	uint8_t red;			/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
@@ -126,7 +128,6 @@ struct cta {
 	uint32_t *locks;		/* a bit per word of shared memory: LDSLK */
 	struct barrier barrier[NR_BARRIER];
 	unsigned int sm, slot;		/* where it is resident */
-	uint64_t grid_clock;
 	struct cta *next;
 	bool stuck;
 };
@@ -183,7 +184,6 @@ struct sm_thread {
 	struct mmu_client *l1, *tex, *gcc;
 	struct xlat xlat[XLAT_LINES];
 	struct code_line *front[FRONT_LINES];
-	uint64_t clock_base;
 	struct code_line *spare[8];	/* when the shared cache is full */
 	unsigned int next_spare;
 	/* memory that CTAs take and give back */
@@ -211,9 +211,11 @@ struct sm {
 /* ------------------------------------------------------------------ errors (codes: nouveau gf100_mp_warp_error) */
 
 #define WARP_STACK_ERROR		0x01
+#define WARP_API_STACK_ERROR		0x02
 #define WARP_RET_EMPTY_STACK		0x03
 #define WARP_PC_WRAP			0x04
 #define WARP_MISALIGNED_PC		0x05
+#define WARP_MISALIGNED_IMMC_ADDR	0x07
 #define WARP_MISALIGNED_REG		0x08
 #define WARP_ILLEGAL_ENCODING		0x09
 #define WARP_ILLEGAL_PARAM		0x0b
@@ -316,6 +318,12 @@ static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_
 
 /* GPU address of a lane's local byte; false: out of range */
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size, uint64_t *va);
+
+/* the lanes whose thread of its quad is in @threads, 4 bits */
+static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
+{
+	return (threads & 0xf) * 0x11111111u;
+}
 
 /* every lane of a mask, lowest first */
 #define EACH_LANE(l, m)	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); l##_left &= l##_left - 1)

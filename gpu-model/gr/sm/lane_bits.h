@@ -81,7 +81,7 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 
 /*
  * Funnel shift of src[2]:src[0]. Left gives the upper word of the result, right the lower one, or the upper with .HI.
- * The plain form clamps the amount to 32, the 64-bit ones to 63.
+ * The plain form clamps the amount to 32, the 64-bit ones to 64: ptxas shifts pairs by any amount with them.
  */
 static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -92,9 +92,11 @@ static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 
 	LOOP(l) {
 		uint64_t v = lo[l] | (uint64_t)hi[l] << 32;
-		uint32_t top = wide ? 63 : 32, s = in->wrap ? by[l] & (wide ? 63 : 31) : by[l] > top ? top : by[l];
+		uint32_t top = wide ? 64 : 32, s = in->wrap ? by[l] & (wide ? 63 : 31) : by[l] > top ? top : by[l];
 
-		if (in->left)
+		if (s == 64)
+			v = sign && !in->left ? 0 - (v >> 63) : 0;
+		else if (in->left)
 			v <<= s;
 		else
 			v = sign ? (uint64_t)((int64_t)v >> s) : v >> s;
@@ -214,21 +216,12 @@ static enum step op_prmt(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ moves */
 
+/* only some threads of each quad may write */
 static enum step op_mov(struct warp *w, const struct uop *u, uint32_t m)
 {
-	lanes t, d;
-	const uint32_t *a = src_raw(w, u, 0, t);
-	uint32_t bytes = 0;
+	lanes t;
 
-	if ((u->in->lanes & 0xf) == 0xf) {
-		put(w, u->dst[0], a, m);
-		return STEP_NEXT;
-	}
-	for (unsigned int i = 0; i < 4; i++)
-		bytes |= u->in->lanes >> i & 1 ? 0xffu << (8 * i) : 0;
-	LOOP(l)
-		d[l] = (a[l] & bytes) | (w->r[u->dst[0]][l] & ~bytes);
-	put(w, u->dst[0], d, m);
+	put(w, u->dst[0], src_raw(w, u, 0, t), m & quad_lanes(u->in->lanes));
 	return STEP_NEXT;
 }
 
@@ -244,34 +237,29 @@ static enum step op_sel(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* predicates are bits 0-6 of the flags word, the condition code bits 12-15 (envytools fermi/cuda/isa.rst) */
-static void flags_get(const struct warp *w, bool cc, uint32_t *d)
+/* predicates are bits 0-6 of the flags word (envytools fermi/cuda/isa.rst), with .H1 of its upper half */
+#define H1_SHIFT	16
+
+static void flags_get(const struct warp *w, uint32_t *d)
 {
 	LOOP(l) {
 		uint32_t v = 0;
 
-		if (cc)
-			v = (w->z >> l & 1) | (w->s >> l & 1) << 1 | (w->c >> l & 1) << 2 | (w->o >> l & 1) << 3;
-		else
-			for (unsigned int i = 0; i < SM_PT; i++)
-				v |= (w->p[i] >> l & 1) << i;
+		for (unsigned int i = 0; i < SM_PT; i++)
+			v |= (w->p[i] >> l & 1) << i;
 		d[l] = v;
 	}
-}
-
-static bool names_cc(const struct sm_insn *in)
-{
-	return in->src[0].kind == SM_CCREG || in->dst[0].kind == SM_CCREG;
 }
 
 static enum step op_p2r(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t1, t2, f, d;
 	const uint32_t *base = src_raw(w, u, 1, t1), *mask = src_raw(w, u, 2, t2);
+	unsigned int by = u->in->hi ? H1_SHIFT : 0;
 
-	flags_get(w, names_cc(u->in), f);
+	flags_get(w, f);
 	LOOP(l)
-		d[l] = (base[l] & ~mask[l]) | (f[l] & mask[l]);
+		d[l] = (base[l] & ~(mask[l] << by)) | (f[l] & mask[l]) << by;
 	put(w, u->dst[0], d, m);
 	return STEP_NEXT;
 }
@@ -280,18 +268,17 @@ static enum step op_r2p(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, bit;
 	const uint32_t *a = src_raw(w, u, 0, t0), *mask = src_raw(w, u, 1, t1);
-	uint32_t *flags[] = { &w->z, &w->s, &w->c, &w->o };
-	bool cc = names_cc(u->in);
+	unsigned int by = u->in->hi ? H1_SHIFT : 0;
 
-	for (unsigned int i = 0; i < (cc ? 4 : SM_PT); i++) {
+	for (unsigned int i = 0; i < SM_PT; i++) {
 		uint32_t which;
 
 		LOOP(l)
 			bit[l] = mask[l] >> i;
 		which = mask_of(bit) & m;
 		LOOP(l)
-			bit[l] = a[l] >> i;
-		put_flag(cc ? flags[i] : &w->p[i], mask_of(bit), which);
+			bit[l] = a[l] >> by >> i;
+		put_flag(&w->p[i], mask_of(bit), which);
 	}
 	return STEP_NEXT;
 }
@@ -331,10 +318,16 @@ static enum step op_csetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, cc_lanes(w, u->in->cc_test), last_pred(w, u->in), m);
 }
 
-/* shifts that chain words through the condition code: how is not known, ptxas uses SHF instead */
+/* shifts that chain words through the condition code: no source says how, and no compiler emits them (they use SHF) */
 static enum step op_chained_shift(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_PARAM);
+}
+
+/* the chip refuses it; the left shift gives the upper word anyway (Mesa nak/sm32.rs) */
+static enum step op_shf_left_high(struct warp *w, const struct uop *u, uint32_t m)
+{
+	return warp_trap(w, WARP_ILLEGAL_ENCODING);
 }
 
 static op_fn select_bits(const struct sm_insn *in)
@@ -344,7 +337,10 @@ static op_fn select_bits(const struct sm_insn *in)
 		return op_lop;
 	case SM_SHL:	return in->x ? op_chained_shift : op_shl;
 	case SM_SHR:	return in->xmode ? op_chained_shift : op_shr;
-	case SM_SHF:	return in->x ? op_chained_shift : op_shf;
+	case SM_SHF:
+		if (in->left && in->hi)
+			return op_shf_left_high;
+		return in->x ? op_chained_shift : op_shf;
 	case SM_BFE:	return op_bfe;
 	case SM_BFI:	return op_bfi;
 	case SM_FLO:	return op_flo;

@@ -2,8 +2,9 @@
 /*
  * Conversions, and the special functions.
  *
- * F2I clamps to the range of its destination; NaN gives 0, or the smallest integer when the QMD says so for 32-bit
- * sources (FP32_F2I_NAN_BEHAVIOR). I2F, F2F and the integer roundings are exact IEEE ones in the stated mode.
+ * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64 bits, and where the QMD says
+ * so (FP32_F2I_NAN_BEHAVIOR), it gives the top bit of the destination (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and
+ * the integer roundings are exact IEEE ones in the stated mode; NaN payloads pass between single and double.
  *
  * MUFU: the model computes in double and rounds once, which keeps within the errors that the CUDA C programming guide
  * states for the intrinsics (RCP, RSQ 1 ulp, EX2 2 ulp, LG2 3 ulp, SIN and COS 2^-21.4 absolute in [-pi, pi]); the
@@ -164,6 +165,25 @@ static double saturate(double v)
 	return v > 0 ? (v < 1 ? v : 1) : 0;	/* NaN gives 0 */
 }
 
+/* of a half as of the single that it is equal to */
+static void set_converted_flags(struct warp *w, const struct uop *u, uint32_t m)
+{
+	struct doubles d;
+	lanes h;
+
+	if (u->in->type == SM_F64) {
+		LOOP(l)
+			d.v[l] = w->r[u->dst[0]][l] | (uint64_t)w->r[u->dst[0] + 1][l] << 32;
+		set_double_flags(w, &d, m);
+	} else if (u->in->type == SM_F16) {
+		LOOP(l)
+			h[l] = bits_f32(half_to_f32(w->r[u->dst[0]][l]));
+		set_float_flags(w, h, m);
+	} else {
+		set_float_flags(w, w->r[u->dst[0]], m);
+	}
+}
+
 static enum step op_f2f(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -177,11 +197,7 @@ static enum step op_f2f(struct warp *w, const struct uop *u, uint32_t m)
 		if (in->sat)
 			v = saturate(v);
 		if (in->type == SM_F64) {
-			uint64_t b = bits_f64(v);
-
-			if (is_nan64(b) && in->stype[0] != SM_F64)
-				b = 0x7fffffffe0000000ull;	/* the canonical single NaN, widened */
-			put_lane64(w, u->dst[0], l, b);
+			put_lane64(w, u->dst[0], l, bits_f64(v));
 			continue;
 		}
 		if (in->type == SM_F16) {
@@ -189,21 +205,22 @@ static enum step op_f2f(struct warp *w, const struct uop *u, uint32_t m)
 			continue;
 		}
 		r = bits_f32(f32_of(v, in->to_int ? SM_RN : in->round));
-		r = is_nan32(r) ? NAN32 : r;
+		r = is_nan32(r) && in->stype[0] != SM_F64 ? NAN32 : r;
 		w->r[u->dst[0]][l] = in->ftz ? flush32(r) : r;
 	}
-	if (in->set_cc && in->type == SM_F32)
-		set_float_flags(w, w->r[u->dst[0]], m);
+	if (in->set_cc)
+		set_converted_flags(w, u, m);
 	return STEP_NEXT;
 }
 
 static uint64_t f2i_nan(const struct warp *w, const struct sm_insn *in)
 {
-	bool indefinite = w->t->run->q->fp32_f2i_nan_behavior;
+	bool indefinite = w->t->run->q->fp32_f2i_nan_behavior && in->stype[0] == SM_F32;
+	unsigned int bits = int_bits(in->type);
 
-	if (in->type == SM_U64 || in->type == SM_S64)
-		return SIGN64;
-	return indefinite && in->stype[0] == SM_F32 ? 0x80000000u : 0;
+	if (bits < 64 && in->stype[0] != SM_F64 && !indefinite)
+		return 0;
+	return is_signed_type(in->type) ? ~0ull << (bits - 1) : 1ull << (bits - 1);
 }
 
 static uint64_t clamp_int(double v, unsigned int type)
@@ -217,6 +234,18 @@ static uint64_t clamp_int(double v, unsigned int type)
 	if (v <= low)
 		return is_signed_type(type) ? ~0ull << (bits - 1) : 0;
 	return is_signed_type(type) ? (uint64_t)(int64_t)v : (uint64_t)v;
+}
+
+/* flags of an integer result; of 64 bits both words count */
+static void set_int_flags(struct warp *w, const struct uop *u, uint32_t m)
+{
+	unsigned int slot = u->dst[0];
+
+	set_zs(w, u, w->r[slot], m);
+	if (int_bits(u->in->type) != 64)
+		return;
+	put_flag(&w->z, zero_lanes(w->r[slot]) & zero_lanes(w->r[slot + 1]), m);
+	put_flag(&w->s, sign_lanes(w->r[slot + 1]), m);
 }
 
 static enum step op_f2i(struct warp *w, const struct uop *u, uint32_t m)
@@ -233,7 +262,7 @@ static enum step op_f2i(struct warp *w, const struct uop *u, uint32_t m)
 			w->r[u->dst[0]][l] = (uint32_t)r;
 	}
 	if (in->set_cc)
-		set_zs(w, u, w->r[u->dst[0]], m);
+		set_int_flags(w, u, m);
 	return STEP_NEXT;
 }
 
@@ -298,6 +327,8 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 		else
 			w->r[u->dst[0]][l] = bits_f32(f);
 	}
+	if (in->set_cc)
+		set_converted_flags(w, u, m);
 	return STEP_NEXT;
 }
 
@@ -344,7 +375,7 @@ static enum step op_i2i(struct warp *w, const struct uop *u, uint32_t m)
 			w->r[u->dst[0]][l] = (uint32_t)r;
 	}
 	if (in->set_cc)
-		set_zs(w, u, w->r[u->dst[0]], m);
+		set_int_flags(w, u, m);
 	return STEP_NEXT;
 }
 
@@ -442,7 +473,7 @@ static enum step op_rro(struct warp *w, const struct uop *u, uint32_t m)
 
 static op_fn select_convert(const struct sm_insn *in)
 {
-	bool plain = in->src[0].sel == SM_SEL_WORD && !in->src[0].neg && !in->src[0].abs && in->round == SM_RN;
+	bool plain = in->src[0].sel == SM_SEL_WORD && !in->src[0].neg && !in->src[0].abs && in->round == SM_RN && !in->set_cc;
 
 	switch (in->op) {
 	case SM_F2F:	return op_f2f;

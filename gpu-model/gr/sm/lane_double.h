@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Double precision: the host's, subnormals and NaN payloads included. */
+/* Double precision: the host's, subnormals and NaN payloads included (as seen on a newer chip). */
 #ifndef KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 #define KVGPU_MODEL_GR_SM_LANE_DOUBLE_H
 
 #define INF64	0x7ff0000000000000ull
 #define ABS64	0x7fffffffffffffffull
 #define SIGN64	0x8000000000000000ull
+#define QUIET64	0x0008000000000000ull
 
 struct doubles {
 	uint64_t v[LANES] __attribute__((aligned(64)));
@@ -81,6 +82,25 @@ static enum step double_finish(struct warp *w, const struct uop *u, const struct
 	return STEP_NEXT;
 }
 
+/*
+ * A NaN among the operands comes out as it is (quiet), whatever sign the instruction gives it: the first one if there are more,
+ * which the host's arithmetic does not promise once the compiler has swapped operands.
+ */
+static void keep_nans(const struct warp *w, const struct uop *u, unsigned int n, struct doubles *d)
+{
+	uint64_t any = 0;
+
+	LOOP(l)
+		any |= is_nan64(d->v[l]);
+	for (unsigned int i = n; any && i--; ) {
+		LOOP(l) {
+			uint64_t raw = src_lane64(w, u, i, l);
+
+			d->v[l] = is_nan64(raw) ? raw | QUIET64 : d->v[l];
+		}
+	}
+}
+
 static enum step op_dadd(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct doubles a, b, d;
@@ -91,6 +111,7 @@ static enum step op_dadd(struct warp *w, const struct uop *u, uint32_t m)
 	LOOP(l)
 		d.v[l] = bits_f64(as_f64(a.v[l]) + as_f64(b.v[l]));
 	round_end(u->in->round, &d);
+	keep_nans(w, u, 2, &d);
 	return double_finish(w, u, &d, m);
 }
 
@@ -104,6 +125,7 @@ static enum step op_dmul(struct warp *w, const struct uop *u, uint32_t m)
 	LOOP(l)
 		d.v[l] = bits_f64(as_f64(a.v[l]) * as_f64(b.v[l]));
 	round_end(u->in->round, &d);
+	keep_nans(w, u, 2, &d);
 	return double_finish(w, u, &d, m);
 }
 
@@ -118,6 +140,7 @@ static enum step op_dfma(struct warp *w, const struct uop *u, uint32_t m)
 	LOOP(l)
 		d.v[l] = bits_f64(__builtin_fma(as_f64(a.v[l]), as_f64(b.v[l]), as_f64(c.v[l])));
 	round_end(u->in->round, &d);
+	keep_nans(w, u, 3, &d);
 	return double_finish(w, u, &d, m);
 }
 

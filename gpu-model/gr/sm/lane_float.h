@@ -279,6 +279,44 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
+/*
+ * FSWZ: a is the first source of another thread of the quad, b the second source of this one; `lanes` says for each thread
+ * of a quad what it makes of them.
+ */
+enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
+
+static unsigned int fswz_lane(unsigned int sub, unsigned int l)
+{
+	switch (sub) {
+	case SM_FSWZ_1032:
+		return l ^ 1;
+	case SM_FSWZ_2301:
+		return l ^ 2;
+	default:
+		return (l & ~3u) | (sub - SM_FSWZ_0000);
+	}
+}
+
+static enum step op_fswz(struct warp *w, const struct uop *u, uint32_t m)
+{
+	const struct sm_insn *in = u->in;
+	lanes t0, t1, what, x, y, d;
+	const uint32_t *a = src_f32(w, u, 0, t0), *b = src_f32(w, u, 1, t1);
+
+	LOOP(l) {
+		what[l] = in->lanes >> (6 - 2 * (l & 3)) & 3;
+		x[l] = a[fswz_lane(in->sub, l)] ^ (what[l] == FSWZ_B_MINUS_A ? 0x80000000u : 0);
+		y[l] = b[l] ^ (what[l] == FSWZ_A_MINUS_B ? 0x80000000u : 0);
+	}
+	round_begin(in->round, x, y, d);
+	LOOP(l)
+		d[l] = bits_f32(as_f32(x[l]) + as_f32(y[l]));
+	round_end(in->round, d);
+	LOOP(l)
+		d[l] = what[l] == FSWZ_B ? b[l] : d[l];
+	return float_finish(w, u, d, m);
+}
+
 static op_fn select_float(const struct sm_insn *in)
 {
 	switch (in->op) {
@@ -293,6 +331,7 @@ static op_fn select_float(const struct sm_insn *in)
 	case SM_FSETP:	return op_fsetp;
 	case SM_FCMP:	return op_fcmp;
 	case SM_FCHK:	return op_fchk;
+	case SM_FSWZ:	return op_fswz;
 	default:	return NULL;
 	}
 }

@@ -458,6 +458,45 @@ static enum step op_st(struct warp *w, const struct uop *u, uint32_t m)
 	return generic_access(w, u, m, true);
 }
 
+/* addresses that the windows of shared and local memory cover are global ones for the texture unit */
+static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_t m, const struct wide_lanes *addr)
+{
+	unsigned int bytes = access_bytes(u->in->type);
+
+	EACH_LANE(l, m) {
+		const uint8_t *p;
+
+		if (addr->v[l] & (access_align(bytes) - 1))
+			return warp_trap(w, WARP_MISALIGNED_ADDR);
+		p = xlat_host(w->t, addr->v[l], bytes, false);
+		if (!p)
+			return warp_fault(w);
+		load_lane(w, u->dst[0], l, p, u->in->type);
+	}
+	return STEP_NEXT;
+}
+
+/* through the texture unit: it knows global memory only, and faults are its own */
+static enum step op_ldg(struct warp *w, const struct uop *u, uint32_t m)
+{
+	const struct sm_grid *grid = w->t->run->grid;
+	struct mmu_client *l1 = w->t->l1;
+	uint32_t covered = 0;
+	struct wide_lanes addr;
+	enum step s;
+
+	address64(w, u, &addr);
+	for (unsigned int l = 0; l < LANES; l++) {
+		uint32_t in = (addr.v[l] - grid->shared_window < WINDOW_SIZE) | (addr.v[l] - grid->local_window < WINDOW_SIZE);
+
+		covered |= in << l;
+	}
+	w->t->l1 = w->t->tex;
+	s = covered & m ? ldg_behind_windows(w, u, m, &addr) : generic_access(w, u, m, false);
+	w->t->l1 = l1;
+	return s;
+}
+
 /* ------------------------------------------------------------------ local */
 
 static enum step local_access(struct warp *w, const struct uop *u, uint32_t m, bool write)
@@ -544,8 +583,8 @@ static enum step op_cctl(struct warp *w, const struct uop *u, uint32_t m)
 static op_fn select_ldst(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_LD: case SM_LDG:
-		return op_ld;	/* through whichever cache */
+	case SM_LD:	return op_ld;
+	case SM_LDG:	return op_ldg;
 	case SM_ST:	return op_st;
 	case SM_LDS:	return op_lds;
 	case SM_STS:	return op_sts;

@@ -44,6 +44,19 @@ static bool video_compare(unsigned int cmp, int64_t a, int64_t b)
 	return cmp == SM_CMP_T || (a < b && cmp & 1) || (a == b && cmp & 2) || (a > b && cmp & 4);
 }
 
+/* a result that goes into a part of the register is clamped to that part */
+static unsigned int video_result_bits(unsigned int what)
+{
+	switch (what) {
+	case SM_V_MRG_8B0: case SM_V_MRG_8B2:
+		return 8;
+	case SM_V_MRG_16H: case SM_V_MRG_16L:
+		return 16;
+	default:
+		return 32;
+	}
+}
+
 /* the secondary operation of the scalar forms */
 static uint32_t video_final(unsigned int what, bool sign, uint32_t v, uint32_t c)
 {
@@ -110,7 +123,7 @@ static enum step op_video(struct warp *w, const struct uop *u, uint32_t m)
 		} else {
 			int64_t p = video_primary(in, a, b);
 
-			v = (uint32_t)(in->sat ? video_clamp(p, 32, sign) : p);
+			v = (uint32_t)(in->sat ? video_clamp(p, video_result_bits(in->vfinal), sign) : p);
 		}
 		w->r[u->dst[0]][l] = video_final(in->vfinal, sign, v, c);
 	}

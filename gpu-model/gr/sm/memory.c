@@ -62,7 +62,7 @@ static bool cbuf_fill(struct sm_thread *t, struct cbuf *cb, uint32_t page)
 
 	pthread_mutex_lock(&r->lock);
 	if (!cb->data)
-		cb->data = calloc(1, MAX_CBUF);
+		cb->data = calloc((cb->size + CBUF_PAGE - 1) / CBUF_PAGE, CBUF_PAGE);
 	if (!cb->data)
 		ok = false;
 	else if (!(atomic_load(&cb->have) >> page & 1))
@@ -99,7 +99,7 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 
 /* ------------------------------------------------------------------ spaces */
 
-/* offsets count up from 0 (low size), and down from the window's end (high size) */
+/* offsets count up from 0 (low size), and down from the window's end (high size), which is also what negative ones mean */
 bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size, uint64_t *va)
 {
 	const struct run *r = w->t->run;
@@ -107,6 +107,8 @@ bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, uns
 	uint32_t off = offset % WINDOW_SIZE, at;
 	uint64_t warp = (uint64_t)c->slot * r->warps_per_cta + w->id;
 
+	if (offset >= WINDOW_SIZE && offset < 0u - WINDOW_SIZE)
+		return false;
 	if (off < r->local_low && size <= r->local_low - off)
 		at = off;
 	else if (off >= WINDOW_SIZE - r->local_high && size <= WINDOW_SIZE - off)

@@ -96,10 +96,11 @@ enum step texture_header(struct warp *w, uint32_t index, struct texture *t)
 	t->levels = bits(h[5], 31, 28) + 1;
 	t->height = t->height ? t->height : 1;
 	t->depth = t->depth ? t->depth : 1;
-	t->first_level = t->last_level = 0;
+	t->first_level = t->last_level = t->multisample = 0;
 	if (bits(h[4], 31, 31)) {
 		t->first_level = bits(h[7], 3, 0);
 		t->last_level = bits(h[7], 7, 4);
+		t->multisample = bits(h[7], 15, 12);
 	}
 	if (t->last_level >= t->levels)
 		t->last_level = t->levels - 1;
@@ -121,9 +122,11 @@ enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s)
 		s->wrap[i] = bits(h[0], 2 + 3 * i, 3 * i);
 	s->compare = bits(h[0], 9, 9);
 	s->compare_func = bits(h[0], 12, 10);
+	s->srgb = bits(h[0], 13, 13);
 	s->mag = bits(h[1], 1, 0);
 	s->min = bits(h[1], 5, 4);
 	s->mip = bits(h[1], 7, 6);
+	s->seamless = bits(h[1], 9, 9);
 	s->bias = (float)((int32_t)(bits(h[1], 24, 12) << 19) >> 19) / 256;
 	s->force_unnormalized = bits(h[1], 25, 25);
 	s->min_lod = (float)bits(h[2], 11, 0) / 256;
@@ -235,6 +238,30 @@ static uint32_t component(const struct texture *t, unsigned int i, uint32_t raw)
 		if (t->srgb && i < 3 && n == 8)
 			v = v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);
 		return float_to_bits(v);
+	}
+}
+
+unsigned int texture_dims(const struct texture *t)
+{
+	switch (t->target) {
+	case TIC_1D: case TIC_1D_ARRAY: case TIC_1D_BUFFER:
+		return 1;
+	case TIC_3D:
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+uint32_t texture_layers(const struct texture *t)
+{
+	switch (t->target) {
+	case TIC_1D_ARRAY: case TIC_2D_ARRAY:
+		return t->depth;
+	case TIC_CUBE: case TIC_CUBE_ARRAY:
+		return t->depth * CUBE_FACES;
+	default:
+		return 1;
 	}
 }
 

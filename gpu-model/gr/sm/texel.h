@@ -16,13 +16,14 @@ struct texture {
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;
 	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
-	uint32_t pitch, width, height, depth;	/* depth: of layers for arrays and cubes */
+	uint32_t pitch, width, height, depth;	/* depth of arrays: layers; of cubes and arrays of them: cubes */
 	unsigned int first_level, last_level, levels;
+	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
 };
 
 struct sampler {
 	uint8_t wrap[3];
-	bool compare, force_unnormalized;
+	bool compare, force_unnormalized, srgb, seamless;
 	unsigned int compare_func, mag, min, mip;
 	float bias, min_lod, max_lod;
 	uint32_t border[4];
@@ -39,6 +40,11 @@ enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
 /* @x, @y, @z inside the level; @layer inside the array */
 enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x, uint32_t y, uint32_t z,
 		      uint32_t layer, struct texel *out);
+#define CUBE_FACES	6u
+/* how many coordinates a place of it has; cubes: of a face */
+unsigned int texture_dims(const struct texture *t);
+/* planes that follow one another in memory, at least 1 */
+uint32_t texture_layers(const struct texture *t);
 bool texture_is_integer(const struct texture *t);
 uint32_t level_size(uint32_t size, unsigned int level);
 /* where the swizzle takes component @i from */

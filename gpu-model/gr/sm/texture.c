@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texture instructions, lane by lane. The words of a request are, in order: handle (.B), array index (an integer), the
- * coordinates, level or bias, offsets, reference value (Mesa nv50_ir_lowering_nvc0.cpp; what ptxas emits); the first
- * four are in the first source's registers, the rest in the second's.
+ * Texture instructions: what the words of a request mean, lane by lane. In order: handle (.B), array index (an integer), the
+ * coordinates, level or bias, offsets, reference value, the first four in the first source's registers, the rest in the
+ * second's. TXD has its derivatives after the coordinates, and its offsets in the upper half of the array index. (Mesa
+ * nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
  *
- * Filtering is point or linear as the sampler says; weights have 8 bits of fraction (CUDA C programming guide, "Linear
- * filtering"). Between levels as the mip filter says. Implicit derivatives are taken as zero: compute programs have no
- * quads, so .AUTO samples the base level. Anisotropic filtering is not modelled: its samples are linear ones.
+ * Derivatives: what a compute program asks for without a level is the base level (PTX ISA, "tex"). With .NDV, which ptxas
+ * puts where SAM has made whole quads active, the four threads of a quad say by their coordinates how far apart they are.
+ *
+ * Not modelled: multisampled textures, TXA, and queries but for sizes and type: ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>
 
-#include "texel.h"
+#include "sample.h"
 
-#define FILTER_LINEAR	2
-#define MIP_NEAREST	2
-#define MIP_LINEAR	3
-
-struct request {
-	struct texture t;
-	struct sampler s;
-	float p[3];			/* coordinates */
-	uint32_t layer;
-	float lod;
-	float ref;
-	int off[3];
-	unsigned int dims;
-	bool integer_coords;
-	int ip[3];
-};
+#define HANDLE_HEADER		0xfffffu
+#define HANDLE_SAMPLER_SHIFT	20
 
 static float as_float(uint32_t v)
 {
@@ -38,20 +26,21 @@ static float as_float(uint32_t v)
 	return f;
 }
 
-static uint32_t as_bits(float f)
-{
-	uint32_t v;
-
-	memcpy(&v, &f, 4);
-	return v;
-}
-
 /* ------------------------------------------------------------------ the words */
+
+/* headers that a lane of this instruction had already; mostly all lanes have the same */
+struct opened {
+	bool header, sampler;
+	uint32_t handle;
+	struct texture t;
+	struct sampler s;
+};
 
 struct words {
 	const struct warp *w;
 	const struct uop *u;
 	unsigned int lane, next;
+	struct opened *had;
 };
 
 static uint32_t take(struct words *a)
@@ -81,283 +70,213 @@ static bool handle_of(struct warp *w, const struct uop *u, struct words *a, uint
 	return const_read(w, w->t->run->grid->texture_cbuf, u->in->tex.id * 4u, handle, 4, WARP_INVALID_CONST_ADDR);
 }
 
-static int signed_nibble(uint32_t v, unsigned int i)
+static int signed_field(uint32_t v, unsigned int low, unsigned int bits)
 {
-	return (int32_t)(v >> (4 * i) << 28) >> 28;
+	return (int32_t)(v >> low << (32 - bits)) >> (32 - bits);
+}
+
+static bool open_sampler(struct warp *w, uint32_t handle, struct opened *had)
+{
+	uint32_t index = w->t->run->q->sampler_index ? handle & HANDLE_HEADER : handle >> HANDLE_SAMPLER_SHIFT;
+
+	if (!had->sampler && sampler_header(w, index, &had->s) != STEP_NEXT)
+		return false;
+	had->sampler = true;
+	return true;
 }
 
 /* handle and headers; false when the warp was stopped */
 static bool open_texture(struct warp *w, const struct uop *u, struct words *a, struct request *q, bool sampler)
 {
+	struct opened *had = a->had;
 	uint32_t handle;
 
 	memset(q, 0, sizeof(*q));
 	if (!handle_of(w, u, a, &handle))
 		return false;
-	if (texture_header(w, handle & 0xfffff, &q->t) != STEP_NEXT)
+	if (!had->header || had->handle != handle) {
+		*had = (struct opened){ .handle = handle };
+		if (texture_header(w, handle & HANDLE_HEADER, &had->t) != STEP_NEXT)
+			return false;
+		had->header = true;
+	}
+	if (had->t.multisample && u->in->op != SM_TXQ) {
+		warp_trap(w, WARP_ILLEGAL_PARAM);
 		return false;
-	return !sampler || sampler_header(w, handle >> 20, &q->s) == STEP_NEXT;
+	}
+	q->t = had->t;
+	if (!sampler)
+		return true;
+	if (!open_sampler(w, handle, had))
+		return false;
+	q->s = had->s;
+	q->t.srgb &= q->s.srgb;
+	return true;
 }
 
+/* array index and coordinates; those that the texture does not have don't count */
 static void take_place(const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_tex *t = &u->in->tex;
-	unsigned int dim = t->dim & 7;
+	bool upper = u->in->op == SM_TXD && t->aoffi;
+	unsigned int dim = t->dim & 7, n = coordinates(dim), has = texture_dims(&q->t);
+	uint32_t index = dim & 1 || upper ? take(a) : 0, layers = dim == SM_TEX_ARRAY_CUBE ? q->t.depth : texture_layers(&q->t);
 
-	q->dims = coordinates(dim);
-	if (dim & 1) {
-		uint32_t layers = dim == SM_TEX_ARRAY_CUBE ? q->t.depth / 6 : q->t.depth, n = take(a) & 0xffff;
-
-		q->layer = layers && n >= layers ? layers - 1 : n;
-	}
-	for (unsigned int i = 0; i < q->dims; i++) {
+	for (unsigned int d = 0; upper && d < 3; d++)
+		q->off[d] = signed_field(index, 16 + 4 * d, 4);
+	if (dim & 1)
+		q->layer = (index & 0xffff) >= layers ? layers - 1 : index & 0xffff;
+	if (dim == SM_TEX_ARRAY_CUBE)
+		q->layer *= CUBE_FACES;
+	for (unsigned int i = 0; i < n; i++) {
 		uint32_t v = take(a);
 
 		q->p[i] = as_float(v);
 		q->ip[i] = (int)v;
 	}
+	q->dims = (dim & 6) == SM_TEX_CUBE ? 3 : n < has ? n : has;
 }
-
-/* ------------------------------------------------------------------ wrapping */
-
-/* index into a dimension of @n texels; false: the border */
-static bool wrap(unsigned int mode, int i, uint32_t n, uint32_t *out)
-{
-	int64_t v = i, size = n;
-
-	switch (mode) {
-	case WRAP_REPEAT:
-		v %= size;
-		*out = v < 0 ? v + size : v;
-		return true;
-	case WRAP_MIRROR:
-		v %= 2 * size;
-		v = v < 0 ? v + 2 * size : v;
-		*out = v < size ? v : 2 * size - 1 - v;
-		return true;
-	case WRAP_BORDER:
-		break;
-	case WRAP_MIRROR_EDGE: case WRAP_MIRROR_OGL:
-		v = v < 0 ? -1 - v : v;
-		*out = v < size ? v : size - 1;
-		return true;
-	case WRAP_MIRROR_BORDER:
-		v = v < 0 ? -1 - v : v;
-		break;
-	default:
-		*out = v < 0 ? 0 : v < size ? v : size - 1;
-		return true;
-	}
-	*out = v < 0 ? 0 : v < size ? v : size - 1;
-	return v >= 0 && v < size;
-}
-
-static enum step texel_at(struct warp *w, const struct request *q, unsigned int level, const int *i, struct texel *out)
-{
-	const uint32_t size[3] = { level_size(q->t.width, level), level_size(q->t.height, level),
-				   q->t.target == TIC_3D ? level_size(q->t.depth, level) : 1 };
-	uint32_t at[3] = { 0 };
-	bool inside = true;
-
-	for (unsigned int d = 0; d < q->dims; d++)
-		inside &= wrap(q->s.wrap[d], i[d], size[d], &at[d]);
-	if (!inside) {
-		memcpy(out->c, q->s.border, sizeof(out->c));
-		return STEP_NEXT;
-	}
-	return texel_fetch(w, &q->t, level, at[0], at[1], at[2], q->layer, out);
-}
-
-/* ------------------------------------------------------------------ filtering */
-
-static int floor_int(float v)
-{
-	v = floorf(v);
-	return v < -1e9f ? -1000000000 : v > 1e9f ? 1000000000 : v != v ? 0 : (int)v;
-}
-
-static uint32_t compared(const struct request *q, uint32_t texel)
-{
-	float t = as_float(texel), r = q->ref;
-	static const uint8_t truth[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };	/* bit 0 less, 1 equal, 2 greater */
-	unsigned int is = r < t ? 1 : r == t ? 2 : 4;
-
-	return truth[q->s.compare_func & 7] & is ? as_bits(1) : 0;
-}
-
-static enum step sample_level(struct warp *w, const struct request *q, unsigned int level, bool linear, bool shadow,
-			      float *out, uint32_t *raw)
-{
-	const uint32_t size[3] = { level_size(q->t.width, level), level_size(q->t.height, level),
-				   level_size(q->t.depth, level) };
-	bool scale = q->t.normalized && !q->s.force_unnormalized;
-	int base[3] = { 0 };
-	float part[3] = { 0 };
-	struct texel v;
-	enum step s;
-
-	for (unsigned int d = 0; d < q->dims; d++) {
-		float x = (scale ? q->p[d] * (float)size[d] : q->p[d]) - (linear ? 0.5f : 0);
-
-		base[d] = floor_int(x);
-		part[d] = linear ? floorf((x - floorf(x)) * 256 + 0.5f) / 256 : 0;
-		base[d] += q->off[d];
-	}
-	memset(out, 0, 4 * sizeof(*out));
-	for (unsigned int corner = 0; corner < (linear ? 1u << q->dims : 1u); corner++) {
-		int i[3];
-		float weight = 1;
-
-		for (unsigned int d = 0; d < 3; d++) {
-			bool far = corner >> d & 1;
-
-			i[d] = base[d] + far;
-			weight *= d >= q->dims ? 1 : far ? part[d] : 1 - part[d];
-		}
-		if (weight == 0)
-			continue;
-		s = texel_at(w, q, level, i, &v);
-		if (s != STEP_NEXT)
-			return s;
-		if (shadow)
-			v.c[0] = compared(q, v.c[0]);
-		memcpy(raw, v.c, sizeof(v.c));
-		for (unsigned int c = 0; c < 4; c++)
-			out[c] = weight == 1 ? as_float(v.c[c]) : out[c] + weight * as_float(v.c[c]);
-	}
-	return STEP_NEXT;
-}
-
-/* the level (or two) and the filter that a level of detail asks for */
-static enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out)
-{
-	float lod = q->lod + q->s.bias, a[4], b[4], f, top;
-	bool integer = texture_is_integer(&q->t), linear;
-	unsigned int level = q->t.first_level;
-	enum step s;
-
-	lod = lod < q->s.min_lod ? q->s.min_lod : lod > q->s.max_lod ? q->s.max_lod : lod;
-	linear = (lod > 0 ? q->s.min : q->s.mag) == FILTER_LINEAR && !integer;
-	top = (float)(q->t.last_level - q->t.first_level);
-	lod = !(lod > 0) ? 0 : lod > top ? top : lod;
-	if (q->s.mip == MIP_NEAREST)
-		level += (unsigned int)floor_int(lod + 0.5f);
-	else if (q->s.mip == MIP_LINEAR)
-		level += (unsigned int)floor_int(lod);
-	s = sample_level(w, q, level, linear, shadow, a, out->c);
-	if (s != STEP_NEXT || integer)
-		return s;
-	f = q->s.mip == MIP_LINEAR ? floorf((lod - floorf(lod)) * 256 + 0.5f) / 256 : 0;
-	if (f > 0 && level < q->t.last_level) {
-		struct texel unused;
-
-		s = sample_level(w, q, level + 1, linear, shadow, b, unused.c);
-		for (unsigned int c = 0; c < 4; c++)
-			a[c] = a[c] * (1 - f) + b[c] * f;
-	}
-	for (unsigned int c = 0; c < 4; c++)
-		out->c[c] = as_bits(a[c]);
-	return s;
-}
-
-/* a direction to a face and a place on it; faces in the order +x -x +y -y +z -z */
-static void cube_face(struct request *q)
-{
-	float x = q->p[0], y = q->p[1], z = q->p[2], ax = fabsf(x), ay = fabsf(y), az = fabsf(z), u, v, major;
-	unsigned int face;
-
-	if (ax >= ay && ax >= az) {
-		face = x < 0;
-		major = ax;
-		u = x < 0 ? z : -z;
-		v = -y;
-	} else if (ay >= az) {
-		face = 2 + (y < 0);
-		major = ay;
-		u = x;
-		v = y < 0 ? -z : z;
-	} else {
-		face = 4 + (z < 0);
-		major = az;
-		u = z < 0 ? -x : x;
-		v = -y;
-	}
-	q->p[0] = (u / major + 1) / 2;
-	q->p[1] = (v / major + 1) / 2;
-	q->dims = 2;
-	q->layer = q->layer * 6 + face;
-	q->s.wrap[0] = q->s.wrap[1] = WRAP_EDGE;
-}
-
-static void put_texel(struct warp *w, const struct uop *u, unsigned int l, const struct request *q, const struct texel *v)
-{
-	unsigned int n = 0;
-
-	for (unsigned int c = 0; c < 4; c++) {
-		if (u->in->tex.mask >> c & 1 && u->dst[0] != SLOT_DUMP)
-			w->r[u->dst[0] + n++][l] = texel_source(&q->t, v, c);
-	}
-}
-
-/* ------------------------------------------------------------------ instructions */
 
 static void take_offsets(const struct uop *u, struct words *a, struct request *q)
 {
 	uint32_t v;
 
-	if (!u->in->tex.aoffi)
+	if (!u->in->tex.aoffi || u->in->op == SM_TXD)
 		return;
 	v = take(a);
 	for (unsigned int d = 0; d < 3; d++)
-		q->off[d] = signed_nibble(v, d);
+		q->off[d] = signed_field(v, 4 * d, 4);
 }
 
-static enum step one_tex(struct warp *w, const struct uop *u, unsigned int l)
+/* ------------------------------------------------------------------ derivatives */
+
+/* of the quad that lane @l is in, between its own column (row) and the other one */
+static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l, const struct request *q, struct gradient *g)
+{
+	float p[4][3] = { { 0 } };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct words a = { w, u, (l & ~3u) + i, 0, NULL };
+		struct request other = { .t = q->t };
+
+		a.next = u->in->tex.bindless;
+		take_place(u, &a, &other);
+		if (q->cube)
+			cube_place(q->face, other.p, p[i]);
+		else
+			memcpy(p[i], other.p, sizeof(other.p));
+	}
+	for (unsigned int d = 0; d < q->dims; d++) {
+		g->dx[d] = p[(l & 3) | 1][d] - p[l & 2][d];
+		g->dy[d] = p[(l & 3) | 2][d] - p[l & 1][d];
+	}
+}
+
+static void take_gradient(const struct uop *u, struct words *a, struct request *q, struct gradient *g)
+{
+	for (unsigned int d = 0; d < coordinates(u->in->tex.dim); d++) {
+		g->dx[d] = as_float(take(a));
+		g->dy[d] = as_float(take(a));
+	}
+}
+
+/* a cube's come as those of its direction */
+static void project_gradient(const struct request *q, const float *direction, struct gradient *g)
+{
+	float dx[3], dy[3];
+
+	for (unsigned int d = 0; d < 3; d++) {
+		dx[d] = direction[d] + g->dx[d];
+		dy[d] = direction[d] + g->dy[d];
+	}
+	cube_place(q->face, dx, g->dx);
+	cube_place(q->face, dy, g->dy);
+	for (unsigned int d = 0; d < 2; d++) {
+		g->dx[d] -= q->p[d];
+		g->dy[d] -= q->p[d];
+	}
+}
+
+/* ------------------------------------------------------------------ instructions */
+
+static void swizzled(const struct request *q, const struct texel *v, struct texel *out)
+{
+	for (unsigned int c = 0; c < 4; c++)
+		out->c[c] = texel_source(&q->t, v, c);
+}
+
+/* coordinates and what decides about the level; false when the warp was stopped */
+static bool open_sample(struct warp *w, const struct uop *u, struct words *a, struct request *q)
 {
 	const struct sm_insn *in = u->in;
-	struct words a = { w, u, l, 0 };
+	struct gradient g = { { 0 }, { 0 } };
+	float direction[3];
+
+	if (!open_texture(w, u, a, q, true))
+		return false;
+	take_place(u, a, q);
+	memcpy(direction, q->p, sizeof(direction));
+	if ((in->tex.dim & 6) == SM_TEX_CUBE)
+		cube_face(q);
+	if (in->op == SM_TXD) {
+		take_gradient(u, a, q, &g);
+		if (q->cube)
+			project_gradient(q, direction, &g);
+		q->lod = gradient_lod(q, &g);
+	} else if (in->tex.ndv && (in->tex.lod == SM_LOD_AUTO || in->tex.lod == SM_LOD_LB || in->tex.lod == SM_LOD_LBA)) {
+		quad_gradient(w, u, a->lane, q, &g);
+		q->lod = gradient_lod(q, &g);
+	}
+	return true;
+}
+
+static enum step one_tex(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
+{
+	const struct sm_insn *in = u->in;
 	struct request q;
 	struct texel v;
 	enum step s;
 
-	if (!open_texture(w, u, &a, &q, true))
+	if (!open_sample(w, u, a, &q))
 		return STEP_STOP;
-	take_place(u, &a, &q);
-	if (in->op == SM_TXD)
-		a.next += 2 * q.dims;		/* derivatives: see the top of the file */
-	if (in->tex.lod == SM_LOD_LL || in->tex.lod == SM_LOD_LB || in->tex.lod == SM_LOD_LBA || in->tex.lod == SM_LOD_LLA)
-		q.lod = as_float(take(&a));
-	take_offsets(u, &a, &q);
+	if (in->tex.lod == SM_LOD_LL || in->tex.lod == SM_LOD_LLA)
+		q.lod = as_float(take(a));
+	else if (in->tex.lod == SM_LOD_LB || in->tex.lod == SM_LOD_LBA)
+		q.lod += as_float(take(a));
+	take_offsets(u, a, &q);
 	if (in->tex.shadow)
-		q.ref = as_float(take(&a));
-	if ((in->tex.dim & 6) == SM_TEX_CUBE)
-		cube_face(&q);
+		q.ref = as_float(take(a));
 	s = sample(w, &q, in->tex.shadow && q.s.compare, &v);
 	if (s == STEP_NEXT)
-		put_texel(w, u, l, &q, &v);
+		swizzled(&q, &v, out);
 	return s;
 }
 
-/* TLD: integer coordinates, no sampler; a texel outside is zero */
-static enum step one_tld(struct warp *w, const struct uop *u, unsigned int l)
+/* TLD: integer coordinates, no sampler; a texel outside is zero, so is one of a level outside unless .CL brings it in */
+static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
-	struct words a = { w, u, l, 0 };
 	struct texel v = { { 0 } };
 	struct request q;
-	unsigned int level;
-	bool inside = true;
+	unsigned int level = 0, top;
+	bool inside;
 	uint32_t size[3];
 
-	if (!open_texture(w, u, &a, &q, false))
+	if (!open_texture(w, u, a, &q, false))
 		return STEP_STOP;
-	take_place(u, &a, &q);
-	level = q.t.first_level + (u->in->tex.lod == SM_LOD_LL ? take(&a) : 0);
-	take_offsets(u, &a, &q);
-	if (level > q.t.last_level)
-		level = q.t.last_level;
-	size[0] = level_size(q.t.width, level);
-	size[1] = level_size(q.t.height, level);
-	size[2] = q.t.target == TIC_3D ? level_size(q.t.depth, level) : 1;
+	take_place(u, a, &q);
+	if (u->in->tex.lod == SM_LOD_LL)
+		level = take(a);
+	take_offsets(u, a, &q);
+	top = q.t.last_level - q.t.first_level;
+	inside = level <= top;
+	if (u->in->tex.clamp && !inside) {
+		level = (int32_t)level < 0 ? 0 : top;
+		inside = true;
+	}
+	level += q.t.first_level;
+	size[0] = level_size(q.t.width, inside ? level : 0);
+	size[1] = level_size(q.t.height, inside ? level : 0);
+	size[2] = q.t.target == TIC_3D ? level_size(q.t.depth, inside ? level : 0) : 1;
 	for (unsigned int d = 0; d < q.dims; d++) {
 		q.ip[d] += q.off[d];
 		inside &= q.ip[d] >= 0 && (uint32_t)q.ip[d] < size[d];
@@ -365,114 +284,140 @@ static enum step one_tld(struct warp *w, const struct uop *u, unsigned int l)
 	if (inside && texel_fetch(w, &q.t, level, q.ip[0], q.dims > 1 ? q.ip[1] : 0, q.dims > 2 ? q.ip[2] : 0, q.layer,
 				  &v) != STEP_NEXT)
 		return STEP_STOP;
-	put_texel(w, u, l, &q, &v);
+	swizzled(&q, &v, out);
 	return STEP_NEXT;
 }
 
-/* one component of the four texels that linear filtering would mix, counter-clockwise from the lower left */
-static enum step one_tld4(struct warp *w, const struct uop *u, unsigned int l)
+/*
+ * One component of the four texels that linear filtering would mix, counter-clockwise from the lower left. An offset moves
+ * them all; with .PTP each has one of its own, from the upper left one, and they take two words. 6 bits each, in bytes.
+ */
+static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
-	static const int8_t corner[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
-	const struct sm_insn *in = u->in;
-	struct words a = { w, u, l, 0 };
-	struct texel v, out;
+	static const int corner[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
+	const struct sm_tex *t = &u->in->tex;
 	struct request q;
-	int base[3] = { 0 }, i[3] = { 0 };
-	unsigned int n = 0, level;
-	bool scale;
+	int off[4][2];
 
-	if (!open_texture(w, u, &a, &q, true))
+	if (!open_texture(w, u, a, &q, true))
 		return STEP_STOP;
-	take_place(u, &a, &q);
-	take_offsets(u, &a, &q);
-	if (in->tex.ptp)
-		return warp_trap(w, WARP_ILLEGAL_PARAM);
-	if (in->tex.shadow)
-		q.ref = as_float(take(&a));
-	if ((in->tex.dim & 6) == SM_TEX_CUBE)
+	take_place(u, a, &q);
+	memcpy(off, corner, sizeof(off));
+	if (t->ptp || t->aoffi) {
+		uint32_t v[2] = { take(a), 0 };
+
+		v[1] = t->ptp ? take(a) : v[0];
+		for (unsigned int c = 0; c < 4; c++) {
+			for (unsigned int d = 0; d < 2; d++) {
+				unsigned int low = t->ptp ? 16 * (c & 1) + 8 * d : 8 * d;
+
+				off[c][d] = (t->ptp ? 0 : off[c][d]) + signed_field(v[t->ptp ? c / 2 : 0], low, 6);
+			}
+		}
+	}
+	if (t->shadow)
+		q.ref = as_float(take(a));
+	if ((t->dim & 6) == SM_TEX_CUBE)
 		cube_face(&q);
-	level = q.t.first_level;
-	scale = q.t.normalized && !q.s.force_unnormalized;
-	for (unsigned int d = 0; d < 2; d++)
-		base[d] = floor_int((scale ? q.p[d] * (float)level_size(d ? q.t.height : q.t.width, level) : q.p[d]) -
-				    0.5f) + q.off[d];
-	for (unsigned int c = 0; c < 4; c++) {
-		i[0] = base[0] + corner[c][0];
-		i[1] = base[1] + corner[c][1];
-		if (texel_at(w, &q, level, i, &v) != STEP_NEXT)
-			return STEP_STOP;
-		out.c[c] = in->tex.shadow ? compared(&q, v.c[0]) : texel_source(&q.t, &v, in->tex.component);
-	}
-	for (unsigned int c = 0; c < 4; c++) {
-		if (in->tex.mask >> c & 1 && u->dst[0] != SLOT_DUMP)
-			w->r[u->dst[0] + n++][l] = out.c[c];
-	}
-	return STEP_NEXT;
+	return sample_gather(w, &q, off, t->component, t->shadow && q.s.compare, out->c);
 }
 
 #define QUERY_DIMENSION	1
 #define QUERY_TYPE	2
 
-static enum step one_txq(struct warp *w, const struct uop *u, unsigned int l)
+static enum step one_txq(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
-	struct words a = { w, u, l, 0 };
-	struct texel out = { { 0 } };
 	struct request q;
-	unsigned int level, n = 0;
+	unsigned int level;
 
-	if (!open_texture(w, u, &a, &q, false))
+	if (!open_texture(w, u, a, &q, false))
 		return STEP_STOP;
-	if (u->in->tex.dim == QUERY_DIMENSION) {
-		level = take(&a);
-		level = level > 15 ? 15 : level;
-		out.c[0] = level_size(q.t.width, level);
-		out.c[1] = level_size(q.t.height, level);
-		out.c[2] = q.t.target == TIC_3D ? level_size(q.t.depth, level) : q.t.depth;
-		out.c[3] = q.t.last_level - q.t.first_level + 1;
-	} else if (u->in->tex.dim == QUERY_TYPE) {
-		out.c[0] = q.t.target;
-	} else {
+	*out = (struct texel){ { 0 } };
+	switch (u->in->tex.dim) {
+	case QUERY_DIMENSION:
+		level = take(a);
+		level = q.t.first_level + (level > 15 ? 15 : level);
+		out->c[0] = level_size(q.t.width, level);
+		out->c[1] = level_size(q.t.height, level);
+		out->c[2] = q.t.target == TIC_3D ? level_size(q.t.depth, level) : q.t.depth;
+		out->c[3] = q.t.last_level - q.t.first_level + 1;
+		return STEP_NEXT;
+	case QUERY_TYPE:
+		out->c[0] = q.t.target;
+		return STEP_NEXT;
+	default:
 		return warp_trap(w, WARP_ILLEGAL_PARAM);
 	}
-	for (unsigned int c = 0; c < 4; c++) {
-		if (u->in->tex.mask >> c & 1 && u->dst[0] != SLOT_DUMP)
-			w->r[u->dst[0] + n++][l] = out.c[c];
-	}
+}
+
+/* TMML: the level of detail, signed, and where it leads, both with 8 bits of fraction (Mesa nv50_ir handles them so) */
+static enum step one_tmml(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
+{
+	struct request q;
+	float lod, top;
+
+	if (!open_sample(w, u, a, &q))
+		return STEP_STOP;
+	lod = sampler_lod(&q, q.lod);
+	top = (float)(q.t.last_level - q.t.first_level);
+	lod = !(lod > 0) || q.s.mip == 1 ? 0 : lod > top ? top : lod;
+	*out = (struct texel){ { 0, (uint32_t)(lod * 256) & 0xffff } };
+	q.lod = q.lod < -128 ? -128 : q.lod > 127 ? 127 : q.lod;
+	out->c[0] = (uint32_t)(int32_t)floorf(q.lod * 256) & 0xffff;
 	return STEP_NEXT;
 }
 
+static enum step one(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
+{
+	switch (u->in->op) {
+	case SM_TLD:
+		return one_tld(w, u, a, out);
+	case SM_TLD4:
+		return one_tld4(w, u, a, out);
+	case SM_TXQ:
+		return one_txq(w, u, a, out);
+	case SM_TMML:
+		return one_tmml(w, u, a, out);
+	default:
+		return one_tex(w, u, a, out);
+	}
+}
+
+/* nothing is written before every lane has read: they look at each other's coordinates */
 static enum step op_texture(struct warp *w, const struct uop *u, uint32_t m)
 {
 	struct mmu_client *l1 = w->t->l1;
 	enum step s = STEP_NEXT;
+	struct texel v[LANES];
+	struct opened had;
 
+	had.header = false;
 	w->t->l1 = w->t->tex;		/* faults are the texture unit's */
 	EACH_LANE(l, m) {
-		switch (u->in->op) {
-		case SM_TLD:
-			s = one_tld(w, u, l);
-			break;
-		case SM_TLD4:
-			s = one_tld4(w, u, l);
-			break;
-		case SM_TXQ:
-			s = one_txq(w, u, l);
-			break;
-		default:
-			s = one_tex(w, u, l);
-			break;
-		}
+		struct words a = { w, u, l, 0, &had };
+
+		s = one(w, u, &a, &v[l]);
 		if (s != STEP_NEXT)
 			break;
 	}
 	w->t->l1 = l1;
+	if (s != STEP_NEXT || u->dst[0] == SLOT_DUMP)
+		return s;
+	EACH_LANE(l, m) {
+		unsigned int slot = u->dst[0];
+
+		for (unsigned int c = 0; c < 4; c++) {
+			if (u->in->tex.mask >> c & 1)
+				w->r[slot++][l] = v[l].c[c];
+		}
+	}
 	return s;
 }
 
 op_fn texture_op(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_TEX: case SM_TLD: case SM_TLD4: case SM_TXD: case SM_TXQ:
+	case SM_TEX: case SM_TLD: case SM_TLD4: case SM_TXD: case SM_TXQ: case SM_TMML:
 		return op_texture;
 	default:
 		return NULL;

@@ -15,7 +15,7 @@ static uint64_t sm_clock(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (ts.tv_sec * 1000000000ull + ts.tv_nsec) / 1000 * SM_CLOCK_KHZ / 1000;
+	return ts.tv_sec * 1000ull * SM_CLOCK_KHZ + ts.tv_nsec * (uint64_t)SM_CLOCK_KHZ / 1000000;
 }
 
 static uint32_t tid_part(const struct warp *w, unsigned int lane, unsigned int axis)
@@ -235,17 +235,22 @@ static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 	return barrier_arrive(w, nr, count, in->sub != SM_BAR_ARV) ? STEP_NEXT : STEP_WAIT;
 }
 
-/* how many threads have arrived, or what this warp's last BAR.RED gave; there is no other state of warps to read */
+/*
+ * How many threads have arrived, or what this warp's last BAR.RED gave. What .WARP gives (and R2B takes) is for programs that
+ * save and restore warps; no source describes it.
+ */
 static enum step op_b2r(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
-	uint32_t v = 0;
+	uint32_t v;
 	lanes d;
 
 	if (in->sub == B2R_RESULT)
 		v = w->red_value;
-	else if (in->sub == B2R_COUNT)
-		v = w->cta->barrier[in->src[0].imm % NR_BARRIER].arrived;
+	else if (in->sub == B2R_COUNT && in->src[0].imm < NR_BARRIER)
+		v = w->cta->barrier[in->src[0].imm].arrived;
+	else
+		return warp_trap(w, WARP_ILLEGAL_PARAM);
 	for (unsigned int l = 0; l < LANES; l++)
 		d[l] = v;
 	put(w, u->dst[0], d, m);
@@ -260,8 +265,8 @@ static enum step op_membar(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* texture results are there when the instruction is done */
-static enum step op_texdepbar(struct warp *w, const struct uop *u, uint32_t m)
+/* texture results are there when the instruction is done, so waiting for them and their phases are nothing */
+static enum step op_texture_order(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return STEP_NEXT;
 }
@@ -276,7 +281,8 @@ op_fn warpop_op(const struct sm_insn *in)
 	case SM_BAR:	return op_bar;
 	case SM_B2R:	return op_b2r;
 	case SM_MEMBAR:	return op_membar;
-	case SM_TEXDEPBAR: return op_texdepbar;
+	case SM_TEXDEPBAR: case SM_STP:
+		return op_texture_order;
 	default:	return NULL;
 	}
 }

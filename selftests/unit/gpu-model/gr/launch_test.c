@@ -164,7 +164,7 @@ static void nops_before_the_exit_are_empty_too(void **state)
 }
 
 /* gf100_gr_intr down to gf100_gr_trap_mp, at SM 0 */
-static void acknowledge_sm_trap(struct world *w)
+static void acknowledge_sm_trap(struct world *w, uint32_t warp_error, uint32_t global_error)
 {
 	struct fake *f = w->f;
 
@@ -174,7 +174,8 @@ static void acknowledge_sm_trap(struct world *w)
 	assert_int_equal(rd32(f, 0x400118), 1);
 	assert_int_equal(rd32(f, 0x502c90), 1 << 16);
 	assert_int_equal(rd32(f, 0x504508), 2);
-	assert_int_equal(rd32(f, 0x504648) & 0xffff, 9);
+	assert_int_equal(rd32(f, 0x504648) & 0xffff, warp_error);
+	assert_int_equal(rd32(f, 0x504650), global_error);
 	wr32(f, 0x504648, 0);
 	wr32(f, 0x504650, rd32(f, 0x504650));
 	assert_int_equal(rd32(f, 0x504508), 0);
@@ -203,8 +204,61 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 			code(w, j, programs[i][j]);
 		assert_int_equal(launch(w, QMD), ENG_STALL);
 		assert_int_equal(sem(w, SEM0), 0);
-		acknowledge_sm_trap(w);
+		acknowledge_sm_trap(w, 9, 0);
 	}
+}
+
+#define OP(top, class)	((uint64_t)(top) << 54 | 7 << 18 | (class))	/* no predicate */
+#define ACCESS(top, type, reg, offset) \
+	(OP(top, 2) | (uint64_t)(type) << 51 | (uint64_t)(offset) << 23 | 255 << 10 | (reg) << 2)
+#define WORD	4
+#define PAIR	5
+
+/* what stops a warp, and the code that nouveau's gf100_mp_warp_error and gf100_mp_global_error have for it */
+static void errors_of_warps_have_their_codes(void **state)
+{
+	static const struct {
+		const char *what;
+		uint64_t insn;
+		uint32_t warp, global;
+	} errors[] = {
+		{ "CAL itself", OP(0x04c, 0) | 0xfffff8ull << 23, 0x01, 0 },
+		{ "RET without a call", 0x19000000001c003cull, 0x03, 0 },
+		{ "BRA to half a word", OP(0x048, 0) | 0xf << 2 | 4ull << 23, 0x05, 0 },
+		{ "LDS.64 R1", ACCESS(0x1e9, PAIR, 1, 0), 0x08, 0 },
+		{ "no such encoding", 0x3f, 0x09, 0 },
+		{ "R2B", OP(0x218, 2), 0x0b, 0 },
+		{ "MOV R0, c[0x5][0x140]", 0x64c03c00281c0002ull | 5ull << 39, 0x0c, 0 },
+		{ "MOV32I R200", 0x740000091a1fc002ull | 200 << 2, 0x0d, 0 },
+		{ "LDS behind shared memory", ACCESS(0x1e9, WORD, 0, 0x100), 0x0e, 0 },
+		{ "LDL behind local memory", ACCESS(0x1e8, WORD, 0, 0x100), 0x0e, 0 },
+		{ "STL below local memory", ACCESS(0x1ea, WORD, 0, 0xfffff0), 0x0e, 0 },
+		{ "LDS of half a word", ACCESS(0x1e9, WORD, 0, 2), 0x0f, 0 },
+		{ "ST.E.WT [0x7002]", 0xfc800038011ffc00ull, 0x0f, 0 },
+		{ "ATOM.E.ADD in the shared window", OP(0x1a0, 2) | 1ull << 51 | 0x40000ull << 31 | 255 << 10 | 255 << 2, 0x10, 0 },
+		{ "LDC R0, c[0x5][0x0]", ACCESS(0x1f2, WORD, 0, 0) | 5ull << 39, 0x12, 0 },
+		{ "BPT.TRAP", OP(0, 0) | 3 << 8, 0, 0x10 },
+		{ "BPT.PAUSE", OP(0, 0) | 2 << 8, 0, 0x20 },
+	};
+	struct world *w = *state;
+
+	method(w->f, &w->c, 1, M_SET_SHARED_MEMORY_WINDOW, 0x40000);
+	for (unsigned int i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		enum eng_ret ret;
+
+		code(w, 1, errors[i].insn);
+		code(w, 2, EXIT);
+		ret = launch(w, QMD);
+		if (ret != ENG_STALL || (rd32(w->f, 0x504648) & 0xffff) != errors[i].warp)
+			print_error("%s: warp error %x\n", errors[i].what, rd32(w->f, 0x504648));
+		assert_int_equal(ret, ENG_STALL);
+		assert_int_equal(sem(w, SEM0), 0);
+		acknowledge_sm_trap(w, errors[i].warp, errors[i].global);
+	}
+	/* the engine is fit for the next grid */
+	code(w, 1, EXIT);
+	assert_int_equal(launch(w, QMD), ENG_DONE);
+	assert_int_equal(sem(w, SEM0), 0x1234);
 }
 
 static void a_store_reaches_memory_before_the_release(void **state)
@@ -356,6 +410,25 @@ static void pacing_charges_every_warp_and_resumes(void **state)
 	assert_int_equal(atomic_load(&w->f->g.stats.gr_launches), 1);
 }
 
+static void a_grid_begins_where_its_qmd_says(void **state)
+{
+	struct world *w = *state;
+
+	/* CTA 1 of the second line of 4 by 2: three are left, of 2 warps */
+	qmd_set(w, QMD, 479, 448, 1);
+	qmd_set(w, QMD, 495, 480, 1);
+	w->f->g.gr->pacer.per_s = 1000000;
+	assert_int_equal(launch(w, QMD), ENG_DONE);
+	assert_int_equal(w->f->warps_charged, 6);
+	assert_int_equal(sem(w, SEM0), 0x1234);
+	/* behind its end: nothing is left to do */
+	vram32_set(w->f, PD + SEM0, 0);
+	qmd_set(w, QMD, 495, 480, 2);
+	assert_int_equal(launch(w, QMD), ENG_DONE);
+	assert_int_equal(w->f->warps_charged, 6);
+	assert_int_equal(sem(w, SEM0), 0x1234);
+}
+
 #define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -366,6 +439,7 @@ int main(void)
 		T(only_the_schedule_bit_launches),
 		T(nops_before_the_exit_are_empty_too),
 		T(illegal_words_stop_the_grid_and_release_nothing),
+		T(errors_of_warps_have_their_codes),
 		T(a_store_reaches_memory_before_the_release),
 		T(a_grid_without_ctas_is_done),
 		T(sked_names_what_is_wrong),
@@ -375,6 +449,7 @@ int main(void)
 		T(a_circle_of_grids_stops_and_goes_on_there),
 		T(render_enable_suppresses_launches),
 		T(pacing_charges_every_warp_and_resumes),
+		T(a_grid_begins_where_its_qmd_says),
 	};
 
 	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);

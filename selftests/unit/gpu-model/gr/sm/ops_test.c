@@ -626,6 +626,10 @@ static void vertex_instructions_have_no_place_here(void **state)
 	assert_int_equal(w->grid.trap.warp_esr, WARP_ILLEGAL_PARAM);
 }
 
+#include "ops_numbers.h"
+#include "ops_quads.h"
+#include "ops_refused.h"
+
 #define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -637,6 +641,14 @@ int main(void)
 		T(every_half_there_and_back), T(products_scaled_and_zeroed), T(loops_with_continue_and_break),
 		T(calls_nest_and_exits_are_final), T(the_stack_has_an_end), T(indexed_branches_group_their_lanes),
 		T(constants_by_index), T(odd_pairs_are_refused), T(vertex_instructions_have_no_place_here),
+		T(predicates_into_either_half), T(payloads_pass_through_doubles), T(the_first_of_several_payloads_wins),
+		T(shifts_of_pairs), T(video_results_fit_their_part),
+		T(integers_of_what_is_no_number),
+		T(flags_of_wide_conversions), T(moves_reach_the_named_threads_of_quads), T(swizzled_sums),
+		T(quads_become_whole_and_are_restored), T(leaving_a_whole_quad_goes_on_below), T(only_these_are_not_executed),
+		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits), T(shifts_that_are_refused),
+		T(barriers_that_are_refused), T(wide_constants_are_aligned), T(calls_that_count_have_a_limit),
+		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units), T(clocks_count_single_cycles),
 	};
 	int failed = 0;
 

@@ -349,6 +349,12 @@ static uint16_t to_half(float v)
 	return best | (signbit(v) ? 0x8000 : 0);
 }
 
+/* sign and upper bits of the payload stay, and it is quiet */
+static uint64_t narrowed_nan(uint64_t q)
+{
+	return (q >> 63 << 31) | 0x7fc00000 | (q >> 29 & 0x3fffff);
+}
+
 unsigned int oracle_convert(uint32_t a, double x, uint64_t *out)
 {
 	uint64_t q;
@@ -382,14 +388,14 @@ unsigned int oracle_convert(uint32_t a, double x, uint64_t *out)
 	OUT((uint32_t)to_int(rintf(v), 32, true, 0));
 	OUT(to_int(truncf(v), 64, true, 1ull << 63));
 	OUT(to_int(truncf(v), 64, false, 1ull << 63));
-	OUT((uint32_t)to_int(trunc(x), 32, true, 0));
-	OUT((uint32_t)to_int(trunc(x), 32, false, 0));
+	OUT((uint32_t)to_int(trunc(x), 32, true, 0x80000000));
+	OUT((uint32_t)to_int(trunc(x), 32, false, 0x80000000));
 	OUT(to_int(trunc(x), 64, true, 1ull << 63));
 	OUT(to_int(trunc(x), 64, false, 1ull << 63));
-	OUT((uint32_t)to_int(ceil(x), 32, true, 0));
-	OUT(f((float)x));
-	OUT(f(narrow(x, FE_TOWARDZERO)));
-	OUT(f(narrow(x, FE_UPWARD)));
+	OUT((uint32_t)to_int(ceil(x), 32, true, 0x80000000));
+	OUT(x != x ? narrowed_nan(q) : f((float)x));
+	OUT(x != x ? narrowed_nan(q) : f(narrow(x, FE_TOWARDZERO)));
+	OUT(x != x ? narrowed_nan(q) : f(narrow(x, FE_UPWARD)));
 	OUT(d((double)v));
 	OUT(to_half(v));
 	OUT(f(half((uint16_t)a)));

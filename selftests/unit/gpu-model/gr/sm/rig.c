@@ -10,6 +10,7 @@
 
 #define VA_BASE		0x200000000ull
 #define BIG_PAGE	(128u << 10)
+#define MAX_SECTIONS	1024
 
 /* ------------------------------------------------------------------ the rest of the chip */
 
@@ -86,6 +87,11 @@ uint64_t rig_alloc(struct rig *r, uint64_t size)
 void *rig_host(struct rig *r, uint64_t va)
 {
 	return r->g->vram + (va - VA_BASE);
+}
+
+void rig_map(struct rig *r, uint64_t va, uint64_t of)
+{
+	fake_map(r->f, r->vm, va, (of - VA_BASE) & ~4095ull, MEM_VRAM, 0, false);
 }
 
 void rig_unmap(struct rig *r, uint64_t va)
@@ -170,11 +176,11 @@ bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name, 
 	struct image im = { image, size, image, (const void *)((const uint8_t *)image + ((const Elf64_Ehdr *)image)->e_shoff),
 			    NULL };
 	const Elf64_Shdr *text, *s;
-	uint64_t bases[256] = { 0 };
+	uint64_t bases[MAX_SECTIONS] = { 0 };
 
 	im.names = (const char *)im.bytes + im.sh[im.eh->e_shstrndx].sh_offset;
 	text = section(&im, ".text.", name);
-	if (!text || im.eh->e_shnum > 256)
+	if (!text || im.eh->e_shnum > MAX_SECTIONS)
 		return false;
 	*k = (struct rig_kernel){ .regs = text->sh_info >> 24 };
 	k->code = load(r, &im, text);

@@ -31,6 +31,8 @@ void rig_destroy(struct rig *r);
 uint64_t rig_alloc(struct rig *r, uint64_t size);
 void *rig_host(struct rig *r, uint64_t va);
 void rig_unmap(struct rig *r, uint64_t va);
+/* @va shows the page of rig memory that @of is in, too */
+void rig_map(struct rig *r, uint64_t va, uint64_t of);
 
 struct rig_kernel {
 	uint64_t code;			/* address of its first word */

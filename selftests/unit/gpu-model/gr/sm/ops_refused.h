@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the chip refuses, with which error, and that nothing else is refused. Included by ops_test.c. */
+#ifndef KVGPU_SELFTESTS_SM_OPS_REFUSED_H
+#define KVGPU_SELFTESTS_SM_OPS_REFUSED_H
+
+static void expect_trap(struct world *w, struct sm_insn in, uint32_t esr)
+{
+	w->run.result = SM_DONE;
+	w->grid.trap.warp_esr = 0;
+	assert_int_equal(step(w, &in, 1), STEP_STOP);
+	assert_int_equal(w->run.result, SM_TRAP);
+	assert_int_equal(w->grid.trap.warp_esr, esr);
+}
+
+/*
+ * Every instruction that decodes is executed, but for these: docs/gpu-model.md names them. An instruction that is added to the
+ * decoder and not to the executor fails here.
+ */
+static void only_these_are_not_executed(void **state)
+{
+	static const enum sm_op refused[] = {
+		SM_FCCO, SM_R2B, SM_VOTE_VTG, SM_TXA, SM_RTT, SM_GETCRSPTR, SM_GETLMEMBASE, SM_SETCRSPTR, SM_SETLMEMBASE,
+		SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
+	};
+	struct world *w = *state;
+	struct sm_insn ipa = insn(SM_IPA);
+	struct uop none;
+
+	uop_bind(&none, &ipa);
+	for (unsigned int op = SM_ILLEGAL + 1; op < SM_OP_COUNT; op++) {
+		struct sm_insn in = insn(op);
+		bool is_refused = false;
+		struct uop u;
+
+		in.type = SM_B32;
+		uop_bind(&u, &in);
+		for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+			is_refused |= refused[i] == op;
+		if ((u.run == none.run) != is_refused)
+			print_error("%s: %s\n", sm_op_name(op), is_refused ? "is executed, and listed" : "is not executed");
+		assert_int_equal(u.run == none.run, is_refused);
+		if (is_refused)
+			expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	}
+}
+
+/* operations and types that the encoding of an atomic allows, and the chip's documents don't know */
+static void atomics_that_nobody_describes(void **state)
+{
+	static const enum sm_type types[] = { SM_U32, SM_S32, SM_U64, SM_F32_FTZ, SM_U128, SM_S64 };
+	static const uint8_t known[][6] = {
+		[SM_ATOM_ADD] = { 1, 1, 1, 1, 0, 1 }, [SM_ATOM_MIN] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_MAX] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_INC] = { 1 }, [SM_ATOM_DEC] = { 1 }, [SM_ATOM_AND] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_OR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_XOR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_EXCH] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_SAFEADD] = { 0 },
+	};
+	struct world *w = *state;
+	uint64_t va = rig_alloc(w->r, 256);
+
+	dma_read_lock(w->r->g);
+	for (unsigned int op = 0; op <= SM_ATOM_SAFEADD; op++) {
+		for (unsigned int t = 0; t < 6; t++) {
+			struct sm_insn in = insn(SM_ATOM);
+
+			in.sub = op;
+			in.type = types[t];
+			in.wide_addr = true;
+			in.dst[0] = reg(SM_RZ);
+			in.src[0] = pair(2);
+			in.src[1] = reg(4);
+			R(2)[0] = (uint32_t)va;
+			R(3)[0] = va >> 32;
+			if (op == 9)			/* no such operation */
+				continue;
+			if (known[op][t])
+				assert_int_equal(step(w, &in, 1), STEP_NEXT);
+			else
+				expect_trap(w, in, WARP_ILLEGAL_PARAM);
+		}
+	}
+	dma_read_unlock(w->r->g);
+}
+
+static void locked_words_have_32_or_64_bits(void **state)
+{
+	static const enum sm_type types[] = { SM_U8, SM_S8, SM_U16, SM_S16, SM_B128 };
+	struct world *w = *state;
+
+	for (unsigned int t = 0; t < 5; t++) {
+		struct sm_insn in = insn(SM_LDSLK);
+
+		in.type = types[t];
+		expect_trap(w, in, WARP_ILLEGAL_PARAM);
+		in.op = SM_STSCUL;
+		expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	}
+}
+
+static void shifts_that_are_refused(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn in = insn(SM_SHF);
+
+	in.dst[0] = reg(3);
+	in.src[0] = reg(0);
+	in.src[1] = imm(4);
+	in.src[2] = reg(1);
+	in.left = true;
+	in.type = SM_B32;
+	R(0)[0] = 0x80000000;
+	R(1)[0] = 0x00000001;
+	assert_int_equal(step(w, &in, 1), STEP_NEXT);
+	assert_int_equal(R(3)[0], 0x18);
+	in.hi = true;				/* SHF.L.HI: what it would give SHF.L gives already */
+	expect_trap(w, in, WARP_ILLEGAL_ENCODING);
+	in.hi = false;
+	in.x = true;
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	in = insn(SM_SHL);
+	in.x = true;
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	in = insn(SM_SHR);
+	in.xmode = 2;
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+}
+
+static void barriers_that_are_refused(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn in = insn(SM_BAR);
+
+	in.src[0] = imm(16);
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	in.src[0] = imm(0);
+	in.sub = SM_BAR_SCAN;
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	in = insn(SM_B2R);
+	in.dst[0] = reg(0);
+	in.src[0] = imm(16);
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+	in.sub = 2;				/* .WARP */
+	expect_trap(w, in, WARP_ILLEGAL_PARAM);
+}
+
+/* a pair of words in a constant bank starts at a multiple of 8 */
+static void wide_constants_are_aligned(void **state)
+{
+	struct world *w = *state;
+	uint64_t va = rig_alloc(w->r, 256);
+	struct sm_insn in = insn(SM_DADD);
+	struct uop u;
+
+	in.dst[0] = pair(0);
+	in.src[0] = pair(2);
+	in.src[1] = (struct sm_operand){ .kind = SM_CONST, .bank = 2, .offset = 16 };
+	w->run.cbuf[2] = (struct cbuf){ .valid = true, .va = va, .size = 256 };
+	uop_bind(&u, &in);
+	assert_true(u.constant && u.wide_constant);
+	in.src[1].offset = 20;
+	expect_trap(w, in, WARP_MISALIGNED_IMMC_ADDR);
+	in.op = SM_FADD;			/* one word: every multiple of 4 */
+	in.dst[0] = reg(0);
+	in.src[0] = reg(2);
+	run(w, in);
+}
+
+/* API_VISIBLE_CALL_LIMIT: 32, or no limit but the stack's */
+static void calls_that_count_have_a_limit(void **state)
+{
+	static struct token stack[80];
+	struct world *w = *state;
+	struct sm_insn call = insn(SM_JCAL), ret = insn(SM_RET);
+
+	w->w.stack = stack;
+	w->w.stack_size = 80;
+	call.src[0] = imm(0x1000);
+	for (unsigned int i = 0; i < 32; i++)
+		assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
+	expect_trap(w, call, WARP_API_STACK_ERROR);
+	call.noinc = true;
+	w->w.active = ALL_LANES;
+	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(step(w, &ret, w->w.active), STEP_JUMP);
+	call.noinc = false;			/* one that counts has come back */
+	assert_int_equal(step(w, &call, ALL_LANES), STEP_JUMP);
+	expect_trap(w, call, WARP_API_STACK_ERROR);
+	w->qmd.api_visible_call_limit = 1;	/* NO_CHECK */
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(step(w, &call, w->w.active), STEP_JUMP);
+}
+
+static void local_addresses_wrap_downwards_only(void **state)
+{
+	struct world *w = *state;
+	uint64_t va;
+
+	w->run.local_low = 64;
+	w->run.local_high = 32;
+	w->run.local_per_warp = 96 * LANES;
+	assert_true(local_address(&w->w, 0, 60, 4, &va));
+	assert_false(local_address(&w->w, 0, 61, 4, &va));
+	assert_true(local_address(&w->w, 0, 0u - 32, 4, &va));
+	assert_false(local_address(&w->w, 0, 0u - 36, 4, &va));
+	assert_true(local_address(&w->w, 0, WINDOW_SIZE - 32, 4, &va));
+	assert_false(local_address(&w->w, 0, WINDOW_SIZE, 4, &va));
+	assert_false(local_address(&w->w, 0, 0x40000010, 4, &va));
+	assert_false(local_address(&w->w, 0, 0u - WINDOW_SIZE - 32, 4, &va));
+}
+
+/* generic loads see the windows of shared and local memory, loads through the texture unit what is mapped there */
+static void windows_are_not_the_texture_units(void **state)
+{
+	struct world *w = *state;
+	struct mmu_client *tex = &w->run.sm->tex[0], *l1 = &w->run.sm->l1[0];
+	uint64_t page = (rig_alloc(w->r, 8192) + 4095) & ~4095ull;
+	struct sm_insn in = insn(SM_LD);
+
+	w->thread.tex = tex;
+	rig_map(w->r, RIG_SHARED_WINDOW, page);
+	((uint32_t *)rig_host(w->r, page))[1] = 0x12345678;
+	in.dst[0] = reg(4);
+	in.src[0] = pair(2);
+	in.type = SM_B32;
+	in.wide_addr = true;
+	in.offset = 4;
+	R(2)[0] = RIG_SHARED_WINDOW;
+	R(3)[0] = 0;
+	dma_read_lock(w->r->g);
+	expect_trap(w, in, WARP_OOR_ADDR);	/* this CTA has no shared memory */
+	in.op = SM_LDG;
+	assert_int_equal(step(w, &in, 1), STEP_NEXT);
+	assert_int_equal(R(4)[0], 0x12345678);
+	in.offset = 6;
+	expect_trap(w, in, WARP_MISALIGNED_ADDR);
+	in.offset = 4096;
+	assert_int_equal(step(w, &in, 1), STEP_STOP);
+	R(2)[0] = 0x1000;			/* nothing is mapped, no window is there */
+	assert_int_equal(step(w, &in, 1), STEP_STOP);
+	dma_read_unlock(w->r->g);
+	assert_int_equal(atomic_load(&tex->faults), 2);
+	assert_int_equal(atomic_load(&l1->faults), 0);
+	assert_ptr_equal(w->thread.l1, l1);
+}
+
+/* a program that counts cycles sees more than the microseconds of the host's clock */
+static void clocks_count_single_cycles(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn in = insn(SM_S2R);
+	uint32_t last = 0, fine = 0;
+
+	in.dst[0] = reg(0);
+	in.src[0] = (struct sm_operand){ .kind = SM_SREG, .imm = SM_SR_CLOCKLO };
+	for (unsigned int i = 0; i < 20000; i++) {
+		run(w, in);
+		fine += R(0)[0] != last && R(0)[0] - last < 700;
+		last = R(0)[0];
+	}
+	assert_true(fine > 0);
+}
+
+#endif
