@@ -59,7 +59,7 @@ if [ -x selftests/testbed/tb_test.sh ]; then
 	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
 fi
 native_limit=2400
-[ "$mode" = long ] && native_limit=7200
+[ "$mode" = long ] && native_limit=14400
 tap_run "native: stock nouveau on the model" "$native_limit" \
 	selftests/native/run.sh "$mode"
 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" "$native_limit" selftests/guest/run.sh "$mode"

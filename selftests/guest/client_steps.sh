@@ -7,11 +7,26 @@ client_steps()
 {
 	guest_there g1 512m || return
 	stock_driver
+	guest_log load nouveau
+	in_guest g1 dmesg -C
 	# shellcheck disable=SC2086
-	guest_program client /share/kvgpu-client $client_args all
+	LIMIT=3600 guest_program client /share/kvgpu-client $client_args all
+	guest_log client-fault
+	in_guest g1 dmesg -C
 	guest_program mesa sh /share/mesa.sh /share
+	guest_log mesa
 	nothing_unlisted
 	no_trouble "client and Mesa in a guest"
+}
+
+# guest_log PHASE [WORD]: what the guest's kernel complains of (in lines with WORD), less what it may say natively in that phase
+guest_log()
+{
+	local bad
+	bad=$(in_guest g1 sh /share/complaints.sh | grep -e "${2-}" |
+		selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list)
+	[ -z "$bad" ] || printf '%s\n' "$bad" | head -n 40 | sed 's/^/# guest: /'
+	result "$([ -z "$bad" ]; echo $?)" "the guest's kernel says nothing that it would not say natively: $1" "$(grep -c . <<<"$bad") lines"
 }
 
 stock_driver()

@@ -44,7 +44,8 @@ share_programs()
 {
 	share=$($TB share)
 	mkdir -p "$share/libvirt-xml"
-	cp "$OUT/kvgpu-client" "$OUT/kvgpu-vk" "$OUT/kvgpu-cl" selftests/mesa/mesa.sh selftests/guest/inside/*.sh "$share/"
+	cp "$OUT/kvgpu-client" "$OUT/kvgpu-vk" "$OUT/kvgpu-cl" selftests/mesa/mesa.sh selftests/guest/inside/*.sh \
+		selftests/native/inside/complaints.sh "$share/"
 	cp libvirt-xml/*.xml "$share/libvirt-xml/"
 }
 
@@ -64,7 +65,7 @@ guest_up()
 		result 1 "$what starts"
 		return 1
 	fi
-	LIMIT=150 nouveau_loaded "$name" >"$OUT/guest.log" 2>&1 || sed 's/^/# /' "$OUT/guest.log"
+	LIMIT=400 nouveau_loaded "$name" >"$OUT/guest.log" 2>&1 || sed 's/^/# /' "$OUT/guest.log"
 	in_guest "$name" test -e /dev/dri/renderD128
 	result $? "$what starts, its nouveau makes renderD128"
 }
@@ -114,8 +115,8 @@ check_client()
 # copies_begin NAME: copies until it is killed; returns when the GPU holds pages of the guest
 copies_begin()
 {
-	(LIMIT=${COPIES_LIMIT:-120} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)
-	await 40 holds_pages "$1"
+	(LIMIT=${COPIES_LIMIT:-300} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)
+	await 150 holds_pages "$1"
 }
 
 holds_pages() { [ "$(counter "$1" pinned_pages)" -gt 1000 ]; }

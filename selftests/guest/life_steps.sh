@@ -19,7 +19,7 @@ killed_in_copies()
 	copies_begin "$1"
 	before=$(counter "$1" pinned_pages)
 	in_server sh -c "kill -9 \$(cat /run/libvirt/qemu/$1.pid)"
-	await 20 holds_none "$1"
+	await 60 holds_none "$1"
 	after=$(counter "$1" pinned_pages)
 	result "$([ "$before" -gt 1000 ] && [ "$after" = 0 ]; echo $?)" \
 		"QEMU of $1 killed in the middle of copies: no page stays pinned" "$before before, $after after"
@@ -50,7 +50,7 @@ reboots_by()
 	LIMIT=20 "$@" >/dev/null 2>&1
 	LIMIT=60 in_server /share/await_unpinned.sh "$(uuid_of g2)" 50 >"$OUT/unpinned.log"
 	result $? "$how: no page is pinned in between" "$pinned before, $(cat "$OUT/unpinned.log")"
-	LIMIT=20 await 240 another_life g2 "$id"
+	LIMIT=20 await 600 another_life g2 "$id"
 	result $? "$how: the guest comes back and its nouveau makes renderD128"
 	check_client "after $how" g2 --quick copy
 }

@@ -56,7 +56,7 @@ plugged()
 	local began=$SECONDS
 	in_server virsh -q attach-device $plug_guest $xml/hostdev.xml --live >/dev/null
 	result $? "$1 takes hostdev.xml as it is"
-	LIMIT=20 await 60 in_guest $plug_guest test -e /dev/dri/renderD128
+	LIMIT=20 await 200 in_guest $plug_guest test -e /dev/dri/renderD128
 	result $? "$1: the running guest's nouveau makes renderD128" "$((SECONDS - began)) s"
 	check_client "after $1" $plug_guest --quick copy
 }

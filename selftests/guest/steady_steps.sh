@@ -50,12 +50,12 @@ native_steps()
 	[ -s "$guest" ] || return
 	server_idle
 	mv "$guest" "$OUT/guest-wakeups.json"
-	LIMIT=90 in_server sh -c 'rmmod kvgpu && modprobe nouveau && test -e /dev/dri/renderD128'
+	LIMIT=200 in_server sh -c 'rmmod kvgpu && modprobe nouveau && test -e /dev/dri/renderD128'
 	result $? "after kvgpu the server's own nouveau takes the card"
 	marked wakeups "model:$($TB status | awk '$1 == "stats" { print $2 }')" $TB run -- /share/kvgpu-client --marks wakeups
 	counted "an interrupt costs a guest no more exits than nouveau makes accesses natively" \
 		wakeups "$OUT/guest-wakeups.json" "$OUT/wakeups.json"
-	LIMIT=90 in_server sh -c 'rmmod nouveau && insmod /share/kvgpu.ko'
+	LIMIT=200 in_server sh -c 'rmmod nouveau && insmod /share/kvgpu.ko'
 	result $? "and gives it back"
 	no_trouble "nouveau in kvgpu's place"
 }
