@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Syncs: what is read and written, and that it is no more than what changed; tables that come, go, move and lie over each
- * other. With --bench it measures instead (see README.md of gtt-shadow for how to build it for that).
+ * other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "guest.h"
-
-int shadow_bench(void);
 
 static const struct kvgpu_gaddr none = { KVGPU_PEER, 0 };
 static const struct kvgpu_gaddr pd = { KVGPU_VRAM, 0x10000 };
@@ -305,7 +302,7 @@ static void tables_in_odd_places(void **state)
 	guest_free(g);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cost_follows_change),
@@ -321,7 +318,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(tables_in_odd_places),
 	};
 
-	if (argc > 1 && !strcmp(argv[1], "--bench"))
-		return shadow_bench();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
