@@ -12,6 +12,8 @@ struct client_options {
 	const char *node;
 	uint64_t seed;
 	uint64_t bytes;		/* copied in all by "copy" */
+	unsigned int seconds;	/* 0: as long as it takes */
+	const char *until;	/* a file: its being there ends what goes on for "seconds"; NULL: none */
 	bool quick;
 	bool self_test;		/* damage one expected byte per round: every round must notice */
 	int card_layout;	/* 1 / 0 as told, -1: look at the channel table */
@@ -36,6 +38,17 @@ void test_steady(const struct client_options *o);
 void test_wakeups(const struct client_options *o);
 void test_mapcost(const struct client_options *o);
 void test_bandwidth(const struct client_options *o);
+void test_busy(const struct client_options *o);
+void test_latency(const struct client_options *o);
+void test_endless(const struct client_options *o);
+void test_halt(const struct client_options *o);
+void test_acquire(const struct client_options *o);
+
+/* "bench": measures the rows of make bench that are named, prints a line of JSON for each sample; the program's exit code */
+int client_bench(const struct client_options *o, char **names, int nr);
+
+/* o->seconds (or @otherwise) have passed since @start (us), or o->until is there; asks for the file four times a second */
+bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start);
 
 /* a stream of verified copies of one channel, for tests in which others must go on */
 struct stream {

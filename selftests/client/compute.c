@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Compute launches of a shader that ends at once, seen by the semaphores which their QMDs release. */
-#include "client.h"
+#include "compute.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 enum {
 	CODE_OFFSET = 0x100, CODE_BYTES = 0x1000,
 	QMD_OFFSET = 0x2000, RELEASE_OFFSET = 0x10000, RELEASE_STRIDE = 32,
-	LAUNCHES = 100, SPACE = 0x20000,
+	LAUNCHES = COMPUTE_MAX_LAUNCHES, SPACE = 0x20000,
 };
 
 /*
@@ -23,23 +24,19 @@ enum {
  */
 static const uint64_t code_exit = 0x18000000001c003cull;
 static const uint64_t code_delays = 0x0800000000000000ull | 0x2full << 2;
+/* BRA is 0x12 in the top byte; its target, 24 bits from bit 23 on, counts from the end of the instruction: here -8 */
+static const uint64_t code_loop = 0x12007ffffc1c003cull;
 
-static void write_shader(uint8_t *at)
+void compute_write_shader(struct compute *k, bool endless)
 {
-	uint64_t *code = (uint64_t *)at;
+	uint64_t *code = (uint64_t *)((uint8_t *)k->bo->map + CODE_OFFSET);
 	unsigned int i;
 
 	for (i = 0; i < CODE_BYTES / 8; i++)
-		code[i] = i % 8 ? code_exit : code_delays;
+		code[i] = !(i % 8) ? code_delays : endless ? code_loop : code_exit;
 }
 
-struct compute {
-	struct gpu_chan c;
-	struct nouveau_object *object;
-	struct nouveau_bo *bo;		/* code, QMDs and semaphores */
-};
-
-static void compute_open(struct compute *k, struct gpu *g)
+void compute_open(struct compute *k, struct gpu *g)
 {
 	chan_must_open(g, ENGINE_GR, &k->c);
 	k->object = chan_object(&k->c, CLASS_COMPUTE);
@@ -47,7 +44,7 @@ static void compute_open(struct compute *k, struct gpu *g)
 		bail("no compute object");
 	k->bo = bo_new(g, NOUVEAU_BO_GART, SPACE);
 	memset(k->bo->map, 0, SPACE);
-	write_shader((uint8_t *)k->bo->map + CODE_OFFSET);
+	compute_write_shader(k, false);
 	job_begin(&k->c, 16);
 	job_use(&k->c, k->bo, NOUVEAU_BO_RD);
 	emit(&k->c, SUBC_COMPUTE, SET_OBJECT, CLASS_COMPUTE);
@@ -56,19 +53,19 @@ static void compute_open(struct compute *k, struct gpu *g)
 		bail("setting up compute");
 }
 
-static void compute_close(struct compute *k)
+void compute_close(struct compute *k)
 {
 	nouveau_object_del(&k->object);
 	bo_free(&k->bo);
 	chan_close(&k->c);
 }
 
-static volatile uint32_t *release_word(struct compute *k, unsigned int n, unsigned int which)
+volatile uint32_t *compute_release_word(struct compute *k, unsigned int n, unsigned int which)
 {
 	return (volatile uint32_t *)((uint8_t *)k->bo->map + RELEASE_OFFSET + n * RELEASE_STRIDE + 16 * which);
 }
 
-static void set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which, uint32_t payload,
+void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which, uint32_t payload,
 			bool one_word)
 {
 	uint64_t va = k->bo->offset + RELEASE_OFFSET + n * RELEASE_STRIDE + 16 * which;
@@ -80,7 +77,7 @@ static void set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsign
 	qmd_set(qmd, QMD_RELEASE_ONE_WORD(which), one_word);
 }
 
-static uint32_t *new_qmd(struct compute *k, unsigned int n)
+uint32_t *compute_new_qmd(struct compute *k, unsigned int n)
 {
 	uint32_t *qmd = (uint32_t *)((uint8_t *)k->bo->map + QMD_OFFSET + n * QMD_BYTES);
 
@@ -103,7 +100,13 @@ static uint32_t *new_qmd(struct compute *k, unsigned int n)
 	return qmd;
 }
 
-static void emit_launch(struct compute *k, unsigned int n)
+void compute_prepare(struct compute *k, unsigned int n, uint32_t payload)
+{
+	*compute_release_word(k, n, 0) = 0;
+	compute_set_release(k, compute_new_qmd(k, n), n, 0, payload, true);
+}
+
+void compute_emit_launch(struct compute *k, unsigned int n)
 {
 	uint64_t va = k->bo->offset + QMD_OFFSET + n * QMD_BYTES;
 
@@ -111,24 +114,41 @@ static void emit_launch(struct compute *k, unsigned int n)
 	emit(&k->c, SUBC_COMPUTE, COMPUTE_SIGNALING_PCAS, PCAS_INVALIDATE | PCAS_SCHEDULE);
 }
 
-static int launch(struct compute *k, unsigned int n)
+int compute_submit(struct compute *k, unsigned int n)
 {
 	job_begin(&k->c, 16);
 	job_use(&k->c, k->bo, NOUVEAU_BO_RDWR);
-	emit_launch(k, n);
+	compute_emit_launch(k, n);
 	emit(&k->c, SUBC_COMPUTE, GR_WAIT_FOR_IDLE, 0);
-	return job_run(&k->c);
+	return job_kick(&k->c);
+}
+
+static int launch(struct compute *k, unsigned int n)
+{
+	int ret = compute_submit(k, n);
+
+	return ret ? ret : job_wait(&k->c, JOB_TIMEOUT_MS);
+}
+
+int compute_run_released(struct compute *k, uint32_t payload)
+{
+	volatile uint32_t *w = compute_release_word(k, 0, 0);
+	int ret;
+
+	compute_prepare(k, 0, payload);
+	ret = launch(k, 0);
+	return ret ? ret : *w == payload ? 0 : -EIO;
 }
 
 static void test_one_launch(struct compute *k)
 {
-	volatile uint32_t *one = release_word(k, 0, 0), *four = release_word(k, 0, 1);
-	uint32_t *qmd = new_qmd(k, 0);
+	volatile uint32_t *one = compute_release_word(k, 0, 0), *four = compute_release_word(k, 0, 1);
+	uint32_t *qmd = compute_new_qmd(k, 0);
 	int ret;
 
 	memset((void *)one, 0xff, RELEASE_STRIDE);
-	set_release(k, qmd, 0, 0, 0xc0ffee01, true);
-	set_release(k, qmd, 0, 1, 0xc0ffee02, false);
+	compute_set_release(k, qmd, 0, 0, 0xc0ffee01, true);
+	compute_set_release(k, qmd, 0, 1, 0xc0ffee02, false);
 	ret = launch(k, 0);
 	tap_result(!ret && one[0] == 0xc0ffee01, "an empty shader's launch releases its QMD's semaphore",
 		   "result %d, payload %x", ret, one[0]);
@@ -140,11 +160,11 @@ static void test_one_launch(struct compute *k)
 
 static void test_no_release(struct compute *k)
 {
-	volatile uint32_t *w = release_word(k, 1, 0);
-	uint32_t *qmd = new_qmd(k, 1);
+	volatile uint32_t *w = compute_release_word(k, 1, 0);
+	uint32_t *qmd = compute_new_qmd(k, 1);
 	int ret;
 
-	set_release(k, qmd, 1, 0, 0xbad, true);
+	compute_set_release(k, qmd, 1, 0, 0xbad, true);
 	qmd_set(qmd, QMD_SEMAPHORE_ENABLE(0), 0);
 	*w = 0x600d;
 	ret = launch(k, 1);
@@ -154,11 +174,11 @@ static void test_no_release(struct compute *k)
 
 static void test_reduction(struct compute *k)
 {
-	volatile uint32_t *w = release_word(k, 2, 0);
-	uint32_t *qmd = new_qmd(k, 2);
+	volatile uint32_t *w = compute_release_word(k, 2, 0);
+	uint32_t *qmd = compute_new_qmd(k, 2);
 	int ret;
 
-	set_release(k, qmd, 2, 0, 5, true);
+	compute_set_release(k, qmd, 2, 0, 5, true);
 	qmd_set(qmd, QMD_RELEASE_REDUCTION(0), 1);	/* operation 0: add */
 	*w = 37;
 	ret = launch(k, 2);
@@ -171,18 +191,16 @@ static void test_many_launches(struct compute *k)
 	uint64_t start = now_us();
 	int ret;
 
-	for (i = 0; i < LAUNCHES; i++) {
-		set_release(k, new_qmd(k, i), i, 0, 0x1000 + i, true);
-		*release_word(k, i, 0) = 0;
-	}
+	for (i = 0; i < LAUNCHES; i++)
+		compute_prepare(k, i, 0x1000 + i);
 	job_begin(&k->c, LAUNCHES * 8);
 	job_use(&k->c, k->bo, NOUVEAU_BO_RDWR);
 	for (i = 0; i < LAUNCHES; i++)
-		emit_launch(k, i);
+		compute_emit_launch(k, i);
 	emit(&k->c, SUBC_COMPUTE, GR_WAIT_FOR_IDLE, 0);
 	ret = job_run(&k->c);
 	for (i = 0; i < LAUNCHES; i++)
-		wrong += *release_word(k, i, 0) != 0x1000 + i;
+		wrong += *compute_release_word(k, i, 0) != 0x1000 + i;
 	tap_result(!ret && !wrong, "100 launches in one submission", "result %d, %u releases wrong, %.1f ms", ret, wrong,
 		   (now_us() - start) / 1e3);
 }

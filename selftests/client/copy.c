@@ -15,7 +15,7 @@
 #include "pattern.h"
 #include "tap.h"
 
-enum { BATCH_COPIES = 48, POISON = 0xa5 };
+enum { BATCH_COPIES = 48, POISON = 0xa5, DIRECTIONS = 2 * 2 * 2 };
 
 struct arena {
 	struct gpu *g;
@@ -209,7 +209,7 @@ static void copy_direction(struct arena *a, const char *engine, int from, int to
 	int64_t bad = -1;
 
 	a->bytes = a->copies = 0;
-	while (bad < 0 && a->bytes < bytes) {
+	while (bad < 0 && (o->seconds ? now_us() - start < o->seconds * 1000000ull / DIRECTIONS : a->bytes < bytes)) {
 		reset_destination(a, to);
 		run_batch(a, from, to);
 		bad = check_batch(a, to, o->self_test);
@@ -244,7 +244,7 @@ void test_copy(const struct client_options *o)
 		arena_open(&a, &g, &c, size, o->seed + e);
 		for (from = 0; from < 2; from++)
 			for (to = 0; to < 2; to++)
-				copy_direction(&a, engines[e].name, from, to, o->bytes / 8, o);
+				copy_direction(&a, engines[e].name, from, to, o->bytes / DIRECTIONS, o);
 		arena_close(&a);
 		chan_close(&c);
 	}

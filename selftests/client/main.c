@@ -32,21 +32,29 @@ static const struct {
 	{ "wakeups", test_wakeups, "waits that sleep, one interrupt after the other" },
 	{ "mapcost", test_mapcost, "buffers mapped, used once, unmapped" },
 	{ "bandwidth", test_bandwidth, "medians of copies" },
+	{ "busy", test_busy, "keeps a copy engine at work for --seconds" },
+	{ "latency", test_latency, "one small copy every 10 ms, timed" },
+	/* these want somebody beside them */
+	{ "endless", test_endless, "a kernel that never ends: its channel is killed" },
+	{ "halt", test_halt, "copies that halt their engine: each channel is killed" },
+	{ "acquire", test_acquire, "a channel that waits for --seconds goes on then" },
 };
 
-enum { NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]), NR_MEASUREMENTS = 4,
+enum { NR_SUBTESTS = sizeof(subtests) / sizeof(subtests[0]), NR_MEASUREMENTS = 9,
        NR_OF_ALL = NR_SUBTESTS - NR_MEASUREMENTS };
 
 static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-client [options] SUBTEST...\n"
+	fprintf(f, "usage: kvgpu-client [options] SUBTEST... | kvgpu-client [options] bench ROWS...\n"
 		"Drives a GK110 through stock libdrm_nouveau and checks what comes back. Prints TAP; exit code 0 if all is\n"
-		"well, 1 if something failed, 2 for a wrong command line. 'all' runs everything but the last four.\n\n"
+		"well, 1 if something failed, 2 for a wrong command line. 'all' runs everything but the last nine.\n\n"
 		"  --device NODE    render node (default: the first one of nouveau)\n"
 		"  --seed N         seed of everything random (default 1)\n"
 		"  --bytes N[KMG]   volume of 'copy' (default 1G, quick 128M)\n"
+		"  --seconds N      of 'busy', 'latency', 'acquire', 'copy': for so long, and not by volume\n"
+		"  --until FILE     or until that file is there ('busy', 'latency', 'acquire')\n"
 		"  --quick          fewer rounds\n"
 		"  --layout L       flat or card: where the copy engines are, if the channel table can't be read\n"
 		"  --self-test      copy, tiled: expect one wrong byte and fail if it isn't noticed\n"
@@ -79,6 +87,7 @@ static void parse_options(int argc, char **argv, struct client_options *o)
 		{ "seed", required_argument, NULL, 's' }, { "bytes", required_argument, NULL, 'b' },
 		{ "quick", no_argument, NULL, 'q' },	{ "layout", required_argument, NULL, 'l' },
 		{ "self-test", no_argument, NULL, 't' },  { "marks", no_argument, NULL, 'm' },
+		{ "seconds", required_argument, NULL, 'S' }, { "until", required_argument, NULL, 'u' },
 		{ 0 },
 	};
 	int c;
@@ -89,6 +98,8 @@ static void parse_options(int argc, char **argv, struct client_options *o)
 		case 'd': o->node = optarg; break;
 		case 's': o->seed = parse_number(optarg); break;
 		case 'b': o->bytes = parse_number(optarg); break;
+		case 'u': o->until = optarg; break;
+		case 'S': o->seconds = parse_number(optarg); break;
 		case 'q': o->quick = true; break;
 		case 't': o->self_test = true; break;
 		case 'm': o->marks = true; break;
@@ -128,6 +139,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (!strcmp(argv[optind], "bench"))
+		return client_bench(&o, argv + optind + 1, argc - optind - 1);
 	for (i = optind; i < argc; i++) {
 		if (find_subtest(argv[i]) < 0 && strcmp(argv[i], "all")) {
 			fprintf(stderr, "kvgpu-client: no subtest '%s'\n", argv[i]);

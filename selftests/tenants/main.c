@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <gk110/ce.h>
 
 #include "measure.h"
 #include "tests.h"
@@ -31,9 +34,10 @@ static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-tenants test | bench [options] [SETUP...]\n"
+	fprintf(f, "usage: kvgpu-tenants test | mute SECONDS | bench [options] [SETUP...]\n"
 		"Runs as root beside kvgpu.ko: makes vGPUs, and processes that use them as guests would.\n"
 		"test: TAP, exit code 1 if a test fails. bench: measures, prints a table.\n"
+		"mute: for so long the copy engines tell nobody that they wait; wants a kernel with iomem=relaxed.\n"
 		"  --windows N   how many windows (default 4)\n  --seconds S   of how long (default 2)\n"
 		"  --json FILE   the same for programs\n\nsetups (default: all):\n");
 	for (i = 0; i < NR_SETUPS; i++)
@@ -81,6 +85,25 @@ static int bench(int argc, char **argv, unsigned int windows, double seconds, co
 	return bad;
 }
 
+/* a reset of an engine opens its interrupts again */
+static int mute(unsigned int seconds)
+{
+	volatile uint32_t *regs = card_registers();
+	uint64_t end = now_ns() + seconds * 1000000000ull;
+	unsigned int i;
+
+	if (!regs) {
+		fprintf(stderr, "kvgpu-tenants: the card's registers can't be mapped: boot with iomem=relaxed\n");
+		return 1;
+	}
+	while (now_ns() < end) {
+		for (i = 0; i < GK110_CE_NR; i++)
+			regs[(GK110_CE(i) + GK110_CE_INTR_EN) / 4] = 0;
+		usleep(20000);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -109,6 +132,8 @@ int main(int argc, char **argv)
 	find_card();
 	if (!strcmp(argv[optind], "test") && optind + 1 == argc)
 		return run_tests();
+	if (!strcmp(argv[optind], "mute") && optind + 2 == argc)
+		return mute(atoi(argv[optind + 1]));
 	if (!strcmp(argv[optind], "bench"))
 		return bench(argc - optind - 1, argv + optind + 1, windows, seconds, json);
 	usage(stderr);
