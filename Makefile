@@ -17,6 +17,7 @@ include firmware/firmware.mk
 include tools/tools.mk
 include kvgpu.mk
 include cuda/cuda.mk
+include selftests/bench/bench.mk
 
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
@@ -40,7 +41,10 @@ bench-model: setup model plugin ## latency, bandwidth and switch times of the mo
 bench-shares: setup model plugin ## shares, latency and cost of switching of many vGPUs on a paced GPU (table, and build/bench/shares.json)
 	selftests/bench/bench-shares.sh
 
+bench-guest-shares: setup model plugin ## the same of stock guests: shares, a cap, latency (table, and build/bench/guest-shares.json); fails out of bounds
+	KVGPU_JUDGE=1 KERNELS=6.12 selftests/guest/run.sh long shares
+
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-long bench-model bench-shares clean
+.PHONY: help setup demo check check-long bench-model bench-shares bench-guest-shares clean

@@ -18,8 +18,15 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/plug_steps.sh
 # shellcheck source=selftests/guest/several_steps.sh
 . selftests/guest/several_steps.sh
+# shellcheck source=selftests/guest/shares_steps.sh
+. selftests/guest/shares_steps.sh
+# shellcheck source=selftests/guest/crowd_steps.sh
+. selftests/guest/crowd_steps.sh
+# shellcheck source=selftests/guest/hang_steps.sh
+. selftests/guest/hang_steps.sh
 
-parts=(instances client steady reload several plug kill reboot cycles unload native)
+parts=(instances client steady reload several plug kill reboot cycles crowd unload native hang shares)
+paced_parts=(hang shares)	# in a server of their own, whose GPU is the bottleneck
 mode=${1-}
 case $mode in
 quick)
@@ -31,13 +38,25 @@ esac
 [ $# -lt 2 ] || parts=("${@:2}")
 trap 'bed_down' EXIT
 
-vgpu_cell()
+# those of $parts that are (not) among paced_parts
+which_parts()
 {
 	local part
+	for part in "${parts[@]}"; do
+		case " ${paced_parts[*]} " in *" $part "*) [ "$1" = paced ] ;; *) [ "$1" != paced ] ;; esac && echo "$part"
+	done
+}
+
+# vgpu_cell KERNEL UP PART...: UP brings the server up
+vgpu_cell()
+{
+	local part up=$2
 
 	kernel=$1 cell_name="kvgpu on $1"
-	if server_up; then
-		for part in "${parts[@]}"; do
+	shift 2
+	[ $# -gt 0 ] || return
+	if $up; then
+		for part; do
 			$TB status >/dev/null 2>&1 || { result 1 "the server lives before part $part" "$($TB status 2>&1 | head -n 1)"; break; }
 			began=$SECONDS
 			"${part}_steps"
@@ -49,9 +68,33 @@ vgpu_cell()
 	bed_down
 }
 
+# copy engines as slow as $rate bytes/s, on runlists as on the card; registers of the card are open to programs
+paced_server_up()
+{
+	local rate=${KVGPU_BENCH_RATE:-400M}
+	if ! $TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1; then
+		sed 's/^/# /' "$OUT/make.log"
+		result 1 "programs of selftests/tenants"
+		return 1
+	fi
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --append iomem=relaxed --model-args "--layout card --ce-rate $rate" \
+		>"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes a card whose copy engines are paced"
+		return 1
+	fi
+	result 0 "kvgpu.ko takes a card whose copy engines are paced to $rate"
+	share_programs
+	cp "$OUT/kvgpu-tenants" "$share/"
+}
+
 build_programs || finish
 for kernel in $kernels; do
-	vgpu_cell "$kernel"
+	mapfile -t plain < <(which_parts plain)
+	mapfile -t paced < <(which_parts paced)
+	vgpu_cell "$kernel" server_up "${plain[@]}"
+	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# all of them on the first kernel only
+	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# likewise
 done
 finish

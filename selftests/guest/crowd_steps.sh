@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: many guests run the verifying copy client at once and for long, while vGPUs come and go beside them.
+
+# a tiny guest with the client's arenas needs no more
+CROWD_MEM=320M
+# a life of the guest that is killed takes about this long beside others; none is begun later than that
+CROWD_LIFE_S=60
+
+crowd_steps()
+{
+	crowd_seconds=${CROWD_SECONDS:-600}
+	server_idle
+	server_state >"$OUT/crowd.before"
+	if [ "$mode" = long ]; then
+		crowd lives t1:512m t2:1g
+		crowd lives t1:512m t2:1g t3:512m t4:2g
+		crowd lives t1:512m t2:512m t3:512m t4:512m t5:512m t6:512m t7:512m
+		crowd refusals t1:512m t2:512m t3:512m t4:512m t5:512m t6:512m t7:512m t8:512m
+	else
+		crowd_seconds=${CROWD_SECONDS:-20}
+		crowd refusals t1:512m t2:1g
+	fi
+	server_idle
+	server_state >"$OUT/crowd.after"
+	crowd_left
+	no_trouble "crowds"
+}
+
+# crowd BESIDE GUEST:TYPE...: all of them copy for crowd_seconds; meanwhile BESIDE (lives, refusals) goes on
+crowd()
+{
+	local beside=$1 each name end
+	shift
+	crowd_names=()
+	crowd_of "$@" || return
+	for each; do
+		name=${each%:*}
+		crowd_names+=("$name")
+		{
+			LIMIT=$((crowd_seconds * 3 / 2 + 400)) run_client "$name" --quick --seconds "$crowd_seconds" --seed $RANDOM \
+				copy >"$OUT/crowd-$name.log" 2>/dev/null
+			echo $? >"$OUT/crowd-$name.rc"
+		} &
+	done
+	sample_shares "$OUT/crowd.samples" $((crowd_seconds / 10 + 1)) 10 "${crowd_names[@]}" &
+	end=$((SECONDS + crowd_seconds))
+	while [ $SECONDS -lt $end ]; do
+		vgpus_come_and_go "$beside" $((end - SECONDS))
+		if [ "$beside" = lives ] && [ $((end - SECONDS)) -gt $CROWD_LIFE_S ]; then
+			crowd_life || break
+		fi
+	done
+	wait
+	for each; do
+		name=${each%:*}
+		sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$name of ${*}: /" "$OUT/crowd-$name.log" >"$OUT/crowd.log"
+		relay "client in $name of $*" "$(cat "$OUT/crowd-$name.rc")" <"$OUT/crowd.log"
+	done
+	shares_said "each of $* had the GPU all the time" progress "$OUT/crowd.samples" "${crowd_names[@]}"
+	no_trouble "$# guests, ${crowd_seconds} s"
+}
+
+# crowd_of GUEST:TYPE...: these guests are up and no others
+crowd_of()
+{
+	local each name
+	for name in $($TB guest list </dev/null | cut -d' ' -f1); do
+		case " $* " in
+		*" $name:$(type_of "$name") "*) ;;
+		*) guest_gone "$name" ;;
+		esac
+	done
+	for each; do guest_there "${each%:*}" "${each#*:}" --mem $CROWD_MEM || return; done
+}
+
+type_of() { in_server sh -c "basename \$(readlink /sys/bus/mdev/devices/$(uuid_of "$1")/mdev_type)" 2>/dev/null | sed 's/.*kvgpu-//'; }
+
+# vgpus_come_and_go BESIDE SECONDS: an admin makes and removes what is free, and one more is refused; a part of the seconds
+vgpus_come_and_go()
+{
+	local said most=60
+	[ "$1" = refusals ] || most=15
+	said=$(LIMIT=200 in_server /share/comings.sh $(($2 < most ? $2 : most)) 2>&1)
+	result $? "beside ${#crowd_names[@]} guests vGPUs are made and removed, one more than fits is refused" "$said"
+}
+
+# one more guest boots, copies and is killed
+crowd_life()
+{
+	local rc
+	guest_up t9 512m --mem $CROWD_MEM && crowd_killed t9
+	rc=$?
+	guest_gone t9
+	return $rc
+}
+
+# as killed_in_copies(), with the patience that a crowded CPU asks for
+crowd_killed()
+{
+	local before after
+	(LIMIT=400 run_client "$1" --quick --seconds 400 copy >/dev/null 2>&1 &)
+	await 200 holds_pages "$1"
+	before=$(counter "$1" pinned_pages)
+	in_server sh -c "kill -9 \$(cat /run/libvirt/qemu/$1.pid)"
+	await 60 holds_none "$1"
+	after=$(counter "$1" pinned_pages)
+	result "$([ "$before" -gt 1000 ] && [ "$after" = 0 ]; echo $?)" \
+		"QEMU of $1 killed beside ${#crowd_names[@]} busy guests: no page stays pinned" "$before before, $after after"
+}
+
+# the number of pinned pages, of vGPUs, of the module's users is what it was before
+crowd_left()
+{
+	local name before after
+	while read -r name before after; do
+		case $name in
+		pages_pinned | module_users | mdev_devices | iommu_groups | available_*)
+			result "$([ "$after" = "$before" ]; echo $?)" "crowds leave $name" "$before, then $after" ;;
+		esac
+	done < <(join <(sort "$OUT/crowd.before") <(sort "$OUT/crowd.after"))
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: t1 hangs the GPU in the ways that a stock guest's program can, t2 copies beside it. docs/sharing.md says
+# what has to become of that. The server lets programs at the card's registers (iomem=relaxed), for hang_suspended() only.
+
+HANG_TRACE=/sys/kernel/tracing/instances/hang
+
+hang_steps()
+{
+	guest_there t1 512m && guest_there t2 512m || return
+	hang_endless
+	hang_used_again
+	hang_acquire
+	hang_suspended
+	guest_gone t1
+	guest_gone t2
+	no_trouble "guests that hang the GPU"
+}
+
+# ------------------------------------------------------------------ a kernel that never ends
+
+hang_endless()
+{
+	local watchdog strikes resets max
+	watchdog=$(card_knob watchdog_ms)
+	strikes=$(counter t1 strikes) resets=$(card_knob engine_resets)
+	hang_trace_begins
+	in_guest t1 dmesg -c >/dev/null
+	busy_begins t2 busy
+	result $? "a stream in t2 is at work"
+	sleep 3
+	check_client "in t1, beside a stream" t1 endless
+	result "$([ "$(counter t1 strikes)" = $((strikes + 1)) ]; echo $?)" "t1 has a strike" "$strikes, then $(counter t1 strikes)"
+	result "$([ "$(card_knob engine_resets)" -gt "$resets" ]; echo $?)" "an engine was reset" "$resets, then $(card_knob engine_resets)"
+	max=$(($(counter t1 preempt_ns_max) / 1000000))
+	result "$([ $max -ge "$watchdog" ] && [ $max -lt $((watchdog + 1000)) ]; echo $?)" \
+		"t1 was off the GPU within the watchdog's time and a second" "$max ms, watchdog $watchdog ms"
+	hang_trace_says
+	hang_told endless
+	sleep 3
+	sample_shares "$OUT/hang.samples" 6 2 t1 t2
+	all_busy_end
+	busy_relayed "beside a guest that hung the GPU" t2
+	result "$([ "$(counter t2 strikes)" = 0 ] && [ "$(counter t2 faults)" = 0 ]; echo $?)" "t2 has neither strikes nor faults"
+	shares_said "its stream before and after" steps "$OUT/share-t2.log"
+	shares_said "after the hang t2 has the GPU" only "$OUT/hang.samples" t1 t2
+}
+
+hang_trace_begins()
+{
+	in_server sh -c "mkdir -p $HANG_TRACE && : >$HANG_TRACE/trace &&
+		for e in kvgpu_hang kvgpu_strike kvgpu_fault; do echo 1 >$HANG_TRACE/events/kvgpu/\$e/enable || exit 1; done"
+}
+
+# the events in order: a look, then the end, then the strike
+hang_trace_says()
+{
+	local said
+	in_server sh -c "grep -v '^#' $HANG_TRACE/trace" >"$OUT/hang.trace"
+	said=$(sed -n 's/.*: kvgpu_\(hang\|strike\): \(.*\)/\1 \2;/p' "$OUT/hang.trace" | tr '\n' ' ')
+	[[ $said == *look*recover*strike* ]]
+	result $? "the trace tells of a look, a recovery and a strike" "$said"
+}
+
+# hang_told WHAT: the guest's driver knows that it lost a channel, and is well
+hang_told()
+{
+	local log=$OUT/hang-$1.dmesg killed bad
+	in_guest t1 dmesg >"$log"
+	killed=$(grep -c 'nouveau.*channel.* killed' "$log")
+	bad=$(grep -E 'divide error|Oops|BUG:|WARNING:|Call Trace|general protection|hung_task|blocked for more' "$log" | head -n 3)
+	result "$([ "$killed" -gt 0 ]; echo $?)" "$1: nouveau in t1 reports a killed channel" \
+		"$(grep -m 1 'nouveau.*killed' "$log" | sed 's/^[^]]*\] //')"
+	result "$([ -z "$bad" ]; echo $?)" "$1: nothing of t1's kernel breaks" "$bad"
+	[ -z "$bad" ] || tail -n 60 "$log" | sed 's/^/# t1: /'
+}
+
+hang_used_again()
+{
+	check_client "in t1 after the hang" t1 --quick copy compute
+	hang_reload
+	check_client "in t1 after its driver was loaded again" t1 --quick copy compute
+}
+
+hang_reload()
+{
+	LIMIT=120 in_guest t1 chroot /image sh -c 'modprobe -r nouveau && modprobe nouveau && test -e /dev/dri/renderD128'
+	result $? "nouveau in t1 unloads and loads"
+}
+
+# ------------------------------------------------------------------ an acquire that waits
+
+# waiting is no hang: nobody is ended, and the stream has nearly all of the GPU
+hang_acquire()
+{
+	local strikes
+	strikes=$(counter t1 strikes)
+	busy_begins t2 busy
+	client_begins t1 acquire
+	await 60 is_runnable t1
+	result $? "t1 has work that waits"
+	sample_shares "$OUT/hang.samples" 6 2 t1 t2
+	all_busy_end
+	busy_relayed "waits for long" t1
+	busy_relayed "beside a guest that waits" t2
+	result "$([ "$(counter t1 strikes)" = "$strikes" ]; echo $?)" "who waits gets no strike for it"
+	shares_said "beside one that waits t2 has the GPU" mostly "$OUT/hang.samples" t1 t2
+}
+
+is_runnable() { [ "$(counter "$1" runnable)" = 1 ]; }
+
+# ------------------------------------------------------------------ again and again
+
+# Copy engines of the card are kept from telling that they wait for an acknowledge (kvgpu-tenants mute), so that a copy that asks
+# for one hangs them. t1 has used no graphics object since its driver was loaded: each of its channels, the driver's own too, has
+# to be reported on an engine that the driver can reset.
+hang_suspended()
+{
+	local mute watchdog
+	hang_reload
+	in_guest t1 dmesg -c >/dev/null
+	watchdog=$(card_knob watchdog_ms)
+	set_card_knob watchdog_ms 300
+	busy_begins t2 busy
+	(LIMIT=630 in_server /share/kvgpu-tenants mute 600 >"$OUT/mute.log" 2>&1) &
+	mute=$!
+	LIMIT=600 check_client "in t1, again and again" t1 halt
+	result "$([ "$(counter t1 suspended)" = 1 ]; echo $?)" "t1 is suspended after it hung a copy engine again and again" \
+		"$(counter t1 strikes) strikes"
+	in_server killall kvgpu-tenants
+	wait $mute
+	sleep 3
+	hang_told halt
+	LIMIT=120 run_client t1 --quick copy >"$OUT/suspended.log" 2>/dev/null
+	result "$([ $? -ne 0 ]; echo $?)" "nothing of a suspended guest runs" "$(grep -m 1 'Bail out' "$OUT/suspended.log")"
+	hang_reload
+	result "$([ "$(counter t1 suspended)" = 0 ]; echo $?)" "that lifts the suspension"
+	check_client "in t1 after its suspension" t1 --quick copy compute
+	set_card_knob watchdog_ms "$watchdog"
+	all_busy_end
+	busy_relayed "beside a guest that is suspended" t2
+	result "$([ "$(counter t2 strikes)" = 0 ]; echo $?)" "t2 has no strike"
+}
+
+set_card_knob() { in_server sh -c "echo $2 >\$(echo /sys/bus/pci/drivers/kvgpu/*:*)/kvgpu/$1"; }

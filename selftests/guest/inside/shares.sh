@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shares.sh SAMPLES SECONDS GUEST...: runs in the server. SAMPLES lines, one every SECONDS: "ns busy_ns gpu_time_ns..." with a
+# gpu_time_ns for each guest. Starts no program for a sample, so that all of a line is read at nearly one time.
+samples=$1 every=$2
+shift 2
+card=$(echo /sys/bus/pci/drivers/kvgpu/*:*)
+files=("$card/kvgpu/busy_ns")
+for guest; do
+	files+=("/sys/bus/mdev/devices/$(/opt/testbed/guest-device uuid "$guest")/kvgpu/gpu_time_ns")
+done
+exec 3<> <(:)	# nothing ever comes from it: a clock to wait by
+next=${EPOCHREALTIME/./}
+for ((i = 0; i < samples; i++)); do
+	line=${EPOCHREALTIME/./}000
+	for file in "${files[@]}"; do
+		read -r value <"$file" || exit 1
+		line+=" $value"
+	done
+	echo "$line"
+	[ $((i + 1)) -lt "$samples" ] || break
+	next=$((next + every * 1000000))
+	left=$((next - ${EPOCHREALTIME/./}))
+	[ $left -le 0 ] || read -r -t "$((left / 1000000)).$(printf %06d $((left % 1000000)))" -u 3 _
+done
+exit 0

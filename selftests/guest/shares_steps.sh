@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: what two guests get of a GPU that is the bottleneck (its copy engines are paced), and how long small work
+# waits. The results are data and that all of it was measured; how good the shares are is judged where KVGPU_JUDGE is set
+# (make bench-guest-shares), on a machine that has nothing else to do.
+
+SHARES_WINDOWS=${SHARES_WINDOWS:-5}
+SHARES_WINDOW_S=2
+BUSY_AT_MOST_S=600
+
+# sample_shares FILE SAMPLES SECONDS GUEST...: see inside/shares.sh
+sample_shares()
+{
+	local file=$1
+	shift
+	LIMIT=$(($1 * $2 + 60)) in_server /share/shares.sh "$@" >"$file" 2>"$file.err"
+}
+
+# shares_said TEXT ARGUMENT...: what shares.py says
+shares_said()
+{
+	local text=$1 said
+	shift
+	said=$(PYTHONDONTWRITEBYTECODE=1 selftests/guest/shares.py "$@" 2>&1)
+	result $? "$text" "$(printf '%s' "$said" | tr '\n' ' ')"
+}
+
+shares_steps()
+{
+	rm -f "$OUT/shares.jsonl"
+	guest_there t1 512m && guest_there t2 512m || return
+	measure "one guest" weights:1 t1:busy
+	measure "two equal" weights:1,1 t1:busy t2:busy
+	knob t2 weight 300
+	measure "weights 1:3" weights:1,3 t1:busy t2:busy
+	knob t2 weight 100
+	knob t1 cap 20
+	measure "cap 20 %" cap:20 t1:busy t2:busy
+	knob t1 cap 100
+	measure "small copies, alone" any t1:latency
+	measure "small copies beside a greedy guest" any t1:latency t2:busy
+	SLICE_US=$(card_knob slice_us) shares_said "shares and latencies are in guest-shares.json" \
+		report "$OUT/shares.jsonl" build/bench/guest-shares.json
+	no_trouble "shares of guests"
+}
+
+knob()
+{
+	local now
+	in_server sh -c "echo $3 >/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2"
+	now=$(counter "$1" "$2")
+	result "$([ "$now" = "$3" ]; echo $?)" "$1: $2 is $3 from now on" "$now"
+}
+
+card_knob() { in_server sh -c "cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/$1"; }
+
+had_gpu_time() { [ "$(counter "$1" gpu_time_ns)" -gt "$2" ]; }
+
+# busy_begins GUEST SUBTEST: in the background, until all_busy_end(); returns when the GPU was seen at work for it
+busy_begins()
+{
+	local had
+	client_begins "$@"
+	had=$(counter "$1" gpu_time_ns)
+	await 90 had_gpu_time "$1" "$((had + 20000000))"
+}
+
+client_begins()
+{
+	local stop=/share/stop
+	[[ $1 != t* ]] || stop=/mnt/stop
+	rm -f "$share/stop"
+	{
+		LIMIT=$((BUSY_AT_MOST_S + 60)) run_client "$1" --seconds $BUSY_AT_MOST_S --until $stop "$2" \
+			>"$OUT/share-$1.log" 2>/dev/null
+		echo $? >"$OUT/share-$1.rc"
+	} &
+}
+
+all_busy_end()
+{
+	: >"$share/stop"
+	wait
+	rm -f "$share/stop"
+}
+
+# busy_relayed TEXT GUEST: after it has ended
+busy_relayed()
+{
+	sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$1: $2: /; /^# progress/d" "$OUT/share-$2.log" >"$OUT/share.log"
+	relay "$1: client in $2" "$(cat "$OUT/share-$2.rc")" <"$OUT/share.log"
+}
+
+# measure NAME WANT GUEST:SUBTEST...
+measure()
+{
+	local text=$1 want=$2 each
+	local -a names=() logs=()
+	shift 2
+	for each; do
+		names+=("${each%:*}")
+		logs+=("$OUT/share-${each%:*}.log")
+		busy_begins "${each%:*}" "${each#*:}" || result 1 "$text: ${each%:*} gets to work"
+	done
+	sleep 1
+	sample_shares "$OUT/shares.samples" $((SHARES_WINDOWS + 1)) $SHARES_WINDOW_S "${names[@]}"
+	all_busy_end
+	for each in "${names[@]}"; do busy_relayed "$text" "$each"; done
+	shares_said "$text: measured" record "$OUT/shares.jsonl" "$text" "$want" "$OUT/shares.samples" "${logs[@]}"
+}
