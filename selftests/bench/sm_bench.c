@@ -98,11 +98,13 @@ static void launches(const char *name, const char *what)
 	static const uint64_t leave = 0x18000000001c003cull;	/* EXIT */
 	struct { uint64_t p; uint32_t v; } p = { rig_alloc(r, 64), 1 };
 	struct rig_kernel k = name ? kernel(r, name) : rig_program(r, &leave, 1, 8);
-	double t = wall();
+	double t = wall(), used = cpu();
 
 	for (unsigned int i = 0; i < LAUNCHES; i++)
 		rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, name ? 12 : 0);
-	printf("launch of %-28s %8.2f us\n", what, (wall() - t) / LAUNCHES * 1e6);
+	t = wall() - t;
+	used = cpu() - used;
+	printf("launch of %-28s %8.2f us wall  %8.2f us CPU\n", what, t / LAUNCHES * 1e6, used / LAUNCHES * 1e6);
 	rig_destroy(r);
 }
 

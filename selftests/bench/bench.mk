@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# make bench, and make bench-rooms. The rooms are compiled as for the kernel: no vector registers, the kernel's kind of memcmp
+# (rooms/words.c).
+
+bench: setup model plugin ## a vGPU against the card: native, pass-through, alone, beside others (build/bench/report.json; ROWS= BASE=)
+	selftests/bench/bench.sh
+
+ROOMS_DIR	:= selftests/bench/rooms
+ROOMS_BENCH	:= $(O)/rooms_bench
+ROOMS_PURE_OBJ	:= $(patsubst %.c,$(O)/rooms/%.o,$(wildcard mmio-trap/*.c gtt-shadow/*.c sched/*.c))
+ROOMS_OWN_OBJ	:= $(patsubst %.c,$(O)/rooms/%.o,$(wildcard $(ROOMS_DIR)/*.c) selftests/unit/mmio-trap/guest.c)
+ROOMS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user -I$(ROOMS_DIR)
+
+$(ROOMS_PURE_OBJ): ROOMS_CFLAGS += -mgeneral-regs-only -fno-builtin-memcmp -Dmemcmp=kernel_memcmp
+$(O)/rooms/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ROOMS_CFLAGS) -MMD -MP -c $< -o $@
+
+$(ROOMS_BENCH): $(ROOMS_PURE_OBJ) $(ROOMS_OWN_OBJ)
+	$(CC) $^ -o $@ -lcmocka
+
+bench-rooms: $(ROOMS_BENCH) ## what the pure rooms cost: register accesses, shadow updates, decisions (table, and build/bench/rooms.json)
+	@$(ROOMS_DIR)/rooms.sh '$(ROOMS_BENCH)' build/bench/rooms.json
+
+-include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
+.PHONY: bench bench-rooms

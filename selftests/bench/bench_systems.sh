@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# work, out, model_args, type, guest_mem, base_ko are bench.sh's
+# shellcheck disable=SC2154
+# Sourced by bench.sh: the systems that are compared, each a server of its own (a bed), and how to run something where its nouveau is.
+#
+#   native       the server's own nouveau drives the card
+#   passthrough  a stock guest has the whole card by vfio-pci; the server has an IOMMU for it
+#   vgpu         a stock guest has a vGPU of kvgpu and is alone on the card
+#   busy         the same guest, while others keep vGPUs of theirs busy (selftests/tenants)
+#   base         as vgpu, with the module of another version
+
+bed_of() { case $1 in busy) echo bench-vgpu ;; *) echo "bench-$1" ;; esac; }
+has_guest() { [ "$1" != native ]; }
+is_ours() { case $1 in vgpu | busy | base) true ;; *) false ;; esac; }
+
+# bed SYSTEM ARGUMENT...: tb on that system's server
+bed() { KVGPU_TB_NAME=$(bed_of "$1") timeout --kill-after=10 "${LIMIT:-600}" $TB "${@:2}" </dev/null; }
+in_server() { bed "$1" run -- "${@:2}"; }
+
+# where SYSTEM: fills the array `where` with the command that runs a program there
+where()
+{
+	where=(env "KVGPU_TB_NAME=$(bed_of "$1")" timeout --kill-after=10 "${LIMIT:-600}" "$TB")
+	if has_guest "$1"; then where+=(guest run g1 --); else where+=(run --); fi
+}
+
+await_gpu()
+{
+	local end=$((SECONDS + 150))
+
+	until LIMIT=30 bed "$1" guest run g1 -- test -e /dev/dri/renderD128 >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || give_up "$1: no GPU in the guest after 150 s"
+		sleep 0.5
+	done
+}
+
+# starts the guest, prints how long it took until nouveau had made its device: a sample
+guest_up()
+{
+	local began kind=$type
+
+	[ "$1" != passthrough ] || kind=card
+	began=$(date +%s%N)
+	bed "$1" guest start g1 --full --mem "$guest_mem" --type "$kind" >"$work/$1.guest.log" 2>&1 ||
+		{ cat "$work/$1.guest.log" >&2; give_up "$1: no guest"; }
+	await_gpu "$1"
+	printf '{"row": "boot", "unit": "ms", "better": "lower", "value": %d, "ops": 1}\n' $((($(date +%s%N) - began) / 1000000))
+}
+
+system_up()
+{
+	local driver=kvgpu share
+	local -a options=(--model-args "$model_args")
+
+	case $1 in
+	busy) return ;;	# vgpu's
+	native) driver=nouveau options+=(--mem 3G) ;;
+	passthrough) driver=vfio-pci options+=(--mem 4G --cpus 3) ;;
+	*) options+=(--mem 4G --cpus 3) ;;
+	esac
+	say "$1: a server"
+	if [ "$1" = base ]; then export KVGPU_TB_KVGPU=$base_ko; fi
+	bed "$1" up --driver "$driver" "${options[@]}" >"$work/$1.up.log" 2>&1 || { cat "$work/$1.up.log" >&2; give_up "$1: no server"; }
+	unset KVGPU_TB_KVGPU
+	share=$(bed "$1" share)
+	cp "$out/kvgpu-client" "$out/kvgpu-tenants" selftests/guest/inside/loads.sh selftests/bench/inside/*.sh "$share/"
+	has_guest "$1" || return 0
+	say "$1: a stock guest"
+	guest_up "$1" >"$work/$1.boot"
+}
+
+systems_down()
+{
+	local s
+
+	for s in native passthrough vgpu base; do
+		KVGPU_TB_NAME=bench-$s timeout 60 $TB down </dev/null >/dev/null 2>&1
+	done
+}
+
+# the two others of "busy"
+neighbours_begin() { in_server busy /share/neighbours.sh begin 2 g1 >&2 || give_up "busy: the others do not get busy"; }
+neighbours_end() { in_server busy /share/neighbours.sh end g1 || give_up "busy: the others' vGPUs do not go"; }

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""TAP: report.py on a made-up run whose results are worked out by hand: the interface that report.json is, ratios in both
+directions, counters for one operation, comparisons, bounds."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+
+import report
+
+ROW_KEYS = {"name", "unit", "better", "native", "passthrough", "vgpu", "ratio", "ratio_passthrough", "spread", "counters"}
+COUNTER_KEYS = {"exits", "traps", "shadow_written", "tlb_flushes", "vram_read_bytes", "pinned_pages"}
+# row, unit, better, system, round, values
+SAMPLES = [
+    ("copy", "MB/s", "higher", "native", 1, [100, 110, 120]), ("copy", "MB/s", "higher", "vgpu", 1, [50, 55, 60]),
+    ("copy", "MB/s", "higher", "native", 2, [200]), ("copy", "MB/s", "higher", "vgpu", 2, [180]),
+    ("copy", "MB/s", "higher", "native", 3, [100]), ("copy", "MB/s", "higher", "vgpu", 3, [80]),
+    ("copy", "MB/s", "higher", "busy", 1, [11]),
+    ("boot", "ms", "lower", "passthrough", 1, [3000]), ("boot", "ms", "lower", "vgpu", 1, [4000]),
+    ("copy", "MB/s", "higher", "base", 1, [44]),
+]
+COUNTED = {"copy": {"own.ops": 50, "kvm.mmio_exits": 100, "kvgpu.exits_bar0_read": 75, "kvgpu.exits_bar0_write": 25,
+                    "kvgpu.exits_config": 50, "kvgpu.tlb_flushes": 50, "kvgpu.zaps": 0}}
+SHARES = [{"name": "two equal", "tenants": 2, "want": [0.5, 0.5], "worst_error": 0.002},
+          {"name": "three 1:2:4", "tenants": 3, "want": [1 / 7, 2 / 7, 4 / 7], "worst_error": 0.03},
+          {"name": "cap 20", "tenants": 2, "want": [0.2, 0.8], "worst_error": 0.01}]
+
+results = []
+
+
+def check(ok, what):
+    results.append(ok)
+    print(f"{'ok' if ok else 'not ok'} {len(results)} - {what}")
+
+
+def quietly(argv):
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        status = report.main(argv)
+    return status, said.getvalue()
+
+
+def write(path, what):
+    with open(path, "w") as f:
+        f.write(what if isinstance(what, str) else json.dumps(what))
+
+
+def make_run(folder):
+    with open(f"{folder}/samples", "w") as f:
+        for row, unit, better, system, turn, values in SAMPLES:
+            for v in values:
+                f.write(json.dumps({"system": system, "round": turn, "row": row, "unit": unit, "better": better, "value": v}) + "\n")
+    write(f"{folder}/vgpu.copy.json", {"between": COUNTED, "measured": []})
+
+
+def main():
+    with tempfile.TemporaryDirectory() as run, tempfile.TemporaryDirectory() as out:
+        make_run(run)
+        write(f"{out}/shares.json", SHARES)
+        status, _ = quietly([run, out, "--mode", "fast", "--rounds", "3"])
+        with open(f"{out}/report.json") as f:
+            r = json.load(f)
+        rows = {row["name"]: row for row in r["rows"]}
+        copy = rows["copy"]
+        check(status == 0 and all(set(row) == ROW_KEYS for row in r["rows"]), "rows have the documented keys and no others")
+        check(copy["native"] == 110 and copy["vgpu"] == 60 and copy["passthrough"] is None,
+              "medians of all samples; null where there are none")
+        check(copy["ratio"] == 0.8 and copy["ratio_passthrough"] is None, "the ratio is the median of the turns': 0.5, 0.9, 0.8")
+        check(rows["boot"]["ratio_passthrough"] == 0.75 and rows["boot"]["ratio"] is None, "less time is better")
+        busy = rows["copy beside 2 busy"]
+        check(busy["vgpu"] == 11 and busy["ratio"] == 0.1, "the busy system is a row of its own")
+        check(set(copy["counters"]) == COUNTER_KEYS and copy["counters"]["exits"] == 2 and copy["counters"]["traps"] == 3 and
+              copy["counters"]["tlb_flushes"] == 1 and copy["counters"]["shadow_written"] == 0, "counters are those of one operation")
+        check(rows["boot"]["counters"] is None, "no counters where none were read")
+        check(r["shares"] == [
+            {"vgpus": 2, "policy": "best-effort", "weights": [100, 100], "window_s": 2, "max_error": 0.002},
+            {"vgpus": 3, "policy": "best-effort", "weights": [100, 200, 400], "window_s": 2, "max_error": 0.03}], "shares of streams")
+        check(os.path.getsize(f"{out}/ratio.svg") > 500 and os.path.exists(f"{out}/ratio_passthrough.svg"), "plots")
+        quietly([run, out, "--base", "abc1234"])
+        with open(f"{out}/compare.json") as f:
+            compared = {row["name"]: row for row in json.load(f)["rows"]}
+        check(compared["copy"]["base"] == 44 and compared["copy"]["ratio"] == 1.25, "against another version")
+        write(f"{out}/bounds", "# a comment\ncopy kvgpu.tlb_flushes 1\ncopy kvm.mmio_exits+kvgpu.zaps 2\n")
+        check(quietly(["--bounds", f"{out}/bounds", f"{out}/counters.json"])[0] == 0, "bounds that hold")
+        for name, line in (("exceeded", "copy kvgpu.tlb_flushes 0.9"), ("of a row that is missing", "launch kvm.exits 9"),
+                           ("of a counter that is missing", "copy kvgpu.nothing 9"),
+                           ("that say nothing", "#")):
+            write(f"{out}/bounds", line + "\n")
+            check(quietly(["--bounds", f"{out}/bounds", f"{out}/counters.json"])[0] == 1, f"bounds {name} fail")
+    print(f"1..{len(results)}")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# For make check-long, TAP: the rows of make bench once on a vGPU, and what each operation moved against bounds.list. Counters
+# only: times depend on the machine.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+reports=$(mktemp -d)
+trap 'rm -rf "$reports"' EXIT
+if ! SYSTEMS=vgpu ROUNDS=1 QUICK=1 MODE=fast BASE='' TYPE=2g ROWS=load,context,channel,buffer,copy,launch REPORTS=$reports \
+	selftests/bench/bench.sh >"$reports/log" 2>&1; then
+	tail -n 30 "$reports/log" | sed 's/^/# /'
+	echo "Bail out! make bench fails"
+	exit 1
+fi
+sed 's/^/# /' "$reports/log"
+PYTHONDONTWRITEBYTECODE=1 selftests/bench/report.py --bounds selftests/bench/bounds.list "$reports/counters.json"
