@@ -16,7 +16,8 @@
 
 #include "kvgpu/types.h"
 
-#define KVGPU_POOL_SIZE		(64ul << 20)
+/* BAR1 leaves 100 MiB beside the slices and PRAMIN windows of the largest mix of vGPUs (7 x 512m + 1g) and USERD */
+#define KVGPU_POOL_SIZE		(96ul << 20)
 #define KVGPU_USERD_SIZE	(2ul << 20)	/* 4096 x 0x200 at BAR1 offset 0 */
 #define KVGPU_MIRROR_SIZE	KVGPU_USERD_SIZE	/* behind it the same pages again, for the host to look at */
 

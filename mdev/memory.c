@@ -33,7 +33,8 @@
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
-#define POOL_MIN	(8ull << 20)
+/* an address space takes 328 KiB of it and up: 30 of them in the smallest vGPU, one for each program that uses the GPU */
+#define POOL_MIN	(10ull << 20)
 #define MAX_TABLES	512
 
 static unsigned int max_pinned_mib = 2048;
