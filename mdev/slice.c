@@ -368,20 +368,32 @@ static u64 turn(struct kvgpu_chip *chip)
 
 /* ------------------------------------------------------------------ the thread */
 
+/*
+ * When to look again after a turn that began at @began and asks for @next: where registers are so slow that a turn takes longer
+ * than a tick, this thread, which has a real-time priority, leaves the CPU to others for as long as it had it.
+ */
+static u64 rested(u64 next, u64 began)
+{
+	u64 now = ktime_get_ns();
+
+	return max(next, now + min_t(u64, now - began, TICK_NS));
+}
+
 static int slicer_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
 	ktime_t at;
-	u64 next;
+	u64 next, began;
 
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
+		began = ktime_get_ns();
 		next = turn(chip);
 		s->planned = next != ~0ull;
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
-			at = ns_to_ktime(next);
+			at = ns_to_ktime(rested(next, began));
 			if (next == ~0ull)
 				schedule();
 			else
