@@ -2,10 +2,17 @@
 # CUDA's libraries, built where the programs for servers and guests are (Debian 13).
 CUDA_OUT	:= $(O)/cuda
 
-cuda: ## libcuda.so.1 for stock nouveau (for Debian 13)
+cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 13)
 	@mkdir -p '$(CUDA_OUT)'
 	$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
 
-print-cuda: ; @echo '$(CUDA_OUT)/libcuda.so.1'
+cuda-package: cuda ## a Debian package of both libraries and cuda-info, for guests (apt install FILE)
+	@cuda/package.sh '$(CUDA_OUT)' '$(KVGPU_VERSION)'
 
-.PHONY: cuda print-cuda
+print-cuda: ; @echo '$(CUDA_OUT)/libcuda.so.1'
+print-cudart: ; @echo '$(CUDA_OUT)/libcudart.so.11.0'
+
+cudart-inprocess: cuda-inprocess ## libcudart.so.11.0 beside the libcuda.so.1 that needs no GPU
+	@$(MAKE) -s -C cuda 'OUT=$(abspath $(INPROCESS_OUT))' runtime
+
+.PHONY: cuda cuda-package print-cuda print-cudart cudart-inprocess

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU as the driver API needs it. One device is one CUDA context: an address space with two queues that each work in
- * order. `nouveau.c` is the real one; tests have their own.
+ * The GPU as the driver API needs it. One device is one CUDA context: an address space with queues that each work in order. `nouveau.c` is the real one; tests have their own.
  *
  * Order between queues: every piece of work is known by its number in its queue, and a struct moment names a number for each
  * queue. Work that is given a moment starts when all that it names is done.
@@ -14,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum device_queue { QUEUE_COMPUTE, QUEUE_COPY, NR_QUEUES };
+/* HOST: what the CPU does in a stream's order. The GPU waits for it as for any other, but the caller tells when it is done */
+enum device_queue { QUEUE_COMPUTE, QUEUE_COPY, NR_GPU_QUEUES, QUEUE_HOST = NR_GPU_QUEUES, NR_QUEUES };
 
 enum device_status {
 	DEVICE_OK = 0,
@@ -24,6 +24,18 @@ enum device_status {
 	DEVICE_LOST,		/* the kernel killed a channel: a fault, or the GPU's time limit */
 	DEVICE_TRAPPED,		/* a launch ended without having completed */
 	DEVICE_FAILED,		/* the kernel refused a submission */
+};
+
+/* of LOST and TRAPPED, where that is known */
+enum device_cause {
+	CAUSE_UNKNOWN = 0,
+	CAUSE_ADDRESS,		/* a fault, or an address outside of what it may be */
+	CAUSE_MISALIGNED,
+	CAUSE_SPACE,		/* an operation that this kind of memory does not have */
+	CAUSE_INSTRUCTION,
+	CAUSE_PC,
+	CAUSE_STACK,
+	CAUSE_TIMEOUT,
 };
 
 struct moment {
@@ -38,17 +50,27 @@ struct device_facts {
 	uint32_t nr_smx;
 };
 
-enum device_place { PLACE_VRAM, PLACE_HOST };
+/* TILED: in VRAM too, of the page kind that block-linear surfaces want */
+enum device_place { PLACE_VRAM, PLACE_HOST, PLACE_TILED };
 
 struct device_memory {
 	uint64_t va, size;
 	void *map;			/* PLACE_HOST: as the CPU sees it */
 };
 
+/* a block-linear surface, and where in it a copy begins. Blocks are one GOB (64 bytes x 8 lines) wide */
+struct device_blocks {
+	uint32_t width, height, depth;		/* bytes, lines, slices */
+	uint8_t log2_height, log2_depth;	/* of a block, in GOBs and slices */
+	uint32_t x, y, z;
+};
+
 struct device_copy {
 	uint64_t src, dst;
 	uint64_t src_pitch, dst_pitch;	/* used when there are several lines */
-	uint32_t width, lines;		/* bytes */
+	uint32_t width, lines;		/* bytes; all of one slice */
+	bool src_tiled, dst_tiled;	/* src or dst is where the surface begins, which is: */
+	struct device_blocks src_blocks, dst_blocks;
 };
 
 struct device_fill {
@@ -65,7 +87,7 @@ struct device_launch {
 	bool new_code;			/* not launched since it was loaded */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
-	uint32_t local;			/* bytes of each thread */
+	uint32_t stack, local;		/* bytes of each thread: at the end of local memory, at its begin */
 	uint32_t crs;			/* bytes of each warp */
 	uint32_t l1_kb;			/* shared memory's part of the 64 KiB: 16, 32 or 48; raised where .shared needs it */
 	bool banks_of_8;		/* shared memory's */
@@ -75,6 +97,9 @@ struct device_launch {
 		uint64_t va;
 		uint32_t size;
 	} bank[DEVICE_BANKS];		/* [0] is not looked at */
+	/* textures: pools of headers and samplers (texture.h), and how many there are; 0: the kernel uses none */
+	uint64_t headers, samplers;
+	uint32_t nr_headers, nr_samplers;
 };
 
 struct device {
@@ -100,10 +125,18 @@ struct device_ops {
 	/* writes @payload, 0, and the GPU's time in nanoseconds (64 bits) to @va */
 	enum device_status (*stamp)(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
 				    uint32_t payload, uint64_t *seq);
+	/* the number of the next work in QUEUE_HOST; all up to @seq of it is done (by any thread, in order) */
+	uint64_t (*host_begin)(struct device *d);
+	void (*host_done)(struct device *d, uint64_t seq);
 	/* @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST, TRAPPED */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
+	/* after LOST or TRAPPED; may sleep for a moment. NULL: nothing is known there */
+	enum device_cause (*cause)(struct device *d);
 };
 
 extern const struct device_ops device_nouveau;
+
+/* cause.c: of an SM's error code */
+enum device_cause cause_of_warp(uint32_t code);
 
 #endif

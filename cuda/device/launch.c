@@ -89,6 +89,17 @@ static void emit_local(struct nv_device *d)
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_THROTTLED_A, size >> 32, size, LOCAL_ALL_SMS);
 }
 
+static void emit_textures(struct nv_device *d, const struct device_launch *l)
+{
+	if (!l->nr_headers || (d->headers == l->headers && d->samplers == l->samplers))
+		return;
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_HEADER_POOL_A, l->headers >> 32, l->headers, l->nr_headers - 1);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SAMPLER_POOL_A, l->samplers >> 32, l->samplers, l->nr_samplers - 1);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_BINDLESS_TEXTURE, 0);
+	d->headers = l->headers;
+	d->samplers = l->samplers;
+}
+
 static bool local_suffices(const struct nv_device *d, uint32_t per_warp, unsigned int warps)
 {
 	return !per_warp || (d->local && (uint64_t)d->local_per_warp * d->local_warps >= (uint64_t)per_warp * warps);
@@ -122,7 +133,7 @@ static void fill_slot(struct nv_device *d, unsigned int slot, const struct devic
 enum device_status nv_launch(struct device *dev, const struct moment *after, const struct device_launch *l, uint64_t *seq)
 {
 	struct nv_device *d = nv(dev);
-	uint32_t per_warp = l->local * WARP + l->crs;
+	uint32_t per_warp = (l->stack + l->local) * WARP + l->crs;
 	unsigned int warps = warps_per_block(l), slot;
 	bool local_new = false;
 	enum device_status ret;
@@ -147,6 +158,7 @@ enum device_status nv_launch(struct device *dev, const struct moment *after, con
 	if (d->code != l->code)
 		EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_PROGRAM_REGION_A, l->code >> 32, l->code);
 	d->code = l->code;
+	emit_textures(d, l);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SEND_PCAS_A,
 	     (d->ring->base.va + slot * SLOT_BYTES) >> 8);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SEND_SIGNALING_PCAS_B, PCAS_INVALIDATE | PCAS_SCHEDULE);

@@ -6,22 +6,26 @@
 
 enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024 };
 
+/* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
+enum { KIND_BLOCK_LINEAR = 0xfe };
+
 static bool in_windows(const struct nouveau_bo *bo)
 {
 	return bo->offset < WINDOWS_END && bo->offset + bo->size > SHARED_WINDOW;
 }
 
 /* a buffer where generic addresses mean something else keeps its place until there is one elsewhere */
-static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size, struct nouveau_bo **out)
+static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size, union nouveau_bo_config *config,
+		  struct nouveau_bo **out)
 {
 	struct nouveau_bo *aside = NULL;
-	int ret = nouveau_bo_new(d->dev, flags, align, size, NULL, out);
+	int ret = nouveau_bo_new(d->dev, flags, align, size, config, out);
 
 	if (ret || !in_windows(*out))
 		return ret;
 	aside = *out;
 	*out = NULL;
-	ret = new_bo(d, flags, align, size, out);
+	ret = new_bo(d, flags, align, size, config, out);
 	nouveau_bo_ref(NULL, &aside);
 	return ret;
 }
@@ -29,8 +33,9 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
 {
 	struct nv_device *d = nv(dev);
-	uint32_t page = place == PLACE_VRAM && size >= VRAM_PAGE ? VRAM_PAGE : HOST_PAGE;
-	uint32_t aperture = place == PLACE_VRAM ? NOUVEAU_BO_VRAM : NOUVEAU_BO_GART;
+	uint32_t page = place == PLACE_TILED || (place == PLACE_VRAM && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
+	uint32_t aperture = place == PLACE_HOST ? NOUVEAU_BO_GART : NOUVEAU_BO_VRAM;
+	union nouveau_bo_config config = { .nvc0.memtype = KIND_BLOCK_LINEAR };
 	struct nv_memory *m;
 
 	if (d->nr_refs == MAX_BUFFERS || size > 1ull << 40)
@@ -39,7 +44,8 @@ enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_
 	if (!m)
 		return DEVICE_NO_MEMORY;
 	size = (size + page - 1) & ~((uint64_t)page - 1);
-	if (new_bo(d, aperture | (place == PLACE_HOST ? NOUVEAU_BO_MAP : 0), page, size, &m->bo))
+	if (new_bo(d, aperture | (place == PLACE_HOST ? NOUVEAU_BO_MAP : 0), page, size, place == PLACE_TILED ? &config : NULL,
+		   &m->bo))
 		goto err;
 	if (place == PLACE_HOST && nouveau_bo_map(m->bo, 0, d->client))
 		goto err_bo;

@@ -37,6 +37,12 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define   COPY_MULTI_LINE			(1u << 9)
 #define   COPY_REMAP				(1u << 10)
 #define COPY_OFFSET_IN_UPPER		0x0400	/* in high, low, out high, low, pitch in, out, line length, count */
+#define COPY_SET_DST_BLOCK_SIZE		0x070c	/* block, width, height, depth, layer, origin */
+#define COPY_SET_SRC_BLOCK_SIZE		0x0728
+#define   COPY_BLOCK_HEIGHT_AT			4
+#define   COPY_BLOCK_DEPTH_AT			8
+#define   COPY_GOBS_OF_8_ROWS			(1u << 12)
+#define   COPY_ORIGIN_Y_AT			16
 #define COPY_SET_REMAP_CONST_A		0x0700	/* A, B, components */
 #define   COPY_REMAP_DST_X_CONST_A		(4u << 0)
 #define   COPY_REMAP_DST_NOTHING		(6u << 4 | 6u << 8 | 6u << 12)
@@ -54,6 +60,9 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define   LOCAL_ALL_SMS				0xffu
 #define COMPUTE_LOCAL_WINDOW		0x077c
 #define COMPUTE_LOCAL_MEMORY_A		0x0790	/* high, low */
+#define COMPUTE_SAMPLER_POOL_A		0x155c	/* high, low, highest index */
+#define COMPUTE_HEADER_POOL_A		0x1574
+#define COMPUTE_BINDLESS_TEXTURE	0x2608	/* the constant bank that handles are in */
 #define COMPUTE_PROGRAM_REGION_A	0x1608	/* high, low */
 
 /* where generic addresses mean shared and local memory: 16 MiB each, where no buffer may lie */

@@ -152,10 +152,11 @@ static void nv_close(struct device *dev)
 	struct nv_device *d = nv(dev);
 	unsigned int i;
 
-	for (i = 0; i < NR_QUEUES; i++)
+	for (i = 0; i < NR_GPU_QUEUES; i++)
 		nv_queue_close(d, i);
 	while (d->nr_refs)
 		nv_release(dev, &d->memory[d->nr_refs - 1]->base);
+	nv_log_close(d);
 	pthread_mutex_destroy(&d->check_lock);
 	detach(d);
 }
@@ -172,14 +173,16 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	d->base.ops = &device_nouveau;
 	pthread_mutex_init(&d->check_lock, NULL);
 	d->nr_smx = nr_smx(d);
+	nv_log_open(d);
 	ret = nv_alloc(&d->base, PLACE_HOST, 4096, &marks);
 	if (!ret) {
 		d->marks = (struct nv_memory *)marks;
+		nv_marks_open(d);
 		ret = nv_launch_open(d);
 	}
-	for (i = 0; i < NR_QUEUES && !ret; i++)
+	for (i = 0; i < NR_GPU_QUEUES && !ret; i++)
 		ret = nv_queue_open(d, i);
-	for (i = 0; i < NR_QUEUES && !ret; i++)
+	for (i = 0; i < NR_GPU_QUEUES && !ret; i++)
 		ret = nv_wait(d, i, d->queue[i].seq);
 	if (ret) {
 		nv_close(&d->base);
@@ -205,5 +208,6 @@ static uint64_t vram_used(struct device *dev)
 const struct device_ops device_nouveau = {
 	.count = count, .describe = describe, .open = nv_open, .close = nv_close, .vram_used = vram_used,
 	.alloc = nv_alloc, .release = nv_release, .copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
-	.poll = nv_poll,
+	.host_begin = nv_host_begin, .host_done = nv_host_done, .poll = nv_poll,
+	.cause = nv_cause,
 };

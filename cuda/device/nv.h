@@ -52,11 +52,13 @@ struct nv_device {
 	struct nv_memory *ring, *local;
 	uint32_t local_per_warp;
 	unsigned int local_warps;
-	uint64_t code;			/* SET_PROGRAM_REGION as last submitted */
+	uint64_t code, headers, samplers;	/* as last submitted */
 	pthread_mutex_t check_lock;	/* of what follows */
 	struct nv_slot slot[LAUNCH_SLOTS];
 	uint64_t launched, checked;
 	bool trapped;
+	int log;			/* log.c; negative: it may not be read */
+	enum device_cause cause;
 };
 
 static inline struct nv_device *nv(struct device *d)
@@ -69,6 +71,7 @@ enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t 
 void nv_release(struct device *d, struct device_memory *m);
 
 /* queue.c */
+void nv_marks_open(struct nv_device *d);
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
 /* room for JOB_WORDS, all buffers referenced, and work before @after waited for by the GPU */
@@ -81,8 +84,15 @@ void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uin
 } while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
+uint64_t nv_host_begin(struct device *d);
+void nv_host_done(struct device *d, uint64_t seq);
 /* sleeps; only for what is about to be done */
 enum device_status nv_wait(struct nv_device *d, enum device_queue q, uint64_t seq);
+
+/* log.c */
+void nv_log_open(struct nv_device *d);
+void nv_log_close(struct nv_device *d);
+enum device_cause nv_cause(struct device *d);
 
 /* copy.c */
 enum device_status nv_copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,

@@ -41,12 +41,16 @@
 #define BANK_SIZE(i)			(991 + 64 * (i)), (975 + 64 * (i))
 #define LOCAL_LOW_SIZE			1463, 1440
 #define BARRIERS			1471, 1467
+#define LOCAL_HIGH_SIZE			1495, 1472
 #define REGISTERS			1503, 1496
 #define CRS_SIZE			1527, 1504
 #define SASS_VERSION			1535, 1528
 #define   SASS_VERSION_3_0			0x30
 
 enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
+
+/* code that checks its stack (nvcc -G) compares with SR_LMEMHIOFF: the stack is what lies at the end of local memory */
+enum { LOCAL_WINDOW_BYTES = 1 << 24 };
 
 /* words of bank 0 that code for sm_35 reads (nvdisasm of what nvcc compiles); parameters begin at 0x140 */
 enum { CONST0_SHARED_WINDOW = 0x20, CONST0_LOCAL_WINDOW = 0x24, CONST0_BLOCK = 0x28, CONST0_GRID = 0x34, CONST0_STACK = 0x44,
@@ -109,6 +113,7 @@ void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint6
 	set(qmd, SHARED_BANKS_OF_8, l->banks_of_8);
 	set(qmd, L1_CONFIGURATION, l1_configuration(l));
 	set(qmd, LOCAL_LOW_SIZE, l->local);
+	set(qmd, LOCAL_HIGH_SIZE, l->stack);
 	set(qmd, CRS_SIZE, l->crs);
 	set(qmd, BARRIERS, l->barriers);
 	set(qmd, REGISTERS, l->regs);
@@ -130,7 +135,7 @@ uint32_t qmd_const0_size(const struct device_launch *l)
 
 void qmd_const0(void *bank, const struct device_launch *l)
 {
-	const uint32_t windows[] = { SHARED_WINDOW, LOCAL_WINDOW };
+	const uint32_t windows[] = { SHARED_WINDOW, LOCAL_WINDOW }, top = LOCAL_WINDOW_BYTES;
 	uint8_t *at = bank;
 
 	memset(at, 0, qmd_const0_size(l));
@@ -139,5 +144,5 @@ void qmd_const0(void *bank, const struct device_launch *l)
 	memcpy(at + CONST0_SHARED_WINDOW, windows, sizeof(windows));
 	memcpy(at + CONST0_BLOCK, l->block, sizeof(l->block));
 	memcpy(at + CONST0_GRID, l->grid, sizeof(l->grid));
-	memcpy(at + CONST0_STACK, &l->local, sizeof(l->local));
+	memcpy(at + CONST0_STACK, &top, sizeof(top));
 }

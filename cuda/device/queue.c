@@ -34,6 +34,17 @@ static enum device_status bind(struct nv_device *d, enum device_queue which)
 	return nv_submit(d, which, &seq);
 }
 
+void nv_marks_open(struct nv_device *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_QUEUES; i++) {
+		d->queue[i].done = (uint32_t *)((uint8_t *)d->marks->base.map + i * MARK_STRIDE);
+		d->queue[i].done_va = d->marks->base.va + i * MARK_STRIDE;
+		*d->queue[i].done = 0;
+	}
+}
+
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 {
 	struct nv_queue *q = &d->queue[which];
@@ -49,9 +60,6 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	if (which == QUEUE_COMPUTE &&
 	    nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COMPUTE, CLASS_COMPUTE, NULL, 0, &q->compute))
 		return DEVICE_FAILED;
-	q->done = (uint32_t *)((uint8_t *)d->marks->base.map + which * MARK_STRIDE);
-	q->done_va = d->marks->base.va + which * MARK_STRIDE;
-	*q->done = 0;
 	return bind(d, which);
 }
 
@@ -133,6 +141,17 @@ enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t
 	    nouveau_check_dead_channel(d->drm, d->queue[QUEUE_COPY].channel))
 		return done(q, seq) ? DEVICE_OK : DEVICE_LOST;
 	return DEVICE_BUSY;
+}
+
+uint64_t nv_host_begin(struct device *dev)
+{
+	return ++nv(dev)->queue[QUEUE_HOST].seq;
+}
+
+/* what the CPU wrote before must be there before the GPU sees this */
+void nv_host_done(struct device *dev, uint64_t seq)
+{
+	__atomic_store_n(nv(dev)->queue[QUEUE_HOST].done, (uint32_t)seq, __ATOMIC_SEQ_CST);
 }
 
 enum device_status nv_wait(struct nv_device *d, enum device_queue which, uint64_t seq)

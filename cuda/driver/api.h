@@ -9,87 +9,8 @@
 #ifndef KVGPU_CUDA_API_H
 #define KVGPU_CUDA_API_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #ifndef __cuda_cuda_h__
-typedef enum cudaError_enum {
-#define ERROR(name, number, text) name = number,
-#include "errors.inc"
-} CUresult;
-
-typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
-typedef struct CUarray_st *CUarray;
-typedef struct CUuuid_st { char bytes[16]; } CUuuid;
-typedef uint64_t cuuint64_t;
-
-#define CU_STREAM_LEGACY	((CUstream)0x1)
-#define CU_STREAM_PER_THREAD	((CUstream)0x2)
-
-typedef struct CUdevprop_st {
-	int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
-	int sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
-} CUdevprop;
-
-typedef enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED } CUmemorytype;
-
-typedef struct CUDA_MEMCPY2D_st {
-	size_t srcXInBytes, srcY;
-	CUmemorytype srcMemoryType;
-	const void *srcHost;
-	CUdeviceptr srcDevice;
-	CUarray srcArray;
-	size_t srcPitch;
-	size_t dstXInBytes, dstY;
-	CUmemorytype dstMemoryType;
-	void *dstHost;
-	CUdeviceptr dstDevice;
-	CUarray dstArray;
-	size_t dstPitch;
-	size_t WidthInBytes, Height;
-} CUDA_MEMCPY2D;
-
-typedef enum {
-	CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
-	CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
-} CUlimit;
-typedef enum {
-	CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
-	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_PTX_VERSION,
-	CU_FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-	CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-} CUfunction_attribute;
-typedef enum { CU_FUNC_CACHE_PREFER_NONE, CU_FUNC_CACHE_PREFER_SHARED, CU_FUNC_CACHE_PREFER_L1, CU_FUNC_CACHE_PREFER_EQUAL }
-	CUfunc_cache;
-typedef enum { CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE,
-	       CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE } CUsharedconfig;
-typedef enum { CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
-	       CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES } CUjit_option;
-/* values as numbers: attributes.c has them all */
-typedef int CUdevice_attribute;
-
-#define CU_CTX_SCHED_MASK		0x07
-#define CU_CTX_MAP_HOST			0x08
-#define CU_CTX_LMEM_RESIZE_TO_MAX	0x10
-#define CU_CTX_FLAGS_MASK		0x1f
-#define CU_STREAM_NON_BLOCKING		0x1
-#define CU_EVENT_BLOCKING_SYNC		0x1
-#define CU_EVENT_DISABLE_TIMING		0x2
-#define CU_EVENT_INTERPROCESS		0x4
-#define CU_MEMHOSTALLOC_PORTABLE	0x01
-#define CU_MEMHOSTALLOC_DEVICEMAP	0x02
-#define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
-#define CU_LAUNCH_PARAM_END		((void *)0x00)
-#define CU_LAUNCH_PARAM_BUFFER_POINTER	((void *)0x01)
-#define CU_LAUNCH_PARAM_BUFFER_SIZE	((void *)0x02)
-#define CU_GET_PROC_ADDRESS_LEGACY_STREAM		0x1
-#define CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM	0x2
+#include "types.h"
 #endif
 
 #define API __attribute__((visibility("default")))
@@ -105,6 +26,9 @@ API CUresult cuGetErrorString(CUresult error, const char **text);
 /* init.c */
 API CUresult cuInit(unsigned int flags);
 API CUresult cuDriverGetVersion(int *version);
+API CUresult cuGetExportTable(const void **table, const CUuuid *id);
+API CUresult cuProfilerStart(void);
+API CUresult cuProfilerStop(void);
 
 /* procaddress.c */
 API CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
@@ -121,11 +45,15 @@ API CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev);
 API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
 API CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *id);
 API CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev);
+API CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to);
+API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format, unsigned int channels, CUdevice dev);
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer);
 
 /* context.c, primary.c */
 API CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice dev);
 API CUresult cuCtxDestroy_v2(CUcontext ctx);
+API CUresult cuCtxAttach(CUcontext *ctx, unsigned int flags);
+API CUresult cuCtxDetach(CUcontext ctx);
 API CUresult cuCtxPushCurrent_v2(CUcontext ctx);
 API CUresult cuCtxPopCurrent_v2(CUcontext *ctx);
 API CUresult cuCtxSetCurrent(CUcontext ctx);
@@ -141,6 +69,7 @@ API CUresult cuCtxGetCacheConfig(CUfunc_cache *config);
 API CUresult cuCtxSetCacheConfig(CUfunc_cache config);
 API CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config);
 API CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
+API CUresult cuCtxResetPersistingL2Cache(void);
 API CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags);
 API CUresult cuCtxDisablePeerAccess(CUcontext peer);
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev);
@@ -156,6 +85,9 @@ API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
 API CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 API CUresult cuModuleUnload(CUmodule module);
 API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
+API CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name);
+API CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name);
+API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 API CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name);
 API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function);
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
@@ -165,12 +97,105 @@ API CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic);
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
 								  size_t dynamic, unsigned int flags);
+API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction function, int blocks, int threads);
+API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize dynamic_of,
+					      size_t dynamic, int limit);
+API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function, CUoccupancyB2DSize dynamic_of,
+						       size_t dynamic, int limit, unsigned int flags);
+
+/* link.c */
+API CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
+API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
+			      CUjit_option *options, void **values);
+API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options,
+			      void **values);
+API CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size);
+API CUresult cuLinkDestroy(CUlinkState state);
 
 /* launch.c */
 #define LAUNCH_ARGS CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, \
 	unsigned int bz, unsigned int shared, CUstream stream, void **params
 API CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra);
 API CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra);
+API CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS);
+API CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS);
+API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
+API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
+
+/* oldlaunch.c: launches as they were before cuLaunchKernel() */
+API CUresult cuFuncSetBlockShape(CUfunction f, int x, int y, int z);
+API CUresult cuFuncSetSharedSize(CUfunction f, unsigned int bytes);
+API CUresult cuParamSetSize(CUfunction f, unsigned int bytes);
+API CUresult cuParamSeti(CUfunction f, int offset, unsigned int value);
+API CUresult cuParamSetf(CUfunction f, int offset, float value);
+API CUresult cuParamSetv(CUfunction f, int offset, void *bytes, unsigned int n);
+API CUresult cuParamSetTexRef(CUfunction f, int unit, CUtexref ref);
+API CUresult cuLaunch(CUfunction f);
+API CUresult cuLaunchGrid(CUfunction f, int width, int height);
+API CUresult cuLaunchGridAsync(CUfunction f, int width, int height, CUstream stream);
+
+/* hostfunc.c */
+API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data);
+API CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn fn, void *data);
+API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags);
+API CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags);
+
+/* array.c */
+API CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
+API CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc);
+API CUresult cuArrayDestroy(CUarray array);
+API CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *desc, CUarray array);
+API CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray array);
+API CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
+API CUresult cuMipmappedArrayDestroy(CUmipmappedArray array);
+API CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, unsigned int level);
+
+/* texobject.c, surface.c */
+API CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
+			       const CUDA_RESOURCE_VIEW_DESC *view);
+API CUresult cuTexObjectDestroy(CUtexObject object);
+API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject object);
+API CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *texture, CUtexObject object);
+API CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *view, CUtexObject object);
+API CUresult cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *resource);
+API CUresult cuSurfObjectDestroy(CUsurfObject object);
+API CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUsurfObject object);
+API CUresult cuSurfRefSetArray(CUsurfref ref, CUarray array, unsigned int flags);
+API CUresult cuSurfRefGetArray(CUarray *array, CUsurfref ref);
+
+/* texref.c */
+API CUresult cuTexRefCreate(CUtexref *ref);
+API CUresult cuTexRefDestroy(CUtexref ref);
+API CUresult cuTexRefSetArray(CUtexref ref, CUarray array, unsigned int flags);
+API CUresult cuTexRefSetMipmappedArray(CUtexref ref, CUmipmappedArray array, unsigned int flags);
+API CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref ref, CUdeviceptr ptr, size_t bytes);
+API CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr ptr, size_t pitch);
+API CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels);
+API CUresult cuTexRefSetAddressMode(CUtexref ref, int dim, CUaddress_mode mode);
+API CUresult cuTexRefSetFilterMode(CUtexref ref, CUfilter_mode mode);
+API CUresult cuTexRefSetMipmapFilterMode(CUtexref ref, CUfilter_mode mode);
+API CUresult cuTexRefSetMipmapLevelBias(CUtexref ref, float bias);
+API CUresult cuTexRefSetMipmapLevelClamp(CUtexref ref, float min, float max);
+API CUresult cuTexRefSetMaxAnisotropy(CUtexref ref, unsigned int max);
+API CUresult cuTexRefSetBorderColor(CUtexref ref, float *color);
+API CUresult cuTexRefSetFlags(CUtexref ref, unsigned int flags);
+API CUresult cuTexRefGetAddress_v2(CUdeviceptr *ptr, CUtexref ref);
+API CUresult cuTexRefGetArray(CUarray *array, CUtexref ref);
+API CUresult cuTexRefGetMipmappedArray(CUmipmappedArray *array, CUtexref ref);
+API CUresult cuTexRefGetAddressMode(CUaddress_mode *mode, CUtexref ref, int dim);
+API CUresult cuTexRefGetFilterMode(CUfilter_mode *mode, CUtexref ref);
+API CUresult cuTexRefGetFormat(CUarray_format *format, int *channels, CUtexref ref);
+API CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode *mode, CUtexref ref);
+API CUresult cuTexRefGetMipmapLevelBias(float *bias, CUtexref ref);
+API CUresult cuTexRefGetMipmapLevelClamp(float *min, float *max, CUtexref ref);
+API CUresult cuTexRefGetMaxAnisotropy(int *max, CUtexref ref);
+API CUresult cuTexRefGetBorderColor(float *color, CUtexref ref);
+API CUresult cuTexRefGetFlags(unsigned int *flags, CUtexref ref);
+
+/* pointer.c */
+API CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr);
+API CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr);
+API CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr);
 
 /* memory.c, host.c */
 API CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
@@ -195,6 +220,20 @@ BOTH_SYNC(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyHtoD_v2, CUdeviceptr dst, const void *src, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoH_v2, void *dst, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoD_v2, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+/* box.c */
+BOTH_SYNC(cuMemcpy3D_v2, const CUDA_MEMCPY3D *copy)
+BOTH_ASYNC(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *copy)
+BOTH_SYNC(cuMemcpy3DPeer, const CUDA_MEMCPY3D_PEER *copy)
+BOTH_ASYNC(cuMemcpy3DPeerAsync, const CUDA_MEMCPY3D_PEER *copy)
+BOTH_SYNC(cuMemcpyPeer, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
+BOTH_ASYNC(cuMemcpyPeerAsync, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
+BOTH_SYNC(cuMemcpyDtoA_v2, CUarray dst, size_t dst_offset, CUdeviceptr src, size_t bytes)
+BOTH_SYNC(cuMemcpyAtoD_v2, CUdeviceptr dst, CUarray src, size_t src_offset, size_t bytes)
+BOTH_SYNC(cuMemcpyHtoA_v2, CUarray dst, size_t dst_offset, const void *src, size_t bytes)
+BOTH_SYNC(cuMemcpyAtoH_v2, void *dst, CUarray src, size_t src_offset, size_t bytes)
+BOTH_SYNC(cuMemcpyAtoA_v2, CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+BOTH_ASYNC(cuMemcpyHtoAAsync_v2, CUarray dst, size_t dst_offset, const void *src, size_t bytes)
+BOTH_ASYNC(cuMemcpyAtoHAsync_v2, void *dst, CUarray src, size_t src_offset, size_t bytes)
 BOTH_SYNC(cuMemcpy2D_v2, const CUDA_MEMCPY2D *copy)
 BOTH_SYNC(cuMemcpy2DUnaligned_v2, const CUDA_MEMCPY2D *copy)
 BOTH_ASYNC(cuMemcpyAsync, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
@@ -233,6 +272,26 @@ API CUresult cuStreamGetPriority(CUstream stream, int *priority);
 API CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority);
 API CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx);
 API CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx);
+API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
+API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+API CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status);
+
+/* memop.c: words in memory that streams write and wait for */
+#define MEM_OP(name, type)	API CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags); \
+				API CUresult name##_ptsz(CUstream stream, CUdeviceptr at, type value, unsigned int flags);
+MEM_OP(cuStreamWaitValue32, cuuint32_t)
+MEM_OP(cuStreamWaitValue64, cuuint64_t)
+MEM_OP(cuStreamWriteValue32, cuuint32_t)
+MEM_OP(cuStreamWriteValue64, cuuint64_t)
+MEM_OP(cuStreamWaitValue32_v2, cuuint32_t)
+MEM_OP(cuStreamWaitValue64_v2, cuuint64_t)
+MEM_OP(cuStreamWriteValue32_v2, cuuint32_t)
+MEM_OP(cuStreamWriteValue64_v2, cuuint64_t)
+#define MEM_OPS(name)	API CUresult name(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *ops, unsigned int flags);
+MEM_OPS(cuStreamBatchMemOp)
+MEM_OPS(cuStreamBatchMemOp_ptsz)
+MEM_OPS(cuStreamBatchMemOp_v2)
+MEM_OPS(cuStreamBatchMemOp_v2_ptsz)
 
 /* event.c */
 API CUresult cuEventCreate(CUevent *event, unsigned int flags);

@@ -59,6 +59,7 @@ static const struct {
 	{ 84, 0 }, { 85, 0 },		/* boards of several GPUs */
 	{ 86, 0 },			/* atomics of the host */
 	{ 87, 3 },			/* single to double precision */
+	{ 97, 49152 },			/* shared memory of a block, if it asks for more */
 	{ 106, 16 },			/* blocks of an SM */
 };
 

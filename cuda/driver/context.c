@@ -29,6 +29,8 @@ CUresult enter_of(CUcontext ctx)
 
 	if (r)
 		return r;
+	if (in_host_function())
+		return CUDA_ERROR_NOT_PERMITTED;
 	if (!ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	pthread_mutex_lock(&ctx->lock);
@@ -53,9 +55,16 @@ CUresult stick(CUcontext ctx, CUresult r)
 {
 	CUresult none = CUDA_SUCCESS;
 
-	if (r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_FAILED || r == CUDA_ERROR_UNKNOWN)
-		if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (r == CUDA_ERROR_ILLEGAL_ADDRESS || r == CUDA_ERROR_LAUNCH_FAILED) {
+		none = __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
+		if (none)
 			return none;
+		r = error_of_end(ctx, r);
+	} else if (r != CUDA_ERROR_UNKNOWN && r != CUDA_ERROR_ASSERT) {
+		return r;
+	}
+	if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return none;
 	return r;
 }
 
@@ -79,6 +88,7 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	c->device = device;
 	c->dev = dev;
 	c->flags = flags;
+	c->attached = 0;
 	c->sticky = CUDA_SUCCESS;
 	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c };
 	memset(&c->blocking, 0, sizeof(c->blocking));
@@ -133,8 +143,13 @@ void context_close(CUcontext ctx)
 	pthread_mutex_lock(&ctx->lock);
 	if (!ctx->sticky)
 		moment_wait(ctx, &ctx->submitted);
+	host_stop(ctx);
 	ctx->alive = false;
 	modules_free(ctx);
+	texrefs_free(ctx);
+	textures_free(ctx);
+	arrays_free(ctx);
+	messages_free(ctx);
 	events_free(ctx);
 	streams_free(ctx);
 	memory_free_all(ctx);
@@ -172,11 +187,11 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 
 	if (r)
 		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&table);
-	if (!context_known(ctx) || ctx->primary)
+	if (!context_known(ctx) || ctx->primary || !ctx->alive)
 		r = CUDA_ERROR_INVALID_CONTEXT;
-	else if (!ctx->alive)
-		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	else
 		context_close(ctx);
 	pthread_mutex_unlock(&table);
@@ -222,6 +237,37 @@ CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 		*ctx = top();
 	current.n--;
 	return CUDA_SUCCESS;
+}
+
+/* users of a context are counted by nobody else any more: the last one to detach destroys it */
+CUresult cuCtxAttach(CUcontext *out, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (out && !flags)
+		ctx->attached++;
+	leave(ctx);
+	if (!out || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	*out = ctx;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext ctx)
+{
+	bool last;
+	CUresult r = enter_of(ctx);
+
+	if (r)
+		return r;
+	last = !ctx->attached;
+	if (!last)
+		ctx->attached--;
+	leave(ctx);
+	return last ? cuCtxDestroy_v2(ctx) : CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext ctx)

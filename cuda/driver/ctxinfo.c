@@ -67,9 +67,11 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 	if (r)
 		return r;
 	if ((unsigned int)limit >= NR_LIMITS)
-		r = CUDA_ERROR_UNSUPPORTED_LIMIT;
+		r = CUDA_ERROR_INVALID_VALUE;
 	else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
 		r = CUDA_ERROR_INVALID_VALUE;
+	else if (ctx->messages && (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
+		r = CUDA_ERROR_INVALID_VALUE;	/* they are in use */
 	else
 		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 : value;
 	leave(ctx);
@@ -86,7 +88,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
 	if (!value)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if ((unsigned int)limit >= NR_LIMITS)
-		r = CUDA_ERROR_UNSUPPORTED_LIMIT;
+		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*value = ctx->limit[limit];
 	leave(ctx);
@@ -147,6 +149,18 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config)
 		ctx->banks = config ? config : CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
 	leave(ctx);
 	return r;
+}
+
+/* of later GPUs; nothing persists here */
+CUresult cuCtxResetPersistingL2Cache(void)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)

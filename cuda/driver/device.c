@@ -143,3 +143,32 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 	*can = 0;
 	return CUDA_SUCCESS;
 }
+
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to)
+{
+	const struct device_facts *f;
+	CUresult r = facts(from, &f);
+
+	if (!r)
+		r = facts(to, &f);
+	if (r)
+		return r;
+	if (!value || from == to)
+		return value ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+	*value = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format, unsigned int channels, CUdevice dev)
+{
+	const struct device_facts *f;
+	struct texel texel;
+	CUresult r = facts(dev, &f);
+
+	if (r)
+		return r;
+	if (!texels || !texel_of(format, channels, &texel))
+		return CUDA_ERROR_INVALID_VALUE;
+	*texels = 1 << 27;
+	return CUDA_SUCCESS;
+}

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "../device/device.h"
+#include "../device/texture.h"
 #include "../image/image.h"
 #include "api.h"
 
@@ -54,6 +55,60 @@ struct CUevent_st {
 	CUevent next;
 };
 
+/* an array, or one level of a mipmapped one, which then owns the memory */
+struct CUarray_st {
+	CUcontext ctx;
+	CUDA_ARRAY3D_DESCRIPTOR desc;	/* as it was asked for; of this level */
+	struct texel texel;
+	struct tiling tiling;		/* of all levels */
+	unsigned int level;
+	struct device_memory *memory;
+	CUmipmappedArray of;
+	CUarray next;			/* of those that are in none */
+};
+
+struct CUmipmappedArray_st {
+	CUcontext ctx;
+	CUDA_ARRAY3D_DESCRIPTOR desc;
+	unsigned int levels;
+	struct CUarray_st *level;
+	CUmipmappedArray next;
+};
+
+/* what a texture is made from; a reference's changes until it is used */
+struct texture_source {
+	CUDA_RESOURCE_DESC resource;
+	CUDA_TEXTURE_DESC texture;
+	CUDA_RESOURCE_VIEW_DESC view;
+	bool has_view;
+};
+
+struct texture_object {
+	struct texture_source source;
+	uint32_t header, sampler;
+};
+
+struct CUtexref_st {
+	CUcontext ctx;
+	bool bound, array_only, stale;	/* stale: .made is not what .source says */
+	struct texture_source source;
+	CUarray_format format;		/* of linear memory */
+	unsigned int channels;
+	struct texture_object *made;
+	CUtexref next;			/* of those that belong to no module */
+};
+
+struct CUsurfref_st {
+	CUcontext ctx;
+	CUarray array;
+	uint32_t words[SURFACE_WORDS];
+};
+
+/* a reference in a kernel's bank 0 */
+struct ref_use {
+	uint32_t ref, offset;
+};
+
 struct CUfunc_st {
 	uint32_t magic;
 	CUmodule module;
@@ -63,6 +118,9 @@ struct CUfunc_st {
 	CUsharedconfig banks;
 	bool cache_set, banks_set, launched;
 	uint32_t const2_at;		/* in the module's constants */
+	struct ref_use *refs;
+	unsigned int nr_refs;
+	struct old_launch *old;		/* oldlaunch.c; NULL */
 	int max_dynamic;
 };
 
@@ -72,6 +130,8 @@ struct CUmod_st {
 	struct image image;
 	struct device_memory *code, *data, *constants;
 	struct CUfunc_st *functions;	/* one for each kernel of image */
+	struct CUtexref_st *texrefs;	/* one of each for each of image's refs */
+	struct CUsurfref_st *surfrefs;
 	CUmodule next;
 };
 
@@ -79,7 +139,7 @@ struct CUctx_st {
 	uint32_t magic;
 	bool alive, primary;
 	CUdevice dev;
-	unsigned int flags;
+	unsigned int flags, attached;	/* attached: beyond the one who made it */
 	pthread_mutex_t lock;
 	struct device *device;
 	CUresult sticky;		/* what a fault left; read and written with __atomic */
@@ -95,6 +155,13 @@ struct CUctx_st {
 	CUstream streams;
 	CUevent events;
 	CUmodule modules;
+	CUarray arrays;
+	CUmipmappedArray mipmapped;
+	struct texture_pools *pools;	/* textures.c; NULL until there are textures or surfaces */
+	CUtexref texrefs;
+	uint64_t grid_id;		/* of the last launch */
+	struct messages *messages;	/* messages.c; NULL until a module's kernels can print or allocate */
+	struct host_queue *host;	/* hostfunc.c; NULL until there is a function */
 	struct device_memory *stamps;
 	uint16_t stamp_free[STAMPS];
 	unsigned int nr_stamp_free;
@@ -116,6 +183,7 @@ unsigned int driver_count(void);
 
 /* errors.c */
 CUresult error_of(enum device_status s);
+CUresult error_of_end(CUcontext ctx, CUresult otherwise);	/* ILLEGAL_ADDRESS and LAUNCH_FAILED, as they may be more exactly */
 CUresult error_of_image(enum image_error e);
 
 /* context.c. enter: the calling thread's context, locked; or an error and nothing locked */
@@ -151,9 +219,81 @@ struct plane {
 	uint64_t va;			/* when .host is NULL */
 	uint8_t *host;
 	size_t pitch;
+	bool tiled;			/* a slice of a block-linear surface that begins at .va, from .blocks' place on */
+	struct device_blocks blocks;
 };
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
+
+/* copy.c, box.c: whether these bytes are in one allocation; without @height lines, one */
+bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
+
+/* array.c. With ctx locked; NULL: not one of its arrays */
+CUarray array_of(CUcontext ctx, CUarray handle);
+CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
+bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);	/* false: there is no such */
+/* lines and slices as memory has them, where the description says 0 for none */
+uint32_t array_height(const struct CUarray_st *a);
+uint32_t array_depth(const struct CUarray_st *a);
+struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t z);	/* x in bytes */
+void arrays_free(CUcontext ctx);
+
+/* textures.c: headers, samplers and surface descriptors in memory; all with ctx locked */
+CUresult texture_make(CUcontext ctx, const struct texture_source *source, struct texture_object **out);
+void texture_release(CUcontext ctx, struct texture_object *t);
+struct texture_object *texture_find(CUcontext ctx, CUtexObject handle);
+CUtexObject texture_handle(const struct texture_object *t);
+CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS], const CUDA_RESOURCE_DESC *resource, CUsurfObject *out);
+const CUDA_RESOURCE_DESC *descriptor_find(CUcontext ctx, CUsurfObject object);	/* NULL: there is none */
+void descriptor_release(CUcontext ctx, CUsurfObject object);
+void textures_launch(CUcontext ctx, struct device_launch *l);
+void textures_free(CUcontext ctx);
+
+/* texdesc.c: CUDA's terms to the chip's */
+CUresult texture_describe(CUcontext ctx, const struct texture_source *source, struct texture_header *h, struct sampler *s);
+
+/* texref.c, surface.c: what a kernel's word of a reference has to be now */
+CUresult texref_handle(CUcontext ctx, CUtexref ref, uint32_t *handle);
+void texref_init(CUcontext ctx, CUtexref ref);
+void texref_drop(CUcontext ctx, CUtexref ref);
+void texrefs_free(CUcontext ctx);
+
+/* messages.c. take: prints what kernels have printed; CUDA_ERROR_ASSERT when one asserted. The rest with ctx locked */
+CUresult messages_take(CUcontext ctx);
+CUresult messages_add(CUcontext ctx, CUmodule module);
+void messages_remove(CUcontext ctx, CUmodule module);
+void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
+void messages_free(CUcontext ctx);
+
+/* function.c, occupancy.c */
+enum { SM_SHARED = 49152 };
+bool is_function(CUfunction f);
+int kernel_max_threads(const struct image_kernel *k);	/* of a block */
+
+/* hostfunc.c */
+bool in_host_function(void);			/* whether this thread is in one: it may use nothing here */
+void host_stop(CUcontext ctx);			/* after all of them have returned */
+
+/* jit.c: what an application asks of the compiler, and gets to read of it */
+struct jit {
+	char *log[2];			/* the application's buffers: information, errors */
+	size_t log_size[2];
+	void **size_out[2], **wall_ms;	/* where to say how much was written, and how long it took */
+	unsigned int max_registers, level;
+	bool has_level, debug, lines;
+	bool failed;			/* .text is an error */
+	double ms;
+	char text[4096];
+};
+enum jit_form { JIT_WHOLE, JIT_OBJECT };	/* to be loaded, to be linked */
+void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **values);
+void jit_say(struct jit *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));	/* an error */
+void jit_report(struct jit *j);		/* writes the buffers */
+CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin, size_t *size);
+CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n, uint8_t **out, size_t *out_size);
+
+/* module.c: with a 0 byte behind the file's; to be freed */
+CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
 /* module.c, event.c */
 void modules_free(CUcontext ctx);

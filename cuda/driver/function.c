@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of kernels and set for them, and how many blocks of one an SM holds. */
+/* What can be asked of kernels and set for them. */
 #include "driver.h"
 
-/* compute capability 3.5, CUDA C programming guide */
-enum { SM_THREADS = 2048, SM_BLOCKS = 16, SM_REGS = 65536, SM_SHARED = 49152, REG_UNIT = 256, SHARED_UNIT = 256, WARP = 32,
-       MAX_THREADS = 1024, WARP_UNIT = 4 };
-
-static bool is_function(CUfunction f)
+bool is_function(CUfunction f)
 {
 	return f && f->magic == MAGIC_FUNCTION;
-}
-
-static int regs_of_warp(const struct image_kernel *k)
-{
-	return (k->regs * WARP + REG_UNIT - 1) / REG_UNIT * REG_UNIT;
-}
-
-static int max_threads(const struct image_kernel *k)
-{
-	int warps = k->regs ? SM_REGS / regs_of_warp(k) / WARP_UNIT * WARP_UNIT : MAX_THREADS / WARP;
-	int threads = warps * WARP < MAX_THREADS ? warps * WARP : MAX_THREADS;
-
-	return k->max_threads && (int)k->max_threads < threads ? (int)k->max_threads : threads;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)
@@ -36,7 +19,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 		return CUDA_ERROR_INVALID_HANDLE;
 	switch ((int)attribute) {
 	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		*value = max_threads(f->kernel);
+		*value = kernel_max_threads(f->kernel);
 		break;
 	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
 		*value = f->kernel->shared;
@@ -132,37 +115,4 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*module = f->module;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int threads, size_t dynamic,
-							      unsigned int flags)
-{
-	int warps = (threads + WARP - 1) / WARP, n = SM_BLOCKS, limit;
-	CUresult r = driver_ready();
-	size_t shared;
-
-	if (r)
-		return r;
-	if (!blocks || threads <= 0 || flags & ~1u)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!is_function(f))
-		return CUDA_ERROR_INVALID_HANDLE;
-	limit = SM_THREADS / WARP / warps;
-	n = limit < n ? limit : n;
-	if (f->kernel->regs) {
-		limit = SM_REGS / regs_of_warp(f->kernel) / WARP_UNIT * WARP_UNIT / warps;
-		n = limit < n ? limit : n;
-	}
-	shared = dynamic > SM_SHARED ? SM_SHARED + 1 : (f->kernel->shared + dynamic + SHARED_UNIT - 1) & ~(size_t)(SHARED_UNIT - 1);
-	if (shared) {
-		limit = SM_SHARED / shared;
-		n = limit < n ? limit : n;
-	}
-	*blocks = threads > max_threads(f->kernel) ? 0 : n;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t dynamic)
-{
-	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, 0);
 }

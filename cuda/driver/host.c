@@ -34,6 +34,10 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 
 CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
 {
+	if (ptr && !bytes && !driver_ready()) {
+		*ptr = NULL;
+		return CUDA_SUCCESS;
+	}
 	return cuMemHostAlloc(ptr, bytes, 0);
 }
 

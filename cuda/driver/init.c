@@ -2,6 +2,8 @@
 /* The process's view of the machine: which GPUs there are, asked once. */
 #include "driver.h"
 
+#include <stdio.h>
+
 enum { DRIVER_VERSION = 11080 };
 
 pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
@@ -49,4 +51,28 @@ CUresult cuDriverGetVersion(int *version)
 		return CUDA_ERROR_INVALID_VALUE;
 	*version = DRIVER_VERSION;
 	return CUDA_SUCCESS;
+}
+
+/* private tables of the vendor's libraries: asked for by its static runtime, which can't work on this library */
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+	static bool told;
+
+	if (table)
+		*table = NULL;
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		fprintf(stderr, "libcuda: this program contains the vendor's static CUDA runtime, or uses a library of the vendor that "
+			"wants private tables of its driver; link it with \"nvcc -cudart shared\"\n");
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* no profiler is ever attached */
+CUresult cuProfilerStart(void)
+{
+	return driver_ready();
+}
+
+CUresult cuProfilerStop(void)
+{
+	return driver_ready();
 }

@@ -4,7 +4,7 @@
 
 #include "driver.h"
 
-enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535, SHARED_MAX = 49152, LOCAL_UNIT = 16, CRS_UNIT = 512 };
+enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535, LOCAL_UNIT = 16, CRS_UNIT = 512 };
 #define MAX_GRID_X	2147483647u
 
 struct request {
@@ -19,7 +19,6 @@ static CUresult check_shape(const struct request *q)
 	const struct image_kernel *k = q->f->kernel;
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
 	unsigned int i;
-	int most;
 
 	for (i = 0; i < 3; i++)
 		if (!q->grid[i] || !q->block[i])
@@ -30,10 +29,9 @@ static CUresult check_shape(const struct request *q)
 	for (i = 0; i < 3; i++)
 		if (k->required[i] && k->required[i] != q->block[i])
 			return CUDA_ERROR_INVALID_VALUE;
-	if ((uint64_t)k->shared + q->dynamic > SHARED_MAX)
+	if ((uint64_t)k->shared + q->dynamic > SM_SHARED)
 		return CUDA_ERROR_INVALID_VALUE;
-	cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, q->f);
-	return threads > (uint64_t)most ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+	return threads > (uint64_t)kernel_max_threads(k) ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
 }
 
 /* a buffer that is laid out already */
@@ -52,7 +50,9 @@ static CUresult packed(const struct request *q, uint8_t *to)
 		else
 			return CUDA_ERROR_INVALID_VALUE;
 	}
-	if (size > k->param_size || (size && !buffer))
+	if (size > k->param_size)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if (size && !buffer)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (size)
 		memcpy(to, buffer, size);
@@ -81,13 +81,44 @@ static CUresult parameters(const struct request *q, uint8_t *const0)
 	return CUDA_SUCCESS;
 }
 
-static uint32_t local_bytes(CUcontext ctx, const struct image_kernel *k)
+/*
+ * Handles and descriptors of references, as they are bound now; the words are the image's, in bounds. A kernel may name references
+ * that it does not use (nvcc -G: all of its file's), so that one that is not bound is no error.
+ */
+static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 {
-	uint32_t n = k->stack > k->local ? k->stack : k->local;
+	unsigned int i;
+	uint32_t handle;
+	CUresult r;
+
+	for (i = 0; i < f->nr_refs; i++) {
+		const struct ref_use *u = &f->refs[i];
+
+		if (f->module->image.refs[u->ref].surface) {
+			memcpy(const0 + u->offset, f->module->surfrefs[u->ref].words, IMAGE_SURFACE_BYTES);
+			continue;
+		}
+		r = texref_handle(ctx, &f->module->texrefs[u->ref], &handle);
+		if (r)
+			return r;
+		memcpy(const0 + u->offset, &handle, sizeof(handle));
+	}
+	return CUDA_SUCCESS;
+}
+
+static uint32_t up(uint32_t n, uint32_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* with what it calls; where the compiler can't know that, cuCtxSetLimit() says it */
+static uint32_t stack_bytes(CUcontext ctx, const struct image_kernel *k)
+{
+	uint32_t n = k->stack;
 
 	if (k->stack_unknown && n < ctx->limit[CU_LIMIT_STACK_SIZE])
 		n = ctx->limit[CU_LIMIT_STACK_SIZE];
-	return (n + LOCAL_UNIT - 1) & ~(LOCAL_UNIT - 1);
+	return up(n + k->callee_stack, LOCAL_UNIT);
 }
 
 static uint32_t l1_kb(CUcontext ctx, CUfunction f)
@@ -115,8 +146,9 @@ static void describe(CUcontext ctx, const struct request *q, struct device_launc
 	l->regs = k->regs;
 	l->barriers = k->barriers;
 	l->shared = k->shared + q->dynamic;
-	l->local = local_bytes(ctx, k);
-	l->crs = (k->crs + CRS_UNIT - 1) & ~(CRS_UNIT - 1);
+	l->stack = stack_bytes(ctx, k);
+	l->local = up(k->local, LOCAL_UNIT);
+	l->crs = up(k->crs + k->callee_crs, CRS_UNIT);
 	l->l1_kb = l1_kb(ctx, f);
 	l->banks_of_8 = (f->banks_set ? f->banks : ctx->banks) == CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
 	if (k->const2_size) {
@@ -127,6 +159,21 @@ static void describe(CUcontext ctx, const struct request *q, struct device_launc
 		l->bank[3].va = f->module->constants->va;
 		l->bank[3].size = f->module->image.const3_size;
 	}
+}
+
+/* words of bank 0 that only the driver can know (seen in what ptxas makes of the special registers, and in code of nvcc -G) */
+enum { CONST0_GRID_ID = 0xdc, CONST0_CONSTANTS = 0xf0, CONST0_DYNAMIC = 0x114, CONST0_PARAMETERS = 0x140 };
+
+static void launch_words(CUcontext ctx, const struct request *q, uint8_t *const0, uint32_t size)
+{
+	uint64_t id = ++ctx->grid_id;
+
+	if (size < CONST0_PARAMETERS)
+		return;
+	memcpy(const0 + CONST0_GRID_ID, &id, sizeof(id));
+	if (q->f->module->image.const3_size)	/* __constant__ variables, for those who want them by pointers */
+		memcpy(const0 + CONST0_CONSTANTS, &q->f->module->constants->va, sizeof(uint64_t));
+	memcpy(const0 + CONST0_DYNAMIC, &q->dynamic, sizeof(q->dynamic));
 }
 
 static CUresult launch(CUcontext ctx, const struct request *q, CUstream s)
@@ -143,9 +190,15 @@ static CUresult launch(CUcontext ctx, const struct request *q, CUstream s)
 		return CUDA_ERROR_INVALID_IMAGE;
 	memcpy(const0, q->f->const0, l.const0_size);
 	r = parameters(q, const0);
+	if (!r)
+		r = references(ctx, q->f, const0);
 	if (r)
 		return r;
+	launch_words(ctx, q, const0, l.const0_size);
 	describe(ctx, q, &l);
+	textures_launch(ctx, &l);
+	if (q->f->module->image.syscalls)
+		messages_launch(ctx, const0, l.const0_size);
 	after = stream_begin(s);
 	r = stick(ctx, error_of(ctx->device->ops->launch(ctx->device, &after, &l, &seq)));
 	if (r == CUDA_ERROR_OUT_OF_MEMORY)
@@ -179,4 +232,52 @@ CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 {
 	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream ? stream : CU_STREAM_PER_THREAD, params, extra);
+}
+
+/* sm_35 has no grids whose blocks all run at once: the device says so, too */
+CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return is_function(f) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS)
+{
+	return cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params);
+}
+
+/* attributes that ask for what every launch is here, or for what is only a hint */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };
+	unsigned int i;
+
+	if (!c || (c->numAttrs && !c->attrs))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < c->numAttrs; i++) {
+		int id = c->attrs[i].id;
+
+		if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && !c->attrs[i].value.cooperative)
+			continue;
+		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY && id != PRIORITY)
+			return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
+			      c->sharedMemBytes, c->hStream, params, extra);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	CUlaunchConfig own;
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = *c;
+	own.hStream = c->hStream ? c->hStream : CU_STREAM_PER_THREAD;
+	return cuLaunchKernelEx(&own, f, params, extra);
 }

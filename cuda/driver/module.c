@@ -9,51 +9,6 @@
 enum { BANK_ALIGN = 256, CODE_PAD = 512 };	/* instructions are fetched ahead of what runs */
 #define FILE_MAX	(512l << 20)
 
-/* ------------------------------------------------------------------ messages for those who gave a buffer */
-
-struct log {
-	char *at[2];		/* information, errors */
-	size_t size[2];
-	void **size_out[2];	/* where to say how much was written */
-};
-
-static void log_options(struct log *l, unsigned int n, CUjit_option *options, void **values)
-{
-	unsigned int i;
-
-	memset(l, 0, sizeof(*l));
-	for (i = 0; options && values && i < n; i++) {
-		switch ((int)options[i]) {
-		case CU_JIT_INFO_LOG_BUFFER:
-		case CU_JIT_ERROR_LOG_BUFFER:
-			l->at[options[i] == CU_JIT_ERROR_LOG_BUFFER] = values[i];
-			break;
-		case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-		case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-			l->size[options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = (uintptr_t)values[i];
-			l->size_out[options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = &values[i];
-			break;
-		}
-	}
-}
-
-static void log_write(struct log *l, const char *reason)
-{
-	const char *texts[2] = { "", reason };
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		size_t n = 0;
-
-		if (l->at[i] && l->size[i]) {
-			snprintf(l->at[i], l->size[i], "%s", texts[i]);
-			n = strlen(l->at[i]);
-		}
-		if (l->size_out[i])
-			*l->size_out[i] = (void *)n;
-	}
-}
-
 /* ------------------------------------------------------------------ putting it on the GPU */
 
 static void release(CUcontext ctx, CUmodule m)
@@ -61,6 +16,7 @@ static void release(CUcontext ctx, CUmodule m)
 	struct device_memory *parts[] = { m->code, m->data, m->constants };
 	unsigned int i;
 
+	messages_remove(ctx, m);
 	for (i = 0; i < 3; i++) {
 		struct range *r = parts[i] ? range_find(ctx, parts[i]->va) : NULL;
 
@@ -71,8 +27,14 @@ static void release(CUcontext ctx, CUmodule m)
 	}
 	for (i = 0; m->functions && i < m->image.nr_kernels; i++) {
 		free(m->functions[i].const0);
+		free(m->functions[i].refs);
+		free(m->functions[i].old);
 		m->functions[i].magic = 0;
 	}
+	for (i = 0; m->texrefs && i < m->image.nr_refs; i++)
+		texref_drop(ctx, &m->texrefs[i]);
+	free(m->texrefs);
+	free(m->surfrefs);
 	free(m->functions);
 	image_free(&m->image);
 	m->magic = 0;
@@ -115,6 +77,38 @@ static CUresult make_functions(CUmodule m)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		if (k->const0)
 			memcpy(f->const0, k->const0, k->const0_size);
+	}
+	return CUDA_SUCCESS;
+}
+
+static bool add_use(struct CUfunc_st *f, const struct image_fix *fix)
+{
+	struct ref_use *grown = realloc(f->refs, (f->nr_refs + 1) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	f->refs = grown;
+	f->refs[f->nr_refs++] = (struct ref_use){ .ref = fix->target, .offset = fix->offset };
+	return true;
+}
+
+static CUresult make_references(CUcontext ctx, CUmodule m)
+{
+	uint32_t i;
+
+	m->texrefs = calloc(m->image.nr_refs + 1, sizeof(*m->texrefs));
+	m->surfrefs = calloc(m->image.nr_refs + 1, sizeof(*m->surfrefs));
+	if (!m->texrefs || !m->surfrefs)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (i = 0; i < m->image.nr_refs; i++) {
+		texref_init(ctx, &m->texrefs[i]);
+		m->surfrefs[i].ctx = ctx;
+	}
+	for (i = 0; i < m->image.nr_fixes; i++) {
+		const struct image_fix *fix = &m->image.fixes[i];
+
+		if (fix->kind == IMAGE_FIX_REF && !add_use(&m->functions[fix->kernel], fix))
+			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	return CUDA_SUCCESS;
 }
@@ -164,6 +158,8 @@ static CUresult place(CUcontext ctx, CUmodule m)
 	CUresult r = make_functions(m);
 
 	if (!r)
+		r = make_references(ctx, m);
+	if (!r)
 		r = space(ctx, m->image.code_size + CODE_PAD, &m->code);
 	if (!r)
 		r = space(ctx, m->image.data_size, &m->data);
@@ -180,33 +176,39 @@ static CUresult place(CUcontext ctx, CUmodule m)
 	base[IMAGE_DATA] = m->data ? m->data->va : 0;
 	base[IMAGE_CONST3] = m->constants ? m->constants->va : 0;
 	image_place(&m->image, base, fix_const0, m);
-	return upload_all(ctx, m);
+	r = messages_add(ctx, m);
+	return r ? r : upload_all(ctx, m);
 }
 
 /* ------------------------------------------------------------------ entry points */
 
-static CUresult read_image(CUmodule m, const void *data, size_t limit, struct log *log)
+/* a cubin of what @data is; PTX is compiled. With its message in @jit where there is one to say */
+static CUresult read_image(CUmodule m, const void *data, size_t limit, struct jit *jit)
 {
 	struct image_pick pick;
 	enum image_error e = image_pick(data, limit, &pick);
-	CUresult r;
+	uint8_t *compiled = NULL;
+	size_t size = pick.size;
+	CUresult r = CUDA_SUCCESS;
 
-	if (!e)
-		e = image_load(&m->image, pick.cubin, pick.size);
-	r = error_of_image(e);
-	if (e == IMAGE_ONLY_PTX)
-		log_write(log, "only PTX is there, and no compiler for it: compile with nvcc -arch=sm_35");
-	else if (e == IMAGE_NO_BINARY && !m->image.reason[0])
-		log_write(log, "nothing for sm_35 is there: compile with nvcc -arch=sm_35");
-	else
-		log_write(log, e ? m->image.reason : "");
+	if (e == IMAGE_ONLY_PTX) {
+		r = jit_compile(jit, pick.ptx, pick.ptx_size, JIT_WHOLE, &compiled, &size);
+		e = r ? e : IMAGE_OK;
+	}
+	if (!e) {
+		e = image_load(&m->image, compiled ? compiled : pick.cubin, size);
+		if (e)
+			jit_say(jit, "%s", m->image.reason);
+	} else if (!r) {
+		jit_say(jit, e == IMAGE_NO_BINARY ? "nothing for sm_35 is there, and no PTX: compile with nvcc -arch=sm_35" :
+			     "not a cubin, fat binary or PTX, or a damaged one");
+	}
+	free(compiled);
 	image_pick_free(&pick);
-	if (!r && m->image.nr_refs)
-		r = CUDA_ERROR_NOT_SUPPORTED;	/* texture and surface references */
-	return r;
+	return r ? r : error_of_image(e);
 }
 
-static CUresult load(CUmodule *out, const void *data, size_t limit, struct log *log)
+static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *jit)
 {
 	CUcontext ctx;
 	CUmodule m;
@@ -221,7 +223,7 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct log *
 	}
 	m->magic = MAGIC_MODULE;
 	m->ctx = ctx;
-	r = read_image(m, data, limit, log);
+	r = read_image(m, data, limit, jit);
 	if (!r)
 		r = place(ctx, m);
 	if (r) {
@@ -237,12 +239,15 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct log *
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
 {
-	struct log log;
+	struct jit jit;
+	CUresult r;
 
 	if (n && (!options || !values))
 		return CUDA_ERROR_INVALID_VALUE;
-	log_options(&log, n, options, values);
-	return load(module, image, SIZE_MAX, &log);
+	jit_options(&jit, n, options, values);
+	r = load(module, image, SIZE_MAX, &jit);
+	jit_report(&jit);
+	return r;
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -255,7 +260,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
 }
 
-static CUresult read_file(const char *name, uint8_t **out, size_t *size)
+CUresult read_file(const char *name, uint8_t **out, size_t *size)
 {
 	FILE *f = fopen(name, "rb");
 	long n = -1;
@@ -280,7 +285,7 @@ static CUresult read_file(const char *name, uint8_t **out, size_t *size)
 
 CUresult cuModuleLoad(CUmodule *module, const char *file)
 {
-	struct log log = { .size = { 0 } };
+	struct jit jit;
 	uint8_t *data;
 	size_t size;
 	CUresult r = driver_ready();
@@ -292,7 +297,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 	r = read_file(file, &data, &size);
 	if (r)
 		return r;
-	r = load(module, data, size, &log);
+	jit_options(&jit, 0, NULL, NULL);
+	r = load(module, data, size, &jit);
 	free(data);
 	return r;
 }
@@ -364,7 +370,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 
 	if (r)
 		return r;
-	if (!name) {
+	if (!name || (!ptr && !bytes)) {
 		r = CUDA_ERROR_INVALID_VALUE;
 	} else if (!*find(ctx, module)) {
 		r = CUDA_ERROR_INVALID_HANDLE;
@@ -378,4 +384,61 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 		*bytes = g->size;
 	leave(ctx);
 	return r;
+}
+
+/* the index of the module's reference of that name and kind; negative: an error */
+static int find_ref(CUcontext ctx, CUmodule module, const char *name, bool surface)
+{
+	uint32_t i;
+
+	if (!name)
+		return -CUDA_ERROR_INVALID_VALUE;
+	if (!*find(ctx, module))
+		return -CUDA_ERROR_INVALID_HANDLE;
+	for (i = 0; i < module->image.nr_refs; i++)
+		if (module->image.refs[i].surface == surface && !strcmp(module->image.refs[i].name, name))
+			return i;
+	return -CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+	int i;
+
+	if (r)
+		return r;
+	i = ref ? find_ref(ctx, module, name, false) : -CUDA_ERROR_INVALID_VALUE;
+	if (i >= 0)
+		*ref = &module->texrefs[i];
+	leave(ctx);
+	return i < 0 ? (CUresult)-i : CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+	int i;
+
+	if (r)
+		return r;
+	i = ref ? find_ref(ctx, module, name, true) : -CUDA_ERROR_INVALID_VALUE;
+	if (i >= 0)
+		*ref = &module->surfrefs[i];
+	leave(ctx);
+	return i < 0 ? (CUresult)-i : CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!mode)
+		return CUDA_ERROR_INVALID_VALUE;
+	*mode = CU_MODULE_EAGER_LOADING;
+	return CUDA_SUCCESS;
 }

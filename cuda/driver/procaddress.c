@@ -6,13 +6,20 @@
 
 #define ADDRESS_FLAGS (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 
+#define REFUSED(symbol) extern CUresult symbol(void);
+#include "refused.inc"
+
 static const struct {
 	const char *name;
 	int since;
 	void *symbol, *per_thread;
 } entries[] = {
 #define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
+#define REFUSE ENTRY
 #include "entries.inc"
+#define ENTRY(name, since, symbol, per_thread) { #name, since, (void *)symbol, (void *)per_thread },
+#define REFUSE ENTRY
+#include "refused.inc"
 };
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)

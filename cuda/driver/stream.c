@@ -234,12 +234,45 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *out)
 	return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static __thread CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
+	CUstreamCaptureMode old = own;
+
+	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	own = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}
+
+/* nothing here captures */
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter_stream(stream, &ctx, &s);
+
+	if (r)
+		return r;
+	leave(ctx);
+	if (!status)
+		return CUDA_ERROR_INVALID_VALUE;
+	*status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return CUDA_SUCCESS;
+}
+
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 CUresult cuStreamSynchronize_ptsz(CUstream stream) { return cuStreamSynchronize(OWN(stream)); }
 CUresult cuStreamQuery_ptsz(CUstream stream) { return cuStreamQuery(OWN(stream)); }
 CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags) { return cuStreamGetFlags(OWN(stream), flags); }
 CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority) { return cuStreamGetPriority(OWN(stream), priority); }
 CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx) { return cuStreamGetCtx(OWN(stream), ctx); }
+
+CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status)
+{
+	return cuStreamIsCapturing(OWN(stream), status);
+}
 
 CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
 {

@@ -31,17 +31,34 @@ static uint8_t *at(const struct plane *p, size_t x, size_t y)
 	return p->host + y * p->pitch + x;
 }
 
-static uint64_t va_at(const struct plane *p, size_t x, size_t y)
+/* the GPU's sides of a copy, (x, y) further on */
+static void set_src(struct device_copy *c, const struct plane *p, size_t x, size_t y)
 {
-	return p->va + y * p->pitch + x;
+	c->src_pitch = p->pitch;
+	c->src = p->va + (p->tiled ? 0 : y * p->pitch + x);
+	c->src_tiled = p->tiled;
+	c->src_blocks = p->blocks;
+	c->src_blocks.x += x;
+	c->src_blocks.y += y;
+}
+
+static void set_dst(struct device_copy *c, const struct plane *p, size_t x, size_t y)
+{
+	c->dst_pitch = p->pitch;
+	c->dst = p->va + (p->tiled ? 0 : y * p->pitch + x);
+	c->dst_tiled = p->tiled;
+	c->dst_blocks = p->blocks;
+	c->dst_blocks.x += x;
+	c->dst_blocks.y += y;
 }
 
 static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
-	struct device_copy c = { .src = va_at(&j->src, x, y), .dst = va_at(&j->dst, x, y), .src_pitch = j->src.pitch,
-				 .dst_pitch = j->dst.pitch, .width = width, .lines = lines };
+	struct device_copy c = { .width = width, .lines = lines };
 	uint64_t seq;
 
+	set_src(&c, &j->src, x, y);
+	set_dst(&c, &j->dst, x, y);
 	return submit(j, q, &c, &seq);
 }
 
@@ -60,14 +77,14 @@ static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_
 
 static CUresult upload(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
-	struct device_copy c = { .dst = va_at(&j->dst, x, y), .src_pitch = width, .dst_pitch = j->dst.pitch, .width = width,
-				 .lines = lines };
+	struct device_copy c = { .src_pitch = width, .width = width, .lines = lines };
 	unsigned int chunk;
 	uint64_t seq;
 	CUresult r = take_staging(j, &chunk);
 
 	if (r)
 		return r;
+	set_dst(&c, &j->dst, x, y);
 	c.src = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
 	rows((uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width, at(&j->src, x, y), j->src.pitch, width, lines);
 	r = submit(j, QUEUE_COPY, &c, &seq);
@@ -78,14 +95,14 @@ static CUresult upload(struct job *j, size_t x, size_t y, uint32_t width, uint32
 
 static CUresult download(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
-	struct device_copy c = { .src = va_at(&j->src, x, y), .src_pitch = j->src.pitch, .dst_pitch = width, .width = width,
-				 .lines = lines };
+	struct device_copy c = { .dst_pitch = width, .width = width, .lines = lines };
 	struct moment m = { { 0 } };
 	unsigned int chunk;
 	CUresult r = take_staging(j, &chunk);
 
 	if (r)
 		return r;
+	set_src(&c, &j->src, x, y);
 	c.dst = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
 	r = submit(j, QUEUE_COPY, &c, &m.seq[QUEUE_COPY]);
 	if (r)
@@ -141,7 +158,7 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 
 	if (!width || !lines)
 		return CUDA_SUCCESS;
-	if (lines > 1 && dst->pitch == width && src->pitch == width) {
+	if (lines > 1 && dst->pitch == width && src->pitch == width && !dst->tiled && !src->tiled) {
 		width *= lines;
 		lines = 1;
 	}

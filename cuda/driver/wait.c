@@ -6,7 +6,8 @@
 
 #include "driver.h"
 
-enum { SPIN_US = 50, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
+/* at first without giving up the CPU, which is what a short kernel's latency is made of; then less and less often */
+enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 
 void moment_merge(struct moment *m, const struct moment *other)
 {
@@ -44,21 +45,27 @@ static uint64_t now_us(void)
 CUresult moment_wait(CUcontext ctx, const struct moment *m)
 {
 	uint64_t start = now_us(), looked = start, now;
-	unsigned int pause = PAUSE_US;
+	unsigned int sched = ctx->flags & CU_CTX_SCHED_MASK, pause = PAUSE_US;
+	uint64_t yield_us = sched == CU_CTX_SCHED_BLOCKING_SYNC ? SPIN_US : sched ? UINT64_MAX : YIELD_US;
 	bool look = false;
 	CUresult r;
 
 	while ((r = poll_once(ctx, m, look)) == CUDA_ERROR_NOT_READY) {
+		messages_take(ctx);
 		now = now_us();
 		look = now - looked > LOOK_US;
 		if (look)
 			looked = now;
-		if (now - start < SPIN_US) {
+		if (now - start < SPIN_US)
+			continue;
+		if (now - start < yield_us) {
 			sched_yield();
 			continue;
 		}
 		usleep(pause);
 		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
 	}
+	if (messages_take(ctx) == CUDA_ERROR_ASSERT)
+		return stick(ctx, CUDA_ERROR_ASSERT);
 	return r;
 }

@@ -3,6 +3,7 @@
 #ifndef KVGPU_CUDA_CUBIN_H
 #define KVGPU_CUDA_CUBIN_H
 
+#include "../syscalls/syscalls.h"
 #include "image.h"
 
 #include <elf.h>
@@ -41,6 +42,7 @@ struct cubin {
 	const char *str;
 	size_t str_size;
 	uint32_t *kernel_of_sym, *ref_of_sym;	/* IMAGE_NONE */
+	uint32_t syscall_at[NR_SYSCALLS];	/* in the code; valid where image.syscalls says so */
 };
 
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)

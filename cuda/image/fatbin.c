@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Fat binaries: which of the things in one is for us. */
 #include "image.h"
-#include "lz4.h"
 
+#include <limits.h>
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,8 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 		return IMAGE_NO_MEMORY;
 	if (!(e->flags & FLAG_LZ4)) {
 		memcpy(buf, payload, plain);
-	} else if (e->packed_size > e->size || !lz4_unpack(payload, e->packed_size, buf, plain)) {
+	} else if (e->packed_size > e->size || e->packed_size > INT_MAX ||
+		   LZ4_decompress_safe((const char *)payload, (char *)buf, e->packed_size, plain) != (int)plain) {
 		free(buf);
 		return IMAGE_INVALID;
 	}

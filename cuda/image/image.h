@@ -60,6 +60,7 @@ struct image_kernel {
 	uint32_t stack;		/* bytes of local memory for each thread: frame and calls, where the compiler knows them */
 	bool stack_unknown;	/* recursion or calls by pointer: cuCtxSetLimit decides */
 	uint32_t crs;		/* bytes of the call/return stack beyond what the hardware holds */
+	uint32_t callee_stack, callee_crs;	/* both, for what it calls of the driver's functions */
 	uint32_t shared;	/* static shared memory */
 	uint32_t local;
 	uint32_t barriers;
@@ -80,7 +81,9 @@ struct image_global {
 	uint32_t offset, size;
 };
 
-/* legacy references: "texture<...>" and "surface<...>" at file scope */
+/* legacy references: "texture<...>" and "surface<...>" at file scope. A kernel's bank 0 has a handle of 4 bytes, or this */
+enum { IMAGE_SURFACE_BYTES = 32 };
+
 struct image_ref {
 	const char *name;
 	bool surface;
@@ -89,7 +92,7 @@ struct image_ref {
 /* a word that depends on where things come to lie, or on which handle a reference is bound to */
 enum image_fix_kind {
 	IMAGE_FIX_ADDRESS,	/* .target in .target_space, + .addend */
-	IMAGE_FIX_REF,		/* .target: index into refs; the word is that reference's descriptor */
+	IMAGE_FIX_REF,		/* .target: index into refs; in bank 0 of .kernel is that reference's handle or descriptor */
 };
 
 struct image_fix {
@@ -97,7 +100,7 @@ struct image_fix {
 	enum image_space space;	/* where the word is */
 	uint32_t kernel;	/* of bank 0 instead, when not IMAGE_NONE */
 	uint32_t offset;
-	uint8_t bytes;		/* 4 or 8: of data; 0: a field of an instruction */
+	uint8_t bytes;		/* 4, 8, IMAGE_SURFACE_BYTES: of data; 0: a field of an instruction */
 	uint8_t field_at, field_bits, shift;	/* instruction: bits [field_at, +field_bits) get value >> shift */
 	enum image_space target_space;
 	uint32_t target;
@@ -111,6 +114,7 @@ struct image {
 	uint32_t data_size, data_init;
 	uint8_t *const3;
 	uint32_t const3_size;
+	uint32_t syscalls;	/* of the driver's functions (../syscalls), which it calls: 1 << enum syscall_id */
 	struct image_kernel *kernels;
 	uint32_t nr_kernels;
 	struct image_global *globals;

@@ -19,10 +19,8 @@ static const struct form {
 	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* G32: generic, the same numbers on this GPU */
 	[4] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* G64 */
 	[5] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_26 */
-	[6] = { KIND_REF, 4, 0, 0, 0 },				/* TEX_HEADER_INDEX */
-	[7] = { KIND_REF, 4, 0, 0, 0 },				/* SAMP_HEADER_INDEX */
-	[8] = { KIND_REF, 4, 0, 0, 0 },				/* SURF_HW_DESC */
-	[9] = { KIND_REF, 4, 0, 0, 0 },				/* SURF_HW_SW_DESC */
+	[6] = { KIND_REF, 4, 0, 0, 0 },				/* TEX_HEADER_INDEX: with the sampler's, a handle */
+	[8] = { KIND_REF, IMAGE_SURFACE_BYTES, 0, 0, 0 },		/* SURF_HW_DESC */
 	[10] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_LO_26 */
 	[11] = { KIND_ADDRESS, 0, 26, 32, 32 },		/* ABS32_HI_26 */
 	[12] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* ABS32_23 */
@@ -41,7 +39,6 @@ static const struct form {
 	[71] = { KIND_ADDRESS, 4, 0, 0, 32 },		/* 32_HI */
 	[72] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR32 */
 	[73] = { KIND_IGNORE, 0, 0, 0, 0 },				/* UNUSED_CLEAR64 */
-	[101] = { KIND_REF, 4, 0, 0, 0 },			/* SAMP_HEADER_INDEX_0 */
 };
 
 struct entry {
@@ -64,7 +61,66 @@ static int64_t present_value(const struct cubin_section *s, const struct entry *
 	return f->shift ? (int64_t)(v << f->shift) : f->bytes == 8 ? (int64_t)v : (int64_t)(int32_t)v;
 }
 
-static enum image_error aim(struct cubin *c, const struct entry *e, struct image_fix *fix)
+/* the driver's function @id at the end of the code */
+static enum image_error append_syscall(struct cubin *c, int id)
+{
+	const struct syscall *f = &syscalls[id];
+	struct image *im = c->im;
+	uint32_t at = (im->code_size + FUNCTION_ALIGN - 1) & ~(FUNCTION_ALIGN - 1);
+	uint8_t *grown = realloc(im->code, at + f->bytes + 1);
+
+	if (!grown)
+		return IMAGE_NO_MEMORY;
+	memset(grown + im->code_size, 0, at - im->code_size);
+	memcpy(grown + at, f->code, f->bytes);
+	im->code = grown;
+	im->code_size = at + f->bytes;
+	im->syscalls |= 1u << id;
+	c->syscall_at[id] = at;
+	return IMAGE_OK;
+}
+
+/* what the callee needs: of the kernel in @s, or of all kernels where @s is a function that any may call */
+static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
+{
+	bool function = true;
+	uint32_t i, pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < c->im->nr_kernels; i++) {
+			struct image_kernel *k = &c->im->kernels[i];
+			bool here = k->code - s->offset < s->size;
+
+			function &= !here;
+			if (!pass || !(here || function))
+				continue;
+			k->regs = f->regs > k->regs ? f->regs : k->regs;
+			k->callee_stack = f->frame > k->callee_stack ? f->frame : k->callee_stack;
+			k->callee_crs = f->crs > k->callee_crs ? f->crs : k->callee_crs;
+		}
+	}
+}
+
+static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_section *s, const Elf64_Sym *sym, struct image_fix *fix)
+{
+	int id = syscall_find(cubin_symbol_name(c, sym));
+	enum image_error err = IMAGE_OK;
+
+	if (id < 0 || s->space != IMAGE_CODE || !s->placed)
+		return cubin_fail(c, IMAGE_UNSUPPORTED, "it needs %s, which the device runtime here does not have",
+				  cubin_symbol_name(c, sym));
+	if (!(c->im->syscalls & 1u << id))
+		err = append_syscall(c, id);
+	if (err)
+		return err;
+	provide(c, s, &syscalls[id]);
+	fix->kind = IMAGE_FIX_ADDRESS;
+	fix->target_space = IMAGE_CODE;
+	fix->target = c->syscall_at[id];
+	return IMAGE_OK;
+}
+
+static enum image_error aim(struct cubin *c, const struct cubin_section *s_of, const struct entry *e, struct image_fix *fix)
 {
 	const struct cubin_section *home;
 	Elf64_Sym s;
@@ -77,8 +133,7 @@ static enum image_error aim(struct cubin *c, const struct entry *e, struct image
 		return IMAGE_OK;
 	}
 	if (s.st_shndx == SHN_UNDEF || s.st_shndx >= c->nr_sec)
-		return cubin_fail(c, IMAGE_UNSUPPORTED, "it needs %s, which the device runtime here does not have",
-				  cubin_symbol_name(c, &s));
+		return aim_at_syscall(c, s_of, &s, fix);
 	home = &c->sec[s.st_shndx];
 	if (!home->placed || s.st_value > home->size)
 		return cubin_fail(c, IMAGE_INVALID, "a relocation leads to %s, which is not loaded", home->name);
@@ -103,12 +158,14 @@ static enum image_error add(struct cubin *c, const struct cubin_section *s, cons
 		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocation of type %u in %s is not known", e->type, s->name);
 	if (!s->data || s->size < width || e->offset > s->size - width || (!f->bytes && e->offset % 8))
 		return cubin_fail(c, IMAGE_INVALID, "a relocation lies outside of %s", s->name);
-	err = aim(c, e, &fix);
+	err = aim(c, s, e, &fix);
 	if (err)
 		return err;
-	if ((fix.kind == IMAGE_FIX_REF) != (f->kind == KIND_REF))
+	if ((fix.kind == IMAGE_FIX_REF) != (f->kind == KIND_REF) ||
+	    (fix.kind == IMAGE_FIX_REF && (s->kernel == IMAGE_NONE ||
+					   im->refs[fix.target].surface != (f->bytes == IMAGE_SURFACE_BYTES))))
 		return cubin_fail(c, IMAGE_INVALID, "a relocation of type %u does not fit its symbol", e->type);
-	fix.addend = present_value(s, e, f);
+	fix.addend = fix.kind == IMAGE_FIX_REF ? 0 : present_value(s, e, f);
 	fix.offset = s->kernel == IMAGE_NONE ? s->offset + e->offset : e->offset;
 	im->fixes[im->nr_fixes++] = fix;
 	return IMAGE_OK;

@@ -47,3 +47,9 @@ CUdeviceptr device_buffer(size_t bytes)
 	MUST(cuMemAlloc_v2(&p, bytes));
 	return p;
 }
+
+void noise(uint8_t *at, size_t n, uint32_t seed)
+{
+	while (n--)
+		*at++ = (seed = seed * 1664525 + 1013904223) >> 24;
+}

@@ -5,6 +5,8 @@
 
 #include <cuda/driver/api.h>
 
+#include <stdbool.h>
+
 #include "tap.h"
 
 /* "": CUDA_SUCCESS; for messages */
@@ -17,9 +19,21 @@ extern CUmodule module;
 void *fresh(size_t bytes);	/* malloc that can't fail */
 CUdeviceptr device_buffer(size_t bytes);
 
+void noise(uint8_t *at, size_t n, uint32_t seed);
+/* array.c */
+CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned int channels, unsigned int flags);
+CUresult array_copy(CUarray a, void *host, size_t row, size_t height, size_t depth, bool to_array);
+
 void test_memory(void);
+void test_array(void);
+void test_texture(void);
+void test_surface(void);
+void test_jit(void);
+void test_syscall(void);
+void test_assert(const char *cubin);
 void test_launch(void);
 void test_stream(void);
+void test_host_functions(void);
 /* ends the context it is in */
 void test_fault(const char *cubin);
 

@@ -37,6 +37,13 @@ int main(int argc, char **argv)
 	test_memory();
 	test_launch();
 	test_stream();
+	test_host_functions();
+	test_array();
+	test_texture();
+	test_surface();
+	test_jit();
+	test_syscall();
+	test_assert(argv[1]);
 	test_fault(argv[1]);
 	return tap_finish();
 }

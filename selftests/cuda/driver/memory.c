@@ -7,12 +7,6 @@
 
 enum { BIG = 5 << 20 };
 
-static void noise(uint8_t *at, size_t n, uint32_t seed)
-{
-	while (n--)
-		*at++ = (seed = seed * 1664525 + 1013904223) >> 24;
-}
-
 static void round_trip(size_t n, size_t offset)
 {
 	CUdeviceptr a = device_buffer(n + offset), b = device_buffer(n + offset);

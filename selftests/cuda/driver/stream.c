@@ -2,7 +2,9 @@
 /* Streams, events, and what waits for what. */
 #include "driver.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 static void test_events(void)
 {
@@ -62,6 +64,70 @@ static void test_order(void)
 	MUST(cuStreamDestroy_v2(a));
 	MUST(cuStreamDestroy_v2(b));
 	MUST(cuMemFree_v2(out));
+}
+
+/* pinned memory that a kernel fills, a host function changes, and a copy behind both reads */
+struct relay {
+	int *value;
+	CUresult refused;
+	int calls;
+	pthread_mutex_t gate;
+};
+
+static void change(void *data)
+{
+	struct relay *r = data;
+
+	r->refused = cuCtxSynchronize();
+	pthread_mutex_lock(&r->gate);
+	*r->value += 1000000;
+	r->calls++;
+	pthread_mutex_unlock(&r->gate);
+}
+
+static void called(CUstream stream, CUresult status, void *data)
+{
+	struct relay *r = data;
+
+	r->calls += status == CUDA_SUCCESS && stream ? 10 : 100;
+}
+
+/* the function can't end before all has been submitted: nothing that is submitted behind it may wait for it */
+void test_host_functions(void)
+{
+	struct relay relay = { .gate = PTHREAD_MUTEX_INITIALIZER };
+	int *pinned, one = 1, got = 0, i;
+	CUdeviceptr va, copy = device_buffer(4);
+	void *params[] = { &va };
+	CUstream s;
+	CUresult r = CUDA_SUCCESS;
+
+	MUST(cuMemHostAlloc((void **)&pinned, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+	MUST(cuMemHostGetDevicePointer_v2(&va, pinned, 0));
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	relay.value = pinned;
+	for (i = 0; i < 20 && !r; i++) {
+		*pinned = 0;
+		relay.calls = 0;
+		pthread_mutex_lock(&relay.gate);
+		r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, s, params, NULL);
+		r = r ? r : cuLaunchHostFunc(s, change, &relay);
+		r = r ? r : cuMemcpyDtoDAsync_v2(copy, va, 4, s);
+		r = r ? r : cuStreamAddCallback(s, called, &relay, 0);
+		if (i == 0)
+			usleep(20000);
+		pthread_mutex_unlock(&relay.gate);
+		r = r ? r : cuStreamSynchronize(s);
+		r = r ? r : cuMemcpyDtoH_v2(&got, copy, 4);
+		if (got != 1000000 + one || relay.calls != 11)
+			break;
+	}
+	tap_result(!r && i == 20 && got == 1000001 && relay.refused == CUDA_ERROR_NOT_PERMITTED,
+		   "host functions in a stream's order", "%s, %d after %d rounds, %d calls, inside: %s", error_name(r), got, i,
+		   relay.calls, error_name(relay.refused));
+	MUST(cuStreamDestroy_v2(s));
+	MUST(cuMemFreeHost(pinned));
+	MUST(cuMemFree_v2(copy));
 }
 
 void test_stream(void)

@@ -158,6 +158,15 @@ static enum device_status launch(struct device *d, const struct moment *after, c
 	return DEVICE_OK;
 }
 
+static uint64_t host_begin(struct device *d)
+{
+	return ++machine.seq[QUEUE_HOST];
+}
+
+static void host_done(struct device *d, uint64_t seq)
+{
+}
+
 static enum device_status poll(struct device *d, enum device_queue q, uint64_t seq, bool look)
 {
 	return machine.trapped ? DEVICE_TRAPPED : DEVICE_OK;
@@ -165,7 +174,8 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 static const struct device_ops ops = {
 	.count = count, .describe = describe, .open = open_machine, .close = close_machine, .vram_used = vram_used,
-	.alloc = alloc, .release = release, .copy = copy, .fill = set, .launch = launch, .stamp = stamp, .poll = poll,
+	.alloc = alloc, .release = release, .copy = copy, .fill = set, .launch = launch, .stamp = stamp,
+	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };
 const struct device_ops *backend = &ops;
 

@@ -15,7 +15,7 @@ static void fields(void **state)
 {
 	const struct device_launch l = {
 		.entry = 0x12340, .new_code = true, .grid = { 2147483647, 65535, 3 }, .block = { 8, 4, 8 }, .regs = 255,
-		.barriers = 16, .shared = 20001, .local = 528, .crs = 1024, .l1_kb = 16, .const0_size = 0x180,
+		.barriers = 16, .shared = 20001, .stack = 528, .local = 64, .crs = 1024, .l1_kb = 16, .const0_size = 0x180,
 		.const0 = (uint8_t[0x180]){ [0x17f] = 9 }, .bank[3] = { 0xab12345600, 65536 },
 	};
 	uint32_t words[QMD_BYTES / 4];
@@ -35,7 +35,8 @@ static void fields(void **state)
 	assert_int_equal(q.barrier_count, 16);
 	assert_int_equal(q.shared_memory_size, 20224);
 	assert_int_equal(q.l1_configuration, QMD_L1_32KB);
-	assert_int_equal(q.shader_local_memory_low_size, 528);
+	assert_int_equal(q.shader_local_memory_low_size, 64);
+	assert_int_equal(q.shader_local_memory_high_size, 528);
 	assert_int_equal(q.shader_local_memory_crs_size, 1024);
 	assert_int_equal(q.invalidate_instruction_cache, 1);
 	assert_int_equal(q.constant_buffer_valid[0], 1);
@@ -76,7 +77,7 @@ static void shared_memory_chooses_l1(void **state)
 
 static void bank0(void **state)
 {
-	const struct device_launch l = { .grid = { 4, 5, 6 }, .block = { 1, 2, 3 }, .local = 272, .const0_size = 0x148,
+	const struct device_launch l = { .grid = { 4, 5, 6 }, .block = { 1, 2, 3 }, .stack = 272, .const0_size = 0x148,
 					 .const0 = (uint8_t[0x148]){ [0x140] = 1, [0x147] = 2 } };
 	uint32_t bank[0x148 / 4];
 
@@ -85,7 +86,7 @@ static void bank0(void **state)
 	assert_memory_equal(&bank[0x28 / 4], ((uint32_t[]){ 1, 2, 3, 4, 5, 6 }), 24);
 	assert_int_equal(bank[0x20 / 4], 0xfe000000);
 	assert_int_equal(bank[0x24 / 4], 0xff000000);
-	assert_int_equal(bank[0x44 / 4], 272);
+	assert_int_equal(bank[0x44 / 4], 1 << 24);	/* the end of the window */
 	assert_int_equal(bank[0x140 / 4], 1);
 	assert_int_equal(bank[0x144 / 4], 2u << 24);
 }

@@ -97,7 +97,7 @@ static void current_stack(void **state)
 	OK(cuCtxPushCurrent_v2(second));
 	OK(cuCtxDestroy_v2(second));
 	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-	assert_int_equal(cuCtxDestroy_v2(second), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	assert_int_equal(cuCtxDestroy_v2(second), CUDA_ERROR_INVALID_CONTEXT);
 	assert_int_equal(cuCtxPushCurrent_v2((CUcontext)&c), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxSynchronize());
@@ -384,7 +384,9 @@ static void proc_addresses(void **state)
 	assert_ptr_equal(p, cuDeviceGetUuid);
 	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11040, 0));
 	assert_ptr_equal(p, cuDeviceGetUuid_v2);
-	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 11080, 0), CUDA_ERROR_NOT_FOUND);
+	OK(cuGetProcAddress("cuGraphCreate", &p, 11080, 0));
+	assert_int_equal(((CUresult (*)(void))p)(), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 9000, 0), CUDA_ERROR_NOT_FOUND);
 	assert_null(p);
 	assert_int_equal(cuGetProcAddress("cuInit", &p, 11080, 8), CUDA_ERROR_INVALID_VALUE);
 }

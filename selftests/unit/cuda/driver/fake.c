@@ -109,7 +109,7 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 {
 	struct buffer *b;
 
-	if (place == PLACE_VRAM && vram_used(d) + size > fake_vram)
+	if (place != PLACE_HOST && vram_used(d) + size > fake_vram)
 		return DEVICE_NO_MEMORY;
 	b = calloc(1, sizeof(*b));
 	b->bytes = malloc(size);
@@ -134,10 +134,45 @@ static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 	return NULL;
 }
 
+/* byte @x of line @y of a surface at @va: envytools g80-surface.rst, blocks of one GOB's width */
+static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint64_t x, uint64_t y)
+{
+	uint64_t rows = 8u << b->log2_height, slices = 1u << b->log2_depth, across = (b->width + 63) / 64;
+	uint64_t down = (b->height + rows - 1) / rows, block, gob;
+
+	x += b->x;
+	y += b->y;
+	block = (b->z / slices * down + y / rows) * across + x / 64;
+	gob = block * (slices << b->log2_height) + (b->z % slices << b->log2_height) + y % rows / 8;
+	return va + gob * 512 + y % 8 * 64 + x % 64;
+}
+
+static void do_tiled(struct fake *f, const struct device_copy *c)
+{
+	uint64_t x, y;
+
+	for (y = 0; y < c->lines; y++) {
+		for (x = 0; x < c->width; x++) {
+			uint64_t src = c->src_tiled ? in_blocks(c->src, &c->src_blocks, x, y) : c->src + y * c->src_pitch + x;
+			uint64_t dst = c->dst_tiled ? in_blocks(c->dst, &c->dst_blocks, x, y) : c->dst + y * c->dst_pitch + x;
+			uint8_t *to = bytes(f, dst, 1), *from = bytes(f, src, 1);
+
+			if (to && from)
+				*to = *from;
+			else
+				f->failed = true;
+		}
+	}
+}
+
 static void do_copy(struct fake *f, const struct device_copy *c)
 {
 	uint32_t i;
 
+	if (c->src_tiled || c->dst_tiled) {
+		do_tiled(f, c);
+		return;
+	}
 	for (i = 0; i < c->lines; i++) {
 		uint8_t *to = bytes(f, c->dst + i * c->dst_pitch, c->width), *from = bytes(f, c->src + i * c->src_pitch, c->width);
 
@@ -186,7 +221,7 @@ static bool may_run(struct fake *f, enum device_queue q)
 	const struct work *w = &f->work[q][f->done[q] % MAX_WORK];
 	unsigned int i;
 
-	if (fake_hold[q] || f->failed || f->done[q] == f->submitted[q])
+	if (__atomic_load_n(&fake_hold[q], __ATOMIC_SEQ_CST) || f->failed || f->done[q] == f->submitted[q])
 		return false;
 	for (i = 0; i < NR_QUEUES; i++)
 		if (i != (unsigned int)q && f->done[i] < w->after.seq[i])
@@ -201,7 +236,7 @@ static void run(struct fake *f)
 
 	while (progress) {
 		progress = false;
-		for (q = NR_QUEUES - 1; q >= 0; q--) {	/* the later queue first: order must come from moments */
+		for (q = NR_GPU_QUEUES - 1; q >= 0; q--) {	/* the later queue first: order must come from moments */
 			if (!may_run(f, q))
 				continue;
 			do_work(f, &f->work[q][f->done[q] % MAX_WORK]);
@@ -263,6 +298,31 @@ static enum device_status launch(struct device *d, const struct moment *after, c
 	return submit(d, QUEUE_COMPUTE, after, w, seq);
 }
 
+void *fake_bytes(struct device *d, uint64_t va, uint64_t size)
+{
+	return bytes(of(d), va, size);
+}
+
+static uint64_t host_begin(struct device *d)
+{
+	struct fake *f = of(d);
+	uint64_t seq;
+
+	pthread_mutex_lock(&f->lock);
+	seq = ++f->submitted[QUEUE_HOST];
+	pthread_mutex_unlock(&f->lock);
+	return seq;
+}
+
+static void host_done(struct device *d, uint64_t seq)
+{
+	struct fake *f = of(d);
+
+	pthread_mutex_lock(&f->lock);
+	f->done[QUEUE_HOST] = seq;
+	pthread_mutex_unlock(&f->lock);
+}
+
 static enum device_status poll(struct device *d, enum device_queue q, uint64_t seq, bool look)
 {
 	struct fake *f = of(d);
@@ -277,5 +337,6 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 const struct device_ops fake_device = {
 	.count = count, .describe = describe, .open = fake_open_device, .close = close_device, .vram_used = vram_used,
-	.alloc = alloc, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp, .poll = poll,
+	.alloc = alloc, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
+	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };

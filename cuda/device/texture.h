@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words by which textures, samplers and surfaces are described to the GPU. Pure: nothing here touches a device.
+ *
+ * A texture's handle, which code takes from constant bank 0, is the index of its header, and of its sampler from bit 20 on.
+ */
+#ifndef KVGPU_CUDA_TEXTURE_H
+#define KVGPU_CUDA_TEXTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HEADER_WORDS = 8, SAMPLER_WORDS = 8, SURFACE_WORDS = 8, GOB_WIDTH = 64, GOB_ROWS = 8, MAX_LEVELS = 16,
+       HANDLE_SAMPLER_SHIFT = 20 };
+
+/* NORMALIZED: integers that are read as fractions of the greatest one */
+enum texel_number { TEXEL_UINT, TEXEL_SINT, TEXEL_UINT_NORMALIZED, TEXEL_SINT_NORMALIZED, TEXEL_FLOAT };
+
+struct texel {
+	enum texel_number number;
+	uint8_t bits, channels;		/* 8, 16, 32; 1, 2, 4 */
+};
+
+static inline unsigned int texel_bytes(struct texel t)
+{
+	return t.bits / 8 * t.channels;
+}
+
+enum texture_shape { SHAPE_1D, SHAPE_2D, SHAPE_3D, SHAPE_CUBE, SHAPE_1D_ARRAY, SHAPE_2D_ARRAY, SHAPE_BUFFER, SHAPE_PITCH,
+		     SHAPE_CUBE_ARRAY };
+
+/* how an image lies in memory, level after level, all levels of a layer together */
+struct tiling {
+	uint32_t width, height, depth;	/* texels, lines, slices (3D only) */
+	uint32_t layers, levels;	/* a cube has six layers */
+	uint8_t texel_bytes;
+	bool volume;
+	uint8_t log2_height, log2_depth;	/* of level 0's blocks */
+	uint64_t layer_stride, size;
+};
+
+struct tiling_level {
+	uint32_t width, height, depth;
+	uint8_t log2_height, log2_depth;
+	uint64_t offset;		/* in the layer */
+};
+
+/* fills in what follows from the sizes above: blocks that fit, strides */
+void tiling_plan(struct tiling *t);
+struct tiling_level tiling_level(const struct tiling *t, unsigned int level);
+
+struct texture_header {
+	uint64_t va;			/* a multiple of 256; BUFFER: of the texel's size; PITCH: of 32 */
+	enum texture_shape shape;
+	struct texel texel;
+	bool normalized, srgb;
+	uint32_t width, height, depth;	/* of level 0; depth: slices, layers, or whole cubes */
+	uint32_t pitch;			/* PITCH */
+	uint8_t log2_height, log2_depth;
+	uint8_t levels, first, last;	/* how many there are, and which are looked at */
+};
+
+void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h);
+
+enum sampler_wrap { WRAP_REPEAT, WRAP_MIRROR, WRAP_EDGE, WRAP_BORDER };
+
+struct sampler {
+	enum sampler_wrap wrap[3];
+	bool linear, mip, mip_linear, seamless;
+	unsigned int anisotropy;
+	float bias, min_lod, max_lod;
+	uint32_t border[4];		/* floats' bits, or integers, as the texture is */
+};
+
+void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s);
+
+/* one level of an image, as code that addresses bytes wants it; @layers: 0 when it has none */
+void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel, const struct tiling *t,
+			unsigned int level);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+/* Copies of several lines and slices, and all that touch arrays: checked here, then transfer.c, slice by slice. */
+#include <string.h>
+
+#include "driver.h"
+
+#define PITCH_MAX	2147483647u
+
+enum when { SYNC, ASYNC };
+
+/* one end of a copy */
+struct end {
+	CUmemorytype type;
+	uint8_t *host;
+	CUdeviceptr device;
+	CUarray array;
+	size_t pitch, height;		/* height: lines of a slice in memory */
+	size_t x, y, z;			/* x in bytes */
+};
+
+struct box {
+	struct end src, dst;
+	size_t width, height, depth;	/* width in bytes */
+};
+
+/* ------------------------------------------------------------------ checks */
+
+static CUresult check_array(CUcontext ctx, const struct end *e, const struct box *b)
+{
+	CUarray a = array_of(ctx, e->array);
+	size_t texel, row;
+
+	if (!a)
+		return CUDA_ERROR_INVALID_HANDLE;
+	texel = a->tiling.texel_bytes;
+	row = a->desc.Width * texel;
+	if (e->x % texel || b->width % texel || e->x > row || b->width > row - e->x || e->y > array_height(a) ||
+	    b->height > array_height(a) - e->y || e->z > array_depth(a) || b->depth > array_depth(a) - e->z)
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static bool multiply_add(size_t *sum, size_t a, size_t b)
+{
+	size_t product;
+
+	return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* from the first byte that is touched to behind the last one; 0: it does not fit into the address space */
+static size_t span(const struct end *e, const struct box *b)
+{
+	size_t slice, n = b->width;
+
+	if (__builtin_mul_overflow(e->pitch, e->height, &slice) || !multiply_add(&n, b->height - 1, e->pitch) ||
+	    !multiply_add(&n, b->depth - 1, slice))
+		return 0;
+	return n;
+}
+
+static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
+{
+	size_t first = e->x, bytes, slice;
+
+	if (!e->pitch)
+		e->pitch = e->x + b->width;
+	if (!e->height)
+		e->height = e->y + b->height;
+	if (((b->height > 1 || b->depth > 1) && (e->pitch < b->width || e->pitch > PITCH_MAX)) ||
+	    (b->depth > 1 && e->height < b->height) || b->height > PITCH_MAX ||
+	    __builtin_mul_overflow(e->pitch, e->height, &slice) || !multiply_add(&first, e->y, e->pitch) ||
+	    !multiply_add(&first, e->z, slice))
+		return CUDA_ERROR_INVALID_VALUE;
+	bytes = span(e, b);
+	if (!bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (e->type == CU_MEMORYTYPE_HOST) {
+		e->host += first;
+		return e->host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	}
+	e->device += first;
+	return on_device(ctx, &(struct plane){ .va = e->device }, bytes, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* UNIFIED: the address says what it is; without unified addresses that is device memory, or else the host's */
+static void resolve(CUcontext ctx, struct end *e)
+{
+	if (e->type != CU_MEMORYTYPE_UNIFIED)
+		return;
+	e->type = range_find(ctx, e->device) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+	e->host = (uint8_t *)(uintptr_t)e->device;
+}
+
+static CUresult check(CUcontext ctx, struct end *e, const struct box *b)
+{
+	resolve(ctx, e);
+	switch (e->type) {
+	case CU_MEMORYTYPE_HOST:
+		if (!e->host)
+			return CUDA_ERROR_INVALID_VALUE;
+		return check_linear(ctx, e, b);
+	case CU_MEMORYTYPE_DEVICE:
+		return check_linear(ctx, e, b);
+	case CU_MEMORYTYPE_ARRAY:
+		return check_array(ctx, e, b);
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+/* ------------------------------------------------------------------ carrying out */
+
+static struct plane slice(const struct end *e, size_t z)
+{
+	struct plane p = { .pitch = e->pitch };
+
+	if (e->type == CU_MEMORYTYPE_ARRAY)
+		return array_plane(e->array, e->x, e->y, e->z + z);
+	if (e->type == CU_MEMORYTYPE_HOST)
+		p.host = e->host + z * e->pitch * e->height;
+	else
+		p.va = e->device + z * e->pitch * e->height;
+	return p;
+}
+
+static CUresult move(CUcontext ctx, CUstream s, struct box *b)
+{
+	size_t z;
+	CUresult r;
+
+	if (!b->width || !b->height || !b->depth)
+		return CUDA_SUCCESS;
+	r = check(ctx, &b->src, b);
+	if (!r)
+		r = check(ctx, &b->dst, b);
+	for (z = 0; z < b->depth && !r; z++) {
+		struct plane src = slice(&b->src, z), dst = slice(&b->dst, z);
+
+		r = transfer(ctx, s, &dst, &src, b->width, b->height);
+	}
+	return r;
+}
+
+static bool touches_host(const struct box *b)
+{
+	return b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST;
+}
+
+static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream stream)
+{
+	struct moment m;
+	bool wait = false;
+	unsigned int i;
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	s = stream_of(ctx, stream);
+	r = s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	for (i = 0; i < n && !r; i++) {
+		r = move(ctx, s, &b[i]);
+		wait |= touches_host(&b[i]);
+	}
+	if (s)
+		m = s->last;
+	leave(ctx);
+	return !r && when == SYNC && wait ? moment_wait(ctx, &m) : r;
+}
+
+/* ------------------------------------------------------------------ two and three dimensions */
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *c, enum when when, CUstream stream)
+{
+	struct box b = { .depth = 1 };
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	b.src = (struct end){ c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, 0,
+			      c->srcXInBytes, c->srcY, 0 };
+	b.dst = (struct end){ c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, 0, c->dstXInBytes, c->dstY, 0 };
+	b.width = c->WidthInBytes;
+	b.height = c->Height;
+	return copy(&b, 1, when, stream);
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
+{
+	struct box b;
+
+	if (!c || c->srcLOD || c->dstLOD)
+		return CUDA_ERROR_INVALID_VALUE;
+	b.src = (struct end){ c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch,
+			      c->srcHeight, c->srcXInBytes, c->srcY, c->srcZ };
+	b.dst = (struct end){ c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes,
+			      c->dstY, c->dstZ };
+	b.width = c->WidthInBytes;
+	b.height = c->Height;
+	b.depth = c->Depth;
+	return copy(&b, 1, when, stream);
+}
+
+/* between contexts only where both are the current one: one device's memory is never in another's address space */
+static CUresult same_context(CUcontext a, CUcontext b)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	leave(ctx);
+	return a == ctx && b == ctx ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream stream)
+{
+	CUDA_MEMCPY3D plain;
+	CUresult r;
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = same_context(c->srcContext, c->dstContext);
+	if (r)
+		return r;
+	memcpy(&plain, c, sizeof(plain));
+	return copy_3d(&plain, when, stream);
+}
+
+/* ------------------------------------------------------------------ lines of an array */
+
+struct run {
+	struct box box[3];
+	unsigned int n;
+};
+
+static void advance(struct end *linear, size_t bytes)
+{
+	if (linear->type == CU_MEMORYTYPE_HOST)
+		linear->host += bytes;
+	else
+		linear->device += bytes;
+}
+
+/* @array's texels in the order of lines, from byte @offset on: the rest of a line, whole lines, the begin of a line */
+static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset, size_t bytes, bool to_array)
+{
+	size_t n, lines;
+
+	for (r->n = 0; bytes && r->n < 3; bytes -= n * lines, offset += n * lines, advance(&linear, n * lines)) {
+		struct end a = { .type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset % row, .y = offset / row };
+
+		n = row - a.x < bytes ? row - a.x : bytes;
+		lines = n == row ? bytes / row : 1;
+		linear.pitch = n;
+		r->box[r->n++] = (struct box){ .src = to_array ? linear : a, .dst = to_array ? a : linear, .width = n,
+					       .height = lines, .depth = 1 };
+	}
+}
+
+static CUresult row_of(CUarray array, size_t *row)
+{
+	CUcontext ctx;
+	CUarray a;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	a = array_of(ctx, array);
+	if (a)
+		*row = a->desc.Width * a->tiling.texel_bytes;
+	leave(ctx);
+	return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult copy_run(const struct end *linear, CUarray array, size_t offset, size_t bytes, bool to_array, enum when when,
+			 CUstream stream)
+{
+	struct run run;
+	size_t row = 0;
+	CUresult r = row_of(array, &row);
+
+	if (r)
+		return r;
+	run_of(&run, *linear, array, row, offset, bytes, to_array);
+	return copy(run.box, run.n, when, stream);
+}
+
+static CUresult dtoa(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = src };
+
+	return copy_run(&e, dst, offset, bytes, true, when, stream);
+}
+
+static CUresult atod(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes, enum when when, CUstream stream)
+{
+	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = dst };
+
+	return copy_run(&e, src, offset, bytes, false, when, stream);
+}
+
+static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, enum when when, CUstream stream)
+{
+	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = (uint8_t *)(uintptr_t)src };
+
+	return src ? copy_run(&e, dst, offset, bytes, true, when, stream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum when when, CUstream stream)
+{
+	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = dst };
+
+	return dst ? copy_run(&e, src, offset, bytes, false, when, stream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* within one line of each: that is what one-dimensional arrays have */
+static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes, CUstream stream)
+{
+	struct box b = { .width = bytes, .height = 1, .depth = 1 };
+	size_t dst_row = 0, src_row = 0;
+	CUresult r = row_of(dst, &dst_row);
+
+	if (!r)
+		r = row_of(src, &src_row);
+	if (r)
+		return r;
+	b.dst = (struct end){ .type = CU_MEMORYTYPE_ARRAY, .array = dst, .x = dst_offset % dst_row, .y = dst_offset / dst_row };
+	b.src = (struct end){ .type = CU_MEMORYTYPE_ARRAY, .array = src, .x = src_offset % src_row, .y = src_offset / src_row };
+	return copy(&b, 1, SYNC, stream);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#define SYNC_ENTRIES(name, body, params, ...)						\
+	CUresult name params { return body(__VA_ARGS__, SYNC, NULL); }			\
+	CUresult name##_ptds params { return body(__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); }
+#define ASYNC_ENTRIES(name, body, params, ...)						\
+	CUresult name params { return body(__VA_ARGS__, ASYNC, stream); }		\
+	CUresult name##_ptsz params { return body(__VA_ARGS__, ASYNC, OWN(stream)); }
+
+SYNC_ENTRIES(cuMemcpy2D_v2, copy_2d, (const CUDA_MEMCPY2D *c), c)
+SYNC_ENTRIES(cuMemcpy2DUnaligned_v2, copy_2d, (const CUDA_MEMCPY2D *c), c)
+ASYNC_ENTRIES(cuMemcpy2DAsync_v2, copy_2d, (const CUDA_MEMCPY2D *c, CUstream stream), c)
+SYNC_ENTRIES(cuMemcpy3D_v2, copy_3d, (const CUDA_MEMCPY3D *c), c)
+ASYNC_ENTRIES(cuMemcpy3DAsync_v2, copy_3d, (const CUDA_MEMCPY3D *c, CUstream stream), c)
+SYNC_ENTRIES(cuMemcpy3DPeer, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *c), c)
+ASYNC_ENTRIES(cuMemcpy3DPeerAsync, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *c, CUstream stream), c)
+SYNC_ENTRIES(cuMemcpyDtoA_v2, dtoa, (CUarray dst, size_t at, CUdeviceptr src, size_t bytes), dst, at, src, bytes)
+SYNC_ENTRIES(cuMemcpyAtoD_v2, atod, (CUdeviceptr dst, CUarray src, size_t at, size_t bytes), dst, src, at, bytes)
+SYNC_ENTRIES(cuMemcpyHtoA_v2, htoa, (CUarray dst, size_t at, const void *src, size_t bytes), dst, at, src, bytes)
+SYNC_ENTRIES(cuMemcpyAtoH_v2, atoh, (void *dst, CUarray src, size_t at, size_t bytes), dst, src, at, bytes)
+ASYNC_ENTRIES(cuMemcpyHtoAAsync_v2, htoa, (CUarray dst, size_t at, const void *src, size_t bytes, CUstream stream), dst, at, src,
+	      bytes)
+ASYNC_ENTRIES(cuMemcpyAtoHAsync_v2, atoh, (void *dst, CUarray src, size_t at, size_t bytes, CUstream stream), dst, src, at, bytes)
+
+CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_at, CUarray src, size_t src_at, size_t bytes)
+{
+	return atoa(dst, dst_at, src, src_at, bytes, NULL);
+}
+
+CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_at, CUarray src, size_t src_at, size_t bytes)
+{
+	return atoa(dst, dst_at, src, src_at, bytes, CU_STREAM_PER_THREAD);
+}
+
+static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes, enum when when,
+		     CUstream stream)
+{
+	struct box b = { .width = bytes, .height = 1, .depth = 1 };
+	CUresult r = same_context(dst_ctx, src_ctx);
+
+	b.src = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = src };
+	b.dst = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = dst };
+	return r ? r : copy(&b, 1, when, stream);
+}
+
+#define PEER_PARAMS	CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes
+SYNC_ENTRIES(cuMemcpyPeer, peer, (PEER_PARAMS), dst, dst_ctx, src, src_ctx, bytes)
+ASYNC_ENTRIES(cuMemcpyPeerAsync, peer, (PEER_PARAMS, CUstream stream), dst, dst_ctx, src, src_ctx, bytes)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Host functions: the application's own, called in a stream's order by a thread of the context, in the order in which they
+ * were submitted. What a stream does next waits on the GPU until the function has returned.
+ */
+#include <stdlib.h>
+
+#include "driver.h"
+
+struct host_work {
+	struct host_work *next;
+	struct moment after;
+	uint64_t seq;
+	CUhostFn fn;			/* or: */
+	CUstreamCallback callback;
+	CUstream stream;		/* as the callback gets it */
+	void *data;
+};
+
+struct host_queue {
+	CUcontext ctx;
+	pthread_t thread;
+	pthread_mutex_t lock;		/* of what follows; taken with the context's lock held, never the other way */
+	pthread_cond_t change;
+	struct host_work *first, **last;
+	bool quit;
+};
+
+static __thread bool inside;
+
+bool in_host_function(void)
+{
+	return inside;
+}
+
+/* a function is not called after an error; a callback is, and told of it */
+static void call(struct host_queue *q, const struct host_work *w)
+{
+	CUresult r = moment_wait(q->ctx, &w->after);
+
+	inside = true;
+	if (w->callback)
+		w->callback(w->stream, r, w->data);
+	else if (!r)
+		w->fn(w->data);
+	inside = false;
+	q->ctx->device->ops->host_done(q->ctx->device, w->seq);
+}
+
+static void *main_loop(void *arg)
+{
+	struct host_queue *q = arg;
+	struct host_work *w;
+
+	pthread_mutex_lock(&q->lock);
+	for (;;) {
+		while (!q->first && !q->quit)
+			pthread_cond_wait(&q->change, &q->lock);
+		w = q->first;
+		if (!w)
+			break;
+		q->first = w->next;
+		if (!q->first)
+			q->last = &q->first;
+		pthread_mutex_unlock(&q->lock);
+		call(q, w);
+		free(w);
+		pthread_mutex_lock(&q->lock);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
+static CUresult start(CUcontext ctx)
+{
+	struct host_queue *q;
+
+	if (ctx->host)
+		return CUDA_SUCCESS;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	q->ctx = ctx;
+	q->last = &q->first;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->change, NULL);
+	if (pthread_create(&q->thread, NULL, main_loop, q)) {
+		free(q);
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	ctx->host = q;
+	return CUDA_SUCCESS;
+}
+
+void host_stop(CUcontext ctx)
+{
+	struct host_queue *q = ctx->host;
+
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->quit = true;
+	pthread_cond_signal(&q->change);
+	pthread_mutex_unlock(&q->lock);
+	pthread_join(q->thread, NULL);
+	pthread_cond_destroy(&q->change);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+	ctx->host = NULL;
+}
+
+static CUresult add(CUcontext ctx, CUstream s, struct host_work *w)
+{
+	struct host_queue *q;
+	CUresult r = start(ctx);
+
+	if (r)
+		return r;
+	q = ctx->host;
+	w->after = stream_begin(s);
+	w->seq = ctx->device->ops->host_begin(ctx->device);
+	stream_add(s, QUEUE_HOST, w->seq);
+	pthread_mutex_lock(&q->lock);
+	*q->last = w;
+	q->last = &w->next;
+	pthread_cond_signal(&q->change);
+	pthread_mutex_unlock(&q->lock);
+	return CUDA_SUCCESS;
+}
+
+static CUresult submit(CUstream stream, const struct host_work *wanted)
+{
+	struct host_work *w;
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	s = stream_of(ctx, stream);
+	w = s ? malloc(sizeof(*w)) : NULL;
+	if (w) {
+		*w = *wanted;
+		r = add(ctx, s, w);
+		if (r)
+			free(w);
+	} else {
+		r = s ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
+	}
+	leave(ctx);
+	return r;
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
+{
+	return fn ? submit(stream, &(struct host_work){ .fn = fn, .data = data }) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn fn, void *data)
+{
+	return cuLaunchHostFunc(OWN(stream), fn, data);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+{
+	if (!fn || flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	return submit(stream, &(struct host_work){ .callback = fn, .stream = stream, .data = data });
+}
+
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+{
+	return cuStreamAddCallback(OWN(stream), fn, data, flags);
+}

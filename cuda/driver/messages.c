@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What kernels print and assert, and their heap: the driver's side of ../syscalls. Records are taken whenever somebody waits for
+ * the GPU. No lock is taken with this one held; it is taken with and without the context's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../syscalls/block.h"
+#include "../syscalls/syscalls.h"
+#include "driver.h"
+
+enum { RING_MIN = 4096, RING_AT = 4096, SPEC_BYTES = 64 };
+#define RING_MAX	(64u << 20)
+
+/* a module's constants, where formats are */
+struct text {
+	struct text *next;
+	const struct CUmod_st *module;
+	uint64_t va;
+	uint32_t size;
+	char bytes[];			/* and a 0 */
+};
+
+struct messages {
+	pthread_mutex_t lock;
+	struct device_memory *block, *head, *heap;
+	struct text *texts;
+	uint32_t ring_bytes;
+	uint64_t taken;
+	bool asserted;
+};
+
+/* one record, as far as it is to be read */
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+static uint64_t item(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	if (c->end - c->at >= 8) {
+		memcpy(&v, c->at, sizeof(v));
+		c->at += 8;
+	}
+	return v;
+}
+
+/* a string's characters, which no 0 ends */
+static const char *string(struct cursor *c, int *length)
+{
+	uint64_t n = item(c);
+	const char *s = (const char *)c->at;
+
+	if (n > (uint64_t)(c->end - c->at))
+		n = c->end - c->at;
+	*length = n;
+	c->at += (n + 7) & ~7ull;
+	return s;
+}
+
+/* ------------------------------------------------------------------ printf */
+
+/* "%-*.3lld" without its length modifiers, and its stars as numbers; returns what follows. The type is the last character */
+static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide, unsigned int *halves)
+{
+	unsigned int n = 0;
+
+	*wide = false;
+	*halves = 0;
+	for (; *f; f++) {
+		if (*f == '*')
+			n += snprintf(spec + n, SPEC_BYTES - n - 4, "%d", (int)item(c));
+		else if (strchr("ljztL", *f))
+			*wide = true;
+		else if (*f == 'h')
+			++*halves;
+		else if (n < SPEC_BYTES / 2)
+			spec[n++] = *f;
+		if (n && !strchr("%-+ #.0123456789*ljztLh", *f))
+			break;
+		if (n > SPEC_BYTES / 2)
+			n = SPEC_BYTES / 2;
+	}
+	spec[n] = 0;
+	return *f ? f + 1 : f;
+}
+
+static void print_integer(char *spec, uint64_t v, bool wide, unsigned int halves)
+{
+	size_t n = strlen(spec);
+	char type = spec[n - 1];
+	bool is_signed = type == 'd' || type == 'i';
+
+	if (type == 'c') {
+		printf(spec, (int)v);
+		return;
+	}
+	if (!wide && halves)
+		v = halves > 1 ? (is_signed ? (uint64_t)(signed char)v : (unsigned char)v) :
+				 (is_signed ? (uint64_t)(short)v : (unsigned short)v);
+	else if (!wide)
+		v = is_signed ? (uint64_t)(int)v : (unsigned int)v;
+	memcpy(spec + n - 1, (char[]){ 'l', 'l', type, 0 }, 4);
+	printf(spec, (unsigned long long)v);
+}
+
+static void print_one(char *spec, struct cursor *c, bool wide, unsigned int halves)
+{
+	char type = spec[strlen(spec) - 1];
+	uint64_t v;
+	double d;
+	int n;
+
+	if (type == 's') {
+		const char *s = string(c, &n);
+		char *copy = strndup(s, n);
+
+		if (copy)
+			printf(spec, copy);
+		free(copy);
+		return;
+	}
+	v = item(c);
+	if (strchr("diouxXc", type)) {
+		print_integer(spec, v, wide, halves);
+	} else if (strchr("eEfFgGaA", type)) {
+		memcpy(&d, &v, sizeof(d));
+		printf(spec, d);
+	} else if (type == 'p') {
+		printf(spec, (void *)(uintptr_t)v);
+	}
+}
+
+static void print(const char *f, struct cursor *c)
+{
+	char spec[SPEC_BYTES];
+	unsigned int halves;
+	bool wide;
+
+	while (*f) {
+		size_t plain = strcspn(f, "%");
+
+		fwrite(f, 1, plain, stdout);
+		f += plain;
+		if (!*f)
+			break;
+		if (f[1] == '%') {
+			putchar('%');
+			f += 2;
+			continue;
+		}
+		f = take_spec(f, c, spec, &wide, &halves);
+		if (strlen(spec) > 1)
+			print_one(spec, c, wide, halves);
+	}
+}
+
+static void print_record(struct messages *m, uint64_t format, struct cursor *c)
+{
+	const struct text *t;
+
+	for (t = m->texts; t; t = t->next) {
+		if (format - t->va < t->size) {
+			print(t->bytes + (format - t->va), c);
+			return;
+		}
+	}
+	printf("(a kernel's printf with a format that is no constant of its program)\n");
+}
+
+/* CUDA C programming guide, "Assertion": where, and what */
+static void print_assert(struct cursor *c)
+{
+	int expression_n, file_n, function_n;
+	const char *expression = string(c, &expression_n), *file = string(c, &file_n), *function;
+	unsigned int line = item(c), at[6] = { 0 };
+
+	function = string(c, &function_n);
+	if (c->end - c->at >= (ptrdiff_t)sizeof(at))
+		memcpy(at, c->at, sizeof(at));
+	fflush(stdout);
+	fprintf(stderr, "%.*s:%u: %.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s' failed.\n", file_n, file, line,
+		function_n, function, at[0], at[1], at[2], at[3], at[4], at[5], expression_n, expression);
+}
+
+/* ------------------------------------------------------------------ taking */
+
+static struct syscall_block *block_of(const struct messages *m)
+{
+	return m->block->map;
+}
+
+/* false: there is no more. The kernels' own code may have written anything there */
+static bool take(struct messages *m)
+{
+	uint32_t at = m->taken & (m->ring_bytes - 1), rest = m->ring_bytes - at;
+	uint8_t *record = (uint8_t *)m->block->map + RING_AT + at;
+	uint32_t bytes = __atomic_load_n((uint32_t *)record, __ATOMIC_ACQUIRE);
+	struct syscall_record r = { .kind = 0 };
+	struct cursor c = { record + sizeof(r), record + bytes };
+
+	if (!bytes)
+		return false;
+	if (bytes > rest || bytes % 8)
+		bytes = rest;
+	else if (bytes >= sizeof(r))
+		memcpy(&r, record, sizeof(r));
+	if (r.kind == SYSCALL_PRINTF)
+		print_record(m, r.at, &c);
+	else if (r.kind == SYSCALL_ASSERT)
+		print_assert(&c);
+	m->asserted |= r.kind == SYSCALL_ASSERT;
+	memset(record, 0, bytes);
+	m->taken += bytes;
+	__atomic_store_n(&block_of(m)->taken, m->taken, __ATOMIC_RELEASE);
+	return true;
+}
+
+CUresult messages_take(CUcontext ctx)
+{
+	struct messages *m = __atomic_load_n(&ctx->messages, __ATOMIC_ACQUIRE);
+	bool asserted;
+
+	if (!m)
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&m->lock);
+	while (take(m))
+		;
+	asserted = m->asserted;
+	pthread_mutex_unlock(&m->lock);
+	return asserted ? CUDA_ERROR_ASSERT : CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static CUresult write_head(CUcontext ctx, struct messages *m)
+{
+	struct syscall_head h = { .reserved = m->taken };
+	struct plane src = { .host = (uint8_t *)&h }, dst = { .va = m->head->va };
+	struct moment end;
+	CUresult r;
+
+	if (m->heap) {
+		h.top = m->heap->va;
+		h.end = m->heap->va + m->heap->size;
+	}
+	r = transfer(ctx, &ctx->null, &dst, &src, sizeof(h), 1);
+	end = stream_begin(&ctx->null);
+	return r ? r : moment_wait(ctx, &end);
+}
+
+static CUresult open_messages(CUcontext ctx)
+{
+	struct messages *m = calloc(1, sizeof(*m));
+	const struct device_ops *ops = ctx->device->ops;
+	struct syscall_block *b;
+	CUresult r;
+
+	if (!m)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (m->ring_bytes = RING_MIN; m->ring_bytes < RING_MAX && m->ring_bytes < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE];)
+		m->ring_bytes *= 2;
+	r = error_of(ops->alloc(ctx->device, PLACE_HOST, RING_AT + m->ring_bytes, &m->block));
+	if (!r)
+		r = error_of(ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
+	if (r) {
+		if (m->block)
+			ops->release(ctx->device, m->block);
+		free(m);
+		return r;
+	}
+	pthread_mutex_init(&m->lock, NULL);
+	memset(m->block->map, 0, RING_AT + m->ring_bytes);
+	b = block_of(m);
+	b->head = m->head->va;
+	b->ring = m->block->va + RING_AT;
+	b->ring_bytes = m->ring_bytes;
+	__atomic_store_n(&ctx->messages, m, __ATOMIC_RELEASE);
+	return write_head(ctx, m);
+}
+
+static CUresult open_heap(CUcontext ctx, struct messages *m)
+{
+	CUresult r;
+
+	if (m->heap)
+		return CUDA_SUCCESS;
+	r = moment_wait(ctx, &ctx->submitted);	/* nothing reserves while the head is written */
+	if (!r)
+		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1, &m->heap));
+	return r ? r : write_head(ctx, m);
+}
+
+/* the module's constants, as they were loaded */
+static CUresult add_text(struct messages *m, CUmodule module)
+{
+	uint32_t n = module->image.data_init;
+	struct text *t = malloc(sizeof(*t) + n + 1);
+
+	if (!t)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*t = (struct text){ .module = module, .va = module->data->va, .size = n };
+	memcpy(t->bytes, module->image.data, n);
+	t->bytes[n] = 0;
+	pthread_mutex_lock(&m->lock);
+	t->next = m->texts;
+	m->texts = t;
+	pthread_mutex_unlock(&m->lock);
+	return CUDA_SUCCESS;
+}
+
+CUresult messages_add(CUcontext ctx, CUmodule module)
+{
+	const uint32_t heap = 1u << SYSCALL_MALLOC | 1u << SYSCALL_FREE;
+	CUresult r = CUDA_SUCCESS;
+
+	if (!module->image.syscalls)
+		return CUDA_SUCCESS;
+	if (!ctx->messages)
+		r = open_messages(ctx);
+	if (!r && module->image.syscalls & heap)
+		r = open_heap(ctx, ctx->messages);
+	if (!r && module->image.syscalls & 1u << SYSCALL_VPRINTF && module->data)
+		r = add_text(ctx->messages, module);
+	return r;
+}
+
+void messages_remove(CUcontext ctx, CUmodule module)
+{
+	struct messages *m = ctx->messages;
+	struct text **at;
+
+	if (!m)
+		return;
+	pthread_mutex_lock(&m->lock);
+	for (at = &m->texts; *at;) {
+		struct text *t = *at;
+
+		if (t->module != module) {
+			at = &t->next;
+			continue;
+		}
+		*at = t->next;
+		free(t);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size)
+{
+	if (ctx->messages && size >= SYSCALL_CONST0_AT + sizeof(uint64_t))
+		memcpy(const0 + SYSCALL_CONST0_AT, &ctx->messages->block->va, sizeof(uint64_t));
+}
+
+/* the memory goes with the device */
+void messages_free(CUcontext ctx)
+{
+	struct messages *m = ctx->messages;
+
+	if (!m)
+		return;
+	while (m->texts) {
+		struct text *t = m->texts;
+
+		m->texts = t->next;
+		free(t);
+	}
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+	ctx->messages = NULL;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* What an address is. Addresses of pinned memory are known by the CPU's and by the GPU's value. */
+#include <string.h>
+
+#include "driver.h"
+
+/* what there is to say, and in how many bytes; 0: nothing of that kind */
+static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute, CUdeviceptr ptr, void *out)
+{
+	uint64_t offset = r->host && (uint8_t *)(uintptr_t)ptr >= r->host && (uint8_t *)(uintptr_t)ptr < r->host + r->size ?
+			  ptr - (uintptr_t)r->host : ptr - r->va;
+	union {
+		unsigned int u;
+		int i;
+		bool b;
+		uint64_t w;
+		void *p;
+	} v;
+	size_t n = sizeof(v.w);
+
+	memset(&v, 0, sizeof(v));
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		v.p = ctx;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		v.u = r->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		n = sizeof(v.u);
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		v.w = r->va + offset;
+		break;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		if (!r->host)
+			return 0;
+		v.p = r->host + offset;
+		break;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+		n = sizeof(v.b);
+		break;
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		v.w = r->va;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		v.i = ctx->dev;
+		n = sizeof(v.i);
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		v.w = r->size;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		v.b = true;
+		n = sizeof(v.b);
+		break;
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		break;
+	default:
+		return 0;
+	}
+	memcpy(out, &v, n);
+	return n;
+}
+
+static const struct range *find(CUcontext ctx, CUdeviceptr ptr)
+{
+	const struct range *r = range_find(ctx, ptr);
+
+	return r ? r : range_find_host(ctx, (void *)(uintptr_t)ptr);
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	const struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = find(ctx, ptr);
+	if (!value || !range || !answer(ctx, range, attribute, ptr, value))
+		r = CUDA_ERROR_INVALID_VALUE;
+	leave(ctx);
+	return r;
+}
+
+/* what is not known of an attribute leaves NULL or 0 there, and is no error */
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr)
+{
+	const struct range *range;
+	unsigned int i;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = find(ctx, ptr);
+	for (i = 0; attributes && values && i < n; i++) {
+		if (range && answer(ctx, range, attributes[i], ptr, values[i]))
+			continue;
+		switch ((int)attributes[i]) {
+		case CU_POINTER_ATTRIBUTE_CONTEXT:
+		case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+			*(void **)values[i] = NULL;
+			break;
+		case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+			*(unsigned int *)values[i] = 0;
+			break;
+		case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+			*(int *)values[i] = -2;
+			break;
+		case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+			*(bool *)values[i] = false;
+			break;
+		}
+	}
+	leave(ctx);
+	return attributes && values ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* all transfers behave as SYNC_MEMOPS asks already, where that can be seen */
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	const struct range *range;
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	range = find(ctx, ptr);
+	leave(ctx);
+	return value && range && (int)attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+/* What is not offered at all; see refused.inc. All of these names are one function. */
+#include "api.h"
+
+CUresult refuse(void);
+
+CUresult refuse(void)
+{
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+#define REFUSED(symbol) API CUresult symbol(void) __attribute__((alias("refuse")));
+#include "refused.inc"

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Types and values of the CUDA driver API; see api.h. */
+#ifndef KVGPU_CUDA_TYPES_H
+#define KVGPU_CUDA_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cudaError_enum {
+#define ERROR(name, number, text) name = number,
+#include "errors.inc"
+} CUresult;
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUtexref_st *CUtexref;
+typedef struct CUsurfref_st *CUsurfref;
+typedef struct CUlinkState_st *CUlinkState;
+typedef unsigned long long CUtexObject, CUsurfObject;
+typedef struct CUuuid_st { char bytes[16]; } CUuuid;
+typedef uint64_t cuuint64_t;
+typedef uint32_t cuuint32_t;
+typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
+typedef void (*CUhostFn)(void *data);
+typedef size_t (*CUoccupancyB2DSize)(int threads);
+
+#define CU_STREAM_LEGACY	((CUstream)0x1)
+#define CU_STREAM_PER_THREAD	((CUstream)0x2)
+
+typedef struct CUdevprop_st {
+	int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+	int sharedMemPerBlock, totalConstantMemory, SIMDWidth, memPitch, regsPerBlock, clockRate, textureAlign;
+} CUdevprop;
+
+typedef enum { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_UNIFIED } CUmemorytype;
+
+typedef struct CUDA_MEMCPY2D_st {
+	size_t srcXInBytes, srcY;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	size_t srcPitch;
+	size_t dstXInBytes, dstY;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	size_t dstPitch;
+	size_t WidthInBytes, Height;
+} CUDA_MEMCPY2D;
+
+typedef struct CUDA_MEMCPY3D_st {
+	size_t srcXInBytes, srcY, srcZ, srcLOD;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	void *reserved0;
+	size_t srcPitch, srcHeight;
+	size_t dstXInBytes, dstY, dstZ, dstLOD;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	void *reserved1;
+	size_t dstPitch, dstHeight;
+	size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D;
+
+/* the same, with contexts in place of what is reserved */
+typedef struct CUDA_MEMCPY3D_PEER_st {
+	size_t srcXInBytes, srcY, srcZ, srcLOD;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	CUcontext srcContext;
+	size_t srcPitch, srcHeight;
+	size_t dstXInBytes, dstY, dstZ, dstLOD;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	CUcontext dstContext;
+	size_t dstPitch, dstHeight;
+	size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D_PEER;
+
+typedef enum {
+	CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
+	CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32,
+	CU_AD_FORMAT_HALF = 0x10, CU_AD_FORMAT_FLOAT = 0x20,
+} CUarray_format;
+
+typedef struct CUDA_ARRAY_DESCRIPTOR_st {
+	size_t Width, Height;
+	CUarray_format Format;
+	unsigned int NumChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+
+typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
+	size_t Width, Height, Depth;
+	CUarray_format Format;
+	unsigned int NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+
+typedef enum { CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER }
+	CUaddress_mode;
+typedef enum { CU_TR_FILTER_MODE_POINT, CU_TR_FILTER_MODE_LINEAR } CUfilter_mode;
+typedef enum { CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_PITCH2D }
+	CUresourcetype;
+
+typedef struct CUDA_RESOURCE_DESC_st {
+	CUresourcetype resType;
+	union {
+		struct { CUarray hArray; } array;
+		struct { CUmipmappedArray hMipmappedArray; } mipmap;
+		struct { CUdeviceptr devPtr; CUarray_format format; unsigned int numChannels; size_t sizeInBytes; } linear;
+		struct {
+			CUdeviceptr devPtr;
+			CUarray_format format;
+			unsigned int numChannels;
+			size_t width, height, pitchInBytes;
+		} pitch2D;
+		struct { int reserved[32]; } reserved;
+	} res;
+	unsigned int flags;
+} CUDA_RESOURCE_DESC;
+
+typedef struct CUDA_TEXTURE_DESC_st {
+	CUaddress_mode addressMode[3];
+	CUfilter_mode filterMode;
+	unsigned int flags, maxAnisotropy;
+	CUfilter_mode mipmapFilterMode;
+	float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp, borderColor[4];
+	int reserved[12];
+} CUDA_TEXTURE_DESC;
+
+/* formats: from 1 on UINT 1X8 2X8 4X8, SINT the same, both with 16 and 32 bits, FLOAT with 16 and 32; then compressed ones */
+typedef enum { CU_RES_VIEW_FORMAT_NONE, CU_RES_VIEW_FORMAT_UINT_1X8, CU_RES_VIEW_FORMAT_FLOAT_1X16 = 0x13,
+	       CU_RES_VIEW_FORMAT_FLOAT_4X32 = 0x18 } CUresourceViewFormat;
+
+typedef struct CUDA_RESOURCE_VIEW_DESC_st {
+	CUresourceViewFormat format;
+	size_t width, height, depth;
+	unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer, reserved[16];
+} CUDA_RESOURCE_VIEW_DESC;
+
+typedef struct CUDA_LAUNCH_PARAMS_st {
+	CUfunction function;
+	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+	CUstream hStream;
+	void **kernelParams;
+} CUDA_LAUNCH_PARAMS;
+
+typedef struct CUlaunchAttribute_st {
+	int id;
+	int pad;
+	union { char pad[64]; int cooperative, priority; } value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig_st {
+	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+	CUstream hStream;
+	CUlaunchAttribute *attrs;
+	unsigned int numAttrs;
+} CUlaunchConfig;
+
+typedef union CUstreamBatchMemOpParams_union {
+	int operation;
+	struct { int operation; CUdeviceptr address; union { cuuint32_t value; cuuint64_t value64; }; unsigned int flags;
+		 CUdeviceptr alias; } waitValue;
+	struct { int operation; CUdeviceptr address; union { cuuint32_t value; cuuint64_t value64; }; unsigned int flags;
+		 CUdeviceptr alias; } writeValue;
+	cuuint64_t pad[6];
+} CUstreamBatchMemOpParams;
+
+typedef enum { CU_STREAM_CAPTURE_STATUS_NONE } CUstreamCaptureStatus;
+typedef enum { CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED }
+	CUstreamCaptureMode;
+typedef enum { CU_MODULE_EAGER_LOADING = 1 } CUmoduleLoadingMode;
+typedef enum { CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_PTX, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
+	       CU_JIT_INPUT_NVVM } CUjitInputType;
+typedef enum {
+	CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+	CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+	CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+	CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_MAPPED,
+	CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE,
+} CUpointer_attribute;
+typedef int CUdevice_P2PAttribute;
+
+typedef enum {
+	CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+	CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
+} CUlimit;
+typedef enum {
+	CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_PTX_VERSION,
+	CU_FUNC_ATTRIBUTE_BINARY_VERSION, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+	CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+} CUfunction_attribute;
+typedef enum { CU_FUNC_CACHE_PREFER_NONE, CU_FUNC_CACHE_PREFER_SHARED, CU_FUNC_CACHE_PREFER_L1, CU_FUNC_CACHE_PREFER_EQUAL }
+	CUfunc_cache;
+typedef enum { CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE,
+	       CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE } CUsharedconfig;
+typedef enum { CU_JIT_MAX_REGISTERS, CU_JIT_WALL_TIME = 2, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+	       CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL,
+	       CU_JIT_GENERATE_DEBUG_INFO = 11, CU_JIT_GENERATE_LINE_INFO = 13 } CUjit_option;
+/* values as numbers: attributes.c has them all */
+typedef int CUdevice_attribute;
+
+#define CUDA_ARRAY3D_LAYERED		0x01
+#define CUDA_ARRAY3D_SURFACE_LDST	0x02
+#define CUDA_ARRAY3D_CUBEMAP		0x04
+#define CUDA_ARRAY3D_TEXTURE_GATHER	0x08
+#define CU_TRSA_OVERRIDE_FORMAT		0x01
+#define CU_TRSF_READ_AS_INTEGER		0x01
+#define CU_TRSF_NORMALIZED_COORDINATES	0x02
+#define CU_TRSF_SRGB			0x10
+#define CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION	0x20
+#define CU_TRSF_SEAMLESS_CUBEMAP	0x40
+#define CU_LAUNCH_ATTRIBUTE_COOPERATIVE	2
+#define CU_CTX_SCHED_BLOCKING_SYNC	0x04
+#define CU_CTX_SCHED_MASK		0x07
+#define CU_CTX_MAP_HOST			0x08
+#define CU_CTX_LMEM_RESIZE_TO_MAX	0x10
+#define CU_CTX_FLAGS_MASK		0x1f
+#define CU_STREAM_NON_BLOCKING		0x1
+#define CU_EVENT_BLOCKING_SYNC		0x1
+#define CU_EVENT_DISABLE_TIMING		0x2
+#define CU_EVENT_INTERPROCESS		0x4
+#define CU_MEMHOSTALLOC_PORTABLE	0x01
+#define CU_MEMHOSTALLOC_DEVICEMAP	0x02
+#define CU_MEMHOSTALLOC_WRITECOMBINED	0x04
+#define CU_LAUNCH_PARAM_END		((void *)0x00)
+#define CU_LAUNCH_PARAM_BUFFER_POINTER	((void *)0x01)
+#define CU_LAUNCH_PARAM_BUFFER_SIZE	((void *)0x02)
+#define CU_GET_PROC_ADDRESS_LEGACY_STREAM		0x1
+#define CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM	0x2
+
+#endif

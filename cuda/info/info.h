@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KVGPU_CUDA_INFO_H
+#define KVGPU_CUDA_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { MAX_GPUS = 16, MAX_PROCESSES = 64, NAME_BYTES = 64 };
+
+struct gpu {
+	char name[NAME_BYTES], bus[16];
+	int smx, clock_khz, memory_khz, major, minor;
+	size_t memory, used;		/* bytes */
+	bool memory_known;		/* .used is valid: a context could be made */
+	const char *error;		/* why it could not */
+	size_t card_memory;		/* of a whole card of this name; 0: unknown */
+	bool is_virtual;		/* less than a whole card, in a machine that is virtual itself */
+};
+
+struct process {
+	pid_t pid;
+	char name[NAME_BYTES];
+	char bus[16];			/* of the GPU whose render node it has open */
+};
+
+/* gpu.c: how many there are; negative: *error says why there is none to be used */
+int gpus_read(struct gpu *gpus, const char **error);
+bool machine_is_virtual(void);
+
+/* process.c: who uses which GPU, as far as this user may see it; how many there are */
+unsigned int processes_read(struct process *processes);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/* cuda-info: the GPUs that CUDA programs can use here, a share of which each is, and who uses them. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "info.h"
+
+#define MIB	((size_t)1 << 20)
+#define RULE	"+------------------------------------------------------------------------------+\n"
+
+static int help(FILE *to)
+{
+	fprintf(to, "usage: cuda-info [-L | --json | --help]\n"
+		    "  the GPUs that CUDA programs can use here: memory, share, processes\n"
+		    "  -L      one line for each GPU\n"
+		    "  --json  for programs\n");
+	return to == stdout ? 0 : 2;
+}
+
+__attribute__((format(printf, 1, 2)))
+static void line(const char *fmt, ...)
+{
+	char text[512];
+	va_list va;
+
+	va_start(va, fmt);
+	vsnprintf(text, sizeof(text), fmt, va);
+	va_end(va);
+	printf("| %-76.76s |\n", text);
+}
+
+static void show_gpu(int index, const struct gpu *g)
+{
+	line("%3d  %s  %s%s", index, g->bus, g->name, g->is_virtual ? " (vGPU)" : "");
+	if (g->memory_known)
+		line("       memory: %zu MiB used, %zu MiB unused, %zu MiB in all", g->used / MIB, (g->memory - g->used) / MIB,
+		     g->memory / MIB);
+	else
+		line("       memory: %zu MiB in all; in use: unknown (%s)", g->memory / MIB, g->error ? g->error : "no context");
+	line("       compute capability %d.%d; %d SMX at %d MHz; memory clock %d MHz", g->major, g->minor, g->smx,
+	     g->clock_khz / 1000, g->memory_khz / 1000);
+	if (g->is_virtual)
+		line("       virtual: %zu of %zu MiB of a card; all %d SMX, in turn with other guests", g->memory / MIB,
+		     g->card_memory / MIB, g->smx);
+}
+
+static void show_table(const struct gpu *gpus, int n)
+{
+	struct process processes[MAX_PROCESSES];
+	unsigned int count = processes_read(processes), i;
+	int k;
+
+	printf(RULE);
+	line("kvgpu cuda-info     CUDA driver API 11.8 on nouveau");
+	printf(RULE);
+	for (k = 0; k < n; k++)
+		show_gpu(k, &gpus[k]);
+	printf(RULE);
+	line(count ? "processes that have a GPU open:" : "no other process that this user may see has a GPU open");
+	for (i = 0; i < count; i++)
+		line("%10d  %-32s  %s", (int)processes[i].pid, processes[i].name, processes[i].bus);
+	printf(RULE);
+}
+
+static void show_json(const struct gpu *gpus, int n)
+{
+	struct process processes[MAX_PROCESSES];
+	unsigned int count = processes_read(processes), i;
+	int k;
+
+	printf("{\"cuda\":\"11.8\",\"gpus\":[");
+	for (k = 0; k < n; k++) {
+		const struct gpu *g = &gpus[k];
+
+		printf("%s{\"index\":%d,\"name\":\"%s\",\"bus\":\"%s\",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,"
+		       "\"memory_bytes\":%zu,", k ? "," : "", k, g->name, g->bus, g->major, g->minor, g->smx, g->clock_khz, g->memory);
+		if (g->memory_known)
+			printf("\"used_bytes\":%zu,", g->used);
+		else
+			printf("\"used_bytes\":null,");
+		printf("\"virtual\":%s", g->is_virtual ? "true" : "false");
+		if (g->is_virtual)
+			printf(",\"card_memory_bytes\":%zu", g->card_memory);
+		printf("}");
+	}
+	printf("],\"processes\":[");
+	for (i = 0; i < count; i++)
+		printf("%s{\"pid\":%d,\"name\":\"%s\",\"bus\":\"%s\"}", i ? "," : "", (int)processes[i].pid, processes[i].name,
+		       processes[i].bus);
+	printf("]}\n");
+}
+
+int main(int argc, char **argv)
+{
+	const char *form = argc > 1 ? argv[1] : "", *error = "";
+	struct gpu gpus[MAX_GPUS];
+	int n, i;
+
+	if (!strcmp(form, "--help") || !strcmp(form, "-h"))
+		return help(stdout);
+	if (argc > 2 || (*form && strcmp(form, "-L") && strcmp(form, "--json")))
+		return help(stderr);
+	n = gpus_read(gpus, &error);
+	if (n < 0) {
+		fprintf(stderr, "cuda-info: %s. CUDA wants a GK110 that nouveau drives, and the right to open /dev/dri/renderD*\n",
+			error);
+		return 1;
+	}
+	if (!strcmp(form, "--json"))
+		show_json(gpus, n);
+	else if (!strcmp(form, "-L"))
+		for (i = 0; i < n; i++)
+			printf("GPU %d: %s%s (%s, %zu MiB)\n", i, gpus[i].name, gpus[i].is_virtual ? " (vGPU)" : "", gpus[i].bus,
+			       gpus[i].memory / MIB);
+	else
+		show_table(gpus, n);
+	return 0;
+}

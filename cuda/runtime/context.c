@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which context a thread's calls go to. One that the application made current through the driver API; else the primary
+ * context of the thread's device, made at the first call that wants one and kept until a reset.
+ */
+#include "runtime.h"
+
+static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	CUcontext ctx;
+	bool retained;
+} primary[MAX_DEVICES];
+static unsigned int resets;		/* of any device; read with __atomic */
+
+static __thread struct {
+	int device;
+	bool chosen;			/* cudaSetDevice() since a context was taken */
+	unsigned int resets;		/* at the time that the current context was seen to live */
+} self;
+
+cudaError_t use_driver(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool ready;
+	CUresult r = CUDA_SUCCESS;
+
+	if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+		return cudaSuccess;
+	pthread_mutex_lock(&lock);
+	if (!ready)
+		r = cuInit(0);
+	if (!r)
+		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	return from_driver(r);
+}
+
+cudaError_t check_device(int device)
+{
+	cudaError_t e = use_driver();
+	int n;
+
+	if (!e)
+		e = from_driver(cuDeviceGetCount(&n));
+	if (!e && (device < 0 || device >= n || device >= MAX_DEVICES))
+		e = cudaErrorInvalidDevice;
+	return e;
+}
+
+/* with `primaries` held: the device whose primary context it is, or -1 */
+static int device_of(CUcontext ctx)
+{
+	int i;
+
+	for (i = 0; i < MAX_DEVICES; i++)
+		if (primary[i].ctx == ctx)
+			return i;
+	return -1;
+}
+
+/* with `primaries` held. A reset does not change the handle, so that it may be current and dead */
+static cudaError_t take_primary(int device)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	if (!primary[device].retained)
+		r = cuDevicePrimaryCtxRetain(&primary[device].ctx, device);
+	if (!r) {
+		primary[device].retained = true;
+		r = cuCtxSetCurrent(primary[device].ctx);
+	}
+	return from_driver(r);
+}
+
+cudaError_t use_context(void)
+{
+	CUcontext ctx = NULL;
+	cudaError_t e = use_driver();
+
+	if (!e)
+		e = from_driver(cuCtxGetCurrent(&ctx));
+	if (e || (ctx && !self.chosen && self.resets == __atomic_load_n(&resets, __ATOMIC_ACQUIRE)))
+		return e;
+	e = check_device(self.device);
+	if (e)
+		return e;
+	pthread_mutex_lock(&primaries);
+	if (!ctx || self.chosen)
+		e = take_primary(self.device);
+	else if (device_of(ctx) >= 0)
+		e = take_primary(device_of(ctx));
+	if (!e) {
+		self.chosen = false;
+		self.resets = resets;
+	}
+	pthread_mutex_unlock(&primaries);
+	return e;
+}
+
+cudaError_t context_of(int device, CUcontext *out)
+{
+	int current;
+	CUresult r = CUDA_SUCCESS;
+	cudaError_t e = check_device(device);
+
+	if (!e)
+		e = use_context();
+	if (!e)
+		e = cudaGetDevice(&current);
+	if (e)
+		return e;
+	if (device == current)
+		return from_driver(cuCtxGetCurrent(out));
+	pthread_mutex_lock(&primaries);
+	if (!primary[device].retained)
+		r = cuDevicePrimaryCtxRetain(&primary[device].ctx, device);
+	if (!r)
+		primary[device].retained = true;
+	*out = primary[device].ctx;
+	pthread_mutex_unlock(&primaries);
+	return from_driver(r);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+	cudaError_t e = check_device(device);
+
+	if (!e) {
+		self.device = device;
+		self.chosen = true;
+	}
+	return done(e);
+}
+
+/* the first of the list: devices that other processes own alone do not exist here */
+cudaError_t cudaSetValidDevices(int *devices, int n)
+{
+	cudaError_t e = use_driver();
+	int i;
+
+	if (!e && (n < 0 || (n && !devices)))
+		e = cudaErrorInvalidValue;
+	for (i = 0; i < n && !e; i++)
+		e = check_device(devices[i]);
+	if (!e) {
+		self.device = n ? devices[0] : 0;
+		self.chosen = true;
+	}
+	return done(e);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+	CUcontext ctx = NULL;
+	cudaError_t e = use_driver();
+	int of;
+
+	if (!e && !device)
+		e = cudaErrorInvalidValue;
+	if (!e)
+		e = from_driver(cuCtxGetCurrent(&ctx));
+	if (e)
+		return done(e);
+	*device = self.device;
+	if (!ctx || self.chosen)
+		return cudaSuccess;
+	pthread_mutex_lock(&primaries);
+	of = device_of(ctx);
+	pthread_mutex_unlock(&primaries);
+	if (of >= 0)
+		*device = of;
+	else
+		e = from_driver(cuCtxGetDevice(device));
+	return done(e);
+}
+
+/* all that the device holds for this process goes, errors that stay too */
+static cudaError_t reset(int device)
+{
+	cudaError_t e;
+
+	pthread_mutex_lock(&primaries);
+	e = from_driver(cuDevicePrimaryCtxReset_v2(device));
+	if (!e && primary[device].retained) {
+		forget_modules(primary[device].ctx);
+		primary[device].retained = false;
+		__atomic_fetch_add(&resets, 1, __ATOMIC_RELEASE);
+		e = from_driver(cuDevicePrimaryCtxRelease_v2(device));
+	}
+	pthread_mutex_unlock(&primaries);
+	return e;
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+	int device;
+	cudaError_t e = cudaGetDevice(&device);
+
+	if (e)
+		return e;
+	forget_errors();
+	return done(reset(device));
+}
+
+cudaError_t cudaThreadExit(void)
+{
+	return cudaDeviceReset();
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : from_driver(cuCtxSynchronize()));
+}
+
+cudaError_t cudaThreadSynchronize(void)
+{
+	return cudaDeviceSynchronize();
+}

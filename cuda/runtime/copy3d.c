@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* Copies of boxes, between memory and arrays of any dimension. */
+#include "runtime.h"
+
+/* one end as the program names it */
+struct box {
+	cudaArray_t array;
+	struct cudaPos pos;
+	struct cudaPitchedPtr ptr;
+};
+
+/* exactly one of array and pointer; @element: of the array, if there is one */
+static cudaError_t check(const struct box *b, size_t *element)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape;
+	cudaError_t e;
+
+	if (!b->array == !b->ptr.ptr)
+		return cudaErrorInvalidValue;
+	if (!b->array)
+		return cudaSuccess;
+	e = array_shape((CUarray)b->array, &shape);
+	if (e)
+		return e;
+	if (*element && *element != bytes_of(shape.Format, shape.NumChannels))
+		return cudaErrorInvalidValue;
+	*element = bytes_of(shape.Format, shape.NumChannels);
+	return cudaSuccess;
+}
+
+/* an array is on the GPU: @kind says what a pointer is */
+static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst, const struct box *src, CUmemorytype *to,
+				CUmemorytype *from)
+{
+	enum side d, s;
+	cudaError_t e = sides(kind, dst->ptr.ptr, src->ptr.ptr, &d, &s);
+
+	if (e)
+		return e;
+	if (kind != cudaMemcpyDefault && ((dst->array && d == HOST) || (src->array && s == HOST)))
+		return cudaErrorInvalidMemcpyDirection;
+	*to = dst->array ? CU_MEMORYTYPE_ARRAY : d == HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	*from = src->array ? CU_MEMORYTYPE_ARRAY : s == HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	return cudaSuccess;
+}
+
+/* positions and extent count elements where there is an array, else bytes; a position in memory always counts bytes */
+static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent, enum cudaMemcpyKind kind,
+			    CUDA_MEMCPY3D *c)
+{
+	size_t element = 0;
+	cudaError_t e = use_context();
+
+	*c = (CUDA_MEMCPY3D){
+		.srcY = src->pos.y, .srcZ = src->pos.z, .srcArray = (CUarray)src->array, .srcHost = src->ptr.ptr,
+		.srcDevice = device_address(src->ptr.ptr), .srcPitch = src->ptr.pitch, .srcHeight = src->ptr.ysize,
+		.dstY = dst->pos.y, .dstZ = dst->pos.z, .dstArray = (CUarray)dst->array, .dstHost = dst->ptr.ptr,
+		.dstDevice = device_address(dst->ptr.ptr), .dstPitch = dst->ptr.pitch, .dstHeight = dst->ptr.ysize,
+		.Height = extent.height, .Depth = extent.depth,
+	};
+	if (!e)
+		e = check(dst, &element);
+	if (!e)
+		e = check(src, &element);
+	if (!e)
+		e = memory_types(kind, dst, src, &c->dstMemoryType, &c->srcMemoryType);
+	if (e)
+		return e;
+	if (!element)
+		element = 1;
+	if (__builtin_mul_overflow(extent.width, element, &c->WidthInBytes) ||
+	    __builtin_mul_overflow(src->pos.x, src->array ? element : 1, &c->srcXInBytes) ||
+	    __builtin_mul_overflow(dst->pos.x, dst->array ? element : 1, &c->dstXInBytes))
+		return cudaErrorInvalidValue;
+	if ((!src->array && c->WidthInBytes > c->srcPitch) || (!dst->array && c->WidthInBytes > c->dstPitch))
+		return cudaErrorInvalidPitchValue;
+	return cudaSuccess;
+}
+
+static bool nothing(struct cudaExtent e)
+{
+	return !e.width || !e.height || !e.depth;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
+{
+	struct box dst, src;
+	CUDA_MEMCPY3D c;
+	cudaError_t e;
+
+	if (!p)
+		return cudaErrorInvalidValue;
+	dst = (struct box){ p->dstArray, p->dstPos, p->dstPtr };
+	src = (struct box){ p->srcArray, p->srcPos, p->srcPtr };
+	e = describe(&dst, &src, p->extent, p->kind, &c);
+	return e || nothing(p->extent) ? e : from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
+}
+
+/* between devices: with the contexts where the other has something reserved */
+static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct when w)
+{
+	union {
+		CUDA_MEMCPY3D one;
+		CUDA_MEMCPY3D_PEER two;
+	} c;
+	CUcontext to, from;
+	struct box dst, src;
+	cudaError_t e = p ? context_of(p->dstDevice, &to) : cudaErrorInvalidValue;
+
+	if (!e)
+		e = context_of(p->srcDevice, &from);
+	if (e)
+		return e;
+	dst = (struct box){ p->dstArray, p->dstPos, p->dstPtr };
+	src = (struct box){ p->srcArray, p->srcPos, p->srcPtr };
+	e = describe(&dst, &src, p->extent, cudaMemcpyDeviceToDevice, &c.one);
+	if (e || nothing(p->extent))
+		return e;
+	c.two.srcContext = from;
+	c.two.dstContext = to;
+	return from_driver(CALL_WHEN(w, cuMemcpy3DPeer, cuMemcpy3DPeerAsync, &c.two));
+}
+
+SYNC_FORMS(cudaMemcpy3D, copy_3d, (const struct cudaMemcpy3DParms *p), p)
+ASYNC_FORMS(cudaMemcpy3DAsync, copy_3d, (const struct cudaMemcpy3DParms *p, cudaStream_t stream), p)
+SYNC_FORMS(cudaMemcpy3DPeer, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p), p)
+ASYNC_FORMS(cudaMemcpy3DPeerAsync, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream), p)

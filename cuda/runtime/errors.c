@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/* Errors: names, texts, and the last one of each thread. */
+#include "runtime.h"
+
+static const struct {
+	cudaError_t number;
+	const char *name, *text;
+} errors[] = {
+#define ERROR(name, number, text) { name, #name, text },
+#include "errors.inc"
+};
+
+static __thread cudaError_t last;
+
+static int find(cudaError_t error)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (errors[i].number == error)
+			return i;
+	return -1;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+	int i = find(error);
+
+	return i < 0 ? "unrecognized error code" : errors[i].name;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+	int i = find(error);
+
+	return i < 0 ? "unrecognized error code" : errors[i].text;
+}
+
+cudaError_t from_driver(CUresult r)
+{
+	return find((cudaError_t)r) < 0 ? cudaErrorUnknown : (cudaError_t)r;
+}
+
+/*
+ * Work that is not finished is no error (CUDA C programming guide, "Error Checking"). What a kernel did stays in its context:
+ * each later call gives it again, and it is the last error again; cudaGetLastError() itself tells it once (seen on a GPU).
+ */
+cudaError_t done(cudaError_t e)
+{
+	if (e && e != cudaErrorNotReady)
+		last = e;
+	return e;
+}
+
+void forget_errors(void)
+{
+	last = cudaSuccess;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+	return last;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+	cudaError_t e = last;
+
+	last = cudaSuccess;
+	return e;
+}

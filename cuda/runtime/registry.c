@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the program brought: fat binaries, and which address in the program stands for which kernel, variable, texture or
+ * surface in them. All of it is registered before main() or while a library is loaded; a fat binary is loaded into a context
+ * when something of it is first asked for there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime.h"
+
+enum kind { FUNCTION, VARIABLE, TEXTURE, SURFACE };
+enum { BUCKETS = 1024, LOG_BYTES = 256 };
+
+/* a fat binary in a context */
+struct loaded {
+	CUcontext ctx;
+	CUmodule module;	/* NULL: @error */
+	cudaError_t error;
+	struct loaded *next;
+};
+
+struct binary {
+	const void *image;
+	bool managed;		/* has variables that only managed memory could hold */
+	bool gone;		/* the program took it back */
+	struct loaded *loaded;
+	struct binary *next;
+};
+
+struct symbol {
+	enum kind kind;
+	const void *host;
+	const char *name;
+	struct binary *binary;
+	CUcontext ctx;		/* what follows is of this context */
+	void *handle;
+	CUdeviceptr ptr;
+	size_t size;
+	size_t offset;		/* of a texture's binding, in bytes */
+	bool bound;
+	bool as_numbers;	/* a texture gives integers as numbers from 0 to 1 */
+	struct symbol *next;
+};
+
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+static struct symbol *buckets[BUCKETS];
+static struct binary *binaries;
+
+static struct symbol **bucket(const void *host)
+{
+	return &buckets[((uintptr_t)host >> 3) * 0x9e3779b97f4a7c15u >> 54];
+}
+
+static struct symbol *find(const void *host, enum kind kind)
+{
+	struct symbol *s;
+
+	for (s = *bucket(host); s; s = s->next)
+		if (s->host == host && s->kind == kind && !s->binary->gone)
+			return s;
+	return NULL;
+}
+
+static void add(void **handle, enum kind kind, const void *host, const char *name, bool as_numbers)
+{
+	struct symbol *s = calloc(1, sizeof(*s));
+
+	if (!s || !handle) {
+		fprintf(stderr, "libcudart: %s could not be registered\n", name);
+		free(s);
+		return;
+	}
+	*s = (struct symbol){ .kind = kind, .host = host, .name = name, .binary = (struct binary *)handle,
+			      .as_numbers = as_numbers };
+	pthread_mutex_lock(&registry);
+	s->next = *bucket(host);
+	*bucket(host) = s;
+	pthread_mutex_unlock(&registry);
+}
+
+/* ------------------------------------------------------------------ into a context: with `registry` held, the context current */
+
+static cudaError_t load(struct binary *b, CUmodule *out)
+{
+	CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+	char log[LOG_BYTES] = "";
+	void *values[] = { log, (void *)sizeof(log) };
+	cudaError_t e;
+
+	if (b->managed)
+		return cudaErrorNotSupported;	/* it was said why when they were registered */
+	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
+	if (e && log[0])
+		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n", log);
+	return e;
+}
+
+/* unloads what was taken back, now that its context is current */
+static void sweep(CUcontext ctx)
+{
+	struct binary **at = &binaries;
+
+	while (*at) {
+		struct binary *b = *at;
+		struct loaded **l = &b->loaded;
+
+		while (*l && (!b->gone || (*l)->ctx != ctx))
+			l = &(*l)->next;
+		if (*l) {
+			struct loaded *old = *l;
+
+			if (old->module)
+				cuModuleUnload(old->module);
+			*l = old->next;
+			free(old);
+		}
+		if (b->gone && !b->loaded) {
+			*at = b->next;
+			free(b);
+		} else {
+			at = &b->next;
+		}
+	}
+}
+
+static cudaError_t module_in(struct binary *b, CUcontext ctx, CUmodule *out)
+{
+	struct loaded *l;
+
+	for (l = b->loaded; l && l->ctx != ctx; l = l->next)
+		;
+	if (!l) {
+		sweep(ctx);
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return cudaErrorMemoryAllocation;
+		l->ctx = ctx;
+		l->error = load(b, &l->module);
+		if (l->error)
+			l->module = NULL;
+		if (l->error == cudaErrorMemoryAllocation) {	/* may go better another time */
+			free(l);
+			return cudaErrorMemoryAllocation;
+		}
+		l->next = b->loaded;
+		b->loaded = l;
+	}
+	*out = l->module;
+	return l->error;
+}
+
+static CUresult resolve(struct symbol *s, CUmodule module)
+{
+	switch (s->kind) {
+	case FUNCTION:
+		return cuModuleGetFunction((CUfunction *)&s->handle, module, s->name);
+	case VARIABLE:
+		return cuModuleGetGlobal_v2(&s->ptr, &s->size, module, s->name);
+	case TEXTURE:
+		return cuModuleGetTexRef((CUtexref *)&s->handle, module, s->name);
+	case SURFACE:
+		return cuModuleGetSurfRef((CUsurfref *)&s->handle, module, s->name);
+	}
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* @out: a copy of the symbol with what it is in the current context; @missing: the error for what is not there */
+static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing, struct symbol *out)
+{
+	cudaError_t e = use_context();
+	CUcontext ctx = NULL;
+	struct symbol *s;
+	CUmodule module;
+
+	if (!e)
+		e = from_driver(cuCtxGetCurrent(&ctx));
+	if (e)
+		return e;
+	pthread_mutex_lock(&registry);
+	s = host ? find(host, kind) : NULL;
+	if (!s)
+		e = missing;
+	if (s && s->ctx != ctx) {
+		e = module_in(s->binary, ctx, &module);
+		if (!e)
+			e = from_driver(resolve(s, module));
+		if (e == cudaErrorSymbolNotFound)
+			e = missing;
+		if (!e)
+			s->ctx = ctx;
+	}
+	if (!e)
+		*out = *s;
+	pthread_mutex_unlock(&registry);
+	return e;
+}
+
+cudaError_t find_function(const void *host, CUfunction *out)
+{
+	struct symbol s;
+	cudaError_t e = look_up(host, FUNCTION, cudaErrorInvalidDeviceFunction, &s);
+
+	if (!e)
+		*out = s.handle;
+	return e;
+}
+
+cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size)
+{
+	struct symbol s;
+	cudaError_t e = look_up(host, VARIABLE, cudaErrorInvalidSymbol, &s);
+
+	if (e)
+		return e;
+	if (ptr)
+		*ptr = s.ptr;
+	if (size)
+		*size = s.size;
+	return cudaSuccess;
+}
+
+cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers)
+{
+	struct symbol s;
+	cudaError_t e = look_up(host, TEXTURE, cudaErrorInvalidTexture, &s);
+
+	if (e)
+		return e;
+	*out = s.handle;
+	*as_numbers = s.as_numbers;
+	return cudaSuccess;
+}
+
+void remember_offset(const void *host, size_t offset)
+{
+	struct symbol *s;
+
+	pthread_mutex_lock(&registry);
+	s = find(host, TEXTURE);
+	if (s) {
+		s->bound = true;
+		s->offset = offset;
+	}
+	pthread_mutex_unlock(&registry);
+}
+
+cudaError_t recall_offset(const void *host, size_t *offset)
+{
+	cudaError_t e = cudaErrorInvalidTexture;
+	struct symbol *s;
+
+	pthread_mutex_lock(&registry);
+	s = host ? find(host, TEXTURE) : NULL;
+	if (s) {
+		e = s->bound ? cudaSuccess : cudaErrorInvalidTextureBinding;
+		*offset = s->offset;
+	}
+	pthread_mutex_unlock(&registry);
+	return e;
+}
+
+cudaError_t find_surface(const void *host, CUsurfref *out)
+{
+	struct symbol s;
+	cudaError_t e = look_up(host, SURFACE, cudaErrorInvalidSurface, &s);
+
+	if (!e)
+		*out = s.handle;
+	return e;
+}
+
+static bool is_registered(const void *host, enum kind kind)
+{
+	bool known;
+
+	pthread_mutex_lock(&registry);
+	known = host && find(host, kind);
+	pthread_mutex_unlock(&registry);
+	return known;
+}
+
+bool is_texture(const void *host)
+{
+	return is_registered(host, TEXTURE);
+}
+
+bool is_surface(const void *host)
+{
+	return is_registered(host, SURFACE);
+}
+
+void forget_modules(CUcontext ctx)
+{
+	struct loaded **at, *old;
+	struct symbol *s;
+	struct binary *b;
+	unsigned int i;
+
+	pthread_mutex_lock(&registry);
+	for (i = 0; i < BUCKETS; i++)
+		for (s = buckets[i]; s; s = s->next)
+			if (s->ctx == ctx) {
+				s->ctx = NULL;
+				s->bound = false;
+			}
+	for (b = binaries; b; b = b->next) {
+		for (at = &b->loaded; *at && (*at)->ctx != ctx; at = &(*at)->next)
+			;
+		old = *at;
+		if (old)
+			*at = old->next;
+		free(old);
+	}
+	pthread_mutex_unlock(&registry);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+void **__cudaRegisterFatBinary(void *image)
+{
+	struct binary *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		fputs("libcudart: no memory for a fat binary\n", stderr);
+		return NULL;
+	}
+	b->image = image;
+	pthread_mutex_lock(&registry);
+	b->next = binaries;
+	binaries = b;
+	pthread_mutex_unlock(&registry);
+	return (void **)b;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle)
+{
+}
+
+/*
+ * Called at exit, when other destructors may still use what is in other binaries, or by dlclose(). The addresses mean
+ * nothing any more. The module itself stays until its context is used again: at exit nobody should wait for the GPU.
+ */
+void __cudaUnregisterFatBinary(void **handle)
+{
+	struct binary *b = (struct binary *)handle;
+	struct symbol **at;
+	unsigned int i;
+
+	if (!b)
+		return;
+	pthread_mutex_lock(&registry);
+	for (i = 0; i < BUCKETS; i++) {
+		for (at = &buckets[i]; *at;) {
+			struct symbol *s = *at;
+
+			if (s->binary != b) {
+				at = &s->next;
+				continue;
+			}
+			*at = s->next;
+			free(s);
+		}
+	}
+	b->gone = true;
+	pthread_mutex_unlock(&registry);
+}
+
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
+			    uint3 *bid, dim3 *block, dim3 *grid, int *warp)
+{
+	add(handle, FUNCTION, host, name, false);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size, int constant,
+		       int global)
+{
+	add(handle, VARIABLE, host, name, false);
+}
+
+/* a variable of the program that kernels are to see by its address: pages of the application, which can't be shown to the GPU */
+void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
+{
+	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n", name);
+	if (handle)
+		((struct binary *)handle)->managed = true;
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant,
+			      int global)
+{
+	fprintf(stderr, "libcudart: %s: __managed__ variables need managed memory, which there is not here\n", name);
+	if (handle)
+		((struct binary *)handle)->managed = true;
+}
+
+/* of references @name is the one in the source, "::space::ref"; what the cubin calls it is where variables have their address */
+void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device, const char *name,
+			   int dimensions, int normalized, int ext)
+{
+	add(handle, TEXTURE, host, device ? (const char *)device : name, normalized);
+}
+
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device, const char *name,
+			   int dimensions, int ext)
+{
+	add(handle, SURFACE, host, device ? (const char *)device : name, false);
+}
+
+/* asked for where managed variables are used, which then have no memory: the caller goes on whatever the answer is */
+char __cudaInitModule(void **handle)
+{
+	return handle && !((struct binary *)handle)->managed;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of libcudart.so.11.0. It stands on exported entry points of libcuda.so.1 only.
+ *
+ * A function here that returns cudaError_t has not recorded the error; an entry point ends with `return done(e)`, once.
+ *
+ * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is called with either held, and never
+ * calls back.
+ */
+#ifndef KVGPU_CUDART_RUNTIME_H
+#define KVGPU_CUDART_RUNTIME_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "api.h"
+
+enum { RUNTIME_VERSION = 11080, MAX_DEVICES = 16 };
+
+/* errors.c */
+cudaError_t from_driver(CUresult r);
+cudaError_t done(cudaError_t e);		/* remembers it for cudaGetLastError() */
+void forget_errors(void);			/* of this thread */
+
+/* context.c */
+cudaError_t use_driver(void);			/* cuInit() was called */
+cudaError_t use_context(void);			/* and this thread has a context that lives */
+cudaError_t check_device(int device);
+cudaError_t context_of(int device, CUcontext *out);	/* the current one on its device, of others the primary one */
+
+/* ------------------------------------------------------------------ where in time: which stream, waited for or not */
+
+struct when {
+	bool async;
+	cudaStream_t stream;
+};
+#define LEGACY		((struct when){ .async = false })
+#define OWN		((struct when){ .async = false, .stream = cudaStreamPerThread })
+#define ON(s)		((struct when){ .async = true, .stream = (s) })
+#define OWN_IF_0(s)	((s) ? (s) : cudaStreamPerThread)
+
+/* the three forms that a driver call has, for those whose asynchronous name is @name_async */
+#define CALL_WHEN(w, name, name_async, ...)							\
+	((w).async ? name_async(__VA_ARGS__, (w).stream) : (w).stream ? name##_ptds(__VA_ARGS__) : name(__VA_ARGS__))
+
+/* both forms of an entry point: PARAMS in parentheses, then what @body gets before the `struct when` */
+#define SYNC_FORMS(name, body, params, ...)							\
+	cudaError_t name params { return done(body(__VA_ARGS__, LEGACY)); }			\
+	cudaError_t name##_ptds params { return done(body(__VA_ARGS__, OWN)); }
+#define ASYNC_FORMS(name, body, params, ...)							\
+	cudaError_t name params { return done(body(__VA_ARGS__, ON(stream))); }			\
+	cudaError_t name##_ptsz params { return done(body(__VA_ARGS__, ON(OWN_IF_0(stream)))); }
+/* those whose first argument is the stream and that do not care for more */
+#define STREAM_FORMS(name, body, params, ...)							\
+	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
+	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
+
+/* ------------------------------------------------------------------ registry.c: what the program brought, in the current context */
+
+cudaError_t find_function(const void *host, CUfunction *out);
+cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
+cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers);
+void remember_offset(const void *host, size_t offset);		/* of a texture's binding */
+cudaError_t recall_offset(const void *host, size_t *offset);
+cudaError_t find_surface(const void *host, CUsurfref *out);
+bool is_texture(const void *host);
+bool is_surface(const void *host);
+void forget_modules(CUcontext ctx);		/* they went with the context */
+
+/* ------------------------------------------------------------------ memory */
+
+/* pointer.c: does the driver know it as memory of the GPU's? */
+bool is_on_device(const void *ptr);
+/* and nothing of the host's: addresses of the GPU's may be the same by chance */
+bool is_device_only(const void *ptr);
+/* @ptr, or where the GPU sees it when it is pinned memory of the host's */
+CUdeviceptr device_address(const void *ptr);
+
+/* copy.c: one side of a copy of lines */
+enum side { HOST, DEVICE, ARRAY };
+struct end {
+	enum side side;
+	const void *ptr;
+	CUarray array;
+	size_t pitch, x, y;	/* x in bytes */
+};
+cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side, enum side *src_side);
+cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, struct when w);
+cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
+
+/* array.c */
+cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned int *channels);
+struct cudaChannelFormatDesc desc_of(CUarray_format format, unsigned int channels);
+size_t bytes_of(CUarray_format format, unsigned int channels);
+cudaError_t array_shape(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *out);
+
+/* texture.c: can elements of @format be read so? @as_numbers: as numbers from 0 to 1 */
+cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* What can be set for the thread's device and asked of it. */
+#include "runtime.h"
+
+/* mapping of host memory is always on, as the runtime has it */
+cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+	int device;
+	cudaError_t e = flags & ~(unsigned int)cudaDeviceMask ? cudaErrorInvalidValue : use_driver();
+
+	if (!e)
+		e = cudaGetDevice(&device);
+	if (!e)
+		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, flags | cudaDeviceMapHost));
+	return done(e);
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+	int device, active;
+	cudaError_t e = flags ? use_driver() : cudaErrorInvalidValue;
+
+	if (!e)
+		e = cudaGetDevice(&device);
+	if (!e)
+		e = from_driver(cuDevicePrimaryCtxGetState(device, flags, &active));
+	if (!e)
+		*flags |= cudaDeviceMapHost;
+	return done(e);
+}
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+	cudaError_t e = (unsigned int)limit <= cudaLimitPersistingL2CacheSize ? use_context() : cudaErrorInvalidValue;
+
+	return done(e ? e : from_driver(cuCtxSetLimit((CUlimit)limit, value)));
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+	bool known = (unsigned int)limit <= cudaLimitPersistingL2CacheSize;
+	cudaError_t e = value && known ? use_context() : cudaErrorInvalidValue;
+
+	return done(e ? e : from_driver(cuCtxGetLimit(value, (CUlimit)limit)));
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : from_driver(cuCtxSetCacheConfig((CUfunc_cache)config)));
+}
+
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{
+	CUfunc_cache c;
+	cudaError_t e = config ? use_context() : cudaErrorInvalidValue;
+
+	if (!e)
+		e = from_driver(cuCtxGetCacheConfig(&c));
+	if (!e)
+		*config = (enum cudaFuncCache)c;
+	return done(e);
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : from_driver(cuCtxSetSharedMemConfig((CUsharedconfig)config)));
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+	CUsharedconfig c;
+	cudaError_t e = config ? use_context() : cudaErrorInvalidValue;
+
+	if (!e)
+		e = from_driver(cuCtxGetSharedMemConfig(&c));
+	if (!e)
+		*config = (enum cudaSharedMemConfig)c;
+	return done(e);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : from_driver(cuCtxGetStreamPriorityRange(least, greatest)));
+}
+
+/* a K20m has no such lines in its cache: there is nothing to reset, and CUDA says so */
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : cudaErrorNotSupported);
+}
+
+/* the names of CUDA 3 */
+cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
+cudaError_t cudaThreadGetLimit(size_t *value, enum cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
+cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
+cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache *config) { return cudaDeviceGetCacheConfig(config); }

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+/* Arrays, textures, surfaces, host functions and kernels' messages on a fake device, of which no kernel runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <cuda/driver/driver.h>
+#include <cuda/syscalls/block.h>
+
+#include "fake.h"
+
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+
+static CUcontext ctx;
+
+static int set_up(void **state)
+{
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
+	memset(fake_hold, 0, sizeof(fake_hold));
+	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
+}
+
+static int tear_down(void **state)
+{
+	return cuCtxDestroy_v2(ctx) || fake_open || fake_buffers || fake_early;
+}
+
+static CUarray array(size_t w, size_t h, size_t d, CUarray_format format, unsigned int channels, unsigned int flags)
+{
+	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = w, .Height = h, .Depth = d, .Format = format, .NumChannels = channels,
+					 .Flags = flags };
+	CUarray a = NULL;
+
+	OK(cuArray3DCreate_v2(&a, &desc));
+	return a;
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+static void arrays_keep_their_texels(void **state)
+{
+	static const struct {
+		size_t w, h, d;
+		unsigned int flags;
+	} shapes[] = {
+		{ 100, 0, 0, 0 }, { 37, 19, 0, 0 }, { 20, 33, 9, 0 }, { 33, 0, 4, CUDA_ARRAY3D_LAYERED },
+		{ 17, 20, 5, CUDA_ARRAY3D_LAYERED }, { 12, 12, 6, CUDA_ARRAY3D_CUBEMAP },
+	};
+	uint8_t in[20 * 33 * 9 * 4], out[sizeof(in)];
+	unsigned int i, j;
+
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		CUarray a = array(shapes[i].w, shapes[i].h, shapes[i].d, CU_AD_FORMAT_UNSIGNED_INT16, 2, shapes[i].flags);
+		size_t row = shapes[i].w * 4, h = shapes[i].h ? shapes[i].h : 1, d = shapes[i].d ? shapes[i].d : 1;
+		CUDA_MEMCPY3D to = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = row, .srcHeight = h,
+				     .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a, .WidthInBytes = row, .Height = h,
+				     .Depth = d };
+		CUDA_MEMCPY3D from = { .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = row, .dstHeight = h,
+				       .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .WidthInBytes = row, .Height = h,
+				       .Depth = d };
+
+		for (j = 0; j < row * h * d; j++)
+			in[j] = j * 31 + i;
+		memset(out, 0, sizeof(out));
+		OK(cuMemcpy3D_v2(&to));
+		OK(cuMemcpy3D_v2(&from));
+		assert_memory_equal(in, out, row * h * d);
+		OK(cuArrayDestroy(a));
+	}
+}
+
+static void copies_stay_inside(void **state)
+{
+	CUarray a = array(10, 5, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	char host[1000];
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a,
+			    .WidthInBytes = 40, .Height = 5 };
+
+	memset(host, 0, sizeof(host));
+	OK(cuMemcpy2D_v2(&c));
+	c.dstXInBytes = 4;
+	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
+	c.dstXInBytes = 0;
+	c.dstY = 1;
+	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
+	c.dstY = SIZE_MAX;
+	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
+	c.dstY = 0;
+	c.WidthInBytes = 6;	/* a texel and a half */
+	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_VALUE);
+	c.WidthInBytes = 40;
+	c.dstArray = (CUarray)host;
+	assert_int_equal(cuMemcpy2D_v2(&c), CUDA_ERROR_INVALID_HANDLE);
+	assert_int_equal(cuMemcpyHtoA_v2(a, 190, host, 11), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemcpyHtoA_v2(a, 0, host, 204), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemcpyHtoA_v2(a, 180, host, 20));
+	OK(cuArrayDestroy(a));
+	assert_int_equal(cuArrayDestroy(a), CUDA_ERROR_INVALID_HANDLE);
+}
+
+/* ------------------------------------------------------------------ textures, surfaces */
+
+static void texture_objects(void **state)
+{
+	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a }, back;
+	CUDA_TEXTURE_DESC t = { .filterMode = CU_TR_FILTER_MODE_LINEAR }, t_back;
+	CUDA_RESOURCE_VIEW_DESC v = { .format = CU_RES_VIEW_FORMAT_UINT_1X8, .width = 16, .height = 16 }, v_back;
+	CUtexObject first, second, third;
+	CUdeviceptr d;
+
+	OK(cuTexObjectCreate(&first, &r, &t, NULL));
+	OK(cuTexObjectCreate(&second, &r, &t, NULL));
+	assert_true(first && second && first != second);
+	assert_int_equal(first >> HANDLE_SAMPLER_SHIFT, second >> HANDLE_SAMPLER_SHIFT);	/* equal samplers are one */
+	t.filterMode = CU_TR_FILTER_MODE_POINT;
+	OK(cuTexObjectCreate(&third, &r, &t, NULL));
+	assert_int_not_equal(first >> HANDLE_SAMPLER_SHIFT, third >> HANDLE_SAMPLER_SHIFT);
+	OK(cuTexObjectGetResourceDesc(&back, first));
+	assert_ptr_equal(back.res.array.hArray, a);
+	OK(cuTexObjectGetTextureDesc(&t_back, first));
+	assert_int_equal(t_back.filterMode, CU_TR_FILTER_MODE_LINEAR);
+	assert_int_equal(cuTexObjectGetResourceViewDesc(&v_back, first), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);	/* texels of another size */
+	v.format = CU_RES_VIEW_FORMAT_UINT_1X8 + 2;
+	OK(cuTexObjectCreate(&first, &r, &t, &v));
+	OK(cuTexObjectGetResourceViewDesc(&v_back, first));
+	OK(cuTexObjectDestroy(third));
+	assert_int_equal(cuTexObjectDestroy(third), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuTexObjectGetTextureDesc(&t_back, third), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAlloc_v2(&d, 4096));
+	r = (CUDA_RESOURCE_DESC){ .resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = { d + 4, CU_AD_FORMAT_FLOAT, 1, 64 } };
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);	/* not aligned */
+	r.res.linear.devPtr = d;
+	r.res.linear.sizeInBytes = 1 << 20;
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);	/* longer than the allocation */
+	r.res.linear.sizeInBytes = 4096;
+	r.res.linear.numChannels = 3;
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFree_v2(d));
+	OK(cuArrayDestroy(a));
+}
+
+/* slots are taken again, but not while a kernel may look at them */
+static void many_textures(void **state)
+{
+	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a };
+	CUDA_TEXTURE_DESC t = { .filterMode = CU_TR_FILTER_MODE_LINEAR };
+	CUtexObject o;
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++) {
+		OK(cuTexObjectCreate(&o, &r, &t, NULL));
+		OK(cuTexObjectDestroy(o));
+	}
+	OK(cuArrayDestroy(a));
+}
+
+static void surface_objects(void **state)
+{
+	CUarray plain = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
+	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = plain }, back;
+	CUsurfObject s;
+
+	assert_int_equal(cuSurfObjectCreate(&s, &r), CUDA_ERROR_INVALID_VALUE);
+	r.res.array.hArray = a;
+	OK(cuSurfObjectCreate(&s, &r));
+	assert_true(s >> 8 && s >> 40 == 0);
+	OK(cuSurfObjectGetResourceDesc(&back, s));
+	assert_ptr_equal(back.res.array.hArray, a);
+	assert_int_equal(cuSurfObjectDestroy(s + 4), CUDA_ERROR_INVALID_VALUE);
+	OK(cuSurfObjectDestroy(s));
+	assert_int_equal(cuSurfObjectDestroy(s), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuSurfObjectDestroy(s + (1ull << 40)), CUDA_ERROR_INVALID_VALUE);
+	OK(cuArrayDestroy(plain));
+	OK(cuArrayDestroy(a));
+}
+
+/* a launch's bank 0 has the handle of what is bound then */
+static void references(void **state)
+{
+	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+	CUdeviceptr out;
+	int n = 8;
+	void *params[] = { &out, &n };
+	uint8_t unbound[64], bound[64], *words = fake_const0 + 0x140;	/* parameters, and what follows them */
+	CUtexref ref;
+	CUfunction f;
+	CUmodule m;
+
+	OK(cuMemAlloc_v2(&out, 4096));
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "sample_refs"));
+	OK(cuModuleGetTexRef(&ref, m, "plain_ref"));
+	assert_int_equal(cuModuleGetTexRef(&ref, m, "flat_ref"), CUDA_ERROR_NOT_FOUND);
+	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
+	memcpy(unbound, words, sizeof(unbound));
+	OK(cuTexRefSetArray(ref, a, CU_TRSA_OVERRIDE_FORMAT));
+	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
+	memcpy(bound, words, sizeof(bound));
+	assert_memory_not_equal(unbound, bound, sizeof(bound));
+	assert_true(fake_last_launch.nr_headers && fake_last_launch.headers);
+	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
+	assert_memory_equal(bound, words, sizeof(bound));		/* nothing changed: the same texture */
+	OK(cuTexRefSetFilterMode(ref, CU_TR_FILTER_MODE_LINEAR));
+	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
+	assert_memory_not_equal(bound, words, sizeof(bound));
+	OK(cuModuleUnload(m));
+	OK(cuArrayDestroy(a));
+}
+
+/* ------------------------------------------------------------------ host functions */
+
+static unsigned int order, at_call[3];
+
+static void note(void *data)
+{
+	at_call[(uintptr_t)data] = ++order;
+}
+
+static void host_functions_wait_and_are_waited_for(void **state)
+{
+	CUdeviceptr d;
+	CUstream s;
+	char *host;
+
+	order = 0;
+	memset(at_call, 0, sizeof(at_call));
+	OK(cuMemAlloc_v2(&d, 4096));
+	OK(cuMemHostAlloc((void **)&host, 4096, 0));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	fake_hold[QUEUE_COPY] = true;
+	OK(cuMemcpyHtoDAsync_v2(d, host, 4096, s));
+	OK(cuLaunchHostFunc(s, note, (void *)0));
+	OK(cuLaunchHostFunc(s, note, (void *)1));
+	OK(cuMemsetD8Async(d, 1, 4096, s));
+	OK(cuLaunchHostFunc(s, note, (void *)2));
+	usleep(20000);
+	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+	assert_int_equal(order, 0);
+	__atomic_store_n(&fake_hold[QUEUE_COPY], false, __ATOMIC_SEQ_CST);
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(at_call[0], 1);
+	assert_int_equal(at_call[1], 2);
+	assert_int_equal(at_call[2], 3);
+	assert_int_equal(cuLaunchHostFunc(s, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFreeHost(host));
+}
+
+static CUresult told;
+
+static void tell(CUstream s, CUresult r, void *data)
+{
+	__atomic_store_n(&told, r, __ATOMIC_RELEASE);
+}
+
+static void callbacks_are_told_of_errors(void **state)
+{
+	CUfunction f;
+	CUmodule m;
+	CUdeviceptr d;
+	void *params[] = { &d };
+
+	OK(cuMemAlloc_v2(&d, 4));
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	told = CUDA_SUCCESS;
+	order = 0;
+	fake_fail_after = 0;
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	OK(cuStreamAddCallback(NULL, tell, NULL, 0));
+	OK(cuLaunchHostFunc(NULL, note, NULL));
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
+	while (!__atomic_load_n(&told, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	assert_int_equal(told, CUDA_ERROR_ILLEGAL_ADDRESS);
+	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+	assert_int_equal(order, 0);	/* a function is not called at all */
+}
+
+/* ------------------------------------------------------------------ what kernels say */
+
+static struct syscall_block *block_of(CUfunction f, void **params)
+{
+	uint64_t va;
+
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	memcpy(&va, fake_const0 + SYSCALL_CONST0_AT, sizeof(va));
+	return fake_bytes(ctx->device, va, sizeof(struct syscall_block));
+}
+
+/* records as a kernel may leave them: a good one of nothing known, then damaged ones, then none: nothing but silence */
+static void records_of_any_contents(void **state)
+{
+	int rounds = 1;
+	void *params[] = { &rounds };
+	struct syscall_block *b;
+	unsigned int i, size;
+	CUfunction f;
+	CUmodule m;
+	uint8_t *ring;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "say_much"));
+	b = block_of(f, params);
+	assert_non_null(b);
+	size = b->ring_bytes;
+	ring = fake_bytes(ctx->device, b->ring, size);
+	assert_non_null(ring);
+	memcpy(ring, &(struct syscall_record){ .bytes = 24, .kind = 77 }, sizeof(struct syscall_record));
+	OK(cuCtxSynchronize());
+	assert_int_equal(b->taken, 24);
+	memcpy(ring + 24, &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
+	       sizeof(struct syscall_record));
+	OK(cuCtxSynchronize());
+	assert_int_equal(b->taken, size);	/* the rest of the ring, and no further */
+	for (i = 0; i < size; i++)
+		assert_int_equal(ring[i], 0);
+	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT }, sizeof(struct syscall_record));
+	memset(ring + 16, 0xff, 24);
+	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
+	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_ASSERT);
+}
+
+static void limits_of_what_is_in_use(void **state)
+{
+	CUmodule m;
+
+	OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 100000));
+	OK(cuModuleLoad(&m, CUBIN));
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 200000), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 200000), CUDA_ERROR_INVALID_VALUE);
+	OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2000));
+	OK(cuModuleUnload(m));
+}
+
+/* ------------------------------------------------------------------ addresses */
+
+static void pointers(void **state)
+{
+	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+					CU_POINTER_ATTRIBUTE_HOST_POINTER };
+	unsigned int type = 9;
+	CUdeviceptr d, device = 1;
+	void *host = NULL, *values[] = { &type, &device, &host }, *pinned;
+
+	OK(cuMemAlloc_v2(&d, 100));
+	OK(cuMemHostAlloc(&pinned, 100, 0));
+	OK(cuPointerGetAttributes(3, names, values, d + 10));
+	assert_int_equal(type, CU_MEMORYTYPE_DEVICE);
+	assert_int_equal(device, d + 10);
+	assert_null(host);
+	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)pinned + 7));
+	assert_int_equal(type, CU_MEMORYTYPE_HOST);
+	assert_ptr_equal(host, (char *)pinned + 7);
+	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)&d),
+			 CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFreeHost(pinned));
+}
+
+int main(void)
+{
+#define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		IN_CONTEXT(arrays_keep_their_texels), IN_CONTEXT(copies_stay_inside), IN_CONTEXT(texture_objects),
+		IN_CONTEXT(many_textures), IN_CONTEXT(surface_objects), IN_CONTEXT(references),
+		IN_CONTEXT(host_functions_wait_and_are_waited_for), IN_CONTEXT(callbacks_are_told_of_errors),
+		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use), IN_CONTEXT(pointers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
+
+char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow, missing_stub;
+static struct wrapper wrapper;
+static void *cubin, **handle;
+
+struct wrapper wrap(const void *data)
+{
+	return (struct wrapper){ .magic = 0x466243b1, .version = 1, .data = data };
+}
+
+void *file_bytes(const char *name)
+{
+	FILE *f = fopen(name, "rb");
+	char *bytes;
+	long n;
+
+	if (!f || fseek(f, 0, SEEK_END) || (n = ftell(f)) < 0) {
+		perror(name);
+		exit(2);
+	}
+	rewind(f);
+	bytes = calloc(1, n + 1);
+	if (!bytes || fread(bytes, 1, n, f) != (size_t)n)
+		exit(2);
+	fclose(f);
+	return bytes;
+}
+
+void **register_program(void)
+{
+	cubin = file_bytes(CUBIN);
+	wrapper = wrap(cubin);
+	handle = __cudaRegisterFatBinary(&wrapper);
+	__cudaRegisterFunction(handle, &add_stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, &store_stub, NULL, "store", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, &spin_stub, NULL, "spin", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, &missing_stub, NULL, "not_there", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterVar(handle, &table_shadow, NULL, "table", 0, 16, 0, 0);
+	__cudaRegisterVar(handle, &counter_shadow, NULL, "counter", 0, 4, 0, 0);
+	__cudaRegisterVar(handle, &factors_shadow, NULL, "factors", 0, 16, 1, 0);
+	__cudaRegisterFatBinaryEnd(handle);
+	return handle;
+}
+
+void unregister_program(void)
+{
+	__cudaUnregisterFatBinary(handle);
+	handle = NULL;
+	free(cubin);
+	cubin = NULL;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* The runtime API from many threads: one context for all, binaries loaded once, libraries that come and go, host functions. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../driver/fake.h"
+#include "program.h"
+
+enum { THREADS = 4, ROUNDS = 60 };
+
+static void in_threads(void *(*f)(void *))
+{
+	pthread_t t[THREADS];
+	intptr_t i;
+	void *bad;
+
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, f, (void *)i), 0);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &bad);
+		assert_null(bad);
+	}
+}
+
+static void *first_use(void *arg)
+{
+	uint64_t where = 0;
+	void *args[] = { &where };
+	intptr_t bad = 0;
+	unsigned int v, i;
+	float table[4];
+	void *p;
+
+	for (i = 0; i < ROUNDS && !bad; i++) {
+		bad += cudaSetDevice(0);
+		bad += cudaMalloc(&p, 64);
+		bad += cudaMemsetAsync_ptsz(p, i, 64, NULL);
+		bad += cudaMemcpy_ptds(&v, (char *)p + 60, 4, cudaMemcpyDeviceToHost);
+		bad += v != i * 0x01010101u;
+		bad += cudaMemcpyFromSymbol(table, &table_shadow, 16, 0, cudaMemcpyDeviceToHost);
+		bad += table[3] != 3.5f;
+		bad += cudaLaunchKernel_ptsz(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, args, 0, NULL);
+		bad += cudaFree(p);
+		bad += cudaMalloc(NULL, 1) != cudaErrorInvalidValue;
+		bad += cudaGetLastError() != cudaErrorInvalidValue;
+	}
+	return (void *)bad;
+}
+
+static void one_context(void **state)
+{
+	register_program();
+	in_threads(first_use);
+	assert_int_equal(fake_open, 1);
+	unregister_program();
+	OK(cudaDeviceReset());
+	assert_int_equal(fake_early, 0);
+	assert_int_equal(fake_buffers, 0);
+}
+
+/* what dlopen() and dlclose() of a library with kernels do */
+static void *library(void *arg)
+{
+	void *cubin = file_bytes("selftests/cuda/driver/kernels.cubin"), **handle, *p;
+	struct wrapper w = wrap(cubin);
+	intptr_t bad = 0;
+	char stub, shadow;
+	int i;
+
+	for (i = 0; i < 10 && !bad; i++) {
+		handle = __cudaRegisterFatBinary(&w);
+		__cudaRegisterFunction(handle, &stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
+		__cudaRegisterVar(handle, &shadow, NULL, "table", 0, 16, 0, 0);
+		__cudaRegisterFatBinaryEnd(handle);
+		bad += cudaGetSymbolAddress(&p, &shadow);
+		bad += cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferL1);
+		__cudaUnregisterFatBinary(handle);
+		bad += cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferL1) != cudaErrorInvalidDeviceFunction;
+	}
+	free(cubin);
+	return (void *)bad;
+}
+
+static void libraries(void **state)
+{
+	in_threads(library);
+	OK(cudaDeviceReset());
+	assert_int_equal(fake_buffers, 0);
+}
+
+/* a thread that had the context goes on with the next one after another thread's reset */
+static void *user(void *arg)
+{
+	pthread_barrier_t *b = arg;
+	intptr_t bad;
+	void *p;
+
+	bad = cudaMalloc(&p, 16);
+	pthread_barrier_wait(b);
+	pthread_barrier_wait(b);
+	bad += cudaMalloc(&p, 16);
+	bad += cudaMemset(p, 0, 16);
+	return (void *)bad;
+}
+
+static void reset_by_another(void **state)
+{
+	pthread_barrier_t b;
+	pthread_t t;
+	void *bad;
+
+	pthread_barrier_init(&b, NULL, 2);
+	assert_int_equal(pthread_create(&t, NULL, user, &b), 0);
+	pthread_barrier_wait(&b);
+	OK(cudaDeviceReset());
+	assert_int_equal(fake_open, 0);
+	pthread_barrier_wait(&b);
+	pthread_join(t, &bad);
+	assert_null(bad);
+	assert_int_equal(fake_open, 1);
+	OK(cudaDeviceReset());
+	assert_int_equal(fake_open, 0);
+	pthread_barrier_destroy(&b);
+}
+
+static int calls;
+
+static void count(void *data)
+{
+	__atomic_fetch_add((int *)data, 1, __ATOMIC_RELAXED);
+}
+
+static void count_status(cudaStream_t stream, cudaError_t status, void *data)
+{
+	__atomic_fetch_add((int *)data, status == cudaSuccess && stream ? 100 : 10000, __ATOMIC_RELAXED);
+}
+
+static void host_functions(void **state)
+{
+	cudaStream_t s;
+	int i;
+
+	OK(cudaStreamCreate(&s));
+	for (i = 0; i < 20; i++) {
+		OK(cudaLaunchHostFunc(s, count, &calls));
+		OK(cudaStreamAddCallback(s, count_status, &calls, 0));
+	}
+	OK(cudaStreamSynchronize(s));
+	assert_int_equal(__atomic_load_n(&calls, __ATOMIC_RELAXED), 2020);
+	FAILS(cudaLaunchHostFunc(s, NULL, NULL), cudaErrorInvalidValue);
+	FAILS(cudaStreamAddCallback(s, count_status, NULL, 1), cudaErrorInvalidValue);
+	OK(cudaStreamDestroy(s));
+	OK(cudaDeviceReset());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_context), cmocka_unit_test(libraries), cmocka_unit_test(reset_by_another),
+		cmocka_unit_test(host_functions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
