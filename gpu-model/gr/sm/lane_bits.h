@@ -237,17 +237,27 @@ static enum step op_sel(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* predicates are bits 0-6 of the flags word (envytools fermi/cuda/isa.rst), with .H1 of its upper half */
+/* the flags word: predicates are bits 0-6, the condition code is 12-15 (envytools fermi/cuda/isa.rst), .H1: of its upper half */
 #define H1_SHIFT	16
+#define NR_FLAGS	(SM_PT + 4)
 
-static void flags_get(const struct warp *w, uint32_t *d)
+static uint32_t *flag(struct warp *w, unsigned int i, unsigned int *bit)
 {
-	LOOP(l) {
-		uint32_t v = 0;
+	uint32_t *const code[] = { &w->z, &w->s, &w->c, &w->o };
 
-		for (unsigned int i = 0; i < SM_PT; i++)
-			v |= (w->p[i] >> l & 1) << i;
-		d[l] = v;
+	*bit = i < SM_PT ? i : 12 + i - SM_PT;
+	return i < SM_PT ? &w->p[i] : code[i - SM_PT];
+}
+
+static void flags_get(struct warp *w, uint32_t *d)
+{
+	LOOP(l)
+		d[l] = 0;
+	for (unsigned int i = 0, bit; i < NR_FLAGS; i++) {
+		uint32_t f = *flag(w, i, &bit);
+
+		LOOP(l)
+			d[l] |= (f >> l & 1) << bit;
 	}
 }
 
@@ -270,15 +280,15 @@ static enum step op_r2p(struct warp *w, const struct uop *u, uint32_t m)
 	const uint32_t *a = src_raw(w, u, 0, t0), *mask = src_raw(w, u, 1, t1);
 	unsigned int by = u->in->hi ? H1_SHIFT : 0;
 
-	for (unsigned int i = 0; i < SM_PT; i++) {
-		uint32_t which;
+	for (unsigned int i = 0, at; i < NR_FLAGS; i++) {
+		uint32_t *to = flag(w, i, &at), which;
 
 		LOOP(l)
-			bit[l] = mask[l] >> i;
+			bit[l] = mask[l] >> at;
 		which = mask_of(bit) & m;
 		LOOP(l)
-			bit[l] = a[l] >> by >> i;
-		put_flag(&w->p[i], mask_of(bit), which);
+			bit[l] = a[l] >> by >> at;
+		put_flag(to, mask_of(bit), which);
 	}
 	return STEP_NEXT;
 }

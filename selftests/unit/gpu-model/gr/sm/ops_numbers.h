@@ -37,6 +37,39 @@ static void predicates_into_either_half(void **state)
 	}
 }
 
+/* as nvcc -G saves the condition code: P2R R0, PR, RZ, 0xf000 ... R2P PR, R0, 0xf000 */
+static void condition_code_to_a_register_and_back(void **state)
+{
+	const uint32_t code[] = { 0x0f0f3355, 0x12345678, 0xdeadbeef, 0x80000001 };
+	struct world *w = *state;
+	struct sm_insn p2r = insn(SM_P2R), r2p = insn(SM_R2P);
+
+	w->w.z = code[0], w->w.s = code[1], w->w.c = code[2], w->w.o = code[3];
+	w->w.p[0] = 0x55555555;
+	p2r.dst[0] = reg(0);
+	p2r.src[0] = (struct sm_operand){ .kind = SM_PRFILE };
+	p2r.src[1] = imm(0);
+	p2r.src[2] = imm(0xf000);
+	run(w, p2r);
+	for (unsigned int l = 0; l < LANES; l++) {
+		uint32_t want = 0;
+
+		for (unsigned int i = 0; i < 4; i++)
+			want |= (code[i] >> l & 1) << (12 + i);
+		assert_int_equal(R(0)[l], want);
+	}
+	w->w.z = w->w.s = w->w.c = w->w.o = 0x33333333;
+	r2p.dst[0] = (struct sm_operand){ .kind = SM_PRFILE };
+	r2p.src[0] = reg(0);
+	r2p.src[1] = imm(0x7000);
+	run(w, r2p);
+	assert_int_equal(w->w.z, code[0]);
+	assert_int_equal(w->w.s, code[1]);
+	assert_int_equal(w->w.c, code[2]);
+	assert_int_equal(w->w.o, 0x33333333);	/* not asked for */
+	assert_int_equal(w->w.p[0], 0x55555555);
+}
+
 /* what is not a number keeps sign and payload on its way through doubles, whatever sign the instruction gives it */
 static void payloads_pass_through_doubles(void **state)
 {

@@ -637,6 +637,7 @@ int main(void)
 	static const char *const isas[] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
 		T(sums_and_their_flags), T(saturating_sums), T(chains_of_words), T(flags_to_registers_and_back),
+		T(condition_code_to_a_register_and_back),
 		T(predicate_arithmetic), T(condition_tests_after_a_subtraction), T(comparisons_with_zero_choose),
 		T(every_half_there_and_back), T(products_scaled_and_zeroed), T(loops_with_continue_and_break),
 		T(calls_nest_and_exits_are_final), T(the_stack_has_an_end), T(indexed_branches_group_their_lanes),
