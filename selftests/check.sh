@@ -48,9 +48,16 @@ done
 if [ "$mode" = long ]; then
 	tap_run "decoder against nvdisasm" 3600 selftests/cuda/disasm/run.sh long
 fi
-tap_step "build libcuda.so.1" 300 make -s cuda
+tap_step "build libcuda.so.1 and libcudart.so.11.0" 600 make -s cuda
 tap_run "libcuda.so.1: its symbols" 60 selftests/cuda/symbols.sh "$(make -s print-cuda)"
-tap_run "libcuda.so.1: binary interface of the toolkit's cuda.h" 120 selftests/cuda/abi.sh
+tap_run "libcudart.so.11.0: its symbols" 60 selftests/cuda/symbols.sh "$(make -s print-cudart)"
+tap_run "CUDA: binary interface of the toolkit's headers" 120 selftests/cuda/abi.sh
+if [ "$mode" = long ]; then
+	tap_run "libcudart.so.11.0: what nvcc makes" 1800 selftests/cuda/runtime/run.sh
+	tap_run "CUDA programs on a GPU inside the process" 3600 selftests/cuda/programs/here.sh
+fi
+tap_run "cuda-info" 120 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
+tap_run "make bench: its report" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
 tap_step "kvgpu.ko builds for all kernels without a warning (W=1, sparse)" 1200 make -s module-check
 install_limit=300
 [ "$mode" = long ] && install_limit=7200

@@ -10,6 +10,7 @@ CLANG		?= clang
 TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
 
 include selftests/tests.mk
+include selftests/cuda/inprocess/inprocess.mk
 
 $(O)/asan/%.o: %.c
 	@mkdir -p $(@D)

@@ -84,7 +84,11 @@ sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disas
 .PHONY: sm-disasm
 SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c) \
 		   $(addprefix selftests/unit/gpu-model/gr/sm/,rig.c oracle.c)
-UNIT_TESTS += gpu-model/gr/sm/kernels_test gpu-model/gr/sm/ops_test
+UNIT_TESTS += $(addprefix gpu-model/gr/sm/,kernels_test ops_test textures_test surfaces_test)
+SRC_gpu-model/gr/sm/textures_test	:= $(SM_RIG_SRC)
+SRC_gpu-model/gr/sm/surfaces_test	:= $(SM_RIG_SRC)
+$(O)/asan/selftests/unit/gpu-model/gr/sm/surfaces_test.o: selftests/unit/gpu-model/gr/sm/surfaces.cubin
+$(O)/asan/selftests/unit/gpu-model/gr/sm/textures_test.o: selftests/unit/gpu-model/gr/sm/textures.cubin
 SRC_gpu-model/gr/sm/kernels_test	:= $(SM_RIG_SRC)
 SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
@@ -156,13 +160,12 @@ FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
 
-# --- gtt-shadow; sync_test --bench measures
+# --- gtt-shadow
 SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)
 SHADOW_GUEST	:= $(addprefix selftests/unit/gtt-shadow/,guest.c chip.c oracle.c) gpu-model/mmu/kind.c
 SHADOW_TESTS	:= $(addprefix gtt-shadow/,walk_test sync_test space_test subst_test pin_test window_test)
 UNIT_TESTS += $(SHADOW_TESTS) $(addprefix gtt-shadow/,pte_test inst_test runlist_test patch_test)
 $(foreach t,$(SHADOW_TESTS),$(eval SRC_$(t) := $(SHADOW_SRC) $(SHADOW_GUEST)))
-SRC_gtt-shadow/sync_test	+= selftests/unit/gtt-shadow/bench.c
 SRC_gtt-shadow/pte_test		:= gtt-shadow/pte.c gpu-model/mmu/kind.c
 SRC_gtt-shadow/inst_test	:= gtt-shadow/inst.c
 SRC_gtt-shadow/runlist_test	:= gtt-shadow/runlist.c
@@ -197,16 +200,30 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 .PHONY: bench-sched
 
 # --- cuda
-IMAGE_SRC	:= $(wildcard cuda/image/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/driver/driver_test
-TSAN_TESTS += cuda/driver/driver_test
+IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/driver/driver_test cuda/driver/resource_test
+TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test
 # the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
 UNIT_TESTS += cuda/model_test
-SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c $(SM_RIG_SRC) \
+SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
 			   $(addprefix selftests/cuda/driver/,context.c memory.c launch.c stream.c) selftests/client/tap.c
 $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS += -Iselftests/client -Iselftests
 SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
-SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
+SRC_cuda/device/texture_test	:= cuda/device/texture.c
+SRC_cuda/device/cause_test	:= cuda/device/cause.c
+SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
+SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)
+
+# --- cuda/runtime, on cuda/driver on the fake device
+# as cuda/Makefile compiles them
+$(addprefix $(O)/,asan/cuda/%.o tsan/cuda/%.o): TEST_CPPFLAGS += -D_GNU_SOURCE
+CUDART_TESTS	:= $(addprefix cuda/runtime/,runtime_test memory_test array_test thread_test)
+UNIT_TESTS += $(CUDART_TESTS)
+TSAN_TESTS += cuda/runtime/thread_test
+$(foreach t,$(CUDART_TESTS),$(eval SRC_$(t) := $(SRC_cuda/driver/driver_test) $(wildcard cuda/runtime/*.c) selftests/unit/cuda/runtime/program.c))
+
+# what reads fat binaries wants liblz4
+$(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Compares cuda/driver/api.h with the toolkit's cuda.h: values, sizes and offsets by a program that is compiled with each,
-# prototypes by declaring ours after theirs. Prints TAP.
+# Compares cuda/driver/api.h with the toolkit's cuda.h, and cuda/runtime/api.h with its cuda_runtime_api.h: values, sizes and
+# offsets by a program that is compiled with each, prototypes by declaring ours after theirs. Prints TAP.
 set -eu
 cd "$(dirname "$0")/../.."
 if ! root=$(selftests/cuda/toolkit.sh 2>/dev/null); then
@@ -15,14 +15,39 @@ failed=0
 result() { if [ "$1" = 0 ]; then echo "ok $2 - $3"; else echo "not ok $2 - $3"; failed=1; fi; }
 
 cc=(gcc -std=gnu11 -w -D__CUDA_API_VERSION_INTERNAL "-I$root/usr/include" -I.)
-"${cc[@]}" -DHEADER='<cuda.h>' selftests/cuda/abi.c -o "$tmp/theirs"
-"${cc[@]}" -DHEADER='<cuda/driver/api.h>' selftests/cuda/abi.c -o "$tmp/ours"
-diff <("$tmp/theirs") <("$tmp/ours") | sed 's/^/# /'
-[ "${PIPESTATUS[0]}" = 0 ] && rc=0 || rc=1
-result "$rc" 1 "values, sizes and offsets"
-printf '#include <cuda.h>\n#include <cuda/driver/api.h>\n' > "$tmp/both.c"
-"${cc[@]}" -c "$tmp/both.c" -o "$tmp/both.o" 2> "$tmp/errors" && rc=0 || rc=1
-grep error "$tmp/errors" | sed 's/^/# /' || true
-result "$rc" 2 "prototypes"
-echo "1..2"
+
+# numbers N WHAT PROGRAM THEIR-HEADER OUR-HEADER
+numbers()
+{
+	"${cc[@]}" "-DHEADER=<$4>" "$3" -o "$tmp/theirs"
+	"${cc[@]}" "-DHEADER=<$5>" "$3" -o "$tmp/ours"
+	diff <("$tmp/theirs") <("$tmp/ours") | sed 's/^/# /'
+	[ "${PIPESTATUS[0]}" = 0 ] && rc=0 || rc=1
+	result "$rc" "$1" "$2: values, sizes and offsets"
+}
+
+# prototypes N WHAT HEADER... [-DMACRO]
+prototypes()
+{
+	local n=$1 what=$2 options=() header
+
+	shift 2
+	: > "$tmp/both.c"
+	for header; do
+		case $header in
+		-*) options+=("$header") ;;
+		*) echo "#include <$header>" >> "$tmp/both.c" ;;
+		esac
+	done
+	"${cc[@]}" "${options[@]}" -c "$tmp/both.c" -o "$tmp/both.o" 2> "$tmp/errors" && rc=0 || rc=1
+	grep error "$tmp/errors" | sed 's/^/# /' || true
+	result "$rc" "$n" "$what: prototypes"
+}
+
+numbers 1 "driver" selftests/cuda/abi.c cuda.h cuda/driver/api.h
+prototypes 2 "driver" cuda.h cuda/driver/api.h
+numbers 3 "runtime" selftests/cuda/abi_runtime.c cuda_runtime_api.h cuda/runtime/api.h
+prototypes 4 "runtime" cuda.h cuda_runtime_api.h cuda_profiler_api.h cuda/runtime/api.h
+prototypes 5 "runtime, streams of threads" -DCUDA_API_PER_THREAD_DEFAULT_STREAM cuda.h cuda_runtime_api.h cuda/runtime/api.h
+echo "1..5"
 exit $failed

@@ -1,26 +1,42 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# symbols.sh LIBCUDA           checks cuda/symbols.txt against what the library exports and what cuGetProcAddress() knows
-# symbols.sh LIBCUDA generate  writes it; wants the toolkit, for the names that are absent
+# symbols.sh LIBRARY           checks the list of symbols against what the library exports: cuda/symbols.txt of libcuda.so.1 and
+#                              what cuGetProcAddress() knows, cuda/runtime/symbols.txt of libcudart.so.11.0 and the versions
+# symbols.sh LIBRARY generate  writes the list; wants the toolkit, for the names that are absent
 # Prints TAP.
 set -eu
+export LC_ALL=C
 cd "$(dirname "$0")/../.."
 library=$1
-list=cuda/symbols.txt
-stub=$(selftests/cuda/toolkit.sh 2>/dev/null || true)/usr/lib/x86_64-linux-gnu/stubs/libcuda.so
+[ -f "$library" ] || { echo "symbols.sh: there is no $library" >&2; exit 2; }
+toolkit=$(selftests/cuda/toolkit.sh 2>/dev/null || true)/usr/lib/x86_64-linux-gnu
+case ${library##*/} in
+libcudart*) list=cuda/runtime/symbols.txt theirs=$toolkit/libcudart.so.11.0 names='^(__)?cuda[A-Z]' which=runtime ;;
+*) list=cuda/symbols.txt theirs=$toolkit/stubs/libcuda.so names='^cu[A-Z]' which=driver ;;
+esac
 
-exported() { nm -D --defined-only "$1" | awk '$2 == "T" && $3 ~ /^cu[A-Z]/ { print $3 }' | sort -u; }
+# with versions, where there are any
+exported() { nm -D --defined-only "$1" | awk -v names="$names" '$2 == "T" && $3 ~ names { print $3 }' | sort -u; }
+plain() { sed 's/@.*//' | sort -u; }
 
-# names of both forms of each entry, of one kind
+# names of both forms of each of the driver's entries, of one kind
 entries()
 {
-	grep -oP "^$1\(\K[^)]*" cuda/driver/entries.inc | awk -F', ' '{ print $3; print $4 }' | sort -u
+	grep -ohP "^$1\(\K[^)]*" cuda/driver/entries.inc cuda/driver/refused.inc | awk -F', ' '{ print $3; print $4 }' | sort -u
+}
+
+# what each exported name is
+driver_states() { { entries ENTRY | sed 's/$/ implemented/'; entries REFUSE | sed 's/$/ error/'; } | sort -u; }
+
+runtime_states()
+{
+	exported "$library" | plain | awk 'NR == FNR { refused[$1]; next } { print $1, $1 in refused ? "error" : "implemented" }' \
+		<(grep -oP '^REFUSED?\(\K[^)]*' cuda/runtime/refuse.inc) -
 }
 
 generated()
 {
-	join -a 1 -a 2 -e absent -o 0,2.2 <( (cat "$stub.names"; exported "$library") | sort -u) \
-		<( (entries ENTRY | sed 's/$/ implemented/'; entries REFUSE | sed 's/$/ error/') | sort -u)
+	join -a 1 -a 2 -e absent -o 0,2.2 <( { exported "$theirs"; exported "$library"; } | plain) <("${which}_states")
 }
 
 result()
@@ -29,27 +45,28 @@ result()
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
 
+# same WHAT COMMAND-A COMMAND-B
+same()
+{
+	diff <(eval "$2") <(eval "$3") | sed 's/^/# /'
+	[ "${PIPESTATUS[0]}" = 0 ] && rc=0 || rc=1
+	result "$rc" "$1"
+}
+
 failed=0
-if [ -f "$stub" ]; then
-	names=$(mktemp -d)
-	trap 'rm -rf "$names"' EXIT
-	exported "$stub" > "$names/libcuda.so.names"
-	stub=$names/libcuda.so
-	if [ "${2:-}" = generate ]; then
-		generated > "$list"
-		exit
-	fi
-	generated | cmp -s - "$list" && rc=0 || rc=1
-	result "$rc" "the list agrees with the toolkit's"
-elif [ "${2:-}" = generate ]; then
-	echo "symbols.sh: selftests/cuda/toolkit.sh fetch" >&2
-	exit 1
+if [ "${2:-}" = generate ]; then
+	[ -f "$theirs" ] || { echo "symbols.sh: selftests/cuda/toolkit.sh fetch" >&2; exit 1; }
+	generated > "$list"
+	exit
 fi
-diff <(exported "$library") <(awk '$2 != "absent" { print $1 }' "$list" | sort -u) | sed 's/^/# /'
-[ "${PIPESTATUS[0]}" = 0 ] && rc=0 || rc=1
-result "$rc" "all that is exported is in the list, and the reverse"
-diff <(exported "$library") <( (entries ENTRY; entries REFUSE) | sort -u) | sed 's/^/# /'
-[ "${PIPESTATUS[0]}" = 0 ] && rc=0 || rc=1
-result "$rc" "cuGetProcAddress() knows all that is exported"
+[ ! -f "$theirs" ] || same "the list agrees with the toolkit's" generated 'cat "$list"'
+same "all that is exported is in the list, and the reverse" 'exported "$library" | plain' \
+	"awk '\$2 != \"absent\" { print \$1 }' \"\$list\" | sort -u"
+if [ $which = driver ]; then
+	same "cuGetProcAddress() knows all that is exported" 'exported "$library"' '{ entries ENTRY; entries REFUSE; } | sort -u'
+else
+	same "all have the toolkit's version" 'exported "$library"' 'exported "$library" | plain | sed "s/$/@@libcudart.so.11.0/" | sort -u'
+	same "the name that programs ask for" 'readelf -d "$library" | grep -oP "soname: \[\K[^]]*"' 'echo libcudart.so.11.0'
+fi
 echo "1..$n"
 exit $failed

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# info.sh FOLDER: cuda-info on the libcuda.so.1 in FOLDER (make cuda-inprocess prints one that needs no GPU). Prints TAP.
+set -eu
+cd "$(dirname "$0")/../.."
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export LD_LIBRARY_PATH=$1
+failed=0 n=0
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+
+gcc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
+	-o "$tmp/cuda-info"
+"$tmp/cuda-info" > "$tmp/table" && rc=0 || rc=1
+grep -q 'Tesla K20m' "$tmp/table" && grep -q '13 SMX.*memory clock 2600 MHz' "$tmp/table" && grep -q 'compute capability 3.5' "$tmp/table" || rc=1
+result "$rc" "the table names the GPU"
+awk 'length($0) != 80 { exit 1 }' "$tmp/table" && rc=0 || rc=1
+result "$rc" "its lines have 80 characters"
+"$tmp/cuda-info" --json | jq -e '.gpus[0] as $g | $g.compute_capability == "3.5" and $g.smx == 13 and $g.used_bytes >= 0 and
+	$g.used_bytes < $g.memory_bytes and ($g.virtual | type) == "boolean" and (.processes | type) == "array"' > /dev/null && rc=0 || rc=1
+result "$rc" "the object for programs holds the same"
+KVGPU_INPROCESS_VRAM_MIB=1024 "$tmp/cuda-info" -L > "$tmp/list"
+grep -q hypervisor /proc/cpuinfo && want='(vGPU)' || want='Tesla'
+[ "$(wc -l < "$tmp/list")" = 1 ] && grep -qF "$want" "$tmp/list" && grep -q '1024 MiB' "$tmp/list" && rc=0 || rc=1
+result "$rc" "one line for each, and a share is called one"
+"$tmp/cuda-info" --nonsense > /dev/null 2>&1 && rc=1 || rc=0
+result "$rc" "an option that is none is refused"
+echo "1..$n"
+exit $failed

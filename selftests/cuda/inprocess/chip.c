@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* As much of a GK110 as launches need: memory, page tables made by hand, the MMU, the shader machine. No front end. */
+#include <stdarg.h>
+#include <time.h>
+
+#include <mmu/fake.h>
+
+#include "inprocess.h"
+
+enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
+#define VRAM_VA		0x200000000ull
+#define HOST_VA		0x1000000000ull
+#define SPACE_LIMIT	0xffffffffffull
+
+uint64_t in_setting(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? strtoull(s, NULL, 0) : otherwise;
+}
+
+bool in_verbose(void)
+{
+	return in_setting("KVGPU_INPROCESS_VERBOSE", 0);
+}
+
+uint64_t in_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+uint64_t in_vram_size(void)
+{
+	return in_setting("KVGPU_INPROCESS_VRAM_MIB", VRAM_MIB) * MIB;
+}
+
+/* ------------------------------------------------------------------ what the units here call of the rest */
+
+void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level)
+{
+}
+
+void fifo_intr_raise(struct gk110 *g, uint32_t bits)
+{
+}
+
+void fifo_intr_update(struct gk110 *g)
+{
+}
+
+void fifo_bar1_written(struct gk110 *g, uint64_t off, unsigned int size)
+{
+}
+
+void fifo_engine_resume(struct gk110 *g, unsigned int engine)
+{
+}
+
+void fifo_kick(struct gk110 *g)
+{
+}
+
+uint64_t ptimer_now(struct gk110 *g)
+{
+	return in_now() & ~31ull;
+}
+
+void gk110_note(struct gk110 *g, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!in_verbose())
+		return;
+	va_start(args, fmt);
+	fprintf(stderr, "inprocess: ");
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+void gk110_err(const char *fmt, ...)
+{
+}
+
+/* ------------------------------------------------------------------ address space */
+
+static void map_page(struct in_device *d, const struct in_memory *m, uint64_t i, bool there, bool big)
+{
+	if (!there)
+		fake_unmap(d->f, d->vm, m->base.va + i, big);
+	else if (m->arena == &d->host)
+		fake_map(d->f, d->vm, m->base.va + i, FAKE_IOVA + m->at + i, MEM_SYS_COH, 0, big);
+	else
+		fake_map(d->f, d->vm, m->base.va + i, m->at + i, MEM_VRAM, m->tiled ? FIELD_PREP(GMMU_PTE_KIND, GMMU_KIND_GENERIC) : 0,
+			 big);
+}
+
+/* the MMU keeps directory entries, too: a table that is new in one asks for an invalidate */
+void in_map(struct in_device *d, const struct in_memory *m, bool there)
+{
+	unsigned int shift = fake_big_shift(d->f), span = shift + GMMU_BIG_PTES_SHIFT;
+	bool big = m->arena == &d->vram && !(m->base.size % (1u << shift)) && !(m->base.va % (1u << shift)), stale = !there;
+	uint64_t page = big ? 1u << shift : GK110_PAGE, i;
+
+	for (i = 0; i < m->base.size; i += page) {
+		uint64_t slot = d->vm->pdb + ((m->base.va + i) >> span) * 8, before = fake_rd64(d->f, slot);
+
+		map_page(d, m, i, there, big);
+		stale |= fake_rd64(d->f, slot) != before;
+	}
+	if (stale)
+		fake_invalidate(d->f, d->vm->pdb, 0, 3);
+}
+
+/* ------------------------------------------------------------------ life */
+
+bool in_chip_open(struct in_device *d)
+{
+	uint64_t vram = in_vram_size(), host = (uint64_t)HOST_MIB * MIB;
+	unsigned int i;
+
+	d->f = fake_create(vram + (uint64_t)TABLES_MIB * MIB, host);
+	d->g = &d->f->g;
+	d->vm = calloc(1, sizeof(*d->vm));
+	d->g->gr = calloc(1, sizeof(*d->g->gr));
+	if (!d->vm || !d->g->gr)
+		return false;
+	for (i = 0; i < GR_NR_GPC; i++)
+		if (mmu_client_init(d->g, &d->g->gr->gcc[i], "GCC", 0, GR_GPC_GCC, i))
+			return false;
+	if (sm_init(d->g))
+		return false;
+	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
+	d->space = fake_space(d->f, d->vm);
+	d->vram = (struct arena){ .bytes = d->g->vram, .va = VRAM_VA, .size = vram };
+	d->host = (struct arena){ .bytes = d->f->guest, .va = HOST_VA, .size = host };
+	return true;
+}
+
+void in_chip_close(struct in_device *d)
+{
+	unsigned int i;
+
+	if (d->g->gr) {
+		sm_fini(d->g);
+		for (i = 0; i < GR_NR_GPC; i++)
+			mmu_client_fini(d->g, &d->g->gr->gcc[i]);
+		free(d->g->gr);
+	}
+	free(d->vm);
+	fake_destroy(d->f);
+}

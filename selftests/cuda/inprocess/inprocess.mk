@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# libcuda.so.1 with the model's shader machine for a GPU, for tests on the machine that builds it; see README.md.
+INPROCESS_OUT	:= $(O)/cuda-inprocess
+INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcard cuda/image/*.c) \
+		   $(addprefix cuda/,device/qmd.c device/texture.c device/cause.c syscalls/syscalls.c) \
+		   $(wildcard gpu-model/gr/sm/*.c gpu-model/mmu/*.c) \
+		   $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c) $(wildcard selftests/cuda/inprocess/*.c)
+INPROCESS_OBJ	:= $(INPROCESS_SRC:%.c=$(INPROCESS_OUT)/obj/%.o)
+
+$(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
+	$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -llz4 -o $@
+	ln -sf libcuda.so.1 $(@D)/libcuda.so
+
+$(INPROCESS_OUT)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+
+cuda-inprocess: $(INPROCESS_OUT)/libcuda.so.1 ## libcuda.so.1 that needs no GPU (for tests on this machine); prints where it is
+	@echo '$(INPROCESS_OUT)'
+
+-include $(INPROCESS_OBJ:.o=.d)
+
+.PHONY: cuda-inprocess

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers: a piece of an arena, at the address that belongs to it. Between two buffers a page stays unmapped, so that what
+ * runs over an end faults. New video memory holds no zeros: the card's does not either.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "inprocess.h"
+
+enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, FRESH = 0xa5 };
+#define FRESH_MAX	(64ull << 20)
+
+static atomic_uint_least64_t vram_used;		/* by all devices of the process */
+
+uint64_t in_vram_used(struct device *d)
+{
+	return atomic_load(&vram_used);
+}
+
+static uint64_t up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* first gap that is wide enough; *where: the link to put it at */
+static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_memory ***where, uint64_t *at)
+{
+	struct in_memory **link = &a->first;
+
+	*at = 0;
+	for (; *link; link = &(*link)->next) {
+		if ((*link)->at >= *at + size + HOST_PAGE)
+			break;
+		*at = up((*link)->at + (*link)->base.size + HOST_PAGE, page);
+	}
+	*where = link;
+	return *at + size <= a->size && size <= a->size;
+}
+
+enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
+{
+	struct in_device *d = in(dev);
+	bool vram = place != PLACE_HOST;
+	struct arena *a = vram ? &d->vram : &d->host;
+	uint64_t page = place == PLACE_TILED || (vram && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
+	struct in_memory *m = calloc(1, sizeof(*m)), **link;
+
+	if (!m)
+		return DEVICE_NO_MEMORY;
+	if (size > a->size || !find_gap(a, up(size, page), page, &link, &m->at)) {
+		free(m);
+		return DEVICE_NO_MEMORY;
+	}
+	m->arena = a;
+	m->tiled = place == PLACE_TILED;
+	m->base = (struct device_memory){ .va = a->va + m->at, .size = up(size, page), .map = vram ? NULL : a->bytes + m->at };
+	m->next = *link;
+	*link = m;
+	if (vram) {
+		memset(a->bytes + m->at, FRESH, m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
+		atomic_fetch_add(&vram_used, m->base.size);
+	}
+	in_map(d, m, true);
+	*out = &m->base;
+	return DEVICE_OK;
+}
+
+/* whole pages of the host go back to it */
+static void forget(struct arena *a, uint64_t at, uint64_t size)
+{
+	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE), end = ((uintptr_t)a->bytes + at + size) & ~(HOST_PAGE - 1ull);
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+void in_release(struct device *dev, struct device_memory *base)
+{
+	struct in_device *d = in(dev);
+	struct in_memory *m = (struct in_memory *)base, **link;
+
+	for (link = &m->arena->first; *link != m; link = &(*link)->next)
+		;
+	*link = m->next;
+	in_map(d, m, false);
+	forget(m->arena, m->at, m->base.size);
+	if (m->arena == &d->vram)
+		atomic_fetch_sub(&vram_used, m->base.size);
+	free(m);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fft [n [batches]]: FFTs in single precision, a block to each, radix 2, exchanged through shared memory, real and imaginary
+ * parts one after the other so that 8192 points fit. Without arguments all sizes 8 to 8192. Forward, against a DFT of some
+ * outputs in double precision, then backward. Prints the kernel's time.
+ */
+#include "check.h"
+
+enum { MAX_THREADS = 512 };
+
+template <int LOG_N> struct shape {
+	enum { N = 1 << LOG_N, HALF = N / 2, THREADS = HALF < MAX_THREADS ? HALF : MAX_THREADS, PER = HALF / THREADS };
+};
+
+/* after each stage the two outputs of a butterfly go to where the next one reads them (Stockham's order) */
+template <int LOG_N> __global__ void fft(float2 *data, float sign)
+{
+	typedef shape<LOG_N> S;
+	__shared__ float s[S::N];
+	float2 a[S::PER], b[S::PER], *mine = data + (size_t)blockIdx.x * S::N;
+	int t = threadIdx.x;
+
+#pragma unroll
+	for (int i = 0; i < S::PER; i++) {
+		a[i] = mine[t + i * S::THREADS];
+		b[i] = mine[t + i * S::THREADS + S::HALF];
+	}
+#pragma unroll
+	for (int stage = 0; stage < LOG_N; stage++) {
+		int m = 1 << stage;
+
+#pragma unroll
+		for (int i = 0; i < S::PER; i++) {
+			int j = t + i * S::THREADS, k = j & (m - 1);
+			float c, w, x, y;
+
+			sincospif(sign * k / m, &w, &c);
+			x = b[i].x * c - b[i].y * w;
+			y = b[i].x * w + b[i].y * c;
+			b[i] = make_float2(a[i].x - x, a[i].y - y);
+			a[i] = make_float2(a[i].x + x, a[i].y + y);
+		}
+		if (stage == LOG_N - 1)
+			break;
+#pragma unroll
+		for (int part = 0; part < 2; part++) {
+			__syncthreads();
+#pragma unroll
+			for (int i = 0; i < S::PER; i++) {
+				int j = t + i * S::THREADS, k = j & (m - 1), at = 2 * (j - k) + k;
+
+				s[at] = part ? a[i].y : a[i].x;
+				s[at + m] = part ? b[i].y : b[i].x;
+			}
+			__syncthreads();
+#pragma unroll
+			for (int i = 0; i < S::PER; i++) {
+				float va = s[t + i * S::THREADS], vb = s[t + i * S::THREADS + S::HALF];
+
+				if (part) {
+					a[i].y = va;
+					b[i].y = vb;
+				} else {
+					a[i].x = va;
+					b[i].x = vb;
+				}
+			}
+		}
+	}
+#pragma unroll
+	for (int i = 0; i < S::PER; i++) {
+		mine[t + i * S::THREADS] = a[i];
+		mine[t + i * S::THREADS + S::HALF] = b[i];
+	}
+}
+
+static double compare(const float2 *in, const float2 *out, int n)
+{
+	double worst = 0, size = sqrt((double)n);
+	int step = n > 64 ? n / 16 - 1 : 1;
+
+	for (int k = 0; k < n; k += step) {
+		double re = 0, im = 0;
+
+		for (int i = 0; i < n; i++) {
+			double angle = -2 * M_PI * ((long long)k * i % n) / n;
+
+			re += in[i].x * cos(angle) - in[i].y * sin(angle);
+			im += in[i].x * sin(angle) + in[i].y * cos(angle);
+		}
+		worst = fmax(worst, hypot(out[k].x - re, out[k].y - im) / size);
+	}
+	return worst;
+}
+
+template <int LOG_N> static bool run(int batches)
+{
+	typedef shape<LOG_N> S;
+	size_t n = (size_t)S::N * batches;
+	float2 *in = new float2[n], *out = new float2[n], *d;
+	cudaEvent_t start, stop;
+	double forward, back = 0;
+	uint32_t seed = 18;
+	float ms;
+
+	for (size_t i = 0; i < n; i++)
+		in[i] = make_float2(random_float(&seed) - 0.5f, random_float(&seed) - 0.5f);
+	CHECK(cudaEventCreate(&start));
+	CHECK(cudaEventCreate(&stop));
+	CHECK(cudaMalloc(&d, n * sizeof(float2)));
+	CHECK(cudaMemcpy(d, in, n * sizeof(float2), cudaMemcpyHostToDevice));
+	CHECK(cudaEventRecord(start));
+	fft<LOG_N><<<batches, S::THREADS>>>(d, -1);
+	CHECK_LAUNCH();
+	CHECK(cudaEventRecord(stop));
+	CHECK(cudaMemcpy(out, d, n * sizeof(float2), cudaMemcpyDeviceToHost));
+	CHECK(cudaEventElapsedTime(&ms, start, stop));
+	forward = fmax(compare(in, out, S::N), compare(in + n - S::N, out + n - S::N, S::N));
+	fft<LOG_N><<<batches, S::THREADS>>>(d, 1);
+	CHECK_LAUNCH();
+	CHECK(cudaMemcpy(out, d, n * sizeof(float2), cudaMemcpyDeviceToHost));
+	for (size_t i = 0; i < n; i++)
+		back = fmax(back, hypot(out[i].x / S::N - in[i].x, out[i].y / S::N - in[i].y));
+	printf("n %5d, %4d batches, %8.3f ms, worst error forward %.1e, there and back %.1e\n", S::N, batches, ms, forward, back);
+	CHECK(cudaEventDestroy(start));
+	CHECK(cudaEventDestroy(stop));
+	CHECK(cudaFree(d));
+	delete[] in;
+	delete[] out;
+	return forward < 2e-6 && back < 2e-6;
+}
+
+static bool run_size(int n, int batches)
+{
+	switch (n) {
+	case 8: return run<3>(batches);
+	case 16: return run<4>(batches);
+	case 32: return run<5>(batches);
+	case 64: return run<6>(batches);
+	case 128: return run<7>(batches);
+	case 256: return run<8>(batches);
+	case 512: return run<9>(batches);
+	case 1024: return run<10>(batches);
+	case 2048: return run<11>(batches);
+	case 4096: return run<12>(batches);
+	case 8192: return run<13>(batches);
+	}
+	printf("no size %d\n", n);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	int n = argument(argc, argv, 1, 0), bad = 0, sizes = 0;
+
+	for (int i = 8; i <= 8192; i *= 2)
+		if (!n || n == i) {
+			bad += !run_size(i, argument(argc, argv, 2, 16384 / i));
+			sizes++;
+		}
+	return verdict(sizes && !bad, "FFTs of %d sizes, %d wrong", sizes, bad);
+}

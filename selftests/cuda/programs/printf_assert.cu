@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernels that would print or assert, in a module with others: the others must run. Where the library has no device-side printf,
+ * the kernel that prints gives an error; where it has, what it prints is compared.
+ */
+#include <assert.h>
+#include <unistd.h>
+
+#include "check.h"
+
+__global__ void quiet(int *p)
+{
+	assert(p);
+	p[threadIdx.x] = threadIdx.x * 3;
+}
+
+__global__ void loud(int n)
+{
+	if (threadIdx.x < 2)
+		printf("thread %d of %d: %s %.2f %lld\n", threadIdx.x, n, "text", threadIdx.x * 1.5, 123456789012ll);
+}
+
+int main(void)
+{
+	static const char want[] = "thread 0 of 7: text 0.00 123456789012\nthread 1 of 7: text 1.50 123456789012\n";
+	char got[256] = "";
+	int *d, h[32], wrong = 0, ends[2], saved, n;
+	cudaError_t e;
+
+	CHECK(cudaMalloc(&d, sizeof(h)));
+	quiet<<<1, 32>>>(d);
+	CHECK_LAUNCH();
+	CHECK(cudaMemcpy(h, d, sizeof(h), cudaMemcpyDeviceToHost));
+	for (int i = 0; i < 32; i++)
+		wrong += h[i] != i * 3;
+	fflush(stdout);
+	saved = dup(1);
+	if (pipe(ends))
+		return verdict(false, "no pipe");
+	dup2(ends[1], 1);
+	loud<<<1, 32>>>(7);
+	e = cudaGetLastError();
+	e = e ? e : cudaDeviceSynchronize();
+	fflush(stdout);
+	dup2(saved, 1);
+	close(ends[1]);
+	n = read(ends[0], got, sizeof(got) - 1);
+	if (e)
+		return verdict(!wrong && n <= 0, "a kernel in a module that asserts and prints, %d wrong; printing: %s", wrong, cudaGetErrorName(e));
+	return verdict(!wrong && !strcmp(got, want), "a kernel in a module that asserts and prints, %d wrong; %d bytes printed", wrong, n);
+}

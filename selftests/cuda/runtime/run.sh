@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh FOLDER  the programs of this folder that were built there, with the libcudart.so.11.0 that LD_LIBRARY_PATH finds
+# run.sh         builds them (where the toolkit is) and libraries that need no GPU, and runs them here
+# Prints TAP.
+set -u
+n=0 failed=0
+
+build_here()
+{
+	cd "$(dirname "$0")/../../.." || return
+	libraries=$(make -s cudart-inprocess) || return
+	folder=$libraries/runtime-programs
+	make -s -C selftests/cuda/runtime "OUT=$folder" > "$libraries/runtime-programs.log" 2>&1 || {
+		grep -E 'rror' "$libraries/runtime-programs.log" >&2
+		return 1
+	}
+	export LD_LIBRARY_PATH=$libraries
+}
+
+if [ $# = 0 ]; then
+	if ! "$(dirname "$0")/../toolkit.sh" > /dev/null 2>&1; then
+		echo "1..0 # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch)"
+		exit 0
+	fi
+	build_here || { echo "run.sh: could not build the programs" >&2; exit 2; }
+else
+	folder=$1
+fi
+cd "$folder" || exit 2
+
+result()
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+
+# passes WHAT COMMAND...: exit code 0 and a last line that begins with PASS
+passes()
+{
+	local what=$1 rc
+
+	shift
+	timeout 120 "$@" > "$n.log" 2>&1
+	rc=$?
+	[ $rc = 0 ] && grep -q '^PASS' "$n.log" || { sed 's/^/# /' "$n.log"; echo "# exit code $rc"; rc=1; }
+	rm -f "$n.log"
+	result "$rc" "$what"
+}
+
+# refuses WHAT TEXT COMMAND...: an exit code that is not 0, no signal, and the text
+refuses()
+{
+	local what=$1 text=$2 rc
+
+	shift 2
+	timeout 120 "$@" > "$n.log" 2>&1
+	rc=$?
+	if [ $rc != 0 ] && [ $rc -lt 124 ] && grep -qi "$text" "$n.log"; then
+		rc=0
+	else
+		sed 's/^/# /' "$n.log"
+		echo "# exit code $rc"
+		rc=1
+	fi
+	rm -f "$n.log"
+	result "$rc" "$what"
+}
+
+for end in 0 1 2 3; do
+	passes "objects at file scope, end $end" ./lifecycle $end
+done
+for p in errors two_files device_linked streams_of_threads threads driver_mix copies_3d references host_functions managed \
+	 pointers pointers_debug; do
+	passes "$p" "./$p"
+done
+passes "loads_library" ./loads_library ./library.so
+refuses "a static runtime gets a message" "cudart shared" ./static
+refuses "PTX alone gets a message" "sm_35" env KVGPU_PTXAS=/nonexistent/ptxas ./only_ptx
+refuses "code for other chips gets a message" "no kernel image" ./other_chip
+echo "1..$n"
+exit $failed
