@@ -81,7 +81,9 @@ struct feng {
 	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
 	int queue[NR_OWNERS];		/* who waits, in order */
 	unsigned int queued;
+	/* away from the flags below, which the lock protects and compilers read several at a time */
 	atomic_bool wanted;		/* somebody waits or the engine was reset: the owner looks up */
+	atomic_bool busy;		/* executing a method */
 	struct fchan *on;		/* CE: channel of the owner; GR: whose context is resident, also while idle */
 	struct fchan *next;		/* being switched to */
 	bool switching;
@@ -89,7 +91,6 @@ struct feng {
 	bool injected;			/* a fault was forced while nobody was on it */
 	bool stuck;			/* a context switch failed without a fault: it never ends */
 	bool evict;			/* a preempt wants the resident context saved; the keeper does it */
-	atomic_bool busy;		/* executing a method */
 	unsigned int resets;
 	uint64_t chsw_since;		/* since when a switch is wanted that doesn't come; 0 */
 	uint64_t owned_since;

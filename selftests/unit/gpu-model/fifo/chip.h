@@ -118,12 +118,12 @@ void put_write(unsigned int c, uint32_t put);
 #define ACQUIRE(i, val)		SEMA(SEM(i), val, 0x00000001)
 #define ACQUIRE_SWITCH(i, val)	SEMA(SEM(i), val, 0x00001001)
 
-/* waits up to two seconds */
+/* waits up to twenty seconds */
 #define eventually(cond) do { \
-	uint64_t until_ = now_ns() + 2000000000ull; \
+	uint64_t until_ = now_ns() + 20000000000ull; \
 	while (!(cond)) { \
 		if (now_ns() > until_) \
-			fail_msg("line %d: not within 2 s: %s", __LINE__, #cond); \
+			fail_msg("line %d: not within 20 s: %s", __LINE__, #cond); \
 		usleep(50); \
 	} \
 } while (0)
