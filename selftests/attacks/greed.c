@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One channel of two keeps the other from the engine: by waiting, by faulting, by methods nobody serves, by switches. */
+/*
+ * Some channels keep another from the engine: by waiting, by faulting, by methods nobody serves, by switches. A runlist may be
+ * served by several PBDMAs, so there are as many greedy channels as the chip has PBDMAs at most.
+ */
 #include "attacks.h"
 
 #include <linux/bitfield.h>
@@ -13,27 +16,30 @@
 #include "bare/chan.h"
 #include "tap.h"
 
-enum { RUN_MS = 3000, STARVED_MS = 700, GREEDY_ID = 20, VICTIM_ID = 21, UNMAPPED_VA = 0xe00000 };
+enum { RUN_MS = 3000, STARVED_MS = 700, NR_GREEDY = 4, VICTIM_ID = 20, GREEDY_ID, UNMAPPED_VA = 0xe00000 };
 
 struct pair {
 	struct bare_space space;
-	struct bare_chan greedy, victim;
+	struct bare_chan greedy[NR_GREEDY], victim;
 };
 
 static void open_pair(struct bare_gpu *g, struct pair *p)
 {
-	struct bare_chan_config cfg = { .id = GREEDY_ID, .runlist = g->engine[BARE_CE0].runlist };
-	uint32_t entries[] = { GREEDY_ID, VICTIM_ID };
+	struct bare_chan_config cfg = { .id = VICTIM_ID, .runlist = g->engine[BARE_CE0].runlist };
+	uint32_t entries[NR_GREEDY + 1], i;
 
 	bare_take_over(g);
 	bare_space_create(g, &p->space);
-	bare_chan_create(g, &p->space, &cfg, &p->greedy);
-	/* the guest's own choice on a bare card: no end to its slices */
-	bare_mem_write32(g, BARE_VRAM, p->greedy.inst + RAMFC_TIMESLICE, 0);
-	bare_mem_write32(g, BARE_VRAM, p->greedy.inst + RAMFC_PB_TIMESLICE, 0);
-	cfg.id = VICTIM_ID;
 	bare_chan_create(g, &p->space, &cfg, &p->victim);
-	bare_runlist(g, cfg.runlist, entries, 2);
+	entries[NR_GREEDY] = VICTIM_ID;
+	for (i = 0; i < NR_GREEDY; i++) {
+		entries[i] = cfg.id = GREEDY_ID + i;
+		bare_chan_create(g, &p->space, &cfg, &p->greedy[i]);
+		/* the guest's own choice on a bare card: no end to its slices */
+		bare_mem_write32(g, BARE_VRAM, p->greedy[i].inst + RAMFC_TIMESLICE, 0);
+		bare_mem_write32(g, BARE_VRAM, p->greedy[i].inst + RAMFC_PB_TIMESLICE, 0);
+	}
+	bare_runlist(g, cfg.runlist, entries, NR_GREEDY + 1);
 }
 
 /* the pair is left as it fell: the next take-over resets all */
@@ -49,28 +55,33 @@ void attack_greed(struct machine *m)
 	struct bare_gpu *g = &m->gpu;
 	struct pair p;
 	bool before;
+	unsigned int i;
 
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);
-	bare_emit(&p.greedy, SUBCH_COPY, HOST_SEMAPHORE_A, p.greedy.semaphore_va >> 32, p.greedy.semaphore_va + 16, 0xdead,
-		  HOST_SEMAPHORE_ACQUIRE);
-	bare_ring(&p.greedy);
+	for (i = 0; i < NR_GREEDY; i++) {
+		bare_emit(&p.greedy[i], SUBCH_COPY, HOST_SEMAPHORE_A, p.greedy[i].semaphore_va >> 32,
+			  p.greedy[i].semaphore_va + 16, 0xdead, HOST_SEMAPHORE_ACQUIRE);
+		bare_ring(&p.greedy[i]);
+	}
 	bare_delay_us(g, 100000);
-	verdict(&p, before, "attack works: a channel that waits for ever, with slices without end, keeps the others out");
+	verdict(&p, before, "attack works: channels that wait for ever, with slices without end, keep the others out");
 
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);
-	bare_copy(&p.greedy, UNMAPPED_VA, BARE_VA_FREE, 64, 0);
-	bare_ring(&p.greedy);
+	bare_copy(&p.greedy[0], UNMAPPED_VA, BARE_VA_FREE, 64, 0);
+	bare_ring(&p.greedy[0]);
 	bare_delay_us(g, 100000);
 	verdict(&p, before, "attack works: one channel's page fault stops the runlist for all");
 
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);
-	bare_emit(&p.greedy, SUBCH_SW, 0x200, 1);
-	bare_ring(&p.greedy);
+	for (i = 0; i < NR_GREEDY; i++) {
+		bare_emit(&p.greedy[i], SUBCH_SW, 0x200, 1);
+		bare_ring(&p.greedy[i]);
+	}
 	bare_delay_us(g, 100000);
-	verdict(&p, before, "attack works: a method that nobody serves stops the PBDMA for all");
+	verdict(&p, before, "attack works: methods that nobody serves stop the PBDMAs for all");
 
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);
