@@ -58,8 +58,9 @@ cell()
 	cp "$OUT/kvgpu-tenants" "$($TB share)/"
 	in_server /share/kvgpu-tenants test >"$OUT/tenants.log" 2>&1
 	relay tenants $? <"$OUT/tenants.log"
-	in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked'" >"$OUT/trouble.log"
-	result "$([ ! -s "$OUT/trouble.log" ]; echo $?)" "the kernel has nothing to complain of" "$(head -n 1 "$OUT/trouble.log")"
+	in_server sh -c "dmesg | grep -B 12 -A 25 -E 'WARNING:|BUG:|Oops|Call Trace|leaked'" >"$OUT/trouble.log"
+	sed 's/^/# kernel: /' "$OUT/trouble.log" | head -n 80
+	result "$([ ! -s "$OUT/trouble.log" ]; echo $?)" "the kernel has nothing to complain of" "$(grep -m 1 -E 'WARNING:|BUG:|Oops|Call Trace|leaked' "$OUT/trouble.log")"
 	mdevctl_attributes
 	in_server rmmod kvgpu
 	result $? "the module unloads"
