@@ -7,35 +7,19 @@
 set -eu
 cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/cuda
 root=$cache/root
+# shellcheck source=testbed/lib/messages.sh
+. "$(dirname "$(readlink -f "$0")")/../../testbed/lib/messages.sh"
+# shellcheck source=testbed/lib/archive.sh
+. "$(dirname "$(readlink -f "$0")")/../../testbed/lib/archive.sh"
 packages=(nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcudart11.0 libcu++-dev libcub-dev libthrust-dev)
-
-# apt with lists, cache and sources of its own
-private_apt()
-{
-	local mirror
-
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | head -n 1)
-	mkdir -p "$cache/apt/lists/partial" "$cache/apt/cache/archives/partial" "$cache/debs"
-	cat > "$cache/apt/sources.list" <<-S
-		deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} bookworm main contrib non-free
-	S
-	cat > "$cache/apt/apt.conf" <<-S
-		Dir::Etc::sourcelist "$cache/apt/sources.list";
-		Dir::Etc::sourceparts "/dev/null";
-		Dir::State::lists "$cache/apt/lists";
-		Dir::Cache "$cache/apt/cache";
-		Acquire::Languages "none";
-		APT::Sandbox::User "root";
-	S
-	export APT_CONFIG=$cache/apt/apt.conf
-}
 
 fetch()
 {
 	local deb
 
-	private_apt
-	apt-get -qq update
+	mkdir -p "$cache/debs"
+	private_apt "$cache/apt" bookworm:main,contrib,non-free >&2
+	export APT_CONFIG=$cache/apt/apt.conf
 	(cd "$cache/debs" && apt-get -qq download "${packages[@]}")
 	for deb in "$cache"/debs/*.deb; do
 		dpkg -x "$deb" "$root"

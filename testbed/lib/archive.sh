@@ -33,11 +33,12 @@ archive_uri() {
 	esac
 }
 
-# source_line SUITE: a one-line apt source for it.
+# source_line SUITE[:COMPONENT,...]: a one-line apt source for it; of main if it doesn't say.
 source_line() {
-	local kind=main
-	case $1 in *-security) kind=security ;; esac
-	printf 'deb [signed-by=%s] %s %s main\n' "$ARCHIVE_KEYRING" "$(archive_uri $kind)" "$1"
+	local kind=main suite=${1%%:*} components=main
+	case $suite in *-security) kind=security ;; esac
+	case $1 in *:*) components=${1#*:} ;; esac
+	printf 'deb [signed-by=%s] %s %s %s\n' "$ARCHIVE_KEYRING" "$(archive_uri $kind)" "$suite" "${components//,/ }"
 }
 
 # host_apt_options: how this machine reaches its archive (proxies, certificates, validity of old
