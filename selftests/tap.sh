@@ -9,7 +9,7 @@ tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=()
 # tap_run NAME LIMIT_S CMD...
 tap_run()
 {
-	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS
+	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS why='' told=0
 	shift 2
 	log=$(mktemp)
 	printf '== %s\n' "$name"
@@ -17,13 +17,25 @@ tap_run()
 	rc=$?
 	while IFS= read -r line; do
 		case $line in
+		"#"*)
+			# what is said around a failure belongs to it
+			if [ "$told" -gt 0 ]; then
+				tap_failures+=("    $line"); told=$((told - 1))
+			else
+				why=$line
+			fi
+			continue ;;
+		esac
+		told=0
+		case $line in
 		1..*) planned=${line#1..}; planned=${planned%% *} ;;
 		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)) ;;
 		"not ok"*) seen=$((seen + 1)); bad=$((bad + 1)); tap_failed=$((tap_failed + 1))
-			   tap_failures+=("$name: $line") ;;
+			   tap_failures+=("$name: $line" ${why:+"    $why"}); told=4 ;;
 		"ok"*"# SKIP"*|"ok"*"# skip"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); printf '   %s\n' "$line" ;;
 		"ok "*) seen=$((seen + 1)); tap_passed=$((tap_passed + 1)) ;;
 		esac
+		why=
 	done <"$log"
 	if [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
 		tap_fail "$name: not done after $limit s"

@@ -223,6 +223,7 @@ void bare_take_over(struct bare_gpu *g)
 	bare_mem_zero(g, BARE_VRAM, USERD_AREA, 0x4000);
 	bare_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | USERD_AREA >> 12);
 	bare_write(g, PFIFO_RUNLIST_BLOCK, 0);
+	bare_write(g, GMMU_FAULT_SOURCE, ~0u);
 	bare_write(g, PFIFO_INTR, ~0u);
 	bare_write(g, PFIFO_INTR_EN, 0x7fffffff);
 	bare_find_engines(g);

@@ -186,7 +186,31 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 	return n;
 }
 
-static void test_time_slices(void **state)
+/*
+ * How turns are shared out is a matter of time, and a machine that is short of it shares out its own delays: such a
+ * measurement may miss, so it is taken again on a new chip. A scheduler that is wrong misses every time.
+ */
+enum { MEASUREMENTS = 20 };
+
+static void measured(void **state, bool (*measure)(void))
+{
+	unsigned int i;
+
+	for (i = 0; i < MEASUREMENTS; i++) {
+		if (measure())
+			return;
+		assert_int_equal(chip_teardown(state), 0);
+		assert_int_equal(chip_setup_one(state), 0);
+	}
+	fail_msg("missed in each of %d measurements", MEASUREMENTS);
+}
+
+static bool in_range(unsigned int n, unsigned int from, unsigned int to)
+{
+	return n >= from && n <= to;
+}
+
+static bool time_slices(void)
 {
 	chans(2, 0);
 	runlist(0, NULL, 0);
@@ -195,7 +219,12 @@ static void test_time_slices(void **state)
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	eventually(logged(CE0, 0) == 100 && logged(CE0, 1) == 100);
 	/* 20 ms of work in turns of a millisecond */
-	assert_in_range(switches_between(0, 1), 6, 60);
+	return in_range(switches_between(0, 1), 6, 60);
+}
+
+static void test_time_slices(void **state)
+{
+	measured(state, time_slices);
 }
 
 static void test_no_slice_without_the_enable_bit(void **state)
@@ -211,7 +240,7 @@ static void test_no_slice_without_the_enable_bit(void **state)
 	assert_int_equal(switches_between(0, 1), 2);
 }
 
-static void test_tsg_members_take_turns(void **state)
+static bool tsg_members_take_turns(void)
 {
 	unsigned int i, tsg = 0, other = 0;
 
@@ -225,13 +254,19 @@ static void test_tsg_members_take_turns(void **state)
 	/* TSG 7 of channels 0 and 1 with 2 ms, then channel 2 with its millisecond */
 	runlist(0, (const uint32_t[]){ RL_TSG(7, 2, 244, 3), 0, 1, 2 }, 4);
 	eventually(logged(CE0, 0) == 60 && logged(CE0, 1) == 60 && logged(CE0, 2) == 60);
-	assert_true(switches_between(0, 1) > 10);
+	if (switches_between(0, 1) <= 10)
+		return false;
 	/* while the TSG still had work, it got twice the time of channel 2 */
 	for (i = 0; i < log_count() && tsg < 80; i++) {
 		tsg += log_at(i).mthd == M_NOTE && log_at(i).chid < 2;
 		other += log_at(i).mthd == M_NOTE && log_at(i).chid == 2;
 	}
-	assert_in_range(other, 15, 60);
+	return in_range(other, 15, 60);
+}
+
+static void test_tsg_members_take_turns(void **state)
+{
+	measured(state, tsg_members_take_turns);
 }
 
 static void test_tsg_is_on_one_pbdma(void **state)
@@ -264,8 +299,8 @@ static void test_two_pbdmas_in_parallel(void **state)
 	submit(0, ONE(4, M_WAIT, 0));
 	submit(1, ONE(4, M_WAIT, 0));
 	eventually(atomic_load(&chip->waiting) == 2);
-	assert_int_equal(rd(0x2648) & 0xf000f000, 0x80002000);
-	assert_int_equal(rd(0x2650) & 0xf000f000, 0x80002000);
+	eventually((rd(0x2648) & 0xf000f000) == 0x80002000);
+	eventually((rd(0x2650) & 0xf000f000) == 0x80002000);
 	assert_true((rd(0x2648) & 0xfff) != (rd(0x2650) & 0xfff));
 	assert_int_equal(rd(0x3080) & 0xf000, 0x2000);
 	assert_int_equal(rd(0x3084) & 0xf000, 0x2000);
@@ -288,7 +323,7 @@ static void test_block_and_allow(void **state)
 	eventually(log_count() == 1);
 }
 
-static void test_block_ends_with_the_turn(void **state)
+static bool block_ends_with_the_turn(void)
 {
 	unsigned int n;
 
@@ -298,13 +333,18 @@ static void test_block_ends_with_the_turn(void **state)
 	wr(0x2630, 1);
 	eventually(!(rd(0x3080) & 0x2000));
 	n = logged(CE0, 0);
-	assert_true(n < 60);
 	stays(logged(CE0, 0) == n);
 	wr(0x2630, 0);
 	eventually(logged(CE0, 0) == 120);
+	return n < 60;
 }
 
-static void test_disable_ends_with_the_turn(void **state)
+static void test_block_ends_with_the_turn(void **state)
+{
+	measured(state, block_ends_with_the_turn);
+}
+
+static bool disable_ends_with_the_turn(void)
 {
 	unsigned int n;
 
@@ -314,22 +354,36 @@ static void test_disable_ends_with_the_turn(void **state)
 	chan_disable(0);
 	eventually(!(rd(0x3080) & 0x2000));
 	n = logged(CE0, 0);
-	assert_true(n < 60);
 	assert_int_equal(mem_get(INST(0) + RAMFC_GP_GET), mem_get(USERD(0) + USERD_GP_GET));
 	chan_enable(0);
 	eventually(logged(CE0, 0) == 120);
+	return n < 60;
 }
 
-static void test_removed_ends_with_the_turn(void **state)
+static void test_disable_ends_with_the_turn(void **state)
 {
+	measured(state, disable_ends_with_the_turn);
+}
+
+static bool removed_ends_with_the_turn(void)
+{
+	unsigned int n;
+
 	chans(1, 0);
 	busy_work(0, 120, 100);
 	eventually(log_count() > 4);
 	runlist(0, NULL, 0);
 	eventually(!(rd(0x3080) & 0x2000));
-	stays(logged(CE0, 0) < 120);
+	n = logged(CE0, 0);
+	stays(logged(CE0, 0) == n);
 	runlist(0, (const uint32_t[]){ 0 }, 1);
 	eventually(logged(CE0, 0) == 120);
+	return n < 120;
+}
+
+static void test_removed_ends_with_the_turn(void **state)
+{
+	measured(state, removed_ends_with_the_turn);
 }
 
 /* ------------------------------------------------------------------ preempt */
@@ -346,6 +400,9 @@ static void test_preempt_idle(void **state)
 static void test_preempt_in_a_method(void **state)
 {
 	chans(2, 0);
+	runlist(0, NULL, 0);
+	mem_set(INST(0) + 0xf8, 0x00003080);	/* its slice doesn't end by itself */
+	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	submit(0, ONE(4, M_WAIT, 5), IMMD(4, M_NOTE, 1));
 	eventually(atomic_load(&chip->waiting));
 	chan_disable(0);
@@ -398,7 +455,7 @@ static void test_preempt_takes_the_context_off_gr(void **state)
 	idle(1);
 	eventually((rd(0x2640) & 0xf000ffff) == 0x2000);	/* still on the engine, which is idle */
 	assert_int_equal(atomic_load(&chip->resident), 0);
-	assert_int_equal(status(0), PCCSR_STATUS_ON_ENG);
+	eventually(status(0) == PCCSR_STATUS_ON_ENG);
 	preempt_wait(0);
 	assert_int_equal(rd(0x2640), 0);
 	assert_int_equal(atomic_load(&chip->resident), -1);
