@@ -23,11 +23,12 @@ guest_steps() {
 	try "a guest's panic is told by cause" guest_panic
 	try "a guest that powers off is told by cause" guest_power_off
 	try "statistics tell them apart" guest_statistics
+	try "stop ends them" guests_stop one two three
 	try "a full Debian guest starts" status_is 0 guest start big --full
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
 	try "exit status and streams over its ssh" full_streams
 	try "it sees the shared folder" full_share
-	try "stop ends them" guests_stop
+	try "stop ends it" guests_stop big
 }
 
 server_for_guests() {
@@ -132,9 +133,9 @@ full_share() {
 	[ "$(guest run big -- cat /share/note < /dev/null)" = "to the guest" ] && rm "$folder/note"
 }
 
-guests_stop() {
+guests_stop() { # NAME...: all there are
 	local name
-	for name in one two three big; do
+	for name; do
 		status_is 0 guest stop "$name" || return 1
 	done
 	status_is 0 guest list && [ ! -s "$scratch/out" ] &&

@@ -24,7 +24,8 @@ keep_guest() {
 # life_of_guest: returns when the guest has no QEMU any more.
 life_of_guest() {
 	local began=$SECONDS
-	rm -f "$DIR/cid" "$DIR/threads" "$DIR/ssh.sock" "$DIR/agent.sock"
+	NOTED=
+	rm -f "$DIR/log-read" "$DIR/cid" "$DIR/threads" "$DIR/ssh.sock" "$DIR/agent.sock"
 	FAILURE=''
 	event "$NAME" start "$KIND"
 	domain_xml > "$DIR/domain.xml" || { FAILURE="no domain for it"; return 0; }
@@ -35,7 +36,7 @@ life_of_guest() {
 		is_alive || return 0
 		[ $((SECONDS - began)) -lt "$READY_SECONDS" ] ||
 			{ end_life "it did not answer within $READY_SECONDS s"; return 0; }
-		sleep 0.3
+		sleep 0.5
 	done
 	check_kvm || { end_life "$(cat "$DIR/reason")"; return 0; }
 	echo $((SECONDS - began)) > "$DIR/seconds"
@@ -49,10 +50,13 @@ life_of_guest() {
 
 # is_alive: QEMU is there and its guest runs. One that KVM cannot run any further stays there, stopped.
 is_alive() {
-	local pid
-	pid=$(qemu_pid) && [ -e "/proc/$pid" ] || return 1
-	! grep -qsE 'KVM internal error|kvm run failed' "$(qemu_log)" ||
-		{ end_life "$(grep -m 1 -E 'KVM internal error|kvm run failed' "$(qemu_log)")"; return 1; }
+	local log=/var/log/libvirt/qemu/$NAME.log
+	qemu_pid && [ -e "/proc/$PID" ] || return 1
+	# QEMU writes there at its start and in trouble
+	[ "$log" -nt "$DIR/log-read" ] || return 0
+	touch -r "$log" "$DIR/log-read"
+	! grep -qsE 'KVM internal error|kvm run failed' "$log" ||
+		{ end_life "$(grep -m 1 -E 'KVM internal error|kvm run failed' "$log")"; return 1; }
 }
 
 end_life() {

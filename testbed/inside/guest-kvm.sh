@@ -20,13 +20,21 @@ watch_shutdowns() {
 	echo 1 > "$TRACE/events/testbed/shutdown/enable"
 }
 
-qemu_pid() { cat "/run/libvirt/qemu/$NAME.pid" 2>/dev/null; }
+# qemu_pid: sets PID. Like all that the keeper does each second, it starts no process: under TCG each costs some 10 ms.
+qemu_pid() {
+	PID=
+	[ -e "/run/libvirt/qemu/$NAME.pid" ] && { read -r PID < "/run/libvirt/qemu/$NAME.pid"; } 2>/dev/null
+	[ -n "$PID" ]
+}
 
 # note_threads: the guest's threads, while it lives; a trace line names one. Never fails: QEMU may end at any moment.
 note_threads() {
-	local pid
-	pid=$(qemu_pid) || return 0
-	! ls "/proc/$pid/task" > "$DIR/threads.new" 2>/dev/null || mv "$DIR/threads.new" "$DIR/threads"
+	local -a tasks
+	qemu_pid || return 0
+	tasks=("/proc/$PID/task"/[0-9]*)
+	[ -e "${tasks[0]}" ] || return 0
+	[ "${tasks[*]}" = "${NOTED-}" ] || printf '%s\n' "${tasks[@]##*/}" > "$DIR/threads"
+	NOTED=${tasks[*]}
 }
 
 # shutdown_cpu: the server's CPU on which one of the guest's CPUs made a SHUTDOWN exit; false if none did.
