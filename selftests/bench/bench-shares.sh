@@ -24,9 +24,15 @@ $TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --model-args "-
 	give_up "no server"
 share=$($TB share)
 cp "$OUT/kvgpu-tenants" "$share/"
+[ -z "${KVGPU_BENCH_SLICE_US:-}" ] ||
+	in_server sh -c "echo $KVGPU_BENCH_SLICE_US >\$(echo /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/slice_us)" || give_up "no such slice"
 echo "kernel $kernel, layout $layout, copy engines paced to $rate bytes/s, $cpus CPUs of the server, slice $(
 	in_server sh -c 'cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/slice_us') us"
 LIMIT=1200 in_server /share/kvgpu-tenants bench --json /share/shares.json "$@"
 rc=$?
-[ -s "$share/shares.json" ] && cp "$share/shares.json" "$report" && echo "written: $report"
+if [ -s "$share/shares.json" ]; then
+	cp "$share/shares.json" "$report"
+	PYTHONDONTWRITEBYTECODE=1 selftests/bench/plot.py "$report" "${report%.json}.svg" "windows of 2 s, paced copy engines, kernel $kernel"
+	echo "written: $report, ${report%.json}.svg"
+fi
 exit $rc

@@ -1,7 +1,11 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Plots of make bench's report as SVG, drawn here so that nothing has to be installed for them."""
+"""Plots as SVG, drawn here so that nothing has to be installed for them: of make bench's report, and
+plot.py SHARES.json PLOT.svg CONDITIONS of what make bench-shares wrote."""
 import html
+import json
 import math
+import sys
 
 LEFT, WIDTH, LINE, LOW, HIGH = 270, 420, 16, 1 / 32, 4
 
@@ -46,3 +50,36 @@ def all_of(rows, folder, conditions):
             f.write(ratios(rows, key, f"vGPU against {against}, above 1 the vGPU is better ({conditions})"))
         paths.append(path)
     return paths
+
+
+SHARE_WIDTH, SHARE_BAR = 420, 13
+
+
+def shares(setups, conditions):
+    """bench-shares.json's streams: a bar for what each got, a mark for what it is entitled to, per setup"""
+    setups = [s for s in setups if len(s["want"]) > 1 and all(w is not None for w in s["want"])]
+    bars = sum(len(s["want"]) for s in setups)
+    width, height = LEFT + SHARE_WIDTH + 110, SHARE_BAR * bars + 22 * len(setups) + 50
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
+           f'<rect width="100%" height="100%" fill="white"/>',
+           f'<text x="8" y="16" font-size="13">Share of the GPU\'s time in {html.escape(conditions)}; marks: entitlement</text>']
+    y = 30
+    for s in setups:
+        out.append(f'<text x="{LEFT - 8}" y="{y + 11}" text-anchor="end">{html.escape(s["name"])}</text>'
+                   f'<text x="{LEFT + SHARE_WIDTH + 8}" y="{y + 11}">worst {100 * s["worst_error"]:.1f} %</text>')
+        for got, want in zip(s["share"], s["want"]):
+            x = LEFT + SHARE_WIDTH * want
+            out.append(f'<rect x="{LEFT}" y="{y}" width="{SHARE_WIDTH * got:.1f}" height="{SHARE_BAR - 3}" fill="#3a7d44"/>'
+                       f'<line x1="{x:.1f}" y1="{y - 1}" x2="{x:.1f}" y2="{y + SHARE_BAR - 2}" stroke="black" stroke-width="2"/>')
+            y += SHARE_BAR
+        y += 22
+    return "\n".join(out + ["</svg>", ""])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit("usage: plot.py SHARES.json PLOT.svg CONDITIONS")
+    with open(sys.argv[1]) as f:
+        drawn = shares(json.load(f), sys.argv[3])
+    with open(sys.argv[2], "w") as f:
+        f.write(drawn)

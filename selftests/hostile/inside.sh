@@ -32,7 +32,7 @@ guest() { # UUID ARGUMENTS
 attack() { # UUID NAME SEED OPS
 	local try status
 	for try in 1 2 3; do
-		timeout --kill-after=5 "${LIMIT:-150}" bash -c "$(declare -f vgpu guest); HERE=$HERE; guest '$1' '$2 $3 $4'" \
+		timeout --kill-after=5 $((150 + $4 / 200)) bash -c "$(declare -f vgpu guest); HERE=$HERE; guest '$1' '$2 $3 $4'" \
 			< /dev/null > $RUN/attack.log 2> $RUN/attack.err
 		status=$?
 		grep -q '^SUMMARY:' $RUN/attack.log && break

@@ -10,7 +10,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-hostile}
 case ${1-} in
 quick) ops=1000 types="512m" seeds="1" all="window tables bars physical remap registers runlists methods faults context" ;;
 long)
-	ops=40000 types="512m 1g" seeds="1 2 3"
+	ops=${HOSTILE_OPS:-40000} types=${HOSTILE_TYPES:-512m 1g} seeds=${HOSTILE_SEEDS:-1 2 3}
 	all="window window-host tables directories instances bars physical userd remap registers switches runlists doorbells \
 		random-tables acquire endless methods faults context" ;;
 *) echo "usage: selftests/hostile/run.sh quick|long [TEST...]" >&2; exit 2 ;;
@@ -23,6 +23,7 @@ forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
 # shellcheck disable=SC2034 # cell.sh prints it
 cell_name="hostile guest"
 trap 'bed_down' EXIT
+operations=0	# random ones that were survived
 
 inside() { LIMIT=${LIMIT:-600} in_server /share/hostile/inside.sh "$@"; }
 counter() { in_server cat "/sys/bus/mdev/devices/$1/kvgpu/$2" 2>/dev/null || echo -1; }
@@ -41,7 +42,9 @@ guest_lines() { # NAME STATUS < LINES
 	while IFS= read -r line; do
 		line=${line%$'\r'}
 		case $line in
-		'PASS: '*) result 0 "$1: ${line#PASS: }" ;;
+		'PASS: '*)
+			result 0 "$1: ${line#PASS: }"
+			[[ ! $line =~ after\ ([0-9]+)\ random ]] || operations=$((operations + BASH_REMATCH[1])) ;;
 		'FAIL: '*) result 1 "$1: ${line#FAIL: }" ;;
 		'SUMMARY: '*) summary=$line ;;
 		?*) note "$line" ;;
@@ -52,7 +55,7 @@ guest_lines() { # NAME STATUS < LINES
 
 attack() { # NAME SEED
 	local out status
-	out=$(inside attack "$attacker_id" "$1" "$2" "$ops")
+	out=$(LIMIT=$((600 + ops / 100)) inside attack "$attacker_id" "$1" "$2" "$ops")
 	status=$?
 	guest_lines "$1" $status <<<"$out"
 }
@@ -125,4 +128,5 @@ inside remove $victim_id
 LIMIT=60 in_server rmmod kvgpu
 result $? "the module unloads afterwards"
 no_trouble "all of it"
+note "$operations random operations"
 finish
