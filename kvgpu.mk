@@ -15,8 +15,10 @@ define kvgpu_links
 	@find '$(1)' -xtype l -delete
 endef
 
-# $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers
-kvgpu_make	= tree=$$($(TB) kernel-tree '$(1)') && $(TB) build-exec -- make -C "$$tree" M='$(O)/module-$(1)' $(2) modules
+# $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers. What was said to our make,
+# O=FOLDER above all, means something else to the kernel's.
+kvgpu_make	= tree=$$($(TB) kernel-tree '$(1)') && $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
+		  make -s -j"$$(nproc)" -C "$$tree" M='$(O)/module-$(1)' $(2) modules
 
 module-%:
 	$(call kvgpu_links,$(O)/$@)
