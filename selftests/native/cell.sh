@@ -177,6 +177,22 @@ part_self_test()
 
 part_mesa() { program "Mesa" mesa 600 /share/native/mesa.sh /share/native; }
 
+# the CUDA programs on stock nouveau, where the toolkit is
+part_cuda()
+{
+	local rc
+	selftests/cuda/stage.sh "$share" >"$OUT/cuda-stage.log" 2>&1
+	rc=$?
+	if [ $rc = 77 ]; then
+		result 0 "CUDA programs" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
+	elif [ $rc != 0 ]; then
+		sed 's/^/# /' "$OUT/cuda-stage.log"
+		result 1 "the CUDA libraries and programs are built"
+	else
+		program "CUDA programs" client-cuda 5400 env KVGPU_PROGRAM_TIMEOUT=600 /share/cuda/programs/run.sh /share/cuda/lib
+	fi
+}
+
 part_attacks() { program "attacks beside nouveau" attacks 240 /share/native/kvgpu-attack nouveau; }
 
 # with a layout of separate runlists each copy engine must have been busy; nouveau alone never reaches CE1
@@ -217,7 +233,7 @@ cell()
 	bed_up || { bed_down; return; }
 	for part; do
 		case $part in
-		bare | load | mesa | attacks | engines | reload) "part_$part" ;;
+		bare | load | mesa | cuda | attacks | engines | reload) "part_$part" ;;
 		self-test) part_self_test ;;
 		client) part_client '' ;;
 		client:*) part_client "${part#client:}" ;;

@@ -18,6 +18,7 @@ Kernels as "tb kernels" lists them; layouts: flat, card; parts:
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
   self-test the client's own checks notice damage
   mesa      NVK and rusticl
+  cuda      the programs of selftests/cuda (where the CUDA toolkit is)
   attacks   attacks beside nouveau
   engines   the model says that each copy engine was at work
   reload    unload and load again (RELOADS=N, default 20)
@@ -38,7 +39,7 @@ long()
 	LONG=1
 	for kernel in 6.12 7.2 6.1; do
 		for layout in flat card; do
-			cell $kernel $layout bare load client self-test mesa attacks engines reload
+			cell $kernel $layout bare load client self-test mesa cuda attacks engines reload
 		done
 	done
 }
