@@ -201,8 +201,8 @@ bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares,
 
 # --- cuda
 IMAGE_SRC	:= $(wildcard cuda/image/*.c cuda/syscalls/*.c)
-UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/driver/driver_test cuda/driver/resource_test
-TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test
+UNIT_TESTS += cuda/image/image_test cuda/device/qmd_test cuda/device/texture_test cuda/device/cause_test cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test
+TSAN_TESTS += cuda/driver/driver_test cuda/driver/resource_test cuda/driver/contexts_test
 # the subtests of kvgpu-cuda-driver, with the model's shader machine for a GPU
 UNIT_TESTS += cuda/model_test
 SRC_cuda/model_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(IMAGE_SRC) cuda/device/qmd.c cuda/device/texture.c $(SM_RIG_SRC) \
@@ -211,8 +211,14 @@ $(addprefix $(O)/asan/selftests/,unit/cuda/%.o cuda/driver/%.o): TEST_CPPFLAGS +
 SRC_cuda/device/qmd_test	:= cuda/device/qmd.c gpu-model/gr/qmd.c
 SRC_cuda/device/texture_test	:= cuda/device/texture.c
 SRC_cuda/device/cause_test	:= cuda/device/cause.c
+# on stand-ins for libdrm_nouveau and its header
+UNIT_TESTS += cuda/device/buffers_test
+SRC_cuda/device/buffers_test	:= $(addprefix cuda/device/,memory.c places.c queue.c launch.c qmd.c)
+$(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selftests/unit/cuda/device/buffers_test.o): \
+	TEST_CPPFLAGS += -Iselftests/unit/cuda/device/drm
 SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
+SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)

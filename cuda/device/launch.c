@@ -17,7 +17,7 @@ enum device_status nv_launch_open(struct nv_device *d)
 
 	if (ret)
 		return ret;
-	d->ring = (struct nv_memory *)m;
+	d->ring = nv_memory(m);
 	memset(m->map, 0, m->size);
 	return DEVICE_OK;
 }
@@ -74,7 +74,7 @@ static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, uns
 			return ret;
 		warps = warps / 2 > at_least ? warps / 2 : at_least;
 	}
-	d->local = (struct nv_memory *)m;
+	d->local = nv_memory(m);
 	d->local_per_warp = per_warp;
 	d->local_warps = warps;
 	return DEVICE_OK;

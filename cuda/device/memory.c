@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: MIT
-/* Buffers. nouveau puts each at an address of its own in this process's address space on the GPU, for as long as it lives. */
+/*
+ * Memory, in buffers. nouveau puts each buffer at an address of its own in this process's address space on the GPU, for as long as it
+ * lives.
+ *
+ * A submission names all buffers, since any of them may be used by it, by pointers that nobody here can see: the kernel moves what no
+ * unfinished submission names when another client needs the room (nouveau_gem.c: validate_list() puts each where it has to be, and
+ * validate_fini() attaches the submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up, locks,
+ * validates and fences each named buffer, so that what a submission costs grows with their number. Hence few: small pieces of
+ * memory share buffers. That changes nothing about what is named: all of a shared buffer is.
+ */
 #include <stdlib.h>
 
 #include "nv.h"
 
-enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024 };
+/*
+ * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times: 4.6 MiB) is one buffer. VRAM_CHUNK:
+ * code, variables and constants of modules
+ */
+enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, HOST_SMALL = 512 * 1024, HOST_CHUNK = 5 << 20, VRAM_CHUNK = 1 << 20 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
@@ -30,49 +43,103 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 	return ret;
 }
 
-enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
+static void drop_buffer(struct nv_device *d, struct nv_buffer *b)
 {
-	struct nv_device *d = nv(dev);
+	d->nr_refs--;
+	d->buffer[b->index] = d->buffer[d->nr_refs];
+	d->buffer[b->index]->index = b->index;
+	d->refs[b->index] = d->refs[d->nr_refs];
+	nouveau_bo_ref(NULL, &b->bo);
+	free(b);
+}
+
+static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place, uint64_t size, bool shared)
+{
 	uint32_t page = place == PLACE_TILED || (place == PLACE_VRAM && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
 	uint32_t aperture = place == PLACE_HOST ? NOUVEAU_BO_GART : NOUVEAU_BO_VRAM;
 	union nouveau_bo_config config = { .nvc0.memtype = KIND_BLOCK_LINEAR };
+	struct nv_buffer *b;
+
+	if (d->nr_refs == MAX_BUFFERS)
+		return NULL;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	size = (size + page - 1) & ~((uint64_t)page - 1);
+	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size };
+	if (new_bo(d, aperture | (place == PLACE_HOST ? NOUVEAU_BO_MAP : 0), page, size, place == PLACE_TILED ? &config : NULL, &b->bo)) {
+		free(b);
+		return NULL;
+	}
+	b->index = d->nr_refs++;
+	d->buffer[b->index] = b;
+	/* read only, whatever is done with it: else the kernel would order the queues by their buffers */
+	d->refs[b->index] = (struct nouveau_pushbuf_refn){ b->bo, aperture | NOUVEAU_BO_RD };
+	if (place != PLACE_HOST || !nouveau_bo_map(b->bo, 0, d->client))
+		return b;
+	drop_buffer(d, b);
+	return NULL;
+}
+
+/* a shared buffer with room; or a new one, which is the caller's alone when it is large */
+static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place, uint64_t size, struct place *p)
+{
+	struct nv_buffer *b;
+	unsigned int i;
+	bool small = place == PLACE_HOST ? size <= HOST_SMALL : place == PLACE_VRAM && size < VRAM_PAGE;
+
+	/* of VRAM what is not small has addresses that are multiples of VRAM_PAGE */
+	for (i = 0; (small || place == PLACE_HOST) && i < d->nr_refs; i++) {
+		b = d->buffer[i];
+		if (b->shared && b->kind == place && place_take(&b->places, size, p))
+			return b;
+	}
+	b = new_buffer(d, place, !small ? size : place == PLACE_HOST ? HOST_CHUNK : VRAM_CHUNK, small);
+	if (!b && small)	/* a chunk may be too large for what is left */
+		b = new_buffer(d, place, size, false);
+	if (b && !place_take(&b->places, size, p)) {
+		drop_buffer(d, b);
+		return NULL;
+	}
+	return b;
+}
+
+enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
+{
+	struct nv_device *d = nv(dev);
 	struct nv_memory *m;
 
-	if (d->nr_refs == MAX_BUFFERS || size > 1ull << 40)
+	if (!size || size > 1ull << 40)
 		return DEVICE_NO_MEMORY;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return DEVICE_NO_MEMORY;
-	size = (size + page - 1) & ~((uint64_t)page - 1);
-	if (new_bo(d, aperture | (place == PLACE_HOST ? NOUVEAU_BO_MAP : 0), page, size, place == PLACE_TILED ? &config : NULL,
-		   &m->bo))
-		goto err;
-	if (place == PLACE_HOST && nouveau_bo_map(m->bo, 0, d->client))
-		goto err_bo;
-	m->base = (struct device_memory){ .va = m->bo->offset, .size = size, .map = m->bo->map };
-	m->index = d->nr_refs++;
-	d->memory[m->index] = m;
-	/* read only, whatever is done with it: else the kernel would order the queues by their buffers */
-	d->refs[m->index] = (struct nouveau_pushbuf_refn){ m->bo, aperture | NOUVEAU_BO_RD };
+	size = (size + HOST_PAGE - 1) & ~((uint64_t)HOST_PAGE - 1);
+	m->buffer = buffer_for(d, place, size, &m->place);
+	if (!m->buffer) {
+		free(m);
+		return DEVICE_NO_MEMORY;
+	}
+	m->base = (struct device_memory){ .va = m->buffer->bo->offset + m->place.at, .size = size };
+	if (place == PLACE_HOST)
+		m->base.map = (uint8_t *)m->buffer->bo->map + m->place.at;
 	*out = &m->base;
 	return DEVICE_OK;
-
-err_bo:
-	nouveau_bo_ref(NULL, &m->bo);
-err:
-	free(m);
-	return DEVICE_NO_MEMORY;
 }
 
 void nv_release(struct device *dev, struct device_memory *base)
 {
-	struct nv_memory *m = (struct nv_memory *)base;
-	struct nv_device *d = nv(dev);
+	struct nv_memory *m = nv_memory(base);
+	struct nv_buffer *b = m->buffer;
 
-	d->nr_refs--;
-	d->memory[m->index] = d->memory[d->nr_refs];
-	d->memory[m->index]->index = m->index;
-	d->refs[m->index] = d->refs[d->nr_refs];
-	nouveau_bo_ref(NULL, &m->bo);
+	place_drop(&b->places, &m->place);
 	free(m);
+	if (!b->places.first)
+		drop_buffer(nv(dev), b);
+}
+
+void nv_memory_close(struct nv_device *d)
+{
+	while (d->nr_refs)
+		nv_release(&d->base, &((struct nv_memory *)d->buffer[d->nr_refs - 1]->places.first)->base);
 }

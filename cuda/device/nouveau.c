@@ -154,8 +154,7 @@ static void nv_close(struct device *dev)
 
 	for (i = 0; i < NR_GPU_QUEUES; i++)
 		nv_queue_close(d, i);
-	while (d->nr_refs)
-		nv_release(dev, &d->memory[d->nr_refs - 1]->base);
+	nv_memory_close(d);
 	nv_log_close(d);
 	pthread_mutex_destroy(&d->check_lock);
 	detach(d);
@@ -176,7 +175,7 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 	nv_log_open(d);
 	ret = nv_alloc(&d->base, PLACE_HOST, 4096, &marks);
 	if (!ret) {
-		d->marks = (struct nv_memory *)marks;
+		d->marks = nv_memory(marks);
 		nv_marks_open(d);
 		ret = nv_launch_open(d);
 	}
@@ -200,8 +199,8 @@ static uint64_t vram_used(struct device *dev)
 	unsigned int i;
 
 	for (i = 0; i < d->nr_refs; i++)
-		if (!d->memory[i]->base.map)
-			mine += d->memory[i]->base.size;
+		if (d->buffer[i]->kind != PLACE_HOST)
+			mine += d->buffer[i]->bo->size;
 	return param(d, GETPARAM_VRAM_USED, mine);
 }
 

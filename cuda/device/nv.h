@@ -5,9 +5,11 @@
 
 #include <nouveau.h>
 #include <pthread.h>
+#include <stddef.h>
 
 #include "device.h"
 #include "methods.h"
+#include "places.h"
 
 enum {
 	MAX_BUFFERS = 1000,		/* the kernel takes 1024 in a submission, and all go into each */
@@ -17,10 +19,19 @@ enum {
 	PUSH_BYTES = 32 * 1024, PUSH_BUFFERS = 4,
 };
 
-struct nv_memory {
-	struct device_memory base;
+/* a buffer of the kernel's; small pieces of memory share one */
+struct nv_buffer {
 	struct nouveau_bo *bo;
+	enum device_place kind;
+	bool shared;			/* more may be put into it */
 	unsigned int index;		/* in refs */
+	struct places places;
+};
+
+struct nv_memory {
+	struct place place;		/* first: places are these */
+	struct device_memory base;
+	struct nv_buffer *buffer;
 };
 
 struct nv_queue {
@@ -44,7 +55,7 @@ struct nv_device {
 	struct nouveau_client *client;
 	struct nv_queue queue[NR_QUEUES];
 	struct nv_memory *marks;	/* the queues' done words */
-	struct nv_memory *memory[MAX_BUFFERS];
+	struct nv_buffer *buffer[MAX_BUFFERS];
 	struct nouveau_pushbuf_refn refs[MAX_BUFFERS];
 	unsigned int nr_refs;
 	uint32_t nr_smx;
@@ -66,9 +77,15 @@ static inline struct nv_device *nv(struct device *d)
 	return (struct nv_device *)d;
 }
 
+static inline struct nv_memory *nv_memory(struct device_memory *m)
+{
+	return (struct nv_memory *)((char *)m - offsetof(struct nv_memory, base));
+}
+
 /* memory.c */
 enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
 void nv_release(struct device *d, struct device_memory *m);
+void nv_memory_close(struct nv_device *d);	/* releases all there is */
 
 /* queue.c */
 void nv_marks_open(struct nv_device *d);

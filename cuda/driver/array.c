@@ -149,6 +149,26 @@ struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t 
 
 /* ------------------------------------------------------------------ entry points */
 
+static bool has_array(CUcontext ctx, const void *handle)
+{
+	return array_of(ctx, (CUarray)(uintptr_t)handle);
+}
+
+static bool has_mipmapped(CUcontext ctx, const void *handle)
+{
+	return mipmapped_of(ctx, (CUmipmappedArray)(uintptr_t)handle);
+}
+
+CUresult enter_array(CUcontext *ctx, CUarray handle)
+{
+	return enter_owner(ctx, has_array, handle, CUDA_ERROR_INVALID_HANDLE);
+}
+
+static CUresult enter_mipmapped(CUcontext *ctx, CUmipmappedArray handle)
+{
+	return enter_owner(ctx, has_mipmapped, handle, CUDA_ERROR_INVALID_HANDLE);
+}
+
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
 	CUcontext ctx;
@@ -193,7 +213,7 @@ CUresult cuArrayDestroy(CUarray array)
 {
 	CUcontext ctx;
 	CUarray *at;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_array(&ctx, array);
 
 	if (r)
 		return r;
@@ -212,16 +232,14 @@ CUresult cuArrayDestroy(CUarray array)
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray array)
 {
 	CUcontext ctx;
-	CUarray a;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_array(&ctx, array);
 
 	if (r)
 		return r;
-	a = array_of(ctx, array);
-	if (a && desc)
-		*desc = a->desc;
+	if (desc)
+		*desc = array->desc;
 	leave(ctx);
-	return !a ? CUDA_ERROR_INVALID_HANDLE : desc ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return desc ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *desc, CUarray array)
@@ -318,13 +336,13 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
 	CUmipmappedArray *at;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_mipmapped(&ctx, array);
 
 	if (r)
 		return r;
-	for (at = &ctx->mipmapped; *at && *at != array; at = &(*at)->next)
+	for (at = &ctx->mipmapped; *at != array; at = &(*at)->next)
 		;
-	r = *at ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_HANDLE;
+	r = moment_wait(ctx, &ctx->submitted);
 	if (!r) {
 		*at = array->next;
 		ctx->device->ops->release(ctx->device, array->level[0].memory);
@@ -336,19 +354,15 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 
 CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, unsigned int level)
 {
-	CUmipmappedArray m;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_mipmapped(&ctx, array);
 
 	if (r)
 		return r;
-	m = mipmapped_of(ctx, array);
-	if (!m)
-		r = CUDA_ERROR_INVALID_HANDLE;
-	else if (!level_array || level >= m->levels)
+	if (!level_array || level >= array->levels)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
-		*level_array = &m->level[level];
+		*level_array = &array->level[level];
 	leave(ctx);
 	return r;
 }

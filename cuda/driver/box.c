@@ -76,7 +76,13 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (e->type == CU_MEMORYTYPE_HOST) {
 		e->host += first;
-		return e->host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+		if (!e->host)
+			return CUDA_ERROR_INVALID_VALUE;
+		if (where_is(ctx, e->host) == ON_HOST)
+			return CUDA_SUCCESS;
+		e->type = CU_MEMORYTYPE_DEVICE;		/* or nobody's: the CPU must not touch it */
+		e->device = (uintptr_t)e->host;
+		first = 0;
 	}
 	e->device += first;
 	return on_device(ctx, &(struct plane){ .va = e->device }, bytes, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -146,6 +152,33 @@ static bool touches_host(const struct box *b)
 	return b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST;
 }
 
+/* where its arrays and memory are, with the stream there */
+static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, CUstream *s)
+{
+	const struct end *ends[] = { &b->dst, &b->src };
+	unsigned int i;
+	CUresult r = enter_stream(stream, ctx, s);
+
+	for (i = 0; i < 2 && !r && is_default_stream(stream); i++) {
+		bool array = ends[i]->type == CU_MEMORYTYPE_ARRAY;
+
+		if (array ? !!array_of(*ctx, ends[i]->array) :
+		    ends[i]->type != CU_MEMORYTYPE_DEVICE || range_find(*ctx, ends[i]->device))
+			continue;
+		leave(*ctx);
+		if (!array)
+			return enter_stream_at(stream, ends[i]->device, ctx, s);
+		r = enter_array(ctx, ends[i]->array);
+		if (!r)
+			*s = stream_of(*ctx, stream);
+		if (r || *s)
+			return r;
+		leave(*ctx);
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return r;
+}
+
 static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream stream)
 {
 	struct moment m;
@@ -153,18 +186,15 @@ static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream str
 	unsigned int i;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter(&ctx);
+	CUresult r = n ? enter_box(b, stream, &ctx, &s) : enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
-	r = s ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 	for (i = 0; i < n && !r; i++) {
 		r = move(ctx, s, &b[i]);
 		wait |= touches_host(&b[i]);
 	}
-	if (s)
-		m = s->last;
+	m = s->last;
 	leave(ctx);
 	return !r && when == SYNC && wait ? moment_wait(ctx, &m) : r;
 }
@@ -201,7 +231,7 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	return copy(&b, 1, when, stream);
 }
 
-/* between contexts only where both are the current one: one device's memory is never in another's address space */
+/* boxes only where both are the current context: one device's memory is never in another's address space */
 static CUresult same_context(CUcontext a, CUcontext b)
 {
 	CUcontext ctx;
@@ -261,16 +291,13 @@ static void run_of(struct run *r, struct end linear, CUarray array, size_t row, 
 static CUresult row_of(CUarray array, size_t *row)
 {
 	CUcontext ctx;
-	CUarray a;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_array(&ctx, array);
 
 	if (r)
 		return r;
-	a = array_of(ctx, array);
-	if (a)
-		*row = a->desc.Width * a->tiling.texel_bytes;
+	*row = array->desc.Width * array->tiling.texel_bytes;
 	leave(ctx);
-	return a ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return CUDA_SUCCESS;
 }
 
 static CUresult copy_run(const struct end *linear, CUarray array, size_t offset, size_t bytes, bool to_array, enum when when,
@@ -365,12 +392,25 @@ CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_at, CUarray src, size_t sr
 	return atoa(dst, dst_at, src, src_at, bytes, CU_STREAM_PER_THREAD);
 }
 
+static bool known(CUcontext ctx)
+{
+	bool k;
+
+	pthread_mutex_lock(&table);
+	k = context_known(ctx);
+	pthread_mutex_unlock(&table);
+	return k;
+}
+
 static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes, enum when when,
 		     CUstream stream)
 {
 	struct box b = { .width = bytes, .height = 1, .depth = 1 };
 	CUresult r = same_context(dst_ctx, src_ctx);
 
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		return known(dst_ctx) && known(src_ctx) ? copy_between(dst_ctx, dst, src_ctx, src, bytes, stream) :
+			CUDA_ERROR_INVALID_CONTEXT;
 	b.src = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = src };
 	b.dst = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = dst };
 	return r ? r : copy(&b, 1, when, stream);

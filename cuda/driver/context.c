@@ -10,7 +10,7 @@
 
 enum { STACK_DEPTH = 64, API_VERSION = 3020 };
 
-static CUcontext contexts;	/* all there ever were */
+static CUcontext contexts;	/* all there ever were: grows at its head only, with `table` held, and is read without */
 static __thread struct {
 	CUcontext at[STACK_DEPTH];
 	unsigned int n;
@@ -44,6 +44,37 @@ CUresult enter(CUcontext *ctx)
 {
 	*ctx = top();
 	return enter_of(*ctx);
+}
+
+static bool lock_owner(CUcontext ctx, owns_fn owns, const void *what)
+{
+	pthread_mutex_lock(&ctx->lock);
+	if (ctx->alive && owns(ctx, what))
+		return true;
+	pthread_mutex_unlock(&ctx->lock);
+	return false;
+}
+
+CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none)
+{
+	CUcontext mine = top(), c = mine;
+	CUresult r = enter_of(mine);
+
+	if (!r)
+		leave(mine);
+	else if (!mine || in_host_function() || driver_ready())
+		return r;
+	if (!lock_owner(mine, owns, what))
+		for (c = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); c; c = c->next)
+			if (c != mine && lock_owner(c, owns, what))
+				break;
+	if (!c)
+		return r ? r : none;
+	*ctx = c;
+	r = __atomic_load_n(&c->sticky, __ATOMIC_ACQUIRE);
+	if (r)
+		leave(c);
+	return r;
 }
 
 void leave(CUcontext ctx)
@@ -85,7 +116,10 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	unsigned int i;
 
 	c->magic = MAGIC_CONTEXT;
+	pthread_mutex_lock(&c->watch);
 	c->device = device;
+	c->life++;
+	pthread_mutex_unlock(&c->watch);
 	c->dev = dev;
 	c->flags = flags;
 	c->attached = 0;
@@ -120,8 +154,9 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 		c = calloc(1, sizeof(*c));
 		if (c) {
 			pthread_mutex_init(&c->lock, NULL);
+			pthread_mutex_init(&c->watch, NULL);
 			c->next = contexts;
-			contexts = c;
+			__atomic_store_n(&contexts, c, __ATOMIC_RELEASE);
 		}
 	}
 	if (r || !c) {
@@ -140,6 +175,8 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 
 void context_close(CUcontext ctx)
 {
+	struct device *device;
+
 	pthread_mutex_lock(&ctx->lock);
 	if (!ctx->sticky)
 		moment_wait(ctx, &ctx->submitted);
@@ -153,8 +190,11 @@ void context_close(CUcontext ctx)
 	events_free(ctx);
 	streams_free(ctx);
 	memory_free_all(ctx);
-	ctx->device->ops->close(ctx->device);
+	device = ctx->device;
+	pthread_mutex_lock(&ctx->watch);
 	ctx->device = NULL;
+	pthread_mutex_unlock(&ctx->watch);
+	device->ops->close(device);
 	pthread_mutex_unlock(&ctx->lock);
 }
 

@@ -3,6 +3,8 @@
  * cuMemcpy*() of one line: arguments checked, then transfer.c. Copies that leave or reach host memory are waited for unless
  * Async.
  */
+#include <stdlib.h>
+
 #include "driver.h"
 
 struct request {
@@ -23,20 +25,36 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	return r && span <= r->va + r->size - p->va;
 }
 
-static void resolve(CUcontext ctx, struct plane *p)
+/* an end that the application calls host memory, or that its address tells of */
+static CUresult resolve(CUcontext ctx, struct plane *p, bool unified)
 {
-	if (!range_find(ctx, p->va))
-		p->host = (uint8_t *)(uintptr_t)p->va;
+	uint64_t at = p->host ? (uintptr_t)p->host : p->va;
+
+	if (!p->host && (!unified || range_find(ctx, at)))
+		return CUDA_SUCCESS;
+	switch (where_is(ctx, (void *)(uintptr_t)at)) {
+	case ON_HOST:
+		*p = (struct plane){ .host = (uint8_t *)(uintptr_t)at };
+		return CUDA_SUCCESS;
+	case ON_DEVICE:
+		*p = (struct plane){ .va = at };
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 }
 
 static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)
 {
+	CUresult r;
+
 	if (!q->bytes)
 		return CUDA_SUCCESS;
-	if (q->unified) {
-		resolve(ctx, &q->dst);
-		resolve(ctx, &q->src);
-	}
+	r = resolve(ctx, &q->dst, q->unified);
+	if (!r)
+		r = resolve(ctx, &q->src, q->unified);
+	if (r)
+		return r;
 	if (!q->dst.host && !on_device(ctx, &q->dst, q->bytes, 1))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!q->src.host && !on_device(ctx, &q->src, q->bytes, 1))
@@ -44,23 +62,97 @@ static CUresult carry_out(CUcontext ctx, CUstream s, struct request *q)
 	return transfer(ctx, s, &q->dst, &q->src, q->bytes, 1);
 }
 
+/* an address that the current context has nothing at, but another may; 0: there is none such */
+static uint64_t elsewhere(CUcontext ctx, const struct request *q)
+{
+	const struct plane *ends[] = { &q->dst, &q->src };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		uint64_t va = ends[i]->va;
+
+		if (!ends[i]->host && !range_find(ctx, va) && (!q->unified || where_is(ctx, (void *)(uintptr_t)va) != ON_HOST))
+			return va;
+	}
+	return 0;
+}
+
 static CUresult copy(struct request q, enum when when, CUstream stream)
 {
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter(&ctx);
+	uint64_t va;
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
-	r = s ? carry_out(ctx, s, &q) : CUDA_ERROR_INVALID_HANDLE;
-	if (s)
-		m = s->last;
+	va = q.bytes && is_default_stream(stream) ? elsewhere(ctx, &q) : 0;
+	if (va) {
+		leave(ctx);
+		r = enter_stream_at(stream, va, &ctx, &s);
+		if (r)
+			return r;
+	}
+	r = carry_out(ctx, s, &q);
+	m = s->last;
 	leave(ctx);
 	if (!r && when == SYNC && (q.dst.host || q.src.host))
 		r = moment_wait(ctx, &m);
 	return r;
+}
+
+/* ------------------------------------------------------------------ between contexts */
+
+static CUresult part(CUcontext ctx, struct plane dst, struct plane src, size_t n)
+{
+	CUresult r = enter_of(ctx);
+
+	if (r)
+		return r;
+	r = on_device(ctx, dst.host ? &src : &dst, n, 1) ? transfer(ctx, &ctx->null, &dst, &src, n, 1) : CUDA_ERROR_INVALID_VALUE;
+	leave(ctx);
+	return r;
+}
+
+static CUresult wait_for_null(CUcontext ctx)
+{
+	struct moment m;
+	CUresult r = enter_of(ctx);
+
+	if (r)
+		return r;
+	m = stream_begin(&ctx->null);
+	leave(ctx);
+	return moment_wait(ctx, &m);
+}
+
+/* no address space has both: through the CPU's memory, waited for at both ends */
+CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	uint8_t *bounce = malloc(STAGING_BYTES);
+	CUresult r = bounce ? cuStreamSynchronize(stream) : CUDA_ERROR_OUT_OF_MEMORY;
+	size_t done, n;
+
+	for (done = 0; done < bytes && !r; done += n) {
+		n = bytes - done < STAGING_BYTES ? bytes - done : STAGING_BYTES;
+		r = part(from, (struct plane){ .host = bounce }, (struct plane){ .va = src + done }, n);
+		if (!r)
+			r = part(to, (struct plane){ .va = dst + done }, (struct plane){ .host = bounce }, n);
+	}
+	free(bounce);
+	return r ? r : wait_for_null(to);
+}
+
+/* NULL: nobody's */
+static CUcontext owner(CUdeviceptr va)
+{
+	CUcontext ctx;
+
+	if (enter_memory(&ctx, va, CUDA_ERROR_INVALID_VALUE))
+		return NULL;
+	leave(ctx);
+	return ctx;
 }
 
 /* ------------------------------------------------------------------ one line */
@@ -82,7 +174,10 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
 	struct request q = { .dst = { .va = dst }, .src = { .va = src }, .bytes = bytes };
+	CUcontext to = owner(dst), from = owner(src);
 
+	if (bytes && to && from && to != from)
+		return copy_between(to, dst, from, src, bytes, stream);
 	return copy(q, when, stream);
 }
 

@@ -141,6 +141,12 @@ struct CUctx_st {
 	CUdevice dev;
 	unsigned int flags, attached;	/* attached: beyond the one who made it */
 	pthread_mutex_t lock;
+	/*
+	 * For other contexts' threads that look whether work here is done: they must not need `lock`, which is held by who waits, perhaps
+	 * for them. It guards .device's begin and end; taken last, nobody waits with it
+	 */
+	pthread_mutex_t watch;
+	unsigned int life;		/* counts the devices that a context has had */
 	struct device *device;
 	CUresult sticky;		/* what a fault left; read and written with __atomic */
 	/* memory.c: by address */
@@ -190,6 +196,13 @@ CUresult error_of_image(enum image_error e);
 CUresult enter(CUcontext *ctx);
 CUresult enter_of(CUcontext ctx);		/* the same for a context named by an object */
 void leave(CUcontext ctx);
+/*
+ * The context that has an object, locked: the current one, or else any other, since handles carry their context. A thread
+ * without a context has no use of them either. @owns is called with that context's lock; @none: what is returned when no
+ * context has it.
+ */
+typedef bool (*owns_fn)(CUcontext ctx, const void *what);
+CUresult enter_owner(CUcontext *ctx, owns_fn owns, const void *what, CUresult none);
 /* remembers what no later call may hide; returns what is to be returned */
 CUresult stick(CUcontext ctx, CUresult r);
 CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev);	/* with `table` held */
@@ -198,10 +211,18 @@ bool context_known(CUcontext ctx);		/* with `table` held */
 
 /* stream.c. The stream named by a handle: 0 and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a stream of ctx; NULL */
 CUstream stream_of(CUcontext ctx, CUstream handle);
+/* that stream with its context locked: the current one for the default streams, else the stream's own */
+CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
+bool is_default_stream(CUstream handle);
+/* the same, but where a default stream is named, the current context has nothing at @va and another one has: that one's */
+CUresult enter_stream_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
 struct moment stream_begin(const struct CUstream_st *s);	/* what new work has to come after */
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
+
+/* event.c: its context, locked; CUDA_ERROR_INVALID_HANDLE: nobody has it */
+CUresult enter_event(CUevent event, CUcontext *ctx);
 
 /* wait.c */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY */
@@ -210,6 +231,15 @@ CUresult moment_wait(CUcontext ctx, const struct moment *m);
 /* memory.c */
 struct range *range_find(CUcontext ctx, uint64_t va);		/* the allocation that has this address, or NULL */
 struct range *range_find_host(CUcontext ctx, const void *host);
+/* memory of the GPU's at @va: of the current context, or else of another that has something there */
+CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
+CUresult enter_pinned(CUcontext *ctx, const void *host);	/* CUDA_ERROR_INVALID_VALUE: nobody's */
+/*
+ * What an application calls host memory. CPU and GPU have addresses of their own: what the CPU can read is the host's, even
+ * where the GPU has something at the same address
+ */
+enum where { ON_HOST, ON_DEVICE, NOWHERE };
+enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
 void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
@@ -225,11 +255,15 @@ struct plane {
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src, size_t width, size_t lines);
 CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f);
 
+/* copy.c: memory of one context to that of another, behind @stream's work; has been done when it returns */
+CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes, CUstream stream);
+
 /* copy.c, box.c: whether these bytes are in one allocation; without @height lines, one */
 bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines);
 
 /* array.c. With ctx locked; NULL: not one of its arrays */
 CUarray array_of(CUcontext ctx, CUarray handle);
+CUresult enter_array(CUcontext *ctx, CUarray handle);		/* its context, locked */
 CUmipmappedArray mipmapped_of(CUcontext ctx, CUmipmappedArray handle);
 bool texel_of(CUarray_format format, unsigned int channels, struct texel *out);	/* false: there is no such */
 /* lines and slices as memory has them, where the description says 0 for none */
@@ -273,6 +307,8 @@ int kernel_max_threads(const struct image_kernel *k);	/* of a block */
 /* hostfunc.c */
 bool in_host_function(void);			/* whether this thread is in one: it may use nothing here */
 void host_stop(CUcontext ctx);			/* after all of them have returned */
+/* what comes next in @s, a stream of ctx, which is locked, comes after @until in @other */
+CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life, const struct moment *until);
 
 /* jit.c: what an application asks of the compiler, and gets to read of it */
 struct jit {

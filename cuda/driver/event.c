@@ -14,6 +14,16 @@ static CUevent find(CUcontext ctx, CUevent event)
 	return e;
 }
 
+static bool has_event(CUcontext ctx, const void *event)
+{
+	return find(ctx, (CUevent)(uintptr_t)event);
+}
+
+CUresult enter_event(CUevent event, CUcontext *ctx)
+{
+	return enter_owner(ctx, has_event, event, CUDA_ERROR_INVALID_HANDLE);
+}
+
 static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
 {
 	unsigned int slot;
@@ -72,17 +82,16 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
 	CUstream s;
 	CUevent e;
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
 	e = find(ctx, event);
 	if (flags & ~1u)
 		r = CUDA_ERROR_INVALID_VALUE;
-	else if (!s || !e)
+	else if (!e)
 		r = CUDA_ERROR_INVALID_HANDLE;
 	else if (e->stamp)
 		r = stamp(ctx, s, e);
@@ -111,17 +120,15 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned in
 
 static CUresult moment_of(CUevent event, CUcontext *ctx, struct moment *m)
 {
-	CUresult r = enter(ctx);
-	CUevent e;
+	CUresult r = enter_event(event, ctx);
 
 	if (r)
 		return r;
 	memset(m, 0, sizeof(*m));
-	e = find(*ctx, event);
-	if (e && e->recorded)
-		*m = e->at;
+	if (event->recorded)
+		*m = event->at;
 	leave(*ctx);
-	return e ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuEventQuery(CUevent event)
@@ -159,7 +166,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 {
 	uint64_t from = 0, to = 0;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_event(start, &ctx);
 
 	if (r)
 		return r;
@@ -184,21 +191,17 @@ static void destroy(CUcontext ctx, CUevent e)
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_event(event, &ctx);
 	CUevent *at;
 
 	if (r)
 		return r;
-	for (at = &ctx->events; *at && *at != event; at = &(*at)->next)
+	for (at = &ctx->events; *at != event; at = &(*at)->next)
 		;
-	if (!*at) {
-		r = CUDA_ERROR_INVALID_HANDLE;
-	} else {
-		*at = event->next;
-		if (event->recorded && event->stamp)
-			r = moment_wait(ctx, &event->at);
-		destroy(ctx, event);
-	}
+	*at = event->next;
+	if (event->recorded && event->stamp)
+		r = moment_wait(ctx, &event->at);
+	destroy(ctx, event);
 	leave(ctx);
 	return r;
 }

@@ -45,12 +45,12 @@ CUresult cuMemFreeHost(void *ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_pinned(&ctx, ptr);
 
 	if (r)
 		return r;
-	range = ptr ? range_find_host(ctx, ptr) : NULL;
-	if (!range || range->host != ptr)
+	range = range_find_host(ctx, ptr);
+	if (range->host != ptr)
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);
@@ -83,12 +83,12 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_pinned(&ctx, host);
 
 	if (r)
 		return r;
-	range = host ? range_find_host(ctx, host) : NULL;
-	if (!flags || !range)
+	range = range_find_host(ctx, host);
+	if (!flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*flags = range->flags;

@@ -4,6 +4,7 @@
  * were submitted. What a stream does next waits on the GPU until the function has returned.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -15,6 +16,10 @@ struct host_work {
 	CUstreamCallback callback;
 	CUstream stream;		/* as the callback gets it */
 	void *data;
+	/* or neither: a moment in another context, in the life that it had then */
+	CUcontext other;
+	unsigned int life;
+	struct moment until;
 };
 
 struct host_queue {
@@ -33,13 +38,42 @@ bool in_host_function(void)
 	return inside;
 }
 
+/* BUSY, or anything else: done, or never to be done */
+static enum device_status look_at_other(const struct host_work *w)
+{
+	CUcontext other = w->other;
+	enum device_status s = DEVICE_OK;
+	unsigned int q;
+
+	pthread_mutex_lock(&other->watch);
+	if (other->device && other->life == w->life)	/* a context that has ended had done its work */
+		for (q = 0; q < NR_QUEUES && s == DEVICE_OK; q++)
+			if (w->until.seq[q])
+				s = other->device->ops->poll(other->device, q, w->until.seq[q], true);
+	pthread_mutex_unlock(&other->watch);
+	return s;
+}
+
+static void await_other(const struct host_work *w)
+{
+	enum { PAUSE_US = 50, PAUSE_MAX_US = 2000 };
+	unsigned int pause = PAUSE_US;
+
+	while (look_at_other(w) == DEVICE_BUSY) {
+		usleep(pause);
+		pause = pause < PAUSE_MAX_US ? pause * 2 : PAUSE_MAX_US;
+	}
+}
+
 /* a function is not called after an error; a callback is, and told of it */
 static void call(struct host_queue *q, const struct host_work *w)
 {
 	CUresult r = moment_wait(q->ctx, &w->after);
 
 	inside = true;
-	if (w->callback)
+	if (w->other)
+		await_other(w);
+	else if (w->callback)
 		w->callback(w->stream, r, w->data);
 	else if (!r)
 		w->fn(w->data);
@@ -128,25 +162,34 @@ static CUresult add(CUcontext ctx, CUstream s, struct host_work *w)
 	return CUDA_SUCCESS;
 }
 
+static CUresult add_copy(CUcontext ctx, CUstream s, const struct host_work *wanted)
+{
+	struct host_work *w = malloc(sizeof(*w));
+	CUresult r;
+
+	if (!w)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*w = *wanted;
+	r = add(ctx, s, w);
+	if (r)
+		free(w);
+	return r;
+}
+
+CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life, const struct moment *until)
+{
+	return add_copy(ctx, s, &(struct host_work){ .other = other, .life = life, .until = *until });
+}
+
 static CUresult submit(CUstream stream, const struct host_work *wanted)
 {
-	struct host_work *w;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
-	w = s ? malloc(sizeof(*w)) : NULL;
-	if (w) {
-		*w = *wanted;
-		r = add(ctx, s, w);
-		if (r)
-			free(w);
-	} else {
-		r = s ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
-	}
+	r = add_copy(ctx, s, wanted);
 	leave(ctx);
 	return r;
 }

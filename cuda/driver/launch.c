@@ -216,12 +216,11 @@ CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 			     .extra = extra };
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
-	if (!s || !f || f->magic != MAGIC_FUNCTION || f->module->ctx != ctx)
+	if (!f || f->magic != MAGIC_FUNCTION || f->module->ctx != ctx)
 		r = CUDA_ERROR_INVALID_HANDLE;
 	else
 		r = launch(ctx, &q, s);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* Device memory. Small allocations share slabs, since every buffer of the kernel's goes into each submission. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "driver.h"
 
-enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512 };
+enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512, HOST_PAGE = 4096, VA_BITS = 40 /* of the GPU */ };
 
 /* index of the first range that begins behind @va */
 static unsigned int above(CUcontext ctx, uint64_t va)
@@ -43,6 +47,46 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 			return r;
 	}
 	return NULL;
+}
+
+/* through the kernel, which says no where the CPU would fault; where that is not allowed, whether something is mapped at least */
+static bool cpu_can_read(const void *at)
+{
+	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(HOST_PAGE - 1);
+	char byte;
+	unsigned char in_core;
+	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)at, 1 };
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1)
+		return true;
+	return errno != EFAULT && !mincore((void *)page, HOST_PAGE, &in_core);
+}
+
+enum where where_is(CUcontext ctx, const void *host)
+{
+	if ((uintptr_t)host >> VA_BITS || cpu_can_read(host))
+		return ON_HOST;
+	return range_find(ctx, (uintptr_t)host) ? ON_DEVICE : NOWHERE;
+}
+
+static bool has_memory(CUcontext ctx, const void *what)
+{
+	return range_find(ctx, *(const CUdeviceptr *)what);
+}
+
+static bool has_pinned(CUcontext ctx, const void *host)
+{
+	return range_find_host(ctx, host);
+}
+
+CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none)
+{
+	return enter_owner(ctx, has_memory, &va, none);
+}
+
+CUresult enter_pinned(CUcontext *ctx, const void *host)
+{
+	return enter_owner(ctx, has_pinned, host, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult range_add(CUcontext ctx, struct range r)
@@ -222,16 +266,16 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = ptr ? enter_memory(&ctx, ptr, CUDA_ERROR_INVALID_VALUE) : enter(&ctx);
 
 	if (r)
 		return r;
-	range = range_find(ctx, ptr);
 	if (!ptr) {
 		leave(ctx);
 		return CUDA_SUCCESS;
 	}
-	if (!range || range->va != ptr || range->host || range->flags & RANGE_MODULE)
+	range = range_find(ctx, ptr);
+	if (range->va != ptr || range->host || range->flags & RANGE_MODULE)
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);
@@ -248,15 +292,15 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pt
 {
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_memory(&ctx, ptr, CUDA_ERROR_NOT_FOUND);
 
 	if (r)
 		return r;
 	range = range_find(ctx, ptr);
-	if (range && base)
+	if (base)
 		*base = range->va;
-	if (range && size)
+	if (size)
 		*size = range->size;
 	leave(ctx);
-	return range ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return CUDA_SUCCESS;
 }

@@ -33,12 +33,11 @@ static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit
 	struct device_fill f = { .dst = dst, .pitch = pitch, .value = value, .unit = unit };
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_stream_at(stream, dst, &ctx, &s);
 
 	if (r)
 		return r;
-	s = stream_of(ctx, stream);
-	r = s ? lines(ctx, s, f, width, height) : CUDA_ERROR_INVALID_HANDLE;
+	r = lines(ctx, s, f, width, height);
 	leave(ctx);
 	return r;
 }

@@ -312,18 +312,26 @@ static CUmodule *find(CUcontext ctx, CUmodule module)
 	return at;
 }
 
+static bool has_module(CUcontext ctx, const void *module)
+{
+	return *find(ctx, (CUmodule)(uintptr_t)module);
+}
+
+static CUresult enter_module(CUcontext *ctx, CUmodule module)
+{
+	return enter_owner(ctx, has_module, module, CUDA_ERROR_INVALID_HANDLE);
+}
+
 CUresult cuModuleUnload(CUmodule module)
 {
 	CUcontext ctx;
-	CUmodule *at;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_module(&ctx, module);
 
 	if (r)
 		return r;
-	at = find(ctx, module);
-	r = *at ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_HANDLE;
+	r = moment_wait(ctx, &ctx->submitted);
 	if (!r) {
-		*at = module->next;
+		*find(ctx, module) = module->next;
 		release(ctx, module);
 	}
 	leave(ctx);
@@ -344,14 +352,12 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 {
 	const struct image_kernel *k = NULL;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_module(&ctx, module);
 
 	if (r)
 		return r;
 	if (!function || !name) {
 		r = CUDA_ERROR_INVALID_VALUE;
-	} else if (!*find(ctx, module)) {
-		r = CUDA_ERROR_INVALID_HANDLE;
 	} else {
 		k = image_find_kernel(&module->image, name);
 		r = k ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -366,14 +372,12 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 {
 	const struct image_global *g = NULL;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_module(&ctx, module);
 
 	if (r)
 		return r;
 	if (!name || (!ptr && !bytes)) {
 		r = CUDA_ERROR_INVALID_VALUE;
-	} else if (!*find(ctx, module)) {
-		r = CUDA_ERROR_INVALID_HANDLE;
 	} else {
 		g = image_find_global(&module->image, name);
 		r = g ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
@@ -387,14 +391,12 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 }
 
 /* the index of the module's reference of that name and kind; negative: an error */
-static int find_ref(CUcontext ctx, CUmodule module, const char *name, bool surface)
+static int find_ref(CUmodule module, const char *name, bool surface)
 {
 	uint32_t i;
 
 	if (!name)
 		return -CUDA_ERROR_INVALID_VALUE;
-	if (!*find(ctx, module))
-		return -CUDA_ERROR_INVALID_HANDLE;
 	for (i = 0; i < module->image.nr_refs; i++)
 		if (module->image.refs[i].surface == surface && !strcmp(module->image.refs[i].name, name))
 			return i;
@@ -404,12 +406,12 @@ static int find_ref(CUcontext ctx, CUmodule module, const char *name, bool surfa
 CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_module(&ctx, module);
 	int i;
 
 	if (r)
 		return r;
-	i = ref ? find_ref(ctx, module, name, false) : -CUDA_ERROR_INVALID_VALUE;
+	i = ref ? find_ref(module, name, false) : -CUDA_ERROR_INVALID_VALUE;
 	if (i >= 0)
 		*ref = &module->texrefs[i];
 	leave(ctx);
@@ -419,12 +421,12 @@ CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name)
 CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_module(&ctx, module);
 	int i;
 
 	if (r)
 		return r;
-	i = ref ? find_ref(ctx, module, name, true) : -CUDA_ERROR_INVALID_VALUE;
+	i = ref ? find_ref(module, name, true) : -CUDA_ERROR_INVALID_VALUE;
 	if (i >= 0)
 		*ref = &module->surfrefs[i];
 	leave(ctx);

@@ -72,15 +72,31 @@ static const struct range *find(CUcontext ctx, CUdeviceptr ptr)
 	return r ? r : range_find_host(ctx, (void *)(uintptr_t)ptr);
 }
 
+static bool has_address(CUcontext ctx, const void *what)
+{
+	return find(ctx, *(const CUdeviceptr *)what);
+}
+
+/* its context, locked, and what is there; the current context and NULL when nobody has it */
+static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, const struct range **range)
+{
+	CUresult r = enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
+
+	if (r == CUDA_ERROR_NOT_FOUND)
+		r = enter(ctx);
+	if (!r)
+		*range = find(*ctx, ptr);
+	return r;
+}
+
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_address(&ctx, ptr, &range);
 
 	if (r)
 		return r;
-	range = find(ctx, ptr);
 	if (!value || !range || !answer(ctx, range, attribute, ptr, value))
 		r = CUDA_ERROR_INVALID_VALUE;
 	leave(ctx);
@@ -93,11 +109,10 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 	const struct range *range;
 	unsigned int i;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_address(&ctx, ptr, &range);
 
 	if (r)
 		return r;
-	range = find(ctx, ptr);
 	for (i = 0; attributes && values && i < n; i++) {
 		if (range && answer(ctx, range, attributes[i], ptr, values[i]))
 			continue;
@@ -127,11 +142,10 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 {
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_address(&ctx, ptr, &range);
 
 	if (r)
 		return r;
-	range = find(ctx, ptr);
 	leave(ctx);
 	return value && range && (int)attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

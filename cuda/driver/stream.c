@@ -47,6 +47,51 @@ CUstream stream_of(CUcontext ctx, CUstream handle)
 	return s;
 }
 
+bool is_default_stream(CUstream handle)
+{
+	return !handle || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+}
+
+static bool has_stream(CUcontext ctx, const void *handle)
+{
+	const struct CUstream_st *s;
+
+	for (s = ctx->streams; s && s != handle; s = s->next)
+		;
+	return s;
+}
+
+CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
+{
+	bool mine = is_default_stream(handle);
+	CUresult r = mine ? enter(ctx) : enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
+
+	if (r)
+		return r;
+	*s = mine ? stream_of(*ctx, handle) : handle;
+	if (*s)
+		return CUDA_SUCCESS;
+	leave(*ctx);
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult enter_stream_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
+{
+	CUresult r = enter_stream(handle, ctx, s);
+
+	if (r || !is_default_stream(handle) || range_find(*ctx, va))
+		return r;
+	leave(*ctx);
+	r = enter_memory(ctx, va, CUDA_ERROR_NOT_FOUND);
+	if (r)
+		return r == CUDA_ERROR_NOT_FOUND ? enter_stream(handle, ctx, s) : r;
+	*s = stream_of(*ctx, handle);
+	if (*s)
+		return CUDA_SUCCESS;
+	leave(*ctx);
+	return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 struct moment stream_begin(const struct CUstream_st *s)
 {
 	struct moment m = s->last;
@@ -103,14 +148,14 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_owner(&ctx, has_stream, stream, CUDA_ERROR_INVALID_HANDLE);
 	CUstream *at;
 
 	if (r)
 		return r;
-	for (at = &ctx->streams; *at && *at != stream; at = &(*at)->next)
+	for (at = &ctx->streams; *at != stream; at = &(*at)->next)
 		;
-	if (!*at || stream->per_thread) {
+	if (stream->per_thread) {
 		r = CUDA_ERROR_INVALID_HANDLE;
 	} else {
 		*at = stream->next;
@@ -119,20 +164,6 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 	}
 	leave(ctx);
 	return r;
-}
-
-/* the stream's context locked, or an error */
-static CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
-{
-	CUresult r = enter(ctx);
-
-	if (r)
-		return r;
-	*s = stream_of(*ctx, handle);
-	if (*s)
-		return CUDA_SUCCESS;
-	leave(*ctx);
-	return CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
@@ -163,31 +194,38 @@ CUresult cuStreamQuery(CUstream stream)
 	return moment_poll(ctx, &m);
 }
 
-static CUresult wait_event(CUcontext ctx, CUstream s, CUevent event)
+static void await(CUcontext ctx, CUstream s, const struct moment *until)
 {
-	CUevent e;
-
-	for (e = ctx->events; e && e != event; e = e->next)
-		;
-	if (!e)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (!e->recorded)
-		return CUDA_SUCCESS;
-	moment_merge(&s->last, &e->at);
+	moment_merge(&s->last, until);
 	if (!(s->flags & CU_STREAM_NON_BLOCKING))
-		moment_merge(&ctx->blocking, &e->at);
-	return CUDA_SUCCESS;
+		moment_merge(&ctx->blocking, until);
 }
 
+/* an event of another context is waited for by the CPU: each context has an address space of its own */
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
-	CUcontext ctx;
+	struct moment until;
+	unsigned int life;
+	CUcontext ctx, other;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	bool recorded;
+	CUresult r = enter_event(event, &other);
 
 	if (r)
 		return r;
-	r = flags & ~1u ? CUDA_ERROR_INVALID_VALUE : wait_event(ctx, s, event);
+	life = other->life;
+	until = event->at;
+	recorded = event->recorded;
+	leave(other);
+	r = enter_stream(stream, &ctx, &s);
+	if (r)
+		return r;
+	if (flags & ~1u)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else if (recorded && ctx == other)
+		await(ctx, s, &until);
+	else if (recorded)
+		r = host_await(ctx, s, other, life, &until);
 	leave(ctx);
 	return r;
 }

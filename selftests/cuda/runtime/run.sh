@@ -71,7 +71,7 @@ for end in 0 1 2 3; do
 	passes "objects at file scope, end $end" ./lifecycle $end
 done
 for p in errors two_files device_linked streams_of_threads threads driver_mix copies_3d references host_functions managed \
-	 pointers pointers_debug; do
+	 pointers pointers_debug kinds; do
 	passes "$p" "./$p"
 done
 passes "loads_library" ./loads_library ./library.so

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory lie, that each submission names all
+ * buffers, and that these are few. What a submission costs in the kernel grows with the buffers that it names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <cuda/device/nv.h>
+
+#define OK(call) assert_int_equal(call, DEVICE_OK)
+
+enum { MAX_BOS = 4096, WORDS = 8192, CODE = 40000 };
+
+static struct nouveau_bo *bos[MAX_BOS];
+static unsigned int nr_bos, kicks, launches;
+static uint64_t next_va;
+static bool refuse_large;
+
+/* what a submission named, by the last of both */
+static struct {
+	struct nouveau_pushbuf base;
+	uint32_t words[WORDS];
+	unsigned int nr;
+	struct nouveau_bo *named[MAX_BOS];
+} push[2];
+static unsigned int nr_push;
+
+/* ------------------------------------------------------------------ libdrm_nouveau */
+
+int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size, union nouveau_bo_config *config,
+		   struct nouveau_bo **out)
+{
+	struct nouveau_bo *bo;
+
+	if (refuse_large && size > 256 * 1024)
+		return -1;
+	bo = calloc(1, sizeof(*bo));
+	next_va = (next_va + align - 1) & ~(uint64_t)(align - 1);
+	bo->offset = next_va;
+	bo->size = size;
+	next_va += size;
+	bos[nr_bos++] = bo;
+	*out = bo;
+	return 0;
+}
+
+void nouveau_bo_ref(struct nouveau_bo *bo, struct nouveau_bo **at)
+{
+	unsigned int i;
+
+	for (i = 0; !bo && i < nr_bos; i++)
+		if (bos[i] == *at) {
+			bos[i] = bos[--nr_bos];
+			free((*at)->map);
+			free(*at);
+			break;
+		}
+	*at = bo;
+}
+
+int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client *client)
+{
+	bo->map = calloc(1, bo->size);
+	return 0;
+}
+
+int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr, uint32_t size, bool immediate,
+			struct nouveau_pushbuf **out)
+{
+	push[nr_push].base.cur = push[nr_push].words;
+	*out = &push[nr_push++].base;
+	return 0;
+}
+
+void nouveau_pushbuf_del(struct nouveau_pushbuf **at)
+{
+	*at = NULL;
+}
+
+int nouveau_pushbuf_space(struct nouveau_pushbuf *p, uint32_t words, uint32_t relocs, uint32_t pushes)
+{
+	((typeof(&push[0]))p)->nr = 0;
+	p->cur = ((typeof(&push[0]))p)->words;
+	return 0;
+}
+
+int nouveau_pushbuf_refn(struct nouveau_pushbuf *p, struct nouveau_pushbuf_refn *refs, int nr)
+{
+	typeof(&push[0]) q = (void *)p;
+
+	for (; nr; nr--, refs++) {
+		assert_false(refs->flags & NOUVEAU_BO_WR);
+		q->named[q->nr++] = refs->bo;
+	}
+	return 0;
+}
+
+/* the GPU: what is released is written at once */
+static uint32_t *word_at(uint64_t va)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_bos; i++)
+		if (va >= bos[i]->offset && va < bos[i]->offset + bos[i]->size)
+			return (uint32_t *)((uint8_t *)bos[i]->map + (va - bos[i]->offset));
+	fail_msg("nothing at 0x%llx", (unsigned long long)va);
+	return NULL;
+}
+
+int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *channel)
+{
+	const uint32_t *w;
+
+	kicks++;
+	for (w = ((typeof(&push[0]))p)->words; w < p->cur; w += 1 + (w[0] >> 16 & 0x1fff)) {
+		if (w[0] == push_header(SUBC_HOST, HOST_SEMAPHORE_A, 4) && w[4] & SEMAPHORE_RELEASE)
+			*word_at((uint64_t)w[1] << 32 | w[2]) = w[3];
+		if (w[0] == push_header(SUBC_COMPUTE, COMPUTE_SEND_PCAS_A, 1))
+			*word_at(((uint64_t)w[1] << 8) + SLOT_RELEASE) = ++launches | 1u << 31;
+	}
+	return 0;
+}
+
+int nouveau_object_new(struct nouveau_object *parent, uint64_t handle, uint32_t oclass, void *data, uint32_t size,
+		       struct nouveau_object **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return 0;
+}
+
+void nouveau_object_del(struct nouveau_object **at)
+{
+	free(*at);
+	*at = NULL;
+}
+
+bool nouveau_check_dead_channel(struct nouveau_drm *drm, struct nouveau_object *channel)
+{
+	return false;
+}
+
+/* ------------------------------------------------------------------ a device as nouveau.c opens it, and what a context allocates */
+
+static struct nv_device device;
+static struct nouveau_device nouveau;
+
+static struct device_memory *memory(enum device_place place, uint64_t size)
+{
+	struct device_memory *m;
+
+	OK(nv_alloc(&device.base, place, size, &m));
+	assert_true(m->va && m->size >= size && m->va % 4096 == 0 && (place == PLACE_HOST) == (m->map != NULL));
+	return m;
+}
+
+static int set_up(void **state)
+{
+	memset(&device, 0, sizeof(device));
+	nr_push = nr_bos = kicks = launches = 0;
+	next_va = 0x20000;
+	refuse_large = false;
+	device.dev = &nouveau;
+	device.nr_smx = 13;
+	pthread_mutex_init(&device.check_lock, NULL);
+	device.marks = nv_memory(memory(PLACE_HOST, 4096));
+	nv_marks_open(&device);
+	OK(nv_launch_open(&device));
+	OK(nv_queue_open(&device, QUEUE_COMPUTE));
+	OK(nv_queue_open(&device, QUEUE_COPY));
+	memory(PLACE_HOST, 4 << 20);		/* staging */
+	memory(PLACE_HOST, 65536);		/* times */
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	nv_queue_close(&device, QUEUE_COMPUTE);
+	nv_queue_close(&device, QUEUE_COPY);
+	nv_memory_close(&device);
+	pthread_mutex_destroy(&device.check_lock);
+	return nr_bos || device.nr_refs;
+}
+
+static void launch(uint64_t code)
+{
+	static const uint8_t const0[0x140];
+	struct device_launch l = { .code = code, .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .regs = 16, .const0 = const0,
+				   .const0_size = sizeof(const0), .l1_kb = 48 };
+	unsigned int before = kicks;
+	uint64_t seq;
+
+	OK(nv_launch(&device.base, NULL, &l, &seq));
+	OK(nv_poll(&device.base, QUEUE_COMPUTE, seq, false));
+	assert_int_equal(kicks, before + 1);
+}
+
+/* all that exists is named, each once */
+static void named_all(void)
+{
+	unsigned int i, j;
+
+	assert_int_equal(push[0].nr, nr_bos);
+	for (i = 0; i < nr_bos; i++) {
+		for (j = 0; j < push[0].nr && push[0].named[j] != bos[i]; j++)
+			;
+		assert_true(j < push[0].nr);
+	}
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void few_buffers(void **state)
+{
+	struct device_memory *code = memory(PLACE_VRAM, CODE);
+	unsigned int i;
+
+	assert_int_equal(nr_bos, 2);		/* all of the host's, all of a module */
+	launch(code->va);
+	named_all();
+	for (i = 0; i < 5; i++) {
+		memory(PLACE_VRAM, CODE);
+		memory(PLACE_VRAM, 100);
+		memory(PLACE_HOST, 4096);
+	}
+	memory(PLACE_VRAM, 2 << 20);
+	assert_int_equal(nr_bos, 3);
+	launch(code->va);
+	named_all();
+}
+
+static void large_ones_are_alone(void **state)
+{
+	struct device_memory *a = memory(PLACE_VRAM, 128 * 1024), *b = memory(PLACE_TILED, 4096), *c = memory(PLACE_HOST, 8 << 20);
+
+	assert_int_equal(nr_bos, 4);
+	assert_true(a->va % (128 * 1024) == 0 && b->va % (128 * 1024) == 0);
+	launch(a->va);
+	named_all();
+	nv_release(&device.base, a);
+	nv_release(&device.base, b);
+	nv_release(&device.base, c);
+	assert_int_equal(nr_bos, 1);
+}
+
+static void a_chunk_that_there_is_no_room_for(void **state)
+{
+	struct device_memory *m;
+
+	refuse_large = true;
+	memory(PLACE_VRAM, CODE);
+	memory(PLACE_VRAM, CODE);
+	assert_int_equal(nr_bos, 3);
+	assert_int_equal(nv_alloc(&device.base, PLACE_VRAM, 1 << 20, &m), DEVICE_NO_MEMORY);
+	assert_int_equal(nv_alloc(&device.base, PLACE_VRAM, 0, &m), DEVICE_NO_MEMORY);
+}
+
+/* by chance: no two overlap, none is outside of its buffer, what is gone is there again */
+static void pieces(void **state)
+{
+	enum { PIECES = 300, STEPS = 20000 };
+	struct device_memory *all[PIECES] = { NULL };
+	uint32_t seed = 1, i, j;
+
+	for (i = 0; i < STEPS; i++) {
+		struct device_memory **m = &all[(seed = seed * 1664525 + 1013904223) >> 8 & 255];
+		enum device_place place = seed >> 30 & 1 ? PLACE_HOST : PLACE_VRAM;
+
+		if (*m) {
+			nv_release(&device.base, *m);
+			*m = NULL;
+			continue;
+		}
+		*m = memory(place, 1 + (seed >> 4) % 130000);
+		for (j = 0; j < PIECES; j++)
+			if (all[j] && all[j] != *m)
+				assert_true(all[j]->va + all[j]->size <= (*m)->va || (*m)->va + (*m)->size <= all[j]->va);
+		if (place == PLACE_HOST)
+			memset((*m)->map, seed, (*m)->size);
+	}
+	for (j = 0; j < PIECES; j++)
+		if (all[j])
+			nv_release(&device.base, all[j]);
+	assert_int_equal(nr_bos, 1);
+	memory(PLACE_HOST, 300 * 1024);		/* the rest of the first chunk is whole again */
+	assert_int_equal(nr_bos, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+		TEST(few_buffers), TEST(large_ones_are_alone), TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

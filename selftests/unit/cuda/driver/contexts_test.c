@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What belongs to a context that is not the current one, and addresses that are not what a call says they are. What has to come
+ * of it was seen on an NVIDIA GPU (CUDA 11.8 on driver 580), but for what comments say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include <cuda/driver/driver.h>
+
+#include "fake.h"
+
+#define CUBIN "selftests/cuda/driver/kernels.cubin"
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define FAILS(call, with) assert_int_equal(call, with)
+
+/* the first is current in tests */
+static CUcontext mine, other;
+
+static int set_up(void **state)
+{
+	fake_fail_after = -1;
+	fake_failure = DEVICE_OK;
+	memset(fake_hold, 0, sizeof(fake_hold));
+	return cuInit(0) || cuCtxCreate_v2(&mine, 0, 0) || cuCtxCreate_v2(&other, 0, 0);
+}
+
+static int tear_down(void **state)
+{
+	CUcontext top;
+
+	return cuCtxPopCurrent_v2(&top) || cuCtxDestroy_v2(mine) || (other && cuCtxDestroy_v2(other)) || fake_open || fake_buffers ||
+	       fake_early;
+}
+
+static void kernels(void **state)
+{
+	CUdeviceptr p, global;
+	CUmodule m;
+	CUfunction f;
+	CUstream s, own;
+	void *params[] = { &p };
+	unsigned int before;
+	size_t size;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuStreamCreate(&s, 0));
+	OK(cuMemAlloc_v2(&p, 4096));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuStreamCreate(&own, 0));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	OK(cuModuleGetGlobal_v2(&global, &size, m, "table"));
+	before = fake_launches;
+	FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, own, params, NULL), CUDA_ERROR_INVALID_HANDLE);
+	assert_int_equal(fake_launches, before);
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, params, NULL));
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(fake_launches, before + 1);
+	OK(cuModuleUnload(m));
+	FAILS(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuModuleGetFunction(&f, m, "store"), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void count_call(void *data)
+{
+	++*(unsigned int *)data;
+}
+
+static void streams_and_events(void **state)
+{
+	unsigned int flags, called = 0;
+	CUevent e, untimed, own;
+	CUcontext ctx;
+	CUstream s;
+	float ms;
+
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&e, 0));
+	OK(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuEventCreate(&own, 0));
+	OK(cuStreamGetCtx(s, &ctx));
+	assert_ptr_equal(ctx, other);
+	OK(cuStreamGetFlags(s, &flags));
+	assert_int_equal(flags, CU_STREAM_NON_BLOCKING);
+	OK(cuEventRecord(e, s));
+	OK(cuEventSynchronize(e));
+	OK(cuEventQuery(e));
+	OK(cuEventElapsedTime(&ms, e, e));
+	OK(cuLaunchHostFunc(s, count_call, &called));
+	OK(cuStreamSynchronize(s));
+	OK(cuStreamQuery(s));
+	assert_int_equal(called, 1);
+	/* the documentation of cuEventRecord(): both must be from the same context; of cuEventElapsedTime() by the same reason */
+	FAILS(cuEventRecord(own, s), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuEventRecord(e, NULL), CUDA_ERROR_INVALID_HANDLE);
+	OK(cuEventRecord(own, NULL));
+	OK(cuEventSynchronize(own));
+	FAILS(cuEventElapsedTime(&ms, own, e), CUDA_ERROR_INVALID_HANDLE);
+	OK(cuEventDestroy_v2(e));
+	OK(cuEventDestroy_v2(untimed));
+	OK(cuStreamDestroy_v2(s));
+	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuEventQuery(e), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void *end_of(void *ctx)
+{
+	return (void *)(intptr_t)cuCtxDestroy_v2(ctx);
+}
+
+/* each waits for the other in turn, while one ends, which waits for all of its work with its lock held */
+static void ends_while_others_wait(void **state)
+{
+	CUevent of_other, of_mine, last;
+	CUdeviceptr p;
+	CUstream s, own;
+	pthread_t t;
+	void *bad;
+
+	OK(cuMemAlloc_v2(&p, 4));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&of_other, CU_EVENT_DISABLE_TIMING));
+	OK(cuEventCreate(&last, CU_EVENT_DISABLE_TIMING));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&of_mine, CU_EVENT_DISABLE_TIMING));
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], true, __ATOMIC_SEQ_CST);
+	OK(cuMemsetD32Async(p, 1, 1, s));
+	OK(cuEventRecord(of_other, s));
+	OK(cuStreamWaitEvent(own, of_other, 0));
+	OK(cuEventRecord(of_mine, own));
+	OK(cuStreamWaitEvent(s, of_mine, 0));
+	OK(cuEventRecord(last, s));
+	OK(cuStreamWaitEvent(own, last, 0));
+	assert_int_equal(pthread_create(&t, NULL, end_of, other), 0);
+	usleep(20000);
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
+	pthread_join(t, &bad);
+	assert_null(bad);
+	other = NULL;
+	OK(cuStreamSynchronize(own));
+}
+
+/* "hEvent may be from a different context or device than hStream" */
+static void waits_for_an_event_of_another(void **state)
+{
+	uint32_t *theirs, *ours;
+	CUdeviceptr p, q;
+	CUstream s, own;
+	CUevent e;
+
+	OK(cuMemAlloc_v2(&p, 4));
+	OK(cuMemHostAlloc((void **)&theirs, 4, 0));
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuMemAlloc_v2(&q, 4));
+	OK(cuMemHostAlloc((void **)&ours, 4, 0));
+	OK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+	OK(cuMemsetD32_v2(q, 7, 1));
+	OK(cuCtxSynchronize());
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuMemsetD32Async(p, 9, 1, s));
+	OK(cuMemcpyDtoHAsync_v2(theirs, p, 4, s));
+	OK(cuEventRecord(e, s));
+	OK(cuStreamWaitEvent(own, e, 0));
+	OK(cuMemcpyDtoHAsync_v2(ours, q, 4, own));
+	FAILS(cuStreamQuery(own), CUDA_ERROR_NOT_READY);
+	FAILS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);	/* a thread looks at it */
+	OK(cuStreamSynchronize(own));
+	OK(cuEventQuery(e));
+	assert_int_equal(*theirs, 9);
+	assert_int_equal(*ours, 7);
+	/* and for one whose context ends */
+	OK(cuStreamWaitEvent(own, e, 0));
+	OK(cuCtxDestroy_v2(other));
+	other = NULL;
+	OK(cuStreamSynchronize(own));
+	FAILS(cuStreamWaitEvent(own, e, 0), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void memory(void **state)
+{
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .WidthInBytes = 4, .Height = 1 };
+	CUDA_ARRAY_DESCRIPTOR d = { .Width = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1 };
+	CUdeviceptr p, base;
+	uint32_t v = 0x01020304, got = 0, *pinned;
+	CUcontext ctx;
+	unsigned int flags;
+	CUarray a;
+	size_t size;
+
+	OK(cuMemAlloc_v2(&p, 4096));
+	OK(cuMemHostAlloc((void **)&pinned, 64, 0));
+	OK(cuArrayCreate_v2(&a, &d));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuMemcpyHtoD_v2(p, &v, 4));
+	OK(cuMemsetD8_v2(p + 1, 0xee, 1));
+	OK(cuMemcpyDtoH_v2(&got, p, 4));
+	assert_int_equal(got, 0x0102ee04);
+	c.srcHost = &v;
+	c.dstDevice = p;
+	OK(cuMemcpy2D_v2(&c));
+	OK(cuMemcpyHtoA_v2(a, 4, &v, 4));
+	OK(cuMemcpyAtoH_v2(&got, a, 4, 4));
+	assert_int_equal(got, v);
+	OK(cuArrayDestroy(a));
+	OK(cuMemGetAddressRange_v2(&base, &size, p + 100));
+	assert_true(base == p && size == 4096);
+	OK(cuPointerGetAttribute(&ctx, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+	assert_ptr_equal(ctx, other);
+	OK(cuMemHostGetFlags(&flags, pinned));
+	OK(cuMemFreeHost(pinned));
+	OK(cuMemFree_v2(p));
+	FAILS(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyDtoH_v2(&got, p, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void between_contexts(void **state)
+{
+	static uint8_t in[3 << 20], out[sizeof(in)];
+	CUdeviceptr theirs, ours;
+	size_t i;
+
+	for (i = 0; i < sizeof(in); i++)
+		in[i] = i * 2654435761u >> 24;
+	OK(cuMemAlloc_v2(&theirs, sizeof(in)));
+	OK(cuCtxSetCurrent(mine));
+	OK(cuMemAlloc_v2(&ours, sizeof(in)));
+	OK(cuMemcpyHtoD_v2(theirs, in, sizeof(in)));
+	OK(cuMemcpyDtoD_v2(ours, theirs, sizeof(in)));
+	OK(cuMemcpyDtoH_v2(out, ours, sizeof(in)));
+	assert_memory_equal(in, out, sizeof(in));
+	OK(cuMemsetD8_v2(ours, 0, sizeof(in)));
+	OK(cuMemcpyPeer(ours, mine, theirs, other, sizeof(in)));
+	memset(out, 0, sizeof(out));
+	OK(cuMemcpyDtoH_v2(out, ours, sizeof(in)));
+	assert_memory_equal(in, out, sizeof(in));
+	FAILS(cuMemcpyPeer(ours, mine, theirs, other, sizeof(in) + 1), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyPeer(ours, mine, theirs, (CUcontext)out, 4), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+/* an error of the current context is none of the other's, and the other way round */
+static void errors_stay_where_they_are(void **state)
+{
+	CUmodule m;
+	CUfunction f;
+	CUdeviceptr p = 1, q;
+	CUstream s;
+	void *params[] = { &p };
+
+	OK(cuStreamCreate(&s, 0));
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "store"));
+	OK(cuCtxSetCurrent(mine));
+	fake_fail_after = 0;
+	fake_failure = DEVICE_LOST;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, params, NULL));
+	FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+	OK(cuMemAlloc_v2(&q, 4));
+	OK(cuCtxSynchronize());
+	FAILS(cuStreamQuery(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+	FAILS(cuModuleUnload(m), CUDA_ERROR_ILLEGAL_ADDRESS);
+	OK(cuCtxSetCurrent(other));
+	FAILS(cuMemFree_v2(0x1234), CUDA_ERROR_ILLEGAL_ADDRESS);
+	OK(cuMemFree_v2(q));
+	OK(cuCtxPopCurrent_v2(NULL));
+	OK(cuCtxPopCurrent_v2(NULL));
+	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);	/* here: a thread without a context uses none */
+	OK(cuCtxPushCurrent_v2(mine));
+}
+
+/* memory of the GPU's, given as the host's: addresses are unified, what they say counts */
+static void not_the_hosts(void **state)
+{
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .dstMemoryType = CU_MEMORYTYPE_HOST, .WidthInBytes = 4, .Height = 2,
+			    .srcPitch = 8, .dstPitch = 8 };
+	CUdeviceptr p, q;
+	uint32_t v[4] = { 1, 2, 3, 4 }, got[4];
+
+	OK(cuCtxSetCurrent(mine));
+	OK(cuMemAlloc_v2(&p, 16));
+	OK(cuMemAlloc_v2(&q, 16));
+	OK(cuMemcpyHtoD_v2(p, v, 16));
+	OK(cuMemcpyHtoD_v2(q, (void *)(uintptr_t)p, 16));
+	OK(cuMemsetD32_v2(p, 5, 4));
+	OK(cuMemcpyDtoH_v2((void *)(uintptr_t)p, q, 8));
+	OK(cuMemcpyDtoH_v2(got, p, 16));
+	assert_memory_equal(got, ((uint32_t[]){ 1, 2, 5, 5 }), 16);
+	c.srcHost = (void *)(uintptr_t)p;
+	c.dstHost = (void *)(uintptr_t)q;
+	OK(cuMemsetD32_v2(q, 6, 4));
+	OK(cuMemcpy2D_v2(&c));
+	OK(cuMemcpyDtoH_v2(got, q, 16));
+	assert_memory_equal(got, ((uint32_t[]){ 1, 6, 5, 6 }), 16);
+	FAILS(cuMemcpyHtoD_v2(q, (void *)(uintptr_t)(p + 8), 16), CUDA_ERROR_INVALID_VALUE);
+	/* nobody's address in the GPU's range: here an error, where NVIDIA's library crashes */
+	FAILS(cuMemcpyHtoD_v2(q, (void *)0x10, 4), CUDA_ERROR_INVALID_VALUE);
+	FAILS(cuMemcpyDtoH_v2((void *)0x10, q, 4), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFree_v2(p));
+	OK(cuCtxSynchronize());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define IN_CONTEXTS(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+		IN_CONTEXTS(kernels), IN_CONTEXTS(streams_and_events), IN_CONTEXTS(waits_for_an_event_of_another),
+		IN_CONTEXTS(ends_while_others_wait), IN_CONTEXTS(memory),
+		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are), IN_CONTEXTS(not_the_hosts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
