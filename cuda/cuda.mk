@@ -15,4 +15,21 @@ print-cudart: ; @echo '$(CUDA_OUT)/libcudart.so.11.0'
 cudart-inprocess: cuda-inprocess ## libcudart.so.11.0 beside the libcuda.so.1 that needs no GPU
 	@$(MAKE) -s -C cuda 'OUT=$(abspath $(INPROCESS_OUT))' runtime
 
-.PHONY: cuda cuda-package print-cuda print-cudart cudart-inprocess
+CUDA_PROGRAMS	:= $(O)/cuda-programs
+PROGRAMS	?= all
+
+cuda-programs: ## the CUDA programs of the tests (or PROGRAMS="fft bfs"), by nvcc (selftests/cuda/toolkit.sh fetch); prints where they are
+	@mkdir -p '$(CUDA_PROGRAMS)'
+	@$(MAKE) -s -C selftests/cuda/programs 'OUT=$(abspath $(CUDA_PROGRAMS))' $(PROGRAMS) > '$(CUDA_PROGRAMS)/make.log' 2>&1 || \
+		{ tail -n 20 '$(CUDA_PROGRAMS)/make.log' >&2; exit 1; }
+	@echo '$(CUDA_PROGRAMS)'
+
+CUDA_CHAINS	:= $(O)/cuda-chains
+
+cuda-chains: ## the CUDA programs of make bench, by nvcc; prints where they are
+	@mkdir -p '$(CUDA_CHAINS)'
+	@$(MAKE) -s -C selftests/cuda/chains 'OUT=$(abspath $(CUDA_CHAINS))' > '$(CUDA_CHAINS)/make.log' 2>&1 || \
+		{ tail -n 20 '$(CUDA_CHAINS)/make.log' >&2; exit 1; }
+	@echo '$(CUDA_CHAINS)'
+
+.PHONY: cuda cuda-chains cuda-package cuda-programs print-cuda print-cudart cudart-inprocess

@@ -55,6 +55,7 @@ tap_run "CUDA: binary interface of the toolkit's headers" 120 selftests/cuda/abi
 if [ "$mode" = long ]; then
 	tap_run "libcudart.so.11.0: what nvcc makes" 1800 selftests/cuda/runtime/run.sh
 	tap_run "CUDA programs on a GPU inside the process" 3600 selftests/cuda/programs/here.sh
+	tap_run "the CUDA programs of make bench, the same way" 1800 selftests/cuda/chains/here.sh
 fi
 tap_run "cuda-info" 120 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 tap_run "make bench: its report" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py

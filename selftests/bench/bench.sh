@@ -3,7 +3,8 @@
 # make bench: the same programs natively, in a guest that has the whole card, on a vGPU alone and on a vGPU beside busy ones, in turns,
 # with counters beside them. Writes build/bench/report.json, counters.json, and plots; docs/performance.md says what is in them.
 #
-#   ROWS=copy,launch          which groups of rows: load context channel buffer bar1 copy launch vgpu boot (default: all)
+#   ROWS=copy,launch          which groups of rows: load context channel buffer bar1 copy launch vgpu boot, and where the CUDA
+#                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft (default: all)
 #   SYSTEMS=native,vgpu       which systems: native passthrough vgpu busy (default: all)
 #   ROUNDS=3                  turns; a row's value is the median of all samples of all turns
 #   MODE=paced                engines held to a rate that suits the emulated CPUs (default fast: as fast as the machine)
@@ -18,7 +19,8 @@ export PYTHONDONTWRITEBYTECODE=1
 # shellcheck source=selftests/bench/bench_systems.sh
 . selftests/bench/bench_systems.sh
 
-all_rows=(load context channel buffer bar1 copy launch vgpu boot)
+cuda_rows=(cuda matrix fft)
+all_rows=(load context channel buffer bar1 copy launch vgpu boot "${cuda_rows[@]}")
 read -ra rows <<<"${ROWS:+${ROWS//,/ }}"
 read -ra systems <<<"${SYSTEMS:+${SYSTEMS//,/ }}"
 [ ${#rows[@]} -gt 0 ] || rows=("${all_rows[@]}")
@@ -48,6 +50,23 @@ paced) model_args=$paced_args ;;
 esac
 [ -z "$base" ] || systems=(base vgpu)
 
+is_cuda() { [[ " ${cuda_rows[*]} " == *" $1 "* ]]; }
+
+# without the toolkit the CUDA rows are left out; a run that was to have nothing else has failed
+with_cuda=''
+for r in "${rows[@]}"; do
+	! is_cuda "$r" || with_cuda=1
+done
+if [ -n "$with_cuda" ] && ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
+	echo "bench: no CUDA toolkit (selftests/cuda/toolkit.sh fetch): rows left out: ${cuda_rows[*]}" >&2
+	with_cuda=''
+	for r in "${!rows[@]}"; do
+		! is_cuda "${rows[r]}" || unset "rows[r]"
+	done
+	rows=("${rows[@]}")
+	[ ${#rows[@]} -gt 0 ] || exit 1
+fi
+
 # ------------------------------------------------------------------ what is run
 
 build()
@@ -66,6 +85,19 @@ build()
 			give_up "selftests/$dir does not build"
 		}
 	done
+	if [ -n "$with_cuda" ]; then build_cuda; fi
+}
+
+# what the CUDA rows need where nouveau is, in one folder
+build_cuda()
+{
+	local chains
+
+	make -s cuda >"$work/make.log" 2>&1 || { cat "$work/make.log" >&2; give_up "the CUDA libraries do not build"; }
+	chains=$(make -s cuda-chains) || give_up "selftests/cuda/chains does not build"
+	rm -rf "$out/bench-cuda"
+	mkdir "$out/bench-cuda"
+	cp "$(dirname "$(make -s print-cuda)")"/lib*.so.* "$chains/cuda-chains" "$out/bench-cuda/"
 }
 
 # the module's sources of that commit, built by this tree's test bed
@@ -124,6 +156,12 @@ run_load()
 	run "$1" "$2" first-context "${client[@]}" bench first-context
 }
 
+# in programs of their own, compiled by nvcc (selftests/cuda/chains)
+run_cuda()
+{
+	LIMIT=${LIMIT:-3600} run "$1" "$2" "$3" env LD_LIBRARY_PATH=/share/bench-cuda /share/bench-cuda/cuda-chains ${QUICK:+--quick} "$3"
+}
+
 run_vgpu()
 {
 	in_server "$1" /share/vgpus.sh >"$work/$1.vgpu" || give_up "$1: vGPUs can't be made"
@@ -152,6 +190,7 @@ run_rows() # SYSTEM ROUND ROWS
 {
 	case $3 in
 	load | vgpu | boot) "run_$3" "$1" "$2" ;;
+	cuda | matrix | fft) run_cuda "$1" "$2" "$3" ;;
 	*) run "$1" "$2" "$3" "${client[@]}" bench "$3" ;;
 	esac
 }

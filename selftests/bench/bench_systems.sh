@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# work, out, model_args, type, guest_mem, base_ko are bench.sh's
+# work, out, model_args, type, guest_mem, base_ko, with_cuda are bench.sh's
 # shellcheck disable=SC2154
 # Sourced by bench.sh: the systems that are compared, each a server of its own (a bed), and how to run something where its nouveau is.
 #
@@ -65,6 +65,7 @@ system_up()
 	unset KVGPU_TB_KVGPU
 	share=$(bed "$1" share)
 	cp "$out/kvgpu-client" "$out/kvgpu-tenants" selftests/guest/inside/loads.sh selftests/bench/inside/*.sh "$share/"
+	[ -z "$with_cuda" ] || cp -r "$out/bench-cuda" "$share/"
 	has_guest "$1" || return 0
 	say "$1: a stock guest"
 	guest_up "$1" >"$work/$1.boot"

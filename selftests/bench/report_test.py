@@ -21,9 +21,13 @@ SAMPLES = [
     ("copy", "MB/s", "higher", "busy", 1, [11]),
     ("boot", "ms", "lower", "passthrough", 1, [3000]), ("boot", "ms", "lower", "vgpu", 1, [4000]),
     ("copy", "MB/s", "higher", "base", 1, [44]),
+    ("cuda-madd-chain", "ns", "lower", "native", 1, [2.5e9]), ("cuda-madd-chain", "ns", "lower", "passthrough", 1, [2.75e9]),
+    ("cuda-madd-chain", "ns", "lower", "vgpu", 1, [3.125e9, 3.125e9]),
 ]
 COUNTED = {"copy": {"own.ops": 50, "kvm.mmio_exits": 100, "kvgpu.exits_bar0_read": 75, "kvgpu.exits_bar0_write": 25,
                     "kvgpu.exits_config": 50, "kvgpu.tlb_flushes": 50, "kvgpu.zaps": 0}}
+CUDA_COUNTED = {"cuda-madd-init": {"own.ops": 1, "kvm.mmio_exits": 6, "kvgpu.exits_bar0_read": 3},
+                "cuda-madd-chain": {"own.ops": 1, "kvm.mmio_exits": 7, "kvgpu.exits_bar0_read": 3}}
 SHARES = [{"name": "two equal", "tenants": 2, "want": [0.5, 0.5], "worst_error": 0.002},
           {"name": "three 1:2:4", "tenants": 3, "want": [1 / 7, 2 / 7, 4 / 7], "worst_error": 0.03},
           {"name": "cap 20", "tenants": 2, "want": [0.2, 0.8], "worst_error": 0.01}]
@@ -53,6 +57,7 @@ def make_run(folder):
             for v in values:
                 f.write(json.dumps({"system": system, "round": turn, "row": row, "unit": unit, "better": better, "value": v}) + "\n")
     write(f"{folder}/vgpu.copy.json", {"between": COUNTED, "measured": []})
+    write(f"{folder}/vgpu.cuda.json", {"between": CUDA_COUNTED, "measured": []})
 
 
 def main():
@@ -68,6 +73,9 @@ def main():
         check(copy["native"] == 110 and copy["vgpu"] == 60 and copy["passthrough"] is None,
               "medians of all samples; null where there are none")
         check(copy["ratio"] == 0.8 and copy["ratio_passthrough"] is None, "the ratio is the median of the turns': 0.5, 0.9, 0.8")
+        chain = rows["cuda-madd-chain"]
+        check(chain["ratio"] == 0.8 and chain["ratio_passthrough"] == 0.88 and chain["unit"] == "ns" and
+              chain["counters"]["exits"] == 7 and chain["counters"]["traps"] == 3, "a CUDA chain in nanoseconds, with its counters")
         check(rows["boot"]["ratio_passthrough"] == 0.75 and rows["boot"]["ratio"] is None, "less time is better")
         busy = rows["copy beside 2 busy"]
         check(busy["vgpu"] == 11 and busy["ratio"] == 0.1, "the busy system is a row of its own")

@@ -9,8 +9,5 @@ if ! selftests/cuda/toolkit.sh >/dev/null 2>&1; then
 fi
 libraries=$(make -s cudart-inprocess && make -s cuda-inprocess) || { echo "here.sh: the libraries do not build" >&2; exit 2; }
 libraries=${libraries##*$'\n'}
-make -s -j2 -C selftests/cuda/programs "OUT=$libraries/programs" >"$libraries/programs.log" 2>&1 || {
-	tail -n 20 "$libraries/programs.log" >&2
-	exit 2
-}
-exec "$libraries/programs/run.sh" "$libraries" "$@"
+programs=$(make -s -j2 cuda-programs) || exit 2
+exec "$programs/run.sh" "$libraries" "$@"
