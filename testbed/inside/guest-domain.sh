@@ -34,6 +34,7 @@ domain_xml() {
 	    <cmdline>$(guest_arguments)</cmdline>
 	  </os>
 	  <features><acpi/><apic/></features>
+	  <clock offset='utc'><timer name='hpet' present='no'/></clock>
 	  <cpu mode='host-passthrough' migratable='off'/>
 	  <on_poweroff>destroy</on_poweroff>
 	  <on_reboot>$ON_REBOOT</on_reboot>
