@@ -9,6 +9,7 @@
  * remove  memory is scrubbed again
  */
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "gk110/bar.h"
 #include "gk110/ptimer.h"
@@ -128,6 +129,11 @@ static int scrub(struct kvgpu_vgpu *v)
 
 static void power_on(struct kvgpu_vgpu *v)
 {
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	/* mapped, so a guest may have written to it */
+	memcpy(v->rom, hw->vbios, hw->vbios_size);
+	memset(v->rom + hw->vbios_size, 0, v->rom_size - hw->vbios_size);
 	kvgpu_trap_reset(&v->trap);
 	machine_windows_reset(v);
 	v->m->may_pin = true;
@@ -140,7 +146,7 @@ static void init_trap(struct kvgpu_vgpu *v)
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
 		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,	/* the page of the host's patch list: grctx.c */
-		.vbios = hw->vbios,
+		.vbios = v->rom,
 		.vbios_size = hw->vbios_size,
 	};
 
@@ -160,6 +166,8 @@ static void machine_free(struct kvgpu_vgpu *v)
 	machine_windows_fini(v);
 	machine_memory_fini(v);
 	machine_runlists_fini(v);
+	vfree(v->rom);
+	v->rom = NULL;
 	kvfree(v->m->slots);
 	kvfree(v->m);
 	v->m = NULL;
@@ -177,9 +185,11 @@ int vgpu_machine_init(struct kvgpu_vgpu *v)
 	m->max_groups = group_share(v);
 	memset(m->htsg, 0xff, sizeof(m->htsg));
 	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
+	v->rom_size = PAGE_ALIGN(v->gpu->hw.vbios_size);
+	v->rom = __vmalloc(v->rom_size, GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
 	ret = machine_memory_init(v) ?: machine_runlists_init(v);
-	if (!m->slots)
+	if (!m->slots || !v->rom)
 		ret = -ENOMEM;
 	ret = ret ?: scrub(v);
 	ret = ret ?: machine_windows_init(v);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The regions of a vGPU: BAR0 (trapped; its PRAMIN window can be mapped), BAR1 and BAR3 (mapped), configuration space.
+ * The regions of a vGPU: BAR0 (trapped; its PRAMIN window and the VBIOS can be mapped), BAR1 and BAR3 (mapped),
+ * configuration space.
  * Accesses of any width and alignment are taken apart here into what the machine knows: registers of 32 bits, and runs of
  * bytes inside one page.
  *
@@ -10,10 +11,12 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #include "gk110/bar.h"
 #include "gk110/map.h"
 #include "gk110/pci.h"
+#include "gk110/vbios.h"
 #include "mdev/compat.h"
 #include "mdev/trace.h"
 #include "mdev/vgpu.h"
@@ -48,17 +51,18 @@ static bool in_pramin(u64 off)
 
 /* ------------------------------------------------------------------ info */
 
-static int add_pramin_area(struct vfio_info_cap *caps)
+/* the pages of BAR0 that hold no register */
+static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {
 		struct vfio_region_info_cap_sparse_mmap cap;
-		struct vfio_region_sparse_mmap_area area;
+		struct vfio_region_sparse_mmap_area area[2];
 	} sparse = {
 		.cap.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP,
 		.cap.header.version = 1,
-		.cap.nr_areas = 1,
-		.area.offset = PRAMIN_BASE,
-		.area.size = PRAMIN_SIZE,
+		.cap.nr_areas = 2,
+		.area[0] = { .offset = PROM_BASE, .size = v->rom_size },
+		.area[1] = { .offset = PRAMIN_BASE, .size = PRAMIN_SIZE },
 	};
 
 	return vfio_info_add_capability(caps, &sparse.cap.header, sizeof(sparse));
@@ -76,7 +80,7 @@ int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info, st
 	switch (info->index) {
 	case VFIO_PCI_BAR0_REGION_INDEX:
 		info->flags |= VFIO_REGION_INFO_FLAG_MMAP;
-		return add_pramin_area(caps);
+		return add_bar0_areas(to_vgpu(vdev), caps);
 	case VFIO_PCI_BAR1_REGION_INDEX:
 	case VFIO_PCI_BAR3_REGION_INDEX:
 		info->flags |= VFIO_REGION_INFO_FLAG_MMAP;
@@ -273,6 +277,13 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	unsigned long pfn;
 
+	/* memory of the vGPU's own: the same frame as long as there is a file, nothing to take away */
+	if (index == VFIO_PCI_BAR0_REGION_INDEX && off < PROM_BASE + v->rom_size) {
+		pfn = vmalloc_to_pfn(v->rom + (off - PROM_BASE));
+		trace_kvgpu_map(v->id, index, off, pfn, 1);
+		atomic64_inc(&v->count.mmaps);
+		return vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
+	}
 	mutex_lock(&v->map_lock);
 	if (!compat_vma_note(v, vma)) {
 		ret = VM_FAULT_OOM;
@@ -335,8 +346,8 @@ static bool may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64
 
 	switch (index) {
 	case VFIO_PCI_BAR0_REGION_INDEX:
-		first = PRAMIN_BASE;
-		end = PRAMIN_BASE + PRAMIN_SIZE;
+		first = off < PRAMIN_BASE ? PROM_BASE : PRAMIN_BASE;
+		end = off < PRAMIN_BASE ? PROM_BASE + v->rom_size : PRAMIN_BASE + PRAMIN_SIZE;
 		break;
 	case VFIO_PCI_BAR1_REGION_INDEX:
 	case VFIO_PCI_BAR3_REGION_INDEX:
@@ -359,7 +370,9 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start), vma->vm_end - vma->vm_start))
 		return -EINVAL;
 	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED);
-	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	/* but for the VBIOS, which is memory, it is all of the card's */
+	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || vma_offset(vma, vma->vm_start) >= PRAMIN_BASE)
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	vma->vm_private_data = v;
 	vma->vm_ops = &vgpu_vm_ops;
 	return 0;

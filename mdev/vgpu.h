@@ -126,6 +126,8 @@ struct kvgpu_vgpu {
 	u64 bar1_slice, bar3_slice;	/* offsets in the card's BARs */
 	u64 pramin_slice;		/* 1 MiB of the card's BAR1 that shows the guest's PRAMIN window */
 	struct kvgpu_vram scrap;	/* one page behind everything that is not mapped */
+	u8 *rom;			/* the guest's copy of the card's VBIOS, which its VMM maps: vmalloc, rom_size in whole pages */
+	u32 rom_size;
 
 	struct mutex lock;
 	bool open;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -104,11 +105,26 @@ static bool maps(struct device *d, size_t len, int flags, off_t at)
 	return true;
 }
 
+/* the window that shows the VBIOS ends with the page in which the image ends */
+static size_t rom_len(struct device *d)
+{
+	size_t pages = 0;
+
+	while (pages < 256 && maps(d, (pages + 1) * PAGE, MAP_SHARED, PROM_AT))
+		pages++;
+	return pages * PAGE;
+}
+
 void test_maps(struct device *d, const struct options *o)
 {
+	size_t rom = rom_len(d);
 	unsigned int r;
 
 	checks_begin();
+	CHECK(rom && maps(d, PAGE, MAP_SHARED, PROM_AT + rom - PAGE));
+	CHECK(!maps(d, PAGE, MAP_SHARED, PROM_AT + rom));
+	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, PROM_AT - PAGE));
+	CHECK(!maps(d, PRAMIN_AT + PAGE - PROM_AT, MAP_SHARED, PROM_AT));
 	for (r = 0; r < 16; r++)
 		CHECK(maps(d, PAGE, MAP_SHARED, REGION_AT(r)) == (r == 1 || r == 3));
 	CHECK(!maps(d, PAGE, MAP_PRIVATE, REGION_AT(1)));
@@ -122,7 +138,7 @@ void test_maps(struct device *d, const struct options *o)
 	CHECK(!maps(d, PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size));
 	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size - PAGE));
 	CHECK(!maps(d, PAGE, MAP_SHARED, 0x7ffffffffffff000ll));
-	checks_end("only BAR1, BAR3 and PRAMIN can be mapped, shared, inside their ends");
+	checks_end("only BAR1, BAR3, PRAMIN and the VBIOS can be mapped, shared, inside their ends");
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -188,6 +204,34 @@ static void check_pramin(struct device *d, volatile uint32_t *pr, volatile uint3
 	pr[9] = 1;
 	reg_write(d, HOSTMEM_PRAMIN, 0);
 	CHECK(pr[0] == 0x5a5a0000);
+}
+
+/* a copy of the guest's own: what it writes there is gone with a reset */
+void test_rom(struct device *d, const struct options *o)
+{
+	size_t len = rom_len(d), i;
+	uint32_t word, wrong = 0;
+	volatile uint32_t *p;
+
+	checks_begin();
+	p = mmap(NULL, len, RW, MAP_SHARED, d->fd, PROM_AT);
+	CHECK(len && p != MAP_FAILED);
+	if (p != MAP_FAILED) {
+		CHECK((p[0] & 0xffff) == 0xaa55);
+		for (i = 0; i < len / 4; i++)
+			wrong += p[i] != reg_read(d, PROM_AT + 4 * i);
+		CHECK(!wrong);
+		word = p[5];
+		reg_write(d, PROM_AT + 20, ~word);
+		CHECK(p[5] == word);
+		p[5] = ~word;
+		p[len / 4 - 1] = 0x12345678;
+		CHECK(reg_read(d, PROM_AT + 20) == ~word);
+		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
+		CHECK(p[5] == word && p[len / 4 - 1] != 0x12345678);
+		munmap((void *)p, len);
+	}
+	checks_end("the VBIOS: mapped it is what its registers say, and a reset brings it back");
 }
 
 void test_windows(struct device *d, const struct options *o)
