@@ -7,8 +7,8 @@
  * wait is bounded. What happens to the others: their contexts are in memory; the reset of an engine loses only the one
  * that is loaded.
  *
- * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, preempt, reset of engines
- * that still have it, error cleared. nouveau does not preempt: a channel that only its PBDMA holds leaves that way without
+ * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, block the list, preempt, reset
+ * of engines that still have it, error cleared, list allowed again. nouveau does not preempt: a channel that only its PBDMA holds leaves that way without
  * an engine being reset.
  */
 #include "mdev/machine.h"
@@ -44,17 +44,58 @@ bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
 }
 
-static bool reset_engines(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+/* twice: what it was asked while it was off is gone with the second one */
+static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
+{
+	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
+		machine_wedge(gpu, "an engine did not come back from its reset");
+}
+
+static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
+{
+	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st), PREEMPT_EVICT_MS);
+	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
+}
+
+/*
+ * Nobody may want an engine that is being reset: PFIFO would ask it for another context while its microcode is off, and wait
+ * for the answer for ever. A blocked runlist gives PBDMAs nobody new; whom they have and what waits for the engine there is
+ * put back into memory. As nouveau (nvkm_runl_rc, nvkm_runl_block), but for the preempts.
+ */
+static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
+{
+	u8 p;
+
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
+			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
+}
+
+static bool on_an_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+{
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (machine_engine_has(gpu, e, tsg, id))
+			return true;
+	return false;
+}
+
+static bool reset_engines(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 {
 	bool any = false;
 	u8 e;
 
+	if (!on_an_engine(gpu, tsg, id))
+		return false;
+	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
 		if (!machine_engine_has(gpu, e, tsg, id))
 			continue;
 		any = true;
-		if (kvgpu_hw_engine_reset(&gpu->hw, e))
-			machine_wedge(gpu, "an engine did not come back from its reset");
+		reset_engine(gpu, e);
 	}
 	return any;
 }
@@ -65,10 +106,13 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 
 	lockdep_assert_held(&gpu->lock);
 	dev_err(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
-		if (gpu->hw.topo.engine[e].runl == runl && kvgpu_hw_engine_reset(&gpu->hw, e))
-			machine_wedge(gpu, "an engine did not come back from its reset");
+		if (gpu->hw.topo.engine[e].runl == runl)
+			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
 
 bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
@@ -79,13 +123,15 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 	lockdep_assert_held(&gpu->lock);
 	if (machine_wedged(gpu))
 		return false;
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
-	reset = reset_engines(gpu, tsg, id);
-	if (!reset && !ret)
-		return false;
-	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-	if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, ms))
-		machine_wedge(gpu, "a channel does not leave the chip");
+	reset = reset_engines(gpu, runl, tsg, id);
+	if (reset || ret) {
+		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+		if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, ms))
+			machine_wedge(gpu, "a channel does not leave the chip");
+	}
+	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
 }
 

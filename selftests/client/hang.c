@@ -31,18 +31,32 @@ static long await_death(struct gpu_chan *c)
 	return -1;
 }
 
+/* launch 1 has ended, within some time */
+static bool await_release(struct compute *k)
+{
+	uint64_t start = now_us();
+
+	while (*compute_release_word(k, 1, 0) != PAYLOAD)
+		if (now_us() - start > PATIENCE_MS * 1000ull)
+			return false;
+		else
+			usleep(5000);
+	return true;
+}
+
 /* ------------------------------------------------------------------ a kernel that never ends */
 
 /* the chip stops between blocks of threads only, so that nothing but a reset of the engine ends one that jumps to itself */
 void test_endless(const struct client_options *o)
 {
-	struct compute k;
+	struct compute k, other;
 	struct gpu g;
 	long ms;
 	int ret;
 
 	gpu_open(&g, o->node);
 	compute_open(&k, &g);
+	compute_open(&other, &g);
 	ret = compute_run_released(&k, PAYLOAD);
 	tap_result(!ret, "endless: a kernel that ends, on the same channel, ends", "result %d", ret);
 	compute_write_shader(&k, true);
@@ -50,8 +64,13 @@ void test_endless(const struct client_options *o)
 	ret = compute_submit(&k, 1);
 	usleep(HANGS_BEFORE_MS * 1000);
 	tap_result(!ret && *compute_release_word(&k, 1, 0) == 0, "endless: one that jumps to itself does not", "result %d", ret);
+	/* this one wants the engine when it is reset */
+	compute_prepare(&other, 1, PAYLOAD);
+	ret = compute_submit(&other, 1);
 	ms = await_death(&k.c);
 	tap_result(ms >= 0, "endless: its channel is killed", "after %ld ms", ms);
+	tap_result(!ret && await_release(&other), "endless: a kernel of another channel, which waited behind it, runs", "result %d", ret);
+	compute_close(&other);
 	tap_result(*compute_release_word(&k, 1, 0) == 0, "endless: it has released nothing", NULL);
 	compute_close(&k);
 	compute_open(&k, &g);

@@ -18,6 +18,21 @@ hang_steps()
 	no_trouble "guests that hang the GPU"
 }
 
+# on runlists that several PBDMAs serve, one has a channel that waits for the engine while another's work is ended on it
+reset_steps()
+{
+	guest_there t1 512m && guest_there t2 512m || return
+	busy_begins t2 busy
+	check_client "in t1, with another channel waiting" t1 endless
+	all_busy_end
+	busy_relayed "beside a guest that hung the GPU" t2
+	check_client "in t1 after the hang" t1 --quick copy compute
+	result "$([ "$(counter t2 strikes)" = 0 ] && [ "$(counter t2 faults)" = 0 ]; echo $?)" "t2 has neither strikes nor faults"
+	guest_gone t1
+	guest_gone t2
+	no_trouble "an engine that others want is reset"
+}
+
 # ------------------------------------------------------------------ a kernel that never ends
 
 hang_endless()
