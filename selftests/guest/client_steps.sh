@@ -13,7 +13,7 @@ client_steps()
 	LIMIT=3600 guest_program client /share/kvgpu-client $client_args all
 	guest_log client-fault
 	in_guest g1 dmesg -C
-	guest_program mesa sh /share/mesa.sh /share
+	LIMIT=1500 guest_program mesa sh /share/mesa.sh /share
 	guest_log mesa
 	nothing_unlisted
 	no_trouble "client and Mesa in a guest"

@@ -24,14 +24,16 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/crowd_steps.sh
 # shellcheck source=selftests/guest/hang_steps.sh
 . selftests/guest/hang_steps.sh
+# shellcheck source=selftests/guest/cuda_steps.sh
+. selftests/guest/cuda_steps.sh
 
-parts=(instances client steady reload several plug kill reboot cycles crowd unload native hang shares)
+parts=(instances client steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares)
 paced_parts=(hang shares)	# in a server of their own, whose GPU is the bottleneck
 mode=${1-}
 case $mode in
 quick)
 	kernels=${KERNELS:-6.12} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
-	[ $# -gt 1 ] || set -- quick client steady reload several plug kill unload native ;;
+	[ $# -gt 1 ] || set -- quick client steady reload several reset plug kill unload native ;;
 long) kernels=${KERNELS:-6.12 7.2} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: CUDA programs in guests, with our libraries on their stock nouveau. Needs the toolkit of
+# selftests/cuda/toolkit.sh; without it one line says so. CUDA_SHORT leaves out what one guest does alone.
+
+# the programs that make errors; each ends only when CUDA told it the right one and the device works again
+CUDA_ERRORS=(error_illegal_address error_traps error_api printf_assert error_endless)
+CUDA_BESIDE=(matmul_tiled fft bfs needleman_wunsch spmv radix_sort histogram texture_objects)
+
+cuda_steps()
+{
+	if ! cuda_staged; then
+		result 0 "CUDA programs" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
+		return
+	fi
+	guest_there t1 1g --mem 1G && guest_there t2 1g --mem 1G || return
+	cuda_info
+	# shellcheck disable=SC2046
+	[ "$mode" = quick ] || [ -n "${CUDA_SHORT-}" ] || cuda_programs t1 $(cuda_others)
+	cuda_together
+	cuda_errors
+	guest_gone t1
+	guest_gone t2
+	no_trouble "CUDA programs in guests"
+}
+
+cuda_staged()
+{
+	local rc
+	selftests/cuda/stage.sh "$share" >"$OUT/cuda-stage.log" 2>&1
+	rc=$?
+	[ $rc != 0 ] || return 0
+	[ $rc = 77 ] && return 1
+	sed 's/^/# /' "$OUT/cuda-stage.log"
+	result 1 "the CUDA libraries and programs are built"
+	return 1
+}
+
+# all but those that make errors
+cuda_others()
+{
+	local f
+	for f in "$share"/cuda/programs/*; do
+		[ -x "$f" ] && f=${f##*/} && [ "$f" != run.sh ] && [[ " ${CUDA_ERRORS[*]} " != *" $f "* ]] && echo "$f"
+	done
+}
+
+in_image() { in_guest "$1" chroot /image "${@:2}"; }
+
+cuda_info()
+{
+	local said
+	said=$(in_image t1 env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/lib/cuda-info 2>&1)
+	result "$([[ $said == *'Tesla K20m'* ]]; echo $?)" "cuda-info in t1 shows the device" "$(grep -m 1 'Tesla' <<<"$said")"
+	[[ $said == *'Tesla K20m'* ]] || printf '%s\n' "$said" | sed 's/^/# /'
+}
+
+# cuda_run LOG GUEST PROGRAM...
+cuda_run()
+{
+	local log=$1 guest=$2
+	shift 2
+	LIMIT=5400 in_image "$guest" env KVGPU_PROGRAM_TIMEOUT=600 /mnt/cuda/programs/run.sh /mnt/cuda/lib "$@" >"$log" 2>&1
+	echo $? >"$log.rc"
+}
+
+# cuda_relay TEXT LOG
+cuda_relay()
+{
+	sed "s/^\(ok\|not ok\) \([0-9]*\) - /&$1: /" "$2" >"$OUT/cuda.log"
+	relay "CUDA programs $1" "$(cat "$2.rc")" <"$OUT/cuda.log"
+}
+
+# cuda_programs GUEST PROGRAM...
+cuda_programs()
+{
+	local log=$OUT/cuda-$1.log
+	cuda_run "$log" "$@"
+	cuda_relay "CUDA in $1" "$log"
+}
+
+# both guests run the same programs at once; the GPU's time is shared out while both have work
+cuda_together()
+{
+	local before=("$(counter t1 gpu_time_ns)" "$(counter t2 gpu_time_ns)")
+	cuda_run "$OUT/cuda-t1.log" t1 "${CUDA_BESIDE[@]}" &
+	cuda_run "$OUT/cuda-t2.log" t2 "${CUDA_BESIDE[@]}" &
+	wait
+	cuda_relay "two guests at once: CUDA in t1" "$OUT/cuda-t1.log"
+	cuda_relay "two guests at once: CUDA in t2" "$OUT/cuda-t2.log"
+	cuda_shares "${before[@]}"
+}
+
+# long kernels in both: what each gets in windows of time
+cuda_shares()
+{
+	note "GPU time of the programs: t1 $((($(counter t1 gpu_time_ns) - $1) / 1000000)) ms, t2 $((($(counter t2 gpu_time_ns) - $2) / 1000000)) ms"
+	rm -f "$share/stop"
+	cuda_busy t1 &
+	cuda_busy t2 &
+	await 90 had_gpu_time t1 "$(($(counter t1 gpu_time_ns) + 20000000))"
+	await 90 had_gpu_time t2 "$(($(counter t2 gpu_time_ns) + 20000000))"
+	sample_shares "$OUT/cuda.samples" 6 2 t1 t2
+	: >"$share/stop"
+	wait
+	rm -f "$share/stop"
+	shares_said "CUDA programs in two guests: both go on" progress "$OUT/cuda.samples" t1 t2
+}
+
+cuda_busy()
+{
+	LIMIT=300 in_image "$1" sh -c 'until [ -e /mnt/stop ]; do
+		LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/matmul_tiled 1024 || exit 1; done' >"$OUT/cuda-busy-$1.log" 2>&1
+}
+
+# t1 makes each error; beside it t2's programs go on as if nothing was
+cuda_errors()
+{
+	local strikes faults
+	strikes=$(counter t2 strikes) faults=$(counter t2 faults)
+	cuda_run "$OUT/cuda-t1.log" t1 "${CUDA_ERRORS[@]}" &
+	cuda_run "$OUT/cuda-t2.log" t2 "${CUDA_BESIDE[@]}" "${CUDA_BESIDE[@]}" &
+	wait
+	cuda_relay "errors: CUDA in t1" "$OUT/cuda-t1.log"
+	cuda_relay "beside a guest's errors: CUDA in t2" "$OUT/cuda-t2.log"
+	result "$([ "$(counter t2 strikes)" = "$strikes" ] && [ "$(counter t2 faults)" = "$faults" ]; echo $?)" \
+		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
+}
