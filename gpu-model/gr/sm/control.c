@@ -4,14 +4,18 @@
  *
  * A warp has one PC, the mask of lanes that follow it, and a stack of tokens. SSY, PBK, PCNT, CAL/PRET and PLONGJMP push
  * a token with the lanes that are active and an address; a branch that only some lanes take pushes a token (DIV) for
- * those that do. A lane leaves with .S, BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token
+ * those that have to wait. A lane leaves with .S, BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token
  * is popped: a DIV token lets the other side run; the others let every lane of theirs go on at their address that has
  * not left for something further down the stack. Lanes that left with BRK wait for a PBK token, and so on: these waiting
  * sets are masks of the warp. SAM makes whole quads active, for derivatives: threads that left or never were join in until
  * RAM takes the old mask back from the stack.
  * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's nv50_ir (which code uses
  * them how), and what ptxas emits.
- * Open, the model chooses: the lanes that do not take a divergent branch go first; a token takes 8 bytes of the call
+ * Of the two sides of a divergent branch the one with the higher address goes first. That lanes which take a branch forward
+ * must not wait is known from mesa (NVC0LoweringPass::handleSharedATOMNVE4): those that have got a lock branch over the branch of
+ * those that have not, and would never be let go by the others, who try again and again. That those which take a branch back
+ * wait is the model's choice: a loop then needs one token, however often lanes leave it.
+ * Open, the model chooses: a token takes 8 bytes of the call
  * stack that the QMD gives a warp, and 16 fit without any; which of its errors a stack that is too deep raises; that API
  * calls are counted in CAL tokens; what becomes of SAM's lanes when the others leave before RAM (they are dropped).
  */
@@ -108,19 +112,21 @@ static uint32_t target(const struct warp *w, const struct uop *u)
 	return (in->relative ? w->pc + SM_INSN_BYTES : 0) + (uint32_t)in->src[0].imm;
 }
 
-/* @m goes to @to, the other active lanes go on */
+/* @m, lanes that are active, goes to @to, the others go on */
 static enum step branch(struct warp *w, uint32_t m, uint32_t to)
 {
-	uint32_t stay = w->active & ~m;
+	uint32_t stay = w->active & ~m, next = w->pc + SM_INSN_BYTES;
+	bool forward = to > w->pc;
 
 	if (to % SM_INSN_BYTES)
 		return warp_trap(w, WARP_MISALIGNED_PC);
-	if (stay) {
-		if (!push(w, TOKEN_DIV, m, to))
-			return warp_trap(w, WARP_STACK_ERROR);
+	if (stay && !(forward ? push(w, TOKEN_DIV, stay, next) : push(w, TOKEN_DIV, m, to)))
+		return warp_trap(w, WARP_STACK_ERROR);
+	if (stay && !forward) {
 		w->active = stay;
-		w->pc += SM_INSN_BYTES;
+		w->pc = next;
 	} else {
+		w->active = m;
 		w->pc = to;
 	}
 	return STEP_JUMP;

@@ -628,6 +628,7 @@ static void vertex_instructions_have_no_place_here(void **state)
 
 #include "ops_numbers.h"
 #include "ops_quads.h"
+#include "ops_branches.h"
 #include "ops_refused.h"
 
 #define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -645,7 +646,7 @@ int main(void)
 		T(predicates_into_either_half), T(payloads_pass_through_doubles), T(the_first_of_several_payloads_wins),
 		T(shifts_of_pairs), T(video_results_fit_their_part),
 		T(integers_of_what_is_no_number),
-		T(flags_of_wide_conversions), T(moves_reach_the_named_threads_of_quads), T(swizzled_sums),
+		T(flags_of_wide_conversions), T(moves_reach_the_named_threads_of_quads), T(swizzled_sums), T(higher_side_of_a_branch_goes_first),
 		T(quads_become_whole_and_are_restored), T(leaving_a_whole_quad_goes_on_below), T(only_these_are_not_executed),
 		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits), T(shifts_that_are_refused),
 		T(barriers_that_are_refused), T(wide_constants_are_aligned), T(calls_that_count_have_a_limit),
