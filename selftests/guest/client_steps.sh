@@ -13,8 +13,13 @@ client_steps()
 	LIMIT=3600 guest_program client /share/kvgpu-client $client_args all
 	guest_log client-fault
 	in_guest g1 dmesg -C
-	LIMIT=1500 guest_program mesa sh /share/mesa.sh /share
+	guest_program mesa sh /share/mesa.sh /share
 	guest_log mesa
+	if [ "$mode" = long ]; then
+		in_guest g1 dmesg -C
+		LIMIT=3600 guest_program opencl sh /share/mesa.sh /share kernels
+		guest_log opencl
+	fi
 	nothing_unlisted
 	no_trouble "client and Mesa in a guest"
 }

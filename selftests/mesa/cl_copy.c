@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* OpenCL through the card: write, copy and read of buffers, every byte checked. No other device will do. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl_device.h"
 #include "pattern.h"
 #include "tap.h"
 
-enum { BYTES = 4 << 20, MAX_IDS = 8, PIECE_FROM = 4096 + 12, PIECE_TO = 65536 + 20, PIECE = 33333 };
+enum { BYTES = 4 << 20, PIECE_FROM = 4096 + 12, PIECE_TO = 65536 + 20, PIECE = 33333 };
 
 static void must(cl_int r, const char *what)
 {
@@ -19,38 +18,10 @@ static void must(cl_int r, const char *what)
 	exit(1);
 }
 
-static cl_device_id find_device(void)
-{
-	cl_platform_id platforms[MAX_IDS];
-	cl_uint np = 0, nd, p, d;
-
-	must(clGetPlatformIDs(MAX_IDS, platforms, &np), "clGetPlatformIDs");
-	for (p = 0; p < np; p++) {
-		cl_device_id devices[MAX_IDS];
-
-		if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_IDS, devices, &nd))
-			continue;
-		for (d = 0; d < nd; d++) {
-			char name[256] = "", platform[256] = "";
-
-			clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof(name), name, NULL);
-			clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof(platform), platform, NULL);
-			tap_diag("device: %s (platform %s)", name, platform);
-			/* nvc0 calls the chip by its code name, NVF0 */
-			if (strstr(name, "K20m") || strstr(name, "NVF0") || strstr(name, "GK110")) {
-				tap_result(strstr(platform, "rusticl"), "OpenCL names the card, by rusticl", "%s", name);
-				return devices[d];
-			}
-		}
-	}
-	tap_result(false, "OpenCL names the card, by rusticl", "%u platforms, none has it", np);
-	return NULL;
-}
-
 int main(void)
 {
 	uint8_t *in = malloc(BYTES), *out = calloc(1, BYTES);
-	cl_device_id dev = find_device();
+	cl_device_id dev = find_device(NULL);
 	cl_command_queue queue;
 	cl_context ctx;
 	cl_mem a, b;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: stock Mesa on the card. Prints TAP. $1 is the folder with kvgpu-vk and kvgpu-cl.
+# Runs in the server or in a guest: stock Mesa on the card. Prints TAP. $1 is the folder with kvgpu-vk, kvgpu-cl and kvgpu-cl-kernels;
+# "kernels" behind it: the OpenCL kernels instead of what is quick.
 set -u
 bin=${1:?folder with the programs}
 n=0 failed=0
@@ -32,6 +33,26 @@ program()
 	result $rc "$1" "exit code $rc, $(printf '%s\n' "$out" | grep -c '^ok ') checks"
 }
 
+# each of the program's lines is a result of its own; so is its exit code
+kernels()
+{
+	log=$(mktemp)
+	# rusticl leaves doubles out unless asked for
+	RUSTICL_FEATURES=fp64 timeout 900 "$bin/kvgpu-cl-kernels" >"$log" 2>&1
+	rc=$?
+	while IFS= read -r line; do
+		case $line in
+		'ok '* | 'not ok '*)
+			n=$((n + 1))
+			echo "${line%%ok *}ok $n - OpenCL ${line#*ok * - }" ;;
+		1..*) ;;
+		*) echo "# $line" ;;
+		esac
+	done <"$log"
+	result $rc "OpenCL kernels of many kinds" "exit code $rc, $(grep -c '^ok ' "$log") right"
+	rm -f "$log"
+}
+
 vulkan()
 {
 	out=$(timeout 240 vulkaninfo --summary 2>&1)
@@ -40,6 +61,12 @@ vulkan()
 	result $? "vulkaninfo --summary lists the Tesla K20m by NVK" "$icd"
 	program "a Vulkan buffer copy and fill verify" "$bin/kvgpu-vk"
 }
+
+if [ "${2-}" = kernels ]; then
+	kernels
+	echo "1..$n"
+	exit $failed
+fi
 
 # NVK wants VM_BIND, which nouveau has since 6.6
 if [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ]; then

@@ -175,13 +175,15 @@ part_self_test()
 	program "client's self-test" client 120 /share/native/kvgpu-client --quick --bytes 16M --self-test copy tiled
 }
 
-part_mesa() { program "Mesa" mesa 1500 /share/native/mesa.sh /share/native; }
+part_mesa() { program "Mesa" mesa 600 /share/native/mesa.sh /share/native; }
+
+part_opencl() { program "OpenCL" opencl 1500 /share/native/mesa.sh /share/native kernels; }
 
 # clpeak of Debian on a device that it is told is small; the archive may not have it at hand
 part_clpeak()
 {
 	if selftests/mesa/clpeak.sh fetch "$share/native" >"$OUT/clpeak.log" 2>&1; then
-		program "clpeak" mesa 1500 /share/native/clpeak.sh run /share/native
+		program "clpeak" opencl 1500 /share/native/clpeak.sh run /share/native
 	else
 		sed 's/^/# /' "$OUT/clpeak.log"
 		result 0 "clpeak" "SKIP it cannot be fetched"
@@ -244,7 +246,7 @@ cell()
 	bed_up || { bed_down; return; }
 	for part; do
 		case $part in
-		bare | load | mesa | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
+		bare | load | mesa | opencl | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
 		self-test) part_self_test ;;
 		client) part_client '' ;;
 		client:*) part_client "${part#client:}" ;;

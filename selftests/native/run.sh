@@ -17,7 +17,8 @@ Kernels as "tb kernels" lists them; layouts: flat, card; parts:
   load      nouveau loads in time and without complaint
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
   self-test the client's own checks notice damage
-  mesa      NVK and rusticl: copies, and OpenCL kernels of many kinds
+  mesa      NVK and rusticl: copies
+  opencl    OpenCL kernels of many kinds by rusticl
   clpeak    the OpenCL benchmark, bounded (fetched over the net once)
   cuda      the programs of selftests/cuda (where the CUDA toolkit is)
   attacks   attacks beside nouveau
@@ -43,7 +44,7 @@ long()
 			cell $kernel $layout bare load client self-test mesa cuda attacks engines reload
 		done
 	done
-	LONG=1 cell 6.12 flat load clpeak
+	cell 6.12 flat load opencl clpeak
 }
 
 case ${1-} in

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cl_job.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct job_object {
+	struct job_object *next;
+	cl_mem mem;
+	cl_kernel kernel;
+	void *memory;
+};
+
+/* float: 23 bits of fraction, the smallest normal exponent is -126 */
+enum { FRACTION = 23, LEAST = -126 };
+
+void job_die(struct job *j, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(j->result->text, JOB_TEXT, fmt, ap);
+	va_end(ap);
+	j->result->wrong++;
+	j->result->done = true;
+	_exit(1);
+}
+
+void job_must(struct job *j, cl_int error, const char *call)
+{
+	if (error != CL_SUCCESS)
+		job_die(j, "%s: error %d", call, error);
+}
+
+void job_skip(struct job *j, const char *why)
+{
+	j->result->skipped = true;
+	snprintf(j->result->text, JOB_TEXT, "%s", why);
+}
+
+bool job_has(struct job *j, const char *extension)
+{
+	char all[8192] = "";
+
+	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_EXTENSIONS, sizeof(all), all, NULL), "clGetDeviceInfo");
+	return strstr(all, extension);
+}
+
+static struct job_object *new_object(struct job *j)
+{
+	struct job_object *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		job_die(j, "no memory");
+	o->next = j->objects;
+	j->objects = o;
+	return o;
+}
+
+/* the log goes to the standard error, where who reads the result finds it */
+static void build(struct job *j)
+{
+	cl_int error;
+	char log[4096] = "";
+
+	j->program = clCreateProgramWithSource(j->context, 1, (const char **)&j->what->source, NULL, &error);
+	job_must(j, error, "clCreateProgramWithSource");
+	error = clBuildProgram(j->program, 1, &j->device, "-cl-std=CL1.2", NULL, NULL);
+	if (error != CL_SUCCESS) {
+		clGetProgramBuildInfo(j->program, j->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+		fprintf(stderr, "%s\n", log);
+		job_die(j, "clBuildProgram: error %d", error);
+	}
+}
+
+void job_begin(struct job *j)
+{
+	cl_int error;
+
+	j->context = clCreateContext(NULL, 1, &j->device, NULL, NULL, &error);
+	job_must(j, error, "clCreateContext");
+	j->queue = clCreateCommandQueue(j->context, j->device, 0, &error);
+	job_must(j, error, "clCreateCommandQueue");
+	rng_init(&j->rng, 5);
+}
+
+void job_end(struct job *j)
+{
+	struct job_object *o;
+
+	clFinish(j->queue);
+	while ((o = j->objects)) {
+		j->objects = o->next;
+		if (o->mem)
+			clReleaseMemObject(o->mem);
+		if (o->kernel)
+			clReleaseKernel(o->kernel);
+		free(o->memory);
+		free(o);
+	}
+	if (j->program)
+		clReleaseProgram(j->program);
+	j->program = NULL;
+	clReleaseCommandQueue(j->queue);
+	clReleaseContext(j->context);
+}
+
+cl_kernel job_kernel(struct job *j, const char *name)
+{
+	struct job_object *o = new_object(j);
+	cl_int error;
+
+	if (!j->program)
+		build(j);
+	o->kernel = clCreateKernel(j->program, name, &error);
+	job_must(j, error, "clCreateKernel");
+	return o->kernel;
+}
+
+cl_mem job_keep(struct job *j, cl_mem mem)
+{
+	new_object(j)->mem = mem;
+	return mem;
+}
+
+cl_mem job_buffer(struct job *j, size_t bytes, const void *from)
+{
+	cl_mem_flags flags = CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0);
+	cl_int error;
+	cl_mem mem = clCreateBuffer(j->context, flags, bytes, (void *)from, &error);
+
+	job_must(j, error, "clCreateBuffer");
+	return job_keep(j, mem);
+}
+
+void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		job_must(j, clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value), "clSetKernelArg");
+}
+
+void job_run(struct job *j, cl_kernel kernel, size_t items, size_t group)
+{
+	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+}
+
+void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width, size_t group_height)
+{
+	size_t items[] = { width, height }, group[] = { group_width, group_height };
+
+	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 2, NULL, items, group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+}
+
+void *job_memory(struct job *j, size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		job_die(j, "no memory");
+	return new_object(j)->memory = memory;
+}
+
+void *job_read(struct job *j, cl_mem mem, size_t bytes)
+{
+	void *to = job_memory(j, bytes);
+
+	job_must(j, clEnqueueReadBuffer(j->queue, mem, CL_TRUE, 0, bytes, to, 0, NULL, NULL), "clEnqueueReadBuffer");
+	return to;
+}
+
+uint32_t *job_random(struct job *j, size_t words)
+{
+	uint32_t *w = job_memory(j, words * sizeof(*w));
+	size_t i;
+
+	for (i = 0; i < words; i++)
+		w[i] = rng_next(&j->rng);
+	return w;
+}
+
+/* ------------------------------------------------------------------ checks */
+
+void job_equal(struct job *j, const char *what, const void *got, const void *want, size_t n, size_t size)
+{
+	const uint8_t *g = got, *w = want;
+	uint64_t a, b;
+	size_t i;
+
+	for (i = 0; i < n; i++, g += size, w += size) {
+		j->result->checked++;
+		if (!memcmp(g, w, size))
+			continue;
+		a = b = 0;
+		memcpy(&a, g, size < 8 ? size : 8);
+		memcpy(&b, w, size < 8 ? size : 8);
+		if (!j->result->wrong++)
+			snprintf(j->result->text, JOB_TEXT, "%s[%zu]: %#llx, not %#llx", what, i, (unsigned long long)a,
+				 (unsigned long long)b);
+	}
+}
+
+void job_near(struct job *j, const char *what, float got, double want, double ulps, double absolute)
+{
+	int exponent = want == 0 || !isfinite(want) ? LEAST : ilogb(want);
+	double ulp = ldexp(1, (exponent < LEAST ? LEAST : exponent) - FRACTION);
+	double off = fabs((double)got - want);
+
+	j->result->checked++;
+	if (isnan(want) ? isnan(got) : isinf(want) || fabs(want) > 3.4028235677973366e38 ? got == (float)want :
+	    off <= ulps * ulp || off <= absolute)
+		return;
+	if (!j->result->wrong++)
+		snprintf(j->result->text, JOB_TEXT, "%s: %.9g, not %.9g: %.1f ulp, %.1f allowed", what, got, want, off / ulp, ulps);
+}
+
+void job_true(struct job *j, bool ok, const char *fmt, ...)
+{
+	va_list ap;
+
+	j->result->checked++;
+	if (ok || j->result->wrong++)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(j->result->text, JOB_TEXT, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A job is one test of kernels: its own program, buffers and queue, released when it ends. What a call of OpenCL refuses ends the
+ * job (and its process: cl_kernels.c starts another for the next), so the functions return only success.
+ */
+#ifndef KVGPU_SELFTESTS_CL_JOB_H
+#define KVGPU_SELFTESTS_CL_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cl_device.h"
+#include "pattern.h"
+
+enum { JOB_TEXT = 400 };
+
+struct job;
+
+struct job_case {
+	const char *name;
+	void (*run)(struct job *j);
+	const char *source;
+	/* why stock Mesa fails here, and what its failure says then: any other failure is one */
+	const char *xfail, *sign;
+};
+
+/* where a job's result goes: shared with the process that prints it */
+struct job_result {
+	bool done, skipped;
+	uint64_t checked, wrong;
+	char text[JOB_TEXT];
+};
+
+struct job {
+	const struct job_case *what;
+	struct job_result *result;
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+	cl_program program;
+	struct rng rng;
+	struct job_object *objects;
+};
+
+struct job_argument {
+	size_t size;
+	const void *value;
+};
+
+/* OpenCL C of kernels/NAME.cl as text_NAME */
+#define KERNEL_TEXT(name) \
+	extern const char text_##name[]; \
+	__asm__(".pushsection .rodata\ntext_" #name ":\n.incbin \"kernels/" #name ".cl\"\n.byte 0\n.popsection\n")
+
+/* a variable, a value of a type, or bytes of local memory as an argument of a kernel */
+#define VARIABLE(x) { sizeof(x), &(x) }
+#define VALUE(type, x) { sizeof(type), &(type){ x } }
+#define LOCAL(bytes) { bytes, NULL }
+#define ARGUMENTS(j, kernel, ...) \
+	job_arguments(j, kernel, (const struct job_argument[]){ __VA_ARGS__ }, \
+		      sizeof((const struct job_argument[]){ __VA_ARGS__ }) / sizeof(struct job_argument))
+
+void job_begin(struct job *j);
+void job_end(struct job *j);
+/* ends the job as failed, with this text; does not return */
+void job_die(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+void job_must(struct job *j, cl_int error, const char *call);
+void job_skip(struct job *j, const char *why);
+bool job_has(struct job *j, const char *extension);
+
+cl_kernel job_kernel(struct job *j, const char *name);
+/* filled from @from unless that is NULL */
+cl_mem job_buffer(struct job *j, size_t bytes, const void *from);
+/* an object that job_end() releases */
+cl_mem job_keep(struct job *j, cl_mem mem);
+void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments, unsigned int n);
+void job_run(struct job *j, cl_kernel kernel, size_t items, size_t group);
+void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width, size_t group_height);
+/* memory that job_end() frees; of zeros */
+void *job_memory(struct job *j, size_t bytes);
+/* the same, filled from the buffer when all is done */
+void *job_read(struct job *j, cl_mem mem, size_t bytes);
+uint32_t *job_random(struct job *j, size_t words);
+
+/* checks: the first difference is what the result says */
+void job_equal(struct job *j, const char *what, const void *got, const void *want, size_t n, size_t size);
+/* within @ulps units of the last place of the true value, or @absolute; NaNs must be NaNs */
+void job_near(struct job *j, const char *what, float got, double want, double ulps, double absolute);
+void job_true(struct job *j, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
