@@ -134,8 +134,28 @@ vgpu run -- /share/kvgpu-top --once --interval 10 | indent
 vgpu run -- /share/kvgpu-top --json --once --interval 2 >"$out/shares.json"
 wait
 
-step "what it took"
+step "CUDA in both guests at once: programs by the toolkit's nvcc, our libcuda and libcudart on the guests' stock nouveau"
+cuda=(vector_add matmul_tiled fft)
 status=0
+if ! selftests/cuda/toolkit.sh fetch >"$out/toolkit.log" 2>&1; then
+	tail -n 3 "$out/toolkit.log" | indent
+	echo "    left out: the CUDA toolkit (Debian 12, non-free) could not be fetched"
+elif ! selftests/cuda/stage.sh "$(vgpu share)" "${cuda[@]}" >"$out/cuda.log" 2>&1; then
+	tail -n 5 "$out/cuda.log" | indent
+	echo "    left out: the programs could not be compiled"
+else
+	for g in g1 g2; do
+		(vgpu guest run $g -- /share/cuda/programs/run.sh /share/cuda/lib "${cuda[@]}" >"$out/cuda.$g.tap" 2>&1) &
+	done
+	wait
+	vgpu guest run g1 -- env LD_LIBRARY_PATH=/share/cuda/lib /share/cuda/lib/cuda-info | indent || status=1
+	for g in g1 g2; do
+		sed "s/^/    $g: /" "$out/cuda.$g.tap"
+		[ "$(grep -c '^ok' "$out/cuda.$g.tap")" = ${#cuda[@]} ] || status=1
+	done
+fi
+
+step "what it took"
 selftests/demo/report.py "$out" "$report" "$bytes" $((SECONDS - began)) "$model_args" | indent || status=1
 
 step "taking it down"
