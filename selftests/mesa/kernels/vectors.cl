@@ -22,6 +22,6 @@ kernel void vectors(global const float *in, global float *out, global const ucha
 	words[i] = b.sf;
 	words[i + 1] = b.s3 * 2 + b.s7;
 	words[i + 2] = b.sc - b.s5;
-	words[i + 3] = max(b.s0, b.s1);
+	words[i + 3] = max((uint)b.s0, (uint)b.s1);
 	words[i + 4] = any(less) * 3 + all(less) * 5;
 }
