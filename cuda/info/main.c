@@ -41,7 +41,7 @@ static void show_gpu(int index, const struct gpu *g)
 	line("       compute capability %d.%d; %d SMX at %d MHz; memory clock %d MHz", g->major, g->minor, g->smx,
 	     g->clock_khz / 1000, g->memory_khz / 1000);
 	if (g->is_virtual)
-		line("       virtual: %zu of %zu MiB of a card; all %d SMX, in turn with other guests", g->memory / MIB,
+		line("       virtual: %zu of %zu MiB of a card; %d SMX, in turn with others", g->memory / MIB,
 		     g->card_memory / MIB, g->smx);
 }
 
