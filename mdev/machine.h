@@ -299,6 +299,7 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
 /* ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. gpu->lock held */
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);	/* EVENT_FAULT or EVENT_SCHED */
 bool machine_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
+bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any of them */
 /* the same from the next work item on; event_lock held */
 void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 

@@ -8,8 +8,8 @@
  * that is loaded.
  *
  * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, block the list, preempt, reset
- * of engines that still have it, error cleared, list allowed again. nouveau does not preempt: a channel that only its PBDMA holds leaves that way without
- * an engine being reset.
+ * of engines that still have it, error cleared, list allowed again. nouveau does not preempt: a channel that only its PBDMA
+ * holds leaves that way without an engine being reset.
  */
 #include "mdev/machine.h"
 #include "mdev/trace.h"
@@ -73,7 +73,7 @@ static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
-static bool on_an_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 {
 	u8 e;
 
@@ -88,7 +88,7 @@ static bool reset_engines(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
 	bool any = false;
 	u8 e;
 
-	if (!on_an_engine(gpu, tsg, id))
+	if (!machine_on_engine(gpu, tsg, id))
 		return false;
 	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {

@@ -158,15 +158,11 @@ static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct loaded now[MAX_LOADED];
 	u32 nr = find_loaded(chip, now), i;
-	u8 e;
 
 	for (i = 0; i < nr; i++)
 		if (now[i].id == l->id && now[i].tsg == l->tsg)
 			return true;
-	for (e = 0; e < chip->gpu->hw.topo.nr_engines; e++)
-		if (machine_engine_has(chip->gpu, e, l->tsg, l->id))
-			return true;
-	return false;
+	return machine_on_engine(chip->gpu, l->tsg, l->id);
 }
 
 /* the channel is ended, its engine reset if need be; the others' contexts are in memory */
