@@ -14,7 +14,9 @@ others() { # GUEST
 busy() { # GUEST
 	n=0
 	for d in $(others "$1"); do
-		[ "$(cat "$d/kvgpu/gpu_time_ns")" -gt 100000000 ] && n=$((n + 1))
+		# a device that is just being made has no files yet
+		ns=$(cat "$d/kvgpu/gpu_time_ns" 2>/dev/null)
+		[ "${ns:-0}" -gt 100000000 ] && n=$((n + 1))
 	done
 	echo $n
 }
@@ -30,7 +32,8 @@ begin)
 		sleep 0.2
 	done ;;
 end)
-	kill -KILL -- "-$(cat $pid_file)"
+	# dash's kill takes no "--" behind a signal
+	kill -KILL "-$(cat $pid_file)"
 	rm -f $pid_file
 	for d in $(others "$2"); do
 		tries=50
