@@ -17,6 +17,7 @@ struct bench_row {
 	bool higher;			/* is better */
 	unsigned int samples;
 	unsigned int ops;		/* operations of one sample: counters are divided by them */
+	bool may_lack;			/* -ENOSPC at the warm-up leaves the row out: a card may be too small for it */
 };
 
 /*

@@ -93,7 +93,7 @@ static int submit_once(void *ctx, double *value)
 
 void bench_launch(struct bench *b)
 {
-	struct bench_row row = { "launch-latency", "us", false, b->o->quick ? 3 : 10, REPEAT };
+	struct bench_row row = { "launch-latency", "us", false, b->o->quick ? 3 : 10, REPEAT, false };
 	struct launches x = { .b = b };
 
 	compute_open(&x.k, &b->g);
@@ -109,7 +109,7 @@ void bench_launch(struct bench *b)
 	x.c = &x.ce;
 	strcpy(row.name, "submit-ce");
 	bench_row(b, &row, submit_once, &x);
-	row = (struct bench_row){ "launch-rate", "1/s", true, b->o->quick ? 3 : 10, COMPUTE_MAX_LAUNCHES };
+	row = (struct bench_row){ "launch-rate", "1/s", true, b->o->quick ? 3 : 10, COMPUTE_MAX_LAUNCHES, false };
 	bench_row(b, &row, rate_once, &x);
 	chan_close(&x.ce);
 	compute_close(&x.k);
