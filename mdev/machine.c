@@ -13,6 +13,7 @@
 
 #include "gk110/bar.h"
 #include "gk110/ptimer.h"
+#include "gk110/vbios.h"
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
@@ -130,10 +131,11 @@ static int scrub(struct kvgpu_vgpu *v)
 static void power_on(struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
+	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
 
 	/* mapped, so a guest may have written to it */
-	memcpy(v->rom, hw->vbios, hw->vbios_size);
-	memset(v->rom + hw->vbios_size, 0, v->rom_size - hw->vbios_size);
+	memcpy(rom->memory, hw->vbios, hw->vbios_size);
+	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	kvgpu_trap_reset(&v->trap);
 	machine_windows_reset(v);
 	v->m->may_pin = true;
@@ -146,8 +148,9 @@ static void init_trap(struct kvgpu_vgpu *v)
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
 		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,	/* the page of the host's patch list: grctx.c */
-		.vbios = v->rom,
+		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
+		.plain = (u32 *)v->own[VGPU_OWN_PLAIN].memory,
 	};
 
 	kvgpu_trap_init(&v->trap, &cfg, v->m->slots);
@@ -161,13 +164,39 @@ static u32 group_share(const struct kvgpu_vgpu *v)
 	return max_t(u64, mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size, hw->part_end - hw->part_first), 8);
 }
 
+static int own_alloc(struct kvgpu_vgpu *v)
+{
+	struct vgpu_own *own = v->own;
+	unsigned int i;
+
+	own[VGPU_OWN_PLAIN].at = KVGPU_TRAP_PLAIN_BASE;
+	own[VGPU_OWN_PLAIN].size = KVGPU_TRAP_PLAIN_SIZE;
+	own[VGPU_OWN_ROM].at = PROM_BASE;
+	own[VGPU_OWN_ROM].size = PAGE_ALIGN(v->gpu->hw.vbios_size);
+	for (i = 0; i < VGPU_NR_OWN; i++) {
+		own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!own[i].memory)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void own_free(struct kvgpu_vgpu *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < VGPU_NR_OWN; i++) {
+		vfree(v->own[i].memory);
+		v->own[i].memory = NULL;
+	}
+}
+
 static void machine_free(struct kvgpu_vgpu *v)
 {
 	machine_windows_fini(v);
 	machine_memory_fini(v);
 	machine_runlists_fini(v);
-	vfree(v->rom);
-	v->rom = NULL;
+	own_free(v);
 	kvfree(v->m->slots);
 	kvfree(v->m);
 	v->m = NULL;
@@ -185,12 +214,11 @@ int vgpu_machine_init(struct kvgpu_vgpu *v)
 	m->max_groups = group_share(v);
 	memset(m->htsg, 0xff, sizeof(m->htsg));
 	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
-	v->rom_size = PAGE_ALIGN(v->gpu->hw.vbios_size);
-	v->rom = __vmalloc(v->rom_size, GFP_KERNEL_ACCOUNT);
 	mutex_lock(&v->lock);
 	ret = machine_memory_init(v) ?: machine_runlists_init(v);
-	if (!m->slots || !v->rom)
+	if (!m->slots)
 		ret = -ENOMEM;
+	ret = ret ?: own_alloc(v);
 	ret = ret ?: scrub(v);
 	ret = ret ?: machine_windows_init(v);
 	mutex_unlock(&v->lock);

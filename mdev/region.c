@@ -51,20 +51,33 @@ static bool in_pramin(u64 off)
 
 /* ------------------------------------------------------------------ info */
 
-/* the pages of BAR0 that hold no register */
+/* the vGPU's own memory that [off, off + len) of BAR0 lies in, or NULL */
+static const struct vgpu_own *own_at(const struct kvgpu_vgpu *v, u64 off, u64 len)
+{
+	const struct vgpu_own *o;
+
+	for (o = v->own; o < v->own + VGPU_NR_OWN; o++)
+		if (off >= o->at && off <= o->at + o->size && len <= o->at + o->size - off)
+			return o;
+	return NULL;
+}
+
+/* the pages of BAR0 that hold no register with an effect */
 static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps)
 {
 	struct {
 		struct vfio_region_info_cap_sparse_mmap cap;
-		struct vfio_region_sparse_mmap_area area[2];
+		struct vfio_region_sparse_mmap_area area[VGPU_NR_OWN + 1];
 	} sparse = {
 		.cap.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP,
 		.cap.header.version = 1,
-		.cap.nr_areas = 2,
-		.area[0] = { .offset = PROM_BASE, .size = v->rom_size },
-		.area[1] = { .offset = PRAMIN_BASE, .size = PRAMIN_SIZE },
+		.cap.nr_areas = ARRAY_SIZE(sparse.area),
+		.area[VGPU_NR_OWN] = { .offset = PRAMIN_BASE, .size = PRAMIN_SIZE },
 	};
+	unsigned int i;
 
+	for (i = 0; i < VGPU_NR_OWN; i++)
+		sparse.area[i] = (struct vfio_region_sparse_mmap_area) { .offset = v->own[i].at, .size = v->own[i].size };
 	return vfio_info_add_capability(caps, &sparse.cap.header, sizeof(sparse));
 }
 
@@ -275,11 +288,13 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	unsigned int index = vma_region(vma);
 	u64 off = vma_offset(vma, vmf->address & PAGE_MASK);
 	vm_fault_t ret = VM_FAULT_SIGBUS;
+	const struct vgpu_own *own;
 	unsigned long pfn;
 
 	/* memory of the vGPU's own: the same frame as long as there is a file, nothing to take away */
-	if (index == VFIO_PCI_BAR0_REGION_INDEX && off < PROM_BASE + v->rom_size) {
-		pfn = vmalloc_to_pfn(v->rom + (off - PROM_BASE));
+	own = index == VFIO_PCI_BAR0_REGION_INDEX ? own_at(v, off, PAGE_SIZE) : NULL;
+	if (own) {
+		pfn = vmalloc_to_pfn(own->memory + (off - own->at));
 		trace_kvgpu_map(v->id, index, off, pfn, 1);
 		atomic64_inc(&v->count.mmaps);
 		return vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
@@ -346,8 +361,10 @@ static bool may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64
 
 	switch (index) {
 	case VFIO_PCI_BAR0_REGION_INDEX:
-		first = off < PRAMIN_BASE ? PROM_BASE : PRAMIN_BASE;
-		end = off < PRAMIN_BASE ? PROM_BASE + v->rom_size : PRAMIN_BASE + PRAMIN_SIZE;
+		if (own_at(v, off, len))
+			return true;
+		first = PRAMIN_BASE;
+		end = PRAMIN_BASE + PRAMIN_SIZE;
 		break;
 	case VFIO_PCI_BAR1_REGION_INDEX:
 	case VFIO_PCI_BAR3_REGION_INDEX:
@@ -370,8 +387,8 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start), vma->vm_end - vma->vm_start))
 		return -EINVAL;
 	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED);
-	/* but for the VBIOS, which is memory, it is all of the card's */
-	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || vma_offset(vma, vma->vm_start) >= PRAMIN_BASE)
+	/* but for the vGPU's own memory it is all of the card's */
+	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || !own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	vma->vm_private_data = v;
 	vma->vm_ops = &vgpu_vm_ops;

@@ -112,6 +112,18 @@ struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
 	atomic64_t flushes, gpu_ns;	/* gpu_ns: charged by look.c */
 };
 
+/* memory of the vGPU's own that its VMM maps into BAR0; constant from .init to .release */
+enum {
+	VGPU_OWN_PLAIN,			/* registers that only keep their values: trap.h */
+	VGPU_OWN_ROM,			/* its copy of the card's VBIOS */
+	VGPU_NR_OWN
+};
+
+struct vgpu_own {
+	u32 at, size;			/* in BAR0, whole pages */
+	u8 *memory;			/* vmalloc */
+};
+
 struct kvgpu_vgpu {
 	struct vfio_device vdev;	/* first */
 	struct kvgpu_gpu *gpu;
@@ -126,8 +138,7 @@ struct kvgpu_vgpu {
 	u64 bar1_slice, bar3_slice;	/* offsets in the card's BARs */
 	u64 pramin_slice;		/* 1 MiB of the card's BAR1 that shows the guest's PRAMIN window */
 	struct kvgpu_vram scrap;	/* one page behind everything that is not mapped */
-	u8 *rom;			/* the guest's copy of the card's VBIOS, which its VMM maps: vmalloc, rom_size in whole pages */
-	u32 rom_size;
+	struct vgpu_own own[VGPU_NR_OWN];
 
 	struct mutex lock;
 	bool open;

@@ -38,10 +38,15 @@ static void count_class(struct kvgpu_trap *t, enum kvgpu_reg_class class)
 u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 {
 	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .now = now };
-	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
-	struct kvgpu_reg_slot *s = slot_of(t, l, a.reg);
+	const u32 *plain = kvgpu_file_plain(t, a.reg);
+	const struct kvgpu_reg_line *l;
+	struct kvgpu_reg_slot *s;
 
 	t->nr_reads++;
+	if (plain)
+		return READ_ONCE(*plain);
+	l = kvgpu_trap_find(&a, NULL);
+	s = slot_of(t, l, a.reg);
 	if (s)
 		s->rd++;
 	count_class(t, l->rd);
@@ -81,12 +86,19 @@ static void dispatch(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struc
 void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now, struct kvgpu_cmd *cmd)
 {
 	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .bits = val & be, .now = now, .cmd = cmd };
-	const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
-	struct kvgpu_reg_slot *s = slot_of(t, l, a.reg);
+	u32 *plain = kvgpu_file_plain(t, a.reg);
 	bool line = t->line, edge = t->edge;
+	const struct kvgpu_reg_line *l;
+	struct kvgpu_reg_slot *s;
 
 	memset(cmd, 0, sizeof(*cmd));
 	t->nr_writes++;
+	if (plain) {
+		WRITE_ONCE(*plain, (READ_ONCE(*plain) & ~be) | a.bits);
+		return;
+	}
+	l = kvgpu_trap_find(&a, NULL);
+	s = slot_of(t, l, a.reg);
 	if (s)
 		s->wr++;
 	count_class(t, l->wr);
@@ -137,6 +149,8 @@ void kvgpu_trap_reset(struct kvgpu_trap *t)
 	u32 i, j;
 
 	memset(slot, 0, KVGPU_TRAP_SLOTS * sizeof(*slot));
+	if (cfg.plain)
+		memset(cfg.plain, 0, KVGPU_TRAP_PLAIN_SIZE);
 	memset(t, 0, sizeof(*t));
 	t->cfg = cfg;
 	t->slot = slot;

@@ -50,18 +50,35 @@ struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val)
 	return NULL;
 }
 
+u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg)
+{
+	if (!t->cfg.plain || reg < KVGPU_TRAP_PLAIN_BASE || reg >= KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE)
+		return NULL;
+	return &t->cfg.plain[(reg - KVGPU_TRAP_PLAIN_BASE) / 4];
+}
+
 u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg)
 {
 	struct kvgpu_access a = { .reg = reg };
-	const struct kvgpu_reg_slot *s = kvgpu_file_slot((struct kvgpu_trap *)t, reg);
+	const u32 *plain = kvgpu_file_plain(t, reg);
+	const struct kvgpu_reg_slot *s;
 
+	if (plain)
+		return READ_ONCE(*plain);
+	s = kvgpu_file_slot((struct kvgpu_trap *)t, reg);
 	return s ? s->val : kvgpu_trap_find(&a, NULL)->reset;
 }
 
 void kvgpu_reg_set(struct kvgpu_trap *t, u32 reg, u32 val)
 {
-	struct kvgpu_reg_slot *s = kvgpu_file_make(t, reg, 0);
+	u32 *plain = kvgpu_file_plain(t, reg);
+	struct kvgpu_reg_slot *s;
 
+	if (plain) {
+		WRITE_ONCE(*plain, val);
+		return;
+	}
+	s = kvgpu_file_make(t, reg, 0);
 	if (s)
 		s->val = val;
 	else

@@ -5,6 +5,7 @@
 
 #include <linux/bitfield.h>
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 
@@ -76,6 +77,7 @@ extern const u32 kvgpu_trap_nr_units;
 const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a, const struct kvgpu_reg_unit **unit);
 
 /* file.c: the register file */
+u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg);	/* where it is in memory that the guest maps, or NULL */
 struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg);		/* or NULL */
 struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* or NULL when there is no room */
 u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg);

@@ -223,6 +223,21 @@ static const char *check_lines(const struct kvgpu_reg_unit *u)
 	return NULL;
 }
 
+/* what a guest maps has to behave as memory does */
+static const char *check_plain(void)
+{
+	u32 reg;
+
+	for (reg = KVGPU_TRAP_PLAIN_BASE; reg < KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE; reg += 4) {
+		struct kvgpu_access a = { .reg = reg };
+		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
+
+		if (l->rd != KVGPU_REG_FILE || l->wr != KVGPU_REG_FILE || l->reset || l->ro || l->w1c || l->zero || l->one)
+			return "a register that guests map does more than keep its value";
+	}
+	return NULL;
+}
+
 const char *kvgpu_trap_check_tables(void)
 {
 	const char *bad;
@@ -241,5 +256,5 @@ const char *kvgpu_trap_check_tables(void)
 		if (bad)
 			return bad;
 	}
-	return NULL;
+	return check_plain();
 }

@@ -16,6 +16,13 @@
 
 /* ------------------------------------------------------------------ configuration and state */
 
+/*
+ * The part of BAR0 whose registers do nothing on a vGPU but keep their values: timing and training of memory, which is the
+ * host's business. nouveau writes 1,504 of them at each load. They may live in memory that the guest maps: @plain below.
+ */
+#define KVGPU_TRAP_PLAIN_BASE	0x10e000
+#define KVGPU_TRAP_PLAIN_SIZE	0x2000
+
 struct kvgpu_trap_cfg {
 	const struct kvgpu_topo *topo;
 	u64 vram_size;			/* of the vGPU; a multiple of 4 MiB: shown as 4 equal partitions */
@@ -23,6 +30,7 @@ struct kvgpu_trap_cfg {
 	const u8 *vbios;		/* PROM contents */
 	u32 vbios_size;
 	u64 ptimer_offset;		/* added to the host's PTIMER time */
+	u32 *plain;			/* KVGPU_TRAP_PLAIN_SIZE bytes, may change at any time; NULL: these registers are in the file too */
 };
 
 /*

@@ -125,6 +125,9 @@ void test_maps(struct device *d, const struct options *o)
 	CHECK(!maps(d, PAGE, MAP_SHARED, PROM_AT + rom));
 	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, PROM_AT - PAGE));
 	CHECK(!maps(d, PRAMIN_AT + PAGE - PROM_AT, MAP_SHARED, PROM_AT));
+	CHECK(maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT) && maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN - PAGE));
+	CHECK(!maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN) && !maps(d, PLAIN_LEN + PAGE, MAP_SHARED, PLAIN_AT));
+	CHECK(!maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT - PAGE) && !maps(d, PROM_AT + PAGE - PLAIN_AT, MAP_SHARED, PLAIN_AT));
 	for (r = 0; r < 16; r++)
 		CHECK(maps(d, PAGE, MAP_SHARED, REGION_AT(r)) == (r == 1 || r == 3));
 	CHECK(!maps(d, PAGE, MAP_PRIVATE, REGION_AT(1)));
@@ -138,7 +141,7 @@ void test_maps(struct device *d, const struct options *o)
 	CHECK(!maps(d, PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size));
 	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, REGION_AT(3) + d->bar3_size - PAGE));
 	CHECK(!maps(d, PAGE, MAP_SHARED, 0x7ffffffffffff000ll));
-	checks_end("only BAR1, BAR3, PRAMIN and the VBIOS can be mapped, shared, inside their ends");
+	checks_end("only BAR1, BAR3, PRAMIN, the VBIOS and registers without effect can be mapped, shared, inside their ends");
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -232,6 +235,34 @@ void test_rom(struct device *d, const struct options *o)
 		munmap((void *)p, len);
 	}
 	checks_end("the VBIOS: mapped it is what its registers say, and a reset brings it back");
+}
+
+/* registers that only keep their values: mapped they are the same words, and a reset empties them */
+void test_plain(struct device *d, const struct options *o)
+{
+	uint32_t i, wrong = 0;
+	volatile uint32_t *p;
+
+	checks_begin();
+	p = mmap(NULL, PLAIN_LEN, RW, MAP_SHARED, d->fd, PLAIN_AT);
+	CHECK(p != MAP_FAILED);
+	if (p != MAP_FAILED) {
+		for (i = 0; i < PLAIN_LEN / 4; i++)
+			p[i] = i * 0x01010101u;
+		for (i = 0; i < PLAIN_LEN / 4; i++)
+			wrong += reg_read(d, PLAIN_AT + 4 * i) != i * 0x01010101u;
+		for (i = 0; i < PLAIN_LEN / 4; i += 97) {
+			reg_write(d, PLAIN_AT + 4 * i, ~i);
+			wrong += p[i] != ~i;
+		}
+		CHECK(!wrong);
+		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
+		for (i = 0; i < PLAIN_LEN / 4; i++)
+			wrong += p[i] != reg_read(d, PLAIN_AT + 4 * i) || p[i] == i * 0x01010101u + !i || p[i] == ~i;
+		CHECK(!wrong);
+		munmap((void *)p, PLAIN_LEN);
+	}
+	checks_end("registers that only keep their values: mapped they are the same words, and a reset empties them");
 }
 
 void test_windows(struct device *d, const struct options *o)

@@ -15,6 +15,8 @@
 #define REGION_AT(r)	((off_t)(r) << 40)
 #define BAR0_SIZE	(16u << 20)
 #define PROM_AT		0x300000u
+#define PLAIN_AT	0x10e000u	/* two pages of registers without an effect */
+#define PLAIN_LEN	0x2000u
 #define PRAMIN_AT	0x700000u
 #define PRAMIN_LEN	0x100000u
 #define ARENA_IOVA	0x40000000ull		/* the memory that the bare library hands out, as the GPU sees it */

@@ -13,6 +13,7 @@ void test_info(struct device *d, const struct options *o);
 void test_config(struct device *d, const struct options *o);
 void test_registers(struct device *d, const struct options *o);
 void test_rom(struct device *d, const struct options *o);
+void test_plain(struct device *d, const struct options *o);
 void test_windows(struct device *d, const struct options *o);
 void test_maps(struct device *d, const struct options *o);
 void test_irqs(struct device *d, const struct options *o);

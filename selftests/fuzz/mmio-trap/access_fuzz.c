@@ -44,6 +44,7 @@ struct record {
 static struct world w;
 static struct kvgpu_reg_slot slots[KVGPU_TRAP_SLOTS + 2];
 static uint8_t vbios[509];
+static uint32_t plain[KVGPU_TRAP_PLAIN_SIZE / 4 + 2];
 
 static uint32_t pick(uint16_t index)
 {
@@ -145,6 +146,7 @@ static void check_world(uint64_t now)
 	for (i = 0; i < GUARD; i++)
 		CHECK(w.before[i] == 0xa5 && w.after[i] == 0xa5);
 	CHECK(!slots[0].reg && !slots[0].val && !slots[KVGPU_TRAP_SLOTS + 1].reg && !slots[KVGPU_TRAP_SLOTS + 1].val);
+	CHECK(plain[0] == 0xa5a5a5a5 && plain[KVGPU_TRAP_PLAIN_SIZE / 4 + 1] == 0xa5a5a5a5);
 	CHECK(t->nr_slots_used <= KVGPU_TRAP_SLOTS);
 	CHECK(t->slot == slots + 1 && t->cfg.topo == &topo);
 	line = ((kvgpu_trap_read(t, PMC_INTR_EN(0), now) & 1) && kvgpu_trap_read(t, PMC_INTR(0), now)) ||
@@ -217,12 +219,13 @@ static void step(const struct record *r, uint64_t now)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kvgpu_trap_cfg cfg = { .topo = &topo, .vram_size = 1ull << 30, .gr_ctx_size = 0x41000, .vbios = vbios,
-				      .vbios_size = sizeof(vbios) };
+				      .vbios_size = sizeof(vbios), .plain = plain + 1 };
 	uint64_t now = 1ull << 40;
 	struct record r;
 
 	memset(&w, 0xa5, sizeof(w));
 	memset(slots, 0, sizeof(slots));
+	memset(plain, 0xa5, sizeof(plain));
 	kvgpu_trap_init(&w.t, &cfg, slots + 1);
 	for (; size >= sizeof(r); data += sizeof(r), size -= sizeof(r)) {
 		memcpy(&r, data, sizeof(r));

@@ -132,6 +132,43 @@ static void offsets_wrap(void **state)
 	guest_free(g);
 }
 
+/* memory that a guest maps instead of trapping: by accesses it is the same as the file, and takes no slots */
+static void plain_registers_are_memory(void **state)
+{
+	static uint32_t memory[KVGPU_TRAP_PLAIN_SIZE / 4 + 1];
+	struct guest *g = guest_new(), *other = guest_new();
+	const uint32_t first = KVGPU_TRAP_PLAIN_BASE, end = first + KVGPU_TRAP_PLAIN_SIZE;
+	uint32_t reg, used;
+
+	memset(memory, 0xee, sizeof(memory));
+	g->t.cfg.plain = memory;
+	g->topo.nr_seed = other->topo.nr_seed = 1;
+	g->topo.seed[0].reg = other->topo.seed[0].reg = first + 0x160;
+	g->topo.seed[0].val = other->topo.seed[0].val = 0xcafe;
+	kvgpu_trap_reset(&g->t);
+	kvgpu_trap_reset(&other->t);
+	used = g->t.nr_slots_used;
+	for (reg = first - 16; reg < end + 16; reg += 4) {
+		assert_int_equal(rd(g, reg), rd(other, reg));
+		kvgpu_trap_write(&g->t, reg, reg * 3, 0x00ffff00, g->now, &g->cmd);
+		kvgpu_trap_write(&other->t, reg, reg * 3, 0x00ffff00, other->now, &other->cmd);
+		assert_int_equal(g->cmd.kind, KVGPU_CMD_NONE);
+		assert_int_equal(rd(g, reg), rd(other, reg));
+	}
+	assert_int_equal(g->t.nr_reads, other->t.nr_reads);
+	assert_int_equal(g->t.nr_writes, other->t.nr_writes);
+	assert_in_range(g->t.nr_slots_used, used, used + 8);
+	assert_int_equal(memory[0x160 / 4], (0xcafe & ~0xffff00) | ((first + 0x160) * 3 & 0xffff00));
+	memory[7] = 0x1234;
+	assert_int_equal(rd(g, first + 28), 0x1234);
+	assert_int_equal(memory[KVGPU_TRAP_PLAIN_SIZE / 4], 0xeeeeeeee);
+	kvgpu_trap_reset(&g->t);
+	for (reg = first; reg < end; reg += 4)
+		assert_int_equal(memory[(reg - first) / 4], reg == first + 0x160 ? 0xcafe : 0);
+	guest_free(g);
+	guest_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +178,7 @@ int main(void)
 		cmocka_unit_test(full_file_leaves_commands_and_interrupts),
 		cmocka_unit_test(accesses_are_counted),
 		cmocka_unit_test(offsets_wrap),
+		cmocka_unit_test(plain_registers_are_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the four threads of a quad do together: moves of some, swizzled sums, SAM and RAM. Included by ops_test.c. */
+/* What threads do together: shuffles; in quads, moves of some, swizzled sums, SAM and RAM. Included by ops_test.c. */
 #ifndef KVGPU_SELFTESTS_SM_OPS_QUADS_H
 #define KVGPU_SELFTESTS_SM_OPS_QUADS_H
+
+/* 8 lanes take part; what they would read of another is 0, and they were in range. Beyond the clamp there is one's own */
+static void shuffles_from_lanes_that_sleep(void **state)
+{
+	struct world *w = *state;
+	struct sm_insn in = insn(SM_SHFL);
+	static const struct {
+		uint8_t sub, by;
+		uint32_t clamp;
+	} forms[] = { { SM_SHFL_DOWN, 16, 31 }, { SM_SHFL_DOWN, 3, 31 }, { SM_SHFL_BFLY, 4, 31 }, { SM_SHFL_BFLY, 8, 31 },
+		      { SM_SHFL_IDX, 20, 31 }, { SM_SHFL_IDX, 5, 31 }, { SM_SHFL_DOWN, 6, 9 }, { SM_SHFL_UP, 2, 0 } };
+
+	in.dst[0] = pred(0, false);
+	in.dst[1] = reg(1);
+	in.src[0] = reg(0);
+	for (unsigned int i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		in.sub = forms[i].sub;
+		in.src[1] = imm(forms[i].by);
+		in.src[2] = imm(forms[i].clamp);
+		for (unsigned int l = 0; l < LANES; l++) {
+			R(0)[l] = 1000 + l;
+			R(1)[l] = 7;
+		}
+		w->w.p[0] = 0;
+		assert_int_equal(step(w, &in, 0xff), STEP_NEXT);
+		for (unsigned int l = 0; l < LANES; l++) {
+			int by = forms[i].by, from = in.sub == SM_SHFL_DOWN ? (int)l + by : in.sub == SM_SHFL_UP ? (int)l - by :
+				in.sub == SM_SHFL_BFLY ? (int)l ^ by : by;
+			bool there = in.sub == SM_SHFL_UP ? from >= 0 : from <= (int)forms[i].clamp;
+			uint32_t want = !there ? 1000 + l : from < 8 ? 1000 + (uint32_t)from : 0;
+
+			assert_int_equal(R(1)[l], l < 8 ? want : 7);
+			assert_int_equal(w->w.p[0] >> l & 1, l < 8 && there);
+		}
+	}
+}
 
 static void moves_reach_the_named_threads_of_quads(void **state)
 {

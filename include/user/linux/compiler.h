@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* User-space stand-in for the kernel header of the same name: what the pure rooms use of it. */
+#ifndef KVGPU_USER_LINUX_COMPILER_H
+#define KVGPU_USER_LINUX_COMPILER_H
+
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, val)	(*(volatile __typeof__(x) *)&(x) = (val))
+
+#endif
