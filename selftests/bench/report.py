@@ -100,13 +100,30 @@ def report_rows(rows, counted):
     return out
 
 
-def shares(out):
-    """what make bench-shares measured last, of setups in which all are streams; its windows are 2 s, its policy best-effort"""
+def load_shares(out):
+    """what make bench-shares measured last"""
     path = f"{out}/shares.json"
     if not os.path.exists(path):
         return []
     with open(path) as f:
-        entries = [s for s in json.load(f) if s["name"].startswith(("one", "two equal", "four", "eight", "three"))]
+        return json.load(f)
+
+
+def switch_rows(out):
+    """of it: from asking one vGPU's channels off until they are, and from submission to the end of a small copy beside a greedy one"""
+    found = {s["name"]: s for s in load_shares(out)}
+    values = [(f"slice-switch-{s['tenants']}", s["preempt_us"]) for n, s in found.items() if n in ("two equal", "eight equal")]
+    latency = found.get("latency beside greedy", {}).get("latency_us", {})
+    values += [(f"wake-up-{p}", latency[p]) for p in ("p50", "p99") if p in latency]
+    return [{
+        "name": name, "unit": "us", "better": "lower", "native": None, "passthrough": None, "vgpu": value,
+        "ratio": None, "ratio_passthrough": None, "spread": None, "counters": None,
+    } for name, value in values]
+
+
+def shares(out):
+    """of setups in which all are streams; windows are 2 s, the policy is best-effort"""
+    entries = [s for s in load_shares(out) if s["name"].startswith(("one", "two equal", "four", "eight", "three"))]
     return [{
         "vgpus": s["tenants"], "policy": "best-effort", "weights": [round(100 * w / min(s["want"])) for w in s["want"]],
         "window_s": 2, "max_error": s["worst_error"],
@@ -187,7 +204,7 @@ def main(argv):
     if a.base:
         write(f"{a.out}/compare.json", {"conditions": {**conditions, "base": a.base}, "rows": compare(rows, counted, a.base)})
         return 0
-    listed = report_rows(rows, counted)
+    listed = report_rows(rows, counted) + switch_rows(a.out)
     table(listed)
     write(f"{a.out}/report.json", {"conditions": conditions, "rows": listed, "shares": shares(a.out)})
     for name in plot.all_of(listed, a.out, f"{conditions['date']}, {a.mode}, {a.type}"):

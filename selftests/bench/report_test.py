@@ -28,7 +28,9 @@ COUNTED = {"copy": {"own.ops": 50, "kvm.mmio_exits": 100, "kvgpu.exits_bar0_read
                     "kvgpu.exits_config": 50, "kvgpu.tlb_flushes": 50, "kvgpu.zaps": 0}}
 CUDA_COUNTED = {"cuda-madd-init": {"own.ops": 1, "kvm.mmio_exits": 6, "kvgpu.exits_bar0_read": 3},
                 "cuda-madd-chain": {"own.ops": 1, "kvm.mmio_exits": 7, "kvgpu.exits_bar0_read": 3}}
-SHARES = [{"name": "two equal", "tenants": 2, "want": [0.5, 0.5], "worst_error": 0.002},
+SHARES = [{"name": "two equal", "tenants": 2, "want": [0.5, 0.5], "worst_error": 0.002, "preempt_us": 1300},
+          {"name": "latency beside greedy", "tenants": 2, "want": [0.5, 0.5], "worst_error": 0.5, "preempt_us": 7,
+           "latency_us": {"n": 9, "p50": 1200, "p99": 4700, "max": 5000}},
           {"name": "three 1:2:4", "tenants": 3, "want": [1 / 7, 2 / 7, 4 / 7], "worst_error": 0.03},
           {"name": "cap 20", "tenants": 2, "want": [0.2, 0.8], "worst_error": 0.01}]
 
@@ -77,6 +79,8 @@ def main():
         check(chain["ratio"] == 0.8 and chain["ratio_passthrough"] == 0.88 and chain["unit"] == "ns" and
               chain["counters"]["exits"] == 7 and chain["counters"]["traps"] == 3, "a CUDA chain in nanoseconds, with its counters")
         check(rows["boot"]["ratio_passthrough"] == 0.75 and rows["boot"]["ratio"] is None, "less time is better")
+        check({n: rows[n]["vgpu"] for n in rows if n.startswith(("slice", "wake"))} ==
+              {"slice-switch-2": 1300, "wake-up-p50": 1200, "wake-up-p99": 4700}, "switches and wake-ups are those of bench-shares")
         busy = rows["copy beside 2 busy"]
         check(busy["vgpu"] == 11 and busy["ratio"] == 0.1, "the busy system is a row of its own")
         check(set(copy["counters"]) == COUNTER_KEYS and copy["counters"]["exits"] == 2 and copy["counters"]["traps"] == 3 and

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Benchmark: launches of an empty shader and submissions without work. "Latency" is one after the other, its end seen in memory;
- * "rate" is many in one submission; "sleeping" waits in the kernel until the interrupt.
+ * "rate" is many in one submission; "sleeping" waits in the kernel until the interrupt. "context-switch" is a launch on the one and
+ * on the other of two channels in turns: each has to bring its graphics context.
  */
 #include "bench.h"
 
@@ -51,6 +52,19 @@ static int latency_once(void *ctx, double *value)
 	return ret;
 }
 
+static int turns_once(void *ctx, double *value)
+{
+	struct launches *x = ctx;
+	uint64_t start = now_us();
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < REPEAT; i++)
+		ret = launch_once(&x[i & 1]);
+	*value = (double)(now_us() - start) / REPEAT;
+	return ret;
+}
+
 static int rate_once(void *ctx, double *value)
 {
 	struct launches *x = ctx;
@@ -93,11 +107,19 @@ static int submit_once(void *ctx, double *value)
 
 void bench_launch(struct bench *b)
 {
-	struct bench_row row = { "launch-latency", "us", false, b->o->quick ? 3 : 10, REPEAT, false };
-	struct launches x = { .b = b };
+	struct bench_row row = { "", "us", false, b->o->quick ? 3 : 10, REPEAT, false };
+	struct launches two[2] = { { .b = b }, { .b = b } }, x = { .b = b };
+
+	compute_open(&two[0].k, &b->g);
+	compute_open(&two[1].k, &b->g);
+	strcpy(row.name, "context-switch");
+	bench_row(b, &row, turns_once, two);
+	compute_close(&two[0].k);
+	compute_close(&two[1].k);
 
 	compute_open(&x.k, &b->g);
 	chan_must_open(&b->g, ENGINE_CE, &x.ce);
+	strcpy(row.name, "launch-latency");
 	bench_row(b, &row, latency_once, &x);
 	x.c = &x.k.c;
 	strcpy(row.name, "submit-gr");
