@@ -167,7 +167,11 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8; a lane that is not there gives its own value back */
+/*
+ * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8; a lane outside of them gives the reader's own value back. One
+ * inside that does not take part gives 0 (PTX leaves it open; seen on a GH100, and sums over the lanes below a branch, as NVIDIA's
+ * reduction sample has for sm_35, come out only so)
+ */
 static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
@@ -199,7 +203,7 @@ static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 			ok = j <= (int32_t)max;
 			break;
 		}
-		d[l] = a[ok ? j & 31 : (int32_t)l];
+		d[l] = !ok ? a[l] : m >> (j & 31) & 1 ? a[j & 31] : 0;
 		pred |= (uint32_t)ok << l;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
