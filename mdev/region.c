@@ -7,6 +7,7 @@
  *
  * User memory is never touched under vgpu->lock: the fault that it can cause takes the mmap_lock (vgpu.h, locks).
  */
+#include <linux/ktime.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -174,6 +175,7 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 /* [off, off + len) lies inside the region and inside one page */
 static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len, bool write)
 {
+	u64 began = ktime_get_ns();
 	int ret;
 
 	mutex_lock(&v->lock);
@@ -188,6 +190,7 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 		ret = window_access(v, index, off, buf, len, write);
 	}
 	mutex_unlock(&v->lock);
+	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
 	return ret;
 }
 
@@ -288,6 +291,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	unsigned int index = vma_region(vma);
 	u64 off = vma_offset(vma, vmf->address & PAGE_MASK);
 	vm_fault_t ret = VM_FAULT_SIGBUS;
+	u64 began = ktime_get_ns();
 	const struct vgpu_own *own;
 	unsigned long pfn;
 
@@ -308,6 +312,7 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	}
 	mutex_unlock(&v->map_lock);
 	atomic64_inc(&v->count.mmaps);
+	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
 	return ret;
 }
 
@@ -323,6 +328,7 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 	u64 off = vma_offset(vma, start);
 	vm_fault_t ret = VM_FAULT_FALLBACK;
 	unsigned long i, first = 0, pfn;
+	u64 began = ktime_get_ns();
 
 	if (!order)
 		return vgpu_fault(vmf);
@@ -346,6 +352,7 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 	mutex_unlock(&v->map_lock);
 	if (ret != VM_FAULT_FALLBACK)
 		atomic64_inc(&v->count.mmaps);
+	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
 	return ret;
 }
 

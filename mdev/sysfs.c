@@ -31,6 +31,8 @@ COUNTER(exits_config, atomic64_read(&v->count.config));
 COUNTER(doorbells_trapped, atomic64_read(&v->count.doorbells_trapped));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
+/* how long the guest or its VMM waited for them and for page faults, locks included */
+COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 
 /* the register file */
 COUNTER(registers_unlisted, READ_ONCE(v->trap.nr_unlisted));
@@ -40,6 +42,7 @@ COUNTER(registers_denied, READ_ONCE(v->trap.nr_denied));
 COUNTER(shadow_syncs, READ_ONCE(v->shadow.stats.syncs));
 COUNTER(shadow_tables_read, READ_ONCE(v->shadow.stats.tables_read));
 COUNTER(shadow_bytes_read, READ_ONCE(v->shadow.stats.bytes_read));
+COUNTER(shadow_entries_compared, READ_ONCE(v->shadow.stats.entries_compared));
 COUNTER(shadow_entries_written, READ_ONCE(v->shadow.stats.entries_written));
 COUNTER(shadow_entries_rejected, READ_ONCE(v->shadow.stats.rejected));
 COUNTER(tlb_flushes, atomic64_read(&v->count.flushes));
@@ -132,11 +135,13 @@ static struct attribute *vgpu_attrs[] = {
 	&dev_attr_doorbells_trapped.attr,
 	&dev_attr_page_faults.attr,
 	&dev_attr_zaps.attr,
+	&dev_attr_handler_ns.attr,
 	&dev_attr_registers_unlisted.attr,
 	&dev_attr_registers_denied.attr,
 	&dev_attr_shadow_syncs.attr,
 	&dev_attr_shadow_tables_read.attr,
 	&dev_attr_shadow_bytes_read.attr,
+	&dev_attr_shadow_entries_compared.attr,
 	&dev_attr_shadow_entries_written.attr,
 	&dev_attr_shadow_entries_rejected.attr,
 	&dev_attr_tlb_flushes.attr,

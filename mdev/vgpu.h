@@ -107,7 +107,7 @@ struct kvgpu_chan {
 
 struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
 	/* counted by the face; faults by vgpu_note_fault() */
-	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, mmaps, zaps, faults;
+	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, mmaps, zaps, faults, handler_ns;
 	/* counted by the machine: TLB invalidates of the chip for this vGPU, time on GR */
 	atomic64_t flushes, gpu_ns;	/* gpu_ns: charged by look.c */
 };
