@@ -24,6 +24,9 @@ static const struct setup setups[] = {
 	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },
 	{ .name = "cap 30 alone", STREAMS(1), .cap = { 30 } },
 	{ .name = "latency beside greedy", .nr = 2, .role = { ROLE_LATENCY, ROLE_GREEDY } },
+	{ .name = "latency alone", .nr = 1, .role = { ROLE_LATENCY } },
+	{ .name = "latency beside making", .nr = 1, .role = { ROLE_LATENCY }, .churn = 7 },
+	{ .name = "stream beside making", STREAMS(1), .churn = 7 },
 	{ .name = "waiter beside stream", .nr = 2, .role = { ROLE_WAITER, ROLE_STREAM } },
 	{ .name = "faulter beside stream", .nr = 2, .role = { ROLE_FAULTER, ROLE_STREAM } },
 };

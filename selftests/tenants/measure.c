@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "churn.h"
+
 static const char *const role_names[] = { "stream", "greedy", "latency", "waiter", "faulter", "hanger" };
 
 struct look {
@@ -154,10 +156,13 @@ void measure(const struct setup *s, unsigned int windows, double seconds, struct
 {
 	struct tenant t[MAX_TENANTS];
 	struct look l[MAX_WINDOWS + 1];
+	struct churn churn;
+	uint64_t refused;
 	unsigned int i;
 
 	memset(r, 0, sizeof(*r));
 	start(s, t);
+	churn_begin(&churn, s->churn);
 	sleep(1);
 	for (i = 0; i < s->nr; i++)
 		t[i].shared->nr_samples = 0;
@@ -168,6 +173,8 @@ void measure(const struct setup *s, unsigned int windows, double seconds, struct
 		window(s, &l[i - 1], &l[i], r);
 	}
 	whole(s, &l[0], &l[windows], r);
+	r->made = churn_end(&churn, &r->make_ns, &refused);
+	r->bad += refused;
 	r->mean_error /= windows;
 	for (i = 0; i < s->nr; i++) {
 		uint64_t max = vgpu_value(&t[i], "preempt_ns_max");
@@ -207,6 +214,9 @@ void print_result(const struct setup *s, const struct result *r)
 	if (r->nr_samples)
 		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n", r->nr_samples, r->p50_us, r->p99_us,
 		       r->max_us);
+	if (s->churn)
+		printf("    vGPUs made beside it, %u at a time: %llu, %.1f ms each\n", s->churn, (unsigned long long)r->made,
+		       r->made ? r->make_ns / 1e6 / r->made : 0.0);
 	fflush(stdout);
 }
 
@@ -234,5 +244,8 @@ void print_json(FILE *f, const struct setup *s, const struct result *r, bool las
 	if (r->nr_samples)
 		fprintf(f, ", \"latency_us\": {\"n\": %u, \"p50\": %u, \"p99\": %u, \"max\": %u}", r->nr_samples, r->p50_us,
 			r->p99_us, r->max_us);
+	if (s->churn)
+		fprintf(f, ", \"made\": %llu, \"make_us\": %llu", (unsigned long long)r->made,
+			(unsigned long long)(r->made ? r->make_ns / r->made / 1000 : 0));
 	fprintf(f, "}%s\n", last ? "" : ",");
 }

@@ -16,6 +16,7 @@ struct setup {
 	unsigned int weight[MAX_TENANTS];	/* 0: as it is made */
 	unsigned int cap[MAX_TENANTS];
 	const char *policy;			/* NULL: best-effort */
+	unsigned int churn;			/* so many processes make and remove further vGPUs meanwhile */
 };
 
 struct result {
@@ -28,6 +29,7 @@ struct result {
 	double work_error;			/* worst over tenants, of the bytes copied in all windows */
 	uint32_t p50_us, p99_us, max_us, nr_samples;
 	uint64_t bad, preempts, preempt_ns, preempt_max;
+	uint64_t made, make_ns;			/* of the further vGPUs; all of them together */
 };
 
 void measure(const struct setup *s, unsigned int windows, double seconds, struct result *r);

@@ -135,14 +135,19 @@ volatile uint32_t *card_registers(void)
 
 /* ------------------------------------------------------------------ life */
 
-void tenant_create(struct tenant *t, unsigned int nr, const char *type)
+int vgpu_make(struct tenant *t, unsigned int nr, const char *type)
 {
 	char path[512];
 
 	memset(t, 0, sizeof(*t));
 	snprintf(t->uuid, sizeof(t->uuid), "7e4a4715-0000-4000-8000-%012u", nr);
 	snprintf(path, sizeof(path), "%s/mdev_supported_types/kvgpu-%s/create", card, type);
-	errno = write_file(path, t->uuid);
+	return write_file(path, t->uuid);
+}
+
+void tenant_create(struct tenant *t, unsigned int nr, const char *type)
+{
+	errno = vgpu_make(t, nr, type);
 	if (errno)
 		bail("making a vGPU");
 	t->shared = mmap(NULL, sizeof(*t->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -189,5 +194,6 @@ void tenant_remove(struct tenant *t)
 	errno = write_file(path, "1");
 	if (errno)
 		bail("removing a vGPU");
-	munmap(t->shared, sizeof(*t->shared));
+	if (t->shared)
+		munmap(t->shared, sizeof(*t->shared));
 }

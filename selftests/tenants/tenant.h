@@ -37,6 +37,8 @@ struct tenant {
 	struct tenant_shared *shared;
 };
 
+/* a vGPU that nobody uses; 0 or errno */
+int vgpu_make(struct tenant *t, unsigned int nr, const char *type);
 /* makes the vGPU and the process; ends the program when that fails */
 void tenant_create(struct tenant *t, unsigned int nr, const char *type);
 void tenant_start(struct tenant *t, enum role role);
