@@ -55,6 +55,11 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 	return 0;
 }
 
+void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
+{
+	hw_wr(hw, PFIFO_INTR_EN, on ? ~0u : ~(u32)PFIFO_INTR_NONSTALL);
+}
+
 void hw_fifo_fini(struct kvgpu_hw *hw)
 {
 	unsigned int r, i;

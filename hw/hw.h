@@ -47,7 +47,7 @@ struct kvgpu_hw_events {
 	void (*pbdma)(void *ctx, const struct kvgpu_hw_pbdma *p);	/* PBDMA is stalled until kvgpu_hw_pbdma_ack() */
 	void (*gr)(void *ctx, const struct kvgpu_hw_gr *e);		/* GR is halted until kvgpu_hw_gr_ack() */
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
-	void (*nonstall)(void *ctx);
+	void (*nonstall)(void *ctx);	/* may call kvgpu_hw_nonstall() */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
 };
 
@@ -108,6 +108,9 @@ u32 kvgpu_hw_engine_status(struct kvgpu_hw *hw, u8 engine);
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p);
 /* the words by which a guest and a channel talk, as they are in memory; a read of BAR1, not of a register */
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put);
+/* whether NON_STALL_INTERRUPTs (the end of a submission) interrupt; one that came while they did not does when they do. Not at once
+ * from several threads */
+void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on);
 /* an interrupt that the chip holds and nobody came for is served as if it had been raised; true if there is one */
 bool kvgpu_hw_intr_look(struct kvgpu_hw *hw);
 void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, bool skip_method);

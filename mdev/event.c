@@ -331,20 +331,56 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 	mutex_unlock(&chip->event_lock);
 }
 
-/* The chip does not say whose. To be told of another one's is harmless: drivers look at memory. */
+/*
+ * The chip does not say whose. To be told of another one's is harmless: drivers look at memory. One who does not wait finds it with
+ * his next access. While nobody waits the chip keeps it to itself: each submission of a nouveau client ends with one, and its
+ * interrupt would cost the host some ten register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
+ */
 static void nonstall(void *ctx)
 {
 	struct kvgpu_gpu *gpu = ctx;
+	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_machine *m;
+	bool any = false;
 
-	mutex_lock(&gpu->chip->event_lock);
-	list_for_each_entry(m, &gpu->chip->live, node) {
+	mutex_lock(&chip->event_lock);
+	list_for_each_entry(m, &chip->live, node) {
 		if (!READ_ONCE(m->nr_groups))	/* never bound a channel */
 			continue;
 		set_bit(PENDING_NONSTALL, &m->pending);
+		if (!READ_ONCE(m->waits))
+			continue;
 		machine_kick(m);
+		any = true;
 	}
-	mutex_unlock(&gpu->chip->event_lock);
+	if (!any) {
+		kvgpu_hw_nonstall(&gpu->hw, false);
+		chip->nonstall_off = true;
+	}
+	mutex_unlock(&chip->event_lock);
+}
+
+/*
+ * Under event_lock nonstall() comes before or after: it sees that this one waits, or machine_events_deliver(), which follows
+ * this, sees what it left.
+ */
+void machine_waits(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_chip *chip = v->gpu->chip;
+	struct kvgpu_machine *m = v->m;
+
+	lockdep_assert_held(&v->lock);
+	if (m->waits == v->trap.wants_nonstall)
+		return;
+	WRITE_ONCE(m->waits, v->trap.wants_nonstall);
+	if (!m->waits)
+		return;		/* the next one that nobody waits for is masked */
+	mutex_lock(&chip->event_lock);
+	if (chip->nonstall_off) {
+		chip->nonstall_off = false;
+		kvgpu_hw_nonstall(&v->gpu->hw, true);
+	}
+	mutex_unlock(&chip->event_lock);
 }
 
 static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)

@@ -90,6 +90,7 @@ void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
 		trace_kvgpu_command(v->id, reg, cmd.kind, val, be);
 		machine_command(v, &cmd);
 	}
+	machine_waits(v);
 	if (cmd.irq)
 		vgpu_irq_update(v);
 	machine_events_deliver(v);
@@ -137,6 +138,7 @@ static void power_on(struct kvgpu_vgpu *v)
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
 	kvgpu_trap_reset(&v->trap);
+	machine_waits(v);
 	machine_windows_reset(v);
 	v->m->may_pin = true;
 }

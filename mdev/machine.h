@@ -83,6 +83,7 @@ struct kvgpu_chip {
 	DECLARE_HASHTABLE(by_inst, 8);
 
 	struct mutex event_lock;		/* leaf but for a trylock of vgpu->lock */
+	bool nonstall_off;			/* nobody waits for the end of a submission: masked; event_lock */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
 	struct work_struct recover;
 
@@ -186,6 +187,7 @@ struct kvgpu_machine {
 	u32 event_put, event_get;
 	u64 events_dropped;
 	unsigned long pending;
+	bool waits;			/* its driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool gone;			/* no work item is started any more */
 	struct delayed_work event_work, alarm_work;
 	u64 window_start;		/* of the events' budget; chip->event_lock */
@@ -282,6 +284,7 @@ int machine_events_init(struct kvgpu_vgpu *v);
 void machine_events_fini(struct kvgpu_vgpu *v);
 void machine_events_reset(struct kvgpu_vgpu *v);
 void machine_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
+void machine_waits(struct kvgpu_vgpu *v);		/* after what may have changed trap.wants_nonstall; vgpu->lock held */
 void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /* delivers now if nobody holds vgpu->lock, else soon. The machine must be kept from going: event_lock or gpu->lock held */
 void machine_kick(struct kvgpu_machine *m);

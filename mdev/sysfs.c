@@ -188,6 +188,7 @@ CARD_ATTR(watchdog_ms, "%u", READ_ONCE(gpu->chip->slicer.watchdog_ms))
 CARD_ATTR(busy_ns, "%llu", READ_ONCE(gpu->chip->slicer.busy_ns))
 CARD_ATTR(switches, "%llu", READ_ONCE(gpu->chip->slicer.switches))
 CARD_ATTR(engine_resets, "%llu", READ_ONCE(gpu->hw.stats.resets))
+CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
 {
@@ -240,6 +241,7 @@ static DEVICE_ATTR_RW(watchdog_ms);
 static DEVICE_ATTR_RO(busy_ns);
 static DEVICE_ATTR_RO(switches);
 static DEVICE_ATTR_RO(engine_resets);
+static DEVICE_ATTR_RO(chip_interrupts);
 
 /* the card says nothing: ENODATA */
 static ssize_t temperature_mc_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -279,6 +281,7 @@ static struct attribute *card_attrs[] = {
 	&dev_attr_busy_ns.attr,
 	&dev_attr_switches.attr,
 	&dev_attr_engine_resets.attr,
+	&dev_attr_chip_interrupts.attr,
 	&dev_attr_temperature_mc.attr,
 	&dev_attr_core_clock_khz.attr,
 	&dev_attr_mem_clock_khz.attr,

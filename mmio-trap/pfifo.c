@@ -29,10 +29,11 @@ static u32 fifo_status(const struct kvgpu_trap *t)
 
 void kvgpu_fifo_update(struct kvgpu_trap *t)
 {
-	u32 status = fifo_status(t);
+	u32 status = fifo_status(t), host = kvgpu_reg_get(t, PFIFO_INTR_EN), nrhost = kvgpu_reg_get(t, PFIFO_INTR_EN_NRHOST);
 
-	kvgpu_intr_source(t, PMC_INTR_FIFO, status & kvgpu_reg_get(t, PFIFO_INTR_EN));
-	kvgpu_intr_source_nrhost(t, PMC_INTR_FIFO, status & kvgpu_reg_get(t, PFIFO_INTR_EN_NRHOST));
+	t->wants_nonstall = (host | nrhost) & PFIFO_INTR_NONSTALL;
+	kvgpu_intr_source(t, PMC_INTR_FIFO, status & host);
+	kvgpu_intr_source_nrhost(t, PMC_INTR_FIFO, status & nrhost);
 }
 
 static void raise(struct kvgpu_trap *t, u32 bits)

@@ -19,6 +19,7 @@ const struct field gpu_fields[GPU_FIELDS] = {
 	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS, "Time that the GPU worked for any vGPU." },
 	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE, "Times that the GPU went from one vGPU to another." },
 	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE, "Engines reset after a hang." },
+	[GPU_INTERRUPTS] = { "chip_interrupts", "interrupts_total", NULL, UNIT_ONE, "Interrupts of the GPU that the host served." },
 	[GPU_TEMPERATURE] = { "temperature_mc", "temperature_celsius", NULL, UNIT_MILLIDEGREE, "Temperature of the chip." },
 	[GPU_CORE_CLOCK] = { "core_clock_khz", "core_clock_hertz", NULL, UNIT_KHZ, "Clock of the graphics engine." },
 	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ, "Clock of the video memory." },

@@ -66,6 +66,7 @@ struct kvgpu_trap {
 
 	/* PFIFO */
 	u32 fifo_intr;			/* sticky bits of 0x2100 */
+	bool wants_nonstall;		/* the driver has enabled NON_STALL_INTERRUPT, which it does while somebody waits: for callers */
 	u32 fault_pending;		/* 0x259c */
 	u32 fault_rec[32][4];		/* 0x2800 + 16 * unit */
 	u32 pbdma_pending;		/* 0x25a0 */

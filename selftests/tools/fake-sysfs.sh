@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2034
 GPU=0000:01:00.0
-GPU_FILES='slice_us watchdog_ms busy_ns switches engine_resets temperature_mc core_clock_khz mem_clock_khz'
+GPU_FILES='slice_us watchdog_ms busy_ns switches engine_resets temperature_mc core_clock_khz mem_clock_khz chip_interrupts'
 VGPU_FILES='gpu_time_ns entitlement_ppm weight cap runnable suspended strikes slices preempts preempt_ns_total preempt_ns_max
 	exits_bar0_read exits_bar0_write exits_bar1_bar3 exits_config doorbells_trapped page_faults zaps registers_unlisted
 	registers_denied shadow_syncs shadow_tables_read shadow_bytes_read shadow_entries_written shadow_entries_rejected tlb_flushes

@@ -6,6 +6,7 @@ pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
 for f in "/sys/bus/mdev/devices/$uuid/kvgpu"/*; do
 	echo "kvgpu.${f##*/} $(cat "$f")"
 done
+echo "card.interrupts $(cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/chip_interrupts)"
 for f in /sys/kernel/debug/kvm/"$pid"-*/*; do
 	[ -f "$f" ] || continue
 	case ${f##*/} in

@@ -188,6 +188,7 @@ static void tree_is_as_computed(void **state)
 		assert_int_equal(rd(g, PMC_INTR(0)), naive_leaf(&n, 0));
 		assert_int_equal(rd(g, PMC_INTR(1)), naive_leaf(&n, 1));
 		assert_int_equal(rd(g, PFIFO_INTR), naive_fifo(&n));
+		assert_int_equal(g->t.wants_nonstall, (n.fifo_en | n.fifo_en1) >> 31);
 		/* whoever looks only when a command says so misses nothing */
 		if (n.line != was)
 			assert_true(g->cmd.irq);

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory lie, that each submission names all
- * buffers, and that these are few. What a submission costs in the kernel grows with the buffers that it names.
+ * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory lie, for the GPU and the CPU, that each
+ * submission names all buffers, and that these are few. What a submission costs in the kernel grows with the buffers that it names.
  */
+#define _GNU_SOURCE	/* memfd_create() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include <nouveau_drm.h>
+#include <xf86drm.h>
 
 #include <cuda/device/nv.h>
 
 #define OK(call) assert_int_equal(call, DEVICE_OK)
 
-enum { MAX_BOS = 4096, WORDS = 8192, CODE = 40000 };
+/* FIRST_VA: where no sanitizer has anything of its own. DEVICE_BYTES: of the file that stands for the device's */
+enum { MAX_BOS = 4096, WORDS = 8192, CODE = 40000, FIRST_VA = 0x20000000, DEVICE_BYTES = 0x20000000 };
 
 static struct nouveau_bo *bos[MAX_BOS];
 static unsigned int nr_bos, kicks, launches;
 static uint64_t next_va;
-static bool refuse_large;
+static uint32_t nr_handles;
+static int device_file = -1;
+static bool refuse_large, nowhere;
 
 /* what a submission named, by the last of both */
 static struct {
@@ -44,6 +53,7 @@ int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, u
 	bo = calloc(1, sizeof(*bo));
 	next_va = (next_va + align - 1) & ~(uint64_t)(align - 1);
 	bo->offset = next_va;
+	bo->handle = ++nr_handles;
 	bo->size = size;
 	next_va += size;
 	bos[nr_bos++] = bo;
@@ -58,7 +68,8 @@ void nouveau_bo_ref(struct nouveau_bo *bo, struct nouveau_bo **at)
 	for (i = 0; !bo && i < nr_bos; i++)
 		if (bos[i] == *at) {
 			bos[i] = bos[--nr_bos];
-			free((*at)->map);
+			if ((*at)->map)
+				munmap((*at)->map, (*at)->size);
 			free(*at);
 			break;
 		}
@@ -67,8 +78,25 @@ void nouveau_bo_ref(struct nouveau_bo *bo, struct nouveau_bo **at)
 
 int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client *client)
 {
-	bo->map = calloc(1, bo->size);
+	bo->map = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(bo->map != MAP_FAILED);
 	return 0;
+}
+
+/* where in the device's file a buffer is shown; the kernel's choice of numbers means nothing to others */
+int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
+{
+	struct drm_nouveau_gem_info *info = data;
+	unsigned int i;
+
+	assert_true(fd == device_file && command == DRM_NOUVEAU_GEM_INFO && size == sizeof(*info));
+	for (i = 0; i < nr_bos; i++) {
+		if (bos[i]->handle == info->handle) {
+			info->map_handle = bos[i]->offset - FIRST_VA;
+			return nowhere ? -1 : 0;
+		}
+	}
+	return -1;
 }
 
 int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr, uint32_t size, bool immediate,
@@ -164,8 +192,11 @@ static int set_up(void **state)
 {
 	memset(&device, 0, sizeof(device));
 	nr_push = nr_bos = kicks = launches = 0;
-	next_va = 0x20000;
-	refuse_large = false;
+	next_va = FIRST_VA;
+	refuse_large = nowhere = false;
+	device_file = memfd_create("device", 0);
+	assert_int_equal(ftruncate(device_file, DEVICE_BYTES), 0);
+	device.fd = device_file;
 	device.dev = &nouveau;
 	device.nr_smx = 13;
 	pthread_mutex_init(&device.check_lock, NULL);
@@ -185,6 +216,7 @@ static int tear_down(void **state)
 	nv_queue_close(&device, QUEUE_COPY);
 	nv_memory_close(&device);
 	pthread_mutex_destroy(&device.check_lock);
+	close(device_file);
 	return nr_bos || device.nr_refs;
 }
 
@@ -292,11 +324,42 @@ static void pieces(void **state)
 	assert_int_equal(nr_bos, 1);
 }
 
+/* the host's memory is where the GPU sees it, as far as the process has nothing there: then the next of a few that is free */
+static void one_address(void **state)
+{
+	struct device_memory *a = memory(PLACE_HOST, 8 << 20), *b, *c;
+	unsigned int before = nr_bos, i;
+	void *taken;
+
+	assert_int_equal(a->va, (uintptr_t)a->map);
+	memset(a->map, 1, a->size);
+	taken = mmap((void *)(uintptr_t)next_va, 20 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	assert_int_equal((uintptr_t)taken, next_va);
+	b = memory(PLACE_HOST, 8 << 20);
+	assert_int_equal(b->va, (uintptr_t)b->map);
+	assert_true(b->va >= (uintptr_t)taken + (20 << 20));
+	assert_int_equal(nr_bos, before + 1);	/* those that kept the places meanwhile are gone */
+	munmap(taken, 20 << 20);
+	/* a process that has very much there goes on with two addresses */
+	taken = mmap((void *)(uintptr_t)next_va, 200 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	assert_int_equal((uintptr_t)taken, next_va);
+	c = memory(PLACE_HOST, 8 << 20);
+	assert_true(c->va != (uintptr_t)c->map);
+	memset(c->map, 1, c->size);
+	munmap(taken, 200 << 20);
+	assert_int_equal(nr_bos, before + 2);
+	nowhere = true;
+	for (i = 0; i < 3; i++)
+		memset(memory(PLACE_HOST, 1 << 20)->map, 1, 1 << 20);
+	assert_int_equal(nr_bos, before + 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(few_buffers), TEST(large_ones_are_alone), TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
+		TEST(one_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

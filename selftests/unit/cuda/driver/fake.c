@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { MAX_WORK = 4096, GAP = 1 << 20 };
+/* SAME_AT: where no sanitizer has anything of its own */
+enum { MAX_WORK = 4096, GAP = 1 << 20, SAME_AT = 0x20000000, SAME_END = 0x60000000 };
 
 struct work {
 	enum { COPY, FILL, LAUNCH, STAMP } kind;
@@ -22,6 +24,7 @@ struct buffer {
 	struct device_memory base;
 	struct buffer *next;
 	uint8_t *bytes;
+	bool same;		/* .bytes is at .base.va */
 };
 
 struct fake {
@@ -40,7 +43,7 @@ unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20;
 int fake_fail_after = -1;
 enum device_status fake_failure;
-bool fake_hold[NR_QUEUES];
+bool fake_hold[NR_QUEUES], fake_same;
 static uint64_t next_va = 0x100000000ull, clock_ns = 1000;
 
 static struct fake *of(struct device *d)
@@ -81,7 +84,10 @@ static void release(struct device *d, struct device_memory *m)
 		;
 	b = *at;
 	*at = b->next;
-	free(b->bytes);
+	if (b->same)
+		munmap(b->bytes, b->base.size);
+	else
+		free(b->bytes);
 	free(b);
 	fake_buffers--;
 }
@@ -105,6 +111,16 @@ static uint64_t vram_used(struct device *d)
 	return used;
 }
 
+static uint8_t *same_address(uint64_t size)
+{
+	static uintptr_t at = SAME_AT;
+	void *got = MAP_FAILED;
+
+	for (; got == MAP_FAILED && at + size < SAME_END; at += size / GAP * GAP + GAP)
+		got = mmap((void *)at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	return got == MAP_FAILED ? NULL : got;
+}
+
 static enum device_status alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out)
 {
 	struct buffer *b;
@@ -112,9 +128,15 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 	if (place != PLACE_HOST && vram_used(d) + size > fake_vram)
 		return DEVICE_NO_MEMORY;
 	b = calloc(1, sizeof(*b));
-	b->bytes = malloc(size);
+	b->same = place == PLACE_HOST && fake_same;
+	b->bytes = b->same ? same_address(size) : malloc(size);
+	if (!b->bytes) {
+		free(b);
+		return DEVICE_NO_MEMORY;
+	}
 	memset(b->bytes, 0xcd, size);
-	b->base = (struct device_memory){ .va = next_va, .size = size, .map = place == PLACE_HOST ? b->bytes : NULL };
+	b->base = (struct device_memory){ .va = b->same ? (uintptr_t)b->bytes : next_va, .size = size,
+					  .map = place == PLACE_HOST ? b->bytes : NULL };
 	next_va += (size + 2 * GAP) & ~(uint64_t)(GAP - 1);
 	b->next = of(d)->buffers;
 	of(d)->buffers = b;

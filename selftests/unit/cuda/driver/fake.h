@@ -15,6 +15,8 @@ extern int fake_fail_after;
 extern enum device_status fake_failure;
 /* work of a queue is not done before this is cleared */
 extern bool fake_hold[NR_QUEUES];
+/* PLACE_HOST at one address for CPU and GPU from now on; else at different ones */
+extern bool fake_same;
 /* memory at an address; NULL: not in one buffer */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
 /* times that work began before what it had to wait for; any is a bug */

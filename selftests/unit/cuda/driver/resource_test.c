@@ -26,6 +26,7 @@ static int set_up(void **state)
 	fake_fail_after = -1;
 	fake_failure = DEVICE_OK;
 	memset(fake_hold, 0, sizeof(fake_hold));
+	fake_same = false;
 	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
 }
 
@@ -370,6 +371,92 @@ static void pointers(void **state)
 	OK(cuMemFreeHost(pinned));
 }
 
+/* ------------------------------------------------------------------ managed memory */
+
+static void managed_memory(void **state)
+{
+	CUdeviceptr p = 0, q, device;
+	unsigned int type = 9, flags;
+	bool managed = false;
+	uint8_t *bytes;
+	CUstream s;
+
+	/* where CPU and GPU can't have it at one address */
+	assert_int_equal(cuMemAllocManaged(&p, 100, 1), CUDA_ERROR_NOT_SUPPORTED);
+	fake_same = true;
+	assert_int_equal(cuMemAllocManaged(&p, 0, 1), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAllocManaged(&p, 100, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAllocManaged(&p, 100, 4), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAllocManaged(NULL, 100, 1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAllocManaged(&p, 10000, 1));
+	OK(cuMemAlloc_v2(&device, 10000));
+	OK(cuStreamCreate(&s, 0));
+	bytes = (uint8_t *)(uintptr_t)p;
+	memset(bytes, 0x11, 10000);
+	OK(cuMemcpyDtoD_v2(device, p, 10000));
+	/* what the CPU sees has been done when they return, in whichever way it is called */
+	OK(cuMemsetD8_v2(p, 0x22, 10000));
+	assert_true(bytes[0] == 0x22 && bytes[9999] == 0x22);
+	OK(cuMemcpyDtoD_v2(p, device, 10000));
+	assert_true(bytes[0] == 0x11 && bytes[9999] == 0x11);
+	OK(cuMemcpy2D_v2(&(CUDA_MEMCPY2D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = device, .srcPitch = 100,
+					   .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p + 50, .dstPitch = 100,
+					   .WidthInBytes = 10, .Height = 2 }));
+	OK(cuMemsetD32_v2(p + 4, 0x01020304, 3));
+	assert_true(bytes[3] == 0x11 && bytes[4] == 4 && bytes[15] == 1 && bytes[16] == 0x11);
+	bytes[77] = 0x33;
+	OK(cuMemcpyHtoD_v2(device, bytes, 10000));
+	bytes[77] = 0;
+	OK(cuMemcpyDtoH_v2(bytes, device, 10000));
+	assert_int_equal(bytes[77], 0x33);
+	OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p + 5));
+	OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 5));
+	assert_true(managed && type == CU_MEMORYTYPE_DEVICE);
+	OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, device));
+	assert_false(managed);
+	/* it is neither pinned memory nor a part of another kind */
+	assert_int_equal(cuMemFreeHost(bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostGetFlags(&flags, bytes), CUDA_ERROR_INVALID_VALUE);
+	/* hints: the CPU may be named, a GPU needs concurrent managed access, which Kepler has not */
+	OK(cuMemAdvise(p, 10000, 1, 0));
+	OK(cuMemAdvise(p + 5, 9995, 3, -1));
+	assert_int_equal(cuMemAdvise(p, 10000, 3, 0), CUDA_ERROR_INVALID_DEVICE);
+	assert_int_equal(cuMemAdvise(p, 10000, 5, 0), CUDA_ERROR_INVALID_DEVICE);
+	assert_int_equal(cuMemAdvise(p, 10001, 1, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAdvise(p, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAdvise(p, 10000, 7, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemAdvise(device, 100, 1, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemPrefetchAsync(p, 10000, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
+	assert_int_equal(cuMemPrefetchAsync(device, 10000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+	OK(cuStreamAttachMemAsync(s, p, 0, 4));
+	OK(cuStreamAttachMemAsync(NULL, p, 10000, 1));
+	assert_int_equal(cuStreamAttachMemAsync(NULL, p, 0, 4), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuStreamAttachMemAsync(s, p, 100, 4), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuStreamAttachMemAsync(s, device, 0, 4), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAllocManaged(&q, 1, 2));
+	assert_true(q != p);
+	OK(cuMemFree_v2(q));
+	assert_int_equal(cuMemFree_v2(p + 1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFree_v2(p));
+	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* a kernel that gets the host's address of pinned memory finds it there */
+static void pinned_memory_at_one_address(void **state)
+{
+	CUdeviceptr device;
+	void *host;
+
+	fake_same = true;
+	OK(cuMemHostAlloc(&host, 4096, 0));
+	OK(cuMemHostGetDevicePointer_v2(&device, host, 0));
+	assert_int_equal(device, (uintptr_t)host);
+	OK(cuMemsetD8_v2((uintptr_t)host, 7, 4096));
+	assert_int_equal(((uint8_t *)host)[4095], 7);
+	assert_int_equal(cuMemFree_v2(device), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemFreeHost(host));
+}
+
 int main(void)
 {
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -378,6 +465,7 @@ int main(void)
 		IN_CONTEXT(many_textures), IN_CONTEXT(surface_objects), IN_CONTEXT(references),
 		IN_CONTEXT(host_functions_wait_and_are_waited_for), IN_CONTEXT(callbacks_are_told_of_errors),
 		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use), IN_CONTEXT(pointers),
+		IN_CONTEXT(managed_memory), IN_CONTEXT(pinned_memory_at_one_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,58 @@ static void host_memory(void **state)
 	cudaGetLastError();
 }
 
+/* variables of data/managed.cu: the program's pointers are to them once the module is asked for, and again in the next context */
+static void managed_variables(void **state)
+{
+	int *counter = NULL, (*table)[4] = NULL, *where = NULL;
+	struct cudaPointerAttributes a;
+	struct cudaFuncAttributes f;
+	struct wrapper w;
+	void **handle, *data = file_bytes("selftests/unit/cuda/image/data/managed.cubin"), *p;
+	char kernel, plain;
+
+	w = wrap(data);
+	handle = __cudaRegisterFatBinary(&w);
+	__cudaRegisterFunction(handle, &kernel, NULL, "use", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterManagedVar(handle, (void **)&counter, NULL, "counter", 0, 4, 0, 0);
+	__cudaRegisterManagedVar(handle, (void **)&table, NULL, "table", 0, 16, 0, 0);
+	__cudaRegisterVar(handle, &plain, NULL, "plain", 0, 4, 0, 0);
+	__cudaRegisterFatBinaryEnd(handle);
+	/* without memory at one address */
+	assert_int_equal(__cudaInitModule(handle), 0);
+	FAILS(cudaFuncGetAttributes(&f, &kernel), cudaErrorNotSupported);
+	cudaGetLastError();
+	OK(cudaDeviceReset());
+	fake_same = true;
+	assert_int_equal(__cudaInitModule(handle), 1);
+	assert_true(counter && table && *counter == 5 && (*table)[3] == 0);
+	OK(cudaGetSymbolAddress((void **)&where, &plain));
+	assert_int_equal(*where, 7);
+	OK(cudaPointerGetAttributes(&a, counter));
+	assert_int_equal(a.type, cudaMemoryTypeManaged);
+	assert_true(a.devicePointer == counter && a.hostPointer == counter);
+	FAILS(cudaFree(counter), cudaErrorInvalidValue);
+	FAILS(cudaFreeHost(counter), cudaErrorInvalidValue);
+	*counter = 9;
+	OK(cudaMallocManaged(&p, 64, 1));
+	OK(cudaMemset(p, 3, 64));
+	assert_int_equal(((char *)p)[63], 3);
+	OK(cudaMemcpy(p, counter, 4, cudaMemcpyDefault));
+	assert_int_equal(*(int *)p, 9);
+	FAILS(cudaMemPrefetchAsync(p, 64, 0, NULL), cudaErrorInvalidDevice);
+	OK(cudaMemAdvise(p, 64, cudaMemAdviseSetReadMostly, 0));
+	OK(cudaStreamAttachMemAsync(NULL, p, 0, 1));
+	OK(cudaFree(p));
+	OK(cudaDeviceReset());
+	OK(cudaFuncGetAttributes(&f, &kernel));
+	assert_int_equal(*counter, 5);
+	__cudaUnregisterFatBinary(handle);
+	cudaGetLastError();
+	OK(cudaDeviceReset());
+	free(data);
+	fake_same = false;
+}
+
 /* ------------------------------------------------------------------ copies */
 
 static void lines_of_bytes(void **state)
@@ -372,7 +424,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(allocations), TEST(host_memory), TEST(lines_of_bytes), TEST(planes), TEST(boxes), TEST(symbols),
+		TEST(allocations), TEST(host_memory), TEST(managed_variables), TEST(lines_of_bytes), TEST(planes), TEST(boxes),
+		TEST(symbols),
 		TEST(stream_0), TEST(events), TEST(no_capture), TEST(settings),
 	};
 

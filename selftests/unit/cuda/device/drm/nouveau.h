@@ -23,6 +23,7 @@ union nouveau_bo_config {
 };
 
 struct nouveau_bo {
+	uint32_t handle;
 	uint64_t offset, size;
 	void *map;
 };
