@@ -7,8 +7,8 @@ cd "$(dirname "$0")"
 root=$(../../selftests/cuda/toolkit.sh)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-PATH=$root/usr/lib/nvidia-cuda-toolkit/bin:$root/usr/bin:$PATH
-nvcc -ccbin clang++-14 -arch=sm_35 -w -Wno-deprecated-gpu-targets -rdc=true -maxrregcount=32 -cubin syscalls.cu -o "$tmp/cubin"
+PATH=$root/usr/bin:$PATH
+../../selftests/cuda/nvcc.sh -arch=sm_35 -w -Wno-deprecated-gpu-targets -rdc=true -maxrregcount=32 -cubin syscalls.cu -o "$tmp/cubin"
 cuobjdump -elf "$tmp/cubin" > "$tmp/elf"
 if grep -qE '^\.section \.rel|^\.nv\.constant2' "$tmp/elf"; then
 	echo "make.sh: syscalls.cu needs relocations or constants, which syscalls.c has no place for" >&2

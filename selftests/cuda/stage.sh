@@ -13,4 +13,7 @@ rm -rf "$folder/cuda"
 mkdir -p "$folder/cuda/lib" "$folder/cuda/programs"
 libraries=$(dirname "$(make -s print-cuda)")
 cp "$libraries"/lib*.so.* "$libraries/cuda-info" "$folder/cuda/lib/"
-cp "$programs"/* "$folder/cuda/programs/"
+shopt -s nullglob
+files=("$programs"/*)
+[ $# = 0 ] || files=("$programs/run.sh" "$programs"/*.cubin "${@/#/$programs/}")
+cp "${files[@]}" "$folder/cuda/programs/"

@@ -1,47 +1,123 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# toolkit.sh          prints the root of the unpacked CUDA toolkit; exit code 1 if it is not there
-# toolkit.sh fetch    fetches and unpacks it first: nvcc, ptxas, nvdisasm and headers of CUDA 11.8, from non-free of Debian 12,
-#                     about 900 MB over the net, through the mirror this machine already uses. Nothing is installed.
-# Compile with "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc" -ccbin clang++-14 (or a g++ up to 11).
+# toolkit.sh          prints the root of the unpacked CUDA toolkit; exit code 1 if it or its compiler is not there
+# toolkit.sh fetch    fetches and unpacks first what is missing of it: 930 MB over the net, through the mirror this machine already
+#                     uses, 3.3 GB unpacked. Nothing is installed.
+# In ${KVGPU_CACHE:-~/.cache/kvgpu}/cuda there are then, both of Debian 12:
+#   root/  nvcc, ptxas, nvdisasm and headers of CUDA 11.8, of non-free
+#   host/  the compiler and linker for the CPU's side: g++ 11 with its libstdc++ and glibc 2.36. CUDA 11.8 takes no newer g++,
+#          and glibc's headers from 2.41 on declare functions that CUDA's headers declare otherwise; so the machine's own are not used.
+# Each appears by rename when it is complete, and can be moved with the cache. Compile with nvcc.sh.
 set -eu
 cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/cuda
-root=$cache/root
 # shellcheck source=testbed/lib/messages.sh
 . "$(dirname "$(readlink -f "$0")")/../../testbed/lib/messages.sh"
 # shellcheck source=testbed/lib/archive.sh
 . "$(dirname "$(readlink -f "$0")")/../../testbed/lib/archive.sh"
-packages=(nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcudart11.0 libcu++-dev libcub-dev libthrust-dev)
+
+declare -A packages=(
+	[root]="nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcudart11.0 libcu++-dev libcub-dev libthrust-dev"
+	[host]="g++-11 gcc-11 cpp-11 libgcc-11-dev libstdc++-11-dev libstdc++6 libgcc-s1 libc6 libc6-dev linux-libc-dev
+		binutils binutils-common binutils-x86-64-linux-gnu libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4
+		libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g"
+)
+# of these, what the compiler itself is linked with: kept apart from what it links programs with
+declare -A own
+for package in libbinutils libctf0 libctf-nobfd0 libgprofng0 libjansson4 libgmp10 libmpfr6 libmpc3 libisl23 libzstd1 zlib1g; do
+	own[$package]=yes
+done
+
+complete() { [ "$(cat "$cache/$1/.packages" 2>/dev/null)" = "${packages[$1]}" ]; }
+
+# nvcc looks for its profile beside itself; the package's is a link into /etc. stubs: for programs linked with -lcuda.
+finish_root()
+{
+	local bin=$1/usr/lib/nvidia-cuda-toolkit/bin
+
+	cat > "$bin/new.profile" <<-'S'
+		TOP		= $(_HERE_)/../../../..
+		NVVMIR_LIBRARY_DIR = $(_HERE_)/../libdevice
+		PATH		+= $(_HERE_):$(TOP)/usr/bin:
+		INCLUDES	+= "-I$(TOP)/usr/include" $(_SPACE_)
+		LIBRARIES	=+ $(_SPACE_) "-L$(TOP)/usr/lib/x86_64-linux-gnu/stubs" "-L$(TOP)/usr/lib/x86_64-linux-gnu"
+	S
+	mv -f "$bin/new.profile" "$bin/nvcc.profile"
+}
+
+# nvcc knows which compiler it has by its name: g++
+finish_host()
+{
+	local link target
+
+	find "$1" -type l -lname '/*' -printf '%P\n' | while read -r link; do
+		target=$(readlink "$1/$link")
+		ln -sfnr "$1$target" "$1/$link"
+	done
+	cat > "$1/g++" <<-'S'
+		#!/bin/sh
+		here=$(dirname "$(readlink -f "$0")")
+		unset CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH GCC_EXEC_PREFIX
+		export LD_LIBRARY_PATH="$here/own/usr/lib/x86_64-linux-gnu:$here/own/lib/x86_64-linux-gnu"
+		exec "$here/usr/bin/x86_64-linux-gnu-g++-11" "--sysroot=$here" "-B$here/usr/bin" "$@"
+	S
+	chmod 755 "$1/g++"
+}
+
+fetch_part()
+{
+	local part=$1 tmp=$cache/tmp.$1 deb sum into
+	local -a names debs=()
+
+	read -r -d '' -a names <<<"${packages[$part]}" || true
+	# what an interrupted fetch left is taken where it is whole
+	while read -r _ deb _ sum; do
+		debs+=("$deb")
+		(cd "$cache/debs" && sha256sum --status -c <<<"${sum#SHA256:}  $deb") 2>/dev/null || rm -f "$cache/debs/$deb"
+	done < <(apt-get -qq download --print-uris "${names[@]}")
+	(cd "$cache/debs" && apt-get -qq download "${names[@]}")
+	rm -rf "$tmp"
+	mkdir "$tmp"
+	for deb in "${debs[@]}"; do
+		into=$tmp${own[${deb%%_*}]:+/own}
+		dpkg -x "$cache/debs/$deb" "$into"
+	done
+	"finish_$part" "$tmp"
+	echo "${packages[$part]}" > "$tmp/.packages"
+	rm -rf "${cache:?}/$part"
+	mv -T "$tmp" "$cache/$part"
+	(cd "$cache/debs" && rm -f -- "${debs[@]}")
+}
 
 fetch()
 {
-	local deb
+	local part
 
 	mkdir -p "$cache/debs"
-	private_apt "$cache/apt" bookworm:main,contrib,non-free >&2
-	export APT_CONFIG=$cache/apt/apt.conf
-	(cd "$cache/debs" && apt-get -qq download "${packages[@]}")
-	for deb in "$cache"/debs/*.deb; do
-		dpkg -x "$deb" "$root"
-		rm "$deb"
-	done
-	# nvcc looks for its profile beside itself; the package's is a link into /etc
-	rm -f "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc.profile"
-	cat > "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc.profile" <<-S
-		NVVMIR_LIBRARY_DIR = $root/usr/lib/nvidia-cuda-toolkit/libdevice
-		PATH		+= $root/usr/lib/nvidia-cuda-toolkit/bin:$root/usr/bin:
-		INCLUDES	+= "-I$root/usr/include" \$(_SPACE_)
-		LIBRARIES	=+ \$(_SPACE_) -L$root/usr/lib/x86_64-linux-gnu
-	S
+	exec 9> "$cache/lock"
+	flock 9
+	trap 'rm -rf "$cache"/tmp.*' EXIT
+	# an earlier toolkit.sh unpacked root/ in place, with the profile last
+	if [ ! -e "$cache/root/.packages" ] && grep -qs '^LIBRARIES' "$cache/root/usr/lib/nvidia-cuda-toolkit/bin/nvcc.profile"; then
+		finish_root "$cache/root"
+		echo "${packages[root]}" > "$cache/root/.packages"
+	fi
+	if ! complete root || ! complete host; then
+		private_apt "$cache/apt" bookworm:main,contrib,non-free >&2
+		export APT_CONFIG=$cache/apt/apt.conf
+		for part in root host; do
+			complete "$part" || fetch_part "$part" >&2
+		done
+	fi
+	exec 9>&-
 }
 
 case ${1:-} in
-fetch) [ -f "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc.profile" ] && [ -x "$root/usr/bin/nvdisasm" ] || fetch ;;
+fetch) complete root && complete host || fetch ;;
 '') ;;
 *) echo "usage: toolkit.sh [fetch]" >&2; exit 2 ;;
 esac
-if [ ! -x "$root/usr/bin/nvdisasm" ]; then
-	echo "toolkit.sh: no CUDA toolkit in $root; selftests/cuda/toolkit.sh fetch" >&2
+if ! complete root || ! complete host; then
+	echo "toolkit.sh: no whole CUDA toolkit in $cache; selftests/cuda/toolkit.sh fetch" >&2
 	exit 1
 fi
-echo "$root"
+echo "$cache/root"

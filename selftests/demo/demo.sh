@@ -142,7 +142,8 @@ if ! selftests/cuda/toolkit.sh fetch >"$out/toolkit.log" 2>&1; then
 	echo "    left out: the CUDA toolkit (Debian 12, non-free) could not be fetched"
 elif ! selftests/cuda/stage.sh "$(vgpu share)" "${cuda[@]}" >"$out/cuda.log" 2>&1; then
 	tail -n 5 "$out/cuda.log" | indent
-	echo "    left out: the programs could not be compiled"
+	echo "    the programs could not be compiled"
+	status=1
 else
 	for g in g1 g2; do
 		(vgpu guest run $g -- /share/cuda/programs/run.sh /share/cuda/lib "${cuda[@]}" >"$out/cuda.$g.tap" 2>&1) &

@@ -68,7 +68,7 @@ for f in selftests/cuda/kernels/*.cu; do
 	for o in "${options[@]}"; do
 		out=$work/cu/$(basename "$f" .cu)$(tr -cd 'A-Za-z0-9' <<<"$o").cubin
 		# shellcheck disable=SC2086
-		compiled "$(basename "$f") $o" "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc" -ccbin "${CUDA_CCBIN:-clang++-14}" -w \
+		compiled "$(basename "$f") $o" selftests/cuda/nvcc.sh -w \
 			-Wno-deprecated-gpu-targets -std=c++14 -arch=sm_35 $o -cubin "$f" -o "$out"
 	done
 done

@@ -29,7 +29,7 @@ static void rectangles(void)
 	size_t pitch, pitch2;
 
 	for (int i = 0; i < H * (W + 3); i++)
-		in[0][i] = i * 5;
+		in[i / (W + 3)][i % (W + 3)] = i * 5;
 	CHECK(cudaMallocPitch(&d, &pitch, W * 2, H));
 	CHECK(cudaMallocPitch(&e, &pitch2, (W + 20) * 2, H + 4));
 	wrong += pitch < W * 2 || pitch % 32;
@@ -60,7 +60,7 @@ static void volumes(void)
 	cudaPitchedPtr p;
 
 	for (int i = 0; i < D * H * W; i++)
-		in[0][0][i] = i % 8191;
+		in[i / (H * W)][i / W % H][i % W] = i % 8191;
 	CHECK(cudaMalloc3D(&p, extent));
 	CHECK(cudaMemset3D(p, 0, extent));
 	to.srcPtr = make_cudaPitchedPtr(in, W * sizeof(float), W, H);
