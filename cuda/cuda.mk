@@ -2,7 +2,7 @@
 # CUDA's libraries, built where the programs for servers and guests are (Debian 13).
 CUDA_OUT	:= $(O)/cuda
 
-cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 13)
+cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
 	@mkdir -p '$(CUDA_OUT)'
 	$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
 

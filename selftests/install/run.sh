@@ -6,12 +6,14 @@ cd "$(dirname "$0")/../.." || exit 1
 export LC_ALL=C.UTF-8 KVGPU_TB_NAME=${KVGPU_TB_NAME:-inst}
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
+# shellcheck source=selftests/install/package.sh
+. selftests/install/package.sh
 # a machine boots with all of Debian's services
 export KVGPU_TB_BOOT_SECONDS=600
 case ${1-} in
 quick) parts=(directory) ;;
-long) parts=(directory kernels machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
-*) echo "usage: selftests/install/run.sh quick|long [directory] [kernels] [machine]" >&2; exit 2 ;;
+long) parts=(directory package kernels machine); [ $# -eq 1 ] || parts=("${@:2}") ;;
+*) echo "usage: selftests/install/run.sh quick|long [directory] [package] [kernels] [machine]" >&2; exit 2 ;;
 esac
 work=$(mktemp -d "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/install.XXXXXX") || exit 1
 trap 'bed_down; rm -rf --one-file-system -- "$work"' EXIT
@@ -230,7 +232,7 @@ kernels_cell()
 pack_tree
 for part in "${parts[@]}"; do
 	case $part in
-	directory | kernels | machine) "${part}_cell" ;;
+	directory | package | kernels | machine) "${part}_cell" ;;
 	*) cell_name=$part; result 1 "there is no part '$part'" ;;
 	esac
 done

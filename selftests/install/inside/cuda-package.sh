@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs as root of a fresh minimal Debian without a GPU, beside this.deb, next.deb and perhaps program: kvgpu-cuda is installed by apt,
+# found, used, upgraded, removed. Prints TAP.
+set -u
+cd "$(dirname "$0")" || exit 1
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+results=0 failures=0
+lib=/usr/lib/x86_64-linux-gnu
+
+result() # STATUS NAME [DETAIL]
+{
+	results=$((results + 1))
+	[ "$1" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s%s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2" "${3:+ # $3}"
+}
+
+# step NAME COMMAND...
+step()
+{
+	local name=$1 rc
+	shift
+	"$@" >/tmp/log 2>&1
+	rc=$?
+	[ $rc = 0 ] || tail -n 15 /tmp/log | sed 's/^/# /'
+	result $rc "$name"
+}
+
+apt() { apt-get -q -y --no-install-recommends "$@"; }
+files() { find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/log -o -path /var/cache \
+	-o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune -o -print | sort; }
+packages() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'; }
+
+# the loader's cache has each library's name, or neither
+known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
+whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
+as_packed() { [ -z "$(dpkg --verify kvgpu-cuda)" ]; }
+
+# without_gpu COMMAND...: fails by itself, and says what is missing
+without_gpu()
+{
+	local said rc
+	said=$("$@" 2>&1)
+	rc=$?
+	echo "exit code $rc: $said"
+	[ $rc -gt 0 ] && [ $rc -lt 124 ] && grep -qi 'no CUDA-capable device' <<<"$said"
+}
+
+files >/tmp/before
+packages >/tmp/packages
+step "apt installs it, and all it wants is Debian's" apt install ./this.deb
+step "its files are as they were packed" as_packed
+step "the loader knows libcuda.so.1 and libcudart.so.11.0" known 2
+step "each library and each function that they want is there" whole
+for form in '' -L --json; do
+	# shellcheck disable=SC2086
+	step "cuda-info${form:+ $form} says that there is no GPU" without_gpu cuda-info $form
+done
+step "the manual page" gzip -t /usr/share/man/man1/cuda-info.1.gz
+if [ -e program ]; then
+	step "a program of nvcc's starts, and is told that there is no GPU" without_gpu ./program
+fi
+step "the same again" apt install --reinstall ./this.deb
+step "a newer one in its place" apt install ./next.deb
+step "it is that one" grep -qx 'kvgpu-cuda .*+next installed' <(packages)
+step "its files are as they were packed, too" as_packed
+step "and the older one back" apt install --allow-downgrades ./this.deb
+step "apt removes it" apt remove kvgpu-cuda
+step "the loader knows neither library" known 0
+step "it left no configuration" bash -c '! dpkg-query -W kvgpu-cuda'
+step "apt purges what came with it" apt autoremove --purge
+packages >/tmp/packages.after
+step "the packages are those from before" diff /tmp/packages /tmp/packages.after
+files >/tmp/after
+step "and so are the files" diff /tmp/before /tmp/after
+if grep -q trixie /etc/os-release; then
+	step "lintian comes" apt install lintian
+	step "lintian finds no error" lintian --allow-root --fail-on error this.deb
+fi
+printf '1..%d\n' $results
+[ $failures -eq 0 ]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154
+# Sourced by run.sh: kvgpu-cuda, the package of CUDA for guests, in fresh roots of both Debians that guests have. mmdebstrap makes
+# each, from the archive of this machine's apt, and removes it.
+
+package_cell()
+{
+	local version out=$work/package program='' suite
+	cell_name=kvgpu-cuda
+	version=$(make -s print-version)
+	make -s cuda-package >"$work/log" 2>&1
+	result $? "make cuda-package" "$(tail -n 1 "$work/log")"
+	mkdir -p "$out" "$work/next"
+	cp "$(tail -n 1 "$work/log")" "$out/this.deb"
+	cp "$(dirname "$(make -s print-cuda)")"/{libcuda.so.1,libcudart.so.11.0,cuda-info} "$work/next/"
+	cp "$(cuda/package.sh "$work/next" "$version+next")" "$out/next.deb"
+	result $? "a newer package of it"
+	if selftests/cuda/toolkit.sh >/dev/null 2>&1; then
+		program=$(make -s cuda-programs PROGRAMS=vector_add)/vector_add
+		cp "$program" "$out/program"
+		result $? "a program is compiled"
+	fi
+	for suite in bookworm trixie; do
+		package_in_root "$suite"
+	done
+}
+
+# steps are inside/cuda-package.sh; what they print goes to a descriptor that mmdebstrap's own talk does not reach
+package_in_root() # SUITE
+{
+	local suite=$1 option source rc
+	local -a options=()
+	cell_name="kvgpu-cuda on $suite"
+	source=$(testbed_archive source_line "$suite") && while read -r option; do
+		options+=("--aptopt=$option")
+	done < <(testbed_archive host_apt_options)
+	# shellcheck disable=SC2016
+	timeout --kill-after=10 1200 mmdebstrap --variant=minbase --mode=root --architectures=amd64 --format=null "${options[@]}" \
+		--aptopt='Acquire::Languages "none"' --dpkgopt=force-unsafe-io --keyring=/usr/share/keyrings/ \
+		--customize-hook='mkdir "$1/root/test"' \
+		--customize-hook="cp '$out'/* selftests/install/inside/cuda-package.sh \"\$1/root/test/\"" \
+		--customize-hook="chroot \"\$1\" /root/test/cuda-package.sh >'$work/tap'; echo \$? >'$work/rc'" \
+		"$suite" /dev/null "$source" >"$work/log" 2>&1 </dev/null
+	rc=$?
+	if [ $rc -ne 0 ] || [ ! -e "$work/rc" ]; then
+		tail -n 10 "$work/log" | sed 's/^/# /'
+		result 1 "a minimal root" "mmdebstrap: exit code $rc"
+		return
+	fi
+	relay "in a minimal root" "$(cat "$work/rc")" <"$work/tap"
+	rm -f "$work/rc" "$work/tap"
+}
+
+# how the test bed reaches Debian's archive
+testbed_archive() # FUNCTION...
+{
+	(
+		# shellcheck source=testbed/lib/messages.sh
+		. testbed/lib/messages.sh
+		# shellcheck source=testbed/lib/archive.sh
+		. testbed/lib/archive.sh
+		"$@"
+	)
+}
