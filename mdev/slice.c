@@ -253,6 +253,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 		s->owner->slice.busy = s->owner->slice.work;
 		s->owner->slice.idle_looks = 0;
 	}
+	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
 	s->looked = ktime_get_ns();
 	mutex_unlock(&chip->gpu->lock);
 }
