@@ -55,7 +55,11 @@ enum device_place { PLACE_VRAM, PLACE_HOST, PLACE_TILED };
 
 struct device_memory {
 	uint64_t va, size;
-	void *map;			/* PLACE_HOST: as the CPU sees it */
+	/*
+	 * PLACE_HOST: as the CPU sees it: at @va wherever that could be had, which is always but where this process has something
+	 * else there (a second device's memory; the program itself, linked to a low address)
+	 */
+	void *map;
 };
 
 /* a block-linear surface, and where in it a copy begins. Blocks are one GOB (64 bytes x 8 lines) wide */

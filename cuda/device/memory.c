@@ -8,8 +8,16 @@
  * validate_fini() attaches the submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up, locks,
  * validates and fences each named buffer, so that what a submission costs grows with their number. Hence few: small pieces of
  * memory share buffers. That changes nothing about what is named: all of a shared buffer is.
+ *
+ * What is in the host's memory the CPU sees at the address that nouveau chose for the GPU: those count up from 0 and have 40 bits, where
+ * a process has nothing unless it was linked so.
  */
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#include <nouveau_drm.h>
+#include <xf86drm.h>
 
 #include "nv.h"
 
@@ -18,6 +26,8 @@
  * code, variables and constants of modules
  */
 enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, HOST_SMALL = 512 * 1024, HOST_CHUNK = 5 << 20, VRAM_CHUNK = 1 << 20 };
+
+enum { SAME_TRIES = 8 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
@@ -41,6 +51,43 @@ static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t 
 	ret = new_bo(d, flags, align, size, config, out);
 	nouveau_bo_ref(NULL, &aside);
 	return ret;
+}
+
+/* false: something else is there */
+static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
+{
+	struct drm_nouveau_gem_info info = { .handle = bo->handle };
+	void *want = (void *)(uintptr_t)bo->offset, *got;
+
+	if (drmCommandWriteRead(d->fd, DRM_NOUVEAU_GEM_INFO, &info, sizeof(info)))
+		return false;
+	got = mmap(want, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, d->fd, info.map_handle);
+	if (got == want) {
+		bo->map = got;	/* libdrm unmaps it with the buffer */
+		return true;
+	}
+	if (got != MAP_FAILED)	/* Linux before 4.17 */
+		munmap(got, bo->size);
+	return false;
+}
+
+/* a buffer that CPU and GPU see at the same address, if one of a few can be; those that can't keep their places meanwhile */
+static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries, struct nouveau_bo **out)
+{
+	struct nouveau_bo *other = NULL;
+	int ret = new_bo(d, NOUVEAU_BO_GART | NOUVEAU_BO_MAP, HOST_PAGE, size, NULL, out);
+
+	if (ret || map_where_it_is(d, *out))
+		return ret;
+	if (tries && !new_host_bo(d, size, tries - 1, &other)) {
+		if ((uintptr_t)other->map == other->offset) {
+			nouveau_bo_ref(NULL, out);
+			*out = other;
+			return 0;
+		}
+		nouveau_bo_ref(NULL, &other);
+	}
+	return (*out)->map ? 0 : nouveau_bo_map(*out, 0, d->client);
 }
 
 static void drop_buffer(struct nv_device *d, struct nv_buffer *b)
@@ -67,7 +114,9 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 		return NULL;
 	size = (size + page - 1) & ~((uint64_t)page - 1);
 	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size };
-	if (new_bo(d, aperture | (place == PLACE_HOST ? NOUVEAU_BO_MAP : 0), page, size, place == PLACE_TILED ? &config : NULL, &b->bo)) {
+	if (place == PLACE_HOST ? new_host_bo(d, size, SAME_TRIES, &b->bo) :
+	    new_bo(d, aperture, page, size, place == PLACE_TILED ? &config : NULL, &b->bo)) {
+		nouveau_bo_ref(NULL, &b->bo);
 		free(b);
 		return NULL;
 	}
@@ -75,10 +124,7 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 	d->buffer[b->index] = b;
 	/* read only, whatever is done with it: else the kernel would order the queues by their buffers */
 	d->refs[b->index] = (struct nouveau_pushbuf_refn){ b->bo, aperture | NOUVEAU_BO_RD };
-	if (place != PLACE_HOST || !nouveau_bo_map(b->bo, 0, d->client))
-		return b;
-	drop_buffer(d, b);
-	return NULL;
+	return b;
 }
 
 /* a shared buffer with room; or a new one, which is the caller's alone when it is large */

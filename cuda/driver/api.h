@@ -201,7 +201,6 @@ API CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attrib
 API CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
 API CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes);
 API CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element);
-API CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags);
 API CUresult cuMemFree_v2(CUdeviceptr ptr);
 API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr);
 API CUresult cuMemAllocHost_v2(void **ptr, size_t bytes);
@@ -209,8 +208,18 @@ API CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags);
 API CUresult cuMemFreeHost(void *ptr);
 API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags);
 API CUresult cuMemHostGetFlags(unsigned int *flags, void *host);
+
+/* register.c */
 API CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags);
 API CUresult cuMemHostUnregister(void *ptr);
+
+/* managed.c */
+API CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags);
+API CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev);
+API CUresult cuMemPrefetchAsync(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
+API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
+API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags);
+API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags);
 
 /* copy.c: those with a stream or without, and where stream 0 is the thread's own */
 #define BOTH_SYNC(name, ...)	API CUresult name(__VA_ARGS__); API CUresult name##_ptds(__VA_ARGS__);

@@ -39,7 +39,7 @@ static const struct {
 	{ 38, 1310720 },		/* L2 */
 	{ 39, 2048 },			/* threads of an SM */
 	{ 40, 1 },			/* copy queues of a context */
-	{ 41, 0 },			/* unified addresses: nouveau chooses those of the GPU */
+	{ 41, 1 },			/* unified addresses */
 	{ 42, 16384 }, { 43, 2048 },	/* texture 1D layered */
 	{ 44, 1 }, { 45, 16384 }, { 46, 16384 },	/* gather */
 	{ 47, 2048 }, { 48, 2048 }, { 49, 16384 },	/* 3D, the other shape */
@@ -55,7 +55,7 @@ static const struct {
 	{ 78, 0 },			/* priorities of streams */
 	{ 79, 1 }, { 80, 1 },		/* L1 for global and local memory */
 	{ 81, 49152 }, { 82, 65536 },	/* shared memory and registers of an SM */
-	{ 83, 0 },			/* managed memory */
+	{ 83, 1 },			/* managed memory; 89, at the same time by CPU and GPU, is later GPUs' */
 	{ 84, 0 }, { 85, 0 },		/* boards of several GPUs */
 	{ 86, 0 },			/* atomics of the host */
 	{ 87, 3 },			/* single to double precision */

@@ -147,9 +147,19 @@ static CUresult move(CUcontext ctx, CUstream s, struct box *b)
 	return r;
 }
 
-static bool touches_host(const struct box *b)
+/* or memory that the CPU sees at the GPU's address */
+static bool touches_host(CUcontext ctx, const struct box *b)
 {
-	return b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST;
+	const struct end *ends[] = { &b->dst, &b->src };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct range *range = ends[i]->type == CU_MEMORYTYPE_DEVICE ? range_find(ctx, ends[i]->device) : NULL;
+
+		if (ends[i]->type == CU_MEMORYTYPE_HOST || (range && range->host))
+			return true;
+	}
+	return false;
 }
 
 /* where its arrays and memory are, with the stream there */
@@ -192,7 +202,7 @@ static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream str
 		return r;
 	for (i = 0; i < n && !r; i++) {
 		r = move(ctx, s, &b[i]);
-		wait |= touches_host(&b[i]);
+		wait |= touches_host(ctx, &b[i]);
 	}
 	m = s->last;
 	leave(ctx);

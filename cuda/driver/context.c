@@ -190,6 +190,7 @@ void context_close(CUcontext ctx)
 	events_free(ctx);
 	streams_free(ctx);
 	memory_free_all(ctx);
+	registered_free(ctx);
 	device = ctx->device;
 	pthread_mutex_lock(&ctx->watch);
 	ctx->device = NULL;

@@ -77,12 +77,21 @@ static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 	return 0;
 }
 
+/* whether the CPU sees this end, which then may be used as soon as the copy returns: also by an address of the GPU's */
+static bool seen(CUcontext ctx, const struct plane *p)
+{
+	struct range *range = p->host ? NULL : range_find(ctx, p->va);
+
+	return p->host || (range && range->host);
+}
+
 static CUresult copy(struct request q, enum when when, CUstream stream)
 {
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
 	uint64_t va;
+	bool wait;
 	CUresult r = enter_stream(stream, &ctx, &s);
 
 	if (r)
@@ -96,8 +105,9 @@ static CUresult copy(struct request q, enum when when, CUstream stream)
 	}
 	r = carry_out(ctx, s, &q);
 	m = s->last;
+	wait = when == SYNC && (seen(ctx, &q.dst) || seen(ctx, &q.src));
 	leave(ctx);
-	if (!r && when == SYNC && (q.dst.host || q.src.host))
+	if (!r && wait)
 		r = moment_wait(ctx, &m);
 	return r;
 }

@@ -18,7 +18,8 @@
 #include "api.h"
 
 enum { MAX_DEVICES = 16, STAGING_CHUNKS = 4, STAGING_BYTES = 1 << 20, STAMPS = 4096, STAMP_BYTES = 16,
-       RANGE_MODULE = 1 << 30 /* in range.flags: not the application's to free */ };
+       /* in range.flags. MODULE: not the application's to free; MANAGED: at one address for CPU and GPU */
+       RANGE_MODULE = 1 << 30, RANGE_MANAGED = 1 << 29 };
 
 /* a live object begins with its kind; a destroyed one with 0 */
 enum magic { MAGIC_CONTEXT = 0x6b637478, MAGIC_STREAM = 0x6b737472, MAGIC_EVENT = 0x6b657674, MAGIC_MODULE = 0x6b6d6f64,
@@ -28,9 +29,17 @@ enum magic { MAGIC_CONTEXT = 0x6b637478, MAGIC_STREAM = 0x6b737472, MAGIC_EVENT 
 struct range {
 	uint64_t va, size;
 	struct device_memory *memory;
-	uint8_t *host;			/* pinned memory: as the CPU sees it */
+	uint8_t *host;			/* pinned and managed memory: as the CPU sees it */
 	unsigned int flags;
 	bool shared;			/* one of several in its memory, a slab */
+};
+
+/* register.c: the application's own memory, as far as it says that it is to be pinned */
+struct registered {
+	uint8_t *host;
+	size_t size;
+	unsigned int flags;
+	struct registered *next;
 };
 
 struct CUstream_st {
@@ -152,6 +161,7 @@ struct CUctx_st {
 	/* memory.c: by address */
 	struct range *ranges;
 	unsigned int nr_ranges, max_ranges;
+	struct registered *registered;
 	struct device_memory **slabs;
 	unsigned int nr_slabs;
 	/* streams */
@@ -330,6 +340,13 @@ CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsi
 
 /* module.c: with a 0 byte behind the file's; to be freed */
 CUresult read_file(const char *name, uint8_t **out, size_t *size);
+
+/* register.c. NULL: not so; with ctx locked */
+struct registered *registered_at(CUcontext ctx, const void *host);
+void registered_free(CUcontext ctx);
+
+/* managed.c: memory of the host's at one address. NOT_SUPPORTED where the CPU has something else at the GPU's */
+CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */
 void modules_free(CUcontext ctx);

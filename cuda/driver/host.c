@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, each at an address of its own. */
+/* Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, at one address where that can be had. */
 #include "driver.h"
 
 static CUresult alloc(CUcontext ctx, void **ptr, size_t bytes, unsigned int flags)
@@ -50,7 +50,7 @@ CUresult cuMemFreeHost(void *ptr)
 	if (r)
 		return r;
 	range = range_find_host(ctx, ptr);
-	if (range->host != ptr)
+	if (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);
@@ -71,7 +71,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 	if (r)
 		return r;
 	range = host ? range_find_host(ctx, host) : NULL;
-	if (!ptr || flags || !range)
+	if (!ptr || flags || !range || range->flags & RANGE_MANAGED)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		*ptr = range->va + ((uint8_t *)host - range->host);
@@ -79,42 +79,26 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 	return r;
 }
 
+static bool has_flags(CUcontext ctx, const void *host)
+{
+	return range_find_host(ctx, host) || registered_at(ctx, host);
+}
+
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 {
+	struct registered *mine;
 	struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_pinned(&ctx, host);
+	CUresult r = enter_owner(&ctx, has_flags, host, CUDA_ERROR_INVALID_VALUE);
 
 	if (r)
 		return r;
 	range = range_find_host(ctx, host);
+	mine = registered_at(ctx, host);
 	if (!flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
-		*flags = range->flags;
+		*flags = !range ? mine->flags : range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP : range->flags;
 	leave(ctx);
 	return r;
-}
-
-/* nouveau has no way to show an application's own pages to the GPU */
-CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	leave(ctx);
-	return ptr && bytes ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuMemHostUnregister(void *ptr)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	leave(ctx);
-	return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }

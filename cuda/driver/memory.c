@@ -250,17 +250,6 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	return r;
 }
 
-CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
-{
-	CUcontext ctx;
-	CUresult r = enter(&ctx);
-
-	if (r)
-		return r;
-	leave(ctx);
-	return ptr && bytes ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-}
-
 /* after all that was submitted, which may use it */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
@@ -275,7 +264,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 		return CUDA_SUCCESS;
 	}
 	range = range_find(ctx, ptr);
-	if (range->va != ptr || range->host || range->flags & RANGE_MODULE)
+	if (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) || range->flags & RANGE_MODULE)
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* cuMemset*: by the copy class, which can write a constant. None waits, as CUDA has it. */
+/*
+ * cuMemset*: by the copy class, which can write a constant. As CUDA has it, only of memory that the CPU sees those that are not called
+ * Async wait.
+ */
 #include "driver.h"
 
 #define PITCH_MAX	2147483647u
@@ -28,9 +31,14 @@ static CUresult lines(CUcontext ctx, CUstream s, struct device_fill f, size_t wi
 	return r;
 }
 
-static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width, size_t height, CUstream stream)
+enum when { SYNC, ASYNC };
+
+static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width, size_t height, enum when when,
+		    CUstream stream)
 {
 	struct device_fill f = { .dst = dst, .pitch = pitch, .value = value, .unit = unit };
+	struct range *range;
+	struct moment m;
 	CUcontext ctx;
 	CUstream s;
 	CUresult r = enter_stream_at(stream, dst, &ctx, &s);
@@ -38,45 +46,48 @@ static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit
 	if (r)
 		return r;
 	r = lines(ctx, s, f, width, height);
+	range = range_find(ctx, dst);
+	when = range && range->host ? when : ASYNC;
+	m = s->last;
 	leave(ctx);
-	return r;
+	return r || when == ASYNC ? r : moment_wait(ctx, &m);
 }
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define ENTRIES(bits, type)										\
 	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)				\
 	{												\
-		return set(dst, 0, value, bits / 8, n, 1, NULL);					\
+		return set(dst, 0, value, bits / 8, n, 1, SYNC, NULL);					\
 	}												\
 	CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t n)			\
 	{												\
-		return set(dst, 0, value, bits / 8, n, 1, CU_STREAM_PER_THREAD);			\
+		return set(dst, 0, value, bits / 8, n, 1, SYNC, CU_STREAM_PER_THREAD);			\
 	}												\
 	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)		\
 	{												\
-		return set(dst, 0, value, bits / 8, n, 1, stream);					\
+		return set(dst, 0, value, bits / 8, n, 1, ASYNC, stream);					\
 	}												\
 	CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t n, CUstream stream)	\
 	{												\
-		return set(dst, 0, value, bits / 8, n, 1, OWN(stream));					\
+		return set(dst, 0, value, bits / 8, n, 1, ASYNC, OWN(stream));					\
 	}												\
 	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
 	{												\
-		return set(dst, pitch, value, bits / 8, width, height, NULL);				\
+		return set(dst, pitch, value, bits / 8, width, height, SYNC, NULL);				\
 	}												\
 	CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
 	{												\
-		return set(dst, pitch, value, bits / 8, width, height, CU_STREAM_PER_THREAD);		\
+		return set(dst, pitch, value, bits / 8, width, height, SYNC, CU_STREAM_PER_THREAD);		\
 	}												\
 	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,	\
 					  CUstream stream)						\
 	{												\
-		return set(dst, pitch, value, bits / 8, width, height, stream);				\
+		return set(dst, pitch, value, bits / 8, width, height, ASYNC, stream);				\
 	}												\
 	CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value, size_t width,	\
 					       size_t height, CUstream stream)				\
 	{												\
-		return set(dst, pitch, value, bits / 8, width, height, OWN(stream));			\
+		return set(dst, pitch, value, bits / 8, width, height, ASYNC, OWN(stream));			\
 	}
 
 ENTRIES(8, unsigned char)

@@ -41,10 +41,12 @@ static void release(CUcontext ctx, CUmodule m)
 	free(m);
 }
 
-static CUresult space(CUcontext ctx, uint64_t size, struct device_memory **out)
+static CUresult space(CUcontext ctx, uint64_t size, bool managed, struct device_memory **out)
 {
 	if (!size)
 		return CUDA_SUCCESS;
+	if (managed)
+		return same_memory(ctx, size, out);
 	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, size, out));
 }
 
@@ -160,14 +162,14 @@ static CUresult place(CUcontext ctx, CUmodule m)
 	if (!r)
 		r = make_references(ctx, m);
 	if (!r)
-		r = space(ctx, m->image.code_size + CODE_PAD, &m->code);
+		r = space(ctx, m->image.code_size + CODE_PAD, false, &m->code);
 	if (!r)
-		r = space(ctx, m->image.data_size, &m->data);
+		r = space(ctx, m->image.data_size, m->image.managed, &m->data);
 	if (!r)
-		r = space(ctx, lay_out_constants(m), &m->constants);
+		r = space(ctx, lay_out_constants(m), false, &m->constants);
 	if (!r && m->data)
-		r = range_add(ctx, (struct range){ .va = m->data->va, .size = m->data->size, .memory = m->data,
-						   .flags = RANGE_MODULE });
+		r = range_add(ctx, (struct range){ .va = m->data->va, .size = m->data->size, .memory = m->data, .host = m->data->map,
+						   .flags = RANGE_MODULE | (m->image.managed ? RANGE_MANAGED : 0) });
 	if (!r && m->constants)
 		r = range_add(ctx, (struct range){ .va = m->constants->va, .size = m->constants->size,
 						   .memory = m->constants, .flags = RANGE_MODULE });

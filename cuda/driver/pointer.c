@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What an address is. Addresses of pinned memory are known by the CPU's and by the GPU's value. */
+/*
+ * What an address is. Addresses of pinned memory are known by the CPU's and by the GPU's value; what is only registered has none of
+ * the GPU's.
+ */
 #include <string.h>
 
 #include "driver.h"
@@ -24,10 +27,12 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 		v.p = ctx;
 		break;
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-		v.u = r->host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		v.u = r->host && !(r->flags & RANGE_MANAGED) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
 		n = sizeof(v.u);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		if (!r->memory)
+			return 0;
 		v.w = r->va + offset;
 		break;
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
@@ -35,8 +40,11 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 			return 0;
 		v.p = r->host + offset;
 		break;
-	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
 	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		v.b = r->flags & RANGE_MANAGED;
+		n = sizeof(v.b);
+		break;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
 	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
 		n = sizeof(v.b);
@@ -53,7 +61,7 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 		v.w = r->size;
 		break;
 	case CU_POINTER_ATTRIBUTE_MAPPED:
-		v.b = true;
+		v.b = r->memory;
 		n = sizeof(v.b);
 		break;
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
@@ -65,35 +73,46 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 	return n;
 }
 
-static const struct range *find(CUcontext ctx, CUdeviceptr ptr)
+/* @of_host: room for what is said of registered memory */
+static const struct range *find(CUcontext ctx, CUdeviceptr ptr, struct range *of_host)
 {
 	const struct range *r = range_find(ctx, ptr);
+	const struct registered *mine;
 
-	return r ? r : range_find_host(ctx, (void *)(uintptr_t)ptr);
+	if (!r)
+		r = range_find_host(ctx, (void *)(uintptr_t)ptr);
+	mine = r ? NULL : registered_at(ctx, (void *)(uintptr_t)ptr);
+	if (!mine)
+		return r;
+	*of_host = (struct range){ .va = (uintptr_t)mine->host, .size = mine->size, .host = mine->host, .flags = mine->flags };
+	return of_host;
 }
 
 static bool has_address(CUcontext ctx, const void *what)
 {
-	return find(ctx, *(const CUdeviceptr *)what);
+	struct range of_host;
+
+	return find(ctx, *(const CUdeviceptr *)what, &of_host);
 }
 
 /* its context, locked, and what is there; the current context and NULL when nobody has it */
-static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, const struct range **range)
+static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, struct range *of_host, const struct range **range)
 {
 	CUresult r = enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
 
 	if (r == CUDA_ERROR_NOT_FOUND)
 		r = enter(ctx);
 	if (!r)
-		*range = find(*ctx, ptr);
+		*range = find(*ctx, ptr, of_host);
 	return r;
 }
 
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
+	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &range);
+	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
 
 	if (r)
 		return r;
@@ -106,10 +125,11 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 /* what is not known of an attribute leaves NULL or 0 there, and is no error */
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr)
 {
+	struct range of_host;
 	const struct range *range;
 	unsigned int i;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &range);
+	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
 
 	if (r)
 		return r;
@@ -140,9 +160,10 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 /* all transfers behave as SYNC_MEMOPS asks already, where that can be seen */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
+	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &range);
+	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
 
 	if (r)
 		return r;

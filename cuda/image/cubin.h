@@ -12,7 +12,8 @@
 enum {
 	SHT_CUDA_INFO = 0x70000000,
 	CUBIN_MACHINE = 190,		/* EM_CUDA */
-	STO_CUDA_ENTRY = 0x10,		/* in st_other: a kernel, not a function */
+	STO_CUDA_MANAGED = 0x4,		/* in st_other: a __managed__ variable */
+	STO_CUDA_ENTRY = 0x10,		/* likewise: a kernel, not a function */
 	STT_CUDA_TEXTURE = 10,		/* STT_LOOS */
 	STT_CUDA_SURFACE = 12,
 	FUNCTION_ALIGN = 256,

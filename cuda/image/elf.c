@@ -256,6 +256,7 @@ static enum image_error add_global(struct cubin *c, const Elf64_Sym *s)
 	g->space = sec->space;
 	g->offset = sec->offset + s->st_value;
 	g->size = s->st_size;
+	im->managed |= sec->space == IMAGE_DATA && s->st_other & STO_CUDA_MANAGED;
 	im->nr_globals++;
 	return IMAGE_OK;
 }

@@ -111,6 +111,7 @@ struct image {
 	uint8_t *code;		/* .text of all kernels and functions, each at a multiple of 256 */
 	uint32_t code_size;
 	uint8_t *data;		/* .nv.global.init, then .nv.global, which is zero */
+	bool managed;		/* there are __managed__ variables in it */
 	uint32_t data_size, data_init;
 	uint8_t *const3;
 	uint32_t const3_size;

@@ -141,9 +141,14 @@ RT cudaHostRegister(void *ptr, size_t size, unsigned int flags);
 RT cudaHostUnregister(void *ptr);
 RT cudaHostGetDevicePointer(void **device, void *host, unsigned int flags);
 RT cudaHostGetFlags(unsigned int *flags, void *host);
-RT cudaMallocManaged(void **ptr, size_t size, unsigned int flags);
 RT cudaMemGetInfo(size_t *free, size_t *total);
 RT cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr);
+
+/* managed.c */
+RT cudaMallocManaged(void **ptr, size_t size, unsigned int flags);
+RT cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice, int device);
+RT_ASYNC(cudaMemPrefetchAsync, const void *ptr, size_t size, int device)
+RT_STREAM(cudaStreamAttachMemAsync, void *ptr, size_t size, unsigned int flags)
 
 /* copy.c, symbol.c */
 RT_SYNC(cudaMemcpy, void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)

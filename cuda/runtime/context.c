@@ -128,6 +128,7 @@ cudaError_t cudaSetDevice(int device)
 	if (!e) {
 		self.device = device;
 		self.chosen = true;
+		(void)use_context();	/* its context is current from here on, for calls of the driver's; errors are told where it is used */
 	}
 	return done(e);
 }

@@ -64,18 +64,6 @@ cudaError_t cudaFree(void *ptr)
 	return done(e ? e : from_driver(cuMemFree_v2((CUdeviceptr)(uintptr_t)ptr)));
 }
 
-cudaError_t cudaMallocManaged(void **ptr, size_t size, unsigned int flags)
-{
-	CUdeviceptr p = 0;
-	cudaError_t e = ptr && size ? use_context() : cudaErrorInvalidValue;
-
-	if (!e)
-		e = from_driver(cuMemAllocManaged(&p, size, flags));
-	if (!e)
-		*ptr = (void *)(uintptr_t)p;
-	return done(e);
-}
-
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
 	cudaError_t e = free && total ? use_context() : cudaErrorInvalidValue;
@@ -119,10 +107,7 @@ cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
 cudaError_t cudaHostUnregister(void *ptr)
 {
 	cudaError_t e = ptr ? use_context() : cudaErrorInvalidValue;
-	unsigned int flags;
 
-	if (!e && !cuMemHostGetFlags(&flags, ptr))
-		e = cudaErrorInvalidValue;	/* from cudaHostAlloc() */
 	return done(e ? e : from_driver(cuMemHostUnregister(ptr)));
 }
 

@@ -9,7 +9,7 @@
 
 #include "runtime.h"
 
-enum kind { FUNCTION, VARIABLE, TEXTURE, SURFACE };
+enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
 enum { BUCKETS = 1024, LOG_BYTES = 256 };
 
 /* a fat binary in a context */
@@ -22,7 +22,8 @@ struct loaded {
 
 struct binary {
 	const void *image;
-	bool managed;		/* has variables that only managed memory could hold */
+	bool refused;		/* has variables that are pages of the application's */
+	bool managed;		/* has __managed__ variables */
 	bool gone;		/* the program took it back */
 	struct loaded *loaded;
 	struct binary *next;
@@ -88,11 +89,32 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	void *values[] = { log, (void *)sizeof(log) };
 	cudaError_t e;
 
-	if (b->managed)
+	if (b->refused)
 		return cudaErrorNotSupported;	/* it was said why when they were registered */
 	e = from_driver(cuModuleLoadDataEx(out, b->image, 2, options, values));
 	if (e && log[0])
 		fprintf(stderr, "libcudart: a fat binary of this program can't be loaded: %s\n", log);
+	else if (e && b->managed)
+		fprintf(stderr, "libcudart: no memory for __managed__ variables at one address for CPU and GPU\n");
+	return e;
+}
+
+/* the program finds its managed variables by pointers, which are written when they have a place: of several contexts, the last one's */
+static cudaError_t point_to_managed(struct binary *b, CUmodule module)
+{
+	cudaError_t e = cudaSuccess;
+	struct symbol *s;
+	unsigned int i;
+
+	for (i = 0; b->managed && i < BUCKETS; i++) {
+		for (s = buckets[i]; s && !e; s = s->next) {
+			if (s->binary != b || s->kind != MANAGED)
+				continue;
+			e = from_driver(cuModuleGetGlobal_v2(&s->ptr, &s->size, module, s->name));
+			if (!e)
+				*(void **)(uintptr_t)s->host = (void *)(uintptr_t)s->ptr;
+		}
+	}
 	return e;
 }
 
@@ -137,6 +159,8 @@ static cudaError_t module_in(struct binary *b, CUcontext ctx, CUmodule *out)
 			return cudaErrorMemoryAllocation;
 		l->ctx = ctx;
 		l->error = load(b, &l->module);
+		if (!l->error)
+			l->error = point_to_managed(b, l->module);
 		if (l->error)
 			l->module = NULL;
 		if (l->error == cudaErrorMemoryAllocation) {	/* may go better another time */
@@ -156,6 +180,7 @@ static CUresult resolve(struct symbol *s, CUmodule module)
 	case FUNCTION:
 		return cuModuleGetFunction((CUfunction *)&s->handle, module, s->name);
 	case VARIABLE:
+	case MANAGED:
 		return cuModuleGetGlobal_v2(&s->ptr, &s->size, module, s->name);
 	case TEXTURE:
 		return cuModuleGetTexRef((CUtexref *)&s->handle, module, s->name);
@@ -383,13 +408,13 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t s
 {
 	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n", name);
 	if (handle)
-		((struct binary *)handle)->managed = true;
+		((struct binary *)handle)->refused = true;
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant,
 			      int global)
 {
-	fprintf(stderr, "libcudart: %s: __managed__ variables need managed memory, which there is not here\n", name);
+	add(handle, MANAGED, host, name, false);
 	if (handle)
 		((struct binary *)handle)->managed = true;
 }
@@ -407,8 +432,19 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
 	add(handle, SURFACE, host, device ? (const char *)device : name, false);
 }
 
-/* asked for where managed variables are used, which then have no memory: the caller goes on whatever the answer is */
+/* asked for before managed variables are used; the caller goes on whatever the answer is */
 char __cudaInitModule(void **handle)
 {
-	return handle && !((struct binary *)handle)->managed;
+	cudaError_t e = handle ? use_context() : cudaErrorInvalidValue;
+	CUcontext ctx = NULL;
+	CUmodule module;
+
+	if (!e)
+		e = from_driver(cuCtxGetCurrent(&ctx));
+	if (!e) {
+		pthread_mutex_lock(&registry);
+		e = module_in((struct binary *)handle, ctx, &module);
+		pthread_mutex_unlock(&registry);
+	}
+	return !done(e);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* As much of a GK110 as launches need: memory, page tables made by hand, the MMU, the shader machine. No front end. */
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <mmu/fake.h>
@@ -9,7 +10,8 @@
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
 #define VRAM_VA		0x200000000ull
-#define HOST_VA		0x1000000000ull
+#define HOST_VA		0x1000000000ull		/* of the first device; each further one's is higher */
+#define HOST_VA_END	0x8000000000ull
 #define SPACE_LIMIT	0xffffffffffull
 
 uint64_t in_setting(const char *name, uint64_t otherwise)
@@ -117,6 +119,23 @@ void in_map(struct in_device *d, const struct in_memory *m, bool there)
 
 /* ------------------------------------------------------------------ life */
 
+/* memory that the CPU and the GPU see at one address, which none of the other devices has; NULL */
+static uint8_t *same_address(uint64_t size)
+{
+	uint64_t at;
+
+	for (at = HOST_VA; at + size <= HOST_VA_END; at += size) {
+		void *want = (void *)(uintptr_t)at, *got;
+
+		got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+		if (got == want)
+			return got;
+		if (got != MAP_FAILED)
+			munmap(got, size);
+	}
+	return NULL;
+}
+
 bool in_chip_open(struct in_device *d)
 {
 	uint64_t vram = in_vram_size(), host = (uint64_t)HOST_MIB * MIB;
@@ -124,9 +143,11 @@ bool in_chip_open(struct in_device *d)
 
 	d->f = fake_create(vram + (uint64_t)TABLES_MIB * MIB, host);
 	d->g = &d->f->g;
+	free(d->f->guest);
+	d->f->guest = same_address(host);
 	d->vm = calloc(1, sizeof(*d->vm));
 	d->g->gr = calloc(1, sizeof(*d->g->gr));
-	if (!d->vm || !d->g->gr)
+	if (!d->vm || !d->g->gr || !d->f->guest)
 		return false;
 	for (i = 0; i < GR_NR_GPC; i++)
 		if (mmu_client_init(d->g, &d->g->gr->gcc[i], "GCC", 0, GR_GPC_GCC, i))
@@ -136,7 +157,7 @@ bool in_chip_open(struct in_device *d)
 	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
 	d->space = fake_space(d->f, d->vm);
 	d->vram = (struct arena){ .bytes = d->g->vram, .va = VRAM_VA, .size = vram };
-	d->host = (struct arena){ .bytes = d->f->guest, .va = HOST_VA, .size = host };
+	d->host = (struct arena){ .bytes = d->f->guest, .va = (uintptr_t)d->f->guest, .size = host };
 	return true;
 }
 
@@ -151,5 +172,8 @@ void in_chip_close(struct in_device *d)
 		free(d->g->gr);
 	}
 	free(d->vm);
+	if (d->f->guest)
+		munmap(d->f->guest, d->f->guest_size);
+	d->f->guest = NULL;
 	fake_destroy(d->f);
 }

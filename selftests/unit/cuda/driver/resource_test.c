@@ -416,7 +416,11 @@ static void managed_memory(void **state)
 	assert_false(managed);
 	/* it is neither pinned memory nor a part of another kind */
 	assert_int_equal(cuMemFreeHost(bytes), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostGetFlags(&flags, bytes), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&q, bytes, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(bytes, 10, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostUnregister(bytes), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostGetFlags(&flags, bytes));
+	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	/* hints: the CPU may be named, a GPU needs concurrent managed access, which Kepler has not */
 	OK(cuMemAdvise(p, 10000, 1, 0));
 	OK(cuMemAdvise(p + 5, 9995, 3, -1));
@@ -457,6 +461,50 @@ static void pinned_memory_at_one_address(void **state)
 	OK(cuMemFreeHost(host));
 }
 
+/* memory of the application's own: known as such, copied as before, without an address for the GPU */
+static void registered_memory(void **state)
+{
+	static uint8_t mine[10000], other[16];
+	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+					CU_POINTER_ATTRIBUTE_HOST_POINTER };
+	unsigned int type = 9, flags = 9;
+	CUdeviceptr d, device = 1;
+	void *host = NULL, *values[] = { &type, &device, &host }, *pinned;
+
+	assert_int_equal(cuMemHostRegister_v2(NULL, 100, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(mine, 0, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(mine, 100, 0x10), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(mine, SIZE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(mine, 100, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostUnregister(mine), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	OK(cuMemHostRegister_v2(mine + 10, 9000, CU_MEMHOSTALLOC_PORTABLE));
+	assert_int_equal(cuMemHostRegister_v2(mine, 11, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine + 9009, 1, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	OK(cuMemHostRegister_v2(mine, 10, 0));
+	OK(cuMemHostGetFlags(&flags, mine + 9009));
+	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
+	assert_int_equal(cuMemHostGetFlags(&flags, mine + 9010), CUDA_ERROR_INVALID_VALUE);
+	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)mine + 20));
+	assert_true(type == CU_MEMORYTYPE_HOST && !device && host == mine + 20);
+	assert_int_equal(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (CUdeviceptr)(uintptr_t)mine + 20),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, mine + 20, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemFreeHost(mine + 10), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemAlloc_v2(&d, 9000));
+	memset(mine + 10, 0x44, 9000);
+	OK(cuMemcpyHtoDAsync_v2(d, mine + 10, 9000, NULL));
+	memset(mine + 10, 0, 9000);
+	OK(cuMemcpyDtoHAsync_v2(mine + 10, d, 9000, NULL));
+	assert_int_equal(cuMemHostUnregister(mine + 11), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostUnregister(mine + 10));
+	assert_true(mine[10] == 0x44 && mine[9009] == 0x44);
+	assert_int_equal(cuMemHostUnregister(mine + 10), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	OK(cuMemHostAlloc(&pinned, 100, 0));
+	assert_int_equal(cuMemHostRegister_v2(pinned, 10, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostUnregister(pinned), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostRegister_v2(other, sizeof(other), 0));	/* goes with the context */
+}
+
 int main(void)
 {
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -466,6 +514,7 @@ int main(void)
 		IN_CONTEXT(host_functions_wait_and_are_waited_for), IN_CONTEXT(callbacks_are_told_of_errors),
 		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use), IN_CONTEXT(pointers),
 		IN_CONTEXT(managed_memory), IN_CONTEXT(pinned_memory_at_one_address),
+		IN_CONTEXT(registered_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,9 @@ static void allocations(void **state)
 	assert_true(total == fake_vram && unused < total);
 	FAILS(cudaMalloc(&q, unused + 1), cudaErrorMemoryAllocation);
 	FAILS(cudaMallocManaged(&q, 16, 1), cudaErrorNotSupported);
-	FAILS(cudaMallocManaged(&q, 0, 1), cudaErrorInvalidValue);
+	q = (void *)1;
+	OK(cudaMallocManaged(&q, 0, 1));
+	assert_null(q);
 	cudaGetLastError();
 }
 
@@ -80,6 +82,12 @@ static void host_memory(void **state)
 	assert_int_equal(((uint8_t *)host)[0], 0x77);
 	assert_int_equal(((uint8_t *)host)[7], 0x77);
 	FAILS(cudaHostUnregister(host), cudaErrorInvalidValue);
+	FAILS(cudaHostUnregister(&plain), cudaErrorHostMemoryNotRegistered);
+	OK(cudaHostRegister(&plain, sizeof(plain), 0));
+	FAILS(cudaHostRegister(&plain, sizeof(plain), 0), cudaErrorHostMemoryAlreadyRegistered);
+	OK(cudaPointerGetAttributes(&a, &plain));
+	assert_true(a.type == cudaMemoryTypeHost && a.hostPointer == &plain && !a.devicePointer);
+	OK(cudaHostUnregister(&plain));
 	OK(cudaHostGetFlags(&flags, host));
 	assert_int_equal(flags & 2, 2);
 	OK(cudaPointerGetAttributes(&a, host));

@@ -38,11 +38,16 @@ static void context_when_wanted(void **state)
 	assert_int_equal(n, 1);
 	OK(cudaGetDeviceProperties(&p, 0));
 	OK(cudaDeviceGetAttribute(&v, cudaDevAttrComputeCapabilityMinor, 0));
-	OK(cudaSetDevice(0));
-	OK(cudaGetDevice(&v));
-	assert_int_equal(v, 0);
 	OK(cudaSetDeviceFlags(4));
 	assert_int_equal(fake_open, 0);
+	assert_int_equal(cuCtxGetDevice(&v), CUDA_ERROR_INVALID_CONTEXT);
+	/* calls of the driver's, too, find the context of a device that was set: seen with CUDA's own library */
+	OK(cudaSetDevice(0));
+	OK(cuCtxGetDevice(&v));
+	assert_int_equal(v, 0);
+	assert_int_equal(fake_open, 1);
+	OK(cudaGetDevice(&v));
+	assert_int_equal(v, 0);
 	OK(cudaFree(NULL));
 	assert_int_equal(fake_open, 1);
 	OK(cudaGetDeviceFlags((unsigned int *)&v));

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Managed memory: of the host's, which CPU and GPU see at the same address. Nothing moves, and either may use it at any time. What
+ * CUDA offers to say about where it should be makes no difference here; as on all Kepler GPUs (no concurrent managed access) it
+ * can't be moved to the GPU.
+ */
+#include "driver.h"
+
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4, DEVICE_CPU = -1 };
+enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_LOCATION, UNSET_LOCATION, SET_ACCESSED_BY, UNSET_ACCESSED_BY };
+
+CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out)
+{
+	CUresult r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, size, out));
+
+	if (r || (uintptr_t)(*out)->map == (*out)->va)
+		return r;
+	ctx->device->ops->release(ctx->device, *out);
+	*out = NULL;
+	return CUDA_ERROR_NOT_SUPPORTED;	/* this process has something else there */
+}
+
+static CUresult alloc(CUcontext ctx, CUdeviceptr *out, size_t bytes)
+{
+	struct range range = { .size = bytes, .flags = RANGE_MANAGED };
+	CUresult r = same_memory(ctx, bytes, &range.memory);
+
+	if (r)
+		return r;
+	range.va = range.memory->va;
+	range.host = range.memory->map;
+	r = range_add(ctx, range);
+	if (r)
+		ctx->device->ops->release(ctx->device, range.memory);
+	else
+		*out = range.va;
+	return r;
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
+{
+	CUcontext ctx;
+	CUresult r = enter(&ctx);
+
+	if (r)
+		return r;
+	if (!ptr || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST))
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		r = alloc(ctx, ptr, bytes);
+	leave(ctx);
+	return r;
+}
+
+/* its range, with its context locked; every byte of the @bytes has to be in it */
+static CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range)
+{
+	CUresult r = enter_memory(ctx, ptr, CUDA_ERROR_INVALID_VALUE);
+
+	if (r)
+		return r;
+	*range = range_find(*ctx, ptr);
+	if ((*range)->flags & RANGE_MANAGED && bytes <= (*range)->va + (*range)->size - ptr)
+		return CUDA_SUCCESS;
+	leave(*ctx);
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* which stream may use it makes no difference where all may: only whether this could be asked for */
+static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
+{
+	struct range *range;
+	CUcontext ctx, other;
+	CUstream s;
+	CUresult r = enter_stream(stream, &other, &s);
+
+	if (r)
+		return r;
+	leave(other);
+	if ((flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
+	    (flags == ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY)))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = enter_managed(&ctx, ptr, bytes, &range);
+	if (r)
+		return r;
+	if (range->va != ptr || (bytes && bytes != range->size))
+		r = CUDA_ERROR_INVALID_VALUE;
+	leave(ctx);
+	return r;
+}
+
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
+{
+	return attach(stream, ptr, bytes, flags);
+}
+
+CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
+{
+	return attach(stream ? stream : CU_STREAM_PER_THREAD, ptr, bytes, flags);
+}
+
+CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!bytes || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = enter_managed(&ctx, ptr, bytes, &range);
+	if (r)
+		return r;
+	leave(ctx);
+	if (dev != DEVICE_CPU && (advice == SET_LOCATION || advice == SET_ACCESSED_BY || advice == UNSET_ACCESSED_BY))
+		return CUDA_ERROR_INVALID_DEVICE;	/* a GPU would need concurrent managed access */
+	return CUDA_SUCCESS;
+}
+
+static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
+{
+	struct range *range;
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter_stream(stream, &ctx, &s);
+
+	if (r)
+		return r;
+	leave(ctx);
+	r = bytes ? enter_managed(&ctx, ptr, bytes, &range) : CUDA_ERROR_INVALID_VALUE;
+	if (r)
+		return r;
+	leave(ctx);
+	return CUDA_ERROR_INVALID_DEVICE;	/* its stream's device, too, would need concurrent managed access */
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream)
+{
+	return prefetch(ptr, bytes, stream);
+}
+
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream)
+{
+	return prefetch(ptr, bytes, stream ? stream : CU_STREAM_PER_THREAD);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/* Managed memory, and what may be said of it. */
+#include "runtime.h"
+
+cudaError_t cudaMallocManaged(void **ptr, size_t size, unsigned int flags)
+{
+	CUdeviceptr p = 0;
+	cudaError_t e = ptr ? use_context() : cudaErrorInvalidValue;
+
+	if (!e && size)
+		e = from_driver(cuMemAllocManaged(&p, size, flags));
+	if (!e)
+		*ptr = (void *)(uintptr_t)p;
+	return done(e);
+}
+
+cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice, int device)
+{
+	cudaError_t e = use_context();
+
+	return done(e ? e : from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device)));
+}
+
+static cudaError_t prefetch(const void *ptr, size_t size, int device, struct when w)
+{
+	cudaError_t e = use_context();
+
+	return e ? e : from_driver(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device, w.stream));
+}
+
+static cudaError_t attach(cudaStream_t stream, void *ptr, size_t size, unsigned int flags)
+{
+	cudaError_t e = use_context();
+
+	return e ? e : from_driver(cuStreamAttachMemAsync(stream, (CUdeviceptr)(uintptr_t)ptr, size, flags));
+}
+
+ASYNC_FORMS(cudaMemPrefetchAsync, prefetch, (const void *ptr, size_t size, int device, cudaStream_t stream), ptr, size, device)
+STREAM_FORMS(cudaStreamAttachMemAsync, attach, (cudaStream_t stream, void *ptr, size_t size, unsigned int flags), ptr, size, flags)
