@@ -15,11 +15,6 @@ client_steps()
 	in_guest g1 dmesg -C
 	guest_program mesa sh /share/mesa.sh /share
 	guest_log mesa
-	if [ "$mode" = long ]; then
-		in_guest g1 dmesg -C
-		LIMIT=3600 guest_program opencl sh /share/mesa.sh /share kernels
-		guest_log opencl
-	fi
 	nothing_unlisted
 	no_trouble "client and Mesa in a guest"
 }

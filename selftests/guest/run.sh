@@ -10,6 +10,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 . selftests/guest/guest.sh
 # shellcheck source=selftests/guest/client_steps.sh
 . selftests/guest/client_steps.sh
+# shellcheck source=selftests/guest/opencl_steps.sh
+. selftests/guest/opencl_steps.sh
 # shellcheck source=selftests/guest/steady_steps.sh
 . selftests/guest/steady_steps.sh
 # shellcheck source=selftests/guest/life_steps.sh
@@ -27,7 +29,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 # shellcheck source=selftests/guest/cuda_steps.sh
 . selftests/guest/cuda_steps.sh
 
-parts=(instances client steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares)
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares)
 paced_parts=(hang shares)	# in a server of their own, whose GPU is the bottleneck
 mode=${1-}
 case $mode in

@@ -11,5 +11,6 @@ extern const struct job_case cases_numbers[];
 extern const struct job_case cases_control[];
 extern const struct job_case cases_queues[];
 extern const struct job_case cases_images[];
+extern const struct job_case cases_limits[];
 
 #endif

@@ -86,7 +86,7 @@ static void integers(struct job *j)
 	job_equal(j, "item * 23 + operation", job_read(j, bo, ITEMS * N * 4), want, ITEMS * N, 4);
 }
 
-static void longs_on_host(uint64_t a, uint64_t b, uint64_t *o)
+static void longs_on_host(uint64_t a, uint64_t b, uint64_t n, uint64_t *o)
 {
 	int64_t x = (int64_t)a, y = (int64_t)b, r;
 
@@ -96,11 +96,11 @@ static void longs_on_host(uint64_t a, uint64_t b, uint64_t *o)
 	o[3] = b ? a % b : 0;
 	o[4] = y && y != -1 ? x / y : 0;
 	o[5] = y && y != -1 ? x % y : 0;
-	o[6] = a << (b & 63);
-	o[7] = a >> (b & 63);
-	o[8] = x >> (b & 63);
+	o[6] = a << n;
+	o[7] = a >> n;
+	o[8] = x >> n;
 	o[9] = __builtin_popcount((uint32_t)a) * 1000 + __builtin_popcount((uint32_t)(a >> 32));
-	o[10] = b & 63 ? a << (b & 63) | a >> (64 - (b & 63)) : a;
+	o[10] = n ? a << n | a >> (64 - n) : a;
 	o[11] = (x < y) + 2 * (a < b) + 4 * (x == y) + 8 * (x >= 0);
 	o[12] = a + b < a ? UINT64_MAX : a + b;
 	o[13] = __builtin_sub_overflow(x, y, &r) ? (x < 0 ? INT64_MIN : INT64_MAX) : r;
@@ -120,14 +120,18 @@ static uint64_t *some_longs(struct job *j)
 static void longs(struct job *j)
 {
 	enum { N = 14 };
-	uint64_t *a = some_longs(j), *b = some_longs(j), *want = job_memory(j, ITEMS * N * 8);
-	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bo = job_buffer(j, ITEMS * N * 8, NULL);
+	uint64_t *a = some_longs(j), *b = some_longs(j), *n = job_memory(j, ITEMS * 8);
+	uint64_t *want = job_memory(j, ITEMS * N * 8);
+	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bn, bo = job_buffer(j, ITEMS * N * 8, NULL);
 	cl_kernel kernel = job_kernel(j, "longs");
 	int i;
 
-	for (i = 0; i < ITEMS; i++)
-		longs_on_host(a[i], b[i], want + i * N);
-	ARGUMENTS(j, kernel, VARIABLE(ba), VARIABLE(bb), VARIABLE(bo));
+	for (i = 0; i < ITEMS; i++) {
+		n[i] = i < 64 ? (uint64_t)i : rng_range(&j->rng, 0, 63);
+		longs_on_host(a[i], b[i], n[i], want + i * N);
+	}
+	bn = job_buffer(j, ITEMS * 8, n);
+	ARGUMENTS(j, kernel, VARIABLE(ba), VARIABLE(bb), VARIABLE(bn), VARIABLE(bo));
 	job_run(j, kernel, ITEMS, 64);
 	job_equal(j, "item * 14 + operation", job_read(j, bo, ITEMS * N * 8), want, ITEMS * N, 8);
 }

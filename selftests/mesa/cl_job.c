@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cl_job.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct job_object {
 	struct job_object *next;
@@ -15,31 +12,10 @@ struct job_object {
 	void *memory;
 };
 
-/* float: 23 bits of fraction, the smallest normal exponent is -126 */
-enum { FRACTION = 23, LEAST = -126 };
-
-void job_die(struct job *j, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(j->result->text, JOB_TEXT, fmt, ap);
-	va_end(ap);
-	j->result->wrong++;
-	j->result->done = true;
-	_exit(1);
-}
-
 void job_must(struct job *j, cl_int error, const char *call)
 {
 	if (error != CL_SUCCESS)
 		job_die(j, "%s: error %d", call, error);
-}
-
-void job_skip(struct job *j, const char *why)
-{
-	j->result->skipped = true;
-	snprintf(j->result->text, JOB_TEXT, "%s", why);
 }
 
 bool job_has(struct job *j, const char *extension)
@@ -182,51 +158,4 @@ uint32_t *job_random(struct job *j, size_t words)
 	for (i = 0; i < words; i++)
 		w[i] = rng_next(&j->rng);
 	return w;
-}
-
-/* ------------------------------------------------------------------ checks */
-
-void job_equal(struct job *j, const char *what, const void *got, const void *want, size_t n, size_t size)
-{
-	const uint8_t *g = got, *w = want;
-	uint64_t a, b;
-	size_t i;
-
-	for (i = 0; i < n; i++, g += size, w += size) {
-		j->result->checked++;
-		if (!memcmp(g, w, size))
-			continue;
-		a = b = 0;
-		memcpy(&a, g, size < 8 ? size : 8);
-		memcpy(&b, w, size < 8 ? size : 8);
-		if (!j->result->wrong++)
-			snprintf(j->result->text, JOB_TEXT, "%s[%zu]: %#llx, not %#llx", what, i, (unsigned long long)a,
-				 (unsigned long long)b);
-	}
-}
-
-void job_near(struct job *j, const char *what, float got, double want, double ulps, double absolute)
-{
-	int exponent = want == 0 || !isfinite(want) ? LEAST : ilogb(want);
-	double ulp = ldexp(1, (exponent < LEAST ? LEAST : exponent) - FRACTION);
-	double off = fabs((double)got - want);
-
-	j->result->checked++;
-	if (isnan(want) ? isnan(got) : isinf(want) || fabs(want) > 3.4028235677973366e38 ? got == (float)want :
-	    off <= ulps * ulp || off <= absolute)
-		return;
-	if (!j->result->wrong++)
-		snprintf(j->result->text, JOB_TEXT, "%s: %.9g, not %.9g: %.1f ulp, %.1f allowed", what, got, want, off / ulp, ulps);
-}
-
-void job_true(struct job *j, bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	j->result->checked++;
-	if (ok || j->result->wrong++)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(j->result->text, JOB_TEXT, fmt, ap);
-	va_end(ap);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A job is one test of kernels: its own program, buffers and queue, released when it ends. What a call of OpenCL refuses ends the
- * job (and its process: cl_kernels.c starts another for the next), so the functions return only success.
+ * job (and its process: workers.c starts another for the next), so the functions return only success.
  */
 #ifndef KVGPU_SELFTESTS_CL_JOB_H
 #define KVGPU_SELFTESTS_CL_JOB_H
@@ -12,8 +12,7 @@
 
 #include "cl_device.h"
 #include "pattern.h"
-
-enum { JOB_TEXT = 400 };
+#include "verdict.h"
 
 struct job;
 
@@ -21,20 +20,13 @@ struct job_case {
 	const char *name;
 	void (*run)(struct job *j);
 	const char *source;
-	/* why stock Mesa fails here, and what its failure says then: any other failure is one */
+	/* as in workers.h */
 	const char *xfail, *sign;
-};
-
-/* where a job's result goes: shared with the process that prints it */
-struct job_result {
-	bool done, skipped;
-	uint64_t checked, wrong;
-	char text[JOB_TEXT];
 };
 
 struct job {
 	const struct job_case *what;
-	struct job_result *result;
+	struct verdict *verdict;
 	cl_device_id device;
 	cl_context context;
 	cl_command_queue queue;
@@ -63,10 +55,7 @@ struct job_argument {
 
 void job_begin(struct job *j);
 void job_end(struct job *j);
-/* ends the job as failed, with this text; does not return */
-void job_die(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 void job_must(struct job *j, cl_int error, const char *call);
-void job_skip(struct job *j, const char *why);
 bool job_has(struct job *j, const char *extension);
 
 cl_kernel job_kernel(struct job *j, const char *name);
@@ -83,10 +72,11 @@ void *job_memory(struct job *j, size_t bytes);
 void *job_read(struct job *j, cl_mem mem, size_t bytes);
 uint32_t *job_random(struct job *j, size_t words);
 
-/* checks: the first difference is what the result says */
-void job_equal(struct job *j, const char *what, const void *got, const void *want, size_t n, size_t size);
-/* within @ulps units of the last place of the true value, or @absolute; NaNs must be NaNs */
-void job_near(struct job *j, const char *what, float got, double want, double ulps, double absolute);
-void job_true(struct job *j, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* what verdict.h says, about the job's verdict */
+#define job_die(j, ...) verdict_die((j)->verdict, __VA_ARGS__)
+#define job_skip(j, why) verdict_skip((j)->verdict, why)
+#define job_equal(j, ...) verdict_equal((j)->verdict, __VA_ARGS__)
+#define job_near(j, ...) verdict_near((j)->verdict, __VA_ARGS__)
+#define job_true(j, ...) verdict_true((j)->verdict, __VA_ARGS__)
 
 #endif

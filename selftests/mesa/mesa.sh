@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server or in a guest: stock Mesa on the card. Prints TAP. $1 is the folder with kvgpu-vk, kvgpu-cl and kvgpu-cl-kernels;
-# "kernels" behind it: the OpenCL kernels instead of what is quick.
+# Runs in the server or in a guest: stock Mesa on the card. Prints TAP. $1 is the folder with the programs; behind it, instead of
+# what is quick: "kernels", the OpenCL kernels; "shaders", the compute shaders of Vulkan; and which of them, if not all.
 set -u
 bin=${1:?folder with the programs}
 n=0 failed=0
@@ -33,23 +33,27 @@ program()
 	result $rc "$1" "exit code $rc, $(printf '%s\n' "$out" | grep -c '^ok ') checks"
 }
 
-# each of the program's lines is a result of its own; so is its exit code
-kernels()
+# NVK wants VM_BIND, which nouveau has since 6.6
+has_vm_bind() { [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ]; }
+
+# suite API WHAT PROGRAM [TEST...]: each of the program's lines is a result of its own; so is its exit code
+suite()
 {
+	api=$1 what=$2
+	shift 2
 	log=$(mktemp)
-	# rusticl leaves doubles out unless asked for
-	RUSTICL_FEATURES=fp64 timeout 900 "$bin/kvgpu-cl-kernels" >"$log" 2>&1
+	timeout 900 "$@" >"$log" 2>&1
 	rc=$?
 	while IFS= read -r line; do
 		case $line in
 		'ok '* | 'not ok '*)
 			n=$((n + 1))
-			echo "${line%%ok *}ok $n - OpenCL ${line#*ok * - }" ;;
+			echo "${line%%ok *}ok $n - $api ${line#*ok * - }" ;;
 		1..*) ;;
 		*) echo "# $line" ;;
 		esac
 	done <"$log"
-	result $rc "OpenCL kernels of many kinds" "exit code $rc, $(grep -c '^ok ' "$log") right"
+	result $rc "$what of many kinds" "exit code $rc, $(grep -c '^ok ' "$log") right"
 	rm -f "$log"
 }
 
@@ -62,23 +66,35 @@ vulkan()
 	program "a Vulkan buffer copy and fill verify" "$bin/kvgpu-vk"
 }
 
-if [ "${2-}" = kernels ]; then
-	kernels
-	echo "1..$n"
-	exit $failed
-fi
+opencl()
+{
+	out=$(timeout 240 clinfo -l 2>&1)
+	printf '%s\n' "$out" | sed 's/^/# /'
+	printf '%s\n' "$out" | grep -qi 'rusticl' && printf '%s\n' "$out" | grep -q 'Device.*\(NVF0\|K20m\|GK110\)'
+	result $? "clinfo -l lists the card by rusticl" "RUSTICL_ENABLE=nouveau"
+	program "an OpenCL write, copy and read verify" "$bin/kvgpu-cl"
+}
 
-# NVK wants VM_BIND, which nouveau has since 6.6
-if [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" = 6.6 ]; then
-	vulkan
-else
-	result 0 "Vulkan by NVK" "SKIP kernel $(uname -r) has no VM_BIND"
-fi
-
-out=$(timeout 240 clinfo -l 2>&1)
-printf '%s\n' "$out" | sed 's/^/# /'
-printf '%s\n' "$out" | grep -qi 'rusticl' && printf '%s\n' "$out" | grep -q 'Device.*\(NVF0\|K20m\|GK110\)'
-result $? "clinfo -l lists the card by rusticl" "RUSTICL_ENABLE=nouveau"
-program "an OpenCL write, copy and read verify" "$bin/kvgpu-cl"
+case ${2-} in
+kernels)
+	shift 2
+	# rusticl leaves doubles out unless asked for
+	export RUSTICL_FEATURES=fp64
+	suite OpenCL "OpenCL kernels" "$bin/kvgpu-cl-kernels" "$@" ;;
+shaders)
+	shift 2
+	if has_vm_bind; then
+		suite Vulkan "compute shaders" "$bin/kvgpu-vk-compute" "$@"
+	else
+		result 0 "compute shaders by NVK" "SKIP kernel $(uname -r) has no VM_BIND"
+	fi ;;
+*)
+	if has_vm_bind; then
+		vulkan
+	else
+		result 0 "Vulkan by NVK" "SKIP kernel $(uname -r) has no VM_BIND"
+	fi
+	opencl ;;
+esac
 echo "1..$n"
 exit $failed

@@ -179,6 +179,8 @@ part_mesa() { program "Mesa" mesa 600 /share/native/mesa.sh /share/native; }
 
 part_opencl() { program "OpenCL" opencl 1500 /share/native/mesa.sh /share/native kernels; }
 
+part_vulkan() { program "Vulkan" vulkan 1500 /share/native/mesa.sh /share/native shaders; }
+
 # clpeak of Debian on a device that it is told is small; the archive may not have it at hand
 part_clpeak()
 {
@@ -246,7 +248,7 @@ cell()
 	bed_up || { bed_down; return; }
 	for part; do
 		case $part in
-		bare | load | mesa | opencl | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
+		bare | load | mesa | opencl | vulkan | clpeak | cuda | attacks | engines | reload) "part_$part" ;;
 		self-test) part_self_test ;;
 		client) part_client '' ;;
 		client:*) part_client "${part#client:}" ;;

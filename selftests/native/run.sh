@@ -19,6 +19,7 @@ Kernels as "tb kernels" lists them; layouts: flat, card; parts:
   self-test the client's own checks notice damage
   mesa      NVK and rusticl: copies
   opencl    OpenCL kernels of many kinds by rusticl
+  vulkan    compute shaders of many kinds by NVK
   clpeak    the OpenCL benchmark, bounded (fetched over the net once)
   cuda      the programs of selftests/cuda (where the CUDA toolkit is)
   attacks   attacks beside nouveau
@@ -44,7 +45,7 @@ long()
 			cell $kernel $layout bare load client self-test mesa cuda attacks engines reload
 		done
 	done
-	cell 6.12 flat load opencl clpeak
+	cell 6.12 flat load opencl vulkan clpeak
 }
 
 case ${1-} in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* one image only */
+/* one sampler only */
 constant sampler_t texel = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
 kernel void alone(read_only image2d_t a, global uint4 *out)
