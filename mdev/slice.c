@@ -212,6 +212,16 @@ static void drive_off(struct kvgpu_chip *chip, const struct loaded *l)
 	}
 }
 
+/* the time from @began on is the leaving one's, if it worked; from now on it does not */
+static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
+{
+	if (m->slice.busy) {
+		machine_charge(m, now - began, now);
+		m->v->gpu->chip->slicer.busy_ns += now - began;
+	}
+	m->slice.busy = false;
+}
+
 static void note_left(struct kvgpu_chip *chip, const struct loaded *l, u64 began, u64 now)
 {
 	struct kvgpu_machine *m = find_machine(chip, l->vgpu);
@@ -222,11 +232,7 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, u64 began
 	m->slice.preempt_ns += now - began;
 	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
-	if (m->slice.busy) {
-		machine_charge(m, now - began, now);
-		chip->slicer.busy_ns += now - began;
-	}
-	m->slice.busy = false;
+	charge_left(m, began, now);
 }
 
 /* no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on is the leaving ones' */
@@ -246,15 +252,19 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 		began = now;
 	}
 	mutex_lock(&chip->gpu->lock);
-	list_for_each_entry(m, &chip->live, node)
-		if (!machine_shown(m))
-			WRITE_ONCE(m->slice.on_chip, false);
+	now = ktime_get_ns();
+	list_for_each_entry(m, &chip->live, node) {
+		if (machine_shown(m))
+			continue;
+		charge_left(m, began, now);	/* who left as soon as the new list was there had to be asked for nothing */
+		WRITE_ONCE(m->slice.on_chip, false);
+	}
 	if (s->owner) {
 		s->owner->slice.busy = s->owner->slice.work;
 		s->owner->slice.idle_looks = 0;
 	}
 	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
-	s->looked = ktime_get_ns();
+	s->looked = now;
 	mutex_unlock(&chip->gpu->lock);
 }
 
