@@ -215,7 +215,7 @@ API CUresult cuMemHostUnregister(void *ptr);
 
 /* managed.c */
 API CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags);
-API CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev);
+API CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevice dev);
 API CUresult cuMemPrefetchAsync(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
 API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
 API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags);

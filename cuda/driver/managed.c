@@ -99,7 +99,7 @@ CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t by
 	return attach(stream ? stream : CU_STREAM_PER_THREAD, ptr, bytes, flags);
 }
 
-CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
+CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevice dev)
 {
 	struct range *range;
 	CUcontext ctx;
