@@ -33,14 +33,24 @@ void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 	spin_unlock(&m->event_lock);
 }
 
+/*
+ * The next one, or false. A second exception of GR waits until the guest has restarted GR after the first: GR halts at each, so its
+ * driver knows of one at a time, and its registers have room for no more. The chip was restarted for the others' sake meanwhile.
+ */
 static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
-	bool any;
+	bool any = false;
+	u32 i;
 
 	spin_lock(&m->event_lock);
-	any = m->event_get != m->event_put;
-	if (any)
-		*ev = m->events[m->event_get++ % EVENTS];
+	for (i = m->event_get; i != m->event_put && !any; i++)
+		any = m->events[i % EVENTS].kind != EVENT_GR || !m->v->trap.gr_halted;
+	if (any) {
+		*ev = m->events[--i % EVENTS];
+		for (; i != m->event_get; i--)
+			m->events[i % EVENTS] = m->events[(i - 1) % EVENTS];
+		m->event_get++;
+	}
 	spin_unlock(&m->event_lock);
 	return any;
 }
