@@ -101,7 +101,7 @@ static void test_copy_engine_fault(void **state)
 	assert_int_equal(log_at(1).chid, 1);
 	tear_down(0);
 	others_go_on(1);
-	assert_int_equal(rd(0x2648), 0);
+	eventually(rd(0x2648) == 0);
 }
 
 static void test_graphics_fault(void **state)
@@ -178,7 +178,7 @@ static void test_recovery_overtakes(void **state)
 		tear_down(0);
 	}
 	others_go_on(1);
-	assert_int_equal(rd(0x262c), 0);
+	eventually(rd(0x262c) == 0);
 }
 
 /* without recovery nothing moves on its own */
