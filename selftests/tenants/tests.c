@@ -136,7 +136,7 @@ static void test_many(void)
 	static const enum role roles[MANY] = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM, ROLE_LATENCY, ROLE_STREAM,
 					       ROLE_STREAM, ROLE_GREEDY };
 	struct tenant t[MANY];
-	unsigned int i, moved = 0;
+	unsigned int i, ms, moved = 0;
 	uint64_t slices = 0;
 	bool ok;
 
@@ -144,9 +144,14 @@ static void test_many(void)
 	tap_result(ok, "eight vGPUs start", NULL);
 	for (i = 0; i < MANY; i++)
 		moved += progresses(&t[i], 3);
-	for (i = 0; i < MANY; i++)
-		slices += vgpu_value(&t[i], "slices");
-	tap_result(moved == MANY && slices > 0, "all eight get on", "%u do, %llu slices", moved, (unsigned long long)slices);
+	/* the GPU is as fast as the machine and the CPUs are not: two have work at the same time when it so happens */
+	for (ms = 0; !slices && ms < PROGRESS_MS; ms++) {
+		usleep(1000);
+		for (i = 0; i < MANY; i++)
+			slices += vgpu_value(&t[i], "slices");
+	}
+	tap_result(moved == MANY && slices > 0, "all eight get on", "%u do, %llu slices after %u ms", moved,
+		   (unsigned long long)slices, ms);
 	ok = end_all(t, MANY);
 	tap_result(ok, "every byte of the eight is right", NULL);
 }
