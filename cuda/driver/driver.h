@@ -245,12 +245,14 @@ struct range *range_find_host(CUcontext ctx, const void *host);
 CUresult enter_memory(CUcontext *ctx, CUdeviceptr va, CUresult none);
 CUresult enter_pinned(CUcontext *ctx, const void *host);	/* CUDA_ERROR_INVALID_VALUE: nobody's */
 /*
- * What an application calls host memory. CPU and GPU have addresses of their own: what the CPU can read is the host's, even
+ * What an application calls host memory. Video memory has addresses of the GPU only: what the CPU can read is the host's, even
  * where the GPU has something at the same address
  */
 enum where { ON_HOST, ON_DEVICE, NOWHERE };
 enum where where_is(CUcontext ctx, const void *host);
 CUresult range_add(CUcontext ctx, struct range r);
+/* one of memory that CPU and GPU see, all of @r->memory: @r gets its addresses; the memory is released where there is no room for it */
+CUresult range_add_host(CUcontext ctx, struct range *r);
 void range_remove(CUcontext ctx, struct range *r);
 void memory_free_all(CUcontext ctx);
 

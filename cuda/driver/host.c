@@ -7,14 +7,9 @@ static CUresult alloc(CUcontext ctx, void **ptr, size_t bytes, unsigned int flag
 	struct range range = { .size = bytes, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP };
 	CUresult r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, bytes, &range.memory));
 
-	if (r)
-		return r;
-	range.va = range.memory->va;
-	range.host = range.memory->map;
-	r = range_add(ctx, range);
-	if (r)
-		ctx->device->ops->release(ctx->device, range.memory);
-	else
+	if (!r)
+		r = range_add_host(ctx, &range);
+	if (!r)
 		*ptr = range.host;
 	return r;
 }

@@ -25,14 +25,9 @@ static CUresult alloc(CUcontext ctx, CUdeviceptr *out, size_t bytes)
 	struct range range = { .size = bytes, .flags = RANGE_MANAGED };
 	CUresult r = same_memory(ctx, bytes, &range.memory);
 
-	if (r)
-		return r;
-	range.va = range.memory->va;
-	range.host = range.memory->map;
-	r = range_add(ctx, range);
-	if (r)
-		ctx->device->ops->release(ctx->device, range.memory);
-	else
+	if (!r)
+		r = range_add_host(ctx, &range);
+	if (!r)
 		*out = range.va;
 	return r;
 }

@@ -109,6 +109,18 @@ CUresult range_add(CUcontext ctx, struct range r)
 	return CUDA_SUCCESS;
 }
 
+CUresult range_add_host(CUcontext ctx, struct range *r)
+{
+	CUresult e;
+
+	r->va = r->memory->va;
+	r->host = r->memory->map;
+	e = range_add(ctx, *r);
+	if (e)
+		ctx->device->ops->release(ctx->device, r->memory);
+	return e;
+}
+
 void range_remove(CUcontext ctx, struct range *r)
 {
 	unsigned int at = r - ctx->ranges;
