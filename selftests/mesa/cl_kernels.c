@@ -6,7 +6,6 @@
  *
  * --device takes another device than the card, to try out the tests themselves.
  */
-#include <string.h>
 
 #include "cl_cases.h"
 #include "workers.h"
@@ -40,13 +39,9 @@ static void add_cases(const struct job_case *c, char **names)
 
 int main(int argc, char **argv)
 {
-	char **names = argv + 1;
+	char **names = names_of_tests(argv, &device_name);
 
 	(void)argc;
-	if (names[0] && names[1] && !strcmp(names[0], "--device")) {
-		device_name = names[1];
-		names += 2;
-	}
 	add_cases(cases_memory, names);
 	add_cases(cases_groups, names);
 	add_cases(cases_numbers, names);

@@ -59,13 +59,9 @@ static void add_cases(const struct vk_case *c, char **names)
 
 int main(int argc, char **argv)
 {
-	char **names = argv + 1;
+	char **names = names_of_tests(argv, &device_name);
 
 	(void)argc;
-	if (names[0] && names[1] && !strcmp(names[0], "--device")) {
-		device_name = names[1];
-		names += 2;
-	}
 	add_cases(vk_cases_groups, names);
 	add_cases(vk_cases_numbers, names);
 	add_cases(vk_cases_commands, names);

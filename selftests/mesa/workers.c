@@ -229,6 +229,14 @@ int run_suite(const struct suite *s)
 	return tap_finish();
 }
 
+char **names_of_tests(char **argv, const char **device)
+{
+	if (!argv[1] || !argv[2] || strcmp(argv[1], "--device"))
+		return argv + 1;
+	*device = argv[2];
+	return argv + 3;
+}
+
 void add_test(struct suite *s, const struct test *t, char **names)
 {
 	char **n;

@@ -26,6 +26,8 @@ struct suite {
 	void (*run)(unsigned int i, struct verdict *v);
 };
 
+/* [--device NAME] [TEST...]: the names, which end with NULL; *@device if there is one */
+char **names_of_tests(char **argv, const char **device);
 /* adds it if it is among @names, which end with NULL, or if there are none */
 void add_test(struct suite *s, const struct test *t, char **names);
 /* runs all of them and prints TAP; returns the exit code */
