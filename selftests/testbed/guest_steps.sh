@@ -17,6 +17,7 @@ guest_steps() {
 	try "bad arguments are refused" guest_refusals
 	try "two more start at once" two_guests
 	try "guests are kept off the server's CPU 0" off_cpu_0
+	try "a CPU's thread stays noted when its QEMU ends" ended_thread_noted
 	try "a guest's own triple fault is told by cause" triple_fault
 	try "a triple fault on CPU 0 is taken for the emulated SVM's, and the guest starts again" svm_fault
 	try "a killed QEMU is told by cause, and not taken for a triple fault" qemu_killed
@@ -82,6 +83,30 @@ off_cpu_0() {
 	status_is 0 "$TB" run --name "$B" -- sh -c 'grep -h Cpus_allowed_list /proc/$(cat /run/libvirt/qemu/two.pid)/task/*/status' &&
 		grep -q . "$scratch/out" && ! grep -qE '[[:space:]]0' "$scratch/out"
 }
+
+# a process that loses a thread stands for a QEMU that has lost those of its CPUs and is not gone yet
+ended_thread_noted() (
+	local DIR NAME=it NOTED='' PID first second
+	DIR=$(mktemp -d) || return 1
+	mkfifo "$DIR/go"
+	python3 -c 'import sys, threading, time
+t = threading.Thread(target=lambda: open(sys.argv[1]).read())
+t.start(), t.join(), time.sleep(60)' "$DIR/go" &
+	PID=$!
+	trap 'kill $PID; rm -rf "$DIR"' EXIT
+	# shellcheck source=testbed/inside/guest-kvm.sh
+	. testbed/inside/guest-kvm.sh
+	qemu_pid() { [ -n "$PID" ]; }
+	until [ "$(find "/proc/$PID/task" -mindepth 1 -maxdepth 1 | wc -l)" = 2 ]; do sleep 0.1; done
+	note_threads
+	first=$(sort -u "$DIR/threads")
+	: > "$DIR/go"
+	until [ "$(find "/proc/$PID/task" -mindepth 1 -maxdepth 1 | wc -l)" = 1 ]; do sleep 0.1; done
+	note_threads
+	second=$(sort -u "$DIR/threads")
+	echo "noted first: $first; at the end: $second"
+	[ "$(wc -l <<<"$first")" = 2 ] && [ "$first" = "$second" ]
+)
 
 # their kernel was told to reboot by a triple fault
 triple_fault() {

@@ -27,13 +27,14 @@ qemu_pid() {
 	[ -n "$PID" ]
 }
 
-# note_threads: the guest's threads, while it lives; a trace line names one. Never fails: QEMU may end at any moment.
+# note_threads: all threads that the guest has had; a trace line names one. Those that are gone stay noted: a QEMU that
+# ends has lost the threads of its CPUs before it is gone itself. Never fails: QEMU may end at any moment.
 note_threads() {
 	local -a tasks
 	qemu_pid || return 0
 	tasks=("/proc/$PID/task"/[0-9]*)
 	[ -e "${tasks[0]}" ] || return 0
-	[ "${tasks[*]}" = "${NOTED-}" ] || printf '%s\n' "${tasks[@]##*/}" > "$DIR/threads"
+	[ "${tasks[*]}" = "${NOTED-}" ] || printf '%s\n' "${tasks[@]##*/}" >> "$DIR/threads"
 	NOTED=${tasks[*]}
 }
 
