@@ -29,10 +29,20 @@ argument_steps() {
 	try "guest, unknown command" refused "unknown command 'eat'" guest eat
 	try "run without a bed: 125, and what to do" run_without_bed
 	try "status without a bed: 3" status_is 3 "$TB" status --name "$A"
+	try "status of a bed that has only begun to start" status_at_begin
 	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
 }
 
 run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }
+
+# its lock is held, and nothing else of it is there
+status_at_begin() {
+	mkdir -p "/run/kvgpu-tb/$A"
+	status_is 1 flock "/run/kvgpu-tb/$A.lock" "$TB" status --name "$A" && [ ! -s "$scratch/err" ]
+	local rc=$?
+	rm -rf "/run/kvgpu-tb/$A" "/run/kvgpu-tb/$A.lock"
+	return $rc
+}
 
 bed_steps() {
 	try "two beds start at once" start_both

@@ -31,6 +31,7 @@ state_text() {
 }
 
 print_details() {
+	[ -e "$(bed_run)/config" ] || return 0	# it has only begun to start
 	load_config
 	cat <<-EOF
 	  kernel $KERNEL, driver $DRIVER, memory $MEM, CPUs $CPUS, GPU ${GPU:-no}, mapped BARs ${BARMAP:-no}, IOMMU $IOMMU
