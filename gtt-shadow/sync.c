@@ -271,6 +271,13 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 	return ok;
 }
 
+/* whether a page of the table is to be read; @stale: the pages that are in any case */
+static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
+{
+	nr = min(nr, sc->pages >> shift);
+	return stale || (nr && (!sc->dirty || sc->dirty(sc->e->s->ctx, table, (u64)nr * 8)));
+}
+
 /* returns the pages of the table that have to be read next time in any case */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy, u32 shift)
 {
@@ -280,8 +287,6 @@ static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 
 	u64 failed = 0;
 
 	nr = min(nr, entries);
-	if (!stale && (!nr || (sc->dirty && !sc->dirty(ctx, table, (u64)nr * 8))))
-		return 0;
 	for (page = 0; page < pages; page++) {
 		at = (struct kvgpu_gaddr){ table.target, table.addr + (u64)page * PAGE_BYTES };
 		if (!(stale & BIT_ULL(page)) &&
@@ -298,11 +303,15 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	struct kvgpu_ext *e = sc->e;
 	u32 shift = kvgpu_big_shift(&e->s->cfg), chunk, group;
 	u64 retry = h->retry;
+	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
+	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
 
+	if (!small && !big && !retry)	/* nearly always */
+		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
-	if (e->gsmall)
+	if (small)
 		h->stale_small = compare_table(sc, h->small, h->nr_small, h->stale_small, e->gsmall + sc->first, 0);
-	if (e->gbig)
+	if (big)
 		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big, e->gbig + (sc->first >> shift), shift);
 	h->retry = 0;
 	for (chunk = 0; retry; chunk++, retry >>= 1) {

@@ -235,8 +235,11 @@ void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /* group of the chip and page of the partition behind the doorbells of guest group @g; hgroup < 0: none */
 void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
-/* does the CPU write to a page of the partition, or may it have? From now on it can't without being noted again */
-bool machine_page_untouch(struct kvgpu_vgpu *v, u32 page);
+/*
+ * May the CPU have written to pages @first to @last of the partition since the last look? Those go into m->dirty, and from
+ * now on it can't write there without being noted again. False: to none that is not dirty already.
+ */
+bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last);
 void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len);
 
 /* ------------------------------------------------------------------ chan.c */

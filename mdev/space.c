@@ -18,33 +18,18 @@
 
 /* ------------------------------------------------------------------ what the guest may have written */
 
-static bool page_dirty(struct kvgpu_vgpu *v, u32 page)
-{
-	struct kvgpu_machine *m = v->m;
-
-	if (test_bit(page, m->dirty))
-		return true;
-	if (!machine_page_untouch(v, page))
-		return false;
-	__set_bit(page, m->dirty);
-	m->any_dirty = true;
-	machine_stage_drop(m);
-	return true;
-}
-
 /* kvgpu_dirty_fn. Tables in the guest's own memory are written without anybody noticing: always true */
 bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	struct kvgpu_vgpu *v = ctx;
-	u64 page, last;
-	bool any = false;
+	unsigned long first = a.addr >> PAGE_SHIFT, last;
 
 	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
 		return true;
-	last = min(a.addr + len, v->part_size) - 1;
-	for (page = a.addr >> PAGE_SHIFT; page <= last >> PAGE_SHIFT; page++)
-		any |= page_dirty(v, page);
-	return any;
+	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
+	if (machine_pages_untouch(v, first, last))
+		machine_stage_drop(v->m);
+	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
 }
 
 /* ------------------------------------------------------------------ spaces */
