@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# package.sh FOLDER VERSION: kvgpu-cuda_VERSION_amd64.deb in FOLDER, of the libraries and cuda-info that "make cuda" put there. In a guest,
-# Debian 12 or newer:
+# package.sh FOLDER VERSION: kvgpu-cuda_VERSION_amd64.deb in FOLDER, of the libraries, cuda-info and kvgpu-persist that "make cuda" put
+# there. In a guest, Debian 12 or newer:
 #     apt install ./kvgpu-cuda_VERSION_amd64.deb
 # It takes the place of NVIDIA's libcuda1 and of Debian's libcudart11.0, with which it can't be installed. DEBFULLNAME and DEBEMAIL
 # name the maintainer, as they do for Debian's own tools.
@@ -12,17 +12,20 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"
 umask 022
-lib=$tmp/usr/lib/x86_64-linux-gnu doc=$tmp/usr/share/doc/kvgpu-cuda man=$tmp/usr/share/man/man1
+lib=$tmp/usr/lib/x86_64-linux-gnu doc=$tmp/usr/share/doc/kvgpu-cuda man=$tmp/usr/share/man
 maintainer="${DEBFULLNAME:-kvgpu} <${DEBEMAIL:-kvgpu@localhost}>"
 # the same package of the same sources
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
 
 install -D -m 644 -t "$lib" "$out/libcuda.so.1" "$out/libcudart.so.11.0"
 strip --strip-unneeded "$lib"/*
-install -D -m 755 -t "$tmp/usr/bin" "$out/cuda-info"
-strip "$tmp/usr/bin/cuda-info"
+install -D -m 755 -t "$tmp/usr/bin" "$out/cuda-info" "$out/kvgpu-persist"
+strip "$tmp/usr/bin"/*
+install -D -m 644 -t "$tmp/usr/lib/systemd/system" cuda/persist/kvgpu-persist@.service
+install -D -m 644 -t "$tmp/usr/lib/udev/rules.d" cuda/persist/60-kvgpu-persist.rules
 install -D -m 644 -t "$doc" cuda/README.md
-install -D -m 644 -t "$man" cuda/info/cuda-info.1
+install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
+install -D -m 644 -t "$man/man8" cuda/persist/kvgpu-persist.8
 {
 	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\n'
 	printf 'Files: *\nCopyright: 2026 the kvgpu authors\nLicense: Expat\n'
@@ -30,7 +33,7 @@ install -D -m 644 -t "$man" cuda/info/cuda-info.1
 } > "$doc/copyright"
 printf 'kvgpu-cuda (%s) unstable; urgency=medium\n\n  * The state of this day.\n\n -- %s  %s\n' "$version" "$maintainer" \
 	"$(date -R -u -d "@$SOURCE_DATE_EPOCH")" > "$doc/changelog"
-gzip -9n "$man/cuda-info.1" "$doc/changelog"
+gzip -9n "$man/man1/cuda-info.1" "$man/man8/kvgpu-persist.8" "$doc/changelog"
 mkdir -p "$tmp/usr/share/lintian/overrides"
 cat > "$tmp/usr/share/lintian/overrides/kvgpu-cuda" <<O
 # made on the spot, for the machine's own guests: nobody to write to
@@ -41,7 +44,7 @@ kvgpu-cuda: package-name-doesnt-match-sonames *
 O
 
 # the oldest glibc that has all they call
-glibc=$(objdump -T "$lib"/* "$tmp/usr/bin/cuda-info" | grep -oP 'GLIBC_\K[0-9.]+' | sort -V | tail -n 1)
+glibc=$(objdump -T "$lib"/* "$tmp/usr/bin"/* | grep -oP 'GLIBC_\K[0-9.]+' | sort -V | tail -n 1)
 mkdir "$tmp/DEBIAN"
 cat > "$tmp/DEBIAN/control" <<C
 Package: kvgpu-cuda
@@ -57,10 +60,12 @@ Section: libs
 Priority: optional
 Description: CUDA for GK110 GPUs and vGPUs on stock nouveau
  The CUDA 11.8 driver and runtime libraries (libcuda.so.1, libcudart.so.11.0)
- on top of libdrm_nouveau, and cuda-info. For programs that nvcc compiled with
+ on top of libdrm_nouveau, cuda-info, and a service that keeps the engines
+ initialised between programs. For programs that nvcc compiled with
  -arch=sm_35 -cudart shared.
 C
 printf 'libcuda 1 kvgpu-cuda\nlibcudart 11.0 kvgpu-cuda\n' > "$tmp/DEBIAN/shlibs"
+install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm,postrm}
 echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 (cd "$tmp" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$tmp/DEBIAN/md5sums"
 dpkg-deb --root-owner-group --build "$tmp" "$out/kvgpu-cuda_${version}_amd64.deb" > /dev/null

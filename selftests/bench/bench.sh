@@ -4,7 +4,7 @@
 # with counters beside them. Writes build/bench/report.json, counters.json, and plots; docs/performance.md says what is in them.
 #
 #   ROWS=copy,launch          which groups of rows: load context channel buffer bar1 copy launch vgpu boot, and where the CUDA
-#                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft (default: all)
+#                             toolkit was fetched (selftests/cuda/toolkit.sh fetch) cuda matrix fft cold (default: all)
 #   SYSTEMS=native,vgpu       which systems: native passthrough vgpu busy (default: all)
 #   ROUNDS=3                  turns; a row's value is the median of all samples of all turns
 #   MODE=paced                engines held to a rate that suits the emulated CPUs (default fast: as fast as the machine)
@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE=1
 # shellcheck source=selftests/bench/bench_systems.sh
 . selftests/bench/bench_systems.sh
 
-cuda_rows=(cuda matrix fft)
+cuda_rows=(cuda matrix fft cold)
 all_rows=(load context channel buffer bar1 copy launch vgpu boot "${cuda_rows[@]}")
 read -ra rows <<<"${ROWS:+${ROWS//,/ }}"
 read -ra systems <<<"${SYSTEMS:+${SYSTEMS//,/ }}"
@@ -29,6 +29,7 @@ rounds=${ROUNDS:-3} mode=${MODE:-fast} type=${TYPE:-2g} guest_mem=${GUEST_MEM:-1
 reports=${REPORTS:-build/bench}
 paced_args=${PACED_ARGS:---ce-rate 400M --gr-rate 20M}
 client=(/share/kvgpu-client ${QUICK:+--quick})
+chains=(env LD_LIBRARY_PATH=/share/bench-cuda /share/bench-cuda/cuda-chains)
 began=$SECONDS
 
 say() { printf '[%4d s] %s\n' $((SECONDS - began)) "$*" >&2; }
@@ -97,7 +98,7 @@ build_cuda()
 	chains=$(make -s cuda-chains) || give_up "selftests/cuda/chains does not build"
 	rm -rf "$out/bench-cuda"
 	mkdir "$out/bench-cuda"
-	cp "$(dirname "$(make -s print-cuda)")"/lib*.so.* "$chains/cuda-chains" "$out/bench-cuda/"
+	cp "$(dirname "$(make -s print-cuda)")"/{lib*.so.*,kvgpu-persist} "$chains/cuda-chains" "$out/bench-cuda/"
 }
 
 # the module's sources of that commit, built by this tree's test bed
@@ -156,10 +157,18 @@ run_load()
 	run "$1" "$2" first-context "${client[@]}" bench first-context
 }
 
-# in programs of their own, compiled by nvcc (selftests/cuda/chains)
+# in programs of their own, compiled by nvcc (selftests/cuda/chains); the engines are held, as the package kvgpu-cuda has it done
 run_cuda()
 {
-	LIMIT=${LIMIT:-3600} run "$1" "$2" "$3" env LD_LIBRARY_PATH=/share/bench-cuda /share/bench-cuda/cuda-chains ${QUICK:+--quick} "$3"
+	persist_begin "$1"
+	LIMIT=${LIMIT:-3600} run "$1" "$2" "$3" "${chains[@]}" ${QUICK:+--quick} "$3"
+	persist_end "$1"
+}
+
+# the same chain where nobody holds them: nouveau sets the graphics engine up for each program
+run_cold()
+{
+	run "$1" "$2" cold "${chains[@]}" ${QUICK:+--quick} --as=cold cuda-madd
 }
 
 run_vgpu()
@@ -189,7 +198,7 @@ applies() # SYSTEM ROWS
 run_rows() # SYSTEM ROUND ROWS
 {
 	case $3 in
-	load | vgpu | boot) "run_$3" "$1" "$2" ;;
+	load | vgpu | boot | cold) "run_$3" "$1" "$2" ;;
 	cuda | matrix | fft) run_cuda "$1" "$2" "$3" ;;
 	*) run "$1" "$2" "$3" "${client[@]}" bench "$3" ;;
 	esac

@@ -71,6 +71,26 @@ system_up()
 	guest_up "$1" >"$work/$1.boot"
 }
 
+# kvgpu-persist where that system's nouveau is
+persist_begin()
+{
+	local -a where
+
+	where "$1"
+	"${where[@]}" systemd-run -q --unit bench-persist --collect /share/bench-cuda/kvgpu-persist /dev/dri/renderD128 >&2 &&
+		"${where[@]}" sh -c 'for i in $(seq 100); do
+			journalctl -q -u bench-persist | grep -q "held$" && exit; sleep 0.1; done; exit 1' ||
+		give_up "$1: kvgpu-persist does not run"
+}
+
+persist_end()
+{
+	local -a where
+
+	where "$1"
+	"${where[@]}" systemctl stop bench-persist >&2 || give_up "$1: kvgpu-persist does not end"
+}
+
 systems_down()
 {
 	local s

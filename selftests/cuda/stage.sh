@@ -12,7 +12,7 @@ programs=$(make -s -j2 cuda-programs "PROGRAMS=${*:-all}")
 rm -rf "$folder/cuda"
 mkdir -p "$folder/cuda/lib" "$folder/cuda/programs"
 libraries=$(dirname "$(make -s print-cuda)")
-cp "$libraries"/lib*.so.* "$libraries/cuda-info" "$folder/cuda/lib/"
+cp "$libraries"/lib*.so.* "$libraries"/{cuda-info,kvgpu-persist} "$folder/cuda/lib/"
 shopt -s nullglob
 files=("$programs"/*)
 [ $# = 0 ] || files=("$programs/run.sh" "$programs"/*.cubin "${@/#/$programs/}")

@@ -16,12 +16,14 @@ cuda_steps()
 	fi
 	guest_there t1 1g --mem 1G && guest_there t2 1g --mem 1G || return
 	cuda_info
+	cuda_persist
 	# shellcheck disable=SC2046
 	[ "$mode" = quick ] || [ -n "${CUDA_SHORT-}" ] || cuda_programs t1 $(cuda_others)
 	cuda_together
 	cuda_errors
 	guest_gone t1
 	guest_gone t2
+	[ "$mode" = quick ] || cuda_service
 	no_trouble "CUDA programs in guests"
 }
 
@@ -54,6 +56,56 @@ cuda_info()
 	said=$(in_image t1 env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/lib/cuda-info 2>&1)
 	result "$([[ $said == *'Tesla K20m'* ]]; echo $?)" "cuda-info in t1 shows the device" "$(grep -m 1 'Tesla' <<<"$said")"
 	[[ $said == *'Tesla K20m'* ]] || printf '%s\n' "$said" | sed 's/^/# /'
+}
+
+# register accesses that a small program costs in a guest
+cuda_cost()
+{
+	local before=$(($(counter "$1" exits_bar0_read) + $(counter "$1" exits_bar0_write)))
+	in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/vector_add >"$OUT/cuda-cost.log" 2>&1 || { echo failed; return; }
+	echo $(($(counter "$1" exits_bar0_read) + $(counter "$1" exits_bar0_write) - before))
+}
+
+# what kvgpu-persist is for: the engines stay initialised between programs
+cuda_persist()
+{
+	local alone held rc
+	alone=$(cuda_cost t1)
+	rm -f "$share/persist"
+	LIMIT=300 in_image t1 sh -c '/mnt/cuda/lib/kvgpu-persist /dev/dri/renderD128 >/mnt/persist & pid=$!
+		until [ -e /mnt/stop ] || ! kill -0 $pid; do sleep 0.2; done; kill $pid; wait $pid' >"$OUT/cuda-persist.log" 2>&1 &
+	rm -f "$share/stop"
+	await 30 grep -q held "$share/persist"
+	result $? "kvgpu-persist in t1 holds the engines" "$(tail -n 1 "$OUT/cuda-persist.log")"
+	held=$(cuda_cost t1)
+	: >"$share/stop"
+	wait $!
+	rc=$?
+	rm -f "$share/stop" "$share/persist"
+	result "$([ $rc = 0 ]; echo $?)" "and ends when it is told" "$rc"
+	[[ $alone$held != *failed* ]] && [ "$alone" -gt 1500 ] && [ "$held" -lt 700 ]
+	result $? "beside it a program costs less than 700 register accesses, of more than 1500 alone" "$held, $alone"
+}
+
+# the package as an admin has it: systemd in a guest starts the service with nouveau, and it is no harm to reloading nouveau
+cuda_service()
+{
+	local deb unit=kvgpu-persist@renderD128
+	guest_there g1 1g || return
+	deb=$(make -s cuda-package) && cp "$deb" "$share/kvgpu-cuda.deb" &&
+		in_guest g1 dpkg -i /share/kvgpu-cuda.deb >"$OUT/cuda-deb.log" 2>&1
+	result $? "kvgpu-cuda installs in g1" "$(tail -n 1 "$OUT/cuda-deb.log")"
+	await 30 in_guest g1 systemctl -q is-active $unit
+	result $? "its service runs for the GPU that was there"
+	in_guest g1 sh -c "systemctl stop 'kvgpu-persist@*' && modprobe -r nouveau && modprobe nouveau" >"$OUT/cuda-reload.log" 2>&1
+	result $? "nouveau unloads when it was stopped, and loads" "$(tail -n 1 "$OUT/cuda-reload.log")"
+	await 60 in_guest g1 systemctl -q is-active $unit
+	result $? "and then the service runs again"
+	in_guest g1 cuda-info -L >"$OUT/cuda-info.log" 2>&1
+	result $? "cuda-info shows the device there" "$(tail -n 1 "$OUT/cuda-info.log")"
+	in_guest g1 sh -c "dpkg -r kvgpu-cuda && ! systemctl -q is-active $unit && modprobe -r nouveau" >"$OUT/cuda-deb.log" 2>&1
+	result $? "removed, it is stopped and nouveau can be unloaded" "$(tail -n 1 "$OUT/cuda-deb.log")"
+	guest_gone g1
 }
 
 # cuda_run LOG GUEST PROGRAM...

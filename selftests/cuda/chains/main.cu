@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cuda-chains [--quick] [--marks] [--list] cuda|matrix|fft|NAME...: runs chains (and launches.cu), and prints a line of JSON for each sample of each phase:
+ * cuda-chains [--quick] [--marks] [--list] [--as=ROW] cuda|matrix|fft|NAME...: runs chains (and launches.cu), and prints a line of JSON for each sample of each phase:
  * {"row": "CHAIN-PHASE", "unit": "ns", "better": "lower", "value": ns, "ops": 1}, PHASE: init, in, kernel, out, close, or chain for all
  * of them together. Each sample begins and ends without a context. Every result is compared; exit code 1: one was wrong.
  *
@@ -178,9 +178,9 @@ static void print_sample(const struct run *r, const struct job *j)
 	fflush(stdout);
 }
 
-static bool run_chain(const struct chain *c, bool quick, bool marks)
+static bool run_chain(const struct chain *c, const char *as, bool quick, bool marks)
 {
-	struct run r = { c->name };
+	struct run r = { as ? as : c->name };
 	int samples = quick && c->samples > 2 ? 2 : c->samples;
 	struct job j = { quick ? c->quick : c->n };
 	bool right = true;
@@ -224,12 +224,15 @@ static bool in_group(const struct chain *c, const char *group, const char *wante
 int main(int argc, char **argv)
 {
 	bool quick = false, marks = false, list = false;
+	const char *as = NULL;
 	int ran = 0, wrong = 0;
 
 	for (int i = 1; i < argc; i++) {
 		quick |= !strcmp(argv[i], "--quick");
 		marks |= !strcmp(argv[i], "--marks");
 		list |= !strcmp(argv[i], "--list");
+		if (!strncmp(argv[i], "--as=", 5))
+			as = argv[i] + 5;
 	}
 	for (int i = 1; i < argc; i++) {
 		int before = ran;
@@ -250,7 +253,7 @@ int main(int argc, char **argv)
 				if (list)
 					puts(c->name);
 				else
-					wrong += !run_chain(c, quick, marks);
+					wrong += !run_chain(c, as, quick, marks);
 				ran++;
 			}
 		if (ran == before)
@@ -259,7 +262,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (!ran) {
-		fprintf(stderr, "usage: cuda-chains [--quick] [--marks] [--list] cuda|matrix|fft|NAME...\n");
+		fprintf(stderr, "usage: cuda-chains [--quick] [--marks] [--list] [--as=ROW] cuda|matrix|fft|NAME...\n");
 		return 2;
 	}
 	return list ? 0 : wrong != 0;
