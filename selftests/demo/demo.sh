@@ -41,6 +41,22 @@ measure()
 	}
 }
 
+# the CUDA toolkit, fetched if it is not there: tells how far it is, because that takes minutes
+toolkit()
+{
+	local fetch i
+	! selftests/cuda/toolkit.sh >"$out/toolkit.log" 2>&1 || return 0
+	echo "    once: fetching Debian 12's nvcc and the compiler beside it, 930 MB, 3.3 GB unpacked"
+	selftests/cuda/toolkit.sh fetch >"$out/toolkit.log" 2>&1 &
+	fetch=$!
+	for ((i = 1; ; i++)); do
+		sleep 1
+		kill -0 $fetch 2>/dev/null || break
+		[ $((i % 20)) != 0 ] || du -sm "${KVGPU_CACHE:-$HOME/.cache/kvgpu}/cuda" | awk '{ print "    " $1 " MB are there" }'
+	done
+	wait $fetch
+}
+
 # until nouveau of a guest has made its device
 await_gpu()
 {
@@ -137,7 +153,7 @@ wait
 step "CUDA in both guests at once: programs by the toolkit's nvcc, our libcuda and libcudart on the guests' stock nouveau"
 cuda=(vector_add matmul_tiled fft)
 status=0
-if ! selftests/cuda/toolkit.sh fetch >"$out/toolkit.log" 2>&1; then
+if ! toolkit; then
 	tail -n 3 "$out/toolkit.log" | indent
 	echo "    left out: the CUDA toolkit (Debian 12, non-free) could not be fetched"
 elif ! selftests/cuda/stage.sh "$(vgpu share)" "${cuda[@]}" >"$out/cuda.log" 2>&1; then
