@@ -18,7 +18,7 @@ crowd_steps()
 		for many in ${CROWD_OF:-2 4 7 8}; do
 			case $many in
 			2) crowd lives t1:512m t2:1g ;;
-			4) crowd lives t1:512m t2:1g t3:512m t4:2g ;;
+			4) crowd lives t1:512m t2:1g t3:512m t4:1g ;;
 			7) crowd lives t1:512m t2:512m t3:512m t4:512m t5:512m t6:512m t7:512m ;;
 			8) crowd refusals t1:512m t2:512m t3:512m t4:512m t5:512m t6:512m t7:512m t8:512m ;;
 			*) result 1 "a crowd of $many" "there are 2, 4, 7 and 8" ;;

@@ -24,6 +24,7 @@ guest_steps() {
 	try "a guest's panic is told by cause" guest_panic
 	try "a guest that powers off is told by cause" guest_power_off
 	try "statistics tell them apart" guest_statistics
+	try "a guest whose device can't be made does not start, and why" without_device
 	try "stop ends them" guests_stop one two three
 	try "a full Debian guest starts" status_is 0 guest start big --full
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
@@ -57,6 +58,8 @@ guest_refusals() {
 		status_is 2 guest start x --kernel 2.4 && status_is 125 guest run nobody -- true && said 'guest start' &&
 		status_is 1 guest stop nobody
 }
+
+without_device() { status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m'; }
 
 two_guests() {
 	local first=0 second=0

@@ -22,6 +22,8 @@ guest_arguments() {
 }
 
 domain_xml() {
+	local device
+	device=$(device_of_type 2> "$DIR/device.log") || return
 	cat <<-EOF
 	<domain type='kvm'>
 	  <name>$NAME</name>
@@ -47,7 +49,7 @@ domain_xml() {
 	    <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>
 	    <serial type='file'><source path='$DIR/console.log' append='on'/></serial>
 	$(devices_"$KIND")
-	$(device_of_type)
+	$device
 	  </devices>
 	</domain>
 	EOF

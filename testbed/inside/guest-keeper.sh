@@ -28,7 +28,8 @@ life_of_guest() {
 	rm -f "$DIR/log-read" "$DIR/cid" "$DIR/threads" "$DIR/ssh.sock" "$DIR/agent.sock"
 	FAILURE=''
 	event "$NAME" start "$KIND"
-	domain_xml > "$DIR/domain.xml" || { FAILURE="no domain for it"; return 0; }
+	domain_xml > "$DIR/domain.xml" ||
+		{ FAILURE="no device for it: $(tail -n 1 "$DIR/device.log")"; return 0; }
 	virsh -q create "$DIR/domain.xml" > "$DIR/virsh.log" 2>&1 ||
 		{ FAILURE="libvirt did not start it: $(tail -n 2 "$DIR/virsh.log" | xargs -0)"; return 0; }
 	until greets_"$KIND"; do
