@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the server: "name value" lines of all that is counted for guest $1: kvgpu's counters, those of its KVM, and the CPU time that
-# went into its QEMU, the guest's own included, and into the whole server. Few processes, because snapshots are taken often.
+# Runs in the server: "name value" lines of all that is counted for guest $1: kvgpu's counters, the card's interrupts, those of
+# its KVM, and the CPU time that went into its QEMU, the guest's own included, and into the whole server. Few processes, because snapshots are taken often.
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
-grep -s '' "/sys/bus/mdev/devices/$uuid/kvgpu"/* /sys/kernel/debug/kvm/"$pid"-*/* "/proc/$pid/stat" /proc/stat |
+grep -s '' "/sys/bus/mdev/devices/$uuid/kvgpu"/* /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/chip_interrupts \
+	/sys/kernel/debug/kvm/"$pid"-*/* "/proc/$pid/stat" /proc/stat |
 	awk -v hz="$(getconf CLK_TCK)" '
 	{
 		at = index($0, ":")
