@@ -33,7 +33,7 @@ packages() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n'; }
 
 # the loader's cache has each library's name, or neither
 known() { [ "$(ldconfig -p | grep -c '^\s*\(libcuda\.so\.1\|libcudart\.so\.11\.0\) ')" = "$1" ]; }
-whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
+whole() { ! ldd -r $lib/libcuda.so.1 $lib/libcudart.so.11.0 /usr/bin/cuda-info /usr/bin/kvgpu-persist 2>&1 | grep 'not found\|undefined\|not a dynamic'; }
 as_packed() { [ -z "$(dpkg --verify kvgpu-cuda)" ]; }
 
 # without_gpu COMMAND...: fails by itself, and says what is missing
@@ -46,6 +46,9 @@ without_gpu()
 	[ $rc -gt 0 ] && [ $rc -lt 124 ] && grep -qi 'no CUDA-capable device' <<<"$said"
 }
 
+# refuses TEXT COMMAND...: exit code 1, and it says TEXT
+refuses() { local said rc; said=$("${@:2}" 2>&1); rc=$?; echo "exit code $rc: $said"; [ $rc = 1 ] && grep -qF "$1" <<<"$said"; }
+
 files >/tmp/before
 packages >/tmp/packages
 step "apt installs it, and all it wants is Debian's" apt install ./this.deb
@@ -56,7 +59,8 @@ for form in '' -L --json; do
 	# shellcheck disable=SC2086
 	step "cuda-info${form:+ $form} says that there is no GPU" without_gpu cuda-info $form
 done
-step "the manual page" gzip -t /usr/share/man/man1/cuda-info.1.gz
+step "the manual pages" gzip -t /usr/share/man/man1/cuda-info.1.gz /usr/share/man/man8/kvgpu-persist.8.gz
+step "kvgpu-persist says which node it can't use" refuses /dev/dri/renderD128 kvgpu-persist /dev/dri/renderD128
 if [ -e program ]; then
 	step "a program of nvcc's starts, and is told that there is no GPU" without_gpu ./program
 fi
