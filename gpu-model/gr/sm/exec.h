@@ -325,8 +325,10 @@ static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
 	return (threads & 0xf) * 0x11111111u;
 }
 
-/* every lane of a mask, lowest first */
+/* every lane of a mask: lowest first, highest first */
 #define EACH_LANE(l, m)	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); l##_left &= l##_left - 1)
+#define EACH_LANE_DOWN(l, m)	\
+	for (uint32_t l##_left = (m), l; l##_left && ((l = 31 - __builtin_clz(l##_left)), 1); l##_left &= ~BIT(l))
 
 /* ------------------------------------------------------------------ operands */
 

@@ -3,6 +3,10 @@
  * Loads and stores. Addresses of all lanes are looked at together: when they lie in one page (or in shared memory) there
  * is one base pointer and an offset per lane, and the patterns "all the same" and "side by side" are moved as vectors.
  * Everything else goes lane by lane.
+ *
+ * Where lanes of one store have the same address, the lowest one's value stays. CUDA leaves open whose does; it is the
+ * lowest's on an H200 (all of 32 bits and less; seen 2026-11-20), and programs that let a whole warp write what its first
+ * lane alone knows were tried on GPUs like that. So stores go from the highest lane to the lowest.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_LDST_H
 #define KVGPU_MODEL_GR_SM_LANE_LDST_H
@@ -201,14 +205,16 @@ static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const st
 
 static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const struct pattern *a, unsigned int type)
 {
-	for (unsigned int first = 0; first < LANES; first += HALF) {
-		uint32_t half = m >> first & HALF_MASK;
+	for (unsigned int first = LANES; first; ) {
+		uint32_t half;
 
+		first -= HALF;
+		half = m >> first & HALF_MASK;
 		if (half == HALF_MASK && access_bytes(type) == 4 && half_is_stride(a->off + first, 4)) {
 			memcpy(a->base + a->off[first], w->r[u->src[1]] + first, HALF * 4);
 			continue;
 		}
-		EACH_LANE(l, half << first)
+		EACH_LANE_DOWN(l, half << first)
 			store_lane(w, u, l, a->base + a->off[l], type);
 	}
 }
@@ -379,23 +385,27 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m, 
 {
 	unsigned int type = u->in->type, bytes = access_bytes(type), slot = write ? u->src[1] : u->dst[0];
 	enum step s = STEP_NEXT;
+	uint8_t *host[LANES];
 	uint64_t off;
-	uint8_t *p;
 
 	EACH_LANE(l, m) {
 		if (space_of(w->t->run, addr->v[l], &off) == SPACE_LOCAL) {
 			s = local_lane(w, u, slot, l, off, write);
 			if (s != STEP_NEXT)
 				return s;
+			m &= ~BIT(l);	/* its own, so in no other lane's way */
 			continue;
 		}
-		p = lane_host(w, addr->v[l], bytes, write, &s);
-		if (!p)
+		host[l] = lane_host(w, addr->v[l], bytes, write, &s);
+		if (!host[l])
 			return s;
-		if (write)
-			store_lane(w, u, l, p, type);
-		else
-			load_lane(w, slot, l, p, type);
+	}
+	if (write) {
+		EACH_LANE_DOWN(l, m)
+			store_lane(w, u, l, host[l], type);
+	} else {
+		EACH_LANE(l, m)
+			load_lane(w, slot, l, host[l], type);
 	}
 	return s;
 }
@@ -434,9 +444,11 @@ static enum step generic_access(struct warp *w, const struct uop *u, uint32_t m,
 	s = access_lanes(w, u, m, &addr, write, &one_page);
 	if (s != STEP_NEXT || one_page)
 		return s;
-	for (unsigned int first = 0; first < LANES; first += HALF) {
-		uint32_t half = m & HALF_MASK << first;
+	for (unsigned int first = LANES; first; ) {
+		uint32_t half;
 
+		first -= HALF;
+		half = m & HALF_MASK << first;
 		if (!half)
 			continue;
 		s = access_lanes(w, u, half, &addr, write, &one_page);

@@ -630,6 +630,7 @@ static void vertex_instructions_have_no_place_here(void **state)
 #include "ops_quads.h"
 #include "ops_branches.h"
 #include "ops_refused.h"
+#include "ops_stores.h"
 
 #define T(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 
@@ -653,6 +654,7 @@ int main(void)
 		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits), T(shifts_that_are_refused),
 		T(barriers_that_are_refused), T(wide_constants_are_aligned), T(calls_that_count_have_a_limit),
 		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units), T(clocks_count_single_cycles),
+		T(the_lowest_lane_that_stores_stays),
 	};
 	int failed = 0;
 
