@@ -219,6 +219,8 @@ $(addprefix $(O)/asan/,$(addprefix cuda/device/,memory.o queue.o launch.o) selft
 SRC_cuda/driver/driver_test	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) cuda/device/texture.c $(IMAGE_SRC) selftests/unit/cuda/driver/fake.c
 SRC_cuda/driver/resource_test	:= $(SRC_cuda/driver/driver_test)
 SRC_cuda/driver/contexts_test	:= $(SRC_cuda/driver/driver_test)
+UNIT_TESTS += cuda/driver/pages_test
+SRC_cuda/driver/pages_test	:= $(addprefix cuda/driver/,pages.c maps.c)
 SRC_cuda/image/image_test	:= $(IMAGE_SRC)
 FUZZ_TESTS += cuda/image/image_fuzz
 FUZZSRC_cuda/image/image_fuzz	:= $(IMAGE_SRC)

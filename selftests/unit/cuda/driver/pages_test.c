@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory put in the place of the process's own while threads write there: nothing is lost, nobody waits for ever, nobody reads what he has
+ * overwritten. The memory is a memfd's, as a buffer of the device's is a file's.
+ */
+#define _GNU_SOURCE	/* memfd_create() */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <cuda/driver/pages.h>
+
+enum { PAGES = 530, BYTES = PAGES * PAGE_BYTES, THREADS = 4, ROUNDS = 8, NOBODY = 65534 };
+
+struct own {
+	uint8_t *at;
+	int file;
+	uint8_t *source;
+	struct pages pages;
+};
+
+static struct own fresh(size_t bytes)
+{
+	struct own o = { .file = memfd_create("view", MFD_CLOEXEC) };
+
+	assert_int_equal(ftruncate(o.file, bytes), 0);
+	o.at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	o.source = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o.file, 0);
+	assert_true(o.at != MAP_FAILED && o.source != MAP_FAILED);
+	return o;
+}
+
+static bool put(struct own *o, uint8_t *at, size_t bytes)
+{
+	uint8_t *view = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->file, 0);
+
+	o->pages = (struct pages){ .at = at, .bytes = bytes, .source = o->source };
+	return pages_put(&o->pages, view, pages_means());
+}
+
+static void end(struct own *o, size_t bytes)
+{
+	munmap(o->at, bytes);
+	munmap(o->source, bytes);
+	close(o->file);
+}
+
+static void fill(uint8_t *at, size_t bytes, unsigned int seed)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = i * 31 + (i >> 12) + seed;
+}
+
+static void contents_stay(void **state)
+{
+	struct own o = fresh(BYTES);
+	uint8_t *want = malloc(BYTES);
+	size_t n = BYTES - 2 * PAGE_BYTES;
+
+	fill(o.at, BYTES, 1);
+	fill(want, BYTES, 1);
+	assert_true(maps_alone());
+	assert_true(maps_plain(o.at, BYTES));
+	assert_true(put(&o, o.at + PAGE_BYTES, n));
+	assert_memory_equal(o.at, want, BYTES);
+	assert_memory_equal(o.source, want + PAGE_BYTES, n);
+	assert_false(maps_plain(o.at, BYTES));
+	assert_true(pages_has(o.at + PAGE_BYTES) && !pages_has(o.at) && !pages_has(o.at + BYTES - 1));
+	o.source[5] = 99;		/* the GPU */
+	assert_int_equal(o.at[PAGE_BYTES + 5], 99);
+	o.at[PAGE_BYTES + 6] = 77;
+	assert_int_equal(o.source[6], 77);
+	assert_true(pages_back(&o.pages));
+	assert_int_equal(o.at[PAGE_BYTES + 5], 99);
+	assert_int_equal(o.at[PAGE_BYTES + 6], 77);
+	o.at[PAGE_BYTES + 5] = want[PAGE_BYTES + 5];
+	o.at[PAGE_BYTES + 6] = want[PAGE_BYTES + 6];
+	assert_memory_equal(o.at, want, BYTES);
+	assert_int_equal(o.source[5], 99);
+	assert_true(maps_plain(o.at, BYTES));
+	assert_false(pages_has(o.at + PAGE_BYTES));
+	free(want);
+	end(&o, BYTES);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+struct writer {
+	pthread_t thread;
+	volatile uint64_t *mine;	/* in pages that come and go */
+	uint8_t *buffer;		/* there, too: for system calls */
+	atomic_bool begun;
+	uint64_t count, wrong, failed;
+};
+
+static atomic_bool stop;
+static atomic_bool calls;		/* system calls name these pages */
+
+__attribute__((no_sanitize("thread")))
+static void *write_on(void *arg)
+{
+	struct writer *w = arg;
+	int pipes[2];
+
+	if (pipe(pipes))
+		return NULL;
+	while (!atomic_load(&stop)) {
+		unsigned int i;
+
+		for (i = 0; i < 2 * PAGES; i++) {
+			/* two words of each page; read back at once */
+			volatile uint64_t *at = w->mine + (size_t)i * PAGE_BYTES / 16;
+
+			w->wrong += *at != w->count;
+			*at = w->count + 1;
+			w->wrong += *at != w->count + 1;
+		}
+		w->count++;
+		atomic_store(&w->begun, true);
+		if (atomic_load(&calls)) {
+			w->failed += write(pipes[1], w->buffer, 64) != 64;
+			w->failed += read(pipes[0], w->buffer, 64) != 64;
+		}
+	}
+	close(pipes[0]);
+	close(pipes[1]);
+	return NULL;
+}
+
+/* false: this system has no means */
+static bool storm(unsigned int rounds)
+{
+	struct own o = fresh(BYTES);
+	struct writer w[THREADS] = { 0 };
+	unsigned int i, done = 0, plain = 0;
+	enum pages_means means;
+
+	atomic_store(&stop, false);
+	atomic_store(&calls, false);
+	for (i = 0; i < THREADS; i++) {
+		w[i].mine = (uint64_t *)(o.at + i * 64);
+		w[i].buffer = o.at + (i % 2 ? 0 : BYTES - PAGE_BYTES) + 1024 + i * 64;
+		assert_int_equal(pthread_create(&w[i].thread, NULL, write_on, &w[i]), 0);
+	}
+	for (i = 0; i < THREADS; i++)
+		while (!atomic_load(&w[i].begun))
+			usleep(1000);
+	means = pages_means();
+	atomic_store(&calls, means == MEANS_WHOLE);
+	rounds = means == MEANS_NONE ? 0 : rounds;
+	for (i = 0; i < rounds; i++) {
+		size_t skip = i % 3 * PAGE_BYTES;
+
+		plain += maps_plain(o.at + skip, BYTES - skip);
+		done += put(&o, o.at + skip, BYTES - skip);
+		usleep(i % 5 * 300);
+		done += pages_back(&o.pages);
+		usleep(i % 7 * 200);
+	}
+	atomic_store(&stop, true);
+	for (i = 0; i < THREADS; i++) {
+		unsigned int k;
+
+		pthread_join(w[i].thread, NULL);
+		assert_int_equal(w[i].wrong, 0);
+		assert_int_equal(w[i].failed, 0);
+		assert_true(w[i].count > 0);
+		for (k = 0; k < 2 * PAGES; k++)
+			assert_int_equal(w[i].mine[(size_t)k * PAGE_BYTES / 16], w[i].count);
+	}
+	assert_int_equal(plain, rounds);
+	assert_int_equal(done, 2 * rounds);
+	end(&o, BYTES);
+	return rounds;
+}
+
+static void nothing_is_lost(void **state)
+{
+	if (!storm(ROUNDS))
+		skip();
+}
+
+/* who may not have the system calls of others wait, too */
+static void nothing_is_lost_without_rights(void **state)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (!child) {
+		if (getuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY))
+			_exit(2);
+		storm(ROUNDS);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static volatile uint64_t *of_signals;
+static uint64_t signals;
+
+static void on_signal(int number)
+{
+	of_signals[0] = ++signals;
+	of_signals[PAGE_BYTES / 8] = signals;
+}
+
+static void *idle(void *arg)
+{
+	sigset_t every;
+
+	sigfillset(&every);
+	pthread_sigmask(SIG_BLOCK, &every, NULL);
+	while (!atomic_load(&stop))
+		usleep(1000);
+	return NULL;
+}
+
+/* a handler that writes there, on the thread that replaces */
+static void signals_come_between(void **state)
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
+	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct own o = fresh(BYTES);
+	pthread_t thread;
+	unsigned int i, done = 0;
+
+	atomic_store(&stop, false);
+	assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
+	if (pages_means() == MEANS_NONE) {
+		atomic_store(&stop, true);
+		pthread_join(thread, NULL);
+		skip();
+	}
+	of_signals = (uint64_t *)o.at;
+	signals = 0;
+	sigaction(SIGALRM, &act, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (i = 0; i < ROUNDS; i++) {
+		done += put(&o, o.at, BYTES);
+		done += pages_back(&o.pages);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(done, 2 * ROUNDS);
+	assert_true(signals > 0);
+	assert_int_equal(of_signals[0], signals);
+	end(&o, BYTES);
+}
+
+/* ------------------------------------------------------------------ what is not taken */
+
+struct shown_stack {
+	pthread_barrier_t ready, over;
+	uint8_t *at;
+};
+
+static void *show_stack(void *arg)
+{
+	struct shown_stack *s = arg;
+	uint8_t local[3 * PAGE_BYTES];
+
+	s->at = (uint8_t *)(((uintptr_t)local + PAGE_BYTES) & ~(uintptr_t)(PAGE_BYTES - 1));
+	memset(local, 1, sizeof(local));
+	pthread_barrier_wait(&s->ready);
+	pthread_barrier_wait(&s->over);
+	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);	/* its own */
+}
+
+static void other_memory_is_left_alone(void **state)
+{
+	uint8_t *at = mmap(NULL, 8 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int file = memfd_create("other", MFD_CLOEXEC), on_stack = 0;
+	struct shown_stack s;
+	pthread_t thread;
+	void *own_is_plain;
+
+	assert_int_equal(ftruncate(file, 8 * PAGE_BYTES), 0);
+	assert_true(maps_plain(at, 8 * PAGE_BYTES));
+	mprotect(at + PAGE_BYTES, PAGE_BYTES, PROT_READ);
+	assert_false(maps_plain(at, 8 * PAGE_BYTES));
+	assert_true(maps_plain(at, PAGE_BYTES) && maps_plain(at + 2 * PAGE_BYTES, PAGE_BYTES));
+	mprotect(at + PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE);
+	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+	assert_false(maps_plain(at, 8 * PAGE_BYTES));
+	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0);
+	assert_false(maps_plain(at, 8 * PAGE_BYTES));
+	munmap(at + 2 * PAGE_BYTES, PAGE_BYTES);
+	assert_false(maps_plain(at, 8 * PAGE_BYTES));
+	assert_true(maps_plain(at, 2 * PAGE_BYTES));
+	assert_false(maps_plain((uint8_t *)((uintptr_t)&on_stack & ~(uintptr_t)(PAGE_BYTES - 1)), PAGE_BYTES));
+	pthread_barrier_init(&s.ready, NULL, 2);
+	pthread_barrier_init(&s.over, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, show_stack, &s), 0);
+	pthread_barrier_wait(&s.ready);
+	assert_false(maps_plain(s.at, PAGE_BYTES));
+	assert_true(maps_plain(at, 2 * PAGE_BYTES));
+	pthread_barrier_wait(&s.over);
+	pthread_join(thread, &own_is_plain);
+	assert_null(own_is_plain);
+	munmap(at, 8 * PAGE_BYTES);
+	close(file);
+}
+
+/* what the application has put there meanwhile is its own */
+static void new_mappings_stay(void **state)
+{
+	struct own o = fresh(BYTES);
+	uint8_t *mine;
+
+	fill(o.at, BYTES, 3);
+	assert_true(put(&o, o.at, BYTES));
+	munmap(o.at + 10 * PAGE_BYTES, 20 * PAGE_BYTES);
+	mine = mmap(o.at + 15 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mine[7] = 42;
+	o.source[15 * PAGE_BYTES + 7] = 1;
+	assert_true(pages_back(&o.pages));
+	assert_int_equal(mine[7], 42);
+	assert_true(maps_plain(o.at, 10 * PAGE_BYTES) && maps_plain(o.at + 30 * PAGE_BYTES, BYTES - 30 * PAGE_BYTES));
+	assert_false(maps_plain(o.at + 10 * PAGE_BYTES, PAGE_BYTES));
+	assert_int_equal(o.at[1000], (uint8_t)(1000 * 31 + 3));
+	end(&o, BYTES);
+}
+
+static void a_child_has_its_own(void **state)
+{
+	struct own o = fresh(BYTES);
+	int status = 0;
+	pid_t child;
+
+	fill(o.at, BYTES, 9);
+	assert_true(put(&o, o.at, BYTES));
+	child = fork();
+	if (!child) {
+		bool same = o.at[5000] == (uint8_t)(5000 * 31 + 1 + 9) && maps_plain(o.at, BYTES);
+
+		memset(o.at, 0, BYTES);
+		_exit(!same);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(o.at[5000], (uint8_t)(5000 * 31 + 1 + 9));
+	assert_true(pages_back(&o.pages));
+	assert_int_equal(o.at[5000], (uint8_t)(5000 * 31 + 1 + 9));
+	end(&o, BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contents_stay), cmocka_unit_test(other_memory_is_left_alone), cmocka_unit_test(new_mappings_stay),
+		cmocka_unit_test(a_child_has_its_own), cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(nothing_is_lost_without_rights), cmocka_unit_test(signals_come_between),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
