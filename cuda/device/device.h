@@ -117,6 +117,11 @@ struct device_ops {
 	void (*close)(struct device *d);
 	uint64_t (*vram_used)(struct device *d);
 	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+	/*
+	 * PLACE_HOST: another mapping of all of it, the caller's to move and to unmap. One file's, in one piece: it may outlive the device. NULL:
+	 * there is none
+	 */
+	void *(*view)(struct device *d, struct device_memory *m);
 	/* nothing may use it any more */
 	void (*release)(struct device *d, struct device_memory *m);
 	/* @after may be NULL. *seq: the number of this work in @q; also valid after an error, when nothing was submitted */

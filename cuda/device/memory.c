@@ -173,6 +173,28 @@ enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_
 	return DEVICE_OK;
 }
 
+void *nv_view(struct device *dev, struct device_memory *base)
+{
+	struct nv_device *d = nv(dev);
+	struct nv_memory *m = nv_memory(base);
+	struct nouveau_bo *bo = m->buffer->bo;
+	struct drm_nouveau_gem_info info = { .handle = bo->handle };
+	uint64_t end = m->place.at + m->place.size;
+	uint8_t *all;
+
+	if (!base->map || drmCommandWriteRead(d->fd, DRM_NOUVEAU_GEM_INFO, &info, sizeof(info)))
+		return NULL;
+	/* the kernel shows whole buffers only */
+	all = mmap(NULL, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, info.map_handle);
+	if (all == MAP_FAILED)
+		return NULL;
+	if (m->place.at)
+		munmap(all, m->place.at);
+	if (end < bo->size)
+		munmap(all + end, bo->size - end);
+	return all + m->place.at;
+}
+
 void nv_release(struct device *dev, struct device_memory *base)
 {
 	struct nv_memory *m = nv_memory(base);

@@ -84,6 +84,7 @@ static inline struct nv_memory *nv_memory(struct device_memory *m)
 
 /* memory.c */
 enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
 void nv_memory_close(struct nv_device *d);	/* releases all there is */
 

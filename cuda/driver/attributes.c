@@ -59,7 +59,9 @@ static const struct {
 	{ 84, 0 }, { 85, 0 },		/* boards of several GPUs */
 	{ 86, 0 },			/* atomics of the host */
 	{ 87, 3 },			/* single to double precision */
+	/* 91, a GPU that has registered memory at the host's address, is none: its addresses have 40 bits */
 	{ 97, 49152 },			/* shared memory of a block, if it asks for more */
+	{ 99, 1 },			/* memory can be registered */
 	{ 106, 16 },			/* blocks of an SM */
 };
 

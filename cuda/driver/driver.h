@@ -19,7 +19,7 @@
 
 enum { MAX_DEVICES = 16, STAGING_CHUNKS = 4, STAGING_BYTES = 1 << 20, STAMPS = 4096, STAMP_BYTES = 16,
        /* in range.flags. MODULE: not the application's to free; MANAGED: at one address for CPU and GPU */
-       RANGE_MODULE = 1 << 30, RANGE_MANAGED = 1 << 29 };
+       RANGE_MODULE = 1 << 30, RANGE_MANAGED = 1 << 29, RANGE_REGISTERED = 1 << 28 };
 
 /* a live object begins with its kind; a destroyed one with 0 */
 enum magic { MAGIC_CONTEXT = 0x6b637478, MAGIC_STREAM = 0x6b737472, MAGIC_EVENT = 0x6b657674, MAGIC_MODULE = 0x6b6d6f64,
@@ -34,11 +34,13 @@ struct range {
 	bool shared;			/* one of several in its memory, a slab */
 };
 
-/* register.c: the application's own memory, as far as it says that it is to be pinned */
+/* register.c: the application's own memory, as far as it says that it is to be pinned. The GPU has it once .shown, as a range, too */
 struct registered {
 	uint8_t *host;
 	size_t size;
 	unsigned int flags;
+	bool stays;			/* could not be shown when nobody had asked for it */
+	struct shown *shown;
 	struct registered *next;
 };
 
@@ -345,7 +347,9 @@ CUresult read_file(const char *name, uint8_t **out, size_t *size);
 
 /* register.c. NULL: not so; with ctx locked */
 struct registered *registered_at(CUcontext ctx, const void *host);
-void registered_free(CUcontext ctx);
+/* shows it to the GPU, if it can be, which makes a range of it. @asked: by the application, for an address */
+bool registered_show(CUcontext ctx, const void *host, bool asked);
+void registered_free(CUcontext ctx);	/* while there still is the device */
 
 /* managed.c: memory of the host's at one address. NOT_SUPPORTED where the CPU has something else at the GPU's */
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);

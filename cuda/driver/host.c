@@ -45,7 +45,7 @@ CUresult cuMemFreeHost(void *ptr)
 	if (r)
 		return r;
 	range = range_find_host(ctx, ptr);
-	if (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE))
+	if (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE | RANGE_REGISTERED))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);
@@ -65,6 +65,8 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int
 
 	if (r)
 		return r;
+	if (host)
+		registered_show(ctx, host, true);
 	range = host ? range_find_host(ctx, host) : NULL;
 	if (!ptr || flags || !range || range->flags & RANGE_MANAGED)
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -93,7 +95,7 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	if (!flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
-		*flags = !range ? mine->flags : range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP : range->flags;
+		*flags = mine ? mine->flags : range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP : range->flags;
 	leave(ctx);
 	return r;
 }

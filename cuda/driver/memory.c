@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "pages.h"
 
 enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512, HOST_PAGE = 4096, VA_BITS = 40 /* of the GPU */ };
 
@@ -64,7 +65,7 @@ static bool cpu_can_read(const void *at)
 
 enum where where_is(CUcontext ctx, const void *host)
 {
-	if ((uintptr_t)host >> VA_BITS || cpu_can_read(host))
+	if ((uintptr_t)host >> VA_BITS || pages_has(host) || cpu_can_read(host))
 		return ON_HOST;
 	return range_find(ctx, (uintptr_t)host) ? ON_DEVICE : NOWHERE;
 }

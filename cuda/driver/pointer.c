@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an address is. Addresses of pinned memory are known by the CPU's and by the GPU's value; what is only registered has none of
- * the GPU's.
+ * What an address is. Addresses of pinned and of registered memory are known by the CPU's and by the GPU's value; what is registered and
+ * can't be shown to the GPU has none of these.
  */
 #include <string.h>
 
@@ -95,16 +95,19 @@ static bool has_address(CUcontext ctx, const void *what)
 	return find(ctx, *(const CUdeviceptr *)what, &of_host);
 }
 
-/* its context, locked, and what is there; the current context and NULL when nobody has it */
-static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, struct range *of_host, const struct range **range)
+/* its context, locked, and what is there; the current context and NULL when nobody has it. @show: the GPU's address is asked for */
+static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host, const struct range **range)
 {
 	CUresult r = enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
 
 	if (r == CUDA_ERROR_NOT_FOUND)
 		r = enter(ctx);
-	if (!r)
-		*range = find(*ctx, ptr, of_host);
-	return r;
+	if (r)
+		return r;
+	if (show)
+		registered_show(*ctx, (void *)(uintptr_t)ptr, false);
+	*range = find(*ctx, ptr, of_host);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
@@ -112,7 +115,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
+	CUresult r = enter_address(&ctx, ptr, (int)attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER, &of_host, &range);
 
 	if (r)
 		return r;
@@ -129,8 +132,12 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 	const struct range *range;
 	unsigned int i;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
+	bool show = false;
+	CUresult r;
 
+	for (i = 0; attributes && values && i < n; i++)
+		show |= (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER;
+	r = enter_address(&ctx, ptr, show, &of_host, &range);
 	if (r)
 		return r;
 	for (i = 0; attributes && values && i < n; i++) {
@@ -163,7 +170,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, &of_host, &range);
+	CUresult r = enter_address(&ctx, ptr, false, &of_host, &range);
 
 	if (r)
 		return r;

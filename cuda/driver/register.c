@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of the application's own that it registers. nouveau has no way to show its pages to the GPU, so that it is only known: as
- * registered, and of which context. It is copied as all other memory of the application's is. What wants an address for the GPU
- * (CU_MEMHOSTREGISTER_DEVICEMAP, cuMemHostGetDevicePointer()) gets an error.
+ * Memory of the application's own that it registers. nouveau has no way to show its pages to the GPU. So a buffer of the kernel's takes the
+ * place of whole pages, with their contents (pages.h): when the application first asks for the GPU's address, or copies. What is registered
+ * by then and has pages in common is shown as one, since a page can be in one buffer only. Where that can't be done, the memory is only
+ * known, as registered, and copied as all other memory of the application's is.
  */
 #include <stdlib.h>
 
 #include "driver.h"
+#include "pages.h"
 
 enum { PORTABLE = 1, DEVICE_MAP = 2, IO_MEMORY = 4, READ_ONLY = 8, KNOWN = PORTABLE | DEVICE_MAP | IO_MEMORY | READ_ONLY };
+
+/* whole pages that the GPU has */
+struct shown {
+	struct pages pages;		/* first: what could not be put back outlives the context */
+	struct device_memory *memory;
+	unsigned int users;		/* registrations */
+};
+
+/* pages, to their end */
+struct span {
+	uintptr_t at, end;
+};
 
 struct registered *registered_at(CUcontext ctx, const void *host)
 {
@@ -48,9 +62,161 @@ static CUresult check(CUcontext ctx, const uint8_t *host, size_t size)
 	return CUDA_SUCCESS;
 }
 
+/* ------------------------------------------------------------------ showing */
+
+static struct span span_of(const struct registered *r)
+{
+	const uintptr_t in_page = PAGE_BYTES - 1;
+
+	return (struct span){ (uintptr_t)r->host & ~in_page, ((uintptr_t)r->host + r->size + in_page) & ~in_page };
+}
+
+static bool meet(struct span a, struct span b)
+{
+	return a.at < b.end && b.at < a.end;
+}
+
+/* @r's pages and those of all that is connected with them. false: some are the GPU's already, in another buffer */
+static bool connected(CUcontext ctx, const struct registered *r, struct span *out)
+{
+	const struct registered *other;
+	bool grown = true;
+
+	*out = span_of(r);
+	while (grown) {
+		grown = false;
+		for (other = ctx->registered; other; other = other->next) {
+			struct span s = span_of(other);
+
+			if (!meet(*out, s))
+				continue;
+			if (other->shown)
+				return false;
+			grown |= s.at < out->at || s.end > out->end;
+			out->at = s.at < out->at ? s.at : out->at;
+			out->end = s.end > out->end ? s.end : out->end;
+		}
+	}
+	return true;
+}
+
+static bool may_show(CUcontext ctx, const struct registered *r, bool asked, struct span *out, enum pages_means *means)
+{
+	if (!ctx->device->ops->view || !connected(ctx, r, out) || !maps_plain((uint8_t *)out->at, out->end - out->at))
+		return false;
+	*means = pages_means();
+	return *means >= (asked ? MEANS_USER : MEANS_WHOLE);
+}
+
+static void hide(CUcontext ctx, struct registered *r)
+{
+	struct range *range = range_find_host(ctx, r->host);
+
+	if (range)
+		range_remove(ctx, range);
+	r->shown->users--;
+	r->shown = NULL;
+}
+
+/* all registered memory in these pages, which are not shown yet. false: no memory, and none is */
+static bool add_ranges(CUcontext ctx, struct shown *s)
+{
+	struct span all = { (uintptr_t)s->pages.at, (uintptr_t)s->pages.at + s->pages.bytes };
+	struct registered *r;
+	bool ok = true;
+
+	for (r = ctx->registered; r && ok; r = r->next) {
+		struct range range = { .size = r->size, .memory = s->memory, .host = r->host, .flags = r->flags | RANGE_REGISTERED,
+				       .va = s->memory->va + ((uintptr_t)r->host - all.at), .shared = true };
+
+		if (!meet(all, span_of(r)))
+			continue;
+		ok = !range_add(ctx, range);
+		if (ok) {
+			r->shown = s;
+			s->users++;
+		}
+	}
+	return ok;
+}
+
+static void remove_ranges(CUcontext ctx, struct shown *s)
+{
+	struct registered *r;
+
+	for (r = ctx->registered; r; r = r->next)
+		if (r->shown == s)
+			hide(ctx, r);
+}
+
+static bool put(CUcontext ctx, struct shown *s, enum pages_means means)
+{
+	uint8_t *view = ctx->device->ops->view(ctx->device, s->memory);
+
+	s->pages.source = s->memory->map;
+	return view && pages_put(&s->pages, view, means);
+}
+
+static bool show(CUcontext ctx, struct span span, enum pages_means means)
+{
+	struct shown *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return false;
+	s->pages.at = (uint8_t *)span.at;
+	s->pages.bytes = span.end - span.at;
+	if (ctx->device->ops->alloc(ctx->device, PLACE_HOST, s->pages.bytes, &s->memory)) {
+		free(s);
+		return false;
+	}
+	if (add_ranges(ctx, s) && put(ctx, s, means))
+		return true;
+	remove_ranges(ctx, s);
+	if (!s->pages.of.shared || !s->pages.bytes) {	/* nothing of it was put there, or it is back */
+		ctx->device->ops->release(ctx->device, s->memory);
+		free(s);
+	}
+	return false;
+}
+
+bool registered_show(CUcontext ctx, const void *host, bool asked)
+{
+	struct registered *r = registered_at(ctx, host);
+	enum pages_means means;
+	struct span span;
+
+	if (!r || r->shown)
+		return r;
+	asked |= r->flags & DEVICE_MAP;
+	if (!asked && r->stays)
+		return false;
+	if (may_show(ctx, r, asked, &span, &means) && show(ctx, span, means))
+		return true;
+	r->stays = !asked;
+	return false;
+}
+
+/* what can't be put back stays, with its contents, in memory that nothing else gets */
+static void forget(CUcontext ctx, struct registered *r)
+{
+	struct shown *s = r->shown;
+
+	if (s)
+		hide(ctx, r);
+	if (s && !s->users && pages_back(&s->pages)) {
+		ctx->device->ops->release(ctx->device, s->memory);
+		free(s);
+	}
+	free(r);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
 static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flags)
 {
 	struct registered *r;
+	enum pages_means means;
+	struct span span;
 	CUresult e = check(ctx, host, size);
 
 	if (e)
@@ -59,6 +225,10 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 	if (!r)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*r = (struct registered){ .host = host, .size = size, .flags = flags, .next = ctx->registered };
+	if (flags & DEVICE_MAP && !may_show(ctx, r, true, &span, &means)) {
+		free(r);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	ctx->registered = r;
 	return CUDA_SUCCESS;
 }
@@ -73,7 +243,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (!ptr || !bytes || flags & ~KNOWN || (uintptr_t)ptr + bytes < bytes ||
 	    where_is(ctx, ptr) != ON_HOST || where_is(ctx, (uint8_t *)ptr + bytes - 1) != ON_HOST)
 		r = CUDA_ERROR_INVALID_VALUE;
-	else if (flags & (DEVICE_MAP | IO_MEMORY | READ_ONLY))
+	else if (flags & (IO_MEMORY | READ_ONLY))
 		r = CUDA_ERROR_NOT_SUPPORTED;
 	else
 		r = add(ctx, ptr, bytes, flags);
@@ -100,7 +270,7 @@ CUresult cuMemHostUnregister(void *ptr)
 	r = old ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_VALUE;
 	if (!r) {
 		*at = old->next;
-		free(old);
+		forget(ctx, old);
 	}
 	leave(ctx);
 	return r;
@@ -112,6 +282,6 @@ void registered_free(CUcontext ctx)
 		struct registered *old = ctx->registered;
 
 		ctx->registered = old->next;
-		free(old);
+		forget(ctx, old);
 	}
 }

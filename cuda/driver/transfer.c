@@ -126,13 +126,15 @@ static CUresult by_cpu(struct job *j, size_t width, size_t lines)
 	return r;
 }
 
-/* pinned memory by its address on the GPU, when all of it is in one allocation */
+/* pinned and registered memory by its address on the GPU, when all of it is in one allocation */
 static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
 {
-	struct range *r = p->host ? range_find_host(ctx, p->host) : NULL;
+	struct range *r;
 
 	if (!p->host)
 		return true;
+	registered_show(ctx, p->host, false);
+	r = range_find_host(ctx, p->host);
 	if (!r || (lines - 1) * p->pitch + width > (size_t)(r->host + r->size - p->host))
 		return false;
 	p->va = r->va + (p->host - r->host);

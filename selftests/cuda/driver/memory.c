@@ -90,6 +90,34 @@ static void pinned(void)
 	MUST(cuMemFree_v2(d));
 }
 
+/* with what lies beside it in its pages */
+static void registered(void)
+{
+	enum { N = 1 << 20, BEFORE = 300 };
+	CUdeviceptr d = device_buffer(N), va = 0;
+	uint8_t *all = fresh(2 * N + 2 * BEFORE), *host = all + BEFORE, *want = fresh(2 * N + 2 * BEFORE);
+	CUresult r;
+
+	noise(all, 2 * N + 2 * BEFORE, 11);
+	memcpy(want, all, 2 * N + 2 * BEFORE);
+	memcpy(want + BEFORE + N, want + BEFORE, N);
+	r = cuMemHostRegister_v2(host, 2 * N, CU_MEMHOSTALLOC_DEVICEMAP);
+	if (r == CUDA_ERROR_NOT_SUPPORTED) {
+		tap_skip("registered memory, by both of its addresses", "this device has no views of its memory");
+	} else {
+		r = r ? r : cuMemHostGetDevicePointer_v2(&va, host, 0);
+		r = r ? r : cuMemcpyHtoDAsync_v2(d, host, N, NULL);
+		r = r ? r : cuMemcpyDtoD_v2(va + N, d, N);
+		r = r ? r : cuCtxSynchronize();
+		r = r ? r : cuMemHostUnregister(host);
+		tap_result(!r && !memcmp(all, want, 2 * N + 2 * BEFORE), "registered memory, by both of its addresses", "%s",
+			   error_name(r));
+	}
+	free(all);
+	free(want);
+	MUST(cuMemFree_v2(d));
+}
+
 void test_memory(void)
 {
 	CUdeviceptr d = device_buffer(100);
@@ -101,6 +129,7 @@ void test_memory(void)
 	lines();
 	fills();
 	pinned();
+	registered();
 	r = cuMemcpyHtoD_v2(d + 90, "123456789012", 12);
 	tap_result(r == CUDA_ERROR_INVALID_VALUE, "a copy beyond an allocation is refused", "%s", error_name(r));
 	MUST(cuMemFree_v2(d));

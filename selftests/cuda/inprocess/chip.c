@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <mmu/fake.h>
 
@@ -119,15 +120,15 @@ void in_map(struct in_device *d, const struct in_memory *m, bool there)
 
 /* ------------------------------------------------------------------ life */
 
-/* memory that the CPU and the GPU see at one address, which none of the other devices has; NULL */
-static uint8_t *same_address(uint64_t size)
+/* memory of @file's that the CPU and the GPU see at one address, which none of the other devices has; NULL */
+static uint8_t *same_address(int file, uint64_t size)
 {
 	uint64_t at;
 
 	for (at = HOST_VA; at + size <= HOST_VA_END; at += size) {
 		void *want = (void *)(uintptr_t)at, *got;
 
-		got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+		got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
 		if (got == want)
 			return got;
 		if (got != MAP_FAILED)
@@ -139,12 +140,14 @@ static uint8_t *same_address(uint64_t size)
 bool in_chip_open(struct in_device *d)
 {
 	uint64_t vram = in_vram_size(), host = (uint64_t)HOST_MIB * MIB;
+	int file = memfd_create("host memory of a GPU", MFD_CLOEXEC);
 	unsigned int i;
 
+	d->host.file = file;
 	d->f = fake_create(vram + (uint64_t)TABLES_MIB * MIB, host);
 	d->g = &d->f->g;
 	free(d->f->guest);
-	d->f->guest = same_address(host);
+	d->f->guest = file < 0 || ftruncate(file, host) ? NULL : same_address(file, host);
 	d->vm = calloc(1, sizeof(*d->vm));
 	d->g->gr = calloc(1, sizeof(*d->g->gr));
 	if (!d->vm || !d->g->gr || !d->f->guest)
@@ -156,8 +159,8 @@ bool in_chip_open(struct in_device *d)
 		return false;
 	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
 	d->space = fake_space(d->f, d->vm);
-	d->vram = (struct arena){ .bytes = d->g->vram, .va = VRAM_VA, .size = vram };
-	d->host = (struct arena){ .bytes = d->f->guest, .va = (uintptr_t)d->f->guest, .size = host };
+	d->vram = (struct arena){ .bytes = d->g->vram, .file = -1, .va = VRAM_VA, .size = vram };
+	d->host = (struct arena){ .bytes = d->f->guest, .file = file, .va = (uintptr_t)d->f->guest, .size = host };
 	return true;
 }
 
@@ -165,6 +168,8 @@ void in_chip_close(struct in_device *d)
 {
 	unsigned int i;
 
+	if (d->host.file >= 0)
+		close(d->host.file);
 	if (d->g->gr) {
 		sm_fini(d->g);
 		for (i = 0; i < GR_NR_GPC; i++)

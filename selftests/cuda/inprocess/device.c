@@ -51,6 +51,7 @@ static enum device_status in_open(unsigned int index, struct device **out)
 	if (!d)
 		return DEVICE_NONE;
 	d->base.ops = &device_inprocess;
+	d->vram.file = d->host.file = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->change, NULL);
 	if (!in_chip_open(d))
@@ -75,6 +76,7 @@ static enum device_cause in_cause(struct device *dev)
 
 static const struct device_ops device_inprocess = {
 	.count = count, .describe = describe, .open = in_open, .close = in_close, .vram_used = in_vram_used,
-	.alloc = in_alloc, .release = in_release, .copy = in_copy, .fill = in_fill, .launch = in_launch, .stamp = in_stamp,
-	.host_begin = in_host_begin, .host_done = in_host_done, .poll = in_poll, .cause = in_cause,
+	.alloc = in_alloc, .view = in_view, .release = in_release,
+	.copy = in_copy, .fill = in_fill, .launch = in_launch, .stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
+	.poll = in_poll, .cause = in_cause,
 };

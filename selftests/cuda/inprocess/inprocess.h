@@ -21,6 +21,7 @@ struct fake_vm;
 /* a physical memory; its addresses appear in the one address space at @va */
 struct arena {
 	uint8_t *bytes;
+	int file;				/* the host's; of video memory, -1 */
 	uint64_t va, size;
 	struct in_memory *first;		/* by address */
 };
@@ -108,6 +109,7 @@ bool in_verbose(void);
 /* memory.c */
 uint64_t in_vram_used(struct device *d);
 enum device_status in_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+void *in_view(struct device *d, struct device_memory *m);
 void in_release(struct device *d, struct device_memory *m);
 
 /* queue.c */

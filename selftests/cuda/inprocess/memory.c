@@ -67,13 +67,23 @@ enum device_status in_alloc(struct device *dev, enum device_place place, uint64_
 	return DEVICE_OK;
 }
 
+void *in_view(struct device *dev, struct device_memory *base)
+{
+	struct in_memory *m = (struct in_memory *)base;
+	void *at = MAP_FAILED;
+
+	if (m->arena->file >= 0)
+		at = mmap(NULL, base->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->arena->file, m->at);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 /* whole pages of the host go back to it */
 static void forget(struct arena *a, uint64_t at, uint64_t size)
 {
 	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE), end = ((uintptr_t)a->bytes + at + size) & ~(HOST_PAGE - 1ull);
 
 	if (begin < end)
-		madvise((void *)begin, end - begin, MADV_DONTNEED);
+		madvise((void *)begin, end - begin, a->file >= 0 ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 void in_release(struct device *dev, struct device_memory *base)

@@ -354,12 +354,37 @@ static void one_address(void **state)
 	assert_int_equal(nr_bos, before + 5);
 }
 
+/* another mapping of a piece shows just that, and stays when the buffer is gone */
+static void views(void **state)
+{
+	struct device_memory *large = memory(PLACE_HOST, 1 << 20), *first = memory(PLACE_HOST, 8192), *second = memory(PLACE_HOST, 12288);
+	uint8_t *a = nv_view(&device.base, large), *b = nv_view(&device.base, second);
+	unsigned char in_core;
+
+	assert_true(a && b && (void *)a != large->map);
+	a[5] = 1;
+	assert_int_equal(((uint8_t *)large->map)[5], 1);
+	memset(first->map, 2, 8192);
+	memset(second->map, 3, 12288);
+	assert_int_equal(b[0], 3);
+	assert_int_equal(b[12287], 3);
+	assert_int_equal(mincore(b - 4096, 4096, &in_core), -1);
+	assert_int_equal(mincore(b + 12288, 4096, &in_core), -1);
+	nv_release(&device.base, large);
+	assert_int_equal(a[5], 1);
+	munmap(a, 1 << 20);
+	munmap(b, 12288);
+	assert_null(nv_view(&device.base, memory(PLACE_VRAM, 4096)));
+	nowhere = true;
+	assert_null(nv_view(&device.base, first));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(few_buffers), TEST(large_ones_are_alone), TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
-		TEST(one_address),
+		TEST(one_address), TEST(views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE	/* memfd_create() */
 #include "fake.h"
 
 #include <cuda/driver/driver.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* SAME_AT: where no sanitizer has anything of its own */
 enum { MAX_WORK = 4096, GAP = 1 << 20, SAME_AT = 0x20000000, SAME_END = 0x60000000 };
@@ -25,6 +27,7 @@ struct buffer {
 	struct buffer *next;
 	uint8_t *bytes;
 	bool same;		/* .bytes is at .base.va */
+	int file;		/* that .bytes is of; -1 */
 };
 
 struct fake {
@@ -43,7 +46,7 @@ unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20;
 int fake_fail_after = -1;
 enum device_status fake_failure;
-bool fake_hold[NR_QUEUES], fake_same;
+bool fake_hold[NR_QUEUES], fake_same, fake_views;
 static uint64_t next_va = 0x100000000ull, clock_ns = 1000;
 
 static struct fake *of(struct device *d)
@@ -84,10 +87,12 @@ static void release(struct device *d, struct device_memory *m)
 		;
 	b = *at;
 	*at = b->next;
-	if (b->same)
+	if (b->same || b->file >= 0)
 		munmap(b->bytes, b->base.size);
 	else
 		free(b->bytes);
+	if (b->file >= 0)
+		close(b->file);
 	free(b);
 	fake_buffers--;
 }
@@ -121,6 +126,17 @@ static uint8_t *same_address(uint64_t size)
 	return got == MAP_FAILED ? NULL : got;
 }
 
+static uint8_t *of_file(uint64_t size, int *file)
+{
+	void *got;
+
+	*file = memfd_create("fake", MFD_CLOEXEC);
+	if (*file < 0 || ftruncate(*file, size))
+		return NULL;
+	got = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0);
+	return got == MAP_FAILED ? NULL : got;
+}
+
 static enum device_status alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out)
 {
 	struct buffer *b;
@@ -129,7 +145,8 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 		return DEVICE_NO_MEMORY;
 	b = calloc(1, sizeof(*b));
 	b->same = place == PLACE_HOST && fake_same;
-	b->bytes = b->same ? same_address(size) : malloc(size);
+	b->file = -1;
+	b->bytes = b->same ? same_address(size) : place == PLACE_HOST && fake_views ? of_file(size, &b->file) : malloc(size);
 	if (!b->bytes) {
 		free(b);
 		return DEVICE_NO_MEMORY;
@@ -143,6 +160,14 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 	fake_buffers++;
 	*out = &b->base;
 	return DEVICE_OK;
+}
+
+static void *view(struct device *d, struct device_memory *m)
+{
+	int file = ((struct buffer *)m)->file;
+	void *got = file < 0 ? MAP_FAILED : mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	return got == MAP_FAILED ? NULL : got;
 }
 
 /* NULL: a fault */
@@ -359,6 +384,6 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 const struct device_ops fake_device = {
 	.count = count, .describe = describe, .open = fake_open_device, .close = close_device, .vram_used = vram_used,
-	.alloc = alloc, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
+	.alloc = alloc, .view = view, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
 	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };

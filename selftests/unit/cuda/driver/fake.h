@@ -17,6 +17,8 @@ extern enum device_status fake_failure;
 extern bool fake_hold[NR_QUEUES];
 /* PLACE_HOST at one address for CPU and GPU from now on; else at different ones */
 extern bool fake_same;
+/* whether there are views of PLACE_HOST made from now on */
+extern bool fake_views;
 /* memory at an address; NULL: not in one buffer */
 void *fake_bytes(struct device *d, uint64_t va, uint64_t size);
 /* times that work began before what it had to wait for; any is a bug */

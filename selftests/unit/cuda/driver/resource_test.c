@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,7 +27,7 @@ static int set_up(void **state)
 	fake_fail_after = -1;
 	fake_failure = DEVICE_OK;
 	memset(fake_hold, 0, sizeof(fake_hold));
-	fake_same = false;
+	fake_same = fake_views = false;
 	return cuInit(0) || cuCtxCreate_v2(&ctx, 0, 0);
 }
 
@@ -505,6 +506,107 @@ static void registered_memory(void **state)
 	OK(cuMemHostRegister_v2(other, sizeof(other), 0));	/* goes with the context */
 }
 
+static uint8_t *pages(size_t n)
+{
+	uint8_t *at = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(at != MAP_FAILED);
+	memset(at, 0x11, n * 4096);
+	return at;
+}
+
+/* the GPU has it at an address of its own, and both see what either writes */
+static void registered_memory_in_place(void **state)
+{
+	uint8_t *mine = pages(8);
+	CUdeviceptr d, other, vram;
+	unsigned int flags, before;
+	uint64_t word;
+	size_t size;
+	bool mapped;
+
+	fake_views = true;
+	before = fake_buffers;
+	OK(cuMemHostRegister_v2(mine + 100, 10000, CU_MEMHOSTALLOC_DEVICEMAP));
+	OK(cuMemHostRegister_v2(mine + 10100, 3000, CU_MEMHOSTALLOC_DEVICEMAP));	/* from the same page on */
+	assert_int_equal(fake_buffers, before);		/* nobody wants it yet */
+	OK(cuMemHostGetDevicePointer_v2(&d, mine + 150, 0));
+	OK(cuMemHostGetDevicePointer_v2(&other, mine + 10100, 0));
+	assert_int_equal(fake_buffers, before + 1);
+	assert_true(d >> 32 && d % 4096 == ((uintptr_t)mine + 150) % 4096 && other - d == 9950);
+	OK(cuMemsetD8_v2(d, 0x22, 9950));
+	assert_int_equal(mine[149], 0x11);
+	assert_int_equal(mine[150], 0x22);
+	assert_int_equal(mine[10099], 0x22);
+	assert_int_equal(mine[10100], 0x11);
+	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);	/* of the page, but not registered */
+	/* what it is */
+	OK(cuMemHostGetFlags(&flags, mine + 150));
+	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_HOST_POINTER, d + 1));
+	assert_int_equal(word, (uintptr_t)mine + 151);
+	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)mine + 151));
+	assert_int_equal(word, d + 1);
+	OK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, d));
+	assert_int_equal(flags, CU_MEMORYTYPE_HOST);
+	OK(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, d));
+	assert_true(mapped);
+	OK(cuMemGetAddressRange_v2(&vram, &size, d + 5));
+	assert_true(vram == d - 50 && size == 10000);
+	assert_int_equal(cuMemFree_v2(d - 50), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemFreeHost(mine + 100), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostRegister_v2(mine + 110, 5, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	/* a page that the GPU has already can't be in a second buffer */
+	assert_int_equal(cuMemHostRegister_v2(mine + 13200, 8000, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuMemHostRegister_v2(mine + 13200, 8000, 0));
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&vram, mine + 13200, 0), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostUnregister(mine + 13200));
+	/* copies take it where it is: what is held up reads what is there in the end */
+	OK(cuMemAlloc_v2(&vram, 3000));
+	fake_hold[QUEUE_COPY] = true;
+	mine[10100] = 1;
+	OK(cuMemcpyHtoDAsync_v2(vram, mine + 10100, 3000, NULL));
+	mine[10100] = 2;
+	fake_hold[QUEUE_COPY] = false;
+	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
+	OK(cuMemHostUnregister(mine + 100));		/* behind it */
+	assert_int_equal(mine[100], 2);
+	assert_int_equal(fake_buffers, before + 2);	/* the page that they share, and where small memory is */
+	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemsetD8_v2(other, 5, 3000));
+	OK(cuMemHostUnregister(mine + 10100));
+	assert_int_equal(fake_buffers, before + 1);
+	assert_int_equal(mine[13099], 5);
+	assert_int_equal(mine[13100], 0x11);
+	/* again; it goes with the context, and the contents stay */
+	OK(cuMemHostRegister_v2(mine, 4096 * 8, 0));
+	OK(cuMemHostGetDevicePointer_v2(&d, mine, 0));
+	OK(cuMemsetD8_v2(d, 9, 4096 * 8));
+	OK(cuCtxDestroy_v2(ctx));
+	assert_int_equal(mine[4096 * 8 - 1], 9);
+	OK(cuCtxCreate_v2(&ctx, 0, 0));
+	munmap(mine, 8 * 4096);
+}
+
+/* only known where the GPU can't have it */
+static void registered_memory_of_other_kinds(void **state)
+{
+	uint8_t *at = pages(4), on_stack[64];
+	CUdeviceptr d;
+
+	fake_views = true;
+	assert_int_equal(mprotect(at + 4096, 4096, PROT_READ), 0);
+	assert_int_equal(cuMemHostRegister_v2(at, 3 * 4096, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuMemHostRegister_v2(at, 3 * 4096, 0));
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&d, at, 0), CUDA_ERROR_INVALID_VALUE);
+	OK(cuMemHostUnregister(at));
+	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);	/* read only: a GPU that can has an attribute */
+	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);	/* a device's registers */
+	munmap(at, 4 * 4096);
+}
+
 int main(void)
 {
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -514,7 +616,7 @@ int main(void)
 		IN_CONTEXT(host_functions_wait_and_are_waited_for), IN_CONTEXT(callbacks_are_told_of_errors),
 		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use), IN_CONTEXT(pointers),
 		IN_CONTEXT(managed_memory), IN_CONTEXT(pinned_memory_at_one_address),
-		IN_CONTEXT(registered_memory),
+		IN_CONTEXT(registered_memory), IN_CONTEXT(registered_memory_in_place), IN_CONTEXT(registered_memory_of_other_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
