@@ -32,6 +32,7 @@ struct range {
 	uint8_t *host;			/* pinned and managed memory: as the CPU sees it */
 	unsigned int flags;
 	bool shared;			/* one of several in its memory, a slab */
+	uint8_t *advice;		/* advice.c: of each page; NULL: nothing was said */
 };
 
 /* register.c: the application's own memory, as far as it says that it is to be pinned. The GPU has it once .shown, as a range, too */
@@ -352,6 +353,8 @@ bool registered_show(CUcontext ctx, const void *host, bool asked);
 void registered_free(CUcontext ctx);	/* while there still is the device */
 
 /* managed.c: memory of the host's at one address. NOT_SUPPORTED where the CPU has something else at the GPU's */
+/* its range, with its context locked; every byte of the @bytes has to be in it */
+CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range);
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out);
 
 /* module.c, event.c */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Managed memory: of the host's, which CPU and GPU see at the same address. Nothing moves, and either may use it at any time. What
- * CUDA offers to say about where it should be makes no difference here; as on all Kepler GPUs (no concurrent managed access) it
+ * CUDA offers to say about where it should be makes no difference here (advice.c); as on all Kepler GPUs (no concurrent managed access) it
  * can't be moved to the GPU.
  */
 #include "driver.h"
 
-enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4, DEVICE_CPU = -1 };
-enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_LOCATION, UNSET_LOCATION, SET_ACCESSED_BY, UNSET_ACCESSED_BY };
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
 
 CUresult same_memory(CUcontext ctx, uint64_t size, struct device_memory **out)
 {
@@ -47,8 +46,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	return r;
 }
 
-/* its range, with its context locked; every byte of the @bytes has to be in it */
-static CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range)
+CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct range **range)
 {
 	CUresult r = enter_memory(ctx, ptr, CUDA_ERROR_INVALID_VALUE);
 
@@ -92,25 +90,6 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, 
 CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
 {
 	return attach(stream ? stream : CU_STREAM_PER_THREAD, ptr, bytes, flags);
-}
-
-CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevice dev)
-{
-	struct range *range;
-	CUcontext ctx;
-	CUresult r = driver_ready();
-
-	if (r)
-		return r;
-	if (!bytes || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY)
-		return CUDA_ERROR_INVALID_VALUE;
-	r = enter_managed(&ctx, ptr, bytes, &range);
-	if (r)
-		return r;
-	leave(ctx);
-	if (dev != DEVICE_CPU && (advice == SET_LOCATION || advice == SET_ACCESSED_BY || advice == UNSET_ACCESSED_BY))
-		return CUDA_ERROR_INVALID_DEVICE;	/* a GPU would need concurrent managed access */
-	return CUDA_SUCCESS;
 }
 
 static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)

@@ -126,12 +126,17 @@ void range_remove(CUcontext ctx, struct range *r)
 {
 	unsigned int at = r - ctx->ranges;
 
+	free(r->advice);
 	ctx->nr_ranges--;
 	memmove(r, r + 1, (ctx->nr_ranges - at) * sizeof(*r));
 }
 
 void memory_free_all(CUcontext ctx)
 {
+	unsigned int i;
+
+	for (i = 0; i < ctx->nr_ranges; i++)
+		free(ctx->ranges[i].advice);
 	free(ctx->ranges);
 	free(ctx->slabs);
 	ctx->ranges = NULL;

@@ -217,7 +217,8 @@ typedef enum { CU_JIT_MAX_REGISTERS, CU_JIT_WALL_TIME = 2, CU_JIT_INFO_LOG_BUFFE
 	       CU_JIT_GENERATE_DEBUG_INFO = 11, CU_JIT_GENERATE_LINE_INFO = 13 } CUjit_option;
 /* values as numbers: attributes.c has them all */
 typedef int CUdevice_attribute;
-typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: managed.c */
+typedef unsigned int CUmem_advise;	/* CU_MEM_ADVISE_...: advice.c */
+typedef unsigned int CUmem_range_attribute;	/* CU_MEM_RANGE_ATTRIBUTE_...: advice.c */
 
 #define CUDA_ARRAY3D_LAYERED		0x01
 #define CUDA_ARRAY3D_SURFACE_LDST	0x02

@@ -147,6 +147,9 @@ RT cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void
 /* managed.c */
 RT cudaMallocManaged(void **ptr, size_t size, unsigned int flags);
 RT cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise advice, int device);
+RT cudaMemRangeGetAttribute(void *data, size_t data_size, enum cudaMemRangeAttribute attribute, const void *ptr, size_t size);
+RT cudaMemRangeGetAttributes(void **data, size_t *data_sizes, enum cudaMemRangeAttribute *attributes, size_t n, const void *ptr,
+			     size_t size);
 RT_ASYNC(cudaMemPrefetchAsync, const void *ptr, size_t size, int device)
 RT_STREAM(cudaStreamAttachMemAsync, void *ptr, size_t size, unsigned int flags)
 

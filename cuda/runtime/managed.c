@@ -21,6 +21,21 @@ cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise ad
 	return done(e ? e : from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device)));
 }
 
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes, enum cudaMemRangeAttribute *attributes, size_t n, const void *ptr,
+				      size_t size)
+{
+	cudaError_t e = use_context();
+
+	/* the numbers are the driver's */
+	return done(e ? e : from_driver(cuMemRangeGetAttributes(data, data_sizes, (CUmem_range_attribute *)attributes, n,
+								(CUdeviceptr)(uintptr_t)ptr, size)));
+}
+
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size, enum cudaMemRangeAttribute attribute, const void *ptr, size_t size)
+{
+	return cudaMemRangeGetAttributes(&data, &data_size, &attribute, 1, ptr, size);
+}
+
 static cudaError_t prefetch(const void *ptr, size_t size, int device, struct when w)
 {
 	cudaError_t e = use_context();

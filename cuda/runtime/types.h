@@ -141,6 +141,10 @@ enum cudaMemoryAdvise {
 	cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
 	cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy,
 };
+enum cudaMemRangeAttribute {
+	cudaMemRangeAttributeReadMostly = 1, cudaMemRangeAttributePreferredLocation, cudaMemRangeAttributeAccessedBy,
+	cudaMemRangeAttributeLastPrefetchLocation,
+};
 
 struct cudaPointerAttributes {
 	enum cudaMemoryType type;

@@ -79,6 +79,10 @@ static void numbers(void)
 	VALUE(cudaMemAdviseUnsetPreferredLocation);
 	VALUE(cudaMemAdviseSetAccessedBy);
 	VALUE(cudaMemAdviseUnsetAccessedBy);
+	VALUE(cudaMemRangeAttributeReadMostly);
+	VALUE(cudaMemRangeAttributePreferredLocation);
+	VALUE(cudaMemRangeAttributeAccessedBy);
+	VALUE(cudaMemRangeAttributeLastPrefetchLocation);
 	VALUE(cudaChannelFormatKindSigned);
 	VALUE(cudaChannelFormatKindUnsigned);
 	VALUE(cudaChannelFormatKindFloat);

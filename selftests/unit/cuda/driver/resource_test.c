@@ -376,6 +376,10 @@ static void pointers(void **state)
 
 static void managed_memory(void **state)
 {
+	CUmem_range_attribute which[] = { 2, 3, 4 };
+	int where = 7, by[3] = { 7, 7, 7 }, last = 7;
+	void *data[] = { &where, by, &last };
+	size_t sizes[] = { sizeof(where), sizeof(by), sizeof(last) };
 	CUdeviceptr p = 0, q, device;
 	unsigned int type = 9, flags;
 	bool managed = false;
@@ -433,6 +437,26 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemAdvise(device, 100, 1, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemPrefetchAsync(p, 10000, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
 	assert_int_equal(cuMemPrefetchAsync(device, 10000, 0, NULL), CUDA_ERROR_INVALID_VALUE);
+	/* what was said is known, of what all pages have in common */
+	OK(cuMemRangeGetAttribute(by, 4, 2, p + 5, 9995));
+	assert_int_equal(by[0], -1);
+	OK(cuMemAdvise(p + 4096, 4096, 2, 0));
+	OK(cuMemRangeGetAttribute(by, 4, 1, p, 4096));
+	assert_int_equal(by[0], 1);
+	OK(cuMemRangeGetAttribute(by, 4, 1, p, 4097));
+	assert_int_equal(by[0], 0);
+	OK(cuMemAdvise(p, 10000, 4, 0));
+	OK(cuMemAdvise(p, 10000, 5, -1));
+	OK(cuMemRangeGetAttributes(data, sizes, which, 3, p, 10000));
+	assert_true(where == -2 && by[0] == -1 && by[1] == -2 && by[2] == -2 && last == -2);
+	OK(cuMemAdvise(p, 10000, 6, -1));
+	OK(cuMemRangeGetAttribute(by, 8, 3, p, 10000));
+	assert_true(by[0] == -2 && by[1] == -2);
+	assert_int_equal(cuMemRangeGetAttribute(by, 8, 1, p, 10000), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemRangeGetAttribute(by, 6, 3, p, 10000), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemRangeGetAttribute(by, 4, 5, p, 10000), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemRangeGetAttribute(by, 4, 1, p, 10001), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemRangeGetAttribute(by, 4, 1, device, 10), CUDA_ERROR_INVALID_VALUE);
 	OK(cuStreamAttachMemAsync(s, p, 0, 4));
 	OK(cuStreamAttachMemAsync(NULL, p, 10000, 1));
 	assert_int_equal(cuStreamAttachMemAsync(NULL, p, 0, 4), CUDA_ERROR_INVALID_VALUE);
