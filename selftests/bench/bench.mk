@@ -22,5 +22,11 @@ $(ROOMS_BENCH): $(ROOMS_PURE_OBJ) $(ROOMS_OWN_OBJ)
 bench-rooms: $(ROOMS_BENCH) ## what the pure rooms cost: register accesses, shadow updates, decisions (table, and build/bench/rooms.json)
 	@$(ROOMS_DIR)/rooms.sh '$(ROOMS_BENCH)' build/bench/rooms.json
 
+bench-launch: cudart-inprocess ## a CUDA launch until its end is known, on the model in the process (table, and build/bench/launch.json)
+	@$(MAKE) -s cuda-programs PROGRAMS=launch_latency > /dev/null
+	@mkdir -p build/bench
+	@LD_LIBRARY_PATH='$(O)/cuda-inprocess' '$(O)/cuda-programs/launch_latency' > build/bench/launch.txt; rc=$$?; \
+	cat build/bench/launch.txt; grep '^{' build/bench/launch.txt > build/bench/launch.json; exit $$rc
+
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
-.PHONY: bench bench-rooms
+.PHONY: bench bench-launch bench-rooms

@@ -9,7 +9,7 @@
 #include <vector>
 #include "check.h"
 
-enum { N = 300001, ROUNDS = 12, WRITERS = 3, SMALL = 3000 };
+enum { N = 100001, ROUNDS = 6, WRITERS = 3, SMALL = 3000 };
 
 __global__ void triple(int *at, int n, unsigned int *sum)
 {
