@@ -226,7 +226,7 @@ static uint64_t f2i_nan(const struct warp *w, const struct sm_insn *in)
 static uint64_t clamp_int(double v, unsigned int type)
 {
 	unsigned int bits = int_bits(type);
-	double top = is_signed_type(type) ? __builtin_ldexp(1, bits - 1) : __builtin_ldexp(1, bits);
+	double top = as_f64((uint64_t)(1023 + bits - is_signed_type(type)) << 52);	/* 2^(bits - 1) or 2^bits */
 	double low = is_signed_type(type) ? -top : 0;
 
 	if (v >= top)
@@ -298,6 +298,9 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 	const struct sm_insn *in = u->in;
 	int mode = host_round(in->round);
 
+	/* for all lanes at once: nothing else in the loop rounds (f64_to_half()'s steps are exact) */
+	if (mode != FE_TONEAREST)
+		fesetround(mode);
 	EACH_LANE(l, m) {
 		bool negative;
 		volatile int64_t s;
@@ -305,8 +308,6 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 		double d;
 		float f;
 
-		if (mode != FE_TONEAREST)
-			fesetround(mode);
 		if (v >> 63) {
 			/* halve with a sticky bit: 63 bits are enough for either format */
 			s = (int64_t)(v >> 1 | (v & 1));
@@ -318,8 +319,6 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 			*(volatile double *)&d = (double)s;
 			*(volatile float *)&f = (float)s;
 		}
-		if (mode != FE_TONEAREST)
-			fesetround(FE_TONEAREST);
 		if (in->type == SM_F64)
 			put_lane64(w, u->dst[0], l, bits_f64(d));
 		else if (in->type == SM_F16)
@@ -327,6 +326,8 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 		else
 			w->r[u->dst[0]][l] = bits_f32(f);
 	}
+	if (mode != FE_TONEAREST)
+		fesetround(FE_TONEAREST);
 	if (in->set_cc)
 		set_converted_flags(w, u, m);
 	return STEP_NEXT;
