@@ -285,9 +285,6 @@ API CUresult cuStreamGetPriority(CUstream stream, int *priority);
 API CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority);
 API CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx);
 API CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx);
-API CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status);
-API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
-API CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status);
 
 /* memop.c: words in memory that streams write and wait for */
 #define MEM_OP(name, type)	API CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags); \
@@ -316,6 +313,92 @@ API CUresult cuEventQuery(CUevent event);
 API CUresult cuEventSynchronize(CUevent event);
 API CUresult cuEventDestroy_v2(CUevent event);
 API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
+
+/* capture.c */
+#define BOTH_STREAM(name, ...)	API CUresult name(CUstream stream, ##__VA_ARGS__); \
+				API CUresult name##_ptsz(CUstream stream, ##__VA_ARGS__);
+API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+BOTH_STREAM(cuStreamBeginCapture)
+BOTH_STREAM(cuStreamBeginCapture_v2, CUstreamCaptureMode mode)
+BOTH_STREAM(cuStreamEndCapture, CUgraph *graph)
+BOTH_STREAM(cuStreamIsCapturing, CUstreamCaptureStatus *status)
+BOTH_STREAM(cuStreamGetCaptureInfo, CUstreamCaptureStatus *status, cuuint64_t *id)
+BOTH_STREAM(cuStreamGetCaptureInfo_v2, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+	    size_t *n)
+BOTH_STREAM(cuStreamUpdateCaptureDependencies, CUgraphNode *nodes, size_t n, unsigned int flags)
+
+/* graph.c */
+API CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
+API CUresult cuGraphDestroy(CUgraph graph);
+API CUresult cuGraphDestroyNode(CUgraphNode node);
+API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n);
+API CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n);
+API CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
+
+/* graphinfo.c */
+API CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone);
+API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
+API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n);
+API CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n);
+API CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n);
+API CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, size_t *n);
+API CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *n);
+API CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned int flags);
+
+/* graphnode.c: what nodes do */
+#define ADD_NODE CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n
+API CUresult cuGraphAddKernelNode(ADD_NODE, const CUDA_KERNEL_NODE_PARAMS *params);
+API CUresult cuGraphAddMemcpyNode(ADD_NODE, const CUDA_MEMCPY3D *params, CUcontext ctx);
+API CUresult cuGraphAddMemsetNode(ADD_NODE, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext ctx);
+API CUresult cuGraphAddHostNode(ADD_NODE, const CUDA_HOST_NODE_PARAMS *params);
+API CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child);
+API CUresult cuGraphAddEmptyNode(ADD_NODE);
+API CUresult cuGraphAddEventRecordNode(ADD_NODE, CUevent event);
+API CUresult cuGraphAddEventWaitNode(ADD_NODE, CUevent event);
+API CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params);
+API CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params);
+API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params);
+API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params);
+API CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params);
+API CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params);
+API CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *params);
+API CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params);
+API CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph);
+API CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent *event);
+API CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event);
+API CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event);
+API CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event);
+API CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src);
+API CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value);
+API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
+
+/* graphexec.c, graphupdate.c */
+API CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size);
+API CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size);
+API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+API CUresult cuGraphExecDestroy(CUgraphExec exec);
+API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+API CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
+API CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
+API CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
+API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *result);
+API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params);
+API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx);
+API CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
+					    CUcontext ctx);
+API CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params);
+API CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child);
+API CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
+API CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
+API CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled);
+API CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled);
+
+/* userobject.c */
+API CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags);
+API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count);
+API CUresult cuUserObjectRelease(CUuserObject object, unsigned int count);
+API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags);
+API CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count);
 
 #ifdef __cplusplus
 }

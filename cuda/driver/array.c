@@ -173,7 +173,7 @@ CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
 	CUcontext ctx;
 	CUarray a;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -217,9 +217,11 @@ CUresult cuArrayDestroy(CUarray array)
 
 	if (r)
 		return r;
+	r = capture_unsafe();
 	for (at = &ctx->arrays; *at && *at != array; at = &(*at)->next)
 		;
-	r = *at ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_HANDLE;
+	if (!r)
+		r = *at ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_HANDLE;
 	if (!r) {
 		*at = array->next;
 		ctx->device->ops->release(ctx->device, array->memory);
@@ -312,7 +314,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 {
 	CUmipmappedArray m;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -340,9 +342,11 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 
 	if (r)
 		return r;
+	r = capture_unsafe();
 	for (at = &ctx->mipmapped; *at != array; at = &(*at)->next)
 		;
-	r = moment_wait(ctx, &ctx->submitted);
+	if (!r)
+		r = moment_wait(ctx, &ctx->submitted);
 	if (!r) {
 		*at = array->next;
 		ctx->device->ops->release(ctx->device, array->level[0].memory);

@@ -167,9 +167,9 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 {
 	const struct end *ends[] = { &b->dst, &b->src };
 	unsigned int i;
-	CUresult r = enter_stream(stream, ctx, s);
+	CUresult r = enter_work(stream, ctx, s);
 
-	for (i = 0; i < 2 && !r && is_default_stream(stream); i++) {
+	for (i = 0; i < 2 && !r && !(*s)->capture && is_default_stream(stream); i++) {
 		bool array = ends[i]->type == CU_MEMORYTYPE_ARRAY;
 
 		if (array ? !!array_of(*ctx, ends[i]->array) :
@@ -177,7 +177,7 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 			continue;
 		leave(*ctx);
 		if (!array)
-			return enter_stream_at(stream, ends[i]->device, ctx, s);
+			return enter_work_at(stream, ends[i]->device, ctx, s);
 		r = enter_array(ctx, ends[i]->array);
 		if (!r)
 			*s = stream_of(*ctx, stream);
@@ -189,6 +189,64 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 	return r;
 }
 
+static struct box box_of(const CUDA_MEMCPY3D *c)
+{
+	return (struct box){
+		.src = { c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcHeight,
+			 c->srcXInBytes, c->srcY, c->srcZ },
+		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes, c->dstY,
+			 c->dstZ },
+		.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth,
+	};
+}
+
+static CUDA_MEMCPY3D params_of(const struct box *b)
+{
+	return (CUDA_MEMCPY3D){
+		.srcXInBytes = b->src.x, .srcY = b->src.y, .srcZ = b->src.z, .srcMemoryType = b->src.type, .srcHost = b->src.host,
+		.srcDevice = b->src.device, .srcArray = b->src.array, .srcPitch = b->src.pitch, .srcHeight = b->src.height,
+		.dstXInBytes = b->dst.x, .dstY = b->dst.y, .dstZ = b->dst.z, .dstMemoryType = b->dst.type, .dstHost = b->dst.host,
+		.dstDevice = b->dst.device, .dstArray = b->dst.array, .dstPitch = b->dst.pitch, .dstHeight = b->dst.height,
+		.WidthInBytes = b->width, .Height = b->height, .Depth = b->depth,
+	};
+}
+
+CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c)
+{
+	struct box b = box_of(c);
+	CUresult r;
+
+	if (!b.width || !b.height || !b.depth)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = check(ctx, &b.src, &b);
+	return r ? r : check(ctx, &b.dst, &b);
+}
+
+CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c)
+{
+	struct moment host = { .seq[QUEUE_HOST] = s->last.seq[QUEUE_HOST] };
+	struct box b = box_of(c);
+	CUresult r = CUDA_SUCCESS;
+
+	resolve(ctx, &b.src);
+	if (b.src.type == CU_MEMORYTYPE_HOST && where_is(ctx, b.src.host) == ON_HOST)
+		r = moment_wait(ctx, &host);	/* a host's function may write what is read now */
+	return r ? r : move(ctx, s, &b);
+}
+
+static CUresult record(CUstream s, const struct box *b, unsigned int n)
+{
+	CUDA_MEMCPY3D c;
+	unsigned int i;
+	CUresult r = CUDA_SUCCESS;
+
+	for (i = 0; i < n && !r; i++) {
+		c = params_of(&b[i]);
+		r = capture_copy(s, &c);
+	}
+	return r;
+}
+
 static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream stream)
 {
 	struct moment m;
@@ -196,10 +254,15 @@ static CUresult copy(struct box *b, unsigned int n, enum when when, CUstream str
 	unsigned int i;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = n ? enter_box(b, stream, &ctx, &s) : enter_stream(stream, &ctx, &s);
+	CUresult r = n ? enter_box(b, stream, &ctx, &s) : enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
+	if (s->capture) {
+		r = when == ASYNC ? record(s, b, n) : capture_refuse(s);
+		leave(ctx);
+		return r;
+	}
 	for (i = 0; i < n && !r; i++) {
 		r = move(ctx, s, &b[i]);
 		wait |= touches_host(ctx, &b[i]);
@@ -231,13 +294,7 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 
 	if (!c || c->srcLOD || c->dstLOD)
 		return CUDA_ERROR_INVALID_VALUE;
-	b.src = (struct end){ c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch,
-			      c->srcHeight, c->srcXInBytes, c->srcY, c->srcZ };
-	b.dst = (struct end){ c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes,
-			      c->dstY, c->dstZ };
-	b.width = c->WidthInBytes;
-	b.height = c->Height;
-	b.depth = c->Depth;
+	b = box_of(c);
 	return copy(&b, 1, when, stream);
 }
 

@@ -85,6 +85,16 @@ static bool seen(CUcontext ctx, const struct plane *p)
 	return p->host || (range && range->host);
 }
 
+static CUresult record(CUstream s, const struct request *q)
+{
+	CUmemorytype memory = q->unified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+
+	return capture_copy(s, &(CUDA_MEMCPY3D){
+		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory, .srcHost = q->src.host, .srcDevice = q->src.va,
+		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory, .dstHost = q->dst.host, .dstDevice = q->dst.va,
+		.WidthInBytes = q->bytes, .Height = 1, .Depth = 1 });
+}
+
 static CUresult copy(struct request q, enum when when, CUstream stream)
 {
 	struct moment m;
@@ -92,14 +102,19 @@ static CUresult copy(struct request q, enum when when, CUstream stream)
 	CUstream s;
 	uint64_t va;
 	bool wait;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
+	if (s->capture) {
+		r = when == ASYNC ? record(s, &q) : capture_refuse(s);
+		leave(ctx);
+		return r;
+	}
 	va = q.bytes && is_default_stream(stream) ? elsewhere(ctx, &q) : 0;
 	if (va) {
 		leave(ctx);
-		r = enter_stream_at(stream, va, &ctx, &s);
+		r = enter_work_at(stream, va, &ctx, &s);
 		if (r)
 			return r;
 	}

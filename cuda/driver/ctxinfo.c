@@ -55,8 +55,9 @@ CUresult cuCtxSynchronize(void)
 	if (r)
 		return r;
 	all = ctx->submitted;
+	r = capture_context(ctx);
 	leave(ctx);
-	return moment_wait(ctx, &all);
+	return r ? r : moment_wait(ctx, &all);
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)

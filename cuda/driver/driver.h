@@ -45,6 +45,11 @@ struct registered {
 	struct registered *next;
 };
 
+struct node_list {
+	CUgraphNode *at;
+	size_t n, max;
+};
+
 struct CUstream_st {
 	uint32_t magic;
 	CUcontext ctx;
@@ -52,6 +57,8 @@ struct CUstream_st {
 	struct moment last;
 	pthread_t thread;		/* whose default stream it is */
 	bool per_thread;
+	struct capture *capture;	/* capture.c; NULL: what comes is done */
+	struct node_list tips;		/* which nodes the next one comes after */
 	CUstream next;
 };
 
@@ -64,6 +71,8 @@ struct CUevent_st {
 	uint64_t stamp_va;
 	volatile uint32_t *stamp;
 	uint32_t payload;
+	uint64_t capture;		/* the number of the capture that it was recorded in, which may have ended; 0: it was not */
+	struct node_list tips;
 	CUevent next;
 };
 
@@ -227,8 +236,9 @@ CUstream stream_of(CUcontext ctx, CUstream handle);
 /* that stream with its context locked: the current one for the default streams, else the stream's own */
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s);
 bool is_default_stream(CUstream handle);
-/* the same, but where a default stream is named, the current context has nothing at @va and another one has: that one's */
-CUresult enter_stream_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+/* enter_work(), but where a default stream is named, the current context has nothing at @va and another one has: that one's */
+CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s);
+void stream_await(CUstream s, const struct moment *until);	/* what comes next in @s comes after @until */
 struct moment stream_begin(const struct CUstream_st *s);	/* what new work has to come after */
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
@@ -236,6 +246,29 @@ void moment_merge(struct moment *m, const struct moment *other);
 
 /* event.c: its context, locked; CUDA_ERROR_INVALID_HANDLE: nobody has it */
 CUresult enter_event(CUevent event, CUcontext *ctx);
+CUevent event_of(CUcontext ctx, CUevent event);			/* with ctx locked; NULL: not one of its events */
+CUresult event_record(CUcontext ctx, CUstream s, CUevent e);
+
+/*
+ * capture.c: streams whose work becomes nodes of a graph. enter_stream() for what is to be done in a stream, or is asked about its
+ * work: with CUDA's rules for streams that capture, and for the legacy stream beside them.
+ */
+struct kernel_request;
+CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s);
+CUresult enter_unsafe(CUcontext *ctx);		/* enter() for what CUDA calls potentially unsafe */
+CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s);
+CUresult capture_kernel(CUstream s, const struct kernel_request *q);
+CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c);
+CUresult capture_set(CUstream s, const struct device_fill *f, size_t width, size_t height);
+CUresult capture_host(CUstream s, CUhostFn fn, void *data);
+CUresult capture_record(CUstream s, CUevent e, bool external);
+CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures);	/* nothing locked */
+CUresult capture_refuse(CUstream s);		/* what can't be captured */
+CUresult capture_unsafe(void);			/* the same where a context is locked already */
+CUresult capture_context(CUcontext ctx);	/* before waiting for all of a context, locked */
+CUresult capture_of_event(CUevent e, bool harmless);	/* what asking about it gives; @harmless: the capture goes on */
+void capture_forget(CUevent e);			/* it is recorded anew, or goes */
+void capture_drop(CUstream s);			/* it goes */
 
 /* wait.c */
 CUresult moment_poll(CUcontext ctx, const struct moment *m);	/* CUDA_ERROR_NOT_READY */
@@ -314,6 +347,23 @@ void messages_remove(CUcontext ctx, CUmodule module);
 void messages_launch(CUcontext ctx, uint8_t *const0, uint32_t size);
 void messages_free(CUcontext ctx);
 
+/* launch.c: one launch */
+struct kernel_request {
+	CUfunction f;
+	uint32_t grid[3], block[3];
+	uint32_t dynamic;
+	void **params, **extra;
+};
+CUresult kernel_check(const struct kernel_request *q);
+CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to);	/* f->kernel->param_size bytes */
+CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s);
+
+/* box.c, memset.c, with ctx locked */
+CUresult box_check(CUcontext ctx, const CUDA_MEMCPY3D *c);
+CUresult box_copy(CUcontext ctx, CUstream s, const CUDA_MEMCPY3D *c);
+CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height);
+CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height);
+
 /* function.c, occupancy.c */
 enum { SM_SHARED = 49152 };
 bool is_function(CUfunction f);
@@ -321,6 +371,7 @@ int kernel_max_threads(const struct image_kernel *k);	/* of a block */
 
 /* hostfunc.c */
 bool in_host_function(void);			/* whether this thread is in one: it may use nothing here */
+CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data);
 void host_stop(CUcontext ctx);			/* after all of them have returned */
 /* what comes next in @s, a stream of ctx, which is locked, comes after @until in @other */
 CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life, const struct moment *until);

@@ -79,12 +79,29 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 	return r;
 }
 
+CUresult event_record(CUcontext ctx, CUstream s, CUevent e)
+{
+	CUresult r = e->stamp ? stamp(ctx, s, e) : CUDA_SUCCESS;
+
+	if (!r) {
+		e->at = stream_begin(s);
+		e->recorded = true;
+		capture_forget(e);
+	}
+	return r;
+}
+
+CUevent event_of(CUcontext ctx, CUevent event)
+{
+	return find(ctx, event);
+}
+
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
 {
 	CUcontext ctx;
 	CUstream s;
 	CUevent e;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -93,12 +110,10 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (!e)
 		r = CUDA_ERROR_INVALID_HANDLE;
-	else if (e->stamp)
-		r = stamp(ctx, s, e);
-	if (!r) {
-		e->at = stream_begin(s);
-		e->recorded = true;
-	}
+	else if (s->capture)
+		r = capture_record(s, e, flags & CU_EVENT_RECORD_EXTERNAL);
+	else
+		r = event_record(ctx, s, e);
 	leave(ctx);
 	return r;
 }
@@ -125,10 +140,11 @@ static CUresult moment_of(CUevent event, CUcontext *ctx, struct moment *m)
 	if (r)
 		return r;
 	memset(m, 0, sizeof(*m));
-	if (event->recorded)
+	r = event->capture ? capture_of_event(event, false) : capture_unsafe();
+	if (!r && event->recorded)
 		*m = event->at;
 	leave(*ctx);
-	return CUDA_SUCCESS;
+	return r;
 }
 
 CUresult cuEventQuery(CUevent event)
@@ -154,6 +170,8 @@ static CUresult ready_stamp(CUcontext ctx, CUevent event, uint64_t *ns)
 	CUevent e = find(ctx, event);
 	CUresult r;
 
+	if (e && e->capture)
+		return capture_of_event(e, true);
 	if (!e || !e->recorded || !e->stamp)
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = moment_poll(ctx, &e->at);
@@ -181,6 +199,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
 
 static void destroy(CUcontext ctx, CUevent e)
 {
+	capture_forget(e);
 	if (e->stamp)
 		ctx->stamp_free[ctx->nr_stamp_free++] = (e->stamp_va - ctx->stamps->va) / STAMP_BYTES;
 	e->magic = 0;

@@ -18,7 +18,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
 	const unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -44,8 +44,9 @@ CUresult cuMemFreeHost(void *ptr)
 
 	if (r)
 		return r;
+	r = capture_unsafe();
 	range = range_find_host(ctx, ptr);
-	if (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE | RANGE_REGISTERED))
+	if (!r && (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE | RANGE_REGISTERED)))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);

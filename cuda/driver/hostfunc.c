@@ -181,15 +181,24 @@ CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int lif
 	return add_copy(ctx, s, &(struct host_work){ .other = other, .life = life, .until = *until });
 }
 
+CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data)
+{
+	return add_copy(ctx, s, &(struct host_work){ .fn = fn, .data = data });
+}
+
+/* a callback can't be captured */
 static CUresult submit(CUstream stream, const struct host_work *wanted)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
-	r = add_copy(ctx, s, wanted);
+	if (s->capture)
+		r = wanted->fn ? capture_host(s, wanted->fn, wanted->data) : capture_refuse(s);
+	else
+		r = add_copy(ctx, s, wanted);
 	leave(ctx);
 	return r;
 }

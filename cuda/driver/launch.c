@@ -7,14 +7,7 @@
 enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535, LOCAL_UNIT = 16, CRS_UNIT = 512 };
 #define MAX_GRID_X	2147483647u
 
-struct request {
-	CUfunction f;
-	uint32_t grid[3], block[3];
-	uint32_t dynamic;
-	void **params, **extra;
-};
-
-static CUresult check_shape(const struct request *q)
+CUresult kernel_check(const struct kernel_request *q)
 {
 	const struct image_kernel *k = q->f->kernel;
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
@@ -35,7 +28,7 @@ static CUresult check_shape(const struct request *q)
 }
 
 /* a buffer that is laid out already */
-static CUresult packed(const struct request *q, uint8_t *to)
+static CUresult packed(const struct kernel_request *q, uint8_t *to)
 {
 	const struct image_kernel *k = q->f->kernel;
 	const void *buffer = NULL;
@@ -59,10 +52,9 @@ static CUresult packed(const struct request *q, uint8_t *to)
 	return CUDA_SUCCESS;
 }
 
-static CUresult parameters(const struct request *q, uint8_t *const0)
+CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to)
 {
 	const struct image_kernel *k = q->f->kernel;
-	uint8_t *to = const0 + k->param_base;
 	uint32_t i;
 
 	if (q->extra && q->params)
@@ -133,7 +125,7 @@ static uint32_t l1_kb(CUcontext ctx, CUfunction f)
 	}
 }
 
-static void describe(CUcontext ctx, const struct request *q, struct device_launch *l)
+static void describe(CUcontext ctx, const struct kernel_request *q, struct device_launch *l)
 {
 	CUfunction f = q->f;
 	const struct image_kernel *k = f->kernel;
@@ -164,7 +156,7 @@ static void describe(CUcontext ctx, const struct request *q, struct device_launc
 /* words of bank 0 that only the driver can know (seen in what ptxas makes of the special registers, and in code of nvcc -G) */
 enum { CONST0_GRID_ID = 0xdc, CONST0_CONSTANTS = 0xf0, CONST0_DYNAMIC = 0x114, CONST0_PARAMETERS = 0x140 };
 
-static void launch_words(CUcontext ctx, const struct request *q, uint8_t *const0, uint32_t size)
+static void launch_words(CUcontext ctx, const struct kernel_request *q, uint8_t *const0, uint32_t size)
 {
 	uint64_t id = ++ctx->grid_id;
 
@@ -176,20 +168,20 @@ static void launch_words(CUcontext ctx, const struct request *q, uint8_t *const0
 	memcpy(const0 + CONST0_DYNAMIC, &q->dynamic, sizeof(q->dynamic));
 }
 
-static CUresult launch(CUcontext ctx, const struct request *q, CUstream s)
+CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s)
 {
 	uint8_t const0[DEVICE_CONST0_MAX];
 	struct device_launch l = { .const0 = const0, .const0_size = q->f->kernel->const0_size };
 	struct moment after;
 	uint64_t seq;
-	CUresult r = check_shape(q);
+	CUresult r = kernel_check(q);
 
 	if (r)
 		return r;
 	if (l.const0_size > sizeof(const0))
 		return CUDA_ERROR_INVALID_IMAGE;
 	memcpy(const0, q->f->const0, l.const0_size);
-	r = parameters(q, const0);
+	r = kernel_arguments(q, const0 + q->f->kernel->param_base);
 	if (!r)
 		r = references(ctx, q->f, const0);
 	if (r)
@@ -212,18 +204,20 @@ static CUresult launch(CUcontext ctx, const struct request *q, CUstream s)
 
 CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 {
-	struct request q = { .f = f, .grid = { gx, gy, gz }, .block = { bx, by, bz }, .dynamic = shared, .params = params,
+	struct kernel_request q = { .f = f, .grid = { gx, gy, gz }, .block = { bx, by, bz }, .dynamic = shared, .params = params,
 			     .extra = extra };
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
 	if (!f || f->magic != MAGIC_FUNCTION || f->module->ctx != ctx)
 		r = CUDA_ERROR_INVALID_HANDLE;
+	else if (s->capture)
+		r = capture_kernel(s, &q);
 	else
-		r = launch(ctx, &q, s);
+		r = kernel_launch(ctx, &q, s);
 	leave(ctx);
 	return r;
 }

@@ -34,7 +34,7 @@ static CUresult alloc(CUcontext ctx, CUdeviceptr *out, size_t bytes)
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -65,11 +65,15 @@ static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned 
 	struct range *range;
 	CUcontext ctx, other;
 	CUstream s;
-	CUresult r = enter_stream(stream, &other, &s);
+	CUresult r = enter_work(stream, &other, &s);
 
 	if (r)
 		return r;
+	if (s->capture)
+		r = capture_refuse(s);
 	leave(other);
+	if (r)
+		return r;
 	if ((flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
 	    (flags == ATTACH_SINGLE && (!stream || stream == CU_STREAM_LEGACY)))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -97,11 +101,15 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	struct range *range;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_work(stream, &ctx, &s);
 
 	if (r)
 		return r;
+	if (s->capture)
+		r = capture_refuse(s);
 	leave(ctx);
+	if (r)
+		return r;
 	r = bytes ? enter_managed(&ctx, ptr, bytes, &range) : CUDA_ERROR_INVALID_VALUE;
 	if (r)
 		return r;

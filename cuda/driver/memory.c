@@ -243,7 +243,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -277,12 +277,13 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 
 	if (r)
 		return r;
+	r = capture_unsafe();
 	if (!ptr) {
 		leave(ctx);
-		return CUDA_SUCCESS;
+		return r;
 	}
 	range = range_find(ctx, ptr);
-	if (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) || range->flags & RANGE_MODULE)
+	if (!r && (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) || range->flags & RANGE_MODULE))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);

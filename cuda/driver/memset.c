@@ -8,21 +8,31 @@
 #define PITCH_MAX	2147483647u
 #define WIDTH_MAX	(1u << 28)
 
-static CUresult lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height)
+CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, size_t height)
 {
-	struct range *range = range_find(ctx, f.dst);
-	uint64_t span, done;
-	CUresult r = CUDA_SUCCESS;
+	struct range *range = range_find(ctx, f->dst);
+	uint64_t span;
+
+	if (__builtin_mul_overflow((uint64_t)(height - 1), f->pitch, &span) || width > UINT64_MAX / 4 ||
+	    __builtin_add_overflow(span, (uint64_t)width * f->unit, &span) || !range ||
+	    span > range->va + range->size - f->dst)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (f->dst % f->unit || (height > 1 && (f->pitch % f->unit || f->pitch < width * f->unit || f->pitch > PITCH_MAX ||
+						width > WIDTH_MAX || height > PITCH_MAX)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width, size_t height)
+{
+	uint64_t done;
+	CUresult r;
 
 	if (!width || !height)
 		return CUDA_SUCCESS;
-	if (__builtin_mul_overflow((uint64_t)(height - 1), f.pitch, &span) || width > UINT64_MAX / 4 ||
-	    __builtin_add_overflow(span, (uint64_t)width * f.unit, &span) || !range ||
-	    span > range->va + range->size - f.dst)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (f.dst % f.unit || (height > 1 && (f.pitch % f.unit || f.pitch < width * f.unit || f.pitch > PITCH_MAX ||
-					      width > WIDTH_MAX || height > PITCH_MAX)))
-		return CUDA_ERROR_INVALID_VALUE;
+	r = set_check(ctx, &f, width, height);
+	if (r)
+		return r;
 	f.lines = height;
 	for (done = 0; done < width && !r; done += WIDTH_MAX, f.dst += (uint64_t)WIDTH_MAX * f.unit) {
 		f.width = width - done < WIDTH_MAX ? width - done : WIDTH_MAX;
@@ -41,11 +51,16 @@ static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream_at(stream, dst, &ctx, &s);
+	CUresult r = enter_work_at(stream, dst, &ctx, &s);
 
 	if (r)
 		return r;
-	r = lines(ctx, s, f, width, height);
+	if (s->capture) {
+		r = when == ASYNC ? capture_set(s, &f, width, height) : capture_refuse(s);
+		leave(ctx);
+		return r;
+	}
+	r = set_lines(ctx, s, f, width, height);
 	range = range_find(ctx, dst);
 	when = range && range->host ? when : ASYNC;
 	m = s->last;

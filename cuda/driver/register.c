@@ -236,7 +236,7 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 {
 	CUcontext ctx;
-	CUresult r = enter(&ctx);
+	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
@@ -267,7 +267,9 @@ CUresult cuMemHostUnregister(void *ptr)
 	for (at = &ctx->registered; *at && (*at)->host != ptr; at = &(*at)->next)
 		;
 	old = *at;
-	r = old ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_VALUE;
+	r = capture_unsafe();
+	if (!r)
+		r = old ? moment_wait(ctx, &ctx->submitted) : CUDA_ERROR_INVALID_VALUE;
 	if (!r) {
 		*at = old->next;
 		forget(ctx, old);

@@ -75,16 +75,16 @@ CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
 	return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult enter_stream_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
+CUresult enter_work_at(CUstream handle, CUdeviceptr va, CUcontext *ctx, CUstream *s)
 {
-	CUresult r = enter_stream(handle, ctx, s);
+	CUresult r = enter_work(handle, ctx, s);
 
-	if (r || !is_default_stream(handle) || range_find(*ctx, va))
+	if (r || !is_default_stream(handle) || (*s)->capture || range_find(*ctx, va))
 		return r;
 	leave(*ctx);
 	r = enter_memory(ctx, va, CUDA_ERROR_NOT_FOUND);
 	if (r)
-		return r == CUDA_ERROR_NOT_FOUND ? enter_stream(handle, ctx, s) : r;
+		return r == CUDA_ERROR_NOT_FOUND ? enter_work(handle, ctx, s) : r;
 	*s = stream_of(*ctx, handle);
 	if (*s)
 		return CUDA_SUCCESS;
@@ -116,6 +116,7 @@ void streams_free(CUcontext ctx)
 	while (ctx->streams) {
 		CUstream s = ctx->streams;
 
+		capture_drop(s);
 		ctx->streams = s->next;
 		s->magic = 0;
 		free(s);
@@ -158,6 +159,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 	if (stream->per_thread) {
 		r = CUDA_ERROR_INVALID_HANDLE;
 	} else {
+		capture_drop(stream);
 		*at = stream->next;
 		stream->magic = 0;
 		free(stream);
@@ -171,7 +173,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_status(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -185,7 +187,7 @@ CUresult cuStreamQuery(CUstream stream)
 	struct moment m;
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
+	CUresult r = enter_status(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -194,21 +196,36 @@ CUresult cuStreamQuery(CUstream stream)
 	return moment_poll(ctx, &m);
 }
 
-static void await(CUcontext ctx, CUstream s, const struct moment *until)
+void stream_await(CUstream s, const struct moment *until)
 {
 	moment_merge(&s->last, until);
 	if (!(s->flags & CU_STREAM_NON_BLOCKING))
-		moment_merge(&ctx->blocking, until);
+		moment_merge(&s->ctx->blocking, until);
 }
 
 /* an event of another context is waited for by the CPU: each context has an address space of its own */
+static CUresult await_event(CUstream stream, CUcontext other, unsigned int life, const struct moment *until)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = enter_work(stream, &ctx, &s);
+
+	if (r)
+		return r;
+	if (ctx == other)
+		stream_await(s, until);
+	else
+		r = host_await(ctx, s, other, life, until);
+	leave(ctx);
+	return r;
+}
+
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
 	struct moment until;
 	unsigned int life;
-	CUcontext ctx, other;
-	CUstream s;
-	bool recorded;
+	CUcontext other;
+	bool captures, recorded;
 	CUresult r = enter_event(event, &other);
 
 	if (r)
@@ -217,17 +234,12 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 	until = event->at;
 	recorded = event->recorded;
 	leave(other);
-	r = enter_stream(stream, &ctx, &s);
-	if (r)
+	if (flags & ~CU_EVENT_WAIT_EXTERNAL)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = capture_wait(stream, event, flags, &captures);
+	if (r || captures || !recorded)
 		return r;
-	if (flags & ~1u)
-		r = CUDA_ERROR_INVALID_VALUE;
-	else if (recorded && ctx == other)
-		await(ctx, s, &until);
-	else if (recorded)
-		r = host_await(ctx, s, other, life, &until);
-	leave(ctx);
-	return r;
+	return await_event(stream, other, life, &until);
 }
 
 CUresult cuStreamGetFlags(CUstream stream, unsigned int *flags)
@@ -272,45 +284,12 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *out)
 	return out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	static __thread CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
-	CUstreamCaptureMode old = own;
-
-	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-		return CUDA_ERROR_INVALID_VALUE;
-	own = *mode;
-	*mode = old;
-	return CUDA_SUCCESS;
-}
-
-/* nothing here captures */
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-	CUcontext ctx;
-	CUstream s;
-	CUresult r = enter_stream(stream, &ctx, &s);
-
-	if (r)
-		return r;
-	leave(ctx);
-	if (!status)
-		return CUDA_ERROR_INVALID_VALUE;
-	*status = CU_STREAM_CAPTURE_STATUS_NONE;
-	return CUDA_SUCCESS;
-}
-
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 CUresult cuStreamSynchronize_ptsz(CUstream stream) { return cuStreamSynchronize(OWN(stream)); }
 CUresult cuStreamQuery_ptsz(CUstream stream) { return cuStreamQuery(OWN(stream)); }
 CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags) { return cuStreamGetFlags(OWN(stream), flags); }
 CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority) { return cuStreamGetPriority(OWN(stream), priority); }
 CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx) { return cuStreamGetCtx(OWN(stream), ctx); }
-
-CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status)
-{
-	return cuStreamIsCapturing(OWN(stream), status);
-}
 
 CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
 {

@@ -23,6 +23,10 @@ typedef struct CUmipmappedArray_st *CUmipmappedArray;
 typedef struct CUtexref_st *CUtexref;
 typedef struct CUsurfref_st *CUsurfref;
 typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUuserObject_st *CUuserObject;
 typedef unsigned long long CUtexObject, CUsurfObject;
 typedef struct CUuuid_st { char bytes[16]; } CUuuid;
 typedef uint64_t cuuint64_t;
@@ -161,10 +165,22 @@ typedef struct CUDA_LAUNCH_PARAMS_st {
 	void **kernelParams;
 } CUDA_LAUNCH_PARAMS;
 
+typedef int CUlaunchAttributeID, CUkernelNodeAttrID;
+typedef struct CUaccessPolicyWindow_st {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	int hitProp, missProp;
+} CUaccessPolicyWindow;
+typedef union CUlaunchAttributeValue_union {
+	char pad[64];
+	CUaccessPolicyWindow accessPolicyWindow;
+	int cooperative, priority;
+} CUlaunchAttributeValue, CUkernelNodeAttrValue;
 typedef struct CUlaunchAttribute_st {
-	int id;
+	CUlaunchAttributeID id;
 	int pad;
-	union { char pad[64]; int cooperative, priority; } value;
+	CUlaunchAttributeValue value;
 } CUlaunchAttribute;
 
 typedef struct CUlaunchConfig_st {
@@ -183,9 +199,50 @@ typedef union CUstreamBatchMemOpParams_union {
 	cuuint64_t pad[6];
 } CUstreamBatchMemOpParams;
 
-typedef enum { CU_STREAM_CAPTURE_STATUS_NONE } CUstreamCaptureStatus;
+typedef enum { CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_ACTIVE, CU_STREAM_CAPTURE_STATUS_INVALIDATED }
+	CUstreamCaptureStatus;
 typedef enum { CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED }
 	CUstreamCaptureMode;
+/* ------------------------------------------------------------------ graphs */
+
+typedef enum {
+	CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_HOST,
+	CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+} CUgraphNodeType;
+typedef enum {
+	CU_GRAPH_EXEC_UPDATE_SUCCESS, CU_GRAPH_EXEC_UPDATE_ERROR, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
+	CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
+} CUgraphExecUpdateResult;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+	CUfunction func;
+	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+	void **kernelParams, **extra;
+} CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+	CUdeviceptr dst;
+	size_t pitch;
+	unsigned int value, elementSize;
+	size_t width, height;		/* width in elements */
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS_st {
+	CUhostFn fn;
+	void *userData;
+} CUDA_HOST_NODE_PARAMS;
+
+#define CU_STREAM_ADD_CAPTURE_DEPENDENCIES		0
+#define CU_STREAM_SET_CAPTURE_DEPENDENCIES		1
+#define CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH	1
+#define CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY	8
+#define CU_USER_OBJECT_NO_DESTRUCTOR_SYNC		1
+#define CU_GRAPH_USER_OBJECT_MOVE			1
+#define CU_EVENT_RECORD_EXTERNAL			1
+#define CU_EVENT_WAIT_EXTERNAL				1
+
 typedef enum { CU_MODULE_EAGER_LOADING = 1 } CUmoduleLoadingMode;
 typedef enum { CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_PTX, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
 	       CU_JIT_INPUT_NVVM } CUjitInputType;

@@ -384,8 +384,12 @@ static void proc_addresses(void **state)
 	assert_ptr_equal(p, cuDeviceGetUuid);
 	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11040, 0));
 	assert_ptr_equal(p, cuDeviceGetUuid_v2);
-	OK(cuGetProcAddress("cuGraphCreate", &p, 11080, 0));
+	OK(cuGetProcAddress("cuGraphAddMemAllocNode", &p, 11080, 0));
 	assert_int_equal(((CUresult (*)(void))p)(), CUDA_ERROR_NOT_SUPPORTED);
+	OK(cuGetProcAddress("cuGraphInstantiate", &p, 10020, 0));
+	assert_ptr_equal(p, cuGraphInstantiate);
+	OK(cuGetProcAddress("cuStreamBeginCapture", &p, 11080, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	assert_ptr_equal(p, cuStreamBeginCapture_v2_ptsz);
 	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 9000, 0), CUDA_ERROR_NOT_FOUND);
 	assert_null(p);
 	assert_int_equal(cuGetProcAddress("cuInit", &p, 11080, 8), CUDA_ERROR_INVALID_VALUE);

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Capture: what is submitted to a stream becomes nodes of a graph. Each stream that takes part knows the nodes that its next one comes
+ * after (its tips); an event that is recorded in one takes them along to others. What is forbidden meanwhile, and with which error,
+ * is as it was seen on a GPU (driver 580). `graphs` guards it all; a stream's members are changed with its context's lock, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+
+static struct capture *captures;
+static unsigned int nr_captures;	/* read without the lock */
+static uint64_t last_id;
+static __thread CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+static bool any(void)
+{
+	return __atomic_load_n(&nr_captures, __ATOMIC_ACQUIRE);
+}
+
+static struct capture *by_id(uint64_t id)
+{
+	struct capture *c;
+
+	for (c = captures; c && c->id != id; c = c->next)
+		;
+	return c;
+}
+
+static void tips_free(struct node_list *l)
+{
+	free(l->at);
+	*l = (struct node_list){ 0 };
+}
+
+static CUresult tips_add(struct node_list *to, const struct node_list *from)
+{
+	CUresult r = CUDA_SUCCESS;
+	size_t i;
+
+	for (i = 0; i < from->n && !r; i++)
+		r = list_add(to, from->at[i]);
+	return r;
+}
+
+static CUresult invalidate(struct capture *c, CUresult why)
+{
+	c->invalid = true;
+	return why;
+}
+
+/* ------------------------------------------------------------------ what is forbidden meanwhile */
+
+/* the legacy stream comes after all streams that are not non-blocking, so after what is captured there: which can't be */
+static CUresult check_legacy(CUcontext ctx, bool harmless)
+{
+	CUresult r = CUDA_SUCCESS;
+	CUstream s;
+
+	pthread_mutex_lock(&graphs);
+	for (s = ctx->streams; s; s = s->next) {
+		if (!s->capture || s->flags & CU_STREAM_NON_BLOCKING)
+			continue;
+		r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+		if (!harmless)
+			invalidate(s->capture, r);
+	}
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult capture_unsafe(void)
+{
+	CUresult r = CUDA_SUCCESS;
+	struct capture *c;
+
+	if (!any() || own_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&graphs);
+	for (c = captures; c; c = c->next)
+		if (pthread_equal(c->thread, pthread_self()) ? c->mode != CU_STREAM_CAPTURE_MODE_RELAXED :
+		    c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && own_mode == CU_STREAM_CAPTURE_MODE_GLOBAL)
+			r = invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult capture_context(CUcontext ctx)
+{
+	CUresult r = CUDA_SUCCESS;
+	struct capture *c;
+
+	if (!any())
+		return CUDA_SUCCESS;
+	pthread_mutex_lock(&graphs);
+	for (c = captures; c; c = c->next)
+		if (c->ctx == ctx)
+			r = invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult capture_refuse(CUstream s)
+{
+	CUresult r;
+
+	pthread_mutex_lock(&graphs);
+	r = invalidate(s->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult enter_work(CUstream handle, CUcontext *ctx, CUstream *s)
+{
+	CUresult r = enter_stream(handle, ctx, s);
+
+	if (r || !any())
+		return r;
+	if (*s == &(*ctx)->null)
+		r = check_legacy(*ctx, false);
+	else if ((*s)->capture && (*s)->capture->invalid)
+		r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	if (r)
+		leave(*ctx);
+	return r;
+}
+
+/* waiting for a stream that captures is never possible, for another one it is unsafe */
+CUresult enter_status(CUstream handle, CUcontext *ctx, CUstream *s)
+{
+	CUresult r = enter_stream(handle, ctx, s);
+
+	if (r || !any())
+		return r;
+	if (*s == &(*ctx)->null)
+		r = check_legacy(*ctx, false);
+	else if ((*s)->capture)
+		r = capture_refuse(*s);
+	if (!r)
+		r = capture_unsafe();
+	if (r)
+		leave(*ctx);
+	return r;
+}
+
+CUresult enter_unsafe(CUcontext *ctx)
+{
+	CUresult r = enter(ctx);
+
+	if (r || !any())
+		return r;
+	r = capture_unsafe();
+	if (r)
+		leave(*ctx);
+	return r;
+}
+
+CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s)
+{
+	CUresult r = enter_stream(handle, ctx, s);
+
+	if (r || *s != &(*ctx)->null || !any())
+		return r;
+	r = check_legacy(*ctx, true);
+	if (r)
+		leave(*ctx);
+	return r;
+}
+
+/* ------------------------------------------------------------------ nodes */
+
+static CUresult add_node(CUstream s, struct graph_work *w)
+{
+	CUgraphNode node;
+	CUresult r = graph_add(s->capture->graph, s->tips.at, s->tips.n, w, &node);
+
+	if (r)
+		return r;
+	s->tips.n = 0;
+	return list_add(&s->tips, node);
+}
+
+static CUresult capture_add(CUstream s, struct graph_work *w)
+{
+	CUresult r;
+
+	pthread_mutex_lock(&graphs);
+	r = add_node(s, w);
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult capture_kernel(CUstream s, const struct kernel_request *q)
+{
+	struct graph_work w;
+	CUresult r = work_request(&w, q);
+
+	return r ? r : capture_add(s, &w);
+}
+
+/* nothing to be moved is no node. Addresses are looked at when it is launched */
+CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c)
+{
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_MEMCPY, .copy = *c };
+
+	return c->WidthInBytes && c->Height && c->Depth ? capture_add(s, &w) : CUDA_SUCCESS;
+}
+
+CUresult capture_set(CUstream s, const struct device_fill *f, size_t width, size_t height)
+{
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_MEMSET, .set = { .dst = f->dst, .pitch = f->pitch, .value = f->value,
+		.elementSize = f->unit, .width = width, .height = height } };
+
+	return width && height ? capture_add(s, &w) : CUDA_SUCCESS;
+}
+
+CUresult capture_host(CUstream s, CUhostFn fn, void *data)
+{
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_HOST, .host = { fn, data } };
+
+	return capture_add(s, &w);
+}
+
+/* ------------------------------------------------------------------ events */
+
+void capture_forget(CUevent e)
+{
+	tips_free(&e->tips);
+	e->capture = 0;
+}
+
+CUresult capture_of_event(CUevent e, bool harmless)
+{
+	struct capture *c;
+	CUresult r = CUDA_ERROR_INVALID_VALUE;	/* it belongs to a capture that has ended */
+
+	pthread_mutex_lock(&graphs);
+	c = by_id(e->capture);
+	if (c)
+		r = harmless ? CUDA_ERROR_CAPTURED_EVENT : invalidate(c, CUDA_ERROR_CAPTURED_EVENT);
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+CUresult capture_record(CUstream s, CUevent e, bool external)
+{
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = e };
+	CUresult r;
+
+	if (external)
+		return capture_add(s, &w);
+	pthread_mutex_lock(&graphs);
+	capture_forget(e);
+	r = tips_add(&e->tips, &s->tips);
+	e->capture = s->capture->id;
+	e->recorded = false;
+	pthread_mutex_unlock(&graphs);
+	return r;
+}
+
+/* @s, which may not capture yet, goes on after what the event of @c was recorded after */
+static CUresult join(CUstream s, struct capture *c, CUevent e)
+{
+	if (c->invalid)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	if (s == &s->ctx->null)
+		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+	if (s->ctx != c->ctx)
+		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);	/* a graph is of one context here */
+	if (s->capture && s->capture != c) {
+		invalidate(s->capture, CUDA_SUCCESS);
+		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_MERGE);
+	}
+	s->capture = c;
+	return tips_add(&s->tips, &e->tips);
+}
+
+static CUresult wait_locked(CUstream s, CUevent e, unsigned int flags, bool *captures)
+{
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = e };
+	struct capture *c = by_id(e->capture);
+
+	*captures = s->capture || e->capture;
+	if (s->capture && flags)
+		return add_node(s, &w);
+	if (c)
+		return join(s, c, e);
+	if (e->capture)
+		return CUDA_ERROR_INVALID_VALUE;
+	return s->capture && e->recorded ? invalidate(s->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
+}
+
+CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r;
+
+	*captures = false;
+	if (!any() && !__atomic_load_n(&event->capture, __ATOMIC_ACQUIRE))
+		return CUDA_SUCCESS;
+	r = enter_work(stream, &ctx, &s);
+	if (r)
+		return r;
+	pthread_mutex_lock(&graphs);
+	r = wait_locked(s, event, flags, captures);
+	pthread_mutex_unlock(&graphs);
+	leave(ctx);
+	return r;
+}
+
+/* ------------------------------------------------------------------ begin and end */
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	CUstreamCaptureMode old = own_mode;
+
+	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	own_mode = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}
+
+static CUresult begin(CUcontext ctx, CUstream s, CUstreamCaptureMode mode)
+{
+	struct capture *c = calloc(1, sizeof(*c));
+	CUgraph graph = c ? graph_new() : NULL;
+
+	if (!graph) {
+		free(c);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	graph->capturing = true;
+	*c = (struct capture){ .id = ++last_id, .graph = graph, .ctx = ctx, .origin = s, .mode = mode, .thread = pthread_self(),
+			       .next = captures };
+	captures = c;
+	__atomic_add_fetch(&nr_captures, 1, __ATOMIC_RELEASE);
+	s->capture = c;
+	s->tips.n = 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = (unsigned int)mode > CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_INVALID_VALUE : enter_stream(stream, &ctx, &s);
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&graphs);
+	if (s == &ctx->null)
+		r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	else if (s->capture)
+		r = CUDA_ERROR_ILLEGAL_STATE;
+	else
+		r = begin(ctx, s, mode);
+	pthread_mutex_unlock(&graphs);
+	leave(ctx);
+	return r;
+}
+
+/* the first version knew one mode only */
+CUresult cuStreamBeginCapture(CUstream stream)
+{
+	return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+/* all its streams do again what they are told; with its context's lock, and `graphs` */
+static void end(struct capture *c)
+{
+	struct capture **at;
+	CUstream s;
+
+	for (s = c->ctx->streams; s; s = s->next)
+		if (s->capture == c) {
+			s->capture = NULL;
+			tips_free(&s->tips);
+		}
+	for (at = &captures; *at != c; at = &(*at)->next)
+		;
+	*at = c->next;
+	__atomic_sub_fetch(&nr_captures, 1, __ATOMIC_RELEASE);
+	free(c);
+}
+
+/* marks what comes before marked nodes; true: there was something new. The newest first, so that once is mostly enough */
+static bool mark(CUgraph graph)
+{
+	bool more = false;
+	CUgraphNode node;
+	size_t i;
+
+	for (node = graph->last; node; node = node->prev)
+		for (i = 0; node->seen && i < node->before.n; i++) {
+			more |= !node->before.at[i]->seen;
+			node->before.at[i]->seen = true;
+		}
+	return more;
+}
+
+/* whether all that streams other than the first did comes before the first one's tips */
+static bool joined(const struct capture *c)
+{
+	CUgraphNode node;
+	CUstream s;
+	size_t i;
+
+	for (node = c->graph->first; node; node = node->next)
+		node->seen = false;
+	for (i = 0; i < c->origin->tips.n; i++)
+		c->origin->tips.at[i]->seen = true;
+	while (mark(c->graph))
+		;
+	for (s = c->ctx->streams; s; s = s->next)
+		for (i = 0; s->capture == c && i < s->tips.n; i++)
+			if (!s->tips.at[i]->seen)
+				return false;
+	return true;
+}
+
+static CUresult finish(CUstream s, CUgraph *graph)
+{
+	struct capture *c = s->capture;
+	CUgraph made;
+	CUresult r = CUDA_SUCCESS;
+
+	*graph = NULL;
+	if (!c)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	if (c->origin != s)
+		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+	if (c->invalid)
+		r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	else if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(c->thread, pthread_self()))
+		r = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+	else if (!joined(c))
+		r = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+	made = c->graph;
+	end(c);
+	made->capturing = false;
+	if (r)
+		graph_free(made);
+	else
+		*graph = made;
+	return r;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = graph ? enter_stream(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&graphs);
+	r = finish(s, graph);
+	leave(ctx);
+	graphs_leave();
+	return r;
+}
+
+/* the first stream takes the capture with it, another one what it has not yet been joined with */
+void capture_drop(CUstream s)
+{
+	struct capture *c;
+	CUgraph graph;
+
+	pthread_mutex_lock(&graphs);
+	c = s->capture;
+	if (c && c->origin == s) {
+		graph = c->graph;
+		end(c);
+		graph_free(graph);
+	} else if (c && !joined(c)) {
+		invalidate(c, CUDA_SUCCESS);
+	}
+	tips_free(&s->tips);
+	pthread_mutex_unlock(&graphs);
+}

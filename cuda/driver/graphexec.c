@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Executable graphs. Each node is submitted after the ends of those that it depends on, and after nothing else: branches go side by
+ * side as far as the GPU's queues do. A graph does not run beside itself: a launch comes after the one before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+
+/* ------------------------------------------------------------------ making */
+
+static bool sort_all(CUgraph graph)
+{
+	CUgraphNode node;
+
+	if (!graph_sort(graph))
+		return false;
+	for (node = graph->first; node; node = node->next)
+		if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH && !sort_all(node->work.child))
+			return false;
+	return true;
+}
+
+CUresult exec_copy(CUgraph graph, CUgraph *out)
+{
+	CUresult r = graph_copy(graph, out);
+
+	if (r || sort_all(*out))
+		return r;
+	graph_free(*out);
+	return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult instantiate(CUgraphExec *out, CUgraph graph)
+{
+	CUgraphExec exec = calloc(1, sizeof(*exec));
+	CUresult r = exec ? exec_copy(graph, &exec->graph) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (r) {
+		free(exec);
+		return r;
+	}
+	exec->magic = MAGIC_EXEC;
+	*out = exec;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+	const unsigned long long known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	if (!exec || !is_graph(graph) || graph->capturing || flags & ~known)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		r = instantiate(exec, graph);
+	graphs_leave();
+	return r;
+}
+
+/* no node is ever to blame alone: what one has is checked when it is made */
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+{
+	if (bad)
+		*bad = NULL;
+	if (log && size)
+		log[0] = 0;
+	return cuGraphInstantiateWithFlags(exec, graph, 0);
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+{
+	return cuGraphInstantiate_v2(exec, graph, bad, log, size);
+}
+
+bool is_exec(CUgraphExec exec)
+{
+	return exec && exec->magic == MAGIC_EXEC;
+}
+
+/* what it still does goes on; objects of the application's that it holds have to live until then */
+static void await_last(CUgraphExec exec)
+{
+	CUcontext ctx = exec->graph->users ? exec->ctx : NULL;
+	struct moment last = exec->last;
+	bool same;
+
+	if (!ctx || enter_of(ctx))
+		return;
+	same = ctx->life == exec->life;
+	leave(ctx);
+	if (same)
+		moment_wait(ctx, &last);
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+	CUresult r = is_exec(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+
+	if (r)
+		return r;
+	await_last(exec);
+	r = graphs_enter();
+	if (r)
+		return r;
+	graph_free(exec->graph);
+	exec->magic = 0;
+	free(exec);
+	graphs_leave();
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ running; with the context and `graphs` locked */
+
+static CUresult run_kernel(const struct graph_kernel *k, CUcontext ctx, CUstream s)
+{
+	size_t size = k->f->kernel->param_size;
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, k->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END };
+	struct kernel_request q = { .f = k->f, .dynamic = k->dynamic, .extra = extra };
+
+	if (!is_function(k->f) || k->f->module->ctx != ctx)
+		return CUDA_ERROR_INVALID_HANDLE;
+	memcpy(q.grid, k->grid, sizeof(q.grid));
+	memcpy(q.block, k->block, sizeof(q.block));
+	return kernel_launch(ctx, &q, s);
+}
+
+static CUresult run_event(const struct graph_work *w, CUcontext ctx, CUstream s)
+{
+	CUevent e = event_of(ctx, w->event);
+
+	if (!e)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+		return event_record(ctx, s, e);
+	if (e->recorded)
+		stream_await(s, &e->at);
+	return CUDA_SUCCESS;
+}
+
+static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin, struct moment *end);
+
+static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
+{
+	struct moment end = s->last;
+	CUresult r;
+
+	switch (w->type) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		return run_kernel(&w->kernel, ctx, s);
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		return box_copy(ctx, s, &w->copy);
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		return set_lines(ctx, s, fill_of(&w->set), w->set.width, w->set.height);
+	case CU_GRAPH_NODE_TYPE_HOST:
+		return host_call(ctx, s, w->host.fn, w->host.userData);
+	case CU_GRAPH_NODE_TYPE_GRAPH:
+		r = run_graph(w->child, ctx, &s->last, &end);
+		s->last = end;
+		return r;
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+		return run_event(w, ctx, s);
+	default:
+		return CUDA_SUCCESS;
+	}
+}
+
+/* a stream of its own for each node, that begins where those end which it depends on. @end: also after an error, what was begun */
+static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin, struct moment *end)
+{
+	CUgraphNode node;
+	CUresult r = CUDA_SUCCESS;
+	size_t i;
+
+	*end = *begin;
+	for (node = graph->first; node && !r; node = node->next) {
+		struct CUstream_st s = { .magic = MAGIC_STREAM, .ctx = ctx, .flags = CU_STREAM_NON_BLOCKING, .last = *begin };
+
+		for (i = 0; i < node->before.n; i++)
+			moment_merge(&s.last, &node->before.at[i]->end);
+		if (!node->disabled)
+			r = run(&node->work, ctx, &s);
+		node->end = s.last;
+		moment_merge(end, &node->end);
+	}
+	return r;
+}
+
+static CUresult launch(CUgraphExec exec, CUcontext ctx, CUstream s)
+{
+	struct moment begin = stream_begin(s), end;
+	CUresult r;
+
+	if (exec->ctx == ctx && exec->life == ctx->life)
+		moment_merge(&begin, &exec->last);
+	r = run_graph(exec->graph, ctx, &begin, &end);
+	exec->ctx = ctx;
+	exec->life = ctx->life;
+	exec->last = end;
+	stream_await(s, &end);
+	return r;
+}
+
+/* ------------------------------------------------------------------ launching */
+
+static CUresult locked_launch(CUgraphExec exec, CUcontext ctx, CUstream s)
+{
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	r = is_exec(exec) ? launch(exec, ctx, s) : CUDA_ERROR_INVALID_VALUE;
+	graphs_leave();
+	return r;
+}
+
+/* not into a stream that captures, as seen on a GPU: there a child takes its place */
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = exec ? enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+
+	if (r)
+		return r;
+	r = s->capture ? capture_refuse(s) : locked_launch(exec, ctx, s);
+	leave(ctx);
+	return r;
+}
+
+/* there is nothing to be prepared on the GPU: only whether it could be asked for */
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
+{
+	CUcontext ctx;
+	CUstream s;
+	CUresult r = is_exec(exec) ? enter_work(stream, &ctx, &s) : CUDA_ERROR_INVALID_VALUE;
+
+	if (r)
+		return r;
+	if (s->capture)
+		r = capture_refuse(s);
+	leave(ctx);
+	return r;
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return cuGraphLaunch(exec, stream ? stream : CU_STREAM_PER_THREAD);
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
+{
+	return cuGraphUpload(exec, stream ? stream : CU_STREAM_PER_THREAD);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * User objects: something of the application's that lives as long as a graph, or an executable one made from it, refers to it. Its
+ * destructor is called without any lock, by the thread that gave up the last reference or is the next to have to do with graphs.
+ */
+#include <stdlib.h>
+
+#include "graph.h"
+
+struct CUuserObject_st {
+	uint32_t magic;
+	unsigned int count;
+	void *ptr;
+	CUhostFn destroy;
+	CUuserObject next;	/* of those that are dead */
+};
+
+static CUuserObject dead;	/* until graphs_leave() */
+
+void graphs_leave(void)
+{
+	CUuserObject list = dead, next;
+
+	dead = NULL;
+	pthread_mutex_unlock(&graphs);
+	for (; list; list = next) {
+		next = list->next;
+		list->destroy(list->ptr);
+		free(list);
+	}
+}
+
+static void release(CUuserObject object, unsigned int count)
+{
+	object->count -= count;
+	if (object->count)
+		return;
+	object->magic = 0;
+	object->next = dead;
+	dead = object;
+}
+
+static struct user_ref **ref_of(CUgraph graph, CUuserObject object)
+{
+	struct user_ref **at;
+
+	for (at = &graph->users; *at && (*at)->object != object; at = &(*at)->next)
+		;
+	return at;
+}
+
+static CUresult retain(CUgraph graph, CUuserObject object, unsigned int count)
+{
+	struct user_ref **at = ref_of(graph, object);
+
+	if (!*at)
+		*at = calloc(1, sizeof(**at));
+	if (!*at)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	(*at)->object = object;
+	(*at)->count += count;
+	return CUDA_SUCCESS;
+}
+
+void users_free(CUgraph graph)
+{
+	while (graph->users) {
+		struct user_ref *ref = graph->users;
+
+		graph->users = ref->next;
+		release(ref->object, ref->count);
+		free(ref);
+	}
+}
+
+/* one reference each is enough for a copy */
+CUresult users_copy(CUgraph to, CUgraph from)
+{
+	struct user_ref *ref;
+	CUresult r = CUDA_SUCCESS;
+
+	for (ref = from->users; ref && !r; ref = ref->next) {
+		r = retain(to, ref->object, 1);
+		if (!r)
+			ref->object->count++;
+	}
+	return r;
+}
+
+static bool is_object(CUuserObject object)
+{
+	return object && object->magic == MAGIC_USER;
+}
+
+CUresult cuUserObjectCreate(CUuserObject *out, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+{
+	CUuserObject object;
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!out || !destroy || !count || count > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+		return CUDA_ERROR_INVALID_VALUE;
+	object = calloc(1, sizeof(*object));
+	if (!object)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*object = (struct CUuserObject_st){ .magic = MAGIC_USER, .count = count, .ptr = ptr, .destroy = destroy };
+	*out = object;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRetain(CUuserObject object, unsigned int count)
+{
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	if (!is_object(object) || !count || count > INT32_MAX)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		object->count += count;
+	graphs_leave();
+	return r;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
+{
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	if (!is_object(object) || !count || count > object->count)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		release(object, count);
+	graphs_leave();
+	return r;
+}
+
+/* MOVE: the caller's references become the graph's */
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
+{
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	if (!is_graph(graph) || !is_object(object) || !count || count > INT32_MAX || flags & ~CU_GRAPH_USER_OBJECT_MOVE ||
+	    (flags && count > object->count))
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		r = retain(graph, object, count);
+	if (!r && !flags)
+		object->count += count;
+	graphs_leave();
+	return r;
+}
+
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
+{
+	struct user_ref **at, *ref = NULL;
+	CUresult r = graphs_enter();
+
+	if (r)
+		return r;
+	at = is_graph(graph) ? ref_of(graph, object) : &ref;
+	ref = *at;
+	if (!ref || !count || count > ref->count) {
+		r = CUDA_ERROR_INVALID_VALUE;
+	} else {
+		ref->count -= count;
+		release(ref->object, count);
+		if (!ref->count) {
+			*at = ref->next;
+			free(ref);
+		}
+	}
+	graphs_leave();
+	return r;
+}
