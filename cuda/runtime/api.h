@@ -115,6 +115,9 @@ RT_STREAM(cudaStreamQuery)
 RT_STREAM(cudaLaunchHostFunc, cudaHostFn_t fn, void *data)
 RT_STREAM(cudaStreamIsCapturing, enum cudaStreamCaptureStatus *status)
 RT_STREAM(cudaStreamGetCaptureInfo, enum cudaStreamCaptureStatus *status, unsigned long long *id)
+RT_STREAM(cudaStreamBeginCapture, enum cudaStreamCaptureMode mode)
+RT_STREAM(cudaStreamEndCapture, cudaGraph_t *graph)
+RT_STREAM(cudaStreamUpdateCaptureDependencies, cudaGraphNode_t *nodes, size_t n, unsigned int flags)
 RT_STREAM(cudaStreamGetCaptureInfo_v2, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
 	  const cudaGraphNode_t **dependencies, size_t *n)
 RT cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
@@ -239,6 +242,84 @@ RT cudaGetTextureAlignmentOffset(size_t *offset, const struct textureReference *
 RT cudaGetTextureReference(const struct textureReference **ref, const void *symbol);
 RT cudaBindSurfaceToArray(const struct surfaceReference *ref, cudaArray_const_t array, const struct cudaChannelFormatDesc *desc);
 RT cudaGetSurfaceReference(const struct surfaceReference **ref, const void *symbol);
+
+/* graph.c */
+RT cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
+RT cudaGraphDestroy(cudaGraph_t graph);
+RT cudaGraphDestroyNode(cudaGraphNode_t node);
+RT cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph);
+RT cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone);
+RT cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
+RT cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n);
+RT cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n);
+RT cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n);
+RT cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *n);
+RT cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *n);
+RT cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n);
+RT cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n);
+RT cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned int flags);
+RT cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *bad, char *log, size_t size);
+RT cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
+RT cudaGraphExecDestroy(cudaGraphExec_t exec);
+RT cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *bad, enum cudaGraphExecUpdateResult *result);
+RT cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+RT cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+RT cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+RT cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+RT cudaUserObjectCreate(cudaUserObject_t *object, void *ptr, cudaHostFn_t destroy, unsigned int count, unsigned int flags);
+RT cudaUserObjectRetain(cudaUserObject_t object, unsigned int count);
+RT cudaUserObjectRelease(cudaUserObject_t object, unsigned int count);
+RT cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count, unsigned int flags);
+RT cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count);
+
+/* graphnode.c, graphcopy.c */
+#define RT_ADD cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t n
+#define RT_EXEC cudaGraphExec_t exec, cudaGraphNode_t node
+RT cudaGraphAddKernelNode(RT_ADD, const struct cudaKernelNodeParams *params);
+RT cudaGraphAddMemsetNode(RT_ADD, const struct cudaMemsetParams *params);
+RT cudaGraphAddHostNode(RT_ADD, const struct cudaHostNodeParams *params);
+RT cudaGraphAddChildGraphNode(RT_ADD, cudaGraph_t child);
+RT cudaGraphAddEmptyNode(RT_ADD);
+RT cudaGraphAddEventRecordNode(RT_ADD, cudaEvent_t event);
+RT cudaGraphAddEventWaitNode(RT_ADD, cudaEvent_t event);
+RT cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *params);
+RT cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *params);
+RT cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t src, cudaGraphNode_t dst);
+RT cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute, cudaKernelNodeAttrValue *value);
+RT cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute, const cudaKernelNodeAttrValue *value);
+RT cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *params);
+RT cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params);
+RT cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *params);
+RT cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params);
+RT cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
+RT cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+RT cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+RT cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+RT cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+RT cudaGraphExecKernelNodeSetParams(RT_EXEC, const struct cudaKernelNodeParams *params);
+RT cudaGraphExecMemsetNodeSetParams(RT_EXEC, const struct cudaMemsetParams *params);
+RT cudaGraphExecHostNodeSetParams(RT_EXEC, const struct cudaHostNodeParams *params);
+RT cudaGraphExecChildGraphNodeSetParams(RT_EXEC, cudaGraph_t child);
+RT cudaGraphExecEventRecordNodeSetEvent(RT_EXEC, cudaEvent_t event);
+RT cudaGraphExecEventWaitNodeSetEvent(RT_EXEC, cudaEvent_t event);
+RT cudaGraphNodeSetEnabled(RT_EXEC, unsigned int enabled);
+RT cudaGraphNodeGetEnabled(RT_EXEC, unsigned int *enabled);
+#define RT_LINE void *dst, const void *src, size_t count, enum cudaMemcpyKind kind
+#define RT_TO_SYMBOL const void *symbol, const void *src, size_t count, size_t offset, enum cudaMemcpyKind kind
+#define RT_FROM_SYMBOL void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind
+RT cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params);
+RT cudaGraphAddMemcpyNode(RT_ADD, const struct cudaMemcpy3DParms *params);
+RT cudaGraphAddMemcpyNode1D(RT_ADD, RT_LINE);
+RT cudaGraphAddMemcpyNodeToSymbol(RT_ADD, RT_TO_SYMBOL);
+RT cudaGraphAddMemcpyNodeFromSymbol(RT_ADD, RT_FROM_SYMBOL);
+RT cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *params);
+RT cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, RT_LINE);
+RT cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, RT_TO_SYMBOL);
+RT cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, RT_FROM_SYMBOL);
+RT cudaGraphExecMemcpyNodeSetParams(RT_EXEC, const struct cudaMemcpy3DParms *params);
+RT cudaGraphExecMemcpyNodeSetParams1D(RT_EXEC, RT_LINE);
+RT cudaGraphExecMemcpyNodeSetParamsToSymbol(RT_EXEC, RT_TO_SYMBOL);
+RT cudaGraphExecMemcpyNodeSetParamsFromSymbol(RT_EXEC, RT_FROM_SYMBOL);
 
 #ifdef __cplusplus
 }

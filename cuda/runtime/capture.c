@@ -1,45 +1,63 @@
 // SPDX-License-Identifier: MIT
-/* What can be asked of a capture of a stream into a graph: no stream captures, since beginning it is refused. */
+/* Capture of streams into graphs: the driver's. */
 #include "runtime.h"
 
-static cudaError_t check(cudaStream_t stream)
+static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
-	unsigned int flags;
 	cudaError_t e = use_context();
 
-	return e ? e : from_driver(cuStreamGetFlags(stream, &flags));
+	return e ? e : from_driver(cuStreamBeginCapture_v2(stream, (CUstreamCaptureMode)mode));
 }
 
-static cudaError_t is_capturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+static cudaError_t end(cudaStream_t stream, cudaGraph_t *graph)
 {
-	cudaError_t e = status ? check(stream) : cudaErrorInvalidValue;
+	cudaError_t e = graph ? use_context() : cudaErrorInvalidValue;
+
+	return e ? e : from_driver(cuStreamEndCapture(stream, graph));
+}
+
+static cudaError_t update(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned int flags)
+{
+	cudaError_t e = use_context();
+
+	return e ? e : from_driver(cuStreamUpdateCaptureDependencies(stream, nodes, n, flags));
+}
+
+static cudaError_t info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+			const cudaGraphNode_t **nodes, size_t *n)
+{
+	CUstreamCaptureStatus s;
+	cuuint64_t number = 0;
+	cudaError_t e = status ? use_context() : cudaErrorInvalidValue;
 
 	if (!e)
-		*status = cudaStreamCaptureStatusNone;
-	return e;
+		e = from_driver(cuStreamGetCaptureInfo_v2(stream, &s, &number, graph, nodes, n));
+	if (e)
+		return e;
+	*status = (enum cudaStreamCaptureStatus)s;
+	if (id && *status == cudaStreamCaptureStatusActive)
+		*id = number;
+	return cudaSuccess;
 }
 
-/* what is asked for beside the status is there for captures only */
-static cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-	return is_capturing(stream, status);
-}
-
-STREAM_FORMS(cudaStreamIsCapturing, is_capturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), status)
-STREAM_FORMS(cudaStreamGetCaptureInfo, capture_info,
-	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id), status)
-STREAM_FORMS(cudaStreamGetCaptureInfo_v2, capture_info,
+STREAM_FORMS(cudaStreamBeginCapture, begin, (cudaStream_t stream, enum cudaStreamCaptureMode mode), mode)
+STREAM_FORMS(cudaStreamEndCapture, end, (cudaStream_t stream, cudaGraph_t *graph), graph)
+STREAM_FORMS(cudaStreamUpdateCaptureDependencies, update,
+	     (cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned int flags), nodes, n, flags)
+STREAM_FORMS(cudaStreamIsCapturing, info, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), status, NULL, NULL, NULL,
+	     NULL)
+STREAM_FORMS(cudaStreamGetCaptureInfo, info,
+	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id), status, id, NULL, NULL, NULL)
+STREAM_FORMS(cudaStreamGetCaptureInfo_v2, info,
 	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-	      const cudaGraphNode_t **dependencies, size_t *n), status)
+	      const cudaGraphNode_t **nodes, size_t *n), status, id, graph, nodes, n)
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
-	static __thread enum cudaStreamCaptureMode current;
-	enum cudaStreamCaptureMode old = current;
+	CUstreamCaptureMode m = mode ? (CUstreamCaptureMode)*mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
+	cudaError_t e = mode ? from_driver(cuThreadExchangeStreamCaptureMode(&m)) : cudaErrorInvalidValue;
 
-	if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
-		return done(cudaErrorInvalidValue);
-	current = *mode;
-	*mode = old;
-	return cudaSuccess;
+	if (!e)
+		*mode = (enum cudaStreamCaptureMode)m;
+	return done(e);
 }

@@ -82,17 +82,29 @@ static bool nothing(struct cudaExtent e)
 	return !e.width || !e.height || !e.depth;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
+static cudaError_t describe_one(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 {
 	struct box dst, src;
-	CUDA_MEMCPY3D c;
-	cudaError_t e;
 
 	if (!p)
 		return cudaErrorInvalidValue;
 	dst = (struct box){ p->dstArray, p->dstPos, p->dstPtr };
 	src = (struct box){ p->srcArray, p->srcPos, p->srcPtr };
-	e = describe(&dst, &src, p->extent, p->kind, &c);
+	return describe(&dst, &src, p->extent, p->kind, c);
+}
+
+cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
+{
+	cudaError_t e = describe_one(p, c);
+
+	return !e && nothing(p->extent) ? cudaErrorInvalidValue : e;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
+{
+	CUDA_MEMCPY3D c;
+	cudaError_t e = describe_one(p, &c);
+
 	return e || nothing(p->extent) ? e : from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
 }
 

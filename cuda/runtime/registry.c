@@ -231,6 +231,22 @@ cudaError_t find_function(const void *host, CUfunction *out)
 	return e;
 }
 
+/* the other way: of those that were asked for in the current context */
+cudaError_t find_host(CUfunction function, const void **host)
+{
+	const struct symbol *s;
+	unsigned int i;
+
+	*host = NULL;
+	pthread_mutex_lock(&registry);
+	for (i = 0; i < BUCKETS && !*host; i++)
+		for (s = buckets[i]; s; s = s->next)
+			if (s->kind == FUNCTION && s->handle == function && !s->binary->gone)
+				*host = s->host;
+	pthread_mutex_unlock(&registry);
+	return *host ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+}
+
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size)
 {
 	struct symbol s;

@@ -58,6 +58,7 @@ struct when {
 /* ------------------------------------------------------------------ registry.c: what the program brought, in the current context */
 
 cudaError_t find_function(const void *host, CUfunction *out);
+cudaError_t find_host(CUfunction function, const void **host);
 cudaError_t find_variable(const void *host, CUdeviceptr *ptr, size_t *size);
 cudaError_t find_texture(const void *host, CUtexref *out, bool *as_numbers);
 void remember_offset(const void *host, size_t offset);		/* of a texture's binding */
@@ -87,6 +88,10 @@ struct end {
 cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side, enum side *src_side);
 cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, struct when w);
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
+
+/* symbol.c, copy3d.c: as the driver has it; nothing to be copied is an error */
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, void **at);
+cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
 /* array.c */
 cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned int *channels);

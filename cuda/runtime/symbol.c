@@ -18,7 +18,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 }
 
 /* a part of a variable */
-static cudaError_t part(const void *symbol, size_t n, size_t offset, void **at)
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, void **at)
 {
 	CUdeviceptr p;
 	size_t size;
@@ -35,7 +35,7 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size
 			     struct when w)
 {
 	void *at;
-	cudaError_t e = part(symbol, n, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, n, offset, &at);
 
 	if (!e && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
 		e = cudaErrorInvalidMemcpyDirection;
@@ -45,7 +45,7 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size
 static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, struct when w)
 {
 	void *at;
-	cudaError_t e = part(symbol, n, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, n, offset, &at);
 
 	if (!e && kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
 		e = cudaErrorInvalidMemcpyDirection;

@@ -110,8 +110,15 @@ typedef enum cudaLaunchAttributeID {
 	cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeProgrammaticStreamSerialization,
 	cudaLaunchAttributeProgrammaticEvent, cudaLaunchAttributePriority,
 } cudaLaunchAttributeID;
+struct cudaAccessPolicyWindow {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting } hitProp, missProp;
+};
 typedef union cudaLaunchAttributeValue {
 	char pad[64];
+	struct cudaAccessPolicyWindow accessPolicyWindow;
 	int cooperative, priority, programmaticStreamSerializationAllowed;
 	enum cudaSynchronizationPolicy { cudaSyncPolicyAuto = 1, cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync }
 		syncPolicy;
@@ -257,12 +264,43 @@ struct textureReference {
 };
 struct surfaceReference { struct cudaChannelFormatDesc channelDesc; };
 
-/* ------------------------------------------------------------------ capture: streams never do it here */
+/* ------------------------------------------------------------------ graphs, capture */
 
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUuserObject_st *cudaUserObject_t;
+
+struct cudaKernelNodeParams {
+	void *func;			/* what stands for the kernel on the host */
+	dim3 gridDim, blockDim;
+	unsigned int sharedMemBytes;
+	void **kernelParams, **extra;
+};
+struct cudaMemsetParams {
+	void *dst;
+	size_t pitch;
+	unsigned int value, elementSize;
+	size_t width, height;
+};
+struct cudaHostNodeParams {
+	cudaHostFn_t fn;
+	void *userData;
+};
+enum cudaGraphNodeType {
+	cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph,
+	cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
+};
+enum cudaGraphExecUpdateResult {
+	cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged,
+	cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
+	cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
+	cudaGraphExecUpdateErrorUnsupportedFunctionChange, cudaGraphExecUpdateErrorAttributesChanged,
+};
+#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
 #endif
 
 #endif
