@@ -34,6 +34,7 @@ void test_assert(const char *cubin);
 void test_launch(void);
 void test_stream(void);
 void test_host_functions(void);
+void test_graph(void);
 /* ends the context it is in */
 void test_fault(const char *cubin);
 

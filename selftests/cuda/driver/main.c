@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 	test_launch();
 	test_stream();
 	test_host_functions();
+	test_graph();
 	test_array();
 	test_texture();
 	test_surface();

@@ -190,6 +190,7 @@ int main(void)
 	test_memory();
 	test_launch();
 	test_stream();
+	test_graph();
 	MUST(cuCtxDestroy_v2(ctx));
 	return tap_finish();
 }
