@@ -65,7 +65,7 @@ Description: CUDA for GK110 GPUs and vGPUs on stock nouveau
  -arch=sm_35 -cudart shared.
 C
 printf 'libcuda 1 kvgpu-cuda\nlibcudart 11.0 kvgpu-cuda\n' > "$tmp/DEBIAN/shlibs"
-install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm,postrm}
+install -m 755 -t "$tmp/DEBIAN" cuda/persist/{postinst,prerm}
 echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
 (cd "$tmp" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$tmp/DEBIAN/md5sums"
 dpkg-deb --root-owner-group --build "$tmp" "$out/kvgpu-cuda_${version}_amd64.deb" > /dev/null
