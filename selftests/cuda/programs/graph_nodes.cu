@@ -212,7 +212,10 @@ static void test_questions(struct nodes *g)
 	CHECK(cudaGraphGetRootNodes(g->graph, list, &roots));
 	CHECK(count_edges(g->graph, &edges));
 	CHECK(cudaGraphNodeGetType(g->variables, &type));
-	want(nodes == 7 && roots == 2 && list[0] == g->upload && list[1] == g->fill && !list[2] && edges == 7 &&
+	/* in no order that CUDA promises: an H200 names them the other way round */
+	const bool both = (list[0] == g->upload && list[1] == g->fill) || (list[0] == g->fill && list[1] == g->upload);
+
+	want(nodes == 7 && roots == 2 && both && !list[2] && edges == 7 &&
 	     type == cudaGraphNodeTypeGraph, "nodes, roots, edges");
 	want(depend(g->graph, g->upload, g->upload) == cudaErrorInvalidValue, "a node that depends on itself");
 	want(depend(g->graph, g->upload, g->scale) == cudaErrorInvalidValue, "an edge twice");
