@@ -220,10 +220,6 @@ static void on_signal(int number)
 
 static void *idle(void *arg)
 {
-	sigset_t every;
-
-	sigfillset(&every);
-	pthread_sigmask(SIG_BLOCK, &every, NULL);
 	while (!atomic_load(&stop))
 		usleep(1000);
 	return NULL;
@@ -235,11 +231,16 @@ static void signals_come_between(void **state)
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct own o = fresh(BYTES);
-	pthread_t thread;
 	unsigned int i, done = 0;
+	sigset_t every, mask;
+	pthread_t thread;
 
 	atomic_store(&stop, false);
+	/* the other thread begins with them blocked: a handler on it could write an old number after newer ones */
+	sigfillset(&every);
+	pthread_sigmask(SIG_BLOCK, &every, &mask);
 	assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (pages_means() == MEANS_NONE) {
 		atomic_store(&stop, true);
 		pthread_join(thread, NULL);
