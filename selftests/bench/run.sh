@@ -6,11 +6,17 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 reports=$(mktemp -d)
 trap 'rm -rf "$reports"' EXIT
-if ! SYSTEMS=vgpu ROUNDS=1 QUICK=1 MODE=fast BASE='' TYPE=2g ROWS=load,context,channel,buffer,copy,launch REPORTS=$reports \
+rows=load,context,channel,buffer,copy,launch
+cat selftests/bench/bounds.list >"$reports/bounds"
+if selftests/cuda/toolkit.sh >/dev/null 2>&1; then
+	rows+=,cuda,cold
+	cat selftests/bench/bounds-cuda.list >>"$reports/bounds"
+fi
+if ! SYSTEMS=vgpu ROUNDS=1 QUICK=1 MODE=fast BASE='' TYPE=2g ROWS=$rows REPORTS=$reports \
 	selftests/bench/bench.sh >"$reports/log" 2>&1; then
 	tail -n 30 "$reports/log" | sed 's/^/# /'
 	echo "Bail out! make bench fails"
 	exit 1
 fi
 sed 's/^/# /' "$reports/log"
-PYTHONDONTWRITEBYTECODE=1 selftests/bench/report.py --bounds selftests/bench/bounds.list "$reports/counters.json"
+PYTHONDONTWRITEBYTECODE=1 selftests/bench/report.py --bounds "$reports/bounds" "$reports/counters.json"

@@ -4,8 +4,11 @@
 # its KVM, and the CPU time that went into its QEMU, the guest's own included, and into the whole server. Few processes, because snapshots are taken often.
 uuid=$(/opt/testbed/guest-device uuid "$1") || exit 1
 pid=$(cat "/run/libvirt/qemu/$1.pid") || exit 1
-grep -s '' "/sys/bus/mdev/devices/$uuid/kvgpu"/* /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/chip_interrupts \
-	/sys/kernel/debug/kvm/"$pid"-*/* "/proc/$pid/stat" /proc/stat |
+# of the card; its path has colons, which grep's lines are taken apart by
+for at in /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/chip_interrupts; do
+	read -r count <"$at" && echo "kvgpu.chip_interrupts $count"
+done
+grep -s '' "/sys/bus/mdev/devices/$uuid/kvgpu"/* /sys/kernel/debug/kvm/"$pid"-*/* "/proc/$pid/stat" /proc/stat |
 	awk -v hz="$(getconf CLK_TCK)" '
 	{
 		at = index($0, ":")
