@@ -75,6 +75,7 @@ tap_run "vfio: a hostile VMM against kvgpu.ko" "$native_limit" selftests/vfio/ru
 tap_run "tenants: many vGPUs on one card" "$native_limit" selftests/tenants/run.sh "$mode"
 tap_run "hostile: guests that attack" "$native_limit" selftests/hostile/run.sh "$mode"
 if [ "$mode" = long ]; then
+	tap_run "make bench: what each operation costs, against bounds" 7200 selftests/bench/run.sh
 	tap_step "the debug kernel is built" 7200 testbed/tb setup --debug-kernel
 	tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" 10800 selftests/debug/run.sh
 fi

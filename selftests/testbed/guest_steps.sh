@@ -59,7 +59,9 @@ guest_refusals() {
 		status_is 1 guest stop nobody
 }
 
-without_device() { status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m'; }
+without_device() {
+	status_is 1 guest start x --type 512m && said 'no GPU here offers vGPUs of type kvgpu-512m' && status_is 0 guest stop x
+}
 
 two_guests() {
 	local first=0 second=0
