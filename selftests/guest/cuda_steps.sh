@@ -65,18 +65,18 @@ cuda_cost()
 	# one command: a tiny guest runs one at a time
 	in_image t1 sh -c 'export LD_LIBRARY_PATH=/mnt/cuda/lib
 		if [ -n "$2" ]; then
-			/mnt/cuda/lib/kvgpu-persist /dev/dri/renderD128 >/tmp/persist & pid=$!
-			until grep -q held /tmp/persist; do kill -0 $pid || exit; sleep 0.1; done
+			/mnt/cuda/lib/kvgpu-persist /dev/dri/renderD128 >/mnt/persist & pid=$!
+			until grep -q held /mnt/persist; do kill -0 $pid || exit; sleep 0.1; done
 		fi
 		for i in $(seq "$1"); do /mnt/cuda/programs/vector_add || exit; done
-		[ -z "$2" ] || { kill $pid && wait $pid && rm /tmp/persist; }' sh "$@" >"$OUT/cuda-cost.log" 2>&1 || { echo -1; return 1; }
+		[ -z "$2" ] || { kill $pid && wait $pid && rm /mnt/persist; }' sh "$@" >"$OUT/cuda-cost.log" 2>&1 || { echo -1; return 1; }
 	echo $(($(counter t1 exits_bar0_read) + $(counter t1 exits_bar0_write) - before))
 }
 
 # what kvgpu-persist is for: the engines stay initialised between programs
 cuda_persist()
 {
-	local alone one three
+	local alone=0 one=0 three=0
 	alone=$(cuda_cost 1) && one=$(cuda_cost 1 held) && three=$(cuda_cost 3 held)
 	result $? "programs run in t1 beside kvgpu-persist, which ends when it is told" "$(tail -n 1 "$OUT/cuda-cost.log")"
 	result "$([ "$alone" -gt 1500 ] && [ $((three - one)) -lt 1400 ]; echo $?)" \
@@ -174,4 +174,43 @@ cuda_errors()
 	cuda_relay "beside a guest's errors: CUDA in t2" "$OUT/cuda-t2.log"
 	result "$([ "$(counter t2 strikes)" = "$strikes" ] && [ "$(counter t2 faults)" = "$faults" ]; echo $?)" \
 		"t2 has no strike and no fault of t1's errors" "t1: $(counter t1 strikes) strikes, $(counter t1 faults) faults"
+}
+
+# two guests whose kernels ask for more than there is of the GPU; the shares are data, as in shares_steps.sh
+compute_steps()
+{
+	if ! cuda_staged; then
+		result 0 "CUDA programs" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
+		return
+	fi
+	guest_there t1 1g --mem 1G && guest_there t2 1g --mem 1G || return
+	rm -f "$OUT/compute.jsonl" "$share/stop"
+	compute_busy t1 &
+	compute_busy t2 &
+	await 120 had_gpu_time t1 "$(($(counter t1 gpu_time_ns) + 200000000))"
+	await 120 had_gpu_time t2 "$(($(counter t2 gpu_time_ns) + 200000000))"
+	compute_measured "kernels of two guests, equal" weights:1,1
+	knob t2 weight 300
+	compute_measured "kernels of two guests, weights 1:3" weights:1,3
+	: >"$share/stop"
+	wait
+	rm -f "$share/stop"
+	result "$([ "$(grep -h PASS "$OUT"/compute-t[12].log | wc -l)" = 2 ]; echo $?)" "each launch of theirs was done once" \
+		"$(grep -h . "$OUT"/compute-t[12].log | tr '\n' ' ')"
+	guest_gone t1
+	guest_gone t2
+	no_trouble "CUDA kernels that share a GPU"
+}
+
+compute_busy()
+{
+	LIMIT=900 in_image "$1" env LD_LIBRARY_PATH=/mnt/cuda/lib /mnt/cuda/programs/keep_busy /mnt/stop >"$OUT/compute-$1.log" 2>&1
+}
+
+# compute_measured TEXT WANT
+compute_measured()
+{
+	sample_shares "$OUT/compute.samples" 11 2 t1 t2
+	shares_said "$1: measured" record "$OUT/compute.jsonl" "$1" "$2" "$OUT/compute.samples" "$OUT"/compute-t[12].log
+	shares_said "$1: both go on" progress "$OUT/compute.samples" t1 t2
 }

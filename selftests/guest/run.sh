@@ -29,8 +29,9 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-guest}
 # shellcheck source=selftests/guest/cuda_steps.sh
 . selftests/guest/cuda_steps.sh
 
-parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares)
-paced_parts=(hang shares)	# in a server of their own, whose GPU is the bottleneck
+parts=(instances client opencl steady reload several plug kill reboot cycles reset cuda crowd unload native hang shares compute)
+paced_parts=(hang shares)	# in a server of their own, whose copy engines are the bottleneck
+compute_parts=(compute)		# in another, whose graphics engine is
 mode=${1-}
 case $mode in
 quick)
@@ -42,12 +43,15 @@ esac
 [ $# -lt 2 ] || parts=("${@:2}")
 trap 'bed_down' EXIT
 
-# those of $parts that are (not) among paced_parts
+# those of $parts that need a server of the KIND plain, paced or compute
 which_parts()
 {
-	local part
+	local part kind
 	for part in "${parts[@]}"; do
-		case " ${paced_parts[*]} " in *" $part "*) [ "$1" = paced ] ;; *) [ "$1" != paced ] ;; esac && echo "$part"
+		kind=plain
+		[[ " ${paced_parts[*]} " != *" $part "* ]] || kind=paced
+		[[ " ${compute_parts[*]} " != *" $part "* ]] || kind=compute
+		[ $kind != "$1" ] || echo "$part"
 	done
 }
 
@@ -92,12 +96,26 @@ paced_server_up()
 	cp "$OUT/kvgpu-tenants" "$share/"
 }
 
+# its SMs execute 10 million warp instructions a second
+compute_server_up()
+{
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --model-args "--gr-rate 10M" >"$OUT/up.log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$OUT/up.log"
+		result 1 "kvgpu.ko takes a card whose graphics engine is paced"
+		return 1
+	fi
+	result 0 "kvgpu.ko takes a card whose graphics engine is paced"
+	share_programs
+}
+
 build_programs || finish
 for kernel in $kernels; do
 	mapfile -t plain < <(which_parts plain)
 	mapfile -t paced < <(which_parts paced)
+	mapfile -t compute < <(which_parts compute)
 	vgpu_cell "$kernel" server_up "${plain[@]}"
 	vgpu_cell "$kernel" paced_server_up "${paced[@]}"
+	vgpu_cell "$kernel" compute_server_up "${compute[@]}"
 	[ -n "${CYCLES-}" ] || cycles=5		# all of them on the first kernel only
 	export CROWD_SECONDS=${CROWD_SECONDS:-60}	# likewise
 done

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Work without end for the GPU and nearly none for the CPU: a block a multiprocessor turns a generator some thousand times and adds
+// what comes out, launch after launch, always with some queued. keep_busy [FILE]: until there is a file, else 40 launches. The sums
+// tell whether each launch was done once.
+#include <unistd.h>
+
+#include "check.h"
+
+enum { BLOCKS = 52, THREADS = 128, TURNS = 400, QUEUED = 8, LAUNCHES = 40 };
+
+__device__ __host__ static unsigned int turned(unsigned int x)
+{
+	for (int i = 0; i < TURNS; i++)
+		x = x * 1664525u + 1013904223u;
+	return x;
+}
+
+__global__ void turn(unsigned int *sum, unsigned int launch)
+{
+	const unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	sum[i] += turned(i ^ launch);
+}
+
+int main(int argc, char **argv)
+{
+	enum { N = BLOCKS * THREADS };
+	static unsigned int sum[N];
+	cudaEvent_t done[QUEUED];
+	unsigned int *d, launches = 0;
+	int wrong = 0;
+
+	CHECK(cudaMalloc(&d, sizeof(sum)));
+	CHECK(cudaMemset(d, 0, sizeof(sum)));
+	for (int i = 0; i < QUEUED; i++)
+		CHECK(cudaEventCreate(&done[i]));
+	while (argc > 1 ? access(argv[1], F_OK) != 0 : launches < LAUNCHES) {
+		if (launches >= QUEUED)
+			CHECK(cudaEventSynchronize(done[launches % QUEUED]));
+		turn<<<BLOCKS, THREADS>>>(d, launches);
+		CHECK(cudaGetLastError());
+		CHECK(cudaEventRecord(done[launches++ % QUEUED]));
+	}
+	CHECK(cudaMemcpy(sum, d, sizeof(sum), cudaMemcpyDeviceToHost));
+	/* all of them where that takes the CPU no time, else as many threads as do */
+	for (int i = 0; i < N; i += launches > LAUNCHES ? 997 : 1) {
+		unsigned int want = 0;
+
+		for (unsigned int k = 0; k < launches; k++)
+			want += turned(i ^ k);
+		wrong += want != sum[i];
+	}
+	return verdict(!wrong, "%u launches, %d sums wrong", launches, wrong);
+}
