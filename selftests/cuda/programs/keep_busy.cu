@@ -10,8 +10,12 @@ enum { BLOCKS = 52, THREADS = 128, TURNS = 400, QUEUED = 8, LAUNCHES = 40 };
 
 __device__ __host__ static unsigned int turned(unsigned int x)
 {
-	for (int i = 0; i < TURNS; i++)
-		x = x * 1664525u + 1013904223u;
+	/* what no compiler makes one step of */
+	for (int i = 0; i < TURNS; i++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x = (x ^ x << 5) + i;
+	}
 	return x;
 }
 
