@@ -33,6 +33,7 @@
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
 #define PREEMPT_EVICT_MS	100		/* of a channel that is being stopped anyway */
+#define PREEMPT_LAST_MS		2000		/* the same after its engines were reset, before the whole card is cut off */
 #define PREEMPT_TURN_MS		10		/* the preempt register belongs to all: longer waits give it up in between */
 
 /* ------------------------------------------------------------------ time slices: slice.c, look.c, strike.c */

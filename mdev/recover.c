@@ -128,7 +128,7 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 	reset = reset_engines(gpu, runl, tsg, id);
 	if (reset || ret) {
 		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-		if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, ms))
+		if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, PREEMPT_LAST_MS))
 			machine_wedge(gpu, "a channel does not leave the chip");
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
