@@ -58,20 +58,16 @@ static cudaError_t to_symbol(struct target t, const void *symbol, const void *sr
 			     enum cudaMemcpyKind kind)
 {
 	void *at;
-	cudaError_t e = part_of_symbol(symbol, count, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, count, offset, kind, cudaMemcpyHostToDevice, &at);
 
-	if (!e && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-		e = cudaErrorInvalidMemcpyDirection;
 	return e ? e : line(t, at, src, count, kind);
 }
 
 static cudaError_t from_symbol(struct target t, void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind)
 {
 	void *at;
-	cudaError_t e = part_of_symbol(symbol, count, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, count, offset, kind, cudaMemcpyDeviceToHost, &at);
 
-	if (!e && kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-		e = cudaErrorInvalidMemcpyDirection;
 	return e ? e : line(t, dst, at, count, kind);
 }
 

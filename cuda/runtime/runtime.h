@@ -89,8 +89,10 @@ cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, en
 cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, struct when w);
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
 
-/* symbol.c, copy3d.c: as the driver has it; nothing to be copied is an error */
-cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, void **at);
+/* symbol.c: a part of a variable that is copied to or from; @way: the kind that goes there, beside those that name no host */
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, enum cudaMemcpyKind way, void **at);
+
+/* copy3d.c: as the driver has it; nothing to be copied is an error */
 cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
 /* array.c */

@@ -17,8 +17,7 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 	return done(size ? find_variable(symbol, NULL, size) : cudaErrorInvalidValue);
 }
 
-/* a part of a variable */
-cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, void **at)
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, enum cudaMemcpyKind way, void **at)
 {
 	CUdeviceptr p;
 	size_t size;
@@ -26,6 +25,8 @@ cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, void **a
 
 	if (!e && (offset > size || n > size - offset))
 		e = cudaErrorInvalidValue;
+	if (!e && kind != way && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+		e = cudaErrorInvalidMemcpyDirection;
 	if (!e)
 		*at = (void *)(uintptr_t)(p + offset);
 	return e;
@@ -35,20 +36,16 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size
 			     struct when w)
 {
 	void *at;
-	cudaError_t e = part_of_symbol(symbol, n, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, n, offset, kind, cudaMemcpyHostToDevice, &at);
 
-	if (!e && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-		e = cudaErrorInvalidMemcpyDirection;
 	return e ? e : copy_linear(at, src, n, kind, w);
 }
 
 static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, struct when w)
 {
 	void *at;
-	cudaError_t e = part_of_symbol(symbol, n, offset, &at);
+	cudaError_t e = part_of_symbol(symbol, n, offset, kind, cudaMemcpyDeviceToHost, &at);
 
-	if (!e && kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-		e = cudaErrorInvalidMemcpyDirection;
 	return e ? e : copy_linear(dst, at, n, kind, w);
 }
 
