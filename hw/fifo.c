@@ -51,13 +51,17 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 		}
 	hw_wr(hw, PFIFO_RUNLIST_BLOCK, 0);
 	hw_wr(hw, PFIFO_INTR, ~0u);
-	hw_wr(hw, PFIFO_INTR_EN, ~0u);
+	kvgpu_hw_nonstall(hw, true);
 	return 0;
 }
 
+/*
+ * Whoever submits a runlist waits until the register says that it was taken: nobody needs to be interrupted for that too,
+ * twice in every turn of a vGPU.
+ */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
-	hw_wr(hw, PFIFO_INTR_EN, on ? ~0u : ~(u32)PFIFO_INTR_NONSTALL);
+	hw_wr(hw, PFIFO_INTR_EN, ~(u32)(PFIFO_INTR_RUNLIST | (on ? 0 : PFIFO_INTR_NONSTALL)));
 }
 
 void hw_fifo_fini(struct kvgpu_hw *hw)

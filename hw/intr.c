@@ -124,8 +124,6 @@ static void fifo_intr(struct kvgpu_hw *hw)
 		fifo_mmu_faults(hw);
 	if (stat & PFIFO_INTR_PBDMA)
 		fifo_pbdmas(hw);
-	if (stat & PFIFO_INTR_RUNLIST)
-		hw_wr(hw, PFIFO_RUNLIST_EVENT, hw_rd(hw, PFIFO_RUNLIST_EVENT));
 	if (stat & PFIFO_INTR_NONSTALL) {
 		hw_wr(hw, PFIFO_INTR, PFIFO_INTR_NONSTALL);
 		hw->events->nonstall(hw->events_ctx);
