@@ -125,17 +125,35 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 	return nr;
 }
 
+/* who waited for the chip has it from now on, and so will be charged by its next look; not who, being @owner, had it before */
+static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
+{
+	struct machine_slicer *s = &chip->slicer;
+	struct kvgpu_machine *m;
+
+	list_for_each_entry(m, &chip->live, node) {
+		if (m == owner || !m->slice.work || !machine_shown(m))
+			continue;
+		m->slice.busy = true;
+		m->slice.idle_looks = 0;
+		s->busy = true;
+		s->worked = s->looked;
+	}
+}
+
 /* true: some may have to leave */
 static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
-	struct kvgpu_machine *m;
-	bool leave = false;
+	struct kvgpu_machine *m, *was;
+	bool leave = false, opens;
 
 	if (s->open == open && s->owner == owner && !s->stale)
 		return false;
 	if (owner && owner != s->owner)
 		owner->slice.turn++;
+	was = s->owner;
+	opens = open && !s->open;
 	s->open = open;
 	s->owner = owner;
 	s->stale = false;
@@ -147,6 +165,8 @@ static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner
 	}
 	if (machine_runlist_merge(chip->gpu, machine_gr_runl(chip->gpu)))
 		machine_wedge(chip->gpu, "a runlist was not taken");
+	if (opens)
+		opened(chip, was);
 	s->switches += !open;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
 	return leave && !chip->wedged;
