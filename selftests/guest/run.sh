@@ -76,7 +76,8 @@ vgpu_cell()
 	bed_down
 }
 
-# copy engines as slow as $rate bytes/s, on runlists as on the card; registers of the card are open to programs
+# copy engines as slow as $rate bytes/s, on runlists as on the card; registers of the card are open to programs. Two CPUs for
+# guests (they use all but CPU 0): who waits for a CPU would be taken for one who waits for the GPU
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}
@@ -85,7 +86,7 @@ paced_server_up()
 		result 1 "programs of selftests/tenants"
 		return 1
 	fi
-	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --append iomem=relaxed --model-args "--layout card --ce-rate $rate" \
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --cpus 3 --append iomem=relaxed --model-args "--layout card --ce-rate $rate" \
 		>"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes a card whose copy engines are paced"
