@@ -14,21 +14,6 @@ unsigned int machine_patience(const struct kvgpu_vgpu *v)
 	return clamp_t(s64, ktime_ms_delta(v->m->deadline, ktime_get()), 1, PREEMPT_GUEST_MS);
 }
 
-/* 0x70000: what the CPU has put into BARs reaches memory; the others: L2 and system memory agree */
-static void flush(struct kvgpu_vgpu *v, u32 reg)
-{
-	struct kvgpu_hw *hw = &v->gpu->hw;
-	int ret;
-
-	if (machine_wedged(v->gpu))
-		return;
-	ret = kvgpu_hw_flush_writes(hw);
-	if (!ret && reg && reg != FLUSH_BAR)
-		ret = kvgpu_hw_l2_flush(hw);
-	if (ret)
-		machine_wedge(v->gpu, "a flush did not end");
-}
-
 /*
  * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for the others. With PFIFO all channels are
  * unbound; from an engine they are taken off, which is what the guest can tell of it.
@@ -93,11 +78,23 @@ static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	}
 }
 
+/* a sync of everything: space.c says why. It flushes, if anything has changed */
+static void tlb_command(struct kvgpu_vgpu *v)
+{
+	v->m->flush_owed |= machine_flush_take(v);
+	machine_sync(v);
+	if (v->m->flush_owed)
+		machine_flush(v, false);
+	v->m->flush_owed = false;
+}
+
 void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 {
 	lockdep_assert_held(&v->lock);
 	v->m->deadline = ktime_add_ms(ktime_get(), COMMAND_MS);
 	machine_stage_drop(v->m);
+	if (cmd->kind != KVGPU_CMD_TLB)
+		machine_flush_page(v);
 	switch (cmd->kind) {
 	case KVGPU_CMD_CHAN_BIND:
 	case KVGPU_CMD_CHAN_UNBIND:
@@ -112,7 +109,7 @@ void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		fifo_command(v, cmd);
 		break;
 	case KVGPU_CMD_TLB:
-		machine_sync(v);	/* of everything: space.c says why */
+		tlb_command(v);
 		break;
 	case KVGPU_CMD_BAR_BIND:
 		machine_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);
@@ -124,7 +121,7 @@ void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 		machine_pramin_move(v, cmd->pramin.base);
 		break;
 	case KVGPU_CMD_FLUSH:
-		flush(v, cmd->mask);
+		machine_flush(v, cmd->mask != FLUSH_BAR);
 		break;
 	case KVGPU_CMD_GR_SAVE:
 		machine_grctx_save(v, cmd->inst);

@@ -128,6 +128,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 
 	lockdep_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
+		machine_flush_page(m->v);
 		m->slice.moved = false;
 		m->slice.work = has_work(m, &m->slice.moved);
 		if (!machine_shown(m))

@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "gk110/bar.h"
+#include "gk110/map.h"
 #include "gk110/ptimer.h"
 #include "gk110/vbios.h"
 #include "mdev/machine.h"
@@ -72,6 +73,8 @@ u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg)
 	u32 val;
 
 	lockdep_assert_held(&v->lock);
+	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
+		machine_flush_page(v);	/* asked for through a mapping that is gone now */
 	val = kvgpu_trap_read(&v->trap, reg, time_for(v, reg));
 	trace_if_odd(v, reg, val, false, odd);
 	machine_events_deliver(v);
@@ -137,6 +140,7 @@ static void power_on(struct kvgpu_vgpu *v)
 	/* mapped, so a guest may have written to it */
 	memcpy(rom->memory, hw->vbios, hw->vbios_size);
 	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
+	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
 	kvgpu_trap_reset(&v->trap);
 	machine_waits(v);
 	machine_windows_reset(v);
@@ -171,6 +175,8 @@ static int own_alloc(struct kvgpu_vgpu *v)
 	struct vgpu_own *own = v->own;
 	unsigned int i;
 
+	own[VGPU_OWN_FLUSH].at = HOST_FLUSH_BASE;
+	own[VGPU_OWN_FLUSH].size = HOST_FLUSH_SIZE;
 	own[VGPU_OWN_PLAIN].at = KVGPU_TRAP_PLAIN_BASE;
 	own[VGPU_OWN_PLAIN].size = KVGPU_TRAP_PLAIN_SIZE;
 	own[VGPU_OWN_ROM].at = PROM_BASE;

@@ -69,6 +69,7 @@ struct machine_slice {
 	u32 park_ms;
 	u64 parked_until;
 	u64 preempts, preempt_ns, preempt_max;
+	u64 told;			/* GPU time, the last time that somebody asked */
 	u32 turn;			/* where its list begins next time */
 	u64 resets_at, resets;		/* budget of engine resets by its faults */
 	struct delayed_work end_work;	/* suspended: its channels are ended one by one */
@@ -158,6 +159,7 @@ struct kvgpu_machine {
 	struct page *pin_pages[512];
 	struct { u8 *cpu; dma_addr_t dma; u64 at; u32 len; } stage;
 	bool may_pin, l2_clean, scrubbed;
+	bool flush_owed;		/* asked for in the page of flush.c; by the end of the command */
 	struct { u64 first, last; ktime_t until; } unmapped;
 	struct list_head spaces, dead_images;
 	unsigned long *dirty;		/* pages that were touched before the sync that is under way */
@@ -221,6 +223,15 @@ bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);	/* kvgpu_dir
 void machine_sync(struct kvgpu_vgpu *v);
 /* the second half of it: after any change of shadows or windows */
 void machine_settle(struct kvgpu_vgpu *v);
+
+/* ------------------------------------------------------------------ flush.c */
+
+/* what was put into BARs reaches memory; with @l2, and L2 agrees with system memory */
+void machine_flush(struct kvgpu_vgpu *v, bool l2);
+/* what the guest asked for in the page that it maps is done. Any context that may sleep */
+void machine_flush_page(struct kvgpu_vgpu *v);
+/* it asked for a flush of BARs, which is the caller's to do from now on */
+bool machine_flush_take(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ window.c */
 
@@ -321,6 +332,7 @@ void machine_slice_add(struct kvgpu_machine *m);	/* these two: gpu->lock held */
 void machine_slice_remove(struct kvgpu_machine *m);
 bool machine_shown(const struct kvgpu_machine *m);	/* its list is on the chip; gpu->lock held */
 void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now);
+u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now; takes gpu->lock */
 
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);

@@ -26,7 +26,7 @@
 #define TICK_NS		NSEC_PER_MSEC
 #define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs, nobody works: the chip is open */
 #define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
-#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS */
+#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS; or no channels at all */
 #define QUIET_NS	NSEC_PER_SEC
 #define SLACK_NS	50000
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
@@ -61,6 +61,22 @@ void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 	spin_lock(&s->lock);
 	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
 	spin_unlock(&s->lock);
+}
+
+/* what was charged, and what will be at the next look if all stays as it is; never less than it was said to be before */
+u64 machine_gpu_time(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	u64 ns, looked;
+
+	mutex_lock(&gpu->lock);
+	ns = atomic64_read(&m->v->count.gpu_ns);
+	looked = gpu->chip->slicer.looked;
+	if (m->slice.busy && m->slice.on_chip)
+		ns += ktime_get_ns() - looked;
+	ns = m->slice.told = max(m->slice.told, ns);
+	mutex_unlock(&gpu->lock);
+	return ns;
 }
 
 static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
@@ -131,6 +147,8 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 
+	if (!owner || !owner->slice.busy)
+		s->looked = ktime_get_ns();	/* nobody is to be charged for the switch */
 	list_for_each_entry(m, &chip->live, node) {
 		if (m == owner || !m->slice.work || !machine_shown(m))
 			continue;
@@ -338,13 +356,13 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
 
 	list_for_each_entry(m, &chip->live, node)
 		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
-	if (!s->open || (listed > 1 && s->worked == now))
+	if (!s->open || (listed > 1 && s->worked >= now))
 		return now + TICK_NS;
 	if (listed > 1)
 		return now + TICK_QUIET_NS;
 	if (listed)
 		return now + (now - s->worked < QUIET_NS ? TICK_ALONE_NS : TICK_ASLEEP_NS);
-	return ~0ull;
+	return list_empty(&chip->live) ? ~0ull : now + TICK_ASLEEP_NS;	/* a guest may ask for a flush */
 }
 
 /* looks, decides, switches; returns when to do it again */

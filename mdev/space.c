@@ -105,8 +105,10 @@ void machine_settle(struct kvgpu_vgpu *v)
 		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
 	list_for_each_entry(sp, &m->spaces, node)
 		any |= sp->flush;
-	if (any && !machine_wedged(v->gpu) && kvgpu_hw_flush_writes(&v->gpu->hw))
-		machine_wedge(v->gpu, "writes did not reach video memory");
+	if (any) {
+		machine_flush(v, false);
+		m->flush_owed = false;
+	}
 	list_for_each_entry(sp, &m->spaces, node)
 		if (sp->flush)
 			invalidate(v, sp);

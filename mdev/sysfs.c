@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in /sys/bus/pci/devices/<card>/kvgpu/. One
- * value a file. Counters count from create on, are read without locks, and may be old but not torn. Knobs take decimal
+ * value a file. Counters count from create on, are read without locks but for gpu_time_ns, and may be old but not torn. Knobs take decimal
  * numbers, with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal neither), ERANGE
  * what is out of range; then nothing has changed.
  */
@@ -50,8 +50,7 @@ COUNTER(pinned_pages, READ_ONCE(v->shadow.stats.pinned));
 
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
-COUNTER(gpu_time_ns, atomic64_read(&v->count.gpu_ns));
-
+COUNTER(gpu_time_ns, machine_gpu_time(v->m));
 
 /* ------------------------------------------------------------------ time slices of a vGPU */
 

@@ -114,6 +114,7 @@ struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
 
 /* memory of the vGPU's own that its VMM maps into BAR0; constant from .init to .release */
 enum {
+	VGPU_OWN_FLUSH,			/* registers that ask for a flush: mdev/flush.c */
 	VGPU_OWN_PLAIN,			/* registers that only keep their values: trap.h */
 	VGPU_OWN_ROM,			/* its copy of the card's VBIOS */
 	VGPU_NR_OWN

@@ -69,11 +69,11 @@ const struct kvgpu_reg_unit kvgpu_unit_pbus = {
 
 static const struct kvgpu_reg_line flushes[] = {
 	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "BAR writes reach memory before the write completes: bit 1 never reads busy"),
+		   .why = "done when the write completes; through a mapping, before the next command: bit 1 never reads busy"),
 	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "done when the write completes: bits 1:0 never read busy"),
+		   .why = "done when the write completes; through a mapping, soon: bits 1:0 read busy until then"),
 	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "done when the write completes: bits 1:0 never read busy"),
+		   .why = "done when the write completes; through a mapping, soon: bits 1:0 read busy until then"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_flush = {

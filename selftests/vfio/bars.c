@@ -265,6 +265,48 @@ void test_plain(struct device *d, const struct options *o)
 	checks_end("registers that only keep their values: mapped they are the same words, and a reset empties them");
 }
 
+/* at most 2 s, as nouveau */
+static bool flushed(const volatile uint32_t *word, uint32_t busy)
+{
+	unsigned int ms;
+
+	for (ms = 0; (*word & busy) && ms < 2000; ms++)
+		usleep(1000);
+	return !(*word & busy);
+}
+
+/* triggers of flushes: done by the next command, by the next look of the host, or at once when they trap */
+void test_flushes(struct device *d, const struct options *o)
+{
+	static const uint32_t regs[] = { FLUSH_BAR, FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY };
+	volatile uint32_t *p, *w;
+	unsigned int i, n;
+
+	checks_begin();
+	p = mmap(NULL, PAGE, RW, MAP_SHARED, d->fd, FLUSH_AT);
+	CHECK(p != MAP_FAILED);
+	for (i = 0; p != MAP_FAILED && i < sizeof(regs) / sizeof(regs[0]); i++) {
+		w = p + (regs[i] - FLUSH_AT) / 4;
+		for (n = 0; n < 10; n++) {
+			*w = FLUSH_TRIGGER;
+			CHECK(regs[i] != FLUSH_BAR || !(*w & FLUSH_BUSY));
+			CHECK(flushed(w, FLUSH_TRIGGER | FLUSH_BUSY));
+		}
+		*w = FLUSH_TRIGGER;
+		reg_write(d, HOSTMEM_PRAMIN, n);
+		CHECK(!*w);
+		*w = FLUSH_TRIGGER;
+		CHECK(!reg_read(d, regs[i]) && !*w);
+		reg_write(d, regs[i], FLUSH_TRIGGER);
+		CHECK(!reg_read(d, regs[i]) && !*w);
+		*w = ~0u;
+		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET) && !*w);
+	}
+	if (p != MAP_FAILED)
+		munmap((void *)p, PAGE);
+	checks_end("flushes: asked for through a mapping they are done by the next command, and without one soon");
+}
+
 void test_windows(struct device *d, const struct options *o)
 {
 	uint32_t *p1, *pr, *p3;

@@ -50,9 +50,10 @@ static void check_region(struct device *d, unsigned int index, uint64_t size, ui
 		struct vfio_region_info_cap_sparse_mmap *s = (void *)(u.bytes + u.r.cap_offset);
 
 		CHECK(s->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP && s->header.version == 1 && s->header.next == 0);
-		CHECK(s->nr_areas == 3 && s->areas[0].offset == PLAIN_AT && s->areas[0].size == PLAIN_LEN);
-		CHECK(s->areas[1].offset == PROM_AT && s->areas[1].size && !(s->areas[1].size & 0xfff));
-		CHECK(s->areas[2].offset == PRAMIN_AT && s->areas[2].size == PRAMIN_LEN);
+		CHECK(s->nr_areas == 4 && s->areas[0].offset == FLUSH_AT && s->areas[0].size == 0x1000);
+		CHECK(s->areas[1].offset == PLAIN_AT && s->areas[1].size == PLAIN_LEN);
+		CHECK(s->areas[2].offset == PROM_AT && s->areas[2].size && !(s->areas[2].size & 0xfff));
+		CHECK(s->areas[3].offset == PRAMIN_AT && s->areas[3].size == PRAMIN_LEN);
 	}
 }
 

@@ -16,6 +16,7 @@ static const struct {
 	{ "config", test_config, "configuration space: what may change, function level reset" },
 	{ "registers", test_registers, "BAR0: widths, alignment, ends, bad pointers" },
 	{ "rom", test_rom, "the VBIOS: mapped, by accesses, after a reset" },
+	{ "flushes", test_flushes, "flushes that a mapped page asks for" },
 	{ "plain", test_plain, "registers that are memory: mapped, by accesses, after a reset" },
 	{ "windows", test_windows, "BAR1, BAR3 and PRAMIN: mapped and by accesses, across zaps, forks and partial unmaps" },
 	{ "maps", test_maps, "what may be mapped and what not" },
