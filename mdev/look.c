@@ -148,6 +148,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	}
 	if (working && !(working == 1 && only->slice.moved))
 		engine = engines_busy(chip->gpu);
+	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		bool shows = machine_shown(m), busy = false;
 
@@ -161,4 +162,5 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	if (working)
 		s->worked = now;
 	s->looked = now;
+	write_sequnlock(&s->books);
 }

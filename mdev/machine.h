@@ -51,6 +51,7 @@ struct machine_slicer {
 	struct kvgpu_machine *owner;
 	bool stale;			/* who may be shown has changed */
 	u64 looked, worked;		/* when it last looked; when it last saw work */
+	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
 	u64 switches;
 	bool busy;			/* somebody was, at the last look */
@@ -69,7 +70,7 @@ struct machine_slice {
 	u32 park_ms;
 	u64 parked_until;
 	u64 preempts, preempt_ns, preempt_max;
-	u64 told;			/* GPU time, the last time that somebody asked */
+	atomic64_t told;		/* GPU time, the last time that somebody asked; without gpu->lock */
 	u32 turn;			/* where its list begins next time */
 	u64 resets_at, resets;		/* budget of engine resets by its faults */
 	struct delayed_work end_work;	/* suspended: its channels are ended one by one */
@@ -332,7 +333,7 @@ void machine_slice_add(struct kvgpu_machine *m);	/* these two: gpu->lock held */
 void machine_slice_remove(struct kvgpu_machine *m);
 bool machine_shown(const struct kvgpu_machine *m);	/* its list is on the chip; gpu->lock held */
 void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now);
-u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now; takes gpu->lock */
+u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now. Any context */
 
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);

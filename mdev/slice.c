@@ -66,16 +66,21 @@ void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 /* what was charged, and what will be at the next look if all stays as it is; never less than it was said to be before */
 u64 machine_gpu_time(struct kvgpu_machine *m)
 {
-	struct kvgpu_gpu *gpu = m->v->gpu;
-	u64 ns, looked;
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	unsigned int seq;
+	s64 ns, told;
 
-	mutex_lock(&gpu->lock);
-	ns = atomic64_read(&m->v->count.gpu_ns);
-	looked = gpu->chip->slicer.looked;
-	if (m->slice.busy && m->slice.on_chip)
-		ns += ktime_get_ns() - looked;
-	ns = m->slice.told = max(m->slice.told, ns);
-	mutex_unlock(&gpu->lock);
+	do {
+		seq = read_seqbegin(&s->books);
+		ns = atomic64_read(&m->v->count.gpu_ns);
+		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
+			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->looked), 0);
+	} while (read_seqretry(&s->books, seq));
+	told = atomic64_read(&m->slice.told);
+	do {
+		if (told >= ns)
+			return told;
+	} while (!atomic64_try_cmpxchg(&m->slice.told, &told, ns));
 	return ns;
 }
 
@@ -147,6 +152,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
 
+	write_seqlock(&s->books);
 	if (!owner || !owner->slice.busy)
 		s->looked = ktime_get_ns();	/* nobody is to be charged for the switch */
 	list_for_each_entry(m, &chip->live, node) {
@@ -157,6 +163,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 		s->busy = true;
 		s->worked = s->looked;
 	}
+	write_sequnlock(&s->books);
 }
 
 /* true: some may have to leave */
@@ -270,7 +277,9 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, u64 began
 	m->slice.preempt_ns += now - began;
 	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
+	write_seqlock(&m->v->gpu->chip->slicer.books);
 	charge_left(m, began, now);
+	write_sequnlock(&m->v->gpu->chip->slicer.books);
 }
 
 /* no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on is the leaving ones' */
@@ -291,6 +300,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	}
 	mutex_lock(&chip->gpu->lock);
 	now = ktime_get_ns();
+	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		if (machine_shown(m))
 			continue;
@@ -303,6 +313,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	}
 	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
 	s->looked = now;
+	write_sequnlock(&s->books);
 	mutex_unlock(&chip->gpu->lock);
 }
 
@@ -463,6 +474,7 @@ void machine_slicer_init(struct kvgpu_chip *chip)
 	struct machine_slicer *s = &chip->slicer;
 
 	spin_lock_init(&s->lock);
+	seqlock_init(&s->books);
 	kvgpu_sched_init(&s->sched);
 	s->open = true;
 }
