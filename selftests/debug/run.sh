@@ -16,7 +16,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-debug}
 # shellcheck source=selftests/vfio/build.sh
 . selftests/vfio/build.sh
 kernel=6.12-debug cell_name=debug
-parts=(vfio guest kill reboot unload leaks)
+parts=(vfio tenants guest kill reboot unload leaks)
 [ $# -eq 0 ] || parts=("$@")
 trap 'bed_down' EXIT
 
@@ -33,6 +33,15 @@ server_up()
 }
 
 part_vfio() { vfio_tests 60 1; }
+
+# timings are not judged there: programs are right, nobody is forgotten, hangs are recovered
+part_tenants()
+{
+	cp "$OUT/kvgpu-tenants" "$share/"
+	LIMIT=3600 in_server /share/kvgpu-tenants test >"$OUT/tenants.log" 2>&1
+	relay tenants $? <"$OUT/tenants.log"
+	quiet_kernel "many vGPUs"
+}
 
 start_guest()
 {
@@ -110,7 +119,15 @@ part_unload()
 
 part_leaks() { no_leaks; }
 
-{ build_programs && build_vfio; } || finish
+build_tenants()
+{
+	$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1 && return
+	sed 's/^/# /' "$OUT/make.log"
+	result 1 "programs of selftests/tenants"
+	return 1
+}
+
+{ build_programs && build_vfio && build_tenants; } || finish
 if server_up; then
 	for part in "${parts[@]}"; do
 		"part_$part"
