@@ -2,8 +2,8 @@
 /*
  * Flushes that the guest asks for: what its CPUs have put into BARs reaches memory (FLUSH_BAR), L2 and system memory agree.
  *
- * nouveau asks after every object in instance memory that it has written, 84 times for a program's start, and two accesses
- * each time; next it tells the chip what it wrote for, and that traps. So the page of these registers is memory that the guest
+ * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA program starts and ends, with
+ * two accesses each time; next it tells the chip what it wrote for, and that traps. So the page of these registers is memory that the guest
  * maps. A word with TRIGGER set is a flush that is owed: it is done before the guest's next command takes effect, or at the
  * slicer's next look, whichever is sooner. Nothing on the way from a store to a doorbell relies on this register: programs,
  * which have both in their hands, can't reach it.

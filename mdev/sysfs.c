@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in /sys/bus/pci/devices/<card>/kvgpu/. One
- * value a file. Counters count from create on, are read without locks, and may be old but not torn; gpu_time_ns is as of now. Knobs take decimal
- * numbers, with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal neither), ERANGE
- * what is out of range; then nothing has changed.
+ * value a file. Counters count from create on, are read without locks, and may be old but not torn; gpu_time_ns is as of now.
+ * Knobs take decimal numbers, with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal
+ * neither), ERANGE what is out of range; then nothing has changed.
  */
 #include <linux/device.h>
 #include <linux/pci.h>

@@ -25,12 +25,21 @@ where()
 	if has_guest "$1"; then where+=(guest run g1 --); else where+=(run --); fi
 }
 
+# what can be known of a guest that has no GPU
+guest_trouble()
+{
+	LIMIT=30 bed "$1" guest list >&2
+	LIMIT=30 bed "$1" guest stats >&2
+	LIMIT=30 bed "$1" guest run g1 -- sh -c 'uptime; lspci -nn; dmesg | tail -n 30' >&2
+	LIMIT=30 in_server "$1" sh -c 'dmesg | tail -n 20' >&2
+}
+
 await_gpu()
 {
 	local end=$((SECONDS + 150))
 
 	until LIMIT=30 bed "$1" guest run g1 -- test -e /dev/dri/renderD128 >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || give_up "$1: no GPU in the guest after 150 s"
+		[ $SECONDS -lt $end ] || { guest_trouble "$1"; give_up "$1: no GPU in the guest after 150 s"; }
 		sleep 0.5
 	done
 }
