@@ -119,15 +119,7 @@ part_unload()
 
 part_leaks() { no_leaks; }
 
-build_tenants()
-{
-	$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1 && return
-	sed 's/^/# /' "$OUT/make.log"
-	result 1 "programs of selftests/tenants"
-	return 1
-}
-
-{ build_programs && build_vfio && build_tenants; } || finish
+{ build_programs && build_programs tenants && build_vfio; } || finish
 if server_up; then
 	for part in "${parts[@]}"; do
 		"part_$part"

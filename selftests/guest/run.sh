@@ -81,11 +81,7 @@ vgpu_cell()
 paced_server_up()
 {
 	local rate=${KVGPU_BENCH_RATE:-400M}
-	if ! $TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1; then
-		sed 's/^/# /' "$OUT/make.log"
-		result 1 "programs of selftests/tenants"
-		return 1
-	fi
+	build_programs tenants || return
 	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 4G --cpus 3 --append iomem=relaxed --model-args "--layout card --ce-rate $rate" \
 		>"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"

@@ -13,18 +13,6 @@ long) cells="6.12:flat:0 6.12:card:400M 6.1:flat:400M 7.2:card:0" ;;
 esac
 trap 'bed_down' EXIT
 
-build()
-{
-	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
-	mkdir -p "$OUT"
-	OUT=$(readlink -f "$OUT")
-	$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" >"$OUT/make.log" 2>&1 && return
-	sed 's/^/# /' "$OUT/make.log"
-	cell_name=build
-	result 1 "programs of selftests/tenants"
-	return 1
-}
-
 # knobs through mdevctl: set before the vGPU is made, kept in its definition
 mdevctl_attributes()
 {
@@ -67,6 +55,6 @@ cell()
 	bed_down
 }
 
-build || finish
+build_programs tenants || finish
 for c in $cells; do cell "${c%%:*}" "$(cut -d: -f2 <<<"$c")" "${c##*:}"; done
 finish
