@@ -124,6 +124,8 @@ struct device_ops {
 	void *(*view)(struct device *d, struct device_memory *m);
 	/* nothing may use it any more */
 	void (*release)(struct device *d, struct device_memory *m);
+	/* whether COPY can be had. It begins when it is first asked for, which is before any work for it */
+	bool (*copies_beside)(struct device *d);
 	/* @after may be NULL. *seq: the number of this work in @q; also valid after an error, when nothing was submitted */
 	enum device_status (*copy)(struct device *d, enum device_queue q, const struct moment *after,
 				   const struct device_copy *c, uint64_t *seq);

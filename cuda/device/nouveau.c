@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has a file of its own, and with it an address space
- * of its own.
+ * of its own: which is why the file that a GPU was looked at with is kept for whoever opens it first.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -71,27 +71,88 @@ static void detach(struct nv_device *d)
 	free(d);
 }
 
-/* the index-th GPU that we can drive; NULL when there are not so many */
-static struct nv_device *find(unsigned int index)
+/* NULL: there is nothing that we can drive */
+static struct nv_device *try_node(unsigned int node)
 {
-	unsigned int node;
+	struct nv_device *d;
+	int fd = open_node(node);
 
-	for (node = 0; node < MAX_NODES; node++) {
-		struct nv_device *d;
-		int fd = open_node(node);
-
-		if (fd < 0)
-			continue;
-		d = calloc(1, sizeof(*d));
-		if (!d) {
-			close(fd);
-			return NULL;
-		}
-		if (attach(d, fd) && index-- == 0)
-			return d;
-		detach(d);
+	if (fd < 0)
+		return NULL;
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		close(fd);
+		return NULL;
 	}
+	if (attach(d, fd))
+		return d;
+	detach(d);
 	return NULL;
+}
+
+/* the GPUs that count() found, and of each a device that nobody has opened yet */
+static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	unsigned int node;
+	struct nv_device *spare;
+	pid_t owner;			/* the spare's: after fork() its file is the parent's, too */
+} gpus[MAX_NODES];
+static unsigned int nr_gpus;
+
+static struct nv_device *spare_of(unsigned int index)
+{
+	if (gpus[index].owner != getpid())	/* left as it is: to give its objects back would take them from the parent */
+		gpus[index].spare = NULL;
+	return gpus[index].spare;
+}
+
+static unsigned int count(void)
+{
+	unsigned int node, i;
+
+	pthread_mutex_lock(&gpus_lock);
+	for (i = 0; i < nr_gpus; i++)
+		if (spare_of(i))
+			detach(gpus[i].spare);
+	nr_gpus = 0;
+	for (node = 0; node < MAX_NODES; node++) {
+		gpus[nr_gpus].spare = try_node(node);
+		gpus[nr_gpus].node = node;
+		gpus[nr_gpus].owner = getpid();
+		nr_gpus += !!gpus[nr_gpus].spare;
+	}
+	i = nr_gpus;
+	pthread_mutex_unlock(&gpus_lock);
+	return i;
+}
+
+/* the spare of a GPU, or one more */
+static struct nv_device *take(unsigned int index)
+{
+	struct nv_device *d = NULL;
+
+	pthread_mutex_lock(&gpus_lock);
+	if (index < nr_gpus) {
+		d = spare_of(index);
+		gpus[index].spare = NULL;
+		d = d ? d : try_node(gpus[index].node);
+	}
+	pthread_mutex_unlock(&gpus_lock);
+	return d;
+}
+
+/* takes it back, if there is none yet */
+static void put_back(unsigned int index, struct nv_device *d)
+{
+	struct nv_device *other;
+
+	pthread_mutex_lock(&gpus_lock);
+	other = spare_of(index);
+	gpus[index].spare = other ? other : d;
+	gpus[index].owner = getpid();
+	pthread_mutex_unlock(&gpus_lock);
+	if (other)
+		detach(d);
 }
 
 static uint64_t param(struct nv_device *d, uint64_t which, uint64_t otherwise)
@@ -108,21 +169,9 @@ static uint32_t nr_smx(struct nv_device *d)
 	return n ? n : 13;
 }
 
-static unsigned int count(void)
-{
-	struct nv_device *d;
-	unsigned int n = 0;
-
-	while ((d = find(n))) {
-		detach(d);
-		n++;
-	}
-	return n;
-}
-
 static enum device_status describe(unsigned int index, struct device_facts *out)
 {
-	struct nv_device *d = find(index);
+	struct nv_device *d = take(index);
 	drmDevicePtr pci = NULL;
 	unsigned int i;
 
@@ -143,7 +192,7 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (names[i].id == out->pci_id)
 			snprintf(out->name, sizeof(out->name), "%s", names[i].name);
-	detach(d);
+	put_back(index, d);
 	return DEVICE_OK;
 }
 
@@ -162,10 +211,9 @@ static void nv_close(struct device *dev)
 
 static enum device_status nv_open(unsigned int index, struct device **out)
 {
-	struct nv_device *d = find(index);
+	struct nv_device *d = take(index);
 	struct device_memory *marks;
 	enum device_status ret;
-	unsigned int i;
 
 	if (!d)
 		return DEVICE_NONE;
@@ -179,10 +227,10 @@ static enum device_status nv_open(unsigned int index, struct device **out)
 		nv_marks_open(d);
 		ret = nv_launch_open(d);
 	}
-	for (i = 0; i < NR_GPU_QUEUES && !ret; i++)
-		ret = nv_queue_open(d, i);
-	for (i = 0; i < NR_GPU_QUEUES && !ret; i++)
-		ret = nv_wait(d, i, d->queue[i].seq);
+	if (!ret)
+		ret = nv_queue_open(d, QUEUE_COMPUTE);
+	if (!ret)
+		ret = nv_wait(d, QUEUE_COMPUTE, d->queue[QUEUE_COMPUTE].seq);
 	if (ret) {
 		nv_close(&d->base);
 		return ret;
@@ -206,7 +254,8 @@ static uint64_t vram_used(struct device *dev)
 
 const struct device_ops device_nouveau = {
 	.count = count, .describe = describe, .open = nv_open, .close = nv_close, .vram_used = vram_used,
-	.alloc = nv_alloc, .view = nv_view, .release = nv_release, .copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
+	.alloc = nv_alloc, .view = nv_view, .release = nv_release, .copies_beside = nv_copies_beside,
+	.copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
 	.host_begin = nv_host_begin, .host_done = nv_host_done, .poll = nv_poll,
 	.cause = nv_cause,
 };

@@ -16,7 +16,7 @@ enum {
 	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
 	JOB_WORDS = 128,		/* at most, of one piece of work */
 	MAX_IN_FLIGHT = 64,		/* x JOB_WORDS stays far below the pushbuffers, so that libdrm never sleeps on one */
-	PUSH_BYTES = 32 * 1024, PUSH_BUFFERS = 4,
+	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,	/* each buffer is mapped and unmapped by the kernel */
 };
 
 /* a buffer of the kernel's; small pieces of memory share one */
@@ -40,6 +40,8 @@ struct nv_queue {
 	uint64_t seq;			/* of the last submitted work */
 	volatile uint32_t *done;	/* low half of the last finished one's number */
 	uint64_t done_va;
+	bool live;			/* has a channel until the device is closed; read by any thread, with __atomic */
+	bool refused;			/* could not be had: not asked for again */
 };
 
 struct nv_slot {
@@ -91,6 +93,7 @@ void nv_memory_close(struct nv_device *d);	/* releases all there is */
 /* queue.c */
 void nv_marks_open(struct nv_device *d);
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue q);
+bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
 /* room for JOB_WORDS, all buffers referenced, and work before @after waited for by the GPU */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);

@@ -48,6 +48,7 @@ void nv_marks_open(struct nv_device *d)
 enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 {
 	struct nv_queue *q = &d->queue[which];
+	enum device_status bound;
 	int ret = which == QUEUE_COPY ? open_channel(d, q, ENGINE_CE) : -1;
 
 	if (ret)	/* the graphics engine's channels can copy, too */
@@ -60,7 +61,26 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	if (which == QUEUE_COMPUTE &&
 	    nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COMPUTE, CLASS_COMPUTE, NULL, 0, &q->compute))
 		return DEVICE_FAILED;
-	return bind(d, which);
+	bound = bind(d, which);
+	if (!bound)
+		__atomic_store_n(&q->live, true, __ATOMIC_RELEASE);
+	return bound;
+}
+
+bool nv_copies_beside(struct device *dev)
+{
+	struct nv_device *d = nv(dev);
+	struct nv_queue *q = &d->queue[QUEUE_COPY];
+
+	if (q->live || q->refused)
+		return !q->refused;
+	if (nv_queue_open(d, QUEUE_COPY)) {
+		nv_queue_close(d, QUEUE_COPY);
+		q->refused = true;
+	} else {
+		q->refused = nv_wait(d, QUEUE_COPY, q->seq);
+	}
+	return !q->refused;
 }
 
 void nv_queue_close(struct nv_device *d, enum device_queue which)
@@ -127,6 +147,13 @@ enum device_status nv_submit(struct nv_device *d, enum device_queue which, uint6
 	return nouveau_check_dead_channel(d->drm, q->channel) ? DEVICE_LOST : DEVICE_FAILED;
 }
 
+static bool dead(struct nv_device *d, enum device_queue which)
+{
+	struct nv_queue *q = &d->queue[which];
+
+	return __atomic_load_n(&q->live, __ATOMIC_ACQUIRE) && nouveau_check_dead_channel(d->drm, q->channel);
+}
+
 enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t seq, bool look)
 {
 	struct nv_device *d = nv(dev);
@@ -137,8 +164,7 @@ enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t
 	if (!look)
 		return DEVICE_BUSY;
 	/* a queue that waits for a dead one is as dead */
-	if (nouveau_check_dead_channel(d->drm, d->queue[QUEUE_COMPUTE].channel) ||
-	    nouveau_check_dead_channel(d->drm, d->queue[QUEUE_COPY].channel))
+	if (dead(d, QUEUE_COMPUTE) || dead(d, QUEUE_COPY))
 		return done(q, seq) ? DEVICE_OK : DEVICE_LOST;
 	return DEVICE_BUSY;
 }

@@ -127,6 +127,7 @@ static void set_up(CUcontext c, unsigned int flags, CUdevice dev, struct device 
 	c->null = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = c };
 	memset(&c->blocking, 0, sizeof(c->blocking));
 	memset(&c->submitted, 0, sizeof(c->submitted));
+	c->parallel = false;
 	memset(c->staging_used, 0, sizeof(c->staging_used));
 	c->limit[CU_LIMIT_STACK_SIZE] = 1024;
 	c->limit[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;

@@ -180,6 +180,7 @@ struct CUctx_st {
 	struct CUstream_st null;	/* the legacy default stream */
 	struct moment blocking;		/* last work in streams that wait for it, and that it waits for */
 	struct moment submitted;	/* last work of all */
+	bool parallel;			/* there was another stream, or a graph: its copies may go beside kernels */
 	CUstream streams;
 	CUevent events;
 	CUmodule modules;
@@ -243,6 +244,7 @@ struct moment stream_begin(const struct CUstream_st *s);	/* what new work has to
 void stream_add(CUstream s, enum device_queue q, uint64_t seq);
 void streams_free(CUcontext ctx);
 void moment_merge(struct moment *m, const struct moment *other);
+enum device_queue copy_queue(CUcontext ctx);	/* for what copies from or to the host's memory */
 
 /* event.c: its context, locked; CUDA_ERROR_INVALID_HANDLE: nobody has it */
 CUresult enter_event(CUevent event, CUcontext *ctx);

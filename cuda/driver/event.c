@@ -72,7 +72,7 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 	CUresult r;
 
 	if (!after.seq[QUEUE_COMPUTE] || ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
-		q = QUEUE_COPY;
+		q = copy_queue(ctx);
 	r = stick(ctx, error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
 	if (!r)
 		stream_add(s, q, seq);

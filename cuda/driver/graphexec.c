@@ -195,6 +195,7 @@ static CUresult launch(CUgraphExec exec, CUcontext ctx, CUstream s)
 	struct moment begin = stream_begin(s), end;
 	CUresult r;
 
+	ctx->parallel = true;
 	if (exec->ctx == ctx && exec->life == ctx->life)
 		moment_merge(&begin, &exec->last);
 	r = run_graph(exec->graph, ctx, &begin, &end);

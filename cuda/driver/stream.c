@@ -15,7 +15,14 @@ static CUstream add(CUcontext ctx, unsigned int flags)
 		return NULL;
 	*s = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = ctx, .flags = flags, .next = ctx->streams };
 	ctx->streams = s;
+	ctx->parallel = true;
 	return s;
+}
+
+/* all work of one stream is in order: one queue does, and the channel of a second one takes as long to make as the first's */
+enum device_queue copy_queue(CUcontext ctx)
+{
+	return ctx->parallel && ctx->device->ops->copies_beside(ctx->device) ? QUEUE_COPY : QUEUE_COMPUTE;
 }
 
 static CUstream per_thread(CUcontext ctx)

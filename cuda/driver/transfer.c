@@ -75,7 +75,7 @@ static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_
 		memmove(dst, src, width);
 }
 
-static CUresult upload(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
 	struct device_copy c = { .src_pitch = width, .width = width, .lines = lines };
 	unsigned int chunk;
@@ -87,13 +87,13 @@ static CUresult upload(struct job *j, size_t x, size_t y, uint32_t width, uint32
 	set_dst(&c, &j->dst, x, y);
 	c.src = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
 	rows((uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width, at(&j->src, x, y), j->src.pitch, width, lines);
-	r = submit(j, QUEUE_COPY, &c, &seq);
+	r = submit(j, q, &c, &seq);
 	if (!r)
-		j->ctx->staging_used[chunk].seq[QUEUE_COPY] = seq;
+		j->ctx->staging_used[chunk].seq[q] = seq;
 	return r;
 }
 
-static CUresult download(struct job *j, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
 	struct device_copy c = { .dst_pitch = width, .width = width, .lines = lines };
 	struct moment m = { { 0 } };
@@ -104,7 +104,7 @@ static CUresult download(struct job *j, size_t x, size_t y, uint32_t width, uint
 		return r;
 	set_src(&c, &j->src, x, y);
 	c.dst = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
-	r = submit(j, QUEUE_COPY, &c, &m.seq[QUEUE_COPY]);
+	r = submit(j, q, &c, &m.seq[q]);
 	if (r)
 		return r;
 	j->ctx->staging_used[chunk] = m;
@@ -145,16 +145,16 @@ static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
 static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
 	if (j->src.host)
-		return upload(j, x, y, width, lines);
+		return upload(j, q, x, y, width, lines);
 	if (j->dst.host)
-		return download(j, x, y, width, lines);
+		return download(j, q, x, y, width, lines);
 	return direct(j, q, x, y, width, lines);
 }
 
 CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src, size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
-	bool on_host = dst->host || src->host;
+	enum device_queue q = dst->host || src->host ? copy_queue(ctx) : QUEUE_COMPUTE;
 	size_t x, y, max, n;
 	CUresult r = CUDA_SUCCESS;
 
@@ -173,7 +173,7 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 		n = width > max ? 1 : max / width;
 		n = n < lines - y ? n : lines - y;
 		for (x = 0; x < width && !r; x += max)
-			r = piece(&j, on_host ? QUEUE_COPY : QUEUE_COMPUTE, x, y, width - x < max ? width - x : max, n);
+			r = piece(&j, q, x, y, width - x < max ? width - x : max, n);
 	}
 	return r;
 }

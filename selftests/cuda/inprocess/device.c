@@ -69,6 +69,11 @@ static enum device_status in_open(unsigned int index, struct device **out)
 	return DEVICE_OK;
 }
 
+static bool in_copies_beside(struct device *dev)
+{
+	return true;
+}
+
 static enum device_cause in_cause(struct device *dev)
 {
 	return atomic_load(&in(dev)->cause);
@@ -77,6 +82,6 @@ static enum device_cause in_cause(struct device *dev)
 static const struct device_ops device_inprocess = {
 	.count = count, .describe = describe, .open = in_open, .close = in_close, .vram_used = in_vram_used,
 	.alloc = in_alloc, .view = in_view, .release = in_release,
-	.copy = in_copy, .fill = in_fill, .launch = in_launch, .stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
+	.copies_beside = in_copies_beside, .copy = in_copy, .fill = in_fill, .launch = in_launch, .stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
 	.poll = in_poll, .cause = in_cause,
 };

@@ -103,6 +103,11 @@ static uint8_t *bytes(uint64_t va)
 	abort();
 }
 
+static bool copies_beside(struct device *d)
+{
+	return true;
+}
+
 static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
 			       uint64_t *seq)
 {
@@ -174,7 +179,7 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 static const struct device_ops ops = {
 	.count = count, .describe = describe, .open = open_machine, .close = close_machine, .vram_used = vram_used,
-	.alloc = alloc, .release = release, .copy = copy, .fill = set, .launch = launch, .stamp = stamp,
+	.alloc = alloc, .release = release, .copies_beside = copies_beside, .copy = copy, .fill = set, .launch = launch, .stamp = stamp,
 	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };
 const struct device_ops *backend = &ops;

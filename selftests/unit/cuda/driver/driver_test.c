@@ -298,6 +298,43 @@ static void order(void **state)
 	assert_int_equal(cuStreamQuery(a), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* a second queue is asked for when something could overlap, not before */
+static void one_queue(void **state)
+{
+	uint32_t *pinned, host = 1;
+	CUevent e;
+	CUdeviceptr p;
+	CUstream s;
+
+	OK(cuMemAlloc_v2(&p, 4));
+	OK(cuMemHostAlloc((void **)&pinned, 4, 0));
+	OK(cuEventCreate(&e, 0));
+	fake_asked_beside = 0;
+	OK(cuMemcpyHtoD_v2(p, &host, 4));
+	OK(cuMemsetD32Async(p, 3, 1, NULL));
+	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, NULL));
+	OK(cuEventRecord(e, NULL));
+	OK(cuMemcpyDtoH_v2(&host, p, 4));
+	OK(cuEventSynchronize(e));
+	assert_int_equal(*pinned, 3);
+	assert_int_equal(host, 3);
+	assert_int_equal(fake_asked_beside, 0);
+	OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	fake_hold[QUEUE_COMPUTE] = true;
+	OK(cuMemsetD32Async(p, 4, 1, NULL));
+	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, s));
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(*pinned, 3);
+	assert_int_not_equal(fake_asked_beside, 0);
+	fake_one_queue = true;		/* it can't be had: in order with the rest */
+	OK(cuMemcpyDtoHAsync_v2(pinned, p, 4, s));
+	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+	fake_hold[QUEUE_COMPUTE] = false;
+	OK(cuStreamSynchronize(s));
+	assert_int_equal(*pinned, 4);
+	fake_one_queue = false;
+}
+
 static void legacy_stream(void **state)
 {
 	CUdeviceptr p;
@@ -438,7 +475,7 @@ int main(void)
 #define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack), IN_CONTEXT(primary_context),
 		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills), IN_CONTEXT(launches), IN_CONTEXT(bad_images),
-		IN_CONTEXT(order), IN_CONTEXT(legacy_stream), IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
+		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream), IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
 		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
 	};
 

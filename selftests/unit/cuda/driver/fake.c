@@ -46,7 +46,8 @@ unsigned int fake_launches, fake_open, fake_buffers, fake_early;
 uint64_t fake_vram = 64 << 20;
 int fake_fail_after = -1;
 enum device_status fake_failure;
-bool fake_hold[NR_QUEUES], fake_same, fake_views;
+bool fake_hold[NR_QUEUES], fake_same, fake_views, fake_one_queue;
+unsigned int fake_asked_beside;
 static uint64_t next_va = 0x100000000ull, clock_ns = 1000;
 
 static struct fake *of(struct device *d)
@@ -314,6 +315,12 @@ static enum device_status submit(struct device *d, enum device_queue q, const st
 	return ret;
 }
 
+static bool copies_beside(struct device *d)
+{
+	fake_asked_beside++;
+	return !fake_one_queue;
+}
+
 static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
 			       uint64_t *seq)
 {
@@ -384,6 +391,6 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 const struct device_ops fake_device = {
 	.count = count, .describe = describe, .open = fake_open_device, .close = close_device, .vram_used = vram_used,
-	.alloc = alloc, .view = view, .release = release, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
+	.alloc = alloc, .view = view, .release = release, .copies_beside = copies_beside, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
 	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };

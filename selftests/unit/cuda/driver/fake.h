@@ -14,7 +14,8 @@ extern uint64_t fake_vram;
 extern int fake_fail_after;
 extern enum device_status fake_failure;
 /* work of a queue is not done before this is cleared */
-extern bool fake_hold[NR_QUEUES];
+extern bool fake_hold[NR_QUEUES], fake_one_queue;		/* one_queue: no copies beside */
+extern unsigned int fake_asked_beside;
 /* PLACE_HOST at one address for CPU and GPU from now on; else at different ones */
 extern bool fake_same;
 /* whether there are views of PLACE_HOST made from now on */
