@@ -248,6 +248,16 @@ void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);
 void machine_userd_move(struct kvgpu_vgpu *v, bool valid, u64 off);
 /* group of the chip and page of the partition behind the doorbells of guest group @g; hgroup < 0: none */
 void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page);
+
+/* ------------------------------------------------------------------ touched.c */
+
+static inline u32 machine_part_pages(const struct kvgpu_vgpu *v)
+{
+	return v->part_size >> PAGE_SHIFT;
+}
+
+/* the CPU is about to have a mapping of @page of the partition, NO_PAGE: nothing; map_lock */
+void machine_touch(struct kvgpu_vgpu *v, u32 page, bool bar3);
 /*
  * May the CPU have written to pages @first to @last of the partition since the last look? Those go into m->dirty, and from
  * now on it can't write there without being noted again. False: to none that is not dirty already.

@@ -8,11 +8,8 @@
  * overlaid by the page of the card's USERD window that belongs to the same eight channels (D5), since the card takes a
  * write for a doorbell by where it is in BAR1. Both show the same page of the partition.
  *
- * Dirty tracking by first touch. The fault handler asks vgpu_machine_fault() for a frame and notes the page of the
- * partition behind it as touched: from then on the CPU may write to it unnoticed. machine_pages_untouch() takes the notes
- * and then the mappings away. map_lock keeps that apart from faults: a fault has noted and mapped, or does both later.
- * When a window's entries change, pages that come to be shown count as touched at once, because the CPU may hit them
- * through a mapping of before until the zap is done.
+ * What the CPU touches is noted (touched.c). When a window's entries change, pages that come to be shown count as touched at
+ * once, because the CPU may hit them through a mapping of before until the zap is done.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -21,16 +18,9 @@
 #include "gk110/bar.h"
 #include "mdev/machine.h"
 
-#define ZAP_MAX		16	/* parts of windows that are zapped one by one; more: the whole windows */
-
 static u64 scrap_pte(const struct kvgpu_vgpu *v)
 {
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->scrap.at.v >> GMMU_ADDR_SHIFT);
-}
-
-static u32 part_pages(const struct kvgpu_vgpu *v)
-{
-	return v->part_size >> PAGE_SHIFT;
 }
 
 /* the page of the partition that a card's entry shows, or NO_PAGE */
@@ -40,147 +30,12 @@ static u32 page_of(const struct kvgpu_vgpu *v, u64 pte)
 
 	if (!(pte & GMMU_PTE_VALID) || FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
 		return NO_PAGE;
-	return page < part_pages(v) ? page : NO_PAGE;
+	return page < machine_part_pages(v) ? page : NO_PAGE;
 }
 
 static struct kvgpu_win *room_win(struct kvgpu_vgpu *v, const struct machine_win *w)
 {
 	return w->bar == 1 ? v->win1 : v->win3;
-}
-
-/* ------------------------------------------------------------------ touched pages; map_lock held in the static ones */
-
-static void touch(struct kvgpu_vgpu *v, u32 page, bool bar3)
-{
-	if (page >= part_pages(v))
-		return;
-	set_bit(page, v->touched);
-	if (!bar3)
-		set_bit(page, v->m->touched1);
-}
-
-/* parts of BARs whose mappings are to go; neighbours are one part */
-struct zaps {
-	struct { u8 region; u64 at, len; } part[ZAP_MAX];
-	u32 nr;			/* more than ZAP_MAX: there was no room for all */
-};
-
-static void zap_add(struct zaps *z, u8 region, u64 at)
-{
-	u32 last = z->nr - 1;
-
-	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region && z->part[last].at + z->part[last].len == at) {
-		z->part[last].len += PAGE_SIZE;
-		return;
-	}
-	if (z->nr < ZAP_MAX) {
-		z->part[z->nr].region = region;
-		z->part[z->nr].at = at;
-		z->part[z->nr].len = PAGE_SIZE;
-	}
-	z->nr++;
-}
-
-/* pages of the partition that the CPU is to lose: @nr of them from @first */
-struct untouch {
-	u32 first, nr;
-	struct zaps zaps;
-};
-
-static bool loses(const struct untouch *u, u32 page)
-{
-	return page >= u->first && page - u->first < u->nr;
-}
-
-static void find_in(struct untouch *u, const struct machine_win *w)
-{
-	u32 i;
-
-	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
-		if (loses(u, w->shows[i]))
-			zap_add(&u->zaps, w->bar, (u64)i << PAGE_SHIFT);
-}
-
-static void find_in_pramin(struct untouch *u, const struct kvgpu_machine *m)
-{
-	u64 base = m->pramin.addr >> PAGE_SHIFT;
-	u32 i;
-
-	for (i = 0; m->pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->pramin_pte); i++)
-		if (base + i <= U32_MAX && loses(u, base + i))
-			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
-}
-
-static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
-{
-	u32 g;
-
-	for (g = 0; v->userd_bar1 != ~0ull && g < KVGPU_NR_GROUPS && u->zaps.nr <= ZAP_MAX; g++)
-		if (v->group[g] >= 0 && loses(u, v->m->userd_page[g]))
-			zap_add(&u->zaps, 1, v->userd_bar1 + ((u64)g << PAGE_SHIFT));
-}
-
-/* the notes of all pages that are not dirty already go over to m->dirty; how many, the extent in @u, by BAR1 or PRAMIN in @by1 */
-static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, struct untouch *u, bool *by1)
-{
-	struct kvgpu_machine *m = v->m;
-	unsigned long page;
-	u32 n = 0;
-
-	for (page = find_next_bit(v->touched, last + 1, first); page <= last;
-	     page = find_next_bit(v->touched, last + 1, page + 1)) {
-		if (test_bit(page, m->dirty))
-			continue;
-		clear_bit(page, v->touched);
-		*by1 |= test_and_clear_bit(page, m->touched1);
-		__set_bit(page, m->dirty);
-		if (!n++)
-			u->first = page;
-		u->nr = page - u->first + 1;
-	}
-	return n;
-}
-
-bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
-{
-	struct kvgpu_machine *m = v->m;
-	struct untouch u = { };
-	bool by1 = false;
-	u32 i;
-
-	if (find_next_bit(v->touched, last + 1, first) > last)	/* nearly always */
-		return false;
-	mutex_lock(&v->map_lock);
-	if (!take_notes(v, first, last, &u, &by1)) {
-		mutex_unlock(&v->map_lock);
-		return false;
-	}
-	find_in(&u, &m->win3);
-	if (by1) {
-		find_in(&u, &m->win1);
-		find_in_pramin(&u, m);
-		find_in_userd(&u, v);
-	}
-	mutex_unlock(&v->map_lock);
-	m->any_dirty = true;
-	if (u.zaps.nr > ZAP_MAX) {
-		vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
-		vgpu_zap_bar(v, 1, 0, v->type->bar1);
-		vgpu_zap_bar(v, 3, 0, v->type->bar3);
-		return true;
-	}
-	for (i = 0; i < u.zaps.nr; i++)
-		vgpu_zap_bar(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
-	return true;
-}
-
-/* the host wrote there itself */
-void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
-{
-	u64 page;
-
-	for (page = off >> PAGE_SHIFT; page <= (off + len - 1) >> PAGE_SHIFT && page < part_pages(v); page++)
-		set_bit(page, v->touched);
 }
 
 /* ------------------------------------------------------------------ changing what a window shows */
@@ -246,7 +101,7 @@ static void zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		if (w->shows[i] == page)
 			continue;
 		w->shows[i] = page;
-		touch(v, page, w->bar == 3);
+		machine_touch(v, page, w->bar == 3);
 	}
 	mutex_unlock(&v->map_lock);
 	vgpu_zap_bar(v, w->bar, (u64)w->zap_first << PAGE_SHIFT, (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
@@ -325,7 +180,7 @@ void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 	m->pramin = base;
 	memcpy(m->pramin_pte, m->pramin_next, sizeof(m->pramin_pte));
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++)
-		touch(v, page_of(v, m->pramin_pte[i]), false);
+		machine_touch(v, page_of(v, m->pramin_pte[i]), false);
 	mutex_unlock(&v->map_lock);
 	vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
 }
@@ -357,7 +212,7 @@ void machine_userd_show(struct kvgpu_vgpu *v, u16 g, int hgroup, u32 page)
 	v->group[g] = hgroup;
 	v->m->userd_page[g] = page;
 	if (hgroup >= 0)
-		touch(v, page, false);
+		machine_touch(v, page, false);
 	at = v->userd_bar1 == ~0ull ? ~0ull : v->userd_bar1 + ((u64)g << PAGE_SHIFT);
 	mutex_unlock(&v->map_lock);
 	if (at < v->type->bar1)
@@ -382,7 +237,7 @@ static int fault_pramin(struct kvgpu_vgpu *v, u64 off, unsigned long *pfn)
 
 	if (off < PRAMIN_BASE || at >= PRAMIN_SIZE)
 		return -EFAULT;
-	touch(v, page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), false);
+	machine_touch(v, page_of(v, v->m->pramin_pte[at >> PAGE_SHIFT]), false);
 	*pfn = (v->gpu->hw.bar1_phys + v->pramin_slice + at) >> PAGE_SHIFT;
 	return 0;
 }
@@ -401,11 +256,11 @@ int vgpu_machine_fault(struct kvgpu_vgpu *v, unsigned int region, u64 off, unsig
 		return -EFAULT;
 	g = region == 1 ? userd_group(v, off) : -1;
 	if (g >= 0) {
-		touch(v, v->m->userd_page[g], false);
+		machine_touch(v, v->m->userd_page[g], false);
 		*pfn = (hw->bar1_phys >> PAGE_SHIFT) + v->group[g];
 		return 0;
 	}
-	touch(v, w->shows[i], region == 3);
+	machine_touch(v, w->shows[i], region == 3);
 	*pfn = ((region == 1 ? hw->bar1_phys : hw->bar3_phys) >> PAGE_SHIFT) + w->first + i;
 	return 0;
 }
