@@ -184,12 +184,15 @@ void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64
 		hw_vram_wr64(&b->small[i / SMALL_NR], (i % SMALL_NR) * GMMU_ENTRY_SIZE, pte[i - page]);
 }
 
+int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, unsigned int bar)
+{
+	hw->stats.bar_flushes++;
+	return kvgpu_hw_tlb_flush(hw, the_bar(hw, bar)->pd.at.v, true);
+}
+
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar)
 {
-	int ret = kvgpu_hw_flush_writes(hw);
-
-	hw->stats.bar_flushes++;
-	return ret ?: kvgpu_hw_tlb_flush(hw, the_bar(hw, bar)->pd.at.v, true);
+	return kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_bar_invalidate(hw, bar);
 }
 
 void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)

@@ -89,6 +89,7 @@ void kvgpu_hw_vram_free(struct kvgpu_hw *hw, struct kvgpu_vram *v);
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only);
 void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64 *pte, u32 nr);
 int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar);	/* after bar_set: writes out and invalidates */
+int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, unsigned int bar);	/* where it was written out already */
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);			/* 0x70000 */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);			/* sysmem invalidate + dirty flush */
 

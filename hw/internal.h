@@ -72,6 +72,7 @@ struct kvgpu_hw_priv {
 	dma_addr_t flush_dma;
 
 	struct mutex tlb_lock;		/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	bool tlb_idle;			/* its invalidate has ended; tlb_lock */
 	struct mutex runl_lock;		/* 0x2270 and 0x2274 likewise, and the block mask */
 	struct mutex preempt_lock;	/* 0x2634 likewise */
 	struct mutex copy_lock;		/* the copy channel */

@@ -52,23 +52,34 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 	return ret ?: trigger_flush(hw, FLUSH_L2_DIRTY, FLUSH_BUSY | FLUSH_TRIGGER);
 }
 
+/* one invalidate at a time: where the last one has ended there is room for the next */
+static int wait_for_room(struct kvgpu_hw *hw)
+{
+	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
+
+	if (hw->p->tlb_idle)
+		return 0;
+	while (!(hw_rd(hw, FB_MMU_CTRL) & FB_MMU_CTRL_FIFO_SPACE)) {
+		if (ktime_after(ktime_get(), end))
+			return -ETIMEDOUT;
+		usleep_range(1, 5);
+	}
+	return 0;
+}
+
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 {
 	u32 what = FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | (hub_only ? FB_MMU_INVALIDATE_HUB_ONLY : 0);
-	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&hw->p->tlb_lock);
-	while (!(hw_rd(hw, FB_MMU_CTRL) & FB_MMU_CTRL_FIFO_SPACE)) {
-		if (ktime_after(ktime_get(), end)) {
-			ret = -ETIMEDOUT;
-			goto out;
-		}
-		usleep_range(1, 5);
-	}
+	ret = wait_for_room(hw);
+	if (ret)
+		goto out;
 	hw_wr(hw, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pd >> GMMU_ADDR_SHIFT));
 	hw_wr(hw, FB_MMU_INVALIDATE, what);
 	ret = hw_wait(hw, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY, MMU_WAIT_US);
+	hw->p->tlb_idle = !ret;
 	hw->stats.tlb_flushes++;
 out:
 	mutex_unlock(&hw->p->tlb_lock);

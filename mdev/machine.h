@@ -241,7 +241,8 @@ void machine_windows_fini(struct kvgpu_vgpu *v);
 void machine_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
 void machine_windows_close(struct kvgpu_vgpu *v);	/* all scrap, zapped */
 void machine_windows_sync(struct kvgpu_vgpu *v);
-int machine_windows_flush(struct kvgpu_vgpu *v);	/* the card shows what was changed */
+bool machine_windows_stale(struct kvgpu_vgpu *v);	/* the card's TLB is behind */
+int machine_windows_invalidate(struct kvgpu_vgpu *v);	/* what was changed is written out: the card shows it */
 void machine_windows_zap(struct kvgpu_vgpu *v);		/* and the CPU takes it anew */
 void machine_window_bind(struct kvgpu_vgpu *v, u8 bar, bool is_virtual, struct kvgpu_gaddr inst);
 void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base);

@@ -85,6 +85,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	dma_rmb();
 	m->stage.at = at;
 	m->stage.len = len;
+	m->flush_owed = false;
 	return 0;
 }
 

@@ -98,17 +98,18 @@ void machine_settle(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_space *sp;
-	bool any = false;
+	bool any;
 
 	lockdep_assert_held(&v->lock);
-	if (machine_windows_flush(v))
-		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
+	any = machine_windows_stale(v);
 	list_for_each_entry(sp, &m->spaces, node)
 		any |= sp->flush;
 	if (any) {
 		machine_flush(v, false);
 		m->flush_owed = false;
 	}
+	if (machine_windows_invalidate(v))
+		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
 	list_for_each_entry(sp, &m->spaces, node)
 		if (sp->flush)
 			invalidate(v, sp);

@@ -69,23 +69,35 @@ void machine_windows_sync(struct kvgpu_vgpu *v)
 	sync_one(v, &v->m->win3, v->bar3.bound, v->bar3.is_virtual, v->bar3.pd, v->bar3.limit);
 }
 
-static int flush_one(struct kvgpu_vgpu *v, struct machine_win *w)
+static bool stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
 	if (kvgpu_win_take(room_win(v, w), &first, &last))	/* kvgpu_shadow_unmap() took something out */
 		changed(v, w, first, last);
+	return w->stale;
+}
+
+bool machine_windows_stale(struct kvgpu_vgpu *v)
+{
+	bool one = stale(v, &v->m->win1);
+
+	return stale(v, &v->m->win3) || one;
+}
+
+static int invalidate_one(struct kvgpu_vgpu *v, struct machine_win *w)
+{
 	if (!w->stale)
 		return 0;
 	w->stale = false;
-	return machine_wedged(v->gpu) ? 0 : kvgpu_hw_bar_flush(&v->gpu->hw, w->bar);
+	return machine_wedged(v->gpu) ? 0 : kvgpu_hw_bar_invalidate(&v->gpu->hw, w->bar);
 }
 
-int machine_windows_flush(struct kvgpu_vgpu *v)
+int machine_windows_invalidate(struct kvgpu_vgpu *v)
 {
-	int ret = flush_one(v, &v->m->win1);
+	int ret = invalidate_one(v, &v->m->win1);
 
-	return flush_one(v, &v->m->win3) ?: ret;
+	return invalidate_one(v, &v->m->win3) ?: ret;
 }
 
 static void zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
