@@ -273,7 +273,7 @@ int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, st
 	as->s = s;
 	as->pd = pd;
 	as->users = 1;
-	as->stale = ~(u32)0;
+	as->stale = (u32)(BIT_ULL(dir_entries(s) / PAGE_ENTRIES) - 1);
 	INIT_LIST_HEAD(&as->slots);
 	list_add_tail(&as->node, &s->spaces);
 	*out = as;

@@ -271,11 +271,17 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 	return ok;
 }
 
-/* whether a page of the table is to be read; @stale: the pages that are in any case */
+/*
+ * Whether a page of the table is to be read; @stale: the pages that are in any case. These are asked about, too: what was written
+ * before they are read is not news the next time.
+ */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
+	bool dirty;
+
 	nr = min(nr, sc->pages >> shift);
-	return stale || (nr && (!sc->dirty || sc->dirty(sc->e->s->ctx, table, (u64)nr * 8)));
+	dirty = nr && (!sc->dirty || sc->dirty(sc->e->s->ctx, table, (u64)nr * 8));
+	return stale || dirty;
 }
 
 /* returns the pages of the table that have to be read next time in any case */
@@ -399,14 +405,15 @@ static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
+	bool due = !dirty || dirty(s->ctx, as->pd, (u64)nr * 8);	/* as in table_due() */
 	struct kvgpu_gaddr at;
 	u64 *copy;
 
-	if (!as->stale && dirty && !dirty(s->ctx, as->pd, (u64)nr * 8))
+	if (!as->stale && !due)
 		return;
 	for (page = 0; page < pages; page++) {
 		at = (struct kvgpu_gaddr){ as->pd.target, as->pd.addr + (u64)page * PAGE_BYTES };
-		if (!(as->stale & BIT(page)) && dirty && !dirty(s->ctx, at, PAGE_BYTES))
+		if (!(as->stale & BIT(page)) && (!due || (dirty && !dirty(s->ctx, at, PAGE_BYTES))))
 			continue;
 		as->stale &= ~BIT(page);
 		if (!kvgpu_fetch(s, as->pd, nr, page))

@@ -123,10 +123,11 @@ static void sync_dir(struct kvgpu_win *win, kvgpu_dirty_fn dirty)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
+	bool due = !dirty || dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));	/* as in table_due() */
 	struct kvgpu_pde d;
 	u32 i;
 
-	if (!win->stale && dirty && !dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64)))
+	if (!win->stale && !due)
 		return;
 	win->stale = !kvgpu_fetch(s, win->pd, e->nr_halves, 0);
 	s->stats.entries_compared += e->nr_halves;

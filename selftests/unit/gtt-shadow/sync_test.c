@@ -83,6 +83,36 @@ static void cost_follows_change(void **state)
 	guest_free(g);
 }
 
+static u32 asked_pd, asked_small;
+static u64 asked_bytes;
+
+/* nobody writes any more; who asks takes the pages away from the CPU (mdev/space.c) */
+static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
+{
+	asked_pd += a.addr == pd.addr && len == 8192 * 8;
+	asked_small += a.addr == small_table.addr && len == 32768 * 8;
+	asked_bytes += len;
+	return false;
+}
+
+/* what is read for the first time is asked about before, or it would be read again; and then each table as a whole */
+static void asks_once(void **state)
+{
+	struct guest *g = start(false, 8);
+	bool changed = false;
+
+	put(g, pd, 0, pde_make(none, small_table, 0));
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, take, &changed), 0);
+	assert_int_equal(asked_pd, 1);
+	assert_int_equal(asked_small, 1);
+	asked_bytes = 0;
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, take, &changed), 0);
+	assert_int_equal(asked_pd, 2);
+	assert_int_equal(asked_small, 2);
+	assert_int_equal(asked_bytes, (8192 + 32768) * 8);
+	guest_free(g);
+}
+
 static void writes_in_runs(void **state)
 {
 	struct guest *g = start(false, 8);
@@ -305,7 +335,7 @@ static void tables_in_odd_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cost_follows_change),
+		cmocka_unit_test(cost_follows_change), cmocka_unit_test(asks_once),
 		cmocka_unit_test(writes_in_runs),
 		cmocka_unit_test(nothing_changed_needs_no_flush),
 		cmocka_unit_test(big_stays_big),
