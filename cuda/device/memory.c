@@ -22,12 +22,13 @@
 #include "nv.h"
 
 /*
- * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times: 4.6 MiB) is one buffer. VRAM_CHUNK:
+ * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times: 2.6 MiB) is one buffer. VRAM_CHUNK:
  * code, variables and constants of modules
  */
-enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, HOST_SMALL = 512 * 1024, HOST_CHUNK = 5 << 20, VRAM_CHUNK = 1 << 20 };
+enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, HOST_SMALL = 512 * 1024, HOST_CHUNK = 3 << 20, VRAM_CHUNK = 1 << 20 };
 
-enum { SAME_TRIES = 8 };
+/* buffers that may be made until one is at an address that is free here: 40 MiB of small ones */
+enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
 
 /* the kind that block-linear surfaces of any texel size use: rnndb g80_defs.xml GF100_PTE_KIND */
 enum { KIND_BLOCK_LINEAR = 0xfe };
@@ -114,7 +115,7 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 		return NULL;
 	size = (size + page - 1) & ~((uint64_t)page - 1);
 	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size };
-	if (place == PLACE_HOST ? new_host_bo(d, size, SAME_TRIES, &b->bo) :
+	if (place == PLACE_HOST ? new_host_bo(d, size, size <= HOST_CHUNK ? SAME_TRIES_SMALL : SAME_TRIES, &b->bo) :
 	    new_bo(d, aperture, page, size, place == PLACE_TILED ? &config : NULL, &b->bo)) {
 		nouveau_bo_ref(NULL, &b->bo);
 		free(b);

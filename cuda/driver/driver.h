@@ -17,7 +17,7 @@
 #include "../image/image.h"
 #include "api.h"
 
-enum { MAX_DEVICES = 16, STAGING_CHUNKS = 4, STAGING_BYTES = 1 << 20, STAMPS = 4096, STAMP_BYTES = 16,
+enum { MAX_DEVICES = 16, STAGING_CHUNKS = 2, STAGING_BYTES = 1 << 20, STAMPS = 4096, STAMP_BYTES = 16,
        /* in range.flags. MODULE: not the application's to free; MANAGED: at one address for CPU and GPU */
        RANGE_MODULE = 1 << 30, RANGE_MANAGED = 1 << 29, RANGE_REGISTERED = 1 << 28 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Bytes from here to there. What the GPU can address is copied in place; other host memory goes through staging buffers, of
- * which one is filled while others are copied.
+ * which the CPU fills or empties one while the GPU copies others.
  */
 #include <string.h>
 
@@ -9,10 +9,21 @@
 
 #define DIRECT_MAX	(1u << 30)
 
+/* a piece on its way to the application's memory */
+struct landing {
+	struct moment done;
+	unsigned int chunk;
+	size_t x, y;
+	uint32_t width, lines;
+};
+
 struct job {
 	CUcontext ctx;
 	CUstream s;
 	struct plane dst, src;
+	/* the oldest is landing[first % STAGING_CHUNKS]; they have the staging buffers that were taken last, in this order */
+	struct landing landing[STAGING_CHUNKS];
+	unsigned int first, nr;
 };
 
 static CUresult submit(struct job *j, enum device_queue q, const struct device_copy *c, uint64_t *seq)
@@ -75,6 +86,11 @@ static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_
 		memmove(dst, src, width);
 }
 
+static uint8_t *staged(const struct job *j, unsigned int chunk)
+{
+	return (uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES;
+}
+
 static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
 {
 	struct device_copy c = { .src_pitch = width, .width = width, .lines = lines };
@@ -86,33 +102,46 @@ static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, u
 		return r;
 	set_dst(&c, &j->dst, x, y);
 	c.src = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
-	rows((uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width, at(&j->src, x, y), j->src.pitch, width, lines);
+	rows(staged(j, chunk), width, at(&j->src, x, y), j->src.pitch, width, lines);
 	r = submit(j, q, &c, &seq);
 	if (!r)
 		j->ctx->staging_used[chunk].seq[q] = seq;
 	return r;
 }
 
-static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+/* the oldest piece, while the GPU copies the next ones */
+static CUresult land(struct job *j)
 {
-	struct device_copy c = { .dst_pitch = width, .width = width, .lines = lines };
-	struct moment m = { { 0 } };
-	unsigned int chunk;
-	CUresult r = take_staging(j, &chunk);
+	struct landing *l = &j->landing[j->first % STAGING_CHUNKS];
+	CUresult r = moment_wait(j->ctx, &l->done);
 
 	if (r)
 		return r;
-	set_src(&c, &j->src, x, y);
-	c.dst = j->ctx->staging->va + (uint64_t)chunk * STAGING_BYTES;
-	r = submit(j, q, &c, &m.seq[q]);
+	rows(at(&j->dst, l->x, l->y), j->dst.pitch, staged(j, l->chunk), l->width, l->width, l->lines);
+	j->first++;
+	j->nr--;
+	return CUDA_SUCCESS;
+}
+
+static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+{
+	struct device_copy c = { .dst_pitch = width, .width = width, .lines = lines };
+	struct landing *l = &j->landing[(j->first + j->nr) % STAGING_CHUNKS];
+	CUresult r = j->nr == STAGING_CHUNKS ? land(j) : CUDA_SUCCESS;
+
+	if (!r)
+		r = take_staging(j, &l->chunk);
 	if (r)
 		return r;
-	j->ctx->staging_used[chunk] = m;
-	r = moment_wait(j->ctx, &m);
-	if (!r)
-		rows(at(&j->dst, x, y), j->dst.pitch, (uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES, width,
-		     width, lines);
-	return r;
+	set_src(&c, &j->src, x, y);
+	c.dst = j->ctx->staging->va + (uint64_t)l->chunk * STAGING_BYTES;
+	*l = (struct landing){ .chunk = l->chunk, .x = x, .y = y, .width = width, .lines = lines };
+	r = submit(j, q, &c, &l->done.seq[q]);
+	if (r)
+		return r;
+	j->ctx->staging_used[l->chunk] = l->done;
+	j->nr++;
+	return CUDA_SUCCESS;
 }
 
 /* host memory on both sides: in the stream's order, by the CPU */
@@ -175,6 +204,8 @@ CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const stru
 		for (x = 0; x < width && !r; x += max)
 			r = piece(&j, q, x, y, width - x < max ? width - x : max, n);
 	}
+	while (j.nr && !r)
+		r = land(&j);
 	return r;
 }
 

@@ -205,7 +205,7 @@ static int set_up(void **state)
 	OK(nv_launch_open(&device));
 	OK(nv_queue_open(&device, QUEUE_COMPUTE));
 	OK(nv_queue_open(&device, QUEUE_COPY));
-	memory(PLACE_HOST, 4 << 20);		/* staging */
+	memory(PLACE_HOST, 2 << 20);		/* staging */
 	memory(PLACE_HOST, 65536);		/* times */
 	return 0;
 }
