@@ -287,7 +287,32 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 
 /* ------------------------------------------------------------------ after the flush */
 
-static void pin_free(struct kvgpu_shadow *s, u32 i)
+/* pages that follow each other, in either direction, go together */
+struct unpins {
+	u64 first;		/* page */
+	u32 nr;
+};
+
+static void unpin_now(struct kvgpu_shadow *s, struct unpins *u)
+{
+	if (u->nr)
+		s->ops->unpin(s->ctx, (iova_t){ u->first << GMMU_ADDR_SHIFT }, u->nr);
+	u->nr = 0;
+}
+
+static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
+{
+	bool before = pfn + 1 == u->first;
+
+	if (u->nr == PIN_BATCH || (!before && pfn != u->first + u->nr))
+		unpin_now(s, u);
+	if (!u->nr || before)
+		u->first = pfn;
+	u->nr++;
+}
+
+/* returns the page, which the caller unpins */
+static u64 pin_free(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;
 	struct kvgpu_pin *pin = &p->pin[i];
@@ -301,12 +326,13 @@ static void pin_free(struct kvgpu_shadow *s, u32 i)
 	p->free_pin = i;
 	s->stats.pinned--;
 	s->stats.unpins++;
-	s->ops->unpin(s->ctx, (iova_t){ (u64)pin->pfn << GMMU_ADDR_SHIFT });
+	return pin->pfn;
 }
 
 void kvgpu_shadow_reap(struct kvgpu_shadow *s)
 {
 	struct kvgpu_pool *p = s->pool;
+	struct unpins u = { .nr = 0 };
 	struct kvgpu_tbl *t, *n;
 	u32 i;
 
@@ -315,8 +341,9 @@ void kvgpu_shadow_reap(struct kvgpu_shadow *s)
 		p->drop = p->pin[i].drop_next;
 		p->pin[i].dropped = 0;
 		if (!p->pin[i].refs)
-			pin_free(s, i);
+			unpin_add(s, &u, pin_free(s, i));
 	}
+	unpin_now(s, &u);
 	list_for_each_entry_safe(t, n, &p->dead_tbls, node) {
 		s->ops->table_free(s->ctx, &t->t);
 		list_move(&t->node, &p->free_tbls);

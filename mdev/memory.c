@@ -186,16 +186,18 @@ static int op_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 }
 
 /* the TLB was invalidated before; what L2 still has of the page is written back before it is anybody else's */
-static void op_unpin(void *ctx, iova_t iova)
+static void op_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_machine *m = v->m;
+	u32 i;
 
 	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
 		machine_wedge(v->gpu, "L2 was not written back");
 	m->l2_clean = true;
-	unmap_page(v, iova.v);
-	vfio_unpin_pages(&v->vdev, iova.v, 1);
+	for (i = 0; i < nr; i++)
+		unmap_page(v, iova.v + (u64)i * PAGE_SIZE);
+	vfio_unpin_pages(&v->vdev, iova.v, nr);
 }
 
 /* ------------------------------------------------------------------ tables */

@@ -41,7 +41,8 @@ struct kvgpu_shadow_ops {
 	 * is pinned twice. All or nothing: -EFAULT, -ENOMEM, ...
 	 */
 	int (*pin)(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
-	void (*unpin)(void *ctx, iova_t iova);
+	/* @nr pages from @iova on, at most 512; not necessarily pinned by one call */
+	void (*unpin)(void *ctx, iova_t iova, u32 nr);
 	/* makes and frees tables (@t->addr, mirror, aux, priv; nr is set); entries start as 0 in both places */
 	int (*table_new)(void *ctx, u32 nr, struct kvgpu_table *t);
 	void (*table_free)(void *ctx, struct kvgpu_table *t);

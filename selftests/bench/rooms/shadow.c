@@ -49,7 +49,7 @@ static int op_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return 0;
 }
 
-static void op_unpin(void *ctx, iova_t iova)
+static void op_unpin(void *ctx, iova_t iova, u32 nr)
 {
 }
 

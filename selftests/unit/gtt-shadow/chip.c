@@ -74,11 +74,10 @@ static int op_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return 0;
 }
 
-static void op_unpin(void *ctx, iova_t iova)
+static void unpin_page(struct guest *g, u32 page)
 {
-	struct guest *g = ctx;
-	u32 page = (iova.v - SYS_BASE) >> 12, i;
 	struct hw_table *t;
+	u32 i;
 
 	PROMISE(page < SYS_PAGES && g->pinned[page], "unpinned what was not pinned");
 	for (t = g->tables; t; t = t->next)
@@ -87,6 +86,17 @@ static void op_unpin(void *ctx, iova_t iova)
 		PROMISE(!g->win[i].tlb[page], "S2: unpinned while a BAR may show it");
 	g->pinned[page] = false;
 	g->nr_pinned--;
+}
+
+static void op_unpin(void *ctx, iova_t iova, u32 nr)
+{
+	struct guest *g = ctx;
+	u32 i;
+
+	PROMISE(nr >= 1 && nr <= 512, "a batch of no size");
+	g->unpin_calls++;
+	for (i = 0; i < nr; i++)
+		unpin_page(g, ((iova.v - SYS_BASE) >> 12) + i);
 }
 
 static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)

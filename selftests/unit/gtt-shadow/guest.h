@@ -82,7 +82,7 @@ struct guest {
 	u64 clock, written_vram[VRAM_SIZE / 4096], written_sys[SYS_PAGES];
 	u64 since;			/* what dirty() compares with */
 	bool pinned[SYS_PAGES], unpinnable[SYS_PAGES];
-	u32 nr_pinned, pin_calls, max_batch;
+	u32 nr_pinned, pin_calls, max_batch, unpin_calls;
 	u32 fail_pins, fail_tables;	/* that many of the next calls fail */
 	bool failed;			/* one of them did, or a limit was met */
 	struct hw_table *tables;

@@ -182,6 +182,32 @@ static void one_page_everywhere(void **state)
 	guest_free(g);
 }
 
+/* neighbours, whichever goes first, not across a gap, and each page once */
+static void unpinned_together(void **state)
+{
+	static const struct { u32 first, nr, skip, calls; } cases[] = {
+		{ 0, 1, ~0u, 1 }, { 3, 100, ~0u, 1 }, { 3, 100, 40, 2 }, { 0, SYS_PAGES, ~0u, 1 },
+	};
+	struct guest *g;
+	u32 i, j, way;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (way = 0; way < 2; way++) {
+			g = with_table(SYS_PAGES);
+			for (j = 0; j < cases[i].nr; j++)
+				if (j != cases[i].skip)
+					pte(g, way ? cases[i].nr - 1 - j : j, sys(cases[i].first + j));
+			sync_and_check(g);
+			for (j = 0; j < cases[i].nr; j++)
+				pte(g, j, 0);
+			sync_and_check(g);
+			assert_int_equal(g->nr_pinned, 0);
+			assert_int_equal(g->unpin_calls, cases[i].calls);
+			guest_free(g);
+		}
+	}
+}
+
 static void unpinned_only_by_the_reaper(void **state)
 {
 	struct guest *g = with_table(SYS_PAGES);
@@ -258,6 +284,7 @@ int main(void)
 		cmocka_unit_test(failures_are_bounded),
 		cmocka_unit_test(the_limit),
 		cmocka_unit_test(one_page_everywhere),
+		cmocka_unit_test(unpinned_together),
 		cmocka_unit_test(unpinned_only_by_the_reaper),
 		cmocka_unit_test(unmap_ranges),
 		cmocka_unit_test(unmap_writes_in_runs),
