@@ -158,7 +158,7 @@ struct kvgpu_machine {
 	u64 pool_used, pool_max;	/* bytes of the host's pool for this vGPU */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
 	struct page *pin_pages[512];
-	struct { u8 *cpu; dma_addr_t dma; u64 at; u32 len; } stage;
+	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;	/* next: where reading in a row would go on */
 	bool may_pin, l2_clean, scrubbed;
 	bool flush_owed;		/* asked for in the page of flush.c; by the end of the command */
 	struct { u64 first, last; ktime_t until; } unmapped;

@@ -2,9 +2,10 @@
 /*
  * Memory for the shadow tables: what gtt-shadow/ asks of the host (struct kvgpu_shadow_ops).
  *
- * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine, 64 KiB at a time, into a
- * staging buffer that is good for one command: a page that the CPU may have written since is taken away from the CPU
- * first, and the buffer dropped, by machine_range_dirty() (space.c). Those in system memory are read through the VFIO core.
+ * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine into a staging buffer that is good
+ * for one command: a page, which is what a guest mostly writes, and 64 KiB where reading goes on with the next one. A page
+ * that the CPU may have written since is taken away from the CPU first, and the buffer dropped, by machine_range_dirty()
+ * (space.c). Tables in system memory are read through the VFIO core.
  *
  * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It goes the other way in
  * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
@@ -73,8 +74,8 @@ void machine_stage_drop(struct kvgpu_machine *m)
 static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 {
 	struct kvgpu_machine *m = v->m;
-	u64 at = off & ~(u64)(STAGE_SIZE - 1);
-	u32 len = min_t(u64, STAGE_SIZE, v->part_size - at);
+	u64 at = off & PAGE_MASK;
+	u32 len = min_t(u64, at == m->stage.next ? STAGE_SIZE : PAGE_SIZE, v->part_size - at);
 
 	m->stage.len = 0;
 	if (machine_wedged(v->gpu))
@@ -85,6 +86,7 @@ static int stage_fill(struct kvgpu_vgpu *v, u64 off)
 	dma_rmb();
 	m->stage.at = at;
 	m->stage.len = len;
+	m->stage.next = at + len;
 	m->flush_owed = false;
 	return 0;
 }
