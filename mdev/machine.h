@@ -24,7 +24,7 @@
 #include "kvgpu/sched.h"
 #include "mdev/vgpu.h"
 
-#define STAGE_SIZE		(64u << 10)	/* guest memory that is fetched at once */
+#define STAGE_SIZE		(64u << 10)	/* guest memory that is fetched at once, at most */
 #define NO_PAGE			(~0u)
 #define EVENTS			32		/* waiting for a guest's lock; more are dropped */
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
