@@ -108,17 +108,38 @@ static u64 want_big(const struct kvgpu_ext *e, u32 group)
 	return out;
 }
 
-/* what the small entry of a page should be asked for, given the group's big entry */
+static bool all_blank(const struct kvgpu_ext *e, u32 group)
+{
+	const u64 *at = e->hsmall + group * GROUP_PAGES;
+	u64 other = 0;
+	u32 i;
+
+	if (!e->nr_live)
+		return true;
+	for (i = 0; i < GROUP_PAGES; i++)
+		other |= at[i] ^ e->blank;
+	return !other;
+}
+
+/*
+ * What the small entry of a page should be asked for, given the group's big entry. An entry that is blank and stays so is no
+ * item: a guest says of each group of a new big table that nothing is there.
+ */
 static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
 	struct kvgpu_pool *p = e->s->pool;
 	u32 subst = e->subst ? e->subst[group] : 0, i, page;
+	u64 guest;
 
+	if (hidden && all_blank(e, group))
+		return;
 	for (i = 0; i < GROUP_PAGES; i++) {
 		if (!(mask & ~subst & BIT(i)))
 			continue;
 		page = group * GROUP_PAGES + i;
-		p->item[p->nr_items++] = (struct kvgpu_item){ page, hidden ? 0 : kvgpu_ext_want(e, page) };
+		guest = hidden ? 0 : kvgpu_ext_want(e, page);
+		if (guest || (e->hsmall && e->hsmall[page] != e->blank))
+			p->item[p->nr_items++] = (struct kvgpu_item){ page, guest };
 	}
 }
 

@@ -275,6 +275,32 @@ static uint64_t run_beside(const struct room_case *c)
 	return 1;
 }
 
+/* a directory entry as nouveau makes it: of its big pages it says that nothing is there, and a few small ones are in use */
+static void nothing_here(const struct room_case *c)
+{
+	u32 i;
+
+	if (w.of == c)
+		return;
+	world_begin(c, 0, SMALL_VRAM);
+	fill(SMALL_VRAM, 0, 32, 0);
+	for (i = 0; i < BIG_ENTRIES; i++)
+		w.table[SLOT_ENTRIES + i] = i ? GMMU_PTE_PRIV : 0;
+	w.dirty = 0;
+	w.dirty_end = table_addr(2);
+}
+
+static uint64_t run_nothing_here(const struct room_case *c)
+{
+	w.dir[0] = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+		   FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(0) >> 12) |
+		   FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) | FIELD_PREP(GMMU_PDE_BIG_ADDR, table_addr(1) >> 12);
+	sync_all();
+	w.dir[0] = 0;
+	sync_all();
+	return 1;
+}
+
 void bench_shadow(void)
 {
 	static const struct room_case cases[] = {
@@ -291,6 +317,7 @@ void bench_shadow(void)
 		{ "shadow/unmap-vram", "GiB", about_to_empty, run_gib, 1, SMALL_VRAM },
 		{ "shadow/unmap-sys", "GiB", about_to_empty, run_gib, 1, SMALL_SYS },
 		{ "shadow/unmap-big", "GiB", about_to_empty, run_gib, 1, BIG_VRAM },
+		{ "shadow/nothing-here", "directory-entry-made-and-unmade", nothing_here, run_nothing_here, 0, SMALL_VRAM },
 		{ "shadow/buffer-beside-0g", "2-MiB-mapped-and-unmapped", beside, run_beside, 0, SMALL_SYS },
 		{ "shadow/buffer-beside-1g", "2-MiB-mapped-and-unmapped", beside, run_beside, 1, SMALL_SYS },
 		{ "shadow/buffer-beside-4g", "2-MiB-mapped-and-unmapped", beside, run_beside, 4, SMALL_SYS },
