@@ -152,7 +152,7 @@ struct kvgpu_machine {
 
 	ktime_t deadline;		/* of the command under way: then nothing is waited for that the guest can delay */
 
-	/* memory.c */
+	/* memory.c, pin.c */
 	void *shadow_mem;
 	struct kvgpu_reg_slot *slots;
 	u64 pool_used, pool_max;	/* bytes of the host's pool for this vGPU */
@@ -217,6 +217,11 @@ int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len)
 void machine_stage_drop(struct kvgpu_machine *m);
 extern const struct kvgpu_shadow_ops machine_shadow_ops;
 
+static inline struct device *machine_dma_dev(const struct kvgpu_vgpu *v)
+{
+	return &v->gpu->hw.pdev->dev;
+}
+
 struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);	/* NULL: no memory */
 void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp);	/* the GPU does not use it any more */
 bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);	/* kvgpu_dirty_fn */
@@ -224,6 +229,14 @@ bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);	/* kvgpu_dir
 void machine_sync(struct kvgpu_vgpu *v);
 /* the second half of it: after any change of shadows or windows */
 void machine_settle(struct kvgpu_vgpu *v);
+
+/* ------------------------------------------------------------------ pin.c */
+
+void machine_pins_init(struct kvgpu_vgpu *v);
+void machine_pins_fini(struct kvgpu_vgpu *v);
+/* pin and unpin of struct kvgpu_shadow_ops */
+int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
+void machine_unpin(void *ctx, iova_t iova, u32 nr);
 
 /* ------------------------------------------------------------------ flush.c */
 

@@ -6,33 +6,15 @@
  * for one command: a page, which is what a guest mostly writes, and 64 KiB where reading goes on with the next one. A page
  * that the CPU may have written since is taken away from the CPU first, and the buffer dropped, by machine_range_dirty()
  * (space.c). Tables in system memory are read through the VFIO core.
- *
- * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It goes the other way in
- * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
- * unpinned.
- *
- * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
- * held around them. Who comes from the other side:
- *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
- *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it takes vgpu->lock. The
- *     pin that it may wait for needs iommu->lock and mmap_lock, of which the caller holds neither;
- *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the container. Against that,
- *     .dma_unmap would be in the wrong order for any driver, since it has to call vfio_unpin_pages(), which takes
- *     iommu->lock: the core's own rule allows it, and vgpu->lock adds no case to it.
- * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned. A guest that maps again at once
- * must not win that race ten times: pins in a range that was just unmapped wait until the core has surely gone on.
  */
-#include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
-#include <linux/iommu.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "mdev/machine.h"
-#include "mdev/trace.h"
 
 /* an address space takes 328 KiB of it and up: 30 of them in the smallest vGPU, one for each program that uses the GPU */
 #define POOL_MIN	(10ull << 20)
@@ -122,86 +104,6 @@ static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 	return machine_read(ctx, a, buf, len);
 }
 
-/* ------------------------------------------------------------------ pins */
-
-static struct device *dma_dev(const struct kvgpu_vgpu *v)
-{
-	return &v->gpu->hw.pdev->dev;
-}
-
-static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
-{
-	struct device *dev = dma_dev(v);
-	dma_addr_t at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	int ret;
-
-	if (dma_mapping_error(dev, at))
-		return -EIO;
-	/* a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no IOMMU */
-	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ? -EIO :
-	      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT, xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
-	if (ret)
-		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	*dma = at;
-	return ret;
-}
-
-static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
-{
-	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
-
-	if (!WARN_ON_ONCE(!entry))
-		dma_unmap_page(dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT, PAGE_SIZE, DMA_BIDIRECTIONAL);
-}
-
-static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
-{
-	if (first > m->unmapped.last || last < m->unmapped.first)
-		return;
-	if (ktime_before(ktime_get(), m->unmapped.until))
-		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
-}
-
-static int op_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
-{
-	struct kvgpu_vgpu *v = ctx;
-	struct kvgpu_machine *m = v->m;
-	int got, i, ret = 0;
-
-	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
-		return -EFAULT;
-	wait_for_unmap(m, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1);
-	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
-	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
-	if (got <= 0)
-		return got ?: -EFAULT;
-	for (i = 0; i < got && !ret; i++)
-		ret = map_page(v, iova[i].v, m->pin_pages[i], &dma[i]);
-	if (!ret && got == nr)
-		return 0;
-	if (ret)
-		i--;	/* the one that failed */
-	while (i--)
-		unmap_page(v, iova[i].v);
-	vfio_unpin_pages(&v->vdev, iova[0].v, got);
-	return ret ?: -EFAULT;
-}
-
-/* the TLB was invalidated before; what L2 still has of the page is written back before it is anybody else's */
-static void op_unpin(void *ctx, iova_t iova, u32 nr)
-{
-	struct kvgpu_vgpu *v = ctx;
-	struct kvgpu_machine *m = v->m;
-	u32 i;
-
-	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
-		machine_wedge(v->gpu, "L2 was not written back");
-	m->l2_clean = true;
-	for (i = 0; i < nr; i++)
-		unmap_page(v, iova.v + (u64)i * PAGE_SIZE);
-	vfio_unpin_pages(&v->vdev, iova.v, nr);
-}
-
 /* ------------------------------------------------------------------ tables */
 
 static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
@@ -243,8 +145,8 @@ static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
 	.read = op_read,
-	.pin = op_pin,
-	.unpin = op_unpin,
+	.pin = machine_pin,
+	.unpin = machine_unpin,
 	.table_new = op_table_new,
 	.table_free = op_table_free,
 	.table_write = op_table_write,
@@ -273,12 +175,12 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 		.seed = get_random_u64(),
 	};
 
-	xa_init(&m->pins);
+	machine_pins_init(v);
 	INIT_LIST_HEAD(&m->spaces);
 	INIT_LIST_HEAD(&m->dead_images);
 	m->pool_max = pool_share(v);
 	m->unmapped.first = 1;
-	m->stage.cpu = dma_alloc_coherent(dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
+	m->stage.cpu = dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	v->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
@@ -301,6 +203,6 @@ void machine_memory_fini(struct kvgpu_vgpu *v)
 	v->touched = NULL;
 	kvfree(m->shadow_mem);
 	if (m->stage.cpu)
-		dma_free_coherent(dma_dev(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
-	xa_destroy(&m->pins);
+		dma_free_coherent(machine_dma_dev(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
+	machine_pins_fini(v);
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It goes the other way in
+ * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
+ * unpinned.
+ *
+ * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
+ * held around them. Who comes from the other side:
+ *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
+ *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it takes vgpu->lock. The
+ *     pin that it may wait for needs iommu->lock and mmap_lock, of which the caller holds neither;
+ *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the container. Against that,
+ *     .dma_unmap would be in the wrong order for any driver, since it has to call vfio_unpin_pages(), which takes
+ *     iommu->lock: the core's own rule allows it, and vgpu->lock adds no case to it.
+ * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned. A guest that maps again at once
+ * must not win that race ten times: pins in a range that was just unmapped wait until the core has surely gone on.
+ */
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/iommu.h>
+
+#include "mdev/machine.h"
+#include "mdev/trace.h"
+
+static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
+{
+	struct device *dev = machine_dma_dev(v);
+	dma_addr_t at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	int ret;
+
+	if (dma_mapping_error(dev, at))
+		return -EIO;
+	/* a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no IOMMU */
+	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ? -EIO :
+	      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT, xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
+	if (ret)
+		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	*dma = at;
+	return ret;
+}
+
+static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
+{
+	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
+
+	if (!WARN_ON_ONCE(!entry))
+		dma_unmap_page(machine_dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT, PAGE_SIZE, DMA_BIDIRECTIONAL);
+}
+
+static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
+{
+	if (first > m->unmapped.last || last < m->unmapped.first)
+		return;
+	if (ktime_before(ktime_get(), m->unmapped.until))
+		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
+}
+
+int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+{
+	struct kvgpu_vgpu *v = ctx;
+	struct kvgpu_machine *m = v->m;
+	int got, i, ret = 0;
+
+	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
+		return -EFAULT;
+	wait_for_unmap(m, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1);
+	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
+	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
+	if (got <= 0)
+		return got ?: -EFAULT;
+	for (i = 0; i < got && !ret; i++)
+		ret = map_page(v, iova[i].v, m->pin_pages[i], &dma[i]);
+	if (!ret && got == nr)
+		return 0;
+	if (ret)
+		i--;	/* the one that failed */
+	while (i--)
+		unmap_page(v, iova[i].v);
+	vfio_unpin_pages(&v->vdev, iova[0].v, got);
+	return ret ?: -EFAULT;
+}
+
+/* the TLB was invalidated before; what L2 still has of the page is written back before it is anybody else's */
+void machine_unpin(void *ctx, iova_t iova, u32 nr)
+{
+	struct kvgpu_vgpu *v = ctx;
+	struct kvgpu_machine *m = v->m;
+	u32 i;
+
+	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
+		machine_wedge(v->gpu, "L2 was not written back");
+	m->l2_clean = true;
+	for (i = 0; i < nr; i++)
+		unmap_page(v, iova.v + (u64)i * PAGE_SIZE);
+	vfio_unpin_pages(&v->vdev, iova.v, nr);
+}
+
+void machine_pins_init(struct kvgpu_vgpu *v)
+{
+	xa_init(&v->m->pins);
+}
+
+void machine_pins_fini(struct kvgpu_vgpu *v)
+{
+	xa_destroy(&v->m->pins);
+}
