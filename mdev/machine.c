@@ -115,6 +115,7 @@ static void stop(struct kvgpu_vgpu *v)
 		sp->flush |= changed;
 	machine_windows_close(v);
 	machine_settle(v);
+	machine_unpin_due(v, 0, U64_MAX);
 	WARN_ON_ONCE(!xa_empty(&m->pins) || !list_empty(&m->spaces) || !list_empty(&v->grctxs));
 	machine_events_reset(v);
 }

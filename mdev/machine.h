@@ -157,6 +157,8 @@ struct kvgpu_machine {
 	struct kvgpu_reg_slot *slots;
 	u64 pool_used, pool_max;	/* bytes of the host's pool for this vGPU */
 	struct xarray pins;		/* IOVA >> 12 -> DMA address >> 12 */
+	u64 nr_due;			/* of them, that nothing points to: not counted by the shadow any more */
+	struct delayed_work unpin_work;
 	struct page *pin_pages[512];
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;	/* next: where reading in a row would go on */
 	bool may_pin, l2_clean, scrubbed;
@@ -233,10 +235,12 @@ void machine_settle(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------------ pin.c */
 
 void machine_pins_init(struct kvgpu_vgpu *v);
-void machine_pins_fini(struct kvgpu_vgpu *v);
-/* pin and unpin of struct kvgpu_shadow_ops */
+void machine_pins_fini(struct kvgpu_vgpu *v);		/* without vgpu->lock */
+/* pin and unpin of struct kvgpu_shadow_ops; the latter makes pages due, which a work item unpins */
 int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void machine_unpin(void *ctx, iova_t iova, u32 nr);
+/* unpins now what is due from byte @iova to byte @last */
+void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 /* ------------------------------------------------------------------ flush.c */
 

@@ -4,6 +4,11 @@
  * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
  * unpinned.
  *
+ * The last three of these need not happen while the guest waits for its TLB: for a large buffer they take the core far longer
+ * than all the rest. Such a page is due: marked in m->pins, and let go by a work item soon after. It is never used again as
+ * it is: the VMM may have taken it from under its address since (a balloon does), so whoever pins that address lets it go
+ * first. When the core wants a range back, and when a user is gone, all that is due goes at once.
+ *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
  * held around them. Who comes from the other side:
  *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
@@ -21,6 +26,11 @@
 
 #include "mdev/machine.h"
 #include "mdev/trace.h"
+
+#define DUE		XA_MARK_0
+#define DUE_MS		20		/* until the first are let go: a program that ends unmaps one buffer after the other */
+#define DUE_AT_ONCE	128		/* under vgpu->lock, for which the guest may be waiting */
+#define DUE_PIECES	8		/* of that many, by one run of the work item */
 
 static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 {
@@ -55,6 +65,58 @@ static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
 		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
 }
 
+static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
+{
+	struct kvgpu_machine *m = v->m;
+	u32 i;
+
+	/* what L2 still has of a page is written back before it is anybody else's */
+	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
+		machine_wedge(v->gpu, "L2 was not written back");
+	m->l2_clean = true;
+	for (i = 0; i < nr; i++)
+		unmap_page(v, (u64)(pfn + i) << PAGE_SHIFT);
+	vfio_unpin_pages(&v->vdev, (dma_addr_t)pfn << PAGE_SHIFT, nr);
+}
+
+/* lets go of what is due among pages @first to @last, of @max pages at most */
+static void unpin_due(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, u64 max)
+{
+	struct kvgpu_machine *m = v->m;
+	u32 nr;
+
+	lockdep_assert_held(&v->lock);
+	while (m->nr_due && max && xa_find(&m->pins, &first, last, DUE)) {
+		for (nr = 1; nr < min_t(u64, max, DUE_AT_ONCE) && first + nr <= last; nr++)
+			if (!xa_get_mark(&m->pins, first + nr, DUE))
+				break;
+		WRITE_ONCE(m->nr_due, m->nr_due - nr);
+		unpin_run(v, first, nr);
+		max -= nr;
+	}
+}
+
+void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last)
+{
+	unpin_due(v, iova >> PAGE_SHIFT, last >> PAGE_SHIFT, U64_MAX);
+}
+
+static void unpin_some(struct work_struct *work)
+{
+	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, unpin_work);
+	struct kvgpu_vgpu *v = m->v;
+	u32 i;
+
+	for (i = 0; i < DUE_PIECES; i++) {
+		mutex_lock(&v->lock);
+		unpin_due(v, 0, ULONG_MAX, DUE_AT_ONCE);
+		if (m->nr_due && i == DUE_PIECES - 1)
+			schedule_delayed_work(&m->unpin_work, 1);
+		mutex_unlock(&v->lock);
+		cond_resched();
+	}
+}
+
 int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 {
 	struct kvgpu_vgpu *v = ctx;
@@ -64,6 +126,10 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
 		return -EFAULT;
 	wait_for_unmap(m, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1);
+	if (v->shadow.stats.pinned + m->nr_due + nr > v->shadow.cfg.max_pinned)
+		machine_unpin_due(v, 0, U64_MAX);
+	else
+		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
 	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
 	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
 	if (got <= 0)
@@ -80,27 +146,27 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	return ret ?: -EFAULT;
 }
 
-/* the TLB was invalidated before; what L2 still has of the page is written back before it is anybody else's */
+/* the TLB was invalidated before */
 void machine_unpin(void *ctx, iova_t iova, u32 nr)
 {
 	struct kvgpu_vgpu *v = ctx;
 	struct kvgpu_machine *m = v->m;
 	u32 i;
 
-	if (!m->l2_clean && !machine_wedged(v->gpu) && kvgpu_hw_l2_flush(&v->gpu->hw))
-		machine_wedge(v->gpu, "L2 was not written back");
-	m->l2_clean = true;
 	for (i = 0; i < nr; i++)
-		unmap_page(v, iova.v + (u64)i * PAGE_SIZE);
-	vfio_unpin_pages(&v->vdev, iova.v, nr);
+		xa_set_mark(&m->pins, (iova.v >> PAGE_SHIFT) + i, DUE);
+	WRITE_ONCE(m->nr_due, m->nr_due + nr);
+	schedule_delayed_work(&m->unpin_work, msecs_to_jiffies(DUE_MS));
 }
 
 void machine_pins_init(struct kvgpu_vgpu *v)
 {
 	xa_init(&v->m->pins);
+	INIT_DELAYED_WORK(&v->m->unpin_work, unpin_some);
 }
 
 void machine_pins_fini(struct kvgpu_vgpu *v)
 {
+	cancel_delayed_work_sync(&v->m->unpin_work);
 	xa_destroy(&v->m->pins);
 }

@@ -164,6 +164,7 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 			sp->flush = true;
 		machine_settle(v);
 	}
+	machine_unpin_due(v, iova, iova + len - 1);
 	m->unmapped.first = iova;
 	m->unmapped.last = iova + len - 1;
 	m->unmapped.until = ktime_add_ms(ktime_get(), UNMAP_QUIET_MS);

@@ -46,7 +46,7 @@ COUNTER(shadow_entries_compared, READ_ONCE(v->shadow.stats.entries_compared));
 COUNTER(shadow_entries_written, READ_ONCE(v->shadow.stats.entries_written));
 COUNTER(shadow_entries_rejected, READ_ONCE(v->shadow.stats.rejected));
 COUNTER(tlb_flushes, atomic64_read(&v->count.flushes));
-COUNTER(pinned_pages, READ_ONCE(v->shadow.stats.pinned));
+COUNTER(pinned_pages, READ_ONCE(v->shadow.stats.pinned) + READ_ONCE(v->m->nr_due));
 
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));

@@ -21,6 +21,7 @@
 enum { PAGE = 4096, RUN_MS = 5000, REFUSED_MS = 400, BYTES = 2048 };
 enum { SRC_VA = BARE_VA_FREE, DST_VA = BARE_VA_FREE + 0x200000 };
 enum { LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, MANY = 400 };
+enum { REUSE_LEN = 8 * PAGE };	/* few enough to be there again before the host has let go of them */
 
 static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c, struct bare_chan_config *cfg)
 {
@@ -156,6 +157,77 @@ void test_unmap(struct device *d, const struct options *o)
 	CHECK(counter(d, "pinned_pages") == 0);
 	gpu_detach(d, &g);
 	checks_end("memory unmapped under running copies: unpinned at once, never written again, the vGPU serves on");
+}
+
+/* ------------------------------------------------------------------ the same addresses again */
+
+/* the GPU reads @memory by way of SRC_VA: all of it as it is now */
+static bool reads(struct bare_chan *c, const uint8_t *memory, uint64_t vram, const uint8_t *back)
+{
+	bare_copy(c, SRC_VA, vram, REUSE_LEN, 0);
+	bare_copy(c, vram, DST_VA, REUSE_LEN, 0);
+	return bare_run(c, RUN_MS) && !memcmp(memory, back, REUSE_LEN);
+}
+
+static void map_all(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t at)
+{
+	uint64_t off;
+
+	for (off = 0; off < REUSE_LEN; off += PAGE)
+		bare_space_map(g, s, va + off, t, at + off);
+}
+
+static void unmap_all(struct bare_gpu *g, struct bare_space *s, uint64_t va)
+{
+	uint64_t off;
+
+	for (off = 0; off < REUSE_LEN; off += PAGE)
+		bare_space_unmap(g, s, va + off);
+	bare_tlb_invalidate(g, BARE_VRAM, s->pdb);
+}
+
+/*
+ * The guest lets go of memory, the VMM takes the pages from under it (a balloon does), the guest uses the addresses again: what
+ * the host has not unpinned by then must not be taken for what is there now.
+ */
+void test_reuse(struct device *d, const struct options *o)
+{
+	struct bare_chan_config cfg = { .id = 3 };
+	uint64_t back_bus, vram, before;
+	struct bare_space s;
+	struct bare_chan c;
+	struct bare_gpu g;
+	uint8_t *memory, *back;
+	unsigned int i;
+
+	checks_begin();
+	gpu_attach(d, &g);
+	back = bare_host(&g, REUSE_LEN, &back_bus);
+	vram = bare_vram(&g, REUSE_LEN, PAGE);
+	memory = mmap(NULL, REUSE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(memory != MAP_FAILED && !dma_map(d, memory, LENT_IOVA, REUSE_LEN));
+	open_channel(&g, &s, &c, &cfg);
+	map_all(&g, &s, SRC_VA + REUSE_LEN, BARE_VRAM, vram);
+	map_all(&g, &s, DST_VA, BARE_HOST, back_bus);
+	bare_tlb_invalidate(&g, BARE_VRAM, s.pdb);
+	before = counter(d, "pinned_pages");
+	for (i = 0; i < 20; i++) {
+		CHECK(!madvise(memory, REUSE_LEN, MADV_DONTNEED));
+		pattern_fill(memory, REUSE_LEN, i);
+		map_all(&g, &s, SRC_VA, BARE_HOST, LENT_IOVA);
+		bare_tlb_invalidate(&g, BARE_VRAM, s.pdb);
+		CHECK(counter(d, "pinned_pages") == before + REUSE_LEN / PAGE);
+		CHECK(reads(&c, memory, SRC_VA + REUSE_LEN, back));
+		unmap_all(&g, &s, SRC_VA);
+	}
+	for (i = 0; i < 100 && counter(d, "pinned_pages") != before; i++)
+		usleep(50000);
+	CHECK(counter(d, "pinned_pages") == before);
+	CHECK(!dma_unmap(d, LENT_IOVA, REUSE_LEN));
+	close_channel(&c);
+	gpu_detach(d, &g);
+	munmap(memory, REUSE_LEN);
+	checks_end("memory that comes and goes by the same addresses, each time other pages: read as it is; unpinned soon after");
 }
 
 /* ------------------------------------------------------------------ what is not the guest's */

@@ -23,6 +23,7 @@ static const struct {
 	{ "irqs", test_irqs, "INTx, MSI and REQ; masks; eventfds of all kinds; malformed requests" },
 	{ "copies", test_copies, "not hostile: a guest of our own copies with a copy engine" },
 	{ "unmap", test_unmap, "memory is unmapped under running copies (S2)" },
+	{ "reuse", test_reuse, "memory comes and goes by the same addresses, with other pages behind them" },
 	{ "foreign", test_foreign, "tables that point outside; physical copies; forged pointers (S1, S4)" },
 	{ "contexts", test_contexts, "graphics without a context, with forged contexts (S3)" },
 	{ "storm", test_storm, "random calls from four threads" },

@@ -20,6 +20,7 @@ void test_maps(struct device *d, const struct options *o);
 void test_irqs(struct device *d, const struct options *o);
 void test_copies(struct device *d, const struct options *o);
 void test_unmap(struct device *d, const struct options *o);
+void test_reuse(struct device *d, const struct options *o);
 void test_foreign(struct device *d, const struct options *o);
 void test_contexts(struct device *d, const struct options *o);
 void test_storm(struct device *d, const struct options *o);
