@@ -46,6 +46,13 @@ run_program()
 	driver_api) run driver_api ./driver_api kernels.cubin ;;
 	# on the model in the process this stands for a driver that limits the time
 	error_endless) KVGPU_INPROCESS_LIMIT_MS=2000 run error_endless ./error_endless 20 ;;
+	fork_children)
+		if [ -e /dev/dri ]; then
+			run fork_children ./fork_children
+		else
+			number=$((number + 1))
+			echo "ok $number - fork_children # SKIP the GPU is in the process, and a child would have none"
+		fi ;;
 	*) run "$1" "./$1" ;;
 	esac
 }
