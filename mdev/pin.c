@@ -131,6 +131,10 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
 	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
+	if (got <= 0 && m->nr_due) {	/* the VMM may lock no more memory, and what is due counts */
+		machine_unpin_due(v, 0, U64_MAX);
+		got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
+	}
 	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
 	if (got <= 0)
 		return got ?: -EFAULT;

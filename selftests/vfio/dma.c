@@ -6,8 +6,11 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <linux/bitfield.h>
+#include <linux/capability.h>
 
 #include <gk110/ce.h>
 #include <gk110/fifo.h>
@@ -186,47 +189,110 @@ static void unmap_all(struct bare_gpu *g, struct bare_space *s, uint64_t va)
 	bare_tlb_invalidate(g, BARE_VRAM, s->pdb);
 }
 
+/* as a VMM that may lock some memory and no more */
+static void may_lock_all(bool on)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	CHECK(!syscall(SYS_capget, &head, data));
+	if (on)
+		data[0].effective |= 1u << CAP_IPC_LOCK;
+	else
+		data[0].effective &= ~(1u << CAP_IPC_LOCK);
+	CHECK(!syscall(SYS_capset, &head, data));
+}
+
+static void lock_limit(unsigned long more)
+{
+	struct rlimit limit = { 0, RLIM_INFINITY };
+	unsigned long kib = 0;
+	char line[128];
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "VmLck: %lu", &kib);
+	if (f)
+		fclose(f);
+	limit.rlim_cur = more ? kib * 1024 + more : RLIM_INFINITY;
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &limit));
+}
+
+/* what a guest of ours with a channel works on: memory that is lent anew each time, and where it is copied to */
+struct reuse {
+	struct bare_gpu g;
+	struct bare_space s;
+	struct bare_chan c;
+	uint8_t *memory, *back;		/* @memory: two parts of REUSE_LEN */
+	uint64_t pinned;
+};
+
+static void reuse_begin(struct device *d, struct reuse *r)
+{
+	struct bare_chan_config cfg = { .id = 3 };
+	uint64_t back_bus, vram;
+
+	gpu_attach(d, &r->g);
+	r->back = bare_host(&r->g, REUSE_LEN, &back_bus);
+	vram = bare_vram(&r->g, REUSE_LEN, PAGE);
+	r->memory = mmap(NULL, 2 * REUSE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(r->memory != MAP_FAILED && !dma_map(d, r->memory, LENT_IOVA, 2 * REUSE_LEN));
+	open_channel(&r->g, &r->s, &r->c, &cfg);
+	map_all(&r->g, &r->s, SRC_VA + REUSE_LEN, BARE_VRAM, vram);
+	map_all(&r->g, &r->s, DST_VA, BARE_HOST, back_bus);
+	bare_tlb_invalidate(&r->g, BARE_VRAM, r->s.pdb);
+	r->pinned = counter(d, "pinned_pages");
+}
+
+static void reuse_end(struct device *d, struct reuse *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 && counter(d, "pinned_pages") != r->pinned; i++)
+		usleep(50000);
+	CHECK(counter(d, "pinned_pages") == r->pinned);
+	CHECK(!dma_unmap(d, LENT_IOVA, 2 * REUSE_LEN));
+	close_channel(&r->c);
+	gpu_detach(d, &r->g);
+	munmap(r->memory, 2 * REUSE_LEN);
+}
+
+/* lends part @part, whose pages are new ones each time, has the GPU read it, and takes it back */
+static void reuse_turn(struct reuse *r, unsigned int part, unsigned int seed)
+{
+	uint8_t *memory = r->memory + part * REUSE_LEN;
+
+	CHECK(!madvise(memory, REUSE_LEN, MADV_DONTNEED));
+	pattern_fill(memory, REUSE_LEN, seed);
+	map_all(&r->g, &r->s, SRC_VA, BARE_HOST, LENT_IOVA + part * REUSE_LEN);
+	bare_tlb_invalidate(&r->g, BARE_VRAM, r->s.pdb);
+	CHECK(reads(&r->c, memory, SRC_VA + REUSE_LEN, r->back));
+	unmap_all(&r->g, &r->s, SRC_VA);
+}
+
 /*
  * The guest lets go of memory, the VMM takes the pages from under it (a balloon does), the guest uses the addresses again: what
- * the host has not unpinned by then must not be taken for what is there now.
+ * the host has not unpinned by then must not be taken for what is there now. Nor must it be in the way when the VMM may lock
+ * no more than the guest uses at a time.
  */
 void test_reuse(struct device *d, const struct options *o)
 {
-	struct bare_chan_config cfg = { .id = 3 };
-	uint64_t back_bus, vram, before;
-	struct bare_space s;
-	struct bare_chan c;
-	struct bare_gpu g;
-	uint8_t *memory, *back;
+	struct reuse r;
 	unsigned int i;
 
 	checks_begin();
-	gpu_attach(d, &g);
-	back = bare_host(&g, REUSE_LEN, &back_bus);
-	vram = bare_vram(&g, REUSE_LEN, PAGE);
-	memory = mmap(NULL, REUSE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	CHECK(memory != MAP_FAILED && !dma_map(d, memory, LENT_IOVA, REUSE_LEN));
-	open_channel(&g, &s, &c, &cfg);
-	map_all(&g, &s, SRC_VA + REUSE_LEN, BARE_VRAM, vram);
-	map_all(&g, &s, DST_VA, BARE_HOST, back_bus);
-	bare_tlb_invalidate(&g, BARE_VRAM, s.pdb);
-	before = counter(d, "pinned_pages");
-	for (i = 0; i < 20; i++) {
-		CHECK(!madvise(memory, REUSE_LEN, MADV_DONTNEED));
-		pattern_fill(memory, REUSE_LEN, i);
-		map_all(&g, &s, SRC_VA, BARE_HOST, LENT_IOVA);
-		bare_tlb_invalidate(&g, BARE_VRAM, s.pdb);
-		CHECK(counter(d, "pinned_pages") == before + REUSE_LEN / PAGE);
-		CHECK(reads(&c, memory, SRC_VA + REUSE_LEN, back));
-		unmap_all(&g, &s, SRC_VA);
-	}
-	for (i = 0; i < 100 && counter(d, "pinned_pages") != before; i++)
-		usleep(50000);
-	CHECK(counter(d, "pinned_pages") == before);
-	CHECK(!dma_unmap(d, LENT_IOVA, REUSE_LEN));
-	close_channel(&c);
-	gpu_detach(d, &g);
-	munmap(memory, REUSE_LEN);
+	reuse_begin(d, &r);
+	for (i = 0; i < 20; i++)
+		reuse_turn(&r, 0, i);
+	reuse_end(d, &r);
+	may_lock_all(false);
+	reuse_begin(d, &r);
+	lock_limit(REUSE_LEN);
+	for (i = 0; i < 20; i++)
+		reuse_turn(&r, i & 1, i);
+	reuse_end(d, &r);
+	lock_limit(0);
+	may_lock_all(true);
 	checks_end("memory that comes and goes by the same addresses, each time other pages: read as it is; unpinned soon after");
 }
 
