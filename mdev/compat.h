@@ -56,8 +56,11 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
 	.unbind_iommufd = vfio_iommufd_emulated_unbind,		\
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
+/* iommufd wants a range unpinned as it was pinned, in one piece (iommufd_access_unpin_pages()); VFIO's own container does not care */
+#define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
 #else
 #define COMPAT_VFIO_IOMMUFD_OPS
+#define compat_pins_alone(vdev)		false
 #endif
 
 /* VFIO_DEVICE_GET_REGION_INFO: the core took over the ioctl, the driver says what is in it */

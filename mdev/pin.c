@@ -24,6 +24,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
 
+#include "mdev/compat.h"
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
@@ -65,6 +66,28 @@ static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
 		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
 }
 
+/* how many were pinned, from the first on; an error if none. They may be let go of in other pieces (compat_pins_alone()) */
+static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
+{
+	int step = compat_pins_alone(&v->vdev) ? 1 : nr, done, got;
+
+	for (done = 0; done < nr; done += got) {
+		got = vfio_pin_pages(&v->vdev, iova + (u64)done * PAGE_SIZE, min_t(int, step, nr - done),
+				     IOMMU_READ | IOMMU_WRITE, v->m->pin_pages + done);
+		if (got <= 0)
+			return done ?: got ?: -EFAULT;
+	}
+	return done;
+}
+
+static void unpin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
+{
+	u32 step = compat_pins_alone(&v->vdev) ? 1 : nr, i;
+
+	for (i = 0; i < nr; i += step)
+		vfio_unpin_pages(&v->vdev, iova + (u64)i * PAGE_SIZE, step);
+}
+
 static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 {
 	struct kvgpu_machine *m = v->m;
@@ -76,7 +99,7 @@ static void unpin_run(struct kvgpu_vgpu *v, unsigned long pfn, u32 nr)
 	m->l2_clean = true;
 	for (i = 0; i < nr; i++)
 		unmap_page(v, (u64)(pfn + i) << PAGE_SHIFT);
-	vfio_unpin_pages(&v->vdev, (dma_addr_t)pfn << PAGE_SHIFT, nr);
+	unpin_pages(v, (u64)pfn << PAGE_SHIFT, nr);
 }
 
 /* lets go of what is due among pages @first to @last, of @max pages at most */
@@ -130,14 +153,16 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 		machine_unpin_due(v, 0, U64_MAX);
 	else
 		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
-	got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
-	if (got <= 0 && m->nr_due) {	/* the VMM may lock no more memory, and what is due counts */
+	got = pin_pages(v, iova[0].v, nr);
+	if (got != nr && m->nr_due) {	/* the VMM may lock no more memory, and what is due counts */
+		if (got > 0)
+			unpin_pages(v, iova[0].v, got);
 		machine_unpin_due(v, 0, U64_MAX);
-		got = vfio_pin_pages(&v->vdev, iova[0].v, nr, IOMMU_READ | IOMMU_WRITE, m->pin_pages);
+		got = pin_pages(v, iova[0].v, nr);
 	}
 	trace_kvgpu_pin(v->id, iova[0].v, nr, got);
-	if (got <= 0)
-		return got ?: -EFAULT;
+	if (got < 0)
+		return got;
 	for (i = 0; i < got && !ret; i++)
 		ret = map_page(v, iova[i].v, m->pin_pages[i], &dma[i]);
 	if (!ret && got == nr)
@@ -146,7 +171,7 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 		i--;	/* the one that failed */
 	while (i--)
 		unmap_page(v, iova[i].v);
-	vfio_unpin_pages(&v->vdev, iova[0].v, got);
+	unpin_pages(v, iova[0].v, got);
 	return ret ?: -EFAULT;
 }
 

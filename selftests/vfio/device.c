@@ -65,14 +65,22 @@ static uint64_t region_size(struct device *d, unsigned int index)
 	return r.size;
 }
 
+static const char *container = "/dev/vfio/vfio";
+
+void device_container(const char *path)
+{
+	container = path;
+}
+
 void device_open(struct device *d, const char *uuid)
 {
 	struct vfio_group_status st = { .argsz = sizeof(st) };
 
 	d->uuid = uuid;
-	d->container = open("/dev/vfio/vfio", O_RDWR | O_CLOEXEC);
+	d->iommufd = !strcmp(container, "/dev/iommu");
+	d->container = open(container, O_RDWR | O_CLOEXEC);
 	if (d->container < 0)
-		bail("/dev/vfio/vfio");
+		bail("%s", container);
 	d->group = open_group(uuid);
 	if (ioctl(d->group, VFIO_GROUP_GET_STATUS, &st) || !(st.flags & VFIO_GROUP_FLAGS_VIABLE) ||
 	    ioctl(d->group, VFIO_GROUP_SET_CONTAINER, &d->container) ||

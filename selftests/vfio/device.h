@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A VMM without a guest: one mediated device through VFIO's group interface and its type 1 container. */
+/* A VMM without a guest: one mediated device through VFIO's group interface and its type 1 container, or iommufd as one. */
 #ifndef KVGPU_VFIO_DEVICE_H
 #define KVGPU_VFIO_DEVICE_H
 
@@ -26,9 +26,12 @@
 struct device {
 	const char *uuid;
 	int container, group, fd;
+	bool iommufd;
 	uint64_t bar1_size, bar3_size;
 };
 
+/* what device_open() opens from now on: /dev/vfio/vfio, which is the default, or /dev/iommu */
+void device_container(const char *path);
 /* opened anew: as after power-on, with memory that is zero. Ends the program when that fails */
 void device_open(struct device *d, const char *uuid);
 void device_close(struct device *d);

@@ -35,9 +35,9 @@ static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-vfio [--seconds N] [--seed N] [--card SYSFS-FOLDER] UUID NAME...|all|hold\n"
+	fprintf(f, "usage: kvgpu-vfio [--seconds N] [--seed N] [--card SYSFS-FOLDER] [--container FILE] UUID NAME...|all|hold\n"
 		"A hostile VMM and guest for one vGPU of kvgpu. Prints TAP; exit code 0 if all is well, 1 if not, 2 for a wrong\n"
-		"command line. 'hold' keeps the device until it is asked to let go.\n\n");
+		"command line. 'hold' keeps the device until it is asked to let go. FILE: /dev/vfio/vfio, or /dev/iommu.\n\n");
 	for (i = 0; i < NR_TESTS; i++)
 		fprintf(f, "  %-10s %s\n", tests[i].name, tests[i].what);
 }
@@ -77,6 +77,7 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "card", required_argument, NULL, 'c' },
+		{ "container", required_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 		case 's': o.seconds = strtoul(optarg, NULL, 0); break;
 		case 'r': o.seed = strtoul(optarg, NULL, 0); break;
 		case 'c': o.card = optarg; break;
+		case 'f': device_container(optarg); break;
 		case 'h': usage(stdout); return 0;
 		default: usage(stderr); return 2;
 		}
