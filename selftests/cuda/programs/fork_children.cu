@@ -3,6 +3,7 @@
  * A process looks at the GPUs and forks; parent and children use the GPU side by side. Each must have a file of nouveau's, and
  * with it an address space, of its own. (NVIDIA's driver refuses the children.) Not where the GPU is in the process.
  */
+#include <errno.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,8 +45,15 @@ static bool has_own_file(pid_t pid)
 	for (int i = 0; i < n; i++) {
 		bool shared = false;
 
-		for (int other = 3; other < 1024 && !shared; other++)
-			shared = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (long)fd[i], (long)other) == 0;
+		for (int other = 3; other < 1024 && !shared; other++) {
+			long same = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (long)fd[i], (long)other);
+
+			if (same < 0 && errno != EBADF) {
+				perror("kcmp");
+				return false;
+			}
+			shared = !same;
+		}
 		if (!shared)
 			return true;
 	}
