@@ -42,7 +42,7 @@ bench-shares: setup model plugin ## shares, latency and cost of switching of man
 	selftests/bench/bench-shares.sh
 
 bench-guest-shares: setup model plugin ## the same of stock guests: shares, a cap, latency (table, and build/bench/guest-shares.json); fails out of bounds
-	KVGPU_JUDGE=1 KERNELS=6.12 selftests/guest/run.sh long shares
+	KVGPU_JUDGE=1 KERNELS=base selftests/guest/run.sh long shares
 
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build

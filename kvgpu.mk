@@ -2,8 +2,9 @@
 # kvgpu.ko for the kernels of the test bed, and its installation on a real machine. The kernel's build system writes beside
 # the sources, so it works in a copy of symbolic links, $(O)/module-<label>.
 
-KVGPU_KERNELS	:= 6.12 6.1 7.2
-KERNEL		?= 6.12
+# suites; which plays which role is said in kernels.list
+KVGPU_KERNELS	:= $(shell sed 's/\#.*//' testbed/packages/kernels.list | awk 'NF { print $$1 }')
+KERNEL		?= $(firstword $(KVGPU_KERNELS))
 KVGPU_ROOMS	:= hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110
 KVGPU_VERSION	:= 0.3
 
@@ -24,21 +25,20 @@ module-%:
 	$(call kvgpu_links,$(O)/$@)
 	@$(call kvgpu_make,$*)
 
-module: module-$(KERNEL) ## kvgpu.ko for KERNEL=6.12 (default), 6.1 or 7.2
+module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists (default: the base)
 
-modules: $(KVGPU_KERNELS:%=module-%) ## kvgpu.ko for all three kernels
+modules: $(KVGPU_KERNELS:%=module-%) ## kvgpu.ko for all of these kernels
 
-# Headers of 7.2: Debian's lack the script that looks for sparse, and use __typeof_unqual__ and a constant
-# __builtin_strlen(), which sparse 0.6.4 does not know.
-KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2
-KVGPU_SPARSE_7.2 := CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
+# Newer headers: Debian's lack the script that looks for sparse, and use __typeof_unqual__ and a constant
+# __builtin_strlen(), which sparse 0.6.4 does not know. Older headers use neither.
+KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2 CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
 # every file anew, all warnings of W=1 and sparse, none is accepted
 check-module-%:
 	$(call kvgpu_links,$(O)/module-$*)
 	@find '$(O)/module-$*' -name '*.o' -delete
 	@mkdir -p '$(O)'
-	@$(call kvgpu_make,$*,$(KVGPU_SPARSE) $(KVGPU_SPARSE_$*)) > '$(O)/module-$*.log' 2>&1 || { tail -n 30 '$(O)/module-$*.log'; exit 1; }
+	@$(call kvgpu_make,$*,$(KVGPU_SPARSE)) > '$(O)/module-$*.log' 2>&1 || { tail -n 30 '$(O)/module-$*.log'; exit 1; }
 	@! grep -E 'warning:|error:' '$(O)/module-$*.log' || { echo "module for $*: not clean"; exit 1; }
 	@echo "module for $*: no warning of W=1 or sparse"
 

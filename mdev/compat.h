@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels this module builds on: 6.1, 6.12 and 7.2, and those between them. All conditions on
- * versions are here. KVGPU_HAVE_... come from Kbuild, which looks into the kernel's headers: stable and vendor kernels
- * move interfaces to other versions.
+ * What differs between the kernels this module builds on. No condition is on a version: KVGPU_HAVE_... come from Kbuild,
+ * which looks into the kernel's headers, since stable and vendor kernels move interfaces to other versions. A kernel that
+ * is newer than all that were tried is tried as well.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
 
 #include <linux/eventfd.h>
 #include <linux/mm.h>
-#include <linux/version.h>
 #include <linux/vfio.h>
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
-#error "kvgpu is written for Linux 6.1 to 7.2: look through mdev/compat.h and docs/ before you widen this"
-#endif
 
 /* eventfd_signal() lost its count, which was always 1 here */
 static inline void compat_eventfd_signal(struct eventfd_ctx *ctx)

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-bench}
-kernel=${KVGPU_BENCH_KERNEL:-6.12} layout=${KVGPU_BENCH_LAYOUT:-flat}
+kernel=${KVGPU_BENCH_KERNEL:-base} layout=${KVGPU_BENCH_LAYOUT:-flat}
 cell_name="$kernel $layout"
 loads=3
 report=build/bench/model.json

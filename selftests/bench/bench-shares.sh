@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 export KVGPU_TB_NAME=${KVGPU_BENCH_NAME:-shares}
-kernel=${KVGPU_BENCH_KERNEL:-6.12} layout=${KVGPU_BENCH_LAYOUT:-card} rate=${KVGPU_BENCH_RATE:-400M}
+kernel=${KVGPU_BENCH_KERNEL:-base} layout=${KVGPU_BENCH_LAYOUT:-card} rate=${KVGPU_BENCH_RATE:-400M}
 cpus=${KVGPU_BENCH_CPUS:-2}
 report=build/bench/shares.json
 cell_name="$kernel $layout"

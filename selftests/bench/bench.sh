@@ -110,7 +110,7 @@ build_base()
 	rm -rf "$links"
 	mkdir "$links"
 	git archive "$base" Kbuild hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110 | tar -xf - -C "$links"
-	tree=$($TB kernel-tree 6.12)
+	tree=$($TB kernel-tree base)
 	$TB build-exec -- make -s -C "$tree" M="$links" modules >"$work/base.log" 2>&1 || {
 		tail -n 30 "$work/base.log" >&2
 		give_up "$base does not build"

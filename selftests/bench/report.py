@@ -13,6 +13,7 @@ import glob
 import json
 import os
 import statistics
+import subprocess
 import sys
 
 import plot
@@ -25,6 +26,12 @@ COUNTERS = {
     "shadow_written": ["kvgpu.shadow_entries_written"], "tlb_flushes": ["kvgpu.tlb_flushes"],
     "vram_read_bytes": ["kvgpu.shadow_bytes_read"], "pinned_pages": ["kvgpu.pinned_pages"],
 }
+
+
+def base_kernel():
+    """the version behind the role (testbed/packages/kernels.list)"""
+    lines = subprocess.run(["testbed/tb", "kernels"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return next(line.split()[1] for line in lines if line.endswith(" base"))
 
 
 def short(number):
@@ -196,7 +203,7 @@ def main(argv):
     a = p.parse_args(argv)
     rows, counted = load_rows(a.run), load_counters(a.run)
     conditions = {
-        "date": datetime.date.today().isoformat(), "mode": a.mode, "model_args": a.model_args, "type": a.type, "kernel": "6.12",
+        "date": datetime.date.today().isoformat(), "mode": a.mode, "model_args": a.model_args, "type": a.type, "kernel": base_kernel(),
         "rounds": int(a.rounds or 1), "seconds": int(a.seconds or 0), "cpus": os.cpu_count(),
         "load": round(os.getloadavg()[2], 1),
     }

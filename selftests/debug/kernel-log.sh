@@ -20,7 +20,7 @@ quiet_kernel()
 # lockdep goes silent after its first report of anybody; a test that ran without it has not seen that nothing is wrong
 lockdep_on()
 {
-	case $kernel in *-debug) ;; *) return 0 ;; esac
+	case $kernel in debug) ;; *) return 0 ;; esac
 	in_server grep -q '^ *debug_locks: *1' /proc/lockdep_stats
 	result $? "lockdep watched to the end"
 }
@@ -30,7 +30,7 @@ no_leaks()
 {
 	local found
 
-	case $kernel in *-debug) ;; *) return 0 ;; esac
+	case $kernel in debug) ;; *) return 0 ;; esac
 	lockdep_on
 	LIMIT=900 in_server sh -c 'echo scan > /sys/kernel/debug/kmemleak; sleep 6; echo scan > /sys/kernel/debug/kmemleak'
 	result $? "kmemleak looks"

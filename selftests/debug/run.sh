@@ -15,7 +15,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-debug}
 . selftests/debug/kernel-log.sh
 # shellcheck source=selftests/vfio/build.sh
 . selftests/vfio/build.sh
-kernel=6.12-debug cell_name=debug
+kernel=debug cell_name=debug
 parts=(vfio tenants guest kill reboot unload leaks)
 [ $# -eq 0 ] || parts=("$@")
 trap 'bed_down' EXIT

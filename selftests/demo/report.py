@@ -6,12 +6,19 @@ import datetime
 import json
 import re
 import statistics
+import subprocess
 import sys
 
 sys.path.insert(0, "selftests/guest")
 import counted  # noqa: E402
 
 WHERE = {"native": "natively", "guest": "in_guest"}
+
+
+def base_kernel():
+    """the version behind the role (testbed/packages/kernels.list)"""
+    lines = subprocess.run(["testbed/tb", "kernels"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return next(line.split()[1] for line in lines if line.endswith(" base"))
 
 
 class Run:
@@ -167,7 +174,7 @@ def main(folder, path, asked, seconds, model_args):
     verdicts = [not noisy, woken]
     report = {
         "date": datetime.date.today().isoformat(), "mode": f"paced {rate[1]}B/s" if rate else "unpaced",
-        "kernel": "6.12", "type": "kvgpu-512m", "bytes_asked": asked,
+        "kernel": base_kernel(), "type": "kvgpu-512m", "bytes_asked": asked,
         "copies": copies(run), "steady": steady(run), "wakeups": wakeups(run), "load": loads(run),
         "mapping": mapping(run), "bandwidth": bandwidth(run), "shares": json.loads(run.text("shares.json")),
         "checks_passed": run.lines("ok") + sum(verdicts),

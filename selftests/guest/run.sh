@@ -35,9 +35,9 @@ compute_parts=(compute)		# in another, whose graphics engine is
 mode=${1-}
 case $mode in
 quick)
-	kernels=${KERNELS:-6.12} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
+	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
 	[ $# -gt 1 ] || set -- quick client steady reload several reset plug kill unload native ;;
-long) kernels=${KERNELS:-6.12 7.2} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
+long) kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:-50} ;;
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || parts=("${@:2}")
@@ -60,7 +60,8 @@ vgpu_cell()
 {
 	local part up=$2
 
-	kernel=$1 cell_name="kvgpu on $1"
+	kernel=$(kernel_of "$1")
+	cell_name="kvgpu on $kernel"
 	shift 2
 	[ $# -gt 0 ] || return
 	if $up; then

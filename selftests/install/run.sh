@@ -180,7 +180,7 @@ uninstall_steps()
 
 machine_cell()
 {
-	cell_name=machine kernel=6.12
+	cell_name=machine kernel=$(kernel_of base)
 	version=$(make -s print-version)
 	$TB machine "$work/machine" >"$work/log" 2>&1 || { sed 's/^/# /' "$work/log"; result 1 "a fresh Debian 13"; return; }
 	boot "a fresh Debian 13 boots" || return

@@ -12,6 +12,9 @@ results=0 failures=0 cell_name='' kernel='' layout=''
 
 trap 'bed_down; exit 130' INT TERM
 
+# kernel_of ROLE: the suite that plays it (testbed/packages/kernels.list); any other name of a kernel stays as it is
+kernel_of() { sed 's/#.*//' testbed/packages/kernels.list | awk -v r="$1" '$2 == r { r = $1 } END { print r }'; }
+
 # ------------------------------------------------------------------ results
 
 result()
@@ -244,7 +247,7 @@ cell()
 {
 	local part began=$SECONDS
 
-	kernel=$1 layout=$2
+	kernel=$(kernel_of "$1") layout=$2
 	cell_name="$kernel $layout"
 	shift 2
 	bed_up || { bed_down; return; }

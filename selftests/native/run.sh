@@ -12,7 +12,7 @@ usage()
 	cat <<'HELP'
 usage: selftests/native/run.sh quick|long
        selftests/native/run.sh KERNEL LAYOUT PART...
-Kernels as "tb kernels" lists them; layouts: flat, card; parts:
+Kernels as "tb kernels" lists them, or their roles; layouts: flat, card; parts:
   bare      attacks and engine tests without a driver
   load      nouveau loads in time and without complaint
   client    kvgpu-client, all subtests (client:NAME,... for some); quick rounds unless LONG=1
@@ -30,9 +30,9 @@ HELP
 
 quick()
 {
-	cell 6.12 flat bare load client self-test mesa attacks reload
-	cell 6.12 card bare load client:copy,sync,sleep,fault,switch,exec mesa attacks engines
-	RELOADS=3 cell 7.2 flat bare load client mesa attacks reload
+	cell base flat bare load client self-test mesa attacks reload
+	cell base card bare load client:copy,sync,sleep,fault,switch,exec mesa attacks engines
+	RELOADS=3 cell newest flat bare load client mesa attacks reload
 }
 
 long()
@@ -40,12 +40,12 @@ long()
 	local kernel layout
 
 	LONG=1
-	for kernel in 6.12 7.2 6.1; do
+	for kernel in base newest oldest; do
 		for layout in flat card; do
 			cell $kernel $layout bare load client self-test mesa cuda attacks engines reload
 		done
 	done
-	cell 6.12 flat load opencl vulkan clpeak
+	cell base flat load opencl vulkan clpeak
 }
 
 case ${1-} in

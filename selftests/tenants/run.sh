@@ -7,8 +7,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-tenants}
 # shellcheck source=selftests/native/cell.sh
 . selftests/native/cell.sh
 case ${1-} in
-quick) cells="6.12:flat:0" ;;
-long) cells="6.12:flat:0 6.12:card:400M 6.1:flat:400M 7.2:card:0" ;;
+quick) cells="base:flat:0" ;;
+long) cells="base:flat:0 base:card:400M oldest:flat:400M newest:card:0" ;;
 *) echo "usage: selftests/tenants/run.sh quick|long" >&2; exit 2 ;;
 esac
 trap 'bed_down' EXIT
@@ -37,8 +37,9 @@ mdevctl_attributes()
 # KERNEL LAYOUT RATE
 cell()
 {
-	kernel=$1 cell_name="$1 $2 rate $3"
-	if ! $TB up --driver kvgpu --kernel "$1" --mem 2G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
+	kernel=$(kernel_of "$1")
+	cell_name="$kernel $2 rate $3"
+	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 2G --append iomem=relaxed --model-args "--layout $2 --ce-rate $3" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"
 		return

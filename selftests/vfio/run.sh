@@ -13,8 +13,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-vfio}
 . selftests/vfio/build.sh
 storm=10 seeds=1
 case ${1-} in
-quick) kernels="6.12" ;;
-long) kernels="6.12 6.1 7.2" storm=60 seeds="1 2 3" ;;
+quick) kernels="base" ;;
+long) kernels="base oldest newest" storm=60 seeds="1 2 3" ;;
 *) echo "usage: selftests/vfio/run.sh quick|long" >&2; exit 2 ;;
 esac
 trap 'bed_down' EXIT
@@ -23,7 +23,8 @@ vfio_cell()
 {
 	local seed
 
-	kernel=$1 cell_name="vfio on $1"
+	kernel=$(kernel_of "$1")
+	cell_name="vfio on $kernel"
 	if ! $TB up --driver kvgpu --kernel "$kernel" --mem 3G --append iomem=relaxed >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
 		result 1 "kvgpu.ko takes the card"

@@ -26,20 +26,20 @@ cmd_build_exec() {
 		tb-build-exec "$root" "$where" "$TOP" "$CACHE" "$build" "$@"
 }
 
-# tb kernel-tree LABEL: where modules for that kernel are built, as a path in the tools root.
+# tb kernel-tree KERNEL: where modules for that kernel are built, as a path in the tools root.
 cmd_kernel_tree() {
-	[ $# -eq 1 ] || usage_error "kernel-tree: which kernel? $(kernel_labels | xargs) $DEBUG_LABEL"
+	local label
+	[ $# -eq 1 ] || usage_error "kernel-tree: which kernel? $(kernel_names)"
+	label=$(kernel_label "$1") || usage_error "kernel-tree: one of $(kernel_names), not '$1'"
 	setup
-	if is_debug_kernel "$1"; then
+	if is_debug_kernel "$label"; then
 		need_root kernel-tree
 		setup_debug_kernel >&2
-	else
-		kernel_labels | grep -qxF -- "$1" || usage_error "kernel-tree: one of $(kernel_labels | xargs) $DEBUG_LABEL, not '$1'"
 	fi
-	kernel_tree "$1"
+	kernel_tree "$label"
 }
 
-# tb kernels: LABEL and RELEASE of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
+# tb kernels: suite, release and role of each kernel; headers are in the tools root as /lib/modules/RELEASE/build.
 cmd_kernels() {
 	[ $# -eq 0 ] || usage_error "kernels: takes no arguments"
 	setup

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The debug kernel: the default kernel's source with KASAN, lockdep and kmemleak, as small as the server can be run with
+# The debug kernel: the base kernel's source with KASAN, lockdep and kmemleak, as small as the server can be run with
 # (debug/config). Not part of set-up: building it takes a quarter of an hour of two CPUs. "tb setup --debug-kernel" and
-# "tb up --kernel LABEL-debug" make it. Guests go on running the stock kernel.
+# "tb up --kernel debug" make it. Guests go on running the stock kernel.
 
-DEBUG_LABEL=$(default_kernel)-debug
+DEBUG_LABEL=debug
 DEBUG_MAKE=(make -s ARCH=x86_64 LOCALVERSION=-kvgpu-debug)
 
 debug_stage() {
-	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernels_stage)" "=${DEBUG_MAKE[*]}")"
+	printf 'debug-%s\n' "$(recipe_key "$TB_DIR"/debug/* "=$(kernel_stage "$(default_kernel)")" "=${DEBUG_MAKE[*]}")"
 }
 
 # vmlinuz and initrd: apart from the kernel, since they change with the image's init
@@ -61,21 +61,25 @@ build_debug_kernel() {
 
 in_debug_source() { chroot "$(tools_root)" /usr/bin/env -C "$STAGE_TMP/build" "$@"; }
 
-# fetch_debug_source: the very version that the stock kernel was built from, into build/.
+# fetch_debug_source: the very version that the stock kernel was built from, into build/; what the archive has now, if it
+# has moved on since.
 fetch_debug_source() {
-	local apt=$STAGE_TMP/apt label version deb
+	local apt=$STAGE_TMP/apt label version series deb
 	local -a suites
 	label=$(default_kernel)
 	read -ra suites < <(kernel_suites "$label")
-	for deb in "$STAGES/$(kernels_stage)/$label"/linux-image-*.deb; do
+	for deb in "$STAGES/$(kernel_stage "$label")"/linux-image-*.deb; do
 		version=$(dpkg-deb --field "$deb" Version)
 	done
+	series=$(grep -oE '^[0-9]+\.[0-9]+' <<< "$version")
 	private_apt "$apt" "${suites[@]}"
 	export APT_CONFIG=$apt/apt.conf
-	(cd "$apt" && apt-get -q download "linux-source-$label=$version")
+	(cd "$apt" && { apt-get -q download "linux-source-$series=$version" || {
+		printf 'the archive does not have the source of %s any more: taking its newest of %s\n' "$version" "$series"
+		apt-get -q download "linux-source-$series"; }; })
 	unset APT_CONFIG
 	mkdir "$STAGE_TMP/build"
-	dpkg-deb --fsys-tarfile "$apt"/linux-source-*.deb | tar -xO "./usr/src/linux-source-$label.tar.xz" |
+	dpkg-deb --fsys-tarfile "$apt"/linux-source-*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" |
 		tar -xJ --strip-components 1 -C "$STAGE_TMP/build"
 	rm -rf "$apt"
 }

@@ -8,10 +8,11 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb setup [--refresh] [--prune] [--debug-kernel]
                                    make everything that is made once (all commands call it);
                                    --refresh takes newer packages, --prune drops old results;
-                                   --debug-kernel builds the kernel 6.12-debug, too (15 minutes, once)
+                                   --debug-kernel builds the debug kernel, too (15 minutes, once)
   tb up [options]                  boot the server; returns when it is ready
       --driver nouveau|kvgpu|vfio-pci|none   what holds the GPU (default none)
-      --kernel LABEL               6.12 (default), 6.1, 7.2, or 6.12-debug (KASAN, lockdep, kmemleak)
+      --kernel KERNEL              a suite that "tb kernels" lists, or its role: base (default), oldest,
+                                   newest; or debug (KASAN, lockdep, kmemleak)
       --mem SIZE  --cpus N         of the server (default 4G, 2; its guests use all but CPU 0)
       --no-gpu                     no GPU at all
       --no-barmap                  do not map BAR pages into QEMU (slower, same results)
@@ -37,7 +38,7 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
   tb machine DIR                   an ordinary Debian 13 on a disk of its own, kept from boot to boot:
                                    tb up --machine DIR (its own kernel, initramfs and drivers); --root
                                    prints the root file system that it is made of
-  tb kernels                       labels and releases of the server's kernels
+  tb kernels                       suite, release and role of each of the server's kernels
 
 Every command on a bed takes --name NAME first (default: $KVGPU_TB_NAME, else "default").
 EOF

@@ -15,7 +15,7 @@ build_image() {
 	cp -a --reflink=auto "$STAGES/$(server_stage)/root" "$root"
 	install_settings "$root"
 	make_keys "$root"
-	while read -r label release; do
+	while read -r label release _; do
 		make_initramfs "$root" "$label" "$release"
 		cp "$(kernel_image "$root" "$release")" "$STAGE_TMP/vmlinuz-$label"
 		# guests are started from inside the server: the same files there

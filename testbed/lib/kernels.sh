@@ -1,44 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The server's kernels: fetched once with their headers, so that the image and the tools root
-# always hold the same versions.
+# always hold the same versions. A kernel is known by its suite; packages/kernels.list says which role a suite plays.
 
-kernel_labels() { sed 's/#.*//' "$TB_DIR/packages/kernels.list" | awk 'NF { print $1 }'; }
-default_kernel() { kernel_labels | head -n 1; }
-kernel_suites() { awk -v k="$1" '$1 == k { $1 = ""; print }' "$TB_DIR/packages/kernels.list"; }
+kernel_lines() { sed 's/#.*//' "$TB_DIR/packages/kernels.list" | awk 'NF >= 3'; }
+kernel_labels() { kernel_lines | awk '{ print $1 }'; }
+default_kernel() { kernel_of_role base; }
+kernel_suites() { kernel_lines | awk -v k="$1" '$1 == k { $1 = $2 = ""; print }'; }
+kernel_role() { kernel_lines | awk -v k="$1" '$1 == k { print $2 }'; }
+kernel_of_role() { kernel_lines | awk -v r="$1" '$2 == r { print $1 }'; }
 
-kernels_stage() {
-	printf 'kernels-%s\n' "$(recipe_key "$TB_DIR/packages/kernels.list" "$TB_DIR/lib/kernels.sh" "=$(epoch)")"
+# kernel_names: all that --kernel takes.
+kernel_names() { printf '%s (%s)\n' "$(kernel_labels | xargs) $DEBUG_LABEL" "$(kernel_lines | awk '{ print $2 }' | xargs)"; }
+
+# kernel_label NAME: the suite that a suite's or a role's name stands for; false if there is none.
+kernel_label() {
+	if is_debug_kernel "$1"; then
+		printf '%s\n' "$1"
+	else
+		kernel_lines | awk -v n="$1" '$1 == n || $2 == n { print $1; found = 1; exit } END { exit !found }'
+	fi
 }
 
-# fetch_kernels: fills $STAGE_TMP with LABEL/*.deb and the file "versions" (LABEL RELEASE).
-fetch_kernels() {
+# A kernel that was fetched stays as it is, whatever becomes of the scripts here: only "tb setup --refresh" (the epoch), other
+# suites, or another form of the stage ask for a new one.
+kernel_stage() { # LABEL
+	printf 'kernel-%s-%s\n' "$1" "$(recipe_key "=form 2" "=$(kernel_suites "$1")" "=$(epoch)")"
+}
+
+# kernels_key: stands for all of them in the recipes of what holds them.
+kernels_key() { kernel_labels | while read -r label; do kernel_stage "$label"; done; }
+
+kernels_are_there() {
 	local label
 	for label in $(kernel_labels); do
-		fetch_kernel "$label"
+		[ -d "$STAGES/$(kernel_stage "$label")" ] || return 1
 	done
 }
 
+fetch_kernels() {
+	local label stage
+	for label in $(kernel_labels); do
+		stage=$(kernel_stage "$label")
+		[ ! -d "$STAGES/$stage" ] || continue
+		build_stage "$stage" "fetching the $(kernel_role "$label") kernel ($label)" fetch_kernel "$label"
+		say "the $(kernel_role "$label") kernel ($label) is $(kernel_release "$label")"
+	done
+}
+
+# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release".
 fetch_kernel() {
-	local label=$1 apt=$STAGE_TMP/apt.$1 release
+	local label=$1 apt=$STAGE_TMP/apt release
 	local -a suites packages
 	read -ra suites < <(kernel_suites "$label")
 	private_apt "$apt" "${suites[@]}"
 	export APT_CONFIG=$apt/apt.conf
 	release=$(apt-cache show --no-all-versions linux-image-amd64 |
 		sed -n 's/^Depends:.*linux-image-\([0-9][^ ]*\).*/\1/p')
-	case $release in
-	"$label".*) ;;
-	*) die "kernel $label is not in ${suites[*]} any more (linux-image-amd64 there is '$release')" \
-		"change $TB_DIR/packages/kernels.list" ;;
-	esac
+	[ -n "$release" ] || die "there is no linux-image-amd64 in ${suites[*]}" \
+		"another suite can play this role: $TB_DIR/packages/kernels.list"
 	mapfile -t packages < <(kernel_packages)
 	printf 'kernel %s: %s: %s\n' "$label" "$release" "${packages[*]}"
-	mkdir "$STAGE_TMP/$label"
-	(cd "$STAGE_TMP/$label" && apt-get -q download "${packages[@]}")
+	(cd "$STAGE_TMP" && apt-get -q download "${packages[@]}")
 	unset APT_CONFIG
 	rm -rf "$apt"
-	printf '%s %s\n' "$label" "$release" >> "$STAGE_TMP/versions"
+	printf '%s\n' "$release" > "$STAGE_TMP/release"
 }
 
 # The kernel's own packages behind the two metapackages; everything else they need is in the roots.
@@ -51,19 +77,21 @@ kernel_packages() {
 
 # unpack_kernels ROOT headers|images: extracts those packages without their maintainer scripts.
 unpack_kernels() {
-	local deb kind
-	for deb in "$STAGES/$(kernels_stage)"/*/*.deb; do
-		case ${deb##*/} in
-		linux-headers-* | linux-kbuild-*) kind=headers ;;
-		*) kind=images ;;
-		esac
-		[ "$kind" = "$2" ] || continue
-		# merged /usr: keep the links that the packages know as directories
-		dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$1"
+	local deb kind label
+	for label in $(kernel_labels); do
+		for deb in "$STAGES/$(kernel_stage "$label")"/*.deb; do
+			case ${deb##*/} in
+			linux-headers-* | linux-kbuild-*) kind=headers ;;
+			*) kind=images ;;
+			esac
+			[ "$kind" = "$2" ] || continue
+			# merged /usr: keep the links that the packages know as directories
+			dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$1"
+		done
 	done
 }
 
-# kernel_image ROOT RELEASE: Debian keeps it in /boot, from 7.0 on beside the modules.
+# kernel_image ROOT RELEASE: Debian keeps it in /boot, newer ones beside the modules.
 kernel_image() {
 	local path
 	for path in "$1/boot/vmlinuz-$2" "$1/usr/lib/modules/$2/vmlinuz"; do
@@ -72,9 +100,13 @@ kernel_image() {
 	die "no kernel image for $2 in $1"
 }
 
-kernel_versions() { cat "$STAGES/$(kernels_stage)/versions"; }
-
-# kernel_release LABEL: the full version behind a label of kernels.list.
-kernel_release() {
-	kernel_versions | awk -v k="$1" '$1 == k { print $2; found = 1 } END { exit !found }'
+# kernel_versions: LABEL RELEASE ROLE of each.
+kernel_versions() {
+	local label
+	for label in $(kernel_labels); do
+		printf '%s %s %s\n' "$label" "$(kernel_release "$label")" "$(kernel_role "$label")"
+	done
 }
+
+# kernel_release LABEL: its full version.
+kernel_release() { cat "$STAGES/$(kernel_stage "$1")/release"; }

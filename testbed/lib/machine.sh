@@ -4,7 +4,7 @@
 # in it but the network's configuration: for trying what changes how a machine boots.
 
 machine_stage() {
-	printf 'machine-%s\n' "$(recipe_key "$TB_DIR/packages/machine.list" "=$(declare -f build_machine_root)" "=$(kernels_stage)")"
+	printf 'machine-%s\n' "$(recipe_key "$TB_DIR/packages/machine.list" "=$(declare -f build_machine_root)" "=$(kernels_key)")"
 }
 
 machine_root() { printf '%s/%s/root\n' "$STAGES" "$(machine_stage)"; }

@@ -62,6 +62,7 @@ up_options() {
 }
 
 check_up_options() {
+	local wanted=$KERNEL
 	check_name
 	check_size --mem "$MEM"
 	check_count --cpus "$CPUS"
@@ -71,8 +72,7 @@ check_up_options() {
 	none) ;;
 	*) usage_error "--driver is one of nouveau, kvgpu, vfio-pci, none; not '$DRIVER'" ;;
 	esac
-	is_debug_kernel "$KERNEL" || kernel_labels | grep -qxF -- "$KERNEL" ||
-		usage_error "--kernel is one of $(kernel_labels | xargs) $DEBUG_LABEL; not '$KERNEL'"
+	KERNEL=$(kernel_label "$wanted") || usage_error "--kernel is one of $(kernel_names); not '$wanted'"
 	if [ -n "$MACHINE" ]; then
 		! is_debug_kernel "$KERNEL" || usage_error "a machine has no kernel $KERNEL"
 		[ "$DRIVER" = none ] || usage_error "a machine loads its drivers itself: --machine goes with --driver none"

@@ -5,11 +5,11 @@
 #  server: what becomes the server's (and its guests') image
 
 tools_stage() {
-	printf 'tools-%s\n' "$(recipe_key "$TB_DIR/packages/tools.list" "$TB_DIR/lib/roots.sh" "=$(kernels_stage)")"
+	printf 'tools-%s\n' "$(recipe_key "$TB_DIR/packages/tools.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
 server_stage() {
-	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_stage)")"
+	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
 # debootstrap_into DIR PACKAGES SUITE...: the base of both roots. Documentation and translations are

@@ -6,7 +6,7 @@
 epoch() { cat "$STAGES/epoch" 2>/dev/null || printf 'first\n'; }
 
 setup_is_done() {
-	[ -d "$STAGES/$(kernels_stage)" ] && [ -d "$STAGES/$(tools_stage)" ] &&
+	kernels_are_there && [ -d "$STAGES/$(tools_stage)" ] &&
 		[ -d "$STAGES/$(image_stage)" ]
 }
 
@@ -46,7 +46,7 @@ setup() {
 	discard_unfinished
 	install_host_packages
 	need_space
-	build_stage "$(kernels_stage)" "fetching kernels $(kernel_labels | xargs)" fetch_kernels
+	fetch_kernels
 	build_stage "$(tools_stage)" "making the tools root (QEMU, compilers, kernel headers)" build_tools_root
 	build_stage "$(server_stage)" "making the server's root" build_server_root
 	build_stage "$(image_stage)" "making the server's image" build_image
@@ -70,14 +70,16 @@ need_space() {
 
 # prune_stages: removes what other recipes left, except while a bed runs (it may use them).
 prune_stages() {
-	local dir
+	local dir kept
 	if [ -n "$(running_beds)" ]; then
 		say "not pruning: these beds run: $(running_beds | xargs)"
 		return
 	fi
+	kept=$(kernels_key)
 	for dir in "$STAGES"/*-????????????????; do
+		! grep -qxF -- "${dir##*/}" <<< "$kept" || continue
 		case ${dir##*/} in
-		"$(kernels_stage)" | "$(tools_stage)" | "$(server_stage)" | "$(image_stage)" | "$(machine_stage)" | \
+		"$(tools_stage)" | "$(server_stage)" | "$(image_stage)" | "$(machine_stage)" | \
 			"$(debug_stage)" | "$(debug_boot_stage)") ;;
 		*) discard_tree "$dir"; say "removed $dir" ;;
 		esac
