@@ -6,8 +6,18 @@
 SHELL		:= /bin/bash
 export KVGPU_CACHE ?= $(HOME)/.cache/kvgpu
 O		?= $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
-CC		?= gcc
 TB		:= testbed/tb
+
+# Compilers go through ccache where it is installed (set-up does), so that a fresh clone compiles only what no tree here has
+# compiled yet. Sources are named relative to the tree: the folder is left out of the hash.
+export CCACHE_DIR	?= $(KVGPU_CACHE)/ccache
+export CCACHE_BASEDIR	:= $(CURDIR)
+export CCACHE_NOHASHDIR	:= 1
+CCACHE		:= $(shell command -v ccache)
+ifneq ($(origin CC),command line)
+CC		:= $(CCACHE) gcc
+endif
+CLANG		:= $(CCACHE) clang
 
 .DEFAULT_GOAL	:= help
 

@@ -6,7 +6,6 @@ SAN_CFLAGS	:= -std=gnu11 -O1 -g -Wall -Wextra -Wno-unused-parameter -pthread -fn
 ASAN		:= -fsanitize=address,undefined -fno-sanitize-recover=undefined
 TSAN		:= -fsanitize=thread
 FUZZ_SAN	:= -fsanitize=fuzzer-no-link,address,undefined
-CLANG		?= clang
 TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
 
 include selftests/tests.mk
