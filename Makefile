@@ -40,10 +40,13 @@ demo: setup model plugin ## the main job end to end, shown: a server with a K20m
 	selftests/demo/demo.sh
 
 check: ## all tests; the last line is 'N passed, N failed'
-	@selftests/check.sh quick
+	@selftests/check.sh quick $(PARTS)
 
-check-long: ## check, and everything slow
-	@selftests/check.sh long
+check-fast: ## the inner loop: what changed is built and looked at, all unit tests, 2 s a fuzz target
+	@selftests/check.sh fast $(PARTS)
+
+check-long: ## check, and everything slow, in parts (PARTS="..."); goes on where it stopped, for one commit
+	@selftests/check.sh long $(PARTS)
 
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
 	selftests/bench/bench-model.sh
@@ -57,4 +60,4 @@ bench-guest-shares: setup model plugin ## the same of stock guests: shares, a ca
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-long bench-model bench-shares bench-guest-shares clean
+.PHONY: help setup demo check check-fast check-long bench-model bench-shares bench-guest-shares clean

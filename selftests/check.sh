@@ -1,82 +1,249 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# make check, make check-long: set-up, then each rung of the tests from the cheapest to the dearest. A rung that can't be
-# built is a failure, and the others still run.
+# check.sh fast|quick|long [PART...]: make check-fast, make check, make check-long. Set-up, then the parts of parts.sh: what
+# builds first, the others two at a time, the longest first. A part that can't be built is a failure, and the others still
+# run. The last line is 'N passed, N failed, N skipped'; build/check has each part's output, names.txt (all tests), times.json.
+#
+# Results are kept by commit (by contents, while the tree differs from it). check-long takes a part that has passed from
+# there, so it fits into pieces of time: run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-mode=${1:-quick}
-fuzz_s=${FUZZ_SECONDS:-8}
-case $mode in
-quick) ;;
-long) fuzz_s=${FUZZ_SECONDS:-120} ;;
-*) echo "usage: selftests/check.sh quick|long" >&2; exit 2 ;;
-esac
+export KVGPU_CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu} LC_ALL=C.UTF-8
 # shellcheck source=selftests/tap.sh
 . selftests/tap.sh
+# shellcheck source=selftests/parts.sh
+. selftests/parts.sh
 
-# results are counted once at the end, also when somebody interrupts
-trap 'tap_report; exit 130' INT TERM
+usage()
+{
+	echo "usage: selftests/check.sh fast|quick|long [PART...]; parts: ${part_names[*]}" >&2
+	exit 2
+}
 
+mode=${1-}
+case $mode in
+fast) letters=f title="make check-fast" ;;
+quick) letters=q title="make check" ;;
+long) letters=ql title="make check-long" ;;
+part) ;;
+*) usage ;;
+esac
+shift
+DIR=build/check
+LANES=${KVGPU_CHECK_LANES:-2}
+
+# check.sh part NAME RESULT: one part in a process of its own; its score goes into the file RESULT
+if [ "$mode" = part ]; then
+	eval "${part_command[$1]}"
+	tap_save "$2"
+	exit 0
+fi
+
+chosen=()
+for name in "${@:-${part_names[@]}}"; do
+	[ -n "${part_modes[$name]-}" ] || { echo "check.sh: there is no part '$name'" >&2; usage; }
+	if [ $# -gt 0 ] || [[ ${part_modes[$name]} == *[$letters]* ]]; then chosen+=("$name"); fi
+done
+
+# ------------------------------------------------------------------ records
+
+# tree_state: what the tree holds, as a name
+tree_state()
+{
+	local commit
+	if commit=$(git rev-parse --short=12 HEAD 2>/dev/null) && [ -z "$(git status --porcelain 2>/dev/null)" ]; then
+		echo "$commit"
+	else
+		printf '%s%s\n' "${commit:+$commit-}" "$(find . -type f ! -path './.git/*' ! -path './build/*' -print0 | LC_ALL=C sort -z |
+			xargs -0 sha256sum | sha256sum | cut -c1-12)"
+	fi
+}
+
+state=$(tree_state)
+RECORD=$KVGPU_CACHE/check/$state
+TIMES=$KVGPU_CACHE/check/seconds	# NAME SECONDS as last measured here
+
+expected() # NAME
+{
+	{ awk -v n="$1" '$1 == n { s = $2 } END { if (s != "") print s }' "$TIMES" 2>/dev/null; echo "${part_seconds[$1]}"; } | head -n 1
+}
+
+remember() # NAME SECONDS
+{
+	mkdir -p "${TIMES%/*}"
+	{ awk -v n="$1" '$1 != n' "$TIMES" 2>/dev/null; echo "$1 $2"; } >"$TIMES.new" && mv "$TIMES.new" "$TIMES"
+}
+
+recorded() # NAME: it has passed in this state of the tree
+{
+	[ "$mode" = long ] && [ -z "${AGAIN-}" ] && [ -e "$RECORD/$1.passed" ]
+}
+
+keep_record() # NAME SECONDS
+{
+	mkdir -p "$RECORD"
+	cp "$DIR/$1.result" "$RECORD/$1.passed"
+	echo "$2" >"$RECORD/$1.seconds"
+	# states of a month ago
+	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
+}
+
+# ------------------------------------------------------------------ what is said
+
+printed_len=0
+wipe() { [ $printed_len = 0 ] || printf '\r%*s\r' $printed_len ''; printed_len=0; }
+say() { wipe; printf '%s\n' "$*"; }
+
+# a sign of life, on a terminal only
+tick()
+{
+	local name text='' columns
+	[ -t 1 ] || return 0
+	columns=$(tput cols 2>/dev/null || echo 80)
+	for name in "${!running[@]}"; do text+=" ${running[$name]} $((SECONDS - began_at[${running[$name]}])) s;"; done
+	text="running:$text $((SECONDS - began)) s in all"
+	wipe
+	printf '%s' "${text:0:columns-1}"
+	printed_len=${#text}
+	[ $printed_len -lt "$columns" ] || printed_len=$((columns - 1))
+}
+
+minutes() { printf '%d:%02d min' $(($1 / 60)) $(($1 % 60)); }
+
+# ------------------------------------------------------------------ running
+
+declare -A running=() began_at=() took=()	# running: process -> part
+done_count=0 began=$SECONDS interrupted=''
+
+start_part() # NAME
+{
+	began_at[$1]=$SECONDS
+	rm -f "$DIR/$1.result"
+	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null &
+	running[$!]=$1
+}
+
+count_of() { sed -n "s/^declare -[-a]* $2=\"\\([0-9]*\\)\"\$/\\1/p" "$1"; }
+
+end_part() # NAME: adds its score
+{
+	local name=$1 passed failed skipped
+	took[$name]=$((SECONDS - began_at[$name]))
+	if [ ! -e "$DIR/$name.result" ]; then
+		(tap_fail "part $name ended without a result: see $DIR/$name.log"; tap_save "$DIR/$name.result") >>"$DIR/$name.log"
+	fi
+	passed=$(count_of "$DIR/$name.result" tap_passed) failed=$(count_of "$DIR/$name.result" tap_failed)
+	skipped=$(count_of "$DIR/$name.result" tap_skipped)
+	show_part "$name" "$passed" "$failed" "$skipped" "${took[$name]} s"
+	if [ "$failed" -ne 0 ]; then
+		grep -vE '^(== |   [0-9]+ lines, 0 failed|   exit code 0,)' "$DIR/$name.log" | tail -n 150
+	elif [ -n "${V-}" ]; then
+		cat "$DIR/$name.log"
+	fi
+	[ -n "$interrupted" ] || remember "$name" "${took[$name]}"
+	[ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || keep_record "$name" "${took[$name]}"
+}
+
+show_part() # NAME PASSED FAILED SKIPPED TEXT
+{
+	done_count=$((done_count + 1))
+	say "$(printf '[%*d/%d] %-22s %5d passed%s%s  %s' ${#total} $done_count "$total" "$1" "$2" \
+		"$([ "$3" -eq 0 ] || echo ", $3 FAILED")" "$([ "$4" -eq 0 ] || echo ", $4 skipped")" "$5")"
+	printf '%s %s %s %s %s\n' "$1" "${took[$1]}" "$2" "$3" "$4" >>"$DIR/table"
+}
+
+reuse_part() # NAME
+{
+	cp "$RECORD/$1.passed" "$DIR/$1.result"
+	took[$1]=$(cat "$RECORD/$1.seconds")
+	show_part "$1" "$(count_of "$DIR/$1.result" tap_passed)" 0 "$(count_of "$DIR/$1.result" tap_skipped)" "${took[$1]} s, before"
+}
+
+# run_parts LANES NAME...: in this order
+run_parts()
+{
+	local lanes=$1 pid ticker
+	shift
+	while [ $# -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+		while [ $# -gt 0 ] && [ ${#running[@]} -lt "$lanes" ]; do
+			if recorded "$1"; then reuse_part "$1"; else start_part "$1"; fi
+			shift
+		done
+		[ ${#running[@]} -gt 0 ] || continue
+		sleep 5 &
+		ticker=$!
+		pid=''
+		wait -n -p pid "${!running[@]}" $ticker
+		[ -z "$interrupted" ] || return
+		if [ -n "${running[$pid]-}" ]; then
+			end_part "${running[$pid]}"
+			unset "running[$pid]"
+			kill $ticker 2>/dev/null
+		else
+			tick
+		fi
+	done
+}
+
+# each part is a session of its own, and what it started is in it; suites end their beds when they are told to end
+interrupt()
+{
+	local pid tries
+	trap '' INT TERM
+	interrupted=yes
+	say "interrupted: ending ${running[*]-nothing}"
+	for pid in "${!running[@]}"; do pkill -TERM -s "$pid"; done
+	for tries in {1..30}; do
+		pgrep -s "$(IFS=,; echo "${!running[*]}")" >/dev/null || break
+		sleep 1
+		[ "$tries" -ne 25 ] || for pid in "${!running[@]}"; do pkill -KILL -s "$pid"; done
+	done
+	for pid in "${!running[@]}"; do
+		[ -e "$DIR/${running[$pid]}.result" ] || (tap_fail "part ${running[$pid]}: interrupted"; tap_save "$DIR/${running[$pid]}.result") >/dev/null
+	done
+	finish
+	exit 130
+}
+
+# finish: the score of all, tables, the last line
+finish()
+{
+	local name total_s=$((SECONDS - began))
+	for name in "${chosen[@]}"; do
+		[ ! -e "$DIR/$name.result" ] || tap_add "$DIR/$name.result"
+	done
+	printf '%s\n' "${tap_names[@]}" >"$DIR/names.txt"
+	say ""
+	printf '%-24s %8s %8s %8s %8s\n' part seconds passed failed skipped
+	sort -k2,2nr "$DIR/table" | while read -r name s p f k; do
+		printf '%-24s %8s %8s %8s %8s\n' "$name" "$s" "$p" "$f" "$k"
+	done
+	{
+		printf '{"mode": "%s", "state": "%s", "total_s": %d, "parts": [' "$mode" "$state" $total_s
+		sort -k2,2nr "$DIR/table" | awk '{ printf "%s\n {\"name\": \"%s\", \"s\": %d, \"passed\": %d, \"failed\": %d, \"skipped\": %d}",
+			(NR > 1 ? "," : ""), $1, $2, $3, $4, $5 }'
+		printf '\n]}\n'
+	} >"$DIR/times.json"
+	[ -n "$interrupted" ] || [ "$given" -gt 0 ] || remember "all-$mode" $total_s
+	printf '%s: %s; each part has a log in %s/\n' "$title" "$(minutes $total_s)" "$DIR"
+	tap_report
+}
+
+given=$#
+total=${#chosen[@]}
+mkdir -p "$DIR"
+rm -f "$DIR"/*.{result,log} "$DIR/table"
+: >"$DIR/table"
+say "$title: $total parts, $LANES at a time$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run here took $(minutes "$last")")"
 if ! testbed/tb setup; then
 	tap_fail "testbed/tb setup"
 	tap_report
 	exit 1
 fi
+trap interrupt INT TERM
 
-tap_step "lint" 120 make -s lint
-tap_step "docs/registers.md is current" 120 make -s check-registers-doc
-tap_step "build model and plugin" 600 make -s -j2 model plugin
-tap_step "build unit tests" 900 make -s -j2 unit-tests
-for t in $(make -s print-unit-tests); do
-	tap_run "unit ${t#*/unit/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
-done
-# the nouveau.ko of every kernel of the test bed, from the server's root file system
-nouveau=()
-for release in $(testbed/tb kernels | cut -d' ' -f2); do
-	for f in "${KVGPU_CACHE:-$HOME/.cache/kvgpu}"/testbed/server-*/root/usr/lib/modules/"$release"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
-		[ -f "$f" ] && nouveau+=("$f") && break
-	done
-done
-tap_step "build kvgpu-firmware" 120 make -s firmware firmware-asan
-tap_run "kvgpu-firmware" 120 selftests/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
-tap_step "build kvgpu-top" 120 make -s top-asan
-tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
-tap_step "build fuzz targets" 900 make -s -j2 fuzz-tests
-for t in $(make -s print-fuzz-tests); do
-	tap_step "fuzz ${t#*/fuzz/} ($fuzz_s s)" $((fuzz_s + 120)) selftests/fuzz/run.sh "$t" "$fuzz_s"
-done
-if [ "$mode" = long ]; then
-	tap_run "decoder against nvdisasm" 3600 selftests/cuda/disasm/run.sh long
-fi
-tap_step "build libcuda.so.1 and libcudart.so.11.0" 600 make -s cuda
-tap_run "libcuda.so.1: its symbols" 60 selftests/cuda/symbols.sh "$(make -s print-cuda)"
-tap_run "libcudart.so.11.0: its symbols" 60 selftests/cuda/symbols.sh "$(make -s print-cudart)"
-tap_run "CUDA: binary interface of the toolkit's headers" 120 selftests/cuda/abi.sh
-if [ "$mode" = long ]; then
-	tap_run "libcudart.so.11.0: what nvcc makes" 1800 selftests/cuda/runtime/run.sh
-	tap_run "CUDA programs on a GPU inside the process" 3600 selftests/cuda/programs/here.sh
-	tap_run "the CUDA programs of make bench, the same way" 1800 selftests/cuda/chains/here.sh
-fi
-tap_run "cuda-info" 120 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
-tap_run "make bench: its report" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
-tap_step "kvgpu.ko builds for all kernels without a warning (W=1, sparse)" 1200 make -s module-check
-install_limit=300
-[ "$mode" = long ] && install_limit=7200
-tap_run "install: as an admin does, and start at boot" "$install_limit" selftests/install/run.sh "$mode"
-if [ -x selftests/testbed/tb_test.sh ]; then
-	tap_run "test bed" 1500 selftests/testbed/tb_test.sh "$mode"
-fi
-native_limit=2400
-[ "$mode" = long ] && native_limit=14400
-tap_run "native: stock nouveau on the model" "$native_limit" \
-	selftests/native/run.sh "$mode"
-tap_run "guest: a stock guest on a vGPU of kvgpu.ko" "$native_limit" selftests/guest/run.sh "$mode"
-tap_run "vfio: a hostile VMM against kvgpu.ko" "$native_limit" selftests/vfio/run.sh "$mode"
-tap_run "tenants: many vGPUs on one card" "$native_limit" selftests/tenants/run.sh "$mode"
-tap_run "hostile: guests that attack" "$native_limit" selftests/hostile/run.sh "$mode"
-if [ "$mode" = long ]; then
-	tap_run "make bench: what each operation costs, against bounds" 7200 selftests/bench/run.sh
-	tap_step "the debug kernel is built" 7200 testbed/tb setup --debug-kernel
-	tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" 10800 selftests/debug/run.sh
-fi
-tap_report
+mapfile -t builds < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) echo "$name" ;; esac; done)
+mapfile -t others < <(for name in "${chosen[@]}"; do case ${part_modes[$name]} in *b*) ;; *) echo "$(expected "$name") $name" ;; esac; done | sort -nr | cut -d' ' -f2)
+run_parts 1 "${builds[@]}"
+run_parts "$LANES" "${others[@]}"
+finish

@@ -63,9 +63,49 @@ for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mde
 	fi
 done
 
+# A script is looked at together with all that it sources, and again when one of these has changed
+# shellcheck source=selftests/proved.sh
+. selftests/proved.sh
+
+sourced() # FILE...: they, and what they name as their sources, and so on
+{
+	local -A seen=()
+	local -a queue=("$@")
+	local f
+	while [ ${#queue[@]} -gt 0 ]; do
+		f=${queue[0]}
+		queue=("${queue[@]:1}")
+		[ -z "${seen[$f]-}" ] && [ -f "$f" ] || continue
+		seen[$f]=1
+		mapfile -t -O ${#queue[@]} queue < <(sed -n 's,.*shellcheck source=\([^ ]*\).*,\1,p' "$f")
+	done
+	printf '%s\n' "${!seen[@]}" | LC_ALL=C sort
+}
+
+check_script() # FILE
+{
+	local key
+	key=$(sourced "$1" | xargs sha256sum | proof_key "$1" "$shellcheck_version")
+	is_proved shellcheck "$key" && return
+	shellcheck -x -S warning "$1" && set_proved shellcheck "$key"
+}
+
 if command -v shellcheck >/dev/null; then
+	shellcheck_version=$(shellcheck --version | sed -n 's/^version: //p')
 	mapfile -t scripts < <(printf '%s\n' "${files[@]}" | grep -E '\.sh$|^testbed/tb$|^\.ci/run$' | xargs -r grep -lE '^#!.*(ba)?sh|SPDX' )
-	shellcheck -x -S warning "${scripts[@]}" || bad=1
+	running=0
+	for f in "${scripts[@]}"; do
+		if [ $running -ge "$(nproc)" ]; then
+			wait -n || bad=1
+			running=$((running - 1))
+		fi
+		check_script "$f" &
+		running=$((running + 1))
+	done
+	while [ $running -gt 0 ]; do
+		wait -n || bad=1
+		running=$((running - 1))
+	done
 else
 	complain "shellcheck is not installed: testbed/tb setup installs it"
 fi

@@ -4,16 +4,16 @@
 # (TODO/XFAIL and SKIP lines count apart), and a program that dies, ends with an error although all its lines are ok, or
 # prints fewer lines than it planned counts as one failure more: silence is never a pass.
 
-tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=()
+tap_passed=0 tap_failed=0 tap_skipped=0 tap_failures=() tap_skips=() tap_names=()
 
 # tap_run NAME LIMIT_S CMD...
 tap_run()
 {
-	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS why='' told=0
+	local name=$1 limit=$2 log rc line planned=-1 seen=0 bad=0 start=$SECONDS why='' told=0 text
 	shift 2
 	log=$(mktemp)
 	printf '== %s\n' "$name"
-	timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1
+	timeout --kill-after=30 "$limit" "$@" >"$log" 2>&1
 	rc=$?
 	while IFS= read -r line; do
 		case $line in
@@ -28,11 +28,19 @@ tap_run()
 		esac
 		told=0
 		case $line in
+		"ok "* | "ok" | "not ok"*)
+			text=${line#*ok }
+			text=${text#"${text%%[!0-9]*}"}
+			text=${text# - }
+			text=${text%% \# *}
+			tap_names+=("$name: ${text# }") ;;
+		esac
+		case $line in
 		1..*) planned=${line#1..}; planned=${planned%% *} ;;
-		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)) ;;
+		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#not ok }") ;;
 		"not ok"*) seen=$((seen + 1)); bad=$((bad + 1)); tap_failed=$((tap_failed + 1))
 			   tap_failures+=("$name: $line" ${why:+"    $why"}); told=4 ;;
-		"ok"*"# SKIP"*|"ok"*"# skip"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); printf '   %s\n' "$line" ;;
+		"ok"*"# SKIP"*|"ok"*"# skip"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#ok }") ;;
 		"ok "*) seen=$((seen + 1)); tap_passed=$((tap_passed + 1)) ;;
 		esac
 		why=
@@ -47,7 +55,7 @@ tap_run()
 		tap_fail "$name: exit code $rc although every line is ok"
 	fi
 	if [ "$rc" -ne 0 ] || [ "$bad" -ne 0 ]; then
-		sed 's/^/   | /' "$log" | tail -n 60
+		tail -n 60 "$log" | sed 's/^/   | /'
 	fi
 	printf '   %d lines, %d failed, %d s\n' "$seen" "$bad" $((SECONDS - start))
 	rm -f "$log"
@@ -60,13 +68,14 @@ tap_step()
 	shift 2
 	log=$(mktemp)
 	printf '== %s\n' "$name"
-	timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1
+	timeout --kill-after=30 "$limit" "$@" >"$log" 2>&1
 	rc=$?
+	tap_names+=("$name")
 	if [ "$rc" -eq 0 ]; then
 		tap_passed=$((tap_passed + 1))
 	else
 		tap_fail "$name: exit code $rc"
-		sed 's/^/   | /' "$log" | tail -n 60
+		tail -n 60 "$log" | sed 's/^/   | /'
 	fi
 	printf '   exit code %d, %d s\n' "$rc" $((SECONDS - start))
 	rm -f "$log"
@@ -80,14 +89,32 @@ tap_fail()
 	printf '   FAILED %s\n' "$1"
 }
 
+# tap_save FILE: the score so far, as shell assignments of these variables
+tap_save() { declare -p tap_passed tap_failed tap_skipped tap_failures tap_skips tap_names >"$1.new" && mv "$1.new" "$1"; }
+
+# tap_add FILE: adds a saved score to this one
+tap_add()
+{
+	local -a own=("$tap_passed" "$tap_failed" "$tap_skipped") failures=("${tap_failures[@]}") skips=("${tap_skips[@]}") names=("${tap_names[@]}")
+
+	eval "$(sed 's/^declare -[-a]* //' "$1")"
+	tap_passed=$((tap_passed + own[0])) tap_failed=$((tap_failed + own[1])) tap_skipped=$((tap_skipped + own[2]))
+	tap_failures=("${failures[@]}" "${tap_failures[@]}")
+	tap_skips=("${skips[@]}" "${tap_skips[@]}")
+	tap_names=("${names[@]}" "${tap_names[@]}")
+}
+
 # last words; exit code 0 only if something passed and nothing failed
 tap_report()
 {
-	local f
-
+	if [ "${#tap_skips[@]}" -gt 0 ]; then
+		printf '\nskipped:\n'
+		printf '  %s\n' "${tap_skips[@]}"
+	fi
 	if [ "${#tap_failures[@]}" -gt 0 ]; then
 		printf '\nfailures:\n'
-		for f in "${tap_failures[@]}"; do printf '  %s\n' "$f"; done
+		printf '  %s\n' "${tap_failures[@]:0:60}"
+		[ "${#tap_failures[@]}" -le 60 ] || printf '  and %d lines more\n' $((${#tap_failures[@]} - 60))
 	fi
 	printf '%d passed, %d failed, %d skipped\n' "$tap_passed" "$tap_failed" "$tap_skipped"
 	[ "$tap_failed" -eq 0 ] && [ "$tap_passed" -gt 0 ]

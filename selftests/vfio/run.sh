@@ -14,7 +14,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-vfio}
 storm=10 seeds=1
 case ${1-} in
 quick) kernels="base" ;;
-long) kernels="base oldest newest" storm=60 seeds="1 2 3" ;;
+long) kernels=${KERNELS:-base oldest newest} storm=60 seeds="1 2 3" ;;
 *) echo "usage: selftests/vfio/run.sh quick|long" >&2; exit 2 ;;
 esac
 trap 'bed_down' EXIT

@@ -1,0 +1,160 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034
+# SPDX-License-Identifier: GPL-2.0-only
+# Sourced by check.sh. The parts that checks are made of, as data: one call of "part" each.
+#
+#   part NAME MODES SECONDS COMMAND...
+#
+# MODES: f check-fast, q check, l check-long; check-long also runs the parts of check whose long form has no part of its own.
+# b: others need what it builds, so it runs before them and alone. SECONDS: how long it takes on two quiet CPUs, a guess
+# until a run here has measured it. Each part of check-long takes 40 minutes at most. COMMAND calls tap_run and tap_step.
+
+part_names=()
+declare -A part_modes part_seconds part_command
+
+part()
+{
+	part_names+=("$1")
+	part_modes[$1]=$2 part_seconds[$1]=$3
+	part_command[$1]=$(printf '%q ' "${@:4}")
+}
+
+LIMIT=2400	# of a test program in seconds; a program that needs longer belongs into more than one part
+
+# ------------------------------------------------------------------ commands of several steps; what they need is built
+# by "builds", and made sure of where a part may run by itself
+
+run_lint()
+{
+	tap_step "lint" $LIMIT make -s lint
+	tap_step "docs/registers.md is current" $LIMIT make -s check-registers-doc
+}
+
+run_builds()
+{
+	tap_step "build model and plugin" $LIMIT make -s -j2 model plugin
+	tap_step "build unit tests" $LIMIT make -s -j2 unit-tests
+	tap_step "build fuzz targets" $LIMIT make -s -j2 fuzz-tests
+	tap_step "build kvgpu-firmware" $LIMIT make -s firmware firmware-asan
+	tap_step "build kvgpu-top" $LIMIT make -s top-asan
+	tap_step "build libcuda.so.1 and libcudart.so.11.0" $LIMIT make -s cuda
+}
+
+run_unit_tests()
+{
+	local t
+	make -s -j2 unit-tests
+	for t in $(make -s print-unit-tests); do
+		tap_run "unit ${t#*/unit/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$t"
+	done
+}
+
+# run_fuzz SECONDS [PATTERN]: each target whose path matches
+run_fuzz()
+{
+	local t
+	make -s -j2 fuzz-tests
+	for t in $(make -s print-fuzz-tests | grep -E -- "/fuzz/${2-}"); do
+		tap_step "fuzz ${t#*/fuzz/} ($1 s)" $(($1 + 120)) selftests/fuzz/run.sh "$t" "$1"
+	done
+}
+
+# the nouveau.ko of every kernel of the test bed, from the server's root file system
+run_firmware()
+{
+	local release f
+	local -a nouveau=()
+	make -s firmware-asan
+	for release in $(testbed/tb kernels | cut -d' ' -f2); do
+		for f in "$KVGPU_CACHE"/testbed/server-*/root/usr/lib/modules/"$release"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
+			[ -f "$f" ] && nouveau+=("$f") && break
+		done
+	done
+	tap_run "kvgpu-firmware" 300 selftests/firmware/firmware_test.sh "$(make -s print-firmware-asan)" "${nouveau[@]}"
+}
+
+run_tools()
+{
+	make -s top-asan
+	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
+	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
+	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
+}
+
+run_libraries()
+{
+	make -s cuda
+	tap_run "libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cuda)"
+	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
+	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh
+}
+
+# ------------------------------------------------------------------ the parts
+
+FUZZ_SECONDS=${FUZZ_SECONDS:-}
+
+part lint	fq	20	run_lint
+part builds	fqb	60	run_builds
+part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
+part unit	fq	100	run_unit_tests
+part fuzz-fast	f	40	run_fuzz "${FUZZ_SECONDS:-2}"
+part fuzz	q	155	run_fuzz "${FUZZ_SECONDS:-8}"
+part firmware	fq	5	run_firmware
+part tools	fq	15	run_tools
+part libraries	fq	15	run_libraries
+part modules	q	320	tap_step "kvgpu.ko builds for all kernels without a warning (W=1, sparse)" $LIMIT make -s module-check
+part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
+part testbed	q	535	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
+part native	q	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
+part guest	q	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
+part vfio	q	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
+part tenants	q	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
+part hostile	q	580	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
+
+# ------------------------------------------------------------------ check-long
+
+part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
+part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools)'
+part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
+part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
+part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
+part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
+part install-machine l	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
+part testbed-more l	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long kernel fresh_setup
+for role in base oldest newest; do
+	for layout in flat card; do
+		part native-$role-$layout l 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+			selftests/native/run.sh $role $layout bare load client self-test mesa attacks engines reload
+		part native-$role-$layout-cuda l 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+			selftests/native/run.sh $role $layout load cuda
+	done
+	part vfio-$role l 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
+done
+part native-compute l	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base flat load opencl vulkan clpeak
+for role in base newest; do
+	while read -r name parts; do
+		# shellcheck disable=SC2086
+		part "guest-$role-$name" l 1200 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
+	done <<-'EOT'
+	client instances client steady reload
+	opencl opencl
+	several several plug kill reboot reset
+	cycles cycles unload native
+	cuda cuda
+	crowd crowd
+	paced hang shares
+	compute compute
+	EOT
+done
+part tenants-long l	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
+for type in 512m 1g; do
+	for seed in 1 2 3; do
+		part hostile-$type-$seed l 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/hostile/run.sh long
+	done
+done
+part bench	l	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
+part debug-kernel l	900	tap_step "the debug kernel is built" $LIMIT testbed/tb setup --debug-kernel
+for p in vfio tenants guest; do
+	part debug-$p l 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh $p unload leaks
+done
+part debug-ends l 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh guest kill reboot unload leaks
