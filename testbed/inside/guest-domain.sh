@@ -31,7 +31,7 @@ domain_xml() {
 	  <vcpu>$CPUS</vcpu>
 	  <os>
 	    <type arch='x86_64' machine='q35'>hvm</type>
-	    <kernel>/boot/vmlinuz-$KERNEL</kernel>
+	    <kernel>/boot/kernel-$KERNEL</kernel>
 	    <initrd>/boot/initrd-$KERNEL</initrd>
 	    <cmdline>$(guest_arguments)</cmdline>
 	  </os>

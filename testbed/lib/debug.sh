@@ -113,7 +113,7 @@ build_debug_boot() {
 	cp -r "$from/modules/lib/modules/$release" "$tree/usr/lib/modules/"
 	depmod -b "$tree" "$release"
 	(cd "$tree" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) > "$STAGE_TMP/initrd-$DEBUG_LABEL"
-	cp "$from/vmlinuz" "$STAGE_TMP/vmlinuz-$DEBUG_LABEL"
+	cp "$from/vmlinuz" "$STAGE_TMP/kernel-$DEBUG_LABEL"
 	rm -rf "$tree"
 }
 

@@ -38,7 +38,7 @@ qemu_arguments() {
 
 image_arguments() {
 	QEMU+=(
-		-kernel "/tb/boot/vmlinuz-$KERNEL" -initrd "/tb/boot/initrd-$KERNEL"
+		-kernel "/tb/boot/kernel-$KERNEL" -initrd "/tb/boot/initrd-$KERNEL"
 		-append "$(kernel_arguments)"
 		-drive file=/tb/image/root.erofs,format=raw,if=none,id=image,readonly=on,file.locking=off
 		-device virtio-blk-pci,drive=image
