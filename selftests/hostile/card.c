@@ -8,9 +8,10 @@
 #include <gk110/pfb.h>
 
 enum {
-	CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, COM1_LINE_STATUS = 0x3fd,
+	CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, COM1 = 0x3f8, COM1_LINE_STATUS = COM1 + 5,
 	PCI_VENDOR_NVIDIA = 0x10de, PCI_CLASS_DISPLAY = 3, PCI_COMMAND = 4, PCI_CLASS = 8, PCI_HEADER = 0xc, PCI_BAR0 = 0x10,
-	PCI_BRIDGE_BUS = 0x18, COMMAND_MEMORY = 2, COMMAND_MASTER = 4, BAR_MEM_64 = 4, FIRST_ID = 16, LAST_ID = 120,
+	PCI_CAPABILITIES = 0x34, PCI_CAP_EXPRESS = 0x10, EXPRESS_CAPS = 4, EXPRESS_CONTROL = 8, CAPS_FLR = 1 << 28,
+	CONTROL_FLR = 1 << 15, PCI_BRIDGE_BUS = 0x18, COMMAND_MEMORY = 2, COMMAND_MASTER = 4, BAR_MEM_64 = 4, FIRST_ID = 16, LAST_ID = 120,
 };
 
 /* the GPU's view of this memory is the guest's physical address, and that is where it lies */
@@ -29,12 +30,25 @@ static uint32_t in32(uint16_t port)
 	return v;
 }
 
-bool told_to_stop(void)
+static uint8_t in8(uint16_t port)
 {
 	uint8_t v;
 
-	asm volatile("inb %1, %0" : "=a"(v) : "Nd"((uint16_t)COM1_LINE_STATUS));
-	return v & 1;
+	asm volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
+	return v;
+}
+
+bool told_to_stop(void)
+{
+	return in8(COM1_LINE_STATUS) & 1;
+}
+
+bool told_to_go_on(void)
+{
+	if (!told_to_stop())
+		return false;
+	(void)in8(COM1);
+	return true;
 }
 
 static uint32_t config_read(uint32_t dev, uint32_t off)
@@ -120,6 +134,23 @@ bool hostile_open(struct hostile *h)
 	h->next_id = FIRST_ID;
 	h->vram = video_memory(&h->gpu);
 	return h->vram != 0;
+}
+
+/* memory decoding is off afterwards: hostile_open() switches it on */
+bool hostile_reset(void)
+{
+	int dev = find_gpu();
+	uint32_t at;
+
+	if (dev < 0)
+		return false;
+	at = config_read(dev, PCI_CAPABILITIES) & 0xfc;
+	while (at && (config_read(dev, at) & 0xff) != PCI_CAP_EXPRESS)
+		at = config_read(dev, at) >> 8 & 0xfc;
+	if (!at || !(config_read(dev, at + EXPRESS_CAPS) & CAPS_FLR))
+		return false;
+	config_write(dev, at + EXPRESS_CONTROL, (config_read(dev, at + EXPRESS_CONTROL) & 0xffff) | CONTROL_FLR);
+	return true;
 }
 
 void hostile_restart(struct hostile *h)

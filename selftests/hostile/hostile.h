@@ -39,6 +39,8 @@ enum { PAGE = 4096, LOOT_VA = BARE_VA_FREE, AIM_VA = BARE_VA_FREE + 0x10000, RUN
 
 /* finds the GPU, switches it on; false: there is none */
 bool hostile_open(struct hostile *h);
+/* function level reset: what a VMM does between two guests, asked for by the guest; false: no GPU that offers it */
+bool hostile_reset(void);
 /* as a driver would after loading: everything off and on, one channel with a loot page */
 void hostile_restart(struct hostile *h);
 /* restart, and copies through video memory and back: the guest's own GPU still does what it is told */
@@ -49,6 +51,8 @@ bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, u
 bool holds_mark(const void *buf, size_t len);
 /* one character waits at the serial port */
 bool told_to_stop(void);
+/* likewise, and takes it */
+bool told_to_go_on(void);
 
 void hostile_window(struct hostile *h);
 void hostile_window_host(struct hostile *h);

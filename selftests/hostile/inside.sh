@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs in the server: one hostile guest, or the one that must not notice, on a vGPU of its own. See run.sh.
 #   inside.sh create UUID TYPE | remove UUID
-#   inside.sh attack UUID NAME SEED OPS     prints the guest's lines; 0: all passed, 1: not, 2: it never came to its summary
+#   inside.sh attack UUID NAMES SEED OPS    one guest does these tests, one after the other. Prints its lines, those of each test
+#                                           after "TEST: NAME"; when it is done, what the kernel complains of, and "DONE: NAME".
+#                                           0: all passed, 1: not, 2: it never came to its summary
 #   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID, kvgpu-canary ...), waits for its READY
 #   inside.sh release NAME                  tells it to end, prints what it said; its status
 #   inside.sh kill UUID                     the guest on that vGPU, without a warning
@@ -28,19 +30,61 @@ guest() { # UUID ARGUMENTS
 		-device "vfio-pci,sysfsdev=$(vgpu "$1"),display=off" -kernel $HERE/hostile.flat -append "$2"
 }
 
-# a guest that dies without a word may have met the emulated SVM's race: it gets another chance, and is counted
-attack() { # UUID NAME SEED OPS
-	local try status
+trouble() { dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked|cut off' | head -n 5 | sed 's/^/KERNEL: /'; }
+
+# test_ended NAME: what it did to the server
+test_ended() {
+	trouble
+	echo "DONE: $1"
+	DONE+="$1 "
+}
+
+# Sets DONE to the names that the guest has done, SUMMARY and STATUS. It may say nothing for as long as a test takes.
+one_guest() { # UUID NAMES SEED OPS
+	local line
+	local -a left
+	read -ra left <<< "$2"
+	DONE='' SUMMARY='' STATUS=''
+	rm -f $RUN/attack.in
+	mkfifo $RUN/attack.in
+	exec 3<> $RUN/attack.in
+	echo "TEST: ${left[0]}"
+	while IFS= read -r -t $((150 + $4 / 200)) line; do
+		line=${line%$'\r'}
+		case $line in
+		SUMMARY:*) SUMMARY=$line ;;
+		STATUS:*) STATUS=${line#STATUS: } ;;
+		DONE:*)
+			# the last one's end is the guest's
+			[ ${#left[@]} -gt 1 ] || continue
+			test_ended "${left[0]}"
+			left=("${left[@]:1}")
+			echo "TEST: ${left[0]}"
+			echo >&3 ;;
+		*) echo "$line" ;;
+		esac
+	done < <(guest "$1" "$2 $3 $4" <&3 2> $RUN/attack.err; echo "STATUS: $?")
+	[ -n "$STATUS" ] || kill_guest "$1"
+	[ -z "$SUMMARY" ] || test_ended "${left[0]}"
+	exec 3>&-
+}
+
+# a guest that dies without a word may have met the emulated SVM's race: it gets another chance with what is left, and is counted
+attack() { # UUID NAMES SEED OPS
+	local try name names=$2 undone
 	for try in 1 2 3; do
-		timeout --kill-after=5 $((150 + $4 / 200)) bash -c "$(declare -f vgpu guest); HERE=$HERE; guest '$1' '$2 $3 $4'" \
-			< /dev/null > $RUN/attack.log 2> $RUN/attack.err
-		status=$?
-		grep -q '^SUMMARY:' $RUN/attack.log && break
-		echo "INFO: start $try ended with status $status and no summary: $(tail -n 1 $RUN/attack.err)"
+		one_guest "$1" "$names" "$3" "$4"
+		[ -z "$SUMMARY" ] || break
+		undone=
+		for name in $names; do
+			[[ " $DONE" == *" $name "* ]] || undone+="$name "
+		done
+		names=${undone% }
+		echo "INFO: start $try ended with status $STATUS and no summary, before: $names: $(tail -n 1 $RUN/attack.err)"
 	done
-	cat $RUN/attack.log
-	grep -q '^SUMMARY:' $RUN/attack.log || return 2
-	[ $status -eq 1 ]
+	[ -n "$SUMMARY" ] || return 2
+	echo "$SUMMARY"
+	[ "$STATUS" = 1 ]
 }
 
 # keep NAME CMD...: CMD with an input that stays open, its output and status in files
@@ -79,12 +123,22 @@ release() { # NAME
 
 victim() { guest "$1" victim; }
 
+# returns when it is gone and its vGPU is free
+kill_guest() {
+	pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$1")" || return
+	for _ in {1..300}; do
+		pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")" > /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 case ${1-} in
 create) [ $# -eq 3 ] || give_up "create UUID TYPE"; create "$2" "$3" ;;
 remove) mdevctl stop --uuid "$2" ;;
-attack) [ $# -eq 5 ] || give_up "attack UUID NAME SEED OPS"; attack "$2" "$3" "$4" "$5" ;;
+attack) [ $# -eq 5 ] || give_up "attack UUID NAMES SEED OPS"; attack "$2" "$3" "$4" "$5" ;;
 victim) victim "$2" ;;
 keep | hold | release) "$@" ;;
-kill) pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$2")" ;;
+kill) kill_guest "$2" ;;
 *) give_up "unknown command '${1-}'" ;;
 esac

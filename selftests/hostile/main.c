@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Arguments: NAME [SEED [OPS]], from the boot loader's command line. One test a start. */
+/*
+ * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each of several tests finds a GPU that was reset. Before
+ * the next one the guest says "DONE: NAME" and waits for a character at its serial port: time to look at what the last one did.
+ */
 #include "hostile.h"
 
 static const struct {
@@ -40,30 +43,62 @@ static uint64_t number(const char *text)
 	return v;
 }
 
+static bool is_number(const char *text)
+{
+	return *text >= '0' && *text <= '9';
+}
+
+static unsigned int find_test(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_TESTS && strcmp(tests[i].name, name); i++)
+		;
+	return i;
+}
+
+static void run_test(unsigned int test, uint64_t seed, unsigned long ops)
+{
+	static struct hostile h;
+
+	memset(&h, 0, sizeof(h));
+	rng_init(&h.rng, seed);
+	h.ops = ops;
+	if (hostile_open(&h))
+		tests[test].run(&h);
+	else
+		report(false, "a GPU of vendor 10de with its BARs below 4 GiB");
+}
+
 int main(int argc, char **argv)
 {
-	/* the first argument is the file's own name with some loaders, and not with others */
-	const char *name = NULL;
-	static struct hostile h;
-	unsigned int i;
+	unsigned int names[NR_TESTS], nr = 0, i;
+	unsigned long ops = DEFAULT_OPS;
+	uint64_t seed = 1;
 	int a;
 
-	for (a = 0; a < argc && !name; a++)
-		for (i = 0; i < NR_TESTS && !name; i++)
-			if (!strcmp(argv[a], tests[i].name))
-				name = tests[i].name;
-	if (!name) {
+	/* the first argument is the file's own name with some loaders, and not with others */
+	for (a = 0; a < argc && !is_number(argv[a]); a++) {
+		i = find_test(argv[a]);
+		if (i < NR_TESTS && nr < NR_TESTS)
+			names[nr++] = i;
+		else if (a)
+			report(false, "there is no test '%s'", argv[a]);
+	}
+	if (a < argc)
+		seed = number(argv[a]);
+	if (a + 1 < argc)
+		ops = number(argv[a + 1]);
+	if (!nr)
 		report(false, "no such test; the name goes on the command line");
-		return report_summary();
+	for (i = 0; i < nr; i++) {
+		if (i && !hostile_reset())
+			report(false, "the GPU can be reset");
+		run_test(names[i], seed, ops);
+		if (nr > 1)
+			printf("DONE: %s\n", tests[names[i]].name);
+		while (i + 1 < nr && !told_to_go_on())
+			;
 	}
-	rng_init(&h.rng, a < argc ? number(argv[a]) : 1);
-	h.ops = a + 1 < argc ? number(argv[a + 1]) : DEFAULT_OPS;
-	if (!hostile_open(&h)) {
-		report(false, "a GPU of vendor 10de with its BARs below 4 GiB");
-		return report_summary();
-	}
-	for (i = 0; strcmp(tests[i].name, name); i++)
-		;
-	tests[i].run(&h);
 	return report_summary();
 }

@@ -2,7 +2,7 @@
 /* The command line of the boot loader as main()'s arguments, and the few functions that a compiler expects. */
 #include "libcflat.h"
 
-enum { MB_FLAG_CMDLINE = 4, MAX_ARGS = 16, MAX_LINE = 256 };
+enum { MB_FLAG_CMDLINE = 4, MAX_ARGS = 32, MAX_LINE = 256 };
 
 struct multiboot_info {		/* Multiboot 1, section 3.3 */
 	uint32_t flags, mem_lower, mem_upper, boot_device, cmdline;
