@@ -112,14 +112,21 @@ model_stats()
 
 # ------------------------------------------------------------------ the kernel's log
 
-log_clear() { in_server dmesg -C; }
+# logged CMD...: in the server, between a fresh kernel's log and a look at it
+logged()
+{
+	rm -f "$share/native/complaints"
+	in_server /share/native/logged.sh /share/native/complaints "$@"
+}
 
-# log_check PHASE: what the kernel said since log_clear, less what dmesg-allow.list explains for this phase
+# log_check PHASE: what the kernel said in logged(), less what dmesg-allow.list explains for this phase
 log_check()
 {
 	local bad
 
-	bad=$(in_server /share/native/complaints.sh | selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list)
+	# a program that was ended by its limit takes logged.sh with it
+	[ -e "$share/native/complaints" ] || in_server /share/native/complaints.sh >"$share/native/complaints"
+	bad=$(selftests/native/dmesg-filter.sh "$1" selftests/native/dmesg-allow.list <"$share/native/complaints")
 	if [ -n "$bad" ]; then
 		printf '%s\n' "$bad" | head -n 40 | sed 's/^/# kernel: /'
 		result 1 "no complaint of the kernel: $1" "$(printf '%s\n' "$bad" | wc -l) lines"
@@ -134,9 +141,8 @@ program()
 	local name=$1 phase=$2 LIMIT=$3 log rc
 
 	shift 3
-	log_clear
 	log=$OUT/program.log
-	in_server "$@" >"$log" 2>&1
+	logged "$@" >"$log" 2>&1
 	rc=$?
 	relay "$name" $rc <"$log"
 	log_check "$phase"
@@ -153,8 +159,7 @@ part_load()
 {
 	local ms
 
-	log_clear
-	ms=$(LIMIT=90 in_server /share/native/load.sh)
+	ms=$(LIMIT=90 logged /share/native/load.sh)
 	result $? "nouveau loads, /dev/dri/renderD128 is there" "${ms:-?} ms"
 	[ "${ms:-99999}" -lt $LOAD_LIMIT_MS ]
 	result $? "it loads in less than $LOAD_LIMIT_MS ms" "${ms:-?} ms"
@@ -236,8 +241,7 @@ part_reload()
 {
 	local out
 
-	log_clear
-	out=$(LIMIT=1200 in_server /share/native/reload.sh "$RELOADS")
+	out=$(LIMIT=1200 logged /share/native/reload.sh "$RELOADS")
 	result $? "nouveau is unloaded and loaded $RELOADS times" "$out"
 	log_check reload
 }

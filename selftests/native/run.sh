@@ -30,7 +30,7 @@ HELP
 
 quick()
 {
-	cell base flat bare load client self-test mesa attacks reload
+	RELOADS=3 cell base flat bare load client self-test mesa attacks reload
 	cell base card bare load client:copy,sync,sleep,fault,switch,exec mesa attacks engines
 	RELOADS=3 cell newest flat bare load client mesa attacks reload
 }
