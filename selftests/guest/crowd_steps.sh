@@ -107,10 +107,10 @@ crowd_killed()
 {
 	local before after
 	(LIMIT=400 run_client "$1" --quick --seconds 400 copy >/dev/null 2>&1 &)
-	await 200 holds_pages "$1"
+	holds_pages 200 "$1"
 	before=$(counter "$1" pinned_pages)
 	in_server sh -c "kill -9 \$(cat /run/libvirt/qemu/$1.pid)"
-	await 60 holds_none "$1"
+	holds_none 60 "$1"
 	after=$(counter "$1" pinned_pages)
 	result "$([ "$before" -gt 1000 ] && [ "$after" = 0 ]; echo $?)" \
 		"QEMU of $1 killed beside ${#crowd_names[@]} busy guests: no page stays pinned" "$before before, $after after"

@@ -147,8 +147,8 @@ cuda_shares()
 	rm -f "$share/stop"
 	cuda_busy t1 &
 	cuda_busy t2 &
-	await 90 had_gpu_time t1 "$(($(counter t1 gpu_time_ns) + 20000000))"
-	await 90 had_gpu_time t2 "$(($(counter t2 gpu_time_ns) + 20000000))"
+	await_counter 90 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 20000000))"
+	await_counter 90 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 20000000))"
 	sample_shares "$OUT/cuda.samples" 6 2 t1 t2
 	: >"$share/stop"
 	wait
@@ -187,8 +187,8 @@ compute_steps()
 	rm -f "$OUT/compute.jsonl" "$share/stop"
 	compute_busy t1 &
 	compute_busy t2 &
-	await 120 had_gpu_time t1 "$(($(counter t1 gpu_time_ns) + 200000000))"
-	await 120 had_gpu_time t2 "$(($(counter t2 gpu_time_ns) + 200000000))"
+	await_counter 120 t1 gpu_time_ns "-gt $(($(counter t1 gpu_time_ns) + 200000000))"
+	await_counter 120 t2 gpu_time_ns "-gt $(($(counter t2 gpu_time_ns) + 200000000))"
 	compute_measured "kernels of two guests, equal" weights:1,1
 	knob t2 weight 300
 	compute_measured "kernels of two guests, weights 1:3" weights:1,3

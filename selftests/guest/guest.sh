@@ -6,7 +6,7 @@
 # which come up in a third of the time and run the same kernel, nouveau and client out of the same image.
 
 in_guest() { timeout --kill-after=10 "${LIMIT:-300}" $TB guest run "$@" </dev/null; }
-uuid_of() { in_server /opt/testbed/guest-device uuid "$1"; }
+uuid_of() { testbed/inside/guest-device uuid "$1"; } # by its name: the server need not be asked
 counter() { in_server cat "/sys/bus/mdev/devices/$(uuid_of "$1")/kvgpu/$2" 2>/dev/null || echo -1; }
 
 # until CMD succeeds, at most LIMIT seconds
@@ -19,6 +19,9 @@ await()
 		sleep 1
 	done
 }
+
+# until_true SECONDS TEST: the same as words for a shell in the server or in a guest, which each question from here would keep busy
+until_true() { printf 'n=0; until %s; do n=$((n + 1)); [ $n -lt %d ] || exit 1; sleep 0.3; done' "$2" $(($1 * 3)); }
 
 trouble() { in_server sh -c "dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace|leaked' | head -n 5"; }
 
@@ -52,7 +55,7 @@ share_programs()
 # guest_up NAME TYPE [OPTION...]: with its nouveau loaded
 guest_up()
 {
-	local name=$1 type=$2 what
+	local name=$1 type=$2 what rc
 
 	shift 2
 	case $name in
@@ -65,16 +68,17 @@ guest_up()
 		result 1 "$what starts"
 		return 1
 	fi
-	LIMIT=400 nouveau_loaded "$name" >"$OUT/guest.log" 2>&1 || sed 's/^/# /' "$OUT/guest.log"
-	in_guest "$name" test -e /dev/dri/renderD128
-	result $? "$what starts, its nouveau makes renderD128"
+	LIMIT=400 nouveau_loaded "$name" >"$OUT/guest.log" 2>&1
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/# /' "$OUT/guest.log"
+	result $rc "$what starts, its nouveau makes renderD128"
 }
 
 nouveau_loaded()
 {
 	case $1 in
 	t*) in_guest "$1" sh -c "$(cat selftests/guest/inside/enter_image.sh)" ;;
-	*) await "$LIMIT" in_guest "$1" test -e /dev/dri/renderD128 ;;
+	*) in_guest "$1" sh -c "$(until_true "$LIMIT" 'test -e /dev/dri/renderD128')" ;;
 	esac
 }
 
@@ -116,8 +120,15 @@ check_client()
 copies_begin()
 {
 	(LIMIT=${COPIES_LIMIT:-300} run_client "$1" --bytes 64G copy >/dev/null 2>&1 &)
-	await 150 holds_pages "$1"
+	holds_pages 150 "$1"
 }
 
-holds_pages() { [ "$(counter "$1" pinned_pages)" -gt 1000 ]; }
-holds_none() { [ "$(counter "$1" pinned_pages)" = 0 ]; }
+# await_counter SECONDS NAME COUNTER TEST: until test "the counter" TEST holds
+await_counter()
+{
+	in_server sh -c "$(until_true "$1" "test \"\$(cat /sys/bus/mdev/devices/$(uuid_of "$2")/kvgpu/$3)\" $4")" 2>/dev/null
+}
+
+# within so many SECONDS
+holds_pages() { await_counter "$1" "$2" pinned_pages '-gt 1000'; }
+holds_none() { await_counter "$1" "$2" pinned_pages '= 0'; }

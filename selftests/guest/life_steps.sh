@@ -19,7 +19,7 @@ killed_in_copies()
 	copies_begin "$1"
 	before=$(counter "$1" pinned_pages)
 	in_server sh -c "kill -9 \$(cat /run/libvirt/qemu/$1.pid)"
-	await 60 holds_none "$1"
+	holds_none 60 "$1"
 	after=$(counter "$1" pinned_pages)
 	result "$([ "$before" -gt 1000 ] && [ "$after" = 0 ]; echo $?)" \
 		"QEMU of $1 killed in the middle of copies: no page stays pinned" "$before before, $after after"

@@ -11,9 +11,17 @@ xml=/share/libvirt-xml
 # bigger one does not fit there afterwards.
 plug_steps()
 {
-	plug_guest=t5
-	[ "$mode" = quick ] || plug_guest=g5
-	guest_there $plug_guest 1g || return
+	case $mode in
+	quick) plugs_of t2 ;;	# several_steps() may have left it
+	*) plugs_of g5; plugs_of t5 ;;
+	esac
+	no_trouble "plugging and unplugging"
+}
+
+plugs_of()
+{
+	plug_guest=$1
+	guest_there "$1" 1g || return
 	own_vgpu_goes
 	node_device
 	plugged "virsh attach-device"
@@ -27,8 +35,7 @@ plug_steps()
 	in_server sh -c "mdevctl stop --uuid $uuid && virsh -q nodedev-undefine $node" >/dev/null
 	result $? "it is stopped and undefined"
 	whole_domain
-	guest_gone $plug_guest
-	no_trouble "plugging and unplugging"
+	guest_gone "$1"
 }
 
 # what its domain was started with
@@ -56,7 +63,7 @@ plugged()
 	local began=$SECONDS
 	in_server virsh -q attach-device $plug_guest $xml/hostdev.xml --live >/dev/null
 	result $? "$1 takes hostdev.xml as it is"
-	LIMIT=20 await 200 in_guest $plug_guest test -e /dev/dri/renderD128
+	in_guest $plug_guest sh -c "$(until_true 200 'test -e /dev/dri/renderD128')"
 	result $? "$1: the running guest's nouveau makes renderD128" "$((SECONDS - began)) s"
 	check_client "after $1" $plug_guest --quick copy
 }

@@ -55,15 +55,13 @@ knob()
 
 card_knob() { in_server sh -c "cat /sys/bus/pci/drivers/kvgpu/*:*/kvgpu/$1"; }
 
-had_gpu_time() { [ "$(counter "$1" gpu_time_ns)" -gt "$2" ]; }
-
 # busy_begins GUEST SUBTEST: in the background, until all_busy_end(); returns when the GPU was seen at work for it
 busy_begins()
 {
 	local had
 	client_begins "$@"
 	had=$(counter "$1" gpu_time_ns)
-	await 90 had_gpu_time "$1" "$((had + 20000000))"
+	await_counter 90 "$1" gpu_time_ns "-gt $((had + 20000000))"
 }
 
 client_begins()
