@@ -8,20 +8,19 @@ crash_steps() {
 	try "bed for the crashes" status_is 0 "$TB" up --name "$A"
 	try "model killed: told, by name" part_killed gk110-model 'GPU model ended: killed by signal 9'
 	try "up again after that" status_is 0 "$TB" up --name "$A"
+	run_begins
 	try "QEMU killed: told, by name" part_killed qemu-system-x86 'QEMU ended: killed by signal 9'
+	try "a command that runs meanwhile ends with 125" run_ended
 	try "up again after that" status_is 0 "$TB" up --name "$A"
 	try "supervisor killed: told" part_killed tb 'supervisor was killed'
 	try "down cleans up after that" status_is 0 "$TB" down --name "$A"
 	try "up again after that" status_is 0 "$TB" up --name "$A"
 	try "the supervisor's parent killed: told" part_killed unshare 'supervisor was killed'
-	try "up again after that" status_is 0 "$TB" up --name "$A"
-	try "a command that runs meanwhile ends with 125" run_through_crash
 	try "up without GPU after that" status_is 0 "$TB" up --name "$A" --no-gpu
 	try "kernel panic: told, by its text" panicked
 	try "tb up killed in the middle: down cleans up" up_killed KILL
 	try "tb up interrupted: nothing is left" up_killed INT
 	try "last down" status_is 0 "$TB" down --name "$A"
-	try "no process and no mount is left" nothing_left
 }
 
 part_pid() { "$TB" status --name "$A" | awk -v part="$1" '$1 == "process" && index(part, $3) == 1 { print $2; exit }'; }
@@ -64,16 +63,31 @@ all_gone() { # PIDS
 	return 1
 }
 
-run_through_crash() {
-	local pid status=0 runner
-	pid=$(part_pid qemu-system-x86)
-	"$TB" run --name "$A" -- sleep 60 < /dev/null > "$scratch/run" 2>&1 &
+# a command that runs in the server when QEMU is killed
+run_begins() {
+	local began
+	began=$("$TB" share --name "$A")/begun
+	"$TB" run --name "$A" -- sh -c 'touch /share/begun; sleep 600' < /dev/null > "$scratch/run" 2>&1 &
 	runner=$!
-	sleep 1
-	kill -KILL "$pid"
+	await_true 30 test -e "$began"
+	rm -f "$began"
+}
+
+run_ended() {
+	local status=0
 	wait "$runner" || status=$?
 	cat "$scratch/run"
-	[ $status = 125 ] && grep -q 'QEMU ended' "$scratch/run" && status_is 0 "$TB" down --name "$A"
+	[ $status = 125 ] && grep -q 'QEMU ended' "$scratch/run"
+}
+
+# await_true SECONDS COMMAND...
+await_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
 }
 
 panicked() {
@@ -87,7 +101,7 @@ up_killed() { # SIGNAL
 	# a job of a script ignores SIGINT unless told otherwise
 	env --default-signal=INT "$TB" up --name "$A" --no-gpu > "$scratch/up" 2>&1 &
 	pid=$!
-	sleep 4
+	await_true 60 grep -q "waiting for the server's ssh" "$scratch/up"
 	pids=$(bed_pids)
 	[ -n "$pids" ] || { echo "it had not started anything"; cat "$scratch/up"; return 1; }
 	kill -"$1" "$pid"
@@ -98,8 +112,11 @@ up_killed() { # SIGNAL
 	await_state 3 && all_gone "$pids"
 }
 
+# the last of all steps
+end_steps() { try "no process and no mount is left" nothing_left; }
+
 nothing_left() {
-	status_is 0 "$TB" down --name "$B" || return 1
+	status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" down --name "$B" || return 1
 	! grep -lzs "^KVGPU_TB_MARK=tbtest-$$-" /proc/[0-9]*/environ | tr '\0' '\n' | grep . || return 1
 	! grep -E '/tools-[0-9a-f]{16}/root' /proc/self/mounts && ! ls -d "/run/kvgpu-tb/tbtest-$$-"?/ 2> /dev/null
 }
