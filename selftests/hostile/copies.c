@@ -4,12 +4,26 @@
 
 #include <linux/bitfield.h>
 
+#include <gk110/bar.h>
 #include <gk110/ce.h>
 #include <gk110/fifo.h>
 #include <gk110/push.h>
 #include <gk110/ram.h>
 
-enum { PHYSICAL_PROBES = 24 };
+enum { PHYSICAL_PROBES = 24, LOOK_STEP = 64 << 10 };
+
+/*
+ * Our video memory at multiples of LOOK_STEP, from @addr to the next one on: PRAMIN is moved when it does not show @addr, as each
+ * move costs the host's two traps and the pages that the window showed.
+ */
+static volatile uint32_t *look_at(struct hostile *h, uint64_t addr, bool first)
+{
+	uint64_t off = addr % PRAMIN_SIZE;
+
+	if (first || !off)
+		bare_window(&h->gpu, BARE_VRAM, addr - off);
+	return (volatile uint32_t *)(h->gpu.bars.bar0 + PRAMIN_BASE + off);
+}
 
 static void emit_physical(struct hostile *h, uint64_t src, uint32_t target, uint64_t dst_va)
 {
@@ -117,17 +131,15 @@ void hostile_remap(struct hostile *h)
 /* all of video memory as it was given to us; to be run on a part that somebody filled with marks and left */
 void hostile_stale(struct hostile *h)
 {
-	static uint64_t buf[PAGE / 8];
 	uint64_t addr, pages = 0, dirty = 0;
 	unsigned int i;
 
-	for (addr = 0; addr < h->vram; addr += 16 * PAGE, pages++) {
-		bool zero = true;
+	for (addr = 0; addr < h->vram; addr += LOOK_STEP, pages++) {
+		volatile uint32_t *w = look_at(h, addr, !addr);
 
-		bare_mem_read(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
-		for (i = 0; i < PAGE / 8 && zero; i++)
-			zero = !buf[i];
-		dirty += !zero;
+		for (i = 0; i < PAGE / 4 && !w[i]; i++)
+			;
+		dirty += i < PAGE / 4;
 	}
 	report(!dirty, "video memory is zeroed when it is given to us (%lu pages looked at, %lu not zero)",
 	       (unsigned long)pages, (unsigned long)dirty);
@@ -135,32 +147,42 @@ void hostile_stale(struct hostile *h)
 
 /* ------------------------------------------------------------------ the one that must not notice */
 
-enum { VICTIM_STEP = 64 << 10, VICTIM_COPY = 8192 };
+enum { VICTIM_COPY = 8192 };
+
+static uint64_t word64(volatile uint32_t *w)
+{
+	return w[0] | (uint64_t)w[1] << 32;
+}
 
 static uint64_t check_marks(struct hostile *h, uint64_t from)
 {
-	static uint64_t buf[PAGE / 8];
 	uint64_t addr, wrong = 0;
 	unsigned int i;
 
-	for (addr = from; addr < h->vram; addr += VICTIM_STEP) {
-		bare_mem_read(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
-		for (i = 0; i < PAGE / 8; i += 8)
-			wrong += buf[i] != VICTIM_MARK || buf[i + 1] != addr;
+	for (addr = from; addr < h->vram; addr += LOOK_STEP) {
+		volatile uint32_t *w = look_at(h, addr, addr == from);
+
+		for (i = 0; i < PAGE / 4; i += 16)
+			wrong += word64(w + i) != VICTIM_MARK || word64(w + i + 2) != addr;
 	}
 	return wrong;
 }
 
 static void write_marks(struct hostile *h, uint64_t from)
 {
-	static uint64_t buf[PAGE / 8];
 	uint64_t addr;
 	unsigned int i;
 
-	for (addr = from; addr < h->vram; addr += VICTIM_STEP) {
-		for (i = 0; i < PAGE / 8; i++)
-			buf[i] = i % 8 ? addr : VICTIM_MARK;
-		bare_mem_write(&h->gpu, BARE_VRAM, addr, buf, sizeof(buf));
+	for (addr = from; addr < h->vram; addr += LOOK_STEP) {
+		volatile uint32_t *w = look_at(h, addr, addr == from);
+
+		for (i = 0; i < PAGE / 4; i += 2) {
+			uint64_t v = i % 16 ? addr : VICTIM_MARK;
+
+			w[i] = v;
+			w[i + 1] = v >> 32;
+		}
+		(void)w[0];	/* through before the window moves */
 	}
 }
 

@@ -68,7 +68,7 @@ void bare_delay_us(struct bare_gpu *g, unsigned int us)
 
 /* ------------------------------------------------------------------ memory through the window */
 
-static volatile uint32_t *window(struct bare_gpu *g, enum bare_target t, uint64_t addr)
+volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr)
 {
 	bare_write(g, HOSTMEM_PRAMIN, FIELD_PREP(HOSTMEM_PRAMIN_TARGET, t) |
 		   FIELD_PREP(HOSTMEM_PRAMIN_BASE, addr >> HOSTMEM_PRAMIN_BASE_SHIFT));
@@ -89,7 +89,7 @@ void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *
 
 	while (len) {
 		size_t n = window_reach(addr, len), i;
-		volatile uint32_t *w = window(g, t, addr);
+		volatile uint32_t *w = bare_window(g, t, addr);
 
 		for (i = 0; i < n / 4; i++)
 			*words++ = w[i];
@@ -106,7 +106,7 @@ void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const
 
 	while (len) {
 		size_t n = window_reach(addr, len), i;
-		volatile uint32_t *w = window(g, t, addr);
+		volatile uint32_t *w = bare_window(g, t, addr);
 
 		for (i = 0; i < n / 4; i++)
 			w[i] = *words++;

@@ -34,6 +34,8 @@ bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, 
 bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value, unsigned int ms);
 void bare_delay_us(struct bare_gpu *g, unsigned int us);
 
+/* PRAMIN moved so that it shows @addr; what follows may be looked at, too, up to the end of the window */
+volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr);
 /* any physical memory, through PRAMIN; the window's place is put back afterwards. Whole words. */
 void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *buf, size_t len);
 void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf, size_t len);
