@@ -22,6 +22,10 @@ CC		:= $(CCACHE) gcc
 endif
 CLANG		:= $(CCACHE) clang
 
+# $(call Q,CC) begins a recipe's line: the command is told by one short line; V=1 shows the command itself, make -s nothing.
+flags		:= $(firstword -$(MAKEFLAGS))
+Q		= $(if $(filter 1,$(V)),,@$(if $(findstring s,$(flags)),,printf '  %-5s %s\n' '$(1)' '$(@:$(O)/%=%)'; ))
+
 .DEFAULT_GOAL	:= help
 
 include gpu-model/model.mk

@@ -4,7 +4,7 @@ CUDA_OUT	:= $(O)/cuda
 
 cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and 13)
 	@mkdir -p '$(CUDA_OUT)'
-	$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
+	$(call Q,MAKE)$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
 
 cuda-package: cuda ## a Debian package of both libraries and cuda-info, for guests (apt install FILE)
 	@cuda/package.sh '$(CUDA_OUT)' '$(KVGPU_VERSION)'

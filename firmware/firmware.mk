@@ -8,11 +8,11 @@ FIRMWARE_LDLIBS	:= -lelf -llzma -lz
 
 $(FIRMWARE): $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
+	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 
 $(O)/asan/kvgpu-firmware: $(FIRMWARE_SRC) $(wildcard firmware/*.h include/kvgpu/*.h)
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(ASAN) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
+	$(call Q,CC)$(CC) -Iinclude -Iinclude/user $(FIRMWARE_CFLAGS) $(ASAN) $(FIRMWARE_SRC) -o $@ $(FIRMWARE_LDLIBS)
 
 firmware: $(FIRMWARE) ## the tool that reads the host's GR firmware out of nouveau.ko
 firmware-asan: $(O)/asan/kvgpu-firmware

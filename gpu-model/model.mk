@@ -15,21 +15,21 @@ MODEL_LDLIBS	:= -pthread -lm
 
 $(O)/gpu-model/%.o: gpu-model/%.c
 	@mkdir -p $(@D)
-	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(MODEL): $(O)/gpu-model/main.o $(MODEL_OBJ)
-	$(CC) $(MODEL_CFLAGS) $^ -o $@ $(MODEL_LDLIBS)
+	$(call Q,LD)$(CC) $(MODEL_CFLAGS) $^ -o $@ $(MODEL_LDLIBS)
 
 $(O)/gpu-model/mkvbios: $(wildcard gpu-model/vbios/*.c gpu-model/vbios/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@
+	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@
 
 $(VBIOS): $(O)/gpu-model/mkvbios
-	$< $@
+	$(call Q,ROM)$< $@
 
 $(PLUGIN): $(PLUGIN_SRC) $(wildcard gpu-model/plugin/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -fPIC -shared $(PLUGIN_SRC) -o $@ $(MODEL_LDLIBS)
+	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) -fPIC -shared $(PLUGIN_SRC) -o $@ $(MODEL_LDLIBS)
 
 model: $(MODEL) $(VBIOS) ## the GPU model and its VBIOS
 plugin: $(PLUGIN) ## the helper that re-points mapped BAR pages inside QEMU

@@ -13,30 +13,30 @@ include selftests/cuda/inprocess/inprocess.mk
 
 $(O)/asan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(ASAN) -MMD -MP -c $< -o $@
 
 $(O)/tsan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(TSAN) -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(TSAN) -MMD -MP -c $< -o $@
 
 $(O)/fuzzobj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CLANG) $(TEST_CPPFLAGS) $(SAN_CFLAGS) $(FUZZ_SAN) -MMD -MP -c $< -o $@
 
 # $(call unit_rule,name): selftests/unit/NAME.c with the sources $(SRC_NAME)
 define unit_rule
 $(O)/unit/$(1): $(O)/asan/selftests/unit/$(1).o $(patsubst %.c,$(O)/asan/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
+	$$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
 $(O)/unit-tsan/$(1): $(O)/tsan/selftests/unit/$(1).o $(patsubst %.c,$(O)/tsan/%.o,$(SRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CC) $(SAN_CFLAGS) $(TSAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
+	$$(call Q,LD)$(CC) $(SAN_CFLAGS) $(TSAN) $$^ -o $$@ -lcmocka $(MODEL_LDLIBS) $(LIBS_$(1))
 endef
 
 define fuzz_rule
 $(O)/fuzz/$(1): $(O)/fuzzobj/selftests/fuzz/$(1).o $(patsubst %.c,$(O)/fuzzobj/%.o,$(FUZZSRC_$(1)))
 	@mkdir -p $$(@D)
-	$(CLANG) $(SAN_CFLAGS) -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(MODEL_LDLIBS) $(LIBS_$(1))
+	$$(call Q,LD)$(CLANG) $(SAN_CFLAGS) -fsanitize=fuzzer,address,undefined $$^ -o $$@ $(MODEL_LDLIBS) $(LIBS_$(1))
 endef
 
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_rule,$(t))))

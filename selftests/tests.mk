@@ -75,10 +75,10 @@ FUZZSRC_gpu-model/gr/sm/decode_fuzz := $(SM_DECODE_SRC)
 SM_DISASM	:= $(O)/cuda-disasm
 $(SM_DISASM)/compare: $(addprefix selftests/cuda/disasm/,compare.c oracle.c oracle.h) $(SM_DECODE_SRC) $(wildcard gpu-model/gr/sm/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
+	$(call Q,CC)$(CC) $(MODEL_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c,$^) -o $@ $(MODEL_LDLIBS)
 $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
 	@mkdir -p $(@D)
-	$(CC) $(MODEL_CFLAGS) $< -o $@
+	$(call Q,CC)$(CC) $(MODEL_CFLAGS) $< -o $@
 sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disasm/run.sh runs; prints where it is
 	@echo '$(SM_DISASM)'
 .PHONY: sm-disasm
@@ -97,9 +97,9 @@ FUZZSRC_gpu-model/gr/sm/program_fuzz	:= $(filter-out %/pacer.c %/oracle.c,$(SM_R
 
 SM_BENCH_OBJ	:= $(patsubst %.c,$(O)/%.o,$(filter gpu-model/%,$(filter-out %_test.c,$(SM_RIG_SRC))))
 $(O)/sm_bench: selftests/bench/sm_bench.c selftests/unit/gpu-model/gr/sm/rig.c $(SM_BENCH_OBJ)
-	$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(MODEL_LDLIBS)
+	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(MODEL_LDLIBS)
 bench-sm: $(O)/sm_bench ## speed of the GPU model's shader machine by itself
-	$(O)/sm_bench
+	@$(O)/sm_bench
 .PHONY: bench-sm
 
 # --- command line
@@ -143,9 +143,9 @@ FUZZSRC_mmio-trap/access_fuzz	:= $(TRAP_SRC)
 
 $(O)/regdoc: selftests/docs/regdoc.c $(TRAP_SRC) $(wildcard mmio-trap/*.h include/kvgpu/*.h include/gk110/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
+	$(call Q,CC)$(CC) -std=gnu11 -O1 -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
 registers-doc: $(O)/regdoc ## writes docs/registers.md from the tables of mmio-trap
-	$(O)/regdoc > docs/registers.md
+	$(call Q,DOC)$(O)/regdoc > docs/registers.md
 check-registers-doc: $(O)/regdoc
 	@$(O)/regdoc | diff -u docs/registers.md - || { echo "docs/registers.md is stale: make registers-doc"; exit 1; }
 .PHONY: registers-doc check-registers-doc
@@ -193,7 +193,7 @@ SRC_tools/rates_test	:= tools/rates.c
 
 $(O)/kvgpu-schedsim: selftests/sim/main.c selftests/sim/gpu.c $(SCHED_SRC) $(wildcard sched/*.h selftests/sim/*.h include/kvgpu/sched.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iinclude -Iinclude/user $(filter %.c,$^) -o $@
 bench-sched: $(O)/kvgpu-schedsim ## simulation of the scheduling policy: shares, latencies, cost (tables, and build/bench/sched.json)
 	@mkdir -p build/bench
 	@$(O)/kvgpu-schedsim build/bench/sched.json

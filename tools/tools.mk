@@ -10,11 +10,11 @@ TOP_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Werror
 # KVGPU_VERSION is kvgpu.mk's
 $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
-	$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ $(JANSSON) -lm
+	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ $(JANSSON) -lm
 
 $(O)/asan/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
-	$(CC) $(TOP_CFLAGS) $(ASAN) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
+	$(call Q,CC)$(CC) $(TOP_CFLAGS) $(ASAN) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 
 top: $(TOP) ## kvgpu-top, which shows GPUs and vGPUs
 top-asan: $(O)/asan/kvgpu-top

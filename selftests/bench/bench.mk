@@ -14,10 +14,10 @@ ROOMS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -I. -Iincl
 $(ROOMS_PURE_OBJ): ROOMS_CFLAGS += -mgeneral-regs-only -fno-builtin-memcmp -Dmemcmp=kernel_memcmp
 $(O)/rooms/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ROOMS_CFLAGS) -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CC) $(ROOMS_CFLAGS) -MMD -MP -c $< -o $@
 
 $(ROOMS_BENCH): $(ROOMS_PURE_OBJ) $(ROOMS_OWN_OBJ)
-	$(CC) $^ -o $@ -lcmocka
+	$(call Q,LD)$(CC) $^ -o $@ -lcmocka
 
 bench-rooms: $(ROOMS_BENCH) ## what the pure rooms cost: register accesses, shadow updates, decisions (table, and build/bench/rooms.json)
 	@$(ROOMS_DIR)/rooms.sh '$(ROOMS_BENCH)' build/bench/rooms.json

@@ -8,12 +8,12 @@ INPROCESS_SRC	:= $(filter-out %/backend.c,$(wildcard cuda/driver/*.c)) $(wildcar
 INPROCESS_OBJ	:= $(INPROCESS_SRC:%.c=$(INPROCESS_OUT)/obj/%.o)
 
 $(INPROCESS_OUT)/libcuda.so.1: $(INPROCESS_OBJ)
-	$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -llz4 -o $@
-	ln -sf libcuda.so.1 $(@D)/libcuda.so
+	$(call Q,LD)$(CC) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs $^ $(MODEL_LDLIBS) -llz4 -o $@
+	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 $(INPROCESS_OUT)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+	$(call Q,CC)$(CC) $(TEST_CPPFLAGS) $(MODEL_CFLAGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
 cuda-inprocess: $(INPROCESS_OUT)/libcuda.so.1 ## libcuda.so.1 that needs no GPU (for tests on this machine); prints where it is
 	@echo '$(INPROCESS_OUT)'
