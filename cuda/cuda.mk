@@ -6,8 +6,13 @@ cuda: ## libcuda.so.1 and libcudart.so.11.0 for stock nouveau (for Debian 12 and
 	@mkdir -p '$(CUDA_OUT)'
 	$(call Q,MAKE)$(TB) build-exec -- make -s -C cuda 'OUT=$(CUDA_OUT)'
 
-cuda-package: cuda ## a Debian package of both libraries and cuda-info, for guests (apt install FILE)
-	@cuda/package.sh '$(CUDA_OUT)' '$(KVGPU_VERSION)'
+CUDA_DEB	:= build/kvgpu-cuda_$(KVGPU_VERSION)_amd64.deb
+
+cuda-package: cuda ## a Debian package of both libraries and cuda-info for guests, in build/ (apt install FILE); prints where it is
+	@mkdir -p build
+	@mv "$$(cuda/package.sh '$(CUDA_OUT)' '$(KVGPU_VERSION)')" '$(CUDA_DEB)'
+	@echo '$(CUDA_DEB)'
+	$(if $(findstring s,$(flags)),,@echo 'to install it: copy it to a guest (Debian 12 or 13), and there: apt install ./$(notdir $(CUDA_DEB))')
 
 print-cuda: ; @echo '$(CUDA_OUT)/libcuda.so.1'
 print-cudart: ; @echo '$(CUDA_OUT)/libcudart.so.11.0'
