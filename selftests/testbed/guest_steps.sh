@@ -18,6 +18,10 @@ guest_steps() {
 	try "two more start at once" two_guests
 	try "guests are kept off the server's CPU 0" off_cpu_0
 	try "a CPU's thread stays noted when its QEMU ends" ended_thread_noted
+	try "a full guest is up when its driver has probed the GPU" gpu_probed
+	try "one whose GPU no driver holds is up, and that is told" gpu_without_driver
+	try "one that does not say is up after a bounded wait, and that is told" gpu_unknown
+	try "one that dies meanwhile is not up" gpu_guest_dies
 	try "a guest's own triple fault is told by cause" triple_fault
 	try "a triple fault on CPU 0 is taken for the emulated SVM's, and the guest starts again" svm_fault
 	try "a killed QEMU is told by cause, and not taken for a triple fault" qemu_killed
@@ -112,6 +116,25 @@ t.start(), t.join(), time.sleep(60)' "$DIR/go" &
 	echo "noted first: $first; at the end: $second"
 	[ "$(wc -l <<<"$first")" = 2 ] && [ "$first" = "$second" ]
 )
+
+# await_gpu_of SECONDS COMMAND: the keeper's wait for the GPU of a full guest that runs COMMAND where the guest's udev is asked
+await_gpu_of() (
+	local DIR NAME=it KIND=full TYPE=512m GPU_SECONDS=$1 began=$SECONDS rc=0
+	DIR=$(mktemp -d) || return 1
+	trap 'rm -rf "$DIR"' EXIT
+	# shellcheck source=testbed/inside/guest-keeper.sh
+	. testbed/inside/guest-keeper.sh
+	eval "talk_full() { $2; }"
+	note_threads() { :; }
+	is_alive() { [ ! -e "$DIR/dead" ]; }
+	await_gpu || rc=$?
+	echo "exit code $rc after $((SECONDS - began)) s: $(cat "$DIR/gpu" 2>/dev/null)"
+)
+
+gpu_probed() { await_gpu_of 30 'sleep 2' | tee "$scratch/gpu" && grep -qE '^exit code 0 after [2-9] s: $' "$scratch/gpu"; }
+gpu_without_driver() { await_gpu_of 30 'return 5' | tee "$scratch/gpu" && grep -q '^exit code 0 .*no driver of it holds its GPU' "$scratch/gpu"; }
+gpu_unknown() { await_gpu_of -9 'sleep 30' | tee "$scratch/gpu" && grep -q '^exit code 0 .*its udev does not say' "$scratch/gpu"; }
+gpu_guest_dies() { await_gpu_of 30 'touch "$DIR/dead"; sleep 5' | tee "$scratch/gpu" && grep -q '^exit code 1 ' "$scratch/gpu"; }
 
 # their kernel was told to reboot by a triple fault
 triple_fault() {

@@ -25,7 +25,7 @@ keep_guest() {
 life_of_guest() {
 	local began=$SECONDS
 	NOTED=
-	rm -f "$DIR/log-read" "$DIR/cid" "$DIR/threads" "$DIR/ssh.sock" "$DIR/agent.sock"
+	rm -f "$DIR/log-read" "$DIR/cid" "$DIR/threads" "$DIR/gpu" "$DIR/ssh.sock" "$DIR/agent.sock"
 	FAILURE=''
 	event "$NAME" start "$KIND"
 	domain_xml > "$DIR/domain.xml" ||
@@ -40,6 +40,7 @@ life_of_guest() {
 		sleep 0.5
 	done
 	check_kvm || { end_life "$(cat "$DIR/reason")"; return 0; }
+	await_gpu || return 0
 	echo $((SECONDS - began)) > "$DIR/seconds"
 	event "$NAME" up "after $((SECONDS - began)) s"
 	echo up > "$DIR/state"
@@ -47,6 +48,33 @@ life_of_guest() {
 		note_threads
 		sleep 1
 	done
+}
+
+# await_gpu: a full guest answers before its driver has probed the GPU, so that the next command would find no trace of it. It is up
+# when its udev is done with it; $DIR/gpu has what there is to say if no driver holds it then. False if the guest died meanwhile.
+await_gpu() {
+	local talk rc=0 limit=$((SECONDS + GPU_SECONDS + 10))
+	[ "$KIND" = full ] && [ -n "$TYPE" ] || return 0
+	# shellcheck disable=SC2016
+	talk_full sh -c 'udevadm settle --timeout="$1" || exit 4
+		for device in /sys/bus/pci/devices/*; do
+			read -r vendor < "$device/vendor"
+			[ "$vendor" != 0x10de ] || [ -e "$device/driver" ] || exit 5
+		done' sh "$GPU_SECONDS" < /dev/null > /dev/null 2>&1 &
+	talk=$!
+	while kill -0 $talk 2> /dev/null; do
+		note_threads
+		is_alive || return 1
+		[ $SECONDS -lt $limit ] || { echo "its udev does not say within $GPU_SECONDS s whether a driver holds its GPU" > "$DIR/gpu"; return 0; }
+		sleep 0.5
+	done
+	wait $talk || rc=$?
+	case $rc in
+	0) ;;
+	4) echo "no driver has its GPU ready after $GPU_SECONDS s: tb guest run $NAME -- dmesg" > "$DIR/gpu" ;;
+	5) echo "no driver of it holds its GPU: tb guest run $NAME -- dmesg" > "$DIR/gpu" ;;
+	*) echo "whether a driver holds its GPU is not known: asked, it ended with exit code $rc" > "$DIR/gpu" ;;
+	esac
 }
 
 # is_alive: QEMU is there and its guest runs. One that KVM cannot run any further stays there, stopped.
