@@ -4,21 +4,27 @@
 TOP		:= $(O)/tools/kvgpu-top
 TOP_SRC		:= tools/json.c tools/main.c tools/prometheus.c tools/rates.c tools/sample.c tools/table.c tools/terminal.c
 TOP_HDR		:= tools/output.h tools/rates.h tools/sample.h tools/terminal.h
-JANSSON		?= -ljansson
 TOP_CFLAGS	:= -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra -Werror
 
 # KVGPU_VERSION is kvgpu.mk's
 $(TOP): $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
-	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ $(JANSSON) -lm
+	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
+
+# for servers of the test bed, which have no libjansson
+$(O)/tools/server/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(TOP_CFLAGS) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -l:libjansson.a -lm
 
 $(O)/asan/kvgpu-top: $(TOP_SRC) $(TOP_HDR) tools/tools.mk
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(TOP_CFLAGS) $(ASAN) -DKVGPU_VERSION='"$(KVGPU_VERSION)"' $(TOP_SRC) -o $@ -ljansson -lm
 
 top: $(TOP) ## kvgpu-top, which shows GPUs and vGPUs
+top-server: $(O)/tools/server/kvgpu-top
 top-asan: $(O)/asan/kvgpu-top
 print-top: ; @echo '$(TOP)'
+print-top-server: ; @echo '$(O)/tools/server/kvgpu-top'
 print-top-asan: ; @echo '$(O)/asan/kvgpu-top'
 
-.PHONY: top top-asan print-top print-top-asan
+.PHONY: top top-server top-asan print-top print-top-server print-top-asan
