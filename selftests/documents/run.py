@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""run.py quick | long [DOCUMENT...]: the command blocks of README.md, docs/ and the rooms' README.md. Prints TAP. README.md beside
+this file says what is run, and how a block is marked that is not."""
+import collections
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+from blocks import Block, Tree, blocks_of  # noqa: E402
+
+TB = "testbed/tb"
+CACHE = os.environ.get("KVGPU_CACHE") or os.path.expanduser("~/.cache/kvgpu")
+LIMIT_S = 1500
+# a server is left as a document leaves it: README.md's has kvgpu and a guest, and what comes after it goes on there
+FIRST = ["testbed/README.md", "README.md", "firmware/README.md", "libvirt-xml/README.md", "docs/sharing.md", "tools/README.md"]
+BED_WITH_KVGPU = [TB, "up", "--driver", "kvgpu", "--mem", "5G"]
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def result(self, good, name, detail=""):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}{' # ' + detail if detail else ''}", flush=True)
+        return good
+
+    def skip(self, name, reason):
+        self.result(True, name, f"SKIP {reason}")
+
+    @staticmethod
+    def note(text):
+        for line in text.splitlines():
+            print(f"# {line}", flush=True)
+
+    def finish(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed or not self.count else 0
+
+
+def documents():
+    found = [f for f in glob.glob("**/*.md", root_dir=ROOT, recursive=True)
+             if not f.startswith("build/") and (os.path.basename(f) == "README.md" or f.startswith("docs/"))]
+    return FIRST + sorted(set(found) - set(FIRST))
+
+
+def all_blocks(names):
+    out = []
+    for name in names:
+        with open(f"{ROOT}/{name}") as f:
+            out += blocks_of(name, f.read())
+    return out
+
+
+# ---------------------------------------------------------------- without running anything
+
+def server_root():
+    roots = sorted(glob.glob(f"{CACHE}/testbed/server-*/root"), key=os.path.getmtime)
+    return roots[-1] if roots else None
+
+
+def tell_counts(tap, blocks):
+    count = collections.Counter("no commands" if b.place == "text" else "not run" if b.place == "nowhere" else "run" for b in blocks)
+    tap.note(f"{len(blocks)} blocks: {count['run']} run, {count['not run']} not run, {count['no commands']} no commands")
+    for block in blocks:
+        if block.place == "nowhere":
+            tap.note(f"not run: {block.name}: {len(block.commands())} commands: {block.reason}")
+
+
+MADE_UP = {
+    "a target that is not there": ("    make no-such-target\n", "no target no-such-target"),
+    "a command that tb lacks": ("    testbed/tb fly\n", "tb has no command"),
+    "an option that tb lacks": ("    testbed/tb up --fast 1\n", "tb has no option --fast"),
+    "a file that is not there": ("    cp libvirt-xml/nothing.xml build/\n", "no file libvirt-xml/nothing.xml"),
+    "a program that is not there": ("    no-such-program --all\n", "no program no-such-program"),
+    "a figure without a mark": ("    guest A: Debian           guest B ...\n", "no program guest"),
+    "a mark that is none": ("<!-- some day -->\n    make help\n", "the mark 'some day'"),
+    "bad syntax": ("    for x in a b\n", "syntax error"),
+    "a fenced block": ("```sh\nmake no-such-target\n```\n", "no target no-such-target"),
+    "what a block that is not run says": ("<!-- not run: long -->\n    make no-such-target\n", "no target no-such-target"),
+}
+
+
+def quick(tap, blocks):
+    root = server_root()
+    tree = Tree(ROOT, root)
+    for block in blocks:
+        wrong = tree.complaints(block)
+        tap.note("\n".join(wrong))
+        tap.result(not wrong, f"{block.name}: {len(block.commands())} commands" if block.place != "text" else f"{block.name}: no commands")
+    if root:
+        wrong = tree.complaints(blocks_of("x.md", "<!-- in the server -->\n    no-such-program\n")[0])
+        tap.result(wrong == ["the server has no program no-such-program"], "a made-up document: a program that the server lacks is noticed")
+    for what, (text, wanted) in MADE_UP.items():
+        said = "; ".join(c for b in blocks_of("made-up.md", "Text:\n\n" + text + "\nText.\n") for c in tree.complaints(b))
+        tap.result(wanted in said, f"a made-up document: {what} is noticed", said.replace("\n", " ") if wanted not in said else "")
+
+
+# ---------------------------------------------------------------- as they stand
+
+def script(block):
+    """one shell for a block, that stops at the first command that fails; after each it says its number and exit code"""
+    return "\n".join(f"{command}\nrc=$?; printf '\\n::%d %d\\n' {i} $rc; [ $rc = 0 ] || exit 1" for i, command in enumerate(block.commands()))
+
+
+def bed_is_up():
+    return subprocess.run([TB, "status"], cwd=ROOT, capture_output=True).returncode == 0
+
+
+def shell_of(block):
+    """the words before the script, or None and why not"""
+    if block.place == "here":
+        return ["bash", "-c"], None
+    if not bed_is_up():
+        up = subprocess.run(BED_WITH_KVGPU, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if up.returncode:
+            return None, up.stderr
+    share = subprocess.run([TB, "share"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    folder = os.path.dirname(block.document) or "."
+    shutil.copytree(f"{ROOT}/{folder}", f"{share}/documents/{folder}", dirs_exist_ok=True)
+    return [TB, "run", "--", "env", "-C", f"/share/documents/{folder}", "bash", "-c"], None
+
+
+def run(tap, block):
+    shell, why = shell_of(block)
+    if not shell:
+        tap.note(why)
+        tap.result(False, f"{block.name}: a server for it")
+        return
+    began = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        try:
+            subprocess.run([*shell, script(block)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            tap.note(f"{block.name}: not done after {LIMIT_S} s")
+        log.seek(0)
+        said, codes, part = {}, {}, []
+        for line in log.read().split("\n"):
+            if line.startswith("::") and len(line.split()) == 2:
+                number, code = (int(word) for word in line[2:].split())
+                said[number], codes[number], part = part, code, []
+            else:
+                part.append(line)
+    for number, command in enumerate(block.commands()):
+        name = f"{block.name}: {' '.join(command.split('  #')[0].split())}"
+        output = [one for one in said.get(number, part) if one.strip()]
+        if not tap.result(codes.get(number) == 0, name, "" if codes.get(number) == 0 else f"exit code {codes.get(number, 'none')}"):
+            tap.note("\n".join(output[-25:]))
+            for left in block.commands()[number + 1:]:
+                tap.result(False, f"{block.name}: {' '.join(left.split('  #')[0].split())}", "not reached")
+            break
+    tap.note(f"{block.name}: {time.monotonic() - began:.0f} s")
+
+
+def long(tap, blocks):
+    toolkit = subprocess.run(["selftests/cuda/toolkit.sh"], cwd=ROOT, capture_output=True).returncode == 0
+    try:
+        for block in blocks:
+            if block.wrong:
+                tap.result(False, block.name, block.wrong)
+            elif block.place == "nowhere":
+                tap.skip(f"{block.name}: {len(block.commands())} commands", block.reason)
+            elif block.needs == "toolkit" and not toolkit:
+                tap.skip(f"{block.name}: {len(block.commands())} commands", "no CUDA toolkit: selftests/cuda/toolkit.sh fetch")
+            elif block.place != "text":
+                run(tap, block)
+    finally:
+        subprocess.run([TB, "down"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def main(mode=None, *names):
+    if mode not in ("quick", "long"):
+        sys.exit("usage: selftests/documents/run.py quick | long [DOCUMENT...]")
+    os.environ.setdefault("KVGPU_TB_NAME", "documents")
+    os.environ["LC_ALL"] = "C.UTF-8"
+    tap = Tap()
+    blocks = all_blocks(names or documents())
+    {"quick": quick, "long": long}[mode](tap, blocks)
+    tell_counts(tap, blocks)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
