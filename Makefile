@@ -43,8 +43,8 @@ help: ## what there is to make
 setup: ## packages, root file systems, kernels and QEMU of the test bed (called by the others; a second run takes seconds)
 	$(TB) setup
 
-demo: setup model plugin ## the main job end to end, shown: a server with a K20m, stock nouveau, verified copies
-	selftests/demo/demo.sh
+demo: ## the main job end to end, shown: a server with a K20m, stock nouveau, guests on vGPUs, verified copies, CUDA
+	@selftests/demo/demo.sh
 
 check: ## all tests; the last line is 'N passed, N failed'
 	@selftests/check.sh quick $(PARTS)

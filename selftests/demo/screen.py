@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""screen.py FOLDER REPORT.json SECONDS: the last screen of make demo: guests, their sizes, what each computed, exits, shares; then
+where the tables are. From the files that demo.sh and report.py wrote. Exit status 1 if something failed."""
+import json
+import os
+import re
+import sys
+
+SIZE = {"512m": "512 MiB", "1g": "1 GiB", "2g": "2 GiB", "4g": "4 GiB"}
+
+
+class Demo:
+    def __init__(self, folder, report):
+        self.folder, self.report = folder, report
+        self.failed = report["checks_failed"]
+        self.vgpus = {v["uuid"]: v for v in report["shares"]["gpus"][0]["vgpus"]}
+
+    def text(self, name):
+        path = f"{self.folder}/{name}"
+        if not os.path.exists(path):
+            return ""
+        with open(path, errors="replace") as f:
+            return f.read()
+
+    def copied(self, *names):
+        text = "".join(self.text(n) for n in names)
+        good, bad = (len(re.findall(f"^{v} ", text, re.M)) for v in ("ok", "not ok"))
+        return f"{good} of {good + bad} right"
+
+    def cuda(self, guest):
+        """[(program, what it said)], of run.sh's lines"""
+        out = []
+        for verdict, name, said in re.findall(r"^(ok|not ok) \d+ - (\S+)(?: # \d+ ms: (.*))?$", self.text(f"cuda.{guest}.tap"), re.M):
+            self.failed += verdict != "ok"
+            out.append((name, re.sub(r"^PASS(ED)?:? *", "", said) if verdict == "ok" else "FAILED: " + said))
+        return out
+
+
+def line(name, text):
+    print(f"  {name:26}{text}")
+
+
+def guests(d):
+    print(f"  {'':10}{'vGPU':10}{'weight':>6}{'share of the GPU':>18}{'exits/s':>9}   copies, every byte compared")
+    print(f"  {'natively':10}{'the card':10}{'':33}   {d.copied('copy.tap')}")
+    for name, size, uuid in (g.split() for g in d.text("guests").splitlines()):
+        v = d.vgpus.get(uuid, {})
+        share, exits = v.get("share"), v.get("exits_per_s")
+        files = ["guest.tap", "two.g1.tap"] if name == "g1" else [f"two.{name}.tap"]
+        print(f"  {name:10}{SIZE.get(size, size):10}{v.get('weight', '?'):>6}"
+              f"{'?' if share is None else f'{100 * share:.0f} %':>18}{'?' if exits is None else f'{exits:.0f}':>9}   {d.copied(*files)}")
+    print("  Share and exits while both copied as fast as they could; weights count where the GPU is short.")
+
+
+def cuda(d):
+    found = {g: d.cuda(g) for g in ("g1", "g2")}
+    if not any(found.values()):
+        print("  no CUDA: its toolkit could not be fetched")
+    for guest, programs in found.items():
+        for program, said in programs:
+            line(f"{guest}  {program}", said)
+
+
+def cost(r):
+    for engine, s in r["steady"].items():
+        c = s["guest_counters"]
+        line(f"{s['submissions']:,} submissions, {engine}",
+             f"{c['kvm.mmio_exits']} MMIO exits, {c['kvgpu.exits_bar0_read'] + c['kvgpu.exits_bar0_write']} traps, {c['kvm.pf_taken']} page faults")
+    w = r["wakeups"]
+    line("a wait that sleeps", f"{w['guest_exits_per_interrupt']:.1f} exits an interrupt; natively {w['native_accesses_per_interrupt']:.1f} register accesses")
+    n = r["load"]
+    line("nouveau loads", f"in {n['guest_ms'] / 1000:.1f} s with {n['guest_traps']:.0f} traps; natively in {n['native_ms'] / 1000:.1f} s")
+
+
+def main(folder, path, seconds):
+    with open(path) as f:
+        report = json.load(f)
+    d = Demo(folder, report)
+    print("One Tesla K20m (modelled), Debian's own nouveau natively and in two stock Debian guests on vGPUs of it\n")
+    guests(d)
+    print("\nCUDA programs, compiled by nvcc, both guests at once")
+    cuda(d)
+    print("\nWhat a vGPU costs (g1; the CPUs are emulated: counts are exact, times are not those of a real machine)")
+    cost(report)
+    verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
+    print(f"\n{report['checks_passed']} checks, {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path}, {folder}/table")
+    return 1 if d.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What make and the demo's steps show. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+results=0 failures=0
+
+result() # STATUS NAME [FILE]
+{
+	results=$((results + 1))
+	if [ "$1" -eq 0 ]; then
+		printf 'ok %d - %s\n' $results "$2"
+	else
+		failures=$((failures + 1))
+		printf 'not ok %d - %s\n' $results "$2"
+		sed 's/^/# /' "${3:-/dev/null}"
+	fi
+}
+
+# make_shows OUT WORD...: of a program that is built anew
+make_shows()
+{
+	rm -rf "$work/o"
+	env -u MAKEFLAGS -u V make --no-print-directory O="$work/o" "$work/o/gpu-model/mkvbios" "${@:2}" >"$1" 2>&1
+}
+
+make_shows "$work/out" && ! awk 'length > 100' "$work/out" | grep . && grep -qx '  CC    gpu-model/mkvbios' "$work/out"
+result $? "make shows a short line a command" "$work/out"
+make_shows "$work/out" V=1 && grep -q ' -Wall .* -o ' "$work/out"
+result $? "with V=1 the command itself" "$work/out"
+make_shows "$work/out" -s && [ ! -s "$work/out" ]
+result $? "with -s nothing" "$work/out"
+make_shows "$work/out" MODEL_CFLAGS='-Wall -Wextra -include kvgpu-not-there.h'
+[ $? = 2 ] && grep -q 'kvgpu-not-there.h' "$work/out"
+result $? "what the compiler says always" "$work/out"
+
+cat >"$work/steps" <<'S'
+. selftests/demo/steps.sh
+life_after=1
+will "the first" 100
+will "the second" 11
+plan "a demo"
+step
+sleep 2.6
+echo "said" | indent
+step
+step_done
+keep_times
+S
+export KVGPU_CACHE=$work/cache
+bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -q '2 steps\. It never ran here; an estimate .* 111 s'
+result $? "the first time a demo tells an estimate as such" "$work/out"
+sed -n 2,3p "$work/out" | tr -s ' ' | diff - <(printf ' 1 the first 100 s\n 2 the second 11 s\n') >"$work/diff"
+result $? "and what will happen" "$work/diff"
+grep -qx '1/2  the first' "$work/out" && grep -qE '^     1/2 took [23] s$' "$work/out" && grep -qx '     2/2 took 0 s' "$work/out" && grep -qx '     said' "$work/out"
+result $? "each step has its number and its time" "$work/out"
+! grep -q $'\r' "$work/out"
+result $? "a log has no sign of life" "$work/out"
+bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -qE "2 steps\. The last time here it took [23] s \($(date +%Y)-"
+result $? "the second time it tells how long the first took" "$work/out"
+script -qec "bash -eu $work/steps" "$work/typescript" >"$work/out" 2>&1 </dev/null && grep -qE $'\r     1/2 \.\.\. 2 s \(last time [23]\)' "$work/out"
+result $? "a terminal has one" "$work/out"
+printf '1..%d\n' $results
+[ $failures -eq 0 ]
