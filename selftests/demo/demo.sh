@@ -186,7 +186,7 @@ step
 cuda_in_both vector_add matmul_tiled fft || status=1
 
 step
-selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >"$out/table" || status=1
+selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || status=1
 vgpu guest stop g2 2>&1 | indent
 vgpu guest stop g1 2>&1 | indent
 vgpu down 2>&1 | indent

@@ -84,7 +84,7 @@ def main(folder, path, seconds):
     print("\nWhat a vGPU costs (g1; the CPUs are emulated: counts are exact, times are not those of a real machine)")
     cost(report)
     verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
-    print(f"\n{report['checks_passed']} checks, {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path}, {folder}/table")
+    print(f"\n{report['checks_passed']} checks, {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
     return 1 if d.failed else 0
 
 
