@@ -16,10 +16,8 @@ trap 'exit 130' INT TERM
 
 give_up() { echo "bench-shares: $*" >&2; exit 1; }
 
-OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
-mkdir -p "$OUT" "$(dirname "$report")"
-OUT=$(readlink -f "$OUT")
-$TB build-exec -- make -s -j2 -C selftests/tenants "OUT=$OUT" || give_up "kvgpu-tenants does not build"
+mkdir -p "$(dirname "$report")"
+build_programs tenants >&2 || give_up "kvgpu-tenants does not build"
 $TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --model-args "--layout $layout --ce-rate $rate" </dev/null ||
 	give_up "no server"
 share=$($TB share)

@@ -78,17 +78,6 @@ attack() { # NAMES SEED
 	done
 }
 
-build() {
-	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
-	mkdir -p "$OUT"
-	OUT=$(readlink -f "$OUT")
-	if ! $TB build-exec -- make -s -j2 -C selftests/hostile "OUT=$OUT" >"$OUT/make.log" 2>&1; then
-		sed 's/^/# /' "$OUT/make.log"
-		result 1 "hostile guests are built"
-		finish
-	fi
-}
-
 server_up() {
 	if ! $TB up --driver kvgpu --mem "${SERVER_MEM:-3G}" >"$OUT/up.log" 2>&1 </dev/null; then
 		sed 's/^/# /' "$OUT/up.log"
@@ -111,7 +100,7 @@ stale() {
 	inside create "$attacker_id" "$1"
 }
 
-build
+build_programs hostile || finish
 server_up
 inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh victim $victim_id
 result $? "a guest that must not notice has work on a vGPU of its own"

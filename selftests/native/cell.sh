@@ -63,23 +63,27 @@ relay()
 
 # ------------------------------------------------------------------ the bed
 
-# build_programs [FOLDER...]: of selftests, by default those that natively and in a guest are the same
+# build_programs [FOLDER...]: of selftests, by default those that natively and in a guest are the same. Suites run side by side:
+# they build in one folder, one at a time; what a suite writes goes into $OUT, a folder of this bed's, with links to the programs
 build_programs()
 {
-	local dir
+	local dir built
 
 	[ $# -gt 0 ] || set -- client attacks mesa bench
-	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
+	built=$(dirname "$(make -s --no-print-directory print-model)")/../native
+	mkdir -p "$built"
+	built=$(readlink -f "$built")
+	OUT=$built-$KVGPU_TB_NAME
 	mkdir -p "$OUT"
-	OUT=$(readlink -f "$OUT")
 	for dir; do
-		if ! $TB build-exec -- make -s -j2 -C selftests/$dir "OUT=$OUT" >"$OUT/make.log" 2>&1; then
+		if ! flock "$built" $TB build-exec -- make -s -j2 -C "selftests/$dir" "OUT=$built" >"$OUT/make.log" 2>&1; then
 			sed 's/^/# /' "$OUT/make.log"
 			cell_name=build
 			result 1 "programs of selftests/$dir"
 			return 1
 		fi
 	done
+	find "$built" -mindepth 1 -maxdepth 1 ! -name '*.log' -exec ln -sfn -t "$OUT" {} +
 }
 
 in_server() { timeout --kill-after=10 "${LIMIT:-300}" $TB run -- "$@" </dev/null; }

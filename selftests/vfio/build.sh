@@ -1,20 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# shellcheck disable=SC2034
 # Sourced after cell.sh.
 
 # build_vfio: makes $OUT/kvgpu-vfio
-build_vfio()
-{
-	OUT=$(dirname "$(make -s --no-print-directory print-model)")/../native
-	mkdir -p "$OUT"
-	OUT=$(readlink -f "$OUT")
-	$TB build-exec -- make -s -C selftests/vfio "OUT=$OUT" >"$OUT/make.log" 2>&1 && return 0
-	sed 's/^/# /' "$OUT/make.log"
-	cell_name=build
-	result 1 "selftests/vfio"
-	return 1
-}
+build_vfio() { build_programs vfio; }
 
 # vfio_tests SECONDS SEED: inside.sh in the server that is up
 vfio_tests()

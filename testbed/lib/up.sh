@@ -114,9 +114,11 @@ find_model() {
 			"'tb up --no-barmap' works without it, only slower"
 }
 
+# make_target TARGET: one at a time for a checkout; beds are started side by side.
 make_target() {
-	local log=$STAGES/log/make-$1.log
-	make -C "$TOP" "$1" > "$log" 2>&1 9>&- || {
+	local log=$STAGES/log/make-$1.log lock
+	lock=$STAGES/log/make-$(cksum <<< "$TOP" | cut -d' ' -f1).lock
+	flock "$lock" make -C "$TOP" "$1" > "$log" 2>&1 9>&- || {
 		show_tail "$log" 25
 		die "'make $1' failed in $TOP" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
 	}
