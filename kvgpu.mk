@@ -7,23 +7,30 @@ KVGPU_KERNELS	:= $(shell sed 's/\#.*//' testbed/packages/kernels.list | awk 'NF 
 KERNEL		?= $(firstword $(KVGPU_KERNELS))
 KVGPU_ROOMS	:= hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110
 KVGPU_VERSION	:= 0.3
+# all that the module is built from
+KVGPU_SOURCES	= Kbuild mdev/build.mk mdev/explain.sh mdev/probe.awk mdev/probes.list $$(find $(KVGPU_ROOMS) -name '*.[ch]')
 
 # $(call kvgpu_links,DIR): DIR shows the module's sources as they are now, and keeps what was built from them
 define kvgpu_links
 	@mkdir -p '$(1)'
-	@for f in Kbuild $$(find $(KVGPU_ROOMS) -name '*.[ch]'); do \
+	@for f in $(KVGPU_SOURCES); do \
 		mkdir -p "$(1)/$$(dirname $$f)" && ln -sfn "$(CURDIR)/$$f" "$(1)/$$f" || exit 1; done
 	@find '$(1)' -xtype l -delete
 endef
 
 # $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers. What was said to our make,
-# O=FOLDER above all, means something else to the kernel's.
-kvgpu_make	= tree=$$($(TB) kernel-tree '$(1)') && $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
-		  make -s -j"$$(nproc)" -C "$$tree" M='$(O)/module-$(1)' $(2) modules
+# O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/module-LABEL.log; shown is what is not make's own:
+# warnings, errors, and at the end why it failed.
+define kvgpu_make
+	@tree=$$($(TB) kernel-tree '$(1)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
+		make -s -j"$$(nproc)" -f '$(O)/module-$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/module-$(1).log' $(2) \
+		> '$(O)/module-$(1).log' 2>&1 || rc=1; } && \
+		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/module-$(1).log' | tail -n 40; exit $$rc; }
+endef
 
 module-%:
 	$(call kvgpu_links,$(O)/$@)
-	@$(call kvgpu_make,$*)
+	$(call kvgpu_make,$*)
 
 module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists (default: the base)
 
@@ -37,12 +44,13 @@ KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2 CF="-D__typeof_unqual__=__typeof__ '-D
 check-module-%:
 	$(call kvgpu_links,$(O)/module-$*)
 	@find '$(O)/module-$*' -name '*.o' -delete
-	@mkdir -p '$(O)'
-	@$(call kvgpu_make,$*,$(KVGPU_SPARSE)) > '$(O)/module-$*.log' 2>&1 || { tail -n 30 '$(O)/module-$*.log'; exit 1; }
-	@! grep -E 'warning:|error:' '$(O)/module-$*.log' || { echo "module for $*: not clean"; exit 1; }
+	$(call kvgpu_make,$*,$(KVGPU_SPARSE))
+	@! grep -qE 'warning:|error:' '$(O)/module-$*.log' || { echo "module for $*: not clean: $(O)/module-$*.log"; exit 1; }
 	@echo "module for $*: no warning of W=1 or sparse"
 
 module-check: $(KVGPU_KERNELS:%=check-module-%) ## builds the module for all kernels with W=1 and sparse: no warning is accepted
+
+print-module-sources: ; @printf '%s\n' $(KVGPU_SOURCES)
 
 print-kvgpu: ; @echo '$(O)/module-$(KERNEL)/kvgpu.ko'
 
@@ -55,7 +63,7 @@ DKMS_SRC	:= $(DESTDIR)/usr/src/kvgpu-$(KVGPU_VERSION)
 # is left to the admin: see what it prints. A directory $(DESTDIR) is for those who make packages.
 install: $(FIRMWARE) $(TOP) ## puts sources for DKMS, tools, configuration and documents into $(DESTDIR)/
 	install -d '$(DKMS_SRC)'
-	tar -cf - Kbuild $$(find $(KVGPU_ROOMS) -name '*.[ch]') | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
+	tar -cf - $(KVGPU_SOURCES) | tar -xf - --no-same-owner -C '$(DKMS_SRC)'
 	sed 's/@VERSION@/$(KVGPU_VERSION)/' dkms.conf > '$(DKMS_SRC)/dkms.conf'
 	install -D -m 755 '$(FIRMWARE)' '$(DESTDIR)/usr/sbin/kvgpu-firmware'
 	install -D -m 755 '$(TOP)' '$(DESTDIR)/usr/bin/kvgpu-top'
@@ -83,4 +91,4 @@ uninstall: ## removes what install put there, and from a running system also DKM
 
 print-version: ; @echo '$(KVGPU_VERSION)'
 
-.PHONY: module modules module-check print-kvgpu print-version install uninstall
+.PHONY: module modules module-check print-module-sources print-kvgpu print-version install uninstall

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels this module builds on. No condition is on a version: KVGPU_HAVE_... come from Kbuild,
- * which looks into the kernel's headers, since stable and vendor kernels move interfaces to other versions. A kernel that
- * is newer than all that were tried is tried as well.
+ * What differs between the kernels this module builds on. No condition is on a version: KVGPU_HAVE_... come from the
+ * probes of probes.list, which look into the kernel's headers, since stable and vendor kernels move interfaces to other
+ * versions. A kernel that is newer than all that were tried is tried as well.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -91,7 +91,7 @@ void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
 #endif
 
 /* 2 MiB page frame mappings */
-#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+#if defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(KVGPU_HAVE_HUGE_FAULT_ORDER)
 #define COMPAT_HUGE_FAULT(fn)	.huge_fault = fn,
 #define COMPAT_HUGE_ORDER	PMD_ORDER
 #ifdef KVGPU_HAVE_PFN_T

@@ -37,7 +37,7 @@ directory_cell()
 	diff "$work/files" selftests/install/files.list >"$work/diff"
 	result $? "the files outside of DKMS's are those of files.list" "$(head -n 1 "$work/diff")"
 	diff <(cd "$source" && find . -type f ! -name dkms.conf | sort) \
-		<({ echo ./Kbuild; find hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110 -name '*.[ch]' |
+		<({ printf './%s\n' Kbuild mdev/build.mk mdev/explain.sh mdev/probe.awk mdev/probes.list; find hw mdev mmio-trap gtt-shadow sched include/kvgpu include/gk110 -name '*.[ch]' |
 			sed 's,^,./,'; } | sort) >"$work/diff"
 	result $? "DKMS gets all sources of the module and nothing else" "$(head -n 1 "$work/diff")"
 	(
@@ -46,7 +46,7 @@ directory_cell()
 		# shellcheck source=/dev/null
 		. "$source/dkms.conf"
 		[ "$PACKAGE_NAME/$PACKAGE_VERSION" = "kvgpu/$version" ] &&
-			[ "${MAKE[0]}" = "make -C KERNEL M=TREE/kvgpu/$version/build modules" ]
+			[[ ${MAKE[0]} = "make -f TREE/kvgpu/$version/build/mdev/build.mk KVGPU_TREE=KERNEL "* ]]
 	)
 	result $? "dkms.conf names this version"
 	"$root/usr/sbin/kvgpu-firmware" --help >/dev/null

@@ -117,10 +117,13 @@ find_model() {
 # make_target TARGET: one at a time for a checkout; beds are started side by side.
 make_target() {
 	local log=$STAGES/log/make-$1.log lock
+	local -a why
 	lock=$STAGES/log/make-$(cksum <<< "$TOP" | cut -d' ' -f1).lock
 	flock "$lock" make -C "$TOP" "$1" > "$log" 2>&1 9>&- || {
 		show_tail "$log" 25
-		die "'make $1' failed in $TOP" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
+		# the module's build says in one line why
+		mapfile -t why < <(grep '^kvgpu: ' "$log" | tail -n 1)
+		die "'make $1' failed in $TOP" "${why[@]}" "the whole log is $log" "a server without a GPU: tb up --no-gpu"
 	}
 }
 
