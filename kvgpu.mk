@@ -18,19 +18,35 @@ define kvgpu_links
 	@find '$(1)' -xtype l -delete
 endef
 
-# $(call kvgpu_make,LABEL,ARGUMENTS): the kernel's make, in the root that has the compilers and headers. What was said to our make,
-# O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/module-LABEL.log; shown is what is not make's own:
+# $(call kvgpu_make,DIR,LABEL,ARGUMENTS): the kernel's make in $(O)/DIR, in the root that has the compilers and headers. What was said to our make,
+# O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/DIR.log; shown is what is not make's own:
 # warnings, errors, and at the end why it failed.
 define kvgpu_make
-	@tree=$$($(TB) kernel-tree '$(1)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
-		make -s -j"$$(nproc)" -f '$(O)/module-$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/module-$(1).log' $(2) \
-		> '$(O)/module-$(1).log' 2>&1 || rc=1; } && \
-		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/module-$(1).log' | tail -n 40; exit $$rc; }
+	@tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
+		make -s -j"$$(nproc)" -f '$(O)/$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/$(1).log' $(3) \
+		> '$(O)/$(1).log' 2>&1 || rc=1; } && \
+		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/$(1).log' | tail -n 40; exit $$rc; }
 endef
 
+# What follows from the same sources, the same kernel's headers and the same compilers is built once, in whatever clone:
+# kvgpu_key stands for them, and the module is kept in the cache by it.
+KVGPU_STORE	:= $(KVGPU_CACHE)/modules
+kvgpu_key	= $$({ $(TB) kernel-tree --key '$(1)'; sha256sum $(KVGPU_SOURCES); sed -n '/^define kvgpu_make/,/^endef/p; /^KVGPU_SPARSE/p' kvgpu.mk; } | sha256sum | cut -c1-24)
+kvgpu_keep	= mkdir -p '$(KVGPU_STORE)' && cp '$(1)/kvgpu.ko' '$(KVGPU_STORE)'/$$$$.new && mv '$(KVGPU_STORE)'/$$$$.new "$(KVGPU_STORE)/$$key.ko" && \
+		  find '$(KVGPU_STORE)' -mtime +30 -delete
+
 module-%:
-	$(call kvgpu_links,$(O)/$@)
-	$(call kvgpu_make,$*)
+	@mkdir -p '$(O)/$@'
+	@exec 9> '$(O)/$@.lock' && flock 9 && key=$(call kvgpu_key,$*) && if [ -e "$(KVGPU_STORE)/$$key.ko" ]; then \
+		touch "$(KVGPU_STORE)/$$key.ko"; \
+		cmp -s "$(KVGPU_STORE)/$$key.ko" '$(O)/$@/kvgpu.ko' || cp "$(KVGPU_STORE)/$$key.ko" '$(O)/$@/kvgpu.ko'; \
+	else \
+		$(MAKE) -s build-$@ 9>&- && $(call kvgpu_keep,$(O)/$@); \
+	fi
+
+build-module-%:
+	$(call kvgpu_links,$(O)/module-$*)
+	$(call kvgpu_make,module-$*,$*)
 
 module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists (default: the base)
 
@@ -40,12 +56,21 @@ modules: $(KVGPU_KERNELS:%=module-%) ## kvgpu.ko for all of these kernels
 # __builtin_strlen(), which sparse 0.6.4 does not know. Older headers use neither.
 KVGPU_SPARSE	:= W=1 C=2 KBUILD_CHECKSRC=2 CF="-D__typeof_unqual__=__typeof__ '-D__builtin_strlen(s)=(sizeof(s)-1)'"
 
-# every file anew, all warnings of W=1 and sparse, none is accepted
+# every file anew, all warnings of W=1 and sparse, none is accepted; once for the same sources, kernel and tools
 check-module-%:
-	$(call kvgpu_links,$(O)/module-$*)
-	@find '$(O)/module-$*' -name '*.o' -delete
-	$(call kvgpu_make,$*,$(KVGPU_SPARSE))
-	@! grep -qE 'warning:|error:' '$(O)/module-$*.log' || { echo "module for $*: not clean: $(O)/module-$*.log"; exit 1; }
+	@mkdir -p '$(O)/$@' '$(KVGPU_STORE)'
+	@exec 9> '$(O)/$@.lock' && flock 9 && key=$(call kvgpu_key,$*) && \
+		clean=$(KVGPU_STORE)/$$key.clean && if [ -e "$$clean" ]; then \
+		touch "$$clean"; echo "module for $*: no warning of W=1 or sparse (the same was looked at before)"; \
+	else \
+		$(MAKE) -s build-$@ 9>&- && $(call kvgpu_keep,$(O)/$@) && : > "$$clean"; \
+	fi
+
+build-check-module-%:
+	$(call kvgpu_links,$(O)/check-module-$*)
+	@find '$(O)/check-module-$*' -name '*.o' -delete
+	$(call kvgpu_make,check-module-$*,$*,$(KVGPU_SPARSE))
+	@! grep -qE 'warning:|error:' '$(O)/check-module-$*.log' || { echo "module for $*: not clean: $(O)/check-module-$*.log"; exit 1; }
 	@echo "module for $*: no warning of W=1 or sparse"
 
 module-check: $(KVGPU_KERNELS:%=check-module-%) ## builds the module for all kernels with W=1 and sparse: no warning is accepted

@@ -26,9 +26,11 @@ cmd_build_exec() {
 		tb-build-exec "$root" "$where" "$TOP" "$CACHE" "$build" "$@"
 }
 
-# tb kernel-tree KERNEL: where modules for that kernel are built, as a path in the tools root.
+# tb kernel-tree [--key] KERNEL: where modules for that kernel are built, as a path in the tools root; a text that
+# stands for this kernel and for what it is built with.
 cmd_kernel_tree() {
-	local label
+	local label key=''
+	[ "${1-}" != --key ] || { key=yes; shift; }
 	[ $# -eq 1 ] || usage_error "kernel-tree: which kernel? $(kernel_names)"
 	label=$(kernel_label "$1") || usage_error "kernel-tree: one of $(kernel_names), not '$1'"
 	setup
@@ -36,6 +38,7 @@ cmd_kernel_tree() {
 		need_root kernel-tree
 		setup_debug_kernel >&2
 	fi
+	[ -z "$key" ] || printf '%s ' "$(tools_stage)"
 	kernel_tree "$label"
 }
 
