@@ -55,6 +55,9 @@ check-fast: ## the inner loop: what changed is built and looked at, all unit tes
 check-long: ## check, and everything slow, in parts (PARTS="..."); goes on where it stopped, for one commit
 	@selftests/check.sh long $(PARTS)
 
+supported: ## takes the kernels that check and check-long passed on into docs/kernels.tsv and the table of docs/supported.md
+	@selftests/kernels/supported.sh merge
+
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
 	selftests/bench/bench-model.sh
 
@@ -67,4 +70,4 @@ bench-guest-shares: setup model plugin ## the same of stock guests: shares, a ca
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-fast check-long bench-model bench-shares bench-guest-shares clean
+.PHONY: help setup demo check check-fast check-long supported bench-model bench-shares bench-guest-shares clean

@@ -17,7 +17,10 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-debug}
 . selftests/vfio/build.sh
 kernel=debug cell_name=debug
 parts=(vfio tenants guest kill reboot unload leaks)
-[ $# -eq 0 ] || parts=("$@")
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=debug mode=long
+# shellcheck disable=SC2034
+[ $# -eq 0 ] || { parts=("$@"); part_of_check=debug:$(IFS=,; echo "$*"); }
 trap 'bed_down' EXIT
 
 server_up()
@@ -28,6 +31,7 @@ server_up()
 		return 1
 	fi
 	result 0 "kvgpu.ko takes the card"
+	ran_on
 	share_programs
 	quiet_kernel "load"
 }

@@ -33,6 +33,9 @@ parts=(instances client opencl steady reload several plug kill reboot cycles res
 paced_parts=(hang shares)	# in a server of their own, whose copy engines are the bottleneck
 compute_parts=(compute)		# in another, whose graphics engine is
 mode=${1-}
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=guest
+[ $# -lt 2 ] || part_of_check=guest:$(IFS=,; echo "${*:2}")
 case $mode in
 quick)
 	kernels=${KERNELS:-base} client_args="--quick" reloads=2 cycles=${CYCLES:-1}
@@ -65,6 +68,7 @@ vgpu_cell()
 	shift 2
 	[ $# -gt 0 ] || return
 	if $up; then
+		ran_on
 		for part; do
 			$TB status >/dev/null 2>&1 || { result 1 "the server lives before part $part" "$($TB status 2>&1 | head -n 1)"; break; }
 			began=$SECONDS

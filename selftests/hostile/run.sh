@@ -17,7 +17,9 @@ long)
 		random-tables acquire endless methods faults context" ;;
 *) echo "usage: selftests/hostile/run.sh quick|long [TEST...]" >&2; exit 2 ;;
 esac
+part_of_check=hostile mode=$1 kernel=$(kernel_of base)
 shift
+[ $# -eq 0 ] || part_of_check=hostile:$(IFS=,; echo "$*")
 tests=${*:-$all}
 victim_id=6b766770-0000-4000-8000-000000000001
 attacker_id=6b766770-0000-4000-8000-000000000002
@@ -84,6 +86,7 @@ server_up() {
 		result 1 "kvgpu.ko takes the card"
 		finish
 	fi
+	ran_on
 	mkdir -p "$($TB share)/hostile"
 	cp "$OUT/hostile.flat" "$OUT/kvgpu-canary" selftests/hostile/inside.sh "$($TB share)/hostile/"
 	in_server modprobe -a kvm_amd

@@ -48,9 +48,11 @@ long()
 	cell base flat load opencl vulkan clpeak
 }
 
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=native
 case ${1-} in
-quick) build_programs && quick ;;
-long) build_programs && long ;;
+quick) mode=quick; build_programs && quick ;;
+long) mode=long; build_programs && long ;;
 -h | --help) usage; exit 0 ;;
 '') usage >&2; exit 2 ;;
 *)

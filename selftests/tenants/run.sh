@@ -11,6 +11,8 @@ quick) cells="base:flat:0" ;;
 long) cells="base:flat:0 base:card:400M oldest:flat:400M newest:card:0" ;;
 *) echo "usage: selftests/tenants/run.sh quick|long" >&2; exit 2 ;;
 esac
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=tenants mode=$1
 trap 'bed_down' EXIT
 
 # knobs through mdevctl: set before the vGPU is made, kept in its definition
@@ -44,6 +46,7 @@ cell()
 		result 1 "kvgpu.ko takes the card"
 		return
 	fi
+	ran_on
 	cp "$OUT/kvgpu-tenants" "$($TB share)/"
 	in_server /share/kvgpu-tenants test >"$OUT/tenants.log" 2>&1
 	relay tenants $? <"$OUT/tenants.log"

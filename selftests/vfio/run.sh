@@ -17,6 +17,8 @@ quick) kernels="base" ;;
 long) kernels=${KERNELS:-base oldest newest} storm=60 seeds="1 2 3" ;;
 *) echo "usage: selftests/vfio/run.sh quick|long" >&2; exit 2 ;;
 esac
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=vfio mode=$1
 trap 'bed_down' EXIT
 
 vfio_cell()
@@ -31,6 +33,7 @@ vfio_cell()
 		return
 	fi
 	result 0 "kvgpu.ko takes the card"
+	ran_on
 	for seed in $seeds; do
 		vfio_tests "$storm" "$seed"
 	done

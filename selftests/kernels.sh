@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Sourced. Kernels that tests ran on: results are noted in build/check/kernels.tsv, "make supported" takes them into docs/kernels.tsv,
+# and what that says decides whether check may go on without the newest kernel. Columns of both: part, mode, suite, release,
+# passed|failed|skipped, date, commit.
+
+KERNEL_TABLE=${KVGPU_KERNEL_TABLE:-docs/kernels.tsv}
+KERNEL_RESULTS=${KVGPU_KERNEL_RESULTS:-build/check/kernels.tsv}
+
+# kernel_passed PART SUITE: the release on which this part passed last
+kernel_passed()
+{
+	awk -F '\t' -v part="$1" -v suite="$2" '!/^#/ && $1 == part && $3 == suite && $5 == "passed" && $6 >= date {
+		date = $6; release = $4 } END { if (release == "") exit 1; print release }' "$KERNEL_TABLE" 2>/dev/null
+}
+
+# kernel_excuse MODE PART SUITE RELEASE WHAT: whether this part may pass without a kernel that fails: only in quick mode, only the
+# newest, and only where it is another version than the one that passed. Says why.
+kernel_excuse()
+{
+	local passed role
+	role=$(sed 's/#.*//' testbed/packages/kernels.list | awk -v s="$3" '$1 == s { print $2 }')
+	[ "$1" = quick ] && [ "$role" = newest ] && passed=$(kernel_passed "$2" "$3") && [ "$passed" != "$4" ] || return 1
+	printf 'the archive moved on: %s on %s %s; %s was the last that passed\n' "$5" "$3" "$4" "$passed"
+}
+
+kernel_commit()
+{
+	local commit
+	commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
+	git diff --quiet HEAD 2>/dev/null || commit+=+
+	printf '%s\n' "$commit"
+}
+
+# kernel_record PART MODE SUITE RELEASE passed|failed|skipped
+kernel_record()
+{
+	mkdir -p "$(dirname "$KERNEL_RESULTS")"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$(date -u +%F)" "$(kernel_commit)" >>"$KERNEL_RESULTS"
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The rule for a newest kernel that fails, and the table of what passed, on kernels that are made up. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export LC_ALL=C.UTF-8
+results=0 failures=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+check() # NAME STATUS [DETAIL]
+{
+	results=$((results + 1))
+	[ "$2" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s%s\n' "$([ "$2" -eq 0 ] && echo ok || echo not ok)" $results "$1" "${3:+ # ${3//\#/}}"
+}
+
+suite_of() { sed 's/#.*//' testbed/packages/kernels.list | awk -v r="$1" '$2 == r { print $1 }'; }
+base=$(suite_of base) oldest=$(suite_of oldest) newest=$(suite_of newest)
+export KVGPU_KERNEL_TABLE=$work/table KVGPU_KERNEL_RESULTS=$work/results
+
+# a make and a tb that fail where they are told to; tb boots nothing
+mkdir "$work/bin" "$work/share"
+cat >"$work/bin/make" <<-'FAKE'
+	#!/bin/sh
+	for target; do :; done
+	case " $FAILING " in *" ${target#check-module-} "*) echo "kvgpu: kernel 99: gone"; exit 2 ;; esac
+FAKE
+cat >"$work/bin/tb" <<-FAKE
+	#!/bin/sh
+	case \$1 in
+	kernels) printf '$base 12.1-made-up base\n$oldest 11.1-made-up oldest\n$newest 13.2-made-up newest\n' ;;
+	share) echo $work/share ;;
+	up) case " \$FAILING " in *" \$3 "*) echo "tb: error: no"; exit 1 ;; esac; echo "\$3" >$work/up ;;
+	run) shift 2; case \$* in
+		*load.sh) case " \$FAILING " in *" load-\$(cat $work/up) "*) exit 1 ;; esac; echo 5 ;;
+		'uname -r') echo 13.2-made-up ;;
+		esac ;;
+	esac
+FAKE
+chmod +x "$work/bin/make" "$work/bin/tb"
+
+# passed VERSION: what the table calls the newest kernel's last
+passed()
+{
+	: >"$work/table"
+	[ -z "$1" ] || printf '%s\tquick\t%s\t%s\tpassed\t2026-01-01\tabc\n' module "$newest" "$1" native "$newest" "$1" >>"$work/table"
+	rm -f "$work/results"
+}
+
+built() { FAILING=$2 TB=$work/bin/tb PATH=$work/bin:$PATH selftests/kernels/build.sh "$1" >"$work/out" 2>&1; }
+
+# builds NAME MODE FAILING STATUS RESULTS: of the three kernels, oldest last but one
+builds()
+{
+	local status=0 said
+	built "$2" "$3" || status=$?
+	said=$(sed -n 's/^\(not ok\|ok\) [0-9]* .*\(SKIP\).*/\2/p; t; s/^\(not ok\|ok\) .*/\1/p' "$work/out" | xargs | sed 's/not ok/not-ok/g')
+	[ $status -eq "$4" ] && [ "$said" = "$5" ] && [ "$(tail -n 1 "$work/out")" = 1..3 ]
+	check "$1" $? "status $status: $said"
+}
+
+builds_of_all()
+{
+	passed 13.1-made-up
+	builds "all are built" quick "" 0 "ok ok ok"
+	[ "$(cut -f1-5 "$work/results" | tr '\t' ' ' | tail -n 1)" = "module quick $newest 13.2-made-up passed" ]
+	check "it is noted" $? "$(tail -n 1 "$work/results")"
+	builds "a newest kernel that never passed is not built: skipped" quick "$newest" 0 "ok ok SKIP"
+	grep -q "SKIP the archive moved on: .* $newest 13.2-made-up; 13.1-made-up was the last that passed: kvgpu: kernel 99: gone" "$work/out"
+	check "both versions and the reason are told" $? "$(grep SKIP "$work/out")"
+	[ "$(cut -f5 "$work/results" | tail -n 1)" = skipped ]
+	check "it is not noted as passed" $?
+	builds "in check-long that is a failure" long "$newest" 1 "ok ok not-ok"
+	builds "the base kernel's failure is one" quick "$base" 1 "not-ok ok ok"
+	builds "the oldest kernel's failure is one" quick "$oldest" 1 "ok not-ok ok"
+	passed 13.2-made-up
+	builds "a newest kernel that passed before fails: a failure" quick "$newest" 1 "ok ok not-ok"
+	passed ""
+	builds "no newest kernel ever passed: a failure" quick "$newest" 1 "ok ok not-ok"
+	rm "$work/table"
+	builds "no table at all: a failure" quick "$newest" 1 "ok ok not-ok"
+}
+
+# cells NAME MODE KERNEL FAILING PATTERN: the parts that native runs, as far as they are about boot and load
+cells()
+{
+	local out
+	out=$(FAILING=$4 TB=$work/bin/tb OUT=$work bash -c '
+		. selftests/native/cell.sh
+		part_of_check=native mode=$1
+		cell "$2" flat load reload
+		finish' cells "$2" "$3" 2>&1)
+	# shellcheck disable=SC2053
+	[[ $(grep -E '^(not )?ok' <<<"$out" | tr '\n' '|') = $5 ]]
+	check "$1" $? "$(grep -E '^(not )?ok' <<<"$out" | tr '\n' '|')"
+}
+
+boots()
+{
+	touch "$work/kvgpu-program"
+	passed 13.1-made-up
+	cells "a newest kernel that never passed does not boot: skipped, nothing else is run" quick newest "$newest" "ok 1 - * # SKIP the archive moved on: *|"
+	[ ! -e "$work/results" ]
+	check "it is not noted" $?
+	cells "nouveau does not load there: skipped, nothing else is run" quick newest "load-$newest" "ok 1 - *|ok 2 - *nouveau loads*# SKIP *|"
+	[ ! -e "$work/results" ]
+	check "it is not noted" $?
+	cells "in check-long both are failures: boot" long newest "$newest" "not ok 1 - *: the server boots|"
+	cells "in check-long both are failures: load" long newest "load-$newest" "ok 1 *|not ok 2 - *: nouveau loads*"
+	cells "the base kernel does not boot: a failure" quick base "$base" "not ok 1 - *"
+	rm -f "$work/results"
+	cells "all is well" quick newest "" "ok 1 *|ok 2 *|ok 3 *|ok 4 *|ok 5 *|ok 6 *|"
+	[ "$(cut -f1-5 "$work/results" | tr '\t' ' ')" = "native quick $newest 13.2-made-up passed" ]
+	check "and noted" $? "$(cat "$work/results")"
+	passed 13.2-made-up
+	cells "a newest kernel that passed before does not boot: a failure" quick newest "$newest" "not ok 1 - *"
+	cells "nouveau does not load there: a failure" quick newest "load-$newest" "ok 1 *|not ok 2 - *: nouveau loads*"
+}
+
+# note PART SUITE RELEASE RESULT COMMIT
+note() { printf '%s\tquick\t%s\t%s\t%s\t2026-02-02\t%s\n' "$@" >>"$work/results"; }
+
+tables()
+{
+	export KVGPU_SUPPORTED=$work/doc
+	printf 'before\n<!-- kernels: x -->\nstale\n<!-- /kernels -->\nafter\n' >"$work/doc"
+	passed 13.1-made-up
+	selftests/kernels/supported.sh check >"$work/out" 2>&1
+	check "a table that differs from the data is told" $(($? == 0)) "$(tail -n 1 "$work/out")"
+	note native "$newest" 13.2-made-up failed abc
+	note native "$newest" 13.2-made-up passed abc
+	note module "$newest" 13.2-made-up failed abc
+	note module "$base" 12.1-made-up passed abc+
+	note module "$oldest" 11.1-made-up passed abc
+	selftests/kernels/supported.sh merge >"$work/out" 2>&1
+	check "results are merged" $? "$(tail -n 1 "$work/out")"
+	[ "$(grep -c 'left out' "$work/out")" = 2 ]
+	check "a failure and a changed tree are left out, and told" $? "$(grep 'left out' "$work/out" | xargs)"
+	[ "$(cut -f1,3,4 "$work/table" | tr '\t\n' ' ,')" = "module $oldest 11.1-made-up,module $newest 13.1-made-up,native $newest 13.2-made-up," ]
+	check "the last pass of each stays" $? "$(cut -f1,3,4 "$work/table" | tr '\t\n' ' ,')"
+	selftests/kernels/supported.sh check >"$work/out" 2>&1
+	check "the table says what the data say" $? "$(tail -n 1 "$work/out")"
+	[ "$(sed -n '1p;$p' "$work/doc" | xargs)" = "before after" ] && ! grep -q stale "$work/doc" &&
+		grep -qx '| stock nouveau natively on the model, check |  |  | 13.2-made-up, 2026-02-02 |  |' "$work/doc"
+	check "and the rest of the document stays" $? "$(grep native "$work/doc")"
+	rm "$work/results"
+	selftests/kernels/supported.sh merge >"$work/out" 2>&1
+	check "nothing to merge is told" $(($? == 0)) "$(tail -n 1 "$work/out")"
+}
+
+builds_of_all
+boots
+tables
+printf '1..%d\n' $results
+[ $failures -eq 0 ]
