@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by (6.1). A mapping is on
+ * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by. A mapping is on
  * the list from its first fault on: open() empties a new one, so that nothing is mapped that is not listed.
  *
  * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for a mapping that is not

@@ -204,7 +204,7 @@ void test_exec(const struct client_options *o)
 	struct vm vm;
 
 	if (!vm_open(&vm, o)) {
-		tap_skip("VM_BIND and EXEC", "this kernel's nouveau has no such interface (6.6 and later do)");
+		tap_skip("VM_BIND and EXEC", "this kernel's nouveau has no such interface");
 		close(vm.fd);
 		return;
 	}
