@@ -4,13 +4,14 @@
 
 list_words() { sed 's/#.*//' "$@" | tr -s ' \t\n' '\n' | grep . || true; }
 
+# missing_host_packages: one question for all of them; dpkg-query says nothing of a package that it has never heard of.
 missing_host_packages() {
-	local want state
-	while read -r want; do
-		# shellcheck disable=SC2016
-		state=$(dpkg-query -W -f '${db:Status-Status}\n' "$want" 2>/dev/null | head -n 1) || true
-		[ "$state" = installed ] || printf '%s\n' "$want"
-	done < <(list_words "$TB_DIR/packages/host.list")
+	local -a names
+	mapfile -t names < <(list_words "$TB_DIR/packages/host.list")
+	# shellcheck disable=SC2016
+	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${names[@]}" 2>/dev/null || true; } |
+		awk -v want="${names[*]}" '$1 == "installed" { there[$2] = 1 }
+			END { n = split(want, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in there)) print w[i] }'
 }
 
 need_root() {
