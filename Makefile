@@ -4,11 +4,7 @@
 # $(KVGPU_CACHE). Reports land in build/.
 
 SHELL		:= /bin/bash
-export KVGPU_CACHE ?= $(HOME)/.cache/kvgpu
-# once: "?=" would ask the shell again at each $(O)
-ifeq ($(origin O),undefined)
-O		:= $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
-endif
+include testbed/place.mk
 TB		:= testbed/tb
 
 # Compilers go through ccache where it is installed (set-up does), so that a fresh clone compiles only what no tree here has

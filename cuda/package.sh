@@ -14,8 +14,12 @@ chmod 755 "$tmp"
 umask 022
 lib=$tmp/usr/lib/x86_64-linux-gnu doc=$tmp/usr/share/doc/kvgpu-cuda man=$tmp/usr/share/man
 maintainer="${DEBFULLNAME:-kvgpu} <${DEBEMAIL:-kvgpu@localhost}>"
-# the same package of the same sources
-export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
+# the same package of the same sources; a tarball of them has the commit's time on its files
+if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
+	{ [ -e .git ] && SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null); } ||
+		SOURCE_DATE_EPOCH=$(find cuda include -type f -printf '%Ts\n' | sort -n | tail -n 1)
+fi
+export SOURCE_DATE_EPOCH
 
 install -D -m 644 -t "$lib" "$out/libcuda.so.1" "$out/libcudart.so.11.0"
 strip --strip-unneeded "$lib"/*

@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.." || exit 1
 bad=0
 complain() { printf '%s\n' "$*"; bad=1; }
 
-mapfile -t files < <(git ls-files --cached --others --exclude-standard)
+mapfile -t files < <(selftests/tree-files.sh)
+[ ${#files[@]} -ge 100 ] || complain "selftests/tree-files.sh finds ${#files[@]} files of this tree"
 
 for f in "${files[@]}"; do
 	[ -f "$f" ] || continue
@@ -55,7 +56,7 @@ done
 # every room says what it is for
 for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mmio-trap gtt-shadow sched firmware libvirt-xml tools; do
 	[ -d "$d" ] || continue
-	git ls-files --cached --others --exclude-standard "$d" | grep -q . || continue
+	printf '%s\n' "${files[@]}" | grep -q "^$d/" || continue
 	if [ ! -f "$d/README.md" ]; then
 		complain "$d: no README.md that says what it is for"
 	elif [ "$(wc -l <"$d/README.md")" -gt 60 ]; then

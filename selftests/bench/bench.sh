@@ -106,6 +106,7 @@ build_base()
 {
 	local tree links=$out/base
 
+	[ "$(git rev-parse --show-toplevel)" = "$PWD" ] || give_up "BASE is a commit of a git clone, and this tree is none (or git is missing)"
 	base=$(git rev-parse --short "$base^{commit}") || give_up "BASE is not a commit"
 	rm -rf "$links"
 	mkdir "$links"

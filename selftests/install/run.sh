@@ -128,7 +128,7 @@ packages_of_the_readme()
 	result "$([ -n "$packages" ] && [ -z "$missing" ]; echo $?)" "the README's packages are what this machine has" "${missing:-$packages}"
 }
 
-pack_tree() { git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf "$work/tree.tar" -T - 2>/dev/null; }
+pack_tree() { selftests/tree-files.sh -print0 | tar --null --ignore-failed-read -cf "$work/tree.tar" -T - 2>/dev/null; }
 
 copy_tree()
 {

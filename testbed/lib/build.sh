@@ -3,27 +3,38 @@
 # tb build-exec and tb kernels: building programs and modules for the server.
 
 # build-exec: CMD in the tools root, with this checkout, the cache and the build folder (O of the environment, if it
-# is set) at their own paths. The mounts live in a namespace that ends with CMD.
+# is set) at their own paths, wherever those are. The mounts live in a namespace that ends with CMD.
 cmd_build_exec() {
 	[ "${1-}" != -- ] || shift
 	[ $# -gt 0 ] || usage_error "build-exec: which command?"
 	need_root build-exec
 	setup
-	local root where=$PWD build=$CACHE
+	local root where
+	local -a places
 	root=$(tools_root)
-	case $where/ in "$TOP"/* | "$CACHE"/*) ;; *) where=$TOP ;; esac
-	case ${O-}/ in / | "$TOP"/* | "$CACHE"/*) ;; /*) [ ! -d "$O" ] || build=$(readlink -f "$O") ;; esac
-	mkdir -p "$root$TOP" "$root$CACHE" "$root$build"
+	mapfile -t places < <(build_places)
+	where=$(pwd -P)
+	case $where/ in "$TOP"/* | "$(readlink -m "$CACHE")"/*) ;; *) where=$TOP ;; esac
+	# The root's own folders first: a place can be below /tmp or /dev.
 	# shellcheck disable=SC2016
 	exec unshare --mount --pid --fork --kill-child bash -c '
-		root=$1 where=$2 top=$3 cache=$4 build=$5
-		shift 5
-		mount --rbind /dev "$root/dev" && mount --bind "$top" "$root$top" &&
-			mount --bind "$cache" "$root$cache" && mount -t proc proc "$root/proc" &&
-			mount -t tmpfs tmpfs "$root/tmp" || exit 125
-		[ "$build" = "$cache" ] || { mkdir -p "$root$build" && mount --bind "$build" "$root$build"; } || exit 125
+		root=$1 where=$2 count=$3
+		shift 3
+		mount --rbind /dev "$root/dev" && mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/tmp" || exit 125
+		for place in "${@:1:count}"; do
+			mkdir -p "$root$place" && mount --bind "$place" "$root$place" || exit 125
+		done
+		shift "$count"
 		exec chroot "$root" /usr/bin/env -C "$where" "$@"' \
-		tb-build-exec "$root" "$where" "$TOP" "$CACHE" "$build" "$@"
+		tb-build-exec "$root" "$where" ${#places[@]} "${places[@]}" "$@"
+}
+
+# build_places: by their real names, and by those that were given where these lead through a link; a folder before what is in it.
+build_places() {
+	local place
+	for place in "$TOP" "$CACHE" "${O-}"; do
+		case $place in /*) [ ! -d "$place" ] || { printf '%s\n' "$place"; readlink -f "$place"; } ;; esac
+	done | LC_ALL=C sort -u
 }
 
 # tb kernel-tree [--key] KERNEL: where modules for that kernel are built, as a path in the tools root; a text that

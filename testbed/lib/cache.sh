@@ -4,6 +4,7 @@
 # temporary directory and renamed when it is complete: what has the final name is complete.
 
 CACHE=${KVGPU_CACHE:-${HOME:-/root}/.cache/kvgpu}
+case $CACHE in /*) ;; *) CACHE=$PWD/$CACHE ;; esac
 STAGES=$CACHE/testbed
 
 # recipe_key FILE|=TEXT...: one hash over the contents of files and over texts.

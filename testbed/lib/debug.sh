@@ -41,11 +41,12 @@ build_debug_kernel() {
 	local root patch
 	root=$(tools_root)
 	fetch_debug_source
-	mkdir -p "$root$STAGE_TMP"
-	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
+	# last: it can be below /tmp
+	mkdir -p "$root$STAGE_TMP"
+	mount --bind "$STAGE_TMP" "$root$STAGE_TMP"
 	for patch in "$TB_DIR"/debug/*.patch; do
 		patch -s -d "$STAGE_TMP/build" -p1 < "$patch"
 	done

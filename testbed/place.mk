@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Where the cache and the build folder are, as absolute paths. A place that can't work is refused at once, before anything
+# takes half of its path for all of it: lib/place.sh.
+
+ifeq ($(strip $(KVGPU_CACHE)),)
+override KVGPU_CACHE := $(or $(HOME),/root)/.cache/kvgpu
+endif
+export KVGPU_CACHE
+
+place_quoted	= '$(subst ','\'',$(1))'
+place_whole	= $(if $(filter /%,$(firstword $(1))),$(1),$(CURDIR)/$(1))
+
+PLACE_FAULT	:= $(shell . testbed/lib/place.sh && fault=$$(place_faults "$$(pwd -P)" \
+		     $(call place_quoted,$(call place_whole,$(KVGPU_CACHE))) \
+		     $(if $(O),$(call place_quoted,$(call place_whole,$(O))))) && echo "$${fault:-fine}")
+ifneq ($(PLACE_FAULT),fine)
+$(error $(or $(PLACE_FAULT),testbed/lib/place.sh does not run))
+endif
+
+override KVGPU_CACHE := $(abspath $(KVGPU_CACHE))
+ifeq ($(strip $(O)),)
+override O := $(KVGPU_CACHE)/build/$(shell echo -n '$(CURDIR)' | sha256sum | cut -c1-12)
+endif
+override O := $(abspath $(O))
