@@ -10,10 +10,7 @@
 # Each appears by rename when it is complete, and can be moved with the cache. Compile with nvcc.sh.
 set -eu
 cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/cuda
-# shellcheck source=testbed/lib/messages.sh
-. "$(dirname "$(readlink -f "$0")")/../../testbed/lib/messages.sh"
-# shellcheck source=testbed/lib/archive.sh
-. "$(dirname "$(readlink -f "$0")")/../../testbed/lib/archive.sh"
+tb=$(dirname "$(readlink -f "$0")")/../../testbed/tb
 
 declare -A packages=(
 	[root]="nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcudart11.0 libcu++-dev libcub-dev libthrust-dev"
@@ -65,27 +62,38 @@ finish_host()
 
 fetch_part()
 {
-	local part=$1 tmp=$cache/tmp.$1 deb sum into
-	local -a names debs=()
+	local part=$1 tmp=$cache/tmp.$1 debs=$cache/debs/$1 deb into
+	local -a names
 
 	read -r -d '' -a names <<<"${packages[$part]}" || true
+	room_for "$part"
 	# what an interrupted fetch left is taken where it is whole
-	while read -r _ deb _ sum; do
-		debs+=("$deb")
-		(cd "$cache/debs" && sha256sum --status -c <<<"${sum#SHA256:}  $deb") 2>/dev/null || rm -f "$cache/debs/$deb"
-	done < <(apt-get -qq download --print-uris "${names[@]}")
-	(cd "$cache/debs" && apt-get -qq download "${names[@]}")
+	"$tb" internal-stage in_rounds "fetching the CUDA toolkit ($part)" fetch_debs "$debs" bookworm:main,contrib,non-free "${names[@]}"
 	rm -rf "$tmp"
 	mkdir "$tmp"
-	for deb in "${debs[@]}"; do
-		into=$tmp${own[${deb%%_*}]:+/own}
-		dpkg -x "$cache/debs/$deb" "$into"
+	for deb in "$debs"/*.deb; do
+		into=${deb##*/}
+		into=$tmp${own[${into%%_*}]:+/own}
+		dpkg -x "$deb" "$into"
 	done
 	"finish_$part" "$tmp"
 	echo "${packages[$part]}" > "$tmp/.packages"
 	rm -rf "${cache:?}/$part"
 	mv -T "$tmp" "$cache/$part"
-	(cd "$cache/debs" && rm -f -- "${debs[@]}")
+	rm -r "$debs"
+}
+
+# room_for PART: MiB of the packages and of what is in them, which are there at once; told before they are fetched
+room_for()
+{
+	local -A need=([root]=4500 [host]=450)
+	local free
+
+	free=$(df --output=avail -m "$cache" | tail -n 1)
+	[ "$free" -ge "${need[$1]}" ] || {
+		echo "toolkit.sh: only ${free// /} MiB are free below $cache, and ${need[$1]} are needed there" >&2
+		exit 1
+	}
 }
 
 fetch()
@@ -102,8 +110,6 @@ fetch()
 		echo "${packages[root]}" > "$cache/root/.packages"
 	fi
 	if ! complete root || ! complete host; then
-		private_apt "$cache/apt" bookworm:main,contrib,non-free >&2
-		export APT_CONFIG=$cache/apt/apt.conf
 		for part in root host; do
 			complete "$part" || fetch_part "$part" >&2
 		done

@@ -34,10 +34,10 @@ package_in_root() # SUITE
 	cell_name="kvgpu-cuda on $suite"
 	source=$(testbed_archive source_line "$suite") && while read -r option; do
 		options+=("--aptopt=$option")
-	done < <(testbed_archive host_apt_options)
+	done < <(testbed_archive root_apt_options)
 	# shellcheck disable=SC2016
 	timeout --kill-after=10 1200 mmdebstrap --variant=minbase --mode=root --architectures=amd64 --format=null "${options[@]}" \
-		--aptopt='Acquire::Languages "none"' --dpkgopt=force-unsafe-io --keyring=/usr/share/keyrings/ \
+		--aptopt='Acquire::Languages "none"' --aptopt='APT::Sandbox::User "root"' --dpkgopt=force-unsafe-io --keyring=/usr/share/keyrings/ \
 		--customize-hook='mkdir "$1/root/test"' \
 		--customize-hook="cp '$out'/* selftests/install/inside/cuda-package.sh \"\$1/root/test/\"" \
 		--customize-hook="chroot \"\$1\" /root/test/cuda-package.sh >'$work/tap'; echo \$? >'$work/rc'" \

@@ -14,13 +14,13 @@ fetch()
 {
 	cache=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/clpeak
 	if [ ! -x "$cache/root/usr/bin/clpeak" ]; then
-		mkdir -p "$cache/root"
-		# bash: the archive's functions want it
-		bash -eu -c '. "$1/messages.sh"; . "$1/archive.sh"; private_apt "$2/apt" trixie' clpeak.sh \
-			"$(dirname "$(readlink -f "$0")")/../../testbed/lib" "$cache" >&2
-		(cd "$cache" && APT_CONFIG=$cache/apt/apt.conf apt-get -qq download clpeak)
-		dpkg -x "$cache"/clpeak_*.deb "$cache/root"
-		rm "$cache"/clpeak_*.deb
+		rm -rf "$cache/root" "$cache/new"
+		mkdir -p "$cache/new"
+		"$(dirname "$(readlink -f "$0")")/../../testbed/tb" internal-stage in_rounds "fetching clpeak" \
+			fetch_debs "$cache/debs" trixie clpeak >&2
+		dpkg -x "$cache/debs"/clpeak_*.deb "$cache/new"
+		mv "$cache/new" "$cache/root"
+		rm -r "$cache/debs"
 	fi
 	cp "$cache/root/usr/bin/clpeak" "$folder/clpeak"
 }

@@ -30,24 +30,24 @@ tree_key() {
 # build_stage NAME-KEY TEXT COMMAND...: runs COMMAND with $STAGE_TMP as the directory to fill, in its own
 # mount and PID namespace so that a killed build leaves neither mounts nor processes.
 build_stage() {
-	local stage=$1 text=$2 log=$STAGES/log/$1.log began=$SECONDS
+	local stage=$1 text=$2
 	shift 2
 	[ ! -d "$STAGES/$stage" ] || return 0
 	mkdir -p "$STAGES/log"
+	STAGE_LOG=$STAGES/log/$stage.log
 	STAGE_TMP=$STAGES/tmp.$stage
 	discard_tree "$STAGE_TMP"
 	mkdir -p "$STAGE_TMP"
-	say "$text"
-	if ! run_stage "$@" > "$log" 2>&1; then
-		show_tail "$log" 25
-		die "$text: failed" "the whole log is $log; run 'tb setup' again once the cause is gone"
+	step_begins "$text" "$STAGE_TMP"
+	if ! run_stage "$@" 6>&2 > "$STAGE_LOG" 2>&1; then
+		step_fails "$STAGE_LOG"
 	fi
 	mv -T "$STAGE_TMP" "$STAGES/$stage"
-	say "$text: done in $((SECONDS - began)) s ($(du -sh "$STAGES/$stage" | cut -f1))"
+	step_ends "$(du -sh "$STAGES/$stage" | cut -f1)"
 }
 
 run_stage() {
-	export STAGE_TMP STAGES CACHE
+	export STAGE_TMP STAGE_LOG STAGES CACHE
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$TB" internal-stage "$@" < /dev/null
 }
 
@@ -59,5 +59,15 @@ discard_tree() {
 	esac
 }
 
-# enter_stage FUNCTION...: tb's second life inside run_stage's namespaces.
-enter_stage() { "$@"; }
+# enter_stage FUNCTION...: tb's second life inside run_stage's namespaces. The command that fails is named in the log.
+enter_stage() {
+	set -E
+	trap 'command_failed "$?" "$BASH_COMMAND"' ERR
+	"$@"
+}
+
+# of nested functions and subshells the innermost is told
+command_failed() {
+	trap - ERR
+	printf 'failed: %s (exit status %s)\n' "$2" "$1" >&2
+}

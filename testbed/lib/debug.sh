@@ -31,7 +31,7 @@ setup_debug_kernel() {
 	# not set-up's lock: nobody who does not want this kernel waits for it
 	exec 8> "$STAGES/debug.lock"
 	flock 8
-	need_space
+	need_space "debug kernel 4000 2000"
 	build_stage "$(debug_stage)" "building the debug kernel (about 15 minutes, once)" build_debug_kernel
 	build_stage "$(debug_boot_stage)" "making the debug kernel's initramfs" build_debug_boot
 	exec 8>&-

@@ -19,18 +19,38 @@ need_root() {
 		"it makes root file systems and mount namespaces; try: sudo $TB $*"
 }
 
+# install_host_packages: the one thing that set-up changes outside of its cache, and the one that this machine's own apt does
 install_host_packages() {
 	local -a missing
 	mapfile -t missing < <(missing_host_packages)
 	[ ${#missing[@]} -gt 0 ] || return 0
-	say "installing on this machine: ${missing[*]}"
 	mkdir -p "$STAGES/log"
-	local log=$STAGES/log/host-packages.log
-	if ! { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-		--no-install-recommends install "${missing[@]}"; } > "$log" 2>&1 < /dev/null; then
-		show_tail "$log" 25
-		die "apt-get could not install: ${missing[*]}" "the whole log is $log"
-	fi
+	STAGE_LOG=$STAGES/log/host-packages.log
+	export STAGE_LOG
+	say "this machine lacks: ${missing[*]}"
+	step_begins "installing ${#missing[@]} packages on this machine"
+	"$TB" internal-stage in_rounds "installing packages" install_packages "${missing[@]}" 6>&2 > "$STAGE_LOG" 2>&1 < /dev/null ||
+		step_fails "$STAGE_LOG"
+	step_ends
+}
+
+install_packages() {
+	local -a own=(-o Acquire::Retries=3)
+	# a failing third-party source is not Debian's fault: what is missing tells
+	apt-get -q "${own[@]}" update || printf 'apt-get update failed; going on with the lists that are there\n'
+	room_for_packages "$@"
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y "${own[@]}" --no-install-recommends install "$@"
+}
+
+# room_for_packages PACKAGE...: by apt's own numbers
+room_for_packages() {
+	local said used free
+	said=$(apt-get -q --assume-no --no-install-recommends install "$@" 2>&1) || true
+	used=$(sed -n 's/^After this operation, \([0-9.,]*\) \([kMG]\)B of additional.*/\1\2/p' <<< "$said" | tr -d , | tr k K)
+	[ -n "$used" ] || return 0
+	used=$(($(numfmt --from=si "$used") / 1000000 * 3 / 2))
+	free=$(df --output=avail -m /usr | tail -n 1)
+	[ "$free" -ge "$used" ] || die "No space left: only ${free// /} MiB are free below /usr, and about $used are needed there for packages"
 }
 
 # A BAR page that the model re-points costs QEMU up to one mapping; 256 MiB have 65536 of them.

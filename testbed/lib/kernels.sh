@@ -38,17 +38,26 @@ kernels_are_there() {
 	done
 }
 
-fetch_kernels() {
-	local label stage
+missing_kernels() {
+	local label
 	for label in $(kernel_labels); do
-		stage=$(kernel_stage "$label")
-		[ ! -d "$STAGES/$stage" ] || continue
-		build_stage "$stage" "fetching the $(kernel_role "$label") kernel ($label)" fetch_kernel "$label"
+		[ -d "$STAGES/$(kernel_stage "$label")" ] || printf '%s\n' "$label"
+	done
+}
+
+fetch_kernels() {
+	local label text
+	# once for all
+	[ -z "$(missing_kernels)" ] || find_archives
+	for label in $(missing_kernels); do
+		text="fetching the $(kernel_role "$label") kernel ($label)"
+		build_stage "$(kernel_stage "$label")" "$text" in_rounds "$text" fetch_kernel "$label"
 		say "the $(kernel_role "$label") kernel ($label) is $(kernel_release "$label")"
 	done
 }
 
-# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release".
+# fetch_kernel LABEL: fills $STAGE_TMP with the packages and the file "release". What an earlier round has fetched whole, or has
+# begun, is taken on.
 fetch_kernel() {
 	local label=$1 apt=$STAGE_TMP/apt release
 	local -a suites packages
@@ -61,7 +70,7 @@ fetch_kernel() {
 		"another suite can play this role: $TB_DIR/packages/kernels.list"
 	mapfile -t packages < <(kernel_packages)
 	printf 'kernel %s: %s: %s\n' "$label" "$release" "${packages[*]}"
-	(cd "$STAGE_TMP" && apt-get -q download "${packages[@]}")
+	fetch_packages "$STAGE_TMP" "${packages[@]}"
 	unset APT_CONFIG
 	rm -rf "$apt"
 	printf '%s\n' "$release" > "$STAGE_TMP/release"

@@ -30,11 +30,8 @@ cmd_machine() {
 
 setup_machine() {
 	[ ! -d "$STAGES/$(machine_stage)" ] || return 0
-	exec 8> "$STAGES/setup.lock"
-	flock 8
-	need_space
-	build_stage "$(machine_stage)" "making the root of a machine" build_machine_root
-	exec 8>&-
+	need_space "machine root 2000 600"
+	with_setup_lock build_stage "$(machine_stage)" "making the root of a machine" build_machine_root
 }
 
 build_machine_root() {

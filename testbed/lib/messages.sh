@@ -31,3 +31,53 @@ show_tail() {
 need_value() {
 	[ "$2" -ge 2 ] || usage_error "$1 needs a value"
 }
+
+# Steps: one line each, with its number of all that are to be done, and its time.
+STEP=0 STEPS=0
+
+# step_begins TEXT [DIR]: on a terminal, a step of over 20 s shows that it lives: its time, and how much is in DIR
+step_begins() {
+	STEP=$((STEP + 1)) STEP_BEGAN=$SECONDS STEP_TEXT=$1 STEP_SIGN=''
+	[ $STEP -gt "$STEPS" ] || STEP_TEXT="[$STEP/$STEPS] $1"
+	printf 'tb: %s ...' "$STEP_TEXT" >&2
+	if [ -t 2 ]; then
+		sign_of_life "$STEP_TEXT" "${2-}" $$ < /dev/null > /dev/null &
+		STEP_SIGN=$!
+	fi
+}
+
+sign_of_life() { # TEXT DIR PID
+	local began=$SECONDS size=''
+	sleep "${KVGPU_TB_SIGN_SECONDS:-20}"
+	while [ -d "/proc/$3" ]; do
+		[ ! -d "$2" ] || size=$(du -sm "$2" 2> /dev/null | awk '{ print ", " $1 " MiB" }')
+		printf '\r\033[Ktb: %s ... %d s%s' "$1" $((SECONDS - began)) "$size" >&2
+		sleep 2
+	done
+}
+
+stop_sign() {
+	[ -n "${STEP_SIGN-}" ] || return 0
+	kill "$STEP_SIGN" 2> /dev/null || true
+	wait "$STEP_SIGN" 2> /dev/null || true
+	STEP_SIGN=''
+	printf '\r\033[Ktb: %s ...' "$STEP_TEXT" >&2
+}
+
+# step_ends [SIZE]: SIZE is what it has made
+step_ends() {
+	stop_sign
+	printf ': done in %d s%s\n' $((SECONDS - STEP_BEGAN)) "${1:+ ($1)}" >&2
+}
+
+# step_fails LOG: the end of its log, the command, what to do; and that is the end.
+step_fails() {
+	local log=$1 command
+	local -a todo
+	stop_sign
+	printf ': failed after %d s\n' $((SECONDS - STEP_BEGAN)) >&2
+	show_tail "$log" 25
+	command=$(sed -n '/^--- round /{s/.*//; h}; /^failed: /{s/^failed: //; H}; ${x; p}' "$log" | grep -m 1 .) || true
+	mapfile -t todo < <(advice "$log")
+	die "$STEP_TEXT: failed" ${command:+"the command: $command"} "the whole log: $log" "${todo[@]}"
+}

@@ -12,20 +12,31 @@ server_stage() {
 	printf 'server-%s\n' "$(recipe_key "$TB_DIR/packages/server.list" "$TB_DIR/lib/roots.sh" "=$(kernels_key)")"
 }
 
-# debootstrap_into DIR PACKAGES SUITE...: the base of both roots. Documentation and translations are
+# debootstrap_into DIR PACKAGES SUITE...: the base of both roots, in rounds. Documentation and translations are
 # left out; fsync is pointless in a directory that counts only when it is complete.
 debootstrap_into() {
-	local dir=$1 packages=$2 option suite
-	local -a options=() sources=()
+	find_archives
+	in_rounds "making a root" debootstrap_round "${#ROOT_HOOKS[@]}" "${ROOT_HOOKS[@]}" "$@"
+}
+
+# debootstrap_round COUNT HOOK... DIR PACKAGES SUITE...: what an earlier round left in DIR goes, its mounts first
+debootstrap_round() {
+	local option suite dir packages
+	local -a options=() sources=() ROOT_HOOKS=("${@:2:$1}")
+	shift $(($1 + 1))
+	dir=$1 packages=$2
 	shift 2
+	awk -v dir="$dir/" 'index($5, dir) == 1 { print $5 }' /proc/self/mountinfo | sort -r | xargs -r umount -l
+	discard_tree "$dir"
 	while read -r option; do
 		options+=("--aptopt=$option")
-	done < <(host_apt_options)
+	done < <(root_apt_options)
 	for suite in "$@"; do
 		sources+=("$(source_line "$suite")")
 	done
 	mmdebstrap --variant=minbase --mode=root --architectures=amd64 "${options[@]}" \
 		--aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Languages "none"' \
+		--aptopt='APT::Update::Error-Mode "any"' --aptopt='APT::Sandbox::User "root"' \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='force-unsafe-io' \
 		--keyring=/usr/share/keyrings/ "${ROOT_HOOKS[@]}" \

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""serve.py FOLDER: an archive's HTTP server on loopback that can be made to fail. Its port is written to FOLDER/port, and what it is
+asked for to FOLDER/requests: "METHOD PATH RANGE". It serves FOLDER/now, and takes absolute URIs as a proxy does. FOLDER/faults,
+read at each request, has a fault a line: "KIND COUNT PATTERN", PATTERN a part of the path; of the first that matches, COUNT is
+taken down, and at 0 it is over.
+  lose   404
+  break  half of the file, then the connection ends
+  stall  half of the file, then nothing for as long as the other side waits
+  slow   the file in 20 parts, a quarter of a second each
+  move   FOLDER/next becomes FOLDER/now, then the request is answered from there
+"""
+import http.server
+import os
+import sys
+import threading
+import time
+import urllib.parse
+
+FOLDER = sys.argv[1]
+LOCK = threading.Lock()
+
+
+def take_fault(path):
+    """The kind of fault for this path, counted down."""
+    name = os.path.join(FOLDER, "faults")
+    with LOCK:
+        try:
+            with open(name, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            return ""
+        for i, line in enumerate(lines):
+            kind, count, pattern = line.split(" ", 2)
+            if int(count) > 0 and pattern in path:
+                lines[i] = f"{kind} {int(count) - 1} {pattern}"
+                with open(name, "w", encoding="utf-8") as file:
+                    file.write("".join(x + "\n" for x in lines))
+                if kind == "move":
+                    os.rename(os.path.join(FOLDER, "now"), os.path.join(FOLDER, "past"))
+                    os.rename(os.path.join(FOLDER, "next"), os.path.join(FOLDER, "now"))
+                return kind
+    return ""
+
+
+class Archive(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
+        with LOCK, open(os.path.join(FOLDER, "requests"), "a", encoding="utf-8") as file:
+            file.write(f"{self.command} {self.path} {self.headers.get('Range', '-')}\n")
+        kind = take_fault(path)
+        try:
+            with open(os.path.join(FOLDER, "now", path.lstrip("/")), "rb") as file:
+                data = file.read()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            kind = "lose"
+        if kind == "lose":
+            self.send_error(404)
+            return
+        self.send(data, kind)
+
+    def send(self, data, kind):
+        begin = 0
+        wanted = self.headers.get("Range", "")
+        if wanted.startswith("bytes=") and wanted.endswith("-") and int(wanted[6:-1]) < len(data):
+            begin = int(wanted[6:-1])
+        self.send_response(206 if begin else 200)
+        if begin:
+            self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
+        # of one version of the file, which is when a part of it may be resumed
+        self.send_header("Last-Modified", "Mon, 01 Jan 2035 00:00:00 GMT")
+        self.send_header("Content-Length", str(len(data) - begin))
+        self.end_headers()
+        data = data[begin:]
+        if kind in ("break", "stall"):
+            self.wfile.write(data[:len(data) // 2])
+            self.wfile.flush()
+            if kind == "stall":
+                time.sleep(30)
+            self.close_connection = True
+            self.connection.close()
+        elif kind == "slow":
+            part = len(data) // 20 + 1
+            for i in range(0, len(data), part):
+                self.wfile.write(data[i:i + part])
+                time.sleep(0.25)
+        else:
+            self.wfile.write(data)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass  # the other side has gone: that is what is rehearsed
+
+
+def main():
+    server = Server(("127.0.0.1", 0), Archive)
+    with open(os.path.join(FOLDER, "port.new"), "w", encoding="utf-8") as file:
+        file.write(f"{server.server_port}\n")
+    os.rename(os.path.join(FOLDER, "port.new"), os.path.join(FOLDER, "port"))
+    server.serve_forever()
+
+
+main()

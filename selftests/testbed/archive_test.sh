@@ -1,0 +1,393 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# archive_test.sh: a rehearsal of set-up's fetch stages, by tb's own functions, against a small archive made on the spot (archive/):
+# it moves on, loses files, breaks off, and the machine's apt is configured for it in every way there is. TAP on stdout. The
+# machine's own apt, its lists and the cache are not touched. What each case was before is in the comment beside it.
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+if [ -z "${ARCHIVE_TEST_INSIDE-}" ]; then
+	ARCHIVE_TEST_INSIDE=yes exec unshare --mount --propagation private "$(readlink -f "$0")" "$@"
+fi
+export LC_ALL=C.UTF-8 TB=$PWD/testbed/tb PYTHONDONTWRITEBYTECODE=1
+unset http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY APT_CONFIG ARCHIVES O MAKEFLAGS
+export KVGPU_TB_FETCH_PAUSE=0 KVGPU_TB_APT_TIMEOUT=10 KVGPU_TB_APT_RETRIES=1
+scratch=$(mktemp -d /tmp/kvgpu-arch.XXXXXX)
+# shellcheck source=selftests/testbed/archive/make.sh
+. selftests/testbed/archive/make.sh
+
+clean_up() {
+	xargs kill < "$scratch/servers"
+	GNUPGHOME=$scratch/gnupg gpgconf --kill all
+	umount "$scratch/small"
+	rm -rf --one-file-system -- "$scratch"
+} > /dev/null 2>&1
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# ------------------------------------------------------------------ the machine
+
+# machine [FAULT...]: another machine with a cache of its own, an archive as it was at first, and these faults
+machine() {
+	M=$web.$((++machines)) C=$web.$machines/cache
+	mkdir -p "$M"/{parts,trusted,conf,lists/partial}
+	: > "$M/sources.list"
+	cat > "$M/apt.conf" <<-CONF
+	Dir::Etc::main "$M/none";
+	Dir::Etc::parts "$M/conf";
+	Dir::Etc::sourcelist "$M/sources.list";
+	Dir::Etc::sourceparts "$M/parts";
+	Dir::Etc::trusted "$M/none";
+	Dir::Etc::trustedparts "$M/trusted";
+	Dir::State::lists "$M/lists";
+	CONF
+	export APT_CONFIG=$M/apt.conf KVGPU_CACHE=$C
+	rm -rf "$web"/{now,next,past}
+	cp -al "$scratch/archive.2" "$web/now"
+	cp -al "$scratch/archive.3" "$web/next"
+	: > "$web/requests"
+	: > "$web/faults"
+	[ $# -eq 0 ] || printf '%s\n' "$@" > "$web/faults"
+	unset KVGPU_TB_FETCH_SECONDS
+}
+
+usual_sources() {
+	printf 'deb [signed-by=%s] %s bookworm main\ndeb [signed-by=%s] %s bookworm-security main\n' \
+		"$scratch/key.gpg" "$url/debian" "$scratch/key.gpg" "$url/debian-security" > "$M/sources.list"
+}
+
+# fetch: what set-up does for the kernels; its words are in $M/said
+fetch() {
+	local status=0
+	timeout 50 "$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null || status=$?
+	cat "$M/said"
+	return $status
+}
+
+there() { # NUMBER: all three kernels, whole, with that last number, and nothing that is half
+	local stage release
+	for stage in trixie-backports:9.7 trixie:9.1 bookworm:8.4; do
+		release=$(cat "$C"/testbed/kernel-"${stage%:*}"-????????????????/release)
+		[ "$release" = "${stage#*:}.$1-amd64" ] || { echo "${stage%:*} is '$release'"; return 1; }
+	done
+	[ "$(find "$C/testbed" -name '*.deb' | wc -l)" = 12 ] || { find "$C/testbed" -name '*.deb'; return 1; }
+	find "$C/testbed" -name '*.deb' -exec dpkg-deb --info {} \; > /dev/null || return 1
+	! find "$C/testbed" -maxdepth 1 -name 'tmp.*' | grep .
+}
+
+fetched() { fetch && there "${1:-2}"; }
+said() { grep -qE -- "$1" "$M/said" || { echo "it does not say '$1'"; return 1; }; }
+nothing_there() { ! find "$C/testbed" -maxdepth 1 -name "kernel-$1-????????????????" | grep .; }
+asked() { grep -c -- "$1" "$web/requests"; }
+
+try() { # TEXT COMMAND...: a line without its number
+	local text=$1
+	shift
+	machines=$((machines + 10))
+	if ("$@") > "$web/output" 2>&1; then
+		printf 'ok - %s\n' "$text"
+	else
+		printf 'not ok - %s\n' "$text"
+		sed 's/^/# /' "$web/output" | tail -n 40
+	fi
+}
+
+# ------------------------------------------------------------------ how the machine's apt is configured
+
+# before: Debian's keyring was asked for whatever the source said
+one_line() {
+	machine; usual_sources
+	fetched && [ -z "$(ls -A "$M/lists/partial")" ] && [ "$(ls "$M/lists")" = partial ]
+}
+
+# before: no archive was found by "stable", nor without the lists of an "apt-get update"
+deb822_stable() {
+	machine
+	{
+		printf '# a comment\n\nTypes: deb\nEnabled: no\nURIs: %s/zz-other\nSuites: bookworm\nComponents: main\n\n' "$url"
+		printf 'Types: deb deb-src\nURIs: %s/debian/\nSuites: stable stable-updates\n# another\nComponents: main contrib\nSigned-By:\n' "$url"
+		sed 's/^$/./; s/^/ /' "$scratch/key.asc"
+		printf '\nTypes: deb\nURIs: %s/debian-security\nSuites: stable-security\nComponents: main\nSigned-By: %s\n' "$url" "$scratch/key.gpg"
+	} > "$M/parts/debian.sources"
+	fetched && [ "$(asked zz-other)" = 0 ]
+}
+
+# before: Debian's keyring was asked for
+machine_key() {
+	machine; usual_sources
+	sed -i 's/ \[[^]]*\]//' "$M/sources.list"
+	cp "$scratch/key.asc" "$M/trusted/ours.asc"
+	fetched
+}
+
+# before: existed, but for the key
+only_bookworm() {
+	machine
+	printf 'deb [ arch=amd64 signed-by=%s ] %s/debian bookworm main\n' "$scratch/key.gpg" "$url" > "$M/parts/one.list"
+	fetched
+}
+
+# before: the last source with a release's name was taken for Debian's
+others_beside() {
+	machine; usual_sources
+	{
+		printf 'deb [trusted=yes] %s/zz-other bookworm main\ndeb [trusted=yes] %s/zz-other trixie main\n' "$url" "$url"
+		printf 'deb http://127.0.0.1:9/gone bookworm main\n'
+	} >> "$M/sources.list"
+	fetched && [ "$(asked 'zz-other.*Packages')" = 0 ]
+}
+
+# before: existed, but for the key
+renamed() {
+	machine; usual_sources
+	rm -rf "$web/now"
+	cp -al "$scratch/archive.renamed" "$web/now"
+	fetched
+}
+
+# before: existed
+behind_proxy() {
+	machine; usual_sources
+	sed -i "s,$url,http://archive.invalid," "$M/sources.list"
+	printf 'Acquire::http::Proxy "%s/";\n' "$url" > "$M/conf/proxy"
+	fetched && [ "$(asked '^GET http://archive.invalid/debian/pool/.*linux-image')" = 3 ]
+}
+
+# before: refused as well, without a word about keys
+foreign_key() {
+	machine; usual_sources
+	sed -i 's/ \[[^]]*\]//' "$M/sources.list"
+	! fetch && said 'no Debian archive' && said 'NO_PUBKEY|Missing key|public key' && nothing_there '*'
+}
+
+# ------------------------------------------------------------------ an archive that moves on, a network that breaks
+
+# before: failed; linux-image is asked for last, so files of two versions would be there
+moves_on() {
+	machine 'move 1 linux-image-9.1.2-amd64'; usual_sources
+	fetched 3 2> /dev/null || { there_mixed; return; }
+}
+# what was complete before the move stays
+there_mixed() {
+	said 'round 2 of 3' && [ "$(cat "$C"/testbed/kernel-trixie-????????????????/release)" = 9.1.3-amd64 ] &&
+		[ "$(find "$C"/testbed/kernel-trixie-???????????????? -name '*.deb' | grep -c '9\.1\.3')" = 4 ] &&
+		[ "$(find "$C"/testbed/kernel-trixie-???????????????? -name '*.deb' | wc -l)" = 4 ]
+}
+
+# before: failed
+file_lost() { machine 'lose 1 linux-headers-8.4.2-common'; usual_sources; fetched && said 'round 2 of 3' && said 'E: .*404'; }
+
+# before: failed when apt was not configured for retries
+breaks_off() { machine 'break 1 linux-image-9.1.2'; usual_sources; fetched && grep 'linux-image-9.1.2.*bytes=[1-9]' "$web/requests"; }
+index_breaks_off() { machine 'break 2 trixie/main/binary-amd64/Packages'; usual_sources; fetched; }
+
+# before: failed after apt's own 30 s
+stalls() { machine 'stall 1 linux-image-9.7.2'; usual_sources; fetched; }
+
+# before: failed at once, without advice
+lost_for_good() {
+	machine 'lose 99 linux-kbuild-9.1.2'; usual_sources
+	! fetch && said 'round 3 of 3' && [ "$(asked linux-kbuild-9.1.2)" -le 6 ] && nothing_there 'trixie' || return 1
+	said 'fetching the base kernel .trixie.: failed' && said 'the command: .*apt-get' && said 'the whole log: .*/log/kernel-trixie-.*log' &&
+		said 'a mirror in the middle of its update' && said "run 'tb setup' again" || return 1
+	: > "$web/faults"
+	fetched
+}
+
+# before: no limit
+too_slow() {
+	machine 'slow 99 linux-image-9.1.2'; usual_sources
+	export KVGPU_TB_FETCH_SECONDS=3
+	! fetch && said 'not done after 3 s' && said 'too slow' && nothing_there 'trixie'
+}
+
+# before: no sign; the terminal's alone
+sign_of_life() {
+	machine 'slow 1 linux-image-9.1.2'; usual_sources
+	export KVGPU_TB_SIGN_SECONDS=1
+	script -qec "'$TB' internal-stage eval 'STEPS=3; with_setup_lock fetch_kernels'" /dev/null < /dev/null > "$M/said" || { cat "$M/said"; return 1; }
+	there 2 && said '\[1/3\] fetching the base kernel \(trixie\) \.\.\. [1-9][0-9]* s, [0-9]+ MiB' &&
+		said '\[3/3\] fetching the newest kernel .trixie-backports. \.\.\.: done in' || return 1
+	machine 'slow 1 linux-image-9.1.2'; usual_sources
+	fetched && ! grep -q 'MiB$' "$M/said" && [ "$(grep -c $'\r' "$M/said")" = 0 ]
+}
+
+# before: existed
+killed() {
+	local pid tries
+	machine 'slow 99 linux-image'; usual_sources
+	"$TB" internal-stage with_setup_lock fetch_kernels > "$M/said" 2>&1 < /dev/null &
+	pid=$!
+	for tries in {1..100}; do [ "$(asked linux-image-9.1.2)" = 0 ] || break; sleep 0.1; done
+	kill -KILL $pid
+	wait $pid 2> /dev/null
+	for tries in {1..30}; do grep -lzs "^KVGPU_CACHE=$C" /proc/[0-9]*/environ | grep -v "/$BASHPID/\|/$$/" > "$M/left" || break; sleep 0.1; done
+	: "$tries"
+	! xargs -r grep -la 'apt-get\|internal-stage' < <(sed 's,environ,cmdline,' "$M/left") 2> /dev/null | grep . || return 1
+	nothing_there '*' || return 1
+	: > "$web/faults"
+	fetched
+}
+
+# before: existed
+two_at_once() {
+	local pid status=0
+	machine 'slow 1 linux-image-9.1.2'; usual_sources
+	"$TB" internal-stage with_setup_lock fetch_kernels > "$M/first" 2>&1 < /dev/null &
+	pid=$!
+	for _ in {1..100}; do [ "$(asked linux-image-9.1.2)" = 0 ] || break; sleep 0.1; done
+	fetched || status=$?
+	wait $pid && [ $status = 0 ] && said 'another .tb setup. is at work' && [ "$(asked '\.deb ')" = 12 ]
+}
+
+# ------------------------------------------------------------------ a cache that is there
+
+# before: existed (moving on: since kernels are a stage each)
+warm() {
+	machine; usual_sources
+	fetched || return 1
+	# the archive moves on, and then is gone
+	mv "$web/now" "$web/past"
+	: > "$web/requests"
+	fetched && [ ! -s "$web/requests" ] || return 1
+	mv "$web/next" "$web/now"
+	fetched && [ ! -s "$web/requests" ] || return 1
+	# what "tb setup --refresh" writes
+	echo 20350101T000000Z > "$C/testbed/epoch"
+	fetch || return 1
+	[ "$(find "$C/testbed" -name release -exec cat {} + | sort | xargs)" = "8.4.2-amd64 8.4.3-amd64 9.1.2-amd64 9.1.3-amd64 9.7.2-amd64 9.7.3-amd64" ]
+}
+
+# before: existed
+older_cache() {
+	machine; usual_sources
+	mkdir -p "$C"/testbed/{kernels-0123456789abcdef,tmp.kernels-0123456789abcdef/root,tools-0123456789abcdef/root,tmp.kernel-trixie-0}
+	fetched && [ -d "$C/testbed/tools-0123456789abcdef/root" ] || return 1
+	"$TB" internal-stage eval "RUN=$M/run; prune_stages" && there 2 && [ ! -e "$C/testbed/tools-0123456789abcdef" ] && [ ! -e "$C/testbed/kernels-0123456789abcdef" ]
+}
+
+# before: one number for everything
+full_disk() {
+	machine; usual_sources
+	mkdir -p "$scratch/small"
+	mount -t tmpfs -o size=20m tmpfs "$scratch/small" || return 1
+	export KVGPU_CACHE=$scratch/small/cache
+	mkdir -p "$KVGPU_CACHE/testbed"
+	! "$TB" internal-stage need_space > "$M/said" 2>&1 || return 1
+	cat "$M/said"
+	said 'only (19|20) MiB are free below .*/small/cache/testbed, and [56][0-9]{3} are needed there for: kernel trixie,' || return 1
+	! "$TB" internal-stage need_space 'machine root 10 20' > "$M/said" 2>&1 && said 'and 30 are needed there for: machine root' || return 1
+	"$TB" internal-stage need_space 'machine root 5 5' && [ ! -s "$web/requests" ] || return 1
+	# one that fills up meanwhile
+	head -c 19000K /dev/zero > "$scratch/small/fill"
+	! fetch && said 'the disk is full|only 0 MiB|No space left'
+}
+
+# ------------------------------------------------------------------ roots
+
+# mmdebstrap's place is taken by a program that gets a package from the sources and with the options that it is given
+root_round() {
+	machine 'move 1 linux-image-9.7.2'; usual_sources
+	mkdir -p "$M/bin" "$C/testbed/tmp.root"
+	cat > "$M/bin/mmdebstrap" <<-'S'
+	#!/bin/bash
+	set -eu
+	for option; do
+		case $option in
+		--aptopt=*) options+=("${option#--aptopt=}") ;;
+		--include=*) include=${option#*=} ;;
+		deb\ *) sources+=("$option") ;;
+		esac
+	done
+	for option; do case $option in */root) root=$option ;; esac; done
+	mkdir "$root"
+	mkdir -p "$root"/{parts,lists/partial,cache/archives/partial}
+	printf '%s\n' "${sources[@]}" > "$root/list"
+	: > "$root/status"
+	{
+		printf '%s;\n' "${options[@]}"
+		printf 'Dir::%s;\n' "Etc::sourcelist \"$root/list\"" "Etc::parts \"$root/parts\"" "Etc::sourceparts \"$root/parts\"" \
+			"Etc::main \"$root/none\"" "State::lists \"$root/lists\"" "State::status \"$root/status\"" "Cache \"$root/cache\""
+	} > "$root/conf"
+	export APT_CONFIG=$root/conf
+	apt-get -q update
+	cd "$root"
+	apt-get -q download $(apt-cache depends "$include" | sed -n 's/^ *Depends: //p')
+	S
+	chmod 755 "$M/bin/mmdebstrap"
+	# shellcheck disable=SC2016
+	PATH=$M/bin:$PATH "$TB" internal-stage eval 'ROOT_HOOKS=("--customize-hook=a b"); debootstrap_into "$STAGES/tmp.root/root" linux-image-amd64 \
+		trixie trixie-security trixie-updates trixie-backports' > "$M/said" 2>&1 || { cat "$M/said"; return 1; }
+	cat "$M/said"
+	said 'round 2 of 3' && ls "$C/testbed/tmp.root/root/" && [ -s "$C/testbed/tmp.root/root/linux-image-9.7.3-amd64_9.7.3-1~bpo13+1_amd64.deb" ]
+}
+
+# what is not the test bed's own goes the same way (CUDA toolkit, clpeak)
+other_packages() {
+	machine 'move 1 linux-headers-8.4.2-common' 'lose 1 linux-kbuild-8.4.3'; usual_sources
+	mkdir -p "$C/debs"
+	echo "half of it" > "$C/debs/linux-kbuild-8.4.2_8.4.2-1_amd64.deb"
+	"$TB" internal-stage in_rounds "a fetch" fetch_debs "$C/debs" bookworm linux-image-amd64 kmod > "$M/said" 2>&1 || { cat "$M/said"; return 1; }
+	[ "$(cd "$C/debs" && echo *)" = "kmod_1_amd64.deb linux-image-amd64_8.4.2-1_amd64.deb" ]
+}
+
+# ------------------------------------------------------------------
+
+make_key > "$scratch/output" 2>&1 && archive "$scratch/archive.2" 2 >> "$scratch/output" 2>&1 &&
+	archive "$scratch/archive.3" 3 >> "$scratch/output" 2>&1 || { sed 's/^/# /' "$scratch/output"; echo "not ok 1 - an archive is made"; exit 1; }
+cp -a "$scratch/archive.2" "$scratch/archive.renamed"
+rm -r "$scratch"/archive.renamed/debian{,-security}/dists
+for row in debian:trixie:trixie debian:trixie-updates:none debian:trixie-backports:backports debian:bookworm:bookworm \
+	debian:bookworm-updates:none debian-security:trixie-security:none debian-security:bookworm-security:none; do
+	IFS=: read -r root codename pool <<< "$row"
+	release "$scratch/archive.renamed/$root" "$codename" "$codename" "pool/$pool" "Our mirror" "mirror of $codename" > /dev/null 2>&1
+done
+# lane NUMBER: with a server and machines of its own, the cases that are its share
+lane() {
+	local i text
+	web=$scratch/web.$1
+	mkdir "$web"
+	selftests/testbed/archive/serve.py "$web" &
+	echo $! >> "$scratch/servers"
+	for _ in {1..100}; do [ ! -e "$web/port" ] || break; sleep 0.1; done
+	url=http://127.0.0.1:$(cat "$web/port")
+	for ((i = $1; i < ${#cases[@]}; i += lanes)); do
+		text=${cases[i]#* }
+		try "$text" "${cases[i]%% *}"
+	done
+}
+
+cases=(
+	"two_at_once two set-ups at once: one fetches, both end well"
+	"sign_of_life steps are counted; a sign of life on a terminal, none in a log"
+	"too_slow too slow: bounded, and told"
+	"one_line one-line sources, a key of their own; the machine's lists are left alone"
+	"deb822_stable deb822, 'stable', the key in the entry, no lists"
+	"machine_key the key is the machine's"
+	"only_bookworm only bookworm is configured"
+	"others_beside another's repository with the same release names, and one that does not answer"
+	"renamed a mirror that signs by itself and has another origin's name"
+	"behind_proxy apt's proxy"
+	"foreign_key an archive with a key that apt does not know is refused"
+	"moves_on the archive moves on between update and download"
+	"file_lost a file is not there, once"
+	"breaks_off a download breaks off and is resumed"
+	"index_breaks_off an index breaks off"
+	"stalls a download stands still"
+	"lost_for_good a file is lost for good: bounded, and what to do; then it works"
+	"killed killed in the middle: nothing is left, and the next one works"
+	"warm a warm cache asks for nothing; --refresh takes what is new"
+	"older_cache a cache of an older commit"
+	"full_disk a full disk: what is needed, and where, before anything is fetched"
+	"root_round a root is made in rounds, with the same sources and options"
+	"other_packages other packages, with what an earlier fetch left"
+)
+if [ $# -gt 0 ]; then cases=("${@/%/ on its own}"); fi
+# a case mostly waits, for apt to start or for a file that is slow
+lanes=3 machines=0
+for ((i = 0; i < lanes; i++)); do
+	lane $i > "$scratch/lane.$i" &
+	runs[i]=$!
+done
+wait "${runs[@]}"
+cat "$scratch"/lane.* | awk '/^(not )?ok - /{ n++; sub(/ok - /, "ok " n " - ") } { print } END { print "1.." n }'
+[ "$(cat "$scratch"/lane.* | grep -c '^ok - ')" = ${#cases[@]} ]

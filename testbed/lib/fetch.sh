@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Fetching, by an archive that moves on while it is read, and a network that breaks: in rounds, of which each asks the archive
+# anew. apt itself repeats single files and resumes them.
+
+FETCH_ROUNDS=3
+
+# in_rounds TEXT COMMAND...: up to three times, until it succeeds. COMMAND is a function of tb, run as a life of its own, so that
+# an error ends the round wherever it happens; a round that takes longer than its limit has ended, too.
+in_rounds() {
+	local text=$1 round status limit=${KVGPU_TB_FETCH_SECONDS:-3600} why=''
+	shift
+	for ((round = 1; round <= FETCH_ROUNDS; round++)); do
+		if [ $round -gt 1 ]; then
+			tell "$text: $why; round $round of $FETCH_ROUNDS"
+			sleep "${KVGPU_TB_FETCH_PAUSE:-$((round * 5))}"
+		fi
+		printf -- '--- round %d: %s\n' $round "$*"
+		status=0
+		timeout --kill-after=10 "$limit" "$TB" internal-stage "$@" || status=$?
+		case $status in
+		0) return 0 ;;
+		124 | 137) why="not done after $limit s" ;;
+		*) why=$(fetch_error "${STAGE_LOG-}") ;;
+		esac
+	done
+	printf 'E: given up after %d rounds: %s\n' $FETCH_ROUNDS "$why"
+	return 1
+}
+
+# fetch_error LOG: the first error that apt or tb told in the last round; later ones follow from it
+fetch_error() {
+	local line=''
+	[ ! -r "$1" ] || line=$(awk '/^--- round /{ said = "" } /^(E: |tb: error: )/ && said == "" { said = $0 } END { print said }' "$1")
+	line=${line:-it failed}
+	printf '%s\n' "${line:0:200}"
+}
+
+# tell TEXT: from within a stage, whose output is its log, to the user, too
+tell() {
+	printf 'tb: %s\n' "$*"
+	if { true >&6; } 2> /dev/null; then printf '\ntb:       %s' "$*" >&6; fi
+}
+
+# advice LOG: what to do about it, a line each
+advice() {
+	local said
+	said=$(tail -n 60 "$1" 2> /dev/null | tr -d '\0') || true
+	case $said in
+	*'No space left'* | *'enough free space'*)
+		echo "the disk is full: free some space, or set KVGPU_CACHE to a directory on a larger disk" ;;
+	*'resolving'* | *'Could not connect'* | *'Cannot initiate the connection'* | *'Connection failed'* | *'onnection timed out'* | \
+		*'Unable to connect'* | *'unreachable'* | *'not done after'*)
+		echo "the archive can't be reached or is too slow: see to the network, and to apt's proxy (apt-config dump | grep -i proxy)" ;;
+	*NO_PUBKEY* | *'is not signed'* | *'Missing key'* | *'Signed-By'* | *'signatures couldn'*)
+		echo "apt does not know the archive's key: see to Signed-By in apt's sources, and to the package debian-archive-keyring" ;;
+	*'not valid yet'* | *'is expired'*)
+		echo "see to this machine's clock; for an old snapshot of the archive apt wants Acquire::Check-Valid-Until \"false\"" ;;
+	*'does not have a Release file'* | *'404 '*)
+		echo "the archive that this machine's apt is configured for does not have that: a mirror in the middle of its update has it" \
+			"later; one that never has it needs a second source beside it in apt's sources" ;;
+	esac
+	echo "then run 'tb setup' again: what is complete stays"
+}
+
+# fetch_packages DIR PACKAGE...: their files into DIR, by the apt that $APT_CONFIG stands for. What lies there whole is not fetched
+# again; files of other versions or packages, and those that are not what the archive says, go.
+fetch_packages() {
+	local dir=$1 name sum file uri
+	local -a files=()
+	shift
+	apt-get -qq download --print-uris "$@" > "$dir/uris"
+	while read -r uri name _ sum; do
+		files+=("$name")
+		(cd "$dir" && sha256sum --status -c <<< "${sum#SHA256:}  $name") 2> /dev/null || rm -f "$dir/$name"
+	done < "$dir/uris"
+	: "$uri"
+	rm "$dir/uris"
+	for file in "$dir"/*.deb; do
+		case " ${files[*]} " in *" ${file##*/} "*) ;; *) rm -f "$file" ;; esac
+	done
+	(cd "$dir" && apt-get -q download "$@")
+	# all of them, whatever apt says
+	for name in "${files[@]}"; do
+		[ -s "$dir/$name" ] || { printf 'E: %s was not fetched\n' "$name"; return 1; }
+	done
+}
+
+# fetch_debs DIR SUITE[:COMPONENT,...] PACKAGE...: the same from one suite, for what is not the test bed's own:
+# tb internal-stage in_rounds TEXT fetch_debs ...
+fetch_debs() {
+	local dir=$1 suite=$2
+	shift 2
+	mkdir -p "$dir"
+	private_apt "$dir/apt" "$suite"
+	export APT_CONFIG=$dir/apt/apt.conf
+	fetch_packages "$dir" "$@"
+	unset APT_CONFIG
+	rm -rf "$dir/apt"
+}
