@@ -37,9 +37,23 @@ find_kvgpu() {
 	[ -x "$KVGPU_TOP" ] || die "kvgpu-top is not there: '$KVGPU_TOP' (from 'make print-top-server')"
 }
 
-# share_kvgpu: puts them where bind-driver finds them; it puts the tools where commands are.
+# share_kvgpu: puts them where bind-driver finds them, which puts the tools where commands are; and the firmware file: unpacking
+# nouveau takes seconds under emulation.
 share_kvgpu() {
-	cp "$KVGPU_KO" "$(bed_home)/share/kvgpu.ko"
-	cp "$KVGPU_FIRMWARE" "$(bed_home)/share/kvgpu-firmware"
-	cp "$KVGPU_TOP" "$(bed_home)/share/kvgpu-top"
+	local share label=$KERNEL
+	share=$(bed_home)/share
+	cp "$KVGPU_KO" "$share/kvgpu.ko"
+	cp "$KVGPU_FIRMWARE" "$share/kvgpu-firmware"
+	cp "$KVGPU_TOP" "$share/kvgpu-top"
+	# a debug kernel comes without nouveau: the base kernel has the same
+	! is_debug_kernel "$label" || label=$(default_kernel)
+	"$KVGPU_FIRMWARE" --quiet --module "$(nouveau_module "$label")" --output "$share/gk110.fw" ||
+		die "no firmware file for kvgpu out of the nouveau of kernel $label"
+}
+
+nouveau_module() { # LABEL
+	local file
+	for file in "$STAGES/$(server_stage)/root/usr/lib/modules/$(kernel_release "$1")"/kernel/drivers/gpu/drm/nouveau/nouveau.ko*; do
+		printf '%s\n' "$file"
+	done
 }
