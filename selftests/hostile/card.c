@@ -5,6 +5,7 @@
 #include <linux/bitfield.h>
 
 #include <gk110/bar.h>
+#include <gk110/mmu.h>
 #include <gk110/pfb.h>
 
 enum {
@@ -178,6 +179,33 @@ bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, u
 {
 	bare_copy(&h->chan, src, dst, len, 0);
 	return bare_run(&h->chan, ms);
+}
+
+static bool channel_faulted(struct hostile *h)
+{
+	uint32_t units = bare_read(&h->gpu, GMMU_FAULT_SOURCE), u;
+
+	for (u = 0; u < GMMU_FAULT_UNITS && units >> u; u++)
+		if (units >> u & 1 &&
+		    FIELD_GET(GMMU_FAULT_INST_ADDR, bare_read(&h->gpu, GMMU_FAULT_INST(u))) == h->chan.inst >> 12)
+			return true;
+	return false;
+}
+
+bool hostile_run_refused(struct hostile *h)
+{
+	uint64_t end = bare_now_ns(&h->gpu) + REFUSED_MS * 1000000ull;
+
+	bare_submit(&h->chan);
+	while (*h->chan.semaphore != h->chan.seq && !channel_faulted(h) && bare_now_ns(&h->gpu) < end)
+		;
+	return *h->chan.semaphore == h->chan.seq;
+}
+
+bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len)
+{
+	bare_copy(&h->chan, src, dst, len, 0);
+	return hostile_run_refused(h);
 }
 
 bool hostile_alive(struct hostile *h)

@@ -66,7 +66,7 @@ void hostile_physical(struct hostile *h)
 		emit_physical(h, at, targets[i % 3], LOOT_VA);
 		if (i & 1)
 			h->chan.push_va |= 1ull << 40;	/* bit 8 of a ring entry's second word: privileged */
-		bare_run(&h->chan, REFUSED_MS);
+		hostile_run_refused(h);
 		copied += !untouched(h->loot, PAGE);
 	}
 	report(!copied, "copies by physical address are refused (%u tried, %u copied)", i, copied);
@@ -105,7 +105,7 @@ void hostile_remap(struct hostile *h)
 		bare_ring(&h->chan);
 		set_pam(PAM_ROM);
 		set_pam(PAM_RAM);
-		if (!bare_run(&h->chan, REFUSED_MS)) {	/* a fault, rightly: the memory was not there */
+		if (!hostile_run_refused(h)) {	/* a fault, rightly: the memory was not there */
 			ended++;
 			hostile_restart(h);
 			for (p = 0; p < REMAP_PAGES; p++)

@@ -47,6 +47,10 @@ void hostile_restart(struct hostile *h);
 bool hostile_alive(struct hostile *h);
 /* one copy between two addresses of the channel's space; false when it did not end within @ms */
 bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms);
+/* one that ought not to end: waits no longer when the GPU says that the channel has faulted, as nothing of it runs any more then */
+bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len);
+/* the same of what the channel has been given */
+bool hostile_run_refused(struct hostile *h);
 /* is anything in there that only others could have written? */
 bool holds_mark(const void *buf, size_t len);
 /* one character waits at the serial port */

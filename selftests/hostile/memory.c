@@ -70,10 +70,10 @@ static bool follow(struct hostile *h, uint64_t entry, bool write)
 	memset(h->loot, 0, PAGE);
 	if (write) {
 		memset(h->loot, 0x66, PAGE);
-		hostile_copy(h, LOOT_VA, AIM_VA, PAGE, REFUSED_MS);
+		hostile_refused(h, LOOT_VA, AIM_VA, PAGE);
 		return false;
 	}
-	hostile_copy(h, AIM_VA, LOOT_VA, PAGE, REFUSED_MS);
+	hostile_refused(h, AIM_VA, LOOT_VA, PAGE);
 	return holds_mark(h->loot, PAGE);
 }
 
@@ -107,7 +107,7 @@ static void directory_entry(struct hostile *h, uint64_t entry)
 	hostile_restart(h);
 	bare_mem_write(&h->gpu, BARE_VRAM, h->space.pdb, &entry, sizeof(entry));
 	bare_tlb_invalidate(&h->gpu, BARE_VRAM, h->space.pdb);
-	hostile_copy(h, AIM_VA, LOOT_VA, PAGE, REFUSED_MS);
+	hostile_refused(h, AIM_VA, LOOT_VA, PAGE);
 }
 
 /* tables outside of what is ours, in host memory, of impossible sizes; directories likewise */

@@ -200,10 +200,15 @@ void bare_ring(struct bare_chan *c)
 	c->words = 0;
 }
 
-bool bare_run(struct bare_chan *c, unsigned int ms)
+void bare_submit(struct bare_chan *c)
 {
 	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va, ++c->seq,
 		  HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
 	bare_ring(c);
+}
+
+bool bare_run(struct bare_chan *c, unsigned int ms)
+{
+	bare_submit(c);
 	return bare_poll_word(c->g, c->semaphore, c->seq, ms);
 }

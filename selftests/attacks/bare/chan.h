@@ -51,7 +51,9 @@ void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint3
 } while (0)
 void bare_copy(struct bare_chan *c, uint64_t src, uint64_t dst, uint32_t len, uint32_t more_launch_bits);
 void bare_ring(struct bare_chan *c);
-/* appends a release of the next number and rings; true when it arrived in time */
+/* appends a release of the next number and rings: *@semaphore is @seq when the work has ended */
+void bare_submit(struct bare_chan *c);
+/* likewise; true when that was in time */
 bool bare_run(struct bare_chan *c, unsigned int ms);
 
 #endif
