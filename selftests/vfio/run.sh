@@ -11,7 +11,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-vfio}
 . selftests/debug/kernel-log.sh
 # shellcheck source=selftests/vfio/build.sh
 . selftests/vfio/build.sh
-storm=10 seeds=1
+storm=5 seeds=1
 case ${1-} in
 quick) kernels="base" ;;
 long) kernels=${KERNELS:-base oldest newest} storm=60 seeds="1 2 3" ;;
