@@ -21,7 +21,11 @@ hang_steps()
 # on runlists that several PBDMAs serve, one has a channel that waits for the engine while another's work is ended on it
 reset_steps()
 {
-	guest_there t1 512m && guest_there t2 512m || return
+	local type=512m
+
+	# plug goes on with it
+	[ "$mode" = long ] || type=1g
+	guest_there t1 512m && guest_there t2 $type || return
 	busy_begins t2 busy
 	check_client "in t1, with another channel waiting" t1 endless
 	all_busy_end
