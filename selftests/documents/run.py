@@ -5,6 +5,7 @@ this file says what is run, and how a block is marked that is not."""
 import collections
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -112,15 +113,21 @@ def script(block):
     return "\n".join(f"{command}\nrc=$?; printf '\\n::%d %d\\n' {i} $rc; [ $rc = 0 ] || exit 1" for i, command in enumerate(block.commands()))
 
 
-def bed_is_up():
-    return subprocess.run([TB, "status"], cwd=ROOT, capture_output=True).returncode == 0
+def bed_down():
+    subprocess.run([TB, "down"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def bed_has_kvgpu():
+    status = subprocess.run([TB, "status"], cwd=ROOT, capture_output=True, text=True)
+    return status.returncode == 0 and re.search(r"\bdriver kvgpu\b", status.stdout) is not None
 
 
 def shell_of(block):
     """the words before the script, or None and why not"""
     if block.place == "here":
         return ["bash", "-c"], None
-    if not bed_is_up():
+    if not bed_has_kvgpu():
+        bed_down()
         up = subprocess.run(BED_WITH_KVGPU, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if up.returncode:
             return None, up.stderr
@@ -134,8 +141,7 @@ def run(tap, block):
     shell, why = shell_of(block)
     if not shell:
         tap.note(why)
-        tap.result(False, f"{block.name}: a server for it")
-        return
+        return tap.result(False, f"{block.name}: a server for it")
     began = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         try:
@@ -150,31 +156,43 @@ def run(tap, block):
                 said[number], codes[number], part = part, code, []
             else:
                 part.append(line)
+    good = True
     for number, command in enumerate(block.commands()):
         name = f"{block.name}: {' '.join(command.split('  #')[0].split())}"
         output = [one for one in said.get(number, part) if one.strip()]
         if not tap.result(codes.get(number) == 0, name, "" if codes.get(number) == 0 else f"exit code {codes.get(number, 'none')}"):
             tap.note("\n".join(output[-25:]))
-            for left in block.commands()[number + 1:]:
-                tap.result(False, f"{block.name}: {' '.join(left.split('  #')[0].split())}", "not reached")
+            not_reached(tap, block, block.commands()[number + 1:])
+            good = False
             break
     tap.note(f"{block.name}: {time.monotonic() - began:.0f} s")
+    return good
+
+
+def not_reached(tap, block, commands):
+    for command in commands:
+        tap.result(False, f"{block.name}: {' '.join(command.split('  #')[0].split())}", "not reached")
 
 
 def long(tap, blocks):
     toolkit = subprocess.run(["selftests/cuda/toolkit.sh"], cwd=ROOT, capture_output=True).returncode == 0
+    broken = None
     try:
         for block in blocks:
-            if block.wrong:
+            if block.document == broken and block.place in ("here", "server"):
+                not_reached(tap, block, block.commands())
+            elif block.wrong:
                 tap.result(False, block.name, block.wrong)
             elif block.place == "nowhere":
                 tap.skip(f"{block.name}: {len(block.commands())} commands", block.reason)
             elif block.needs == "toolkit" and not toolkit:
                 tap.skip(f"{block.name}: {len(block.commands())} commands", "no CUDA toolkit: selftests/cuda/toolkit.sh fetch")
-            elif block.place != "text":
-                run(tap, block)
+            elif block.place != "text" and not run(tap, block):
+                # what comes next in this document may need it, what comes in others does not
+                broken = block.document
+                bed_down()
     finally:
-        subprocess.run([TB, "down"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True)
+        bed_down()
 
 
 def main(mode=None, *names):
