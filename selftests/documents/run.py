@@ -143,7 +143,7 @@ def run(tap, block):
         tap.note(why)
         return tap.result(False, f"{block.name}: a server for it")
     began = time.monotonic()
-    with tempfile.TemporaryFile("w+", errors="replace") as log:
+    with tempfile.TemporaryFile("w+", errors="replace", newline="\n") as log:
         try:
             subprocess.run([*shell, script(block)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -160,7 +160,10 @@ def run(tap, block):
     for number, command in enumerate(block.commands()):
         name = f"{block.name}: {' '.join(command.split('  #')[0].split())}"
         output = [one for one in said.get(number, part) if one.strip()]
-        if not tap.result(codes.get(number) == 0, name, "" if codes.get(number) == 0 else f"exit code {codes.get(number, 'none')}"):
+        wrong = "" if codes.get(number) == 0 else f"exit code {codes.get(number, 'none')}"
+        if not wrong and any("\r" in one.rstrip("\r") for one in output):
+            wrong = "it writes for a terminal where there is none"
+        if not tap.result(not wrong, name, wrong):
             tap.note("\n".join(output[-25:]))
             not_reached(tap, block, block.commands()[number + 1:])
             good = False
