@@ -318,6 +318,13 @@ void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
 /* ------------------------------------------------------------------ time */
 
+#define MONO_NEVER	UINT64_MAX
+uint64_t mono_ns(void);			/* the host's monotonic time; core/clock.c */
+void mono_sleep_until(uint64_t t);
+void mono_cond_init(pthread_cond_t *cond);
+/* false when @deadline (MONO_NEVER: none) has passed; @cond was made by mono_cond_init() */
+bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
+
 uint64_t ptimer_now(struct gk110 *g);	/* ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
 
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */

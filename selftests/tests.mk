@@ -2,13 +2,16 @@
 # Which test program covers which sources. UNIT_TESTS and FUZZ_TESTS name files under selftests/unit and selftests/fuzz
 # without their ending; TSAN_TESTS are run a second time under the thread sanitizer.
 
+# a time that a test can stop, in the place of gpu-model/core/clock.c
+TEST_CLOCK	:= selftests/unit/gpu-model/clock.c
+
 # --- core
 UNIT_TESTS += gpu-model/core/mmio_test gpu-model/core/config_test
 SRC_gpu-model/core/mmio_test	:= gpu-model/core/mmio.c gpu-model/core/note.c
 SRC_gpu-model/core/config_test	:= gpu-model/core/config.c gpu-model/core/note.c
 
 # --- root units and VBIOS
-ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c
+ROOT_SRC	:= $(wildcard gpu-model/root/*.c) selftests/unit/gpu-model/root/card.c $(TEST_CLOCK)
 VBIOS_SRC	:= $(filter-out %/mkvbios.c,$(wildcard gpu-model/vbios/*.c))
 UNIT_TESTS += $(addprefix gpu-model/root/,pmc_test ptimer_test ptop_test poll_test prom_test) gpu-model/vbios/vbios_test
 TSAN_TESTS += gpu-model/root/pmc_test gpu-model/root/ptimer_test
@@ -23,7 +26,7 @@ FUZZSRC_gpu-model/root/rom_image_fuzz	:= gpu-model/root/rom_image.c $(VBIOS_SRC)
 
 # --- ce, pacer
 UNIT_TESTS += gpu-model/core/pacer_test
-SRC_gpu-model/core/pacer_test	:= gpu-model/core/pacer.c
+SRC_gpu-model/core/pacer_test	:= gpu-model/core/pacer.c $(TEST_CLOCK)
 CE_SRC	:= $(addprefix gpu-model/ce/,copy.c launch.c move.c remap.c semaphore.c surface.c unit.c)
 CE_CARD	:= selftests/unit/gpu-model/ce/card.c selftests/unit/gpu-model/ce/oracle.c
 CE_TESTS := $(addprefix gpu-model/ce/,launch_test move_test remap_test semaphore_test surface_test unit_test)
@@ -31,7 +34,7 @@ UNIT_TESTS += $(CE_TESTS)
 $(foreach t,$(CE_TESTS),$(eval SRC_$(t) := $(CE_SRC) $(CE_CARD)))
 # the engines on the real MMU; with --bench it measures
 UNIT_TESTS += gpu-model/ce/mmu_copy_test
-SRC_gpu-model/ce/mmu_copy_test	:= $(CE_SRC) gpu-model/core/pacer.c $(wildcard gpu-model/mmu/*.c)
+SRC_gpu-model/ce/mmu_copy_test	:= $(CE_SRC) gpu-model/core/pacer.c $(TEST_CLOCK) $(wildcard gpu-model/mmu/*.c)
 FUZZ_TESTS += gpu-model/ce/method_fuzz
 FUZZSRC_gpu-model/ce/method_fuzz := $(CE_SRC) selftests/unit/gpu-model/ce/card.c
 
@@ -82,7 +85,7 @@ $(SM_DISASM)/ptxgen: selftests/cuda/disasm/ptxgen.c
 sm-disasm: $(SM_DISASM)/compare $(SM_DISASM)/ptxgen ## what selftests/cuda/disasm/run.sh runs; prints where it is
 	@echo '$(SM_DISASM)'
 .PHONY: sm-disasm
-SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c) \
+SM_RIG_SRC	:= $(SM_SRC) $(MMU_SRC) $(addprefix gpu-model/,gr/qmd.c gr/topology.c core/pacer.c core/clock.c) \
 		   $(addprefix selftests/unit/gpu-model/gr/sm/,rig.c oracle.c)
 UNIT_TESTS += $(addprefix gpu-model/gr/sm/,kernels_test ops_test textures_test surfaces_test)
 SRC_gpu-model/gr/sm/textures_test	:= $(SM_RIG_SRC)
@@ -93,7 +96,7 @@ SRC_gpu-model/gr/sm/kernels_test	:= $(SM_RIG_SRC)
 SRC_gpu-model/gr/sm/ops_test	:= $(SM_RIG_SRC)
 $(O)/asan/selftests/unit/gpu-model/gr/sm/kernels_test.o $(O)/sm_bench: selftests/unit/gpu-model/gr/sm/kernels.cubin
 FUZZ_TESTS += gpu-model/gr/sm/program_fuzz
-FUZZSRC_gpu-model/gr/sm/program_fuzz	:= $(filter-out %/pacer.c %/oracle.c,$(SM_RIG_SRC))
+FUZZSRC_gpu-model/gr/sm/program_fuzz	:= $(filter-out %/pacer.c %/clock.c %/oracle.c,$(SM_RIG_SRC))
 
 SM_BENCH_OBJ	:= $(patsubst %.c,$(O)/%.o,$(filter gpu-model/%,$(filter-out %_test.c,$(SM_RIG_SRC))))
 $(O)/sm_bench: selftests/bench/sm_bench.c selftests/unit/gpu-model/gr/sm/rig.c $(SM_BENCH_OBJ)
@@ -107,7 +110,8 @@ UNIT_TESTS += gpu-model/main_test
 SRC_gpu-model/main_test		:=
 
 # --- vfio and the helper inside QEMU
-VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) selftests/unit/gpu-model/vfio/fake_device.c
+VFIO_SRC	:= $(filter-out %/server.c,$(wildcard gpu-model/vfio/*.c)) gpu-model/core/clock.c \
+		   selftests/unit/gpu-model/vfio/fake_device.c
 UNIT_TESTS += $(addprefix gpu-model/vfio/,messages_test dma_test irq_test pci_test server_test barmap_test)
 TSAN_TESTS += gpu-model/vfio/server_test gpu-model/vfio/barmap_test
 SRC_gpu-model/vfio/messages_test := $(VFIO_SRC)
@@ -120,7 +124,7 @@ FUZZ_TESTS += gpu-model/vfio/messages_fuzz
 FUZZSRC_gpu-model/vfio/messages_fuzz := $(VFIO_SRC)
 
 # --- fifo
-FIFO_SRC	:= $(wildcard gpu-model/fifo/*.c) selftests/unit/gpu-model/fifo/chip.c
+FIFO_SRC	:= $(wildcard gpu-model/fifo/*.c) selftests/unit/gpu-model/fifo/chip.c $(TEST_CLOCK)
 UNIT_TESTS += $(addprefix gpu-model/fifo/,decode_test runlist_test pbdma_test sched_test semaphore_test recovery_test)
 TSAN_TESTS += $(addprefix gpu-model/fifo/,pbdma_test sched_test semaphore_test recovery_test)
 SRC_gpu-model/fifo/decode_test	:= gpu-model/fifo/decode.c

@@ -8,9 +8,6 @@
  * Idle is: no job open (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. What can be caught up is limited to
  * PACER_LAG_NS, so that a machine too slow for the rate does not collect a credit and burst later.
  */
-#include <errno.h>
-#include <time.h>
-
 #include "model.h"
 
 #define NS_PER_S		1000000000ull
@@ -18,22 +15,6 @@
 #define PACER_GAP_NS		250000ull
 #define PACER_LAG_NS		20000000ull
 #define PACER_MIN_SLEEP_NS	20000ull	/* shorter debts wait for the next charge: a sleep can't be that short */
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-static void sleep_until(uint64_t t)
-{
-	struct timespec ts = { .tv_sec = (time_t)(t / NS_PER_S), .tv_nsec = (long)(t % NS_PER_S) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
-		;
-}
 
 /* the time line starts at @now unless the engine has been working up to now */
 static void pacer_start(struct pacer *p, uint64_t now)
@@ -58,7 +39,7 @@ void pacer_begin(struct pacer *p)
 {
 	if (!p->per_s)
 		return;
-	pacer_start(p, now_ns());
+	pacer_start(p, mono_ns());
 	p->open = true;
 }
 
@@ -67,7 +48,7 @@ void pacer_end(struct pacer *p)
 	if (!p->per_s)
 		return;
 	p->open = false;
-	p->last = now_ns();
+	p->last = mono_ns();
 }
 
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
@@ -77,7 +58,7 @@ void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 
 	if (!p->per_s)
 		return;
-	now = now_ns();
+	now = mono_ns();
 	if (!p->open)
 		pacer_start(p, now);
 	pacer_limit_lag(p, now);
@@ -85,8 +66,8 @@ void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 	p->busy_until += (uint64_t)(cost / p->per_s);
 	p->rem = (uint64_t)(cost % p->per_s);
 	while (p->busy_until > now && p->busy_until - now >= PACER_MIN_SLEEP_NS && !(stop && atomic_load(stop))) {
-		sleep_until(p->busy_until - now > PACER_SLICE_NS ? now + PACER_SLICE_NS : p->busy_until);
-		now = now_ns();
+		mono_sleep_until(p->busy_until - now > PACER_SLICE_NS ? now + PACER_SLICE_NS : p->busy_until);
+		now = mono_ns();
 	}
 	p->last = now;
 }

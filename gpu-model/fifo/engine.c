@@ -90,7 +90,7 @@ static void queue_leave(struct feng *e, int who)
 static void own(struct feng *e, int who)
 {
 	e->owner = who;
-	e->owned_since = now_ns();
+	e->owned_since = mono_ns();
 }
 
 static void disown(struct fifo *f, struct feng *e)
@@ -209,7 +209,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 		}
 		if (e->owner == OWNER_NONE && e->queue[0] == (int)p->idx && !e->faulted && !e->stuck)
 			break;
-		if (now_ns() >= p->run_end) {
+		if (mono_ns() >= p->run_end) {
 			r = RUN_SLICE;
 			break;
 		}
@@ -299,7 +299,7 @@ void engine_offer(struct pbdma *p, int keep)
 		if (!(p->held & 1u << i) || !atomic_load_explicit(&e->wanted, memory_order_relaxed))
 			continue;
 		pthread_mutex_lock(&g->lock);
-		if ((int)i != keep || now_ns() - e->owned_since >= GR_TURN_NS)
+		if ((int)i != keep || mono_ns() - e->owned_since >= GR_TURN_NS)
 			release(p, e);
 		pthread_mutex_unlock(&g->lock);
 	}
@@ -349,11 +349,11 @@ enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action
 			return r;
 	}
 	W(p, RAMFC_TARGET) = idx;
-	start = now_ns();
+	start = mono_ns();
 	atomic_store_explicit(&e->busy, true, memory_order_relaxed);
 	ret = e->e->ops->method(g, e->e->inst, &p->fc->c, a->subc, a->mthd, a->data, a->last);
 	atomic_store_explicit(&e->busy, false, memory_order_release);
-	stat_add(g, engine_busy_ns[idx], now_ns() - start);
+	stat_add(g, engine_busy_ns[idx], mono_ns() - start);
 	return result(p, e, ret, a);
 }
 

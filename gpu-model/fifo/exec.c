@@ -276,7 +276,7 @@ enum run exec_run(struct pbdma *p)
 	do {
 		if (atomic_load_explicit(&p->fc->c.stop, memory_order_acquire))
 			return RUN_STOP;
-		if (!(p->ops++ % CLOCK_EVERY) && now_ns() >= p->run_end)
+		if (!(p->ops++ % CLOCK_EVERY) && mono_ns() >= p->run_end)
 			return RUN_SLICE;
 		r = exec_one(p);
 	} while (r == RUN_GO);

@@ -27,7 +27,7 @@
 
 /* ------------------------------------------------------------------ wake.c */
 
-#define WAKE_NEVER	UINT64_MAX
+#define WAKE_NEVER	MONO_NEVER
 
 /* An event counter to sleep on. Its lock is innermost, so anybody may post. */
 struct wake {
@@ -42,8 +42,6 @@ void wake_post(struct wake *w);
 uint64_t wake_seq(struct wake *w);
 /* Sleeps until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns). */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
-
-uint64_t now_ns(void);
 
 /* ------------------------------------------------------------------ channels */
 

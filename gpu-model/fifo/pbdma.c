@@ -26,7 +26,7 @@ static void leave(struct pbdma *p, bool more)
 
 static void slice_over(struct pbdma *p)
 {
-	uint64_t now = now_ns();
+	uint64_t now = mono_ns();
 
 	if (now < p->run_end)
 		return;
@@ -72,7 +72,7 @@ static void acquire_blocked(struct pbdma *p, bool may_switch)
 	p->acq_backoff = p->acq_backoff ? 2 * p->acq_backoff : BACKOFF_MIN_NS;
 	if (p->acq_backoff > BACKOFF_MAX_NS)
 		p->acq_backoff = BACKOFF_MAX_NS;
-	p->acq_retry = now_ns() + p->acq_backoff;
+	p->acq_retry = mono_ns() + p->acq_backoff;
 }
 
 static void stopped(struct pbdma *p)
@@ -161,7 +161,7 @@ static enum next held_by_halt(struct pbdma *p)
 
 static enum next in_acquire(struct pbdma *p)
 {
-	uint64_t now = now_ns();
+	uint64_t now = mono_ns();
 
 	if (now >= p->run_end) {
 		slice_over(p);

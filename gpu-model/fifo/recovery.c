@@ -222,7 +222,7 @@ void *keeper_main(void *arg)
 		for (i = 0; i < g->nr_engines; i++) {
 			if (f->eng[i].evict)
 				engine_evict(f, &f->eng[i], OWNER_KEEPER);
-			watch_switch(g, &f->eng[i], now_ns(), &next);
+			watch_switch(g, &f->eng[i], mono_ns(), &next);
 		}
 		pthread_mutex_unlock(&g->lock);
 		wake_wait(&f->keeper_wake, seq, next);

@@ -70,7 +70,7 @@ static bool chan_ready(void *ctx, unsigned int chid)
 
 static struct rl_ask asking(struct question *q, struct pbdma *p, unsigned int runlist)
 {
-	*q = (struct question){ .g = p->g, .f = p->g->fifo, .gr = gr_engine_of(p->g->fifo), .runlist = runlist, .now = now_ns(),
+	*q = (struct question){ .g = p->g, .f = p->g->fifo, .gr = gr_engine_of(p->g->fifo), .runlist = runlist, .now = mono_ns(),
 				.retry = WAKE_NEVER };
 	return (struct rl_ask){ .group_free = group_free, .chan_ready = chan_ready, .ctx = q };
 }
@@ -194,7 +194,7 @@ void chan_acq_wait(struct fifo *f, struct fchan *fc, bool on)
 	fc->acq_backoff = fc->acq_backoff ? 2 * fc->acq_backoff : BACKOFF_MIN_NS;
 	if (fc->acq_backoff > max)
 		fc->acq_backoff = max;
-	fc->acq_retry = now_ns() + fc->acq_backoff;
+	fc->acq_retry = mono_ns() + fc->acq_backoff;
 }
 
 /* ------------------------------------------------------------------ turns */
@@ -213,7 +213,7 @@ static uint64_t slice_from(uint64_t now, uint64_t ns)
 
 void sched_slice_start(struct pbdma *p, bool group)
 {
-	uint64_t now = now_ns();
+	uint64_t now = mono_ns();
 
 	if (!p->tsg)
 		p->slice_ns = ramfc_slice(W(p, RAMFC_TIMESLICE));
@@ -353,7 +353,7 @@ bool sched_next_member(struct pbdma *p, bool more)
 	struct question q;
 	struct rl_ask ask = asking(&q, p, runlist);
 
-	if (!grp || p->preempt || now_ns() >= p->slice_end || !sched_allowed(f, runlist) ||
+	if (!grp || p->preempt || mono_ns() >= p->slice_end || !sched_allowed(f, runlist) ||
 	    !rl_pick_member(&f->rl[runlist], grp, &ask, &chid))
 		return false;
 	sched_unload(p, more);

@@ -48,7 +48,7 @@ static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
 
 static uint32_t busy_bits(struct gk110 *g, int part, int slice)
 {
-	return part >= 0 && monotonic_ns() < g->ltc->busy_until[part][slice] ? LTC_CBC_CTRL_CLEAR : 0;
+	return part >= 0 && mono_ns() < g->ltc->busy_until[part][slice] ? LTC_CBC_CTRL_CLEAR : 0;
 }
 
 static uint32_t *zbc_word(struct gk110 *g, uint32_t word)
@@ -87,7 +87,7 @@ static void cbc_clear(struct gk110 *g, uint32_t base, int part, int slice)
 {
 	uint32_t start = reg_get(g, base + LTC_CBC_CLEAR_START) & LTC_CBC_TAG_BITS;
 	uint32_t end = reg_get(g, base + LTC_CBC_CLEAR_END) & LTC_CBC_TAG_BITS;
-	uint64_t until = monotonic_ns();
+	uint64_t until = mono_ns();
 	int p, s;
 
 	if (end >= start)

@@ -18,7 +18,6 @@
 
 #define TIME_BITS	((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
 #define ALARM_PERIOD	(1ull << 32)
-#define NEVER		UINT64_MAX
 /* Open: which clock the "external" source is. The model chooses the 277 MHz that rnndb gf100_pclock names for TCLK. */
 #define EXTERNAL_HZ	277000000ull
 
@@ -61,7 +60,7 @@ static uint64_t time_raw(struct ptimer *t)
 		do
 			seq = atomic_load_explicit(&t->seq, memory_order_acquire);
 		while (seq & 1);
-		now = time_at(t, monotonic_ns());
+		now = time_at(t, mono_ns());
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&t->seq, memory_order_relaxed) != seq);
 	return now;
@@ -122,7 +121,7 @@ static void alarm_update(struct gk110 *g)
 	pmc_intr_set(g, PMC_INTR_TIMER, reg_get(g, PTIMER_INTR) & reg_get(g, PTIMER_INTR_EN));
 }
 
-/* lock held; monotonic ns of the next match that matters, NEVER if none */
+/* lock held; monotonic ns of the next match that matters, MONO_NEVER if none */
 static uint64_t wake_at(struct gk110 *g)
 {
 	struct ptimer *t = g->ptimer;
@@ -130,11 +129,11 @@ static uint64_t wake_at(struct gk110 *g)
 	unsigned __int128 wait;
 
 	if (!(reg_get(g, PTIMER_INTR_EN) & PTIMER_INTR_ALARM) || (reg_get(g, PTIMER_INTR) & PTIMER_INTR_ALARM) || !num)
-		return NEVER;
+		return MONO_NEVER;
 	if (now >= t->next_match)
 		return 0;
 	wait = ((unsigned __int128)(t->next_match - now) * den + num - 1) / num;
-	return wait > INT64_MAX / 2 ? NEVER : monotonic_ns() + (uint64_t)wait;
+	return wait > INT64_MAX / 2 ? MONO_NEVER : mono_ns() + (uint64_t)wait;
 }
 
 static void *alarm_thread(void *arg)
@@ -145,12 +144,9 @@ static void *alarm_thread(void *arg)
 	pthread_mutex_lock(&g->lock);
 	while (!t->stop) {
 		uint64_t at = wake_at(g);
-		struct timespec ts = { .tv_sec = at / 1000000000, .tv_nsec = at % 1000000000 };
 
-		if (at == NEVER)
-			pthread_cond_wait(&t->changed, &g->lock);
-		else if (at > monotonic_ns())
-			pthread_cond_timedwait(&t->changed, &g->lock, &ts);
+		if (at > mono_ns())
+			mono_cond_wait(&t->changed, &g->lock, at);
 		if (!t->stop)
 			alarm_update(g);
 	}
@@ -177,7 +173,7 @@ static uint32_t ptimer_read(struct gk110 *g, uint32_t reg)
 static void time_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
 	unsigned int shift = reg == PTIMER_TIME_HIGH ? 32 : 0;
-	uint64_t mono = monotonic_ns(), now = time_at(g->ptimer, mono), mask = (uint64_t)be << shift;
+	uint64_t mono = mono_ns(), now = time_at(g->ptimer, mono), mask = (uint64_t)be << shift;
 
 	alarm_update(g);
 	now = ((now & ~mask) | ((uint64_t)val << shift)) & TIME_BITS;
@@ -187,7 +183,7 @@ static void time_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 
 static void ratio_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 {
-	uint64_t mono = monotonic_ns(), now = time_at(g->ptimer, mono);
+	uint64_t mono = mono_ns(), now = time_at(g->ptimer, mono);
 
 	alarm_update(g);
 	reg_merge(g, reg, val, be);
@@ -239,14 +235,10 @@ static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 static int ptimer_init(struct gk110 *g)
 {
 	struct ptimer *t = calloc(1, sizeof(*t));
-	pthread_condattr_t attr;
 
 	if (!t)
 		return -ENOMEM;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	mono_cond_init(&t->changed);
 	store(&t->den, 1);
 	g->ptimer = t;
 	return 0;
@@ -262,7 +254,7 @@ static void ptimer_reset(struct gk110 *g)
 	reg_set(g, PTIMER_INTR_EN, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_ADDR, 0);
 	reg_set(g, PTIMER_MMIO_FAULT_DATA, 0);
-	clock_set(g, 0, monotonic_ns());
+	clock_set(g, 0, mono_ns());
 	alarm_plan(g, 32);	/* past the alarm value 0 that the counter starts at */
 	pmc_intr_set(g, PMC_INTR_TIMER, false);
 }

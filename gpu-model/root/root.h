@@ -4,7 +4,6 @@
 #define KVGPU_MODEL_ROOT_H
 
 #include <linux/bitfield.h>
-#include <time.h>
 
 #include "model.h"
 
@@ -15,13 +14,5 @@ void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 
 /* rom_image.c: NULL when @rom is an image a driver can use, else what is wrong with it, into @why */
 const char *rom_image_check(const uint8_t *rom, size_t size, char *why, size_t why_size);
-
-static inline uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 #endif

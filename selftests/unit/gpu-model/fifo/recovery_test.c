@@ -195,7 +195,7 @@ static void test_fault_holds(void **state)
 	stays(rd(0x2648) == 0x40002000 && log_count() == 1);
 	chan_disable(0);
 	eventually(!(rd(0x2634) & 0x100000) && log_count() == 2);
-	assert_int_equal(rd(0x2648), 0);
+	eventually(rd(0x2648) == 0);	/* once the method that is in the log has ended and its channel has left */
 }
 
 static void test_other_pbdma_goes_on_after_recovery(void **state)
@@ -233,6 +233,8 @@ static void hang_recovery(unsigned int e, unsigned int unit)
 	fault_interrupt(unit, 0);
 	assert_int_equal(rd(0x2a30 + 4 * e), 0x100 | unit);	/* gf100_engn_mmu_fault_triggered */
 	mask(0x2a30 + 4 * e, 0x100, 0);
+	/* a driver that took its time between the acknowledgement and the fault meets a second timeout; after the fault is none */
+	wr(0x2100, 0x100);
 	mask(0x2140, 0x100, 0x100);
 	assert_int_equal(cxid(e), 0);
 	assert_int_equal(runl_rc(0, only_1, 1), 1u << e);
@@ -294,14 +296,14 @@ static void test_exception_acknowledged(void **state)
 {
 	chans(2, 0);
 	submit(0, ONE(1, M_STALL, 1), IMMD(1, M_NOTE, 1));
+	eventually(atomic_load(&chip->halted[GR]));	/* before channel 1 has work: its turn may come first */
 	submit(1, IMMD(1, M_NOTE, 1));
-	eventually(log_count() >= 1 && atomic_load(&chip->halted[GR]));
 	stays(log_count() == 1);
 	wr(0x2634, 0);
 	stays(rd(0x2634) & 0x100000);		/* the context can't be saved now */
 	chip_resume(GR);
 	eventually(logged(GR, 0) == 1 && logged(GR, 1) == 1);
-	assert_int_equal(rd(0x2634) & 0x100000, 0);
+	eventually(!(rd(0x2634) & 0x100000));
 }
 
 static void test_exception_never_acknowledged(void **state)
@@ -323,7 +325,7 @@ static void test_reset_in_the_middle(void **state)
 	reset_engine(CE0);
 	eventually(log_count() == 2);		/* the method is lost, the channel goes on */
 	submit(0, IMMD(1, M_NOTE, 1));
-	eventually(log_count() == 3);
+	eventually(log_count() == 3 && !(rd(0x2640) >> 31));	/* the method has ended, not only begun */
 	reset_engine(GR);
 	assert_int_equal(rd(0x2640), 0);
 	submit(0, IMMD(1, M_NOTE, 1));

@@ -9,6 +9,12 @@ static uint32_t status(unsigned int c)
 	return rd(0x800004 + 8 * c) >> 24 & 0xf;
 }
 
+/* every channel is put away; idle() does not say so of one whose context GR keeps */
+static void all_put_away(void)
+{
+	eventually(!rd(0x3080) && !rd(0x3084));
+}
+
 static void idle(unsigned int c)
 {
 	eventually(!(rd(0x800004 + 8 * c) & 0x10000000));
@@ -186,45 +192,18 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 	return n;
 }
 
-/*
- * How turns are shared out is a matter of time, and a machine that is short of it shares out its own delays: such a
- * measurement may miss, so it is taken again on a new chip. A scheduler that is wrong misses every time.
- */
-enum { MEASUREMENTS = 20 };
-
-static void measured(void **state, bool (*measure)(void))
+/* turns are measured on a stopped time, which the work itself moves: how long the machine takes for it does not matter */
+static void test_time_slices(void **state)
 {
-	unsigned int i;
-
-	for (i = 0; i < MEASUREMENTS; i++) {
-		if (measure())
-			return;
-		assert_int_equal(chip_teardown(state), 0);
-		assert_int_equal(chip_setup_one(state), 0);
-	}
-	fail_msg("missed in each of %d measurements", MEASUREMENTS);
-}
-
-static bool in_range(unsigned int n, unsigned int from, unsigned int to)
-{
-	return n >= from && n <= to;
-}
-
-static bool time_slices(void)
-{
+	clock_stop();
 	chans(2, 0);
 	runlist(0, NULL, 0);
 	busy_work(0, 100, 100);
 	busy_work(1, 100, 100);
 	runlist(0, (const uint32_t[]){ 0, 1 }, 2);
 	eventually(logged(CE0, 0) == 100 && logged(CE0, 1) == 100);
-	/* 20 ms of work in turns of a millisecond */
-	return in_range(switches_between(0, 1), 6, 60);
-}
-
-static void test_time_slices(void **state)
-{
-	measured(state, time_slices);
+	/* 20 ms of work in turns of a millisecond; the clock is looked at every 0.8 ms */
+	assert_in_range(switches_between(0, 1), 10, 20);
 }
 
 static void test_no_slice_without_the_enable_bit(void **state)
@@ -240,10 +219,11 @@ static void test_no_slice_without_the_enable_bit(void **state)
 	assert_int_equal(switches_between(0, 1), 2);
 }
 
-static bool tsg_members_take_turns(void)
+static void test_tsg_members_take_turns(void **state)
 {
 	unsigned int i, tsg = 0, other = 0;
 
+	clock_stop();
 	for (i = 0; i < 3; i++) {
 		chan_init(i, 0);
 		mem_set(INST(i) + 0xfc, 0x10000000 | 200);	/* 200 us a member */
@@ -254,19 +234,13 @@ static bool tsg_members_take_turns(void)
 	/* TSG 7 of channels 0 and 1 with 2 ms, then channel 2 with its millisecond */
 	runlist(0, (const uint32_t[]){ RL_TSG(7, 2, 244, 3), 0, 1, 2 }, 4);
 	eventually(logged(CE0, 0) == 60 && logged(CE0, 1) == 60 && logged(CE0, 2) == 60);
-	if (switches_between(0, 1) <= 10)
-		return false;
+	assert_true(switches_between(0, 1) > 10);
 	/* while the TSG still had work, it got twice the time of channel 2 */
 	for (i = 0; i < log_count() && tsg < 80; i++) {
 		tsg += log_at(i).mthd == M_NOTE && log_at(i).chid < 2;
 		other += log_at(i).mthd == M_NOTE && log_at(i).chid == 2;
 	}
-	return in_range(other, 15, 60);
-}
-
-static void test_tsg_members_take_turns(void **state)
-{
-	measured(state, tsg_members_take_turns);
+	assert_in_range(other, 15, 60);
 }
 
 static void test_tsg_is_on_one_pbdma(void **state)
@@ -323,67 +297,65 @@ static void test_block_and_allow(void **state)
 	eventually(log_count() == 1);
 }
 
-static bool block_ends_with_the_turn(void)
+/*
+ * Half a millisecond into its slice, channel 0 stands still until turn_goes_on(), with much more work behind it. The turn goes
+ * on to the end of the slice of a millisecond and to the next look at the clock, then it is over.
+ */
+static void turn_begins(void)
 {
-	unsigned int n;
+	const uint32_t gate[] = { ONE(4, M_HANG, 1) };
 
+	clock_stop();
 	chans(1, 0);
-	busy_work(0, 120, 100);
-	eventually(log_count() > 4);
-	wr(0x2630, 1);
+	runlist(0, NULL, 0);
+	busy_work(0, 5, 100);
+	push(0, gate, 2, 0);
+	busy_work(0, 115, 100);
+	runlist(0, (const uint32_t[]){ 0 }, 1);
+	eventually(atomic_load(&chip->waiting));
+}
+
+static void turn_goes_on(void)
+{
+	atomic_store(&chip->go, true);
 	eventually(!(rd(0x3080) & 0x2000));
-	n = logged(CE0, 0);
-	stays(logged(CE0, 0) == n);
-	wr(0x2630, 0);
-	eventually(logged(CE0, 0) == 120);
-	return n < 60;
+	assert_in_range(logged(CE0, 0), 10, 20);
 }
 
 static void test_block_ends_with_the_turn(void **state)
 {
-	measured(state, block_ends_with_the_turn);
-}
-
-static bool disable_ends_with_the_turn(void)
-{
 	unsigned int n;
 
-	chans(1, 0);
-	busy_work(0, 120, 100);
-	eventually(log_count() > 4);
-	chan_disable(0);
-	eventually(!(rd(0x3080) & 0x2000));
+	turn_begins();
+	wr(0x2630, 1);
+	turn_goes_on();
 	n = logged(CE0, 0);
-	assert_int_equal(mem_get(INST(0) + RAMFC_GP_GET), mem_get(USERD(0) + USERD_GP_GET));
-	chan_enable(0);
+	stays(logged(CE0, 0) == n);
+	wr(0x2630, 0);
 	eventually(logged(CE0, 0) == 120);
-	return n < 60;
 }
 
 static void test_disable_ends_with_the_turn(void **state)
 {
-	measured(state, disable_ends_with_the_turn);
-}
-
-static bool removed_ends_with_the_turn(void)
-{
-	unsigned int n;
-
-	chans(1, 0);
-	busy_work(0, 120, 100);
-	eventually(log_count() > 4);
-	runlist(0, NULL, 0);
-	eventually(!(rd(0x3080) & 0x2000));
-	n = logged(CE0, 0);
-	stays(logged(CE0, 0) == n);
-	runlist(0, (const uint32_t[]){ 0 }, 1);
+	turn_begins();
+	chan_disable(0);
+	turn_goes_on();
+	assert_int_equal(mem_get(INST(0) + RAMFC_GP_GET), mem_get(USERD(0) + USERD_GP_GET));
+	chan_enable(0);
 	eventually(logged(CE0, 0) == 120);
-	return n < 120;
 }
 
 static void test_removed_ends_with_the_turn(void **state)
 {
-	measured(state, removed_ends_with_the_turn);
+	unsigned int n;
+
+	turn_begins();
+	runlist(0, NULL, 0);
+	turn_goes_on();
+	n = logged(CE0, 0);
+	stays(logged(CE0, 0) == n);
+	runlist(0, (const uint32_t[]){ 0 }, 1);
+	eventually(logged(CE0, 0) == 120);
 }
 
 /* ------------------------------------------------------------------ preempt */
@@ -436,8 +408,7 @@ static void test_preempt_in_an_acquire(void **state)
 {
 	chans(1, 0);
 	submit(0, ACQUIRE(0, 5), IMMD(4, M_NOTE, 1));
-	eventually(status(0) == PCCSR_STATUS_ON_PBDMA && (mem_get(USERD(0) + USERD_GP_GET) == 1));
-	usleep(3000);
+	eventually(status(0) == PCCSR_STATUS_ON_PBDMA && acquire_sleepers() == 1);
 	chan_disable(0);
 	preempt_wait(0);
 	assert_int_equal(mem_get(INST(0) + RAMFC_SEMAPHORE_D), 0x00080001);
@@ -452,7 +423,7 @@ static void test_preempt_takes_the_context_off_gr(void **state)
 	chans(1, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
-	idle(1);
+	all_put_away();
 	eventually((rd(0x2640) & 0xf000ffff) == 0x2000);	/* still on the engine, which is idle */
 	assert_int_equal(atomic_load(&chip->resident), 0);
 	eventually(status(0) == PCCSR_STATUS_ON_ENG);
@@ -514,7 +485,7 @@ static void test_context_pointer_changes(void **state)
 	mem_set(INST(0) + 0x210, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
-	idle(1);
+	all_put_away();
 	mem_set(INST(0) + 0x210, 0x12345004);	/* without a preempt: found out at the next load */
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 2);
@@ -527,7 +498,7 @@ static void test_force_reload(void **state)
 	chans(1, 0);
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
-	idle(1);
+	all_put_away();
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 2);
 	assert_int_equal(atomic_load(&chip->loads), 1);
@@ -536,7 +507,7 @@ static void test_force_reload(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 3);
 	assert_int_equal(atomic_load(&chip->loads), 2);
-	idle(1);
+	all_put_away();
 	assert_int_equal(rd(0x800004) & 0x100, 0);
 }
 
@@ -559,6 +530,16 @@ static void test_gr_is_shared(void **state)
 	assert_true(atomic_load(&chip->loads) > 4);
 }
 
+static unsigned int queued_for_gr(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&chip->g.lock);
+	n = chip->g.fifo->eng[GR].queued;
+	pthread_mutex_unlock(&chip->g.lock);
+	return n;
+}
+
 static void test_waiting_for_gr_can_be_preempted(void **state)
 {
 	unsigned int waits, owns;
@@ -569,7 +550,7 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
 	eventually(atomic_load(&chip->waiting) == 1 && rd(0x3080) && rd(0x3084));
 	owns = log_at(0).chid;
 	waits = !owns;
-	usleep(3000);
+	eventually(queued_for_gr() == 1);
 	chan_disable(waits);
 	preempt_wait(waits);
 	assert_int_equal(atomic_load(&chip->waiting), 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Time: rate, setting, consistency under concurrent readers; alarm: exactness, wrap, masks, sleep when not armed. */
-#include <time.h>
 #include <unistd.h>
 
 #include "card.h"
+#include "clock.h"
 
 #define INTR		0x009100
 #define EN		0x009140
@@ -19,8 +19,11 @@ static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_un
 
 static int setup(void **state)
 {
-	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 3);
+	struct card *c;
 
+	clock_stop();
+	c = card_new(GK110_LAYOUT_FLAT, list, 3);
+	clock_move(MS);		/* it has run for a moment */
 	wr(c, 0x000640, 1u << 20);
 	wr(c, 0x000140, 1);
 	*state = c;
@@ -31,22 +34,6 @@ static int teardown(void **state)
 {
 	card_free(*state);
 	return 0;
-}
-
-static uint64_t mono(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 /* as a driver reads it */
@@ -61,44 +48,84 @@ static uint64_t now(struct card *c)
 	return (uint64_t)hi << 32 | lo;
 }
 
-static bool wait_level(struct card *c, bool level, unsigned int ms)
+static bool level(struct card *c)
 {
-	uint64_t end = mono() + ms * 1000000ull;
 	bool l;
 
-	do {
-		pthread_mutex_lock(&c->g.lock);
-		l = c->level;
-		pthread_mutex_unlock(&c->g.lock);
-		if (l == level)
-			return true;
-		usleep(200);
-	} while (mono() < end);
-	return false;
+	pthread_mutex_lock(&c->g.lock);
+	l = c->level;
+	pthread_mutex_unlock(&c->g.lock);
+	return l;
 }
 
+/* the alarm's thread raises it; nothing but a defect keeps it from doing so for a minute */
+static void await_level(struct card *c)
+{
+	uint64_t end = real_ns() + 60000000000ull;
+
+	while (!level(c)) {
+		assert_true(real_ns() < end);
+		usleep(200);
+	}
+}
+
+static void await_sleepers(unsigned int n)
+{
+	uint64_t end = real_ns() + 60000000000ull;
+
+	while (clock_sleepers() != n) {
+		assert_true(real_ns() < end);
+		usleep(200);
+	}
+}
+
+/* the time stands still: the alarm's thread may look as often as it likes */
+static void no_level(struct card *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		assert_false(level(c));
+		usleep(500);
+	}
+	assert_int_equal(rd(c, INTR), 0);
+}
+
+/* a tick is 32 ns */
 static void test_counts_nanoseconds(void **state)
 {
 	struct card *c = *state;
-	uint64_t m0 = mono(), t0 = now(c), m1, t1;
+	uint64_t t0 = now(c), t1;
 
-	usleep(50000);
+	clock_move(50 * MS);
 	t1 = now(c);
-	m1 = mono();
-	assert_in_range(t1 - t0, 50 * MS - 64, m1 - m0 + 64);
+	assert_in_range(t1 - t0, 50 * MS - 31, 50 * MS + 31);
 	assert_int_equal(t1 & 31, 0);
-	assert_in_range(ptimer_now(&c->g) - t1, 0, 100 * MS);
+	assert_int_equal(ptimer_now(&c->g), t1);
+}
+
+/* the host's own time goes on as well */
+static void test_runs_by_itself(void **state)
+{
+	struct card *c = *state;
+	uint64_t m0, t0, m1, t1;
+
+	clock_run();
+	m0 = mono_ns();
+	t0 = now(c);
+	usleep(20000);
+	t1 = now(c);
+	m1 = mono_ns();
+	assert_in_range(t1 - t0, 20 * MS - 64, m1 - m0 + 64);
 }
 
 static void test_can_be_set(void **state)
 {
 	struct card *c = *state;
-	uint64_t t;
 
 	wr(c, HIGH, 0x12345);
 	wr(c, LOW, 0x80000000);
-	t = now(c);
-	assert_in_range(t, 0x1234580000000ull, 0x1234580000000ull + 1000 * MS);
+	assert_true(now(c) == 0x1234580000000ull);
 	wr(c, HIGH, ~0u);
 	assert_int_equal(rd(c, HIGH) >> 29, 0);
 }
@@ -106,42 +133,35 @@ static void test_can_be_set(void **state)
 static void test_low_word_carries_into_high(void **state)
 {
 	struct card *c = *state;
-	uint64_t t;
 
 	wr(c, HIGH, 7);
 	wr(c, LOW, 0xfffff000);
-	usleep(1000);
-	t = now(c);
-	assert_in_range(t, 8ull << 32, (8ull << 32) + 1000 * MS);
+	clock_move(0x1000);
+	assert_true(now(c) == 8ull << 32);
 }
 
 /* nouveau programs 81 MHz * 125 / 324 = 31.25 MHz; half the multiplier is half the speed, 0 stops */
 static void test_ratio(void **state)
 {
 	struct card *c = *state;
-	uint64_t t0, dt, before, after, first, last;
+	uint64_t t0;
 
 	wr(c, SOURCE, 2);
 	wr(c, DIV, 0x144);
 	wr(c, MUL, 0x7d);
 	assert_int_equal(rd(c, DIV), 0x144);
 	wr(c, DIV, 0x288);
-	first = mono();
 	t0 = now(c);
-	before = mono();
-	usleep(40000);
-	after = mono();
-	dt = now(c) - t0;
-	last = mono();
-	assert_in_range(dt * 2, after - before - 128, last - first + 128);
+	clock_move(40 * MS);
+	assert_in_range(now(c) - t0, 20 * MS - 31, 20 * MS + 31);
 	wr(c, MUL, 0);
 	t0 = now(c);
-	usleep(2000);
+	clock_move(2 * MS);
 	assert_int_equal(now(c), t0);
 	wr(c, MUL, 0x7d);
 	wr(c, DIV, 0);
 	t0 = now(c);
-	usleep(2000);
+	clock_move(2 * MS);
 	assert_int_equal(now(c), t0);
 }
 
@@ -168,6 +188,7 @@ static void test_readers_without_lock(void **state)
 	unsigned int i;
 	void *bad;
 
+	clock_run();
 	pthread_create(&th, NULL, reader, c);
 	for (i = 0; i < 20000; i++)
 		wr(c, DIV, 324);
@@ -182,15 +203,18 @@ static void test_alarm_fires_when_due(void **state)
 
 	wr(c, ALARM, t0 + 80 * MS);
 	wr(c, EN, 1);
-	assert_int_equal(rd(c, INTR), 0);
-	assert_true(wait_level(c, true, 2000));
-	assert_true(now(c) - t0 >= 80 * MS - 32);
+	clock_move(80 * MS - 64);
+	no_level(c);
+	clock_move(96);
+	await_level(c);
 	assert_int_equal(rd(c, INTR), 1);
 	assert_int_equal(rd(c, 0x000100), 1u << 20);
 	wr(c, INTR, 1);
-	assert_false(c->level);
-	usleep(3000);
-	assert_int_equal(rd(c, INTR), 0);	/* next match is 4.3 s away */
+	no_level(c);
+	clock_move((4ull << 30) - 96);		/* 2^32 ns after the last match is the next one */
+	no_level(c);
+	clock_move(96);
+	await_level(c);
 }
 
 static void test_alarm_across_the_low_words_wrap(void **state)
@@ -201,8 +225,10 @@ static void test_alarm_across_the_low_words_wrap(void **state)
 	wr(c, LOW, 0xffffffff - 20 * MS);
 	wr(c, ALARM, 60 * MS);
 	wr(c, EN, 1);
-	assert_int_equal(rd(c, INTR), 0);
-	assert_true(wait_level(c, true, 2000));
+	clock_move(80 * MS - 64);
+	no_level(c);
+	clock_move(128);
+	await_level(c);
 	assert_true(now(c) >= (4ull << 32) + 60 * MS - 32);
 }
 
@@ -213,9 +239,18 @@ static void test_far_alarm_is_not_due(void **state)
 
 	wr(c, ALARM, (uint32_t)now(c) + 3000 * MS);
 	wr(c, EN, 1);
-	assert_false(wait_level(c, true, 30));
+	no_level(c);
+	clock_move(2999 * (uint64_t)MS);
+	no_level(c);
+	clock_move(2 * MS);
+	await_level(c);
+	wr(c, INTR, 1);
 	wr(c, ALARM, (uint32_t)now(c) - 100);	/* just missed: comes in 4.3 s */
-	assert_false(wait_level(c, true, 30));
+	no_level(c);
+	clock_move(4200 * (uint64_t)MS);
+	no_level(c);
+	clock_move(100 * MS);
+	await_level(c);
 }
 
 static void test_match_while_masked_shows_later(void **state)
@@ -223,13 +258,13 @@ static void test_match_while_masked_shows_later(void **state)
 	struct card *c = *state;
 
 	wr(c, ALARM, now(c) + 2 * MS);
-	usleep(10000);
-	assert_false(c->level);
+	clock_move(10 * MS);
+	assert_false(level(c));
 	assert_int_equal(rd(c, INTR), 1);
 	wr(c, EN, 1);
-	assert_true(c->level);
+	assert_true(level(c));
 	wr(c, EN, 0);
-	assert_false(c->level);
+	assert_false(level(c));
 }
 
 static void test_time_step_past_the_alarm(void **state)
@@ -239,20 +274,27 @@ static void test_time_step_past_the_alarm(void **state)
 	wr(c, ALARM, 0x40000000);
 	wr(c, EN, 1);
 	wr(c, LOW, 0x40000000 - 5 * MS);
-	assert_true(wait_level(c, true, 2000));
+	no_level(c);
+	clock_move(5 * MS + 32);
+	await_level(c);
 }
 
+/* pending and not acknowledged: no match matters any more, and the thread waits for a change, not for a time */
 static void test_sleeps_when_not_armed(void **state)
 {
 	struct card *c = *state;
-	uint64_t t0;
 
+	assert_int_equal(clock_sleepers(), 0);
 	wr(c, ALARM, now(c) + MS);
 	wr(c, EN, 1);
-	assert_true(wait_level(c, true, 1000));	/* pending and not acknowledged */
-	t0 = cpu_ns();
-	usleep(200000);
-	assert_in_range(cpu_ns() - t0, 0, 20 * MS);
+	await_sleepers(1);
+	clock_move(2 * MS);
+	await_level(c);
+	await_sleepers(0);
+	wr(c, INTR, 1);
+	await_sleepers(1);
+	wr(c, EN, 0);
+	await_sleepers(0);
 }
 
 static void test_fault_record(void **state)
@@ -269,7 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_counts_nanoseconds), T(test_can_be_set), T(test_low_word_carries_into_high), T(test_ratio),
+		T(test_counts_nanoseconds), T(test_runs_by_itself), T(test_can_be_set), T(test_low_word_carries_into_high), T(test_ratio),
 		T(test_readers_without_lock), T(test_alarm_fires_when_due), T(test_alarm_across_the_low_words_wrap),
 		T(test_far_alarm_is_not_due), T(test_match_while_masked_shows_later), T(test_time_step_past_the_alarm),
 		T(test_sleeps_when_not_armed), T(test_fault_record),
