@@ -209,7 +209,7 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 		}
 		if (e->owner == OWNER_NONE && e->queue[0] == (int)p->idx && !e->faulted && !e->stuck)
 			break;
-		if (mono_ns() >= p->run_end) {
+		if (!pbdma_slice_goes_on(p)) {
 			r = RUN_SLICE;
 			break;
 		}

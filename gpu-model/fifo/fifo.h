@@ -291,6 +291,8 @@ void pbdma_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 uint32_t chan_table_read(struct gk110 *g, uint32_t reg);
 void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
+/* false when the slice is over and the turn ends; when it is over and nobody waits for its end, it begins anew; lock held */
+bool pbdma_slice_goes_on(struct pbdma *p);
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
 void *pbdma_main(void *arg);
 

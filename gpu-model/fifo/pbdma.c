@@ -24,24 +24,27 @@ static void leave(struct pbdma *p, bool more)
 
 /* ------------------------------------------------------------------ after an excursion */
 
-static void slice_over(struct pbdma *p)
+bool pbdma_slice_goes_on(struct pbdma *p)
 {
 	uint64_t now = mono_ns();
+	bool group = now >= p->slice_end;
 
 	if (now < p->run_end)
+		return true;
+	if (group ? sched_contended(p) : sched_member_waits(p))
+		return false;
+	sched_slice_start(p, group);
+	return true;
+}
+
+static void slice_over(struct pbdma *p)
+{
+	if (pbdma_slice_goes_on(p))
 		return;
-	if (now >= p->slice_end) {
-		if (sched_contended(p)) {
-			sched_unload(p, true);
-			return;
-		}
-		sched_slice_start(p, true);
-		return;
-	}
-	if (sched_member_waits(p))
-		leave(p, true);
+	if (mono_ns() >= p->slice_end)
+		sched_unload(p, true);
 	else
-		sched_slice_start(p, false);
+		leave(p, true);
 }
 
 static void dry(struct pbdma *p)

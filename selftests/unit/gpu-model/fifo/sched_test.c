@@ -561,6 +561,26 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
 	eventually(log_count() == 2);
 }
 
+/* the place in the queue is kept when a slice ends that nobody else wants: a timeout of the owner does not start over */
+static void test_waiting_for_gr_outlasts_slices(void **state)
+{
+	unsigned int i;
+
+	chans(2, 0);
+	clock_stop();
+	submit(0, ONE(1, M_HANG, 0));
+	submit(1, ONE(1, M_HANG, 0));
+	eventually(atomic_load(&chip->waiting) == 1 && queued_for_gr() == 1);
+	for (i = 0; i < 400; i++) {
+		if (i % 2)
+			clock_move(2000000);
+		assert_int_equal(queued_for_gr(), 1);
+		usleep(20);
+	}
+	atomic_store(&chip->go, true);
+	eventually(log_count() == 2);
+}
+
 /* two that take long, but can be interrupted, share GR in turns */
 static void test_long_methods_let_go_of_gr(void **state)
 {
@@ -663,7 +683,7 @@ int main(void)
 		T_ONE(test_preempt_runs_again_when_enabled), T(test_preempt_in_an_acquire),
 		T(test_preempt_takes_the_context_off_gr), T(test_preempt_in_a_gr_method), T_ONE(test_preempt_tsg),
 		T(test_context_pointer_changes), T(test_force_reload), T(test_gr_is_shared),
-		T(test_waiting_for_gr_can_be_preempted), T(test_long_methods_let_go_of_gr),
+		T(test_waiting_for_gr_can_be_preempted), T(test_waiting_for_gr_outlasts_slices), T(test_long_methods_let_go_of_gr),
 		T(test_an_acquire_gives_gr_up),
 		cmocka_unit_test_setup_teardown(test_card_layout, chip_setup_card, chip_teardown),
 		T(test_4096_channels),
