@@ -198,14 +198,12 @@ void barmap_enable(struct barmap *b, bool on)
 
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid)
 {
-	struct timespec until;
+	uint64_t until = mono_ns() + WAIT_HELPER_S * 1000000000ull;
 	bool ok;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WAIT_HELPER_S;
 	pthread_mutex_lock(&b->lock);
 	while (b->helper == HELPER_NONE)
-		if (pthread_cond_timedwait(&b->helper_changed, &b->lock, &until))
+		if (!mono_cond_wait(&b->helper_changed, &b->lock, until))
 			break;
 	ok = b->helper == HELPER_READY && !b->broken;
 	if (b->helper == HELPER_NONE)
@@ -460,7 +458,7 @@ struct barmap *barmap_create(struct vfio_server *s, int listen_fd)
 	b->listen_fd = listen_fd;
 	b->calls = b->faults = -1;
 	pthread_mutex_init(&b->lock, NULL);
-	pthread_cond_init(&b->helper_changed, NULL);
+	mono_cond_init(&b->helper_changed);
 	for (i = 0; i < DMA_MAX_FILES; i++)
 		b->file[i] = -1;
 	b->stop_fd = eventfd(0, EFD_CLOEXEC);

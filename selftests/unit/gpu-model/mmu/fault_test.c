@@ -103,8 +103,8 @@ static void lock_busy(void **state)
 	mmu_fault(&f->g, &a, &space, 0x7000, MMU_PTE, ACC_READ, 0);	/* its record is taken: dropped */
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_SOURCE), 0);
 	pthread_mutex_unlock(&f->g.lock);
-	for (i = 0; i < 2000 && atomic_load(&fake_intr_updates) < 2; i++)
-		usleep(1000);
+	for (i = 0; i < 600000 && atomic_load(&fake_intr_updates) < 2; i++)	/* a minute and more: a hang */
+		usleep(100);
 	pthread_mutex_lock(&f->g.lock);
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_SOURCE), 1u << 0x15 | 1);
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_VA_LO(0x15)), 0x5000);
