@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Repeats tests to find those that fail by chance: flakes.sh run|table, called by `make check-flakes`. README.md says what the
+# variables mean. Rounds are recorded by the hash of the program, so a later run goes on where this one stopped.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+state=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/flakes
+cores=$(nproc)
+quiet=${QUIET:-60} busy=${BUSY:-20} threads=${THREADS:-500} late=${LATE:-60} vm=${VM:-0}
+budget=${BUDGET:-0}
+only=${ONLY:-}
+limit_s=300
+steps=20			# every kind of round gets a twentieth of its number in turn
+begun=$SECONDS
+declare -A dir_of passed failed
+declare -a programs spinners=()
+
+die() { echo "flakes.sh: $*" >&2; exit 2; }
+
+# ------------------------------------------------------------------ what there is to run: "KIND NAME COMMAND...", a line each
+
+list() {
+	local path name
+
+	while read -r path; do
+		name=${path#"$O"/}
+		echo "quiet $name $path"
+		echo "busy $name $path"
+		case $name in
+		unit-tsan/*) echo "threads $name $path" ;;
+		unit/*) grep -qxF -- "${name#unit/}" <<<"$with_threads" && echo "threads $name $path" ;;
+		esac
+	done < <(make -s print-unit-tests | grep -v /unit-late/)
+	while read -r path; do
+		echo "late ${path#"$O"/} $path"
+	done < <(make -s print-late-tests)
+	[ "$vm" -gt 0 ] || return 0
+	for name in vfio tenants hostile native guest; do
+		echo "vm $name selftests/$name/run.sh quick"
+	done
+	echo "vm testbed selftests/testbed/tb_test.sh quick"
+}
+
+# what a VM suite tests is the whole tree
+tree_hash() {
+	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
+}
+
+find_state() {
+	local name=$1 path=$2 hash
+
+	case $path in
+	/*) hash=$(sha256sum < "$path") || die "$path is not built" ;;
+	*) hash=$tree ;;
+	esac
+	dir_of[$name]=$state/${name//\//_}/${hash:0:16}
+	mkdir -p "${dir_of[$name]}"
+}
+
+count() {
+	local kind=$1 name=$2 rounds=${dir_of[$2]}/rounds
+
+	[ -f "$rounds" ] || touch "$rounds"
+	passed["$kind $name"]=$(grep -c "^$kind passed " "$rounds")
+	failed["$kind $name"]=$(grep -c "^$kind failed " "$rounds")
+}
+
+# rounds so far: done_of KIND NAME
+done_of() {
+	local key="$1 $2"
+
+	echo $((${passed[$key]} + ${failed[$key]}))
+}
+
+# ------------------------------------------------------------------ one round
+
+# a line of the record is short enough to be appended whole
+round() {
+	local kind=$1 name=$2 nr=$3 dir=${dir_of[$2]} log t=$SECONDS rc limit=$limit_s
+	shift 3
+
+	[ "$kind" = vm ] && limit=3600
+	log=$dir/$kind-$nr.log
+	CMOCKA_MESSAGE_OUTPUT=TAP KVGPU_LATE=$nr timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null
+	rc=$?
+	# TAP of the VM suites says what failed, not always their exit status
+	if [ $rc = 0 ] && ! grep -q '^not ok' "$log"; then
+		rm -f "$log"
+		echo "$kind passed $nr $((SECONDS - t)) s" >> "$dir/rounds"
+	else
+		echo "$kind failed $nr $((SECONDS - t)) s, exit $rc" >> "$dir/rounds"
+		echo "failed: $name, $kind round $nr, exit $rc: $log"
+	fi
+}
+
+jobs_of() {
+	case $1 in
+	threads) echo "$cores" ;;
+	late) echo $((2 * cores)) ;;	# they sleep most of the time
+	*) echo 1 ;;
+	esac
+}
+
+load_on() {
+	local i
+
+	[ "$1" = busy ] || return 0
+	for ((i = 0; i < 2 * cores; i++)); do
+		while :; do :; done &
+		spinners+=($!)
+	done
+}
+
+load_off() {
+	[ ${#spinners[@]} -gt 0 ] && kill "${spinners[@]}" 2>/dev/null
+	[ ${#spinners[@]} -gt 0 ] && wait "${spinners[@]}" 2>/dev/null
+	spinners=()
+}
+
+out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
+
+# ------------------------------------------------------------------ all of a kind, up to a part of their number
+
+kind_rounds() {
+	local kind=$1 upto=$2 jobs line name cmd nr need
+	jobs=$(jobs_of "$kind")
+
+	need=0
+	for line in "${programs[@]}"; do
+		read -r _ name _ <<<"$line"
+		[ "${line%% *}" = "$kind" ] && [ "$(done_of "$kind" "$name")" -lt "$upto" ] && need=1
+	done
+	[ $need = 1 ] || return 0
+	load_on "$kind"
+	for line in "${programs[@]}"; do
+		[ "${line%% *}" = "$kind" ] || continue
+		read -r _ name cmd <<<"$line"
+		for ((nr = $(done_of "$kind" "$name") + 1; nr <= upto; nr++)); do
+			out_of_time && break 2
+			while [ "$(jobs -rp | wc -l)" -ge $((jobs + ${#spinners[@]})) ]; do
+				wait -n
+			done
+			# shellcheck disable=SC2086 # a command and its arguments
+			round "$kind" "$name" "$nr" $cmd &
+		done
+	done
+	load_off
+	wait
+	for line in "${programs[@]}"; do
+		read -r _ name _ <<<"$line"
+		[ "${line%% *}" = "$kind" ] && count "$kind" "$name"
+	done
+}
+
+target() {
+	case $1 in
+	quiet) echo "$quiet" ;; busy) echo "$busy" ;; threads) echo "$threads" ;; late) echo "$late" ;; vm) echo "$vm" ;;
+	esac
+}
+
+table() {
+	local line kind name total=0 bad=0 missing=0 n not want
+
+	printf '%-44s %10s %10s %10s %10s %10s\n' "rounds, passed of wanted" quiet busy threads late vm
+	while read -r name; do
+		printf '%-44s' "$name"
+		for kind in quiet busy threads late vm; do
+			n=${passed["$kind $name"]-}
+			if [ -z "$n" ]; then
+				printf ' %10s' -
+				continue
+			fi
+			not=${failed["$kind $name"]}
+			want=$(target $kind)
+			printf ' %10s' "$n/$want$([ "$not" = 0 ] || echo "!$not")"
+			total=$((total + n + not))
+			bad=$((bad + not))
+			[ $((n + not)) -lt "$want" ] && missing=$((missing + want - n - not))
+		done
+		echo
+	done < <(for line in "${programs[@]}"; do read -r _ name _ <<<"$line"; echo "$name"; done | sort -u)
+	for kind in quiet busy threads late vm; do
+		n=0 not=0
+		for line in "${programs[@]}"; do
+			read -r _ name _ <<<"$line"
+			[ "${line%% *}" = $kind ] || continue
+			n=$((n + ${passed["$kind $name"]})) not=$((not + ${failed["$kind $name"]}))
+		done
+		echo "$kind: $n passed, $not failed"
+	done
+	[ $bad = 0 ] || echo "! what failed; the logs lie under $state"
+	echo "$total rounds of these programs, $bad failed, $missing still to run"
+	[ $bad = 0 ]
+}
+
+[ "${1-}" = run ] || [ "${1-}" = table ] || die "usage: flakes.sh run|table"
+mkdir -p "$state"
+O=$(make -s print-unit-tests | sed -n '1s,/unit/.*,,p')
+with_threads=$(make -s print-late-tests | sed "s,^$O/unit-late/,,")
+tree=$(tree_hash)
+while read -r line; do
+	[[ $line == *"$only"* ]] && programs+=("$line")
+done < <(list)
+[ ${#programs[@]} -gt 0 ] || die "no program is called '$only'"
+for line in "${programs[@]}"; do
+	read -r kind name path _ <<<"$line"
+	find_state "$name" "$path"
+	count "$kind" "$name"
+done
+if [ "$1" = run ]; then
+	exec 9> "$state/lock"
+	flock -n 9 || die "another run is at work"
+	trap load_off EXIT
+	trap 'exit 130' INT TERM
+	for ((step = 1; step <= steps; step++)); do
+		for kind in late threads quiet busy vm; do
+			want=$(target $kind)
+			kind_rounds $kind $(((want * step + steps - 1) / steps))
+		done
+		out_of_time && break
+	done
+fi
+table
