@@ -54,6 +54,9 @@ check-long: ## check, and everything slow, in parts (PARTS="..."); goes on where
 supported: ## takes the kernels that check and check-long passed on into docs/kernels.tsv and the table of docs/supported.md
 	@selftests/kernels/supported.sh merge
 
+check-fresh: ## README's two commands on fresh Debians 12 and 13 (hours; resumes), and what they take; selftests/fresh/run.sh --list
+	@selftests/fresh/run.sh
+
 bench-model: setup model plugin ## latency, bandwidth and switch times of the model (table, and build/bench/model.json)
 	selftests/bench/bench-model.sh
 
@@ -66,4 +69,4 @@ bench-guest-shares: setup model plugin ## the same of stock guests: shares, a ca
 clean: ## removes what was built from this tree (not what was fetched)
 	rm -rf '$(O)' build
 
-.PHONY: help setup demo check check-fast check-long supported bench-model bench-shares bench-guest-shares clean
+.PHONY: help setup demo check check-fast check-long check-fresh supported bench-model bench-shares bench-guest-shares clean

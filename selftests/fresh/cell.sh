@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# One cell. run_cell watches it from this machine; inside_cell is process 1 of the namespaces in which all of it happens, so
+# that nothing is left of it when it ends, whatever ends it.
+
+LIMIT=${FRESH_LIMIT:-3600}
+
+# The last thing of a record is its result; it gets its name by rename.
+run_cell() { # CELL SUITE all|first archive|clone PLACE
+	local name=$1 began=$SECONDS rc=0
+	CELL_WORK=$STORE/cells/$name CELL_RECORD=$RECORDS/$name.new CELL_LOG=$RECORDS/$name.log
+	rm -rf --one-file-system -- "$CELL_WORK"
+	mkdir -p "$CELL_WORK"
+	CELL_GROUP=$(make_group "kvgpu-fresh-$$")
+	export COMMIT CELL_WORK CELL_RECORD CELL_LOG CELL_GROUP CELL_STAND_IN=$stand_in
+	: >"$CELL_LOG"
+	printf 'cell\t%s\nsuite\t%s\nhow\t%s\nplace\t%s\ncommit\t%s\ndate\t%s\n' "$1" "$2" "$4" "$5" "$COMMIT" "$(date -u +%F)" >"$CELL_RECORD"
+	say "$name: a Debian ${1%%-*}, the tree in $5 (log: $CELL_LOG)"
+	# the network namespace in which the archive is
+	exec 7</proc/self/ns/net
+	setpriv --pdeathsig KILL timeout --signal=KILL "$LIMIT" \
+		setpriv --pdeathsig KILL unshare --net --mount --pid --ipc --uts --fork --kill-child --mount-proc \
+		"$FRESH_DIR/run.sh" internal-cell "$@" </dev/null 8>&- 3<&- &
+	cell_pid=$!
+	exec 7<&-
+	await_cell "$name" "$began" || rc=$?
+	cell_pid=''
+	printf 'seconds\t%d\n' $((SECONDS - began)) >>"$CELL_RECORD"
+	case $rc in
+	0) printf 'result\tpassed\n' ;;
+	137) printf 'why\tnot done after %d s\nresult\tfailed\n' "$LIMIT" ;;
+	*) printf 'result\tfailed\n' ;;
+	esac >>"$CELL_RECORD"
+	mv "$CELL_RECORD" "$RECORDS/$name.tsv"
+	if [ $rc -ne 0 ]; then
+		tail -n 25 "$CELL_LOG" | sed 's/^/   | /'
+		say "$name: FAILED after $((SECONDS - began)) s: $(sed -n 's/^why\t//p' "$RECORDS/$name.tsv" | tail -n 1)"
+	else
+		say "$name: passed in $((SECONDS - began)) s"
+	fi
+	[ -n "$keep" ] && [ $rc -ne 0 ] || rm -rf --one-file-system -- "$CELL_WORK"
+	remove_groups
+	return $rc
+}
+
+# with a sign of life on a terminal
+await_cell() { # CELL BEGAN
+	local next=20 waker
+	while kill -0 "$cell_pid" 2>/dev/null; do
+		sleep 1 8>&- 3<&- &
+		waker=$!
+		wait -n "$cell_pid" "$waker" || true
+		if [ -t 1 ] && [ $((SECONDS - $2)) -ge $next ]; then
+			printf '   %4d s: %s\n' $((SECONDS - $2)) "$(tail -n 1 "$CELL_LOG" | tr -d '\r' | cut -c1-100)"
+			next=$((SECONDS - $2 + 20))
+		fi
+	done
+	wait "$cell_pid"
+}
+
+# what an interrupted run left, and packages that no cell has asked for in a month
+clean_up() {
+	[ -n "$keep" ] || rm -rf --one-file-system -- "$STORE"/cells
+	rm -f "$STORE"/packages/new.*
+	find "$STORE/packages" -type f -mtime +30 -delete
+	remove_groups
+}
+
+inside_cell() { # CELL SUITE all|first archive|clone PLACE
+	local name=$1 suite=$2 which=$3 how=$4 place=$5 command
+	local root=$CELL_WORK/root
+	# asked once: apt takes a second for it
+	archives=$(host_archives)
+	host_archives() { printf '%s\n' "$archives"; }
+	# what is told when this ends early
+	doing=''
+	trap '[ $? -eq 0 ] || printf "why\t%s\n" "$doing" | tee -a "$CELL_LOG" >>"$CELL_RECORD"' EXIT
+	doing="the proxy did not start"
+	start_proxy
+	{
+		doing="no root of $suite could be made"
+		make_root "$suite"
+		doing="a mount failed"
+		mount_machine "$root" "$suite"
+		disk_before=$(disk_of "$root")
+		doing="the tree could not be put into $place"
+		put_tree "$how" "$root$place"
+	} >>"$CELL_LOG" 2>&1
+	while read -r command <&4; do
+		doing="'$command' failed"
+		step "$name" "$command"
+	done 4< <(cell_commands "$which")
+}
+
+# README's commands: all of them, or the first
+cell_commands() {
+	if [ -n "$CELL_STAND_IN" ]; then
+		printf '%s\n' "$CELL_STAND_IN"
+	elif [ "$1" = all ]; then
+		selftests/fresh/readme.py commands
+	else
+		selftests/fresh/readme.py commands | sed 1q
+	fi
+}
+
+# The proxy listens in this cell's network namespace, whose only way out it is, and asks the archive from the machine's.
+start_proxy() {
+	local tries uses
+	local -a options
+	uses=$(proxy_options)
+	mapfile -t options < <(printf '%s' "$uses")
+	selftests/fresh/proxy.py --cache "$STORE/packages" --log "$CELL_WORK/fetched" --netns /proc/self/fd/7 "${options[@]}" \
+		>"$CELL_WORK/port" 2>>"$CELL_LOG" &
+	exec 7<&-
+	for tries in {1..100}; do
+		[ ! -s "$CELL_WORK/port" ] || break
+		sleep 0.1
+	done
+	: "$tries"
+	PORT=$(cat "$CELL_WORK/port")
+	[ -n "$PORT" ]
+}
+
+# A root with apt, what Debian calls essential, and what README tells a user to have.
+make_root() { # SUITE
+	local option packages
+	local sources
+	local -a options=()
+	packages=$(selftests/fresh/readme.py packages | paste -sd ,)
+	sources="$(root_sources "$1")"
+	while read -r option; do
+		options+=("--aptopt=$option")
+	done < <(root_apt_options "$PORT")
+	mmdebstrap --variant=apt --mode=root --architectures=amd64 --format=directory "${options[@]}" --include="$packages" \
+		--keyring=/usr/share/keyrings/ "$1" "$root" "$sources"
+	printf 'fresh\n' >"$root/etc/hostname"
+	printf '127.0.0.1 localhost\n127.0.1.1 fresh\n' >"$root/etc/hosts"
+}
+
+# put_tree archive|clone DIR: as a tarball of the commit has it, or with .git
+put_tree() {
+	mkdir -p "$2"
+	if [ "$1" = archive ]; then
+		git archive "$COMMIT" | tar -x -C "$2"
+	else
+		git clone -q --no-checkout --depth 1 "file://$TOP" "$2"
+		git -C "$2" checkout -q --detach "$COMMIT"
+	fi
+}
+
+# The file systems that a booted machine has. Debian 13 keeps /tmp in memory.
+mount_machine() { # ROOT SUITE
+	local root=$1 node
+	mount --bind "$root" "$root"
+	mount -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
+	mount -t tmpfs -o mode=755,nosuid tmpfs "$root/dev"
+	for node in null zero full random urandom tty; do
+		: >"$root/dev/$node"
+		mount --bind "/dev/$node" "$root/dev/$node"
+	done
+	mkdir "$root/dev/pts" "$root/dev/shm"
+	mount -t devpts -o newinstance,mode=620,ptmxmode=666,gid=5 devpts "$root/dev/pts"
+	mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$root/dev/shm"
+	ln -s pts/ptmx "$root/dev/ptmx"
+	ln -s /proc/self/fd "$root/dev/fd"
+	ln -s fd/0 "$root/dev/stdin"
+	ln -s fd/1 "$root/dev/stdout"
+	ln -s fd/2 "$root/dev/stderr"
+	mount -t tmpfs -o mode=755,nosuid,nodev tmpfs "$root/run"
+	mkdir -m 1777 "$root/run/lock"
+	[ "$2" = bookworm ] || mount -t tmpfs -o mode=1777,nosuid,nodev,size=50% tmpfs "$root/tmp"
+}
+
+# what is in a file system of its own, or not there, is 0
+disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { print $1 }'; }
+
+fetched() { awk '{ sent += $1; came += $2 } END { printf "%d %d\n", sent, came }' "$CELL_WORK/fetched"; }
+
+# step CELL COMMAND: as root's shell of a machine that has just booted, in the tree
+step() {
+	local command=$2 began=$SECONDS rc=0 sent came sent_before came_before watcher most
+	read -r sent_before came_before < <(fetched)
+	printf '\n== %s\n' "$command" >>"$CELL_LOG"
+	printf 0 >"$CELL_WORK/memory"
+	watch_memory "$CELL_GROUP" "$CELL_WORK/memory" &
+	watcher=$!
+	(
+		[ -z "$CELL_GROUP" ] || echo 0 >"$CELL_GROUP/cgroup.procs"
+		exec unshare --mount --pid --ipc --uts --fork --kill-child selftests/fresh/enter.sh "$root" "$place" "$command"
+	) </dev/null >>"$CELL_LOG" 2>&1 4<&- || rc=$?
+	kill "$watcher"
+	wait "$watcher" 2>/dev/null || true
+	read -r sent came < <(fetched)
+	most=$(cat "$CELL_WORK/memory")
+	printf 'step\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n' "$command" $rc $((SECONDS - began)) $((sent - sent_before)) $((came - came_before)) \
+		"$most" $(($(disk_of "$root") - disk_before)) "$(disk_of "$root/root/.cache")" "$(disk_of "$root$place")" >>"$CELL_RECORD"
+	printf 'fresh: %s: %s: exit code %d, %d s, %d MB fetched, %d MB of memory\n' "$1" "$command" $rc $((SECONDS - began)) \
+		$(((sent - sent_before) / 1000000)) $((most / 1000000))
+	return $rc
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh's cells with commands of the test in roots made of this machine's own bash: what they see, what is recorded, what is
+# measured, and that nothing is left of them, whatever ends them. TAP. Nothing is fetched.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+work=$(mktemp -d)
+export KVGPU_CACHE=$work/cache FRESH_ROOM=200 PATH=$work/bin:$PATH
+mark=fresh-test-$$
+number=0 failed=0 server=''
+trap '[ -z "$server" ] || kill "$server"; rm -rf --one-file-system "$work"' EXIT
+trap 'exit 130' INT TERM
+
+result() { # STATUS NAME
+	number=$((number + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $number - $2"
+	else
+		failed=$((failed + 1))
+		tail -n 5 "$work/out" | sed 's/^/# /'
+		echo "not ok $number - $2"
+	fi
+}
+
+check() { # NAME CONDITION...
+	local name=$1
+	shift
+	"$@"
+	result $? "$name"
+}
+
+# stands for mmdebstrap: takes its last arguments, and what apt is told of the proxy
+make_machine() {
+	local file
+	mkdir -p "$work/bin" "$work/machine"/{etc,proc,sys,dev,run,tmp,root,usr,home}
+	for file in bash sleep cat head env mkdir; do
+		file=$(readlink -f "$(type -P $file)")
+		# shellcheck disable=SC2046
+		cp --parents "$file" $(ldd "$file" | grep -o '/[^ ]*') "$work/machine"
+		[ -e "$work/machine/bin/${file##*/}" ] || cp -r --parents "/bin/${file##*/}" "$work/machine"
+	done
+	cat >"$work/bin/mmdebstrap" <<-S
+		#!/bin/bash
+		root=\${@: -2:1}
+		cp -a "$work/machine" "\$root"
+		printf '%s\n' "\$@" | sed -n 's/.*Acquire::http::Proxy.*:\([0-9]*\)".*/\1/p' >"\$root/etc/port"
+	S
+	chmod 755 "$work/bin/mmdebstrap"
+}
+
+cell() { # CELL COMMAND: exit code of run.sh; what it said is in out
+	# shellcheck disable=SC2086
+	selftests/fresh/run.sh --cell "$1" --commands "$2" >"$work/out" 2>&1
+}
+
+said() { grep -q -- "$1" "$work/out"; }
+log() { cat "$work"/cache/fresh/records/*/"$1".log; }
+record() { sed -n "s/^$2\t//p" "$work"/cache/fresh/records/*/"$1".tsv; }
+
+# the end of a namespace takes a moment
+nothing_left() {
+	local tries
+	for tries in {1..100}; do
+		pgrep -af "$mark" >"$work/out" || break
+		sleep 0.1
+	done
+	: "$tries"
+	! pgrep -af "$mark" >"$work/out" && ! grep -F "$work" /proc/mounts >"$work/out"
+}
+
+sees_its_own_machine() {
+	# shellcheck disable=SC2016
+	cell 12-root 'set -e; [ "$HOSTNAME" = fresh ]; [ "$PWD" = /root/kvgpu ]; [ -e Makefile ]; [ ! -e .git ]; [ "$HOME" = /root ]; [ -z "${KVGPU_CACHE-}" ]; echo "interfaces: $(grep -c : </proc/net/dev)"; for p in /proc/[0-9]*; do echo "process $p"; done; while read -r a b c; do echo "mount $b"; done </proc/mounts; echo x >/dev/shm/x; echo x >/dev/null' || true
+	log 12-root >"$work/out"
+	[ "$(grep -c '^process' "$work/out")" -le 3 ] && [ "$(grep -c '^mount' "$work/out")" -gt 8 ] && ! grep -F "$work" "$work/out"
+}
+
+# the one file of an archive on this machine, asked for as apt would
+fetches() {
+	local port
+	mkdir -p "$work/archive/pool"
+	head -c 3000000 /dev/urandom >"$work/archive/pool/a.deb"
+	python3 -u -m http.server --bind 127.0.0.1 --directory "$work/archive" 0 >"$work/server" 2>&1 &
+	server=$!
+	for _ in {1..100}; do
+		port=$(sed -n 's/.*http:..127.0.0.1:\([0-9]*\).*/\1/p' "$work/server")
+		[ -z "$port" ] || break
+		sleep 0.1
+	done
+	cell "$1" "set -e; ! exec 4<>/dev/tcp/127.0.0.1/$port; exec 3<>/dev/tcp/127.0.0.1/\$(cat /etc/port); echo 'GET http://127.0.0.1:$port/pool/a.deb HTTP/1.0' >&3; echo >&3; cat <&3 >/tmp/a" &&
+		[ "$(record "$1" step | cut -f4,5)" = "3000000	$2" ]
+	set -- $?
+	kill "$server"
+	server=''
+	return "$1"
+}
+
+# interrupt SIGNAL: a cell that has got to its command
+interrupt() {
+	local pid rc
+	# a shell's background job ignores SIGINT
+	env --default-signal=INT selftests/fresh/run.sh --cell 13-tmp --commands ": $mark; (sleep 1000 & sleep 1001)" >"$work/out" 2>&1 &
+	pid=$!
+	for _ in {1..600}; do
+		pgrep -xf 'sleep 1001' >/dev/null && break
+		sleep 0.1
+	done
+	pgrep -xf 'sleep 1001' >/dev/null || return
+	kill "-$1" $pid
+	wait $pid
+	rc=$?
+	echo "# exit code $rc" >>"$work/out"
+	nothing_left && ! pgrep -xf 'sleep 100[01]' && case $1 in KILL) [ $rc -eq 137 ] ;; *) [ $rc -eq 130 ] ;; esac
+}
+
+passes() { cell 12-root true && [ "$(record 12-root result)" = passed ]; }
+is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^12-root .* passed ' && said '^13-long .* - '; }
+fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
+leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
+takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
+# 100 MB in a file in memory, read back for 3 s
+holds_memory() {
+	cell 12-root 'head -c 100000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&
+		[ "$(cat "$work/out")" -gt 100000000 ] && [ "$(cat "$work/out")" -lt 130000000 ]
+}
+takes_disk() { cell 12-root 'mkdir -p /root/.cache; head -c 50000000 /dev/zero >/root/.cache/x' && [ "$(record 12-root step | cut -f8)" -ge 50000000 ]; }
+docs=$(cat docs/fresh.md)
+does_not_touch_docs() { [ "$(cat docs/fresh.md)" = "$docs" ]; }
+
+make_machine
+check "a cell passes and is recorded" passes
+check "the list tells it" is_listed
+check "a command sees a machine of its own" sees_its_own_machine
+check "a command that fails is told" fails
+check "processes that are left are a failure" leaves_processes
+check "a cell that takes too long is a failure" takes_too_long
+check "memory is measured" holds_memory
+check "disk is measured" takes_disk
+check "the proxy is the only way out; what is fetched is counted" fetches 13-root 3000000
+check "interrupted: nothing is left" interrupt INT
+check "told to end: nothing is left" interrupt TERM
+check "killed: nothing is left" interrupt KILL
+check "what a killed run left on the disk is removed by the next" passes
+check "no cell is left on the disk" test ! -e "$work/cache/fresh/cells"
+check "commands that stand in do not get into docs/" does_not_touch_docs
+echo "1..$number"
+[ $failed -eq 0 ]

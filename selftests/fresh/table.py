@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""table.py --records DIR --out DIR [--docs FILE] CELL...: what the cells recorded, as table.md and table.json in --out.
+
+With --docs, the table goes between that page's markers when all cells have passed, and README.md's needs are compared with what
+was measured: exit code 1 and a line for each that is too low.
+"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+import readme
+
+STEP = ("command", "exit_code", "seconds", "fetched", "from_archive", "memory", "disk", "cache", "tree")
+BEGIN, END = "<!-- make check-fresh writes from here -->", "<!-- to here -->"
+
+
+def read_record(path):
+    """A cell's record: lines of a name, a tab, and values separated by tabs."""
+    cell = {"steps": []}
+    if not path.exists():
+        return None
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, *values = line.split("\t")
+        if name == "step":
+            cell["steps"].append(dict(zip(STEP, [values[0], *map(int, values[1:])])))
+        elif name == "seconds":
+            cell["seconds"] = int(values[0])
+        else:
+            cell[name] = values[0]
+    return cell
+
+
+def mb(count):
+    return f"{count / 1e6:,.0f}"
+
+
+def rows(name, cell):
+    if cell is None:
+        yield [name, "", "", "", "", "", "", "", "not run"]
+        return
+    for step in cell["steps"]:
+        yield [name, cell["place"], step["command"], f"{step['seconds']:,}", mb(step["fetched"]), mb(step["from_archive"]),
+               mb(step["memory"]), mb(step["disk"]), f"exit code {step['exit_code']}" if step["exit_code"] else "passed"]
+    if cell["result"] != "passed" and not any(step["exit_code"] for step in cell["steps"]):
+        yield [name, cell["place"], "", "", "", "", "", "", cell.get("why", "failed")]
+
+
+def table(cells):
+    head = ["cell", "place", "command", "seconds", "fetched (MB)", "of it not kept (MB)", "memory (MB)", "disk (MB)", "result"]
+    lines = [head, ["---"] * 3 + ["---:"] * 5 + ["---"]]
+    for name, cell in cells.items():
+        lines += rows(name, cell)
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def measured(cells):
+    """The most that a cell took, and which one: disk, memory, fetched."""
+    most = {}
+    for name, cell in cells.items():
+        steps = cell["steps"] if cell else []
+        for what, of in (("disk", max), ("memory", max), ("fetched", sum)):
+            most[what] = max(most.get(what, (0, "")), (of([step[what] for step in steps] or [0]), name))
+    return most
+
+
+def too_low(needs, cells):
+    return [f"README.md says {needs[what] / 1e9:.1f} GB ({what}), {name} took {value / 1e9:.2f} GB"
+            for what, (value, name) in measured(cells).items() if value > needs[what]]
+
+
+def write_between_markers(path, text):
+    page = path.read_text(encoding="utf-8")
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        sys.exit(f"{path}: the markers are not there")
+    path.write_text(re.sub(f"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})", lambda _: text, page, flags=re.S), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="tables of make check-fresh")
+    parser.add_argument("--records", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--docs", type=pathlib.Path)
+    parser.add_argument("cells", nargs="+")
+    options = parser.parse_args()
+    cells = {name: read_record(options.records / f"{name}.tsv") for name in options.cells}
+    text = table(cells)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "table.md").write_text(text, encoding="utf-8")
+    (options.out / "table.json").write_text(json.dumps(cells, indent=1) + "\n", encoding="utf-8")
+    print(text, end="")
+    counts = {"passed": 0, "failed": 0, "not run": 0}
+    for cell in cells.values():
+        counts[cell["result"] if cell else "not run"] += 1
+    low = []
+    if options.docs:
+        low = too_low(readme.needs(readme.README.read_text(encoding="utf-8")), cells)
+        if counts["passed"] == len(cells):
+            first = next(iter(cells.values()))
+            days = sorted({cell["date"] for cell in cells.values()})
+            when = " to ".join(dict.fromkeys((days[0], days[-1])))
+            write_between_markers(options.docs, f"\nCommit {first['commit'][:12]}, {when}.\n\n{text}\n")
+    for line in low:
+        print(f"fresh: {line}")
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    return 1 if low else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
