@@ -26,6 +26,8 @@ static const struct {
 	{ "reuse", test_reuse, "memory comes and goes by the same addresses, with other pages behind them" },
 	{ "foreign", test_foreign, "tables that point outside; physical copies; forged pointers (S1, S4)" },
 	{ "contexts", test_contexts, "graphics without a context, with forged contexts (S3)" },
+	{ "reenable", test_reenable, "a running channel is enabled again with another directory in its block (S1, S2)" },
+	{ "relist", test_relist, "the same by runlists, and groups of channels that are listed before they are bound" },
 	{ "storm", test_storm, "random calls from four threads" },
 };
 

@@ -23,6 +23,8 @@ void test_unmap(struct device *d, const struct options *o);
 void test_reuse(struct device *d, const struct options *o);
 void test_foreign(struct device *d, const struct options *o);
 void test_contexts(struct device *d, const struct options *o);
+void test_reenable(struct device *d, const struct options *o);
+void test_relist(struct device *d, const struct options *o);
 void test_storm(struct device *d, const struct options *o);
 /* not a test: keeps the device until it is asked to let go */
 void hold(struct device *d);
