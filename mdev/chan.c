@@ -216,12 +216,51 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
 }
 
+/* the chip does not load @c any more, and if it is in a group, nor those that it shares the group with */
+static void hold(struct kvgpu_chan *c)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+	struct rb_node *n;
+
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *o = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (o->held || (o != c && (c->htsg < 0 || o->htsg != c->htsg)))
+			continue;
+		o->held = true;
+		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, false);
+	}
+}
+
+bool machine_chan_off(const struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	u32 st;
+
+	if (!c->ran || machine_wedged(gpu))
+		return true;
+	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
+	return !(st & PCCSR_CHAN_ENABLED) && FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
+}
+
+/*
+ * A preempt alone does not keep a channel off: the chip loads one that is enabled and listed again at once, with what its
+ * block says by then. So it is disabled first. A group goes as a whole: engines name it and not its members. The slicer puts
+ * lists onto the chip under gpu->lock: either it did before, and the vGPU counts as on the chip, or it finds them disabled.
+ */
 bool machine_chan_step_off(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0;
+	bool tsg = c->htsg >= 0, off;
+	u16 id = tsg ? c->htsg : c->hchid.v;
 
-	if (!c->ran || !machine_preempt_wait(c->vgpu, tsg, tsg ? c->htsg : c->hchid.v))
+	if (!c->ran)
+		return true;
+	hold(c);
+	mutex_lock(&gpu->lock);
+	mutex_unlock(&gpu->lock);
+	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) && !machine_on_engine(gpu, tsg, id);
+	if (off)
 		return true;
 	mutex_lock(&gpu->lock);
 	machine_isolate(gpu, c, EVENT_SCHED);
@@ -229,6 +268,31 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 	return false;
 }
 
+/* recovery ends channels under gpu->lock: one that it ended, or is about to, stays off */
+static void start(struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	mutex_lock(&gpu->lock);
+	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
+		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, true);
+	mutex_unlock(&gpu->lock);
+}
+
+void machine_chans_restart(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->held)
+			start(c);
+		c->held = false;
+	}
+}
+
+/* the chip neither has the channel nor can load it */
 static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block, u32 *out)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -258,7 +322,7 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 	if (gr)
 		machine_grctx_put(v, gr);
 	if (old)
-		machine_space_put(v, old);
+		machine_space_put(v, old, c);
 	machine_settle(v);
 }
 
@@ -279,6 +343,7 @@ void machine_chan_resync(struct kvgpu_chan *c)
 		goto out;
 	if (machine_chan_step_off(c))
 		swap_context(c, &g, block, block + RAMIN_SIZE / 4);
+	machine_chans_restart(c->vgpu);
 out:
 	kfree(block);
 }
@@ -323,7 +388,7 @@ static void let_go(struct kvgpu_chan *c)
 	if (c->gr)
 		machine_grctx_put(v, c->gr);
 	if (c->space)
-		machine_space_put(v, c->space);
+		machine_space_put(v, c->space, c);
 	machine_settle(v);
 	if (c->inst.size)
 		machine_pool_free(v, &c->inst);
@@ -361,7 +426,7 @@ void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_g
 		return;
 	}
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
-	machine_runlist_publish(v);	/* it may have been listed before it was bound */
+	machine_runlist_bound(v, runl);	/* it may have been listed before */
 }
 
 /* ------------------------------------------------------------------ enable, disable, unbind */
@@ -381,7 +446,7 @@ void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = true;
 	c->ran = true;
 	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
-	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, true);
+	start(c);
 	if (machine_suspended(v->m))
 		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
 }

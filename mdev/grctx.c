@@ -213,6 +213,6 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	ret = put_image(v, sp->as, va);
 	if (ret)
 		vgpu_note_fault(v, "golden context not written", -1, va, -ret);
-	machine_space_put(v, sp);
+	machine_space_put(v, sp, NULL);
 	machine_settle(v);
 }

@@ -110,6 +110,7 @@ static void stop(struct kvgpu_vgpu *v)
 
 	m->may_pin = false;
 	machine_chans_stop(v);
+	machine_spaces_drop(v);
 	kvgpu_shadow_unmap_all(&v->shadow, &changed);
 	list_for_each_entry(sp, &m->spaces, node)
 		sp->flush |= changed;

@@ -64,6 +64,7 @@ struct machine_slice {
 	struct kvgpu_strikes strikes;	/* slicer->lock */
 	/* gpu->lock; read by sysfs without */
 	bool on_chip;			/* it may have something loaded; also read without the lock, see machine_preempt() */
+	bool merged;			/* its entries are in the list that the chip has, though it may not be shown any more */
 	bool work, moved, busy;		/* at the last look: has something to do; took of it since; was seen doing it */
 	bool parked;			/* only waits for semaphores: its turns are short and rare */
 	u8 idle_looks;
@@ -134,7 +135,7 @@ struct kvgpu_space {
 	struct list_head node;
 	struct kvgpu_as *as;
 	struct kvgpu_gaddr pd;
-	u32 users;
+	u32 users, kept;		/* kept: of them, those that went while the chip could still use it */
 	bool flush;			/* the card's TLB is behind */
 };
 
@@ -225,7 +226,9 @@ static inline struct device *machine_dma_dev(const struct kvgpu_vgpu *v)
 }
 
 struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd);	/* NULL: no memory */
-void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp);	/* the GPU does not use it any more */
+/* @c had it (NULL: nobody had), and is off: else the space is kept until nothing of the vGPU is bound any more */
+void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c);
+void machine_spaces_drop(struct kvgpu_vgpu *v);		/* nothing is bound: what was kept goes */
 bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len);	/* kvgpu_dirty_fn */
 /* every shadow of the vGPU up to date with the guest's tables, in the card's TLBs too; drops what is not used any more */
 void machine_sync(struct kvgpu_vgpu *v);
@@ -292,8 +295,13 @@ void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id);
 void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id);
 /* reads the guest's instance block again; what it says of graphics context and space takes effect */
 void machine_chan_resync(struct kvgpu_chan *c);
-/* off the chip, so that what it saves and loads can be exchanged; false: it had to be ended */
+/*
+ * Off the chip and disabled there, with the other members of its group, so that what it saves and loads can be exchanged; false:
+ * it had to be ended. In either case machine_chans_restart() has to follow
+ */
 bool machine_chan_step_off(struct kvgpu_chan *c);
+void machine_chans_restart(struct kvgpu_vgpu *v);
+bool machine_chan_off(const struct kvgpu_chan *c);	/* the chip says that it has no use for what the channel loads */
 void machine_chans_stop(struct kvgpu_vgpu *v);		/* all off the chip, gone; groups given back */
 bool machine_chans_any(const struct kvgpu_vgpu *v);
 
@@ -304,6 +312,7 @@ void machine_runlists_fini(struct kvgpu_vgpu *v);
 void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list);
 void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask);
 void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask);
+void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl);	/* a channel was, that a list may have named before */
 void machine_runlist_publish(struct kvgpu_vgpu *v);	/* translates what the guest wants and gives it to the chip */
 void machine_runlist_clear(struct kvgpu_vgpu *v);
 /* takes a channel out of its list; gpu->lock held. True: the chip's list has to be written again */

@@ -126,10 +126,8 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
-	if (c->htsg != h && c->ran && !c->dead) {
-		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
-		c->restart = machine_chan_step_off(c);
-	}
+	if (c->htsg != h && !c->dead)
+		machine_chan_step_off(c);
 	mutex_lock(&gpu->lock);
 	mutex_lock(&gpu->chip->event_lock);
 	c->gtsg = group;
@@ -165,20 +163,6 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 		}
 		if (left)
 			left--;
-	}
-}
-
-/* set_group() has stopped some */
-static void start_members(struct kvgpu_vgpu *v)
-{
-	struct rb_node *n;
-
-	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
-		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
-
-		if (c->restart && c->enabled && !c->dead)
-			kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, true);
-		c->restart = false;
 	}
 }
 
@@ -226,20 +210,21 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	if (chip->wedged)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
-		if (!machine_shown(m))
+		/* what does not fit can't be: all types together have fewer entries */
+		m->slice.merged = machine_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
+		if (!m->slice.merged)
 			continue;
-		if (m->list_nr[runl] > CHIP_RUNL_MAX - nr)
-			break;	/* can't be: all types together have fewer entries */
 		append(chip->merge + nr, m, runl);
 		nr += m->list_nr[runl];
 	}
 	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
 }
 
+/* one that was just suspended is not shown any more, and the chip has its list until the slicer looks */
 int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
 {
 	machine_slicer_kick(m->v->gpu);
-	return machine_shown(m) ? machine_runlist_merge(m->v->gpu, runl) : 0;
+	return machine_shown(m) || m->slice.merged ? machine_runlist_merge(m->v->gpu, runl) : 0;
 }
 
 /* recovery may have ended one after it was looked at: what counts is what it is under gpu->lock */
@@ -378,8 +363,21 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	}
 	note_members(v, runl);
 	publish_one(v, machine_gr_runl(v->gpu), true);
-	start_members(v);
+	machine_chans_restart(v);	/* those that changed their group */
 	drop_groups(v);
+}
+
+/*
+ * A channel was bound that the list named before. It is in the list's group from now on: the chip knows it by that when it
+ * is loaded, and the group's id must not be given away under it.
+ */
+void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl)
+{
+	if (runl >= KVGPU_MAX_RUNL)
+		return;
+	note_members(v, runl);
+	machine_runlist_publish(v);
+	machine_chans_restart(v);
 }
 
 void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask)

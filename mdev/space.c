@@ -78,14 +78,40 @@ static void invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
 	sp->flush = false;
 }
 
-void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
+static void put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 {
-	if (--sp->users)
+	sp->users -= users;
+	if (sp->users)
 		return;
 	invalidate(v, sp);
 	list_del(&sp->node);
 	kvfree(kvgpu_as_put(sp->as));
 	kfree(sp);
+}
+
+/* S1, S2: every caller has seen to it that the channel is off; that it is so is asked of the chip all the same */
+void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
+{
+	if (!c || machine_chan_off(c)) {
+		put(v, sp, 1);
+		return;
+	}
+	sp->kept++;
+	atomic64_inc(&v->count.spaces_kept);
+	vgpu_note_fault(v, "address space of a channel that is not off the chip, kept", c->gchid.v, sp->pd.addr, 0);
+}
+
+void machine_spaces_drop(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_space *sp, *n;
+	u32 kept;
+
+	list_for_each_entry_safe(sp, n, &v->m->spaces, node) {
+		kept = sp->kept;
+		sp->kept = 0;
+		if (kept)
+			put(v, sp, kept);
+	}
 }
 
 /* ------------------------------------------------------------------ sync */

@@ -46,6 +46,7 @@ COUNTER(shadow_entries_compared, READ_ONCE(v->shadow.stats.entries_compared));
 COUNTER(shadow_entries_written, READ_ONCE(v->shadow.stats.entries_written));
 COUNTER(shadow_entries_rejected, READ_ONCE(v->shadow.stats.rejected));
 COUNTER(tlb_flushes, atomic64_read(&v->count.flushes));
+COUNTER(spaces_kept, atomic64_read(&v->count.spaces_kept));
 COUNTER(pinned_pages, READ_ONCE(v->shadow.stats.pinned) + READ_ONCE(v->m->nr_due));
 
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
@@ -144,6 +145,7 @@ static struct attribute *vgpu_attrs[] = {
 	&dev_attr_shadow_entries_written.attr,
 	&dev_attr_shadow_entries_rejected.attr,
 	&dev_attr_tlb_flushes.attr,
+	&dev_attr_spaces_kept.attr,
 	&dev_attr_pinned_pages.attr,
 	&dev_attr_interrupts.attr,
 	&dev_attr_faults.attr,

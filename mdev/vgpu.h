@@ -98,7 +98,7 @@ struct kvgpu_chan {
 	bool enabled, dead;		/* dead: written under gpu->lock */
 	bool listed;			/* in what the guest last submitted */
 	bool ran;			/* was enabled since it was bound */
-	bool restart;			/* stopped while it changes its group */
+	bool held;			/* disabled on the chip while what it loads, or its group, changes */
 	struct { bool valid, idle; u32 get, idle_put; } look;	/* look.c; gpu->lock */
 	struct { u8 why, unit, engine; bool storm; u32 info; u64 va; } fault;	/* what killed it; gpu->chip->event_lock */
 	int gtsg, htsg;			/* -1: none */
@@ -110,6 +110,7 @@ struct kvgpu_counters {			/* per vGPU, read by sysfs without locks */
 	atomic64_t bar0_reads, bar0_writes, bar_trapped, doorbells_trapped, config, irqs, mmaps, zaps, faults, handler_ns;
 	/* counted by the machine: TLB invalidates of the chip for this vGPU, time on GR */
 	atomic64_t flushes, gpu_ns;	/* gpu_ns: charged by look.c */
+	atomic64_t spaces_kept;		/* machine_space_put() refused: 0, or there is a bug */
 };
 
 /* memory of the vGPU's own that its VMM maps into BAR0; constant from .init to .release */
