@@ -165,7 +165,7 @@ struct kvgpu_machine {
 	bool may_pin, l2_clean, scrubbed;
 	bool flush_owed;		/* asked for in the page of flush.c; by the end of the command */
 	struct { u64 first, last; ktime_t until; } unmapped;
-	struct list_head spaces, dead_images;
+	struct list_head spaces, dead_images, freed;	/* freed: memory of tables, memory.c's */
 	unsigned long *dirty;		/* pages that were touched before the sync that is under way */
 	bool any_dirty;
 
@@ -214,7 +214,8 @@ unsigned int machine_patience(const struct kvgpu_vgpu *v);	/* ms that the guest'
 int machine_memory_init(struct kvgpu_vgpu *v);
 void machine_memory_fini(struct kvgpu_vgpu *v);
 int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out);
-void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);
+void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram);	/* the GPU does not use it any more */
+void machine_tables_free(struct kvgpu_vgpu *v);		/* gives back the memory of tables that were freed since */
 /* guest memory; @len bytes inside one page. -EFAULT */
 int machine_read(struct kvgpu_vgpu *v, struct kvgpu_gaddr a, void *buf, u32 len);
 void machine_stage_drop(struct kvgpu_machine *m);

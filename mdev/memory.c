@@ -40,10 +40,23 @@ int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	return ret;
 }
 
-void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
+static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
 	v->m->pool_used -= vram->size;
 	kvgpu_hw_vram_free(&v->gpu->hw, vram);
+}
+
+/*
+ * The pool is everybody's, and what goes back to it is empty: who still had a pointer to it would find no entry in it, and
+ * nothing that was another vGPU's (S1, S4). It is written out before it can be taken again, perhaps on another CPU.
+ */
+void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
+{
+	if (!vram->size)
+		return;
+	memset_io(vram->cpu, 0, vram->size);
+	machine_flush(v, false);
+	give_back(v, vram);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -106,41 +119,64 @@ static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 
 /* ------------------------------------------------------------------ tables */
 
+struct table_memory {
+	struct list_head node;		/* m->freed: empty, and not written out yet */
+	struct kvgpu_vram vram;
+};
+
 static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	struct kvgpu_vgpu *v = ctx;
 	size_t aux = kvgpu_table_aux(&v->shadow.cfg, nr);
-	struct kvgpu_vram *vram = kzalloc(sizeof(*vram), GFP_KERNEL_ACCOUNT);
+	struct table_memory *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
 	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
-	if (!vram || !t->mirror || (aux && !t->aux) || machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, vram)) {
+	if (!mem || !t->mirror || (aux && !t->aux) || machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
-		kfree(vram);
+		kfree(mem);
 		return -ENOMEM;
 	}
-	memset_io(vram->cpu, 0, vram->size);
+	memset_io(mem->vram.cpu, 0, mem->vram.size);
 	t->nr = nr;
-	t->addr = vram->at.v;
-	t->priv = vram;
+	t->addr = mem->vram.at.v;
+	t->priv = mem;
 	return 0;
 }
 
 static void op_table_free(void *ctx, struct kvgpu_table *t)
 {
-	machine_pool_free(ctx, t->priv);
-	kfree(t->priv);
+	struct kvgpu_vgpu *v = ctx;
+	struct table_memory *mem = t->priv;
+
+	memset_io(mem->vram.cpu, 0, mem->vram.size);
+	list_add(&mem->node, &v->m->freed);
 	kvfree(t->mirror);
 	kvfree(t->aux);
+}
+
+/* as machine_pool_free(), for all of them at once */
+void machine_tables_free(struct kvgpu_vgpu *v)
+{
+	struct table_memory *mem, *n;
+
+	if (list_empty(&v->m->freed))
+		return;
+	machine_flush(v, false);
+	list_for_each_entry_safe(mem, n, &v->m->freed, node) {
+		list_del(&mem->node);
+		give_back(v, &mem->vram);
+		kfree(mem);
+	}
 }
 
 /* in stores of 64 bits: the GPU must never see one half of an entry with the other half of its predecessor (S1) */
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
-	struct kvgpu_vram *vram = t->priv;
+	struct table_memory *mem = t->priv;
 
-	__iowrite64_copy(vram->cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
+	__iowrite64_copy(mem->vram.cpu + (size_t)first * GMMU_ENTRY_SIZE, t->mirror + first, nr);
 }
 
 const struct kvgpu_shadow_ops machine_shadow_ops = {
@@ -178,6 +214,7 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 	machine_pins_init(v);
 	INIT_LIST_HEAD(&m->spaces);
 	INIT_LIST_HEAD(&m->dead_images);
+	INIT_LIST_HEAD(&m->freed);
 	m->pool_max = pool_share(v);
 	m->unmapped.first = 1;
 	m->stage.cpu = dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);

@@ -142,6 +142,7 @@ void machine_settle(struct kvgpu_vgpu *v)
 	machine_windows_zap(v);
 	m->l2_clean = false;
 	kvgpu_shadow_reap(&v->shadow);
+	machine_tables_free(v);
 	machine_grctx_free_dead(v);
 }
 
