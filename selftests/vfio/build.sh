@@ -5,13 +5,13 @@
 # build_vfio: makes $OUT/kvgpu-vfio
 build_vfio() { build_programs vfio; }
 
-# vfio_tests SECONDS SEED: inside.sh in the server that is up
+# vfio_tests SECONDS SEED [TEST...]: inside.sh in the server that is up
 vfio_tests()
 {
 	local log=$OUT/vfio.log rc
 
 	cp "$OUT/kvgpu-vfio" selftests/vfio/inside.sh "$($TB share)/"
-	LIMIT=3000 in_server /share/inside.sh "$1" "$2" >"$log" 2>&1
+	LIMIT=3000 in_server /share/inside.sh "$@" >"$log" 2>&1
 	rc=$?
 	relay "seed $2" $rc <"$log"
 	quiet_kernel "a hostile VMM, seed $2"

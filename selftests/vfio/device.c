@@ -72,25 +72,41 @@ void device_container(const char *path)
 	container = path;
 }
 
-void device_open(struct device *d, const char *uuid)
+/* a group that is the first in its container says what the container is */
+static void enter(struct device *d, bool first)
 {
 	struct vfio_group_status st = { .argsz = sizeof(st) };
 
+	d->group = open_group(d->uuid);
+	if (ioctl(d->group, VFIO_GROUP_GET_STATUS, &st) || !(st.flags & VFIO_GROUP_FLAGS_VIABLE) ||
+	    ioctl(d->group, VFIO_GROUP_SET_CONTAINER, &d->container) ||
+	    (first && ioctl(d->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU)))
+		bail("container");
+	d->fd = ioctl(d->group, VFIO_GROUP_GET_DEVICE_FD, d->uuid);
+	if (d->fd < 0)
+		bail("device %s", d->uuid);
+	d->bar1_size = region_size(d, VFIO_PCI_BAR1_REGION_INDEX);
+	d->bar3_size = region_size(d, VFIO_PCI_BAR3_REGION_INDEX);
+}
+
+void device_open(struct device *d, const char *uuid)
+{
 	d->uuid = uuid;
 	d->iommufd = !strcmp(container, "/dev/iommu");
 	d->container = open(container, O_RDWR | O_CLOEXEC);
 	if (d->container < 0)
 		bail("%s", container);
-	d->group = open_group(uuid);
-	if (ioctl(d->group, VFIO_GROUP_GET_STATUS, &st) || !(st.flags & VFIO_GROUP_FLAGS_VIABLE) ||
-	    ioctl(d->group, VFIO_GROUP_SET_CONTAINER, &d->container) ||
-	    ioctl(d->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU))
-		bail("container");
-	d->fd = ioctl(d->group, VFIO_GROUP_GET_DEVICE_FD, uuid);
-	if (d->fd < 0)
-		bail("device %s", uuid);
-	d->bar1_size = region_size(d, VFIO_PCI_BAR1_REGION_INDEX);
-	d->bar3_size = region_size(d, VFIO_PCI_BAR3_REGION_INDEX);
+	enter(d, true);
+}
+
+void device_join(struct device *d, const char *uuid, const struct device *first)
+{
+	d->uuid = uuid;
+	d->iommufd = first->iommufd;
+	d->container = dup(first->container);
+	if (d->container < 0)
+		bail("dup");
+	enter(d, false);
 }
 
 void device_close(struct device *d)
@@ -146,20 +162,33 @@ int dma_unmap(struct device *d, uint64_t iova, uint64_t len)
 	return ioctl(d->container, VFIO_IOMMU_UNMAP_DMA, &u);
 }
 
-uint64_t counter(struct device *d, const char *name)
+static uint64_t number_in(const char *path)
 {
-	char path[256];
 	unsigned long long v;
-	FILE *f;
+	FILE *f = fopen(path, "r");
 	int n;
 
-	snprintf(path, sizeof(path), "/sys/bus/mdev/devices/%s/kvgpu/%s", d->uuid, name);
-	f = fopen(path, "r");
 	if (!f)
 		return ~0ull;
 	n = fscanf(f, "%llu", &v);
 	fclose(f);
 	return n == 1 ? v : ~0ull;
+}
+
+uint64_t counter(struct device *d, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/mdev/devices/%s/kvgpu/%s", d->uuid, name);
+	return number_in(path);
+}
+
+uint64_t card_counter(const char *card, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/kvgpu/%s", card, name);
+	return number_in(path);
 }
 
 /* ------------------------------------------------------------------ for the bare library */
@@ -185,6 +214,11 @@ static void *map_or_bail(size_t len, int flags, int fd, off_t at, void *where)
 
 void gpu_attach(struct device *d, struct bare_gpu *g)
 {
+	gpu_attach_at(d, g, ARENA_IOVA);
+}
+
+void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova)
+{
 	memset(g, 0, sizeof(*g));
 	if (!config_write(d, PCI_COMMAND, 2, COMMAND_MEMORY_MASTER))
 		bail("PCI command");
@@ -196,16 +230,16 @@ void gpu_attach(struct device *d, struct bare_gpu *g)
 	g->bars.bar1_size = d->bar1_size;
 	g->bars.bar1 = map_or_bail(d->bar1_size, MAP_SHARED, d->fd, REGION_AT(VFIO_PCI_BAR1_REGION_INDEX), NULL);
 	g->host.cpu = map_or_bail(ARENA_LEN, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0, NULL);
-	g->host.bus = ARENA_IOVA;
+	g->host.bus = iova;
 	g->host.size = ARENA_LEN;
-	if (dma_map(d, g->host.cpu, ARENA_IOVA, ARENA_LEN))
+	if (dma_map(d, g->host.cpu, iova, ARENA_LEN))
 		bail("DMA map");
 	bare_take_over(g);
 }
 
 void gpu_detach(struct device *d, struct bare_gpu *g)
 {
-	dma_unmap(d, ARENA_IOVA, ARENA_LEN);
+	dma_unmap(d, g->host.bus, ARENA_LEN);
 	munmap((void *)g->bars.bar0, BAR0_SIZE);
 	munmap((void *)g->bars.bar1, g->bars.bar1_size);
 	munmap(g->host.cpu, ARENA_LEN);

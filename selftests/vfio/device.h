@@ -34,6 +34,8 @@ struct device {
 void device_container(const char *path);
 /* opened anew: as after power-on, with memory that is zero. Ends the program when that fails */
 void device_open(struct device *d, const char *uuid);
+/* the same in the container of @first */
+void device_join(struct device *d, const char *uuid, const struct device *first);
 void device_close(struct device *d);
 
 uint32_t reg_read(struct device *d, uint32_t reg);
@@ -46,6 +48,7 @@ int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len);
 int dma_unmap(struct device *d, uint64_t iova, uint64_t len);
 /* a counter of /sys/bus/mdev/devices/UUID/kvgpu; ~0 when it can't be read */
 uint64_t counter(struct device *d, const char *name);
+uint64_t card_counter(const char *card, const char *name);	/* the same of the card, by its folder in sysfs */
 uint64_t now_ms(void);
 
 /*
@@ -53,6 +56,7 @@ uint64_t now_ms(void);
  * ARENA_IOVA, memory decoding and bus mastering on; taken over. Give back before device_close().
  */
 void gpu_attach(struct device *d, struct bare_gpu *g);
+void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova);	/* for a second one in the same container */
 void gpu_detach(struct device *d, struct bare_gpu *g);
 
 #endif

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs in the server, with kvgpu.ko loaded: vGPUs by the mdev core's files, and kvgpu-vfio on one of them. TAP.
-# usage: inside.sh SECONDS-OF-STORM SEED
+# usage: inside.sh SECONDS-OF-STORM SEED [TEST...]: all, or only these of kvgpu-vfio
 set -u
 here=$(dirname "$0")
 storm=${1:-5} seed=${2:-1}
+shift $(($# < 2 ? $# : 2))
 n=0 bad=0
 U=6d1f1f4e-0c55-4f0b-9d3c-7a5f2a3b1c
 
@@ -39,6 +40,36 @@ full_card()
 		remove "$(id $made)"
 	done
 }
+
+# client WHAT OPTION... UUID TEST...: the client's own tests, under our numbers
+client()
+{
+	local what=$1
+	shift
+	timeout 900 "$here/kvgpu-vfio" --seconds "$storm" --seed "$seed" --card "$card" "$@" > /tmp/vfio.out
+	rc=$?
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) result 0 "$what${line#* - }" ;;
+		'not ok '*) result 1 "$what${line#* - }" ;;
+		1..*) ;;
+		*) echo "# $line" ;;
+		esac
+	done < /tmp/vfio.out
+	grep -q '^1\.\.' /tmp/vfio.out
+	result $? "${what}kvgpu-vfio ran to its end" "exit code $rc"
+}
+
+create 512m c0 && create 512m c1
+result $? "two vGPUs are made"
+if [ $# -gt 0 ]; then
+	client "" --second "${U}c1" "${U}c0" "$@"
+	remove c0 && remove c1
+	echo "1..$n"
+	[ $bad = 0 ]
+	exit
+fi
+remove c0 && remove c1
 
 start=$(all_available)
 for type in 512m 1g 2g 4g; do full_card $type; done
@@ -80,30 +111,11 @@ result "$([ "$pinned" = 0 ]; echo $?)" "a VMM killed under copies leaves no page
 timeout 30 sh -c "echo 1 > /sys/bus/mdev/devices/${U}b1/remove"
 result $? "and its vGPU is removed"
 
-# client WHAT OPTION... UUID TEST...: the client's own tests, under our numbers
-client()
-{
-	local what=$1
-	shift
-	timeout 900 "$here/kvgpu-vfio" --seconds "$storm" --seed "$seed" --card "$card" "$@" > /tmp/vfio.out
-	rc=$?
-	while IFS= read -r line; do
-		case $line in
-		'ok '*) result 0 "$what${line#* - }" ;;
-		'not ok '*) result 1 "$what${line#* - }" ;;
-		1..*) ;;
-		*) echo "# $line" ;;
-		esac
-	done < /tmp/vfio.out
-	grep -q '^1\.\.' /tmp/vfio.out
-	result $? "${what}kvgpu-vfio ran to its end" "exit code $rc"
-}
-
-create 512m c0
-client "" "${U}c0" all copies
+create 512m c0 && create 512m c1
+client "" --second "${U}c1" "${U}c0" all copies
 # kernels that have iommufd: the same, where it stands in for VFIO's container
 [ ! -e /dev/iommu ] || client "iommufd: " --container /dev/iommu "${U}c0" copies unmap reuse foreign storm
-remove c0
+remove c0 && remove c1
 result "$([ "$(all_available)" = "$start" ]; echo $?)" "all of the card is free again" "$(all_available)"
 echo "1..$n"
 [ $bad = 0 ]

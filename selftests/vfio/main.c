@@ -28,6 +28,7 @@ static const struct {
 	{ "contexts", test_contexts, "graphics without a context, with forged contexts (S3)" },
 	{ "reenable", test_reenable, "a running channel is enabled again with another directory in its block (S1, S2)" },
 	{ "relist", test_relist, "the same by runlists, and groups of channels that are listed before they are bound" },
+	{ "retries", test_retries, "unmaps under two vGPUs that pin again while the core asks them to let go (S6)" },
 	{ "storm", test_storm, "random calls from four threads" },
 };
 
@@ -37,7 +38,8 @@ static void usage(FILE *f)
 {
 	unsigned int i;
 
-	fprintf(f, "usage: kvgpu-vfio [--seconds N] [--seed N] [--card SYSFS-FOLDER] [--container FILE] UUID NAME...|all|hold\n"
+	fprintf(f, "usage: kvgpu-vfio [--seconds N] [--seed N] [--card SYSFS-FOLDER] [--second UUID] [--container FILE] UUID\n"
+		"       NAME...|all|hold\n"
 		"A hostile VMM and guest for one vGPU of kvgpu. Prints TAP; exit code 0 if all is well, 1 if not, 2 for a wrong\n"
 		"command line. 'hold' keeps the device until it is asked to let go. FILE: /dev/vfio/vfio, or /dev/iommu.\n\n");
 	for (i = 0; i < NR_TESTS; i++)
@@ -79,6 +81,7 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "card", required_argument, NULL, 'c' },
+		{ "second", required_argument, NULL, '2' },
 		{ "container", required_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -91,6 +94,7 @@ int main(int argc, char **argv)
 		case 's': o.seconds = strtoul(optarg, NULL, 0); break;
 		case 'r': o.seed = strtoul(optarg, NULL, 0); break;
 		case 'c': o.card = optarg; break;
+		case '2': o.second = optarg; break;
 		case 'f': device_container(optarg); break;
 		case 'h': usage(stdout); return 0;
 		default: usage(stderr); return 2;

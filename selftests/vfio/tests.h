@@ -6,6 +6,7 @@
 
 struct options {
 	unsigned int seconds, seed;	/* of the storm */
+	const char *second;		/* another vGPU of the same card that may be opened; may be NULL */
 	const char *card;		/* /sys/bus/pci/devices/... of the physical card, to look at its registers; may be NULL */
 };
 
@@ -25,6 +26,7 @@ void test_foreign(struct device *d, const struct options *o);
 void test_contexts(struct device *d, const struct options *o);
 void test_reenable(struct device *d, const struct options *o);
 void test_relist(struct device *d, const struct options *o);
+void test_retries(struct device *d, const struct options *o);
 void test_storm(struct device *d, const struct options *o);
 /* not a test: keeps the device until it is asked to let go */
 void hold(struct device *d);

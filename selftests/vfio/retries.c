@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to let go, looks whether they have, and asks
+ * again; the eleventh time is a BUG of the core. Two vGPUs of one VMM: one pins again as fast as it can, and the other one keeps
+ * the core waiting for its lock in every round, so that there is time to.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+
+#include <linux/bitfield.h>
+
+#include <gk110/fifo.h>
+#include <gk110/mmu.h>
+
+#include "bare/chan.h"
+#include "check.h"
+#include "tap.h"
+#include "tests.h"
+
+enum { PAGE = 4096, DST_VA = BARE_VA_FREE, LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, PIECES = 2, PIECE = LENT_LEN / PIECES };
+enum { USED = 8 * PAGE, TABLES = 24, TABLES_LEN = 256 << 10, UNMAPS = 20, AGAIN_MS = 20000 };
+
+/* a guest of ours that syncs all the time */
+struct guest {
+	struct device d;
+	struct bare_gpu g;
+	struct bare_space s;
+	struct bare_chan c;
+	volatile int *stop;
+	pthread_t thread;
+};
+
+static void *sync_forever(void *arg)
+{
+	struct guest *w = arg;
+
+	while (!*w->stop)
+		bare_tlb_invalidate(&w->g, BARE_VRAM, w->s.pdb);
+	return NULL;
+}
+
+static void begin(struct guest *w, uint64_t arena, volatile int *stop)
+{
+	struct bare_chan_config cfg = { .id = 1 };
+	uint32_t entry = cfg.id;
+
+	gpu_attach_at(&w->d, &w->g, arena);
+	cfg.runlist = w->g.engine[BARE_CE0].runlist;
+	w->stop = stop;
+	bare_space_create(&w->g, &w->s);
+	bare_chan_create(&w->g, &w->s, &cfg, &w->c);
+	bare_runlist(&w->g, cfg.runlist, &entry, 1);
+}
+
+/* tables in host memory, which the host has to read as a whole each time: its lock is held for long */
+static void make_slow(struct guest *w)
+{
+	uint64_t bus, pde;
+	unsigned int i;
+
+	bare_host(&w->g, TABLES_LEN, &bus);
+	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_COH) | FIELD_PREP(GMMU_PDE_SMALL_ADDR, bus >> GMMU_ADDR_SHIFT);
+	for (i = 1; i <= TABLES; i++)
+		bare_mem_write(&w->g, BARE_VRAM, w->s.pdb + i * GMMU_ENTRY_SIZE, &pde, GMMU_ENTRY_SIZE);
+}
+
+/* what the pinning one uses, in both pieces of the lent memory */
+static void use(struct guest *w)
+{
+	uint64_t off;
+	unsigned int i;
+
+	for (i = 0; i < PIECES; i++)
+		for (off = 0; off < USED; off += PAGE)
+			bare_space_map(&w->g, &w->s, DST_VA + i * USED + off, BARE_HOST, LENT_IOVA + i * PIECE + off);
+}
+
+static bool pinned(struct guest *w, uint64_t want)
+{
+	uint64_t end = now_ms() + AGAIN_MS;
+
+	while (counter(&w->d, "pinned_pages") < want)
+		if (now_ms() > end)
+			return false;
+		else
+			usleep(1000);
+	return true;
+}
+
+static void lend(struct device *d, uint8_t *memory)
+{
+	unsigned int i;
+
+	for (i = 0; i < PIECES; i++)
+		CHECK(!dma_map(d, memory + i * PIECE, LENT_IOVA + i * PIECE, PIECE));
+}
+
+/*
+ * A VMM that has unmapped something and goes on has left the core: with its next access the guest may use what is mapped
+ * there now.
+ */
+static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
+{
+	reg_read(&pins->d, 0);
+	CHECK(pinned(pins, want));
+	CHECK(!dma_unmap(&pins->d, LENT_IOVA, LENT_LEN));
+	lend(&pins->d, memory);
+}
+
+void test_retries(struct device *d, const struct options *o)
+{
+	static struct guest pins, holds;	/* no stack for these */
+	volatile int stop = 0;
+	uint8_t *memory;
+	uint64_t own;
+	unsigned int i;
+
+	if (!o->second) {
+		tap_skip("retries", "no second vGPU was named");
+		return;
+	}
+	checks_begin();
+	/* the one that was opened last is asked first, and has the time of the other one */
+	holds.d = *d;
+	device_join(&pins.d, o->second, d);
+	begin(&holds, ARENA_IOVA, &stop);
+	make_slow(&holds);
+	begin(&pins, ARENA_IOVA + ARENA_LEN, &stop);
+	memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	lend(d, memory);
+	own = counter(&pins.d, "pinned_pages");
+	use(&pins);
+	CHECK(!pthread_create(&pins.thread, NULL, sync_forever, &pins));
+	CHECK(!pthread_create(&holds.thread, NULL, sync_forever, &holds));
+	for (i = 0; i < UNMAPS; i++)
+		unmap_and_map(&pins, memory, own + PIECES * USED / PAGE);
+	reg_read(d, 0);
+	CHECK(pinned(&pins, own + PIECES * USED / PAGE));
+	stop = 1;
+	pthread_join(pins.thread, NULL);
+	pthread_join(holds.thread, NULL);
+	gpu_detach(&pins.d, &pins.g);
+	gpu_detach(d, &holds.g);
+	CHECK(!dma_unmap(d, LENT_IOVA, LENT_LEN));
+	CHECK(counter(&pins.d, "pinned_pages") == 0 && counter(d, "pinned_pages") == 0);
+	munmap(memory, LENT_LEN);
+	device_close(&pins.d);
+	checks_end("memory is unmapped under a vGPU that pins again and one that keeps the core waiting: let go, and usable again");
+}
