@@ -29,7 +29,6 @@
 #define EVENTS			32		/* waiting for a guest's lock; more are dropped */
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
 #define CHIP_RUNL_MAX		(2 * KVGPU_MAX_CHAN - 1)	/* entries of one list of the chip, without the host's */
-#define UNMAP_QUIET_MS		2		/* see memory.c */
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
 #define PREEMPT_EVICT_MS	100		/* of a channel that is being stopped anyway */
@@ -164,10 +163,19 @@ struct kvgpu_machine {
 	struct { u8 *cpu; dma_addr_t dma; u64 at, next; u32 len; } stage;	/* next: where reading in a row would go on */
 	bool may_pin, l2_clean, scrubbed;
 	bool flush_owed;		/* asked for in the page of flush.c; by the end of the command */
-	struct { u64 first, last; ktime_t until; } unmapped;
 	struct list_head spaces, dead_images, freed;	/* freed: memory of tables, memory.c's */
 	unsigned long *dirty;		/* pages that were touched before the sync that is under way */
 	bool any_dirty;
+
+	/* unmap.c */
+	struct machine_unmap {
+		struct unmapping *u;	/* NULL: free */
+		u32 rounds;		/* how often this one was asked */
+		u32 opened;		/* when it was asked last */
+	} unmaps[64];
+	bool unmaps_lost;
+	u32 opened;			/* how often it was */
+	struct delayed_work unmap_work;
 
 	/* window.c */
 	struct machine_win win1, win3;
@@ -245,6 +253,15 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma);
 void machine_unpin(void *ctx, iova_t iova, u32 nr);
 /* unpins now what is due from byte @iova to byte @last */
 void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last);
+
+/* ------------------------------------------------------------------ unmap.c */
+
+void machine_unmap_init(struct kvgpu_machine *m);
+void machine_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
+/* the container's thread, which is this one, wants bytes @first to @last of its memory back */
+void machine_unmap_asked(struct kvgpu_vgpu *v, u64 first, u64 last);
+/* whether memory may be pinned there: not while a thread may be asking for it */
+bool machine_unmap_may_pin(struct kvgpu_vgpu *v, u64 first, u64 last);
 
 /* ------------------------------------------------------------------ flush.c */
 

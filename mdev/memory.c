@@ -212,11 +212,11 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 	};
 
 	machine_pins_init(v);
+	machine_unmap_init(m);
 	INIT_LIST_HEAD(&m->spaces);
 	INIT_LIST_HEAD(&m->dead_images);
 	INIT_LIST_HEAD(&m->freed);
 	m->pool_max = pool_share(v);
-	m->unmapped.first = 1;
 	m->stage.cpu = dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	v->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
@@ -242,4 +242,5 @@ void machine_memory_fini(struct kvgpu_vgpu *v)
 	if (m->stage.cpu)
 		dma_free_coherent(machine_dma_dev(v), STAGE_SIZE, m->stage.cpu, m->stage.dma);
 	machine_pins_fini(v);
+	machine_unmap_fini(m);
 }

@@ -17,10 +17,8 @@
  *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the container. Against that,
  *     .dma_unmap would be in the wrong order for any driver, since it has to call vfio_unpin_pages(), which takes
  *     iommu->lock: the core's own rule allows it, and vgpu->lock adds no case to it.
- * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned. A guest that maps again at once
- * must not win that race ten times: pins in a range that was just unmapped wait until the core has surely gone on.
+ * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned: unmap.c.
  */
-#include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/iommu.h>
 
@@ -56,14 +54,6 @@ static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
 
 	if (!WARN_ON_ONCE(!entry))
 		dma_unmap_page(machine_dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT, PAGE_SIZE, DMA_BIDIRECTIONAL);
-}
-
-static void wait_for_unmap(struct kvgpu_machine *m, u64 first, u64 last)
-{
-	if (first > m->unmapped.last || last < m->unmapped.first)
-		return;
-	if (ktime_before(ktime_get(), m->unmapped.until))
-		usleep_range(UNMAP_QUIET_MS * USEC_PER_MSEC, 2 * UNMAP_QUIET_MS * USEC_PER_MSEC);
 }
 
 /* how many were pinned, from the first on; an error if none. They may be let go of in other pieces (compat_pins_alone()) */
@@ -148,7 +138,8 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 
 	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
 		return -EFAULT;
-	wait_for_unmap(m, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1);
+	if (!machine_unmap_may_pin(v, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1))
+		return -EBUSY;
 	if (v->shadow.stats.pinned + m->nr_due + nr > v->shadow.cfg.max_pinned)
 		machine_unpin_due(v, 0, U64_MAX);
 	else

@@ -222,6 +222,7 @@ ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *ubuf, size_t cou
 	u64 off;
 	int ret = 0;
 
+	vgpu_machine_called();
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len; ) {
 		u8 buf[CHUNK] = { };
@@ -251,6 +252,7 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, siz
 	u64 off;
 	int ret = 0;
 
+	vgpu_machine_called();
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len; ) {
 		u8 buf[CHUNK];

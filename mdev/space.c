@@ -184,6 +184,7 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	if (!len)
 		return;
 	mutex_lock(&v->lock);
+	machine_unmap_asked(v, iova, iova + len - 1);
 	kvgpu_shadow_unmap(&v->shadow, (iova_t){ iova }, len, &changed);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {
@@ -192,9 +193,6 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 		machine_settle(v);
 	}
 	machine_unpin_due(v, iova, iova + len - 1);
-	m->unmapped.first = iova;
-	m->unmapped.last = iova + len - 1;
-	m->unmapped.until = ktime_add_ms(ktime_get(), UNMAP_QUIET_MS);
 	machine_events_deliver(v);
 	mutex_unlock(&v->lock);
 }

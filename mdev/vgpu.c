@@ -188,6 +188,7 @@ static long vgpu_ioctl(struct vfio_device *vdev, unsigned int cmd, unsigned long
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	void __user *user = (void __user *)arg;
 
+	vgpu_machine_called();
 	switch (cmd) {
 	case VFIO_DEVICE_GET_INFO:
 		return ioctl_get_info(user);

@@ -252,6 +252,8 @@ void vgpu_machine_reset(struct kvgpu_vgpu *v);
 /* one register of BAR0, not PRAMIN: aligned, @be has 0xff for each byte written. They call vgpu_irq_update() if needed. */
 u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg);
 void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
+/* this thread, which is in no other call of the kernel's, calls for something. Any lock, or none */
+void vgpu_machine_called(void);
 /* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
 void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /*
