@@ -84,10 +84,11 @@ static inline bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *
 #define compat_zap(v, at, len) unmap_mapping_range((v)->vdev.inode->i_mapping, at, len, 1)
 #else
 void compat_vma_open(struct vm_area_struct *vma);	/* vmas.c */
+int compat_vma_moved(struct vm_area_struct *vma);
 void compat_vma_close(struct vm_area_struct *vma);
 bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
-#define COMPAT_VM_OPS	.open = compat_vma_open, .close = compat_vma_close,
+#define COMPAT_VM_OPS	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
 #endif
 
 /* 2 MiB page frame mappings */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by. A mapping is on
- * the list from its first fault on: open() empties a new one, so that nothing is mapped that is not listed.
+ * the list from its first fault on, and what comes to have pages in another way is emptied, so that nothing is mapped that is
+ * not listed: a new one by open(), one that was moved to another address by mremap(). For that the core makes a new
+ * mapping, which it opens while it is empty, and fills it afterwards.
  *
  * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for a mapping that is not
  * done yet, drops vma_lock, takes both in order and does all mappings of that process.
@@ -51,6 +53,13 @@ bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 void compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
+}
+
+/* moved: mmap_lock is held for writing since before the pages were */
+int compat_vma_moved(struct vm_area_struct *vma)
+{
+	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);
+	return 0;
 }
 
 void compat_vma_close(struct vm_area_struct *vma)
