@@ -29,6 +29,7 @@ static const struct {
 	{ "reenable", test_reenable, "a running channel is enabled again with another directory in its block (S1, S2)" },
 	{ "relist", test_relist, "the same by runlists, and groups of channels that are listed before they are bound" },
 	{ "outlive", test_outlive, "mappings of doorbells that are moved, forked and cut, and outlive the right to them (S4)" },
+	{ "nonstall", test_nonstall, "a storm of interrupts that nobody's name is on (S5)" },
 	{ "retries", test_retries, "unmaps under two vGPUs that pin again while the core asks them to let go (S6)" },
 	{ "storm", test_storm, "random calls from four threads" },
 };

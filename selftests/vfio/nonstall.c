@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A channel that does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say whose one is, so nobody can be stopped
+ * for too many; how many the host serves must not depend on how many there are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/bitfield.h>
+
+#include <gk110/fifo.h>
+#include <gk110/push.h>
+#include <gk110/ram.h>
+
+#include "bare/chan.h"
+#include "check.h"
+#include "tap.h"
+#include "tests.h"
+
+enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 5000 };
+enum { PER_MS = 3, AT_ONCE = 1000 };	/* of the chip's interrupts: more than is allowed, far less than a storm has */
+
+
+/* the pushbuffer in all entries of the ring */
+static void fill(struct bare_chan *c, unsigned int words)
+{
+	unsigned int i;
+
+	for (i = 0; i < RING; i++) {
+		c->ring[2 * i] = c->push_va;
+		c->ring[2 * i + 1] = c->push_va >> 32 | FIELD_PREP(GP_ENTRY1_LENGTH, words);
+	}
+	__sync_synchronize();
+}
+
+static volatile uint32_t *userd(struct bare_chan *c, unsigned int off)
+{
+	return (volatile uint32_t *)(c->g->bars.bar1 + c->userd_bar1 + off);
+}
+
+/* submits as fast as the channel takes it; how often the guest was told, though it asks only once a millisecond */
+static unsigned int storm(struct bare_chan *c)
+{
+	uint64_t end = now_ms() + STORM_MS;
+	unsigned int told = 0;
+	uint32_t put = 0;
+
+	while (now_ms() < end) {
+		if (((put - *userd(c, USERD_GP_GET)) % RING) < RING - ROOM) {
+			put = (put + ROOM) % RING;
+			*userd(c, USERD_GP_PUT) = put;
+		}
+		if (bare_read(c->g, PFIFO_INTR) & PFIFO_INTR_NONSTALL) {
+			told++;
+			bare_write(c->g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+		}
+		usleep(1000);
+	}
+	return told;
+}
+
+void test_nonstall(struct device *d, const struct options *o)
+{
+	struct bare_chan_config cfg = { .id = 1 };
+	uint64_t before, after, began, ms;
+	struct bare_space s;
+	struct bare_chan c;
+	struct bare_gpu g;
+	unsigned int i, words, told;
+	uint32_t entry = 1;
+
+	if (!o->card) {
+		tap_skip("nonstall", "without --card the card's interrupts can't be counted");
+		return;
+	}
+	checks_begin();
+	gpu_attach(d, &g);
+	cfg.runlist = g.engine[BARE_CE0].runlist;
+	bare_space_create(&g, &s);
+	bare_chan_create(&g, &s, &cfg, &c);
+	bare_runlist(&g, cfg.runlist, &entry, 1);
+	for (i = 0; i < METHODS; i++)
+		bare_emit(&c, SUBCH_COPY, HOST_NON_STALL_INTERRUPT, 0);
+	words = c.words;
+	fill(&c, words);
+	bare_write(&g, PFIFO_INTR_EN, ~0u);
+	began = now_ms();
+	before = card_counter(o->card, "chip_interrupts");
+	told = storm(&c);
+	after = card_counter(o->card, "chip_interrupts");
+	ms = now_ms() - began;
+	tap_diag("%llu interrupts of the chip in %llu ms, the guest was told %u times", (unsigned long long)(after - before),
+		 (unsigned long long)ms, told);
+	CHECK(after - before < PER_MS * ms + AT_ONCE);
+	CHECK(told > 0);
+	/* and afterwards each one is told again */
+	for (i = 0; i < SOON_MS && *userd(&c, USERD_GP_GET) != *userd(&c, USERD_GP_PUT); i++)
+		usleep(1000);
+	usleep(100000);
+	bare_write(&g, PFIFO_INTR, PFIFO_INTR_NONSTALL);
+	fill(&c, 2);
+	*userd(&c, USERD_GP_PUT) = (*userd(&c, USERD_GP_PUT) + 1) % RING;
+	CHECK(bare_poll(&g, PFIFO_INTR, PFIFO_INTR_NONSTALL, PFIFO_INTR_NONSTALL, SOON_MS));
+	bare_write(&g, PFIFO_INTR_EN, 0);
+	bare_runlist(&g, cfg.runlist, NULL, 0);
+	bare_chan_destroy(&c);
+	gpu_detach(d, &g);
+	checks_end("a storm of NON_STALL_INTERRUPTs: the host serves a bounded number, and the guest is told");
+}
