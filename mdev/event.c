@@ -341,10 +341,36 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 	mutex_unlock(&chip->event_lock);
 }
 
+/* masked while nobody waits for it, and while too many come; event_lock held */
+static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
+{
+	bool was = chip->nonstall_off || chip->nonstall.held;
+
+	chip->nonstall_off = off;
+	chip->nonstall.held = held;
+	if (was != (off || held))
+		kvgpu_hw_nonstall(&chip->gpu->hw, !(off || held));
+}
+
+/* one more may be served, in the budget of the whole card: each costs the host time, and all that wait are told of it */
+static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
+{
+	u64 more = now > chip->nonstall.at ? div_u64((now - chip->nonstall.at) * NONSTALL_PER_MS, NSEC_PER_MSEC) : 0;
+
+	if (more) {
+		chip->nonstall.left = min_t(u64, chip->nonstall.left + more, NONSTALL_BURST);
+		chip->nonstall.at = now;
+	}
+	return chip->nonstall.left;
+}
+
 /*
  * The chip does not say whose. To be told of another one's is harmless: drivers look at memory. One who does not wait finds it with
  * his next access. While nobody waits the chip keeps it to itself: each submission of a nouveau client ends with one, and its
  * interrupt would cost the host some ten register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
+ *
+ * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked until the slicer looks next,
+ * a tick later; nothing is lost by that, since one stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -363,11 +389,26 @@ static void nonstall(void *ctx)
 		machine_kick(m);
 		any = true;
 	}
-	if (!any) {
-		kvgpu_hw_nonstall(&gpu->hw, false);
-		chip->nonstall_off = true;
-	}
+	if (nonstall_refill(chip, ktime_get_ns()))
+		chip->nonstall.left--;
+	nonstall_set(chip, !any, any && !chip->nonstall.left);
+	if (chip->nonstall.held)
+		machine_slicer_kick(gpu);
 	mutex_unlock(&chip->event_lock);
+}
+
+bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
+{
+	bool held;
+
+	if (!READ_ONCE(chip->nonstall.held))
+		return false;
+	mutex_lock(&chip->event_lock);
+	if (chip->nonstall.held && nonstall_refill(chip, now))
+		nonstall_set(chip, chip->nonstall_off, false);
+	held = chip->nonstall.held;
+	mutex_unlock(&chip->event_lock);
+	return held;
 }
 
 /*
@@ -386,10 +427,7 @@ void machine_waits(struct kvgpu_vgpu *v)
 	if (!m->waits)
 		return;		/* the next one that nobody waits for is masked */
 	mutex_lock(&chip->event_lock);
-	if (chip->nonstall_off) {
-		chip->nonstall_off = false;
-		kvgpu_hw_nonstall(&v->gpu->hw, true);
-	}
+	nonstall_set(chip, false, chip->nonstall.held);
 	mutex_unlock(&chip->event_lock);
 }
 

@@ -28,6 +28,8 @@
 #define NO_PAGE			(~0u)
 #define EVENTS			32		/* waiting for a guest's lock; more are dropped */
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
+#define NONSTALL_PER_MS		2		/* NON_STALL_INTERRUPTs of all channels together, whose name is not known */
+#define NONSTALL_BURST		64
 #define CHIP_RUNL_MAX		(2 * KVGPU_MAX_CHAN - 1)	/* entries of one list of the chip, without the host's */
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
@@ -87,6 +89,7 @@ struct kvgpu_chip {
 
 	struct mutex event_lock;		/* leaf but for a trylock of vgpu->lock */
 	bool nonstall_off;			/* nobody waits for the end of a submission: masked; event_lock */
+	struct { u64 at; u32 left; bool held; } nonstall;	/* its budget; held: used up, masked; event_lock */
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
 	struct work_struct recover;
 
@@ -356,6 +359,8 @@ void machine_events_fini(struct kvgpu_vgpu *v);
 void machine_events_reset(struct kvgpu_vgpu *v);
 void machine_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 void machine_waits(struct kvgpu_vgpu *v);		/* after what may have changed trap.wants_nonstall; vgpu->lock held */
+/* the slicer's look; gpu->lock held. True: NON_STALL_INTERRUPTs are masked still, so it has to look again soon */
+bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
 /* delivers now if nobody holds vgpu->lock, else soon. The machine must be kept from going: event_lock or gpu->lock held */
 void machine_kick(struct kvgpu_machine *m);

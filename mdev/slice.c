@@ -367,6 +367,8 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
 
 	list_for_each_entry(m, &chip->live, node)
 		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
+	if (machine_nonstall_look(chip, now))
+		return now + TICK_NS;
 	if (!s->open || (listed > 1 && s->worked >= now))
 		return now + TICK_NS;
 	if (listed > 1)
