@@ -195,14 +195,13 @@ int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar)
 	return kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_bar_invalidate(hw, bar);
 }
 
-void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
+int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
 {
 	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, page.v >> GMMU_ADDR_SHIFT);
 
 	kvgpu_hw_bar_set(hw, 1, group, &pte, 1);
 	kvgpu_hw_bar_set(hw, 1, (KVGPU_USERD_SIZE >> PAGE_SHIFT) + group, &pte, 1);
-	if (kvgpu_hw_bar_flush(hw, 1))
-		dev_err_ratelimited(&hw->pdev->dev, "BAR1 flush timed out\n");
+	return kvgpu_hw_bar_flush(hw, 1);
 }
 
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put)

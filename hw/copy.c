@@ -3,6 +3,9 @@
  * The host's own channel on a copy engine: scrubs partitions, copies context images, moves memory. It has a small address
  * space for its ring, pushbuffer and semaphore, and names source and destination by physical address, which only a
  * channel with HCE_PRIV_MODE may. One job at a time, complete on return; every wait is bounded.
+ *
+ * A job that does not end in time may still begin: it would take its orders from a pushbuffer that is another job's by then, and write
+ * to memory that has been given to somebody else. So it is the last one, and the card is cut off from memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -115,7 +118,9 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	map_page(c, VA_PUSH, &c->push);
 	map_page(c, VA_SEM, &c->sem);
 	write_inst(hw, c);
-	kvgpu_hw_userd_page(hw, COPY_CHID.v / 8, c->userd.at);
+	ret = kvgpu_hw_userd_page(hw, COPY_CHID.v / 8, c->userd.at);
+	if (ret)
+		return ret;
 	c->doorbell = ioremap(hw->bar1_phys, PAGE_SIZE);
 	if (!c->doorbell)
 		return -ENOMEM;
@@ -255,9 +260,11 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 	struct push p = { .v = &c->push };
 	int ret;
 
-	if (!c->up)
-		return -ENODEV;
 	mutex_lock(&hw->p->copy_lock);
+	if (!c->up || c->stuck) {
+		mutex_unlock(&hw->p->copy_lock);
+		return -ENODEV;
+	}
 	c->seq++;
 	method(&p, HOST_SET_OBJECT, 1);
 	data(&p, A0B5_CLASS);
@@ -266,7 +273,10 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 	else
 		put_fill(&p, dst, size, value, c->seq);
 	ret = run(hw, c, p.at, c->seq);
+	c->stuck = ret;
 	mutex_unlock(&hw->p->copy_lock);
+	if (ret)
+		hw->events->copy_stuck(hw->events_ctx);
 	return ret;
 }
 

@@ -49,6 +49,8 @@ struct kvgpu_hw_events {
 	void (*ce)(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg);
 	void (*nonstall)(void *ctx);	/* may call kvgpu_hw_nonstall() */
 	void (*ctxsw_timeout)(void *ctx, u8 engine, int id, bool tsg);
+	/* a job of the host's copy channel did not end, and may be under way for ever: the card must be kept from memory. Any thread */
+	void (*copy_stuck)(void *ctx);
 };
 
 struct kvgpu_vram {		/* a piece of the pool */
@@ -125,7 +127,7 @@ enum kvgpu_hw_clock { KVGPU_HW_CLOCK_CORE, KVGPU_HW_CLOCK_MEM };
 int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees);
 int kvgpu_hw_clock(struct kvgpu_hw *hw, enum kvgpu_hw_clock which, u32 *khz);
 
-/* host copies: video memory by physical address, system memory by DMA address; complete on return */
+/* host copies: video memory by physical address, system memory by DMA address; complete on return, or never begun: copy_stuck() */
 int kvgpu_hw_fill(struct kvgpu_hw *hw, hvram_t at, u64 size, u32 value);
 int kvgpu_hw_copy_vram(struct kvgpu_hw *hw, hvram_t dst, hvram_t src, u64 size);
 int kvgpu_hw_copy_to_sys(struct kvgpu_hw *hw, dma_addr_t dst, hvram_t src, u64 size);
@@ -134,7 +136,7 @@ int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at);
 /* reads the golden image into host memory (what the guest's golden context is answered with) */
 int kvgpu_hw_gr_golden(struct kvgpu_hw *hw, void *buf, size_t size);
 
-/* USERD of a group of eight channels: BAR1 page of hchid group @group shows hvram @page */
-void kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
+/* USERD of a group of eight channels: BAR1 page of hchid group @group shows hvram @page when it returns 0 */
+int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page);
 
 #endif

@@ -34,6 +34,7 @@ struct hw_copy {
 	u32 put, seq;
 	u8 runl;
 	bool up;
+	bool stuck;				/* a job did not end: none is begun any more */
 };
 
 /* lists that were submitted lately: one that comes again needs not be written again */

@@ -117,8 +117,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 		if (h < 0)
 			continue;
 		machine_userd_show(v, g, -1, NO_PAGE);
-		if (!machine_wedged(v->gpu))
-			kvgpu_hw_userd_page(&v->gpu->hw, h, v->scrap.at);
+		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->scrap.at))
+			machine_wedge(v->gpu, "doorbells show what they showed before");
 		mutex_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->groups);
 		mutex_unlock(&v->gpu->lock);
@@ -145,7 +145,11 @@ static int take_userd(struct kvgpu_chan *c)
 	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
 	if (v->m->userd_page[g] == page)
 		return 0;
-	kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) });
+	/* until they show this page they may show that of whoever had the group before */
+	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
+		machine_wedge(v->gpu, "doorbells show what they showed before");
+		return -EIO;
+	}
 	machine_userd_show(v, g, h, page);
 	return 0;
 }

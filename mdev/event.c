@@ -451,6 +451,11 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 	mutex_unlock(&chip->event_lock);
 }
 
+static void copy_stuck(void *ctx)
+{
+	machine_wedge(ctx, "a copy of the host's did not end");
+}
+
 const struct kvgpu_hw_events kvgpu_machine_events = {
 	.mmu_fault = mmu_fault,
 	.pbdma = pbdma,
@@ -458,6 +463,7 @@ const struct kvgpu_hw_events kvgpu_machine_events = {
 	.ce = ce,
 	.nonstall = nonstall,
 	.ctxsw_timeout = ctxsw_timeout,
+	.copy_stuck = copy_stuck,
 };
 
 /* ------------------------------------------------------------------ alarm */
