@@ -18,6 +18,7 @@
 
 #define BRIEF_NS	250000		/* charged for work that began and ended between two looks, at most */
 #define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
+#define MAX_LOOKS	16		/* at channels of one vGPU in one look, two reads of BAR1 each, whatever it lists */
 #define MAX_ASKS	8		/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
 
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
@@ -57,22 +58,35 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 	return !c->look.idle;
 }
 
+/*
+ * A few channels each time, from where the last look stopped. A vGPU that had work has it until all of its list has been seen
+ * without: with no more channels than are looked at in one go, that is known at once.
+ */
 static bool has_work(struct kvgpu_machine *m, bool *moved)
 {
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	u8 runl = machine_gr_runl(gpu);
-	u32 i, asks = MAX_ASKS;
+	struct machine_slice *sl = &m->slice;
+	u32 nr = m->list_nr[runl], n, looks = 0, asks = MAX_ASKS;
 	struct kvgpu_chan *c;
 	bool any = false;
 
-	for (i = 0; i < m->list_nr[runl]; i++) {
-		if (m->list[runl][i] & RUNLIST_TSG)
+	for (n = 0; n < nr && looks < MAX_LOOKS && !(any && *moved); n++) {
+		u64 e = m->list[runl][sl->look_at++ % nr];
+
+		sl->quiet++;
+		if (e & RUNLIST_TSG)
 			continue;
-		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, m->list[runl][i])];
-		if (c && c->vgpu == m->v && !c->dead && READ_ONCE(c->enabled))
-			any |= chan_work(gpu, c, moved, &asks);
+		c = gpu->chip->by_hchid[FIELD_GET(RUNLIST_ID, e)];
+		if (!c || c->vgpu != m->v || c->dead || !READ_ONCE(c->enabled))
+			continue;
+		looks++;
+		if (!chan_work(gpu, c, moved, &asks))
+			continue;
+		any = true;
+		sl->quiet = 0;
 	}
-	return any;
+	return any || (sl->work && sl->quiet < nr);
 }
 
 static bool engines_busy(struct kvgpu_gpu *gpu)

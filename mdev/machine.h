@@ -51,6 +51,7 @@ struct machine_slicer {
 	bool open;			/* all lists are on the chip; else only the owner's */
 	struct kvgpu_machine *owner;
 	bool stale;			/* who may be shown has changed */
+	u64 used;			/* how long the last turn looked, under gpu->lock */
 	u64 looked, worked;		/* when it last looked; when it last saw work */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
@@ -68,6 +69,7 @@ struct machine_slice {
 	bool merged;			/* its entries are in the list that the chip has, though it may not be shown any more */
 	bool work, moved, busy;		/* at the last look: has something to do; took of it since; was seen doing it */
 	bool parked;			/* only waits for semaphores: its turns are short and rare */
+	u32 look_at, quiet;		/* where its list is looked at next; entries in a row that had nothing to do */
 	u8 idle_looks;
 	u32 park_ms;
 	u64 parked_until;

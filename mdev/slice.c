@@ -29,6 +29,7 @@
 #define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS; or no channels at all */
 #define QUIET_NS	NSEC_PER_SEC
 #define SLACK_NS	50000
+#define REST_MAX_NS	(10 * NSEC_PER_MSEC)
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
 #define PARK_MIN_MS	2
 #define PARK_MAX_MS	32
@@ -410,6 +411,7 @@ static u64 turn(struct kvgpu_chip *chip)
 	if (left)
 		nr = find_loaded(chip, loaded);
 	until = tick(chip, now);
+	s->used = ktime_get_ns() - now;
 	mutex_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
@@ -426,38 +428,43 @@ static u64 turn(struct kvgpu_chip *chip)
 
 /* ------------------------------------------------------------------ the thread */
 
-/*
- * When to look again after a turn that began at @began and asks for @next: where registers are so slow that a turn takes longer
- * than a tick, this thread, which has a real-time priority, leaves the CPU to others for as long as it had it.
- */
-static u64 rested(u64 next, u64 began)
+/* whoever kicks it meanwhile */
+static void rest(u64 until)
 {
-	u64 now = ktime_get_ns();
+	ktime_t at = ns_to_ktime(until);
 
-	return max(next, now + min_t(u64, now - began, TICK_NS));
+	while (ktime_get_ns() < until && !kthread_should_stop()) {
+		set_current_state(TASK_IDLE);
+		schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
+	}
 }
 
+/*
+ * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for as long as it looked. Guests
+ * can cause any number of kicks.
+ */
 static int slicer_main(void *arg)
 {
 	struct kvgpu_chip *chip = arg;
 	struct machine_slicer *s = &chip->slicer;
+	u64 next, rested;
 	ktime_t at;
-	u64 next, began;
 
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
-		began = ktime_get_ns();
 		next = turn(chip);
+		rested = ktime_get_ns() + min_t(u64, s->used, REST_MAX_NS);
 		s->planned = next != ~0ull;
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
-			at = ns_to_ktime(rested(next, began));
+			at = ns_to_ktime(max(next, rested));
 			if (next == ~0ull)
 				schedule();
 			else
 				schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
+		rest(rested);
 	}
 	return 0;
 }
