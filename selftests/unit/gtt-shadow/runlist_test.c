@@ -96,6 +96,31 @@ static void foreign_group(void **state)
 	assert_int_equal(out[0], 1003);
 }
 
+static int map_counted(void *ctx, bool tsg, u16 id)
+{
+	u32 *asked = ctx;
+
+	asked[tsg]++;
+	return tsg ? (id < 10 ? 50 + id : -1) : (id < 100 ? 1000 + id : -1);
+}
+
+/* the chip has few groups: a header is looked up only for members, and what it could not have is free to come later */
+static void headers_alone(void **state)
+{
+	u64 in[] = { tsg(1, 0), tsg(2, 3), tsg(3, 2), 500, 600, tsg(4, 1), 7, tsg(5, 1), 7 }, out[9];
+	u64 refused[] = { tsg(77, 2), 1, 2, 1, tsg(6, 1), 2 };
+	u32 asked[2] = { 0 };
+
+	assert_int_equal(kvgpu_runlist_build(in, 9, map_counted, asked, 1000, out, 9), 2);
+	assert_int_equal(asked[true], 1);
+	assert_int_equal(out[0], HTSG(54, 1, SLICE_1MS));
+	assert_int_equal(out[1], 1007);
+	assert_int_equal(run(refused, 6, out, 9), 3);
+	assert_int_equal(out[0], 1001);
+	assert_int_equal(out[1], HTSG(56, 1, SLICE_1MS));
+	assert_int_equal(out[2], 1002);
+}
+
 static void repeated(void **state)
 {
 	u64 in[] = { 1, 1, tsg(3, 2), 1, 2, tsg(4, 1), 2 }, out[8];
@@ -178,6 +203,7 @@ int main(void)
 		cmocka_unit_test(members_that_are_left),
 		cmocka_unit_test(bad_counts),
 		cmocka_unit_test(foreign_group),
+		cmocka_unit_test(headers_alone),
 		cmocka_unit_test(repeated),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(slices),
