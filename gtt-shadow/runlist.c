@@ -55,27 +55,41 @@ static void add_channel(struct list *l, u32 word)
 	l->out[l->nr++] = id;
 }
 
-/* a group whose header is @guest[0]; returns the number of guest entries that belong to it */
+/* takes the entries from @first on out again: their channels may come later */
+static void drop_from(struct list *l, u32 first)
+{
+	while (l->nr > first) {
+		u32 id = (u32)l->out[--l->nr];
+
+		l->seen[id / 64] &= ~BIT_ULL(id % 64);
+	}
+}
+
+/*
+ * A group whose header is @guest[0]; returns the number of guest entries that belong to it. The header is mapped last, and only for
+ * members: the chip's groups are few, and a guest can list any number of empty ones.
+ */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {
 	u32 claimed = FIELD_GET(RUNLIST_TSG_COUNT, (u32)guest[0]), header = l->nr, used = 1, count;
-	int id = host_id(l, true, (u32)guest[0]);
+	bool room = l->nr < l->max;
+	int id;
 
-	if (id >= 0 && l->nr < l->max)
-		l->nr++;
-	else
-		id = -ENOENT;
+	l->nr += room;
 	/* another header ends the group, whatever the count said */
 	for (; used <= claimed && used < nr && !(guest[used] & RUNLIST_TSG); used++)
-		if (id >= 0)
+		if (room)
 			add_channel(l, (u32)guest[used]);
-	if (id < 0)
+	if (!room)
 		return used;
 	count = l->nr - header - 1;
-	if (count)
+	id = count ? host_id(l, true, (u32)guest[0]) : -ENOENT;
+	if (id >= 0) {
 		l->out[header] = (u32)id | RUNLIST_TSG | slice | FIELD_PREP(RUNLIST_TSG_COUNT, count);
-	else
+	} else {
+		drop_from(l, header + 1);
 		l->nr = header;
+	}
 	return used;
 }
 

@@ -195,6 +195,7 @@ struct kvgpu_machine {
 
 	/* runlist.c */
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest group -> group of the chip, -1: none */
+	u32 nr_tsgs;			/* that it has one of the chip for */
 	u32 runl_max;			/* entries of each list: all channels it may have, each in a group of its own */
 	u64 *list[KVGPU_MAX_RUNL];	/* by runlist of the chip: what is to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];

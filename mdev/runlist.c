@@ -64,6 +64,8 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 	if (*h >= 0)
 		return *h;
+	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)	/* as many as it may have channels */
+		return -1;
 	mutex_lock(&v->gpu->lock);
 	n = find_next_zero_bit(v->gpu->tsgs, GK110_FIFO_NR_TSG, 1);
 	if (n < GK110_FIFO_NR_TSG)
@@ -72,6 +74,7 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
 	*h = n;
+	v->m->nr_tsgs++;
 	return n;
 }
 
@@ -113,6 +116,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 			continue;
 		__clear_bit(v->m->htsg[id], v->gpu->tsgs);
 		v->m->htsg[id] = -1;
+		v->m->nr_tsgs--;
 	}
 	mutex_unlock(&v->gpu->lock);
 	bitmap_free(used);
