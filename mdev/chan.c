@@ -117,7 +117,7 @@ static void give_groups(struct kvgpu_vgpu *v)
 		if (h < 0)
 			continue;
 		machine_userd_show(v, g, -1, NO_PAGE);
-		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->scrap.at))
+		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
 			machine_wedge(v->gpu, "doorbells show what they showed before");
 		mutex_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->groups);

@@ -302,12 +302,22 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
 {
-	return machine_slicer_start(gpu);
+	struct kvgpu_vram *nowhere = &gpu->chip->nowhere;
+	int ret = kvgpu_hw_vram_alloc(&gpu->hw, PAGE_SIZE, PAGE_SIZE, nowhere);
+
+	if (ret)
+		return ret;
+	memset_io(nowhere->cpu, 0, PAGE_SIZE);
+	ret = machine_slicer_start(gpu);
+	if (ret)
+		kvgpu_hw_vram_free(&gpu->hw, nowhere);
+	return ret;
 }
 
 void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 {
 	machine_slicer_stop(gpu);
+	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->nowhere);
 }
 
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)

@@ -97,6 +97,7 @@ struct kvgpu_chip {
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
 	struct machine_slicer slicer;
+	struct kvgpu_vram nowhere;		/* behind slices and doorbells of the card that nobody has */
 	bool wedged;				/* does not answer: cut off from memory, nothing new is started */
 
 	spinlock_t time_lock;
@@ -281,7 +282,7 @@ bool machine_flush_take(struct kvgpu_vgpu *v);
 /* ------------------------------------------------------------------ window.c */
 
 int machine_windows_init(struct kvgpu_vgpu *v);
-void machine_windows_fini(struct kvgpu_vgpu *v);
+void machine_windows_fini(struct kvgpu_vgpu *v);	/* none of the vGPU's memory is behind its slices any more */
 void machine_windows_reset(struct kvgpu_vgpu *v);	/* as after power-on */
 void machine_windows_close(struct kvgpu_vgpu *v);	/* all scrap, zapped */
 void machine_windows_sync(struct kvgpu_vgpu *v);

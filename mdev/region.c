@@ -286,6 +286,16 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 	return (((u64)vma->vm_pgoff << PAGE_SHIFT) & OFFSET_MASK) + (address - vma->vm_start);
 }
 
+/*
+ * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU, as QEMU does with every
+ * mapped BAR when it has a physical device, too. Nobody could take it out of there when the page comes to show something of
+ * another vGPU's. A page that the CPU has touched before is given without a question: docs/threat-model.md.
+ */
+static bool for_a_device(const struct vm_fault *vmf)
+{
+	return vmf->flags & FAULT_FLAG_REMOTE;
+}
+
 static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -297,6 +307,8 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 	const struct vgpu_own *own;
 	unsigned long pfn;
 
+	if (for_a_device(vmf))
+		return VM_FAULT_SIGBUS;
 	/* memory of the vGPU's own: the same frame as long as there is a file, nothing to take away */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
@@ -332,7 +344,7 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 	unsigned long i, first = 0, pfn;
 	u64 began = ktime_get_ns();
 
-	if (!order)
+	if (!order || for_a_device(vmf))
 		return vgpu_fault(vmf);
 	if (order != COMPAT_HUGE_ORDER || vma_region(vma) != VFIO_PCI_BAR1_REGION_INDEX || start < vma->vm_start ||
 	    start + PMD_SIZE > vma->vm_end)

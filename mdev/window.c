@@ -401,12 +401,36 @@ void machine_windows_close(struct kvgpu_vgpu *v)
 	machine_settle(v);
 }
 
+/* the scrap page goes back to the pool, and who still reaches the slices by way of an IOMMU must not find there what comes next */
+static void show_nowhere(struct kvgpu_vgpu *v, unsigned int bar, u64 slice, u64 size)
+{
+	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->nowhere.at.v >> GMMU_ADDR_SHIFT);
+	u32 i;
+
+	for (i = 0; i < size >> PAGE_SHIFT; i++)
+		kvgpu_hw_bar_set(&v->gpu->hw, bar, (slice >> PAGE_SHIFT) + i, &pte, 1);
+}
+
+static void leave_slices(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_hw *hw = &v->gpu->hw;
+
+	if (machine_wedged(v->gpu))
+		return;
+	show_nowhere(v, 1, v->bar1_slice, v->type->bar1);
+	show_nowhere(v, 1, v->pramin_slice, PRAMIN_SIZE);
+	show_nowhere(v, 3, v->bar3_slice, v->type->bar3);
+	if (kvgpu_hw_bar_flush(hw, 1) || kvgpu_hw_bar_flush(hw, 3))
+		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
+}
+
 void machine_windows_fini(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct machine_win *all[] = { &m->win1, &m->win3 };
 	unsigned int i;
 
+	leave_slices(v);
 	if (m->userd_cpu)
 		iounmap(m->userd_cpu);
 	if (m->pramin_cpu)
