@@ -127,6 +127,8 @@ bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struc
 
 /* ------------------------------------------------------------------ the oracle */
 
+#define HOST_VA		((1ull << 40) - (1ull << 20))	/* from there on nothing is the guest's */
+
 /* kind_plain(), asked once for each kind: a fuzzer comes here millions of times */
 static u8 plain(u8 kind)
 {
@@ -170,7 +172,7 @@ u64 oracle(const struct guest *g, struct image *im, u64 pde, u64 va, int *sys)
 	u64 b, s;
 
 	*sys = -1;
-	if (!tables_of(g, pde, va, &ba, &sa))
+	if (va >= HOST_VA || !tables_of(g, pde, va, &ba, &sa))
 		return 0;
 	b = image_word(im, ba);
 	s = image_word(im, sa);

@@ -115,6 +115,44 @@ static void slots_come_back(void **state)
 	guest_free(g);
 }
 
+/* the last MiB is the host's, though the guest's tables have pages there: small, big, to the last one */
+static void check_top(bool big_64k)
+{
+	static const struct kvgpu_gaddr big_table = { KVGPU_VRAM, 0x80000 };
+	const u64 end = (1ull << 40) - (1ull << 20);
+	const u64 small[] = { end - 4096, end, (1ull << 40) - 4096 }, big[] = { end - 0x40000, end + 0x40000 };
+	struct guest *g = guest_new(big_64k, 8, SYS_PAGES);
+	struct kvgpu_gaddr at = pd;
+	u32 i;
+
+	assert_int_equal(space_open(g, 0, pd), 0);
+	at.addr += (end >> (big_64k ? 26 : 27)) * 8;
+	assert_true(guest_write(g, at, pde_make(big_table, table, 0)));
+	for (i = 0; i < 3; i++) {
+		assert_true(guest_entry(g, pd, small[i], false, &at));
+		assert_true(guest_write(g, at, pte_make(KVGPU_VRAM, 0x5000, 0)));
+	}
+	for (i = 0; i < 2; i++) {
+		assert_true(guest_entry(g, pd, big[i], true, &at));
+		assert_true(guest_write(g, at, pte_make(KVGPU_VRAM, 0xa0000, 0)));
+	}
+	assert_int_equal(space_sync(&g->space[0], true), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], small[0]), 0);
+	assert_int_equal(gpu_sees(&g->space[0], small[1]), 0);
+	assert_int_equal(gpu_sees(&g->space[0], small[2]), 0);
+	assert_int_not_equal(gpu_sees(&g->space[0], big[0]), 0);
+	assert_int_equal(gpu_sees(&g->space[0], big[1]), 0);
+	guest_check(g);
+	guest_reap(g);
+	guest_free(g);
+}
+
+static void the_top(void **state)
+{
+	check_top(false);
+	check_top(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +160,7 @@ int main(void)
 		cmocka_unit_test(shared_pages),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(slots_come_back),
+		cmocka_unit_test(the_top),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
