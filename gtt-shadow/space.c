@@ -150,6 +150,14 @@ int kvgpu_slot_need_big(struct kvgpu_slot *slot)
 
 /* ------------------------------------------------------------------ slots */
 
+/* how many of its pages may have a translation: all but those that are the host's */
+static u32 slot_limit(u32 index)
+{
+	u64 end = (KVGPU_SPACE_END >> GMMU_ADDR_SHIFT) - ((u64)index << SLOT_SHIFT);
+
+	return min_t(u64, end, SLOT_PAGES);
+}
+
 struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 {
 	struct kvgpu_shadow *s = as->s;
@@ -164,7 +172,7 @@ struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 	slot->as = as;
 	slot->index = index;
 	slot->ext = (struct kvgpu_ext){
-		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES, .limit = SLOT_PAGES,
+		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES, .limit = slot_limit(index),
 		.half_pages = kvgpu_half_pages(&s->cfg), .nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
 		.half = slot->half,
 	};

@@ -97,7 +97,7 @@ static u64 want_big(const struct kvgpu_ext *e, u32 group)
 	u64 big = e->gbig ? e->gbig[group] : 0, out;
 	bool rejected;
 
-	if (e->subst && e->subst[group])
+	if ((e->subst && e->subst[group]) || group * GROUP_PAGES >= e->limit)
 		return 0;
 	if (!(big & GMMU_PTE_VALID))
 		return big & GMMU_PTE_PRIV;

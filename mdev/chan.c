@@ -24,7 +24,7 @@
 #define PB_TIMESLICE	0x10000010
 #define ACQUIRE_TIMEOUT	0xfffff902	/* an acquire that waits is put away, it keeps nobody else */
 #define UNBIND_TRIES	50
-#define NO_CONTEXT_VA	(BIT_ULL(GMMU_VA_BITS) - (1ull << 20))	/* the host's, up to the end of all spaces */
+#define NO_CONTEXT_VA	KVGPU_SPACE_END
 #define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that mean anything here */
 
 /* ------------------------------------------------------------------ tables */
@@ -174,8 +174,8 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 
 /*
  * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a guest may have mapped an
- * image of its own making: a channel without a context gets an address that no guest can map, beyond its limit. The first
- * GR method then is a page fault.
+ * image of its own making: a channel without a context gets an address that no guest can map: it is beyond its limit, and
+ * shadows have no entries there. The first GR method then is a page fault.
  */
 static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
 {

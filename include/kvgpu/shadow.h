@@ -21,6 +21,12 @@
 
 #include "kvgpu/types.h"
 
+/*
+ * The last MiB of all spaces is the host's: no entry of a guest's is installed there, whatever its tables and limits say. FECS is
+ * pointed at it by channels that have no graphics context.
+ */
+#define KVGPU_SPACE_END		((1ull << 40) - (1ull << 20))
+
 struct kvgpu_as;
 struct kvgpu_shadow;
 
