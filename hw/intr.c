@@ -177,23 +177,47 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 	}
 }
 
+/*
+ * When a register says something about this exception. At other times it may still hold what the exception before left, which may
+ * have been another tenant's: nothing is told of it then. As nouveau reads them (gf100_gr_intr, gf100_gr_trap_intr,
+ * gf100_gr_ctxctl_isr).
+ */
+enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
+
+#define METHOD_INTRS	(GR_INTR_NOTIFY | GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR)
+
+static bool bad_fwmthd(struct kvgpu_hw *hw, u32 intr)
+{
+	return (intr & GR_INTR_FECS) && (hw_rd(hw, GR_FECS + FECS_INTR_UP) & FECS_INTR_UP_UCODE) &&
+	       hw_rd(hw, GR_FECS + FECS_SCRATCH(FECS_OS_ERROR)) == FECS_OS_BAD_FWMTHD;
+}
+
 static void gr_intr(struct kvgpu_hw *hw)
 {
-	static const u32 regs[] = {
-		GR_DATA_ERROR, GR_TRAPPED_ADDR, GR_TRAPPED_DATA, GR_TRAPPED_DATA_HI, GR_FE_OBJECT(0), GR_FE_OBJECT(1),
-		GR_FE_OBJECT(2), GR_FE_OBJECT(3), GR_FE_ESR, GR_M2MF_ESR, GR_SCC_ESR, GR_DS_ESR, GR_PD_ESR, GR_UNK6_ESR,
-		GR_SKED_ESR, GR_MME_ESR, GR_MME_ESR_PC, GR_MME_ESR_OP, GR_FECS + FECS_INTR_UP,
-		GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS), GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_ADDR),
-		GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), GR_FECS + FECS_SCRATCH(FECS_OS_ERROR),
+	static const struct { u32 reg; enum when when; } regs[] = {
+		{ GR_DATA_ERROR, WITH_METHOD }, { GR_TRAPPED_ADDR, WITH_METHOD }, { GR_TRAPPED_DATA, WITH_METHOD },
+		{ GR_TRAPPED_DATA_HI, WITH_METHOD }, { GR_FE_OBJECT(0) }, { GR_FE_OBJECT(1) }, { GR_FE_OBJECT(2) },
+		{ GR_FE_OBJECT(3) }, { GR_FE_ESR }, { GR_M2MF_ESR }, { GR_SCC_ESR }, { GR_DS_ESR }, { GR_PD_ESR }, { GR_UNK6_ESR },
+		{ GR_SKED_ESR }, { GR_MME_ESR }, { GR_MME_ESR_PC, WITH_MACRO }, { GR_MME_ESR_OP, WITH_MACRO },
+		{ GR_FECS + FECS_INTR_UP }, { GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS), WITH_FWMTHD },
+		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_ADDR), WITH_FWMTHD },
+		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), WITH_FWMTHD }, { GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
 	};
 	struct kvgpu_hw_gr s = {};
+	bool told[4] = { [ALWAYS] = true };
 	unsigned int i;
 
 	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR)) << 12;
 	s.intr = hw_rd(hw, GR_INTR);
 	s.trap = hw_rd(hw, GR_TRAP);
-	for (i = 0; i < ARRAY_SIZE(regs); i++)
-		snap(hw, &s, regs[i]);
+	told[WITH_METHOD] = s.intr & METHOD_INTRS;
+	told[WITH_MACRO] = s.trap & GR_TRAP_MACRO;
+	told[WITH_FWMTHD] = bad_fwmthd(hw, s.intr);
+	for (i = 0; i < ARRAY_SIZE(regs); i++) {
+		snap(hw, &s, regs[i].reg);
+		if (!told[regs[i].when])
+			s.regs[s.nr_regs - 1].val = 0;
+	}
 	if (s.trap & GR_TRAP_GPC)
 		snap_gpcs(hw, &s);
 	hw->events->gr(hw->events_ctx, &s);
