@@ -30,7 +30,7 @@
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
 #define NONSTALL_PER_MS		2		/* NON_STALL_INTERRUPTs of all channels together, whose name is not known */
 #define NONSTALL_BURST		64
-#define CHIP_RUNL_MAX		(2 * KVGPU_MAX_CHAN - 1)	/* entries of one list of the chip, without the host's */
+#define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)	/* entries of one list of the chip, without the host's: see PFIFO_RUNLIST_COUNT */
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
 #define PREEMPT_EVICT_MS	100		/* of a channel that is being stopped anyway */
@@ -197,7 +197,7 @@ struct kvgpu_machine {
 	/* runlist.c */
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest group -> group of the chip, -1: none */
 	u32 nr_tsgs;			/* that it has one of the chip for */
-	u32 runl_max;			/* entries of each list: all channels it may have, each in a group of its own */
+	u32 runl_max;			/* entries of each list, headers of groups among them: as many as it may have channels */
 	u64 *list[KVGPU_MAX_RUNL];	/* by runlist of the chip: what is to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];
 	u64 *next;			/* under construction; vgpu->lock */

@@ -25,7 +25,8 @@ int machine_runlists_init(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	u32 r;
 
-	m->runl_max = m->max_groups * KVGPU_GROUP * 2;
+	/* all vGPUs together stay below 4,095, which is the most that the chip takes if rnndb is right about its register */
+	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!m->next)
 		return -ENOMEM;
