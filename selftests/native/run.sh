@@ -58,6 +58,7 @@ long) mode=long; build_programs && long ;;
 '') usage >&2; exit 2 ;;
 *)
 	[ $# -ge 3 ] || { usage >&2; exit 2; }
+	mode=${LONG:+long} part_of_check=native:$2
 	build_programs && cell "$@" ;;
 esac
 finish
