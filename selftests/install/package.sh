@@ -60,6 +60,8 @@ testbed_archive() # FUNCTION...
 		. testbed/lib/messages.sh
 		# shellcheck source=testbed/lib/archive.sh
 		. testbed/lib/archive.sh
+		# shellcheck source=testbed/lib/fetch.sh
+		. testbed/lib/fetch.sh
 		"$@"
 	)
 }

@@ -81,10 +81,10 @@ source_line() {
 	printf 'deb [%s] %s %s %s\n' "$options" "$uri" "$suite" "${components//,/ }"
 }
 
-# archive_of SUITE: the row of $ARCHIVES that it comes from: its own, or one of the same kind, since an archive has all of Debian's
+# archive_of SUITE: the row of $KVGPU_TB_ARCHIVES that it comes from: its own, or a row of the same kind, since an archive has all of Debian's
 # releases with their backports in one place, and their security updates in another.
 archive_of() {
-	printf '%s\n' "$ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
+	printf '%s\n' "$KVGPU_TB_ARCHIVES" | awk -F '\t' -v OFS='\t' -v suite="$1" '
 		function kind(name) { return name ~ /-security$/ ? "security" : name ~ /-/ ? "part" : "main" }
 		$1 == suite && own == "" { own = $0 }
 		kind($1) == "main" && main == "" { main = $0 }
@@ -104,27 +104,29 @@ archive_of() {
 		}'
 }
 
-# find_archives: fills $ARCHIVES: a row with codename, URI and source options for each of Debian's suites that the machine's apt is
+# find_archives: fills $KVGPU_TB_ARCHIVES: a row with codename, URI and source options for each of Debian's suites that the machine's apt is
 # configured for. It stays in the environment for tb's further lives.
 find_archives() {
 	local dir rows round
-	[ -z "${ARCHIVES-}" ] || return 0
+	local -a todo
+	[ -z "${KVGPU_TB_ARCHIVES-}" ] || return 0
 	dir=$(mktemp -d)
 	for round in 1 2 3; do
 		look_at_sources "$dir" > "$dir/rows"
 		rows=$(debian_rows "$dir" < "$dir/rows")
-		# a source that does not answer may be another's, for good, or Debian's, for a moment
+		# a source that does not answer may be a third party's, for good, or Debian's, for a moment
 		if [ -n "$rows" ]; then [ $round = 1 ] && grep -q '^Err:' "$dir/log" || break; fi
 		[ $round = 3 ] || sleep "${KVGPU_TB_FETCH_PAUSE:-5}"
 	done
 	if [ -z "$rows" ]; then
 		sed 's/^/apt: /' "$dir/log" >&2
+		mapfile -t todo < <(advice "$dir/log")
 		rm -rf "$dir"
 		die "apt on this machine has no Debian archive configured that answers" \
-			"what apt said is above; 'apt-get update' should work, and apt's sources should have Debian 12 or 13, main"
+			"what apt said is above; 'apt-get update' should work, and apt's sources should have Debian 12 or 13, main" "${todo[@]}"
 	fi
 	rm -rf "$dir"
-	export ARCHIVES=$rows
+	export KVGPU_TB_ARCHIVES=$rows
 }
 
 # look_at_sources DIR: a row for each of the machine's package sources: codename, origin, label, URI, component, and FILE:NUMBER of the

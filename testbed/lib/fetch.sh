@@ -58,7 +58,7 @@ advice() {
 		echo "see to this machine's clock; for an old snapshot of the archive apt wants Acquire::Check-Valid-Until \"false\"" ;;
 	*'does not have a Release file'* | *'404 '*)
 		echo "the archive that this machine's apt is configured for does not have that: a mirror in the middle of its update has it" \
-			"later; one that never has it needs a second source beside it in apt's sources" ;;
+			"later; a mirror that never has it needs a second source beside it in apt's sources" ;;
 	esac
 	echo "then run 'tb setup' again: what is complete stays"
 }

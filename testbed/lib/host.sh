@@ -19,7 +19,7 @@ need_root() {
 		"it makes root file systems and mount namespaces; try: sudo $TB $*"
 }
 
-# install_host_packages: the one thing that set-up changes outside of its cache, and the one that this machine's own apt does
+# install_host_packages: the only change that set-up makes outside of its cache, by this machine's own apt
 install_host_packages() {
 	local -a missing
 	mapfile -t missing < <(missing_host_packages)

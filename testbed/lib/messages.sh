@@ -64,9 +64,15 @@ stop_sign() {
 	printf '\r\033[Ktb: %s ...' "$STEP_TEXT" >&2
 }
 
+# end_of_line: where the stage has told something meanwhile, the step's own line begins anew
+end_of_line() {
+	stop_sign
+	! grep -q '^tb: .*; round [0-9]' "${STAGE_LOG:-/dev/null}" 2> /dev/null || printf '\ntb: %s' "$STEP_TEXT" >&2
+}
+
 # step_ends [SIZE]: SIZE is what it has made
 step_ends() {
-	stop_sign
+	end_of_line
 	printf ': done in %d s%s\n' $((SECONDS - STEP_BEGAN)) "${1:+ ($1)}" >&2
 }
 
@@ -74,7 +80,7 @@ step_ends() {
 step_fails() {
 	local log=$1 command
 	local -a todo
-	stop_sign
+	end_of_line
 	printf ': failed after %d s\n' $((SECONDS - STEP_BEGAN)) >&2
 	show_tail "$log" 25
 	command=$(sed -n '/^--- round /{s/.*//; h}; /^failed: /{s/^failed: //; H}; ${x; p}' "$log" | grep -m 1 .) || true

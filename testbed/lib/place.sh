@@ -33,7 +33,7 @@ place_fault() {
 runs_programs() {
 	local path=$1 mount options of='' found=''
 	while [ ! -e "$path" ] && [ -n "$path" ]; do path=${path%/*}; done
-	path=$(cd -P -- "${path:-/}" 2> /dev/null && pwd) || return 0
+	path=$(cd -P -- "${path:-/}" 2> /dev/null && pwd) && [ -r /proc/self/mountinfo ] || return 0
 	# the mount with the longest path that leads there; of several in one place the last
 	while read -r _ _ _ _ mount options _; do
 		case $path/ in

@@ -3,7 +3,24 @@
 # tb setup: everything that is fetched or built once.
 
 # epoch: changes when the user asks for newer packages; part of every recipe.
-epoch() { cat "$STAGES/epoch" 2>/dev/null || printf 'first\n'; }
+epoch() {
+	if [ -n "${KVGPU_TB_EPOCH-}" ]; then
+		printf '%s\n' "$KVGPU_TB_EPOCH"
+	else
+		cat "$STAGES/epoch" 2>/dev/null || printf 'first\n'
+	fi
+}
+
+# refresh: the new epoch counts when everything of it is there: until then, and when it fails, what there was goes on working. A
+# refresh that failed is gone on with for half a day.
+refresh() {
+	[ -n "$(find "$STAGES/epoch.new" -mmin -720 2> /dev/null)" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch.new"
+	KVGPU_TB_EPOCH=$(cat "$STAGES/epoch.new")
+	export KVGPU_TB_EPOCH
+	setup
+	mv "$STAGES/epoch.new" "$STAGES/epoch"
+	unset KVGPU_TB_EPOCH
+}
 
 setup_is_done() {
 	kernels_are_there && [ -d "$STAGES/$(tools_stage)" ] &&
@@ -23,8 +40,7 @@ cmd_setup() {
 	done
 	need_root setup
 	mkdir -p "$STAGES"
-	[ -z "$refresh" ] || date -u +%Y%m%dT%H%M%SZ > "$STAGES/epoch"
-	setup
+	if [ -n "$refresh" ]; then refresh; else setup; fi
 	[ -z "$debug" ] || setup_debug_kernel
 	[ -z "$prune" ] || prune_stages
 	say "ready: $STAGES"
@@ -40,7 +56,7 @@ setup() {
 	with_setup_lock make_missing
 }
 
-# with_setup_lock FUNCTION...: what another set-up makes meanwhile is waited for; what one that was killed left is removed.
+# with_setup_lock FUNCTION...: a set-up that is at work is waited for; what a killed one left is removed.
 with_setup_lock() {
 	mkdir -p "$STAGES"
 	exec 8> "$STAGES/setup.lock"

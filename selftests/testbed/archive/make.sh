@@ -48,7 +48,7 @@ release() {
 	[ "$suite" = "$codename" ] || ln -s "$codename" "$root/dists/$suite"
 }
 
-# archive FOLDER NUMBER [ORIGIN]: all of Debian that set-up asks for, with kernels x.y.NUMBER; beside it another's repository
+# archive FOLDER NUMBER [ORIGIN]: all of Debian that set-up asks for, with kernels x.y.NUMBER; beside it a repository that is not Debian's
 archive() {
 	local root=$1/debian number=$2 origin=${3:-Debian}
 	kernel "$root/pool/trixie" "9.1.$number" "9.1.$number-1"
