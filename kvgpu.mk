@@ -22,7 +22,7 @@ endef
 # O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/DIR.log; shown is what is not make's own:
 # warnings, errors, and at the end why it failed.
 define kvgpu_make
-	@tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
+	tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
 		make -s -j"$$(nproc)" -f '$(O)/$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/$(1).log' $(3) \
 		> '$(O)/$(1).log' 2>&1 || rc=1; } && \
 		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/$(1).log' | tail -n 40; exit $$rc; }
@@ -33,7 +33,7 @@ endef
 KVGPU_STORE	:= $(KVGPU_CACHE)/modules
 kvgpu_key	= $$({ $(TB) kernel-tree --key '$(1)'; sha256sum $(KVGPU_SOURCES); sed -n '/^define kvgpu_make/,/^endef/p; /^KVGPU_SPARSE/p' kvgpu.mk; } | sha256sum | cut -c1-24)
 kvgpu_keep	= mkdir -p '$(KVGPU_STORE)' && cp '$(1)/kvgpu.ko' '$(KVGPU_STORE)'/$$$$.new && mv '$(KVGPU_STORE)'/$$$$.new "$(KVGPU_STORE)/$$key.ko" && \
-		  find '$(KVGPU_STORE)' -mtime +30 -delete
+		  find '$(KVGPU_STORE)' -type f -mtime +30 -delete
 
 module-%:
 	@mkdir -p '$(O)/$@'
@@ -46,7 +46,7 @@ module-%:
 
 build-module-%:
 	$(call kvgpu_links,$(O)/module-$*)
-	$(call kvgpu_make,module-$*,$*)
+	@$(call kvgpu_make,module-$*,$*)
 
 module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists (default: the base)
 
@@ -69,8 +69,8 @@ check-module-%:
 build-check-module-%:
 	$(call kvgpu_links,$(O)/check-module-$*)
 	@find '$(O)/check-module-$*' -name '*.o' -delete
-	$(call kvgpu_make,check-module-$*,$*,$(KVGPU_SPARSE))
-	@! grep -qE 'warning:|error:' '$(O)/check-module-$*.log' || { echo "module for $*: not clean: $(O)/check-module-$*.log"; exit 1; }
+	@said=$$($(call kvgpu_make,check-module-$*,$*,$(KVGPU_SPARSE))) || { printf '%s\n' "$$said"; exit 1; }
+	@! grep -E 'warning:|error:' '$(O)/check-module-$*.log' || { echo "module for $*: not clean: $(O)/check-module-$*.log"; exit 1; }
 	@echo "module for $*: no warning of W=1 or sparse"
 
 module-check: $(KVGPU_KERNELS:%=check-module-%) ## builds the module for all kernels with W=1 and sparse: no warning is accepted
