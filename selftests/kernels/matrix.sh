@@ -155,6 +155,7 @@ make -s --no-print-directory print-module-sources >"$work/sources.list" && mkdir
 key=$({ cd "$work/sources" && find . -type f -print0 | sort -z | xargs -0 cat; cat "$OLDPWD/selftests/kernels/matrix_inside.sh"; } |
 	sha256sum | cut -c1-16)
 find "$home" -maxdepth 1 -type f -mtime +60 -delete
+find "$home" -maxdepth 1 -name "work.*" ! -path "$work" -mmin +600 -exec rm -rf --one-file-system -- {} +
 for set in "${wanted[@]}"; do matrix "$set"; done
 printf '1..%d\n' $results
 [ $failures -eq 0 ]
