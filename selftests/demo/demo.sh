@@ -17,8 +17,8 @@ model_args=${DEMO_MODEL_ARGS-}
 status=0
 export PYTHONDONTWRITEBYTECODE=1
 
-will "set-up: packages, root file systems, kernels, the GPU model, a client (once; then seconds)" 60
-will "a server with a Tesla K20m; Debian's own nouveau drives it, $bytes are copied and verified" 65
+will "set-up: packages, root file systems, kernels, GPU model, client (once; then seconds)" 60
+will "a server with a Tesla K20m; its stock nouveau copies $bytes, every byte is verified" 65
 will "a second server like it, in which kvgpu.ko owns the card" 35
 will "g1, a stock Debian guest with a vGPU of 512 MiB: its own nouveau drives it" 50
 will "the same copies in g1" 15
