@@ -68,14 +68,24 @@ static void trap_stops_the_grid(void **state)
 	assert_int_equal(w[2], 1);
 }
 
-static void *reset_soon(void *arg)
-{
-	struct rig *r = arg;
+struct resetter {
+	struct rig *r;
+	uint64_t start;
+	atomic_bool returned;
+	bool early;
+};
 
+/* on a stopped time, which moves only by what the grid has executed: before it has begun, a preemption would send it back */
+static void *reset_it(void *arg)
+{
+	struct resetter *s = arg;
+
+	while (mono_ns() == s->start && !atomic_load(&s->returned))
+		usleep(200);
+	atomic_store(&s->r->stop, true);		/* a preemption alone changes nothing */
 	usleep(20000);
-	atomic_store(&r->stop, true);		/* a preemption alone changes nothing */
-	usleep(20000);
-	atomic_fetch_add(&r->g->gr->resets, 1);
+	s->early = atomic_load(&s->returned);
+	atomic_fetch_add(&s->r->g->gr->resets, 1);
 	return NULL;
 }
 
@@ -83,16 +93,22 @@ static void an_endless_kernel_ends_with_a_reset(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "endless");
+	struct resetter s = { .r = r };
 	uint64_t p = rig_alloc(r, 4);
-	struct timespec a, b;
+	enum sm_result ret;
 	pthread_t t;
 
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	assert_int_equal(pthread_create(&t, NULL, reset_soon, r), 0);
-	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ 3, 1, 1 }, one, 0, &p, 8), SM_RESET);
-	clock_gettime(CLOCK_MONOTONIC, &b);
+	clock_stop();
+	s.start = mono_ns();
+	r->pacer.per_s = 1000000;
+	assert_int_equal(pthread_create(&t, NULL, reset_it, &s), 0);
+	ret = rig_launch(r, &k, (struct rig_dim){ 3, 1, 1 }, one, 0, &p, 8);
+	atomic_store(&s.returned, true);
 	pthread_join(t, NULL);
-	assert_true((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= 40);
+	clock_run();
+	assert_int_equal(ret, SM_RESET);
+	assert_false(s.early);
+	r->pacer = (struct pacer){ 0 };
 	atomic_store(&r->stop, false);
 	*(uint32_t *)rig_host(r, p) = 0x600d;
 	ok(r, rig_launch(r, &k, (struct rig_dim){ 3, 1, 1 }, one, 0, &p, 8));
@@ -119,30 +135,23 @@ static void preemption_is_at_cta_boundaries(void **state)
 	r->grid.warps_done = 0;
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 static void a_paced_grid_takes_the_time_its_rate_asks(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "sgemm");
 	struct { uint64_t a, b, c; uint32_t n; } p = { rig_alloc(r, 16384), rig_alloc(r, 16384), rig_alloc(r, 16384), 64 };
 	uint64_t before = sm_instructions(r->g), count;
-	double t;
+	uint64_t start;
 
 	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
 	count = sm_instructions(r->g) - before;
 	r->pacer.per_s = count * 4;
-	t = seconds();
+	clock_stop();
+	start = mono_ns();
 	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
-	t = seconds() - t;
+	assert_in_range(mono_ns() - start, 250000000 - 20000, 250000000);	/* less a debt too short for a sleep */
+	clock_run();
 	assert_int_equal(sm_instructions(r->g) - before, 2 * count);
-	assert_true(t > 0.24);
 }
 
 static void changed_code_is_executed_as_it_is_now(void **state)

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "gr/gr.h"
 #include "gr/sm/exec.h"
 #include "gr/sm/oracle.h"
