@@ -75,7 +75,7 @@ part_guest()
 busy()
 {
 	(LIMIT=300 run_client g1 --bytes 64G copy >/dev/null 2>&1 &)
-	await 200 holds_pages g1
+	holds_pages 200 g1
 	result $? "copies run in the guest" "$(counter g1 pinned_pages) pages pinned"
 }
 
@@ -84,7 +84,7 @@ part_kill()
 	busy
 	# shellcheck disable=SC2016
 	in_server sh -c 'kill -9 $(cat /run/libvirt/qemu/g1.pid)'
-	await 120 holds_none g1
+	holds_none 120 g1
 	result $? "QEMU killed in the middle of copies: no page stays pinned" "$(counter g1 pinned_pages)"
 	$TB guest stop g1 >/dev/null 2>&1 </dev/null
 	quiet_kernel "a killed guest"
