@@ -164,6 +164,12 @@ FUZZSRC_hw/firmware_fuzz := hw/fwfile.c selftests/unit/hw/fwbuild.c
 $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/hw/%.o fuzzobj/selftests/fuzz/hw/%.o): \
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
 
+# --- mdev: a file by itself, on stand-ins for the kernel and the rest of its room
+UNIT_TESTS += mdev/unmap_test
+SRC_mdev/unmap_test	:= mdev/unmap.c
+$(addprefix $(O)/asan/,mdev/unmap.o selftests/unit/mdev/unmap_test.o): \
+	TEST_CPPFLAGS := -Iselftests/unit/mdev/kernel -Iselftests/unit/mdev/kernel/mdev $(TEST_CPPFLAGS)
+
 # --- gtt-shadow
 SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)
 SHADOW_GUEST	:= $(addprefix selftests/unit/gtt-shadow/,guest.c chip.c oracle.c) gpu-model/mmu/kind.c
