@@ -74,6 +74,7 @@ struct kvgpu_hw {
 	void *events_ctx;
 	struct kvgpu_hw_priv *p;	/* hw/'s own */
 	struct { u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled; } stats;
+	u64 intr_ns;			/* how long the interrupt thread has worked; its own, read by events */
 };
 
 /* takes over the device: maps BARs, checks chip and POST, brings up memory, MMU, BARs, PFIFO, GR, copy channel */

@@ -287,6 +287,7 @@ static irqreturn_t hard(int irq, void *arg)
 static irqreturn_t thread(int irq, void *arg)
 {
 	struct kvgpu_hw *hw = arg;
+	u64 began = ktime_get_ns();
 	unsigned int round;
 	u32 stat;
 
@@ -300,6 +301,7 @@ static irqreturn_t thread(int irq, void *arg)
 		service(hw, stat);
 	}
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	hw->intr_ns += ktime_get_ns() - began;
 	return IRQ_HANDLED;
 }
 

@@ -352,16 +352,28 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 		kvgpu_hw_nonstall(&chip->gpu->hw, !(off || held));
 }
 
-/* one more may be served, in the budget of the whole card: each costs the host time, and all that wait are told of it */
+/*
+ * The budget of the whole card: each one costs the host time, and all that wait are told of it. So many a millisecond; and where they
+ * take long, half of the time at most is the interrupt thread's, whatever it served. False: used up.
+ */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
-	u64 more = now > chip->nonstall.at ? div_u64((now - chip->nonstall.at) * NONSTALL_PER_MS, NSEC_PER_MSEC) : 0;
+	u64 passed = now > chip->nonstall.at ? now - chip->nonstall.at : 0;
 
-	if (more) {
-		chip->nonstall.left = min_t(u64, chip->nonstall.left + more, NONSTALL_BURST);
-		chip->nonstall.at = now;
-	}
-	return chip->nonstall.left;
+	chip->nonstall.left = min_t(u64, chip->nonstall.left + passed * NONSTALL_PER_MS, (u64)NONSTALL_BURST * NSEC_PER_MSEC);
+	chip->nonstall.ns = min_t(s64, chip->nonstall.ns + passed / 2, NONSTALL_BURST_NS);
+	chip->nonstall.at += passed;
+	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
+}
+
+/* one was served, and what the thread did since the last one */
+static void nonstall_pay(struct kvgpu_chip *chip)
+{
+	u64 worked = chip->gpu->hw.intr_ns;
+
+	chip->nonstall.left -= min_t(u64, chip->nonstall.left, NSEC_PER_MSEC);
+	chip->nonstall.ns = max_t(s64, chip->nonstall.ns - (s64)(worked - chip->nonstall.worked), -NONSTALL_BURST_NS);
+	chip->nonstall.worked = worked;
 }
 
 /*
@@ -369,8 +381,8 @@ static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
  * his next access. While nobody waits the chip keeps it to itself: each submission of a nouveau client ends with one, and its
  * interrupt would cost the host some ten register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
  *
- * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked until the slicer looks next,
- * a tick later; nothing is lost by that, since one stands for all that came before it.
+ * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked until a look of the slicer, one
+ * in a tick, finds some again; nothing is lost by that, since one stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -389,9 +401,8 @@ static void nonstall(void *ctx)
 		machine_kick(m);
 		any = true;
 	}
-	if (nonstall_refill(chip, ktime_get_ns()))
-		chip->nonstall.left--;
-	nonstall_set(chip, !any, any && !chip->nonstall.left);
+	nonstall_pay(chip);
+	nonstall_set(chip, !any, any && !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
 		machine_slicer_kick(gpu);
 	mutex_unlock(&chip->event_lock);

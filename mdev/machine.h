@@ -30,6 +30,7 @@
 #define EVENTS_PER_SECOND	2000		/* beyond it the channel that causes them is stopped */
 #define NONSTALL_PER_MS		2		/* NON_STALL_INTERRUPTs of all channels together, whose name is not known */
 #define NONSTALL_BURST		64
+#define NONSTALL_BURST_NS	(10 * (s64)NSEC_PER_MSEC)
 #define CHIP_RUNL_MAX		(KVGPU_MAX_CHAN - 2)	/* entries of one list of the chip, without the host's: see PFIFO_RUNLIST_COUNT */
 #define PREEMPT_GUEST_MS	2000		/* how long a guest's own work may take to get off the chip */
 #define COMMAND_MS		5000		/* and all that one command waits for together */
@@ -91,7 +92,8 @@ struct kvgpu_chip {
 
 	struct mutex event_lock;		/* leaf but for a trylock of vgpu->lock */
 	bool nonstall_off;			/* nobody waits for the end of a submission: masked; event_lock */
-	struct { u64 at; u32 left; bool held; } nonstall;	/* its budget; held: used up, masked; event_lock */
+	/* its budget, in parts of a millionth, and in time; held: used up, masked; event_lock */
+	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
 	struct work_struct recover;
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +103,6 @@ static void *advised(struct device *d, uint64_t at)
 	void *p = doorbells(d, at + PAGE, 1);
 
 	touch(p);
-	madvise(p, PAGE, MADV_DONTFORK);
-	madvise(p, PAGE, MADV_DOFORK);
 	madvise(p, PAGE, MADV_WILLNEED);
 	madvise(p, PAGE, MADV_DONTNEED);
 	return p;
@@ -165,6 +164,7 @@ static void fork_other(struct other *o, void *const *pages)
 {
 	int to[2], from[2];
 
+	signal(SIGPIPE, SIG_IGN);
 	CHECK(!pipe(to) && !pipe(from));
 	o->pid = fork();
 	if (!o->pid) {
