@@ -11,21 +11,18 @@ KVGPU_VERSION	:= 0.3
 KVGPU_SOURCES	= Kbuild mdev/build.mk mdev/explain.sh mdev/probe.awk mdev/probes.list $$(find $(KVGPU_ROOMS) -name '*.[ch]')
 
 # $(call kvgpu_links,DIR): DIR shows the module's sources as they are now, and keeps what was built from them
-define kvgpu_links
-	@mkdir -p '$(1)'
-	@for f in $(KVGPU_SOURCES); do \
-		mkdir -p "$(1)/$$(dirname $$f)" && ln -sfn "$(CURDIR)/$$f" "$(1)/$$f" || exit 1; done
-	@find '$(1)' -xtype l -delete
-endef
+kvgpu_links	= mkdir -p '$(1)' && for f in $(KVGPU_SOURCES); do \
+			mkdir -p "$(1)/$$(dirname $$f)" && ln -sfn "$(CURDIR)/$$f" "$(1)/$$f" || exit 1; done && \
+		  find '$(1)' -xtype l -delete
 
 # $(call kvgpu_make,DIR,LABEL,ARGUMENTS): the kernel's make in $(O)/DIR, in the root that has the compilers and headers. What was said to our make,
 # O=FOLDER above all, means something else to the kernel's. All it says is in $(O)/DIR.log; shown is what is not make's own:
 # warnings, errors, and at the end why it failed.
 define kvgpu_make
-	tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
+	(tree=$$($(TB) kernel-tree '$(2)') && rc=0 && { $(TB) build-exec -- env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS -u O \
 		make -s -j"$$(nproc)" -f '$(O)/$(1)/mdev/build.mk' KVGPU_TREE="$$tree" KVGPU_LOG='$(O)/$(1).log' $(3) \
 		> '$(O)/$(1).log' 2>&1 || rc=1; } && \
-		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/$(1).log' | tail -n 40; exit $$rc; }
+		{ grep -v '^make\|\*\*\* kvgpu: ' '$(O)/$(1).log' | tail -n 40; exit $$rc; }) 9>&-
 endef
 
 # What follows from the same sources, the same kernel's headers and the same compilers is built once, in whatever clone:
@@ -41,12 +38,8 @@ module-%:
 		touch "$(KVGPU_STORE)/$$key.ko"; \
 		cmp -s "$(KVGPU_STORE)/$$key.ko" '$(O)/$@/kvgpu.ko' || cp "$(KVGPU_STORE)/$$key.ko" '$(O)/$@/kvgpu.ko'; \
 	else \
-		$(MAKE) -s build-$@ 9>&- && $(call kvgpu_keep,$(O)/$@); \
+		$(call kvgpu_links,$(O)/$@) && $(call kvgpu_make,$@,$*) && $(call kvgpu_keep,$(O)/$@); \
 	fi
-
-build-module-%:
-	$(call kvgpu_links,$(O)/module-$*)
-	@$(call kvgpu_make,module-$*,$*)
 
 module: module-$(KERNEL) ## kvgpu.ko for KERNEL, a suite that "tb kernels" lists (default: the base)
 
@@ -63,15 +56,11 @@ check-module-%:
 		clean=$(KVGPU_STORE)/$$key.clean && if [ -e "$$clean" ]; then \
 		touch "$$clean"; echo "module for $*: no warning of W=1 or sparse (the same was looked at before)"; \
 	else \
-		$(MAKE) -s build-$@ 9>&- && $(call kvgpu_keep,$(O)/$@) && : > "$$clean"; \
+		$(call kvgpu_links,$(O)/$@) && find '$(O)/$@' -name '*.o' -delete && \
+		{ said=$$($(call kvgpu_make,$@,$*,$(KVGPU_SPARSE))) || { printf '%s\n' "$$said"; exit 1; }; } && \
+		{ ! grep -E 'warning:|error:' '$(O)/$@.log' || { echo "module for $*: not clean: $(O)/$@.log"; exit 1; }; } && \
+		$(call kvgpu_keep,$(O)/$@) && : > "$$clean" && echo "module for $*: no warning of W=1 or sparse"; \
 	fi
-
-build-check-module-%:
-	$(call kvgpu_links,$(O)/check-module-$*)
-	@find '$(O)/check-module-$*' -name '*.o' -delete
-	@said=$$($(call kvgpu_make,check-module-$*,$*,$(KVGPU_SPARSE))) || { printf '%s\n' "$$said"; exit 1; }
-	@! grep -E 'warning:|error:' '$(O)/check-module-$*.log' || { echo "module for $*: not clean: $(O)/check-module-$*.log"; exit 1; }
-	@echo "module for $*: no warning of W=1 or sparse"
 
 module-check: $(KVGPU_KERNELS:%=check-module-%) ## builds the module for all kernels with W=1 and sparse: no warning is accepted
 

@@ -26,6 +26,7 @@ LIMIT=2400	# of a test program in seconds; a program that needs longer belongs i
 
 run_lint()
 {
+	tap_run "what is counted" 60 selftests/tap_test.sh
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "docs/registers.md is current" $LIMIT make -s check-registers-doc
 }

@@ -36,6 +36,7 @@ tap_run()
 			tap_names+=("$name: ${text# }") ;;
 		esac
 		case $line in
+		"1..0"*"# SKIP"*) seen=1 tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#1..0 }") ;;
 		1..*) planned=${line#1..}; planned=${planned%% *} ;;
 		"not ok"*"# TODO"*|"not ok"*"# XFAIL"*) seen=$((seen + 1)); tap_skipped=$((tap_skipped + 1)); tap_skips+=("$name: ${line#not ok }") ;;
 		"not ok"*) seen=$((seen + 1)); bad=$((bad + 1)); tap_failed=$((tap_failed + 1))

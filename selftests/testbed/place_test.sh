@@ -194,7 +194,7 @@ for character in ' ' : ';' ',' = % '&' "'" '"' '*' '?' '(' ')' '[' '{' '<' '|' "
 	try "a cache with '$character' in its path is refused" cache_refused "$scratch/c${character}d" "don't take"
 done
 try "a build folder with a blank in its path is refused" out_refused "$scratch/of two words" 'a blank'
-try "a build folder with a colon in its path is refused" out_refused "$scratch/of a:b" 'a colon'
+try "a build folder with a colon in its path is refused" out_refused "$scratch/of-a:b" 'a colon'
 try "a build folder with a quote in its path is refused" out_refused "$scratch/it's" "the character '"
 
 if [ "${1:-quick}" = long ]; then
