@@ -77,6 +77,7 @@ long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* re
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
 #define COMPAT_VM_OPS
+#define COMPAT_VM_FLAGS	0
 static inline bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 {
 	return true;
@@ -88,6 +89,8 @@ int compat_vma_moved(struct vm_area_struct *vma);
 void compat_vma_close(struct vm_area_struct *vma);
 bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
+/* a child gets no mapping: these kernels disagree whether its pages are there when .open is called, or come afterwards */
+#define COMPAT_VM_FLAGS	VM_DONTCOPY
 #define COMPAT_VM_OPS	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
 #endif
 

@@ -407,7 +407,7 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start), vma->vm_end - vma->vm_start))
 		return -EINVAL;
-	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED);
+	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
 	/* but for the vGPU's own memory it is all of the card's */
 	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || !own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);

@@ -3,7 +3,8 @@
  * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by. A mapping is on
  * the list from its first fault on, and what comes to have pages in another way is emptied, so that nothing is mapped that is
  * not listed: a new one by open(), one that was moved to another address by mremap(). For that the core makes a new
- * mapping, which it opens while it is empty, and fills it afterwards.
+ * mapping, which it opens while it is empty, and fills it afterwards. A child of fork() gets none (COMPAT_VM_FLAGS): stable
+ * kernels of one series open the child's mapping before its pages are copied, or after that.
  *
  * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for a mapping that is not
  * done yet, drops vma_lock, takes both in order and does all mappings of that process.
@@ -49,7 +50,7 @@ bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
 	return m;
 }
 
-/* fork and split */
+/* split; a fork has none, see COMPAT_VM_FLAGS */
 void compat_vma_open(struct vm_area_struct *vma)
 {
 	zap_vma_ptes(vma, vma->vm_start, vma->vm_end - vma->vm_start);

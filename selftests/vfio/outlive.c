@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,21 @@ static void *doorbells(struct device *d, uint64_t at, unsigned int pages)
 	return p;
 }
 
+/* pages beside those that are kept: mapped until the end, and they keep the device open */
+static void *left[8];
+static unsigned int nr_left;
+
+static void leave(void *page)
+{
+	left[nr_left++] = page;
+}
+
+static void unmap_left(void)
+{
+	while (nr_left)
+		munmap(left[--nr_left], PAGE);
+}
+
 static void touch(void *page)
 {
 	((word *)page)[AT / 4] = MINE;
@@ -76,6 +92,8 @@ static void *moved_part(struct device *d, uint64_t at)
 	uint8_t *p = doorbells(d, at, 3);
 
 	touch(p + PAGE);
+	leave(p);
+	leave(p + 2 * PAGE);
 	return mremap(p + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere(1));
 }
 
@@ -95,6 +113,8 @@ static void *protected(struct device *d, uint64_t at)
 	touch(p + PAGE);
 	CHECK(!mprotect(p, PAGE, PROT_READ) && !mprotect(p + 2 * PAGE, PAGE, PROT_NONE) && !mprotect(p + PAGE, PAGE, PROT_READ));
 	CHECK(!mprotect(p + PAGE, PAGE, RW));
+	leave(p);
+	leave(p + 2 * PAGE);
 	return p + PAGE;
 }
 
@@ -142,18 +162,34 @@ static uint32_t value_at(const void *page)
 	return ((word *)page)[AT / 4];
 }
 
+static sigjmp_buf not_there;
+
+static void on_fault(int sig)
+{
+	siglongjmp(not_there, sig);
+}
+
+/* a child may have no such mapping at all */
+static uint32_t use(void *page, bool forge)
+{
+	if (!page || sigsetjmp(not_there, 1))
+		return 0;
+	if (forge)
+		((word *)page)[AT / 4] = FORGED;
+	return value_at(page);
+}
+
 static void obey(void *const *pages, int from, int to)
 {
 	uint32_t answer[NR_WAYS];
 	unsigned int i;
 	char c;
 
+	signal(SIGSEGV, on_fault);
+	signal(SIGBUS, on_fault);
 	while (read(from, &c, 1) == 1) {
-		for (i = 0; i < NR_WAYS; i++) {
-			if (pages[i] && c == 'w')
-				((word *)pages[i])[AT / 4] = FORGED;
-			answer[i] = pages[i] ? value_at(pages[i]) : 0;
-		}
+		for (i = 0; i < NR_WAYS; i++)
+			answer[i] = use(pages[i], c == 'w');
 		if (write(to, answer, sizeof(answer)) != sizeof(answer))
 			break;
 	}
@@ -310,6 +346,7 @@ void test_outlive(struct device *d, const struct options *o)
 	for (i = 0; i < NR_WAYS; i++)
 		if (pages[i])
 			munmap(pages[i], PAGE);
+	unmap_left();
 	gpu_detach(d, &g);
 	checks_end("doorbells whose mapping was moved, cut, forked show nothing of the vGPU that has them after a reset");
 }
