@@ -9,6 +9,7 @@ FUZZ_SAN	:= -fsanitize=fuzzer-no-link,address,undefined
 TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
 
 include selftests/tests.mk
+include selftests/harness/harness.mk
 include selftests/cuda/inprocess/inprocess.mk
 
 $(O)/asan/%.o: %.c

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <sys/mman.h>
+
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/map.h"
+#include "gk110/mmu.h"
+#include "gk110/pfb.h"
+#include "gk110/pmc.h"
+#include "gk110/ptimer.h"
+#include "gk110/ptop.h"
+#include "gk110/ram.h"
+#include "gk110/vbios.h"
+#include "kvgpu/types.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+#include <linux/bitfield.h>
+
+#define NO_CHAN		0xffff
+#define FIRST_GUEST	8		/* the group of ids below is the host's */
+#define TLB_MAX		8192
+#define PRI_ERROR	0xbadf1000u
+#define NONSTALL_NS	2000		/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
+
+struct context {		/* what a unit has of a channel: as it was at the load */
+	u16 chid, id;
+	bool tsg;
+	u64 inst, pd;
+	u32 vgpu;
+};
+
+static struct {
+	u32 *reg;
+	u8 *vram;
+	struct chip_manners manners;
+	struct { u64 inst; bool bound, enabled; u8 runl; u32 vgpu; } chan[KVGPU_MAX_CHAN];
+	struct { u64 entry[2 * KVGPU_MAX_CHAN]; u32 nr; } list[CHIP_RUNLS];
+	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS];	/* chid NO_CHAN: empty */
+	struct { u64 pd, va, pte; u32 vgpu; bool big; } tlb[TLB_MAX];
+	u32 nr_tlb, loads;
+	struct { u64 pte; bool valid; } *bar_tlb[2];
+	u32 preempt_late, flush_late, runl_late, copy_late;
+	bool preempting, looking, no_master;
+	u32 copy_put;
+	u64 nonstall_at;
+} chip;
+
+u8 *chip_pages;			/* by page: it may hold something else than zero */
+
+/* ------------------------------------------------------------------ memory */
+
+u8 *chip_vram(u64 at)
+{
+	if (at >= CHIP_VRAM)
+		harness_fail("S1: video memory at 0x%llx does not exist", (unsigned long long)at);
+	return chip.vram + at;
+}
+
+void chip_wrote(u64 at, u64 len)
+{
+	u64 page;
+
+	for (page = at >> 12; page <= (at + len - 1) >> 12; page++)
+		chip_pages[page] = 1;
+}
+
+bool chip_is_zero(u64 at, u64 len)
+{
+	u64 page, i;
+
+	for (page = at >> 12; page < (at + len) >> 12; page++) {
+		if (!chip_pages[page])
+			continue;
+		for (i = 0; i < 512; i++)
+			if (((u64 *)chip_vram(page << 12))[i])
+				return false;
+		chip_pages[page] = 0;
+	}
+	return true;
+}
+
+static u64 bar_pd(unsigned int bar)
+{
+	u32 v = chip.reg[(bar == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3) / 4];
+	const u32 *in = (const u32 *)chip_vram((u64)FIELD_GET(HOSTMEM_INST, v) << 12);
+
+	return (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+}
+
+/* a translation that was used stays until it is invalidated */
+u64 chip_show(unsigned int bar, u64 off, bool *valid)
+{
+	u64 page = off >> 12;
+
+	if (!chip.bar_tlb[bar == 3][page].valid) {
+		chip.bar_tlb[bar == 3][page].pte = mmu_translate(bar_pd(bar), off);
+		chip.bar_tlb[bar == 3][page].valid = true;
+	}
+	*valid = chip.bar_tlb[bar == 3][page].pte;
+	return (FIELD_GET(GMMU_PTE_ADDR, chip.bar_tlb[bar == 3][page].pte) << 12) + (off & 0xfff);
+}
+
+/* ------------------------------------------------------------------ what it can reach */
+
+struct look { struct context *c; const char *when; };
+
+static void keep(const struct context *c, u64 va, u64 pte, bool big)
+{
+	u32 i;
+
+	for (i = 0; i < chip.nr_tlb; i++)
+		if (chip.tlb[i].pd == c->pd && chip.tlb[i].va == va && chip.tlb[i].pte == pte)
+			return;
+	if (chip.nr_tlb == TLB_MAX)
+		return;
+	chip.tlb[chip.nr_tlb].pd = c->pd;
+	chip.tlb[chip.nr_tlb].va = va;
+	chip.tlb[chip.nr_tlb].pte = pte;
+	chip.tlb[chip.nr_tlb].big = big;
+	chip.tlb[chip.nr_tlb++].vgpu = c->vgpu;
+}
+
+static void see_leaf(void *ctx, u64 va, u64 pte, bool big)
+{
+	struct look *l = ctx;
+
+	if (chip.no_master && FIELD_GET(GMMU_PTE_APERTURE, pte) != GMMU_PTE_APERTURE_VRAM)
+		return;
+	oracle_leaf(l->c->vgpu, va, pte, big, l->when);
+	keep(l->c, va, pte, big);
+}
+
+static void see_table(void *ctx, u64 at, u64 size)
+{
+	struct look *l = ctx;
+
+	oracle_table(l->c->vgpu, at, size, l->when);
+}
+
+static void look_at(struct context *c, const char *when)
+{
+	struct look l = { c, when };
+
+	if (c->chid == NO_CHAN)
+		return;
+	oracle_table(c->vgpu, c->inst, RAMIN_SIZE, when);
+	mmu_walk(c->pd, see_table, see_leaf, &l);
+}
+
+void chip_look(const char *when)
+{
+	u32 r, i;
+
+	if (!chip.reg || chip.looking)
+		return;
+	chip.looking = true;
+	for (r = 0; r < CHIP_RUNLS; r++) {
+		look_at(&chip.pbdma[r], when);
+		if (chip.engine[r].chid != chip.pbdma[r].chid || chip.engine[r].pd != chip.pbdma[r].pd)
+			look_at(&chip.engine[r], when);
+	}
+	for (i = 0; i < chip.nr_tlb; i++)
+		if (!chip.no_master || FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) == GMMU_PTE_APERTURE_VRAM)
+			oracle_leaf(chip.tlb[i].vgpu, chip.tlb[i].va, chip.tlb[i].pte, chip.tlb[i].big, when);
+	chip.looking = false;
+}
+
+static void invalidate(u64 pd, bool all)
+{
+	u32 i, n = 0;
+	unsigned int b;
+
+	for (i = 0; i < chip.nr_tlb; i++)
+		if (!all && chip.tlb[i].pd != pd)
+			chip.tlb[n++] = chip.tlb[i];
+	chip.nr_tlb = n;
+	for (b = 0; b < 2; b++)
+		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL && bar_pd(b ? 3 : 1) == pd))
+			memset(chip.bar_tlb[b], 0, (b ? BAR3_SIZE : BAR1_SIZE) / 4096 * sizeof(*chip.bar_tlb[b]));
+}
+
+/* ------------------------------------------------------------------ channels */
+
+static bool may_load(u16 chid, u8 runl)
+{
+	return chid >= FIRST_GUEST && chip.chan[chid].bound && chip.chan[chid].enabled && chip.chan[chid].runl == runl &&
+	       !(chip.reg[PFIFO_RUNLIST_BLOCK / 4] & BIT(runl)) && !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & BIT(runl));
+}
+
+static void load(u8 runl, u16 chid, bool tsg, u16 id)
+{
+	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst);
+	struct context c = { .chid = chid, .id = id, .tsg = tsg, .inst = chip.chan[chid].inst, .vgpu = chip.chan[chid].vgpu };
+
+	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) | (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
+	chip.pbdma[runl] = c;
+	if (!harness_below(4) || chip.engine[runl].chid == NO_CHAN)
+		chip.engine[runl] = c;
+	chip.loads++;
+	harness_trace("the chip loads channel %u with directory 0x%llx", chid, (unsigned long long)c.pd);
+	chip_look("a channel was loaded");
+}
+
+/* one of the list that may run: @want if it is among them, else any */
+static void load_some(u8 runl, u16 want)
+{
+	u16 best = NO_CHAN, best_id = 0, id = 0;
+	u32 i, left = 0, seen = 0;
+	bool best_tsg = false;
+
+	for (i = 0; i < chip.list[runl].nr; i++) {
+		u64 e = chip.list[runl].entry[i];
+		u16 chid = FIELD_GET(RUNLIST_ID, e);
+
+		if (e & RUNLIST_TSG) {
+			id = chid;
+			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
+			continue;
+		}
+		if (may_load(chid, runl) && (chid == want || (best != want && !harness_below(++seen)))) {
+			best = chid;
+			best_tsg = left;
+			best_id = left ? id : chid;
+		}
+		if (left)
+			left--;
+	}
+	if (best != NO_CHAN)
+		load(runl, best, best_tsg, best_id);
+}
+
+static void drop(struct context *c)
+{
+	c->chid = NO_CHAN;
+}
+
+static void preempt_done(void)
+{
+	u32 v = chip.reg[PFIFO_PREEMPT / 4];
+	u16 id = FIELD_GET(PFIFO_PREEMPT_ID, v), was = NO_CHAN;
+	bool tsg = v & PFIFO_PREEMPT_TSG;
+	u32 r;
+
+	chip.preempting = false;
+	for (r = 0; r < CHIP_RUNLS; r++) {
+		struct context *c[] = { &chip.pbdma[r], &chip.engine[r] };
+		u32 k;
+
+		for (k = 0; k < 2; k++)
+			if (c[k]->chid != NO_CHAN && c[k]->id == id && c[k]->tsg == tsg) {
+				was = c[k]->chid;
+				drop(c[k]);
+			}
+		if (chip.manners.eager && was != NO_CHAN && chip.pbdma[r].chid == NO_CHAN)
+			load_some(r, was);
+	}
+}
+
+static void unload_some(u8 runl)
+{
+	drop(harness_below(2) ? &chip.pbdma[runl] : &chip.engine[runl]);
+}
+
+static void reset_engine(u32 gone)
+{
+	if (gone & PMC_ENABLE_GR)
+		drop(&chip.engine[0]);
+}
+
+static void submit(u32 val)
+{
+	u8 runl = FIELD_GET(PFIFO_RUNLIST_ID, val);
+	u32 nr = FIELD_GET(PFIFO_RUNLIST_COUNT, val);
+	u64 at = (u64)FIELD_GET(PFIFO_RUNLIST_ADDR, chip.reg[PFIFO_RUNLIST_BASE / 4]) << 12;
+
+	if (runl >= CHIP_RUNLS || nr >= KVGPU_MAX_CHAN)
+		harness_fail("a runlist of %u entries for runlist %u", nr, runl);
+	memcpy(chip.list[runl].entry, chip_vram(at), nr * RUNLIST_ENTRY_SIZE);
+	chip.list[runl].nr = nr;
+	if (chip.manners.eager && chip.pbdma[runl].chid == NO_CHAN)
+		load_some(runl, NO_CHAN);
+}
+
+/* what it does by itself, at an access of the host's */
+static void stir(void)
+{
+	u8 r = harness_below(CHIP_RUNLS);
+
+	if (chip.manners.load_ppm && harness_chance(chip.manners.load_ppm)) {
+		if (harness_below(4))
+			load_some(r, NO_CHAN);
+		else
+			unload_some(r);
+	}
+	if (harness_chance(chip.manners.look_ppm))
+		chip_look("the chip walks");
+	if (chip.copy_put && !(chip.copy_late && chip.copy_late--)) {
+		u32 put = chip.copy_put - 1;
+
+		chip.copy_put = 0;
+		copy_doorbell(chip.chan[0].inst, put);
+	}
+}
+
+/* ------------------------------------------------------------------ registers */
+
+static u32 fifo_intr(void)
+{
+	return chip.reg[PFIFO_INTR / 4] | (chip.reg[GMMU_FAULT_SOURCE / 4] ? PFIFO_INTR_MMU_FAULT : 0) |
+	       (chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] ? PFIFO_INTR_PBDMA : 0);
+}
+
+static u32 pmc_intr(void)
+{
+	u32 bits = fifo_intr() & chip.reg[PFIFO_INTR_EN / 4] ? BIT(PMC_INTR_FIFO) : 0;
+
+	return bits & chip.reg[PMC_INTR_MASK(PMC_LEAF_HOST) / 4];
+}
+
+bool chip_intr(void)
+{
+	return pmc_intr() && chip.reg[PMC_INTR_EN(PMC_LEAF_HOST) / 4];
+}
+
+void chip_nonstall(void)
+{
+	if (harness_now < chip.nonstall_at)
+		return;
+	chip.nonstall_at = harness_now + NONSTALL_NS;
+	chip.reg[PFIFO_INTR / 4] |= PFIFO_INTR_NONSTALL;
+	if (chip_intr())
+		irq_line();
+}
+
+static u32 status_of(const struct context *c)
+{
+	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+}
+
+static u32 chan_status(u16 chid)
+{
+	u8 r = chip.chan[chid].runl;
+	bool pb = r < CHIP_RUNLS && chip.pbdma[r].chid == chid, eng = r < CHIP_RUNLS && chip.engine[r].chid == chid;
+	u32 st = pb ? eng ? PCCSR_STATUS_ON_PBDMA_ENG : PCCSR_STATUS_ON_PBDMA : eng ? PCCSR_STATUS_ON_ENG :
+		 chip.chan[chid].enabled && chip.chan[chid].bound ? PCCSR_STATUS_PENDING : PCCSR_STATUS_IDLE;
+
+	return FIELD_PREP(PCCSR_CHAN_RUNLIST, r) | FIELD_PREP(PCCSR_CHAN_STATUS, st) | (chip.chan[chid].enabled ? PCCSR_CHAN_ENABLED : 0);
+}
+
+static bool busy(u32 *late)
+{
+	return *late && (*late)--;
+}
+
+static void be_late(u32 *late)
+{
+	*late = chip.manners.late ? harness_below(chip.manners.late + 1) : 0;
+}
+
+u32 chip_read(u32 reg)
+{
+	u32 val, e;
+
+	stir();
+	if (chip.manners.error_ppm && reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(8) && harness_chance(chip.manners.error_ppm))
+		return PRI_ERROR;
+	if (fake_read(chip.reg, reg, &val))
+		return val;
+	if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE)
+		return reg & 4 ? chan_status((reg - PCCSR_BASE) / 8) : chip.reg[reg / 4];
+	for (e = 0; e < 4; e++) {
+		if (reg == PFIFO_ENGINE_STATUS(e))
+			return e ? 0 : status_of(&chip.engine[0]);
+		if (e < CHIP_RUNLS && reg == PFIFO_PBDMA_STATUS(e))
+			return status_of(&chip.pbdma[e]);
+		if (e < CHIP_RUNLS && reg == PFIFO_ENG_RUNLIST(e))
+			return busy(&chip.runl_late) ? PFIFO_ENG_RUNLIST_PENDING : 0;
+	}
+	switch (reg) {
+	case PFIFO_INTR:
+		return fifo_intr();
+	case PMC_INTR(PMC_LEAF_HOST):
+		return pmc_intr();
+	case FLUSH_BAR:
+		return busy(&chip.flush_late) ? FLUSH_BUSY : 0;
+	case FLUSH_L2_SYSMEM_INVALIDATE:
+	case FLUSH_L2_DIRTY:
+		return busy(&chip.flush_late) ? FLUSH_BUSY | FLUSH_TRIGGER : 0;
+	case FB_MMU_CTRL:
+		return busy(&chip.flush_late) ? 0 : FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, 8);
+	case PFIFO_PREEMPT:
+		if (chip.preempting && !busy(&chip.preempt_late))
+			preempt_done();
+		return chip.reg[reg / 4] | (chip.preempting ? PFIFO_PREEMPT_PENDING : 0);
+	case PTIMER_TIME_LOW:
+		return harness_now & PTIMER_TIME_LOW_BITS;
+	case PTIMER_TIME_HIGH:
+		return harness_now >> 32;
+	case PMC_ENABLE_PBDMA:
+		return 7;
+	}
+	return chip.reg[reg / 4];
+}
+
+static void write_chan(u16 chid, u32 val)
+{
+	chip.chan[chid].runl = FIELD_GET(PCCSR_CHAN_RUNLIST, val);
+	if (val & PCCSR_CHAN_ENABLE_CLR)
+		chip.chan[chid].enabled = false;
+	if (val & PCCSR_CHAN_ENABLE_SET)
+		chip.chan[chid].enabled = true;
+	if (chip.manners.eager && chip.chan[chid].enabled && chip.chan[chid].runl < CHIP_RUNLS &&
+	    chip.pbdma[chip.chan[chid].runl].chid == NO_CHAN)
+		load_some(chip.chan[chid].runl, chid);
+}
+
+static void write_inst(u16 chid, u32 val)
+{
+	chip.chan[chid].bound = val & PCCSR_INST_BIND;
+	chip.chan[chid].inst = (u64)FIELD_GET(PCCSR_INST_PTR, val) << 12;
+	chip.chan[chid].vgpu = chip.chan[chid].bound ? oracle_vgpu_of_chan(chid) : 0;
+	if (chip.chan[chid].bound && chid >= FIRST_GUEST && !chip.chan[chid].vgpu)
+		harness_fail("S1: channel %u is bound and nobody has it", chid);
+}
+
+static void write_pramin(u32 reg, u32 val)
+{
+	u64 at = ((u64)(chip.reg[HOSTMEM_PRAMIN / 4] & HOSTMEM_PRAMIN_BASE) << HOSTMEM_PRAMIN_BASE_SHIFT) + (reg - PRAMIN_BASE);
+
+	memcpy(chip_vram(at), &val, 4);
+	chip_wrote(at, 4);
+}
+
+void chip_write(u32 reg, u32 val)
+{
+	u32 was = chip.reg[reg / 4];
+
+	stir();
+	if (reg >= PRAMIN_BASE && reg < PRAMIN_BASE + PRAMIN_SIZE) {
+		write_pramin(reg, val);
+		return;
+	}
+	if (fake_write(chip.reg, reg, val))
+		return;
+	chip.reg[reg / 4] = val;
+	if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE) {
+		if (reg & 4)
+			write_chan((reg - PCCSR_BASE) / 8, val);
+		else
+			write_inst((reg - PCCSR_BASE) / 8, val);
+		return;
+	}
+	switch (reg) {
+	case PMC_ENABLE:
+		reset_engine(was & ~val);
+		break;
+	case PFIFO_INTR:
+	case GMMU_FAULT_SOURCE:
+	case PFIFO_PBDMA_INTR_SOURCE:
+	case PFIFO_RUNLIST_ERROR:
+		chip.reg[reg / 4] = was & ~val;
+		break;
+	case PFIFO_RUNLIST_SUBMIT:
+		submit(val);
+		be_late(&chip.runl_late);
+		break;
+	case PFIFO_PREEMPT:
+		chip.reg[reg / 4] = val & (PFIFO_PREEMPT_ID | PFIFO_PREEMPT_TSG);
+		chip.preempting = true;
+		be_late(&chip.preempt_late);
+		break;
+	case FB_MMU_INVALIDATE:
+		if (val & FB_MMU_INVALIDATE_TRIGGER)
+			invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, chip.reg[FB_MMU_INVALIDATE_PDB / 4]) << 12,
+				   val & FB_MMU_INVALIDATE_ALL_PDB);
+		be_late(&chip.flush_late);
+		break;
+	case FLUSH_BAR:
+	case FLUSH_L2_SYSMEM_INVALIDATE:
+	case FLUSH_L2_DIRTY:
+		be_late(&chip.flush_late);
+		break;
+	}
+	if (chip_intr())
+		irq_line();
+}
+
+/* a store to BAR1's first page: doorbells of the host's group */
+void chip_doorbell(u32 off, u32 val)
+{
+	if (off != USERD_GP_PUT)
+		return;
+	chip.copy_put = val + 1;
+	be_late(&chip.copy_late);
+}
+
+bool chip_loaded(u16 chid)
+{
+	u32 r;
+
+	for (r = 0; r < CHIP_RUNLS; r++)
+		if (chip.pbdma[r].chid == chid || chip.engine[r].chid == chid)
+			return true;
+	return false;
+}
+
+u32 chip_loads(void)
+{
+	return chip.loads;
+}
+
+void chip_bus_master(bool on)
+{
+	chip.no_master = !on;
+}
+
+void chip_set_manners(const struct chip_manners *m)
+{
+	chip.manners = *m;
+}
+
+/* ------------------------------------------------------------------ a card after POST */
+
+static const struct { u8 type, runl, intr, reset, fault; u32 base; } engines[] = {
+	{ PTOP_TYPE_GR, 0, PMC_INTR_GR, GR_RESET, GR_FAULT_UNIT, GR_MMIO },
+	{ PTOP_TYPE_CE0, 1, PMC_INTR_CE0, CE0_RESET, CE0_FAULT_UNIT, CE_MMIO(0) },
+	{ PTOP_TYPE_CE0 + 1, 2, PMC_INTR_CE1, CE1_RESET, CE1_FAULT_UNIT, CE_MMIO(1) },
+	{ PTOP_TYPE_CE0 + 2, 0, PMC_INTR_CE2, CE2_RESET, CE2_FAULT_UNIT, CE_MMIO(2) },
+};
+
+static void post(void)
+{
+	u32 *reg = chip.reg, i, at = 0;
+
+	reg[PMC_BOOT_0 / 4] = 0x0f0000a1;
+	reg[PMC_ENABLE / 4] = ~0u;
+	reg[PTOP_DEVINIT / 4] = PTOP_DEVINIT_DONE;
+	reg[PTOP_FBP_COUNT / 4] = reg[PTOP_FBPA_COUNT / 4] = 1;
+	reg[(PBFB_BASE(0) + PBFB_AMOUNT) / 4] = CHIP_VRAM >> 20;
+	for (i = 0; i < ARRAY_SIZE(engines); i++) {
+		reg[PTOP_DEVICE(at++) / 4] = PTOP_DEVICE_CHAIN | engines[i].base | PTOP_DATA_FAULT_VALID |
+			FIELD_PREP(PTOP_DATA_FAULT, engines[i].fault) | PTOP_KIND_DATA;
+		reg[PTOP_DEVICE(at++) / 4] = PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
+			PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, i) |
+			FIELD_PREP(PTOP_ENUM_RUNLIST, engines[i].runl) | FIELD_PREP(PTOP_ENUM_INTR, engines[i].intr) |
+			FIELD_PREP(PTOP_ENUM_RESET, engines[i].reset) | PTOP_KIND_ENUM;
+		reg[PTOP_DEVICE(at++) / 4] = FIELD_PREP(PTOP_TYPE, engines[i].type) | PTOP_KIND_TYPE;
+	}
+	for (i = 0; i < CHIP_RUNLS; i++)
+		reg[PFIFO_PBDMA_RUNLISTS(i) / 4] = BIT(i);
+	reg[PROM_BASE / 4] = 0xaa55 | 1 << 16;
+	fake_begin(reg);
+}
+
+void chip_begin(const struct chip_manners *m)
+{
+	u32 i;
+
+	memset(&chip, 0, sizeof(chip));
+	chip.manners = *m;
+	chip.reg = mmap(NULL, BAR0_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	chip.vram = mmap(NULL, CHIP_VRAM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (chip.reg == MAP_FAILED || chip.vram == MAP_FAILED)
+		abort();
+	chip_pages = calloc(1, CHIP_VRAM >> 12);
+	chip.bar_tlb[0] = calloc(BAR1_SIZE / 4096, sizeof(*chip.bar_tlb[0]));
+	chip.bar_tlb[1] = calloc(BAR3_SIZE / 4096, sizeof(*chip.bar_tlb[1]));
+	for (i = 0; i < CHIP_RUNLS; i++) {
+		drop(&chip.pbdma[i]);
+		drop(&chip.engine[i]);
+	}
+	post();
+}
+
+void chip_end(void)
+{
+	munmap(chip.reg, BAR0_SIZE);
+	munmap(chip.vram, CHIP_VRAM);
+	free(chip_pages);
+	free(chip.bar_tlb[0]);
+	free(chip.bar_tlb[1]);
+	chip.reg = NULL;
+}

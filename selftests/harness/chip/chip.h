@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that it may not:
+ * - a channel that is enabled, bound and listed is loaded whenever the chip likes, above all at once after a preempt;
+ * - what it loads is the instance block as it is then, and it keeps that page directory until it loads again;
+ * - it walks tables at any moment, and keeps every translation it saw until the directory is invalidated.
+ * Whatever it can reach is asked of the oracle (oracle.h) at each look.
+ */
+#ifndef KVGPU_HARNESS_CHIP_H
+#define KVGPU_HARNESS_CHIP_H
+
+#include <linux/types.h>
+
+#define CHIP_VRAM	(2624ull << 20)		/* four partitions of 512 MiB, and the pool */
+#define CHIP_RUNLS	3
+
+struct chip_manners {
+	bool eager;		/* loads again at once what was preempted */
+	u32 load_ppm;		/* at a register access: loads another one, or puts away what is loaded */
+	u32 look_ppm;		/* looks at all it can reach */
+	u32 late;		/* how many reads a completion may take */
+	u32 error_ppm;		/* a register that is no trigger answers with a PRI error once */
+};
+
+void chip_begin(const struct chip_manners *m);
+void chip_set_manners(const struct chip_manners *m);
+void chip_end(void);
+void chip_look(const char *when);			/* S1, S2: fails the run if it reaches what it must not */
+
+u32 chip_read(u32 reg);
+void chip_write(u32 reg, u32 val);
+u64 chip_show(unsigned int bar, u64 off, bool *valid);	/* address in video memory behind a BAR's byte, by table and TLB */
+u8 *chip_vram(u64 at);
+void chip_wrote(u64 at, u64 len);			/* somebody may have put something else than zero there */
+bool chip_is_zero(u64 at, u64 len);
+bool chip_intr(void);					/* the line to the host is up */
+void chip_nonstall(void);				/* a channel executes a NON_STALL_INTERRUPT */
+void chip_doorbell(u32 off, u32 val);		/* a store to the doorbells of the host's channels */
+bool chip_loaded(u16 chid);
+u32 chip_loads(void);
+void chip_bus_master(bool on);				/* off: it reaches no system memory */
+
+/* fake.c: the graphics engine's registers as bring-up wants them */
+void fake_begin(u32 *reg);
+bool fake_read(u32 *reg, u32 at, u32 *val);
+bool fake_write(u32 *reg, u32 at, u32 val);
+
+/* copy.c: the host's copy channel */
+void copy_doorbell(u64 inst, u32 put);
+
+/* mmu.c */
+struct chip_leaf { u64 pd, va, pte; };
+typedef void (*chip_leaf_fn)(void *ctx, u64 va, u64 pte, bool big);
+void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx);
+u64 mmu_translate(u64 pd, u64 va);			/* the entry, 0: none. Small pages before big ones that are not valid */
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The host's copy channel: takes its newest ring entry and does the one copy or fill that it asks for. */
+#include <sys/mman.h>
+
+#include "gk110/ce.h"
+#include "gk110/mmu.h"
+#include "gk110/push.h"
+#include "gk110/ram.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+
+#include <linux/bitfield.h>
+
+extern u8 *chip_pages;
+static u32 method[A0B5_MTHD_END / 4];
+
+static u8 *virtual(u64 pd, u64 va)
+{
+	u64 pte = mmu_translate(pd, va);
+
+	if (!pte)
+		harness_fail("the host's copy channel faults at 0x%llx", (unsigned long long)va);
+	return chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (va & 0xfff));
+}
+
+static u8 *place(u32 target, u64 at, u32 len)
+{
+	const struct dma_entry *e;
+
+	if (target == A0B5_PHYS_LOCAL_FB) {
+		if (at + len > CHIP_VRAM)
+			harness_fail("S1: the host's copy names video memory at 0x%llx", (unsigned long long)at);
+		return chip_vram(at);
+	}
+	e = iommu_find(at);
+	if (!e || !e->cpu || at + len > e->at + e->size)
+		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped", (unsigned long long)at);
+	return e->cpu + (at - e->at);
+}
+
+static u64 address(u32 upper)
+{
+	return (u64)(method[upper / 4] & A0B5_ADDRESS_UPPER) << 32 | method[upper / 4 + 1];
+}
+
+static void fill(u64 at, u64 len, u32 value)
+{
+	u64 i;
+
+	if (!value && !((at | len) & 0xfff)) {
+		place(A0B5_PHYS_LOCAL_FB, at, len);
+		madvise(chip_vram(at), len, MADV_DONTNEED);
+		memset(chip_pages + (at >> 12), 0, len >> 12);
+		return;
+	}
+	for (i = 0; i < len; i += 4)
+		memcpy(place(A0B5_PHYS_LOCAL_FB, at + i, 4), &value, 4);
+	chip_wrote(at, len);
+}
+
+static void launch(u64 pd)
+{
+	u32 flags = method[A0B5_LAUNCH_DMA / 4], len = method[A0B5_LINE_LENGTH_IN / 4];
+	u32 to = method[A0B5_SET_DST_PHYS_MODE / 4], from = method[A0B5_SET_SRC_PHYS_MODE / 4];
+	u64 dst = address(A0B5_OFFSET_OUT_UPPER), src = address(A0B5_OFFSET_IN_UPPER), sem = address(A0B5_SET_SEMAPHORE_A);
+
+	if (flags & A0B5_LAUNCH_REMAP) {
+		fill(dst, (u64)len * 4, method[A0B5_SET_REMAP_CONST_A / 4]);
+	} else {
+		memcpy(place(to, dst, len), place(from, src, len), len);
+		if (to == A0B5_PHYS_LOCAL_FB)
+			chip_wrote(dst, len);
+	}
+	memcpy(virtual(pd, sem), &method[A0B5_SET_SEMAPHORE_PAYLOAD / 4], 4);
+}
+
+void copy_doorbell(u64 inst, u32 put)
+{
+	const u32 *in = (const u32 *)chip_vram(inst), *w;
+	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+	u64 ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry, va;
+	u32 log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, in[RAMFC_GP_BASE_HI / 4]), nr, i, k, m, n;
+
+	memcpy(&entry, virtual(pd, ring + ((put - 1) & ((1u << log2) - 1)) * GP_ENTRY_SIZE), 8);
+	va = entry & GP_ENTRY0_GET;
+	nr = FIELD_GET(GP_ENTRY1_LENGTH, entry >> 32);
+	w = (const u32 *)virtual(pd, va);
+	for (i = 0; i < nr; i += n + 1) {
+		n = FIELD_GET(PB_COUNT, w[i]);
+		m = FIELD_GET(PB_METHOD, w[i]) * 4;
+		for (k = 0; k < n; k++)
+			if (m + 4 * k < A0B5_MTHD_END)
+				method[m / 4 + k] = w[i + 1 + k];
+		if (m == A0B5_LAUNCH_DMA)
+			launch(pd);
+	}
+}

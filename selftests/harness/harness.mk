@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The module in user space, under ASan and UBSan, on a stand-in for the kernel and a malicious chip: selftests/harness/README.md.
+
+HARNESS		:= $(O)/harness
+HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c,$(wildcard mdev/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
+HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
+HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
+# what the module includes and neither the system nor include/user has
+HARNESS_LINUX	:= atomic bitmap bitops completion debugfs delay device dma-mapping eventfd firmware genalloc hashtable interrupt io \
+		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount sched \
+		   sched/mm sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc workqueue xarray
+HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h) $(HARNESS)/include/linux/vfio.h $(HARNESS)/include/trace/define_trace.h
+HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
+# one vGPU's mappings are kept in a list and region info is the driver's, as on the oldest kernel
+HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE
+HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/obj/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
+HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)
+
+$(HARNESS)/include/linux/vfio.h:
+	@mkdir -p $(@D)
+	@printf '#include_next <linux/vfio.h>\n#include "selftests/harness/kernel/kernel.h"\n' > $@
+$(HARNESS)/include/trace/define_trace.h:
+	@mkdir -p $(@D)
+	@: > $@
+$(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h):
+	@mkdir -p $(@D)
+	@echo '#include "selftests/harness/kernel/kernel.h"' > $@
+
+$(HARNESS)/obj/%.o: %.c | $(HARNESS_HEADERS)
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(HARNESS_CPPFLAGS) $(HARNESS_CFLAGS) $(ASAN) -fno-sanitize=alignment,nonnull-attribute -MMD -MP -c $< -o $@
+
+$(HARNESS)/%_test: $(HARNESS)/obj/selftests/harness/tests/%_test.o $(HARNESS_OBJ)
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -o $@ -lcmocka
+$(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_OBJ)
+	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -o $@
+
+harness: $(HARNESS_BINS) ## mdev without a VM: builds its tests
+print-harness: ; @printf '%s\n' $(HARNESS_BINS)
+
+-include $(shell test -d '$(HARNESS)' && find '$(HARNESS)/obj' -name '*.d' 2>/dev/null)
+
+.PHONY: harness print-harness

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The PCI function, its BARs as the CPU sees them, its interrupt, and small services. */
+#include <sys/mman.h>
+
+#include "mdev/machine.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+#include "selftests/unit/hw/fwbuild.h"
+
+#define BAR1_AT		(32u << 20)
+#define BAR3_AT		(320u << 20)
+#define SPACE		(384u << 20)
+
+struct pci_driver *the_pci_driver;
+struct mdev_driver *the_mdev_driver;
+struct mdev_parent *the_parent;
+static u8 *space;			/* addresses only: nothing is behind them */
+static bool log_on;
+static struct fwbuild firmware;
+static struct firmware blob;
+
+/* ------------------------------------------------------------------ words */
+
+void harness_log_to(bool on)
+{
+	log_on = on;
+}
+
+void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	text[strcspn(text, "\n")] = 0;
+	harness_trace("%s: %s", level, text);
+	if (log_on)
+		fprintf(stderr, "# %s: %s\n", level, text);
+}
+
+int sysfs_emit(char *buf, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(buf, PAGE_SIZE, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+int kstrtouint(const char *text, unsigned int base, unsigned int *out)
+{
+	unsigned long long v;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	v = strtoull(text, &end, base);
+	if (*end == '\n')
+		end++;
+	if (*end)
+		return -EINVAL;
+	if (v > U32_MAX)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int kobject_uevent(struct kobject *k, int action)
+{
+	k->uevents++;
+	return 0;
+}
+
+int request_firmware(const struct firmware **fw, const char *name, struct device *dev)
+{
+	fwbuild_make(&firmware);
+	blob.size = firmware.size;
+	blob.data = firmware.data;
+	*fw = &blob;
+	return 0;
+}
+
+void release_firmware(const struct firmware *fw)
+{
+}
+
+/* ------------------------------------------------------------------ stores and loads */
+
+enum { PLACE_BAR0, PLACE_BAR1, PLACE_BAR3, PLACE_NONE };
+
+static int where(const void *at, u64 *off)
+{
+	u64 o = (const u8 *)at - space;
+
+	*off = o;
+	if (o < BAR0_SIZE)
+		return PLACE_BAR0;
+	*off = o - BAR1_AT;
+	if (o >= BAR1_AT && *off < BAR1_SIZE)
+		return PLACE_BAR1;
+	*off = o - BAR3_AT;
+	if (o >= BAR3_AT && *off < BAR3_SIZE)
+		return PLACE_BAR3;
+	harness_fail("%p is no address of the card's", at);
+}
+
+static u8 *behind(const void *at, bool write, u64 *vram)
+{
+	u64 off;
+	int p = where(at, &off);
+	bool valid;
+
+	if (p == PLACE_BAR0)
+		harness_fail("register 0x%llx taken for memory", (unsigned long long)off);
+	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
+	if (!valid)
+		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, (unsigned long long)off);
+	return chip_vram(*vram);
+}
+
+static void put(void *at, const void *from, size_t n)
+{
+	u64 vram, off;
+	u8 *to = behind(at, true, &vram);
+
+	memcpy(to, from, n);
+	chip_wrote(vram, n);
+	if (n == 4 && where(at, &off) == PLACE_BAR1 && off < PAGE_SIZE)
+		chip_doorbell(off, *(const u32 *)from);
+}
+
+u32 ioread32(const void *at)
+{
+	u64 off, vram;
+	u32 val;
+
+	harness_now += 100;
+	harness_point("ioread32");
+	if (where(at, &off) == PLACE_BAR0)
+		return chip_read(off);
+	chip_read(0);
+	memcpy(&val, behind(at, false, &vram), 4);
+	return val;
+}
+
+void iowrite32(u32 val, void *at)
+{
+	u64 off;
+
+	if (where(at, &off) != PLACE_BAR0) {
+		put(at, &val, 4);
+		return;
+	}
+	harness_point("iowrite32");
+	chip_write(off, val);
+	harness_point("iowrite32, done");
+}
+
+void iowrite8(u8 val, void *at)
+{
+	harness_point("iowrite8");
+}
+
+void writeq(u64 val, void *at)
+{
+	put(at, &val, 8);
+}
+
+/* page by page */
+static size_t step(const void *at, size_t n)
+{
+	u64 off;
+
+	where(at, &off);
+	return min_t(size_t, n, PAGE_SIZE - offset_in_page(off));
+}
+
+void memset_io(void *at, int c, size_t n)
+{
+	u64 vram;
+	size_t len;
+
+	for (; n; n -= len, at += len) {
+		len = step(at, n);
+		memset(behind(at, true, &vram), c, len);
+		if (c)
+			chip_wrote(vram, len);
+	}
+}
+
+void memcpy_fromio(void *to, const void *from, size_t n)
+{
+	u64 vram;
+	size_t len;
+
+	for (; n; n -= len, from += len, to += len) {
+		len = step(from, n);
+		memcpy(to, behind(from, false, &vram), len);
+	}
+}
+
+void memcpy_toio(void *to, const void *from, size_t n)
+{
+	size_t len;
+
+	for (; n; n -= len, from += len, to += len) {
+		len = step(to, n);
+		put(to, from, len);
+	}
+}
+
+void __iowrite64_copy(void *to, const void *from, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		writeq(((const u64 *)from)[i], to + 8 * i);
+		if (i + 1 < nr)
+			harness_point("between two entries");
+	}
+}
+
+void *ioremap(resource_size_t at, size_t n)
+{
+	if (alloc_fails())
+		return NULL;
+	if (at >= BAR3_PHYS)
+		return space + BAR3_AT + (at - BAR3_PHYS);
+	return space + BAR1_AT + (at - BAR1_PHYS);
+}
+
+/* ------------------------------------------------------------------ PCI */
+
+int pci_register_driver(struct pci_driver *d)
+{
+	the_pci_driver = d;
+	return 0;
+}
+
+void pci_unregister_driver(struct pci_driver *d)
+{
+	the_pci_driver = NULL;
+}
+
+int mdev_register_driver(struct mdev_driver *d)
+{
+	the_mdev_driver = d;
+	return 0;
+}
+
+void mdev_unregister_driver(struct mdev_driver *d)
+{
+	the_mdev_driver = NULL;
+}
+
+int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv, struct mdev_type **types, unsigned int nr)
+{
+	unsigned int i;
+
+	p->dev = d;
+	p->types = types;
+	p->nr_types = nr;
+	for (i = 0; i < nr; i++)
+		types[i]->parent = p;
+	the_parent = p;
+	return 0;
+}
+
+void mdev_unregister_parent(struct mdev_parent *p)
+{
+	the_parent = NULL;
+}
+
+int pci_enable_device_mem(struct pci_dev *p)
+{
+	p->enabled = true;
+	return 0;
+}
+
+void pci_disable_device(struct pci_dev *p)
+{
+	p->enabled = false;
+}
+
+void pci_set_master(struct pci_dev *p)
+{
+	p->master = true;
+	chip_bus_master(true);
+}
+
+void pci_clear_master(struct pci_dev *p)
+{
+	p->master = false;
+	chip_bus_master(false);
+}
+
+resource_size_t pci_resource_start(struct pci_dev *p, int bar)
+{
+	return bar == 1 ? BAR1_PHYS : BAR3_PHYS;
+}
+
+resource_size_t pci_resource_len(struct pci_dev *p, int bar)
+{
+	return bar == 1 ? BAR1_SIZE : BAR3_SIZE;
+}
+
+void *pci_iomap(struct pci_dev *p, int bar, unsigned long max)
+{
+	return space;
+}
+
+int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs, unsigned int flags)
+{
+	p->msi_enabled = true;
+	return 1;
+}
+
+/* ------------------------------------------------------------------ the interrupt */
+
+static struct {
+	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
+	void *arg;
+	struct task_struct *task;
+	bool wake, stop;
+} irq;
+
+static void irq_main(void *arg)
+{
+	while (!irq.stop) {
+		if (!irq.wake && !chip_intr()) {
+			harness_wait(&irq, NEVER);
+			continue;
+		}
+		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
+			irq.wake = false;
+			irq.thread(33, irq.arg);
+		}
+		harness_point("interrupt");
+	}
+}
+
+void irq_line(void)
+{
+	harness_wake(&irq);
+}
+
+void irq_wake_thread(int n, void *arg)
+{
+	irq.wake = true;
+	harness_wake(&irq);
+}
+
+int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *), irqreturn_t (*thread)(int, void *), unsigned long flags,
+			 const char *name, void *arg)
+{
+	irq.hard = hard;
+	irq.thread = thread;
+	irq.arg = arg;
+	irq.wake = irq.stop = false;
+	irq.task = task_new("interrupt", irq_main, NULL);
+	return 0;
+}
+
+void free_irq(int n, void *arg)
+{
+	irq.stop = true;
+	harness_wake(&irq);
+	while (!task_done(irq.task))
+		harness_wait(irq.task, NEVER);
+}
+
+void device_begin(void)
+{
+	space = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (space == MAP_FAILED)
+		abort();
+}
+
+void device_end(void)
+{
+	munmap(space, SPACE);
+}

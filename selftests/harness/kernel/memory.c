@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory: of the kernel, for DMA, and the allocator of the card's pool. */
+#include "mdev/machine.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+static size_t allocated;
+static struct xarray iommu;
+static u64 next_dma;
+
+
+/* ------------------------------------------------------------------ kmalloc */
+
+void *harness_alloc(size_t n, gfp_t gfp)
+{
+	void *p;
+
+	if (!(gfp & __GFP_NOFAIL) && alloc_fails())
+		return NULL;
+	p = gfp & __GFP_ZERO ? calloc(1, n ?: 1) : malloc(n ?: 1);
+	if (!p)
+		abort();
+	if (!(gfp & __GFP_ZERO))
+		memset(p, 0xa5, n);
+	allocated++;
+	return p;
+}
+
+void harness_free(const void *p)
+{
+	if (!p)
+		return;
+	allocated--;
+	free((void *)p);
+}
+
+size_t harness_allocated(void)
+{
+	size_t n = allocated;
+
+	allocated = 0;
+	return n;
+}
+
+unsigned long vmalloc_to_pfn(const void *p)
+{
+	return OWN_PFN;
+}
+
+/* ------------------------------------------------------------------ the IOMMU: an address is never used twice */
+
+static struct dma_entry *iommu_add(u64 pages, u64 pfn, u8 *cpu)
+{
+	struct dma_entry *e = calloc(1, sizeof(*e));
+	u64 i;
+
+	*e = (struct dma_entry){ .at = (next_dma += (pages + 1) << PAGE_SHIFT), .pfn = pfn, .cpu = cpu, .size = pages << PAGE_SHIFT };
+	for (i = 0; i < pages; i++)
+		xa_store(&iommu, (e->at >> PAGE_SHIFT) + i, e, __GFP_NOFAIL);
+	next_dma += pages << PAGE_SHIFT;
+	if (next_dma >> GMMU_VA_BITS)
+		next_dma = 1 << 20;
+	return e;
+}
+
+static void iommu_del(dma_addr_t at, size_t n)
+{
+	struct dma_entry *e = xa_load(&iommu, at >> PAGE_SHIFT);
+	u64 i;
+
+	if (!e || e->at != at || e->size != n)
+		harness_fail("S2: DMA address 0x%llx is unmapped that was not mapped", (unsigned long long)at);
+	for (i = 0; i < n >> PAGE_SHIFT; i++)
+		xa_erase(&iommu, (at >> PAGE_SHIFT) + i);
+	free(e);
+}
+
+const struct dma_entry *iommu_find(dma_addr_t at)
+{
+	return xa_load(&iommu, at >> PAGE_SHIFT);
+}
+
+u32 iommu_entries(void)
+{
+	return iommu.nr;
+}
+
+void iommu_end(void)
+{
+	if (iommu.nr)
+		harness_fail("S2: %u DMA mappings are left", iommu.nr);
+	xa_destroy(&iommu);
+	next_dma = 0;
+}
+
+void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp)
+{
+	u8 *cpu = kzalloc(PAGE_ALIGN(n), gfp);
+
+	if (cpu)
+		*at = iommu_add(PAGE_ALIGN(n) >> PAGE_SHIFT, 0, cpu)->at;
+	return cpu;
+}
+
+void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at)
+{
+	iommu_del(at, PAGE_ALIGN(n));
+	kfree(cpu);
+}
+
+dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n, enum dma_data_direction dir)
+{
+	if (alloc_fails())
+		return ~0ull;
+	return iommu_add(1, page->pfn, NULL)->at;
+}
+
+/* from here on the card must not reach it: neither by a table, nor by what a TLB has kept */
+void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir)
+{
+	iommu_del(at, n);
+	chip_look("a page was unmapped");
+}
+
+/* ------------------------------------------------------------------ the pool */
+
+struct gen_pool {
+	u64 at, size;
+	struct pool_piece *piece;	/* by address; used ones */
+	u32 nr, room;
+};
+
+static struct gen_pool *pool;
+static bool watch;
+
+void pool_watch(bool on)
+{
+	watch = on;
+}
+
+struct gen_pool *gen_pool_create(int order, int node)
+{
+	pool = kzalloc(sizeof(*pool), GFP_KERNEL | __GFP_NOFAIL);
+	return pool;
+}
+
+int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
+{
+	p->at = at;
+	p->size = n;
+	return 0;
+}
+
+void gen_pool_destroy(struct gen_pool *p)
+{
+	if (p->nr)
+		harness_fail("%u pieces of the pool were not given back, the first one at 0x%llx of %llu", p->nr,
+			     (unsigned long long)p->piece[0].at, (unsigned long long)p->piece[0].owner);
+	free(p->piece);
+	kfree(p);
+	pool = NULL;
+}
+
+unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void *data)
+{
+	u64 align = ((struct genpool_data_align *)data)->align, at = ALIGN(p->at, align);
+	u32 i;
+
+	if (watch && alloc_fails())
+		return 0;
+	for (i = 0; i < p->nr && at + n > p->piece[i].at; i++)
+		at = ALIGN(p->piece[i].at + p->piece[i].size, align);
+	if (at + n > p->at + p->size)
+		return 0;
+	if (p->nr == p->room) {
+		p->room = p->room ? 2 * p->room : 64;
+		p->piece = realloc(p->piece, p->room * sizeof(*p->piece));
+	}
+	memmove(p->piece + i + 1, p->piece + i, (p->nr++ - i) * sizeof(*p->piece));
+	p->piece[i] = (struct pool_piece){ at, n, oracle_vgpu_of_task(), true };
+	return at;
+}
+
+static struct pool_piece *piece_at(u64 at)
+{
+	u32 lo = 0, hi = pool ? pool->nr : 0, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (pool->piece[mid].at + pool->piece[mid].size <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return pool && lo < pool->nr && pool->piece[lo].at <= at ? &pool->piece[lo] : NULL;
+}
+
+const struct pool_piece *pool_find(u64 at)
+{
+	return piece_at(at);
+}
+
+/* what goes back is poisoned: as a page entry and as a directory entry it leads to memory that is nobody's */
+void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
+{
+	struct pool_piece *i = piece_at(at);
+
+	if (!i || i->at != at || i->size != n)
+		harness_fail("a piece of the pool is given back that was not taken: 0x%lx, %zu bytes", at, n);
+	memmove(i, i + 1, (p->piece + --p->nr - i) * sizeof(*i));
+	if (!watch)
+		return;
+	if (!chip_is_zero(at, n))
+		harness_fail("S4: what goes back to the pool is not empty: 0x%lx, %zu bytes", at, n);
+	chip_look("a piece of the pool was given back");
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A VMM's address space, as far as mappings of a device go. mremap as move_vma() does it: a new mapping is made and opened while it is
+ * empty, the page table's entries go over, then the driver is told by .mremap, then the old one is closed. fork: the copy is opened
+ * after its entries were copied. A partial munmap splits: the new half is opened with the entries where they are.
+ */
+#include "mdev/vgpu.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+struct mm_struct {
+	struct list_head node, vmas;
+	struct mutex gate;		/* of those who write */
+	u32 readers;
+	int users;
+	struct { unsigned long at, pfn; } *pte;
+	u32 nr, room;
+	unsigned long next;
+};
+
+static LIST_HEAD(all);
+
+struct mm_struct *mm_new(void)
+{
+	struct mm_struct *mm = calloc(1, sizeof(*mm));
+
+	INIT_LIST_HEAD(&mm->vmas);
+	list_add_tail(&mm->node, &all);
+	mutex_init(&mm->gate);
+	mm->users = 1;
+	mm->next = 0x10000000;
+	return mm;
+}
+
+struct mm_struct *mm_next(struct mm_struct *mm)
+{
+	struct list_head *n = mm ? mm->node.next : all.next;
+
+	return n == &all ? NULL : list_entry(n, struct mm_struct, node);
+}
+
+/* ------------------------------------------------------------------ locks */
+
+static void write_lock(struct mm_struct *mm)
+{
+	mutex_lock(&mm->gate);
+	while (mm->readers)
+		harness_wait(&mm->readers, NEVER);
+}
+
+void mmap_read_lock(struct mm_struct *mm)
+{
+	mutex_lock(&mm->gate);
+	mm->readers++;
+	mutex_unlock(&mm->gate);
+}
+
+void mmap_read_unlock(struct mm_struct *mm)
+{
+	if (!mm->readers--)
+		harness_fail("mmap_lock is not held");
+	harness_wake(&mm->readers);
+	harness_point("mmap_read_unlock");
+}
+
+bool mmget_not_zero(struct mm_struct *mm)
+{
+	return mm->users && mm->users++;
+}
+
+void mmput(struct mm_struct *mm)
+{
+	if (--mm->users < 0)
+		harness_fail("an mm is put once too often");
+}
+
+/* ------------------------------------------------------------------ the page table */
+
+static void set_pte(struct mm_struct *mm, unsigned long at, unsigned long pfn)
+{
+	u32 i;
+
+	for (i = 0; i < mm->nr; i++)
+		if (mm->pte[i].at == at)
+			break;
+	if (i == mm->room) {
+		mm->room = mm->room ? 2 * mm->room : 64;
+		mm->pte = realloc(mm->pte, mm->room * sizeof(*mm->pte));
+	}
+	mm->nr += i == mm->nr;
+	mm->pte[i].at = at;
+	mm->pte[i].pfn = pfn;
+}
+
+static void clear_range(struct mm_struct *mm, unsigned long from, unsigned long to)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < mm->nr; i++)
+		if (mm->pte[i].at < from || mm->pte[i].at >= to)
+			mm->pte[n++] = mm->pte[i];
+	mm->nr = n;
+}
+
+vm_fault_t vmf_insert_pfn(struct vm_area_struct *vma, unsigned long address, unsigned long pfn)
+{
+	if (address < vma->vm_start || address >= vma->vm_end)
+		harness_fail("a page is inserted outside of its mapping");
+	set_pte(vma->vm_mm, address, pfn);
+	return VM_FAULT_NOPAGE;
+}
+
+int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned long size)
+{
+	if (address < vma->vm_start || address + size > vma->vm_end)
+		return -ENXIO;
+	clear_range(vma->vm_mm, address, address + size);
+	return 0;
+}
+
+void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx)
+{
+	struct vm_area_struct *vma;
+	u32 i;
+
+	for (i = 0; i < mm->nr; i++)
+		list_for_each_entry(vma, &mm->vmas, node)
+			if (mm->pte[i].at >= vma->vm_start && mm->pte[i].at < vma->vm_end)
+				fn(vma->vm_private_data, mm->pte[i].pfn, ctx);
+}
+
+/* ------------------------------------------------------------------ system calls */
+
+static struct vm_area_struct *vma_at(struct mm_struct *mm, unsigned long at)
+{
+	struct vm_area_struct *vma;
+
+	list_for_each_entry(vma, &mm->vmas, node)
+		if (at >= vma->vm_start && at < vma->vm_end)
+			return vma;
+	return NULL;
+}
+
+static struct vm_area_struct *vma_new(struct mm_struct *mm, const struct vm_area_struct *like, unsigned long at, unsigned long len)
+{
+	struct vm_area_struct *vma = calloc(1, sizeof(*vma));
+
+	if (like)
+		*vma = *like;
+	vma->vm_mm = mm;
+	vma->vm_start = at;
+	vma->vm_end = at + len;
+	list_add_tail(&vma->node, &mm->vmas);
+	return vma;
+}
+
+static void vma_drop(struct vm_area_struct *vma)
+{
+	clear_range(vma->vm_mm, vma->vm_start, vma->vm_end);
+	if (vma->vm_ops && vma->vm_ops->close)
+		vma->vm_ops->close(vma);
+	list_del(&vma->node);
+	free(vma);
+}
+
+unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len)
+{
+	struct vm_area_struct *vma;
+	unsigned long at;
+	int ret;
+
+	write_lock(mm);
+	at = mm->next;
+	mm->next += len + PAGE_SIZE;
+	vma = vma_new(mm, NULL, at, len);
+	vma->vm_pgoff = offset >> PAGE_SHIFT;
+	vma->vm_flags = VM_SHARED;
+	ret = v->ops->mmap(v, vma);
+	if (ret) {
+		list_del(&vma->node);
+		free(vma);
+		at = 0;
+	}
+	mutex_unlock(&mm->gate);
+	return at;
+}
+
+/* a hole in a mapping makes two: the second one is new, and has its pages when it is opened */
+static void split(struct vm_area_struct *vma, unsigned long at)
+{
+	struct vm_area_struct *high;
+
+	if (at <= vma->vm_start || at >= vma->vm_end)
+		return;
+	high = vma_new(vma->vm_mm, vma, at, vma->vm_end - at);
+	high->vm_pgoff += (at - vma->vm_start) >> PAGE_SHIFT;
+	vma->vm_end = at;
+	if (high->vm_ops->open)
+		high->vm_ops->open(high);
+}
+
+void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len)
+{
+	struct vm_area_struct *vma, *n;
+
+	write_lock(mm);
+	vma = vma_at(mm, at);
+	if (vma)
+		split(vma, at);
+	vma = vma_at(mm, at + len - 1);
+	if (vma)
+		split(vma, at + len);
+	list_for_each_entry_safe(vma, n, &mm->vmas, node)
+		if (vma->vm_start >= at && vma->vm_end <= at + len)
+			vma_drop(vma);
+	mutex_unlock(&mm->gate);
+}
+
+unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
+{
+	struct vm_area_struct *old, *new;
+	unsigned long to = 0;
+	u32 i;
+
+	write_lock(mm);
+	old = vma_at(mm, at);
+	if (old && at + len <= old->vm_end) {
+		to = mm->next;
+		mm->next += len + PAGE_SIZE;
+		new = vma_new(mm, old, to, len);
+		new->vm_pgoff += (at - old->vm_start) >> PAGE_SHIFT;
+		if (new->vm_ops->open)
+			new->vm_ops->open(new);
+		for (i = 0; i < mm->nr; i++)
+			if (mm->pte[i].at >= at && mm->pte[i].at < at + len)
+				mm->pte[i].at += to - at;
+		if (new->vm_ops->mremap)
+			new->vm_ops->mremap(new);
+		mutex_unlock(&mm->gate);
+		mm_unmap(mm, at, len);
+		return to;
+	}
+	mutex_unlock(&mm->gate);
+	return to;
+}
+
+struct mm_struct *mm_fork(struct mm_struct *mm)
+{
+	struct mm_struct *child = mm_new();
+	struct vm_area_struct *vma, *copy;
+	u32 i, nr;
+
+	child->next = mm->next;
+	write_lock(mm);
+	list_for_each_entry(vma, &mm->vmas, node) {
+		copy = vma_new(child, vma, vma->vm_start, vma->vm_end - vma->vm_start);
+		nr = mm->nr;
+		for (i = 0; i < nr; i++)
+			if (mm->pte[i].at >= vma->vm_start && mm->pte[i].at < vma->vm_end)
+				set_pte(child, mm->pte[i].at, mm->pte[i].pfn);
+		if (copy->vm_ops->open)
+			copy->vm_ops->open(copy);
+	}
+	mutex_unlock(&mm->gate);
+	return child;
+}
+
+unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
+{
+	struct vm_fault vmf = { .address = at };
+	unsigned long pfn = 0;
+	u32 i;
+
+	mmap_read_lock(mm);
+	vmf.vma = vma_at(mm, at);
+	for (i = 0; vmf.vma && i < mm->nr; i++)
+		if (mm->pte[i].at == (at & PAGE_MASK))
+			pfn = mm->pte[i].pfn;
+	if (vmf.vma && !pfn && vmf.vma->vm_ops->fault(&vmf) == VM_FAULT_NOPAGE)
+		for (i = 0; i < mm->nr; i++)
+			if (mm->pte[i].at == (at & PAGE_MASK))
+				pfn = mm->pte[i].pfn;
+	mmap_read_unlock(mm);
+	return pfn;
+}
+
+void mm_free(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma, *n;
+
+	mmput(mm);
+	while (mm->users)
+		harness_wait(NULL, harness_now + 1000);
+	list_for_each_entry_safe(vma, n, &mm->vmas, node)
+		vma_drop(vma);
+	list_del(&mm->node);
+	free(mm->pte);
+	free(mm);
+}
+
+/* ------------------------------------------------------------------ copies */
+
+static void fault_in(void)
+{
+	struct mm_struct *mm = task_mm();
+
+	harness_point("copy of user memory");
+	if (mm && !harness_below(8)) {
+		mmap_read_lock(mm);
+		mmap_read_unlock(mm);
+	}
+}
+
+unsigned long copy_from_user(void *to, const void *from, unsigned long n)
+{
+	fault_in();
+	memcpy(to, from, n);
+	return 0;
+}
+
+unsigned long copy_to_user(void *to, const void *from, unsigned long n)
+{
+	fault_in();
+	memcpy(to, from, n);
+	return 0;
+}
+
+void *memdup_user(const void *from, size_t n)
+{
+	void *p = kmalloc(n, GFP_KERNEL);
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	fault_in();
+	memcpy(p, from, n);
+	return p;
+}

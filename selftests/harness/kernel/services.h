@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The stand-in's own side: what the harness starts, ends and asks of it. The module does not see this. */
+#ifndef KVGPU_HARNESS_SERVICES_H
+#define KVGPU_HARNESS_SERVICES_H
+
+#include "selftests/harness/kernel/kernel.h"
+
+/* work.c */
+void work_begin(void);
+void work_end(void);
+
+/* device.c: the card's PCI function and the drivers that were registered */
+#define BAR1_PHYS	0x100000000ull
+#define BAR3_PHYS	0x200000000ull
+#define BAR0_SIZE	(16u << 20)
+#define BAR1_SIZE	(256u << 20)
+#define BAR3_SIZE	(32u << 20)
+extern struct pci_driver *the_pci_driver;
+extern struct mdev_driver *the_mdev_driver;
+extern struct mdev_parent *the_parent;
+void device_begin(void);
+void device_end(void);
+void harness_log_to(bool on);
+void irq_line(void);			/* the card's line or message: its handler runs soon */
+
+/* memory.c: the IOMMU in front of the card */
+struct dma_entry {
+	dma_addr_t at;
+	u64 pfn;			/* 0: coherent memory of the host */
+	u8 *cpu;			/* of the latter */
+	size_t size;
+};
+const struct dma_entry *iommu_find(dma_addr_t at);
+u32 iommu_entries(void);
+void iommu_end(void);
+
+/* the pool: who has a page of it. Its memory is the chip's */
+struct pool_piece { u64 at, size; u32 owner; bool used; };
+const struct pool_piece *pool_find(u64 at);
+void pool_watch(bool on);		/* what is given back must be empty */
+
+/* vfio.c: containers as vfio_iommu_type1 has them; one for each VMM */
+#define RAM_PAGES	2048
+struct mm_struct *mm_new(void);
+void mm_free(struct mm_struct *mm);
+struct container *container_new(struct mm_struct *mm);
+void container_free(struct container *c);
+int container_map(struct container *c, u64 iova, u64 ram, u64 size);
+u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */
+u8 *container_ram(struct container *c);
+bool container_pinned(u64 pfn, const struct container *c);
+u32 container_pins(const struct container *c);
+u32 container_most_rounds(void);	/* of all unmaps */
+
+struct vfio_device *vfio_of(struct mdev_device *mdev);
+struct mdev_device *mdev_create(const char *type);		/* NULL: refused */
+void mdev_remove(struct mdev_device *m);
+int device_open(struct vfio_device *v, struct container *c);
+void device_close(struct vfio_device *v);
+
+/* mm.c: mappings of a VMM's process */
+unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);	/* 0: refused */
+void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
+unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
+struct mm_struct *mm_fork(struct mm_struct *mm);
+/* the CPU touches a byte: the frame, or 0 for SIGBUS and SIGSEGV */
+unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
+/* every page that is mapped now */
+void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
+struct mm_struct *mm_next(struct mm_struct *mm);		/* of all there are; NULL: the first, or no more */
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Threads, locks, work items, RCU of the stand-in. Whoever holds what is known, so that lockdep_assert_held() asserts. */
+#ifndef KVGPU_HARNESS_SYNC_H
+#define KVGPU_HARNESS_SYNC_H
+
+#include "selftests/harness/kernel/base.h"
+
+struct mm_struct;
+struct pid { int refs; bool alive; struct task_struct *task; };
+
+/* a thread: a coroutine. Its fields are task.c's */
+struct task_struct;
+extern struct task_struct *current;
+enum pid_type { PIDTYPE_PID };
+struct pid *task_pid(struct task_struct *t);
+struct pid *get_task_pid(struct task_struct *t, enum pid_type type);
+struct task_struct *pid_task(struct pid *p, enum pid_type type);
+void put_pid(struct pid *p);
+bool fatal_signal_pending(struct task_struct *t);
+
+/* ------------------------------------------------------------------ locks */
+
+struct mutex { struct task_struct *owner; const char *name; bool dead; };
+typedef struct { struct task_struct *owner; } spinlock_t;
+typedef struct { spinlock_t lock; } seqlock_t;
+struct completion { unsigned int done; };
+
+void harness_mutex_init(struct mutex *m, const char *name);
+#define mutex_init(m)		harness_mutex_init(m, #m)
+#define DEFINE_MUTEX(n)		struct mutex n = { .name = #n }
+void mutex_lock(struct mutex *m);
+bool mutex_trylock(struct mutex *m);
+void mutex_unlock(struct mutex *m);
+void mutex_destroy(struct mutex *m);
+
+#define spin_lock_init(l)	((l)->owner = NULL)
+void spin_lock(spinlock_t *l);
+void spin_unlock(spinlock_t *l);
+#define spin_lock_irqsave(l, flags)		({ (flags) = 0; spin_lock(l); })
+#define spin_unlock_irqrestore(l, flags)	({ (void)(flags); spin_unlock(l); })
+
+#define seqlock_init(s)		spin_lock_init(&(s)->lock)
+#define write_seqlock(s)	spin_lock(&(s)->lock)
+#define write_sequnlock(s)	spin_unlock(&(s)->lock)
+#define read_seqbegin(s)	0u
+#define read_seqretry(s, seq)	((void)(seq), false)
+
+bool harness_holds(const void *owner_field);
+#define lockdep_assert_held(l)	({ if ((l)->owner != current) harness_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); })
+#define lockdep_is_held(l)	((l)->owner == current)
+
+#define init_completion(c)	((c)->done = 0)
+void complete(struct completion *c);
+void wait_for_completion(struct completion *c);
+
+void rcu_read_lock(void);
+void rcu_read_unlock(void);
+void synchronize_rcu(void);
+#define rcu_dereference(p)	(p)
+#define rcu_access_pointer(p)	(p)
+#define rcu_dereference_protected(p, cond)	({ if (!(cond)) harness_fail("%s: %s is not held", #p, #cond); (p); })
+#define rcu_replace_pointer(p, new, cond)	({ typeof(p) rcu_old = rcu_dereference_protected(p, cond); (p) = (new); rcu_old; })
+
+/* ------------------------------------------------------------------ threads of the kernel */
+
+#define TASK_RUNNING		0
+#define TASK_INTERRUPTIBLE	1
+#define TASK_IDLE		2
+#define HRTIMER_MODE_ABS	0
+#define set_current_state	harness_set_state
+#define __set_current_state	harness_set_state
+void harness_set_state(int state);
+void schedule(void);
+int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode);
+struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt, ...);
+bool kthread_should_stop(void);
+int kthread_stop(struct task_struct *t);
+void wake_up_process(struct task_struct *t);
+#define sched_set_fifo_low(t)
+
+/* ------------------------------------------------------------------ work items */
+
+struct work_struct {
+	struct list_head node;
+	void (*fn)(struct work_struct *work);
+	bool queued;
+	u64 at;
+};
+
+struct delayed_work { struct work_struct work; };
+struct workqueue_struct;
+#define system_wq		((struct workqueue_struct *)1)
+#define system_highpri_wq	((struct workqueue_struct *)2)
+#define INIT_WORK(w, f)		harness_work_init(w, f)
+#define INIT_DELAYED_WORK(w, f)	harness_work_init(&(w)->work, f)
+#define to_delayed_work(w)	container_of(w, struct delayed_work, work)
+void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work));
+bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
+bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
+bool cancel_delayed_work(struct delayed_work *w);
+bool cancel_delayed_work_sync(struct delayed_work *w);
+bool cancel_work_sync(struct work_struct *w);
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c: iommu->lock and device_list_lock and
+ * their order; an unmap asks all devices of the container for each mapping that has pins, drops iommu->lock for that, looks again,
+ * and gives the kernel up when the same mapping has pins after ten rounds. vfio_dma_rw() reads the VMM's memory under iommu->lock.
+ */
+#include "mdev/vgpu.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+#define ROUNDS_MAX	10
+#define MAPS		32
+#define CONTAINERS	16
+
+struct mapping {
+	bool used;
+	u64 iova, size, ram;
+	u32 pins;
+};
+
+struct container {
+	bool used;
+	u32 nr;
+	struct mm_struct *mm;
+	struct mutex lock, device_list_lock;
+	struct list_head devices;
+	struct mapping map[MAPS];
+	u8 *ram;
+	u16 *pins;			/* by page of ram */
+	struct page page[RAM_PAGES];
+};
+
+static struct container containers[CONTAINERS];
+static u32 most_rounds;
+
+/* ------------------------------------------------------------------ containers */
+
+struct container *container_new(struct mm_struct *mm)
+{
+	struct container *c = containers;
+
+	while (c->used)
+		if (++c == containers + CONTAINERS)
+			abort();
+	memset(c, 0, sizeof(*c));
+	c->used = true;
+	c->nr = c - containers + 1;
+	c->mm = mm;
+	c->ram = calloc(RAM_PAGES, PAGE_SIZE);
+	c->pins = calloc(RAM_PAGES, sizeof(*c->pins));
+	mutex_init(&c->lock);
+	mutex_init(&c->device_list_lock);
+	INIT_LIST_HEAD(&c->devices);
+	return c;
+}
+
+u32 container_pins(const struct container *c)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < RAM_PAGES; i++)
+		n += c->pins[i];
+	return n;
+}
+
+void container_free(struct container *c)
+{
+	if (container_pins(c))
+		harness_fail("S2: %u pages are pinned in a container that has no device", container_pins(c));
+	free(c->ram);
+	free(c->pins);
+	c->used = false;
+}
+
+u8 *container_ram(struct container *c)
+{
+	return c->ram;
+}
+
+/* frames carry the container's number, so that a page tells whose it is */
+static u64 pfn_of(const struct container *c, u64 page)
+{
+	return (u64)c->nr << 20 | page;
+}
+
+bool container_pinned(u64 pfn, const struct container *c)
+{
+	return c && pfn >> 20 == c->nr && c->pins[pfn & (RAM_PAGES - 1)];
+}
+
+u32 container_most_rounds(void)
+{
+	return most_rounds;
+}
+
+static struct mapping *find(struct container *c, u64 first, u64 last)
+{
+	struct mapping *m, *best = NULL;
+
+	for (m = c->map; m < c->map + MAPS; m++)
+		if (m->used && first < m->iova + m->size && last >= m->iova && (!best || m->iova < best->iova))
+			best = m;
+	return best;
+}
+
+int container_map(struct container *c, u64 iova, u64 ram, u64 size)
+{
+	struct mapping *m;
+	int ret = -EEXIST;
+
+	mutex_lock(&c->lock);
+	if (!find(c, iova, iova + size - 1)) {
+		ret = -ENOSPC;
+		for (m = c->map; m < c->map + MAPS && ret; m++)
+			if (!m->used) {
+				*m = (struct mapping){ true, iova, size, ram, 0 };
+				ret = 0;
+			}
+	}
+	mutex_unlock(&c->lock);
+	return ret;
+}
+
+/* iommu->lock is held, given up and taken again */
+static void notify(struct container *c, u64 iova, u64 size)
+{
+	struct vfio_device *v;
+
+	if (list_empty(&c->devices))
+		return;
+	mutex_lock(&c->device_list_lock);
+	mutex_unlock(&c->lock);
+	list_for_each_entry(v, &c->devices, iommu_entry)
+		v->ops->dma_unmap(v, iova, size);
+	mutex_unlock(&c->device_list_lock);
+	mutex_lock(&c->lock);
+}
+
+u64 container_unmap(struct container *c, u64 iova, u64 size)
+{
+	struct mapping *m, *last = NULL;
+	u64 done = 0, m_iova, m_size;
+	u32 rounds = 0;
+
+	mutex_lock(&c->lock);
+	while ((m = find(c, iova, iova + size - 1))) {
+		if (m->iova < iova || m->iova + m->size > iova + size)
+			break;
+		if (!m->pins) {
+			done += m->size;
+			m->used = false;
+			continue;
+		}
+		if (m == last) {
+			if (++rounds > ROUNDS_MAX)
+				harness_fail("S6: BUG_ON(++retries > 10) of vfio_dma_do_unmap()");
+			most_rounds = max(most_rounds, rounds);
+		} else {
+			last = m;
+			rounds = 0;
+		}
+		m_iova = m->iova;
+		m_size = m->size;
+		notify(c, m_iova, m_size);
+		mutex_unlock(&c->lock);
+		mutex_lock(&c->lock);
+	}
+	mutex_unlock(&c->lock);
+	return done;
+}
+
+int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
+{
+	struct container *c = v->container;
+	struct mapping *m;
+	int i, ret;
+
+	if (!c)
+		return -EINVAL;
+	/* pages are brought in through the process's mmap_lock */
+	mutex_lock(&c->lock);
+	mmap_read_lock(c->mm);
+	mmap_read_unlock(c->mm);
+	for (i = 0; i < npage; i++) {
+		u64 at = iova + (u64)i * PAGE_SIZE, page;
+
+		m = find(c, at, at + PAGE_SIZE - 1);
+		if (!m || at < m->iova || at + PAGE_SIZE > m->iova + m->size || alloc_fails())
+			break;
+		page = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
+		c->pins[page]++;
+		m->pins++;
+		c->page[page].pfn = pfn_of(c, page);
+		pages[i] = &c->page[page];
+	}
+	ret = i == npage ? npage : -EFAULT;
+	while (ret < 0 && i--) {
+		u64 at = iova + (u64)i * PAGE_SIZE;
+
+		m = find(c, at, at);
+		c->pins[(m->ram + (at - m->iova)) >> PAGE_SHIFT]--;
+		m->pins--;
+	}
+	mutex_unlock(&c->lock);
+	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
+	return ret;
+}
+
+void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
+{
+	struct container *c = v->container;
+	struct mapping *m;
+	int i;
+
+	mutex_lock(&c->lock);
+	for (i = 0; i < npage; i++) {
+		u64 at = iova + (u64)i * PAGE_SIZE, page;
+
+		m = find(c, at, at);
+		if (!m || !m->pins)
+			harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", (unsigned long long)at);
+		page = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
+		if (!c->pins[page])
+			harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
+		c->pins[page]--;
+		m->pins--;
+	}
+	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
+	mutex_unlock(&c->lock);
+	chip_look("pages were unpinned");
+}
+
+int vfio_dma_rw(struct vfio_device *v, dma_addr_t iova, void *data, size_t len, bool write)
+{
+	struct container *c = v->container;
+	struct mapping *m;
+	int ret = -EINVAL;
+
+	if (!c)
+		return ret;
+	mutex_lock(&c->lock);
+	m = find(c, iova, iova + len - 1);
+	if (m && iova >= m->iova && iova + len <= m->iova + m->size) {
+		mmap_read_lock(c->mm);
+		mmap_read_unlock(c->mm);
+		if (write)
+			memcpy(c->ram + m->ram + (iova - m->iova), data, len);
+		else
+			memcpy(data, c->ram + m->ram + (iova - m->iova), len);
+		ret = 0;
+	}
+	mutex_unlock(&c->lock);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ devices */
+
+void *harness_vfio_alloc(size_t n, struct device *d, const struct vfio_device_ops *ops)
+{
+	struct vfio_device *v = kzalloc(n, GFP_KERNEL);
+	int ret;
+
+	if (!v)
+		return ERR_PTR(-ENOMEM);
+	v->dev = d;
+	v->ops = ops;
+	v->refs = 1;
+	ret = ops->init(v);
+	if (!ret)
+		return v;
+	kfree(v);
+	return ERR_PTR(ret);
+}
+
+int vfio_register_emulated_iommu_dev(struct vfio_device *v)
+{
+	return 0;
+}
+
+void vfio_unregister_group_dev(struct vfio_device *v)
+{
+	if (v->container)
+		harness_fail("a device is removed while it is open");
+}
+
+void vfio_free_device(struct vfio_device *v)
+{
+	kfree(v);
+}
+
+void vfio_put_device(struct vfio_device *v)
+{
+	if (!--v->refs)
+		v->ops->release(v);
+}
+
+struct vfio_device *vfio_of(struct mdev_device *m)
+{
+	return &((struct kvgpu_vgpu *)dev_get_drvdata(&m->dev))->vdev;
+}
+
+struct mdev_device *mdev_create(const char *type)
+{
+	struct mdev_device *m = calloc(1, sizeof(*m));
+	unsigned int i;
+
+	for (i = 0; the_parent && i < the_parent->nr_types; i++)
+		if (!strcmp(the_parent->types[i]->sysfs_name, type))
+			m->type = the_parent->types[i];
+	m->dev.name = "vgpu";
+	if (m->type && !the_mdev_driver->probe(m))
+		return m;
+	free(m);
+	return NULL;
+}
+
+void mdev_remove(struct mdev_device *m)
+{
+	the_mdev_driver->remove(m);
+	free(m);
+}
+
+/* the core makes the device known to the container before it is opened, and takes it out after it was closed: the last of its pins
+ * has gone then, or the container would hold them for ever */
+int device_open(struct vfio_device *v, struct container *c)
+{
+	int ret;
+
+	mutex_lock(&c->lock);
+	mutex_lock(&c->device_list_lock);
+	list_add(&v->iommu_entry, &c->devices);
+	mutex_unlock(&c->device_list_lock);
+	mutex_unlock(&c->lock);
+	v->container = c;
+	ret = v->ops->open_device(v);
+	if (ret) {
+		mutex_lock(&c->lock);
+		mutex_lock(&c->device_list_lock);
+		list_del(&v->iommu_entry);
+		mutex_unlock(&c->device_list_lock);
+		mutex_unlock(&c->lock);
+		v->container = NULL;
+	}
+	return ret;
+}
+
+void device_close(struct vfio_device *v)
+{
+	struct container *c = v->container;
+
+	v->ops->close_device(v);
+	mutex_lock(&c->lock);
+	mutex_lock(&c->device_list_lock);
+	list_del(&v->iommu_entry);
+	mutex_unlock(&c->device_list_lock);
+	mutex_unlock(&c->lock);
+	v->container = NULL;
+	if (list_empty(&c->devices) && container_pins(c))
+		harness_fail("S2: %u pages are pinned after the last device was closed", container_pins(c));
+}
+
+/* ------------------------------------------------------------------ VFIO's helpers */
+
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t size)
+{
+	void *buf = kmalloc(caps->size + size, GFP_KERNEL);
+
+	if (!buf)
+		return -ENOMEM;
+	if (caps->size)
+		memcpy(buf, caps->buf, caps->size);
+	memcpy(buf + caps->size, cap, size);
+	kfree(caps->buf);
+	caps->buf = buf;
+	caps->size += size;
+	return 0;
+}
+
+void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
+{
+}
+
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type, size_t *data_size)
+{
+	size_t size;
+
+	if (hdr->argsz < offsetofend(struct vfio_irq_set, count) || hdr->index >= max_irq_type ||
+	    hdr->count >= U32_MAX - hdr->start || hdr->flags & ~(VFIO_IRQ_SET_DATA_TYPE_MASK | VFIO_IRQ_SET_ACTION_TYPE_MASK))
+		return -EINVAL;
+	if (hdr->start >= num_irqs || hdr->start + hdr->count > num_irqs)
+		return -EINVAL;
+	switch (hdr->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
+	case VFIO_IRQ_SET_DATA_NONE: size = 0; break;
+	case VFIO_IRQ_SET_DATA_BOOL: size = 1; break;
+	case VFIO_IRQ_SET_DATA_EVENTFD: size = 4; break;
+	default: return -EINVAL;
+	}
+	if (size && hdr->argsz - offsetofend(struct vfio_irq_set, count) < hdr->count * size)
+		return -EINVAL;
+	if (size && !hdr->count)
+		return -EINVAL;
+	*data_size = hdr->count * size;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ eventfds: numbers from 3 to 10 are */
+
+static struct eventfd_ctx eventfds[16];
+
+struct eventfd_ctx *eventfd_ctx_fdget(int fd)
+{
+	if (fd < 3 || fd >= 11)
+		return ERR_PTR(-EBADF);
+	eventfds[fd].fd = fd;
+	eventfds[fd].refs++;
+	return &eventfds[fd];
+}
+
+void eventfd_ctx_put(struct eventfd_ctx *ctx)
+{
+	if (--ctx->refs < 0)
+		harness_fail("an eventfd is put once too often");
+}
+
+void eventfd_signal(struct eventfd_ctx *ctx)
+{
+	if (!ctx->refs)
+		harness_fail("an eventfd is signalled that nobody holds");
+	ctx->count++;
+	harness_point("eventfd_signal");
+}
+
+struct virqfd { struct eventfd_ctx *ctx; };
+
+int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *), void *data,
+		       struct virqfd **pvirqfd, int fd)
+{
+	struct virqfd *v;
+
+	if (*pvirqfd)
+		return -EBUSY;
+	v = kzalloc(sizeof(*v), GFP_KERNEL);
+	if (!v)
+		return -ENOMEM;
+	v->ctx = eventfd_ctx_fdget(fd);
+	if (IS_ERR(v->ctx)) {
+		kfree(v);
+		return -EBADF;
+	}
+	*pvirqfd = v;
+	return 0;
+}
+
+void vfio_virqfd_disable(struct virqfd **pvirqfd)
+{
+	if (!*pvirqfd)
+		return;
+	eventfd_ctx_put((*pvirqfd)->ctx);
+	kfree(*pvirqfd);
+	*pvirqfd = NULL;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work items, done by a few threads of the kernel; one item by one thread at a time, as the kernel has it. */
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/task.h"
+
+#define WORKERS		4
+#define JIFFY_NS	(NSEC_PER_SEC / HZ)
+
+static LIST_HEAD(queue);
+static struct task_struct *worker[WORKERS];
+static struct work_struct *running[WORKERS];
+
+static bool runs(const struct work_struct *w)
+{
+	u32 i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (running[i] == w)
+			return true;
+	return false;
+}
+
+static struct work_struct *due(u64 *next)
+{
+	struct work_struct *w;
+
+	*next = NEVER;
+	list_for_each_entry(w, &queue, node) {
+		if (runs(w))
+			continue;
+		if (w->at <= harness_now)
+			return w;
+		*next = min(*next, w->at);
+	}
+	return NULL;
+}
+
+static void work(void *arg)
+{
+	struct work_struct **mine = arg, *w;
+	u64 next;
+
+	for (;;) {
+		w = due(&next);
+		if (!w) {
+			harness_wait(&queue, next);
+			continue;
+		}
+		list_del(&w->node);
+		w->queued = false;
+		*mine = w;
+		w->fn(w);
+		*mine = NULL;
+		harness_wake(&queue);
+		harness_wake(running);
+	}
+}
+
+void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work))
+{
+	memset(w, 0, sizeof(*w));
+	w->fn = fn;
+}
+
+static bool put(struct work_struct *w, unsigned long delay)
+{
+	if (!w->fn)
+		harness_fail("a work item is queued that was not initialised");
+	w->queued = true;
+	w->at = harness_now + delay * JIFFY_NS;
+	list_add_tail(&w->node, &queue);
+	harness_wake(&queue);
+	return true;
+}
+
+static bool take(struct work_struct *w)
+{
+	if (!w->queued)
+		return false;
+	list_del(&w->node);
+	w->queued = false;
+	return true;
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
+{
+	return !w->queued && put(w, 0);
+}
+
+bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
+{
+	return !w->work.queued && put(&w->work, delay);
+}
+
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
+{
+	bool was = take(&w->work);
+
+	put(&w->work, delay);
+	return was;
+}
+
+bool cancel_delayed_work(struct delayed_work *w)
+{
+	return take(&w->work);
+}
+
+bool cancel_work_sync(struct work_struct *w)
+{
+	bool was = take(w);
+
+	harness_point("cancel_work_sync");
+	while (runs(w) || w->queued) {
+		take(w);
+		if (runs(w))
+			harness_wait(running, NEVER);
+	}
+	return was;
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *w)
+{
+	return cancel_work_sync(&w->work);
+}
+
+void work_begin(void)
+{
+	u32 i;
+
+	INIT_LIST_HEAD(&queue);
+	memset(running, 0, sizeof(running));
+	for (i = 0; i < WORKERS; i++)
+		worker[i] = task_new("worker", work, &running[i]);
+}
+
+void work_end(void)
+{
+	u32 i;
+
+	if (!list_empty(&queue))
+		harness_fail("a work item is still queued");
+	for (i = 0; i < WORKERS; i++)
+		task_kill(worker[i]);
+}

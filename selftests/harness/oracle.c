@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "mdev/machine.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+#include "selftests/harness/world.h"
+
+static struct kvgpu_vgpu *vgpu_by_id(u32 id)
+{
+	struct world_vgpu *w;
+
+	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
+		if (w->made && w->v->id == id)
+			return w->v;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ whose */
+
+static bool is_vgpu_lock(const struct mutex *m)
+{
+	return m->name && !strcmp(m->name, "&v->lock");
+}
+
+u32 oracle_vgpu_of_task(void)
+{
+	struct mutex *m = task_holds(is_vgpu_lock);
+
+	return m ? container_of(m, struct kvgpu_vgpu, lock)->id : 0;
+}
+
+/* by the group of ids, which one vGPU has at a time */
+u32 oracle_vgpu_of_chan(u16 chid)
+{
+	struct world_vgpu *w;
+	u32 g;
+
+	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
+		for (g = 0; w->made && g < KVGPU_NR_GROUPS; g++)
+			if (w->v->group[g] == chid / KVGPU_GROUP)
+				return w->v->id;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ what the GPU reaches */
+
+static struct container *container_of_vgpu(u32 id)
+{
+	struct kvgpu_vgpu *v = vgpu_by_id(id);
+
+	return v ? v->vdev.container : NULL;
+}
+
+void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
+{
+	const struct pool_piece *p = pool_find(at);
+
+	if (!p || p->owner != vgpu)
+		harness_fail("S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when, vgpu,
+			     (unsigned long long)at, p ? "another one's" : "in memory that was given back, or not the host's");
+}
+
+static bool in_partition(const struct kvgpu_vgpu *v, u64 at, u64 len)
+{
+	return at >= v->part.v && at + len <= v->part.v + v->part_size;
+}
+
+void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
+{
+	u64 at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12, len = big ? 128 << 10 : PAGE_SIZE;
+	const struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
+	const struct pool_piece *p;
+	const struct dma_entry *e;
+
+	if (!v)
+		harness_fail("S1: %s: a channel runs whose vGPU %u has gone", when, vgpu);
+	switch (FIELD_GET(GMMU_PTE_APERTURE, pte)) {
+	case GMMU_PTE_APERTURE_VRAM:
+		if (in_partition(v, at, len))
+			return;
+		p = pool_find(at);
+		if (p && p->owner == vgpu && pte & GMMU_PTE_PRIV && !big)
+			return;		/* a context image */
+		harness_fail("S1: %s: vGPU %u reaches video memory 0x%llx at 0x%llx", when, vgpu, (unsigned long long)at,
+			     (unsigned long long)va);
+	case GMMU_PTE_APERTURE_SYS_COH:
+	case GMMU_PTE_APERTURE_SYS_NCOH:
+		e = iommu_find(at);
+		if (!e || !e->pfn)
+			harness_fail("S2: %s: vGPU %u reaches DMA address 0x%llx at 0x%llx, which is not mapped", when, vgpu,
+				     (unsigned long long)at, (unsigned long long)va);
+		if (!container_pinned(e->pfn, container_of_vgpu(vgpu)))
+			harness_fail("S2: %s: vGPU %u reaches frame 0x%llx at 0x%llx, which is not pinned for it", when, vgpu,
+				     (unsigned long long)e->pfn, (unsigned long long)va);
+		return;
+	default:
+		harness_fail("S1: %s: vGPU %u has an entry for a peer at 0x%llx", when, vgpu, (unsigned long long)va);
+	}
+}
+
+/* ------------------------------------------------------------------ what CPUs reach */
+
+static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
+{
+	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
+	u64 phys = (u64)pfn << PAGE_SHIFT, vram;
+	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
+	bool valid;
+
+	if (pfn == OWN_PFN)
+		return;
+	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
+	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->scrap.at.v || vram == v->gpu->chip->nowhere.at.v)
+		return;
+	harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx", (const char *)ctx, v->id,
+		     bar, (unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), (unsigned long long)vram);
+}
+
+void oracle_mappings(const char *when)
+{
+	struct mm_struct *mm;
+
+	for (mm = mm_next(NULL); mm; mm = mm_next(mm))
+		mm_each(mm, see_mapping, (void *)when);
+}
+
+void oracle_closed(u32 vgpu)
+{
+	struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
+	u32 id;
+
+	for (id = KVGPU_GROUP; id < KVGPU_MAX_CHAN; id++)
+		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
+			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
+	if (atomic64_read(&v->count.spaces_kept))
+		harness_fail("an address space of vGPU %u was to be let go under a channel", vgpu);
+}

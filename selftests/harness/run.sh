@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# The tests of mdev without a VM. Prints TAP: one line for each test of each program, and one for each fix that is taken back.
+#   run.sh [quick|long]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+mode=${1:-quick}
+results=0 failures=0
+
+result() # STATUS NAME
+{
+	results=$((results + 1))
+	[ "$1" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2"
+}
+
+log=$(mktemp) || exit 1
+trap 'rm -f -- "$log"' EXIT
+make -s harness || exit 1
+[ "$mode" = quick ] || export HARNESS_ALL=1
+for t in $(make -s print-harness); do
+	timeout --kill-after=10 1200 env CMOCKA_MESSAGE_OUTPUT=STDOUT "$t" > "$log" 2>&1
+	rc=$?
+	[ $rc -eq 0 ] || sed 's/^/# /' "$log"
+	result $rc "${t##*/}"
+done
+if [ "$mode" = long ]; then
+	selftests/harness/reverts.sh > "$log" 2>&1
+	rc=$?
+	sed 's/^/# /' "$log"
+	result $rc "each fix that is taken back is found"
+fi
+echo "1..$results"
+[ $failures -eq 0 ]

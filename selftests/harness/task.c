@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+#define STACK		(512u << 10)
+#define TASKS_MAX	64
+#define HELD_MAX	16
+#define POINT_NS	20
+#define READ_NS		100
+#define TRACES		48
+
+enum state { READY, WAITING, DONE };
+
+struct task_struct {
+	ucontext_t ctx;
+	void *stack, *fake;
+	size_t size;
+	const char *name;
+	enum state state;
+	u64 until;
+	const void *what;
+	bool actor, lazy, stop;
+	int kstate, spins, readers, ret;
+	struct pid *pid;
+	struct mm_struct *mm;
+	struct mutex *held[HELD_MAX];
+	u32 nr_held;
+	void (*fn)(void *arg);
+	int (*thread)(void *arg);
+	void *arg;
+};
+
+struct task_struct *current;
+u64 harness_now;
+static struct task_struct *tasks[TASKS_MAX], first_task;
+static u32 nr_tasks;
+static struct policy policy;
+static u64 rng, points;
+static u32 scripted, readers;
+static char traces[TRACES][160];
+static u32 nr_traces;
+
+/* ------------------------------------------------------------------ chance, and what is told */
+
+u64 harness_random(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return rng * 0x2545f4914f6cdd1dull;
+}
+
+u32 harness_below(u32 n)
+{
+	return n ? (harness_random() >> 32) % n : 0;
+}
+
+bool harness_chance(u32 ppm)
+{
+	return ppm && harness_below(1000000) < ppm;
+}
+
+bool alloc_fails(void)
+{
+	return harness_chance(policy.nomem_ppm);
+}
+
+void harness_trace(const char *fmt, ...)
+{
+	char *at = traces[nr_traces++ % TRACES];
+	int n = snprintf(at, sizeof(traces[0]), "%llu.%06llu %s: ", (unsigned long long)harness_now / 1000000,
+			 (unsigned long long)harness_now % 1000000, current ? current->name : "-");
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(at + n, sizeof(traces[0]) - n, fmt, ap);
+	va_end(ap);
+}
+
+void harness_fail(const char *fmt, ...)
+{
+	u32 i = nr_traces > TRACES ? nr_traces - TRACES : 0;
+	va_list ap;
+
+	for (; i < nr_traces; i++)
+		fprintf(stderr, "# %s\n", traces[i % TRACES]);
+	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", (unsigned long long)policy.seed, (unsigned long long)points,
+		current ? current->name : "-");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	fflush(NULL);
+	if (getenv("HARNESS_STACK"))
+		__sanitizer_print_stack_trace();
+	_exit(1);
+}
+
+/* ------------------------------------------------------------------ switching */
+
+static void arrive(struct task_struct *t)
+{
+	__sanitizer_finish_switch_fiber(t->fake, NULL, NULL);
+}
+
+static void switch_to(struct task_struct *t)
+{
+	struct task_struct *from = current;
+
+	if (t == from)
+		return;
+	current = t;
+	__sanitizer_start_switch_fiber(from->state == DONE ? NULL : &from->fake, t->stack, t->size);
+	swapcontext(&from->ctx, &t->ctx);
+	arrive(current);
+}
+
+static void come_of_age(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == WAITING && tasks[i]->until <= harness_now)
+			tasks[i]->state = READY;
+}
+
+/* who goes on if nobody says otherwise: the kernel's threads first, then who ran, then the others in order */
+static struct task_struct *next_in_order(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (!tasks[i]->actor && tasks[i]->state == READY)
+			return tasks[i];
+	if (current->state == READY)
+		return current;
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == READY)
+			return tasks[i];
+	return NULL;
+}
+
+static struct task_struct *next_by_chance(void)
+{
+	struct task_struct *ready[TASKS_MAX];
+	u32 nr = 0, i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == READY)
+			ready[nr++] = tasks[i];
+	return nr ? ready[harness_below(nr)] : NULL;
+}
+
+static void deadlock(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == WAITING)
+			harness_trace("%s waits for %p until %llu", tasks[i]->name, tasks[i]->what, (unsigned long long)tasks[i]->until);
+	harness_fail("S6: nobody can go on");
+}
+
+/* somebody else, or whoever can; time goes on if nobody can */
+static void leave(bool by_chance)
+{
+	struct task_struct *t;
+	u64 at;
+	u32 i;
+
+	for (;;) {
+		come_of_age();
+		t = by_chance ? next_by_chance() : next_in_order();
+		if (t)
+			break;
+		at = NEVER;
+		for (i = 0; i < nr_tasks; i++)
+			if (tasks[i]->state == WAITING)
+				at = min(at, tasks[i]->until);
+		if (at == NEVER)
+			deadlock();
+		harness_now = at;
+	}
+	switch_to(t);
+}
+
+static struct task_struct *other_actor(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i] != current && tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state == READY)
+			return tasks[i];
+	return NULL;
+}
+
+void harness_point(const char *where)
+{
+	struct task_struct *t;
+
+	harness_now += POINT_NS;
+	if (!current || current->spins || current->state == DONE)
+		return;
+	points++;
+	if (scripted < policy.nr_script && points >= policy.script[scripted].at) {
+		t = other_actor();
+		scripted++;
+		if (t) {
+			harness_trace("switch at %s", where);
+			switch_to(t);
+			return;
+		}
+	}
+	if (current->lazy && harness_chance(policy.delay_ppm)) {
+		harness_sleep(1 + harness_random() % policy.delay_ns);
+		return;
+	}
+	if (policy.switch_ppm) {
+		come_of_age();
+		if (harness_chance(policy.switch_ppm)) {
+			t = next_by_chance();
+			if (t)
+				switch_to(t);
+		}
+		return;
+	}
+	if (!current->actor)
+		return;
+	come_of_age();
+	t = next_in_order();
+	if (t && t != current)
+		switch_to(t);
+}
+
+void harness_wait(const void *what, u64 until)
+{
+	if (current->spins)
+		harness_fail("sleeps with a spinlock held");
+	current->what = what;
+	current->until = until;
+	current->state = WAITING;
+	leave(policy.switch_ppm != 0);
+	current->what = NULL;
+}
+
+void harness_wake(const void *what)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == WAITING && tasks[i]->what == what)
+			tasks[i]->state = READY;
+}
+
+void harness_sleep(u64 ns)
+{
+	harness_wait(NULL, harness_now + ns);
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+static void begin(void)
+{
+	struct task_struct *t = current;
+
+	arrive(t);
+	if (t->thread)
+		t->ret = t->thread(t->arg);
+	else
+		t->fn(t->arg);
+	if (t->nr_held || t->spins || t->readers)
+		harness_fail("a thread ends with a lock held");
+	t->state = DONE;
+	t->pid->alive = false;
+	harness_wake(t);
+	leave(policy.switch_ppm != 0);
+}
+
+static void add(struct task_struct *t, const char *name)
+{
+	u32 i;
+
+	t->name = name;
+	t->pid = calloc(1, sizeof(*t->pid));
+	t->pid->refs = 1;
+	t->pid->alive = true;
+	t->pid->task = t;
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->state == DONE && tasks[i] != current)
+			break;
+	if (i == TASKS_MAX)
+		harness_fail("more threads than there is room for");
+	if (i < nr_tasks) {
+		munmap(tasks[i]->stack, STACK);
+		put_pid(tasks[i]->pid);
+		free(tasks[i]);
+	} else {
+		nr_tasks++;
+	}
+	tasks[i] = t;
+}
+
+static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*thread)(void *arg), void *arg)
+{
+	struct task_struct *t = calloc(1, sizeof(*t));
+
+	t->fn = fn;
+	t->thread = thread;
+	t->arg = arg;
+	t->size = STACK;
+	t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	getcontext(&t->ctx);
+	t->ctx.uc_stack.ss_sp = t->stack;
+	t->ctx.uc_stack.ss_size = STACK;
+	t->ctx.uc_link = NULL;
+	makecontext(&t->ctx, begin, 0);
+	add(t, name);
+	return t;
+}
+
+struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
+{
+	return make(name, fn, NULL, arg);
+}
+
+struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy, void (*fn)(void *arg), void *arg)
+{
+	struct task_struct *t = make(name, fn, NULL, arg);
+
+	t->actor = true;
+	t->lazy = lazy;
+	t->mm = mm;
+	return t;
+}
+
+static bool any_actor(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++)
+		if (tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state != DONE)
+			return true;
+	return false;
+}
+
+void actors_run(void)
+{
+	u32 i;
+
+	while (any_actor())
+		for (i = 0; i < nr_tasks; i++)
+			if (tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state != DONE)
+				harness_wait(tasks[i], NEVER);
+}
+
+void task_kill(struct task_struct *t)
+{
+	if (t->state != WAITING || t->nr_held)
+		harness_fail("%s can't be ended", t->name);
+	t->state = DONE;
+	t->pid->alive = false;
+}
+
+bool task_done(const struct task_struct *t)
+{
+	return t->state == DONE;
+}
+
+struct mm_struct *task_mm(void)
+{
+	return current->mm;
+}
+
+void task_mm_set(struct mm_struct *mm)
+{
+	current->mm = mm;
+}
+
+const char *task_name(void)
+{
+	return current ? current->name : "-";
+}
+
+/* ------------------------------------------------------------------ a run */
+
+void harness_policy(const struct policy *p)
+{
+	policy = *p;
+	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
+	rng = rng ?: 1;
+	points = 0;
+	scripted = 0;
+}
+
+u64 harness_points(void)
+{
+	return points;
+}
+
+void harness_begin(const struct policy *p)
+{
+	pthread_attr_t attr;
+
+	memset(&first_task, 0, sizeof(first_task));
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &first_task.stack, &first_task.size);
+	pthread_attr_destroy(&attr);
+	first_task.actor = true;
+	nr_tasks = 0;
+	nr_traces = 0;
+	harness_now = 1000000000;
+	current = NULL;
+	add(&first_task, "first");
+	current = &first_task;
+	harness_policy(p);
+}
+
+void harness_end(void)
+{
+	size_t left = harness_allocated();
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++) {
+		put_pid(tasks[i]->pid);
+		if (tasks[i] == &first_task)
+			continue;
+		munmap(tasks[i]->stack, STACK);
+		free(tasks[i]);
+	}
+	nr_tasks = 0;
+	if (left)
+		harness_fail("%zu pieces of memory were not freed", left);
+	current = NULL;
+}
+
+/* ------------------------------------------------------------------ time */
+
+ktime_t ktime_get(void)
+{
+	return harness_now;
+}
+
+void msleep(unsigned int ms)
+{
+	harness_sleep(ms * 1000000ull);
+}
+
+void udelay(unsigned long us)
+{
+	harness_now += us * 1000;
+}
+
+void usleep_range(unsigned long first, unsigned long last)
+{
+	harness_sleep(first * 1000);
+}
+
+void cond_resched(void)
+{
+	harness_point("cond_resched");
+}
+
+u64 get_random_u64(void)
+{
+	return harness_random();
+}
+
+/* ------------------------------------------------------------------ locks */
+
+void harness_mutex_init(struct mutex *m, const char *name)
+{
+	memset(m, 0, sizeof(*m));
+	m->name = name;
+}
+
+static void hold(struct mutex *m)
+{
+	m->owner = current;
+	if (current->nr_held == HELD_MAX)
+		harness_fail("too many locks held");
+	current->held[current->nr_held++] = m;
+}
+
+void mutex_lock(struct mutex *m)
+{
+	if (m->dead)
+		harness_fail("%s was destroyed", m->name);
+	if (current->spins)
+		harness_fail("%s taken with a spinlock held", m->name);
+	if (m->owner == current)
+		harness_fail("%s taken twice", m->name);
+	harness_point("mutex_lock");
+	while (m->owner)
+		harness_wait(m, NEVER);
+	hold(m);
+}
+
+bool mutex_trylock(struct mutex *m)
+{
+	harness_point("mutex_trylock");
+	if (m->owner)
+		return false;
+	hold(m);
+	return true;
+}
+
+void mutex_unlock(struct mutex *m)
+{
+	u32 i;
+
+	if (m->owner != current)
+		harness_fail("%s is not held", m->name);
+	for (i = current->nr_held; i--;)
+		if (current->held[i] == m)
+			break;
+	memmove(current->held + i, current->held + i + 1, (--current->nr_held - i) * sizeof(current->held[0]));
+	m->owner = NULL;
+	harness_wake(m);
+	harness_point("mutex_unlock");
+}
+
+void mutex_destroy(struct mutex *m)
+{
+	if (m->owner)
+		harness_fail("%s destroyed while it is held", m->name);
+	m->dead = true;
+}
+
+struct mutex *task_holds(bool (*is)(const struct mutex *m))
+{
+	u32 i;
+
+	for (i = 0; current && i < current->nr_held; i++)
+		if (is(current->held[i]))
+			return current->held[i];
+	return NULL;
+}
+
+void spin_lock(spinlock_t *l)
+{
+	harness_point("spin_lock");
+	if (l->owner)
+		harness_fail("a spinlock is taken that %s holds", l->owner->name);
+	l->owner = current;
+	current->spins++;
+}
+
+void spin_unlock(spinlock_t *l)
+{
+	if (l->owner != current)
+		harness_fail("a spinlock is not held");
+	l->owner = NULL;
+	current->spins--;
+}
+
+void complete(struct completion *c)
+{
+	c->done++;
+	harness_wake(c);
+}
+
+void wait_for_completion(struct completion *c)
+{
+	while (!c->done)
+		harness_wait(c, NEVER);
+	c->done--;
+}
+
+void rcu_read_lock(void)
+{
+	current->readers++;
+	readers++;
+}
+
+void rcu_read_unlock(void)
+{
+	current->readers--;
+	readers--;
+	harness_wake(&readers);
+}
+
+void synchronize_rcu(void)
+{
+	if (current->readers)
+		harness_fail("synchronize_rcu() by a reader");
+	harness_point("synchronize_rcu");
+	while (readers)
+		harness_wait(&readers, NEVER);
+}
+
+/* ------------------------------------------------------------------ threads of the kernel */
+
+struct pid *task_pid(struct task_struct *t)
+{
+	return t->pid;
+}
+
+struct pid *get_task_pid(struct task_struct *t, enum pid_type type)
+{
+	t->pid->refs++;
+	return t->pid;
+}
+
+struct task_struct *pid_task(struct pid *p, enum pid_type type)
+{
+	return p->alive ? p->task : NULL;
+}
+
+void put_pid(struct pid *p)
+{
+	if (--p->refs < 0)
+		harness_fail("a pid is put once too often");
+	if (!p->refs)
+		free(p);
+}
+
+bool fatal_signal_pending(struct task_struct *t)
+{
+	return false;
+}
+
+void harness_set_state(int state)
+{
+	current->kstate = state;
+}
+
+void schedule(void)
+{
+	if (current->kstate != TASK_RUNNING)
+		harness_wait(current, NEVER);
+	current->kstate = TASK_RUNNING;
+}
+
+int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode)
+{
+	if (current->kstate != TASK_RUNNING)
+		harness_wait(current, *at);
+	current->kstate = TASK_RUNNING;
+	return 0;
+}
+
+struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt, ...)
+{
+	return make("slicer", NULL, fn, arg);
+}
+
+bool kthread_should_stop(void)
+{
+	return current->stop;
+}
+
+void wake_up_process(struct task_struct *t)
+{
+	t->kstate = TASK_RUNNING;
+	if (t->state == WAITING && t->what == t)
+		t->state = READY;
+}
+
+int kthread_stop(struct task_struct *t)
+{
+	t->stop = true;
+	wake_up_process(t);
+	while (t->state != DONE)
+		harness_wait(t, NEVER);
+	return t->ret;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+struct world world;
+static const struct chip_manners mannerly;
+
+void world_begin(const struct policy *p, const struct chip_manners *m)
+{
+	struct policy quiet = { .seed = p->seed };
+
+	memset(&world, 0, sizeof(world));
+	world.pdev.dev.name = "0000:01:00.0";
+	harness_begin(&quiet);
+	device_begin();
+	work_begin();
+	chip_begin(&mannerly);
+	if (harness_module_init())
+		harness_fail("the module is not loaded");
+	if (the_pci_driver->probe(&world.pdev, the_pci_driver->id_table))
+		harness_fail("the card is not taken");
+	world.gpu = pci_get_drvdata(&world.pdev);
+	pool_watch(true);
+	chip_set_manners(m);
+	harness_policy(p);
+}
+
+void world_end(void)
+{
+	struct policy quiet = { };
+	u32 i;
+
+	harness_policy(&quiet);
+	for (i = 0; i < WORLD_VGPUS; i++) {
+		if (world.vgpu[i].open)
+			world_close(i);
+		if (world.vgpu[i].made)
+			world_unmake(i);
+	}
+	pool_watch(false);
+	the_pci_driver->remove(&world.pdev);
+	harness_module_exit();
+	work_end();
+	chip_end();
+	device_end();
+	iommu_end();
+	harness_end();
+}
+
+void world_check(const char *when)
+{
+	chip_look(when);
+	oracle_mappings(when);
+}
+
+struct world_vgpu *world_make(u32 i)
+{
+	struct world_vgpu *w = &world.vgpu[i];
+
+	w->mdev = mdev_create("512m");
+	if (!w->mdev)
+		return NULL;
+	w->dev = vfio_of(w->mdev);
+	w->v = container_of(w->dev, struct kvgpu_vgpu, vdev);
+	w->made = true;
+	return w;
+}
+
+void world_unmake(u32 i)
+{
+	struct world_vgpu *w = &world.vgpu[i];
+	u64 part = w->v->part.v, size = w->v->part_size;
+	bool wedged = world.gpu->chip->wedged;
+
+	oracle_closed(w->v->id);
+	w->made = false;
+	mdev_remove(w->mdev);
+	if (!wedged && !chip_is_zero(part, size))
+		harness_fail("S4: a partition is given back that is not empty");
+	chip_look("a vGPU was removed");
+}
+
+bool world_open(u32 i, struct container *c)
+{
+	struct world_vgpu *w = &world.vgpu[i];
+
+	if (device_open(w->dev, c))
+		return false;
+	w->c = c;
+	w->open = true;
+	return true;
+}
+
+void world_close(u32 i)
+{
+	struct world_vgpu *w = &world.vgpu[i];
+
+	device_close(w->dev);
+	w->open = false;
+	w->c = NULL;
+	oracle_closed(w->v->id);
+	chip_look("a vGPU was closed");
+}
+
+void world_reset(u32 i)
+{
+	world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_RESET, 0);
+}

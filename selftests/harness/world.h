@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A card with the module loaded, vGPUs, their VMMs, and guests that program them the way a driver does. */
+#ifndef KVGPU_HARNESS_WORLD_H
+#define KVGPU_HARNESS_WORLD_H
+
+#include "mdev/vgpu.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/task.h"
+
+#define WORLD_VGPUS	4
+
+struct world_vgpu {
+	bool made, open;
+	struct mdev_device *mdev;
+	struct kvgpu_vgpu *v;
+	struct vfio_device *dev;
+	struct container *c;
+};
+
+struct world {
+	struct pci_dev pdev;
+	struct kvgpu_gpu *gpu;
+	struct world_vgpu vgpu[WORLD_VGPUS];
+};
+
+extern struct world world;
+
+void world_begin(const struct policy *p, const struct chip_manners *m);
+void world_end(void);			/* vGPUs that are left are closed and removed */
+/* the whole of it must be quiet; the oracles are asked */
+void world_check(const char *when);
+
+struct world_vgpu *world_make(u32 i);	/* NULL: refused */
+void world_unmake(u32 i);
+bool world_open(u32 i, struct container *c);
+void world_close(u32 i);
+void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
+
+/* ------------------------------------------------------------------ guest.c: what a guest's driver does */
+
+#define G_INST(c)	(0x010000ull + (c) * 0x1000)	/* in video memory of the vGPU, as is all below */
+#define G_USERD(c)	(0x008000ull + (c) * 0x200)
+#define G_LIST		0x006000ull
+#define G_PD(s)		(0x100000ull + (s) * 0x100000)
+#define G_TABLE(s)	(G_PD(s) + 0x40000)
+#define G_DATA		0x800000ull
+#define G_SPACES	4
+
+u32 g_read(struct world_vgpu *g, u32 reg);
+void g_write(struct world_vgpu *g, u32 reg, u32 val);
+void g_store32(struct world_vgpu *g, u64 at, u32 val);	/* through BAR1, which shows video memory after a reset */
+void g_store64(struct world_vgpu *g, u64 at, u64 val);
+u32 g_load32(struct world_vgpu *g, u64 at);
+
+void g_space(struct world_vgpu *g, u32 space);		/* an empty one */
+void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova);	/* page: of the space's virtual memory */
+void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at);
+void g_unmap(struct world_vgpu *g, u32 space, u32 page);
+void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);	/* its block: which space; ctx: VA of a context, 0: none */
+void g_tlb(struct world_vgpu *g, u32 space);
+void g_bind(struct world_vgpu *g, u32 chan);
+void g_unbind(struct world_vgpu *g, u32 chan);
+void g_enable(struct world_vgpu *g, u32 chan, bool on);
+void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
+void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
+
+#endif
