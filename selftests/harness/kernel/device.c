@@ -12,6 +12,7 @@
 #define BAR1_AT		(32u << 20)
 #define BAR3_AT		(320u << 20)
 #define SPACE		(384u << 20)
+#define IRQ_NS		2000		/* to enter and leave the handler and its thread */
 
 struct pci_driver *the_pci_driver;
 struct mdev_driver *the_mdev_driver;
@@ -328,21 +329,32 @@ static struct {
 	void *arg;
 	struct task_struct *task;
 	bool wake, stop;
+	u64 ran;
 } irq;
 
 static void irq_main(void *arg)
 {
+	u64 began;
+
 	while (!irq.stop) {
 		if (!irq.wake && !chip_intr()) {
 			harness_wait(&irq, NEVER);
 			continue;
 		}
+		began = harness_now;
 		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
 			irq.wake = false;
 			irq.thread(33, irq.arg);
 		}
+		irq.ran += harness_now - began + IRQ_NS;
+		harness_now += IRQ_NS;
 		harness_point("interrupt");
 	}
+}
+
+u64 irq_time(void)
+{
+	return irq.ran;
 }
 
 void irq_line(void)

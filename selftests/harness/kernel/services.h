@@ -21,6 +21,7 @@ extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
+u64 irq_time(void);			/* how long its handler and thread ran */
 void irq_line(void);			/* the card's line or message: its handler runs soon */
 
 /* memory.c: the IOMMU in front of the card */
