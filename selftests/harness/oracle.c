@@ -125,6 +125,22 @@ void oracle_mappings(const char *when)
 		mm_each(mm, see_mapping, (void *)when);
 }
 
+/* a file of sysfs; 0 if there is none of that name */
+static u64 counter(struct kvgpu_vgpu *v, const char *name)
+{
+	struct attribute **a;
+	char buf[PAGE_SIZE];
+
+	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
+		if (!strcmp((*a)->name, name)) {
+			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
+
+			d->show(&v->mdev->dev, d, buf);
+			return strtoull(buf, NULL, 10);
+		}
+	return 0;
+}
+
 void oracle_closed(u32 vgpu)
 {
 	struct kvgpu_vgpu *v = vgpu_by_id(vgpu);
@@ -133,6 +149,6 @@ void oracle_closed(u32 vgpu)
 	for (id = KVGPU_GROUP; id < KVGPU_MAX_CHAN; id++)
 		if (v->gpu->chip->by_hchid[id] && v->gpu->chip->by_hchid[id]->vgpu == v)
 			harness_fail("S2: vGPU %u is closed and has channel %u", vgpu, id);
-	if (atomic64_read(&v->count.spaces_kept))
-		harness_fail("an address space of vGPU %u was to be let go under a channel", vgpu);
+	if (counter(v, "spaces_kept"))
+		harness_fail("S2: an address space of vGPU %u was to be let go under a channel", vgpu);
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Takes one fix back at a time, in a copy of the tree, and runs the harness: each has to be found within a minute, by an invariant and
+# not by a crash. Prints TAP.
+#   reverts.sh [NAME...]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+here=selftests/harness
+results=0 failures=0
+
+result() # STATUS NAME
+{
+	results=$((results + 1))
+	[ "$1" -eq 0 ] || failures=$((failures + 1))
+	printf '%s %d - %s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2"
+}
+
+names=("$@")
+[ $# -gt 0 ] || mapfile -t names < <(cd $here/reverts && printf '%s\n' *.patch | sed 's/\.patch$//')
+make -s harness || exit 1
+built=$(make -s print-harness | tail -n 1)
+built=${built%/*}
+work=$(mktemp -d "${built%/*}/reverts.XXXXXX") || exit 1
+trap 'rm -rf --one-file-system -- "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# what was built from files that do not differ is taken over
+copy() # NAME
+{
+	mkdir -p "$work/$1" "$work/$1.O" && selftests/tree-files.sh | tar -cf - -T - | tar -xf - -C "$work/$1" &&
+		cp -a "$built" "$work/$1.O/harness" &&
+		find "$work/$1.O/harness/obj" -name '*.d' -exec sed -i "s,$built/,$work/$1.O/harness/,g" {} + && patch -s -p1 -d "$work/$1" < "$here/reverts/$1.patch"
+}
+
+# the first test that notices, with what it says
+find_it() # NAME
+{
+	local t began=$SECONDS said
+	for t in $(make -s -C "$work/$1" O="$work/$1.O" print-harness); do
+		said=$(timeout 60 "$t" 2>&1) && continue
+		said=$(grep -E '^harness: .*S[1-6]: ' <<<"$said") || continue
+		echo "# ${t##*/} after $((SECONDS - began)) s: $said"
+		[ $((SECONDS - began)) -le 60 ]
+		return
+	done
+	return 1
+}
+
+for name in "${names[@]}"; do
+	copy "$name" && make -s -C "$work/$name" O="$work/$name.O" harness && find_it "$name"
+	result $? "$name is found when its fix is taken back"
+	rm -rf --one-file-system -- "${work:?}/$name" "$work/$name.O"
+done
+echo "1..$results"
+[ $failures -eq 0 ]
