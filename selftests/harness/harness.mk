@@ -15,6 +15,7 @@ HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
 HARNESS_CFLAGS	:= -D_GNU_SOURCE $(SAN_CFLAGS) -Wno-sign-compare -Wno-missing-field-initializers -Wno-empty-body -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-function -DKVGPU_PROBED -DKVGPU_HAVE_VFIO_FREE_DEVICE
 HARNESS_OBJ	:= $(patsubst %.c,$(HARNESS)/obj/%.o,$(HARNESS_ROOMS) $(HARNESS_SRC))
 HARNESS_BINS	:= $(HARNESS_TESTS:%=$(HARNESS)/%)
+HARNESS_FUZZ	:= $(HARNESS)/actors_fuzz
 
 $(HARNESS)/include/linux/vfio.h:
 	@mkdir -p $(@D)
@@ -35,9 +36,10 @@ $(HARNESS)/%_test: $(HARNESS)/obj/selftests/harness/tests/%_test.o $(HARNESS_OBJ
 $(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_OBJ)
 	$(call Q,LD)$(CC) $(SAN_CFLAGS) $(ASAN) $^ -o $@
 
-harness: $(HARNESS_BINS) ## mdev without a VM: builds its tests
+harness: $(HARNESS_BINS) $(HARNESS_FUZZ) ## mdev without a VM: builds its tests
 print-harness: ; @printf '%s\n' $(HARNESS_BINS)
+print-harness-fuzz: ; @echo '$(HARNESS_FUZZ)'
 
 -include $(shell test -d '$(HARNESS)' && find '$(HARNESS)/obj' -name '*.d' 2>/dev/null)
 
-.PHONY: harness print-harness
+.PHONY: harness print-harness print-harness-fuzz

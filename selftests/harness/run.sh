@@ -24,6 +24,13 @@ for t in $(make -s print-harness); do
 	[ $rc -eq 0 ] || sed 's/^/# /' "$log"
 	result $rc "${t##*/}"
 done
+# a new seed each day, which is told
+seed=${SEED:-$(date +%Y%m%d)000} seeds=4
+[ "$mode" = quick ] || seeds=600
+timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $seeds 1000 > "$log" 2>&1
+rc=$?
+sed 's/^/# /' "$log"
+result $rc "actors_fuzz from seed $seed on"
 if [ "$mode" = long ]; then
 	selftests/harness/reverts.sh > "$log" 2>&1
 	rc=$?

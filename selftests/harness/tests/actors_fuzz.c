@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Guests, VMMs and an admin who do anything at any time, on a chip that does what it likes. The oracles are asked at whatever is freed,
+ * unpinned or unmapped, and of all mappings after each step.
+ *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
+ */
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "gk110/pmc.h"
+#include "gk110/ram.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#include <linux/bitfield.h>
+
+#define GUESTS		3
+#define CHANS		20
+#define RAM		0x100000ull
+#define RANGES		4
+#define VMAS		6
+
+static const struct chip_manners wild = { .eager = true, .load_ppm = 60000, .look_ppm = 3000, .late = 4 };
+static struct mm_struct *mm[2];
+static struct container *c[2];
+static struct { u32 users; bool closing; } gate[GUESTS];
+static unsigned long vma[2][VMAS];
+static u32 steps, left;
+static u64 done[32], loads;
+
+/* VFIO's core lets nobody call a device that is being closed */
+static bool enter(u32 i)
+{
+	if (gate[i].closing || !world.vgpu[i].open)
+		return false;
+	gate[i].users++;
+	return true;
+}
+
+static void leave(u32 i)
+{
+	gate[i].users--;
+}
+
+static bool another_step(void)
+{
+	if (!left)
+		return false;
+	left--;
+	steps++;
+	if (!harness_below(16))
+		harness_sleep(harness_below(400000));
+	return true;
+}
+
+/* ------------------------------------------------------------------ a guest */
+
+static void submit(struct world_vgpu *g)
+{
+	u64 list[24];
+	u32 nr = harness_below(24), i;
+
+	for (i = 0; i < nr; i++)
+		list[i] = harness_below(4) ? 1 + harness_below(CHANS) :
+			  RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, harness_below(4)) | harness_below(6);
+	g_list(g, list, nr);
+}
+
+static void poke(struct world_vgpu *g)
+{
+	switch (harness_below(9)) {
+	case 0: g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2)); break;
+	case 1: g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | harness_below(4) << 10); break;
+	case 2: g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100)); break;
+	case 3: g_write(g, PMC_ENABLE, harness_below(2) ? ~0u : ~(u32)(harness_below(2) ? PMC_ENABLE_FIFO : PMC_ENABLE_GR)); break;
+	case 4: g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0); break;
+	case 5: g_write(g, harness_below(2) ? HOSTMEM_BAR1 : HOSTMEM_BAR3, (harness_below(2) ? HOSTMEM_VIRTUAL : 0) |
+			G_INST(harness_below(CHANS)) >> 12); break;
+	case 6: g_write(g, harness_random() & 0xfffffc, harness_random()); break;
+	case 7: g_read(g, harness_random() & 0xfffffc); break;
+	default: g_write(g, FLUSH_L2_DIRTY, 1); break;
+	}
+}
+
+/* what a driver does: a channel on a space with something in it, listed with those that were before */
+static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
+{
+	u64 list[CHANS];
+	u32 i;
+
+	for (i = 0; i < CHANS; i++)
+		list[i] = 1 + i;
+	g_map_sys(g, space, 16 + harness_below(40), RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
+	g_map_vram(g, space, 16 + harness_below(40), G_DATA);
+	g_inst(g, chan, space, 0);
+	g_bind(g, chan);
+	g_list(g, list, CHANS);
+	g_enable(g, chan, true);
+}
+
+static void guest_step(struct world_vgpu *g, u32 what)
+{
+	u32 chan = 1 + harness_below(CHANS), space = harness_below(G_SPACES), page = 16 + harness_below(40);
+
+	switch (what) {
+	case 0: case 1: g_map_sys(g, space, page, RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096); break;
+	case 2: g_map_vram(g, space, page, harness_below(8) ? G_DATA + harness_below(64) * 4096 : harness_random() & 0x3ffff000); break;
+	case 3: g_unmap(g, space, page); break;
+	case 4: case 5: g_tlb(g, space); break;
+	case 6: g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000); break;
+	case 7: case 8: g_bind(g, chan); break;
+	case 9: g_unbind(g, chan); break;
+	case 10: case 11: g_enable(g, chan, true); break;
+	case 12: g_enable(g, chan, false); break;
+	case 13: submit(g); break;
+	case 14: begin_channel(g, chan, space); break;
+	case 15: g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6)); break;
+	case 16: chip_nonstall(); break;
+	case 17:
+		if (!harness_below(8))
+			poke(g);
+		break;
+	default: begin_channel(g, chan, space); break;
+	}
+}
+
+static void guest(void *arg)
+{
+	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
+
+	while (another_step()) {
+		if (!enter(i)) {
+			harness_sleep(100000);
+			continue;
+		}
+		what = harness_below(20);
+		done[what]++;
+		harness_trace("step %u of a guest", what);
+		guest_step(arg, what);
+		leave(i);
+		oracle_mappings("after a guest's step");
+	}
+}
+
+/* ------------------------------------------------------------------ a VMM: number 0 has two vGPUs */
+
+static void reopen(u32 i, struct container *con)
+{
+	if (gate[i].closing || !world.vgpu[i].made)
+		return;
+	gate[i].closing = true;
+	while (gate[i].users)
+		harness_sleep(10000);
+	if (world.vgpu[i].open)
+		world_close(i);
+	if (!harness_below(3)) {
+		world_unmake(i);
+		world_make(i);
+	}
+	if (world.vgpu[i].made && world_open(i, con)) {
+		u32 s;
+
+		for (s = 0; s < G_SPACES; s++)
+			g_space(&world.vgpu[i], s);
+	}
+	gate[i].closing = false;
+}
+
+static void map_something(u32 p, u32 i)
+{
+	unsigned long *at = &vma[p][harness_below(VMAS)];
+	u64 off = harness_below(3) ? (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 : 3ull << 40 | (u64)harness_below(1024) << 12;
+
+	if (!*at && enter(i)) {
+		*at = mm_map(mm[p], world.vgpu[i].dev, off & ~0xffffull, 0x10000);
+		leave(i);
+	}
+}
+
+static void vmm(void *arg)
+{
+	u32 p = (unsigned long)arg, i, k;
+	u64 at;
+
+	while (another_step()) {
+		i = p ? 2 : harness_below(2);
+		k = harness_below(VMAS);
+		at = RAM * (1 + harness_below(RANGES));
+		switch (harness_below(14)) {
+		case 0: case 1: case 2: container_unmap(c[p], at, RAM); break;
+		case 3: case 4: case 5: container_map(c[p], at, RAM * harness_below(4), RAM); break;
+		case 6: map_something(p, i); break;
+		case 7: case 8: case 9:
+			if (vma[p][k] && enter(i)) {
+				mm_touch(mm[p], vma[p][k] + harness_below(16) * 4096);
+				leave(i);
+			}
+			break;
+		case 10:
+			if (vma[p][k])
+				vma[p][k] = mm_move(mm[p], vma[p][k], 0x10000) ?: vma[p][k];
+			break;
+		case 11:
+			if (enter(i)) {
+				world_reset(i);
+				leave(i);
+			}
+			break;
+		case 12:
+			if (!harness_below(4)) {	/* a mapping holds the file: it can't be closed while there is one */
+				for (k = 0; k < VMAS; k++) {
+					if (vma[p][k])
+						mm_unmap(mm[p], vma[p][k], 0x10000);
+					vma[p][k] = 0;
+				}
+				reopen(i, c[p]);
+			}
+			break;
+		default:
+			chip_look("in between");
+		}
+		oracle_mappings("after a VMM's step");
+	}
+}
+
+/* ------------------------------------------------------------------ the admin: knobs of a vGPU */
+
+static void admin(void *arg)
+{
+	static const char *const values[] = { "0", "1", "100", "10000", "99999999999", "-1", "x" };
+	struct attribute **attrs = kvgpu_vgpu_groups[0]->attrs;
+	char buf[4096];
+	u32 n = 0, i;
+
+	while (attrs[n])
+		n++;
+	while (another_step()) {
+		struct device_attribute *a = container_of(attrs[harness_below(n)], struct device_attribute, attr);
+
+		i = harness_below(GUESTS);
+		if (enter(i)) {
+			const char *v = values[harness_below(ARRAY_SIZE(values))];
+
+			if (a->store && !harness_below(strcmp(a->attr.name, "suspended") ? 3 : 60))
+				a->store(&world.vgpu[i].mdev->dev, a, v, strlen(v));
+			else
+				a->show(&world.vgpu[i].mdev->dev, a, buf);
+			leave(i);
+		}
+		harness_sleep(1000000);
+	}
+}
+
+/* ------------------------------------------------------------------ a run */
+
+static void run(u64 seed, u32 nr)
+{
+	struct policy p = { .seed = seed, .switch_ppm = 5000 << seed % 4, .delay_ppm = seed % 5 ? 0 : 20000, .delay_ns = 4000000,
+			    .nomem_ppm = seed % 3 ? 0 : 300 };
+	struct policy quiet = { .seed = seed };
+	u32 i;
+
+	memset(gate, 0, sizeof(gate));
+	memset(vma, 0, sizeof(vma));
+	world_begin(&quiet, &wild);
+	for (i = 0; i < 2; i++) {
+		mm[i] = mm_new();
+		c[i] = container_new(mm[i]);
+	}
+	for (i = 0; i < GUESTS; i++) {
+		world_make(i);
+		reopen(i, c[i == 2]);
+	}
+	harness_policy(&p);
+	left = nr;
+	for (i = 0; i < GUESTS; i++) {
+		actor_new("vCPU 0", mm[i == 2], false, guest, &world.vgpu[i]);
+		actor_new("vCPU 1", mm[i == 2], false, guest, &world.vgpu[i]);
+	}
+	actor_new("VMM 0", mm[0], true, vmm, (void *)0);
+	actor_new("VMM 1", mm[1], true, vmm, (void *)1);
+	actor_new("admin", NULL, false, admin, NULL);
+	actors_run();
+	p = quiet;
+	harness_policy(&p);
+	loads += chip_loads();
+	world_check("at the end");
+	for (i = 0; i < GUESTS; i++) {
+		if (world.vgpu[i].open)
+			world_close(i);
+	}
+	for (i = 0; i < 2; i++) {
+		container_free(c[i]);
+		mm_free(mm[i]);
+	}
+	if (world.gpu->chip->wedged)
+		harness_fail("S5: the card was given up");
+	world_end();
+}
+
+int main(int argc, char **argv)
+{
+	u64 first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1, nr = argc > 2 ? strtoull(argv[2], NULL, 0) : 20, i;
+	u32 each = argc > 3 ? strtoul(argv[3], NULL, 0) : 400;
+
+	for (i = first; i < first + nr; i++)
+		run(i, each);
+	printf("%u steps from seed %llu on; of guests by kind:", steps, (unsigned long long)first);
+	for (i = 0; i < 20; i++)
+		printf(" %llu", (unsigned long long)done[i]);
+	printf("; %llu loads of channels, %u rounds of an unmap at most\n", (unsigned long long)loads, container_most_rounds());
+	if (steps > 2000 && loads < steps / 100)
+		harness_fail("next to nothing ran");
+	return 0;
+}
