@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# make mutations ONLY='mdev/pin.c hw/': those whose names begin so
+
+mutations: ## whether the tests notice one-line mutations of the module (table, and build/mutations.json); goes on where it stopped
+	@mkdir -p build
+	@PYTHONDONTWRITEBYTECODE=1 selftests/mutations/run.py --build '$(O)/mutations' $(ONLY)
+.PHONY: mutations
+
+# for run.py: kind, name, program and sources of each test
+judge_unit	= echo 'unit $(1) $(O)/unit/$(1) selftests/unit/$(1).c $(SRC_$(1))'
+judge_fuzz	= echo 'fuzz $(1) $(O)/fuzz/$(1) selftests/fuzz/$(1).c $(FUZZSRC_$(1))'
+define judge_line
+@$(1)
+
+endef
+print-judges:
+	$(foreach t,$(UNIT_TESTS),$(call judge_line,$(call judge_unit,$(t))))
+	$(foreach t,$(FUZZ_TESTS),$(call judge_line,$(call judge_fuzz,$(t))))
+.PHONY: print-judges
