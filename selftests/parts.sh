@@ -35,6 +35,7 @@ run_builds()
 {
 	tap_step "build model and plugin" $LIMIT make -s -j2 model plugin
 	tap_step "build unit tests" $LIMIT make -s -j2 unit-tests
+	tap_step "build the harness" $LIMIT make -s -j2 harness
 	tap_step "build fuzz targets" $LIMIT make -s -j2 fuzz-tests
 	tap_step "build kvgpu-firmware" $LIMIT make -s firmware firmware-asan
 	tap_step "build kvgpu-top" $LIMIT make -s top-asan
@@ -103,6 +104,7 @@ run_shown()
 {
 	tap_run "documents: their command blocks" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py quick
 	tap_run "demo: what it and make show" 300 selftests/demo/shown_test.sh
+	tap_run "mutations: the runner" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/mutations/run_test.py
 	tap_run "fresh machines: the archive between" 300 env PYTHONDONTWRITEBYTECODE=1 selftests/fresh/proxy_test.py
 }
 
@@ -114,6 +116,7 @@ part lint	fq	20	run_lint
 part builds	fqb	60	run_builds
 part module	fqb	60	tap_step "kvgpu.ko builds" $LIMIT make -s module
 part unit	fq	100	run_unit_tests
+part harness	fq	25	tap_run "harness: mdev without a VM" 600 selftests/harness/run.sh quick
 part fuzz-fast	f	40	run_fuzz "${FUZZ_SECONDS:-2}"
 part fuzz	q	155	run_fuzz "${FUZZ_SECONDS:-8}"
 part firmware	fq	5	run_firmware
@@ -141,6 +144,7 @@ part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine l	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
+part harness-long l	1200	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long l	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long

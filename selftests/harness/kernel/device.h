@@ -163,6 +163,7 @@ struct vm_fault { struct vm_area_struct *vma; unsigned long address; unsigned in
 #define VM_SHARED		8
 #define VM_IO			0x4000
 #define VM_PFNMAP		0x400
+#define VM_DONTCOPY		0x20000
 #define VM_DONTEXPAND		0x40000
 #define VM_DONTDUMP		0x4000000
 #define pgprot_writecombine(p)	(p)

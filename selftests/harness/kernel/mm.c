@@ -2,7 +2,7 @@
 /*
  * A VMM's address space, as far as mappings of a device go. mremap as move_vma() does it: a new mapping is made and opened while it is
  * empty, the page table's entries go over, then the driver is told by .mremap, then the old one is closed. fork: the copy is opened
- * after its entries were copied. A partial munmap splits: the new half is opened with the entries where they are.
+ * after its entries were copied, or before that, in later stable kernels; what has VM_DONTCOPY is not copied. A partial munmap splits: the new half is opened with the entries where they are.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"
@@ -245,7 +245,7 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len)
 	return to;
 }
 
-struct mm_struct *mm_fork(struct mm_struct *mm)
+struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 {
 	struct mm_struct *child = mm_new();
 	struct vm_area_struct *vma, *copy;
@@ -254,12 +254,16 @@ struct mm_struct *mm_fork(struct mm_struct *mm)
 	child->next = mm->next;
 	write_lock(mm);
 	list_for_each_entry(vma, &mm->vmas, node) {
+		if (vma->vm_flags & VM_DONTCOPY)
+			continue;
 		copy = vma_new(child, vma, vma->vm_start, vma->vm_end - vma->vm_start);
+		if (open_first && copy->vm_ops->open)
+			copy->vm_ops->open(copy);
 		nr = mm->nr;
 		for (i = 0; i < nr; i++)
 			if (mm->pte[i].at >= vma->vm_start && mm->pte[i].at < vma->vm_end)
 				set_pte(child, mm->pte[i].at, mm->pte[i].pfn);
-		if (copy->vm_ops->open)
+		if (!open_first && copy->vm_ops->open)
 			copy->vm_ops->open(copy);
 	}
 	mutex_unlock(&mm->gate);

@@ -63,7 +63,7 @@ void device_close(struct vfio_device *v);
 unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);	/* 0: refused */
 void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
-struct mm_struct *mm_fork(struct mm_struct *mm);
+struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* the CPU touches a byte: the frame, or 0 for SIGBUS and SIGSEGV */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
 /* every page that is mapped now */

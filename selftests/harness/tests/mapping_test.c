@@ -125,7 +125,7 @@ static void a_process_forks(void **state)
 		begin(seed);
 		at = map_doorbells();
 		mm_touch(mm[0], at);
-		child = mm_fork(mm[0]);
+		child = mm_fork(mm[0], seed & 2);
 		if (seed & 1)
 			mm_touch(child, at);
 		hand_over();
