@@ -128,6 +128,8 @@ void gpu_close(struct gpu *g)
 {
 	if (g->bar0)
 		munmap((void *)g->bar0, BAR0_SIZE);
+	while (g->nr_parked)
+		nouveau_object_del(&g->parked[--g->nr_parked]);
 	nouveau_client_del(&g->client);
 	nouveau_device_del(&g->dev);
 	nouveau_drm_del(&g->drm);
@@ -224,6 +226,16 @@ void chan_close(struct gpu_chan *c)
 	bo_free(&c->done);
 	nouveau_object_del(&c->copy);
 	nouveau_pushbuf_del(&c->push);
+	/*
+	 * Stock nouveau (Linux 6.12.117) forgets to take the channel out of a fence that is waited for when the GPU has just reached
+	 * it (nouveau_fence_no_signaling()): when the channel's memory is used again, the next submission with a buffer that has this
+	 * fence is an oops in nouveau_fence_sync(). So the first channels go when the GPU is closed, and with it all buffers; what
+	 * makes many of them deletes them at once, as before.
+	 */
+	if (c->obj && c->g->nr_parked < sizeof(c->g->parked) / sizeof(c->g->parked[0])) {
+		c->g->parked[c->g->nr_parked++] = c->obj;
+		c->obj = NULL;
+	}
 	nouveau_object_del(&c->obj);
 }
 

@@ -17,6 +17,8 @@ struct gpu {
 	struct nouveau_device *dev;
 	struct nouveau_client *client;
 	const volatile uint32_t *bar0;	/* NULL unless root: only to look at the channel table */
+	struct nouveau_object *parked[16];	/* channels that are closed, see chan_close() */
+	unsigned int nr_parked;
 };
 
 /* values of the channel allocation's engine selector (uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_*) */
