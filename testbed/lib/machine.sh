@@ -75,7 +75,7 @@ machine_arguments() {
 	key=$(printf 'd /root/.ssh 700\nf+~ /root/.ssh/authorized_keys 600 root root - %s\n' "$(base64 -w 0 "$IMAGE/key.pub")" | base64 -w 0)
 	QEMU+=(
 		-kernel /tb/machine/vmlinuz -initrd /tb/machine/initrd.img
-		-append "root=/dev/vda ro console=ttyS0 panic=-1 mitigations=off tsc=reliable random.trust_cpu=on nowatchdog $APPEND"
+		-append "root=/dev/vda ro console=ttyS0 panic=-1 mitigations=off tsc=reliable random.trust_cpu=on nowatchdog no_timer_check $APPEND"
 		-drive file=/tb/machine/disk.img,format=raw,if=none,id=image,cache=unsafe
 		-device virtio-blk-pci,drive=image
 		-smbios "type=11,value=io.systemd.credential.binary:tmpfiles.extra=$key"
