@@ -228,6 +228,22 @@ kernels_cell()
 		kernels "$work/kernels" "$root" >"$work/log" 2>&1 </dev/null
 	rc=$?
 	relay "DKMS" $rc <"$work/log"
+	dkms_records <"$work/log"
+}
+
+# dkms_records < LINES: for which of the test bed's kernels DKMS had a module (docs/supported.md)
+dkms_records()
+{
+	local suite release lines
+	lines=$(cat)
+	while read -r suite release _; do
+		grep -qF "DKMS installs for $release" <<<"$lines" || continue
+		if grep -F -e "DKMS installs for $release" -e "a module of $release" <<<"$lines" | grep -q '^not ok'; then
+			kernel_record DKMS long "$suite" "$release" failed
+		else
+			kernel_record DKMS long "$suite" "$release" passed
+		fi
+	done < <($TB kernels)
 }
 
 pack_tree
