@@ -278,6 +278,7 @@ static bool load_from(struct pbdma *p, unsigned int runlist)
 bool sched_load(struct pbdma *p)
 {
 	struct gk110 *g = p->g;
+	uint64_t began = mono_ns(), took;
 	unsigned int i, r;
 
 	p->acq_retry = WAKE_NEVER;
@@ -290,6 +291,10 @@ bool sched_load(struct pbdma *p)
 			return true;
 		}
 	}
+	/* A look at a thousand waiting acquires rests as long as it took: kicks and doorbells want the lock, too. */
+	took = mono_ns() - began;
+	if (p->acq_retry < began + 2 * took)
+		p->acq_retry = began + 2 * took;
 	return false;
 }
 
