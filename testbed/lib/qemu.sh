@@ -11,7 +11,7 @@ SERVER_CPU+=,-fxsr-opt,-misalignsse,-osvw,-topoext,-nrip-save,-xsavec
 qemu_arguments() {
 	QEMU=(
 		-name "$NAME" -nodefaults -no-user-config -display none -no-reboot
-		-machine q35,memory-backend=mem
+		-machine q35,memory-backend=mem,sata=off,smbus=off,i8042=off
 		-accel tcg,thread=multi
 		-cpu "${KVGPU_TB_CPU:-$SERVER_CPU}" -smp "$CPUS" -m "$MEM"
 		-object "memory-backend-memfd,id=mem,size=$MEM,share=on"
@@ -60,13 +60,21 @@ gpu_arguments() {
 kernel_arguments() {
 	local arguments="console=ttyS0 panic=-1 tb.role=server tb.hostname=$NAME net.ifnames=0"
 	arguments+=" mitigations=off tsc=reliable random.trust_cpu=on nowatchdog systemd.show_status=false systemd.ssh_auto=no"
-	arguments+=" no_timer_check modprobe.blacklist=nouveau"
+	arguments+=" systemd.mask=user@0.service"
+	arguments+=" no_timer_check modprobe.blacklist=nouveau,$(needless_modules)"
 	! is_debug_kernel "$KERNEL" || arguments+=" $(slow_arguments)"
 	case $IOMMU in
 	amd) arguments+=" amd_iommu=on" ;;
 	intel) arguments+=" intel_iommu=on" ;;
 	esac
 	printf '%s %s\n' "$arguments" "$APPEND"
+}
+
+# needless_modules: udev would load them for the chipset and the CPU; a third of what a boot costs under TCG
+needless_modules() {
+	local -a modules=(lpc_ich iTCO_wdt pcspkr intel_rapl_msr aesni_intel ghash_clmulni_intel sha512_ssse3 sha256_ssse3
+		sha1_ssse3 crct10dif_pclmul crc32_pclmul crc32c_intel)
+	(IFS=,; printf '%s\n' "${modules[*]}")
 }
 
 # monitor_command TEXT: asks QEMU's monitor.
