@@ -5,7 +5,7 @@
 #   inside.sh attack UUID NAMES SEED OPS    one guest does these tests, one after the other. Prints its lines, those of each test
 #                                           after "TEST: NAME"; when it is done, what the kernel complains of, and "DONE: NAME".
 #                                           0: all passed, 1: not, 2: it never came to its summary
-#   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID, kvgpu-canary ...), waits for its READY
+#   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID or neighbour UUID, kvgpu-canary ...), waits for its READY
 #   inside.sh release NAME                  tells it to end, prints what it said; its status
 #   inside.sh kill UUID                     the guest on that vGPU, without a warning
 set -u
@@ -123,6 +123,13 @@ release() { # NAME
 
 victim() { guest "$1" victim; }
 
+# it never rests, and both guests have one CPU between them: it gets a tenth, or the attacks would take twice as long
+neighbour() {
+	echo 0 > /proc/sys/kernel/sched_autogroup_enabled
+	renice -n 10 -p $BASHPID > /dev/null
+	victim "$1"
+}
+
 # returns when it is gone and its vGPU is free
 kill_guest() {
 	pkill -9 -f "qemu-system.*sysfsdev=$(vgpu "$1")" || return
@@ -137,7 +144,7 @@ case ${1-} in
 create) [ $# -eq 3 ] || give_up "create UUID TYPE"; create "$2" "$3" ;;
 remove) mdevctl stop --uuid "$2" ;;
 attack) [ $# -eq 5 ] || give_up "attack UUID NAMES SEED OPS"; attack "$2" "$3" "$4" "$5" ;;
-victim) victim "$2" ;;
+victim | neighbour) "$1" "$2" ;;
 keep | hold | release) "$@" ;;
 kill) kill_guest "$2" ;;
 *) give_up "unknown command '${1-}'" ;;

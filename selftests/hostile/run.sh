@@ -63,14 +63,15 @@ guest_line() { # NAME LINE
 
 # one guest, which does all of the tests
 attack() { # NAMES SEED
-	local line name='' troubles='' done='' count log=$OUT/attack.log
+	local line name='' troubles='' done='' count began=$SECONDS log=$OUT/attack.log
 	count=$(wc -w <<<"$1")
 	while IFS= read -r line; do
 		case $line in
-		'TEST: '*) name=${line#TEST: } troubles='' ;;
+		'TEST: '*) name=${line#TEST: } troubles='' began=$SECONDS ;;
 		'KERNEL: '*) troubles+="${line#KERNEL: } " ;;
 		'DONE: '*)
-			result "$([ -z "$troubles" ]; echo $?)" "$name: the server's kernel has nothing to complain of" "$troubles"
+			result "$([ -z "$troubles" ]; echo $?)" "$name: the server's kernel has nothing to complain of" \
+				"${troubles:-$((SECONDS - began)) s}"
 			done+="$name " ;;
 		*) guest_line "$name" "$line" ;;
 		esac
@@ -105,7 +106,7 @@ stale() {
 
 build_programs hostile || finish
 server_up
-inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh victim $victim_id
+inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh neighbour $victim_id
 result $? "a guest that must not notice has work on a vGPU of its own"
 inside hold canary /share/hostile/kvgpu-canary hold 256
 result $? "256 MiB of the server's memory are marked"

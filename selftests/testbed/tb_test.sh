@@ -27,11 +27,11 @@ count=0 failed=0
 
 # try TEXT COMMAND...: one test; what the command says is shown when it fails.
 try() {
-	local text=$1
+	local text=$1 began=$SECONDS
 	shift
 	count=$((count + 1))
 	if "$@" > "$scratch/said" 2>&1; then
-		printf 'ok %d - %s\n' $count "$text"
+		printf 'ok %d - %s # %d s\n' $count "$text" $((SECONDS - began))
 	else
 		failed=$((failed + 1))
 		printf 'not ok %d - %s\n' $count "$text"
