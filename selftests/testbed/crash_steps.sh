@@ -98,6 +98,7 @@ panicked() {
 
 up_killed() { # SIGNAL
 	local pid pids
+	: > "$scratch/up"	# what the last one said must not be taken for this one's
 	# a job of a script ignores SIGINT unless told otherwise
 	env --default-signal=INT "$TB" up --name "$A" --no-gpu > "$scratch/up" 2>&1 &
 	pid=$!
