@@ -128,12 +128,12 @@ part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/ke
 part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
 part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
-part testbed	q	535	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
+part testbed	q	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	q	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
 part guest	q	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
 part vfio	q	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
 part tenants	q	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
-part hostile	q	580	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
+part hostile	q	260	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
 
 # ------------------------------------------------------------------ check-long
 
@@ -150,7 +150,7 @@ part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selft
 part places-long l	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
 part documents	l	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
 part fresh-cells l	300	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
-part testbed-more l	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long kernel fresh_setup end
+part testbed-more l	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long full kernel fresh_setup end
 for role in base oldest newest; do
 	for layout in flat card; do
 		part native-$role-$layout l 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \

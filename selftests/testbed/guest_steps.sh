@@ -30,11 +30,16 @@ guest_steps() {
 	try "statistics tell them apart" guest_statistics
 	try "a guest whose device can't be made does not start, and why" without_device
 	try "stop ends them" guests_stop one two three
+}
+
+full_steps() {
+	try "a server for a full one" server_for_guests
 	try "a full Debian guest starts" status_is 0 guest start big --full
 	try "systemd runs in it, nothing failed" status_is 0 guest run big -- systemctl is-system-running --wait
 	try "exit status and streams over its ssh" full_streams
 	try "it sees the shared folder" full_share
 	try "stop ends it" guests_stop big
+	"$TB" down --name "$B" > /dev/null 2>&1
 }
 
 server_for_guests() {

@@ -7,8 +7,8 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 steps=(setup argument bed guest crash end)
 case ${1:-quick} in
 quick) ;;
-long) steps=(setup argument bed guest crash kernel fresh_setup end) ;;
-*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} kernel fresh_setup" >&2; exit 2 ;;
+long) steps=(setup argument bed guest crash full kernel fresh_setup end) ;;
+*) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} full kernel fresh_setup" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
