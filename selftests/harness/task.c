@@ -14,6 +14,7 @@
 #define POINT_NS	20
 #define READ_NS		100
 #define TRACES		48
+#define RUN_NS		(3600ull * NSEC_PER_SEC)	/* no run takes an hour of its own time: one that does waits for ever */
 
 enum state { READY, WAITING, DONE };
 
@@ -29,7 +30,7 @@ struct task_struct {
 	int kstate, spins, readers, ret;
 	struct pid *pid;
 	struct mm_struct *mm;
-	struct mutex *held[HELD_MAX];
+	struct mutex *held[HELD_MAX], *wants;
 	u32 nr_held;
 	void (*fn)(void *arg);
 	int (*thread)(void *arg);
@@ -41,7 +42,7 @@ u64 harness_now;
 static struct task_struct *tasks[TASKS_MAX], first_task;
 static u32 nr_tasks;
 static struct policy policy;
-static u64 rng, points;
+static u64 rng, points, began;
 static u32 scripted, readers;
 static char traces[TRACES][160];
 static u32 nr_traces;
@@ -183,7 +184,7 @@ static void leave(bool by_chance)
 		for (i = 0; i < nr_tasks; i++)
 			if (tasks[i]->state == WAITING)
 				at = min(at, tasks[i]->until);
-		if (at == NEVER)
+		if (at == NEVER || at > began + RUN_NS)
 			deadlock();
 		harness_now = at;
 	}
@@ -414,7 +415,7 @@ void harness_begin(const struct policy *p)
 	first_task.actor = true;
 	nr_tasks = 0;
 	nr_traces = 0;
-	harness_now = 1000000000;
+	began = harness_now = 1000000000;
 	current = NULL;
 	add(&first_task, "first");
 	current = &first_task;
@@ -487,6 +488,23 @@ static void hold(struct mutex *m)
 	current->held[current->nr_held++] = m;
 }
 
+/*
+ * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
+ * the run would never end.
+ */
+static void look_for_cycle(const struct mutex *m)
+{
+	const struct task_struct *t;
+
+	for (t = m->owner; t && t != current; t = t->wants ? t->wants->owner : NULL)
+		;
+	if (!t)
+		return;
+	for (t = m->owner; t != current; m = t->wants, t = m->owner)
+		harness_trace("%s is %s's, who waits for %s", m->name, t->name, t->wants->name);
+	harness_fail("S6: nobody can go on: locks in a circle, the last one is %s", m->name);
+}
+
 void mutex_lock(struct mutex *m)
 {
 	if (m->dead)
@@ -496,8 +514,12 @@ void mutex_lock(struct mutex *m)
 	if (m->owner == current)
 		harness_fail("%s taken twice", m->name);
 	harness_point("mutex_lock");
-	while (m->owner)
+	while (m->owner) {
+		current->wants = m;
+		look_for_cycle(m);
 		harness_wait(m, NEVER);
+	}
+	current->wants = NULL;
 	hold(m);
 }
 

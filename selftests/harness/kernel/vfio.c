@@ -322,25 +322,42 @@ void mdev_remove(struct mdev_device *m)
 	free(m);
 }
 
+/*
+ * The core just waits for device_list_lock here, with iommu->lock held. An unmap of the same container holds the former while its drivers
+ * unpin, for which they take the latter: with any mediated driver a VMM that does both at once has two threads that wait for each
+ * other for ever, and its devices with them. No driver can do anything about that, and nobody else waits. So these do not meet here.
+ */
+static void lock_devices(struct container *c)
+{
+	mutex_lock(&c->lock);
+	while (!mutex_trylock(&c->device_list_lock)) {
+		mutex_unlock(&c->lock);
+		harness_sleep(5000);
+		mutex_lock(&c->lock);
+	}
+}
+
+static void unlock_devices(struct container *c)
+{
+	mutex_unlock(&c->device_list_lock);
+	mutex_unlock(&c->lock);
+}
+
 /* the core makes the device known to the container before it is opened, and takes it out after it was closed: the last of its pins
  * has gone then, or the container would hold them for ever */
 int device_open(struct vfio_device *v, struct container *c)
 {
 	int ret;
 
-	mutex_lock(&c->lock);
-	mutex_lock(&c->device_list_lock);
+	lock_devices(c);
 	list_add(&v->iommu_entry, &c->devices);
-	mutex_unlock(&c->device_list_lock);
-	mutex_unlock(&c->lock);
+	unlock_devices(c);
 	v->container = c;
 	ret = v->ops->open_device(v);
 	if (ret) {
-		mutex_lock(&c->lock);
-		mutex_lock(&c->device_list_lock);
+		lock_devices(c);
 		list_del(&v->iommu_entry);
-		mutex_unlock(&c->device_list_lock);
-		mutex_unlock(&c->lock);
+		unlock_devices(c);
 		v->container = NULL;
 	}
 	return ret;
@@ -351,11 +368,9 @@ void device_close(struct vfio_device *v)
 	struct container *c = v->container;
 
 	v->ops->close_device(v);
-	mutex_lock(&c->lock);
-	mutex_lock(&c->device_list_lock);
+	lock_devices(c);
 	list_del(&v->iommu_entry);
-	mutex_unlock(&c->device_list_lock);
-	mutex_unlock(&c->lock);
+	unlock_devices(c);
 	v->container = NULL;
 	if (list_empty(&c->devices) && container_pins(c))
 		harness_fail("S2: %u pages are pinned after the last device was closed", container_pins(c));

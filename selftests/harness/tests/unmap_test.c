@@ -21,6 +21,21 @@ static struct mm_struct *mm;
 static struct container *c;
 static bool stop;
 
+/* channel 1, with a page of its own and one that is everybody's */
+static void runs(u32 i)
+{
+	struct world_vgpu *g = &world.vgpu[i];
+	u64 list[] = { 1 };
+
+	g_space(g, 0);
+	g_map_sys(g, 0, 16, RAM + i * 0x1000);
+	g_map_sys(g, 0, 17, RAM + 0x80000);
+	g_inst(g, 1, 0, 0);
+	g_bind(g, 1);
+	g_list(g, list, 1);
+	g_enable(g, 1, true);
+}
+
 static void begin(u32 guests)
 {
 	static const struct policy quiet = { .seed = 1 };
@@ -32,18 +47,9 @@ static void begin(u32 guests)
 	c = container_new(mm);
 	container_map(c, RAM, 0, RAM);
 	for (i = 0; i < guests; i++) {
-		u64 list[] = { 1 };
-		struct world_vgpu *g = world_make(i);
-
-		assert_non_null(g);
+		assert_non_null(world_make(i));
 		assert_true(world_open(i, c));
-		g_space(g, 0);
-		g_map_sys(g, 0, 16, RAM + i * 0x1000);
-		g_map_sys(g, 0, 17, RAM + 0x80000);
-		g_inst(g, 1, 0, 0);
-		g_bind(g, 1);
-		g_list(g, list, 1);
-		g_enable(g, 1, true);
+		runs(i);
 	}
 }
 
@@ -98,6 +104,20 @@ static void unmaps_another(void *arg)
 	}
 }
 
+/* the first vGPU of the container, until the unmapping one is done. What it knows of loops has to outlive that */
+static void reopens(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+
+	while (!stop) {
+		world_close(0);
+		assert_true(world_open(0, c));
+		runs(0);
+		g_tlb(g, 0);
+		harness_sleep(100000 + harness_below(1000000));
+	}
+}
+
 /* ------------------------------------------------------------------ tests */
 
 static const struct policy *policy_of(u32 seed)
@@ -142,11 +162,28 @@ static void two_ranges_at_once(void **state)
 	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
 }
 
+static void one_is_opened_again(void **state)
+{
+	u32 seed;
+
+	for (seed = 0; seed < SEEDS; seed++) {
+		begin(GUESTS);
+		harness_policy(policy_of(seed));
+		actor_new("unmaps", mm, true, unmaps, NULL);
+		actor_new("VMM", mm, false, reopens, NULL);
+		actor_new("guest 2", mm, false, invalidates, &world.vgpu[1]);
+		actors_run();
+		end(GUESTS);
+	}
+	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_guests_of_one_vmm),
 		cmocka_unit_test(two_ranges_at_once),
+		cmocka_unit_test(one_is_opened_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
