@@ -2,6 +2,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
+#include "mdev/machine.h"
 #include "selftests/harness/world.h"
 
 #include <linux/bitfield.h>
@@ -126,6 +127,16 @@ void g_list(struct world_vgpu *g, const u64 *entry, u32 nr)
 		g_store64(g, G_LIST + i * RUNLIST_ENTRY_SIZE, entry[i]);
 	g_write(g, PFIFO_RUNLIST_BASE, G_LIST >> 12);
 	g_write(g, PFIFO_RUNLIST_SUBMIT, nr);
+}
+
+void g_ring(struct world_vgpu *g, u32 chan, u32 put)
+{
+	g_store32(g, G_USERD(chan) + USERD_GP_PUT, put);
+}
+
+u16 g_hchid(struct world_vgpu *g, u32 chan)
+{
+	return machine_chan_find(g->v, (gchid_t){ chan })->hchid.v;
 }
 
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id)

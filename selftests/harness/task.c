@@ -208,7 +208,7 @@ void harness_point(const char *where)
 	harness_now += POINT_NS;
 	if (!current || current->spins || current->state == DONE)
 		return;
-	points++;
+	points += current->actor || !policy.actors_only;
 	if (scripted < policy.nr_script && points >= policy.script[scripted].at) {
 		t = other_actor();
 		scripted++;
@@ -459,7 +459,7 @@ void udelay(unsigned long us)
 
 void usleep_range(unsigned long first, unsigned long last)
 {
-	harness_sleep(first * 1000);
+	harness_sleep(first * 1000 + policy.oversleep_ns);
 }
 
 void cond_resched(void)

@@ -18,6 +18,8 @@ struct policy {
 	u32 delay_ppm;
 	u64 delay_ns;
 	u32 nomem_ppm;			/* an allocation that fails */
+	u64 oversleep_ns;		/* short sleeps take so much longer: what is waited for in vain costs the run less */
+	bool actors_only;		/* points of the kernel's threads are not counted */
 	/* exhaustive: at point number at[i] the other actor goes on; counted from harness_policy() on */
 	struct { u64 at; } script[SCRIPT_MAX];
 	u32 nr_script;

@@ -15,6 +15,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	harness_begin(&quiet);
 	device_begin();
 	work_begin();
+	eventfd_begin();
 	chip_begin(&mannerly);
 	if (harness_module_init())
 		harness_fail("the module is not loaded");
@@ -44,6 +45,7 @@ void world_end(void)
 	work_end();
 	chip_end();
 	device_end();
+	eventfd_end();
 	iommu_end();
 	harness_end();
 }
@@ -56,9 +58,14 @@ void world_check(const char *when)
 
 struct world_vgpu *world_make(u32 i)
 {
+	return world_make_type(i, "512m");
+}
+
+struct world_vgpu *world_make_type(u32 i, const char *type)
+{
 	struct world_vgpu *w = &world.vgpu[i];
 
-	w->mdev = mdev_create("512m");
+	w->mdev = mdev_create(type);
 	if (!w->mdev)
 		return NULL;
 	w->dev = vfio_of(w->mdev);
@@ -92,12 +99,26 @@ bool world_open(u32 i, struct container *c)
 	return true;
 }
 
+bool world_open_ioas(u32 i, struct container *c)
+{
+	struct world_vgpu *w = &world.vgpu[i];
+
+	if (ioas_open(w->dev, c))
+		return false;
+	w->c = c;
+	w->open = w->ioas = true;
+	return !ioas_attach(w->dev);
+}
+
 void world_close(u32 i)
 {
 	struct world_vgpu *w = &world.vgpu[i];
 
-	device_close(w->dev);
-	w->open = false;
+	if (w->ioas)
+		ioas_close(w->dev);
+	else
+		device_close(w->dev);
+	w->open = w->ioas = false;
 	w->c = NULL;
 	oracle_closed(w->v->id);
 	chip_look("a vGPU was closed");

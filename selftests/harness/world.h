@@ -11,7 +11,7 @@
 #define WORLD_VGPUS	4
 
 struct world_vgpu {
-	bool made, open;
+	bool made, open, ioas;
 	struct mdev_device *mdev;
 	struct kvgpu_vgpu *v;
 	struct vfio_device *dev;
@@ -32,8 +32,10 @@ void world_end(void);			/* vGPUs that are left are closed and removed */
 void world_check(const char *when);
 
 struct world_vgpu *world_make(u32 i);	/* NULL: refused */
+struct world_vgpu *world_make_type(u32 i, const char *type);
 void world_unmake(u32 i);
 bool world_open(u32 i, struct container *c);
+bool world_open_ioas(u32 i, struct container *c);	/* by iommufd, and attached */
 void world_close(u32 i);
 void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
 
@@ -64,5 +66,18 @@ void g_unbind(struct world_vgpu *g, u32 chan);
 void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
+
+void g_ring(struct world_vgpu *g, u32 chan, u32 put);	/* work for it, if put differs from what it took */
+u16 g_hchid(struct world_vgpu *g, u32 chan);		/* the chip's id of it; it is bound */
+
+/* ------------------------------------------------------------------ setup.c: a VMM whose vGPUs run */
+
+#define SETUP_RAM	0x100000ull	/* where its memory is, and how long */
+
+extern struct mm_struct *setup_mm;
+extern struct container *setup_c;
+void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus);	/* each runs channel 1 and has work */
+void setup_run(u32 i, u32 chan, u32 space);	/* with page 16: its own, and 17: everybody's of the VMM's memory */
+void setup_end(void);
 
 #endif

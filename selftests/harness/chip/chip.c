@@ -23,12 +23,14 @@
 #define NO_CHAN		0xffff
 #define FIRST_GUEST	8		/* the group of ids below is the host's */
 #define TLB_MAX		8192
-#define PRI_ERROR	0xbadf1000u
+#define PRI_ERROR	0xbadf0000u
+#define INVALS_MAX	8
 #define NONSTALL_NS	2000		/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
 
 struct context {		/* what a unit has of a channel: as it was at the load */
 	u16 chid, id;
 	bool tsg;
+	bool stuck, for_good;	/* holds the engine until that is reset; after that, too */
 	u64 inst, pd;
 	u32 vgpu;
 };
@@ -42,9 +44,11 @@ static struct {
 	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS];	/* chid NO_CHAN: empty */
 	struct { u64 pd, va, pte; u32 vgpu; bool big; } tlb[TLB_MAX];
 	u32 nr_tlb, loads;
+	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
+	u32 nr_inval;
 	struct { u64 pte; bool valid; } *bar_tlb[2];
 	u32 preempt_late, flush_late, runl_late, copy_late;
-	bool preempting, looking, no_master;
+	bool preempting, looking, no_master, copy_held;
 	u32 copy_put;
 	u64 nonstall_at;
 } chip;
@@ -183,6 +187,23 @@ static void invalidate(u64 pd, bool all)
 			memset(chip.bar_tlb[b], 0, (b ? BAR3_SIZE : BAR1_SIZE) / 4096 * sizeof(*chip.bar_tlb[b]));
 }
 
+/* the oldest that was asked for takes effect */
+static void invalidate_one(void)
+{
+	invalidate(chip.inval[0].pd, chip.inval[0].all);
+	memmove(chip.inval, chip.inval + 1, --chip.nr_inval * sizeof(chip.inval[0]));
+}
+
+static void ask_invalidate(u64 pd, bool all)
+{
+	if (chip.nr_inval == INVALS_MAX)
+		invalidate_one();
+	chip.inval[chip.nr_inval].pd = pd;
+	chip.inval[chip.nr_inval++].all = all;
+	if (!chip.manners.late)
+		invalidate_one();
+}
+
 /* ------------------------------------------------------------------ channels */
 
 static bool may_load(u16 chid, u8 runl)
@@ -198,8 +219,10 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 
 	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) | (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
 	chip.pbdma[runl] = c;
-	if (!harness_below(4) || chip.engine[runl].chid == NO_CHAN)
+	if (chip.engine[runl].chid == NO_CHAN || (!chip.engine[runl].stuck && !harness_below(4))) {
 		chip.engine[runl] = c;
+		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
+	}
 	chip.loads++;
 	harness_trace("the chip loads channel %u with directory 0x%llx", chid, (unsigned long long)c.pd);
 	chip_look("a channel was loaded");
@@ -221,7 +244,7 @@ static void load_some(u8 runl, u16 want)
 			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
 			continue;
 		}
-		if (may_load(chid, runl) && (chid == want || (best != want && !harness_below(++seen)))) {
+		if (may_load(chid, runl) && (chid == want || ((best == NO_CHAN || best != want) && !harness_below(++seen)))) {
 			best = chid;
 			best_tsg = left;
 			best_id = left ? id : chid;
@@ -236,6 +259,21 @@ static void load_some(u8 runl, u16 want)
 static void drop(struct context *c)
 {
 	c->chid = NO_CHAN;
+	c->stuck = c->for_good = false;
+}
+
+/* whom the preempt names holds an engine */
+static bool held_up(void)
+{
+	u32 v = chip.reg[PFIFO_PREEMPT / 4], r;
+	const struct context *c;
+
+	for (r = 0; r < CHIP_RUNLS; r++) {
+		c = &chip.engine[r];
+		if (c->chid != NO_CHAN && c->stuck && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) && c->tsg == !!(v & PFIFO_PREEMPT_TSG))
+			return true;
+	}
+	return false;
 }
 
 static void preempt_done(void)
@@ -262,12 +300,15 @@ static void preempt_done(void)
 
 static void unload_some(u8 runl)
 {
-	drop(harness_below(2) ? &chip.pbdma[runl] : &chip.engine[runl]);
+	struct context *c = harness_below(2) ? &chip.pbdma[runl] : &chip.engine[runl];
+
+	if (!c->stuck)
+		drop(c);
 }
 
 static void reset_engine(u32 gone)
 {
-	if (gone & PMC_ENABLE_GR)
+	if (gone & PMC_ENABLE_GR && !chip.engine[0].for_good)
 		drop(&chip.engine[0]);
 }
 
@@ -278,11 +319,21 @@ static void submit(u32 val)
 	u64 at = (u64)FIELD_GET(PFIFO_RUNLIST_ADDR, chip.reg[PFIFO_RUNLIST_BASE / 4]) << 12;
 
 	if (runl >= CHIP_RUNLS || nr >= KVGPU_MAX_CHAN)
-		harness_fail("a runlist of %u entries for runlist %u", nr, runl);
+		harness_fail("S5: a runlist of %u entries for runlist %u", nr, runl);
 	memcpy(chip.list[runl].entry, chip_vram(at), nr * RUNLIST_ENTRY_SIZE);
 	chip.list[runl].nr = nr;
 	if (chip.manners.eager && chip.pbdma[runl].chid == NO_CHAN)
 		load_some(runl, NO_CHAN);
+}
+
+/* a runlist may have been stopped until now */
+static void go_on(void)
+{
+	u8 r;
+
+	for (r = 0; chip.manners.eager && r < CHIP_RUNLS; r++)
+		if (chip.pbdma[r].chid == NO_CHAN)
+			load_some(r, NO_CHAN);
 }
 
 /* what it does by itself, at an access of the host's */
@@ -298,11 +349,15 @@ static void stir(void)
 	}
 	if (harness_chance(chip.manners.look_ppm))
 		chip_look("the chip walks");
-	if (chip.copy_put && !(chip.copy_late && chip.copy_late--)) {
-		u32 put = chip.copy_put - 1;
-
+	if (chip.nr_inval && !harness_below(32))
+		invalidate_one();
+	if (chip.manners.fault_ppm && chip.pbdma[0].chid != NO_CHAN && harness_chance(chip.manners.fault_ppm))
+		chip_fault(chip.pbdma[0].chid, harness_random() & 0xfffffff000ull);
+	if (chip.copy_put && !chip.copy_held && !(chip.copy_late && chip.copy_late--)) {
+		if (chip.copy_put > 1)
+			copy_fetch(chip.chan[0].inst, chip.copy_put - 2);
 		chip.copy_put = 0;
-		copy_doorbell(chip.chan[0].inst, put);
+		copy_run(chip.chan[0].inst);
 	}
 }
 
@@ -336,6 +391,107 @@ void chip_nonstall(void)
 		irq_line();
 }
 
+/* ------------------------------------------------------------------ what goes wrong */
+
+static struct context *loaded(u16 chid)
+{
+	u8 runl = chip.chan[chid].runl;
+
+	if (runl >= CHIP_RUNLS || !may_load(chid, runl))
+		return NULL;
+	if (chip.pbdma[runl].chid != chid)
+		load_some(runl, chid);
+	return chip.pbdma[runl].chid == chid ? &chip.pbdma[runl] : NULL;
+}
+
+bool chip_hang(u16 chid, bool for_good)
+{
+	struct context *c = loaded(chid);
+	u8 runl = chip.chan[chid].runl;
+
+	if (!c || chip.engine[runl].stuck)
+		return false;
+	chip.engine[runl] = *c;
+	chip.engine[runl].stuck = true;
+	chip.engine[runl].for_good = for_good;
+	harness_trace("channel %u hangs", chid);
+	return true;
+}
+
+static void raise(u32 bits)
+{
+	chip.reg[PFIFO_INTR / 4] |= bits;
+	if (chip_intr())
+		irq_line();
+}
+
+bool chip_fault(u16 chid, u64 va)
+{
+	struct context *c = loaded(chid);
+
+	if (!c || chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(GR_FAULT_UNIT))
+		return false;
+	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] = FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
+	chip.reg[GMMU_FAULT_VA_LO(GR_FAULT_UNIT) / 4] = lower_32_bits(va);
+	chip.reg[GMMU_FAULT_VA_HI(GR_FAULT_UNIT) / 4] = upper_32_bits(va);
+	chip.reg[GMMU_FAULT_INFO(GR_FAULT_UNIT) / 4] = 2;
+	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
+	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
+	harness_trace("channel %u faults", chid);
+	if (harness_below(2) && !chip.engine[0].stuck) {	/* and holds GR, as one that waits for memory does */
+		chip.engine[0] = *c;
+		chip.engine[0].stuck = true;
+	}
+	raise(0);
+	return true;
+}
+
+bool chip_pbdma_intr(u16 chid, u32 bits)
+{
+	struct context *c = loaded(chid);
+	u32 p;
+
+	if (!c)
+		return false;
+	p = c - chip.pbdma;
+	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid);
+	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
+	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
+	raise(0);
+	return true;
+}
+
+bool chip_switch_timeout(void)
+{
+	if (!chip.engine[0].stuck || !chip.preempting || !held_up())
+		return false;
+	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
+	raise(PFIFO_INTR_SCHED_ERROR);
+	return true;
+}
+
+void chip_copy_hold(bool on)
+{
+	chip.copy_held = on;
+}
+
+bool chip_no_master(void)
+{
+	return chip.no_master;
+}
+
+/* ------------------------------------------------------------------ status */
+
+static u32 engine_status(const struct context *c)
+{
+	if (c->chid == NO_CHAN)
+		return 0;
+	if (c->stuck && chip.preempting && held_up())
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
+		       (c->tsg ? PFIFO_STATUS_TSG : 0);
+	return PFIFO_STATUS_BUSY | PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+}
+
 static u32 status_of(const struct context *c)
 {
 	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
@@ -361,20 +517,29 @@ static void be_late(u32 *late)
 	*late = chip.manners.late ? harness_below(chip.manners.late + 1) : 0;
 }
 
+/* not what the module writes back with some bits changed: then its own error would be seen, not the chip's */
+static bool may_err(u32 reg)
+{
+	return reg == FB_MMU_CTRL || reg == FLUSH_BAR || reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY || reg == PFIFO_PREEMPT ||
+	       (reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(8)) || (reg >= PFIFO_PBDMA_STATUS(0) && reg < PFIFO_PBDMA_STATUS(3)) ||
+	       (reg >= PFIFO_ENG_RUNLIST(0) && reg < PFIFO_ENG_RUNLIST(CHIP_RUNLS)) || reg == GMMU_FAULT_SOURCE ||
+	       reg == PFIFO_PBDMA_INTR_SOURCE || (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE && reg & 4);
+}
+
 u32 chip_read(u32 reg)
 {
 	u32 val, e;
 
 	stir();
-	if (chip.manners.error_ppm && reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(8) && harness_chance(chip.manners.error_ppm))
-		return PRI_ERROR;
+	if (chip.manners.error_ppm && may_err(reg) && harness_chance(chip.manners.error_ppm))
+		return PRI_ERROR | (harness_random() & 0xffff);
 	if (fake_read(chip.reg, reg, &val))
 		return val;
 	if (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE)
 		return reg & 4 ? chan_status((reg - PCCSR_BASE) / 8) : chip.reg[reg / 4];
 	for (e = 0; e < 4; e++) {
 		if (reg == PFIFO_ENGINE_STATUS(e))
-			return e ? 0 : status_of(&chip.engine[0]);
+			return e ? 0 : engine_status(&chip.engine[0]);
 		if (e < CHIP_RUNLS && reg == PFIFO_PBDMA_STATUS(e))
 			return status_of(&chip.pbdma[e]);
 		if (e < CHIP_RUNLS && reg == PFIFO_ENG_RUNLIST(e))
@@ -391,9 +556,13 @@ u32 chip_read(u32 reg)
 	case FLUSH_L2_DIRTY:
 		return busy(&chip.flush_late) ? FLUSH_BUSY | FLUSH_TRIGGER : 0;
 	case FB_MMU_CTRL:
-		return busy(&chip.flush_late) ? 0 : FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, 8);
+		if (busy(&chip.flush_late))
+			return 0;
+		while (chip.nr_inval)
+			invalidate_one();
+		return FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, 8);
 	case PFIFO_PREEMPT:
-		if (chip.preempting && !busy(&chip.preempt_late))
+		if (chip.preempting && !held_up() && !busy(&chip.preempt_late))
 			preempt_done();
 		return chip.reg[reg / 4] | (chip.preempting ? PFIFO_PREEMPT_PENDING : 0);
 	case PTIMER_TIME_LOW:
@@ -458,11 +627,18 @@ void chip_write(u32 reg, u32 val)
 	case PMC_ENABLE:
 		reset_engine(was & ~val);
 		break;
+	case PFIFO_RUNLIST_BLOCK:
+		go_on();
+		break;
 	case PFIFO_INTR:
 	case GMMU_FAULT_SOURCE:
 	case PFIFO_PBDMA_INTR_SOURCE:
 	case PFIFO_RUNLIST_ERROR:
+	case PBDMA(0) + PBDMA_INTR0:
+	case PBDMA(1) + PBDMA_INTR0:
+	case PBDMA(2) + PBDMA_INTR0:
 		chip.reg[reg / 4] = was & ~val;
+		go_on();
 		break;
 	case PFIFO_RUNLIST_SUBMIT:
 		submit(val);
@@ -475,8 +651,8 @@ void chip_write(u32 reg, u32 val)
 		break;
 	case FB_MMU_INVALIDATE:
 		if (val & FB_MMU_INVALIDATE_TRIGGER)
-			invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, chip.reg[FB_MMU_INVALIDATE_PDB / 4]) << 12,
-				   val & FB_MMU_INVALIDATE_ALL_PDB);
+			ask_invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, chip.reg[FB_MMU_INVALIDATE_PDB / 4]) << 12,
+				       val & FB_MMU_INVALIDATE_ALL_PDB);
 		be_late(&chip.flush_late);
 		break;
 	case FLUSH_BAR:
@@ -494,7 +670,12 @@ void chip_doorbell(u32 off, u32 val)
 {
 	if (off != USERD_GP_PUT)
 		return;
-	chip.copy_put = val + 1;
+	/* a PBDMA may take an entry and what it points to at once, or when it gets round to it */
+	chip.copy_put = val + 2;
+	if (chip.copy_held || harness_below(2)) {
+		copy_fetch(chip.chan[0].inst, val);
+		chip.copy_put = 1;
+	}
 	be_late(&chip.copy_late);
 }
 
@@ -516,6 +697,11 @@ u32 chip_loads(void)
 void chip_bus_master(bool on)
 {
 	chip.no_master = !on;
+}
+
+bool chip_errs(void)
+{
+	return chip.manners.error_ppm;
 }
 
 void chip_set_manners(const struct chip_manners *m)
@@ -573,6 +759,7 @@ void chip_begin(const struct chip_manners *m)
 		drop(&chip.pbdma[i]);
 		drop(&chip.engine[i]);
 	}
+	copy_drop();
 	post();
 }
 

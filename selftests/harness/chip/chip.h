@@ -3,7 +3,8 @@
  * A malicious GK110 below hw's register accesses. It does what the hardware may do and nothing that it may not:
  * - a channel that is enabled, bound and listed is loaded whenever the chip likes, above all at once after a preempt;
  * - what it loads is the instance block as it is then, and it keeps that page directory until it loads again;
- * - it walks tables at any moment, and keeps every translation it saw until the directory is invalidated.
+ * - it walks tables at any moment, and keeps every translation it saw until it says that the invalidate of the directory has ended;
+ * - it hangs, faults, and answers nothing but errors at times, and copies for the host when it likes.
  * Whatever it can reach is asked of the oracle (oracle.h) at each look.
  */
 #ifndef KVGPU_HARNESS_CHIP_H
@@ -19,12 +20,15 @@ struct chip_manners {
 	u32 load_ppm;		/* at a register access: loads another one, or puts away what is loaded */
 	u32 look_ppm;		/* looks at all it can reach */
 	u32 late;		/* how many reads a completion may take */
-	u32 error_ppm;		/* a register that is no trigger answers with a PRI error once */
+	u32 error_ppm;		/* a register of the scheduler, of flushes or invalidates answers with a PRI error */
+	u32 fault_ppm;		/* at a register access: what is loaded faults */
+	u32 hang_ppm;		/* what is loaded holds its engine until that is reset */
 };
 
 void chip_begin(const struct chip_manners *m);
 void chip_set_manners(const struct chip_manners *m);
 void chip_end(void);
+bool chip_errs(void);					/* its manners are to answer with errors */
 void chip_look(const char *when);			/* S1, S2: fails the run if it reaches what it must not */
 
 u32 chip_read(u32 reg);
@@ -34,6 +38,12 @@ u8 *chip_vram(u64 at);
 void chip_wrote(u64 at, u64 len);			/* somebody may have put something else than zero there */
 bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
+/* these are of a channel that is loaded or can be; false: it can't */
+bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is reset; for good: after that, too */
+bool chip_fault(u16 chid, u64 va);			/* of GR. Its runlist stands still until somebody clears the error */
+bool chip_pbdma_intr(u16 chid, u32 bits);
+bool chip_switch_timeout(void);				/* the chip's own alarm: a hung channel is asked to leave and does not */
+void chip_copy_hold(bool on);				/* copies of the host's wait, with all that they say */
 void chip_nonstall(void);				/* a channel executes a NON_STALL_INTERRUPT */
 void chip_doorbell(u32 off, u32 val);		/* a store to the doorbells of the host's channels */
 bool chip_loaded(u16 chid);
@@ -46,7 +56,9 @@ bool fake_read(u32 *reg, u32 at, u32 *val);
 bool fake_write(u32 *reg, u32 at, u32 val);
 
 /* copy.c: the host's copy channel */
-void copy_doorbell(u64 inst, u32 put);
+void copy_fetch(u64 inst, u32 put);			/* the newest entry of the ring, as it is now */
+void copy_run(u64 inst);				/* what was fetched */
+void copy_drop(void);
 
 /* mmu.c */
 struct chip_leaf { u64 pd, va, pte; };

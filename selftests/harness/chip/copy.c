@@ -11,7 +11,13 @@
 
 #include <linux/bitfield.h>
 
+#define HELD_MAX	8
+#define WORDS_MAX	64
+
 extern u8 *chip_pages;
+extern bool chip_no_master(void);
+static struct { u32 word[WORDS_MAX], nr; } held[HELD_MAX];
+static u32 nr_held;
 static u32 method[A0B5_MTHD_END / 4];
 
 static u8 *virtual(u64 pd, u64 va)
@@ -32,6 +38,8 @@ static u8 *place(u32 target, u64 at, u32 len)
 			harness_fail("S1: the host's copy names video memory at 0x%llx", (unsigned long long)at);
 		return chip_vram(at);
 	}
+	if (chip_no_master())
+		return NULL;
 	e = iommu_find(at);
 	if (!e || !e->cpu || at + len > e->at + e->size)
 		harness_fail("S2: the host's copy names DMA address 0x%llx, which is not mapped", (unsigned long long)at);
@@ -67,31 +75,54 @@ static void launch(u64 pd)
 	if (flags & A0B5_LAUNCH_REMAP) {
 		fill(dst, (u64)len * 4, method[A0B5_SET_REMAP_CONST_A / 4]);
 	} else {
-		memcpy(place(to, dst, len), place(from, src, len), len);
+		u8 *d = place(to, dst, len), *s = place(from, src, len);
+
+		if (d && s)
+			memcpy(d, s, len);
 		if (to == A0B5_PHYS_LOCAL_FB)
 			chip_wrote(dst, len);
 	}
 	memcpy(virtual(pd, sem), &method[A0B5_SET_SEMAPHORE_PAYLOAD / 4], 4);
 }
 
-void copy_doorbell(u64 inst, u32 put)
+void copy_fetch(u64 inst, u32 put)
 {
 	const u32 *in = (const u32 *)chip_vram(inst), *w;
 	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
-	u64 ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry, va;
-	u32 log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, in[RAMFC_GP_BASE_HI / 4]), nr, i, k, m, n;
+	u64 ring = in[RAMFC_GP_BASE / 4] & RAMFC_GP_BASE_LO, entry;
+	u32 log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, in[RAMFC_GP_BASE_HI / 4]), nr;
 
 	memcpy(&entry, virtual(pd, ring + ((put - 1) & ((1u << log2) - 1)) * GP_ENTRY_SIZE), 8);
-	va = entry & GP_ENTRY0_GET;
+	w = (const u32 *)virtual(pd, entry & GP_ENTRY0_GET);
 	nr = FIELD_GET(GP_ENTRY1_LENGTH, entry >> 32);
-	w = (const u32 *)virtual(pd, va);
-	for (i = 0; i < nr; i += n + 1) {
-		n = FIELD_GET(PB_COUNT, w[i]);
-		m = FIELD_GET(PB_METHOD, w[i]) * 4;
-		for (k = 0; k < n; k++)
-			if (m + 4 * k < A0B5_MTHD_END)
-				method[m / 4 + k] = w[i + 1 + k];
-		if (m == A0B5_LAUNCH_DMA)
-			launch(pd);
+	if (nr_held == HELD_MAX || nr > WORDS_MAX)
+		harness_fail("the host's copy channel has %u jobs of up to %u words", nr_held, nr);
+	memcpy(held[nr_held].word, w, nr * 4);
+	held[nr_held++].nr = nr;
+}
+
+void copy_run(u64 inst)
+{
+	const u32 *in = (const u32 *)chip_vram(inst), *w;
+	u64 pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
+	u32 i, j, k, m, n;
+
+	for (j = 0; j < nr_held; j++) {
+		w = held[j].word;
+		for (i = 0; i < held[j].nr; i += n + 1) {
+			n = FIELD_GET(PB_COUNT, w[i]);
+			m = FIELD_GET(PB_METHOD, w[i]) * 4;
+			for (k = 0; k < n; k++)
+				if (m + 4 * k < A0B5_MTHD_END)
+					method[m / 4 + k] = w[i + 1 + k];
+			if (m == A0B5_LAUNCH_DMA)
+				launch(pd);
+		}
 	}
+	nr_held = 0;
+}
+
+void copy_drop(void)
+{
+	nr_held = 0;
 }

@@ -21,6 +21,7 @@ static u8 *space;			/* addresses only: nothing is behind them */
 static bool log_on;
 static struct fwbuild firmware;
 static struct firmware blob;
+static u32 nr_userd_reads;
 
 /* ------------------------------------------------------------------ words */
 
@@ -143,11 +144,20 @@ u32 ioread32(const void *at)
 
 	harness_now += 100;
 	harness_point("ioread32");
-	if (where(at, &off) == PLACE_BAR0)
+	switch (where(at, &off)) {
+	case PLACE_BAR0:
 		return chip_read(off);
+	case PLACE_BAR1:
+		nr_userd_reads += off < KVGPU_USERD_SIZE;
+	}
 	chip_read(0);
 	memcpy(&val, behind(at, false, &vram), 4);
 	return val;
+}
+
+u32 userd_reads(void)
+{
+	return nr_userd_reads;
 }
 
 void iowrite32(u32 val, void *at)

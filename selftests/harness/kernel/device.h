@@ -181,8 +181,14 @@ void *memdup_user(const void __user *from, size_t n);
 
 /* ------------------------------------------------------------------ eventfds */
 
-struct eventfd_ctx { int fd, refs; u64 count; };
 struct virqfd;
+struct eventfd_ctx {
+	int fd, refs;			/* refs: the kernel's */
+	u64 count;
+	bool closed;			/* by user space */
+	spinlock_t wqh;
+	struct virqfd *waits;
+};
 struct eventfd_ctx *eventfd_ctx_fdget(int fd);
 void eventfd_ctx_put(struct eventfd_ctx *ctx);
 void eventfd_signal(struct eventfd_ctx *ctx);
@@ -198,8 +204,13 @@ void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset);
 int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type, size_t *data_size);
 
 struct vfio_device;
+struct iommufd_ctx;
 struct vfio_device_ops {
 	char *name;
+	int (*bind_iommufd)(struct vfio_device *vdev, struct iommufd_ctx *ictx, u32 *out_device_id);
+	void (*unbind_iommufd)(struct vfio_device *vdev);
+	int (*attach_ioas)(struct vfio_device *vdev, u32 *pt_id);
+	void (*detach_ioas)(struct vfio_device *vdev);
 	int (*init)(struct vfio_device *vdev);
 	void (*release)(struct vfio_device *vdev);
 	int (*open_device)(struct vfio_device *vdev);
@@ -219,7 +230,13 @@ struct vfio_device {
 	struct container *container;
 	struct list_head iommu_entry;
 	int refs;
+	/* iommufd.c's */
+	struct iommufd_access *iommufd_access;
 };
+int vfio_iommufd_emulated_bind(struct vfio_device *vdev, struct iommufd_ctx *ictx, u32 *out_device_id);
+void vfio_iommufd_emulated_unbind(struct vfio_device *vdev);
+int vfio_iommufd_emulated_attach_ioas(struct vfio_device *vdev, u32 *pt_id);
+void vfio_iommufd_emulated_detach_ioas(struct vfio_device *vdev);
 
 struct mdev_parent { struct device *dev; struct mdev_type **types; unsigned int nr_types; };
 struct mdev_type { const char *sysfs_name, *pretty_name; struct mdev_parent *parent; };

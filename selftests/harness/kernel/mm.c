@@ -270,9 +270,10 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 	return child;
 }
 
-unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
+/* follow_fault_pfn() of the container: the page table first, then a fault that says that it is no CPU of this process's */
+static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned int flags)
 {
-	struct vm_fault vmf = { .address = at };
+	struct vm_fault vmf = { .address = at, .flags = flags };
 	unsigned long pfn = 0;
 	u32 i;
 
@@ -287,6 +288,16 @@ unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
 				pfn = mm->pte[i].pfn;
 	mmap_read_unlock(mm);
 	return pfn;
+}
+
+unsigned long mm_touch(struct mm_struct *mm, unsigned long at)
+{
+	return frame_at(mm, at, 0);
+}
+
+unsigned long mm_for_device(struct mm_struct *mm, unsigned long at)
+{
+	return frame_at(mm, at, FAULT_FLAG_REMOTE);
 }
 
 void mm_free(struct mm_struct *mm)

@@ -21,6 +21,7 @@ extern struct mdev_parent *the_parent;
 void device_begin(void);
 void device_end(void);
 void harness_log_to(bool on);
+u32 userd_reads(void);			/* how often the host read a doorbell's page in BAR1 */
 u64 irq_time(void);			/* how long its handler and thread ran */
 void irq_line(void);			/* the card's line or message: its handler runs soon */
 
@@ -53,6 +54,21 @@ bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
 u32 container_most_rounds(void);	/* of all unmaps */
 
+/* iommufd.c: the same memory as an IOAS. A device is bound and opened, then attached, detached and attached again at any time */
+int ioas_open(struct vfio_device *v, struct container *c);
+void ioas_close(struct vfio_device *v);
+int ioas_attach(struct vfio_device *v);
+void ioas_detach(struct vfio_device *v);
+int ioas_unmap(struct container *c, u64 iova, u64 size);
+
+/* eventfd.c: numbers from 3 to 10; what user space does with them */
+void eventfd_begin(void);
+void eventfd_end(void);			/* nobody in the kernel holds one */
+void user_eventfd_open(int fd);
+void user_eventfd_close(int fd);
+void user_eventfd_write(int fd);
+u64 user_eventfd_read(int fd);		/* what was signalled or written since */
+
 struct vfio_device *vfio_of(struct mdev_device *mdev);
 struct mdev_device *mdev_create(const char *type);		/* NULL: refused */
 void mdev_remove(struct mdev_device *m);
@@ -66,6 +82,8 @@ unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
 /* the CPU touches a byte: the frame, or 0 for SIGBUS and SIGSEGV */
 unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
+/* VFIO's container asks for the frame, to put it into another device's IOMMU; 0: refused */
+unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
 /* every page that is mapped now */
 void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
 struct mm_struct *mm_next(struct mm_struct *mm);		/* of all there are; NULL: the first, or no more */

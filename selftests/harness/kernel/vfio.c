@@ -6,31 +6,13 @@
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/container.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
 #define ROUNDS_MAX	10
-#define MAPS		32
 #define CONTAINERS	16
-
-struct mapping {
-	bool used;
-	u64 iova, size, ram;
-	u32 pins;
-};
-
-struct container {
-	bool used;
-	u32 nr;
-	struct mm_struct *mm;
-	struct mutex lock, device_list_lock;
-	struct list_head devices;
-	struct mapping map[MAPS];
-	u8 *ram;
-	u16 *pins;			/* by page of ram */
-	struct page page[RAM_PAGES];
-};
 
 static struct container containers[CONTAINERS];
 static u32 most_rounds;
@@ -95,7 +77,7 @@ u32 container_most_rounds(void)
 	return most_rounds;
 }
 
-static struct mapping *find(struct container *c, u64 first, u64 last)
+struct mapping *container_find(struct container *c, u64 first, u64 last)
 {
 	struct mapping *m, *best = NULL;
 
@@ -111,11 +93,11 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 	int ret = -EEXIST;
 
 	mutex_lock(&c->lock);
-	if (!find(c, iova, iova + size - 1)) {
+	if (!container_find(c, iova, iova + size - 1)) {
 		ret = -ENOSPC;
 		for (m = c->map; m < c->map + MAPS && ret; m++)
 			if (!m->used) {
-				*m = (struct mapping){ true, iova, size, ram, 0 };
+				*m = (struct mapping){ .used = true, .iova = iova, .size = size, .ram = ram };
 				ret = 0;
 			}
 	}
@@ -145,7 +127,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	u32 rounds = 0;
 
 	mutex_lock(&c->lock);
-	while ((m = find(c, iova, iova + size - 1))) {
+	while ((m = container_find(c, iova, iova + size - 1))) {
 		if (m->iova < iova || m->iova + m->size > iova + size)
 			break;
 		if (!m->pins) {
@@ -171,38 +153,53 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 	return done;
 }
 
+bool container_pin(struct container *c, u64 at, struct page **page)
+{
+	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
+	u64 nr;
+
+	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size || alloc_fails())
+		return false;
+	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
+	c->pins[nr]++;
+	m->pins++;
+	c->page[nr].pfn = pfn_of(c, nr);
+	*page = &c->page[nr];
+	return true;
+}
+
+void container_unpin(struct container *c, u64 at)
+{
+	struct mapping *m = container_find(c, at, at);
+	u64 nr;
+
+	if (!m || !m->pins)
+		harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", (unsigned long long)at);
+	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
+	if (!c->pins[nr])
+		harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
+	c->pins[nr]--;
+	m->pins--;
+}
+
 int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, struct page **pages)
 {
 	struct container *c = v->container;
-	struct mapping *m;
 	int i, ret;
 
+	if (v->iommufd_access)
+		return iommufd_pin(v->iommufd_access, iova, npage, pages);
 	if (!c)
 		return -EINVAL;
 	/* pages are brought in through the process's mmap_lock */
 	mutex_lock(&c->lock);
 	mmap_read_lock(c->mm);
 	mmap_read_unlock(c->mm);
-	for (i = 0; i < npage; i++) {
-		u64 at = iova + (u64)i * PAGE_SIZE, page;
-
-		m = find(c, at, at + PAGE_SIZE - 1);
-		if (!m || at < m->iova || at + PAGE_SIZE > m->iova + m->size || alloc_fails())
-			break;
-		page = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
-		c->pins[page]++;
-		m->pins++;
-		c->page[page].pfn = pfn_of(c, page);
-		pages[i] = &c->page[page];
-	}
+	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
+		;
 	ret = i == npage ? npage : -EFAULT;
-	while (ret < 0 && i--) {
-		u64 at = iova + (u64)i * PAGE_SIZE;
-
-		m = find(c, at, at);
-		c->pins[(m->ram + (at - m->iova)) >> PAGE_SHIFT]--;
-		m->pins--;
-	}
+	while (ret < 0 && i--)
+		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	mutex_unlock(&c->lock);
 	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
 	return ret;
@@ -211,38 +208,28 @@ int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, 
 void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
 {
 	struct container *c = v->container;
-	struct mapping *m;
 	int i;
 
-	mutex_lock(&c->lock);
-	for (i = 0; i < npage; i++) {
-		u64 at = iova + (u64)i * PAGE_SIZE, page;
-
-		m = find(c, at, at);
-		if (!m || !m->pins)
-			harness_fail("S2: 0x%llx is unpinned and is not mapped or not pinned", (unsigned long long)at);
-		page = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
-		if (!c->pins[page])
-			harness_fail("S2: 0x%llx is unpinned and was not pinned", (unsigned long long)at);
-		c->pins[page]--;
-		m->pins--;
+	if (v->iommufd_access) {
+		iommufd_unpin(v->iommufd_access, iova, npage);
+		return;
 	}
+	mutex_lock(&c->lock);
+	for (i = 0; i < npage; i++)
+		container_unpin(c, iova + (u64)i * PAGE_SIZE);
 	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
 	mutex_unlock(&c->lock);
 	chip_look("pages were unpinned");
 }
 
-int vfio_dma_rw(struct vfio_device *v, dma_addr_t iova, void *data, size_t len, bool write)
+int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write)
 {
-	struct container *c = v->container;
 	struct mapping *m;
 	int ret = -EINVAL;
 
-	if (!c)
-		return ret;
 	mutex_lock(&c->lock);
-	m = find(c, iova, iova + len - 1);
-	if (m && iova >= m->iova && iova + len <= m->iova + m->size) {
+	m = container_find(c, iova, iova + len - 1);
+	if (m && !m->prevent_access && iova >= m->iova && iova + len <= m->iova + m->size) {
 		mmap_read_lock(c->mm);
 		mmap_read_unlock(c->mm);
 		if (write)
@@ -253,6 +240,13 @@ int vfio_dma_rw(struct vfio_device *v, dma_addr_t iova, void *data, size_t len, 
 	}
 	mutex_unlock(&c->lock);
 	return ret;
+}
+
+int vfio_dma_rw(struct vfio_device *v, dma_addr_t iova, void *data, size_t len, bool write)
+{
+	if (v->iommufd_access)
+		return iommufd_rw(v->iommufd_access, iova, data, len, write);
+	return v->container ? container_rw(v->container, iova, data, len, write) : -EINVAL;
 }
 
 /* ------------------------------------------------------------------ devices */
@@ -418,61 +412,4 @@ int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, i
 		return -EINVAL;
 	*data_size = hdr->count * size;
 	return 0;
-}
-
-/* ------------------------------------------------------------------ eventfds: numbers from 3 to 10 are */
-
-static struct eventfd_ctx eventfds[16];
-
-struct eventfd_ctx *eventfd_ctx_fdget(int fd)
-{
-	if (fd < 3 || fd >= 11)
-		return ERR_PTR(-EBADF);
-	eventfds[fd].fd = fd;
-	eventfds[fd].refs++;
-	return &eventfds[fd];
-}
-
-void eventfd_ctx_put(struct eventfd_ctx *ctx)
-{
-	if (--ctx->refs < 0)
-		harness_fail("an eventfd is put once too often");
-}
-
-void eventfd_signal(struct eventfd_ctx *ctx)
-{
-	if (!ctx->refs)
-		harness_fail("an eventfd is signalled that nobody holds");
-	ctx->count++;
-	harness_point("eventfd_signal");
-}
-
-struct virqfd { struct eventfd_ctx *ctx; };
-
-int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *), void *data,
-		       struct virqfd **pvirqfd, int fd)
-{
-	struct virqfd *v;
-
-	if (*pvirqfd)
-		return -EBUSY;
-	v = kzalloc(sizeof(*v), GFP_KERNEL);
-	if (!v)
-		return -ENOMEM;
-	v->ctx = eventfd_ctx_fdget(fd);
-	if (IS_ERR(v->ctx)) {
-		kfree(v);
-		return -EBADF;
-	}
-	*pvirqfd = v;
-	return 0;
-}
-
-void vfio_virqfd_disable(struct virqfd **pvirqfd)
-{
-	if (!*pvirqfd)
-		return;
-	eventfd_ctx_put((*pvirqfd)->ctx);
-	kfree(*pvirqfd);
-	*pvirqfd = NULL;
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A VMM's memory as devices see it: type1's container (vfio.c) and iommufd's IOAS (iommufd.c) have the same mappings and pins. */
+#ifndef KVGPU_HARNESS_CONTAINER_H
+#define KVGPU_HARNESS_CONTAINER_H
+
+#include "selftests/harness/kernel/services.h"
+
+#define MAPS		32
+
+struct mapping {
+	bool used, prevent_access;	/* the latter: iommufd's, while it is unmapped */
+	u64 iova, size, ram;
+	u32 pins;
+};
+
+struct container {
+	bool used;
+	u32 nr;
+	struct mm_struct *mm;
+	struct mutex lock;		/* iommu->lock; an IOAS's iova_rwsem */
+	struct mutex device_list_lock;
+	struct list_head devices;
+	struct mapping map[MAPS];
+	u8 *ram;
+	u16 *pins;			/* by page of ram */
+	struct page page[RAM_PAGES];
+};
+
+/* c->lock held */
+struct mapping *container_find(struct container *c, u64 first, u64 last);	/* the first that overlaps */
+bool container_pin(struct container *c, u64 at, struct page **page);
+void container_unpin(struct container *c, u64 at);
+/* without it */
+int container_rw(struct container *c, u64 iova, void *data, size_t len, bool write);
+
+struct iommufd_access;
+int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pages);
+void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage);
+int iommufd_rw(struct iommufd_access *a, u64 iova, void *data, size_t len, bool write);
+
+#endif

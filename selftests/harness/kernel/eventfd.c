@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Eventfds and VFIO's virqfds, after fs/eventfd.c and drivers/vfio/virqfd.c: a signal takes the lock of the waitqueue and runs the handlers
+ * of who waits inside it, where nothing may be signalled; a handler that says so has its thread half run by a worker. When user space
+ * closes an eventfd, whoever waits for it is let go; contexts that are only signalled live on.
+ */
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+#define FIRST	3
+#define LAST	10
+
+struct virqfd {
+	struct eventfd_ctx *ctx;
+	void *opaque, *data;
+	int (*handler)(void *opaque, void *data);
+	void (*thread)(void *opaque, void *data);
+	struct virqfd **self;
+	struct work_struct inject;
+};
+
+static struct eventfd_ctx eventfds[LAST + 1];
+static bool waking;
+
+void eventfd_begin(void)
+{
+	int fd;
+
+	memset(eventfds, 0, sizeof(eventfds));
+	for (fd = FIRST; fd <= LAST; fd++) {
+		eventfds[fd].fd = fd;
+		spin_lock_init(&eventfds[fd].wqh);
+	}
+}
+
+void eventfd_end(void)
+{
+	int fd;
+
+	for (fd = FIRST; fd <= LAST; fd++)
+		if (eventfds[fd].refs || eventfds[fd].waits)
+			harness_fail("S6: eventfd %d is held by nobody's device", fd);
+}
+
+struct eventfd_ctx *eventfd_ctx_fdget(int fd)
+{
+	if (fd < FIRST || fd > LAST || eventfds[fd].closed)
+		return ERR_PTR(-EBADF);
+	eventfds[fd].refs++;
+	return &eventfds[fd];
+}
+
+void eventfd_ctx_put(struct eventfd_ctx *ctx)
+{
+	if (--ctx->refs < 0)
+		harness_fail("S6: an eventfd is put once too often");
+}
+
+static void wake(struct eventfd_ctx *ctx)
+{
+	struct virqfd *w = ctx->waits;
+
+	if (waking)
+		harness_fail("S6: an eventfd is signalled inside a wake-up");
+	waking = true;
+	ctx->count++;
+	if (w && w->handler(w->opaque, w->data) && w->thread)
+		queue_work(system_wq, &w->inject);
+	waking = false;
+}
+
+void eventfd_signal(struct eventfd_ctx *ctx)
+{
+	harness_point("eventfd_signal");
+	if (ctx->refs <= 0)
+		harness_fail("S6: an eventfd is signalled that nobody holds");
+	spin_lock(&ctx->wqh);
+	wake(ctx);
+	spin_unlock(&ctx->wqh);
+	harness_point("eventfd_signal, done");
+}
+
+/* ------------------------------------------------------------------ virqfds */
+
+static void inject(struct work_struct *work)
+{
+	struct virqfd *w = container_of(work, struct virqfd, inject);
+
+	w->thread(w->opaque, w->data);
+}
+
+int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *), void *data,
+		       struct virqfd **pvirqfd, int fd)
+{
+	struct eventfd_ctx *ctx;
+	struct virqfd *w;
+
+	if (*pvirqfd)
+		return -EBUSY;
+	ctx = eventfd_ctx_fdget(fd);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	if (ctx->waits) {
+		eventfd_ctx_put(ctx);
+		return -EBUSY;
+	}
+	w = kzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w) {
+		eventfd_ctx_put(ctx);
+		return -ENOMEM;
+	}
+	*w = (struct virqfd){ .ctx = ctx, .opaque = opaque, .data = data, .handler = handler, .thread = thread, .self = pvirqfd };
+	INIT_WORK(&w->inject, inject);
+	*pvirqfd = w;
+	ctx->waits = w;
+	harness_point("vfio_virqfd_enable");
+	if (*pvirqfd == w && ctx->count && w->handler(opaque, data) && w->thread)
+		queue_work(system_wq, &w->inject);
+	return 0;
+}
+
+static void shut_down(struct virqfd *w)
+{
+	w->ctx->waits = NULL;
+	cancel_work_sync(&w->inject);
+	eventfd_ctx_put(w->ctx);
+	kfree(w);
+}
+
+void vfio_virqfd_disable(struct virqfd **pvirqfd)
+{
+	struct virqfd *w = *pvirqfd;
+
+	*pvirqfd = NULL;
+	if (w)
+		shut_down(w);
+}
+
+/* ------------------------------------------------------------------ user space */
+
+void user_eventfd_open(int fd)
+{
+	eventfds[fd].closed = false;
+	eventfds[fd].count = 0;
+}
+
+void user_eventfd_close(int fd)
+{
+	struct virqfd *w = eventfds[fd].waits;
+
+	eventfds[fd].closed = true;
+	if (!w)
+		return;
+	*w->self = NULL;
+	shut_down(w);
+}
+
+void user_eventfd_write(int fd)
+{
+	harness_point("write of an eventfd");
+	spin_lock(&eventfds[fd].wqh);
+	wake(&eventfds[fd]);
+	spin_unlock(&eventfds[fd].wqh);
+}
+
+u64 user_eventfd_read(int fd)
+{
+	u64 n = eventfds[fd].count;
+
+	eventfds[fd].count = 0;
+	return n;
+}

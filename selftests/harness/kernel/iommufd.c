@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * iommufd's side of a mediated device, after drivers/iommu/iommufd (device.c, io_pagetable.c) and drivers/vfio (iommufd.c, main.c): what a
+ * driver is asked, when, and with which locks held. A device is bound before it is opened and unbound after it was closed; in between
+ * it is attached to an IOAS and detached at any time. Detach forbids new pins, then asks for everything back, [0, ULONG_MAX); so does the
+ * end of a device that is attached, after .close_device. An unmap forbids pins in the area, asks all that are attached, and looks
+ * again, a hundred times at most. Pages are unpinned in the same pieces as they were pinned.
+ */
+#include "mdev/vgpu.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/container.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/task.h"
+
+#define TRIES_MAX	100
+
+struct piece {
+	struct list_head node;
+	u64 iova;
+	int nr;
+};
+
+struct iommufd_access {
+	struct vfio_device *v;
+	struct container *ictx, *ioas, *ioas_unpin;
+	struct mutex ioas_lock;
+	struct list_head pieces;	/* as they were pinned */
+	u32 calls;			/* of .dma_unmap under way for an unmap of the IOAS */
+};
+
+/* ------------------------------------------------------------------ what a driver calls */
+
+int iommufd_pin(struct iommufd_access *a, u64 iova, int npage, struct page **pages)
+{
+	struct container *c;
+	struct piece *p;
+	int i, ret = -ENOENT;
+
+	mutex_lock(&a->ioas_lock);
+	c = a->ioas;
+	if (!c)
+		goto out;
+	mutex_lock(&c->lock);
+	mmap_read_lock(c->mm);
+	mmap_read_unlock(c->mm);
+	for (i = 0; i < npage && container_pin(c, iova + (u64)i * PAGE_SIZE, &pages[i]); i++)
+		;
+	ret = i == npage ? npage : -EINVAL;
+	while (ret < 0 && i--)
+		container_unpin(c, iova + (u64)i * PAGE_SIZE);
+	mutex_unlock(&c->lock);
+	if (ret < 0)
+		goto out;
+	p = calloc(1, sizeof(*p));
+	p->iova = iova;
+	p->nr = npage;
+	list_add(&p->node, &a->pieces);
+out:
+	mutex_unlock(&a->ioas_lock);
+	harness_trace("pins %d pages at 0x%llx: %d", npage, (unsigned long long)iova, ret);
+	return ret;
+}
+
+void iommufd_unpin(struct iommufd_access *a, u64 iova, int npage)
+{
+	struct container *c;
+	struct piece *p;
+	int i;
+
+	mutex_lock(&a->ioas_lock);
+	c = a->ioas_unpin;
+	if (!c)
+		harness_fail("S2: 0x%llx is unpinned by a device that is not attached", (unsigned long long)iova);
+	list_for_each_entry(p, &a->pieces, node)
+		if (p->iova == iova && p->nr == npage)
+			break;
+	if (&p->node == &a->pieces)
+		harness_fail("S2: %d pages at 0x%llx are unpinned, and were not pinned in one piece", npage, (unsigned long long)iova);
+	list_del(&p->node);
+	free(p);
+	mutex_lock(&c->lock);
+	for (i = 0; i < npage; i++)
+		container_unpin(c, iova + (u64)i * PAGE_SIZE);
+	mutex_unlock(&c->lock);
+	mutex_unlock(&a->ioas_lock);
+	harness_trace("unpins %d pages at 0x%llx", npage, (unsigned long long)iova);
+	chip_look("pages were unpinned");
+}
+
+int iommufd_rw(struct iommufd_access *a, u64 iova, void *data, size_t len, bool write)
+{
+	int ret = -ENOENT;
+
+	mutex_lock(&a->ioas_lock);
+	if (a->ioas)
+		ret = container_rw(a->ioas, iova, data, len, write);
+	mutex_unlock(&a->ioas_lock);
+	return ret;
+}
+
+/* ------------------------------------------------------------------ what the core calls */
+
+static void change_ioas(struct iommufd_access *a, struct container *to)
+{
+	struct container *was = a->ioas;
+
+	if (was != a->ioas_unpin)
+		harness_fail("two threads attach a device");
+	a->ioas = NULL;
+	if (to)
+		list_add_tail(&a->v->iommu_entry, &to->devices);
+	if (was) {
+		mutex_unlock(&a->ioas_lock);
+		a->v->ops->dma_unmap(a->v, 0, ULONG_MAX);
+		mutex_lock(&a->ioas_lock);
+		list_del(&a->v->iommu_entry);
+		if (!list_empty(&a->pieces))
+			harness_fail("S2: a device was asked for everything and has pages pinned");
+	}
+	a->ioas = a->ioas_unpin = to;
+	a->v->container = to;
+}
+
+int vfio_iommufd_emulated_bind(struct vfio_device *v, struct iommufd_ctx *ictx, u32 *out_device_id)
+{
+	struct iommufd_access *a = calloc(1, sizeof(*a));
+
+	a->v = v;
+	a->ictx = (struct container *)ictx;
+	mutex_init(&a->ioas_lock);
+	INIT_LIST_HEAD(&a->pieces);
+	v->iommufd_access = a;
+	*out_device_id = 1;
+	return 0;
+}
+
+void vfio_iommufd_emulated_unbind(struct vfio_device *v)
+{
+	struct iommufd_access *a = v->iommufd_access;
+
+	while (a->calls)
+		harness_wait(a, NEVER);
+	vfio_iommufd_emulated_detach_ioas(v);
+	v->iommufd_access = NULL;
+	free(a);
+}
+
+int vfio_iommufd_emulated_attach_ioas(struct vfio_device *v, u32 *pt_id)
+{
+	struct iommufd_access *a = v->iommufd_access;
+	int ret = -EBUSY;
+
+	mutex_lock(&a->ioas_lock);
+	if (!a->ioas) {
+		change_ioas(a, a->ictx);
+		ret = 0;
+	}
+	mutex_unlock(&a->ioas_lock);
+	return ret;
+}
+
+void vfio_iommufd_emulated_detach_ioas(struct vfio_device *v)
+{
+	struct iommufd_access *a = v->iommufd_access;
+
+	mutex_lock(&a->ioas_lock);
+	if (a->ioas)
+		change_ioas(a, NULL);
+	mutex_unlock(&a->ioas_lock);
+}
+
+int ioas_open(struct vfio_device *v, struct container *c)
+{
+	u32 id;
+	int ret = v->ops->bind_iommufd(v, (struct iommufd_ctx *)c, &id);
+
+	if (!ret)
+		ret = v->ops->open_device(v);
+	if (ret && v->iommufd_access)
+		v->ops->unbind_iommufd(v);
+	return ret;
+}
+
+void ioas_close(struct vfio_device *v)
+{
+	v->ops->close_device(v);
+	v->ops->unbind_iommufd(v);
+}
+
+int ioas_attach(struct vfio_device *v)
+{
+	u32 id = 1;
+
+	return v->ops->attach_ioas(v, &id);
+}
+
+void ioas_detach(struct vfio_device *v)
+{
+	v->ops->detach_ioas(v);
+}
+
+/* each that is attached, whatever comes and goes meanwhile */
+static void notify(struct container *c, u64 iova, u64 size)
+{
+	struct vfio_device *v, *asked[16];
+	u32 nr = 0, i;
+
+	list_for_each_entry(v, &c->devices, iommu_entry) {
+		asked[nr++] = v;
+		v->iommufd_access->calls++;
+	}
+	for (i = 0; i < nr; i++) {
+		asked[i]->ops->dma_unmap(asked[i], iova, size);
+		asked[i]->iommufd_access->calls--;
+		harness_wake(asked[i]->iommufd_access);
+	}
+}
+
+int ioas_unmap(struct container *c, u64 iova, u64 size)
+{
+	struct mapping *m;
+	u32 tries = 0;
+	int ret = -ENOENT;
+
+	mutex_lock(&c->lock);
+	while ((m = container_find(c, iova, iova + size - 1))) {
+		if (m->iova < iova || m->iova + m->size > iova + size) {
+			ret = -ENOENT;
+			break;
+		}
+		if (m->pins) {
+			m->prevent_access = true;
+			mutex_unlock(&c->lock);
+			notify(c, m->iova, m->size);
+			if (++tries > TRIES_MAX)
+				harness_fail("S6: WARN_ON(tries > 100) of iopt_unmap_iova_range()");
+			mutex_lock(&c->lock);
+			continue;
+		}
+		m->used = false;
+		tries = 0;
+		ret = 0;
+	}
+	mutex_unlock(&c->lock);
+	return ret;
+}

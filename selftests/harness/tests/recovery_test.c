@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Channels that hang, fault, storm, and a card that does not let go of one: the one who did it suffers, the others go on (S5), and whatever
+ * happens nobody reaches what is not his (S1, S2).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/mmu.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#include <linux/bitfield.h>
+
+#define MS		1000000ull
+#define WATCHDOG_MS	2000
+#define OVER_MS		600		/* until somebody looks, an eviction and a reset */
+#define DEBT_MS		12000
+#define SYS_PD		0x90000ull	/* in SETUP_RAM */
+#define SEEDS		24
+
+static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2 };
+static const struct policy coarse = { .seed = 1, .oversleep_ns = 100000 };
+
+static struct kvgpu_chan *chan(u32 i, u32 id)
+{
+	return machine_chan_find(world.vgpu[i].v, (gchid_t){ id });
+}
+
+static u64 strikes(u32 i)
+{
+	return world.vgpu[i].v->m->slice.strikes.total;
+}
+
+/* true: it was, within that time */
+static bool wait_dead(u32 i, u32 id, u64 ns)
+{
+	u64 end = harness_now + ns;
+
+	while (harness_now < end && !chan(i, id)->dead)
+		harness_sleep(MS);
+	mutex_lock(&world.gpu->lock);	/* recovery has it until the channel is off */
+	mutex_unlock(&world.gpu->lock);
+	return chan(i, id)->dead;
+}
+
+static bool wait_loaded(u16 hchid, u64 ns)
+{
+	u64 end = harness_now + ns;
+
+	while (harness_now < end && !chip_loaded(hchid))
+		harness_sleep(MS / 10);
+	return chip_loaded(hchid);
+}
+
+/* ------------------------------------------------------------------ one of two does it */
+
+static void a_hang(void **state)
+{
+	u16 other;
+
+	setup_begin(&coarse, &steady, 2);
+	other = g_hchid(&world.vgpu[1], 1);
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
+	assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
+	assert_false(chan(1, 1)->dead);
+	assert_int_equal(strikes(0), 1);
+	assert_int_equal(strikes(1), 0);
+	assert_true(wait_loaded(other, 100 * MS));
+	assert_false(chip_loaded(g_hchid(&world.vgpu[0], 1)));
+	assert_false(world.gpu->chip->wedged);
+	/* its guest sees a switch that does not end, on an engine that names the channel by the guest's id */
+	harness_sleep(10 * MS);
+	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR, PFIFO_INTR_SCHED_ERROR);
+	assert_int_equal(g_read(&world.vgpu[1], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR, 0);
+	setup_end();
+}
+
+/* the chip's own alarm comes first: the same, but sooner */
+static void a_switch_that_does_not_end(void **state)
+{
+	u64 end;
+	bool asked = false;
+
+	setup_begin(&coarse, &steady, 2);
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
+	for (end = harness_now + 500 * MS; harness_now < end && !asked; harness_sleep(MS / 4))
+		asked = chip_switch_timeout();
+	assert_true(asked);
+	assert_true(wait_dead(0, 1, 500 * MS));
+	assert_false(chan(1, 1)->dead);
+	assert_int_equal(strikes(0), 1);
+	setup_end();
+}
+
+static void eight_hangs(void **state)
+{
+	struct world_vgpu *g;
+	u32 i;
+
+	setup_begin(&coarse, &steady, 2);
+	g = &world.vgpu[0];
+	for (i = 1; !machine_suspended(g->v->m); i++) {
+		assert_in_range(i, 1, KVGPU_STRIKES_MAX);
+		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));	/* it pays for the time that the hang before took */
+		assert_true(chip_hang(g_hchid(g, 1), false));
+		assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
+		g_enable(g, 1, false);
+		g_unbind(g, 1);
+		if (!machine_suspended(g->v->m))
+			setup_run(0, 1, 0);
+	}
+	assert_int_equal(i, KVGPU_STRIKES_MAX + 1);
+	/* what it begins now is ended, and never gets onto the chip */
+	setup_run(0, 2, 1);
+	for (i = 0; i < 100; i++) {
+		harness_sleep(MS);
+		if (chip_loaded(g_hchid(g, 2)))
+			harness_fail("S5: a suspended vGPU has the chip");
+	}
+	assert_true(wait_dead(0, 2, 1000 * MS));
+	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
+	/* a guest that begins anew may try again */
+	world_reset(0);
+	assert_false(machine_suspended(g->v->m));
+	setup_run(0, 1, 0);
+	assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
+	setup_end();
+}
+
+static void a_fault(void **state)
+{
+	struct world_vgpu *g;
+	u32 i;
+
+	for (i = 0; i < 8; i++) {	/* of those that hold the engine, and those that do not */
+		setup_begin(&(struct policy){ .seed = 1 + i, .oversleep_ns = 100000 }, &steady, 2);
+		g = &world.vgpu[0];
+		g_write(g, PFIFO_INTR_EN, ~0u);
+		assert_true(chip_fault(g_hchid(g, 1), 0x123456000ull));
+		assert_true(wait_dead(0, 1, 300 * MS));
+		harness_sleep(5 * MS);
+		assert_int_equal(g_read(g, GMMU_FAULT_SOURCE), 1);
+		assert_int_equal(g_read(g, GMMU_FAULT_INST(0)) & GMMU_FAULT_INST_ADDR, G_INST(1) >> 12);
+		assert_int_equal(g_read(g, GMMU_FAULT_VA_LO(0)), 0x23456000);
+		assert_int_equal(g_read(g, GMMU_FAULT_VA_HI(0)), 1);
+		/* the runlist goes on, and the other one heard nothing */
+		assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
+		assert_false(chan(1, 1)->dead);
+		assert_int_equal(g_read(&world.vgpu[1], GMMU_FAULT_SOURCE), 0);
+		assert_int_equal(strikes(0), 0);
+		assert_false(world.gpu->chip->wedged);
+		setup_end();
+	}
+}
+
+/*
+ * Faults cost the others an engine: there is a budget of them. Nobody else has work, so that what the resets cost, which it is charged,
+ * does not keep it off the chip: it faults as often as it can.
+ */
+static void faults_without_end(void **state)
+{
+	struct world_vgpu *g;
+	u32 n;
+
+	setup_begin(&coarse, &steady, 2);
+	g = &world.vgpu[0];
+	g_ring(&world.vgpu[1], 1, 0);
+	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
+		if (!chan(0, 1)) {
+			setup_run(0, 1, 0);
+			continue;
+		}
+		if (wait_loaded(g_hchid(g, 1), 100 * MS) && chip_fault(g_hchid(g, 1), 0x1000) && wait_dead(0, 1, 300 * MS)) {
+			g_enable(g, 1, false);
+			g_unbind(g, 1);
+		}
+	}
+	if (!machine_suspended(g->v->m))
+		harness_fail("S5: %u faults of one vGPU, each with the reset of an engine, and it goes on", n);
+	assert_int_equal(strikes(1), 0);
+	setup_end();
+}
+
+static void a_storm_of_pbdma(void **state)
+{
+	struct world_vgpu *g;
+	u32 n = 0, i;
+
+	setup_begin(&coarse, &steady, 2);
+	g = &world.vgpu[0];
+	g_ring(&world.vgpu[1], 1, 0);
+	for (i = 0; i < 2 * EVENTS_PER_SECOND && !chan(0, 1)->dead; i++) {
+		n += chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+		harness_sleep(MS / 5);
+	}
+	if (!chan(0, 1)->dead)
+		harness_fail("S5: %u interrupts of one channel in a second, and it goes on", n);
+	assert_in_range(n, EVENTS_PER_SECOND / 2, 2 * EVENTS_PER_SECOND);
+	assert_true(strikes(0) > 0);
+	assert_int_equal(strikes(1), 0);
+	assert_false(chan(1, 1)->dead);
+	setup_end();
+}
+
+/* ------------------------------------------------------------------ the card does it */
+
+static void unmaps(void *arg)
+{
+	if (container_unmap(setup_c, SETUP_RAM, SETUP_RAM) != SETUP_RAM)
+		harness_fail("S6: memory can't be taken back from a card that is cut off");
+}
+
+/* channel 2 on a space whose directory is in the VMM's memory: the host reads that without the card */
+static void run_on_sys_directory(u32 i)
+{
+	struct world_vgpu *g = &world.vgpu[i];
+	u64 list[] = { 1, 2 };
+
+	g_inst(g, 2, 0, 0);
+	g_store32(g, G_INST(2) + GMMU_INST_PDB_LO, (SETUP_RAM + SYS_PD) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
+	g_bind(g, 2);
+	g_list(g, list, 2);
+	g_enable(g, 2, true);
+}
+
+/*
+ * Neither a preempt nor a reset gets it off. The card is cut off from memory before anything is let go, and the VMM gets everything
+ * back. The channel goes on with what it has in video memory: that must never become another one's tables.
+ */
+static void one_that_never_leaves(void **state)
+{
+	static const struct policy p = { .seed = 1, .oversleep_ns = 1000000 };
+	u64 began, pde;
+	u32 i;
+
+	setup_begin(&p, &steady, 2);
+	run_on_sys_directory(1);
+	assert_true(wait_loaded(g_hchid(&world.vgpu[0], 1), 100 * MS));
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), true));
+	began = harness_now;
+	while (!world.gpu->chip->wedged && harness_now < began + 10000 * MS)
+		harness_sleep(MS);
+	assert_true(world.gpu->chip->wedged);
+	assert_false(world.pdev.master);
+	actor_new("unmaps", setup_mm, false, unmaps, NULL);
+	actors_run();
+	assert_int_equal(container_pins(setup_c), 0);
+	world_check("the card was cut off");
+	world_close(0);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+	for (i = 0; i < 8; i++) {
+		pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+		      FIELD_PREP(GMMU_PDE_SMALL_ADDR, (G_TABLE(1) + i * 0x40000) >> 12);
+		memcpy(container_ram(setup_c) + SYS_PD + i * GMMU_ENTRY_SIZE, &pde, sizeof(pde));
+		g_tlb(&world.vgpu[1], 0);
+		world_check("a table was made after the card was cut off");
+	}
+	assert_false(world_open(0, setup_c));
+	assert_null(world_make(2));
+	setup_end();
+}
+
+/* ------------------------------------------------------------------ all of it, at any time */
+
+static bool stop;
+static u32 ended, wedged;
+
+static void guest(void *arg)
+{
+	u32 i = (struct world_vgpu *)arg - world.vgpu, k, put = 2;
+
+	for (k = 0; k < 60; k++) {
+		switch (harness_below(6)) {
+		case 0: g_tlb(arg, 0); break;
+		case 1: g_map_sys(arg, 0, 16 + harness_below(8), SETUP_RAM + harness_below(200) * 0x1000); break;
+		case 2: g_unmap(arg, 0, 16 + harness_below(8)); break;
+		case 3: g_preempt(arg, false, 1); break;
+		case 4: g_ring(arg, 1, put++ & 7); break;
+		default:
+			if (chan(i, 1) && chan(i, 1)->dead) {
+				ended++;
+				g_enable(arg, 1, false);
+				g_unbind(arg, 1);
+			}
+			if (!chan(i, 1) && !machine_suspended(world.vgpu[i].v->m))
+				setup_run(i, 1, 0);
+		}
+		harness_sleep(harness_below(4 * MS));
+	}
+	stop = true;
+}
+
+static void vmm(void *arg)
+{
+	while (!stop) {
+		container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+		world_check("memory was taken back");
+		container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+		harness_sleep(harness_below(20 * MS));
+	}
+}
+
+static void run_seed(u64 seed, const struct chip_manners *m)
+{
+	struct policy p = { .seed = seed, .switch_ppm = 2000 << seed % 3, .oversleep_ns = 100000 };
+
+	stop = false;
+	setup_begin(&p, m, 2);
+	actor_new("guest 0", setup_mm, false, guest, &world.vgpu[0]);
+	actor_new("guest 1", setup_mm, false, guest, &world.vgpu[1]);
+	actor_new("VMM", setup_mm, true, vmm, NULL);
+	actors_run();
+	wedged += world.gpu->chip->wedged;
+	setup_end();
+}
+
+static void anything_goes_wrong(void **state)
+{
+	static const struct chip_manners m = { .eager = true, .load_ppm = 20000, .look_ppm = 2000, .late = 4, .fault_ppm = 300,
+					       .hang_ppm = 50000 };
+	u32 seed;
+
+	ended = wedged = 0;
+	for (seed = 0; seed < SEEDS * (getenv("HARNESS_ALL") ? 10 : 1); seed++)
+		run_seed(seed, &m);
+	assert_int_equal(wedged, 0);
+	assert_in_range(ended, SEEDS / 2, 1000000);
+}
+
+/* an error that looks like the end of a wait must not be one: what an invalidate was to forget is reached still */
+static void errors_of_the_register_ring(void **state)
+{
+	static const struct chip_manners m = { .eager = true, .load_ppm = 20000, .look_ppm = 2000, .late = 8, .error_ppm = 50000 };
+	u32 seed;
+
+	wedged = 0;
+	for (seed = 0; seed < SEEDS * (getenv("HARNESS_ALL") ? 10 : 1); seed++)
+		run_seed(seed, &m);
+	assert_in_range(wedged, 0, SEEDS / 2);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hang),
+		cmocka_unit_test(a_switch_that_does_not_end),
+		cmocka_unit_test(eight_hangs),
+		cmocka_unit_test(a_fault),
+		cmocka_unit_test(faults_without_end),
+		cmocka_unit_test(a_storm_of_pbdma),
+		cmocka_unit_test(one_that_never_leaves),
+		cmocka_unit_test(anything_goes_wrong),
+		cmocka_unit_test(errors_of_the_register_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
