@@ -26,6 +26,10 @@ MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the
 
 /* ------------------------------------------------------------------ the host's pool of video memory */
 
+/*
+ * Not on a card that was cut off: it may have a channel that can't be taken off, which goes on with its tables in video memory after they
+ * went back. They are empty, and must stay nobody's (S1). So this is asked when the memory was taken: it went back later than that.
+ */
 int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
 	struct kvgpu_machine *m = v->m;
@@ -35,9 +39,14 @@ int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	if (size > m->pool_max - m->pool_used)
 		return -ENOMEM;
 	ret = kvgpu_hw_vram_alloc(&v->gpu->hw, size, PAGE_SIZE, out);
-	if (!ret)
-		m->pool_used += out->size;
-	return ret;
+	if (ret)
+		return ret;
+	if (machine_wedged(v->gpu)) {
+		kvgpu_hw_vram_free(&v->gpu->hw, out);
+		return -EIO;
+	}
+	m->pool_used += out->size;
+	return 0;
 }
 
 static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
