@@ -28,7 +28,7 @@ int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 		bool late = ktime_after(ktime_get(), end);
 
 		v = hw_rd(hw, reg);
-		if ((v & mask) == want)
+		if ((v & mask) == want && !hw_no_answer(v))
 			return 0;
 		if (late)
 			break;

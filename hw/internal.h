@@ -14,6 +14,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/pmc.h"
+#include "gk110/privring.h"
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
 #include "hw/hw.h"
@@ -106,8 +107,15 @@ static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
 }
 
+/* an error of the register ring instead of the register: nothing is known of that */
+static inline bool hw_no_answer(u32 val)
+{
+	return (val & PRIVRING_ERROR_MASK) == PRIVRING_ERROR;
+}
+
 /*
- * Waits until (reg & mask) == want, for at most @us. Sleeps. A register that reads all ones for the whole time means the
+ * Waits until (reg & mask) == want, for at most @us. Sleeps. An error of the register ring ends no wait: its bits would say that a flush or an
+ * invalidate has ended which has not (S2). A register that reads all ones for the whole time means the
  * card fell off the bus: -EIO.
  */
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);

@@ -56,10 +56,11 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 static int wait_for_room(struct kvgpu_hw *hw)
 {
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
+	u32 v;
 
 	if (hw->p->tlb_idle)
 		return 0;
-	while (!(hw_rd(hw, FB_MMU_CTRL) & FB_MMU_CTRL_FIFO_SPACE)) {
+	for (v = hw_rd(hw, FB_MMU_CTRL); hw_no_answer(v) || !(v & FB_MMU_CTRL_FIFO_SPACE); v = hw_rd(hw, FB_MMU_CTRL)) {
 		if (ktime_after(ktime_get(), end))
 			return -ETIMEDOUT;
 		usleep_range(1, 5);

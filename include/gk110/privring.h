@@ -16,4 +16,8 @@
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
 
+/* what a read gives that no unit has answered: 0xbadfxxxx, 0xbad0xxxx; the other bits say why (nouveau nvkm gr/gf100.c, nvgpu) */
+#define PRIVRING_ERROR_MASK		0xfff00000u
+#define PRIVRING_ERROR			0xbad00000u
+
 #endif
