@@ -5,6 +5,7 @@
 
 struct world world;
 static const struct chip_manners mannerly;
+extern unsigned int *const harness_param_max_pinned_mib;
 
 void world_begin(const struct policy *p, const struct chip_manners *m)
 {
@@ -17,6 +18,7 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	work_begin();
 	eventfd_begin();
 	chip_begin(&mannerly);
+	*harness_param_max_pinned_mib = 16;	/* its books are allocated for each vGPU, and cost a run most of its time */
 	if (harness_module_init())
 		harness_fail("the module is not loaded");
 	if (the_pci_driver->probe(&world.pdev, the_pci_driver->id_table))
@@ -78,12 +80,11 @@ void world_unmake(u32 i)
 {
 	struct world_vgpu *w = &world.vgpu[i];
 	u64 part = w->v->part.v, size = w->v->part_size;
-	bool wedged = world.gpu->chip->wedged;
 
 	oracle_closed(w->v->id);
 	w->made = false;
 	mdev_remove(w->mdev);
-	if (!wedged && !chip_is_zero(part, size))
+	if (!world.gpu->chip->wedged && !chip_is_zero(part, size))
 		harness_fail("S4: a partition is given back that is not empty");
 	chip_look("a vGPU was removed");
 }

@@ -46,12 +46,15 @@ static struct {
 	u32 nr_tlb, loads;
 	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
 	u32 nr_inval;
-	struct { u64 pte; bool valid; } *bar_tlb[2];
 	u32 preempt_late, flush_late, runl_late, copy_late;
 	bool preempting, looking, no_master, copy_held;
 	u32 copy_put;
 	u64 nonstall_at;
 } chip;
+
+/* the TLBs of BAR1 and BAR3; an entry counts if it was made since the last invalidate. All runs together, so that none clears them */
+static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
+static u64 bar_invals[2] = { 1, 1 };
 
 u8 *chip_pages;			/* by page: it may hold something else than zero */
 
@@ -98,14 +101,14 @@ static u64 bar_pd(unsigned int bar)
 /* a translation that was used stays until it is invalidated */
 u64 chip_show(unsigned int bar, u64 off, bool *valid)
 {
-	u64 page = off >> 12;
+	struct bar_entry *e = (bar == 3 ? bar3_tlb : bar1_tlb) + (off >> 12);
 
-	if (!chip.bar_tlb[bar == 3][page].valid) {
-		chip.bar_tlb[bar == 3][page].pte = mmu_translate(bar_pd(bar), off);
-		chip.bar_tlb[bar == 3][page].valid = true;
+	if (e->made != bar_invals[bar == 3]) {
+		e->pte = mmu_translate(bar_pd(bar), off);
+		e->made = bar_invals[bar == 3];
 	}
-	*valid = chip.bar_tlb[bar == 3][page].pte;
-	return (FIELD_GET(GMMU_PTE_ADDR, chip.bar_tlb[bar == 3][page].pte) << 12) + (off & 0xfff);
+	*valid = e->pte;
+	return (FIELD_GET(GMMU_PTE_ADDR, e->pte) << 12) + (off & 0xfff);
 }
 
 /* ------------------------------------------------------------------ what it can reach */
@@ -184,7 +187,7 @@ static void invalidate(u64 pd, bool all)
 	chip.nr_tlb = n;
 	for (b = 0; b < 2; b++)
 		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL && bar_pd(b ? 3 : 1) == pd))
-			memset(chip.bar_tlb[b], 0, (b ? BAR3_SIZE : BAR1_SIZE) / 4096 * sizeof(*chip.bar_tlb[b]));
+			bar_invals[b]++;
 }
 
 /* the oldest that was asked for takes effect */
@@ -497,12 +500,24 @@ static u32 status_of(const struct context *c)
 	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
+/* its doorbell says that there is something it has not taken yet */
+static bool rings(u16 chid)
+{
+	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst), *userd;
+	u64 at = (in[RAMFC_USERD / 4] & ~0x1ffu) | (u64)(in[RAMFC_USERD_HI / 4] & 0xff) << 32;
+
+	if (at >= CHIP_VRAM)
+		return true;
+	userd = (const u32 *)chip_vram(at);
+	return userd[USERD_GP_GET / 4] != userd[USERD_GP_PUT / 4];
+}
+
 static u32 chan_status(u16 chid)
 {
 	u8 r = chip.chan[chid].runl;
 	bool pb = r < CHIP_RUNLS && chip.pbdma[r].chid == chid, eng = r < CHIP_RUNLS && chip.engine[r].chid == chid;
 	u32 st = pb ? eng ? PCCSR_STATUS_ON_PBDMA_ENG : PCCSR_STATUS_ON_PBDMA : eng ? PCCSR_STATUS_ON_ENG :
-		 chip.chan[chid].enabled && chip.chan[chid].bound ? PCCSR_STATUS_PENDING : PCCSR_STATUS_IDLE;
+		 chip.chan[chid].enabled && chip.chan[chid].bound && rings(chid) ? PCCSR_STATUS_PENDING : PCCSR_STATUS_IDLE;
 
 	return FIELD_PREP(PCCSR_CHAN_RUNLIST, r) | FIELD_PREP(PCCSR_CHAN_STATUS, st) | (chip.chan[chid].enabled ? PCCSR_CHAN_ENABLED : 0);
 }
@@ -689,6 +704,12 @@ bool chip_loaded(u16 chid)
 	return false;
 }
 
+u32 chip_list(u8 runl, u64 *entry)
+{
+	memcpy(entry, chip.list[runl].entry, chip.list[runl].nr * sizeof(*entry));
+	return chip.list[runl].nr;
+}
+
 u32 chip_loads(void)
 {
 	return chip.loads;
@@ -753,8 +774,8 @@ void chip_begin(const struct chip_manners *m)
 	if (chip.reg == MAP_FAILED || chip.vram == MAP_FAILED)
 		abort();
 	chip_pages = calloc(1, CHIP_VRAM >> 12);
-	chip.bar_tlb[0] = calloc(BAR1_SIZE / 4096, sizeof(*chip.bar_tlb[0]));
-	chip.bar_tlb[1] = calloc(BAR3_SIZE / 4096, sizeof(*chip.bar_tlb[1]));
+	bar_invals[0]++;
+	bar_invals[1]++;
 	for (i = 0; i < CHIP_RUNLS; i++) {
 		drop(&chip.pbdma[i]);
 		drop(&chip.engine[i]);
@@ -768,7 +789,5 @@ void chip_end(void)
 	munmap(chip.reg, BAR0_SIZE);
 	munmap(chip.vram, CHIP_VRAM);
 	free(chip_pages);
-	free(chip.bar_tlb[0]);
-	free(chip.bar_tlb[1]);
 	chip.reg = NULL;
 }

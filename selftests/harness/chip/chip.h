@@ -48,6 +48,7 @@ void chip_nonstall(void);				/* a channel executes a NON_STALL_INTERRUPT */
 void chip_doorbell(u32 off, u32 val);		/* a store to the doorbells of the host's channels */
 bool chip_loaded(u16 chid);
 u32 chip_loads(void);
+u32 chip_list(u8 runl, u64 *entry);			/* what was submitted last; room for 2 * KVGPU_MAX_CHAN */
 void chip_bus_master(bool on);				/* off: it reaches no system memory */
 
 /* fake.c: the graphics engine's registers as bring-up wants them */

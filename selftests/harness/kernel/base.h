@@ -241,7 +241,7 @@ u64 get_random_u64(void);
 int kstrtouint(const char *text, unsigned int base, unsigned int *out);
 int sysfs_emit(char *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define module_param(name, type, perm)
+#define module_param(name, type, perm)	unsigned int *const harness_param_##name = &name
 #define MODULE_PARM_DESC(name, text)
 #define MODULE_DEVICE_TABLE(type, name)
 #define MODULE_DESCRIPTION(text)

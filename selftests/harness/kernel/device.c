@@ -148,7 +148,7 @@ u32 ioread32(const void *at)
 	case PLACE_BAR0:
 		return chip_read(off);
 	case PLACE_BAR1:
-		nr_userd_reads += off < KVGPU_USERD_SIZE;
+		nr_userd_reads += off < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE;
 	}
 	chip_read(0);
 	memcpy(&val, behind(at, false, &vram), 4);

@@ -4,6 +4,7 @@
 #include "selftests/harness/task.h"
 
 #define WORKERS		4
+#define WORK_NS		1000		/* to take the next item */
 #define JIFFY_NS	(NSEC_PER_SEC / HZ)
 
 static LIST_HEAD(queue);
@@ -53,6 +54,7 @@ static void work(void *arg)
 		*mine = NULL;
 		harness_wake(&queue);
 		harness_wake(running);
+		harness_sleep(WORK_NS);	/* one that queues itself for ever keeps nobody from running */
 	}
 }
 

@@ -116,7 +116,10 @@ static void guest_step(struct world_vgpu *g, u32 what)
 	case 13: submit(g); break;
 	case 14: begin_channel(g, chan, space); break;
 	case 15: g_preempt(g, harness_below(2), harness_below(2) ? chan : harness_below(6)); break;
-	case 16: chip_nonstall(); break;
+	case 16:
+		g_ring(g, chan, harness_below(4));
+		chip_nonstall();
+		break;
 	case 17:
 		if (!harness_below(8))
 			poke(g);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Channels whose instance block comes to name another page directory, at moments that no driver chooses, on a chip that loads again at
- * once. Two actors: a vCPU that programs, and a thread of the VMM that takes memory or another vCPU; each test runs once for every
- * point where the one can be interrupted by the other, and then with seeds.
+ * once. Two actors: a vCPU that programs, and a thread of the VMM that takes memory or another vCPU; explore.h says at which
+ * points the one is interrupted by the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,21 +11,19 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
+#include "selftests/harness/explore.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
 #include <linux/bitfield.h>
 
 #define RAM		0x100000ull
-#define SEEDS		12
-#define POINTS_STEP	29	/* of the points, each so many-th in one run of the tests, from another one on for each seed */
 
-static const struct chip_manners eager = { .eager = true }, restless = { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 };
 static struct mm_struct *mm;
 static struct container *c;
 static struct world_vgpu *g;
 
-static void begin(const struct policy *p, const struct chip_manners *m)
+static void begin(const struct chip_manners *m)
 {
 	static const struct policy quiet = { .seed = 1 };
 
@@ -43,7 +41,6 @@ static void begin(const struct policy *p, const struct chip_manners *m)
 	g_map_vram(g, 1, 16, G_DATA);
 	g_inst(g, 1, 0, 0);
 	g_inst(g, 2, 0, 0);
-	harness_policy(p);
 }
 
 static void end(void)
@@ -127,73 +124,52 @@ static void invalidates(void *arg)
 	g_tlb(g, 0);
 }
 
-typedef void (*actor_fn)(void *arg);
-
-static u64 run(const struct policy *p, const struct chip_manners *m, actor_fn one, actor_fn other, bool late_bind)
+static void begin_bound(const struct chip_manners *m)
 {
-	u64 points;
-
-	begin(p, m);
-	if (late_bind) {	/* listed before it is bound */
-		u64 list[] = { 1, 2 };
-
-		g_list(g, list, 2);
-		g_bind(g, 1);
-		g_enable(g, 1, true);
-	} else {
-		start();
-	}
-	harness_policy(p);
-	actor_new("vCPU", mm, false, one, NULL);
-	actor_new("thread", mm, false, other, NULL);
-	actors_run();
-	points = harness_points();
-	end();
-	return points;
+	begin(m);
+	start();
 }
 
-static void explore(actor_fn one, actor_fn other, bool late_bind)
+/* listed before it is bound */
+static void begin_listed(const struct chip_manners *m)
 {
-	struct policy p = { .seed = 1 };
-	u64 points = run(&p, &eager, one, other, late_bind), i;
+	u64 list[] = { 1, 2 };
 
-	p.nr_script = 1;
-	for (i = 1 + (points / 3) % POINTS_STEP; i <= points; i += getenv("HARNESS_ALL") ? 1 : POINTS_STEP) {
-		p.script[0].at = i;
-		run(&p, &eager, one, other, late_bind);
-	}
-	p.nr_script = 0;
-	for (i = 0; i < SEEDS; i++) {
-		p.seed = 100 + i;
-		p.switch_ppm = 20000 + 40000 * (i % 4);
-		run(&p, &restless, one, other, late_bind);
-	}
+	begin(m);
+	g_list(g, list, 2);
+	g_bind(g, 1);
+	g_enable(g, 1, true);
+}
+
+static void try(const char *name, void (*before)(const struct chip_manners *m), explore_fn one, explore_fn other)
+{
+	explore(&(struct explore){ name, before, end, one, other, &mm });
 }
 
 static void an_enabled_channel_is_enabled(void **state)
 {
-	explore(enabled_again, takes_memory, false);
-	explore(enabled_again, invalidates, false);
+	try("enabled_again, takes_memory", begin_bound, enabled_again, takes_memory);
+	try("enabled_again, invalidates", begin_bound, enabled_again, invalidates);
 }
 
 static void a_running_channel_is_listed(void **state)
 {
-	explore(listed_again, takes_memory, true);
+	try("listed_again, takes_memory", begin_listed, listed_again, takes_memory);
 }
 
 static void a_group_changes(void **state)
 {
-	explore(grouped, takes_memory, false);
+	try("grouped, takes_memory", begin_bound, grouped, takes_memory);
 }
 
 static void a_channel_is_unbound(void **state)
 {
-	explore(unbound, invalidates, false);
+	try("unbound, invalidates", begin_bound, unbound, invalidates);
 }
 
 static void a_guest_is_reset(void **state)
 {
-	explore(resets, takes_memory, false);
+	try("resets, takes_memory", begin_bound, resets, takes_memory);
 }
 
 int main(void)

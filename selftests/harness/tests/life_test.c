@@ -22,6 +22,7 @@ static void run_channel(struct world_vgpu *g)
 	g_bind(g, 1);
 	g_list(g, list, 1);
 	g_enable(g, 1, true);
+	g_ring(g, 1, 1);
 }
 
 static void opens_runs_closes(void **state)
@@ -73,7 +74,7 @@ static void four_share(void **state)
 	assert_null(mdev_create("512m"));
 	harness_sleep(100000000);
 	world_check("four run");
-	assert_in_range(chip_loads(), 10, 1000000);
+	assert_in_range(chip_loads(), 20, 1000000);
 	for (i = 0; i < WORLD_VGPUS; i++)
 		world_reset(i);
 	harness_sleep(100000000);

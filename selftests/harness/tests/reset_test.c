@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A reset, a close, an open: nothing of before is left, whatever was under way, and the next one can begin at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/fifo.h"
+#include "gk110/pmc.h"
+#include "mdev/machine.h"
+#include "selftests/harness/explore.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+static const struct chip_manners restless = { .eager = true, .load_ppm = 20000, .look_ppm = 5000, .late = 3 };
+static const struct policy quiet = { .seed = 1 };
+
+static void nothing_is_left(const struct world_vgpu *g)
+{
+	u32 i;
+
+	if (machine_chans_any(g->v) || g->v->m->nr_groups || g->v->m->nr_tsgs || !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
+		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
+	for (i = 0; i < KVGPU_NR_GROUPS; i++)
+		if (g->v->group[i] >= 0)
+			harness_fail("S4: a vGPU that was reset has group %d of the chip", g->v->group[i]);
+}
+
+static void a_reset(void **state)
+{
+	struct world_vgpu *g;
+	u32 power_on;
+
+	setup_begin(&quiet, &restless, 2);
+	g = &world.vgpu[0];
+	power_on = g_read(&world.vgpu[1], PFIFO_INTR_EN);
+	g_write(g, PFIFO_INTR_EN, ~0u);
+	assert_int_equal(container_pins(setup_c), 4);
+	world_reset(0);
+	nothing_is_left(g);
+	assert_int_equal(container_pins(setup_c), 2);
+	assert_int_equal(g_read(g, PFIFO_INTR_EN), power_on);
+	/* memory is the guest's still: a reset of a card does not clear it */
+	assert_int_equal(g_load32(g, G_INST(1) + RAMFC_USERD), G_USERD(1));
+	setup_run(0, 1, 0);
+	assert_int_equal(container_pins(setup_c), 4);
+	setup_end();
+}
+
+/* another user: not one byte of the one before */
+static void opened_again(void **state)
+{
+	struct world_vgpu *g;
+
+	setup_begin(&quiet, &restless, 1);
+	g = &world.vgpu[0];
+	g_store32(g, G_DATA, 0x5ec4e7);
+	world_close(0);
+	nothing_is_left(g);
+	assert_true(world_open(0, setup_c));
+	if (!chip_is_zero(g->v->part.v, g->v->part_size))
+		harness_fail("S4: memory of the user before is there when a device is opened");
+	assert_int_equal(g_load32(g, G_DATA), 0);
+	setup_end();
+}
+
+/* ------------------------------------------------------------------ in the middle of anything */
+
+static void begin(const struct chip_manners *m)
+{
+	setup_begin(&quiet, m, 2);
+}
+
+static void resets(void *arg)
+{
+	world_reset(0);
+	world_check("a vGPU was reset");
+	setup_run(0, 1, 0);
+}
+
+static void binds(void *arg)
+{
+	u64 list[] = { 2, 3 };
+
+	g_inst(&world.vgpu[0], 2, 0, 0);
+	g_bind(&world.vgpu[0], 2);
+	g_list(&world.vgpu[0], list, 2);
+	g_enable(&world.vgpu[0], 2, true);
+	g_tlb(&world.vgpu[0], 0);
+	g_preempt(&world.vgpu[0], false, 2);
+}
+
+static void takes_memory(void *arg)
+{
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+	world_check("memory was taken back");
+}
+
+static void beside_other_threads(void **state)
+{
+	explore(&(struct explore){ "a reset, another vCPU", begin, setup_end, resets, binds, &setup_mm });
+	explore(&(struct explore){ "a reset, an unmap", begin, setup_end, resets, takes_memory, &setup_mm });
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reset),
+		cmocka_unit_test(opened_again),
+		cmocka_unit_test(beside_other_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who has the chip, for how long, and what the slicer costs: nobody is loaded while he is off, each gets what he is entitled to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/fifo.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define MS		1000000ull
+#define RUN_MS		2000
+#define MANY		60		/* channels, more than are looked at in one go */
+#define LOOKS		(16 * 2)	/* words of doorbells of one vGPU in one look: MAX_LOOKS of look.c */
+
+static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2 };
+static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
+
+static struct machine_slice *slice(u32 i)
+{
+	return &world.vgpu[i].v->m->slice;
+}
+
+static void store(u32 i, const char *knob, const char *val)
+{
+	struct attribute **a;
+
+	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
+		if (!strcmp((*a)->name, knob)) {
+			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
+
+			assert_int_equal(d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)), strlen(val));
+			return;
+		}
+	fail_msg("no knob %s", knob);
+}
+
+static void competes(u32 n)
+{
+	u64 end = harness_now + RUN_MS * MS;
+	u32 i;
+
+	while (harness_now < end) {
+		harness_sleep(MS / 4);
+		for (i = 0; i < n; i++)
+			if (!slice(i)->on_chip && chip_loaded(g_hchid(&world.vgpu[i], 1)))
+				harness_fail("S5: vGPU %u is off the chip and has a channel loaded", world.vgpu[i].v->id);
+	}
+}
+
+static double share(u32 i, u32 n)
+{
+	u64 all = 0;
+	u32 k;
+
+	for (k = 0; k < n; k++)
+		all += machine_gpu_time(world.vgpu[k].v->m);
+	return all ? (double)machine_gpu_time(world.vgpu[i].v->m) / all : 0;
+}
+
+static void four_get_a_quarter(void **state)
+{
+	u32 i;
+
+	setup_begin(&coarse, &steady, 4);
+	competes(4);
+	assert_true(world.gpu->chip->slicer.switches > RUN_MS / 20);
+	for (i = 0; i < 4; i++)
+		if (share(i, 4) < 0.22 || share(i, 4) > 0.28)
+			harness_fail("S5: vGPU %u of four has %.3f of the time", i, share(i, 4));
+	setup_end();
+}
+
+static void by_weight(void **state)
+{
+	setup_begin(&coarse, &steady, 2);
+	store(0, "weight", "300");
+	competes(2);
+	if (share(0, 2) < 0.70 || share(0, 2) > 0.80)
+		harness_fail("S5: a vGPU of weight 300 beside one of 100 has %.3f of the time", share(0, 2));
+	setup_end();
+}
+
+static void who_has_no_work_costs_nothing(void **state)
+{
+	u64 before;
+
+	setup_begin(&coarse, &steady, 2);
+	g_ring(&world.vgpu[1], 1, 0);
+	harness_sleep(100 * MS);
+	before = machine_gpu_time(world.vgpu[1].v->m);
+	competes(1);
+	if (machine_gpu_time(world.vgpu[1].v->m) - before > RUN_MS * MS / 20)
+		harness_fail("S5: a vGPU that has no work is charged %llu us", (unsigned long long)(machine_gpu_time(world.vgpu[1].v->m) - before) / 1000);
+	/* and the chip is open: whoever wakes starts without a switch */
+	assert_true(world.gpu->chip->slicer.open);
+	setup_end();
+}
+
+/* words of doorbells that are read in one look, with a guest that lists many channels and rings none (S5) */
+static void a_look_is_bounded(void **state)
+{
+	u64 list[MANY], looked = 0, end;
+	u32 i, was, most = 0, looks = 0;
+	struct world_vgpu *g;
+
+	setup_begin(&coarse, &steady, 1);
+	g = &world.vgpu[0];
+	g_ring(g, 1, 0);
+	for (i = 0; i < MANY; i++) {
+		list[i] = 1 + i;
+		if (!i)
+			continue;
+		g_inst(g, 1 + i, 0, 0);
+		g_bind(g, 1 + i);
+		g_enable(g, 1 + i, true);
+	}
+	g_list(g, list, MANY);
+	was = userd_reads();
+	for (end = harness_now + 500 * MS; harness_now < end; harness_sleep(10000)) {
+		if (world.gpu->chip->slicer.looked == looked)
+			continue;
+		looked = world.gpu->chip->slicer.looked;
+		most = max(most, userd_reads() - was);
+		was = userd_reads();
+		looks++;
+	}
+	assert_in_range(looks, 5, 1000000);
+	assert_true(most > 0);
+	if (most > LOOKS)
+		harness_fail("S5: the slicer read %u words of one vGPU's doorbells in one look", most);
+	setup_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(four_get_a_quarter),
+		cmocka_unit_test(by_weight),
+		cmocka_unit_test(who_has_no_work_costs_nothing),
+		cmocka_unit_test(a_look_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Types: how many of each the card has room for, told and true; parts of vGPUs do not overlap, and all come back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/bar.h"
+#include "mdev/vgpu.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define TYPES	3	/* of the harness's card, which is too small for a 4g */
+#define STEPS	150
+
+static const struct chip_manners calm = { .late = 1 };
+static const struct policy quiet = { .seed = 3 };
+static const char *const names[TYPES] = { "512m", "1g", "2g" };
+
+static u32 available(u32 t)
+{
+	return the_mdev_driver->get_available(the_parent->types[t]);
+}
+
+static u32 told_maximum(u32 t)
+{
+	char buf[4096], *at;
+
+	the_mdev_driver->show_description(the_parent->types[t], buf);
+	at = strstr(buf, "max_instance=");
+	return at ? strtoul(at + strlen("max_instance="), NULL, 10) : 0;
+}
+
+static bool overlap(u64 a, u64 a_size, u64 b, u64 b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static void look_at_parts(void)
+{
+	const struct kvgpu_vgpu *a, *b;
+	u32 i, k;
+
+	for (i = 0; i < WORLD_VGPUS; i++)
+		for (k = 0; k < i; k++) {
+			if (!world.vgpu[i].made || !world.vgpu[k].made)
+				continue;
+			a = world.vgpu[i].v;
+			b = world.vgpu[k].v;
+			if (overlap(a->part.v, a->part_size, b->part.v, b->part_size) ||
+			    overlap(a->bar1_slice, a->type->bar1, b->bar1_slice, b->type->bar1) ||
+			    overlap(a->bar3_slice, a->type->bar3, b->bar3_slice, b->type->bar3) ||
+			    overlap(a->pramin_slice, PRAMIN_SIZE, b->bar1_slice, b->type->bar1) ||
+			    overlap(b->pramin_slice, PRAMIN_SIZE, a->bar1_slice, a->type->bar1) ||
+			    overlap(a->pramin_slice, PRAMIN_SIZE, b->pramin_slice, PRAMIN_SIZE))
+				harness_fail("S1: parts of vGPUs %u and %u overlap", a->id, b->id);
+		}
+}
+
+static void as_many_as_told(void **state)
+{
+	u32 t, n, i;
+
+	world_begin(&quiet, &calm);
+	assert_int_equal(the_parent->nr_types, TYPES);
+	for (t = 0; t < TYPES; t++) {
+		assert_string_equal(the_parent->types[t]->sysfs_name, names[t]);
+		n = available(t);
+		assert_int_equal(n, told_maximum(t));
+		assert_in_range(n, 1, WORLD_VGPUS);
+		for (i = 0; i < n; i++) {
+			assert_int_equal(available(t), n - i);
+			assert_non_null(world_make_type(i, names[t]));
+			assert_int_equal(world.vgpu[i].v->part_size, the_parent->types[t] == the_parent->types[0] ? 512ull << 20 : 512ull << (20 + t));
+		}
+		look_at_parts();
+		assert_int_equal(available(t), 0);
+		assert_int_equal(told_maximum(t), n);
+		assert_null(mdev_create(names[t]));
+		for (i = 0; i < n; i++)
+			world_unmake(i);
+		assert_int_equal(available(t), n);
+	}
+	world_end();
+}
+
+/* any sizes in any order: a type has room if and only if it says so, and in the end all of it is back */
+static void mixed(void **state)
+{
+	u32 empty[TYPES], t, i, k;
+
+	world_begin(&quiet, &calm);
+	for (t = 0; t < TYPES; t++)
+		empty[t] = available(t);
+	for (k = 0; k < STEPS; k++) {
+		i = harness_below(WORLD_VGPUS);
+		t = harness_below(TYPES);
+		if (world.vgpu[i].made) {
+			world_unmake(i);
+			continue;
+		}
+		if (!!available(t) != !!world_make_type(i, names[t]))
+			harness_fail("S6: type %s is told to have room, or not, and it is not so", names[t]);
+		look_at_parts();
+	}
+	for (i = 0; i < WORLD_VGPUS; i++)
+		if (world.vgpu[i].made)
+			world_unmake(i);
+	for (t = 0; t < TYPES; t++)
+		assert_int_equal(available(t), empty[t]);
+	world_end();
+}
+
+/* one that can't be made for want of memory leaves nothing behind */
+static void without_memory(void **state)
+{
+	struct policy p = quiet;
+	u32 k, before, refused = 0;
+
+	world_begin(&quiet, &calm);
+	before = available(0);
+	for (k = 0; k < 60; k++) {
+		p.seed = 10 + k;
+		p.nomem_ppm = 30000;
+		harness_policy(&p);
+		if (world_make(0)) {
+			harness_policy(&quiet);
+			world_unmake(0);
+		} else {
+			refused++;
+		}
+		assert_int_equal(available(0), before);
+	}
+	harness_policy(&quiet);
+	assert_in_range(refused, 5, 55);
+	world_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_as_told),
+		cmocka_unit_test(mixed),
+		cmocka_unit_test(without_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

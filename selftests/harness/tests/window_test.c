@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a VMM's mappings of BAR1, BAR3 and PRAMIN show, as the CPU sees it through the card's tables, before and after it changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/bar.h"
+#include "gk110/mmu.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#include <linux/bitfield.h>
+
+#define NOTHING	(~0ull)
+
+static const struct chip_manners calm = { .eager = true, .late = 2 };
+static const struct policy quiet = { .seed = 1 };
+static struct world_vgpu *g;
+
+/* video memory of the partition behind a page of a mapping; NOTHING: none of it */
+static u64 shown(unsigned long at)
+{
+	u64 phys = (u64)mm_touch(setup_mm, at) << PAGE_SHIFT, vram;
+	unsigned int bar = phys >= BAR3_PHYS ? 3 : 1;
+	bool valid;
+
+	if (!phys)
+		return NOTHING;
+	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
+	return valid && vram >= g->v->part.v && vram < g->v->part.v + g->v->part_size ? vram - g->v->part.v : NOTHING;
+}
+
+static unsigned long map(unsigned int region, u64 off, u64 len)
+{
+	unsigned long at = mm_map(setup_mm, g->dev, ((u64)region << 40) + off, len);
+
+	assert_true(at);
+	return at;
+}
+
+static void begin(void)
+{
+	setup_begin(&quiet, &calm, 2);
+	g = &world.vgpu[0];
+}
+
+static void end(unsigned long at, u64 len)
+{
+	world_check("windows");
+	mm_unmap(setup_mm, at, len);
+	setup_end();
+}
+
+static void pramin_moves(void **state)
+{
+	unsigned long at;
+	u32 i;
+
+	begin();
+	at = map(0, PRAMIN_BASE, 0x10000);
+	for (i = 0; i < 4; i++) {
+		g_write(g, HOSTMEM_PRAMIN, i * 0x13);
+		assert_int_equal(shown(at + 0x3000), ((u64)i * 0x13 << HOSTMEM_PRAMIN_BASE_SHIFT) + 0x3000);
+	}
+	/* beyond the partition there is nothing of anybody's */
+	g_write(g, HOSTMEM_PRAMIN, g->v->part_size >> HOSTMEM_PRAMIN_BASE_SHIFT);
+	assert_int_equal(shown(at + 0x3000), NOTHING);
+	end(at, 0x10000);
+}
+
+static void bar1_shows_a_space(void **state)
+{
+	unsigned long at;
+
+	begin();
+	at = map(1, 0, 0x20000);
+	assert_int_equal(shown(at + 0x5000), 0x5000);	/* as after power-on: video memory from its start */
+	g_inst(g, 9, 1, 0);
+	g_space(g, 1);
+	g_map_vram(g, 1, 5, G_DATA);
+	g_map_vram(g, 1, 6, G_DATA + 0x7000);
+	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	assert_int_equal(shown(at + 0x5000), G_DATA);
+	assert_int_equal(shown(at + 0x6000), G_DATA + 0x7000);
+	assert_int_equal(shown(at + 0x7000), NOTHING);
+	/* a change counts from the invalidate on. Its tables are written past BAR1, which shows something else now */
+	g_write(g, HOSTMEM_PRAMIN, G_TABLE(1) >> HOSTMEM_PRAMIN_BASE_SHIFT);
+	g_write(g, PRAMIN_BASE + 5 * GMMU_ENTRY_SIZE, 0);
+	g_tlb(g, 1);
+	assert_int_equal(shown(at + 0x5000), NOTHING);
+	assert_int_equal(shown(at + 0x6000), G_DATA + 0x7000);
+	g_write(g, HOSTMEM_BAR1, 0);
+	assert_int_equal(shown(at + 0x5000), 0x5000);
+	end(at, 0x20000);
+}
+
+/* an entry for another's memory, or for none, shows nothing of anybody's */
+static void what_is_not_its_own(void **state)
+{
+	unsigned long at;
+
+	begin();
+	at = map(1, 0, 0x20000);
+	g_inst(g, 9, 1, 0);
+	g_space(g, 1);
+	g_map_vram(g, 1, 5, g->v->part_size);
+	g_map_vram(g, 1, 6, g->v->part_size - 0x1000);
+	g_map_vram(g, 1, 7, 0xfffffff000ull);
+	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	assert_int_equal(shown(at + 0x5000), NOTHING);
+	assert_int_equal(shown(at + 0x6000), g->v->part_size - 0x1000);
+	assert_int_equal(shown(at + 0x7000), NOTHING);
+	end(at, 0x20000);
+}
+
+/* what VFIO's container may have put into another device's IOMMU must show nothing when the slice is nobody's */
+static void slices_that_nobody_has(void **state)
+{
+	u64 bar1, bar3, pramin, off;
+	bool valid;
+
+	begin();
+	bar1 = g->v->bar1_slice;
+	bar3 = g->v->bar3_slice;
+	pramin = g->v->pramin_slice;
+	world_close(0);
+	world_unmake(0);
+	for (off = 0; off < 0x100000; off += 0x1000)
+		if (chip_show(1, bar1 + off, &valid) != world.gpu->chip->nowhere.at.v || !valid ||
+		    chip_show(3, bar3 + off, &valid) != world.gpu->chip->nowhere.at.v || !valid ||
+		    chip_show(1, pramin + off, &valid) != world.gpu->chip->nowhere.at.v || !valid)
+			harness_fail("S4: a slice that nobody has shows video memory that is somebody's, at 0x%llx", (unsigned long long)off);
+	setup_end();
+}
+
+/* the container asks for the frame on behalf of a physical device: nobody could take it out of that one's IOMMU again */
+static void a_frame_for_another_device(void **state)
+{
+	unsigned long at;
+
+	begin();
+	at = map(1, 0, 0x20000);
+	if (mm_for_device(setup_mm, at + 0x4000))
+		harness_fail("S4: a frame of BAR1 is given to another device's IOMMU");
+	assert_int_equal(shown(at + 0x4000), 0x4000);
+	end(at, 0x20000);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pramin_moves),
+		cmocka_unit_test(bar1_shows_a_space),
+		cmocka_unit_test(what_is_not_its_own),
+		cmocka_unit_test(slices_that_nobody_has),
+		cmocka_unit_test(a_frame_for_another_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
