@@ -22,6 +22,7 @@
 #define VMAS		6
 
 static const struct chip_manners wild = { .eager = true, .load_ppm = 60000, .look_ppm = 3000, .late = 4 };
+static const struct chip_manners faulty = { .eager = true, .load_ppm = 60000, .look_ppm = 3000, .late = 4, .fault_ppm = 50, .hang_ppm = 3000 };
 static struct mm_struct *mm[2];
 static struct container *c[2];
 static struct { u32 users; bool closing; } gate[GUESTS];
@@ -142,7 +143,7 @@ static void guest(void *arg)
 		harness_trace("step %u of a guest", what);
 		guest_step(arg, what);
 		leave(i);
-		oracle_mappings("after a guest's step");
+		world_check("after a guest's step");
 	}
 }
 
@@ -181,6 +182,27 @@ static void map_something(u32 p, u32 i)
 	}
 }
 
+/* any form of SET_IRQS, with eventfds that are closed and opened at times */
+static void interrupts(u32 i)
+{
+	static const u32 actions[] = { VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_MASK, VFIO_IRQ_SET_ACTION_UNMASK };
+	static const u32 types[] = { VFIO_IRQ_SET_DATA_EVENTFD, VFIO_IRQ_SET_DATA_EVENTFD, VFIO_IRQ_SET_DATA_BOOL, VFIO_IRQ_SET_DATA_NONE };
+	struct { struct vfio_irq_set hdr; s32 data; } s = { .hdr = { .argsz = sizeof(s), .flags = actions[harness_below(4)] | types[harness_below(4)],
+		.index = harness_below(VFIO_PCI_NUM_IRQS), .count = harness_below(8) ? 1 : harness_below(3) }, .data = (s32)harness_below(10) - 1 };
+	int fd = 3 + harness_below(6);
+
+	switch (harness_below(8)) {
+	case 0: user_eventfd_close(fd); break;
+	case 1: user_eventfd_open(fd); break;
+	case 2: user_eventfd_write(fd); break;
+	default:
+		if (enter(i)) {
+			world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
+			leave(i);
+		}
+	}
+}
+
 static void vmm(void *arg)
 {
 	u32 p = (unsigned long)arg, i, k;
@@ -190,7 +212,7 @@ static void vmm(void *arg)
 		i = p ? 2 : harness_below(2);
 		k = harness_below(VMAS);
 		at = RAM * (1 + harness_below(RANGES));
-		switch (harness_below(14)) {
+		switch (harness_below(16)) {
 		case 0: case 1: case 2: container_unmap(c[p], at, RAM); break;
 		case 3: case 4: case 5: container_map(c[p], at, RAM * harness_below(4), RAM); break;
 		case 6: map_something(p, i); break;
@@ -220,10 +242,9 @@ static void vmm(void *arg)
 				reopen(i, c[p]);
 			}
 			break;
-		default:
-			chip_look("in between");
+		default: interrupts(i);
 		}
-		oracle_mappings("after a VMM's step");
+		world_check("after a VMM's step");
 	}
 }
 
@@ -266,7 +287,8 @@ static void run(u64 seed, u32 nr)
 
 	memset(gate, 0, sizeof(gate));
 	memset(vma, 0, sizeof(vma));
-	world_begin(&quiet, &wild);
+	p.oversleep_ns = seed % 4 == 3 ? 50000 : 0;
+	world_begin(&quiet, seed % 4 == 3 ? &faulty : &wild);
 	for (i = 0; i < 2; i++) {
 		mm[i] = mm_new();
 		c[i] = container_new(mm[i]);
