@@ -144,7 +144,7 @@ part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine l	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
-part harness-long l	1200	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
+part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long l	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long

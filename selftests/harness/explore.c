@@ -13,7 +13,7 @@
 #define SEEDS		12
 #define SPAN		24
 #define QUICK_S		0.25		/* of CPU, for pairs */
-#define LONG_S		120.0
+#define LONG_S		90.0
 
 static const struct chip_manners eager = { .eager = true }, restless = { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 };
 

@@ -19,7 +19,7 @@ trap 'rm -f -- "$log"' EXIT
 make -s harness || exit 1
 [ "$mode" = quick ] || export HARNESS_ALL=1
 for t in $(make -s print-harness); do
-	timeout --kill-after=10 1200 env CMOCKA_MESSAGE_OUTPUT=STDOUT "$t" > "$log" 2>&1
+	timeout --kill-after=10 3000 env CMOCKA_MESSAGE_OUTPUT=STDOUT "$t" > "$log" 2>&1
 	rc=$?
 	[ $rc -eq 0 ] || sed 's/^/# /' "$log"
 	result $rc "${t##*/}"
