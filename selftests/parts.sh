@@ -133,7 +133,7 @@ part native	q	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/
 part guest	q	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
 part vfio	q	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
 part tenants	q	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
-part hostile	q	260	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
+part hostile	q	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
 
 # ------------------------------------------------------------------ check-long
 

@@ -26,24 +26,22 @@ struct lane {
 
 static uint8_t *map_pages(struct bare_gpu *g, struct bare_space *s, uint64_t va)
 {
-	uint64_t bus, off;
+	uint64_t bus;
 	uint8_t *cpu = bare_host(g, BYTES, &bus);
 
-	for (off = 0; off < BYTES; off += 4096)
-		bare_space_map(g, s, va + off, BARE_HOST, bus + off);
+	bare_space_map_range(g, s, va, BARE_HOST, bus, BYTES);
 	return cpu;
 }
 
 static void open_lane(struct bare_gpu *g, struct lane *l, unsigned int id, unsigned int runlist)
 {
 	struct bare_chan_config cfg = { .id = id, .runlist = runlist };
-	uint64_t vram = bare_vram(g, BYTES, 4096), off;
+	uint64_t vram = bare_vram(g, BYTES, 4096);
 
 	bare_space_create(g, &l->s);
 	l->src = map_pages(g, &l->s, SRC_VA);
 	l->dst = map_pages(g, &l->s, DST_VA);
-	for (off = 0; off < BYTES; off += 4096)
-		bare_space_map(g, &l->s, VRAM_VA + off, BARE_VRAM, vram + off);
+	bare_space_map_range(g, &l->s, VRAM_VA, BARE_VRAM, vram, BYTES);
 	pattern_fill(l->src, BYTES, id);
 	bare_chan_create(g, &l->s, &cfg, &l->c);
 }

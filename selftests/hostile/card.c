@@ -164,8 +164,7 @@ void hostile_restart(struct hostile *h)
 	g->host.used = 0;
 	bare_space_create(g, &h->space);
 	h->loot = bare_host(g, 0x10000, &h->loot_bus);
-	for (entry = 0; entry < 0x10000; entry += 4096)
-		bare_space_map(g, &h->space, LOOT_VA + entry, BARE_HOST, h->loot_bus + entry);
+	bare_space_map_range(g, &h->space, LOOT_VA, BARE_HOST, h->loot_bus, 0x10000);
 	memset(&cfg, 0, sizeof(cfg));
 	cfg.id = h->next_id;
 	cfg.runlist = g->engine[BARE_CE0].runlist;
@@ -211,12 +210,11 @@ bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len
 bool hostile_alive(struct hostile *h)
 {
 	enum { BYTES = 8192, VRAM_VA = AIM_VA, BACK_VA = LOOT_VA + BYTES };
-	uint64_t vram, off;
+	uint64_t vram;
 
 	hostile_restart(h);
 	vram = bare_vram(&h->gpu, BYTES, 4096);
-	for (off = 0; off < BYTES; off += 4096)
-		bare_space_map(&h->gpu, &h->space, VRAM_VA + off, BARE_VRAM, vram + off);
+	bare_space_map_range(&h->gpu, &h->space, VRAM_VA, BARE_VRAM, vram, BYTES);
 	bare_tlb_invalidate(&h->gpu, BARE_VRAM, h->space.pdb);
 	pattern_fill(h->loot, BYTES, rng_next(&h->rng));
 	memset(h->loot + BYTES, 0, BYTES);

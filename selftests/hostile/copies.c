@@ -95,8 +95,7 @@ void hostile_remap(struct hostile *h)
 
 	hostile_restart(h);
 	set_pam(PAM_RAM);
-	for (p = 0; p < REMAP_PAGES; p++)
-		bare_space_map(g, &h->space, AIM_VA + p * PAGE, BARE_HOST, REMAP_AT + p * PAGE);
+	bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT, REMAP_PAGES * PAGE);
 	bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	for (i = 0; i < ROUNDS; i++) {
 		pattern_fill(h->loot, PAGE, i);
@@ -108,8 +107,7 @@ void hostile_remap(struct hostile *h)
 		if (!hostile_run_refused(h)) {	/* a fault, rightly: the memory was not there */
 			ended++;
 			hostile_restart(h);
-			for (p = 0; p < REMAP_PAGES; p++)
-				bare_space_map(g, &h->space, AIM_VA + p * PAGE, BARE_HOST, REMAP_AT + p * PAGE);
+			bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT, REMAP_PAGES * PAGE);
 		}
 		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	}

@@ -36,11 +36,10 @@ struct work {
 
 static uint8_t *map_host(struct work *w, uint64_t va, size_t size)
 {
-	uint64_t bus, off;
+	uint64_t bus;
 	uint8_t *p = bare_host(&w->g, size, &bus);
 
-	for (off = 0; off < size; off += PAGE)
-		bare_space_map(&w->g, &w->s, va + off, BARE_HOST, bus + off);
+	bare_space_map_range(&w->g, &w->s, va, BARE_HOST, bus, size);
 	return p;
 }
 
@@ -56,7 +55,7 @@ static void open_channel(struct work *w, unsigned int id)
 
 static void begin(struct work *w, const char *uuid)
 {
-	uint64_t vram, off;
+	uint64_t vram;
 
 	device_open(&w->d, uuid);
 	gpu_attach(&w->d, &w->g);
@@ -64,8 +63,7 @@ static void begin(struct work *w, const char *uuid)
 	w->src = map_host(w, SRC_VA, SLOTS * PAGE);
 	w->dst = map_host(w, DST_VA, SLOTS * PAGE);
 	vram = bare_vram(&w->g, 2 * BLOCK, PAGE);
-	for (off = 0; off < 2 * BLOCK; off += PAGE)
-		bare_space_map(&w->g, &w->s, A_VA + off, BARE_VRAM, vram + off);
+	bare_space_map_range(&w->g, &w->s, A_VA, BARE_VRAM, vram, 2 * BLOCK);
 	open_channel(w, 1);
 }
 

@@ -174,10 +174,7 @@ static bool reads(struct bare_chan *c, const uint8_t *memory, uint64_t vram, con
 
 static void map_all(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t at)
 {
-	uint64_t off;
-
-	for (off = 0; off < REUSE_LEN; off += PAGE)
-		bare_space_map(g, s, va + off, t, at + off);
+	bare_space_map_range(g, s, va, t, at, REUSE_LEN);
 }
 
 static void unmap_all(struct bare_gpu *g, struct bare_space *s, uint64_t va)

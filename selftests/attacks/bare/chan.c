@@ -10,7 +10,7 @@
 #include <gk110/push.h>
 #include <gk110/ram.h>
 
-enum { RING_LOG2 = 9, WAIT_MS = 2000 };
+enum { RING_LOG2 = 9, WAIT_MS = 2000, RUNLIST_AT_ONCE = 64 };
 
 /* what nouveau puts into a new RAMFC (nvkm/engine/fifo/gk104.c gk104_chan_ramfc_write) */
 #define INIT_ACQUIRE	0xfffff902	/* longest time limit, usual retry */
@@ -39,18 +39,21 @@ void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target
 		{ RAMFC_TIMESLICE, PFIFO_ENG_TIMESLICE_RESET },
 		{ RAMFC_PB_TIMESLICE, PFIFO_ENG_PB_TIMESLICE_RESET },
 	};
+	uint32_t block[RAMIN_RAMFC_SIZE / 4];
 	unsigned int i;
 
+	bare_mem_read(c->g, BARE_VRAM, c->inst, block, sizeof(block));
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		bare_mem_write32(c->g, BARE_VRAM, c->inst + words[i].at, words[i].value);
+		block[words[i].at / 4] = words[i].value;
+	bare_mem_write(c->g, BARE_VRAM, c->inst, block, sizeof(block));
 }
 
 static void write_space(struct bare_gpu *g, uint64_t inst, const struct bare_space *s)
 {
-	bare_mem_write32(g, BARE_VRAM, inst + GMMU_INST_PDB_LO, s->pdb);
-	bare_mem_write32(g, BARE_VRAM, inst + GMMU_INST_PDB_HI, s->pdb >> 32);
-	bare_mem_write32(g, BARE_VRAM, inst + GMMU_INST_LIMIT_LO, BARE_SPACE_SIZE - 1);
-	bare_mem_write32(g, BARE_VRAM, inst + GMMU_INST_LIMIT_HI, 0);
+	/* GMMU_INST_PDB_LO, _HI, GMMU_INST_LIMIT_LO, _HI */
+	const uint32_t words[] = { s->pdb, s->pdb >> 32, BARE_SPACE_SIZE - 1, 0 };
+
+	bare_mem_write(g, BARE_VRAM, inst + GMMU_INST_PDB_LO, words, sizeof(words));
 }
 
 static void write_context(struct bare_gpu *g, uint64_t inst, uint64_t va)
@@ -61,11 +64,10 @@ static void write_context(struct bare_gpu *g, uint64_t inst, uint64_t va)
 
 static uint8_t *map_host(struct bare_gpu *g, struct bare_space *s, uint64_t va, size_t size)
 {
-	uint64_t bus, off;
+	uint64_t bus;
 	uint8_t *cpu = bare_host(g, size, &bus);
 
-	for (off = 0; off < size; off += 4096)
-		bare_space_map(g, s, va + off, BARE_HOST, bus + off);
+	bare_space_map_range(g, s, va, BARE_HOST, bus, size);
 	return cpu;
 }
 
@@ -159,11 +161,17 @@ bool bare_runlist_at(struct bare_gpu *g, unsigned int runlist, enum bare_target 
 bool bare_runlist(struct bare_gpu *g, unsigned int runlist, const uint32_t *entries, unsigned int count)
 {
 	uint64_t at = bare_vram(g, 0x1000, 0x1000);
-	unsigned int i;
+	uint32_t words[RUNLIST_AT_ONCE][2];
+	unsigned int i = 0, n;
 
-	for (i = 0; i < count; i++) {
-		bare_mem_write32(g, BARE_VRAM, at + i * RUNLIST_ENTRY_SIZE, entries[i]);
-		bare_mem_write32(g, BARE_VRAM, at + i * RUNLIST_ENTRY_SIZE + 4, 0);
+	while (i < count) {
+		uint64_t to = at + i * RUNLIST_ENTRY_SIZE;
+
+		for (n = 0; n < RUNLIST_AT_ONCE && i < count; n++, i++) {
+			words[n][0] = entries[i];
+			words[n][1] = 0;
+		}
+		bare_mem_write(g, BARE_VRAM, to, words, n * sizeof(words[0]));
 	}
 	return bare_runlist_at(g, runlist, BARE_VRAM, at, count);
 }

@@ -15,14 +15,11 @@ uint32_t bare_image_size(struct bare_gpu *g)
 
 void bare_image_create(struct bare_gpu *g, struct bare_space *s, uint64_t va, uint32_t size, struct bare_image *img)
 {
-	uint32_t off;
-
 	img->va = va;
 	img->size = size;
 	img->vram = bare_vram(g, size + PAGE, PAGE);
 	bare_mem_zero(g, BARE_VRAM, img->vram, size + PAGE);
-	for (off = 0; off <= size; off += PAGE)
-		bare_space_map(g, s, va + off, BARE_VRAM, img->vram + off);
+	bare_space_map_range(g, s, va, BARE_VRAM, img->vram, size + PAGE);
 }
 
 void bare_image_patch(struct bare_gpu *g, const struct bare_image *img, uint32_t reg, uint32_t value)

@@ -40,8 +40,11 @@ uint64_t bare_now_ns(struct bare_gpu *g)
 
 bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, unsigned int ms)
 {
-	uint64_t end = bare_now_ns(g) + ms * 1000000ull;
+	uint64_t end;
 
+	if ((bare_read(g, reg) & mask) == value)
+		return true;
+	end = bare_now_ns(g) + ms * 1000000ull;
 	while ((bare_read(g, reg) & mask) != value)
 		if (bare_now_ns(g) > end)
 			return (bare_read(g, reg) & mask) == value;
@@ -50,8 +53,11 @@ bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, 
 
 bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value, unsigned int ms)
 {
-	uint64_t end = bare_now_ns(g) + ms * 1000000ull;
+	uint64_t end;
 
+	if (*word == value)
+		return true;
+	end = bare_now_ns(g) + ms * 1000000ull;
 	while (*word != value)
 		if (bare_now_ns(g) > end)
 			return *word == value;
@@ -99,23 +105,28 @@ void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *
 	bare_write(g, HOSTMEM_PRAMIN, before);
 }
 
-void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf, size_t len)
+/* zeros without @words */
+static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const uint32_t *words, size_t len)
 {
 	uint32_t before = bare_read(g, HOSTMEM_PRAMIN);
-	const uint32_t *words = buf;
 
 	while (len) {
 		size_t n = window_reach(addr, len), i;
 		volatile uint32_t *w = bare_window(g, t, addr);
 
 		for (i = 0; i < n / 4; i++)
-			w[i] = *words++;
+			w[i] = words ? *words++ : 0;
 		addr += n;
 		len -= n;
 	}
 	/* the read keeps the window where it is until the writes are through */
 	(void)bare_read(g, HOSTMEM_PRAMIN);
 	bare_write(g, HOSTMEM_PRAMIN, before);
+}
+
+void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf, size_t len)
+{
+	mem_write(g, t, addr, buf, len);
 }
 
 uint32_t bare_mem_read32(struct bare_gpu *g, enum bare_target t, uint64_t addr)
@@ -133,15 +144,7 @@ void bare_mem_write32(struct bare_gpu *g, enum bare_target t, uint64_t addr, uin
 
 void bare_mem_zero(struct bare_gpu *g, enum bare_target t, uint64_t addr, size_t len)
 {
-	static const uint32_t zeros[1024];
-
-	while (len) {
-		size_t n = len < sizeof(zeros) ? len : sizeof(zeros);
-
-		bare_mem_write(g, t, addr, zeros, n);
-		addr += n;
-		len -= n;
-	}
+	mem_write(g, t, addr, NULL, len);
 }
 
 /* ------------------------------------------------------------------ the chip */
@@ -204,7 +207,7 @@ static void init_pbdma(struct bare_gpu *g, unsigned int p)
 /* order and values: nouveau nvkm/engine/fifo/gk104.c and gf100.c */
 void bare_take_over(struct bare_gpu *g)
 {
-	uint32_t enable, p;
+	uint32_t enable, pbdmas, p;
 
 	for (p = 0; p < PMC_NR_LEAF; p++)
 		bare_write(g, PMC_INTR_EN(p), 0);
@@ -214,8 +217,9 @@ void bare_take_over(struct bare_gpu *g)
 	bare_write(g, PMC_ENABLE, ~0u);
 	(void)bare_read(g, PMC_ENABLE);
 	bare_write(g, PMC_ENABLE_PBDMA, ~0u);
+	pbdmas = bare_read(g, PMC_ENABLE_PBDMA);
 	for (p = 0; p < 32; p++)
-		if (bare_read(g, PMC_ENABLE_PBDMA) >> p & 1)
+		if (pbdmas >> p & 1)
 			init_pbdma(g, p);
 	bare_write(g, FB_MMU_CTRL, bare_read(g, FB_MMU_CTRL) & ~(uint32_t)FB_MMU_CTRL_BIG_64K);
 	/* physical mode: offset 0 of BAR1 is address 0 of VRAM, so the doorbells' page is where their memory is */
@@ -226,7 +230,8 @@ void bare_take_over(struct bare_gpu *g)
 	bare_write(g, GMMU_FAULT_SOURCE, ~0u);
 	bare_write(g, PFIFO_INTR, ~0u);
 	bare_write(g, PFIFO_INTR_EN, 0x7fffffff);
-	bare_find_engines(g);
+	if (!g->engine[BARE_CE0].present)
+		bare_find_engines(g);
 	g->vram_next = VRAM_FIRST;
 }
 

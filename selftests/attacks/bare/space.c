@@ -5,7 +5,8 @@
 
 #include <gk110/mmu.h>
 
-enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12 };
+enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12, AT_ONCE = 64,
+       DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE };
 
 /* apertures of entries: a page table counts from 1, a page from 0, and both know two kinds of host memory */
 static uint32_t pte_aperture(enum bare_target t)
@@ -23,21 +24,43 @@ void bare_space_create(struct bare_gpu *g, struct bare_space *s)
 {
 	uint64_t pde;
 
-	/* only the first entry is inside the limit of the instance blocks we make */
-	s->pdb = bare_vram(g, 0x1000, 0x1000);
+	/*
+	 * Only the first entry is inside the limit of the instance blocks we make, but kvgpu reads all: what lay behind a shorter
+	 * directory led it to a thousand tables at each invalidate.
+	 */
+	s->pdb = bare_vram(g, DIRECTORY_BYTES, 0x1000);
 	s->table = bare_vram(g, SMALL_ENTRIES * GMMU_ENTRY_SIZE, 0x1000);
-	bare_mem_zero(g, BARE_VRAM, s->pdb, 0x1000);
+	bare_mem_zero(g, BARE_VRAM, s->pdb, DIRECTORY_BYTES);
 	bare_mem_zero(g, BARE_VRAM, s->table, SMALL_ENTRIES * GMMU_ENTRY_SIZE);
 	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) | FIELD_PREP(GMMU_PDE_SIZE, PDE_SIZE_EIGHTH) |
 	      FIELD_PREP(GMMU_PDE_SMALL_ADDR, s->table >> GMMU_ADDR_SHIFT);
 	write_entry(g, s->pdb, pde);
 }
 
+static uint64_t page_entry(enum bare_target t, uint64_t addr)
+{
+	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT) |
+	       FIELD_PREP(GMMU_PTE_APERTURE, pte_aperture(t)) | (t == BARE_VRAM ? 0 : GMMU_PTE_VOL);
+}
+
 void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr)
 {
-	write_entry(g, s->table + (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE,
-		    GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT) |
-		    FIELD_PREP(GMMU_PTE_APERTURE, pte_aperture(t)) | (t == BARE_VRAM ? 0 : GMMU_PTE_VOL));
+	write_entry(g, s->table + (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, page_entry(t, addr));
+}
+
+/* each move of the window is four register accesses, which cost a guest more than the entries */
+void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr, uint64_t len)
+{
+	uint64_t entries[AT_ONCE], page = 1ull << GMMU_SMALL_SHIFT, off = 0;
+	unsigned int n;
+
+	while (off < len) {
+		uint64_t at = s->table + ((va + off) >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE;
+
+		for (n = 0; n < AT_ONCE && off < len; n++, off += page)
+			entries[n] = page_entry(t, addr + off);
+		bare_mem_write(g, BARE_VRAM, at, entries, n * sizeof(entries[0]));
+	}
 }
 
 void bare_space_unmap(struct bare_gpu *g, struct bare_space *s, uint64_t va)

@@ -14,6 +14,8 @@ struct bare_space {
 void bare_space_create(struct bare_gpu *g, struct bare_space *s);
 /* one 4 KiB page; the caller invalidates the TLB */
 void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr);
+/* pages that follow each other, @len bytes of them */
+void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr, uint64_t len);
 void bare_space_unmap(struct bare_gpu *g, struct bare_space *s, uint64_t va);
 
 /*
