@@ -32,6 +32,13 @@ include kvgpu.mk
 include cuda/cuda.mk
 include selftests/bench/bench.mk
 
+# A variable that these do not know is a slip: "make check PART=unit" would run all of it.
+CHECK_VARIABLES	:= AGAIN CC FUZZ_SECONDS KVGPU_CACHE KVGPU_CHECK_LANES O PARTS V
+ifneq ($(filter check check-fast check-long demo,$(MAKECMDGOALS)),)
+wrong		:= $(filter-out -% $(CHECK_VARIABLES),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $(v))),$(v))))
+$(if $(wrong),$(error make $(MAKECMDGOALS) knows no variable $(wrong); it knows: $(CHECK_VARIABLES)))
+endif
+
 help: ## what there is to make
 	@echo "kvgpu: share one NVIDIA GK110 among KVM guests"; echo
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort -u | expand -t 18
@@ -42,7 +49,7 @@ setup: ## packages, root file systems, kernels and QEMU of the test bed (called 
 demo: ## the main job end to end, shown: a server with a K20m, stock nouveau, guests on vGPUs, verified copies, CUDA
 	@selftests/demo/demo.sh
 
-check: ## all tests; the last line is 'N passed, N failed'
+check: ## all tests (PARTS="unit guest": some); the last line begins with 'N passed, N failed'
 	@selftests/check.sh quick $(PARTS)
 
 check-fast: ## the inner loop: what changed is built and looked at, all unit tests, 2 s a fuzz target

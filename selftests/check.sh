@@ -119,7 +119,7 @@ start_part() # NAME
 {
 	began_at[$1]=$SECONDS
 	rm -f "$DIR/$1.result"
-	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null &
+	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null 9>&- &
 	running[$!]=$1
 }
 
@@ -229,13 +229,28 @@ finish()
 	tap_report
 }
 
+# only_one: beds have names, and their times mean nothing beside another's. Parts without beds may run beside such a run.
+only_one()
+{
+	local lock=$KVGPU_CACHE/check/running
+	[[ " ${chosen[*]} " =~ \ (testbed|native|guest|vfio|tenants|hostile|debug|bench|documents|install-machine|places-long) ]] || return 0
+	mkdir -p "${lock%/*}"
+	exec 9>>"$lock"
+	if ! flock -n 9; then
+		echo "check.sh: $(cat "$lock"). Two at once would use the same beds: wait until it ends, or end it." >&2
+		exit 1
+	fi
+	echo "a check runs here already (process $$, in $PWD, since $(date +%H:%M))" >"$lock"
+}
+
 given=$#
+only_one
 total=${#chosen[@]}
 mkdir -p "$DIR"
 rm -f "$DIR"/*.{result,log} "$DIR/table"
 : >"$DIR/table"
-say "$title: $total parts, $LANES at a time$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run here took $(minutes "$last")")"
-if ! testbed/tb setup; then
+say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
+if ! testbed/tb setup 9>&-; then
 	tap_fail "testbed/tb setup"
 	tap_report
 	exit 1

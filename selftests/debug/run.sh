@@ -21,6 +21,7 @@ parts=(vfio tenants guest kill reboot unload leaks)
 part_of_check=debug mode=long
 # shellcheck disable=SC2034
 [ $# -eq 0 ] || { parts=("$@"); part_of_check=debug:$(IFS=,; echo "$*"); }
+bed_must_be_free
 trap 'bed_down' EXIT
 
 server_up()

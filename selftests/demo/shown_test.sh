@@ -50,7 +50,7 @@ step_done
 keep_times
 S
 export KVGPU_CACHE=$work/cache
-bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -q '2 steps\. It never ran here; an estimate .* 111 s'
+bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -q '2 steps\. It never ran on this machine; an estimate .* 111 s'
 result $? "the first time a demo tells an estimate as such" "$work/out"
 sed -n 2,3p "$work/out" | tr -s ' ' | diff - <(printf ' 1 the first 100 s\n 2 the second 11 s\n') >"$work/diff"
 result $? "and what will happen" "$work/diff"
@@ -58,9 +58,30 @@ grep -qx '1/2  the first' "$work/out" && grep -qE '^     1/2 took [23] s$' "$wor
 result $? "each step has its number and its time" "$work/out"
 ! grep -q $'\r' "$work/out"
 result $? "a log has no sign of life" "$work/out"
-bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -qE "2 steps\. The last time here it took [23] s \($(date +%Y)-"
+bash -eu "$work/steps" >"$work/out" 2>&1 && head -n 1 "$work/out" | grep -qE "2 steps\. The last time on this machine it took [23] s \($(date +%Y)-"
 result $? "the second time it tells how long the first took" "$work/out"
 script -qec "bash -eu $work/steps" "$work/typescript" >"$work/out" 2>&1 </dev/null && grep -qE $'\r     1/2 \.\.\. 2 s \(last time [23]\)' "$work/out"
 result $? "a terminal has one" "$work/out"
+
+# ------------------------------------------------------------------ slips
+
+make -s check PART=nope >"$work/out" 2>&1
+result "$([ $? = 2 ] && grep -q 'knows no variable PART; it knows: .*PARTS' "$work/out"; echo $?)" "make check: a variable that it does not know is told" "$work/out"
+mkdir -p "$work/cache/check"
+(
+	flock 8
+	echo "a check runs here already (process 7)" >&8
+	KVGPU_CACHE=$work/cache timeout 20 selftests/check.sh quick native >"$work/out" 2>&1
+	[ $? = 1 ] && grep -q 'runs here already (process 7)' "$work/out"
+) 8>"$work/cache/check/running"
+result $? "a second check with beds says that one runs, and ends" "$work/out"
+cat >"$work/tb" <<'EOF'
+#!/bin/sh
+echo "$*" >>"${0%/*}/asked"
+EOF
+chmod +x "$work/tb"
+TB=$work/tb bash -c '. selftests/native/cell.sh; bed_must_be_free; trap bed_down EXIT; exit 0' >"$work/out" 2>&1
+result "$([ $? = 1 ] && grep -q "^not ok 1 - bed: the bed 'native' is free # it is up" "$work/out" && ! grep -q down "$work/asked"; echo $?)" \
+	"a suite does not end a bed that it has not begun" "$work/out"
 printf '1..%d\n' $results
 [ $failures -eq 0 ]

@@ -27,9 +27,9 @@ plan()
 	local n sum=0
 	for n in "${!titles[@]}"; do sum=$((sum + $(expected $((n + 1))))); done
 	if known_times; then
-		printf '%s: %d steps. The last time here it took %d s (%s):\n' "$1" ${#titles[@]} $sum "$(sed -n 's/^date //p' "$times")"
+		printf '%s: %d steps. The last time on this machine it took %d s (%s):\n' "$1" ${#titles[@]} $sum "$(sed -n 's/^date //p' "$times")"
 	else
-		printf '%s: %d steps. It never ran here; an estimate for two cores is %d s, and what has to be fetched:\n' "$1" ${#titles[@]} $sum
+		printf '%s: %d steps. It never ran on this machine; an estimate for two cores is %d s, without what is fetched and built at first:\n' "$1" ${#titles[@]} $sum
 	fi
 	for n in "${!titles[@]}"; do
 		printf '%3d  %-88s %4d s\n' $((n + 1)) "${titles[n]}" "$(expected $((n + 1)))"

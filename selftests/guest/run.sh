@@ -44,6 +44,7 @@ long) kernels=${KERNELS:-base newest} client_args="" reloads=10 cycles=${CYCLES:
 *) echo "usage: selftests/guest/run.sh quick|long [PART...], PART of: ${parts[*]}" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || parts=("${@:2}")
+bed_must_be_free
 trap 'bed_down' EXIT
 
 # those of $parts that need a server of the KIND plain, paced or compute

@@ -26,6 +26,7 @@ attacker_id=6b766770-0000-4000-8000-000000000002
 forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
 # shellcheck disable=SC2034 # cell.sh prints it
 cell_name="hostile guest"
+bed_must_be_free
 trap 'bed_down' EXIT
 operations=0	# random ones that were survived
 

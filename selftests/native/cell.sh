@@ -137,6 +137,21 @@ bed_up()
 
 bed_down() { $TB down >/dev/null 2>&1 </dev/null; }
 
+# bed_must_be_free: before a suite promises to end its bed at exit; one that is up is another run's, which would end with it
+bed_must_be_free()
+{
+	local rc=0
+	$TB status >/dev/null 2>&1 </dev/null || rc=$?
+	case $rc in
+	0 | 1)
+		cell_name=bed
+		result 1 "the bed '$KVGPU_TB_NAME' is free" \
+			"it is up: another run of this suite, or left by one that was killed; tb down --name $KVGPU_TB_NAME ends it"
+		trap - EXIT
+		finish ;;
+	esac
+}
+
 model_stats()
 {
 	local sock

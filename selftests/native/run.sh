@@ -51,6 +51,7 @@ long()
 
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=native
+[[ ${1-} == -* || -z ${1-} ]] || bed_must_be_free
 case ${1-} in
 quick) mode=quick; build_programs && quick ;;
 long) mode=long; build_programs && long ;;

@@ -13,6 +13,7 @@ long) cells="base:flat:0 base:card:400M oldest:flat:400M newest:card:0" ;;
 esac
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=tenants mode=$1
+bed_must_be_free
 trap 'bed_down' EXIT
 
 # knobs through mdevctl: set before the vGPU is made, kept in its definition

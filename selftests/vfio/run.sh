@@ -19,6 +19,7 @@ long) kernels=${KERNELS:-base oldest newest} storm=60 seeds="1 2 3" ;;
 esac
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=vfio mode=$1
+bed_must_be_free
 trap 'bed_down' EXIT
 
 # vfio_cell KERNEL [TEST...]: all of it, or only these tests of kvgpu-vfio

@@ -40,6 +40,6 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                                    prints the root file system that it is made of
   tb kernels                       suite, release and role of each of the server's kernels
 
-Every command on a bed takes --name NAME first (default: $KVGPU_TB_NAME, else "default").
+Every command on a bed takes --name NAME before its other words (tb up --name NAME; default: $KVGPU_TB_NAME, else "default").
 EOF
 }
