@@ -178,8 +178,8 @@ done
 echo "both copy as fast as their CPUs allow for 20 s; 10 s of it (weights count where the GPU is short):" | indent
 busy 20
 sleep 5
+vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the same ten seconds, for the last screen
 vgpu run -- kvgpu-top --once --interval 10 | indent
-vgpu run -- kvgpu-top --json --once --interval 2 >"$out/shares.json"
 wait
 
 step

@@ -151,7 +151,7 @@ def table(r):
     print(f"nouveau loads in {n['guest_ms'] / 1000:.1f} s with {n['guest_traps']:.0f} traps and"
           f" {n['guest_page_faults']:.0f} page faults; natively in {n['native_ms'] / 1000:.1f} s with"
           f" {n['native_accesses']:.0f} register accesses")
-    print(f"{'map, use, unmap':18} {'traps':>6} {'native':>6} {'faults':>7} {'tables':>7} {'entries':>8} {'us':>8} {'native':>8}")
+    print(f"{'map, use, unmap':18} {'traps':>6} {'native':>6} {'faults':>7} {'tables':>7} {'entries':>8} {'us':>8} {'native':>8}  each")
     for m in r["mapping"]:
         us = {side: sum(m[f"{side}_{k}_us"] for k in ("map", "use", "unmap")) for side in WHERE}
         print(f"{m['mib']:3} MiB {m['memory']:10} {m['guest_traps']:6.0f} {m['native_accesses']:6.0f}"
@@ -160,6 +160,7 @@ def table(r):
     print(f"{'copies, ' + r['mode']:22} {'guest':>8} {'native':>8} GB/s {'ratio':>6}")
     for b in r["bandwidth"]:
         print(f"{b['mib']:3} MiB {b['from']:>6} to {b['to']:6} {b['guest_gb_s']:9.2f} {b['native_gb_s']:8.2f} {b['ratio']:11.2f}")
+    print("  GB/s: the median of each side; ratio: the median of the ratios of rounds that ran side by side")
     c = r["copies"]
     print(f"verified copies took {c['native_seconds']} s natively, {c['guest_seconds']} s in the guest (sums of the client's"
           f" own lines); {c['counters']['kvgpu.doorbells_trapped']} doorbells were trapped")

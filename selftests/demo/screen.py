@@ -50,7 +50,18 @@ def guests(d):
         files = ["guest.tap", "two.g1.tap"] if name == "g1" else [f"two.{name}.tap"]
         print(f"  {name:10}{SIZE.get(size, size):10}{v.get('weight', '?'):>6}"
               f"{'?' if share is None else f'{100 * share:.0f} %':>18}{'?' if exits is None else f'{exits:.0f}':>9}   {d.copied(*files)}")
-    print("  Share and exits while both copied as fast as they could; weights count where the GPU is short.")
+    print("  Share and exits while both copied as fast as they could.", short_of_it(d))
+
+
+def short_of_it(d):
+    """weights decide where the GPU is short; guests on one emulated CPU may not be able to ask for all of it"""
+    shares = [v["share"] for v in d.vgpus.values() if v.get("share") is not None]
+    if not shares:
+        return ""
+    if sum(shares) >= 0.95:
+        return "The GPU was short: weights decided."
+    return (f"They asked for {100 * sum(shares):.0f} % of the GPU: it was not short,\n"
+            "  so their weights did not decide. `make bench-guest-shares` shows weights on a GPU that is.")
 
 
 def cuda(d):
@@ -85,6 +96,7 @@ def main(folder, path, seconds):
     cost(report)
     verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
     print(f"\n{report['checks_passed']} checks, {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
+    print("Next: README.md, 'vGPUs', has the commands for a server and guests that stay, to try by hand.")
     return 1 if d.failed else 0
 
 
