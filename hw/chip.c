@@ -39,17 +39,21 @@ int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 	return -ETIMEDOUT;
 }
 
-u64 kvgpu_hw_time(struct kvgpu_hw *hw)
+u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess)
 {
 	u32 hi, lo, again;
 
+	if (guess) {
+		lo = hw_rd(hw, PTIMER_TIME_LOW);
+		return lo & ~PTIMER_TIME_LOW_BITS ? 0 : guess + (s32)(lo - (u32)guess);
+	}
 	again = hw_rd(hw, PTIMER_TIME_HIGH);
 	do {
 		hi = again;
 		lo = hw_rd(hw, PTIMER_TIME_LOW);
 		again = hw_rd(hw, PTIMER_TIME_HIGH);
 	} while (hi != again && again != ~0u);
-	return (u64)hi << 32 | lo;
+	return lo & ~PTIMER_TIME_LOW_BITS ? 0 : (u64)hi << 32 | lo;
 }
 
 u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg)

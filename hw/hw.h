@@ -81,7 +81,11 @@ struct kvgpu_hw {
 int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev, void *ctx);
 void kvgpu_hw_fini(struct kvgpu_hw *hw);
 
-u64 kvgpu_hw_time(struct kvgpu_hw *hw);		/* PTIMER, ns; any context */
+/*
+ * PTIMER, ns. @guess: within 2 s of it, which saves two of three register reads; 0: not known. 0 if the chip does not
+ * answer. Any context.
+ */
+u64 kvgpu_hw_time(struct kvgpu_hw *hw, u64 guess);
 /* for people who debug: a register that can be read without consequence. Any context */
 u32 kvgpu_hw_peek(struct kvgpu_hw *hw, u32 reg);
 

@@ -23,24 +23,24 @@
 /* ------------------------------------------------------------------ time */
 
 /*
- * PTIMER by the CPU's clock, which is cheaper to read than the chip by far; compared with the chip's once a second. Never
- * goes back.
+ * PTIMER, read from the chip each time: a guest compares it with what the GPU wrote into memory, and a clock of the CPU's
+ * would be off by what a register read takes and by the drift between two looks. The CPU's clock gives the high word, which
+ * saves two reads of three, and goes on where the chip does not answer. Never goes back.
  */
 u64 machine_time(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = gpu->chip;
-	u64 now = ktime_get_ns(), base = 0, t;
-	bool look = !READ_ONCE(chip->time_taken) || now - READ_ONCE(chip->time_taken) > TIME_LOOK_NS;
+	u64 now, t;
 
-	if (look)
-		base = kvgpu_hw_time(&gpu->hw) - now;
 	spin_lock(&chip->time_lock);
-	if (look) {
-		chip->time_base = base;
+	now = ktime_get_ns();
+	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_LOOK_NS ? now + chip->time_base : 0);
+	if (t) {
+		chip->time_base = t - now;
 		chip->time_taken = now;
 	}
-	t = max(now + chip->time_base, chip->time_last);
-	chip->time_last = t;
+	chip->time_last = max(now + chip->time_base, chip->time_last);
+	t = chip->time_last;
 	spin_unlock(&chip->time_lock);
 	return t;
 }
@@ -48,9 +48,17 @@ u64 machine_time(struct kvgpu_gpu *gpu)
 /* only these look at the time */
 static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
 {
-	bool timer = reg >= PTIMER_BASE && reg < PTIMER_BASE + PTIMER_SIZE;
-
-	return timer || (reg >= PFIFO_BASE && reg < PFIFO_BASE + PFIFO_SIZE) ? machine_time(v->gpu) : 0;
+	switch (reg) {
+	case PTIMER_TIME_LOW:
+	case PTIMER_TIME_HIGH:
+	case PTIMER_ALARM:
+	case PTIMER_INTR_EN:
+	case PFIFO_TIME_LOW:
+	case PFIFO_TIME_HIGH:
+		return machine_time(v->gpu);
+	default:
+		return 0;
+	}
 }
 
 /* ------------------------------------------------------------------ registers */

@@ -103,12 +103,12 @@ struct kvgpu_chip {
 	bool wedged;				/* does not answer: cut off from memory, nothing new is started */
 
 	spinlock_t time_lock;
-	u64 time_base, time_last, time_taken;	/* PTIMER minus ktime; newest answer; ktime of the last look */
+	u64 time_base, time_last, time_taken;	/* PTIMER minus ktime; newest answer; ktime when the chip answered last */
 };
 
 bool machine_wedged(const struct kvgpu_gpu *gpu);
 void machine_wedge(struct kvgpu_gpu *gpu, const char *why);
-u64 machine_time(struct kvgpu_gpu *gpu);	/* PTIMER without asking the chip each time */
+u64 machine_time(struct kvgpu_gpu *gpu);	/* PTIMER, ns */
 
 /* ------------------------------------------------------------------ one vGPU */
 

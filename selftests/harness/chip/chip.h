@@ -23,6 +23,7 @@ struct chip_manners {
 	u32 error_ppm;		/* a register of the scheduler, of flushes or invalidates answers with a PRI error */
 	u32 fault_ppm;		/* at a register access: what is loaded faults */
 	u32 hang_ppm;		/* what is loaded holds its engine until that is reset */
+	s32 clock_ppm;		/* PTIMER runs faster than the CPU's clock */
 };
 
 void chip_begin(const struct chip_manners *m);
@@ -37,6 +38,8 @@ u64 chip_show(unsigned int bar, u64 off, bool *valid);	/* address in video memor
 u8 *chip_vram(u64 at);
 void chip_wrote(u64 at, u64 len);			/* somebody may have put something else than zero there */
 bool chip_is_zero(u64 at, u64 len);
+u64 chip_time(void);					/* PTIMER */
+void chip_time_silent(bool on);				/* its reads are not answered */
 bool chip_intr(void);					/* the line to the host is up */
 /* these are of a channel that is loaded or can be; false: it can't */
 bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is reset; for good: after that, too */
