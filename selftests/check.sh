@@ -229,11 +229,14 @@ finish()
 	tap_report
 }
 
-# only_one: beds have names, and their times mean nothing beside another's. Parts without beds may run beside such a run.
+# only_one: one run at a time of those parts that start servers
 only_one()
 {
-	local lock=$KVGPU_CACHE/check/running
-	[[ " ${chosen[*]} " =~ \ (testbed|native|guest|vfio|tenants|hostile|debug|bench|documents|install-machine|places-long) ]] || return 0
+	local name lock=$KVGPU_CACHE/check/running servers=''
+	for name in "${chosen[@]}"; do
+		case ${part_modes[$name]} in *s*) servers=yes ;; esac
+	done
+	[ -n "$servers" ] || return 0
 	mkdir -p "${lock%/*}"
 	exec 9>>"$lock"
 	if ! flock -n 9; then

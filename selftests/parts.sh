@@ -6,7 +6,8 @@
 #   part NAME MODES SECONDS COMMAND...
 #
 # MODES: f check-fast, q check, l check-long; check-long also runs the parts of check whose long form has no part of its own.
-# b: others need what it builds, so it runs before them and alone. SECONDS: how long it takes on two quiet CPUs, a guess
+# b: others need what it builds, so it runs before them and alone. s: starts servers; one run with such parts at a time, for
+# beds have names, and their times mean nothing beside another's. SECONDS: how long it takes on two quiet CPUs, a guess
 # until a run here has measured it. Each part of check-long takes 40 minutes at most. COMMAND calls tap_run and tap_step.
 
 part_names=()
@@ -128,12 +129,12 @@ part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/ke
 part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
 part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
-part testbed	q	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
-part native	q	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
-part guest	q	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
-part vfio	q	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
-part tenants	q	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
-part hostile	q	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
+part testbed	qs	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
+part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
+part guest	qs	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
+part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
+part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
+part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
 
 # ------------------------------------------------------------------ check-long
 
@@ -143,28 +144,28 @@ part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disa
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
-part install-machine l	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
+part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
-part places-long l	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
-part documents	l	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
+part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
+part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
 part fresh-cells l	300	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
-part testbed-more l	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long full kernel fresh_setup end
+part testbed-more ls	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long full kernel fresh_setup end
 for role in base oldest newest; do
 	for layout in flat card; do
-		part native-$role-$layout l 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+		part native-$role-$layout ls 900 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
 			selftests/native/run.sh $role $layout bare load client self-test mesa attacks engines reload
-		part native-$role-$layout-cuda l 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
+		part native-$role-$layout-cuda ls 1200 tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 \
 			selftests/native/run.sh $role $layout load cuda
 	done
-	part vfio-$role l 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
+	part vfio-$role ls 700 tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT env KERNELS=$role selftests/vfio/run.sh long
 done
-part native-compute l	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base flat load opencl vulkan clpeak
+part native-compute ls	1800	tap_run "native: stock nouveau on the model" $LIMIT env LONG=1 selftests/native/run.sh base flat load opencl vulkan clpeak
 for role in base newest; do
 	while read -r name parts; do
 		# shellcheck disable=SC2086
-		part "guest-$role-$name" l 1200 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
+		part "guest-$role-$name" ls 1200 tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT env KERNELS=$role selftests/guest/run.sh long $parts
 	done <<-'EOT'
 	client instances client steady reload
 	opencl opencl
@@ -176,15 +177,15 @@ for role in base newest; do
 	compute compute
 	EOT
 done
-part tenants-long l	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
+part tenants-long ls	900	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh long
 for type in 512m 1g; do
 	for seed in 1 2 3; do
-		part hostile-$type-$seed l 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/hostile/run.sh long
+		part hostile-$type-$seed ls 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/hostile/run.sh long
 	done
 done
-part bench	l	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
+part bench	ls	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
 part debug-kernel l	900	tap_step "the debug kernel is built" $LIMIT testbed/tb setup --debug-kernel
 for p in vfio tenants guest; do
-	part debug-$p l 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh $p unload leaks
+	part debug-$p ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh $p unload leaks
 done
-part debug-ends l 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh guest kill reboot unload leaks
+part debug-ends ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh guest kill reboot unload leaks

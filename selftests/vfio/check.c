@@ -29,3 +29,13 @@ void checks_end(const char *name)
 {
 	tap_result(nr && !bad, name, "%u of %u checks", nr - bad, nr);
 }
+
+bool all_bytes(const uint8_t *p, size_t len, uint8_t v)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (p[i] != v)
+			return false;
+	return true;
+}

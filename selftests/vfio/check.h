@@ -4,10 +4,14 @@
 #define KVGPU_VFIO_CHECK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 void checks_begin(void);
 void check_at(const char *file, int line, const char *what, bool ok);
 void checks_end(const char *name);
+
+bool all_bytes(const uint8_t *p, size_t len, uint8_t v);
 
 /* an address of nothing; volatile, or the compiler says what the test is about to try */
 extern void *volatile nowhere;

@@ -102,16 +102,6 @@ static void lend(struct device *d, struct bare_gpu *g, struct lent *l, unsigned 
 	bare_tlb_invalidate(g, BARE_VRAM, l->s.pdb);
 }
 
-static bool all_bytes(const uint8_t *p, size_t len, uint8_t v)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (p[i] != v)
-			return false;
-	return true;
-}
-
 /* copies zeroes into the lent memory, which is taken back in the middle and filled with something else */
 static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, bool whole)
 {

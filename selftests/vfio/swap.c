@@ -39,16 +39,6 @@ struct swap {
 	uint8_t *memory;
 };
 
-static bool all_bytes(const uint8_t *p, size_t len, uint8_t v)
-{
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (p[i] != v)
-			return false;
-	return true;
-}
-
 /* the pushbuffer again and again: GP_PUT is as far ahead as it can be */
 static void fill_ring(struct bare_chan *c)
 {

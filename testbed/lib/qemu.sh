@@ -70,7 +70,7 @@ kernel_arguments() {
 	printf '%s %s\n' "$arguments" "$APPEND"
 }
 
-# needless_modules: udev would load them for the chipset and the CPU; a third of what a boot costs under TCG
+# needless_modules: udev would load them for the chipset and the CPU; linked and tested under TCG they take time, and are of no use
 needless_modules() {
 	local -a modules=(lpc_ich iTCO_wdt pcspkr intel_rapl_msr aesni_intel ghash_clmulni_intel sha512_ssse3 sha256_ssse3
 		sha1_ssse3 crct10dif_pclmul crc32_pclmul crc32c_intel)

@@ -47,7 +47,7 @@ static struct {
 	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
 	u32 nr_inval;
 	u32 preempt_late, flush_late, runl_late, copy_late;
-	bool preempting, looking, no_master, copy_held, time_silent;
+	bool preempting, looking, no_master, copy_held;
 	u32 copy_put;
 	u64 nonstall_at;
 } chip;
@@ -581,9 +581,8 @@ u32 chip_read(u32 reg)
 			preempt_done();
 		return chip.reg[reg / 4] | (chip.preempting ? PFIFO_PREEMPT_PENDING : 0);
 	case PTIMER_TIME_LOW:
-		return chip.time_silent ? ~0u : chip_time() & PTIMER_TIME_LOW_BITS;
 	case PTIMER_TIME_HIGH:
-		return chip.time_silent ? ~0u : chip_time() >> 32;
+		return clock_read(reg);
 	case PMC_ENABLE_PBDMA:
 		return 7;
 	}
@@ -713,16 +712,6 @@ u32 chip_list(u8 runl, u64 *entry)
 u32 chip_loads(void)
 {
 	return chip.loads;
-}
-
-u64 chip_time(void)
-{
-	return harness_now + (s64)(harness_now / 1000000) * chip.manners.clock_ppm;
-}
-
-void chip_time_silent(bool on)
-{
-	chip.time_silent = on;
 }
 
 void chip_bus_master(bool on)

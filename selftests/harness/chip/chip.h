@@ -23,7 +23,6 @@ struct chip_manners {
 	u32 error_ppm;		/* a register of the scheduler, of flushes or invalidates answers with a PRI error */
 	u32 fault_ppm;		/* at a register access: what is loaded faults */
 	u32 hang_ppm;		/* what is loaded holds its engine until that is reset */
-	s32 clock_ppm;		/* PTIMER runs faster than the CPU's clock */
 };
 
 void chip_begin(const struct chip_manners *m);
@@ -38,8 +37,6 @@ u64 chip_show(unsigned int bar, u64 off, bool *valid);	/* address in video memor
 u8 *chip_vram(u64 at);
 void chip_wrote(u64 at, u64 len);			/* somebody may have put something else than zero there */
 bool chip_is_zero(u64 at, u64 len);
-u64 chip_time(void);					/* PTIMER */
-void chip_time_silent(bool on);				/* its reads are not answered */
 bool chip_intr(void);					/* the line to the host is up */
 /* these are of a channel that is loaded or can be; false: it can't */
 bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is reset; for good: after that, too */
@@ -53,6 +50,12 @@ bool chip_loaded(u16 chid);
 u32 chip_loads(void);
 u32 chip_list(u8 runl, u64 *entry);			/* what was submitted last; room for 2 * KVGPU_MAX_CHAN */
 void chip_bus_master(bool on);				/* off: it reaches no system memory */
+
+/* clock.c: PTIMER */
+void clock_begin(s32 ppm);				/* runs faster than the CPU's clock by that */
+u64 clock_now(void);
+void clock_silent(bool on);				/* its reads are not answered */
+u32 clock_read(u32 reg);
 
 /* fake.c: the graphics engine's registers as bring-up wants them */
 void fake_begin(u32 *reg);
