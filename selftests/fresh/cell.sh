@@ -70,14 +70,11 @@ clean_up() {
 inside_cell() { # CELL SUITE all|first archive|clone PLACE
 	local name=$1 suite=$2 which=$3 how=$4 place=$5 command
 	local root=$CELL_WORK/root
-	# asked once: apt takes a second for it
-	archives=$(host_archives)
-	host_archives() { printf '%s\n' "$archives"; }
 	# what is told when this ends early
 	doing=''
 	trap '[ $? -eq 0 ] || printf "why\t%s\n" "$doing" | tee -a "$CELL_LOG" >>"$CELL_RECORD"' EXIT
 	doing="the proxy did not start"
-	start_proxy
+	start_proxy "$suite"
 	{
 		doing="no root of $suite could be made"
 		make_root "$suite"
@@ -105,10 +102,10 @@ cell_commands() {
 }
 
 # The proxy listens in this cell's network namespace, whose only way out it is, and asks the archive from the machine's.
-start_proxy() {
+start_proxy() { # SUITE
 	local tries uses
 	local -a options
-	uses=$(proxy_options)
+	uses=$(proxy_options "$1")
 	mapfile -t options < <(printf '%s' "$uses")
 	selftests/fresh/proxy.py --cache "$STORE/packages" --log "$CELL_WORK/fetched" --netns /proc/self/fd/7 "${options[@]}" \
 		>"$CELL_WORK/port" 2>>"$CELL_LOG" &
@@ -124,16 +121,20 @@ start_proxy() {
 
 # A root with apt, what Debian calls essential, and what README tells a user to have.
 make_root() { # SUITE
-	local option packages
+	local option packages key
 	local sources
 	local -a options=()
 	packages=$(selftests/fresh/readme.py packages | paste -sd ,)
 	sources="$(root_sources "$1")"
 	while read -r option; do
 		options+=("--aptopt=$option")
-	done < <(root_apt_options "$PORT")
+	done < <(cell_apt_options "$PORT")
 	mmdebstrap --variant=apt --mode=root --architectures=amd64 --format=directory "${options[@]}" --include="$packages" \
 		--keyring=/usr/share/keyrings/ "$1" "$root" "$sources"
+	# a mirror's own key, which Debian's packages do not bring
+	while read -r key; do
+		[ -e "$root$key" ] || install -D -m 644 "$key" "$root$key"
+	done < <(root_keys "$1")
 	printf 'fresh\n' >"$root/etc/hostname"
 	printf '127.0.0.1 localhost\n127.0.1.1 fresh\n' >"$root/etc/hosts"
 }

@@ -60,6 +60,7 @@ need_machine() {
 	git rev-parse -q --verify HEAD >/dev/null 2>&1 || die "$TOP is no git checkout" "cells are made of a commit and recorded by it"
 	unshare --net --mount --pid --ipc --uts --fork --kill-child true ||
 		die "no new namespaces here" "in a container it has to be a privileged one"
+	find_archives	# here: a cell reaches no archive by itself
 	mkdir -p "$STORE/packages"
 }
 

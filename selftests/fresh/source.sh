@@ -17,10 +17,11 @@ proxy_of() {
 
 uri_host() { sed -E 's,^[a-z]+://([^/]*).*,\1,' <<<"$1"; }
 
-# proxy_options: how proxy.py reaches the archive. A root has no certificates, so it asks for http and the proxy for https.
+# proxy_options SUITE: how proxy.py reaches the archive. A root has no certificates, so it asks for http and the proxy for https.
 proxy_options() {
-	local uri host via='' ca
-	for uri in "$(archive_uri main)" "$(archive_uri security)"; do
+	local suite uri host via='' ca
+	for suite in "$1" "$1-security"; do
+		uri=$(archive_of "$suite" | cut -f 2)
 		host=$(uri_host "$uri")
 		case $uri in
 		http://*) via=$(proxy_of http "$host") ;;
@@ -41,8 +42,11 @@ root_sources() {
 	done
 }
 
-# root_apt_options PORT: this machine's, without its own proxies
-root_apt_options() {
+# root_keys SUITE: the files of the keys that those sources name
+root_keys() { root_sources "$1" | sed -n 's/.*[[ ]signed-by=\([^] ]*\).*/\1/p' | tr ',' '\n' | sort -u; }
+
+# cell_apt_options PORT: this machine's, without its own proxies
+cell_apt_options() {
 	host_apt_options | grep -vE '^Acquire::https?::(Proxy|CaInfo)|^Acquire::https?[ :].*::(SslCert|SslKey)' || true
 	printf 'Acquire::http::Proxy "http://127.0.0.1:%s";\n' "$1"
 }
