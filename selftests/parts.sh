@@ -128,6 +128,7 @@ part shown	fq	20	run_shown
 part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh quick
 part archive	q	60	tap_run "set-up: a rehearsal against an archive that moves on" $LIMIT selftests/testbed/archive_test.sh
 part places	q	60	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh quick
+part fresh-cells	q	35	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
 part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh quick
 part testbed	qs	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
@@ -150,7 +151,6 @@ part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftes
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
 part documents	ls	900	tap_run "documents: their command blocks" $LIMIT env PYTHONDONTWRITEBYTECODE=1 selftests/documents/run.py long
-part fresh-cells l	300	tap_run "fresh machines: cells" $LIMIT selftests/fresh/fresh_test.sh
 part testbed-more ls	600	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh long full kernel fresh_setup end
 for role in base oldest newest; do
 	for layout in flat card; do
