@@ -43,12 +43,21 @@ trap 'exit 130' INT TERM
 
 programs() { cp "$out/kvgpu-client" selftests/guest/inside/*.sh "$1/"; }
 
-# measure NAME natively|in_guest CMD...: runs it with snapshots of counters at its marks
+# measure NAME natively|in_guest CMD...: runs it with snapshots of counters at its marks, and tells how long it took
 natively() { printf 'model:%s\n' "$(card status | awk '$1 == "stats" { print $2 }')"; }
 in_guest() { printf 'KVGPU_TB_NAME=demo %s run -- /share/counters.sh g1\n' $TB; }
+what_is()
+{
+	case $1 in
+	steady) echo "10,000 submissions; waits" ;;
+	map) echo "buffers mapped and unmapped" ;;
+	copy) echo "bandwidth of copies" ;;
+	load) echo "nouveau loaded three times" ;;
+	esac
+}
 measure()
 {
-	local name=$1 where=$2
+	local name=$1 where=$2 began=$SECONDS
 	shift 2
 	case $where in
 	natively) set -- env KVGPU_TB_NAME=demo-native $TB run -- "$@" ;;
@@ -58,6 +67,7 @@ measure()
 		cat "$out/$where-$name.tap" "$out/$where-$name.err" | tail -n 20 | indent
 		return 1
 	}
+	printf '%-32s %s: %d s\n' "$(what_is "${name%[0-9]}")" "${where/in_guest/in g1}" $((SECONDS - began)) | indent
 }
 
 # the CUDA toolkit, fetched if it is not there: tells how far it is, because that takes minutes
@@ -180,6 +190,9 @@ busy 20
 sleep 5
 vgpu run -- kvgpu-top --json --once --interval 10 >"$out/shares.json" &	# the same ten seconds, for the last screen
 vgpu run -- kvgpu-top --once --interval 10 | indent
+printf '%s\n' "GPU%: its part of the GPU's time; ENT%: what its weight (WGHT) entitles it to when the GPU is short; CAP%: its limit" \
+	"SLC/s: its turns a second; PRE, MAX us: how long taking it off the GPU takes, mean and longest" \
+	"EXIT/s: accesses a second that left the guest; PIN MB: its memory that the GPU may reach; STRK: hangs it caused" | indent
 wait
 
 step

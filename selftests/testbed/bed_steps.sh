@@ -27,10 +27,17 @@ argument_steps() {
 	try "a machine with a driver" refused "goes with --driver none" up --machine /nowhere --driver nouveau
 	try "guest without command" refused "start, run, stop" guest
 	try "guest, unknown command" refused "unknown command 'eat'" guest eat
+	try "guest, bad words, also without a bed" guest_words
 	try "run without a bed: 125, and what to do" run_without_bed
 	try "status without a bed: 3" status_is 3 "$TB" status --name "$A"
 	try "status of a bed that has only begun to start" status_at_begin
 	try "down without a bed is no error" status_is 0 "$TB" down --name "$A"
+}
+
+guest_words() {
+	status_is 2 "$TB" guest --name "$A" start Big && said 'guest name' && status_is 2 "$TB" guest --name "$A" start g --typ 1g &&
+		said "unknown option '--typ'" && status_is 2 "$TB" guest --name "$A" run g && said 'which command' &&
+		status_is 125 "$TB" guest --name "$A" start g --type 1g && said 'tb up'
 }
 
 run_without_bed() { status_is 125 "$TB" run --name "$A" -- true && said 'tb up'; }

@@ -57,7 +57,7 @@ place() {
 answers() { # FOLDER
 	local model
 	cd "$1" || return 1
-	make -s help | grep -q '^demo' || { echo "make help"; return 1; }
+	make -s help | grep -q '^  demo' || { echo "make help"; return 1; }
 	model=$(make -s print-model) && [[ $model == /*/gk110-model ]] || { echo "make print-model: $model"; return 1; }
 	testbed/tb help | grep -q '^tb: a server' && testbed/tb kernels | grep -q ' base$'
 }
