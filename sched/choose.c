@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns. The one whose clock is furthest behind is next; of those that are about as far behind, who has waited longest, or the
- * order of each round would be another, and somebody be first in one and last in the next. Before them, for one turn, come
- * those that have just woken and have half of their start still to use by the other clock, pace: that fills again at the pace of
- * their share, so whoever comes often to the front gets no more than that by it.
+ * Turns. The one whose clock is furthest behind is next; of those that are about as far behind (by half of the shortest turn of
+ * the lighter), who has waited longest, or the order of each round would be another, and a vGPU be first in one and last in the
+ * next. Before them, for one turn, come those that have just woken and have half of their start still to use by the other
+ * clock, pace: that fills again at the pace of their share, so whoever comes often to the front gets no more than that by it.
  *
  * Each turn has a length in proportion to the share that its vGPU has of those that compete, so that a round of all stays
  * short, and a few ms of it more or less are few for everybody; but no turn is longer than a slice, or so short that switching
  * would be what the GPU mostly does. For one that wakes, or is no longer held back, and is next, the turn under way ends early,
  * but not before sched_turn_min(), and not for the same one twice in a slice, so that nobody can make others switch all the
- * time. As it may have work for a moment only, the driver is asked to look soon again whether it has more, and again a bit later,
- * until it has used a slice.
+ * time. As it may have work for a moment only, the driver is asked to look soon again whether it has more, and again a bit
+ * later, until it has used a slice.
  *
- * One that has run out of work in its turn, of which it has used the most so far, and lately was back soon, keeps the chip for a
- * moment if the next is ahead of it: a client that waits for each of its jobs would else lose most of its turns. If that was in
- * vain, it does not the next few times.
+ * One that has run out of work in its turn, of which it has used the most so far, and lately was back soon, keeps the chip for
+ * a moment if the next is ahead of it: a client that waits for each of its jobs would else lose most of its turns. If that was
+ * in vain, it does not the next few times.
  *
  * Who has the GPU alone and leaves it idle (a channel that waits for a semaphore) pays for the time as if it had used it, or it
  * would stay the furthest behind and be next again. A moment is free now and then: the driver learns late that somebody has no
@@ -51,7 +51,7 @@ static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s, stru
 
 	list_for_each_entry(e, &s->ents, node)
 		if (sched_can_run(e) && e->front == behind->front &&
-		    sched_ahead(e->vtime, behind->vtime) <= (s64)min(e->near_v, behind->near_v))
+		    sched_ahead(e->vtime, behind->vtime) <= (s64)max(e->near_v, behind->near_v))
 			return e;
 	return behind;
 }
@@ -121,11 +121,12 @@ void sched_end_turn(struct kvgpu_sched *s)
 
 /*
  * What its last turn was too long or too short, the next one is to be shorter or longer, so that all gain the same in a round
- * and keep their places in it. More than a quarter is left to the clocks.
+ * and keep their places in it. More than half is left to the clocks: a shortest turn may be late by the quarter that a piece
+ * of work takes, and a vGPU that gains a bit in each round loses its place in it, and with it most of a turn in some window.
  */
 static u64 even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
-	s64 most = turn / 4, over = 0;
+	s64 most = turn / 2, over = 0;
 
 	if (e->turn_ns)
 		over = e->turn_over + (s64)(e->busy_ns - e->turn_busy) - (s64)e->turn_ns;

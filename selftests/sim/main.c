@@ -133,6 +133,76 @@ static void shares(void)
 	}
 }
 
+/* ------------------------------------------------------------------ other chips, other seeds */
+
+#define SEEDS	4
+
+static double worst_of(const struct sim_gpu *g, u64 window)
+{
+	u32 i, error, worst = 0;
+
+	for (i = 0; i < g->nr; i++) {
+		error = sim_share_error(g, i, kvgpu_sched_entitlement(&g->sched, &g->vgpu[i].ent), WARM, window);
+		worst = error > worst ? error : worst;
+	}
+	return worst / 1e4;
+}
+
+static void one_seed(const struct sim_cfg *cfg, enum kvgpu_sched_policy policy, u32 nr, bool weighted, double *worst)
+{
+	struct sim_vgpu *v = vgpus(nr);
+	struct sim_gpu g;
+	u32 i, total = 0;
+	double busy;
+
+	for (i = 0; i < nr; i++) {
+		v[i].ent.weight = weighted ? 100u << i % 3 : 100;
+		total += v[i].ent.weight;
+	}
+	for (i = 0; i < nr; i++)
+		v[i].ent.fixed_ppm = (u64)v[i].ent.weight * KVGPU_SCHED_PPM / total;
+	sim_init(&g, cfg, v, nr, 0);
+	kvgpu_sched_set_policy(&g.sched, policy, 0);
+	sim_run(&g, 20 * SIM_S);
+	for (i = 2; i < 4; i++)
+		worst[i - 2] = worst_of(&g, i * SIM_S) > worst[i - 2] ? worst_of(&g, i * SIM_S) : worst[i - 2];
+	busy = part_of(sim_busy(&g), 20 * SIM_S);
+	worst[2] = busy < worst[2] ? busy : worst[2];
+	free(v);
+}
+
+static void seeds(void)
+{
+	static const u64 pieces[] = { 50000, 100000, 200000 }, switches[] = { 30000, 90000, 300000, 700000 };
+	u32 nr, w, c, k, policy, seed;
+
+	json_section("seeds");
+	printf("\nAll always busy; the worst of all policies, pieces of 50, 100 and 200 us, %u seeds. Errors in per cent of the entitlement.\n",
+	       SEEDS);
+	printf("switch, us  vGPUs weights   worst in 2 s   worst in 3 s  least busy %%\n");
+	for (c = 0; c < 4; c++)
+		for (nr = 2; nr <= 8; nr *= 2)
+			for (w = 0; w < 2; w++) {
+				double worst[3] = { 0, 0, 100 };
+				struct sim_cfg cfg = sim_k20;
+
+				cfg.preempt_ns = switches[c] / 3;
+				cfg.load_ns = switches[c] - cfg.preempt_ns;
+				for (policy = 0; policy < 3; policy++)
+					for (k = 0; k < 3; k++)
+						for (seed = 1; seed <= SEEDS; seed++) {
+							cfg.piece = pieces[k];
+							cfg.seed = 1000 * seed + 7;
+							one_seed(&cfg, policy, nr, w, worst);
+						}
+				row(obj("\"switch_us\": %g, \"vgpus\": %u, \"weights\": \"%s\", \"runs\": %u, \"worst_2s_error_percent\": %.3f, "
+					"\"worst_3s_error_percent\": %.3f, \"busy_percent\": %.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal",
+					9 * SEEDS, worst[0], worst[1], worst[2]),
+				    "%10g %6u  %-6s %14.2f %14.2f %13.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal", worst[0], worst[1],
+				    worst[2]);
+			}
+}
+
 /* ------------------------------------------------------------------ caps */
 
 static void caps(void)
@@ -396,6 +466,7 @@ int main(int argc, char **argv)
 	printf("Simulation: the driver looks every 1 ms, a switch costs 90 us and waits for the piece of work under way (0.1 ms), the\n"
 	       "slice is 4 ms; where it does not say otherwise.\n");
 	shares();
+	seeds();
 	caps();
 	latency();
 	switches();
