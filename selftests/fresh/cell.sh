@@ -176,7 +176,7 @@ mount_machine() { # ROOT SUITE
 # what is in a file system of its own, or not there, is 0
 disk_of() { { du -sxc --block-size=1 "$@" 2>/dev/null || true; } | awk 'END { print $1 }'; }
 
-fetched() { awk '{ sent += $1; came += $2 } END { printf "%d %d\n", sent, came }' "$CELL_WORK/fetched"; }
+fetched() { awk '{ sent += $1; came += $2 } END { printf "%.0f %.0f\n", sent, came }' "$CELL_WORK/fetched"; }
 
 # step CELL COMMAND: as root's shell of a machine that has just booted, in the tree
 step() {

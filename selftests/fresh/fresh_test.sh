@@ -118,10 +118,10 @@ is_listed() { selftests/fresh/run.sh --list --commands x >"$work/out" && said '^
 fails() { ! cell 12-root 'exit 7' && said "FAILED.*'exit 7' failed" && [ "$(record 12-root result)" = failed ] && said 'exit code 7'; }
 leaves_processes() { ! cell 12-root 'sleep 1002 & true' && log 12-root | grep -q 'left processes behind: .*(sleep)' && ! pgrep -xf 'sleep 1002'; }
 takes_too_long() { ! FRESH_LIMIT=8 cell 12-root 'sleep 1003' && said 'not done after 8 s' && ! pgrep -xf 'sleep 1003'; }
-# 100 MB in a file in memory, read back for 3 s
+# more than 2^31 bytes in a file in memory, where some awk count no further
 holds_memory() {
-	cell 12-root 'head -c 100000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&
-		[ "$(cat "$work/out")" -gt 100000000 ] && [ "$(cat "$work/out")" -lt 130000000 ]
+	cell 12-root 'head -c 2300000000 /dev/zero >/dev/shm/x; sleep 3' && record 12-root step | cut -f6 >"$work/out" &&
+		[ "$(cat "$work/out")" -gt 2300000000 ] && [ "$(cat "$work/out")" -lt 2400000000 ]
 }
 takes_disk() { cell 12-root 'mkdir -p /root/.cache; head -c 50000000 /dev/zero >/root/.cache/x' && [ "$(record 12-root step | cut -f8)" -ge 50000000 ]; }
 docs=$(cat docs/fresh.md)

@@ -40,13 +40,13 @@ memory_now() {
 	local own process
 	if [ -n "$1" ]; then
 		awk '$1 == "total_rss" || $1 == "total_shmem" { old += $2; v1 = 1 } $1 == "anon" || $1 == "shmem" { new += $2 }
-			END { print (v1 ? old : new) + 0 }' "$1/memory.stat"
+			END { printf "%.0f\n", v1 ? old : new }' "$1/memory.stat"
 		return
 	fi
 	own=$(readlink /proc/self/ns/mnt)
 	for process in /proc/[0-9]*; do
 		[ "$(readlink "$process/ns/mnt" 2>/dev/null)" = "$own" ] || cat "$process/smaps_rollup" 2>/dev/null
-	done | awk '$1 == "Pss_Anon:" || $1 == "Pss_Shmem:" { kb += $2 } END { print kb * 1024 }'
+	done | awk '$1 == "Pss_Anon:" || $1 == "Pss_Shmem:" { kb += $2 } END { printf "%.0f\n", kb * 1024 }'
 }
 
 # watch_memory GROUP FILE: keeps the most in FILE until it is killed
