@@ -6,6 +6,47 @@
 
 guest() { "$TB" guest --name "$B" "$@"; }
 
+# the agent of tiny guests and what talks to it, without a guest
+agent_steps() {
+	mkdir "$scratch/agent"
+	"$here/agent_port.py" "$scratch/agent/agent.sock" "$scratch/agent" &
+	local port=$!
+	try "a tiny guest that got ready while nobody listened is found ready" agent_found
+	try "an answer that nobody waited for does not go to the next request" agent_answers_its_own
+	try "half a request is not carried out" agent_takes_whole_requests
+	kill $port
+	wait $port 2> /dev/null
+}
+
+agent() ( # FUNCTION ARG...: of guest-talk.sh
+	DIR=$scratch/agent
+	# shellcheck source=/dev/null
+	. testbed/inside/guest-talk.sh
+	"$@"
+)
+
+agent_found() {
+	local tries
+	for tries in {1..100}; do [ ! -e "$scratch/agent/greeting" ] || break; sleep 0.1; done
+	: "$tries"
+	[ -e "$scratch/agent/greeting" ] && agent greets_tiny && [ "$(agent talk_tiny echo one)" = one ]
+}
+
+agent_answers_its_own() {
+	touch "$scratch/agent/hold"
+	sleep 0.3
+	! agent agent_line '?' 1 || return 1
+	! agent agent_line "$(echo 'echo late' | base64 -w 0)" 1 || return 1
+	rm "$scratch/agent/hold"
+	[ "$(agent talk_tiny echo two)" = two ] && agent greets_tiny && [ "$(agent talk_tiny echo three)" = three ]
+}
+
+agent_takes_whole_requests() {
+	printf '9.9 %s' "$(echo "touch $scratch/agent/half" | base64 -w 0)" | socat -u - "UNIX-CONNECT:$scratch/agent/agent.sock"
+	sleep 0.3
+	[ "$(agent talk_tiny echo four)" = four ] && [ ! -e "$scratch/agent/half" ]
+}
+
 guest_steps() {
 	try "a server for them" server_for_guests
 	try "a tiny guest starts" status_is 0 guest start one

@@ -4,14 +4,14 @@
 # nothing behind; that is one of the things it checks.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
-steps=(setup argument bed guest crash end)
+steps=(setup argument agent bed guest crash end)
 case ${1:-quick} in
 quick) ;;
-long) steps=(setup argument bed guest crash full kernel fresh_setup end) ;;
+long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;;
 *) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} full kernel fresh_setup" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
-TB=testbed/tb
+TB=testbed/tb here=selftests/testbed
 A=tbtest-$$-a B=tbtest-$$-b
 scratch=$(mktemp -d)
 count=0 failed=0

@@ -24,20 +24,23 @@ quoted() {
 	for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
 }
 
-# agent_line LINE SECONDS: sends it (if not empty) and prints the next line that comes back.
+# agent_line REQUEST SECONDS: asks, and prints the answer. Others, to requests that nobody waited for any longer, are left out; the
+# empty line ends one that was cut off.
 agent_line() {
-	local reply='' status=0
+	local reply='' status=1 id=$BASHPID.$SRANDOM end=$((SECONDS + $2))
 	coproc AGENT { exec socat - "UNIX-CONNECT:$DIR/agent.sock" 2>/dev/null; }
 	local pid=$AGENT_PID from=${AGENT[0]} to=${AGENT[1]}
-	[ -z "$1" ] || printf '%s\n' "$1" >&"$to"
-	IFS= read -r -t "$2" reply <&"$from" || status=1
+	printf '\n%s %s .\n' "$id" "$1" >&"$to" || true
+	while [ $SECONDS -lt $end ] && IFS= read -r -t $((end - SECONDS)) reply <&"$from"; do
+		[ "${reply%% *}" != "$id" ] || { status=0; break; }
+	done
 	kill "$pid" 2>/dev/null || true
 	wait "$pid" 2>/dev/null || true
-	printf '%s\n' "$reply"
+	printf '%s\n' "${reply#* }"
 	return $status
 }
 
-greets_tiny() { [ -S "$DIR/agent.sock" ] && [ "$(agent_line '' 5)" = ready ]; }
+greets_tiny() { [ -S "$DIR/agent.sock" ] && [ "$(agent_line '?' 5)" = ready ]; }
 
 talk_tiny() (
 	exec 6> "$DIR/agent.lock"
