@@ -9,7 +9,7 @@ guest() { "$TB" guest --name "$B" "$@"; }
 # the agent of tiny guests and what talks to it, without a guest
 agent_steps() {
 	mkdir "$scratch/agent"
-	"$here/agent_port.py" "$scratch/agent/agent.sock" "$scratch/agent" &
+	selftests/testbed/agent_port.py "$scratch/agent/agent.sock" "$scratch/agent" &
 	local port=$!
 	try "a tiny guest that got ready while nobody listened is found ready" agent_found
 	try "an answer that nobody waited for does not go to the next request" agent_answers_its_own

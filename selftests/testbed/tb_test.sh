@@ -11,7 +11,7 @@ long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;
 *) echo "usage: tb_test.sh [quick|long [STEPS...]], STEPS of: ${steps[*]} full kernel fresh_setup" >&2; exit 2 ;;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
-TB=testbed/tb here=selftests/testbed
+TB=testbed/tb
 A=tbtest-$$-a B=tbtest-$$-b
 scratch=$(mktemp -d)
 count=0 failed=0
