@@ -171,6 +171,7 @@ struct kvgpu_pde {
 };
 
 /* ------------------------------------------------------------------ pte.c */
+u64 kvgpu_pte_for_cpu(u64 pte);	/* an entry of a window: an access that rights forbid is a fault of the card's BAR, which a guest could cause at will (S5) */
 bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);
 u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
 bool kvgpu_pte_is_sys(u64 pte);

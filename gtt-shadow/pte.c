@@ -123,6 +123,11 @@ u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big,
 	       FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT);
 }
 
+u64 kvgpu_pte_for_cpu(u64 pte)
+{
+	return pte & ~PTE_RIGHTS;
+}
+
 /* whether a valid big entry of the guest stands for pages at all; a page that is not wholly inside is refused as a whole */
 bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {

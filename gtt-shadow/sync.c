@@ -160,6 +160,8 @@ static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
 		pte = kvgpu_pte_transform(&s->cfg, it->guest, false, sys ? s->pool->pin[pin].dma : 0, &rejected);
 	}
 	s->stats.rejected += rejected;
+	if (e->win)
+		pte = kvgpu_pte_for_cpu(pte);
 	if (pte && sys)
 		kvgpu_pin_link(e, it->page, pin);
 	else

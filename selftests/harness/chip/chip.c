@@ -90,7 +90,7 @@ bool chip_is_zero(u64 at, u64 len)
 	return true;
 }
 
-static u64 bar_pd(unsigned int bar)
+u64 chip_bar_pd(unsigned int bar)
 {
 	u32 v = chip.reg[(bar == 1 ? HOSTMEM_BAR1 : HOSTMEM_BAR3) / 4];
 	const u32 *in = (const u32 *)chip_vram((u64)FIELD_GET(HOSTMEM_INST, v) << 12);
@@ -104,7 +104,7 @@ u64 chip_show(unsigned int bar, u64 off, bool *valid)
 	struct bar_entry *e = (bar == 3 ? bar3_tlb : bar1_tlb) + (off >> 12);
 
 	if (e->made != bar_invals[bar == 3]) {
-		e->pte = mmu_translate(bar_pd(bar), off);
+		e->pte = mmu_translate(chip_bar_pd(bar), off);
 		e->made = bar_invals[bar == 3];
 	}
 	*valid = e->pte;
@@ -186,7 +186,7 @@ static void invalidate(u64 pd, bool all)
 			chip.tlb[n++] = chip.tlb[i];
 	chip.nr_tlb = n;
 	for (b = 0; b < 2; b++)
-		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL && bar_pd(b ? 3 : 1) == pd))
+		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL && chip_bar_pd(b ? 3 : 1) == pd))
 			bar_invals[b]++;
 }
 
@@ -421,7 +421,12 @@ bool chip_hang(u16 chid, bool for_good)
 	return true;
 }
 
-static void raise(u32 bits)
+u32 *chip_regs(void)
+{
+	return chip.reg;
+}
+
+void chip_raise(u32 bits)
 {
 	chip.reg[PFIFO_INTR / 4] |= bits;
 	if (chip_intr())
@@ -445,7 +450,7 @@ bool chip_fault(u16 chid, u64 va)
 		chip.engine[0] = *c;
 		chip.engine[0].stuck = true;
 	}
-	raise(0);
+	chip_raise(0);
 	return true;
 }
 
@@ -460,7 +465,7 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid);
 	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
-	raise(0);
+	chip_raise(0);
 	return true;
 }
 
@@ -469,7 +474,7 @@ bool chip_switch_timeout(void)
 	if (!chip.engine[0].stuck || !chip.preempting || !held_up())
 		return false;
 	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
-	raise(PFIFO_INTR_SCHED_ERROR);
+	chip_raise(PFIFO_INTR_SCHED_ERROR);
 	return true;
 }
 

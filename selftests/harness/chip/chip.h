@@ -51,6 +51,10 @@ u32 chip_loads(void);
 u32 chip_list(u8 runl, u64 *entry);			/* what was submitted last; room for 2 * KVGPU_MAX_CHAN */
 void chip_bus_master(bool on);				/* off: it reaches no system memory */
 
+/* bar.c: false: the entry forbids what the CPU does, a fault of the BAR's unit. @off: of the whole BAR */
+bool bar_write(unsigned int bar, u64 off);
+bool bar_read(unsigned int bar, u64 off);
+
 /* clock.c: PTIMER */
 void clock_begin(s32 ppm);				/* runs faster than the CPU's clock by that */
 u64 clock_now(void);

@@ -285,6 +285,7 @@ void tlb_push(struct window *w, u32 first, u32 last)
 
 	for (i = first; i <= last; i++) {
 		w->hw[i] = w->pte[i];
+		PROMISE((w->hw[i] & 1) && !(w->hw[i] & RIGHTS), "S5: an access of the CPU to a BAR can fault");
 		if ((w->hw[i] & 1) && (w->hw[i] >> 33 & 2) && w->hw[i] != SCRAP) {
 			page = page_of_dma((w->hw[i] >> 4 & 0xfffffff) << 12);
 			PROMISE(page >= 0 && w->g->pinned[page], "S1: BAR entry for a page that is not pinned");

@@ -5,6 +5,7 @@
 
 #include "guest.h"
 
+#define RIGHTS		(2ull | 4 | 1ull << 62 | 1ull << 63)	/* of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
 #define SCRAP		0x5c4a900001ull
 #define PAGES_OF_SLOT	32768u
 

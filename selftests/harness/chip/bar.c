@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Accesses of the CPU through BAR1 and BAR3, as far as the card's entries forbid them: a fault of the BAR's unit, told to the host. */
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/kernel/kernel.h"
+
+#include <linux/bitfield.h>
+
+extern u64 chip_bar_pd(unsigned int bar);
+extern u32 *chip_regs(void);
+extern void chip_raise(u32 bits);
+
+static bool access(unsigned int bar, u64 off, u64 forbids)
+{
+	u32 unit = bar == 3 ? GMMU_UNIT_BAR3 : GMMU_UNIT_BAR1, *reg = chip_regs();
+	u64 pte = mmu_translate(chip_bar_pd(bar), off);
+
+	if (pte & GMMU_PTE_VALID && !(pte & forbids))
+		return true;
+	if (reg[GMMU_FAULT_SOURCE / 4] & BIT(unit)) {
+		chip_raise(GMMU_PFIFO_INTR_DROPPED_FAULT);
+		return false;
+	}
+	reg[GMMU_FAULT_INST(unit) / 4] = FIELD_GET(HOSTMEM_INST, reg[(bar == 3 ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4]);
+	reg[GMMU_FAULT_VA_LO(unit) / 4] = lower_32_bits(off & ~0xfffull);
+	reg[GMMU_FAULT_VA_HI(unit) / 4] = upper_32_bits(off);
+	reg[GMMU_FAULT_INFO(unit) / 4] = 0x7c6;
+	reg[GMMU_FAULT_SOURCE / 4] |= BIT(unit);
+	chip_raise(0);
+	return false;
+}
+
+bool bar_write(unsigned int bar, u64 off)
+{
+	return access(bar, off, GMMU_PTE_RO | GMMU_PTE_WRITE_DISABLE);
+}
+
+bool bar_read(unsigned int bar, u64 off)
+{
+	return access(bar, off, GMMU_PTE_READ_DISABLE);
+}
