@@ -128,7 +128,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 
 /*
  * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's BAR1 those doorbells. A
- * guest whose channels of one group have USERD in different pages gets the last one's: its other channels stand still.
+ * guest whose channels of one group have USERD in different pages gets the last one's: its other channels stand still. In its
+ * page a channel has the place of its id, or the words that the chip goes by would not be those that the slicer looks at.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -137,7 +138,8 @@ static int take_userd(struct kvgpu_chan *c)
 	u64 page = c->g.userd.addr >> PAGE_SHIFT;
 	int h;
 
-	if (c->g.userd.target != KVGPU_VRAM || c->g.userd.addr >= v->part_size)
+	if (c->g.userd.target != KVGPU_VRAM || c->g.userd.addr >= v->part_size ||
+	    offset_in_page(c->g.userd.addr) != c->gchid.v % KVGPU_GROUP * USERD_SIZE)
 		return -EINVAL;
 	h = take_group(v, g);
 	if (h < 0)

@@ -5,7 +5,9 @@
  * A channel has work when its GP_GET and GP_PUT differ, or the chip says so (channel table: pending, on a PBDMA). The words
  * are the guest's to write, the channel table is not; what the words say is believed only against the guest that wrote
  * them. So: equal words count as "nothing to do" only after the channel table agreed for this GP_PUT; and when only one
- * vGPU seems to have work while others are on the chip too, PBDMAs are asked whose they are.
+ * vGPU seems to have work while others are on the chip too, PBDMAs are asked whose they are. Words can lie by coming round: a ring
+ * of two entries, filled twice between two looks, reads as before. So an engine that is busy for a vGPU whose words tell of
+ * nothing is its work, as long as that engine names it, and what is left of it when its turn is over.
  *
  * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is waiting: for a
  * semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but NOPs looks the same, and is treated the
@@ -19,6 +21,7 @@
 #define BRIEF_NS	250000		/* charged for work that began and ended between two looks, at most */
 #define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
 #define MAX_LOOKS	16		/* at channels of one vGPU in one look, two reads of BAR1 each, whatever it lists */
+#define LOOKS_ALONE	16		/* in which an engine is asked once whom it works for, where that is for statistics only */
 #define MAX_ASKS	8		/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
 
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
@@ -89,29 +92,26 @@ static bool has_work(struct kvgpu_machine *m, bool *moved)
 	return any || (sl->work && sl->quiet < nr);
 }
 
-static bool engines_busy(struct kvgpu_gpu *gpu)
+/* @but: engines that are known to work for one whose words do not say so */
+static bool engines_busy(struct kvgpu_gpu *gpu, u32 but)
 {
 	u8 runl = machine_gr_runl(gpu), e, i;
 
 	for (i = 0; i < ENGINE_LOOKS; i++)
 		for (e = gpu->hw.topo.nr_engines; e-- > 0;)	/* copy engines first: they are more often */
-			if (gpu->hw.topo.engine[e].runl == runl &&
+			if (gpu->hw.topo.engine[e].runl == runl && !(but & BIT(e)) &&
 			    kvgpu_hw_engine_status(&gpu->hw, e) & PFIFO_STATUS_BUSY)
 				return true;
 	return false;
 }
 
-/* whose channel a PBDMA of the runlist has; another one each time */
-static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
+/* whose channel or group that status of a PBDMA or an engine names */
+static struct kvgpu_machine *named(struct kvgpu_chip *chip, u32 st)
 {
-	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 runl = machine_gr_runl(gpu), p = chip->slicer.turn++ % gpu->hw.topo.nr_pbdma;
+	u8 runl = machine_gr_runl(chip->gpu);
 	struct kvgpu_machine *m;
-	u32 st, i;
+	u32 i;
 
-	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(runl)))
-		return NULL;
-	st = kvgpu_hw_pbdma_status(&gpu->hw, p);
 	if (!(st & PFIFO_STATUS_VALID))
 		return NULL;
 	list_for_each_entry(m, &chip->live, node)
@@ -120,6 +120,65 @@ static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
 			    !(m->list[runl][i] & RUNLIST_TSG) == !(st & PFIFO_STATUS_TSG))
 				return m;
 	return NULL;
+}
+
+/* whose channel a PBDMA of the runlist has; another one each time */
+static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u8 p = chip->slicer.turn++ % gpu->hw.topo.nr_pbdma;
+
+	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(machine_gr_runl(gpu))))
+		return NULL;
+	return named(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
+}
+
+/* whom an engine of the runlist works for; NULL: nobody, or it is just being switched */
+static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 st;
+
+	if (gpu->hw.topo.engine[e].runl != machine_gr_runl(gpu))
+		return NULL;
+	st = kvgpu_hw_engine_status(&gpu->hw, e);
+	return st & PFIFO_STATUS_BUSY ? named(chip, st) : NULL;
+}
+
+/*
+ * Engines that work for vGPUs whose words tell of nothing. Known ones are asked again, and one more each time. One that is off the
+ * chip has its work still to do. Returns the engines.
+ */
+static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
+{
+	struct kvgpu_machine *m;
+	u32 engines = 0;
+	u8 e;
+
+	list_for_each_entry(m, &chip->live, node) {
+		if (!m->list_nr[machine_gr_runl(chip->gpu)] ||
+		    (m->slice.works_on && machine_shown(m) && worked_for(chip, m->slice.works_on - 1) != m))
+			m->slice.works_on = 0;
+		if (m->slice.works_on && machine_shown(m))
+			engines |= BIT(m->slice.works_on - 1);
+	}
+	if (ask) {
+		e = chip->slicer.asked++ % chip->gpu->hw.topo.nr_engines;
+		m = engines & BIT(e) ? NULL : worked_for(chip, e);
+		if (m && machine_shown(m) && !m->slice.work) {
+			m->slice.works_on = e + 1;
+			engines |= BIT(e);
+		}
+	}
+	list_for_each_entry(m, &chip->live, node)
+		m->slice.work |= !!m->slice.works_on;
+	return engines;
+}
+
+/* whether it matters who has work when nobody seems to: others wait, or it may not have all of the GPU's time */
+static bool is_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
+{
+	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT || READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
 static void charge(struct kvgpu_machine *m, bool busy, bool moved, u64 since, u64 now)
@@ -137,17 +196,19 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
-	u32 working = 0, shown = 0;
-	bool any = false, engine = false;
+	u32 working = 0, shown = 0, listed = 0, unsaid;
+	bool any = false, engine = false, limited = false;
 
 	lockdep_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
 		machine_flush_page(m->v);
 		m->slice.moved = false;
 		m->slice.work = has_work(m, &m->slice.moved);
+		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
 		if (!machine_shown(m))
 			continue;
 		shown += !!m->list_nr[machine_gr_runl(chip->gpu)];
+		limited |= is_limited(chip, m);
 		working += m->slice.work;
 		if (m->slice.work)
 			only = m;
@@ -160,20 +221,21 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
+	unsaid = unsaid_work(chip, working < shown && (listed > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
 	if (working && !(working == 1 && only->slice.moved))
-		engine = engines_busy(chip->gpu);
+		engine = engines_busy(chip->gpu, unsaid);
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		bool shows = machine_shown(m), busy = false;
 
 		if (shows && m->slice.work)
-			busy = m->slice.moved || engine;
+			busy = m->slice.moved || m->slice.works_on || engine;
 		charge(m, busy, shows && m->slice.moved, s->looked, now);
 		any |= busy;
 	}
 	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);
 	s->busy = any;
-	if (working)
+	if (working || unsaid)
 		s->worked = now;
 	s->looked = now;
 	write_sequnlock(&s->books);

@@ -55,7 +55,8 @@ struct machine_slicer {
 	u64 used;			/* how long the last turn looked, under gpu->lock */
 	u64 looked, worked;		/* when it last looked; when it last saw work */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
-	u32 turn;			/* which PBDMA is looked at next */
+	u32 turn;			/* which PBDMA, and which engine, is looked at next */
+	u32 asked, looks;		/* which engine is asked next whom it works for; looks of one that is alone */
 	u64 switches;
 	bool busy;			/* somebody was, at the last look */
 	u64 busy_ns;
@@ -72,6 +73,7 @@ struct machine_slice {
 	bool parked;			/* only waits for semaphores: its turns are short and rare */
 	u32 look_at, quiet;		/* where its list is looked at next; entries in a row that had nothing to do */
 	u8 idle_looks;
+	u8 works_on;			/* engine + 1 that was seen at work for it while its words said that there was none; 0: none */
 	u32 park_ms;
 	u64 parked_until;
 	u64 preempts, preempt_ns, preempt_max;

@@ -3,18 +3,14 @@
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/kernel.h"
 
 #include <linux/bitfield.h>
 
-extern u64 chip_bar_pd(unsigned int bar);
-extern u32 *chip_regs(void);
-extern void chip_raise(u32 bits);
-
 static bool access(unsigned int bar, u64 off, u64 forbids)
 {
-	u32 unit = bar == 3 ? GMMU_UNIT_BAR3 : GMMU_UNIT_BAR1, *reg = chip_regs();
+	u32 unit = bar == 3 ? GMMU_UNIT_BAR3 : GMMU_UNIT_BAR1, *reg = chip.reg;
 	u64 pte = mmu_translate(chip_bar_pd(bar), off);
 
 	if (pte & GMMU_PTE_VALID && !(pte & forbids))

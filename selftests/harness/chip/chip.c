@@ -12,45 +12,14 @@
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
 #include "gk110/vbios.h"
-#include "kvgpu/types.h"
-#include "selftests/harness/chip/chip.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/task.h"
 
 #include <linux/bitfield.h>
 
-#define NO_CHAN		0xffff
-#define FIRST_GUEST	8		/* the group of ids below is the host's */
-#define TLB_MAX		8192
-#define PRI_ERROR	0xbadf0000u
-#define INVALS_MAX	8
-#define NONSTALL_NS	2000		/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
-
-struct context {		/* what a unit has of a channel: as it was at the load */
-	u16 chid, id;
-	bool tsg;
-	bool stuck, for_good;	/* holds the engine until that is reset; after that, too */
-	u64 inst, pd;
-	u32 vgpu;
-};
-
-static struct {
-	u32 *reg;
-	u8 *vram;
-	struct chip_manners manners;
-	struct { u64 inst; bool bound, enabled; u8 runl; u32 vgpu; } chan[KVGPU_MAX_CHAN];
-	struct { u64 entry[2 * KVGPU_MAX_CHAN]; u32 nr; } list[CHIP_RUNLS];
-	struct context pbdma[CHIP_RUNLS], engine[CHIP_RUNLS];	/* chid NO_CHAN: empty */
-	struct { u64 pd, va, pte; u32 vgpu; bool big; } tlb[TLB_MAX];
-	u32 nr_tlb, loads;
-	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
-	u32 nr_inval;
-	u32 preempt_late, flush_late, runl_late, copy_late;
-	bool preempting, looking, no_master, copy_held;
-	u32 copy_put;
-	u64 nonstall_at;
-} chip;
+struct chip chip;
 
 /* the TLBs of BAR1 and BAR3; an entry counts if it was made since the last invalidate. All runs together, so that none clears them */
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
@@ -209,7 +178,7 @@ static void ask_invalidate(u64 pd, bool all)
 
 /* ------------------------------------------------------------------ channels */
 
-static bool may_load(u16 chid, u8 runl)
+bool chip_may_load(u16 chid, u8 runl)
 {
 	return chid >= FIRST_GUEST && chip.chan[chid].bound && chip.chan[chid].enabled && chip.chan[chid].runl == runl &&
 	       !(chip.reg[PFIFO_RUNLIST_BLOCK / 4] & BIT(runl)) && !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & BIT(runl));
@@ -232,7 +201,7 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 }
 
 /* one of the list that may run: @want if it is among them, else any */
-static void load_some(u8 runl, u16 want)
+void chip_load_some(u8 runl, u16 want)
 {
 	u16 best = NO_CHAN, best_id = 0, id = 0;
 	u32 i, left = 0, seen = 0;
@@ -247,7 +216,7 @@ static void load_some(u8 runl, u16 want)
 			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
 			continue;
 		}
-		if (may_load(chid, runl) && (chid == want || ((best == NO_CHAN || best != want) && !harness_below(++seen)))) {
+		if (chip_may_load(chid, runl) && (chid == want || ((best == NO_CHAN || best != want) && !harness_below(++seen)))) {
 			best = chid;
 			best_tsg = left;
 			best_id = left ? id : chid;
@@ -266,7 +235,7 @@ static void drop(struct context *c)
 }
 
 /* whom the preempt names holds an engine */
-static bool held_up(void)
+bool chip_held_up(void)
 {
 	u32 v = chip.reg[PFIFO_PREEMPT / 4], r;
 	const struct context *c;
@@ -297,7 +266,7 @@ static void preempt_done(void)
 				drop(c[k]);
 			}
 		if (chip.manners.eager && was != NO_CHAN && chip.pbdma[r].chid == NO_CHAN)
-			load_some(r, was);
+			chip_load_some(r, was);
 	}
 }
 
@@ -326,7 +295,7 @@ static void submit(u32 val)
 	memcpy(chip.list[runl].entry, chip_vram(at), nr * RUNLIST_ENTRY_SIZE);
 	chip.list[runl].nr = nr;
 	if (chip.manners.eager && chip.pbdma[runl].chid == NO_CHAN)
-		load_some(runl, NO_CHAN);
+		chip_load_some(runl, NO_CHAN);
 }
 
 /* a runlist may have been stopped until now */
@@ -336,7 +305,7 @@ static void go_on(void)
 
 	for (r = 0; chip.manners.eager && r < CHIP_RUNLS; r++)
 		if (chip.pbdma[r].chid == NO_CHAN)
-			load_some(r, NO_CHAN);
+			chip_load_some(r, NO_CHAN);
 }
 
 /* what it does by itself, at an access of the host's */
@@ -346,7 +315,7 @@ static void stir(void)
 
 	if (chip.manners.load_ppm && harness_chance(chip.manners.load_ppm)) {
 		if (harness_below(4))
-			load_some(r, NO_CHAN);
+			chip_load_some(r, NO_CHAN);
 		else
 			unload_some(r);
 	}
@@ -394,116 +363,7 @@ void chip_nonstall(void)
 		irq_line();
 }
 
-/* ------------------------------------------------------------------ what goes wrong */
-
-static struct context *loaded(u16 chid)
-{
-	u8 runl = chip.chan[chid].runl;
-
-	if (runl >= CHIP_RUNLS || !may_load(chid, runl))
-		return NULL;
-	if (chip.pbdma[runl].chid != chid)
-		load_some(runl, chid);
-	return chip.pbdma[runl].chid == chid ? &chip.pbdma[runl] : NULL;
-}
-
-bool chip_hang(u16 chid, bool for_good)
-{
-	struct context *c = loaded(chid);
-	u8 runl = chip.chan[chid].runl;
-
-	if (!c || chip.engine[runl].stuck)
-		return false;
-	chip.engine[runl] = *c;
-	chip.engine[runl].stuck = true;
-	chip.engine[runl].for_good = for_good;
-	harness_trace("channel %u hangs", chid);
-	return true;
-}
-
-u32 *chip_regs(void)
-{
-	return chip.reg;
-}
-
-void chip_raise(u32 bits)
-{
-	chip.reg[PFIFO_INTR / 4] |= bits;
-	if (chip_intr())
-		irq_line();
-}
-
-bool chip_fault(u16 chid, u64 va)
-{
-	struct context *c = loaded(chid);
-
-	if (!c || chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(GR_FAULT_UNIT))
-		return false;
-	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] = FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
-	chip.reg[GMMU_FAULT_VA_LO(GR_FAULT_UNIT) / 4] = lower_32_bits(va);
-	chip.reg[GMMU_FAULT_VA_HI(GR_FAULT_UNIT) / 4] = upper_32_bits(va);
-	chip.reg[GMMU_FAULT_INFO(GR_FAULT_UNIT) / 4] = 2;
-	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
-	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
-	harness_trace("channel %u faults", chid);
-	if (harness_below(2) && !chip.engine[0].stuck) {	/* and holds GR, as one that waits for memory does */
-		chip.engine[0] = *c;
-		chip.engine[0].stuck = true;
-	}
-	chip_raise(0);
-	return true;
-}
-
-bool chip_pbdma_intr(u16 chid, u32 bits)
-{
-	struct context *c = loaded(chid);
-	u32 p;
-
-	if (!c)
-		return false;
-	p = c - chip.pbdma;
-	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid);
-	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
-	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
-	chip_raise(0);
-	return true;
-}
-
-bool chip_switch_timeout(void)
-{
-	if (!chip.engine[0].stuck || !chip.preempting || !held_up())
-		return false;
-	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
-	chip_raise(PFIFO_INTR_SCHED_ERROR);
-	return true;
-}
-
-void chip_copy_hold(bool on)
-{
-	chip.copy_held = on;
-}
-
-bool chip_no_master(void)
-{
-	return chip.no_master;
-}
-
 /* ------------------------------------------------------------------ status */
-
-static u32 engine_status(const struct context *c)
-{
-	if (c->chid == NO_CHAN)
-		return 0;
-	if (c->stuck && chip.preempting && held_up())
-		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
-		       (c->tsg ? PFIFO_STATUS_TSG : 0);
-	return PFIFO_STATUS_BUSY | PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
-}
-
-static u32 status_of(const struct context *c)
-{
-	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
-}
 
 /* its doorbell says that there is something it has not taken yet */
 static bool rings(u16 chid)
@@ -515,6 +375,38 @@ static bool rings(u16 chid)
 		return true;
 	userd = (const u32 *)chip_vram(at);
 	return userd[USERD_GP_GET / 4] != userd[USERD_GP_PUT / 4];
+}
+
+static bool works(const struct context *c)
+{
+	return !chip.manners.idles || c->stuck || chip.at_work[c->chid] || rings(c->chid);
+}
+
+bool chip_engine_works(u16 chid)
+{
+	u8 r = chip.chan[chid].runl;
+
+	return r < CHIP_RUNLS && chip.engine[r].chid == chid && works(&chip.engine[r]);
+}
+
+void chip_at_work(u16 chid, bool on)
+{
+	chip.at_work[chid] = on;
+}
+
+static u32 engine_status(const struct context *c)
+{
+	if (c->chid == NO_CHAN)
+		return 0;
+	if (c->stuck && chip.preempting && chip_held_up())
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
+		       (c->tsg ? PFIFO_STATUS_TSG : 0);
+	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+}
+
+static u32 status_of(const struct context *c)
+{
+	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
 static u32 chan_status(u16 chid)
@@ -582,7 +474,7 @@ u32 chip_read(u32 reg)
 			invalidate_one();
 		return FB_MMU_CTRL_FIFO_EMPTY | FIELD_PREP(FB_MMU_CTRL_FIFO_SPACE, 8);
 	case PFIFO_PREEMPT:
-		if (chip.preempting && !held_up() && !busy(&chip.preempt_late))
+		if (chip.preempting && !chip_held_up() && !busy(&chip.preempt_late))
 			preempt_done();
 		return chip.reg[reg / 4] | (chip.preempting ? PFIFO_PREEMPT_PENDING : 0);
 	case PTIMER_TIME_LOW:
@@ -603,12 +495,13 @@ static void write_chan(u16 chid, u32 val)
 		chip.chan[chid].enabled = true;
 	if (chip.manners.eager && chip.chan[chid].enabled && chip.chan[chid].runl < CHIP_RUNLS &&
 	    chip.pbdma[chip.chan[chid].runl].chid == NO_CHAN)
-		load_some(chip.chan[chid].runl, chid);
+		chip_load_some(chip.chan[chid].runl, chid);
 }
 
 static void write_inst(u16 chid, u32 val)
 {
 	chip.chan[chid].bound = val & PCCSR_INST_BIND;
+	chip.at_work[chid] = false;
 	chip.chan[chid].inst = (u64)FIELD_GET(PCCSR_INST_PTR, val) << 12;
 	chip.chan[chid].vgpu = chip.chan[chid].bound ? oracle_vgpu_of_chan(chid) : 0;
 	if (chip.chan[chid].bound && chid >= FIRST_GUEST && !chip.chan[chid].vgpu)

@@ -22,7 +22,7 @@
 #define SYS_PD		0x90000ull	/* in SETUP_RAM */
 #define SEEDS		24
 
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2 };
+static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 100000 };
 
 static struct kvgpu_chan *chan(u32 i, u32 id)
@@ -163,15 +163,17 @@ static void a_fault(void **state)
  */
 static void faults_without_end(void **state)
 {
+	static const struct chip_manners quick = { .eager = true, .load_ppm = 200000, .late = 2, .idles = true };
 	struct world_vgpu *g;
 	u32 n;
 
-	setup_begin(&coarse, &steady, 2);
+	setup_begin(&coarse, &quick, 2);
 	g = &world.vgpu[0];
 	g_ring(&world.vgpu[1], 1, 0);
 	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
 		if (!chan(0, 1)) {
 			setup_run(0, 1, 0);
+			g_ring(g, 1, 1);
 			continue;
 		}
 		if (wait_loaded(g_hchid(g, 1), 100 * MS) && chip_fault(g_hchid(g, 1), 0x1000) && wait_dead(0, 1, 300 * MS)) {

@@ -15,7 +15,8 @@
 #define MANY		60		/* channels, more than are looked at in one go */
 #define LOOKS		(16 * 2)	/* words of doorbells of one vGPU in one look: MAX_LOOKS of look.c */
 
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2 };
+static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
+static const struct chip_manners busy = { .eager = true, .load_ppm = 50000, .late = 2, .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 
 static struct machine_slice *slice(u32 i)
@@ -99,6 +100,69 @@ static void who_has_no_work_costs_nothing(void **state)
 	setup_end();
 }
 
+/*
+ * Work of which its doorbells' words say nothing: a ring of two entries that is filled twice between two looks reads as before. It
+ * is paid for, by whoever has it done; a cap holds (S5).
+ */
+static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, double least)
+{
+	u64 before[2] = { }, end, on = 0, all = 0;
+	u32 i;
+
+	setup_begin(&coarse, &busy, vgpus);
+	if (cap)
+		store(0, "cap", cap);
+	g_ring(&world.vgpu[0], 1, 0);
+	for (i = 1; i < vgpus; i++)
+		g_ring(&world.vgpu[i], 1, 1);
+	harness_sleep(100 * MS);	/* it is seen with nothing to do */
+	chip_at_work(g_hchid(&world.vgpu[0], 1), true);
+	for (i = 0; i < vgpus; i++)
+		before[i] = machine_gpu_time(world.vgpu[i].v->m);
+	for (end = harness_now + RUN_MS * MS; harness_now < end; all++) {
+		harness_sleep(MS / 20);
+		on += chip_engine_works(g_hchid(&world.vgpu[0], 1));
+	}
+	for (i = 0; i < vgpus; i++)
+		before[i] = machine_gpu_time(world.vgpu[i].v->m) - before[i];
+	if ((double)on / all > most)
+		harness_fail("S5: %u vGPUs, cap %s: one whose words say nothing has the chip for %.0f %% of the time", vgpus, cap ?: "100",
+			     100.0 * on / all);
+	if ((double)before[0] / (RUN_MS * MS) < least * on / all)
+		harness_fail("S5: %u vGPUs, cap %s: it has the chip for %.0f %% of the time and is charged %.0f %%", vgpus, cap ?: "100",
+			     100.0 * on / all, 100.0 * before[0] / (RUN_MS * MS));
+	for (i = 1; i < vgpus; i++)
+		if ((double)before[i] / (RUN_MS * MS) > 1.1 * (all - on) / all)
+			harness_fail("S5: another one is charged %.0f %% of the time, and can have had %.0f %%", 100.0 * before[i] / (RUN_MS * MS),
+				     100.0 * (all - on) / all);
+	setup_end();
+}
+
+static void words_that_say_nothing(void **state)
+{
+	unsaid_work_is_charged(1, NULL, 1, 0.8);
+	unsaid_work_is_charged(1, "10", 0.15, 0.6);
+	unsaid_work_is_charged(2, NULL, 0.6, 0.8);
+	unsaid_work_is_charged(2, "10", 0.15, 0.6);
+}
+
+/* the words that the chip goes by are those that the slicer looks at */
+static void words_elsewhere(void **state)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+
+	setup_begin(&coarse, &steady, 1);
+	g_inst(g, 2, 0, 0);
+	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(7));
+	g_bind(g, 2);
+	assert_null(machine_chan_find(g->v, (gchid_t){ 2 }));
+	g_unbind(g, 2);
+	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(2));
+	g_bind(g, 2);
+	assert_non_null(machine_chan_find(g->v, (gchid_t){ 2 }));
+	setup_end();
+}
+
 /* words of doorbells that are read in one look, with a guest that lists many channels and rings none (S5) */
 static void a_look_is_bounded(void **state)
 {
@@ -141,6 +205,8 @@ int main(void)
 		cmocka_unit_test(by_weight),
 		cmocka_unit_test(who_has_no_work_costs_nothing),
 		cmocka_unit_test(a_look_is_bounded),
+		cmocka_unit_test(words_that_say_nothing),
+		cmocka_unit_test(words_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

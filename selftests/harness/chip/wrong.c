@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What goes wrong with channels: hangs, faults, interrupts, work that nobody was told of. */
+#include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/mmu.h"
+#include "selftests/harness/chip/state.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/kernel/services.h"
+#include "selftests/harness/task.h"
+
+#include <linux/bitfield.h>
+
+static struct context *loaded(u16 chid)
+{
+	u8 runl = chip.chan[chid].runl;
+
+	if (runl >= CHIP_RUNLS || !chip_may_load(chid, runl))
+		return NULL;
+	if (chip.pbdma[runl].chid != chid)
+		chip_load_some(runl, chid);
+	return chip.pbdma[runl].chid == chid ? &chip.pbdma[runl] : NULL;
+}
+
+bool chip_hang(u16 chid, bool for_good)
+{
+	struct context *c = loaded(chid);
+	u8 runl = chip.chan[chid].runl;
+
+	if (!c || chip.engine[runl].stuck)
+		return false;
+	chip.engine[runl] = *c;
+	chip.engine[runl].stuck = true;
+	chip.engine[runl].for_good = for_good;
+	harness_trace("channel %u hangs", chid);
+	return true;
+}
+
+void chip_raise(u32 bits)
+{
+	chip.reg[PFIFO_INTR / 4] |= bits;
+	if (chip_intr())
+		irq_line();
+}
+
+bool chip_fault(u16 chid, u64 va)
+{
+	struct context *c = loaded(chid);
+
+	if (!c || chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(GR_FAULT_UNIT))
+		return false;
+	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] = FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
+	chip.reg[GMMU_FAULT_VA_LO(GR_FAULT_UNIT) / 4] = lower_32_bits(va);
+	chip.reg[GMMU_FAULT_VA_HI(GR_FAULT_UNIT) / 4] = upper_32_bits(va);
+	chip.reg[GMMU_FAULT_INFO(GR_FAULT_UNIT) / 4] = 2;
+	chip.reg[GMMU_FAULT_SOURCE / 4] |= BIT(GR_FAULT_UNIT);
+	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
+	harness_trace("channel %u faults", chid);
+	chip.at_work[chid] = true;	/* it was in the middle of something */
+	if (harness_below(2) && !chip.engine[0].stuck) {	/* and holds GR, as one that waits for memory does */
+		chip.engine[0] = *c;
+		chip.engine[0].stuck = true;
+	}
+	chip_raise(0);
+	return true;
+}
+
+bool chip_pbdma_intr(u16 chid, u32 bits)
+{
+	struct context *c = loaded(chid);
+	u32 p;
+
+	if (!c)
+		return false;
+	p = c - chip.pbdma;
+	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid);
+	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
+	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
+	chip_raise(0);
+	return true;
+}
+
+bool chip_switch_timeout(void)
+{
+	if (!chip.engine[0].stuck || !chip.preempting || !chip_held_up())
+		return false;
+	chip.reg[PFIFO_SCHED_ERROR / 4] = PFIFO_SCHED_CTXSW_TIMEOUT;
+	chip_raise(PFIFO_INTR_SCHED_ERROR);
+	return true;
+}
+
+void chip_copy_hold(bool on)
+{
+	chip.copy_held = on;
+}
+
+bool chip_no_master(void)
+{
+	return chip.no_master;
+}
