@@ -100,6 +100,12 @@ int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, unsigned int bar);	/* where it 
 int kvgpu_hw_flush_writes(struct kvgpu_hw *hw);			/* 0x70000 */
 int kvgpu_hw_l2_flush(struct kvgpu_hw *hw);			/* sysmem invalidate + dirty flush */
 
+/*
+ * Returns when what the chip has raised for an instance block, which is off the chip for good, has been told: then the block's
+ * memory may be another channel's. Process context, without a lock that the events take; waits for the interrupt thread.
+ */
+void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst);
+
 /* channels and runlists */
 int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl);
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id);	/* must be off the runlist and preempted */

@@ -15,6 +15,7 @@
 #include "hw/internal.h"
 
 #define PCI_MIRROR_MSI_REARM	0x088068	/* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
+#define SETTLE_LOOKS		20000	/* 2 s at least: the thread has a real-time priority */
 #define ROUNDS			16		/* of one thread run: an interrupt that never goes away must not spin */
 
 static void note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -133,6 +134,34 @@ static void fifo_intr(struct kvgpu_hw *hw)
 		note(hw, "PFIFO interrupt", rest);
 	if (rest)
 		hw_wr(hw, PFIFO_INTR, rest);
+}
+
+/* a fault is kept until it was told; until then its unit keeps no other one */
+static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
+{
+	u32 mask = hw_rd(hw, GMMU_FAULT_SOURCE);
+	unsigned int u;
+
+	for (u = 0; u < GMMU_FAULT_UNITS; u++)
+		if ((mask & BIT(u)) && (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << 12 == inst)
+			return true;
+	return false;
+}
+
+void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
+{
+	unsigned int i;
+
+	if (hw->p->irq < 0)
+		return;
+	for (i = 0; fault_waits(hw, inst); i++) {
+		if (i == SETTLE_LOOKS) {
+			note(hw, "a fault is not served", i);
+			break;
+		}
+		usleep_range(100, 200);
+	}
+	synchronize_irq(hw->p->irq);
 }
 
 /* ------------------------------------------------------------------ engines */

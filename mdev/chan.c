@@ -498,6 +498,9 @@ static void unbind_hw(struct kvgpu_chan *c)
 	if (ret)
 		machine_wedge(gpu, "a channel can't be unbound");
 	mutex_unlock(&gpu->lock);
+	/* what it has raised goes by its instance block, which may be a neighbour's soon: it is told while it is known whose it is */
+	if (!machine_wedged(gpu))
+		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
 }
 
 void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)

@@ -338,7 +338,7 @@ static struct {
 	irqreturn_t (*hard)(int, void *), (*thread)(int, void *);
 	void *arg;
 	struct task_struct *task;
-	bool wake, stop;
+	bool wake, stop, runs;
 	u64 ran;
 } irq;
 
@@ -352,10 +352,13 @@ static void irq_main(void *arg)
 			continue;
 		}
 		began = harness_now;
+		irq.runs = true;
 		if (irq.wake || irq.hard(33, irq.arg) == IRQ_WAKE_THREAD) {
 			irq.wake = false;
 			irq.thread(33, irq.arg);
 		}
+		irq.runs = false;
+		harness_wake(&irq.runs);
 		irq.ran += harness_now - began + IRQ_NS;
 		harness_now += IRQ_NS;
 		harness_point("interrupt");
@@ -387,6 +390,12 @@ int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *), irqreturn_t (*
 	irq.wake = irq.stop = false;
 	irq.task = task_new("interrupt", irq_main, NULL);
 	return 0;
+}
+
+void synchronize_irq(int n)
+{
+	while (irq.runs)
+		harness_wait(&irq.runs, NEVER);
 }
 
 void free_irq(int n, void *arg)

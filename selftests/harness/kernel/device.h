@@ -90,6 +90,7 @@ typedef enum { IRQ_NONE, IRQ_HANDLED, IRQ_WAKE_THREAD } irqreturn_t;
 int request_threaded_irq(int irq, irqreturn_t (*hard)(int, void *), irqreturn_t (*thread)(int, void *), unsigned long flags,
 			 const char *name, void *arg);
 void free_irq(int irq, void *arg);
+void synchronize_irq(int irq);
 void irq_wake_thread(int irq, void *arg);
 
 struct firmware { size_t size; const u8 *data; };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A fault of a channel that is unbound before the interrupt thread has looked: its instance block may be another vGPU's by then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/fifo.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define SEEDS	300
+
+static const struct chip_manners calm = { .late = 0 };
+static u64 was, is;
+
+static void faults_and_goes(void *arg)
+{
+	struct world_vgpu *a = &world.vgpu[0], *b = &world.vgpu[1];
+
+	was = machine_chan_find(a->v, (gchid_t){ 2 })->inst.at.v;
+	if (!chip_fault(g_hchid(a, 2), 0x123000))
+		return;
+	g_unbind(a, 2);
+	g_bind(b, 3);			/* the neighbour's own business, at this moment */
+	is = machine_chan_find(b->v, (gchid_t){ 3 })->inst.at.v;
+}
+
+static void nobody_else_is_told(void **state)
+{
+	static const struct policy quiet = { .seed = 1 };
+	u64 list[] = { 1, 2 };
+	struct kvgpu_chan *c;
+	u32 same = 0;
+	u64 s;
+
+	for (s = 1; s <= SEEDS; s++) {
+		struct policy p = { .seed = s, .switch_ppm = 20000 };
+		struct world_vgpu *a = &world.vgpu[0], *b = &world.vgpu[1];
+
+		setup_begin(&quiet, &calm, 2);
+		g_inst(a, 2, 0, 0);
+		g_bind(a, 2);
+		g_list(a, list, 2);
+		g_enable(a, 2, true);
+		g_inst(b, 3, 0, 0);
+		harness_policy(&p);
+		was = is = 0;
+		actor_new("attacker", setup_mm, false, faults_and_goes, NULL);
+		actors_run();
+		harness_policy(&quiet);
+		harness_sleep(20 * NSEC_PER_MSEC);
+		c = machine_chan_find(b->v, (gchid_t){ 3 });
+		same += is && is == was;
+		if (c && c->dead)
+			harness_fail("S4: seed %llu: a neighbour's channel is ended by the fault of one that had its instance block before",
+				     (unsigned long long)s);
+		setup_end();
+	}
+	assert_in_range(same, SEEDS / 2, SEEDS);	/* the memory does come back */
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_else_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
