@@ -114,6 +114,7 @@ struct kvgpu_as {
 	u32 stale;			/* bit per page of the guest's directory */
 	bool changed;			/* the TLB may be behind */
 	bool starved;			/* a slot lacks a table */
+	u32 starved_at;			/* where they are looked for next */
 	struct kvgpu_slot *slot[DIR_SLOTS];
 	u64 gdir[];			/* the guest's directory as last read */
 };

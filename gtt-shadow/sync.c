@@ -17,6 +17,8 @@
 
 #include "internal.h"
 
+#define STARVED_TRIES	16	/* of one space in one sync */
+
 /* ------------------------------------------------------------------ writing */
 
 void kvgpu_write_out(struct kvgpu_shadow *s)
@@ -456,15 +458,22 @@ static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
 	}
 }
 
-/* once more for the directory entries that found no table */
+/*
+ * Once more for the directory entries that found no table. After some that find none again the next sync goes on behind them: a
+ * guest can name thousands for which there is no room, in each of its spaces.
+ */
 static void feed_starved(struct kvgpu_as *as, int *err)
 {
-	u32 i;
+	u32 i, failed = 0;
 
 	as->starved = false;
-	for (i = 0; i < DIR_SLOTS; i++)
-		if (slot_update(as, i))
-			*err = -ENOMEM;
+	for (i = 0; i < DIR_SLOTS && failed < STARVED_TRIES; i++)
+		failed += !!slot_update(as, (as->starved_at + i) % DIR_SLOTS);
+	if (!failed)
+		return;
+	as->starved_at = (as->starved_at + i) % DIR_SLOTS;
+	as->starved = true;
+	*err = -ENOMEM;
 }
 
 int kvgpu_as_sync(struct kvgpu_as *as, kvgpu_dirty_fn dirty, bool *changed)

@@ -137,8 +137,12 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 {
 	struct kvgpu_vgpu *v = ctx;
 	size_t aux = kvgpu_table_aux(&v->shadow.cfg, nr);
-	struct table_memory *mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	struct table_memory *mem;
 
+	/* first what costs nothing: a guest may ask for tables in vain, again and again */
+	if (PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE) > v->m->pool_max - v->m->pool_used)
+		return -ENOMEM;
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
 	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
 	if (!mem || !t->mirror || (aux && !t->aux) || machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {

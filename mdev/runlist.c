@@ -12,6 +12,8 @@
  * as on the card, and the guest preempts what it wants to be off. Recovery takes dead channels out of the published list
  * without the vGPU's lock, which its owner may hold for long.
  */
+#include <linux/sched/signal.h>
+
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
@@ -360,7 +362,7 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	if (v->runl_nr[runl] != nr)
 		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
 	/* a channel that was on no list takes over what its instance block says now; others do when they are enabled */
-	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (c->grunl == runl && !c->listed)
@@ -396,7 +398,7 @@ void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 	struct rb_node *n;
 
 	machine_sync(v);
-	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+	for (n = rb_first(&v->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
 		if (mask & BIT(c->grunl))

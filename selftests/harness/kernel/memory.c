@@ -7,6 +7,7 @@
 #include "selftests/harness/task.h"
 
 static size_t allocated;
+u64 harness_alloc_bytes;
 static struct xarray iommu;
 static u64 next_dma;
 
@@ -25,6 +26,7 @@ void *harness_alloc(size_t n, gfp_t gfp)
 	if (!(gfp & __GFP_ZERO))
 		memset(p, 0xa5, n);
 	allocated++;
+	harness_alloc_bytes += n;
 	return p;
 }
 
