@@ -4,6 +4,11 @@
 # measured, and that nothing is left of them, whatever ends them. TAP. Nothing is fetched.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+if ! git rev-parse -q --verify HEAD >/dev/null 2>&1; then
+	echo 'ok 1 - cells # SKIP this tree is no git checkout, and cells are made of a commit'
+	echo 1..1
+	exit 0
+fi
 work=$(mktemp -d)
 export KVGPU_CACHE=$work/cache FRESH_ROOM=200 PATH=$work/bin:$PATH
 mark=fresh-test-$$

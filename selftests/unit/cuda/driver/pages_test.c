@@ -271,13 +271,17 @@ struct shown_stack {
 	uint8_t *at;
 };
 
+/* a sanitizer may have put variables elsewhere */
+static uint8_t *page_of_stack(void *frame)
+{
+	return (uint8_t *)((uintptr_t)frame & ~(uintptr_t)(PAGE_BYTES - 1));
+}
+
 static void *show_stack(void *arg)
 {
 	struct shown_stack *s = arg;
-	uint8_t local[3 * PAGE_BYTES];
 
-	s->at = (uint8_t *)(((uintptr_t)local + PAGE_BYTES) & ~(uintptr_t)(PAGE_BYTES - 1));
-	memset(local, 1, sizeof(local));
+	s->at = page_of_stack(__builtin_frame_address(0));
 	pthread_barrier_wait(&s->ready);
 	pthread_barrier_wait(&s->over);
 	return (void *)(uintptr_t)maps_plain(s->at, PAGE_BYTES);	/* its own */
@@ -286,7 +290,7 @@ static void *show_stack(void *arg)
 static void other_memory_is_left_alone(void **state)
 {
 	uint8_t *at = mmap(NULL, 8 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int file = memfd_create("other", MFD_CLOEXEC), on_stack = 0;
+	int file = memfd_create("other", MFD_CLOEXEC);
 	struct shown_stack s;
 	pthread_t thread;
 	void *own_is_plain;
@@ -304,7 +308,7 @@ static void other_memory_is_left_alone(void **state)
 	munmap(at + 2 * PAGE_BYTES, PAGE_BYTES);
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
 	assert_true(maps_plain(at, 2 * PAGE_BYTES));
-	assert_false(maps_plain((uint8_t *)((uintptr_t)&on_stack & ~(uintptr_t)(PAGE_BYTES - 1)), PAGE_BYTES));
+	assert_false(maps_plain(page_of_stack(__builtin_frame_address(0)), PAGE_BYTES));
 	pthread_barrier_init(&s.ready, NULL, 2);
 	pthread_barrier_init(&s.over, NULL, 2);
 	assert_int_equal(pthread_create(&thread, NULL, show_stack, &s), 0);
