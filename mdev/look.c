@@ -92,34 +92,48 @@ static bool has_work(struct kvgpu_machine *m, bool *moved)
 	return any || (sl->work && sl->quiet < nr);
 }
 
-/* @but: engines that are known to work for one whose words do not say so */
-static bool engines_busy(struct kvgpu_gpu *gpu, u32 but)
-{
-	u8 runl = machine_gr_runl(gpu), e, i;
-
-	for (i = 0; i < ENGINE_LOOKS; i++)
-		for (e = gpu->hw.topo.nr_engines; e-- > 0;)	/* copy engines first: they are more often */
-			if (gpu->hw.topo.engine[e].runl == runl && !(but & BIT(e)) &&
-			    kvgpu_hw_engine_status(&gpu->hw, e) & PFIFO_STATUS_BUSY)
-				return true;
-	return false;
-}
-
-/* whose channel or group that status of a PBDMA or an engine names */
+/*
+ * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed any more, or enabled: one that
+ * was taken off its list while it worked goes on until it is preempted.
+ */
 static struct kvgpu_machine *named(struct kvgpu_chip *chip, u32 st)
 {
-	u8 runl = machine_gr_runl(chip->gpu);
-	struct kvgpu_machine *m;
-	u32 i;
+	u32 id = FIELD_GET(PFIFO_STATUS_ID, st), i;
+	struct kvgpu_chan *c = NULL;
 
-	if (!(st & PFIFO_STATUS_VALID))
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || id >= KVGPU_MAX_CHAN)
 		return NULL;
-	list_for_each_entry(m, &chip->live, node)
-		for (i = 0; i < m->list_nr[runl]; i++)
-			if (FIELD_GET(RUNLIST_ID, m->list[runl][i]) == FIELD_GET(PFIFO_STATUS_ID, st) &&
-			    !(m->list[runl][i] & RUNLIST_TSG) == !(st & PFIFO_STATUS_TSG))
-				return m;
-	return NULL;
+	if (!(st & PFIFO_STATUS_TSG))
+		c = chip->by_hchid[id];
+	for (i = 0; (st & PFIFO_STATUS_TSG) && !c && i < KVGPU_MAX_CHAN; i++)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == (int)id)
+			c = chip->by_hchid[i];
+	return c ? c->vgpu->m : NULL;
+}
+
+/* an engine works for one that says so. Others are noted in @unsaid, those that are known already are in it */
+static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
+{
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u8 runl = machine_gr_runl(gpu), e, i;
+	struct kvgpu_machine *m;
+	u32 st;
+
+	for (i = 0; i < ENGINE_LOOKS; i++)
+		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {	/* copy engines first: they are more often */
+			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
+				continue;
+			st = kvgpu_hw_engine_status(&gpu->hw, e);
+			if (!(st & PFIFO_STATUS_BUSY))
+				continue;
+			m = named(chip, st);
+			if (!m || m->slice.work)
+				return true;
+			m->slice.works_on = e + 1;
+			m->slice.work = true;
+			*unsaid |= BIT(e);
+		}
+	return false;
 }
 
 /* whose channel a PBDMA of the runlist has; another one each time */
@@ -146,26 +160,28 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Engines that work for vGPUs whose words tell of nothing. Known ones are asked again, and one more each time. One that is off the
- * chip has its work still to do. Returns the engines.
+ * Engines that work for vGPUs whose words tell of nothing. Known ones are asked again, and one more each time. What was on the chip
+ * and is not shown now has its work still to do, but for one that took itself off its list: that is over when it is over.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
+	u8 runl = machine_gr_runl(chip->gpu), e;
 	struct kvgpu_machine *m;
 	u32 engines = 0;
-	u8 e;
 
 	list_for_each_entry(m, &chip->live, node) {
-		if (!m->list_nr[machine_gr_runl(chip->gpu)] ||
-		    (m->slice.works_on && machine_shown(m) && worked_for(chip, m->slice.works_on - 1) != m))
+		if (!m->slice.works_on)
+			continue;
+		e = m->slice.works_on - 1;
+		if (worked_for(chip, e) == m)
+			engines |= BIT(e);
+		else if (machine_shown(m) || !m->list_nr[runl])
 			m->slice.works_on = 0;
-		if (m->slice.works_on && machine_shown(m))
-			engines |= BIT(m->slice.works_on - 1);
 	}
 	if (ask) {
 		e = chip->slicer.asked++ % chip->gpu->hw.topo.nr_engines;
 		m = engines & BIT(e) ? NULL : worked_for(chip, e);
-		if (m && machine_shown(m) && !m->slice.work) {
+		if (m && !m->slice.work) {
 			m->slice.works_on = e + 1;
 			engines |= BIT(e);
 		}
@@ -192,19 +208,36 @@ static void charge(struct kvgpu_machine *m, bool busy, bool moved, u64 since, u6
 	m->slice.busy = busy;
 }
 
+/*
+ * Under gpu->lock since @began something of @m was waited for, and nobody looked: that time is its own if it was at work, and no time
+ * of those that waited.
+ */
+void machine_waited(struct kvgpu_machine *m, bool works, u64 began)
+{
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&m->v->gpu->lock);
+	write_seqlock(&s->books);
+	if (works)
+		machine_charge(m, now - began, now);
+	s->looked = max(s->looked, min(s->looked + (now - began), now));
+	write_sequnlock(&s->books);
+}
+
 void machine_look(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
-	u32 working = 0, shown = 0, listed = 0, unsaid;
-	bool any = false, engine = false, limited = false;
+	u32 working = 0, shown = 0, live = 0, unsaid;
+	bool any = false, engine = false, limited = false, ended;
 
 	lockdep_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
 		machine_flush_page(m->v);
 		m->slice.moved = false;
 		m->slice.work = has_work(m, &m->slice.moved);
-		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
+		live++;
 		if (!machine_shown(m))
 			continue;
 		shown += !!m->list_nr[machine_gr_runl(chip->gpu)];
@@ -221,15 +254,18 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unsaid = unsaid_work(chip, working < shown && (listed > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
-	if (working && !(working == 1 && only->slice.moved))
-		engine = engines_busy(chip->gpu, unsaid);
+	unsaid = unsaid_work(chip, (!working || working < shown) && (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
+	ended = s->busy && !working;	/* or it has only said so */
+	if (ended || (working && !(working == 1 && only->slice.moved)))
+		engine = engines_busy(chip, &unsaid);
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		bool shows = machine_shown(m), busy = false;
 
-		if (shows && m->slice.work)
-			busy = m->slice.moved || m->slice.works_on || engine;
+		if (m->slice.works_on)
+			busy = unsaid & BIT(m->slice.works_on - 1);
+		else if (shows && m->slice.work)
+			busy = m->slice.moved || engine;
 		charge(m, busy, shows && m->slice.moved, s->looked, now);
 		any |= busy;
 	}

@@ -405,6 +405,7 @@ u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now. Any context */
 
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);
+void machine_waited(struct kvgpu_machine *m, bool works, u64 began);
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
 
 /* strike.c; gpu->lock held unless said */

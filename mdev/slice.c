@@ -30,6 +30,7 @@
 #define QUIET_NS	NSEC_PER_SEC
 #define SLACK_NS	50000
 #define REST_MAX_NS	(10 * NSEC_PER_MSEC)
+#define LATE_NS			(5 * NSEC_PER_MSEC)	/* who takes longer to leave was at work, whatever was seen */
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
 #define PARK_MIN_MS	2
 #define PARK_MAX_MS	32
@@ -277,6 +278,7 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, u64 began
 	m->slice.preempts++;
 	m->slice.preempt_ns += now - began;
 	m->slice.preempt_max = max(m->slice.preempt_max, now - began);
+	m->slice.busy |= now - began > LATE_NS;	/* who has nothing to do leaves at once */
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
 	write_seqlock(&m->v->gpu->chip->slicer.books);
 	charge_left(m, began, now);

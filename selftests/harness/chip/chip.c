@@ -191,7 +191,7 @@ static void load(u8 runl, u16 chid, bool tsg, u16 id)
 
 	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) | (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
 	chip.pbdma[runl] = c;
-	if (chip.engine[runl].chid == NO_CHAN || (!chip.engine[runl].stuck && !harness_below(4))) {
+	if (chip.engine[runl].chid == NO_CHAN || (!chip.engine[runl].stuck && (chip.manners.busy || !harness_below(4)))) {
 		chip.engine[runl] = c;
 		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
 	}
@@ -274,7 +274,7 @@ static void unload_some(u8 runl)
 {
 	struct context *c = harness_below(2) ? &chip.pbdma[runl] : &chip.engine[runl];
 
-	if (!c->stuck)
+	if (!c->stuck && !chip.manners.busy)
 		drop(c);
 }
 
@@ -319,6 +319,8 @@ static void stir(void)
 		else
 			unload_some(r);
 	}
+	if (chip.manners.busy && (chip.pbdma[0].chid == NO_CHAN || chip.engine[0].chid == NO_CHAN))
+		chip_load_some(0, NO_CHAN);
 	if (harness_chance(chip.manners.look_ppm))
 		chip_look("the chip walks");
 	if (chip.nr_inval && !harness_below(32))
@@ -442,6 +444,10 @@ u32 chip_read(u32 reg)
 {
 	u32 val, e;
 
+	if (chip.hold_until && harness_now >= chip.hold_until) {
+		chip.hold_until = 0;
+		chip.engine[0].stuck = false;
+	}
 	stir();
 	if (chip.manners.error_ppm && may_err(reg) && harness_chance(chip.manners.error_ppm))
 		return PRI_ERROR | (harness_random() & 0xffff);

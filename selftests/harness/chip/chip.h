@@ -19,6 +19,7 @@ struct chip_manners {
 	bool eager;		/* loads again at once what was preempted */
 	u32 load_ppm;		/* at a register access: loads another one, or puts away what is loaded */
 	u32 look_ppm;		/* looks at all it can reach */
+	bool busy;		/* what is loaded is on its engine at once, and stays until it is preempted */
 	bool idles;		/* an engine is busy only for a channel that has work; else for each that it has */
 	u32 late;		/* how many reads a completion may take */
 	u32 error_ppm;		/* a register of the scheduler, of flushes or invalidates answers with a PRI error */
@@ -44,6 +45,8 @@ bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is rese
 bool chip_fault(u16 chid, u64 va);			/* of GR. Its runlist stands still until somebody clears the error */
 bool chip_pbdma_intr(u16 chid, u32 bits);
 bool chip_engine_works(u16 chid);			/* for that channel */
+bool chip_hold(u16 chid, u64 ns);			/* of GR: for so long its work can't be preempted */
+bool chip_is_held(u16 *chid);				/* whose; without: who is on GR, NO_CHAN: nobody */
 void chip_at_work(u16 chid, bool on);			/* has something to do, whatever its words say */
 bool chip_switch_timeout(void);				/* the chip's own alarm: a hung channel is asked to leave and does not */
 void chip_copy_hold(bool on);				/* copies of the host's wait, with all that they say */

@@ -36,7 +36,7 @@ struct chip {
 	u32 preempt_late, flush_late, runl_late, copy_late;
 	bool preempting, looking, no_master, copy_held;
 	u32 copy_put;
-	u64 nonstall_at;
+	u64 nonstall_at, hold_until;
 };
 
 extern struct chip chip;

@@ -97,3 +97,17 @@ bool chip_no_master(void)
 {
 	return chip.no_master;
 }
+
+bool chip_hold(u16 chid, u64 ns)
+{
+	if (!chip_hang(chid, false))
+		return false;
+	chip.hold_until = harness_now + ns;
+	return true;
+}
+
+bool chip_is_held(u16 *chid)
+{
+	*chid = chip.engine[0].chid;
+	return chip.engine[0].stuck && harness_now < chip.hold_until;
+}
