@@ -181,7 +181,7 @@ void machine_unpin(void *ctx, iova_t iova, u32 nr)
 
 void machine_pins_init(struct kvgpu_vgpu *v)
 {
-	xa_init(&v->m->pins);
+	xa_init_flags(&v->m->pins, XA_FLAGS_ACCOUNT);
 	INIT_DELAYED_WORK(&v->m->unpin_work, unpin_some);
 }
 

@@ -20,6 +20,7 @@
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "mdev/compat.h"
 #include "mdev/machine.h"
@@ -166,12 +167,19 @@ void machine_unmap_asked(struct kvgpu_vgpu *v, u64 first, u64 last)
 	schedule_delayed_work(&m->unmap_work, 1);
 }
 
-/* nothing is mapped at the start of the range: what was there when this container's thread asked is gone */
+/*
+ * Nothing is mapped at the start of the range: what was there when this container's thread asked is gone. The memory itself is not
+ * waited for: it may be a file of the VMM's own server, and a work item that waits can't be killed.
+ */
 static bool is_gone(struct kvgpu_vgpu *v, u64 iova)
 {
 	u8 byte;
+	int ret;
 
-	return vfio_dma_rw(&v->vdev, iova, &byte, 1, false) == -EINVAL;
+	pagefault_disable();
+	ret = vfio_dma_rw(&v->vdev, iova, &byte, 1, false);
+	pagefault_enable();
+	return ret == -EINVAL;
 }
 
 /* the first range that overlaps, from entry *@i on, with its rounds; false: there is none */

@@ -27,7 +27,7 @@ struct task_struct {
 	u64 until;
 	const void *what;
 	bool actor, lazy, stop;
-	int kstate, spins, readers, ret;
+	int kstate, spins, readers, ret, no_faults;
 	struct pid *pid;
 	struct mm_struct *mm;
 	struct mutex *held[HELD_MAX], *wants;
@@ -691,4 +691,19 @@ int kthread_stop(struct task_struct *t)
 	while (t->state != DONE)
 		harness_wait(t, NEVER);
 	return t->ret;
+}
+
+void pagefault_disable(void)
+{
+	current->no_faults++;
+}
+
+void pagefault_enable(void)
+{
+	current->no_faults--;
+}
+
+bool pagefault_disabled(void)
+{
+	return current->no_faults;
 }

@@ -22,6 +22,7 @@ struct container {
 	struct list_head devices;
 	struct mapping map[MAPS];
 	u8 *ram;
+	u64 slow_ns;			/* the VMM's memory is a file of its own server's, which takes so long */
 	u16 *pins;			/* by page of ram */
 	struct page page[RAM_PAGES];
 };

@@ -56,6 +56,8 @@ typedef int xa_mark_t;
 #define XA_PRESENT		8
 
 void xa_init(struct xarray *xa);
+#define XA_FLAGS_ACCOUNT 0
+#define xa_init_flags(xa, flags) ((void)(flags), xa_init(xa))
 void *xa_store(struct xarray *xa, unsigned long index, void *entry, gfp_t gfp);
 void *xa_erase(struct xarray *xa, unsigned long index);
 void *xa_load(struct xarray *xa, unsigned long index);

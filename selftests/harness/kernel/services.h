@@ -52,6 +52,7 @@ u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */
 u8 *container_ram(struct container *c);
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
+void container_slow(struct container *c, u64 ns);	/* reads of the VMM's memory take so long */
 u32 container_most_rounds(void);	/* of all unmaps */
 
 /* iommufd.c: the same memory as an IOAS. A device is bound and opened, then attached, detached and attached again at any time */

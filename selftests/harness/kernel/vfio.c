@@ -72,6 +72,11 @@ bool container_pinned(u64 pfn, const struct container *c)
 	return c && pfn >> 20 == c->nr && c->pins[pfn & (RAM_PAGES - 1)];
 }
 
+void container_slow(struct container *c, u64 ns)
+{
+	c->slow_ns = ns;
+}
+
 u32 container_most_rounds(void)
 {
 	return most_rounds;
@@ -232,11 +237,17 @@ int container_rw(struct container *c, u64 iova, void *data, size_t len, bool wri
 	if (m && !m->prevent_access && iova >= m->iova && iova + len <= m->iova + m->size) {
 		mmap_read_lock(c->mm);
 		mmap_read_unlock(c->mm);
-		if (write)
+		ret = 0;
+		if (c->slow_ns && pagefault_disabled())
+			ret = -EFAULT;
+		else if (c->slow_ns)	/* in copy_from_user(), iommu->lock held */
+			harness_sleep(c->slow_ns);
+		if (ret)
+			;
+		else if (write)
 			memcpy(c->ram + m->ram + (iova - m->iova), data, len);
 		else
 			memcpy(data, c->ram + m->ram + (iova - m->iova), len);
-		ret = 0;
 	}
 	mutex_unlock(&c->lock);
 	return ret;

@@ -178,12 +178,50 @@ static void one_is_opened_again(void **state)
 	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
 }
 
+static u64 took;
+
+static void unmaps_once(void *arg)
+{
+	/* the first page of the range is of a file of the VMM's own server, the pinned ones are ordinary memory */
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+	container_slow(setup_c, 1000000000000ull);
+	harness_sleep(20000000);		/* lives, and calls nothing */
+}
+
+static void is_killed(void *arg)
+{
+	u64 began;
+
+	harness_sleep(15000000);
+	began = harness_now;
+	world_close(0);				/* its descriptors are closed */
+	took = harness_now - began;
+}
+
+/* a work item that looks whether an unmap is over must not wait for the VMM's memory: nobody can kill it (S6) */
+static void nobody_waits_for_the_vmms_memory(void **state)
+{
+	static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
+	static const struct policy quiet = { .seed = 1 };
+
+	setup_begin(&quiet, &manners, 1);
+	actor_new("unmaps", setup_mm, false, unmaps_once, NULL);
+	actor_new("killed", setup_mm, false, is_killed, NULL);
+	actors_run();
+	container_slow(setup_c, 0);
+	if (took > 1000000000)
+		harness_fail("S6: the close of a VMM that was killed took %llu ms", (unsigned long long)took / 1000000);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_guests_of_one_vmm),
 		cmocka_unit_test(two_ranges_at_once),
 		cmocka_unit_test(one_is_opened_again),
+		cmocka_unit_test(nobody_waits_for_the_vmms_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
