@@ -31,6 +31,13 @@ timeout --kill-after=10 2000 "$(make -s print-harness-fuzz)" "$seed" $seeds 1000
 rc=$?
 sed 's/^/# /' "$log"
 result $rc "actors_fuzz from seed $seed on"
+# they are run in the long mode; that they fit the tree is known at once
+: > "$log"
+for p in selftests/harness/reverts/*.patch; do
+	patch -p1 --dry-run --silent --force < "$p" >> "$log" 2>&1 || echo "${p##*/} does not apply" >> "$log"
+done
+! grep 'does not apply' "$log" | sed 's/^/# /' | grep .
+result $? "each fix can be taken back"
 if [ "$mode" = long ]; then
 	selftests/harness/reverts.sh > "$log" 2>&1
 	rc=$?

@@ -155,7 +155,8 @@ static void words_elsewhere(void **state)
 	g_inst(g, 2, 0, 0);
 	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(7));
 	g_bind(g, 2);
-	assert_null(machine_chan_find(g->v, (gchid_t){ 2 }));
+	if (machine_chan_find(g->v, (gchid_t){ 2 }))
+		harness_fail("S5: a channel is bound whose words are in another one's place");
 	g_unbind(g, 2);
 	g_store32(g, G_INST(2) + RAMFC_USERD, G_USERD(2));
 	g_bind(g, 2);
