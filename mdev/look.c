@@ -221,7 +221,7 @@ void machine_waited(struct kvgpu_machine *m, bool works, u64 began)
 	write_seqlock(&s->books);
 	if (works)
 		machine_charge(m, now - began, now);
-	s->looked = max(s->looked, min(s->looked + (now - began), now));
+	s->looked = min(s->looked + (now - began), now);
 	write_sequnlock(&s->books);
 }
 

@@ -55,7 +55,7 @@ struct machine_slicer {
 	u64 used;			/* how long the last turn looked, under gpu->lock */
 	u64 looked, worked;		/* when it last looked; when it last saw work */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
-	u32 turn;			/* which PBDMA, and which engine, is looked at next */
+	u32 turn;			/* which PBDMA is looked at next */
 	u32 asked, looks;		/* which engine is asked next whom it works for; looks of one that is alone */
 	u64 switches;
 	bool busy;			/* somebody was, at the last look */

@@ -26,6 +26,11 @@ MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the
 
 /* ------------------------------------------------------------------ the host's pool of video memory */
 
+static bool has_room(const struct kvgpu_machine *m, u64 size)
+{
+	return size <= m->pool_max - m->pool_used;
+}
+
 /*
  * Not on a card that was cut off: it may have a channel that can't be taken off, which goes on with its tables in video memory after they
  * went back. They are empty, and must stay nobody's (S1). So this is asked when the memory was taken: it went back later than that.
@@ -36,7 +41,7 @@ int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 	int ret;
 
 	size = PAGE_ALIGN(size);
-	if (size > m->pool_max - m->pool_used)
+	if (!has_room(m, size))
 		return -ENOMEM;
 	ret = kvgpu_hw_vram_alloc(&v->gpu->hw, size, PAGE_SIZE, out);
 	if (ret)
@@ -140,7 +145,7 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	struct table_memory *mem;
 
 	/* first what costs nothing: a guest may ask for tables in vain, again and again */
-	if (PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE) > v->m->pool_max - v->m->pool_used)
+	if (!has_room(v->m, PAGE_ALIGN((u64)nr * GMMU_ENTRY_SIZE)))
 		return -ENOMEM;
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
