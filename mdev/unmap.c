@@ -9,6 +9,8 @@
  * was asked for the same range twice pins nothing there, until it is sure that the thread has left the loop. It is when
  *   - it asks for another range, or makes any other call into this module, or does not live any more;
  *   - nothing is mapped at the range, as seen by a vGPU of that container.
+ * Open: another range, or nothing mapped, is no proof where the next mapping gets the address that the core knows the last one by
+ * (V2 in docs/threat-model.md). Return to user mode would be.
  *
  * The number of rounds is bounded by that. Those vGPUs that were in the container when the loop began: two, then nothing
  * of theirs is pinned. One that is opened later does not know of the loop, pins once at most, and is told with its first call

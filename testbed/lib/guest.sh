@@ -10,7 +10,7 @@ cmd_guest() {
 	start | run | stop | list | stats) ;;
 	*) usage_error "guest: unknown command '${REST[0]}'; it is one of start, run, stop, list, stats" ;;
 	esac
-	# what is said wrong is told before it is looked for a server
+	# what is wrong with the words is told without a server
 	"${TB%/*}/inside/guest" words "${REST[@]}" || exit 2
 	need_up
 	local status=0
