@@ -2,48 +2,25 @@
 #include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "selftests/harness/oracle.h"
-#include "selftests/harness/task.h"
+#include "selftests/harness/thread.h"
 
 #define STACK		(512u << 10)
-#define TASKS_MAX	64
-#define HELD_MAX	16
 #define POINT_NS	20
 #define READ_NS		100
 #define TRACES		48
 #define RUN_NS		(3600ull * NSEC_PER_SEC)	/* no run takes an hour of its own time: one that does waits for ever */
 
-enum state { READY, WAITING, DONE };
-
-struct task_struct {
-	ucontext_t ctx;
-	void *stack, *fake;
-	size_t size;
-	const char *name;
-	enum state state;
-	u64 until;
-	const void *what;
-	bool actor, lazy, stop;
-	int kstate, spins, readers, ret, no_faults;
-	struct pid *pid;
-	struct mm_struct *mm;
-	struct mutex *held[HELD_MAX], *wants;
-	u32 nr_held;
-	void (*fn)(void *arg);
-	int (*thread)(void *arg);
-	void *arg;
-};
-
 struct task_struct *current;
 u64 harness_now;
-static struct task_struct *tasks[TASKS_MAX], first_task;
-static u32 nr_tasks;
+struct task_struct *tasks[TASKS_MAX];
+u32 nr_tasks;
+static struct task_struct first_task;
 static struct policy policy;
 static u64 rng, points, began;
-static u32 scripted, readers;
+static u32 scripted;
 static char traces[TRACES][160];
 static u32 nr_traces;
 
@@ -470,150 +447,6 @@ void cond_resched(void)
 u64 get_random_u64(void)
 {
 	return harness_random();
-}
-
-/* ------------------------------------------------------------------ locks */
-
-void harness_mutex_init(struct mutex *m, const char *name)
-{
-	memset(m, 0, sizeof(*m));
-	m->name = name;
-}
-
-static void hold(struct mutex *m)
-{
-	m->owner = current;
-	if (current->nr_held == HELD_MAX)
-		harness_fail("too many locks held");
-	current->held[current->nr_held++] = m;
-}
-
-/*
- * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
- * the run would never end.
- */
-static void look_for_cycle(const struct mutex *m)
-{
-	const struct task_struct *t;
-
-	for (t = m->owner; t && t != current; t = t->wants ? t->wants->owner : NULL)
-		;
-	if (!t)
-		return;
-	for (t = m->owner; t != current; m = t->wants, t = m->owner)
-		harness_trace("%s is %s's, who waits for %s", m->name, t->name, t->wants->name);
-	harness_fail("S6: nobody can go on: locks in a circle, the last one is %s", m->name);
-}
-
-void mutex_lock(struct mutex *m)
-{
-	if (m->dead)
-		harness_fail("%s was destroyed", m->name);
-	if (current->spins)
-		harness_fail("%s taken with a spinlock held", m->name);
-	if (m->owner == current)
-		harness_fail("%s taken twice", m->name);
-	harness_point("mutex_lock");
-	while (m->owner) {
-		current->wants = m;
-		look_for_cycle(m);
-		harness_wait(m, NEVER);
-	}
-	current->wants = NULL;
-	hold(m);
-}
-
-bool mutex_trylock(struct mutex *m)
-{
-	harness_point("mutex_trylock");
-	if (m->owner)
-		return false;
-	hold(m);
-	return true;
-}
-
-void mutex_unlock(struct mutex *m)
-{
-	u32 i;
-
-	if (m->owner != current)
-		harness_fail("%s is not held", m->name);
-	for (i = current->nr_held; i--;)
-		if (current->held[i] == m)
-			break;
-	memmove(current->held + i, current->held + i + 1, (--current->nr_held - i) * sizeof(current->held[0]));
-	m->owner = NULL;
-	harness_wake(m);
-	harness_point("mutex_unlock");
-}
-
-void mutex_destroy(struct mutex *m)
-{
-	if (m->owner)
-		harness_fail("%s destroyed while it is held", m->name);
-	m->dead = true;
-}
-
-struct mutex *task_holds(bool (*is)(const struct mutex *m))
-{
-	u32 i;
-
-	for (i = 0; current && i < current->nr_held; i++)
-		if (is(current->held[i]))
-			return current->held[i];
-	return NULL;
-}
-
-void spin_lock(spinlock_t *l)
-{
-	harness_point("spin_lock");
-	if (l->owner)
-		harness_fail("a spinlock is taken that %s holds", l->owner->name);
-	l->owner = current;
-	current->spins++;
-}
-
-void spin_unlock(spinlock_t *l)
-{
-	if (l->owner != current)
-		harness_fail("a spinlock is not held");
-	l->owner = NULL;
-	current->spins--;
-}
-
-void complete(struct completion *c)
-{
-	c->done++;
-	harness_wake(c);
-}
-
-void wait_for_completion(struct completion *c)
-{
-	while (!c->done)
-		harness_wait(c, NEVER);
-	c->done--;
-}
-
-void rcu_read_lock(void)
-{
-	current->readers++;
-	readers++;
-}
-
-void rcu_read_unlock(void)
-{
-	current->readers--;
-	readers--;
-	harness_wake(&readers);
-}
-
-void synchronize_rcu(void)
-{
-	if (current->readers)
-		harness_fail("synchronize_rcu() by a reader");
-	harness_point("synchronize_rcu");
-	while (readers)
-		harness_wait(&readers, NEVER);
 }
 
 /* ------------------------------------------------------------------ threads of the kernel */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What task.c (who runs) and lock.c (who waits for whom) know of a thread. */
+#ifndef KVGPU_HARNESS_THREAD_H
+#define KVGPU_HARNESS_THREAD_H
+
+#include <ucontext.h>
+
+#include "selftests/harness/task.h"
+
+#define TASKS_MAX	64
+#define HELD_MAX	16
+
+enum state { READY, WAITING, DONE };
+
+struct task_struct {
+	ucontext_t ctx;
+	void *stack, *fake;
+	size_t size;
+	const char *name;
+	enum state state;
+	u64 until;
+	const void *what;
+	bool actor, lazy, stop;
+	int kstate, spins, readers, ret, no_faults;
+	struct pid *pid;
+	struct mm_struct *mm;
+	struct mutex *held[HELD_MAX], *wants;
+	u32 nr_held;
+	void (*fn)(void *arg);
+	int (*thread)(void *arg);
+	void *arg;
+};
+
+extern struct task_struct *tasks[TASKS_MAX];
+extern u32 nr_tasks;
+
+#endif
