@@ -269,7 +269,6 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	v->m->opened++;
 	machine_forgive(v);
 	power_on(v);
 	return 0;

@@ -178,14 +178,8 @@ struct kvgpu_machine {
 	bool any_dirty;
 
 	/* unmap.c */
-	struct machine_unmap {
-		struct unmapping *u;	/* NULL: free */
-		u32 rounds;		/* how often this one was asked */
-		u32 opened;		/* when it was asked last */
-	} unmaps[64];
-	bool unmaps_lost;
-	u32 opened;			/* how often it was */
-	struct delayed_work unmap_work;
+	struct list_head unmaps;	/* struct unmap_known: threads that ask for memory */
+	u32 unmaps_forbid;		/* because of so many of them nothing is pinned; read without the lock of the list */
 
 	/* window.c */
 	struct machine_win win1, win3;
@@ -269,10 +263,10 @@ void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last);
 
 void machine_unmap_init(struct kvgpu_machine *m);
 void machine_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
-/* the container's thread, which is this one, wants bytes @first to @last of its memory back */
-void machine_unmap_asked(struct kvgpu_vgpu *v, u64 first, u64 last);
-/* whether memory may be pinned there: not while a thread may be asking for it */
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v, u64 first, u64 last);
+/* the container's thread, which is this one, wants memory back */
+void machine_unmap_asked(struct kvgpu_vgpu *v);
+/* whether memory may be pinned: not while a thread may be asking for it that was given it twice */
+bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
 
 /* ------------------------------------------------------------------ flush.c */
 

@@ -138,7 +138,7 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 
 	if (!m->may_pin || nr > ARRAY_SIZE(m->pin_pages))
 		return -EFAULT;
-	if (!machine_unmap_may_pin(v, iova[0].v, iova[0].v + (u64)nr * PAGE_SIZE - 1))
+	if (!machine_unmap_may_pin(v))
 		return -EBUSY;
 	if (v->shadow.stats.pinned + m->nr_due + nr > v->shadow.cfg.max_pinned)
 		machine_unpin_due(v, 0, U64_MAX);

@@ -253,6 +253,7 @@ ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, siz
 	int ret = 0;
 
 	vgpu_machine_called();
+	vgpu_machine_unmap_wait(v);
 	len = clamp_count(v, *ppos, count, &index, &off);
 	for (done = 0; done < len; ) {
 		u8 buf[CHUNK];

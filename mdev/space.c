@@ -184,7 +184,7 @@ void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
 	if (!len)
 		return;
 	mutex_lock(&v->lock);
-	machine_unmap_asked(v, iova, iova + len - 1);
+	machine_unmap_asked(v);
 	kvgpu_shadow_unmap(&v->shadow, (iova_t){ iova }, len, &changed);
 	trace_kvgpu_unmap(v->id, iova, len, changed);
 	if (changed) {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often VFIO's container may ask for the same memory. vfio_dma_do_unmap() calls .dma_unmap of all its devices for a mapping,
- * looks whether anything of that mapping is pinned still, and starts over; the eleventh time it is a BUG. Between our answer
- * and its look anything may happen: a thread that unmaps can be kept from running for as long as somebody likes. So this is a
+ * How often VFIO's container may ask for memory. vfio_dma_do_unmap() calls .dma_unmap of all its devices for a mapping, looks
+ * whether anything of that mapping is pinned still, and starts over; the eleventh time it is a BUG. Between our answer
+ * and its look anything may happen: a thread that unmaps can be kept from running for as long as its VMM likes. So this is a
  * matter of counting, not of time:
  *
- * A thread can be in one such loop at a time. From its first call on, what it asks for is noted under its name; a vGPU that
- * was asked for the same range twice pins nothing there, until it is sure that the thread has left the loop. It is when
- *   - it asks for another range, or makes any other call into this module, or does not live any more;
- *   - nothing is mapped at the range, as seen by a vGPU of that container.
- * Open: another range, or nothing mapped, is no proof where the next mapping gets the address that the core knows the last one by
- * (V2 in docs/threat-model.md). Return to user mode would be.
+ * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here; a vGPU that was asked twice
+ * by it pins nothing, until the thread has left the loop. Nothing at all: the core knows its mapping by an address, which the next
+ * mapping may get, wherever that one is, and the range of the ioctl is not told.
+ *
+ * The proof that a thread has left is that it is on its way to user mode. No function for that is exported by every kernel
+ * (task_work_add() is by Debian's), but each has fput(): the kernel closes a file that a thread let go of when the thread returns to
+ * user mode, or ends (fs/file_table.c). So a thread that is known here owes a file, which nobody can open. If there is no memory for
+ * a file, what else proves it has to do: any other call of the thread into this module, or its death.
  *
  * The number of rounds is bounded by that. Those vGPUs that were in the container when the loop began: two, then nothing
  * of theirs is pinned. One that is opened later does not know of the loop, pins once at most, and is told with its first call
@@ -19,40 +21,71 @@
  *
  * iommufd has no such limit (it forbids new pins by itself), and no vGPU that uses it is noted here.
  */
+#include <linux/anon_inodes.h>
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "mdev/compat.h"
 #include "mdev/machine.h"
 
 #define ROUNDS		2
+#define WAIT_MS		20
+#define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)	/* a round that went uncounted would be one too many */
 
-/* a thread that asked for memory, and may be asking still. Freed when no vGPU knows of it */
+/* a thread that asked for memory and has not been in user mode since. Freed when it is in no list and has no file */
 struct unmapping {
-	struct list_head node;
+	struct hlist_node node;		/* unmappings */
 	struct pid *who;
-	u64 first, last;
+	struct list_head known;		/* by these vGPUs: struct unmap_known.of_thread */
 	u32 rounds;			/* of the vGPU that was asked most often */
-	u32 known;			/* to so many vGPUs */
-	bool over;			/* it is known to have left */
+	bool file;			/* one tells when the thread has left */
+	bool over;			/* it has */
 };
 
-static DEFINE_MUTEX(unmappings_lock);	/* leaf: the list, all in it, and what vGPUs know of it */
-static LIST_HEAD(unmappings);
+/* that a vGPU was asked by a thread */
+struct unmap_known {
+	struct list_head of_thread, of_machine;
+	struct kvgpu_machine *m;
+	struct unmapping *u;
+	u32 rounds;			/* how often */
+};
+
+/* leaf: both lists, all in them, and m->unmaps. As many entries as threads are in such a loop; none is gone through as a whole but m's */
+static DEFINE_SPINLOCK(unmappings_lock);
+static DEFINE_HASHTABLE(unmappings, 8);
 static atomic_t nr_unmappings;
 
 /* ------------------------------------------------------------------ the threads; unmappings_lock held */
 
+static void forget(struct unmap_known *k)
+{
+	if (k->u->rounds >= ROUNDS)
+		WRITE_ONCE(k->m->unmaps_forbid, k->m->unmaps_forbid - 1);
+	list_del(&k->of_thread);
+	list_del(&k->of_machine);
+	kfree(k);
+}
+
+/* the thread has left its loop. @u may be freed */
 static void finish(struct unmapping *u)
 {
-	if (u->over)
-		return;
-	u->over = true;
-	list_del(&u->node);
+	struct unmap_known *k, *next;
+
+	list_for_each_entry_safe(k, next, &u->known, of_thread)
+		forget(k);
+	hash_del(&u->node);
 	atomic_dec(&nr_unmappings);
 	put_pid(u->who);
+	u->over = true;
+	if (!u->file)
+		kfree(u);
 }
 
 static bool lives(const struct unmapping *u)
@@ -69,190 +102,139 @@ static struct unmapping *find_thread(struct pid *who)
 {
 	struct unmapping *u;
 
-	list_for_each_entry(u, &unmappings, node)
+	hash_for_each_possible(unmappings, u, node, (unsigned long)who)
 		if (u->who == who)
 			return u;
 	return NULL;
 }
 
-/* the loop that this thread is in now: what it asked for before is over, if that was something else */
-static struct unmapping *begin(u64 first, u64 last)
+static struct unmap_known *find_known(const struct kvgpu_machine *m, const struct unmapping *u)
 {
-	struct unmapping *u = find_thread(task_pid(current));
+	struct unmap_known *k;
 
-	if (u && u->first == first && u->last == last)
-		return u;
-	if (u)
-		finish(u);
-	/* as many as there are entries in the vGPUs' books, at most; a round that went uncounted would be one too many */
-	u = kzalloc(sizeof(*u), GFP_KERNEL | __GFP_NOFAIL);
-	u->who = get_task_pid(current, PIDTYPE_PID);
-	u->first = first;
-	u->last = last;
-	list_add(&u->node, &unmappings);
-	atomic_inc(&nr_unmappings);
-	return u;
+	list_for_each_entry(k, &u->known, of_thread)
+		if (k->m == m)
+			return k;
+	return NULL;
 }
 
-/* ------------------------------------------------------------------ what a vGPU knows; unmappings_lock held */
-
-static void forget(struct machine_unmap *k)
+/* one round more of @k's vGPU: those that know of the thread pin nothing from the second on */
+static void count(struct unmap_known *k)
 {
 	struct unmapping *u = k->u;
+	struct unmap_known *each;
 
-	k->u = NULL;
-	if (--u->known)
+	if (++k->rounds <= u->rounds)
 		return;
-	finish(u);
-	kfree(u);
+	u->rounds = k->rounds;
+	if (u->rounds == ROUNDS)
+		list_for_each_entry(each, &u->known, of_thread)
+			WRITE_ONCE(each->m->unmaps_forbid, each->m->unmaps_forbid + 1);
 }
 
-static void forget_finished(struct kvgpu_machine *m)
-{
-	struct machine_unmap *k;
+/* ------------------------------------------------------------------ the file that a thread owes */
 
-	for (k = m->unmaps; k < m->unmaps + ARRAY_SIZE(m->unmaps); k++) {
-		if (!k->u)
-			continue;
-		if (!k->u->over && !lives(k->u))
-			finish(k->u);
-		if (k->u->over)
-			forget(k);
-	}
+static int has_left(struct inode *inode, struct file *file)
+{
+	struct unmapping *u = file->private_data;
+
+	spin_lock(&unmappings_lock);
+	u->file = false;
+	if (u->over)
+		kfree(u);
+	else
+		finish(u);
+	spin_unlock(&unmappings_lock);
+	return 0;
 }
 
-static struct machine_unmap *knowledge(struct kvgpu_machine *m, struct unmapping *u)
-{
-	struct machine_unmap *k, *room = NULL;
+static const struct file_operations left_fops = {
+	.owner = THIS_MODULE,
+	.release = has_left,
+};
 
-	for (k = m->unmaps; k < m->unmaps + ARRAY_SIZE(m->unmaps); k++) {
-		if (k->u == u)
-			return k;
-		if (!k->u)
-			room = k;
-	}
-	if (!room)
-		return NULL;
-	room->u = u;
-	room->rounds = u->rounds ? u->rounds - 1 : 0;	/* with the call that it learns it by: as many as the others */
-	u->known++;
-	return room;
+/* this thread is on its way into the loop's next look; when it has left has_left() is called, if there is memory for that */
+static struct unmapping *begin(void)
+{
+	struct unmapping *u = kzalloc(sizeof(*u), ALLOC);
+	struct file *file;
+
+	INIT_LIST_HEAD(&u->known);
+	u->who = get_task_pid(current, PIDTYPE_PID);
+	file = anon_inode_getfile("[kvgpu-unmap]", &left_fops, u, 0);
+	u->file = !IS_ERR(file);
+	spin_lock(&unmappings_lock);
+	hash_add(unmappings, &u->node, (unsigned long)u->who);
+	atomic_inc(&nr_unmappings);
+	spin_unlock(&unmappings_lock);
+	if (u->file)
+		fput(file);
+	return u;
 }
 
 /* ------------------------------------------------------------------ for pin.c, space.c and the face */
 
-void machine_unmap_asked(struct kvgpu_vgpu *v, u64 first, u64 last)
+void machine_unmap_asked(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct machine_unmap *k;
+	struct unmap_known *k = NULL;
 	struct unmapping *u;
 
 	lockdep_assert_held(&v->lock);
 	if (compat_pins_alone(&v->vdev))
 		return;
-	mutex_lock(&unmappings_lock);
-	forget_finished(m);
-	u = begin(first, last);
-	k = knowledge(m, u);
-	if (k) {
-		k->opened = m->opened;
-		k->rounds++;
-		u->rounds = max(u->rounds, k->rounds);
-	} else {
-		m->unmaps_lost = true;	/* more threads than a VMM has: nothing is pinned until all that is known is over */
-		if (!u->known) {
-			finish(u);
-			kfree(u);
-		}
+	/* only this thread makes its entry, and only it or its death ends it; only its call, under v->lock, makes the vGPU know of it */
+	spin_lock(&unmappings_lock);
+	u = find_thread(task_pid(current));
+	if (u)
+		k = find_known(m, u);
+	spin_unlock(&unmappings_lock);
+	if (!u)
+		u = begin();
+	if (!k) {
+		k = kzalloc(sizeof(*k), ALLOC);
+		k->m = m;
+		k->u = u;
+		spin_lock(&unmappings_lock);
+		k->rounds = u->rounds ? u->rounds - 1 : 0;	/* with the call that it learns it by: as many as the others */
+		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
+		list_add(&k->of_thread, &u->known);
+		list_add(&k->of_machine, &m->unmaps);
+		spin_unlock(&unmappings_lock);
 	}
-	mutex_unlock(&unmappings_lock);
-	schedule_delayed_work(&m->unmap_work, 1);
+	spin_lock(&unmappings_lock);
+	count(k);
+	spin_unlock(&unmappings_lock);
+}
+
+bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct unmap_known *k, *next;
+	bool may;
+
+	lockdep_assert_held(&v->lock);
+	if (!READ_ONCE(m->unmaps_forbid))
+		return true;
+	spin_lock(&unmappings_lock);
+	list_for_each_entry_safe(k, next, &m->unmaps, of_machine)
+		if (!k->u->file && !lives(k->u))
+			finish(k->u);
+	may = !m->unmaps_forbid;
+	spin_unlock(&unmappings_lock);
+	return may;
 }
 
 /*
- * Nothing is mapped at the start of the range: what was there when this container's thread asked is gone. The memory itself is not
- * waited for: it may be a file of the VMM's own server, and a work item that waits can't be killed.
+ * What a guest maps now would not be pinned, and its work would fault there. A VMM that runs its guests while it unmaps is not to see
+ * that: an unmap is over in less time than this. One that stretches it does so for itself.
  */
-static bool is_gone(struct kvgpu_vgpu *v, u64 iova)
+void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
-	u8 byte;
-	int ret;
+	ktime_t end = ktime_add_ms(ktime_get(), WAIT_MS);
 
-	pagefault_disable();
-	ret = vfio_dma_rw(&v->vdev, iova, &byte, 1, false);
-	pagefault_enable();
-	return ret == -EINVAL;
-}
-
-/* the first range that overlaps, from entry *@i on, with its rounds; false: there is none */
-static bool next_overlap(struct kvgpu_machine *m, u64 first, u64 last, u32 *i, struct machine_unmap *out, u64 *start)
-{
-	const struct machine_unmap *k;
-	bool found = false;
-
-	mutex_lock(&unmappings_lock);
-	for (; *i < ARRAY_SIZE(m->unmaps) && !found; ++*i) {
-		k = &m->unmaps[*i];
-		found = k->u && !k->u->over && first <= k->u->last && last >= k->u->first;
-		if (found) {
-			*out = *k;
-			out->rounds = k->u->rounds;
-			*start = k->u->first;
-		}
-	}
-	mutex_unlock(&unmappings_lock);
-	return found;
-}
-
-static void over(struct kvgpu_machine *m, const struct machine_unmap *k)
-{
-	mutex_lock(&unmappings_lock);
-	finish(k->u);
-	forget_finished(m);
-	mutex_unlock(&unmappings_lock);
-}
-
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v, u64 first, u64 last)
-{
-	struct kvgpu_machine *m = v->m;
-	struct machine_unmap k;
-	bool may = true, any = false;
-	u64 start;
-	u32 i;
-
-	lockdep_assert_held(&v->lock);
-	if (!atomic_read(&nr_unmappings) && !m->unmaps_lost)
-		return true;
-	mutex_lock(&unmappings_lock);
-	forget_finished(m);
-	for (i = 0; i < ARRAY_SIZE(m->unmaps); i++)
-		any |= m->unmaps[i].u != NULL;
-	m->unmaps_lost &= any;
-	mutex_unlock(&unmappings_lock);
-	for (i = 0; next_overlap(m, first, last, &i, &k, &start); ) {
-		if (k.opened == m->opened && is_gone(v, start))
-			over(m, &k);
-		else
-			may &= k.rounds < ROUNDS;
-	}
-	return may && !m->unmaps_lost;
-}
-
-/* a VMM may map other memory there before anybody wants to pin it: then only who looks in between sees that it was gone */
-static void look(struct work_struct *work)
-{
-	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, unmap_work);
-	struct kvgpu_vgpu *v = m->v;
-	u32 i;
-
-	mutex_lock(&v->lock);
-	if (m->may_pin)
-		machine_unmap_may_pin(v, 0, U64_MAX);
-	for (i = 0; i < ARRAY_SIZE(m->unmaps) && !m->unmaps[i].u; i++)
-		;
-	if (m->may_pin && i < ARRAY_SIZE(m->unmaps))
-		schedule_delayed_work(&m->unmap_work, HZ / 4);
-	mutex_unlock(&v->lock);
+	while (READ_ONCE(v->m->unmaps_forbid) && ktime_before(ktime_get(), end) && !fatal_signal_pending(current))
+		usleep_range(100, 200);
 }
 
 void vgpu_machine_called(void)
@@ -261,26 +243,29 @@ void vgpu_machine_called(void)
 
 	if (!atomic_read(&nr_unmappings))
 		return;
-	mutex_lock(&unmappings_lock);
+	spin_lock(&unmappings_lock);
 	u = find_thread(task_pid(current));
 	if (u)
 		finish(u);
-	mutex_unlock(&unmappings_lock);
+	spin_unlock(&unmappings_lock);
 }
 
 void machine_unmap_init(struct kvgpu_machine *m)
 {
-	INIT_DELAYED_WORK(&m->unmap_work, look);
+	INIT_LIST_HEAD(&m->unmaps);
 }
 
 void machine_unmap_fini(struct kvgpu_machine *m)
 {
-	struct machine_unmap *k;
+	struct unmap_known *k, *next;
+	struct unmapping *u;
 
-	cancel_delayed_work_sync(&m->unmap_work);
-	mutex_lock(&unmappings_lock);
-	for (k = m->unmaps; k < m->unmaps + ARRAY_SIZE(m->unmaps); k++)
-		if (k->u)
-			forget(k);
-	mutex_unlock(&unmappings_lock);
+	spin_lock(&unmappings_lock);
+	list_for_each_entry_safe(k, next, &m->unmaps, of_machine) {
+		u = k->u;
+		forget(k);
+		if (list_empty(&u->known) && !u->file)
+			finish(u);	/* or it would be in the list for ever */
+	}
+	spin_unlock(&unmappings_lock);
 }

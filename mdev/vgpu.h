@@ -254,6 +254,8 @@ u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg);
 void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 /* this thread, which is in no other call of the kernel's, calls for something. Any lock, or none */
 void vgpu_machine_called(void);
+/* a guest is about to write a register: waits, for a bounded time, while its VMM unmaps memory. Without vgpu->lock */
+void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
 void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /*

@@ -6,9 +6,9 @@ HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c,$(wildcard mdev/*.c)) $(wildcard hw
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
 # what the module includes and neither the system nor include/user has
-HARNESS_LINUX	:= atomic bitmap bitops completion debugfs delay device dma-mapping eventfd firmware genalloc hashtable interrupt io \
-		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount sched \
-		   sched/mm sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc workqueue xarray
+HARNESS_LINUX	:= anon_inodes atomic bitmap bitops completion debugfs delay device dma-mapping err eventfd file firmware fs genalloc hashtable interrupt io \
+		   iommu kobject kthread ktime mdev mm module moduleparam mutex pci pid random rbtree rcupdate refcount rtmutex \
+		   sched sched/mm sched/rt sched/signal sizes slab spinlock sysfs tracepoint uaccess vmalloc wait workqueue xarray
 HARNESS_HEADERS	:= $(HARNESS_LINUX:%=$(HARNESS)/include/linux/%.h) $(HARNESS)/include/linux/vfio.h $(HARNESS)/include/trace/define_trace.h
 HARNESS_CPPFLAGS := -I. -I$(HARNESS)/include -Iinclude -Iinclude/user
 # one vGPU's mappings are kept in a list and region info is the driver's, as on the oldest kernel

@@ -268,6 +268,7 @@ static void add(struct task_struct *t, const char *name)
 	t->pid = calloc(1, sizeof(*t->pid));
 	t->pid->refs = 1;
 	t->pid->alive = true;
+	task_returns();
 	t->pid->task = t;
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == DONE && tasks[i] != current)
@@ -281,6 +282,7 @@ static void add(struct task_struct *t, const char *name)
 	} else {
 		nr_tasks++;
 	}
+	INIT_LIST_HEAD(&t->files);
 	tasks[i] = t;
 }
 
@@ -379,6 +381,34 @@ void harness_policy(const struct policy *p)
 u64 harness_points(void)
 {
 	return points;
+}
+
+void task_returns(void)
+{
+	struct file *f, *next;
+
+	harness_point("return to user mode");
+	list_for_each_entry_safe(f, next, &current->files, node) {
+		list_del(&f->node);
+		f->f_op->release(NULL, f);
+		kfree(f);
+	}
+}
+
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags)
+{
+	struct file *f = kzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	f->f_op = ops;
+	f->private_data = data;
+	return f;
+}
+
+void fput(struct file *f)
+{
+	list_add_tail(&f->node, &current->files);
 }
 
 void harness_begin(const struct policy *p)
@@ -524,19 +554,4 @@ int kthread_stop(struct task_struct *t)
 	while (t->state != DONE)
 		harness_wait(t, NEVER);
 	return t->ret;
-}
-
-void pagefault_disable(void)
-{
-	current->no_faults++;
-}
-
-void pagefault_enable(void)
-{
-	current->no_faults--;
-}
-
-bool pagefault_disabled(void)
-{
-	return current->no_faults;
 }

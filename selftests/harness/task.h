@@ -51,6 +51,7 @@ struct mm_struct *task_mm(void);			/* of who runs; NULL: the kernel's */
 void task_mm_set(struct mm_struct *mm);			/* the first thread acts for a VMM */
 const char *task_name(void);
 
+void task_returns(void);					/* this thread was in a call of the kernel's, which ends */
 /* the vGPU whose lock the running thread holds, by the address of the lock; NULL: none that @is knows */
 struct mutex *task_holds(bool (*is)(const struct mutex *m));
 

@@ -7,7 +7,7 @@
 
 #include "selftests/harness/task.h"
 
-#define TASKS_MAX	64
+#define TASKS_MAX	128
 #define HELD_MAX	16
 
 enum state { READY, WAITING, DONE };
@@ -20,11 +20,13 @@ struct task_struct {
 	enum state state;
 	u64 until;
 	const void *what;
-	bool actor, lazy, stop;
-	int kstate, spins, readers, ret, no_faults;
+	bool actor, lazy, stop, queues, rt, starved;	/* rt: of real-time priority; starved: it could run and has no CPU */
+	int kstate, spins, readers, ret;
 	struct pid *pid;
 	struct mm_struct *mm;
-	struct mutex *held[HELD_MAX], *wants;
+	struct list_head files;
+	struct mutex *held[HELD_MAX], *wants, *tried;	/* tried: an rt_mutex, in vain */
+	u64 wants_since;
 	u32 nr_held;
 	void (*fn)(void *arg);
 	int (*thread)(void *arg);

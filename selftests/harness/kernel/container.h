@@ -5,7 +5,7 @@
 
 #include "selftests/harness/kernel/services.h"
 
-#define MAPS		32
+#define MAPS		96
 
 struct mapping {
 	bool used, prevent_access;	/* the latter: iommufd's, while it is unmapped */

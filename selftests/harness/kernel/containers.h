@@ -10,6 +10,7 @@ struct hlist_head { struct hlist_node *first; };
 
 #define INIT_HLIST_NODE(n)	((n)->next = NULL, (n)->pprev = NULL)
 #define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
 #define hash_init(t)		memset(t, 0, sizeof(t))
 #define hash_bucket(t, key)	(&(t)[((u64)(key) * 0x61c8864680b583ebull >> 32) % ARRAY_SIZE(t)])
 #define hash_add(t, n, key)	hlist_add_head(n, hash_bucket(t, key))

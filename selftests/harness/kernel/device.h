@@ -175,10 +175,6 @@ void mmput(struct mm_struct *mm);
 void mmap_read_lock(struct mm_struct *mm);
 void mmap_read_unlock(struct mm_struct *mm);
 
-void pagefault_disable(void);
-void pagefault_enable(void);
-bool pagefault_disabled(void);
-
 /* what the VMM's threads pass is memory of the harness; a fault takes the mmap_lock, as a page that is not there does */
 unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);

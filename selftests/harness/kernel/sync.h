@@ -18,6 +18,14 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
 bool fatal_signal_pending(struct task_struct *t);
 
+/* a file that nobody can open. It is closed when the thread that let go of it is back in user mode, see task_returns() */
+struct module;
+struct inode;
+struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
+struct file_operations { struct module *owner; int (*release)(struct inode *inode, struct file *file); };
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags);
+void fput(struct file *f);
+
 /* ------------------------------------------------------------------ locks */
 
 struct mutex { struct task_struct *owner; const char *name; bool dead; };
@@ -32,7 +40,21 @@ void mutex_lock(struct mutex *m);
 bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
 void mutex_destroy(struct mutex *m);
+#define rt_mutex_init(m)	harness_mutex_init(m, #m)
+void rt_mutex_lock(struct mutex *m);
+bool rt_mutex_trylock(struct mutex *m);
+#define rt_mutex_unlock(m)	mutex_unlock(m)
+#define might_lock(m)		((void)(m))
 
+typedef struct { int unused; } wait_queue_head_t;
+#define init_waitqueue_head(w)	((void)(w))
+#define wait_event(w, cond)	do { while (!(cond)) harness_wait_event(&(w)); } while (0)
+void harness_wait_event(const wait_queue_head_t *w);
+void wake_up_all(const wait_queue_head_t *w);
+#define wake_up			wake_up_all
+#define wq_has_sleeper(w)	((void)(w), true)
+
+#define DEFINE_SPINLOCK(n)	spinlock_t n
 #define spin_lock_init(l)	((l)->owner = NULL)
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "mdev/machine.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -65,6 +66,14 @@ static void end(u32 guests)
 	container_free(c);
 	mm_free(mm);
 	world_end();
+}
+
+/* two rounds, and one for each vGPU of the container; the first look is none */
+static void check_rounds(void)
+{
+	if (container_most_rounds() > 2 + GUESTS)
+		harness_fail("S6: the core asked for the same memory %u times again", container_most_rounds());
+	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
 }
 
 /* ------------------------------------------------------------------ actors */
@@ -142,8 +151,7 @@ static void two_guests_of_one_vmm(void **state)
 		actors_run();
 		end(GUESTS);
 	}
-	/* two rounds, and one for each vGPU of the container; the first look is none */
-	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
+	check_rounds();
 }
 
 static void two_ranges_at_once(void **state)
@@ -159,7 +167,7 @@ static void two_ranges_at_once(void **state)
 		actors_run();
 		end(1);
 	}
-	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
+	check_rounds();
 }
 
 static void one_is_opened_again(void **state)
@@ -175,7 +183,7 @@ static void one_is_opened_again(void **state)
 		actors_run();
 		end(GUESTS);
 	}
-	assert_in_range(container_most_rounds(), 1, 2 + GUESTS);
+	check_rounds();
 }
 
 static u64 took;
@@ -215,9 +223,231 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 	setup_end();
 }
 
+/* ------------------------------------------------------------------ what is no proof that a thread has left the loop */
+
+#define MS	1000000ull
+#define CYCLES	16
+#define HELPERS	66
+
+static const struct policy quiet_then = { .seed = 1 };
+/* at each of its points the thread that unmaps is kept from running for longer than a guest waits for it */
+static const struct policy slow_unmapper = { .seed = 7, .delay_ppm = 1000000, .delay_ns = 40 * MS };
+
+static void unmaps_until(void *arg)
+{
+	container_unmap(setup_c, SETUP_RAM, *(const u64 *)arg);
+	stop = true;
+}
+
+static bool wait_for_answer(void)
+{
+	while (container_pins(setup_c) && !stop)
+		harness_sleep(MS / 10);
+	return !stop;
+}
+
+static void run_against_unmap(u64 size, void (*fn)(void *arg))
+{
+	static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 2 };
+
+	stop = false;
+	setup_begin(&quiet_then, &manners, 1);
+	harness_policy(&slow_unmapper);
+	actor_new("unmaps", setup_mm, true, unmaps_until, &size);
+	actor_new("VMM", setup_mm, false, fn, NULL);
+	actors_run();
+	harness_policy(&quiet_then);
+	check_rounds();
+	setup_end();
+}
+
+/*
+ * V2: as soon as the thread is answered another one unmaps the range itself, has the guest see that nothing is mapped there, and maps
+ * it again: the core's record of the new mapping has the address of the old one.
+ */
+static void remaps(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 i;
+
+	for (i = 0; i < CYCLES && wait_for_answer(); i++) {
+		container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+		g_tlb(g, 0);
+		container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+		g_tlb(g, 0);
+	}
+}
+
+static void nothing_was_mapped_for_a_while(void **state)
+{
+	run_against_unmap(SETUP_RAM, remaps);
+}
+
+/* V2: the same with a range that is another one each time, all of them in what the thread takes back */
+static void remaps_elsewhere(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u64 at = SETUP_RAM;
+	u32 i;
+
+	for (i = 0; i < CYCLES && wait_for_answer(); i++) {
+		container_unmap(setup_c, at, SETUP_RAM);
+		at += SETUP_RAM;
+		g_map_sys(g, 0, 16, at);
+		g_map_sys(g, 0, 17, at + 0x80000);
+		container_map(setup_c, at, 0, SETUP_RAM);
+		g_tlb(g, 0);
+	}
+}
+
+static void another_range_each_time(void **state)
+{
+	run_against_unmap(64 * SETUP_RAM, remaps_elsewhere);
+}
+
+/* V2: more threads than a book of a fixed size has lines. Each unmaps a page that is pinned, and stays in user mode then */
+#define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
+
+static struct { bool unmap; } helper[HELPERS];
+
+static void helps(void *arg)
+{
+	u32 i = (uintptr_t)arg;
+
+	for (; !stop; harness_sleep(MS / 20))
+		if (helper[i].unmap) {
+			container_unmap(setup_c, HELPERS_IOVA(i), 0x1000);
+			container_map(setup_c, HELPERS_IOVA(i), i * 0x1000, 0x1000);
+			helper[i].unmap = false;
+		}
+}
+
+static void fills_the_book(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 i, n;
+
+	for (i = 0; i < HELPERS; i++) {
+		g_map_sys(g, 0, 32 + i, HELPERS_IOVA(i));
+		container_map(setup_c, HELPERS_IOVA(i), i * 0x1000, 0x1000);
+	}
+	for (n = 0; n < CYCLES && !stop; n++) {
+		g_tlb(g, 0);
+		for (i = 0; i < HELPERS && !stop; i++) {
+			helper[i].unmap = true;
+			while (helper[i].unmap)
+				harness_sleep(MS / 50);
+		}
+		if (!wait_for_answer())
+			break;
+		for (i = 0; i < HELPERS; i++)
+			container_unmap(setup_c, HELPERS_IOVA(i), 0x1000);
+		g_tlb(g, 0);
+		for (i = 0; i < HELPERS; i++)
+			container_map(setup_c, HELPERS_IOVA(i), i * 0x1000, 0x1000);
+	}
+}
+
+static void more_threads_than_lines(void **state)
+{
+	u32 i;
+
+	memset(helper, 0, sizeof(helper));
+	stop = false;
+	setup_begin(&quiet_then, &eager, 1);
+	harness_policy(&slow_unmapper);
+	for (i = 0; i < HELPERS; i++)
+		actor_new("helper", setup_mm, false, helps, (void *)(uintptr_t)i);
+	actor_new("VMM", setup_mm, false, fills_the_book, NULL);
+	actor_new("unmaps", setup_mm, true, unmaps_until, &(u64){ SETUP_RAM });
+	actors_run();
+	harness_policy(&quiet_then);
+	check_rounds();
+	setup_end();
+}
+
+static void invalidates_once(void *arg)
+{
+	g_tlb(&world.vgpu[0], 0);
+}
+
+static void unmaps_two_pieces(void *arg)
+{
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+}
+
+/*
+ * A VMM takes back two pieces in one call, its thread is slow, and a guest maps memory elsewhere meanwhile. That is not what is taken
+ * back: its work must not fault there
+ */
+static void maps_meanwhile(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+
+	while (!READ_ONCE(g->v->m->unmaps_forbid))
+		harness_sleep(MS / 10);
+	g_map_sys(g, 0, 16, 8 * SETUP_RAM);
+	g_map_sys(g, 0, 17, 8 * SETUP_RAM);
+	g_tlb(g, 0);
+	if (container_pins(setup_c) != 1)
+		harness_fail("%u pages are pinned of one that was mapped", container_pins(setup_c));
+}
+
+static void a_guest_is_not_harmed(void **state)
+{
+	static const struct policy slow = { .seed = 5, .delay_ppm = 1000000, .delay_ns = MS };
+	static const struct chip_manners manners = { .late = 1 };
+	struct world_vgpu *g = &world.vgpu[0];
+
+	setup_begin(&quiet_then, &manners, 1);
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM / 2);
+	container_map(setup_c, SETUP_RAM + SETUP_RAM / 2, SETUP_RAM / 2, SETUP_RAM / 2);
+	container_map(setup_c, 8 * SETUP_RAM, SETUP_RAM, 0x1000);
+	g_tlb(g, 0);
+	harness_policy(&slow);
+	actor_new("unmaps", setup_mm, true, unmaps_two_pieces, NULL);
+	actor_new("vCPU", setup_mm, false, maps_meanwhile, NULL);
+	actors_run();
+	harness_policy(&quiet_then);
+	setup_end();
+}
+
+/* there is no memory for what tells that a thread has left: it is not taken for gone, and not for ever either */
+static void no_memory_to_be_told(void **state)
+{
+	static const struct policy no_memory = { .seed = 3, .nomem_ppm = 1000000 };
+	static const struct chip_manners manners = { .late = 1 };
+	struct world_vgpu *g = &world.vgpu[0];
+	u64 began;
+
+	setup_begin(&quiet_then, &manners, 1);
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM / 2);
+	container_map(setup_c, SETUP_RAM + SETUP_RAM / 2, SETUP_RAM / 2, SETUP_RAM / 2);
+	g_tlb(g, 0);
+	harness_policy(&no_memory);
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);		/* two pieces with pins: asked twice */
+	harness_policy(&quiet_then);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
+	began = harness_now;
+	actor_new("vCPU", setup_mm, false, invalidates_once, NULL);
+	actors_run();
+	assert_int_equal(container_pins(setup_c), 0);
+	assert_in_range(harness_now - began, 18 * MS, 60 * MS);	/* waited for it; g_tlb() writes twice */
+	g_tlb(g, 0);						/* by the thread itself: it has left */
+	assert_true(container_pins(setup_c) > 0);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_was_mapped_for_a_while),
+		cmocka_unit_test(another_range_each_time),
+		cmocka_unit_test(more_threads_than_lines),
+		cmocka_unit_test(no_memory_to_be_told),
+		cmocka_unit_test(a_guest_is_not_harmed),
 		cmocka_unit_test(two_guests_of_one_vmm),
 		cmocka_unit_test(two_ranges_at_once),
 		cmocka_unit_test(one_is_opened_again),

@@ -15,35 +15,29 @@
 #include <linux/list.h>
 #include <linux/types.h>
 
-#define U64_MAX		UINT64_MAX
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define HZ		250
-#define GFP_KERNEL	0
+#define GFP_KERNEL_ACCOUNT	0
 #define __GFP_NOFAIL	0
 #define kzalloc(n, f)	calloc(1, n)
 #define kfree(p)	free(p)
 #define container_of(p, type, member)	((type *)((char *)(p) - offsetof(type, member)))
-#ifndef max
-#define max(a, b)	((a) > (b) ? (a) : (b))
-#endif
+#define READ_ONCE(x)	(x)
+#define WRITE_ONCE(x, v)	((x) = (v))
 
-struct mutex {
-	bool held;
-};
-#define DEFINE_MUTEX(name)	struct mutex name
+typedef struct { bool held; } spinlock_t;
+#define DEFINE_SPINLOCK(name)	spinlock_t name
 
-static inline void mutex_lock(struct mutex *m)
+static inline void spin_lock(spinlock_t *l)
 {
-	if (m->held)
+	if (l->held)
 		abort();
-	m->held = true;
+	l->held = true;
 }
 
-static inline void mutex_unlock(struct mutex *m)
+static inline void spin_unlock(spinlock_t *l)
 {
-	if (!m->held)
+	if (!l->held)
 		abort();
-	m->held = false;
+	l->held = false;
 }
 
 #define lockdep_assert_held(m)	((void)(m))
@@ -55,7 +49,14 @@ typedef struct { int v; } atomic_t;
 #define atomic_inc(a)	((a)->v++)
 #define atomic_dec(a)	((a)->v--)
 
-/* a thread is its pid */
+/* a hash table of one list */
+struct hlist_node { struct list_head list; };
+#define DEFINE_HASHTABLE(name, bits)	LIST_HEAD(name)
+#define hash_add(t, n, key)		((void)(key), list_add(&(n)->list, &(t)))
+#define hash_del(n)			list_del(&(n)->list)
+#define hash_for_each_possible(t, obj, member, key)	list_for_each_entry(obj, &(t), member.list)
+
+/* a thread is its pid, and the files that it let go of */
 struct pid {
 	int refs;
 	bool dead;
@@ -63,6 +64,7 @@ struct pid {
 
 struct task {
 	struct pid *pid;
+	struct list_head files;
 };
 extern struct task *current;
 #define PIDTYPE_PID	0
@@ -81,18 +83,21 @@ static inline void put_pid(struct pid *p)
 		abort();
 }
 
-struct work_struct {
-	int unused;
-};
+/* nobody waits here */
+typedef u64 ktime_t;
+#define ktime_get()		0
+#define ktime_add_ms(t, ms)	((t) + (ms))
+#define ktime_before(a, b)	((void)(a), (void)(b), false)
+#define fatal_signal_pending(t)	((void)(t), true)
+#define usleep_range(a, b)	((void)0)
 
-struct delayed_work {
-	struct work_struct work;
-	void (*fn)(struct work_struct *work);
-};
-#define to_delayed_work(w)		container_of(w, struct delayed_work, work)
-#define INIT_DELAYED_WORK(w, f)		((w)->fn = (f))
-#define schedule_delayed_work(w, t)	((void)(w))
-#define cancel_delayed_work_sync(w)	((void)(w))
+struct inode;
+#define THIS_MODULE	NULL
+struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
+struct file_operations { void *owner; int (*release)(struct inode *inode, struct file *file); };
+#define IS_ERR(p)	(!(p))
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags);	/* NULL: no memory */
+void fput(struct file *f);
 
 struct vfio_device {
 	int unused;
@@ -100,29 +105,21 @@ struct vfio_device {
 #define compat_pins_alone(vdev)	((void)(vdev), false)
 
 struct kvgpu_machine {
-	struct kvgpu_vgpu *v;
-	bool may_pin, unmaps_lost;
-	struct machine_unmap {
-		struct unmapping *u;
-		u32 rounds, opened;
-	} unmaps[64];
-	u32 opened;
-	struct delayed_work unmap_work;
+	struct list_head unmaps;
+	u32 unmaps_forbid;
 };
 
 struct kvgpu_vgpu {
 	struct vfio_device vdev;
-	struct mutex lock;
+	int lock;
 	struct kvgpu_machine *m;
 };
 
-/* -EINVAL where nothing is mapped */
-int vfio_dma_rw(struct vfio_device *vdev, u64 iova, void *data, size_t len, bool write);
-
 void machine_unmap_init(struct kvgpu_machine *m);
 void machine_unmap_fini(struct kvgpu_machine *m);
-void machine_unmap_asked(struct kvgpu_vgpu *v, u64 first, u64 last);
-bool machine_unmap_may_pin(struct kvgpu_vgpu *v, u64 first, u64 last);
+void machine_unmap_asked(struct kvgpu_vgpu *v);
+bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
 void vgpu_machine_called(void);
+void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 
 #endif

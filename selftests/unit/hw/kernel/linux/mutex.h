@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef KVGPU_TEST_LINUX_MUTEX_H
-#define KVGPU_TEST_LINUX_MUTEX_H
-
-#include "kernel_services.h"
-
-#endif
