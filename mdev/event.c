@@ -4,8 +4,9 @@
  * whose the event is, stops the channel if it has to be stopped (one register write; recover.c does the rest), notes what
  * the guest has to be told, and goes. It takes event_lock only. Nothing that holds event_lock waits for a guest.
  *
- * To tell a guest needs its lock. If that is free the event is delivered at once; otherwise the holder delivers when it is
- * done (end of vgpu_machine_write()), or a work item that tries again. Guests see their own ids and addresses only.
+ * To tell a guest needs its lock, and time: a VMM decides what wakes up at its eventfd, which may take milliseconds. So a work item
+ * of the vGPU does it, or whoever holds the lock when he is done (end of vgpu_machine_write()). Of the host's time this takes
+ * an eighth of a CPU for one vGPU, on the average. Guests see their own ids and addresses only.
  *
  * A guest that keeps raising interrupts has a budget of them. Then its channel is ended: the PBDMA, GR and this thread
  * belong to all.
@@ -58,18 +59,40 @@ static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
 void machine_kick(struct kvgpu_machine *m)
 {
 	struct kvgpu_vgpu *v = m->v;
+static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
+{
+	if (!READ_ONCE(m->gone))
+		queue_delayed_work(m->v->gpu->chip->teller, &m->event_work, jiffies_on);
+}
 
-	if (mutex_trylock(&v->lock)) {
-		machine_events_deliver(v);
-		mutex_unlock(&v->lock);
-	} else if (!READ_ONCE(m->gone)) {
-		mod_delayed_work(system_highpri_wq, &m->event_work, msecs_to_jiffies(RETRY_MS));
-	}
+
+/* vgpu->lock held; how long until this one may be told something again, in ns, or 0 */
+static u64 tell_refill(struct kvgpu_machine *m, u64 now)
+{
+	m->tell.left = min_t(s64, m->tell.left + (s64)((now - m->tell.at) / TELL_PART), TELL_BURST_NS);
+	m->tell.at = now;
+	return m->tell.left > 0 ? 0 : (u64)(1 - m->tell.left) * TELL_PART;
 }
 
 static void event_work(struct work_struct *work)
 {
-	machine_kick(container_of(to_delayed_work(work), struct kvgpu_machine, event_work));
+	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, event_work);
+	struct kvgpu_vgpu *v = m->v;
+	u64 began, wait;
+
+	if (!mutex_trylock(&v->lock)) {
+		event_later(m, msecs_to_jiffies(RETRY_MS));
+		return;
+	}
+	began = ktime_get_ns();
+	wait = tell_refill(m, began);
+	if (wait) {
+		event_later(m, nsecs_to_jiffies(wait) + 1);
+	} else {
+		machine_events_deliver(v);
+		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began), -(s64)TELL_DEBT_NS);
+	}
+	mutex_unlock(&v->lock);
 }
 
 /* ------------------------------------------------------------------ delivery */
@@ -495,7 +518,7 @@ void machine_alarm_arm(struct kvgpu_vgpu *v)
 	if (!at)
 		cancel_delayed_work(&v->m->alarm_work);
 	else if (!READ_ONCE(v->m->gone))
-		mod_delayed_work(system_highpri_wq, &v->m->alarm_work, at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
+		mod_delayed_work(v->gpu->chip->teller, &v->m->alarm_work, at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 
 /* ------------------------------------------------------------------ life */

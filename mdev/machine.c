@@ -296,6 +296,12 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 
 	if (!chip)
 		return -ENOMEM;
+	/* unbound: an item that takes long delays no other one */
+	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	if (!chip->teller) {
+		kvfree(chip);
+		return -ENOMEM;
+	}
 	chip->gpu = gpu;
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
@@ -330,7 +336,7 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
 {
 	cancel_work_sync(&gpu->chip->recover);
-	mutex_destroy(&gpu->chip->event_lock);
+	destroy_workqueue(gpu->chip->teller);
 	kvfree(gpu->chip);
 	gpu->chip = NULL;
 }

@@ -98,6 +98,7 @@ struct kvgpu_chip {
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
 	struct work_struct recover;
+	struct workqueue_struct *teller;	/* tells VMMs what their guests have to know */
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
 	struct machine_slicer slicer;
@@ -206,6 +207,7 @@ struct kvgpu_machine {
 	struct machine_event events[EVENTS], current_event;
 	u32 event_put, event_get;
 	u64 events_dropped;
+	struct { u64 at; s64 left; } tell;	/* what of the host's time signals may take, ns; vgpu->lock */
 	unsigned long pending;
 	bool waits;			/* its driver wants to be told of the end of submissions; written under vgpu->lock */
 	bool gone;			/* no work item is started any more */
@@ -364,7 +366,7 @@ void machine_waits(struct kvgpu_vgpu *v);		/* after what may have changed trap.w
 /* the slicer's look; gpu->lock held. True: NON_STALL_INTERRUPTs are masked still, so it has to look again soon */
 bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now);
 void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev);
-/* delivers now if nobody holds vgpu->lock, else soon. The machine must be kept from going: event_lock or gpu->lock held */
+/* delivers soon, not by this thread. The machine must be kept from going: event_lock or gpu->lock held, or by its work items' end */
 void machine_kick(struct kvgpu_machine *m);
 void machine_alarm_arm(struct kvgpu_vgpu *v);
 void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit);

@@ -22,16 +22,39 @@ struct virqfd {
 
 static struct eventfd_ctx eventfds[LAST + 1];
 static bool waking;
+static u64 cost_ns;
+static int cost_fd;
+static u32 signals, signals_host, signals_locked;
 
 void eventfd_begin(void)
 {
 	int fd;
 
 	memset(eventfds, 0, sizeof(eventfds));
+	cost_ns = 0;
 	for (fd = FIRST; fd <= LAST; fd++) {
 		eventfds[fd].fd = fd;
 		spin_lock_init(&eventfds[fd].wqh);
 	}
+}
+
+void eventfd_cost(int fd, u64 ns)
+{
+	cost_fd = fd;
+	cost_ns = ns;
+	signals = signals_host = signals_locked = 0;
+}
+
+u32 eventfd_signals(u32 *host, u32 *locked)
+{
+	*host = signals_host;
+	*locked = signals_locked;
+	return signals;
+}
+
+static bool of_the_card(const struct mutex *m)
+{
+	return strstr(m->name, "event_lock") || strstr(m->name, "gpu->lock");
 }
 
 void eventfd_end(void)
@@ -75,6 +98,12 @@ void eventfd_signal(struct eventfd_ctx *ctx)
 	harness_point("eventfd_signal");
 	if (ctx->refs <= 0)
 		harness_fail("S6: an eventfd is signalled that nobody holds");
+	if (cost_ns && ctx->fd == cost_fd) {
+		signals++;
+		signals_host += !task_mm();
+		signals_locked += !!task_holds(of_the_card);
+		harness_sleep(cost_ns);		/* other CPUs go on */
+	}
 	spin_lock(&ctx->wqh);
 	wake(ctx);
 	spin_unlock(&ctx->wqh);

@@ -64,6 +64,9 @@ int ioas_unmap(struct container *c, u64 iova, u64 size);
 
 /* eventfd.c: numbers from 3 to 10; what user space does with them */
 void eventfd_begin(void);
+void eventfd_cost(int fd, u64 ns);	/* so many wait at @fd that a signal takes so long */
+/* of that one, since; of them so many by threads of the host's, and by threads that held a lock of the card */
+u32 eventfd_signals(u32 *host, u32 *locked);
 void eventfd_end(void);			/* nobody in the kernel holds one */
 void user_eventfd_open(int fd);
 void user_eventfd_close(int fd);

@@ -119,6 +119,11 @@ struct workqueue_struct;
 void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work));
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
+#define WQ_UNBOUND		1
+#define WQ_HIGHPRI		2
+struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
+void destroy_workqueue(struct workqueue_struct *wq);
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *w);
 bool cancel_delayed_work_sync(struct delayed_work *w);

@@ -94,6 +94,22 @@ bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
 	return !w->work.queued && put(&w->work, delay);
 }
 
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
+{
+	return schedule_delayed_work(w, delay);
+}
+
+/* all items are done by the same workers: none is bound to a CPU here */
+struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max)
+{
+	return kmalloc(1, GFP_KERNEL);
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+	kfree(wq);
+}
+
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
 {
 	bool was = take(&w->work);
