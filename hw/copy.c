@@ -233,8 +233,9 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 /* rings the doorbell and waits for the semaphore */
 static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 {
-	ktime_t end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
 	u32 slot = c->put;
+	ktime_t end;
+	bool late;
 	int ret;
 
 	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
@@ -244,14 +245,17 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 		return ret;
 	c->put = (slot + 1) & (BIT(RING_LOG2) - 1);
 	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
-	while (hw_vram_rd32(&c->sem, 0) != seq) {
-		if (ktime_after(ktime_get(), end)) {
-			dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n", JOB_WAIT_MS);
-			return -ETIMEDOUT;
-		}
+	end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
+	for (;;) {
+		late = ktime_after(ktime_get(), end);	/* before the look: this thread may not have run since */
+		if (hw_vram_rd32(&c->sem, 0) == seq)
+			return 0;
+		if (late)
+			break;
 		usleep_range(2, 20);
 	}
-	return 0;
+	dev_err(&hw->pdev->dev, "copy engine did not finish within %d ms\n", JOB_WAIT_MS);
+	return -ETIMEDOUT;
 }
 
 static int job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size, u32 value)
@@ -260,9 +264,9 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 	struct push p = { .v = &c->push };
 	int ret;
 
-	mutex_lock(&hw->p->copy_lock);
+	kvgpu_hw_lock(&hw->p->copy_lock);
 	if (!c->up || c->stuck) {
-		mutex_unlock(&hw->p->copy_lock);
+		kvgpu_hw_unlock(&hw->p->copy_lock);
 		return -ENODEV;
 	}
 	c->seq++;
@@ -274,7 +278,7 @@ static int job(struct kvgpu_hw *hw, const struct place *src, const struct place 
 		put_fill(&p, dst, size, value, c->seq);
 	ret = run(hw, c, p.at, c->seq);
 	c->stuck = ret;
-	mutex_unlock(&hw->p->copy_lock);
+	kvgpu_hw_unlock(&hw->p->copy_lock);
 	if (ret)
 		hw->events->copy_stuck(hw->events_ctx);
 	return ret;

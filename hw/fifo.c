@@ -147,7 +147,7 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 
 	if (nr + copy > RUNL_MAX_ENTRIES)
 		return -ENOSPC;
-	mutex_lock(&hw->p->runl_lock);
+	kvgpu_hw_lock(&hw->p->runl_lock);
 	l = choose_list(r, entries, nr, copy, &same);
 	if (!same)
 		ret = write_list(hw, l, entries, nr, copy);
@@ -159,7 +159,7 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	l->used = ret ? 0 : ++r->submits;
 	r->cur = l;
 	hw->stats.runlists++;
-	mutex_unlock(&hw->p->runl_lock);
+	kvgpu_hw_unlock(&hw->p->runl_lock);
 	return ret;
 }
 
@@ -167,23 +167,23 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
 {
 	int ret;
 
-	mutex_lock(&hw->p->preempt_lock);
+	kvgpu_hw_lock(&hw->p->preempt_lock);
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, timeout_ms * USEC_PER_MSEC);
 	hw->stats.preempts++;
-	mutex_unlock(&hw->p->preempt_lock);
+	kvgpu_hw_unlock(&hw->p->preempt_lock);
 	return ret;
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)
 {
-	mutex_lock(&hw->p->runl_lock);
+	kvgpu_hw_lock(&hw->p->runl_lock);
 	if (block)
 		hw->p->runl_blocked |= BIT(runl);
 	else
 		hw->p->runl_blocked &= ~BIT(runl);
 	hw_wr(hw, PFIFO_RUNLIST_BLOCK, hw->p->runl_blocked);
-	mutex_unlock(&hw->p->runl_lock);
+	kvgpu_hw_unlock(&hw->p->runl_lock);
 }
 
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl)

@@ -231,12 +231,12 @@ int hw_gr_init(struct kvgpu_hw *hw)
 	struct kvgpu_topo *t = &hw->topo;
 	int ret;
 
-	mutex_lock(&hw->p->gr_lock);
+	kvgpu_hw_lock(&hw->p->gr_lock);
 	ret = alloc_debug_pages(hw);
 	ret = ret ?: restart(hw, &hw->gr_ctx_size);
 	ret = ret ?: hw_golden_make(hw);
 	hw->p->gr.up = !ret;
-	mutex_unlock(&hw->p->gr_lock);
+	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (!ret)
 		dev_info(&hw->pdev->dev, "graphics engine: %u GPCs, %u TPCs, %u ROPs, %u bytes a context\n",
 			 t->gpcs, hw->p->gr.tpc_total, t->rops, hw->gr_ctx_size);
@@ -252,7 +252,7 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	u32 size = 0;
 	int ret;
 
-	mutex_lock(&hw->p->gr_lock);
+	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw->p->gr.up = false;
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	set_enable(hw, reset_bit(hw), 0);
@@ -263,7 +263,7 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 		ret = -EIO;
 	}
 	hw->p->gr.up = !ret;
-	mutex_unlock(&hw->p->gr_lock);
+	kvgpu_hw_unlock(&hw->p->gr_lock);
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine did not come back from its reset (%d)\n", ret);
 	return ret;
@@ -274,7 +274,7 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
 
-	mutex_lock(&hw->p->gr_lock);
+	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
 	set_enable(hw, reset_bit(hw), 0);
 	gr->up = false;
@@ -282,5 +282,5 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 	kvgpu_hw_vram_free(hw, &gr->mmu_rd);
 	kvgpu_hw_vram_free(hw, &gr->mmu_wr);
 	gr->nr_sm = 0;
-	mutex_unlock(&hw->p->gr_lock);
+	kvgpu_hw_unlock(&hw->p->gr_lock);
 }

@@ -177,7 +177,7 @@ void kvgpu_hw_gr_ack(struct kvgpu_hw *hw)
 {
 	u32 intr;
 
-	mutex_lock(&hw->p->gr_lock);
+	kvgpu_hw_lock(&hw->p->gr_lock);
 	intr = hw_rd(hw, GR_INTR);
 	if (intr & GR_INTR_TRAP)
 		ack_traps(hw);
@@ -185,5 +185,5 @@ void kvgpu_hw_gr_ack(struct kvgpu_hw *hw)
 		ack_fecs(hw);
 	hw_wr(hw, GR_INTR, intr);
 	hw_wr(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO);
-	mutex_unlock(&hw->p->gr_lock);
+	kvgpu_hw_unlock(&hw->p->gr_lock);
 }

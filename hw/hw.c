@@ -72,17 +72,17 @@ static void quiet(struct kvgpu_hw *hw)
 	hw_mask(hw, PRIV_TIMING(1), 0x0003ffff, 0x00000200);
 }
 
-static struct kvgpu_hw_priv *priv_new(void)
+static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = kzalloc(sizeof(*p), GFP_KERNEL);
 
 	if (!p)
 		return NULL;
-	mutex_init(&p->tlb_lock);
-	mutex_init(&p->runl_lock);
-	mutex_init(&p->preempt_lock);
-	mutex_init(&p->copy_lock);
-	mutex_init(&p->gr_lock);
+	kvgpu_hw_lock_init(&p->tlb_lock, &hw->lender);
+	kvgpu_hw_lock_init(&p->runl_lock, &hw->lender);
+	kvgpu_hw_lock_init(&p->preempt_lock, &hw->lender);
+	kvgpu_hw_lock_init(&p->copy_lock, &hw->lender);
+	kvgpu_hw_lock_init(&p->gr_lock, &hw->lender);
 	spin_lock_init(&p->mask_lock);
 	p->irq = -1;
 	return p;
@@ -101,6 +101,7 @@ static void vbios_free(struct kvgpu_hw *hw)
 }
 
 static const struct step steps[] = {
+	{ "lender", hw_lender_start, hw_lender_stop },
 	{ "chip", hw_chip_probe, NULL },
 	{ "VBIOS", hw_vbios_read, vbios_free },
 	{ "firmware", hw_fw_load, hw_fw_free },
@@ -129,7 +130,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 	hw->pdev = pdev;
 	hw->events = ev;
 	hw->events_ctx = ctx;
-	hw->p = priv_new();
+	hw->p = priv_new(hw);
 	if (!hw->p)
 		return -ENOMEM;
 	ret = map_device(hw);

@@ -10,10 +10,10 @@
 #ifndef KVGPU_HW_H
 #define KVGPU_HW_H
 
-#include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/spinlock.h>
 
+#include "hw/lock.h"
 #include "kvgpu/types.h"
 
 /* BAR1 leaves 100 MiB beside the slices and PRAMIN windows of the largest mix of vGPUs (7 x 512m + 1g) and USERD */
@@ -72,6 +72,7 @@ struct kvgpu_hw {
 	u32 gr_ctx_size;		/* bytes, page multiple */
 	const struct kvgpu_hw_events *events;
 	void *events_ctx;
+	struct kvgpu_hw_lender lender;	/* of the locks of hw/ and of mdev/'s that are the card's; ready before kvgpu_hw_init() */
 	struct kvgpu_hw_priv *p;	/* hw/'s own */
 	struct { u64 tlb_flushes, bar_flushes, runlists, preempts, resets, intrs, unhandled; } stats;
 	u64 intr_ns;			/* how long the interrupt thread has worked; its own, read by events */

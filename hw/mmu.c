@@ -32,10 +32,10 @@ static int trigger_flush(struct kvgpu_hw *hw, u32 reg, u32 busy)
 {
 	int ret;
 
-	mutex_lock(&hw->p->tlb_lock);
+	kvgpu_hw_lock(&hw->p->tlb_lock);
 	hw_wr(hw, reg, FLUSH_TRIGGER);
 	ret = hw_wait(hw, reg, busy, 0, MMU_WAIT_US);
-	mutex_unlock(&hw->p->tlb_lock);
+	kvgpu_hw_unlock(&hw->p->tlb_lock);
 	return ret;
 }
 
@@ -56,16 +56,20 @@ int kvgpu_hw_l2_flush(struct kvgpu_hw *hw)
 static int wait_for_room(struct kvgpu_hw *hw)
 {
 	ktime_t end = ktime_add_us(ktime_get(), MMU_WAIT_US);
+	bool late;
 	u32 v;
 
 	if (hw->p->tlb_idle)
 		return 0;
-	for (v = hw_rd(hw, FB_MMU_CTRL); hw_no_answer(v) || !(v & FB_MMU_CTRL_FIFO_SPACE); v = hw_rd(hw, FB_MMU_CTRL)) {
-		if (ktime_after(ktime_get(), end))
+	for (;;) {
+		late = ktime_after(ktime_get(), end);
+		v = hw_rd(hw, FB_MMU_CTRL);
+		if (!hw_no_answer(v) && (v & FB_MMU_CTRL_FIFO_SPACE))
+			return 0;
+		if (late)
 			return -ETIMEDOUT;
 		usleep_range(1, 5);
 	}
-	return 0;
 }
 
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
@@ -73,7 +77,7 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 	u32 what = FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | (hub_only ? FB_MMU_INVALIDATE_HUB_ONLY : 0);
 	int ret;
 
-	mutex_lock(&hw->p->tlb_lock);
+	kvgpu_hw_lock(&hw->p->tlb_lock);
 	ret = wait_for_room(hw);
 	if (ret)
 		goto out;
@@ -83,7 +87,7 @@ int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 	hw->p->tlb_idle = !ret;
 	hw->stats.tlb_flushes++;
 out:
-	mutex_unlock(&hw->p->tlb_lock);
+	kvgpu_hw_unlock(&hw->p->tlb_lock);
 	return ret;
 }
 

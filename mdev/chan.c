@@ -59,25 +59,25 @@ static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 	}
 	rb_link_node(&c->by_gchid, parent, at);
 	rb_insert_color(&c->by_gchid, &v->chans);
-	mutex_lock(&v->gpu->lock);
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = c;
 	hash_add(chip->by_inst, &c->by_inst, c->inst.at.v);
-	mutex_unlock(&chip->event_lock);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
 static void forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 {
 	struct kvgpu_chip *chip = v->gpu->chip;
 
-	mutex_lock(&v->gpu->lock);
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	chip->by_hchid[c->hchid.v] = NULL;
 	clear_bit(c->hchid.v, chip->sick);
 	hash_del(&c->by_inst);
-	mutex_unlock(&chip->event_lock);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	rb_erase(&c->by_gchid, &v->chans);
 }
 
@@ -94,11 +94,11 @@ static int take_group(struct kvgpu_vgpu *v, u16 g)
 		return v->group[g];
 	if (m->nr_groups >= m->max_groups)
 		return -ENOSPC;
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	h = find_next_zero_bit(gpu->groups, KVGPU_NR_GROUPS, 1);
 	if (h < KVGPU_NR_GROUPS)
 		__set_bit(h, gpu->groups);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	if (h >= KVGPU_NR_GROUPS)
 		return -ENOSPC;
 	m->nr_groups++;
@@ -119,9 +119,9 @@ static void give_groups(struct kvgpu_vgpu *v)
 		machine_userd_show(v, g, -1, NO_PAGE);
 		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
 			machine_wedge(v->gpu, "doorbells show what they showed before");
-		mutex_lock(&v->gpu->lock);
+		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->groups);
-		mutex_unlock(&v->gpu->lock);
+		kvgpu_hw_unlock(&v->gpu->lock);
 		m->nr_groups--;
 	}
 }
@@ -263,14 +263,14 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 	if (!c->ran)
 		return true;
 	hold(c);
-	mutex_lock(&gpu->lock);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) && !machine_on_engine(gpu, tsg, id);
 	if (off)
 		return true;
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	machine_isolate(gpu, c, EVENT_SCHED);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	return false;
 }
 
@@ -279,10 +279,10 @@ static void start(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
 
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
 		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, true);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 }
 
 void machine_chans_restart(struct kvgpu_vgpu *v)
@@ -481,7 +481,7 @@ static void unbind_hw(struct kvgpu_chan *c)
 	int i, ret = -EBUSY;
 	u64 began;
 
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
 	works = c->ran && !machine_wedged(gpu) && machine_on_engine(gpu, tsg, tsg ? c->htsg : c->hchid.v);
 	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
@@ -501,7 +501,7 @@ static void unbind_hw(struct kvgpu_chan *c)
 	if (ret)
 		machine_wedge(gpu, "a channel can't be unbound");
 	machine_waited(c->vgpu->m, works, began);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	/* what it has raised goes by its instance block, which may be a neighbour's soon: it is told while it is known whose it is */
 	if (!machine_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
@@ -515,11 +515,11 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 		return;
 	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
 	c->enabled = c->listed = false;
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	c->dead = true;		/* nobody lists it again */
 	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) && machine_runlist_changed(v->m, c->hrunl))
 		machine_wedge(v->gpu, "a runlist was not taken");
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	unbind_hw(c);
 	forget(v, c);
 	let_go(c);

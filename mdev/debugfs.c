@@ -32,10 +32,10 @@ static int card_show(struct seq_file *s, void *unused)
 	seq_printf(s, "tlb flushes %llu bar flushes %llu runlists %llu preempts %llu resets %llu interrupts %llu unhandled %llu\n",
 		   hw->stats.tlb_flushes, hw->stats.bar_flushes, hw->stats.runlists, hw->stats.preempts,
 		   hw->stats.resets, hw->stats.intrs, hw->stats.unhandled);
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->groups, KVGPU_NR_GROUPS),
 		   KVGPU_NR_GROUPS, bitmap_weight(gpu->tsgs, 4096));
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(card);
@@ -45,12 +45,12 @@ static int vgpus_show(struct seq_file *s, void *unused)
 	struct kvgpu_gpu *gpu = s->private;
 	struct kvgpu_vgpu *v;
 
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	list_for_each_entry(v, &gpu->vgpus, node)
 		seq_printf(s, "%u %s %s %s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx\n", v->id,
 			   dev_name(v->vdev.dev), v->type->base.sysfs_name, READ_ONCE(v->open) ? "open" : "closed",
 			   v->part.v, v->bar1_slice, v->bar3_slice, v->pramin_slice);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vgpus);
@@ -61,7 +61,7 @@ static int sched_show(struct seq_file *s, void *unused)
 	struct machine_slicer *sl = &gpu->chip->slicer;
 	struct kvgpu_machine *m;
 
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
 		   kvgpu_sched_policy_name(sl->sched.policy), div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms,
 		   sl->switches, sl->busy_ns);
@@ -77,7 +77,7 @@ static int sched_show(struct seq_file *s, void *unused)
 			   m->slice.work ? " work" : "", m->slice.busy ? " busy" : "", m->slice.parked ? " parked" : "",
 			   e->suspended ? " suspended" : "", e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
 	}
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(sched);

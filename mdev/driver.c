@@ -93,7 +93,7 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	if (!gpu)
 		return -ENOMEM;
-	mutex_init(&gpu->lock);
+	kvgpu_hw_lock_init(&gpu->lock, &gpu->hw.lender);
 	INIT_LIST_HEAD(&gpu->vgpus);
 	refcount_set(&gpu->users, 1);
 	init_completion(&gpu->idle);

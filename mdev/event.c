@@ -2,7 +2,7 @@
 /*
  * Interrupts of the chip and what becomes of them. The chip's interrupt thread comes in here, for all vGPUs: it looks up
  * whose the event is, stops the channel if it has to be stopped (one register write; recover.c does the rest), notes what
- * the guest has to be told, and goes. It takes event_lock only. Nothing that holds event_lock waits for a guest.
+ * the guest has to be told, and goes. It takes event_lock only. Nothing that holds event_lock waits for a guest, or signals one.
  *
  * To tell a guest needs its lock, and time: a VMM decides what wakes up at its eventfd, which may take milliseconds. So a work item
  * of the vGPU does it, or whoever holds the lock when he is done (end of vgpu_machine_write()). Of the host's time this takes
@@ -19,6 +19,9 @@
 /* interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr) */
 #define PBDMA_FATAL	0xc67fe000
 #define RETRY_MS	1
+#define TELL_PART	8			/* of a CPU's time, for signals to one VMM */
+#define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
+#define TELL_DEBT_NS	(NSEC_PER_SEC)
 /* what nouveau takes for a page fault that it asked for itself, to get rid of a hung channel */
 #define HANG_INFO	(GMMU_FAULT_INFO_HUB | FIELD_PREP(GMMU_FAULT_INFO_REASON, 4))
 
@@ -56,15 +59,16 @@ static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
 	return any;
 }
 
-void machine_kick(struct kvgpu_machine *m)
-{
-	struct kvgpu_vgpu *v = m->v;
 static void event_later(struct kvgpu_machine *m, unsigned long jiffies_on)
 {
 	if (!READ_ONCE(m->gone))
 		queue_delayed_work(m->v->gpu->chip->teller, &m->event_work, jiffies_on);
 }
 
+void machine_kick(struct kvgpu_machine *m)
+{
+	event_later(m, 0);
+}
 
 /* vgpu->lock held; how long until this one may be told something again, in ns, or 0 */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
@@ -261,7 +265,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_inst(chip, f->inst);
 	if (f->unit == GMMU_UNIT_BAR1 || f->unit == GMMU_UNIT_BAR3) {
 		bar_fault(chip, f);
@@ -280,7 +284,7 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 				       f->unit, f->va, f->inst);
 		kvgpu_hw_runl_clear_error(&gpu->hw, machine_gr_runl(gpu));
 	}
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 /* nobody waits for the guest's acknowledge: hw/ skips the method and lets the PBDMA go on */
@@ -290,7 +294,7 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_id(chip, p->chid.v, false);
 	if (c) {
 		struct machine_event ev = {
@@ -310,7 +314,7 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "PBDMA %u: interrupt 0x%08x 0x%08x of channel %u: nobody's\n", p->pbdma,
 				    p->intr0, p->intr1, p->chid.v);
 	}
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 static void gr(void *ctx, const struct kvgpu_hw_gr *e)
@@ -321,7 +325,7 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 	struct kvgpu_chan *c;
 	u32 i;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_inst(chip, e->inst);
 	if (c) {
 		ev.gr.intr = e->intr;
@@ -341,7 +345,7 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "GR exception 0x%08x 0x%08x, instance 0x%010llx: nobody's\n", e->intr,
 				    e->trap, e->inst);
 	}
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
@@ -351,7 +355,7 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 	struct machine_event ev = { .kind = EVENT_CE, .ce = { engine, intr, code } };
 	struct kvgpu_chan *c;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		if (code)
@@ -361,7 +365,7 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 			end_for_storm(chip, c);
 		machine_kick(c->vgpu->m);
 	}
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 /* masked while nobody waits for it, and while too many come; event_lock held */
@@ -414,7 +418,7 @@ static void nonstall(void *ctx)
 	struct kvgpu_machine *m;
 	bool any = false;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	list_for_each_entry(m, &chip->live, node) {
 		if (!READ_ONCE(m->nr_groups))	/* never bound a channel */
 			continue;
@@ -428,7 +432,7 @@ static void nonstall(void *ctx)
 	nonstall_set(chip, !any, any && !nonstall_refill(chip, ktime_get_ns()));
 	if (chip->nonstall.held)
 		machine_slicer_kick(gpu);
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
@@ -437,11 +441,11 @@ bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
 
 	if (!READ_ONCE(chip->nonstall.held))
 		return false;
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	if (chip->nonstall.held && nonstall_refill(chip, now))
 		nonstall_set(chip, chip->nonstall_off, false);
 	held = chip->nonstall.held;
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 	return held;
 }
 
@@ -460,9 +464,9 @@ void machine_waits(struct kvgpu_vgpu *v)
 	WRITE_ONCE(m->waits, v->trap.wants_nonstall);
 	if (!m->waits)
 		return;		/* the next one that nobody waits for is masked */
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	nonstall_set(chip, false, chip->nonstall.held);
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
@@ -471,7 +475,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 	struct kvgpu_chip *chip = gpu->chip;
 	struct kvgpu_chan *c;
 
-	mutex_lock(&chip->event_lock);
+	kvgpu_hw_lock(&chip->event_lock);
 	c = chan_of_id(chip, id, tsg);
 	if (c) {
 		vgpu_note_fault(c->vgpu, "does not leave an engine", c->gchid.v, engine, 0);
@@ -482,7 +486,7 @@ static void ctxsw_timeout(void *ctx, u8 engine, int id, bool tsg)
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u: %s %d does not leave: nobody's\n", engine,
 				    tsg ? "group" : "channel", id);
 	}
-	mutex_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&chip->event_lock);
 }
 
 static void copy_stuck(void *ctx)
@@ -532,12 +536,12 @@ int machine_events_init(struct kvgpu_vgpu *v)
 	INIT_DELAYED_WORK(&m->event_work, event_work);
 	INIT_DELAYED_WORK(&m->alarm_work, alarm_work);
 	machine_strike_init(m);
-	mutex_lock(&gpu->lock);
-	mutex_lock(&gpu->chip->event_lock);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_add_tail(&m->node, &gpu->chip->live);
-	mutex_unlock(&gpu->chip->event_lock);
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
 	machine_slice_add(m);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
 
@@ -547,12 +551,12 @@ void machine_events_fini(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	struct kvgpu_gpu *gpu = v->gpu;
 
-	mutex_lock(&gpu->lock);
-	mutex_lock(&gpu->chip->event_lock);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
 	list_del(&m->node);
-	mutex_unlock(&gpu->chip->event_lock);
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
 	machine_slice_remove(m);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 	WRITE_ONCE(m->gone, true);
 	cancel_delayed_work_sync(&m->slice.end_work);
 	cancel_delayed_work_sync(&m->alarm_work);

@@ -217,7 +217,7 @@ void machine_waited(struct kvgpu_machine *m, bool works, u64 began)
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	u64 now = ktime_get_ns();
 
-	lockdep_assert_held(&m->v->gpu->lock);
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	write_seqlock(&s->books);
 	if (works)
 		machine_charge(m, now - began, now);
@@ -232,7 +232,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	u32 working = 0, shown = 0, live = 0, unsaid;
 	bool any = false, engine = false, limited = false, ended;
 
-	lockdep_assert_held(&chip->gpu->lock);
+	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
 		machine_flush_page(m->v);
 		m->slice.moved = false;

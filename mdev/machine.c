@@ -305,7 +305,7 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 	chip->gpu = gpu;
 	INIT_LIST_HEAD(&chip->live);
 	hash_init(chip->by_inst);
-	mutex_init(&chip->event_lock);
+	kvgpu_hw_lock_init(&chip->event_lock, &gpu->hw.lender);
 	spin_lock_init(&chip->time_lock);
 	INIT_WORK(&chip->recover, machine_recover_work);
 	machine_slicer_init(chip);

@@ -92,7 +92,7 @@ struct kvgpu_chip {
 	struct kvgpu_chan *by_hchid[KVGPU_MAX_CHAN];
 	DECLARE_HASHTABLE(by_inst, 8);
 
-	struct mutex event_lock;		/* leaf but for a trylock of vgpu->lock */
+	struct kvgpu_hw_lock event_lock;	/* leaf */
 	bool nonstall_off;			/* nobody waits for the end of a submission: masked; event_lock */
 	/* its budget, in parts of a millionth, and in time; held: used up, masked; event_lock */
 	struct { u64 at, left, worked; s64 ns; bool held; } nonstall;

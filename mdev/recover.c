@@ -104,7 +104,7 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 {
 	u8 e;
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	dev_err(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	clear_pbdmas(gpu, runl);
@@ -120,7 +120,7 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 	bool reset;
 	int ret;
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	if (machine_wedged(gpu))
 		return false;
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
@@ -186,7 +186,7 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	u64 began;
 	u32 i;
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	if (c->dead)
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
@@ -219,13 +219,13 @@ void machine_recover_work(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		mutex_lock(&gpu->lock);		/* for each one, so that others get their turn between */
+		kvgpu_hw_lock(&gpu->lock);		/* for each one, so that others get their turn between */
 		c = chip->by_hchid[id];
 		if (test_and_clear_bit(id, chip->sick) && c && !chip->wedged) {
 			if (c->fault.storm && !c->dead)
 				machine_strike(c->vgpu->m, "storm of interrupts");
 			machine_isolate(gpu, c, c->fault.why);
 		}
-		mutex_unlock(&gpu->lock);
+		kvgpu_hw_unlock(&gpu->lock);
 	}
 }

@@ -69,11 +69,11 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 		return *h;
 	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)	/* as many as it may have channels */
 		return -1;
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	n = find_next_zero_bit(v->gpu->tsgs, GK110_FIFO_NR_TSG, 1);
 	if (n < GK110_FIFO_NR_TSG)
 		__set_bit(n, v->gpu->tsgs);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	if (n >= GK110_FIFO_NR_TSG)
 		return -1;
 	*h = n;
@@ -113,7 +113,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 	for (n = rb_first(&v->chans); n; n = rb_next(n))
 		if (rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg >= 0)
 			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg, used);
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	for (id = 0; id < GK110_FIFO_NR_TSG; id++) {
 		if (v->m->htsg[id] < 0 || test_bit(id, used))
 			continue;
@@ -121,7 +121,7 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		v->m->htsg[id] = -1;
 		v->m->nr_tsgs--;
 	}
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	bitmap_free(used);
 }
 
@@ -135,12 +135,12 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 
 	if (c->htsg != h && !c->dead)
 		machine_chan_step_off(c);
-	mutex_lock(&gpu->lock);
-	mutex_lock(&gpu->chip->event_lock);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
 	c->gtsg = group;
 	c->htsg = h;
-	mutex_unlock(&gpu->chip->event_lock);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	kvgpu_hw_unlock(&gpu->lock);
 }
 
 /* which channels are in the list, and in which group; the others keep theirs, under which they may still be loaded */
@@ -213,7 +213,7 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	struct kvgpu_machine *m;
 	u32 nr = 0;
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	if (chip->wedged)
 		return 0;
 	list_for_each_entry(m, &chip->live, node) {
@@ -266,7 +266,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 			nr += kvgpu_runlist_build(v->runl_entries[r], v->runl_nr[r], map, &t, SLICE_US, m->next + nr,
 						  m->runl_max - nr);
 	}
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
 		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
 		m->list_nr[hrunl] = nr;
@@ -276,7 +276,7 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 			machine_wedge(v->gpu, "a runlist was not taken");
 		trace_kvgpu_runlist(v->id, 0, hrunl, v->runl_nr[0], m->list_nr[hrunl], ret);
 	}
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 }
 
 /* all channels are on the runlist of GR (chan.c) */
@@ -311,7 +311,7 @@ bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
 	u64 *list = m->list[runl];
 	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
 
-	lockdep_assert_held(&m->v->gpu->lock);
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	for (i = 0; i < nr; i++) {
 		if (list[i] & RUNLIST_TSG) {
 			header = i;
@@ -447,7 +447,7 @@ void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	}
 	if (!c || !c->ran || !machine_preempt_wait(v, tsg, h))
 		return;
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	machine_isolate(gpu, c, EVENT_SCHED);
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 }

@@ -51,7 +51,7 @@ bool machine_shown(const struct kvgpu_machine *m)
 {
 	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
 
-	lockdep_assert_held(&m->v->gpu->lock);
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	return s->open ? !m->slice.ent.suspended : s->owner == m;
 }
 
@@ -221,21 +221,21 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	u64 strikes;
 	u8 e;
 
-	mutex_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->lock);
 	m = machine_of(chip, l->tsg, l->id, &c);
 	if (m && m->v->id == l->vgpu && still_loaded(chip, l)) {
 		strikes = m->slice.strikes.total;
 		vgpu_note_fault(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
-		mutex_lock(&chip->event_lock);
+		kvgpu_hw_lock(&chip->event_lock);
 		for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 			if (machine_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
-		mutex_unlock(&chip->event_lock);
+		kvgpu_hw_unlock(&chip->event_lock);
 		machine_isolate(gpu, c, EVENT_SCHED);
 		if (m->slice.strikes.total == strikes)
 			machine_strike(m, "watchdog");
 	}
-	mutex_unlock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
 }
 
 static void drive_off(struct kvgpu_chip *chip, const struct loaded *l)
@@ -296,12 +296,12 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	for (i = 0; i < nr; i++) {
 		drive_off(chip, &l[i]);
 		now = ktime_get_ns();
-		mutex_lock(&chip->gpu->lock);
+		kvgpu_hw_lock(&chip->gpu->lock);
 		note_left(chip, &l[i], began, now);
-		mutex_unlock(&chip->gpu->lock);
+		kvgpu_hw_unlock(&chip->gpu->lock);
 		began = now;
 	}
-	mutex_lock(&chip->gpu->lock);
+	kvgpu_hw_lock(&chip->gpu->lock);
 	now = ktime_get_ns();
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
@@ -317,7 +317,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
 	s->looked = now;
 	write_sequnlock(&s->books);
-	mutex_unlock(&chip->gpu->lock);
+	kvgpu_hw_unlock(&chip->gpu->lock);
 }
 
 /* ------------------------------------------------------------------ a decision */
@@ -392,9 +392,9 @@ static u64 turn(struct kvgpu_chip *chip)
 	u64 now, until;
 	bool left;
 
-	mutex_lock(&chip->gpu->lock);
+	kvgpu_hw_lock(&chip->gpu->lock);
 	if (chip->wedged) {
-		mutex_unlock(&chip->gpu->lock);
+		kvgpu_hw_unlock(&chip->gpu->lock);
 		return ~0ull;
 	}
 	now = ktime_get_ns();
@@ -414,7 +414,7 @@ static u64 turn(struct kvgpu_chip *chip)
 		nr = find_loaded(chip, loaded);
 	until = tick(chip, now);
 	s->used = ktime_get_ns() - now;
-	mutex_unlock(&chip->gpu->lock);
+	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
@@ -527,7 +527,7 @@ void machine_slice_add(struct kvgpu_machine *m)
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
-	lockdep_assert_held(&v->gpu->lock);
+	kvgpu_hw_lock_assert_held(&v->gpu->lock);
 	m->slice.on_chip = true;	/* says no more than that it has to be asked */
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
@@ -544,7 +544,7 @@ void machine_slice_remove(struct kvgpu_machine *m)
 	struct kvgpu_gpu *gpu = m->v->gpu;
 	struct machine_slicer *s = &gpu->chip->slicer;
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	spin_lock(&s->lock);
 	kvgpu_sched_remove(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);

@@ -30,7 +30,7 @@ void machine_strike(struct kvgpu_machine *m, const char *why)
 	bool suspend;
 	u64 now = ktime_get_ns();
 
-	lockdep_assert_held(&gpu->lock);
+	kvgpu_hw_lock_assert_held(&gpu->lock);
 	spin_lock(&s->lock);
 	suspend = kvgpu_strike(&m->slice.strikes, now) && !m->slice.ent.suspended;
 	if (suspend)
@@ -66,7 +66,7 @@ void machine_forgive(struct kvgpu_vgpu *v)
 	struct machine_slicer *s = &v->gpu->chip->slicer;
 	struct kvgpu_machine *m = v->m;
 
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	spin_lock(&s->lock);
 	kvgpu_strikes_clear(&m->slice.strikes);
 	if (m->slice.ent.suspended) {
@@ -74,7 +74,7 @@ void machine_forgive(struct kvgpu_vgpu *v)
 		s->stale = true;
 	}
 	spin_unlock(&s->lock);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	machine_slicer_kick(v->gpu);
 }
 
@@ -96,15 +96,15 @@ static void end_work(struct work_struct *work)
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 	struct kvgpu_chan *c;
 
-	mutex_lock(&chip->gpu->lock);
+	kvgpu_hw_lock(&chip->gpu->lock);
 	c = machine_suspended(m) ? next_chan(m) : NULL;
 	if (c) {
-		mutex_lock(&chip->event_lock);
+		kvgpu_hw_lock(&chip->event_lock);
 		c->fault.engine = 0;
 		machine_end_soon(chip, c, EVENT_SCHED);
-		mutex_unlock(&chip->event_lock);
+		kvgpu_hw_unlock(&chip->event_lock);
 	}
-	mutex_unlock(&chip->gpu->lock);
+	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (c && !READ_ONCE(m->gone))
 		mod_delayed_work(system_wq, &m->slice.end_work, msecs_to_jiffies(END_EVERY_MS));
 }

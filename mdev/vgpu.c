@@ -49,9 +49,9 @@ static int vgpu_init(struct vfio_device *vdev)
 	vgpu_config_reset(v);
 	mutex_unlock(&v->lock);
 
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	list_add_tail(&v->node, &v->gpu->vgpus);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CREATE);
 	return 0;
 }
@@ -60,9 +60,9 @@ static void vgpu_release(struct vfio_device *vdev)
 {
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 
-	mutex_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&v->gpu->lock);
 	list_del(&v->node);
-	mutex_unlock(&v->gpu->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
 	vgpu_machine_fini(v);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_REMOVE);
 	kvgpu_type_unreserve(v->gpu, v);

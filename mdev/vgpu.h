@@ -58,7 +58,7 @@ struct kvgpu_gpu {
 	struct mdev_type *types[4];
 	u8 nr_types;
 
-	struct mutex lock;
+	struct kvgpu_hw_lock lock;
 	struct list_head vgpus;		/* struct kvgpu_vgpu.node */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);	/* channel-id groups in use; group 0 is the host's */
 	DECLARE_BITMAP(tsgs, 4096);

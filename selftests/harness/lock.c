@@ -23,16 +23,21 @@ static void hold(struct mutex *m)
  * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
  * the run would never end.
  */
+static const struct mutex *wanted(const struct task_struct *t)
+{
+	return t->wants ?: t->state == WAITING ? t->tried : NULL;
+}
+
 static void look_for_cycle(const struct mutex *m)
 {
 	const struct task_struct *t;
 
-	for (t = m->owner; t && t != current; t = t->wants ? t->wants->owner : NULL)
+	for (t = m->owner; t && t != current; t = wanted(t) ? wanted(t)->owner : NULL)
 		;
 	if (!t)
 		return;
-	for (t = m->owner; t != current; m = t->wants, t = m->owner)
-		harness_trace("%s is %s's, who waits for %s", m->name, t->name, t->wants->name);
+	for (t = m->owner; t != current; m = wanted(t), t = m->owner)
+		harness_trace("%s is %s's, who waits for %s", m->name, t->name, wanted(t)->name);
 	harness_fail("S6: nobody can go on: locks in a circle, the last one is %s", m->name);
 }
 
@@ -76,6 +81,112 @@ void mutex_unlock(struct mutex *m)
 	m->owner = NULL;
 	harness_wake(m);
 	harness_point("mutex_unlock");
+}
+
+/* its own, or that of one who waits for a lock that it has */
+bool rt_task(const struct task_struct *t)
+{
+	u32 i, k;
+
+	if (t->rt)
+		return true;
+	for (i = 0; i < nr_tasks; i++)
+		for (k = 0; tasks[i]->wants && tasks[i] != t && k < t->nr_held; k++)
+			if (tasks[i]->wants == t->held[k] && tasks[i]->queues && rt_task(tasks[i]))
+				return true;
+	return false;
+}
+
+/* whom the running thread waits for, and whom that one waits for: they get a CPU if it has the priority */
+static void lend(const struct mutex *m)
+{
+	struct task_struct *t;
+
+	for (t = m->owner; t && rt_task(t); t = t->wants ? t->wants->owner : NULL) {
+		if (!t->starved)
+			continue;
+		t->state = READY;
+		t->starved = false;
+	}
+}
+
+/* whose the next turn is, after it was given back: the first by priority, then by time. NULL: nobody queues */
+static const struct task_struct *first_waiter(const struct mutex *m)
+{
+	const struct task_struct *best = NULL;
+	u32 i;
+
+	for (i = 0; i < nr_tasks; i++) {
+		const struct task_struct *t = tasks[i];
+
+		if (t->wants == m && (!best || rt_task(t) > rt_task(best) ||
+				      (rt_task(t) == rt_task(best) && t->wants_since < best->wants_since)))
+			best = t;
+	}
+	return best;
+}
+
+static bool take(struct mutex *m)
+{
+	const struct task_struct *first = first_waiter(m);
+
+	if (m->owner)
+		return false;
+	if (first && first != current && (rt_task(first) || !rt_task(current))) {
+		harness_wake(m);	/* who is first may have changed since all were woken: the kernel wakes that one then */
+		return false;
+	}
+	current->wants = current->tried = NULL;
+	current->queues = false;
+	hold(m);
+	return true;
+}
+
+bool rt_mutex_trylock(struct mutex *m)
+{
+	harness_point("rt_mutex_trylock");
+	if (current->spins)
+		harness_fail("%s taken with a spinlock held", m->name);
+	if (m->owner == current)
+		harness_fail("%s taken twice", m->name);
+	current->tried = m;
+	if (take(m))
+		return true;
+	look_for_cycle(m);
+	return false;
+}
+
+void rt_mutex_lock(struct mutex *m)
+{
+	static u64 turns;
+
+	if (rt_mutex_trylock(m))
+		return;
+	current->wants = m;
+	current->wants_since = ++turns;
+	current->queues = true;
+	while (!take(m)) {
+		look_for_cycle(m);
+		lend(m);
+		harness_wait(m, NEVER);
+		task_starve();
+	}
+}
+
+void harness_wait_event(const wait_queue_head_t *w)
+{
+	harness_wait(w, NEVER);
+	task_starve();
+}
+
+void wake_up_all(const wait_queue_head_t *w)
+{
+	harness_wake(w);
+}
+
+void sched_set_fifo_low(struct task_struct *t)
+{
+	t->rt = true;
 }
 
 void mutex_destroy(struct mutex *m)

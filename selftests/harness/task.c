@@ -178,6 +178,22 @@ static struct task_struct *other_actor(void)
 	return NULL;
 }
 
+/* this one could run, and does not */
+static void starve(u64 ns)
+{
+	if (!ns || rt_task(current))
+		return;
+	current->starved = true;
+	harness_sleep(ns);
+	current->starved = false;
+}
+
+void task_starve(void)
+{
+	if (current->lazy)
+		starve(policy.idle_ns);
+}
+
 void harness_point(const char *where)
 {
 	struct task_struct *t;
@@ -196,7 +212,7 @@ void harness_point(const char *where)
 		}
 	}
 	if (current->lazy && harness_chance(policy.delay_ppm)) {
-		harness_sleep(1 + harness_random() % policy.delay_ns);
+		starve(1 + harness_random() % policy.delay_ns);
 		return;
 	}
 	if (policy.switch_ppm) {
@@ -252,6 +268,7 @@ static void begin(void)
 		t->ret = t->thread(t->arg);
 	else
 		t->fn(t->arg);
+	task_returns();
 	if (t->nr_held || t->spins || t->readers)
 		harness_fail("a thread ends with a lock held");
 	t->state = DONE;
@@ -265,10 +282,10 @@ static void add(struct task_struct *t, const char *name)
 	u32 i;
 
 	t->name = name;
+	INIT_LIST_HEAD(&t->files);
 	t->pid = calloc(1, sizeof(*t->pid));
 	t->pid->refs = 1;
 	t->pid->alive = true;
-	task_returns();
 	t->pid->task = t;
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == DONE && tasks[i] != current)
@@ -282,7 +299,6 @@ static void add(struct task_struct *t, const char *name)
 	} else {
 		nr_tasks++;
 	}
-	INIT_LIST_HEAD(&t->files);
 	tasks[i] = t;
 }
 
@@ -367,22 +383,6 @@ const char *task_name(void)
 	return current ? current->name : "-";
 }
 
-/* ------------------------------------------------------------------ a run */
-
-void harness_policy(const struct policy *p)
-{
-	policy = *p;
-	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
-	rng = rng ?: 1;
-	points = 0;
-	scripted = 0;
-}
-
-u64 harness_points(void)
-{
-	return points;
-}
-
 void task_returns(void)
 {
 	struct file *f, *next;
@@ -409,6 +409,22 @@ struct file *anon_inode_getfile(const char *name, const struct file_operations *
 void fput(struct file *f)
 {
 	list_add_tail(&f->node, &current->files);
+}
+
+/* ------------------------------------------------------------------ a run */
+
+void harness_policy(const struct policy *p)
+{
+	policy = *p;
+	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
+	rng = rng ?: 1;
+	points = 0;
+	scripted = 0;
+}
+
+u64 harness_points(void)
+{
+	return points;
 }
 
 void harness_begin(const struct policy *p)
@@ -467,6 +483,7 @@ void udelay(unsigned long us)
 void usleep_range(unsigned long first, unsigned long last)
 {
 	harness_sleep(first * 1000 + policy.oversleep_ns);
+	task_starve();
 }
 
 void cond_resched(void)
@@ -532,7 +549,7 @@ int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode)
 
 struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt, ...)
 {
-	return make("slicer", NULL, fn, arg);
+	return make(fmt, NULL, fn, arg);
 }
 
 bool kthread_should_stop(void)

@@ -18,6 +18,7 @@ struct policy {
 	u32 delay_ppm;
 	u64 delay_ns;
 	u32 nomem_ppm;			/* an allocation that fails */
+	u64 idle_ns;			/* a lazy actor that slept gets a CPU so much later: SCHED_IDLE, or no quota left */
 	u64 oversleep_ns;		/* short sleeps take so much longer: what is waited for in vain costs the run less */
 	bool actors_only;		/* points of the kernel's threads are not counted */
 	/* exhaustive: at point number at[i] the other actor goes on; counted from harness_policy() on */
@@ -50,8 +51,8 @@ bool task_done(const struct task_struct *t);
 struct mm_struct *task_mm(void);			/* of who runs; NULL: the kernel's */
 void task_mm_set(struct mm_struct *mm);			/* the first thread acts for a VMM */
 const char *task_name(void);
-
 void task_returns(void);					/* this thread was in a call of the kernel's, which ends */
+
 /* the vGPU whose lock the running thread holds, by the address of the lock; NULL: none that @is knows */
 struct mutex *task_holds(bool (*is)(const struct mutex *m));
 

@@ -36,4 +36,6 @@ struct task_struct {
 extern struct task_struct *tasks[TASKS_MAX];
 extern u32 nr_tasks;
 
+void task_starve(void);		/* after a sleep: a lazy thread gets a CPU when the policy says */
+
 #endif

@@ -129,6 +129,7 @@ typedef struct { int v; } refcount_t;
 #define atomic_read(a)		((a)->v)
 #define atomic_inc(a)		((void)(a)->v++)
 #define atomic_dec(a)		((void)(a)->v--)
+#define atomic_inc_return(a)	(++(a)->v)
 #define atomic64_read(a)	((a)->v)
 #define atomic64_inc(a)		((void)(a)->v++)
 #define atomic64_add(n, a)	((void)((a)->v += (n)))

@@ -389,6 +389,7 @@ int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *), irqreturn_t (*
 	irq.arg = arg;
 	irq.wake = irq.stop = false;
 	irq.task = task_new("interrupt", irq_main, NULL);
+	sched_set_fifo_low(irq.task);
 	return 0;
 }
 

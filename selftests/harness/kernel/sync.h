@@ -29,6 +29,7 @@ void fput(struct file *f);
 /* ------------------------------------------------------------------ locks */
 
 struct mutex { struct task_struct *owner; const char *name; bool dead; };
+#define rt_mutex mutex		/* what differs is whose it is when it was given back, and what its holder inherits */
 typedef struct { struct task_struct *owner; } spinlock_t;
 typedef struct { spinlock_t lock; } seqlock_t;
 struct completion { unsigned int done; };
@@ -98,7 +99,8 @@ struct task_struct *kthread_create(int (*fn)(void *), void *arg, const char *fmt
 bool kthread_should_stop(void);
 int kthread_stop(struct task_struct *t);
 void wake_up_process(struct task_struct *t);
-#define sched_set_fifo_low(t)
+void sched_set_fifo_low(struct task_struct *t);
+bool rt_task(const struct task_struct *t);	/* also one that was lent such a priority */
 
 /* ------------------------------------------------------------------ work items */
 
@@ -117,13 +119,13 @@ struct workqueue_struct;
 #define INIT_DELAYED_WORK(w, f)	harness_work_init(&(w)->work, f)
 #define to_delayed_work(w)	container_of(w, struct delayed_work, work)
 void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *work));
-bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
-bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
 #define WQ_UNBOUND		1
 #define WQ_HIGHPRI		2
 struct workqueue_struct *alloc_workqueue(const char *name, int flags, int max);
 void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
+bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
+bool schedule_delayed_work(struct delayed_work *w, unsigned long delay);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *w);
 bool cancel_delayed_work_sync(struct delayed_work *w);

@@ -42,8 +42,8 @@ static bool wait_dead(u32 i, u32 id, u64 ns)
 
 	while (harness_now < end && !chan(i, id)->dead)
 		harness_sleep(MS);
-	mutex_lock(&world.gpu->lock);	/* recovery has it until the channel is off */
-	mutex_unlock(&world.gpu->lock);
+	kvgpu_hw_lock(&world.gpu->lock);	/* recovery has it until the channel is off */
+	kvgpu_hw_unlock(&world.gpu->lock);
 	return chan(i, id)->dead;
 }
 

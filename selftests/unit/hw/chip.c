@@ -234,8 +234,8 @@ MESSAGE(dev_err, "error", 1)
 MESSAGE(dev_info, "info", 0)
 MESSAGE(dev_warn_ratelimited, "warning", 0)
 
-void mutex_lock(struct mutex *m) { assert(!m->held); m->held = true; }
-void mutex_unlock(struct mutex *m) { assert(m->held); m->held = false; }
+void kvgpu_hw_lock(struct kvgpu_hw_lock *l) { assert(!l->mutex.held); l->mutex.held = true; }
+void kvgpu_hw_unlock(struct kvgpu_hw_lock *l) { assert(l->mutex.held); l->mutex.held = false; }
 void spin_lock(spinlock_t *l) { assert(!l->held); l->held = true; }
 void spin_unlock(spinlock_t *l) { assert(l->held); l->held = false; }
 ktime_t ktime_get(void) { return chip.now; }

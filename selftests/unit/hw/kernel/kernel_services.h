@@ -36,10 +36,10 @@ void dev_err(struct device *dev, const char *fmt, ...) __attribute__((format(pri
 void dev_info(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dev_warn_ratelimited(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-struct mutex { bool held; };
+struct rt_mutex { bool held; };
+typedef struct { int unused; } wait_queue_head_t;
+typedef struct { int v; } atomic_t;
 typedef struct { bool held; } spinlock_t;
-void mutex_lock(struct mutex *m);
-void mutex_unlock(struct mutex *m);
 void spin_lock(spinlock_t *l);
 void spin_unlock(spinlock_t *l);
 

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef KVGPU_TEST_LINUX_RTMUTEX_H
+#define KVGPU_TEST_LINUX_RTMUTEX_H
+
+#include "kernel_services.h"
+
+#endif
