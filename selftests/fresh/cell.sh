@@ -97,7 +97,7 @@ cell_commands() {
 	elif [ "$1" = all ]; then
 		selftests/fresh/readme.py commands
 	else
-		selftests/fresh/readme.py commands | sed 1q
+		selftests/fresh/readme.py commands | sed -n 1p
 	fi
 }
 
