@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
+# check.sh list: the parts, and what each is.
 # check.sh fast|quick|long [PART...]: make check-fast, make check, make check-long. Set-up, then the parts of parts.sh: what
 # builds first, the others two at a time, the longest first. A part that can't be built is a failure, and the others still
-# run. The last line is 'N passed, N failed, N skipped'; build/check has each part's output, names.txt (all tests), times.json.
+# run. The last line is 'N passed, N failed, N skipped'; build/check has each part's output, index.txt (which is which), names.txt
+# (all tests), times.json; build/check.before the same of the run before.
 #
 # Results are kept by commit (by contents, while the tree differs from it). check-long takes a part that has passed from
 # there, so it fits into pieces of time: run it again and it goes on. AGAIN=1 runs everything, V=1 shows all output.
@@ -16,12 +18,43 @@ export KVGPU_CACHE=${KVGPU_CACHE:-$HOME/.cache/kvgpu} LC_ALL=C.UTF-8
 
 usage()
 {
-	echo "usage: selftests/check.sh fast|quick|long [PART...]; parts: ${part_names[*]}" >&2
+	echo "usage: selftests/check.sh fast|quick|long [PART...], or list; parts: ${part_names[*]}" >&2
 	exit 2
+}
+
+# what_is NAME: in words
+what_is()
+{
+	local -a words
+	eval "words=(${part_command[$1]})"
+	case ${words[0]}:$1 in
+	tap_*) printf '%s\n' "${words[1]}" ;;
+	*:lint) echo "style of all files; registers.md is current" ;;
+	*:builds) echo "what later parts run, built" ;;
+	*:unit) echo "unit tests of all rooms, with sanitizers" ;;
+	*:fuzz*) echo "fuzz targets${words[2]:+ of ${words[2]}}, ${words[1]} s each" ;;
+	*:firmware) echo "kvgpu-firmware on the nouveau.ko of each kernel" ;;
+	*:tools) echo "kvgpu-top, cuda-info, the benchmark's report" ;;
+	*:libraries) echo "symbols and binary interface of libcuda and libcudart" ;;
+	*:kernels) echo "table of kernels, kernels that are not known" ;;
+	*:shown) echo "what documents, make and demo show" ;;
+	*) printf '%s\n' "${words[*]}" ;;
+	esac
 }
 
 mode=${1-}
 case $mode in
+list)
+	printf '%-22s %-9s %8s  %s\n' part of seconds what
+	for name in "${part_names[@]}"; do
+		of=''
+		[[ ${part_modes[$name]} != *f* ]] || of+=fast,
+		[[ ${part_modes[$name]} != *q* ]] || of+=check,
+		[[ ${part_modes[$name]} != *l* ]] || of+=long,
+		printf '%-22s %-10s %7s  %s\n' "$name" "${of%,}" "${part_seconds[$name]}" "$(what_is "$name")"
+	done
+	exit 0
+	;;
 fast) letters=f title="make check-fast" ;;
 quick) letters=q title="make check" ;;
 long) letters=ql title="make check-long" ;;
@@ -119,7 +152,7 @@ start_part() # NAME
 {
 	began_at[$1]=$SECONDS
 	rm -f "$DIR/$1.result"
-	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null 9>&- &
+	setsid "$0" part "$1" "$DIR/$1.result" >"$DIR/$1.log" 2>&1 </dev/null 8>&- 9>&- &
 	running[$!]=$1
 }
 
@@ -200,6 +233,7 @@ interrupt()
 	done
 	for pid in "${!running[@]}"; do
 		[ -e "$DIR/${running[$pid]}.result" ] || (tap_fail "part ${running[$pid]}: interrupted"; tap_save "$DIR/${running[$pid]}.result") >/dev/null
+		end_part "${running[$pid]}" >/dev/null
 	done
 	finish
 	exit 130
@@ -213,6 +247,10 @@ finish()
 		[ ! -e "$DIR/$name.result" ] || tap_add "$DIR/$name.result"
 	done
 	printf '%s\n' "${tap_names[@]}" >"$DIR/names.txt"
+	for name in "${chosen[@]}"; do
+		[ -n "${took[$name]-}" ] || echo "$name - - - -" >>"$DIR/table"
+		printf '%-22s %-8s %s\n' "$name" "$(if [ -z "${took[$name]-}" ]; then echo "not run"; elif [ "$(count_of "$DIR/$name.result" tap_failed)" -eq 0 ]; then echo passed; else echo FAILED; fi)" "$(what_is "$name")"
+	done >"$DIR/index.txt"
 	say ""
 	printf '%-24s %8s %8s %8s %8s\n' part seconds passed failed skipped
 	sort -k2,2nr "$DIR/table" | while read -r name s p f k; do
@@ -220,12 +258,12 @@ finish()
 	done
 	{
 		printf '{"mode": "%s", "state": "%s", "total_s": %d, "parts": [' "$mode" "$state" $total_s
-		sort -k2,2nr "$DIR/table" | awk '{ printf "%s\n {\"name\": \"%s\", \"s\": %d, \"passed\": %d, \"failed\": %d, \"skipped\": %d}",
+		sort -k2,2nr "$DIR/table" | awk '$2 != "-" { printf "%s\n {\"name\": \"%s\", \"s\": %d, \"passed\": %d, \"failed\": %d, \"skipped\": %d}",
 			(NR > 1 ? "," : ""), $1, $2, $3, $4, $5 }'
 		printf '\n]}\n'
 	} >"$DIR/times.json"
 	[ -n "$interrupted" ] || [ "$given" -gt 0 ] || remember "all-$mode" $total_s
-	printf '%s: %s; each part has a log in %s/\n' "$title" "$(minutes $total_s)" "$DIR"
+	printf '%s: %s; each part has a log in %s/, index.txt there tells what they are\n' "$title" "$(minutes $total_s)" "$DIR"
 	tap_report
 }
 
@@ -246,14 +284,29 @@ only_one()
 	echo "a check runs here already (process $$, in $PWD, since $(date +%H:%M))" >"$lock"
 }
 
+# only_here: a run writes to the tree's build directory
+only_here()
+{
+	mkdir -p build
+	exec 8>>build/check.running
+	if ! flock -n 8; then
+		echo "check.sh: $(tail -n 1 build/check.running) runs in this tree already: wait until it ends, or end it." >&2
+		exit 1
+	fi
+	echo "$title (process $$, since $(date +%H:%M))" >build/check.running
+}
+
 given=$#
 only_one
+only_here
 total=${#chosen[@]}
+rm -rf "$DIR.before"
+[ ! -d "$DIR" ] || mv "$DIR" "$DIR.before"
 mkdir -p "$DIR"
-rm -f "$DIR"/*.{result,log} "$DIR/table"
+[ ! -e "$DIR.before/kernels.tsv" ] || cp "$DIR.before/kernels.tsv" "$DIR"	# of all runs, until "make supported" takes it
 : >"$DIR/table"
 say "$title: $total parts, $LANES at a time, those that take longest first; each writes to $DIR/PART.log$(last=$(awk -v n="all-$mode" '$1 == n { print $2 }' "$TIMES" 2>/dev/null); [ -z "$last" ] || echo "; the last run on this machine took $(minutes "$last")")"
-if ! testbed/tb setup 9>&-; then
+if ! testbed/tb setup 8>&- 9>&-; then
 	tap_fail "testbed/tb setup"
 	tap_report
 	exit 1

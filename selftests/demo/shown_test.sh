@@ -75,6 +75,29 @@ mkdir -p "$work/cache/check"
 	[ $? = 1 ] && grep -q 'runs here already (process 7)' "$work/out"
 ) 8>"$work/cache/check/running"
 result $? "a second check with beds says that one runs, and ends" "$work/out"
+(
+	exec 8>>build/check.running
+	flock -n 8	# if it fails, the check that runs this test has it
+	KVGPU_CACHE=$work/cache timeout 20 selftests/check.sh fast tools >"$work/out" 2>&1
+	[ $? = 1 ] && grep -q 'runs in this tree already' "$work/out"
+)
+result $? "a second check in the same tree says that one runs, and ends" "$work/out"
+
+# check.sh with two parts of ours, of which the second is interrupted
+mkdir -p "$work/tree/selftests" "$work/tree/testbed"
+cp selftests/check.sh selftests/tap.sh "$work/tree/selftests/"
+printf '#!/bin/sh\n' >"$work/tree/testbed/tb" && chmod +x "$work/tree/testbed/tb"
+{
+	sed '/^run_lint/,$d' selftests/parts.sh
+	printf 'part one fqb 1 tap_step "the first" 20 true\npart two fq 1 tap_step "the second" 60 sleep 50\npart three fq 1 tap_step "the third" 20 true\n'
+} >"$work/tree/selftests/parts.sh"
+check_there() { (cd "$work/tree" && KVGPU_CACHE=$work/cache3 KVGPU_CHECK_LANES=1 timeout "$@" selftests/check.sh fast) >"$work/out" 2>&1; }
+check_there -s INT -k 40 4
+grep -qE '^three +- +- +- +-$' "$work/out" && grep -qE '^two +FAILED +the second$' "$work/tree/build/check/index.txt" && grep -qE '^three +not run +the third$' "$work/tree/build/check/index.txt"
+result $? "an interrupted check tells in its table and index what was not run" "$work/out"
+sed -i 's/sleep 50/true/' "$work/tree/selftests/parts.sh"
+check_there 30 && tail -n 1 "$work/out" | grep -qx '3 passed, 0 failed, 0 skipped' && grep -qE '^two +FAILED' "$work/tree/build/check.before/index.txt"
+result $? "the next one passes, and what was seen before is kept" "$work/out"
 cat >"$work/tb" <<'EOF'
 #!/bin/sh
 echo "$*" >>"${0%/*}/asked"
