@@ -3,11 +3,14 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/sched/rt.h>
 
 #include "hw/internal.h"
 
+#define TURN_NS		NSEC_PER_MSEC
+#define TURNS		3
 #define PATIENCE_US	1000		/* far longer than a lock is held by a thread that runs, but for evictions */
 
 /* ------------------------------------------------------------------ the lender */
@@ -20,7 +23,7 @@ static void lend(struct kvgpu_hw_lender *b)
 	for (i = 0; i < b->nr; i++) {
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
-		wake_up(&b->lock[i]->wait);	/* who tried meanwhile found it taken */
+		wake_up_all(&b->lock[i]->wait);	/* who tried meanwhile found it taken; whose turn is over is seen */
 	}
 }
 
@@ -65,6 +68,8 @@ void hw_lender_stop(struct kvgpu_hw *hw)
 void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *b)
 {
 	init_waitqueue_head(&l->wait);
+	spin_lock_init(&l->turns_lock);
+	INIT_LIST_HEAD(&l->turns);
 	l->lender = b;
 	if (!WARN_ON(b->nr == HW_LENDER_LOCKS))
 		b->lock[b->nr++] = l;
@@ -80,17 +85,73 @@ static bool holds_another(const struct kvgpu_hw_lender *b)
 	return false;
 }
 
+/* the oldest waiter's turn is over: it has the lock, or was not run; turns_lock held */
+static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
+{
+	if (l->turns.next == turn)
+		l->kept_until = l->kept = 0;
+	list_del_init(turn);
+}
+
+/* the lock was given back, or is found free; turns_lock held */
+static void keep_for_oldest(struct kvgpu_hw_lock *l)
+{
+	if (list_empty(&l->turns) || (l->kept_until && l->kept == TURNS))
+		return;
+	l->kept_until = ktime_get_ns() + TURN_NS;
+	l->kept++;
+}
+
+/* whether a thread may try it now. @turn: its place among those that wait; NULL: it does not wait yet */
+static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
+{
+	bool may;
+
+	if (!turn && list_empty(&l->turns))
+		return true;
+	spin_lock(&l->turns_lock);
+	if (turn && list_empty(turn))
+		list_add_tail(turn, &l->turns);
+	if (list_empty(&l->turns) || l->turns.next == turn) {
+		may = true;
+	} else if (READ_ONCE(l->holder) || !l->kept_until) {
+		if (!READ_ONCE(l->holder))
+			keep_for_oldest(l);
+		may = false;
+	} else {
+		may = ktime_get_ns() > l->kept_until;
+		if (may)
+			turn_over(l, l->turns.next);
+	}
+	spin_unlock(&l->turns_lock);
+	return may;
+}
+
+static bool try(struct kvgpu_hw_lock *l, struct list_head *turn)
+{
+	if (!may_try(l, turn) || !rt_mutex_trylock(&l->mutex))
+		return false;
+	WRITE_ONCE(l->holder, current);
+	if (!turn)
+		return true;
+	spin_lock(&l->turns_lock);
+	turn_over(l, turn);
+	spin_unlock(&l->turns_lock);
+	return true;
+}
+
 static void wait_for(struct kvgpu_hw_lock *l)
 {
 	struct kvgpu_hw_lender *b = l->lender;
 	struct task_struct *t = READ_ONCE(b->thread);
+	LIST_HEAD(turn);
 
 	if (atomic_inc_return(&b->waiting) == 1 && t)
 		wake_up_process(t);
 	if (holds_another(b))
 		rt_mutex_lock(&l->mutex);
 	else
-		wait_event(l->wait, rt_mutex_trylock(&l->mutex));
+		wait_event(l->wait, try(l, &turn));
 	atomic_dec(&b->waiting);
 }
 
@@ -99,7 +160,7 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 	might_lock(&l->mutex);		/* what is tried only says nothing about its order to lockdep */
 	if (rt_task(current))
 		rt_mutex_lock(&l->mutex);
-	else if (!rt_mutex_trylock(&l->mutex))
+	else if (!try(l, NULL))
 		wait_for(l);
 	WRITE_ONCE(l->holder, current);
 }
@@ -108,6 +169,10 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 {
 	WRITE_ONCE(l->holder, NULL);
 	rt_mutex_unlock(&l->mutex);
-	if (wq_has_sleeper(&l->wait))
-		wake_up_all(&l->wait);
+	if (!wq_has_sleeper(&l->wait))
+		return;
+	spin_lock(&l->turns_lock);
+	keep_for_oldest(l);
+	spin_unlock(&l->turns_lock);
+	wake_up_all(&l->wait);
 }

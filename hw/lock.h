@@ -11,15 +11,19 @@
  *     for a millisecond the lender queues at the card's locks, one after the other. Until it has got one that lock's holder runs,
  *     whatever its class and quota are, and whoever that one waits for runs, too.
  *   - An rt_mutex that was given back is its first waiter's, which may be a thread that is not run, either, and which holds nothing that a
- *     priority could be lent for. So an ordinary thread does not queue: it sleeps, and whoever wakes up first takes the lock. Only a
- *     thread that has another of these locks already queues.
+ *     priority could be lent for. So an ordinary thread does not queue there; only a thread that has another of these locks already does.
+ *   - Ordinary threads have a queue of turns instead. A lock that was given back is kept for the oldest waiter for a millisecond, three times at
+ *     most; then that one has lost its turn, and queues again when it runs. So who takes a lock again and again has it no more often than
+ *     its neighbours, and a thread that is not run costs them a bounded time.
  *
  * The order of these locks is in docs/locking.md.
  */
 #ifndef KVGPU_HW_LOCK_H
 #define KVGPU_HW_LOCK_H
 
+#include <linux/list.h>
 #include <linux/rtmutex.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -31,6 +35,10 @@ struct kvgpu_hw_lock {
 	struct kvgpu_hw_lender *lender;
 	struct task_struct *holder;
 	wait_queue_head_t wait;
+	spinlock_t turns_lock;			/* leaf: all below */
+	struct list_head turns;			/* ordinary threads that wait, oldest first */
+	u64 kept_until;				/* for the oldest of them, ns; 0: from the next unlock on */
+	u32 kept;				/* so many times */
 };
 
 #define HW_LENDER_LOCKS	8

@@ -148,6 +148,163 @@ static void nobody_lends(void **state)
 	setup_end();
 }
 
+/* ------------------------------------------------------------------ turns */
+
+/* the neighbour's CPU takes 0.1 ms to run what was woken up */
+static const struct policy late = { .seed = 1, .oversleep_ns = 5000, .idle_ns = MS / 10 };
+static const struct policy short_sleeps = { .seed = 1, .oversleep_ns = 5000 };
+static u64 sum;
+
+static void check_turns(const char *what, u64 limit)
+{
+	printf("# %s: %llu commands of the neighbour, the longest took %llu us, mean %llu us\n", what, (unsigned long long)acted,
+	       (unsigned long long)worst / 1000, (unsigned long long)(sum / (acted ?: 1)) / 1000);
+	if (!acted || worst > limit)
+		harness_fail("S5: %s: a neighbour waits for %llu us for a lock that is taken again and again", what,
+			     (unsigned long long)worst / 1000);
+}
+
+/* work that can't be preempted for 1.9 s, which is legal; its guest asks for its preempt, which waits in turns of 10 ms */
+static void preempts_long(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 i, k;
+
+	for (i = 0; i < 3; i++) {
+		for (k = 0; k < 1000 && !chip_hold(g_hchid(g, 1), 1900 * MS); k++)
+			harness_sleep(MS / 20);
+		harness_sleep(MS);
+		g_preempt(g, false, 1);
+	}
+	done = true;
+}
+
+static void preempts_short(void *arg)
+{
+	u64 began;
+
+	while (!done) {
+		harness_sleep(5 * MS);
+		began = harness_now;
+		g_preempt(&world.vgpu[1], false, 1);
+		worst = max(worst, harness_now - began);
+		sum += harness_now - began;
+		acted++;
+	}
+}
+
+static void beside_a_long_preempt(void **state)
+{
+	static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		done = false;
+		worst = acted = sum = 0;
+		setup_begin(&short_sleeps, &steady, 2);
+		g_ring(&world.vgpu[1], 1, 0);
+		harness_sleep(50 * MS);
+		harness_policy(i == 2 ? &late : &short_sleeps);
+		if (i)
+			actor_new("neighbour", setup_mm, true, preempts_short, NULL);
+		actor_new("preempts", setup_mm, false, preempts_long, NULL);
+		if (!i)
+			actor_new("neighbour", setup_mm, true, preempts_short, NULL);
+		actors_run();
+		harness_policy(&quiet);
+		check_turns(i == 2 ? "preempts, wakes up late" : i ? "preempts, is woken first" : "preempts, is woken second", 40 * MS);
+		setup_end();
+	}
+}
+
+/* two vGPUs submit lists without a break */
+static void submits(void *arg)
+{
+	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
+	u64 end = harness_now + 500 * MS;
+	u32 i;
+
+	for (i = 0; harness_now < end; i++)
+		g_list(arg, list[i & 1], 1 + (i & 1));
+	done = true;
+}
+
+static void submits_at_times(void *arg)
+{
+	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
+	u64 began;
+
+	while (!done) {
+		harness_sleep(5 * MS);
+		began = harness_now;
+		g_list(&world.vgpu[2], list[acted & 1], 1 + (acted & 1));
+		worst = max(worst, harness_now - began);
+		sum += harness_now - began;
+		acted++;
+	}
+}
+
+static void beside_many_lists(void **state)
+{
+	static const struct chip_manners m = { .eager = true, .late = 100 };
+
+	done = false;
+	worst = acted = sum = 0;
+	setup_begin(&quiet, &m, 3);
+	harness_policy(&late);
+	actor_new("neighbour", setup_mm, true, submits_at_times, NULL);
+	actor_new("submits 1", setup_mm, false, submits, &world.vgpu[0]);
+	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
+	actors_run();
+	harness_policy(&quiet);
+	check_turns("lists", 12 * MS);
+	setup_end();
+}
+
+/* one VMM opens and closes its vGPU, which is scrubbed each time */
+static void reopens(void *arg)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		world_close(0);
+		if (!world_open(0, setup_c))
+			harness_fail("a vGPU is not opened again");
+	}
+	done = true;
+}
+
+static void syncs_at_times(void *arg)
+{
+	u64 began;
+
+	while (!done) {
+		harness_sleep(MS);
+		began = harness_now;
+		g_map_vram(&world.vgpu[1], 0, 20 + acted % 8, G_DATA);
+		g_tlb(&world.vgpu[1], 0);
+		worst = max(worst, harness_now - began);
+		sum += harness_now - began;
+		acted++;
+	}
+}
+
+static void beside_scrubs(void **state)
+{
+	static const struct chip_manners m = { .eager = true, .late = 300 };
+
+	done = false;
+	worst = acted = sum = 0;
+	setup_begin(&quiet, &m, 2);
+	harness_policy(&late);
+	actor_new("neighbour", setup_mm, true, syncs_at_times, NULL);
+	actor_new("reopens", setup_mm, false, reopens, NULL);
+	actors_run();
+	harness_policy(&quiet);
+	check_turns("scrubs", 20 * MS);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -156,6 +313,9 @@ int main(void)
 		cmocka_unit_test(the_copy_engines_lock),
 		cmocka_unit_test(all_of_them),
 		cmocka_unit_test(nobody_lends),
+		cmocka_unit_test(beside_a_long_preempt),
+		cmocka_unit_test(beside_many_lists),
+		cmocka_unit_test(beside_scrubs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
