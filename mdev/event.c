@@ -78,6 +78,11 @@ static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 	return m->tell.left > 0 ? 0 : (u64)(1 - m->tell.left) * TELL_PART;
 }
 
+void vgpu_machine_signal(struct kvgpu_vgpu *v)
+{
+	event_later(v->m, 0);
+}
+
 static void event_work(struct work_struct *work)
 {
 	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, event_work);
@@ -94,6 +99,7 @@ static void event_work(struct work_struct *work)
 		event_later(m, nsecs_to_jiffies(wait) + 1);
 	} else {
 		machine_events_deliver(v);
+		vgpu_irq_update(v);	/* an INTx that was unmasked */
 		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began), -(s64)TELL_DEBT_NS);
 	}
 	mutex_unlock(&v->lock);

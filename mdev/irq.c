@@ -8,7 +8,7 @@
  * waits for the eventfd, which may be the unmask handler of this vGPU (user space may give one eventfd for both) or of another
  * one, and that takes irq_lock. A context that is signalled without the lock is kept alive by RCU.
  *
- * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: its thread half does.
+ * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a work item of the vGPU's does (event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -98,7 +98,7 @@ void vgpu_irq_update(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
-/* in a wake-up, interrupts off. Nonzero: run the thread half */
+/* in a wake-up, interrupts off. What is due is signalled by the vGPU's own work item: it has a budget, a virqfd's thread half has none */
 static int unmask_handler(void *opaque, void *unused)
 {
 	struct kvgpu_vgpu *v = opaque;
@@ -109,12 +109,9 @@ static int unmask_handler(void *opaque, void *unused)
 	v->intx_masked = false;
 	again = v->intx_pending;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	return again;
-}
-
-static void unmask_thread(void *opaque, void *unused)
-{
-	signal_intx_if_due(opaque);
+	if (again)
+		vgpu_machine_signal(v);
+	return 0;
 }
 
 static void set_masked(struct kvgpu_vgpu *v, bool masked)
@@ -130,7 +127,7 @@ static void set_masked(struct kvgpu_vgpu *v, bool masked)
 static int set_unmask_eventfd(struct kvgpu_vgpu *v, s32 fd)
 {
 	if (fd >= 0)
-		return vfio_virqfd_enable(v, unmask_handler, unmask_thread, NULL, &v->intx_unmask, fd);
+		return vfio_virqfd_enable(v, unmask_handler, NULL, NULL, &v->intx_unmask, fd);
 	if (fd != -1)
 		return -EINVAL;
 	vfio_virqfd_disable(&v->intx_unmask);

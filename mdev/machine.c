@@ -271,6 +271,7 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	v->m->scrubbed = false;
 	machine_forgive(v);
 	power_on(v);
+	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
 	return 0;
 }
 

@@ -258,6 +258,8 @@ void vgpu_machine_called(void);
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 /* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
 void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
+/* calls vgpu_irq_update() soon, with vgpu->lock held, within the budget of the VMM's signals. Any context */
+void vgpu_machine_signal(struct kvgpu_vgpu *v);
 /*
  * Which page frame backs a page of a region for the CPU. Regions: 0 (PRAMIN window only, @off is the offset in BAR0), 1,
  * 3; @off is a page inside. Called from the fault handler with vgpu->map_lock held and *not* vgpu->lock; must not sleep for

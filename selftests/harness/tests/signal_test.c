@@ -94,9 +94,117 @@ static void who_pays_for_a_signal(void **state)
 			     (unsigned long long)(began / MS));
 }
 
+/* the other way to a signal: a write of some bytes to the eventfd that unmasks INTx, whose line the guest leaves up */
+static void set_intx(struct vfio_device *d, u32 action, s32 fd)
+{
+	struct { struct vfio_irq_set hdr; s32 fd; } s = {
+		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD, .index = VFIO_PCI_INTX_IRQ_INDEX, .count = 1 },
+		.fd = fd,
+	};
+
+	assert_int_equal(d->ops->ioctl(d, VFIO_DEVICE_SET_IRQS, (unsigned long)&s), 0);
+}
+
+static void unmasks(void *arg)
+{
+	u64 end = harness_now + RUN_MS * MS;
+
+	while (harness_now < end) {
+		user_eventfd_write(4);
+		harness_sleep(SIGNAL_MS * MS);
+	}
+}
+
+static void who_pays_for_an_unmask(void **state)
+{
+	u32 host, locked, n;
+	struct world_vgpu *g;
+	u64 began;
+
+	setup_begin(&quiet, &calm, 1);
+	g = &world.vgpu[0];
+	set_intx(g->dev, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
+	set_intx(g->dev, VFIO_IRQ_SET_ACTION_UNMASK, 4);
+	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
+	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);	/* once; the guest never answers it */
+	harness_sleep(50 * MS);
+	eventfd_cost(3, SIGNAL_MS * MS);
+	began = harness_now;
+	actor_new("unmasks", setup_mm, false, unmasks, NULL);
+	actors_run();
+	n = eventfd_signals(&host, &locked);
+	began = harness_now - began;
+	printf("# %u signals of INTx after an unmask, %u of them by the host\n", n, host);
+	eventfd_cost(3, 0);
+	setup_end();
+	assert_in_range(n, 2, U32_MAX);
+	if (host * SIGNAL_MS * MS * 100 > began * TELL_PER_CENT + 2 * SIGNAL_MS * MS * 100)
+		harness_fail("S5: the host took %llu of %llu ms to signal to one VMM that unmasks", (unsigned long long)host * SIGNAL_MS,
+			     (unsigned long long)(began / MS));
+}
+
+/* what one tenant's signals took is not owed by the next one */
+static u64 told_after;
+
+static void listens(struct world_vgpu *g, s32 fd)
+{
+	struct { struct vfio_irq_set hdr; s32 fd; } s = {
+		.hdr = { .argsz = sizeof(s), .flags = VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			 .index = VFIO_PCI_MSI_IRQ_INDEX, .count = 1 }, .fd = fd,
+	};
+
+	assert_int_equal(g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s), 0);
+	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
+	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
+}
+
+static void two_tenants(void *arg)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 n, host, locked;
+	u64 began;
+
+	listens(g, 3);
+	eventfd_cost(3, 2000 * MS);
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	harness_sleep(2100 * MS);
+	world_close(0);
+	if (!world_open(0, setup_c))
+		harness_fail("the next tenant can't open the vGPU");
+	setup_run(0, 1, 0);
+	listens(g, 4);
+	eventfd_cost(4, 1);
+	harness_sleep(50 * MS);
+	began = harness_now;
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
+	do {
+		harness_sleep(MS);
+		n = eventfd_signals(&host, &locked);
+	} while (!n && harness_now - began < 20000 * MS);
+	told_after = harness_now - began;
+}
+
+static void the_next_tenant_owes_nothing(void **state)
+{
+	setup_begin(&quiet, &calm, 1);
+	actor_new("tenants", setup_mm, false, two_tenants, NULL);
+	actors_run();
+	eventfd_cost(3, 0);
+	setup_end();
+	if (told_after > 50 * MS)
+		harness_fail("S5: the next tenant was told after %llu ms", (unsigned long long)(told_after / MS));
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(who_pays_for_a_signal) };
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_pays_for_a_signal),
+		cmocka_unit_test(who_pays_for_an_unmask),
+		cmocka_unit_test(the_next_tenant_owes_nothing),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
