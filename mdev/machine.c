@@ -264,14 +264,16 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	int ret = machine_wedged(v->gpu) ? -EIO : 0;
 
 	lockdep_assert_held(&v->lock);
+	if (!ret)
+		ret = machine_unmap_check_open(v);
 	if (!ret && !v->m->scrubbed)
 		ret = scrub(v);
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
+	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
 	machine_forgive(v);
 	power_on(v);
-	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
 	return 0;
 }
 

@@ -267,6 +267,8 @@ void machine_unmap_init(struct kvgpu_machine *m);
 void machine_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
 /* the container's thread, which is this one, wants memory back */
 void machine_unmap_asked(struct kvgpu_vgpu *v);
+/* -EBUSY, and told: a thread of another process keeps this vGPU from pinning */
+int machine_unmap_check_open(struct kvgpu_vgpu *v);
 /* whether memory may be pinned: not while a thread may be asking for it that was given it twice */
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
 

@@ -43,7 +43,9 @@
 struct unmapping {
 	struct hlist_node node;		/* unmappings */
 	struct pid *who;
+	const struct pid *process;	/* to compare; there as long as the thread is */
 	struct list_head known;		/* by these vGPUs: struct unmap_known.of_thread */
+	struct list_head no_file;	/* without_file, if it has none */
 	u32 rounds;			/* of the vGPU that was asked most often */
 	bool file;			/* one tells when the thread has left */
 	bool over;			/* it has */
@@ -57,10 +59,11 @@ struct unmap_known {
 	u32 rounds;			/* how often */
 };
 
-/* leaf: both lists, all in them, and m->unmaps. As many entries as threads are in such a loop; none is gone through as a whole but m's */
+/* leaf: the table, all in it, and m->unmaps. As many entries as threads are in such a loop, which a VMM decides: nobody goes through them */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 8);
-static atomic_t nr_unmappings;
+static LIST_HEAD(without_file);		/* of them, those that nothing tells about: a few, if any */
+static atomic_t nr_without_file;
 
 /* ------------------------------------------------------------------ the threads; unmappings_lock held */
 
@@ -81,7 +84,10 @@ static void finish(struct unmapping *u)
 	list_for_each_entry_safe(k, next, &u->known, of_thread)
 		forget(k);
 	hash_del(&u->node);
-	atomic_dec(&nr_unmappings);
+	if (!list_empty(&u->no_file)) {
+		list_del(&u->no_file);
+		atomic_dec(&nr_without_file);
+	}
 	put_pid(u->who);
 	u->over = true;
 	if (!u->file)
@@ -153,22 +159,17 @@ static const struct file_operations left_fops = {
 	.release = has_left,
 };
 
-/* this thread is on its way into the loop's next look; when it has left has_left() is called, if there is memory for that */
-static struct unmapping *begin(void)
+/* for this thread; not in any list yet. @file: to let go of when it is, or an error */
+static struct unmapping *unmapping_new(struct file **file)
 {
 	struct unmapping *u = kzalloc(sizeof(*u), ALLOC);
-	struct file *file;
 
 	INIT_LIST_HEAD(&u->known);
+	INIT_LIST_HEAD(&u->no_file);
 	u->who = get_task_pid(current, PIDTYPE_PID);
-	file = anon_inode_getfile("[kvgpu-unmap]", &left_fops, u, 0);
-	u->file = !IS_ERR(file);
-	spin_lock(&unmappings_lock);
-	hash_add(unmappings, &u->node, (unsigned long)u->who);
-	atomic_inc(&nr_unmappings);
-	spin_unlock(&unmappings_lock);
-	if (u->file)
-		fput(file);
+	u->process = task_tgid(current);
+	*file = anon_inode_getfile("[kvgpu-unmap]", &left_fops, u, 0);
+	u->file = !IS_ERR(*file);
 	return u;
 }
 
@@ -177,49 +178,86 @@ static struct unmapping *begin(void)
 void machine_unmap_asked(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct unmap_known *k = NULL;
-	struct unmapping *u;
+	struct unmapping *u, *new = NULL;
+	struct unmap_known *k, *known;
+	struct file *file = NULL;
 
 	lockdep_assert_held(&v->lock);
 	if (compat_pins_alone(&v->vdev))
 		return;
-	/* only this thread makes its entry, and only it or its death ends it; only its call, under v->lock, makes the vGPU know of it */
+	/* all memory before the lock: what is found under it may be gone a moment later, with the last vGPU that knows of it */
+	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
 	u = find_thread(task_pid(current));
-	if (u)
-		k = find_known(m, u);
-	spin_unlock(&unmappings_lock);
-	if (!u)
-		u = begin();
-	if (!k) {
-		k = kzalloc(sizeof(*k), ALLOC);
+	if (!u) {
+		spin_unlock(&unmappings_lock);
+		new = unmapping_new(&file);
+		spin_lock(&unmappings_lock);
+		u = new;	/* only this thread makes its own */
+		hash_add(unmappings, &u->node, (unsigned long)u->who);
+		if (!u->file) {
+			list_add(&u->no_file, &without_file);
+			atomic_inc(&nr_without_file);
+		}
+	}
+	known = find_known(m, u);
+	if (!known) {
 		k->m = m;
 		k->u = u;
-		spin_lock(&unmappings_lock);
 		k->rounds = u->rounds ? u->rounds - 1 : 0;	/* with the call that it learns it by: as many as the others */
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
 		list_add(&k->of_thread, &u->known);
 		list_add(&k->of_machine, &m->unmaps);
-		spin_unlock(&unmappings_lock);
+		known = k;
+		k = NULL;
 	}
-	spin_lock(&unmappings_lock);
-	count(k);
+	count(known);
 	spin_unlock(&unmappings_lock);
+	kfree(k);
+	if (new && !IS_ERR(file))
+		fput(file);
+}
+
+/*
+ * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes: its ioctl's answer goes to memory of a
+ * server of its own. Who opens the vGPU next could pin nothing, and not know why.
+ */
+int machine_unmap_check_open(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct unmap_known *k;
+	pid_t who = 0;
+
+	if (!READ_ONCE(m->unmaps_forbid))
+		return 0;
+	spin_lock(&unmappings_lock);
+	list_for_each_entry(k, &m->unmaps, of_machine)
+		if (k->u->rounds >= ROUNDS && k->u->process != task_tgid(current)) {
+			who = pid_nr(k->u->who);
+			break;
+		}
+	spin_unlock(&unmappings_lock);
+	if (!who)
+		return 0;
+	dev_notice_ratelimited(v->vdev.dev, "not opened: thread %d of its last user is still in an unmap of memory; end that process\n", who);
+	return -EBUSY;
 }
 
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct unmap_known *k, *next;
+	struct unmapping *u, *next;
 	bool may;
 
 	lockdep_assert_held(&v->lock);
 	if (!READ_ONCE(m->unmaps_forbid))
 		return true;
+	if (!atomic_read(&nr_without_file))
+		return false;
 	spin_lock(&unmappings_lock);
-	list_for_each_entry_safe(k, next, &m->unmaps, of_machine)
-		if (!k->u->file && !lives(k->u))
-			finish(k->u);
+	list_for_each_entry_safe(u, next, &without_file, no_file)
+		if (!lives(u))
+			finish(u);
 	may = !m->unmaps_forbid;
 	spin_unlock(&unmappings_lock);
 	return may;
@@ -241,11 +279,11 @@ void vgpu_machine_called(void)
 {
 	struct unmapping *u;
 
-	if (!atomic_read(&nr_unmappings))
+	if (!atomic_read(&nr_without_file))
 		return;
 	spin_lock(&unmappings_lock);
 	u = find_thread(task_pid(current));
-	if (u)
+	if (u && !u->file)
 		finish(u);
 	spin_unlock(&unmappings_lock);
 }
@@ -257,15 +295,21 @@ void machine_unmap_init(struct kvgpu_machine *m)
 
 void machine_unmap_fini(struct kvgpu_machine *m)
 {
-	struct unmap_known *k, *next;
+	struct unmap_known *k;
 	struct unmapping *u;
+	bool more = true;
 
-	spin_lock(&unmappings_lock);
-	list_for_each_entry_safe(k, next, &m->unmaps, of_machine) {
-		u = k->u;
-		forget(k);
-		if (list_empty(&u->known) && !u->file)
-			finish(u);	/* or it would be in the list for ever */
+	while (more) {
+		spin_lock(&unmappings_lock);
+		k = list_first_entry_or_null(&m->unmaps, struct unmap_known, of_machine);
+		more = k;
+		if (k) {
+			u = k->u;
+			forget(k);
+			if (list_empty(&u->known) && !u->file)
+				finish(u);	/* or it would be in the list for ever */
+		}
+		spin_unlock(&unmappings_lock);
+		cond_resched();
 	}
-	spin_unlock(&unmappings_lock);
 }

@@ -514,6 +514,17 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type)
 	return p->alive ? p->task : NULL;
 }
 
+/* to compare only: a process is what has a memory of its own */
+const struct pid *task_tgid(struct task_struct *t)
+{
+	return (const struct pid *)t->mm;
+}
+
+int pid_nr(const struct pid *p)
+{
+	return p->task->name[0];
+}
+
 void put_pid(struct pid *p)
 {
 	if (--p->refs < 0)

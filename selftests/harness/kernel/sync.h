@@ -16,6 +16,8 @@ struct pid *task_pid(struct task_struct *t);
 struct pid *get_task_pid(struct task_struct *t, enum pid_type type);
 struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
+const struct pid *task_tgid(struct task_struct *t);
+int pid_nr(const struct pid *p);
 bool fatal_signal_pending(struct task_struct *t);
 
 /* a file that nobody can open. It is closed when the thread that let go of it is back in user mode, see task_returns() */

@@ -16,6 +16,7 @@
 
 static struct container containers[CONTAINERS];
 static u32 most_rounds;
+void (*container_answer)(void);
 
 /* ------------------------------------------------------------------ containers */
 
@@ -155,6 +156,8 @@ u64 container_unmap(struct container *c, u64 iova, u64 size)
 		mutex_lock(&c->lock);
 	}
 	mutex_unlock(&c->lock);
+	if (container_answer)
+		container_answer();
 	task_returns();
 	return done;
 }

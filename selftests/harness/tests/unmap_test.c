@@ -440,6 +440,123 @@ static void no_memory_to_be_told(void **state)
 	setup_end();
 }
 
+/*
+ * A tenant closes the vGPU, and a thread of it stays in its unmap: the answer goes to memory of its own server. The next one must not
+ * get a vGPU that can pin nothing; he is told, and gets it when that thread has left
+ */
+static bool stalled, let_go;
+
+static void stalls(void)
+{
+	if (strcmp(task_name(), "stalls"))
+		return;
+	stalled = true;
+	while (!let_go)
+		harness_sleep(MS);
+}
+
+static void hands_over(void *arg)
+{
+	struct mm_struct *next_mm = mm_new();
+	struct container *next_c;
+	bool opened;
+
+	while (!stalled)
+		harness_sleep(MS);
+	world_close(0);
+	task_mm_set(next_mm);
+	next_c = container_new(next_mm);
+	container_map(next_c, SETUP_RAM, 0, SETUP_RAM);
+	opened = world_open(0, next_c);
+	if (opened)
+		harness_fail("S5: a vGPU is opened that may pin nothing, for another process's sake");
+	let_go = true;
+	harness_sleep(10 * MS);
+	if (!world_open(0, next_c))
+		harness_fail("S5: a vGPU is not opened, though nobody unmaps any more");
+	setup_run(0, 1, 0);
+	g_tlb(&world.vgpu[0], 0);
+	if (!container_pins(next_c))
+		harness_fail("S5: nothing is pinned");
+	world_close(0);
+	container_free(next_c);
+	mm_free(next_mm);
+}
+
+static void the_next_tenant_pins(void **state)
+{
+	static const struct chip_manners manners = { .late = 1 };
+
+	stalled = let_go = false;
+	setup_begin(&quiet_then, &manners, 1);
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
+	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM / 2);
+	container_map(setup_c, SETUP_RAM + SETUP_RAM / 2, SETUP_RAM / 2, SETUP_RAM / 2);
+	g_tlb(&world.vgpu[0], 0);
+	container_answer = stalls;
+	actor_new("stalls", setup_mm, false, unmaps_two_pieces, NULL);
+	actor_new("admin", setup_mm, false, hands_over, NULL);
+	actors_run();
+	container_answer = NULL;
+	assert_true(world_open(0, setup_c));
+	setup_end();
+}
+
+/* a thread that nothing tells about is known by one vGPU, which is removed while the thread asks another one */
+static bool closed_one;
+static struct container *setup_two[2];
+
+static void unmaps_of_two(void *arg)
+{
+	static const struct policy no_memory = { .seed = 3, .nomem_ppm = 1000000 };
+	struct policy slow = { .seed = 1 + *(u32 *)arg, .delay_ppm = 1000000, .delay_ns = 1000 * MS };
+
+	harness_policy(&no_memory);
+	container_unmap(setup_two[0], SETUP_RAM, SETUP_RAM);
+	harness_policy(&quiet_then);
+	world_close(0);
+	closed_one = true;
+	harness_policy(&slow);
+	container_unmap(setup_two[1], SETUP_RAM, SETUP_RAM);
+	harness_policy(&quiet_then);
+}
+
+static void removes(void *arg)
+{
+	while (!closed_one)
+		harness_sleep(MS);
+	harness_sleep(*(u32 *)arg * 60 * MS);
+	world_unmake(0);
+}
+
+static void removed_meanwhile(void **state)
+{
+	static const struct chip_manners manners = { .late = 1 };
+	u32 at, i;
+
+	for (at = 1; at < 40; at++) {
+		closed_one = false;
+		world_begin(&quiet_then, &manners);
+		mm = mm_new();
+		for (i = 0; i < 2; i++) {
+			setup_two[i] = container_new(mm);
+			container_map(setup_two[i], RAM, 0, RAM);
+			assert_non_null(world_make(i));
+			assert_true(world_open(i, setup_two[i]));
+			runs(i);
+		}
+		actor_new("unmaps", mm, true, unmaps_of_two, &at);
+		actor_new("admin", mm, false, removes, &at);
+		actors_run();
+		world_close(1);
+		world_unmake(1);
+		container_free(setup_two[0]);
+		container_free(setup_two[1]);
+		mm_free(mm);
+		world_end();
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -448,6 +565,8 @@ int main(void)
 		cmocka_unit_test(more_threads_than_lines),
 		cmocka_unit_test(no_memory_to_be_told),
 		cmocka_unit_test(a_guest_is_not_harmed),
+		cmocka_unit_test(the_next_tenant_pins),
+		cmocka_unit_test(removed_meanwhile),
 		cmocka_unit_test(two_guests_of_one_vmm),
 		cmocka_unit_test(two_ranges_at_once),
 		cmocka_unit_test(one_is_opened_again),

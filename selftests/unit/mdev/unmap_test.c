@@ -162,23 +162,40 @@ static void each_thread_by_itself(void **state)
 	end();
 }
 
+/* of a thread that can't be told of: with a file its return comes before any call */
 static void a_call_ends_it(void **state)
 {
-	unsigned int fails;
+	start(1, 8);
+	open_it(&vgpu[0]);
+	refused(&vgpu[0]);
+	current = &other;
+	vgpu_machine_called();
+	assert_false(try_pin(&vgpu[0]));
+	current = &unmaps;
+	vgpu_machine_called();
+	assert_true(try_pin(&vgpu[0]));
+	refused(&vgpu[0]);
+	end();
+}
 
-	for (fails = 0; fails <= 8; fails += 8) {
-		start(1, fails);
-		open_it(&vgpu[0]);
-		refused(&vgpu[0]);
-		current = &other;
-		vgpu_machine_called();
-		assert_false(try_pin(&vgpu[0]));
-		current = &unmaps;
-		vgpu_machine_called();
-		assert_true(try_pin(&vgpu[0]));
-		refused(&vgpu[0]);
-		end();
-	}
+/* another process is refused while a thread of the last one forbids pins, and told; the same one is not */
+static void who_may_open(void **state)
+{
+	struct pid processes[2];
+
+	start(1, 0);
+	unmaps.process = &processes[0];
+	open_it(&vgpu[0]);
+	refused(&vgpu[0]);
+	current = &other;
+	other.process = &processes[1];
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
+	other.process = &processes[0];
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	other.process = &processes[1];
+	returns(&unmaps);
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	end();
 }
 
 /* who can't be told of its return is asked whether it lives */
@@ -294,6 +311,7 @@ int main(void)
 		cmocka_unit_test(its_return_ends_it),
 		cmocka_unit_test(each_thread_by_itself),
 		cmocka_unit_test(a_call_ends_it),
+		cmocka_unit_test(who_may_open),
 		cmocka_unit_test(death_ends_it),
 		cmocka_unit_test(late_comers),
 		cmocka_unit_test(at_random),

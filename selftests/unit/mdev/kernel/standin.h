@@ -64,9 +64,15 @@ struct pid {
 
 struct task {
 	struct pid *pid;
+	const struct pid *process;
 	struct list_head files;
 };
 extern struct task *current;
+#define task_tgid(t)	((t)->process)
+#define pid_nr(p)	((void)(p), 1)
+#define dev_notice_ratelimited(d, ...)	((void)(d))
+#define cond_resched()	((void)0)
+typedef int pid_t;
 #define PIDTYPE_PID	0
 #define task_pid(t)	((t)->pid)
 #define pid_task(p, type)	((p)->dead ? NULL : (void *)(p))
@@ -100,7 +106,7 @@ struct file *anon_inode_getfile(const char *name, const struct file_operations *
 void fput(struct file *f);
 
 struct vfio_device {
-	int unused;
+	void *dev;
 };
 #define compat_pins_alone(vdev)	((void)(vdev), false)
 
@@ -119,6 +125,7 @@ void machine_unmap_init(struct kvgpu_machine *m);
 void machine_unmap_fini(struct kvgpu_machine *m);
 void machine_unmap_asked(struct kvgpu_vgpu *v);
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
+int machine_unmap_check_open(struct kvgpu_vgpu *v);
 void vgpu_machine_called(void);
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 
