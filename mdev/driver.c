@@ -94,6 +94,7 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!gpu)
 		return -ENOMEM;
 	kvgpu_hw_lock_init(&gpu->lock, &gpu->hw.lender);
+	mutex_init(&gpu->types_lock);
 	INIT_LIST_HEAD(&gpu->vgpus);
 	refcount_set(&gpu->users, 1);
 	init_completion(&gpu->idle);

@@ -121,7 +121,11 @@ static void unpin_some(struct work_struct *work)
 	u32 i;
 
 	for (i = 0; i < DUE_PIECES; i++) {
-		mutex_lock(&v->lock);
+		/* its holder may wait for the VMM's memory, for as long as the VMM likes */
+		if (!mutex_trylock(&v->lock)) {
+			schedule_delayed_work(&m->unpin_work, 1);
+			return;
+		}
 		unpin_due(v, 0, ULONG_MAX, DUE_AT_ONCE);
 		if (m->nr_due && i == DUE_PIECES - 1)
 			schedule_delayed_work(&m->unpin_work, 1);

@@ -118,9 +118,9 @@ unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type
 {
 	struct space s;
 
-	kvgpu_hw_lock(&gpu->lock);
+	mutex_lock(&gpu->types_lock);
 	load(&s, gpu);
-	kvgpu_hw_unlock(&gpu->lock);
+	mutex_unlock(&gpu->types_lock);
 	return count_fitting(&s, t);
 }
 
@@ -160,7 +160,7 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 	struct place p;
 	bool ok;
 
-	kvgpu_hw_lock(&gpu->lock);
+	mutex_lock(&gpu->types_lock);
 	load(&s, gpu);
 	ok = take_all(&s, t, &p);
 	if (ok) {
@@ -168,7 +168,7 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 		v->id = ++gpu->next_id;
 		refcount_inc(&gpu->users);
 	}
-	kvgpu_hw_unlock(&gpu->lock);
+	mutex_unlock(&gpu->types_lock);
 	if (!ok)
 		return -ENOSPC;
 	v->part.v = gpu->hw.part_first + (u64)p.part * PART_UNIT;
@@ -182,12 +182,12 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 /* @v's parts are free for others when this returns, and @gpu may go away */
 void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
-	kvgpu_hw_lock(&gpu->lock);
+	mutex_lock(&gpu->types_lock);
 	bitmap_clear(gpu->part_map, (v->part.v - gpu->hw.part_first) / PART_UNIT, v->part_size / PART_UNIT);
 	bitmap_clear(gpu->bar_map, v->bar1_slice / BAR1_UNIT, v->type->bar1 / BAR1_UNIT);
 	bitmap_clear(gpu->bar_map, v->pramin_slice / BAR1_UNIT, PRAMIN_SIZE / BAR1_UNIT);
 	bitmap_clear(gpu->bar3_map, v->bar3_slice / BAR3_UNIT, v->type->bar3 / BAR3_UNIT);
-	kvgpu_hw_unlock(&gpu->lock);
+	mutex_unlock(&gpu->types_lock);
 	if (refcount_dec_and_test(&gpu->users))
 		complete(&gpu->idle);
 }

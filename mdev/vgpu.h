@@ -62,7 +62,9 @@ struct kvgpu_gpu {
 	struct list_head vgpus;		/* struct kvgpu_vgpu.node */
 	DECLARE_BITMAP(groups, KVGPU_NR_GROUPS);	/* channel-id groups in use; group 0 is the host's */
 	DECLARE_BITMAP(tsgs, 4096);
-	/* partitions, BAR1 and BAR3 slices: first fit, 1 = taken; units and sizes are type.c's */
+	/* anybody may ask how many vGPUs fit: no tenant ever waits for this lock */
+	struct mutex types_lock;
+	/* partitions, BAR1 and BAR3 slices: first fit, 1 = taken; units and sizes are type.c's; types_lock, as next_id is */
 	unsigned long part_map[4], bar_map[4], bar3_map[4];
 	refcount_t users;		/* the PCI driver's, and one for each vGPU until it is released altogether */
 	struct completion idle;		/* the last of them has gone */
@@ -256,10 +258,10 @@ void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be);
 void vgpu_machine_called(void);
 /* a guest is about to write a register: waits, for a bounded time, while its VMM unmaps memory. Without vgpu->lock */
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
-/* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
-void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /* calls vgpu_irq_update() soon, with vgpu->lock held, within the budget of the VMM's signals. Any context */
 void vgpu_machine_signal(struct kvgpu_vgpu *v);
+/* guest memory is being unmapped: returns when the GPU can't reach it. Called without vgpu->lock */
+void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len);
 /*
  * Which page frame backs a page of a region for the CPU. Regions: 0 (PRAMIN window only, @off is the offset in BAR0), 1,
  * 3; @off is a page inside. Called from the fault handler with vgpu->map_lock held and *not* vgpu->lock; must not sleep for

@@ -53,11 +53,32 @@ static void a_scrub(void **state)
 	setup_end();
 }
 
+/* it may begin whenever the engine gets round to it: what it consists of is not written over by the next one */
+static void nothing_after_one_that_did_not_end(void **state)
+{
+	struct kvgpu_vram to[2];
+	int ret;
+
+	setup_begin(&coarse, &eager, 1);
+	assert_int_equal(kvgpu_hw_vram_alloc(&world.gpu->hw, 0x1000, 0x1000, &to[0]), 0);
+	assert_int_equal(kvgpu_hw_vram_alloc(&world.gpu->hw, 0x1000, 0x1000, &to[1]), 0);
+	chip_copy_hold(true);
+	assert_int_equal(kvgpu_hw_fill(&world.gpu->hw, to[0].at, 0x1000, 0x11111111), -ETIMEDOUT);
+	ret = kvgpu_hw_fill(&world.gpu->hw, to[1].at, 0x1000, 0x22222222);
+	if (ret != -ENODEV)
+		harness_fail("S4: a job is written over one that did not end and may still begin (%d)", ret);
+	chip_copy_hold(false);
+	kvgpu_hw_vram_free(&world.gpu->hw, &to[0]);
+	kvgpu_hw_vram_free(&world.gpu->hw, &to[1]);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_read_of_a_guest),
 		cmocka_unit_test(a_scrub),
+		cmocka_unit_test(nothing_after_one_that_did_not_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
