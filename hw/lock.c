@@ -127,7 +127,7 @@ static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return may;
 }
 
-static bool try(struct kvgpu_hw_lock *l, struct list_head *turn)
+static bool try_now(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	if (!may_try(l, turn) || !rt_mutex_trylock(&l->mutex))
 		return false;
@@ -151,7 +151,7 @@ static void wait_for(struct kvgpu_hw_lock *l)
 	if (holds_another(b))
 		rt_mutex_lock(&l->mutex);
 	else
-		wait_event(l->wait, try(l, &turn));
+		wait_event(l->wait, try_now(l, &turn));
 	atomic_dec(&b->waiting);
 }
 
@@ -160,7 +160,7 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 	might_lock(&l->mutex);		/* what is tried only says nothing about its order to lockdep */
 	if (rt_task(current))
 		rt_mutex_lock(&l->mutex);
-	else if (!try(l, NULL))
+	else if (!try_now(l, NULL))
 		wait_for(l);
 	WRITE_ONCE(l->holder, current);
 }

@@ -314,7 +314,7 @@ static void helps(void *arg)
 {
 	u32 i = (uintptr_t)arg;
 
-	for (; !stop; harness_sleep(MS / 20))
+	for (; !stop; harness_wait(&helper[i], NEVER))
 		if (helper[i].unmap) {
 			container_unmap(setup_c, HELPERS_IOVA(i), 0x1000);
 			container_map(setup_c, HELPERS_IOVA(i), i * 0x1000, 0x1000);
@@ -335,6 +335,7 @@ static void fills_the_book(void *arg)
 		g_tlb(g, 0);
 		for (i = 0; i < HELPERS && !stop; i++) {
 			helper[i].unmap = true;
+			harness_wake(&helper[i]);
 			while (helper[i].unmap)
 				harness_sleep(MS / 50);
 		}
@@ -346,6 +347,10 @@ static void fills_the_book(void *arg)
 		for (i = 0; i < HELPERS; i++)
 			container_map(setup_c, HELPERS_IOVA(i), i * 0x1000, 0x1000);
 	}
+	while (!stop)
+		harness_sleep(MS);
+	for (i = 0; i < HELPERS; i++)
+		harness_wake(&helper[i]);
 }
 
 static void more_threads_than_lines(void **state)
