@@ -19,15 +19,15 @@ static void hold(struct mutex *m)
 	current->held[current->nr_held++] = m;
 }
 
-/*
- * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
- * the run would never end.
- */
 static const struct mutex *wanted(const struct task_struct *t)
 {
 	return t->wants ?: t->state == WAITING ? t->tried : NULL;
 }
 
+/*
+ * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
+ * the run would never end.
+ */
 static void look_for_cycle(const struct mutex *m)
 {
 	const struct task_struct *t;
