@@ -73,12 +73,12 @@ struct kvgpu_hw_priv {
 	void *flush_page;
 	dma_addr_t flush_dma;
 
-	struct kvgpu_hw_lock tlb_lock;		/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	struct kvgpu_hw_lock tlb_lock;	/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
 	bool tlb_idle;			/* its invalidate has ended; tlb_lock */
-	struct kvgpu_hw_lock runl_lock;		/* 0x2270 and 0x2274 likewise, and the block mask */
+	struct kvgpu_hw_lock runl_lock;	/* 0x2270 and 0x2274 likewise, and the block mask */
 	struct kvgpu_hw_lock preempt_lock;	/* 0x2634 likewise */
-	struct kvgpu_hw_lock copy_lock;		/* the copy channel */
-	struct kvgpu_hw_lock gr_lock;		/* reset and bring-up of GR */
+	struct kvgpu_hw_lock copy_lock;	/* the copy channel */
+	struct kvgpu_hw_lock gr_lock;	/* reset and bring-up of GR */
 	spinlock_t mask_lock;		/* read-modify-write of interrupt masks and 0x200 */
 
 	struct hw_bar bar1, bar3;

@@ -12,7 +12,7 @@
  *
  * Locks, outer to inner (docs/locking.md has the whole order):
  *   vgpu->lock     everything of one vGPU: trap state, shadows, channels. Process context, may sleep, held during pins.
- *   gpu->lock      lists of vGPUs, partitions, channel-id groups, merged runlists. Never held across a pin.
+ *   gpu->lock      lists of vGPUs, channel-id groups, merged runlists. Never held across a pin.
  *   vgpu->map_lock what the fault handler looks at, see vgpu_machine_fault(). Leaf: only hw's locks below it.
  *   hw's own locks
  * The fault handler runs with the process's mmap_lock held, and a pin or vfio_dma_rw() under vgpu->lock takes the

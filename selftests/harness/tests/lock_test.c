@@ -164,6 +164,46 @@ static void check_turns(const char *what, u64 limit)
 			     (unsigned long long)worst / 1000);
 }
 
+/* what the neighbour does, how long after its last one */
+struct habit {
+	void (*act)(struct world_vgpu *g);
+	u32 vgpu;
+	u64 every;
+};
+
+static void at_times(void *arg)
+{
+	const struct habit *h = arg;
+	u64 began;
+
+	while (!done) {
+		harness_sleep(h->every);
+		began = harness_now;
+		h->act(&world.vgpu[h->vgpu]);
+		worst = max(worst, harness_now - began);
+		sum += harness_now - began;
+		acted++;
+	}
+}
+
+static void preempts(struct world_vgpu *g)
+{
+	g_preempt(g, false, 1);
+}
+
+static void submits_another(struct world_vgpu *g)
+{
+	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
+
+	g_list(g, list[acted & 1], 1 + (acted & 1));
+}
+
+static void maps_another(struct world_vgpu *g)
+{
+	g_map_vram(g, 0, 20 + acted % 8, G_DATA);
+	g_tlb(g, 0);
+}
+
 /* work that can't be preempted for 1.9 s, which is legal; its guest asks for its preempt, which waits in turns of 10 ms */
 static void preempts_long(void *arg)
 {
@@ -179,23 +219,10 @@ static void preempts_long(void *arg)
 	done = true;
 }
 
-static void preempts_short(void *arg)
-{
-	u64 began;
-
-	while (!done) {
-		harness_sleep(5 * MS);
-		began = harness_now;
-		g_preempt(&world.vgpu[1], false, 1);
-		worst = max(worst, harness_now - began);
-		sum += harness_now - began;
-		acted++;
-	}
-}
-
 static void beside_a_long_preempt(void **state)
 {
 	static const struct chip_manners steady = { .busy = true, .eager = true, .late = 1 };
+	static struct habit h = { preempts, 1, 5 * MS };
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
@@ -206,10 +233,10 @@ static void beside_a_long_preempt(void **state)
 		harness_sleep(50 * MS);
 		harness_policy(i == 2 ? &late : &short_sleeps);
 		if (i)
-			actor_new("neighbour", setup_mm, true, preempts_short, NULL);
+			actor_new("neighbour", setup_mm, true, at_times, &h);
 		actor_new("preempts", setup_mm, false, preempts_long, NULL);
 		if (!i)
-			actor_new("neighbour", setup_mm, true, preempts_short, NULL);
+			actor_new("neighbour", setup_mm, true, at_times, &h);
 		actors_run();
 		harness_policy(&quiet);
 		check_turns(i == 2 ? "preempts, wakes up late" : i ? "preempts, is woken first" : "preempts, is woken second", 40 * MS);
@@ -229,30 +256,16 @@ static void submits(void *arg)
 	done = true;
 }
 
-static void submits_at_times(void *arg)
-{
-	static const u64 list[2][2] = { { 1 }, { 1, 2 } };
-	u64 began;
-
-	while (!done) {
-		harness_sleep(5 * MS);
-		began = harness_now;
-		g_list(&world.vgpu[2], list[acted & 1], 1 + (acted & 1));
-		worst = max(worst, harness_now - began);
-		sum += harness_now - began;
-		acted++;
-	}
-}
-
 static void beside_many_lists(void **state)
 {
 	static const struct chip_manners m = { .eager = true, .late = 100 };
+	static struct habit h = { submits_another, 2, 5 * MS };
 
 	done = false;
 	worst = acted = sum = 0;
 	setup_begin(&quiet, &m, 3);
 	harness_policy(&late);
-	actor_new("neighbour", setup_mm, true, submits_at_times, NULL);
+	actor_new("neighbour", setup_mm, true, at_times, &h);
 	actor_new("submits 1", setup_mm, false, submits, &world.vgpu[0]);
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
@@ -274,30 +287,16 @@ static void reopens(void *arg)
 	done = true;
 }
 
-static void syncs_at_times(void *arg)
-{
-	u64 began;
-
-	while (!done) {
-		harness_sleep(MS);
-		began = harness_now;
-		g_map_vram(&world.vgpu[1], 0, 20 + acted % 8, G_DATA);
-		g_tlb(&world.vgpu[1], 0);
-		worst = max(worst, harness_now - began);
-		sum += harness_now - began;
-		acted++;
-	}
-}
-
 static void beside_scrubs(void **state)
 {
 	static const struct chip_manners m = { .eager = true, .late = 300 };
+	static struct habit h = { maps_another, 1, MS };
 
 	done = false;
 	worst = acted = sum = 0;
 	setup_begin(&quiet, &m, 2);
 	harness_policy(&late);
-	actor_new("neighbour", setup_mm, true, syncs_at_times, NULL);
+	actor_new("neighbour", setup_mm, true, at_times, &h);
 	actor_new("reopens", setup_mm, false, reopens, NULL);
 	actors_run();
 	harness_policy(&quiet);

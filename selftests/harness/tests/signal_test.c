@@ -26,6 +26,23 @@ static const struct policy quiet = { .seed = 1 };
 static bool done;
 static u64 worst, raised;
 
+static void gives_eventfd(struct world_vgpu *g, u32 index, u32 action, s32 fd)
+{
+	struct { struct vfio_irq_set hdr; s32 fd; } s = {
+		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD, .index = index, .count = 1 }, .fd = fd,
+	};
+
+	if (g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s))
+		harness_fail("eventfd %d is not taken", fd);
+}
+
+static void wants_pbdma_intr(struct world_vgpu *g)
+{
+	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
+	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
+	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
+}
+
 static void storms(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -58,18 +75,12 @@ static void neighbour(void *arg)
 
 static void who_pays_for_a_signal(void **state)
 {
-	struct { struct vfio_irq_set hdr; s32 fd; } s = {
-		.hdr = { .argsz = sizeof(s), .flags = VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			 .index = VFIO_PCI_MSI_IRQ_INDEX, .count = 1 }, .fd = 3,
-	};
 	u64 began, ran;
 	u32 n, host, locked;
 
 	setup_begin(&quiet, &calm, 2);
-	assert_int_equal(world.vgpu[0].dev->ops->ioctl(world.vgpu[0].dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s), 0);
-	g_write(&world.vgpu[0], PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
-	g_write(&world.vgpu[0], PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	g_write(&world.vgpu[0], PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
+	gives_eventfd(&world.vgpu[0], VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
+	wants_pbdma_intr(&world.vgpu[0]);
 	g_inst(&world.vgpu[1], 2, 0, 0);
 	eventfd_cost(3, SIGNAL_MS * MS);
 	began = harness_now;
@@ -95,16 +106,6 @@ static void who_pays_for_a_signal(void **state)
 }
 
 /* the other way to a signal: a write of some bytes to the eventfd that unmasks INTx, whose line the guest leaves up */
-static void set_intx(struct vfio_device *d, u32 action, s32 fd)
-{
-	struct { struct vfio_irq_set hdr; s32 fd; } s = {
-		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD, .index = VFIO_PCI_INTX_IRQ_INDEX, .count = 1 },
-		.fd = fd,
-	};
-
-	assert_int_equal(d->ops->ioctl(d, VFIO_DEVICE_SET_IRQS, (unsigned long)&s), 0);
-}
-
 static void unmasks(void *arg)
 {
 	u64 end = harness_now + RUN_MS * MS;
@@ -123,11 +124,9 @@ static void who_pays_for_an_unmask(void **state)
 
 	setup_begin(&quiet, &calm, 1);
 	g = &world.vgpu[0];
-	set_intx(g->dev, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
-	set_intx(g->dev, VFIO_IRQ_SET_ACTION_UNMASK, 4);
-	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
-	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
+	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
+	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK, 4);
+	wants_pbdma_intr(g);
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);	/* once; the guest never answers it */
 	harness_sleep(50 * MS);
 	eventfd_cost(3, SIGNAL_MS * MS);
@@ -148,26 +147,14 @@ static void who_pays_for_an_unmask(void **state)
 /* what one tenant's signals took is not owed by the next one */
 static u64 told_after;
 
-static void listens(struct world_vgpu *g, s32 fd)
-{
-	struct { struct vfio_irq_set hdr; s32 fd; } s = {
-		.hdr = { .argsz = sizeof(s), .flags = VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
-			 .index = VFIO_PCI_MSI_IRQ_INDEX, .count = 1 }, .fd = fd,
-	};
-
-	assert_int_equal(g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s), 0);
-	g_write(g, PMC_INTR_MASK(PMC_LEAF_HOST), ~0u);
-	g_write(g, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
-	g_write(g, PFIFO_INTR_EN, PFIFO_INTR_PBDMA);
-}
-
 static void two_tenants(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	u32 n, host, locked;
 	u64 began;
 
-	listens(g, 3);
+	gives_eventfd(g, VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
+	wants_pbdma_intr(g);
 	eventfd_cost(3, 2000 * MS);
 	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(2100 * MS);
@@ -175,7 +162,8 @@ static void two_tenants(void *arg)
 	if (!world_open(0, setup_c))
 		harness_fail("the next tenant can't open the vGPU");
 	setup_run(0, 1, 0);
-	listens(g, 4);
+	gives_eventfd(g, VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 4);
+	wants_pbdma_intr(g);
 	eventfd_cost(4, 1);
 	harness_sleep(50 * MS);
 	began = harness_now;
