@@ -203,7 +203,7 @@ run_parts()
 			shift
 		done
 		[ ${#running[@]} -gt 0 ] || continue
-		sleep 5 &
+		sleep 5 8>&- 9>&- &	# it outlives an interrupted check, and must not hold its locks
 		ticker=$!
 		pid=''
 		wait -n -p pid "${!running[@]}" $ticker
