@@ -6,11 +6,19 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime.h"
 
 enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
-enum { BUCKETS = 1024, LOG_BYTES = 256 };
+enum { BUCKETS = 1024, LOG_BYTES = 256, SEGMENT_MAGIC = 0x466243b1 };
+
+/* what nvcc puts into .nvFatBinSegment and registers: not an image that drivers take, it points to one */
+struct segment {
+	uint32_t magic, version;
+	const void *image;
+	const void *prelinked;
+};
 
 /* a fat binary in a context */
 struct loaded {
@@ -358,6 +366,17 @@ void forget_modules(CUcontext ctx)
 
 /* ------------------------------------------------------------------ entry points */
 
+static const void *image_of(const void *registered)
+{
+	struct segment s;
+
+	memcpy(&s.magic, registered, sizeof(s.magic));
+	if (s.magic != SEGMENT_MAGIC)
+		return registered;
+	memcpy(&s, registered, sizeof(s));
+	return s.image;
+}
+
 void **__cudaRegisterFatBinary(void *image)
 {
 	struct binary *b = calloc(1, sizeof(*b));
@@ -366,7 +385,7 @@ void **__cudaRegisterFatBinary(void *image)
 		fputs("libcudart: no memory for a fat binary\n", stderr);
 		return NULL;
 	}
-	b->image = image;
+	b->image = image_of(image);
 	pthread_mutex_lock(&registry);
 	b->next = binaries;
 	binaries = b;

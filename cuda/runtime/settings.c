@@ -2,7 +2,7 @@
 /* What can be set for the thread's device and asked of it. */
 #include "runtime.h"
 
-/* mapping of host memory is always on, as the runtime has it */
+/* Mapping of host memory is always on, as the runtime has it; drivers need not know the flag (NVIDIA's refuses it here). */
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
 	int device;
@@ -11,7 +11,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 	if (!e)
 		e = cudaGetDevice(&device);
 	if (!e)
-		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, flags | cudaDeviceMapHost));
+		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned int)cudaDeviceMapHost));
 	return done(e);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SEGMENT_MAGIC	0x466243b1
 #define CUBIN "selftests/cuda/driver/kernels.cubin"
 
 char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow, missing_stub;
@@ -12,7 +13,27 @@ static void *cubin, **handle;
 
 struct wrapper wrap(const void *data)
 {
-	return (struct wrapper){ .magic = 0x466243b1, .version = 1, .data = data };
+	return (struct wrapper){ .magic = SEGMENT_MAGIC, .version = 1, .data = data };
+}
+
+/*
+ * The driver below is ours, which takes more than NVIDIA's does. What that refuses is refused here, so that the runtime runs on any
+ * driver: nvcc's segment in the place of an image, and flags of contexts that are not for primary ones (seen with driver 580 on an H200).
+ */
+CUresult __real_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values);
+CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+{
+	if (image && *(const uint32_t *)image == SEGMENT_MAGIC)
+		return CUDA_ERROR_INVALID_IMAGE;
+	return __real_cuModuleLoadDataEx(module, image, n, options, values);
+}
+
+CUresult __real_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags);
+CUresult __wrap_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+	if (flags & ~(unsigned int)(CU_CTX_SCHED_MASK | CU_CTX_LMEM_RESIZE_TO_MAX))
+		return CUDA_ERROR_INVALID_VALUE;
+	return __real_cuDevicePrimaryCtxSetFlags_v2(dev, flags);
 }
 
 void *file_bytes(const char *name)
