@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a guest is told of the chip's events, when they come faster than it can be told: the oldest, each once, as they were (S4). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/fifo.h"
+#include "gk110/mmu.h"
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define INJECTED	0x1000ull	/* by the number of the event */
+
+static const struct chip_manners calm = { .late = 1 };
+static const struct policy quiet = { .seed = 1 };
+
+static void push(struct world_vgpu *g, u8 unit, u32 nr)
+{
+	struct machine_event ev = { .kind = EVENT_FAULT, .fault = { unit, 0, (nr + 1) * INJECTED, 0 } };
+
+	machine_event_push(g->v->m, &ev);
+}
+
+static u64 told_va(struct world_vgpu *g, u8 unit)
+{
+	u32 rec = PFIFO_MMU_FAULT_RECORDS + unit * 16;
+
+	return (u64)g_read(g, rec + 8) << 32 | g_read(g, rec + 4);
+}
+
+/* the queue is filled, from a get that is anywhere, and more comes before the guest is told */
+static void what_does_not_fit_is_dropped(void **state)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 round, i, more;
+	u64 dropped;
+
+	setup_begin(&quiet, &calm, 1);
+	for (round = 0; round < 5; round++) {
+		more = round + 1;
+		dropped = g->v->m->events_dropped;
+		mutex_lock(&g->v->lock);
+		for (i = 0; i < EVENTS + more; i++)
+			push(g, i % EVENTS, i);
+		machine_events_deliver(g->v);
+		mutex_unlock(&g->v->lock);
+		if (g_read(g, PFIFO_MMU_FAULT_SOURCE) != GENMASK(EVENTS - 1, 0))
+			harness_fail("S4: of the %u events that fit the guest is told 0x%08x", EVENTS,
+				     g_read(g, PFIFO_MMU_FAULT_SOURCE));
+		for (i = 0; i < EVENTS; i++)
+			if (told_va(g, i) != (i + 1) * INJECTED)
+				harness_fail("S4: event %u is told as that of 0x%llx", i, (unsigned long long)told_va(g, i));
+		assert_int_equal(g->v->m->events_dropped - dropped, more);
+		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+		assert_int_equal(g_read(g, PFIFO_MMU_FAULT_SOURCE), 0);
+		/* the next round begins elsewhere in the queue */
+		for (i = 0; i < 7; i++) {
+			mutex_lock(&g->v->lock);
+			push(g, i, i);
+			machine_events_deliver(g->v);
+			mutex_unlock(&g->v->lock);
+		}
+		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
+	}
+	setup_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_does_not_fit_is_dropped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
