@@ -121,6 +121,13 @@ keep_record() # NAME SECONDS
 	find "$KVGPU_CACHE/check" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 }
 
+# one line for each run of a part, also of one that failed: `make flakes-table` counts them
+log_run() # NAME PASSED FAILED
+{
+	mkdir -p "$KVGPU_CACHE/check"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$state" "$mode" "$1" "${took[$1]}" "$2" "$3" >>"$KVGPU_CACHE/check/runs.tsv"
+}
+
 # ------------------------------------------------------------------ what is said
 
 printed_len=0
@@ -173,7 +180,10 @@ end_part() # NAME: adds its score
 	elif [ -n "${V-}" ]; then
 		cat "$DIR/$name.log"
 	fi
-	[ -n "$interrupted" ] || remember "$name" "${took[$name]}"
+	if [ -z "$interrupted" ]; then
+		remember "$name" "${took[$name]}"
+		log_run "$name" "$passed" "$failed"
+	fi
 	[ "$failed" -ne 0 ] || [ "$passed" -eq 0 ] || keep_record "$name" "${took[$name]}"
 }
 

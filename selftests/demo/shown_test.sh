@@ -103,6 +103,8 @@ result $? "an interrupted check tells in its table and index what was not run" "
 sed -i 's/; sleep 50//' "$work/tree/selftests/parts.sh"
 (check_there) && tail -n 1 "$work/out" | grep -qx '3 passed, 0 failed, 0 skipped' && grep -qE '^two +FAILED' "$work/tree/build/check.before/index.txt"
 result $? "the next one passes, and what was seen before is kept" "$work/out"
+awk -F '\t' '$3 == "fast" && $6 == 1 && $7 == 0 { n[$4]++ } END { exit !(n["one"] == 2 && n["two"] == 1 && n["three"] == 1) }' "$work/cache3/check/runs.tsv"
+result $? "each run of a part is recorded, one that was interrupted is not" "$work/cache3/check/runs.tsv"
 cat >"$work/tb" <<'EOF'
 #!/bin/sh
 echo "$*" >>"${0%/*}/asked"

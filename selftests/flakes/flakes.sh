@@ -12,8 +12,8 @@ only=${ONLY:-}
 limit_s=300
 steps=20			# every kind of round gets a twentieth of its number in turn
 begun=$SECONDS
-declare -A dir_of passed failed
-declare -a programs spinners=()
+declare -A dir_of passed failed threaded
+declare -a programs
 
 die() { echo "flakes.sh: $*" >&2; exit 2; }
 
@@ -65,11 +65,11 @@ count() {
 	failed["$kind $name"]=$(grep -c "^$kind failed " "$rounds")
 }
 
-# rounds so far: done_of KIND NAME
-done_of() {
+# rounds so far: so_far_of KIND NAME sets so_far
+so_far_of() {
 	local key="$1 $2"
 
-	echo $((${passed[$key]} + ${failed[$key]}))
+	so_far=$((${passed[$key]} + ${failed[$key]}))
 }
 
 # ------------------------------------------------------------------ one round
@@ -93,28 +93,21 @@ round() {
 	fi
 }
 
+# at a time: jobs_of KIND NAME
 jobs_of() {
 	case $1 in
-	threads) echo "$cores" ;;
-	late) echo $((2 * cores)) ;;	# they sleep most of the time
+	quiet) is_threaded "$2" && echo 1 || echo "$cores" ;;	# a core for each thread that runs
+	busy) echo $((4 * cores)) ;;
+	threads | late) echo $((2 * cores)) ;;	# they sleep much of the time
 	*) echo 1 ;;
 	esac
 }
 
-load_on() {
-	local i
+is_threaded() { [ -n "${threaded[$1]-}" ]; }
 
-	[ "$1" = busy ] || return 0
-	for ((i = 0; i < 2 * cores; i++)); do
-		while :; do :; done &
-		spinners+=($!)
-	done
-}
-
-load_off() {
-	[ ${#spinners[@]} -gt 0 ] && kill "${spinners[@]}" 2>/dev/null
-	[ ${#spinners[@]} -gt 0 ] && wait "${spinners[@]}" 2>/dev/null
-	spinners=()
+# of programs that run beside others, and of those that do not
+of_lane() {
+	[ "$1" != quiet ] || { is_threaded "$2" && [ "$3" = alone ]; } || { ! is_threaded "$2" && [ "$3" = beside ]; }
 }
 
 out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
@@ -122,30 +115,30 @@ out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
 # ------------------------------------------------------------------ all of a kind, up to a part of their number
 
 kind_rounds() {
-	local kind=$1 upto=$2 jobs line name cmd nr need
-	jobs=$(jobs_of "$kind")
+	local kind=$1 upto=$2 lane line name cmd nr jobs so_far ran=''
 
-	need=0
-	for line in "${programs[@]}"; do
-		read -r _ name _ <<<"$line"
-		[ "${line%% *}" = "$kind" ] && [ "$(done_of "$kind" "$name")" -lt "$upto" ] && need=1
-	done
-	[ $need = 1 ] || return 0
-	load_on "$kind"
-	for line in "${programs[@]}"; do
-		[ "${line%% *}" = "$kind" ] || continue
-		read -r _ name cmd <<<"$line"
-		for ((nr = $(done_of "$kind" "$name") + 1; nr <= upto; nr++)); do
-			out_of_time && break 2
-			while [ "$(jobs -rp | wc -l)" -ge $((jobs + ${#spinners[@]})) ]; do
-				wait -n
+	for lane in alone beside; do
+		[ "$kind" = quiet ] || [ $lane = beside ] || continue
+		for line in "${programs[@]}"; do
+			[ "${line%% *}" = "$kind" ] || continue
+			read -r _ name cmd <<<"$line"
+			so_far_of "$kind" "$name"
+			nr=$so_far
+			if [ "$nr" -ge "$upto" ] || ! of_lane "$kind" "$name" $lane; then continue; fi
+			jobs=$(jobs_of "$kind" "$name")
+			while out_of_time && break 3; [ "$((nr += 1))" -le "$upto" ]; do
+				while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+					wait -n
+				done
+				# shellcheck disable=SC2086 # a command and its arguments
+				round "$kind" "$name" "$nr" $cmd &
+				ran=yes
 			done
-			# shellcheck disable=SC2086 # a command and its arguments
-			round "$kind" "$name" "$nr" $cmd &
 		done
+		wait
 	done
-	load_off
 	wait
+	[ -n "$ran" ] || return 0
 	for line in "${programs[@]}"; do
 		read -r _ name _ <<<"$line"
 		[ "${line%% *}" = "$kind" ] && count "$kind" "$name"
@@ -193,6 +186,20 @@ table() {
 	[ $bad = 0 ]
 }
 
+# what make check, check-fast and check-long ran: a part that boots machines has its rounds there
+parts_table()
+{
+	local runs=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/check/runs.tsv
+
+	[ -s "$runs" ] || return 0
+	printf '\n%-28s %8s %8s %8s   %s\n' "parts of checks" runs failed commits since
+	sort -s -t "$(printf '\t')" -k4,4 "$runs" | awk -F '\t' '
+		function row() { if (n) printf "%-28s %8d %8d %8d   %s\n", part, n, bad, kinds, since }
+		$4 != part { row(); n = bad = kinds = 0; split("", seen); part = $4; since = $1 }
+		{ n++; bad += $7 > 0; if (!($2 in seen)) { seen[$2]; kinds++ } }
+		END { row() }'
+}
+
 [ "${1-}" = run ] || [ "${1-}" = table ] || die "usage: flakes.sh run|table"
 mkdir -p "$state"
 O=$(make -s print-unit-tests | sed -n '1s,/unit/.*,,p')
@@ -206,11 +213,11 @@ for line in "${programs[@]}"; do
 	read -r kind name path _ <<<"$line"
 	find_state "$name" "$path"
 	count "$kind" "$name"
+	[ "$kind" != threads ] || threaded[$name]=yes
 done
 if [ "$1" = run ]; then
 	exec 9> "$state/lock"
 	flock -n 9 || die "another run is at work"
-	trap load_off EXIT
 	trap 'exit 130' INT TERM
 	for ((step = 1; step <= steps; step++)); do
 		for kind in late threads quiet busy vm; do
@@ -220,4 +227,6 @@ if [ "$1" = run ]; then
 		out_of_time && break
 	done
 fi
-table
+table && rc=0 || rc=1
+parts_table
+exit "$rc"
