@@ -54,7 +54,7 @@ for f in include/gk110/*.h; do
 done
 
 # every room says what it is for
-for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mmio-trap gtt-shadow sched firmware libvirt-xml tools; do
+for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mmio-trap gtt-shadow sched firmware libvirt-xml tools remote remote/*; do
 	[ -d "$d" ] || continue
 	printf '%s\n' "${files[@]}" | grep -q "^$d/" || continue
 	if [ ! -f "$d/README.md" ]; then

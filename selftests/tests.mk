@@ -247,3 +247,10 @@ $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuM
 
 # what reads fat binaries wants liblz4
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
+
+# --- remote/ring
+RING_SRC	:= $(wildcard remote/ring/*.c)
+UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test)
+TSAN_TESTS += remote/ring/stress_test
+SRC_remote/ring/ring_test	:= $(RING_SRC)
+SRC_remote/ring/stress_test	:= $(RING_SRC)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Sleeping and waking without a lost wake-up:
+ *
+ *	sleeper				who rings
+ *	word = 1			publishes
+ *	fence				fence
+ *	looks for what is published	looks at the word
+ *	sleeps				if it is set: word = 0, wakes
+ *
+ * Each stores, then loads what the other stores. With a fence between on both sides at least one of them sees the other's store:
+ * the sleeper does not sleep, or it is woken. Processors let a load go before an earlier store to another place, and then neither
+ * sees.
+ */
+#include "remote/ring/bell.h"
+
+#include "remote/ring/clock.h"
+#include "remote/ring/shared.h"
+
+/* looks between two of the clock */
+#define LOOKS	64
+
+/* one call of kvgpu_bell_wait() */
+struct wait {
+	struct kvgpu_bell *bell;
+	bool (*ready)(void *arg);
+	void *arg;
+	uint64_t timeout_ns;
+	uint64_t began;		/* when the clock was read first; 0: it was not */
+};
+
+static uint64_t waited(struct wait *w)
+{
+	uint64_t now = clock_ns();
+
+	if (!w->began)
+		w->began = now;
+	return now - w->began;
+}
+
+static bool spin(struct wait *w)
+{
+	uint64_t limit = w->bell->times.spin_ns;
+	unsigned int i;
+
+	if (limit > w->timeout_ns)
+		limit = w->timeout_ns;
+	if (!limit)
+		return false;
+	w->bell->spins++;
+	do {
+		for (i = 0; i < LOOKS; i++) {
+			clock_pause();
+			if (w->ready(w->arg))
+				return true;
+		}
+	} while (waited(w) < limit);
+	return false;
+}
+
+static enum kvgpu_wait sleep_until(struct wait *w)
+{
+	uint64_t ns, passed, left = w->timeout_ns;
+	struct kvgpu_bell *b = w->bell;
+
+	for (;;) {
+		shared_store32(b->word, 1);
+		shared_fence();		/* pairs with the one of kvgpu_bell_ring() */
+		if (w->ready(w->arg))
+			return KVGPU_WAIT_READY;
+		if (w->timeout_ns != KVGPU_FOREVER) {
+			passed = waited(w);
+			if (passed >= w->timeout_ns)
+				return KVGPU_WAIT_TIMEOUT;
+			left = w->timeout_ns - passed;
+		}
+		ns = left < b->times.sleep_ns ? left : b->times.sleep_ns;
+		b->sleeps++;
+		/* what was published before the peer's end counts */
+		if (b->ops->sleep(b->ctx, b->word, ns) == KVGPU_SLEEP_GONE)
+			return w->ready(w->arg) ? KVGPU_WAIT_READY : KVGPU_WAIT_GONE;
+	}
+}
+
+enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns)
+{
+	struct wait w = { .bell = b, .ready = ready, .arg = arg, .timeout_ns = timeout_ns };
+	enum kvgpu_wait result;
+
+	if (ready(arg) || spin(&w))
+		return KVGPU_WAIT_READY;
+	result = sleep_until(&w);
+	shared_store32(b->word, 0);
+	return result;
+}
+
+void kvgpu_bell_ring(struct kvgpu_bell *b)
+{
+	shared_fence();		/* pairs with the one of sleep_until() */
+	if (!shared_load32(b->word))
+		return;
+	/* first: a futex refuses the sleep of one who is not there yet only if its word has changed */
+	shared_store32(b->word, 0);
+	b->wakes++;
+	b->ops->wake(b->ctx, b->word);
+}

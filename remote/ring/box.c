@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One answer at a time. The answering side reads nothing there; the asking side reads each word once and checks before it copies.
+ */
+#include "remote/ring/box.h"
+
+#include <assert.h>
+
+#include "remote/ring/shared.h"
+
+static_assert(sizeof(struct kvgpu_box_head) == 8 && offsetof(struct kvgpu_box_head, result) == 0 &&
+	      offsetof(struct kvgpu_box_head, len) == 4, "layout of an answer's head");
+static_assert(sizeof(struct kvgpu_box_shared) == KVGPU_BOX_BYTES && offsetof(struct kvgpu_box_shared, seq) == 0 &&
+	      offsetof(struct kvgpu_box_shared, head) == 8 && offsetof(struct kvgpu_box_shared, payload) == 16, "layout of a box");
+
+enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len, struct kvgpu_bell *bell)
+{
+	if (max_len > KVGPU_BOX_LONGEST || (uintptr_t)mem % KVGPU_RING_LINE)
+		return KVGPU_RING_BAD_GEOMETRY;
+	*b = (struct kvgpu_box) { .shared = mem, .max_len = max_len, .bell = bell };
+	return KVGPU_RING_OK;
+}
+
+enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result, const void *data, uint32_t len)
+{
+	struct kvgpu_box_head head = { .result = result, .len = len };
+	uint64_t word;
+
+	if (len > b->max_len)
+		return KVGPU_RING_TOO_LONG;
+	if (seq <= b->last)
+		return KVGPU_RING_WRONG_LENGTH;
+	if (len)
+		shared_copy_out(b->shared->payload, data, len);
+	memcpy(&word, &head, sizeof(word));
+	shared_store(&b->shared->head, word);
+	shared_store_release(&b->shared->seq, seq);	/* pairs with kvgpu_box_take() */
+	b->last = seq;
+	b->answers++;
+	if (b->bell)
+		kvgpu_bell_ring(b->bell);
+	return KVGPU_RING_OK;
+}
+
+enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq, struct kvgpu_box_head *head, void *buf, size_t size)
+{
+	uint64_t there, word;
+
+	if (b->status)
+		return b->status;
+	if (size < b->max_len)
+		return KVGPU_RING_NO_ROOM;
+	there = shared_load_acquire(&b->shared->seq);	/* pairs with kvgpu_box_answer() */
+	if (there == b->last)
+		return KVGPU_RING_EMPTY;
+	if (there != seq)
+		return b->status = KVGPU_RING_BAD_SEQ;
+	word = shared_load(&b->shared->head);
+	memcpy(head, &word, sizeof(*head));
+	if (head->len > b->max_len)
+		return b->status = KVGPU_RING_BAD_LENGTH;
+	shared_copy_in(buf, b->shared->payload, head->len);
+	b->last = seq;
+	b->answers++;
+	return KVGPU_RING_OK;
+}
+
+static bool has_answer(void *arg)
+{
+	struct kvgpu_box *b = arg;
+
+	return b->status || shared_load_acquire(&b->shared->seq) != b->last;
+}
+
+enum kvgpu_wait kvgpu_box_wait(struct kvgpu_box *b, uint64_t timeout_ns)
+{
+	return kvgpu_bell_wait(b->bell, has_answer, b, timeout_ns);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers: a box in shared memory for each thread that asks, which has one call under way at a time. The call is a frame in a
+ * ring; its answer bears the frame's sequence number. README.md says what a malicious peer can do.
+ *
+ * One who gave up waiting for an answer is done with the box: a late answer would be taken for a wrong one, which it is.
+ */
+#ifndef KVGPU_REMOTE_RING_BOX_H
+#define KVGPU_REMOTE_RING_BOX_H
+
+#include "remote/ring/ring.h"
+
+enum { KVGPU_BOX_BYTES = 4096, KVGPU_BOX_LONGEST = KVGPU_BOX_BYTES - 16 };
+
+/* what follows the sequence number */
+struct kvgpu_box_head {
+	uint32_t result;		/* the call's; means nothing here */
+	uint32_t len;			/* of the payload, in bytes */
+};
+
+/* little endian. The answering side writes, the asking side reads */
+struct kvgpu_box_shared {
+	_Alignas(KVGPU_RING_LINE) uint64_t seq;		/* of the last answer; 0: there was none */
+	uint64_t head;			/* struct kvgpu_box_head, read in one go */
+	uint64_t payload[KVGPU_BOX_LONGEST / 8];
+};
+
+/* a side of a box, in the caller's own memory */
+struct kvgpu_box {
+	struct kvgpu_box_shared *shared;
+	uint64_t last;			/* sequence number of the last answer */
+	uint32_t max_len;
+	enum kvgpu_ring_status status;	/* OK, or dead */
+	struct kvgpu_bell *bell;	/* on which the asking side sleeps; for the answering side: which wakes it, or NULL */
+	uint64_t answers;
+};
+
+/*
+ * @mem: KVGPU_BOX_BYTES of shared memory, zero when the first side attaches. @max_len: as agreed at the handshake, at most
+ * KVGPU_BOX_LONGEST. KVGPU_RING_BAD_GEOMETRY: that, or alignment.
+ */
+enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len, struct kvgpu_bell *bell);
+
+/*
+ * The answering side, which may write what was asked with @seq and not yet answered: publishes, and wakes the asking side.
+ * KVGPU_RING_TOO_LONG: @len is more than max_len. KVGPU_RING_WRONG_LENGTH: @seq is not later than the last answer's.
+ */
+enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result, const void *data, uint32_t len);
+
+/*
+ * The asking side: the answer to @seq, if it is there, its payload into @buf, which has @size bytes, max_len at least. Read once,
+ * checked before. KVGPU_RING_EMPTY: not yet. Dead by KVGPU_RING_BAD_SEQ: an answer to another call; by KVGPU_RING_BAD_LENGTH.
+ */
+enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq, struct kvgpu_box_head *head, void *buf, size_t size);
+
+/* Waits for an answer, or for the box to be dead: KVGPU_WAIT_READY for both */
+enum kvgpu_wait kvgpu_box_wait(struct kvgpu_box *b, uint64_t timeout_ns);
+
+#endif

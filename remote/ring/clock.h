@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What a waiter needs of the machine. Tests put a header of their own in its place, with a time that they decide. */
+#ifndef KVGPU_REMOTE_RING_CLOCK_H
+#define KVGPU_REMOTE_RING_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* never 0, never goes back; some 20 ns where the kernel's clock is the TSC */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* between two looks: leaves the core's other thread more of it */
+static inline void clock_pause(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" : : : "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every access of this room to memory that the peer can rewrite at any moment. Nothing else in the room touches such memory. Tests
+ * put a header of their own in the place of this one, in which anything may happen between two accesses.
+ *
+ * A load reads its word exactly once: the compiler may not repeat it, so what was checked is what is used. Aligned words of 4 and
+ * 8 bytes are never seen half written.
+ */
+#ifndef KVGPU_REMOTE_RING_SHARED_H
+#define KVGPU_REMOTE_RING_SHARED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* what the peer wrote before it published this value is seen by the loads that follow */
+static inline uint64_t shared_load_acquire(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t shared_load(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t shared_load32(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline void shared_store(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+static inline void shared_store32(uint32_t *p, uint32_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+/* publishes: all accesses before it come first */
+static inline void shared_store_release(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/* stores before it are visible to others before any load after it reads */
+static inline void shared_fence(void)
+{
+#ifdef __x86_64__
+	/* cheaper than mfence, and known to the thread sanitizer for what it is: none of its business */
+	__asm__ volatile("lock; orl $0, (%%rsp)" : : : "memory", "cc");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* @from is at a word; the whole of its last word is read, and @n bytes are written */
+static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
+{
+	uint8_t *out = to;
+	uint64_t v;
+
+	for (; n >= sizeof(v); n -= sizeof(v), out += sizeof(v)) {
+		v = shared_load(from++);
+		memcpy(out, &v, sizeof(v));
+	}
+	if (!n)
+		return;
+	for (v = shared_load(from); n--; v >>= 8)
+		*out++ = (uint8_t)v;
+}
+
+/* nobody reads these bytes here again, so it does not matter how often they are written */
+static inline void shared_copy_out(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+}
+
+#endif
