@@ -248,9 +248,12 @@ $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuM
 # what reads fat binaries wants liblz4
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
 
-# --- remote/ring
+# --- remote/ring; its accesses carried out by a machine that tries every order
 RING_SRC	:= $(wildcard remote/ring/*.c)
-UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test)
+RING_MODEL	:= selftests/unit/remote/ring/model
+UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test)
 TSAN_TESTS += remote/ring/stress_test
 SRC_remote/ring/ring_test	:= $(RING_SRC)
 SRC_remote/ring/stress_test	:= $(RING_SRC)
+SRC_remote/ring/interleave_test	:= $(RING_MODEL)/room.c $(RING_MODEL)/machine.c
+$(addprefix $(O)/asan/,$(RING_MODEL)/%.o selftests/unit/remote/ring/interleave_test.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
