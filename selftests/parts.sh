@@ -140,7 +140,7 @@ part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hosti
 # ------------------------------------------------------------------ check-long
 
 part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
-part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools)'
+part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|remote|tools)'
 part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh

@@ -248,12 +248,15 @@ $(foreach t,$(CUDART_TESTS),$(eval LIBS_$(t) := $(LIBS_$(t)) -Xlinker --wrap=cuM
 # what reads fat binaries wants liblz4
 $(foreach t,$(filter cuda/%,$(UNIT_TESTS) $(FUZZ_TESTS)),$(eval LIBS_$(t) += -llz4))
 
-# --- remote/ring; its accesses carried out by a machine that tries every order
+# --- remote/ring; its accesses carried out by a machine that tries every order, or by one whose memory somebody rewrites
 RING_SRC	:= $(wildcard remote/ring/*.c)
 RING_MODEL	:= selftests/unit/remote/ring/model
-UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test)
+UNIT_TESTS += $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test)
 TSAN_TESTS += remote/ring/stress_test
 SRC_remote/ring/ring_test	:= $(RING_SRC)
 SRC_remote/ring/stress_test	:= $(RING_SRC)
 SRC_remote/ring/interleave_test	:= $(RING_MODEL)/room.c $(RING_MODEL)/machine.c
-$(addprefix $(O)/asan/,$(RING_MODEL)/%.o selftests/unit/remote/ring/interleave_test.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
+SRC_remote/ring/hostile_test	:= $(RING_MODEL)/room.c $(RING_MODEL)/memory.c
+FUZZ_TESTS += remote/ring/ring_fuzz
+FUZZSRC_remote/ring/ring_fuzz	:= $(SRC_remote/ring/hostile_test)
+$(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix asan/selftests/unit/remote/ring/,interleave_test.o hostile_test.o) 	fuzzobj/selftests/fuzz/remote/ring/ring_fuzz.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A peer that rewrites any word of shared memory before any access of the honest side, with values chosen to hurt; and twice, for
+ * the words that are decided by. model/memory.c sees that nothing outside is touched and nothing is read twice, ASan that buffers
+ * hold.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/memory.h"
+#include "remote/ring/box.h"
+#include "remote/ring/ring.h"
+
+enum { SLOTS = 8, HEADER_WORDS = 32, RING_WORDS = HEADER_WORDS + SLOTS * 8, SLEEP_NS = 1000, PATIENCE_NS = 3500 };
+enum { TWO_SLOTS = 100, ONE_SLOT = 10, THREE_SLOTS = 150, BOX_LEN = 40 };
+
+static struct {
+	unsigned int access;
+	size_t word;
+	unsigned int value;
+} attack[2];
+
+static void rewrite(unsigned int access)
+{
+	unsigned int i;
+	uint64_t *w;
+
+	for (i = 0; i < 2; i++) {
+		w = &memory.word[attack[i].word];
+		if (attack[i].access == access)
+			*w = memory_value(attack[i].value, *w, SLOTS, kvgpu_ring_longest(SLOTS));
+	}
+}
+
+/* a ring in use, as both sides have it */
+struct world {
+	uint64_t *begin;		/* what was in shared memory before the attack */
+	struct kvgpu_ring_producer producer;
+	struct kvgpu_ring_consumer consumer;
+	struct kvgpu_bell consumer_bell, producer_bell;	/* each as its sleeper has it, and who rings, too */
+	uint8_t *buf;
+	uint32_t max_len;
+};
+
+static enum kvgpu_ring_status put(struct kvgpu_ring_producer *p, uint32_t len)
+{
+	uint8_t data[THREE_SLOTS];
+	struct iovec iov[2] = { { .iov_base = data, .iov_len = len / 3 }, { .iov_base = data, .iov_len = len - len / 3 } };
+
+	memset(data, 0x5a, sizeof(data));
+	memory_call(true);
+	return kvgpu_ring_put(p, 3, 0, iov, 2);
+}
+
+static enum kvgpu_ring_status get(struct world *w, struct kvgpu_frame *f)
+{
+	memory_call(true);
+	return kvgpu_ring_get(&w->consumer, f, w->buf, w->max_len);
+}
+
+static struct kvgpu_bell bell(uint32_t *word)
+{
+	return (struct kvgpu_bell) { .word = word, .ops = &memory_bell_ops, .times = { 0, SLEEP_NS } };
+}
+
+/* one after @frames frames, so that sequence numbers are those of some lap */
+static struct world *create(unsigned int frames)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct kvgpu_ring_shared *shared;
+	struct kvgpu_ring_config config;
+	struct kvgpu_frame f;
+
+	memory = (struct memory) { .word = aligned_alloc(64, RING_WORDS * 8), .words = RING_WORDS };
+	attack[0].access = attack[1].access = ~0u;
+	shared = (void *)memory.word;
+	w->consumer_bell = bell(&shared->consumer_word);
+	w->producer_bell = bell(&shared->producer_word);
+	w->max_len = kvgpu_ring_longest(SLOTS);
+	w->buf = malloc(w->max_len);
+	config = (struct kvgpu_ring_config) { .mem = memory.word, .slots = SLOTS, .max_len = w->max_len,
+					      .own = &w->producer_bell, .peer = &w->consumer_bell };
+	assert_int_equal(kvgpu_ring_init(memory.word, SLOTS), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_ring_attach_producer(&w->producer, &config), KVGPU_RING_OK);
+	config.own = &w->consumer_bell;
+	config.peer = &w->producer_bell;
+	assert_int_equal(kvgpu_ring_attach_consumer(&w->consumer, &config), KVGPU_RING_OK);
+	while (frames--) {
+		assert_int_equal(put(&w->producer, ONE_SLOT), KVGPU_RING_OK);
+		assert_int_equal(get(w, &f), KVGPU_RING_OK);
+	}
+	w->begin = malloc(RING_WORDS * 8);
+	memory.before = rewrite;
+	return w;
+}
+
+static void begins_here(struct world *w)
+{
+	memcpy(w->begin, memory.word, RING_WORDS * 8);
+}
+
+static void destroy(struct world *w)
+{
+	free(memory.word);
+	free(w->begin);
+	free(w->buf);
+	free(w);
+}
+
+/* takes all there is from where it begins; returns the accesses that took */
+static unsigned int consume(struct world *w, unsigned int frames)
+{
+	const struct kvgpu_ring_consumer before = w->consumer;
+	struct kvgpu_frame f;
+	unsigned int i, n;
+	enum kvgpu_ring_status s = KVGPU_RING_OK;
+
+	memcpy(memory.word, w->begin, RING_WORDS * 8);
+	memory.accesses = 0;
+	memory.clock = 1;
+	for (i = 0; i < frames && !s; i++) {
+		s = get(w, &f);
+		if (!s)
+			assert_true(f.len <= w->max_len && w->consumer.pos > before.pos);
+		else if (s != KVGPU_RING_EMPTY)
+			assert_true(kvgpu_ring_dead(s));
+	}
+	memory_call(false);
+	if (s == KVGPU_RING_EMPTY)
+		assert_in_range(kvgpu_ring_wait_frame(&w->consumer, PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+	n = memory.accesses;
+	if (kvgpu_ring_dead(s)) {
+		assert_int_equal(get(w, &f), s);
+		assert_int_equal(memory.accesses, n);
+	}
+	w->consumer = before;
+	return n;
+}
+
+static void consumer_survives(void **state)
+{
+	static const unsigned int laps[] = { 0, 3, 13 };
+	unsigned int i, n;
+
+	for (i = 0; i < sizeof(laps) / sizeof(laps[0]); i++) {
+		struct world *w = create(laps[i]);
+
+		assert_false(put(&w->producer, TWO_SLOTS) || put(&w->producer, ONE_SLOT) || put(&w->producer, THREE_SLOTS));
+		begins_here(w);
+		n = consume(w, 8);
+		assert_true(n > 50 && n < 200);
+		for (attack[0].access = 0; attack[0].access < n; attack[0].access++)
+			for (attack[0].word = 0; attack[0].word < RING_WORDS; attack[0].word++)
+				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+					consume(w, 8);
+		destroy(w);
+	}
+}
+
+/* what a frame of 2 slots is decided by: both numbers and the head; and the bell's word, at which a wake-up is due */
+static void consumer_survives_two_rewrites(void **state)
+{
+	struct world *w = create(13);
+	const size_t first = HEADER_WORDS + 13 % SLOTS * 8, words[] = { first, first + 1, HEADER_WORDS + 14 % SLOTS * 8, 16 };
+	unsigned int i, j, n;
+
+	assert_int_equal(put(&w->producer, TWO_SLOTS), KVGPU_RING_OK);
+	begins_here(w);
+	n = consume(w, 1);
+	for (i = 0; i < 16; i++) {
+		attack[0].word = words[i / 4];
+		attack[1].word = words[i % 4];
+		for (j = 0; j < n * n; j++) {
+			attack[0].access = j / n;
+			attack[1].access = j % n;
+			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value += 3)
+				for (attack[1].value = 0; attack[1].value < MEMORY_VALUES; attack[1].value++)
+					consume(w, 1);
+		}
+	}
+	destroy(w);
+}
+
+/* puts until the ring is full, waits, tries again */
+static unsigned int produce(struct world *w)
+{
+	static const uint32_t len[] = { TWO_SLOTS, ONE_SLOT, THREE_SLOTS, ONE_SLOT, TWO_SLOTS, THREE_SLOTS };
+	const struct kvgpu_ring_producer before = w->producer;
+	struct kvgpu_ring_producer *p = &w->producer;
+	enum kvgpu_ring_status s = KVGPU_RING_OK;
+	unsigned int i, n;
+
+	memcpy(memory.word, w->begin, RING_WORDS * 8);
+	memory.accesses = 0;
+	memory.clock = 1;
+	for (i = 0; i < sizeof(len) / sizeof(len[0]) && !kvgpu_ring_dead(s); i++) {
+		s = put(p, len[i]);
+		assert_true(!s || s == KVGPU_RING_FULL || kvgpu_ring_dead(s));
+		assert_true(p->head - p->taken <= SLOTS);
+		memory_call(false);
+		kvgpu_ring_notify(p);
+		if (s == KVGPU_RING_FULL)
+			assert_in_range(kvgpu_ring_wait_room(p, len[i], PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+		assert_true(kvgpu_ring_free_slots(p) <= SLOTS);
+	}
+	n = memory.accesses;
+	if (p->status) {
+		assert_int_equal(put(p, ONE_SLOT), p->status);
+		assert_int_equal(kvgpu_ring_wait_room(p, ONE_SLOT, 0), KVGPU_WAIT_READY);
+		assert_int_equal(kvgpu_ring_free_slots(p), 0);
+	}
+	w->producer = before;
+	return n;
+}
+
+static void producer_survives(void **state)
+{
+	static const size_t words[] = { 0, 8, 16, HEADER_WORDS, HEADER_WORDS + 1, HEADER_WORDS + 13 % SLOTS * 8, RING_WORDS - 1 };
+	struct world *w = create(13);
+	unsigned int n, i;
+
+	begins_here(w);
+	n = produce(w);
+	for (attack[0].access = 0; attack[0].access < n; attack[0].access++) {
+		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			attack[0].word = words[i];
+			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+				produce(w);
+		}
+	}
+	destroy(w);
+}
+
+/* every position is either within what was published and not yet given back, or the end of the ring */
+static void positions_are_checked(void **state)
+{
+	struct world *w = create(13);
+	struct kvgpu_ring_producer p;
+	int64_t off;
+
+	assert_false(put(&w->producer, THREE_SLOTS));
+	memory.word[0] = 12;
+	assert_int_equal(kvgpu_ring_free_slots(&w->producer), SLOTS - 4);
+	for (off = -20; off < 20; off++) {
+		p = w->producer;
+		memory.word[0] = 12 + off;
+		memory_call(true);
+		kvgpu_ring_free_slots(&p);
+		assert_int_equal(p.status, off < 0 || off > 4 ? KVGPU_RING_BAD_POSITION : KVGPU_RING_OK);
+	}
+	destroy(w);
+}
+
+struct asker {
+	struct kvgpu_box box;
+	uint64_t begin[8];
+	uint8_t *buf;
+};
+
+static void ask(struct asker *a, uint64_t seq)
+{
+	struct kvgpu_box b = a->box;
+	struct kvgpu_box_head head;
+	enum kvgpu_ring_status s;
+	unsigned int n;
+
+	memcpy(memory.word, a->begin, sizeof(a->begin));
+	memory.accesses = 0;
+	memory.clock = 1;
+	memory_call(false);
+	assert_in_range(kvgpu_box_wait(&b, PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+	memory_call(true);
+	s = kvgpu_box_take(&b, seq, &head, a->buf, BOX_LEN);
+	n = memory.accesses;
+	assert_true(s == KVGPU_RING_EMPTY || kvgpu_ring_dead(s) || (!s && head.len <= BOX_LEN));
+	if (kvgpu_ring_dead(s)) {
+		assert_int_equal(kvgpu_box_take(&b, seq, &head, a->buf, BOX_LEN), s);
+		assert_int_equal(memory.accesses, n);
+	}
+}
+
+static void asker_survives(void **state)
+{
+	struct kvgpu_box answering;
+	static const char text[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	struct asker a = { .buf = malloc(BOX_LEN) };
+	struct kvgpu_bell sleeps;
+	unsigned int answered;
+
+	memory = (struct memory) { .word = aligned_alloc(64, KVGPU_BOX_BYTES), .words = KVGPU_BOX_BYTES / 8, .before = rewrite };
+	memset(memory.word, 0, KVGPU_BOX_BYTES);
+	attack[0].access = attack[1].access = ~0u;
+	/* a word of the memory that nobody else needs */
+	sleeps = bell((uint32_t *)&memory.word[500]);
+	assert_int_equal(kvgpu_box_attach(&a.box, memory.word, BOX_LEN, &sleeps), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_box_attach(&answering, memory.word, BOX_LEN, NULL), KVGPU_RING_OK);
+	for (answered = 0; answered < 2; answered++) {
+		if (answered)
+			assert_int_equal(kvgpu_box_answer(&answering, 9, 1, text, sizeof(text)), KVGPU_RING_OK);
+		memcpy(a.begin, memory.word, sizeof(a.begin));
+		for (attack[0].access = 0; attack[0].access < 30; attack[0].access++)
+			for (attack[0].word = 0; attack[0].word < 8; attack[0].word++)
+				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+					ask(&a, 9);
+		attack[0].access = ~0u;
+		/* lengths that reach beyond what was agreed, and beyond the box */
+		a.begin[1] = (uint64_t)(BOX_LEN + 1) << 32;
+		ask(&a, 9);
+		a.begin[1] = 0xfffffff8ull << 32;
+		ask(&a, 9);
+	}
+	free(memory.word);
+	free(a.buf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(consumer_survives),
+		cmocka_unit_test(consumer_survives_two_rewrites),
+		cmocka_unit_test(producer_survives),
+		cmocka_unit_test(positions_are_checked),
+		cmocka_unit_test(asker_survives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
