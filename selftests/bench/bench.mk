@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make bench, and make bench-rooms. The rooms are compiled as for the kernel: no vector registers, the kernel's kind of memcmp
-# (rooms/words.c).
+# make bench, and what measures rooms by themselves. Those of the module are compiled as for the kernel: no vector registers, the
+# kernel's kind of memcmp (rooms/words.c).
 
 bench: setup model plugin ## a vGPU against the card: native, pass-through, alone, beside others (build/bench/report.json; ROWS= BASE=)
 	selftests/bench/bench.sh
@@ -28,5 +28,15 @@ bench-launch: cudart-inprocess ## a CUDA launch until its end is known, on the m
 	@LD_LIBRARY_PATH='$(O)/cuda-inprocess' '$(O)/cuda-programs/launch_latency' > build/bench/launch.txt; rc=$$?; \
 	cat build/bench/launch.txt; grep '^{' build/bench/launch.txt > build/bench/launch.json; exit $$rc
 
+REMOTE_RING	:= $(O)/bench_remote_ring
+
+$(REMOTE_RING): selftests/bench/remote_ring.c $(wildcard remote/ring/*.c remote/ring/*.h)
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -I. $(filter %.c,$^) -o $@
+
+bench-remote-ring: $(REMOTE_RING) ## rings between two processes: calls, queued frames, sleeps (table, and build/bench/remote-ring.json)
+	@mkdir -p build/bench
+	@$(REMOTE_RING) build/bench/remote-ring.json
+
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
-.PHONY: bench bench-launch bench-rooms
+.PHONY: bench bench-launch bench-remote-ring bench-rooms
