@@ -2,7 +2,7 @@
 /*
  * Sleeping and waking without a lost wake-up:
  *
- *	sleeper				who rings
+ *	sleeper				ringer
  *	word = 1			publishes
  *	fence				fence
  *	looks for what is published	looks at the word
@@ -99,7 +99,7 @@ void kvgpu_bell_ring(struct kvgpu_bell *b)
 	shared_fence();		/* pairs with the one of sleep_until() */
 	if (!shared_load32(b->word))
 		return;
-	/* first: a futex refuses the sleep of one who is not there yet only if its word has changed */
+	/* first: a futex refuses a sleep that has not begun yet only if its word has changed */
 	shared_store32(b->word, 0);
 	b->wakes++;
 	b->ops->wake(b->ctx, b->word);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waiting for the peer: look for a bounded time, then sleep until it rings. A bell is a word in shared memory, on which one thread
- * sleeps, and a carrier that wakes that thread. The sleeper and the one who rings have a struct kvgpu_bell each, in their own
+ * sleeps, and a carrier that wakes that thread. The sleeper and the ringer have a struct kvgpu_bell each, in their own
  * memory.
  *
  * What the peer makes of the word is a hint and no more. A sleeper looks again after a time of its own, so that a peer which is
@@ -25,7 +25,7 @@ enum kvgpu_sleep {
  *
  * sleep() blocks for at most @ns and returns early when it was woken. It must not miss a wake() that was called after the word
  * was set, nor one that was called before sleep() was: either it remembers (a socket), or it refuses to sleep when the word has
- * changed since it was set to 1 (a futex), as the one who rings clears it first.
+ * changed since it was set to 1 (a futex), as the ringer clears it first.
  * wake() never blocks; a failure has no answer.
  */
 struct kvgpu_bell_ops {
@@ -59,7 +59,7 @@ enum kvgpu_wait {
 
 /*
  * Waits until @ready(@arg) says true, which looks at what the peer publishes, for at most @timeout_ns or KVGPU_FOREVER. One thread
- * at a time waits on a bell; it may wait for several things at once, if who publishes any of them rings. No clock is read when the
+ * at a time waits on a bell; it may wait for several things at once, if the publisher of any of them rings. No clock is read when the
  * answer comes within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends a wait in vain.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);

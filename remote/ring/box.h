@@ -3,7 +3,7 @@
  * Answers: a box in shared memory for each thread that asks, which has one call under way at a time. The call is a frame in a
  * ring; its answer bears the frame's sequence number. README.md says what a malicious peer can do.
  *
- * One who gave up waiting for an answer is done with the box: a late answer would be taken for a wrong one, which it is.
+ * A thread that gave up waiting for an answer never uses the box again: the late answer would be taken for a wrong one.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H

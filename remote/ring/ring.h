@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of frames in memory that is shared with a peer who may be hostile: one producer, one consumer, no lock, no call into the
+ * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one consumer, no lock, no call into the
  * kernel. README.md has the layout and says what a malicious peer can do.
  *
  * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64 bytes. Geometry and positions
@@ -77,11 +77,11 @@ union kvgpu_ring_slot {
 	} next;
 };
 
-/* each word in a line of its own, since others write it */
+/* each word in a line of its own, since both sides' words are written apart */
 struct kvgpu_ring_shared {
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;		/* slots that the consumer needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;	/* of the bell on which the consumer sleeps */
-	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;	/* on which the producer sleeps, and who waits for an answer */
+	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;	/* on which the producer sleeps, and a thread that waits for an answer */
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
 	_Alignas(KVGPU_RING_LINE) union kvgpu_ring_slot slot[];
 };
@@ -190,7 +190,7 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
  */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
-/* whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for who waits for several rings at once. @arg: the consumer */
+/* whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for several rings at once. @arg: the consumer */
 bool kvgpu_ring_has_frame(void *arg);
 
 #endif

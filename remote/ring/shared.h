@@ -45,7 +45,7 @@ static inline void shared_store_release(uint64_t *p, uint64_t v)
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 
-/* stores before it are visible to others before any load after it reads */
+/* stores before it are visible to the peer before any load after it reads */
 static inline void shared_fence(void)
 {
 #ifdef __x86_64__
@@ -72,7 +72,7 @@ static inline void shared_copy_in(void *to, const uint64_t *from, size_t n)
 		*out++ = (uint8_t)v;
 }
 
-/* nobody reads these bytes here again, so it does not matter how often they are written */
+/* these bytes are never read here again, so it does not matter how often they are written */
 static inline void shared_copy_out(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);
