@@ -94,6 +94,7 @@ API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
 API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
 API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 API CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
+API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);	/* CUDA 12.4's */
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic);
 API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
 								  size_t dynamic, unsigned int flags);

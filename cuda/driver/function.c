@@ -116,3 +116,20 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 	*module = f->module;
 	return CUDA_SUCCESS;
 }
+
+/* of CUDA 12.4, for those who launch on behalf of others; @index behind the last parameter gives CUDA_ERROR_INVALID_VALUE */
+CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
+{
+	CUresult r = driver_ready();
+
+	if (r)
+		return r;
+	if (!is_function(f))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!offset || index >= f->kernel->nr_params)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = f->kernel->params[index].offset;
+	if (size)
+		*size = f->kernel->params[index].size;
+	return CUDA_SUCCESS;
+}

@@ -250,6 +250,29 @@ static void launches(void **state)
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* mixed(char, double, short, double *) */
+static void parameters(void **state)
+{
+	static const size_t want[][2] = { { 0, 1 }, { 8, 8 }, { 16, 2 }, { 24, 8 } };
+	size_t i, offset, size;
+	CUfunction f;
+	CUmodule m;
+
+	OK(cuModuleLoad(&m, CUBIN));
+	OK(cuModuleGetFunction(&f, m, "mixed"));
+	for (i = 0; i < 4; i++) {
+		OK(cuFuncGetParamInfo(f, i, &offset, &size));
+		assert_int_equal(offset, want[i][0]);
+		assert_int_equal(size, want[i][1]);
+	}
+	OK(cuFuncGetParamInfo(f, 1, &offset, NULL));
+	assert_int_equal(offset, 8);
+	assert_int_equal(cuFuncGetParamInfo(f, 4, &offset, &size), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuFuncGetParamInfo(f, 0, NULL, &size), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuFuncGetParamInfo(NULL, 0, &offset, &size), CUDA_ERROR_INVALID_HANDLE);
+	OK(cuModuleUnload(m));
+}
+
 static void bad_images(void **state)
 {
 	char log[100];
@@ -474,7 +497,7 @@ int main(void)
 		cmocka_unit_test(before_init),
 #define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack), IN_CONTEXT(primary_context),
-		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills), IN_CONTEXT(launches), IN_CONTEXT(bad_images),
+		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills), IN_CONTEXT(launches), IN_CONTEXT(parameters), IN_CONTEXT(bad_images),
 		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream), IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
 		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
 	};
