@@ -1,0 +1,520 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""api.py TREE OUT: makes code of remote/api.def in the folder OUT.
+api.py TREE doc:    prints docs/remote-api.md.
+
+Made are: ops.h (numbers, structs, the table's hash), stubs.c and refused.c and libcuda.map (client), library.h and cases.c (server),
+names.c (a dumper). What is made includes cuda/driver/api.h, so the C compiler
+compares each prototype; a name that cuda/symbols.txt has and the table has not is refused here.
+"""
+import hashlib
+import os
+import re
+import sys
+
+SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
+           "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format", "CUaddress_mode",
+                   "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode", "CUstreamCaptureStatus",
+                   "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode"),
+           "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",)}
+WIRE = {c: w for w, names in SCALARS.items() for c in names}
+C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float"}
+BYTES = {"u64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
+HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION", "CUstream": "STREAM", "CUevent": "EVENT",
+           "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
+           "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK"}
+NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
+# structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
+STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
+           "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
+STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
+WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
+FIRST_OP = 16  # those below are the channel's
+HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
+
+
+class Bad(Exception):
+    pass
+
+
+class Arg:
+    """one argument; kind: scalar, handle, struct, string, list; out: it comes back"""
+
+    def __init__(self, text):
+        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\**)\s*(\w+)(?:\[(out )?(\w+)\])?(\?)?", text.strip())
+        if not m:
+            raise Bad("argument not understood: " + text)
+        self.const, self.type, stars, self.name, out, self.count, null = m.groups()
+        self.null, self.counts = bool(null), None
+        self.out = bool(out) if self.count else bool(stars) and not self.const
+        self.c = f"{self.const or ''}{self.type} {stars}{self.name}"
+        if self.type == "char" and stars and self.const:
+            self.kind = "string"
+        elif self.count:
+            self.kind = "list"
+        elif self.type in HANDLES:
+            self.kind = "handle"
+        elif self.type in STRUCTS and stars:
+            self.kind = "struct"
+        elif self.type in WIRE and self.type != "void" and (not stars or self.out):
+            self.kind = "scalar"
+        else:
+            raise Bad("no kind for " + text)
+        if len(stars) > 1:
+            raise Bad("pointer to pointer: " + text)
+
+    def wire(self):
+        if self.kind == "handle" or self.type in HANDLES:
+            return "u64"
+        return WIRE[self.type]
+
+
+class Entry:
+    def __init__(self, line):
+        m = re.fullmatch(r"(\w+)\s+(\w+)(?:\(([^()]*)\))?\s*(?:->\s*\(([^()]*)\))?\s*(.*)", line)
+        if not m:
+            raise Bad("line not understood")
+        self.way, self.name, args, answer, options = m.groups()
+        self.options = {}
+        for o in filter(None, (o.strip() for o in options.split(";"))):
+            word, _, rest = o.partition(" ")
+            if word not in ("ptsz", "ptds", "nocontext", "own", "known", "reports", "destroys", "parent", "when", "after", "remark"):
+                raise Bad("no such option: " + word)
+            self.options[word] = rest.strip()
+        self.frame = self.way == "frame"
+        if not self.frame and self.way not in WAYS:
+            raise Bad("no such way: " + self.way)
+        self.made = self.way in ("queued", "asked", "waits")
+        self.line = line
+        if self.made and args is None:
+            raise Bad("a prototype is needed")
+        if self.frame:
+            self.q = [field(f) for f in filter(None, (args or "").split(","))]
+            self.a = [field(f) for f in filter(None, (answer or "").split(","))]
+            self.args = []
+        else:
+            self.args = [Arg(a) for a in filter(None, (args or "").split(","))]
+        if self.made:
+            self.lay_out()
+
+    def has(self, option):
+        return option in self.options
+
+    def lay_out(self):
+        """fields of request and answer: (wire type or C type, name, count, bytes)"""
+        q, a, by_name = [], [], {x.name: x for x in self.args}
+        for x in self.args:
+            if x.kind == "list" and not x.count.isdigit():
+                if x.count not in by_name:
+                    raise Bad("no argument " + x.count)
+                by_name[x.count].counts = x
+        for x in self.args:
+            if x.kind == "struct":
+                (a if x.out else q).append((STRUCT_WIRE.get(x.type, x.type), x.name, 0, STRUCTS[x.type]))
+            elif x.kind == "string":
+                q.append(("u32", x.name + "_bytes", 0, 4))
+            elif x.kind in ("scalar", "handle"):
+                if x.out:
+                    a.append((x.wire(), x.name, 0, BYTES[x.wire()]))
+                if not x.out or x.counts:
+                    q.append((x.wire(), x.name, 0, BYTES[x.wire()]))
+        if any(x.out and x.null for x in self.args):
+            q.append(("u32", "want", 0, 4))
+        self.q, self.a = q, a
+
+    def prototype(self, suffix=""):
+        return f"CUresult {self.name}{suffix}({', '.join(x.c for x in self.args) or 'void'})"
+
+    def parent(self, of):
+        """C expression for what a new handle of class OF hangs on, of the arguments"""
+        p = self.options.get("parent")
+        if p is None:
+            return None if of not in ("CONTEXT",) else "none"
+        return p
+
+
+def field(text):
+    m = re.fullmatch(r"(\w+) (\w+)(?:\[(\d+)\])?", text.strip())
+    if not m or m.group(1) not in BYTES:
+        raise Bad("field not understood: " + text)
+    n = int(m.group(3) or 0)
+    return (m.group(1), m.group(2), n, BYTES[m.group(1)] * max(n, 1))
+
+
+def read_table(tree):
+    entries, frames, lines = [], [], []
+    for number, line in enumerate(open(os.path.join(tree, "remote/api.def")), 1):
+        line = line.split("#")[0].rstrip() if line.startswith("#") else line.rstrip()
+        if not line:
+            continue
+        lines.append(line)
+        try:
+            e = Entry(line)
+        except Bad as why:
+            sys.exit(f"remote/api.def:{number}: {why}: {line}")
+        (frames if e.frame else entries).append(e)
+    check(tree, entries, frames)
+    return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def names_of(e):
+    return [e.name] + ([e.name + "_ptsz"] if e.has("ptsz") else []) + ([e.name + "_ptds"] if e.has("ptds") else [])
+
+
+def check(tree, entries, frames):
+    said = [n for e in entries for n in names_of(e)]
+    known = dict(line.split() for line in open(os.path.join(tree, "cuda/symbols.txt")))
+    known = {n: s for n, s in known.items() if s != "absent"}
+    wrong = [f"{n} is there twice" for n in sorted(set(said)) if said.count(n) > 1]
+    wrong += [f"{n} is in cuda/symbols.txt and not in the table" for n in known if n not in said]
+    wrong += [f"{n} is in the table and not in cuda/symbols.txt" for n in said if n not in known]
+    wrong += [f"{f.name} is there twice" for f in frames if [g.name for g in frames].count(f.name) > 1]
+    for e in entries:
+        if e.has("ptds") and e.options["ptds"] not in said:
+            wrong.append(f"{e.name}: there is no {e.options['ptds']}")
+        if e.has("ptsz") and e.way != "refused" and e.args and not any(x.type == "CUstream" for x in e.args):
+            wrong.append(f"{e.name}: no stream, and a form with ptsz")
+    if wrong:
+        sys.exit("remote/api.def: " + "\nremote/api.def: ".join(wrong))
+
+
+# ------------------------------------------------------------------ ops.h
+
+def ordered(fields):
+    """u64 first, then smaller; structs before all; with padding to 8"""
+    size = {"u64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
+    out = sorted(fields, key=lambda f: -size.get(f[0], 16))
+    n = sum(f[3] for f in out)
+    if n % 8:
+        out.append(("u8", "pad", 8 - n % 8, 8 - n % 8))
+    return out
+
+
+def struct(name, fields):
+    fields, at, text, asserts = ordered(fields), 0, "", ""
+    if not fields:
+        return ""
+    for kind, field_name, n, size in fields:
+        text += f"\t{C_OF.get(kind, kind)} {field_name}{f'[{n}]' if n else ''};\n"
+        asserts += f"static_assert(offsetof(struct {name}, {field_name}) == {at}, \"{name}.{field_name}\");\n"
+        at += size
+    return f"struct {name} {{\n{text}}};\n{asserts}static_assert(sizeof(struct {name}) == {at}, \"{name}\");\n\n"
+
+
+def ops_h(entries, frames, version):
+    made = frames + [e for e in entries if e.made]
+    text = HEADER + "#ifndef KVGPU_REMOTE_OPS_H\n#define KVGPU_REMOTE_OPS_H\n\n#include <assert.h>\n#include <stddef.h>\n\n"
+    text += "#include <cuda/driver/api.h>\n#include <remote/wire/frame.h>\n\n"
+    text += f"#define KVGPU_REMOTE_VERSION\t0x{version}ull\n\nenum kvgpu_remote_op {{\n"
+    for i, e in enumerate(made):
+        text += f"\tOP_{e.name} = {FIRST_OP + i},\n"
+    text += f"\tKVGPU_REMOTE_OPS = {FIRST_OP + len(made)}\n}};\n\n"
+    for e in made:
+        text += struct("q_" + e.name, e.q) + struct("a_" + e.name, e.a)
+    return text + "#endif\n"
+
+
+# ------------------------------------------------------------------ client
+
+def stub(e):
+    t, late = [], []
+    q, a = bool(e.q), bool(e.a)
+    t.append(e.prototype() + "\n{")
+    if q:
+        t.append(f"\tstruct q_{e.name} q = {{ 0 }};")
+    if a:
+        t.append(f"\tconst struct a_{e.name} *a;")
+    t.append(f"\tstruct call c = {{ .op = OP_{e.name}" + (", .fixed = &q, .bytes = sizeof(q)" if q else "") + " };")
+    t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
+    bit = 0
+    outs = [x for x in e.args if x.out]
+    for x in e.args:
+        if (x.kind in ("struct", "string") or x.out) and not x.null:
+            t.append(f"\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+    for x in e.args:
+        if x.out and x.null:
+            t.append(f"\tif ({x.name})\n\t\tq.want |= {1 << bit}u;")
+            bit += 1
+        if x.kind == "handle" and not x.out:
+            if x.type == "CUstream" and e.options.get("destroys") != x.name:
+                t.append(f"\tr = stream_id({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
+            else:
+                null = f"{x.name} && " if x.null or x.type in NULL_TOO else ""
+                wrong = "CUDA_ERROR_INVALID_CONTEXT" if x.type == "CUcontext" else "CUDA_ERROR_INVALID_HANDLE"
+                t.append(f"\tif ({null}!handle_id(CLASS_{HANDLES[x.type]}, {x.name}, &q.{x.name}))\n\t\treturn {wrong};")
+        elif x.kind == "scalar" and not x.out:
+            t.append(f"\tq.{x.name} = {x.name};")
+        elif x.kind == "scalar" and x.counts:
+            t.append(f"\tq.{x.name} = *{x.name};")
+        elif x.kind == "struct" and not x.out and x.type in STRUCT_WIRE:
+            t.append(f"\tr = resource_to_wire({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
+        elif x.kind == "struct" and not x.out:
+            if x.null:
+                t.append(f"\tq.{x.name} = {x.name} ? *{x.name} : (typeof(*{x.name})){{ 0 }};")
+            else:
+                t.append(f"\tq.{x.name} = *{x.name};")
+        elif x.kind == "string":
+            t.append(f"\tr = call_string(&c, {x.name}, &q.{x.name}_bytes);\n\tif (r)\n\t\treturn r;")
+        elif x.kind == "list" and not x.out:
+            if x.type in HANDLES:
+                late.append(f"\tif (!r)\n\t\tr = call_handles(&c, CLASS_{HANDLES[x.type]}, (const void *const *){x.name}, {x.count});")
+            else:
+                late.append(f"\tif (!r)\n\t\tr = call_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
+    t += late
+    if late:
+        t.append("\tif (r) {\n\t\tcall_end(&c);\n\t\treturn r;\n\t}")
+    size = "sizeof(*a)" if a else "0"
+    if e.way == "queued":
+        t.append(f"\tr = {e.options.get('when', '1')} ? call_queue(&c) : call_ask(&c, 0);")
+    else:
+        t.append(f"\tr = call_ask(&c, {size});")
+    if a or outs or e.has("destroys"):
+        t.append("\tif (r)\n\t\treturn r;")
+    if a:
+        t.append("\ta = c.answer;")
+    for x in outs:
+        guard = f"\tif ({x.name})\n\t" if x.null else ""
+        if x.kind == "scalar":
+            t.append(f"{guard}\t*{x.name} = a->{x.name};")
+        elif x.kind == "handle":
+            t.append(f"{guard}\t*{x.name} = {given(e, x, f'a->{x.name}')};")
+        elif x.kind == "struct" and x.type in STRUCT_WIRE:
+            t.append(f"\tr = resource_from_wire(&a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
+        elif x.kind == "struct":
+            t.append(f"\t*{x.name} = a->{x.name};")
+        elif x.kind == "list" and x.type in HANDLES:
+            p = e.options.get("parent", "")
+            t.append(f"\tif ({x.name} && !answer_handles(&c, CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, {p or 'NULL'}))\n"
+                     "\t\treturn CUDA_ERROR_UNKNOWN;")
+        elif x.kind == "list":
+            t.append(f"\tif (!answer_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
+    if e.has("destroys"):
+        t.append(f"\tobject_end({e.options['destroys']});")
+    if e.has("after"):
+        t.append(f"\tif (!r)\n\t\t{e.options['after']};")
+    t.append("\treturn r;\n}\n")
+    return "\n".join(t)
+
+
+def given(e, x, what):
+    parent = e.parent(HANDLES[x.type])
+    where = {"none": "NULL", None: "current_context()"}.get(parent, parent)
+    return f"handle_here(CLASS_{HANDLES[x.type]}, {what}, {where})"
+
+
+def forms(e):
+    text, args = "", [x.name for x in e.args]
+    if e.has("ptsz"):
+        own = [f"OWN({x.name})" if x.type == "CUstream" else x.name for x in e.args]
+        text += f"{e.prototype('_ptsz')}\n{{\n\treturn {e.name}({', '.join(own)});\n}}\n\n"
+    if e.has("ptds"):
+        text += f"{e.prototype('_ptds')}\n{{\n\treturn {e.options['ptds']}({', '.join(args + ['CU_STREAM_PER_THREAD'])});\n}}\n\n"
+    return text
+
+
+def stubs_c(entries):
+    text = HEADER + "#include <remote/client/client.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
+    return text + "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
+
+
+def refused_c(entries):
+    text = HEADER + "#include <remote/client/refused.h>\n\n"
+    for n in (n for e in entries if e.way == "refused" for n in names_of(e)):
+        text += f"REFUSED({n})\n"
+    return text
+
+
+def library_map(entries):
+    names = sorted(n for e in entries for n in names_of(e))
+    return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
+
+
+# ------------------------------------------------------------------ server
+
+def library_h(entries):
+    names = sorted(n for e in entries for n in names_of(e) if e.way != "refused" and not n.endswith(("_ptsz", "_ptds")))
+    text = HEADER + "/* The library's entry points; one that it lacks is NULL. */\n#ifndef KVGPU_REMOTE_LIBRARY_H\n"
+    text += "#define KVGPU_REMOTE_LIBRARY_H\n\n#include <cuda/driver/api.h>\n\n#define LIBRARY_NAMES(name) \\\n"
+    text += " \\\n".join(f"\tname({n})" for n in names) + "\n\nstruct library {\n"
+    return text + "".join(f"\ttypeof({n}) *{n};\n" for n in names) + "};\n\n#endif\n"
+
+
+def case(e):
+    n, t, call, after, bit = e.name, [], [], [], 0
+    q, a = bool(e.q), bool(e.a)
+    head = f"static CUresult case_{n}(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n{{"
+    if e.frame:
+        if q:
+            t += [f"\tstruct q_{n} q;\n", "\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;"]
+        t.append(f"\treturn frame_{n}(s, {'&q, ' if q else ''}in, out);\n}}\n")
+        return head + "\n" + "\n".join(t)
+    if q:
+        t.append(f"\tstruct q_{n} q;")
+    if a:
+        t.append(f"\tstruct a_{n} *a;")
+    checks = []
+    for x in e.args:
+        if x.kind == "scalar" and not x.out:
+            call.append(f"({x.type})q.{x.name}")
+        elif x.kind == "handle" and not x.out:
+            t.append(f"\t{x.type} {x.name} = NULL;")
+            find = f"stream_find(s, q.{x.name}, &{x.name})" if x.type == "CUstream" and e.options.get("destroys") != x.name else \
+                f"handle_find(s, CLASS_{HANDLES[x.type]}, q.{x.name}, (void **)&{x.name})"
+            null = f"q.{x.name} && " if x.null or x.type in NULL_TOO else ""
+            checks.append(f"\tif ({null}!{find})\n\t\treturn CUDA_ERROR_INVALID_HANDLE;")
+            call.append(x.name)
+        elif x.kind == "string":
+            t.append(f"\tconst char *{x.name};")
+            checks.append(f"\t{x.name} = kvgpu_remote_take_string(in, q.{x.name}_bytes);\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+            call.append(x.name)
+        elif x.kind == "struct" and x.type in STRUCT_WIRE:
+            t.append(f"\t{x.type} {x.name} = {{ 0 }};")
+            if x.out:
+                after.append(f"\tresource_close(s, &{x.name}, &a->{x.name});")
+            else:
+                checks.append(f"\tif (!resource_open(s, &q.{x.name}, &{x.name}))\n\t\treturn CUDA_ERROR_INVALID_HANDLE;")
+            call.append("&" + x.name)
+        elif x.kind == "struct" and not x.out:
+            zero = f"is_zero(&q.{x.name}, sizeof(q.{x.name})) ? NULL : " if x.null else ""
+            call.append(f"{zero}&q.{x.name}")
+        elif x.kind == "struct":
+            t.append(f"\t{x.type} {x.name} = {{ 0 }};")
+            after.append(f"\ta->{x.name} = {x.name};")
+            call.append("&" + x.name)
+        elif x.kind == "list" and not x.out:
+            # call.n counts what a number says elsewhere
+            count = x.count if x.count.isdigit() else f"q.{x.count}"
+            if x.type in HANDLES:
+                t.append(f"\t{x.type} *{x.name};")
+                checks.append(f"\t{x.name} = list_open(s, in, CLASS_{HANDLES[x.type]}, {count});\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_HANDLE;")
+            else:
+                kind = "uint8_t" if x.type == "void" else x.type
+                t.append(f"\tconst {kind} *{x.name};")
+                checks.append(f"\t{x.name} = kvgpu_remote_take_bytes(in, {BYTES[WIRE[x.type]]}ull * {count});\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+            cast = f"({x.type} *)(uintptr_t)" if not x.const else ""
+            call.append(cast + x.name)
+        elif x.kind == "list":
+            count = x.count if x.count.isdigit() else f"q.{x.count}"
+            t.append(f"\t{x.type} *{x.name} = NULL;")
+            want = f"q.want & {1 << bit}u" if x.null else "1"
+            bit += x.null
+            checks.append(f"\tif ({want}) {{\n\t\t{x.name} = scratch(s, {count}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
+                          "\t\t\treturn CUDA_ERROR_OUT_OF_MEMORY;\n\t}")
+            if x.type in HANDLES:
+                after.append(f"\tif ({x.name} && !list_close(s, out, CLASS_{HANDLES[x.type]}, {x.name}, q.{x.count}, {own_parent(e, HANDLES[x.type])}))\n"
+                             "\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+            else:
+                after.append(f"\tif (!kvgpu_remote_put_bytes(out, {x.name}, {count} * sizeof(*{x.name})))\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+            call.append(x.name)
+        else:
+            t.append(f"\t{x.type} {x.name} = 0;")
+            if x.counts:
+                checks.append(f"\t{x.name} = q.{x.name};")
+            value, wrong = x.name, "OUT_OF_MEMORY"
+            if e.has("known") and x.kind == "handle":
+                value, wrong = f"handle_known(s, CLASS_{HANDLES[x.type]}, {x.name})", "INVALID_HANDLE"
+            elif x.kind == "handle":
+                value = f"handle_give(s, CLASS_{HANDLES[x.type]}, {x.name}, {own_parent(e, HANDLES[x.type])})"
+            after.append(f"\ta->{x.name} = {value};")
+            if x.kind == "handle":
+                after.append(f"\tif ({x.name} && !a->{x.name})\n\t\treturn CUDA_ERROR_{wrong};")
+            call.append(f"q.want & {1 << bit}u ? &{x.name} : NULL" if x.null else "&" + x.name)
+            bit += x.null
+    t.append("\tCUresult r;\n")
+    if q:
+        t.append("\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+    t += checks
+    t.append("\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+    if a:
+        t.append("\ta = kvgpu_remote_put(out, sizeof(*a));\n\tif (!a)\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+    if e.has("own") or e.way == "waits":
+        t.append(f"\tr = own_{n}({', '.join(['s'] + [c for c in call])});")
+    else:
+        t.append(f"\tif (!s->library.{n})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;\n\tr = s->library.{n}({', '.join(call)});")
+    if after or e.has("destroys"):
+        t.append("\tif (r)\n\t\treturn r;")
+    t += after
+    if e.has("destroys"):
+        t.append(f"\thandle_drop(s, q.{e.options['destroys']});")
+    t.append("\treturn r;\n}\n")
+    return head + "\n" + "\n".join(t)
+
+
+def own_parent(e, of):
+    parent = e.parent(of)
+    return {"none": "0", None: "s->current"}.get(parent, f"q.{parent}")
+
+
+def cases_c(entries, frames):
+    made = frames + [e for e in entries if e.made]
+    text = HEADER + "#include <remote/server/server.h>\n\n" + "\n".join(case(e) for e in made)
+    text += "\nCUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n"
+    text += "{\n\tswitch (op) {\n" + "".join(f"\tcase OP_{e.name}:\n\t\treturn case_{e.name}(s, in, out);\n" for e in made)
+    text += "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\nbool op_reports(uint16_t op)\n{\n\tswitch (op) {\n"
+    text += "".join(f"\tcase OP_{e.name}:\n" for e in made if e.way == "waits" or e.has("reports"))
+    return text + "\t\treturn true;\n\t}\n\treturn false;\n}\n"
+
+
+def names_c(entries, frames):
+    """for the dumper: each op's fields"""
+    text = HEADER + "#include <remote/wire/dump.h>\n\n"
+    made = frames + [e for e in entries if e.made]
+    for e in made:
+        at, rows = 0, ""
+        for kind, name, n, size in ordered(e.q):
+            if name != "pad":
+                rows += f"\t{{ \"{name}\", {at}, {size // max(n, 1) if kind in BYTES else size}, {max(n, 1)} }},\n"
+            at += size
+        text += f"static const struct kvgpu_remote_field fields_{e.name}[] = {{\n{rows}\t{{ 0 }}\n}};\n"
+    text += "\nconst struct kvgpu_remote_shape kvgpu_remote_shapes[] = {\n"
+    text += "".join(f"\t{{ \"{e.name}\", {sum(f[3] for f in ordered(e.q))}, fields_{e.name} }},\n" for e in made)
+    return text + f"}};\n\nconst unsigned int kvgpu_remote_nr_shapes = {len(made)};\n"
+
+
+# ------------------------------------------------------------------ the page
+
+def doc(entries):
+    count = {w: sum(len(names_of(e)) for e in entries if e.way == w) for w in WAYS}
+    text = "# How each entry point of the driver API is remoted\n\nMade by `make remote-doc` of `remote/api.def`; what the ways mean is said in [remote.md](remote.md).\n\n"
+    text += "| way | entry points |\n|---|---|\n" + "".join(f"| {w} | {count[w]} |\n" for w in WAYS) + f"| | {sum(count.values())} |\n"
+    text += "\n| entry point | way | remarks |\n|---|---|---|\n"
+    rows = []
+    for e in entries:
+        for n in names_of(e):
+            remark = e.options.get("remark", "")
+            if n.endswith("_ptsz") and e.has("ptsz"):
+                remark = "the thread's own stream"
+            elif n.endswith("_ptds") and e.has("ptds"):
+                remark = f"`{e.options['ptds']}` on the thread's own stream"
+            elif e.way == "queued":
+                remark = remark or "asked where the client can't tell that the arguments are right"
+            rows.append(f"| `{n}` | {e.way} | {remark} |\n")
+    return text + "".join(sorted(rows))
+
+
+def write(path, text):
+    """what is as it was keeps its time"""
+    if os.path.exists(path) and open(path).read() == text:
+        return
+    with open(path + ".new", "w") as f:
+        f.write(text)
+    os.replace(path + ".new", path)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: api.py TREE OUT|doc")
+    tree, out = sys.argv[1:]
+    entries, frames, version = read_table(tree)
+    if out == "doc":
+        sys.stdout.write(doc(entries))
+        return
+    os.makedirs(out, exist_ok=True)
+    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries)), ("refused.c", refused_c(entries)),
+                       ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)), ("cases.c", cases_c(entries, frames)),
+                       ("names.c", names_c(entries, frames))):
+        write(os.path.join(out, name), text)
+
+
+if __name__ == "__main__":
+    main()
