@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading what came, never behind its end, and writing what goes, never behind the room for it. Parts are 8-aligned, with zeros
+ * between. Both sides decode with this alone.
+ */
+#ifndef KVGPU_REMOTE_CURSOR_H
+#define KVGPU_REMOTE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is still to be read of one payload: in the reader's own memory, 8-aligned, and nobody else writes there. */
+struct kvgpu_remote_cursor {
+	const uint8_t *at;
+	size_t left;
+};
+
+/* The next @n bytes, copied; false, and nothing taken: there are fewer. */
+bool kvgpu_remote_take(struct kvgpu_remote_cursor *in, void *to, size_t n);
+/* The next @n bytes where they are, 8-aligned; NULL: there are fewer. */
+const void *kvgpu_remote_take_bytes(struct kvgpu_remote_cursor *in, uint64_t n);
+/* A string of @n bytes with its only zero at the end; NULL: it is none. */
+const char *kvgpu_remote_take_string(struct kvgpu_remote_cursor *in, uint64_t n);
+
+struct kvgpu_remote_reply {
+	uint8_t *at;		/* 8-aligned */
+	size_t used, room;
+};
+
+/* Room for @n bytes, zeroed and 8-aligned; NULL: there is none left. */
+void *kvgpu_remote_put(struct kvgpu_remote_reply *out, size_t n);
+bool kvgpu_remote_put_bytes(struct kvgpu_remote_reply *out, const void *from, size_t n);
+
+/* Whether [at, at + bytes) is in an arena of that size. */
+bool kvgpu_remote_in_arena(uint64_t at, uint64_t bytes, uint64_t arena);
+
+#endif

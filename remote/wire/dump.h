@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames as text, for logs and tests. */
+#ifndef KVGPU_REMOTE_DUMP_H
+#define KVGPU_REMOTE_DUMP_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <remote/wire/frame.h>
+
+struct kvgpu_remote_field {
+	const char *name;	/* NULL: behind the last */
+	uint32_t at, bytes, count;
+};
+
+/* made of remote/api.def, from the first operation on */
+struct kvgpu_remote_shape {
+	const char *name;
+	uint32_t bytes;
+	const struct kvgpu_remote_field *fields;
+};
+
+extern const struct kvgpu_remote_shape kvgpu_remote_shapes[];
+extern const unsigned int kvgpu_remote_nr_shapes;
+
+/* "?": there is no such operation */
+const char *kvgpu_remote_op_name(uint16_t op);
+/* One line. @payload: as many bytes as @h says. */
+void kvgpu_remote_dump(FILE *to, const struct kvgpu_remote_head *h, const void *payload);
+
+#endif

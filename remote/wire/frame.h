@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md. The structs of each operation are
+ * made of remote/api.def (ops.h).
+ */
+#ifndef KVGPU_REMOTE_FRAME_H
+#define KVGPU_REMOTE_FRAME_H
+
+#include <stdint.h>
+
+#define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
+#define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
+#define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
+
+enum {
+	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* of a frame and of an answer, in bytes */
+	KVGPU_REMOTE_INLINE_MAX = 2048,		/* a copy of so much travels in the frame or the answer */
+	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
+	KVGPU_REMOTE_LIST_MAX = 4096,
+	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */
+	KVGPU_REMOTE_BOXES = 1024,		/* threads that wait at once */
+};
+
+/* Operations of the channel itself; those of remote/api.def follow from 16 on. */
+enum {
+	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
+	KVGPU_REMOTE_OP_PUSH = 2,	/* payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory */
+};
+
+struct kvgpu_remote_head {
+	uint64_t seq;
+	uint16_t op;
+	uint16_t box;		/* 0: no answer is wanted; n: it goes to box n - 1 */
+	uint32_t bytes;		/* of payload, 8-aligned */
+};
+
+struct kvgpu_remote_answer {
+	uint64_t seq;
+	uint32_t result;	/* CUresult */
+	uint32_t bytes;
+};
+
+struct kvgpu_remote_piece {
+	uint64_t at, bytes;	/* of the arena */
+};
+
+struct kvgpu_remote_ack {
+	uint64_t id;
+};
+
+/* What the server says of its own accord. */
+enum kvgpu_remote_event {
+	KVGPU_REMOTE_EVENT_TEXT = 1,	/* bytes for the client's standard output or error; value: 1 or 2 */
+	KVGPU_REMOTE_EVENT_CALL = 2,	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
+};
+
+struct kvgpu_remote_happening {
+	uint32_t event, value;
+	uint64_t id;
+};
+
+/* The first that each side says. The server refuses by a result, and then closes. */
+struct kvgpu_remote_hello {
+	uint64_t magic, version;
+};
+
+struct kvgpu_remote_welcome {
+	uint64_t magic, version;
+	uint64_t arena_bytes;
+	uint32_t result, pad;
+};
+
+/* Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is none. */
+enum kvgpu_remote_class {
+	CLASS_NONE, CLASS_CONTEXT, CLASS_MODULE, CLASS_FUNCTION, CLASS_STREAM, CLASS_EVENT, CLASS_ARRAY, CLASS_MIPMAP, CLASS_TEXREF,
+	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, NR_CLASSES
+};
+#define KVGPU_REMOTE_INDEX(id)	((uint32_t)(id))
+#define KVGPU_REMOTE_CLASS(id)	((unsigned int)((id) >> 56))
+
+/* CUDA_RESOURCE_DESC with a number in the place of a handle. */
+struct kvgpu_remote_resource {
+	uint64_t what;			/* array or mipmap: its number; else the address */
+	uint64_t width, height, pitch;	/* width: sizeInBytes where it is linear */
+	uint32_t type, flags, format, channels;
+	uint64_t pad;
+};
+
+/* One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. */
+enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD, END_CONTEXT, END_PAD, END_WORDS };
+
+/* Which entry point's checks a box is made with. */
+enum kvgpu_remote_form { FORM_2D, FORM_2D_UNALIGNED, FORM_3D, FORM_3D_PEER, NR_FORMS, FORM_ASYNC = 0x100 };
+
+/* Runs along arrays: which end is what; IN and OUT: of the arena. */
+enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };
+
+#endif

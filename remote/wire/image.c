@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "image.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define WRAPPER_MAGIC	0x466243b1u
+#define FATBIN_MAGIC	0xba55ed50u
+
+struct wrapper {
+	uint32_t magic, version;
+	const void *data;
+};
+
+/* docs: cuda/image/image.h */
+struct container {
+	uint32_t magic;
+	uint16_t version, header_bytes;
+	uint64_t bytes;		/* behind the header */
+};
+
+const void *kvgpu_remote_image_unwrap(const void *data)
+{
+	struct wrapper w;
+
+	memcpy(&w.magic, data, sizeof(w.magic));
+	if (w.magic != WRAPPER_MAGIC)
+		return data;
+	memcpy(&w, data, sizeof(w));
+	return w.data;
+}
+
+/* where [at, at + n) ends, at most; 0 where it has no end */
+static uint64_t further(uint64_t end, uint64_t at, uint64_t n)
+{
+	uint64_t to;
+
+	if (!end || __builtin_add_overflow(at, n, &to) || to > SIZE_MAX / 2)
+		return 0;
+	return to > end ? to : end;
+}
+
+static size_t elf_bytes(const uint8_t *data, size_t limit)
+{
+	uint64_t end = sizeof(Elf64_Ehdr), tables;
+	Elf64_Ehdr h;
+	Elf64_Shdr s;
+	Elf64_Phdr p;
+	unsigned int i;
+
+	if (limit < sizeof(h))
+		return 0;
+	memcpy(&h, data, sizeof(h));
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) || (h.e_phnum && h.e_phentsize != sizeof(p)))
+		return 0;
+	end = further(end, h.e_shoff, (uint64_t)h.e_shnum * sizeof(s));
+	end = further(end, h.e_phoff, (uint64_t)h.e_phnum * sizeof(p));
+	tables = end;
+	if (!tables || tables > limit)
+		return 0;
+	for (i = 0; i < h.e_shnum; i++) {
+		memcpy(&s, data + h.e_shoff + i * sizeof(s), sizeof(s));
+		if (s.sh_type != SHT_NOBITS)
+			end = further(end, s.sh_offset, s.sh_size);
+	}
+	for (i = 0; i < h.e_phnum; i++) {
+		memcpy(&p, data + h.e_phoff + i * sizeof(p), sizeof(p));
+		end = further(end, p.p_offset, p.p_filesz);
+	}
+	return end <= limit ? end : 0;
+}
+
+static size_t fatbin_bytes(const uint8_t *data, size_t limit)
+{
+	struct container c;
+	uint64_t end;
+
+	if (limit < sizeof(c))
+		return 0;
+	memcpy(&c, data, sizeof(c));
+	end = further(1, c.header_bytes, c.bytes);
+	return end <= limit ? end : 0;
+}
+
+/* PTX is text: what begins with a byte that no text has is not */
+static size_t text_bytes(const uint8_t *data, size_t limit)
+{
+	const uint8_t *end;
+
+	if (!limit || (*data < ' ' && *data != '\t' && *data != '\n' && *data != '\r') || *data >= 0x7f)
+		return 0;
+	if (limit == SIZE_MAX)
+		return strlen((const char *)data) + 1;
+	end = memchr(data, 0, limit);
+	return end ? end - data + 1 : 0;
+}
+
+size_t kvgpu_remote_image_bytes(const void *data, size_t limit)
+{
+	uint32_t magic;
+
+	if (limit < sizeof(magic))
+		return 0;
+	memcpy(&magic, data, sizeof(magic));
+	if (magic == WRAPPER_MAGIC)
+		return 0;
+	if (!memcmp(&magic, ELFMAG, SELFMAG))
+		return elf_bytes(data, limit);
+	if (magic == FATBIN_MAGIC)
+		return fatbin_bytes(data, limit);
+	return text_bytes(data, limit);
+}

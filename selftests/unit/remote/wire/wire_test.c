@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* Frames: bounds of what is read and written, lengths of images, frames as text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <elf.h>
+
+#include <remote/wire/cursor.h>
+#include <remote/wire/dump.h>
+#include <remote/wire/image.h>
+
+#include "ops.h"
+
+static void reading(void **state)
+{
+	uint64_t words[4] = { 1, 2, 3, 4 }, got = 0;
+	struct kvgpu_remote_cursor in = { (uint8_t *)words, sizeof(words) };
+
+	assert_true(kvgpu_remote_take(&in, &got, 3));	/* padded to 8 */
+	assert_int_equal(got, 1);
+	assert_int_equal(in.left, 24);
+	assert_ptr_equal(kvgpu_remote_take_bytes(&in, 16), words + 1);
+	assert_null(kvgpu_remote_take_bytes(&in, 9));
+	assert_null(kvgpu_remote_take_bytes(&in, UINT64_MAX));
+	assert_null(kvgpu_remote_take_bytes(&in, UINT64_MAX - 6));
+	assert_int_equal(in.left, 8);
+	assert_non_null(kvgpu_remote_take_bytes(&in, 8));
+	assert_non_null(kvgpu_remote_take_bytes(&in, 0));
+	assert_false(kvgpu_remote_take(&in, &got, 1));
+}
+
+static void strings(void **state)
+{
+	static const struct { const char *bytes; uint64_t n; bool fine; } cases[] = {
+		{ "name\0\0\0", 5, true }, { "name\0\0\0", 4, false }, { "na\0e\0\0\0", 5, false }, { "\0\0\0\0\0\0\0", 1, true },
+		{ "\0\0\0\0\0\0\0", 0, false }, { "name\0\0\0", 9, false }, { "12345678", 8, false },
+	};
+	uint64_t word;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kvgpu_remote_cursor in = { (uint8_t *)&word, sizeof(word) };
+
+		memcpy(&word, cases[i].bytes, 8);
+		assert_int_equal(!!kvgpu_remote_take_string(&in, cases[i].n), cases[i].fine);
+	}
+}
+
+static void writing(void **state)
+{
+	uint64_t room[3];
+	struct kvgpu_remote_reply out = { .at = (uint8_t *)room, .room = sizeof(room) };
+
+	memset(room, 0xff, sizeof(room));
+	assert_true(kvgpu_remote_put_bytes(&out, "abc", 3));
+	assert_int_equal(room[0], 0x636261);
+	assert_ptr_equal(kvgpu_remote_put(&out, 9), room + 1);
+	assert_true(room[1] == 0 && room[2] == 0);
+	assert_null(kvgpu_remote_put(&out, 1));
+	assert_non_null(kvgpu_remote_put(&out, 0));
+	assert_null(kvgpu_remote_put(&out, SIZE_MAX));
+	assert_true(kvgpu_remote_in_arena(0, 0, 0));
+	assert_true(kvgpu_remote_in_arena(8, 8, 16));
+	assert_false(kvgpu_remote_in_arena(9, 8, 16));
+	assert_false(kvgpu_remote_in_arena(UINT64_MAX, 2, 16));
+	assert_false(kvgpu_remote_in_arena(2, UINT64_MAX, 16));
+}
+
+static void images(void **state)
+{
+	static const char ptx[] = ".version 7.8\n.target sm_35\n";
+	struct { uint32_t magic; uint16_t version, header; uint64_t bytes; uint8_t data[8]; } fat = { 0xba55ed50u, 1, 16, 8, { 0 } };
+	struct { uint32_t magic, version; const void *data; } wrapper = { 0x466243b1u, 1, &fat };
+	struct { Elf64_Ehdr h; Elf64_Shdr s[2]; uint8_t data[10]; } elf;
+
+	assert_int_equal(kvgpu_remote_image_bytes(ptx, SIZE_MAX), sizeof(ptx));
+	assert_int_equal(kvgpu_remote_image_bytes(ptx, sizeof(ptx)), sizeof(ptx));
+	assert_int_equal(kvgpu_remote_image_bytes(ptx, sizeof(ptx) - 1), 0);
+	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), 24);
+	assert_int_equal(kvgpu_remote_image_bytes(&fat, 23), 0);
+	fat.bytes = UINT64_MAX;
+	assert_int_equal(kvgpu_remote_image_bytes(&fat, SIZE_MAX), 0);
+	/* a pointer that a client sends is never followed */
+	assert_int_equal(kvgpu_remote_image_bytes(&wrapper, sizeof(wrapper)), 0);
+	assert_ptr_equal(kvgpu_remote_image_unwrap(&wrapper), &fat);
+	assert_ptr_equal(kvgpu_remote_image_unwrap(ptx), ptx);
+
+	memset(&elf, 0, sizeof(elf));
+	memcpy(elf.h.e_ident, ELFMAG, SELFMAG);
+	elf.h.e_ident[EI_CLASS] = ELFCLASS64;
+	elf.h.e_shoff = offsetof(typeof(elf), s);
+	elf.h.e_shnum = 2;
+	elf.h.e_shentsize = sizeof(Elf64_Shdr);
+	elf.s[1].sh_type = SHT_PROGBITS;
+	elf.s[1].sh_offset = offsetof(typeof(elf), data);
+	elf.s[1].sh_size = 10;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX), offsetof(typeof(elf), data) + 10);
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, offsetof(typeof(elf), data) + 9), 0);
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf.h)), 0);
+	elf.s[1].sh_size = UINT64_MAX;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX), 0);
+	elf.h.e_shoff = UINT64_MAX - 8;
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf)), 0);
+}
+
+static void as_text(void **state)
+{
+	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
+	struct kvgpu_remote_head h = { .seq = 5, .op = OP_cuMemsetD32_v2, .box = 0, .bytes = sizeof(q) };
+	char *text;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	kvgpu_remote_dump(f, &h, &q);
+	h.bytes = 8;
+	kvgpu_remote_dump(f, &h, &q);
+	fclose(f);
+	assert_non_null(strstr(text, "5 cuMemsetD32_v2 box 0, 24 bytes: dst=0x1234 n=0x10 value=0x7\n"));
+	assert_non_null(strstr(text, "too short, 24 are its fixed part"));
+	free(text);
+	assert_string_equal(kvgpu_remote_op_name(OP_launch), "launch");
+	assert_string_equal(kvgpu_remote_op_name(KVGPU_REMOTE_OPS), "?");
+	assert_string_equal(kvgpu_remote_op_name(0), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing), cmocka_unit_test(images),
+		cmocka_unit_test(as_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
