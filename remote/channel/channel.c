@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/* What all carriers have in common, and which one an address names. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "carrier.h"
+
+void *arena_map(uint64_t bytes)
+{
+	void *p = bytes && bytes <= KVGPU_REMOTE_ARENA_MAX ?
+		  mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void arena_unmap(void *arena, uint64_t bytes)
+{
+	if (arena)
+		munmap(arena, bytes);
+}
+
+/* ------------------------------------------------------------------ the client's end */
+
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+			 struct kvgpu_remote_channel **out, const char **why)
+{
+	int fd = address_connect(address, why);
+
+	return fd < 0 ? fd : stream_connect(fd, version, happened, ctx, out, why);
+}
+
+void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
+{
+	c->carrier->close(c);
+}
+
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
+{
+	return __atomic_load_n(&c->gone, __ATOMIC_ACQUIRE);
+}
+
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
+{
+	*bytes = c->arena_bytes;
+	return c->arena;
+}
+
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n, uint64_t *seq)
+{
+	struct kvgpu_remote_head h = { .seq = ++c->seq, .op = op, .box = box };
+	size_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		bytes += parts[i].iov_len;
+	if (bytes > KVGPU_REMOTE_PAYLOAD_MAX || bytes % 8)
+		return -EINVAL;
+	h.bytes = bytes;
+	if (box)
+		box_prepare(c, box);
+	*seq = h.seq;
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->send(c, &h, parts, n);
+}
+
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+{
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
+}
+
+int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
+{
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK, .bytes = sizeof(struct kvgpu_remote_ack) };
+	struct kvgpu_remote_ack ack = { .id = id };
+	struct iovec part = { &ack, sizeof(ack) };
+
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->send(c, &h, &part, 1);
+}
+
+/* ------------------------------------------------------------------ the server's */
+
+int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
+{
+	return stream_welcome(fd, version, arena_bytes, out);
+}
+
+void kvgpu_remote_port_close(struct kvgpu_remote_port *p)
+{
+	p->carrier->close(p);
+}
+
+void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes)
+{
+	*bytes = p->arena_bytes;
+	return p->arena;
+}
+
+int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+{
+	return p->carrier->next(p, timeout_us, h, payload);
+}
+
+int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+{
+	return p->carrier->reply(p, to, result, payload, n);
+}
+
+int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+{
+	return p->carrier->give(p, at, bytes);
+}
+
+int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	return p->carrier->happen(p, h, bytes, n);
+}
+
+int kvgpu_remote_await_ack(struct kvgpu_remote_port *p, uint64_t id)
+{
+	return p->carrier->await_ack(p, id);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the same
+ * offsets. A carrier brings it there: `stream` over a socket now, one on shared memory can be put beside it (carrier.h), and nothing
+ * above here changes. Errors are 0 or -errno.
+ *
+ * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
+ */
+#ifndef KVGPU_REMOTE_CHANNEL_H
+#define KVGPU_REMOTE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <remote/wire/frame.h>
+
+/* ------------------------------------------------------------------ the client's end */
+
+struct kvgpu_remote_channel;
+
+/* Called from a thread of the channel's, which answers wait for: it must not wait for one. @bytes: @n of text, not kept. */
+typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
+
+/* -EPROTO: the peer is of another version, or speaks something else. *why: a text that says so, never freed. */
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+			 struct kvgpu_remote_channel **out, const char **why);
+/* No other thread uses it any more. */
+void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
+bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
+
+/* The arena in this process; who uses which of its bytes is the caller's affair. */
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
+
+/*
+ * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0, or one
+ * that kvgpu_remote_await() is called with next. *seq: its number.
+ */
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n, uint64_t *seq);
+/* These bytes of the arena are the server's before any later frame; with kvgpu_remote_send()'s lock held. */
+int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+/* Says that the function of an event has been called; any thread. */
+int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
+
+/* A box for a thread that asks: 1 and up, 0 when all are taken. */
+unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
+void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
+/* The answer to frame @seq. *payload stays until the box's next frame; what the answer tells of the arena is there. */
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload);
+
+/* ------------------------------------------------------------------ the server's end, called a port */
+
+struct kvgpu_remote_port;
+
+/* A socket that listens; negative: -errno, and *why. */
+int kvgpu_remote_listen(const char *address, const char **why);
+/* @fd, of accept(), belongs to the port then, or is closed. Refuses another version. */
+int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
+void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
+void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
+
+/*
+ * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the port's that the client can't write, until
+ * the next call. One thread.
+ */
+int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload);
+/* The answer to a frame with a box. @n: 8-aligned. The client sees kvgpu_remote_return()'s bytes before. */
+int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n);
+int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
+/* Any thread. */
+int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
+/* Any thread but the one that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. */
+int kvgpu_remote_await_ack(struct kvgpu_remote_port *p, uint64_t id);
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The client's end of a socket. Senders write by themselves under a lock; one thread reads all that comes and puts it where it belongs.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <remote/wire/cursor.h>
+
+#include "stream.h"
+
+enum { MAX_PARTS = 16, READ_AHEAD = 64 << 10 };
+
+struct stream_channel {
+	struct kvgpu_remote_channel c;
+	int fd;
+	pthread_mutex_t lock;		/* of writing */
+	pthread_t reader;
+	size_t have, used;		/* of what was read ahead; the reader's alone */
+	uint8_t ahead[READ_AHEAD];
+};
+
+static struct stream_channel *of(struct kvgpu_remote_channel *c)
+{
+	return (struct stream_channel *)c;
+}
+
+static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned int n)
+{
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	r = stream_write(s->fd, parts, n);
+	pthread_mutex_unlock(&s->lock);
+	if (r)
+		shutdown(s->fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
+	return r;
+}
+
+static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n)
+{
+	struct iovec all[MAX_PARTS] = { { (void *)(uintptr_t)h, sizeof(*h) } };
+
+	if (n >= MAX_PARTS)
+		return -EINVAL;
+	memcpy(all + 1, parts, n * sizeof(*parts));
+	return write_parts(of(c), all, n + 1);
+}
+
+static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+{
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(struct kvgpu_remote_piece) };
+	struct kvgpu_remote_piece piece = { at, bytes };
+	struct iovec all[] = { { &h, sizeof(h) }, { &piece, sizeof(piece) }, { (uint8_t *)c->arena + at, bytes } };
+
+	return write_parts(of(c), all, 3);
+}
+
+/* ------------------------------------------------------------------ the reader */
+
+static int take(struct stream_channel *s, void *to, size_t n)
+{
+	uint8_t *at = to;
+	size_t some;
+	ssize_t got;
+
+	while (n) {
+		some = s->have - s->used;
+		if (some > n)
+			some = n;
+		memcpy(at, s->ahead + s->used, some);
+		s->used += some;
+		at += some;
+		n -= some;
+		if (!n)
+			break;
+		if (n >= READ_AHEAD)
+			return stream_read(s->fd, at, n);
+		got = recv(s->fd, s->ahead, sizeof(s->ahead), 0);
+		if (got < 0 && errno == EINTR)
+			got = 0;
+		else if (got <= 0)
+			return -ECONNRESET;
+		s->have = got;
+		s->used = 0;
+	}
+	return 0;
+}
+
+static int take_answer(struct stream_channel *s, const struct down *d)
+{
+	struct box *b = box_of(&s->c, d->box);
+	int r;
+
+	if (!b || d->bytes > KVGPU_REMOTE_PAYLOAD_MAX)
+		return -EPROTO;
+	r = take(s, b->payload, d->bytes);
+	if (r)
+		return r;
+	b->answer = (struct kvgpu_remote_answer){ .seq = d->a, .result = d->b, .bytes = d->bytes };
+	box_deliver(b);
+	return 0;
+}
+
+static int take_happening(struct stream_channel *s, const struct down *d)
+{
+	struct kvgpu_remote_happening h = { .event = (uint32_t)d->b, .value = d->b >> 32, .id = d->a };
+	uint8_t *bytes;
+	int r;
+
+	if (d->bytes > KVGPU_REMOTE_PAYLOAD_MAX)
+		return -EPROTO;
+	bytes = malloc(d->bytes + 1);
+	if (!bytes)
+		return -ENOMEM;
+	r = take(s, bytes, d->bytes);
+	if (!r)
+		s->c.happened(s->c.ctx, &h, bytes, d->bytes);
+	free(bytes);
+	return r;
+}
+
+static void *read_all(void *arg)
+{
+	struct stream_channel *s = arg;
+	struct down d;
+	int r;
+
+	do {
+		r = take(s, &d, sizeof(d));
+		if (r)
+			break;
+		switch (d.kind) {
+		case DOWN_ANSWER:
+			r = take_answer(s, &d);
+			break;
+		case DOWN_PIECE:
+			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ? take(s, (uint8_t *)s->c.arena + d.a, d.b) : -EPROTO;
+			break;
+		case DOWN_HAPPENING:
+			r = take_happening(s, &d);
+			break;
+		default:
+			r = -EPROTO;
+		}
+	} while (!r);
+	shutdown(s->fd, SHUT_RDWR);	/* also the sender that waits for room */
+	channel_lost(&s->c);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void destroy(struct stream_channel *s)
+{
+	close(s->fd);
+	arena_unmap(s->c.arena, s->c.arena_bytes);
+	boxes_free(&s->c);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void close_channel(struct kvgpu_remote_channel *c)
+{
+	struct stream_channel *s = of(c);
+
+	shutdown(s->fd, SHUT_RDWR);
+	pthread_join(s->reader, NULL);
+	destroy(s);
+}
+
+static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .close = close_channel };
+
+static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, version };
+	struct iovec part = { &hello, sizeof(hello) };
+	int r = stream_write(fd, &part, 1);
+
+	if (!r)
+		r = stream_read(fd, w, sizeof(*w));
+	*why = "the server closed the connection";
+	if (r)
+		return r;
+	*why = "what listens there is no kvgpu-remoted";
+	if (w->magic != KVGPU_REMOTE_MAGIC)
+		return -EPROTO;
+	*why = "client and server are of different versions: both have to be of one build";
+	if (w->version != version || w->result)
+		return -EPROTO;
+	*why = "the server's arena has a size that can't be";
+	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ? -EPROTO : 0;
+}
+
+/* the application's signals are for its own threads */
+static int start_reader(struct stream_channel *s)
+{
+	sigset_t all, old;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&s->reader, NULL, read_all, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -r;
+}
+
+int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out, const char **why)
+{
+	struct kvgpu_remote_welcome w;
+	struct stream_channel *s;
+	int r;
+
+	stream_prepare(fd);
+	r = shake_hands(fd, version, &w, why);
+	if (r) {
+		close(fd);
+		return r;
+	}
+	*why = "out of memory";
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		close(fd);
+		return -ENOMEM;
+	}
+	s->fd = fd;
+	pthread_mutex_init(&s->lock, NULL);
+	s->c.carrier = &stream_carrier;
+	s->c.happened = happened;
+	s->c.ctx = ctx;
+	s->c.arena_bytes = w.arena_bytes;
+	s->c.arena = arena_map(w.arena_bytes);
+	r = s->c.arena ? start_reader(s) : -ENOMEM;
+	if (r) {
+		destroy(s);
+		return r;
+	}
+	*out = &s->c;
+	return 0;
+}

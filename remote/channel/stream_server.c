@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The server's end of a socket. The serving thread reads frames one by one. While it is busy in the library, a thread of the library's that
+ * waits for an ack reads in its place: acks are taken out, frames are kept for later in their order.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/wire/cursor.h>
+
+#include "stream.h"
+
+enum { INPUT = 256 << 10, LOOK_US = 500 };
+/* frames that may wait while the library is busy: the client's limit for what it has under way is far below */
+#define KEPT_MAX	(64ull << 20)
+
+static_assert(INPUT >= (int)(sizeof(struct kvgpu_remote_head) + KVGPU_REMOTE_PAYLOAD_MAX), "a whole frame fits");
+
+struct kept {
+	struct kept *next;
+	struct kvgpu_remote_head h;
+	uint8_t payload[];
+};
+
+struct acked {
+	struct acked *next;
+	uint64_t id;
+	bool done;
+};
+
+struct stream_port {
+	struct kvgpu_remote_port p;
+	int fd;
+	pthread_mutex_t output;
+	pthread_mutex_t input;		/* of what follows: who holds it reads */
+	struct kept *first, **last;
+	uint64_t kept_bytes;
+	size_t have, used;		/* of bytes[] */
+	uint64_t bytes[INPUT / 8];
+	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];	/* of the frame that is served: the serving thread's */
+	pthread_mutex_t acks;		/* of this list; taken with `input` held, never the other way */
+	pthread_cond_t change;
+	struct acked *waiting;
+};
+
+static struct stream_port *of(struct kvgpu_remote_port *p)
+{
+	return (struct stream_port *)p;
+}
+
+static int lose(struct stream_port *s)
+{
+	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
+	shutdown(s->fd, SHUT_RDWR);
+	pthread_mutex_lock(&s->acks);
+	pthread_cond_broadcast(&s->change);
+	pthread_mutex_unlock(&s->acks);
+	return -ECONNRESET;
+}
+
+/* ------------------------------------------------------------------ reading; `input` is held */
+
+static void take_ack(struct stream_port *s, uint64_t id)
+{
+	struct acked *a;
+
+	pthread_mutex_lock(&s->acks);
+	for (a = s->waiting; a; a = a->next)
+		if (a->id == id)
+			a->done = true;
+	pthread_cond_broadcast(&s->change);
+	pthread_mutex_unlock(&s->acks);
+}
+
+/* the piece's bytes go straight into the arena: those that are here, and the rest from the socket */
+static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *piece)
+{
+	size_t here = s->have - s->used;
+
+	if (!kvgpu_remote_in_arena(piece->at, piece->bytes, s->p.arena_bytes))
+		return lose(s);
+	if (here > piece->bytes)
+		here = piece->bytes;
+	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
+	s->used += here;
+	if (here < piece->bytes && stream_read(s->fd, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
+		return lose(s);
+	return 0;
+}
+
+/* 1: a frame, whose payload is at *payload until more is read; 0: not a whole one is here */
+static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8_t **payload)
+{
+	struct kvgpu_remote_piece piece;
+	struct kvgpu_remote_ack ack;
+	int r;
+
+	while (s->have - s->used >= sizeof(*h)) {
+		memcpy(h, (uint8_t *)s->bytes + s->used, sizeof(*h));
+		if (h->bytes > KVGPU_REMOTE_PAYLOAD_MAX || h->bytes % 8 || h->box > KVGPU_REMOTE_BOXES)
+			return lose(s);
+		if (s->have - s->used - sizeof(*h) < h->bytes)
+			return 0;
+		*payload = (uint8_t *)s->bytes + s->used + sizeof(*h);
+		s->used += sizeof(*h) + h->bytes;
+		if (h->op == KVGPU_REMOTE_OP_ACK && h->bytes == sizeof(ack)) {
+			memcpy(&ack, *payload, sizeof(ack));
+			take_ack(s, ack.id);
+		} else if (h->op == KVGPU_REMOTE_OP_PUSH && h->bytes == sizeof(piece)) {
+			memcpy(&piece, *payload, sizeof(piece));
+			r = take_piece(s, &piece);
+			if (r)
+				return r;
+		} else {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* 1: there is something more, 0: nothing came in time */
+static int fill(struct stream_port *s, int64_t timeout_us)
+{
+	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	ssize_t n;
+
+	if (s->used) {
+		memmove(s->bytes, (uint8_t *)s->bytes + s->used, s->have - s->used);
+		s->have -= s->used;
+		s->used = 0;
+	}
+	if (timeout_us > 0 && ppoll(&p, 1, &t, NULL) <= 0)
+		return 0;
+	n = recv(s->fd, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have, timeout_us < 0 ? 0 : MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0)
+		return lose(s);
+	s->have += n;
+	return 1;
+}
+
+static int take_kept(struct stream_port *s, struct kvgpu_remote_head *h)
+{
+	struct kept *k = s->first;
+
+	if (!k)
+		return 0;
+	s->first = k->next;
+	if (!s->first)
+		s->last = &s->first;
+	s->kept_bytes -= k->h.bytes;
+	*h = k->h;
+	memcpy(s->payload, k->payload, h->bytes);
+	free(k);
+	return 1;
+}
+
+static int next_locked(struct stream_port *s, int64_t timeout_us, struct kvgpu_remote_head *h)
+{
+	const uint8_t *payload;
+	int r = take_kept(s, h);
+
+	if (!r && __atomic_load_n(&s->p.gone, __ATOMIC_ACQUIRE))
+		return -ECONNRESET;
+	while (!r) {
+		r = parse(s, h, &payload);
+		if (r == 1)
+			memcpy(s->payload, payload, h->bytes);
+		if (r)
+			break;
+		r = fill(s, timeout_us);
+		if (r <= 0)
+			return r;
+		r = 0;
+	}
+	return r;
+}
+
+static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+{
+	struct stream_port *s = of(p);
+	int r;
+
+	pthread_mutex_lock(&s->input);
+	r = next_locked(s, timeout_us, h);
+	pthread_mutex_unlock(&s->input);
+	*payload = s->payload;
+	return r;
+}
+
+static int keep(struct stream_port *s, const struct kvgpu_remote_head *h, const uint8_t *payload)
+{
+	struct kept *k = s->kept_bytes + h->bytes <= KEPT_MAX ? malloc(sizeof(*k) + h->bytes) : NULL;
+
+	if (!k)
+		return lose(s);
+	*k = (struct kept){ .h = *h };
+	memcpy(k->payload, payload, h->bytes);
+	*s->last = k;
+	s->last = &k->next;
+	s->kept_bytes += h->bytes;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ acks */
+
+static void read_for_acks(struct stream_port *s)
+{
+	struct kvgpu_remote_head h;
+	const uint8_t *payload;
+	int r;
+
+	while ((r = parse(s, &h, &payload)) == 1)
+		if (keep(s, &h, payload))
+			return;
+	if (!r)
+		fill(s, LOOK_US);
+}
+
+static bool look(struct stream_port *s, const struct acked *a)
+{
+	struct timespec t;
+	bool done;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += LOOK_US * 1000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&s->acks);
+	if (!a->done)
+		pthread_cond_timedwait(&s->change, &s->acks, &t);
+	done = a->done;
+	pthread_mutex_unlock(&s->acks);
+	return done;
+}
+
+static int await_ack(struct kvgpu_remote_port *p, uint64_t id)
+{
+	struct stream_port *s = of(p);
+	struct acked a = { .id = id }, **at;
+	bool done = false;
+
+	pthread_mutex_lock(&s->acks);
+	a.next = s->waiting;
+	s->waiting = &a;
+	pthread_mutex_unlock(&s->acks);
+	while (!done && !__atomic_load_n(&p->gone, __ATOMIC_ACQUIRE)) {
+		if (!pthread_mutex_trylock(&s->input)) {
+			read_for_acks(s);
+			pthread_mutex_unlock(&s->input);
+			pthread_mutex_lock(&s->acks);
+			done = a.done;
+			pthread_mutex_unlock(&s->acks);
+		} else {
+			done = look(s, &a);
+		}
+	}
+	pthread_mutex_lock(&s->acks);
+	for (at = &s->waiting; *at != &a; at = &(*at)->next)
+		;
+	*at = a.next;
+	pthread_mutex_unlock(&s->acks);
+	return done ? 0 : -ECONNRESET;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static int say(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
+{
+	struct iovec parts[] = { { (void *)(uintptr_t)d, sizeof(*d) }, { (void *)(uintptr_t)bytes, n } };
+	int r;
+
+	pthread_mutex_lock(&s->output);
+	r = stream_write(s->fd, parts, 2);
+	pthread_mutex_unlock(&s->output);
+	return r ? lose(s) : 0;
+}
+
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+{
+	return say(of(p), &(struct down){ .kind = DOWN_ANSWER, .box = to->box, .bytes = n, .a = to->seq, .b = result }, payload, n);
+}
+
+static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+{
+	return say(of(p), &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes }, (uint8_t *)p->arena + at, bytes);
+}
+
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id, .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void close_port(struct kvgpu_remote_port *p)
+{
+	struct stream_port *s = of(p);
+	struct kept *k;
+
+	close(s->fd);
+	arena_unmap(p->arena, p->arena_bytes);
+	while ((k = s->first)) {
+		s->first = k->next;
+		free(k);
+	}
+	free(s);
+}
+
+static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .await_ack = await_ack,
+						    .close = close_port };
+
+static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
+	struct iovec part = { &w, sizeof(w) };
+	struct kvgpu_remote_hello hello;
+	int r = stream_read(fd, &hello, sizeof(hello));
+
+	if (r || hello.magic != KVGPU_REMOTE_MAGIC)
+		return r ? r : -EPROTO;
+	w.result = hello.version != version;
+	r = stream_write(fd, &part, 1);
+	return r ? r : w.result ? -EPROTO : 0;
+}
+
+int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
+{
+	struct stream_port *s = calloc(1, sizeof(*s));
+	int r = -ENOMEM;
+
+	if (s)
+		s->p.arena = arena_map(arena_bytes);
+	if (s && s->p.arena) {
+		stream_prepare(fd);
+		r = shake_hands(fd, version, arena_bytes);
+	}
+	if (r) {
+		if (s)
+			arena_unmap(s->p.arena, arena_bytes);
+		free(s);
+		close(fd);
+		return r;
+	}
+	s->fd = fd;
+	s->p.carrier = &stream_carrier;
+	s->p.arena_bytes = arena_bytes;
+	s->last = &s->first;
+	pthread_mutex_init(&s->output, NULL);
+	pthread_mutex_init(&s->input, NULL);
+	pthread_mutex_init(&s->acks, NULL);
+	pthread_cond_init(&s->change, NULL);
+	*out = &s->p;
+	return 0;
+}

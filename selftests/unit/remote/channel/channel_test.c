@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/* Both ends of a channel in one process: frames, answers, pieces of the arena, happenings, acks, and peers that go or lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+#include <remote/channel/stream.h>
+
+enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_CALL, OP_SILENT, OP_BUSY, OP_LEAVE };
+
+static char path[64], address[80];
+static int listening;
+static pthread_t server;
+static uint64_t called;		/* atomic: calls that were acked while the server was busy */
+
+static void *call_and_wait(void *arg)
+{
+	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_CALL, .value = 9, .id = 5 };
+	uint64_t invocation = 1234;
+
+	kvgpu_remote_happen(arg, &h, &invocation, sizeof(invocation));
+	if (!kvgpu_remote_await_ack(arg, invocation))
+		__atomic_add_fetch(&called, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* 0: go on */
+static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct kvgpu_remote_piece piece;
+	uint64_t bytes, i;
+	pthread_t t;
+	uint8_t *arena = kvgpu_remote_port_arena(p, &bytes);
+
+	switch (h->op) {
+	case OP_ECHO:
+		return kvgpu_remote_reply(p, h, h->bytes, payload, h->bytes);
+	case OP_DOUBLE:
+		memcpy(&piece, payload, sizeof(piece));
+		for (i = 0; i < piece.bytes; i++)
+			arena[piece.at + i] *= 2;
+		kvgpu_remote_return(p, piece.at, piece.bytes);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case OP_CALL:
+		kvgpu_remote_happen(p, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT, .value = 1 }, "text", 4);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case OP_BUSY:	/* the thread that serves reads nothing until the ack was seen by another one */
+		pthread_create(&t, NULL, call_and_wait, p);
+		pthread_join(t, NULL);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	case OP_LEAVE:
+		return 1;
+	}
+	return 0;
+}
+
+static void *serve(void *arg)
+{
+	struct kvgpu_remote_port *p;
+	struct kvgpu_remote_head h;
+	const void *payload;
+	int fd = accept(listening, NULL, NULL);
+
+	if (kvgpu_remote_welcome(fd, VERSION, ARENA, &p))
+		return NULL;
+	while (kvgpu_remote_next(p, -1, &h, &payload) == 1)
+		if (serve_one(p, &h, payload))
+			break;
+	kvgpu_remote_port_close(p);
+	return NULL;
+}
+
+static struct { uint64_t id, invocation; uint32_t value; char text[8]; } happened;
+static struct kvgpu_remote_channel *client;
+
+static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	if (h->event == KVGPU_REMOTE_EVENT_TEXT) {
+		memcpy(happened.text, bytes, n);
+		return;
+	}
+	happened.id = h->id;
+	happened.value = h->value;
+	memcpy(&happened.invocation, bytes, n);
+	kvgpu_remote_ack(client, happened.invocation);
+}
+
+static int set_up(void **state)
+{
+	const char *why;
+
+	snprintf(path, sizeof(path), "/tmp/kvgpu-channel-%d", (int)getpid());
+	snprintf(address, sizeof(address), "unix:%s", path);
+	listening = kvgpu_remote_listen(address, &why);
+	memset(&happened, 0, sizeof(happened));
+	return listening < 0 || pthread_create(&server, NULL, serve, NULL);
+}
+
+static int tear_down(void **state)
+{
+	pthread_join(server, NULL);
+	close(listening);
+	unlink(path);
+	return 0;
+}
+
+static void begin(void)
+{
+	const char *why;
+
+	assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), 0);
+}
+
+static int send_op(uint16_t op, unsigned int box, const void *payload, size_t n, uint64_t *seq)
+{
+	static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
+	struct iovec part = { (void *)(uintptr_t)payload, n };
+	int r;
+
+	pthread_mutex_lock(&submit);
+	r = kvgpu_remote_send(client, op, box, &part, 1, seq);
+	pthread_mutex_unlock(&submit);
+	return r;
+}
+
+static int ask(uint16_t op, unsigned int box, const void *payload, size_t n, struct kvgpu_remote_answer *a, const void **back)
+{
+	uint64_t seq;
+	int r = send_op(op, box, payload, n, &seq);
+
+	return r ? r : kvgpu_remote_await(client, box, seq, a, back);
+}
+
+static void versions(void **state)
+{
+	const char *why = "";
+
+	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_event, NULL, &client, &why), -EPROTO);
+	assert_non_null(strstr(why, "version"));
+	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why), -EINVAL);
+	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
+}
+
+static void answers(void **state)
+{
+	uint64_t words[1024], i;
+	struct kvgpu_remote_answer a;
+	unsigned int one, two;
+	const void *back;
+
+	begin();
+	one = kvgpu_remote_box_get(client);
+	two = kvgpu_remote_box_get(client);
+	assert_true(one && two && one != two);
+	for (i = 0; i < 1024; i++)
+		words[i] = i * i;
+	for (i = 0; i < 200; i++) {
+		assert_int_equal(ask(OP_ECHO, i % 2 ? one : two, words, i * 40, &a, &back), 0);
+		assert_int_equal(a.result, i * 40);
+		assert_int_equal(a.bytes, i * 40);
+		assert_memory_equal(back, words, i * 40);
+	}
+	assert_int_equal(ask(OP_ECHO, one, words, 3, &a, &back), -EINVAL);
+	assert_int_equal(ask(OP_CALL, one, NULL, 0, &a, &back), 0);
+	assert_string_equal(happened.text, "text");	/* said before the answer */
+	kvgpu_remote_box_put(client, two);
+	assert_int_equal(kvgpu_remote_box_get(client), two);
+	kvgpu_remote_disconnect(client);
+}
+
+static void pieces(void **state)
+{
+	struct kvgpu_remote_piece piece = { 4096, 3 << 20 };
+	struct kvgpu_remote_answer a;
+	const void *back;
+	uint64_t bytes, i;
+	uint8_t *arena;
+
+	begin();
+	arena = kvgpu_remote_arena(client, &bytes);
+	assert_int_equal(bytes, ARENA);
+	for (i = 0; i < piece.bytes; i++)
+		arena[piece.at + i] = i * 7;
+	assert_int_equal(kvgpu_remote_push(client, piece.at, piece.bytes), 0);
+	assert_int_equal(ask(OP_DOUBLE, kvgpu_remote_box_get(client), &piece, sizeof(piece), &a, &back), 0);
+	for (i = 0; i < piece.bytes; i++)
+		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
+			fail_msg("byte %llu", (unsigned long long)i);
+	kvgpu_remote_disconnect(client);
+}
+
+/* the frames behind the ack are kept, and served in their order afterwards */
+static void acks_pass_by(void **state)
+{
+	struct kvgpu_remote_answer a;
+	uint64_t seq, word = 3;
+	const void *back;
+	unsigned int box, i;
+
+	begin();
+	box = kvgpu_remote_box_get(client);
+	called = 0;
+	assert_int_equal(send_op(OP_BUSY, box, NULL, 0, &seq), 0);
+	for (i = 0; i < 100; i++) {
+		uint64_t ignored;
+
+		assert_int_equal(send_op(OP_SILENT, 0, &word, sizeof(word), &ignored), 0);
+	}
+	assert_int_equal(kvgpu_remote_await(client, box, seq, &a, &back), 0);
+	assert_int_equal(called, 1);
+	assert_int_equal(happened.id, 5);
+	assert_int_equal(happened.value, 9);
+	assert_int_equal(happened.invocation, 1234);
+	assert_int_equal(ask(OP_ECHO, box, &word, sizeof(word), &a, &back), 0);
+	kvgpu_remote_disconnect(client);
+}
+
+static void *wait_for_ever(void *arg)
+{
+	struct kvgpu_remote_answer a;
+	const void *back;
+
+	*(int *)arg = ask(OP_SILENT, kvgpu_remote_box_get(client), NULL, 0, &a, &back);
+	return NULL;
+}
+
+static void server_goes(void **state)
+{
+	struct kvgpu_remote_answer a;
+	const void *back;
+	pthread_t t[3];
+	int r[3], i;
+	uint64_t seq;
+
+	begin();
+	for (i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, wait_for_ever, &r[i]);
+	usleep(20000);
+	assert_int_equal(send_op(OP_LEAVE, 0, NULL, 0, &seq), 0);
+	for (i = 0; i < 3; i++) {
+		pthread_join(t[i], NULL);
+		assert_int_equal(r[i], -ECONNRESET);
+	}
+	assert_true(kvgpu_remote_is_gone(client));
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back), -ECONNRESET);
+	assert_int_equal(kvgpu_remote_push(client, 0, 8), -ECONNRESET);
+	kvgpu_remote_disconnect(client);
+}
+
+/* ------------------------------------------------------------------ peers that lie */
+
+static int raw(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(to.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+static void shake(int fd)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
+	struct kvgpu_remote_welcome w;
+
+	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(recv(fd, &w, sizeof(w), MSG_WAITALL), sizeof(w));
+}
+
+/* the server closes: nothing more comes */
+static void assert_refused(int fd, const void *what, size_t n)
+{
+	char byte;
+
+	assert_int_equal(send(fd, what, n, MSG_NOSIGNAL), n);
+	assert_true(recv(fd, &byte, 1, 0) <= 0);
+	close(fd);
+}
+
+static void too_long(void **state)
+{
+	struct kvgpu_remote_head h = { .op = OP_ECHO, .box = 1, .bytes = KVGPU_REMOTE_PAYLOAD_MAX + 8 };
+	int fd = raw();
+
+	shake(fd);
+	assert_refused(fd, &h, sizeof(h));
+}
+
+static void beside_the_arena(void **state)
+{
+	struct { struct kvgpu_remote_head h; struct kvgpu_remote_piece p; } m = {
+		{ .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(m.p) }, { ARENA - 8, 16 } };
+	int fd = raw();
+
+	shake(fd);
+	assert_refused(fd, &m, sizeof(m));
+}
+
+static void no_hello(void **state)
+{
+	char nothing[sizeof(struct kvgpu_remote_hello)] = "GET / HTTP/1.0";
+
+	assert_refused(raw(), nothing, sizeof(nothing));
+}
+
+/* a server that answers what nobody asked */
+static void *lie(void *arg)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
+	struct down d = { .kind = DOWN_ANSWER, .box = 7, .bytes = 8 };
+	struct kvgpu_remote_hello hello;
+	int fd = accept(listening, NULL, NULL);
+
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	send(fd, &w, sizeof(w), MSG_NOSIGNAL);
+	send(fd, &d, sizeof(d), MSG_NOSIGNAL);
+	recv(fd, &hello, sizeof(hello), MSG_WAITALL);
+	close(fd);
+	return NULL;
+}
+
+static int set_up_liar(void **state)
+{
+	const char *why;
+
+	listening = kvgpu_remote_listen(address, &why);
+	return listening < 0 || pthread_create(&server, NULL, lie, NULL);
+}
+
+static void a_lying_server(void **state)
+{
+	struct kvgpu_remote_answer a;
+	const void *back;
+
+	begin();
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back), -ECONNRESET);
+	kvgpu_remote_disconnect(client);
+}
+
+int main(void)
+{
+#define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by), ON_SERVER(server_goes),
+		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
+		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
