@@ -25,6 +25,7 @@ Q		= $(if $(filter 1,$(V)),,@$(if $(findstring s,$(flags)),,printf '  %-5s %s\n'
 .DEFAULT_GOAL	:= help
 
 include gpu-model/model.mk
+include remote/remote.mk
 include selftests/selftests.mk
 include firmware/firmware.mk
 include tools/tools.mk

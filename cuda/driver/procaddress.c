@@ -2,7 +2,7 @@
 /* cuGetProcAddress(): entry points by name and version, which is how newer runtimes find them. */
 #include <string.h>
 
-#include "driver.h"
+#include "api.h"
 
 #define ADDRESS_FLAGS (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 

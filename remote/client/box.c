@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies of several lines and slices. An end in the program's memory is packed into pieces of the arena, or comes from there; the
+ * box is cut into as many boxes as pieces are needed. What is wrong with the other end the server's library says.
+ */
+#include <stdlib.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+#define PITCH_MAX	2147483647u
+
+struct end {
+	CUmemorytype type;
+	uint8_t *host;		/* of the box's first byte */
+	uint64_t word[END_WORDS];
+};
+
+struct box {
+	struct end src, dst;
+	uint64_t size[3];	/* bytes of a line, lines, slices */
+	uint32_t form;
+};
+
+/* the program's memory, of whatever address: where the box begins, and that a line fits its pitch */
+static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
+{
+	uint64_t *w = e->word, slice, at;
+
+	if (((size[1] > 1 || size[2] > 1) && (w[END_PITCH] < size[0] || w[END_PITCH] > PITCH_MAX)) || (size[2] > 1 && w[END_HEIGHT] < size[1]) ||
+	    size[1] > PITCH_MAX || __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) || __builtin_mul_overflow(slice, w[END_Z], &slice) ||
+	    __builtin_mul_overflow(w[END_PITCH], w[END_Y], &at) || __builtin_add_overflow(at, slice, &at) ||
+	    __builtin_add_overflow(at, w[END_X], &at) || !host)
+		return CUDA_ERROR_INVALID_VALUE;
+	e->host = (uint8_t *)(uintptr_t)host + at;
+	return CUDA_SUCCESS;
+}
+
+/* said to be the host's, or of what its address says */
+static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uint64_t *size)
+{
+	switch (side_of(at, host)) {
+	case SIDE_HOST:
+		e->type = CU_MEMORYTYPE_HOST;
+		return open_host(e, (void *)(uintptr_t)at, size);
+	case SIDE_DEVICE:
+		e->type = CU_MEMORYTYPE_DEVICE;
+		e->word[END_WHERE] = at;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+/* pitch and height that are not given are the box's: said here, since the box may be cut */
+static CUresult open_end(struct end *e, const void *host, CUdeviceptr device, CUarray array, const uint64_t *size)
+{
+	uint64_t *w = e->word;
+	CUresult r = CUDA_SUCCESS;
+
+	if (e->type != CU_MEMORYTYPE_ARRAY && !w[END_PITCH])
+		w[END_PITCH] = w[END_X] + size[0];
+	if (e->type != CU_MEMORYTYPE_ARRAY && !w[END_HEIGHT])
+		w[END_HEIGHT] = w[END_Y] + size[1];
+	switch (e->type) {
+	case CU_MEMORYTYPE_HOST:
+		r = host ? open_address(e, (uintptr_t)host, true, size) : CUDA_ERROR_INVALID_VALUE;
+		break;
+	case CU_MEMORYTYPE_UNIFIED:
+		r = open_address(e, device, false, size);
+		break;
+	case CU_MEMORYTYPE_DEVICE:
+		w[END_WHERE] = device;
+		break;
+	case CU_MEMORYTYPE_ARRAY:
+		if (!handle_id(CLASS_ARRAY, array, &w[END_WHERE]))
+			return CUDA_ERROR_INVALID_HANDLE;
+		break;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	w[END_TYPE] = e->type;
+	return r;
+}
+
+static CUresult open_box(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
+{
+	CUresult r;
+
+	b->src = (struct end){ .type = c->srcMemoryType, .word = { [END_PITCH] = c->srcPitch, [END_HEIGHT] = c->srcHeight,
+			       [END_X] = c->srcXInBytes, [END_Y] = c->srcY, [END_Z] = c->srcZ, [END_LOD] = c->srcLOD } };
+	b->dst = (struct end){ .type = c->dstMemoryType, .word = { [END_PITCH] = c->dstPitch, [END_HEIGHT] = c->dstHeight,
+			       [END_X] = c->dstXInBytes, [END_Y] = c->dstY, [END_Z] = c->dstZ, [END_LOD] = c->dstLOD } };
+	b->size[0] = c->WidthInBytes;
+	b->size[1] = c->Height;
+	b->size[2] = c->Depth;
+	if (contexts && (!handle_id(CLASS_CONTEXT, c->srcContext, &b->src.word[END_CONTEXT]) ||
+			 !handle_id(CLASS_CONTEXT, c->dstContext, &b->dst.word[END_CONTEXT])))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!b->size[0] || !b->size[1] || !b->size[2])
+		return CUDA_SUCCESS;
+	r = open_end(&b->src, c->srcHost, c->srcDevice, c->srcArray, b->size);
+	return r ? r : open_end(&b->dst, c->dstHost, c->dstDevice, c->dstArray, b->size);
+}
+
+/* ------------------------------------------------------------------ a part of a box, in one piece */
+
+struct part {
+	uint64_t at[3], size[3];
+};
+
+static uint8_t *line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
+{
+	return e->host + (z * e->word[END_HEIGHT] + y) * e->word[END_PITCH] + x;
+}
+
+static void pack(const struct end *e, const struct part *p, uint8_t *to)
+{
+	uint64_t y, z;
+
+	for (z = 0; z < p->size[2]; z++)
+		for (y = 0; y < p->size[1]; y++, to += p->size[0])
+			memcpy(to, line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
+}
+
+static void unpack(const struct end *e, const struct part *p, const uint8_t *from)
+{
+	uint64_t y, z;
+
+	for (z = 0; z < p->size[2]; z++)
+		for (y = 0; y < p->size[1]; y++, from += p->size[0])
+			memcpy(line(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
+}
+
+static void words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)
+{
+	memcpy(w, e->word, sizeof(e->word));
+	w[END_TYPE] = e->type;
+	if (e->type == CU_MEMORYTYPE_HOST) {
+		w[END_WHERE] = arena;
+		w[END_PITCH] = p->size[0];
+		w[END_HEIGHT] = p->size[1];
+		w[END_X] = w[END_Y] = w[END_Z] = w[END_LOD] = 0;
+		return;
+	}
+	w[END_X] += p->at[0];
+	w[END_Y] += p->at[1];
+	w[END_Z] += p->at[2];
+}
+
+static CUresult send_part(const struct box *b, const struct part *p, uint64_t stream)
+{
+	uint64_t bytes = p->size[0] * p->size[1] * p->size[2], in = 0, out = KVGPU_REMOTE_NOWHERE;
+	struct q_box q = { .stream = stream, .form = b->form };
+	struct call c = { .op = OP_box, .fixed = &q, .bytes = sizeof(q) };
+	struct staged *piece = NULL;
+	CUresult r = CUDA_SUCCESS;
+
+	if (b->dst.type == CU_MEMORYTYPE_HOST) {
+		out = arena_get(bytes);
+		if (out == KVGPU_REMOTE_NOWHERE)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	} else if (b->src.type == CU_MEMORYTYPE_HOST) {
+		piece = staging_get(bytes, &in, &r);
+		if (!piece)
+			return r;
+		pack(&b->src, p, arena_at(in));
+		c.push_at = in;
+		c.push_bytes = bytes;
+	}
+	memcpy(q.size, p->size, sizeof(q.size));
+	words(&b->src, p, in, q.src);
+	words(&b->dst, p, out, q.dst);
+	r = call_ask(&c, 0);
+	if (piece)
+		staging_sent(piece, c.seq);
+	if (!r && out != KVGPU_REMOTE_NOWHERE)
+		unpack(&b->dst, p, arena_at(out));
+	if (out != KVGPU_REMOTE_NOWHERE)
+		arena_put(out);
+	return r;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* as many lines and slices at once as a piece has room for; a line that is longer than a piece is cut, too */
+static CUresult send_parts(const struct box *b, uint64_t stream)
+{
+	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
+	uint64_t width = least(b->size[0], room), lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
+	uint64_t slices = lines < b->size[1] || width < b->size[0] ? 1 : least(b->size[2], room / (width * lines));
+	struct part p;
+	CUresult r = CUDA_SUCCESS;
+
+	for (p.at[2] = 0; p.at[2] < b->size[2] && !r; p.at[2] += slices)
+		for (p.at[1] = 0; p.at[1] < b->size[1] && !r; p.at[1] += lines)
+			for (p.at[0] = 0; p.at[0] < b->size[0] && !r; p.at[0] += width) {
+				p.size[0] = least(width, b->size[0] - p.at[0]);
+				p.size[1] = least(lines, b->size[1] - p.at[1]);
+				p.size[2] = least(slices, b->size[2] - p.at[2]);
+				r = send_part(b, &p, stream);
+			}
+	return r;
+}
+
+static CUresult by_cpu(const struct box *b, CUstream stream)
+{
+	uint64_t y, z;
+	CUresult r = cuStreamSynchronize(stream);
+
+	for (z = 0; z < b->size[2] && !r; z++)
+		for (y = 0; y < b->size[1]; y++)
+			memmove(line(&b->dst, 0, y, z), line(&b->src, 0, y, z), b->size[0]);
+	return r;
+}
+
+/* ------------------------------------------------------------------ */
+
+enum when { SYNC, ASYNC };
+
+static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when, CUstream stream)
+{
+	struct box b = { .form = form };
+	const struct part whole = { { 0 }, { c->WidthInBytes, c->Height, c->Depth } };
+	bool host;
+	uint64_t id;
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = stream_id(stream, &id);
+	if (!r)
+		r = open_box(&b, c, form == FORM_3D_PEER);
+	if (r || !b.size[0] || !b.size[1] || !b.size[2])
+		return r;
+	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
+	if (host) {
+		r = host_copy_allowed(stream, b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL);
+		if (r)
+			return r;
+	}
+	if (b.src.type == CU_MEMORYTYPE_HOST && b.dst.type == CU_MEMORYTYPE_HOST)
+		return by_cpu(&b, stream);
+	if ((when == ASYNC || stream) && form != FORM_2D_UNALIGNED)
+		b.form |= FORM_ASYNC;
+	return host ? send_parts(&b, id) : send_part(&b, &whole, id);
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, CUstream stream)
+{
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	return copy(&(CUDA_MEMCPY3D_PEER){
+		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType, .srcHost = c->srcHost,
+		.srcDevice = c->srcDevice, .srcArray = c->srcArray, .srcPitch = c->srcPitch,
+		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType, .dstHost = c->dstHost,
+		.dstDevice = c->dstDevice, .dstArray = c->dstArray, .dstPitch = c->dstPitch,
+		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1 }, form, when, stream);
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
+{
+	CUDA_MEMCPY3D_PEER p;
+
+	if (!c)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(&p, c, sizeof(p));
+	return copy(&p, FORM_3D, when, stream);
+}
+
+static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream stream)
+{
+	return c ? copy(c, FORM_3D_PEER, when, stream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+#define FORMS(name, sync, async, type, body, ...)									\
+	CUresult name##sync(const type *c) { return body(c, ##__VA_ARGS__, SYNC, NULL); }			\
+	CUresult name##sync##_ptds(const type *c) { return body(c, ##__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); }	\
+	CUresult name##async(const type *c, CUstream stream) { return body(c, ##__VA_ARGS__, ASYNC, stream); }	\
+	CUresult name##async##_ptsz(const type *c, CUstream stream) { return body(c, ##__VA_ARGS__, ASYNC, OWN(stream)); }
+
+FORMS(cuMemcpy2D, _v2, Async_v2, CUDA_MEMCPY2D, copy_2d, FORM_2D)
+FORMS(cuMemcpy3D, _v2, Async_v2, CUDA_MEMCPY3D, copy_3d)
+FORMS(cuMemcpy3DPeer, , Async, CUDA_MEMCPY3D_PEER, copy_peer)
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
+{
+	return copy_2d(c, FORM_2D_UNALIGNED, SYNC, NULL);
+}
+
+CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *c)
+{
+	return copy_2d(c, FORM_2D, SYNC, CU_STREAM_PER_THREAD);
+}
+
+/* ------------------------------------------------------------------ nodes of graphs: no host memory */
+
+static CUresult copy_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUcontext ctx, struct call *c)
+{
+	const struct part whole = { { 0 }, { params->WidthInBytes, params->Height, params->Depth } };
+	struct box b = { 0 };
+	CUDA_MEMCPY3D_PEER p;
+	CUresult r;
+
+	if (!handle_id(CLASS_CONTEXT, ctx, &q->ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	memcpy(&p, params, sizeof(p));
+	r = open_box(&b, &p, false);
+	if (r)
+		return r;
+	if (b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	memcpy(q->size, whole.size, sizeof(q->size));
+	words(&b.src, &whole, 0, q->src);
+	words(&b.dst, &whole, 0, q->dst);
+	return call_ask(c, sizeof(struct a_copy_node));
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_MEMCPY3D *params,
+			      CUcontext ctx)
+{
+	struct q_copy_node q = { .dependencies = n };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!node || !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
+		return wrong_graph(graph);
+	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
+	if (!r)
+		r = copy_node(&q, params, ctx, &c);
+	call_end(&c);
+	if (!r)
+		*node = handle_here(CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
+	return r;
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx)
+{
+	struct q_copy_node q = { 0 };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(exec && node ? exec : NULL);
+	return copy_node(&q, params, ctx, &c);
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
+{
+	struct q_copy_node q = { 0 };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(node);
+	return copy_node(&q, params, current_context(), &c);
+}
+
+static void *array_here(const uint64_t *w)
+{
+	return w[END_TYPE] == CU_MEMORYTYPE_ARRAY ? handle_here(CLASS_ARRAY, w[END_WHERE], current_context()) : NULL;
+}
+
+static CUdeviceptr device_here(const uint64_t *w)
+{
+	return w[END_TYPE] == CU_MEMORYTYPE_DEVICE ? w[END_WHERE] : 0;
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
+{
+	struct q_copy_node_get q = { 0 };
+	struct call c = { .op = OP_copy_node_get, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_copy_node_get *a;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(node);
+	r = call_ask(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_copy_node_get *)c.answer;
+	*params = (CUDA_MEMCPY3D){
+		.srcMemoryType = a->src[END_TYPE], .srcDevice = device_here(a->src), .srcArray = array_here(a->src), .srcPitch = a->src[END_PITCH],
+		.srcHeight = a->src[END_HEIGHT], .srcXInBytes = a->src[END_X], .srcY = a->src[END_Y], .srcZ = a->src[END_Z], .srcLOD = a->src[END_LOD],
+		.dstMemoryType = a->dst[END_TYPE], .dstDevice = device_here(a->dst), .dstArray = array_here(a->dst), .dstPitch = a->dst[END_PITCH],
+		.dstHeight = a->dst[END_HEIGHT], .dstXInBytes = a->dst[END_X], .dstY = a->dst[END_Y], .dstZ = a->dst[END_Z], .dstLOD = a->dst[END_LOD],
+		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
+	return CUDA_SUCCESS;
+}

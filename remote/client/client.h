@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
+ *
+ * Locks, outer to inner: `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory, arena,
+ * functions of the host: leaves). None is held while an answer is waited for.
+ */
+#ifndef KVGPU_REMOTE_CLIENT_H
+#define KVGPU_REMOTE_CLIENT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <remote/channel/channel.h>
+#include <remote/wire/cursor.h>
+#include <remote/wire/frame.h>
+
+#include "ops.h"	/* made of remote/api.def */
+
+/* ------------------------------------------------------------------ init.c */
+
+extern struct kvgpu_remote_channel *channel;	/* from cuInit() on */
+
+/* CUDA_SUCCESS when the library may be used: initialised, in the process that did it */
+CUresult client_ready(void);
+/* one line on standard error */
+void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int client_version(void);
+
+/* ------------------------------------------------------------------ call.c */
+
+enum { CALL_NO_CONTEXT = 1, CALL_PARTS = 6 };
+
+/* One frame: fixed part, then parts, each padded to 8 bytes. */
+struct call {
+	uint16_t op;
+	const void *fixed;
+	size_t bytes;
+	struct iovec part[CALL_PARTS];
+	unsigned int nr_parts;
+	void *owned[2];			/* freed with the call */
+	uint64_t push_at, push_bytes;	/* of the arena: the server's before the frame */
+	uint64_t seq;			/* out */
+	/* the answer, until the thread's next call */
+	const void *answer;
+	size_t answer_bytes, answer_used;
+};
+
+/* What is true before any call: initialised, not in a function of the host, with a context that lives unless @flags say otherwise. */
+CUresult call_enter(unsigned int flags);
+/* Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call owns is freed. */
+CUresult call_ask(struct call *c, size_t fixed);
+/* Sends it; its failure is told later. Asks where failures are likely. */
+CUresult call_queue(struct call *c);
+void call_end(struct call *c);
+/* @p stays until the call is sent. */
+CUresult call_bytes(struct call *c, const void *p, uint64_t n);
+CUresult call_string(struct call *c, const char *text, uint32_t *bytes);
+CUresult call_handles(struct call *c, unsigned int class, const void *const *handles, uint64_t n);
+/* the parts behind the answer's fixed one, in order; false: the answer is too short */
+bool answer_bytes(struct call *c, void *to, uint64_t n);
+bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
+/* the last frame whose answer is here: all before it have been carried out */
+uint64_t call_answered(void);
+/* until the server has carried out all that was sent */
+CUresult call_fence(void);
+/* a capture goes on: nothing is queued */
+void captures_begun(void);
+void captures_ended(void);
+bool captures_any(void);
+
+/* ------------------------------------------------------------------ object.c: what the program's handles point at */
+
+struct object {
+	uint64_t id;			/* the server's number; its index is this one's place, too */
+	uint32_t class;			/* atomic; CLASS_NONE: free */
+	uint32_t parent, child, before, after;	/* `objects`; indexes, 0: none */
+	int dev;			/* of a context */
+	unsigned int attached;		/* users of a context, more than one */
+	bool primary, dead;		/* a context's; dead, atomic: it was destroyed or reset */
+	void *more;			/* struct function, struct capture_nodes; freed with it */
+};
+
+bool handle_id(unsigned int class, const void *handle, uint64_t *id);
+/* what is said of a graph, a node, an executable graph that is none */
+static inline CUresult wrong_graph(const void *handle)
+{
+	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
+}
+/* NULL: it is no such handle */
+struct object *object_of(unsigned int class, const void *handle);
+/* The handle with that number, made if it is new; NULL: 0, or one that can't be. @parent: a handle that it ends with, or NULL; where that
+ * is a node, its graph is meant. */
+void *handle_here(unsigned int class, uint64_t id, void *parent);
+void object_end(void *handle);
+/* what hangs on it */
+void object_empty(void *handle);
+struct object *object_parent(const struct object *o);
+
+/* ------------------------------------------------------------------ context.c */
+
+/* the thread's, or NULL; one that is dead counts as none */
+void *current_context(void);
+/* CUDA_SUCCESS, or why there is none */
+CUresult current_check(void);
+/* number of the thread's context, and its mode of captures: what the server has to know */
+uint64_t current_id(uint32_t *mode);
+void context_created(CUcontext ctx, CUdevice dev);
+void context_ended(CUcontext ctx);
+void context_attached(CUcontext ctx);
+void context_detached(CUcontext ctx);
+void primary_retained(CUcontext ctx, CUdevice dev);
+void primary_released(CUdevice dev);
+void primary_reset(CUdevice dev);
+
+/* ------------------------------------------------------------------ device.c */
+
+/* what was asked of the device once; NULL: there is none such, or *r says what went wrong */
+const struct a_facts *device_facts(CUdevice dev, CUresult *r);
+/* 0: not known */
+int device_attribute(CUdevice dev, int attribute);
+
+/* ------------------------------------------------------------------ stream.c */
+
+/* 0 for the null stream; a thread's own is made at its first use */
+CUresult stream_id(CUstream stream, uint64_t *id);
+/* whether it is one of the current context's, or a default one */
+bool own_stream(CUstream stream);
+bool same_context(const void *handle);
+
+/* ------------------------------------------------------------------ ranges.c: device memory, as far as the client knows of it */
+
+void range_add(CUdeviceptr ptr, size_t bytes);
+void range_remove(CUdeviceptr ptr);
+void ranges_end(const void *ctx);
+bool range_has(CUdeviceptr ptr);
+/* whether @n elements of @size bytes are in one allocation of the current context */
+bool device_span(CUdeviceptr ptr, uint64_t n, unsigned int size);
+bool device_spans(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);
+
+/* ------------------------------------------------------------------ arena.c */
+
+void arena_init(void);
+/* A piece for long: NOWHERE when there is none left. */
+uint64_t arena_get(uint64_t bytes);
+void arena_put(uint64_t at);
+/*
+ * A piece for one frame on its way, KVGPU_REMOTE_PIECE_MAX at most; waits for earlier ones. staging_sent() says which frame has it.
+ * NULL: *r says why.
+ */
+struct staged *staging_get(uint64_t bytes, uint64_t *at, CUresult *r);
+void staging_sent(struct staged *piece, uint64_t seq);
+void *arena_at(uint64_t at);
+
+/* ------------------------------------------------------------------ hostmem.c: pinned and registered memory */
+
+/* place in the arena of [host, host + bytes), which is pinned in one allocation; NOWHERE: it is not */
+uint64_t pinned_at(const void *host, uint64_t bytes);
+void hostmem_end(const void *ctx);
+struct host_range {
+	uint8_t *base;
+	uint64_t bytes;
+	uint64_t at;		/* in the arena; NOWHERE: registered memory */
+	unsigned int flags;
+	void *ctx;
+};
+bool host_find(const void *host, struct host_range *out);
+
+/* ------------------------------------------------------------------ copy.c, box.c */
+
+enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
+/* what an address is; said to be the host's: @host */
+enum side_of side_of(CUdeviceptr at, bool host);
+/* whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function that comes
+ * before it in the stream; not while the stream captures */
+CUresult host_copy_allowed(CUstream stream, const void *src);
+
+/* ------------------------------------------------------------------ module.c */
+
+struct function {
+	bool layout_known;
+	uint32_t parameters, bytes;
+	int attribute[10];
+	bool attribute_known[10];
+	struct { uint32_t offset, size; } parameter[];
+};
+
+struct function *function_of(CUfunction f);
+void function_set(CUfunction f, int attribute, int value);
+void module_unloaded(CUmodule module);
+void link_destroyed(CUlinkState state);
+/* parameters one by one or in one piece, packed into @to, which has function.bytes; *bytes: how many */
+CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to, uint32_t *bytes);
+
+/* ------------------------------------------------------------------ texture.c */
+
+CUresult resource_to_wire(const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
+CUresult resource_from_wire(const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
+
+/* ------------------------------------------------------------------ hostfunc.c */
+
+/* on a thread of the channel's */
+void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
+bool in_host_function(void);
+/* one that a stream was given has not returned yet: it may write what a copy behind it reads */
+bool host_functions_pending(void);
+/* a number for a function; 0: none left. @kept: a graph has it, and may call it often */
+uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data, bool kept);
+void host_function_drop(uint64_t id);
+bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Contexts: each thread's stack of them is here, and the server is told with the next frame. What was destroyed may still be on a stack:
+ * its number says that it is not what is in that slot now.
+ */
+#include "client.h"
+
+enum { STACK_DEPTH = 64, MAX_DEVICES = 64 };
+
+struct place {
+	struct object *ctx;
+	uint64_t id;
+};
+
+static __thread struct {
+	struct place at[STACK_DEPTH];
+	unsigned int n;
+	uint32_t mode;
+} current;
+
+static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	struct object *ctx;
+	uint64_t id;
+	unsigned int refs;
+} primary[MAX_DEVICES];
+
+static bool lives(const struct place *p)
+{
+	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id && !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
+}
+
+static struct place *top(void)
+{
+	return current.n ? &current.at[current.n - 1] : NULL;
+}
+
+CUresult current_check(void)
+{
+	if (!current.n)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return lives(top()) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+void *current_context(void)
+{
+	return current.n && lives(top()) ? top()->ctx : NULL;
+}
+
+uint64_t current_id(uint32_t *mode)
+{
+	*mode = current.mode;
+	return current.n && lives(top()) ? top()->id : 0;
+}
+
+static CUresult push(struct object *ctx)
+{
+	if (current.n == STACK_DEPTH)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	current.at[current.n++] = (struct place){ ctx, ctx->id };
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ what the server has done */
+
+void context_created(CUcontext ctx, CUdevice dev)
+{
+	struct object *o = (struct object *)ctx;
+
+	if (!o)
+		return;
+	o->dev = dev;
+	push(o);
+}
+
+/* what was in it is gone; a context that is not a primary one is no handle any more */
+static void end(struct object *o)
+{
+	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
+	ranges_end(o);
+	hostmem_end(o);
+	object_empty(o);
+}
+
+void context_ended(CUcontext ctx)
+{
+	struct object *o = (struct object *)ctx;
+
+	if (current.n && top()->ctx == o)
+		current.n--;
+	end(o);
+}
+
+void context_attached(CUcontext ctx)
+{
+	((struct object *)ctx)->attached++;
+}
+
+void context_detached(CUcontext ctx)
+{
+	struct object *o = (struct object *)ctx;
+
+	if (o->attached)
+		o->attached--;
+	else
+		context_ended(ctx);
+}
+
+void primary_retained(CUcontext ctx, CUdevice dev)
+{
+	struct object *o = (struct object *)ctx;
+
+	if (!o || dev < 0 || dev >= MAX_DEVICES)
+		return;
+	pthread_mutex_lock(&primaries);
+	primary[dev].ctx = o;
+	primary[dev].id = o->id;
+	primary[dev].refs++;
+	o->dev = dev;
+	o->primary = true;
+	__atomic_store_n(&o->dead, false, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&primaries);
+}
+
+static void primary_end(CUdevice dev, bool reset)
+{
+	if (dev < 0 || dev >= MAX_DEVICES)
+		return;
+	pthread_mutex_lock(&primaries);
+	if (!reset && primary[dev].refs)
+		primary[dev].refs--;
+	if (primary[dev].ctx && (reset || !primary[dev].refs))
+		end(primary[dev].ctx);
+	pthread_mutex_unlock(&primaries);
+}
+
+void primary_released(CUdevice dev)
+{
+	primary_end(dev, false);
+}
+
+void primary_reset(CUdevice dev)
+{
+	primary_end(dev, true);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	struct object *o = object_of(CLASS_CONTEXT, ctx);
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	return o ? push(o) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
+{
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!current.n)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (ctx)
+		*ctx = (CUcontext)top()->ctx;
+	current.n--;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	struct object *o = object_of(CLASS_CONTEXT, ctx);
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (ctx && !o)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (current.n)
+		current.n--;
+	return o ? push(o) : CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *ctx)
+{
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!ctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ctx = current.n ? (CUcontext)top()->ctx : NULL;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *dev)
+{
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!dev)
+		return CUDA_ERROR_INVALID_VALUE;
+	*dev = top()->ctx->dev;
+	return CUDA_SUCCESS;
+}
+
+/* the mode is the thread's, and goes out with the context's name */
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	CUstreamCaptureMode old = current.mode;
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!mode || (unsigned int)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	current.mode = *mode;
+	*mode = old;
+	return CUDA_SUCCESS;
+}

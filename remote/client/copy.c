@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued; pinned
+ * memory is in the arena already. What comes into the program's memory is waited for.
+ */
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+/* through the kernel, which says no where the CPU would fault; where it does not let us ask, the program is believed */
+static bool cpu_can_read(const void *at)
+{
+	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+}
+
+static bool device_says(CUdeviceptr at)
+{
+	struct q_pointer q = { .ptr = at, .attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE };
+	struct call c = { .op = OP_pointer, .fixed = &q, .bytes = sizeof(q) };
+
+	return !call_ask(&c, sizeof(struct a_pointer)) && ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
+}
+
+enum side_of side_of(CUdeviceptr at, bool host)
+{
+	struct host_range found;
+
+	if (range_has(at))
+		return SIDE_DEVICE;
+	if (host_find((void *)(uintptr_t)at, &found))
+		return SIDE_HOST;
+	/* an address of the server's GPU may be one of the program's, too: who says which it is means that */
+	if (!host && device_says(at))
+		return SIDE_DEVICE;
+	if (cpu_can_read((void *)(uintptr_t)at))
+		return SIDE_HOST;
+	return device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
+}
+
+static CUresult send_piece(struct q_copy_in *q, const void *src, bool fine)
+{
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+	struct staged *piece = NULL;
+	CUresult r = CUDA_SUCCESS;
+	uint64_t at;
+
+	q->at = KVGPU_REMOTE_NOWHERE;
+	if (q->bytes <= KVGPU_REMOTE_INLINE_MAX) {
+		r = call_bytes(&c, src, q->bytes);
+	} else {
+		at = pinned_at(src, q->bytes);
+		if (at == KVGPU_REMOTE_NOWHERE) {
+			piece = staging_get(q->bytes, &at, &r);
+			if (piece)
+				memcpy(arena_at(at), src, q->bytes);
+		}
+		q->at = c.push_at = at;
+		c.push_bytes = q->bytes;
+	}
+	if (!r)
+		r = fine ? call_queue(&c) : call_ask(&c, 0);
+	if (piece)
+		staging_sent(piece, c.seq);
+	return r;
+}
+
+static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
+{
+	struct q_copy_in q = { 0 };
+	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
+	size_t done;
+	CUresult r = stream_id(stream, &q.stream);
+
+	for (done = 0; done < bytes && !r; done += q.bytes) {
+		q.dst = dst + done;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = send_piece(&q, (const uint8_t *)src + done, fine);
+	}
+	return r;
+}
+
+static CUresult fetch_piece(struct q_copy_out *q, void *dst)
+{
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+	bool small = q->bytes <= KVGPU_REMOTE_INLINE_MAX;
+	uint64_t pinned = small ? KVGPU_REMOTE_NOWHERE : pinned_at(dst, q->bytes), at = pinned;
+	CUresult r;
+
+	if (!small && at == KVGPU_REMOTE_NOWHERE) {
+		at = arena_get(q->bytes);
+		if (at == KVGPU_REMOTE_NOWHERE)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	q->at = at;
+	r = call_ask(&c, 0);
+	if (!r && small)
+		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+	else if (!r && pinned == KVGPU_REMOTE_NOWHERE)
+		memcpy(dst, arena_at(at), q->bytes);
+	if (at != pinned)
+		arena_put(at);
+	return r;
+}
+
+static CUresult to_host(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	struct q_copy_out q = { 0 };
+	size_t done;
+	CUresult r = stream_id(stream, &q.stream);
+
+	for (done = 0; done < bytes && !r; done += q.bytes) {
+		q.src = src + done;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = fetch_piece(&q, (uint8_t *)dst + done);
+	}
+	return r;
+}
+
+enum when { SYNC, ASYNC };
+
+static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	return when == ASYNC || stream ? cuMemcpyDtoDAsync_v2(dst, src, bytes, stream) : cuMemcpyDtoD_v2(dst, src, bytes);
+}
+
+/* host memory at both ends: in the stream's order, by the CPU */
+static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	CUresult r = cuStreamSynchronize(stream);
+
+	if (!r)
+		memmove((void *)(uintptr_t)dst, (const void *)(uintptr_t)src, bytes);
+	return r;
+}
+
+/* copies of the host's memory are not recorded: a graph would have to have them again at each launch */
+CUresult host_copy_allowed(CUstream stream, const void *src)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	struct host_range found;
+	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
+
+	if (!r && status != CU_STREAM_CAPTURE_STATUS_NONE)
+		r = CUDA_ERROR_NOT_SUPPORTED;
+	if (!r && src && host_functions_pending() && host_find(src, &found))
+		r = cuStreamSynchronize(stream);
+	return r;
+}
+
+static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	CUresult r;
+
+	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
+		return on_device(dst, src, bytes, when, stream);
+	r = host_copy_allowed(stream, from == SIDE_HOST ? (const void *)(uintptr_t)src : NULL);
+	if (r)
+		return r;
+	if (to == SIDE_DEVICE)
+		return to_device(dst, (const void *)(uintptr_t)src, bytes, stream);
+	if (from == SIDE_DEVICE)
+		return to_host((void *)(uintptr_t)dst, src, bytes, stream);
+	return on_host(dst, src, bytes, stream);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+/* a stream that is none is found first, as where nothing is to be copied */
+static CUresult begin(CUstream stream, size_t bytes, bool pointers, bool *nothing)
+{
+	uint64_t id;
+	CUresult r = call_enter(0);
+
+	if (!r && stream)
+		r = stream_id(stream, &id);
+	*nothing = !bytes;
+	return r ? r : bytes && !pointers ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	bool nothing;
+	CUresult r = begin(stream, bytes, dst && src, &nothing);
+
+	return r || nothing ? r : between(side_of(dst, false), dst, side_of(src, false), src, bytes, when, stream);
+}
+
+static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
+{
+	CUdeviceptr from = (uintptr_t)src;
+	bool nothing;
+	CUresult r = begin(stream, bytes, src, &nothing);
+
+	return r || nothing ? r : between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
+}
+
+static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	CUdeviceptr to = (uintptr_t)dst;
+	bool nothing;
+	CUresult r = begin(stream, bytes, dst, &nothing);
+
+	return r || nothing ? r : between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
+}
+
+#define ENTRIES(name, v2, body, dst_type, src_type)								\
+	CUresult name##v2(dst_type dst, src_type src, size_t bytes)						\
+	{													\
+		return body(dst, src, bytes, SYNC, NULL);							\
+	}													\
+	CUresult name##v2##_ptds(dst_type dst, src_type src, size_t bytes)					\
+	{													\
+		return body(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);					\
+	}													\
+	CUresult name##Async##v2(dst_type dst, src_type src, size_t bytes, CUstream stream)			\
+	{													\
+		return body(dst, src, bytes, ASYNC, stream);							\
+	}													\
+	CUresult name##Async##v2##_ptsz(dst_type dst, src_type src, size_t bytes, CUstream stream)		\
+	{													\
+		return body(dst, src, bytes, ASYNC, OWN(stream));						\
+	}
+
+ENTRIES(cuMemcpyHtoD, _v2, htod, CUdeviceptr, const void *)
+ENTRIES(cuMemcpyDtoH, _v2, dtoh, void *, CUdeviceptr)
+ENTRIES(cuMemcpy, , any, CUdeviceptr, CUdeviceptr)
+
+/* ------------------------------------------------------------------ between contexts */
+
+static CUresult peer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, enum when when, CUstream stream)
+{
+	struct q_peer q = { .dst = dst, .src = src, .bytes = bytes, .async = when == ASYNC };
+	struct call c = { .op = OP_peer, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = stream_id(stream, &q.stream);
+	if (r)
+		return r;
+	if (!handle_id(CLASS_CONTEXT, to, &q.dst_ctx) || !handle_id(CLASS_CONTEXT, from, &q.src_ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return call_ask(&c, 0);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
+{
+	return peer(dst, to, src, from, bytes, SYNC, NULL);
+}
+
+CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
+{
+	CUresult r = peer(dst, to, src, from, bytes, ASYNC, CU_STREAM_PER_THREAD);
+
+	return r ? r : cuStreamSynchronize(CU_STREAM_PER_THREAD);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
+{
+	return peer(dst, to, src, from, bytes, ASYNC, stream);
+}
+
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
+{
+	return peer(dst, to, src, from, bytes, ASYNC, OWN(stream));
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* Devices: all that is asked of one is fetched once, with its first question. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+enum { MAX_DEVICES = 64, NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct a_facts *facts[MAX_DEVICES];	/* atomic; stays */
+
+/* what this client does not offer, whatever the server's library does */
+static void leave_out(struct a_facts *f)
+{
+	static const int none[] = { 19 /* CAN_MAP_HOST_MEMORY */, 83 /* MANAGED_MEMORY */, 88 /* PAGEABLE_MEMORY_ACCESS */,
+		89 /* CONCURRENT_MANAGED_ACCESS */, 90 /* COMPUTE_PREEMPTION */, 91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
+		92, 93, 94, /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */, 96, 100, 101 /* ..._ACCESS_FROM_HOST */,
+		102 /* VIRTUAL_MEMORY_MANAGEMENT */, 103, 104, 105, /* handles */ 115 /* MEMORY_POOLS */ };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		f->attribute[none[i]] = 0;
+}
+
+static struct a_facts *fetch(CUdevice dev, CUresult *r)
+{
+	struct q_facts q = { .dev = dev };
+	struct call c = { .op = OP_facts, .fixed = &q, .bytes = sizeof(q) };
+	struct a_facts *f;
+
+	*r = call_ask(&c, sizeof(*f));
+	f = *r ? NULL : malloc(sizeof(*f));
+	if (!f) {
+		*r = *r ? *r : CUDA_ERROR_OUT_OF_MEMORY;
+		return NULL;
+	}
+	memcpy(f, c.answer, sizeof(*f));
+	f->name[sizeof(f->name) - 1] = 0;
+	f->bus_id[sizeof(f->bus_id) - 1] = 0;
+	leave_out(f);
+	return f;
+}
+
+const struct a_facts *device_facts(CUdevice dev, CUresult *r)
+{
+	struct a_facts *f;
+	int n;
+
+	*r = cuDeviceGetCount(&n);
+	if (!*r && (dev < 0 || dev >= n || dev >= MAX_DEVICES))
+		*r = CUDA_ERROR_INVALID_DEVICE;
+	if (*r)
+		return NULL;
+	f = __atomic_load_n(&facts[dev], __ATOMIC_ACQUIRE);
+	if (f)
+		return f;
+	f = fetch(dev, r);
+	if (!f)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (facts[dev]) {
+		free(f);
+		f = facts[dev];
+	} else {
+		__atomic_store_n(&facts[dev], f, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return f;
+}
+
+int device_attribute(CUdevice dev, int attribute)
+{
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	return f && attribute > 0 && attribute < NR_ATTRIBUTES ? (int)f->attribute[attribute] : 0;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	int n;
+	CUresult r = cuDeviceGetCount(&n);
+
+	if (r)
+		return r;
+	if (ordinal < 0 || ordinal >= n)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!device)
+		return CUDA_ERROR_INVALID_VALUE;
+	*device = ordinal;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+{
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!name || len <= 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(name, len, "%s", (const char *)f->name);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+{
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!uuid)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(uuid->bytes, f->uuid, sizeof(f->uuid));
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
+{
+	return cuDeviceGetUuid(uuid, dev);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	*bytes = f->total;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice dev)
+{
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!value || (int)attribute <= 0 || (int)attribute >= NR_ATTRIBUTES || !f->attribute_known[attribute])
+		return CUDA_ERROR_INVALID_VALUE;
+	*value = f->attribute[attribute];
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+{
+	enum { MAJOR = 75, MINOR = 76 };
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!major || !minor)
+		return CUDA_ERROR_INVALID_VALUE;
+	*major = f->attribute[MAJOR];
+	*minor = f->attribute[MINOR];
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
+{
+	enum { ID_BYTES = 13 };
+	CUresult r;
+	const struct a_facts *f = device_facts(dev, &r);
+
+	if (!f)
+		return r;
+	if (!id || len < ID_BYTES)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(id, len, "%s", (const char *)f->bus_id);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+/* Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and answers that say more than a result. */
+#include <stdlib.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+/* ------------------------------------------------------------------ kernels */
+
+static CUresult kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	const struct function *f = function_of(p->func);
+	uint8_t *packed;
+	CUresult r;
+
+	if (!f || !handle_id(CLASS_FUNCTION, p->func, &q->function))
+		return CUDA_ERROR_INVALID_HANDLE;
+	packed = malloc(f->bytes + 4352);
+	if (!packed)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	c->owned[1] = packed;
+	r = parameters_pack(f, p->kernelParams, p->extra, packed, &q->bytes);
+	if (r)
+		return r;
+	memcpy(q->grid, (uint32_t []){ p->gridDimX, p->gridDimY, p->gridDimZ }, sizeof(q->grid));
+	memcpy(q->block, (uint32_t []){ p->blockDimX, p->blockDimY, p->blockDimZ }, sizeof(q->block));
+	q->shared = p->sharedMemBytes;
+	return call_bytes(c, packed, q->bytes);
+}
+
+/* dependencies first, then parameters: the server reads them in that order */
+static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p, const CUgraphNode *dependencies)
+{
+	CUresult r = call_handles(c, CLASS_NODE, (const void *const *)dependencies, q->dependencies);
+
+	if (!r)
+		r = kernel_node(q, c, p);
+	if (!r)
+		r = call_ask(c, sizeof(struct a_kernel_node));
+	call_end(c);
+	return r;
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct q_kernel_node q = { .dependencies = n };
+	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!node || !p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
+		return wrong_graph(graph);
+	r = ask_kernel_node(&q, &c, p, dependencies);
+	if (!r)
+		*node = handle_here(CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node, graph);
+	return r;
+}
+
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct q_kernel_node q = { 0 };
+	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	return handle_id(CLASS_NODE, node, &q.node) ? ask_kernel_node(&q, &c, p, NULL) : wrong_graph(node);
+}
+
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct q_kernel_node q = { 0 };
+	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(exec && node ? exec : NULL);
+	return ask_kernel_node(&q, &c, p, NULL);
+}
+
+/* what a node's parameters are shown as; with the node's object, and gone with it */
+struct shown {
+	void *params[KVGPU_REMOTE_LIST_MAX];
+	uint8_t bytes[];
+};
+
+static CUresult show(struct object *node, struct call *c, const struct a_kernel_node_get *a, CUDA_KERNEL_NODE_PARAMS *p)
+{
+	const struct function *f = function_of(p->func);
+	struct shown *s;
+	uint32_t i;
+
+	if (!f || !f->layout_known || a->bytes != f->bytes || !a->bytes)
+		return CUDA_SUCCESS;
+	s = malloc(sizeof(*s) + a->bytes);
+	if (!s || !answer_bytes(c, s->bytes, a->bytes)) {
+		free(s);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	for (i = 0; i < f->parameters; i++)
+		s->params[i] = s->bytes + f->parameter[i].offset;
+	free(node->more);
+	node->more = s;
+	p->kernelParams = s->params;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+	struct q_kernel_node_get q = { 0 };
+	struct call c = { .op = OP_kernel_node_get, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_kernel_node_get *a;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(node);
+	r = call_ask(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_kernel_node_get *)c.answer;
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(CLASS_FUNCTION, a->function, NULL), .gridDimX = a->grid[0], .gridDimY = a->grid[1],
+					.gridDimZ = a->grid[2], .blockDimX = a->block[0], .blockDimY = a->block[1],
+					.blockDimZ = a->block[2], .sharedMemBytes = a->shared };
+	return show((struct object *)node, &c, a, p);
+}
+
+/* ------------------------------------------------------------------ functions of the host: a node's object knows its number */
+
+static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST_NODE_PARAMS *p)
+{
+	CUresult r;
+
+	q->id = p->fn ? host_function(p->fn, NULL, NULL, p->userData, true) : 0;
+	if (!q->id) {
+		call_end(c);
+		return p->fn ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
+	}
+	r = call_ask(c, sizeof(struct a_host_node));
+	if (r)
+		host_function_drop(q->id);
+	return r;
+}
+
+static CUresult remember(struct object *node, uint64_t id)
+{
+	uint64_t *known = malloc(sizeof(*known));
+
+	if (!node || !known) {
+		free(known);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*known = id;
+	free(node->more);
+	node->more = known;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_HOST_NODE_PARAMS *p)
+{
+	struct q_host_node q = { .dependencies = n };
+	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!node || !p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
+		return wrong_graph(graph);
+	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
+	if (r) {
+		call_end(&c);
+		return r;
+	}
+	r = host_node(&q, &c, p);
+	if (r)
+		return r;
+	*node = handle_here(CLASS_NODE, ((const struct a_host_node *)c.answer)->node, graph);
+	return remember((struct object *)*node, q.id);
+}
+
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+	struct q_host_node q = { 0 };
+	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(node);
+	r = host_node(&q, &c, p);
+	return r ? r : remember((struct object *)node, q.id);
+}
+
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+	struct q_host_node q = { 0 };
+	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(exec && node ? exec : NULL);
+	return host_node(&q, &c, p);
+}
+
+/* a node that a capture or a clone made is not known here */
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
+{
+	struct object *o = object_of(CLASS_NODE, node);
+	CUgraphNodeType type;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = cuGraphNodeGetType(node, &type);
+	if (r)
+		return r;
+	if (type != CU_GRAPH_NODE_TYPE_HOST)
+		return CUDA_ERROR_INVALID_VALUE;
+	return o->more && host_function_get(*(uint64_t *)o->more, p) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ------------------------------------------------------------------ executable graphs */
+
+static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size, uint32_t version)
+{
+	struct q_instantiate q = { .version = version, .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
+	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
+	struct a_instantiate a = { 0 };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!exec)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
+		return wrong_graph(graph);
+	r = call_ask(&c, sizeof(a));
+	if (c.answer_bytes < sizeof(a))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	memcpy(&a, c.answer, sizeof(a));
+	if (bad)
+		*bad = handle_here(CLASS_NODE, a.bad, graph);
+	if (q.log_bytes) {
+		memset(log, 0, q.log_bytes);
+		if (a.log_used < q.log_bytes)
+			answer_bytes(&c, log, a.log_used);
+	}
+	if (!r)
+		*exec = handle_here(CLASS_EXEC, a.exec, NULL);
+	return r;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+{
+	return instantiate(exec, graph, bad, log, size, 1);
+}
+
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+{
+	return instantiate(exec, graph, bad, log, size, 2);
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *what)
+{
+	struct q_update q = { 0 };
+	struct call c = { .op = OP_update, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_update *a;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!bad || !what)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_GRAPH, graph, &q.graph))
+		return wrong_graph(exec && graph ? exec : NULL);
+	r = call_ask(&c, sizeof(*a));
+	if (c.answer_bytes < sizeof(*a))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	a = (const struct a_update *)c.answer;
+	*bad = handle_here(CLASS_NODE, a->bad, graph);
+	*what = a->what;
+	return r;
+}
+
+/* ------------------------------------------------------------------ captures */
+
+/* the list stays until the stream's next question; with the stream's object */
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+				   size_t *n)
+{
+	struct q_capture_info q = { .room = KVGPU_REMOTE_LIST_MAX };
+	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };
+	struct a_capture_info a;
+	struct object *o, *g;
+	void **list;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!status)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = stream_id(stream, &q.stream);
+	if (!r)
+		r = call_ask(&c, sizeof(a));
+	if (r)
+		return r;
+	memcpy(&a, c.answer, sizeof(a));
+	*status = a.status;
+	if (a.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
+		return CUDA_SUCCESS;
+	o = handle_here(CLASS_STREAM, q.stream, NULL);
+	g = handle_here(CLASS_GRAPH, a.graph, NULL);
+	list = calloc(a.nodes + 1, sizeof(*list));
+	if (!o || !list || !answer_handles(&c, CLASS_NODE, list, a.nodes, g)) {
+		free(list);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	free(o->more);
+	o->more = list;
+	if (id)
+		*id = a.id;
+	if (graph)
+		*graph = (CUgraph)g;
+	if (nodes)
+		*nodes = (CUgraphNode *)list;
+	if (n)
+		*n = a.nodes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+					const CUgraphNode **nodes, size_t *n)
+{
+	return cuStreamGetCaptureInfo_v2(OWN(stream), status, id, graph, nodes, n);
+}

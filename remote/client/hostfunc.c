@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The program's functions that a stream calls. The server says when; a thread here calls them one after the other, and then says that it
+ * was done. What kernels print comes the same way.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+struct function_of_host {
+	CUhostFn fn;			/* or */
+	CUstreamCallback callback;
+	CUstream stream;
+	void *data;
+	bool used, kept;
+};
+
+struct due {
+	struct due *next;
+	uint64_t id, invocation;
+	CUresult status;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static struct function_of_host *functions;
+static uint64_t nr_functions;
+static struct due *first, **last = &first;
+static bool runs;
+static unsigned int pending;	/* atomic: submitted and not yet called, without those of graphs */
+static __thread bool inside;
+
+bool in_host_function(void)
+{
+	return inside;
+}
+
+bool host_functions_pending(void)
+{
+	return __atomic_load_n(&pending, __ATOMIC_ACQUIRE);
+}
+
+/* ------------------------------------------------------------------ numbers: an index, from 1 on */
+
+static bool more_functions(void)
+{
+	uint64_t n = nr_functions ? 2 * nr_functions : 64;
+	struct function_of_host *grown = realloc(functions, n * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	memset(grown + nr_functions, 0, (n - nr_functions) * sizeof(*grown));
+	functions = grown;
+	nr_functions = n;
+	return true;
+}
+
+static void *main_loop(void *arg);
+
+/* with the lock; signals are for the program's own threads */
+static bool start(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+
+	if (runs)
+		return true;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	runs = !pthread_create(&thread, NULL, main_loop, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (runs)
+		pthread_detach(thread);
+	return runs;
+}
+
+uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data, bool kept)
+{
+	uint64_t i, id = 0;
+
+	pthread_mutex_lock(&lock);
+	for (i = 1; i < nr_functions && functions[i].used; i++)
+		;
+	if (start() && (i < nr_functions || more_functions())) {
+		i = i ? i : 1;
+		functions[i] = (struct function_of_host){ fn, callback, stream, data, true, kept };
+		id = i;
+	}
+	pthread_mutex_unlock(&lock);
+	return id;
+}
+
+void host_function_drop(uint64_t id)
+{
+	pthread_mutex_lock(&lock);
+	if (id < nr_functions)
+		functions[id].used = false;
+	pthread_mutex_unlock(&lock);
+}
+
+bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
+{
+	bool there;
+
+	pthread_mutex_lock(&lock);
+	there = id && id < nr_functions && functions[id].used;
+	if (there)
+		*p = (CUDA_HOST_NODE_PARAMS){ functions[id].fn, functions[id].data };
+	pthread_mutex_unlock(&lock);
+	return there;
+}
+
+/* ------------------------------------------------------------------ calling them */
+
+static void call(const struct due *d, struct function_of_host *f)
+{
+	inside = true;
+	if (f->callback)
+		f->callback(f->stream, d->status, f->data);
+	else if (f->fn)
+		f->fn(f->data);
+	inside = false;
+	kvgpu_remote_ack(channel, d->invocation);
+}
+
+/* with the lock, but not while a function runs */
+static void call_first(void)
+{
+	struct due *d = first;
+	struct function_of_host f = { 0 };
+
+	first = d->next;
+	if (!first)
+		last = &first;
+	if (d->id < nr_functions && functions[d->id].used) {
+		f = functions[d->id];
+		functions[d->id].used = f.kept;
+	}
+	pthread_mutex_unlock(&lock);
+	call(d, &f);
+	if (f.used && !f.kept)
+		__atomic_sub_fetch(&pending, 1, __ATOMIC_RELEASE);
+	free(d);
+	pthread_mutex_lock(&lock);
+}
+
+static void *main_loop(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!first)
+			pthread_cond_wait(&change, &lock);
+		call_first();
+	}
+	return NULL;
+}
+
+void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	struct due *d;
+	FILE *out;
+
+	if (h->event == KVGPU_REMOTE_EVENT_TEXT) {
+		out = h->value == STDERR_FILENO ? stderr : stdout;
+		fwrite(bytes, 1, n, out);
+		fflush(out);
+		return;
+	}
+	if (h->event != KVGPU_REMOTE_EVENT_CALL || n != sizeof(d->invocation))
+		return;
+	d = malloc(sizeof(*d));
+	if (!d)
+		return;		/* the stream waits: there is no memory to go on with */
+	*d = (struct due){ .id = h->id, .status = h->value };
+	memcpy(&d->invocation, bytes, n);
+	pthread_mutex_lock(&lock);
+	*last = d;
+	last = &d->next;
+	pthread_cond_signal(&change);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, void *data)
+{
+	struct q_host_call q = { .with_status = !!callback };
+	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q) };
+	bool kept;
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = fn || callback ? stream_id(stream, &q.stream) : CUDA_ERROR_INVALID_VALUE;
+	if (r)
+		return r;
+	kept = captures_any();
+	q.id = host_function(fn, callback, stream, data, kept);
+	if (!q.id)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!kept)
+		__atomic_add_fetch(&pending, 1, __ATOMIC_RELEASE);
+	r = call_ask(&c, 0);
+	if (r) {
+		host_function_drop(q.id);
+		if (!kept)
+			__atomic_sub_fetch(&pending, 1, __ATOMIC_RELEASE);
+	}
+	return r;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
+{
+	return submit(stream, fn, NULL, data);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn fn, void *data)
+{
+	return submit(OWN(stream), fn, NULL, data);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : submit(stream, NULL, fn, data);
+}
+
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+{
+	return flags ? CUDA_ERROR_INVALID_VALUE : submit(OWN(stream), NULL, fn, data);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/* Pinned memory, which is in the arena, and registered memory, which is the program's own and only known. */
+#include <stdlib.h>
+
+#include "client.h"
+
+enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct host_range *ranges;	/* sorted by their begins, none overlaps another */
+static unsigned int nr, max;
+
+static unsigned int above(const void *host)
+{
+	unsigned int low = 0, high = nr;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+
+		if (ranges[mid].base <= (const uint8_t *)host)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct host_range *find(const void *host)
+{
+	unsigned int i = above(host);
+
+	return i && (uint64_t)((const uint8_t *)host - ranges[i - 1].base) < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
+}
+
+bool host_find(const void *host, struct host_range *out)
+{
+	const struct host_range *r;
+
+	pthread_mutex_lock(&lock);
+	r = find(host);
+	if (r)
+		*out = *r;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+uint64_t pinned_at(const void *host, uint64_t bytes)
+{
+	uint64_t at = KVGPU_REMOTE_NOWHERE, off;
+	const struct host_range *r;
+
+	pthread_mutex_lock(&lock);
+	r = find(host);
+	off = r ? (const uint8_t *)host - r->base : 0;
+	if (r && r->at != KVGPU_REMOTE_NOWHERE && bytes <= r->bytes - off)
+		at = r->at + off;
+	pthread_mutex_unlock(&lock);
+	return at;
+}
+
+/* CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED: some of it is here already */
+static CUresult add(struct host_range r)
+{
+	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+	struct host_range *grown;
+	unsigned int at;
+
+	pthread_mutex_lock(&lock);
+	at = above(r.base);
+	if (find(r.base) || (at < nr && ranges[at].base < r.base + r.bytes)) {
+		result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+		goto out;
+	}
+	if (nr == max) {
+		grown = realloc(ranges, (max ? 2 * max : 64) * sizeof(*grown));
+		if (!grown)
+			goto out;
+		ranges = grown;
+		max = max ? 2 * max : 64;
+	}
+	memmove(&ranges[at + 1], &ranges[at], (nr - at) * sizeof(*ranges));
+	ranges[at] = r;
+	nr++;
+	result = CUDA_SUCCESS;
+out:
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+/* with the lock */
+static void remove_at(unsigned int at)
+{
+	uint64_t piece = ranges[at].at;
+
+	nr--;
+	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
+	if (piece != KVGPU_REMOTE_NOWHERE)
+		arena_put(piece);
+}
+
+void hostmem_end(const void *ctx)
+{
+	unsigned int i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < nr)
+		if (ranges[i].ctx == ctx)
+			remove_at(i);
+		else
+			i++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
+{
+	uint64_t at;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!ptr || !bytes || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (flags & CU_MEMHOSTALLOC_DEVICEMAP)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	at = arena_get(bytes);
+	if (at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = add((struct host_range){ arena_at(at), bytes, at, flags, current_context() });
+	if (r)
+		arena_put(at);
+	else
+		*ptr = arena_at(at);
+	return r;
+}
+
+CUresult cuMemAllocHost_v2(void **ptr, size_t bytes)
+{
+	if (ptr && !bytes && !client_ready()) {
+		*ptr = NULL;
+		return CUDA_SUCCESS;
+	}
+	return cuMemHostAlloc(ptr, bytes, 0);
+}
+
+/* ends one of that kind which begins there */
+static CUresult end(void *ptr, bool pinned, CUresult none)
+{
+	unsigned int at;
+	CUresult r = none;
+
+	pthread_mutex_lock(&lock);
+	at = above(ptr);
+	if (at && ranges[at - 1].base == ptr && (ranges[at - 1].at != KVGPU_REMOTE_NOWHERE) == pinned) {
+		remove_at(at - 1);
+		r = CUDA_SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+/* copies from there may still be under way */
+CUresult cuMemFreeHost(void *ptr)
+{
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = call_fence();
+	return r ? r : end(ptr, true, CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
+{
+	struct host_range found;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!flags || !host_find(host, &found))
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags = found.flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
+{
+	CUresult r = call_enter(0);
+	uintptr_t end_of;
+
+	if (r)
+		return r;
+	if (!ptr || !bytes || flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
+	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (flags & REGISTER_DEVICEMAP)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, flags, current_context() });
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	CUresult r = call_enter(0);
+
+	return r ? r : end(ptr, false, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}

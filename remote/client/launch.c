@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* Launches: one frame with the packed parameters, queued where nothing speaks against it. */
+#include <stdlib.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+enum { PACKED = 4352 };		/* parameters of so many bytes are packed on the stack */
+
+struct request {
+	CUfunction f;
+	uint32_t grid[3], block[3], shared;
+	CUstream stream;
+	void **params, **extra;
+};
+
+static CUresult pack_extra(const struct function *f, void **extra, uint8_t *to, uint32_t *bytes)
+{
+	const void *buffer = NULL;
+	size_t size = 0;
+	unsigned int i;
+
+	for (i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+		if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = extra[i + 1];
+		else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
+			size = *(const size_t *)extra[i + 1];
+		else
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	if (f->layout_known && size > f->bytes)
+		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if ((size && !buffer) || size > PACKED)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (size)
+		memcpy(to, buffer, size);
+	*bytes = f->layout_known ? f->bytes : size;
+	return CUDA_SUCCESS;
+}
+
+CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to, uint32_t *bytes)
+{
+	uint32_t i;
+
+	*bytes = 0;
+	if (f->layout_known) {
+		memset(to, 0, f->bytes);
+		*bytes = f->bytes;
+	}
+	if (params && extra)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (extra)
+		return pack_extra(f, extra, to, bytes);
+	if (!f->layout_known)
+		return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+	if (f->parameters && !params)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < f->parameters; i++) {
+		if (!params[i])
+			return CUDA_ERROR_INVALID_VALUE;
+		memcpy(to + f->parameter[i].offset, params[i], f->parameter[i].size);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* numbers of device attributes */
+enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8 };
+
+/* whether the server's library can't find anything wrong with it but what only it knows */
+static bool is_fine(const struct request *q, const struct function *f)
+{
+	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);
+	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
+	struct object *module = object_parent(o);
+	unsigned int i;
+
+	if (!ctx || !module || object_parent(module) != ctx || !own_stream(q->stream))
+		return false;
+	for (i = 0; i < 3; i++)
+		if (!q->grid[i] || !q->block[i] || q->grid[i] > (uint32_t)device_attribute(ctx->dev, GRID_X + i) ||
+		    q->block[i] > (uint32_t)device_attribute(ctx->dev, BLOCK_X + i))
+			return false;
+	return f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] && f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] &&
+	       threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
+	       (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared <= (uint64_t)device_attribute(ctx->dev, SHARED_PER_BLOCK);
+}
+
+static CUresult launch(const struct request *q)
+{
+	struct q_launch w = { .shared = q->shared };
+	struct call c = { .op = OP_launch, .fixed = &w, .bytes = sizeof(w) };
+	uint8_t on_stack[PACKED], *packed = on_stack;
+	const struct function *f;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	r = stream_id(q->stream, &w.stream);
+	if (r)
+		return r;
+	f = function_of(q->f);
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (f->bytes > sizeof(on_stack)) {
+		packed = malloc(f->bytes);
+		if (!packed)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		c.owned[0] = packed;
+	}
+	memcpy(w.grid, q->grid, sizeof(w.grid));
+	memcpy(w.block, q->block, sizeof(w.block));
+	handle_id(CLASS_FUNCTION, q->f, &w.function);
+	r = parameters_pack(f, q->params, q->extra, packed, &w.bytes);
+	if (!r)
+		r = call_bytes(&c, packed, w.bytes);
+	if (r) {
+		call_end(&c);
+		return r;
+	}
+	return is_fine(q, f) ? call_queue(&c) : call_ask(&c, 0);
+}
+
+CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
+{
+	return launch(&(struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, stream, params, extra });
+}
+
+CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
+{
+	return launch(&(struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, OWN(stream), params, extra });
+}
+
+/* attributes that ask for what every launch is, or that are only hints */
+static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra, CUstream stream)
+{
+	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };
+	unsigned int i;
+
+	if (c->numAttrs && !c->attrs)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < c->numAttrs; i++) {
+		int id = c->attrs[i].id;
+
+		if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && !c->attrs[i].value.cooperative)
+			continue;
+		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY && id != PRIORITY)
+			return CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return launch(&(struct request){ f, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
+					 c->sharedMemBytes, stream, params, extra });
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	return c ? launch_ex(c, f, params, extra, c->hStream) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+	return c ? launch_ex(c, f, params, extra, OWN(c->hStream)) : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ------------------------------------------------------------------ occupancy: the caller's function says how much a block wants */
+
+/* the block with which most threads are on an SM; of two, the larger one */
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
+						   int limit, unsigned int flags)
+{
+	enum { SM_COUNT = 16, WARP = 32 };
+	struct object *o = object_of(CLASS_FUNCTION, f);
+	int most = 0, threads = 0, blocks = 0, sms;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+	struct object *module;
+
+	if (r)
+		return r;
+	if (!grid || !block || limit < 0 || flags & ~1u)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!o)
+		return CUDA_ERROR_INVALID_HANDLE;
+	module = object_parent(o);
+	sms = module && object_parent(module) ? device_attribute(object_parent(module)->dev, SM_COUNT) : 0;
+	r = cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
+	threads = limit && limit < threads ? limit : threads;
+	*grid = *block = 0;
+	for (; threads > 0 && !r; threads = (threads - 1) / WARP * WARP) {
+		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads, dynamic_of ? dynamic_of(threads) : dynamic, flags);
+		if (r || blocks * threads <= most)
+			continue;
+		most = blocks * threads;
+		*block = threads;
+		*grid = blocks * sms;
+	}
+	return r;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
+{
+	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit, 0);
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+/* Modules of any kind of image, their functions with all that launches have to know of them, variables. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <remote/wire/image.h>
+
+#include "client.h"
+
+enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10 };
+#define FILE_MAX	(512l << 20)
+
+/* ------------------------------------------------------------------ options */
+
+/* what of the options goes to the server, and where its logs come to */
+struct options {
+	uint32_t words[2 * OPTIONS_MAX], n;
+	char *log, *error;
+	uint32_t log_bytes, error_bytes;
+	void **log_used, **error_used;	/* the sizes' places, which say afterwards how much was written */
+};
+
+static CUresult read_options(struct options *o, unsigned int n, const CUjit_option *options, void **values)
+{
+	unsigned int i;
+
+	memset(o, 0, sizeof(*o));
+	if (n > OPTIONS_MAX || (n && (!options || !values)))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < n; i++)
+		switch ((int)options[i]) {
+		case CU_JIT_INFO_LOG_BUFFER:
+			o->log = values[i];
+			break;
+		case CU_JIT_ERROR_LOG_BUFFER:
+			o->error = values[i];
+			break;
+		case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+			o->log_bytes = (uint32_t)(uintptr_t)values[i];
+			o->log_used = &values[i];
+			break;
+		case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+			o->error_bytes = (uint32_t)(uintptr_t)values[i];
+			o->error_used = &values[i];
+			break;
+		default:
+			o->words[2 * o->n] = options[i];
+			o->words[2 * o->n++ + 1] = (uint32_t)(uintptr_t)values[i];
+		}
+	o->log_bytes = !o->log ? 0 : o->log_bytes > LOG_MAX ? LOG_MAX : o->log_bytes;
+	o->error_bytes = !o->error ? 0 : o->error_bytes > LOG_MAX ? LOG_MAX : o->error_bytes;
+	return CUDA_SUCCESS;
+}
+
+static bool take_log(struct call *c, char *to, uint32_t room, uint32_t used, void **size)
+{
+	char text[LOG_MAX + 8];
+
+	if (used > sizeof(text) || !answer_bytes(c, text, used))
+		return false;
+	if (size)
+		*size = (void *)(uintptr_t)used;
+	if (!room)
+		return true;
+	used = used < room ? used : room - 1;
+	memcpy(to, text, used);
+	to[used] = 0;
+	return true;
+}
+
+static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_used, uint32_t error_used, CUresult r)
+{
+	if (take_log(c, o->log, o->log_bytes, log_used, o->log_used) && take_log(c, o->error, o->error_bytes, error_used, o->error_used))
+		return r;
+	return r ? r : CUDA_ERROR_UNKNOWN;
+}
+
+/* the image in the arena, on its way with the call; CUDA_ERROR_OUT_OF_MEMORY: it has no room there */
+static CUresult place_image(struct call *c, const void *image, size_t bytes, uint64_t *at)
+{
+	*at = arena_get(bytes);
+	if (*at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(arena_at(*at), image, bytes);
+	c->push_at = *at;
+	c->push_bytes = bytes;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ modules */
+
+static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned int n, CUjit_option *options, void **values)
+{
+	struct q_image q = { 0 };
+	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_image *a;
+	struct options o;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!module || !image)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = read_options(&o, n, options, values);
+	if (r)
+		return r;
+	if (limit == SIZE_MAX)
+		image = kvgpu_remote_image_unwrap(image);
+	q.bytes = kvgpu_remote_image_bytes(image, limit);
+	if (!q.bytes)
+		return CUDA_ERROR_INVALID_IMAGE;
+	q.number_options = o.n;
+	q.log_bytes = o.log_bytes;
+	q.error_bytes = o.error_bytes;
+	r = call_bytes(&c, o.words, 8ull * o.n);
+	if (!r)
+		r = place_image(&c, image, q.bytes, &q.at);
+	if (r)
+		return r;
+	r = call_ask(&c, sizeof(*a));
+	arena_put(q.at);
+	if (c.answer_bytes < sizeof(*a))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	a = (const struct a_image *)c.answer;
+	if (!r)
+		*module = handle_here(CLASS_MODULE, a->module, current_context());
+	return take_logs(&c, &o, a->log_used, a->error_used, r);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+{
+	return load(module, image, SIZE_MAX, n, options, values);
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	return load(module, image, SIZE_MAX, 0, NULL, NULL);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
+{
+	return load(module, image, SIZE_MAX, 0, NULL, NULL);
+}
+
+/* with a zero behind; NULL: *r says why */
+static uint8_t *read_file(const char *name, size_t *size, CUresult *r)
+{
+	FILE *f = fopen(name, "rb");
+	uint8_t *data;
+	long n = -1;
+
+	*r = CUDA_ERROR_FILE_NOT_FOUND;
+	if (!f)
+		return NULL;
+	if (!fseek(f, 0, SEEK_END))
+		n = ftell(f);
+	rewind(f);
+	data = n >= 0 && n <= FILE_MAX ? calloc(1, n + 1) : NULL;
+	if (data && fread(data, 1, n, f) != (size_t)n) {
+		free(data);
+		data = NULL;
+	}
+	fclose(f);
+	*size = n;
+	*r = data ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+	return data;
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *file)
+{
+	uint8_t *data;
+	size_t size;
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	if (!module || !file)
+		return CUDA_ERROR_INVALID_VALUE;
+	data = read_file(file, &size, &r);
+	if (!data)
+		return r;
+	r = load(module, data, size + 1, 0, NULL, NULL);
+	free(data);
+	return r;
+}
+
+void module_unloaded(CUmodule module)
+{
+	object_end(module);
+}
+
+/* ------------------------------------------------------------------ functions */
+
+static struct function *read_function(struct call *c, const struct a_function *a)
+{
+	struct function *f = a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + a->parameters * sizeof(f->parameter[0])) : NULL;
+	uint32_t i, end;
+
+	if (!f)
+		return NULL;
+	f->layout_known = a->layout_known;
+	f->parameters = a->parameters;
+	for (i = 0; i < 10; i++) {
+		f->attribute[i] = a->attribute[i];
+		f->attribute_known[i] = a->attribute_known[i];
+	}
+	if (!answer_bytes(c, f->parameter, a->parameters * sizeof(f->parameter[0]))) {
+		free(f);
+		return NULL;
+	}
+	for (i = 0; i < f->parameters; i++) {
+		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) || end > KVGPU_REMOTE_PAYLOAD_MAX / 2) {
+			free(f);
+			return NULL;
+		}
+		if (end > f->bytes)
+			f->bytes = end;
+	}
+	return f;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	struct q_function q = { 0 };
+	struct call c = { .op = OP_function, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_function *a;
+	struct function *f, *none = NULL;
+	struct object *o;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!handle_id(CLASS_MODULE, module, &q.module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!function || !name)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = call_string(&c, name, &q.name_bytes);
+	if (!r)
+		r = call_ask(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_function *)c.answer;
+	o = handle_here(CLASS_FUNCTION, a->function, module);
+	f = read_function(&c, a);
+	if (!o || !f) {
+		free(f);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	/* what was known stays: another thread may be reading it */
+	if (!__atomic_compare_exchange_n((struct function **)&o->more, &none, f, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		free(f);
+	*function = (CUfunction)o;
+	return CUDA_SUCCESS;
+}
+
+struct function *function_of(CUfunction f)
+{
+	struct object *o = object_of(CLASS_FUNCTION, f);
+
+	return o ? __atomic_load_n((struct function **)&o->more, __ATOMIC_ACQUIRE) : NULL;
+}
+
+void function_set(CUfunction f, int attribute, int value)
+{
+	struct function *known = function_of(f);
+
+	if (known && attribute >= 0 && attribute < 10)
+		known->attribute[attribute] = value;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+	const struct function *f;
+	CUresult r = client_ready();
+
+	if (r)
+		return r;
+	f = function_of(function);
+	if (!f)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!f->layout_known)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!offset || index >= f->parameters)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = f->parameter[index].offset;
+	if (size)
+		*size = f->parameter[index].size;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ variables */
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name)
+{
+	struct q_global q = { 0 };
+	struct call c = { .op = OP_global, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_global *a;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!handle_id(CLASS_MODULE, module, &q.module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!name || (!ptr && !bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = call_string(&c, name, &q.name_bytes);
+	if (!r)
+		r = call_ask(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_global *)c.answer;
+	if (ptr)
+		*ptr = a->ptr;
+	if (bytes)
+		*bytes = a->bytes;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ linking */
+
+
+CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
+{
+	struct q_link_create q = { 0 };
+	struct call c = { .op = OP_link_create, .fixed = &q, .bytes = sizeof(q) };
+	struct options o;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	r = state ? read_options(&o, n, options, values) : CUDA_ERROR_INVALID_VALUE;
+	if (r)
+		return r;
+	q.number_options = o.n;
+	r = call_bytes(&c, o.words, 8ull * o.n);
+	if (!r)
+		r = call_ask(&c, sizeof(struct a_link_create));
+	if (!r)
+		*state = handle_here(CLASS_LINK, ((const struct a_link_create *)c.answer)->link, NULL);
+	return r || *state ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
+			  CUjit_option *options, void **values)
+{
+	struct q_link_add q = { .bytes = size, .type = type };
+	struct call c = { .op = OP_link_add, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_link_add *a;
+	struct options o;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!handle_id(CLASS_LINK, state, &q.link))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = data && size ? read_options(&o, n, options, values) : CUDA_ERROR_INVALID_VALUE;
+	if (!r && name)
+		r = call_string(&c, name, &q.name_bytes);
+	if (r)
+		return r;
+	q.number_options = o.n;
+	q.log_bytes = o.log_bytes;
+	q.error_bytes = o.error_bytes;
+	r = call_bytes(&c, o.words, 8ull * o.n);
+	if (!r)
+		r = place_image(&c, data, size, &q.at);
+	if (r)
+		return r;
+	r = call_ask(&c, sizeof(*a));
+	arena_put(q.at);
+	if (c.answer_bytes < sizeof(*a))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	a = (const struct a_link_add *)c.answer;
+	return take_logs(&c, &o, a->log_used, a->error_used, r);
+}
+
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options, void **values)
+{
+	uint8_t *data;
+	size_t size;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!path)
+		return CUDA_ERROR_INVALID_VALUE;
+	data = read_file(path, &size, &r);
+	if (!data)
+		return r;
+	r = cuLinkAddData_v2(state, type, data, size, path, n, options, values);
+	free(data);
+	return r;
+}
+
+/* the result stays until the state is destroyed; freed with the object */
+CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
+{
+	struct q_link_complete q = { .room = 16 << 20 };
+	struct call c = { .op = OP_link_complete, .fixed = &q, .bytes = sizeof(q) };
+	struct object *o = object_of(CLASS_LINK, state);
+	void *copy = NULL;
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!o)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!cubin || !size)
+		return CUDA_ERROR_INVALID_VALUE;
+	q.link = o->id;
+	q.at = arena_get(q.room);
+	if (q.at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = call_ask(&c, sizeof(struct a_link_complete));
+	if (!r) {
+		*size = ((const struct a_link_complete *)c.answer)->bytes;
+		copy = *size <= q.room ? malloc(*size + 1) : NULL;
+		r = copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	if (!r) {
+		memcpy(copy, arena_at(q.at), *size);
+		free(o->more);
+		o->more = copy;
+		*cubin = copy;
+	}
+	arena_put(q.at);
+	return r;
+}
+
+void link_destroyed(CUlinkState state)
+{
+	object_end(state);
+}

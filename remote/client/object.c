@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the program's handles point at: slots of one reserved range, at the index that the server's number has. So whether a pointer is a
+ * handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "client.h"
+
+enum { SLOTS = 1 << 20 };
+
+static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
+static struct object *slots;	/* atomic: reserved at the first handle */
+
+static struct object *range(void)
+{
+	return __atomic_load_n(&slots, __ATOMIC_ACQUIRE);
+}
+
+struct object *object_of(unsigned int class, const void *handle)
+{
+	struct object *first = range();
+	uintptr_t off = (uintptr_t)handle - (uintptr_t)first;
+	struct object *o;
+
+	if (!first || off % sizeof(*o) || off >= SLOTS * sizeof(*o))
+		return NULL;
+	o = first + off / sizeof(*o);
+	return __atomic_load_n(&o->class, __ATOMIC_ACQUIRE) == class ? o : NULL;
+}
+
+bool handle_id(unsigned int class, const void *handle, uint64_t *id)
+{
+	const struct object *o = object_of(class, handle);
+
+	if (o)
+		*id = o->id;
+	return o;
+}
+
+struct object *object_parent(const struct object *o)
+{
+	return o->parent ? range() + o->parent : NULL;
+}
+
+/* ------------------------------------------------------------------ with `objects` */
+
+static void take_off(struct object *o)
+{
+	if (o->before)
+		slots[o->before].after = o->after;
+	else if (o->parent)
+		slots[o->parent].child = o->after;
+	if (o->after)
+		slots[o->after].before = o->before;
+	o->parent = o->before = o->after = 0;
+}
+
+static void hang_on(struct object *o, struct object *parent)
+{
+	uint32_t i = o - slots;
+
+	o->parent = parent - slots;
+	o->after = parent->child;
+	if (o->after)
+		slots[o->after].before = i;
+	parent->child = i;
+}
+
+static void end_one(struct object *o)
+{
+	__atomic_store_n(&o->class, CLASS_NONE, __ATOMIC_RELEASE);
+	take_off(o);
+	free(o->more);
+	o->more = NULL;
+}
+
+static void empty(struct object *top)
+{
+	struct object *o;
+
+	while (top->child) {
+		for (o = slots + top->child; o->child; o = slots + o->child)
+			;
+		end_one(o);
+	}
+}
+
+static void make(struct object *o, unsigned int class, uint64_t id, struct object *parent)
+{
+	if (o->class) {		/* the server has dropped what was here */
+		empty(o);
+		end_one(o);
+	}
+	memset(o, 0, sizeof(*o));
+	o->id = id;
+	if (parent && class == CLASS_NODE && parent->class == CLASS_NODE)
+		parent = parent->parent ? slots + parent->parent : NULL;
+	if (parent && parent != o)
+		hang_on(o, parent);
+	__atomic_store_n(&o->class, class, __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------------ */
+
+static bool reserve(void)
+{
+	void *p;
+
+	if (slots)
+		return true;
+	p = mmap(NULL, SLOTS * sizeof(*slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	__atomic_store_n(&slots, p, __ATOMIC_RELEASE);
+	return true;
+}
+
+void *handle_here(unsigned int class, uint64_t id, void *parent)
+{
+	uint32_t i = KVGPU_REMOTE_INDEX(id);
+	struct object *o = NULL;
+
+	if (!i || i >= SLOTS || KVGPU_REMOTE_CLASS(id) != class)
+		return NULL;
+	pthread_mutex_lock(&objects);
+	if (reserve()) {
+		o = slots + i;
+		if (o->class != class || o->id != id)
+			make(o, class, id, parent);
+	}
+	pthread_mutex_unlock(&objects);
+	return o;
+}
+
+void object_end(void *handle)
+{
+	struct object *o = handle;
+
+	pthread_mutex_lock(&objects);
+	if (o->class) {
+		empty(o);
+		end_one(o);
+	}
+	pthread_mutex_unlock(&objects);
+}
+
+void object_empty(void *handle)
+{
+	pthread_mutex_lock(&objects);
+	empty(handle);
+	pthread_mutex_unlock(&objects);
+}

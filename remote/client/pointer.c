@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+/* What an address is: pinned and registered memory is known here, all else by the server's library. */
+#include "client.h"
+
+/* bytes of an attribute's value; 0: there is none such */
+static size_t size_of(CUpointer_attribute attribute)
+{
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		return 8;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		return 4;
+	case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+	case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+		return 1;
+	}
+	return 0;
+}
+
+/* of the host's memory, which the GPU does not see */
+static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, uint64_t *value)
+{
+	*value = 0;
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*value = (uintptr_t)h->ctx;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*value = CU_MEMORYTYPE_HOST;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		return CUDA_ERROR_INVALID_VALUE;
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*value = (uintptr_t)h->base;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*value = h->bytes;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		*value = ((const struct object *)h->ctx)->dev;
+		break;
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_t *value)
+{
+	struct q_pointer q = { .ptr = ptr, .attribute = attribute };
+	struct call c = { .op = OP_pointer, .fixed = &q, .bytes = sizeof(q) };
+	struct host_range h;
+	CUresult r;
+
+	if (!size_of(attribute))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!range_has(ptr) && host_find((void *)(uintptr_t)ptr, &h)) {
+		r = of_host(&h, attribute, value);
+		if (!r && attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
+			*value = ptr;
+		return r;
+	}
+	/* the server's own memory is none of the program's */
+	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = call_ask(&c, sizeof(struct a_pointer));
+	if (r)
+		return r;
+	*value = ((const struct a_pointer *)c.answer)->value;
+	if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
+		*value = (uintptr_t)handle_here(CLASS_CONTEXT, *value, NULL);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	uint64_t v;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	r = value ? value_of(attribute, ptr, &v) : CUDA_ERROR_INVALID_VALUE;
+	if (!r)
+		memcpy(value, &v, size_of(attribute));
+	return r;
+}
+
+/* what is not known of an attribute leaves NULL or 0 there, and is no error */
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr)
+{
+	unsigned int i;
+	uint64_t v;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!attributes || !values)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < n; i++) {
+		r = value_of(attributes[i], ptr, &v);
+		if (r == CUDA_ERROR_SYSTEM_NOT_READY)
+			return r;
+		if (r)
+			v = (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? (uint32_t)-2 : 0;
+		switch (r ? (int)attributes[i] : CU_POINTER_ATTRIBUTE_CONTEXT) {
+		case CU_POINTER_ATTRIBUTE_CONTEXT:
+		case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+			memcpy(values[i], &v, size_of(attributes[i]));
+		}
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	struct q_pointer_set q = { .ptr = ptr, .attribute = attribute };
+	struct call c = { .op = OP_pointer_set, .fixed = &q, .bytes = sizeof(q) };
+	struct host_range h;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!value || (int)attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (host_find((void *)(uintptr_t)ptr, &h))
+		return CUDA_SUCCESS;
+	memcpy(&q.value, value, sizeof(q.value));
+	return call_ask(&c, 0);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* Copies along the lines of arrays, from and to offsets in bytes. */
+#include <stdlib.h>
+
+#include "client.h"
+
+#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
+
+static CUresult begin(struct q_run *q, CUarray dst, CUarray src, CUstream stream)
+{
+	CUresult r = call_enter(0);
+
+	if (!r)
+		r = stream_id(stream, &q->stream);
+	if (r)
+		return r;
+	return (dst && !handle_id(CLASS_ARRAY, dst, &q->dst)) || (src && !handle_id(CLASS_ARRAY, src, &q->src)) ? CUDA_ERROR_INVALID_HANDLE :
+	       CUDA_SUCCESS;
+}
+
+static CUresult ask(const struct q_run *q)
+{
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+
+	return call_ask(&c, 0);
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
+{
+	struct q_run q = { .what = RUN_DEVICE_TO_ARRAY, .dst_offset = offset, .src = src, .bytes = bytes };
+	CUresult r = dst ? begin(&q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
+
+	return r ? r : ask(&q);
+}
+
+CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
+{
+	struct q_run q = { .what = RUN_ARRAY_TO_DEVICE, .src_offset = offset, .dst = dst, .bytes = bytes };
+	CUresult r = src ? begin(&q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+
+	return r ? r : ask(&q);
+}
+
+CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+{
+	struct q_run q = { .what = RUN_ARRAY_TO_ARRAY, .dst_offset = dst_offset, .src_offset = src_offset, .bytes = bytes };
+	CUresult r = dst && src ? begin(&q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+
+	return r ? r : ask(&q);
+}
+
+static CUresult piece_in(struct q_run *q, const void *src)
+{
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+	struct staged *piece;
+	uint64_t at;
+	CUresult r;
+
+	piece = staging_get(q->bytes, &at, &r);
+	if (!piece)
+		return r;
+	memcpy(arena_at(at), src, q->bytes);
+	q->src = c.push_at = at;
+	c.push_bytes = q->bytes;
+	r = call_ask(&c, 0);
+	staging_sent(piece, c.seq);
+	return r;
+}
+
+static CUresult piece_out(struct q_run *q, void *dst)
+{
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+	CUresult r;
+
+	q->dst = arena_get(q->bytes);
+	if (q->dst == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = call_ask(&c, 0);
+	if (!r)
+		memcpy(dst, arena_at(q->dst), q->bytes);
+	arena_put(q->dst);
+	return r;
+}
+
+static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+{
+	struct q_run q = { .what = RUN_IN_TO_ARRAY };
+	size_t done;
+	CUresult r = dst ? begin(&q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
+
+	if (!r)
+		r = src ? host_copy_allowed(stream, src) : CUDA_ERROR_INVALID_VALUE;
+	for (done = 0; done < bytes && !r; done += q.bytes) {
+		q.dst_offset = offset + done;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = piece_in(&q, (const uint8_t *)src + done);
+	}
+	return r;
+}
+
+static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
+{
+	struct q_run q = { .what = RUN_ARRAY_TO_OUT };
+	size_t done;
+	CUresult r = src ? begin(&q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
+
+	if (!r)
+		r = dst ? host_copy_allowed(stream, NULL) : CUDA_ERROR_INVALID_VALUE;
+	for (done = 0; done < bytes && !r; done += q.bytes) {
+		q.src_offset = offset + done;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = piece_out(&q, (uint8_t *)dst + done);
+	}
+	return r;
+}
+
+CUresult cuMemcpyHtoA_v2(CUarray dst, size_t offset, const void *src, size_t bytes)
+{
+	return htoa(dst, offset, src, bytes, NULL);
+}
+
+CUresult cuMemcpyHtoA_v2_ptds(CUarray dst, size_t offset, const void *src, size_t bytes)
+{
+	return htoa(dst, offset, src, bytes, CU_STREAM_PER_THREAD);
+}
+
+CUresult cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+{
+	return htoa(dst, offset, src, bytes, stream);
+}
+
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+{
+	return htoa(dst, offset, src, bytes, OWN(stream));
+}
+
+CUresult cuMemcpyAtoH_v2(void *dst, CUarray src, size_t offset, size_t bytes)
+{
+	return atoh(dst, src, offset, bytes, NULL);
+}
+
+CUresult cuMemcpyAtoH_v2_ptds(void *dst, CUarray src, size_t offset, size_t bytes)
+{
+	return atoh(dst, src, offset, bytes, CU_STREAM_PER_THREAD);
+}
+
+CUresult cuMemcpyAtoHAsync_v2(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
+{
+	return atoh(dst, src, offset, bytes, stream);
+}
+
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
+{
+	return atoh(dst, src, offset, bytes, OWN(stream));
+}
+
+/* The thread's own stream has no such copy: it is waited for, and the null stream copies after all others. */
+CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
+{
+	CUresult r = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+
+	return r ? r : cuMemcpyDtoA_v2(dst, offset, src, bytes);
+}
+
+CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
+{
+	CUresult r = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+
+	return r ? r : cuMemcpyAtoD_v2(dst, src, offset, bytes);
+}
+
+CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+{
+	CUresult r = cuStreamSynchronize(CU_STREAM_PER_THREAD);
+
+	return r ? r : cuMemcpyAtoA_v2(dst, dst_offset, src, src_offset, bytes);
+}

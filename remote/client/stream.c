@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/* Default streams. A thread's own is a stream of the server's like others, made for the thread and context at first use. */
+#include <stdlib.h>
+
+#include "client.h"
+
+struct own {
+	struct own *next;
+	struct object *ctx;
+	uint64_t ctx_id, id;
+	CUstream stream;
+};
+
+static __thread struct own *own;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* the streams stay with their contexts: their work may not be done */
+static void thread_ends(void *value)
+{
+	struct own *o = value, *next;
+
+	for (; o; o = next) {
+		next = o->next;
+		free(o);
+	}
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, thread_ends);
+}
+
+static CUresult own_id(uint64_t *id)
+{
+	struct object *ctx = current_context();
+	CUstream stream;
+	struct own *o;
+	CUresult r;
+
+	if (!ctx)
+		return current_check();
+	for (o = own; o; o = o->next)
+		if (o->ctx == ctx && o->ctx_id == ctx->id && handle_id(CLASS_STREAM, o->stream, id) && *id == o->id)
+			return CUDA_SUCCESS;
+	r = cuStreamCreate(&stream, 0);
+	if (r)
+		return r;
+	o = malloc(sizeof(*o));
+	if (!o || !handle_id(CLASS_STREAM, stream, id)) {
+		free(o);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*o = (struct own){ own, ctx, ctx->id, *id, stream };
+	own = o;
+	pthread_once(&once, make_key);
+	pthread_setspecific(key, own);
+	return CUDA_SUCCESS;
+}
+
+CUresult stream_id(CUstream stream, uint64_t *id)
+{
+	if (stream == CU_STREAM_PER_THREAD)
+		return own_id(id);
+	*id = 0;
+	if (!stream || stream == CU_STREAM_LEGACY)
+		return CUDA_SUCCESS;
+	return handle_id(CLASS_STREAM, stream, id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+bool same_context(const void *handle)
+{
+	const struct object *o = handle;
+	const void *ctx = current_context();
+
+	return ctx && object_parent(o) == ctx;
+}
+
+bool own_stream(CUstream stream)
+{
+	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD || same_context(stream);
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# Remoting: the client's libcuda.so.1 and kvgpu-remoted, for the machine that builds. What remote/api.py makes is in $(REMOTE_GEN).
+REMOTE_OUT	:= $(O)/remote
+REMOTE_GEN	:= $(REMOTE_OUT)/gen
+REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
+REMOTE_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
+REMOTE_MADE	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
+
+$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt
+	@mkdir -p $(@D)
+	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
+$(REMOTE_MADE): $(REMOTE_GEN)/.made ;
+
+# both ends have the channel and the wire
+REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c)
+REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix cuda/driver/,procaddress.c errors.c)
+REMOTE_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED)
+REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
+REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
+
+$(REMOTE_OUT)/obj/gen/%.o: $(REMOTE_GEN)/%.c
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+
+$(REMOTE_OUT)/obj/%.o: %.c | $(REMOTE_GEN)/.made
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+
+$(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
+	$(call Q,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,$(REMOTE_GEN)/libcuda.map \
+		$(REMOTE_CLIENT_OBJ) -o $@
+	@ln -sf libcuda.so.1 $(@D)/libcuda.so
+
+$(REMOTE_OUT)/kvgpu-remoted: $(REMOTE_SERVER_OBJ)
+	$(call Q,LD)$(CC) -pthread $(REMOTE_SERVER_OBJ) -ldl -o $@
+
+remote: $(REMOTE_OUT)/libcuda.so.1 $(REMOTE_OUT)/kvgpu-remoted ## remoting: libcuda.so.1 of a client without a GPU, and kvgpu-remoted; prints where they are
+	@echo '$(REMOTE_OUT)'
+
+print-remote: ; @echo '$(REMOTE_OUT)'
+
+remote-doc: ## writes docs/remote-api.md from remote/api.def
+	$(call Q,DOC)remote/api.py . doc > docs/remote-api.md
+check-remote-doc:
+	@remote/api.py . doc | diff -u docs/remote-api.md - || { echo "docs/remote-api.md is stale: make remote-doc"; exit 1; }
+
+-include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d)
+
+.PHONY: remote print-remote remote-doc check-remote-doc

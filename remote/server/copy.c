@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. What leads there would make the library
+ * wait until the stream is through, so such a frame is put aside until it is.
+ */
+#include "server.h"
+
+/* ------------------------------------------------------------------ one line */
+
+CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const void *from = NULL;
+	CUstream stream;
+	CUresult r;
+
+	if (q->at == KVGPU_REMOTE_NOWHERE)
+		from = kvgpu_remote_take_bytes(in, q->bytes);
+	else if (kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		from = s->arena + q->at;
+	if (!from || in->left)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	/* a graph would copy from there whenever it is launched */
+	r = not_capturing(s, stream);
+	return r ? r : CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
+}
+
+CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	bool small = q->at == KVGPU_REMOTE_NOWHERE && q->bytes <= KVGPU_REMOTE_INLINE_MAX;
+	void *to = small ? kvgpu_remote_put(out, q->bytes) : NULL;
+	CUstream stream;
+	CUresult r;
+
+	if (!small && kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		to = s->arena + q->at;
+	if (!to || in->left)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = not_capturing(s, stream);
+	if (r)
+		return r;
+	if (held_by_stream(s, stream))
+		return CUDA_SUCCESS;
+	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
+	if (!r)
+		r = CALL(s, cuStreamSynchronize, stream);
+	if (!r && !small && kvgpu_remote_return(s->port, q->at, q->bytes))
+		r = CUDA_ERROR_UNKNOWN;
+	return r;
+}
+
+static CUresult run(struct server *s, const struct q_run *q, CUstream stream, void *dst, void *src)
+{
+	switch (q->what) {
+	case RUN_DEVICE_TO_ARRAY:
+		return CALL(s, cuMemcpyDtoA_v2, dst, q->dst_offset, q->src, q->bytes);
+	case RUN_ARRAY_TO_DEVICE:
+		return CALL(s, cuMemcpyAtoD_v2, q->dst, src, q->src_offset, q->bytes);
+	case RUN_ARRAY_TO_ARRAY:
+		return CALL(s, cuMemcpyAtoA_v2, dst, q->dst_offset, src, q->src_offset, q->bytes);
+	case RUN_IN_TO_ARRAY:
+		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, s->arena + q->src, q->bytes, stream);
+	default:
+		return CALL(s, cuMemcpyAtoHAsync_v2, s->arena + q->dst, src, q->src_offset, q->bytes, stream);
+	}
+}
+
+CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	bool to_host = q->what == RUN_ARRAY_TO_OUT, from_host = q->what == RUN_IN_TO_ARRAY;
+	void *dst = NULL, *src = NULL;
+	CUstream stream;
+	CUresult r;
+
+	if (q->what > RUN_ARRAY_TO_ARRAY || ((to_host || from_host) &&
+	    !kvgpu_remote_in_arena(to_host ? q->dst : q->src, q->bytes, s->arena_bytes)))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!stream_find(s, q->stream, &stream) ||
+	    (q->what != RUN_ARRAY_TO_DEVICE && !to_host && !handle_find(s, CLASS_ARRAY, q->dst, &dst)) ||
+	    (q->what != RUN_DEVICE_TO_ARRAY && !from_host && !handle_find(s, CLASS_ARRAY, q->src, &src)))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = to_host || from_host ? not_capturing(s, stream) : CUDA_SUCCESS;
+	if (r)
+		return r;
+	if (to_host && held_by_stream(s, stream))
+		return CUDA_SUCCESS;
+	r = run(s, q, stream, dst, src);
+	if (!r && to_host)
+		r = CALL(s, cuStreamSynchronize, stream);
+	if (!r && to_host && kvgpu_remote_return(s->port, q->dst, q->bytes))
+		r = CUDA_ERROR_UNKNOWN;
+	return r;
+}
+
+CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	void *to, *from;
+	CUstream stream;
+
+	if (!handle_find(s, CLASS_CONTEXT, q->dst_ctx, &to) || !handle_find(s, CLASS_CONTEXT, q->src_ctx, &from))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (q->async)
+		return CALL(s, cuMemcpyPeerAsync, q->dst, to, q->src, from, q->bytes, stream);
+	return CALL(s, cuMemcpyPeer, q->dst, to, q->src, from, q->bytes);
+}
+
+/* ------------------------------------------------------------------ lines and slices */
+
+/* bytes that an end in host memory has; false: more than there can be. Its client packs it: no offsets */
+static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
+{
+	uint64_t lines;
+
+	if (end[END_X] || end[END_Y] || end[END_Z] || end[END_LOD] || end[END_PITCH] < size[0] || end[END_HEIGHT] < size[1])
+		return false;
+	return !__builtin_mul_overflow(end[END_HEIGHT], size[2], &lines) && !__builtin_mul_overflow(lines, end[END_PITCH], bytes);
+}
+
+struct side {
+	CUmemorytype type;
+	uint8_t *host;
+	CUdeviceptr device;
+	CUarray array;
+	CUcontext ctx;
+	uint64_t bytes;
+};
+
+static CUresult open_side(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side)
+{
+	void *what = NULL;
+
+	*side = (struct side){ .type = end[END_TYPE] };
+	if (end[END_CONTEXT] && !handle_find(s, CLASS_CONTEXT, end[END_CONTEXT], (void **)&side->ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	switch (end[END_TYPE]) {
+	case CU_MEMORYTYPE_HOST:
+		if (!host_bytes(end, size, &side->bytes) || !kvgpu_remote_in_arena(end[END_WHERE], side->bytes, s->arena_bytes))
+			return CUDA_ERROR_INVALID_VALUE;
+		side->host = s->arena + end[END_WHERE];
+		return CUDA_SUCCESS;
+	case CU_MEMORYTYPE_DEVICE:
+		side->device = end[END_WHERE];
+		return CUDA_SUCCESS;
+	case CU_MEMORYTYPE_ARRAY:
+		if (!handle_find(s, CLASS_ARRAY, end[END_WHERE], &what))
+			return CUDA_ERROR_INVALID_HANDLE;
+		side->array = what;
+		return CUDA_SUCCESS;
+	default:	/* an address that says itself what it is might be one of this process's */
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+static CUDA_MEMCPY3D_PEER box_of(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
+				 const struct side *dst)
+{
+	return (CUDA_MEMCPY3D_PEER){
+		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z], .srcLOD = from[END_LOD], .srcMemoryType = src->type,
+		.srcHost = src->host, .srcDevice = src->device, .srcArray = src->array, .srcContext = src->ctx,
+		.srcPitch = from[END_PITCH], .srcHeight = from[END_HEIGHT],
+		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z], .dstLOD = to[END_LOD], .dstMemoryType = dst->type,
+		.dstHost = dst->host, .dstDevice = dst->device, .dstArray = dst->array, .dstContext = dst->ctx,
+		.dstPitch = to[END_PITCH], .dstHeight = to[END_HEIGHT],
+		.WidthInBytes = size[0], .Height = size[1], .Depth = size[2],
+	};
+}
+
+static CUresult copy_2d(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form, CUstream stream)
+{
+	const CUDA_MEMCPY2D c = {
+		.srcXInBytes = b->srcXInBytes, .srcY = b->srcY, .srcMemoryType = b->srcMemoryType, .srcHost = b->srcHost,
+		.srcDevice = b->srcDevice, .srcArray = b->srcArray, .srcPitch = b->srcPitch,
+		.dstXInBytes = b->dstXInBytes, .dstY = b->dstY, .dstMemoryType = b->dstMemoryType, .dstHost = b->dstHost,
+		.dstDevice = b->dstDevice, .dstArray = b->dstArray, .dstPitch = b->dstPitch,
+		.WidthInBytes = b->WidthInBytes, .Height = b->Height,
+	};
+
+	if (form & FORM_ASYNC)
+		return CALL(s, cuMemcpy2DAsync_v2, &c, stream);
+	return form == FORM_2D ? CALL(s, cuMemcpy2D_v2, &c) : CALL(s, cuMemcpy2DUnaligned_v2, &c);
+}
+
+/* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
+static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *b)
+{
+	CUDA_MEMCPY3D c;
+
+	static_assert(sizeof(c) == sizeof(*b), "one layout");
+	memcpy(&c, b, sizeof(c));
+	c.reserved0 = c.reserved1 = NULL;
+	return c;
+}
+
+static CUresult copy_box(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form, CUstream stream)
+{
+	CUDA_MEMCPY3D c = without_contexts(b);
+
+	switch (form & ~(uint32_t)FORM_ASYNC) {
+	case FORM_2D:
+	case FORM_2D_UNALIGNED:
+		return copy_2d(s, b, form, stream);
+	case FORM_3D:
+		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DAsync_v2, &c, stream) : CALL(s, cuMemcpy3D_v2, &c);
+	case FORM_3D_PEER:
+		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DPeerAsync, b, stream) : CALL(s, cuMemcpy3DPeer, b);
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUDA_MEMCPY3D_PEER b;
+	struct side src, dst;
+	CUstream stream;
+	CUresult r;
+
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = open_side(s, q->src, q->size, &src);
+	if (!r)
+		r = open_side(s, q->dst, q->size, &dst);
+	if (r)
+		return r;
+	r = src.host || dst.host ? not_capturing(s, stream) : CUDA_SUCCESS;
+	if (r)
+		return r;
+	if (dst.host && held_by_stream(s, stream))
+		return CUDA_SUCCESS;
+	b = box_of(q->src, q->dst, q->size, &src, &dst);
+	r = copy_box(s, &b, q->form, stream);
+	if (!r && dst.host)
+		r = CALL(s, cuStreamSynchronize, stream);
+	if (!r && dst.host && kvgpu_remote_return(s->port, q->dst[END_WHERE], dst.bytes))
+		r = CUDA_ERROR_UNKNOWN;
+	return r;
+}
+
+/* ------------------------------------------------------------------ copies as nodes of graphs: no host memory */
+
+CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	void *graph = NULL, *node = NULL, *exec = NULL, *ctx = NULL;
+	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
+	struct a_copy_node *a = kvgpu_remote_put(out, sizeof(*a));
+	CUDA_MEMCPY3D_PEER b;
+	struct side src, dst;
+	CUDA_MEMCPY3D c;
+	CUresult r;
+
+	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
+	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
+	    (q->ctx && !handle_find(s, CLASS_CONTEXT, q->ctx, &ctx)))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = open_side(s, q->src, q->size, &src);
+	if (!r)
+		r = open_side(s, q->dst, q->size, &dst);
+	if (r)
+		return r;
+	if (src.host || dst.host)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	b = box_of(q->src, q->dst, q->size, &src, &dst);
+	c = without_contexts(&b);
+	if (exec)
+		return CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &c, ctx);
+	if (node)
+		return CALL(s, cuGraphMemcpyNodeSetParams, node, &c);
+	r = CALL(s, cuGraphAddMemcpyNode, &made, graph, dependencies, q->dependencies, &c, ctx);
+	if (!r)
+		a->node = handle_give(s, CLASS_NODE, made, q->graph);
+	return r || a->node ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdeviceptr device, CUarray array, const size_t *rest)
+{
+	unsigned int i;
+
+	end[END_TYPE] = type;
+	if (type == CU_MEMORYTYPE_DEVICE)
+		end[END_WHERE] = device;
+	else if (type == CU_MEMORYTYPE_ARRAY)
+		end[END_WHERE] = handle_known(s, CLASS_ARRAY, array);
+	for (i = END_PITCH; i <= END_LOD; i++)
+		end[i] = rest[i - END_PITCH];
+}
+
+CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_copy_node_get *a = kvgpu_remote_put(out, sizeof(*a));
+	CUDA_MEMCPY3D c;
+	void *node;
+	CUresult r;
+
+	if (!a || !handle_find(s, CLASS_NODE, q->node, &node))
+		return CUDA_ERROR_INVALID_HANDLE;
+	memset(&c, 0, sizeof(c));
+	r = CALL(s, cuGraphMemcpyNodeGetParams, node, &c);
+	if (r)
+		return r;
+	close_end(s, a->src, c.srcMemoryType, c.srcDevice, c.srcArray,
+		  (size_t []){ c.srcPitch, c.srcHeight, c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD });
+	close_end(s, a->dst, c.dstMemoryType, c.dstDevice, c.dstArray,
+		  (size_t []){ c.dstPitch, c.dstHeight, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD });
+	a->size[0] = c.WidthInBytes;
+	a->size[1] = c.Height;
+	a->size[2] = c.Depth;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/* What of graphs and captures has an answer of its own where the call fails, or a list that the library keeps. */
+#include "server.h"
+
+enum { LOG_MAX = 16 << 10 };
+
+CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_capture_info *a = kvgpu_remote_put(out, sizeof(*a));
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	const CUgraphNode *nodes = NULL;
+	CUgraph graph = NULL;
+	CUstream stream;
+	cuuint64_t id = 0;
+	size_t n = 0;
+	CUresult r;
+
+	if (!a || !stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuStreamGetCaptureInfo_v2, stream, &status, &id, &graph, &nodes, &n);
+	if (r)
+		return r;
+	a->id = id;
+	a->status = status;
+	/* the library destroys it if the capture fails: it hangs on the stream until then */
+	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
+	a->nodes = n;
+	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
+{
+	struct entry *e = handle_entry(s, handle_known(s, CLASS_STREAM, stream));
+	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
+	uint32_t i, after;
+
+	for (i = e ? e->child : 0; i; i = after) {
+		after = s->entries[i].after;
+		if (!r && s->entries[i].what == *graph)
+			handle_free(s, s->entries[i].id);
+		else
+			handle_drop(s, s->entries[i].id);
+	}
+	return r;
+}
+
+CUresult frame_instantiate(struct server *s, const struct q_instantiate *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	uint32_t room = q->log_bytes < LOG_MAX ? q->log_bytes : LOG_MAX;
+	struct a_instantiate *a = kvgpu_remote_put(out, sizeof(*a));
+	char *log = scratch(s, room + 1, 1);
+	CUgraphExec exec = NULL;
+	CUgraphNode bad = NULL;
+	void *graph;
+	CUresult r;
+
+	if (!a || !log)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!handle_find(s, CLASS_GRAPH, q->graph, &graph))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = q->version == 2 ? CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
+	    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
+	a->exec = r ? 0 : handle_give(s, CLASS_EXEC, exec, 0);
+	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
+	a->log_used = strnlen(log, room);
+	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_update *a = kvgpu_remote_put(out, sizeof(*a));
+	CUgraphExecUpdateResult what = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+	CUgraphNode bad = NULL;
+	void *exec, *graph;
+	CUresult r;
+
+	if (!a || !handle_find(s, CLASS_EXEC, q->exec, &exec) || !handle_find(s, CLASS_GRAPH, q->graph, &graph))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuGraphExecUpdate, exec, graph, &bad, &what);
+	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
+	a->what = what;
+	return r;
+}

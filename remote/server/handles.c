@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Handles: the client has numbers, the library's pointers never leave this process. A number names an entry of a table by its index, and
+ * says which life of the entry it means and of what class it is; one that does not fit is no handle. What ends with something else
+ * hangs on it.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+enum { FIRST_ENTRIES = 1024, ENTRIES_MAX = 1 << 20, GENERATIONS = 1 << 24 };
+
+static uint32_t chain_of(const struct server *s, unsigned int class, const void *what)
+{
+	uint64_t h = ((uintptr_t)what >> 3) * 0x9e3779b97f4a7c15ull + class;
+
+	return (h ^ h >> 32) & (s->nr_chains - 1);
+}
+
+struct entry *handle_entry(struct server *s, uint64_t id)
+{
+	uint32_t i = KVGPU_REMOTE_INDEX(id);
+
+	return i && i < s->nr_entries && s->entries[i].what && s->entries[i].id == id ? &s->entries[i] : NULL;
+}
+
+bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
+{
+	struct entry *e = KVGPU_REMOTE_CLASS(id) == class ? handle_entry(s, id) : NULL;
+
+	if (e)
+		*what = e->what;
+	return e;
+}
+
+bool stream_find(struct server *s, uint64_t id, CUstream *stream)
+{
+	if (id > 1)
+		return handle_find(s, CLASS_STREAM, id, (void **)stream);
+	*stream = NULL;
+	return true;
+}
+
+/* ------------------------------------------------------------------ the table */
+
+/* chains are half as many as entries at least */
+static bool grow(struct server *s)
+{
+	uint32_t max = s->max_entries ? 2 * s->max_entries : FIRST_ENTRIES, i, chain;
+	struct entry *entries;
+	uint32_t *chains;
+
+	if (max > ENTRIES_MAX)
+		return false;
+	entries = realloc(s->entries, max * sizeof(*entries));
+	if (!entries)
+		return false;
+	s->entries = entries;
+	chains = calloc(max, sizeof(*chains));
+	if (!chains)
+		return false;
+	s->max_entries = max;
+	free(s->chains);
+	s->chains = chains;
+	s->nr_chains = max;
+	if (!s->nr_entries)
+		s->nr_entries = 1;	/* 0 is no entry */
+	for (i = 1; i < s->nr_entries; i++) {
+		if (!entries[i].what)
+			continue;
+		chain = chain_of(s, KVGPU_REMOTE_CLASS(entries[i].id), entries[i].what);
+		entries[i].next = chains[chain];
+		chains[chain] = i;
+	}
+	return true;
+}
+
+static uint32_t known(const struct server *s, unsigned int class, const void *what)
+{
+	uint32_t i = s->nr_chains ? s->chains[chain_of(s, class, what)] : 0;
+
+	while (i && (s->entries[i].what != what || KVGPU_REMOTE_CLASS(s->entries[i].id) != class))
+		i = s->entries[i].next;
+	return i;
+}
+
+static void hang_on(struct server *s, uint32_t i, uint32_t parent)
+{
+	struct entry *e = &s->entries[i];
+
+	e->parent = parent;
+	if (!parent)
+		return;
+	e->after = s->entries[parent].child;
+	if (e->after)
+		s->entries[e->after].before = i;
+	s->entries[parent].child = i;
+}
+
+static void take_off(struct server *s, uint32_t i)
+{
+	struct entry *e = &s->entries[i];
+
+	if (e->before)
+		s->entries[e->before].after = e->after;
+	else if (e->parent)
+		s->entries[e->parent].child = e->after;
+	if (e->after)
+		s->entries[e->after].before = e->before;
+	e->parent = e->before = e->after = 0;
+}
+
+/* the next life of an entry, or a new one; 0: none */
+static uint32_t fresh(struct server *s)
+{
+	uint32_t i = s->free_entry;
+
+	if (i) {
+		s->free_entry = s->entries[i].next;
+		return i;
+	}
+	if (s->nr_entries == s->max_entries && !grow(s))
+		return 0;
+	i = s->nr_entries++;
+	s->entries[i].id = i;
+	return i;
+}
+
+uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent)
+{
+	struct entry *on = parent ? handle_entry(s, parent) : NULL, *e;
+	uint32_t i, chain, on_index = on ? KVGPU_REMOTE_INDEX(on->id) : 0;
+	uint64_t generation;
+
+	if (!what)
+		return 0;
+	i = known(s, class, what);
+	if (i)
+		return s->entries[i].id;
+	/* what hangs on the same as a node does: the graph */
+	if (class == CLASS_NODE && on && KVGPU_REMOTE_CLASS(on->id) == CLASS_NODE)
+		on_index = on->parent;
+	i = fresh(s);
+	if (!i)
+		return 0;
+	e = &s->entries[i];
+	generation = ((e->id >> 32) + 1) % GENERATIONS;
+	*e = (struct entry){ .what = (void *)(uintptr_t)what, .id = i | generation << 32 | (uint64_t)class << 56, .bytes = UINT32_MAX };
+	chain = chain_of(s, class, what);
+	e->next = s->chains[chain];
+	s->chains[chain] = i;
+	hang_on(s, i, on_index);
+	return e->id;
+}
+
+uint64_t handle_known(const struct server *s, unsigned int class, const void *what)
+{
+	uint32_t i = what ? known(s, class, what) : 0;
+
+	return i ? s->entries[i].id : 0;
+}
+
+void handle_free(struct server *s, uint64_t id)
+{
+	if (handle_entry(s, id))
+		take_off(s, KVGPU_REMOTE_INDEX(id));
+}
+
+static void remove_one(struct server *s, uint32_t i)
+{
+	struct entry *e = &s->entries[i];
+	unsigned int class = KVGPU_REMOTE_CLASS(e->id);
+	uint32_t *at = &s->chains[chain_of(s, class, e->what)];
+
+	waits_forget(s, class, e->what, e->id);
+	s->charged -= e->charged;
+	if (class == CLASS_CONTEXT)
+		quota_return_context(s, e->id);
+	while (*at != i)
+		at = &s->entries[*at].next;
+	*at = e->next;
+	take_off(s, i);
+	*e = (struct entry){ .id = e->id, .next = s->free_entry };
+	s->free_entry = i;
+}
+
+/* without recursion: graphs can hang on graphs as deep as a client likes */
+void handle_empty(struct server *s, uint64_t id)
+{
+	struct entry *top = handle_entry(s, id);
+	uint32_t root, i;
+
+	if (!top)
+		return;
+	root = KVGPU_REMOTE_INDEX(id);
+	while (s->entries[root].child) {
+		for (i = s->entries[root].child; s->entries[i].child; i = s->entries[i].child)
+			;
+		remove_one(s, i);
+	}
+	waits_forget(s, CLASS_NONE, NULL, id);
+	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT)
+		quota_return_context(s, id);
+}
+
+void handle_drop(struct server *s, uint64_t id)
+{
+	if (!handle_entry(s, id))
+		return;
+	handle_empty(s, id);
+	remove_one(s, KVGPU_REMOTE_INDEX(id));
+	if (s->current == id)
+		s->current = 0;
+}
+
+/* ------------------------------------------------------------------ lists */
+
+void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n)
+{
+	const uint64_t *ids = n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_take_bytes(in, n * sizeof(*ids)) : NULL;
+	void **list = ids ? scratch(s, n, sizeof(*list)) : NULL;
+	uint64_t i;
+
+	for (i = 0; list && i < n; i++)
+		if (!handle_find(s, class, ids[i], &list[i]))
+			return NULL;
+	return list;
+}
+
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n, uint64_t parent)
+{
+	void *const *handles = list;
+	uint64_t *ids = n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_put(out, n * sizeof(*ids)) : NULL;
+	uint64_t i;
+
+	for (i = 0; ids && i < n; i++) {
+		ids[i] = handle_give(s, class, handles[i], parent);
+		if (handles[i] && !ids[i])
+			return false;
+	}
+	return ids;
+}

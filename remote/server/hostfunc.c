@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions of the client's in a stream's order. The library calls one of ours in its own thread, which tells the client and waits until
+ * the client's has returned. A client that is gone holds up no stream.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+struct hosted {
+	struct server *s;
+	uint64_t id;		/* the client's number for it */
+	bool once;		/* freed when it was called; what a graph keeps may be called again */
+	struct hosted *next;	/* of those that are kept */
+};
+
+struct hosted *hosted_new(struct server *s, uint64_t id, bool once)
+{
+	struct hosted *h = malloc(sizeof(*h));
+
+	if (!h)
+		return NULL;
+	*h = (struct hosted){ s, id, once, NULL };
+	if (!once) {
+		h->next = s->kept;
+		s->kept = h;
+	}
+	return h;
+}
+
+/* the library has not taken it */
+void hosted_free(struct hosted *h)
+{
+	if (!h->once)
+		h->s->kept = h->next;
+	free(h);
+}
+
+void hosted_free_all(struct server *s)
+{
+	while (s->kept) {
+		struct hosted *h = s->kept;
+
+		s->kept = h->next;
+		free(h);
+	}
+}
+
+static void call(struct hosted *h, CUresult status)
+{
+	struct kvgpu_remote_happening happening = { .event = KVGPU_REMOTE_EVENT_CALL, .value = status, .id = h->id };
+	uint64_t invocation = __atomic_add_fetch(&h->s->invocations, 1, __ATOMIC_RELAXED);
+
+	if (!kvgpu_remote_happen(h->s->port, &happening, &invocation, sizeof(invocation)))
+		kvgpu_remote_await_ack(h->s->port, invocation);
+	if (h->once)
+		free(h);
+}
+
+void hosted_run(void *hosted)
+{
+	call(hosted, CUDA_SUCCESS);
+}
+
+static void run_with_status(CUstream stream, CUresult status, void *hosted)
+{
+	call(hosted, status);
+}
+
+CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct hosted *h;
+	CUstream stream;
+	CUresult r;
+
+	if (!stream_find(s, q->stream, &stream))
+		return CUDA_ERROR_INVALID_HANDLE;
+	h = hosted_new(s, q->id, !not_capturing(s, stream));
+	if (!h)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = q->with_status ? CALL(s, cuStreamAddCallback, stream, run_with_status, h, 0) : CALL(s, cuLaunchHostFunc, stream, hosted_run, h);
+	if (r)
+		hosted_free(h);
+	return r;
+}
+
+CUresult frame_host_node(struct server *s, const struct q_host_node *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
+	struct a_host_node *a = kvgpu_remote_put(out, sizeof(*a));
+	void *graph = NULL, *node = NULL, *exec = NULL;
+	CUDA_HOST_NODE_PARAMS p = { .fn = hosted_run };
+	struct hosted *h;
+	CUresult r;
+
+	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
+	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)))
+		return CUDA_ERROR_INVALID_HANDLE;
+	h = hosted_new(s, q->id, false);
+	if (!h)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	p.userData = h;
+	if (exec)
+		r = CALL(s, cuGraphExecHostNodeSetParams, exec, node, &p);
+	else if (node)
+		r = CALL(s, cuGraphHostNodeSetParams, node, &p);
+	else
+		r = CALL(s, cuGraphAddHostNode, &made, graph, dependencies, q->dependencies, &p);
+	if (r) {
+		hosted_free(h);
+		return r;
+	}
+	a->node = made ? handle_give(s, CLASS_NODE, made, q->graph) : 0;
+	return made && !a->node ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kvgpu-remoted: listens, and forks a process for each client before any call of CUDA is made. That process loads the library, serves until
+ * its client is gone, and takes all that the client had with it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "server.h"
+
+#define ARENA_BYTES	(256ull << 20)
+
+static bool dump;
+
+static const char usage[] =
+	"usage: kvgpu-remoted --listen unix:/path --library /path/libcuda.so.1 [--memory BYTES] [--arena BYTES] [--dump]\n"
+	"  --memory BYTES  device memory that each client may have (all there is)\n"
+	"  --arena BYTES   host memory that client and server share (256 MiB); it bounds a client's pinned memory\n"
+	"  --dump          frames as text on standard error\n";
+
+static FILE *log_to;	/* NULL: standard error */
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(log_to ? log_to : stderr, "kvgpu-remoted[%d]: %s\n", (int)getpid(), line);
+}
+
+/* what the process may still do is cut down here, when there is something to cut it with */
+static void confine(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* never returns: a process of one client */
+static void serve_client(int fd, const char *path, const struct options *options)
+{
+	struct server s = { .options = *options };
+	const char *why;
+	int r;
+
+	confine();
+	r = kvgpu_remote_welcome(fd, KVGPU_REMOTE_VERSION, options->arena, &s.port);
+	if (r) {
+		say("a client was refused: %s", r == -EPROTO ? "it is of another version" : strerror(-r));
+		exit(1);
+	}
+	r = text_catch(&s, &log_to);
+	if (r) {
+		say("the library's output can't be caught: %s", strerror(-r));
+		exit(1);
+	}
+	if (!library_load(&s.library, path, &why)) {
+		say("%s: %s", path, why);
+		exit(1);
+	}
+	if (dump)
+		s.options.dump = log_to;
+	if (server_init(&s)) {
+		say("out of memory");
+		exit(1);
+	}
+	serve(&s);
+	/* what the library still does is nobody's any more: the kernel takes all of it back */
+	_exit(0);
+}
+
+static volatile sig_atomic_t ended;
+
+static void end(int signal)
+{
+	ended = 1;
+}
+
+static void reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (WIFSIGNALED(status))
+			say("the process of a client, %d, was killed by signal %d", (int)pid, WTERMSIG(status));
+}
+
+static void child_ended(int signal)
+{
+}
+
+static void listen_for(int at, const char *path, const struct options *options)
+{
+	pid_t pid;
+	int fd, e;
+
+	while (!ended) {
+		fd = accept4(at, NULL, NULL, SOCK_CLOEXEC);
+		e = errno;
+		reap();
+		if (fd < 0) {
+			if (e != EINTR && e != ECONNABORTED) {
+				say("accept: %s", strerror(e));
+				usleep(100000);
+			}
+			continue;
+		}
+		pid = fork();
+		if (!pid) {
+			signal(SIGTERM, SIG_DFL);
+			signal(SIGINT, SIG_DFL);
+			signal(SIGCHLD, SIG_DFL);
+			close(at);
+			serve_client(fd, path, options);
+		}
+		if (pid < 0)
+			say("fork: %s", strerror(errno));
+		close(fd);
+	}
+}
+
+static bool number(const char *text, uint64_t *n)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoull(text, &end, 0);
+	return !errno && end != text && !*end && *n;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "listen", required_argument, NULL, 'l' }, { "library", required_argument, NULL, 'L' },
+		{ "memory", required_argument, NULL, 'm' }, { "arena", required_argument, NULL, 'a' },
+		{ "dump", no_argument, NULL, 'd' }, { "help", no_argument, NULL, 'h' }, { 0 }
+	};
+	struct options options = { .arena = ARENA_BYTES };
+	const char *address = NULL, *path = NULL, *why;
+	bool fine = true;
+	int c, at;
+
+	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0)
+		switch (c) {
+		case 'l':
+			address = optarg;
+			break;
+		case 'L':
+			path = optarg;
+			break;
+		case 'm':
+			fine = fine && number(optarg, &options.memory);
+			break;
+		case 'a':
+			fine = fine && number(optarg, &options.arena) && options.arena >= 4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX &&
+			       options.arena <= KVGPU_REMOTE_ARENA_MAX;
+			break;
+		case 'd':
+			dump = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			fine = false;
+		}
+	if (!fine || !address || !path || optind != argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	/* no SA_RESTART: accept() returns, and what ended is taken care of */
+	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = end }, NULL);
+	sigaction(SIGINT, &(struct sigaction){ .sa_handler = end }, NULL);
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = child_ended }, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	at = kvgpu_remote_listen(address, &why);
+	if (at < 0) {
+		say("%s: %s", address, why);
+		return 1;
+	}
+	say("listens at %s", address);
+	listen_for(at, path, &options);
+	unlink(address + strlen("unix:"));
+	return 0;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/* Modules, their functions and variables, and what is linked before it is a module. */
+#include <stdlib.h>
+
+#include <remote/wire/image.h>
+
+#include "server.h"
+
+enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10, PARAMETERS_MAX = 4096, OWN_OPTIONS = 4 };
+
+/* ------------------------------------------------------------------ options of the compiler and linker */
+
+struct options_of {
+	unsigned int n;
+	CUjit_option option[OPTIONS_MAX + OWN_OPTIONS];
+	void *value[OPTIONS_MAX + OWN_OPTIONS];
+	char *log, *error;
+	uint32_t log_bytes, error_bytes;
+};
+
+static void add(struct options_of *o, CUjit_option option, void *value)
+{
+	o->option[o->n] = option;
+	o->value[o->n++] = value;
+}
+
+/*
+ * Numbers of the client's; the logs are the server's own, and options of the client's that hold a pointer are none that it may give.
+ * @log, @error: bytes of logs that it wants to see.
+ */
+static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log, uint32_t error, struct options_of *o)
+{
+	const uint32_t *words = n <= OPTIONS_MAX ? kvgpu_remote_take_bytes(in, 8ull * n) : NULL;
+	uint32_t i;
+
+	memset(o, 0, sizeof(*o));
+	if (!words || log > LOG_MAX || error > LOG_MAX)
+		return false;
+	for (i = 0; i < n; i++)
+		switch (words[2 * i]) {
+		case CU_JIT_MAX_REGISTERS:
+		case CU_JIT_OPTIMIZATION_LEVEL:
+		case CU_JIT_GENERATE_DEBUG_INFO:
+		case CU_JIT_GENERATE_LINE_INFO:
+			add(o, words[2 * i], (void *)(uintptr_t)words[2 * i + 1]);
+			break;
+		}
+	o->log = scratch(s, log + 1, 1);
+	o->error = scratch(s, error + 1, 1);
+	if (!o->log || !o->error)
+		return false;
+	o->log_bytes = log;
+	o->error_bytes = error;
+	if (log) {
+		add(o, CU_JIT_INFO_LOG_BUFFER, o->log);
+		add(o, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)log);
+	}
+	if (error) {
+		add(o, CU_JIT_ERROR_LOG_BUFFER, o->error);
+		add(o, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, (void *)(uintptr_t)error);
+	}
+	return true;
+}
+
+static bool put_logs(struct kvgpu_remote_reply *out, const struct options_of *o, uint32_t *log_used, uint32_t *error_used)
+{
+	*log_used = strnlen(o->log, o->log_bytes);
+	*error_used = strnlen(o->error, o->error_bytes);
+	return kvgpu_remote_put_bytes(out, o->log, *log_used) && kvgpu_remote_put_bytes(out, o->error, *error_used);
+}
+
+/* the arena's bytes, copied: what is decided on must not change any more; NULL: there are none such */
+static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes)
+{
+	uint8_t *copy = kvgpu_remote_in_arena(at, bytes, s->arena_bytes) ? malloc(bytes + 1) : NULL;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, s->arena + at, bytes);
+	copy[bytes] = 0;
+	return copy;
+}
+
+/* ------------------------------------------------------------------ modules */
+
+CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_image *a = kvgpu_remote_put(out, sizeof(*a));
+	struct options_of o;
+	CUmodule m = NULL;
+	uint8_t *image;
+	CUresult r;
+
+	if (!a || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
+		return CUDA_ERROR_INVALID_VALUE;
+	image = copy_of(s, q->at, q->bytes);
+	if (!image)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = kvgpu_remote_image_bytes(image, q->bytes) ? CALL(s, cuModuleLoadDataEx, &m, image, o.n, o.option, o.value) :
+	    CUDA_ERROR_INVALID_IMAGE;
+	free(image);
+	if (!r) {
+		a->module = handle_give(s, CLASS_MODULE, m, s->current);
+		if (!a->module) {
+			CALL(s, cuModuleUnload, m);
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		}
+	}
+	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult own_cuModuleUnload(struct server *s, CUmodule module)
+{
+	CUresult r = CALL(s, cuModuleUnload, module);
+
+	if (!r)
+		handle_drop(s, handle_known(s, CLASS_MODULE, module));
+	text_send(s);
+	return r;
+}
+
+static void put_attributes(struct server *s, CUfunction f, struct a_function *a)
+{
+	int value;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(a->attribute) / sizeof(a->attribute[0]); i++)
+		if (!CALL(s, cuFuncGetAttribute, &value, i, f)) {
+			a->attribute_known[i] = 1;
+			a->attribute[i] = value;
+		}
+}
+
+/* offset and size of each; false: no room */
+static bool put_layout(struct server *s, CUfunction f, struct a_function *a, struct kvgpu_remote_reply *out)
+{
+	struct entry *e = handle_entry(s, a->function);
+	size_t offset, size, i;
+	uint32_t end = 0, *pair;
+
+	a->layout_known = !!s->library.cuFuncGetParamInfo;
+	for (i = 0; a->layout_known && i < PARAMETERS_MAX && !s->library.cuFuncGetParamInfo(f, i, &offset, &size); i++) {
+		pair = kvgpu_remote_put(out, 8);
+		if (!pair)
+			return false;
+		pair[0] = offset;
+		pair[1] = size;
+		if (offset + size > end)
+			end = offset + size;
+	}
+	a->parameters = i;
+	e->bytes = a->layout_known ? end : UINT32_MAX;
+	return true;
+}
+
+CUresult frame_function(struct server *s, const struct q_function *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
+	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
+	CUfunction f = NULL;
+	void *module;
+	CUresult r;
+
+	if (!name || !a)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_find(s, CLASS_MODULE, q->module, &module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuModuleGetFunction, &f, module, name);
+	if (r)
+		return r;
+	a->function = handle_give(s, CLASS_FUNCTION, f, q->module);
+	if (!a->function)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	put_attributes(s, f, a);
+	return put_layout(s, f, a, out) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
+	struct a_global *a = kvgpu_remote_put(out, sizeof(*a));
+	CUdeviceptr ptr = 0;
+	size_t bytes = 0;
+	void *module;
+	CUresult r;
+
+	if (!name || !a)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_find(s, CLASS_MODULE, q->module, &module))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuModuleGetGlobal_v2, &ptr, &bytes, module, name);
+	a->ptr = ptr;
+	a->bytes = bytes;
+	return r;
+}
+
+/* ------------------------------------------------------------------ linking */
+
+CUresult frame_link_create(struct server *s, const struct q_link_create *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_link_create *a = kvgpu_remote_put(out, sizeof(*a));
+	struct options_of o;
+	CUlinkState link = NULL;
+	CUresult r;
+
+	/* the logs of a link would have to stay as long as it does: none are kept */
+	if (!a || !take_options(s, in, q->number_options, 0, 0, &o))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = CALL(s, cuLinkCreate_v2, o.n, o.option, o.value, &link);
+	if (!r)
+		a->link = handle_give(s, CLASS_LINK, link, 0);
+	return r || a->link ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
+	struct a_link_add *a = kvgpu_remote_put(out, sizeof(*a));
+	struct options_of o;
+	uint8_t *data;
+	void *link;
+	CUresult r;
+
+	if (!a || (q->name_bytes && !name) || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_find(s, CLASS_LINK, q->link, &link))
+		return CUDA_ERROR_INVALID_HANDLE;
+	data = copy_of(s, q->at, q->bytes);
+	if (!data)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = kvgpu_remote_image_bytes(data, q->bytes + 1) ? CALL(s, cuLinkAddData_v2, link, q->type, data, q->bytes, name, o.n, o.option, o.value) :
+	    CUDA_ERROR_INVALID_IMAGE;
+	free(data);
+	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult frame_link_complete(struct server *s, const struct q_link_complete *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_link_complete *a = kvgpu_remote_put(out, sizeof(*a));
+	void *link, *cubin = NULL;
+	size_t bytes = 0;
+	CUresult r;
+
+	if (!a || !kvgpu_remote_in_arena(q->at, q->room, s->arena_bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_find(s, CLASS_LINK, q->link, &link))
+		return CUDA_ERROR_INVALID_HANDLE;
+	r = CALL(s, cuLinkComplete, link, &cubin, &bytes);
+	if (r)
+		return r;
+	if (bytes > q->room)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	memcpy(s->arena + q->at, cubin, bytes);
+	a->bytes = bytes;
+	return kvgpu_remote_return(s->port, q->at, bytes) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+
+CUresult own_cuLinkDestroy(struct server *s, CUlinkState state)
+{
+	CUresult r = CALL(s, cuLinkDestroy, state);
+
+	if (!r)
+		handle_drop(s, handle_known(s, CLASS_LINK, state));
+	return r;
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+/* Calls that change more than the library: contexts with all that hangs on them, memory that is counted, devices. */
+#include "server.h"
+
+enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16 };
+
+/* ------------------------------------------------------------------ devices */
+
+CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_init *a = kvgpu_remote_put(out, sizeof(*a));
+	int devices = 0, version = 0;
+	CUresult r = a ? CALL(s, cuInit, 0) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!r)
+		r = CALL(s, cuDeviceGetCount, &devices);
+	if (!r)
+		r = CALL(s, cuDriverGetVersion, &version);
+	if (!r) {
+		a->devices = devices;
+		a->version = version;
+	}
+	return r;
+}
+
+CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_facts *a = kvgpu_remote_put(out, sizeof(*a));
+	CUdevice dev = q->dev;
+	CUuuid uuid = { { 0 } };
+	size_t total = 0;
+	int i, value;
+	CUresult r;
+
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuDeviceGetName, (char *)a->name, sizeof(a->name), dev);
+	if (!r)
+		r = s->library.cuDeviceGetUuid_v2 ? CALL(s, cuDeviceGetUuid_v2, &uuid, dev) : CALL(s, cuDeviceGetUuid, &uuid, dev);
+	if (!r)
+		r = CALL(s, cuDeviceTotalMem_v2, &total, dev);
+	if (!r)
+		r = CALL(s, cuDeviceGetPCIBusId, (char *)a->bus_id, sizeof(a->bus_id), dev);
+	if (r)
+		return r;
+	memcpy(a->uuid, uuid.bytes, sizeof(a->uuid));
+	a->total = s->options.memory && total > s->options.memory ? s->options.memory : total;
+	for (i = 1; i < NR_ATTRIBUTES; i++)
+		if (!CALL(s, cuDeviceGetAttribute, &value, i, dev)) {
+			a->attribute_known[i] = 1;
+			a->attribute[i] = value;
+		}
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ contexts */
+
+static uint64_t number_of(struct server *s, CUcontext ctx)
+{
+	return handle_give(s, CLASS_CONTEXT, ctx, 0);
+}
+
+/* The library pushes the new one; only what "current" says is current here. */
+CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev)
+{
+	CUresult r = CALL(s, cuCtxCreate_v2, ctx, flags, dev);
+
+	if (!r)
+		CALL(s, cuCtxPopCurrent_v2, NULL);
+	return r;
+}
+
+CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
+{
+	uint64_t id = handle_known(s, CLASS_CONTEXT, ctx);
+	CUresult r;
+
+	if (s->current == id)
+		enter_context(s, 0);
+	/* who waits is told before the library frees what is waited for */
+	waits_forget(s, CLASS_NONE, NULL, id);
+	r = CALL(s, cuCtxDestroy_v2, ctx);
+	text_send(s);
+	if (!r) {
+		handle_drop(s, id);
+		s->deferred = CUDA_SUCCESS;
+	}
+	return r;
+}
+
+CUresult own_cuCtxAttach(struct server *s, CUcontext *ctx, unsigned int flags)
+{
+	struct entry *e;
+	CUresult r = CALL(s, cuCtxAttach, ctx, flags);
+
+	e = r ? NULL : handle_entry(s, number_of(s, *ctx));
+	if (e)
+		e->attached++;
+	return r;
+}
+
+CUresult own_cuCtxDetach(struct server *s, CUcontext ctx)
+{
+	struct entry *e = handle_entry(s, number_of(s, ctx));
+	CUresult r;
+
+	if (!e || !e->attached)
+		return own_cuCtxDestroy_v2(s, ctx);
+	r = CALL(s, cuCtxDetach, ctx);
+	if (!r)
+		e->attached--;
+	return r;
+}
+
+/* the primary context of a device that has one now: its number. It is made anew by nobody but who retains it */
+static uint64_t primary_of(struct server *s, CUdevice dev)
+{
+	unsigned int flags;
+	CUcontext ctx;
+	uint64_t id;
+	int active = 0;
+
+	if (CALL(s, cuDevicePrimaryCtxGetState, dev, &flags, &active) || !active || CALL(s, cuDevicePrimaryCtxRetain, &ctx, dev))
+		return 0;
+	id = number_of(s, ctx);
+	CALL(s, cuDevicePrimaryCtxRelease_v2, dev);
+	return id;
+}
+
+/* a primary context's handle stays, what was in it is gone */
+static void emptied(struct server *s, uint64_t id)
+{
+	if (!id)
+		return;
+	handle_empty(s, id);
+	s->deferred = CUDA_SUCCESS;
+	text_send(s);
+}
+
+CUresult own_cuDevicePrimaryCtxRelease_v2(struct server *s, CUdevice dev)
+{
+	uint64_t id = primary_of(s, dev);
+	unsigned int flags;
+	int active = 1;
+	CUresult r = CALL(s, cuDevicePrimaryCtxRelease_v2, dev);
+
+	if (!r && !CALL(s, cuDevicePrimaryCtxGetState, dev, &flags, &active) && !active)
+		emptied(s, id);
+	return r;
+}
+
+CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
+{
+	uint64_t id = primary_of(s, dev);
+	CUresult r;
+
+	if (id)
+		waits_forget(s, CLASS_NONE, NULL, id);
+	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
+	if (!r)
+		emptied(s, id);
+	return r;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total)
+{
+	uint64_t limit = s->options.memory, left = limit > s->charged ? limit - s->charged : 0;
+	CUresult r = CALL(s, cuMemGetInfo_v2, free, total);
+
+	if (!r && limit) {
+		*total = *total < limit ? *total : limit;
+		*free = *free < left ? *free : left;
+	}
+	return r;
+}
+
+CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes)
+{
+	CUresult r = quota_allows(s, bytes) ? CALL(s, cuMemAlloc_v2, ptr, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!r && !quota_charge(s, *ptr, bytes)) {
+		CALL(s, cuMemFree_v2, *ptr);
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return r;
+}
+
+/* the pitch is the library's to choose, so the sum is known afterwards */
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element)
+{
+	size_t bytes;
+	CUresult r;
+
+	if (__builtin_mul_overflow(width, height, &bytes) || !quota_allows(s, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+	if (r)
+		return r;
+	bytes = *pitch * height;
+	if (!quota_allows(s, bytes) || !quota_charge(s, *ptr, bytes)) {
+		CALL(s, cuMemFree_v2, *ptr);
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return r;
+}
+
+CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr)
+{
+	CUresult r = CALL(s, cuMemFree_v2, ptr);
+
+	if (!r)
+		quota_return(s, ptr);
+	return r;
+}
+
+/* false: more than there can be */
+static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
+{
+	uint64_t texel = (uint64_t)d->NumChannels * (d->Format == CU_AD_FORMAT_UNSIGNED_INT8 || d->Format == CU_AD_FORMAT_SIGNED_INT8 ? 1 :
+			 d->Format == CU_AD_FORMAT_UNSIGNED_INT32 || d->Format == CU_AD_FORMAT_SIGNED_INT32 || d->Format == CU_AD_FORMAT_FLOAT ? 4 : 2);
+
+	*bytes = texel && texel <= ARRAY_TEXEL_MAX ? texel : ARRAY_TEXEL_MAX;
+	return !__builtin_mul_overflow(*bytes, d->Width, bytes) && !__builtin_mul_overflow(*bytes, d->Height ? d->Height : 1, bytes) &&
+	       !__builtin_mul_overflow(*bytes, d->Depth ? d->Depth : 1, bytes) && *bytes <= UINT64_MAX / 2;
+}
+
+/* on its handle, which the case asks for again; without one nothing is counted */
+static void charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes)
+{
+	struct entry *e = handle_entry(s, handle_give(s, class, array, s->current));
+
+	if (!e)
+		return;
+	e->charged = bytes;
+	s->charged += bytes;
+}
+
+CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+{
+	uint64_t bytes;
+	CUresult r;
+
+	if (!array_bytes(desc, &bytes) || !quota_allows(s, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuArray3DCreate_v2, array, desc);
+	if (!r)
+		charge_array(s, CLASS_ARRAY, *array, bytes);
+	return r;
+}
+
+CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
+{
+	const CUDA_ARRAY3D_DESCRIPTOR d = { .Width = desc->Width, .Height = desc->Height, .Format = desc->Format,
+					    .NumChannels = desc->NumChannels };
+	uint64_t bytes;
+	CUresult r;
+
+	if (!array_bytes(&d, &bytes) || !quota_allows(s, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuArrayCreate_v2, array, desc);
+	if (!r)
+		charge_array(s, CLASS_ARRAY, *array, bytes);
+	return r;
+}
+
+/* all levels together are less than twice the first, and not more levels than 32 are possible */
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
+{
+	uint64_t bytes;
+	CUresult r;
+
+	if (!array_bytes(desc, &bytes) || !quota_allows(s, 2 * bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuMipmappedArrayCreate, array, desc, levels);
+	if (!r)
+		charge_array(s, CLASS_MIPMAP, *array, 2 * bytes);
+	return r;
+}
+
+/* ------------------------------------------------------------------ addresses */
+
+enum { P2P_TOKENS = 5, LAST_POINTER_ATTRIBUTE = 20, ATTRIBUTE_ROOM = 64 };
+
+CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	uint64_t value[ATTRIBUTE_ROOM / 8] = { 0 };	/* those of one word; room for what a later library may write */
+	struct a_pointer *a = kvgpu_remote_put(out, sizeof(*a));
+	CUresult r;
+
+	if (!a || q->attribute == P2P_TOKENS || q->attribute > LAST_POINTER_ATTRIBUTE)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = CALL(s, cuPointerGetAttribute, value, q->attribute, q->ptr);
+	if (r)
+		return r;
+	a->value = q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT ? number_of(s, (CUcontext)(uintptr_t)value[0]) : value[0];
+	return CUDA_SUCCESS;
+}
+
+CUresult frame_pointer_set(struct server *s, const struct q_pointer_set *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	unsigned int value = q->value;
+
+	return CALL(s, cuPointerSetAttribute, &value, q->attribute, q->ptr);
+}
+
+/* ------------------------------------------------------------------ resources of textures and surfaces */
+
+bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r)
+{
+	void *what = NULL;
+
+	*r = (CUDA_RESOURCE_DESC){ .resType = w->type, .flags = w->flags };
+	switch (w->type) {
+	case CU_RESOURCE_TYPE_ARRAY:
+		if (!handle_find(s, CLASS_ARRAY, w->what, &what))
+			return false;
+		r->res.array.hArray = what;
+		return true;
+	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		if (!handle_find(s, CLASS_MIPMAP, w->what, &what))
+			return false;
+		r->res.mipmap.hMipmappedArray = what;
+		return true;
+	case CU_RESOURCE_TYPE_LINEAR:
+		r->res.linear.devPtr = w->what;
+		r->res.linear.format = w->format;
+		r->res.linear.numChannels = w->channels;
+		r->res.linear.sizeInBytes = w->width;
+		return true;
+	default:	/* what is of no kind that is known has no pointer in it, and the library says no */
+		r->res.pitch2D.devPtr = w->what;
+		r->res.pitch2D.format = w->format;
+		r->res.pitch2D.numChannels = w->channels;
+		r->res.pitch2D.width = w->width;
+		r->res.pitch2D.height = w->height;
+		r->res.pitch2D.pitchInBytes = w->pitch;
+		return w->type == CU_RESOURCE_TYPE_PITCH2D;
+	}
+}
+
+void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w)
+{
+	*w = (struct kvgpu_remote_resource){ .type = r->resType, .flags = r->flags };
+	switch (r->resType) {
+	case CU_RESOURCE_TYPE_ARRAY:
+		w->what = handle_known(s, CLASS_ARRAY, r->res.array.hArray);
+		break;
+	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+		w->what = handle_known(s, CLASS_MIPMAP, r->res.mipmap.hMipmappedArray);
+		break;
+	case CU_RESOURCE_TYPE_LINEAR:
+		w->what = r->res.linear.devPtr;
+		w->format = r->res.linear.format;
+		w->channels = r->res.linear.numChannels;
+		w->width = r->res.linear.sizeInBytes;
+		break;
+	case CU_RESOURCE_TYPE_PITCH2D:
+		w->what = r->res.pitch2D.devPtr;
+		w->format = r->res.pitch2D.format;
+		w->channels = r->res.pitch2D.numChannels;
+		w->width = r->res.pitch2D.width;
+		w->height = r->res.pitch2D.height;
+		w->pitch = r->res.pitch2D.pitchInBytes;
+		break;
+	}
+}

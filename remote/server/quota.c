@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/* How much device memory the client has: what it allocates by calls. Charges are sorted by address; an array's is with its handle. */
+#include <stdlib.h>
+
+#include "server.h"
+
+struct charge {
+	uint64_t ptr, bytes, context;
+};
+
+bool quota_allows(const struct server *s, uint64_t bytes)
+{
+	return !s->options.memory || (s->charged <= s->options.memory && bytes <= s->options.memory - s->charged);
+}
+
+/* index of the first charge that does not lie before @ptr */
+static unsigned int place(const struct server *s, uint64_t ptr)
+{
+	unsigned int low = 0, high = s->nr_charges;
+
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+
+		if (s->charges[mid].ptr < ptr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
+{
+	unsigned int at, max;
+	struct charge *grown;
+
+	if (s->nr_charges == s->max_charges) {
+		max = s->max_charges ? 2 * s->max_charges : 64;
+		grown = realloc(s->charges, max * sizeof(*grown));
+		if (!grown)
+			return false;
+		s->charges = grown;
+		s->max_charges = max;
+	}
+	at = place(s, ptr);
+	memmove(&s->charges[at + 1], &s->charges[at], (s->nr_charges - at) * sizeof(*s->charges));
+	s->charges[at] = (struct charge){ ptr, bytes, s->current };
+	s->nr_charges++;
+	s->charged += bytes;
+	return true;
+}
+
+static void remove_charge(struct server *s, unsigned int at)
+{
+	s->charged -= s->charges[at].bytes;
+	s->nr_charges--;
+	memmove(&s->charges[at], &s->charges[at + 1], (s->nr_charges - at) * sizeof(*s->charges));
+}
+
+void quota_return(struct server *s, uint64_t ptr)
+{
+	unsigned int at = place(s, ptr);
+
+	if (at < s->nr_charges && s->charges[at].ptr == ptr)
+		remove_charge(s, at);
+}
+
+void quota_return_context(struct server *s, uint64_t context)
+{
+	unsigned int i = 0;
+
+	while (i < s->nr_charges)
+		if (s->charges[i].context == context)
+			remove_charge(s, i);
+		else
+			i++;
+}

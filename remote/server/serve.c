@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* Frames in, answers out, and looking at what waits between. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <remote/wire/dump.h>
+
+#include "server.h"
+
+/* while something waits for the GPU: looks without a pause at first, then with longer and longer ones */
+enum { SPIN_US = 50, PAUSE_US = 20, PAUSE_MAX_US = 500 };
+
+bool is_zero(const void *p, size_t n)
+{
+	const uint8_t *at = p;
+
+	while (n && !*at) {
+		at++;
+		n--;
+	}
+	return !n;
+}
+
+void *scratch(struct server *s, uint64_t n, size_t size)
+{
+	uint64_t bytes;
+	void *p = s->scratch + s->scratch_used;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SCRATCH_BYTES || ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->scratch_used)
+		return NULL;
+	memset(p, 0, bytes);
+	s->scratch_used += (bytes + 15) & ~15ull;
+	return p;
+}
+
+CUresult enter_context(struct server *s, uint64_t id)
+{
+	void *ctx = NULL;
+	CUresult r;
+
+	if (id == s->current)
+		return CUDA_SUCCESS;
+	if (id && !handle_find(s, CLASS_CONTEXT, id, &ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	r = CALL(s, cuCtxSetCurrent, ctx);
+	s->current = r ? 0 : id;
+	return r;
+}
+
+/*
+ * A context that is gone leaves none: the calls that need one say so. The client names the mode of captures with the context, since here
+ * one thread stands for all of its threads.
+ */
+CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	CUstreamCaptureMode mode = q->mode;
+
+	if (q->mode != s->mode && q->mode <= CU_STREAM_CAPTURE_MODE_RELAXED && !CALL(s, cuThreadExchangeStreamCaptureMode, &mode))
+		s->mode = q->mode;
+	if (enter_context(s, q->ctx))
+		enter_context(s, 0);
+	return CUDA_SUCCESS;
+}
+
+CUresult frame_fence(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	return CUDA_SUCCESS;	/* all before it was carried out, and the library keeps no piece of the arena */
+}
+
+void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out)
+{
+	if (!head->box) {
+		if (r && !s->deferred)
+			s->deferred = r;
+		return;
+	}
+	if (op_reports(head->op)) {
+		text_send(s);
+		if (s->deferred && r != CUDA_ERROR_NOT_READY) {
+			r = s->deferred;
+			s->deferred = CUDA_SUCCESS;
+		}
+	}
+	kvgpu_remote_reply(s->port, head, r, out ? out->at : NULL, out ? out->used : 0);
+}
+
+void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	static uint64_t room[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+	struct kvgpu_remote_cursor in = { payload, h->bytes };
+	struct kvgpu_remote_reply out = { .at = (uint8_t *)room, .room = sizeof(room) };
+	CUresult r;
+
+	if (s->options.dump)
+		kvgpu_remote_dump(s->options.dump, h, payload);
+	s->head = *h;
+	s->payload = payload;
+	s->later = false;
+	s->scratch_used = 0;
+	r = serve_op(s, h->op, &in, &out);
+	if (!s->later)
+		answer(s, h, r, &out);
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+/* how long the next frame is waited for while something waits for the GPU */
+static int64_t pause_of(uint64_t idle_since)
+{
+	uint64_t idle = now_us() - idle_since;
+
+	if (idle < SPIN_US)
+		return 0;
+	idle /= 8;
+	return idle < PAUSE_US ? PAUSE_US : idle > PAUSE_MAX_US ? PAUSE_MAX_US : idle;
+}
+
+void serve(struct server *s)
+{
+	struct kvgpu_remote_head h;
+	uint64_t idle_since = now_us();
+	const void *payload;
+	int r;
+
+	for (;;) {
+		r = kvgpu_remote_next(s->port, s->waits ? pause_of(idle_since) : -1, &h, &payload);
+		if (r < 0)
+			return;
+		if (r)
+			serve_frame(s, &h, payload);
+		if (waits_look(s) || r)
+			idle_since = now_us();
+		else if (s->waits)
+			sched_yield();
+	}
+}
+
+int server_init(struct server *s)
+{
+	s->arena = kvgpu_remote_port_arena(s->port, &s->arena_bytes);
+	s->scratch = malloc(SCRATCH_BYTES);
+	return s->scratch ? 0 : -1;
+}
+
+void server_fini(struct server *s)
+{
+	waits_free(s);
+	hosted_free_all(s);
+	text_free(s);
+	free(s->entries);
+	free(s->chains);
+	free(s->charges);
+	free(s->scratch);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of kvgpu-remoted: one process, one client, one thread that serves. Everything that a frame says is checked here before the library
+ * sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its reply.
+ */
+#ifndef KVGPU_REMOTE_SERVER_H
+#define KVGPU_REMOTE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <remote/channel/channel.h>
+#include <remote/wire/cursor.h>
+#include <remote/wire/frame.h>
+
+#include "library.h"	/* made of remote/api.def, with ops.h */
+#include "ops.h"
+
+struct wait;
+struct entry;
+struct text;
+
+struct options {
+	uint64_t memory;	/* bytes of device memory that the client may have; 0: all there is */
+	uint64_t arena;
+	FILE *dump;		/* frames as text */
+};
+
+struct server {
+	struct kvgpu_remote_port *port;
+	struct library library;
+	struct options options;
+	uint8_t *arena;
+	uint64_t arena_bytes;
+	uint64_t current;	/* the context that frames are carried out in; 0: none */
+	uint32_t mode;		/* of captures, as the library has it */
+	CUresult deferred;	/* of a queued call; told by the next that may report it */
+
+	/* the frame that is served */
+	struct kvgpu_remote_head head;
+	const void *payload;
+	bool later;		/* it was put aside: no answer now */
+	bool again;		/* it was put aside before, and what it waited for is over */
+
+	/* handles.c */
+	struct entry *entries;
+	uint32_t nr_entries, max_entries, free_entry;
+	uint32_t *chains, nr_chains;
+
+	/* waits.c */
+	struct wait *waits;
+
+	/* quota.c */
+	struct charge *charges;
+	unsigned int nr_charges, max_charges;
+	uint64_t charged;
+
+	struct text *text;
+	uint64_t invocations;	/* of the client's functions; atomic */
+	struct hosted *kept;	/* functions that graphs may call, until the end */
+	uint8_t *scratch;	/* of the frame that is served */
+	size_t scratch_used;
+};
+
+enum { SCRATCH_BYTES = 1 << 20 };
+
+/* ------------------------------------------------------------------ serve.c */
+
+/* until the client is gone */
+void serve(struct server *s);
+/* 0, or out of memory. @s: zeroed, with port, library and options */
+int server_init(struct server *s);
+void server_fini(struct server *s);
+/* One frame, its payload 8-aligned; the answer goes to the port. */
+void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
+/* The answer to @head, after what the kernels printed. */
+void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out);
+/* What the library does next is done in this context; 0: in none. */
+CUresult enter_context(struct server *s, uint64_t id);
+/* @n elements of @size bytes, zeroed, until the frame is done; NULL: too many */
+void *scratch(struct server *s, uint64_t n, size_t size);
+bool is_zero(const void *p, size_t n);
+
+/* made of remote/api.def: cases.c */
+CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out);
+/* whether its answer tells of errors of queued calls */
+bool op_reports(uint16_t op);
+
+/* ------------------------------------------------------------------ handles.c: numbers for what the library gave */
+
+struct entry {
+	void *what;		/* NULL: free */
+	uint64_t id;
+	uint32_t next;		/* of its chain, or of the free ones */
+	uint32_t parent, child, before, after;
+	uint64_t charged;	/* bytes of device memory */
+	uint32_t bytes;		/* a function's parameters; UINT32_MAX: not known */
+	unsigned int attached;	/* a context's users */
+};
+
+/* false: it is no such handle */
+bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what);
+/* NULL: none */
+struct entry *handle_entry(struct server *s, uint64_t id);
+/* 0 and 1 are the null stream */
+bool stream_find(struct server *s, uint64_t id, CUstream *stream);
+/* The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0: NULL, or out of memory. */
+uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
+/* Its number if it has one; what the library only remembers may be gone, and gets none. */
+uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
+/* It hangs on nothing from now on. */
+void handle_free(struct server *s, uint64_t id);
+/* It, and all that hangs on it, is nothing any more. */
+void handle_drop(struct server *s, uint64_t id);
+/* Only what hangs on it. */
+void handle_empty(struct server *s, uint64_t id);
+/* handles of a list in the frame, in scratch; NULL: one of them is none, or the frame is too short */
+void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n, uint64_t parent);
+
+/* ------------------------------------------------------------------ waits.c: what waits for the GPU, without holding up others */
+
+/* Looks at all of them. Returns whether one ended. */
+bool waits_look(struct server *s);
+/* The thing has ended: nothing of it is touched any more, who waits gets an error. @context: also what began in it */
+void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
+void waits_free(struct server *s);
+/* True: the stream was busy, and the frame is served again when it is through what it has now. */
+bool held_by_stream(struct server *s, CUstream stream);
+
+/* ------------------------------------------------------------------ quota.c */
+
+bool quota_allows(const struct server *s, uint64_t bytes);
+/* false: out of memory */
+bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
+void quota_return(struct server *s, uint64_t ptr);
+void quota_return_context(struct server *s, uint64_t context);
+
+/* ------------------------------------------------------------------ text.c: the library's standard output and error */
+
+/* from now on they are caught, and *log writes where the error went before: 0 or -errno */
+int text_catch(struct server *s, FILE **log);
+void text_send(struct server *s);
+void text_free(struct server *s);
+
+/* ------------------------------------------------------------------ library.c */
+
+/* false: not loaded, and *why, never freed */
+bool library_load(struct library *l, const char *path, const char **why);
+
+/* ------------------------------------------------------------------ resource.c */
+
+bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
+void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
+
+/* ------------------------------------------------------------------ what the cases call; own_NAME() stands for the library's NAME() */
+
+#define FRAME(name) CUresult frame_##name(struct server *s, const struct q_##name *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+#define EMPTY_FRAME(name) CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+FRAME(current); EMPTY_FRAME(fence); FRAME(facts); EMPTY_FRAME(init);
+FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRAME(copy_out); FRAME(box); FRAME(run); FRAME(peer);
+FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
+FRAME(instantiate); FRAME(update); FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
+FRAME(link_create); FRAME(link_add); FRAME(link_complete);
+
+CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
+CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx);
+CUresult own_cuCtxAttach(struct server *s, CUcontext *ctx, unsigned int flags);
+CUresult own_cuCtxDetach(struct server *s, CUcontext ctx);
+CUresult own_cuDevicePrimaryCtxRelease_v2(struct server *s, CUdevice dev);
+CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev);
+CUresult own_cuCtxSynchronize(struct server *s);
+CUresult own_cuStreamSynchronize(struct server *s, CUstream stream);
+CUresult own_cuStreamQuery(struct server *s, CUstream stream);
+CUresult own_cuEventSynchronize(struct server *s, CUevent event);
+CUresult own_cuEventQuery(struct server *s, CUevent event);
+CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
+CUresult own_cuModuleUnload(struct server *s, CUmodule module);
+CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
+CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
+CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element);
+CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr);
+CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
+CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc);
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
+
+/* what the library lacks is refused */
+#define CALL(s, name, ...) ((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
+
+/* hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out of memory. @once: freed afterwards */
+struct hosted;
+struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
+void hosted_free(struct hosted *h);
+void hosted_free_all(struct server *s);
+void hosted_run(void *hosted);
+/* CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error */
+CUresult not_capturing(struct server *s, CUstream stream);
+
+#endif

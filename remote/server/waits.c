@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Waiting for the GPU without holding up other threads of the client: an event is recorded behind what is to be waited for, and looked at
+ * between frames. A frame that would make the library wait is put aside the same way, and served again when its stream is through.
+ *
+ * Where no event can be recorded (an error, a capture) the library's own waiting function is called, which knows the error.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+enum { EVENTS_MAX = 256 };
+
+struct wait {
+	struct wait *next;
+	struct kvgpu_remote_head head;
+	uint64_t context;	/* in which it began */
+	CUevent *events;	/* the server's own; or */
+	unsigned int nr, done;
+	CUevent client;		/* one of the client's */
+	void *payload;		/* the frame is served again; NULL: the end is its answer */
+};
+
+static void destroy_events(struct server *s, struct wait *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nr; i++)
+		CALL(s, cuEventDestroy_v2, w->events[i]);
+	w->nr = 0;
+}
+
+static void free_wait(struct wait *w)
+{
+	free(w->events);
+	free(w->payload);
+	free(w);
+}
+
+static struct wait *new_wait(struct server *s, unsigned int max)
+{
+	struct wait *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->head = s->head;
+	w->context = s->current;
+	w->events = calloc(max + 1, sizeof(*w->events));
+	if (w->events)
+		return w;
+	free_wait(w);
+	return NULL;
+}
+
+static void begin(struct server *s, struct wait *w)
+{
+	struct wait **at;
+
+	for (at = &s->waits; *at; at = &(*at)->next)
+		;
+	*at = w;
+	s->later = true;
+}
+
+/* false: there is an error, which the library's own waiting will tell */
+static bool mark(struct server *s, struct wait *w, CUstream stream)
+{
+	CUevent event;
+
+	if (CALL(s, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING))
+		return false;
+	w->events[w->nr++] = event;
+	return !CALL(s, cuEventRecord, event, stream);
+}
+
+/* ------------------------------------------------------------------ their ends */
+
+static CUresult look_at(struct server *s, struct wait *w)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	if (w->client)
+		return CALL(s, cuEventQuery, w->client);
+	while (w->done < w->nr) {
+		r = CALL(s, cuEventQuery, w->events[w->done]);
+		if (r)
+			break;
+		w->done++;
+	}
+	return r;
+}
+
+/* the library's own waiting also takes what kernels printed, and knows of their asserts */
+static CUresult last_word(struct server *s, struct wait *w, CUresult r)
+{
+	if (r)
+		return r;
+	return w->client ? CALL(s, cuEventSynchronize, w->client) : w->nr ? CALL(s, cuEventSynchronize, w->events[w->nr - 1]) : r;
+}
+
+/* @w is in no list any more: what is served here may begin another wait, or forget some */
+static void end(struct server *s, struct wait *w, CUresult r)
+{
+	uint64_t before = s->current;
+
+	if (enter_context(s, w->context))
+		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	else if (!w->payload)
+		r = last_word(s, w, r);
+	destroy_events(s, w);
+	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+		s->again = true;
+		serve_frame(s, &w->head, w->payload);
+		s->again = false;
+	} else {
+		answer(s, &w->head, r, NULL);
+	}
+	enter_context(s, before);
+	free_wait(w);
+}
+
+bool waits_look(struct server *s)
+{
+	struct wait **at = &s->waits, *w;
+	bool any = false;
+	CUresult r;
+
+	while ((w = *at)) {
+		r = look_at(s, w);
+		if (r == CUDA_ERROR_NOT_READY) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		end(s, w, r);
+		any = true;
+		at = &s->waits;	/* the list may be another now */
+	}
+	return any;
+}
+
+/* A context takes its events with it, so the server's own are not touched then. */
+void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id)
+{
+	struct wait **at = &s->waits, *w;
+	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
+
+	while ((w = *at)) {
+		if (!(context && w->context == id) && !(class == CLASS_EVENT && w->client == what)) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		if (!context)
+			destroy_events(s, w);
+		answer(s, &w->head, context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, NULL);
+		free_wait(w);
+	}
+}
+
+void waits_free(struct server *s)
+{
+	while (s->waits) {
+		struct wait *w = s->waits;
+
+		s->waits = w->next;
+		free_wait(w);
+	}
+}
+
+/* ------------------------------------------------------------------ their begin */
+
+static CUresult wait_at(struct server *s, CUstream stream)
+{
+	struct wait *w = new_wait(s, 1);
+
+	if (w && mark(s, w, stream)) {
+		begin(s, w);
+		return CUDA_SUCCESS;
+	}
+	if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+	return CALL(s, cuStreamSynchronize, stream);
+}
+
+CUresult own_cuStreamSynchronize(struct server *s, CUstream stream)
+{
+	CUresult r = CALL(s, cuStreamQuery, stream);
+
+	if (r == CUDA_ERROR_NOT_READY)
+		return wait_at(s, stream);
+	return r ? r : CALL(s, cuStreamSynchronize, stream);
+}
+
+CUresult own_cuEventSynchronize(struct server *s, CUevent event)
+{
+	CUresult r = CALL(s, cuEventQuery, event);
+	struct wait *w;
+
+	if (r != CUDA_ERROR_NOT_READY)
+		return r ? r : CALL(s, cuEventSynchronize, event);
+	w = new_wait(s, 0);
+	if (!w)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	w->client = event;
+	begin(s, w);
+	return CUDA_SUCCESS;
+}
+
+CUresult not_capturing(struct server *s, CUstream stream)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUresult r = s->library.cuStreamIsCapturing ? s->library.cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
+
+	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* the null stream, and all of the context that the client made; false: an event can't be recorded in each */
+static bool mark_all(struct server *s, struct wait *w)
+{
+	struct entry *ctx = handle_entry(s, s->current);
+	uint32_t i;
+
+	if (!ctx || !mark(s, w, NULL))
+		return false;
+	for (i = ctx->child; i; i = s->entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
+		    (w->nr == EVENTS_MAX || !mark(s, w, s->entries[i].what)))
+			return false;
+	return true;
+}
+
+static bool captures(struct server *s)
+{
+	struct entry *ctx = handle_entry(s, s->current);
+	uint32_t i;
+
+	if (not_capturing(s, NULL))
+		return true;
+	for (i = ctx ? ctx->child : 0; i; i = s->entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && not_capturing(s, s->entries[i].what))
+			return true;
+	return false;
+}
+
+CUresult own_cuCtxSynchronize(struct server *s)
+{
+	struct wait *w = captures(s) ? NULL : new_wait(s, EVENTS_MAX);
+
+	if (w && mark_all(s, w) && look_at(s, w) == CUDA_ERROR_NOT_READY) {
+		begin(s, w);
+		return CUDA_SUCCESS;
+	}
+	if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+	return CALL(s, cuCtxSynchronize);
+}
+
+bool held_by_stream(struct server *s, CUstream stream)
+{
+	struct wait *w;
+
+	if (s->again || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY)
+		return false;
+	w = new_wait(s, 1);
+	if (w)
+		w->payload = malloc(s->head.bytes + 1);
+	if (w && w->payload && mark(s, w, stream)) {
+		memcpy(w->payload, s->payload, s->head.bytes);
+		begin(s, w);
+		return true;
+	}
+	if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+	return false;
+}
+
+CUresult own_cuStreamQuery(struct server *s, CUstream stream)
+{
+	return CALL(s, cuStreamQuery, stream);
+}
+
+CUresult own_cuEventQuery(struct server *s, CUevent event)
+{
+	return CALL(s, cuEventQuery, event);
+}
