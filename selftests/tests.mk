@@ -260,3 +260,22 @@ SRC_remote/ring/hostile_test	:= $(RING_MODEL)/room.c $(RING_MODEL)/memory.c
 FUZZ_TESTS += remote/ring/ring_fuzz
 FUZZSRC_remote/ring/ring_fuzz	:= $(SRC_remote/ring/hostile_test)
 $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix asan/selftests/unit/remote/ring/,interleave_test.o hostile_test.o) 	fuzzobj/selftests/fuzz/remote/ring/ring_fuzz.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
+
+# --- remote: what remote/api.py makes is compiled by selftests/unit/remote/server/made.c
+REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
+REMOTE_FAKE_SRC	:= $(filter-out remote/server/main.c remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
+		   $(wildcard remote/channel/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c)
+UNIT_TESTS += remote/wire/wire_test remote/channel/channel_test remote/server/frames_test
+TSAN_TESTS += remote/channel/channel_test
+SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
+SRC_remote/channel/channel_test	:= $(wildcard remote/channel/*.c) remote/wire/cursor.c
+SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
+FUZZ_TESTS += remote/server/frames_fuzz
+FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
+REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) selftests/unit/remote/server/shapes.c \
+		   $(wildcard $(foreach r,wire channel server,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
+$(REMOTE_TEST_OBJ): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
+$(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
+$(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c
+$(REMOTE_GEN)/fake.c: selftests/unit/remote/server/fake.py $(REMOTE_GEN)/.made
+	$(call Q,GEN)selftests/unit/remote/server/fake.py . '$(REMOTE_GEN)' && touch $@

@@ -48,6 +48,15 @@ CUdeviceptr device_buffer(size_t bytes)
 	return p;
 }
 
+bool maps_host(void)
+{
+	enum { CAN_MAP_HOST_MEMORY = 19 };
+	int can = 0;
+
+	MUST(cuDeviceGetAttribute(&can, CAN_MAP_HOST_MEMORY, 0));
+	return can;
+}
+
 void noise(uint8_t *at, size_t n, uint32_t seed)
 {
 	while (n--)

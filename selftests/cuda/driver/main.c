@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu-cuda-driver CUBIN: takes the device, loads the kernels, and runs the subtests. */
+/* kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, loads the kernels, and runs the subtests, all or the named ones. */
 #include "driver.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void test_device(void)
 {
@@ -21,30 +22,52 @@ static void test_device(void)
 		   "the device is a GK110", "%d.%d, %d SMX", major, minor, smx);
 }
 
+static void faults(const char *cubin)
+{
+	test_assert(cubin);
+	test_fault(cubin);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	void (*run_with)(const char *cubin);
+} subtests[] = {
+	{ "device", test_device, NULL }, { "memory", test_memory, NULL }, { "launch", test_launch, NULL }, { "stream", test_stream, NULL },
+	{ "host_functions", test_host_functions, NULL }, { "graph", test_graph, NULL }, { "array", test_array, NULL }, { "texture", test_texture, NULL },
+	{ "surface", test_surface, NULL }, { "jit", test_jit, NULL }, { "syscall", test_syscall, NULL }, { "faults", NULL, faults },
+};
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 2; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 2;
+}
+
 int main(int argc, char **argv)
 {
 	CUcontext ctx;
+	unsigned int i;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc != 2) {
-		fprintf(stderr, "usage: kvgpu-cuda-driver CUBIN\n");
+	if (argc < 2) {
+		fprintf(stderr, "usage: kvgpu-cuda-driver CUBIN [SUBTEST...]\n");
 		return 2;
 	}
 	MUST(cuInit(0));
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
 	must(cuModuleLoad(&module, argv[1]), "cuModuleLoad");
-	test_device();
-	test_memory();
-	test_launch();
-	test_stream();
-	test_host_functions();
-	test_graph();
-	test_array();
-	test_texture();
-	test_surface();
-	test_jit();
-	test_syscall();
-	test_assert(argv[1]);
-	test_fault(argv[1]);
+	for (i = 0; i < sizeof(subtests) / sizeof(subtests[0]); i++) {
+		if (!wanted(subtests[i].name, argc, argv))
+			continue;
+		if (subtests[i].run)
+			subtests[i].run();
+		else
+			subtests[i].run_with(argv[1]);
+	}
 	return tap_finish();
 }

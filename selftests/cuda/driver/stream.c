@@ -102,6 +102,11 @@ void test_host_functions(void)
 	CUstream s;
 	CUresult r = CUDA_SUCCESS;
 
+	if (!maps_host()) {
+		tap_skip("host functions in a stream's order", "the device does not see pinned memory");
+		MUST(cuMemFree_v2(copy));
+		return;
+	}
 	MUST(cuMemHostAlloc((void **)&pinned, 4, CU_MEMHOSTALLOC_DEVICEMAP));
 	MUST(cuMemHostGetDevicePointer_v2(&va, pinned, 0));
 	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));

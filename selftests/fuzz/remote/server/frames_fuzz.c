@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in which
+ * words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at what waits.
+ */
+#include <stdlib.h>
+
+#include "fake.h"
+
+enum { KNOWN = 64, WORDS = 64 };
+
+static uint64_t known[KNOWN];	/* numbers that answers had in them */
+static unsigned int nr_known;
+
+static void learn(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < fake_last.bytes / 8 && i < 8; i++)
+		if (KVGPU_REMOTE_CLASS(fake_payload[i]) && KVGPU_REMOTE_CLASS(fake_payload[i]) < NR_CLASSES)
+			known[nr_known++ % KNOWN] = fake_payload[i];
+}
+
+/* a byte pair: how a word is made of it */
+static uint64_t word_of(uint8_t how, uint8_t what)
+{
+	switch (how % 6) {
+	case 0:
+		return what;
+	case 1:
+		return known[what % KNOWN];
+	case 2:
+		return (uint64_t)what << 12;
+	case 3:
+		return ~(uint64_t)what;
+	case 4:
+		return (uint64_t)what << 32 | what;
+	default:
+		return 0;
+	}
+}
+
+static void step(struct server *s, const uint8_t **at, const uint8_t *end)
+{
+	uint64_t words[WORDS] = { 0 };
+	unsigned int n, i;
+	uint16_t op;
+
+	if (end - *at < 3)
+		return;
+	op = (*at)[0] + ((*at)[1] & 1) * 256;
+	n = (*at)[2] % WORDS;
+	*at += 3;
+	for (i = 0; i < n && end - *at >= 2; i++, *at += 2)
+		words[i] = word_of((*at)[0], (*at)[1]);
+	fake_frame(s, op, words, 8 * n);
+	learn();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	const uint8_t *at = data, *end = data + n;
+	struct server s;
+
+	fake_begin(&s, 1 << 16);
+	memcpy(s.arena, ".version 7.8\n", 14);
+	memset(known, 0, sizeof(known));
+	nr_known = 0;
+	fake_frame(&s, OP_cuCtxCreate_v2, (uint64_t [1]){ 0 }, 8);
+	learn();
+	fake_frame(&s, OP_current, (uint64_t [2]){ known[0], 0 }, 16);
+	while (end - at >= 2) {
+		uint8_t what = *at++;
+
+		if (what < 0xe0)
+			step(&s, &at, end);
+		else if (what < 0xe8)
+			fake_busy = *at++;
+		else if (what < 0xf0)
+			fake_error = *at++ & 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+		else
+			waits_look(&s);
+	}
+	fake_end(&s);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A library that is none, and a port without a client: the server's decoder by itself. Each handle that the library gives is memory that it
+ * frees when the handle is destroyed with what it hangs on; one that is used later is found by the address sanitizer.
+ */
+#ifndef KVGPU_SELFTESTS_REMOTE_FAKE_H
+#define KVGPU_SELFTESTS_REMOTE_FAKE_H
+
+#include <remote/server/server.h>
+
+extern unsigned int fake_calls;		/* of the library */
+extern unsigned int fake_busy;		/* so many of the next questions whether work is done are answered with no */
+extern CUresult fake_error;		/* of all calls, from now on */
+extern unsigned int fake_answers;	/* to frames, and the last one */
+extern struct kvgpu_remote_answer fake_last;
+extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+
+/* a server with both, and its end */
+void fake_begin(struct server *s, uint64_t arena_bytes);
+void fake_end(struct server *s);
+/* a frame as it comes from a client, and its answer's result */
+CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
+
+/* what the made functions call */
+CUresult fake_result(void);
+void *fake_new(unsigned int class);
+void fake_handle(unsigned int class, const void *handle);
+void fake_handles(unsigned int class, void *const *handles, size_t n);
+void fake_list(unsigned int class, void **handles, void *n);
+void fake_string(const char *text);
+void fake_read(const void *p, size_t n);
+void fake_write(void *p, size_t n);
+void fake_fill(struct library *library);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/* The server's decoder: what a client may say wrong, numbers of handles and what they hang on, waiting, the quota. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake.h"
+
+static struct server s;
+
+static int set_up(void **state)
+{
+	fake_begin(&s, 1 << 20);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	fake_end(&s);
+	return 0;
+}
+
+#define ASK(name, ...) fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
+#define ANSWER(name) ((const struct a_##name *)fake_payload)
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
+
+static uint64_t context(void)
+{
+	uint64_t id;
+
+	OK(ASK(cuCtxCreate_v2, .dev = 0));
+	id = ANSWER(cuCtxCreate_v2)->ctx;
+	OK(ASK(current, .ctx = id));
+	assert_int_equal(s.current, id);
+	return id;
+}
+
+static uint64_t stream(void)
+{
+	OK(ASK(cuStreamCreate, .flags = 0));
+	return ANSWER(cuStreamCreate)->stream;
+}
+
+/* every operation, cut short and with too much behind: an error, and nothing reaches the library that was not there */
+static void lengths(void **state)
+{
+	static uint64_t zeros[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+	unsigned int op, n;
+
+	context();
+	for (op = 0; op <= KVGPU_REMOTE_OPS; op++)
+		for (n = 0; n <= 512; n += 8) {
+			fake_frame(&s, op, zeros, n);
+			if (s.current == 0)
+				context();
+		}
+	FAILS(fake_frame(&s, 0xffff, zeros, 8), NOT_SUPPORTED);
+}
+
+static void numbers(void **state)
+{
+	uint64_t ctx = context(), st = stream(), event;
+
+	OK(ASK(cuEventCreate, .flags = 2));
+	event = ANSWER(cuEventCreate)->event;
+	OK(ASK(cuEventRecord, .event = event, .stream = st));
+	OK(ASK(cuEventRecord, .event = event, .stream = 0));
+	FAILS(ASK(cuEventRecord, .event = st, .stream = st), INVALID_HANDLE);
+	FAILS(ASK(cuEventRecord, .event = event, .stream = event), INVALID_HANDLE);
+	FAILS(ASK(cuEventRecord, .event = event + (1ull << 32), .stream = st), INVALID_HANDLE);
+	FAILS(ASK(cuEventRecord, .event = 0x5ull << 56 | 0xffffffff, .stream = st), INVALID_HANDLE);
+	OK(ASK(cuEventDestroy_v2, .event = event));
+	FAILS(ASK(cuEventRecord, .event = event, .stream = st), INVALID_HANDLE);
+	/* the next one has its entry, and another number */
+	OK(ASK(cuEventCreate, .flags = 2));
+	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event), KVGPU_REMOTE_INDEX(event));
+	assert_true(ANSWER(cuEventCreate)->event != event);
+	/* with the context goes all that it had */
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	FAILS(ASK(cuStreamQuery, .stream = st), INVALID_HANDLE);
+	assert_int_equal(s.current, 0);
+	FAILS(ASK(cuCtxDestroy_v2, .ctx = ctx), INVALID_HANDLE);
+}
+
+static void many_handles(void **state)
+{
+	enum { N = 5000 };
+	uint64_t *ids = calloc(N, sizeof(*ids));
+	unsigned int i;
+
+	context();
+	for (i = 0; i < N; i++)
+		ids[i] = stream();
+	for (i = 0; i < N; i++)
+		OK(ASK(cuStreamQuery, .stream = ids[i]));
+	for (i = 0; i < N; i += 2)
+		OK(ASK(cuStreamDestroy_v2, .stream = ids[i]));
+	for (i = 0; i < N; i++)
+		assert_int_equal(ASK(cuStreamQuery, .stream = ids[i]), i % 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
+	free(ids);
+}
+
+/* graphs in graphs, deeper than a stack would be */
+static void deep(void **state)
+{
+	uint64_t top, graph, node;
+	unsigned int i;
+
+	OK(ASK(cuGraphCreate, .flags = 0));
+	top = graph = ANSWER(cuGraphCreate)->graph;
+	for (i = 0; i < 20000; i++) {
+		struct q_cuGraphAddEmptyNode q = { .graph = graph };
+
+		OK(fake_frame(&s, OP_cuGraphAddEmptyNode, &q, sizeof(q)));
+		node = ANSWER(cuGraphAddEmptyNode)->node;
+		OK(ASK(cuGraphChildGraphNodeGetGraph, .node = node));
+		graph = ANSWER(cuGraphChildGraphNodeGetGraph)->graph;
+	}
+	OK(ASK(cuGraphDestroy, .graph = top));
+	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
+}
+
+/* a wait holds up nothing; its answer comes when the work is done, or when what it waits in ends */
+static void waiting(void **state)
+{
+	uint64_t ctx = context(), st = stream(), seq;
+	unsigned int answers;
+
+	fake_busy = 3;
+	answers = fake_answers;
+	ASK(cuStreamSynchronize, .stream = st);
+	seq = s.head.seq;
+	assert_int_equal(fake_answers, answers);
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
+	assert_false(waits_look(&s));
+	assert_false(waits_look(&s));
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_last.seq, seq);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+
+	fake_busy = 1000;
+	answers = fake_answers;
+	fake_frame(&s, OP_cuCtxSynchronize, NULL, 0);
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096);
+	assert_int_equal(fake_answers, answers);
+	assert_false(waits_look(&s));
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_answers, answers + 3);	/* both waits were told, and this call */
+	assert_null(s.waits);
+}
+
+/* a frame that was put aside is served as it came */
+static void put_aside(void **state)
+{
+	uint64_t st;
+	unsigned int answers;
+
+	context();
+	st = stream();
+	fake_busy = 2;
+	answers = fake_answers;
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096);
+	assert_int_equal(fake_answers, answers);
+	assert_false(waits_look(&s));
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_answers, answers + 1);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	assert_int_equal(s.arena[4096], 0x11);
+	assert_int_equal(s.arena[4095], 0);
+	assert_int_equal(s.arena[8192], 0);
+}
+
+static void errors_later(void **state)
+{
+	struct q_cuMemsetD8_v2 q = { .dst = 1 << 20, .n = 8 };
+	struct kvgpu_remote_head h = { .seq = 1000, .op = OP_cuMemsetD8_v2, .bytes = sizeof(q) };
+
+	context();
+	fake_error = CUDA_ERROR_INVALID_VALUE;
+	serve_frame(&s, &h, &q);
+	fake_error = CUDA_SUCCESS;
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));	/* has nothing to do with it */
+	FAILS(ASK(cuStreamSynchronize, .stream = 0), INVALID_VALUE);
+	OK(ASK(cuStreamSynchronize, .stream = 0));
+}
+
+static void places(void **state)
+{
+	context();
+	OK(ASK(copy_in, .dst = 1 << 20, .at = (1 << 20) - 8, .bytes = 8));
+	FAILS(ASK(copy_in, .dst = 1 << 20, .at = (1 << 20) - 8, .bytes = 9), INVALID_VALUE);
+	FAILS(ASK(copy_in, .dst = 1 << 20, .at = KVGPU_REMOTE_NOWHERE, .bytes = 1), INVALID_VALUE);
+	FAILS(ASK(copy_in, .dst = 1 << 20, .at = 8, .bytes = UINT64_MAX - 4), INVALID_VALUE);
+	FAILS(ASK(copy_out, .src = 1 << 20, .at = KVGPU_REMOTE_NOWHERE, .bytes = KVGPU_REMOTE_INLINE_MAX + 1), INVALID_VALUE);
+	FAILS(ASK(image, .at = 0, .bytes = 2 << 20), INVALID_VALUE);
+	FAILS(ASK(image, .at = 0, .bytes = 64), INVALID_IMAGE);
+	/* an address that says itself what it is could be one of the server's */
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED }, .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1, 1 }),
+	      INVALID_VALUE);
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = UINT64_MAX / 2, [END_HEIGHT] = 4 },
+		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
+	OK(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4 },
+	       .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }));
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4, [END_WHERE] = 1 },
+		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
+}
+
+/* as many bytes as the kernel's parameters have, not one less: the library reads that many */
+static void parameters(void **state)
+{
+	struct { struct q_function q; char name[8]; } get = { .q = { .name_bytes = 2 }, .name = "f" };
+	struct { struct q_launch q; uint8_t bytes[24]; } go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } } };
+
+	context();
+	memcpy(s.arena, ".version 7.8\n", 14);
+	OK(ASK(image, .at = 0, .bytes = 14));
+	get.q.module = ANSWER(image)->module;
+	OK(fake_frame(&s, OP_function, &get, sizeof(get)));
+	assert_int_equal(ANSWER(function)->parameters, 3);
+	go.q.function = ANSWER(function)->function;
+	go.q.bytes = 13;
+	OK(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16));
+	go.q.bytes = 12;
+	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_VALUE);
+	go.q.bytes = 13;
+	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 8), INVALID_VALUE);
+	OK(ASK(cuModuleUnload, .module = get.q.module));
+	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_HANDLE);
+}
+
+static void quota(void **state)
+{
+	uint64_t ctx = context(), ptr;
+
+	s.options.memory = 1 << 20;
+	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
+	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAllocPitch_v2, .width = 1 << 10, .height = 600, .element = 4), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAllocPitch_v2, .width = UINT64_MAX, .height = 2, .element = 4), OUT_OF_MEMORY);
+	OK(fake_frame(&s, OP_cuMemGetInfo_v2, NULL, 0));
+	assert_int_equal(ANSWER(cuMemGetInfo_v2)->total, 1 << 20);
+	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
+	OK(ASK(cuMemFree_v2, .ptr = ptr));
+	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 20));
+	FAILS(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(s.charged, 0);
+	context();
+	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
+	assert_int_equal(s.charged, 1024);
+	OK(ASK(cuArrayDestroy, .array = ANSWER(cuArrayCreate_v2)->array));
+	assert_int_equal(s.charged, 0);
+}
+
+int main(void)
+{
+#define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside),
+		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/* The fake library's functions that frames written by hand call, and the port; see fake.h. */
+#include "fake.h"
+
+#include <assert.h>
+#include <remote/channel/carrier.h>
+#include <stdlib.h>
+
+enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
+
+struct fake {
+	uint32_t magic, class;
+	struct fake *next;
+};
+
+unsigned int fake_calls, fake_busy, fake_answers;
+CUresult fake_error;
+struct kvgpu_remote_answer fake_last;
+uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+
+static struct fake *all;
+static volatile uint64_t sum;	/* of all that was read, so that it is */
+
+CUresult fake_result(void)
+{
+	fake_calls++;
+	return fake_error;
+}
+
+void *fake_new(unsigned int class)
+{
+	struct fake *f = malloc(sizeof(*f));
+
+	assert(f);
+	*f = (struct fake){ HANDLE_MAGIC, class, all };
+	all = f;
+	return f;
+}
+
+/* every handle that the server passes on is one that the library gave */
+void fake_handle(unsigned int class, const void *handle)
+{
+	const struct fake *f = handle;
+
+	assert(!f || (f->magic == HANDLE_MAGIC && f->class == class));
+}
+
+void fake_handles(unsigned int class, void *const *handles, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		fake_handle(class, handles[i]);
+}
+
+/* @n: how many there is room for, and then are */
+void fake_list(unsigned int class, void **handles, void *n)
+{
+	size_t *count = n, i;
+
+	for (i = 0; handles && i < *count; i++)
+		handles[i] = i < 3 ? fake_new(class) : NULL;
+}
+
+/* some bytes, and the last */
+void fake_read(const void *p, size_t n)
+{
+	const uint8_t *at = p;
+	size_t i;
+
+	for (i = 0; p && i < n; i += n / 8 + 1)
+		sum += at[i];
+	if (p && n)
+		sum += at[n - 1];
+}
+
+void fake_string(const char *text)
+{
+	fake_read(text, strlen(text));
+}
+
+void fake_write(void *p, size_t n)
+{
+	memset(p, 0x11, n);
+}
+
+/* ------------------------------------------------------------------ by hand */
+
+static CUresult ready(void)
+{
+	if (fake_busy) {
+		fake_busy--;
+		return CUDA_ERROR_NOT_READY;
+	}
+	return fake_result();
+}
+
+static CUresult stream_query(CUstream s) { fake_handle(CLASS_STREAM, s); return ready(); }
+static CUresult event_query(CUevent e) { fake_handle(CLASS_EVENT, e); return ready(); }
+static CUresult capturing(CUstream s, CUstreamCaptureStatus *status) { *status = CU_STREAM_CAPTURE_STATUS_NONE; return fake_error; }
+static CUresult init(unsigned int flags) { return fake_result(); }
+static CUresult count(int *n) { *n = 1; return fake_result(); }
+static CUresult name(char *to, int n, CUdevice dev) { fake_write(to, n); return fake_result(); }
+static CUresult uuid(CUuuid *id, CUdevice dev) { fake_write(id, sizeof(*id)); return fake_result(); }
+static CUresult total(size_t *n, CUdevice dev) { *n = 1 << 30; return fake_result(); }
+static CUresult attribute(int *v, CUdevice_attribute a, CUdevice dev) { *v = a; return fake_result(); }
+static CUresult set_current(CUcontext ctx) { fake_handle(CLASS_CONTEXT, ctx); return fake_result(); }
+static CUresult pop(CUcontext *ctx) { return fake_result(); }
+static CUresult mode(CUstreamCaptureMode *m) { return fake_result(); }
+static CUresult primary_state(CUdevice dev, unsigned int *flags, int *active) { if (flags) *flags = 0; if (active) *active = 0; return fake_result(); }
+static CUresult address(CUdeviceptr *p) { static uint64_t next = 1 << 20; *p = next += 1 << 20; return fake_result(); }
+static CUresult alloc(CUdeviceptr *p, size_t n) { return address(p); }
+static CUresult pitch(CUdeviceptr *p, size_t *pitch, size_t w, size_t h, unsigned int e) { *pitch = (w + 511) & ~511ull; return address(p); }
+static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream stream) { fake_read(s, n); return fake_result(); }
+static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream stream) { fake_write(d, n); return fake_result(); }
+static CUresult pointer(void *v, CUpointer_attribute a, CUdeviceptr p) { fake_write(v, 8); return a == CU_POINTER_ATTRIBUTE_CONTEXT ? CUDA_ERROR_INVALID_VALUE : fake_result(); }
+static CUresult pointer_set(const void *v, CUpointer_attribute a, CUdeviceptr p) { fake_read(v, 4); return fake_result(); }
+static CUresult function(CUfunction *f, CUmodule m, const char *name) { fake_handle(CLASS_MODULE, m); fake_string(name); *f = fake_new(CLASS_FUNCTION); return fake_result(); }
+static CUresult global(CUdeviceptr *p, size_t *n, CUmodule m, const char *name) { fake_string(name); *n = 8; return address(p); }
+static CUresult to_array(CUarray d, size_t at, const void *s, size_t n, CUstream stream) { fake_handle(CLASS_ARRAY, d); fake_read(s, n); return fake_result(); }
+static CUresult from_array(void *d, CUarray s, size_t at, size_t n, CUstream stream) { fake_handle(CLASS_ARRAY, s); fake_write(d, n); return fake_result(); }
+static CUresult host_func(CUstream s, CUhostFn fn, void *data) { if (!fake_error) fn(data); return fake_result(); }
+static CUresult callback(CUstream s, CUstreamCallback fn, void *data, unsigned int flags) { if (!fake_error) fn(s, CUDA_SUCCESS, data); return fake_result(); }
+
+/* three parameters of 8, 4 and 1 bytes */
+static CUresult parameter(CUfunction f, size_t i, size_t *offset, size_t *size)
+{
+	static const size_t table[][2] = { { 0, 8 }, { 8, 4 }, { 12, 1 } };
+
+	fake_handle(CLASS_FUNCTION, f);
+	if (i >= 3)
+		return CUDA_ERROR_INVALID_VALUE;
+	*offset = table[i][0];
+	*size = table[i][1];
+	return CUDA_SUCCESS;
+}
+
+static CUresult launch(LAUNCH_ARGS, void **extra)
+{
+	fake_handle(CLASS_FUNCTION, f);
+	fake_handle(CLASS_STREAM, stream);
+	if (!params)
+		fake_read(extra[1], 13);	/* as many bytes as the kernel has */
+	return fake_result();
+}
+
+static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_option *options, void **values)
+{
+	unsigned int i;
+
+	fake_read(image, IMAGE_LEAST);
+	for (i = 0; i + 1 < n; i++)
+		if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
+			fake_write(values[i], (uintptr_t)values[i + 1]);
+	*m = fake_new(CLASS_MODULE);
+	return fake_result();
+}
+
+static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width, size_t height, size_t depth, bool write)
+{
+	if (type == CU_MEMORYTYPE_ARRAY)
+		fake_handle(CLASS_ARRAY, array);
+	if (type != CU_MEMORYTYPE_HOST || !width || !height || !depth)
+		return;
+	if (write)
+		fake_write((void *)(uintptr_t)host, pitch * (height * depth - 1) + width);
+	else
+		fake_read(host, pitch * (height * depth - 1) + width);
+}
+
+static CUresult box3(const CUDA_MEMCPY3D *c)
+{
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height, c->Depth, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height, c->Depth, true);
+	return fake_result();
+}
+
+static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s) { return box3(c); }
+
+static CUresult box2(const CUDA_MEMCPY2D *c)
+{
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height, 1, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height, 1, true);
+	return fake_result();
+}
+
+static CUresult box2_async(const CUDA_MEMCPY2D *c, CUstream s) { return box2(c); }
+
+static CUresult link_create(unsigned int n, CUjit_option *options, void **values, CUlinkState *state) { *state = fake_new(CLASS_LINK); return fake_result(); }
+
+static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n, CUjit_option *options, void **values)
+{
+	fake_handle(CLASS_LINK, s);
+	fake_read(data, size);
+	if (name)
+		fake_string(name);
+	return fake_result();
+}
+
+static CUresult link_complete(CUlinkState s, void **cubin, size_t *n) { static char result[100]; fake_handle(CLASS_LINK, s); *cubin = result; *n = sizeof(result); return fake_result(); }
+
+static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_GRAPH, g);
+	fake_handles(CLASS_NODE, (void *const *)d, n);
+	fake_handle(CLASS_FUNCTION, p->func);
+	fake_read(p->extra[1], 13);
+	*node = fake_new(CLASS_NODE);
+	return fake_result();
+}
+
+static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_MEMCPY3D *c, CUcontext ctx)
+{
+	fake_handle(CLASS_GRAPH, g);
+	fake_handles(CLASS_NODE, (void *const *)d, n);
+	*node = fake_new(CLASS_NODE);
+	return box3(c);
+}
+
+static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p) { *node = fake_new(CLASS_NODE); p->fn(p->userData); return fake_result(); }
+static CUresult instantiate(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *log, size_t n) { fake_handle(CLASS_GRAPH, g); if (log) fake_write(log, n); *e = fake_new(CLASS_EXEC); *bad = NULL; return fake_result(); }
+static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUpdateResult *what) { fake_handle(CLASS_EXEC, e); fake_handle(CLASS_GRAPH, g); *bad = NULL; return fake_result(); }
+
+static void by_hand(struct library *l)
+{
+	l->cuStreamQuery = stream_query;
+	l->cuEventQuery = event_query;
+	l->cuStreamIsCapturing = capturing;
+	l->cuInit = init;
+	l->cuDeviceGetCount = count;
+	l->cuDriverGetVersion = count;
+	l->cuDeviceGetName = name;
+	l->cuDeviceGetUuid = uuid;
+	l->cuDeviceTotalMem_v2 = total;
+	l->cuDeviceGetPCIBusId = name;
+	l->cuDeviceGetAttribute = attribute;
+	l->cuCtxSetCurrent = set_current;
+	l->cuCtxPopCurrent_v2 = pop;
+	l->cuThreadExchangeStreamCaptureMode = mode;
+	l->cuDevicePrimaryCtxGetState = primary_state;
+	l->cuMemAlloc_v2 = alloc;
+	l->cuMemAllocPitch_v2 = pitch;
+	l->cuMemcpyHtoDAsync_v2 = in;
+	l->cuMemcpyDtoHAsync_v2 = out;
+	l->cuPointerGetAttribute = pointer;
+	l->cuPointerSetAttribute = pointer_set;
+	l->cuModuleLoadDataEx = load;
+	l->cuModuleGetFunction = function;
+	l->cuModuleGetGlobal_v2 = global;
+	l->cuFuncGetParamInfo = parameter;
+	l->cuLaunchKernel = launch;
+	l->cuMemcpyHtoAAsync_v2 = to_array;
+	l->cuMemcpyAtoHAsync_v2 = from_array;
+	l->cuLaunchHostFunc = host_func;
+	l->cuStreamAddCallback = callback;
+	l->cuMemcpy3D_v2 = box3;
+	l->cuMemcpy3DAsync_v2 = box3_async;
+	l->cuMemcpy2D_v2 = box2;
+	l->cuMemcpy2DUnaligned_v2 = box2;
+	l->cuMemcpy2DAsync_v2 = box2_async;
+	l->cuLinkCreate_v2 = link_create;
+	l->cuLinkAddData_v2 = link_add;
+	l->cuLinkComplete = link_complete;
+	l->cuGraphAddKernelNode = kernel_node;
+	l->cuGraphAddMemcpyNode = copy_node;
+	l->cuGraphAddHostNode = host_node;
+	l->cuGraphInstantiate = instantiate;
+	l->cuGraphInstantiate_v2 = instantiate;
+	l->cuGraphExecUpdate = update;
+}
+
+/* ------------------------------------------------------------------ the port */
+
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+{
+	assert(n % 8 == 0 && n <= KVGPU_REMOTE_PAYLOAD_MAX);
+	fake_answers++;
+	fake_last = (struct kvgpu_remote_answer){ to->seq, result, n };
+	if (n)
+		memcpy(fake_payload, payload, n);
+	return 0;
+}
+
+static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+{
+	fake_read((uint8_t *)p->arena + at, bytes);
+	return 0;
+}
+
+static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h, const void **payload) { return 0; }
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n) { fake_read(bytes, n); return 0; }
+static int await_ack(struct kvgpu_remote_port *p, uint64_t id) { return 0; }
+static void close_port(struct kvgpu_remote_port *p) { }
+
+static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .await_ack = await_ack, .close = close_port };
+
+void fake_begin(struct server *s, uint64_t arena_bytes)
+{
+	struct kvgpu_remote_port *p = calloc(1, sizeof(*p));
+
+	*p = (struct kvgpu_remote_port){ .carrier = &carrier, .arena = calloc(1, arena_bytes), .arena_bytes = arena_bytes };
+	memset(s, 0, sizeof(*s));
+	s->port = p;
+	fake_fill(&s->library);
+	by_hand(&s->library);
+	assert(!server_init(s));
+	fake_calls = fake_busy = fake_answers = 0;
+	fake_error = CUDA_SUCCESS;
+}
+
+void fake_end(struct server *s)
+{
+	struct fake *f;
+
+	server_fini(s);
+	free(s->port->arena);
+	free(s->port);
+	while ((f = all)) {
+		all = f->next;
+		f->magic = 0;
+		free(f);
+	}
+}
+
+CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n)
+{
+	static uint64_t seq;
+	struct kvgpu_remote_head h = { .seq = ++seq, .op = op, .box = 1, .bytes = n };
+	uint64_t *copy = malloc(n + 1);	/* so that what is read behind it is found */
+
+	if (n)
+		memcpy(copy, payload, n);
+	fake_last = (struct kvgpu_remote_answer){ 0 };
+	serve_frame(s, &h, copy);
+	free(copy);
+	return fake_last.result;
+}
