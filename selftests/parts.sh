@@ -30,6 +30,7 @@ run_lint()
 	tap_run "what is counted" 60 selftests/tap_test.sh
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "docs/registers.md is current" $LIMIT make -s check-registers-doc
+	tap_step "docs/remote-api.md is current" $LIMIT make -s check-remote-doc
 }
 
 run_builds()
@@ -90,6 +91,7 @@ run_libraries()
 {
 	make -s cuda
 	tap_run "libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cuda)"
+	tap_run "the remote libcuda.so.1: its symbols" 120 selftests/cuda/symbols.sh "$(make -s remote)/libcuda.so.1"
 	tap_run "libcudart.so.11.0: its symbols" 120 selftests/cuda/symbols.sh "$(make -s print-cudart)"
 	tap_run "CUDA: binary interface of the toolkit's headers" 300 selftests/cuda/abi.sh
 }
@@ -123,6 +125,7 @@ part fuzz	q	155	run_fuzz "${FUZZ_SECONDS:-8}"
 part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
+part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
 part kernels	q	30	run_kernels
 part shown	fq	20	run_shown
 part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh quick
@@ -140,10 +143,11 @@ part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hosti
 # ------------------------------------------------------------------ check-long
 
 part fuzz-model	l	1400	run_fuzz "${FUZZ_SECONDS:-120}" gpu-model
-part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|remote|tools)'
+part fuzz-rooms	l	1100	run_fuzz "${FUZZ_SECONDS:-120}" '(hw|mmio-trap|gtt-shadow|sched|cuda|tools|remote)'
 part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disasm/run.sh long
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
+part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long

@@ -16,7 +16,7 @@ struct port_carrier {
 	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n);
 	int (*give)(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
-	int (*await_ack)(struct kvgpu_remote_port *p, uint64_t id);
+	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
 	void (*close)(struct kvgpu_remote_port *p);
 };
 

@@ -116,7 +116,7 @@ int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_h
 	return p->carrier->happen(p, h, bytes, n);
 }
 
-int kvgpu_remote_await_ack(struct kvgpu_remote_port *p, uint64_t id)
+int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
 {
-	return p->carrier->await_ack(p, id);
+	return p->carrier->call(p, h, invocation);
 }

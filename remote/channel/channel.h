@@ -70,7 +70,10 @@ int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_he
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 /* Any thread. */
 int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
-/* Any thread but the one that calls kvgpu_remote_next(), which may be busy elsewhere meanwhile. */
-int kvgpu_remote_await_ack(struct kvgpu_remote_port *p, uint64_t id);
+/*
+ * The same with @invocation for its bytes, and waits for the ack of that. Any thread but the one that calls kvgpu_remote_next(), which may
+ * be busy elsewhere meanwhile. No two wait with one invocation.
+ */
+int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
 
 #endif

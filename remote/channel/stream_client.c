@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT
 /*
  * The client's end of a socket. Senders write by themselves under a lock; one thread reads all that comes and puts it where it belongs.
+ *
+ * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment when another
+ * one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <remote/wire/cursor.h>
 
 #include "stream.h"
 
-enum { MAX_PARTS = 16, READ_AHEAD = 64 << 10 };
+enum { MAX_PARTS = 16, READ_AHEAD = 64 << 10, KEPT_MAX = 32 << 10, MOMENT_NS = 50000, IDLE_TURNS = 20 };
 
 struct stream_channel {
 	struct kvgpu_remote_channel c;
 	int fd;
-	pthread_mutex_t lock;		/* of writing */
-	pthread_t reader;
+	pthread_mutex_t lock;		/* of writing, and of what is kept */
+	uint64_t written_ns;		/* when something was written last */
+	size_t kept;			/* bytes */
+	uint8_t keep[KEPT_MAX];
+	uint32_t awake;			/* atomic: the flusher looks by itself; a futex, where it sleeps else */
+	bool ended;			/* atomic: the flusher's */
+	pthread_t reader, flusher;
 	size_t have, used;		/* of what was read ahead; the reader's alone */
 	uint8_t ahead[READ_AHEAD];
 };
@@ -30,35 +41,125 @@ static struct stream_channel *of(struct kvgpu_remote_channel *c)
 	return (struct stream_channel *)c;
 }
 
-static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned int n)
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* with the lock: what is kept goes first. parts[0] is free for that */
+static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int n)
 {
 	int r;
 
-	pthread_mutex_lock(&s->lock);
+	parts[0] = (struct iovec){ s->keep, s->kept };
 	r = stream_write(s->fd, parts, n);
-	pthread_mutex_unlock(&s->lock);
+	s->kept = 0;
+	s->written_ns = now_ns();
 	if (r)
 		shutdown(s->fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
 	return r;
 }
 
+static int write_parts(struct stream_channel *s, struct iovec *parts, unsigned int n)
+{
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	r = write_all(s, parts, n);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+static void wake(struct stream_channel *s)
+{
+	if (!__atomic_exchange_n(&s->awake, 1, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &s->awake, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+}
+
+/* with the lock; @bytes: of all parts, parts[0] left out */
+static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned int n, size_t bytes)
+{
+	unsigned int i;
+
+	if (bytes > KEPT_MAX - s->kept || now_ns() - s->written_ns > MOMENT_NS)
+		return write_all(s, parts, n);
+	for (i = 1; i < n; i++) {
+		memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
+		s->kept += parts[i].iov_len;
+	}
+	wake(s);
+	return 0;
+}
+
 static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n)
 {
-	struct iovec all[MAX_PARTS] = { { (void *)(uintptr_t)h, sizeof(*h) } };
+	struct iovec all[MAX_PARTS] = { { 0 }, { (void *)(uintptr_t)h, sizeof(*h) } };
+	struct stream_channel *s = of(c);
+	int r;
 
-	if (n >= MAX_PARTS)
+	if (n + 2 > MAX_PARTS)
 		return -EINVAL;
-	memcpy(all + 1, parts, n * sizeof(*parts));
-	return write_parts(of(c), all, n + 1);
+	memcpy(all + 2, parts, n * sizeof(*parts));
+	if (h->box || h->op == KVGPU_REMOTE_OP_ACK)
+		return write_parts(s, all, n + 2);
+	pthread_mutex_lock(&s->lock);
+	r = keep_or_write(s, all, n + 2, sizeof(*h) + h->bytes);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+static bool is_empty(struct stream_channel *s)
+{
+	bool empty;
+
+	pthread_mutex_lock(&s->lock);
+	empty = !s->kept;
+	pthread_mutex_unlock(&s->lock);
+	return empty;
+}
+
+/* who keeps something after the look finds nobody awake, and wakes */
+static void sleep_while_empty(struct stream_channel *s)
+{
+	__atomic_store_n(&s->awake, 0, __ATOMIC_SEQ_CST);
+	if (is_empty(s) && !__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &s->awake, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0);
+	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
+}
+
+/* sleeps while nothing is kept, and else looks again and again, so that nobody has to wake it */
+static void *flush(void *arg)
+{
+	struct timespec moment = { 0, MOMENT_NS };
+	struct stream_channel *s = arg;
+	struct iovec none[1];
+	unsigned int idle = 0;
+
+	while (!__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE)) {
+		if (idle >= IDLE_TURNS) {
+			sleep_while_empty(s);
+			idle = 0;
+		}
+		nanosleep(&moment, NULL);
+		pthread_mutex_lock(&s->lock);
+		idle = s->kept ? 0 : idle + 1;
+		if (s->kept)
+			write_all(s, none, 1);
+		pthread_mutex_unlock(&s->lock);
+	}
+	return NULL;
 }
 
 static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(struct kvgpu_remote_piece) };
 	struct kvgpu_remote_piece piece = { at, bytes };
-	struct iovec all[] = { { &h, sizeof(h) }, { &piece, sizeof(piece) }, { (uint8_t *)c->arena + at, bytes } };
+	struct iovec all[] = { { 0 }, { &h, sizeof(h) }, { &piece, sizeof(piece) }, { (uint8_t *)c->arena + at, bytes } };
 
-	return write_parts(of(c), all, 3);
+	return write_parts(of(c), all, 4);
 }
 
 /* ------------------------------------------------------------------ the reader */
@@ -170,6 +271,9 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	struct stream_channel *s = of(c);
 
 	shutdown(s->fd, SHUT_RDWR);
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
+	wake(s);
+	pthread_join(s->flusher, NULL);
 	pthread_join(s->reader, NULL);
 	destroy(s);
 }
@@ -198,7 +302,7 @@ static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w,
 }
 
 /* the application's signals are for its own threads */
-static int start_reader(struct stream_channel *s)
+static int start_threads(struct stream_channel *s)
 {
 	sigset_t all, old;
 	int r;
@@ -206,6 +310,13 @@ static int start_reader(struct stream_channel *s)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&s->reader, NULL, read_all, s);
+	if (!r) {
+		r = pthread_create(&s->flusher, NULL, flush, s);
+		if (r) {
+			shutdown(s->fd, SHUT_RDWR);
+			pthread_join(s->reader, NULL);
+		}
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -r;
 }
@@ -235,7 +346,7 @@ int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, voi
 	s->c.ctx = ctx;
 	s->c.arena_bytes = w.arena_bytes;
 	s->c.arena = arena_map(w.arena_bytes);
-	r = s->c.arena ? start_reader(s) : -ENOMEM;
+	r = s->c.arena ? start_threads(s) : -ENOMEM;
 	if (r) {
 		destroy(s);
 		return r;

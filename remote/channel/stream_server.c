@@ -245,33 +245,23 @@ static bool look(struct stream_port *s, const struct acked *a)
 	return done;
 }
 
-static int await_ack(struct kvgpu_remote_port *p, uint64_t id)
+/* false: the client is gone */
+static bool await_ack(struct stream_port *s, const struct acked *a)
 {
-	struct stream_port *s = of(p);
-	struct acked a = { .id = id }, **at;
 	bool done = false;
 
-	pthread_mutex_lock(&s->acks);
-	a.next = s->waiting;
-	s->waiting = &a;
-	pthread_mutex_unlock(&s->acks);
-	while (!done && !__atomic_load_n(&p->gone, __ATOMIC_ACQUIRE)) {
+	while (!done && !__atomic_load_n(&s->p.gone, __ATOMIC_ACQUIRE)) {
 		if (!pthread_mutex_trylock(&s->input)) {
 			read_for_acks(s);
 			pthread_mutex_unlock(&s->input);
 			pthread_mutex_lock(&s->acks);
-			done = a.done;
+			done = a->done;
 			pthread_mutex_unlock(&s->acks);
 		} else {
-			done = look(s, &a);
+			done = look(s, a);
 		}
 	}
-	pthread_mutex_lock(&s->acks);
-	for (at = &s->waiting; *at != &a; at = &(*at)->next)
-		;
-	*at = a.next;
-	pthread_mutex_unlock(&s->acks);
-	return done ? 0 : -ECONNRESET;
+	return done;
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -302,6 +292,26 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id, .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
 }
 
+/* who waits is known before the client hears of it: the ack may come at once */
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+{
+	struct stream_port *s = of(p);
+	struct acked a = { .id = invocation }, **at;
+	bool done;
+
+	pthread_mutex_lock(&s->acks);
+	a.next = s->waiting;
+	s->waiting = &a;
+	pthread_mutex_unlock(&s->acks);
+	done = !happen(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	pthread_mutex_lock(&s->acks);
+	for (at = &s->waiting; *at != &a; at = &(*at)->next)
+		;
+	*at = a.next;
+	pthread_mutex_unlock(&s->acks);
+	return done ? 0 : -ECONNRESET;
+}
+
 /* ------------------------------------------------------------------ life */
 
 static void close_port(struct kvgpu_remote_port *p)
@@ -318,7 +328,7 @@ static void close_port(struct kvgpu_remote_port *p)
 	free(s);
 }
 
-static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .await_ack = await_ack,
+static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
 						    .close = close_port };
 
 static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes)

@@ -51,8 +51,7 @@ static void call(struct hosted *h, CUresult status)
 	struct kvgpu_remote_happening happening = { .event = KVGPU_REMOTE_EVENT_CALL, .value = status, .id = h->id };
 	uint64_t invocation = __atomic_add_fetch(&h->s->invocations, 1, __ATOMIC_RELAXED);
 
-	if (!kvgpu_remote_happen(h->s->port, &happening, &invocation, sizeof(invocation)))
-		kvgpu_remote_await_ack(h->s->port, invocation);
+	kvgpu_remote_call(h->s->port, &happening, invocation);
 	if (h->once)
 		free(h);
 }

@@ -28,10 +28,8 @@ static uint64_t called;		/* atomic: calls that were acked while the server was b
 static void *call_and_wait(void *arg)
 {
 	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_CALL, .value = 9, .id = 5 };
-	uint64_t invocation = 1234;
 
-	kvgpu_remote_happen(arg, &h, &invocation, sizeof(invocation));
-	if (!kvgpu_remote_await_ack(arg, invocation))
+	if (!kvgpu_remote_call(arg, &h, 1234))
 		__atomic_add_fetch(&called, 1, __ATOMIC_SEQ_CST);
 	return NULL;
 }

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints "ready" when the time for that has
+ * come, and then what it saw; exit code 0: that was right.
+ */
+#include <cuda/driver/api.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAITERS = 4, BIG = 8 << 20, LONG_ROUNDS = 2000000000, ASKS = 20000, LAUNCHES = 20000 };
+
+static CUcontext ctx;
+static CUmodule module;
+static CUfunction spin, add;
+static CUdeviceptr out;
+
+static void must(CUresult r, const char *what)
+{
+	const char *name = "?";
+
+	if (!r)
+		return;
+	cuGetErrorName(r, &name);
+	printf("%s: %s\n", what, name);
+	exit(2);
+}
+#define MUST(call) must(call, #call)
+
+static void begin(const char *cubin)
+{
+	MUST(cuInit(0));
+	MUST(cuCtxCreate_v2(&ctx, 0, 0));
+	MUST(cuModuleLoad(&module, cubin));
+	MUST(cuModuleGetFunction(&spin, module, "spin"));
+	MUST(cuModuleGetFunction(&add, module, "add"));
+	MUST(cuMemAlloc_v2(&out, BIG));
+}
+
+static void launch_spin(int rounds, CUstream s)
+{
+	void *params[] = { &out, &rounds };
+
+	MUST(cuLaunchKernel(spin, 1, 1, 1, 32, 1, 1, 0, s, params, NULL));
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int ready(void)
+{
+	puts("ready");
+	return fflush(stdout);
+}
+
+/* for ever: it is killed */
+static int copies(void)
+{
+	uint8_t *host = calloc(1, BIG);
+
+	ready();
+	for (;;) {
+		MUST(cuMemcpyHtoD_v2(out, host, BIG));
+		MUST(cuMemcpyDtoH_v2(host, out, BIG));
+	}
+	return 1;
+}
+
+/* ------------------------------------------------------------------ the server is killed while all of these wait */
+
+static void *wait_for_context(void *arg)
+{
+	MUST(cuCtxSetCurrent(ctx));
+	*(CUresult *)arg = cuCtxSynchronize();
+	return NULL;
+}
+
+static void *wait_for_copy(void *arg)
+{
+	static char host[BIG];
+
+	MUST(cuCtxSetCurrent(ctx));
+	*(CUresult *)arg = cuMemcpyDtoH_v2(host, out, BIG);
+	return NULL;
+}
+
+static void *ask_for_ever(void *arg)
+{
+	size_t value;
+	CUresult r;
+
+	MUST(cuCtxSetCurrent(ctx));
+	while (!(r = cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE)))
+		;
+	*(CUresult *)arg = r;
+	return NULL;
+}
+
+static void *queue_for_ever(void *arg)
+{
+	CUresult r;
+
+	MUST(cuCtxSetCurrent(ctx));
+	while (!(r = cuMemsetD8_v2(out, 1, 1000)))
+		;
+	*(CUresult *)arg = r;
+	return NULL;
+}
+
+static int server_killed(void)
+{
+	void *(*const run[WAITERS])(void *) = { wait_for_context, wait_for_copy, ask_for_ever, queue_for_ever };
+	CUresult r[WAITERS] = { 0 };
+	pthread_t t[WAITERS];
+	CUdeviceptr p;
+	int i, wrong = 0;
+
+	launch_spin(LONG_ROUNDS, NULL);
+	for (i = 0; i < WAITERS; i++)
+		pthread_create(&t[i], NULL, run[i], &r[i]);
+	usleep(200000);
+	ready();
+	for (i = 0; i < WAITERS; i++) {
+		pthread_join(t[i], NULL);
+		wrong += r[i] != CUDA_ERROR_SYSTEM_NOT_READY;
+	}
+	wrong += cuMemAlloc_v2(&p, 16) != CUDA_ERROR_SYSTEM_NOT_READY;
+	printf("%d of %d calls without the right error\n", wrong, WAITERS + 1);
+	return wrong != 0;
+}
+
+/* ------------------------------------------------------------------ */
+
+static int after_fork(void)
+{
+	CUdeviceptr p;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(cuMemAlloc_v2(&p, 16) != CUDA_ERROR_NOT_INITIALIZED || cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
+		      cuCtxSynchronize() != CUDA_ERROR_NOT_INITIALIZED);
+	waitpid(pid, &status, 0);
+	MUST(cuMemAlloc_v2(&p, 16));
+	MUST(cuMemFree_v2(p));
+	MUST(cuCtxSynchronize());
+	printf("child: exit code %d\n", status);
+	return status != 0;
+}
+
+/* a thread that waits holds up no other */
+static int beside(void)
+{
+	CUresult waited = CUDA_ERROR_UNKNOWN;
+	int asked = 0;
+	size_t value;
+	CUstream s;
+	pthread_t t;
+
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	launch_spin(20000000, s);
+	pthread_create(&t, NULL, wait_for_context, &waited);
+	usleep(20000);
+	while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY && asked < 100) {
+		MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+		asked++;
+	}
+	pthread_join(t, NULL);
+	printf("%d calls while another thread waited, whose result was %d\n", asked, waited);
+	return !asked || waited;
+}
+
+static CUresult sync_in_function;
+static volatile int called;
+
+static void change(void *data)
+{
+	size_t value;
+
+	sync_in_function = cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE);
+	*(int *)data += 100;
+	called++;
+}
+
+/* in a stream's order, and seen by the copy behind it; pinned memory */
+static int host_functions(void)
+{
+	enum { ROUNDS = 50 };
+	CUresult r = CUDA_SUCCESS;
+	int *host, i, got = 0;
+	CUstream s;
+
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	MUST(cuMemHostAlloc((void **)&host, 4, 0));
+	*host = 0;
+	for (i = 0; i < ROUNDS && !r; i++) {
+		r = cuLaunchHostFunc(s, change, host);
+		r = r ? r : cuMemcpyHtoDAsync_v2(out, host, 4, s);
+	}
+	r = r ? r : cuMemcpyDtoHAsync_v2(&got, out, 4, s);
+	r = r ? r : cuStreamSynchronize(s);
+	MUST(cuMemFreeHost(host));
+	printf("%d functions called, %d copied, inside: %d, result %d\n", called, got, sync_in_function, r);
+	return r || called != ROUNDS || got != 100 * ROUNDS || sync_in_function != CUDA_ERROR_NOT_PERMITTED;
+}
+
+/* a queued call's error: of the next that waits */
+static int quota(void)
+{
+	CUdeviceptr p;
+	size_t unused, total;
+
+	MUST(cuMemGetInfo_v2(&unused, &total));
+	printf("%zu of %zu bytes unused\n", unused, total);
+	if (total != 32 << 20 || cuMemAlloc_v2(&p, 30 << 20) != CUDA_ERROR_OUT_OF_MEMORY)
+		return 1;
+	MUST(cuMemAlloc_v2(&p, 20 << 20));
+	return cuMemAlloc_v2(&p, 20 << 20) != CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* ------------------------------------------------------------------ not judged: what calls cost here and now */
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int costs(void)
+{
+	static double each[ASKS];
+	CUdeviceptr a = out;
+	int n = 1, i;
+	void *params[] = { &a, &a, &a, &n };
+	double start;
+	size_t value;
+
+	for (i = 0; i < ASKS; i++) {
+		start = now();
+		MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+		each[i] = now() - start;
+	}
+	qsort(each, ASKS, sizeof(each[0]), compare);
+	printf("asked call: p50 %.2f us, p99 %.2f us\n", each[ASKS / 2] * 1e6, each[ASKS * 99 / 100] * 1e6);
+	start = now();
+	for (i = 0; i < LAUNCHES; i++)
+		MUST(cuMemsetD32_v2(out, i, 1));
+	printf("queued memset: %.2f us for the caller, ", (now() - start) / LAUNCHES * 1e6);
+	MUST(cuCtxSynchronize());
+	printf("%.2f us with its end\n", (now() - start) / LAUNCHES * 1e6);
+	start = now();
+	for (i = 0; i < LAUNCHES / 10; i++)
+		MUST(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	printf("queued launch: %.2f us for the caller, ", (now() - start) / (LAUNCHES / 10) * 1e6);
+	MUST(cuCtxSynchronize());
+	printf("%.2f us with its end\n", (now() - start) / (LAUNCHES / 10) * 1e6);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} modes[] = {
+	{ "copies", copies }, { "server_killed", server_killed }, { "after_fork", after_fork }, { "beside", beside },
+	{ "host_functions", host_functions }, { "quota", quota }, { "costs", costs },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	for (i = 0; argc == 3 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			begin(argv[2]);
+			return modes[i].run();
+		}
+	fprintf(stderr, "usage: faults MODE CUBIN\n");
+	return 2;
+}

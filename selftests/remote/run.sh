@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh quick|long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
+# quick: the driver API's subtests by stored code, and faults. long: also the CUDA programs by nvcc, where the toolkit is there.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+mode=${1:-quick}
+cubin=$PWD/selftests/cuda/driver/kernels.cubin
+
+inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "run.sh: the libraries do not build" >&2; exit 2; }
+inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
+work=$(mktemp -d)
+server=
+trap 'stop_server; rm -rf "$work"' EXIT
+ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
+make -s -C selftests/cuda/driver OUT="$work" || exit 2
+gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
+	-Wl,-rpath,"\$ORIGIN" || exit 2
+export KVGPU_REMOTE=unix:$work/socket
+
+# start_server [OPTION...]
+start_server()
+{
+	"$remote/kvgpu-remoted" --listen "$KVGPU_REMOTE" --library "$inprocess/libcuda.so.1" "$@" 2>> "$work/server.log" &
+	server=$!
+	for _ in $(seq 100); do
+		[ -S "$work/socket" ] && return
+		sleep 0.05
+	done
+}
+
+stop_server()
+{
+	[ -n "$server" ] || return 0
+	kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+	server=
+}
+
+number=0 failed=0
+# result STATUS NAME [COMMENT]
+result()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2 # ${3-}"
+	else
+		echo "not ok $number - $2 # ${3-}"
+		failed=1
+	fi
+}
+
+# step NAME COMMAND...: the last line is the comment
+step()
+{
+	local name=$1 out rc
+
+	shift
+	out=$(timeout 100 "$@" 2>&1)
+	rc=$?
+	result $rc "$name" "exit code $rc: $(tail -n 1 <<< "$out")"
+	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
+}
+
+# subtests of kvgpu-cuda-driver, line by line
+subtests()
+{
+	local line rc
+
+	while read -r line; do
+		case $line in
+		ok*) result 0 "driver API: ${line#*- }" ;;
+		'not ok'*) result 1 "driver API: ${line#*- }" ;;
+		'# '*|1..*|'') ;;
+		*) result 1 "driver API: $line" ;;
+		esac
+	done < <(timeout 100 "$work/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
+}
+
+children() { pgrep -P "$server"; }
+
+# no process of a client is left after a while
+no_children()
+{
+	for _ in $(seq 100); do
+		children > /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# faults_until_ready MODE: started, and ready
+faults_until_ready()
+{
+	: > "$work/said"
+	"$work/faults" "$1" "$cubin" > "$work/said" 2>&1 &
+	program=$!
+	for _ in $(seq 200); do
+		grep -q ready "$work/said" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+client_killed()
+{
+	faults_until_ready copies || { result 1 "a client killed in the middle of a copy"; return; }
+	sleep 0.2
+	kill -9 $program
+	wait $program 2>/dev/null
+	no_children
+	result $? "a client killed in the middle of a copy: its server process ends"
+}
+
+server_killed()
+{
+	local rc start=$SECONDS
+
+	faults_until_ready server_killed || { result 1 "a server killed while threads wait"; return; }
+	children | xargs kill -9
+	( sleep 20; kill -9 $program 2>/dev/null ) &
+	wait $program 2>/dev/null
+	rc=$?
+	result $rc "a server killed while threads wait: each gets its error at once" "$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+}
+
+run_faults()
+{
+	local version
+
+	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
+	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
+	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
+	client_killed
+	server_killed
+	version=$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")
+	step "clients that say nonsense" selftests/remote/garbage.py "$work/socket" "$version" 1
+	no_children
+	result $? "their processes end, too"
+	! grep -q 'killed by signal [^9]' "$work/server.log"
+	result $? "and by themselves" "$(grep -c 'killed by signal' "$work/server.log") were killed, as arranged"
+	step "the server still serves" "$work/faults" after_fork "$cubin"
+	stop_server
+	start_server --memory $((32 << 20))
+	step "a quota of memory" "$work/faults" quota "$cubin"
+	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
+}
+
+# all programs; what the remote library refuses is known here, with the reason
+run_programs()
+{
+	local line name total=0 passed=0
+	local -A known=(
+		[graph_capture]="host memory in graphs" [graph_nodes]="host memory in graphs" [launch_latency]="mapped memory"
+		[managed_memory]="managed memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
+		[error_endless]="its time limit is an environment variable of the GPU's process"
+	)
+
+	if ! selftests/cuda/toolkit.sh > /dev/null 2>&1; then
+		number=$((number + 1))
+		echo "ok $number - programs by nvcc # SKIP no CUDA toolkit (selftests/cuda/toolkit.sh fetch)"
+		return
+	fi
+	make -s cudart-inprocess && programs=$(make -s cuda-programs) || { result 1 "the programs build"; return; }
+	ln -sf "$inprocess/libcudart.so.11.0" "$work/"
+	while read -r line; do
+		name=$(sed -E 's/^(not )?ok [0-9]+ - ([^ ]*( [a-z]+)?) #.*/\2/' <<< "$line")
+		case $line in
+		ok*' SKIP '*) continue ;;
+		ok*)
+			total=$((total + 1)) passed=$((passed + 1))
+			[ -z "${known[$name]-}" ]
+			result $? "program $name" "${line#*# }" ;;
+		'not ok'*)
+			total=$((total + 1))
+			[ -n "${known[$name]-}" ]
+			result $? "program $name" "not remoted: ${known[$name]-${line#*# }}" ;;
+		esac
+	done < <("$programs/run.sh" "$work" 2>&1)
+	echo "# $passed of $total programs pass"
+}
+
+start_server
+subtests device memory launch stream array texture surface syscall faults
+run_faults
+if [ "$mode" = long ]; then
+	stop_server
+	start_server
+	run_programs
+fi
+stop_server
+echo "1..$number"
+exit $failed
