@@ -86,8 +86,8 @@ class Entry:
             raise Bad("no such way: " + self.way)
         self.made = self.way in ("queued", "asked", "waits")
         self.line = line
-        if self.made and args is None:
-            raise Bad("a prototype is needed")
+        if self.made and args is None or self.way == "queued" and "when" not in self.options:
+            raise Bad("a prototype is needed, and what queued calls depend on")
         if self.frame:
             self.q = [field(f) for f in filter(None, (args or "").split(","))]
             self.a = [field(f) for f in filter(None, (answer or "").split(","))]
@@ -172,7 +172,7 @@ def check(tree, entries, frames):
     for e in entries:
         if e.has("ptds") and e.options["ptds"] not in said:
             wrong.append(f"{e.name}: there is no {e.options['ptds']}")
-        if e.has("ptsz") and e.way != "refused" and e.args and not any(x.type == "CUstream" for x in e.args):
+        if e.has("ptsz") and not any(x.type == "CUstream" for x in e.args):
             wrong.append(f"{e.name}: no stream, and a form with ptsz")
     if wrong:
         sys.exit("remote/api.def: " + "\nremote/api.def: ".join(wrong))
@@ -218,13 +218,10 @@ def ops_h(entries, frames, version):
 
 def stub(e):
     t, late = [], []
-    q, a = bool(e.q), bool(e.a)
     t.append(e.prototype() + "\n{")
-    if q:
-        t.append(f"\tstruct q_{e.name} q = {{ 0 }};")
-    if a:
-        t.append(f"\tconst struct a_{e.name} *a;")
-    t.append(f"\tstruct call c = {{ .op = OP_{e.name}" + (", .fixed = &q, .bytes = sizeof(q)" if q else "") + " };")
+    t += [f"\tstruct q_{e.name} q = {{ 0 }};"] if e.q else []
+    t += [f"\tconst struct a_{e.name} *a;"] if e.a else []
+    t.append(f"\tstruct call c = {{ .op = OP_{e.name}" + (", .fixed = &q, .bytes = sizeof(q)" if e.q else "") + " };")
     t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
     bit = 0
     outs = [x for x in e.args if x.out]
@@ -249,10 +246,7 @@ def stub(e):
         elif x.kind == "struct" and not x.out and x.type in STRUCT_WIRE:
             t.append(f"\tr = resource_to_wire({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct" and not x.out:
-            if x.null:
-                t.append(f"\tq.{x.name} = {x.name} ? *{x.name} : (typeof(*{x.name})){{ 0 }};")
-            else:
-                t.append(f"\tq.{x.name} = *{x.name};")
+            t.append(f"\tq.{x.name} = " + (f"{x.name} ? *{x.name} : (typeof(*{x.name})){{ 0 }};" if x.null else f"*{x.name};"))
         elif x.kind == "string":
             t.append(f"\tr = call_string(&c, {x.name}, &q.{x.name}_bytes);\n\tif (r)\n\t\treturn r;")
         elif x.kind == "list" and not x.out:
@@ -263,15 +257,10 @@ def stub(e):
     t += late
     if late:
         t.append("\tif (r) {\n\t\tcall_end(&c);\n\t\treturn r;\n\t}")
-    size = "sizeof(*a)" if a else "0"
-    if e.way == "queued":
-        t.append(f"\tr = {e.options.get('when', '1')} ? call_queue(&c) : call_ask(&c, 0);")
-    else:
-        t.append(f"\tr = call_ask(&c, {size});")
-    if a or outs or e.has("destroys"):
-        t.append("\tif (r)\n\t\treturn r;")
-    if a:
-        t.append("\ta = c.answer;")
+    ask = f"call_ask(&c, {'sizeof(*a)' if e.a else '0'})"
+    t.append(f"\tr = {e.options['when']} ? call_queue(&c) : {ask};" if e.way == "queued" else f"\tr = {ask};")
+    t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
+    t += ["\ta = c.answer;"] if e.a else []
     for x in outs:
         guard = f"\tif ({x.name})\n\t" if x.null else ""
         if x.kind == "scalar":
@@ -341,17 +330,14 @@ def library_h(entries):
 
 def case(e):
     n, t, call, after, bit = e.name, [], [], [], 0
-    q, a = bool(e.q), bool(e.a)
     head = f"static CUresult case_{n}(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n{{"
+    take = "\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;"
     if e.frame:
-        if q:
-            t += [f"\tstruct q_{n} q;\n", "\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;"]
-        t.append(f"\treturn frame_{n}(s, {'&q, ' if q else ''}in, out);\n}}\n")
+        t += [f"\tstruct q_{n} q;\n", take] if e.q else []
+        t.append(f"\treturn frame_{n}(s, {'&q, ' if e.q else ''}in, out);\n}}\n")
         return head + "\n" + "\n".join(t)
-    if q:
-        t.append(f"\tstruct q_{n} q;")
-    if a:
-        t.append(f"\tstruct a_{n} *a;")
+    t += [f"\tstruct q_{n} q;"] if e.q else []
+    t += [f"\tstruct a_{n} *a;"] if e.a else []
     checks = []
     for x in e.args:
         if x.kind == "scalar" and not x.out:
@@ -382,7 +368,6 @@ def case(e):
             after.append(f"\ta->{x.name} = {x.name};")
             call.append("&" + x.name)
         elif x.kind == "list" and not x.out:
-            # call.n counts what a number says elsewhere
             count = x.count if x.count.isdigit() else f"q.{x.count}"
             if x.type in HANDLES:
                 t.append(f"\t{x.type} *{x.name};")
@@ -421,21 +406,14 @@ def case(e):
             call.append(f"q.want & {1 << bit}u ? &{x.name} : NULL" if x.null else "&" + x.name)
             bit += x.null
     t.append("\tCUresult r;\n")
-    if q:
-        t.append("\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
-    t += checks
-    t.append("\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
-    if a:
-        t.append("\ta = kvgpu_remote_put(out, sizeof(*a));\n\tif (!a)\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+    t += ([take] if e.q else []) + checks + ["\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;"]
+    t += ["\ta = kvgpu_remote_put(out, sizeof(*a));\n\tif (!a)\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;"] if e.a else []
     if e.has("own") or e.way == "waits":
         t.append(f"\tr = own_{n}({', '.join(['s'] + [c for c in call])});")
     else:
         t.append(f"\tif (!s->library.{n})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;\n\tr = s->library.{n}({', '.join(call)});")
-    if after or e.has("destroys"):
-        t.append("\tif (r)\n\t\treturn r;")
-    t += after
-    if e.has("destroys"):
-        t.append(f"\thandle_drop(s, q.{e.options['destroys']});")
+    t += (["\tif (r)\n\t\treturn r;"] if after or e.has("destroys") else []) + after
+    t += [f"\thandle_drop(s, q.{e.options['destroys']});"] if e.has("destroys") else []
     t.append("\treturn r;\n}\n")
     return head + "\n" + "\n".join(t)
 

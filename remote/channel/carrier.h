@@ -17,6 +17,7 @@ struct port_carrier {
 	int (*give)(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
 	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
+	void (*await_end)(struct kvgpu_remote_port *p);
 	void (*close)(struct kvgpu_remote_port *p);
 };
 

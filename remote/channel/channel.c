@@ -120,3 +120,8 @@ int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_hap
 {
 	return p->carrier->call(p, h, invocation);
 }
+
+void kvgpu_remote_await_end(struct kvgpu_remote_port *p)
+{
+	p->carrier->await_end(p);
+}

@@ -68,6 +68,8 @@ int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 /* The answer to a frame with a box. @n: 8-aligned. The client sees kvgpu_remote_return()'s bytes before. */
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n);
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
+/* Until the client is gone, whatever the other threads do. */
+void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
 /* Any thread. */
 int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
 /*

@@ -314,6 +314,14 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening
 
 /* ------------------------------------------------------------------ life */
 
+static void await_end(struct kvgpu_remote_port *p)
+{
+	struct pollfd end = { .fd = of(p)->fd, .events = POLLRDHUP };
+
+	while (poll(&end, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
 static void close_port(struct kvgpu_remote_port *p)
 {
 	struct stream_port *s = of(p);
@@ -329,7 +337,7 @@ static void close_port(struct kvgpu_remote_port *p)
 }
 
 static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
-						    .close = close_port };
+						    .await_end = await_end, .close = close_port };
 
 static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes)
 {

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "server.h"
 
 #define ARENA_BYTES	(256ull << 20)
+enum { PATIENCE_S = 3 };
 
 static bool dump;
 
@@ -47,10 +49,21 @@ static void confine(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
+/* a client that is gone ends its server process also where that is inside of the library, waiting for a kernel without end */
+static void *watch(void *port)
+{
+	kvgpu_remote_await_end(port);
+	sleep(PATIENCE_S);
+	say("the client is gone, and the library does not return");
+	_exit(1);
+	return NULL;
+}
+
 /* never returns: a process of one client */
 static void serve_client(int fd, const char *path, const struct options *options)
 {
 	struct server s = { .options = *options };
+	pthread_t watcher;
 	const char *why;
 	int r;
 
@@ -73,6 +86,10 @@ static void serve_client(int fd, const char *path, const struct options *options
 		s.options.dump = log_to;
 	if (server_init(&s)) {
 		say("out of memory");
+		exit(1);
+	}
+	if (pthread_create(&watcher, NULL, watch, s.port)) {
+		say("no thread can be made");
 		exit(1);
 	}
 	serve(&s);

@@ -77,6 +77,16 @@ static int copies(void)
 	return 1;
 }
 
+/* the server is inside of the library, behind a kernel that takes for ever: the program is killed */
+static int stuck(void)
+{
+	launch_spin(LONG_ROUNDS, NULL);
+	launch_spin(LONG_ROUNDS, NULL);
+	ready();
+	cuModuleUnload(module);
+	return 1;
+}
+
 /* ------------------------------------------------------------------ the server is killed while all of these wait */
 
 static void *wait_for_context(void *arg)
@@ -273,7 +283,7 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "copies", copies }, { "server_killed", server_killed }, { "after_fork", after_fork }, { "beside", beside },
+	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork }, { "beside", beside },
 	{ "host_functions", host_functions }, { "quota", quota }, { "costs", costs },
 };
 

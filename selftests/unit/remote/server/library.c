@@ -290,9 +290,10 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h, const void **payload) { return 0; }
 static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n) { fake_read(bytes, n); return 0; }
 static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation) { return 0; }
+static void await_end(struct kvgpu_remote_port *p) { }
 static void close_port(struct kvgpu_remote_port *p) { }
 
-static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call_client, .close = close_port };
+static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call_client, .await_end = await_end, .close = close_port };
 
 void fake_begin(struct server *s, uint64_t arena_bytes)
 {
