@@ -60,6 +60,7 @@ struct translate {
 	u8 grunl, hrunl;
 };
 
+/* the chip's id of a group, taken when it has none yet; -1: there is none. For channels that are in it from now on */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
 	s16 *h = &v->m->htsg[id];
@@ -89,8 +90,9 @@ static int map(void *ctx, bool tsg, u16 id)
 
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
+	/* no id is taken here: the chip would know the group's channels by a name that note_members() has not given them */
 	if (tsg)
-		return map_group(t->v, id);
+		return t->v->m->htsg[id];
 	c = machine_chan_find(t->v, (gchid_t){ id });
 	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
 		return -1;
@@ -171,6 +173,20 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 		if (left)
 			left--;
 	}
+}
+
+/* one that is listed in a group for which there was no id */
+static bool lacks_group(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_chan *c;
+	struct rb_node *n;
+
+	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
+		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		if (c->listed && c->gtsg >= 0 && c->htsg < 0)
+			return true;
+	}
+	return false;
 }
 
 /* ------------------------------------------------------------------ what the chip has */
@@ -372,6 +388,11 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	publish_one(v, machine_gr_runl(v->gpu), true);
 	machine_chans_restart(v);	/* those that changed their group */
 	drop_groups(v);
+	if (lacks_group(v)) {		/* ids of the list before may be free now */
+		note_members(v, runl);
+		publish_one(v, machine_gr_runl(v->gpu), false);
+		machine_chans_restart(v);
+	}
 }
 
 /*

@@ -57,7 +57,10 @@ void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns)
 		sl->resets_at = now;
 	}
 	machine_charge(m, ns, now);
-	if (sl->resets++ >= RESET_BURST)
+	/* those beyond the budget don't add to it: what one tenant did is forgotten in 16 s, however long it went on */
+	if (sl->resets < RESET_BURST)
+		sl->resets++;
+	else
 		machine_strike(m, "too many engine resets");
 }
 

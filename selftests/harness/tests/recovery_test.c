@@ -345,6 +345,54 @@ static void errors_of_the_register_ring(void **state)
 	assert_in_range(wedged, 0, SEEDS / 2);
 }
 
+/* a channel of vGPU 0 that faults while it holds GR, as a wrong shader does, and is made anew */
+static void fault_once(void)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u64 list[] = { 1 };
+	u32 i;
+
+	g_enable(g, 1, false);
+	g_unbind(g, 1);
+	g_inst(g, 1, 0, 0);
+	g_bind(g, 1);
+	g_list(g, list, 1);
+	g_enable(g, 1, true);
+	for (i = 0; i < 100 && !chip_fault(g_hchid(g, 1), 0x1000); i++)
+		harness_sleep(MS);
+	harness_sleep(5 * MS);
+}
+
+/* faults of one tenant use up a budget of engine resets; however many they were, the next tenant has some left soon */
+static void resets_of_the_last_tenant(void **state)
+{
+	static const struct chip_manners calm = { .eager = true, .late = 1 };
+	static const struct policy quiet = { .seed = 1 };
+	u64 before;
+	u32 i;
+
+	setup_begin(&quiet, &calm, 1);
+	for (i = 0; i < 1000 && strikes(0) < 150; i++) {
+		fault_once();
+		if (world.vgpu[0].v->m->slice.strikes.count > 5) {
+			world_reset(0);		/* forgives the strikes */
+			setup_run(0, 1, 0);
+		}
+	}
+	assert_int_equal(strikes(0), 150);
+	world_close(0);
+	harness_sleep(10000 * MS);
+	assert_true(world_open(0, setup_c));
+	setup_run(0, 1, 0);
+	before = strikes(0);
+	for (i = 0; i < 9; i++)
+		fault_once();
+	if (strikes(0) != before)
+		harness_fail("S5: 10 s after the last tenant's faults the next one is struck %llu times for 9",
+			     (unsigned long long)(strikes(0) - before));
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -357,6 +405,7 @@ int main(void)
 		cmocka_unit_test(one_that_never_leaves),
 		cmocka_unit_test(anything_goes_wrong),
 		cmocka_unit_test(errors_of_the_register_ring),
+		cmocka_unit_test(resets_of_the_last_tenant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

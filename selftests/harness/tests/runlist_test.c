@@ -161,6 +161,44 @@ static void no_longer_than_the_chip_takes(void **state)
 	setup_end();
 }
 
+/* the host's name of a channel is the one that the chip's list has it by */
+static void check_name(u32 chan)
+{
+	struct kvgpu_chan *c = machine_chan_find(g->v, (gchid_t){ chan });
+	u32 at = place(c->hchid.v);
+	int h = at && at != ~0u && entry[at - 1] & RUNLIST_TSG ? (int)FIELD_GET(RUNLIST_ID, entry[at - 1]) : -1;
+
+	if (at != ~0u && c->htsg != h)
+		harness_fail("S1/S2: the chip has channel %u in group %d, the host believes that it is in %d", c->hchid.v, h, c->htsg);
+}
+
+/* the chip's ids of groups are all taken when one is listed, and one comes free before the next list */
+static void no_id_for_a_group(void **state)
+{
+	DECLARE_BITMAP(mine, GK110_FIFO_NR_TSG);
+	u64 list[] = { group(7, 1), 2 }, other[] = { group(8, 1), 2 };
+
+	begin(1);
+	memcpy(mine, world.gpu->tsgs, sizeof(mine));
+	memset(world.gpu->tsgs, 0xff, sizeof(mine));
+	g_list(g, list, 2);
+	assert_int_equal(chip_list(0, entry), 0);
+	__clear_bit(5, world.gpu->tsgs);
+	g_write(g, PFIFO_RUNLIST_BLOCK, 1);
+	g_write(g, PFIFO_RUNLIST_BLOCK, 0);
+	check_name(2);
+	g_list(g, list, 2);
+	assert_int_equal(chip_list(0, entry), 2);
+	check_name(2);
+	/* the only id is that of the group before */
+	g_list(g, other, 2);
+	assert_int_equal(chip_list(0, entry), 2);
+	check_name(2);
+	g_list(g, NULL, 0);
+	memcpy(world.gpu->tsgs, mine, sizeof(mine));
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -169,6 +207,7 @@ int main(void)
 		cmocka_unit_test(blocked),
 		cmocka_unit_test(two_vgpus),
 		cmocka_unit_test(no_longer_than_the_chip_takes),
+		cmocka_unit_test(no_id_for_a_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
