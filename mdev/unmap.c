@@ -104,6 +104,16 @@ static bool lives(const struct unmapping *u)
 	return found;
 }
 
+/* of threads without a file, those that died have left */
+static void finish_dead(void)
+{
+	struct unmapping *u, *next;
+
+	list_for_each_entry_safe(u, next, &without_file, no_file)
+		if (!lives(u))
+			finish(u);
+}
+
 static struct unmapping *find_thread(struct pid *who)
 {
 	struct unmapping *u;
@@ -220,7 +230,8 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 
 /*
  * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes: its ioctl's answer goes to memory of a
- * server of its own. Who opens the vGPU next could pin nothing, and not know why.
+ * server of its own. The next tenant could pin nothing then, and not know why, also if that thread has asked this vGPU only once so far: it
+ * may ask another vGPU once more. What is known of the thread can't be forgotten here: both processes may share the container.
  */
 int machine_unmap_check_open(struct kvgpu_vgpu *v)
 {
@@ -228,11 +239,10 @@ int machine_unmap_check_open(struct kvgpu_vgpu *v)
 	struct unmap_known *k;
 	pid_t who = 0;
 
-	if (!READ_ONCE(m->unmaps_forbid))
-		return 0;
 	spin_lock(&unmappings_lock);
+	finish_dead();
 	list_for_each_entry(k, &m->unmaps, of_machine)
-		if (k->u->rounds >= ROUNDS && k->u->process != task_tgid(current)) {
+		if (k->u->process != task_tgid(current)) {
 			who = pid_nr(k->u->who);
 			break;
 		}
@@ -246,7 +256,6 @@ int machine_unmap_check_open(struct kvgpu_vgpu *v)
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
-	struct unmapping *u, *next;
 	bool may;
 
 	lockdep_assert_held(&v->lock);
@@ -255,9 +264,7 @@ bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 	if (!atomic_read(&nr_without_file))
 		return false;
 	spin_lock(&unmappings_lock);
-	list_for_each_entry_safe(u, next, &without_file, no_file)
-		if (!lives(u))
-			finish(u);
+	finish_dead();
 	may = !m->unmaps_forbid;
 	spin_unlock(&unmappings_lock);
 	return may;

@@ -178,7 +178,7 @@ static void a_call_ends_it(void **state)
 	end();
 }
 
-/* another process is refused while a thread of the last one forbids pins, and told; the same one is not */
+/* another process is refused while a thread of the last one is in its loop, and told; the same one is not */
 static void who_may_open(void **state)
 {
 	struct pid processes[2];
@@ -195,6 +195,35 @@ static void who_may_open(void **state)
 	other.process = &processes[1];
 	returns(&unmaps);
 	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	end();
+	/* also while it forbids nothing: the thread may ask another vGPU once more, and then it does */
+	start(2, 0);
+	unmaps.process = &processes[0];
+	open_it(&vgpu[0]);
+	open_it(&vgpu[1]);
+	ask(&vgpu[0]);
+	ask(&vgpu[1]);
+	close_it(&vgpu[0]);
+	current = &other;
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
+	ask(&vgpu[1]);
+	current = &other;
+	assert_false(machine_unmap_may_pin(&vgpu[0].v));
+	returns(&unmaps);
+	current = &other;
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	end();
+	/* one of which nothing tells but its death */
+	start(1, 8);
+	unmaps.process = &processes[0];
+	open_it(&vgpu[0]);
+	ask(&vgpu[0]);
+	close_it(&vgpu[0]);
+	current = &other;
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
+	pids[0].dead = true;
+	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	pids[0].dead = false;
 	end();
 }
 
