@@ -3,8 +3,8 @@
 """api.py TREE OUT: makes code of remote/api.def in the folder OUT.
 api.py TREE doc:    prints docs/remote-api.md.
 
-Made are: ops.h (numbers, structs, the table's hash), stubs.c and refused.c and libcuda.map (client), library.h and cases.c (server),
-names.c (a dumper). What is made includes cuda/driver/api.h, so the C compiler
+Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
+(server), names.c (a dumper). What is made includes cuda/driver/api.h, so the C compiler
 compares each prototype; a name that cuda/symbols.txt has and the table has not is refused here.
 """
 import hashlib
@@ -13,9 +13,9 @@ import re
 import sys
 
 SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
-           "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format", "CUaddress_mode",
-                   "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode", "CUstreamCaptureStatus",
-                   "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode"),
+           "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
+                   "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
+                   "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
 C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float"}
@@ -28,13 +28,14 @@ NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
+OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "destroys", "parent", "when", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
 FIRST_OP = 16  # those below are the channel's
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
 
 
 class Bad(Exception):
-    pass
+    """why a line of the table is refused"""
 
 
 class Arg:
@@ -78,7 +79,7 @@ class Entry:
         self.options = {}
         for o in filter(None, (o.strip() for o in options.split(";"))):
             word, _, rest = o.partition(" ")
-            if word not in ("ptsz", "ptds", "nocontext", "own", "known", "reports", "destroys", "parent", "when", "after", "remark"):
+            if word not in OPTIONS:
                 raise Bad("no such option: " + word)
             self.options[word] = rest.strip()
         self.frame = self.way == "frame"
@@ -126,11 +127,8 @@ class Entry:
         return f"CUresult {self.name}{suffix}({', '.join(x.c for x in self.args) or 'void'})"
 
     def parent(self, of):
-        """C expression for what a new handle of class OF hangs on, of the arguments"""
-        p = self.options.get("parent")
-        if p is None:
-            return None if of not in ("CONTEXT",) else "none"
-        return p
+        """the argument that a new handle of class OF hangs on; None: the current context"""
+        return self.options.get("parent", "none" if of == "CONTEXT" else None)
 
 
 def field(text):
@@ -214,6 +212,10 @@ def ops_h(entries, frames, version):
     return text + "#endif\n"
 
 
+def fails(condition, error):
+    return f"\tif ({condition})\n\t\treturn CUDA_ERROR_{error};"
+
+
 # ------------------------------------------------------------------ client
 
 def stub(e):
@@ -225,9 +227,7 @@ def stub(e):
     t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
     bit = 0
     outs = [x for x in e.args if x.out]
-    for x in e.args:
-        if (x.kind in ("struct", "string") or x.out) and not x.null:
-            t.append(f"\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+    t += [fails("!" + x.name, "INVALID_VALUE") for x in e.args if (x.kind in ("struct", "string") or x.out) and not x.null]
     for x in e.args:
         if x.out and x.null:
             t.append(f"\tif ({x.name})\n\t\tq.want |= {1 << bit}u;")
@@ -251,7 +251,8 @@ def stub(e):
             t.append(f"\tr = call_string(&c, {x.name}, &q.{x.name}_bytes);\n\tif (r)\n\t\treturn r;")
         elif x.kind == "list" and not x.out:
             if x.type in HANDLES:
-                late.append(f"\tif (!r)\n\t\tr = call_handles(&c, CLASS_{HANDLES[x.type]}, (const void *const *){x.name}, {x.count});")
+                handles = f"CLASS_{HANDLES[x.type]}, (const void *const *){x.name}, {x.count}"
+                late.append(f"\tif (!r)\n\t\tr = call_handles(&c, {handles});")
             else:
                 late.append(f"\tif (!r)\n\t\tr = call_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
     t += late
@@ -273,8 +274,8 @@ def stub(e):
             t.append(f"\t*{x.name} = a->{x.name};")
         elif x.kind == "list" and x.type in HANDLES:
             p = e.options.get("parent", "")
-            t.append(f"\tif ({x.name} && !answer_handles(&c, CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, {p or 'NULL'}))\n"
-                     "\t\treturn CUDA_ERROR_UNKNOWN;")
+            handles = f"CLASS_{HANDLES[x.type]}, (void **){x.name}, q.{x.count}, {p or 'NULL'}"
+            t.append(fails(f"{x.name} && !answer_handles(&c, {handles})", "UNKNOWN"))
         elif x.kind == "list":
             t.append(f"\tif (!answer_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count}))\n\t\treturn CUDA_ERROR_UNKNOWN;")
     if e.has("destroys"):
@@ -286,8 +287,7 @@ def stub(e):
 
 
 def given(e, x, what):
-    parent = e.parent(HANDLES[x.type])
-    where = {"none": "NULL", None: "current_context()"}.get(parent, parent)
+    where = {"none": "NULL", None: "current_context()"}.get(e.parent(HANDLES[x.type]), e.parent(HANDLES[x.type]))
     return f"handle_here(CLASS_{HANDLES[x.type]}, {what}, {where})"
 
 
@@ -351,7 +351,7 @@ def case(e):
             call.append(x.name)
         elif x.kind == "string":
             t.append(f"\tconst char *{x.name};")
-            checks.append(f"\t{x.name} = kvgpu_remote_take_string(in, q.{x.name}_bytes);\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+            checks += [f"\t{x.name} = kvgpu_remote_take_string(in, q.{x.name}_bytes);", fails("!" + x.name, "INVALID_VALUE")]
             call.append(x.name)
         elif x.kind == "struct" and x.type in STRUCT_WIRE:
             t.append(f"\t{x.type} {x.name} = {{ 0 }};")
@@ -371,11 +371,13 @@ def case(e):
             count = x.count if x.count.isdigit() else f"q.{x.count}"
             if x.type in HANDLES:
                 t.append(f"\t{x.type} *{x.name};")
-                checks.append(f"\t{x.name} = list_open(s, in, CLASS_{HANDLES[x.type]}, {count});\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_HANDLE;")
+                checks.append(f"\t{x.name} = list_open(s, in, CLASS_{HANDLES[x.type]}, {count});")
+                checks.append(fails("!" + x.name, "INVALID_HANDLE"))
             else:
                 kind = "uint8_t" if x.type == "void" else x.type
                 t.append(f"\tconst {kind} *{x.name};")
-                checks.append(f"\t{x.name} = kvgpu_remote_take_bytes(in, {BYTES[WIRE[x.type]]}ull * {count});\n\tif (!{x.name})\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+                checks.append(f"\t{x.name} = kvgpu_remote_take_bytes(in, {BYTES[WIRE[x.type]]}ull * {count});")
+                checks.append(fails("!" + x.name, "INVALID_VALUE"))
             cast = f"({x.type} *)(uintptr_t)" if not x.const else ""
             call.append(cast + x.name)
         elif x.kind == "list":
@@ -386,10 +388,10 @@ def case(e):
             checks.append(f"\tif ({want}) {{\n\t\t{x.name} = scratch(s, {count}, sizeof(*{x.name}));\n\t\tif (!{x.name})\n"
                           "\t\t\treturn CUDA_ERROR_OUT_OF_MEMORY;\n\t}")
             if x.type in HANDLES:
-                after.append(f"\tif ({x.name} && !list_close(s, out, CLASS_{HANDLES[x.type]}, {x.name}, q.{x.count}, {own_parent(e, HANDLES[x.type])}))\n"
-                             "\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+                handles = f"CLASS_{HANDLES[x.type]}, {x.name}, q.{x.count}, {own_parent(e, HANDLES[x.type])}"
+                after.append(fails(f"{x.name} && !list_close(s, out, {handles})", "OUT_OF_MEMORY"))
             else:
-                after.append(f"\tif (!kvgpu_remote_put_bytes(out, {x.name}, {count} * sizeof(*{x.name})))\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+                after.append(fails(f"!kvgpu_remote_put_bytes(out, {x.name}, {count} * sizeof(*{x.name}))", "OUT_OF_MEMORY"))
             call.append(x.name)
         else:
             t.append(f"\t{x.type} {x.name} = 0;")
@@ -401,8 +403,7 @@ def case(e):
             elif x.kind == "handle":
                 value = f"handle_give(s, CLASS_{HANDLES[x.type]}, {x.name}, {own_parent(e, HANDLES[x.type])})"
             after.append(f"\ta->{x.name} = {value};")
-            if x.kind == "handle":
-                after.append(f"\tif ({x.name} && !a->{x.name})\n\t\treturn CUDA_ERROR_{wrong};")
+            after += [fails(f"{x.name} && !a->{x.name}", wrong)] if x.kind == "handle" else []
             call.append(f"q.want & {1 << bit}u ? &{x.name} : NULL" if x.null else "&" + x.name)
             bit += x.null
     t.append("\tCUresult r;\n")
@@ -453,8 +454,10 @@ def names_c(entries, frames):
 
 def doc(entries):
     count = {w: sum(len(names_of(e)) for e in entries if e.way == w) for w in WAYS}
-    text = "# How each entry point of the driver API is remoted\n\nMade by `make remote-doc` of `remote/api.def`; what the ways mean is said in [remote.md](remote.md).\n\n"
-    text += "| way | entry points |\n|---|---|\n" + "".join(f"| {w} | {count[w]} |\n" for w in WAYS) + f"| | {sum(count.values())} |\n"
+    text = "# How each entry point of the driver API is remoted\n\nMade by `make remote-doc` of `remote/api.def`; "
+    text += "what the ways mean is said in [remote.md](remote.md).\n\n| way | entry points |\n|---|---|\n"
+    text += "".join(f"| {w} | {count[w]} |\n" for w in WAYS)
+    text += f"| | {sum(count.values())} |\n"
     text += "\n| entry point | way | remarks |\n|---|---|---|\n"
     rows = []
     for e in entries:
@@ -482,15 +485,14 @@ def write(path, text):
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: api.py TREE OUT|doc")
-    tree, out = sys.argv[1:]
-    entries, frames, version = read_table(tree)
+    (tree, out), (entries, frames, version) = sys.argv[1:], read_table(sys.argv[1])
     if out == "doc":
         sys.stdout.write(doc(entries))
         return
     os.makedirs(out, exist_ok=True)
     for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries)), ("refused.c", refused_c(entries)),
-                       ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)), ("cases.c", cases_c(entries, frames)),
-                       ("names.c", names_c(entries, frames))):
+                       ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
+                       ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames))):
         write(os.path.join(out, name), text)
 
 

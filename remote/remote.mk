@@ -4,12 +4,12 @@ REMOTE_OUT	:= $(O)/remote
 REMOTE_GEN	:= $(REMOTE_OUT)/gen
 REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
 REMOTE_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
-REMOTE_MADE	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
+REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
-$(REMOTE_MADE): $(REMOTE_GEN)/.made ;
+$(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 
 # both ends have the channel and the wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c)
@@ -27,14 +27,15 @@ $(REMOTE_OUT)/obj/%.o: %.c | $(REMOTE_GEN)/.made
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
 $(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
-	$(call Q,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,$(REMOTE_GEN)/libcuda.map \
-		$(REMOTE_CLIENT_OBJ) -o $@
+	$(call Q,LD)$(CC) -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now \
+		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
 $(REMOTE_OUT)/kvgpu-remoted: $(REMOTE_SERVER_OBJ)
 	$(call Q,LD)$(CC) -pthread $(REMOTE_SERVER_OBJ) -ldl -o $@
 
-remote: $(REMOTE_OUT)/libcuda.so.1 $(REMOTE_OUT)/kvgpu-remoted ## remoting: libcuda.so.1 of a client without a GPU, and kvgpu-remoted; prints where they are
+REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 kvgpu-remoted)
+remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, and kvgpu-remoted; prints where they are
 	@echo '$(REMOTE_OUT)'
 
 print-remote: ; @echo '$(REMOTE_OUT)'

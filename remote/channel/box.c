@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; who delivers wakes only one that
- * sleeps.
+ * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; who delivers wakes only one
+ * that sleeps.
  */
 #include <errno.h>
 #include <limits.h>
@@ -122,7 +122,8 @@ static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 	return state;
 }
 
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload)
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
+		       const void **payload)
 {
 	struct box *b = &c->boxes[box - 1];
 

@@ -13,7 +13,8 @@ struct channel_carrier {
 
 struct port_carrier {
 	int (*next)(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload);
-	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n);
+	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
+		     size_t n);
 	int (*give)(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
 	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
@@ -59,7 +60,8 @@ void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
 /* stream: a connected socket. Both take it, also where they fail. */
-int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out, const char **why);
+int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
+		   const char **why);
 int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
 
 /* address.c: "unix:/path"; a connected or a listening socket, or -errno and why */

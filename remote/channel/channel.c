@@ -47,7 +47,8 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return c->arena;
 }
 
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n, uint64_t *seq)
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n,
+		      uint64_t *seq)
 {
 	struct kvgpu_remote_head h = { .seq = ++c->seq, .op = op, .box = box };
 	size_t bytes = 0;
@@ -101,7 +102,8 @@ int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 	return p->carrier->next(p, timeout_us, h, payload);
 }
 
-int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
+		       size_t n)
 {
 	return p->carrier->reply(p, to, result, payload, n);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the same
- * offsets. A carrier brings it there: `stream` over a socket now, one on shared memory can be put beside it (carrier.h), and nothing
- * above here changes. Errors are 0 or -errno.
+ * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
+ * same offsets. A carrier brings it there: `stream` over a socket now, one on shared memory can be put beside it (carrier.h), and
+ * nothing above here changes. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
  */
@@ -34,10 +34,11 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 
 /*
- * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0, or one
- * that kvgpu_remote_await() is called with next. *seq: its number.
+ * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0,
+ * or one that kvgpu_remote_await() is called with next. *seq: its number.
  */
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n, uint64_t *seq);
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n,
+		      uint64_t *seq);
 /* These bytes of the arena are the server's before any later frame; with kvgpu_remote_send()'s lock held. */
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
 /* Says that the function of an event has been called; any thread. */
@@ -47,7 +48,8 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id);
 unsigned int kvgpu_remote_box_get(struct kvgpu_remote_channel *c);
 void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box);
 /* The answer to frame @seq. *payload stays until the box's next frame; what the answer tells of the arena is there. */
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload);
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
+		       const void **payload);
 
 /* ------------------------------------------------------------------ the server's end, called a port */
 
@@ -61,20 +63,21 @@ void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
 
 /*
- * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the port's that the client can't write, until
- * the next call. One thread.
+ * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the port's that the client can't write,
+ * until the next call. One thread.
  */
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload);
 /* The answer to a frame with a box. @n: 8-aligned. The client sees kvgpu_remote_return()'s bytes before. */
-int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n);
+int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
+		       size_t n);
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
 /* Until the client is gone, whatever the other threads do. */
 void kvgpu_remote_await_end(struct kvgpu_remote_port *p);
 /* Any thread. */
 int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
 /*
- * The same with @invocation for its bytes, and waits for the ack of that. Any thread but the one that calls kvgpu_remote_next(), which may
- * be busy elsewhere meanwhile. No two wait with one invocation.
+ * The same with @invocation for its bytes, and waits for the ack of that. Any thread but the one that calls kvgpu_remote_next(),
+ * which may be busy elsewhere meanwhile. No two wait with one invocation.
  */
 int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
 

@@ -10,7 +10,8 @@ enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_HAPPENING };
 struct down {
 	uint16_t kind, box;
 	uint32_t bytes;		/* of what follows; a piece's are 64 bit and in b */
-	uint64_t a, b;		/* an answer's seq and result; a piece's place and bytes; a happening's id and event | value << 32 */
+	/* an answer's seq and result; a piece's place and bytes; a happening's id and event | value << 32 */
+	uint64_t a, b;
 };
 
 /* All or nothing: 0, or -errno; the peer's end is -ECONNRESET. @parts is used up. */

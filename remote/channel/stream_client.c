@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a socket. Senders write by themselves under a lock; one thread reads all that comes and puts it where it belongs.
+ * The client's end of a socket. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
+ * belongs.
  *
- * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment when another
- * one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
+ * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment
+ * when another one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -321,7 +322,8 @@ static int start_threads(struct stream_channel *s)
 	return -r;
 }
 
-int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out, const char **why)
+int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
+		   const char **why)
 {
 	struct kvgpu_remote_welcome w;
 	struct stream_channel *s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of a socket. The serving thread reads frames one by one. While it is busy in the library, a thread of the library's that
- * waits for an ack reads in its place: acks are taken out, frames are kept for later in their order.
+ * The server's end of a socket. The serving thread reads frames one by one. While it is busy in the library, a thread of the
+ * library's that waits for an ack reads in its place: acks are taken out, frames are kept for later in their order.
  */
 #include <assert.h>
 #include <errno.h>
@@ -289,7 +289,8 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 
 static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
 {
-	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id, .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
+	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id,
+					  .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
 }
 
 /* who waits is known before the client hears of it: the ack may come at once */

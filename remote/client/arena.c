@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies on their way: a piece is free again when
- * an answer says that the server has carried out its frame. The rest is for pinned memory, images and what is waited for.
+ * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies on their way: a piece is free
+ * again when an answer says that the server has carried out its frame. The rest is for pinned memory, images and what is waited
+ * for.
  */
 #include <sched.h>
 #include <stdlib.h>

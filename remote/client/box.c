@@ -22,15 +22,29 @@ struct box {
 	uint32_t form;
 };
 
-/* the program's memory, of whatever address: where the box begins, and that a line fits its pitch */
+/* lines that fit their pitch, slices that fit their height */
+static bool fits(const uint64_t *w, const uint64_t *size)
+{
+	if ((size[1] > 1 || size[2] > 1) && (w[END_PITCH] < size[0] || w[END_PITCH] > PITCH_MAX))
+		return false;
+	return (size[2] <= 1 || w[END_HEIGHT] >= size[1]) && size[1] <= PITCH_MAX;
+}
+
+/* *sum += a * b; false: there is no such number */
+static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+/* the program's memory, of whatever address: where the box begins */
 static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
-	uint64_t *w = e->word, slice, at;
+	uint64_t *w = e->word, slice, at = w[END_X];
 
-	if (((size[1] > 1 || size[2] > 1) && (w[END_PITCH] < size[0] || w[END_PITCH] > PITCH_MAX)) || (size[2] > 1 && w[END_HEIGHT] < size[1]) ||
-	    size[1] > PITCH_MAX || __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) || __builtin_mul_overflow(slice, w[END_Z], &slice) ||
-	    __builtin_mul_overflow(w[END_PITCH], w[END_Y], &at) || __builtin_add_overflow(at, slice, &at) ||
-	    __builtin_add_overflow(at, w[END_X], &at) || !host)
+	if (!host || !fits(w, size) || __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) ||
+	    !multiply_add(&at, w[END_PITCH], w[END_Y]) || !multiply_add(&at, slice, w[END_Z]))
 		return CUDA_ERROR_INVALID_VALUE;
 	e->host = (uint8_t *)(uintptr_t)host + at;
 	return CUDA_SUCCESS;
@@ -318,8 +332,8 @@ static CUresult copy_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CU
 	return call_ask(c, sizeof(struct a_copy_node));
 }
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_MEMCPY3D *params,
-			      CUcontext ctx)
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			      const CUDA_MEMCPY3D *params, CUcontext ctx)
 {
 	struct q_copy_node q = { .dependencies = n };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
@@ -398,10 +412,12 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 		return r;
 	a = (const struct a_copy_node_get *)c.answer;
 	*params = (CUDA_MEMCPY3D){
-		.srcMemoryType = a->src[END_TYPE], .srcDevice = device_here(a->src), .srcArray = array_here(a->src), .srcPitch = a->src[END_PITCH],
-		.srcHeight = a->src[END_HEIGHT], .srcXInBytes = a->src[END_X], .srcY = a->src[END_Y], .srcZ = a->src[END_Z], .srcLOD = a->src[END_LOD],
-		.dstMemoryType = a->dst[END_TYPE], .dstDevice = device_here(a->dst), .dstArray = array_here(a->dst), .dstPitch = a->dst[END_PITCH],
-		.dstHeight = a->dst[END_HEIGHT], .dstXInBytes = a->dst[END_X], .dstY = a->dst[END_Y], .dstZ = a->dst[END_Z], .dstLOD = a->dst[END_LOD],
+		.srcMemoryType = a->src[END_TYPE], .srcDevice = device_here(a->src), .srcArray = array_here(a->src),
+		.srcPitch = a->src[END_PITCH], .srcHeight = a->src[END_HEIGHT], .srcXInBytes = a->src[END_X],
+		.srcY = a->src[END_Y], .srcZ = a->src[END_Z], .srcLOD = a->src[END_LOD],
+		.dstMemoryType = a->dst[END_TYPE], .dstDevice = device_here(a->dst), .dstArray = array_here(a->dst),
+		.dstPitch = a->dst[END_PITCH], .dstHeight = a->dst[END_HEIGHT], .dstXInBytes = a->dst[END_X],
+		.dstY = a->dst[END_Y], .dstZ = a->dst[END_Z], .dstLOD = a->dst[END_LOD],
 		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
 	return CUDA_SUCCESS;
 }

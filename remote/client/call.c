@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as frames. All threads send in one order, which is the order of the calls. The server carries a frame out in the context that was
- * named last, so that is named first where the thread has another one.
+ * Calls as frames. All threads send in one order, which is the order of the calls. The server carries a frame out in the context
+ * that was named last, so that is named first where the thread has another one.
  */
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 /*
  * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory, arena,
- * functions of the host: leaves). None is held while an answer is waited for.
+ * Locks, outer to inner: `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory,
+ * arena, functions of the host: leaves). None is held while an answer is waited for.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -48,7 +48,9 @@ struct call {
 	size_t answer_bytes, answer_used;
 };
 
-/* What is true before any call: initialised, not in a function of the host, with a context that lives unless @flags say otherwise. */
+/*
+ * What is true before any call: initialised, not in a function of the host, with a context that lives unless @flags say otherwise.
+ */
 CUresult call_enter(unsigned int flags);
 /* Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call owns is freed. */
 CUresult call_ask(struct call *c, size_t fixed);
@@ -91,8 +93,10 @@ static inline CUresult wrong_graph(const void *handle)
 }
 /* NULL: it is no such handle */
 struct object *object_of(unsigned int class, const void *handle);
-/* The handle with that number, made if it is new; NULL: 0, or one that can't be. @parent: a handle that it ends with, or NULL; where that
- * is a node, its graph is meant. */
+/*
+ * The handle with that number, made if it is new; NULL: 0, or one that can't be. @parent: a handle that it ends with, or NULL;
+ * where that is a node, its graph is meant.
+ */
 void *handle_here(unsigned int class, uint64_t id, void *parent);
 void object_end(void *handle);
 /* what hangs on it */
@@ -173,8 +177,10 @@ bool host_find(const void *host, struct host_range *out);
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
-/* whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function that comes
- * before it in the stream; not while the stream captures */
+/*
+ * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function
+ * that comes before it in the stream; not while the stream captures.
+ */
 CUresult host_copy_allowed(CUstream stream, const void *src);
 
 /* ------------------------------------------------------------------ module.c */

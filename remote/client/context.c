@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts: each thread's stack of them is here, and the server is told with the next frame. What was destroyed may still be on a stack:
- * its number says that it is not what is in that slot now.
+ * Contexts: each thread's stack of them is here, and the server is told with the next frame. What was destroyed may still be on a
+ * stack: its number says that it is not what is in that slot now.
  */
 #include "client.h"
 

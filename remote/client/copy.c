@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued; pinned
- * memory is in the arena already. What comes into the program's memory is waited for.
+ * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued;
+ * pinned memory is in the arena already. What comes into the program's memory is waited for.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -153,7 +153,8 @@ CUresult host_copy_allowed(CUstream stream, const void *src)
 	return r;
 }
 
-static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
+			CUstream stream)
 {
 	CUresult r;
 

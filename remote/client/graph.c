@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and answers that say more than a result. */
+/*
+ * Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and answers that say more than a
+ * result.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -30,7 +33,8 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_
 }
 
 /* dependencies first, then parameters: the server reads them in that order */
-static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p, const CUgraphNode *dependencies)
+static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p,
+				const CUgraphNode *dependencies)
 {
 	CUresult r = call_handles(c, CLASS_NODE, (const void *const *)dependencies, q->dependencies);
 
@@ -42,7 +46,8 @@ static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const C
 	return r;
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			      const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct q_kernel_node q = { .dependencies = n };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
@@ -132,9 +137,10 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	if (r)
 		return r;
 	a = (const struct a_kernel_node_get *)c.answer;
-	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(CLASS_FUNCTION, a->function, NULL), .gridDimX = a->grid[0], .gridDimY = a->grid[1],
-					.gridDimZ = a->grid[2], .blockDimX = a->block[0], .blockDimY = a->block[1],
-					.blockDimZ = a->block[2], .sharedMemBytes = a->shared };
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(CLASS_FUNCTION, a->function, NULL),
+					.gridDimX = a->grid[0], .gridDimY = a->grid[1], .gridDimZ = a->grid[2],
+					.blockDimX = a->block[0], .blockDimY = a->block[1], .blockDimZ = a->block[2],
+					.sharedMemBytes = a->shared };
 	return show((struct object *)node, &c, a, p);
 }
 
@@ -169,7 +175,8 @@ static CUresult remember(struct object *node, uint64_t id)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n, const CUDA_HOST_NODE_PARAMS *p)
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			    const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct q_host_node q = { .dependencies = n };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
@@ -309,8 +316,8 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CU
 /* ------------------------------------------------------------------ captures */
 
 /* the list stays until the stream's next question; with the stream's object */
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
-				   size_t *n)
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+				   const CUgraphNode **nodes, size_t *n)
 {
 	struct q_capture_info q = { .room = KVGPU_REMOTE_LIST_MAX };
 	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };

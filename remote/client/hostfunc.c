@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The program's functions that a stream calls. The server says when; a thread here calls them one after the other, and then says that it
- * was done. What kernels print comes the same way.
+ * The program's functions that a stream calls. The server says when; a thread here calls them one after the other, and then says
+ * that it was done. What kernels print comes the same way.
  */
 #include <signal.h>
 #include <stdio.h>

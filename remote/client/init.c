@@ -130,8 +130,8 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	if (table)
 		*table = NULL;
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		client_say("this program contains the vendor's static CUDA runtime, or uses a library of the vendor that wants private "
-			   "tables of its driver; link it with \"nvcc -cudart shared\"");
+		client_say("this program contains the vendor's static CUDA runtime, or uses a library of the vendor that "
+			   "wants private tables of its driver; link it with \"nvcc -cudart shared\"");
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 

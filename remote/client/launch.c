@@ -71,7 +71,7 @@ enum { BLOCK_X = 2, GRID_X = 5, SHARED_PER_BLOCK = 8 };
 static bool is_fine(const struct request *q, const struct function *f)
 {
 	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);
-	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2];
+	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2], shared;
 	struct object *module = object_parent(o);
 	unsigned int i;
 
@@ -81,9 +81,12 @@ static bool is_fine(const struct request *q, const struct function *f)
 		if (!q->grid[i] || !q->block[i] || q->grid[i] > (uint32_t)device_attribute(ctx->dev, GRID_X + i) ||
 		    q->block[i] > (uint32_t)device_attribute(ctx->dev, BLOCK_X + i))
 			return false;
-	return f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] && f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] &&
-	       threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
-	       (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared <= (uint64_t)device_attribute(ctx->dev, SHARED_PER_BLOCK);
+	if (!f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] ||
+	    !f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES])
+		return false;
+	shared = (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared;
+	return threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
+	       shared <= (uint64_t)device_attribute(ctx->dev, SHARED_PER_BLOCK);
 }
 
 static CUresult launch(const struct request *q)
@@ -161,11 +164,11 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **par
 	return c ? launch_ex(c, f, params, extra, OWN(c->hStream)) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* ------------------------------------------------------------------ occupancy: the caller's function says how much a block wants */
+/* ------------------------------------------------------------------ occupancy */
 
 /* the block with which most threads are on an SM; of two, the larger one */
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
-						   int limit, unsigned int flags)
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of,
+						   size_t dynamic, int limit, unsigned int flags)
 {
 	enum { SM_COUNT = 16, WARP = 32 };
 	struct object *o = object_of(CLASS_FUNCTION, f);
@@ -185,7 +188,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	threads = limit && limit < threads ? limit : threads;
 	*grid = *block = 0;
 	for (; threads > 0 && !r; threads = (threads - 1) / WARP * WARP) {
-		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads, dynamic_of ? dynamic_of(threads) : dynamic, flags);
+		if (dynamic_of)
+			dynamic = dynamic_of(threads);
+		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads, dynamic, flags);
 		if (r || blocks * threads <= most)
 			continue;
 		most = blocks * threads;
@@ -195,7 +200,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	return r;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
+					  int limit)
 {
 	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit, 0);
 }

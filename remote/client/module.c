@@ -70,7 +70,8 @@ static bool take_log(struct call *c, char *to, uint32_t room, uint32_t used, voi
 
 static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_used, uint32_t error_used, CUresult r)
 {
-	if (take_log(c, o->log, o->log_bytes, log_used, o->log_used) && take_log(c, o->error, o->error_bytes, error_used, o->error_used))
+	if (take_log(c, o->log, o->log_bytes, log_used, o->log_used) &&
+	    take_log(c, o->error, o->error_bytes, error_used, o->error_used))
 		return r;
 	return r ? r : CUDA_ERROR_UNKNOWN;
 }
@@ -193,7 +194,8 @@ void module_unloaded(CUmodule module)
 
 static struct function *read_function(struct call *c, const struct a_function *a)
 {
-	struct function *f = a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + a->parameters * sizeof(f->parameter[0])) : NULL;
+	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
+	struct function *f = a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + layout) : NULL;
 	uint32_t i, end;
 
 	if (!f)
@@ -204,12 +206,13 @@ static struct function *read_function(struct call *c, const struct a_function *a
 		f->attribute[i] = a->attribute[i];
 		f->attribute_known[i] = a->attribute_known[i];
 	}
-	if (!answer_bytes(c, f->parameter, a->parameters * sizeof(f->parameter[0]))) {
+	if (!answer_bytes(c, f->parameter, layout)) {
 		free(f);
 		return NULL;
 	}
 	for (i = 0; i < f->parameters; i++) {
-		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) || end > KVGPU_REMOTE_PAYLOAD_MAX / 2) {
+		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
+		    end > KVGPU_REMOTE_PAYLOAD_MAX / 2) {
 			free(f);
 			return NULL;
 		}
@@ -374,7 +377,8 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options, void **values)
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options,
+			  void **values)
 {
 	uint8_t *data;
 	size_t size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's handles point at: slots of one reserved range, at the index that the server's number has. So whether a pointer is a
- * handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
+ * What the program's handles point at: slots of one reserved range, at the index that the server's number has. So whether a pointer
+ * is a handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -14,8 +14,9 @@ static CUresult begin(struct q_run *q, CUarray dst, CUarray src, CUstream stream
 		r = stream_id(stream, &q->stream);
 	if (r)
 		return r;
-	return (dst && !handle_id(CLASS_ARRAY, dst, &q->dst)) || (src && !handle_id(CLASS_ARRAY, src, &q->src)) ? CUDA_ERROR_INVALID_HANDLE :
-	       CUDA_SUCCESS;
+	if ((dst && !handle_id(CLASS_ARRAY, dst, &q->dst)) || (src && !handle_id(CLASS_ARRAY, src, &q->src)))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return CUDA_SUCCESS;
 }
 
 static CUresult ask(const struct q_run *q)

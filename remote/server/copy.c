@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. What leads there would make the library
- * wait until the stream is through, so such a frame is put aside until it is.
+ * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. What leads there would make the
+ * library wait until the stream is through, so such a frame is put aside until it is.
  */
 #include "server.h"
 
@@ -26,7 +26,8 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	return r ? r : CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
 }
 
-CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in,
+			struct kvgpu_remote_reply *out)
 {
 	bool small = q->at == KVGPU_REMOTE_NOWHERE && q->bytes <= KVGPU_REMOTE_INLINE_MAX;
 	void *to = small ? kvgpu_remote_put(out, q->bytes) : NULL;
@@ -160,12 +161,12 @@ static CUDA_MEMCPY3D_PEER box_of(const uint64_t *from, const uint64_t *to, const
 				 const struct side *dst)
 {
 	return (CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z], .srcLOD = from[END_LOD], .srcMemoryType = src->type,
-		.srcHost = src->host, .srcDevice = src->device, .srcArray = src->array, .srcContext = src->ctx,
-		.srcPitch = from[END_PITCH], .srcHeight = from[END_HEIGHT],
-		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z], .dstLOD = to[END_LOD], .dstMemoryType = dst->type,
-		.dstHost = dst->host, .dstDevice = dst->device, .dstArray = dst->array, .dstContext = dst->ctx,
-		.dstPitch = to[END_PITCH], .dstHeight = to[END_HEIGHT],
+		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z], .srcLOD = from[END_LOD],
+		.srcMemoryType = src->type, .srcHost = src->host, .srcDevice = src->device, .srcArray = src->array,
+		.srcContext = src->ctx, .srcPitch = from[END_PITCH], .srcHeight = from[END_HEIGHT],
+		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z], .dstLOD = to[END_LOD],
+		.dstMemoryType = dst->type, .dstHost = dst->host, .dstDevice = dst->device, .dstArray = dst->array,
+		.dstContext = dst->ctx, .dstPitch = to[END_PITCH], .dstHeight = to[END_HEIGHT],
 		.WidthInBytes = size[0], .Height = size[1], .Depth = size[2],
 	};
 }
@@ -243,7 +244,8 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 
 /* ------------------------------------------------------------------ copies as nodes of graphs: no host memory */
 
-CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct kvgpu_remote_cursor *in,
+			 struct kvgpu_remote_reply *out)
 {
 	void *graph = NULL, *node = NULL, *exec = NULL, *ctx = NULL;
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
@@ -289,7 +291,8 @@ static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdevi
 		end[i] = rest[i - END_PITCH];
 }
 
-CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q, struct kvgpu_remote_cursor *in,
+			     struct kvgpu_remote_reply *out)
 {
 	struct a_copy_node_get *a = kvgpu_remote_put(out, sizeof(*a));
 	CUDA_MEMCPY3D c;

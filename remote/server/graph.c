@@ -4,7 +4,8 @@
 
 enum { LOG_MAX = 16 << 10 };
 
-CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, struct kvgpu_remote_cursor *in,
+			    struct kvgpu_remote_reply *out)
 {
 	struct a_capture_info *a = kvgpu_remote_put(out, sizeof(*a));
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -44,7 +45,8 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 	return r;
 }
 
-CUresult frame_instantiate(struct server *s, const struct q_instantiate *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_instantiate(struct server *s, const struct q_instantiate *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
 {
 	uint32_t room = q->log_bytes < LOG_MAX ? q->log_bytes : LOG_MAX;
 	struct a_instantiate *a = kvgpu_remote_put(out, sizeof(*a));

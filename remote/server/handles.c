@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Handles: the client has numbers, the library's pointers never leave this process. A number names an entry of a table by its index, and
- * says which life of the entry it means and of what class it is; one that does not fit is no handle. What ends with something else
- * hangs on it.
+ * Handles: the client has numbers, the library's pointers never leave this process. A number names an entry of a table by its
+ * index, and says which life of the entry it means and of what class it is; one that does not fit is no handle. What ends with
+ * something else hangs on it.
  */
 #include <stdlib.h>
 
@@ -145,7 +145,8 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 		return 0;
 	e = &s->entries[i];
 	generation = ((e->id >> 32) + 1) % GENERATIONS;
-	*e = (struct entry){ .what = (void *)(uintptr_t)what, .id = i | generation << 32 | (uint64_t)class << 56, .bytes = UINT32_MAX };
+	*e = (struct entry){ .what = (void *)(uintptr_t)what, .id = i | generation << 32 | (uint64_t)class << 56,
+			     .bytes = UINT32_MAX };
 	chain = chain_of(s, class, what);
 	e->next = s->chains[chain];
 	s->chains[chain] = i;

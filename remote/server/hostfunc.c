@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the client's in a stream's order. The library calls one of ours in its own thread, which tells the client and waits until
- * the client's has returned. A client that is gone holds up no stream.
+ * Functions of the client's in a stream's order. The library calls one of ours in its own thread, which tells the client and waits
+ * until the client's has returned. A client that is gone holds up no stream.
  */
 #include <stdlib.h>
 
@@ -66,7 +66,8 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
 	call(hosted, status);
 }
 
-CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct kvgpu_remote_cursor *in,
+			 struct kvgpu_remote_reply *out)
 {
 	struct hosted *h;
 	CUstream stream;
@@ -77,13 +78,15 @@ CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct k
 	h = hosted_new(s, q->id, !not_capturing(s, stream));
 	if (!h)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = q->with_status ? CALL(s, cuStreamAddCallback, stream, run_with_status, h, 0) : CALL(s, cuLaunchHostFunc, stream, hosted_run, h);
+	r = q->with_status ? CALL(s, cuStreamAddCallback, stream, run_with_status, h, 0) :
+	    CALL(s, cuLaunchHostFunc, stream, hosted_run, h);
 	if (r)
 		hosted_free(h);
 	return r;
 }
 
-CUresult frame_host_node(struct server *s, const struct q_host_node *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_host_node(struct server *s, const struct q_host_node *q, struct kvgpu_remote_cursor *in,
+			 struct kvgpu_remote_reply *out)
 {
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
 	struct a_host_node *a = kvgpu_remote_put(out, sizeof(*a));

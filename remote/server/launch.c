@@ -3,7 +3,8 @@
 #include "server.h"
 
 /* the library reads as many bytes as the kernel has: fewer would be read past their end */
-static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function, uint32_t bytes, const void **packed)
+static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function, uint32_t bytes,
+				const void **packed)
 {
 	struct entry *e = KVGPU_REMOTE_CLASS(function) == CLASS_FUNCTION ? handle_entry(s, function) : NULL;
 
@@ -20,17 +21,19 @@ CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_r
 	CUstream stream;
 	void *f;
 	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+			  CU_LAUNCH_PARAM_END };
 
 	if (r)
 		return r;
 	if (!handle_find(s, CLASS_FUNCTION, q->function, &f) || !stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2], q->shared, stream,
-		    NULL, extra);
+	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2], q->shared,
+		    stream, NULL, extra);
 }
 
-CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
 {
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
 	struct a_kernel_node *a = kvgpu_remote_put(out, sizeof(*a));
@@ -38,9 +41,11 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, stru
 	const void *packed = NULL;
 	size_t bytes = q->bytes;
 	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
-	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = q->grid[0], .gridDimY = q->grid[1], .gridDimZ = q->grid[2], .blockDimX = q->block[0],
-				      .blockDimY = q->block[1], .blockDimZ = q->block[2], .sharedMemBytes = q->shared, .extra = extra };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+			  CU_LAUNCH_PARAM_END };
+	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = q->grid[0], .gridDimY = q->grid[1], .gridDimZ = q->grid[2],
+				      .blockDimX = q->block[0], .blockDimY = q->block[1], .blockDimZ = q->block[2],
+				      .sharedMemBytes = q->shared, .extra = extra };
 
 	if (r)
 		return r;
@@ -60,7 +65,8 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, stru
 }
 
 /* one parameter after the other, as the library has them; the client lays them out again */
-static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p, struct a_kernel_node_get *a, struct kvgpu_remote_reply *out)
+static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p, struct a_kernel_node_get *a,
+			   struct kvgpu_remote_reply *out)
 {
 	struct entry *e = handle_entry(s, a->function);
 	size_t offset, size, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-remoted: listens, and forks a process for each client before any call of CUDA is made. That process loads the library, serves until
- * its client is gone, and takes all that the client had with it.
+ * kvgpu-remoted: listens, and forks a process for each client before any call of CUDA is made. That process loads the library,
+ * serves until its client is gone, and takes all that the client had with it.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -25,10 +25,11 @@ static void add(struct options_of *o, CUjit_option option, void *value)
 }
 
 /*
- * Numbers of the client's; the logs are the server's own, and options of the client's that hold a pointer are none that it may give.
- * @log, @error: bytes of logs that it wants to see.
+ * Numbers of the client's; the logs are the server's own, and options of the client's that hold a pointer are none that it may
+ * give. @log, @error: bytes of logs that it wants to see.
  */
-static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log, uint32_t error, struct options_of *o)
+static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log, uint32_t error,
+			 struct options_of *o)
 {
 	const uint32_t *words = n <= OPTIONS_MAX ? kvgpu_remote_take_bytes(in, 8ull * n) : NULL;
 	uint32_t i;
@@ -153,7 +154,8 @@ static bool put_layout(struct server *s, CUfunction f, struct a_function *a, str
 	return true;
 }
 
-CUresult frame_function(struct server *s, const struct q_function *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_function(struct server *s, const struct q_function *q, struct kvgpu_remote_cursor *in,
+			struct kvgpu_remote_reply *out)
 {
 	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
 	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
@@ -196,7 +198,8 @@ CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_r
 
 /* ------------------------------------------------------------------ linking */
 
-CUresult frame_link_create(struct server *s, const struct q_link_create *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_link_create(struct server *s, const struct q_link_create *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
 {
 	struct a_link_create *a = kvgpu_remote_put(out, sizeof(*a));
 	struct options_of o;
@@ -212,7 +215,8 @@ CUresult frame_link_create(struct server *s, const struct q_link_create *q, stru
 	return r || a->link ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvgpu_remote_cursor *in,
+			struct kvgpu_remote_reply *out)
 {
 	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
 	struct a_link_add *a = kvgpu_remote_put(out, sizeof(*a));
@@ -228,13 +232,15 @@ CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvg
 	data = copy_of(s, q->at, q->bytes);
 	if (!data)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = kvgpu_remote_image_bytes(data, q->bytes + 1) ? CALL(s, cuLinkAddData_v2, link, q->type, data, q->bytes, name, o.n, o.option, o.value) :
-	    CUDA_ERROR_INVALID_IMAGE;
+	r = CUDA_ERROR_INVALID_IMAGE;
+	if (kvgpu_remote_image_bytes(data, q->bytes + 1))
+		r = CALL(s, cuLinkAddData_v2, link, q->type, data, q->bytes, name, o.n, o.option, o.value);
 	free(data);
 	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_link_complete(struct server *s, const struct q_link_complete *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_link_complete(struct server *s, const struct q_link_complete *q, struct kvgpu_remote_cursor *in,
+			     struct kvgpu_remote_reply *out)
 {
 	struct a_link_complete *a = kvgpu_remote_put(out, sizeof(*a));
 	void *link, *cubin = NULL;

@@ -188,7 +188,8 @@ CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes)
 }
 
 /* the pitch is the library's to choose, so the sum is known afterwards */
-CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element)
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+				unsigned int element)
 {
 	size_t bytes;
 	CUresult r;
@@ -215,15 +216,30 @@ CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr)
 	return r;
 }
 
+static uint64_t channel_bytes(CUarray_format format)
+{
+	switch (format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		return 1;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		return 2;
+	default:
+		return 4;
+	}
+}
+
 /* false: more than there can be */
 static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 {
-	uint64_t texel = (uint64_t)d->NumChannels * (d->Format == CU_AD_FORMAT_UNSIGNED_INT8 || d->Format == CU_AD_FORMAT_SIGNED_INT8 ? 1 :
-			 d->Format == CU_AD_FORMAT_UNSIGNED_INT32 || d->Format == CU_AD_FORMAT_SIGNED_INT32 || d->Format == CU_AD_FORMAT_FLOAT ? 4 : 2);
+	uint64_t texel = (uint64_t)d->NumChannels * channel_bytes(d->Format);
+	uint64_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
 
 	*bytes = texel && texel <= ARRAY_TEXEL_MAX ? texel : ARRAY_TEXEL_MAX;
-	return !__builtin_mul_overflow(*bytes, d->Width, bytes) && !__builtin_mul_overflow(*bytes, d->Height ? d->Height : 1, bytes) &&
-	       !__builtin_mul_overflow(*bytes, d->Depth ? d->Depth : 1, bytes) && *bytes <= UINT64_MAX / 2;
+	return !__builtin_mul_overflow(*bytes, d->Width, bytes) && !__builtin_mul_overflow(*bytes, height, bytes) &&
+	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 2;
 }
 
 /* on its handle, which the case asks for again; without one nothing is counted */
@@ -266,7 +282,8 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 }
 
 /* all levels together are less than twice the first, and not more levels than 32 are possible */
-CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+				    unsigned int levels)
 {
 	uint64_t bytes;
 	CUresult r;
@@ -298,7 +315,8 @@ CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-CUresult frame_pointer_set(struct server *s, const struct q_pointer_set *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_pointer_set(struct server *s, const struct q_pointer_set *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
 {
 	unsigned int value = q->value;
 

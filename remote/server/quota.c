@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* How much device memory the client has: what it allocates by calls. Charges are sorted by address; an array's is with its handle. */
+/*
+ * How much device memory the client has: what it allocates by calls. Charges are sorted by address; an array's is with its handle.
+ */
 #include <stdlib.h>
 
 #include "server.h"

@@ -28,7 +28,8 @@ void *scratch(struct server *s, uint64_t n, size_t size)
 	uint64_t bytes;
 	void *p = s->scratch + s->scratch_used;
 
-	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SCRATCH_BYTES || ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->scratch_used)
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SCRATCH_BYTES ||
+	    ((bytes + 15) & ~15ull) > SCRATCH_BYTES - s->scratch_used)
 		return NULL;
 	memset(p, 0, bytes);
 	s->scratch_used += (bytes + 15) & ~15ull;
@@ -50,8 +51,8 @@ CUresult enter_context(struct server *s, uint64_t id)
 }
 
 /*
- * A context that is gone leaves none: the calls that need one say so. The client names the mode of captures with the context, since here
- * one thread stands for all of its threads.
+ * A context that is gone leaves none: the calls that need one say so. The client names the mode of captures with the context, since
+ * here one thread stands for all of its threads.
  */
 CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-remoted: one process, one client, one thread that serves. Everything that a frame says is checked here before the library
- * sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its reply.
+ * Inside of kvgpu-remoted: one process, one client, one thread that serves. Everything that a frame says is checked here before the
+ * library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -118,7 +118,8 @@ void handle_drop(struct server *s, uint64_t id);
 void handle_empty(struct server *s, uint64_t id);
 /* handles of a list in the frame, in scratch; NULL: one of them is none, or the frame is too short */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
-bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n, uint64_t parent);
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n,
+		uint64_t parent);
 
 /* ------------------------------------------------------------------ waits.c: what waits for the GPU, without holding up others */
 
@@ -155,14 +156,20 @@ bool library_load(struct library *l, const char *path, const char **why);
 bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
 
-/* ------------------------------------------------------------------ what the cases call; own_NAME() stands for the library's NAME() */
+/* ------------------------------------------------------------------ what the cases call */
 
-#define FRAME(name) CUresult frame_##name(struct server *s, const struct q_##name *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
-#define EMPTY_FRAME(name) CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+/* own_NAME() stands for the library's NAME() */
+
+#define FRAME(name) \
+	CUresult frame_##name(struct server *s, const struct q_##name *q, struct kvgpu_remote_cursor *in, \
+			      struct kvgpu_remote_reply *out)
+#define EMPTY_FRAME(name) \
+	CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 FRAME(current); EMPTY_FRAME(fence); FRAME(facts); EMPTY_FRAME(init);
 FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRAME(copy_out); FRAME(box); FRAME(run); FRAME(peer);
 FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
-FRAME(instantiate); FRAME(update); FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
+FRAME(instantiate); FRAME(update);
+FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
 FRAME(link_create); FRAME(link_add); FRAME(link_complete);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
@@ -181,22 +188,29 @@ CUresult own_cuModuleUnload(struct server *s, CUmodule module);
 CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
 CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);
-CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element);
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+				unsigned int element);
 CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr);
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
 CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc);
-CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+				    unsigned int levels);
 
 /* what the library lacks is refused */
 #define CALL(s, name, ...) ((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
 
-/* hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out of memory. @once: freed afterwards */
+/*
+ * hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out of memory. @once: freed
+ * afterwards
+ */
 struct hosted;
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
 void hosted_free(struct hosted *h);
 void hosted_free_all(struct server *s);
 void hosted_run(void *hosted);
-/* CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error */
+/*
+ * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error
+ */
 CUresult not_capturing(struct server *s, CUstream stream);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waiting for the GPU without holding up other threads of the client: an event is recorded behind what is to be waited for, and looked at
- * between frames. A frame that would make the library wait is put aside the same way, and served again when its stream is through.
+ * Waiting for the GPU without holding up other threads of the client: an event is recorded behind what is to be waited for, and
+ * looked at between frames. A frame that would make the library wait is put aside the same way, and served again when its stream is
+ * through.
  *
  * Where no event can be recorded (an error, a capture) the library's own waiting function is called, which knows the error.
  */

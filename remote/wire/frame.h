@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md. The structs of each operation are
- * made of remote/api.def (ops.h).
+ * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md. The structs of each operation
+ * are made of remote/api.def (ops.h).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
@@ -24,7 +24,8 @@ enum {
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
 enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
-	KVGPU_REMOTE_OP_PUSH = 2,	/* payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory */
+	/* payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory */
+	KVGPU_REMOTE_OP_PUSH = 2,
 };
 
 struct kvgpu_remote_head {

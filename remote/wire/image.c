@@ -51,7 +51,8 @@ static size_t elf_bytes(const uint8_t *data, size_t limit)
 	if (limit < sizeof(h))
 		return 0;
 	memcpy(&h, data, sizeof(h));
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) || (h.e_phnum && h.e_phentsize != sizeof(p)))
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) || (h.e_phnum &&
+											       h.e_phentsize != sizeof(p)))
 		return 0;
 	end = further(end, h.e_shoff, (uint64_t)h.e_shnum * sizeof(s));
 	end = further(end, h.e_phoff, (uint64_t)h.e_phnum * sizeof(p));

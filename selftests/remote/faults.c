@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints "ready" when the time for that has
- * come, and then what it saw; exit code 0: that was right.
+ * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints "ready" when the time for that
+ * has come, and then what it saw; exit code 0: that was right.
  */
 #include <cuda/driver/api.h>
 
@@ -283,7 +283,8 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork }, { "beside", beside },
+	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
+		{ "beside", beside },
 	{ "host_functions", host_functions }, { "quota", quota }, { "costs", costs },
 };
 

@@ -32,6 +32,12 @@ def send(s, data):
     return True
 
 
+def word():
+    """often a number of a handle that may exist: class, generation, index"""
+    return rng.choice((0, 1, 2, 8, 4096, 1 << 20, rng.getrandbits(64), 1 << 56 | 1 << 32 | rng.randrange(8),
+                       rng.randrange(1, 14) << 56 | 1 << 32 | rng.randrange(9)))
+
+
 # what no peer of this kind says
 s, welcome = connect(version + 1)
 assert struct.unpack("<QQQII", welcome)[3] == 1, "another version is welcome"
@@ -46,8 +52,7 @@ for turn in range(20):
     assert len(welcome) == WELCOME, "no welcome"
     for i in range(200):
         words = rng.randrange(40)
-        payload = b"".join(struct.pack("<Q", rng.choice((0, 1, 2, 8, 4096, 1 << 20, rng.getrandbits(64), 1 << 56 | 1 << 32 | rng.randrange(8),
-                                                         rng.randrange(1, 14) << 56 | 1 << 32 | rng.randrange(9)))) for _ in range(words))
+        payload = b"".join(struct.pack("<Q", word()) for _ in range(words))
         op = rng.choice((rng.randrange(16, 260), rng.randrange(1 << 16)))
         if op in (1, 2):
             op = 16

@@ -122,7 +122,8 @@ server_killed()
 	( sleep 20; kill -9 $program 2>/dev/null ) &
 	wait $program 2>/dev/null
 	rc=$?
-	result $rc "a server killed while threads wait: each gets its error at once" "$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+	result $rc "a server killed while threads wait: each gets its error at once" \
+		"$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
 }
 
 run_faults()

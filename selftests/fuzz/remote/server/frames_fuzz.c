@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in which
- * words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at what waits.
+ * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in
+ * which words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at
+ * what waits.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library that is none, and a port without a client: the server's decoder by itself. Each handle that the library gives is memory that it
- * frees when the handle is destroyed with what it hangs on; one that is used later is found by the address sanitizer.
+ * A library that is none, and a port without a client: the server's decoder by itself. Each handle that the library gives is memory
+ * that it frees when the handle is destroyed with what it hangs on; one that is used later is found by the address sanitizer.
  */
 #ifndef KVGPU_SELFTESTS_REMOTE_FAKE_H
 #define KVGPU_SELFTESTS_REMOTE_FAKE_H

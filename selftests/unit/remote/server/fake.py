@@ -34,7 +34,8 @@ def fake_c(entries):
                 body.append(f"\tif ({x.name})\n\t\t*{x.name} = fake_new(CLASS_{HANDLES[x.type]});")
             elif x.out and not x.counts and x.type not in STRUCT_WIRE:
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, sizeof(*{x.name}));")
-        text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body) + "\n\treturn fake_result();\n}\n\n"
+        text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body)
+        text += "\n\treturn fake_result();\n}\n\n"
     text += "void fake_fill(struct library *library)\n{\n" + "".join(f"\tlibrary->{e.name} = fake_{e.name};\n" for e in made)
     return text + "}\n"
 

@@ -200,7 +200,8 @@ static void places(void **state)
 	FAILS(ASK(image, .at = 0, .bytes = 2 << 20), INVALID_VALUE);
 	FAILS(ASK(image, .at = 0, .bytes = 64), INVALID_IMAGE);
 	/* an address that says itself what it is could be one of the server's */
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED }, .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1, 1 }),
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED }, .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1,
+															      1 }),
 	      INVALID_VALUE);
 	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = UINT64_MAX / 2, [END_HEIGHT] = 4 },
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
@@ -262,7 +263,8 @@ int main(void)
 {
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting), ON_SERVER(put_aside),
+		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
+			ON_SERVER(put_aside),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
 	};
 

@@ -97,30 +97,109 @@ static CUresult ready(void)
 
 static CUresult stream_query(CUstream s) { fake_handle(CLASS_STREAM, s); return ready(); }
 static CUresult event_query(CUevent e) { fake_handle(CLASS_EVENT, e); return ready(); }
-static CUresult capturing(CUstream s, CUstreamCaptureStatus *status) { *status = CU_STREAM_CAPTURE_STATUS_NONE; return fake_error; }
+static CUresult capturing(CUstream s, CUstreamCaptureStatus *status)
+{
+	*status = CU_STREAM_CAPTURE_STATUS_NONE;
+	return fake_error;
+}
 static CUresult init(unsigned int flags) { return fake_result(); }
 static CUresult count(int *n) { *n = 1; return fake_result(); }
 static CUresult name(char *to, int n, CUdevice dev) { fake_write(to, n); return fake_result(); }
-static CUresult uuid(CUuuid *id, CUdevice dev) { fake_write(id, sizeof(*id)); return fake_result(); }
+static CUresult uuid(CUuuid *id, CUdevice dev)
+{
+	fake_write(id, sizeof(*id));
+	return fake_result();
+}
 static CUresult total(size_t *n, CUdevice dev) { *n = 1 << 30; return fake_result(); }
-static CUresult attribute(int *v, CUdevice_attribute a, CUdevice dev) { *v = a; return fake_result(); }
-static CUresult set_current(CUcontext ctx) { fake_handle(CLASS_CONTEXT, ctx); return fake_result(); }
+static CUresult attribute(int *v, CUdevice_attribute a, CUdevice dev)
+{
+	*v = a;
+	return fake_result();
+}
+static CUresult set_current(CUcontext ctx)
+{
+	fake_handle(CLASS_CONTEXT, ctx);
+	return fake_result();
+}
 static CUresult pop(CUcontext *ctx) { return fake_result(); }
 static CUresult mode(CUstreamCaptureMode *m) { return fake_result(); }
-static CUresult primary_state(CUdevice dev, unsigned int *flags, int *active) { if (flags) *flags = 0; if (active) *active = 0; return fake_result(); }
-static CUresult address(CUdeviceptr *p) { static uint64_t next = 1 << 20; *p = next += 1 << 20; return fake_result(); }
+static CUresult primary_state(CUdevice dev, unsigned int *flags, int *active)
+{
+	if (flags)
+		*flags = 0;
+	if (active)
+		*active = 0;
+	return fake_result();
+}
+static CUresult address(CUdeviceptr *p)
+{
+	static uint64_t next = 1 << 20;
+	*p = next += 1 << 20;
+	return fake_result();
+}
 static CUresult alloc(CUdeviceptr *p, size_t n) { return address(p); }
-static CUresult pitch(CUdeviceptr *p, size_t *pitch, size_t w, size_t h, unsigned int e) { *pitch = (w + 511) & ~511ull; return address(p); }
-static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream stream) { fake_read(s, n); return fake_result(); }
-static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream stream) { fake_write(d, n); return fake_result(); }
-static CUresult pointer(void *v, CUpointer_attribute a, CUdeviceptr p) { fake_write(v, 8); return a == CU_POINTER_ATTRIBUTE_CONTEXT ? CUDA_ERROR_INVALID_VALUE : fake_result(); }
-static CUresult pointer_set(const void *v, CUpointer_attribute a, CUdeviceptr p) { fake_read(v, 4); return fake_result(); }
-static CUresult function(CUfunction *f, CUmodule m, const char *name) { fake_handle(CLASS_MODULE, m); fake_string(name); *f = fake_new(CLASS_FUNCTION); return fake_result(); }
-static CUresult global(CUdeviceptr *p, size_t *n, CUmodule m, const char *name) { fake_string(name); *n = 8; return address(p); }
-static CUresult to_array(CUarray d, size_t at, const void *s, size_t n, CUstream stream) { fake_handle(CLASS_ARRAY, d); fake_read(s, n); return fake_result(); }
-static CUresult from_array(void *d, CUarray s, size_t at, size_t n, CUstream stream) { fake_handle(CLASS_ARRAY, s); fake_write(d, n); return fake_result(); }
-static CUresult host_func(CUstream s, CUhostFn fn, void *data) { if (!fake_error) fn(data); return fake_result(); }
-static CUresult callback(CUstream s, CUstreamCallback fn, void *data, unsigned int flags) { if (!fake_error) fn(s, CUDA_SUCCESS, data); return fake_result(); }
+static CUresult pitch(CUdeviceptr *p, size_t *pitch, size_t w, size_t h, unsigned int e)
+{
+	*pitch = (w + 511) & ~511ull;
+	return address(p);
+}
+static CUresult in(CUdeviceptr d, const void *s, size_t n, CUstream stream)
+{
+	fake_read(s, n);
+	return fake_result();
+}
+static CUresult out(void *d, CUdeviceptr s, size_t n, CUstream stream)
+{
+	fake_write(d, n);
+	return fake_result();
+}
+static CUresult pointer(void *v, CUpointer_attribute a, CUdeviceptr p)
+{
+	fake_write(v, 8);
+	return a == CU_POINTER_ATTRIBUTE_CONTEXT ? CUDA_ERROR_INVALID_VALUE : fake_result();
+}
+static CUresult pointer_set(const void *v, CUpointer_attribute a, CUdeviceptr p)
+{
+	fake_read(v, 4);
+	return fake_result();
+}
+static CUresult function(CUfunction *f, CUmodule m, const char *name)
+{
+	fake_handle(CLASS_MODULE, m);
+	fake_string(name);
+	*f = fake_new(CLASS_FUNCTION);
+	return fake_result();
+}
+static CUresult global(CUdeviceptr *p, size_t *n, CUmodule m, const char *name)
+{
+	fake_string(name);
+	*n = 8;
+	return address(p);
+}
+static CUresult to_array(CUarray d, size_t at, const void *s, size_t n, CUstream stream)
+{
+	fake_handle(CLASS_ARRAY, d);
+	fake_read(s, n);
+	return fake_result();
+}
+static CUresult from_array(void *d, CUarray s, size_t at, size_t n, CUstream stream)
+{
+	fake_handle(CLASS_ARRAY, s);
+	fake_write(d, n);
+	return fake_result();
+}
+static CUresult host_func(CUstream s, CUhostFn fn, void *data)
+{
+	if (!fake_error)
+		fn(data);
+	return fake_result();
+}
+static CUresult callback(CUstream s, CUstreamCallback fn, void *data, unsigned int flags)
+{
+	if (!fake_error)
+		fn(s, CUDA_SUCCESS, data);
+	return fake_result();
+}
 
 /* three parameters of 8, 4 and 1 bytes */
 static CUresult parameter(CUfunction f, size_t i, size_t *offset, size_t *size)
@@ -156,7 +235,8 @@ static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_optio
 	return fake_result();
 }
 
-static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width, size_t height, size_t depth, bool write)
+static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width, size_t height, size_t depth,
+		     bool write)
 {
 	if (type == CU_MEMORYTYPE_ARRAY)
 		fake_handle(CLASS_ARRAY, array);
@@ -186,9 +266,14 @@ static CUresult box2(const CUDA_MEMCPY2D *c)
 
 static CUresult box2_async(const CUDA_MEMCPY2D *c, CUstream s) { return box2(c); }
 
-static CUresult link_create(unsigned int n, CUjit_option *options, void **values, CUlinkState *state) { *state = fake_new(CLASS_LINK); return fake_result(); }
+static CUresult link_create(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
+{
+	*state = fake_new(CLASS_LINK);
+	return fake_result();
+}
 
-static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n, CUjit_option *options, void **values)
+static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
+			 CUjit_option *options, void **values)
 {
 	fake_handle(CLASS_LINK, s);
 	fake_read(data, size);
@@ -197,7 +282,14 @@ static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t 
 	return fake_result();
 }
 
-static CUresult link_complete(CUlinkState s, void **cubin, size_t *n) { static char result[100]; fake_handle(CLASS_LINK, s); *cubin = result; *n = sizeof(result); return fake_result(); }
+static CUresult link_complete(CUlinkState s, void **cubin, size_t *n)
+{
+	static char result[100];
+	fake_handle(CLASS_LINK, s);
+	*cubin = result;
+	*n = sizeof(result);
+	return fake_result();
+}
 
 static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
 {
@@ -217,9 +309,28 @@ static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, si
 	return box3(c);
 }
 
-static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p) { *node = fake_new(CLASS_NODE); p->fn(p->userData); return fake_result(); }
-static CUresult instantiate(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *log, size_t n) { fake_handle(CLASS_GRAPH, g); if (log) fake_write(log, n); *e = fake_new(CLASS_EXEC); *bad = NULL; return fake_result(); }
-static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUpdateResult *what) { fake_handle(CLASS_EXEC, e); fake_handle(CLASS_GRAPH, g); *bad = NULL; return fake_result(); }
+static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p)
+{
+	*node = fake_new(CLASS_NODE);
+	p->fn(p->userData);
+	return fake_result();
+}
+static CUresult instantiate(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *log, size_t n)
+{
+	fake_handle(CLASS_GRAPH, g);
+	if (log)
+		fake_write(log, n);
+	*e = fake_new(CLASS_EXEC);
+	*bad = NULL;
+	return fake_result();
+}
+static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUpdateResult *what)
+{
+	fake_handle(CLASS_EXEC, e);
+	fake_handle(CLASS_GRAPH, g);
+	*bad = NULL;
+	return fake_result();
+}
 
 static void by_hand(struct library *l)
 {
@@ -287,13 +398,24 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 	return 0;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h, const void **payload) { return 0; }
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n) { fake_read(bytes, n); return 0; }
-static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation) { return 0; }
+static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h, const void **payload)
+{
+	return 0;
+}
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	fake_read(bytes, n);
+	return 0;
+}
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+{
+	return 0;
+}
 static void await_end(struct kvgpu_remote_port *p) { }
 static void close_port(struct kvgpu_remote_port *p) { }
 
-static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call_client, .await_end = await_end, .close = close_port };
+static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call_client,
+					     .await_end = await_end, .close = close_port };
 
 void fake_begin(struct server *s, uint64_t arena_bytes)
 {

@@ -75,7 +75,8 @@ static void writing(void **state)
 static void images(void **state)
 {
 	static const char ptx[] = ".version 7.8\n.target sm_35\n";
-	struct { uint32_t magic; uint16_t version, header; uint64_t bytes; uint8_t data[8]; } fat = { 0xba55ed50u, 1, 16, 8, { 0 } };
+	struct { uint32_t magic; uint16_t version, header; uint64_t bytes; uint8_t data[8]; } fat = { 0xba55ed50u, 1, 16, 8,
+												      { 0 } };
 	struct { uint32_t magic, version; const void *data; } wrapper = { 0x466243b1u, 1, &fat };
 	struct { Elf64_Ehdr h; Elf64_Shdr s[2]; uint8_t data[10]; } elf;
 
