@@ -152,6 +152,7 @@ def read_table(tree):
             sys.exit(f"remote/api.def:{number}: {why}: {line}")
         (frames if e.frame else entries).append(e)
     check(tree, entries, frames)
+    lines += [open(os.path.join(tree, p)).read() for p in ("remote/wire/frame.h", "remote/channel/stream.h")]
     return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
@@ -180,8 +181,7 @@ def check(tree, entries, frames):
 
 def ordered(fields):
     """u64 first, then smaller; structs before all; with padding to 8"""
-    size = {"u64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
-    out = sorted(fields, key=lambda f: -size.get(f[0], 16))
+    out = sorted(fields, key=lambda f: -BYTES.get(f[0], 16))
     n = sum(f[3] for f in out)
     if n % 8:
         out.append(("u8", "pad", 8 - n % 8, 8 - n % 8))

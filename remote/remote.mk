@@ -6,7 +6,7 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
 REMOTE_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
 
-$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt
+$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h remote/channel/stream.h
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;

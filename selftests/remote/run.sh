@@ -151,6 +151,17 @@ run_faults()
 	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
 }
 
+# the client's threads under the thread sanitizer, linked into the program
+run_tsan()
+{
+	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
+		remote/client/*.c remote/wire/*.c remote/channel/*.c cuda/driver/procaddress.c cuda/driver/errors.c \
+		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
+	for name in beside host_functions costs after_fork; do
+		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
+	done
+}
+
 # all programs; what the remote library refuses is known here, with the reason
 run_programs()
 {
@@ -192,6 +203,7 @@ if [ "$mode" = long ]; then
 	# for error_endless: stands for a driver that limits the time
 	KVGPU_INPROCESS_LIMIT_MS=8000 start_server
 	run_programs
+	run_tsan
 fi
 stop_server
 echo "1..$number"

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/* What the client keeps: handles, device memory that it knows of, pinned and registered memory, pieces of the arena. No server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <remote/client/client.h>
+
+enum { ARENA = 16 << 20, RING = ARENA / 4 };
+
+/* ------------------------------------------------------------------ in the place of call.c, context.c and a channel */
+
+struct kvgpu_remote_channel *channel;
+
+static struct object contexts[2];
+static struct object *current = &contexts[0];
+static uint64_t answered;
+static unsigned int fences;
+static CUresult fence_result;
+
+void *current_context(void) { return current; }
+CUresult client_ready(void) { return CUDA_SUCCESS; }
+CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+uint64_t call_answered(void) { return answered; }
+
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
+{
+	static uint8_t arena[ARENA];
+
+	*bytes = ARENA;
+	return arena;
+}
+
+/* all that was sent has been carried out: numbers count from 1 */
+static uint64_t sent;
+CUresult call_fence(void)
+{
+	fences++;
+	answered = sent;
+	return fence_result;
+}
+
+/* ------------------------------------------------------------------ */
+
+static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
+{
+	return (uint64_t)class << 56 | (uint64_t)generation << 32 | index;
+}
+
+static void handles(void **state)
+{
+	void *ctx = handle_here(CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream, *module, *function;
+	uint64_t id;
+
+	assert_non_null(ctx);
+	stream = handle_here(CLASS_STREAM, number(CLASS_STREAM, 2, 1), ctx);
+	module = handle_here(CLASS_MODULE, number(CLASS_MODULE, 3, 1), ctx);
+	function = handle_here(CLASS_FUNCTION, number(CLASS_FUNCTION, 4, 7), module);
+	assert_ptr_equal(handle_here(CLASS_STREAM, number(CLASS_STREAM, 2, 1), NULL), stream);
+	assert_true(handle_id(CLASS_STREAM, stream, &id));
+	assert_int_equal(id, number(CLASS_STREAM, 2, 1));
+	assert_false(handle_id(CLASS_EVENT, stream, &id));
+	assert_ptr_equal(object_parent(function), module);
+	/* what no handle is */
+	assert_false(handle_id(CLASS_STREAM, NULL, &id));
+	assert_false(handle_id(CLASS_STREAM, (char *)stream + 1, &id));
+	assert_false(handle_id(CLASS_STREAM, (void *)16, &id));
+	assert_false(handle_id(CLASS_STREAM, (void *)UINTPTR_MAX, &id));
+	assert_false(handle_id(CLASS_STREAM, &id, &id));
+	assert_null(handle_here(CLASS_STREAM, 0, ctx));
+	assert_null(handle_here(CLASS_STREAM, number(CLASS_EVENT, 9, 1), ctx));
+	assert_null(handle_here(CLASS_STREAM, number(CLASS_STREAM, UINT32_MAX, 1), ctx));
+	/* the server has put something else there, so what hung on it is gone */
+	assert_ptr_equal(handle_here(CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx), module);
+	assert_false(handle_id(CLASS_MODULE, module, &id));
+	assert_false(handle_id(CLASS_FUNCTION, function, &id));
+	assert_true(handle_id(CLASS_EVENT, module, &id));
+	object_empty(ctx);
+	assert_false(handle_id(CLASS_STREAM, stream, &id));
+	assert_true(handle_id(CLASS_CONTEXT, ctx, &id));
+	object_end(ctx);
+	assert_false(handle_id(CLASS_CONTEXT, ctx, &id));
+}
+
+static void nodes_hang_on_graphs(void **state)
+{
+	void *graph = handle_here(CLASS_GRAPH, number(CLASS_GRAPH, 1, 1), NULL);
+	void *one = handle_here(CLASS_NODE, number(CLASS_NODE, 2, 1), graph);
+	void *two = handle_here(CLASS_NODE, number(CLASS_NODE, 3, 1), one);
+	uint64_t id;
+
+	assert_ptr_equal(object_parent(two), graph);
+	object_end(one);
+	assert_true(handle_id(CLASS_NODE, two, &id));
+	object_end(graph);
+	assert_false(handle_id(CLASS_NODE, two, &id));
+}
+
+static void device_memory(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 300; i++)
+		range_add(0x100000 + (i * 7919 % 300) * 0x1000, 0x800);
+	assert_true(device_span(0x100000, 0x800, 1));
+	assert_true(device_span(0x100400, 0x100, 4));
+	assert_false(device_span(0x100400, 0x101, 4));
+	assert_false(device_span(0x100402, 1, 4));
+	assert_false(device_span(0x100000, 0x801, 1));
+	assert_false(device_span(0x100800, 1, 1));
+	assert_false(device_span(0xfffff, 1, 1));
+	assert_false(device_span(0x100000, UINT64_MAX / 2, 4));
+	assert_false(device_span(0x100000, 0, 4));
+	assert_true(device_spans(0x100000, 0x101000, 0x800));
+	assert_false(device_spans(0x100000, 0x101000, 0x801));
+	current = &contexts[1];
+	assert_false(device_span(0x100000, 1, 1));	/* another context's: its library says what that is */
+	range_add(0x900000, 16);
+	current = &contexts[0];
+	range_remove(0x101000);
+	assert_false(range_has(0x101000));
+	assert_true(range_has(0x1027ff));
+	ranges_end(&contexts[0]);
+	assert_false(range_has(0x1027ff));
+	assert_true(range_has(0x90000f));
+	ranges_end(&contexts[1]);
+}
+
+static void host_memory(void **state)
+{
+	static uint8_t mine[8192];
+	struct host_range found;
+	void *p, *q;
+	unsigned int flags;
+
+	assert_int_equal(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
+	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostAlloc(&q, 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+	assert_int_equal(pinned_at(p, 100000), (uint8_t *)p - (uint8_t *)arena_at(0));
+	assert_int_equal(pinned_at((uint8_t *)p + 10, 99990), (uint8_t *)p + 10 - (uint8_t *)arena_at(0));
+	assert_int_equal(pinned_at((uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
+	assert_int_equal(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999), CUDA_SUCCESS);
+	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
+	assert_int_equal(cuMemHostRegister_v2(mine, sizeof(mine), 0), CUDA_SUCCESS);
+	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(p, 10, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(pinned_at(mine, 1), KVGPU_REMOTE_NOWHERE);
+	assert_true(host_find(mine + 8191, &found));
+	assert_int_equal(cuMemFreeHost(mine), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostUnregister(p), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	assert_int_equal(cuMemHostUnregister(mine), CUDA_SUCCESS);
+	assert_int_equal(cuMemFreeHost((uint8_t *)p + 1), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemFreeHost(p), CUDA_SUCCESS);
+	assert_int_equal(cuMemFreeHost(p), CUDA_ERROR_INVALID_VALUE);
+	/* with its context goes what it pinned */
+	assert_int_equal(cuMemHostAlloc(&p, ARENA - RING, 0), CUDA_SUCCESS);
+	hostmem_end(&contexts[0]);
+	assert_int_equal(cuMemHostAlloc(&q, ARENA - RING, 0), CUDA_SUCCESS);
+	assert_ptr_equal(p, q);
+	assert_int_equal(cuMemFreeHost(q), CUDA_SUCCESS);
+}
+
+/* whatever is given back in whatever order, all of it is one piece again */
+static void pieces_for_long(void **state)
+{
+	enum { N = 100 };
+	uint64_t at[N], all;
+	unsigned int i, j, turn;
+
+	for (turn = 1; turn < 8; turn++) {
+		for (i = 0; i < N; i++) {
+			at[i] = arena_get(1 + (i * turn * 3001) % 90000);
+			assert_true(at[i] != KVGPU_REMOTE_NOWHERE && at[i] >= RING);
+			for (j = 0; j < i; j++)
+				assert_true(at[i] != at[j]);
+		}
+		for (i = 0; i < N; i++)
+			arena_put(at[i * 37 % N]);	/* 37 and 100 have no common divisor: each once */
+		all = arena_get(ARENA - RING);
+		assert_int_equal(all, RING);
+		assert_int_equal(arena_get(1), KVGPU_REMOTE_NOWHERE);
+		arena_put(all);
+	}
+	assert_int_equal(arena_get(UINT64_MAX), KVGPU_REMOTE_NOWHERE);
+}
+
+/* a piece is used again only when an answer says that its frame was carried out */
+static void pieces_on_their_way(void **state)
+{
+	enum { LIVE = 4096 };
+	static struct { uint64_t at, bytes, seq; } live[LIVE];
+	unsigned int n = 0, i, j;
+	struct staged *p;
+	CUresult r;
+
+	fences = 0;
+	for (i = 0; i < LIVE; i++) {
+		live[n].bytes = 1 + (i * 7919) % KVGPU_REMOTE_PIECE_MAX;
+		p = staging_get(live[n].bytes, &live[n].at, &r);
+		assert_non_null(p);
+		assert_true(live[n].at + live[n].bytes <= RING);
+		for (j = 0; j < n; j++)
+			if (live[j].seq > answered && live[j].at < live[n].at + live[n].bytes && live[n].at < live[j].at + live[j].bytes)
+				fail_msg("piece %u lies over piece %u, which is on its way", i, j);
+		live[n].seq = ++sent;
+		staging_sent(p, sent);
+		if (++n == 64)
+			n = 0;
+	}
+	assert_true(fences > 100 && fences < LIVE);
+	fence_result = CUDA_ERROR_SYSTEM_NOT_READY;
+	while ((p = staging_get(KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
+		staging_sent(p, ++sent);
+	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
+}
+
+static int set_up(void **state)
+{
+	arena_init();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs), cmocka_unit_test(device_memory),
+		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long), cmocka_unit_test(pieces_on_their_way),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
