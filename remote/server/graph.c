@@ -23,25 +23,38 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, st
 		return r;
 	a->id = id;
 	a->status = status;
-	/* the library destroys it if the capture fails: it hangs on the stream until then */
-	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
+	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);	/* until the capture has ended: captures_forget() */
+	s->captures = true;
 	a->nodes = n;
 	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/*
+ * The graph of a capture that fails is destroyed by the library, also where a stream or its context ends: then none that a capture
+ * showed is known any more. One that goes on shows its graph again when it is asked.
+ */
+void captures_forget(struct server *s)
+{
+	uint32_t i;
+
+	for (i = 1; s->captures && i < s->nr_entries; i++) {
+		struct entry *e = &s->entries[i];
+
+		if (e->what && KVGPU_REMOTE_CLASS(e->id) == CLASS_GRAPH && e->parent &&
+		    KVGPU_REMOTE_CLASS(s->entries[e->parent].id) == CLASS_STREAM)
+			handle_drop(s, e->id);
+	}
+	s->captures = false;
+}
+
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph)
 {
-	struct entry *e = handle_entry(s, handle_known(s, CLASS_STREAM, stream));
 	CUresult r = CALL(s, cuStreamEndCapture, stream, graph);
-	uint32_t i, after;
 
-	for (i = e ? e->child : 0; i; i = after) {
-		after = s->entries[i].after;
-		if (!r && s->entries[i].what == *graph)
-			handle_free(s, s->entries[i].id);
-		else
-			handle_drop(s, s->entries[i].id);
-	}
+	if (!r)
+		handle_free(s, handle_known(s, CLASS_GRAPH, *graph));
+	else
+		captures_forget(s);
 	return r;
 }
 

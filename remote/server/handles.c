@@ -193,6 +193,8 @@ void handle_empty(struct server *s, uint64_t id)
 
 	if (!top)
 		return;
+	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT || KVGPU_REMOTE_CLASS(id) == CLASS_STREAM)
+		captures_forget(s);
 	root = KVGPU_REMOTE_INDEX(id);
 	while (s->entries[root].child) {
 		for (i = s->entries[root].child; s->entries[i].child; i = s->entries[i].child)

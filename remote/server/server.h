@@ -59,6 +59,7 @@ struct server {
 
 	struct text *text;
 	uint64_t invocations;	/* of the client's functions; atomic */
+	bool captures;		/* a graph of one that goes on may have a number */
 	struct hosted *kept;	/* functions that graphs may call, until the end */
 	uint8_t *scratch;	/* of the frame that is served */
 	size_t scratch_used;
@@ -212,5 +213,8 @@ void hosted_run(void *hosted);
  * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error
  */
 CUresult not_capturing(struct server *s, CUstream stream);
+
+/* graph.c: no graph is known any more that a capture showed and that its program does not have */
+void captures_forget(struct server *s);
 
 #endif

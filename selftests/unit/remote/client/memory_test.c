@@ -205,7 +205,8 @@ static void pieces_on_their_way(void **state)
 		assert_non_null(p);
 		assert_true(live[n].at + live[n].bytes <= RING);
 		for (j = 0; j < n; j++)
-			if (live[j].seq > answered && live[j].at < live[n].at + live[n].bytes && live[n].at < live[j].at + live[j].bytes)
+			if (live[j].seq > answered && live[j].at < live[n].at + live[n].bytes &&
+			    live[n].at < live[j].at + live[j].bytes)
 				fail_msg("piece %u lies over piece %u, which is on its way", i, j);
 		live[n].seq = ++sent;
 		staging_sent(p, sent);

@@ -154,6 +154,39 @@ static void waiting(void **state)
 	assert_null(s.waits);
 }
 
+/* the library destroys a capture's graph that fails, whichever stream showed it first */
+static void captures(void **state)
+{
+	uint64_t one, two, graph, node;
+
+	context();
+	one = stream();
+	two = stream();
+	OK(ASK(capture_info, .stream = two));
+	graph = ANSWER(capture_info)->graph;
+	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
+	OK(ASK(cuGraphNodeGetType, .node = node));
+	OK(ASK(cuStreamEndCapture, .stream = one));
+	assert_int_equal(ANSWER(cuStreamEndCapture)->graph, graph);
+	OK(ASK(cuStreamDestroy_v2, .stream = two));
+	OK(ASK(cuGraphNodeGetType, .node = node));	/* the program's graph now */
+
+	two = stream();
+	OK(ASK(capture_info, .stream = two));
+	graph = ANSWER(capture_info)->graph;
+	node = *(const uint64_t *)(ANSWER(capture_info) + 1);
+	fake_error = CUDA_ERROR_INVALID_VALUE;
+	FAILS(ASK(cuStreamEndCapture, .stream = one), INVALID_VALUE);
+	fake_error = CUDA_SUCCESS;
+	FAILS(ASK(cuGraphNodeGetType, .node = node), INVALID_HANDLE);
+	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);
+
+	OK(ASK(capture_info, .stream = two));
+	graph = ANSWER(capture_info)->graph;
+	OK(ASK(cuStreamDestroy_v2, .stream = one));
+	FAILS(ASK(cuGraphDestroy, .graph = graph), INVALID_HANDLE);
+}
+
 /* a frame that was put aside is served as it came */
 static void put_aside(void **state)
 {
@@ -264,7 +297,7 @@ int main(void)
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
-			ON_SERVER(put_aside),
+			ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
 	};
 

@@ -332,8 +332,38 @@ static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUp
 	return fake_result();
 }
 
+/* one capture, whose graph all streams show; it fails where there is an error */
+static CUgraph captured;
+
+static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g, const CUgraphNode **nodes,
+			     size_t *n)
+{
+	static CUgraphNode node;
+
+	fake_handle(CLASS_STREAM, s);
+	if (!captured) {
+		captured = fake_new(CLASS_GRAPH);
+		node = fake_new(CLASS_NODE);
+	}
+	*status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	*g = captured;
+	*nodes = &node;
+	*n = 1;
+	return CUDA_SUCCESS;
+}
+
+static CUresult end_capture(CUstream s, CUgraph *g)
+{
+	fake_handle(CLASS_STREAM, s);
+	*g = captured ? captured : fake_new(CLASS_GRAPH);
+	captured = NULL;
+	return fake_result();
+}
+
 static void by_hand(struct library *l)
 {
+	l->cuStreamGetCaptureInfo_v2 = capture_info;
+	l->cuStreamEndCapture = end_capture;
 	l->cuStreamQuery = stream_query;
 	l->cuEventQuery = event_query;
 	l->cuStreamIsCapturing = capturing;
@@ -428,6 +458,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	by_hand(&s->library);
 	assert(!server_init(s));
 	fake_calls = fake_busy = fake_answers = 0;
+	captured = NULL;
 	fake_error = CUDA_SUCCESS;
 }
 
