@@ -8,6 +8,7 @@
 struct channel_carrier {
 	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n);
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
+	void (*forked)(struct kvgpu_remote_channel *c);		/* in the child: takes no lock, some other thread may have had it */
 	void (*close)(struct kvgpu_remote_channel *c);		/* and frees it */
 };
 

@@ -36,6 +36,12 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
 	c->carrier->close(c);
 }
 
+void kvgpu_remote_forked(struct kvgpu_remote_channel *c)
+{
+	__atomic_store_n(&c->gone, true, __ATOMIC_SEQ_CST);
+	c->carrier->forked(c);
+}
+
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c)
 {
 	return __atomic_load_n(&c->gone, __ATOMIC_ACQUIRE);

@@ -28,6 +28,8 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 			 struct kvgpu_remote_channel **out, const char **why);
 /* No other thread uses it any more. */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
+/* In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may follow. */
+void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
 /* The arena in this process; who uses which of its bytes is the caller's affair. */

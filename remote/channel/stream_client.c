@@ -267,6 +267,11 @@ static void destroy(struct stream_channel *s)
 	free(s);
 }
 
+static void forked(struct kvgpu_remote_channel *c)
+{
+	close(of(c)->fd);
+}
+
 static void close_channel(struct kvgpu_remote_channel *c)
 {
 	struct stream_channel *s = of(c);
@@ -279,7 +284,8 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	destroy(s);
 }
 
-static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .close = close_channel };
+static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .forked = forked,
+							.close = close_channel };
 
 static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
 {

@@ -45,10 +45,11 @@ int client_version(void)
 	return version;
 }
 
-/* the child has the parent's socket and none of its threads: nothing may go out */
+/* the child has none of the threads, and the server is the parent's: nothing may go out, and nothing is held open */
 static void in_child(void)
 {
-	__atomic_store_n(&forked, true, __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&forked, true, __ATOMIC_RELAXED))
+		kvgpu_remote_forked(channel);
 }
 
 static CUresult ask_for_devices(void)

@@ -169,6 +169,17 @@ static int after_fork(void)
 	return status != 0;
 }
 
+/* the program ends, and its child lives on */
+static int child_lives(void)
+{
+	if (!fork()) {
+		sleep(30);
+		_exit(0);
+	}
+	ready();
+	return 0;
+}
+
 /* a thread that waits holds up no other */
 static int beside(void)
 {
@@ -284,8 +295,8 @@ static const struct {
 	int (*run)(void);
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
-		{ "beside", beside },
-	{ "host_functions", host_functions }, { "quota", quota }, { "costs", costs },
+	{ "child_lives", child_lives }, { "beside", beside }, { "host_functions", host_functions },
+	{ "quota", quota }, { "costs", costs },
 };
 
 int main(int argc, char **argv)

@@ -133,6 +133,10 @@ run_faults()
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
 	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
+	faults_until_ready child_lives
+	wait $program
+	no_children
+	result $? "a child that lives on keeps no server process"
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
 	server_killed
