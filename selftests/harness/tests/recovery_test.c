@@ -372,14 +372,14 @@ static void resets_of_the_last_tenant(void **state)
 	u32 i;
 
 	setup_begin(&quiet, &calm, 1);
-	for (i = 0; i < 1000 && strikes(0) < 150; i++) {
+	for (i = 0; i < 1000 && strikes(0) < 60; i++) {
 		fault_once();
 		if (world.vgpu[0].v->m->slice.strikes.count > 5) {
 			world_reset(0);		/* forgives the strikes */
 			setup_run(0, 1, 0);
 		}
 	}
-	assert_int_equal(strikes(0), 150);
+	assert_int_equal(strikes(0), 60);
 	world_close(0);
 	harness_sleep(10000 * MS);
 	assert_true(world_open(0, setup_c));
