@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Calls that change more than the library: contexts with all that hangs on them, memory that is counted, devices. */
+#include <remote/wire/resource.h>
+
 #include "server.h"
 
 enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16 };
@@ -329,58 +331,26 @@ bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA
 {
 	void *what = NULL;
 
-	*r = (CUDA_RESOURCE_DESC){ .resType = w->type, .flags = w->flags };
-	switch (w->type) {
-	case CU_RESOURCE_TYPE_ARRAY:
+	if (!kvgpu_remote_resource_get(w, r))
+		return false;
+	if (w->type == CU_RESOURCE_TYPE_ARRAY) {
 		if (!handle_find(s, CLASS_ARRAY, w->what, &what))
 			return false;
 		r->res.array.hArray = what;
-		return true;
-	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+	} else if (w->type == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) {
 		if (!handle_find(s, CLASS_MIPMAP, w->what, &what))
 			return false;
 		r->res.mipmap.hMipmappedArray = what;
-		return true;
-	case CU_RESOURCE_TYPE_LINEAR:
-		r->res.linear.devPtr = w->what;
-		r->res.linear.format = w->format;
-		r->res.linear.numChannels = w->channels;
-		r->res.linear.sizeInBytes = w->width;
-		return true;
-	default:	/* what is of no kind that is known has no pointer in it, and the library says no */
-		r->res.pitch2D.devPtr = w->what;
-		r->res.pitch2D.format = w->format;
-		r->res.pitch2D.numChannels = w->channels;
-		r->res.pitch2D.width = w->width;
-		r->res.pitch2D.height = w->height;
-		r->res.pitch2D.pitchInBytes = w->pitch;
-		return w->type == CU_RESOURCE_TYPE_PITCH2D;
 	}
+	return true;
 }
 
+/* a kind that is not known tells the client so by its type */
 void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w)
 {
-	*w = (struct kvgpu_remote_resource){ .type = r->resType, .flags = r->flags };
-	switch (r->resType) {
-	case CU_RESOURCE_TYPE_ARRAY:
+	kvgpu_remote_resource_put(r, w);
+	if (r->resType == CU_RESOURCE_TYPE_ARRAY)
 		w->what = handle_known(s, CLASS_ARRAY, r->res.array.hArray);
-		break;
-	case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+	if (r->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
 		w->what = handle_known(s, CLASS_MIPMAP, r->res.mipmap.hMipmappedArray);
-		break;
-	case CU_RESOURCE_TYPE_LINEAR:
-		w->what = r->res.linear.devPtr;
-		w->format = r->res.linear.format;
-		w->channels = r->res.linear.numChannels;
-		w->width = r->res.linear.sizeInBytes;
-		break;
-	case CU_RESOURCE_TYPE_PITCH2D:
-		w->what = r->res.pitch2D.devPtr;
-		w->format = r->res.pitch2D.format;
-		w->channels = r->res.pitch2D.numChannels;
-		w->width = r->res.pitch2D.width;
-		w->height = r->res.pitch2D.height;
-		w->pitch = r->res.pitch2D.pitchInBytes;
-		break;
-	}
 }
