@@ -337,14 +337,10 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_copy_node q = { .dependencies = n };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(node && params, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
-	if (!node || !params)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
-		return wrong_graph(graph);
 	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
 	if (!r)
 		r = copy_node(&q, params, ctx, &c);
@@ -358,14 +354,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 {
 	struct q_copy_node q = { 0 };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = exec_enter(params, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
-	if (!params)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(exec && node ? exec : NULL);
 	return copy_node(&q, params, ctx, &c);
 }
 
@@ -399,14 +391,10 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	struct q_copy_node_get q = { 0 };
 	struct call c = { .op = OP_copy_node_get, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_copy_node_get *a;
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(params, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
-	if (!params)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(node);
 	r = call_ask(&c, sizeof(*a));
 	if (r)
 		return r;

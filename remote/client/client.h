@@ -91,6 +91,12 @@ static inline CUresult wrong_graph(const void *handle)
 {
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
+/*
+ * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be. Then the server's number of @handle is
+ * looked up, or those of an executable graph and a node.
+ */
+CUresult graph_enter(bool given, unsigned int class, const void *handle, uint64_t *id);
+CUresult exec_enter(bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id);
 /* NULL: it is no such handle */
 struct object *object_of(unsigned int class, const void *handle);
 /*

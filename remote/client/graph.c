@@ -7,6 +7,30 @@
 
 #include "client.h"
 
+CUresult graph_enter(bool given, unsigned int class, const void *handle, uint64_t *id)
+{
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!given)
+		return CUDA_ERROR_INVALID_VALUE;
+	return handle_id(class, handle, id) ? CUDA_SUCCESS : wrong_graph(handle);
+}
+
+CUresult exec_enter(bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id)
+{
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!given)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (handle_id(CLASS_EXEC, exec, exec_id) && handle_id(CLASS_NODE, node, id))
+		return CUDA_SUCCESS;
+	return wrong_graph(exec && node ? exec : NULL);
+}
+
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
 /* ------------------------------------------------------------------ kernels */
@@ -51,14 +75,10 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_kernel_node q = { .dependencies = n };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
-		return wrong_graph(graph);
 	r = ask_kernel_node(&q, &c, p, dependencies);
 	if (!r)
 		*node = handle_here(CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node, graph);
@@ -69,27 +89,19 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 {
 	struct q_kernel_node q = { 0 };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
 
-	if (r)
-		return r;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	return handle_id(CLASS_NODE, node, &q.node) ? ask_kernel_node(&q, &c, p, NULL) : wrong_graph(node);
+	return r ? r : ask_kernel_node(&q, &c, p, NULL);
 }
 
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct q_kernel_node q = { 0 };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = exec_enter(p, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(exec && node ? exec : NULL);
 	return ask_kernel_node(&q, &c, p, NULL);
 }
 
@@ -125,14 +137,10 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	struct q_kernel_node_get q = { 0 };
 	struct call c = { .op = OP_kernel_node_get, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_kernel_node_get *a;
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(node);
 	r = call_ask(&c, sizeof(*a));
 	if (r)
 		return r;
@@ -180,14 +188,10 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 {
 	struct q_host_node q = { .dependencies = n };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
-	if (!node || !p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
-		return wrong_graph(graph);
 	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
 	if (r) {
 		call_end(&c);
@@ -204,14 +208,10 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 {
 	struct q_host_node q = { 0 };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(node);
 	r = host_node(&q, &c, p);
 	return r ? r : remember((struct object *)node, q.id);
 }
@@ -220,14 +220,10 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const 
 {
 	struct q_host_node q = { 0 };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = exec_enter(p, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
-	if (!p)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(exec && node ? exec : NULL);
 	return host_node(&q, &c, p);
 }
 
@@ -257,14 +253,10 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 	struct q_instantiate q = { .version = version, .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
 	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
 	struct a_instantiate a = { 0 };
-	CUresult r = call_enter(CALL_NO_CONTEXT);
+	CUresult r = graph_enter(exec, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
-	if (!exec)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_GRAPH, graph, &q.graph))
-		return wrong_graph(graph);
 	r = call_ask(&c, sizeof(a));
 	if (c.answer_bytes < sizeof(a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
