@@ -155,11 +155,11 @@ static const struct policy late = { .seed = 1, .oversleep_ns = 5000, .idle_ns = 
 static const struct policy short_sleeps = { .seed = 1, .oversleep_ns = 5000 };
 static u64 sum;
 
-static void check_turns(const char *what, u64 limit)
+static void check_turns(const char *what, u64 limit, u64 mean_limit)
 {
 	printf("# %s: %llu commands of the neighbour, the longest took %llu us, mean %llu us\n", what, (unsigned long long)acted,
 	       (unsigned long long)worst / 1000, (unsigned long long)(sum / (acted ?: 1)) / 1000);
-	if (!acted || worst > limit)
+	if (!acted || worst > limit || sum / acted > mean_limit)
 		harness_fail("S5: %s: a neighbour waits for %llu us for a lock that is taken again and again", what,
 			     (unsigned long long)worst / 1000);
 }
@@ -239,7 +239,7 @@ static void beside_a_long_preempt(void **state)
 			actor_new("neighbour", setup_mm, true, at_times, &h);
 		actors_run();
 		harness_policy(&quiet);
-		check_turns(i == 2 ? "preempts, wakes up late" : i ? "preempts, is woken first" : "preempts, is woken second", 40 * MS);
+		check_turns(i == 2 ? "preempts, wakes up late" : i ? "preempts, is woken first" : "preempts, is woken second", 40 * MS, 40 * MS);
 		setup_end();
 	}
 }
@@ -270,11 +270,15 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("lists", 12 * MS);
+	check_turns("lists", 12 * MS, 12 * MS);
 	setup_end();
 }
 
-/* one VMM opens and closes its vGPU, which is scrubbed each time */
+/*
+ * One VMM opens and closes its vGPU, which is scrubbed each time. A command of the neighbour takes several of these locks, each
+ * held for a piece of the scrub: the longest of some 30 is a matter of chance, 10 to 55 ms by seed. The mean tells: 5 to 7 ms,
+ * and 20 to 34 without turns.
+ */
 static void reopens(void *arg)
 {
 	u32 i;
@@ -300,7 +304,7 @@ static void beside_scrubs(void **state)
 	actor_new("reopens", setup_mm, false, reopens, NULL);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("scrubs", 20 * MS);
+	check_turns("scrubs", 100 * MS, 10 * MS);
 	setup_end();
 }
 
