@@ -84,6 +84,8 @@ DEFINE_SHOW_ATTRIBUTE(sched);
 
 /* ------------------------------------------------------------------ one vGPU */
 
+/* The holder of vgpu->lock may wait for memory of the VMM's, as long as the VMM likes: an admin who reads can be interrupted. */
+
 static void show_window(struct seq_file *s, const char *name, bool bound, bool is_virtual, u64 inst, u64 limit)
 {
 	if (!bound)
@@ -99,7 +101,8 @@ static int state_show(struct seq_file *s, void *unused)
 	struct kvgpu_vgpu *v = s->private;
 	unsigned int i;
 
-	mutex_lock(&v->lock);
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
 	seq_printf(s, "id %u type %s open %d\n", v->id, v->type->base.sysfs_name, v->open);
 	show_window(s, "bar1", v->bar1.bound, v->bar1.is_virtual, v->bar1.inst.addr, v->bar1.limit);
 	show_window(s, "bar3", v->bar3.bound, v->bar3.is_virtual, v->bar3.inst.addr, v->bar3.limit);
@@ -125,7 +128,8 @@ static int channels_show(struct seq_file *s, void *unused)
 	struct kvgpu_vgpu *v = s->private;
 	struct rb_node *n;
 
-	mutex_lock(&v->lock);
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
 	for (n = rb_first(&v->chans); n; n = rb_next(n)) {
 		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
@@ -144,7 +148,8 @@ static int shadow_show(struct seq_file *s, void *unused)
 	struct kvgpu_shadow_stats st;
 	u32 tables;
 
-	mutex_lock(&v->lock);
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
 	st = v->shadow.stats;
 	tables = v->shadow.nr_tables;
 	mutex_unlock(&v->lock);
@@ -173,11 +178,12 @@ static const char *class_name(enum kvgpu_reg_class c)
 }
 
 /* in the order of the hash: pipe it through sort */
-static void show_registers(struct seq_file *s, struct kvgpu_vgpu *v, bool only_unlisted)
+static int show_registers(struct seq_file *s, struct kvgpu_vgpu *v, bool only_unlisted)
 {
 	unsigned int i;
 
-	mutex_lock(&v->lock);
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
 	for (i = 0; v->trap.slot && i < KVGPU_TRAP_SLOTS; i++) {
 		const struct kvgpu_reg_slot *slot = &v->trap.slot[i];
 		struct kvgpu_reg_info info = { };
@@ -193,19 +199,18 @@ static void show_registers(struct seq_file *s, struct kvgpu_vgpu *v, bool only_u
 			   class_name(info.rd), class_name(info.wr), info.unit ?: "-", info.name ?: "-");
 	}
 	mutex_unlock(&v->lock);
+	return 0;
 }
 
 static int registers_show(struct seq_file *s, void *unused)
 {
-	show_registers(s, s->private, false);
-	return 0;
+	return show_registers(s, s->private, false);
 }
 DEFINE_SHOW_ATTRIBUTE(registers);
 
 static int unlisted_show(struct seq_file *s, void *unused)
 {
-	show_registers(s, s->private, true);
-	return 0;
+	return show_registers(s, s->private, true);
 }
 DEFINE_SHOW_ATTRIBUTE(unlisted);
 
@@ -218,7 +223,8 @@ static int hardware_show(struct seq_file *s, void *unused)
 	struct kvgpu_vgpu *v = s->private;
 	unsigned int i;
 
-	mutex_lock(&v->lock);
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
 	for (i = 0; v->trap.slot && i < KVGPU_TRAP_SLOTS; i++) {
 		const struct kvgpu_reg_slot *slot = &v->trap.slot[i];
 		u32 reg = slot->reg & ~1u, chip;

@@ -293,6 +293,14 @@ void vgpu_machine_reset(struct kvgpu_vgpu *v)
 
 /* ------------------------------------------------------------------ a card */
 
+static void destroy_queues(struct kvgpu_chip *chip)
+{
+	if (chip->unpinner)
+		destroy_workqueue(chip->unpinner);
+	if (chip->teller)
+		destroy_workqueue(chip->teller);
+}
+
 int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 {
 	struct kvgpu_chip *chip = kvzalloc(sizeof(*chip), GFP_KERNEL);
@@ -301,7 +309,9 @@ int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
 		return -ENOMEM;
 	/* unbound: an item that takes long delays no other one */
 	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
-	if (!chip->teller) {
+	chip->unpinner = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
+	if (!chip->teller || !chip->unpinner) {
+		destroy_queues(chip);
 		kvfree(chip);
 		return -ENOMEM;
 	}
@@ -339,7 +349,7 @@ void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
 void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
 {
 	cancel_work_sync(&gpu->chip->recover);
-	destroy_workqueue(gpu->chip->teller);
+	destroy_queues(gpu->chip);
 	kvfree(gpu->chip);
 	gpu->chip = NULL;
 }

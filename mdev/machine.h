@@ -99,6 +99,7 @@ struct kvgpu_chip {
 	DECLARE_BITMAP(sick, KVGPU_MAX_CHAN);	/* channels that wait for recovery; atomic */
 	struct work_struct recover;
 	struct workqueue_struct *teller;	/* tells VMMs what their guests have to know */
+	struct workqueue_struct *unpinner;	/* its items wait for locks of VFIO's, as long as VMMs like */
 
 	u64 merge[CHIP_RUNL_MAX];		/* gpu->lock */
 	struct machine_slicer slicer;

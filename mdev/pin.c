@@ -9,6 +9,10 @@
  * it is: the VMM may have taken it from under its address since (a balloon does), so whoever pins that address lets it go
  * first. When the core wants a range back, and when a user is gone, all that is due goes at once.
  *
+ * The work item waits in VFIO for the container's lock, as long as the VMM likes: any of its threads may hold that lock and
+ * wait for memory of the VMM's own. So these items have a queue of their own, bound to no CPU, and nothing but the card's end
+ * waits for that queue.
+ *
  * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
  * held around them. Who comes from the other side:
  *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
@@ -123,12 +127,12 @@ static void unpin_some(struct work_struct *work)
 	for (i = 0; i < DUE_PIECES; i++) {
 		/* its holder may wait for the VMM's memory, for as long as the VMM likes */
 		if (!mutex_trylock(&v->lock)) {
-			schedule_delayed_work(&m->unpin_work, 1);
+			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 			return;
 		}
 		unpin_due(v, 0, ULONG_MAX, DUE_AT_ONCE);
 		if (m->nr_due && i == DUE_PIECES - 1)
-			schedule_delayed_work(&m->unpin_work, 1);
+			queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, 1);
 		mutex_unlock(&v->lock);
 		cond_resched();
 	}
@@ -180,7 +184,7 @@ void machine_unpin(void *ctx, iova_t iova, u32 nr)
 	for (i = 0; i < nr; i++)
 		xa_set_mark(&m->pins, (iova.v >> PAGE_SHIFT) + i, DUE);
 	WRITE_ONCE(m->nr_due, m->nr_due + nr);
-	schedule_delayed_work(&m->unpin_work, msecs_to_jiffies(DUE_MS));
+	queue_delayed_work(v->gpu->chip->unpinner, &m->unpin_work, msecs_to_jiffies(DUE_MS));
 }
 
 void machine_pins_init(struct kvgpu_vgpu *v)

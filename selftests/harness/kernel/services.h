@@ -8,6 +8,7 @@
 /* work.c */
 void work_begin(void);
 void work_end(void);
+void work_waits_for_vmm(const char *what);		/* fails a worker that must not */
 
 /* device.c: the card's PCI function and the drivers that were registered */
 #define BAR1_PHYS	0x100000000ull

@@ -111,6 +111,7 @@ struct work_struct {
 	void (*fn)(struct work_struct *work);
 	bool queued;
 	u64 at;
+	struct workqueue_struct *wq;
 };
 
 struct delayed_work { struct work_struct work; };

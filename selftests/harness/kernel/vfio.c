@@ -201,6 +201,7 @@ int vfio_pin_pages(struct vfio_device *v, dma_addr_t iova, int npage, int prot, 
 	if (!c)
 		return -EINVAL;
 	/* pages are brought in through the process's mmap_lock */
+	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	mmap_read_lock(c->mm);
 	mmap_read_unlock(c->mm);
@@ -223,6 +224,7 @@ void vfio_unpin_pages(struct vfio_device *v, dma_addr_t iova, int npage)
 		iommufd_unpin(v->iommufd_access, iova, npage);
 		return;
 	}
+	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	for (i = 0; i < npage; i++)
 		container_unpin(c, iova + (u64)i * PAGE_SIZE);
@@ -236,6 +238,7 @@ int container_rw(struct container *c, u64 iova, void *data, size_t len, bool wri
 	struct mapping *m;
 	int ret = -EINVAL;
 
+	work_waits_for_vmm("the container's lock");
 	mutex_lock(&c->lock);
 	m = container_find(c, iova, iova + len - 1);
 	if (m && !m->prevent_access && iova >= m->iova && iova + len <= m->iova + m->size) {

@@ -64,10 +64,28 @@ void harness_work_init(struct work_struct *w, void (*fn)(struct work_struct *wor
 	w->fn = fn;
 }
 
-static bool put(struct work_struct *w, unsigned long delay)
+/* of the kernel's own queues, whose items any other subsystem may wait for (flush_workqueue()) */
+static bool is_shared(const struct workqueue_struct *wq)
+{
+	return wq == system_wq || wq == system_highpri_wq;
+}
+
+void work_waits_for_vmm(const char *what)
+{
+	u32 i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (current == worker[i] && running[i] && is_shared(running[i]->wq))
+			harness_fail("S6: an item of the system's work queue waits for %s, which a VMM may hold for as long as it likes", what);
+}
+
+static bool put(struct workqueue_struct *wq, struct work_struct *w, unsigned long delay)
 {
 	if (!w->fn)
 		harness_fail("a work item is queued that was not initialised");
+	if (!wq)
+		harness_fail("a work item is queued where no queue is");
+	w->wq = wq;
 	w->queued = true;
 	w->at = harness_now + delay * JIFFY_NS;
 	list_add_tail(&w->node, &queue);
@@ -86,17 +104,17 @@ static bool take(struct work_struct *w)
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
 {
-	return !w->queued && put(w, 0);
-}
-
-bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
-{
-	return !w->work.queued && put(&w->work, delay);
+	return !w->queued && put(wq, w, 0);
 }
 
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsigned long delay)
 {
-	return schedule_delayed_work(w, delay);
+	return !w->work.queued && put(wq, &w->work, delay);
+}
+
+bool schedule_delayed_work(struct delayed_work *w, unsigned long delay)
+{
+	return queue_delayed_work(system_wq, w, delay);
 }
 
 /* all items are done by the same workers: none is bound to a CPU here */
@@ -114,7 +132,7 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *w, unsig
 {
 	bool was = take(&w->work);
 
-	put(&w->work, delay);
+	put(wq, &w->work, delay);
 	return was;
 }
 
