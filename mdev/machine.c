@@ -265,7 +265,7 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 
 	lockdep_assert_held(&v->lock);
 	if (!ret)
-		ret = machine_unmap_check_open(v);
+		ret = machine_unmap_open(v);
 	if (!ret && !v->m->scrubbed)
 		ret = scrub(v);
 	if (ret)

@@ -181,6 +181,7 @@ struct kvgpu_machine {
 
 	/* unmap.c */
 	struct list_head unmaps;	/* struct unmap_known: threads that ask for memory */
+	struct pid *opener;		/* the process that opened it last, or NULL; vgpu->lock */
 	u32 unmaps_forbid;		/* because of so many of them nothing is pinned; read without the lock of the list */
 
 	/* window.c */
@@ -269,7 +270,7 @@ void machine_unmap_fini(struct kvgpu_machine *m);	/* without vgpu->lock */
 /* the container's thread, which is this one, wants memory back */
 void machine_unmap_asked(struct kvgpu_vgpu *v);
 /* -EBUSY, and told: a thread of another process keeps this vGPU from pinning */
-int machine_unmap_check_open(struct kvgpu_vgpu *v);
+int machine_unmap_open(struct kvgpu_vgpu *v);
 /* whether memory may be pinned: not while a thread may be asking for it that was given it twice */
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
 

@@ -36,6 +36,7 @@
 #include "mdev/machine.h"
 
 #define ROUNDS		2
+#define DEAD_LOOKS	8
 #define WAIT_MS		20
 #define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)	/* a round that went uncounted would be one too many */
 
@@ -43,7 +44,6 @@
 struct unmapping {
 	struct hlist_node node;		/* unmappings */
 	struct pid *who;
-	const struct pid *process;	/* to compare; there as long as the thread is */
 	struct list_head known;		/* by these vGPUs: struct unmap_known.of_thread */
 	struct list_head no_file;	/* without_file, if it has none */
 	u32 rounds;			/* of the vGPU that was asked most often */
@@ -61,7 +61,7 @@ struct unmap_known {
 
 /* leaf: the table, all in it, and m->unmaps. As many entries as threads are in such a loop, which a VMM decides: nobody goes through them */
 static DEFINE_SPINLOCK(unmappings_lock);
-static DEFINE_HASHTABLE(unmappings, 8);
+static DEFINE_HASHTABLE(unmappings, 12);
 static LIST_HEAD(without_file);		/* of them, those that nothing tells about: a few, if any */
 static atomic_t nr_without_file;
 
@@ -104,14 +104,20 @@ static bool lives(const struct unmapping *u)
 	return found;
 }
 
-/* of threads without a file, those that died have left */
+/* of threads without a file, those that died have left. A few are asked each time: a VMM without memory may have many */
 static void finish_dead(void)
 {
 	struct unmapping *u, *next;
+	u32 asked = 0;
 
-	list_for_each_entry_safe(u, next, &without_file, no_file)
+	list_for_each_entry_safe(u, next, &without_file, no_file) {
+		if (asked++ == DEAD_LOOKS)
+			break;
 		if (!lives(u))
 			finish(u);
+		else
+			list_move_tail(&u->no_file, &without_file);
+	}
 }
 
 static struct unmapping *find_thread(struct pid *who)
@@ -177,7 +183,6 @@ static struct unmapping *unmapping_new(struct file **file)
 	INIT_LIST_HEAD(&u->known);
 	INIT_LIST_HEAD(&u->no_file);
 	u->who = get_task_pid(current, PIDTYPE_PID);
-	u->process = task_tgid(current);
 	*file = anon_inode_getfile("[kvgpu-unmap]", &left_fops, u, 0);
 	u->file = !IS_ERR(*file);
 	return u;
@@ -229,28 +234,39 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes: its ioctl's answer goes to memory of a
- * server of its own. The next tenant could pin nothing then, and not know why, also if that thread has asked this vGPU only once so far: it
- * may ask another vGPU once more. What is known of the thread can't be forgotten here: both processes may share the container.
+ * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes: its ioctl's answer goes to
+ * memory of a server of its own. The next tenant could pin nothing then, and not know why, also if that thread has asked this
+ * vGPU only once so far: it may ask another vGPU once more. What is known of the thread can't be forgotten here: both processes
+ * may share the container. So while there is such a thread only the process that opened the vGPU last may open it. The first
+ * thread of the list decides that, however many there are; those that died without a file go one by one.
  */
-int machine_unmap_check_open(struct kvgpu_vgpu *v)
+int machine_unmap_open(struct kvgpu_vgpu *v)
 {
 	struct kvgpu_machine *m = v->m;
 	struct unmap_known *k;
 	pid_t who = 0;
+	bool dead;
 
-	spin_lock(&unmappings_lock);
-	finish_dead();
-	list_for_each_entry(k, &m->unmaps, of_machine)
-		if (k->u->process != task_tgid(current)) {
+	lockdep_assert_held(&v->lock);
+	do {
+		spin_lock(&unmappings_lock);
+		k = list_first_entry_or_null(&m->unmaps, struct unmap_known, of_machine);
+		dead = k && !k->u->file && !lives(k->u);
+		if (dead)
+			finish(k->u);
+		else if (k && m->opener != task_tgid(current))
 			who = pid_nr(k->u->who);
-			break;
-		}
-	spin_unlock(&unmappings_lock);
-	if (!who)
-		return 0;
-	dev_notice_ratelimited(v->vdev.dev, "not opened: thread %d of its last user is still in an unmap of memory; end that process\n", who);
-	return -EBUSY;
+		spin_unlock(&unmappings_lock);
+		cond_resched();
+	} while (dead);
+	if (who) {
+		dev_notice_ratelimited(v->vdev.dev, "not opened: thread %d of its last user is still in an unmap of memory; end that process\n",
+				       who);
+		return -EBUSY;
+	}
+	put_pid(m->opener);
+	m->opener = get_task_pid(current, PIDTYPE_TGID);
+	return 0;
 }
 
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
@@ -319,4 +335,5 @@ void machine_unmap_fini(struct kvgpu_machine *m)
 		spin_unlock(&unmappings_lock);
 		cond_resched();
 	}
+	put_pid(m->opener);
 }

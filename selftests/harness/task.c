@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/thread.h"
 
@@ -505,8 +506,10 @@ struct pid *task_pid(struct task_struct *t)
 
 struct pid *get_task_pid(struct task_struct *t, enum pid_type type)
 {
-	t->pid->refs++;
-	return t->pid;
+	struct pid *p = type == PIDTYPE_TGID ? task_tgid(t) : t->pid;
+
+	p->refs++;
+	return p;
 }
 
 struct task_struct *pid_task(struct pid *p, enum pid_type type)
@@ -514,10 +517,10 @@ struct task_struct *pid_task(struct pid *p, enum pid_type type)
 	return p->alive ? p->task : NULL;
 }
 
-/* to compare only: a process is what has a memory of its own */
-const struct pid *task_tgid(struct task_struct *t)
+/* a process is what has a memory of its own; what runs the test is one, too */
+struct pid *task_tgid(struct task_struct *t)
 {
-	return (const struct pid *)t->mm;
+	return t->mm ? mm_process(t->mm) : t->pid;
 }
 
 int pid_nr(const struct pid *p)
@@ -527,6 +530,8 @@ int pid_nr(const struct pid *p)
 
 void put_pid(struct pid *p)
 {
+	if (!p)
+		return;
 	if (--p->refs < 0)
 		harness_fail("a pid is put once too often");
 	if (!p->refs)

@@ -92,8 +92,14 @@ void world_unmake(u32 i)
 bool world_open(u32 i, struct container *c)
 {
 	struct world_vgpu *w = &world.vgpu[i];
+	struct mm_struct *was = task_mm();
+	int ret;
 
-	if (device_open(w->dev, c))
+	if (!was)
+		task_mm_set(container_mm(c));	/* the process is known, whose vGPU it is */
+	ret = device_open(w->dev, c);
+	task_mm_set(was);
+	if (ret)
 		return false;
 	w->c = c;
 	w->open = true;

@@ -14,6 +14,7 @@ struct mm_struct {
 	struct mutex gate;		/* of those who write */
 	u32 readers;
 	int users;
+	struct pid *process;
 	struct { unsigned long at, pfn; } *pte;
 	u32 nr, room;
 	unsigned long next;
@@ -29,6 +30,8 @@ struct mm_struct *mm_new(void)
 	list_add_tail(&mm->node, &all);
 	mutex_init(&mm->gate);
 	mm->users = 1;
+	mm->process = calloc(1, sizeof(*mm->process));
+	mm->process->refs = 1;
 	mm->next = 0x10000000;
 	return mm;
 }
@@ -311,7 +314,13 @@ void mm_free(struct mm_struct *mm)
 		vma_drop(vma);
 	list_del(&mm->node);
 	free(mm->pte);
+	put_pid(mm->process);
 	free(mm);
+}
+
+struct pid *mm_process(struct mm_struct *mm)
+{
+	return mm->process;
 }
 
 /* ------------------------------------------------------------------ copies */

@@ -45,8 +45,10 @@ void pool_watch(bool on);		/* what is given back must be empty */
 /* vfio.c: containers as vfio_iommu_type1 has them; one for each VMM */
 #define RAM_PAGES	2048
 struct mm_struct *mm_new(void);
+struct pid *mm_process(struct mm_struct *mm);		/* by which a process is known */
 void mm_free(struct mm_struct *mm);
 struct container *container_new(struct mm_struct *mm);
+struct mm_struct *container_mm(struct container *c);
 void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */

@@ -11,12 +11,12 @@ struct pid { int refs; bool alive; struct task_struct *task; };
 /* a thread: a coroutine. Its fields are task.c's */
 struct task_struct;
 extern struct task_struct *current;
-enum pid_type { PIDTYPE_PID };
+enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
 struct pid *task_pid(struct task_struct *t);
 struct pid *get_task_pid(struct task_struct *t, enum pid_type type);
 struct task_struct *pid_task(struct pid *p, enum pid_type type);
 void put_pid(struct pid *p);
-const struct pid *task_tgid(struct task_struct *t);
+struct pid *task_tgid(struct task_struct *t);
 int pid_nr(const struct pid *p);
 bool fatal_signal_pending(struct task_struct *t);
 

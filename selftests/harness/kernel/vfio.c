@@ -20,6 +20,11 @@ void (*container_answer)(void);
 
 /* ------------------------------------------------------------------ containers */
 
+struct mm_struct *container_mm(struct container *c)
+{
+	return c->mm;
+}
+
 struct container *container_new(struct mm_struct *mm)
 {
 	struct container *c = containers;

@@ -15,7 +15,7 @@
 
 #include "standin.h"
 
-enum { VGPUS = 8, ROUNDS_OF_CORE = 11, SEEDS = 20000, UNMAPS = 4 };
+enum { VGPUS = 8, ROUNDS_OF_CORE = 11, SEEDS = 20000, UNMAPS = 4, MANY = 300 };
 
 struct vgpu {
 	struct kvgpu_vgpu v;
@@ -28,6 +28,7 @@ static struct pid pids[2];
 static struct task unmaps = { .pid = &pids[0] }, other = { .pid = &pids[1] };
 static unsigned int nr, no_memory;	/* the latter: of 8 */
 struct task *current;
+unsigned int standin_asked, standin_most_asked;
 
 struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags)
 {
@@ -95,6 +96,18 @@ static void open_it(struct vgpu *g)
 static void close_it(struct vgpu *g)
 {
 	g->open = g->pins = false;
+}
+
+static bool opens(struct task *t, struct vgpu *g)
+{
+	int ret;
+
+	current = t;
+	ret = machine_unmap_open(&g->v);
+	assert_true(!ret || ret == -EBUSY);
+	if (!ret)
+		open_it(g);
+	return !ret;
 }
 
 static bool try_pin(struct vgpu *g)
@@ -178,52 +191,102 @@ static void a_call_ends_it(void **state)
 	end();
 }
 
-/* another process is refused while a thread of the last one is in its loop, and told; the same one is not */
+/* another process is refused while a thread is in its loop that asked for the last one, and told; the same one is not */
 static void who_may_open(void **state)
 {
-	struct pid processes[2];
+	struct pid processes[2] = { };
 
-	start(1, 0);
 	unmaps.process = &processes[0];
-	open_it(&vgpu[0]);
+	other.process = &processes[1];
+	start(1, 0);
+	assert_true(opens(&unmaps, &vgpu[0]));
 	refused(&vgpu[0]);
-	current = &other;
-	other.process = &processes[1];
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
-	other.process = &processes[0];
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
-	other.process = &processes[1];
+	close_it(&vgpu[0]);
+	assert_false(opens(&other, &vgpu[0]));
+	assert_true(opens(&unmaps, &vgpu[0]));
+	close_it(&vgpu[0]);
 	returns(&unmaps);
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	assert_true(opens(&other, &vgpu[0]));
+	/* a thread of whatever process: the container may be shared */
+	refused(&vgpu[0]);
+	close_it(&vgpu[0]);
+	assert_true(opens(&other, &vgpu[0]));
+	close_it(&vgpu[0]);
+	assert_false(opens(&unmaps, &vgpu[0]));
 	end();
 	/* also while it forbids nothing: the thread may ask another vGPU once more, and then it does */
 	start(2, 0);
-	unmaps.process = &processes[0];
-	open_it(&vgpu[0]);
-	open_it(&vgpu[1]);
+	assert_true(opens(&unmaps, &vgpu[0]));
+	assert_true(opens(&unmaps, &vgpu[1]));
 	ask(&vgpu[0]);
 	ask(&vgpu[1]);
 	close_it(&vgpu[0]);
-	current = &other;
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
+	assert_false(opens(&other, &vgpu[0]));
 	ask(&vgpu[1]);
 	current = &other;
 	assert_false(machine_unmap_may_pin(&vgpu[0].v));
 	returns(&unmaps);
-	current = &other;
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	assert_true(opens(&other, &vgpu[0]));
 	end();
 	/* one of which nothing tells but its death */
 	start(1, 8);
-	unmaps.process = &processes[0];
-	open_it(&vgpu[0]);
+	assert_true(opens(&unmaps, &vgpu[0]));
 	ask(&vgpu[0]);
 	close_it(&vgpu[0]);
-	current = &other;
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), -EBUSY);
+	assert_false(opens(&other, &vgpu[0]));
 	pids[0].dead = true;
-	assert_int_equal(machine_unmap_check_open(&vgpu[0].v), 0);
+	assert_true(opens(&other, &vgpu[0]));
 	pids[0].dead = false;
+	end();
+	assert_int_equal(processes[0].refs, 0);
+	assert_int_equal(processes[1].refs, 0);
+}
+
+/*
+ * A VMM without memory may have any number of threads that nothing tells of. The lock of the book is never held for more than a
+ * few of them, all are gone in the end, and the vGPU is the next tenant's as soon as they have died.
+ */
+static void many_without_a_file(void **state)
+{
+	static struct pid pid[MANY];
+	struct pid processes[2] = { };
+	struct task thread = { .process = &processes[0] };
+	unsigned int i;
+
+	INIT_LIST_HEAD(&thread.files);
+	other.process = &processes[1];
+	memset(pid, 0, sizeof(pid));
+	start(2, 8);
+	assert_true(opens(&thread, &vgpu[0]));
+	assert_true(opens(&other, &vgpu[1]));
+	for (i = 0; i < MANY; i++) {
+		thread.pid = &pid[i];
+		current = &thread;
+		machine_unmap_asked(&vgpu[0].v);
+		machine_unmap_asked(&vgpu[0].v);
+	}
+	current = &other;
+	standin_most_asked = 0;
+	assert_false(machine_unmap_may_pin(&vgpu[0].v));
+	machine_unmap_asked(&vgpu[1].v);
+	machine_unmap_asked(&vgpu[1].v);
+	assert_false(machine_unmap_may_pin(&vgpu[1].v));
+	close_it(&vgpu[0]);
+	assert_false(opens(&other, &vgpu[0]));
+	/* those that live are not in the way of those that died */
+	for (i = 0; i < MANY / 2; i++)
+		pid[i].dead = true;
+	pids[1].dead = true;
+	for (i = 0; i < MANY && !machine_unmap_may_pin(&vgpu[1].v); i++)
+		;
+	assert_true(i < MANY);
+	assert_false(opens(&other, &vgpu[0]));
+	for (i = 0; i < MANY; i++)
+		pid[i].dead = true;
+	assert_true(opens(&other, &vgpu[0]));
+	assert_in_range(standin_most_asked, 1, 16);
+	for (i = 0; i < MANY; i++)
+		assert_int_equal(pid[i].refs, 0);
 	end();
 }
 
@@ -341,6 +404,7 @@ int main(void)
 		cmocka_unit_test(each_thread_by_itself),
 		cmocka_unit_test(a_call_ends_it),
 		cmocka_unit_test(who_may_open),
+		cmocka_unit_test(many_without_a_file),
 		cmocka_unit_test(death_ends_it),
 		cmocka_unit_test(late_comers),
 		cmocka_unit_test(at_random),

@@ -26,11 +26,15 @@
 typedef struct { bool held; } spinlock_t;
 #define DEFINE_SPINLOCK(name)	spinlock_t name
 
+/* threads that were asked whether they live: since the lock was taken, and at most in one such time */
+extern unsigned int standin_asked, standin_most_asked;
+
 static inline void spin_lock(spinlock_t *l)
 {
 	if (l->held)
 		abort();
 	l->held = true;
+	standin_asked = 0;
 }
 
 static inline void spin_unlock(spinlock_t *l)
@@ -38,6 +42,8 @@ static inline void spin_unlock(spinlock_t *l)
 	if (!l->held)
 		abort();
 	l->held = false;
+	if (standin_most_asked < standin_asked)
+		standin_most_asked = standin_asked;
 }
 
 #define lockdep_assert_held(m)	((void)(m))
@@ -64,7 +70,7 @@ struct pid {
 
 struct task {
 	struct pid *pid;
-	const struct pid *process;
+	struct pid *process;
 	struct list_head files;
 };
 extern struct task *current;
@@ -73,19 +79,21 @@ extern struct task *current;
 #define dev_notice_ratelimited(d, ...)	((void)(d))
 #define cond_resched()	((void)0)
 typedef int pid_t;
-#define PIDTYPE_PID	0
+enum pid_type { PIDTYPE_PID, PIDTYPE_TGID };
 #define task_pid(t)	((t)->pid)
-#define pid_task(p, type)	((p)->dead ? NULL : (void *)(p))
+#define pid_task(p, type)	(standin_asked++, (p)->dead ? NULL : (void *)(p))
 
-static inline struct pid *get_task_pid(struct task *t, int type)
+static inline struct pid *get_task_pid(struct task *t, enum pid_type type)
 {
-	t->pid->refs++;
-	return t->pid;
+	struct pid *p = type == PIDTYPE_TGID ? t->process : t->pid;
+
+	p->refs++;
+	return p;
 }
 
 static inline void put_pid(struct pid *p)
 {
-	if (!p->refs--)
+	if (p && !p->refs--)
 		abort();
 }
 
@@ -112,6 +120,7 @@ struct vfio_device {
 
 struct kvgpu_machine {
 	struct list_head unmaps;
+	struct pid *opener;
 	u32 unmaps_forbid;
 };
 
@@ -125,7 +134,7 @@ void machine_unmap_init(struct kvgpu_machine *m);
 void machine_unmap_fini(struct kvgpu_machine *m);
 void machine_unmap_asked(struct kvgpu_vgpu *v);
 bool machine_unmap_may_pin(struct kvgpu_vgpu *v);
-int machine_unmap_check_open(struct kvgpu_vgpu *v);
+int machine_unmap_open(struct kvgpu_vgpu *v);
 void vgpu_machine_called(void);
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v);
 
