@@ -497,6 +497,8 @@ static void unbind_hw(struct kvgpu_chan *c)
 	if (ret && !machine_wedged(gpu)) {
 		machine_reset_runlist(gpu, c->hrunl);
 		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
+		machine_strike_for_reset(c->vgpu->m, 0);	/* all of it is charged below */
+		works = true;
 	}
 	if (ret)
 		machine_wedge(gpu, "a channel can't be unbound");

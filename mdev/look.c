@@ -96,7 +96,7 @@ static bool has_work(struct kvgpu_machine *m, bool *moved)
  * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed any more, or enabled: one that
  * was taken off its list while it worked goes on until it is preempted.
  */
-static struct kvgpu_machine *named(struct kvgpu_chip *chip, u32 st)
+struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
 {
 	u32 id = FIELD_GET(PFIFO_STATUS_ID, st), i;
 	struct kvgpu_chan *c = NULL;
@@ -126,7 +126,9 @@ static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 			st = kvgpu_hw_engine_status(&gpu->hw, e);
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
-			m = named(chip, st);
+			m = machine_named(chip, st);
+			if (!m)
+				machine_stranger_seen(chip, e, st);
 			if (!m || m->slice.work)
 				return true;
 			m->slice.works_on = e + 1;
@@ -144,19 +146,25 @@ static struct kvgpu_machine *loaded(struct kvgpu_chip *chip)
 
 	if (!(gpu->hw.topo.pbdma_runl[p] & BIT(machine_gr_runl(gpu))))
 		return NULL;
-	return named(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
+	return machine_named(chip, kvgpu_hw_pbdma_status(&gpu->hw, p));
 }
 
 /* whom an engine of the runlist works for; NULL: nobody, or it is just being switched */
 static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_machine *m;
 	u32 st;
 
 	if (gpu->hw.topo.engine[e].runl != machine_gr_runl(gpu))
 		return NULL;
 	st = kvgpu_hw_engine_status(&gpu->hw, e);
-	return st & PFIFO_STATUS_BUSY ? named(chip, st) : NULL;
+	if (!(st & PFIFO_STATUS_BUSY))
+		return NULL;
+	m = machine_named(chip, st);
+	if (!m)
+		machine_stranger_seen(chip, e, st);
+	return m;
 }
 
 /*

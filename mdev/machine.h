@@ -40,6 +40,14 @@
 
 /* ------------------------------------------------------------------ time slices: slice.c, look.c, strike.c */
 
+/* an engine that was seen at work for a channel or group that no vGPU has; gpu->lock */
+struct machine_stranger {
+	u64 since;			/* 0: none */
+	u16 id;
+	u8 engine;
+	bool tsg;
+};
+
 /* of the card. Guarded by gpu->lock but for the first group */
 struct machine_slicer {
 	spinlock_t lock;		/* leaf: policy, all entities, strikes, knobs */
@@ -57,6 +65,7 @@ struct machine_slicer {
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
 	u32 asked, looks;		/* which engine is asked next whom it works for; looks of one that is alone */
+	struct machine_stranger stranger;
 	u64 switches;
 	bool busy;			/* somebody was, at the last look */
 	u64 busy_ns;
@@ -383,6 +392,8 @@ void machine_recover_work(struct work_struct *work);
 bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms);
 /* the last resort: every engine of the runlist, whoever is on it. gpu->lock held */
 void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
+void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st);	/* @st, of engine @e: at work, and machine_named() is NULL */
+void machine_strangers(struct kvgpu_chip *chip, u64 now);	/* drives off such work when the watchdog's time is over */
 /* ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. gpu->lock held */
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);	/* EVENT_FAULT or EVENT_SCHED */
 bool machine_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
@@ -405,6 +416,7 @@ u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now. Any context */
 
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);
+struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st);	/* NULL: the host's, or nobody's */
 void machine_waited(struct kvgpu_machine *m, bool works, u64 began);
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
 

@@ -105,7 +105,7 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 	u8 e;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
-	dev_err(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, true);
 	clear_pbdmas(gpu, runl);
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
@@ -133,6 +133,46 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 	}
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 	return reset;
+}
+
+static bool same_stranger(const struct machine_stranger *s, u32 st)
+{
+	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) && s->id == FIELD_GET(PFIFO_STATUS_ID, st) &&
+	       s->tsg == !!(st & PFIFO_STATUS_TSG);
+}
+
+/*
+ * An engine at work for a channel or group that no vGPU has: no switch would preempt that, and all vGPUs would pay for it. It
+ * has as long as the watchdog gives to each; then it is driven off at nobody's expense. Nothing known leads there, since the
+ * chip's lists have only names that the host gave (runlist.c). One such engine is remembered at a time.
+ */
+void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
+{
+	struct machine_stranger *s = &chip->slicer.stranger;
+	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
+	bool tsg = st & PFIFO_STATUS_TSG;
+
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) || s->since)
+		return;
+	*s = (struct machine_stranger){ .since = ktime_get_ns(), .id = id, .engine = e, .tsg = tsg };
+}
+
+void machine_strangers(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_stranger *s = &chip->slicer.stranger;
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 st;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
+		return;
+	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
+	if (same_stranger(s, st) && !machine_named(chip, st)) {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
+				    s->tsg ? "group" : "channel", s->id);
+		machine_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id, PREEMPT_EVICT_MS);
+	}
+	s->since = 0;
 }
 
 /* ------------------------------------------------------------------ channels */

@@ -401,6 +401,7 @@ static u64 turn(struct kvgpu_chip *chip)
 	if (!s->planned)
 		s->looked = now;	/* it slept because there was nothing to look at */
 	machine_look(chip, now);
+	machine_strangers(chip, now);
 	parked = tell_policy(chip, now);
 	spin_lock(&s->lock);
 	kvgpu_sched_choose(&s->sched, now, &c);

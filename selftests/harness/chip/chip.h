@@ -42,10 +42,12 @@ bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
 /* these are of a channel that is loaded or can be; false: it can't */
 bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is reset; for good: after that, too */
+bool chip_misname(u16 chid, u16 id);			/* the same, and the engine knows the channel by that id */
 bool chip_fault(u16 chid, u64 va);			/* of GR. Its runlist stands still until somebody clears the error */
 bool chip_pbdma_intr(u16 chid, u32 bits);
 bool chip_engine_works(u16 chid);			/* for that channel */
 bool chip_hold(u16 chid, u64 ns);			/* of GR: for so long its work can't be preempted */
+bool chip_is_stuck(void);				/* GR holds what it has until it is reset */
 bool chip_is_held(u16 *chid);				/* whose; without: who is on GR, NO_CHAN: nobody */
 void chip_at_work(u16 chid, bool on);			/* has something to do, whatever its words say */
 bool chip_switch_timeout(void);				/* the chip's own alarm: a hung channel is asked to leave and does not */

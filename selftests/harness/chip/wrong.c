@@ -35,6 +35,18 @@ bool chip_hang(u16 chid, bool for_good)
 	return true;
 }
 
+bool chip_misname(u16 chid, u16 id)
+{
+	struct context *c = &chip.engine[chip.chan[chid].runl];
+
+	if (!chip_hang(chid, false))
+		return false;
+	c->id = id;
+	c->tsg = false;
+	harness_trace("the engine calls channel %u %u", chid, id);
+	return true;
+}
+
 void chip_raise(u32 bits)
 {
 	chip.reg[PFIFO_INTR / 4] |= bits;
@@ -104,6 +116,11 @@ bool chip_hold(u16 chid, u64 ns)
 		return false;
 	chip.hold_until = harness_now + ns;
 	return true;
+}
+
+bool chip_is_stuck(void)
+{
+	return chip.engine[0].stuck;
 }
 
 bool chip_is_held(u16 *chid)

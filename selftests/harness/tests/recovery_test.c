@@ -187,6 +187,64 @@ static void faults_without_end(void **state)
 	setup_end();
 }
 
+/* ------------------------------------------------------------------ the chip has a name that the host does not */
+
+static u16 name_of_nobody(void)
+{
+	u16 id = KVGPU_MAX_CHAN - 1;
+
+	while (world.gpu->chip->by_hchid[id])
+		id--;
+	return id;
+}
+
+/* nothing is known that leads there; it must not go on for ever, and nobody is to pay */
+static void work_of_nobody(void **state)
+{
+	u64 end;
+
+	setup_begin(&coarse, &steady, 2);
+	assert_true(wait_loaded(g_hchid(&world.vgpu[0], 1), 100 * MS));
+	assert_true(chip_misname(g_hchid(&world.vgpu[0], 1), name_of_nobody()));
+	end = harness_now + (WATCHDOG_MS + OVER_MS) * MS;
+	while (harness_now < end && chip_is_stuck())
+		harness_sleep(MS);
+	if (chip_is_stuck())
+		harness_fail("S5: an engine works for a channel that nobody has, and nobody ends that");
+	assert_true(wait_loaded(g_hchid(&world.vgpu[1], 1), 100 * MS));
+	assert_int_equal(strikes(0), 0);
+	assert_int_equal(strikes(1), 0);
+	assert_false(chan(1, 1)->dead);
+	assert_false(world.gpu->chip->wedged);
+	setup_end();
+}
+
+/* an unbind finds no engine that names the channel, and the chip says that it is on one: all are reset, and its vGPU pays */
+static void unbinds_without_end(void **state)
+{
+	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
+	struct world_vgpu *g;
+	u32 n;
+
+	setup_begin(&coarse, &holds, 2);
+	g = &world.vgpu[0];
+	g_list(&world.vgpu[1], NULL, 0);
+	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
+		if (!chan(0, 1))
+			setup_run(0, 1, 0);
+		if (!wait_loaded(g_hchid(g, 1), 100 * MS) || !chip_misname(g_hchid(g, 1), name_of_nobody()))
+			continue;
+		g_enable(g, 1, false);
+		g_unbind(g, 1);
+		assert_false(chip_is_stuck());
+	}
+	if (!machine_suspended(g->v->m))
+		harness_fail("S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on", n);
+	assert_int_equal(strikes(1), 0);
+	assert_false(world.gpu->chip->wedged);
+	setup_end();
+}
+
 static void a_storm_of_pbdma(void **state)
 {
 	struct world_vgpu *g;
@@ -401,6 +459,8 @@ int main(void)
 		cmocka_unit_test(eight_hangs),
 		cmocka_unit_test(a_fault),
 		cmocka_unit_test(faults_without_end),
+		cmocka_unit_test(work_of_nobody),
+		cmocka_unit_test(unbinds_without_end),
 		cmocka_unit_test(a_storm_of_pbdma),
 		cmocka_unit_test(one_that_never_leaves),
 		cmocka_unit_test(anything_goes_wrong),
