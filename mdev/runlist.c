@@ -458,7 +458,7 @@ void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 		return;
 	if (tsg) {
 		h = v->m->htsg[id];
-		for (n = rb_first(&v->chans); n && h >= 0 && !c; n = rb_next(n))
+		for (n = rb_first(&v->chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
 			if (rb_entry(n, struct kvgpu_chan, by_gchid)->htsg == h)
 				c = rb_entry(n, struct kvgpu_chan, by_gchid);
 	} else {

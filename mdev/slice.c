@@ -34,7 +34,7 @@
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
 #define PARK_MIN_MS	2
 #define PARK_MAX_MS	32
-#define MAX_LOADED	(KVGPU_MAX_PBDMA * 2 + 2)
+#define MAX_LOADED	(2 * (KVGPU_MAX_PBDMA + KVGPU_MAX_ENGINE))
 #define WATCHDOG_MS	2000
 #define SWITCH_TIMEOUT_EXTRA_MS	1000	/* the chip's own alarm comes after the watchdog */
 
@@ -138,13 +138,16 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
-	u8 p, runl = machine_gr_runl(gpu);
+	u8 p, e, runl = machine_gr_runl(gpu);
 	u32 nr = 0;
 
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
-	add_status(chip, kvgpu_hw_engine_status(&gpu->hw, 0), out, &nr);	/* GR keeps a context while it is idle */
+	/* GR keeps a context while it is idle, and a PBDMA may have gone on to the next channel before an engine has */
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (gpu->hw.topo.engine[e].runl == runl)
+			add_status(chip, kvgpu_hw_engine_status(&gpu->hw, e), out, &nr);
 	return nr;
 }
 

@@ -11,6 +11,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
+#include "mdev/machine.h"
 #include "selftests/harness/explore.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -172,6 +173,29 @@ static void a_guest_is_reset(void **state)
 	try("resets, takes_memory", begin_bound, resets, takes_memory);
 }
 
+/* a preempt that the guest has asked for is one, whichever channel of the group the chip may load */
+static void a_group_is_preempted_whose_first_never_ran(void **state)
+{
+	static const struct chip_manners calm = { .eager = true, .busy = true, .late = 1 };
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 5, 1, 2 };
+	u32 looks = 100;
+
+	begin(&calm);
+	g_bind(g, 1);
+	g_bind(g, 2);
+	g_list(g, list, 3);
+	g_enable(g, 2, true);
+	while (!chip_loaded(g_hchid(g, 2)) && looks--)
+		harness_sleep(100000);
+	assert_true(chip_loaded(g_hchid(g, 2)));
+	g_enable(g, 2, false);
+	g_preempt(g, true, 5);
+	if (chip_loaded(g_hchid(g, 2)))
+		harness_fail("S4: a guest has preempted its group, and a channel of it is on the chip");
+	assert_false(machine_chan_find(g->v, (gchid_t){ 2 })->dead);
+	end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -180,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_group_changes),
 		cmocka_unit_test(a_channel_is_unbound),
 		cmocka_unit_test(a_guest_is_reset),
+		cmocka_unit_test(a_group_is_preempted_whose_first_never_ran),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
