@@ -18,6 +18,7 @@
 
 /* interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr) */
 #define PBDMA_FATAL	0xc67fe000
+#define REGS_OF_ONE	4			/* registers of a GR exception that cost as much as an interrupt of a PBDMA does */
 #define RETRY_MS	1
 #define TELL_PART	8			/* of a CPU's time, for signals to one VMM */
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
@@ -222,8 +223,8 @@ void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 	queue_work(system_highpri_wq, &chip->recover);
 }
 
-/* one interrupt more of this vGPU; false: it had its share of this second */
-static bool within_budget(struct kvgpu_machine *m)
+/* an interrupt more of this vGPU, which costs as much as @price ordinary ones; false: it had its share of this second */
+static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
 	u64 now = ktime_get_ns();
 
@@ -231,7 +232,8 @@ static bool within_budget(struct kvgpu_machine *m)
 		m->window_start = now;
 		m->window_events = 0;
 	}
-	return ++m->window_events <= EVENTS_PER_SECOND;
+	m->window_events += price;
+	return m->window_events <= EVENTS_PER_SECOND;
 }
 
 static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
@@ -256,7 +258,7 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 			.fault = { f->unit, bar1 ? v->bar1.inst.addr : v->bar3.inst.addr, f->va - slice, f->info },
 		};
 
-		if (f->va < slice || f->va - slice >= size || !within_budget(m))
+		if (f->va < slice || f->va - slice >= size || !within_budget(m, 1))
 			continue;
 		vgpu_note_fault(v, "BAR fault", -1, f->va - slice, f->info);
 		machine_event_push(m, &ev);
@@ -313,7 +315,7 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 		/* the guest gives such a channel up by itself, when it gets round to it */
 		if (p->intr0 & PBDMA_FATAL)
 			kvgpu_hw_chan_enable(&gpu->hw, c->hchid, false);
-		if (!within_budget(c->vgpu->m))
+		if (!within_budget(c->vgpu->m, 1))
 			end_for_storm(chip, c);
 		machine_kick(c->vgpu->m);
 	} else {
@@ -344,7 +346,7 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 		ev.gr.nr = i + 1;
 		vgpu_note_fault(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
 		machine_event_push(c->vgpu->m, &ev);
-		if (!within_budget(c->vgpu->m))
+		if (!within_budget(c->vgpu->m, 1 + e->nr_regs / REGS_OF_ONE))
 			end_for_storm(chip, c);
 		machine_kick(c->vgpu->m);
 	} else {
@@ -367,7 +369,7 @@ static void ce(void *ctx, u8 engine, u32 intr, u32 code, int id, bool tsg)
 		if (code)
 			vgpu_note_fault(c->vgpu, "copy engine error", c->gchid.v, code, intr);
 		machine_event_push(c->vgpu->m, &ev);
-		if (!within_budget(c->vgpu->m))
+		if (!within_budget(c->vgpu->m, 1))
 			end_for_storm(chip, c);
 		machine_kick(c->vgpu->m);
 	}
