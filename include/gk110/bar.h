@@ -8,6 +8,8 @@
 
 #include <linux/bits.h>
 
+#include "gk110/layout.h"
+
 /* rnndb pbus.xml HOST_MEM (GF100-); nvkm bar/gf100.c, instmem/nv50.c */
 #define HOSTMEM_PRAMIN			0x001700
 #define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)		/* address >> 16 */
@@ -38,5 +40,15 @@
 #define FLUSH_L2_DIRTY			0x070010
 #define   FLUSH_TRIGGER			BIT(0)
 #define   FLUSH_BUSY			BIT(1)
+
+/* what has to hold of the above */
+LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
+LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);
+LAYOUT_DISJOINT(FLUSH_TRIGGER, FLUSH_BUSY);
+/* the window and an instance block can be anywhere in 40 bits */
+LAYOUT_WIDTH(HOSTMEM_PRAMIN_BASE, 40 - HOSTMEM_PRAMIN_BASE_SHIFT);
+LAYOUT_WIDTH(HOSTMEM_INST, 40 - HOSTMEM_INST_SHIFT);
+LAYOUT_WIDTH(PEEPHOLE_ADDR_HIGH_BITS, 8);
+static_assert(PRAMIN_SIZE == 1 << (HOSTMEM_PRAMIN_BASE_SHIFT + 4), "the window is 16 of the units that it moves by");
 
 #endif
