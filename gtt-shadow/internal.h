@@ -15,9 +15,11 @@
 #define KVGPU_GTT_SHADOW_INTERNAL_H
 
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
+#include "gk110/mmu.h"
 #include "kvgpu/shadow.h"
 
 #define PAGE_BYTES		4096
@@ -40,6 +42,18 @@
 #define PIN_BATCH		512
 #define PIN_FAILURES_MAX	4096		/* failing calls of ops->pin() in one operation, then no more are tried */
 #define WRITE_GAP		8		/* runs that are closer than this are written as one */
+
+/* the numbers above are the geometry of the chip's tables, with big pages of 128 KiB */
+static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES, "a page of a table");
+static_assert(GROUP_PAGES == 1 << GROUP_SHIFT && GROUP_SHIFT == GMMU_BIG_SHIFT_128K - GMMU_SMALL_SHIFT, "a big page");
+static_assert(CHUNK_PAGES == 1 << CHUNK_SHIFT && CHUNK_PAGES == PAGE_ENTRIES && CHUNK_GROUPS * GROUP_PAGES == CHUNK_PAGES, "a chunk");
+static_assert(SLOT_PAGES == 1 << SLOT_SHIFT && SLOT_SHIFT == GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT - GMMU_SMALL_SHIFT &&
+	      SLOT_GROUPS * GROUP_PAGES == SLOT_PAGES, "what a directory entry covers");
+static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS, "a directory covers all addresses");
+static_assert(HALVES_64K == 1 << (GMMU_BIG_SHIFT_128K - GMMU_BIG_SHIFT_64K), "guest's directory entries for one of the host's");
+/* a handle is a holder and a page of it, and never NOTHING; a half has a bit for each page of its small table */
+static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS, "handles");
+static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small table");
 
 /* entry of a pin's list, one per small host entry */
 struct kvgpu_link {

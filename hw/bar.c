@@ -8,10 +8,8 @@
  */
 #include "hw/internal.h"
 
-#define PDE_SPAN	(128ull << 20)
-#define SMALL_NR	(PDE_SPAN >> GMMU_SMALL_SHIFT)
+#define SMALL_NR	(HW_PDE_SPAN >> GMMU_SMALL_SHIFT)
 #define BIG_NR		(1u << GMMU_BIG_PTES_SHIFT)
-#define PD_SIZE		(64u << 10)
 
 static void pramin_wr32(struct kvgpu_hw *hw, u64 addr, u32 val)
 {
@@ -42,14 +40,14 @@ static u64 pde_big(const struct kvgpu_vram *t)
 
 static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool pool)
 {
-	u32 i, nr = DIV_ROUND_UP_ULL(size, PDE_SPAN);
+	u32 i, nr = DIV_ROUND_UP_ULL(size, HW_PDE_SPAN);
 	int ret;
 
 	b->pages = size >> PAGE_SHIFT;
 	if (nr > ARRAY_SIZE(b->small))
 		return -EINVAL;
 	ret = kvgpu_hw_vram_alloc(hw, PAGE_SIZE, PAGE_SIZE, &b->inst);
-	ret = ret ?: kvgpu_hw_vram_alloc(hw, PD_SIZE, PAGE_SIZE, &b->pd);
+	ret = ret ?: kvgpu_hw_vram_alloc(hw, HW_PD_SIZE, PAGE_SIZE, &b->pd);
 	if (pool)
 		ret = ret ?: kvgpu_hw_vram_alloc(hw, BIG_NR * GMMU_ENTRY_SIZE, PAGE_SIZE, &b->big);
 	for (i = 0; !ret && i < nr; i++)
@@ -63,12 +61,12 @@ static int bootstrap_bar1(struct kvgpu_hw *hw)
 	struct kvgpu_hw_priv *p = hw->p;
 	struct hw_bar *b = &p->bar1;
 	u64 va = hw->bar1_size - KVGPU_POOL_SIZE, limit = hw->bar1_size - 1, off;
-	u32 first = (va % PDE_SPAN) >> GMMU_BIG_SHIFT_128K, i;
+	u32 first = (va % HW_PDE_SPAN) >> GMMU_BIG_SHIFT_128K, i;
 
-	if (KVGPU_POOL_SIZE > PDE_SPAN || va / PDE_SPAN != limit / PDE_SPAN)
+	if (KVGPU_POOL_SIZE > HW_PDE_SPAN || va / HW_PDE_SPAN != limit / HW_PDE_SPAN)
 		return -EINVAL;
-	for (i = 0; i <= limit / PDE_SPAN; i++)
-		pramin_wr64(hw, b->pd.at.v + i * GMMU_ENTRY_SIZE, i == va / PDE_SPAN ? pde_big(&b->big) : 0);
+	for (i = 0; i <= limit / HW_PDE_SPAN; i++)
+		pramin_wr64(hw, b->pd.at.v + i * GMMU_ENTRY_SIZE, i == va / HW_PDE_SPAN ? pde_big(&b->big) : 0);
 	for (i = 0; i < BIG_NR; i++) {
 		off = (u64)(i - first) << GMMU_BIG_SHIFT_128K;
 		pramin_wr64(hw, b->big.at.v + i * GMMU_ENTRY_SIZE, i < first || off >= KVGPU_POOL_SIZE ? 0 :
@@ -106,7 +104,7 @@ static void clear_small(struct hw_bar *b)
 static int finish_bar1(struct kvgpu_hw *hw)
 {
 	struct hw_bar *b = &hw->p->bar1;
-	u32 i, pool_pde = (hw->bar1_size - KVGPU_POOL_SIZE) / PDE_SPAN;
+	u32 i, pool_pde = (hw->bar1_size - KVGPU_POOL_SIZE) / HW_PDE_SPAN;
 
 	clear_small(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)

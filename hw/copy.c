@@ -17,7 +17,6 @@
 #define VA_SEM		0x102000ull
 #define VA_LIMIT	0x1fffffull
 #define RING_LOG2	9			/* 512 entries: one page */
-#define PD_SIZE		(64u << 10)
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 #define CHUNK		(64u << 20)		/* bytes of one launch */
 #define JOB_WAIT_MS	10000
@@ -35,7 +34,7 @@ static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
 {
 	const struct { struct kvgpu_vram *v; u32 size; } all[NR_PIECES] = {
-		{ &c->inst, RAMIN_SIZE }, { &c->pd, PD_SIZE }, { &c->table, TABLE_SIZE }, { &c->userd, PAGE_SIZE },
+		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE }, { &c->table, TABLE_SIZE }, { &c->userd, PAGE_SIZE },
 		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
 	};
 

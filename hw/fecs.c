@@ -227,7 +227,7 @@ err:
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
 	hw_wr(hw, GR_FECS + FECS_SCRATCH_CLR(FECS_OS_STATUS), FECS_OS_READY);
-	hw_wr(hw, GR_FECS + FECS_WRCMD_DATA, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, inst >> 12));
+	hw_wr(hw, GR_FECS + FECS_WRCMD_DATA, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, inst >> GMMU_ADDR_SHIFT));
 	hw_wr(hw, GR_FECS + FECS_WRCMD_CMD, FECS_OS_CMD_SET_CHAN);
 	return wait_fecs(hw, FECS_SCRATCH(FECS_OS_STATUS), FECS_OS_READY, FECS_OS_READY, "take the channel");
 }

@@ -82,7 +82,7 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 	if (WARN_ON_ONCE(id.v >= GK110_FIFO_NR_CHAN || runl >= hw->topo.nr_runl))
 		return -EINVAL;
 	hw_wr(hw, PCCSR_CHAN(id.v), FIELD_PREP(PCCSR_CHAN_RUNLIST, runl));
-	hw_wr(hw, PCCSR_INST(id.v), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, inst >> 12));
+	hw_wr(hw, PCCSR_INST(id.v), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, inst >> GMMU_ADDR_SHIFT));
 	return 0;
 }
 
@@ -152,8 +152,8 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	if (!same)
 		ret = write_list(hw, l, entries, nr, copy);
 	if (!ret) {
-		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> 12));
-		hw_wr(hw, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runl) | (nr + copy));
+		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> GMMU_ADDR_SHIFT));
+		hw_wr(hw, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runl) | FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
 		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0, RUNL_WAIT_US);
 	}
 	l->used = ret ? 0 : ++r->submits;

@@ -15,7 +15,6 @@
 #define VA_ATTRIB	0x00200000ull
 #define VA_CONTEXT	0x00800000ull
 #define VA_LAST		0x00ffffffull
-#define PD_SIZE		(64u << 10)
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 
 static void map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
@@ -38,7 +37,7 @@ static void unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
 static int alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	const struct { struct kvgpu_vram *v; u32 size; } want[] = {
-		{ &gr->inst, RAMIN_SIZE }, { &gr->pd, PD_SIZE }, { &gr->table, TABLE_SIZE },
+		{ &gr->inst, RAMIN_SIZE }, { &gr->pd, HW_PD_SIZE }, { &gr->table, TABLE_SIZE },
 		{ &gr->pagepool, GR_PAGEPOOL_SIZE }, { &gr->bundle, GR_BUNDLE_SIZE },
 		{ &gr->attrib, hw_gr_attrib_size(hw) }, { &gr->golden, hw->gr_ctx_size },
 	};

@@ -4,6 +4,7 @@
 #define KVGPU_HW_INTERNAL_H
 
 #include <linux/bitfield.h>
+#include <linux/build_bug.h>
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
 #include <linux/genalloc.h>
@@ -18,6 +19,20 @@
 #include "gk110/ptop.h"
 #include "gk110/ram.h"
 #include "hw/hw.h"
+
+/* what one directory entry covers; the size of a directory, which the chip reads whole */
+#define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
+#define HW_PD_SIZE	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
+
+/* kvgpu's limits are the chip's; an instance block has its parts where two headers say */
+static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
+	      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR && KVGPU_MAX_ENGINE >= PFIFO_ENGINE_STATUS_NR, "limits");
+static_assert(KVGPU_USERD_SIZE == GK110_FIFO_NR_CHAN * USERD_SIZE, "a USERD for each channel");
+static_assert(KVGPU_POOL_SIZE <= HW_PDE_SPAN, "the pool is shown by one directory entry");
+static_assert(GMMU_INST_PDB_LO >= RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE && GMMU_INST_LIMIT_HI + 4 <= RAMIN_GR_CTX, "instance block");
+static_assert(GMMU_FAULT_SOURCE == PFIFO_MMU_FAULT_SOURCE && GMMU_FAULT_BASE == PFIFO_MMU_FAULT_RECORDS &&
+	      GMMU_FAULT_BASE + GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE == PFIFO_MMU_FAULT_RECORDS_END, "fault records");
+static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one interrupt");
 
 /* a window of the CPU into the card (BAR1, BAR3), translated by one page directory of ours */
 struct hw_bar {

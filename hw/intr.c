@@ -36,7 +36,7 @@ static void fifo_mmu_faults(struct kvgpu_hw *hw)
 		if (!(mask & BIT(u)))
 			continue;
 		f.unit = u;
-		f.inst = (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << 12;
+		f.inst = (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << GMMU_ADDR_SHIFT;
 		f.va = hw_rd(hw, GMMU_FAULT_VA_LO(u)) | (u64)hw_rd(hw, GMMU_FAULT_VA_HI(u)) << 32;
 		f.info = hw_rd(hw, GMMU_FAULT_INFO(u));
 		hw->events->mmu_fault(hw->events_ctx, &f);
@@ -143,7 +143,7 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 	unsigned int u;
 
 	for (u = 0; u < GMMU_FAULT_UNITS; u++)
-		if ((mask & BIT(u)) && (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << 12 == inst)
+		if ((mask & BIT(u)) && (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << GMMU_ADDR_SHIFT == inst)
 			return true;
 	return false;
 }
@@ -236,7 +236,7 @@ static void gr_intr(struct kvgpu_hw *hw)
 	bool told[4] = { [ALWAYS] = true };
 	unsigned int i;
 
-	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR)) << 12;
+	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR)) << GMMU_ADDR_SHIFT;
 	s.intr = hw_rd(hw, GR_INTR);
 	s.trap = hw_rd(hw, GR_TRAP);
 	told[WITH_METHOD] = s.intr & METHOD_INTRS;
