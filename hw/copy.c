@@ -237,6 +237,7 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	bool late;
 	int ret;
 
+	kvgpu_hw_lock_assert_held(&hw->p->copy_lock);
 	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE, lower_32_bits(VA_PUSH));
 	hw_vram_wr32(&c->ring, slot * GP_ENTRY_SIZE + 4, FIELD_PREP(GP_ENTRY1_LENGTH, bytes / 4));
 	ret = kvgpu_hw_flush_writes(hw);

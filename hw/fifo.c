@@ -127,6 +127,7 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 {
 	u32 i;
 
+	kvgpu_hw_lock_assert_held(&hw->p->runl_lock);
 	memcpy(l->copy, entries, nr * sizeof(u64));
 	l->nr = nr;
 	l->host = copy;

@@ -187,6 +187,7 @@ static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
 
+	kvgpu_hw_lock_assert_held(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_RESTART | GR_CTRL_FIFO, 0);
 	init_mmu(hw);
 	hw_gr_write_list(hw, KVGPU_FW_GR_MMIO);

@@ -59,6 +59,7 @@ static int wait_for_room(struct kvgpu_hw *hw)
 	bool late;
 	u32 v;
 
+	kvgpu_hw_lock_assert_held(&hw->p->tlb_lock);
 	if (hw->p->tlb_idle)
 		return 0;
 	for (;;) {
