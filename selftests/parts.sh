@@ -122,6 +122,7 @@ part unit	fq	100	run_unit_tests
 part harness	fq	25	tap_run "harness: mdev without a VM" 600 selftests/harness/run.sh quick
 part fuzz-fast	f	40	run_fuzz "${FUZZ_SECONDS:-2}"
 part fuzz	q	155	run_fuzz "${FUZZ_SECONDS:-8}"
+part layout	fq	5	tap_run "encodings that the compiler refuses" 120 selftests/layout/run.sh
 part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries

@@ -39,7 +39,10 @@ $(HARNESS)/%_fuzz: $(HARNESS)/obj/selftests/harness/tests/%_fuzz.o $(HARNESS_OBJ
 harness: $(HARNESS_BINS) $(HARNESS_FUZZ) ## mdev without a VM: builds its tests
 print-harness: ; @printf '%s\n' $(HARNESS_BINS)
 print-harness-fuzz: ; @echo '$(HARNESS_FUZZ)'
+# for selftests/layout
+harness-headers: $(HARNESS_HEADERS)
+print-harness-headers: ; @echo '$(HARNESS)/include'
 
 -include $(shell test -d '$(HARNESS)' && find '$(HARNESS)/obj' -name '*.d' 2>/dev/null)
 
-.PHONY: harness print-harness print-harness-fuzz
+.PHONY: harness print-harness print-harness-fuzz harness-headers print-harness-headers
