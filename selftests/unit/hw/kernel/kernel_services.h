@@ -6,6 +6,7 @@
 #ifndef KVGPU_TEST_KERNEL_SERVICES_H
 #define KVGPU_TEST_KERNEL_SERVICES_H
 
+#include <assert.h>
 #include <asm/byteorder.h>
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -37,6 +38,7 @@ void dev_info(struct device *dev, const char *fmt, ...) __attribute__((format(pr
 void dev_warn_ratelimited(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 struct rt_mutex { bool held; };
+#define lockdep_assert_held(m)	assert((m)->held)
 typedef struct { int unused; } wait_queue_head_t;
 typedef struct { int v; } atomic_t;
 typedef struct { bool held; } spinlock_t;
