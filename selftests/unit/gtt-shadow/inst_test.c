@@ -143,7 +143,7 @@ static void nothing_else_gets_through(void **state)
 
 static void progress_is_masked(void **state)
 {
-	u32 b[1024], out[1024], off;
+	u32 b[1024], out[1024], off, i;
 
 	nouveau(b);
 	for (off = 0x14; off <= 0x60; off += 4)
@@ -169,11 +169,19 @@ static void progress_is_masked(void **state)
 	assert_int_equal(out[0x88 / 4], 0x1fff);
 	assert_int_equal(out[0xe0 / 4], 0);
 	assert_int_equal(out[0xe4 / 4], 0);
-	b[0x14 / 4] = 512;				/* beyond the ring: a fresh start */
-	build(b, out);
-	assert_int_equal(out[0x00 / 4], 0);
-	assert_int_equal(out[0x14 / 4], 0);
-	assert_int_equal(out[0x84 / 4], 0x20400000);
+	/* any of the three beyond the ring: a fresh start */
+	for (i = 0; i < 3; i++) {
+		static const u32 pointers[] = { 0x00, 0x14, 0x50 };
+		u32 was = b[pointers[i] / 4];
+
+		b[pointers[i] / 4] = 512;
+		build(b, out);
+		assert_int_equal(out[0x00 / 4], 0);
+		assert_int_equal(out[0x14 / 4], 0);
+		assert_int_equal(out[0x50 / 4], 0);
+		assert_int_equal(out[0x84 / 4], 0x20400000);
+		b[pointers[i] / 4] = was;
+	}
 }
 
 static void context_pointer(void **state)

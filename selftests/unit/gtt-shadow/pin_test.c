@@ -230,6 +230,106 @@ static void unpinned_only_by_the_reaper(void **state)
 	guest_free(g);
 }
 
+/* no entry is left of it, and nobody has invalidated since: whoever takes its memory back has to (the review's survivor) */
+static void a_pin_that_waits_needs_a_flush(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	bool changed;
+
+	pte(g, 0, sys(0));
+	sync_and_check(g);
+	pte(g, 0, 0);
+	g->since = g->space[0].synced;
+	assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+	assert_true(changed);
+	assert_int_equal(g->nr_pinned, 1);
+	kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE }, 4096, &changed);
+	assert_true(changed);
+	g->space[0].pending = changed;
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 0);
+	/* and when it is gone it needs none */
+	kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE }, 4096, &changed);
+	assert_false(changed);
+	guest_free(g);
+}
+
+/* a space that is behind for another reason is told of by whichever call comes first, once */
+static void what_changed_before_is_told(void **state)
+{
+	struct guest *g = with_table(SYS_PAGES);
+	u32 way;
+	bool changed;
+
+	sync_and_check(g);
+	for (way = 0; way < 2; way++) {
+		assert_int_equal(kvgpu_as_subst(g->space[0].as, 0x10000, 4, (hvram_t){ SUBST_BASE }), 0);
+		if (way)
+			kvgpu_shadow_unmap_all(&g->s, &changed);
+		else
+			kvgpu_shadow_unmap(&g->s, (iova_t){ SYS_BASE + 0x5000 }, 0x1000, &changed);
+		assert_true(changed);
+		assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+		assert_false(changed);
+		kvgpu_as_unsubst(g->space[0].as, 0x10000, 4);
+		assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+		assert_true(changed);
+	}
+	guest_free(g);
+}
+
+/* more pages than one call may have, on memory without an end */
+static u32 unpinned, most_unpinned;
+
+static int pin_any(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		dma[i] = iova[i].v + 0x100000000ull;
+	return 0;
+}
+
+static void unpin_any(void *ctx, iova_t iova, u32 nr)
+{
+	unpinned += nr;
+	most_unpinned = nr > most_unpinned ? nr : most_unpinned;
+}
+
+/* the chip of these tests knows the guest's own pages only */
+static void write_nowhere(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
+{
+}
+
+static void at_most_512_are_let_go(void **state)
+{
+	struct guest *g = with_table(2000);
+	const struct kvgpu_shadow_ops *chip = g->s.ops;
+	struct kvgpu_shadow_ops any = *chip;
+	u32 way, i;
+	bool changed;
+
+	any.pin = pin_any;
+	any.unpin = unpin_any;
+	any.table_write = write_nowhere;
+	g->s.ops = &any;
+	for (way = 0; way < 2; way++) {
+		unpinned = most_unpinned = 0;
+		for (i = 0; i < 1500; i++)	/* those that follow a page, and those that come before it */
+			pte(g, way ? 1499 - i : i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
+		assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+		assert_int_equal(g->s.stats.pinned, 1500);
+		for (i = 0; i < 1500; i++)
+			pte(g, i, 0);
+		assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
+		kvgpu_shadow_reap(&g->s);
+		assert_int_equal(unpinned, 1500);
+		assert_int_equal(most_unpinned, 512);
+	}
+	g->s.ops = chip;
+	guest_free(g);
+}
+
 static void unmap_ranges(void **state)
 {
 	static const struct {
@@ -286,6 +386,9 @@ int main(void)
 		cmocka_unit_test(one_page_everywhere),
 		cmocka_unit_test(unpinned_together),
 		cmocka_unit_test(unpinned_only_by_the_reaper),
+		cmocka_unit_test(a_pin_that_waits_needs_a_flush),
+		cmocka_unit_test(what_changed_before_is_told),
+		cmocka_unit_test(at_most_512_are_let_go),
 		cmocka_unit_test(unmap_ranges),
 		cmocka_unit_test(unmap_writes_in_runs),
 	};

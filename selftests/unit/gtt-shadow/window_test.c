@@ -116,6 +116,14 @@ static void other_directories_and_linear(void **state)
 	guest_check(g);
 	guest_reap(g);
 	assert_int_equal(g->nr_pinned, 0);
+	/* the same address of another memory, in which there is nothing */
+	window_sync(w, pd, ~0ull, 512, true);
+	guest_check(g);
+	assert_true(g->nr_pinned > 0);
+	window_sync(w, (struct kvgpu_gaddr){ KVGPU_SYS_COH, pd.addr }, ~0ull, 512, true);
+	guest_check(g);
+	guest_reap(g);
+	assert_int_equal(g->nr_pinned, 0);
 	window_linear(w, 512);
 	guest_check(g);
 	window_sync(w, pd, ~0ull, 512, true);
