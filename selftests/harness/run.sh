@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The tests of mdev without a VM. Prints TAP: one line for each test of each program, and one for each fix that is taken back.
-#   run.sh [quick|long]
+#   run.sh [quick|long]; with STOP=1 the first failure ends it
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 mode=${1:-quick}
@@ -12,6 +12,7 @@ result() # STATUS NAME
 	results=$((results + 1))
 	[ "$1" -eq 0 ] || failures=$((failures + 1))
 	printf '%s %d - %s\n' "$([ "$1" -eq 0 ] && echo ok || echo not ok)" $results "$2"
+	[ "$1" -eq 0 ] || [ -z "${STOP-}" ] || exit 1
 }
 
 log=$(mktemp) || exit 1
