@@ -199,6 +199,37 @@ static void a_look_is_bounded(void **state)
 	setup_end();
 }
 
+/* the host looks at the words of whoever has the channel's id now, also when another vGPU had it before (S4, S5) */
+static void the_look_sees_each_owner(void **state)
+{
+	struct world_vgpu *g = &world.vgpu[1];
+	u32 get, put, c, n = 0;
+	hchid_t had;
+
+	setup_begin(&coarse, &steady, 2);
+	had.v = g_hchid(&world.vgpu[0], 1);
+	g_ring(&world.vgpu[0], 1, 7);
+	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
+	assert_int_equal(put, 7);
+	world_close(0);
+	/* the TLB has what is shown when nobody has it */
+	kvgpu_hw_userd_look(&world.gpu->hw, had, &get, &put);
+	if (put)
+		harness_fail("S4: doorbells of a vGPU that was closed show GP_PUT %u", put);
+	for (c = KVGPU_GROUP; c <= MANY; c += KVGPU_GROUP) {
+		g_inst(g, c, 0, 0);
+		g_bind(g, c);
+		g_enable(g, c, true);
+		g_ring(g, c, 1 + c % 8);
+		n += g_hchid(g, c) / KVGPU_GROUP == had.v / KVGPU_GROUP;
+		kvgpu_hw_userd_look(&world.gpu->hw, (hchid_t){ g_hchid(g, c) }, &get, &put);
+		if (put != 1 + c % 8)
+			harness_fail("S4: the host sees GP_PUT %u where the guest's doorbell says %u", put, 1 + c % 8);
+	}
+	assert_true(n > 0);	/* it got what the other one had */
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -208,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_look_is_bounded),
 		cmocka_unit_test(words_that_say_nothing),
 		cmocka_unit_test(words_elsewhere),
+		cmocka_unit_test(the_look_sees_each_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
