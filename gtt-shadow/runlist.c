@@ -45,29 +45,25 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 	return id >= 0 && id < GK110_FIFO_NR_CHAN ? id : -ENOENT;
 }
 
+/*
+ * A channel's first entry is the one that counts, whether or not it gets into the list: the host knows the channel by that
+ * entry's group, and the chip must not know it by another.
+ */
 static void add_channel(struct list *l, u32 word)
 {
 	int id = host_id(l, false, word);
 
-	if (id < 0 || l->nr == l->max || l->seen[id / 64] & BIT_ULL(id % 64))
+	if (id < 0 || l->seen[id / 64] & BIT_ULL(id % 64))
 		return;
 	l->seen[id / 64] |= BIT_ULL(id % 64);
-	l->out[l->nr++] = id;
-}
-
-/* takes the entries from @first on out again: their channels may come later */
-static void drop_from(struct list *l, u32 first)
-{
-	while (l->nr > first) {
-		u32 id = (u32)l->out[--l->nr];
-
-		l->seen[id / 64] &= ~BIT_ULL(id % 64);
-	}
+	if (l->nr < l->max)
+		l->out[l->nr++] = id;
 }
 
 /*
  * A group whose header is @guest[0]; returns the number of guest entries that belong to it. The header is mapped last, and only for
- * members: the chip's groups are few, and a guest can list any number of empty ones.
+ * members: the chip's groups are few, and a guest can list any number of empty ones. Members of a group that has no id of the
+ * chip, or no room, are in no list.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {
@@ -78,18 +74,15 @@ static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 	l->nr += room;
 	/* another header ends the group, whatever the count said */
 	for (; used <= claimed && used < nr && !(guest[used] & RUNLIST_TSG); used++)
-		if (room)
-			add_channel(l, (u32)guest[used]);
+		add_channel(l, (u32)guest[used]);
 	if (!room)
 		return used;
 	count = l->nr - header - 1;
 	id = count ? host_id(l, true, (u32)guest[0]) : -ENOENT;
-	if (id >= 0) {
+	if (id >= 0)
 		l->out[header] = (u32)id | RUNLIST_TSG | slice | FIELD_PREP(RUNLIST_TSG_COUNT, count);
-	} else {
-		drop_from(l, header + 1);
+	else
 		l->nr = header;
-	}
 	return used;
 }
 

@@ -63,9 +63,11 @@ static u32 naive(const u64 *in, u32 nr, struct bound *b, u32 slice, u64 *out)
 		for (; i < end && !(tsg && in[i] & IS_TSG); i++) {
 			int c = map(b, false, in[i] & 0xfff);
 
-			if (id < 0 || c < 0 || c >= IDS || seen[c])
+			if (c < 0 || c >= IDS || seen[c])
 				continue;
-			seen[c] = 1;
+			seen[c] = 1;		/* also in a group that can't be had: a channel has one place */
+			if (id < 0 || id >= IDS)
+				continue;
 			out[n++] = c;
 			members++;
 		}

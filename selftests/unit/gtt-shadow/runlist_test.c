@@ -104,21 +104,36 @@ static int map_counted(void *ctx, bool tsg, u16 id)
 	return tsg ? (id < 10 ? 50 + id : -1) : (id < 100 ? 1000 + id : -1);
 }
 
-/* the chip has few groups: a header is looked up only for members, and what it could not have is free to come later */
+/*
+ * The chip has few groups: a header is looked up only for members. Those of a group that can't be had come nowhere else: the host
+ * knows a channel by the group of its first entry.
+ */
 static void headers_alone(void **state)
 {
 	u64 in[] = { tsg(1, 0), tsg(2, 3), tsg(3, 2), 500, 600, tsg(4, 1), 7, tsg(5, 1), 7 }, out[9];
-	u64 refused[] = { tsg(77, 2), 1, 2, 1, tsg(6, 1), 2 };
+	u64 refused[] = { tsg(77, 2), 1, 2, 1, tsg(6, 2), 2, 3 };
 	u32 asked[2] = { 0 };
 
 	assert_int_equal(kvgpu_runlist_build(in, 9, map_counted, asked, 1000, out, 9), 2);
 	assert_int_equal(asked[true], 1);
 	assert_int_equal(out[0], HTSG(54, 1, SLICE_1MS));
 	assert_int_equal(out[1], 1007);
-	assert_int_equal(run(refused, 6, out, 9), 3);
-	assert_int_equal(out[0], 1001);
-	assert_int_equal(out[1], HTSG(56, 1, SLICE_1MS));
-	assert_int_equal(out[2], 1002);
+	assert_int_equal(run(refused, 7, out, 9), 2);
+	assert_int_equal(out[0], HTSG(56, 1, SLICE_1MS));
+	assert_int_equal(out[1], 1003);
+}
+
+/* nor do those for which there is no room where they come first, though a group that is dropped makes some */
+static void first_entries_count(void **state)
+{
+	u64 in[] = { tsg(77, 2), 4, 5, 6, tsg(3, 2), 6, 7 }, out[9];
+
+	assert_int_equal(run(in, 7, out, 9), 3);
+	assert_int_equal(out[0], 1006);
+	assert_int_equal(out[1], HTSG(53, 1, SLICE_1MS));
+	assert_int_equal(out[2], 1007);
+	assert_int_equal(run(in, 7, out, 2), 1);
+	assert_int_equal(out[0], 1006);
 }
 
 static void repeated(void **state)
@@ -204,6 +219,7 @@ int main(void)
 		cmocka_unit_test(bad_counts),
 		cmocka_unit_test(foreign_group),
 		cmocka_unit_test(headers_alone),
+		cmocka_unit_test(first_entries_count),
 		cmocka_unit_test(repeated),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(slices),
