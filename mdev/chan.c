@@ -483,7 +483,7 @@ static void unbind_hw(struct kvgpu_chan *c)
 
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
-	works = c->ran && !machine_wedged(gpu) && machine_on_engine(gpu, tsg, tsg ? c->htsg : c->hchid.v);
+	works = !machine_wedged(gpu) && machine_works(c->vgpu->m);
 	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		machine_strike_for_reset(c->vgpu->m, 0);
 	/* a fault that it may have raised on its way out stops the whole runlist, and nobody will know whose it was */

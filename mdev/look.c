@@ -111,6 +111,20 @@ struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
 	return c ? c->vgpu->m : NULL;
 }
 
+bool machine_works(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	u32 st;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		if (st & PFIFO_STATUS_BUSY && machine_named(gpu->chip, st) == m)
+			return true;
+	}
+	return false;
+}
+
 /* an engine works for one that says so. Others are noted in @unsaid, those that are known already are in it */
 static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 {

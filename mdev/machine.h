@@ -417,6 +417,7 @@ u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now. Any context */
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);
 struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st);	/* NULL: the host's, or nobody's */
+bool machine_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels, whichever */
 void machine_waited(struct kvgpu_machine *m, bool works, u64 began);
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
 

@@ -14,6 +14,8 @@
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
+#define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)	/* a context of GR is saved in less than one */
+
 bool machine_wedged(const struct kvgpu_gpu *gpu)
 {
 	return READ_ONCE(gpu->chip->wedged);
@@ -112,6 +114,7 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	clear_pbdmas(gpu, runl);	/* those that waited for an engine could not leave before its reset */
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
 
@@ -221,7 +224,8 @@ static bool same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
 
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->htsg >= 0, listed = false, reset;
+	bool tsg = c->htsg >= 0, listed = false, works, reset;
+	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_chan *o;
 	u64 began;
 	u32 i;
@@ -236,16 +240,19 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		WRITE_ONCE(o->dead, true);
 		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
 		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
-		listed |= machine_runlist_drop(c->vgpu->m, o->hrunl, o->hchid);
+		listed |= machine_runlist_drop(m, o->hrunl, o->hchid);
 	}
-	if (listed && machine_runlist_changed(c->vgpu->m, c->hrunl))
+	if (listed && machine_runlist_changed(m, c->hrunl))
 		machine_wedge(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
+	works = machine_works(m);
 	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	/* all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting for long costs as much as a reset */
 	if (reset && why == EVENT_SCHED)
-		machine_strike(c->vgpu->m, "hang");
-	else if (reset)
-		machine_strike_for_reset(c->vgpu->m, ktime_get_ns() - began);
+		machine_strike(m, "hang");
+	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
+		machine_strike_for_reset(m, 0);
+	machine_waited(m, works || reset, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	tell(c, why);

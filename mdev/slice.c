@@ -234,6 +234,8 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (machine_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
+		if (c->dead)	/* it, or one that was a member of its group, is loaded again all the same */
+			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
 		machine_isolate(gpu, c, EVENT_SCHED);
 		if (m->slice.strikes.total == strikes)
 			machine_strike(m, "watchdog");
@@ -241,12 +243,13 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-static void drive_off(struct kvgpu_chip *chip, const struct loaded *l)
+/* returns when its own time was over: it left then, or what recovery took from then on is in the books already */
+static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct machine_slicer *s = &chip->slicer;
 	enum kvgpu_hang_step step;
 	struct kvgpu_hang h;
-	u64 next;
+	u64 next, at;
 
 	kvgpu_hang_begin(&h, ktime_get_ns());
 	while (kvgpu_hw_preempt(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS) == -ETIMEDOUT && !READ_ONCE(chip->wedged)) {
@@ -256,10 +259,12 @@ static void drive_off(struct kvgpu_chip *chip, const struct loaded *l)
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
+			at = ktime_get_ns();
 			recover(chip, l);
-			break;
+			return at;
 		}
 	}
+	return ktime_get_ns();
 }
 
 /* the time from @began on is the leaving one's, if it worked; from now on it does not */
@@ -293,16 +298,15 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 {
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m;
-	u64 now = began;
+	u64 now;
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		drive_off(chip, &l[i]);
-		now = ktime_get_ns();
+		now = drive_off(chip, &l[i]);
 		kvgpu_hw_lock(&chip->gpu->lock);
 		note_left(chip, &l[i], began, now);
 		kvgpu_hw_unlock(&chip->gpu->lock);
-		began = now;
+		began = ktime_get_ns();
 	}
 	kvgpu_hw_lock(&chip->gpu->lock);
 	now = ktime_get_ns();
