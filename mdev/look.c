@@ -11,7 +11,7 @@
  *
  * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is waiting: for a
  * semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but NOPs looks the same, and is treated the
- * same.) Waiting is not charged. Time between two looks counts full if it was busy at both, half if at one.
+ * same.) Waiting is not charged. Time from a look to the next counts if it was busy at the first; looks come at random (sched/gap.c).
  *
  * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel. Then an idle channel
  * seems to have work for one more turn, until it was preempted.
@@ -182,8 +182,9 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Engines that work for vGPUs whose words tell of nothing. Known ones are asked again, and one more each time. What was on the chip
- * and is not shown now has its work still to do, but for one that took itself off its list: that is over when it is over.
+ * Engines that work for vGPUs whose words tell of nothing. All of the runlist are asked: of what is seen at one look in three a
+ * third is paid for. What was on the chip and is not shown now has its work still to do, but for one that took itself off its
+ * list: that is over when it is over.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 {
@@ -200,8 +201,7 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 		else if (machine_shown(m) || !m->list_nr[runl])
 			m->slice.works_on = 0;
 	}
-	if (ask) {
-		e = chip->slicer.asked++ % chip->gpu->hw.topo.nr_engines;
+	for (e = 0; ask && e < chip->gpu->hw.topo.nr_engines; e++) {
 		m = engines & BIT(e) ? NULL : worked_for(chip, e);
 		if (m && !m->slice.work) {
 			m->slice.works_on = e + 1;
@@ -219,15 +219,22 @@ static bool is_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine
 	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT || READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
+/*
+ * Who was seen at work is charged until the next look. That is right on the average, also for a guest that knows of each look, since
+ * it does not know of the next; and exact for one that works all the time. Where it was only assumed, half of it if not seen now.
+ */
 static void charge(struct kvgpu_machine *m, bool busy, bool moved, u64 since, u64 now)
 {
-	u64 ns = (now - since) / 2 * (busy + m->slice.busy);
+	u64 ns = m->slice.busy ? now - since : 0;
 
+	if (m->slice.assumed && !busy)
+		ns /= 2;
 	if (!ns && moved)
 		ns = min_t(u64, (now - since) / 4, BRIEF_NS);
 	if (ns)
 		machine_charge(m, ns, now);
 	m->slice.busy = busy;
+	m->slice.assumed = false;
 }
 
 /*

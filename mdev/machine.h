@@ -64,7 +64,7 @@ struct machine_slicer {
 	u64 looked, worked;		/* when it last looked; when it last saw work */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
-	u32 asked, looks;		/* which engine is asked next whom it works for; looks of one that is alone */
+	u32 looks;			/* of one that is alone */
 	struct machine_stranger stranger;
 	u64 switches;
 	bool busy;			/* somebody was, at the last look */
@@ -79,6 +79,7 @@ struct machine_slice {
 	bool on_chip;			/* it may have something loaded; also read without the lock, see machine_preempt() */
 	bool merged;			/* its entries are in the list that the chip has, though it may not be shown any more */
 	bool work, moved, busy;		/* at the last look: has something to do; took of it since; was seen doing it */
+	bool assumed;			/* nobody saw that it is busy: the chip was given to it, and it has work */
 	bool parked;			/* only waits for semaphores: its turns are short and rare */
 	u32 look_at, quiet;		/* where its list is looked at next; entries in a row that had nothing to do */
 	u8 idle_looks;

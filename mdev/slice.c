@@ -18,11 +18,13 @@
  * half of it unseen.
  */
 #include <linux/kthread.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
+/* from look to look, on the average */
 #define TICK_NS		NSEC_PER_MSEC
 #define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs, nobody works: the chip is open */
 #define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
@@ -163,7 +165,7 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	list_for_each_entry(m, &chip->live, node) {
 		if (m == owner || !m->slice.work || !machine_shown(m))
 			continue;
-		m->slice.busy = true;
+		m->slice.busy = m->slice.assumed = true;
 		m->slice.idle_looks = 0;
 		s->busy = true;
 		s->worked = s->looked;
@@ -318,7 +320,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	if (s->owner) {
-		s->owner->slice.busy = s->owner->slice.work;
+		s->owner->slice.busy = s->owner->slice.assumed = s->owner->slice.work;
 		s->owner->slice.idle_looks = 0;
 	}
 	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
@@ -369,6 +371,7 @@ static u32 tell_policy(struct kvgpu_chip *chip, u64 now)
 	return parked;
 }
 
+/* how long the next look may wait, on the average; 0: until somebody kicks */
 static u64 tick(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -378,14 +381,20 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
 	list_for_each_entry(m, &chip->live, node)
 		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
 	if (machine_nonstall_look(chip, now))
-		return now + TICK_NS;
+		return TICK_NS;
 	if (!s->open || (listed > 1 && s->worked >= now))
-		return now + TICK_NS;
+		return TICK_NS;
 	if (listed > 1)
-		return now + TICK_QUIET_NS;
+		return TICK_QUIET_NS;
 	if (listed)
-		return now + (now - s->worked < QUIET_NS ? TICK_ALONE_NS : TICK_ASLEEP_NS);
-	return list_empty(&chip->live) ? ~0ull : now + TICK_ASLEEP_NS;	/* a guest may ask for a flush */
+		return now - s->worked < QUIET_NS ? TICK_ALONE_NS : TICK_ASLEEP_NS;
+	return list_empty(&chip->live) ? 0 : TICK_ASLEEP_NS;	/* a guest may ask for a flush */
+}
+
+/* no guest knows when (sched/gap.c), though some know when the last look was: what they ask for in the page of flushes is done then */
+static u64 next_look(u64 now, u64 mean)
+{
+	return mean ? now + kvgpu_sched_gap(mean, get_random_u64()) : ~0ull;
 }
 
 /* looks, decides, switches; returns when to do it again */
@@ -420,13 +429,13 @@ static u64 turn(struct kvgpu_chip *chip)
 		left = show(chip, false, m);
 	if (left)
 		nr = find_loaded(chip, loaded);
-	until = tick(chip, now);
+	until = next_look(now, tick(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
-		until = now + TICK_NS;
+		until = next_look(now, TICK_NS);
 	}
 	if (c.open)
 		return min(until, c.until);

@@ -134,6 +134,18 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy);
 int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 
+/* ------------------------------------------------------------------ when to look (gap.c) */
+
+/*
+ * How long until the next look, where @mean ns are wanted on the average: exponential, so that a guest that knows of the last look
+ * knows nothing of the next. At least @mean / KVGPU_GAP_MIN, at most @mean * KVGPU_GAP_MAX. @random: 64 bits, each as likely as
+ * the other.
+ */
+#define KVGPU_GAP_MIN		16u
+#define KVGPU_GAP_MAX		4u
+
+u64 kvgpu_sched_gap(u64 mean, u64 random);
+
 /* ------------------------------------------------------------------ one that does not let go (hang.c) */
 
 #define KVGPU_HANG_LOOK_NS	100000000ull	/* after this, or half of the watchdog time if that is sooner */
