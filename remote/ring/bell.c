@@ -48,14 +48,16 @@ static bool spin(struct wait *w)
 	if (!limit)
 		return false;
 	w->bell->spins++;
-	do {
+	for (;;) {
 		for (i = 0; i < LOOKS; i++) {
 			clock_pause();
 			if (w->ready(w->arg))
 				return true;
 		}
-	} while (waited(w) < limit);
-	return false;
+		if (waited(w) >= limit)
+			return false;
+		clock_yield();
+	}
 }
 
 static enum kvgpu_wait sleep_until(struct wait *w)
