@@ -37,6 +37,7 @@ struct kvgpu_remote_channel {
 	const struct channel_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
+	bool shared;			/* the arena is one memory for both */
 	uint64_t seq;			/* of the last frame; the sender's lock */
 	bool gone;			/* atomic */
 	kvgpu_remote_happened happened;
@@ -48,6 +49,7 @@ struct kvgpu_remote_port {
 	const struct port_carrier *carrier;
 	void *arena;
 	uint64_t arena_bytes;
+	bool shared;
 	bool gone;			/* atomic */
 };
 

@@ -76,6 +76,11 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
 }
 
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return c->shared;
+}
+
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 {
 	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK, .bytes = sizeof(struct kvgpu_remote_ack) };
@@ -101,6 +106,11 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes)
 {
 	*bytes = p->arena_bytes;
 	return p->arena;
+}
+
+bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)
+{
+	return p->shared;
 }
 
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)

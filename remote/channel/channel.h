@@ -34,6 +34,8 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
 /* The arena in this process; who uses which of its bytes is the caller's affair. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
+/* Whether it is one memory for both sides: push and return cost nothing, and each sees the other's stores at any time. */
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 
 /*
  * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0,
@@ -63,6 +65,7 @@ int kvgpu_remote_listen(const char *address, const char **why);
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
+bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 
 /*
  * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the port's that the client can't write,

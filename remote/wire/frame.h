@@ -93,6 +93,9 @@ enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD,
 /* Which entry point's checks a box is made with. */
 enum kvgpu_remote_form { FORM_2D, FORM_2D_UNALIGNED, FORM_3D, FORM_3D_PEER, NR_FORMS, FORM_ASYNC = 0x100 };
 
+/* Copies of one line: the answer comes when all of it is done, not only begun. */
+enum kvgpu_remote_copy { COPY_WHOLE = 1 };
+
 /* Runs along arrays: which end is what; IN and OUT: of the arena. */
 enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };
 
