@@ -6,13 +6,14 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
 REMOTE_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread
 REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
 
-$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h remote/channel/stream.h
+$(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h \
+		    $(addprefix remote/,channel/stream.h channel/layout.h ring/ring.h ring/box.h)
 	@mkdir -p $(@D)
 	$(call Q,GEN)remote/api.py . '$(REMOTE_GEN)' && touch $@
 $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 
-# both ends have the channel and the wire
-REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c)
+# both ends have the channel, the rings and the wire
+REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED)
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)

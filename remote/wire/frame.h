@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
+#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull	/* "gpureap": a client's that wants shared memory; and of such memory */
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
