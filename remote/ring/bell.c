@@ -20,6 +20,12 @@
 /* looks between two of the clock */
 #define LOOKS	64
 
+/*
+ * A CPU that was given away and came back so late is wanted by others, who are not the peer alone: looking would cost them their time
+ * and this thread its turn. So many waits sleep at once then, until it is tried again.
+ */
+enum { CROWDED_NS = 100 * 1000, CROWDED_WAITS = 100 };
+
 /* one call of kvgpu_bell_wait() */
 struct wait {
 	struct kvgpu_bell *bell;
@@ -40,13 +46,17 @@ static uint64_t waited(struct wait *w)
 
 static bool spin(struct wait *w)
 {
-	uint64_t limit = w->bell->times.spin_ns;
+	uint64_t limit = w->bell->times.spin_ns, now;
 	unsigned int i;
 
 	if (limit > w->timeout_ns)
 		limit = w->timeout_ns;
 	if (!limit)
 		return false;
+	if (w->bell->crowded) {
+		w->bell->crowded--;
+		return false;
+	}
 	w->bell->spins++;
 	for (;;) {
 		for (i = 0; i < LOOKS; i++) {
@@ -54,9 +64,12 @@ static bool spin(struct wait *w)
 			if (w->ready(w->arg))
 				return true;
 		}
-		if (waited(w) >= limit)
+		now = waited(w);
+		if (now >= limit)
 			return false;
 		clock_yield();
+		if (waited(w) - now > CROWDED_NS)
+			w->bell->crowded = CROWDED_WAITS;
 	}
 }
 
