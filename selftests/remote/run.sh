@@ -17,7 +17,9 @@ ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 make -s -C selftests/cuda/driver OUT="$work" || exit 2
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
 	-Wl,-rpath,"\$ORIGIN" || exit 2
-over=
+gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
+	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
+over='' library=$inprocess/libcuda.so.1
 
 # carrier unix|aperture|place: what programs use from now on; the first two share one server
 carrier()
@@ -35,7 +37,7 @@ carrier()
 start_server()
 {
 	rm -f "$work/socket" "$work/bell"
-	"$remote/kvgpu-remoted" --listen "$at" --library "$inprocess/libcuda.so.1" "$@" 2>> "$work/server.log" &
+	"$remote/kvgpu-remoted" --listen "$at" --library "$library" "$@" 2>> "$work/server.log" &
 	server=$!
 	for _ in $(seq 100); do
 		[ -S "$work/socket" ] || [ -S "$work/bell" ] && return
@@ -177,6 +179,20 @@ run_nonsense()
 	stop_server
 }
 
+# a library that registers the arena: copies go on after calls have returned
+run_pinned()
+{
+	carrier aperture
+	over="registered: " library=$work/libpinned.so
+	start_server
+	subtests device memory launch stream array texture
+	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
+	step "copies go on by themselves, in order" "$work/faults" pinned "$cubin"
+	client_killed copies "in the middle of a copy"
+	stop_server
+	library=$inprocess/libcuda.so.1
+}
+
 # a file that both map: one program at a time
 run_place()
 {
@@ -254,6 +270,7 @@ for name in unix aperture; do
 done
 carrier unix
 run_nonsense
+run_pinned
 run_place
 if [ "$mode" = long ]; then
 	for name in unix aperture; do
