@@ -29,12 +29,14 @@ static const char *behind(const char *text, const char *word)
 
 /* ------------------------------------------------------------------ whole addresses */
 
-/* a path that is there and no socket is memory; one that is not there may become a socket */
+/* a path that is there and no socket is memory; one that is not there may become a socket, but for a device's */
 static enum address_kind kind_of(const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && !S_ISSOCK(st.st_mode) ? ADDRESS_PLACE : ADDRESS_APERTURE;
+	if (stat(path, &st))
+		return strncmp(path, "/dev/", 5) ? ADDRESS_APERTURE : ADDRESS_PLACE;
+	return S_ISSOCK(st.st_mode) ? ADDRESS_APERTURE : ADDRESS_PLACE;
 }
 
 int address_parse(const char *text, struct address *a, const char **why)

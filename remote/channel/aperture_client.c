@@ -261,6 +261,7 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
+	*out = &s->c;	/* before there is a thread that tells of something: who is told may use it */
 	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = start_reader(s);
@@ -268,9 +269,8 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 			aperture_lose(&s->a);
 	}
 	if (r) {
+		*out = NULL;
 		destroy(s);
-		return r;
 	}
-	*out = &s->c;
-	return 0;
+	return r;
 }

@@ -29,7 +29,8 @@ static const char usage[] =
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
 	"  --arena BYTES   host memory that client and server share (256 MiB); it bounds a client's pinned memory. A file or a device\n"
 	"                  has the size that it has\n"
-	"  --dump          frames as text on standard error\n";
+	"  --dump          frames as text on standard error\n"
+	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
 
 static FILE *log_to;	/* NULL: standard error */
 

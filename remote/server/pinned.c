@@ -11,7 +11,7 @@
 
 #include "server.h"
 
-enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, NOTED_MAX = 4096 };
+enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, NOTED_MAX = 4096, LOOK_FROM = 256, LOOK_EACH = 64 };
 
 struct noted {
 	uint64_t seq, context;	/* of the copy's frame */
@@ -54,11 +54,30 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 
 /* ------------------------------------------------------------------ copies that may go on */
 
+static CUresult new_event(struct server *s, CUevent *event)
+{
+	if (s->nr_spare && s->spare[s->nr_spare - 1].context == s->current) {
+		*event = s->spare[--s->nr_spare].event;
+		return CUDA_SUCCESS;
+	}
+	return CALL(s, cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
+}
+
+/* in the event's context */
+static void put_event(struct server *s, CUevent event)
+{
+	if (s->nr_spare == SPARE_EVENTS)
+		CALL(s, cuEventDestroy_v2, event);
+	else
+		s->spare[s->nr_spare++] = (struct spare){ s->current, event };
+}
+
 static struct noted *new_noted(struct server *s)
 {
 	struct noted *grown;
 
-	if (s->nr_noted == NOTED_MAX)
+	/* a client need not fence */
+	if (s->nr_noted >= LOOK_FROM && s->nr_noted % LOOK_EACH == 0)
 		copies_look(s, UINT64_MAX);
 	if (s->nr_noted == NOTED_MAX)
 		return NULL;
@@ -80,10 +99,10 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	if (!s->pinned_in)
 		return CUDA_SUCCESS;	/* it is over */
 	n = new_noted(s);
-	if (!n || CALL(s, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING))
+	if (!n || new_event(s, &event))
 		return CALL(s, cuStreamSynchronize, stream);
 	if (CALL(s, cuEventRecord, event, stream)) {
-		CALL(s, cuEventDestroy_v2, event);
+		put_event(s, event);
 		return CALL(s, cuStreamSynchronize, stream);
 	}
 	*n = (struct noted){ s->head.seq, s->current, event };
@@ -105,7 +124,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 		r = CALL(s, cuEventQuery, s->noted[done].event);
 		if (r == CUDA_ERROR_NOT_READY)
 			break;
-		CALL(s, cuEventDestroy_v2, s->noted[done].event);
+		put_event(s, s->noted[done].event);
 	}
 	if (done) {
 		s->nr_noted -= done;
@@ -124,6 +143,10 @@ void copies_forget(struct server *s, uint64_t context)
 		if (s->noted[i].context != context)
 			s->noted[kept++] = s->noted[i];
 	s->nr_noted = kept;
+	for (i = 0, kept = 0; i < s->nr_spare; i++)
+		if (s->spare[i].context != context)
+			s->spare[kept++] = s->spare[i];
+	s->nr_spare = kept;
 	if (s->pinned_in != context)
 		return;
 	if (!enter_context(s, context))

@@ -22,6 +22,8 @@ struct wait;
 struct entry;
 struct text;
 
+enum { SPARE_EVENTS = 64 };
+
 struct options {
 	uint64_t memory;	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t arena;
@@ -58,6 +60,11 @@ struct server {
 	CUdeviceptr arena_device;
 	struct noted *noted;		/* in their frames' order */
 	unsigned int nr_noted, max_noted;
+	struct spare {			/* events are dearer to make than to record */
+		uint64_t context;
+		CUevent event;
+	} spare[SPARE_EVENTS];
+	unsigned int nr_spare;
 
 	/* quota.c */
 	struct charge *charges;

@@ -161,6 +161,9 @@ static void versions(void **state)
 	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why), -EINVAL);
 	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
 	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
+	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);	/* no socket among the devices */
+	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
+	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
 	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why), -EINVAL);
 }
 
