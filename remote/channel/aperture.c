@@ -95,17 +95,14 @@ static void socket_wake(void *ctx, uint32_t *word)
 	send(((struct aperture_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* each sleep is twice as long as the one before; the first ones of a new wait are short again */
+/* each sleep of a wait is twice as long as the one before */
 static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture_bell *b = ctx;
-	uint64_t now = clock_ns();
 	struct timespec t;
 
-	if (!b->pause_ns || now - b->woke_ns > b->pause_ns)
-		b->pause_ns = PAUSE_MIN_NS;
-	else
-		b->pause_ns *= 2;
+	b->pause_ns = b->wait == b->bell.waits ? 2 * b->pause_ns : PAUSE_MIN_NS;
+	b->wait = b->bell.waits;
 	if (b->pause_ns > b->a->times.wait.sleep_ns)
 		b->pause_ns = b->a->times.wait.sleep_ns;
 	if (ns > b->pause_ns)
@@ -113,7 +110,6 @@ static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
 	t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 	if (!aperture_is_gone(b->a))
 		nanosleep(&t, NULL);
-	b->woke_ns = clock_ns();
 	return aperture_is_gone(b->a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
 }
 

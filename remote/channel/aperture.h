@@ -56,7 +56,7 @@ struct aperture {
 struct aperture_bell {
 	struct kvgpu_bell bell;
 	struct aperture *a;
-	uint64_t pause_ns, woke_ns;	/* WAKE_NONE */
+	uint64_t pause_ns, wait;	/* WAKE_NONE: of the last sleep, and whose it was */
 };
 
 /* @base, @bytes, .life and .file are the aperture's from now on */

@@ -78,6 +78,7 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 	uint64_t ns, passed, left = w->timeout_ns;
 	struct kvgpu_bell *b = w->bell;
 
+	b->waits++;
 	for (;;) {
 		shared_store32(b->word, 1);
 		shared_fence();		/* pairs with the one of kvgpu_bell_ring() */

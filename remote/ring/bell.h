@@ -49,6 +49,7 @@ struct kvgpu_bell {
 	struct kvgpu_wait_times times;	/* of the sleeper */
 	unsigned int crowded;		/* so many waits do not look: others want this CPU */
 	uint64_t spins;			/* waits that looked more than once */
+	uint64_t waits;			/* waits that came to sleep(), or to the end of their time */
 	uint64_t sleeps;		/* times that sleep() was called */
 	uint64_t wakes;			/* times that wake() was called */
 };

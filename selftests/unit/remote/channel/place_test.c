@@ -18,8 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <remote/channel/channel.h>
-#include <remote/channel/layout.h>
+#include <remote/channel/aperture.h>
 
 enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
@@ -311,12 +310,46 @@ static void nobody_there(void **state)
 	start_server();
 }
 
+static bool after_some(void *looks)
+{
+	return !(*(unsigned int *)looks)--;
+}
+
+/* without anything that wakes: the sleeps of a wait get longer up to a bound, those of the next one begin short again */
+static void sleeps_get_longer(void **state)
+{
+	struct aperture_bell b;
+	struct aperture a;
+	unsigned int looks;
+	uint32_t word = 0;
+	uint64_t first;
+
+	setenv("KVGPU_REMOTE_SPIN_US", "0", true);
+	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
+	aperture_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, APERTURE_MIN);
+	aperture_bell_init(&b, &a, &word);
+	looks = 2;	/* one before, one before the sleep: then it is there */
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	first = b.pause_ns;
+	looks = 4;
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(b.pause_ns, 4 * first);
+	looks = 30;
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(b.pause_ns, 1000000);
+	looks = 2;
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(b.pause_ns, first);
+	unsetenv("KVGPU_REMOTE_SPIN_US");
+	unsetenv("KVGPU_REMOTE_SLEEP_MS");
+}
+
 int main(void)
 {
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
 		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		BOTH(one_after_the_other), BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
+		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
 	};
 
