@@ -36,11 +36,14 @@ carrier()
 # start_server [OPTION...]
 start_server()
 {
-	rm -f "$work/socket" "$work/bell"
+	: >> "$work/server.log"
+	local before
+
+	before=$(grep -c 'listens at' "$work/server.log")
 	"$remote/kvgpu-remoted" --listen "$at" --library "$library" "$@" 2>> "$work/server.log" &
 	server=$!
-	for _ in $(seq 100); do
-		[ -S "$work/socket" ] || [ -S "$work/bell" ] && return
+	for _ in $(seq 200); do
+		[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && return
 		sleep 0.05
 	done
 }
