@@ -266,11 +266,15 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 # --- remote: what remote/api.py makes is compiled by selftests/unit/remote/server/made.c
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/main.c remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
-		   $(wildcard remote/channel/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c)
-UNIT_TESTS += remote/wire/wire_test remote/channel/channel_test remote/server/frames_test
+		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c)
+UNIT_TESTS += remote/wire/wire_test remote/server/frames_test $(addprefix remote/channel/,channel_test attach_test aperture_test place_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
-SRC_remote/channel/channel_test	:= $(wildcard remote/channel/*.c) remote/wire/cursor.c
+REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c
+SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
+SRC_remote/channel/aperture_test := $(REMOTE_CHANNEL_SRC)
+SRC_remote/channel/place_test	:= $(REMOTE_CHANNEL_SRC)
+SRC_remote/channel/attach_test	:= remote/channel/attach.c
 SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += remote/client/memory_test
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,object.c ranges.c arena.c hostmem.c)

@@ -122,8 +122,7 @@ static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 	return state;
 }
 
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
-		       const void **payload)
+int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload)
 {
 	struct box *b = &c->boxes[box - 1];
 

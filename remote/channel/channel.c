@@ -5,7 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "carrier.h"
+#include "aperture.h"
+#include "stream.h"
 
 void *arena_map(uint64_t bytes)
 {
@@ -26,9 +27,18 @@ void arena_unmap(void *arena, uint64_t bytes)
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 			 struct kvgpu_remote_channel **out, const char **why)
 {
-	int fd = address_connect(address, why);
+	struct address at;
+	int fd, r = address_parse(address, &at, why);
 
-	return fd < 0 ? fd : stream_connect(fd, version, happened, ctx, out, why);
+	if (r)
+		return r;
+	if (at.kind == ADDRESS_PLACE)
+		return place_connect(&at, version, happened, ctx, out, why);
+	fd = address_connect(at.path, why);
+	if (fd < 0)
+		return fd;
+	return at.kind == ADDRESS_STREAM ? stream_connect(fd, version, happened, ctx, out, why) :
+	       aperture_connect(fd, version, happened, ctx, out, why);
 }
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
@@ -53,10 +63,18 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return c->arena;
 }
 
+/* who was told that it is gone finds it gone */
+static int seen(struct kvgpu_remote_channel *c, int r)
+{
+	if (r == -ECONNRESET)
+		__atomic_store_n(&c->gone, true, __ATOMIC_SEQ_CST);
+	return r;
+}
+
 int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n,
 		      uint64_t *seq)
 {
-	struct kvgpu_remote_head h = { .seq = ++c->seq, .op = op, .box = box };
+	struct kvgpu_remote_head h = { .op = op, .box = box };
 	size_t bytes = 0;
 	unsigned int i;
 
@@ -65,15 +83,27 @@ int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int 
 	if (bytes > KVGPU_REMOTE_PAYLOAD_MAX || bytes % 8)
 		return -EINVAL;
 	h.bytes = bytes;
+	h.seq = ++c->seq;
 	if (box)
 		box_prepare(c, box);
 	*seq = h.seq;
-	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->send(c, &h, parts, n);
+	return kvgpu_remote_is_gone(c) ? -ECONNRESET : seen(c, c->carrier->send(c, &h, parts, n));
 }
 
 int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
+}
+
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
+		       const void **payload)
+{
+	return seen(c, c->carrier->await(c, box, seq, a, payload));
+}
+
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
+{
+	return c->shared;
 }
 
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
@@ -89,7 +119,26 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
 {
-	return stream_welcome(fd, version, arena_bytes, out);
+	struct kvgpu_remote_hello hello;
+	int r;
+
+	stream_prepare(fd);
+	r = stream_read(fd, &hello, sizeof(hello));
+	if (!r && hello.magic == KVGPU_REMOTE_MAGIC)
+		return stream_welcome(fd, version, arena_bytes, &hello, out);
+	if (!r && hello.magic == KVGPU_REMOTE_MAGIC_APERTURE)
+		return aperture_welcome(fd, version, arena_bytes, &hello, out);
+	close(fd);
+	return r ? r : -EPROTO;
+}
+
+int kvgpu_remote_listen(const char *address, const char **why)
+{
+	struct address at;
+	int r = address_parse(address, &at, why);
+
+	*why = r ? *why : "that is a file, where nobody can listen";
+	return r ? r : at.kind == ADDRESS_PLACE ? -EINVAL : address_listen(at.path, why);
 }
 
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p)
@@ -101,6 +150,11 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes)
 {
 	*bytes = p->arena_bytes;
 	return p->arena;
+}
+
+bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)
+{
+	return p->shared;
 }
 
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)

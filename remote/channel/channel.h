@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
- * same offsets. A carrier brings it there: `stream` over a socket now, one on shared memory can be put beside it (carrier.h), and
- * nothing above here changes. Errors are 0 or -errno.
+ * same offsets. A carrier brings it there: `stream` over a socket, `aperture` by shared memory (carrier.h). Nothing above here has to
+ * know which, but for speed. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
  */
@@ -34,6 +34,8 @@ bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
 /* The arena in this process; who uses which of its bytes is the caller's affair. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
+/* Whether it is one memory for both sides: push and return cost nothing, and each sees the other's stores at any time. */
+bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 
 /*
  * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0,
@@ -57,12 +59,31 @@ int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_
 
 struct kvgpu_remote_port;
 
-/* A socket that listens; negative: -errno, and *why. */
+/* A socket that listens; negative: -errno, and *why. Its clients choose the carrier, stream or aperture. */
 int kvgpu_remote_listen(const char *address, const char **why);
-/* @fd, of accept(), belongs to the port then, or is closed. Refuses another version. */
+/* @fd, of accept(), belongs to the port then, or is closed. Refuses another version. @arena_bytes: pages */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
+
+/*
+ * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One thread.
+ * kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that forked from it.
+ */
+struct kvgpu_remote_place;
+bool kvgpu_remote_is_place(const char *address);
+int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why);
+/* Waits for a client: 1; 0: none yet. Returns after a signal, and after some seconds at most, but where there is a bell. */
+int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
+/* After 1: the port to that client, in this process or in one that was forked for it. */
+int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
+/* After the fork, where that was done: what says that the server lives is the other process's alone. */
+void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
+/* When nothing of that port is there any more, its process included: ready for another client. */
+void kvgpu_remote_place_again(struct kvgpu_remote_place *p);
+void kvgpu_remote_place_close(struct kvgpu_remote_place *p);
+
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
+bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p);
 
 /*
  * The next frame: 1; 0 when none came within @timeout_us (negative: for ever). In memory of the port's that the client can't write,

@@ -14,6 +14,18 @@ void stream_prepare(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
+int stream_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why)
+{
+	*why = "what listens there is no kvgpu-remoted";
+	if (w->magic != KVGPU_REMOTE_MAGIC)
+		return -EPROTO;
+	*why = "client and server are of different versions: both have to be of one build";
+	if (w->version != version || w->result)
+		return -EPROTO;
+	*why = "the server's arena has a size that can't be";
+	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ? -EPROTO : 0;
+}
+
 int stream_write(int fd, struct iovec *parts, unsigned int n)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };

@@ -19,5 +19,7 @@ int stream_write(int fd, struct iovec *parts, unsigned int n);
 int stream_read(int fd, void *to, size_t n);
 /* a carrier's socket: no delays of its own */
 void stream_prepare(int fd);
+/* the server's answer to a hello: 0, or -EPROTO and why */
+int stream_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
 #endif

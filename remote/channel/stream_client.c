@@ -284,8 +284,8 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	destroy(s);
 }
 
-static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .forked = forked,
-							.close = close_channel };
+static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .await = box_await,
+							.forked = forked, .close = close_channel };
 
 static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
 {
@@ -296,16 +296,7 @@ static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w,
 	if (!r)
 		r = stream_read(fd, w, sizeof(*w));
 	*why = "the server closed the connection";
-	if (r)
-		return r;
-	*why = "what listens there is no kvgpu-remoted";
-	if (w->magic != KVGPU_REMOTE_MAGIC)
-		return -EPROTO;
-	*why = "client and server are of different versions: both have to be of one build";
-	if (w->version != version || w->result)
-		return -EPROTO;
-	*why = "the server's arena has a size that can't be";
-	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ? -EPROTO : 0;
+	return r ? r : stream_check(w, version, why);
 }
 
 /* the application's signals are for its own threads */

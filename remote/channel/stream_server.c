@@ -340,21 +340,17 @@ static void close_port(struct kvgpu_remote_port *p)
 static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
 						    .await_end = await_end, .close = close_port };
 
-static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes)
+static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello)
 {
-	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, hello->version != version, 0 };
 	struct iovec part = { &w, sizeof(w) };
-	struct kvgpu_remote_hello hello;
-	int r = stream_read(fd, &hello, sizeof(hello));
+	int r = stream_write(fd, &part, 1);
 
-	if (r || hello.magic != KVGPU_REMOTE_MAGIC)
-		return r ? r : -EPROTO;
-	w.result = hello.version != version;
-	r = stream_write(fd, &part, 1);
 	return r ? r : w.result ? -EPROTO : 0;
 }
 
-int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
+int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+		   struct kvgpu_remote_port **out)
 {
 	struct stream_port *s = calloc(1, sizeof(*s));
 	int r = -ENOMEM;
@@ -363,7 +359,7 @@ int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_
 		s->p.arena = arena_map(arena_bytes);
 	if (s && s->p.arena) {
 		stream_prepare(fd);
-		r = shake_hands(fd, version, arena_bytes);
+		r = shake_hands(fd, version, arena_bytes, hello);
 	}
 	if (r) {
 		if (s)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies on their way: a piece is free
- * again when an answer says that the server has carried out its frame. The rest is for pinned memory, images and what is waited
- * for.
+ * again when its frame is through. The rest is for pinned memory, images and what is waited for.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -119,9 +118,9 @@ void arena_put(uint64_t at)
 
 static void collect(void)
 {
-	uint64_t answered = call_answered();
+	uint64_t through = call_through();
 
-	while (nr_pieces && pieces[first_piece].seq && pieces[first_piece].seq <= answered) {
+	while (nr_pieces && pieces[first_piece].seq && pieces[first_piece].seq <= through) {
 		ring_begin = pieces[first_piece].end;
 		first_piece = (first_piece + 1) % PIECES;
 		nr_pieces--;
@@ -146,25 +145,42 @@ static struct staged *take(uint64_t bytes, uint64_t *at)
 	return p;
 }
 
+/* With the lock. The frame of the piece up to which half of the ring is; 0: the first one is not sent yet */
+static uint64_t oldest_half(void)
+{
+	uint64_t seq = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_pieces; i++) {
+		const struct staged *p = &pieces[(first_piece + i) % PIECES];
+
+		if (!p->seq || (seq && p->end - ring_begin > ring_bytes / 2))
+			break;
+		seq = p->seq;
+	}
+	return seq;
+}
+
+/* what is waited for is the older half, so that the GPU has the other one to copy meanwhile */
 struct staged *staging_get(uint64_t bytes, uint64_t *at, CUresult *r)
 {
 	struct staged *p;
-	bool sent;
+	uint64_t upto;
 
 	bytes = (bytes + 63) & ~63ull;
 	for (;;) {
 		pthread_mutex_lock(&lock);
 		collect();
 		p = take(bytes, at);
-		sent = !p && pieces[first_piece].seq;
+		upto = p ? 0 : oldest_half();
 		pthread_mutex_unlock(&lock);
 		if (p)
 			return p;
-		if (!sent) {	/* another thread is about to send it */
+		if (!upto) {	/* another thread is about to send it */
 			*r = client_ready();
 			sched_yield();
 		} else {
-			*r = call_fence();
+			*r = call_fence(upto);
 		}
 		if (*r)
 			return NULL;

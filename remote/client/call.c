@@ -14,7 +14,7 @@ static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t named_context;	/* `submit` */
 static uint32_t named_mode;
 static uint64_t behind;		/* atomic: bytes since an answer */
-static uint64_t answered;	/* atomic */
+static uint64_t through;	/* atomic */
 static unsigned int captures;	/* atomic */
 static bool suspect;		/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
 
@@ -191,18 +191,25 @@ static bool stays(CUresult r)
 	return false;
 }
 
+static void set_through(uint64_t seq)
+{
+	uint64_t old = __atomic_load_n(&through, __ATOMIC_RELAXED);
+
+	while (old < seq && !__atomic_compare_exchange_n(&through, &old, seq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+/* what is not shared the library copies as it copies any memory: an answer means that it has read what came before */
 static void heard(uint64_t seq)
 {
-	uint64_t old = __atomic_load_n(&answered, __ATOMIC_RELAXED);
-
-	while (old < seq && !__atomic_compare_exchange_n(&answered, &old, seq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
+	if (!kvgpu_remote_is_shared(channel))
+		set_through(seq);
 	__atomic_store_n(&behind, 0, __ATOMIC_RELAXED);
 }
 
-uint64_t call_answered(void)
+uint64_t call_through(void)
 {
-	return __atomic_load_n(&answered, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&through, __ATOMIC_ACQUIRE);
 }
 
 CUresult call_ask(struct call *c, size_t fixed)
@@ -234,11 +241,15 @@ CUresult call_ask(struct call *c, size_t fixed)
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
 }
 
-CUresult call_fence(void)
+CUresult call_fence(uint64_t upto)
 {
-	struct call c = { .op = OP_fence };
+	struct q_fence q = { .upto = upto };
+	struct call c = { .op = OP_fence, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_ask(&c, 0);
 
-	return call_ask(&c, 0);
+	if (!r)
+		set_through(upto < c.seq ? upto : c.seq);
+	return r;
 }
 
 CUresult call_queue(struct call *c)
@@ -251,7 +262,7 @@ CUresult call_queue(struct call *c)
 	call_end(c);
 	if (r)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	return __atomic_load_n(&behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence() : CUDA_SUCCESS;
+	return __atomic_load_n(&behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(0) : CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ captures */

@@ -64,10 +64,10 @@ CUresult call_handles(struct call *c, unsigned int class, const void *const *han
 /* the parts behind the answer's fixed one, in order; false: the answer is too short */
 bool answer_bytes(struct call *c, void *to, uint64_t n);
 bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
-/* the last frame whose answer is here: all before it have been carried out */
-uint64_t call_answered(void);
-/* until the server has carried out all that was sent */
-CUresult call_fence(void);
+/* the last frame of those that are through: nothing uses arena pieces of it, or of one before it, any more */
+uint64_t call_through(void);
+/* until all frames up to @upto are; UINT64_MAX: all that were sent */
+CUresult call_fence(uint64_t upto);
 /* a capture goes on: nothing is queued */
 void captures_begun(void);
 void captures_ended(void);
@@ -169,6 +169,15 @@ void *arena_at(uint64_t at);
 /* place in the arena of [host, host + bytes), which is pinned in one allocation; NOWHERE: it is not */
 uint64_t pinned_at(const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
+/*
+ * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and to pinned memory by itself, in the
+ * stream's order, after the call has returned. Asks the server, with a context.
+ */
+bool arena_is_pinned(void);
+/* a copy into pinned memory has been queued, at whatever time: such memory may be written behind the program's back */
+void pinned_written(void);
+/* whether something that comes before it in a stream may still write it */
+bool pinned_may_change(void);
 struct host_range {
 	uint8_t *base;
 	uint64_t bytes;
@@ -184,8 +193,8 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function
- * that comes before it in the stream; not while the stream captures.
+ * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function or a
+ * copy that comes before it in the stream; not while the stream captures.
  */
 CUresult host_copy_allowed(CUstream stream, const void *src);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued;
- * pinned memory is in the arena already. What comes into the program's memory is waited for.
+ * pinned memory is in the arena already. What comes into the program's memory is waited for. Where the server's library has the arena
+ * as its own pinned memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -43,7 +44,40 @@ enum side_of side_of(CUdeviceptr at, bool host)
 	return device_says(at) ? SIDE_DEVICE : SIDE_NOWHERE;
 }
 
-static CUresult send_piece(struct q_copy_in *q, const void *src, bool fine)
+enum when { SYNC, ASYNC };
+
+/* [host, host + bytes) is the library's pinned memory: where in the arena; else NOWHERE */
+static uint64_t gpu_reaches(const void *host, uint64_t bytes)
+{
+	uint64_t at = kvgpu_remote_is_shared(channel) ? pinned_at(host, bytes) : KVGPU_REMOTE_NOWHERE;
+
+	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned() ? at : KVGPU_REMOTE_NOWHERE;
+}
+
+/* a copy that waits is over when it returns: the program may write its memory then */
+static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
+{
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+
+	q->flags = when == SYNC ? COPY_WHOLE : 0;
+	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
+}
+
+static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
+{
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+
+	q->flags = when == SYNC ? COPY_WHOLE : 0;
+	if (when == ASYNC)
+		pinned_written();
+	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
+}
+
+/*
+ * In shared memory the server reads the source when it comes to the frame, and on a socket at the call. So a copy that waits
+ * may leave its source where it is on a socket alone.
+ */
+static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when, bool fine)
 {
 	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
 	struct staged *piece = NULL;
@@ -54,7 +88,7 @@ static CUresult send_piece(struct q_copy_in *q, const void *src, bool fine)
 	if (q->bytes <= KVGPU_REMOTE_INLINE_MAX) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
-		at = pinned_at(src, q->bytes);
+		at = when == ASYNC || !kvgpu_remote_is_shared(channel) ? pinned_at(src, q->bytes) : KVGPU_REMOTE_NOWHERE;
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(q->bytes, &at, &r);
 			if (piece)
@@ -70,17 +104,19 @@ static CUresult send_piece(struct q_copy_in *q, const void *src, bool fine)
 	return r;
 }
 
-static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
+static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
 {
-	struct q_copy_in q = { 0 };
+	struct q_copy_in q = { .dst = dst, .bytes = bytes, .at = gpu_reaches(src, bytes) };
 	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
 	size_t done;
 	CUresult r = stream_id(stream, &q.stream);
 
+	if (!r && q.at != KVGPU_REMOTE_NOWHERE)
+		return pinned_to_device(&q, when, fine);
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst = dst + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		r = send_piece(&q, (const uint8_t *)src + done, fine);
+		r = send_piece(&q, (const uint8_t *)src + done, when, fine);
 	}
 	return r;
 }
@@ -98,6 +134,7 @@ static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	q->at = at;
+	q->flags = COPY_WHOLE;
 	r = call_ask(&c, 0);
 	if (!r && small)
 		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
@@ -108,21 +145,60 @@ static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 	return r;
 }
 
-static CUresult to_host(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
+enum { AHEAD = 4 };
+
+/* All pieces but the last: the GPU copies some while the CPU copies what has come. An error is told with the last one. */
+static CUresult fetch_most(struct q_copy_out q, uint8_t *dst, size_t bytes, size_t *done)
 {
-	struct q_copy_out q = { 0 };
-	size_t done;
+	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
+	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q) };
+	uint64_t room = arena_get(AHEAD * piece), seq[AHEAD], slot;
+	CUdeviceptr src = q.src;
+	CUresult r = CUDA_SUCCESS;
+	size_t i;
+
+	if (room == KVGPU_REMOTE_NOWHERE)
+		return CUDA_SUCCESS;
+	q.bytes = piece;
+	for (i = 0; i < n + AHEAD && !r; i++) {
+		slot = room + i % AHEAD * piece;
+		if (i >= AHEAD && i - AHEAD < n) {
+			r = call_fence(seq[i % AHEAD]);
+			if (!r)
+				memcpy(dst + (i - AHEAD) * piece, arena_at(slot), piece);
+		}
+		if (i < n && !r) {
+			q.at = slot;
+			q.src = src + i * piece;
+			r = call_queue(&c);
+			seq[i % AHEAD] = c.seq;
+		}
+	}
+	if (r)
+		call_fence(UINT64_MAX);	/* what was begun ends before the pieces are another's */
+	arena_put(room);
+	*done = n * piece;
+	return r;
+}
+
+static CUresult to_host(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	struct q_copy_out q = { .src = src, .bytes = bytes, .at = gpu_reaches(dst, bytes) };
+	bool fine = device_span(src, bytes, 1) && own_stream(stream);
+	size_t done = 0;
 	CUresult r = stream_id(stream, &q.stream);
 
-	for (done = 0; done < bytes && !r; done += q.bytes) {
+	if (!r && q.at != KVGPU_REMOTE_NOWHERE)
+		return pinned_to_host(&q, when, fine);
+	if (!r && fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned())
+		r = fetch_most(q, dst, bytes, &done);
+	for (; done < bytes && !r; done += q.bytes) {
 		q.src = src + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
 		r = fetch_piece(&q, (uint8_t *)dst + done);
 	}
 	return r;
 }
-
-enum when { SYNC, ASYNC };
 
 static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
@@ -148,7 +224,7 @@ CUresult host_copy_allowed(CUstream stream, const void *src)
 
 	if (!r && status != CU_STREAM_CAPTURE_STATUS_NONE)
 		r = CUDA_ERROR_NOT_SUPPORTED;
-	if (!r && src && host_functions_pending() && host_find(src, &found))
+	if (!r && src && pinned_may_change() && host_find(src, &found))
 		r = cuStreamSynchronize(stream);
 	return r;
 }
@@ -156,19 +232,22 @@ CUresult host_copy_allowed(CUstream stream, const void *src)
 static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
 			CUstream stream)
 {
+	bool read;
 	CUresult r;
 
 	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
-	r = host_copy_allowed(stream, from == SIDE_HOST ? (const void *)(uintptr_t)src : NULL);
+	/* what the GPU reads itself it reads in the stream's order */
+	read = from == SIDE_HOST && gpu_reaches((const void *)(uintptr_t)src, bytes) == KVGPU_REMOTE_NOWHERE;
+	r = host_copy_allowed(stream, read ? (const void *)(uintptr_t)src : NULL);
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE)
-		return to_device(dst, (const void *)(uintptr_t)src, bytes, stream);
+		return to_device(dst, (const void *)(uintptr_t)src, bytes, when, stream);
 	if (from == SIDE_DEVICE)
-		return to_host((void *)(uintptr_t)dst, src, bytes, stream);
+		return to_host((void *)(uintptr_t)dst, src, bytes, when, stream);
 	return on_host(dst, src, bytes, stream);
 }
 

@@ -9,6 +9,9 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_range *ranges;	/* sorted by their begins, none overlaps another */
 static unsigned int nr, max;
+static enum { PINNED_UNKNOWN, PINNED_NOT, PINNED } pinned;	/* atomic */
+static uint64_t arena_device;	/* where the GPU sees the arena; atomic */
+static bool written;		/* atomic */
 
 static unsigned int above(const void *host)
 {
@@ -98,10 +101,36 @@ static void remove_at(unsigned int at)
 		arena_put(piece);
 }
 
+bool arena_is_pinned(void)
+{
+	struct call c = { .op = OP_pin };
+	int known = __atomic_load_n(&pinned, __ATOMIC_ACQUIRE);
+
+	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(channel) && !call_ask(&c, sizeof(struct a_pin))) {
+		known = ((const struct a_pin *)c.answer)->pinned ? PINNED : PINNED_NOT;
+		__atomic_store_n(&arena_device, ((const struct a_pin *)c.answer)->device, __ATOMIC_RELEASE);
+		__atomic_store_n(&pinned, known, __ATOMIC_RELEASE);
+	}
+	return known == PINNED;
+}
+
+void pinned_written(void)
+{
+	__atomic_store_n(&written, true, __ATOMIC_RELEASE);
+}
+
+/* by a function of the host's, or by the GPU, before what is behind it in its stream */
+bool pinned_may_change(void)
+{
+	return __atomic_load_n(&written, __ATOMIC_ACQUIRE) || host_functions_pending();
+}
+
+/* it may have been pinned in that one */
 void hostmem_end(const void *ctx)
 {
 	unsigned int i = 0;
 
+	__atomic_store_n(&pinned, PINNED_UNKNOWN, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock);
 	while (i < nr)
 		if (ranges[i].ctx == ctx)
@@ -122,7 +151,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 		return r;
 	if (!ptr || !bytes || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (flags & CU_MEMHOSTALLOC_DEVICEMAP)
+	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !arena_is_pinned())
 		return CUDA_ERROR_NOT_SUPPORTED;
 	at = arena_get(bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
@@ -166,8 +195,24 @@ CUresult cuMemFreeHost(void *ptr)
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = call_fence();
+		r = call_fence(UINT64_MAX);
 	return r ? r : end(ptr, true, CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
+{
+	uint64_t at;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	at = pinned_at(host, 1);
+	if (!ptr || flags || at == KVGPU_REMOTE_NOWHERE)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!arena_is_pinned())
+		return CUDA_ERROR_NOT_SUPPORTED;
+	*ptr = __atomic_load_n(&arena_device, __ATOMIC_ACQUIRE) + at;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)

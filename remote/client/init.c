@@ -71,7 +71,7 @@ static CUresult start(void)
 	CUresult r;
 
 	if (!address) {
-		client_say("no server is named: KVGPU_REMOTE=unix:/path");
+		client_say("no server is named: KVGPU_REMOTE=unix:/path or KVGPU_REMOTE=aperture:/path");
 		return CUDA_ERROR_NO_DEVICE;
 	}
 	if (!channel) {

@@ -20,6 +20,12 @@
 /* looks between two of the clock */
 #define LOOKS	64
 
+/*
+ * A CPU that was given away and came back so late is wanted by others, who are not the peer alone: looking would cost them their time
+ * and this thread its turn. So many waits sleep at once then, until it is tried again.
+ */
+enum { CROWDED_NS = 100 * 1000, CROWDED_WAITS = 100 };
+
 /* one call of kvgpu_bell_wait() */
 struct wait {
 	struct kvgpu_bell *bell;
@@ -40,22 +46,31 @@ static uint64_t waited(struct wait *w)
 
 static bool spin(struct wait *w)
 {
-	uint64_t limit = w->bell->times.spin_ns;
+	uint64_t limit = w->bell->times.spin_ns, now;
 	unsigned int i;
 
 	if (limit > w->timeout_ns)
 		limit = w->timeout_ns;
 	if (!limit)
 		return false;
+	if (w->bell->crowded) {
+		w->bell->crowded--;
+		return false;
+	}
 	w->bell->spins++;
-	do {
+	for (;;) {
 		for (i = 0; i < LOOKS; i++) {
 			clock_pause();
 			if (w->ready(w->arg))
 				return true;
 		}
-	} while (waited(w) < limit);
-	return false;
+		now = waited(w);
+		if (now >= limit)
+			return false;
+		clock_yield();
+		if (waited(w) - now > CROWDED_NS)
+			w->bell->crowded = CROWDED_WAITS;
+	}
 }
 
 static enum kvgpu_wait sleep_until(struct wait *w)
@@ -63,6 +78,7 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 	uint64_t ns, passed, left = w->timeout_ns;
 	struct kvgpu_bell *b = w->bell;
 
+	b->waits++;
 	for (;;) {
 		shared_store32(b->word, 1);
 		shared_fence();		/* pairs with the one of kvgpu_bell_ring() */

@@ -35,7 +35,8 @@ struct kvgpu_bell_ops {
 
 /* the knobs */
 struct kvgpu_wait_times {
-	uint64_t spin_ns;	/* look so long before the first sleep, and up to some us longer; 0: not at all */
+	/* look so long before the first sleep, and up to some us longer; 0: not at all. Nor while others want this CPU */
+	uint64_t spin_ns;
 	uint64_t sleep_ns;	/* look again after a sleep so long; not 0 */
 };
 
@@ -46,7 +47,9 @@ struct kvgpu_bell {
 	const struct kvgpu_bell_ops *ops;
 	void *ctx;			/* of the ops */
 	struct kvgpu_wait_times times;	/* of the sleeper */
+	unsigned int crowded;		/* so many waits do not look: others want this CPU */
 	uint64_t spins;			/* waits that looked more than once */
+	uint64_t waits;			/* waits that came to sleep(), or to the end of their time */
 	uint64_t sleeps;		/* times that sleep() was called */
 	uint64_t wakes;			/* times that wake() was called */
 };

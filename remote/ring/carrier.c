@@ -3,7 +3,9 @@
  * What lets a thread sleep until the peer rings. Everything the peer can do to these only makes a sleep shorter or leaves it as
  * long.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* ppoll(), syscall() */
+#endif
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>

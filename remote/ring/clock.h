@@ -3,6 +3,7 @@
 #ifndef KVGPU_REMOTE_RING_CLOCK_H
 #define KVGPU_REMOTE_RING_CLOCK_H
 
+#include <sched.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -23,6 +24,12 @@ static inline void clock_pause(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield" : : : "memory");
 #endif
+}
+
+/* some microseconds of looking have been in vain: the peer may be waiting for this very CPU */
+static inline void clock_yield(void)
+{
+	sched_yield();
 }
 
 #endif

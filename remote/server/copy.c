@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. What leads there would make the
- * library wait until the stream is through, so such a frame is put aside until it is.
+ * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. Where the arena is not the
+ * library's pinned memory, what leads there would make the library wait until the stream is through; so such a frame is put aside
+ * until it is.
  */
 #include "server.h"
 
@@ -23,7 +24,24 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 		return CUDA_ERROR_INVALID_HANDLE;
 	/* a graph would copy from there whenever it is launched */
 	r = not_capturing(s, stream);
-	return r ? r : CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
+	if (r)
+		return r;
+	if (q->at != KVGPU_REMOTE_NOWHERE)
+		arena_pinned(s);
+	r = CALL(s, cuMemcpyHtoDAsync_v2, q->dst, from, q->bytes, stream);
+	if (!r && q->at != KVGPU_REMOTE_NOWHERE)
+		r = copy_begun(s, stream);
+	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
+}
+
+/* the GPU copies by itself; the answer comes when the copy is begun, or over */
+static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstream stream)
+{
+	CUresult r = CALL(s, cuMemcpyDtoHAsync_v2, s->arena + q->at, q->src, q->bytes, stream);
+
+	if (!r)
+		r = copy_begun(s, stream);
+	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
 }
 
 CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in,
@@ -43,7 +61,10 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvg
 	r = not_capturing(s, stream);
 	if (r)
 		return r;
-	if (held_by_stream(s, stream))
+	if (!small && arena_pinned(s))
+		return pinned_out(s, q, stream);
+	/* nobody waits for the answer of one that is only to be begun: what follows it may not pass by */
+	if (q->flags & COPY_WHOLE && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
 	if (!r)
@@ -89,6 +110,8 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	if (to_host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	r = run(s, q, stream, dst, src);
+	if (!r && from_host)
+		r = copy_begun(s, stream);
 	if (!r && to_host)
 		r = CALL(s, cuStreamSynchronize, stream);
 	if (!r && to_host && kvgpu_remote_return(s->port, q->dst, q->bytes))
@@ -235,6 +258,8 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 		return CUDA_SUCCESS;
 	b = box_of(q->src, q->dst, q->size, &src, &dst);
 	r = copy_box(s, &b, q->form, stream);
+	if (!r && src.host)
+		r = copy_begun(s, stream);
 	if (!r && dst.host)
 		r = CALL(s, cuStreamSynchronize, stream);
 	if (!r && dst.host && kvgpu_remote_return(s->port, q->dst[END_WHERE], dst.bytes))

@@ -23,10 +23,14 @@ enum { PATIENCE_S = 3 };
 static bool dump;
 
 static const char usage[] =
-	"usage: kvgpu-remoted --listen unix:/path --library /path/libcuda.so.1 [--memory BYTES] [--arena BYTES] [--dump]\n"
+	"usage: kvgpu-remoted --listen ADDRESS --library /path/libcuda.so.1 [--memory BYTES] [--arena BYTES] [--dump]\n"
+	"  ADDRESS is unix:/path, a socket for clients with unix:/path or aperture:/path; or memory that a VM of a client shares:\n"
+	"  aperture:FILE or aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
-	"  --arena BYTES   host memory that client and server share (256 MiB); it bounds a client's pinned memory\n"
-	"  --dump          frames as text on standard error\n";
+	"  --arena BYTES   host memory that client and server share (256 MiB); it bounds a client's pinned memory. A file or a device\n"
+	"                  has the size that it has\n"
+	"  --dump          frames as text on standard error\n"
+	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
 
 static FILE *log_to;	/* NULL: standard error */
 
@@ -59,8 +63,8 @@ static void *watch(void *port)
 	return NULL;
 }
 
-/* never returns: a process of one client */
-static void serve_client(int fd, const char *path, const struct options *options)
+/* never returns: a process of one client, who is at @fd, or at @place */
+static void serve_client(int fd, struct kvgpu_remote_place *place, const char *path, const struct options *options)
 {
 	struct server s = { .options = *options };
 	pthread_t watcher;
@@ -68,7 +72,8 @@ static void serve_client(int fd, const char *path, const struct options *options
 	int r;
 
 	confine();
-	r = kvgpu_remote_welcome(fd, KVGPU_REMOTE_VERSION, options->arena, &s.port);
+	r = place ? kvgpu_remote_place_welcome(place, &s.port) :
+	    kvgpu_remote_welcome(fd, KVGPU_REMOTE_VERSION, options->arena, &s.port);
 	if (r) {
 		say("a client was refused: %s", r == -EPROTO ? "it is of another version" : strerror(-r));
 		exit(1);
@@ -118,6 +123,13 @@ static void child_ended(int signal)
 {
 }
 
+static void own_signals(void)
+{
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static void listen_for(int at, const char *path, const struct options *options)
 {
 	pid_t pid;
@@ -136,16 +148,72 @@ static void listen_for(int at, const char *path, const struct options *options)
 		}
 		pid = fork();
 		if (!pid) {
-			signal(SIGTERM, SIG_DFL);
-			signal(SIGINT, SIG_DFL);
-			signal(SIGCHLD, SIG_DFL);
+			own_signals();
 			close(at);
-			serve_client(fd, path, options);
+			serve_client(fd, NULL, path, options);
 		}
 		if (pid < 0)
 			say("fork: %s", strerror(errno));
 		close(fd);
 	}
+}
+
+/* until the client's process has ended; this one ends it where it has to end itself */
+static void wait_for_process(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		if (ended)
+			kill(pid, SIGTERM);
+	if (WIFSIGNALED(status))
+		say("the process of a client, %d, was killed by signal %d", (int)pid, WTERMSIG(status));
+}
+
+/* one client after the other, as many as memory that is shared has room for */
+static void serve_place(struct kvgpu_remote_place *place, const char *path, const struct options *options)
+{
+	pid_t pid;
+
+	while (!ended) {
+		if (!kvgpu_remote_place_await(place))
+			continue;
+		pid = fork();
+		if (!pid) {
+			own_signals();
+			serve_client(-1, place, path, options);
+		}
+		if (pid < 0)
+			say("fork: %s", strerror(errno));
+		kvgpu_remote_place_served(place);
+		if (pid > 0)
+			wait_for_process(pid);
+		kvgpu_remote_place_again(place);
+	}
+	kvgpu_remote_place_close(place);
+}
+
+/* exit code */
+static int serve_address(const char *address, const char *path, const struct options *options)
+{
+	struct kvgpu_remote_place *place = NULL;
+	const char *why;
+	int at;
+
+	at = kvgpu_remote_is_place(address) ? kvgpu_remote_place_open(address, KVGPU_REMOTE_VERSION, &place, &why) :
+	     kvgpu_remote_listen(address, &why);
+	if (at < 0) {
+		say("%s: %s", address, why);
+		return 1;
+	}
+	say("listens at %s", address);
+	if (place) {
+		serve_place(place, path, options);
+		return 0;
+	}
+	listen_for(at, path, options);
+	unlink(strchr(address, ':') + 1);
+	return 0;
 }
 
 static bool number(const char *text, uint64_t *n)
@@ -165,9 +233,9 @@ int main(int argc, char **argv)
 		{ "dump", no_argument, NULL, 'd' }, { "help", no_argument, NULL, 'h' }, { 0 }
 	};
 	struct options options = { .arena = ARENA_BYTES };
-	const char *address = NULL, *path = NULL, *why;
+	const char *address = NULL, *path = NULL;
 	bool fine = true;
-	int c, at;
+	int c;
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0)
 		switch (c) {
@@ -202,13 +270,5 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &(struct sigaction){ .sa_handler = end }, NULL);
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = child_ended }, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	at = kvgpu_remote_listen(address, &why);
-	if (at < 0) {
-		say("%s: %s", address, why);
-		return 1;
-	}
-	say("listens at %s", address);
-	listen_for(at, path, &options);
-	unlink(address + strlen("unix:"));
-	return 0;
+	return serve_address(address, path, &options);
 }

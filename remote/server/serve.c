@@ -65,9 +65,10 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-CUresult frame_fence(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+/* all before it was carried out; what the library still copies by itself is waited for */
+CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
-	return CUDA_SUCCESS;	/* all before it was carried out, and the library keeps no piece of the arena */
+	return wait_for_copies(s, q->upto);
 }
 
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out)
@@ -159,5 +160,6 @@ void server_fini(struct server *s)
 	free(s->entries);
 	free(s->chains);
 	free(s->charges);
+	free(s->noted);
 	free(s->scratch);
 }

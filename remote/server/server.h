@@ -22,6 +22,8 @@ struct wait;
 struct entry;
 struct text;
 
+enum { SPARE_EVENTS = 64 };
+
 struct options {
 	uint64_t memory;	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t arena;
@@ -51,6 +53,18 @@ struct server {
 
 	/* waits.c */
 	struct wait *waits;
+
+	/* pinned.c */
+	uint64_t pinned_in;		/* the context; 0: it is not */
+	bool never_pinned;		/* the library has refused */
+	CUdeviceptr arena_device;
+	struct noted *noted;		/* in their frames' order */
+	unsigned int nr_noted, max_noted;
+	struct spare {			/* events are dearer to make than to record */
+		uint64_t context;
+		CUevent event;
+	} spare[SPARE_EVENTS];
+	unsigned int nr_spare;
 
 	/* quota.c */
 	struct charge *charges;
@@ -131,6 +145,19 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 void waits_free(struct server *s);
 /* True: the stream was busy, and the frame is served again when it is through what it has now. */
 bool held_by_stream(struct server *s, CUstream stream);
+/* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */
+CUresult wait_for_copies(struct server *s, uint64_t upto);
+
+/* ------------------------------------------------------------------ pinned.c: the arena as the library's pinned memory */
+
+/* whether it is, from now on: then what copies from or to it may go on after the library has returned */
+bool arena_pinned(struct server *s);
+/* The frame that is served began such a copy in that stream. Not CUDA_SUCCESS: the stream's error. */
+CUresult copy_begun(struct server *s, CUstream stream);
+/* CUDA_ERROR_NOT_READY, or all up to that frame are over */
+CUresult copies_look(struct server *s, uint64_t upto);
+/* the context is about to end, or it has */
+void copies_forget(struct server *s, uint64_t context);
 
 /* ------------------------------------------------------------------ quota.c */
 
@@ -166,7 +193,7 @@ void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_
 			      struct kvgpu_remote_reply *out)
 #define EMPTY_FRAME(name) \
 	CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
-FRAME(current); EMPTY_FRAME(fence); FRAME(facts); EMPTY_FRAME(init);
+FRAME(current); FRAME(fence); EMPTY_FRAME(pin); FRAME(facts); EMPTY_FRAME(init);
 FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRAME(copy_out); FRAME(box); FRAME(run); FRAME(peer);
 FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
 FRAME(instantiate); FRAME(update);

@@ -20,6 +20,8 @@ struct wait {
 	unsigned int nr, done;
 	CUevent client;		/* one of the client's */
 	void *payload;		/* the frame is served again; NULL: the end is its answer */
+	bool copies;		/* those up to this frame are waited for, in whatever context */
+	uint64_t upto;
 };
 
 static void destroy_events(struct server *s, struct wait *w)
@@ -80,6 +82,8 @@ static CUresult look_at(struct server *s, struct wait *w)
 {
 	CUresult r = CUDA_SUCCESS;
 
+	if (w->copies)
+		return copies_look(s, w->upto);
 	if (w->client)
 		return CALL(s, cuEventQuery, w->client);
 	while (w->done < w->nr) {
@@ -104,6 +108,11 @@ static void end(struct server *s, struct wait *w, CUresult r)
 {
 	uint64_t before = s->current;
 
+	if (w->copies) {
+		answer(s, &w->head, r, NULL);
+		free_wait(w);
+		return;
+	}
 	if (enter_context(s, w->context))
 		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	else if (!w->payload)
@@ -146,8 +155,10 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 	struct wait **at = &s->waits, *w;
 	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
 
+	if (context)
+		copies_forget(s, id);
 	while ((w = *at)) {
-		if (!(context && w->context == id) && !(class == CLASS_EVENT && w->client == what)) {
+		if (!(context && w->context == id && !w->copies) && !(class == CLASS_EVENT && w->client == what)) {
 			at = &w->next;
 			continue;
 		}
@@ -280,6 +291,21 @@ bool held_by_stream(struct server *s, CUstream stream)
 		free_wait(w);
 	}
 	return false;
+}
+
+CUresult wait_for_copies(struct server *s, uint64_t upto)
+{
+	struct wait *w;
+
+	if (!copies_look(s, upto))
+		return CUDA_SUCCESS;
+	w = new_wait(s, 0);
+	if (!w)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	w->copies = true;
+	w->upto = upto;
+	begin(s, w);
+	return CUDA_SUCCESS;
 }
 
 CUresult own_cuStreamQuery(struct server *s, CUstream stream)

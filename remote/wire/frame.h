@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
+#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull	/* "gpureap": a client's that wants shared memory; and of such memory */
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
@@ -92,6 +93,9 @@ enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD,
 
 /* Which entry point's checks a box is made with. */
 enum kvgpu_remote_form { FORM_2D, FORM_2D_UNALIGNED, FORM_3D, FORM_3D_PEER, NR_FORMS, FORM_ASYNC = 0x100 };
+
+/* Copies of one line: the answer comes when all of it is done, not only begun. */
+enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 
 /* Runs along arrays: which end is what; IN and OUT: of the arena. */
 enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };

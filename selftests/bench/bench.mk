@@ -38,5 +38,15 @@ bench-remote-ring: $(REMOTE_RING) ## rings between two processes: calls, queued 
 	@mkdir -p build/bench
 	@$(REMOTE_RING) build/bench/remote-ring.json
 
+REMOTE_CALLS	:= $(O)/remote_calls
+
+$(REMOTE_CALLS): selftests/bench/remote_calls.c $(REMOTE_OUT)/libcuda.so.1
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. $^ -o $@
+
+# QUICK=--quick: seconds, for a look whether it works. LIBRARY=: another libcuda.so.1 with a GPU
+bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
+	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1) \
+		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
+
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
-.PHONY: bench bench-launch bench-remote-ring bench-rooms
+.PHONY: bench bench-launch bench-remote-calls bench-remote-ring bench-rooms

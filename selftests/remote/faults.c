@@ -236,6 +236,75 @@ static int host_functions(void)
 	return r || called != ROUNDS || got != 100 * ROUNDS || sync_in_function != CUDA_ERROR_NOT_PERMITTED;
 }
 
+static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t want)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (at[i] != want) {
+			printf("%s: byte %zu is %u, not %u\n", what, i, at[i], want);
+			exit(1);
+		}
+}
+
+/*
+ * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel that it waits for has ended, one that may
+ * not sees what came before; pageable memory may be written as soon as its copy has returned; freed memory is not written any more.
+ */
+static int pinned(void)
+{
+	enum { N = 3 << 20, ROUNDS = 12 };
+	uint8_t *in, *out_of, *pageable = malloc(N), *next;
+	CUdeviceptr data;	/* spin() writes to the other */
+	CUresult busy;
+	CUstream s;
+	int i;
+
+	MUST(cuMemAlloc_v2(&data, N));
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	MUST(cuMemHostAlloc((void **)&in, N, 0));
+	MUST(cuMemHostAlloc((void **)&out_of, N, 0));
+	for (i = 1; i <= ROUNDS; i++) {
+		/* device to pinned to device to pinned: each reads what the one before has written, whenever it does */
+		MUST(cuMemsetD8_v2(data, i, N));
+		MUST(cuCtxSynchronize());
+		launch_spin(3000000, s);
+		MUST(cuMemcpyDtoHAsync_v2(in, data, N, s));
+		MUST(cuMemsetD8Async(data, 0, N, s));
+		MUST(cuMemcpyHtoDAsync_v2(data, in, N, s));
+		MUST(cuMemcpyDtoHAsync_v2(out_of, data, N, s));
+		busy = cuStreamQuery(s);
+		MUST(cuStreamSynchronize(s));
+		check_bytes("through pinned memory", out_of, N, i);
+		/* the source may be written when the call has returned */
+		memset(pageable, i + 100, N);
+		launch_spin(300000, s);
+		MUST(cuMemcpyHtoDAsync_v2(data, pageable, N, s));
+		memset(pageable, 0, N);
+		MUST(cuMemcpyDtoHAsync_v2(pageable, data, N, s));
+		MUST(cuStreamSynchronize(s));
+		check_bytes("through pageable memory", pageable, N, i + 100);
+		memset(in, i + 50, N);
+		MUST(cuMemcpyHtoD_v2(data, in, N));
+		memset(in, 0, N);
+		MUST(cuMemcpyDtoH_v2(out_of, data, N));
+		check_bytes("copies that wait", out_of, N, i + 50);
+	}
+	if (busy != CUDA_ERROR_NOT_READY) {
+		puts("the calls waited for the GPU");
+		return 1;
+	}
+	launch_spin(3000000, s);
+	MUST(cuMemcpyDtoHAsync_v2(out_of, data, N, s));
+	MUST(cuMemFreeHost(out_of));
+	MUST(cuMemHostAlloc((void **)&next, N, 0));
+	memset(next, 7, N);
+	MUST(cuStreamSynchronize(s));
+	check_bytes("memory of another", next, N, 7);
+	puts("all as it should be");
+	return 0;
+}
+
 /* a queued call's error: of the next that waits */
 static int quota(void)
 {
@@ -296,7 +365,7 @@ static const struct {
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
 	{ "child_lives", child_lives }, { "beside", beside }, { "host_functions", host_functions },
-	{ "quota", quota }, { "costs", costs },
+	{ "quota", quota }, { "pinned", pinned }, { "costs", costs },
 };
 
 int main(int argc, char **argv)

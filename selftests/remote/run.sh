@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # run.sh quick|long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
-# quick: the driver API's subtests by stored code, and faults. long: also the CUDA programs by nvcc, where the toolkit is there.
+# quick: the driver API's subtests by stored code, and faults, over a socket and over an aperture. long: also the CUDA programs by
+# nvcc, where the toolkit is there.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -16,15 +17,33 @@ ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 make -s -C selftests/cuda/driver OUT="$work" || exit 2
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
 	-Wl,-rpath,"\$ORIGIN" || exit 2
-export KVGPU_REMOTE=unix:$work/socket
+gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
+	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
+over='' library=$inprocess/libcuda.so.1
+
+# carrier unix|aperture|place: what programs use from now on; the first two share one server
+carrier()
+{
+	over="$1: "
+	at=unix:$work/socket
+	export KVGPU_REMOTE=$1:$work/socket
+	[ "$1" = place ] || return 0
+	truncate -s 80M "$work/memory"
+	export KVGPU_REMOTE=aperture:$work/memory,bell=unix:$work/bell
+	at=$KVGPU_REMOTE
+}
 
 # start_server [OPTION...]
 start_server()
 {
-	"$remote/kvgpu-remoted" --listen "$KVGPU_REMOTE" --library "$inprocess/libcuda.so.1" "$@" 2>> "$work/server.log" &
+	: >> "$work/server.log"
+	local before
+
+	before=$(grep -c 'listens at' "$work/server.log")
+	"$remote/kvgpu-remoted" --listen "$at" --library "$library" "$@" 2>> "$work/server.log" &
 	server=$!
-	for _ in $(seq 100); do
-		[ -S "$work/socket" ] && return
+	for _ in $(seq 200); do
+		[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && return
 		sleep 0.05
 	done
 }
@@ -43,9 +62,9 @@ result()
 {
 	number=$((number + 1))
 	if [ "$1" = 0 ]; then
-		echo "ok $number - $2 # ${3-}"
+		echo "ok $number - $over$2 # ${3-}"
 	else
-		echo "not ok $number - $2 # ${3-}"
+		echo "not ok $number - $over$2 # ${3-}"
 		failed=1
 	fi
 }
@@ -128,8 +147,6 @@ server_killed()
 
 run_faults()
 {
-	local version
-
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
 	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
@@ -140,6 +157,19 @@ run_faults()
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
 	server_killed
+	step "the server still serves" "$work/faults" after_fork "$cubin"
+	stop_server
+	start_server --memory $((32 << 20))
+	step "a quota of memory" "$work/faults" quota "$cubin"
+	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
+	stop_server
+}
+
+run_nonsense()
+{
+	local version
+
+	start_server
 	version=$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")
 	for seed in 1 2 3; do
 		step "clients that say nonsense, $seed" selftests/remote/garbage.py "$work/socket" "$version" $seed
@@ -150,16 +180,52 @@ run_faults()
 	result $? "and by themselves" "$(grep -c 'killed by signal' "$work/server.log") were killed, as arranged"
 	step "the server still serves" "$work/faults" after_fork "$cubin"
 	stop_server
-	start_server --memory $((32 << 20))
-	step "a quota of memory" "$work/faults" quota "$cubin"
-	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
+}
+
+# a library that registers the arena: copies go on after calls have returned
+run_pinned()
+{
+	carrier aperture
+	over="registered: " library=$work/libpinned.so
+	start_server
+	subtests device memory launch stream array texture
+	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
+	step "copies go on by themselves, in order" "$work/faults" pinned "$cubin"
+	client_killed copies "in the middle of a copy"
+	stop_server
+	library=$inprocess/libcuda.so.1
+}
+
+# a file that both map: one program at a time
+run_place()
+{
+	carrier place
+	start_server
+	subtests device memory launch stream faults
+	faults_until_ready stuck
+	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
+	kill -9 $program
+	wait $program 2>/dev/null
+	no_children
+	result $? "a client killed while its server process is inside of the library: its server process ends"
+	step "the next program" "$work/faults" host_functions "$cubin"
+	server_killed
+	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
+	faults_until_ready copies
+	truncate -s 0 "$work/memory"
+	wait $program
+	result $(($? != 2)) "the file is cut short: the program gets an error" "$(tail -n 1 "$work/said")"
+	no_children
+	grep -q "the aperture's memory is gone" "$work/server.log"
+	result $? "and the server's process says what happened"
+	stop_server
 }
 
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
 	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
-		remote/client/*.c remote/wire/*.c remote/channel/*.c cuda/driver/procaddress.c cuda/driver/errors.c \
+		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c cuda/driver/procaddress.c cuda/driver/errors.c \
 		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
@@ -199,15 +265,24 @@ run_programs()
 	echo "# $passed of $total programs pass"
 }
 
-start_server
-subtests device memory launch stream array texture surface syscall faults
-run_faults
-if [ "$mode" = long ]; then
-	stop_server
+for name in unix aperture; do
+	carrier $name
 	start_server
-	run_programs
-	run_tsan
+	subtests device memory launch stream array texture surface syscall faults
+	run_faults
+done
+carrier unix
+run_nonsense
+run_pinned
+run_place
+if [ "$mode" = long ]; then
+	for name in unix aperture; do
+		carrier $name
+		start_server
+		run_programs
+		run_tsan
+		stop_server
+	done
 fi
-stop_server
 echo "1..$number"
 exit $failed

@@ -2,7 +2,7 @@
 /*
  * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in
  * which words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at
- * what waits.
+ * what waits. The last byte says whether the arena is shared memory.
  */
 #include <stdlib.h>
 
@@ -64,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct server s;
 
 	fake_begin(&s, 1 << 16);
+	if (n && data[n - 1] & 1)
+		fake_share(&s);
 	memcpy(s.arena, ".version 7.8\n", 14);
 	memset(known, 0, sizeof(known));
 	nr_known = 0;

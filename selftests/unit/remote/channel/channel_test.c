@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Both ends of a channel in one process: frames, answers, pieces of the arena, happenings, acks, and peers that go or lie. */
+/*
+ * Both ends of a channel in one process, by each carrier: frames, answers, pieces of the arena, happenings, acks, and peers that go
+ * or lie.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +23,7 @@
 
 enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_CALL, OP_SILENT, OP_BUSY, OP_LEAVE };
 
+static const char *carrier = "unix";
 static char path[64], address[80];
 static int listening;
 static pthread_t server;
@@ -100,10 +104,16 @@ static int set_up(void **state)
 	const char *why;
 
 	snprintf(path, sizeof(path), "/tmp/kvgpu-channel-%d", (int)getpid());
-	snprintf(address, sizeof(address), "unix:%s", path);
+	snprintf(address, sizeof(address), "%s:%s", carrier, path);
 	listening = kvgpu_remote_listen(address, &why);
 	memset(&happened, 0, sizeof(happened));
 	return listening < 0 || pthread_create(&server, NULL, serve, NULL);
+}
+
+static int set_up_aperture(void **state)
+{
+	carrier = "aperture";
+	return set_up(state);
 }
 
 static int tear_down(void **state)
@@ -111,6 +121,7 @@ static int tear_down(void **state)
 	pthread_join(server, NULL);
 	close(listening);
 	unlink(path);
+	carrier = "unix";
 	return 0;
 }
 
@@ -149,6 +160,11 @@ static void versions(void **state)
 	assert_non_null(strstr(why, "version"));
 	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why), -EINVAL);
 	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
+	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
+	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);	/* no socket among the devices */
+	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
+	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
+	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why), -EINVAL);
 }
 
 static void answers(void **state)
@@ -209,7 +225,7 @@ static void acks_pass_by(void **state)
 
 	begin();
 	box = kvgpu_remote_box_get(client);
-	called = 0;
+	__atomic_store_n(&called, 0, __ATOMIC_SEQ_CST);
 	assert_int_equal(send_op(OP_BUSY, box, NULL, 0, &seq), 0);
 	for (i = 0; i < 100; i++) {
 		uint64_t ignored;
@@ -217,7 +233,7 @@ static void acks_pass_by(void **state)
 		assert_int_equal(send_op(OP_SILENT, 0, &word, sizeof(word), &ignored), 0);
 	}
 	assert_int_equal(kvgpu_remote_await(client, box, seq, &a, &back), 0);
-	assert_int_equal(called, 1);
+	assert_int_equal(__atomic_load_n(&called, __ATOMIC_SEQ_CST), 1);
 	assert_int_equal(happened.id, 5);
 	assert_int_equal(happened.value, 9);
 	assert_int_equal(happened.invocation, 1234);
@@ -351,7 +367,10 @@ static void a_lying_server(void **state)
 int main(void)
 {
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define ON_APERTURE(f) { #f ", by an aperture", f, set_up_aperture, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
+		ON_APERTURE(versions), ON_APERTURE(answers), ON_APERTURE(pieces), ON_APERTURE(acks_pass_by),
+		ON_APERTURE(server_goes),
 		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by), ON_SERVER(server_goes),
 		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),

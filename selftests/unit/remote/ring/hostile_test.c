@@ -319,6 +319,28 @@ static void asker_survives(void **state)
 	free(a.buf);
 }
 
+static bool never(void *arg)
+{
+	return false;
+}
+
+/* no peer: a machine with more to do than CPUs. Then waits sleep at once, and it is tried again now and then */
+static void others_want_the_cpu(void **state)
+{
+	static uint64_t word;
+	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 50000, .sleep_ns = 1000 } };
+	unsigned int i;
+
+	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };
+	for (i = 0; i < 300; i++)
+		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
+	assert_int_equal(b.spins, 300);
+	memory.away_ns = 5000000;
+	for (i = 0; i < 303; i++)
+		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 200000), KVGPU_WAIT_TIMEOUT);
+	assert_int_equal(b.spins, 303);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +349,7 @@ int main(void)
 		cmocka_unit_test(producer_survives),
 		cmocka_unit_test(positions_are_checked),
 		cmocka_unit_test(asker_survives),
+		cmocka_unit_test(others_want_the_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,9 @@ extern uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 /* a server with both, and its end */
 void fake_begin(struct server *s, uint64_t arena_bytes);
 void fake_end(struct server *s);
+/* the arena is one memory for both sides, which the library can register */
+void fake_share(struct server *s);
+extern unsigned int fake_registered;	/* regions of memory */
 /* a frame as it comes from a client, and its answer's result */
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
 

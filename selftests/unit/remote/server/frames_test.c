@@ -146,7 +146,7 @@ static void waiting(void **state)
 	fake_busy = 1000;
 	answers = fake_answers;
 	fake_frame(&s, OP_cuCtxSynchronize, NULL, 0);
-	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096);
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
 	assert_false(waits_look(&s));
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
@@ -197,7 +197,7 @@ static void put_aside(void **state)
 	st = stream();
 	fake_busy = 2;
 	answers = fake_answers;
-	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096);
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
 	assert_int_equal(fake_answers, answers);
 	assert_false(waits_look(&s));
 	assert_true(waits_look(&s));
@@ -292,6 +292,94 @@ static void quota(void **state)
 	assert_int_equal(s.charged, 0);
 }
 
+/* the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it, and fences */
+static void pinned_copies(void **state)
+{
+	uint64_t ctx, st, seq;
+	unsigned int answers;
+
+	fake_share(&s);
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);	/* no context */
+	ctx = context();
+	st = stream();
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 1);
+	assert_int_equal(ANSWER(pin)->device, 1ull << 40);
+	assert_int_equal(fake_registered, 1);
+
+	fake_busy = 100;
+	OK(ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	seq = s.head.seq;
+	assert_int_equal(fake_last.seq, seq);
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	assert_int_equal(fake_busy, 100);
+	OK(ASK(fence, .upto = seq - 1));
+	assert_int_equal(fake_last.seq, s.head.seq);
+	/* one waits for the copy out alone, another for both */
+	fake_busy = 4;
+	answers = fake_answers;
+	ASK(fence, .upto = seq);
+	ASK(fence, .upto = UINT64_MAX);
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 3);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	/* with the context end its copies, and what it registered; then another one does it */
+	fake_busy = 100;
+	OK(ASK(copy_in, .dst = 1 << 20, .stream = st, .at = 4096, .bytes = 4096));
+	answers = fake_answers;
+	ASK(fence, .upto = UINT64_MAX);
+	assert_int_equal(fake_answers, answers);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 0);
+	assert_int_equal(s.current, 0);
+	assert_true(waits_look(&s));
+	assert_int_equal(fake_answers, answers + 2);
+	fake_busy = 0;
+	context();
+	OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
+	assert_int_equal(fake_registered, 1);
+}
+
+/* a library that can't: it is asked once, and copies are waited for as ever */
+static void not_pinned(void **state)
+{
+	uint64_t st;
+	unsigned int answers;
+
+	fake_share(&s);
+	context();
+	st = stream();
+	s.library.cuMemHostGetDevicePointer_v2 = NULL;
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);
+	assert_int_equal(fake_registered, 0);
+	fake_busy = 2;
+	answers = fake_answers;
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = 4096, .bytes = 4096, .flags = COPY_WHOLE);
+	assert_int_equal(fake_answers, answers);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 1);
+	OK(ASK(fence, .upto = UINT64_MAX));
+}
+
+/* a client that never fences costs a bounded number of events */
+static void copies_without_end(void **state)
+{
+	unsigned int i;
+
+	fake_share(&s);
+	context();
+	fake_busy = UINT32_MAX / 2;
+	for (i = 0; i < 6000; i++)
+		OK(ASK(copy_in, .dst = 1 << 20, .at = 4096, .bytes = 4096));
+	assert_true(s.nr_noted <= 4096);
+}
+
 int main(void)
 {
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -299,6 +387,7 @@ int main(void)
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
 			ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
+		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ struct fake {
 	struct fake *next;
 };
 
-unsigned int fake_calls, fake_busy, fake_answers;
+unsigned int fake_calls, fake_busy, fake_answers, fake_registered;
 CUresult fake_error;
 struct kvgpu_remote_answer fake_last;
 uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -360,8 +360,31 @@ static CUresult end_capture(CUstream s, CUgraph *g)
 	return fake_result();
 }
 
+static CUresult host_register(void *p, size_t n, unsigned int flags)
+{
+	fake_read(p, n);
+	fake_registered += !fake_error;
+	return fake_result();
+}
+
+static CUresult host_unregister(void *p)
+{
+	assert(fake_registered);
+	fake_registered--;
+	return fake_result();
+}
+
+static CUresult host_device(CUdeviceptr *at, void *p, unsigned int flags)
+{
+	*at = 1ull << 40;
+	return fake_result();
+}
+
 static void by_hand(struct library *l)
 {
+	l->cuMemHostRegister_v2 = host_register;
+	l->cuMemHostUnregister = host_unregister;
+	l->cuMemHostGetDevicePointer_v2 = host_device;
 	l->cuStreamGetCaptureInfo_v2 = capture_info;
 	l->cuStreamEndCapture = end_capture;
 	l->cuStreamQuery = stream_query;
@@ -457,9 +480,14 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	fake_fill(&s->library);
 	by_hand(&s->library);
 	assert(!server_init(s));
-	fake_calls = fake_busy = fake_answers = 0;
+	fake_calls = fake_busy = fake_answers = fake_registered = 0;
 	captured = NULL;
 	fake_error = CUDA_SUCCESS;
+}
+
+void fake_share(struct server *s)
+{
+	s->port->shared = true;
 }
 
 void fake_end(struct server *s)

@@ -22,6 +22,7 @@ struct memory {
 	bool once;		/* no word is loaded twice; ends with the next memory_call() */
 	bool loaded[MEMORY_WORDS_MAX];
 	uint64_t clock;
+	uint64_t away_ns;	/* how long the CPU is another's when it is given away */
 	unsigned int wakes;
 };
 

@@ -7,5 +7,6 @@
 
 #define clock_ns	hook_clock_ns
 #define clock_pause()	((void)0)
+#define clock_yield	hook_clock_yield
 
 #endif

@@ -15,5 +15,6 @@ void hook_fence(void);
 void hook_copy_in(void *to, const uint64_t *from, size_t n);
 void hook_copy_out(void *to, const void *from, size_t n);
 uint64_t hook_clock_ns(void);
+void hook_clock_yield(void);
 
 #endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the peer's end. That thread sleeps in
+ * the kernel as long as the peer lives, but where the two have no socket: then it counts and looks five times a second.
+ */
+#include "aperture.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guard.h"
+
+#include <remote/ring/clock.h>
+#include <remote/ring/shared.h>
+
+enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
+
+static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
+{
+	const char *text = getenv(name);
+	char *end;
+	uint64_t n;
+
+	if (!text)
+		return otherwise;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	return errno || end == text || *end || n > most ? otherwise : n;
+}
+
+struct aperture_times aperture_times(enum aperture_wake wake)
+{
+	struct aperture_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US", KVGPU_SPIN_NS / 1000, 1000000000) * 1000 };
+
+	/* where a wake-up is sure to come, looking without one is only for a peer that does not keep to the rules */
+	t.wait.sleep_ns = number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
+	t.wait.sleep_ns += !t.wait.sleep_ns;
+	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", 5000, 3600000) * 1000000;
+	return t;
+}
+
+/* ------------------------------------------------------------------ sleeping */
+
+static long futex(uint32_t *word, int what, uint32_t value, uint64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	return syscall(SYS_futex, word, what, value, &t, NULL, 0);
+}
+
+bool aperture_is_gone(const struct aperture *a)
+{
+	return __atomic_load_n(&a->gone, __ATOMIC_SEQ_CST);
+}
+
+/* the watcher sets .gone first, then wakes until nobody sleeps: who counted itself after that sees .gone */
+static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
+{
+	struct aperture *a = ((struct aperture_bell *)ctx)->a;
+
+	__atomic_add_fetch(&a->sleepers, 1, __ATOMIC_SEQ_CST);
+	if (!aperture_is_gone(a))
+		futex(word, FUTEX_WAIT, 1, ns);
+	__atomic_sub_fetch(&a->sleepers, 1, __ATOMIC_SEQ_CST);
+	return aperture_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+}
+
+static void futex_wake(void *ctx, uint32_t *word)
+{
+	futex(word, FUTEX_WAKE, INT_MAX, 0);
+}
+
+/* A byte counts up .turn. Who rings clears the word before it sends one: a turn that was read too late finds the word changed */
+static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
+{
+	struct aperture *a = ((struct aperture_bell *)ctx)->a;
+	uint32_t turn = __atomic_load_n(&a->turn, __ATOMIC_SEQ_CST);
+
+	if (!aperture_is_gone(a) && shared_load32(word) == 1)
+		futex(&a->turn, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, turn, ns);
+	return aperture_is_gone(a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+}
+
+static void socket_wake(void *ctx, uint32_t *word)
+{
+	send(((struct aperture_bell *)ctx)->a->life, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* each sleep of a wait is twice as long as the one before */
+static enum kvgpu_sleep bounded_sleep(void *ctx, uint32_t *word, uint64_t ns)
+{
+	struct aperture_bell *b = ctx;
+	struct timespec t;
+
+	b->pause_ns = b->wait == b->bell.waits ? 2 * b->pause_ns : PAUSE_MIN_NS;
+	b->wait = b->bell.waits;
+	if (b->pause_ns > b->a->times.wait.sleep_ns)
+		b->pause_ns = b->a->times.wait.sleep_ns;
+	if (ns > b->pause_ns)
+		ns = b->pause_ns;
+	t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	if (!aperture_is_gone(b->a))
+		nanosleep(&t, NULL);
+	return aperture_is_gone(b->a) ? KVGPU_SLEEP_GONE : KVGPU_SLEEP_LOOK;
+}
+
+static void no_wake(void *ctx, uint32_t *word)
+{
+}
+
+static const struct kvgpu_bell_ops ways[] = {
+	[WAKE_FUTEX] = { .sleep = futex_sleep, .wake = futex_wake },
+	[WAKE_SOCKET] = { .sleep = socket_sleep, .wake = socket_wake },
+	[WAKE_NONE] = { .sleep = bounded_sleep, .wake = no_wake },
+};
+
+void aperture_bell_init(struct aperture_bell *b, struct aperture *a, uint32_t *word)
+{
+	*b = (struct aperture_bell){ .a = a, .bell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait } };
+	b->bell.ctx = b;
+}
+
+/* ------------------------------------------------------------------ the peer's end */
+
+static void wake_word(void *ring, size_t at)
+{
+	uint32_t *word = (uint32_t *)((uint8_t *)ring + at);
+
+	shared_store32(word, 0);
+	futex(word, FUTEX_WAKE, INT_MAX, 0);
+}
+
+static void wake_ring(void *ring)
+{
+	wake_word(ring, offsetof(struct kvgpu_ring_shared, consumer_word));
+	wake_word(ring, offsetof(struct kvgpu_ring_shared, producer_word));
+}
+
+/* a peer that is malicious may have set a word again before its sleeper slept: so until none sleeps */
+static void wake_all_futexes(struct aperture *a)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned int i;
+
+	for (;;) {
+		wake_ring(a->base->frames);
+		wake_ring(a->base->told);
+		wake_ring(a->base->acks);
+		for (i = 0; i < KVGPU_REMOTE_BOXES; i++)
+			wake_word(&a->base->box_word[i], 0);
+		if (!__atomic_load_n(&a->sleepers, __ATOMIC_SEQ_CST))
+			return;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static void next_turn(struct aperture *a)
+{
+	__atomic_add_fetch(&a->turn, 1, __ATOMIC_SEQ_CST);
+	futex(&a->turn, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, 0);
+}
+
+static void tell_of_end(struct aperture *a)
+{
+	pthread_mutex_lock(&a->lock);
+	__atomic_store_n(&a->gone, true, __ATOMIC_SEQ_CST);
+	pthread_cond_broadcast(&a->change);
+	pthread_mutex_unlock(&a->lock);
+	if (a->wake == WAKE_FUTEX)
+		wake_all_futexes(a);
+	else
+		next_turn(a);
+	if (a->lost)
+		a->lost(a->ctx);
+}
+
+/* until the socket ends. Where bytes are no wake-ups there are none */
+static void watch_socket(struct aperture *a)
+{
+	struct pollfd p = { .fd = a->life, .events = POLLIN | POLLRDHUP };
+	char bytes[256];
+	ssize_t n;
+
+	for (;;) {
+		if (poll(&p, 1, -1) < 0 && errno == EINTR)
+			continue;
+		if (aperture_is_gone(a) || __atomic_load_n(&a->ended, __ATOMIC_SEQ_CST))
+			return;
+		n = recv(a->life, bytes, sizeof(bytes), MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0 || a->wake != WAKE_SOCKET)
+			return;
+		next_turn(a);
+	}
+}
+
+static bool peer_left(struct aperture *a)
+{
+	return (a->side == SIDE_CLIENT ? attach_client_step(&a->client) : attach_server_step(&a->server)) == ATTACH_GONE;
+}
+
+static void watch_counters(struct aperture *a)
+{
+	struct attach_page *page = &a->base->attach;
+	uint64_t *own = a->side == SIDE_CLIENT ? &page->client_beat : &page->server_beat;
+	const uint64_t *other = a->side == SIDE_CLIENT ? &page->server_beat : &page->client_beat;
+	struct attach_beat beat = { 0 };
+	struct timespec until;
+	uint64_t n = 0;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->ended && !a->gone && !peer_left(a) && !attach_beat_stands(&beat, other, clock_ns(), a->times.patience_ns)) {
+		shared_store(own, ++n);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += BEAT_NS;
+		if (until.tv_nsec >= 1000000000) {
+			until.tv_sec++;
+			until.tv_nsec -= 1000000000;
+		}
+		pthread_cond_timedwait(&a->change, &a->lock, &until);
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+static void *watch(void *arg)
+{
+	struct aperture *a = arg;
+
+	if (a->life >= 0)
+		watch_socket(a);
+	else
+		watch_counters(a);
+	tell_of_end(a);
+	return NULL;
+}
+
+/* the application's signals are for its own threads */
+int aperture_watch(struct aperture *a)
+{
+	pthread_condattr_t clock;
+	sigset_t all, old;
+	int r;
+
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&a->change, &clock);
+	pthread_condattr_destroy(&clock);
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&a->watcher, NULL, watch, a);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	a->watched = !r;
+	return -r;
+}
+
+/* ------------------------------------------------------------------ life */
+
+void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base, uint64_t bytes)
+{
+	*a = (struct aperture){ .base = base, .bytes = bytes, .arena_bytes = bytes - APERTURE_ARENA, .side = side, .wake = wake,
+				.times = aperture_times(wake), .life = -1, .file = -1 };
+}
+
+int aperture_lose(struct aperture *a)
+{
+	pthread_mutex_lock(&a->lock);
+	__atomic_store_n(&a->ended, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&a->gone, true, __ATOMIC_SEQ_CST);
+	pthread_cond_broadcast(&a->change);
+	pthread_mutex_unlock(&a->lock);
+	if (a->life >= 0)
+		shutdown(a->life, SHUT_RDWR);
+	return -ECONNRESET;
+}
+
+void aperture_await_end(struct aperture *a)
+{
+	pthread_mutex_lock(&a->lock);
+	while (!a->gone)
+		pthread_cond_wait(&a->change, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+}
+
+void aperture_fini(struct aperture *a)
+{
+	if (a->watched) {
+		pthread_join(a->watcher, NULL);
+		pthread_mutex_destroy(&a->lock);
+		pthread_cond_destroy(&a->change);
+	}
+	if (a->file >= 0 && a->side == SIDE_CLIENT && a->client.page)
+		attach_client_leave(&a->client);
+	guard_end(a->base);
+	munmap(a->base, a->bytes);
+	if (a->life >= 0)
+		close(a->life);
+	if (a->file >= 0)
+		close(a->file);
+}
+
+/* ------------------------------------------------------------------ rings */
+
+void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots, uint32_t longest, bool producer)
+{
+	struct kvgpu_ring_shared *shared = ring;
+	uint32_t *words[] = { &shared->consumer_word, &shared->producer_word };
+
+	aperture_bell_init(&e->own, a, words[producer]);
+	aperture_bell_init(&e->peer, a, words[!producer]);
+	e->config = (struct kvgpu_ring_config){ .mem = ring, .slots = slots, .max_len = longest, .own = &e->own.bell,
+						.peer = &e->peer.bell };
+}
+
+int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *parts,
+		 unsigned int n)
+{
+	enum kvgpu_ring_status s;
+	uint32_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		len += parts[i].iov_len;
+	while ((s = kvgpu_ring_put(p, op, flags, parts, n)) == KVGPU_RING_FULL)
+		if (kvgpu_ring_wait_room(p, len, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
+			return -ECONNRESET;
+	if (s)
+		return aperture_lose(a);
+	kvgpu_ring_notify(p);
+	return 0;
+}
+
+int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns, struct kvgpu_frame *f, void *buf,
+		 size_t size)
+{
+	enum kvgpu_ring_status s;
+
+	while ((s = kvgpu_ring_get(c, f, buf, size)) == KVGPU_RING_EMPTY) {
+		if (!timeout_ns)
+			return aperture_is_gone(a) ? -ECONNRESET : 0;
+		switch (kvgpu_ring_wait_frame(c, timeout_ns)) {
+		case KVGPU_WAIT_READY:
+			break;
+		case KVGPU_WAIT_TIMEOUT:
+			return aperture_is_gone(a) ? -ECONNRESET : 0;
+		default:
+			return -ECONNRESET;
+		}
+	}
+	return s ? aperture_lose(a) : 1;
+}

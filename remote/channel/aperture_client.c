@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The client's end of an aperture. A thread that asks sleeps at a box of its own in shared memory. One thread takes what the server
+ * tells; an answer says how much of that came before it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aperture.h"
+
+struct asking {
+	struct kvgpu_box box;
+	struct aperture_bell bell;
+	uint64_t payload[KVGPU_BOX_LONGEST / 8];	/* of an answer that the box has room for */
+};
+
+struct aperture_channel {
+	struct kvgpu_remote_channel c;
+	struct aperture a;
+	struct kvgpu_ring_producer frames;	/* the sender's lock */
+	struct kvgpu_ring_producer acks;
+	pthread_mutex_t acks_lock;
+	struct kvgpu_ring_consumer told;	/* the reader's */
+	struct aperture_end frames_end, acks_end, told_end;
+	pthread_t reader;
+	pthread_mutex_t lock;			/* of heard, for who waits */
+	pthread_cond_t change;
+	uint64_t heard;				/* atomic: frames of that ring that were carried out */
+	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's */
+	struct asking asking[KVGPU_REMOTE_BOXES];
+};
+
+static struct aperture_channel *of(struct kvgpu_remote_channel *c)
+{
+	return (struct aperture_channel *)c;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static int send_ack(struct aperture_channel *s, const struct iovec *parts, unsigned int n)
+{
+	int r;
+
+	pthread_mutex_lock(&s->acks_lock);
+	r = aperture_put(&s->a, &s->acks, KVGPU_REMOTE_OP_ACK, 0, parts, n);
+	pthread_mutex_unlock(&s->acks_lock);
+	return r;
+}
+
+/* a frame's number is how many there were: the server counts, too */
+static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n)
+{
+	struct aperture_channel *s = of(c);
+
+	if (h->op == KVGPU_REMOTE_OP_ACK)
+		return send_ack(s, parts, n);
+	return aperture_put(&s->a, &s->frames, h->op, h->box, parts, n);
+}
+
+static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
+{
+	return 0;
+}
+
+/* ------------------------------------------------------------------ what the server tells */
+
+static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *f)
+{
+	struct kvgpu_remote_happening h;
+
+	if (f->len < sizeof(h))
+		return -EPROTO;
+	memcpy(&h, s->in, sizeof(h));
+	s->c.happened(s->c.ctx, &h, (uint8_t *)s->in + sizeof(h), f->len - sizeof(h));
+	return 0;
+}
+
+/* into the private memory of who waits for one, and for whom none has come yet */
+static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame *f)
+{
+	struct box *b = box_of(&s->c, f->flags);
+	uint64_t seq;
+
+	if (!b || f->len < sizeof(seq) || f->len - sizeof(seq) > KVGPU_REMOTE_PAYLOAD_MAX)
+		return -EPROTO;
+	memcpy(&seq, s->in, sizeof(seq));
+	memcpy(b->payload, s->in + 1, f->len - sizeof(seq));
+	b->answer = (struct kvgpu_remote_answer){ .seq = seq, .bytes = f->len - sizeof(seq) };
+	box_deliver(b);
+	return 0;
+}
+
+static void *read_told(void *arg)
+{
+	struct aperture_channel *s = arg;
+	struct kvgpu_frame f;
+	int r;
+
+	while ((r = aperture_get(&s->a, &s->told, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) == 1) {
+		r = f.op == TOLD_HAPPENING ? take_happening(s, &f) : f.op == TOLD_ANSWER ? take_long_answer(s, &f) : -EPROTO;
+		if (r)
+			break;
+		pthread_mutex_lock(&s->lock);
+		__atomic_add_fetch(&s->heard, 1, __ATOMIC_SEQ_CST);
+		pthread_cond_broadcast(&s->change);
+		pthread_mutex_unlock(&s->lock);
+	}
+	aperture_lose(&s->a);
+	return NULL;
+}
+
+/* by the watcher */
+static void lost(void *ctx)
+{
+	struct aperture_channel *s = ctx;
+
+	channel_lost(&s->c);
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->change);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool hear(struct aperture_channel *s, uint64_t told)
+{
+	if (__atomic_load_n(&s->heard, __ATOMIC_SEQ_CST) >= told)
+		return true;
+	pthread_mutex_lock(&s->lock);
+	while (s->heard < told && !kvgpu_remote_is_gone(&s->c))
+		pthread_cond_wait(&s->change, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return __atomic_load_n(&s->heard, __ATOMIC_SEQ_CST) >= told;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t seq, struct kvgpu_box_head *head)
+{
+	enum kvgpu_ring_status status;
+
+	while ((status = kvgpu_box_take(&w->box, seq, head, w->payload, sizeof(w->payload))) == KVGPU_RING_EMPTY)
+		if (kvgpu_box_wait(&w->box, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
+			return -ECONNRESET;
+	return status ? aperture_lose(&s->a) : 0;
+}
+
+static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload)
+{
+	struct aperture_channel *s = of(c);
+	struct asking *w = &s->asking[box - 1];
+	const struct aperture_answer *begin = (const struct aperture_answer *)w->payload;
+	struct box *b = &c->boxes[box - 1];
+	struct kvgpu_box_head head;
+	int r = take_answer(s, w, seq, &head);
+
+	if (r)
+		return r;
+	if (head.len < sizeof(*begin))
+		return aperture_lose(&s->a);
+	if (!hear(s, begin->told))
+		return -ECONNRESET;
+	*a = (struct kvgpu_remote_answer){ .seq = seq, .result = head.result, .bytes = head.len - sizeof(*begin) };
+	*payload = begin + 1;
+	if (begin->bytes == a->bytes)
+		return 0;
+	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != BOX_FULL || b->answer.seq != seq || b->answer.bytes != begin->bytes)
+		return aperture_lose(&s->a);
+	a->bytes = b->answer.bytes;
+	*payload = b->payload;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void destroy(struct aperture_channel *s)
+{
+	aperture_fini(&s->a);
+	boxes_free(&s->c);
+	pthread_mutex_destroy(&s->acks_lock);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->change);
+	free(s);
+}
+
+/* The child's copies of what says that the parent lives. Its threads are not here, so nothing else uses them */
+static void forked(struct kvgpu_remote_channel *c)
+{
+	struct aperture *a = &of(c)->a;
+
+	if (a->life >= 0)
+		close(a->life);
+	if (a->file >= 0)
+		close(a->file);
+}
+
+static void close_channel(struct kvgpu_remote_channel *c)
+{
+	struct aperture_channel *s = of(c);
+
+	aperture_lose(&s->a);
+	pthread_join(s->reader, NULL);
+	destroy(s);
+}
+
+static const struct channel_carrier aperture_carrier = { .send = send_frame, .push = push, .await = await, .forked = forked,
+							  .close = close_channel };
+
+static bool attach(struct aperture_channel *s)
+{
+	struct aperture_layout *l = s->a.base;
+	bool fine = true;
+	unsigned int i;
+
+	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, true);
+	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack), true);
+	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, false);
+	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
+	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
+	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
+	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++) {
+		aperture_bell_init(&s->asking[i].bell, &s->a, &l->box_word[i].word);
+		fine = !kvgpu_box_attach(&s->asking[i].box, &l->box[i], KVGPU_BOX_LONGEST, &s->asking[i].bell.bell);
+	}
+	return fine;
+}
+
+static int start_reader(struct aperture_channel *s)
+{
+	sigset_t all, old;
+	int r;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&s->reader, NULL, read_told, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -r;
+}
+
+int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out)
+{
+	struct aperture_channel *s = calloc(1, sizeof(*s));
+	struct aperture taken = *a;
+	int r;
+
+	if (!s) {
+		aperture_fini(&taken);
+		return -ENOMEM;
+	}
+	s->a = taken;
+	s->a.lost = lost;
+	s->a.ctx = s;
+	s->c.carrier = &aperture_carrier;
+	s->c.happened = happened;
+	s->c.ctx = ctx;
+	s->c.arena = (uint8_t *)s->a.base + APERTURE_ARENA;
+	s->c.arena_bytes = s->a.arena_bytes;
+	s->c.shared = true;
+	pthread_mutex_init(&s->acks_lock, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->change, NULL);
+	*out = &s->c;	/* before there is a thread that tells of something: who is told may use it */
+	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
+	if (!r) {
+		r = start_reader(s);
+		if (r)
+			aperture_lose(&s->a);
+	}
+	if (r) {
+		*out = NULL;
+		destroy(s);
+	}
+	return r;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The server's end of an aperture. Acks have a ring of their own, which is read by a thread of the library's that waits for one,
+ * for itself and for all that wait beside it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aperture.h"
+
+struct answering {
+	struct kvgpu_box box;
+	struct aperture_bell bell;
+};
+
+struct acked {
+	struct acked *next;
+	uint64_t id;
+	bool done;
+};
+
+struct aperture_port {
+	struct kvgpu_remote_port p;
+	struct aperture a;
+	struct kvgpu_ring_consumer frames;	/* the serving thread's, with all up to `output` */
+	uint64_t count;				/* of frames */
+	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+	struct answering answering[KVGPU_REMOTE_BOXES];
+	uint64_t answer[KVGPU_BOX_LONGEST / 8];
+	pthread_mutex_t output;			/* of the ring of what is told */
+	struct kvgpu_ring_producer told;
+	uint64_t nr_told;			/* atomic: frames of it */
+	pthread_mutex_t lock;			/* of the list, and of who reads */
+	pthread_cond_t change;
+	struct acked *waiting;
+	bool one_reads;
+	struct kvgpu_ring_consumer acks;	/* that one's */
+	struct aperture_end frames_end, told_end, acks_end;
+};
+
+static struct aperture_port *of(struct kvgpu_remote_port *p)
+{
+	return (struct aperture_port *)p;
+}
+
+static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+{
+	struct aperture_port *s = of(p);
+	struct kvgpu_frame f;
+	int r = aperture_get(&s->a, &s->frames, timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f, s->payload,
+			     sizeof(s->payload));
+
+	if (r != 1)
+		return r;
+	if (f.len % 8 || f.flags > KVGPU_REMOTE_BOXES)
+		return aperture_lose(&s->a);
+	*h = (struct kvgpu_remote_head){ .seq = ++s->count, .op = f.op, .box = f.flags, .bytes = f.len };
+	*payload = s->payload;
+	return 1;
+}
+
+/* ------------------------------------------------------------------ telling */
+
+static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head, size_t head_bytes, const void *bytes, size_t n)
+{
+	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes }, { (void *)(uintptr_t)bytes, n } };
+	int r;
+
+	pthread_mutex_lock(&s->output);
+	r = aperture_put(&s->a, &s->told, op, box, parts, n ? 2 : 1);
+	if (!r)
+		__atomic_add_fetch(&s->nr_told, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&s->output);
+	return r;
+}
+
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	return n > KVGPU_REMOTE_PAYLOAD_MAX ? -EINVAL : tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
+}
+
+/* what the box has no room for is told; the box says how much was told before */
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+{
+	struct aperture_port *s = of(p);
+	struct aperture_answer *begin = (struct aperture_answer *)s->answer;
+	struct answering *w = &s->answering[to->box - 1];
+	bool is_long = n > sizeof(s->answer) - sizeof(*begin);
+	int r;
+
+	if (is_long) {
+		r = tell(s, TOLD_ANSWER, to->box, &to->seq, sizeof(to->seq), payload, n);
+		if (r)
+			return r;
+	} else if (n) {
+		memcpy(begin + 1, payload, n);
+	}
+	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
+	begin->bytes = n;
+	/* a client that asks twice by one box gets its answers in another order than it may want them in: then it is no client */
+	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer, sizeof(*begin) + (is_long ? 0 : n)))
+		return aperture_lose(&s->a);
+	return aperture_is_gone(&s->a) ? -ECONNRESET : 0;
+}
+
+static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
+{
+	return aperture_is_gone(&of(p)->a) ? -ECONNRESET : 0;
+}
+
+/* ------------------------------------------------------------------ acks */
+
+/* with the lock, which is not held while nothing comes */
+static void read_acks(struct aperture_port *s)
+{
+	struct kvgpu_remote_ack ack;
+	struct kvgpu_frame f;
+	struct acked *a;
+	int r;
+
+	s->one_reads = true;
+	pthread_mutex_unlock(&s->lock);
+	r = aperture_get(&s->a, &s->acks, KVGPU_FOREVER, &f, &ack, sizeof(ack));
+	if (r == 1 && f.len != sizeof(ack))
+		aperture_lose(&s->a);
+	pthread_mutex_lock(&s->lock);
+	s->one_reads = false;
+	for (a = s->waiting; a && r == 1; a = a->next)
+		if (a->id == ack.id)
+			a->done = true;
+	pthread_cond_broadcast(&s->change);
+}
+
+/* false: the client is gone */
+static bool await_ack(struct aperture_port *s, const struct acked *a)
+{
+	bool done;
+
+	pthread_mutex_lock(&s->lock);
+	while (!a->done && !aperture_is_gone(&s->a)) {
+		if (s->one_reads)
+			pthread_cond_wait(&s->change, &s->lock);
+		else
+			read_acks(s);
+	}
+	done = a->done;
+	pthread_mutex_unlock(&s->lock);
+	return done;
+}
+
+/* who waits is known before the client hears of it: the ack may come at once */
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+{
+	struct aperture_port *s = of(p);
+	struct acked a = { .id = invocation }, **at;
+	bool done;
+
+	pthread_mutex_lock(&s->lock);
+	a.next = s->waiting;
+	s->waiting = &a;
+	pthread_mutex_unlock(&s->lock);
+	done = !happen(p, h, &invocation, sizeof(invocation)) && await_ack(s, &a);
+	pthread_mutex_lock(&s->lock);
+	for (at = &s->waiting; *at != &a; at = &(*at)->next)
+		;
+	*at = a.next;
+	pthread_mutex_unlock(&s->lock);
+	return done ? 0 : -ECONNRESET;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void await_end(struct kvgpu_remote_port *p)
+{
+	aperture_await_end(&of(p)->a);
+}
+
+static void destroy(struct aperture_port *s)
+{
+	aperture_fini(&s->a);
+	pthread_mutex_destroy(&s->output);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->change);
+	free(s);
+}
+
+static void close_port(struct kvgpu_remote_port *p)
+{
+	aperture_lose(&of(p)->a);
+	destroy(of(p));
+}
+
+static const struct port_carrier aperture_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
+						      .await_end = await_end, .close = close_port };
+
+/* by the watcher */
+static void lost(void *ctx)
+{
+	struct aperture_port *s = ctx;
+
+	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_broadcast(&s->change);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool attach(struct aperture_port *s)
+{
+	struct aperture_layout *l = s->a.base;
+	bool fine;
+	unsigned int i;
+
+	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, false);
+	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack), false);
+	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, true);
+	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
+	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
+	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
+	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++) {
+		aperture_bell_init(&s->answering[i].bell, &s->a, &l->box_word[i].word);
+		fine = !kvgpu_box_attach(&s->answering[i].box, &l->box[i], KVGPU_BOX_LONGEST, &s->answering[i].bell.bell);
+	}
+	return fine;
+}
+
+int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out)
+{
+	struct aperture_port *s = calloc(1, sizeof(*s));
+	struct aperture taken = *a;
+	int r;
+
+	if (!s) {
+		aperture_fini(&taken);
+		return -ENOMEM;
+	}
+	s->a = taken;
+	s->a.lost = lost;
+	s->a.ctx = s;
+	s->p.carrier = &aperture_carrier;
+	s->p.arena = (uint8_t *)s->a.base + APERTURE_ARENA;
+	s->p.arena_bytes = s->a.arena_bytes;
+	s->p.shared = true;
+	pthread_mutex_init(&s->output, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->change, NULL);
+	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
+	if (r) {
+		destroy(s);
+		return r;
+	}
+	*out = &s->p;
+	return 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "guard.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct {
+	uint8_t *base;		/* atomic; NULL: nothing is guarded */
+	uint64_t bytes;
+	int life;
+} guarded;
+static struct sigaction before;
+static int say_to = -1;
+
+/* whoever had the signal before; who had none gets what it does by itself, at the access that is tried again */
+static void not_ours(int signal, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(signal, info, context);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(signal);
+	else
+		sigaction(SIGBUS, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+}
+
+static void client_fault(int signal, siginfo_t *info, void *context)
+{
+	uint8_t *base = __atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), *at = info->si_addr;
+
+	if (!base || at < base || at >= base + guarded.bytes ||
+	    mmap(base, guarded.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+	    MAP_FAILED) {
+		not_ours(signal, info, context);
+		return;
+	}
+	if (guarded.life >= 0)
+		shutdown(guarded.life, SHUT_RDWR);
+}
+
+void guard_client(void *base, uint64_t bytes, int life)
+{
+	guarded.bytes = bytes;
+	guarded.life = life;
+	__atomic_store_n(&guarded.base, base, __ATOMIC_RELEASE);
+	sigaction(SIGBUS, &(struct sigaction){ .sa_sigaction = client_fault, .sa_flags = SA_SIGINFO | SA_NODEFER }, &before);
+}
+
+void guard_end(const void *base)
+{
+	if (__atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE) != base)
+		return;
+	__atomic_store_n(&guarded.base, NULL, __ATOMIC_RELEASE);
+	sigaction(SIGBUS, &before, NULL);
+}
+
+static void server_fault(int signal)
+{
+	static const char text[] = "kvgpu-remoted: the aperture's memory is gone (its file was cut short, or its device failed): "
+				   "its client's process ends\n";
+
+	(void)!write(say_to, text, sizeof(text) - 1);
+	_exit(1);
+}
+
+void guard_server(void)
+{
+	if (say_to < 0)
+		say_to = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	sigaction(SIGBUS, &(struct sigaction){ .sa_handler = server_fault }, NULL);
+}

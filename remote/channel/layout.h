@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies where in an aperture: memory that client and server share. Little endian, one build on both sides (the version that
+ * is compared is also a hash of this file). The words of bells lie in the rings, those of answer boxes in lines of their own.
+ */
+#ifndef KVGPU_REMOTE_LAYOUT_H
+#define KVGPU_REMOTE_LAYOUT_H
+
+#include <remote/ring/box.h>
+#include <remote/ring/ring.h>
+#include <remote/wire/frame.h>
+
+enum {
+	APERTURE_PAGE = 4096,
+	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
+	APERTURE_TOLD = 8192,		/* of happenings and long answers, server to client */
+	APERTURE_ACKS = 1024,		/* of acks, client to server */
+	APERTURE_TOLD_LONGEST = KVGPU_REMOTE_PAYLOAD_MAX + 16,
+};
+
+/*
+ * How client and server find each other where no socket tells them: attach.h. Each word is written by one side alone; a word that
+ * says something is written last.
+ */
+struct attach_page {
+	/* the server's */
+	_Alignas(64) uint64_t magic;		/* what of this page is written before it is there */
+	uint64_t bytes;				/* of the whole aperture */
+	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
+	uint64_t taken;				/* the ticket that this is about */
+	_Alignas(64) uint64_t server_beat;	/* counts while the server lives */
+	/* the client's */
+	_Alignas(64) uint64_t client;		/* ticket << 8 | enum attach_client_says */
+	uint64_t generation;			/* of the server that is meant */
+	uint64_t version;
+	_Alignas(64) uint64_t client_beat;
+};
+
+struct aperture_word {
+	_Alignas(64) uint32_t word;
+};
+
+#define APERTURE_RING(slots)	(sizeof(struct kvgpu_ring_shared) + (slots) * sizeof(union kvgpu_ring_slot))
+
+struct aperture_layout {
+	_Alignas(APERTURE_PAGE) struct attach_page attach;
+	_Alignas(APERTURE_PAGE) uint8_t frames[APERTURE_RING(APERTURE_FRAMES)];
+	_Alignas(APERTURE_PAGE) uint8_t told[APERTURE_RING(APERTURE_TOLD)];
+	_Alignas(APERTURE_PAGE) uint8_t acks[APERTURE_RING(APERTURE_ACKS)];
+	_Alignas(APERTURE_PAGE) struct aperture_word box_word[KVGPU_REMOTE_BOXES];
+	_Alignas(APERTURE_PAGE) struct kvgpu_box_shared box[KVGPU_REMOTE_BOXES];
+};
+
+/* where the arena begins; all behind it is the arena's */
+#define APERTURE_ARENA		(8ull << 20)
+#define APERTURE_MIN		(APERTURE_ARENA + 4ull * KVGPU_REMOTE_PIECE_MAX)
+
+/* what an answer begins with */
+struct aperture_answer {
+	uint64_t told;		/* what the server has told before it: so many frames of that ring */
+	uint64_t bytes;		/* of payload; more than follow here: all of it is the last frame told for this box */
+};
+
+/* operations of the ring of what is told */
+enum {
+	TOLD_HAPPENING = 1,	/* struct kvgpu_remote_happening and its bytes */
+	TOLD_ANSWER,		/* flags: box; u64 seq and the payload */
+};
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An aperture in a file, or on a device-DAX device: memory of two VMs, or of whoever maps the same bytes. It has one client and one
+ * server at a time: each holds a lock on a byte of the file, which their kernels give back when they die. They find each other in the
+ * first page (attach.h).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/ring/clock.h>
+
+#include "aperture.h"
+#include "guard.h"
+#include "stream.h"
+
+enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
+
+/* how long a client waits for a server, and a server for the knock of who rang */
+#define PATIENCE_NS	5000000000ull
+/* how long a server without a bell looks before its caller has another turn */
+#define ROUND_NS	1000000000ull
+
+struct kvgpu_remote_place {
+	int fd;
+	struct aperture_layout *base;
+	uint64_t bytes;
+	int listening, bell;		/* -1: there is none */
+	struct attach_server attach;
+	uint64_t pause_ns;		/* between two looks, where nothing rings */
+};
+
+/* ------------------------------------------------------------------ files and devices */
+
+/* what a character device says of itself; 0: nothing */
+static uint64_t device_bytes(dev_t dev)
+{
+	char path[64], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/size", major(dev), minor(dev));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	(void)!read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return strtoull(text, NULL, 0) / DAX_ALIGN * DAX_ALIGN;
+}
+
+static uint64_t bytes_of(int fd, const char **why)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	*why = "it is no file, and no device that says how large it is";
+	if (!fstat(fd, &st))
+		bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) : S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	if (bytes)
+		*why = "it is too small: an aperture has 12 MiB or more";
+	if (bytes > APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX)
+		bytes = APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX;
+	return bytes / APERTURE_PAGE * APERTURE_PAGE;
+}
+
+/* with the process, and with those that fork from it */
+static int lock_byte(int fd, enum aperture_side side, const char **why)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = side, .l_len = 1 };
+
+	if (!fcntl(fd, F_OFD_SETLK, &l))
+		return 0;
+	*why = errno != EAGAIN && errno != EACCES ? strerror(errno) : side == SIDE_CLIENT ?
+	       "another program uses this aperture: it has room for one program at a time" :
+	       "another server, or what is left of one, serves this aperture";
+	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+}
+
+static int open_place(const char *path, enum aperture_side side, struct aperture_layout **base, uint64_t *bytes, const char **why)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC), r;
+
+	*why = strerror(errno);
+	if (fd < 0)
+		return -errno;
+	*bytes = bytes_of(fd, why);
+	r = *bytes < APERTURE_MIN ? -EINVAL : lock_byte(fd, side, why);
+	if (!r) {
+		*base = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		r = *base == MAP_FAILED ? -errno : 0;
+		*why = r ? strerror(-r) : *why;
+	}
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
+/* longer and longer ones, a bounded time; false: a signal came */
+static bool pause_longer(uint64_t *ns)
+{
+	struct timespec t = { .tv_nsec = *ns };
+
+	*ns = *ns * 2 < PAUSE_MAX_NS ? *ns * 2 : PAUSE_MAX_NS;
+	return !nanosleep(&t, NULL);
+}
+
+/* ------------------------------------------------------------------ the client */
+
+static int knock(struct attach_client *c, const char **why)
+{
+	uint64_t until = clock_ns() + PATIENCE_NS, pause = PAUSE_NS;
+
+	*why = "the server there does not answer";
+	for (;;) {
+		switch (attach_client_step(c)) {
+		case ATTACH_DONE:
+			return 0;
+		case ATTACH_OTHER_VERSION:
+			*why = "client and server are of different versions: both have to be of one build";
+			return -EPROTO;
+		case ATTACH_LOOK_LATER:
+			if (clock_ns() > until) {
+				attach_client_leave(c);
+				return -ETIMEDOUT;
+			}
+			pause_longer(&pause);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* says whose knock it will be */
+static int ring_bell(struct aperture *a, const struct address *at, uint64_t name, const char **why)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
+	struct iovec part = { &hello, sizeof(hello) };
+
+	a->life = address_connect(at->bell, why);
+	return a->life < 0 ? a->life : stream_write(a->life, &part, 1);
+}
+
+static int meet_server(struct aperture *a, const struct address *at, uint64_t version, const char **why)
+{
+	struct attach_page *page = &a->base->attach;
+	uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_RELAXED), name;
+	int r;
+
+	*why = "no server has made an aperture of it yet";
+	if (__atomic_load_n(&page->magic, __ATOMIC_ACQUIRE) != KVGPU_REMOTE_MAGIC_APERTURE)
+		return -ENOENT;
+	*why = "the server's aperture has another size than this file or device";
+	if (bytes > a->bytes || bytes < APERTURE_MIN)
+		return -EPROTO;
+	a->arena_bytes = bytes - APERTURE_ARENA;
+	*why = "there are no random numbers";
+	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
+		return -EIO;
+	name = name >> 24 | 1;
+	r = at->bell[0] ? ring_bell(a, at, name, why) : 0;
+	if (r)
+		return r;
+	a->client = (struct attach_client){ .page = page, .version = version, .ticket = ATTACH_TICKET(name) };
+	r = knock(&a->client, why);
+	if (!r)
+		*why = "out of memory";
+	return r;
+}
+
+int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		  struct kvgpu_remote_channel **out, const char **why)
+{
+	struct aperture_layout *base;
+	struct aperture a;
+	uint64_t bytes;
+	int r, fd = open_place(at->path, SIDE_CLIENT, &base, &bytes, why);
+
+	if (fd < 0)
+		return fd;
+	aperture_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, bytes);
+	a.file = fd;
+	guard_client(base, bytes, -1);
+	r = meet_server(&a, at, version, why);
+	if (r) {
+		aperture_fini(&a);
+		return r;
+	}
+	guard_end(base);
+	guard_client(base, bytes, a.life);
+	/* a child would write into what is another program's by then */
+	madvise(base, bytes, MADV_DONTFORK);
+	return aperture_channel(&a, happened, ctx, out);
+}
+
+/* ------------------------------------------------------------------ the server */
+
+bool kvgpu_remote_is_place(const char *address)
+{
+	struct address at;
+	const char *why;
+
+	return !address_parse(address, &at, &why) && at.kind == ADDRESS_PLACE;
+}
+
+/* later than that of any server before: the clock's, in microseconds */
+static uint64_t first_generation(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
+}
+
+int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why)
+{
+	struct kvgpu_remote_place *p = calloc(1, sizeof(*p));
+	struct address at;
+	int r = address_parse(address, &at, why);
+
+	if (!p || r) {
+		free(p);
+		return r ? r : -ENOMEM;
+	}
+	p->bell = p->listening = -1;
+	p->pause_ns = PAUSE_NS;
+	p->fd = open_place(at.path, SIDE_SERVER, &p->base, &p->bytes, why);
+	if (p->fd < 0) {
+		r = p->fd;
+		free(p);
+		return r;
+	}
+	if (at.bell[0])
+		p->listening = address_listen(at.bell, why);
+	if (at.bell[0] && p->listening < 0) {
+		r = p->listening;
+		kvgpu_remote_place_close(p);
+		return r;
+	}
+	guard_server();
+	__atomic_store_n(&p->base->attach.bytes, p->bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->base->attach.magic, KVGPU_REMOTE_MAGIC_APERTURE, __ATOMIC_RELEASE);
+	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
+	attach_server_step(&p->attach);	/* says that it is free */
+	*out = p;
+	return 0;
+}
+
+static void clear(struct kvgpu_remote_place *p)
+{
+	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct aperture_layout, frames));
+}
+
+/* who rang is gone */
+static bool rung_off(struct kvgpu_remote_place *p)
+{
+	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
+
+	return p->bell >= 0 && poll(&end, 1, 0) > 0;
+}
+
+/* Whose bell it is. A client has said so when it is connected, or shortly afterwards */
+static bool hear_name(struct kvgpu_remote_place *p)
+{
+	struct timeval t = { .tv_sec = 1 };
+	struct kvgpu_remote_hello hello;
+
+	setsockopt(p->bell, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	if (stream_read(p->bell, &hello, sizeof(hello)) || hello.magic != KVGPU_REMOTE_MAGIC_APERTURE || !hello.version)
+		return false;
+	p->attach.only = hello.version;
+	return true;
+}
+
+/* 1: a client is taken; 0: a signal came, or nobody knocked for @ns. *pause: of the sleep between two looks */
+static int await_knock(struct kvgpu_remote_place *p, uint64_t ns, uint64_t *pause)
+{
+	uint64_t until = clock_ns() + ns;
+
+	for (;;) {
+		switch (attach_server_step(&p->attach)) {
+		case ATTACH_DONE:
+			*pause = PAUSE_NS;
+			return 1;
+		case ATTACH_CLEAR:
+			clear(p);
+			break;
+		case ATTACH_LOOK_LATER:
+			if (clock_ns() > until || rung_off(p) || !pause_longer(pause))
+				return 0;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void drop_bell(struct kvgpu_remote_place *p)
+{
+	if (p->bell >= 0)
+		close(p->bell);
+	p->bell = -1;
+}
+
+int kvgpu_remote_place_await(struct kvgpu_remote_place *p)
+{
+	uint64_t pause = PAUSE_NS;
+
+	if (p->listening < 0)
+		return await_knock(p, ROUND_NS, &p->pause_ns);
+	p->bell = accept4(p->listening, NULL, NULL, SOCK_CLOEXEC);
+	if (p->bell < 0)
+		return 0;
+	if (hear_name(p) && await_knock(p, PATIENCE_NS, &pause))
+		return 1;
+	drop_bell(p);
+	return 0;
+}
+
+int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out)
+{
+	void *base = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	struct aperture a;
+
+	if (base == MAP_FAILED)
+		return -errno;
+	aperture_init(&a, SIDE_SERVER, p->listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->bytes);
+	a.server = p->attach;
+	a.server.page = &a.base->attach;
+	a.life = p->bell;
+	p->bell = -1;
+	return aperture_port(&a, out);
+}
+
+void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
+{
+	drop_bell(p);
+}
+
+void kvgpu_remote_place_again(struct kvgpu_remote_place *p)
+{
+	drop_bell(p);
+	attach_server_again(&p->attach);
+	attach_server_step(&p->attach);
+}
+
+void kvgpu_remote_place_close(struct kvgpu_remote_place *p)
+{
+	drop_bell(p);
+	if (p->listening >= 0)
+		close(p->listening);
+	munmap(p->base, p->bytes);
+	close(p->fd);
+	free(p);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The arena as pinned memory of the library's, where both sides see one arena: registered once, in the first context that copies
+ * (for all contexts), and again when that context has ended. From then on the GPU copies from and to the arena by itself, after the
+ * library has returned. So each such copy is noted with an event behind it, and a fence waits for these.
+ *
+ * A library that registers memory without a device's address for it copies such memory with the CPU and makes its caller wait (ours
+ * does). There the arena stays ordinary memory.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, NOTED_MAX = 4096, LOOK_FROM = 256, LOOK_EACH = 64 };
+
+struct noted {
+	uint64_t seq, context;	/* of the copy's frame */
+	CUevent event;
+};
+
+static void unregister(struct server *s)
+{
+	CALL(s, cuMemHostUnregister, s->arena);
+}
+
+bool arena_pinned(struct server *s)
+{
+	if (s->pinned_in)
+		return true;
+	if (!s->current || s->never_pinned || !kvgpu_remote_port_is_shared(s->port))
+		return false;
+	s->never_pinned = true;
+	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP))
+		return false;
+	if (CALL(s, cuMemHostGetDevicePointer_v2, &s->arena_device, s->arena, 0)) {
+		unregister(s);
+		return false;
+	}
+	s->never_pinned = false;
+	s->pinned_in = s->current;
+	return true;
+}
+
+CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_pin *a = kvgpu_remote_put(out, sizeof(*a));
+
+	if (!a)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	a->pinned = arena_pinned(s);
+	a->device = a->pinned ? s->arena_device : 0;
+	return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------ copies that may go on */
+
+static CUresult new_event(struct server *s, CUevent *event)
+{
+	if (s->nr_spare && s->spare[s->nr_spare - 1].context == s->current) {
+		*event = s->spare[--s->nr_spare].event;
+		return CUDA_SUCCESS;
+	}
+	return CALL(s, cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
+}
+
+/* in the event's context */
+static void put_event(struct server *s, CUevent event)
+{
+	if (s->nr_spare == SPARE_EVENTS)
+		CALL(s, cuEventDestroy_v2, event);
+	else
+		s->spare[s->nr_spare++] = (struct spare){ s->current, event };
+}
+
+static struct noted *new_noted(struct server *s)
+{
+	struct noted *grown;
+
+	/* a client need not fence */
+	if (s->nr_noted >= LOOK_FROM && s->nr_noted % LOOK_EACH == 0)
+		copies_look(s, UINT64_MAX);
+	if (s->nr_noted == NOTED_MAX)
+		return NULL;
+	if (s->nr_noted == s->max_noted) {
+		grown = realloc(s->noted, (s->max_noted ? 2 * s->max_noted : 64) * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		s->noted = grown;
+		s->max_noted = s->max_noted ? 2 * s->max_noted : 64;
+	}
+	return &s->noted[s->nr_noted];
+}
+
+CUresult copy_begun(struct server *s, CUstream stream)
+{
+	struct noted *n;
+	CUevent event;
+
+	if (!s->pinned_in)
+		return CUDA_SUCCESS;	/* it is over */
+	n = new_noted(s);
+	if (!n || new_event(s, &event))
+		return CALL(s, cuStreamSynchronize, stream);
+	if (CALL(s, cuEventRecord, event, stream)) {
+		put_event(s, event);
+		return CALL(s, cuStreamSynchronize, stream);
+	}
+	*n = (struct noted){ s->head.seq, s->current, event };
+	s->nr_noted++;
+	return CUDA_SUCCESS;
+}
+
+/* those of one stream end in their order; of several in any */
+CUresult copies_look(struct server *s, uint64_t upto)
+{
+	uint64_t before = s->current;
+	CUresult r = CUDA_SUCCESS;
+	unsigned int done;
+
+	for (done = 0; done < s->nr_noted && s->noted[done].seq <= upto; done++) {
+		/* an error ends the copy, too */
+		if (enter_context(s, s->noted[done].context))
+			continue;
+		r = CALL(s, cuEventQuery, s->noted[done].event);
+		if (r == CUDA_ERROR_NOT_READY)
+			break;
+		put_event(s, s->noted[done].event);
+	}
+	if (done) {
+		s->nr_noted -= done;
+		memmove(s->noted, s->noted + done, s->nr_noted * sizeof(*s->noted));
+	}
+	enter_context(s, before);
+	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
+}
+
+void copies_forget(struct server *s, uint64_t context)
+{
+	uint64_t before = s->current;
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < s->nr_noted; i++)
+		if (s->noted[i].context != context)
+			s->noted[kept++] = s->noted[i];
+	s->nr_noted = kept;
+	for (i = 0, kept = 0; i < s->nr_spare; i++)
+		if (s->spare[i].context != context)
+			s->spare[kept++] = s->spare[i];
+	s->nr_spare = kept;
+	if (s->pinned_in != context)
+		return;
+	if (!enter_context(s, context))
+		unregister(s);
+	enter_context(s, before);
+	s->pinned_in = 0;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it finds.
+ * NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel of the same name
+ * in PTX takes its place.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cuda/driver/api.h>
+
+enum { BURST = 100 };
+
+static const char ptx[] =
+	".version 7.0\n.target sm_50\n.address_size 64\n"
+	".visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) { ret; }\n";
+
+static FILE *json;
+static const char *where;
+static bool quick, begun;
+static CUfunction add;
+static CUdeviceptr device;
+static CUstream stream;
+
+static void must(CUresult r, const char *what)
+{
+	const char *name = "?";
+
+	if (!r)
+		return;
+	cuGetErrorName(r, &name);
+	fprintf(stderr, "%s: %s\n", what, name);
+	exit(1);
+}
+#define MUST(call) must(call, #call)
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void row(const char *name, double value, const char *unit)
+{
+	printf("%-10s %-64s %10.3f %s\n", where, name, value, unit);
+	fprintf(json, "%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}", begun ? "," : "", where, name,
+		value, unit);
+	begun = true;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static void limit(void)
+{
+	size_t value;
+
+	MUST(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE));
+}
+
+static void info(void)
+{
+	size_t unused, total;
+
+	MUST(cuMemGetInfo_v2(&unused, &total));
+}
+
+static void query(void)
+{
+	MUST(cuStreamQuery(stream));
+}
+
+static void asked(const char *name, void (*call)(void))
+{
+	const unsigned int n = quick ? 5000 : 50000;
+	double *each = calloc(n, sizeof(*each)), start;
+	char text[128];
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		start = now();
+		call();
+		each[i] = now() - start;
+	}
+	qsort(each, n, sizeof(*each), compare);
+	snprintf(text, sizeof(text), "%s, p50", name);
+	row(text, each[n / 2] * 1e6, "us");
+	snprintf(text, sizeof(text), "%s, p99", name);
+	row(text, each[n - n / 100 - 1] * 1e6, "us");
+	free(each);
+}
+
+static void launch(void)
+{
+	int n = 1;
+	void *params[] = { &device, &device, &device, &n };
+
+	MUST(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+}
+
+static void launches(void)
+{
+	const unsigned int bursts = quick ? 20 : 200, many = quick ? 5000 : 100000;
+	double *each = calloc(bursts, sizeof(*each)), start;
+	unsigned int i, j;
+
+	for (i = 0; i < bursts; i++) {
+		start = now();
+		for (j = 0; j < BURST; j++)
+			launch();
+		each[i] = (now() - start) / BURST;
+		MUST(cuStreamSynchronize(stream));
+	}
+	qsort(each, bursts, sizeof(*each), compare);
+	row("a launch for the caller, in a burst of 100, p50 of bursts", each[bursts / 2] * 1e6, "us");
+	row("a launch for the caller, in a burst of 100, best burst", each[0] * 1e6, "us");
+	start = now();
+	for (i = 0; i < many; i++)
+		launch();
+	row("launches without a pause, each, for the caller", (now() - start) / many * 1e6, "us");
+	MUST(cuStreamSynchronize(stream));
+	row("launches without a pause, each, with their end", (now() - start) / many * 1e6, "us");
+	free(each);
+}
+
+/* what a small network's step is made of */
+static void steps(void)
+{
+	const unsigned int n = quick ? 200 : 5000;
+	static float batch[1024], loss;
+	double start = now();
+	unsigned int i, j;
+
+	for (i = 0; i < n; i++) {
+		MUST(cuMemcpyHtoDAsync_v2(device, batch, sizeof(batch), stream));
+		for (j = 0; j < 20; j++)
+			launch();
+		MUST(cuMemcpyDtoHAsync_v2(&loss, device, sizeof(loss), stream));
+		MUST(cuStreamSynchronize(stream));
+	}
+	row("a step: 4 KiB in, 20 launches, 4 bytes out, waited for", (now() - start) / n * 1e6, "us");
+}
+
+/* ------------------------------------------------------------------ copies */
+
+enum { IN, OUT };
+
+static void copy(int way, void *host, size_t bytes)
+{
+	if (way == IN)
+		MUST(cuMemcpyHtoDAsync_v2(device, host, bytes, stream));
+	else
+		MUST(cuMemcpyDtoHAsync_v2(host, device, bytes, stream));
+}
+
+/* the best of several, each waited for */
+static void bandwidth(const char *memory, void *host, int way, size_t bytes)
+{
+	const unsigned int tries = quick ? 3 : 12;
+	double best = 1e9, called = 1e9, start, t;
+	char name[128];
+	unsigned int i;
+
+	for (i = 0; i < tries; i++) {
+		start = now();
+		copy(way, host, bytes);
+		t = now() - start;
+		called = t < called ? t : called;
+		MUST(cuStreamSynchronize(stream));
+		t = now() - start;
+		best = t < best ? t : best;
+	}
+	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB", memory, way == IN ? "to" : "from", bytes >> 10);
+	row(name, bytes / best / 1e9, "GB/s");
+	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB: in the call", memory, way == IN ? "to" : "from", bytes >> 10);
+	row(name, called * 1e6, "us");
+}
+
+static void copies(size_t most)
+{
+	const size_t sizes[] = { 64 << 10, 1 << 20, most };
+	uint8_t *pageable = malloc(most), *pinned;
+	unsigned int i;
+
+	MUST(cuMemHostAlloc((void **)&pinned, most, 0));
+	memset(pageable, 1, most);
+	memset(pinned, 1, most);
+	for (i = 0; i < 3; i++) {
+		bandwidth("pageable", pageable, IN, sizes[i]);
+		bandwidth("pageable", pageable, OUT, sizes[i]);
+		bandwidth("pinned", pinned, IN, sizes[i]);
+		bandwidth("pinned", pinned, OUT, sizes[i]);
+	}
+	MUST(cuMemFreeHost(pinned));
+	free(pageable);
+}
+
+static void cpu_time(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	row("user time of the program", u.ru_utime.tv_sec + u.ru_utime.tv_usec / 1e6, "s");
+	row("system time of the program", u.ru_stime.tv_sec + u.ru_stime.tv_usec / 1e6, "s");
+}
+
+static void begin(const char *cubin, size_t most)
+{
+	char name[128] = "?";
+	CUcontext ctx;
+	CUmodule module;
+
+	MUST(cuInit(0));
+	MUST(cuCtxCreate_v2(&ctx, 0, 0));
+	cuDeviceGetName(name, sizeof(name), 0);
+	printf("# %s: %s\n", where, name);
+	if (cuModuleLoad(&module, cubin))
+		MUST(cuModuleLoadData(&module, ptx));
+	MUST(cuModuleGetFunction(&add, module, "add"));
+	MUST(cuMemAlloc_v2(&device, most));
+	MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	launch();
+	MUST(cuStreamSynchronize(stream));
+}
+
+int main(int argc, char **argv)
+{
+	size_t most;
+
+	quick = argc > 1 && !strcmp(argv[1], "--quick");
+	if (argc - quick != 4) {
+		fprintf(stderr, "usage: remote_calls [--quick] NAME CUBIN FILE.json\n");
+		return 2;
+	}
+	where = argv[1 + quick];
+	most = quick ? 4 << 20 : 64 << 20;
+	json = fopen(argv[3 + quick], "w");
+	if (!json) {
+		perror(argv[3 + quick]);
+		return 1;
+	}
+	fprintf(json, "{\"rows\": [");
+	begin(argv[2 + quick], most);
+	asked("asked, nothing to do: cuCtxGetLimit", limit);
+	asked("asked: cuStreamQuery", query);
+	asked("asked: cuMemGetInfo", info);
+	launches();
+	steps();
+	copies(most);
+	cpu_time();
+	fprintf(json, "\n]}\n");
+	return fclose(json) ? 1 : 0;
+}

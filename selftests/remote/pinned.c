@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any memory, and then copies from and to that
+ * memory when their turn in the stream comes, long after the call has returned, as a GPU does. All else is the other library's.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda/driver/api.h>
+
+/* pinned memory of the library below, between the GPU and what is registered here */
+struct between {
+	struct between *next;
+	uint8_t *own;
+	size_t room;
+	bool busy;		/* atomic */
+	uint8_t *theirs;	/* of the copy that it is used for */
+	size_t bytes;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct between *all;
+static uint8_t *registered;	/* one region at a time */
+static size_t registered_bytes;
+
+#define BELOW(name)	((typeof(name) *)dlsym(RTLD_NEXT, #name))
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
+{
+	if (registered)
+		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	registered_bytes = bytes;
+	registered = ptr;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	if (ptr != registered)
+		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	registered = NULL;
+	return CUDA_SUCCESS;
+}
+
+/* there is one, which nobody may use: no kernel sees this memory */
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *host, unsigned int flags)
+{
+	*at = 1ull << 46;
+	return CUDA_SUCCESS;
+}
+
+static bool is_registered(const void *host, size_t bytes)
+{
+	return registered && (const uint8_t *)host >= registered && (const uint8_t *)host + bytes <= registered + registered_bytes;
+}
+
+static struct between *take(void *theirs, size_t bytes)
+{
+	struct between *b;
+
+	pthread_mutex_lock(&lock);
+	for (b = all; b; b = b->next)
+		if (b->room >= bytes && !__atomic_load_n(&b->busy, __ATOMIC_ACQUIRE))
+			break;
+	if (!b) {
+		b = calloc(1, sizeof(*b));
+		if (!b || BELOW(cuMemHostAlloc)((void **)&b->own, bytes, CU_MEMHOSTALLOC_PORTABLE))
+			abort();
+		b->room = bytes;
+		b->next = all;
+		all = b;
+	}
+	b->busy = true;
+	b->theirs = theirs;
+	b->bytes = bytes;
+	pthread_mutex_unlock(&lock);
+	return b;
+}
+
+static void fill(void *arg)
+{
+	struct between *b = arg;
+
+	memcpy(b->own, b->theirs, b->bytes);
+}
+
+static void empty(void *arg)
+{
+	struct between *b = arg;
+
+	memcpy(b->theirs, b->own, b->bytes);
+	__atomic_store_n(&b->busy, false, __ATOMIC_RELEASE);
+}
+
+static void leave(void *arg)
+{
+	__atomic_store_n(&((struct between *)arg)->busy, false, __ATOMIC_RELEASE);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
+{
+	struct between *b;
+	CUresult r;
+
+	if (!is_registered(src, bytes))
+		return BELOW(cuMemcpyHtoDAsync_v2)(dst, src, bytes, stream);
+	b = take((void *)(uintptr_t)src, bytes);
+	r = cuLaunchHostFunc(stream, fill, b);
+	r = r ? r : BELOW(cuMemcpyHtoDAsync_v2)(dst, b->own, bytes, stream);
+	return r ? r : cuLaunchHostFunc(stream, leave, b);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
+{
+	struct between *b;
+	CUresult r;
+
+	if (!is_registered(dst, bytes))
+		return BELOW(cuMemcpyDtoHAsync_v2)(dst, src, bytes, stream);
+	b = take(dst, bytes);
+	r = BELOW(cuMemcpyDtoHAsync_v2)(b->own, src, bytes, stream);
+	return r ? r : cuLaunchHostFunc(stream, empty, b);
+}

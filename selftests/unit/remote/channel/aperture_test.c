@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Apertures between processes: what a malicious client or server may do to the shared memory at any moment, memory that is not what it
+ * should be, and a SIGKILL of either side under load.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+#include <remote/channel/layout.h>
+
+enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_SAY, OP_CALL, ROUNDS = 25, MOVES = 3000, THREADS = 3 };
+
+#define ALL	(APERTURE_ARENA + ARENA)
+
+static char path[64], address[80];
+static int listening;
+static uint64_t served;		/* atomic: frames that a server in this process has answered */
+
+/* ------------------------------------------------------------------ an honest server */
+
+static void *call_and_wait(void *port)
+{
+	kvgpu_remote_call(port, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_CALL, .id = 5 }, 1234);
+	return NULL;
+}
+
+static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload, pthread_t *caller,
+		      bool *called)
+{
+	if (h->op == OP_SAY)
+		kvgpu_remote_happen(p, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT, .value = 1 }, payload,
+				    h->bytes);
+	if (h->op == OP_CALL && !*called)
+		*called = !pthread_create(caller, NULL, call_and_wait, p);
+	if (h->box)
+		kvgpu_remote_reply(p, h, h->bytes, payload, h->bytes);
+	__atomic_add_fetch(&served, 1, __ATOMIC_RELAXED);
+}
+
+/* one client, until it is gone: 0 */
+static void *serve(void *arg)
+{
+	struct kvgpu_remote_port *p;
+	struct kvgpu_remote_head h;
+	const void *payload;
+	bool called = false;
+	pthread_t caller;
+	int r, fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (kvgpu_remote_welcome(fd, VERSION, ARENA, &p))
+		return (void *)1;
+	while ((r = kvgpu_remote_next(p, -1, &h, &payload)) == 1)
+		serve_one(p, &h, payload, &caller, &called);
+	kvgpu_remote_await_end(p);
+	if (called)
+		pthread_join(caller, NULL);
+	kvgpu_remote_port_close(p);
+	return (void *)(intptr_t)(r != -ECONNRESET);
+}
+
+static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+	static volatile uint8_t sum;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += ((const uint8_t *)bytes)[i];
+}
+
+static int set_up(void **state)
+{
+	const char *why;
+
+	/* who is not woken looks soon: the attackers here ring no bells */
+	setenv("KVGPU_REMOTE_SLEEP_MS", "1", true);
+	setenv("KVGPU_REMOTE_SPIN_US", "1", true);
+	snprintf(path, sizeof(path), "/tmp/kvgpu-aperture-%d", (int)getpid());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+	listening = kvgpu_remote_listen(address, &why);
+	served = 0;
+	return listening < 0;
+}
+
+static int tear_down(void **state)
+{
+	close(listening);
+	unlink(path);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ attackers */
+
+struct attacker {
+	uint64_t seed;
+	int fd;
+	struct aperture_layout *base;
+};
+
+static uint64_t draw(struct attacker *a)
+{
+	a->seed ^= a->seed << 13;
+	a->seed ^= a->seed >> 7;
+	a->seed ^= a->seed << 17;
+	return a->seed;
+}
+
+/* often what is nearly right */
+static void rewrite(struct attacker *a, uint64_t *word)
+{
+	const uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+	const uint64_t v[] = { 0, 1, old + 1, old - 1, old + APERTURE_FRAMES, old ^ 1ull << draw(a) % 64, UINT64_MAX, draw(a) };
+
+	__atomic_store_n(word, v[draw(a) % 8], __ATOMIC_RELAXED);
+}
+
+/* a word of a ring's or a box's, rather one at the begin */
+static uint64_t *any_word(struct attacker *a)
+{
+	uint8_t *const part[] = { a->base->frames, a->base->told, a->base->acks, (uint8_t *)a->base->box_word,
+				  (uint8_t *)a->base->box, (uint8_t *)&a->base->attach };
+	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->told), sizeof(a->base->acks), sizeof(a->base->box_word),
+				 sizeof(a->base->box), sizeof(a->base->attach) };
+	size_t n = draw(a) % 6, most = draw(a) % 4 ? 2048 : bytes[n];
+
+	most = most < bytes[n] ? most : bytes[n];
+	return (uint64_t *)(part[n] + draw(a) % (most / 8) * 8);
+}
+
+static int raw(uint64_t version)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, version };
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(to.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	return fd;
+}
+
+static int take_memory(int fd)
+{
+	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u;
+	struct kvgpu_remote_welcome w;
+	struct iovec part = { &w, sizeof(w) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &u, .msg_controllen = sizeof(u) };
+	int memory;
+
+	assert_int_equal(recvmsg(fd, &m, 0), sizeof(w));
+	assert_int_equal(w.result, 0);
+	memcpy(&memory, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(memory));
+	return memory;
+}
+
+static void *map(int memory)
+{
+	void *p = mmap(NULL, ALL, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+
+	assert_true(p != MAP_FAILED);
+	close(memory);
+	return p;
+}
+
+static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
+{
+	static uint8_t bytes[KVGPU_REMOTE_PAYLOAD_MAX];
+	struct iovec part = { bytes, draw(a) % 8 ? draw(a) % 20 * 8 : draw(a) % (sizeof(bytes) / 8) * 8 };
+
+	part.iov_len += draw(a) % 1000 ? 0 : part.iov_len < sizeof(bytes);
+	if (kvgpu_ring_put(p, OP_ECHO + draw(a) % 3, draw(a) % 1000 ? draw(a) % 8 : draw(a) % 0x10000, &part, 1) ==
+	    KVGPU_RING_BAD_POSITION)
+		p->status = KVGPU_RING_OK;	/* its own doing */
+}
+
+/* the server ends, and by itself: no crash, no hang, whatever its client writes at whatever moment */
+static void malicious_clients(void **state)
+{
+	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES, .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
+	struct kvgpu_ring_producer p;
+	struct attacker a;
+	pthread_t server;
+	unsigned int i, n;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		pthread_create(&server, NULL, serve, NULL);
+		a = (struct attacker){ .seed = i * 0x9e3779b97f4a7c15ull, .fd = raw(VERSION) };
+		a.base = map(take_memory(a.fd));
+		ring.mem = a.base->frames;
+		assert_int_equal(kvgpu_ring_attach_producer(&p, &ring), KVGPU_RING_OK);
+		for (n = 0; n < MOVES; n++) {
+			a_frame(&a, &p);
+			if (i % 5 && draw(&a) % (1u << i % 10) == 0)	/* in every fifth round all that it does is asking */
+				rewrite(&a, any_word(&a));
+		}
+		close(a.fd);
+		pthread_join(server, NULL);
+		munmap(a.base, ALL);
+	}
+	assert_true(served > ROUNDS);
+}
+
+/* ------------------------------------------------------------------ malicious servers */
+
+enum memory_is { FINE, NONE, NOT_SEALED, SHORT };
+
+static int make_memory(enum memory_is what)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(ftruncate(fd, what == SHORT ? ALL - 4096 : ALL), 0);
+	if (what != NOT_SEALED)
+		assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	return fd;
+}
+
+/* takes a client, and gives it memory */
+static void begin(struct attacker *a, enum memory_is what)
+{
+	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u = { .room = { 0 } };
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, VERSION, ARENA, 0, 0 };
+	struct iovec part = { &w, sizeof(w) };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct kvgpu_remote_hello hello;
+	int memory = make_memory(what);
+
+	a->fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+	recv(a->fd, &hello, sizeof(hello), MSG_WAITALL);
+	if (what != NONE) {
+		m.msg_control = &u;
+		m.msg_controllen = sizeof(u);
+		u.c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(memory)) };
+		memcpy(CMSG_DATA(&u.c), &memory, sizeof(memory));
+	}
+	sendmsg(a->fd, &m, MSG_NOSIGNAL);
+	if (what == FINE)
+		a->base = map(memory);
+	else
+		close(memory);
+}
+
+static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f, struct kvgpu_box *boxes)
+{
+	static uint64_t bytes[KVGPU_BOX_LONGEST / 8];
+	unsigned int box = f->flags - 1;
+
+	if (box >= 8 || draw(a) % 16 == 0)
+		return;
+	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* told */
+	bytes[1] = draw(a) % 4 ? 64 : draw(a) % KVGPU_REMOTE_PAYLOAD_MAX;
+	kvgpu_box_answer(&boxes[box], a->seed % 8 ? f->seq : draw(a) % 1000, 0, bytes, draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
+}
+
+static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
+{
+	static uint64_t bytes[APERTURE_TOLD_LONGEST / 8];
+	struct iovec part = { bytes, draw(a) % 4 ? 72 : draw(a) % sizeof(bytes) };
+
+	bytes[0] = draw(a) % 100;
+	kvgpu_ring_put(told, 1 + draw(a) % 3, draw(a) % 6, &part, 1);
+}
+
+static void *lie(void *arg)
+{
+	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES, .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
+	struct kvgpu_ring_config down = { .slots = APERTURE_TOLD, .max_len = APERTURE_TOLD_LONGEST };
+	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
+	struct kvgpu_ring_consumer frames;
+	struct kvgpu_ring_producer told;
+	struct kvgpu_box boxes[8];
+	struct kvgpu_frame f;
+	struct attacker *a = arg;
+	unsigned int n;
+
+	begin(a, FINE);
+	ring.mem = a->base->frames;
+	down.mem = a->base->told;
+	kvgpu_ring_attach_consumer(&frames, &ring);
+	kvgpu_ring_attach_producer(&told, &down);
+	for (n = 0; n < 8; n++)
+		kvgpu_box_attach(&boxes[n], &a->base->box[n], KVGPU_BOX_LONGEST, NULL);
+	for (n = 0; n < 200 * MOVES; n++) {
+		if (kvgpu_ring_get(&frames, &f, in, sizeof(in)) == KVGPU_RING_OK)
+			answer_somehow(a, &f, boxes);
+		else if (n % 64 == 0 && draw(a) % 8 == 0)
+			tell_something(a, &told);
+		else if (n > 100 * MOVES && n % 64 == 0)
+			rewrite(a, any_word(a));
+	}
+	close(a->fd);
+	munmap(a->base, ALL);
+	return NULL;
+}
+
+static struct kvgpu_remote_channel *client;
+static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t answered;	/* atomic */
+
+/* until it is told that the server is gone; all bytes of an answer can be read */
+static void *ask_for_ever(void *arg)
+{
+	unsigned int box = kvgpu_remote_box_get(client);
+	struct kvgpu_remote_answer a;
+	struct iovec part = { NULL, 0 };
+	static uint64_t words[2048];
+	const uint8_t *payload;
+	volatile uint8_t sum = 0;
+	uint64_t seq, n = 0;
+	size_t i;
+	int r;
+
+	do {
+		part = (struct iovec){ words, n++ % 50 ? 64 : sizeof(words) };
+		pthread_mutex_lock(&submit);
+		r = kvgpu_remote_send(client, OP_ECHO, box, &part, 1, &seq);
+		pthread_mutex_unlock(&submit);
+		if (!r)
+			r = kvgpu_remote_await(client, box, seq, &a, (const void **)&payload);
+		for (i = 0; !r && i < a.bytes; i++)
+			sum += payload[i];
+		__atomic_add_fetch(&answered, !r, __ATOMIC_RELAXED);
+	} while (!r);
+	return (void *)(intptr_t)r;
+}
+
+/* threads of a client, each of which gets the right error in the end */
+static void clients(pthread_t *t)
+{
+	const char *why = "";
+	unsigned int i;
+
+	answered = 0;
+	if (kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why))
+		fail_msg("%s", why);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, ask_for_ever, NULL);
+}
+
+static void clients_end(pthread_t *t)
+{
+	unsigned int i;
+	void *r;
+
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &r);
+		assert_int_equal((intptr_t)r, -ECONNRESET);
+	}
+	assert_true(kvgpu_remote_is_gone(client));
+	kvgpu_remote_disconnect(client);
+}
+
+static void malicious_servers(void **state)
+{
+	pthread_t server, t[THREADS];
+	struct attacker a;
+	unsigned int i;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		a = (struct attacker){ .seed = i * 0x9e3779b97f4a7c15ull };
+		pthread_create(&server, NULL, lie, &a);
+		clients(t);
+		clients_end(t);
+		pthread_join(server, NULL);
+	}
+}
+
+static void *give_wrong_memory(void *what)
+{
+	struct attacker a;
+
+	begin(&a, (intptr_t)what);
+	close(a.fd);
+	return NULL;
+}
+
+static void wrong_memory(void **state)
+{
+	static const struct { enum memory_is what; const char *why; } c[] = {
+		{ NONE, "no memory" }, { NOT_SEALED, "not sealed" }, { SHORT, "another size" },
+	};
+	const char *why;
+	pthread_t t;
+	size_t i;
+
+	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		pthread_create(&t, NULL, give_wrong_memory, (void *)c[i].what);
+		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), -EPROTO);
+		assert_non_null(strstr(why, c[i].why));
+		pthread_join(t, NULL);
+	}
+}
+
+/* a client can't cut short what its server maps */
+static void memory_is_sealed(void **state)
+{
+	pthread_t server;
+	int memory, fd;
+
+	pthread_create(&server, NULL, serve, NULL);
+	fd = raw(VERSION);
+	memory = take_memory(fd);
+	assert_int_equal(ftruncate(memory, 0), -1);
+	assert_int_equal(ftruncate(memory, 1 << 30), -1);
+	close(memory);
+	close(fd);
+	pthread_join(server, NULL);
+}
+
+/* ------------------------------------------------------------------ SIGKILL under load */
+
+static void wait_for(const uint64_t *count, uint64_t n)
+{
+	while (__atomic_load_n(count, __ATOMIC_RELAXED) < n)
+		sched_yield();
+}
+
+static void servers_are_killed(void **state)
+{
+	pthread_t t[THREADS];
+	unsigned int i;
+	pid_t pid;
+
+	unsetenv("KVGPU_REMOTE_SLEEP_MS");	/* woken, or not at all */
+	for (i = 0; i < ROUNDS; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(!!serve(NULL));
+		clients(t);
+		wait_for(&answered, i * 37 % 500);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		clients_end(t);
+	}
+}
+
+static void clients_are_killed(void **state)
+{
+	pthread_t server, t[THREADS];
+	unsigned int i;
+	void *r;
+	pid_t pid;
+
+	unsetenv("KVGPU_REMOTE_SLEEP_MS");
+	for (i = 0; i < ROUNDS; i++) {
+		pid = fork();
+		if (!pid) {
+			clients(t);
+			pause();
+		}
+		served = 0;
+		pthread_create(&server, NULL, serve, NULL);
+		wait_for(&served, 1 + i * 37 % 500);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		pthread_join(server, &r);
+		assert_null(r);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(malicious_clients), TEST(malicious_servers), TEST(wrong_memory), TEST(memory_is_sealed),
+		TEST(servers_are_killed), TEST(clients_are_killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
