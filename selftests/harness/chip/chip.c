@@ -522,10 +522,31 @@ static void write_pramin(u32 reg, u32 val)
 	chip_wrote(at, 4);
 }
 
+u32 chip_written(u32 reg, u32 *val)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < chip.nr_written && i < WRITTEN_MAX; i++)
+		if (chip.written[i].reg == reg) {
+			*val = chip.written[i].val;
+			n++;
+		}
+	return n;
+}
+
+void chip_watch_writes(void)
+{
+	chip.nr_written = 0;
+}
+
 void chip_write(u32 reg, u32 val)
 {
 	u32 was = chip.reg[reg / 4];
 
+	if (chip.nr_written < WRITTEN_MAX) {
+		chip.written[chip.nr_written].reg = reg;
+		chip.written[chip.nr_written++].val = val;
+	}
 	stir();
 	if (reg >= PRAMIN_BASE && reg < PRAMIN_BASE + PRAMIN_SIZE) {
 		write_pramin(reg, val);

@@ -54,6 +54,8 @@ bool chip_switch_timeout(void);				/* the chip's own alarm: a hung channel is as
 void chip_copy_hold(bool on);				/* copies of the host's wait, with all that they say */
 void chip_nonstall(void);				/* a channel executes a NON_STALL_INTERRUPT */
 void chip_doorbell(u32 off, u32 val);		/* a store to the doorbells of the host's channels */
+void chip_watch_writes(void);
+u32 chip_written(u32 reg, u32 *val);			/* how often since then, and what last; the first few hundred writes */
 bool chip_loaded(u16 chid);
 u32 chip_loads(void);
 u32 chip_list(u8 runl, u64 *entry);			/* what was submitted last; room for 2 * KVGPU_MAX_CHAN */

@@ -12,6 +12,7 @@
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
 #include "mdev/machine.h"
+#include "selftests/harness/chip/state.h"
 #include "selftests/harness/explore.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -196,6 +197,39 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 	end();
 }
 
+/* the context's address that the chip gets is where the host has an image, or where no guest can map anything (S1) */
+static void a_context_without_an_image(void **state)
+{
+	static const struct chip_manners calm = { .late = 1 };
+	static const u64 ctx[] = { 0, 0x12345000, 0xffffff0000 };
+	const struct kvgpu_chan *chan;
+	const u32 *block;
+	u64 va;
+	u32 i;
+
+	begin(&calm);
+	for (i = 0; i < ARRAY_SIZE(ctx); i++) {
+		g_inst(g, 1, 0, ctx[i]);
+		g_bind(g, 1);
+		chan = machine_chan_find(g->v, (gchid_t){ 1 });
+		if (!chan)
+			harness_fail("S4: a channel with a context at 0x%llx is refused", (unsigned long long)ctx[i]);
+		block = (const u32 *)chip_vram(chan->inst.at.v);
+		va = (u64)block[RAMIN_GR_CTX / 4 + 1] << 32 | (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO);
+		if (!chan->gr && va < KVGPU_SPACE_END)
+			harness_fail("S1: FECS is pointed at 0x%llx, where the guest may map what it likes", (unsigned long long)va);
+		g_unbind(g, 1);
+	}
+	/* a physical one is none */
+	g_inst(g, 1, 0, 0x12345000);
+	g_store32(g, G_INST(1) + RAMIN_GR_CTX, 0x12345000);
+	g_bind(g, 1);
+	chan = machine_chan_find(g->v, (gchid_t){ 1 });
+	if (chan && chip.chan[chan->hchid.v].bound)
+		harness_fail("S1: a channel is bound whose context is a physical address");
+	end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -205,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_channel_is_unbound),
 		cmocka_unit_test(a_guest_is_reset),
 		cmocka_unit_test(a_group_is_preempted_whose_first_never_ran),
+		cmocka_unit_test(a_context_without_an_image),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,9 +66,13 @@ static void save_context(void)
 		assert(FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM);
 		table = FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << 12;
 		pte = *(u64 *)(chip.vram + (table - CHIP_VRAM_AT) + (page >> 12 & 0x7fff) * 8);
-		assert(pte & GMMU_PTE_VALID);
+		assert(pte & GMMU_PTE_VALID && pte & GMMU_PTE_PRIV);	/* for the microcode alone */
 		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + (page == va ? 256 : 0),
 		       0x5a, page == va ? 3840 : 4096);
+		if (page == va && chip.patches[0])
+			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + GR_CTX_OS_PATCH_COUNT, &chip.patches[0], 4);
+		if (page == va && chip.patches[1])
+			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + GR_CTX_OS_PATCH_ADDR, &chip.patches[1], 4);
 	}
 }
 

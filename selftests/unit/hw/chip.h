@@ -42,6 +42,7 @@ struct chip {
 	int allocs_left;	/* -1: no limit */
 	unsigned int stuck, resets;
 	u32 ctx_size;
+	u32 patches[2];		/* what FECS leaves as count and address of a patch list */
 	u64 now;
 	unsigned int tlb_flushes;
 	struct kvgpu_hw hw;

@@ -363,6 +363,28 @@ static const struct { const char *name; unsigned int stuck; int want; } stuck[] 
 	{ "card fell off the bus", STUCK_BUS, -EIO },
 };
 
+/* FECS would execute them with all rights, in each context that is made of this one */
+static void an_image_with_patches_is_refused(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		free_chip(NULL);
+		make_chip(NULL);
+		chip.patches[i] = 1 + i;
+		assert_int_equal(hw_gr_init(&chip.hw), -EIO);
+	}
+}
+
+/* in its debug mode the MMU reads and writes there, whatever the registers held before */
+static void the_mmus_debug_pages_are_the_hosts(void **state)
+{
+	assert_int_equal(hw_gr_init(&chip.hw), 0);
+	assert_int_equal(chip_reg(GR_GPCS(GPC_MMU_DEBUG_WR)), chip.priv.gr.mmu_wr.at.v >> 8);
+	assert_int_equal(chip_reg(GR_GPCS(GPC_MMU_DEBUG_RD)), chip.priv.gr.mmu_rd.at.v >> 8);
+	assert_int_not_equal(chip.priv.gr.mmu_wr.at.v, chip.priv.gr.mmu_rd.at.v);
+}
+
 static void every_wait_ends(void **state)
 {
 	size_t i;
@@ -496,6 +518,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(ends_as_nouveau_does), T(reads_the_shape), T(every_shape_of_the_family),
 		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded), T(comes_back_after_a_reset),
+		T(fini_gives_all_back), T(an_image_with_patches_is_refused), T(memory_runs_out), T(refuses_odd_shapes),
+		T(fini_gives_all_back), T(the_mmus_debug_pages_are_the_hosts), T(memory_runs_out), T(refuses_odd_shapes),
 		T(fini_gives_all_back), T(every_wait_ends), T(memory_runs_out), T(refuses_odd_shapes),
 		T(refuses_odd_context_sizes), T(lists_stay_in_memory), T(acknowledges_sources_first),
 	};

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What hw/ writes to the card: each function by itself, its registers and its bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "gk110/bar.h"
+#include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/grinit.h"
+#include "gk110/mmu.h"
+#include "hw/internal.h"
+#include "mdev/machine.h"
+#include "selftests/harness/chip/state.h"
+#include "selftests/harness/oracle.h"
+#include "selftests/harness/world.h"
+
+#define MS	1000000ull
+
+static const struct chip_manners calm = { .eager = true, .late = 1 };
+static const struct policy quiet = { .seed = 1 };
+
+static u32 last(u32 reg)
+{
+	u32 val = 0;
+
+	assert_true(chip_written(reg, &val) > 0);
+	return val;
+}
+
+/* the space that is named, in all its TLBs or the hub's alone (S2) */
+static void an_invalidate_names_its_space(void **state)
+{
+	u32 hub;
+
+	setup_begin(&quiet, &calm, 1);
+	for (hub = 0; hub < 2; hub++) {
+		chip_watch_writes();
+		assert_int_equal(kvgpu_hw_tlb_flush(&world.gpu->hw, 0x9876543000ull + hub * 0x1000, hub), 0);
+		if (last(FB_MMU_INVALIDATE_PDB) != FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, 0x9876543 + hub))
+			harness_fail("S2: an invalidate names 0x%08x", last(FB_MMU_INVALIDATE_PDB));
+		if (last(FB_MMU_INVALIDATE) != (FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | (hub ? FB_MMU_INVALIDATE_HUB_ONLY : 0)))
+			harness_fail("S2: an invalidate of %s is 0x%08x", hub ? "the hub" : "all TLBs", last(FB_MMU_INVALIDATE));
+	}
+	setup_end();
+}
+
+/* lines of system memory forgotten, dirty ones of video memory written back, in that order (S2) */
+static void l2_is_flushed_both_ways(void **state)
+{
+	setup_begin(&quiet, &calm, 1);
+	chip_watch_writes();
+	assert_int_equal(kvgpu_hw_l2_flush(&world.gpu->hw), 0);
+	if (last(FLUSH_L2_SYSMEM_INVALIDATE) != FLUSH_TRIGGER || last(FLUSH_L2_DIRTY) != FLUSH_TRIGGER)
+		harness_fail("S2: L2 is flushed by half");
+	setup_end();
+}
+
+/* a preempt has the time that its caller gives it (S5) */
+static void a_preempt_waits(void **state)
+{
+	static const u32 ms[] = { 5, 50 };
+	u64 began;
+	u32 i;
+
+	setup_begin(&quiet, &calm, 1);
+	while (!chip_loaded(g_hchid(&world.vgpu[0], 1)))
+		harness_sleep(MS / 10);
+	assert_true(chip_hang(g_hchid(&world.vgpu[0], 1), false));
+	kvgpu_hw_lock(&world.gpu->lock);	/* nobody else ends it meanwhile */
+	for (i = 0; i < ARRAY_SIZE(ms); i++) {
+		began = harness_now;
+		assert_int_equal(kvgpu_hw_preempt(&world.gpu->hw, false, g_hchid(&world.vgpu[0], 1), ms[i]), -ETIMEDOUT);
+		assert_in_range(harness_now - began, ms[i] * MS, (ms[i] + 5) * MS);
+	}
+	kvgpu_hw_unlock(&world.gpu->lock);
+	setup_end();
+}
+
+/* the host's channel is a member of its runlist, besides all that are listed (S5) */
+static void the_hosts_channel_is_listed(void **state)
+{
+	static u64 entry[2 * KVGPU_MAX_CHAN];
+	u64 want[3] = { 8, 9, 10 };
+	u8 runl, own;
+	u32 nr;
+
+	setup_begin(&quiet, &calm, 1);
+	kvgpu_hw_lock(&world.gpu->lock);
+	own = world.gpu->hw.p->copy.runl;
+	for (runl = 0; runl < CHIP_RUNLS; runl++) {
+		assert_int_equal(kvgpu_hw_runlist(&world.gpu->hw, runl, want, 3), 0);
+		nr = chip_list(runl, entry);
+		if (nr != 3 + (runl == own) || memcmp(entry + (runl == own), want, sizeof(want)) || (runl == own && entry[0] != HW_COPY_CHID))
+			harness_fail("S5: runlist %u has %u entries of 3, the host's is %u", runl, nr, own);
+	}
+	assert_true(own < CHIP_RUNLS);
+	for (runl = 0; runl < CHIP_RUNLS; runl++)
+		assert_int_equal(kvgpu_hw_runlist(&world.gpu->hw, runl, NULL, 0), 0);
+	kvgpu_hw_unlock(&world.gpu->lock);
+	setup_end();
+}
+
+/* a block is not freed under a PBDMA that has it, nor under an engine (S2) */
+static void one_that_is_somewhere_is_not_unbound(void **state)
+{
+	struct context was;
+	hchid_t id;
+
+	setup_begin(&quiet, &calm, 1);
+	id.v = g_hchid(&world.vgpu[0], 1);
+	kvgpu_hw_lock(&world.gpu->lock);
+	kvgpu_hw_chan_enable(&world.gpu->hw, id, false);
+	was = (struct context){ .chid = id.v, .id = id.v, .inst = chip.chan[id.v].inst };
+	chip.pbdma[0] = was;
+	chip.engine[0].chid = NO_CHAN;
+	if (kvgpu_hw_chan_unbind(&world.gpu->hw, id) != -EBUSY)
+		harness_fail("S2: a channel is unbound that a PBDMA has");
+	chip.engine[0] = was;
+	chip.pbdma[0].chid = NO_CHAN;
+	if (kvgpu_hw_chan_unbind(&world.gpu->hw, id) != -EBUSY)
+		harness_fail("S2: a channel is unbound that an engine has");
+	chip.engine[0].chid = NO_CHAN;
+	assert_int_equal(kvgpu_hw_chan_unbind(&world.gpu->hw, id), 0);
+	assert_int_equal(kvgpu_hw_chan_bind(&world.gpu->hw, id, chip.chan[id.v].inst, 0), 0);
+	kvgpu_hw_unlock(&world.gpu->lock);
+	setup_end();
+}
+
+/* what stands is acknowledged, by the bit that stands; else it comes again at once (S5) */
+static void traps_are_acknowledged(void **state)
+{
+	u32 g;
+
+	setup_begin(&quiet, &calm, 1);
+	for (g = 0; g < world.gpu->hw.topo.gpcs; g++) {
+		chip.reg[GR_INTR / 4] = GR_INTR_TRAP | GR_INTR_DATA_ERROR;
+		chip.reg[GR_TRAP / 4] = GR_TRAP_GPC;
+		chip.reg[GR_TRAP_GPC_MASK / 4] = BIT(g);
+		chip_watch_writes();
+		kvgpu_hw_gr_ack(&world.gpu->hw);
+		if (last(GR_TRAP_GPC_MASK) != BIT(g))
+			harness_fail("S5: of GPC %u's trap 0x%x is acknowledged", g, last(GR_TRAP_GPC_MASK));
+		if (last(GR_INTR) != (GR_INTR_TRAP | GR_INTR_DATA_ERROR))
+			harness_fail("S5: of GR's interrupt 0x%x is acknowledged", last(GR_INTR));
+	}
+	setup_end();
+}
+
+/* a vGPU has its share of the ids of channels, and not one group more (S5) */
+static void groups_of_ids_are_shared(void **state)
+{
+	struct world_vgpu *g = &world.vgpu[0];
+	u32 c, n = 0;
+
+	setup_begin(&quiet, &calm, 1);
+	for (c = 1; c < KVGPU_MAX_CHAN; c += KVGPU_GROUP) {
+		g_inst(g, c, 0, 0);
+		g_bind(g, c);
+		n += machine_chan_find(g->v, (gchid_t){ c }) != NULL;
+		if (n < c / KVGPU_GROUP + 1)
+			break;
+	}
+	if (n != g->v->m->max_groups)
+		harness_fail("S5: a vGPU has %u groups of channels, its share is %u", n, g->v->m->max_groups);
+	setup_end();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_invalidate_names_its_space),
+		cmocka_unit_test(l2_is_flushed_both_ways),
+		cmocka_unit_test(a_preempt_waits),
+		cmocka_unit_test(the_hosts_channel_is_listed),
+		cmocka_unit_test(one_that_is_somewhere_is_not_unbound),
+		cmocka_unit_test(traps_are_acknowledged),
+		cmocka_unit_test(groups_of_ids_are_shared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
