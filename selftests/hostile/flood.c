@@ -8,6 +8,7 @@
 #include <linux/bitfield.h>
 
 #include <gk110/bar.h>
+#include <gk110/ce.h>
 #include <gk110/fifo.h>
 #include <gk110/mmu.h>
 #include <gk110/push.h>
@@ -16,7 +17,7 @@
 enum {
 	PERIOD = 32,			/* blocks or invalidates between two restarts */
 	ROUNDS = 16, RING = 512,	/* the same of rings; entries of one */
-	SLOTS = 8, BLOCK_WORDS = 0x220 / 4, PUSH_WORDS = BARE_PUSH_BYTES / 4, SPINS = 4000,
+	SLOTS = 8, BLOCK_WORDS = 0x220 / 4, PUSH_WORDS = BARE_PUSH_BYTES / 4, SEGMENT = 8, PBDMAS = 3, SPINS = 100, TRIES = 3,
 	AIM_PAGES = 64, DIRECTORY = 16,
 };
 
@@ -194,8 +195,8 @@ static uint32_t some_word(struct hostile *h)
 
 	switch (r & 7) {
 	case 0 ... 3:
-		return FIELD_PREP(PB_SEC_OP, ops[r >> 3 & 3]) | FIELD_PREP(PB_COUNT, r >> 5 & 7) |
-		       FIELD_PREP(PB_SUBCH, r >> 8 & 7 ? SUBCH_COPY : r >> 11 & 7) | FIELD_PREP(PB_METHOD, r >> 14 & 3 ? r >> 16 & 0xff : r >> 16);
+		return FIELD_PREP(PB_SEC_OP, ops[r >> 3 & 3]) | FIELD_PREP(PB_COUNT, r >> 5 & 7) | FIELD_PREP(PB_SUBCH, r >> 8 & 7) |
+		       FIELD_PREP(PB_METHOD, r >> 14 & 3 ? r >> 16 & 0xff : r >> 16);
 	case 4:
 		return LOOT_VA + (r >> 8 & 0xfffc);
 	case 5:
@@ -205,30 +206,66 @@ static uint32_t some_word(struct hostile *h)
 	}
 }
 
-/* words of our pushbuffer, most of the time */
+static uint32_t header(uint32_t op, uint32_t mthd, uint32_t count)
+{
+	return FIELD_PREP(PB_SEC_OP, op) | FIELD_PREP(PB_COUNT, count) | FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2);
+}
+
+/* what keeps a channel alive, most of the time: one that faults at once takes nothing more */
+static void some_segment(struct hostile *h, uint32_t *to)
+{
+	uint64_t r = rng_next(&h->rng);
+	unsigned int i;
+
+	for (i = 0; i < SEGMENT; i++)
+		to[i] = header(PB_SEC_IMMD, HOST_NOP, 0);
+	switch (r & 15) {
+	case 0 ... 3:	/* where to copy from, and to, and how much */
+		to[0] = header(PB_SEC_INC, A0B5_OFFSET_IN_UPPER, SEGMENT - 1);
+		for (i = 1; i < SEGMENT; i++)
+			to[i] = rng_next(&h->rng);
+		break;
+	case 4 ... 7:
+		to[0] = header(PB_SEC_INC, HOST_SET_OBJECT, 1);
+		to[1] = A0B5_CLASS;
+		break;
+	case 8 ... 11:
+		to[0] = header(PB_SEC_INC, HOST_SEMAPHORE_A, 4);
+		to[1] = 0;
+		to[2] = LOOT_VA + (r >> 8 & 0xfff0);
+		to[3] = r >> 32;
+		to[4] = HOST_SEMAPHORE_RELEASE | (r >> 4 & 1 ? HOST_SEMAPHORE_4BYTE : 0);
+		break;
+	case 12:
+		if (r >> 8 & 63)
+			break;
+		to[0] = header(PB_SEC_INC, A0B5_LAUNCH_DMA, 1);
+		to[1] = rng_next(&h->rng);
+		break;
+	case 13:
+		for (i = 0; !(r >> 8 & 63) && i < SEGMENT; i++)
+			to[i] = some_word(h);
+		break;
+	default:
+		break;
+	}
+}
+
+/* a segment of ours; nothing, which is an entry, too; now and then anything */
 static uint64_t some_ring_entry(struct hostile *h)
 {
-	uint64_t r = rng_next(&h->rng), va = h->chan.push_va + (r >> 8) % PUSH_WORDS * 4;
+	uint64_t r = rng_next(&h->rng), va = h->chan.push_va + (r >> 16) % (PUSH_WORDS / SEGMENT) * SEGMENT * 4;
 
-	switch (r & 15) {
-	case 0:
+	if (!(r & 0x3ff))
 		return rng_next(&h->rng);
-	case 1:
-		return (r >> 8 & 0xffffff000) | (uint64_t)FIELD_PREP(GP_ENTRY1_LENGTH, 4) << 32;
-	default:
-		return va | (uint64_t)(FIELD_PREP(GP_ENTRY1_LENGTH, r >> 24 & 31) | (r >> 29 & 15 ? 0 : r >> 33 & (GP_ENTRY1_PRIV | GP_ENTRY1_SUBROUTINE))) << 32;
-	}
+	if (!(r & 0x1ff))
+		return va | (uint64_t)(FIELD_PREP(GP_ENTRY1_LENGTH, r >> 40 & 63) | (r >> 48 & (GP_ENTRY1_PRIV | GP_ENTRY1_SUBROUTINE))) << 32;
+	return r >> 15 & 1 ? va | (uint64_t)FIELD_PREP(GP_ENTRY1_LENGTH, SEGMENT) << 32 : GP_OPCODE_NOP;
 }
 
 static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
 {
 	return (volatile uint32_t *)(h->gpu.bars.bar1 + h->chan.userd_bar1 + word);
-}
-
-static void acknowledge(struct hostile *h)
-{
-	bare_write(&h->gpu, PBDMA(0) + PBDMA_INTR0, ~0u);
-	bare_write(&h->gpu, PFIFO_INTR, ~0u);
 }
 
 /* the ring from where it stood, the doorbell rung with wrong numbers and the right one; the doorbells rung */
@@ -237,8 +274,7 @@ static unsigned int fill_ring(struct hostile *h, unsigned int n)
 	volatile uint32_t *put = doorbell(h, USERD_GP_PUT);
 	unsigned int wrong = rng_range(&h->rng, 0, 3), i;
 
-	for (i = 0; i < 32; i++)
-		h->chan.push[rng_range(&h->rng, 0, PUSH_WORDS - 1)] = some_word(h);
+	some_segment(h, h->chan.push + rng_range(&h->rng, 0, PUSH_WORDS / SEGMENT - 1) * SEGMENT);
 	for (i = 0; i < n; i++, h->chan.put++) {
 		uint64_t e = some_ring_entry(h);
 
@@ -247,46 +283,69 @@ static unsigned int fill_ring(struct hostile *h, unsigned int n)
 	}
 	__sync_synchronize();
 	for (i = 0; i < wrong; i++)
-		*put = rng_next(&h->rng) & (i ? RING - 1 : ~0u);
+		*put = rng_next(&h->rng) & (rng_next(&h->rng) & 63 ? RING - 1 : ~0u);
 	*put = h->chan.put % RING;
 	return wrong + 1;
 }
 
-/* how many of the ring the chip has taken since; not for long, as it may stand for ever */
-static unsigned int taken(struct hostile *h, uint32_t *last)
+static void acknowledge(struct hostile *h)
+{
+	unsigned int p;
+
+	for (p = 0; p < PBDMAS; p++)
+		bare_write(&h->gpu, PBDMA(p) + PBDMA_INTR0, ~0u);
+	bare_write(&h->gpu, PFIFO_INTR, ~0u);
+	*doorbell(h, USERD_GP_PUT) = h->chan.put % RING;
+}
+
+/* How many the chip has taken since. It is waited for as long as it goes on; when it stands, it may stand for ever: sets *@stands */
+static unsigned int taken(struct hostile *h, uint32_t *last, bool *stands)
 {
 	volatile uint32_t *get = doorbell(h, USERD_GP_GET);
-	uint32_t want = h->chan.put % RING, was = *last;
-	unsigned int i;
+	uint32_t want = h->chan.put % RING, was = *last, sum = 0, now = was;
+	unsigned int spins = 0, tries = 0;
 
-	for (i = 0; i < SPINS && *get % RING != want; i++)
-		;
-	*last = *get % RING;
-	if (*last != want)
-		acknowledge(h);
-	return (*last - was) % RING;
+	while (now != want && tries < TRIES) {
+		now = *get % RING;
+		sum += (now - was) % RING;
+		spins = now == was ? spins + 1 : 0;
+		was = now;
+		if (spins == SPINS) {
+			acknowledge(h);
+			spins = 0;
+			tries++;
+		}
+	}
+	*last = now;
+	*stands = now != want;
+	return sum;
 }
 
 void hostile_rings(struct hostile *h)
 {
-	unsigned long entries = 0, bells = 0, fetched = 0, rounds = 0, want = h->ops * 20, seen = 0;
+	unsigned long entries = 0, bells = 0, fetched = 0, rounds = 0, restarts = 0, want = h->ops ? : 1, seen = 0;
+	bool stands = true;
 	uint32_t last = 0;
 	unsigned int n, i;
 
 	while (entries < want) {
-		if (rounds++ % ROUNDS == 0) {
-			seen += rounds > 1 && holds_mark(h->loot, 0x10000);
+		if (stands || rounds++ % ROUNDS == 0) {
+			seen += restarts++ && holds_mark(h->loot, 0x10000);
 			hostile_restart(h);
 			last = 0;
-			for (i = 0; i < PUSH_WORDS; i++)
-				h->chan.push[i] = some_word(h);
+			for (i = 0; i < PUSH_WORDS; i += SEGMENT)
+				some_segment(h, h->chan.push + i);
+			bare_emit(&h->chan, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
+			bare_run(&h->chan, RUN_MS);	/* the class is there */
+			last = *doorbell(h, USERD_GP_GET) % RING;
 		}
 		n = rng_range(&h->rng, 1, RING - 1);
 		bells += fill_ring(h, n);
 		entries += n;
-		fetched += taken(h, &last);
+		fetched += taken(h, &last, &stands);
 	}
 	printf("COUNT: ring-entries %lu\nCOUNT: doorbells %lu\nCOUNT: ring-entries-fetched %lu\n", entries, bells, fetched);
+	report_info("%lu channels began anew", restarts);
 	report(!seen && !holds_mark(h->loot, 0x10000), "random rings bring nothing of others");
 	report(hostile_alive(h), "own work runs after %lu random ring entries", entries);
 }

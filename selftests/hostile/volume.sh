@@ -10,7 +10,7 @@ NEIGHBOURS=7
 VOLUME_SECONDS=${VOLUME_SECONDS:-2000}
 declare -A volume_min=([registers]=1000000 [runlists]=100000 [blocks]=100000 [invalidates]=100000 [bells]=50000000)
 declare -A volume_tests=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells rings")
-# what tests make of it: registers 1, lists, blocks and invalidates 1/20, ring entries 20, doorbells 50
+# what tests make of it: registers and ring entries 1, lists, blocks and invalidates 1/20, doorbells 50
 declare -A volume_ops=([registers]=20000 [runlists]=40000 [blocks]=60000 [invalidates]=60000 [bells]=50000)
 # what of a guest's counts is of the kind
 declare -A volume_counts=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells ring-entries")
