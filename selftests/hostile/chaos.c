@@ -165,7 +165,7 @@ void hostile_runlists(struct hostile *h)
 		volatile uint32_t *list;
 		uint64_t at;
 
-		if (i % 20 == 0) {
+		if (i % 64 == 0) {
 			hostile_restart(h);
 			hostile_show(h);
 		}

@@ -15,7 +15,7 @@
 #include <gk110/ram.h>
 
 enum {
-	PERIOD = 32,			/* blocks or invalidates between two restarts */
+	PERIOD = 64,			/* blocks or invalidates between two restarts */
 	ROUNDS = 16, RING = 512,	/* the same of rings; entries of one */
 	SLOTS = 8, BLOCK_WORDS = 0x220 / 4, PUSH_WORDS = BARE_PUSH_BYTES / 4, SEGMENT = 8, PBDMAS = 3, SPINS = 100, TRIES = 3,
 	AIM_PAGES = 64, DIRECTORY = 16,
