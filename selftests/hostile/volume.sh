@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-License-Identifier: GPL-2.0-only
 # Sourced by run.sh. volume [KIND...]: one guest attacks, in numbers, beside seven that verify their data all the time.
 #
@@ -72,8 +72,7 @@ all_went_on()
 
 neighbours_go_on() # BEFORE: sets rounds_now
 {
-	local tries
-	for tries in {1..60}; do
+	for _ in {1..60}; do
 		rounds_now=$(rounds_of)
 		! all_went_on "$1" "$rounds_now" || return 0
 		sleep 2
@@ -132,7 +131,6 @@ volume_table()
 volume()
 {
 	local kind deadline=$((SECONDS + VOLUME_SECONDS)) bad n
-	local -A met=()
 	rounds_now='' volume_seed=${SEED:-$(date +%Y%m%d)}
 	volume_record=${KVGPU_CACHE:-$HOME/.cache/kvgpu}/volume/hostile-$(cat "$($TB share)/kvgpu.ko" "$OUT/hostile.flat" | sha256sum | cut -c1-16).tsv
 	mkdir -p "${volume_record%/*}"
