@@ -140,7 +140,9 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
-		if (!enter(i)) {
+		if (!enter(i)) {		/* no step: nothing was done */
+			left++;
+			steps--;
 			harness_sleep(100000);
 			continue;
 		}
@@ -157,7 +159,7 @@ static void guest(void *arg)
 
 static void reopen(u32 i, struct container *con)
 {
-	if (gate[i].closing || !world.vgpu[i].made)
+	if (gate[i].closing)
 		return;
 	gate[i].closing = true;
 	while (gate[i].users)
@@ -165,10 +167,10 @@ static void reopen(u32 i, struct container *con)
 	ask();
 	if (world.vgpu[i].open)
 		world_close(i);
-	if (!harness_below(3)) {
+	if (world.vgpu[i].made && !harness_below(3))
 		world_unmake(i);
+	if (!world.vgpu[i].made)
 		world_make(i);
-	}
 	if (world.vgpu[i].made && world_open(i, con)) {
 		u32 s;
 
@@ -323,7 +325,6 @@ static void run(u64 seed, u32 nr)
 		c[i] = container_new(mm[i]);
 	}
 	for (i = 0; i < GUESTS; i++) {
-		world_make(i);
 		reopen(i, c[i == 2]);
 	}
 	harness_policy(&p);
