@@ -152,6 +152,9 @@ part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LI
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long
+for piece in 1 2 3 4; do
+	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
+done
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long
@@ -188,9 +191,12 @@ for type in 512m 1g; do
 		part hostile-$type-$seed ls 1800 tap_run "hostile: guests that attack" $LIMIT env HOSTILE_TYPES=$type HOSTILE_SEEDS=$seed selftests/hostile/run.sh long
 	done
 done
+for kind in registers runlists blocks invalidates bells; do
+	part hostile-volume-$kind ls 2000 tap_run "hostile: one in numbers, beside seven that verify" $LIMIT selftests/hostile/run.sh volume $kind
+done
 part bench	ls	1200	tap_run "make bench: what each operation costs, against bounds" $LIMIT selftests/bench/run.sh
 part debug-kernel l	900	tap_step "the debug kernel is built" $LIMIT testbed/tb setup --debug-kernel
-for p in vfio tenants guest; do
+for p in vfio failnth tenants guest; do
 	part debug-$p ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh $p unload leaks
 done
 part debug-ends ls 1500 tap_run "debug: all of it on a kernel with KASAN, lockdep and kmemleak" $LIMIT selftests/debug/run.sh guest kill reboot unload leaks

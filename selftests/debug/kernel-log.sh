@@ -6,11 +6,21 @@
 # a first line of everything that the kernel reports by itself
 COMPLAINTS='WARNING:|BUG:|Oops|Call Trace|KASAN:|possible circular|possible recursive|inconsistent lock state|suspicious RCU|invalid wait context|ODEBUG:|leaked|hung_task|blocked for more'
 
+# kernel_says: its log. failed_on_purpose=yes: without the stacks that the allocators print, once in 10 s, when one of theirs fails
+kernel_says()
+{
+	if [ -n "${failed_on_purpose-}" ]; then
+		in_server dmesg | awk '/vmalloc error:|page allocation failure:/ { own = 1 } own && /Call Trace:/ { own = 0; next } { print }'
+	else
+		in_server dmesg
+	fi
+}
+
 quiet_kernel()
 {
 	local found
 
-	found=$(in_server sh -c "dmesg | grep -E '$COMPLAINTS' | head -n 5")
+	found=$(kernel_says | grep -E "$COMPLAINTS" | head -n 5)
 	if [ -n "$found" ]; then
 		in_server sh -c "dmesg | grep -E -m 1 -A 60 '$COMPLAINTS'" | sed 's/^/# kernel: /'
 	fi

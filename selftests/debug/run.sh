@@ -16,7 +16,7 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-debug}
 # shellcheck source=selftests/vfio/build.sh
 . selftests/vfio/build.sh
 kernel=debug cell_name=debug
-parts=(vfio tenants guest kill reboot unload leaks)
+parts=(vfio failnth tenants guest kill reboot unload leaks)
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=debug mode=long
 # shellcheck disable=SC2034
@@ -38,6 +38,13 @@ server_up()
 }
 
 part_vfio() { vfio_tests 60 1; }
+
+# every call of a VMM's with each of its allocations failing once
+part_failnth()
+{
+	failed_on_purpose=yes
+	vfio_tests 5 1 failnth
+}
 
 # timings are not judged there: programs are right, nobody is forgotten, hangs are recovered
 part_tenants()

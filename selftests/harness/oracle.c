@@ -117,6 +117,17 @@ void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when)
 
 /* ------------------------------------------------------------------ what CPUs reach */
 
+u8 *oracle_host_page(u64 dma, const char *when)
+{
+	const struct dma_entry *e = iommu_find(dma);
+	u8 *page = e && e->pfn ? container_page(e->pfn) : NULL;
+
+	if (!page)
+		harness_fail("S2: %s: a BAR shows DMA address 0x%llx, which is not %s", when, (unsigned long long)dma,
+			     e && e->pfn ? "pinned" : "mapped for a guest");
+	return page;
+}
+
 static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 {
 	const struct kvgpu_vgpu *v = container_of(vdev, struct kvgpu_vgpu, vdev);
@@ -127,6 +138,12 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 	if (pfn == OWN_PFN)
 		return;
 	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
+	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS))) {
+		oracle_host_page(vram, ctx);
+		if (!container_pinned(iommu_find(vram)->pfn, container_of_vgpu(v->id)))
+			harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another", (const char *)ctx, v->id, bar);
+		return;
+	}
 	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->scrap.at.v || vram == v->gpu->chip->nowhere.at.v)
 		return;
 	harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx", (const char *)ctx, v->id,

@@ -13,7 +13,9 @@ u32 oracle_vgpu_of_chan(u16 chid);	/* whose the channel id is; 0: the host's or 
 /* S1, S2: a channel of @vgpu can reach this entry */
 void oracle_leaf(u32 vgpu, u64 va, u64 pte, bool big, const char *when);
 void oracle_table(u32 vgpu, u64 at, u64 size, const char *when);
-/* S1: what the CPUs of all VMMs have mapped. Between the module's calls, when nothing is under way */
+/* S2: memory of the host behind a BAR: it must be mapped for DMA, and pinned. The page */
+u8 *oracle_host_page(u64 dma, const char *when);
+/* S1, S2: what the CPUs of all VMMs have mapped. Between the module's calls, when nothing is under way */
 void oracle_mappings(const char *when);
 /* nothing of @vgpu is left: after close and remove */
 void oracle_closed(u32 vgpu);

@@ -20,7 +20,7 @@ struct task_struct *tasks[TASKS_MAX];
 u32 nr_tasks;
 static struct task_struct first_task;
 static struct policy policy;
-static u64 rng, points, began;
+static u64 rng, points, allocs, began;
 static u32 scripted;
 static char traces[TRACES][160];
 static u32 nr_traces;
@@ -47,6 +47,9 @@ bool harness_chance(u32 ppm)
 
 bool alloc_fails(void)
 {
+	allocs++;
+	if (policy.nomem_nth && (policy.nomem_rest ? allocs >= policy.nomem_nth : allocs == policy.nomem_nth))
+		return true;
 	return harness_chance(policy.nomem_ppm);
 }
 
@@ -420,12 +423,18 @@ void harness_policy(const struct policy *p)
 	rng = p->seed * 0x9e3779b97f4a7c15ull + 0x1234567;
 	rng = rng ?: 1;
 	points = 0;
+	allocs = 0;
 	scripted = 0;
 }
 
 u64 harness_points(void)
 {
 	return points;
+}
+
+u64 harness_allocs(void)
+{
+	return allocs;
 }
 
 void harness_begin(const struct policy *p)

@@ -18,6 +18,8 @@ struct policy {
 	u32 delay_ppm;
 	u64 delay_ns;
 	u32 nomem_ppm;			/* an allocation that fails */
+	u64 nomem_nth;			/* the one that fails, counted from harness_policy() on; 0: none does */
+	bool nomem_rest;		/* and all after it */
 	u64 idle_ns;			/* a lazy actor that slept gets a CPU so much later: SCHED_IDLE, or no quota left */
 	u64 oversleep_ns;		/* short sleeps take so much longer: what is waited for in vain costs the run less */
 	bool actors_only;		/* points of the kernel's threads are not counted */
@@ -31,6 +33,7 @@ void harness_begin(const struct policy *p);
 void harness_end(void);
 void harness_policy(const struct policy *p);		/* from now on */
 u64 harness_points(void);				/* since then */
+u64 harness_allocs(void);				/* likewise: what could have failed for want of memory */
 u64 harness_random(void);
 u32 harness_below(u32 n);
 bool harness_chance(u32 ppm);

@@ -26,6 +26,13 @@ struct world {
 
 extern struct world world;
 
+/*
+ * What was asked of the module by those who may mean ill, since the program began: each is one entry into it. An access of the guest's is
+ * one; what a driver does by several (a channel that is begun: 37) is as many. What an admin asks for is not hostile, nor is the chip.
+ */
+enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED };
+extern u64 world_asked[NR_ASKED];
+
 void world_begin(const struct policy *p, const struct chip_manners *m);
 void world_end(void);			/* vGPUs that are left are closed and removed */
 /* the whole of it must be quiet; the oracles are asked */

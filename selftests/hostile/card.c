@@ -174,6 +174,16 @@ void hostile_restart(struct hostile *h)
 	bare_runlist(g, cfg.runlist, &entry, 1);
 }
 
+void hostile_show(struct hostile *h)
+{
+	h->shown = bare_window(&h->gpu, BARE_VRAM, h->space.pdb);
+}
+
+volatile uint32_t *hostile_vram(struct hostile *h, uint64_t at)
+{
+	return h->shown + (at - h->space.pdb) / 4;
+}
+
 bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms)
 {
 	bare_copy(&h->chan, src, dst, len, 0);

@@ -86,6 +86,7 @@ void hostile_registers(struct hostile *h)
 		if (i % 500 == 499)
 			hostile_restart(h);	/* so that there is something to break */
 	}
+	printf("COUNT: registers %lu\n", i);
 	report_info("%lu accesses of registers, sum of what was read %lx", i, (unsigned long)sum);
 	report(hostile_alive(h), "own work runs after %lu random accesses", i);
 }
@@ -161,15 +162,18 @@ void hostile_runlists(struct hostile *h)
 
 	for (i = 0; i < lists; i++) {
 		unsigned int n = rng_size(&h->rng, 300), e, runl = rng_range(&h->rng, 0, 15);
+		volatile uint32_t *list;
 		uint64_t at;
 
-		if (i % 20 == 0)
+		if (i % 64 == 0) {
 			hostile_restart(h);
+			hostile_show(h);
+		}
 		at = bare_vram(g, PAGE, PAGE);
+		list = hostile_vram(h, at);
 		for (e = 0; e < n; e++) {
-			uint32_t entry[2] = { some_entry(h), rng_next(&h->rng) & 1 ? 0 : rng_next(&h->rng) };
-
-			bare_mem_write(g, BARE_VRAM, at + 8 * e, entry, 8);
+			list[2 * e] = some_entry(h);
+			list[2 * e + 1] = rng_next(&h->rng) & 1 ? 0 : rng_next(&h->rng);
 		}
 		if (i % 7 == 6)
 			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;	/* not ours, most likely */
@@ -182,6 +186,7 @@ void hostile_runlists(struct hostile *h)
 		bare_write(g, PFIFO_PREEMPT, FIELD_PREP(PFIFO_PREEMPT_ID, rng_next(&h->rng)) |
 			   (i & 1 ? PFIFO_PREEMPT_TSG : 0));
 	}
+	printf("COUNT: runlists %lu\n", i);
 	report(hostile_alive(h), "own work runs after %lu random runlists", i);
 }
 
@@ -201,6 +206,7 @@ void hostile_doorbells(struct hostile *h)
 		*(volatile uint32_t *)(bells + id * USERD_SIZE + (i % 3 ? USERD_GP_PUT : rng_range(&h->rng, 0, 127) * 4)) =
 			rng_next(&h->rng);
 	}
+	printf("COUNT: doorbells %lu\n", i);
 	report(hostile_alive(h), "own work runs after %lu random doorbells", i);
 }
 

@@ -147,6 +147,8 @@ void hostile_stale(struct hostile *h)
 
 enum { VICTIM_COPY = 8192 };
 
+#define TELL_NS	5000000000ull	/* how often it tells how far it is */
+
 static uint64_t word64(volatile uint32_t *w)
 {
 	return w[0] | (uint64_t)w[1] << 32;
@@ -189,7 +191,7 @@ void victim(struct hostile *h)
 {
 	enum { BACK_VA = LOOT_VA + VICTIM_COPY };
 	struct bare_gpu *g = &h->gpu;
-	uint64_t rounds = 0, wrong = 0, lost = 0, vram, off, longest = 0, start;
+	uint64_t rounds = 0, wrong = 0, lost = 0, vram, off, longest = 0, start, told;
 	uint64_t from = h->vram / 4;
 
 	write_marks(h, from);
@@ -199,6 +201,7 @@ void victim(struct hostile *h)
 		bare_space_map(g, &h->space, AIM_VA + off, BARE_VRAM, vram + off);
 	bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	printf("READY\n");
+	told = bare_now_ns(g);
 	while (!told_to_stop() && !lost) {
 		pattern_fill(h->loot, VICTIM_COPY, rounds);
 		memset(h->loot + VICTIM_COPY, 0, VICTIM_COPY);
@@ -206,10 +209,14 @@ void victim(struct hostile *h)
 		bare_copy(&h->chan, LOOT_VA, AIM_VA, VICTIM_COPY, 0);
 		bare_copy(&h->chan, AIM_VA, BACK_VA, VICTIM_COPY, 0);
 		lost += !bare_run(&h->chan, 20000);
-		start = bare_now_ns(g) - start;
-		longest = start > longest ? start : longest;
+		off = bare_now_ns(g);
+		longest = off - start > longest ? off - start : longest;
 		wrong += memcmp(h->loot, h->loot + VICTIM_COPY, VICTIM_COPY) != 0;
 		rounds++;
+		if (off - told > TELL_NS) {
+			told = off;
+			printf("ROUNDS: %lu\n", (unsigned long)rounds);
+		}
 	}
 	report(!lost, "no copy was lost in %lu rounds", (unsigned long)rounds);
 	report(!wrong, "every byte was right (%lu rounds wrong)", (unsigned long)wrong);

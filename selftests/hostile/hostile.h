@@ -33,6 +33,7 @@ struct hostile {
 	struct bare_chan chan;
 	uint8_t *loot;
 	uint64_t loot_bus;
+	volatile uint32_t *shown;	/* see hostile_show() */
 };
 
 enum { PAGE = 4096, LOOT_VA = BARE_VA_FREE, AIM_VA = BARE_VA_FREE + 0x10000, RUN_MS = 4000, REFUSED_MS = 250 };
@@ -43,6 +44,12 @@ bool hostile_open(struct hostile *h);
 bool hostile_reset(void);
 /* as a driver would after loading: everything off and on, one channel with a loot page */
 void hostile_restart(struct hostile *h);
+/*
+ * PRAMIN shows what was allocated since the restart, and goes on doing so: words of it by hostile_vram(), which cost no exit, as those of
+ * bare_mem_write() do. A MiB in all.
+ */
+void hostile_show(struct hostile *h);
+volatile uint32_t *hostile_vram(struct hostile *h, uint64_t at);
 /* restart, and copies through video memory and back: the guest's own GPU still does what it is told */
 bool hostile_alive(struct hostile *h);
 /* one copy between two addresses of the channel's space; false when it did not end within @ms */
@@ -73,6 +80,9 @@ void hostile_switches(struct hostile *h);
 void hostile_runlists(struct hostile *h);
 void hostile_doorbells(struct hostile *h);
 void hostile_random_tables(struct hostile *h);
+void hostile_blocks(struct hostile *h);
+void hostile_invalidates(struct hostile *h);
+void hostile_rings(struct hostile *h);
 void hostile_acquire(struct hostile *h);
 void hostile_endless(struct hostile *h);
 void hostile_methods(struct hostile *h);

@@ -7,6 +7,9 @@
 #                                           0: all passed, 1: not, 2: it never came to its summary
 #   inside.sh hold NAME CMD...              starts CMD (inside.sh victim UUID or neighbour UUID, kvgpu-canary ...), waits for its READY
 #   inside.sh release NAME                  tells it to end, prints what it said; its status
+#   inside.sh stop NAME                     only tells it
+#   inside.sh rounds NAME...                how many rounds each of these neighbours has verified, as it told last
+#   inside.sh meek UUID                     the guest on that vGPU has a CPU when nobody else wants it
 #   inside.sh kill UUID                     the guest on that vGPU, without a warning
 set -u
 HERE=/share/hostile
@@ -101,7 +104,7 @@ hold() { # NAME CMD...
 	rm -f "$RUN/$name".*
 	mkfifo "$RUN/$name.in"
 	setsid "$0" keep "$@" < /dev/null > /dev/null 2>&1 &
-	for _ in {1..300}; do
+	for _ in {1..1500}; do
 		grep -q '^READY' "$RUN/$name.log" 2>/dev/null && return 0
 		[ ! -e "$RUN/$name.status" ] || break
 		sleep 0.2
@@ -110,10 +113,21 @@ hold() { # NAME CMD...
 	return 1
 }
 
-release() { # NAME
+stop() { # NAME
 	[ -p "$RUN/$1.in" ] || give_up "nobody holds $1"
 	[ -e "$RUN/$1.status" ] || echo stop > "$RUN/$1.in"
-	for _ in {1..300}; do
+}
+
+rounds() { # NAME...
+	local name
+	for name; do
+		printf '%d ' "$(sed -n 's/^ROUNDS: \([0-9]*\).*/\1/p' "$RUN/$name.log" | tail -n 1)"
+	done
+}
+
+release() { # NAME
+	stop "$1"
+	for _ in {1..1500}; do
 		[ ! -e "$RUN/$1.status" ] || break
 		sleep 0.2
 	done
@@ -128,6 +142,13 @@ neighbour() {
 	echo 0 > /proc/sys/kernel/sched_autogroup_enabled
 	renice -n 10 -p $BASHPID > /dev/null
 	victim "$1"
+}
+
+meek() { # UUID
+	local task
+	for task in /proc/"$(pgrep -f "qemu-system.*sysfsdev=$(vgpu "$1")")"/task/*; do
+		renice -n 19 -p "${task##*/}" > /dev/null || return
+	done
 }
 
 # returns when it is gone and its vGPU is free
@@ -145,7 +166,7 @@ create) [ $# -eq 3 ] || give_up "create UUID TYPE"; create "$2" "$3" ;;
 remove) mdevctl stop --uuid "$2" ;;
 attack) [ $# -eq 5 ] || give_up "attack UUID NAMES SEED OPS"; attack "$2" "$3" "$4" "$5" ;;
 victim | neighbour) "$1" "$2" ;;
-keep | hold | release) "$@" ;;
+keep | hold | release | stop | rounds | meek) "$@" ;;
 kill) kill_guest "$2" ;;
 *) give_up "unknown command '${1-}'" ;;
 esac

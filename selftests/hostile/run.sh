@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Hostile guests on vGPUs beside a guest whose copies and memory they must not touch. Prints TAP. Quick: one guest, which resets its
-# vGPU before each attack; long: a guest, and a vGPU that nobody else has open, for each.
-# README.md says what each does.
+# vGPU before each attack; long: a guest, and a vGPU that nobody else has open, for each; volume: operations in numbers beside seven
+# others. README.md says what each does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export KVGPU_TB_NAME=${KVGPU_TB_NAME:-hostile}
@@ -10,17 +10,23 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-hostile}
 . selftests/native/cell.sh
 mode=${1-}
 case $mode in
-quick) ops=1000 types="512m" all="window tables bars physical remap registers runlists methods faults context" ;;
+quick)
+	ops=1000 types="512m"
+	all="window tables bars physical remap registers runlists blocks invalidates rings methods faults context" ;;
 long)
 	ops=${HOSTILE_OPS:-40000} types=${HOSTILE_TYPES:-512m 1g} seeds=${HOSTILE_SEEDS:-1 2 3}
 	all="window window-host tables directories instances bars physical userd remap registers switches runlists doorbells \
-		random-tables acquire endless methods faults context" ;;
-*) echo "usage: selftests/hostile/run.sh quick|long [TEST...]" >&2; exit 2 ;;
+		random-tables blocks invalidates rings acquire endless methods faults context" ;;
+volume) ops=0 types=512m all="registers runlists blocks invalidates bells" ;;
+*) echo "usage: selftests/hostile/run.sh quick|long [TEST...], or volume [KIND...]" >&2; exit 2 ;;
 esac
-part_of_check=hostile mode=$1 kernel=$(kernel_of base)
+part_of_check=hostile run=$1 kernel=$(kernel_of base)
+mode=$run
+[ "$run" != volume ] || mode=''	# cell.sh: nothing is noted of kernels
 shift
 [ $# -eq 0 ] || part_of_check=hostile:$(IFS=,; echo "$*")
 tests=${*:-$all}
+seed=${SEED:-$(date +%Y%m%d)}	# of a quick run: another one each day
 victim_id=6b766770-0000-4000-8000-000000000001
 attacker_id=6b766770-0000-4000-8000-000000000002
 forged_reg=0x00234c forged_value=0x10005042	# PFIFO_ENG_TIMESLICE(15), greed.c
@@ -29,6 +35,7 @@ cell_name="hostile guest"
 bed_must_be_free
 trap 'bed_down' EXIT
 operations=0	# random ones that were survived
+declare -A counted=()	# likewise, by what the guest calls them
 
 inside() { LIMIT=${LIMIT:-600} in_server /share/hostile/inside.sh "$@"; }
 counter() { in_server cat "/sys/bus/mdev/devices/$1/kvgpu/$2" 2>/dev/null || echo -1; }
@@ -52,12 +59,16 @@ guest_lines() { # NAME STATUS < LINES
 }
 
 guest_line() { # NAME LINE
+	local kind n
 	case $2 in
 	'PASS: '*)
 		result 0 "$1: ${2#PASS: }"
 		[[ ! $2 =~ after\ ([0-9]+)\ random ]] || operations=$((operations + BASH_REMATCH[1])) ;;
 	'FAIL: '*) result 1 "$1: ${2#FAIL: }" ;;
-	'SUMMARY: '*) ;;
+	'COUNT: '*)
+		read -r _ kind n <<<"$2"
+		counted[$kind]=$((${counted[$kind]:-0} + n)) ;;
+	'SUMMARY: '* | 'ROUNDS: '*) ;;
 	?*) note "$2" ;;
 	esac
 }
@@ -105,16 +116,32 @@ stale() {
 	inside create "$attacker_id" "$1"
 }
 
+# the end of every mode, with no guest left
+wind_up() {
+	inside release canary | sed 's/^/# /'
+	result "${PIPESTATUS[0]}" "the server's marked memory is as it was"
+	LIMIT=60 in_server rmmod kvgpu
+	result $? "the module unloads afterwards"
+	no_trouble "all of it, seed ${seeds:-$seed}"
+}
+
 build_programs hostile || finish
 server_up
-inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh neighbour $victim_id
-result $? "a guest that must not notice has work on a vGPU of its own"
 inside hold canary /share/hostile/kvgpu-canary hold 256
 result $? "256 MiB of the server's memory are marked"
+if [ "$run" = volume ]; then
+	# shellcheck source=selftests/hostile/volume.sh
+	. selftests/hostile/volume.sh
+	# shellcheck disable=SC2086
+	volume $tests
+	finish
+fi
+inside create $victim_id 512m && inside hold victim /share/hostile/inside.sh neighbour $victim_id
+result $? "a guest that must not notice has work on a vGPU of its own"
 for type in $types; do
 	stale "$type"
-	if [ "$mode" = quick ]; then
-		attack "stale $tests" 1
+	if [ "$run" = quick ]; then
+		attack "stale $tests" "$seed"
 	else
 		attack stale 2
 		for seed in $seeds; do
@@ -133,11 +160,8 @@ for type in $types; do
 done
 out=$(inside release victim)
 guest_lines "the other guest" $? <<<"$out"
-inside release canary | sed 's/^/# /'
-result "${PIPESTATUS[0]}" "the server's marked memory is as it was"
 inside remove $victim_id
-LIMIT=60 in_server rmmod kvgpu
-result $? "the module unloads afterwards"
-no_trouble "all of it"
+wind_up
 note "$operations random operations"
+for k in "${!counted[@]}"; do note "$k: ${counted[$k]}"; done
 finish

@@ -46,7 +46,7 @@ client()
 {
 	local what=$1
 	shift
-	timeout 900 "$here/kvgpu-vfio" --seconds "$storm" --seed "$seed" --card "$card" "$@" > /tmp/vfio.out
+	timeout 2400 "$here/kvgpu-vfio" --seconds "$storm" --seed "$seed" --card "$card" "$@" > /tmp/vfio.out
 	rc=$?
 	while IFS= read -r line; do
 		case $line in

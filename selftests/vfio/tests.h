@@ -29,6 +29,7 @@ void test_relist(struct device *d, const struct options *o);
 void test_outlive(struct device *d, const struct options *o);
 void test_nonstall(struct device *d, const struct options *o);
 void test_retries(struct device *d, const struct options *o);
+void test_failnth(struct device *d, const struct options *o);
 void test_storm(struct device *d, const struct options *o);
 /* not a test: keeps the device until it is asked to let go */
 void hold(struct device *d);

@@ -80,6 +80,14 @@ u64 chip_show(unsigned int bar, u64 off, bool *valid)
 	return (FIELD_GET(GMMU_PTE_ADDR, e->pte) << 12) + (off & 0xfff);
 }
 
+bool chip_shows_host(unsigned int bar, u64 off)
+{
+	bool valid;
+
+	chip_show(bar, off, &valid);
+	return valid && FIELD_GET(GMMU_PTE_APERTURE, (bar == 3 ? bar3_tlb : bar1_tlb)[off >> 12].pte) != GMMU_PTE_APERTURE_VRAM;
+}
+
 /* ------------------------------------------------------------------ what it can reach */
 
 struct look { struct context *c; const char *when; };

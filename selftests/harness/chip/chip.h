@@ -36,6 +36,7 @@ void chip_look(const char *when);			/* S1, S2: fails the run if it reaches what 
 u32 chip_read(u32 reg);
 void chip_write(u32 reg, u32 val);
 u64 chip_show(unsigned int bar, u64 off, bool *valid);	/* address in video memory behind a BAR's byte, by table and TLB */
+bool chip_shows_host(unsigned int bar, u64 off);	/* it is an address for DMA: the BAR shows memory of the host */
 u8 *chip_vram(u64 at);
 void chip_wrote(u64 at, u64 len);			/* somebody may have put something else than zero there */
 bool chip_is_zero(u64 at, u64 len);

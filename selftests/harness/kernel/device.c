@@ -12,6 +12,7 @@
 #define BAR1_AT		(32u << 20)
 #define BAR3_AT		(320u << 20)
 #define SPACE		(384u << 20)
+#define HOST		(~0ull)
 #define IRQ_NS		2000		/* to enter and leave the handler and its thread */
 
 struct pci_driver *the_pci_driver;
@@ -112,6 +113,7 @@ static int where(const void *at, u64 *off)
 	harness_fail("%p is no address of the card's", at);
 }
 
+/* @vram: HOST if it is memory of the host's */
 static u8 *behind(const void *at, bool write, u64 *vram)
 {
 	u64 off;
@@ -123,6 +125,12 @@ static u8 *behind(const void *at, bool write, u64 *vram)
 	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
 	if (!valid)
 		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, (unsigned long long)off);
+	if (chip_shows_host(p == PLACE_BAR1 ? 1 : 3, off)) {
+		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") + offset_in_page(off);
+
+		*vram = HOST;
+		return page;
+	}
 	return chip_vram(*vram);
 }
 
@@ -132,7 +140,8 @@ static void put(void *at, const void *from, size_t n)
 	u8 *to = behind(at, true, &vram);
 
 	memcpy(to, from, n);
-	chip_wrote(vram, n);
+	if (vram != HOST)
+		chip_wrote(vram, n);
 	if (n == 4 && where(at, &off) == PLACE_BAR1 && off < PAGE_SIZE)
 		chip_doorbell(off, *(const u32 *)from);
 }
@@ -200,7 +209,7 @@ void memset_io(void *at, int c, size_t n)
 	for (; n; n -= len, at += len) {
 		len = step(at, n);
 		memset(behind(at, true, &vram), c, len);
-		if (c)
+		if (c && vram != HOST)
 			chip_wrote(vram, len);
 	}
 }

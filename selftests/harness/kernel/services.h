@@ -54,6 +54,7 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */
 extern void (*container_answer)(void);	/* instead of the copy_to_user() of an unmap's answer: no lock is held; NULL: takes no time */
 u8 *container_ram(struct container *c);
+u8 *container_page(u64 pfn);		/* NULL: it is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
 u32 container_pins(const struct container *c);
 void container_slow(struct container *c, u64 ns);	/* reads of the VMM's memory take so long */

@@ -78,6 +78,15 @@ bool container_pinned(u64 pfn, const struct container *c)
 	return c && pfn >> 20 == c->nr && c->pins[pfn & (RAM_PAGES - 1)];
 }
 
+u8 *container_page(u64 pfn)
+{
+	u64 nr = pfn >> 20;
+
+	if (!nr || nr > CONTAINERS || !containers[nr - 1].used || !container_pinned(pfn, &containers[nr - 1]))
+		return NULL;
+	return containers[nr - 1].ram + ((pfn & (RAM_PAGES - 1)) << PAGE_SHIFT);
+}
+
 void container_slow(struct container *c, u64 ns)
 {
 	c->slow_ns = ns;

@@ -27,7 +27,8 @@ static struct mm_struct *mm[2];
 static struct container *c[2];
 static struct { u32 users; bool closing; } gate[GUESTS];
 static unsigned long vma[2][VMAS];
-static u32 steps, left;
+static u64 steps;
+static u32 left;
 static u64 done[32], loads;
 
 /* VFIO's core lets nobody call a device that is being closed */
@@ -42,6 +43,11 @@ static bool enter(u32 i)
 static void leave(u32 i)
 {
 	gate[i].users--;
+}
+
+static void ask(void)
+{
+	world_asked[ASKED_CALL]++;
 }
 
 static bool another_step(void)
@@ -134,7 +140,9 @@ static void guest(void *arg)
 	u32 i = (struct world_vgpu *)arg - world.vgpu, what;
 
 	while (another_step()) {
-		if (!enter(i)) {
+		if (!enter(i)) {		/* no step: nothing was done */
+			left++;
+			steps--;
 			harness_sleep(100000);
 			continue;
 		}
@@ -151,17 +159,18 @@ static void guest(void *arg)
 
 static void reopen(u32 i, struct container *con)
 {
-	if (gate[i].closing || !world.vgpu[i].made)
+	if (gate[i].closing)
 		return;
 	gate[i].closing = true;
 	while (gate[i].users)
 		harness_sleep(10000);
+	ask();
 	if (world.vgpu[i].open)
 		world_close(i);
-	if (!harness_below(3)) {
+	if (world.vgpu[i].made && !harness_below(3))
 		world_unmake(i);
+	if (!world.vgpu[i].made)
 		world_make(i);
-	}
 	if (world.vgpu[i].made && world_open(i, con)) {
 		u32 s;
 
@@ -177,6 +186,7 @@ static void map_something(u32 p, u32 i)
 	u64 off = harness_below(3) ? (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 : 3ull << 40 | (u64)harness_below(1024) << 12;
 
 	if (!*at && enter(i)) {
+		ask();
 		*at = mm_map(mm[p], world.vgpu[i].dev, off & ~0xffffull, 0x10000);
 		leave(i);
 	}
@@ -192,11 +202,20 @@ static void interrupts(u32 i)
 	int fd = 3 + harness_below(6);
 
 	switch (harness_below(8)) {
-	case 0: user_eventfd_close(fd); break;
-	case 1: user_eventfd_open(fd); break;
-	case 2: user_eventfd_write(fd); break;
+	case 0:
+		ask();
+		user_eventfd_close(fd);
+		break;
+	case 1:
+		user_eventfd_open(fd);
+		break;
+	case 2:
+		ask();
+		user_eventfd_write(fd);
+		break;
 	default:
 		if (enter(i)) {
+			ask();
 			world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
 			leave(i);
 		}
@@ -213,21 +232,31 @@ static void vmm(void *arg)
 		k = harness_below(VMAS);
 		at = RAM * (1 + harness_below(RANGES));
 		switch (harness_below(16)) {
-		case 0: case 1: case 2: container_unmap(c[p], at, RAM); break;
-		case 3: case 4: case 5: container_map(c[p], at, RAM * harness_below(4), RAM); break;
+		case 0: case 1: case 2:
+			ask();
+			container_unmap(c[p], at, RAM);
+			break;
+		case 3: case 4: case 5:
+			ask();
+			container_map(c[p], at, RAM * harness_below(4), RAM);
+			break;
 		case 6: map_something(p, i); break;
 		case 7: case 8: case 9:
 			if (vma[p][k] && enter(i)) {
+				ask();
 				mm_touch(mm[p], vma[p][k] + harness_below(16) * 4096);
 				leave(i);
 			}
 			break;
 		case 10:
-			if (vma[p][k])
+			if (vma[p][k]) {
+				ask();
 				vma[p][k] = mm_move(mm[p], vma[p][k], 0x10000) ?: vma[p][k];
+			}
 			break;
 		case 11:
 			if (enter(i)) {
+				ask();
 				world_reset(i);
 				leave(i);
 			}
@@ -235,8 +264,10 @@ static void vmm(void *arg)
 		case 12:
 			if (!harness_below(4)) {	/* a mapping holds the file: it can't be closed while there is one */
 				for (k = 0; k < VMAS; k++) {
-					if (vma[p][k])
-						mm_unmap(mm[p], vma[p][k], 0x10000);
+					if (!vma[p][k])
+						continue;
+					ask();
+					mm_unmap(mm[p], vma[p][k], 0x10000);
 					vma[p][k] = 0;
 				}
 				reopen(i, c[p]);
@@ -294,7 +325,6 @@ static void run(u64 seed, u32 nr)
 		c[i] = container_new(mm[i]);
 	}
 	for (i = 0; i < GUESTS; i++) {
-		world_make(i);
 		reopen(i, c[i == 2]);
 	}
 	harness_policy(&p);
@@ -331,10 +361,14 @@ int main(int argc, char **argv)
 
 	for (i = first; i < first + nr; i++)
 		run(i, each);
-	printf("%u steps from seed %llu on; of guests by kind:", steps, (unsigned long long)first);
+	printf("%llu steps from seed %llu on; of guests by kind:", (unsigned long long)steps, (unsigned long long)first);
 	for (i = 0; i < 20; i++)
 		printf(" %llu", (unsigned long long)done[i]);
 	printf("; %llu loads of channels, %u rounds of an unmap at most\n", (unsigned long long)loads, container_most_rounds());
+	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
+	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] + world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
+	       (unsigned long long)world_asked[ASKED_REGISTER], (unsigned long long)world_asked[ASKED_MEMORY],
+	       (unsigned long long)world_asked[ASKED_DOORBELL], (unsigned long long)world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100)
 		harness_fail("next to nothing ran");
 	return 0;

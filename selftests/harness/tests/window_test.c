@@ -29,6 +29,8 @@ static u64 shown(unsigned long at)
 	if (!phys)
 		return NOTHING;
 	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
+	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)))
+		return NOTHING;
 	return valid && vram >= g->v->part.v && vram < g->v->part.v + g->v->part_size ? vram - g->v->part.v : NOTHING;
 }
 
@@ -96,6 +98,31 @@ static void bar1_shows_a_space(void **state)
 	end(at, 0x20000);
 }
 
+/* what a guest stores there arrives in the VMM's memory, and no more after that was taken */
+static void bar1_shows_the_vmms_memory(void **state)
+{
+	unsigned long at;
+	u32 *ram;
+
+	begin();
+	ram = (u32 *)(container_ram(setup_c) + 0x3000);
+	at = map(1, 0, 0x20000);
+	g_inst(g, 9, 1, 0);
+	g_space(g, 1);
+	g_map_sys(g, 1, 5, SETUP_RAM + 0x3000);
+	g_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | G_INST(9) >> 12);
+	assert_int_not_equal(mm_touch(setup_mm, at + 0x5000), 0);
+	g_store32(g, 0x5004, 0x600d);
+	assert_int_equal(ram[1], 0x600d);
+	assert_int_equal(g_load32(g, 0x5004), 0x600d);
+	world_check("BAR1 shows memory of the VMM");
+	assert_int_equal(container_unmap(setup_c, SETUP_RAM, SETUP_RAM), SETUP_RAM);
+	world_check("it was taken");
+	g_store32(g, 0x5004, 0xbad);
+	assert_int_equal(ram[1], 0x600d);
+	end(at, 0x20000);
+}
+
 /* an entry for another's memory, or for none, shows nothing of anybody's */
 static void what_is_not_its_own(void **state)
 {
@@ -153,6 +180,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pramin_moves),
 		cmocka_unit_test(bar1_shows_a_space),
+		cmocka_unit_test(bar1_shows_the_vmms_memory),
 		cmocka_unit_test(what_is_not_its_own),
 		cmocka_unit_test(slices_that_nobody_has),
 		cmocka_unit_test(a_frame_for_another_device),
