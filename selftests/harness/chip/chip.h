@@ -43,7 +43,7 @@ bool chip_is_zero(u64 at, u64 len);
 bool chip_intr(void);					/* the line to the host is up */
 /* these are of a channel that is loaded or can be; false: it can't */
 bool chip_hang(u16 chid, bool for_good);		/* holds its engine until that is reset; for good: after that, too */
-bool chip_misname(u16 chid, u16 id);			/* the same, and the engine knows the channel by that id */
+bool chip_misname(u16 chid, u16 id, bool for_good);	/* the same, and the engine knows the channel by that id */
 bool chip_fault(u16 chid, u64 va);			/* of GR. Its runlist stands still until somebody clears the error */
 bool chip_pbdma_intr(u16 chid, u32 bits);
 bool chip_engine_works(u16 chid);			/* for that channel */

@@ -35,11 +35,11 @@ bool chip_hang(u16 chid, bool for_good)
 	return true;
 }
 
-bool chip_misname(u16 chid, u16 id)
+bool chip_misname(u16 chid, u16 id, bool for_good)
 {
 	struct context *c = &chip.engine[chip.chan[chid].runl];
 
-	if (!chip_hang(chid, false))
+	if (!chip_hang(chid, for_good))
 		return false;
 	c->id = id;
 	c->tsg = false;

@@ -6,10 +6,14 @@
 #include <cmocka.h>
 
 #include "gk110/fifo.h"
+#include "gk110/gr.h"
+#include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "mdev/machine.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
+
+#include <linux/bitfield.h>
 
 #define INJECTED	0x1000ull	/* by the number of the event */
 
@@ -90,11 +94,40 @@ static void exceptions_of_gr_are_dear(void **state)
 	setup_end();
 }
 
+/* the guest hears of its own blocks and of offsets in its own BARs, not of the card's (S4) */
+static void what_is_told_is_the_guests(void **state)
+{
+	struct kvgpu_hw_gr e = { .intr = GR_INTR_DATA_ERROR };
+	struct kvgpu_hw_fault f = { .info = 2 };
+	struct world_vgpu *g;
+	u32 i, want, is;
+
+	setup_begin(&quiet, &calm, 2);
+	for (i = 0; i < 2; i++) {
+		g = &world.vgpu[i];
+		e.inst = machine_chan_find(g->v, (gchid_t){ 1 })->inst.at.v;
+		world.gpu->hw.events->gr(world.gpu, &e);
+		harness_sleep(10000000);
+		want = FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, G_INST(1) >> 12);
+		is = g_read(g, GR_FECS + FECS_CHAN_ADDR);
+		if (is != want)
+			harness_fail("S4: an exception names the block 0x%08x, the guest's is 0x%08x", is, want);
+		f.unit = GMMU_UNIT_BAR1;
+		f.va = g->v->bar1_slice + 0x5000;
+		world.gpu->hw.events->mmu_fault(world.gpu, &f);
+		harness_sleep(10000000);
+		if (told_va(g, GMMU_UNIT_BAR1) != 0x5000)
+			harness_fail("S4: a fault of BAR1 is told at 0x%llx of the guest's", (unsigned long long)told_va(g, GMMU_UNIT_BAR1));
+	}
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit_is_dropped),
 		cmocka_unit_test(exceptions_of_gr_are_dear),
+		cmocka_unit_test(what_is_told_is_the_guests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void work_of_nobody(void **state)
 
 	setup_begin(&coarse, &steady, 2);
 	assert_true(wait_loaded(g_hchid(&world.vgpu[0], 1), 100 * MS));
-	assert_true(chip_misname(g_hchid(&world.vgpu[0], 1), name_of_nobody()));
+	assert_true(chip_misname(g_hchid(&world.vgpu[0], 1), name_of_nobody(), false));
 	end = harness_now + (WATCHDOG_MS + OVER_MS) * MS;
 	while (harness_now < end && chip_is_stuck())
 		harness_sleep(MS);
@@ -232,7 +232,7 @@ static void unbinds_without_end(void **state)
 	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
 		if (!chan(0, 1))
 			setup_run(0, 1, 0);
-		if (!wait_loaded(g_hchid(g, 1), 100 * MS) || !chip_misname(g_hchid(g, 1), name_of_nobody()))
+		if (!wait_loaded(g_hchid(g, 1), 100 * MS) || !chip_misname(g_hchid(g, 1), name_of_nobody(), false))
 			continue;
 		g_enable(g, 1, false);
 		g_unbind(g, 1);
@@ -242,6 +242,23 @@ static void unbinds_without_end(void **state)
 		harness_fail("S5: %u unbinds of one vGPU, each with the reset of all engines, and it goes on", n);
 	assert_int_equal(strikes(1), 0);
 	assert_false(world.gpu->chip->wedged);
+	setup_end();
+}
+
+/* and if that does not help either, its block must not become another one's memory (S2) */
+static void an_unbind_that_fails(void **state)
+{
+	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
+	struct world_vgpu *g;
+
+	setup_begin(&coarse, &holds, 2);
+	g = &world.vgpu[0];
+	assert_true(wait_loaded(g_hchid(g, 1), 100 * MS));
+	assert_true(chip_misname(g_hchid(g, 1), name_of_nobody(), true));
+	g_enable(g, 1, false);
+	g_unbind(g, 1);
+	if (!world.gpu->chip->wedged)
+		harness_fail("S2: a channel could not be unbound, and the card goes on");
 	setup_end();
 }
 
@@ -461,6 +478,7 @@ int main(void)
 		cmocka_unit_test(faults_without_end),
 		cmocka_unit_test(work_of_nobody),
 		cmocka_unit_test(unbinds_without_end),
+		cmocka_unit_test(an_unbind_that_fails),
 		cmocka_unit_test(a_storm_of_pbdma),
 		cmocka_unit_test(one_that_never_leaves),
 		cmocka_unit_test(anything_goes_wrong),
