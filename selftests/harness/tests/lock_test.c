@@ -136,16 +136,22 @@ static void starves_once(void *arg)
 /* nobody waits, so nothing is lent: it goes on long after all it waits for has happened, and looks before it says that it took too long */
 static void nobody_lends(void **state)
 {
-	static const struct policy for_a_minute = { .seed = 3, .idle_ns = 60000 * MS };
+	struct policy for_a_minute = { .idle_ns = 60000 * MS, .delay_ns = 60000 * MS };
+	u32 seed;
 
-	setup_begin(&quiet, &manners, 1);
-	harness_policy(&for_a_minute);
-	actor_new("starves", setup_mm, true, starves_once, NULL);
-	actors_run();
-	harness_policy(&quiet);
-	if (world.gpu->chip->wedged)
-		harness_fail("S5: a thread that was not run for a while takes the card for dead");
-	setup_end();
+	/* the first when it sleeps, the others also in between */
+	for (seed = 0; seed < 12; seed++) {
+		for_a_minute.seed = seed + 3;
+		for_a_minute.delay_ppm = seed ? 100000 : 0;
+		setup_begin(&quiet, &manners, 1);
+		harness_policy(&for_a_minute);
+		actor_new("starves", setup_mm, true, starves_once, NULL);
+		actors_run();
+		harness_policy(&quiet);
+		if (world.gpu->chip->wedged)
+			harness_fail("S5: a thread that was not run for a while takes the card for dead");
+		setup_end();
+	}
 }
 
 /* ------------------------------------------------------------------ turns */
