@@ -49,7 +49,18 @@ struct kvgpu_remote_port {
 	void *arena;
 	uint64_t arena_bytes;
 	bool gone;			/* atomic */
+	uint64_t received, sent;	/* bytes of frames, answers and pieces; atomic */
 };
+
+static inline void port_received(struct kvgpu_remote_port *p, uint64_t bytes)
+{
+	__atomic_add_fetch(&p->received, bytes, __ATOMIC_RELAXED);
+}
+
+static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
+{
+	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
+}
 
 /* box.c: by the thread that receives answers. NULL: there is no such box, or nobody waits. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
@@ -60,13 +71,13 @@ void box_deliver(struct box *b);
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
-/* stream: a connected socket. Both take it, also where they fail. */
-int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
+/* stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to the caller then. */
+struct line;
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
 		   const char **why);
-int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
-
-/* address.c: "unix:/path"; a connected or a listening socket, or -errno and why */
-int address_connect(const char *address, const char **why);
+/* @admit: as in channel.h, or NULL */
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
+		   struct kvgpu_remote_port **out);
 
 /* bytes that nobody has touched cost nothing; NULL: there is no room */
 void *arena_map(uint64_t bytes);

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "carrier.h"
+#include "line.h"
+#include "tls.h"
 
 void *arena_map(uint64_t bytes)
 {
@@ -23,12 +26,49 @@ void arena_unmap(void *arena, uint64_t bytes)
 
 /* ------------------------------------------------------------------ the client's end */
 
+static const char *tls_folder = TLS_DIRECTORY;
+
+void kvgpu_remote_tls_folder(const char *folder)
+{
+	tls_folder = folder;
+}
+
+static int begin_tls(struct line *l, const char *host, const char **why)
+{
+	struct tls_credentials *c;
+	int r = tls_load(why);
+
+	if (!r)
+		r = tls_credentials_read(tls_folder, false, &c, why);
+	if (r)
+		return r;
+	r = tls_begin(l->fd, c, host, &l->tls, why);
+	if (!r)
+		tls_forget(l->tls);
+	tls_credentials_free(c);
+	return r;
+}
+
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 			 struct kvgpu_remote_channel **out, const char **why)
 {
-	int fd = address_connect(address, why);
+	struct line l = { .fd = -1 };
+	struct address a;
+	int r = address_parse(address, false, &a, why);
 
-	return fd < 0 ? fd : stream_connect(fd, version, happened, ctx, out, why);
+	if (r)
+		return r;
+	l.fd = address_connect(&a, why);
+	if (l.fd < 0)
+		return l.fd;
+	line_prepare(&l);
+	line_patience(&l, ADDRESS_PATIENCE_S);
+	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
+	if (r) {
+		line_close(&l);
+		return r;
+	}
+	return stream_connect(&l, version, happened, ctx, out, why);
 }
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
@@ -87,9 +127,35 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 
 /* ------------------------------------------------------------------ the server's */
 
+int kvgpu_remote_listen(const char *address, const char **why)
+{
+	struct address a;
+	int r = address_parse(address, true, &a, why);
+
+	return r ? r : address_listen(&a, why);
+}
+
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out)
+{
+	line_prepare(l);
+	return stream_welcome(l, version, arena_bytes, admit, ctx, out);
+}
+
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
 {
-	return stream_welcome(fd, version, arena_bytes, out);
+	struct line l = { .fd = fd };
+	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, NULL, NULL, out);
+
+	if (r)
+		line_close(&l);
+	return r;
+}
+
+void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent)
+{
+	*received = __atomic_load_n(&p->received, __ATOMIC_RELAXED);
+	*sent = __atomic_load_n(&p->sent, __ATOMIC_RELAXED);
 }
 
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p)
@@ -105,17 +171,23 @@ void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes)
 
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
 {
-	return p->carrier->next(p, timeout_us, h, payload);
+	int r = p->carrier->next(p, timeout_us, h, payload);
+
+	if (r == 1)
+		port_received(p, sizeof(*h) + h->bytes);
+	return r;
 }
 
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
 		       size_t n)
 {
+	port_sent(p, sizeof(struct kvgpu_remote_answer) + n);
 	return p->carrier->reply(p, to, result, payload, n);
 }
 
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
+	port_sent(p, bytes);
 	return p->carrier->give(p, at, bytes);
 }
 

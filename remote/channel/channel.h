@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
- * same offsets. A carrier brings it there: `stream` over a socket now, one on shared memory can be put beside it (carrier.h), and
+ * same offsets. A carrier brings it there: `stream` over a socket or TLS now, one on shared memory can be put beside it (carrier.h), and
  * nothing above here changes. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
@@ -26,6 +26,8 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 /* -EPROTO: the peer is of another version, or speaks something else. *why: a text that says so, never freed. */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 			 struct kvgpu_remote_channel **out, const char **why);
+/* Where certificates for tls: addresses are; /etc/kvgpu/tls else. The text stays the caller's; before kvgpu_remote_connect(). */
+void kvgpu_remote_tls_folder(const char *folder);
 /* No other thread uses it any more. */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 /* In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may follow. */
@@ -61,6 +63,14 @@ struct kvgpu_remote_port;
 int kvgpu_remote_listen(const char *address, const char **why);
 /* @fd, of accept(), belongs to the port then, or is closed. Refuses another version. */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
+/* Called when the client has said what it has to: 0, or the KVGPU_REMOTE_ result that it is told in the place of a welcome. */
+typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
+/* The same on a line (line.h), which belongs to the port then, or stays the caller's. -EACCES: @admit did not let it in. */
+struct line;
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out);
+/* What came from the client and what went to it, in bytes, since the welcome; any thread. */
+void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);
 void *kvgpu_remote_port_arena(struct kvgpu_remote_port *p, uint64_t *bytes);
 
