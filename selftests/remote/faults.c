@@ -236,6 +236,21 @@ static int host_functions(void)
 	return r || called != ROUNDS || got != 100 * ROUNDS || sync_in_function != CUDA_ERROR_NOT_PERMITTED;
 }
 
+/* holds memory, and asks now and then until the server is gone */
+static int holds(void)
+{
+	size_t unused, total;
+	CUdeviceptr p;
+	CUresult r;
+
+	MUST(cuMemAlloc_v2(&p, 3 << 20));
+	ready();
+	while (!(r = cuMemGetInfo_v2(&unused, &total)))
+		usleep(20000);
+	printf("ended with result %d\n", r);
+	return r != CUDA_ERROR_SYSTEM_NOT_READY;
+}
+
 /* a queued call's error: of the next that waits */
 static int quota(void)
 {
@@ -296,7 +311,7 @@ static const struct {
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
 	{ "child_lives", child_lives }, { "beside", beside }, { "host_functions", host_functions },
-	{ "quota", quota }, { "costs", costs },
+	{ "holds", holds }, { "quota", quota }, { "costs", costs },
 };
 
 int main(int argc, char **argv)

@@ -159,7 +159,7 @@ run_faults()
 run_tsan()
 {
 	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
-		remote/client/*.c remote/wire/*.c remote/channel/*.c cuda/driver/procaddress.c cuda/driver/errors.c \
+		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/conf/{conf,client}.c cuda/driver/procaddress.c cuda/driver/errors.c \
 		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
@@ -199,15 +199,20 @@ run_programs()
 	echo "# $passed of $total programs pass"
 }
 
+# shellcheck source=selftests/remote/service.sh
+. selftests/remote/service.sh
+
 start_server
 subtests device memory launch stream array texture surface syscall faults
 run_faults
+stop_server
+run_service
 if [ "$mode" = long ]; then
-	stop_server
 	start_server
 	run_programs
 	run_tsan
+	stop_server
+	run_service_long
 fi
-stop_server
 echo "1..$number"
 exit $failed

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation. All of it with programs that
+# run on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was not tried.
+
+free_ports() # N
+{
+	python3 - "$1" <<-'P'
+	import socket, sys
+	all = [socket.socket() for _ in range(int(sys.argv[1]))]
+	for s in all:
+	    s.bind(("127.0.0.1", 0))
+	print(*(s.getsockname()[1] for s in all))
+	P
+}
+
+# try NAME FUNCTION...: step, for what is a function here
+try()
+{
+	local name=$1 out rc
+
+	shift
+	out=$("$@" 2>&1)
+	rc=$?
+	result $rc "$name" "$(tail -n 1 <<< "$out")"
+	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
+}
+
+# until COMMAND...: it succeeds within a while
+until_true()
+{
+	for _ in $(seq 200); do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+ctl() { "$remote/kvgpu-remotectl" --socket "$work/admin" "$@"; }
+clients_are() { [ "$(ctl list --json --interval 0 | jq .served)" = "$1" ]; }
+
+# service_config LINE...: what all have, and these
+service_config()
+{
+	{
+		printf '%s\n' "library = $work/public/libcuda.so.1" "admin-socket = $work/admin" "tls-folder = $work/tls" \
+			"listen = unix:$work/socket" "$@"
+	} > "$work/remoted.conf"
+}
+
+start_service()
+{
+	: > "$work/service.log"
+	"$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	until_true ctl list --interval 0 || sed 's/^/# /' "$work/service.log"
+}
+
+said_by_server() { grep -qF -- "$1" "$work/service.log"; }
+
+# holder [VARIABLE=VALUE...]: a program that holds memory until the server is gone; $program, and what it says in $work/said
+holder()
+{
+	: > "$work/said"
+	env "$@" "$work/faults" holds "$cubin" > "$work/said" 2>&1 &
+	program=$!
+	until_true grep -q ready "$work/said"
+}
+
+end_program()
+{
+	kill -9 "$program" 2>/dev/null
+	wait "$program" 2>/dev/null
+}
+
+# refused TEXT [VARIABLE=VALUE...]: a program ends by itself, and says TEXT
+refused()
+{
+	local text=$1 rc
+
+	shift
+	timeout 60 env "$@" "$work/faults" after_fork "$cubin" > "$work/said" 2>&1
+	rc=$?
+	if [ $rc != 0 ] && [ $rc != 124 ] && grep -qF -- "$text" "$work/said"; then
+		return 0
+	fi
+	echo "exit code $rc"
+	cat "$work/said"
+	return 1
+}
+
+prepare_service()
+{
+	chmod 711 "$work"
+	mkdir -p "$work/public"
+	cp "$inprocess/libcuda.so.1" "$work/public/"
+	chmod -R a+rX "$work/public"
+	read -r tls_port tcp_port <<< "$(free_ports 2)"
+	tls=KVGPU_REMOTE=tls:localhost:$tls_port
+	ann=KVGPU_REMOTE_TLS=$work/tls/clients/ann
+	try "certificates for a server" ctl certs server localhost 127.0.0.1 --folder "$work/tls"
+	try "and for a client" ctl certs client ann --folder "$work/tls"
+}
+
+# ------------------------------------------------------------------ addresses, and how a client finds its server
+
+run_addresses()
+{
+	local r
+
+	service_config "listen = tls:*:$tls_port" "listen = tcp:127.0.0.1:$tcp_port" "patience = 2"
+	start_service
+	step "a program by TLS" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
+	step "a program by TCP on this machine" env "KVGPU_REMOTE=tcp:127.0.0.1:$tcp_port" "$work/faults" after_fork "$cubin"
+	step "functions of the host by TLS" env "$tls" "$ann" "$work/faults" host_functions "$cubin"
+	printf 'server = tls:localhost:%s\ntls-folder = %s\n' "$tls_port" "$work/tls/clients/ann" > "$work/remote.conf"
+	step "by remote.conf" env -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/remote.conf" "$work/faults" after_fork "$cubin"
+	printf '\nserver = gpu\n' > "$work/wrong.conf"
+	try "a wrong one is named with its line" refused "$work/wrong.conf:2: server is" -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/wrong.conf"
+	try "none at all" refused "no server is named" -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/nothing"
+	try "plain TCP to another machine" refused "use tls:HOST:PORT" KVGPU_REMOTE=tcp:192.0.2.1:7411
+	try "no certificates" refused "$work/nothing/ca.crt: no such file" "$tls" "KVGPU_REMOTE_TLS=$work/nothing"
+	try "a name that the certificate has not" refused "not for 127.0.0.2" "KVGPU_REMOTE=tls:127.0.0.2:$tls_port" "$ann"
+	"$remote/kvgpu-remotectl" certs client ann --folder "$work/theirs" > /dev/null
+	try "another CA" refused "is not of the CA" "$tls" "KVGPU_REMOTE_TLS=$work/theirs/clients/ann"
+	until_true no_clients
+	# those that stall, on each of the sockets: the others are served meanwhile, and they are ended
+	python3 - "$tls_port" "$tcp_port" "$work/socket" > "$work/stalled" <<-'P' &
+	import socket, sys
+	for port in sys.argv[1:3]:
+	    globals()["s" + port] = socket.create_connection(("127.0.0.1", int(port)))
+	    globals()["s" + port].sendall(b"\x16\x03\x01")
+	u = socket.socket(socket.AF_UNIX)
+	u.connect(sys.argv[3])
+	print("stalled", flush=True)
+	while u.recv(100):
+	    pass
+	print("ended", flush=True)
+	P
+	r=$!
+	until_true grep -q stalled "$work/stalled"
+	step "a program while others stall" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
+	until_true no_clients
+	result $? "who stalls is ended" "$(grep -c 'has not said who it is' "$work/service.log") said so"
+	wait "$r"
+	grep -q ended "$work/stalled"
+	result $? "and sees it"
+	stop_server
+}
+
+# also no newcomers
+no_clients() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = 0 ]; }
+
+# ------------------------------------------------------------------ what an admin sees and does
+
+run_admin()
+{
+	local user line
+
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 1" "newcomers = 3" "[client tls:ann]" "memory = 16M" "weight = 7" \
+		"[client tls:bob]" "allow = no"
+	start_service
+	holder "$tls" "$ann"
+	result $? "a program holds memory" "$(tail -n 1 "$work/said")"
+	ctl list --json --interval 0.2 > "$work/list.json"
+	jq -e -s '.[0] | .state == "serving" and .served == 1 and (.clients[0] | .who == "tls:ann" and .peer == "tcp:127.0.0.1" and .state == "served" and
+		.memory_bytes >= 3145728 and .memory_bytes < 16777216 and .calls > 1 and .calls_per_s > 0 and .received_bytes > 1000 and
+		.sent_bytes > 100 and .weight == 7 and .since > 1700000000)' "$work/list.json" > /dev/null
+	result $? "it is listed as JSON" "$(head -c 900 "$work/list.json")"
+	ctl list --interval 0 | grep -q '^1 .*served .*tls:ann .*tcp:127.0.0.1'
+	result $? "and in a table"
+	ctl metrics > "$work/metrics" && selftests/tools/prometheus-check.py < "$work/metrics" > "$work/wrong" &&
+		grep -q '^kvgpu_remote_client_memory_bytes{id="1",who="tls:ann"} [1-9]' "$work/metrics"
+	result $? "and for Prometheus" "$(head -n 1 "$work/wrong")"
+	line=$(jq -r '.clients[0] | "\(.pid) \(.user)"' "$work/list.json")
+	if [ "$(id -u)" = 0 ]; then
+		user=$(sed -n 's/^Uid:\t\([0-9]*\)\t\1\t\1\t\1$/\1/p' "/proc/${line% *}/status")
+		[ "$user" = "${line#* }" ] && [ "$user" -ge 1879048192 ] && grep -q '^CapPrm:.0*$' "/proc/${line% *}/status" &&
+			grep -q '^NoNewPrivs:.1$' "/proc/${line% *}/status" && grep -q '^Seccomp:.2$' "/proc/${line% *}/status"
+		result $? "its process has a user of its own, no privileges, and a filter" "user $user"
+	else
+		result 0 "its process has a user of its own" "SKIP not run as root"
+	fi
+	try "there is no place for another one" refused "as many clients as it takes" "KVGPU_REMOTE=unix:$work/socket"
+	ctl certs client bob --folder "$work/tls" > /dev/null
+	try "one that is not let in" refused "does not let this client in" "$tls" "KVGPU_REMOTE_TLS=$work/tls/clients/bob"
+	try "its certificate again" refused_by_ctl "is not overwritten" certs client bob --folder "$work/tls"
+	try "it is ended" ctl end "$(jq .clients[0].id "$work/list.json")"
+	wait "$program"
+	result $? "and gets its error" "$(tail -n 1 "$work/said")"
+	try "one that is not there" refused_by_ctl "no client with that number" end 999
+	until_true no_clients
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	try "a drain begins" ctl drain
+	try "no new client comes" refused "no server listens there" "KVGPU_REMOTE=unix:$work/socket"
+	clients_are 1 && kill -0 "$program" && kill -0 "$server"
+	result $? "who was there stays"
+	end_program
+	wait "$server"
+	result $? "and when it goes, the server ends"
+	server=
+	said_by_server "the last client has gone"
+	result $? "and says so"
+	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
+}
+
+refused_by_ctl() # TEXT ARGUMENT...
+{
+	local text=$1 out rc
+
+	shift
+	out=$(ctl "$@" 2>&1)
+	rc=$?
+	echo "exit code $rc: $out"
+	[ $rc = 1 ] && grep -qF -- "$text" <<< "$out"
+}
+
+# ------------------------------------------------------------------ what can be wrong before the first client comes
+
+# does_not_start TEXT LINE...
+does_not_start()
+{
+	local text=$1 rc
+
+	service_config "${@:2}"
+	timeout 20 "$remote/kvgpu-remoted" --config "$work/remoted.conf" > "$work/out" 2>&1
+	rc=$?
+	cat "$work/out"
+	[ $rc -gt 0 ] && [ $rc -lt 124 ] && grep -qF -- "$text" "$work/out"
+}
+
+run_configuration()
+{
+	try "a mistake in remoted.conf" does_not_start "$work/remoted.conf:5: there is no key \"memroy\"" "memroy = 1G"
+	mv "$work/tls/server.crt" "$work/tls/away"
+	try "a certificate that is not there" does_not_start "$work/tls/server.crt: no such file" "listen = tls:127.0.0.1:$tls_port"
+	mv "$work/tls/away" "$work/tls/server.crt"
+}
+
+# a process with a listening socket as descriptor 3, as systemd starts it
+activated()
+{
+	exec python3 - "$work/activated" "$remote/kvgpu-remoted" "$@" <<-'P'
+	import os, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind(sys.argv[1])
+	s.listen()
+	s = os.dup(s.fileno())
+	os.dup2(s, 3)
+	os.environ["LISTEN_FDS"], os.environ["LISTEN_PID"] = "1", str(os.getpid())
+	os.execv(sys.argv[2], sys.argv[2:])
+	P
+}
+
+run_activation()
+{
+	service_config "listen = unix:$work/activated"
+	: > "$work/service.log"
+	activated --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	until_true ctl list --interval 0
+	step "a program by systemd's socket" env "KVGPU_REMOTE=unix:$work/activated" "$work/faults" after_fork "$cubin"
+	step "and by one of the configuration" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	stop_server
+	[ -S "$work/activated" ] && [ ! -e "$work/socket" ] && [ ! -e "$work/admin" ]
+	result $? "at the end systemd's socket stays, the others are gone"
+}
+
+run_service()
+{
+	prepare_service
+	run_addresses
+	run_admin
+	run_configuration
+	run_activation
+}
+
+# ------------------------------------------------------------------ the long part
+
+# more newcomers that say nothing than there may be: who came first goes, and programs get in
+run_flood()
+{
+	local flood
+
+	service_config "newcomers = 4" "patience = 600"
+	start_service
+	python3 - "$work/socket" > "$work/flood" <<-'P' &
+	import socket, sys, time
+	kept = []
+	for i in range(200):
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    kept.append(s)
+	print("all", flush=True)
+	time.sleep(600)
+	P
+	flood=$!
+	until_true grep -q all "$work/flood"
+	step "a program among 200 that stall" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	[ "$(ctl list --json --interval 0 | jq .new)" -le 4 ]
+	result $? "of whom there are never more than the configuration says"
+	[ "$(grep -c 'others wait' "$work/service.log")" -le 40 ]
+	result $? "and the log stays small" "$(wc -l < "$work/service.log") lines"
+	kill "$flood"
+	wait "$flood" 2>/dev/null
+	stop_server
+}
+
+# many programs at once by TLS, of which half are killed
+run_many()
+{
+	local i pids=() failed_ones=0
+
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 64"
+	start_service
+	for i in $(seq 24); do
+		env "$tls" "$ann" "$work/faults" host_functions "$cubin" > "$work/many.$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${!pids[@]}"; do
+		wait "${pids[$i]}" || failed_ones=$((failed_ones + 1))
+	done
+	result $failed_ones "24 programs at once by TLS" "$failed_ones failed"
+	until_true no_clients
+	result $? "and none of their processes is left"
+	stop_server
+}
+
+run_service_long()
+{
+	run_flood
+	run_many
+	service_config "listen = tls:127.0.0.1:$tls_port"
+	start_service
+	export "${tls?}" "${ann?}"
+	subtests device memory launch stream array texture surface
+	run_tsan
+	unset KVGPU_REMOTE_TLS
+	export KVGPU_REMOTE=unix:$work/socket
+	stop_server
+}
