@@ -15,7 +15,7 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c server.c)
-REMOTE_CTL	:= $(wildcard remote/ctl/*.c)
+REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
 REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)

@@ -22,6 +22,11 @@ static bool digits(const char **at, uint64_t *n)
 	return *at != begin;
 }
 
+bool conf_natural(const char *text, uint64_t max, uint64_t *n)
+{
+	return digits(&text, n) && !*text && *n <= max;
+}
+
 static bool within(uint64_t n, void *to, const struct conf_key *k)
 {
 	if (n < k->min || n > k->max)
@@ -34,7 +39,7 @@ bool conf_number(const char *value, void *to, const struct conf_key *k)
 {
 	uint64_t n;
 
-	return digits(&value, &n) && !*value && within(n, to, k);
+	return conf_natural(value, UINT64_MAX, &n) && within(n, to, k);
 }
 
 bool conf_size(const char *value, void *to, const struct conf_key *k)

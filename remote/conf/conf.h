@@ -38,6 +38,9 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 /* The same of a file. *missing: there is none, which is no error of the file's. */
 bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing, struct conf_error *e);
 
+/* Digits alone, @max at most. The C library's own functions would tie a program to the newest one. */
+bool conf_natural(const char *text, uint64_t max, uint64_t *n);
+
 /* for conf_key.read; @to: uint64_t, uint64_t, bool, char[k->max] */
 bool conf_number(const char *value, void *to, const struct conf_key *k);
 bool conf_size(const char *value, void *to, const struct conf_key *k);	/* 4096, 512K, 64M, 4G, 1T */

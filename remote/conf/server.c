@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <remote/channel/address.h>
@@ -84,8 +83,8 @@ static bool filter(const char *value, void *to, const struct conf_key *k)
 bool conf_is_who(const char *who)
 {
 	static const char *const numbered[] = { "unix:", "vsock:" };
+	uint64_t number;
 	size_t n, i;
-	char *end;
 
 	if (!strncmp(who, "tls:", 4)) {
 		n = strlen(who + 4);
@@ -97,8 +96,7 @@ bool conf_is_who(const char *who)
 	for (i = 0; i < 2; i++) {
 		n = strlen(numbered[i]);
 		if (!strncmp(who, numbered[i], n))
-			return isdigit((unsigned char)who[n]) && strlen(who + n) <= 10 &&
-			       strtoull(who + n, &end, 10) < UINT32_MAX && !*end && (who[n] != '0' || !who[n + 1]);
+			return conf_natural(who + n, UINT32_MAX - 1, &number) && (who[n] != '0' || !who[n + 1]);
 	}
 	return false;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <remote/conf/conf.h>
+
 #include "ctl.h"
 
 #define ADMIN_SOCKET	"/run/kvgpu-remoted/admin"
@@ -28,7 +30,7 @@ struct options {
 	const char *socket, *folder;
 	bool json, help;
 	double interval;
-	unsigned int days;
+	uint64_t days;
 };
 
 void complain(const char *format, ...)
@@ -125,8 +127,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 			o->folder = optarg;
 			break;
 		case 'd':
-			o->days = strtoul(optarg, &end, 10);
-			fine = fine && end != optarg && !*end && o->days >= 1 && o->days <= DAYS_MAX;
+			fine = fine && conf_natural(optarg, DAYS_MAX, &o->days) && o->days;
 			break;
 		case 'h':
 			o->help = true;

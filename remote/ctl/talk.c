@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <remote/conf/conf.h>
+
 #include "ctl.h"
 
 enum { ANSWER_MAX = 1 << 20, PATIENCE_S = 10 };
@@ -114,7 +116,7 @@ static bool is_plain(const char *text)
 
 static bool take_field(const struct field *f, void *to, const char *value)
 {
-	char *end;
+	uint64_t n;
 
 	if (f->text) {
 		if (strlen(value) >= CTL_WORD || !is_plain(value))
@@ -122,8 +124,10 @@ static bool take_field(const struct field *f, void *to, const char *value)
 		strcpy((char *)to + f->text - 1, value);
 		return true;
 	}
-	*(int64_t *)((char *)to + f->number - 1) = strtoll(value, &end, 10);
-	return end != value && !*end;
+	if (!conf_natural(value, INT64_MAX, &n))
+		return false;
+	*(int64_t *)((char *)to + f->number - 1) = n;
+	return true;
 }
 
 /* "key=value key=value"; keys that this version does not know are passed over */

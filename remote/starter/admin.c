@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -72,11 +71,10 @@ void admin_accept(struct starter *s)
 
 static const char *end_one(struct starter *s, const char *text)
 {
-	char *end;
-	uint64_t id = strtoull(text, &end, 10);
 	unsigned int i;
+	uint64_t id;
 
-	if (end == text || *end || *text == '-')
+	if (!conf_natural(text, UINT64_MAX, &id))
 		return "error end wants the number of a client";
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
@@ -133,6 +131,7 @@ void admin_read(struct starter *s, struct admin *a)
 		n = admin_command(s, a->line, answer, sizeof(answer));
 		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		explicit_bzero(answer, n);	/* clients' processes, which have a copy of this one's memory, know of no others */
 	}
 	drop(a);
 }

@@ -12,8 +12,8 @@
 #include "starter.h"
 
 enum { PAGE = 4096 };
+#define NUMBER_MAX	(1ull << 50)
 
-/* The page is the next process's alone: no other that is forked has it, and the one before it is gone. */
 struct client *client_place(struct starter *s)
 {
 	struct client *c;
@@ -73,16 +73,39 @@ void client_kill(struct client *c)
 	c->report = -1;
 }
 
+void clients_part(struct starter *s, struct client *c, bool here)
+{
+	if (here)
+		madvise(c->counters, PAGE, MADV_DONTFORK);
+	else
+		explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
+}
+
+/* a process that lies shows nothing that could not be: 1 PiB */
 static uint64_t read_word(const uint64_t *word)
 {
-	return __atomic_load_n(word, __ATOMIC_RELAXED);
+	uint64_t n = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	return n < NUMBER_MAX ? n : NUMBER_MAX;
+}
+
+static void add(uint64_t *sum, const uint64_t *word)
+{
+	uint64_t n = read_word(word);
+
+	*sum = *sum < INT64_MAX - n ? *sum + n : INT64_MAX;
+}
+
+static void add_all(struct counters *sum, const struct counters *c)
+{
+	add(&sum->calls, &c->calls);
+	add(&sum->received, &c->received);
+	add(&sum->sent, &c->sent);
 }
 
 void client_gone(struct starter *s, struct client *c)
 {
-	s->gone.calls += read_word(&c->counters->calls);
-	s->gone.received += read_word(&c->counters->received);
-	s->gone.sent += read_word(&c->counters->sent);
+	add_all(&s->gone, c->counters);
 	if (c->report >= 0)
 		close(c->report);
 	munmap(c->counters, PAGE);
@@ -138,11 +161,8 @@ size_t clients_print(const struct starter *s, char *to, size_t size)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_clients; i++)
-		if (s->clients[i].state != CLIENT_NONE) {
-			all.calls += read_word(&s->clients[i].counters->calls);
-			all.received += read_word(&s->clients[i].counters->received);
-			all.sent += read_word(&s->clients[i].counters->sent);
-		}
+		if (s->clients[i].state != CLIENT_NONE)
+			add_all(&all, s->clients[i].counters);
 	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(), s->draining ? "draining" : "serving",
 	      (long long)s->since, clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW), (unsigned long long)s->conf->clients);
 	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)s->accepted,

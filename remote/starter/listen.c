@@ -60,10 +60,14 @@ static bool adopt(struct starter *s, int fd)
 static bool adopt_all(struct starter *s)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
-	int n = fds ? atoi(fds) : 0, i;
+	uint64_t process, n, i;
 
-	if (!pid || atoll(pid) != getpid())
+	if (!pid || !conf_natural(pid, INT32_MAX, &process) || (pid_t)process != getpid())
 		return true;
+	if (!fds || !conf_natural(fds, LISTENERS, &n)) {
+		say("LISTEN_FDS is a number, %d at most, not \"%s\"", LISTENERS, fds ?: "");
+		return false;
+	}
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_FDNAMES");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who it is. There are only so many
- * newcomers, each for so long: one that stalls is ended, and where there is no room the one that came first has to go.
+ * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the socket's queue, for a moment only, in
+ * which one that does not stall is through; then the one that came first has to go.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,20 +30,41 @@ uint64_t now_ms(void)
 
 /* ------------------------------------------------------------------ who comes */
 
-/* the newcomers' places are all taken by those that say nothing: the oldest makes room, and its place is free once it was reaped */
-static void make_room(struct starter *s)
-{
-	struct client *c = clients_in(s, CLIENT_NEW) >= s->conf->newcomers ? client_oldest(s) : NULL;
+enum { MOMENT_MS = 1000 };
 
-	if (!c)
-		return;
+static bool is_full(const struct starter *s)
+{
+	return clients_in(s, CLIENT_NEW) >= s->conf->newcomers;
+}
+
+/* when the newcomer that came first may have to go */
+static uint64_t end_of_moment(struct starter *s)
+{
+	struct client *c = client_oldest(s);
+
+	return c ? c->came_ms + MOMENT_MS : 0;
+}
+
+/* whether one more may come now; its place is free when the one that had to go was reaped */
+static bool make_room(struct starter *s)
+{
+	struct client *c;
+
+	if (!is_full(s))
+		return true;
+	if (end_of_moment(s) > now_ms())
+		return false;
+	c = client_oldest(s);
 	say_of_clients("%s: has not said who it is, and others wait: ended", c->peer);
 	client_kill(c);
 	s->refused++;
+	return true;
 }
 
 static void start_client(struct starter *s, struct client *c, int fd, bool tls)
 {
+	struct counters *counters = c->counters;
+	unsigned int slot = c - s->clients;
 	int report[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) {
@@ -53,8 +75,11 @@ static void start_client(struct starter *s, struct client *c, int fd, bool tls)
 	address_of_peer(fd, c->peer, sizeof(c->peer));
 	fflush(NULL);
 	c->pid = fork();
-	if (!c->pid)
-		child_main(s, c - s->clients, fd, tls, report[1], c->counters);
+	if (!c->pid) {
+		clients_part(s, c, false);
+		child_main(s, slot, fd, tls, report[1], counters);
+	}
+	clients_part(s, c, true);
 	close(report[1]);
 	if (c->pid < 0) {
 		say("fork: %s", strerror(errno));
@@ -65,7 +90,8 @@ static void start_client(struct starter *s, struct client *c, int fd, bool tls)
 	c->report = report[0];
 	c->tls = tls;
 	c->state = CLIENT_NEW;
-	c->deadline_ms = now_ms() + s->conf->patience_s * 1000;
+	c->came_ms = now_ms();
+	c->deadline_ms = c->came_ms + s->conf->patience_s * 1000;
 	s->accepted++;
 }
 
@@ -74,7 +100,8 @@ static void take_one(struct starter *s, const struct listener *l)
 	struct client *c;
 	int fd;
 
-	make_room(s);
+	if (!make_room(s))
+		return;
 	c = client_place(s);
 	if (!c)
 		return;
@@ -218,18 +245,18 @@ static void add(struct sources *p, int fd, int what, unsigned int index)
 	p->of[p->n++] = (struct source){ what, index };
 }
 
-static bool has_place(const struct starter *s)
+static bool takes_newcomers(struct starter *s)
 {
-	return clients_in(s, CLIENT_NONE) != 0;
+	return clients_in(s, CLIENT_NONE) && (!is_full(s) || end_of_moment(s) <= now_ms());
 }
 
-static void collect(const struct starter *s, int signals, struct sources *p)
+static void collect(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
 
 	p->n = 0;
 	add(p, signals, SOURCE_SIGNAL, 0);
-	for (i = 0; has_place(s) && i < s->nr_listeners; i++)
+	for (i = 0; takes_newcomers(s) && i < s->nr_listeners; i++)
 		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
 	add(p, s->admin_fd, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
@@ -244,6 +271,8 @@ static int until_deadline(struct starter *s)
 	uint64_t first = UINT64_MAX, now = now_ms();
 	unsigned int i;
 
+	if (is_full(s) && end_of_moment(s) > now)
+		first = end_of_moment(s);
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state == CLIENT_NEW && s->clients[i].deadline_ms < first)
 			first = s->clients[i].deadline_ms;

@@ -36,7 +36,7 @@ struct client {
 	int report;		/* its socket, -1 after it was read */
 	char peer[PEER_TEXT], who[CONF_WHO];
 	time_t since;
-	uint64_t deadline_ms;	/* of a newcomer */
+	uint64_t came_ms, deadline_ms;	/* of a newcomer */
 	uint64_t weight;
 	struct counters *counters;	/* shared with it */
 };
@@ -93,6 +93,10 @@ void listen_end(struct starter *s);
 
 /* A free row with counters, or NULL. */
 struct client *client_place(struct starter *s);
+/*
+ * After the fork() of its process: no later one will have its page (@here: in the first process), and it knows of no other client (in its own).
+ */
+void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
 /* the newcomer that came first, or NULL */

@@ -283,7 +283,7 @@ run_flood()
 {
 	local flood
 
-	service_config "newcomers = 4" "patience = 600"
+	service_config "newcomers = 32" "patience = 600"
 	start_service
 	python3 - "$work/socket" > "$work/flood" <<-'P' &
 	import socket, sys, time
@@ -298,7 +298,7 @@ run_flood()
 	flood=$!
 	until_true grep -q all "$work/flood"
 	step "a program among 200 that stall" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
-	[ "$(ctl list --json --interval 0 | jq .new)" -le 4 ]
+	[ "$(ctl list --json --interval 0 | jq .new)" -le 32 ]
 	result $? "of whom there are never more than the configuration says"
 	[ "$(grep -c 'others wait' "$work/service.log")" -le 40 ]
 	result $? "and the log stays small" "$(wc -l < "$work/service.log") lines"
@@ -327,8 +327,30 @@ run_many()
 	stop_server
 }
 
+# what a client's process has of another: its own page of numbers is all that it shares
+run_apart()
+{
+	local first second
+
+	service_config "clients = 8"
+	start_service
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	first=$program
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	second=$(ctl list --json --interval 0 | jq '.clients[1].pid')
+	first=$(ctl list --json --interval 0 | jq '.clients[0].pid')" $first"
+	[ "$(grep -c '/dev/zero' "/proc/${first% *}/maps")" = "$(grep -c '/dev/zero' "/proc/$second/maps")" ]
+	result $? "a client's process shares no page with another's" "$(grep -c '/dev/zero' "/proc/$second/maps")"
+	[ "$(find "/proc/$second/fd" -lname 'socket:*' | wc -l)" = 1 ]
+	result $? "and has no socket but its client's" "$(find "/proc/$second/fd" -lname 'socket:*' | wc -l)"
+	stop_server
+	wait "$program" "${first#* }"
+	result $? "the server's end is the end of both"
+}
+
 run_service_long()
 {
+	run_apart
 	run_flood
 	run_many
 	service_config "listen = tls:127.0.0.1:$tls_port"

@@ -52,7 +52,7 @@ static struct client *come(enum client_state state, const char *peer, const char
 	struct client *c = client_place(&s);
 
 	c->state = state;
-	c->pid = -1;
+	c->pid = 99999999;	/* more than there can be */
 	strcpy(c->peer, peer);
 	strcpy(c->who, who);
 	return c;
@@ -101,7 +101,7 @@ static void rows(void **state)
 
 static void commands(void **state)
 {
-	static const char *const wrong[] = { "", "x", "end", "end ", "end x", "end 1x", "end -1", "end 99", "clients 1", "CLIENTS" };
+	static const char *const wrong[] = { "", "x", "end", "end ", "end x", "end 1x", "end -1", "end 99", "end 18446744073709551616", "clients 1", "CLIENTS" };
 	pid_t pid = fork();
 	size_t i;
 	int status;
@@ -122,7 +122,7 @@ static void commands(void **state)
 	assert_non_null(strstr(result("clients"), "state=draining"));
 }
 
-/* as many as there may be fit into an answer; one that is cut is none */
+/* as many as there may be fit into an answer, also where each says of itself what can't be */
 static void many(void **state)
 {
 	struct ctl_sample sample;
@@ -134,11 +134,13 @@ static void many(void **state)
 	for (i = 0; i < 1024; i++)
 		*come(CLIENT_SERVED, "tcp:2001:db8:1111:2222:3333:4444:5555:6666",
 		      "tls:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->counters =
-			(struct counters){ UINT64_MAX / 2, UINT64_MAX / 2, UINT64_MAX / 2, UINT64_MAX / 2 };
+			(struct counters){ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	s.gone.calls = INT64_MAX - 5;
 	result("clients");
 	assert_string_equal(answer + strlen(answer) - 4, "\nok\n");
 	assert_true(sample_read(answer, &sample));
 	assert_int_equal(sample.nr_clients, 1024);
+	assert_true(sample.server.calls == INT64_MAX && sample.clients[0].memory == 1ll << 50);
 	sample_free(&sample);
 }
 
