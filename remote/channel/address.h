@@ -11,13 +11,13 @@ enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS };
 
 struct address {
 	enum address_scheme scheme;
-	char host[256];		/* unix: the path; tcp, tls: a name or an IP address without brackets; empty: all of this machine's */
+	char host[256];		/* unix: the path; else a name or an IP address without brackets; empty: all of this machine's */
 	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all of this machine's */
 };
 
 /*
- * Reads "unix:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT". @listen: as a server that listens writes it, where CID
- * and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is never freed.
+ * Reads "unix:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT". @listen: as a server that listens writes it, where
+ * CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
- * same offsets. A carrier brings it there: `stream` over a socket or TLS now, one on shared memory can be put beside it (carrier.h), and
- * nothing above here changes. Errors are 0 or -errno.
+ * same offsets. A carrier brings it there: `stream` over a socket or TLS now, one on shared memory can be put beside it
+ * (carrier.h), and nothing above here changes. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
  */
@@ -30,7 +30,10 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 void kvgpu_remote_tls_folder(const char *folder);
 /* No other thread uses it any more. */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
-/* In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may follow. */
+/*
+ * In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may
+ * follow.
+ */
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 

@@ -123,7 +123,8 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		r = errno;
-		*why = r == ENOENT ? channel_text("%s: no such file: \"kvgpu-remotectl certs\" makes it on the server's machine", f->path) :
+		*why = r == ENOENT ? channel_text("%s: no such file: \"kvgpu-remotectl certs\" makes it on the server's machine",
+						  f->path) :
 		       channel_text("%s: %s", f->path, strerror(r));
 		return -r;
 	}
@@ -163,7 +164,8 @@ static int check_times(const struct text_file *f, const char **why)
 	return 0;
 }
 
-static int take_files(struct tls_credentials *c, struct text_file *ca, struct text_file *crt, struct text_file *key, const char **why)
+static int take_files(struct tls_credentials *c, struct text_file *ca, struct text_file *crt, struct text_file *key,
+		      const char **why)
 {
 	const char *side = c->server ? "server" : "client";
 	char name[16];

@@ -190,7 +190,7 @@ int address_listen(const struct address *a, const char **why)
 
 void address_of_peer(int fd, char *to, size_t size)
 {
-	union { struct sockaddr any; struct sockaddr_vm vm; struct sockaddr_in in; struct sockaddr_in6 in6; struct sockaddr_un un; } peer;
+	union { struct sockaddr any; struct sockaddr_vm vm; struct sockaddr_in in; struct sockaddr_in6 in6; } peer;
 	socklen_t bytes = sizeof(peer), ucred_bytes = sizeof(struct ucred);
 	char text[INET6_ADDRSTRLEN] = "?";
 	struct ucred user;

@@ -306,7 +306,8 @@ static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_wel
 
 	if (!r)
 		r = line_read(l, w, sizeof(*w));
-	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" : "the server closed the connection: its log says why";
+	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
+		"the server closed the connection: its log says why";
 	if (r && l->tls && tls_complaint(l->tls))
 		*why = tls_complaint(l->tls);
 	if (r)

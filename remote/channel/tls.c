@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a session; keys that TLS 1.3 renews are sent by
- * the sender. Its functions for the socket are given here, so that a read waits, or does not, as the caller wants it.
+ * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a session; keys that TLS 1.3 renews are
+ * sent by the sender. Its functions for the socket are given here, so that a read waits, or does not, as the caller wants it.
  */
 #include "tls.h"
 
@@ -156,12 +156,12 @@ static const char *doubt_of(const struct tls *t, unsigned int status, const char
 	if (status & NOT_OF_OUR_CA)
 		return channel_text("%s certificate is not of the CA in %s/ca.crt: both sides have to be of one CA", whose, folder);
 	if (status & GNUTLS_CERT_EXPIRED)
-		return channel_text("%s certificate has expired: \"kvgpu-remotectl certs\" makes a new one; or is this machine's clock wrong?",
+		return channel_text("%s certificate has expired: \"kvgpu-remotectl certs\" makes a new one; or is the clock wrong?",
 				    whose);
 	if (status & GNUTLS_CERT_NOT_ACTIVATED)
 		return channel_text("%s certificate is not valid yet: are both clocks right?", whose);
 	if (status & GNUTLS_CERT_UNEXPECTED_OWNER)
-		return channel_text("%s certificate is not for %s: use a name or address that it was made for, or make one for this",
+		return channel_text("%s certificate is not for %s: use a name or address that it was made for",
 				    whose, host);
 	if (status & GNUTLS_CERT_PURPOSE_MISMATCH)
 		return channel_text("%s certificate was not made for a %s", whose, t->server ? "client" : "server");

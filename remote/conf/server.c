@@ -131,8 +131,10 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 
 static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size, AT(share.memory), 0, 1ull << 48 },
-	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena), 4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX, KVGPU_REMOTE_ARENA_MAX },
-	{ "host-memory", "bytes that the process of a client may use; 0: no limit", conf_size, AT(share.host_memory), 0, 1ull << 48 },
+	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena), 4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX,
+	  KVGPU_REMOTE_ARENA_MAX },
+	{ "host-memory", "bytes that the process of a client may use; 0: no limit", conf_size, AT(share.host_memory), 0,
+	  1ull << 48 },
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* those above may stand in sections */
@@ -146,7 +148,8 @@ static const struct conf_key keys[] = {
 	{ "newcomers", "a number from 1 to 1024", conf_number, AT(newcomers), 1, 1024 },
 	{ "patience", "seconds, from 1 to 3600", conf_number, AT(patience_s), 1, 3600 },
 	{ "tasks", "a number from 16 to 65536", conf_number, AT(tasks), 16, 65536 },
-	{ "users", "the first of as many free user numbers as there may be clients, from 1000 to 4000000000, or none", users, AT(users),
+	{ "users", "the first of as many free user numbers as there may be clients, from 1000 to 4000000000, or none", users,
+	  AT(users),
 	  1000, 4000000000ull },
 	{ "groups", "names of groups with blanks between, 8 at most, or none", groups, .often = true },
 	{ "system-calls", "on, log or off", filter, AT(filter) },

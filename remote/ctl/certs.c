@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys and certificates. One CA for a server and its clients: what it signed may come in, and nothing else. Keys are of the curve P-256, each
- * certificate has a random serial number and is for one purpose.
+ * Keys and certificates. One CA for a server and its clients: what it signed may come in, and nothing else. Keys are of the curve
+ * P-256, each certificate has a random serial number and is for one purpose.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -50,7 +50,8 @@ static bool begin(struct identity *i, const char *name, unsigned int days)
 	time_t now = time(NULL);
 
 	if (!fine(gnutls_x509_privkey_init(&i->key), "key") || !fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
-	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0), "key") ||
+	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+		  "key") ||
 	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
 	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of one length */
@@ -92,7 +93,8 @@ static bool make_one(struct identity *i, const struct identity *ca, const char *
 
 	if (!begin(i, name, w->days) || !fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
 	    !fine(gnutls_x509_crt_set_key_usage(i->crt, GNUTLS_KEY_DIGITAL_SIGNATURE), "usage") ||
-	    !fine(gnutls_x509_crt_set_key_purpose_oid(i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0), "purpose"))
+	    !fine(gnutls_x509_crt_set_key_purpose_oid(i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
+		  "purpose"))
 		return false;
 	for (h = 0; server && h < w->nr_names; h++)
 		if (!add_host(i->crt, w->names[h]))
@@ -143,7 +145,8 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 }
 
 /* what is written of an identity: the key for its owner alone, the certificate for everybody */
-static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path, const char *ca_path, const struct identity *ca)
+static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path, const char *ca_path,
+			   const struct identity *ca)
 {
 	gnutls_datum_t key = { 0 }, crt = { 0 }, root = { 0 };
 	bool ok = fine(gnutls_x509_privkey_export2(i->key, GNUTLS_X509_FMT_PEM, &key), key_path) &&

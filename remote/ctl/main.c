@@ -21,7 +21,7 @@ static const char usage[] =
 	"  metrics                              the counters once, for Prometheus\n"
 	"  end ID                               ends a client; its program gets an error\n"
 	"  drain                                no new clients; the server ends when the last one has gone\n"
-	"  certs server HOST...                 the server's key and certificate, for the names and addresses that clients call it by\n"
+	"  certs server HOST...                 key and certificate of the server, for the names and addresses that clients use\n"
 	"  certs client NAME                    a client's: copy the folder that it prints to that machine's " TLS_FOLDER "\n"
 	"      [--folder PATH] [--days N]       certificates go to " TLS_FOLDER " and are valid for 730 days\n"
 	"  --socket PATH  the server's admin socket (" ADMIN_SOCKET ")\n";
@@ -103,8 +103,10 @@ static int certs(const struct options *o, char **args, int n)
 static bool read_options(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
-		{ "socket", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' }, { "interval", required_argument, NULL, 'i' },
-		{ "folder", required_argument, NULL, 'f' }, { "days", required_argument, NULL, 'd' }, { "help", no_argument, NULL, 'h' },
+		{ "socket", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
+			{ "interval", required_argument, NULL, 'i' },
+		{ "folder", required_argument, NULL, 'f' }, { "days", required_argument, NULL, 'd' },
+			{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
 	bool fine = true;

@@ -58,8 +58,10 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	count(calls, r->calls);
 	mib(in, r->received);
 	mib(sent, r->sent);
-	fprintf(out, "%-5" PRId64 " %-7s %-20s %-20s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64 " %9s %12" PRId64 " %9s %8s %8s\n", c->id,
-		c->state, c->who, c->peer, c->pid, c->user, since, c->weight, memory, c->calls, calls, in, sent);
+	fprintf(out, "%-5" PRId64 " %-7s %-20s %-20s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, c->who,
+		c->peer,
+		c->pid, c->user, since, c->weight);
+	fprintf(out, " %9s %12" PRId64 " %9s %8s %8s\n", memory, c->calls, calls, in, sent);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -72,7 +74,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 		now->server.refused);
 	if (!now->nr_clients)
 		return;
-	fprintf(out, "%-5s %-7s %-20s %-20s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", "WHO", "PEER", "PID", "USER", "SINCE",
+	fprintf(out, "%-5s %-7s %-20s %-20s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", "WHO", "PEER", "PID",
+		"USER", "SINCE",
 		"WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
@@ -90,13 +93,23 @@ static void json_rate(FILE *out, const char *name, double r)
 		fprintf(out, ",\"%s\":%.3f", name, r);
 }
 
+/* what a row of numbers has, in the order of their names in @names: each ",name":number */
+static void json_numbers(FILE *out, const char *const *names, const int64_t *numbers, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		fprintf(out, ",\"%s\":%" PRId64, names[i], numbers[i]);
+}
+
 static void json_client(FILE *out, const struct ctl_client *c, const struct rates *r)
 {
-	fprintf(out, "{\"id\":%" PRId64 ",\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\",\"pid\":%" PRId64 ",\"user\":%" PRId64, c->id,
-		c->state, c->who, c->peer, c->pid, c->user);
-	fprintf(out, ",\"since\":%" PRId64 ",\"weight\":%" PRId64 ",\"memory_bytes\":%" PRId64 ",\"calls\":%" PRId64, c->since, c->weight,
-		c->memory, c->calls);
-	fprintf(out, ",\"received_bytes\":%" PRId64 ",\"sent_bytes\":%" PRId64, c->received, c->sent);
+	static const char *const names[] = { "id", "pid", "user", "since", "weight", "memory_bytes", "calls", "received_bytes",
+					     "sent_bytes" };
+	const int64_t numbers[] = { c->id, c->pid, c->user, c->since, c->weight, c->memory, c->calls, c->received, c->sent };
+
+	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
+	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);
 	json_rate(out, "sent_bytes_per_s", r->sent);
@@ -105,14 +118,16 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 
 void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
 {
+	static const char *const names[] = { "pid", "since", "served", "new", "limit", "accepted", "refused", "calls",
+					     "received_bytes", "sent_bytes" };
 	const struct ctl_server *s = &now->server;
+	const int64_t numbers[] = { s->pid, s->since, s->served, s->newcomers, s->limit, s->accepted, s->refused, s->calls,
+				    s->received, s->sent };
 	struct rates r;
 	size_t i;
 
-	fprintf(out, "{\"state\":\"%s\",\"pid\":%" PRId64 ",\"since\":%" PRId64 ",\"served\":%" PRId64 ",\"new\":%" PRId64 ",\"limit\":%" PRId64,
-		s->state, s->pid, s->since, s->served, s->newcomers, s->limit);
-	fprintf(out, ",\"accepted\":%" PRId64 ",\"refused\":%" PRId64 ",\"calls\":%" PRId64 ",\"received_bytes\":%" PRId64 ",\"sent_bytes\":%" PRId64,
-		s->accepted, s->refused, s->calls, s->received, s->sent);
+	fprintf(out, "{\"state\":\"%s\"", s->state);
+	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	fputs(",\"clients\":[", out);
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
@@ -168,7 +183,8 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 		head(out, of_clients[m].name, of_clients[m].type, of_clients[m].help);
 		for (i = 0; i < now->nr_clients; i++) {
 			c = &now->clients[i];
-			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n", of_clients[m].name, c->id, c->who,
+			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n", of_clients[m].name, c->id,
+				c->who,
 				*(const int64_t *)((const char *)c + of_clients[m].at));
 		}
 	}

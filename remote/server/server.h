@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything that a frame says is checked here before the
- * library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its reply.
+ * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything that a frame says is checked here
+ * before the library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its
+ * reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the last of which is "ok" or "error TEXT".
- * An admin that says nothing holds one of a few places, no more.
+ * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the last of which is "ok" or "error
+ * TEXT". An admin that says nothing holds one of a few places, no more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,8 @@ bool admin_listen(struct starter *s)
 		return true;
 	g = getgrnam(s->conf->admin_group);
 	if (!g || chown(a.host, -1, g->gr_gid) || chmod(a.host, 0660)) {
-		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group, g ? strerror(errno) : "there is no such group");
+		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group, g ? strerror(errno) :
+		    "there is no such group");
 		return false;
 	}
 	return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One cgroup for each client below the service's own, which systemd hands over by Delegate=. What could be limited and can't be is said
- * once: the server works without.
+ * One cgroup for each client below the service's own, which systemd hands over by Delegate=. What could be limited and can't be is
+ * said: the server works without.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, 
 
 	folder_of(slot, folder);
 	if (mkdir(folder, 0755) && errno != EEXIST) {
-		say("%s: %s", folder, strerror(errno));
+		say_of_clients("%s: %s", folder, strerror(errno));
 		return;
 	}
 	fine = write_file(folder, "cpu.weight", "%llu", share->weight);
@@ -110,7 +110,7 @@ void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, 
 	write_file(folder, "memory.oom.group", "1", 0);
 	fine = write_file(folder, "cgroup.procs", "%llu", pid) && fine;
 	if (!fine)
-		say("%s: not all limits could be set: %s", folder, strerror(errno));
+		say_of_clients("%s: not all limits could be set: %s", folder, strerror(errno));
 }
 
 void cgroup_end(unsigned int slot)

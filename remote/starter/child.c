@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The process of one client. In this order: it lets go of what is not its own, reads the server's certificate while it still may, gives up
- * all privileges, and only then reads what the client says. It says who the client is, gets leave, loads the library, and serves until its
- * client is gone; all that the client had goes with it.
+ * The process of one client. In this order: it lets go of what is not its own, reads the server's certificate while it still may,
+ * gives up all privileges, and only then reads what the client says. It says who the client is, gets leave, loads the library, and
+ * serves until its client is gone; all that the client had goes with it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -147,7 +147,8 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	uint64_t users = s->conf->users;
 
 	print(p, "client id=%llu pid=%d state=%s", (unsigned long long)c->id, (int)c->pid, states[c->state]);
-	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()), c->peer,
+	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
+	      c->peer,
 	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
 	print(p, " memory=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)read_word(&c->counters->memory),
 	      (unsigned long long)read_word(&c->counters->calls), (unsigned long long)read_word(&c->counters->received),
@@ -163,7 +164,8 @@ size_t clients_print(const struct starter *s, char *to, size_t size)
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)
 			add_all(&all, s->clients[i].counters);
-	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(), s->draining ? "draining" : "serving",
+	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(), s->draining ? "draining" :
+	      "serving",
 	      (long long)s->since, clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW), (unsigned long long)s->conf->clients);
 	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)s->accepted,
 	      (unsigned long long)s->refused, (unsigned long long)all.calls, (unsigned long long)all.received,

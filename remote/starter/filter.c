@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which system calls a client's process has: memory, files, threads, time, waiting, devices (ioctl), and sockets of its own machine. No
- * other process is started, traced or signalled; no namespace, no key, no program for the kernel. What is not in the list fails with EPERM, as
- * it does for a user that may not; so a library that tries more than it needs goes on without.
+ * Which system calls a client's process has: memory, files, threads, time, waiting, devices (ioctl), and sockets of its own
+ * machine. No other process is started, traced or signalled; no namespace, no key, no program for the kernel. What is not in the
+ * list fails with EPERM, as it does for a user that may not; so a library that tries more than it needs goes on without.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -20,16 +20,16 @@
 
 static const int allowed[] = {
 	/* memory */
-	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_msync, SYS_brk,
-	SYS_memfd_create, SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
+	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_msync,
+	SYS_brk, SYS_memfd_create, SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
 	/* files: what its user may */
-	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_lseek, SYS_openat, SYS_close,
-	SYS_close_range, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
-	SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_fchmod, SYS_dup,
-	SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_unlinkat, SYS_umask,
+	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_lseek, SYS_openat,
+	SYS_close, SYS_close_range, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2,
+	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
+	SYS_fadvise64, SYS_fchmod, SYS_dup, SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_unlinkat, SYS_umask,
 	/* waiting */
-	SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_eventfd2, SYS_timerfd_create, SYS_timerfd_settime,
-	SYS_timerfd_gettime, SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall,
+	SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_eventfd2, SYS_timerfd_create,
+	SYS_timerfd_settime, SYS_timerfd_gettime, SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall,
 	/* threads, of which clone() makes more below */
 	SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_sched_yield, SYS_sched_getaffinity,
 	SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min,
@@ -37,15 +37,15 @@ static const int allowed[] = {
 	/* signals that it has for itself */
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack,
 	/* what it asks about itself and the machine */
-	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid,
-	SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo, SYS_prlimit64, SYS_getrlimit, SYS_getrusage,
-	SYS_times, SYS_getrandom,
+	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid,
+	SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo, SYS_prlimit64,
+	SYS_getrlimit, SYS_getrusage, SYS_times, SYS_getrandom, SYS_capget,
 	/* the client's connection, and what a driver's daemons are asked through; socket() is below */
-	SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_connect, SYS_socketpair, SYS_getsockopt, SYS_setsockopt,
-	SYS_getsockname, SYS_getpeername,
+	SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_connect, SYS_socketpair, SYS_getsockopt,
+	SYS_setsockopt, SYS_getsockname, SYS_getpeername,
 #ifdef __x86_64__
-	SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_dup2, SYS_pipe, SYS_mkdir, SYS_unlink, SYS_poll,
-	SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_eventfd, SYS_time,
+	SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_dup2, SYS_pipe, SYS_mkdir, SYS_unlink,
+	SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_eventfd, SYS_time,
 #endif
 };
 

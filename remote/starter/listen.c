@@ -52,7 +52,8 @@ static bool adopt(struct starter *s, int fd)
 	}
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
-	s->listeners[s->nr_listeners++] = (struct listener){ .fd = fd, .tls = name.any.sa_family == AF_INET || name.any.sa_family == AF_INET6 };
+	s->listeners[s->nr_listeners++] = (struct listener){ .fd = fd, .tls = name.any.sa_family == AF_INET ||
+							     name.any.sa_family == AF_INET6 };
 	return true;
 }
 

@@ -19,8 +19,8 @@
 enum { LINES_A_MINUTE = 30 };
 
 static const char usage[] =
-	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES] [--admin PATH]\n"
-	"                     [--users FIRST|none] [--dump]\n"
+	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
+	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs\n"
 	"  --library FILE  the libcuda.so.1 that does the work\n"

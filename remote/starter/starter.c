@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who it is. There are only so many
- * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the socket's queue, for a moment only, in
- * which one that does not stall is through; then the one that came first has to go.
+ * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the socket's queue, for a moment
+ * only, in which one that does not stall is through; then the one that came first has to go.
  */
 #include <errno.h>
 #include <poll.h>
@@ -205,8 +205,8 @@ static void reap(struct starter *s)
 		if (c->report >= 0)
 			take_report(s, c);
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
-			say("the process of a client, %d (%s), was killed by signal %d", (int)pid, *c->who ? c->who : c->peer,
-			    WTERMSIG(status));
+			say_of_clients("the process of a client, %d (%s), was killed by signal %d", (int)pid,
+				       *c->who ? c->who : c->peer, WTERMSIG(status));
 		if (s->cgroups && *c->who)
 			cgroup_end(c - s->clients);
 		client_gone(s, c);

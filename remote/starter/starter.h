@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-remoted's first process. One thread; nothing here blocks but poll() and, briefly, fork(). What a client's process says is
- * believed no more than a client: numbers are numbers, texts are cleaned before they are printed.
+ * Inside of kvgpu-remoted's first process. One thread; nothing here blocks but poll() and, briefly, fork(). What a client's process
+ * says is believed no more than a client: numbers are numbers, texts are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -94,7 +94,8 @@ void listen_end(struct starter *s);
 /* A free row with counters, or NULL. */
 struct client *client_place(struct starter *s);
 /*
- * After the fork() of its process: no later one will have its page (@here: in the first process), and it knows of no other client (in its own).
+ * After the fork() of its process: no later one will have its page (@here: in the first process), and it knows of no other client
+ * (in its own).
  */
 void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
@@ -130,8 +131,8 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 /* System calls that neither we nor a libcuda.so.1 need fail from now on. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*
- * Limits of memory and CPU time by cgroups, where systemd delegated one to us; cgroups_begin() says why if it did not. A client's has its
- * slot's number.
+ * Limits of memory and CPU time by cgroups, where systemd delegated one to us; cgroups_begin() says why if it did not. A client's
+ * has its slot's number.
  */
 bool cgroups_begin(void);
 void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation. All of it with programs that
-# run on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was not tried.
+# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation. All of it with
+# programs that run on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was
+# not tried.
 
 free_ports() # N
 {
@@ -348,9 +349,59 @@ run_apart()
 	result $? "the server's end is the end of both"
 }
 
+# a server whose cgroup was delegated to it, as systemd does by Delegate=; cgroups of version 2 in a place of this test's own
+delegated()
+{
+	exec unshare --mount bash -c '
+		mount -t cgroup2 none /sys/fs/cgroup && mkdir "/sys/fs/cgroup/$1" &&
+			python3 -c "import os, sys; os.setxattr(sys.argv[1], \"trusted.delegate\", b\"1\")" "/sys/fs/cgroup/$1" &&
+			echo $$ > "/sys/fs/cgroup/$1/cgroup.procs" || exit 125
+		cat "/sys/fs/cgroup/$1/cgroup.controllers" > "$2.controllers"
+		"${@:3}" & server=$!
+		trap "kill $server" TERM
+		until ! kill -0 $server 2>/dev/null; do wait $server; done
+		echo $$ > /sys/fs/cgroup/cgroup.procs
+		find "/sys/fs/cgroup/$1" -mindepth 1 -type d > "$2.left"
+		find "/sys/fs/cgroup/$1" -depth -type d -exec rmdir {} +' delegated "$@"
+}
+
+run_cgroups()
+{
+	local group=kvgpu-test-$$ pid
+
+	service_config "host-memory = 3G" "tasks = 100" "[client unix:$(id -u)]" "weight = 77"
+	rm -f "$work/cgroup".*
+	: > "$work/service.log"
+	delegated "$group" "$work/cgroup" "$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	if ! until_true ctl list --interval 0; then
+		result 0 "cgroups" "SKIP they can't be had here: $(tail -n 1 "$work/service.log")"
+		server=
+		return
+	fi
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
+	grep -qx "0::/$group/client-0" "/proc/$pid/cgroup"
+	result $? "a client's process has a cgroup of its own" "$(grep '^0::' "/proc/$pid/cgroup")"
+	if grep -q 'cpu.*memory.*pids' "$work/cgroup.controllers"; then
+		nsenter -t "$(ctl list --json --interval 0 | jq .pid)" -m sh -c "cd /sys/fs/cgroup/$group/client-0 && cat cpu.weight memory.max pids.max" |
+			xargs > "$work/limits"
+		[ "$(cat "$work/limits")" = "77 3221225472 100" ]
+		result $? "with its weight and limits" "$(cat "$work/limits")"
+	else
+		result 0 "with its weight and limits" "SKIP the controllers are not in version 2 here"
+	fi
+	end_program
+	until_true no_clients
+	stop_server
+	[ "$(cat "$work/cgroup.left")" = "/sys/fs/cgroup/$group/first" ]
+	result $? "which ends with it" "$(xargs < "$work/cgroup.left")"
+}
+
 run_service_long()
 {
 	run_apart
+	run_cgroups
 	run_flood
 	run_many
 	service_config "listen = tls:127.0.0.1:$tls_port"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Files of the configuration: the first byte says of which side. What is taken has to hold what it promises: each number in its limits, each
- * address one that can be read again; what is refused has a line that the file has, and a text.
+ * Files of the configuration: the first byte says of which side. What is taken has to hold what it promises: each number in its
+ * limits, each address one that can be read again; what is refused has a line that the file has, and a text.
  */
 #include <stdlib.h>
 #include <string.h>

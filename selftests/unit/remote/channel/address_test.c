@@ -31,7 +31,8 @@ static const struct {
 	{ "vsock:2:7411", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 2, .port = 7411 },
 	{ "vsock:0:1", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .port = 1 },
 	{ "vsock:4294967294:4294967294", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 4294967294u, .port = 4294967294u },
-	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX, .port = 7411, .why = "a CID is a number" },
+	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX, .port = 7411, .why =
+	  "a CID is a number" },
 	{ "vsock:4294967295:1", 0, .why = "CID" },
 	{ "vsock:1:4294967295", 0, .why = "port" },
 	{ "vsock:1:0", 0, .why = "port" },

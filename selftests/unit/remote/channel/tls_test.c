@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then each thing that may be wrong with a
- * certificate, with what is said of it on both sides; peers that speak no TLS; keys that are renewed while a thread waits.
+ * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then each thing that may be wrong
+ * with a certificate, with what is said of it on both sides; peers that speak no TLS; keys that are renewed while a thread waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,8 +114,12 @@ static void serve_line(struct line *l)
 		line_close(l);
 		return;
 	}
-	/* sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may be in the session, and not in the socket */
-	for (unsigned int turn = 0; (r = kvgpu_remote_next(p, turn % 3 == 0 ? 0 : turn % 3 == 1 ? 2000 : -1, &h, &payload)) >= 0; turn++)
+	/*
+	 * sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may be in the session, and not in
+	 * the socket
+	 */
+	for (unsigned int turn = 0; (r = kvgpu_remote_next(p, turn % 3 == 0 ? 0 : turn % 3 == 1 ? 2000 : -1, &h,
+							   &payload)) >= 0; turn++)
 		if (r == 1 && serve_one(p, &h, payload))
 			break;
 	kvgpu_remote_port_close(p);
@@ -179,7 +183,8 @@ static int connect_as(const char *folder, const char *host, struct kvgpu_remote_
 	return kvgpu_remote_connect(address, VERSION, on_event, NULL, c, why);
 }
 
-static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload, size_t n, struct kvgpu_remote_answer *a,
+static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload, size_t n,
+	       struct kvgpu_remote_answer *a,
 	       const void **back)
 {
 	struct iovec part = { (void *)(uintptr_t)payload, n };
@@ -315,7 +320,8 @@ static void frames_and_pieces(void **state)
 
 /* ------------------------------------------------------------------ what is wrong with certificates */
 
-static void fails(const char *server_folder, const char *client_folder, const char *host, const char *client_says, const char *server_says)
+static void fails(const char *server_folder, const char *client_folder, const char *host, const char *client_says,
+		  const char *server_says)
 {
 	struct kvgpu_remote_channel *c;
 	const char *why = "";
@@ -477,7 +483,7 @@ static void no_tls_comes(void **state)
 	assert_true(server.result < 0);
 }
 
-/* ------------------------------------------------------------------ a client by GnuTLS alone, which renews keys and cuts records */
+/* ------------------------------------------------------------------ a client by GnuTLS alone */
 
 struct raw {
 	int fd;
@@ -487,7 +493,8 @@ struct raw {
 
 static void raw_begin(struct raw *r, bool certificate)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(server.port) };
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port =
+				  htons(server.port) };
 
 	r->fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(r->fd, (struct sockaddr *)&to, sizeof(to)), 0);
@@ -580,7 +587,8 @@ static void no_certificate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers), cmocka_unit_test(wrong_host), cmocka_unit_test(times),
+		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers), cmocka_unit_test(wrong_host),
+			cmocka_unit_test(times),
 		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files), cmocka_unit_test(makes_no_second),
 		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes), cmocka_unit_test(renewed_keys),
 		cmocka_unit_test(no_certificate),

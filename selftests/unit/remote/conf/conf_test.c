@@ -95,7 +95,8 @@ static void sizes(void **state)
 	static const struct { const char *text; uint64_t bytes; } fine[] = {
 		{ "0", 0 }, { "1", 1 }, { "4096", 4096 }, { "512K", 512 << 10 }, { "1M", 1 << 20 }, { "256T", 1ull << 48 },
 	};
-	static const char *const wrong[] = { "257T", "-1", "4 G", "4g", "4GB", "G", "0x10", "1.5G", "18446744073709551616", "99999999999999999999T",
+	static const char *const wrong[] = { "257T", "-1", "4 G", "4g", "4GB", "G", "0x10", "1.5G", "18446744073709551616",
+					     "99999999999999999999T",
 					     "17179869184T", "" };
 	char line[64];
 	size_t i;
@@ -114,8 +115,10 @@ static void sizes(void **state)
 static void limits(void **state)
 {
 	static const struct { const char *key, *least, *most, *below, *above; } numbers[] = {
-		{ "weight", "1", "10000", "0", "10001" }, { "clients", "1", "1024", "0", "1025" }, { "newcomers", "1", "1024", "0", "1025" },
-		{ "patience", "1", "3600", "0", "3601" }, { "tasks", "16", "65536", "15", "65537" }, { "arena", "4M", "1T", "4095K", "2T" },
+		{ "weight", "1", "10000", "0", "10001" }, { "clients", "1", "1024", "0", "1025" },
+			{ "newcomers", "1", "1024", "0", "1025" },
+		{ "patience", "1", "3600", "0", "3601" }, { "tasks", "16", "65536", "15", "65537" },
+			{ "arena", "4M", "1T", "4095K", "2T" },
 		{ "users", "1000", "4000000000", "999", "4000000001" },
 	};
 	char line[64];

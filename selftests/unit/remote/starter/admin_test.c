@@ -101,7 +101,8 @@ static void rows(void **state)
 
 static void commands(void **state)
 {
-	static const char *const wrong[] = { "", "x", "end", "end ", "end x", "end 1x", "end -1", "end 99", "end 18446744073709551616", "clients 1", "CLIENTS" };
+	static const char *const wrong[] = { "", "x", "end", "end ", "end x", "end 1x", "end -1", "end 99",
+					     "end 18446744073709551616", "clients 1", "CLIENTS" };
 	pid_t pid = fork();
 	size_t i;
 	int status;
@@ -152,7 +153,8 @@ static void texts(void **state)
 	clean(text, sizeof(text));
 	assert_string_equal(text, "a??b?cd");
 	/* what a server of another version, or another program, says */
-	assert_true(sample_read("server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n", &sample));
+	assert_true(sample_read("server pid=1 state=serving new=2 color=red\nclient id=1 shape=round\nnews of some kind\n",
+				&sample));
 	sample_free(&sample);
 	assert_false(sample_read("", &sample));
 	sample_free(&sample);
