@@ -293,6 +293,8 @@ static const char *refusal(uint32_t result)
 		return "the server has as many clients as it takes: its remoted.conf says how many";
 	case KVGPU_REMOTE_FORBIDDEN:
 		return "the server does not let this client in: its remoted.conf says so";
+	case KVGPU_REMOTE_NO_LIBRARY:
+		return "the server can't load its libcuda.so.1: its log says why, its remoted.conf which one";
 	default:
 		return "client and server are of different versions: both have to be of one build";
 	}

@@ -29,6 +29,7 @@ struct child {
 	int report;
 	struct tls_credentials *credentials;
 	struct report said;
+	struct library library;
 };
 
 /* Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a KVGPU_REMOTE_ result. */
@@ -102,9 +103,21 @@ static void shake_hands(struct child *c)
 	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
 }
 
+/* Leave, and the library: a client whose server has none is told so in the place of a welcome. */
 static uint32_t admit(void *arg)
 {
-	return tell(arg);
+	struct child *c = arg;
+	const char *path = c->s->conf->library, *why;
+	uint32_t refusal = tell(c);
+
+	if (refusal)
+		return refusal;
+	/* a library that is itself a client's would come here again */
+	setenv("KVGPU_REMOTE", "none: kvgpu-remoted wants a libcuda.so.1 with a GPU", 1);
+	if (library_load(&c->library, path, &why))
+		return 0;
+	say("%s: %s", path, why);
+	return KVGPU_REMOTE_NO_LIBRARY;
 }
 
 static struct kvgpu_remote_port *welcome(struct child *c)
@@ -141,19 +154,14 @@ static void *watch(void *port)
 static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters) __attribute__((noreturn));
 static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters)
 {
-	const struct remoted_conf *conf = c->s->conf;
-	const struct conf_share *share = remoted_conf_share(conf, c->said.who);
-	struct server s = { .port = port, .counters = counters, .options = { .memory = share->memory, .arena = share->arena } };
+	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
+	struct server s = { .port = port, .library = c->library, .counters = counters,
+			    .options = { .memory = share->memory, .arena = share->arena } };
 	pthread_t watcher;
-	const char *why;
 	int r = text_catch(&s, &log_to);
 
 	if (r)
 		fail("the library's output can't be caught", strerror(-r));
-	/* a library that is itself a client's would come here again */
-	setenv("KVGPU_REMOTE", "none: kvgpu-remoted wants a libcuda.so.1 with a GPU", 1);
-	if (!library_load(&s.library, conf->library, &why))
-		fail(conf->library, why);
 	if (c->s->dump)
 		s.options.dump = log_to;
 	if (server_init(&s))

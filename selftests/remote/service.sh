@@ -233,10 +233,22 @@ does_not_start()
 
 run_configuration()
 {
+	local line
+
 	try "a mistake in remoted.conf" does_not_start "$work/remoted.conf:5: there is no key \"memroy\"" "memroy = 1G"
 	mv "$work/tls/server.crt" "$work/tls/away"
 	try "a certificate that is not there" does_not_start "$work/tls/server.crt: no such file" "listen = tls:127.0.0.1:$tls_port"
 	mv "$work/tls/away" "$work/tls/server.crt"
+	mkdir -p "$work/public/client"
+	cp "$remote/libcuda.so.1" "$work/public/client/"
+	for line in "$work/nothing.so:can't load its libcuda.so.1" \
+		"$work/public/client/libcuda.so.1:kvgpu-remoted wants a libcuda.so.1 with a GPU"; do
+		service_config
+		sed -i "s,^library = .*,library = ${line%%:*}," "$work/remoted.conf"
+		start_service
+		try "its library is ${line##*/}" refused "${line#*:}" "KVGPU_REMOTE=unix:$work/socket"
+		stop_server
+	done
 }
 
 # a process with a listening socket as descriptor 3, as systemd starts it
