@@ -14,6 +14,19 @@ cuda-package: cuda ## a Debian package of both libraries and cuda-info for guest
 	@echo '$(CUDA_DEB)'
 	$(if $(findstring s,$(flags)),,@echo 'to install it: copy it to a guest (Debian 12 or 13), and there: apt install ./$(notdir $(CUDA_DEB))')
 
+# programs and libraries as in remote.mk, for Debian 12 and 13: built where those of CUDA are
+REMOTE_DEB_OUT	:= $(O)/remote-package
+REMOTE_DEBS	:= $(foreach p,client server,build/kvgpu-remote-$(p)_$(KVGPU_VERSION)_amd64.deb)
+
+remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client and kvgpu-remote-server; prints where they are
+	@mkdir -p build '$(REMOTE_DEB_OUT)'
+	$(call Q,MAKE)$(TB) build-exec -- make -s remote CC=gcc 'O=$(REMOTE_DEB_OUT)' > /dev/null
+	@for p in client server; do \
+		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
+	@printf '%s\n' $(REMOTE_DEBS)
+
+print-remote-package: ; @echo '$(REMOTE_DEB_OUT)/remote'
+print-inprocess: ; @echo '$(abspath $(INPROCESS_OUT))/libcuda.so.1'
 print-cuda: ; @echo '$(CUDA_OUT)/libcuda.so.1'
 print-cudart: ; @echo '$(CUDA_OUT)/libcudart.so.11.0'
 
@@ -37,4 +50,4 @@ cuda-chains: ## the CUDA programs of make bench, by nvcc; prints where they are
 		{ tail -n 20 '$(CUDA_CHAINS)/make.log' >&2; exit 1; }
 	@echo '$(CUDA_CHAINS)'
 
-.PHONY: cuda cuda-chains cuda-package cuda-programs print-cuda print-cudart cudart-inprocess
+.PHONY: cuda cuda-chains cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess

@@ -265,7 +265,7 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 
 # --- remote: what remote/api.py makes is compiled by selftests/unit/remote/server/made.c
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
-REMOTE_FAKE_SRC	:= $(filter-out remote/server/main.c remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
+REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
 		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c)
 UNIT_TESTS += remote/wire/wire_test remote/server/frames_test $(addprefix remote/channel/,channel_test attach_test aperture_test place_test)
 TSAN_TESTS += remote/channel/channel_test
@@ -275,13 +275,28 @@ SRC_remote/channel/channel_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/aperture_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/place_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/attach_test	:= remote/channel/attach.c
+UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,filter_test admin_test)
+TSAN_TESTS += remote/channel/tls_test
+REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c)
+REMOTE_CONF_SRC	:= $(wildcard remote/conf/*.c) $(REMOTE_ADDRESS_SRC)
+SRC_remote/channel/address_test	:= $(REMOTE_ADDRESS_SRC)
+SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,certs.c write.c)
+LIBS_remote/channel/tls_test	:= -lgnutls
+SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
+SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
+SRC_remote/starter/admin_test	:= $(addprefix remote/starter/,admin.c clients.c listen.c) remote/ctl/talk.c $(wildcard remote/conf/*.c) \
+				   $(REMOTE_CHANNEL_SRC)
+FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz
+FUZZSRC_remote/channel/address_fuzz	:= remote/channel/address.c
+FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/address.c
 SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += remote/client/memory_test
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,object.c ranges.c arena.c hostmem.c)
 FUZZ_TESTS += remote/server/frames_fuzz
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
-REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c) selftests/unit/remote/server/shapes.c \
-		   $(wildcard $(foreach r,wire channel server client,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
+REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c) \
+		   selftests/unit/remote/server/shapes.c \
+		   $(wildcard $(foreach r,wire channel server client conf starter,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
 $(REMOTE_TEST_OBJ): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
 $(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c

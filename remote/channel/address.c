@@ -1,166 +1,166 @@
 // SPDX-License-Identifier: MIT
-/* Addresses of servers, and the sockets that they name. */
+/* The text of an address. Each scheme has a line in a table, which says how its rest is read. */
+#include "address.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
-/* after sys/socket.h */
-#include <linux/vm_sockets.h>
 
-#include "carrier.h"
+enum { PORT_MAX = 65535, NAME_MAX_BYTES = 253 };
 
-static const char not_one[] = "no address of a server: unix:/path, aperture:/path, aperture:/path,bell=unix:/path or bell=vsock:CID:PORT";
+/* A number in decimal digits alone, @max at most. */
+static bool number(const char *text, uint32_t max, uint32_t *n)
+{
+	uint64_t value = 0;
+	const char *at;
 
-union name {
-	struct sockaddr any;
-	struct sockaddr_un un;
-	struct sockaddr_vm vm;
+	for (at = text; isdigit((unsigned char)*at); at++) {
+		value = value * 10 + (*at - '0');
+		if (value > max)
+			return false;
+	}
+	*n = value;
+	return at != text && !*at;
+}
+
+static int parse_unix(const char *rest, bool listen, struct address *a, const char **why)
+{
+	*why = "the path of a socket begins with / and has 107 bytes at most";
+	if (*rest != '/' || strlen(rest) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return -EINVAL;
+	strcpy(a->host, rest);
+	return 0;
+}
+
+/* The part before the last colon goes to @host; what follows is the port. */
+static bool split(const char *rest, uint32_t port_max, char *host, size_t size, uint32_t *port)
+{
+	const char *colon = strrchr(rest, ':');
+
+	if (!colon || colon == rest || (size_t)(colon - rest) >= size || !number(colon + 1, port_max, port) || !*port)
+		return false;
+	memcpy(host, rest, colon - rest);
+	host[colon - rest] = 0;
+	return true;
+}
+
+static int parse_vsock(const char *rest, bool listen, struct address *a, const char **why)
+{
+	*why = "vsock:CID:PORT: a port is a number from 1 to 4294967294";
+	if (!split(rest, UINT32_MAX - 1, a->host, sizeof(a->host), &a->port))
+		return -EINVAL;
+	*why = listen ? "vsock:CID:PORT: a CID is a number, or * for all of this machine's" :
+			"vsock:CID:PORT: a CID is a number: 2 for the host, 3 and more for its VMs";
+	if (listen && !strcmp(a->host, "*"))
+		a->cid = UINT32_MAX;
+	else if (!number(a->host, UINT32_MAX - 1, &a->cid))
+		return -EINVAL;
+	a->host[0] = 0;
+	return 0;
+}
+
+/* [IPv6] loses its brackets in place */
+static bool is_host(char *host)
+{
+	size_t n = strlen(host), i;
+	struct in6_addr six;
+
+	if (*host == '[') {
+		if (n < 4 || host[n - 1] != ']')
+			return false;
+		memmove(host, host + 1, n - 2);
+		host[n - 2] = 0;
+		return inet_pton(AF_INET6, host, &six) == 1;
+	}
+	if (n > NAME_MAX_BYTES || *host == '-' || *host == '.')
+		return false;
+	for (i = 0; i < n; i++)
+		if (!isalnum((unsigned char)host[i]) && !strchr("-._", host[i]))
+			return false;
+	return true;
+}
+
+static int parse_host(const char *rest, bool listen, struct address *a, const char **why)
+{
+	*why = "HOST:PORT: a port is a number from 1 to 65535";
+	if (!split(rest, PORT_MAX, a->host, sizeof(a->host), &a->port))
+		return -EINVAL;
+	*why = "HOST:PORT: a host is a name, 192.0.2.1 or [2001:db8::1]";
+	if (listen && !strcmp(a->host, "*"))
+		a->host[0] = 0;
+	else if (!is_host(a->host))
+		return -EINVAL;
+	return 0;
+}
+
+static bool is_loopback(const char *host)
+{
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (inet_pton(AF_INET, host, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == 127;
+	return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+static int parse_tcp(const char *rest, bool listen, struct address *a, const char **why)
+{
+	int r = parse_host(rest, listen, a, why);
+
+	if (r)
+		return r;
+	*why = "tcp: neither encrypts nor asks who the other side is, so it is for 127.0.0.1 and [::1] alone; use tls:HOST:PORT";
+	return is_loopback(a->host) ? 0 : -EINVAL;
+}
+
+/* what the path names is looked at later: address_is_place() */
+static int parse_aperture(const char *rest, bool listen, struct address *a, const char **why)
+{
+	const char *bell = strstr(rest, ",bell=");
+	size_t n = bell ? (size_t)(bell - rest) : strlen(rest);
+	struct address ring;
+
+	*why = "the path of an aperture begins with / and has 255 bytes at most";
+	if (*rest != '/' || n >= sizeof(a->host))
+		return -EINVAL;
+	memcpy(a->host, rest, n);
+	if (!bell)
+		return 0;
+	bell += strlen(",bell=");
+	*why = "an aperture's bell is unix:/path or vsock:CID:PORT";
+	if (strlen(bell) >= sizeof(a->bell) || (strncmp(bell, "unix:", 5) && strncmp(bell, "vsock:", 6)))
+		return -EINVAL;
+	strcpy(a->bell, bell);
+	return address_parse(bell, listen, &ring, why);
+}
+
+static const struct {
+	const char *prefix;
+	enum address_scheme scheme;
+	int (*parse)(const char *rest, bool listen, struct address *a, const char **why);
+} schemes[] = {
+	{ "unix:", ADDRESS_UNIX, parse_unix },
+	{ "vsock:", ADDRESS_VSOCK, parse_vsock },
+	{ "tcp:", ADDRESS_TCP, parse_tcp },
+	{ "tls:", ADDRESS_TLS, parse_host },
+	{ "aperture:", ADDRESS_APERTURE, parse_aperture },
 };
 
-static const char *behind(const char *text, const char *word)
+int address_parse(const char *text, bool listen, struct address *a, const char **why)
 {
-	size_t n = strlen(word);
+	size_t i, n;
 
-	return text && !strncmp(text, word, n) && text[n] ? text + n : NULL;
-}
-
-/* ------------------------------------------------------------------ whole addresses */
-
-/* a path that is there and no socket is memory; one that is not there may become a socket, but for a device's */
-static enum address_kind kind_of(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return strncmp(path, "/dev/", 5) ? ADDRESS_APERTURE : ADDRESS_PLACE;
-	return S_ISSOCK(st.st_mode) ? ADDRESS_APERTURE : ADDRESS_PLACE;
-}
-
-int address_parse(const char *text, struct address *a, const char **why)
-{
-	const char *path = behind(text, "aperture:"), *bell;
-	size_t n;
-
-	*a = (struct address){ .kind = ADDRESS_STREAM };
-	*why = not_one;
-	if (!path && !behind(text, "unix:"))
-		return -EINVAL;
-	*why = "the address is too long";
-	if (!path) {
-		if (strlen(text) >= sizeof(a->path))
-			return -ENAMETOOLONG;
-		strcpy(a->path, text);
-		return 0;
+	memset(a, 0, sizeof(*a));
+	for (i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+		n = strlen(schemes[i].prefix);
+		if (strncmp(text, schemes[i].prefix, n))
+			continue;
+		a->scheme = schemes[i].scheme;
+		return schemes[i].parse(text + n, listen, a, why);
 	}
-	bell = strstr(path, ",bell=");
-	n = bell ? (size_t)(bell - path) : strlen(path);
-	if (n + 6 > sizeof(a->path) || (bell && strlen(bell + 6) >= sizeof(a->bell)))
-		return -ENAMETOOLONG;
-	if (bell)
-		strcpy(a->bell, bell + 6);
-	memcpy(a->path, path, n);
-	a->kind = kind_of(a->path);
-	*why = "a bell is for an aperture that is a file or a device, and there is none of that name";
-	if (bell && a->kind != ADDRESS_PLACE)
-		return -ENOENT;
-	if (a->kind == ADDRESS_APERTURE) {
-		memmove(a->path + 5, a->path, n + 1);
-		memcpy(a->path, "unix:", 5);
-	}
-	return 0;
-}
-
-/* ------------------------------------------------------------------ sockets */
-
-static bool number(const char *text, char end, const char **next, unsigned int *n)
-{
-	char *at;
-
-	errno = 0;
-	*n = strtoul(text, &at, 10);
-	*next = at + 1;
-	return !errno && at != text && *at == end;
-}
-
-static int name_of(const char *text, union name *to, socklen_t *bytes, const char **why)
-{
-	const char *path = behind(text, "unix:"), *vm = behind(text, "vsock:"), *port;
-
-	*why = not_one;
-	if (vm) {
-		to->vm = (struct sockaddr_vm){ .svm_family = AF_VSOCK };
-		*bytes = sizeof(to->vm);
-		return number(vm, ':', &port, &to->vm.svm_cid) && number(port, 0, &port, &to->vm.svm_port) ? 0 : -EINVAL;
-	}
-	if (!path)
-		return -EINVAL;
-	*why = "the path of the socket is too long";
-	if (strlen(path) >= sizeof(to->un.sun_path))
-		return -ENAMETOOLONG;
-	to->un = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	strcpy(to->un.sun_path, path);
-	*bytes = sizeof(to->un);
-	return 0;
-}
-
-static int fail(int fd, const char **why)
-{
-	int e = errno;
-
-	*why = strerror(e);
-	if (fd >= 0)
-		close(fd);
-	return -e;
-}
-
-int address_connect(const char *socket_name, const char **why)
-{
-	socklen_t bytes;
-	union name to;
-	int r = name_of(socket_name, &to, &bytes, why), fd;
-
-	if (r)
-		return r;
-	fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, &to.any, bytes))
-		return fail(fd, why);
-	return fd;
-}
-
-/* a socket file that nobody listens at is what a server that was killed left behind */
-static int make_way(const char *socket_name, const char *path, const char **why)
-{
-	const char *ignored;
-	int fd = address_connect(socket_name, &ignored);
-
-	if (fd >= 0) {
-		close(fd);
-		*why = "another server listens there";
-		return -EADDRINUSE;
-	}
-	if (fd == -ECONNREFUSED)
-		unlink(path);
-	return 0;
-}
-
-int address_listen(const char *socket_name, const char **why)
-{
-	socklen_t bytes;
-	union name at;
-	int r = name_of(socket_name, &at, &bytes, why), fd;
-
-	if (!r && at.any.sa_family == AF_UNIX)
-		r = make_way(socket_name, at.un.sun_path, why);
-	if (r)
-		return r;
-	/* the number is the client's for the server: here it means this machine */
-	if (at.any.sa_family == AF_VSOCK)
-		at.vm.svm_cid = VMADDR_CID_ANY;
-	fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, &at.any, bytes) || listen(fd, 64))
-		return fail(fd, why);
-	return fd;
+	*why = "no address of a server: unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT";
+	return -EINVAL;
 }

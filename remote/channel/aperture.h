@@ -89,10 +89,13 @@ int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t tim
 int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out);
 int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);
 
-/* memfd.c: over a connected UNIX socket, which both take; the server has read the client's hello */
-int aperture_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
-		     const char **why);
-int aperture_welcome(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		     struct kvgpu_remote_port **out);
+/*
+ * memfd.c: over a line that is a UNIX socket. aperture_connect() takes it, also where it fails; of aperture_welcome() .fd is -1 when
+ * it has taken it, also where it fails. The server has read the client's hello.
+ */
+int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		     struct kvgpu_remote_channel **out, const char **why);
+int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+		     kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
 
 #endif

@@ -53,7 +53,18 @@ struct kvgpu_remote_port {
 	uint64_t arena_bytes;
 	bool shared;
 	bool gone;			/* atomic */
+	uint64_t received, sent;	/* bytes of frames, answers and pieces that travel; atomic */
 };
+
+static inline void port_received(struct kvgpu_remote_port *p, uint64_t bytes)
+{
+	__atomic_add_fetch(&p->received, bytes, __ATOMIC_RELAXED);
+}
+
+static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
+{
+	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
+}
 
 /* box.c: by the thread that receives answers. NULL: there is no such box, or nobody waits. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
@@ -66,29 +77,25 @@ int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, st
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
-/* stream: a connected socket. Both take it, also where they fail. The server has read the client's hello */
-int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
-		   const char **why);
-int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		   struct kvgpu_remote_port **out);
+/* What a client's hello gets: 0, or the KVGPU_REMOTE_ result that it is told. @admit: as in channel.h, or NULL */
+uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version, kvgpu_remote_admit admit, void *ctx);
+/* what a server makes of a result that it has told: 0, -EPROTO, -EACCES */
+int welcome_error(uint32_t result);
+/* what a client makes of a welcome: 0, or -EPROTO and why */
+int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
 /*
- * address.c. What an address names: "unix:/path" and "aperture:/path" a socket, "aperture:/path" also a file or a device that is there,
- * with ",bell=ADDRESS" of a socket behind.
+ * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to the caller then. The server has read
+ * the client's hello.
  */
-enum address_kind { ADDRESS_STREAM, ADDRESS_APERTURE, ADDRESS_PLACE };
-struct address {
-	enum address_kind kind;
-	char path[4096];
-	char bell[256];		/* "unix:/path", "vsock:CID:PORT", or nothing */
-};
-/* 0, or -errno and why */
-int address_parse(const char *text, struct address *a, const char **why);
-/* A connected socket at "unix:/path", "vsock:CID:PORT"; a listening one, there, where CID may be "any". Or -errno, and why */
-int address_connect(const char *socket, const char **why);
-int address_listen(const char *socket, const char **why);
+struct line;
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
+		   const char **why);
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+		   kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
 
 /* place.c: an aperture in a file or on a device */
+struct address;
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why);
 

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "aperture.h"
-#include "stream.h"
+#include "line.h"
+#include "tls.h"
 
 void *arena_map(uint64_t bytes)
 {
@@ -22,23 +24,95 @@ void arena_unmap(void *arena, uint64_t bytes)
 		munmap(arena, bytes);
 }
 
+/* ------------------------------------------------------------------ welcomes */
+
+uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version, kvgpu_remote_admit admit, void *ctx)
+{
+	if (hello->version != version)
+		return KVGPU_REMOTE_OTHER_VERSION;
+	return admit ? admit(ctx) : 0;
+}
+
+int welcome_error(uint32_t result)
+{
+	return !result ? 0 : result == KVGPU_REMOTE_OTHER_VERSION ? -EPROTO : -EACCES;
+}
+
+static const char *refusal(uint32_t result)
+{
+	switch (result) {
+	case KVGPU_REMOTE_FULL:
+		return "the server has as many clients as it takes: its remoted.conf says how many";
+	case KVGPU_REMOTE_FORBIDDEN:
+		return "the server does not let this client in: its remoted.conf says so";
+	case KVGPU_REMOTE_NO_LIBRARY:
+		return "the server can't load its libcuda.so.1: its log says why, its remoted.conf which one";
+	default:
+		return "client and server are of different versions: both have to be of one build";
+	}
+}
+
+int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why)
+{
+	*why = "what listens there is no kvgpu-remoted";
+	if (w->magic != KVGPU_REMOTE_MAGIC)
+		return -EPROTO;
+	*why = refusal(w->result);
+	if (w->version != version || w->result)
+		return -EPROTO;
+	*why = "the server's arena has a size that can't be";
+	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ? -EPROTO : 0;
+}
+
 /* ------------------------------------------------------------------ the client's end */
+
+static const char *tls_folder = TLS_DIRECTORY;
+
+void kvgpu_remote_tls_folder(const char *folder)
+{
+	tls_folder = folder;
+}
+
+static int begin_tls(struct line *l, const char *host, const char **why)
+{
+	struct tls_credentials *c;
+	int r = tls_load(why);
+
+	if (!r)
+		r = tls_credentials_read(tls_folder, false, &c, why);
+	if (r)
+		return r;
+	r = tls_begin(l->fd, c, host, &l->tls, why);
+	if (!r)
+		tls_forget(l->tls);
+	tls_credentials_free(c);
+	return r;
+}
 
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 			 struct kvgpu_remote_channel **out, const char **why)
 {
-	struct address at;
-	int fd, r = address_parse(address, &at, why);
+	struct line l = { .fd = -1 };
+	struct address a;
+	int r = address_parse(address, false, &a, why);
 
 	if (r)
 		return r;
-	if (at.kind == ADDRESS_PLACE)
-		return place_connect(&at, version, happened, ctx, out, why);
-	fd = address_connect(at.path, why);
-	if (fd < 0)
-		return fd;
-	return at.kind == ADDRESS_STREAM ? stream_connect(fd, version, happened, ctx, out, why) :
-	       aperture_connect(fd, version, happened, ctx, out, why);
+	if (address_is_place(&a))
+		return place_connect(&a, version, happened, ctx, out, why);
+	l.fd = address_connect(&a, why);
+	if (l.fd < 0)
+		return l.fd;
+	line_prepare(&l);
+	line_patience(&l, ADDRESS_PATIENCE_S);
+	if (a.scheme == ADDRESS_APERTURE)
+		return aperture_connect(&l, version, happened, ctx, out, why);
+	r = a.scheme == ADDRESS_TLS ? begin_tls(&l, a.host, why) : 0;
+	if (r) {
+		line_close(&l);
+		return r;
+	}
+	return stream_connect(&l, version, happened, ctx, out, why);
 }
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
@@ -117,28 +191,54 @@ int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 
 /* ------------------------------------------------------------------ the server's */
 
-int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
+int kvgpu_remote_listen(const char *address, const char **why)
+{
+	struct address a;
+	int r = address_parse(address, true, &a, why);
+
+	return r ? r : address_listen(&a, why);
+}
+
+static bool is_unix(const struct line *l)
+{
+	socklen_t bytes = sizeof(int);
+	int domain = 0;
+
+	return !l->tls && !getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) && domain == AF_UNIX;
+}
+
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out)
 {
 	struct kvgpu_remote_hello hello;
 	int r;
 
-	stream_prepare(fd);
-	r = stream_read(fd, &hello, sizeof(hello));
-	if (!r && hello.magic == KVGPU_REMOTE_MAGIC)
-		return stream_welcome(fd, version, arena_bytes, &hello, out);
-	if (!r && hello.magic == KVGPU_REMOTE_MAGIC_APERTURE)
-		return aperture_welcome(fd, version, arena_bytes, &hello, out);
-	close(fd);
-	return r ? r : -EPROTO;
+	line_prepare(l);
+	r = line_read(l, &hello, sizeof(hello));
+	if (r)
+		return r;
+	if (hello.magic == KVGPU_REMOTE_MAGIC)
+		return stream_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
+	/* memory travels over UNIX sockets alone */
+	if (hello.magic == KVGPU_REMOTE_MAGIC_APERTURE && is_unix(l))
+		return aperture_welcome(l, version, arena_bytes, &hello, admit, ctx, out);
+	return -EPROTO;
 }
 
-int kvgpu_remote_listen(const char *address, const char **why)
+int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
 {
-	struct address at;
-	int r = address_parse(address, &at, why);
+	struct line l = { .fd = fd };
+	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, NULL, NULL, out);
 
-	*why = r ? *why : "that is a file, where nobody can listen";
-	return r ? r : at.kind == ADDRESS_PLACE ? -EINVAL : address_listen(at.path, why);
+	if (r)
+		line_close(&l);
+	return r;
+}
+
+void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent)
+{
+	*received = __atomic_load_n(&p->received, __ATOMIC_RELAXED);
+	*sent = __atomic_load_n(&p->sent, __ATOMIC_RELAXED);
 }
 
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p)
@@ -159,17 +259,24 @@ bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)
 
 int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
 {
-	return p->carrier->next(p, timeout_us, h, payload);
+	int r = p->carrier->next(p, timeout_us, h, payload);
+
+	if (r == 1)
+		port_received(p, sizeof(*h) + h->bytes);
+	return r;
 }
 
 int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
 		       size_t n)
 {
+	port_sent(p, sizeof(struct kvgpu_remote_answer) + n);
 	return p->carrier->reply(p, to, result, payload, n);
 }
 
 int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
+	if (!p->shared)
+		port_sent(p, bytes);
 	return p->carrier->give(p, at, bytes);
 }
 

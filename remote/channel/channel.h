@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
- * same offsets. A carrier brings it there: `stream` over a socket, `aperture` by shared memory (carrier.h). Nothing above here has to
- * know which, but for speed. Errors are 0 or -errno.
+ * same offsets. A carrier brings it there: `stream` over a socket or TLS, `aperture` by shared memory (carrier.h). Nothing above here
+ * has to know which, but for speed. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
  */
@@ -26,9 +26,14 @@ typedef void (*kvgpu_remote_happened)(void *ctx, const struct kvgpu_remote_happe
 /* -EPROTO: the peer is of another version, or speaks something else. *why: a text that says so, never freed. */
 int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 			 struct kvgpu_remote_channel **out, const char **why);
+/* Where certificates for tls: addresses are; /etc/kvgpu/tls else. The text stays the caller's; before kvgpu_remote_connect(). */
+void kvgpu_remote_tls_folder(const char *folder);
 /* No other thread uses it any more. */
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
-/* In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may follow. */
+/*
+ * In a child of fork(): lets go of what it has of the parent's channel, so that the server sees the parent's end. Nothing may
+ * follow.
+ */
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
@@ -63,22 +68,42 @@ struct kvgpu_remote_port;
 int kvgpu_remote_listen(const char *address, const char **why);
 /* @fd, of accept(), belongs to the port then, or is closed. Refuses another version. @arena_bytes: pages */
 int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out);
+/* Called when the client has said what it has to: 0, or the KVGPU_REMOTE_ result that it is told in the place of a welcome. */
+typedef uint32_t (*kvgpu_remote_admit)(void *ctx);
+/* The same on a line (line.h), which belongs to the port then, or stays the caller's. -EACCES: @admit did not let it in. */
+struct line;
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
+			      struct kvgpu_remote_port **out);
+/*
+ * What came from the client and what went to it, in bytes, since the welcome; any thread. What lies in a shared arena does not travel,
+ * and is not counted.
+ */
+void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
  * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One thread.
- * kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that forked from it.
+ * kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its descriptors.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
 int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why);
-/* Waits for a client: 1; 0: none yet. Returns after a signal, and after some seconds at most, but where there is a bell. */
+/* Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, nothing but kvgpu_remote_place_close() may follow. Never waits. */
+int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
+/* What to wait for before the next look: a descriptor that poll() sees input at, or -1; and *ms at most, or -1: no matter how long */
+int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
+/* Both, for a second at most, or until a signal. */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);
+/*
+ * After 1: the descriptors that kvgpu_remote_place_welcome() and the port need, of its file and of its bell (NULL: it has none). A
+ * process that was forked for the client may give them other numbers, and close all others.
+ */
+void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
 /* After 1: the port to that client, in this process or in one that was forked for it. */
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /* After the fork, where that was done: what says that the server lives is the other process's alone. */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
-/* When nothing of that port is there any more, its process included: ready for another client. */
-void kvgpu_remote_place_again(struct kvgpu_remote_place *p);
+/* When nothing of that port is there any more, its process included: ready for another client. 0, or -EIO as above */
+int kvgpu_remote_place_again(struct kvgpu_remote_place *p);
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p);
 
 void kvgpu_remote_port_close(struct kvgpu_remote_port *p);

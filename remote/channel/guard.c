@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "guard.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +18,7 @@ static struct {
 	int life;
 } guarded;
 static struct sigaction before;
-static int say_to = -1;
+static int say_to = STDERR_FILENO;
 
 /* whoever had the signal before; who had none gets what it does by itself, at the access that is tried again */
 static void not_ours(int signal, siginfo_t *info, void *context)
@@ -59,18 +61,43 @@ void guard_end(const void *base)
 	sigaction(SIGBUS, &before, NULL);
 }
 
+static __thread sigjmp_buf way_out;
+static __thread volatile sig_atomic_t tries;
+
 static void server_fault(int signal)
 {
 	static const char text[] = "kvgpu-remoted: the aperture's memory is gone (its file was cut short, or its device failed): "
 				   "its client's process ends\n";
 
+	if (tries)
+		siglongjmp(way_out, 1);
 	(void)!write(say_to, text, sizeof(text) - 1);
 	_exit(1);
 }
 
 void guard_server(void)
 {
-	if (say_to < 0)
-		say_to = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	sigaction(SIGBUS, &(struct sigaction){ .sa_handler = server_fault }, NULL);
+}
+
+void guard_serve(void)
+{
+	int fd = say_to == STDERR_FILENO ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : -1;
+
+	if (fd >= 0)
+		say_to = fd;
+}
+
+int guard_try(int (*look)(void *arg), void *arg)
+{
+	int r;
+
+	if (sigsetjmp(way_out, 1)) {
+		tries = 0;
+		return -EIO;
+	}
+	tries = 1;
+	r = look(arg);
+	tries = 0;
+	return r;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "aperture.h"
-#include "stream.h"
+#include "line.h"
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW };
 
@@ -36,7 +36,7 @@ static int send_with_fd(int to, const void *bytes, size_t n, int fd)
 }
 
 /* *fd: -1 where none came */
-static int read_with_fd(int from, void *bytes, size_t n, int *fd)
+static int read_with_fd(struct line *from, void *bytes, size_t n, int *fd)
 {
 	struct iovec part = { bytes, n };
 	union room_for_fd room;
@@ -46,14 +46,14 @@ static int read_with_fd(int from, void *bytes, size_t n, int *fd)
 
 	*fd = -1;
 	do {
-		got = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
+		got = recvmsg(from->fd, &m, MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
 	if (got <= 0)
-		return -ECONNRESET;
+		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
 	c = CMSG_FIRSTHDR(&m);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*fd)))
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	return stream_read(from, (uint8_t *)bytes + got, n - got);
+	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
 
 /* ------------------------------------------------------------------ the server */
@@ -80,40 +80,40 @@ static int map_memory(struct aperture *a, enum aperture_side side, int memory, u
 	return 0;
 }
 
-static int give_memory(int fd, uint64_t version, uint64_t arena_bytes, struct aperture *a)
+static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, int memory, struct aperture *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
-	int memory = make_memory(APERTURE_ARENA + arena_bytes), r;
+	int r = send_with_fd(l->fd, &w, sizeof(w), memory);
+
+	return r ? r : map_memory(a, SIDE_SERVER, memory, APERTURE_ARENA + arena_bytes);
+}
+
+static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
+{
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
+	struct iovec part = { &w, sizeof(w) };
+
+	line_write(l, &part, 1);
+	return welcome_error(result);
+}
+
+/* there is memory before anybody is asked to admit the client */
+int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+		     kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
+{
+	int r, memory = make_memory(APERTURE_ARENA + arena_bytes);
+	struct aperture a;
+	uint32_t result;
 
 	if (memory < 0)
 		return memory;
-	r = map_memory(a, SIDE_SERVER, memory, APERTURE_ARENA + arena_bytes);
-	if (!r) {
-		r = send_with_fd(fd, &w, sizeof(w), memory);
-		if (r)
-			aperture_fini(a);
-	}
+	result = welcome_result(hello, version, admit, ctx);
+	r = result ? refuse(l, version, arena_bytes, result) : give_memory(l, version, arena_bytes, memory, &a);
 	close(memory);
-	return r;
-}
-
-int aperture_welcome(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		     struct kvgpu_remote_port **out)
-{
-	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 1, 0 };
-	struct iovec part = { &w, sizeof(w) };
-	struct aperture a;
-	int r = -EPROTO;
-
-	if (hello->version == version)
-		r = give_memory(fd, version, arena_bytes, &a);
-	else
-		stream_write(fd, &part, 1);
-	if (r) {
-		close(fd);
+	if (r)
 		return r;
-	}
-	a.life = fd;
+	a.life = l->fd;
+	l->fd = -1;
 	return aperture_port(&a, out);
 }
 
@@ -135,21 +135,22 @@ static int check_memory(int memory, uint64_t bytes, const char **why)
 	return seals < 0 || (seals & SEALS) != SEALS ? -EPROTO : 0;
 }
 
-static int take_memory(int fd, uint64_t version, struct aperture *a, const char **why)
+static int take_memory(struct line *l, uint64_t version, struct aperture *a, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, version };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct kvgpu_remote_welcome w;
-	int memory = -1, r = stream_write(fd, &part, 1);
+	int memory = -1, r = line_write(l, &part, 1);
 
 	if (!r)
-		r = read_with_fd(fd, &w, sizeof(w), &memory);
-	*why = "the server closed the connection";
+		r = read_with_fd(l, &w, sizeof(w), &memory);
+	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
+		"the server closed the connection: its log says why";
 	if (r && memory >= 0)
 		close(memory);
 	if (r)
 		return r;
-	r = stream_check(&w, version, why);
+	r = welcome_check(&w, version, why);
 	if (!r)
 		r = check_memory(memory, APERTURE_ARENA + w.arena_bytes, why);
 	if (!r) {
@@ -161,17 +162,18 @@ static int take_memory(int fd, uint64_t version, struct aperture *a, const char 
 	return r;
 }
 
-int aperture_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
-		     const char **why)
+int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		     struct kvgpu_remote_channel **out, const char **why)
 {
 	struct aperture a;
-	int r = take_memory(fd, version, &a, why);
+	int r = take_memory(l, version, &a, why);
 
 	if (r) {
-		close(fd);
+		line_close(l);
 		return r;
 	}
-	a.life = fd;
+	line_patience(l, 0);
+	a.life = l->fd;
 	*why = "out of memory";
 	return aperture_channel(&a, happened, ctx, out);
 }

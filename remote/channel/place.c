@@ -20,16 +20,18 @@
 
 #include <remote/ring/clock.h>
 
+#include "address.h"
 #include "aperture.h"
 #include "guard.h"
-#include "stream.h"
+#include "line.h"
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
-/* how long a client waits for a server, and a server for the knock of who rang */
+/* how long a client waits for a server, and a server for the knock of who rang, after that one has said its name */
 #define PATIENCE_NS	5000000000ull
-/* how long a server without a bell looks before its caller has another turn */
-#define ROUND_NS	1000000000ull
+#define NAME_NS		1000000000ull
+/* between two looks of a server, where nothing rings, and where a knock is about to come; the longest wait of kvgpu_remote_place_await() */
+enum { LOOK_MS = 10, KNOCK_MS = 1, ROUND_MS = 1000 };
 
 struct kvgpu_remote_place {
 	int fd;
@@ -37,7 +39,10 @@ struct kvgpu_remote_place {
 	uint64_t bytes;
 	int listening, bell;		/* -1: there is none */
 	struct attach_server attach;
-	uint64_t pause_ns;		/* between two looks, where nothing rings */
+	/* of who rang, with .bell */
+	struct kvgpu_remote_hello hello;
+	size_t have;			/* bytes of it */
+	uint64_t until_ns;		/* it has to have said its name, then to knock */
 };
 
 /* ------------------------------------------------------------------ files and devices */
@@ -105,13 +110,13 @@ static int open_place(const char *path, enum aperture_side side, struct aperture
 	return r;
 }
 
-/* longer and longer ones, a bounded time; false: a signal came */
-static bool pause_longer(uint64_t *ns)
+/* longer and longer ones, a bounded time */
+static void pause_longer(uint64_t *ns)
 {
 	struct timespec t = { .tv_nsec = *ns };
 
 	*ns = *ns * 2 < PAUSE_MAX_NS ? *ns * 2 : PAUSE_MAX_NS;
-	return !nanosleep(&t, NULL);
+	nanosleep(&t, NULL);
 }
 
 /* ------------------------------------------------------------------ the client */
@@ -146,9 +151,18 @@ static int ring_bell(struct aperture *a, const struct address *at, uint64_t name
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
 	struct iovec part = { &hello, sizeof(hello) };
+	struct line l = { .fd = -1 };
+	struct address bell;
+	int r = address_parse(at->bell, false, &bell, why);
 
-	a->life = address_connect(at->bell, why);
-	return a->life < 0 ? a->life : stream_write(a->life, &part, 1);
+	if (r)
+		return r;
+	l.fd = a->life = address_connect(&bell, why);
+	if (l.fd < 0)
+		return l.fd;
+	line_prepare(&l);
+	*why = "the server hung up at its bell";
+	return line_write(&l, &part, 1);
 }
 
 static int meet_server(struct aperture *a, const struct address *at, uint64_t version, const char **why)
@@ -184,7 +198,7 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 	struct aperture_layout *base;
 	struct aperture a;
 	uint64_t bytes;
-	int r, fd = open_place(at->path, SIDE_CLIENT, &base, &bytes, why);
+	int r, fd = open_place(at->host, SIDE_CLIENT, &base, &bytes, why);
 
 	if (fd < 0)
 		return fd;
@@ -210,7 +224,7 @@ bool kvgpu_remote_is_place(const char *address)
 	struct address at;
 	const char *why;
 
-	return !address_parse(address, &at, &why) && at.kind == ADDRESS_PLACE;
+	return !address_parse(address, true, &at, &why) && address_is_place(&at);
 }
 
 /* later than that of any server before: the clock's, in microseconds */
@@ -222,36 +236,65 @@ static uint64_t first_generation(void)
 	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
 }
 
+/* the CID is the client's for the server: here it means this machine */
+static int listen_for_bell(const char *text, const char **why)
+{
+	struct address at;
+	int r = address_parse(text, true, &at, why);
+
+	if (r)
+		return r;
+	if (at.scheme == ADDRESS_VSOCK)
+		at.cid = UINT32_MAX;
+	r = address_listen(&at, why);
+	if (r >= 0)
+		fcntl(r, F_SETFL, O_NONBLOCK);
+	return r;
+}
+
+static int say_free(void *arg)
+{
+	attach_server_step(arg);
+	return 0;
+}
+
 int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why)
 {
 	struct kvgpu_remote_place *p = calloc(1, sizeof(*p));
 	struct address at;
-	int r = address_parse(address, &at, why);
+	int r = address_parse(address, true, &at, why);
 
 	if (!p || r) {
+		*why = r ? *why : "out of memory";
 		free(p);
 		return r ? r : -ENOMEM;
 	}
 	p->bell = p->listening = -1;
-	p->pause_ns = PAUSE_NS;
-	p->fd = open_place(at.path, SIDE_SERVER, &p->base, &p->bytes, why);
+	p->fd = open_place(at.host, SIDE_SERVER, &p->base, &p->bytes, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
 		return r;
 	}
 	if (at.bell[0])
-		p->listening = address_listen(at.bell, why);
+		p->listening = listen_for_bell(at.bell, why);
 	if (at.bell[0] && p->listening < 0) {
 		r = p->listening;
 		kvgpu_remote_place_close(p);
 		return r;
 	}
 	guard_server();
+	/* a process that serves a client elsewhere has nothing of this one; one that serves this one's maps it itself */
+	madvise(p->base, p->bytes, MADV_DONTFORK);
 	__atomic_store_n(&p->base->attach.bytes, p->bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->base->attach.magic, KVGPU_REMOTE_MAGIC_APERTURE, __ATOMIC_RELEASE);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
-	attach_server_step(&p->attach);	/* says that it is free */
+	*why = "its memory can't be touched";
+	r = guard_try(say_free, &p->attach);
+	if (r) {
+		kvgpu_remote_place_close(p);
+		return r;
+	}
 	*out = p;
 	return 0;
 }
@@ -261,70 +304,104 @@ static void clear(struct kvgpu_remote_place *p)
 	memset(p->base->frames, 0, sizeof(*p->base) - offsetof(struct aperture_layout, frames));
 }
 
-/* who rang is gone */
-static bool rung_off(struct kvgpu_remote_place *p)
-{
-	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
-
-	return p->bell >= 0 && poll(&end, 1, 0) > 0;
-}
-
-/* Whose bell it is. A client has said so when it is connected, or shortly afterwards */
-static bool hear_name(struct kvgpu_remote_place *p)
-{
-	struct timeval t = { .tv_sec = 1 };
-	struct kvgpu_remote_hello hello;
-
-	setsockopt(p->bell, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-	if (stream_read(p->bell, &hello, sizeof(hello)) || hello.magic != KVGPU_REMOTE_MAGIC_APERTURE || !hello.version)
-		return false;
-	p->attach.only = hello.version;
-	return true;
-}
-
-/* 1: a client is taken; 0: a signal came, or nobody knocked for @ns. *pause: of the sleep between two looks */
-static int await_knock(struct kvgpu_remote_place *p, uint64_t ns, uint64_t *pause)
-{
-	uint64_t until = clock_ns() + ns;
-
-	for (;;) {
-		switch (attach_server_step(&p->attach)) {
-		case ATTACH_DONE:
-			*pause = PAUSE_NS;
-			return 1;
-		case ATTACH_CLEAR:
-			clear(p);
-			break;
-		case ATTACH_LOOK_LATER:
-			if (clock_ns() > until || rung_off(p) || !pause_longer(pause))
-				return 0;
-			break;
-		default:
-			break;
-		}
-	}
-}
-
 static void drop_bell(struct kvgpu_remote_place *p)
 {
 	if (p->bell >= 0)
 		close(p->bell);
 	p->bell = -1;
+	p->have = 0;
+}
+
+/* who rang is gone */
+static bool rung_off(struct kvgpu_remote_place *p)
+{
+	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
+
+	return poll(&end, 1, 0) > 0;
+}
+
+static void take_bell(struct kvgpu_remote_place *p)
+{
+	p->bell = accept4(p->listening, NULL, NULL, SOCK_CLOEXEC);
+	p->until_ns = clock_ns() + NAME_NS;
+}
+
+/* Whose bell it is. A client has said so when it is connected, or shortly afterwards */
+static void hear_name(struct kvgpu_remote_place *p)
+{
+	ssize_t n = recv(p->bell, (uint8_t *)&p->hello + p->have, sizeof(p->hello) - p->have, MSG_DONTWAIT);
+
+	if (n > 0)
+		p->have += n;
+	else if (!n || (errno != EAGAIN && errno != EINTR))
+		drop_bell(p);
+	if (p->have < sizeof(p->hello))
+		return;
+	p->attach.only = p->hello.version;
+	p->until_ns = clock_ns() + PATIENCE_NS;
+	if (p->hello.magic != KVGPU_REMOTE_MAGIC_APERTURE || !p->hello.version)
+		drop_bell(p);
+}
+
+/* somebody has rung, is there, and has said its name */
+static bool look_for_bell(struct kvgpu_remote_place *p)
+{
+	if (p->bell < 0)
+		take_bell(p);
+	if (p->bell >= 0 && p->have < sizeof(p->hello))
+		hear_name(p);
+	if (p->bell >= 0 && (clock_ns() > p->until_ns || rung_off(p)))
+		drop_bell(p);
+	return p->bell >= 0 && p->have == sizeof(p->hello);
+}
+
+static int look_for_knock(void *arg)
+{
+	struct kvgpu_remote_place *p = arg;
+
+	for (;;)
+		switch (attach_server_step(&p->attach)) {
+		case ATTACH_DONE:
+			return 1;
+		case ATTACH_CLEAR:
+			clear(p);
+			break;
+		case ATTACH_LOOK_LATER:
+			return 0;
+		default:
+			break;
+		}
+}
+
+int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
+{
+	return p->listening < 0 || look_for_bell(p) ? guard_try(look_for_knock, p) : 0;
+}
+
+int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
+{
+	*ms = p->listening < 0 ? LOOK_MS : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
+	return p->bell < 0 ? p->listening : p->have < sizeof(p->hello) ? p->bell : -1;
 }
 
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p)
 {
-	uint64_t pause = PAUSE_NS;
+	uint64_t until = clock_ns() + ROUND_MS * 1000000ull;
+	struct pollfd input = { .events = POLLIN };
+	int r, ms;
 
-	if (p->listening < 0)
-		return await_knock(p, ROUND_NS, &p->pause_ns);
-	p->bell = accept4(p->listening, NULL, NULL, SOCK_CLOEXEC);
-	if (p->bell < 0)
-		return 0;
-	if (hear_name(p) && await_knock(p, PATIENCE_NS, &pause))
-		return 1;
-	drop_bell(p);
-	return 0;
+	while (!(r = kvgpu_remote_place_look(p)) && clock_ns() < until) {
+		input.fd = kvgpu_remote_place_wait(p, &ms);
+		if (poll(&input, 1, ms < 0 ? ROUND_MS : ms) < 0)
+			break;
+	}
+	return r;
+}
+
+void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2])
+{
+	of[0] = &p->fd;
+	of[1] = p->bell >= 0 ? &p->bell : NULL;
 }
 
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out)
@@ -334,6 +411,8 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 
 	if (base == MAP_FAILED)
 		return -errno;
+	guard_serve();
+	/* .listening may be closed here */
 	aperture_init(&a, SIDE_SERVER, p->listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
@@ -347,11 +426,11 @@ void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
 	drop_bell(p);
 }
 
-void kvgpu_remote_place_again(struct kvgpu_remote_place *p)
+int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);
 	attach_server_again(&p->attach);
-	attach_server_step(&p->attach);
+	return guard_try(say_free, &p->attach);
 }
 
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a socket. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
+ * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
  * belongs.
  *
  * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment
@@ -20,12 +20,13 @@
 #include <remote/wire/cursor.h>
 
 #include "stream.h"
+#include "tls.h"
 
 enum { MAX_PARTS = 16, READ_AHEAD = 64 << 10, KEPT_MAX = 32 << 10, MOMENT_NS = 50000, IDLE_TURNS = 20 };
 
 struct stream_channel {
 	struct kvgpu_remote_channel c;
-	int fd;
+	struct line line;
 	pthread_mutex_t lock;		/* of writing, and of what is kept */
 	uint64_t written_ns;		/* when something was written last */
 	size_t kept;			/* bytes */
@@ -56,11 +57,11 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	int r;
 
 	parts[0] = (struct iovec){ s->keep, s->kept };
-	r = stream_write(s->fd, parts, n);
+	r = line_write(&s->line, parts, n);
 	s->kept = 0;
 	s->written_ns = now_ns();
 	if (r)
-		shutdown(s->fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
+		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
 	return r;
 }
 
@@ -182,12 +183,10 @@ static int take(struct stream_channel *s, void *to, size_t n)
 		if (!n)
 			break;
 		if (n >= READ_AHEAD)
-			return stream_read(s->fd, at, n);
-		got = recv(s->fd, s->ahead, sizeof(s->ahead), 0);
-		if (got < 0 && errno == EINTR)
-			got = 0;
-		else if (got <= 0)
-			return -ECONNRESET;
+			return line_read(&s->line, at, n);
+		got = line_some(&s->line, s->ahead, sizeof(s->ahead), true);
+		if (got < 0)
+			return got;
 		s->have = got;
 		s->used = 0;
 	}
@@ -251,7 +250,7 @@ static void *read_all(void *arg)
 			r = -EPROTO;
 		}
 	} while (!r);
-	shutdown(s->fd, SHUT_RDWR);	/* also the sender that waits for room */
+	shutdown(s->line.fd, SHUT_RDWR);	/* also the sender that waits for room */
 	channel_lost(&s->c);
 	return NULL;
 }
@@ -260,7 +259,7 @@ static void *read_all(void *arg)
 
 static void destroy(struct stream_channel *s)
 {
-	close(s->fd);
+	line_close(&s->line);
 	arena_unmap(s->c.arena, s->c.arena_bytes);
 	boxes_free(&s->c);
 	pthread_mutex_destroy(&s->lock);
@@ -269,14 +268,14 @@ static void destroy(struct stream_channel *s)
 
 static void forked(struct kvgpu_remote_channel *c)
 {
-	close(of(c)->fd);
+	close(of(c)->line.fd);
 }
 
 static void close_channel(struct kvgpu_remote_channel *c)
 {
 	struct stream_channel *s = of(c);
 
-	shutdown(s->fd, SHUT_RDWR);
+	shutdown(s->line.fd, SHUT_RDWR);
 	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
 	wake(s);
 	pthread_join(s->flusher, NULL);
@@ -287,16 +286,19 @@ static void close_channel(struct kvgpu_remote_channel *c)
 static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .await = box_await,
 							.forked = forked, .close = close_channel };
 
-static int shake_hands(int fd, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
+static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, version };
 	struct iovec part = { &hello, sizeof(hello) };
-	int r = stream_write(fd, &part, 1);
+	int r = line_write(l, &part, 1);
 
 	if (!r)
-		r = stream_read(fd, w, sizeof(*w));
-	*why = "the server closed the connection";
-	return r ? r : stream_check(w, version, why);
+		r = line_read(l, w, sizeof(*w));
+	*why = r == -ETIMEDOUT ? "the server accepts connections, but says nothing" :
+		"the server closed the connection: its log says why";
+	if (r && l->tls && tls_complaint(l->tls))
+		*why = tls_complaint(l->tls);
+	return r ? r : welcome_check(w, version, why);
 }
 
 /* the application's signals are for its own threads */
@@ -311,7 +313,7 @@ static int start_threads(struct stream_channel *s)
 	if (!r) {
 		r = pthread_create(&s->flusher, NULL, flush, s);
 		if (r) {
-			shutdown(s->fd, SHUT_RDWR);
+			shutdown(s->line.fd, SHUT_RDWR);
 			pthread_join(s->reader, NULL);
 		}
 	}
@@ -319,26 +321,25 @@ static int start_threads(struct stream_channel *s)
 	return -r;
 }
 
-int stream_connect(int fd, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
 		   const char **why)
 {
 	struct kvgpu_remote_welcome w;
 	struct stream_channel *s;
-	int r;
+	int r = shake_hands(l, version, &w, why);
 
-	stream_prepare(fd);
-	r = shake_hands(fd, version, &w, why);
 	if (r) {
-		close(fd);
+		line_close(l);
 		return r;
 	}
+	line_patience(l, 0);
 	*why = "out of memory";
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		close(fd);
+		line_close(l);
 		return -ENOMEM;
 	}
-	s->fd = fd;
+	s->line = *l;
 	pthread_mutex_init(&s->lock, NULL);
 	s->c.carrier = &stream_carrier;
 	s->c.happened = happened;

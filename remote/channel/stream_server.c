@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of a socket. The serving thread reads frames one by one. While it is busy in the library, a thread of the
+ * The server's end of a stream. The serving thread reads frames one by one. While it is busy in the library, a thread of the
  * library's that waits for an ack reads in its place: acks are taken out, frames are kept for later in their order.
  */
 #include <assert.h>
@@ -37,7 +37,7 @@ struct acked {
 
 struct stream_port {
 	struct kvgpu_remote_port p;
-	int fd;
+	struct line line;
 	pthread_mutex_t output;
 	pthread_mutex_t input;		/* of what follows: who holds it reads */
 	struct kept *first, **last;
@@ -58,7 +58,7 @@ static struct stream_port *of(struct kvgpu_remote_port *p)
 static int lose(struct stream_port *s)
 {
 	__atomic_store_n(&s->p.gone, true, __ATOMIC_RELEASE);
-	shutdown(s->fd, SHUT_RDWR);
+	shutdown(s->line.fd, SHUT_RDWR);
 	pthread_mutex_lock(&s->acks);
 	pthread_cond_broadcast(&s->change);
 	pthread_mutex_unlock(&s->acks);
@@ -90,8 +90,9 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 		here = piece->bytes;
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
 	s->used += here;
-	if (here < piece->bytes && stream_read(s->fd, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
+	if (here < piece->bytes && line_read(&s->line, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
 		return lose(s);
+	port_received(&s->p, piece->bytes);
 	return 0;
 }
 
@@ -129,7 +130,7 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 static int fill(struct stream_port *s, int64_t timeout_us)
 {
 	struct timespec t = { timeout_us / 1000000, timeout_us % 1000000 * 1000 };
-	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	struct pollfd p = { .fd = s->line.fd, .events = POLLIN };
 	ssize_t n;
 
 	if (s->used) {
@@ -137,13 +138,13 @@ static int fill(struct stream_port *s, int64_t timeout_us)
 		s->have -= s->used;
 		s->used = 0;
 	}
-	if (timeout_us > 0 && ppoll(&p, 1, &t, NULL) <= 0)
+	if (timeout_us > 0 && !line_pending(&s->line) && ppoll(&p, 1, &t, NULL) <= 0)
 		return 0;
-	n = recv(s->fd, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have, timeout_us < 0 ? 0 : MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n <= 0)
+	n = line_some(&s->line, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have, timeout_us < 0);
+	if (n < 0)
 		return lose(s);
+	if (!n)
+		return 0;
 	s->have += n;
 	return 1;
 }
@@ -272,7 +273,7 @@ static int say(struct stream_port *s, const struct down *d, const void *bytes, s
 	int r;
 
 	pthread_mutex_lock(&s->output);
-	r = stream_write(s->fd, parts, 2);
+	r = line_write(&s->line, parts, 2);
 	pthread_mutex_unlock(&s->output);
 	return r ? lose(s) : 0;
 }
@@ -317,7 +318,7 @@ static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening
 
 static void await_end(struct kvgpu_remote_port *p)
 {
-	struct pollfd end = { .fd = of(p)->fd, .events = POLLRDHUP };
+	struct pollfd end = { .fd = of(p)->line.fd, .events = POLLRDHUP };
 
 	while (poll(&end, 1, -1) < 0 && errno == EINTR)
 		;
@@ -328,7 +329,7 @@ static void close_port(struct kvgpu_remote_port *p)
 	struct stream_port *s = of(p);
 	struct kept *k;
 
-	close(s->fd);
+	line_close(&s->line);
 	arena_unmap(p->arena, p->arena_bytes);
 	while ((k = s->first)) {
 		s->first = k->next;
@@ -340,35 +341,32 @@ static void close_port(struct kvgpu_remote_port *p)
 static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
 						    .await_end = await_end, .close = close_port };
 
-static int shake_hands(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello)
+static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
-	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, hello->version != version, 0 };
+	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, result, 0 };
 	struct iovec part = { &w, sizeof(w) };
-	int r = stream_write(fd, &part, 1);
+	int r = line_write(l, &part, 1);
 
-	return r ? r : w.result ? -EPROTO : 0;
+	return result ? welcome_error(result) : r;
 }
 
-int stream_welcome(int fd, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		   struct kvgpu_remote_port **out)
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
+		   kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
 {
 	struct stream_port *s = calloc(1, sizeof(*s));
 	int r = -ENOMEM;
 
 	if (s)
 		s->p.arena = arena_map(arena_bytes);
-	if (s && s->p.arena) {
-		stream_prepare(fd);
-		r = shake_hands(fd, version, arena_bytes, hello);
-	}
+	if (s && s->p.arena)
+		r = answer_hello(l, version, arena_bytes, welcome_result(hello, version, admit, ctx));
 	if (r) {
 		if (s)
 			arena_unmap(s->p.arena, arena_bytes);
 		free(s);
-		close(fd);
 		return r;
 	}
-	s->fd = fd;
+	s->line = *l;
 	s->p.carrier = &stream_carrier;
 	s->p.arena_bytes = arena_bytes;
 	s->last = &s->first;

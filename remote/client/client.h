@@ -29,6 +29,11 @@ CUresult client_ready(void);
 void client_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int client_version(void);
 
+/* ------------------------------------------------------------------ find.c */
+
+/* The server's address, and the folder with certificates or NULL; NULL: why there is none was said. One thread. */
+const char *find_server(const char **tls_folder);
+
 /* ------------------------------------------------------------------ call.c */
 
 enum { CALL_NO_CONTEXT = 1, CALL_PARTS = 6 };

@@ -2,7 +2,6 @@
 /* The connection to the server, made by cuInit(). */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "client.h"
 #include "refused.h"
@@ -67,14 +66,15 @@ static CUresult ask_for_devices(void)
 
 static CUresult start(void)
 {
-	const char *address = getenv("KVGPU_REMOTE"), *why;
+	const char *address, *folder, *why;
 	CUresult r;
 
-	if (!address) {
-		client_say("no server is named: KVGPU_REMOTE=unix:/path or KVGPU_REMOTE=aperture:/path");
-		return CUDA_ERROR_NO_DEVICE;
-	}
 	if (!channel) {
+		address = find_server(&folder);
+		if (!address)
+			return CUDA_ERROR_NO_DEVICE;
+		if (folder)
+			kvgpu_remote_tls_folder(folder);
 		if (kvgpu_remote_connect(address, KVGPU_REMOTE_VERSION, client_happened, NULL, &channel, &why)) {
 			client_say("%s: %s", address, why);
 			return CUDA_ERROR_SYSTEM_NOT_READY;

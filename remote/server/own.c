@@ -21,6 +21,8 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in, struct kvg
 	if (!r) {
 		a->devices = devices;
 		a->version = version;
+	} else {
+		text_send(s);	/* why not: there may be no later answer to send it before */
 	}
 	return r;
 }

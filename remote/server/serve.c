@@ -88,6 +88,20 @@ void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, 
 	kvgpu_remote_reply(s->port, head, r, out ? out->at : NULL, out ? out->used : 0);
 }
 
+static void count(struct server *s)
+{
+	struct counters *c = s->counters;
+	uint64_t received, sent;
+
+	if (!c)
+		return;
+	kvgpu_remote_port_bytes(s->port, &received, &sent);
+	__atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->memory, s->charged, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->received, received, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->sent, sent, __ATOMIC_RELAXED);
+}
+
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
 {
 	static uint64_t room[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -104,6 +118,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	r = serve_op(s, h->op, &in, &out);
 	if (!s->later)
 		answer(s, h, r, &out);
+	count(s);
 }
 
 static uint64_t now_us(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-remoted: one process, one client, one thread that serves. Everything that a frame says is checked here before the
- * library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its reply.
+ * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything that a frame says is checked here
+ * before the library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its
+ * reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -15,6 +16,7 @@
 #include <remote/wire/cursor.h>
 #include <remote/wire/frame.h>
 
+#include "counters.h"
 #include "library.h"	/* made of remote/api.def, with ops.h */
 #include "ops.h"
 
@@ -34,6 +36,7 @@ struct server {
 	struct kvgpu_remote_port *port;
 	struct library library;
 	struct options options;
+	struct counters *counters;	/* NULL: nobody looks */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */

@@ -71,6 +71,8 @@ struct kvgpu_remote_welcome {
 	uint64_t arena_bytes;
 	uint32_t result, pad;
 };
+/* its result; 0: welcome */
+enum { KVGPU_REMOTE_OTHER_VERSION = 1, KVGPU_REMOTE_FULL = 2, KVGPU_REMOTE_FORBIDDEN = 3, KVGPU_REMOTE_NO_LIBRARY = 4 };
 
 /* Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is none. */
 enum kvgpu_remote_class {

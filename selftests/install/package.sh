@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154
-# Sourced by run.sh: kvgpu-cuda, the package of CUDA for guests, in fresh roots of both Debians that guests have. mmdebstrap makes
-# each, from the archive of this machine's apt, and removes it.
+# Sourced by run.sh: our packages in fresh roots of both Debians that guests have: kvgpu-cuda, CUDA for guests, then those of
+# remoting. mmdebstrap makes each root, from the archive of this machine's apt, and removes it.
 
 package_cell()
 {
@@ -22,16 +22,40 @@ package_cell()
 		result $? "a program is compiled"
 	fi
 	for suite in bookworm trixie; do
-		package_in_root "$suite"
+		cell_name="kvgpu-cuda on $suite"
+		package_in_root "$suite" cuda-package.sh "$out"
+	done
+	remote_packages "$version"
+}
+
+# remote_packages VERSION: the client's and the server's, with the GPU in the process for the latter
+remote_packages()
+{
+	local out=$work/remote-package suite which
+	cell_name=remoting
+	make -s remote-package >"$work/log" 2>&1
+	result $? "make remote-package" "$(tail -n 1 "$work/log")"
+	mkdir -p "$out" "$work/next"
+	cp build/kvgpu-remote-{client,server}_"$1"_amd64.deb "$work/package/this.deb" "$out/"
+	for which in client server; do
+		remote/package.sh $which "$work/next" "$(dirname "$(make -s print-cuda)")" "$(make -s print-remote-package)" "$1+next" >/dev/null
+		result $? "a newer package of kvgpu-remote-$which"
+	done
+	mv "$work/next"/kvgpu-remote-*.deb "$out/"
+	cp "$(make -s print-inprocess)" "$out/inprocess.so"
+	cp docs/remote-setup.md "$out/"
+	for suite in bookworm trixie; do
+		cell_name="remoting on $suite"
+		package_in_root "$suite" remote-package.sh "$out"
 	done
 }
 
-# steps are inside/cuda-package.sh; what they print goes to a descriptor that mmdebstrap's own talk does not reach
-package_in_root() # SUITE
+# steps are inside/SCRIPT, beside the files of FOLDER; what they print goes to a descriptor that mmdebstrap's own talk does not
+# reach
+package_in_root() # SUITE SCRIPT FOLDER
 {
-	local suite=$1 option source rc
+	local suite=$1 script=$2 out=$3 option source rc
 	local -a options=()
-	cell_name="kvgpu-cuda on $suite"
 	source=$(testbed_archive source_line "$suite") && while read -r option; do
 		options+=("--aptopt=$option")
 	done < <(testbed_archive root_apt_options)
@@ -39,8 +63,8 @@ package_in_root() # SUITE
 	timeout --kill-after=10 1200 mmdebstrap --variant=minbase --mode=root --architectures=amd64 --format=null "${options[@]}" \
 		--aptopt='Acquire::Languages "none"' --aptopt='APT::Sandbox::User "root"' --dpkgopt=force-unsafe-io --keyring=/usr/share/keyrings/ \
 		--customize-hook='mkdir "$1/root/test"' \
-		--customize-hook="cp '$out'/* selftests/install/inside/cuda-package.sh \"\$1/root/test/\"" \
-		--customize-hook="chroot \"\$1\" /root/test/cuda-package.sh >'$work/tap'; echo \$? >'$work/rc'" \
+		--customize-hook="cp '$out'/* selftests/install/inside/$script selftests/install/inside/steps.sh \"\$1/root/test/\"" \
+		--customize-hook="chroot \"\$1\" /root/test/$script >'$work/tap'; echo \$? >'$work/rc'" \
 		"$suite" /dev/null "$source" >"$work/log" 2>&1 </dev/null
 	rc=$?
 	if [ $rc -ne 0 ] || [ ! -e "$work/rc" ]; then

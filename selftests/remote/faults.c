@@ -305,6 +305,21 @@ static int pinned(void)
 	return 0;
 }
 
+/* holds memory, and asks now and then until the server is gone */
+static int holds(void)
+{
+	size_t unused, total;
+	CUdeviceptr p;
+	CUresult r;
+
+	MUST(cuMemAlloc_v2(&p, 3 << 20));
+	ready();
+	while (!(r = cuMemGetInfo_v2(&unused, &total)))
+		usleep(20000);
+	printf("ended with result %d\n", r);
+	return r != CUDA_ERROR_SYSTEM_NOT_READY;
+}
+
 /* a queued call's error: of the next that waits */
 static int quota(void)
 {
@@ -365,7 +380,7 @@ static const struct {
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
 	{ "child_lives", child_lives }, { "beside", beside }, { "host_functions", host_functions },
-	{ "quota", quota }, { "pinned", pinned }, { "costs", costs },
+	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "costs", costs },
 };
 
 int main(int argc, char **argv)

@@ -225,7 +225,8 @@ run_place()
 run_tsan()
 {
 	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
-		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c cuda/driver/procaddress.c cuda/driver/errors.c \
+		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
+		cuda/driver/procaddress.c cuda/driver/errors.c \
 		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
@@ -265,6 +266,9 @@ run_programs()
 	echo "# $passed of $total programs pass"
 }
 
+# shellcheck source=selftests/remote/service.sh
+. selftests/remote/service.sh
+
 for name in unix aperture; do
 	carrier $name
 	start_server
@@ -275,6 +279,9 @@ carrier unix
 run_nonsense
 run_pinned
 run_place
+carrier unix
+over=''
+run_service
 if [ "$mode" = long ]; then
 	for name in unix aperture; do
 		carrier $name
@@ -283,6 +290,9 @@ if [ "$mode" = long ]; then
 		run_tsan
 		stop_server
 	done
+	carrier unix
+	over=''
+	run_service_long
 fi
 echo "1..$number"
 exit $failed

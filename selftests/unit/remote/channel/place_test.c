@@ -55,8 +55,15 @@ static void run_server(int ready)
 	if (write(ready, "", 1) != 1)
 		_exit(4);
 	for (;;)
-		if (kvgpu_remote_place_await(place))
+		switch (kvgpu_remote_place_await(place)) {
+		case 0:
+			break;
+		case 1:
 			serve(place);
+			break;
+		default:
+			_exit(1);
+		}
 }
 
 static void start_server(void)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses of servers: their texts, and the sockets that belong to them. */
+#ifndef KVGPU_REMOTE_ADDRESS_H
+#define KVGPU_REMOTE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADDRESS_APERTURE };
+
+struct address {
+	enum address_scheme scheme;
+	/* unix, aperture: the path; else a name or an IP address without brackets; empty: all of this machine's */
+	char host[256];
+	char bell[128];		/* aperture: "unix:/path", "vsock:CID:PORT", or nothing */
+	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all of this machine's */
+};
+
+/*
+ * Reads "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT"; an aperture may have ",bell=" and
+ * one of unix: or vsock: behind. @listen: as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and
+ * *why, a text that is never freed.
+ */
+int address_parse(const char *text, bool listen, struct address *a, const char **why);
+
+/*
+ * sockets.c: whether an aperture's path is memory, a file or a device that is there; what is no memory is a UNIX socket, or becomes
+ * one. Of a device that is not there yet it is true.
+ */
+bool address_is_place(const struct address *a);
+/* A socket that is connected, within ADDRESS_PATIENCE_S; or -errno and *why */
+enum { ADDRESS_PATIENCE_S = 10 };
+int address_connect(const struct address *a, const char **why);
+/* A socket that listens; a socket file that no server has any more is replaced. */
+int address_listen(const struct address *a, const char **why);
+/* Who is at the other end, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". */
+void address_of_peer(int fd, char *to, size_t size);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of TLS: what credentials.c keeps for tls.c. */
+#ifndef KVGPU_REMOTE_CREDENTIALS_H
+#define KVGPU_REMOTE_CREDENTIALS_H
+
+#include <time.h>
+
+#include "gnutls.h"
+#include "tls.h"
+
+struct tls_credentials {
+	gnutls_certificate_credentials_t of;
+	bool server;
+	char folder[192];
+};
+
+/* the date of a time, as people write it: 2027-01-31 */
+void tls_date(time_t t, char to[16]);
+
+#endif

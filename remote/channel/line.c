@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "line.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "tls.h"
+
+/* of TCP: so long after a peer's last sign of life the connection ends */
+enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
+
+void line_prepare(struct line *l)
+{
+	static const struct { int level, name, value; } options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S }, { IPPROTO_TCP, TCP_KEEPCNT, PROBES },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNANSWERED_MS },
+	};
+	size_t i;
+
+	/* what is no TCP socket says no, and needs it not */
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
+		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value, sizeof(options[i].value));
+}
+
+void line_patience(struct line *l, unsigned int seconds)
+{
+	struct timeval t = { .tv_sec = seconds };
+
+	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+}
+
+static int write_plain(int fd, struct iovec *parts, unsigned int n)
+{
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
+	ssize_t done;
+
+	while (m.msg_iovlen) {
+		if (!m.msg_iov->iov_len) {
+			m.msg_iov++;
+			m.msg_iovlen--;
+			continue;
+		}
+		done = sendmsg(fd, &m, MSG_NOSIGNAL);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -ECONNRESET;
+		while (m.msg_iovlen && (size_t)done >= m.msg_iov->iov_len) {
+			done -= m.msg_iov->iov_len;
+			m.msg_iov++;
+			m.msg_iovlen--;
+		}
+		if (m.msg_iovlen) {
+			m.msg_iov->iov_base = (uint8_t *)m.msg_iov->iov_base + done;
+			m.msg_iov->iov_len -= done;
+		}
+	}
+	return 0;
+}
+
+int line_write(struct line *l, struct iovec *parts, unsigned int n)
+{
+	return l->tls ? tls_write(l->tls, parts, n) : write_plain(l->fd, parts, n);
+}
+
+static ssize_t some_plain(int fd, void *to, size_t n, bool wait)
+{
+	ssize_t done;
+
+	do {
+		done = recv(fd, to, n, wait ? 0 : MSG_DONTWAIT);
+	} while (done < 0 && errno == EINTR && wait);
+	if (done > 0)
+		return done;
+	if (done < 0 && (errno == EAGAIN || errno == EINTR))
+		return wait ? -ETIMEDOUT : 0;
+	return -ECONNRESET;
+}
+
+ssize_t line_some(struct line *l, void *to, size_t n, bool wait)
+{
+	return l->tls ? tls_some(l->tls, to, n, wait) : some_plain(l->fd, to, n, wait);
+}
+
+int line_read(struct line *l, void *to, size_t n)
+{
+	uint8_t *at = to;
+	ssize_t done;
+
+	while (n) {
+		done = line_some(l, at, n, true);
+		if (done < 0)
+			return done;
+		at += done;
+		n -= done;
+	}
+	return 0;
+}
+
+bool line_pending(const struct line *l)
+{
+	return l->tls && tls_pending(l->tls);
+}
+
+void line_close(struct line *l)
+{
+	if (l->tls)
+		tls_end(l->tls);
+	l->tls = NULL;
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a stream goes over: a connected socket, or a TLS session on one. One thread reads and one thread writes at a time; the two
+ * may be inside at once. shutdown() of the socket ends both.
+ */
+#ifndef KVGPU_REMOTE_LINE_H
+#define KVGPU_REMOTE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct tls;
+
+struct line {
+	int fd;
+	struct tls *tls;	/* NULL: none */
+};
+
+/* All or nothing: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket's -ETIMEDOUT. @parts is used up. */
+int line_write(struct line *l, struct iovec *parts, unsigned int n);
+int line_read(struct line *l, void *to, size_t n);
+/* Some bytes: how many, or -errno. 0: none is here now, which happens only if !@wait. */
+ssize_t line_some(struct line *l, void *to, size_t n, bool wait);
+/* Bytes are here that poll() of the socket does not tell of. */
+bool line_pending(const struct line *l);
+/* No delays of its own; a peer machine that is gone is noticed. */
+void line_prepare(struct line *l);
+/* How long a read waits at most; 0: for ever. */
+void line_patience(struct line *l, unsigned int seconds);
+void line_close(struct line *l);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* remote.conf: where the CUDA programs of a machine find their GPU. */
+#ifndef KVGPU_REMOTE_CONF_CLIENT_H
+#define KVGPU_REMOTE_CONF_CLIENT_H
+
+#include "conf.h"
+
+#define REMOTE_CONF	"/etc/kvgpu/remote.conf"
+
+struct remote_conf {
+	char server[320];	/* an address; empty: none is named */
+	char tls_folder[192];	/* empty: the default one */
+};
+
+extern const struct conf_form remote_conf_form;
+
+#endif

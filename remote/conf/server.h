@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* remoted.conf: what the server listens at, and what each client gets. */
+#ifndef KVGPU_REMOTE_CONF_SERVER_H
+#define KVGPU_REMOTE_CONF_SERVER_H
+
+#include "conf.h"
+
+#define REMOTED_CONF	"/etc/kvgpu/remoted.conf"
+
+enum { CONF_LISTEN = 8, CONF_RULES = 256, CONF_GROUPS = 8, CONF_WHO = 128, CONF_GROUP = 33 };
+
+enum conf_filter { FILTER_ON, FILTER_LOG, FILTER_OFF };
+
+/* what a client may have */
+struct conf_share {
+	uint64_t memory;	/* bytes of device memory; 0: all there is */
+	uint64_t arena;		/* bytes that client and server share */
+	uint64_t host_memory;	/* bytes of its server process; 0: no limit */
+	uint64_t weight;	/* of CPU time, 1 to 10000 */
+	bool allow;
+};
+
+struct conf_rule {
+	struct conf_share share;	/* first: what the section's keys fill */
+	char who[CONF_WHO];		/* as conf_is_who() */
+};
+
+struct remoted_conf {
+	struct conf_share share;	/* first, as in a rule */
+	char library[256];
+	char listen[CONF_LISTEN][320];
+	unsigned int nr_listen;
+	char tls_folder[192];
+	char admin[108];		/* path of the admin's socket */
+	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: root's alone */
+	uint64_t clients, newcomers, patience_s;
+	uint64_t tasks;			/* threads of a client's process */
+	uint64_t users;			/* the first of the user numbers for clients' processes; 0: all are of the server's user */
+	char groups[CONF_GROUPS][CONF_GROUP];
+	unsigned int nr_groups;
+	enum conf_filter filter;
+	struct conf_rule rules[CONF_RULES];
+	unsigned int nr_rules;
+};
+
+extern const struct conf_form remoted_conf_form;
+
+/* what holds where the file says nothing */
+void remoted_conf_default(struct remoted_conf *c);
+/* What @who gets: a rule's share, or that of all. */
+const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
+/* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": whoever maps that file or device. Its path has letters, digits, - . _ / */
+bool conf_is_who(const char *who);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Keys and certificates. One CA for a server and its clients: what it signed may come in, and nothing else. Keys are of the curve
+ * P-256, each certificate has a random serial number and is for one purpose.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+enum { CA_DAYS = 3650, DAY = 86400, EARLIER = 3600, NAME_MAX_BYTES = 63, PATH = 512, FILE_MAX = 64 << 10 };
+
+/* A key with its certificate. */
+struct identity {
+	gnutls_x509_privkey_t key;
+	gnutls_x509_crt_t crt;
+};
+
+static bool fine(int r, const char *what)
+{
+	if (r < 0)
+		complain("%s: %s", what, gnutls_strerror(r));
+	return r >= 0;
+}
+
+static void forget(struct identity *i)
+{
+	if (i->key)
+		gnutls_x509_privkey_deinit(i->key);
+	if (i->crt)
+		gnutls_x509_crt_deinit(i->crt);
+	*i = (struct identity){ 0 };
+}
+
+/* ------------------------------------------------------------------ what a certificate says */
+
+static bool begin(struct identity *i, const char *name, unsigned int days)
+{
+	unsigned char serial[16], id[32];
+	size_t size = sizeof(id);
+	time_t now = time(NULL);
+
+	if (!fine(gnutls_x509_privkey_init(&i->key), "key") || !fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
+	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+		  "key") ||
+	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
+		return false;
+	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of one length */
+	/* clocks of two machines differ a little */
+	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") && fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
+	       fine(gnutls_x509_crt_set_serial(i->crt, serial, sizeof(serial)), "serial number") &&
+	       fine(gnutls_x509_crt_set_activation_time(i->crt, now - EARLIER), "time") &&
+	       fine(gnutls_x509_crt_set_expiration_time(i->crt, now + (time_t)days * DAY), "time") &&
+	       fine(gnutls_x509_crt_set_dn_by_oid(i->crt, GNUTLS_OID_X520_COMMON_NAME, 0, name, strlen(name)), "name") &&
+	       fine(gnutls_x509_privkey_get_key_id(i->key, 0, id, &size), "key") &&
+	       fine(gnutls_x509_crt_set_subject_key_id(i->crt, id, size), "key");
+}
+
+static bool sign(struct identity *i, const struct identity *ca)
+{
+	return fine(gnutls_x509_crt_sign2(i->crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0), "signature");
+}
+
+static bool make_ca(struct identity *ca)
+{
+	return begin(ca, "kvgpu remote CA", CA_DAYS) && fine(gnutls_x509_crt_set_basic_constraints(ca->crt, 1, 0), "CA") &&
+	       fine(gnutls_x509_crt_set_key_usage(ca->crt, GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN), "CA") && sign(ca, ca);
+}
+
+static bool add_host(gnutls_x509_crt_t crt, const char *host)
+{
+	unsigned char ip[16];
+
+	if (inet_pton(AF_INET, host, ip) == 1)
+		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 4, GNUTLS_FSAN_APPEND), host);
+	if (inet_pton(AF_INET6, host, ip) == 1)
+		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 16, GNUTLS_FSAN_APPEND), host);
+	return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host, strlen(host), GNUTLS_FSAN_APPEND), host);
+}
+
+static bool make_one(struct identity *i, const struct identity *ca, const char *name, const struct certs_wish *w, bool server)
+{
+	unsigned int h;
+
+	if (!begin(i, name, w->days) || !fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
+	    !fine(gnutls_x509_crt_set_key_usage(i->crt, GNUTLS_KEY_DIGITAL_SIGNATURE), "usage") ||
+	    !fine(gnutls_x509_crt_set_key_purpose_oid(i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
+		  "purpose"))
+		return false;
+	for (h = 0; server && h < w->nr_names; h++)
+		if (!add_host(i->crt, w->names[h]))
+			return false;
+	return sign(i, ca);
+}
+
+/* ------------------------------------------------------------------ files */
+
+static void path_of(char to[PATH], const char *folder, const char *name)
+{
+	snprintf(to, PATH, "%s/%s", folder, name);
+}
+
+static bool make_folder(const char *path, unsigned int mode)
+{
+	if (!mkdir(path, mode) || errno == EEXIST)
+		return true;
+	complain("%s: %s", path, strerror(errno));
+	return false;
+}
+
+static bool load(gnutls_datum_t *to, const char *path)
+{
+	int r = gnutls_load_file(path, to);
+
+	if (r < 0)
+		complain("%s: %s", path, errno ? strerror(errno) : gnutls_strerror(r));
+	return r >= 0;
+}
+
+static bool read_ca(struct identity *ca, const char *key, const char *crt)
+{
+	gnutls_datum_t k = { 0 }, c = { 0 };
+	bool ok = load(&k, key) && load(&c, crt) && fine(gnutls_x509_privkey_init(&ca->key), key) &&
+		  fine(gnutls_x509_privkey_import(ca->key, &k, GNUTLS_X509_FMT_PEM), key) &&
+		  fine(gnutls_x509_crt_init(&ca->crt), crt) && fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
+
+	if (ok && gnutls_x509_crt_get_expiration_time(ca->crt) < time(NULL)) {
+		complain("%s has expired: move the folder away, and make all certificates anew", crt);
+		ok = false;
+	}
+	if (k.data)
+		gnutls_memset(k.data, 0, k.size);
+	gnutls_free(k.data);
+	gnutls_free(c.data);
+	return ok;
+}
+
+/* what is written of an identity: the key for its owner alone, the certificate for everybody */
+static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path, const char *ca_path,
+			   const struct identity *ca)
+{
+	gnutls_datum_t key = { 0 }, crt = { 0 }, root = { 0 };
+	bool ok = fine(gnutls_x509_privkey_export2(i->key, GNUTLS_X509_FMT_PEM, &key), key_path) &&
+		  fine(gnutls_x509_crt_export2(i->crt, GNUTLS_X509_FMT_PEM, &crt), crt_path) &&
+		  (!ca_path || fine(gnutls_x509_crt_export2(ca->crt, GNUTLS_X509_FMT_PEM, &root), ca_path));
+	const struct new_file files[] = { { key_path, key.data, key.size, 0600 }, { crt_path, crt.data, crt.size, 0644 },
+					  { ca_path, root.data, root.size, 0644 } };
+
+	ok = ok && write_new(files, ca_path ? 3 : 2);
+	if (key.data)
+		gnutls_memset(key.data, 0, key.size);
+	gnutls_free(key.data);
+	gnutls_free(crt.data);
+	gnutls_free(root.data);
+	return ok;
+}
+
+/* the folder's CA, made where there is none; its key alone is never made anew */
+static bool have_ca(struct identity *ca, const char *folder)
+{
+	char key[PATH], crt[PATH];
+
+	path_of(key, folder, "ca.key");
+	path_of(crt, folder, "ca.crt");
+	if (!make_folder(folder, 0755))
+		return false;
+	if (!access(crt, F_OK) || !access(key, F_OK))
+		return read_ca(ca, key, crt);
+	if (!make_ca(ca) || !write_identity(ca, key, crt, NULL, NULL))
+		return false;
+	printf("%s: a new CA. Who has ca.key lets clients in: keep it here, or elsewhere and safe\n", crt);
+	return true;
+}
+
+static bool is_name(const char *name)
+{
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < n; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("-._", name[i]))
+			break;
+	if (n && n <= NAME_MAX_BYTES && i == n && name[0] != '.' && name[0] != '-')
+		return true;
+	complain("\"%s\": a client's name is 1 to 63 letters, digits, - . _", name);
+	return false;
+}
+
+static bool is_host(const char *host)
+{
+	size_t n = strlen(host);
+	unsigned char ip[16];
+
+	if (inet_pton(AF_INET6, host, ip) == 1)
+		return true;
+	if (n && n <= 253 && host[0] != '-' && host[0] != '.' &&
+	    strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == n)
+		return true;
+	complain("\"%s\": neither a name nor an address of a machine, without brackets and port", host);
+	return false;
+}
+
+int certs_server(const struct certs_wish *w)
+{
+	struct identity ca = { 0 }, server = { 0 };
+	char key[PATH], crt[PATH];
+	unsigned int i;
+	bool ok = true;
+
+	for (i = 0; i < w->nr_names && ok; i++)
+		ok = is_host(w->names[i]);
+	path_of(key, w->folder, "server.key");
+	path_of(crt, w->folder, "server.crt");
+	/* its common name is for people; clients look at the names and addresses */
+	ok = ok && have_ca(&ca, w->folder) && make_one(&server, &ca, "kvgpu-remoted", w, true) &&
+	     write_identity(&server, key, crt, NULL, NULL);
+	forget(&ca);
+	forget(&server);
+	if (ok)
+		printf("%s: for %u days\n", crt, w->days);
+	return !ok;
+}
+
+int certs_client(const struct certs_wish *w)
+{
+	char folder[PATH], key[PATH + 16], crt[PATH + 16], root[PATH + 16];
+	struct identity ca = { 0 }, client = { 0 };
+	bool ok = is_name(w->names[0]) && have_ca(&ca, w->folder);
+
+	path_of(folder, w->folder, "clients");
+	ok = ok && make_folder(folder, 0700);
+	if ((size_t)snprintf(folder, sizeof(folder), "%s/clients/%s", w->folder, w->names[0]) >= sizeof(folder)) {
+		complain("the path is too long");
+		ok = false;
+	}
+	ok = ok && make_folder(folder, 0700);
+	snprintf(key, sizeof(key), "%s/client.key", folder);
+	snprintf(crt, sizeof(crt), "%s/client.crt", folder);
+	snprintf(root, sizeof(root), "%s/ca.crt", folder);
+	ok = ok && make_one(&client, &ca, w->names[0], w, false) && write_identity(&client, key, crt, root, &ca);
+	forget(&ca);
+	forget(&client);
+	if (ok)
+		printf("%s\n", folder);
+	return !ok;
+}

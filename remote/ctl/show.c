@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/* A table for people, one JSON object on one line, text format 0.0.4 of Prometheus. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl.h"
+
+struct rates {
+	double calls, received, sent;	/* a second; negative: not known */
+};
+
+static double rate(int64_t before, int64_t now, double seconds)
+{
+	return seconds > 0 && now >= before ? (now - before) / seconds : -1;
+}
+
+static struct rates rates_of(const struct ctl_sample *before, const struct ctl_sample *now, const struct ctl_client *c)
+{
+	double seconds = before ? now->at - before->at : 0;
+	size_t i;
+
+	for (i = 0; before && i < before->nr_clients; i++)
+		if (before->clients[i].id == c->id)
+			return (struct rates){ rate(before->clients[i].calls, c->calls, seconds),
+					       rate(before->clients[i].received, c->received, seconds),
+					       rate(before->clients[i].sent, c->sent, seconds) };
+	return (struct rates){ -1, -1, -1 };
+}
+
+/* ------------------------------------------------------------------ a table */
+
+static void mib(char to[24], double bytes)
+{
+	if (bytes < 0)
+		strcpy(to, "-");
+	else
+		snprintf(to, 24, "%.1f", bytes / (1 << 20));
+}
+
+static void count(char to[24], double n)
+{
+	if (n < 0)
+		strcpy(to, "-");
+	else
+		snprintf(to, 24, "%.0f", n);
+}
+
+static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r)
+{
+	char since[24], memory[24], calls[24], in[24], sent[24];
+	time_t t = c->since;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(since, sizeof(since), "%m-%d %H:%M:%S", &tm))
+		strcpy(since, "?");
+	mib(memory, c->memory);
+	count(calls, r->calls);
+	mib(in, r->received);
+	mib(sent, r->sent);
+	fprintf(out, "%-5" PRId64 " %-7s %-20s %-20s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, c->who,
+		c->peer,
+		c->pid, c->user, since, c->weight);
+	fprintf(out, " %9s %12" PRId64 " %9s %8s %8s\n", memory, c->calls, calls, in, sent);
+}
+
+void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
+{
+	struct rates r;
+	size_t i;
+
+	fprintf(out, "%s: %" PRId64 " of %" PRId64 " clients, %" PRId64 " arriving; %" PRId64 " came, %" PRId64 " were refused\n",
+		now->server.state, now->server.served, now->server.limit, now->server.newcomers, now->server.accepted,
+		now->server.refused);
+	if (!now->nr_clients)
+		return;
+	fprintf(out, "%-5s %-7s %-20s %-20s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", "WHO", "PEER", "PID",
+		"USER", "SINCE",
+		"WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
+	for (i = 0; i < now->nr_clients; i++) {
+		r = rates_of(before, now, &now->clients[i]);
+		show_client(out, &now->clients[i], &r);
+	}
+}
+
+/* ------------------------------------------------------------------ JSON: words are plain, nothing has to be escaped */
+
+static void json_rate(FILE *out, const char *name, double r)
+{
+	if (r < 0)
+		fprintf(out, ",\"%s\":null", name);
+	else
+		fprintf(out, ",\"%s\":%.3f", name, r);
+}
+
+/* what a row of numbers has, in the order of their names in @names: each ",name":number */
+static void json_numbers(FILE *out, const char *const *names, const int64_t *numbers, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		fprintf(out, ",\"%s\":%" PRId64, names[i], numbers[i]);
+}
+
+static void json_client(FILE *out, const struct ctl_client *c, const struct rates *r)
+{
+	static const char *const names[] = { "id", "pid", "user", "since", "weight", "memory_bytes", "calls", "received_bytes",
+					     "sent_bytes" };
+	const int64_t numbers[] = { c->id, c->pid, c->user, c->since, c->weight, c->memory, c->calls, c->received, c->sent };
+
+	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
+	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
+	json_rate(out, "calls_per_s", r->calls);
+	json_rate(out, "received_bytes_per_s", r->received);
+	json_rate(out, "sent_bytes_per_s", r->sent);
+	fputc('}', out);
+}
+
+void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
+{
+	static const char *const names[] = { "pid", "since", "served", "new", "limit", "accepted", "refused", "calls",
+					     "received_bytes", "sent_bytes" };
+	const struct ctl_server *s = &now->server;
+	const int64_t numbers[] = { s->pid, s->since, s->served, s->newcomers, s->limit, s->accepted, s->refused, s->calls,
+				    s->received, s->sent };
+	struct rates r;
+	size_t i;
+
+	fprintf(out, "{\"state\":\"%s\"", s->state);
+	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
+	fputs(",\"clients\":[", out);
+	for (i = 0; i < now->nr_clients; i++) {
+		r = rates_of(before, now, &now->clients[i]);
+		if (i)
+			fputc(',', out);
+		json_client(out, &now->clients[i], &r);
+	}
+	fputs("]}\n", out);
+}
+
+/* ------------------------------------------------------------------ Prometheus */
+
+static void head(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP kvgpu_remote_%s %s\n# TYPE kvgpu_remote_%s %s\n", name, help, name, type);
+}
+
+static void show_metric(FILE *out, const char *name, const char *type, const char *help, int64_t value)
+{
+	head(out, name, type, help);
+	fprintf(out, "kvgpu_remote_%s %" PRId64 "\n", name, value);
+}
+
+static const struct {
+	const char *name, *type, *help;
+	size_t at;
+} of_clients[] = {
+	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.", offsetof(struct ctl_client, memory) },
+	{ "client_weight", "gauge", "Weight of a client's share of CPU time.", offsetof(struct ctl_client, weight) },
+	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client, since) },
+	{ "client_calls_total", "counter", "Frames of a client that were carried out.", offsetof(struct ctl_client, calls) },
+	{ "client_received_bytes_total", "counter", "Bytes that came from a client.", offsetof(struct ctl_client, received) },
+	{ "client_sent_bytes_total", "counter", "Bytes that went to a client.", offsetof(struct ctl_client, sent) },
+};
+
+void show_prometheus(FILE *out, const struct ctl_sample *now)
+{
+	const struct ctl_server *s = &now->server;
+	const struct ctl_client *c;
+	size_t i, m;
+
+	show_metric(out, "clients", "gauge", "Clients that are served.", s->served);
+	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.", s->newcomers);
+	show_metric(out, "clients_limit", "gauge", "Clients that may be served at once.", s->limit);
+	show_metric(out, "draining", "gauge", "Whether no new clients are taken.", !strcmp(s->state, "draining"));
+	show_metric(out, "start_time_seconds", "gauge", "When the server began.", s->since);
+	show_metric(out, "connections_total", "counter", "Connections that were accepted.", s->accepted);
+	show_metric(out, "refused_total", "counter", "Connections that were not served.", s->refused);
+	show_metric(out, "calls_total", "counter", "Frames that were carried out for all clients.", s->calls);
+	show_metric(out, "received_bytes_total", "counter", "Bytes that came from all clients.", s->received);
+	show_metric(out, "sent_bytes_total", "counter", "Bytes that went to all clients.", s->sent);
+	for (m = 0; now->nr_clients && m < sizeof(of_clients) / sizeof(*of_clients); m++) {
+		head(out, of_clients[m].name, of_clients[m].type, of_clients[m].help);
+		for (i = 0; i < now->nr_clients; i++) {
+			c = &now->clients[i];
+			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n", of_clients[m].name, c->id,
+				c->who,
+				*(const int64_t *)((const char *)c + of_clients[m].at));
+		}
+	}
+}

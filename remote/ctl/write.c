@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/* New files. A key is written before its certificate, each with its mode from the beginning. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+static bool write_one(const struct new_file *f)
+{
+	int fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, f->mode);
+	size_t done = 0;
+	ssize_t n = 0;
+	int e;
+
+	if (fd < 0) {
+		if (errno == EEXIST)
+			complain("%s is there already, and is not overwritten: move it away if a new one is wanted", f->path);
+		else
+			complain("%s: %s", f->path, strerror(errno));
+		return false;
+	}
+	while (done < f->n && (n = write(fd, (const char *)f->bytes + done, f->n - done)) > 0)
+		done += n;
+	/* the mode is the file's own, whatever the umask says */
+	if (done == f->n && !fchmod(fd, f->mode) && !fsync(fd) && !close(fd))
+		return true;
+	e = errno;
+	complain("%s: %s", f->path, strerror(e));
+	unlink(f->path);
+	return false;
+}
+
+bool write_new(const struct new_file *files, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (!write_one(&files[i])) {
+			while (i--)
+				unlink(files[i].path);
+			return false;
+		}
+	return true;
+}

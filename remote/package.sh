@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# package.sh client|server OUT CUDA REMOTE VERSION: kvgpu-remote-client or kvgpu-remote-server in OUT, of what "make cuda" put into
+# CUDA and "make remote" into REMOTE, for Debian 12 or newer. The client's takes the place of kvgpu-cuda: the same runtime on a
+# libcuda.so.1 without a GPU.
+set -eu
+which=$1 out=$(realpath "$2") cuda=$(realpath "$3") remote=$(realpath "$4")
+cd "$(dirname "$0")/.."
+# shellcheck source=cuda/deb.sh
+. cuda/deb.sh
+
+client()
+{
+	install -D -m 644 -t "$lib" "$remote/libcuda.so.1" "$cuda/libcudart.so.11.0"
+	strip --strip-unneeded "$lib"/*
+	install -D -m 755 -t "$tmp/usr/bin" "$cuda/cuda-info"
+	strip "$tmp/usr/bin"/*
+	install -D -m 644 -t "$tmp/etc/kvgpu" remote/conf/remote.conf
+	install -D -m 644 -t "$doc" docs/remote.md docs/remote-setup.md
+	install -D -m 644 -t "$man/man1" cuda/info/cuda-info.1
+	install -D -m 644 -t "$man/man5" remote/conf/remote.conf.5
+	printf 'libcuda 1 kvgpu-remote-client\nlibcudart 11.0 kvgpu-remote-client\n' > "$tmp/DEBIAN/shlibs"
+	echo 'activate-noawait ldconfig' > "$tmp/DEBIAN/triggers"
+	overrides=('# both of CUDA'"'"'s libraries in one' "kvgpu-remote-client: package-name-doesnt-match-sonames *")
+	deb_build "$out" libs <<-C
+	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))
+	Recommends: libgnutls30
+	Provides: libcuda1, libcuda.so.1, libcudart11.0
+	Conflicts: libcuda1, libcudart11.0, kvgpu-cuda
+	Replaces: libcuda1, libcudart11.0, kvgpu-cuda
+	Description: CUDA on the GPU of another machine or VM
+	 The CUDA 11.8 runtime library (libcudart.so.11.0) on a driver library
+	 (libcuda.so.1) that has no GPU: what programs ask of it is carried out by
+	 kvgpu-remoted elsewhere, reached by a UNIX socket, by vsock or by TLS.
+	 /etc/kvgpu/remote.conf says where. For programs that nvcc compiled with
+	 -cudart shared.
+	C
+}
+
+server()
+{
+	install -D -m 755 -t "$tmp/usr/sbin" "$remote/kvgpu-remoted" "$remote/kvgpu-remotectl"
+	strip "$tmp/usr/sbin"/*
+	install -D -m 640 -t "$tmp/etc/kvgpu" remote/conf/remoted.conf
+	install -d -m 755 "$tmp/etc/kvgpu/tls"
+	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/starter/kvgpu-remoted.service remote/starter/kvgpu-remoted.socket
+	install -D -m 644 -t "$doc" docs/remote.md docs/remote-setup.md
+	install -D -m 644 -t "$man/man8" remote/starter/kvgpu-remoted.8 remote/ctl/kvgpu-remotectl.8
+	install -m 755 -t "$tmp/DEBIAN" remote/starter/{postinst,prerm,postrm}
+	deb_build "$out" admin <<-C
+	Depends: libc6 (>= $(deb_glibc "$tmp/usr/sbin"/*)), libgnutls30 (>= 3.7.9)
+	Recommends: kvgpu-cuda | libcuda1
+	Description: gives CUDA programs of other machines or VMs this one's GPU
+	 kvgpu-remoted carries out on this machine's libcuda.so.1 what programs on
+	 the one of kvgpu-remote-client ask for: one process for each client, each
+	 with a user of its own. kvgpu-remotectl shows and ends clients, and makes
+	 the certificates with which they come by TLS.
+	C
+}
+
+deb_begin "kvgpu-remote-$which" "$5" remote cuda include
+"$which"

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the last of which is "ok" or "error
+ * TEXT". An admin that says nothing holds one of a few places, no more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+
+#include "starter.h"
+
+bool admin_listen(struct starter *s)
+{
+	struct address a = { .scheme = ADDRESS_UNIX };
+	const char *why;
+	struct group *g;
+	mode_t old;
+
+	s->admin_fd = -1;
+	if (!*s->conf->admin)
+		return true;
+	strcpy(a.host, s->conf->admin);
+	old = umask(0177);
+	s->admin_fd = address_listen(&a, &why);
+	umask(old);
+	if (s->admin_fd < 0) {
+		say("%s: %s", s->conf->admin, why);
+		return false;
+	}
+	fcntl(s->admin_fd, F_SETFL, O_NONBLOCK);
+	if (!*s->conf->admin_group)
+		return true;
+	g = getgrnam(s->conf->admin_group);
+	if (!g || chown(a.host, -1, g->gr_gid) || chmod(a.host, 0660)) {
+		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group, g ? strerror(errno) :
+		    "there is no such group");
+		return false;
+	}
+	return true;
+}
+
+static void drop(struct admin *a)
+{
+	close(a->fd);
+	*a = (struct admin){ .fd = -1 };
+}
+
+/* where all places are taken, the first one is needed more */
+void admin_accept(struct starter *s)
+{
+	int fd = accept4(s->admin_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	unsigned int i;
+
+	if (fd < 0)
+		return;
+	for (i = 0; i < ADMINS && s->admins[i].fd >= 0; i++)
+		;
+	if (i == ADMINS) {
+		drop(&s->admins[0]);
+		memmove(&s->admins[0], &s->admins[1], (ADMINS - 1) * sizeof(s->admins[0]));
+		i = ADMINS - 1;
+	}
+	s->admins[i] = (struct admin){ .fd = fd };
+}
+
+static const char *end_one(struct starter *s, const char *text)
+{
+	unsigned int i;
+	uint64_t id;
+
+	if (!conf_natural(text, UINT64_MAX, &id))
+		return "error end wants the number of a client";
+	for (i = 0; i < s->nr_clients; i++) {
+		struct client *c = &s->clients[i];
+
+		if (c->state == CLIENT_NONE || c->id != id)
+			continue;
+		say("client %llu (%s) is ended by the admin", (unsigned long long)id, *c->who ? c->who : c->peer);
+		client_kill(c);
+		return "ok";
+	}
+	return "error there is no client with that number";
+}
+
+static const char *drain(struct starter *s)
+{
+	if (!s->draining)
+		say("takes no new clients, and ends when the last one has gone");
+	s->draining = true;
+	listen_end(s);
+	return "ok";
+}
+
+size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
+{
+	const char *answer = "error the commands are: clients, end ID, drain";
+	size_t used = 0;
+
+	if (!strcmp(line, "clients")) {
+		used = clients_print(s, to, size - 4);
+		answer = "ok";
+	} else if (!strncmp(line, "end ", 4)) {
+		answer = end_one(s, line + 4);
+	} else if (!strcmp(line, "drain")) {
+		answer = drain(s);
+	}
+	return used + snprintf(to + used, size - used, "%s\n", answer);
+}
+
+void admin_read(struct starter *s, struct admin *a)
+{
+	static char answer[ANSWER_MAX];
+	ssize_t n = recv(a->fd, a->line + a->have, sizeof(a->line) - 1 - a->have, 0);
+	int room = ANSWER_MAX;
+	char *end;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	a->have += n > 0 ? n : 0;
+	end = memchr(a->line, '\n', a->have);
+	if (n > 0 && !end && a->have < sizeof(a->line) - 1)
+		return;
+	if (end) {
+		*end = 0;
+		n = admin_command(s, a->line, answer, sizeof(answer));
+		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		explicit_bzero(answer, n);	/* clients' processes, which have a copy of this one's memory, know of no others */
+	}
+	drop(a);
+}

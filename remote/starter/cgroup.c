@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One cgroup for each client below the service's own, which systemd hands over by Delegate=. What could be limited and can't be is
+ * said: the server works without.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "starter.h"
+
+#define ROOT	"/sys/fs/cgroup"
+
+static char own[512];	/* the service's */
+
+static bool write_file(const char *folder, const char *name, const char *format, unsigned long long n)
+{
+	char path[640], text[64];
+	int fd, bytes = snprintf(text, sizeof(text), format, n);
+	bool fine;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	fine = write(fd, text, bytes) == bytes;
+	close(fd);
+	return fine;
+}
+
+/* the line of version 2 in /proc/self/cgroup: 0::/path */
+static bool find_own(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[400];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		found = !strncmp(line, "0::/", 4) && line[4];
+		if (found)
+			snprintf(own, sizeof(own), ROOT "%s", line + 3);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* systemd marks what it hands over; in another's group nothing is touched */
+static bool is_ours(void)
+{
+	static const char *const marks[] = { "trusted.delegate", "user.delegate" };
+	char value = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (getxattr(own, marks[i], &value, 1) == 1 && value == '1')
+			return true;
+	return false;
+}
+
+/* processes may be in leaves alone: this one goes into one beside its clients' */
+bool cgroups_begin(void)
+{
+	static const char *const controllers[] = { "+cpu", "+memory", "+pids" };
+	struct statfs fs;
+	char leaf[600];
+	size_t i;
+
+	if (statfs(ROOT, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC || !find_own() || !is_ours()) {
+		say("no cgroup was delegated to this service: clients' processes have no limits of memory and CPU time");
+		return false;
+	}
+	snprintf(leaf, sizeof(leaf), "%s/first", own);
+	if ((mkdir(leaf, 0755) && errno != EEXIST) || !write_file(leaf, "cgroup.procs", "%llu", getpid())) {
+		say("%s: %s: clients' processes have no limits of memory and CPU time", leaf, strerror(errno));
+		return false;
+	}
+	for (i = 0; i < 3; i++)
+		if (!write_file(own, "cgroup.subtree_control", controllers[i], 0))
+			say("%s: no %s: %s", own, controllers[i] + 1, strerror(errno));
+	return true;
+}
+
+static void folder_of(unsigned int slot, char to[600])
+{
+	snprintf(to, 600, "%s/client-%u", own, slot);
+}
+
+void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks)
+{
+	char folder[600];
+	bool fine;
+
+	folder_of(slot, folder);
+	if (mkdir(folder, 0755) && errno != EEXIST) {
+		say_of_clients("%s: %s", folder, strerror(errno));
+		return;
+	}
+	fine = write_file(folder, "cpu.weight", "%llu", share->weight);
+	fine = write_file(folder, "pids.max", "%llu", tasks) && fine;
+	fine = write_file(folder, "memory.max", share->host_memory ? "%llu" : "max", share->host_memory) && fine;
+	write_file(folder, "memory.swap.max", share->host_memory ? "0" : "max", 0);
+	write_file(folder, "memory.oom.group", "1", 0);
+	fine = write_file(folder, "cgroup.procs", "%llu", pid) && fine;
+	if (!fine)
+		say_of_clients("%s: not all limits could be set: %s", folder, strerror(errno));
+}
+
+void cgroup_end(unsigned int slot)
+{
+	char folder[600];
+
+	folder_of(slot, folder);
+	rmdir(folder);
+}

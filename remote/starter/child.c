@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The process of one client. In this order: it lets go of what is not its own, reads the server's certificate while it still may,
+ * gives up all privileges, and only then reads what the client says. It says who the client is, gets leave, loads the library, and
+ * serves until its client is gone; all that the client had goes with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+#include <remote/channel/line.h>
+#include <remote/channel/tls.h>
+#include <remote/server/server.h>
+
+#include "starter.h"
+
+enum { PATIENCE_S = 3, FIRST_FD = 3 };
+
+struct child {
+	const struct starter *s;
+	struct line line;			/* .fd is -1 where there is a place */
+	struct kvgpu_remote_place *place;	/* NULL: none */
+	int report;
+	struct tls_credentials *credentials;
+	struct report said;
+	struct library library;
+};
+
+/* Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a KVGPU_REMOTE_ result. */
+static uint32_t tell(struct child *c)
+{
+	uint32_t refusal = KVGPU_REMOTE_FULL;
+	ssize_t n;
+
+	if (send(c->report, &c->said, sizeof(c->said), MSG_NOSIGNAL) != (ssize_t)sizeof(c->said))
+		_exit(1);
+	if (c->said.refused)
+		_exit(1);
+	do {
+		n = recv(c->report, &refusal, sizeof(refusal), 0);
+	} while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)sizeof(refusal))
+		_exit(1);
+	return refusal;
+}
+
+static void refuse(struct child *c, const char *why) __attribute__((noreturn));
+static void refuse(struct child *c, const char *why)
+{
+	c->said.refused = 1;
+	snprintf(c->said.text, sizeof(c->said.text), "%s", why);
+	tell(c);
+	_exit(1);
+}
+
+static void fail(const char *what, const char *why) __attribute__((noreturn));
+static void fail(const char *what, const char *why)
+{
+	say("%s: %s", what, why);
+	_exit(1);
+}
+
+/* Descriptors: standard ones, the one to the first process, the client's, and for a place its file; all others were that one's. */
+static void let_go(int **fds, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		*fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, 64);
+		if (*fds[i] < 0)
+			fail("descriptors", strerror(errno));
+	}
+	for (i = 0; i < n; i++) {
+		if (dup3(*fds[i], FIRST_FD + i, O_CLOEXEC) < 0)
+			fail("descriptors", strerror(errno));
+		*fds[i] = FIRST_FD + i;
+	}
+	closefrom(FIRST_FD + n);
+}
+
+static void keep_own(struct child *c)
+{
+	int *fds[3] = { &c->report, &c->line.fd }, *of_place[2];
+
+	if (!c->place) {
+		let_go(fds, 2);
+		return;
+	}
+	kvgpu_remote_place_descriptors(c->place, of_place);
+	fds[1] = of_place[0];
+	fds[2] = of_place[1];
+	let_go(fds, fds[2] ? 3 : 2);
+}
+
+static void default_signals(void)
+{
+	sigset_t none;
+
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void shake_hands(struct child *c)
+{
+	const char *why;
+
+	if (!c->credentials)
+		return;
+	if (tls_begin(c->line.fd, c->credentials, NULL, &c->line.tls, &why))
+		refuse(c, why);
+	tls_forget(c->line.tls);
+	tls_credentials_free(c->credentials);	/* with the server's key */
+	c->credentials = NULL;
+	snprintf(c->said.who, sizeof(c->said.who), "tls:%s", tls_peer(c->line.tls));
+}
+
+/* Leave, and the library: a client whose server has none is told so in the place of a welcome. */
+static uint32_t admit(void *arg)
+{
+	struct child *c = arg;
+	const char *path = c->s->conf->library, *why;
+	uint32_t refusal = tell(c);
+
+	if (refusal)
+		return refusal;
+	/* a library that is itself a client's would come here again */
+	setenv("KVGPU_REMOTE", "none: kvgpu-remoted wants a libcuda.so.1 with a GPU", 1);
+	if (library_load(&c->library, path, &why))
+		return 0;
+	say("%s: %s", path, why);
+	return KVGPU_REMOTE_NO_LIBRARY;
+}
+
+/* who is there has been taken already: one that may not stay sees this process end */
+static struct kvgpu_remote_port *welcome_at_place(struct child *c)
+{
+	struct kvgpu_remote_port *port;
+	int r;
+
+	if (admit(c))
+		_exit(1);
+	r = kvgpu_remote_place_welcome(c->place, &port);
+	if (r)
+		fail(c->said.who, strerror(-r));
+	return port;
+}
+
+static struct kvgpu_remote_port *welcome(struct child *c)
+{
+	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
+	struct kvgpu_remote_port *port;
+	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, admit, c, &port);
+
+	switch (r) {
+	case 0:
+		return port;
+	case -EACCES:
+		_exit(1);	/* both sides were told */
+	case -EPROTO:
+		refuse(c, "it is of another version, or speaks something else");
+	case -ENOMEM:
+		refuse(c, "no memory for an arena of that size");
+	default:
+		refuse(c, c->line.tls && tls_complaint(c->line.tls) ? tls_complaint(c->line.tls) :
+			  "it closed the connection before it had said anything");
+	}
+}
+
+/* a client that is gone ends its server process also where that is inside of the library, waiting for a kernel without end */
+static void *watch(void *port)
+{
+	kvgpu_remote_await_end(port);
+	sleep(PATIENCE_S);
+	say("the client is gone, and the library does not return");
+	_exit(1);
+	return NULL;
+}
+
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters) __attribute__((noreturn));
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters)
+{
+	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
+	struct server s = { .port = port, .library = c->library, .counters = counters,
+			    .options = { .memory = share->memory, .arena = share->arena } };
+	pthread_t watcher;
+	int r = text_catch(&s, &log_to);
+
+	if (r)
+		fail("the library's output can't be caught", strerror(-r));
+	if (c->s->dump)
+		s.options.dump = log_to;
+	if (server_init(&s))
+		fail("serving", "out of memory");
+	if (pthread_create(&watcher, NULL, watch, port))
+		fail("serving", "no thread can be made");
+	serve(&s);
+	/* what the library still does is nobody's any more: the kernel takes all of it back */
+	_exit(0);
+}
+
+void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
+{
+	struct child c = { .s = s, .report = report, .line = { .fd = fd }, .place = l->place };
+	struct kvgpu_remote_port *port;
+	pid_t parent = getppid();
+	const char *what = "";
+	int r;
+
+	default_signals();
+	keep_own(&c);
+	if (c.place) {
+		strcpy(c.said.who, l->who);
+	} else {
+		line_prepare(&c.line);
+		address_of_peer(c.line.fd, c.said.who, sizeof(c.said.who));
+	}
+	if (l->tls && tls_credentials_read(s->conf->tls_folder, true, &c.credentials, &what))
+		fail("tls", what);
+	r = confine(s->conf, slot, &what);
+	if (r)
+		fail(what, strerror(-r));
+	/* the end of the first process is the end of this one; a change of the user would take it back */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	r = filter_install(s->conf->filter);
+	if (r)
+		fail("system calls", strerror(-r));
+	shake_hands(&c);
+	port = c.place ? welcome_at_place(&c) : welcome(&c);
+	close(c.report);
+	serve_client(&c, port, counters);
+}

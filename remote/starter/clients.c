@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/* The table of clients' processes. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+
+#include "starter.h"
+
+enum { PAGE = 4096 };
+#define NUMBER_MAX	(1ull << 50)
+
+struct client *client_place(struct starter *s)
+{
+	struct client *c;
+	unsigned int i;
+	void *page;
+
+	for (i = 0; i < s->nr_clients; i++) {
+		c = &s->clients[i];
+		if (c->state != CLIENT_NONE)
+			continue;
+		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (page == MAP_FAILED)
+			return NULL;
+		*c = (struct client){ .report = -1, .counters = page, .since = time(NULL), .id = ++s->last_id };
+		return c;
+	}
+	return NULL;
+}
+
+struct client *client_by_pid(struct starter *s, pid_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE && s->clients[i].pid == pid)
+			return &s->clients[i];
+	return NULL;
+}
+
+unsigned int clients_in(const struct starter *s, enum client_state state)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->nr_clients; i++)
+		n += s->clients[i].state == state;
+	return n;
+}
+
+struct client *client_oldest(struct starter *s)
+{
+	struct client *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state == CLIENT_NEW && (!oldest || s->clients[i].id < oldest->id))
+			oldest = &s->clients[i];
+	return oldest;
+}
+
+/* SIGKILL: it may be inside of the library. The kernel takes back all that it had */
+void client_kill(struct client *c)
+{
+	kill(c->pid, SIGKILL);
+	c->state = CLIENT_ENDING;
+	if (c->report >= 0)
+		close(c->report);
+	c->report = -1;
+}
+
+void clients_part(struct starter *s, struct client *c, bool here)
+{
+	if (here)
+		madvise(c->counters, PAGE, MADV_DONTFORK);
+	else
+		explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
+}
+
+/* a process that lies shows nothing that could not be: 1 PiB */
+static uint64_t read_word(const uint64_t *word)
+{
+	uint64_t n = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	return n < NUMBER_MAX ? n : NUMBER_MAX;
+}
+
+static void add(uint64_t *sum, const uint64_t *word)
+{
+	uint64_t n = read_word(word);
+
+	*sum = *sum < INT64_MAX - n ? *sum + n : INT64_MAX;
+}
+
+static void add_all(struct counters *sum, const struct counters *c)
+{
+	add(&sum->calls, &c->calls);
+	add(&sum->received, &c->received);
+	add(&sum->sent, &c->sent);
+}
+
+void client_gone(struct starter *s, struct client *c)
+{
+	add_all(&s->gone, c->counters);
+	if (c->report >= 0)
+		close(c->report);
+	if (c->place) {
+		c->place->taken = false;
+		if (c->place->place && kvgpu_remote_place_again(c->place->place))
+			listen_lost(s, c->place);
+	}
+	munmap(c->counters, PAGE);
+	*c = (struct client){ .report = -1 };
+}
+
+void clean(char *text, size_t size)
+{
+	size_t i;
+
+	text[size - 1] = 0;
+	for (i = 0; text[i]; i++)
+		if (!isprint((unsigned char)text[i]))
+			text[i] = '?';
+}
+
+/* ------------------------------------------------------------------ as text */
+
+struct printer {
+	char *to;
+	size_t size, used;
+};
+
+static void print(struct printer *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print(struct printer *p, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(p->to + p->used, p->size - p->used, format, args);
+	va_end(args);
+	p->used += n < 0 ? 0 : (size_t)n < p->size - p->used ? (size_t)n : p->size - p->used - 1;
+}
+
+static void print_client(struct printer *p, const struct starter *s, const struct client *c)
+{
+	static const char *const states[] = { [CLIENT_NEW] = "new", [CLIENT_SERVED] = "served", [CLIENT_ENDING] = "ending" };
+	uint64_t users = s->conf->users;
+
+	print(p, "client id=%llu pid=%d state=%s", (unsigned long long)c->id, (int)c->pid, states[c->state]);
+	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
+	      c->peer,
+	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
+	print(p, " memory=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)read_word(&c->counters->memory),
+	      (unsigned long long)read_word(&c->counters->calls), (unsigned long long)read_word(&c->counters->received),
+	      (unsigned long long)read_word(&c->counters->sent));
+}
+
+size_t clients_print(const struct starter *s, char *to, size_t size)
+{
+	struct printer p = { to, size, 0 };
+	struct counters all = s->gone;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE)
+			add_all(&all, s->clients[i].counters);
+	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(), s->draining ? "draining" :
+	      "serving",
+	      (long long)s->since, clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW), (unsigned long long)s->conf->clients);
+	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)s->accepted,
+	      (unsigned long long)s->refused, (unsigned long long)all.calls, (unsigned long long)all.received,
+	      (unsigned long long)all.sent);
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state != CLIENT_NONE)
+			print_client(&p, s, &s->clients[i]);
+	return p.used;
+}

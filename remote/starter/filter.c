@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which system calls a client's process has: memory, files, threads, time, waiting, devices (ioctl), and sockets of its own
+ * machine. No other process is started, traced or signalled; no namespace, no key, no program for the kernel. What is not in the
+ * list fails with EPERM, as it does for a user that may not; so a library that tries more than it needs goes on without.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "starter.h"
+
+static const int allowed[] = {
+	/* memory */
+	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_msync,
+	SYS_brk, SYS_memfd_create, SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
+	/* files: what its user may */
+	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_lseek, SYS_openat,
+	SYS_close, SYS_close_range, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2,
+	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
+	SYS_fadvise64, SYS_fchmod, SYS_dup, SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_unlinkat, SYS_umask,
+	/* waiting */
+	SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_eventfd2, SYS_timerfd_create,
+	SYS_timerfd_settime, SYS_timerfd_gettime, SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall,
+	/* threads, of which clone() makes more below */
+	SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_sched_yield, SYS_sched_getaffinity,
+	SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min,
+	SYS_sched_setscheduler, SYS_getpriority, SYS_setpriority, SYS_getcpu, SYS_exit, SYS_exit_group, SYS_prctl, SYS_tgkill,
+	/* signals that it has for itself */
+	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack,
+	/* what it asks about itself and the machine */
+	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid,
+	SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo, SYS_prlimit64,
+	SYS_getrlimit, SYS_getrusage, SYS_times, SYS_getrandom, SYS_capget,
+	/* the client's connection, and what a driver's daemons are asked through; socket() is below */
+	SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_connect, SYS_socketpair, SYS_getsockopt,
+	SYS_setsockopt, SYS_getsockname, SYS_getpeername,
+#ifdef __x86_64__
+	SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_dup2, SYS_pipe, SYS_mkdir, SYS_unlink,
+	SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_eventfd, SYS_time,
+#endif
+};
+
+enum { NR_ALLOWED = sizeof(allowed) / sizeof(*allowed), OTHERS = 40 };
+
+#ifdef __x86_64__
+#define ARCH		AUDIT_ARCH_X86_64
+#define X32_BIT		0x40000000u
+#else
+#define ARCH		AUDIT_ARCH_AARCH64
+#define X32_BIT		0xffffffffu
+#endif
+
+struct code {
+	struct sock_filter at[2 * NR_ALLOWED + OTHERS];
+	unsigned int n;
+};
+
+static void put(struct code *c, uint16_t what, uint32_t k, uint8_t yes, uint8_t no)
+{
+	c->at[c->n++] = (struct sock_filter){ what, yes, no, k };
+}
+
+static void load_word(struct code *c, size_t at)
+{
+	put(c, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
+}
+
+static void give(struct code *c, uint32_t result)
+{
+	put(c, BPF_RET | BPF_K, result, 0, 0);
+}
+
+/* arguments are 64 bit, little-endian; the kernel looks at the low word alone of those asked for here */
+static size_t argument(unsigned int i)
+{
+	return offsetof(struct seccomp_data, args) + 8 * i;
+}
+
+/* fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when there is none */
+static void put_clone(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	give(c, SECCOMP_RET_ERRNO | ENOSYS);
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/* UNIX sockets alone: a client's process has no way into a network */
+static void put_socket(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/* devices, but no words put into the mouth of a terminal */
+static void put_ioctl(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5);
+	load_word(c, argument(1));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0);
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1);
+	give(c, refused);
+	give(c, SECCOMP_RET_ALLOW);
+}
+
+static void write_code(struct code *c, uint32_t refused)
+{
+	unsigned int i;
+
+	load_word(c, offsetof(struct seccomp_data, arch));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
+	give(c, SECCOMP_RET_KILL_PROCESS);
+	load_word(c, offsetof(struct seccomp_data, nr));
+	put(c, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+	give(c, SECCOMP_RET_KILL_PROCESS);
+	for (i = 0; i < NR_ALLOWED; i++) {
+		put(c, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
+		give(c, SECCOMP_RET_ALLOW);
+	}
+	put_ioctl(c, refused);
+	put_socket(c, refused);
+	put_clone(c, refused);
+	give(c, refused);
+}
+
+int filter_install(enum conf_filter filter)
+{
+	static struct code code;
+	struct sock_fprog program;
+
+	if (filter == FILTER_OFF)
+		return 0;
+	code.n = 0;
+	write_code(&code, filter == FILTER_LOG ? SECCOMP_RET_LOG : SECCOMP_RET_ERRNO | EPERM);
+	program = (struct sock_fprog){ code.n, code.at };
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
+}

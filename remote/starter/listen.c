@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/* The sockets that clients come to: those that systemd opened, and those of the configuration that are not among them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/vm_sockets.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+#include <remote/channel/channel.h>
+
+#include "starter.h"
+
+enum { FIRST_FD = 3 };	/* of systemd's sockets */
+
+union name {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_vm vm;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static bool name_of(int fd, union name *name)
+{
+	socklen_t bytes = sizeof(*name);
+
+	memset(name, 0, sizeof(*name));
+	return !getsockname(fd, &name->any, &bytes);
+}
+
+/* From another machine only TLS is taken; what came from systemd by TCP is TLS whatever its address. */
+static bool adopt(struct starter *s, int fd)
+{
+	int listening = 0, type = 0;
+	socklen_t size = sizeof(int);
+	union name name;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) || !listening ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM || !name_of(fd, &name)) {
+		say("descriptor %d of LISTEN_FDS is no stream socket that listens: ListenStream= with Accept=no", fd);
+		return false;
+	}
+	if (s->nr_listeners == LISTENERS) {
+		say("there are too many sockets: %d at most", LISTENERS);
+		return false;
+	}
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	s->listeners[s->nr_listeners++] = (struct listener){ .fd = fd, .tls = name.any.sa_family == AF_INET ||
+							     name.any.sa_family == AF_INET6 };
+	return true;
+}
+
+/* as sd_listen_fds(3) has it: they are meant for the process that the variable names */
+static bool adopt_all(struct starter *s)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	uint64_t process, n, i;
+
+	if (!pid || !conf_natural(pid, INT32_MAX, &process) || (pid_t)process != getpid())
+		return true;
+	if (!fds || !conf_natural(fds, LISTENERS, &n)) {
+		say("LISTEN_FDS is a number, %d at most, not \"%s\"", LISTENERS, fds ?: "");
+		return false;
+	}
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	for (i = 0; i < n; i++)
+		if (!adopt(s, FIRST_FD + i))
+			return false;
+	return true;
+}
+
+static bool is_path_there(const struct starter *s, const char *path)
+{
+	union name name;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++)
+		if (name_of(s->listeners[i].fd, &name) && name.any.sa_family == AF_UNIX && !strcmp(name.un.sun_path, path))
+			return true;
+	return false;
+}
+
+/* port and family are compared: a second socket there could not be had anyway */
+static bool is_port_there(const struct starter *s, enum address_scheme scheme, uint32_t port)
+{
+	union name name;
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++) {
+		if (!name_of(s->listeners[i].fd, &name))
+			continue;
+		if (scheme == ADDRESS_VSOCK && name.any.sa_family == AF_VSOCK && name.vm.svm_port == port)
+			return true;
+		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET && ntohs(name.in.sin_port) == port)
+			return true;
+		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET6 && ntohs(name.in6.sin6_port) == port)
+			return true;
+	}
+	return false;
+}
+
+/* a socket file is its user's, and that of the group that the configuration names */
+static bool give_to_group(const char *path, const char *name)
+{
+	struct group *g;
+
+	if (!*name)
+		return true;
+	g = getgrnam(name);
+	if (!g || chown(path, -1, g->gr_gid) || chmod(path, 0660)) {
+		say("%s can't be given to the group %s: %s", path, name, g ? strerror(errno) : "there is no such group");
+		return false;
+	}
+	return true;
+}
+
+/* who its client is, is what the configuration says about it */
+static bool open_place(struct starter *s, const char *text, const struct address *a)
+{
+	struct listener *l = &s->listeners[s->nr_listeners];
+	struct kvgpu_remote_place *place;
+	const char *why;
+
+	*l = (struct listener){ .fd = -1 };
+	if (snprintf(l->who, sizeof(l->who), "aperture:%s", a->host) >= (int)sizeof(l->who) || !conf_is_who(l->who)) {
+		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most", text,
+		    CONF_WHO - 10);
+		return false;
+	}
+	if (s->nr_listeners == LISTENERS || !remoted_conf_share(s->conf, l->who)->allow) {
+		say("%s: %s", text, s->nr_listeners == LISTENERS ? "there are too many addresses" :
+		    "the configuration does not allow its client: allow = yes in its section");
+		return false;
+	}
+	if (kvgpu_remote_place_open(text, s->version, &place, &why)) {
+		say("%s: %s", text, why);
+		return false;
+	}
+	l->place = place;
+	s->nr_listeners++;
+	say("listens at %s", text);
+	return true;
+}
+
+void listen_lost(struct starter *s, struct listener *l)
+{
+	unsigned int i;
+
+	say("%s: the aperture's memory is gone (its file was cut short, or its device failed): not served any more", l->who);
+	kvgpu_remote_place_close(l->place);
+	l->place = NULL;
+	for (i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].fd >= 0 || s->listeners[i].place)
+			return;
+	s->failed = s->ended = true;
+}
+
+static bool open_one(struct starter *s, const char *text, unsigned int adopted)
+{
+	struct listener *l = &s->listeners[s->nr_listeners];
+	struct address a;
+	const char *why;
+	bool is_path;
+	int r = address_parse(text, true, &a, &why);
+
+	if (!r && address_is_place(&a))
+		return open_place(s, text, &a);
+	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE;
+	if (!r && adopted && (is_path ? is_path_there(s, a.host) : is_port_there(s, a.scheme, a.port)))
+		return true;
+	if (s->nr_listeners == LISTENERS) {
+		r = -E2BIG;
+		why = "there are too many sockets";
+	}
+	if (!r)
+		r = address_listen(&a, &why);
+	if (r < 0) {
+		say("%s: %s", text, why);
+		return false;
+	}
+	*l = (struct listener){ .fd = r, .tls = a.scheme == ADDRESS_TLS };
+	fcntl(l->fd, F_SETFL, O_NONBLOCK);
+	s->nr_listeners++;
+	say("listens at %s", text);
+	if (!is_path)
+		return true;
+	strcpy(l->path, a.host);
+	return give_to_group(l->path, s->conf->socket_group);
+}
+
+bool listen_all(struct starter *s)
+{
+	unsigned int i, adopted;
+
+	if (!adopt_all(s))
+		return false;
+	adopted = s->nr_listeners;
+	for (i = 0; i < s->conf->nr_listen; i++)
+		if (!open_one(s, s->conf->listen[i], adopted))
+			return false;
+	if (!s->nr_listeners)
+		say("there is nothing to listen at: \"listen = ADDRESS\" in the configuration, or --listen ADDRESS");
+	return s->nr_listeners;
+}
+
+void listen_end(struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++) {
+		if (s->listeners[i].fd >= 0)
+			close(s->listeners[i].fd);
+		if (s->listeners[i].place)
+			kvgpu_remote_place_close(s->listeners[i].place);
+		s->listeners[i].place = NULL;
+		if (*s->listeners[i].path)
+			unlink(s->listeners[i].path);
+	}
+	s->nr_listeners = 0;
+}

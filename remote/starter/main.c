@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+/* kvgpu-remoted: what it was told by its command line and its configuration. */
+#include <errno.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+#include <remote/channel/tls.h>
+
+#include "ops.h"	/* made of remote/api.def */
+#include "starter.h"
+
+enum { LINES_A_MINUTE = 30 };
+
+static const char usage[] =
+	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
+	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
+	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
+	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs. unix:/path serves\n"
+	"                  aperture:/path, too. Memory that a client's VM shares: aperture:FILE or aperture:/dev/daxX.Y, with\n"
+	"                  ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
+	"  --library FILE  the libcuda.so.1 that does the work\n"
+	"  --memory BYTES  device memory that each client may have (all there is)\n"
+	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file or a device has\n"
+	"                  the size that it has\n"
+	"  --admin PATH    socket for kvgpu-remotectl\n"
+	"  --users FIRST   each client's process has a user number of its own from FIRST on; without --config: none\n"
+	"  --dump          frames as text on standard error\n"
+	"  KVGPU_REMOTE_SPIN_US in the environment: how long it looks for a frame before it sleeps, on an aperture (50)\n";
+
+FILE *log_to;
+
+static void say_line(const char *format, va_list args)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), format, args);
+	fprintf(log_to ? log_to : stderr, "kvgpu-remoted[%d]: %s\n", (int)getpid(), line);
+}
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(format, args);
+	va_end(args);
+}
+
+void say_of_clients(const char *format, ...)
+{
+	static uint64_t minute;
+	static unsigned int said, unsaid;
+	uint64_t now = now_ms() / 60000;
+	va_list args;
+
+	if (now != minute) {
+		if (unsaid)
+			say("%u more lines about clients were left out", unsaid);
+		said = unsaid = 0;
+		minute = now;
+	}
+	if (said == LINES_A_MINUTE) {
+		unsaid++;
+		return;
+	}
+	said++;
+	va_start(args, format);
+	say_line(format, args);
+	va_end(args);
+}
+
+/* ------------------------------------------------------------------ the command line: keys of the configuration by another name */
+
+static const struct { const char *option, *key; } options_of_keys[] = {
+	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena", "arena" }, { "admin", "admin-socket" },
+	{ "users", "users" }, { "tls-folder", "tls-folder" },
+};
+enum { OPTION_CONFIG = 100, OPTION_DUMP, OPTION_HELP, NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys) };
+
+static bool set_key(struct remoted_conf *conf, const char *key, const char *value, struct conf_error *e)
+{
+	const struct conf_form *form = &remoted_conf_form;
+	const struct conf_key *k = form->keys;
+
+	while (strcmp(k->name, key))
+		k++;
+	if (*value && k->read(value, k->often ? (void *)conf : (char *)conf + k->at, k))
+		return true;
+	snprintf(e->text, sizeof(e->text), "it is %s, not \"%s\"", k->want, value);
+	return false;
+}
+
+static bool load(struct remoted_conf *conf, const char *path)
+{
+	struct conf_error e;
+	bool missing;
+
+	if (conf_load(&remoted_conf_form, conf, path, &missing, &e))
+		return true;
+	if (e.line)
+		say("%s:%u: %s", path, e.line, e.text);
+	else
+		say("%s: %s", path, e.text);
+	return false;
+}
+
+struct wishes {
+	const char *config;
+	const char *values[NR_KEYS];
+	const char *listen[CONF_LISTEN];
+	unsigned int nr_listen;
+	bool dump, help;
+};
+
+static bool read_options(int argc, char **argv, struct wishes *w)
+{
+	struct option known[NR_KEYS + 4] = {
+		{ "config", required_argument, NULL, OPTION_CONFIG }, { "dump", no_argument, NULL, OPTION_DUMP },
+		{ "help", no_argument, NULL, OPTION_HELP } };
+	int c, i;
+
+	for (i = 0; i < (int)NR_KEYS; i++)
+		known[3 + i] = (struct option){ options_of_keys[i].option, required_argument, NULL, i };
+	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (c == OPTION_CONFIG)
+			w->config = optarg;
+		else if (c == OPTION_DUMP)
+			w->dump = true;
+		else if (c == OPTION_HELP)
+			w->help = true;
+		else if (c >= (int)NR_KEYS)
+			return false;
+		else if (c)
+			w->values[c] = optarg;
+		else if (w->nr_listen < CONF_LISTEN)
+			w->listen[w->nr_listen++] = optarg;
+		else
+			return false;
+	}
+	return optind == argc;
+}
+
+/* listen addresses of the command line take the place of the configuration's */
+static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
+{
+	struct conf_error e;
+	unsigned int i;
+
+	remoted_conf_default(conf);
+	if (w->config) {
+		if (!load(conf, w->config))
+			return false;
+	} else {
+		conf->users = 0;
+		conf->admin[0] = 0;
+	}
+	if (w->nr_listen)
+		conf->nr_listen = 0;
+	for (i = 0; i < w->nr_listen; i++)
+		if (!set_key(conf, "listen", w->listen[i], &e)) {
+			say("--listen: %s", e.text);
+			return false;
+		}
+	for (i = 1; i < NR_KEYS; i++)
+		if (w->values[i] && !set_key(conf, options_of_keys[i].key, w->values[i], &e)) {
+			say("--%s: %s", options_of_keys[i].option, e.text);
+			return false;
+		}
+	return true;
+}
+
+/* ------------------------------------------------------------------ what has to be right before the first client comes */
+
+/* by a process of its own: this one never has the key, nor does a client's that did not come by TLS */
+static bool check_tls(const struct remoted_conf *conf)
+{
+	struct tls_credentials *c;
+	const char *why;
+	int status = 1;
+	pid_t pid;
+
+	if (tls_load(&why)) {
+		say("%s", why);
+		return false;
+	}
+	pid = fork();
+	if (!pid) {
+		if (!tls_credentials_read(conf->tls_folder, true, &c, &why))
+			_exit(0);
+		say("%s", why);
+		_exit(1);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
+}
+
+static bool wants_tls(const struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].tls)
+			return true;
+	return false;
+}
+
+/* a user that somebody else has would share files and signals with a client's process */
+static bool users_are_free(const struct remoted_conf *conf)
+{
+	uint64_t last = conf->users + conf->clients + 2 * conf->newcomers;
+	const struct passwd *p;
+	bool free = true;
+
+	if (!conf->users)
+		return true;
+	setpwent();
+	while (free && (p = getpwent())) {
+		free = p->pw_uid < conf->users || p->pw_uid > last;
+		if (!free)
+			say("users: %u is the user %s already: set another first number", p->pw_uid, p->pw_name);
+	}
+	endpwent();
+	return free;
+}
+
+static bool prepare(struct starter *s, struct remoted_conf *conf)
+{
+	if (conf->users && geteuid()) {
+		say("not started by root: the processes of all clients are of this user");
+		conf->users = 0;
+	}
+	if (!users_are_free(conf) || !listen_all(s))
+		return false;
+	if (wants_tls(s) && !check_tls(conf))
+		return false;
+	if (!admin_listen(s))
+		return false;
+	s->cgroups = conf->users && cgroups_begin();
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct remoted_conf conf;
+	static struct starter s = { .conf = &conf, .version = KVGPU_REMOTE_VERSION, .admin_fd = -1 };
+	struct wishes w = { 0 };
+
+	if (!read_options(argc, argv, &w) || w.help) {
+		fputs(usage, w.help ? stdout : stderr);
+		return w.help ? 0 : 2;
+	}
+	if (!carry_out(&w, &conf))
+		return 2;
+	s.dump = w.dump ? stderr : NULL;
+	signal(SIGPIPE, SIG_IGN);
+	if (!prepare(&s, &conf)) {
+		listen_end(&s);
+		return 1;
+	}
+	return starter_run(&s);
+}

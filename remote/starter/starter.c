@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who it is. There are only so many
+ * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the socket's queue, for a moment
+ * only, in which one that does not stall is through; then the one that came first has to go.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+#include <remote/channel/channel.h>
+#include <remote/wire/frame.h>
+
+#include "starter.h"
+
+uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+/* ------------------------------------------------------------------ who comes */
+
+enum { MOMENT_MS = 1000 };
+
+static bool is_full(const struct starter *s)
+{
+	return clients_in(s, CLIENT_NEW) >= s->conf->newcomers;
+}
+
+/* when the newcomer that came first may have to go */
+static uint64_t end_of_moment(struct starter *s)
+{
+	struct client *c = client_oldest(s);
+
+	return c ? c->came_ms + MOMENT_MS : 0;
+}
+
+/* whether one more may come now; its place is free when the one that had to go was reaped */
+static bool make_room(struct starter *s)
+{
+	struct client *c;
+
+	if (!is_full(s))
+		return true;
+	if (end_of_moment(s) > now_ms())
+		return false;
+	c = client_oldest(s);
+	say_of_clients("%s: has not said who it is, and others wait: ended", c->peer);
+	client_kill(c);
+	s->refused++;
+	return true;
+}
+
+static void start_client(struct starter *s, struct client *c, struct listener *l, int fd)
+{
+	struct counters *counters = c->counters;
+	unsigned int slot = c - s->clients;
+	int report[2];
+
+	c->place = l->place ? l : NULL;
+	l->taken = l->place;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) {
+		say("socketpair: %s", strerror(errno));
+		client_gone(s, c);
+		return;
+	}
+	if (l->place)
+		strcpy(c->peer, l->who);
+	else
+		address_of_peer(fd, c->peer, sizeof(c->peer));
+	fflush(NULL);
+	c->pid = fork();
+	if (!c->pid) {
+		clients_part(s, c, false);
+		child_main(s, slot, l, fd, report[1], counters);
+	}
+	clients_part(s, c, true);
+	if (l->place)
+		kvgpu_remote_place_served(l->place);
+	close(report[1]);
+	if (c->pid < 0) {
+		say("fork: %s", strerror(errno));
+		close(report[0]);
+		client_gone(s, c);
+		return;
+	}
+	c->report = report[0];
+	c->tls = l->tls;
+	c->state = CLIENT_NEW;
+	c->came_ms = now_ms();
+	c->deadline_ms = c->came_ms + s->conf->patience_s * 1000;
+	s->accepted++;
+}
+
+static void take_one(struct starter *s, struct listener *l)
+{
+	struct client *c;
+	int fd;
+
+	if (!make_room(s))
+		return;
+	c = client_place(s);
+	if (!c)
+		return;
+	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+			say("accept: %s", strerror(errno));
+			usleep(100000);
+		}
+		client_gone(s, c);
+		return;
+	}
+	start_client(s, c, l, fd);
+	close(fd);
+}
+
+static bool takes_newcomers(struct starter *s)
+{
+	return clients_in(s, CLIENT_NONE) && (!is_full(s) || end_of_moment(s) <= now_ms());
+}
+
+/* a client of a place that has none */
+static void look_at(struct starter *s, struct listener *l)
+{
+	int r = takes_newcomers(s) ? kvgpu_remote_place_look(l->place) : 0;
+	struct client *c;
+
+	if (r < 0)
+		listen_lost(s, l);
+	if (r <= 0)
+		return;
+	c = make_room(s) ? client_place(s) : NULL;
+	if (c)
+		start_client(s, c, l, -1);
+	else if (kvgpu_remote_place_again(l->place))
+		listen_lost(s, l);
+}
+
+static void look_at_places(struct starter *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].place && !s->listeners[i].taken)
+			look_at(s, &s->listeners[i]);
+}
+
+/* ------------------------------------------------------------------ who is known */
+
+static uint32_t judge(const struct starter *s, const struct conf_share *share)
+{
+	if (!share->allow)
+		return KVGPU_REMOTE_FORBIDDEN;
+	return s->draining || clients_in(s, CLIENT_SERVED) >= s->conf->clients ? KVGPU_REMOTE_FULL : 0;
+}
+
+/* by a socket of this machine's the kernel says who it is, else its certificate does */
+static bool is_who(const struct client *c, const char *who)
+{
+	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);
+}
+
+/* what it says is who it is, or why it was refused; the answer is leave, or why not. Nothing is read of it again */
+static void take_report(struct starter *s, struct client *c)
+{
+	static const char *const reasons[] = { [KVGPU_REMOTE_FULL] = "there are enough clients, or a drain goes on",
+					       [KVGPU_REMOTE_FORBIDDEN] = "the configuration does not allow it" };
+	const struct conf_share *share;
+	struct report r;
+	ssize_t n = recv(c->report, &r, sizeof(r), MSG_DONTWAIT);
+	uint32_t refusal;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == (ssize_t)sizeof(r)) {
+		clean(r.who, sizeof(r.who));
+		clean(r.text, sizeof(r.text));
+	}
+	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, r.who)) {
+		strcpy(c->who, r.who);
+		share = remoted_conf_share(s->conf, c->who);
+		refusal = judge(s, share);
+		c->weight = share->weight;
+		if (refusal) {
+			say_of_clients("%s, %s: refused: %s", c->peer, c->who, reasons[refusal]);
+			s->refused++;
+		} else {
+			c->state = CLIENT_SERVED;
+			if (s->cgroups)
+				cgroup_enter(c - s->clients, c->pid, share, s->conf->tasks);
+		}
+		if (send(c->report, &refusal, sizeof(refusal), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			client_kill(c);
+	} else if (n == (ssize_t)sizeof(r)) {
+		say_of_clients("%s: refused: %s", c->peer, *r.text ? r.text : "it says of itself what can't be");
+		s->refused++;
+	}
+	/* a refused one stays a newcomer, with its time limit, until its process has told it so */
+	if (c->report >= 0)
+		close(c->report);
+	c->report = -1;
+}
+
+/* ------------------------------------------------------------------ who has ended */
+
+static void end_late_ones(struct starter *s)
+{
+	uint64_t now = now_ms();
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++) {
+		struct client *c = &s->clients[i];
+
+		if (c->state != CLIENT_NEW || c->deadline_ms > now)
+			continue;
+		say_of_clients("%s: has not said who it is within %llu s: ended", c->peer, (unsigned long long)s->conf->patience_s);
+		client_kill(c);
+		s->refused++;
+	}
+}
+
+static void reap(struct starter *s)
+{
+	struct client *c;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		c = client_by_pid(s, pid);
+		if (!c)
+			continue;
+		if (c->report >= 0)
+			take_report(s, c);
+		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
+			say_of_clients("the process of a client, %d (%s), was killed by signal %d", (int)pid,
+				       *c->who ? c->who : c->peer, WTERMSIG(status));
+		if (s->cgroups && *c->who)
+			cgroup_end(c - s->clients);
+		client_gone(s, c);
+	}
+}
+
+static void take_signal(struct starter *s, int fd)
+{
+	struct signalfd_siginfo i;
+
+	while (read(fd, &i, sizeof(i)) == (ssize_t)sizeof(i))
+		if (i.ssi_signo != SIGCHLD)
+			s->ended = true;
+	reap(s);
+}
+
+/* ------------------------------------------------------------------ the loop */
+
+/* what a descriptor of the loop is for; places are looked at in each round */
+struct source {
+	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT } what;
+	unsigned int index;
+};
+
+struct sources {
+	struct pollfd *fds;
+	struct source *of;
+	unsigned int n;
+	int look_ms;		/* until places are looked at again; -1: no matter when */
+};
+
+static void add(struct sources *p, int fd, int what, unsigned int index)
+{
+	if (fd < 0)
+		return;
+	p->fds[p->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	p->of[p->n++] = (struct source){ what, index };
+}
+
+static void add_place(struct listener *l, unsigned int index, struct sources *p)
+{
+	int ms, fd;
+
+	if (!l->place || l->taken)
+		return;
+	fd = kvgpu_remote_place_wait(l->place, &ms);
+	add(p, fd, SOURCE_PLACE, index);
+	if (ms >= 0 && (p->look_ms < 0 || ms < p->look_ms))
+		p->look_ms = ms;
+}
+
+static void collect(struct starter *s, int signals, struct sources *p)
+{
+	unsigned int i;
+
+	p->n = 0;
+	p->look_ms = -1;
+	add(p, signals, SOURCE_SIGNAL, 0);
+	for (i = 0; takes_newcomers(s) && i < s->nr_listeners; i++) {
+		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
+		add_place(&s->listeners[i], i, p);
+	}
+	add(p, s->admin_fd, SOURCE_ADMIN, 0);
+	for (i = 0; i < ADMINS; i++)
+		add(p, s->admins[i].fd, SOURCE_ADMINS, i);
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state == CLIENT_NEW)
+			add(p, s->clients[i].report, SOURCE_CLIENT, i);
+}
+
+static int until_deadline(struct starter *s)
+{
+	uint64_t first = UINT64_MAX, now = now_ms();
+	unsigned int i;
+
+	if (is_full(s) && end_of_moment(s) > now)
+		first = end_of_moment(s);
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->clients[i].state == CLIENT_NEW && s->clients[i].deadline_ms < first)
+			first = s->clients[i].deadline_ms;
+	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
+}
+
+static int sooner(int ms, int other_ms)
+{
+	return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
+}
+
+/* a listener is looked at by its index: a command before it may have closed all of them */
+static void serve_source(struct starter *s, const struct source *of, int fd)
+{
+	switch (of->what) {
+	case SOURCE_SIGNAL:
+		take_signal(s, fd);
+		break;
+	case SOURCE_LISTENER:
+		if (of->index < s->nr_listeners)
+			take_one(s, &s->listeners[of->index]);
+		break;
+	case SOURCE_PLACE:
+		break;
+	case SOURCE_ADMIN:
+		admin_accept(s);
+		break;
+	case SOURCE_ADMINS:
+		if (s->admins[of->index].fd == fd)
+			admin_read(s, &s->admins[of->index]);
+		break;
+	case SOURCE_CLIENT:
+		if (s->clients[of->index].report == fd)
+			take_report(s, &s->clients[of->index]);
+		break;
+	}
+}
+
+static bool is_over(const struct starter *s)
+{
+	return s->ended || (s->draining && clients_in(s, CLIENT_NONE) == s->nr_clients);
+}
+
+static void loop(struct starter *s, int signals, struct sources *p)
+{
+	unsigned int i;
+
+	while (!is_over(s)) {
+		collect(s, signals, p);
+		if (poll(p->fds, p->n, sooner(until_deadline(s), p->look_ms)) < 0 && errno != EINTR) {
+			say("poll: %s", strerror(errno));
+			return;
+		}
+		for (i = 0; i < p->n; i++)
+			if (p->fds[i].revents)
+				serve_source(s, &p->of[i], p->fds[i].fd);
+		look_at_places(s);
+		end_late_ones(s);
+	}
+}
+
+/* places: of those that are served, of newcomers, and of newcomers that were ended and not reaped yet */
+static bool make_table(struct starter *s, struct sources *p)
+{
+	unsigned int i, n;
+
+	s->nr_clients = s->conf->clients + 2 * s->conf->newcomers;
+	n = s->nr_clients + LISTENERS + ADMINS + 2;
+	s->clients = calloc(s->nr_clients, sizeof(*s->clients));
+	p->fds = calloc(n, sizeof(*p->fds));
+	p->of = calloc(n, sizeof(*p->of));
+	for (i = 0; i < ADMINS; i++)
+		s->admins[i].fd = -1;
+	return s->clients && p->fds && p->of;
+}
+
+int starter_run(struct starter *s)
+{
+	struct sources p = { 0 };
+	sigset_t wanted, old;
+	int signals;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &wanted, &old);
+	signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->since = time(NULL);
+	if (signals < 0 || !make_table(s, &p)) {
+		say("out of memory");
+		return 1;
+	}
+	loop(s, signals, &p);
+	if (s->draining && !s->ended)
+		say("the last client has gone: ends");
+	listen_end(s);
+	if (s->admin_fd >= 0)
+		unlink(s->conf->admin);
+	free(p.fds);
+	free(p.of);
+	return s->failed;
+}

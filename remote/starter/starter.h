@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of kvgpu-remoted's first process. One thread; nothing here blocks but poll() and, briefly, fork(). What a client's process
+ * says is believed no more than a client: numbers are numbers, texts are cleaned before they are printed.
+ */
+#ifndef KVGPU_REMOTE_STARTER_H
+#define KVGPU_REMOTE_STARTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <remote/conf/server.h>
+#include <remote/server/counters.h>
+
+struct tls_credentials;
+
+enum { LISTENERS = 16, ADMINS = 4, PEER_TEXT = CONF_WHO, REPORT_TEXT = 200, ANSWER_MAX = 512 << 10 };
+
+/* What a client's process says once: it is known, or it was refused because of... */
+struct report {
+	uint32_t refused;
+	char who[CONF_WHO];
+	char text[REPORT_TEXT];
+};
+
+enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
+
+/* A process of a client, from fork() until it was reaped. Its index is its user's number, too. */
+struct client {
+	enum client_state state;
+	bool tls;		/* who it is stands in its certificate, which its process has looked at */
+	struct listener *place;	/* it is the client of an aperture in a file or on a device; NULL: it came by a socket */
+	pid_t pid;
+	uint64_t id;		/* never used again */
+	int report;		/* its socket, -1 after it was read */
+	char peer[PEER_TEXT], who[CONF_WHO];
+	time_t since;
+	uint64_t came_ms, deadline_ms;	/* of a newcomer */
+	uint64_t weight;
+	struct counters *counters;	/* shared with it */
+};
+
+struct listener {
+	int fd;			/* -1: a place */
+	bool tls;
+	/* A file or a device that is an aperture, with one client at a time: it is "aperture:/path". NULL: none, or lost, or drained */
+	struct kvgpu_remote_place *place;
+	bool taken;
+	char who[CONF_WHO];
+	char path[108];		/* a socket file to remove at the end */
+};
+
+/* One admin that is connected. */
+struct admin {
+	int fd;			/* -1: none */
+	size_t have;
+	char line[128];
+};
+
+struct starter {
+	const struct remoted_conf *conf;
+	uint64_t version;		/* of the frames */
+	FILE *dump;			/* frames as text */
+	struct listener listeners[LISTENERS];
+	unsigned int nr_listeners;
+	struct client *clients;
+	unsigned int nr_clients;	/* places */
+	int admin_fd;			/* listens; -1: none */
+	struct admin admins[ADMINS];
+	bool cgroups;
+	bool draining, ended, failed;
+	time_t since;
+	uint64_t last_id, accepted, refused;
+	struct counters gone;		/* of clients that have ended, together; memory unused */
+};
+
+/* ------------------------------------------------------------------ main.c */
+
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* what clients can cause: at most so many lines a minute, and how many there were not */
+void say_of_clients(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern FILE *log_to;	/* NULL: standard error */
+
+/* ------------------------------------------------------------------ starter.c */
+
+/* Until it was told to end, or drained. Exit code. */
+int starter_run(struct starter *s);
+uint64_t now_ms(void);
+
+/* ------------------------------------------------------------------ listen.c */
+
+/* false: said why. @named: also those of the configuration */
+bool listen_all(struct starter *s);
+/* Its memory is gone. Without anything left to listen at the server ends. */
+void listen_lost(struct starter *s, struct listener *l);
+void listen_end(struct starter *s);
+
+/* ------------------------------------------------------------------ clients.c */
+
+/* A free row with counters, or NULL. */
+struct client *client_place(struct starter *s);
+/*
+ * After the fork() of its process: no later one will have its page (@here: in the first process), and it knows of no other client
+ * (in its own).
+ */
+void clients_part(struct starter *s, struct client *c, bool here);
+struct client *client_by_pid(struct starter *s, pid_t pid);
+unsigned int clients_in(const struct starter *s, enum client_state state);
+/* the newcomer that came first, or NULL */
+struct client *client_oldest(struct starter *s);
+void client_kill(struct client *c);
+/* Its process was reaped. */
+void client_gone(struct starter *s, struct client *c);
+/* The table as lines: "server key=value ..." and "client key=value ..."; how many bytes, cut at @size. */
+size_t clients_print(const struct starter *s, char *to, size_t size);
+/* @text without what is no plain text */
+void clean(char *text, size_t size);
+
+/* ------------------------------------------------------------------ admin.c */
+
+bool admin_listen(struct starter *s);
+void admin_accept(struct starter *s);
+void admin_read(struct starter *s, struct admin *a);
+/* Carries out one line; the answer in @to. For admin_read() and tests. */
+size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
+
+/* ------------------------------------------------------------------ child.c */
+
+/* The process of a client, who came to @l; never returns. @slot: its index. @fd: its socket, or -1 where it is the client of a place */
+void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
+	__attribute__((noreturn));
+
+/* ------------------------------------------------------------------ confine.c, filter.c, cgroup.c */
+
+/* The process has a user of its own from now on, and can gain nothing. 0, or -errno and what failed. */
+int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
+/* System calls that neither we nor a libcuda.so.1 need fail from now on. 0 or -errno. */
+int filter_install(enum conf_filter filter);
+/*
+ * Limits of memory and CPU time by cgroups, where systemd delegated one to us; cgroups_begin() says why if it did not. A client's
+ * has its slot's number.
+ */
+bool cgroups_begin(void);
+void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks);
+void cgroup_end(unsigned int slot);
+
+#endif

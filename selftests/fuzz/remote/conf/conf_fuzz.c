@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Files of the configuration: the first byte says of which side. What is taken has to hold what it promises: each number in its
+ * limits, each address one that can be read again; what is refused has a line that the file has, and a text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <remote/channel/address.h>
+#include <remote/conf/client.h>
+#include <remote/conf/server.h>
+
+static void must(bool fine)
+{
+	if (!fine)
+		abort();
+}
+
+static void check_share(const struct conf_share *s)
+{
+	must(s->memory <= 1ull << 48 && s->host_memory <= 1ull << 48);
+	must(s->arena >= 4 << 20 && s->arena <= 1ull << 40);
+	must(s->weight >= 1 && s->weight <= 10000);
+}
+
+static void check_server(const struct remoted_conf *c)
+{
+	struct address a;
+	const char *why;
+	unsigned int i;
+
+	check_share(&c->share);
+	must(c->nr_listen <= CONF_LISTEN && c->nr_groups <= CONF_GROUPS && c->nr_rules <= CONF_RULES);
+	for (i = 0; i < c->nr_listen; i++)
+		must(!address_parse(c->listen[i], true, &a, &why));
+	for (i = 0; i < c->nr_rules; i++) {
+		check_share(&c->rules[i].share);
+		must(conf_is_who(c->rules[i].who));
+		must(remoted_conf_share(c, c->rules[i].who) == &c->rules[i].share);
+	}
+	must(c->clients >= 1 && c->clients <= 1024 && c->newcomers >= 1 && c->newcomers <= 1024);
+	must(!c->users || (c->users >= 1000 && c->users <= 4000000000ull));
+	must(c->filter <= FILTER_OFF && c->tls_folder[0] == '/' && c->admin[0] == '/');
+}
+
+static void check_error(const struct conf_error *e, const uint8_t *data, size_t n)
+{
+	unsigned int lines = 1;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		lines += data[i] == '\n';
+	must(e->line <= lines && *e->text && memchr(e->text, 0, sizeof(e->text)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static struct remoted_conf server;
+	struct remote_conf client = { 0 };
+	struct conf_error e;
+	struct address a;
+	const char *why;
+
+	if (!n)
+		return 0;
+	if (data[0] & 1) {
+		remoted_conf_default(&server);
+		if (!conf_parse(&remoted_conf_form, &server, (const char *)data + 1, n - 1, &e))
+			check_error(&e, data + 1, n - 1);
+		check_server(&server);
+		return 0;
+	}
+	if (!conf_parse(&remote_conf_form, &client, (const char *)data + 1, n - 1, &e))
+		check_error(&e, data + 1, n - 1);
+	must(!*client.server || !address_parse(client.server, false, &a, &why));
+	return 0;
+}

@@ -1,0 +1,507 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# shellcheck disable=SC2154
+# Sourced by run.sh: kvgpu-remoted as a service: its configuration, TLS, users, admin, limits, socket activation. All of it with
+# programs that run on the remote libcuda.so.1. As root each client's process has a user of its own; else it is said that this was
+# not tried.
+
+free_ports() # N
+{
+	python3 - "$1" <<-'P'
+	import socket, sys
+	all = [socket.socket() for _ in range(int(sys.argv[1]))]
+	for s in all:
+	    s.bind(("127.0.0.1", 0))
+	print(*(s.getsockname()[1] for s in all))
+	P
+}
+
+# try NAME FUNCTION...: step, for what is a function here
+try()
+{
+	local name=$1 out rc
+
+	shift
+	out=$("$@" 2>&1)
+	rc=$?
+	result $rc "$name" "$(tail -n 1 <<< "$out")"
+	[ $rc = 0 ] || sed 's/^/# /' <<< "$out" | tail -n 20
+}
+
+# until COMMAND...: it succeeds within a while
+until_true()
+{
+	for _ in $(seq 200); do
+		"$@" > /dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+ctl() { "$remote/kvgpu-remotectl" --socket "$work/admin" "$@"; }
+clients_are() { [ "$(ctl list --json --interval 0 | jq .served)" = "$1" ]; }
+
+# service_config LINE...: what all have, and these
+service_config()
+{
+	{
+		printf '%s\n' "library = $work/public/libcuda.so.1" "admin-socket = $work/admin" "tls-folder = $work/tls" \
+			"listen = unix:$work/socket" "$@"
+	} > "$work/remoted.conf"
+}
+
+start_service()
+{
+	: > "$work/service.log"
+	"$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	until_true ctl list --interval 0 || sed 's/^/# /' "$work/service.log"
+}
+
+said_by_server() { grep -qF -- "$1" "$work/service.log"; }
+
+# holder [VARIABLE=VALUE...]: a program that holds memory until the server is gone; $program, and what it says in $work/said
+holder()
+{
+	: > "$work/said"
+	env "$@" "$work/faults" holds "$cubin" > "$work/said" 2>&1 &
+	program=$!
+	until_true grep -q ready "$work/said"
+}
+
+end_program()
+{
+	kill -9 "$program" 2>/dev/null
+	wait "$program" 2>/dev/null
+}
+
+# refused TEXT [VARIABLE=VALUE...]: a program ends by itself, and says TEXT
+refused()
+{
+	local text=$1 rc
+
+	shift
+	timeout 60 env "$@" "$work/faults" after_fork "$cubin" > "$work/said" 2>&1
+	rc=$?
+	if [ $rc != 0 ] && [ $rc != 124 ] && grep -qF -- "$text" "$work/said"; then
+		return 0
+	fi
+	echo "exit code $rc"
+	cat "$work/said"
+	return 1
+}
+
+prepare_service()
+{
+	chmod 711 "$work"
+	mkdir -p "$work/public"
+	cp "$inprocess/libcuda.so.1" "$work/public/"
+	chmod -R a+rX "$work/public"
+	read -r tls_port tcp_port <<< "$(free_ports 2)"
+	tls=KVGPU_REMOTE=tls:localhost:$tls_port
+	ann=KVGPU_REMOTE_TLS=$work/tls/clients/ann
+	try "certificates for a server" ctl certs server localhost 127.0.0.1 --folder "$work/tls"
+	try "and for a client" ctl certs client ann --folder "$work/tls"
+}
+
+# ------------------------------------------------------------------ addresses, and how a client finds its server
+
+run_addresses()
+{
+	local r
+
+	service_config "listen = tls:*:$tls_port" "listen = tcp:127.0.0.1:$tcp_port" "patience = 2"
+	start_service
+	step "a program by TLS" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
+	step "a program by TCP on this machine" env "KVGPU_REMOTE=tcp:127.0.0.1:$tcp_port" "$work/faults" after_fork "$cubin"
+	step "functions of the host by TLS" env "$tls" "$ann" "$work/faults" host_functions "$cubin"
+	printf 'server = tls:localhost:%s\ntls-folder = %s\n' "$tls_port" "$work/tls/clients/ann" > "$work/remote.conf"
+	step "by remote.conf" env -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/remote.conf" "$work/faults" after_fork "$cubin"
+	printf '\nserver = gpu\n' > "$work/wrong.conf"
+	try "a wrong one is named with its line" refused "$work/wrong.conf:2: server is" -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/wrong.conf"
+	try "none at all" refused "no server is named" -u KVGPU_REMOTE "KVGPU_REMOTE_CONF=$work/nothing"
+	try "plain TCP to another machine" refused "use tls:HOST:PORT" KVGPU_REMOTE=tcp:192.0.2.1:7411
+	try "no certificates" refused "$work/nothing/ca.crt: no such file" "$tls" "KVGPU_REMOTE_TLS=$work/nothing"
+	try "a name that the certificate has not" refused "not for 127.0.0.2" "KVGPU_REMOTE=tls:127.0.0.2:$tls_port" "$ann"
+	"$remote/kvgpu-remotectl" certs client ann --folder "$work/theirs" > /dev/null
+	try "another CA" refused "is not of the CA" "$tls" "KVGPU_REMOTE_TLS=$work/theirs/clients/ann"
+	until_true no_clients
+	# those that stall, on each of the sockets: the others are served meanwhile, and they are ended
+	python3 - "$tls_port" "$tcp_port" "$work/socket" > "$work/stalled" <<-'P' &
+	import socket, sys
+	for port in sys.argv[1:3]:
+	    globals()["s" + port] = socket.create_connection(("127.0.0.1", int(port)))
+	    globals()["s" + port].sendall(b"\x16\x03\x01")
+	u = socket.socket(socket.AF_UNIX)
+	u.connect(sys.argv[3])
+	print("stalled", flush=True)
+	while u.recv(100):
+	    pass
+	print("ended", flush=True)
+	P
+	r=$!
+	until_true grep -q stalled "$work/stalled"
+	step "a program while others stall" env "$tls" "$ann" "$work/faults" after_fork "$cubin"
+	until_true no_clients
+	result $? "who stalls is ended" "$(grep -c 'has not said who it is' "$work/service.log") said so"
+	wait "$r"
+	grep -q ended "$work/stalled"
+	result $? "and sees it"
+	stop_server
+}
+
+# also no newcomers
+no_clients() { [ "$(ctl list --json --interval 0 | jq '.clients | length')" = 0 ]; }
+
+# ------------------------------------------------------------------ what an admin sees and does
+
+run_admin()
+{
+	local user line
+
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 1" "newcomers = 3" "[client tls:ann]" "memory = 16M" "weight = 7" \
+		"[client tls:bob]" "allow = no"
+	start_service
+	holder "$tls" "$ann"
+	result $? "a program holds memory" "$(tail -n 1 "$work/said")"
+	ctl list --json --interval 0.2 > "$work/list.json"
+	jq -e -s '.[0] | .state == "serving" and .served == 1 and (.clients[0] | .who == "tls:ann" and .peer == "tcp:127.0.0.1" and .state == "served" and
+		.memory_bytes >= 3145728 and .memory_bytes < 16777216 and .calls > 1 and .calls_per_s > 0 and .received_bytes > 1000 and
+		.sent_bytes > 100 and .weight == 7 and .since > 1700000000)' "$work/list.json" > /dev/null
+	result $? "it is listed as JSON" "$(head -c 900 "$work/list.json")"
+	ctl list --interval 0 | grep -q '^1 .*served .*tls:ann .*tcp:127.0.0.1'
+	result $? "and in a table"
+	ctl metrics > "$work/metrics" && selftests/tools/prometheus-check.py < "$work/metrics" > "$work/wrong" &&
+		grep -q '^kvgpu_remote_client_memory_bytes{id="1",who="tls:ann"} [1-9]' "$work/metrics"
+	result $? "and for Prometheus" "$(head -n 1 "$work/wrong")"
+	line=$(jq -r '.clients[0] | "\(.pid) \(.user)"' "$work/list.json")
+	if [ "$(id -u)" = 0 ]; then
+		user=$(sed -n 's/^Uid:\t\([0-9]*\)\t\1\t\1\t\1$/\1/p' "/proc/${line% *}/status")
+		[ "$user" = "${line#* }" ] && [ "$user" -ge 1879048192 ] && grep -q '^CapPrm:.0*$' "/proc/${line% *}/status" &&
+			grep -q '^NoNewPrivs:.1$' "/proc/${line% *}/status" && grep -q '^Seccomp:.2$' "/proc/${line% *}/status"
+		result $? "its process has a user of its own, no privileges, and a filter" "user $user"
+	else
+		result 0 "its process has a user of its own" "SKIP not run as root"
+	fi
+	try "there is no place for another one" refused "as many clients as it takes" "KVGPU_REMOTE=unix:$work/socket"
+	ctl certs client bob --folder "$work/tls" > /dev/null
+	try "one that is not let in" refused "does not let this client in" "$tls" "KVGPU_REMOTE_TLS=$work/tls/clients/bob"
+	try "its certificate again" refused_by_ctl "is not overwritten" certs client bob --folder "$work/tls"
+	try "it is ended" ctl end "$(jq .clients[0].id "$work/list.json")"
+	wait "$program"
+	result $? "and gets its error" "$(tail -n 1 "$work/said")"
+	try "one that is not there" refused_by_ctl "no client with that number" end 999
+	until_true no_clients
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	try "a drain begins" ctl drain
+	try "no new client comes" refused "no server listens there" "KVGPU_REMOTE=unix:$work/socket"
+	clients_are 1 && kill -0 "$program" && kill -0 "$server"
+	result $? "who was there stays"
+	end_program
+	wait "$server"
+	result $? "and when it goes, the server ends"
+	server=
+	said_by_server "the last client has gone"
+	result $? "and says so"
+	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
+}
+
+refused_by_ctl() # TEXT ARGUMENT...
+{
+	local text=$1 out rc
+
+	shift
+	out=$(ctl "$@" 2>&1)
+	rc=$?
+	echo "exit code $rc: $out"
+	[ $rc = 1 ] && grep -qF -- "$text" <<< "$out"
+}
+
+# ------------------------------------------------------------------ what can be wrong before the first client comes
+
+# does_not_start TEXT LINE...
+does_not_start()
+{
+	local text=$1 rc
+
+	service_config "${@:2}"
+	timeout 20 "$remote/kvgpu-remoted" --config "$work/remoted.conf" > "$work/out" 2>&1
+	rc=$?
+	cat "$work/out"
+	[ $rc -gt 0 ] && [ $rc -lt 124 ] && grep -qF -- "$text" "$work/out"
+}
+
+run_configuration()
+{
+	local line
+
+	try "a mistake in remoted.conf" does_not_start "$work/remoted.conf:5: there is no key \"memroy\"" "memroy = 1G"
+	mv "$work/tls/server.crt" "$work/tls/away"
+	try "a certificate that is not there" does_not_start "$work/tls/server.crt: no such file" "listen = tls:127.0.0.1:$tls_port"
+	mv "$work/tls/away" "$work/tls/server.crt"
+	mkdir -p "$work/public/client"
+	cp "$remote/libcuda.so.1" "$work/public/client/"
+	for line in "$work/nothing.so:can't load its libcuda.so.1" \
+		"$work/public/client/libcuda.so.1:kvgpu-remoted wants a libcuda.so.1 with a GPU"; do
+		service_config
+		sed -i "s,^library = .*,library = ${line%%:*}," "$work/remoted.conf"
+		start_service
+		try "its library is ${line##*/}" refused "${line#*:}" "KVGPU_REMOTE=unix:$work/socket"
+		try "and the same over an aperture" refused "${line#*:}" "KVGPU_REMOTE=aperture:$work/socket"
+		stop_server
+	done
+}
+
+# ------------------------------------------------------------------ apertures: by the first word on a socket, in files with a bell and without
+
+clients_say()
+{
+	[ "$(ctl list --json --interval 0 | jq --arg me "unix:$(id -u)" --arg at "aperture:$work/shared" "$1")" = true ]
+}
+
+# the program that holds memory ends by itself, with the error of a server that is gone
+holder_gets_its_error()
+{
+	until_true grep -q "ended with result 802" "$work/said"
+	set -- $?
+	end_program
+	cat "$work/said"
+	return "$1"
+}
+
+run_apertures()
+{
+	local with_bell=aperture:$work/shared,bell=unix:$work/bell pid
+
+	truncate -s 80M "$work/shared" "$work/silent"
+	service_config "listen = tcp:127.0.0.1:$tcp_port" "listen = $with_bell" "listen = aperture:$work/silent" \
+		"[client aperture:$work/shared]" "weight = 7"
+	start_service
+	step "functions of the host over an aperture" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" host_functions "$cubin"
+	until_true no_clients
+	holder "KVGPU_REMOTE=aperture:$work/socket"
+	try "its program is known by its user" clients_say '.clients[0] | .who == $me and .calls > 1 and .received_bytes > 100'
+	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
+	grep -q '^Seccomp:.2$' "/proc/$pid/status" && ! grep -q "$work/s" "/proc/$pid/maps"
+	result $? "its process has a filter, and nothing of other apertures"
+	step "a program in a file" env "KVGPU_REMOTE=$with_bell" "$work/faults" host_functions "$cubin"
+	step "a program in a file without a bell" env "KVGPU_REMOTE=aperture:$work/silent" "$work/faults" after_fork "$cubin"
+	end_program
+	until_true no_clients
+	holder "KVGPU_REMOTE=$with_bell"
+	try "the one in a file is known by its path" clients_say '.clients[0] | .who == $at and .peer == $at and .weight == 7'
+	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
+	grep -q '^Seccomp:.2$' "/proc/$pid/status" && [ "$(find "/proc/$pid/fd" -lname "$work/s[hi]*" -printf "%l\n")" = "$work/shared" ]
+	result $? "its process has a filter, and one file"
+	try "it is ended" ctl end "$(ctl list --json --interval 0 | jq '.clients[0].id')"
+	try "and gets its error" holder_gets_its_error
+	step "the next one" env "KVGPU_REMOTE=$with_bell" "$work/faults" after_fork "$cubin"
+	try "by TCP there is no aperture" no_aperture_by_tcp
+	until_true no_clients
+	truncate -s 0 "$work/silent"
+	try "a file is cut short while nobody uses it" until_true said_by_server "aperture:$work/silent: the aperture's memory is gone"
+	holder "KVGPU_REMOTE=$with_bell"
+	truncate -s 0 "$work/shared"
+	try "one is cut short under its program, which gets its error" holder_gets_its_error
+	try "that place is not served any more" until_true said_by_server "aperture:$work/shared: the aperture's memory is gone"
+	step "the others are" env "KVGPU_REMOTE=aperture:$work/socket" "$work/faults" after_fork "$cubin"
+	stop_server
+	rm "$work/shared" "$work/silent"
+	service_config "allow = no"
+	start_service
+	try "an aperture's program that is not let in" refused "does not let this client in" "KVGPU_REMOTE=aperture:$work/socket"
+	stop_server
+	truncate -s 80M "$work/shared"
+	try "a file for nobody" does_not_start "the configuration does not allow its client" "allow = no" "listen = $with_bell"
+	rm "$work/shared"
+}
+
+# one that asks for memory where none can be sent is hung up on, and no other one is harmed
+no_aperture_by_tcp()
+{
+	python3 - "$tcp_port" "$(grep -oP 'KVGPU_REMOTE_MAGIC_APERTURE\s+\K0x[0-9a-f]+' remote/wire/frame.h)" \
+		"$(grep -oP 'KVGPU_REMOTE_VERSION\s+\K0x[0-9a-f]+' "$remote/gen/ops.h")" <<-'P'
+	import socket, struct, sys
+	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+	s.sendall(struct.pack("<QQ", int(sys.argv[2], 16), int(sys.argv[3], 16)))
+	got = s.recv(100)
+	print(got)
+	sys.exit(got != b"")
+	P
+}
+
+# a process with a listening socket as descriptor 3, as systemd starts it
+activated()
+{
+	exec python3 - "$work/activated" "$remote/kvgpu-remoted" "$@" <<-'P'
+	import os, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind(sys.argv[1])
+	s.listen()
+	s = os.dup(s.fileno())
+	os.dup2(s, 3)
+	os.environ["LISTEN_FDS"], os.environ["LISTEN_PID"] = "1", str(os.getpid())
+	os.execv(sys.argv[2], sys.argv[2:])
+	P
+}
+
+run_activation()
+{
+	service_config "listen = unix:$work/activated"
+	: > "$work/service.log"
+	activated --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	until_true ctl list --interval 0
+	step "a program by systemd's socket" env "KVGPU_REMOTE=unix:$work/activated" "$work/faults" after_fork "$cubin"
+	step "and by one of the configuration" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	stop_server
+	[ -S "$work/activated" ] && [ ! -e "$work/socket" ] && [ ! -e "$work/admin" ]
+	result $? "at the end systemd's socket stays, the others are gone"
+}
+
+run_service()
+{
+	prepare_service
+	run_addresses
+	run_apertures
+	run_admin
+	run_configuration
+	run_activation
+}
+
+# ------------------------------------------------------------------ the long part
+
+# more newcomers that say nothing than there may be: who came first goes, and programs get in
+run_flood()
+{
+	local flood
+
+	service_config "newcomers = 32" "patience = 600"
+	start_service
+	python3 - "$work/socket" > "$work/flood" <<-'P' &
+	import socket, sys, time
+	kept = []
+	for i in range(200):
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    kept.append(s)
+	print("all", flush=True)
+	time.sleep(600)
+	P
+	flood=$!
+	until_true grep -q all "$work/flood"
+	step "a program among 200 that stall" env "KVGPU_REMOTE=unix:$work/socket" "$work/faults" after_fork "$cubin"
+	[ "$(ctl list --json --interval 0 | jq .new)" -le 32 ]
+	result $? "of whom there are never more than the configuration says"
+	[ "$(grep -c 'others wait' "$work/service.log")" -le 40 ]
+	result $? "and the log stays small" "$(wc -l < "$work/service.log") lines"
+	kill "$flood"
+	wait "$flood" 2>/dev/null
+	stop_server
+}
+
+# many programs at once by TLS, of which half are killed
+run_many()
+{
+	local i pids=() failed_ones=0
+
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 64"
+	start_service
+	for i in $(seq 24); do
+		env "$tls" "$ann" "$work/faults" host_functions "$cubin" > "$work/many.$i" 2>&1 &
+		pids+=($!)
+	done
+	for i in "${!pids[@]}"; do
+		wait "${pids[$i]}" || failed_ones=$((failed_ones + 1))
+	done
+	result $failed_ones "24 programs at once by TLS" "$failed_ones failed"
+	until_true no_clients
+	result $? "and none of their processes is left"
+	stop_server
+}
+
+# what a client's process has of another: its own page of numbers is all that it shares
+run_apart()
+{
+	local first second
+
+	service_config "clients = 8"
+	start_service
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	first=$program
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	second=$(ctl list --json --interval 0 | jq '.clients[1].pid')
+	first=$(ctl list --json --interval 0 | jq '.clients[0].pid')" $first"
+	[ "$(grep -c '/dev/zero' "/proc/${first% *}/maps")" = "$(grep -c '/dev/zero' "/proc/$second/maps")" ]
+	result $? "a client's process shares no page with another's" "$(grep -c '/dev/zero' "/proc/$second/maps")"
+	[ "$(find "/proc/$second/fd" -lname 'socket:*' | wc -l)" = 1 ]
+	result $? "and has no socket but its client's" "$(find "/proc/$second/fd" -lname 'socket:*' | wc -l)"
+	stop_server
+	wait "$program" "${first#* }"
+	result $? "the server's end is the end of both"
+}
+
+# a server whose cgroup was delegated to it, as systemd does by Delegate=; cgroups of version 2 in a place of this test's own
+delegated()
+{
+	exec unshare --mount bash -c '
+		mount -t cgroup2 none /sys/fs/cgroup && mkdir "/sys/fs/cgroup/$1" &&
+			python3 -c "import os, sys; os.setxattr(sys.argv[1], \"trusted.delegate\", b\"1\")" "/sys/fs/cgroup/$1" &&
+			echo $$ > "/sys/fs/cgroup/$1/cgroup.procs" || exit 125
+		cat "/sys/fs/cgroup/$1/cgroup.controllers" > "$2.controllers"
+		"${@:3}" & server=$!
+		trap "kill $server" TERM
+		until ! kill -0 $server 2>/dev/null; do wait $server; done
+		echo $$ > /sys/fs/cgroup/cgroup.procs
+		find "/sys/fs/cgroup/$1" -mindepth 1 -type d > "$2.left"
+		find "/sys/fs/cgroup/$1" -depth -type d -exec rmdir {} +' delegated "$@"
+}
+
+run_cgroups()
+{
+	local group=kvgpu-test-$$ pid
+
+	service_config "host-memory = 3G" "tasks = 100" "[client unix:$(id -u)]" "weight = 77"
+	rm -f "$work/cgroup".*
+	: > "$work/service.log"
+	delegated "$group" "$work/cgroup" "$remote/kvgpu-remoted" --config "$work/remoted.conf" 2>> "$work/service.log" &
+	server=$!
+	if ! until_true ctl list --interval 0; then
+		result 0 "cgroups" "SKIP they can't be had here: $(tail -n 1 "$work/service.log")"
+		server=
+		return
+	fi
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
+	grep -qx "0::/$group/client-0" "/proc/$pid/cgroup"
+	result $? "a client's process has a cgroup of its own" "$(grep '^0::' "/proc/$pid/cgroup")"
+	if grep -q 'cpu.*memory.*pids' "$work/cgroup.controllers"; then
+		nsenter -t "$(ctl list --json --interval 0 | jq .pid)" -m sh -c "cd /sys/fs/cgroup/$group/client-0 && cat cpu.weight memory.max pids.max" |
+			xargs > "$work/limits"
+		[ "$(cat "$work/limits")" = "77 3221225472 100" ]
+		result $? "with its weight and limits" "$(cat "$work/limits")"
+	else
+		result 0 "with its weight and limits" "SKIP the controllers are not in version 2 here"
+	fi
+	end_program
+	until_true no_clients
+	stop_server
+	[ "$(cat "$work/cgroup.left")" = "/sys/fs/cgroup/$group/first" ]
+	result $? "which ends with it" "$(xargs < "$work/cgroup.left")"
+}
+
+run_service_long()
+{
+	run_apart
+	run_cgroups
+	run_flood
+	run_many
+	service_config "listen = tls:127.0.0.1:$tls_port"
+	start_service
+	export "${tls?}" "${ann?}"
+	subtests device memory launch stream array texture surface
+	run_tsan
+	unset KVGPU_REMOTE_TLS
+	export KVGPU_REMOTE=unix:$work/socket
+	stop_server
+}

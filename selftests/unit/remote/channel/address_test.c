@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/* Texts of addresses: every form, every limit, and the reason that is given for what is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include <remote/channel/address.h>
+
+enum { CONNECT = 1, LISTEN = 2, BOTH = 3 };
+
+static const struct {
+	const char *text;
+	int fine;	/* for whom */
+	enum address_scheme scheme;
+	const char *host;
+	uint32_t cid, port;
+	const char *bell;
+	const char *why;	/* a part of what is said where it is not fine */
+} cases[] = {
+	{ "unix:/run/x", BOTH, .scheme = ADDRESS_UNIX, .host = "/run/x" },
+	{ "unix:/a b:c", BOTH, .scheme = ADDRESS_UNIX, .host = "/a b:c" },
+	{ "unix:", 0, .why = "begins with /" },
+	{ "unix:x", 0, .why = "begins with /" },
+	{ "unix:@x", 0, .why = "begins with /" },
+	{ "aperture:/run/x", BOTH, .scheme = ADDRESS_APERTURE, .host = "/run/x", .bell = "" },
+	{ "aperture:/dev/shm/a,b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/dev/shm/a,b", .bell = "" },
+	{ "aperture:/m,bell=vsock:2:1", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "vsock:2:1" },
+	{ "aperture:/m,bell=unix:/b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "unix:/b" },
+	{ "aperture:/m,bell=vsock:*:1", LISTEN, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "vsock:*:1", .why = "CID" },
+	{ "aperture:", 0, .why = "begins with /" },
+	{ "aperture:x", 0, .why = "begins with /" },
+	{ "aperture:/m,bell=", 0, .why = "bell is" },
+	{ "aperture:/m,bell=tls:x:1", 0, .why = "bell is" },
+	{ "aperture:/m,bell=aperture:/x", 0, .why = "bell is" },
+	{ "aperture:/m,bell=unix:x", 0, .why = "begins with /" },
+	{ "aperture:/m,bell=vsock:2", 0, .why = "port" },
+	{ "vsock:2:7411", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 2, .port = 7411 },
+	{ "vsock:0:1", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .port = 1 },
+	{ "vsock:4294967294:4294967294", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 4294967294u, .port = 4294967294u },
+	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX, .port = 7411, .why =
+	  "a CID is a number" },
+	{ "vsock:4294967295:1", 0, .why = "CID" },
+	{ "vsock:1:4294967295", 0, .why = "port" },
+	{ "vsock:1:0", 0, .why = "port" },
+	{ "vsock:1", 0, .why = "port" },
+	{ "vsock::1", 0, .why = "port" },
+	{ "vsock:x:1", 0, .why = "CID" },
+	{ "vsock:-1:1", 0, .why = "CID" },
+	{ "vsock: 1:1", 0, .why = "CID" },
+	{ "vsock:1:1 ", 0, .why = "port" },
+	{ "vsock:1:2:3", 0, .why = "CID" },
+	{ "tls:gpu.example.org:7411", BOTH, .scheme = ADDRESS_TLS, .host = "gpu.example.org", .port = 7411 },
+	{ "tls:gpu-1_x:1", BOTH, .scheme = ADDRESS_TLS, .host = "gpu-1_x", .port = 1 },
+	{ "tls:192.0.2.1:65535", BOTH, .scheme = ADDRESS_TLS, .host = "192.0.2.1", .port = 65535 },
+	{ "tls:[2001:db8::1]:7411", BOTH, .scheme = ADDRESS_TLS, .host = "2001:db8::1", .port = 7411 },
+	{ "tls:*:7411", LISTEN, .scheme = ADDRESS_TLS, .host = "", .port = 7411, .why = "a host is" },
+	{ "tls:gpu:65536", 0, .why = "port" },
+	{ "tls:gpu:0", 0, .why = "port" },
+	{ "tls:gpu:", 0, .why = "port" },
+	{ "tls:gpu", 0, .why = "port" },
+	{ "tls::7411", 0, .why = "port" },
+	{ "tls:gpu:18446744073709551617", 0, .why = "port" },
+	{ "tls:2001:db8::1:7411", 0, .why = "a host is" },
+	{ "tls:[2001:db8::1:7411", 0, .why = "a host is" },
+	{ "tls:[]:7411", 0, .why = "a host is" },
+	{ "tls:[x]:7411", 0, .why = "a host is" },
+	{ "tls:[192.0.2.1]:7411", 0, .why = "a host is" },
+	{ "tls:-x:7411", 0, .why = "a host is" },
+	{ "tls:.x:7411", 0, .why = "a host is" },
+	{ "tls:a b:7411", 0, .why = "a host is" },
+	{ "tls:a/b:7411", 0, .why = "a host is" },
+	{ "tls:a\nb:7411", 0, .why = "a host is" },
+	{ "tcp:127.0.0.1:7411", BOTH, .scheme = ADDRESS_TCP, .host = "127.0.0.1", .port = 7411 },
+	{ "tcp:127.255.255.254:1", BOTH, .scheme = ADDRESS_TCP, .host = "127.255.255.254", .port = 1 },
+	{ "tcp:[::1]:7411", BOTH, .scheme = ADDRESS_TCP, .host = "::1", .port = 7411 },
+	{ "tcp:192.0.2.1:7411", 0, .why = "use tls:" },
+	{ "tcp:128.0.0.1:7411", 0, .why = "use tls:" },
+	{ "tcp:0.0.0.0:7411", 0, .why = "use tls:" },
+	{ "tcp:[::]:7411", 0, .why = "use tls:" },
+	{ "tcp:[::ffff:127.0.0.1]:7411", 0, .why = "use tls:" },
+	{ "tcp:localhost:7411", 0, .why = "use tls:" },
+	{ "tcp:127.1:7411", 0, .why = "use tls:" },
+	{ "tcp:*:7411", .fine = 0 },
+	{ "", 0, .why = "no address" },
+	{ "x", 0, .why = "no address" },
+	{ "unix", 0, .why = "no address" },
+	{ "UNIX:/x", 0, .why = "no address" },
+	{ " unix:/x", 0, .why = "no address" },
+	{ "http://x:1", 0, .why = "no address" },
+};
+
+static void texts(void **state)
+{
+	struct address a;
+	const char *why;
+	size_t i;
+	int who;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (who = CONNECT; who <= LISTEN; who++) {
+			int r = address_parse(cases[i].text, who == LISTEN, &a, &why);
+
+			if (r != (cases[i].fine & who ? 0 : -EINVAL))
+				fail_msg("\"%s\" gives %d", cases[i].text, r);
+			if (r && cases[i].why && !strstr(why, cases[i].why))
+				fail_msg("\"%s\": %s", cases[i].text, why);
+			if (!r && (a.scheme != cases[i].scheme || strcmp(a.host, cases[i].host) || a.cid != cases[i].cid ||
+				   a.port != cases[i].port || strcmp(a.bell, cases[i].bell ?: "")))
+				fail_msg("\"%s\" is read as %d %s %u %u", cases[i].text, a.scheme, a.host, a.cid, a.port);
+		}
+}
+
+/* the longest that there may be, and one byte more */
+static void lengths(void **state)
+{
+	char text[400];
+	struct address a;
+	const char *why;
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "unix:/", 6);
+	text[5 + 107] = 0;
+	assert_int_equal(address_parse(text, false, &a, &why), 0);
+	text[5 + 107] = 'a';
+	text[5 + 108] = 0;
+	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "tls:", 4);
+	strcpy(text + 4 + 253, ":1");
+	assert_int_equal(address_parse(text, false, &a, &why), 0);
+	memset(text + 4, 'a', 300);
+	strcpy(text + 4 + 254, ":1");
+	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
+	memset(text + 4, 'a', 300);
+	strcpy(text + 4 + 300, ":1");
+	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "aperture:/", 10);
+	text[9 + 255] = 0;
+	assert_int_equal(address_parse(text, false, &a, &why), 0);
+	assert_int_equal(address_connect(&a, &why), -EINVAL);	/* no socket has such a path */
+	text[9 + 255] = 'a';
+	text[9 + 256] = 0;
+	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "aperture:/m,bell=unix:/", 23);
+	text[17 + 128] = 0;
+	assert_int_equal(address_parse(text, false, &a, &why), -EINVAL);
+}
+
+/* a plain one of this machine: who listens, who connects, and what the other end is called */
+static void sockets(void **state)
+{
+	struct address a;
+	char path[64], text[80], peer[80], want[80];
+	const char *why = "";
+	int at, fd, other;
+
+	snprintf(path, sizeof(path), "/tmp/kvgpu-address-%d", (int)getpid());
+	snprintf(text, sizeof(text), "unix:%s", path);
+	assert_int_equal(address_parse(text, true, &a, &why), 0);
+	assert_int_equal(address_connect(&a, &why), -ENOENT);
+	assert_non_null(strstr(why, "no server listens there"));
+	at = address_listen(&a, &why);
+	assert_true(at >= 0);
+	assert_int_equal(address_listen(&a, &why), -EADDRINUSE);
+	fd = address_connect(&a, &why);
+	assert_true(fd >= 0);
+	other = accept(at, NULL, NULL);
+	address_of_peer(other, peer, sizeof(peer));
+	snprintf(want, sizeof(want), "unix:%u", getuid());
+	assert_string_equal(peer, want);
+	close(fd);
+	close(other);
+	close(at);
+	/* the file of one that was killed */
+	assert_int_equal(address_connect(&a, &why), -ECONNREFUSED);
+	at = address_listen(&a, &why);
+	assert_true(at >= 0);
+	close(at);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths), cmocka_unit_test(sockets) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

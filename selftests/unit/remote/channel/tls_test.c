@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then each thing that may be wrong
+ * with a certificate, with what is said of it on both sides; peers that speak no TLS; keys that are renewed while a thread waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+#include <remote/channel/line.h>
+#include <remote/channel/tls.h>
+#include <remote/ctl/ctl.h>
+
+enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_QUIET };
+
+static char top[64], complaint[512];
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(complaint, sizeof(complaint), format, args);
+	va_end(args);
+}
+
+static const char *path(const char *name)
+{
+	static char paths[4][128];
+	static unsigned int i;
+	char *p = paths[i++ % 4];
+
+	snprintf(p, 128, "%s/%s", top, name);
+	return p;
+}
+
+/* in the folder of the test */
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void shell(const char *format, ...)
+{
+	char line[400];
+	va_list args;
+	int n = snprintf(line, sizeof(line), "cd '%s' && ", top);
+
+	va_start(args, format);
+	vsnprintf(line + n, sizeof(line) - n, format, args);
+	va_end(args);
+	assert_int_equal(system(line), 0);
+}
+
+static void copy(const char *from, const char *to)
+{
+	shell("mkdir -p %s && cp -pr %s/. %s", to, from, to);
+}
+
+/* ------------------------------------------------------------------ a server */
+
+static struct {
+	int listening, port;
+	char folder[128];
+	pthread_t thread;
+	int result;		/* of the handshake, or of the welcome */
+	char why[512], peer[TLS_NAME_MAX];
+	struct tls *tls;
+} server;
+
+static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct kvgpu_remote_piece piece;
+	uint64_t bytes, i;
+	uint8_t *arena = kvgpu_remote_port_arena(p, &bytes);
+
+	switch (h->op) {
+	case OP_ECHO:
+		return kvgpu_remote_reply(p, h, h->bytes, payload, h->bytes);
+	case OP_DOUBLE:
+		memcpy(&piece, payload, sizeof(piece));
+		for (i = 0; i < piece.bytes; i++)
+			arena[piece.at + i] *= 2;
+		kvgpu_remote_return(p, piece.at, piece.bytes);
+		return kvgpu_remote_reply(p, h, 0, NULL, 0);
+	default:
+		return h->op != OP_QUIET;
+	}
+}
+
+static void serve_line(struct line *l)
+{
+	struct kvgpu_remote_port *p;
+	struct kvgpu_remote_head h;
+	const void *payload;
+	int r = kvgpu_remote_welcome_line(l, VERSION, ARENA, NULL, NULL, &p);
+
+	server.result = r;
+	if (r) {
+		snprintf(server.why, sizeof(server.why), "%s", tls_complaint(l->tls) ?: "");
+		line_close(l);
+		return;
+	}
+	/*
+	 * sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may be in the session, and not in
+	 * the socket
+	 */
+	for (unsigned int turn = 0; (r = kvgpu_remote_next(p, turn % 3 == 0 ? 0 : turn % 3 == 1 ? 2000 : -1, &h,
+							   &payload)) >= 0; turn++)
+		if (r == 1 && serve_one(p, &h, payload))
+			break;
+	kvgpu_remote_port_close(p);
+}
+
+static void *serve(void *arg)
+{
+	struct line l = { .fd = accept(server.listening, NULL, NULL) };
+	struct tls_credentials *c;
+	const char *why = "";
+
+	server.result = tls_credentials_read(server.folder, true, &c, &why);
+	if (!server.result) {
+		server.result = tls_begin(l.fd, c, NULL, &l.tls, &why);
+		if (!server.result)
+			tls_forget(l.tls);
+		tls_credentials_free(c);
+	}
+	snprintf(server.why, sizeof(server.why), "%s", why);
+	if (server.result) {
+		line_close(&l);
+		return NULL;
+	}
+	strcpy(server.peer, tls_peer(l.tls));
+	serve_line(&l);
+	return NULL;
+}
+
+static void listen_with(const char *folder, void *(*run)(void *))
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t bytes = sizeof(at);
+
+	server.listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(server.listening, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(server.listening, 4), 0);
+	assert_int_equal(getsockname(server.listening, (struct sockaddr *)&at, &bytes), 0);
+	server.port = ntohs(at.sin_port);
+	snprintf(server.folder, sizeof(server.folder), "%s", folder ? path(folder) : "");
+	assert_int_equal(pthread_create(&server.thread, NULL, run, NULL), 0);
+}
+
+static void server_ends(void)
+{
+	pthread_join(server.thread, NULL);
+	close(server.listening);
+}
+
+static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+{
+}
+
+static int connect_as(const char *folder, const char *host, struct kvgpu_remote_channel **c, const char **why)
+{
+	static char client_folder[128];
+	char address[64];
+
+	snprintf(client_folder, sizeof(client_folder), "%s", path(folder));
+	kvgpu_remote_tls_folder(client_folder);
+	snprintf(address, sizeof(address), "tls:%s:%d", host, server.port);
+	return kvgpu_remote_connect(address, VERSION, on_event, NULL, c, why);
+}
+
+static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload, size_t n,
+	       struct kvgpu_remote_answer *a,
+	       const void **back)
+{
+	struct iovec part = { (void *)(uintptr_t)payload, n };
+	uint64_t seq;
+	int r = kvgpu_remote_send(c, op, box, &part, 1, &seq);
+
+	return r ? r : kvgpu_remote_await(c, box, seq, a, back);
+}
+
+/* ------------------------------------------------------------------ folders of certificates */
+
+static int make(void **state)
+{
+	static const char *const hosts[] = { "127.0.0.1", "localhost" }, *const ann[] = { "ann" };
+	struct certs_wish w = { top, 30, hosts, 2 };
+	const char *why;
+
+	strcpy(top, "/tmp/kvgpu-tls-XXXXXX");
+	if (!mkdtemp(top) || tls_load(&why) || !freopen("/dev/null", "w", stdout))
+		return -1;
+	w.folder = strdup(path("ours"));
+	if (certs_server(&w))
+		return -1;
+	w.names = ann;
+	w.nr_names = 1;
+	if (certs_client(&w))
+		return -1;
+	/* another site's */
+	free((void *)w.folder);
+	w.folder = strdup(path("theirs"));
+	if (certs_client(&w))
+		return -1;
+	free((void *)w.folder);
+	return 0;
+}
+
+static int end(void **state)
+{
+	char line[100];
+
+	snprintf(line, sizeof(line), "rm -rf '%s'", top);
+	return system(line);
+}
+
+/* a certificate of our CA with these times and this name in the place of one that is there, for its key */
+static void change(const char *key_file, const char *file, time_t from, time_t until, const char *name)
+{
+	gnutls_datum_t k, c, p, crt = { 0 };
+	gnutls_x509_privkey_t ca_key, key;
+	gnutls_x509_crt_t ca, x;
+	FILE *f;
+
+	assert_int_equal(gnutls_load_file(path("ours/ca.key"), &k), 0);
+	assert_int_equal(gnutls_load_file(path("ours/ca.crt"), &c), 0);
+	assert_int_equal(gnutls_load_file(path(key_file), &p), 0);
+	gnutls_x509_privkey_init(&ca_key);
+	gnutls_x509_privkey_init(&key);
+	gnutls_x509_crt_init(&ca);
+	gnutls_x509_crt_init(&x);
+	assert_int_equal(gnutls_x509_privkey_import(ca_key, &k, GNUTLS_X509_FMT_PEM), 0);
+	assert_int_equal(gnutls_x509_privkey_import(key, &p, GNUTLS_X509_FMT_PEM), 0);
+	assert_int_equal(gnutls_x509_crt_import(ca, &c, GNUTLS_X509_FMT_PEM), 0);
+	gnutls_x509_crt_set_version(x, 3);
+	gnutls_x509_crt_set_serial(x, "\1", 1);
+	gnutls_x509_crt_set_key(x, key);
+	gnutls_x509_crt_set_activation_time(x, from);
+	gnutls_x509_crt_set_expiration_time(x, until);
+	gnutls_x509_crt_set_key_purpose_oid(x, GNUTLS_KP_TLS_WWW_CLIENT, 0);
+	gnutls_x509_crt_set_dn_by_oid(x, GNUTLS_OID_X520_COMMON_NAME, 0, name, strlen(name));
+	assert_int_equal(gnutls_x509_crt_sign2(x, ca, ca_key, GNUTLS_DIG_SHA256, 0), 0);
+	assert_int_equal(gnutls_x509_crt_export2(x, GNUTLS_X509_FMT_PEM, &crt), 0);
+	f = fopen(path(file), "w");
+	assert_int_equal(fwrite(crt.data, crt.size, 1, f), 1);
+	fclose(f);
+	gnutls_x509_privkey_deinit(ca_key);
+	gnutls_x509_privkey_deinit(key);
+	gnutls_x509_crt_deinit(ca);
+	gnutls_x509_crt_deinit(x);
+	gnutls_free(k.data);
+	gnutls_free(c.data);
+	gnutls_free(p.data);
+	gnutls_free(crt.data);
+}
+
+/* ------------------------------------------------------------------ what works */
+
+static void frames_and_pieces(void **state)
+{
+	struct kvgpu_remote_piece piece = { 4096, 3 << 20 };
+	static uint64_t words[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+	struct kvgpu_remote_channel *c;
+	struct kvgpu_remote_answer a;
+	uint64_t bytes, i, seq;
+	const char *why = "";
+	const void *back;
+	unsigned int box;
+	uint8_t *arena;
+
+	listen_with("ours", serve);
+	if (connect_as("ours/clients/ann", "localhost", &c, &why))
+		fail_msg("%s; server: %s", why, server.why);
+	box = kvgpu_remote_box_get(c);
+	for (i = 0; i < KVGPU_REMOTE_PAYLOAD_MAX / 8; i++)
+		words[i] = i * i;
+	/* around the sizes of records: 16 KiB */
+	for (i = 0; i < 300; i++) {
+		size_t n = i < 290 ? i * 8 * 56 : KVGPU_REMOTE_PAYLOAD_MAX;
+
+		assert_int_equal(ask(c, box, OP_ECHO, words, n, &a, &back), 0);
+		assert_int_equal(a.bytes, n);
+		assert_memory_equal(back, words, n);
+	}
+	arena = kvgpu_remote_arena(c, &bytes);
+	for (i = 0; i < piece.bytes; i++)
+		arena[piece.at + i] = i * 7;
+	assert_int_equal(kvgpu_remote_push(c, piece.at, piece.bytes), 0);
+	assert_int_equal(ask(c, box, OP_DOUBLE, &piece, sizeof(piece), &a, &back), 0);
+	for (i = 0; i < piece.bytes; i++)
+		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
+			fail_msg("byte %llu", (unsigned long long)i);
+	/* many that nobody waits for: several come in one record, and are in the session when the socket is empty */
+	for (i = 0; i < 5000; i++) {
+		struct iovec part = { words, 24 };
+
+		assert_int_equal(kvgpu_remote_send(c, OP_QUIET, 0, &part, 1, &seq), 0);
+	}
+	assert_int_equal(ask(c, box, OP_ECHO, words, 8, &a, &back), 0);
+	assert_string_equal(server.peer, "ann");
+	kvgpu_remote_disconnect(c);
+	server_ends();
+	assert_int_equal(server.result, 0);
+}
+
+/* ------------------------------------------------------------------ what is wrong with certificates */
+
+static void fails(const char *server_folder, const char *client_folder, const char *host, const char *client_says,
+		  const char *server_says)
+{
+	struct kvgpu_remote_channel *c;
+	const char *why = "";
+	int r;
+
+	listen_with(server_folder, serve);
+	r = connect_as(client_folder, host, &c, &why);
+	if (!r)
+		kvgpu_remote_disconnect(c);
+	else if (server.listening >= 0)
+		shutdown(server.listening, SHUT_RDWR);	/* a client that could not even begin */
+	server_ends();
+	if (!r)
+		fail_msg("%s and %s for %s get on", server_folder, client_folder, host);
+	if (!strstr(why, client_says))
+		fail_msg("the client says: %s", why);
+	if (server_says && !strstr(server.why, server_says))
+		fail_msg("the server says: %s", server.why);
+}
+
+static void strangers(void **state)
+{
+	/* each side's own doubt, and what the other is told of it */
+	fails("ours", "theirs/clients/ann", "localhost", "not of the CA", "client's certificate is not of the CA");
+	copy("theirs/clients/ann", "mixed");
+	shell("cp ours/ca.crt mixed/");
+	fails("ours", "mixed", "localhost", "does not know the CA", "client's certificate is not of the CA");
+}
+
+static void wrong_host(void **state)
+{
+	fails("ours", "ours/clients/ann", "127.0.0.2", "not for 127.0.0.2", "the client refuses this side");
+}
+
+static void times(void **state)
+{
+	time_t now = time(NULL);
+
+	copy("ours", "late");
+	change("late/server.key", "late/server.crt", now - 86400 * 30, now - 86400, "ann");
+	copy("ours/clients/ann", "late-ann");
+	change("late-ann/client.key", "late-ann/client.crt", now - 86400 * 30, now - 86400, "ann");
+	copy("ours/clients/ann", "early-ann");
+	change("early-ann/client.key", "early-ann/client.crt", now + 86400, now + 86400 * 2, "ann");
+	/* a side finds its own before the other does */
+	fails("ours", "late-ann", "localhost", "late-ann/client.crt: expired on", NULL);
+	fails("ours", "early-ann", "localhost", "not valid before", NULL);
+	listen_with("late", serve);
+	shutdown(server.listening, SHUT_RDWR);
+	server_ends();
+	assert_int_equal(server.result, -EKEYEXPIRED);
+	assert_non_null(strstr(server.why, "kvgpu-remotectl certs"));
+}
+
+static void purposes(void **state)
+{
+	/* a client's certificate is no server's */
+	copy("ours", "posing");
+	shell("cd posing && cp clients/ann/client.crt server.crt && cp clients/ann/client.key server.key");
+	fails("posing", "ours/clients/ann", "localhost", "not for localhost", NULL);
+	/* nor a server's a client's */
+	copy("ours", "posing2");
+	shell("cd posing2 && cp server.crt client.crt && cp server.key client.key");
+	fails("ours", "posing2", "localhost", "refuses this side", "not made for a client");
+}
+
+static void names(void **state)
+{
+	time_t now = time(NULL);
+
+	copy("ours/clients/ann", "odd");
+	change("odd/client.key", "odd/client.crt", now - 60, now + 86400, "ann = \"root\"");
+	fails("ours", "odd", "localhost", "", "letters, digits");
+}
+
+static void files(void **state)
+{
+	struct tls_credentials *c;
+	const char *why;
+
+	copy("ours/clients/ann", "open");
+	chmod(path("open/client.key"), 0644);
+	assert_int_equal(tls_credentials_read(path("open"), false, &c, &why), -EPERM);
+	assert_non_null(strstr(why, "chmod o="));
+	unlink(path("open/client.key"));
+	assert_int_equal(tls_credentials_read(path("open"), false, &c, &why), -ENOENT);
+	assert_non_null(strstr(why, "client.key: no such file"));
+	copy("ours/clients/ann", "mismatch");
+	shell("cp ours/server.key mismatch/client.key");
+	assert_int_equal(tls_credentials_read(path("mismatch"), false, &c, &why), -EINVAL);
+	shell("echo nonsense > mismatch/client.crt");
+	assert_int_equal(tls_credentials_read(path("mismatch"), false, &c, &why), -EINVAL);
+	assert_non_null(strstr(why, "client.crt: no certificate"));
+}
+
+/* nothing is made twice, keys are their owner's alone */
+static void makes_no_second(void **state)
+{
+	static const char *const ann[] = { "ann" }, *const bad[] = { "../ann" };
+	struct certs_wish w = { strdup(path("ours")), 30, ann, 1 };
+	struct stat st;
+
+	assert_int_equal(certs_client(&w), 1);
+	assert_non_null(strstr(complaint, "is not overwritten"));
+	w.names = bad;
+	assert_int_equal(certs_client(&w), 1);
+	assert_non_null(strstr(complaint, "a client's name"));
+	assert_int_equal(certs_server(&w), 1);
+	free((void *)w.folder);
+	assert_int_equal(stat(path("ours/ca.key"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stat(path("ours/server.key"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stat(path("ours/clients/ann/client.key"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stat(path("ours/clients/ann"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+/* ------------------------------------------------------------------ peers that speak something else */
+
+static void *speak_plain(void *arg)
+{
+	char said[200];
+	int fd = accept(server.listening, NULL, NULL);
+
+	while (recv(fd, said, sizeof(said), 0) > 0)
+		send(fd, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, MSG_NOSIGNAL);
+	close(fd);
+	return NULL;
+}
+
+static void no_tls_there(void **state)
+{
+	struct kvgpu_remote_channel *c;
+	const char *why = "";
+
+	listen_with(NULL, speak_plain);
+	assert_true(connect_as("ours/clients/ann", "localhost", &c, &why) < 0);
+	assert_non_null(strstr(why, "does not speak TLS"));
+	server_ends();
+}
+
+static void no_tls_comes(void **state)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	char byte;
+
+	listen_with("ours", serve);
+	to.sin_port = htons(server.port);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+	while (recv(fd, &byte, 1, 0) > 0)
+		;
+	close(fd);
+	server_ends();
+	assert_true(server.result < 0);
+}
+
+/* ------------------------------------------------------------------ a client by GnuTLS alone */
+
+struct raw {
+	int fd;
+	gnutls_session_t session;
+	gnutls_certificate_credentials_t credentials;
+};
+
+static void raw_begin(struct raw *r, bool certificate)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port =
+				  htons(server.port) };
+
+	r->fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(r->fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	gnutls_certificate_allocate_credentials(&r->credentials);
+	if (certificate)
+		assert_int_equal(gnutls_certificate_set_x509_key_file(r->credentials, path("ours/clients/ann/client.crt"),
+								      path("ours/clients/ann/client.key"), GNUTLS_X509_FMT_PEM), 0);
+	gnutls_init(&r->session, GNUTLS_CLIENT);
+	gnutls_set_default_priority(r->session);
+	gnutls_credentials_set(r->session, GNUTLS_CRD_CERTIFICATE, r->credentials);
+	gnutls_transport_set_int(r->session, r->fd);
+	assert_int_equal(gnutls_handshake(r->session), 0);
+}
+
+static void raw_end(struct raw *r)
+{
+	gnutls_deinit(r->session);
+	gnutls_certificate_free_credentials(r->credentials);
+	close(r->fd);
+}
+
+static void raw_send(struct raw *r, const void *bytes, size_t n)
+{
+	assert_int_equal(gnutls_record_send(r->session, bytes, n), n);
+}
+
+static void raw_read(struct raw *r, void *to, size_t n)
+{
+	uint8_t *at = to;
+	ssize_t done;
+
+	while (n) {
+		done = gnutls_record_recv(r->session, at, n);
+		if (done == GNUTLS_E_AGAIN || done == GNUTLS_E_INTERRUPTED)
+			continue;
+		if (done <= 0)
+			fail_msg("%s; the server says: %s", gnutls_strerror(done), server.why);
+		at += done;
+		n -= done;
+	}
+}
+
+/* the server waits for ever in one of three turns: a renewal of keys is no end, and no byte */
+static void renewed_keys(void **state)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
+	struct { uint16_t kind, box; uint32_t bytes; uint64_t a, b, word; } answer;
+	struct { struct kvgpu_remote_head h; uint64_t word; } frame = { .h = { .op = OP_ECHO, .box = 1, .bytes = 8 } };
+	struct kvgpu_remote_welcome w;
+	struct raw r;
+	uint64_t i;
+	size_t b;
+
+	listen_with("ours", serve);
+	raw_begin(&r, true);
+	raw_send(&r, &hello, sizeof(hello));
+	raw_read(&r, &w, sizeof(w));
+	assert_int_equal(w.result, 0);
+	for (i = 0; i < 30; i++) {
+		frame.h.seq = frame.word = i;
+		/* byte by byte, a record each, with new keys in the middle */
+		for (b = 0; b < sizeof(frame); b++) {
+			/* GnuTLS allows eight a second */
+			if ((b == 5 || b == 20) && i % 10 == 3)
+				assert_int_equal(gnutls_session_key_update(r.session, b == 5 ? GNUTLS_KU_PEER : 0), 0);
+			raw_send(&r, (uint8_t *)&frame + b, 1);
+		}
+		raw_read(&r, &answer, sizeof(answer));
+		assert_int_equal(answer.a, i);
+		assert_int_equal(answer.word, i);
+	}
+	raw_end(&r);
+	server_ends();
+}
+
+static void no_certificate(void **state)
+{
+	struct raw r;
+	char byte;
+
+	listen_with("ours", serve);
+	raw_begin(&r, false);
+	assert_true(gnutls_record_recv(r.session, &byte, 1) < 0);
+	assert_int_equal(gnutls_alert_get(r.session), GNUTLS_A_CERTIFICATE_REQUIRED);
+	raw_end(&r);
+	server_ends();
+	assert_true(server.result < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers), cmocka_unit_test(wrong_host),
+			cmocka_unit_test(times),
+		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files), cmocka_unit_test(makes_no_second),
+		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes), cmocka_unit_test(renewed_keys),
+		cmocka_unit_test(no_certificate),
+	};
+
+	return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+/* remote.conf and remoted.conf: every key with its limits, sections, comments, and what is said of mistakes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include <remote/conf/client.h>
+#include <remote/conf/server.h>
+
+static struct remoted_conf server;
+static struct conf_error e;
+
+static bool read_server(const char *text)
+{
+	remoted_conf_default(&server);
+	return conf_parse(&remoted_conf_form, &server, text, strlen(text), &e);
+}
+
+static void refuses(const char *text, unsigned int line, const char *why)
+{
+	if (read_server(text))
+		fail_msg("\"%s\" is taken", text);
+	if (e.line != line || !strstr(e.text, why))
+		fail_msg("\"%s\": line %u: %s", text, e.line, e.text);
+}
+
+static void client_file(void **state)
+{
+	static const char text[] = "# of this site\n\n  server = tls:gpu.example.org:7411   # the big one\r\ntls-folder=/srv/tls";
+	struct remote_conf c = { 0 };
+
+	assert_true(conf_parse(&remote_conf_form, &c, text, strlen(text), &e));
+	assert_string_equal(c.server, "tls:gpu.example.org:7411");
+	assert_string_equal(c.tls_folder, "/srv/tls");
+	c = (struct remote_conf){ 0 };
+	assert_true(conf_parse(&remote_conf_form, &c, "", 0, &e));
+	assert_string_equal(c.server, "");
+	assert_false(conf_parse(&remote_conf_form, &c, "\nserver = gpu\n", 14, &e));
+	assert_int_equal(e.line, 2);
+	assert_non_null(strstr(e.text, "server is unix:/path"));
+	assert_non_null(strstr(e.text, "not \"gpu\""));
+	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:*:1", 18, &e));
+	assert_false(conf_parse(&remote_conf_form, &c, "[client unix:1]", 15, &e));
+	assert_non_null(strstr(e.text, "no sections"));
+	assert_false(conf_parse(&remote_conf_form, &c, "listen = unix:/x", 16, &e));
+	assert_non_null(strstr(e.text, "there is no key \"listen\""));
+}
+
+static void everything(void **state)
+{
+	assert_true(read_server(
+		"memory = 4G\narena = 64M\nhost-memory = 8G\nweight = 50\nallow = no\nlibrary = /opt/libcuda.so.1\n"
+		"listen = unix:/run/a\nlisten = vsock:*:7411\nlisten = tls:*:7411\ntls-folder = /etc/x\nadmin-socket = /run/admin\n"
+		"admin-group = adm\nsocket-group = render\nclients = 3\nnewcomers = 2\npatience = 5\ntasks = 99\nusers = 70000\n"
+		"groups = render  video\nsystem-calls = log\n"
+		"[client tls:lab-1]\nallow = yes\nmemory = 1T\n[ client  vsock:5 ]\nweight = 10000\n[client unix:0]\n"));
+	assert_int_equal(server.share.memory, 4ull << 30);
+	assert_int_equal(server.share.arena, 64 << 20);
+	assert_int_equal(server.share.host_memory, 8ull << 30);
+	assert_int_equal(server.share.weight, 50);
+	assert_false(server.share.allow);
+	assert_string_equal(server.library, "/opt/libcuda.so.1");
+	assert_int_equal(server.nr_listen, 3);
+	assert_string_equal(server.listen[2], "tls:*:7411");
+	assert_string_equal(server.tls_folder, "/etc/x");
+	assert_string_equal(server.admin, "/run/admin");
+	assert_string_equal(server.admin_group, "adm");
+	assert_string_equal(server.socket_group, "render");
+	assert_int_equal(server.clients, 3);
+	assert_int_equal(server.newcomers, 2);
+	assert_int_equal(server.patience_s, 5);
+	assert_int_equal(server.tasks, 99);
+	assert_int_equal(server.users, 70000);
+	assert_int_equal(server.nr_groups, 2);
+	assert_string_equal(server.groups[1], "video");
+	assert_int_equal(server.filter, FILTER_LOG);
+	/* a section has what stands above it, but for what it says itself */
+	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->memory, 1ull << 40);
+	assert_int_equal(remoted_conf_share(&server, "tls:lab-1")->weight, 50);
+	assert_true(remoted_conf_share(&server, "tls:lab-1")->allow);
+	assert_int_equal(remoted_conf_share(&server, "vsock:5")->weight, 10000);
+	assert_false(remoted_conf_share(&server, "vsock:5")->allow);
+	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
+}
+
+static void sizes(void **state)
+{
+	static const struct { const char *text; uint64_t bytes; } fine[] = {
+		{ "0", 0 }, { "1", 1 }, { "4096", 4096 }, { "512K", 512 << 10 }, { "1M", 1 << 20 }, { "256T", 1ull << 48 },
+	};
+	static const char *const wrong[] = { "257T", "-1", "4 G", "4g", "4GB", "G", "0x10", "1.5G", "18446744073709551616",
+					     "99999999999999999999T",
+					     "17179869184T", "" };
+	char line[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(fine) / sizeof(*fine); i++) {
+		snprintf(line, sizeof(line), "memory = %s", fine[i].text);
+		assert_true(read_server(line));
+		assert_int_equal(server.share.memory, fine[i].bytes);
+	}
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		snprintf(line, sizeof(line), "memory = %s", wrong[i]);
+		refuses(line, 1, "memory is bytes");
+	}
+}
+
+static void limits(void **state)
+{
+	static const struct { const char *key, *least, *most, *below, *above; } numbers[] = {
+		{ "weight", "1", "10000", "0", "10001" }, { "clients", "1", "1024", "0", "1025" },
+			{ "newcomers", "1", "1024", "0", "1025" },
+		{ "patience", "1", "3600", "0", "3601" }, { "tasks", "16", "65536", "15", "65537" },
+			{ "arena", "4M", "1T", "4095K", "2T" },
+		{ "users", "1000", "4000000000", "999", "4000000001" },
+	};
+	char line[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		snprintf(line, sizeof(line), "%s = %s", numbers[i].key, numbers[i].least);
+		assert_true(read_server(line));
+		snprintf(line, sizeof(line), "%s = %s", numbers[i].key, numbers[i].most);
+		assert_true(read_server(line));
+		snprintf(line, sizeof(line), "%s = %s", numbers[i].key, numbers[i].below);
+		refuses(line, 1, numbers[i].key);
+		snprintf(line, sizeof(line), "%s = %s", numbers[i].key, numbers[i].above);
+		refuses(line, 1, numbers[i].key);
+	}
+	assert_true(read_server("users = none\ngroups = none"));
+	assert_int_equal(server.users, 0);
+	assert_int_equal(server.nr_groups, 0);
+}
+
+static void mistakes(void **state)
+{
+	char text[CONF_LINE_MAX + 32];
+
+	refuses("x = 1", 1, "no key \"x\"");
+	refuses("\n# y\nmemory", 3, "key = value");
+	refuses("memory =", 1, "memory is");
+	refuses("= 1", 1, "no key");
+	refuses("memory = 1\nmemory = 2", 2, "stands twice: \"memory\"");
+	refuses("allow = maybe", 1, "yes or no");
+	refuses("system-calls = 1", 1, "on, log or off");
+	refuses("tls-folder = tls", 1, "begins with /");
+	refuses("listen = tcp:192.0.2.1:1", 1, "tcp:127.0.0.1:PORT");
+	refuses("groups = a b c d e f g h i", 1, "8 at most");
+	refuses("groups = a,b", 1, "names of groups");
+	refuses("admin-group = -x", 1, "name of a group");
+	refuses("[client tls:a]\nclients = 3", 2, "before the first section: \"clients\"");
+	refuses("[client tls:a]\n[client tls:a]", 2, "has a section already");
+	refuses("[client tls:a", 1, "a section is");
+	refuses("[]", 1, "a section is");
+	refuses("[", 1, "a section is");
+	refuses("[host tls:a]", 1, "a section is");
+	refuses("[client tls:a b]", 1, "a section is");
+	refuses("[client unix:x]", 1, "a section is");
+	refuses("[client unix:4294967295]", 1, "a section is");
+	refuses("[client vsock:007]", 1, "a section is");
+	memset(text, '#', sizeof(text));
+	text[CONF_LINE_MAX - 1] = 0;
+	assert_true(read_server(text));
+	text[CONF_LINE_MAX - 1] = '#';
+	text[CONF_LINE_MAX] = 0;
+	refuses(text, 1, "too long");
+	remoted_conf_default(&server);
+	assert_false(conf_parse(&remoted_conf_form, &server, "a\0b = 1", 7, &e));
+	assert_non_null(strstr(e.text, "no text"));
+	/* what begins in the middle of a word is no comment */
+	assert_true(read_server("library = /opt/a#b # c"));
+	assert_string_equal(server.library, "/opt/a#b");
+}
+
+static void too_many(void **state)
+{
+	char *text = calloc(1, CONF_FILE_MAX + 1);
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < CONF_LISTEN; i++)
+		n += sprintf(text + n, "listen = unix:/%d\n", i);
+	assert_true(read_server(text));
+	sprintf(text + n, "listen = unix:/x\n");
+	refuses(text, CONF_LISTEN + 1, "8 at most");
+	for (i = 0, n = 0; i < CONF_RULES; i++)
+		n += sprintf(text + n, "[client unix:%d]\n", i);
+	assert_true(read_server(text));
+	sprintf(text + n, "[client unix:%d]\n", i);
+	refuses(text, CONF_RULES + 1, "too many sections");
+	memset(text, '\n', CONF_FILE_MAX);
+	text[CONF_FILE_MAX] = 0;
+	assert_true(read_server(text));
+	assert_false(conf_parse(&remoted_conf_form, &server, text, CONF_FILE_MAX + 1, &e));
+	free(text);
+}
+
+static void files(void **state)
+{
+	char path[] = "/tmp/kvgpu-conf-XXXXXX";
+	int fd = mkstemp(path);
+	bool missing;
+
+	assert_int_equal(write(fd, "clients = 5\n", 12), 12);
+	close(fd);
+	remoted_conf_default(&server);
+	assert_true(conf_load(&remoted_conf_form, &server, path, &missing, &e));
+	assert_int_equal(server.clients, 5);
+	unlink(path);
+	assert_false(conf_load(&remoted_conf_form, &server, path, &missing, &e));
+	assert_true(missing);
+	assert_false(conf_load(&remoted_conf_form, &server, "/", &missing, &e));
+	assert_false(missing);
+	/* those that the packages bring */
+	remoted_conf_default(&server);
+	if (!conf_load(&remoted_conf_form, &server, "remote/conf/remoted.conf", &missing, &e))
+		fail_msg("remoted.conf:%u: %s", e.line, e.text);
+	if (!conf_load(&remote_conf_form, &(struct remote_conf){ 0 }, "remote/conf/remote.conf", &missing, &e))
+		fail_msg("remote.conf:%u: %s", e.line, e.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(client_file), cmocka_unit_test(everything), cmocka_unit_test(sizes), cmocka_unit_test(limits),
+		cmocka_unit_test(mistakes), cmocka_unit_test(too_many), cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

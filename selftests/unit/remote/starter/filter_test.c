@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* What a client's process can't do any more, and what it still can: each in a child of its own, for there is no way back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <remote/starter/starter.h>
+
+/* the child's exit code: 0, or the line on which it was not as it should be */
+#define WANT(condition)	do { if (!(condition)) _exit(__LINE__ % 200 + 20); } while (0)
+#define DENIED(call)	WANT((call) == -1 && errno == EPERM)
+
+static int in_child(void (*body)(void))
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		WANT(!filter_install(FILTER_ON));
+		body();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		return 1000 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static void refused(void)
+{
+	char *const none[] = { NULL };
+
+	DENIED(execve("/bin/true", none, none));
+	DENIED(fork());
+	DENIED(vfork());
+	DENIED(syscall(SYS_execveat, AT_FDCWD, "/bin/true", none, none, 0));
+	WANT(syscall(SYS_clone3, NULL, 0) == -1 && errno == ENOSYS);
+	DENIED(ptrace(PTRACE_TRACEME, 0, 0, 0));
+	DENIED(kill(getppid(), 0));
+	DENIED(syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0));
+	DENIED(socket(AF_INET, SOCK_STREAM, 0));
+	DENIED(socket(AF_INET6, SOCK_DGRAM, 0));
+	DENIED(socket(AF_NETLINK, SOCK_RAW, 0));
+	DENIED(syscall(SYS_unshare, 0));
+	DENIED(syscall(SYS_setns, 0, 0));
+	DENIED(syscall(SYS_mount, "x", "/", "tmpfs", 0, NULL));
+	DENIED(syscall(SYS_bpf, 0, NULL, 0));
+	DENIED(syscall(SYS_perf_event_open, NULL, 0, 0, -1, 0));
+	DENIED(syscall(SYS_userfaultfd, 0));
+	DENIED(syscall(SYS_keyctl, 0, 0, 0, 0, 0));
+	DENIED(syscall(SYS_io_uring_setup, 1, NULL));
+	DENIED(syscall(SYS_setuid, 0));
+	DENIED(syscall(SYS_chroot, "/"));
+	DENIED(syscall(SYS_personality, 0));
+	DENIED(ioctl(0, TIOCSTI, "x"));
+	DENIED(listen(0, 1));
+	DENIED(syscall(SYS_memfd_secret, 0));
+}
+
+static void *add_one(void *arg)
+{
+	++*(int *)arg;
+	return NULL;
+}
+
+static void goes_on(void)
+{
+	int one = 0, pair[2], fd;
+	pthread_t t;
+	char byte;
+	void *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	WANT(p != MAP_FAILED && !mprotect(p, 4096, PROT_READ | PROT_EXEC) && !munmap(p, 1 << 20));
+	WANT(!pthread_create(&t, NULL, add_one, &one) && !pthread_join(t, NULL) && one == 1);
+	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && send(pair[0], "x", 1, 0) == 1 && recv(pair[1], &byte, 1, 0) == 1);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	WANT(fd >= 0);
+	fd = open("/dev/null", O_RDWR);
+	WANT(fd >= 0 && ioctl(fd, TIOCGWINSZ, pair) == -1 && errno == ENOTTY);
+	fd = memfd_create("x", 0);
+	WANT(fd >= 0 && !ftruncate(fd, 4096) && !fallocate(fd, 0, 0, 4096));
+	WANT(!usleep(1) && getpid() > 0);
+}
+
+static void dies(void)
+{
+	abort();
+}
+
+static void filter(void **state)
+{
+	assert_int_equal(in_child(refused), 0);
+	assert_int_equal(in_child(goes_on), 0);
+	assert_int_equal(in_child(dies), 1000 + SIGABRT);
+}
+
+static void off(void **state)
+{
+	assert_int_equal(filter_install(FILTER_OFF), 0);
+	assert_true(socket(AF_INET, SOCK_DGRAM, 0) >= 0);
+}
+
+/* as root: a user of its own, no group but those that were named, and nothing to go back with */
+static void own_user(void **state)
+{
+	static struct remoted_conf conf;
+	const char *what = "";
+	gid_t groups[8];
+	pid_t pid;
+	int status;
+
+	if (geteuid())
+		skip();
+	remoted_conf_default(&conf);
+	conf.nr_groups = 1;
+	strcpy(conf.groups[0], "daemon");
+	pid = fork();
+	if (!pid) {
+		WANT(!confine(&conf, 5, &what));
+		WANT(getuid() == conf.users + 5 && getgid() == conf.users + 5 && geteuid() == getuid());
+		WANT(getgroups(8, groups) == 1 && groups[0] == 1);
+		WANT(setuid(0) && setgid(0) && setgroups(0, NULL));
+		WANT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && !prctl(PR_GET_DUMPABLE));
+		WANT(open("/etc/shadow", O_RDONLY) < 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status)
+		fail_msg("status %x: %s", status, what);
+}
+
+void say(const char *format, ...)
+{
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user), cmocka_unit_test(off) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
