@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What client and server talk through: frames one way, answers the other, happenings, and an arena of bytes that both see at the
- * same offsets. A carrier brings it there: `stream` over a socket or TLS, `aperture` by shared memory (carrier.h). Nothing above here
- * has to know which, but for speed. Errors are 0 or -errno.
+ * same offsets. A carrier brings it there: `stream` over a socket or TLS, `aperture` by shared memory (carrier.h). Nothing above
+ * here has to know which, but for speed. Errors are 0 or -errno.
  *
  * When the peer is gone every call gives -ECONNRESET, and those that wait at once. A channel that is gone stays so.
  */
@@ -75,21 +75,21 @@ struct line;
 int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
 			      struct kvgpu_remote_port **out);
 /*
- * What came from the client and what went to it, in bytes, since the welcome; any thread. What lies in a shared arena does not travel,
- * and is not counted.
+ * What came from the client and what went to it, in bytes, since the welcome; any thread. What lies in a shared arena does not
+ * travel, and is not counted.
  */
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One thread.
- * kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its descriptors.
+ * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One
+ * thread. kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its descriptors.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
 int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why);
-/* Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, nothing but kvgpu_remote_place_close() may follow. Never waits. */
+/* Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, kvgpu_remote_place_close() alone may follow. Never waits. */
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
-/* What to wait for before the next look: a descriptor that poll() sees input at, or -1; and *ms at most, or -1: no matter how long */
+/* What to wait for before the next look: a descriptor that poll() sees input at, or -1; and *ms at most, or -1: however long */
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms);
 /* Both, for a second at most, or until a signal. */
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p);

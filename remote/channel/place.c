@@ -30,7 +30,7 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 /* how long a client waits for a server, and a server for the knock of who rang, after that one has said its name */
 #define PATIENCE_NS	5000000000ull
 #define NAME_NS		1000000000ull
-/* between two looks of a server, where nothing rings, and where a knock is about to come; the longest wait of kvgpu_remote_place_await() */
+/* between two looks of a server, where nothing rings, and where a knock is about to come; kvgpu_remote_place_await() at most */
 enum { LOOK_MS = 10, KNOCK_MS = 1, ROUND_MS = 1000 };
 
 struct kvgpu_remote_place {

@@ -115,7 +115,8 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 	unsigned int i;
 
 	if (strcmp(kind, "client") || !conf_is_who(name)) {
-		snprintf(why, CONF_TEXT, "a section is [client unix:UID], [client vsock:CID], [client tls:NAME] or [client aperture:/path]");
+		snprintf(why, CONF_TEXT, "a section is [client unix:UID], [client vsock:CID], [client tls:NAME] or "
+			 "[client aperture:/path]");
 		return NULL;
 	}
 	for (i = 0; i < c->nr_rules; i++)
@@ -146,7 +147,8 @@ static const struct conf_key keys[] = {
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* those above may stand in sections */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
-	{ "listen", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most", listen_at, .often = true },
+	{ "listen", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most", listen_at,
+	  .often = true },
 	{ "tls-folder", "a path that begins with /", conf_path, TEXT(tls_folder) },
 	{ "admin-socket", "a path that begins with /", conf_path, TEXT(admin) },
 	{ "admin-group", "the name of a group", group, TEXT(admin_group) },

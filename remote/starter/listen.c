@@ -134,8 +134,8 @@ static bool open_place(struct starter *s, const char *text, const struct address
 
 	*l = (struct listener){ .fd = -1 };
 	if (snprintf(l->who, sizeof(l->who), "aperture:%s", a->host) >= (int)sizeof(l->who) || !conf_is_who(l->who)) {
-		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most", text,
-		    CONF_WHO - 10);
+		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most",
+		    text, CONF_WHO - 10);
 		return false;
 	}
 	if (s->nr_listeners == LISTENERS || !remoted_conf_share(s->conf, l->who)->allow) {

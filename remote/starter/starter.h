@@ -45,7 +45,7 @@ struct client {
 struct listener {
 	int fd;			/* -1: a place */
 	bool tls;
-	/* A file or a device that is an aperture, with one client at a time: it is "aperture:/path". NULL: none, or lost, or drained */
+	/* A file or a device that is an aperture; its one client is "aperture:/path". NULL: none, or lost, or drained */
 	struct kvgpu_remote_place *place;
 	bool taken;
 	char who[CONF_WHO];
@@ -128,7 +128,7 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 
 /* ------------------------------------------------------------------ child.c */
 
-/* The process of a client, who came to @l; never returns. @slot: its index. @fd: its socket, or -1 where it is the client of a place */
+/* The process of a client, who came to @l; never returns. @slot: its index. @fd: its socket, or -1 at a place */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
 	__attribute__((noreturn));
 

@@ -252,7 +252,7 @@ run_configuration()
 	done
 }
 
-# ------------------------------------------------------------------ apertures: by the first word on a socket, in files with a bell and without
+# ------------------------------------------------------------------ apertures: over a socket, in files with a bell and without
 
 clients_say()
 {
