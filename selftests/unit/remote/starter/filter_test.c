@@ -20,6 +20,8 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +76,6 @@ static void refused(void)
 	DENIED(syscall(SYS_chroot, "/"));
 	DENIED(syscall(SYS_personality, 0));
 	DENIED(ioctl(0, TIOCSTI, "x"));
-	DENIED(listen(0, 1));
 	DENIED(syscall(SYS_memfd_secret, 0));
 }
 
@@ -103,6 +104,21 @@ static void goes_on(void)
 	WANT(!usleep(1) && getpid() > 0);
 }
 
+/* NVIDIA's library listens at UNIX sockets, and asks of its own memory whether it is mapped */
+static void as_nvidias_library_does(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	char from[8] = "mapped", to[8] = "";
+	struct iovec a = { to, 8 }, b = { from, 8 }, nothing = { (void *)4096, 8 };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	WANT(fd >= 0 && !bind(fd, (struct sockaddr *)&name, sizeof(sa_family_t)) && !listen(fd, 1));
+	WANT(process_vm_readv(getpid(), &a, 1, &b, 1, 0) == 8 && !strcmp(to, "mapped"));
+	WANT(process_vm_readv(getpid(), &a, 1, &nothing, 1, 0) == -1 && errno == EFAULT);
+	DENIED(process_vm_readv(getppid(), &a, 1, &b, 1, 0));
+	DENIED(process_vm_writev(getpid(), &a, 1, &b, 1, 0));
+}
+
 static void dies(void)
 {
 	abort();
@@ -112,6 +128,7 @@ static void filter(void **state)
 {
 	assert_int_equal(in_child(refused), 0);
 	assert_int_equal(in_child(goes_on), 0);
+	assert_int_equal(in_child(as_nvidias_library_does), 0);
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
 }
 
