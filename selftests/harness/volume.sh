@@ -3,14 +3,14 @@
 # volume.sh [PIECE PIECES]: actors_fuzz in numbers: 10^7 steps and 10^8 hostile operations (README.md), all oracles after each step; or one of
 # so many equal pieces of that. Prints TAP.
 #
-# Runs are of 25 seeds and 8000 steps each, JOBS side by side. What passed is kept for the same program, so that the next call goes on where this one was cut or
+# Runs are of 10 seeds and 8000 steps each, JOBS side by side. What passed is kept for the same program, so that the next call goes on where this one was cut or
 # had done VOLUME_SECONDS of it (AGAIN=1: anew). The seeds are new ones each day, and are told (SEED: of that day).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 piece=${1:-1} pieces=${2:-1}
 [ "$piece" -ge 1 ] 2>/dev/null && [ "$pieces" -ge "$piece" ] 2>/dev/null || { echo "usage: selftests/harness/volume.sh [PIECE PIECES]" >&2; exit 2; }
 STEPS=$((10000000 / pieces)) OPERATIONS=$((100000000 / pieces))
-SEEDS=25 EACH=8000
+SEEDS=10 EACH=8000
 JOBS=${JOBS:-$(nproc)} VOLUME_SECONDS=${VOLUME_SECONDS:-2200}
 day=${SEED:-$(date +%Y%m%d)}
 results=0 failures=0
@@ -59,7 +59,7 @@ while :; do
 	while [ -z "$broken" ] && [ ${#running[@]} -lt "$JOBS" ] && [ $SECONDS -lt $deadline ] && ! enough; do
 		seed=$(((day * 100 + piece) * 1000000 + next * SEEDS))
 		next=$((next + 1))
-		timeout --kill-after=10 1200 "$fuzz" $seed $SEEDS $EACH >"$work/$seed" 2>&1 &
+		timeout --kill-after=10 2000 "$fuzz" $seed $SEEDS $EACH >"$work/$seed" 2>&1 &
 		running[$!]=$seed
 		began[$!]=$SECONDS
 	done

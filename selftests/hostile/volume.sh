@@ -7,7 +7,7 @@
 # on (AGAIN=1: it begins anew). Nothing of a run counts in which anything was wrong.
 
 NEIGHBOURS=7
-VOLUME_SECONDS=${VOLUME_SECONDS:-2000}
+VOLUME_SECONDS=${VOLUME_SECONDS:-1500}
 declare -A volume_min=([registers]=1000000 [runlists]=100000 [blocks]=100000 [invalidates]=100000 [bells]=50000000)
 declare -A volume_tests=([registers]=registers [runlists]=runlists [blocks]=blocks [invalidates]=invalidates [bells]="doorbells rings")
 # what tests make of it: registers and ring entries 1, lists, blocks and invalidates 1/20, doorbells 50
