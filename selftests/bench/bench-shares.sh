@@ -18,7 +18,7 @@ give_up() { echo "bench-shares: $*" >&2; exit 1; }
 
 mkdir -p "$(dirname "$report")"
 build_programs tenants >&2 || give_up "kvgpu-tenants does not build"
-$TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --model-args "--layout $layout --ce-rate $rate" </dev/null ||
+$TB up --driver kvgpu --kernel "$kernel" --mem 2G --cpus "$cpus" --append iomem=relaxed --model-args "--layout $layout --ce-rate $rate" </dev/null ||
 	give_up "no server"
 share=$($TB share)
 cp "$OUT/kvgpu-tenants" "$share/"

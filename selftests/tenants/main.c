@@ -3,24 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <gk110/ce.h>
 
 #include "measure.h"
 #include "tests.h"
 
 #define STREAMS(n) .nr = n, .role = { 0 }
+/* one turn with its switch is more than 1 % of the smallest of eight: in windows of 2 s, no longer in those of 3 s */
+#define ONE_PERCENT .aim = { 0.01, 0.01 }
+#define ONE_TURN .aim = { 0.014, 0.01 }
 
 static const struct setup setups[] = {
 	{ .name = "one", STREAMS(1) },
-	{ .name = "two equal", STREAMS(2) },
-	{ .name = "four equal", STREAMS(4) },
-	{ .name = "eight equal", STREAMS(8) },
-	{ .name = "three 1:2:4", STREAMS(3), .weight = { 100, 200, 400 } },
-	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 } },
-	{ .name = "greedy neighbour", .nr = 2, .role = { ROLE_STREAM, ROLE_GREEDY } },
-	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_GREEDY, ROLE_GREEDY } },
+	{ .name = "two equal", STREAMS(2), ONE_PERCENT },
+	{ .name = "four equal", STREAMS(4), ONE_PERCENT },
+	{ .name = "eight equal", STREAMS(8), ONE_PERCENT },
+	{ .name = "three 1:2:4", STREAMS(3), .weight = { 100, 200, 400 }, ONE_PERCENT },
+	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 }, ONE_TURN },
+	{ .name = "greedy neighbour", .nr = 2, .role = { ROLE_STREAM, ROLE_GREEDY }, ONE_PERCENT },
+	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_GREEDY, ROLE_GREEDY }, ONE_PERCENT },
+	{ .name = "two beside one that parks", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_SLEEPER }, ONE_PERCENT },
+	{ .name = "two beside resets", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER }, ONE_PERCENT },
+	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_PERCENT,
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER, ROLE_RESETTER, ROLE_FAULTER } },
+	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER }, ONE_PERCENT },
 	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },
 	{ .name = "cap 30 alone", STREAMS(1), .cap = { 30 } },
 	{ .name = "latency beside greedy", .nr = 2, .role = { ROLE_LATENCY, ROLE_GREEDY } },
@@ -41,7 +46,8 @@ static void usage(FILE *f)
 		"Runs as root beside kvgpu.ko: makes vGPUs, and processes that use them as guests would.\n"
 		"test: TAP, exit code 1 if a test fails. bench: measures, prints a table.\n"
 		"mute: for so long the copy engines tell nobody that they wait; wants a kernel with iomem=relaxed.\n"
-		"  --windows N   how many windows (default 4)\n  --seconds S   of how long (default 2)\n"
+		"  --looks N     how many looks (default 12); windows are two and three looks long\n"
+		"  --seconds S   from one look to the next (default 1)\n"
 		"  --json FILE   the same for programs\n\nsetups (default: all):\n");
 	for (i = 0; i < NR_SETUPS; i++)
 		fprintf(f, "  %s\n", setups[i].name);
@@ -57,10 +63,10 @@ static bool selected(const char *name, char **argv, int argc)
 	return !argc;
 }
 
-static int bench(int argc, char **argv, unsigned int windows, double seconds, const char *json)
+static int bench(int argc, char **argv, unsigned int looks, double seconds, const char *json)
 {
 	FILE *f = json ? fopen(json, "w") : NULL;
-	unsigned int i, left = 0;
+	unsigned int i, left = 0, written = 0;
 	struct result r;
 	int bad = 0;
 
@@ -75,59 +81,50 @@ static int bench(int argc, char **argv, unsigned int windows, double seconds, co
 	for (i = 0; i < NR_SETUPS; i++) {
 		if (!selected(setups[i].name, argv, argc))
 			continue;
-		measure(&setups[i], windows, seconds, &r);
-		print_result(&setups[i], &r);
+		left--;
+		if (!measure(&setups[i], looks, seconds, &r))
+			continue;
+		print_result(&setups[i], seconds, &r);
 		if (f)
-			print_json(f, &setups[i], &r, !--left);
+			print_json(f, &setups[i], seconds, &r, written++ == 0);
 		bad |= r.bad != 0;
 	}
 	if (f) {
-		fprintf(f, "]\n");
+		fprintf(f, "\n]\n");
 		fclose(f);
 	}
 	return bad;
 }
 
-/* a reset of an engine opens its interrupts again */
 static int mute(unsigned int seconds)
 {
-	volatile uint32_t *regs = card_registers();
-	uint64_t end = now_ns() + seconds * 1000000000ull;
-	unsigned int i;
-
-	if (!regs) {
-		fprintf(stderr, "kvgpu-tenants: the card's registers can't be mapped: boot with iomem=relaxed\n");
-		return 1;
-	}
-	while (now_ns() < end) {
-		for (i = 0; i < GK110_CE_NR; i++)
-			regs[(GK110_CE(i) + GK110_CE_INTR_EN) / 4] = 0;
-		usleep(20000);
-	}
-	return 0;
+	if (mute_engines(seconds))
+		return 0;
+	fprintf(stderr, "kvgpu-tenants: the card's registers can't be mapped: boot with iomem=relaxed\n");
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "windows", required_argument, NULL, 'w' }, { "seconds", required_argument, NULL, 's' },
+		{ "looks", required_argument, NULL, 'l' }, { "seconds", required_argument, NULL, 's' },
 		{ "json", required_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 },
 	};
-	unsigned int windows = 4;
+	unsigned int looks = 12;
 	const char *json = NULL;
-	double seconds = 2;
+	double seconds = 1;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 'w': windows = atoi(optarg); break;
+		case 'l': looks = atoi(optarg); break;
 		case 's': seconds = atof(optarg); break;
 		case 'j': json = optarg; break;
 		case 'h': usage(stdout); return 0;
 		default: return 2;
 		}
 	}
-	if (optind == argc || !windows || windows > MAX_WINDOWS || seconds < 0.1) {
+	if (optind == argc || looks < spans[SPANS - 1] || looks > MAX_LOOKS || seconds < 0.1) {
 		usage(stderr);
 		return 2;
 	}
@@ -138,7 +135,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[optind], "mute") && optind + 2 == argc)
 		return mute(atoi(argv[optind + 1]));
 	if (!strcmp(argv[optind], "bench"))
-		return bench(argc - optind - 1, argv + optind + 1, windows, seconds, json);
+		return bench(argc - optind - 1, argv + optind + 1, looks, seconds, json);
 	usage(stderr);
 	return 2;
 }

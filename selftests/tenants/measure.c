@@ -2,17 +2,21 @@
 #include "measure.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "churn.h"
 
-static const char *const role_names[] = { "stream", "greedy", "latency", "waiter", "faulter", "hanger" };
+static const char *const role_names[] = { "stream", "greedy", "latency", "waiter", "faulter", "hanger", "sleeper", "resetter" };
+const unsigned int spans[SPANS] = { 2, 3 };
 
 struct look {
-	uint64_t at, busy, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
+	uint64_t at, busy, strikes, gpu[MAX_TENANTS], bytes[MAX_TENANTS];
 };
 
 static void look(const struct tenant *t, unsigned int nr, struct look *l)
@@ -20,7 +24,9 @@ static void look(const struct tenant *t, unsigned int nr, struct look *l)
 	unsigned int i;
 
 	l->at = now_ns();
+	l->strikes = 0;
 	for (i = 0; i < nr; i++) {
+		l->strikes += vgpu_value(&t[i], "strikes");
 		l->gpu[i] = vgpu_value(&t[i], "gpu_time_ns");
 		l->bytes[i] = t[i].shared->bytes;
 	}
@@ -59,6 +65,16 @@ static void start(const struct setup *s, struct tenant *t)
 		t[i].shared->order = ORDER_RUN;
 }
 
+static bool always_works(const struct setup *s, unsigned int i)
+{
+	return s->role[i] == ROLE_STREAM || s->role[i] == ROLE_GREEDY;
+}
+
+static unsigned int weight(const struct setup *s, unsigned int i)
+{
+	return s->weight[i] ? s->weight[i] : 100;
+}
+
 /* what a tenant should get of the time that all get: those that do not always work get what they need */
 static void wanted(const struct setup *s, const struct look *a, const struct look *b, double *want)
 {
@@ -73,15 +89,15 @@ static void wanted(const struct setup *s, const struct look *a, const struct loo
 		want[i] = 0;
 		if (s->cap[i])
 			want[i] = s->cap[i] / 100.0 * wall / all;
-		else if (s->role[i] != ROLE_STREAM && s->role[i] != ROLE_GREEDY)
+		else if (!always_works(s, i))
 			want[i] = (b->gpu[i] - a->gpu[i]) / all;
 		else
-			weights += s->weight[i] ? s->weight[i] : 100;
+			weights += weight(s, i);
 		rest -= want[i];
 	}
 	for (i = 0; i < s->nr; i++)
-		if (!s->cap[i] && (s->role[i] == ROLE_STREAM || s->role[i] == ROLE_GREEDY))
-			want[i] = rest * (s->weight[i] ? s->weight[i] : 100) / weights;
+		if (!s->cap[i] && always_works(s, i))
+			want[i] = rest * weight(s, i) / weights;
 }
 
 static double distance(double is, double want)
@@ -89,9 +105,37 @@ static double distance(double is, double want)
 	return want > 0 ? fabs(is - want) / want : 0;
 }
 
-static void window(const struct setup *s, const struct look *a, const struct look *b, struct result *r)
+static void add_window(struct spread *to, double mean, double worst)
 {
-	double want[MAX_TENANTS], all = 0, sum = 0, e;
+	to->mean = (to->mean * to->windows + mean) / (to->windows + 1);
+	to->windows++;
+	if (worst > to->worst)
+		to->worst = worst;
+}
+
+/* of those that always work: what they had less of the wall's time than when all had worked */
+static void hang_window(const struct setup *s, const struct look *a, const struct look *b, struct spread *lost)
+{
+	double weights = 0, mean = 0, worst = 0, e;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->nr; i++)
+		weights += weight(s, i);
+	for (i = 0; i < s->nr; i++) {
+		if (!always_works(s, i))
+			continue;
+		e = 1 - (b->gpu[i] - a->gpu[i]) / ((b->at - a->at) * (weight(s, i) / weights));
+		mean += e;
+		n++;
+		if (e > worst)
+			worst = e;
+	}
+	add_window(lost, n ? mean / n : 0, worst);
+}
+
+static void window(const struct setup *s, const struct look *a, const struct look *b, struct spread *to)
+{
+	double want[MAX_TENANTS], all = 0, sum = 0, worst = 0, e;
 	unsigned int i;
 
 	for (i = 0; i < s->nr; i++)
@@ -100,11 +144,27 @@ static void window(const struct setup *s, const struct look *a, const struct loo
 	for (i = 0; i < s->nr; i++) {
 		e = distance((b->gpu[i] - a->gpu[i]) / all, want[i]);
 		sum += e / s->nr;
-		if (e > r->worst_error)
-			r->worst_error = e;
+		if (e > worst)
+			worst = e;
 	}
-	r->mean_error += sum;
-	r->windows++;
+	add_window(to, sum, worst);
+}
+
+/* one after the other, none of them twice */
+static void all_windows(const struct setup *s, const struct look *l, unsigned int looks, struct result *r)
+{
+	unsigned int k, i;
+
+	for (k = 0; k < SPANS; k++) {
+		for (i = spans[k]; i <= looks; i += spans[k]) {
+			const struct look *from = &l[i - spans[k]];
+
+			if (from->strikes == l[i].strikes)
+				window(s, from, &l[i], &r->error[k]);
+			else if (!k)
+				hang_window(s, from, &l[i], &r->lost);
+		}
+	}
 }
 
 static int by_value(const void *a, const void *b)
@@ -145,37 +205,83 @@ static void whole(const struct setup *s, const struct look *a, const struct look
 		r->wall[i] = (b->gpu[i] - a->gpu[i]) / wall;
 		r->bytes_share[i] = (b->bytes[i] - a->bytes[i]) / bytes;
 		e = distance(r->bytes_share[i], r->want[i]);
-		if ((s->role[i] == ROLE_STREAM || s->role[i] == ROLE_GREEDY) && e > r->work_error)
+		if (always_works(s, i) && e > r->work_error)
 			r->work_error = e;
 	}
 	r->busy = (b->busy - a->busy) / wall;
 	r->bytes_per_s = bytes / wall * 1e9;
 }
 
-void measure(const struct setup *s, unsigned int windows, double seconds, struct result *r)
+static bool has_role(const struct setup *s, enum role role)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->role[i] == role)
+			return true;
+	return false;
+}
+
+/* so that a copy that asks for an acknowledge hangs its engine, all the time until the process is ended */
+static pid_t mute_all_the_time(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		mute_engines(~0u);
+		_exit(1);
+	}
+	return pid;
+}
+
+/* every few seconds; the watchdog takes two */
+static void tell_hangers(const struct setup *s, struct tenant *t, unsigned int at)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->role[i] == ROLE_HANGER && at % 6 == 1)
+			t[i].shared->rounds++;
+}
+
+bool measure(const struct setup *s, unsigned int looks, double seconds, struct result *r)
 {
 	struct tenant t[MAX_TENANTS];
-	struct look l[MAX_WINDOWS + 1];
+	struct look l[MAX_LOOKS + 1];
 	struct churn churn;
 	uint64_t refused;
+	pid_t muting = 0;
 	unsigned int i;
 
 	memset(r, 0, sizeof(*r));
+	if (has_role(s, ROLE_HANGER) && !card_registers()) {
+		printf("%-26s not measured: the card's registers can't be mapped, boot with iomem=relaxed\n", s->name);
+		return false;
+	}
 	start(s, t);
+	if (has_role(s, ROLE_HANGER))
+		muting = mute_all_the_time();
 	churn_begin(&churn, s->churn);
 	sleep(1);
 	for (i = 0; i < s->nr; i++)
 		t[i].shared->nr_samples = 0;
 	look(t, s->nr, &l[0]);
-	for (i = 1; i <= windows; i++) {
+	for (i = 1; i <= looks; i++) {
+		tell_hangers(s, t, i);
 		usleep(seconds * 1e6);
 		look(t, s->nr, &l[i]);
-		window(s, &l[i - 1], &l[i], r);
 	}
-	whole(s, &l[0], &l[windows], r);
+	all_windows(s, l, looks, r);
+	whole(s, &l[0], &l[looks], r);
 	r->made = churn_end(&churn, &r->make_ns, &refused);
 	r->bad += refused;
-	r->mean_error /= windows;
+	if (muting) {
+		kill(muting, SIGKILL);
+		waitpid(muting, NULL, 0);
+	}
 	for (i = 0; i < s->nr; i++) {
 		uint64_t max = vgpu_value(&t[i], "preempt_ns_max");
 
@@ -193,17 +299,29 @@ void measure(const struct setup *s, unsigned int windows, double seconds, struct
 	for (i = 0; i < s->nr; i++)
 		tenant_remove(&t[i]);
 	card_write("policy", "best-effort");
+	return true;
 }
 
 /* ------------------------------------------------------------------ output */
 
-void print_result(const struct setup *s, const struct result *r)
+void print_result(const struct setup *s, double seconds, const struct result *r)
 {
 	unsigned int i;
 
-	printf("%-26s busy %5.1f %%  %7.1f MB/s  error of share %4.1f %% mean %4.1f %% worst of %u windows, of work %4.1f %%%s\n",
-	       s->name, r->busy * 100, r->bytes_per_s / 1e6, r->mean_error * 100, r->worst_error * 100, r->windows,
+	printf("%-26s busy %5.1f %%  %7.1f MB/s  error of work %4.1f %%%s\n", s->name, r->busy * 100, r->bytes_per_s / 1e6,
 	       r->work_error * 100, r->bad ? "  WRONG DATA OR LOST WORK" : "");
+	for (i = 0; i < SPANS; i++) {
+		const struct spread *e = &r->error[i];
+
+		printf("    error of share in %u windows of %g s: %.2f %% worst, %.2f %% mean", e->windows, spans[i] * seconds,
+		       e->worst * 100, e->mean * 100);
+		if (s->aim[i])
+			printf(", aim %.1f %%: %s", s->aim[i] * 100, e->worst <= s->aim[i] ? "met" : "MISSED");
+		printf("\n");
+	}
+	if (r->lost.windows)
+		printf("    %u windows of %g s with a hang: those that work lost %.1f %% at most, %.1f %% mean\n", r->lost.windows,
+		       spans[0] * seconds, r->lost.worst * 100, r->lost.mean * 100);
 	for (i = 0; i < s->nr; i++)
 		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%\n",
 		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100, s->cap[i] ? s->cap[i] : 100,
@@ -230,11 +348,20 @@ static void json_array(FILE *f, const char *name, const double *v, unsigned int 
 	fprintf(f, "]");
 }
 
-void print_json(FILE *f, const struct setup *s, const struct result *r, bool last)
+void print_json(FILE *f, const struct setup *s, double seconds, const struct result *r, bool first)
 {
-	fprintf(f, "  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
-		"\"worst_error\": %.5f, \"work_error\": %.5f, \"windows\": %u, \"bad\": %llu", s->name, s->nr, r->busy,
-		r->bytes_per_s, r->mean_error, r->worst_error, r->work_error, r->windows, (unsigned long long)r->bad);
+	unsigned int i;
+
+	fprintf(f, "%s  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
+		"\"worst_error\": %.5f, \"work_error\": %.5f, \"bad\": %llu, \"windows\": [", first ? "" : ",\n", s->name, s->nr, r->busy,
+		r->bytes_per_s, r->error[0].mean, r->error[0].worst, r->work_error, (unsigned long long)r->bad);
+	for (i = 0; i < SPANS; i++)
+		fprintf(f, "%s{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f}", i ? ", " : "",
+			spans[i] * seconds, r->error[i].windows, r->error[i].mean, r->error[i].worst, s->aim[i]);
+	fprintf(f, "]");
+	if (r->lost.windows)
+		fprintf(f, ", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}", r->lost.windows, r->lost.mean,
+			r->lost.worst);
 	json_array(f, "share", r->share, s->nr);
 	json_array(f, "want", r->want, s->nr);
 	json_array(f, "of_time", r->wall, s->nr);
@@ -247,5 +374,5 @@ void print_json(FILE *f, const struct setup *s, const struct result *r, bool las
 	if (s->churn)
 		fprintf(f, ", \"made\": %llu, \"make_us\": %llu", (unsigned long long)r->made,
 			(unsigned long long)(r->made ? r->make_ns / r->made / 1000 : 0));
-	fprintf(f, "}%s\n", last ? "" : ",");
+	fprintf(f, "}");
 }

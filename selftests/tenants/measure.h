@@ -7,7 +7,10 @@
 
 #include "tenant.h"
 
-enum { MAX_TENANTS = 8, MAX_WINDOWS = 32 };
+enum { MAX_TENANTS = 8, MAX_LOOKS = 64, SPANS = 2 };
+
+/* how many looks apart the ends of a window are: with looks of a second, windows of 2 s and of 3 s */
+extern const unsigned int spans[SPANS];
 
 struct setup {
 	const char *name;
@@ -17,13 +20,19 @@ struct setup {
 	unsigned int cap[MAX_TENANTS];
 	const char *policy;			/* NULL: best-effort */
 	unsigned int churn;			/* so many processes make and remove further vGPUs meanwhile */
+	double aim[SPANS];			/* of the worst window, in parts of what a tenant is entitled to; 0: none */
+};
+
+struct spread {					/* of |share - want| / want over tenants and windows; mean: of the means */
+	unsigned int windows;
+	double mean, worst;
 };
 
 struct result {
-	unsigned int windows;
-	/* of each tenant: part of the time that was charged to all, mean and worst distance from what it should be, in parts of that */
-	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
-	double mean_error, worst_error;		/* of |share - want| / want over tenants and windows; mean: of the means */
+	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];	/* parts of the time that was charged to all, and of the wall's */
+	struct spread error[SPANS];		/* windows in which nobody was struck */
+	/* windows of spans[0] in which a hang was cut off: how much less of its time than its entitlement another tenant had */
+	struct spread lost;
 	double busy;				/* of the time */
 	double bytes_per_s, bytes_share[MAX_TENANTS];
 	double work_error;			/* worst over tenants, of the bytes copied in all windows */
@@ -32,8 +41,10 @@ struct result {
 	uint64_t made, make_ns;			/* of the further vGPUs; all of them together */
 };
 
-void measure(const struct setup *s, unsigned int windows, double seconds, struct result *r);
-void print_result(const struct setup *s, const struct result *r);
-void print_json(FILE *f, const struct setup *s, const struct result *r, bool last);
+/* false: it can't be measured here, which was said */
+bool measure(const struct setup *s, unsigned int looks, double seconds, struct result *r);
+/* @seconds: as measure() had it */
+void print_result(const struct setup *s, double seconds, const struct result *r);
+void print_json(FILE *f, const struct setup *s, double seconds, const struct result *r, bool first);
 
 #endif

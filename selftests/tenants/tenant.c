@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <gk110/ce.h>
+
 static char card[256];	/* sysfs folder */
 
 static void __attribute__((noreturn)) bail(const char *what)
@@ -131,6 +133,21 @@ volatile uint32_t *card_registers(void)
 	map = mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	return map == MAP_FAILED ? NULL : map;
+}
+
+/* a reset of an engine opens its interrupts again */
+bool mute_engines(unsigned int seconds)
+{
+	volatile uint32_t *regs = card_registers();
+	uint64_t end = now_ns() + seconds * 1000000000ull;
+	unsigned int i;
+
+	while (regs && now_ns() < end) {
+		for (i = 0; i < GK110_CE_NR; i++)
+			regs[(GK110_CE(i) + GK110_CE_INTR_EN) / 4] = 0;
+		usleep(20000);
+	}
+	return regs;
 }
 
 /* ------------------------------------------------------------------ life */

@@ -17,6 +17,8 @@ enum role {
 	ROLE_WAITER,	/* an acquire that nobody will ever satisfy */
 	ROLE_FAULTER,	/* one page fault after the other, each in a channel of its own */
 	ROLE_HANGER,	/* each time it is told: a copy whose engine then waits for an acknowledge; then a fresh channel */
+	ROLE_SLEEPER,	/* copies that wait for a semaphore first, which its CPU releases some ms later: it is parked and wakes again */
+	ROLE_RESETTER,	/* streams for a while, is reset through VFIO with work under way, takes its memory back and maps it anew */
 };
 
 enum state { TENANT_STARTING, TENANT_READY, TENANT_RUNNING, TENANT_ENDED };
@@ -56,6 +58,8 @@ bool card_read(const char *name, char *text, unsigned int size);
 void find_card(void);
 /* the card's registers, past the driver: for tests that break something. NULL: this kernel does not let us */
 volatile uint32_t *card_registers(void);
+/* for so long nothing that the copy engines raise is told, so that a copy that waits for an acknowledge hangs. false: it can't */
+bool mute_engines(unsigned int seconds);
 uint64_t now_ns(void);
 
 void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh) __attribute__((noreturn));

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ enum {
 	PAGE = 4096, SLOTS = 8, SLOT_WORDS = BARE_PUSH_BYTES / SLOTS / 4, BLOCK = 0x10000, RING = 512,
 	SRC_VA = BARE_VA_FREE, DST_VA = SRC_VA + SLOTS * PAGE, A_VA = BARE_VA_FREE + 0x100000, B_VA = A_VA + BLOCK,
 	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60, STALLED_NS = 2000000000,
+	SLEEPERS_WORD = 16,	/* of the semaphore's page, for acquires */
 };
 
 struct work {
@@ -53,11 +55,10 @@ static void open_channel(struct work *w, unsigned int id)
 	w->submitted = w->done = 0;
 }
 
-static void begin(struct work *w, const char *uuid)
+static void prepare(struct work *w)
 {
 	uint64_t vram;
 
-	device_open(&w->d, uuid);
 	gpu_attach(&w->d, &w->g);
 	bare_space_create(&w->g, &w->s);
 	w->src = map_host(w, SRC_VA, SLOTS * PAGE);
@@ -65,6 +66,12 @@ static void begin(struct work *w, const char *uuid)
 	vram = bare_vram(&w->g, 2 * BLOCK, PAGE);
 	bare_space_map_range(&w->g, &w->s, A_VA, BARE_VRAM, vram, 2 * BLOCK);
 	open_channel(w, 1);
+}
+
+static void begin(struct work *w, const char *uuid)
+{
+	device_open(&w->d, uuid);
+	prepare(w);
 }
 
 /* words from the slot's own part of the pushbuffer, so that a ring holds several jobs */
@@ -81,7 +88,8 @@ static void ring_slot(struct work *w, unsigned int slot)
 	*(volatile uint32_t *)(w->g.bars.bar1 + c->userd_bar1 + USERD_GP_PUT) = c->put % RING;
 }
 
-static void submit(struct work *w, unsigned int copies)
+/* @acquire: what the semaphore's word must be first; 0: nothing */
+static void submit_after(struct work *w, unsigned int copies, uint32_t acquire)
 {
 	unsigned int slot = w->submitted % SLOTS, i;
 	struct bare_chan *c = &w->c;
@@ -89,6 +97,9 @@ static void submit(struct work *w, unsigned int copies)
 	pattern_fill(w->src + slot * PAGE, PAGE, ++w->seed);
 	memset(w->dst + slot * PAGE, 0, 64);
 	c->words = slot * SLOT_WORDS;
+	if (acquire)
+		bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va + SLEEPERS_WORD * 4, acquire,
+			  HOST_SEMAPHORE_ACQUIRE | HOST_SEMAPHORE_4BYTE);
 	bare_copy(c, SRC_VA + slot * PAGE, A_VA, PAGE, 0);
 	for (i = 0; i < copies; i++)
 		bare_copy(c, A_VA, B_VA, BLOCK, 0);
@@ -96,6 +107,11 @@ static void submit(struct work *w, unsigned int copies)
 	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va, (uint32_t)++w->submitted,
 		  HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
 	ring_slot(w, slot);
+}
+
+static void submit(struct work *w, unsigned int copies)
+{
+	submit_after(w, copies, 0);
 }
 
 /* takes what is done; true if there was something */
@@ -160,6 +176,47 @@ static void waiter(struct work *w, struct tenant_shared *sh)
 	bare_ring(&w->c);
 	while (sh->order != ORDER_END)
 		usleep(10000);
+}
+
+/* 5 to 20 ms of waiting, then a stream's job */
+static void sleeper(struct work *w, struct tenant_shared *sh)
+{
+	uint32_t n = 0;
+	uint64_t at;
+
+	while (sh->order != ORDER_END) {
+		submit_after(w, STREAM_COPIES, ++n);
+		usleep(5000 + n % 4 * 5000);
+		w->c.semaphore[SLEEPERS_WORD] = n;
+		at = now_ns();
+		while (!collect(w, sh, STREAM_COPIES) && now_ns() - at < 5ull * STALLED_NS)
+			usleep(500);
+		if (w->done != w->submitted) {
+			sh->bad++;
+			return;
+		}
+	}
+}
+
+static void resetter(struct work *w, struct tenant_shared *sh)
+{
+	uint64_t until;
+
+	while (sh->order != ORDER_END) {
+		until = now_ns() + (100 + sh->rounds_done % 4 * 100) * 1000000ull;
+		while (sh->order != ORDER_END && now_ns() < until) {
+			while (w->submitted - w->done < SLOTS)
+				submit(w, STREAM_COPIES);
+			usleep(1000);
+			collect(w, sh, STREAM_COPIES);
+		}
+		if (ioctl(w->d.fd, VFIO_DEVICE_RESET))
+			sh->bad++;
+		gpu_detach(&w->d, &w->g);
+		prepare(w);
+		sh->rounds_done++;
+	}
+	sh->bad += !sh->rounds_done;
 }
 
 static void faulter(struct work *w, struct tenant_shared *sh)
@@ -232,6 +289,8 @@ void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh)
 	case ROLE_WAITER: waiter(&w, sh); break;
 	case ROLE_FAULTER: faulter(&w, sh); break;
 	case ROLE_HANGER: hanger(&w, sh); break;
+	case ROLE_SLEEPER: sleeper(&w, sh); break;
+	case ROLE_RESETTER: resetter(&w, sh); break;
 	}
 	gpu_detach(&w.d, &w.g);
 	device_close(&w.d);
