@@ -203,7 +203,7 @@ static int make(void **state)
 	const char *why;
 
 	strcpy(top, "/tmp/kvgpu-tls-XXXXXX");
-	if (!mkdtemp(top) || tls_load(&why) || !freopen("/dev/null", "w", stdout))
+	if (!mkdtemp(top) || tls_load(&why))
 		return -1;
 	w.folder = strdup(path("ours"));
 	if (certs_server(&w))
