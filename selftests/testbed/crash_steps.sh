@@ -118,6 +118,6 @@ end_steps() { try "no process and no mount is left" nothing_left; }
 
 nothing_left() {
 	status_is 0 "$TB" down --name "$A" && status_is 0 "$TB" down --name "$B" || return 1
-	! grep -lzs "^KVGPU_TB_MARK=tbtest-$$-" /proc/[0-9]*/environ | tr '\0' '\n' | grep . || return 1
-	! grep -E '/tools-[0-9a-f]{16}/root' /proc/self/mounts && ! ls -d "/run/kvgpu-tb/tbtest-$$-"?/ 2> /dev/null
+	! grep -lzs "^KVGPU_TB_MARK=$run-" /proc/[0-9]*/environ | tr '\0' '\n' | grep . || return 1
+	! grep -E '/tools-[0-9a-f]{16}/root' /proc/self/mounts && ! ls -d "/run/kvgpu-tb/$run-"?/ 2> /dev/null
 }

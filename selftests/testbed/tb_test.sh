@@ -12,7 +12,9 @@ long) steps=(setup argument agent bed guest crash full kernel fresh_setup end) ;
 esac
 [ $# -lt 2 ] || steps=("${@:2}")
 TB=testbed/tb
-A=tbtest-$$-a B=tbtest-$$-b
+# not by the process's number: a machine that was cut off in a run may count the next one's up to the same
+run=tbtest-$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')
+A=$run-a B=$run-b
 scratch=$(mktemp -d)
 count=0 failed=0
 
@@ -88,12 +90,32 @@ has_step() { [[ " ${steps[*]} " == *" $1 "* ]]; }
 clean_up() {
 	"$TB" down --name "$A"
 	"$TB" down --name "$B"
-	rm -rf "$scratch"
+	rm -rf "$scratch" "/run/kvgpu-tb/$run"-?.lock
 } > /dev/null 2>&1
+
+# sweep: what runs of this program that were killed have left. Beside another run it leaves all alone: beds of that one may be dead
+# for a moment, as part of a test. Then it says no.
+sweep() {
+	local dir name state
+	flock -n 8 || { flock -s 8; return 1; }
+	for dir in /run/kvgpu-tb/tbtest-*/; do
+		[ -d "$dir" ] || continue
+		name=${dir%/}
+		name=${name##*/}
+		state=0
+		"$TB" status --name "$name" > /dev/null 2>&1 || state=$?
+		[ $state != 4 ] || "$TB" down --name "$name" > /dev/null 2>&1
+		[ $state != 4 ] || rm -f "/run/kvgpu-tb/$name.lock"
+	done
+	flock -s 8
+}
 
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
+mkdir -p /run/kvgpu-tb
+exec 8> /run/kvgpu-tb/tests.lock
+sweep
 for name in "${steps[@]}"; do
 	case $name in
 	crash) has_step guest || crash_steps ;;
