@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "mdev/machine.h"
+#include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
 struct mm_struct *setup_mm;
@@ -35,6 +37,21 @@ void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus
 		setup_run(i, 1, 0);
 	}
 	harness_policy(p);
+}
+
+void setup_knob(u32 i, const char *knob, const char *val)
+{
+	struct attribute **a;
+
+	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
+		if (!strcmp((*a)->name, knob)) {
+			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
+
+			if (d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)) != strlen(val))
+				harness_fail("%s can't be %s", knob, val);
+			return;
+		}
+	harness_fail("no knob %s", knob);
 }
 
 void setup_end(void)

@@ -85,6 +85,7 @@ extern struct mm_struct *setup_mm;
 extern struct container *setup_c;
 void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus);	/* each runs channel 1 and has work */
 void setup_run(u32 i, u32 chan, u32 space);	/* with page 16: its own, and 17: everybody's of the VMM's memory */
+void setup_knob(u32 i, const char *knob, const char *val);	/* a file of vGPU @i in sysfs is written */
 void setup_end(void);
 
 #endif

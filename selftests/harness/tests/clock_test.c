@@ -23,20 +23,6 @@ static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static u64 on, all, tick;
 static bool done;
 
-static void store(u32 i, const char *knob, const char *val)
-{
-	struct attribute **a;
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, knob)) {
-			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
-
-			assert_int_equal(d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)), strlen(val));
-			return;
-		}
-	fail_msg("no knob %s", knob);
-}
-
 static void meter(void *arg)
 {
 	for (; !done; harness_sleep(MS / 20), all++)
@@ -74,7 +60,7 @@ static void try(u32 vgpus, const char *cap, u64 ms, bool neighbour_works, double
 	on = all = 0;
 	done = false;
 	setup_begin(&coarse, &busy, vgpus);
-	store(0, "cap", cap);
+	setup_knob(0, "cap", cap);
 	g_ring(&world.vgpu[0], 1, 0);
 	for (i = 1; i < vgpus; i++)
 		g_ring(&world.vgpu[i], 1, neighbour_works);

@@ -24,20 +24,6 @@ static struct machine_slice *slice(u32 i)
 	return &world.vgpu[i].v->m->slice;
 }
 
-static void store(u32 i, const char *knob, const char *val)
-{
-	struct attribute **a;
-
-	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
-		if (!strcmp((*a)->name, knob)) {
-			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
-
-			assert_int_equal(d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)), strlen(val));
-			return;
-		}
-	fail_msg("no knob %s", knob);
-}
-
 static void competes(u32 n)
 {
 	u64 end = harness_now + RUN_MS * MS;
@@ -77,7 +63,7 @@ static void four_get_a_quarter(void **state)
 static void by_weight(void **state)
 {
 	setup_begin(&coarse, &steady, 2);
-	store(0, "weight", "300");
+	setup_knob(0, "weight", "300");
 	competes(2);
 	if (share(0, 2) < 0.70 || share(0, 2) > 0.80)
 		harness_fail("S5: a vGPU of weight 300 beside one of 100 has %.3f of the time", share(0, 2));
@@ -111,7 +97,7 @@ static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, doub
 
 	setup_begin(&coarse, &busy, vgpus);
 	if (cap)
-		store(0, "cap", cap);
+		setup_knob(0, "cap", cap);
 	g_ring(&world.vgpu[0], 1, 0);
 	for (i = 1; i < vgpus; i++)
 		g_ring(&world.vgpu[i], 1, 1);
