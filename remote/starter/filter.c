@@ -89,36 +89,22 @@ static size_t argument(unsigned int i)
 	return offsetof(struct seccomp_data, args) + 8 * i;
 }
 
+/* call @nr is allowed where the low word of its first argument is @what (BPF_JEQ), or has one of its bits (BPF_JSET) */
+static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t what, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | how | BPF_K, what, 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
 /* fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when there is none */
 static void put_clone(struct code *c, uint32_t refused)
 {
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
 	give(c, SECCOMP_RET_ERRNO | ENOSYS);
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
-	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
-}
-
-/* NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other process's */
-static void put_own_memory(struct code *c, uint32_t refused)
-{
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 4);
-	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, getpid(), 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
-}
-
-/* UNIX sockets alone: a client's process has no way into a network */
-static void put_socket(struct code *c, uint32_t refused)
-{
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4);
-	load_word(c, argument(0));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1);
-	give(c, SECCOMP_RET_ALLOW);
-	give(c, refused);
+	put_argument(c, SYS_clone, BPF_JSET, CLONE_THREAD, refused);
 }
 
 /* devices, but no words put into the mouth of a terminal */
@@ -147,9 +133,11 @@ static void write_code(struct code *c, uint32_t refused)
 		give(c, SECCOMP_RET_ALLOW);
 	}
 	put_ioctl(c, refused);
-	put_socket(c, refused);
 	put_clone(c, refused);
-	put_own_memory(c, refused);
+	/* UNIX sockets alone: a client's process has no way into a network */
+	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
+	/* NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other process's */
+	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
 	give(c, refused);
 }
 
