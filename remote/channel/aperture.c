@@ -323,6 +323,12 @@ void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint3
 						.peer = &e->peer.bell };
 }
 
+bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a, unsigned int i)
+{
+	aperture_bell_init(bell, a, &a->base->box_word[i].word);
+	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &bell->bell);
+}
+
 int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *parts,
 		 unsigned int n)
 {

@@ -78,6 +78,8 @@ struct aperture_end {
 	struct kvgpu_ring_config config;
 };
 void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots, uint32_t longest, bool producer);
+/* one side's end of answer box @i, with its bell; false: what lies there is no box */
+bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a, unsigned int i);
 /* a frame, however long that takes: 0, or -ECONNRESET. One thread at a time */
 int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *parts,
 		 unsigned int n);

@@ -219,10 +219,8 @@ static bool attach(struct aperture_channel *s)
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->told, &s->told_end.config);
-	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++) {
-		aperture_bell_init(&s->asking[i].bell, &s->a, &l->box_word[i].word);
-		fine = !kvgpu_box_attach(&s->asking[i].box, &l->box[i], KVGPU_BOX_LONGEST, &s->asking[i].bell.bell);
-	}
+	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
+		fine = aperture_box(&s->asking[i].box, &s->asking[i].bell, &s->a, i);
 	return fine;
 }
 

@@ -217,10 +217,8 @@ static bool attach(struct aperture_port *s)
 	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->told, &s->told_end.config);
-	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++) {
-		aperture_bell_init(&s->answering[i].bell, &s->a, &l->box_word[i].word);
-		fine = !kvgpu_box_attach(&s->answering[i].box, &l->box[i], KVGPU_BOX_LONGEST, &s->answering[i].bell.bell);
-	}
+	for (i = 0; i < KVGPU_REMOTE_BOXES && fine; i++)
+		fine = aperture_box(&s->answering[i].box, &s->answering[i].bell, &s->a, i);
 	return fine;
 }
 
