@@ -10,7 +10,7 @@ LATE_WRAP	:= $(addprefix -Wl$(comma)--wrap=,pthread_mutex_lock pthread_mutex_unl
 # programs whose threads, clocks or sockets could make them fail by chance
 LATE_TESTS	:= $(sort $(TSAN_TESTS) gpu-model/core/pacer_test gpu-model/root/poll_test gpu-model/gr/pmu_test \
 		   gpu-model/gr/fecs_test gpu-model/gr/methods_test gpu-model/gr/launch_test \
-		   gpu-model/gr/sm/ops_test gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
+		   gpu-model/gr/sm/textures_test gpu-model/gr/sm/surfaces_test gpu-model/ce/mmu_copy_test \
 		   cuda/model_test cuda/device/buffers_test cuda/driver/pages_test $(CUDART_TESTS))
 
 define late_rule

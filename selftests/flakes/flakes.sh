@@ -46,11 +46,17 @@ tree_hash() {
 	{ git rev-parse HEAD; git diff HEAD; } 2>/dev/null | sha256sum
 }
 
+# what a program runs, not where it was built: debug information and the linker's number name the folder
+program_hash() {
+	local bare
+	bare=$(mktemp) && objcopy -g -R .note.gnu.build-id "$1" "$bare" && sha256sum < "$bare" && rm -f "$bare"
+}
+
 find_state() {
 	local name=$1 path=$2 hash
 
 	case $path in
-	/*) hash=$(sha256sum < "$path") || die "$path is not built" ;;
+	/*) hash=$(program_hash "$path") || die "$path is not built" ;;
 	*) hash=$tree ;;
 	esac
 	dir_of[$name]=$state/${name//\//_}/${hash:0:16}
@@ -112,16 +118,17 @@ of_lane() {
 
 out_of_time() { [ "$budget" -gt 0 ] && [ $((SECONDS - begun)) -ge "$budget" ]; }
 
-# ------------------------------------------------------------------ all of a kind, up to a part of their number
+# ------------------------------------------------------------------ all of a kind, up to STEP twentieths of their number
 
 kind_rounds() {
-	local kind=$1 upto=$2 lane line name cmd nr jobs so_far ran=''
+	local kind=$1 step=$2 lane line name cmd nr jobs so_far upto ran=''
 
 	for lane in alone beside; do
 		[ "$kind" = quiet ] || [ $lane = beside ] || continue
 		for line in "${programs[@]}"; do
 			[ "${line%% *}" = "$kind" ] || continue
 			read -r _ name cmd <<<"$line"
+			upto=$((($(target "$kind" "$name") * step + steps - 1) / steps))
 			so_far_of "$kind" "$name"
 			nr=$so_far
 			if [ "$nr" -ge "$upto" ] || ! of_lane "$kind" "$name" $lane; then continue; fi
@@ -145,9 +152,11 @@ kind_rounds() {
 	done
 }
 
+# how many rounds are wanted: target KIND NAME. The full number of rounds of threads is for those of the GPU model
 target() {
 	case $1 in
-	quiet) echo "$quiet" ;; busy) echo "$busy" ;; threads) echo "$threads" ;; late) echo "$late" ;; vm) echo "$vm" ;;
+	quiet) echo "$quiet" ;; busy) echo "$busy" ;; late) echo "$late" ;; vm) echo "$vm" ;;
+	threads) case $2 in */gpu-model/*) echo "$threads" ;; *) echo $((threads < 60 ? threads : 60)) ;; esac ;;
 	esac
 }
 
@@ -164,7 +173,7 @@ table() {
 				continue
 			fi
 			not=${failed["$kind $name"]}
-			want=$(target $kind)
+			want=$(target $kind "$name")
 			printf ' %10s' "$n/$want$([ "$not" = 0 ] || echo "!$not")"
 			total=$((total + n + not))
 			bad=$((bad + not))
@@ -221,8 +230,7 @@ if [ "$1" = run ]; then
 	trap 'exit 130' INT TERM
 	for ((step = 1; step <= steps; step++)); do
 		for kind in late threads quiet busy vm; do
-			want=$(target $kind)
-			kind_rounds $kind $(((want * step + steps - 1) / steps))
+			kind_rounds $kind $step
 		done
 		out_of_time && break
 	done
