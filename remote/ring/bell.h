@@ -48,6 +48,7 @@ struct kvgpu_bell {
 	void *ctx;			/* of the ops */
 	struct kvgpu_wait_times times;	/* of the sleeper */
 	unsigned int crowded;		/* so many waits do not look: others want this CPU */
+	uint64_t looked_ns, lost_ns;	/* while it looked: with the CPU, and without; since they were compared last */
 	uint64_t spins;			/* waits that looked more than once */
 	uint64_t waits;			/* waits that came to sleep(), or to the end of their time */
 	uint64_t sleeps;		/* times that sleep() was called */

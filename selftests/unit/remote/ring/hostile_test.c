@@ -341,6 +341,19 @@ static void others_want_the_cpu(void **state)
 	assert_int_equal(b.spins, 303);
 }
 
+/* a VM whose timer's tick takes half a millisecond, every fourth: that is nobody who wants the CPU */
+static void a_tick_takes_the_cpu(void **state)
+{
+	static uint64_t word;
+	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 5000000, .sleep_ns = 1000 } };
+	unsigned int i;
+
+	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000, .tick_ns = 4000000, .in_tick_ns = 500000 };
+	for (i = 0; i < 300; i++)
+		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 3000000), KVGPU_WAIT_TIMEOUT);
+	assert_int_equal(b.spins, 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,7 +362,7 @@ int main(void)
 		cmocka_unit_test(producer_survives),
 		cmocka_unit_test(positions_are_checked),
 		cmocka_unit_test(asker_survives),
-		cmocka_unit_test(others_want_the_cpu),
+		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,11 @@ uint64_t hook_clock_ns(void)
 
 void hook_clock_yield(void)
 {
+	uint64_t before = memory.clock;
+
 	memory.clock += memory.away_ns;
+	if (memory.tick_ns && memory.clock / memory.tick_ns != before / memory.tick_ns)
+		memory.clock += memory.in_tick_ns;
 }
 
 static enum kvgpu_sleep memory_sleep(void *ctx, uint32_t *word, uint64_t ns)

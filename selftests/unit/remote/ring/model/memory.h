@@ -23,6 +23,7 @@ struct memory {
 	bool loaded[MEMORY_WORDS_MAX];
 	uint64_t clock;
 	uint64_t away_ns;	/* how long the CPU is another's when it is given away */
+	uint64_t tick_ns, in_tick_ns;	/* a time at which it is taken for so long; 0: it is not */
 	unsigned int wakes;
 };
 
