@@ -6,6 +6,9 @@
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H
 
+#include <assert.h>
+
+#include <remote/channel/label.h>
 #include <remote/ring/box.h>
 #include <remote/ring/ring.h>
 #include <remote/wire/frame.h>
@@ -35,6 +38,7 @@ struct attach_page {
 	uint64_t version;
 	_Alignas(64) uint64_t client_beat;
 };
+static_assert(sizeof(struct attach_page) <= APERTURE_LABEL_AT, "a label lies behind it, in the same page");
 
 struct aperture_word {
 	_Alignas(64) uint32_t word;

@@ -33,10 +33,15 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 /* between two looks of a server, where nothing rings, and where a knock is about to come; kvgpu_remote_place_await() at most */
 enum { LOOK_MS = 10, KNOCK_MS = 1, ROUND_MS = 1000 };
 
+/* what is shared, in the file or on the device */
+struct extent {
+	uint64_t from, bytes;
+};
+
 struct kvgpu_remote_place {
 	int fd;
 	struct aperture_layout *base;
-	uint64_t bytes;
+	struct extent extent;
 	int listening, bell;		/* -1: there is none */
 	struct attach_server attach;
 	/* of who rang, with .bell */
@@ -62,14 +67,32 @@ static uint64_t device_bytes(dev_t dev)
 	return strtoull(text, NULL, 0) / DAX_ALIGN * DAX_ALIGN;
 }
 
-static uint64_t bytes_of(int fd, const char **why)
+/* What VMs see of a file with a label as a device begins behind its first 2 MiB: here it does, too. */
+static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **why)
+{
+	uint8_t first[APERTURE_LABEL_BYTES];
+	struct aperture_label l;
+
+	if (pread(fd, first, sizeof(first), 0) != sizeof(first) || !aperture_label_read(first, &l))
+		return bytes;
+	*why = "it is shorter than it says itself: somebody cut it";
+	if (l.bytes > bytes)
+		return 0;
+	*from = l.data;
+	return l.bytes - l.data;
+}
+
+/* of what both map, and *from where in the file it begins */
+static uint64_t bytes_of(int fd, uint64_t *from, const char **why)
 {
 	uint64_t bytes = 0;
 	struct stat st;
 
 	*why = "it is no file, and no device that says how large it is";
+	*from = 0;
 	if (!fstat(fd, &st))
-		bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) : S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+		bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) :
+			S_ISREG(st.st_mode) ? file_bytes(fd, st.st_size, from, why) : 0;
 	if (bytes)
 		*why = "it is too small: an aperture has 12 MiB or more";
 	if (bytes > APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX)
@@ -90,17 +113,22 @@ static int lock_byte(int fd, enum aperture_side side, const char **why)
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }
 
-static int open_place(const char *path, enum aperture_side side, struct aperture_layout **base, uint64_t *bytes, const char **why)
+static void *map_extent(int fd, const struct extent *e)
+{
+	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
+}
+
+static int open_place(const char *path, enum aperture_side side, struct aperture_layout **base, struct extent *e, const char **why)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC), r;
 
 	*why = strerror(errno);
 	if (fd < 0)
 		return -errno;
-	*bytes = bytes_of(fd, why);
-	r = *bytes < APERTURE_MIN ? -EINVAL : lock_byte(fd, side, why);
+	e->bytes = bytes_of(fd, &e->from, why);
+	r = e->bytes < APERTURE_MIN ? -EINVAL : lock_byte(fd, side, why);
 	if (!r) {
-		*base = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		*base = map_extent(fd, e);
 		r = *base == MAP_FAILED ? -errno : 0;
 		*why = r ? strerror(-r) : *why;
 	}
@@ -197,23 +225,23 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 {
 	struct aperture_layout *base;
 	struct aperture a;
-	uint64_t bytes;
-	int r, fd = open_place(at->host, SIDE_CLIENT, &base, &bytes, why);
+	struct extent e;
+	int r, fd = open_place(at->host, SIDE_CLIENT, &base, &e, why);
 
 	if (fd < 0)
 		return fd;
-	aperture_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, bytes);
+	aperture_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
 	a.file = fd;
-	guard_client(base, bytes, -1);
+	guard_client(base, e.bytes, -1);
 	r = meet_server(&a, at, version, why);
 	if (r) {
 		aperture_fini(&a);
 		return r;
 	}
 	guard_end(base);
-	guard_client(base, bytes, a.life);
+	guard_client(base, e.bytes, a.life);
 	/* a child would write into what is another program's by then */
-	madvise(base, bytes, MADV_DONTFORK);
+	madvise(base, e.bytes, MADV_DONTFORK);
 	return aperture_channel(&a, happened, ctx, out);
 }
 
@@ -270,7 +298,7 @@ int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_
 		return r ? r : -ENOMEM;
 	}
 	p->bell = p->listening = -1;
-	p->fd = open_place(at.host, SIDE_SERVER, &p->base, &p->bytes, why);
+	p->fd = open_place(at.host, SIDE_SERVER, &p->base, &p->extent, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
@@ -285,8 +313,8 @@ int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_
 	}
 	guard_server();
 	/* a process that serves a client elsewhere has nothing of this one; one that serves this one's maps it itself */
-	madvise(p->base, p->bytes, MADV_DONTFORK);
-	__atomic_store_n(&p->base->attach.bytes, p->bytes, __ATOMIC_RELAXED);
+	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
+	__atomic_store_n(&p->base->attach.bytes, p->extent.bytes, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->base->attach.magic, KVGPU_REMOTE_MAGIC_APERTURE, __ATOMIC_RELEASE);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
 	*why = "its memory can't be touched";
@@ -406,14 +434,14 @@ void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2])
 
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out)
 {
-	void *base = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	void *base = map_extent(p->fd, &p->extent);
 	struct aperture a;
 
 	if (base == MAP_FAILED)
 		return -errno;
 	guard_serve();
 	/* .listening may be closed here */
-	aperture_init(&a, SIDE_SERVER, p->listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->bytes);
+	aperture_init(&a, SIDE_SERVER, p->listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->extent.bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
 	a.life = p->bell;
@@ -438,7 +466,7 @@ void kvgpu_remote_place_close(struct kvgpu_remote_place *p)
 	drop_bell(p);
 	if (p->listening >= 0)
 		close(p->listening);
-	munmap(p->base, p->bytes);
+	munmap(p->base, p->extent.bytes);
 	close(p->fd);
 	free(p);
 }

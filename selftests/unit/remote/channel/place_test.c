@@ -202,6 +202,46 @@ static void one_after_the_other(void **state)
 	}
 }
 
+/* what VMs have as devices begins behind the file's first 2 MiB, which are left as they are; so does the host's part */
+static void behind_its_label(void **state)
+{
+	uint64_t file = BYTES + APERTURE_LABEL_DATA, bytes;
+	struct aperture_label l = aperture_label_make(file);
+	struct attach_page page;
+	uint8_t first[4096];
+	const char *why = "";
+	int fd;
+
+	end_server(SIGKILL);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	memset(first, 0x5a, sizeof(first));
+	memcpy(first, &l, sizeof(l));
+	assert_int_equal(ftruncate(fd, file), 0);
+	assert_int_equal(pwrite(fd, first, sizeof(first), 0), sizeof(first));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	start_server();
+	connect_it();
+	kvgpu_remote_arena(client, &bytes);
+	assert_int_equal(bytes, BYTES - APERTURE_ARENA);
+	calls(20);
+	kvgpu_remote_disconnect(client);
+	assert_int_equal(pread(fd, &page, sizeof(page), l.data), sizeof(page));
+	assert_int_equal(page.magic, KVGPU_REMOTE_MAGIC_APERTURE);
+	assert_int_equal(page.bytes, BYTES);
+	assert_int_equal(pread(fd, &first[64], sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_memory_equal(&first[64], &l, sizeof(l));
+	assert_int_equal(pread(fd, first, sizeof(first), 0), sizeof(first));
+	assert_memory_equal(first, &l, sizeof(l));
+	assert_int_equal(first[sizeof(l)], 0x5a);
+	end_server(SIGKILL);
+	assert_int_equal(ftruncate(fd, file - 1), 0);
+	assert_int_equal(try_to_connect(VERSION, &why), -EINVAL);
+	assert_non_null(strstr(why, "shorter than it says"));
+	assert_int_equal(ftruncate(fd, file), 0);
+	close(fd);
+	start_server();
+}
+
 static void only_one_at_once(void **state)
 {
 	struct kvgpu_remote_channel *first;
@@ -356,7 +396,8 @@ int main(void)
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
 		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
+		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(behind_its_label),
+		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
 	};
 
