@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-/*
- * Where the server is: what the environment says, then /etc/kvgpu/remote.conf. What can be found without anybody naming it (an
- * aperture in this VM) is one more line of the list, behind these.
- */
+/* Where the server is: what the environment says, then /etc/kvgpu/remote.conf, then an aperture that this VM has. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +45,29 @@ static int by_file(struct remote_conf *found)
 	return *conf.server != 0;
 }
 
-static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file };
+/* what udev has named so: the rules of the package kvgpu-aperture */
+#define APERTURES	"/dev/kvgpu/aperture-*"
+
+static int by_aperture(struct remote_conf *found)
+{
+	glob_t all = { 0 };
+	int r = glob(APERTURES, 0, NULL, &all), n;
+
+	if (r) {
+		globfree(&all);
+		return 0;
+	}
+	n = snprintf(found->server, sizeof(found->server), "aperture:%s", all.gl_pathv[0]);
+	r = n < (int)sizeof(found->server) ? 1 : -1;
+	if (all.gl_pathc > 1) {
+		client_say("this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF, all.gl_pathv[0], all.gl_pathv[1]);
+		r = -1;
+	}
+	globfree(&all);
+	return r;
+}
+
+static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file, by_aperture };
 
 const char *find_server(const char **tls_folder)
 {
