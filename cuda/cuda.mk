@@ -16,12 +16,12 @@ cuda-package: cuda ## a Debian package of both libraries and cuda-info for guest
 
 # programs and libraries as in remote.mk, for Debian 12 and 13: built where those of CUDA are
 REMOTE_DEB_OUT	:= $(O)/remote-package
-REMOTE_DEBS	:= $(foreach p,client server,build/kvgpu-remote-$(p)_$(KVGPU_VERSION)_amd64.deb)
+REMOTE_DEBS	:= $(foreach p,kvgpu-remote-client kvgpu-remote-server kvgpu-aperture,build/$(p)_$(KVGPU_VERSION)_amd64.deb)
 
-remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client and kvgpu-remote-server; prints where they are
+remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture; prints where they are
 	@mkdir -p build '$(REMOTE_DEB_OUT)'
 	$(call Q,MAKE)$(TB) build-exec -- make -s remote CC=gcc 'O=$(REMOTE_DEB_OUT)' > /dev/null
-	@for p in client server; do \
+	@for p in client server aperture; do \
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# package.sh client|server OUT CUDA REMOTE VERSION: kvgpu-remote-client or kvgpu-remote-server in OUT, of what "make cuda" put into
+# package.sh client|server|aperture OUT CUDA REMOTE VERSION: kvgpu-remote-client, kvgpu-remote-server or kvgpu-aperture in OUT, of what "make cuda" put into
 # CUDA and "make remote" into REMOTE, for Debian 12 or newer. The client's takes the place of kvgpu-cuda: the same runtime on a
 # libcuda.so.1 without a GPU.
 set -eu
@@ -25,6 +25,7 @@ client()
 	deb_build "$out" libs <<-C
 	Depends: libc6 (>= $(deb_glibc "$lib"/* "$tmp/usr/bin"/*))
 	Recommends: libgnutls30
+	Suggests: kvgpu-aperture
 	Provides: libcuda1, libcuda.so.1, libcudart11.0
 	Conflicts: libcuda1, libcudart11.0, kvgpu-cuda
 	Replaces: libcuda1, libcudart11.0, kvgpu-cuda
@@ -50,6 +51,7 @@ server()
 	deb_build "$out" admin <<-C
 	Depends: libc6 (>= $(deb_glibc "$tmp/usr/sbin"/*)), libgnutls30 (>= 3.7.9)
 	Recommends: kvgpu-cuda | libcuda1
+	Suggests: kvgpu-aperture
 	Description: gives CUDA programs of other machines or VMs this one's GPU
 	 kvgpu-remoted carries out on this machine's libcuda.so.1 what programs on
 	 the one of kvgpu-remote-client ask for: one process for each client, each
@@ -58,5 +60,30 @@ server()
 	C
 }
 
-deb_begin "kvgpu-remote-$which" "$5" remote cuda include
+# for hosts, and for VMs on both sides
+aperture()
+{
+	install -D -m 755 -t "$tmp/usr/sbin" "$remote/kvgpu-aperture"
+	strip "$tmp/usr/sbin"/*
+	install -D -m 644 -t "$tmp/usr/lib/udev/rules.d" remote/pmem/70-kvgpu-aperture.rules
+	install -D -m 644 -t "$tmp/usr/lib/systemd/system" remote/pmem/kvgpu-aperture@.service
+	install -D -m 644 -t "$man/man8" remote/pmem/kvgpu-aperture.8
+	mkdir -p "$doc"
+	install -m 755 -t "$tmp/DEBIAN" remote/pmem/postinst
+	deb_build "$out" admin <<-C
+	Depends: libc6 (>= $(deb_glibc "$tmp/usr/sbin"/*))
+	Recommends: kmod, udev
+	Description: memory that two VMs share, for CUDA programs and their GPU
+	 On a host, kvgpu-aperture makes a file that two VMs get as memory, and
+	 libvirt's XML for it. In a VM, udev makes a device of such memory, through
+	 which programs on kvgpu-remote-client reach kvgpu-remote-server without
+	 leaving their VM.
+	C
+}
+
+case $which in
+aperture) name=kvgpu-aperture ;;
+*) name=kvgpu-remote-$which ;;
+esac
+deb_begin "$name" "$5" remote cuda include
 "$which"

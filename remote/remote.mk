@@ -19,9 +19,11 @@ REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
+REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
 REMOTE_SERVER_OBJ := $(REMOTE_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
 REMOTE_CTL_OBJ	:= $(REMOTE_CTL:%.c=$(REMOTE_OUT)/obj/%.o)
+REMOTE_PMEM_OBJ	:= $(REMOTE_PMEM:%.c=$(REMOTE_OUT)/obj/%.o)
 
 # its functions have no prototypes
 $(REMOTE_OUT)/obj/gen/refused.o: REMOTE_LTO := -O2
@@ -44,8 +46,11 @@ $(REMOTE_OUT)/kvgpu-remoted: $(REMOTE_SERVER_OBJ)
 $(REMOTE_OUT)/kvgpu-remotectl: $(REMOTE_CTL_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_CTL_OBJ) -lgnutls -o $@
 
-REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 kvgpu-remoted kvgpu-remotectl)
-remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, kvgpu-remoted and kvgpu-remotectl; prints where they are
+$(REMOTE_OUT)/kvgpu-aperture: $(REMOTE_PMEM_OBJ)
+	$(call Q,LD)$(CC) $(REMOTE_PMEM_OBJ) -o $@
+
+REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 kvgpu-remoted kvgpu-remotectl kvgpu-aperture)
+remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, kvgpu-remoted, kvgpu-remotectl, kvgpu-aperture; prints where they are
 	@echo '$(REMOTE_OUT)'
 
 print-remote: ; @echo '$(REMOTE_OUT)'
@@ -55,6 +60,6 @@ remote-doc: ## writes docs/remote-api.md from remote/api.def
 check-remote-doc:
 	@remote/api.py . doc | diff -u docs/remote-api.md - || { echo "docs/remote-api.md is stale: make remote-doc"; exit 1; }
 
--include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d) $(REMOTE_CTL_OBJ:.o=.d)
+-include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d) $(REMOTE_CTL_OBJ:.o=.d) $(REMOTE_PMEM_OBJ:.o=.d)
 
 .PHONY: remote print-remote remote-doc check-remote-doc

@@ -286,6 +286,8 @@ SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
 SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
 SRC_remote/starter/admin_test	:= $(addprefix remote/starter/,admin.c clients.c listen.c) remote/ctl/talk.c $(wildcard remote/conf/*.c) \
 				   $(REMOTE_CHANNEL_SRC)
+UNIT_TESTS += remote/pmem/pmem_test
+SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c
 FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz
 FUZZSRC_remote/channel/address_fuzz	:= remote/channel/address.c
 FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/address.c
@@ -294,9 +296,9 @@ UNIT_TESTS += remote/client/memory_test
 SRC_remote/client/memory_test	:= $(addprefix remote/client/,object.c ranges.c arena.c hostmem.c)
 FUZZ_TESTS += remote/server/frames_fuzz
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
-REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c) \
+REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
 		   selftests/unit/remote/server/shapes.c \
-		   $(wildcard $(foreach r,wire channel server client conf starter,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
+		   $(wildcard $(foreach r,wire channel server client conf starter pmem,selftests/unit/remote/$(r)/*_test.c selftests/fuzz/remote/$(r)/*.c))))
 $(REMOTE_TEST_OBJ): TEST_CPPFLAGS += -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE
 $(REMOTE_TEST_OBJ): | $(REMOTE_GEN)/.made
 $(filter %/made.o,$(REMOTE_TEST_OBJ)): $(REMOTE_GEN)/fake.c

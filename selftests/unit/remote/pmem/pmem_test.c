@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kvgpu-aperture: files and their labels; a disk made of memory that becomes a device, on a made-up /sys where what is written is
+ * read back; memory types as Linux lists them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <remote/channel/label.h>
+#include <remote/pmem/pmem.h>
+
+static char said[512];
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
+}
+
+#define assert_said(text)	do { if (!strstr(said, text)) fail_msg("said \"%s\", not \"%s\"", said, text); said[0] = 0; } while (0)
+
+static char dir[64];
+
+static const char *at(const char *format, ...)
+{
+	static char paths[4][PATH_MAX];
+	static unsigned int turn;
+	char *to = paths[turn++ % 4];
+	int n = snprintf(to, PATH_MAX, "%s/", dir);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(to + n, PATH_MAX - n, format, args);
+	va_end(args);
+	return to;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* what was put into an empty file */
+static const char *told(const char *path)
+{
+	static char text[256];
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	memset(text, 0, sizeof(text));
+	(void)!fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	return text;
+}
+
+static int set_up(void **state)
+{
+	char command[512];
+
+	strcpy(dir, "/tmp/kvgpu-pmem-XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(command, sizeof(command), "cd %s && mkdir -p dev sys/class/block sys/bus/nd/drivers/nd_pmem sys/bus/nd/drivers/dax_pmem "
+		 "sys/bus/nd/drivers/other sys/devices/region0/namespace0.0/block/pmem0 sys/devices/region0/dax0.1 sys/bus/dax/devices", dir);
+	return system(command);
+}
+
+static int tear_down(void **state)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+/* ------------------------------------------------------------------ files */
+
+static void sizes(void **state)
+{
+	assert_int_equal(file_size("14M"), 14 << 20);
+	assert_int_equal(file_size("256M"), 256 << 20);
+	assert_int_equal(file_size("2G"), 2ull << 30);
+	assert_int_equal(file_size("1024G"), 1ull << 40);
+	assert_string_equal(said, "");
+	assert_int_equal(file_size("12M"), 0);
+	assert_said("14 or more");
+	assert_int_equal(file_size("15M"), 0);
+	assert_said("even number");
+	static const char *const none[] = { "", "M", "64", "64K", "64MB", "-64M", " 64M", "1025G", "99999999999999999999M", "0x40M" };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		assert_int_equal(file_size(none[i]), 0);
+		assert_said("is no size");
+	}
+}
+
+static bool label_at(const char *path, off_t offset, struct aperture_label *l)
+{
+	uint8_t text[APERTURE_LABEL_BYTES];
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(pread(fd, text, sizeof(text), offset), sizeof(text));
+	close(fd);
+	return aperture_label_read(text, l);
+}
+
+static void a_file_is_made_once(void **state)
+{
+	const char *path = at("one"), *why;
+	struct aperture_label l;
+	struct stat st;
+
+	assert_int_equal(file_make(path, 16 << 20), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 16 << 20);
+	assert_int_equal(st.st_blocks * 512 >= st.st_size, 1);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_true(label_at(path, 0, &l));
+	assert_int_equal(l.bytes, 16 << 20);
+	assert_int_equal(l.data, 2 << 20);
+	assert_true(label_at(path, (2 << 20) + 4096 - 64, &l));
+	assert_true(look_is_aperture(path, &why));
+	assert_null(why);
+	assert_int_equal(file_make(path, 16 << 20), 1);
+	assert_said("there already");
+	assert_int_equal(file_make(at("no/folder"), 16 << 20), 1);
+	assert_said("No such file");
+}
+
+static void labels_of_others(void **state)
+{
+	struct aperture_label good = aperture_label_make(16 << 20), l;
+	const char *why;
+
+	assert_true(aperture_label_read(&good, &l));
+	for (unsigned int i = 0; i < 8 * offsetof(struct aperture_label, zero); i++) {
+		l = good;
+		((uint8_t *)&l)[i / 8] ^= 1 << i % 8;
+		assert_false(aperture_label_read(&l, &l));
+	}
+	l = good;
+	l.data = 0;
+	assert_false(aperture_label_read(&l, &l));
+	l = good;
+	l.bytes = l.data;
+	assert_false(aperture_label_read(&l, &l));
+	write_file(at("short"), "kvgpu aperture\n");
+	assert_false(look_is_aperture(at("short"), &why));
+	write_file(at("data"), "kvgpu apertures are not this, which is somebody's own data, and long enough");
+	assert_false(look_is_aperture(at("data"), &why));
+	assert_null(why);
+	assert_false(look_is_aperture(at("nothing"), &why));
+	assert_string_equal(why, "No such file or directory");
+}
+
+static void xml(void **state)
+{
+	char text[512] = "";
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	assert_int_equal(file_make(at("one"), 16 << 20), 0);
+	assert_int_equal(file_xml(at("dev/../one"), to), 0);
+	fclose(to);
+	assert_non_null(strstr(text, "<memory model='virtio-pmem' access='shared'>"));
+	assert_non_null(strstr(text, at("one")));
+	assert_null(strstr(text, ".."));
+	assert_non_null(strstr(text, "<size unit='MiB'>16</size>"));
+	assert_int_equal(truncate(at("one"), 15 << 20), 0);
+	assert_int_equal(file_xml(at("one"), stdout), 1);
+	assert_said("somebody cut it");
+	write_file(at("two"), "");
+	assert_int_equal(file_xml(at("two"), stdout), 1);
+	assert_said("it is no aperture");
+	assert_int_equal(file_make(at("a'b"), 16 << 20), 0);
+	assert_int_equal(file_xml(at("a'b"), stdout), 1);
+	assert_said("can't be put into XML");
+}
+
+/* ------------------------------------------------------------------ from a disk to a device */
+
+static bool modules = true;
+static bool fake_modules(void) { return modules; }
+
+static int up(const char *disk)
+{
+	char sys[96], dev[96];
+
+	snprintf(sys, sizeof(sys), "%s/sys", dir);
+	snprintf(dev, sizeof(dev), "%s/dev", dir);
+	return nd_up(&(struct nd){ sys, dev, fake_modules }, disk);
+}
+
+static void make_disk(const char *driver)
+{
+	static const char *const asked[] = { "uuid", "align", "mode", "namespace" };
+
+	assert_int_equal(symlink("../../devices/region0/namespace0.0/block/pmem0", at("sys/class/block/pmem0")), 0);
+	assert_int_equal(symlink("../../../namespace0.0", at("sys/devices/region0/namespace0.0/block/pmem0/device")), 0);
+	assert_int_equal(symlink(at("sys/bus/nd/drivers/%s", driver), at("sys/devices/region0/namespace0.0/driver")), 0);
+	write_file(at("sys/devices/region0/dax_seed"), "dax0.1\n");
+	for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++)
+		write_file(at("sys/devices/region0/dax0.1/%s", asked[i]), "");
+	write_file(at("sys/bus/nd/drivers/nd_pmem/unbind"), "");
+	write_file(at("sys/bus/nd/drivers/nd_pmem/bind"), "");
+	write_file(at("sys/bus/nd/drivers/dax_pmem/bind"), "");
+	write_file(at("dev/pmem0"), "");
+}
+
+static void becomes_a_device(void **state)
+{
+	const char *uuid;
+
+	make_disk("nd_pmem");
+	assert_int_equal(up("pmem0"), 0);
+	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/unbind")), "namespace0.0");
+	uuid = told(at("sys/devices/region0/dax0.1/uuid"));
+	assert_int_equal(strlen(uuid), 36);
+	assert_int_equal(uuid[14], '4');
+	assert_string_equal(told(at("sys/devices/region0/dax0.1/align")), "2097152");
+	assert_string_equal(told(at("sys/devices/region0/dax0.1/mode")), "ram");
+	assert_string_equal(told(at("sys/devices/region0/dax0.1/namespace")), "namespace0.0");
+	assert_string_equal(told(at("sys/bus/nd/drivers/dax_pmem/bind")), "dax0.1");
+	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/bind")), "");
+	assert_string_equal(said, "");
+}
+
+/* whichever step fails, the disk's driver gets its namespace back, and a namespace that the seed had got is taken from it */
+static void is_a_disk_again(void **state)
+{
+	static const char *const fails[] = { "devices/region0/dax0.1/uuid", "devices/region0/dax0.1/align", "devices/region0/dax0.1/mode",
+					     "devices/region0/dax0.1/namespace", "bus/nd/drivers/dax_pmem/bind" };
+
+	for (size_t i = 0; i < sizeof(fails) / sizeof(*fails); i++) {
+		if (i) {
+			tear_down(NULL);
+			set_up(NULL);
+		}
+		make_disk("nd_pmem");
+		unlink(at("sys/%s", fails[i]));
+		assert_int_equal(up("pmem0"), 1);
+		assert_said("No such file");
+		assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/bind")), "namespace0.0");
+		if (i != 3)
+			assert_string_equal(told(at("sys/devices/region0/dax0.1/namespace")), i == 4 ? "\namespace0.0" : "");
+	}
+	/* nothing had been done yet */
+	tear_down(NULL);
+	set_up(NULL);
+	make_disk("nd_pmem");
+	unlink(at("sys/bus/nd/drivers/nd_pmem/unbind"));
+	assert_int_equal(up("pmem0"), 1);
+	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/bind")), "");
+	said[0] = 0;
+}
+
+static void left_alone(void **state)
+{
+	make_disk("other");
+	assert_int_equal(up("pmem0"), 1);
+	assert_said("another driver than nd_pmem");
+	assert_int_equal(up("pmem1"), 1);
+	assert_said("no disk 'pmem1'");
+	assert_int_equal(up("../block/pmem0"), 1);
+	assert_said("no disk's name");
+	unlink(at("sys/devices/region0/namespace0.0/driver"));
+	assert_int_equal(symlink(at("sys/bus/nd/drivers/nd_pmem"), at("sys/devices/region0/namespace0.0/driver")), 0);
+	modules = false;
+	assert_int_equal(up("pmem0"), 1);
+	modules = true;
+	unlink(at("dev/pmem0"));
+	assert_int_equal(up("pmem0"), 1);
+	assert_said("No such file");
+	write_file(at("dev/pmem0"), "");
+	write_file(at("sys/devices/region0/dax_seed"), "../dax0.1\n");
+	assert_int_equal(up("pmem0"), 1);
+	assert_said("is no name");
+	write_file(at("sys/devices/region0/dax_seed"), "");
+	assert_int_equal(up("pmem0"), 1);
+	assert_said("it is empty");
+	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/unbind")), "");
+	/* a disk of another kind */
+	assert_int_equal(rename(at("sys/devices/region0/namespace0.0"), at("sys/devices/region0/0:0:0:0")), 0);
+	unlink(at("sys/class/block/pmem0"));
+	assert_int_equal(symlink("../../devices/region0/0:0:0:0/block/pmem0", at("sys/class/block/pmem0")), 0);
+	unlink(at("sys/devices/region0/0:0:0:0/block/pmem0/device"));
+	assert_int_equal(symlink("../../../0:0:0:0", at("sys/devices/region0/0:0:0:0/block/pmem0/device")), 0);
+	assert_int_equal(up("pmem0"), 1);
+	assert_said("no disk made of memory");
+}
+
+/* ------------------------------------------------------------------ how it is mapped */
+
+static bool type_at(uint64_t address, char *to)
+{
+	static char list[] = "PAT memtype list:\n"
+			     "PAT: [mem 0x00000000bffe0000-0x00000000bffe2000] write-back\n"
+			     "PAT: [mem 0x00000000fd000000-0x00000000fe000000] uncached-minus\n"
+			     "PAT: [mem 0x0000000100000000-0x0000000104000000] write-back\n"
+			     "garbage\n"
+			     "PAT: [mem 0x0000000500000000-0x0000000504000000] write-combining\n";
+	FILE *f = fmemopen(list, sizeof(list) - 1, "r");
+	bool found = look_memory_type(f, address, to, 32);
+
+	fclose(f);
+	return found;
+}
+
+static void memory_types(void **state)
+{
+	char type[32] = "";
+
+	assert_true(type_at(0x100000000, type));
+	assert_string_equal(type, "write-back");
+	assert_true(type_at(0x103ffffff, type));
+	assert_false(type_at(0x104000000, type));
+	assert_true(type_at(0xfd200000, type));
+	assert_string_equal(type, "uncached-minus");
+	assert_true(type_at(0x500000000, type));
+	assert_string_equal(type, "write-combining");
+	assert_false(type_at(0, type));
+}
+
+static void none_to_list(void **state)
+{
+	char sys[96], dev[96], text[256] = "";
+	FILE *to = fmemopen(text, sizeof(text), "w");
+
+	snprintf(sys, sizeof(sys), "%s/sys", dir);
+	snprintf(dev, sizeof(dev), "%s/dev", dir);
+	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 0);
+	/* one that has no label, one that has */
+	write_file(at("dev/dax0.0"), "");
+	assert_int_equal(file_make(at("dev/dax1.0"), 16 << 20), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(mkdir(at("sys/bus/dax/devices/dax%u.0", i), 0755), 0);
+	write_file(at("sys/bus/dax/devices/dax1.0/size"), "14680064\n");
+	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 1);
+	fclose(to);
+	assert_non_null(strstr(text, "dax1.0\t14 MiB\t?\n"));
+}
+
+int main(void)
+{
+#define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes), T(a_file_is_made_once), T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
+		T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
