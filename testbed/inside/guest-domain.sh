@@ -23,10 +23,12 @@ guest_arguments() {
 
 domain_xml() {
 	local device
+	[ -z "$APERTURE" ] || [ -f "$APERTURE" ] || { say "--aperture $APERTURE: the server has no such file"; return 1; }
 	device=$(device_of_type 2> "$DIR/device.log") || return
 	cat <<-EOF
 	<domain type='kvm'>
 	  <name>$NAME</name>
+	  $(room_for_memory)
 	  <memory unit='MiB'>$(mebibytes "$MEM")</memory>
 	  <vcpu>$CPUS</vcpu>
 	  <os>
@@ -37,7 +39,7 @@ domain_xml() {
 	  </os>
 	  <features><acpi/><apic/></features>
 	  <clock offset='utc'><timer name='hpet' present='no'/></clock>
-	  <cpu mode='host-passthrough' migratable='off'/>
+	  <cpu mode='host-passthrough' migratable='off'>$(numa)</cpu>
 	  <on_poweroff>destroy</on_poweroff>
 	  <on_reboot>$ON_REBOOT</on_reboot>
 	  <on_crash>destroy</on_crash>
@@ -48,10 +50,29 @@ domain_xml() {
 	    <video><model type='none'/></video>
 	    <rng model='virtio'><backend model='random'>/dev/urandom</backend></rng>
 	    <serial type='file'><source path='$DIR/console.log' append='on'/></serial>
+	$(memory_of_file)
 	$(devices_"$KIND")
 	$device
 	  </devices>
 	</domain>
+	EOF
+}
+
+# memory that is plugged in later, or comes from a file, wants slots and a NUMA node that it goes to
+room_for_memory() { [ "$KIND" != full ] || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
+numa() {
+	[ "$KIND" != full ] ||
+		echo "<numa><cell id='0' cpus='0-$((CPUS - 1))' memory='$(mebibytes "$MEM")' unit='MiB'/></numa>"
+}
+
+# memory_of_file: the file of --aperture, which the guest shares with whatever else maps it
+memory_of_file() {
+	[ -n "$APERTURE" ] || return 0
+	cat <<-EOF
+	    <memory model='virtio-pmem' access='shared'>
+	      <source><path>$APERTURE</path></source>
+	      <target><size unit='MiB'>$(($(stat -c %s "$APERTURE") >> 20))</size></target>
+	    </memory>
 	EOF
 }
 

@@ -20,7 +20,7 @@ count_events() { # EVENT
 # guest_state: none, starting, up, gone
 guest_state() { cat "$DIR/state" 2>/dev/null || echo none; }
 
-PARAMETERS=(KIND MEM CPUS KERNEL TYPE GUEST_APPEND ON_REBOOT)
+PARAMETERS=(KIND MEM CPUS KERNEL TYPE APERTURE GUEST_APPEND ON_REBOOT)
 
 save_parameters() {
 	local key
