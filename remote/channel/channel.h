@@ -81,12 +81,15 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One
- * thread. kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its descriptors.
+ * An aperture in a file or on a device, "aperture:/path" of something that is there. It has one place or several, and each of them one
+ * client at a time, all of one VM. One thread. kvgpu_remote_places() says how many, or -errno; @index is below that.
+ * kvgpu_remote_place_open() locks the place against other servers for as long as this process lives, or one that has its descriptors.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);
-int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why);
+int kvgpu_remote_places(const char *address, const char **why);
+int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version, struct kvgpu_remote_place **out,
+			    const char **why);
 /* Whether a client is there: 1; 0: none yet; -EIO: the memory is gone, kvgpu_remote_place_close() alone may follow. Never waits. */
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p);
 /* What to wait for before the next look: a descriptor that poll() sees input at, or -1; and *ms at most, or -1: however long */

@@ -18,6 +18,7 @@ enum {
 	/* where what is shared begins: a device-DAX device whose pages are described in the VM's own memory begins there (Linux,
 	 * drivers/nvdimm/pfn_devs.c: 8 KiB, rounded up to the device's alignment, of 2 MiB) */
 	APERTURE_LABEL_DATA = 2 << 20,
+	APERTURE_PLACES = 64,	/* at most */
 };
 
 struct aperture_label {
@@ -25,11 +26,12 @@ struct aperture_label {
 	uint32_t version, zero;
 	uint64_t data;		/* where what is shared begins in the file */
 	uint64_t bytes;		/* of the whole file */
-	uint8_t rest[24];
+	uint32_t places;	/* so many programs at once; each has an equal part of what is shared */
+	uint8_t rest[20];
 };
 
 /* of a file of @bytes; pure */
-struct aperture_label aperture_label_make(uint64_t bytes);
+struct aperture_label aperture_label_make(uint64_t bytes, uint32_t places);
 /* whether these APERTURE_LABEL_BYTES are one, of a version that is known, whose numbers fit together; copied to *l. Pure */
 bool aperture_label_read(const void *from, struct aperture_label *l);
 

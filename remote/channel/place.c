@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture in a file, or on a device-DAX device: memory of two VMs, or of whoever maps the same bytes. It has one client and one
- * server at a time: each holds a lock on a byte of the file, which their kernels give back when they die. They find each other in the
- * first page (attach.h).
+ * An aperture in a file, or on a device-DAX device: memory of two VMs, or of whoever maps the same bytes. It has one place, or as many
+ * as its label says, each with an equal part of the memory. A place has one client and one server at a time: each holds a lock on a byte
+ * of the file, which their kernels give back when they die. So the kernel of a client's VM is what gives its places to its programs.
+ * Client and server find each other in the first page of a place (attach.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -82,33 +83,57 @@ static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **
 	return l.bytes - l.data;
 }
 
-/* of what both map, and *from where in the file it begins */
-static uint64_t bytes_of(int fd, uint64_t *from, const char **why)
+/* The label in the first page of what is shared. A device can only be mapped, and does not get shorter; a file can be cut meanwhile. */
+static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
-	uint64_t bytes = 0;
+	uint8_t text[APERTURE_LABEL_BYTES];
+	uint8_t *base;
+
+	if (!device)
+		return pread(fd, text, sizeof(text), from + APERTURE_LABEL_AT) == sizeof(text) && aperture_label_read(text, l);
+	base = mmap(NULL, DAX_ALIGN, PROT_READ, MAP_SHARED, fd, from);
+	if (base == MAP_FAILED)
+		return false;
+	memcpy(text, base + APERTURE_LABEL_AT, sizeof(text));
+	munmap(base, DAX_ALIGN);
+	return aperture_label_read(text, l);
+}
+
+/* Of place @index, what both map. How many places there are, or 0 and *why. */
+static unsigned int extent_of(int fd, unsigned int index, struct extent *e, const char **why)
+{
+	unsigned int places = 1;
+	struct aperture_label l;
 	struct stat st;
 
 	*why = "it is no file, and no device that says how large it is";
-	*from = 0;
+	*e = (struct extent){ 0 };
 	if (!fstat(fd, &st))
-		bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) :
-			S_ISREG(st.st_mode) ? file_bytes(fd, st.st_size, from, why) : 0;
-	if (bytes)
-		*why = "it is too small: an aperture has 12 MiB or more";
-	if (bytes > APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX)
-		bytes = APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX;
-	return bytes / APERTURE_PAGE * APERTURE_PAGE;
+		e->bytes = S_ISCHR(st.st_mode) ? device_bytes(st.st_rdev) :
+			   S_ISREG(st.st_mode) ? file_bytes(fd, st.st_size, &e->from, why) : 0;
+	if (!e->bytes)
+		return 0;
+	*why = "it is too small: an aperture has 12 MiB or more, for each of its places";
+	if (e->bytes >= DAX_ALIGN && label_of(fd, S_ISCHR(st.st_mode), e->from, &l))
+		places = l.places;
+	if (places > 1)
+		e->bytes = e->bytes / places / DAX_ALIGN * DAX_ALIGN;
+	e->from += index * e->bytes;
+	if (e->bytes > APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX)
+		e->bytes = APERTURE_ARENA + KVGPU_REMOTE_ARENA_MAX;
+	e->bytes = e->bytes / APERTURE_PAGE * APERTURE_PAGE;
+	return e->bytes < APERTURE_MIN ? 0 : places;
 }
 
 /* with the process, and with those that fork from it */
-static int lock_byte(int fd, enum aperture_side side, const char **why)
+static int lock_byte(int fd, enum aperture_side side, unsigned int index, const char **why)
 {
-	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = side, .l_len = 1 };
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = side + 2 * index, .l_len = 1 };
 
 	if (!fcntl(fd, F_OFD_SETLK, &l))
 		return 0;
 	*why = errno != EAGAIN && errno != EACCES ? strerror(errno) : side == SIDE_CLIENT ?
-	       "another program uses this aperture: it has room for one program at a time" :
+	       "other programs use this aperture: each of its places has one" :
 	       "another server, or what is left of one, serves this aperture";
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }
@@ -118,15 +143,31 @@ static void *map_extent(int fd, const struct extent *e)
 	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
 }
 
-static int open_place(const char *path, enum aperture_side side, struct aperture_layout **base, struct extent *e, const char **why)
+/* a client takes the first place that is free; a server the one that it says */
+static int lock_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e, const char **why)
+{
+	unsigned int places, i = *index;
+	int r;
+
+	do {
+		places = extent_of(fd, i, e, why);
+		if (i >= places)
+			return -EINVAL;
+		r = lock_byte(fd, side, i, why);
+		*index = i++;
+	} while (r == -EBUSY && side == SIDE_CLIENT && i < places);
+	return r;
+}
+
+static int open_place(const char *path, enum aperture_side side, unsigned int *index, struct aperture_layout **base,
+		      struct extent *e, const char **why)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC), r;
 
 	*why = strerror(errno);
 	if (fd < 0)
 		return -errno;
-	e->bytes = bytes_of(fd, &e->from, why);
-	r = e->bytes < APERTURE_MIN ? -EINVAL : lock_byte(fd, side, why);
+	r = lock_place(fd, side, index, e, why);
 	if (!r) {
 		*base = map_extent(fd, e);
 		r = *base == MAP_FAILED ? -errno : 0;
@@ -136,6 +177,20 @@ static int open_place(const char *path, enum aperture_side side, struct aperture
 		return fd;
 	close(fd);
 	return r;
+}
+
+/* Each place has a bell of its own: the first one's is the address's, and the others' are beside it. */
+static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell, const char **why)
+{
+	size_t n;
+
+	if (address_parse(at->bell, listen, bell, why))
+		return false;
+	bell->port += index;
+	n = strlen(bell->host);
+	*why = "the bell's path is too long";
+	return !index || bell->scheme == ADDRESS_VSOCK ||
+	       snprintf(bell->host + n, sizeof(bell->host) - n, ".%u", index) < (int)(sizeof(bell->host) - n);
 }
 
 /* longer and longer ones, a bounded time */
@@ -175,16 +230,15 @@ static int knock(struct attach_client *c, const char **why)
 }
 
 /* says whose knock it will be */
-static int ring_bell(struct aperture *a, const struct address *at, uint64_t name, const char **why)
+static int ring_bell(struct aperture *a, const struct address *at, unsigned int index, uint64_t name, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
 	struct iovec part = { &hello, sizeof(hello) };
 	struct line l = { .fd = -1 };
 	struct address bell;
-	int r = address_parse(at->bell, false, &bell, why);
 
-	if (r)
-		return r;
+	if (!bell_of(at, index, false, &bell, why))
+		return -EINVAL;
 	l.fd = a->life = address_connect(&bell, why);
 	if (l.fd < 0)
 		return l.fd;
@@ -193,7 +247,7 @@ static int ring_bell(struct aperture *a, const struct address *at, uint64_t name
 	return line_write(&l, &part, 1);
 }
 
-static int meet_server(struct aperture *a, const struct address *at, uint64_t version, const char **why)
+static int meet_server(struct aperture *a, const struct address *at, unsigned int index, uint64_t version, const char **why)
 {
 	struct attach_page *page = &a->base->attach;
 	uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_RELAXED), name;
@@ -210,7 +264,7 @@ static int meet_server(struct aperture *a, const struct address *at, uint64_t ve
 	if (getrandom(&name, sizeof(name), 0) != sizeof(name))
 		return -EIO;
 	name = name >> 24 | 1;
-	r = at->bell[0] ? ring_bell(a, at, name, why) : 0;
+	r = at->bell[0] ? ring_bell(a, at, index, name, why) : 0;
 	if (r)
 		return r;
 	a->client = (struct attach_client){ .page = page, .version = version, .ticket = ATTACH_TICKET(name) };
@@ -225,15 +279,16 @@ int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happe
 {
 	struct aperture_layout *base;
 	struct aperture a;
+	unsigned int index = 0;
 	struct extent e;
-	int r, fd = open_place(at->host, SIDE_CLIENT, &base, &e, why);
+	int r, fd = open_place(at->host, SIDE_CLIENT, &index, &base, &e, why);
 
 	if (fd < 0)
 		return fd;
 	aperture_init(&a, SIDE_CLIENT, at->bell[0] ? WAKE_SOCKET : WAKE_NONE, base, e.bytes);
 	a.file = fd;
 	guard_client(base, e.bytes, -1);
-	r = meet_server(&a, at, version, why);
+	r = meet_server(&a, at, index, version, why);
 	if (r) {
 		aperture_fini(&a);
 		return r;
@@ -265,16 +320,16 @@ static uint64_t first_generation(void)
 }
 
 /* the CID is the client's for the server: here it means this machine */
-static int listen_for_bell(const char *text, const char **why)
+static int listen_for_bell(const struct address *at, unsigned int index, const char **why)
 {
-	struct address at;
-	int r = address_parse(text, true, &at, why);
+	struct address bell;
+	int r;
 
-	if (r)
-		return r;
-	if (at.scheme == ADDRESS_VSOCK)
-		at.cid = UINT32_MAX;
-	r = address_listen(&at, why);
+	if (!bell_of(at, index, true, &bell, why))
+		return -EINVAL;
+	if (bell.scheme == ADDRESS_VSOCK)
+		bell.cid = UINT32_MAX;
+	r = address_listen(&bell, why);
 	if (r >= 0)
 		fcntl(r, F_SETFL, O_NONBLOCK);
 	return r;
@@ -286,7 +341,25 @@ static int say_free(void *arg)
 	return 0;
 }
 
-int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_remote_place **out, const char **why)
+int kvgpu_remote_places(const char *address, const char **why)
+{
+	struct address at;
+	struct extent e;
+	int r = address_parse(address, true, &at, why), fd;
+
+	if (r)
+		return r;
+	fd = open(at.host, O_RDWR | O_CLOEXEC);
+	*why = strerror(errno);
+	if (fd < 0)
+		return -errno;
+	r = extent_of(fd, 0, &e, why);
+	close(fd);
+	return r ? r : -EINVAL;
+}
+
+int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version, struct kvgpu_remote_place **out,
+			    const char **why)
 {
 	struct kvgpu_remote_place *p = calloc(1, sizeof(*p));
 	struct address at;
@@ -298,14 +371,14 @@ int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_
 		return r ? r : -ENOMEM;
 	}
 	p->bell = p->listening = -1;
-	p->fd = open_place(at.host, SIDE_SERVER, &p->base, &p->extent, why);
+	p->fd = open_place(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
 		return r;
 	}
 	if (at.bell[0])
-		p->listening = listen_for_bell(at.bell, why);
+		p->listening = listen_for_bell(&at, index, why);
 	if (at.bell[0] && p->listening < 0) {
 		r = p->listening;
 		kvgpu_remote_place_close(p);

@@ -13,7 +13,9 @@
 
 #include "pmem.h"
 
-enum { ALIGN = 2 << 20 };
+enum { ALIGN = 2 << 20, PLACES = 4, PLACE_BYTES = 32 << 20 };
+/* each begins at a multiple of ALIGN */
+#define APERTURE_MIN_PLACE	((APERTURE_MIN + ALIGN - 1) / ALIGN * ALIGN)
 #define FILE_MIN	(APERTURE_LABEL_DATA + APERTURE_MIN)
 #define FILE_MAX	(1ull << 40)
 
@@ -38,9 +40,29 @@ uint64_t file_size(const char *text)
 	return n;
 }
 
-int file_make(const char *path, uint64_t bytes)
+uint32_t file_places(const char *text, uint64_t bytes)
 {
-	struct aperture_label l = aperture_label_make(bytes);
+	uint64_t shared = bytes - APERTURE_LABEL_DATA, most = shared / APERTURE_MIN_PLACE, n;
+	char *end;
+
+	if (!text) {
+		n = shared / PLACE_BYTES;
+		return n > PLACES ? PLACES : n ? n : 1;
+	}
+	if (most > APERTURE_PLACES)
+		most = APERTURE_PLACES;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || !n || n > most) {
+		complain("'%s' is no number of programs for so much memory: 1 to %" PRIu64, text, most);
+		return 0;
+	}
+	return n;
+}
+
+int file_make(const char *path, uint64_t bytes, uint32_t places)
+{
+	struct aperture_label l = aperture_label_make(bytes, places);
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), r;
 
 	if (fd < 0) {

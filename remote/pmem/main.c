@@ -14,7 +14,8 @@ extern char **environ;
 static const char usage[] =
 	"usage: kvgpu-aperture COMMAND\n"
 	"on the host, for two VMs:\n"
-	"  make FILE SIZE   a file for both to share as memory, such as /dev/shm/lab-1 256M\n"
+	"  make FILE SIZE [PROGRAMS]\n"
+	"                   a file for both to share as memory, such as /dev/shm/lab-1 256M; for so many programs at once (4)\n"
 	"  xml FILE         libvirt's XML: virsh attach-device VM that --live --config, for both VMs\n"
 	"in a VM:\n"
 	"  list             its apertures: device, size, how the CPU maps it (write-back is right)\n"
@@ -87,11 +88,12 @@ static int list(void)
 	return 1;
 }
 
-static int make(const char *path, const char *size)
+static int make(const char *path, const char *size, const char *programs)
 {
 	uint64_t bytes = file_size(size);
+	uint32_t places = bytes ? file_places(programs, bytes) : 0;
 
-	return bytes ? file_make(path, bytes) : 1;
+	return places ? file_make(path, bytes, places) : 1;
 }
 
 int main(int argc, char **argv)
@@ -100,8 +102,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(command, "--help") || !strcmp(command, "help"))
 		return fputs(usage, stdout) < 0;
-	if (!strcmp(command, "make") && argc == 4)
-		return make(argv[2], argv[3]);
+	if (!strcmp(command, "make") && (argc == 4 || argc == 5))
+		return make(argv[2], argv[3], argv[4]);
 	if (!strcmp(command, "xml") && argc == 3)
 		return file_xml(argv[2], stdout);
 	if (!strcmp(command, "up") && argc == 3)

@@ -126,31 +126,48 @@ static bool give_to_group(const char *path, const char *name)
 }
 
 /* who its client is, is what the configuration says about it */
-static bool open_place(struct starter *s, const char *text, const struct address *a)
+static bool open_place(struct starter *s, const char *text, const char *who, unsigned int index)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];
+	const char *why = "there are too many addresses and places";
 	struct kvgpu_remote_place *place;
-	const char *why;
 
-	*l = (struct listener){ .fd = -1 };
-	if (snprintf(l->who, sizeof(l->who), "aperture:%s", a->host) >= (int)sizeof(l->who) || !conf_is_who(l->who)) {
+	if (s->nr_listeners == LISTENERS || kvgpu_remote_place_open(text, index, s->version, &place, &why)) {
+		say("%s: %s", text, why);
+		return false;
+	}
+	*l = (struct listener){ .fd = -1, .place = place };
+	strcpy(l->who, who);
+	s->nr_listeners++;
+	return true;
+}
+
+static bool open_places(struct starter *s, const char *text, const struct address *a)
+{
+	char who[CONF_WHO];
+	const char *why;
+	int i, n;
+
+	if (snprintf(who, sizeof(who), "aperture:%s", a->host) >= (int)sizeof(who) || !conf_is_who(who)) {
 		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most",
 		    text, CONF_WHO - 10);
 		return false;
 	}
-	if (s->nr_listeners == LISTENERS || !remoted_conf_share(s->conf, l->who)->allow) {
-		say("%s: %s", text, s->nr_listeners == LISTENERS ? "there are too many addresses" :
-		    "the configuration does not allow its client: allow = yes in its section");
+	if (!remoted_conf_share(s->conf, who)->allow) {
+		say("%s: the configuration does not allow its client: allow = yes in its section", text);
 		return false;
 	}
-	if (kvgpu_remote_place_open(text, s->version, &place, &why)) {
+	n = kvgpu_remote_places(text, &why);
+	if (n < 0)
 		say("%s: %s", text, why);
-		return false;
-	}
-	l->place = place;
-	s->nr_listeners++;
-	say("listens at %s", text);
-	return true;
+	for (i = 0; i < n; i++)
+		if (!open_place(s, text, who, i))
+			return false;
+	if (n > 1)
+		say("listens at %s, for %d programs at once", text, n);
+	else if (n == 1)
+		say("listens at %s", text);
+	return n > 0;
 }
 
 void listen_lost(struct starter *s, struct listener *l)
@@ -175,7 +192,7 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	int r = address_parse(text, true, &a, &why);
 
 	if (!r && address_is_place(&a))
-		return open_place(s, text, &a);
+		return open_places(s, text, &a);
 	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE;
 	if (!r && adopted && (is_path ? is_path_there(s, a.host) : is_port_there(s, a.scheme, a.port)))
 		return true;

@@ -16,7 +16,7 @@
 
 struct tls_credentials;
 
-enum { LISTENERS = 16, ADMINS = 4, PEER_TEXT = CONF_WHO, REPORT_TEXT = 200, ANSWER_MAX = 512 << 10 };
+enum { LISTENERS = 256, ADMINS = 4, PEER_TEXT = CONF_WHO, REPORT_TEXT = 200, ANSWER_MAX = 512 << 10 };
 
 /* What a client's process says once: it is known, or it was refused because of... */
 struct report {

@@ -203,7 +203,7 @@ run_place()
 	start_server
 	subtests device memory launch stream faults
 	faults_until_ready stuck
-	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
+	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
 	kill -9 $program
 	wait $program 2>/dev/null
 	no_children

@@ -26,6 +26,7 @@ enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
 
 static char path[64], bell[64], address[256];
 static pid_t server;
+static unsigned int place_index;	/* that the next server serves */
 static struct kvgpu_remote_channel *client;
 
 /* ------------------------------------------------------------------ the server's process */
@@ -50,7 +51,7 @@ static void run_server(int ready)
 	struct kvgpu_remote_place *place;
 	const char *why;
 
-	if (!kvgpu_remote_is_place(address) || kvgpu_remote_place_open(address, VERSION, &place, &why))
+	if (!kvgpu_remote_is_place(address) || kvgpu_remote_place_open(address, place_index, VERSION, &place, &why))
 		_exit(2);
 	if (write(ready, "", 1) != 1)
 		_exit(4);
@@ -124,6 +125,12 @@ static int tear_down(void **state)
 	end_server(SIGKILL);
 	unlink(path);
 	unlink(bell);
+	for (unsigned int i = 1; i < 3; i++) {
+		char more[sizeof(bell) + 8];
+
+		snprintf(more, sizeof(more), "%s.%u", bell, i);
+		unlink(more);
+	}
 	return 0;
 }
 
@@ -206,7 +213,7 @@ static void one_after_the_other(void **state)
 static void behind_its_label(void **state)
 {
 	uint64_t file = BYTES + APERTURE_LABEL_DATA, bytes;
-	struct aperture_label l = aperture_label_make(file);
+	struct aperture_label l = aperture_label_make(file, 1);
 	struct attach_page page;
 	uint8_t first[4096];
 	const char *why = "";
@@ -242,6 +249,70 @@ static void behind_its_label(void **state)
 	start_server();
 }
 
+/* as many programs at once as the label says, each with a part of its own */
+static void several_places(void **state)
+{
+	enum { PLACES = 3, PART = 14 << 20 };
+	uint64_t file = APERTURE_LABEL_DATA + PLACES * PART + (2 << 20) - 4096, bytes;
+	struct aperture_label l = aperture_label_make(file, PLACES);
+	struct kvgpu_remote_channel *clients[PLACES];
+	pid_t servers[PLACES];
+	const char *why = "";
+	unsigned int i;
+	uint8_t *arena;
+	int fd;
+
+	end_server(SIGKILL);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(ftruncate(fd, file), 0);
+	assert_int_equal(pwrite(fd, &l, sizeof(l), 0), sizeof(l));
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
+	for (place_index = 0; place_index < PLACES; place_index++) {
+		start_server();
+		servers[place_index] = server;
+	}
+	for (i = 0; i < PLACES; i++) {
+		connect_it();
+		clients[i] = client;
+		arena = kvgpu_remote_arena(client, &bytes);
+		assert_int_equal(bytes, PART - APERTURE_ARENA);
+		memset(arena, 'a' + i, bytes);
+	}
+	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
+	assert_non_null(strstr(why, "each of its places"));
+	for (i = 0; i < PLACES; i++) {
+		client = clients[i];
+		calls(20);
+		arena = kvgpu_remote_arena(client, &bytes);
+		assert_int_equal(arena[0], 'a' + i);
+		assert_int_equal(arena[bytes - 1], 'a' + i);
+		assert_memory_equal(arena, arena + 1, bytes - 1);
+	}
+	/* the place that is free again is found */
+	kvgpu_remote_disconnect(clients[1]);
+	connect_it();
+	calls(20);
+	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
+	clients[1] = client;
+	for (i = 0; i < PLACES; i++) {
+		kvgpu_remote_disconnect(clients[i]);
+		kill(servers[i], SIGKILL);
+		waitpid(servers[i], NULL, 0);
+	}
+	/* a label that asks for more than the memory has */
+	l.places = 4;
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
+	assert_non_null(strstr(why, "too small"));
+	assert_int_equal(try_to_connect(VERSION, &why), -EINVAL);
+	place_index = 0;
+	l.places = PLACES;
+	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
+	close(fd);
+	start_server();
+}
+
 static void only_one_at_once(void **state)
 {
 	struct kvgpu_remote_channel *first;
@@ -250,7 +321,7 @@ static void only_one_at_once(void **state)
 	connect_it();
 	first = client;
 	assert_int_equal(try_to_connect(VERSION, &why), -EBUSY);
-	assert_non_null(strstr(why, "another program"));
+	assert_non_null(strstr(why, "other programs use"));
 	client = first;
 	calls(5);
 	kvgpu_remote_disconnect(client);
@@ -264,7 +335,7 @@ static void only_one_server(void **state)
 	struct kvgpu_remote_place *place;
 	const char *why;
 
-	assert_int_equal(kvgpu_remote_place_open(address, VERSION, &place, &why), -EBUSY);
+	assert_int_equal(kvgpu_remote_place_open(address, place_index, VERSION, &place, &why), -EBUSY);
 	assert_non_null(strstr(why, "another server"));
 }
 
@@ -396,7 +467,7 @@ int main(void)
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
 		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(behind_its_label),
+		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(behind_its_label), BOTH(several_places),
 		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
 	};

@@ -113,6 +113,26 @@ static void sizes(void **state)
 	}
 }
 
+static void programs(void **state)
+{
+	assert_int_equal(file_places(NULL, 14 << 20), 1);
+	assert_int_equal(file_places(NULL, 66 << 20), 2);
+	assert_int_equal(file_places(NULL, 256 << 20), 4);
+	assert_int_equal(file_places(NULL, 64ull << 30), 4);
+	assert_int_equal(file_places("1", 14 << 20), 1);
+	assert_int_equal(file_places("64", 64ull << 30), 64);
+	assert_int_equal(file_places("21", 256 << 20), 21);
+	assert_string_equal(said, "");
+	assert_int_equal(file_places("22", 256 << 20), 0);
+	assert_said("1 to 21");
+	assert_int_equal(file_places("65", 64ull << 30), 0);
+	assert_said("1 to 64");
+	assert_int_equal(file_places("0", 256 << 20), 0);
+	assert_said("no number");
+	assert_int_equal(file_places("4x", 256 << 20), 0);
+	assert_said("no number");
+}
+
 static bool label_at(const char *path, off_t offset, struct aperture_label *l)
 {
 	uint8_t text[APERTURE_LABEL_BYTES];
@@ -129,7 +149,7 @@ static void a_file_is_made_once(void **state)
 	struct aperture_label l;
 	struct stat st;
 
-	assert_int_equal(file_make(path, 16 << 20), 0);
+	assert_int_equal(file_make(path, 16 << 20, 1), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 16 << 20);
 	assert_int_equal(st.st_blocks * 512 >= st.st_size, 1);
@@ -140,15 +160,15 @@ static void a_file_is_made_once(void **state)
 	assert_true(label_at(path, (2 << 20) + 4096 - 64, &l));
 	assert_true(look_is_aperture(path, &why));
 	assert_null(why);
-	assert_int_equal(file_make(path, 16 << 20), 1);
+	assert_int_equal(file_make(path, 16 << 20, 1), 1);
 	assert_said("there already");
-	assert_int_equal(file_make(at("no/folder"), 16 << 20), 1);
+	assert_int_equal(file_make(at("no/folder"), 16 << 20, 1), 1);
 	assert_said("No such file");
 }
 
 static void labels_of_others(void **state)
 {
-	struct aperture_label good = aperture_label_make(16 << 20), l;
+	struct aperture_label good = aperture_label_make(16 << 20, 1), l;
 	const char *why;
 
 	assert_true(aperture_label_read(&good, &l));
@@ -162,6 +182,10 @@ static void labels_of_others(void **state)
 	assert_false(aperture_label_read(&l, &l));
 	l = good;
 	l.bytes = l.data;
+	assert_false(aperture_label_read(&l, &l));
+	l = aperture_label_make(16 << 20, 0);
+	assert_false(aperture_label_read(&l, &l));
+	l = aperture_label_make(16 << 20, 65);
 	assert_false(aperture_label_read(&l, &l));
 	write_file(at("short"), "kvgpu aperture\n");
 	assert_false(look_is_aperture(at("short"), &why));
@@ -177,7 +201,7 @@ static void xml(void **state)
 	char text[512] = "";
 	FILE *to = fmemopen(text, sizeof(text), "w");
 
-	assert_int_equal(file_make(at("one"), 16 << 20), 0);
+	assert_int_equal(file_make(at("one"), 16 << 20, 1), 0);
 	assert_int_equal(file_xml(at("dev/../one"), to), 0);
 	fclose(to);
 	assert_non_null(strstr(text, "<memory model='virtio-pmem' access='shared'>"));
@@ -190,7 +214,7 @@ static void xml(void **state)
 	write_file(at("two"), "");
 	assert_int_equal(file_xml(at("two"), stdout), 1);
 	assert_said("it is no aperture");
-	assert_int_equal(file_make(at("a'b"), 16 << 20), 0);
+	assert_int_equal(file_make(at("a'b"), 16 << 20, 1), 0);
 	assert_int_equal(file_xml(at("a'b"), stdout), 1);
 	assert_said("can't be put into XML");
 }
@@ -349,7 +373,7 @@ static void none_to_list(void **state)
 	assert_int_equal(look_list(&(struct nd){ sys, dev, fake_modules }, to), 0);
 	/* one that has no label, one that has */
 	write_file(at("dev/dax0.0"), "");
-	assert_int_equal(file_make(at("dev/dax1.0"), 16 << 20), 0);
+	assert_int_equal(file_make(at("dev/dax1.0"), 16 << 20, 1), 0);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(mkdir(at("sys/bus/dax/devices/dax%u.0", i), 0755), 0);
 	write_file(at("sys/bus/dax/devices/dax1.0/size"), "14680064\n");
@@ -362,7 +386,7 @@ int main(void)
 {
 #define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), T(a_file_is_made_once), T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
+		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once), T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
 		T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
 	};
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * exits CALLS: makes so many calls that are asked (each a frame and an answer), then spins for as long without a call. Between the
+ * phases it executes CPUID with a leaf of its own, which leaves the VM by itself: the host's trace of exits is cut there.
+ * Prints how long a call took.
+ */
+#include <cpuid.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cuda/driver/api.h>
+
+#define LEAF	0x4b560000u	/* of no CPU's and no hypervisor's range */
+enum { WARM = 1000 };
+
+static void must(CUresult r, const char *what)
+{
+	const char *name = "?";
+
+	if (!r)
+		return;
+	cuGetErrorName(r, &name);
+	fprintf(stderr, "%s: %s\n", what, name);
+	exit(1);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void mark(unsigned int phase)
+{
+	unsigned int a, b, c, d;
+
+	__cpuid(LEAF + phase, a, b, c, d);
+	(void)a, (void)b, (void)c, (void)d;
+}
+
+static void calls(unsigned int n)
+{
+	size_t value;
+
+	while (n--)
+		must(cuCtxGetLimit(&value, CU_LIMIT_STACK_SIZE), "cuCtxGetLimit");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int n = argc > 1 ? strtoul(argv[1], NULL, 0) : 0;
+	uint64_t start, took;
+	CUcontext context;
+	CUdevice device;
+
+	if (!n) {
+		fprintf(stderr, "usage: exits CALLS\n");
+		return 2;
+	}
+	must(cuInit(0), "cuInit");
+	must(cuDeviceGet(&device, 0), "cuDeviceGet");
+	must(cuCtxCreate_v2(&context, 0, device), "cuCtxCreate");
+	calls(WARM);
+	mark(1);
+	start = now();
+	calls(n);
+	took = now() - start;
+	mark(2);
+	for (start = now(); now() - start < took;)
+		__builtin_ia32_pause();
+	mark(3);
+	printf("%u calls in %.3f s, %.2f us each\n", n, took / 1e9, took / 1e3 / n);
+	return 0;
+}
