@@ -19,6 +19,7 @@
 #include "starter.h"
 
 enum { FIRST_FD = 3 };	/* of systemd's sockets */
+enum { TRY_AGAIN_MS = 1000 };
 
 union name {
 	struct sockaddr any;
@@ -142,6 +143,17 @@ static bool open_place(struct starter *s, const char *text, const char *who, uns
 	return true;
 }
 
+static bool await_device(struct starter *s, const char *text)
+{
+	if (s->nr_awaited == LISTENERS) {
+		say("%s: there are too many addresses", text);
+		return false;
+	}
+	s->awaited[s->nr_awaited++] = text;
+	return true;
+}
+
+/* @text stays where it is */
 static bool open_places(struct starter *s, const char *text, const struct address *a)
 {
 	char who[CONF_WHO];
@@ -158,6 +170,8 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 		return false;
 	}
 	n = kvgpu_remote_places(text, &why);
+	if (n == -ENOENT)
+		return await_device(s, text);
 	if (n < 0)
 		say("%s: %s", text, why);
 	for (i = 0; i < n; i++)
@@ -170,6 +184,26 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 	return n > 0;
 }
 
+int listen_again(struct starter *s)
+{
+	unsigned int i, n = s->nr_awaited;
+	uint64_t now = now_ms();
+	struct address a;
+	const char *why;
+
+	if (!n)
+		return -1;
+	if (now < s->next_try_ms)
+		return s->next_try_ms - now;
+	s->next_try_ms = now + TRY_AGAIN_MS;
+	s->nr_awaited = 0;
+	/* each is put behind again, or is served, or is no aperture, which was said */
+	for (i = 0; i < n; i++)
+		if (!address_parse(s->awaited[i], true, &a, &why))
+			open_places(s, s->awaited[i], &a);
+	return s->nr_awaited ? TRY_AGAIN_MS : -1;
+}
+
 void listen_lost(struct starter *s, struct listener *l)
 {
 	unsigned int i;
@@ -180,6 +214,8 @@ void listen_lost(struct starter *s, struct listener *l)
 	for (i = 0; i < s->nr_listeners; i++)
 		if (s->listeners[i].fd >= 0 || s->listeners[i].place)
 			return;
+	if (s->nr_awaited)
+		return;
 	s->failed = s->ended = true;
 }
 
@@ -226,9 +262,11 @@ bool listen_all(struct starter *s)
 	for (i = 0; i < s->conf->nr_listen; i++)
 		if (!open_one(s, s->conf->listen[i], adopted))
 			return false;
-	if (!s->nr_listeners)
+	for (i = 0; i < s->nr_awaited; i++)
+		say("%s is not there yet: it is served as soon as it is", s->awaited[i]);
+	if (!s->nr_listeners && !s->nr_awaited)
 		say("there is nothing to listen at: \"listen = ADDRESS\" in the configuration, or --listen ADDRESS");
-	return s->nr_listeners;
+	return s->nr_listeners || s->nr_awaited;
 }
 
 void listen_end(struct starter *s)
@@ -244,5 +282,5 @@ void listen_end(struct starter *s)
 		if (*s->listeners[i].path)
 			unlink(s->listeners[i].path);
 	}
-	s->nr_listeners = 0;
+	s->nr_listeners = s->nr_awaited = 0;
 }

@@ -369,10 +369,12 @@ static bool is_over(const struct starter *s)
 static void loop(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
+	int again_ms;
 
 	while (!is_over(s)) {
+		again_ms = listen_again(s);
 		collect(s, signals, p);
-		if (poll(p->fds, p->n, sooner(until_deadline(s), p->look_ms)) < 0 && errno != EINTR) {
+		if (poll(p->fds, p->n, sooner(sooner(until_deadline(s), p->look_ms), again_ms)) < 0 && errno != EINTR) {
 			say("poll: %s", strerror(errno));
 			return;
 		}

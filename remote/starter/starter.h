@@ -65,6 +65,10 @@ struct starter {
 	FILE *dump;			/* frames as text */
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
+	/* addresses of devices that are not there yet: a VM's udev has not made them, or they are plugged in later */
+	const char *awaited[LISTENERS];
+	unsigned int nr_awaited;
+	uint64_t next_try_ms;
 	struct client *clients;
 	unsigned int nr_clients;	/* places */
 	int admin_fd;			/* listens; -1: none */
@@ -93,6 +97,8 @@ uint64_t now_ms(void);
 
 /* false: said why. @named: also those of the configuration */
 bool listen_all(struct starter *s);
+/* Looks for the devices that are awaited, at most once a second; how many ms until it does again, -1: none is awaited */
+int listen_again(struct starter *s);
 /* Its memory is gone. Without anything left to listen at the server ends. */
 void listen_lost(struct starter *s, struct listener *l);
 void listen_end(struct starter *s);

@@ -314,6 +314,29 @@ run_apertures()
 	truncate -s 80M "$work/shared"
 	try "a file for nobody" does_not_start "the configuration does not allow its client" "allow = no" "listen = $with_bell"
 	rm "$work/shared"
+	run_plugged
+}
+
+# what a VM gets later; a path below /dev is a device's that may come
+run_plugged()
+{
+	local later=/dev/shm/kvgpu-remote-test-$$ pids=() i
+
+	service_config "listen = aperture:$later"
+	start_service
+	try "a device that is not there yet is awaited" said_by_server "aperture:$later is not there yet"
+	try "its program is told so" refused "No such file" "KVGPU_REMOTE=aperture:$later"
+	"$remote/kvgpu-aperture" make "$later.new" 128M 3 && mv "$later.new" "$later"
+	try "it is served when it comes" until_true said_by_server "listens at aperture:$later, for 3 programs at once"
+	for i in 1 2 3; do
+		KVGPU_REMOTE=aperture:$later "$work/faults" host_functions "$cubin" > "$work/said-$i" 2>&1 & pids+=($!)
+	done
+	for i in 1 2 3; do
+		wait "${pids[i - 1]}"
+		result $? "programs beside each other, $i of 3" "$(tail -n 1 "$work/said-$i")"
+	done
+	stop_server
+	rm -f "$later"
 }
 
 # one that asks for memory where none can be sent is hung up on, and no other one is harmed
