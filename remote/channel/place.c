@@ -28,7 +28,7 @@
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
-/* how long a client waits for a server, and a server for the knock of who rang, after that one has said its name */
+/* how long a server waits for the knock of who rang, after that one has said its name */
 #define PATIENCE_NS	5000000000ull
 #define NAME_NS		1000000000ull
 /* between two looks of a server, where nothing rings, and where a knock is about to come; kvgpu_remote_place_await() at most */
@@ -126,9 +126,9 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 }
 
 /* with the process, and with those that fork from it */
-static int lock_byte(int fd, enum aperture_side side, unsigned int index, const char **why)
+static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type, const char **why)
 {
-	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = side + 2 * index, .l_len = 1 };
+	struct flock l = { .l_type = type, .l_whence = SEEK_SET, .l_start = side + 2 * index, .l_len = 1 };
 
 	if (!fcntl(fd, F_OFD_SETLK, &l))
 		return 0;
@@ -143,19 +143,52 @@ static void *map_extent(int fd, const struct extent *e)
 	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
 }
 
-/* a client takes the first place that is free; a server the one that it says */
-static int lock_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e, const char **why)
+/* a place whose server is there and serves nobody; where it still ends what another program had, that can take long */
+static bool says_free(const struct aperture_layout *base)
 {
-	unsigned int places, i = *index;
-	int r;
+	return ATTACH_SAYS(__atomic_load_n(&base->attach.server, __ATOMIC_RELAXED)) == ATTACH_FREE;
+}
 
-	do {
-		places = extent_of(fd, i, e, why);
-		if (i >= places)
-			return -EINVAL;
-		r = lock_byte(fd, side, i, why);
-		*index = i++;
-	} while (r == -EBUSY && side == SIDE_CLIENT && i < places);
+static int lock_and_map(int fd, enum aperture_side side, unsigned int index, const struct extent *e, struct aperture_layout **base,
+			const char **why)
+{
+	int r = lock_byte(fd, side, index, F_WRLCK, why);
+
+	if (r)
+		return r;
+	*base = map_extent(fd, e);
+	r = *base == MAP_FAILED ? -errno : 0;
+	*why = r ? strerror(-r) : *why;
+	return r;
+}
+
+/* a server's place is the one that it says. A client takes the first that is free; if there is none, the first that is not locked */
+static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e, struct aperture_layout **base,
+		      const char **why)
+{
+	unsigned int places = extent_of(fd, *index, e, why), i;
+	const char *ignored;
+	int r = -EBUSY;
+
+	if (*index >= places)
+		return -EINVAL;
+	if (side == SIDE_SERVER)
+		return lock_and_map(fd, side, *index, e, base, why);
+	for (i = 0; i < 2 * places; i++) {
+		*index = i % places;
+		if (*index >= extent_of(fd, *index, e, &ignored))
+			break;
+		r = lock_and_map(fd, side, *index, e, base, why);
+		if (r && r != -EBUSY)
+			break;
+		if (!r && (i >= places || says_free(*base)))
+			break;
+		if (r)
+			continue;
+		munmap(*base, e->bytes);
+		lock_byte(fd, side, *index, F_UNLCK, &ignored);
+		r = -EBUSY;
+	}
 	return r;
 }
 
@@ -167,12 +200,7 @@ static int open_place(const char *path, enum aperture_side side, unsigned int *i
 	*why = strerror(errno);
 	if (fd < 0)
 		return -errno;
-	r = lock_place(fd, side, index, e, why);
-	if (!r) {
-		*base = map_extent(fd, e);
-		r = *base == MAP_FAILED ? -errno : 0;
-		*why = r ? strerror(-r) : *why;
-	}
+	r = find_place(fd, side, index, e, base, why);
 	if (!r)
 		return fd;
 	close(fd);
@@ -204,9 +232,12 @@ static void pause_longer(uint64_t *ns)
 
 /* ------------------------------------------------------------------ the client */
 
-static int knock(struct attach_client *c, const char **why)
+/* A server's VM may be busy for seconds with what it takes away of another program: nouveau waits in the kernel. */
+enum { KNOCK_TIMES = 4 };
+
+static int knock(struct attach_client *c, uint64_t patience_ns, const char **why)
 {
-	uint64_t until = clock_ns() + PATIENCE_NS, pause = PAUSE_NS;
+	uint64_t until = clock_ns() + KNOCK_TIMES * patience_ns, pause = PAUSE_NS;
 
 	*why = "the server there does not answer";
 	for (;;) {
@@ -268,7 +299,7 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 	if (r)
 		return r;
 	a->client = (struct attach_client){ .page = page, .version = version, .ticket = ATTACH_TICKET(name) };
-	r = knock(&a->client, why);
+	r = knock(&a->client, a->times.patience_ns, why);
 	if (!r)
 		*why = "out of memory";
 	return r;

@@ -300,6 +300,25 @@ static void several_places(void **state)
 		kill(servers[i], SIGKILL);
 		waitpid(servers[i], NULL, 0);
 	}
+	/* nobody locks the first, but its server is gone: the last client that died there has not been noticed. The others are free */
+	for (place_index = 0; place_index < PLACES; place_index++) {
+		start_server();
+		servers[place_index] = server;
+	}
+	connect_it();
+	clients[0] = client;
+	kill(servers[0], SIGSTOP);
+	kvgpu_remote_disconnect(clients[0]);
+	setenv("KVGPU_REMOTE_PATIENCE_MS", "5000", true);
+	connect_it();
+	setenv("KVGPU_REMOTE_PATIENCE_MS", "400", true);
+	assert_int_equal(kvgpu_remote_places(address, &why), PLACES);
+	calls(20);
+	kvgpu_remote_disconnect(client);
+	for (i = 0; i < PLACES; i++) {
+		kill(servers[i], SIGKILL);
+		waitpid(servers[i], NULL, 0);
+	}
 	/* a label that asks for more than the memory has */
 	l.places = 4;
 	assert_int_equal(pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT), sizeof(l));
