@@ -46,7 +46,15 @@ static void count(char to[24], double n)
 		snprintf(to, 24, "%.0f", n);
 }
 
-static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r)
+/* of a column of words */
+enum { WORD_WIDTH = 20 };
+
+static int wider(int width, const char *word)
+{
+	return (int)strlen(word) > width ? (int)strlen(word) : width;
+}
+
+static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who, int peer)
 {
 	char since[24], memory[24], calls[24], in[24], sent[24];
 	time_t t = c->since;
@@ -58,14 +66,14 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	count(calls, r->calls);
 	mib(in, r->received);
 	mib(sent, r->sent);
-	fprintf(out, "%-5" PRId64 " %-7s %-20s %-20s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, c->who,
-		c->peer,
-		c->pid, c->user, since, c->weight);
+	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, who, c->who,
+		peer, c->peer, c->pid, c->user, since, c->weight);
 	fprintf(out, " %9s %12" PRId64 " %9s %8s %8s\n", memory, c->calls, calls, in, sent);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
 {
+	int who = WORD_WIDTH, peer = WORD_WIDTH;
 	struct rates r;
 	size_t i;
 
@@ -74,12 +82,15 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 		now->server.refused);
 	if (!now->nr_clients)
 		return;
-	fprintf(out, "%-5s %-7s %-20s %-20s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", "WHO", "PEER", "PID",
-		"USER", "SINCE",
-		"WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
+	for (i = 0; i < now->nr_clients; i++) {
+		who = wider(who, now->clients[i].who);
+		peer = wider(peer, now->clients[i].peer);
+	}
+	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", who, "WHO", peer, "PEER", "PID",
+		"USER", "SINCE", "WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
-		show_client(out, &now->clients[i], &r);
+		show_client(out, &now->clients[i], &r, who, peer);
 	}
 }
 
