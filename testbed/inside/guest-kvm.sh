@@ -10,15 +10,17 @@ need_kvm() {
 }
 
 # watch_shutdowns: one trace line per SHUTDOWN exit, which is what the CPU does at a triple fault. A probe
-# on its handler costs nothing until it happens; the kvm_exit tracepoint would cost at each exit.
-watch_shutdowns() {
+# on its handler costs nothing until it happens; the kvm_exit tracepoint would cost at each exit. Guests may start side by side.
+watch_shutdowns() (
+	exec 6> "$STATE/watch.lock"
+	flock 6
 	[ ! -d "$TRACE/events/testbed/shutdown" ] || return 0
 	grep -q '^p:testbed/shutdown ' /sys/kernel/tracing/kprobe_events ||
 		echo 'p:testbed/shutdown kvm_amd:shutdown_interception' >> /sys/kernel/tracing/kprobe_events ||
 		give_up "the server's kernel cannot watch for triple faults (kprobe on shutdown_interception)"
 	mkdir -p "$TRACE"
 	echo 1 > "$TRACE/events/testbed/shutdown/enable"
-}
+)
 
 # qemu_pid: sets PID. Like all that the keeper does each second, it starts no process: under TCG each costs some 10 ms.
 qemu_pid() {
