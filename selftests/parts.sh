@@ -137,6 +137,7 @@ part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT 
 part testbed	qs	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
 part guest	qs	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
+part remote-vms	qs	170	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh quick
 part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
 part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
 part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick
@@ -149,6 +150,7 @@ part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disa
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
+part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long

@@ -1,0 +1,263 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# vms.sh quick|long: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that both have. Stock guests under the
+# server's KVM, set up by the lines of docs/remote-setup.md as they stand there. Prints TAP. long: all CUDA programs, where nvcc is there;
+# and gpu with the whole card in place of a vGPU.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-vms}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+# shellcheck source=selftests/guest/guest.sh
+. selftests/guest/guest.sh
+mode=${1-}
+case $mode in
+quick | long) ;;
+*) echo "usage: selftests/remote/vms.sh quick|long" >&2; exit 2 ;;
+esac
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=remote-vms
+CALLS=100000
+SUBTESTS="device memory launch stream faults"
+[ "$mode" = quick ] || SUBTESTS+=" array texture surface"
+page=docs/remote-setup.md
+inside='DEBIAN_FRONTEND=noninteractive LC_ALL=C'
+
+# page_says WHERE LINE: a line of the page, run as it stands there in the server (host) or in a guest
+page_says()
+{
+	local where=$1 line=$2 run log=$OUT/page.log rc
+
+	grep -qxF "    $line" $page || { result 1 "$where: $line" "$page has no such line"; return; }
+	# what the bed lacks: an archive, and domains that libvirt keeps
+	run=${line/apt install/apt-get install -q -y --no-install-recommends}
+	run=${run//_0.3_/_$version\_}
+	run=${run/ --config/}
+	case $where in
+	host) in_server sh -c "cd /share/debs && $inside $run" ;;
+	*) in_guest "$where" sh -c "cd /share/debs && $inside $run" ;;
+	esac >"$log" 2>&1
+	rc=$?
+	[ $rc = 0 ] || tail -n 15 "$log" | sed 's/^/# /'
+	result $rc "$where: $line"
+}
+
+# step NAME COMMAND...: what it says is shown when it fails, its last line else
+step()
+{
+	local name=$1 log=$OUT/step.log rc
+
+	shift
+	"$@" >"$log" 2>&1
+	rc=$?
+	[ $rc = 0 ] || tail -n 15 "$log" | sed 's/^/# /'
+	result $rc "$name" "$(tail -n 1 "$log")"
+}
+
+in_gpu() { in_guest gpu "$@"; }
+in_lab() { in_guest lab-1 "$@"; }
+
+packages()
+{
+	share=$($TB share)
+	version=$(make -s print-version)
+	mkdir -p "$share/debs"
+	make -s cuda-package remote-package >"$OUT/packages.log" 2>&1 || { sed 's/^/# /' "$OUT/packages.log"; return 1; }
+	cp build/kvgpu-{cuda,remote-client,remote-server,aperture}_"${version}"_amd64.deb "$share/debs/"
+	cp selftests/remote/vms/*.sh "$share/"
+	cp "$(make -s print-remote)/libcuda.so.1" "$OUT/" || return 1
+	gcc -std=gnu11 -O2 -Wall -Wextra -I. -D_GNU_SOURCE selftests/remote/exits.c -o "$share/exits" "$OUT/libcuda.so.1" \
+		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
+	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$share/faults" "$OUT/libcuda.so.1" \
+		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
+	make -s -C selftests/cuda/driver "OUT=$OUT" && cp "$OUT/kvgpu-cuda-driver" selftests/cuda/driver/kernels.cubin "$share/"
+}
+
+# server_of OPTION...: the server, whose two CPUs but the first are one for each guest
+server_of()
+{
+	local log=$OUT/up.log
+
+	kernel=$(kernel_of base)
+	if ! $TB up --kernel "$kernel" --mem 5G --cpus 3 "$@" >"$log" 2>&1 </dev/null; then
+		sed 's/^/# /' "$log"
+		result 1 "the server is up"
+		return 1
+	fi
+	result 0 "the server is up"
+	ran_on
+}
+
+# guests_up OPTION...: both at the same time; options are those of gpu
+guests_up()
+{
+	local rc lab
+
+	$TB guest start lab-1 --full --mem 512M >"$OUT/lab.log" 2>&1 </dev/null &
+	lab=$!
+	$TB guest start gpu --full --mem 1G "$@" >"$OUT/gpu.log" 2>&1 </dev/null
+	rc=$?
+	wait $lab || rc=1
+	[ $rc = 0 ] || sed 's/^/# /' "$OUT/gpu.log" "$OUT/lab.log"
+	result $rc "two stock guests start, one has a GPU" "$(tail -n 1 "$OUT/gpu.log")"
+	return $rc
+}
+
+set_up()
+{
+	page_says host "apt install ./kvgpu-aperture_0.3_amd64.deb"
+	page_says host "kvgpu-aperture make /dev/shm/lab-1 256M"
+	page_says host "kvgpu-aperture xml /dev/shm/lab-1 > lab-1.xml"
+	# what udev finds at once, and what it finds when it comes
+	step "gpu: the client of a GPU of its own" in_gpu sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
+		./kvgpu-cuda_${version}_amd64.deb"
+	page_says host "virsh attach-device gpu lab-1.xml --live --config"
+	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb"
+	page_says gpu "echo 'listen = aperture:/dev/kvgpu/aperture-dax0.0' >> /etc/kvgpu/remoted.conf"
+	page_says gpu "systemctl enable --now kvgpu-remoted"
+	page_says lab-1 "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-client_0.3_amd64.deb"
+	page_says host "virsh attach-device lab-1 lab-1.xml --live --config"
+	step "lab-1: the memory that came later is a device" in_lab /share/until.sh 30 test -e /dev/kvgpu/aperture-dax0.0
+	page_says lab-1 "cuda-info"
+	step "it shows the GPU of the other VM" in_lab sh -c 'cuda-info | grep "Tesla K20m"'
+	step "lab-1 has none" in_lab sh -c '! ls /dev/dri 2>/dev/null | grep .'
+	for vm in gpu lab-1; do
+		step "$vm: the aperture is mapped write-back" in_guest $vm sh -c 'kvgpu-aperture list | grep -P "dax0.0\t254 MiB\twrite-back"'
+	done
+}
+
+programs()
+{
+	local log=$OUT/driver.log rc
+
+	step "who is not in the group video may not" in_lab sh -c 'useradd one && ! su -s /bin/sh -c cuda-info one'
+	in_lab useradd -G video two
+	LIMIT=300 in_lab su -s /bin/sh -c "/share/kvgpu-cuda-driver /share/kernels.cubin $SUBTESTS" two >"$log" 2>&1
+	rc=$?
+	relay "driver API" $rc <"$log"
+	step "three programs at once" in_lab sh -c 'cd /tmp && for i in 1 2 3; do /share/faults host_functions /share/kernels.cubin >said-$i 2>&1 &
+		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
+}
+
+# exits of both VMs in 100,000 calls, and in as much time of spinning without one
+exits()
+{
+	local spin=$1 calls=$2 log=$OUT/exits.log
+
+	in_server /share/exits.sh begin
+	in_lab env "$spin" timeout 200 /share/exits "$calls" >"$log" 2>&1 || { sed 's/^/# /' "$log"; result 1 "$calls calls"; return; }
+	in_server /share/exits.sh end >"$OUT/exits.table"
+	sed 's/^/# /' "$log" "$OUT/exits.table"
+	read -r with without < <(awk '$2 == "all" { n[$1] = $3 } END { print n["calls"] + 0, n["spinning"] + 0 }' "$OUT/exits.table")
+}
+
+zero_exits()
+{
+	local with=-1 without=-1
+
+	in_gpu sh -c 'mkdir -p /run/systemd/system/kvgpu-remoted.service.d &&
+		printf "[Service]\nEnvironment=KVGPU_REMOTE_SPIN_US=20000000\n" >/run/systemd/system/kvgpu-remoted.service.d/spin.conf &&
+		systemctl daemon-reload && systemctl restart kvgpu-remoted' >/dev/null 2>&1
+	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
+	# timers go on; a call that left its VM would do so in all of them, on one side or on both
+	[ "$with" -ge 0 ] && [ $((with - without)) -lt $((CALLS / 10)) ]
+	result $? "$CALLS calls need no exit of either VM" "$with exits, $without in as long without calls"
+	in_gpu sh -c 'rm /run/systemd/system/kvgpu-remoted.service.d/spin.conf && systemctl daemon-reload && systemctl restart kvgpu-remoted' \
+		>/dev/null 2>&1
+	exits KVGPU_REMOTE_SPIN_US=50 1000
+	result 0 "1,000 calls as the knobs come (not judged)" "$with exits, $without in as long without calls"
+}
+
+# a program that waits in lab-1; its last line is what its calls said
+waits() { in_lab sh -c '/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits'; }
+
+lab_ends()
+{
+	local program
+
+	waits & program=$!
+	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
+	$TB guest stop lab-1 >/dev/null 2>&1 </dev/null
+	wait $program 2>/dev/null
+	step "lab-1 is destroyed: its server process ends" in_gpu /share/until.sh 30 sh -c '! pgrep -P "$(systemctl show -P MainPID kvgpu-remoted)"'
+	$TB guest start lab-1 --full --mem 512M --aperture /dev/shm/lab-1 >"$OUT/lab.log" 2>&1 </dev/null
+	result $? "lab-1 starts again, with its aperture" "$(tail -n 1 "$OUT/lab.log")"
+	step "its packages" in_lab sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
+		./kvgpu-aperture_${version}_amd64.deb ./kvgpu-remote-client_${version}_amd64.deb && udevadm settle"
+	step "a program runs" in_lab timeout 100 /share/faults after_fork /share/kernels.cubin
+}
+
+ends()
+{
+	local program
+
+	waits & program=$!
+	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
+	step "its server process is killed" in_gpu sh -c 'pkill -9 -P "$(systemctl show -P MainPID kvgpu-remoted)"'
+	wait $program
+	step "it gets its error" in_lab grep -q 'exit code 0' /tmp/waits
+	step "the next program runs" in_lab timeout 60 /share/faults after_fork /share/kernels.cubin
+	[ "$mode" = quick ] || lab_ends
+	waits & program=$!
+	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
+	guest_gone gpu
+	wait $program
+	step "gpu is destroyed: the program gets its error" in_lab grep -q 'exit code 0' /tmp/waits
+}
+
+# all CUDA programs; what can't be run so is named with the reason
+all_programs()
+{
+	local line
+
+	if ! selftests/cuda/stage.sh "$share" >"$OUT/cuda-stage.log" 2>&1; then
+		result 0 "programs by nvcc" "SKIP no CUDA toolkit: selftests/cuda/toolkit.sh fetch"
+		return
+	fi
+	LIMIT=1500 in_lab /share/programs.sh >"$OUT/programs.log" 2>&1
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) result 0 "program ${line#ok }" ;;
+		*) result 1 "program ${line#not ok }" ;;
+		esac
+	done <"$OUT/programs.log"
+}
+
+# timed PARTS...: how long each takes
+timed()
+{
+	local part began
+
+	for part; do
+		began=$SECONDS
+		"$part" || return
+		note "$part: $((SECONDS - began)) s"
+	done
+}
+
+packages_built()
+{
+	packages
+	result $? "the packages and programs are built" "$(tail -n 1 "$OUT/packages.log")"
+}
+
+vgpu_server() { server_of --driver kvgpu; }
+vgpu_guests() { guests_up --type 512m; }
+card_server() { server_of --driver vfio-pci; }
+card_guests() { guests_up --type card; }
+
+build_programs client || finish
+bed_must_be_free
+trap 'bed_down' EXIT
+cell_name="a VM with a vGPU"
+timed vgpu_server packages_built vgpu_guests set_up programs zero_exits
+[ "$mode" = quick ] || timed all_programs
+timed ends
+no_trouble "remoting between VMs"
+if [ "$mode" = long ]; then
+	bed_down
+	cell_name="a VM with the card"
+	timed card_server packages_built card_guests set_up programs zero_exits all_programs ends
+	no_trouble "remoting between VMs"
+fi
+finish

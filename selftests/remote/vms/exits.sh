@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# exits.sh begin|end: runs in the server, whose KVM traces each exit of its guests' CPUs between the two. end prints how many there were,
+# by what the program `exits` did meanwhile (calls, spinning), by guest and reason. That program's marks are CPUID leaves 0x4b56000N.
+trace=/sys/kernel/tracing
+case $1 in
+begin)
+	echo 0 >$trace/tracing_on
+	echo >$trace/trace
+	echo 65536 >$trace/buffer_size_kb
+	echo 1 >$trace/events/kvm/kvm_exit/enable
+	echo 1 >$trace/events/kvm/kvm_cpuid/enable
+	echo 1 >$trace/tracing_on
+	;;
+end)
+	echo 0 >$trace/tracing_on
+	echo 0 >$trace/events/kvm/enable
+	! grep -h '^overrun: [1-9]' $trace/per_cpu/cpu*/stats || { echo "the trace is not whole"; exit 1; }
+	# a guest's CPU is a thread of its QEMU
+	for vm in gpu lab-1; do
+		for task in /proc/"$(cat /run/libvirt/qemu/$vm.pid)"/task/*; do
+			echo "$vm ${task##*/}"
+		done
+	done >/tmp/tasks
+	awk '
+	FNR == NR { vm[$2] = $1; next }
+	/kvm_cpuid:/ && match($0, /func 4b56000[0-9]/) { phase = substr($0, RSTART + 12, 1); marks++ }
+	/kvm_exit:/ && match($0, /-[0-9]+ /) {
+		who = vm[substr($0, RSTART + 1, RLENGTH - 2)]
+		match($0, /reason [^ ]+/)
+		reason = substr($0, RSTART + 7, RLENGTH - 7)
+		what = phase == 1 ? "calls" : phase == 2 ? "spinning" : ""
+		# the mark at the end of a phase is one
+		if (what && who) { n[what " " who " " reason]++; n[what " all"]++ }
+	}
+	END {
+		if (marks != 3) { print "there are " marks + 0 " marks of 3"; exit 1 }
+		for (k in n) print k, n[k]
+	}' /tmp/tasks $trace/trace | sort
+	;;
+esac

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# programs.sh: in the guest without a GPU; runs all CUDA programs of the shared folder, a line each.
+cd /share/cuda/programs || exit 1
+for program in *; do
+	[ -x "$program" ] || continue
+	# helpers of others, and what measures
+	case $program in
+	run.sh | keep_busy | calls | gpuvm | launch_latency | separate) continue ;;
+	driver_api) set -- kernels.cubin ;;
+	*) set -- ;;
+	esac
+	said=$(timeout 150 "./$program" "$@" 2>&1)
+	rc=$?
+	[ $rc = 0 ] && word=ok || word="not ok"
+	printf '%s %s # exit code %s: %s\n' "$word" "$program" $rc "$(echo "$said" | tail -n 1)"
+done
