@@ -3,6 +3,22 @@
 
 #include <remote/ring/shared.h>
 
+/* ------------------------------------------------------------------ what there is */
+
+void attach_page_open(struct attach_page *page, uint64_t bytes)
+{
+	shared_store(&page->bytes, bytes);
+	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_APERTURE);	/* pairs with attach_page_bytes() */
+}
+
+bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
+{
+	if (shared_load_acquire(&page->magic) != KVGPU_REMOTE_MAGIC_APERTURE)
+		return false;
+	*bytes = shared_load(&page->bytes);
+	return true;
+}
+
 /* ------------------------------------------------------------------ the server */
 
 enum { S_OPEN, S_LOOK, S_GENERATION, S_VERSION, S_NAME_REFUSED, S_REFUSE, S_REFUSED, S_CLEARED, S_TAKE, S_SERVES };

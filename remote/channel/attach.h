@@ -32,6 +32,11 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 
+/* The server, before its first step: there is an aperture of @bytes here. */
+void attach_page_open(struct attach_page *page, uint64_t bytes);
+/* The client, before its first step: how large a server has said that the aperture is; false: none has made one here yet. */
+bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
+
 /* what a step found */
 enum attach_step {
 	ATTACH_AT_ONCE,		/* the next step may follow at once */

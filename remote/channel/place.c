@@ -168,11 +168,11 @@ static int ring_bell(struct aperture *a, const struct address *at, uint64_t name
 static int meet_server(struct aperture *a, const struct address *at, uint64_t version, const char **why)
 {
 	struct attach_page *page = &a->base->attach;
-	uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_RELAXED), name;
+	uint64_t bytes, name;
 	int r;
 
 	*why = "no server has made an aperture of it yet";
-	if (__atomic_load_n(&page->magic, __ATOMIC_ACQUIRE) != KVGPU_REMOTE_MAGIC_APERTURE)
+	if (!attach_page_bytes(page, &bytes))
 		return -ENOENT;
 	*why = "the server's aperture has another size than this file or device";
 	if (bytes > a->bytes || bytes < APERTURE_MIN)
@@ -286,8 +286,7 @@ int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_
 	guard_server();
 	/* a process that serves a client elsewhere has nothing of this one; one that serves this one's maps it itself */
 	madvise(p->base, p->bytes, MADV_DONTFORK);
-	__atomic_store_n(&p->base->attach.bytes, p->bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->base->attach.magic, KVGPU_REMOTE_MAGIC_APERTURE, __ATOMIC_RELEASE);
+	attach_page_open(&p->base->attach, p->bytes);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
 	*why = "its memory can't be touched";
 	r = guard_try(say_free, &p->attach);
