@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <remote/ring/clock.h>
 #include <remote/wire/cursor.h>
 
 #include "stream.h"
@@ -43,14 +44,6 @@ static struct stream_channel *of(struct kvgpu_remote_channel *c)
 	return (struct stream_channel *)c;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* with the lock: what is kept goes first. parts[0] is free for that */
 static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int n)
 {
@@ -59,7 +52,7 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	parts[0] = (struct iovec){ s->keep, s->kept };
 	r = line_write(&s->line, parts, n);
 	s->kept = 0;
-	s->written_ns = now_ns();
+	s->written_ns = clock_ns();
 	if (r)
 		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
 	return r;
@@ -86,7 +79,7 @@ static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned
 {
 	unsigned int i;
 
-	if (bytes > KEPT_MAX - s->kept || now_ns() - s->written_ns > MOMENT_NS)
+	if (bytes > KEPT_MAX - s->kept || clock_ns() - s->written_ns > MOMENT_NS)
 		return write_all(s, parts, n);
 	for (i = 1; i < n; i++) {
 		memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
@@ -123,11 +116,14 @@ static bool is_empty(struct stream_channel *s)
 	return empty;
 }
 
-/* who keeps something after the look finds nobody awake, and wakes */
+/*
+ * Who keeps something after the look finds nobody awake, and wakes. So does who ends the channel: that thread stores .ended and then
+ * changes .awake, this one stores .awake and then loads .ended, and in the one order of SEQ_CST one of the two sees the other's store.
+ */
 static void sleep_while_empty(struct stream_channel *s)
 {
 	__atomic_store_n(&s->awake, 0, __ATOMIC_SEQ_CST);
-	if (is_empty(s) && !__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE))
+	if (is_empty(s) && !__atomic_load_n(&s->ended, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &s->awake, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0);
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
@@ -276,7 +272,7 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	struct stream_channel *s = of(c);
 
 	shutdown(s->line.fd, SHUT_RDWR);
-	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->ended, true, __ATOMIC_SEQ_CST);
 	wake(s);
 	pthread_join(s->flusher, NULL);
 	pthread_join(s->reader, NULL);
