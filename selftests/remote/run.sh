@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh quick|long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
+# run.sh quick|long|arm|arm-long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
 # quick: the driver API's subtests by stored code, and faults, over a socket and over an aperture. long: also the CUDA programs by
-# nvcc, where the toolkit is there.
+# nvcc, where the toolkit is there. arm: programs for arm64 by qemu-aarch64, on this machine's server, and
+# unit tests; arm-long: more of these.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -13,9 +14,11 @@ inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 work=$(mktemp -d)
 server=
 trap 'stop_server; rm -rf "$work"' EXIT
+# where programs are: those for this machine lie beside its library
+bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
-make -s -C selftests/cuda/driver OUT="$work" || exit 2
-gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
+[[ $mode = arm* ]] || make -s -C selftests/cuda/driver OUT="$work" || exit 2
+[[ $mode = arm* ]] || gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
 	-Wl,-rpath,"\$ORIGIN" || exit 2
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
@@ -93,7 +96,7 @@ subtests()
 		'# '*|1..*|'') ;;
 		*) result 1 "driver API: $line" ;;
 		esac
-	done < <(timeout 100 "$work/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
+	done < <(timeout 100 "$bin/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
 }
 
 children() { pgrep -P "$server"; }
@@ -112,7 +115,7 @@ no_children()
 faults_until_ready()
 {
 	: > "$work/said"
-	"$work/faults" "$1" "$cubin" > "$work/said" 2>&1 &
+	"$bin/faults" "$1" "$cubin" > "$work/said" 2>&1 &
 	program=$!
 	for _ in $(seq 200); do
 		grep -q ready "$work/said" && return 0
@@ -147,9 +150,9 @@ server_killed()
 
 run_faults()
 {
-	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
-	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
-	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
+	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
+	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
+	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
 	faults_until_ready child_lives
 	wait $program
 	no_children
@@ -157,11 +160,11 @@ run_faults()
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
 	server_killed
-	step "the server still serves" "$work/faults" after_fork "$cubin"
+	step "the server still serves" "$bin/faults" after_fork "$cubin"
 	stop_server
 	start_server --memory $((32 << 20))
-	step "a quota of memory" "$work/faults" quota "$cubin"
-	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
+	step "a quota of memory" "$bin/faults" quota "$cubin"
+	step "what calls cost (not judged)" "$bin/faults" costs "$cubin"
 	stop_server
 }
 
@@ -178,7 +181,7 @@ run_nonsense()
 	result $? "their processes end, too"
 	! grep -q 'killed by signal [0-8]\|killed by signal 1' "$work/server.log"
 	result $? "and by themselves" "$(grep -c 'killed by signal' "$work/server.log") were killed, as arranged"
-	step "the server still serves" "$work/faults" after_fork "$cubin"
+	step "the server still serves" "$bin/faults" after_fork "$cubin"
 	stop_server
 }
 
@@ -189,8 +192,8 @@ run_pinned()
 	over="registered: " library=$work/libpinned.so
 	start_server
 	subtests device memory launch stream array texture
-	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
-	step "copies go on by themselves, in order" "$work/faults" pinned "$cubin"
+	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
+	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
 	client_killed copies "in the middle of a copy"
 	stop_server
 	library=$inprocess/libcuda.so.1
@@ -203,14 +206,14 @@ run_place()
 	start_server
 	subtests device memory launch stream faults
 	faults_until_ready stuck
-	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
+	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
 	kill -9 $program
 	wait $program 2>/dev/null
 	no_children
 	result $? "a client killed while its server process is inside of the library: its server process ends"
-	step "the next program" "$work/faults" host_functions "$cubin"
+	step "the next program" "$bin/faults" host_functions "$cubin"
 	server_killed
-	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
+	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
 	faults_until_ready copies
 	truncate -s 0 "$work/memory"
 	wait $program
@@ -268,7 +271,14 @@ run_programs()
 
 # shellcheck source=selftests/remote/service.sh
 . selftests/remote/service.sh
+# shellcheck source=selftests/remote/arm.sh
+. selftests/remote/arm.sh
 
+if [[ $mode = arm* ]]; then
+	run_arm
+	echo "1..$number"
+	exit $failed
+fi
 for name in unix aperture; do
 	carrier $name
 	start_server
