@@ -224,6 +224,22 @@ run_place()
 	stop_server
 }
 
+# cuda-info on the remote library: of the server's GPU, and where there is none it says what is missing here
+run_info()
+{
+	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||
+		{ result 1 "cuda-info builds"; return; }
+	carrier unix
+	start_server
+	step "cuda-info" "$work/cuda-info"
+	! "$work/cuda-info" | grep -i 'nouveau\|GK110'
+	result $? "it says nothing of a driver that is not here"
+	stop_server
+	"$work/cuda-info" > "$work/said" 2>&1
+	[ $? = 1 ] && grep -q "cuda-info: .*remote.conf" "$work/said"
+	result $? "without a server it says what names one" "$(tail -n 1 "$work/said")"
+}
+
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
@@ -289,6 +305,7 @@ carrier unix
 run_nonsense
 run_pinned
 run_place
+run_info
 carrier unix
 over=''
 run_service
