@@ -30,8 +30,11 @@ enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 /* how long a client waits for a server, and a server for the knock of who rang, after that one has said its name */
 #define PATIENCE_NS	5000000000ull
 #define NAME_NS		1000000000ull
-/* between two looks of a server, where nothing rings, and where a knock is about to come; kvgpu_remote_place_await() at most */
-enum { LOOK_MS = 10, KNOCK_MS = 1, ROUND_MS = 1000 };
+/*
+ * Between two looks of a server: where nothing rings, at first and after so many looks in vain; where a knock is about to come. And
+ * kvgpu_remote_place_await() at most
+ */
+enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
 struct kvgpu_remote_place {
 	int fd;
@@ -39,6 +42,7 @@ struct kvgpu_remote_place {
 	uint64_t bytes;
 	int listening, bell;		/* -1: there is none */
 	struct attach_server attach;
+	unsigned int in_vain;		/* looks without a bell since a client was there; LOOKS_SOON at most */
 	/* of who rang, with .bell */
 	struct kvgpu_remote_hello hello;
 	size_t have;			/* bytes of it */
@@ -374,12 +378,19 @@ static int look_for_knock(void *arg)
 
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 {
+	p->in_vain += p->in_vain < LOOKS_SOON;
 	return p->listening < 0 || look_for_bell(p) ? guard_try(look_for_knock, p) : 0;
+}
+
+/* one program after the other is waited for as one that waits itself would be; a place that nobody uses is looked at seldom */
+static int look_ms(const struct kvgpu_remote_place *p)
+{
+	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;
 }
 
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
 {
-	*ms = p->listening < 0 ? LOOK_MS : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
+	*ms = p->listening < 0 ? look_ms(p) : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
 	return p->bell < 0 ? p->listening : p->have < sizeof(p->hello) ? p->bell : -1;
 }
 
@@ -428,6 +439,7 @@ void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);
+	p->in_vain = 0;
 	attach_server_again(&p->attach);
 	return guard_try(say_free, &p->attach);
 }
