@@ -85,6 +85,7 @@ run_tools()
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
+	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
 }
 
 run_libraries()
