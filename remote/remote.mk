@@ -16,7 +16,8 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 
 # both ends have the channel, the rings and the wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
-REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) $(addprefix cuda/driver/,procaddress.c errors.c)
+REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
+		   $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; who delivers wakes only one
- * that sleeps.
+ * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; the delivering thread wakes
+ * only one that sleeps.
  */
 #include <errno.h>
 #include <limits.h>

@@ -37,7 +37,7 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* The arena in this process; who uses which of its bytes is the caller's affair. */
+/* The arena in this process; the caller decides what its bytes are used for. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /* Whether it is one memory for both sides: push and return cost nothing, and each sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
@@ -82,7 +82,8 @@ void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *receiv
 
 /*
  * An aperture in a file or on a device, "aperture:/path" of something that is there: one client at a time, in whatever VM. One
- * thread. kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its descriptors.
+ * thread. kvgpu_remote_place_open() locks it against other servers for as long as this process lives, or one that has its
+ * descriptors.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);

@@ -69,7 +69,8 @@ static_assert(offsetof(struct attach_page, magic) == 0 && offsetof(struct attach
 static_assert(offsetof(struct aperture_layout, attach) == 0 && offsetof(struct aperture_layout, frames) == 0x1000 &&
 	      offsetof(struct aperture_layout, told) == 0x102000 && offsetof(struct aperture_layout, acks) == 0x183000 &&
 	      offsetof(struct aperture_layout, box_word) == 0x194000 && offsetof(struct aperture_layout, box) == 0x1a4000 &&
-	      sizeof(struct aperture_layout) == 0x5a4000 && sizeof(struct aperture_layout) <= APERTURE_ARENA, "layout of an aperture");
+	      sizeof(struct aperture_layout) == 0x5a4000 && sizeof(struct aperture_layout) <= APERTURE_ARENA,
+	      "layout of an aperture");
 static_assert(offsetof(struct aperture_answer, told) == 0 && offsetof(struct aperture_answer, bytes) == 8 &&
 	      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64, "layout of answers");
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture in a file, or on a device-DAX device: memory of two VMs, or of whoever maps the same bytes. It has one client and one
- * server at a time: each holds a lock on a byte of the file, which their kernels give back when they die. They find each other in the
- * first page (attach.h).
+ * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that map the same bytes. It has one
+ * client and one server at a time: each holds a lock on a byte of the file, which their kernels give back when they die. They find
+ * each other in the first page (attach.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
-/* how long a client waits for a server, and a server for the knock of who rang, after that one has said its name */
+/* how long a client waits for a server, and a server for the knock of a client that rang and has said its name */
 #define PATIENCE_NS	5000000000ull
 #define NAME_NS		1000000000ull
 /*
@@ -43,7 +43,7 @@ struct kvgpu_remote_place {
 	int listening, bell;		/* -1: there is none */
 	struct attach_server attach;
 	unsigned int in_vain;		/* looks without a bell since a client was there; LOOKS_SOON at most */
-	/* of who rang, with .bell */
+	/* of the client that rang, with .bell */
 	struct kvgpu_remote_hello hello;
 	size_t have;			/* bytes of it */
 	uint64_t until_ns;		/* it has to have said its name, then to knock */
@@ -150,7 +150,7 @@ static int knock(struct attach_client *c, const char **why)
 	}
 }
 
-/* says whose knock it will be */
+/* says the name of the client that is about to knock */
 static int ring_bell(struct aperture *a, const struct address *at, uint64_t name, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
@@ -288,7 +288,7 @@ int kvgpu_remote_place_open(const char *address, uint64_t version, struct kvgpu_
 		return r;
 	}
 	guard_server();
-	/* a process that serves a client elsewhere has nothing of this one; one that serves this one's maps it itself */
+	/* a process that serves another client has nothing of this memory; one that serves its client maps it itself */
 	madvise(p->base, p->bytes, MADV_DONTFORK);
 	attach_page_open(&p->base->attach, p->bytes);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
@@ -315,7 +315,7 @@ static void drop_bell(struct kvgpu_remote_place *p)
 	p->have = 0;
 }
 
-/* who rang is gone */
+/* the client that rang is gone */
 static bool rung_off(struct kvgpu_remote_place *p)
 {
 	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
@@ -346,7 +346,7 @@ static void hear_name(struct kvgpu_remote_place *p)
 		drop_bell(p);
 }
 
-/* somebody has rung, is there, and has said its name */
+/* a client has rung, is there, and has said its name */
 static bool look_for_bell(struct kvgpu_remote_place *p)
 {
 	if (p->bell < 0)
@@ -382,7 +382,7 @@ int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 	return p->listening < 0 || look_for_bell(p) ? guard_try(look_for_knock, p) : 0;
 }
 
-/* one program after the other is waited for as one that waits itself would be; a place that nobody uses is looked at seldom */
+/* after a client the next one is looked for often; a place without clients is looked at seldom */
 static int look_ms(const struct kvgpu_remote_place *p)
 {
 	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;

@@ -3,7 +3,7 @@
  * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
  * belongs.
  *
- * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment
+ * A system call for each frame would be most of a queued call's cost. So a frame without an answer is kept for a moment
  * when another one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
  */
 #include <errno.h>
@@ -54,7 +54,7 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	s->kept = 0;
 	s->written_ns = clock_ns();
 	if (r)
-		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
+		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all waiting threads */
 	return r;
 }
 
@@ -117,8 +117,9 @@ static bool is_empty(struct stream_channel *s)
 }
 
 /*
- * Who keeps something after the look finds nobody awake, and wakes. So does who ends the channel: that thread stores .ended and then
- * changes .awake, this one stores .awake and then loads .ended, and in the one order of SEQ_CST one of the two sees the other's store.
+ * A thread that keeps something after the look finds .awake at 0, and wakes the flusher. So does the thread that ends the channel:
+ * it stores .ended, then changes .awake. The flusher stores .awake, then loads .ended. In the one order of SEQ_CST at least one of
+ * the two sees the other's store.
  */
 static void sleep_while_empty(struct stream_channel *s)
 {
@@ -128,7 +129,7 @@ static void sleep_while_empty(struct stream_channel *s)
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
 
-/* sleeps while nothing is kept, and else looks again and again, so that nobody has to wake it */
+/* sleeps while nothing is kept, and else looks again and again, so that no thread has to wake it */
 static void *flush(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };

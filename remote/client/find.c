@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the server is: what the environment says, then /etc/kvgpu/remote.conf. What can be found without anybody naming it (an
+ * Where the server is: what the environment says, then /etc/kvgpu/remote.conf. What can be found without being named (an
  * aperture in this VM) is one more line of the list, behind these.
  */
 #include <stdio.h>

@@ -21,8 +21,8 @@
 #define LOOKS	64
 
 /*
- * A CPU that was given away and came back so late is wanted by others, who are not the peer alone: looking would cost them their time
- * and this thread its turn. So many waits sleep at once then, until it is tried again.
+ * A CPU that was given away and came back so late is wanted by others, who are not the peer alone: looking would cost them their
+ * time and this thread its turn. So many waits sleep at once then, until it is tried again.
  */
 enum { CROWDED_NS = 100 * 1000, CROWDED_WAITS = 100 };
 

@@ -125,7 +125,7 @@ static bool give_to_group(const char *path, const char *name)
 	return true;
 }
 
-/* who its client is, is what the configuration says about it */
+/* the configuration says which client it is for */
 static bool open_place(struct starter *s, const char *text, const struct address *a)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];

@@ -30,7 +30,7 @@ enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
 /* A process of a client, from fork() until it was reaped. Its index is its user's number, too. */
 struct client {
 	enum client_state state;
-	bool tls;		/* who it is stands in its certificate, which its process has looked at */
+	bool tls;		/* its certificate, which its process has looked at, says its name */
 	struct listener *place;	/* it is the client of an aperture in a file or on a device; NULL: it came by a socket */
 	pid_t pid;
 	uint64_t id;		/* never used again */

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
-#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull	/* "gpureap": a client's that wants shared memory; and of such memory */
+/* "gpureap": of a client that wants shared memory, and of such memory */
+#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
@@ -104,7 +105,7 @@ enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 /* Runs along arrays: which end is what; IN and OUT: of the arena. */
 enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };
 
-/* A client of another architecture than its server's has the same bytes. The structs of remote/api.def are checked where they are made. */
+/* A client of another architecture has the same bytes. Structs of remote/api.def are checked where they are made. */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
 static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");
 

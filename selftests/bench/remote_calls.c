@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it finds.
- * NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel of the same name
- * in PTX takes its place.
+ * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it
+ * finds. NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel
+ * of the same name in PTX takes its place.
  */
 #include <stdbool.h>
 #include <stdint.h>

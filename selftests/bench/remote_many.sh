@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# remote_many.sh PROGRAM REMOTE LIBRARY OUT [--quick]: CPU time of a million calls by 1, 8 and 64 clients, and of clients that do nothing, over an
-# aperture and over a socket. PROGRAM is remote_many, REMOTE the folder with kvgpu-remoted and the remote libcuda.so.1, LIBRARY a libcuda.so.1
-# with a GPU. Tables on standard output, OUT/remote-many-{aperture,unix}.json.
+# remote_many.sh PROGRAM REMOTE LIBRARY OUT [--quick]: CPU time of a million calls by 1, 8 and 64 clients, and of clients that do
+# nothing, over an aperture and over a socket. PROGRAM is remote_many, REMOTE the folder with kvgpu-remoted and the remote
+# libcuda.so.1, LIBRARY a libcuda.so.1 with a GPU. Tables on standard output, OUT/remote-many-{aperture,unix}.json.
 set -u
 [ $# -ge 4 ] || { sed -n '3,5p' "$0" >&2; exit 2; }
 program=$1 remote=$2 library=$3 out=$4 quick=${5-}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Remoting's client for arm64, by Debian's cross compiler: both libraries, the programs of run.sh, and those unit tests of remote/ that
-# are about what both sides share. Run by qemu-aarch64 (run.sh arm). GnuTLS is loaded by dlopen(): of it this wants the headers alone, which
-# are the same for all CPUs.
+# Remoting's client for arm64, by Debian's cross compiler: both libraries, the programs of run.sh, and those unit tests of remote/
+# that are about what both sides share. Run by qemu-aarch64 (run.sh arm). GnuTLS is loaded by dlopen(): of it this wants the headers
+# alone, which are the same for all CPUs.
 ARM64		:= $(O)/arm64
 ARM64_CC	:= $(CCACHE) aarch64-linux-gnu-gcc
 ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C: its device code is registered before it runs and its
- * kernels are launched by the addresses of functions. So it can be compiled for CPUs that nvcc does not know here. Exit code 0: all is right.
+ * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C: its device code is registered before it runs and
+ * its kernels are launched by the addresses of functions. So it can be compiled for CPUs that nvcc does not know here. Exit code 0:
+ * all is right.
  */
 #include <stdbool.h>
 #include <stdio.h>
