@@ -54,7 +54,8 @@ REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
 bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
 	@mkdir -p build/bench && rm -f build/bench/remote-*.json
 	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json
-	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) selftests/cuda/driver/kernels.cubin build/bench $(if $(QUICK),--quick)
+	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) selftests/cuda/driver/kernels.cubin \
+		build/bench $(if $(QUICK),--quick)
 	@selftests/bench/remote_many.sh $(REMOTE_MANY) $(REMOTE_OUT) $(REMOTE_LIBRARY) build/bench $(if $(QUICK),--quick)
 	@selftests/bench/remote_report.py build/bench $(if $(QUICK),--quick)
 

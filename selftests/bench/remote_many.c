@@ -158,8 +158,8 @@ static void tell(const struct client *c, uint32_t calls)
 static void row(const char *name, double value, const char *unit)
 {
 	printf("%-10s %-64s %10.3f %s\n", where, name, value, unit);
-	fprintf(json, "%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}", begun ? "," : "", where, name,
-		value, unit);
+	fprintf(json, "%s\n  {\"where\": \"%s\", \"name\": \"%s\", \"value\": %.4f, \"unit\": \"%s\"}", begun ? "," : "",
+		where, name, value, unit);
 	begun = true;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""remote_plot.py ROWS.json FOLDER: plots of what was recorded (remote_rows.json): FOLDER/remote-calls.svg and remote-copies.svg of the H100,
-remote-cpu.svg of many clients. A bar ends at the least of several passes, its lighter part at the most. A row that is not there is left out."""
+"""remote_plot.py ROWS.json FOLDER: plots of what was recorded (remote_rows.json): FOLDER/remote-calls.svg and remote-copies.svg of
+the H100, remote-cpu.svg of many clients. A bar ends at the least of several passes, its lighter part at the most. A row that is not
+there is left out."""
 import html
 import json
 import math
@@ -14,7 +15,8 @@ NAMES = {"native": "native", "aperture": "remote, aperture", "unix": "remote, UN
 CALLS = ("a call that is asked, nothing to do on the server, p50", "cuStreamQuery, p50", "cuMemGetInfo, p50",
          "a queued launch for the caller, bursts of 100, best", "a queued launch for the caller, bursts of 100, p50",
          "launches without a pause, each with its end", "a training step: 4 KiB in, 20 launches, 4 bytes out")
-COPIES = tuple(f"{m} memory {way} the GPU, {size}" for m in ("pinned", "pageable") for size in ("64 KiB", "1 MiB", "64 MiB") for way in ("to", "from"))
+COPIES = tuple(f"{m} memory {way} the GPU, {size}" for m in ("pinned", "pageable") for size in ("64 KiB", "1 MiB", "64 MiB")
+               for way in ("to", "from"))
 CLIENTS = tuple(f"a million calls by {n}, CPUs {state}: CPU time of {side}" for state in ("idle", "busy") for n in (1, 8, 64)
                 for side in ("clients", "the server"))
 
@@ -39,8 +41,8 @@ def bars(title, unit, groups, logarithmic):
     values = [v for _, of in groups for _, *two in of for v in two]
     place, marks = scale(max(values), min(values), logarithmic)
     height = 62 + sum(BAR * len(of) + 8 for _, of in groups)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 110}" height="{height}" font-family="sans-serif" font-size="11">'
-           '<rect width="100%" height="100%" fill="white"/>', f'<text x="8" y="16" font-size="13">{html.escape(title)}</text>']
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 110}" height="{height}" font-family="sans-serif"'
+           ' font-size="11"><rect width="100%" height="100%" fill="white"/>', f'<text x="8" y="16" font-size="13">{html.escape(title)}</text>']
     x = 8
     for c in dict.fromkeys(c for _, of in groups for c, *_ in of):
         out.append(f'<rect x="{x}" y="26" width="9" height="9" fill="{COLOURS[c]}"/><text x="{x + 13}" y="35">{NAMES[c]}</text>')
@@ -57,7 +59,8 @@ def bars(title, unit, groups, logarithmic):
             a, b = place(least), place(most)
             told = number(least) if least == most else f"{number(least)} to {number(most)}"
             out.append(f'<rect x="{LEFT}" y="{y}" width="{a:.1f}" height="{BAR - 2}" fill="{COLOURS[c]}"/>'
-                       f'<rect x="{LEFT + a:.1f}" y="{y}" width="{b - a:.1f}" height="{BAR - 2}" fill="{COLOURS[c]}" fill-opacity="0.45"/>'
+                       f'<rect x="{LEFT + a:.1f}" y="{y}" width="{b - a:.1f}" height="{BAR - 2}" fill="{COLOURS[c]}"'
+                       ' fill-opacity="0.45"/>'
                        f'<text x="{LEFT + b + 4:.1f}" y="{y + BAR - 3}" font-size="10">{told}</text>')
             y += BAR
         y += 8
@@ -68,9 +71,9 @@ def groups_of(rows, names, carriers):
     found = {r["name"]: r for r in rows}
     groups = []
     for name in names:
-        of = [(c, *found[f"{name}: {c}"].get("range", [found[f"{name}: {c}"]["value"]] * 2)) for c in carriers if f"{name}: {c}" in found]
+        of = [(c, found[f"{name}: {c}"]) for c in carriers if f"{name}: {c}" in found]
         if of:
-            groups.append((name, of))
+            groups.append((name, [(c, *r.get("range", [r["value"]] * 2)) for c, r in of]))
     return groups
 
 

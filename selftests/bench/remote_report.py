@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""remote_report.py OUT [--commit C] [--date D] [--where PLACE] [--quick] [--rows FILE.json]
+"""remote_report.py OUT [PASS...] [--commit C] [--date D] [--where PLACE] [--quick] [--rows FILE.json]
 remote_report.py record FROM.json [--rows FILE.json]
 
-The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json) becomes rows of
-OUT/remote.json, beside rows that others have put there, those recorded elsewhere and those that nobody has measured; and a table. The
-second: what was measured in FROM.json, a remote.json of another machine, becomes recorded rows of FILE.json (remote_rows.json here).
+The first: what make bench-remote has measured in the folder OUT (remote-ring.json, remote-calls-*.json, remote-many-*.json) becomes
+rows of OUT/remote.json, beside rows that others have put there, rows recorded elsewhere and rows that nobody has measured; and a
+table. Further folders are further passes of the same. The second: what was measured in FROM.json, a remote.json of another machine,
+becomes recorded rows of FILE.json (remote_rows.json here).
 
-A row is {name, value, unit, aim, met, where, commit, date}; "recorded" is true for those of FILE.json, which no run here has made, and "missing"
-for those without a value. "range" is the least and the most of several passes; then value is the worse of both. Rows of the same name and
-place are one: the later one is kept."""
+A row is {name, value, unit, aim, met, where, commit, date}; "recorded" is true for rows of FILE.json, which no run here has made,
+and "missing" for rows without a value. "range" is the least and the most of several passes; then value is the worse of both. Rows
+of the same name and place are one: the later one is kept."""
 import argparse
 import datetime
 import json
@@ -61,7 +62,7 @@ def row(name, value, unit, aim, place):
 
 
 def merge(old, new):
-    """both, in the order of their first; of a name and a place the later one. What is missing goes when there is a row of its name"""
+    """both, in the order of their first; of a name and a place the later one. A missing row goes when there is one of its name"""
     rows = {}
     for r in old + new:
         key = (r["name"], r["where"])
@@ -110,8 +111,24 @@ def many_rows(carrier, found, place):
 
 
 def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), os.uname().machine)
-    return f"{os.cpu_count()} CPUs, {' '.join(model.split())}"
+    names = [line.split(":")[1] for line in open("/proc/cpuinfo") if line.startswith("model name")] + [os.uname().machine]
+    return f"{os.cpu_count()} CPUs, {' '.join(names[0].split())}"
+
+
+def of_passes(passes):
+    """@passes: the rows of each. One row of a name: the worse value, and from where to where they go"""
+    rows = {}
+    for r in (r for one in passes for r in one):
+        rows.setdefault(r["name"], []).append(r)
+    out = []
+    for same in rows.values():
+        r, values = same[0], [s["value"] for s in same]
+        if min(values) != max(values):
+            more_is_better = r["unit"] in ("GB/s", "million/s") or (r["aim"] or "").startswith(">")
+            value = min(values) if more_is_better else max(values)
+            r = {**r, "value": value, "met": met(value, r["aim"]), "range": [min(values), max(values)]}
+        out.append(r)
+    return out
 
 
 def measured(out, a):
@@ -170,10 +187,10 @@ def write(path, what):
 
 
 def report(a):
-    path = f"{a.out}/remote.json"
+    path = f"{a.out[0]}/remote.json"
     recorded, missing = listed(a.rows)
     old = [r for r in (load(path) or {"rows": []})["rows"] if not r.get("recorded")]
-    new = measured(a.out, a)
+    new = of_passes([measured(out, a) for out in a.out])
     rows = merge(missing, merge(old, new) + recorded)
     rows = [r for r in rows if not r.get("missing")] + [r for r in rows if r.get("missing")]
     write(path, {"rows": rows})
@@ -183,7 +200,8 @@ def report(a):
 
 def record(a):
     data = load(a.rows)
-    new = [{k: r[k] for k in KEYS if k != "met"} for r in load(a.out)["rows"] if not r.get("recorded") and not r.get("missing")]
+    new = [{k: r[k] for k in (*KEYS, "range") if k != "met" and k in r} for r in load(a.out[0])["rows"]
+           if not r.get("recorded") and not r.get("missing")]
     data["recorded"] = merge(data["recorded"], new)
     write(a.rows, data)
     print(f"{len(new)} rows recorded: {a.rows}")
@@ -198,7 +216,7 @@ def this_commit():
 def main(argv):
     p = argparse.ArgumentParser(usage=__doc__)
     of_record = argv[:1] == ["record"]
-    p.add_argument("out")
+    p.add_argument("out", nargs=1 if of_record else "+")
     p.add_argument("--rows", default=ROWS)
     if not of_record:
         p.add_argument("--commit", default="")

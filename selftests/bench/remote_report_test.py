@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""TAP: remote_report.py on made-up measurements, worked out by hand: which rows there are, which of two stays, what is judged; and what lies
-beside it: the recorded rows are whole, and the plots in docs/ are of them."""
+"""TAP: remote_report.py on made-up measurements, worked out by hand: which rows there are, which of two stays, what is judged; and
+what lies beside it: the recorded rows are whole, and the plots in docs/ are of them."""
 import contextlib
 import io
 import json
@@ -19,6 +19,7 @@ STEP = "a step: 4 KiB in, 20 launches, 4 bytes out, waited for"
 COPY = "pinned memory to the GPU, 1024 KiB"
 ASKED = "a call that is asked, nothing to do on the server, p50: aperture"
 LOOP = "the training loop: native time to remote"
+COPY_ROW = "pinned memory to the GPU, 1 MiB: aperture"
 COPIED = "pinned memory to the GPU, 1 MiB: of native"
 OWN = {"aims": [{"name": ASKED, "unit": "us", "aim": "<= 0.5"}, {"name": LOOP, "unit": "times", "aim": ">= 0.95"},
                 {"name": "exits", "unit": "exits", "aim": "<= 0"}],
@@ -63,15 +64,16 @@ def by_name(out, where=None):
 
 def rows_of_runs(out, own):
     def run(*more):
-        return quietly(out, "--rows", own, "--commit", "c1", "--date", "2026-02-02", *more)
+        return quietly(out, *more, "--rows", own, "--commit", "c1", "--date", "2026-02-02")
 
     status, said = run()
     rows = read(f"{out}/remote.json")["rows"]
     check(status == 0 and all(set(remote_report.KEYS) <= set(r) for r in rows) and len(rows) == 3,
           "nothing measured: the recorded row and the two missing ones")
     found = by_name(out)
-    check(found["exits"]["missing"] and found["exits"]["value"] is None and found["exits"]["met"] is None and found["exits"]["aim"] == "<= 0" and
-          found[LOOP]["recorded"] and found[LOOP]["met"] is False and found[LOOP]["where"] == "elsewhere" and "missing" not in found[LOOP],
+    exits, loop = found["exits"], found[LOOP]
+    check(exits["missing"] and exits["value"] is None and exits["met"] is None and exits["aim"] == "<= 0" and
+          loop["recorded"] and loop["met"] is False and loop["where"] == "elsewhere" and "missing" not in loop,
           "what is missing has its aim alone; what was recorded says where and is judged")
     check("RECORDED, not of this run: elsewhere, abc, 2026-01-01" in said and "nobody has measured" in said, "the table says both")
 
@@ -79,7 +81,8 @@ def rows_of_runs(out, own):
     write(f"{out}/remote-ring.json", {"rows": [{"name": "call", "unit": "ns", "p50": 300, "p99": 400}]})
     run("--where", "here")
     found = by_name(out)
-    check(found[ASKED]["value"] == 0.4 and found[ASKED]["met"] and found[ASKED]["commit"] == "c1" and found[ASKED]["date"] == "2026-02-02",
+    asked = found[ASKED]
+    check(asked["value"] == 0.4 and asked["met"] and asked["commit"] == "c1" and asked["date"] == "2026-02-02",
           "a call of 0.4 us meets its aim; the row says of when and of what it is")
     check(found["ring: call, p50"]["value"] == 300 and found["a queued launch, p50: remote time to native"]["value"] == 0.25,
           "rings, and a launch that takes a quarter of native")
@@ -87,20 +90,28 @@ def rows_of_runs(out, own):
     calls(out, "NVIDIA X", 0.2, 100)
     run("--where", "there")
     found = by_name(out, "there")
-    check(found[ASKED]["met"] is False and found[LOOP]["value"] == 0.8 and found[LOOP]["met"] is False and found[COPIED]["value"] == 25 and
-          found[COPIED]["unit"] == "%", "on a real GPU they are: 0.8 of native's speed, 25 % of its bandwidth")
+    check(found[ASKED]["met"] is False and found[LOOP]["value"] == 0.8 and found[LOOP]["met"] is False and
+          found[COPIED]["value"] == 25 and found[COPIED]["unit"] == "%", "on a real GPU they are: 0.8 of native's speed, 25 % of its bandwidth")
     check(by_name(out, "here")[ASKED]["value"] == 0.4 and by_name(out, "elsewhere")[LOOP]["recorded"], "rows of other places stay")
     calls(out, "NVIDIA X", 0.05, 100)
     run("--where", "there")
     check(by_name(out, "there")[ASKED]["value"] == 0.2 and
-          len([r for r in read(f"{out}/remote.json")["rows"] if r["name"] == ASKED]) == 2, "a later run's row takes the place of the earlier one")
+          len([r for r in read(f"{out}/remote.json")["rows"] if r["name"] == ASKED]) == 2,
+          "a later run's row takes the place of the earlier one")
+    with tempfile.TemporaryDirectory() as second:
+        calls(second, "NVIDIA X", 0.1, 50)
+        run(second, "--where", "twice")
+    row, copied = by_name(out, "twice")[ASKED], by_name(out, "twice")[COPY_ROW]
+    check(row["value"] == 0.4 and row["range"] == [0.2, 0.4] and row["met"] and "range" not in copied and
+          by_name(out, "twice")[LOOP]["value"] == 0.8, "two passes: the worse value, and both; one number where they agree")
     run("--where", "there", "--quick")
     check(by_name(out, "there")[ASKED]["value"] == 0.2 and by_name(out, "there, a quick look"), "a quick look does not")
 
 
 def others_and_records(out, own):
     data = read(f"{out}/remote.json")
-    data["rows"].append({"name": "MPI", "value": 97, "unit": "%", "aim": ">= 97", "met": True, "where": "a cluster", "commit": "d", "date": "e"})
+    data["rows"].append({"name": "MPI", "value": 97, "unit": "%", "aim": ">= 97", "met": True, "where": "a cluster", "commit": "d",
+                         "date": "e"})
     write(f"{out}/remote.json", data)
     quietly(out, "--rows", own, "--where", "there")
     check(by_name(out)["MPI"]["value"] == 97, "another benchmark's rows stay")
@@ -113,19 +124,23 @@ def others_and_records(out, own):
     for name in os.listdir(out):
         os.remove(f"{out}/{name}")
     quietly(out, "--rows", own)
-    check(all(r.get("recorded") or r.get("missing") for r in read(f"{out}/remote.json")["rows"]) and by_name(out)["MPI"]["recorded"],
+    rows = read(f"{out}/remote.json")["rows"]
+    check(all(r.get("recorded") or r.get("missing") for r in rows) and by_name(out)["MPI"]["recorded"],
           "another run shows it as recorded, and nothing as its own")
-    check(remote_report.met(0.5, "<= 0.5") and not remote_report.met(0.94, ">= 0.95") and remote_report.met(1, None) is None, "aims, both ways")
+    check(remote_report.met(0.5, "<= 0.5") and not remote_report.met(0.94, ">= 0.95") and remote_report.met(1, None) is None,
+          "aims, both ways")
 
 
 def what_is_kept():
     data = read(remote_report.ROWS)
     aims, recorded = data["aims"], data["recorded"]
     check(all(r["where"] and r["commit"] and r["date"] and r["value"] is not None for r in recorded) and
-          len({(r["name"], r["where"]) for r in recorded}) == len(recorded), "each recorded row says where, of what and when; none is there twice")
+          len({(r["name"], r["where"]) for r in recorded}) == len(recorded),
+          "each recorded row says where, of what and when; none is there twice")
     check(all(min(r["range"]) <= r["value"] <= max(r["range"]) for r in recorded if "range" in r), "values lie in their ranges")
     known = {a["name"]: a["aim"] for a in aims}
-    check(len(known) == len(aims) and all(known.get(r["name"], r.get("aim")) == r.get("aim") for r in recorded), "a recorded row has its name's aim")
+    check(len(known) == len(aims) and all(known.get(r["name"], r.get("aim")) == r.get("aim") for r in recorded),
+          "a recorded row has its name's aim")
     for name, text in remote_plot.plots(recorded):
         path = os.path.join(DOCS, name)
         check(os.path.exists(path) and open(path).read() == text, f"docs/{name} is of them (remote_plot.py)")

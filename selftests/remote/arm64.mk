@@ -13,7 +13,9 @@ ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test ho
 		   $(addprefix remote/channel/,attach_test channel_test aperture_test place_test)
 
 $(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
-$(addprefix $(ARM64)/obj/,$(foreach t,ring/interleave_test ring/hostile_test channel/attach_test,selftests/unit/remote/$(t).o $(patsubst %.c,%.o,$(SRC_remote/$(t))))): \
+# those on hooks in the place of accesses
+ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)
+$(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/selftests/unit/$(t).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
 	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)
 $(ARM64)/obj/selftests/unit/remote/ring/%.o: ARM64_CPPFLAGS += -U_GNU_SOURCE
 $(ARM64)/obj/gen/%.o: $(REMOTE_GEN)/%.c
@@ -47,7 +49,8 @@ $(ARM64)/unit/$(1): $(ARM64)/obj/selftests/unit/$(1).o $(patsubst %.c,$(ARM64)/o
 endef
 $(foreach t,$(ARM64_TESTS),$(eval $(call arm64_rule,$(t))))
 
-remote-arm: $(ARM64_PROGRAMS) $(ARM64_TESTS:%=$(ARM64)/unit/%) ## remoting's client for arm64 and its tests, by a cross compiler; prints where they are
+ARM64_UNIT	:= $(ARM64_TESTS:%=$(ARM64)/unit/%)
+remote-arm: $(ARM64_PROGRAMS) $(ARM64_UNIT) ## remoting's client for arm64 and its tests, by a cross compiler; prints where they are
 	@echo '$(ARM64)'
 
 -include $(shell test -d '$(ARM64)/obj' && find '$(ARM64)/obj' -name '*.d')

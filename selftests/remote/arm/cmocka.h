@@ -46,12 +46,14 @@ static inline void fail_at(const char *file, int line, const char *fmt, ...)
 #define assert_ptr_equal(a, b)	CHECKED((const void *)(a) == (const void *)(b), #a " is " #b)
 #define assert_string_equal(a, b)	CHECKED(!strcmp(a, b), #a " equals " #b)
 #define assert_memory_equal(a, b, n)	CHECKED(!memcmp(a, b, n), #a " equals " #b)
-#define assert_in_range(v, from, to)	CHECKED((uint64_t)(v) >= (uint64_t)(from) && (uint64_t)(v) <= (uint64_t)(to), #v " is in range")
+#define assert_in_range(v, from, to) \
+	CHECKED((uint64_t)(v) >= (uint64_t)(from) && (uint64_t)(v) <= (uint64_t)(to), #v " is in range")
 #define assert_int_not_equal(a, b)	CHECKED((uint64_t)(a) != (uint64_t)(b), #a " is not " #b)
 #define assert_int_equal(a, b) do { \
 		uint64_t a_is = (uint64_t)(a), b_is = (uint64_t)(b); \
 		if (a_is != b_is) \
-			fail_at(__FILE__, __LINE__, "%s is %#llx, not %#llx", #a, (unsigned long long)a_is, (unsigned long long)b_is); \
+			fail_at(__FILE__, __LINE__, "%s is %#llx, not %#llx", #a, (unsigned long long)a_is, \
+				(unsigned long long)b_is); \
 	} while (0)
 
 static inline int run_all(const struct CMUnitTest *tests, size_t n, int (*begin)(void **state), int (*end)(void **state))
