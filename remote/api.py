@@ -152,8 +152,8 @@ def read_table(tree):
             sys.exit(f"remote/api.def:{number}: {why}: {line}")
         (frames if e.frame else entries).append(e)
     check(tree, entries, frames)
-    lines += [open(os.path.join(tree, p)).read() for p in ("remote/wire/frame.h", "remote/channel/stream.h", "remote/channel/layout.h",
-                                                             "remote/ring/ring.h", "remote/ring/box.h")]
+    lines += [open(os.path.join(tree, "remote", p)).read()
+              for p in ("wire/frame.h", "channel/stream.h", "channel/layout.h", "ring/ring.h", "ring/box.h")]
     return entries, frames, hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 

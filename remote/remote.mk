@@ -16,7 +16,8 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 
 # both ends have the channel, the rings and the wire
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
-REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) $(addprefix cuda/driver/,procaddress.c errors.c)
+REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
+		   $(addprefix cuda/driver/,procaddress.c errors.c)
 REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c
@@ -50,7 +51,7 @@ $(REMOTE_OUT)/kvgpu-aperture: $(REMOTE_PMEM_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_PMEM_OBJ) -o $@
 
 REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 kvgpu-remoted kvgpu-remotectl kvgpu-aperture)
-remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, kvgpu-remoted, kvgpu-remotectl, kvgpu-aperture; prints where they are
+remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, the server and its tools; prints where they are
 	@echo '$(REMOTE_OUT)'
 
 print-remote: ; @echo '$(REMOTE_OUT)'

@@ -34,7 +34,7 @@ what_is()
 	*:unit) echo "unit tests of all rooms, with sanitizers" ;;
 	*:fuzz*) echo "fuzz targets${words[2]:+ of ${words[2]}}, ${words[1]} s each" ;;
 	*:firmware) echo "kvgpu-firmware on the nouveau.ko of each kernel" ;;
-	*:tools) echo "kvgpu-top, cuda-info, the benchmark's report" ;;
+	*:tools) echo "kvgpu-top, cuda-info, the benchmarks' reports" ;;
 	*:libraries) echo "symbols and binary interface of libcuda and libcudart" ;;
 	*:kernels) echo "table of kernels, kernels that are not known" ;;
 	*:shown) echo "what documents, make and demo show" ;;

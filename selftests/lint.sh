@@ -39,6 +39,11 @@ for f in "${files[@]}"; do
 	esac
 done
 
+# remote/ and its pages: 132 columns, but for tables
+while read -r f; do
+	expand -t 8 "$f" | awk -v f="$f" 'length($0) > 132 && !/^\|/ { printf "%s:%d: %d columns, 132 is the limit\n", f, NR, length($0) }'
+done < <(printf '%s\n' "${files[@]}" | grep -E '^(remote/|docs/remote(-setup)?\.md$)' | grep -v '^remote/api\.def$') | grep . && bad=1
+
 # the module is made of all source files of its rooms
 rooms='hw mmio-trap gtt-shadow sched mdev'
 # shellcheck disable=SC2086

@@ -85,6 +85,7 @@ run_tools()
 	tap_run "kvgpu-top" 300 selftests/tools/top_test.sh "$(make -s print-top-asan)"
 	tap_run "cuda-info" 300 selftests/cuda/info.sh "$(make -s cuda-inprocess)"
 	tap_run "make bench: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/report_test.py
+	tap_run "make bench-remote: its report" 120 env PYTHONDONTWRITEBYTECODE=1 selftests/bench/remote_report_test.py
 }
 
 run_libraries()
@@ -127,6 +128,7 @@ part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
 part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
+part remote-arm q	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part kernels	q	30	run_kernels
 part shown	fq	20	run_shown
 part modules	q	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh quick
@@ -151,6 +153,7 @@ part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
+part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh
 part install-machine ls	1200	tap_run "install: as an admin does, and start at boot" $LIMIT selftests/install/run.sh long
 part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/harness/run.sh long

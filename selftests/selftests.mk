@@ -11,6 +11,7 @@ TEST_CPPFLAGS	:= $(MODEL_CPPFLAGS) -I. -Iselftests/unit/gpu-model
 include selftests/tests.mk
 include selftests/harness/harness.mk
 include selftests/cuda/inprocess/inprocess.mk
+include selftests/remote/arm64.mk
 
 $(O)/asan/%.o: %.c
 	@mkdir -p $(@D)

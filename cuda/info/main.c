@@ -38,10 +38,10 @@ static void show_gpu(int index, const struct gpu *g)
 		     g->memory / MIB);
 	else
 		line("       memory: %zu MiB in all; in use: unknown (%s)", g->memory / MIB, g->error ? g->error : "no context");
-	line("       compute capability %d.%d; %d SMX at %d MHz; memory clock %d MHz", g->major, g->minor, g->smx,
+	line("       compute capability %d.%d; %d SM at %d MHz; memory clock %d MHz", g->major, g->minor, g->smx,
 	     g->clock_khz / 1000, g->memory_khz / 1000);
 	if (g->is_virtual)
-		line("       virtual: %zu of %zu MiB of a card; %d SMX, in turn with others", g->memory / MIB,
+		line("       virtual: %zu of %zu MiB of a card; %d SM, in turn with others", g->memory / MIB,
 		     g->card_memory / MIB, g->smx);
 }
 
@@ -52,12 +52,13 @@ static void show_table(const struct gpu *gpus, int n)
 	int k;
 
 	printf(RULE);
-	line("kvgpu cuda-info     CUDA driver API 11.8 on nouveau");
+	line("kvgpu cuda-info     CUDA driver API 11.8");
 	printf(RULE);
 	for (k = 0; k < n; k++)
 		show_gpu(k, &gpus[k]);
 	printf(RULE);
-	line(count ? "processes that have a GPU open:" : "no other process that this user may see has a GPU open");
+	line(count ? "processes that have a GPU of this machine open:" :
+	     "no other process that this user may see has a GPU of this machine open");
 	for (i = 0; i < count; i++)
 		line("%10d  %-32s  %s", (int)processes[i].pid, processes[i].name, processes[i].bus);
 	printf(RULE);
@@ -103,7 +104,8 @@ int main(int argc, char **argv)
 		return help(stderr);
 	n = gpus_read(gpus, &error);
 	if (n < 0) {
-		fprintf(stderr, "cuda-info: %s. CUDA wants a GK110 that nouveau drives, and the right to open /dev/dri/renderD*\n",
+		fprintf(stderr, "cuda-info: %s. The libcuda.so.1 of kvgpu-cuda wants a GK110 that nouveau drives, and the right to open "
+			"/dev/dri/renderD*; that of kvgpu-remote-client wants a server, which KVGPU_REMOTE or /etc/kvgpu/remote.conf names\n",
 			error);
 		return 1;
 	}

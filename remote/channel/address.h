@@ -19,8 +19,8 @@ struct address {
 
 /*
  * Reads "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT"; an aperture may have ",bell="
- * and one of unix: or vsock: behind. @listen: as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL
- * and *why, a text that is never freed.
+ * and one of unix: or vsock: behind. @listen: as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or
+ * -EINVAL and *why, a text that is never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the peer's end. That thread sleeps in
- * the kernel as long as the peer lives, but where the two have no socket: then it counts and looks five times a second.
+ * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the peer's end. That thread sleeps
+ * in the kernel as long as the peer lives, but where the two have no socket: then it counts and looks five times a second.
  */
 #include "aperture.h"
 
@@ -62,7 +62,7 @@ bool aperture_is_gone(const struct aperture *a)
 	return __atomic_load_n(&a->gone, __ATOMIC_SEQ_CST);
 }
 
-/* the watcher sets .gone first, then wakes until nobody sleeps: who counted itself after that sees .gone */
+/* the watcher sets .gone first, then wakes until .sleepers is 0: a thread that counts itself later sees .gone */
 static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture *a = ((struct aperture_bell *)ctx)->a;
@@ -79,7 +79,7 @@ static void futex_wake(void *ctx, uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, 0);
 }
 
-/* A byte counts up .turn. Who rings clears the word before it sends one: a turn that was read too late finds the word changed */
+/* A byte counts up .turn. The peer clears the word before it sends a byte: where .turn was read too late the word has changed */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture *a = ((struct aperture_bell *)ctx)->a;

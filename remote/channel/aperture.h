@@ -63,7 +63,7 @@ struct aperture_bell {
 void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base, uint64_t bytes);
 /* At its last place: starts the thread that notices the peer's end. 0 or -errno */
 int aperture_watch(struct aperture *a);
-/* this side's end, or the peer did what no peer does: ends all waiting on both sides. Any thread, any number of times; -ECONNRESET */
+/* this side's end, or the peer did what no peer does: ends all waiting on both sides. Any thread, repeatedly. -ECONNRESET */
 int aperture_lose(struct aperture *a);
 void aperture_await_end(struct aperture *a);
 bool aperture_is_gone(const struct aperture *a);
@@ -92,8 +92,8 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 int aperture_port(const struct aperture *a, struct kvgpu_remote_port **out);
 
 /*
- * memfd.c: over a line that is a UNIX socket. aperture_connect() takes it, also where it fails; of aperture_welcome() .fd is -1 when
- * it has taken it, also where it fails. The server has read the client's hello.
+ * memfd.c: over a line that is a UNIX socket. aperture_connect() takes it, also where it fails; of aperture_welcome() .fd is -1
+ * when it has taken it, also where it fails. The server has read the client's hello.
  */
 int aperture_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		     struct kvgpu_remote_channel **out, const char **why);

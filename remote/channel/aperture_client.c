@@ -26,7 +26,7 @@ struct aperture_channel {
 	struct kvgpu_ring_consumer told;	/* the reader's */
 	struct aperture_end frames_end, acks_end, told_end;
 	pthread_t reader;
-	pthread_mutex_t lock;			/* of heard, for who waits */
+	pthread_mutex_t lock;			/* of .heard, for threads that wait */
 	pthread_cond_t change;
 	uint64_t heard;				/* atomic: frames of that ring that were carried out */
 	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's */
@@ -78,7 +78,7 @@ static int take_happening(struct aperture_channel *s, const struct kvgpu_frame *
 	return 0;
 }
 
-/* into the private memory of who waits for one, and for whom none has come yet */
+/* into the private memory of a thread that waits and has no answer yet */
 static int take_long_answer(struct aperture_channel *s, const struct kvgpu_frame *f)
 {
 	struct box *b = box_of(&s->c, f->flags);
@@ -146,7 +146,8 @@ static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t se
 	return status ? aperture_lose(&s->a) : 0;
 }
 
-static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload)
+static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
+		 const void **payload)
 {
 	struct aperture_channel *s = of(c);
 	struct asking *w = &s->asking[box - 1];
@@ -259,7 +260,7 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 	pthread_mutex_init(&s->acks_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->change, NULL);
-	*out = &s->c;	/* before there is a thread that tells of something: who is told may use it */
+	*out = &s->c;	/* before there is a thread that calls .happened, which may use it */
 	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
 	if (!r) {
 		r = start_reader(s);

@@ -31,7 +31,7 @@ struct aperture_port {
 	pthread_mutex_t output;			/* of the ring of what is told */
 	struct kvgpu_ring_producer told;
 	uint64_t nr_told;			/* atomic: frames of it */
-	pthread_mutex_t lock;			/* of the list, and of who reads */
+	pthread_mutex_t lock;			/* of the list, and of .one_reads */
 	pthread_cond_t change;
 	struct acked *waiting;
 	bool one_reads;
@@ -62,7 +62,8 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 /* ------------------------------------------------------------------ telling */
 
-static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head, size_t head_bytes, const void *bytes, size_t n)
+static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head, size_t head_bytes, const void *bytes,
+		size_t n)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes }, { (void *)(uintptr_t)bytes, n } };
 	int r;
@@ -149,7 +150,7 @@ static bool await_ack(struct aperture_port *s, const struct acked *a)
 	return done;
 }
 
-/* who waits is known before the client hears of it: the ack may come at once */
+/* the waiting thread is in the list before the client hears of the call: the ack may come at once */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
 {
 	struct aperture_port *s = of(p);

@@ -3,6 +3,22 @@
 
 #include <remote/ring/shared.h>
 
+/* ------------------------------------------------------------------ what there is */
+
+void attach_page_open(struct attach_page *page, uint64_t bytes)
+{
+	shared_store(&page->bytes, bytes);
+	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_APERTURE);	/* pairs with attach_page_bytes() */
+}
+
+bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
+{
+	if (shared_load_acquire(&page->magic) != KVGPU_REMOTE_MAGIC_APERTURE)
+		return false;
+	*bytes = shared_load(&page->bytes);
+	return true;
+}
+
 /* ------------------------------------------------------------------ the server */
 
 enum { S_OPEN, S_LOOK, S_GENERATION, S_VERSION, S_NAME_REFUSED, S_REFUSE, S_REFUSED, S_CLEARED, S_TAKE, S_SERVES };
@@ -13,7 +29,7 @@ static enum attach_step next(unsigned int *at, unsigned int then)
 	return ATTACH_AT_ONCE;
 }
 
-/* who has knocked, if somebody has */
+/* the client that has knocked, if there is one */
 static enum attach_step look_for_knock(struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);	/* pairs with C_KNOCK */
@@ -38,7 +54,7 @@ static enum attach_step check_version(struct attach_server *s)
 	return s->at == S_CLEARED ? ATTACH_CLEAR : ATTACH_AT_ONCE;
 }
 
-/* the client's word is still the one that it was taken by */
+/* the client's word still has the ticket that it was taken by */
 static bool still_there(const struct attach_server *s)
 {
 	uint64_t client = shared_load_acquire(&s->page->client);
@@ -87,7 +103,9 @@ void attach_server_again(struct attach_server *s)
 
 /* ------------------------------------------------------------------ the client */
 
-enum { C_LOOK, C_AWAY, C_GENERATION, C_VERSION, C_KNOCK, C_WAIT, C_WHO_TAKEN, C_WHO_REFUSED, C_HERE, C_LEAVE, C_REFUSED, C_ATTACHED };
+enum {
+	C_LOOK, C_AWAY, C_GENERATION, C_VERSION, C_KNOCK, C_WAIT, C_WHO_TAKEN, C_WHO_REFUSED, C_HERE, C_LEAVE, C_REFUSED, C_ATTACHED
+};
 
 static uint64_t server_says(struct attach_client *c)
 {

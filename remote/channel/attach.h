@@ -3,12 +3,12 @@
  * How a client and a server that have nothing in common but an aperture find each other, and how each notices that the other is
  * gone. Pure: a step makes at most one access to the aperture, so that tests can put anything between two of them.
  *
- * The server writes `server` = generation and what it says, the client `client` = ticket and what it says. A ticket is used once. Between
- * clients of one machine, and between servers of one, a lock on the file decides; it ends with its process. So a new ticket tells the
- * server that the client of the old one is gone, and a new generation tells the client the same of its server.
+ * The server writes `server` = generation and what it says, the client `client` = ticket and what it says. A ticket is used once.
+ * Between clients of one machine, and between servers of one, a lock on the file decides; it ends with its process. So a new ticket
+ * tells the server that the client of the old one is gone, and a new generation tells the client the same of its server.
  *
  *	server says	means					client says	means
- *	FREE		a client may knock			AWAY		nobody is there
+ *	FREE		a client may knock			AWAY		no client is there
  *	TAKEN		the client with ticket `taken` has it	KNOCKS		wants to be taken by the server of `generation`
  *	REFUSED		not that client: another version	HERE		has seen that it was taken
  *
@@ -31,6 +31,11 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 /* a client's first ticket: its name, of 40 bits and not 0, and room for a count. And the name again */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
+
+/* The server, before its first step: there is an aperture of @bytes here. */
+void attach_page_open(struct attach_page *page, uint64_t bytes);
+/* The client, before its first step: how large a server has said that the aperture is; false: none has made one here yet. */
+bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
 /* what a step found */
 enum attach_step {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; who delivers wakes only one
- * that sleeps.
+ * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; the delivering thread wakes
+ * only one that sleeps.
  */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <remote/ring/clock.h>
 
 #include "carrier.h"
 
@@ -90,23 +91,15 @@ void boxes_free(struct kvgpu_remote_channel *c)
 		free(c->boxes[i].payload);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 {
-	uint64_t until = now_ns() + SPIN_NS;
+	uint64_t until = clock_ns() + SPIN_NS;
 	uint32_t state = BOX_EMPTY;
 	unsigned int i = 0;
 
 	while ((state = __atomic_load_n(&b->state, __ATOMIC_ACQUIRE)) == BOX_EMPTY) {
-		__builtin_ia32_pause();
-		if (++i % LOOKS == 0 && now_ns() > until)
+		clock_pause();
+		if (++i % LOOKS == 0 && clock_ns() > until)
 			break;
 	}
 	while (state == BOX_EMPTY || state == BOX_SLEEPS) {

@@ -25,7 +25,7 @@ struct port_carrier {
 	void (*close)(struct kvgpu_remote_port *p);
 };
 
-/* Where an answer lands. The thread that asked owns all but the state while it is EMPTY; then who delivers does. */
+/* Where an answer lands. While the state is EMPTY the delivering thread owns all but the state, else the thread that asked. */
 enum { BOX_EMPTY, BOX_SLEEPS, BOX_FULL, BOX_GONE };
 struct box {
 	uint32_t state;			/* atomic; the futex */
@@ -66,7 +66,7 @@ static inline void port_sent(struct kvgpu_remote_port *p, uint64_t bytes)
 	__atomic_add_fetch(&p->sent, bytes, __ATOMIC_RELAXED);
 }
 
-/* box.c: by the thread that receives answers. NULL: there is no such box, or nobody waits. */
+/* box.c: by the thread that receives answers. NULL: there is no such box, or no thread waits. */
 struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
 /* before a frame with that box goes out */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
@@ -85,8 +85,8 @@ int welcome_error(uint32_t result);
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
 /*
- * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to the caller then. The server has read
- * the client's hello.
+ * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to the caller then. The server has
+ * read the client's hello.
  */
 struct line;
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
@@ -99,7 +99,7 @@ struct address;
 int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened, void *ctx,
 		  struct kvgpu_remote_channel **out, const char **why);
 
-/* bytes that nobody has touched cost nothing; NULL: there is no room */
+/* bytes that were never touched cost nothing; NULL: there is no room */
 void *arena_map(uint64_t bytes);
 void arena_unmap(void *arena, uint64_t bytes);
 

@@ -137,7 +137,7 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return c->arena;
 }
 
-/* who was told that it is gone finds it gone */
+/* a caller that was told so finds it gone */
 static int seen(struct kvgpu_remote_channel *c, int r)
 {
 	if (r == -ECONNRESET)

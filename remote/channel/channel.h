@@ -37,7 +37,7 @@ void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c);
 void kvgpu_remote_forked(struct kvgpu_remote_channel *c);
 bool kvgpu_remote_is_gone(const struct kvgpu_remote_channel *c);
 
-/* The arena in this process; who uses which of its bytes is the caller's affair. */
+/* The arena in this process; the caller decides what its bytes are used for. */
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 /* Whether it is one memory for both sides: push and return cost nothing, and each sees the other's stores at any time. */
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
@@ -81,9 +81,10 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 void kvgpu_remote_port_bytes(const struct kvgpu_remote_port *p, uint64_t *received, uint64_t *sent);
 
 /*
- * An aperture in a file or on a device, "aperture:/path" of something that is there. It has one place or several, and each of them one
- * client at a time, all of one VM. One thread. kvgpu_remote_places() says how many, or -errno; @index is below that.
- * kvgpu_remote_place_open() locks the place against other servers for as long as this process lives, or one that has its descriptors.
+ * An aperture in a file or on a device, "aperture:/path" of something that is there. It has one place or several, each with
+ * one client at a time, all of one VM. One thread. kvgpu_remote_places() says how many, or -errno; @index is below that.
+ * kvgpu_remote_place_open() locks the place against other servers for as long as this process lives, or one that has its
+ * descriptors.
  */
 struct kvgpu_remote_place;
 bool kvgpu_remote_is_place(const char *address);

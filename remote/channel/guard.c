@@ -20,7 +20,7 @@ static struct {
 static struct sigaction before;
 static int say_to = STDERR_FILENO;
 
-/* whoever had the signal before; who had none gets what it does by itself, at the access that is tried again */
+/* the handler that was there before; without one the access is tried again, and the signal does what it does by itself */
 static void not_ours(int signal, siginfo_t *info, void *context)
 {
 	if (before.sa_flags & SA_SIGINFO)

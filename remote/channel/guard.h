@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is an aperture can be cut short by anybody who may write it, and a device can fail. Then the next access to what is
- * gone is SIGBUS. A client gets zeros instead, which its rings take for a broken peer; a client's server process says so, and ends;
- * a process that has more to do than this looks by guard_try().
+ * A file that is an aperture can be cut short by any process that may write it, and a device can fail. Then the next access to what
+ * is gone is SIGBUS. A client gets zeros instead, which its rings take for a broken peer; a client's server process says so, and
+ * ends; a process that has more to do than this looks by guard_try().
  */
 #ifndef KVGPU_REMOTE_GUARD_H
 #define KVGPU_REMOTE_GUARD_H

@@ -14,7 +14,7 @@
 #include <remote/wire/frame.h>
 
 enum {
-	APERTURE_PAGE = 4096,
+	APERTURE_PAGE = 4096,		/* of the layout: nothing is mapped or protected by it, a kernel's page may be larger */
 	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
 	APERTURE_TOLD = 8192,		/* of happenings and long answers, server to client */
 	APERTURE_ACKS = 1024,		/* of acks, client to server */
@@ -64,6 +64,19 @@ struct aperture_answer {
 	uint64_t told;		/* what the server has told before it: so many frames of that ring */
 	uint64_t bytes;		/* of payload; more than follow here: all of it is the last frame told for this box */
 };
+
+static_assert(offsetof(struct attach_page, magic) == 0 && offsetof(struct attach_page, bytes) == 8 &&
+	      offsetof(struct attach_page, server) == 64 && offsetof(struct attach_page, taken) == 72 &&
+	      offsetof(struct attach_page, server_beat) == 128 && offsetof(struct attach_page, client) == 192 &&
+	      offsetof(struct attach_page, generation) == 200 && offsetof(struct attach_page, version) == 208 &&
+	      offsetof(struct attach_page, client_beat) == 256, "layout of the first page");
+static_assert(offsetof(struct aperture_layout, attach) == 0 && offsetof(struct aperture_layout, frames) == 0x1000 &&
+	      offsetof(struct aperture_layout, told) == 0x102000 && offsetof(struct aperture_layout, acks) == 0x183000 &&
+	      offsetof(struct aperture_layout, box_word) == 0x194000 && offsetof(struct aperture_layout, box) == 0x1a4000 &&
+	      sizeof(struct aperture_layout) == 0x5a4000 && sizeof(struct aperture_layout) <= APERTURE_ARENA,
+	      "layout of an aperture");
+static_assert(offsetof(struct aperture_answer, told) == 0 && offsetof(struct aperture_answer, bytes) == 8 &&
+	      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64, "layout of answers");
 
 /* operations of the ring of what is told */
 enum {

@@ -97,7 +97,7 @@ static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32
 	return welcome_error(result);
 }
 
-/* there is memory before anybody is asked to admit the client */
+/* there is memory before .admit is asked */
 int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
 		     kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture in a file, or on a device-DAX device: memory of two VMs, or of whoever maps the same bytes. It has one place, or as many
- * as its label says, each with an equal part of the memory. A place has one client and one server at a time: each holds a lock on a byte
- * of the file, which their kernels give back when they die. So the kernel of a client's VM is what gives its places to its programs.
+ * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that map the same bytes. It has one
+ * place, or as many as its label says, each with an equal part of the memory. A place has one client and one server at a time: each
+ * holds a lock on a byte of the file, which their kernels give back when they die. So the kernel of a client's VM is what gives its
+ * places to its programs.
  * Client and server find each other in the first page of a place (attach.h).
  */
 #include <errno.h>
@@ -28,11 +29,14 @@
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
-/* how long a server waits for the knock of who rang, after that one has said its name */
+/* how long a server waits for the knock of a client that rang and has said its name */
 #define PATIENCE_NS	5000000000ull
 #define NAME_NS		1000000000ull
-/* between two looks of a server, where nothing rings, and where a knock is about to come; kvgpu_remote_place_await() at most */
-enum { LOOK_MS = 10, KNOCK_MS = 1, ROUND_MS = 1000 };
+/*
+ * Between two looks of a server: where nothing rings, at first and after so many looks in vain; where a knock is about to come. And
+ * kvgpu_remote_place_await() at most
+ */
+enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
 /* what is shared, in the file or on the device */
 struct extent {
@@ -45,7 +49,8 @@ struct kvgpu_remote_place {
 	struct extent extent;
 	int listening, bell;		/* -1: there is none */
 	struct attach_server attach;
-	/* of who rang, with .bell */
+	unsigned int in_vain;		/* looks without a bell since a client was there; LOOKS_SOON at most */
+	/* of the client that rang, with .bell */
 	struct kvgpu_remote_hello hello;
 	size_t have;			/* bytes of it */
 	uint64_t until_ns;		/* it has to have said its name, then to knock */
@@ -83,7 +88,7 @@ static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **
 	return l.bytes - l.data;
 }
 
-/* The label in the first page of what is shared. A device can only be mapped, and does not get shorter; a file can be cut meanwhile. */
+/* The label in the first page of what is shared. A device can only be mapped, and does not get shorter; a file can be cut. */
 static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
 	uint8_t text[APERTURE_LABEL_BYTES];
@@ -162,7 +167,7 @@ static int lock_and_map(int fd, enum aperture_side side, unsigned int index, con
 	return r;
 }
 
-/* a server's place is the one that it says. A client takes the first that is free; if there is none, the first that is not locked */
+/* a server says which place; a client takes the first that is free, or if there is none, the first that is not locked */
 static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e, struct aperture_layout **base,
 		      const char **why)
 {
@@ -260,7 +265,7 @@ static int knock(struct attach_client *c, uint64_t patience_ns, const char **why
 	}
 }
 
-/* says whose knock it will be */
+/* says the name of the client that is about to knock */
 static int ring_bell(struct aperture *a, const struct address *at, unsigned int index, uint64_t name, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
@@ -281,11 +286,11 @@ static int ring_bell(struct aperture *a, const struct address *at, unsigned int 
 static int meet_server(struct aperture *a, const struct address *at, unsigned int index, uint64_t version, const char **why)
 {
 	struct attach_page *page = &a->base->attach;
-	uint64_t bytes = __atomic_load_n(&page->bytes, __ATOMIC_RELAXED), name;
+	uint64_t bytes, name;
 	int r;
 
 	*why = "no server has made an aperture of it yet";
-	if (__atomic_load_n(&page->magic, __ATOMIC_ACQUIRE) != KVGPU_REMOTE_MAGIC_APERTURE)
+	if (!attach_page_bytes(page, &bytes))
 		return -ENOENT;
 	*why = "the server's aperture has another size than this file or device";
 	if (bytes > a->bytes || bytes < APERTURE_MIN)
@@ -416,10 +421,9 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		return r;
 	}
 	guard_server();
-	/* a process that serves a client elsewhere has nothing of this one; one that serves this one's maps it itself */
+	/* a process that serves another client has nothing of this memory; one that serves its client maps it itself */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
-	__atomic_store_n(&p->base->attach.bytes, p->extent.bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&p->base->attach.magic, KVGPU_REMOTE_MAGIC_APERTURE, __ATOMIC_RELEASE);
+	attach_page_open(&p->base->attach, p->extent.bytes);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
 	*why = "its memory can't be touched";
 	r = guard_try(say_free, &p->attach);
@@ -444,7 +448,7 @@ static void drop_bell(struct kvgpu_remote_place *p)
 	p->have = 0;
 }
 
-/* who rang is gone */
+/* the client that rang is gone */
 static bool rung_off(struct kvgpu_remote_place *p)
 {
 	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
@@ -475,7 +479,7 @@ static void hear_name(struct kvgpu_remote_place *p)
 		drop_bell(p);
 }
 
-/* somebody has rung, is there, and has said its name */
+/* a client has rung, is there, and has said its name */
 static bool look_for_bell(struct kvgpu_remote_place *p)
 {
 	if (p->bell < 0)
@@ -507,12 +511,19 @@ static int look_for_knock(void *arg)
 
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 {
+	p->in_vain += p->in_vain < LOOKS_SOON;
 	return p->listening < 0 || look_for_bell(p) ? guard_try(look_for_knock, p) : 0;
+}
+
+/* after a client the next one is looked for often; a place without clients is looked at seldom */
+static int look_ms(const struct kvgpu_remote_place *p)
+{
+	return p->in_vain < LOOKS_SOON ? LOOK_MS : LOOK_SELDOM_MS;
 }
 
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
 {
-	*ms = p->listening < 0 ? LOOK_MS : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
+	*ms = p->listening < 0 ? look_ms(p) : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
 	return p->bell < 0 ? p->listening : p->have < sizeof(p->hello) ? p->bell : -1;
 }
 
@@ -561,6 +572,7 @@ void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);
+	p->in_vain = 0;
 	attach_server_again(&p->attach);
 	return guard_try(say_free, &p->attach);
 }

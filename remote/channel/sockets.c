@@ -174,7 +174,7 @@ int address_connect(const struct address *a, const char **why)
 	}
 }
 
-/* a socket file that nobody listens at is what a server that was killed left behind */
+/* a socket file without a listener was left behind by a server that was killed */
 static int listen_unix(const struct address *a, const char **why)
 {
 	struct sockaddr_un at = un_of(a);

@@ -15,4 +15,8 @@ struct down {
 	uint64_t a, b;
 };
 
+static_assert(offsetof(struct down, kind) == 0 && offsetof(struct down, box) == 2 && offsetof(struct down, bytes) == 4 &&
+	      offsetof(struct down, a) == 8 && offsetof(struct down, b) == 16 && sizeof(struct down) == 24,
+	      "layout of what comes down");
+
 #endif

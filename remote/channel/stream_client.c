@@ -3,7 +3,7 @@
  * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
  * belongs.
  *
- * A system call for each frame would be most of a queued call's cost. So a frame whose answer nobody wants is kept for a moment
+ * A system call for each frame would be most of a queued call's cost. So a frame without an answer is kept for a moment
  * when another one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <remote/ring/clock.h>
 #include <remote/wire/cursor.h>
 
 #include "stream.h"
@@ -43,14 +44,6 @@ static struct stream_channel *of(struct kvgpu_remote_channel *c)
 	return (struct stream_channel *)c;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 /* with the lock: what is kept goes first. parts[0] is free for that */
 static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int n)
 {
@@ -59,9 +52,9 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	parts[0] = (struct iovec){ s->keep, s->kept };
 	r = line_write(&s->line, parts, n);
 	s->kept = 0;
-	s->written_ns = now_ns();
+	s->written_ns = clock_ns();
 	if (r)
-		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all who wait */
+		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all waiting threads */
 	return r;
 }
 
@@ -86,7 +79,7 @@ static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned
 {
 	unsigned int i;
 
-	if (bytes > KEPT_MAX - s->kept || now_ns() - s->written_ns > MOMENT_NS)
+	if (bytes > KEPT_MAX - s->kept || clock_ns() - s->written_ns > MOMENT_NS)
 		return write_all(s, parts, n);
 	for (i = 1; i < n; i++) {
 		memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
@@ -123,16 +116,20 @@ static bool is_empty(struct stream_channel *s)
 	return empty;
 }
 
-/* who keeps something after the look finds nobody awake, and wakes */
+/*
+ * A thread that keeps something after the look finds .awake at 0, and wakes the flusher. So does the thread that ends the channel:
+ * it stores .ended, then changes .awake. The flusher stores .awake, then loads .ended. In the one order of SEQ_CST at least one of
+ * the two sees the other's store.
+ */
 static void sleep_while_empty(struct stream_channel *s)
 {
 	__atomic_store_n(&s->awake, 0, __ATOMIC_SEQ_CST);
-	if (is_empty(s) && !__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE))
+	if (is_empty(s) && !__atomic_load_n(&s->ended, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &s->awake, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0);
 	__atomic_store_n(&s->awake, 1, __ATOMIC_SEQ_CST);
 }
 
-/* sleeps while nothing is kept, and else looks again and again, so that nobody has to wake it */
+/* sleeps while nothing is kept, and else looks again and again, so that no thread has to wake it */
 static void *flush(void *arg)
 {
 	struct timespec moment = { 0, MOMENT_NS };
@@ -276,7 +273,7 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	struct stream_channel *s = of(c);
 
 	shutdown(s->line.fd, SHUT_RDWR);
-	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->ended, true, __ATOMIC_SEQ_CST);
 	wake(s);
 	pthread_join(s->flusher, NULL);
 	pthread_join(s->reader, NULL);

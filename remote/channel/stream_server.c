@@ -39,7 +39,7 @@ struct stream_port {
 	struct kvgpu_remote_port p;
 	struct line line;
 	pthread_mutex_t output;
-	pthread_mutex_t input;		/* of what follows: who holds it reads */
+	pthread_mutex_t input;		/* of what follows: the thread that holds it reads */
 	struct kept *first, **last;
 	uint64_t kept_bytes;
 	size_t have, used;		/* of bytes[] */
@@ -294,7 +294,7 @@ static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happeni
 					  .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
 }
 
-/* who waits is known before the client hears of it: the ack may come at once */
+/* the waiting thread is in the list before the client hears of the call: the ack may come at once */
 static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
 {
 	struct stream_port *s = of(p);

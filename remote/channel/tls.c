@@ -18,7 +18,7 @@
 
 enum { RECORD = 16384, DENIED_S = 1, DENIED_READS = 64 };
 
-/* all CAs of kvgpu-remotectl have the same name, so that a certificate of another one is one whose signature is wrong */
+/* all CAs of kvgpu-remotectl have the same name, so a certificate of another CA shows by its signature, which is wrong */
 enum { NOT_OF_OUR_CA = GNUTLS_CERT_SIGNER_NOT_FOUND | GNUTLS_CERT_SIGNER_NOT_CA | GNUTLS_CERT_SIGNATURE_FAILURE |
 		       GNUTLS_CERT_SIGNER_CONSTRAINTS_FAILURE };
 

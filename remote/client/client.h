@@ -97,8 +97,8 @@ static inline CUresult wrong_graph(const void *handle)
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
 /*
- * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be. Then the server's number of @handle is
- * looked up, or those of an executable graph and a node.
+ * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be. Then the server's number of
+ * @handle is looked up, or those of an executable graph and a node.
  */
 CUresult graph_enter(bool given, unsigned int class, const void *handle, uint64_t *id);
 CUresult exec_enter(bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id);
@@ -175,8 +175,8 @@ void *arena_at(uint64_t at);
 uint64_t pinned_at(const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /*
- * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and to pinned memory by itself, in the
- * stream's order, after the call has returned. Asks the server, with a context.
+ * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and to pinned memory by itself, in
+ * the stream's order, after the call has returned. Asks the server, with a context.
  */
 bool arena_is_pinned(void);
 /* a copy into pinned memory has been queued, at whatever time: such memory may be written behind the program's back */
@@ -198,8 +198,8 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function or a
- * copy that comes before it in the stream; not while the stream captures.
+ * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function
+ * or a copy that comes before it in the stream; not while the stream captures.
  */
 CUresult host_copy_allowed(CUstream stream, const void *src);
 

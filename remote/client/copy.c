@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued;
- * pinned memory is in the arena already. What comes into the program's memory is waited for. Where the server's library has the arena
- * as its own pinned memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
+ * pinned memory is in the arena already. What comes into the program's memory is waited for. Where the server's library has the
+ * arena as its own pinned memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -36,7 +36,7 @@ enum side_of side_of(CUdeviceptr at, bool host)
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
-	/* an address of the server's GPU may be one of the program's, too: who says which it is means that */
+	/* an address of the server's GPU may be one of the program's, too: a program that says which it is means that one */
 	if (!host && device_says(at))
 		return SIDE_DEVICE;
 	if (cpu_can_read((void *)(uintptr_t)at))

@@ -60,7 +60,8 @@ static int by_aperture(struct remote_conf *found)
 	n = snprintf(found->server, sizeof(found->server), "aperture:%s", all.gl_pathv[0]);
 	r = n < (int)sizeof(found->server) ? 1 : -1;
 	if (all.gl_pathc > 1) {
-		client_say("this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF, all.gl_pathv[0], all.gl_pathv[1]);
+		client_say("this VM has more than one aperture, %s and %s: name one in " REMOTE_CONF, all.gl_pathv[0],
+			   all.gl_pathv[1]);
 		r = -1;
 	}
 	globfree(&all);

@@ -8,7 +8,7 @@
 #include <remote/channel/address.h>
 #include <remote/wire/frame.h>
 
-/* systemd's list of user numbers has nobody for this range: 0x70000000 */
+/* systemd's list of user numbers leaves this range free: 0x70000000 */
 #define USERS	1879048192ull
 
 static bool listen_at(const char *value, void *to, const struct conf_key *k)

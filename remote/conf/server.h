@@ -49,7 +49,7 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* What @who gets: a rule's share, or that of all. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
-/* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": whoever maps that file or device. Its path has letters, digits, - . _ / */
+/* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": of letters, digits, - . _ / alone */
 bool conf_is_who(const char *who);
 
 #endif

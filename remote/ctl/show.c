@@ -86,8 +86,8 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 		who = wider(who, now->clients[i].who);
 		peer = wider(peer, now->clients[i].peer);
 	}
-	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", who, "WHO", peer, "PEER", "PID",
-		"USER", "SINCE", "WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
+	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", who, "WHO", peer, "PEER",
+		"PID", "USER", "SINCE", "WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
 		show_client(out, &now->clients[i], &r, who, peer);

@@ -107,8 +107,8 @@ int file_xml(const char *path, FILE *to)
 	else if (!plain(whole))
 		complain("%s: a path with <, >, & or quotes can't be put into XML here", whole);
 	else
-		fprintf(to, "<memory model='virtio-pmem' access='shared'>\n  <source>\n    <path>%s</path>\n  </source>\n  <target>\n"
-			"    <size unit='MiB'>%" PRIu64 "</size>\n  </target>\n</memory>\n", whole, l.bytes >> 20);
+		fprintf(to, "<memory model='virtio-pmem' access='shared'>\n  <source>\n    <path>%s</path>\n  </source>\n"
+			"  <target>\n    <size unit='MiB'>%" PRIu64 "</size>\n  </target>\n</memory>\n", whole, l.bytes >> 20);
 	good = good && (uint64_t)st.st_size >= l.bytes && plain(whole);
 	if (fd >= 0)
 		close(fd);

@@ -13,7 +13,7 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "64M", "1G": bytes, a multiple of 2 MiB that an aperture fits in; 0: it is none, and said why */
 uint64_t file_size(const char *text);
-/* How many programs a file of @bytes is for, @text: as many; NULL: 4, or less if each would have less than 32 MiB. 0: and said why */
+/* How many programs a file of @bytes is for. @text: as many; NULL: 4, or less if each had less than 32 MiB. 0: and said why */
 uint32_t file_places(const char *text, uint64_t bytes);
 /* A new file of @bytes with its labels. One that is there stays as it is: that is an error. */
 int file_make(const char *path, uint64_t bytes, uint32_t places);

@@ -21,9 +21,9 @@
 #define LOOKS	64
 
 /*
- * A CPU that was given away and came back late is wanted by other threads than the peer's: looking would cost them their time and this
- * thread its turn. So many waits sleep at once then, until it is tried again. A timer's tick takes the CPU, too, in a VM for longer
- * than elsewhere; so it counts how much of the time was lost. Beside a thread that computes that is nearly all of it.
+ * A CPU that was given away and came back late is wanted by other threads than the peer's: looking would cost them their time and
+ * this thread its turn. So many waits sleep at once then, until it is tried again. A timer's tick takes the CPU, too, in a VM for
+ * longer than elsewhere; so it counts how much of the time was lost. Beside a thread that computes that is nearly all of it.
  */
 enum { CROWDED_NS = 100 * 1000, CROWDED_OF_NS = 2000 * 1000, CROWDED_TIMES = 7, CROWDED_WAITS = 100 };
 

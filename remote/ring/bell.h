@@ -63,8 +63,9 @@ enum kvgpu_wait {
 
 /*
  * Waits until @ready(@arg) says true, which looks at what the peer publishes, for at most @timeout_ns or KVGPU_FOREVER. One thread
- * at a time waits on a bell; it may wait for several things at once, if the publisher of any of them rings. No clock is read when the
- * answer comes within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends a wait in vain.
+ * at a time waits on a bell; it may wait for several things at once, if the publisher of any of them rings. No clock is read when
+ * the answer comes within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends a wait in
+ * vain.
  */
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
 

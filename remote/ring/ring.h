@@ -81,7 +81,8 @@ union kvgpu_ring_slot {
 struct kvgpu_ring_shared {
 	_Alignas(KVGPU_RING_LINE) uint64_t taken;		/* slots that the consumer needs no more; absolute */
 	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;	/* of the bell on which the consumer sleeps */
-	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;	/* on which the producer sleeps, and a thread that waits for an answer */
+	/* on which the producer sleeps, and a thread that waits for an answer */
+	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
 	_Alignas(KVGPU_RING_LINE) union kvgpu_ring_slot slot[];
 };
@@ -190,7 +191,7 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
  */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
-/* whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for several rings at once. @arg: the consumer */
+/* Whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for several rings. @arg: consumer */
 bool kvgpu_ring_has_frame(void *arg);
 
 #endif

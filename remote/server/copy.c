@@ -63,7 +63,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvg
 		return r;
 	if (!small && arena_pinned(s))
 		return pinned_out(s, q, stream);
-	/* nobody waits for the answer of one that is only to be begun: what follows it may not pass by */
+	/* a copy that is only to be begun has no answer: what follows it may not pass by */
 	if (q->flags & COPY_WHOLE && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);

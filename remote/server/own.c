@@ -81,7 +81,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 
 	if (s->current == id)
 		enter_context(s, 0);
-	/* who waits is told before the library frees what is waited for */
+	/* waiting threads are told before the library frees what they wait for */
 	waits_forget(s, CLASS_NONE, NULL, id);
 	r = CALL(s, cuCtxDestroy_v2, ctx);
 	text_send(s);
@@ -116,7 +116,7 @@ CUresult own_cuCtxDetach(struct server *s, CUcontext ctx)
 	return r;
 }
 
-/* the primary context of a device that has one now: its number. It is made anew by nobody but who retains it */
+/* the primary context of a device that has one now: its number. Only cuDevicePrimaryCtxRetain() makes it anew */
 static uint64_t primary_of(struct server *s, CUdevice dev)
 {
 	unsigned int flags;

@@ -36,7 +36,7 @@ struct server {
 	struct kvgpu_remote_port *port;
 	struct library library;
 	struct options options;
-	struct counters *counters;	/* NULL: nobody looks */
+	struct counters *counters;	/* NULL: no first process looks */
 	uint8_t *arena;
 	uint64_t arena_bytes;
 	uint64_t current;	/* the context that frames are carried out in; 0: none */

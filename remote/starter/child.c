@@ -141,7 +141,7 @@ static uint32_t admit(void *arg)
 	return KVGPU_REMOTE_NO_LIBRARY;
 }
 
-/* who is there has been taken already: one that may not stay sees this process end */
+/* the client has been taken already: one that may not stay sees this process end */
 static struct kvgpu_remote_port *welcome_at_place(struct child *c)
 {
 	struct kvgpu_remote_port *port;
@@ -204,7 +204,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");
 	serve(&s);
-	/* what the library still does is nobody's any more: the kernel takes all of it back */
+	/* what the library still does is wanted no more: the kernel takes all of it back */
 	_exit(0);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <remote/channel/address.h>
@@ -20,6 +21,14 @@
 
 enum { FIRST_FD = 3 };	/* of systemd's sockets */
 enum { TRY_AGAIN_MS = 1000 };
+
+uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
 
 union name {
 	struct sockaddr any;

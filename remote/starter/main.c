@@ -24,8 +24,8 @@ static const char usage[] =
 	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs.\n"
-	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or aperture:/dev/daxX.Y, with\n"
-	"                  ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
+	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or\n"
+	"                  aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
 	"  --library FILE  the libcuda.so.1 that does the work\n"
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
 	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file\n"
@@ -211,7 +211,7 @@ static bool wants_tls(const struct starter *s)
 	return false;
 }
 
-/* a user that somebody else has would share files and signals with a client's process */
+/* a user number that is in use would share files and signals with a client's process */
 static bool users_are_free(const struct remoted_conf *conf)
 {
 	uint64_t last = conf->users + conf->clients + 2 * conf->newcomers;

@@ -21,14 +21,6 @@
 
 #include "starter.h"
 
-uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
-
 /* ------------------------------------------------------------------ who comes */
 
 enum { MOMENT_MS = 1000 };

@@ -30,7 +30,7 @@ enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
 /* A process of a client, from fork() until it was reaped. Its index is its user's number, too. */
 struct client {
 	enum client_state state;
-	bool tls;		/* who it is stands in its certificate, which its process has looked at */
+	bool tls;		/* its certificate, which its process has looked at, says its name */
 	struct listener *place;	/* it is the client of an aperture in a file or on a device; NULL: it came by a socket */
 	pid_t pid;
 	uint64_t id;		/* never used again */
@@ -91,10 +91,10 @@ extern FILE *log_to;	/* NULL: standard error */
 
 /* Until it was told to end, or drained. Exit code. */
 int starter_run(struct starter *s);
-uint64_t now_ms(void);
 
 /* ------------------------------------------------------------------ listen.c */
 
+uint64_t now_ms(void);
 /* false: said why. @named: also those of the configuration */
 bool listen_all(struct starter *s);
 /* Looks for the devices that are awaited, at most once a second; how many ms until it does again, -1: none is awaited */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is still to be read of one payload: in the reader's own memory, 8-aligned, and nobody else writes there. */
+/* What is still to be read of one payload: in the reader's own memory, 8-aligned, where no peer writes. */
 struct kvgpu_remote_cursor {
 	const uint8_t *at;
 	size_t left;

@@ -6,10 +6,13 @@
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
-#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull	/* "gpureap": a client's that wants shared memory; and of such memory */
+/* "gpureap": of a client that wants shared memory, and of such memory */
+#define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
 #define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
@@ -101,5 +104,47 @@ enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 
 /* Runs along arrays: which end is what; IN and OUT: of the arena. */
 enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };
+
+/* A client of another architecture has the same bytes. Structs of remote/api.def are checked where they are made. */
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
+static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");
+
+#define WIRE_AT(type, field, at)	static_assert(offsetof(struct kvgpu_remote_##type, field) == (at), #type "." #field)
+#define WIRE_SIZE(type, bytes)		static_assert(sizeof(struct kvgpu_remote_##type) == (bytes), #type)
+
+WIRE_AT(head, seq, 0);
+WIRE_AT(head, op, 8);
+WIRE_AT(head, box, 10);
+WIRE_AT(head, bytes, 12);
+WIRE_SIZE(head, 16);
+WIRE_AT(answer, seq, 0);
+WIRE_AT(answer, result, 8);
+WIRE_AT(answer, bytes, 12);
+WIRE_SIZE(answer, 16);
+WIRE_AT(piece, at, 0);
+WIRE_AT(piece, bytes, 8);
+WIRE_SIZE(piece, 16);
+WIRE_SIZE(ack, 8);
+WIRE_AT(happening, event, 0);
+WIRE_AT(happening, value, 4);
+WIRE_AT(happening, id, 8);
+WIRE_SIZE(happening, 16);
+WIRE_AT(hello, magic, 0);
+WIRE_AT(hello, version, 8);
+WIRE_SIZE(hello, 16);
+WIRE_AT(welcome, magic, 0);
+WIRE_AT(welcome, version, 8);
+WIRE_AT(welcome, arena_bytes, 16);
+WIRE_AT(welcome, result, 24);
+WIRE_SIZE(welcome, 32);
+WIRE_AT(resource, what, 0);
+WIRE_AT(resource, width, 8);
+WIRE_AT(resource, height, 16);
+WIRE_AT(resource, pitch, 24);
+WIRE_AT(resource, type, 32);
+WIRE_AT(resource, flags, 36);
+WIRE_AT(resource, format, 40);
+WIRE_AT(resource, channels, 44);
+WIRE_SIZE(resource, 56);
 
 #endif

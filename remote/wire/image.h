@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long an image is that somebody gives to cuModuleLoadData(), which takes no length. */
+/* How long an image for cuModuleLoadData() is, which takes no length. */
 #ifndef KVGPU_REMOTE_IMAGE_H
 #define KVGPU_REMOTE_IMAGE_H
 

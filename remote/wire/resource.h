@@ -8,7 +8,7 @@
 #include <cuda/driver/types.h>
 #include <remote/wire/frame.h>
 
-/* Both write all of the target. Of an array or mipmap the caller fills in `what`, or the handle. False: no such kind of resource. */
+/* Both write all of the target. Of an array or mipmap the caller fills in `what`, or the handle. False: no such kind of resource */
 bool kvgpu_remote_resource_put(const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
 bool kvgpu_remote_resource_get(const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
 

@@ -43,10 +43,26 @@ REMOTE_CALLS	:= $(O)/remote_calls
 $(REMOTE_CALLS): selftests/bench/remote_calls.c $(REMOTE_OUT)/libcuda.so.1
 	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. $^ -o $@
 
+REMOTE_MANY	:= $(O)/remote_many
+
+$(REMOTE_MANY): selftests/bench/remote_many.c $(REMOTE_OUT)/libcuda.so.1
+	$(call Q,CC)$(CC) -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -D_GNU_SOURCE -I. $^ -o $@
+
+REMOTE_LIBRARY	= $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1)
+
+# LIBRARY=: as below. What an earlier run has measured is no row of this one
+bench-remote: $(REMOTE_RING) $(REMOTE_CALLS) $(REMOTE_MANY) $(REMOTE_MADE) cuda-inprocess ## remoting, with aims, beside what was recorded elsewhere (table, and build/bench/remote.json; LIBRARY= QUICK=1)
+	@mkdir -p build/bench && rm -f build/bench/remote-*.json
+	@$(REMOTE_RING) $(if $(QUICK),--quick) build/bench/remote-ring.json
+	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) selftests/cuda/driver/kernels.cubin \
+		build/bench $(if $(QUICK),--quick)
+	@selftests/bench/remote_many.sh $(REMOTE_MANY) $(REMOTE_OUT) $(REMOTE_LIBRARY) build/bench $(if $(QUICK),--quick)
+	@selftests/bench/remote_report.py build/bench $(if $(QUICK),--quick)
+
 # QUICK=--quick: seconds, for a look whether it works. LIBRARY=: another libcuda.so.1 with a GPU
 bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls cost a program, native and remote by each carrier (LIBRARY= QUICK=)
-	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(or $(LIBRARY),$(O)/cuda-inprocess/libcuda.so.1) \
+	@selftests/bench/remote_calls.sh $(REMOTE_CALLS) $(REMOTE_OUT) $(REMOTE_LIBRARY) \
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
 
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
-.PHONY: bench bench-launch bench-remote-calls bench-remote-ring bench-rooms
+.PHONY: bench bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it finds.
- * NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel of the same name
- * in PTX takes its place.
+ * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it
+ * finds. NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel
+ * of the same name in PTX takes its place.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,7 @@ static const char ptx[] =
 
 static FILE *json;
 static const char *where;
+static char gpu[128] = "?";
 static bool quick, begun;
 static CUfunction add;
 static CUdeviceptr device;
@@ -219,14 +220,13 @@ static void cpu_time(void)
 
 static void begin(const char *cubin, size_t most)
 {
-	char name[128] = "?";
 	CUcontext ctx;
 	CUmodule module;
 
 	MUST(cuInit(0));
 	MUST(cuCtxCreate_v2(&ctx, 0, 0));
-	cuDeviceGetName(name, sizeof(name), 0);
-	printf("# %s: %s\n", where, name);
+	cuDeviceGetName(gpu, sizeof(gpu), 0);
+	printf("# %s: %s\n", where, gpu);
 	if (cuModuleLoad(&module, cubin))
 		MUST(cuModuleLoadData(&module, ptx));
 	MUST(cuModuleGetFunction(&add, module, "add"));
@@ -261,6 +261,6 @@ int main(int argc, char **argv)
 	steps();
 	copies(most);
 	cpu_time();
-	fprintf(json, "\n]}\n");
+	fprintf(json, "\n],\n\"gpu\": \"%s\"}\n", gpu);
 	return fclose(json) ? 1 : 0;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# remote_calls.sh PROGRAM REMOTE LIBRARY CUBIN OUT [--quick]: what calls and copies cost on LIBRARY, a libcuda.so.1 with a GPU: by itself, and
-# remoted over a socket and over an aperture. PROGRAM is remote_calls, REMOTE the folder with kvgpu-remoted and the remote libcuda.so.1. Tables
-# on standard output, OUT/remote-calls-{native,unix,aperture}.json. Nothing else of this tree is needed: it runs wherever LIBRARY does.
+# remote_calls.sh PROGRAM REMOTE LIBRARY CUBIN OUT [--quick]: what calls and copies cost on LIBRARY, a libcuda.so.1 with a GPU: by
+# itself, and remoted over a socket and over an aperture. PROGRAM is remote_calls, REMOTE the folder with kvgpu-remoted and the
+# remote libcuda.so.1. Tables on standard output, OUT/remote-calls-{native,unix,aperture}.json. Nothing else of this tree is needed:
+# it runs wherever LIBRARY does.
 set -u
-[ $# -ge 5 ] || { sed -n '3,5p' "$0" >&2; exit 2; }
+[ $# -ge 5 ] || { sed -n '3,6p' "$0" >&2; exit 2; }
 program=$1 remote=$2 library=$3 cubin=$4 out=$5 quick=${6-}
 work=$(mktemp -d)
 server=

@@ -17,7 +17,7 @@ result()
 gcc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE cuda/info/*.c -L"$1" -l:libcuda.so.1 -Wl,--unresolved-symbols=ignore-in-shared-libs \
 	-o "$tmp/cuda-info"
 "$tmp/cuda-info" > "$tmp/table" && rc=0 || rc=1
-grep -q 'Tesla K20m' "$tmp/table" && grep -q '13 SMX.*memory clock 2600 MHz' "$tmp/table" && grep -q 'compute capability 3.5' "$tmp/table" || rc=1
+grep -q 'Tesla K20m' "$tmp/table" && grep -q '13 SM at.*memory clock 2600 MHz' "$tmp/table" && grep -q 'compute capability 3.5' "$tmp/table" || rc=1
 result "$rc" "the table names the GPU"
 awk 'length($0) != 80 { exit 1 }' "$tmp/table" && rc=0 || rc=1
 result "$rc" "its lines have 80 characters"

@@ -248,8 +248,9 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
 }
 
 /*
- * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel that it waits for has ended, one that may
- * not sees what came before; pageable memory may be written as soon as its copy has returned; freed memory is not written any more.
+ * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel that it waits for has ended,
+ * one that may not sees what came before; pageable memory may be written as soon as its copy has returned; freed memory is not
+ * written any more.
  */
 static int pinned(void)
 {

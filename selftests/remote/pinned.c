@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any memory, and then copies from and to that
- * memory when their turn in the stream comes, long after the call has returned, as a GPU does. All else is the other library's.
+ * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any memory, and then copies from and to
+ * that memory when their turn in the stream comes, long after the call has returned, as a GPU does. All else is the other
+ * library's.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# run.sh quick|long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
+# run.sh quick|long|arm|arm-long: programs on the remote libcuda.so.1, whose kvgpu-remoted has the GPU inside of its process. TAP.
 # quick: the driver API's subtests by stored code, and faults, over a socket and over an aperture. long: also the CUDA programs by
-# nvcc, where the toolkit is there.
+# nvcc, where the toolkit is there. arm: programs for arm64 by qemu-aarch64, on this machine's server, and
+# unit tests; arm-long: more of these.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 mode=${1:-quick}
@@ -13,10 +14,14 @@ inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 work=$(mktemp -d)
 server=
 trap 'stop_server; rm -rf "$work"' EXIT
+# where programs are: those for this machine lie beside its library
+bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
-make -s -C selftests/cuda/driver OUT="$work" || exit 2
-gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
-	-Wl,-rpath,"\$ORIGIN" || exit 2
+if [[ $mode != arm* ]]; then
+	make -s -C selftests/cuda/driver OUT="$work" || exit 2
+	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
+		-Wl,-rpath,"\$ORIGIN" || exit 2
+fi
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
@@ -93,7 +98,7 @@ subtests()
 		'# '*|1..*|'') ;;
 		*) result 1 "driver API: $line" ;;
 		esac
-	done < <(timeout 100 "$work/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
+	done < <(timeout 100 "$bin/kvgpu-cuda-driver" "$cubin" "$@" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
 }
 
 children() { pgrep -P "$server"; }
@@ -112,7 +117,7 @@ no_children()
 faults_until_ready()
 {
 	: > "$work/said"
-	"$work/faults" "$1" "$cubin" > "$work/said" 2>&1 &
+	"$bin/faults" "$1" "$cubin" > "$work/said" 2>&1 &
 	program=$!
 	for _ in $(seq 200); do
 		grep -q ready "$work/said" && return 0
@@ -147,9 +152,9 @@ server_killed()
 
 run_faults()
 {
-	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
-	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
-	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
+	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
+	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
+	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
 	faults_until_ready child_lives
 	wait $program
 	no_children
@@ -157,11 +162,11 @@ run_faults()
 	client_killed copies "in the middle of a copy"
 	client_killed stuck "while its server process is inside of the library"
 	server_killed
-	step "the server still serves" "$work/faults" after_fork "$cubin"
+	step "the server still serves" "$bin/faults" after_fork "$cubin"
 	stop_server
 	start_server --memory $((32 << 20))
-	step "a quota of memory" "$work/faults" quota "$cubin"
-	step "what calls cost (not judged)" "$work/faults" costs "$cubin"
+	step "a quota of memory" "$bin/faults" quota "$cubin"
+	step "what calls cost (not judged)" "$bin/faults" costs "$cubin"
 	stop_server
 }
 
@@ -178,7 +183,7 @@ run_nonsense()
 	result $? "their processes end, too"
 	! grep -q 'killed by signal [0-8]\|killed by signal 1' "$work/server.log"
 	result $? "and by themselves" "$(grep -c 'killed by signal' "$work/server.log") were killed, as arranged"
-	step "the server still serves" "$work/faults" after_fork "$cubin"
+	step "the server still serves" "$bin/faults" after_fork "$cubin"
 	stop_server
 }
 
@@ -189,8 +194,8 @@ run_pinned()
 	over="registered: " library=$work/libpinned.so
 	start_server
 	subtests device memory launch stream array texture
-	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
-	step "copies go on by themselves, in order" "$work/faults" pinned "$cubin"
+	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
+	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
 	client_killed copies "in the middle of a copy"
 	stop_server
 	library=$inprocess/libcuda.so.1
@@ -203,14 +208,14 @@ run_place()
 	start_server
 	subtests device memory launch stream faults
 	faults_until_ready stuck
-	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
+	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
 	kill -9 $program
 	wait $program 2>/dev/null
 	no_children
 	result $? "a client killed while its server process is inside of the library: its server process ends"
-	step "the next program" "$work/faults" host_functions "$cubin"
+	step "the next program" "$bin/faults" host_functions "$cubin"
 	server_killed
-	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
+	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
 	faults_until_ready copies
 	truncate -s 0 "$work/memory"
 	wait $program
@@ -219,6 +224,22 @@ run_place()
 	grep -q "the aperture's memory is gone" "$work/server.log"
 	result $? "and the server's process says what happened"
 	stop_server
+}
+
+# cuda-info on the remote library: of the server's GPU, and where there is none it says what is missing here
+run_info()
+{
+	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE cuda/info/*.c "$work/libcuda.so.1" -o "$work/cuda-info" -Wl,-rpath,"\$ORIGIN" ||
+		{ result 1 "cuda-info builds"; return; }
+	carrier unix
+	start_server
+	step "cuda-info" "$work/cuda-info"
+	! "$work/cuda-info" | grep -i 'nouveau\|GK110'
+	result $? "it says nothing of a driver that is not here"
+	stop_server
+	"$work/cuda-info" > "$work/said" 2>&1
+	[ $? = 1 ] && grep -q "cuda-info: .*remote.conf" "$work/said"
+	result $? "without a server it says what names one" "$(tail -n 1 "$work/said")"
 }
 
 # the client's threads under the thread sanitizer, linked into the program
@@ -268,7 +289,14 @@ run_programs()
 
 # shellcheck source=selftests/remote/service.sh
 . selftests/remote/service.sh
+# shellcheck source=selftests/remote/arm.sh
+. selftests/remote/arm.sh
 
+if [[ $mode = arm* ]]; then
+	run_arm
+	echo "1..$number"
+	exit $failed
+fi
 for name in unix aperture; do
 	carrier $name
 	start_server
@@ -279,6 +307,7 @@ carrier unix
 run_nonsense
 run_pinned
 run_place
+run_info
 carrier unix
 over=''
 run_service

@@ -63,7 +63,7 @@ static void test_mixed(void)
 	CUdeviceptr out = device_buffer(64 * 8), factors, table, counter;
 	const int factor[4] = { 2, 20, 200, 2000 };
 	const float entry[4] = { 0.5f, 1.5f, 2.5f, 3.5f };
-	char c = -3;
+	signed char c = -3;	/* as it is for the kernel, whatever it is for this CPU */
 	double d = 1e-3, got[64];
 	short s = 77;
 	void *params[] = { &c, &d, &s, &out };

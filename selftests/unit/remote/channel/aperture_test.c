@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures between processes: what a malicious client or server may do to the shared memory at any moment, memory that is not what it
- * should be, and a SIGKILL of either side under load.
+ * Apertures between processes: what a malicious client or server may do to the shared memory at any moment, memory that is not what
+ * it should be, and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>

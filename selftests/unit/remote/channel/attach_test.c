@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <remote/channel/attach.h>
+#include <remote/ring/hooks.h>
 
 enum { VERSION = 7, WORDS = 5, FAIR_ROUNDS = 400, PATIENCE = 50 };
 
@@ -42,6 +43,26 @@ enum { STEP_SERVER, STEP_CLIENT, END_SERVER, END_CLIENT, LEAVE, NOTICE, MOVES };
 static const struct plan *plan;
 static struct attach_page page;
 static const char *finding;
+static void (*between)(void);	/* called before each access to the page */
+
+uint64_t hook_load(const uint64_t *p)
+{
+	if (between)
+		between();
+	return *p;
+}
+
+void hook_store(uint64_t *p, uint64_t v)
+{
+	if (between)
+		between();
+	*p = v;
+}
+
+void hook_store_release(uint64_t *p, uint64_t v)
+{
+	hook_store(p, v);
+}
 
 static void load(const struct state *s, struct attach_server *server, struct attach_client *client)
 {
@@ -372,6 +393,49 @@ static void only_one_is_taken(void **state)
 	assert_int_equal(attach_server_step(&s), ATTACH_DONE);
 }
 
+/* ------------------------------------------------------------------ a server begins while a client looks */
+
+enum { BYTES = 12 << 20, ACCESSES = 4 };
+
+static unsigned int accesses, turn;	/* so many were made; before that one the other side does all of its own */
+static bool found;
+static uint64_t found_bytes;
+
+static void open_between(void)
+{
+	if (accesses++ == turn) {
+		between = NULL;
+		attach_page_open(&page, BYTES);
+	}
+}
+
+static void look_between(void)
+{
+	if (accesses++ == turn) {
+		between = NULL;
+		found = attach_page_bytes(&page, &found_bytes);
+	}
+}
+
+static void all_or_nothing_is_found(void **state)
+{
+	for (turn = 0; turn < ACCESSES; turn++) {
+		memset(&page, 0, sizeof(page));
+		accesses = 0;
+		between = open_between;
+		found = attach_page_bytes(&page, &found_bytes);
+		assert_true(!found || found_bytes == BYTES);
+		memset(&page, 0, sizeof(page));
+		accesses = 0;
+		between = look_between;
+		attach_page_open(&page, BYTES);
+		assert_true(!found || found_bytes == BYTES);
+	}
+	between = NULL;
+	assert_true(attach_page_bytes(&page, &found_bytes));
+	assert_int_equal(found_bytes, BYTES);
+}
+
 static void a_counter_stands(void **state)
 {
 	struct attach_beat b = { 0 };
@@ -391,7 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_live), cmocka_unit_test(wrong_ones_are_noticed),
-		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(a_counter_stands),
+		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(all_or_nothing_is_found), cmocka_unit_test(a_counter_stands),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -481,12 +481,44 @@ static void sleeps_get_longer(void **state)
 	unsetenv("KVGPU_REMOTE_SLEEP_MS");
 }
 
+static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, int want)
+{
+	unsigned int i;
+	int ms;
+
+	for (i = 0; i < looks; i++) {
+		assert_int_equal(kvgpu_remote_place_wait(place, &ms), -1);
+		assert_int_equal(ms, want);
+		assert_int_equal(kvgpu_remote_place_look(place), 0);
+	}
+}
+
+/* looks are counted, not timed: a second's worth of them after a client, and 20 a second from then on */
+static void idle_places_are_looked_at_seldom(void **state)
+{
+	struct kvgpu_remote_place *place;
+	const char *why;
+
+	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+	assert_int_equal(make_file(), 0);
+	assert_int_equal(kvgpu_remote_place_open(address, 0, VERSION, &place, &why), 0);
+	expect_waits(place, 100, 10);
+	expect_waits(place, 200, 50);
+	assert_int_equal(kvgpu_remote_place_again(place), 0);
+	expect_waits(place, 100, 10);
+	expect_waits(place, 1, 50);
+	kvgpu_remote_place_close(place);
+	unlink(path);
+}
+
 int main(void)
 {
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
 		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer), BOTH(one_after_the_other), BOTH(behind_its_label), BOTH(several_places),
+		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(idle_places_are_looked_at_seldom), BOTH(one_after_the_other),
+		BOTH(behind_its_label), BOTH(several_places),
 		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
 	};

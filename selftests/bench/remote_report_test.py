@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""TAP: remote_report.py on made-up measurements, worked out by hand: which rows there are, which of two stays, what is judged; and
+what lies beside it: the recorded rows are whole, and the plots in docs/ are of them."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+
+import remote_plot
+import remote_report
+
+DOCS = os.path.join(remote_report.HERE, "../../docs")
+CALL = "asked, nothing to do: cuCtxGetLimit, p50"
+BURST = "a launch for the caller, in a burst of 100, p50 of bursts"
+STEP = "a step: 4 KiB in, 20 launches, 4 bytes out, waited for"
+COPY = "pinned memory to the GPU, 1024 KiB"
+ASKED = "a call that is asked, nothing to do on the server, p50: aperture"
+LOOP = "the training loop: native time to remote"
+COPY_ROW = "pinned memory to the GPU, 1 MiB: aperture"
+COPIED = "pinned memory to the GPU, 1 MiB: of native"
+OWN = {"aims": [{"name": ASKED, "unit": "us", "aim": "<= 0.5"}, {"name": LOOP, "unit": "times", "aim": ">= 0.95"},
+                {"name": "exits", "unit": "exits", "aim": "<= 0"}],
+       "recorded": [{"name": LOOP, "value": 0.6, "range": [0.6, 0.7], "unit": "times", "aim": ">= 0.95", "where": "elsewhere",
+                     "commit": "abc", "date": "2026-01-01"}]}
+
+results = []
+
+
+def check(ok, what):
+    results.append(ok)
+    print(f"{'ok' if ok else 'not ok'} {len(results)} - {what}")
+
+
+def quietly(*argv):
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        status = remote_report.main(list(argv))
+    return status, said.getvalue()
+
+
+def write(path, what):
+    with open(path, "w") as f:
+        json.dump(what, f)
+
+
+def read(path):
+    with open(path) as f:
+        return json.load(f)
+
+
+def calls(out, gpu, call, step):
+    for carrier, factor in (("native", 1), ("aperture", 4), ("unix", 10)):
+        rows = [(CALL, call * factor, "us"), (BURST, 8 / factor, "us"), (STEP, step if carrier == "native" else step * 1.25, "us"),
+                (COPY, 40 / factor, "GB/s")]
+        write(f"{out}/remote-calls-{carrier}.json",
+              {"rows": [{"where": carrier, "name": n, "value": v, "unit": u} for n, v, u in rows], "gpu": gpu})
+
+
+def by_name(out, where=None):
+    return {r["name"]: r for r in read(f"{out}/remote.json")["rows"] if where is None or r["where"] == where}
+
+
+def rows_of_runs(out, own):
+    def run(*more):
+        return quietly(out, *more, "--rows", own, "--commit", "c1", "--date", "2026-02-02")
+
+    status, said = run()
+    rows = read(f"{out}/remote.json")["rows"]
+    check(status == 0 and all(set(remote_report.KEYS) <= set(r) for r in rows) and len(rows) == 3,
+          "nothing measured: the recorded row and the two missing ones")
+    found = by_name(out)
+    exits, loop = found["exits"], found[LOOP]
+    check(exits["missing"] and exits["value"] is None and exits["met"] is None and exits["aim"] == "<= 0" and
+          loop["recorded"] and loop["met"] is False and loop["where"] == "elsewhere" and "missing" not in loop,
+          "what is missing has its aim alone; what was recorded says where and is judged")
+    check("RECORDED, not of this run: elsewhere, abc, 2026-01-01" in said and "nobody has measured" in said, "the table says both")
+
+    calls(out, "Tesla K20m (in this process)", 0.1, 100)
+    write(f"{out}/remote-ring.json", {"rows": [{"name": "call", "unit": "ns", "p50": 300, "p99": 400}]})
+    run("--where", "here")
+    found = by_name(out)
+    asked = found[ASKED]
+    check(asked["value"] == 0.4 and asked["met"] and asked["commit"] == "c1" and asked["date"] == "2026-02-02",
+          "a call of 0.4 us meets its aim; the row says of when and of what it is")
+    check(found["ring: call, p50"]["value"] == 300 and found["a queued launch, p50: remote time to native"]["value"] == 0.25,
+          "rings, and a launch that takes a quarter of native")
+    check(COPIED not in found and found[LOOP]["where"] == "elsewhere", "aims for real GPUs are not judged on a model")
+    calls(out, "NVIDIA X", 0.2, 100)
+    run("--where", "there")
+    found = by_name(out, "there")
+    check(found[ASKED]["met"] is False and found[LOOP]["value"] == 0.8 and found[LOOP]["met"] is False and
+          found[COPIED]["value"] == 25 and found[COPIED]["unit"] == "%", "on a real GPU they are: 0.8 of native's speed, 25 % of its bandwidth")
+    check(by_name(out, "here")[ASKED]["value"] == 0.4 and by_name(out, "elsewhere")[LOOP]["recorded"], "rows of other places stay")
+    calls(out, "NVIDIA X", 0.05, 100)
+    run("--where", "there")
+    check(by_name(out, "there")[ASKED]["value"] == 0.2 and
+          len([r for r in read(f"{out}/remote.json")["rows"] if r["name"] == ASKED]) == 2,
+          "a later run's row takes the place of the earlier one")
+    with tempfile.TemporaryDirectory() as second:
+        calls(second, "NVIDIA X", 0.1, 50)
+        run(second, "--where", "twice")
+    row, copied = by_name(out, "twice")[ASKED], by_name(out, "twice")[COPY_ROW]
+    check(row["value"] == 0.4 and row["range"] == [0.2, 0.4] and row["met"] and "range" not in copied and
+          by_name(out, "twice")[LOOP]["value"] == 0.8, "two passes: the worse value, and both; one number where they agree")
+    run("--where", "there", "--quick")
+    check(by_name(out, "there")[ASKED]["value"] == 0.2 and by_name(out, "there, a quick look"), "a quick look does not")
+
+
+def others_and_records(out, own):
+    data = read(f"{out}/remote.json")
+    data["rows"].append({"name": "MPI", "value": 97, "unit": "%", "aim": ">= 97", "met": True, "where": "a cluster", "commit": "d",
+                         "date": "e"})
+    write(f"{out}/remote.json", data)
+    quietly(out, "--rows", own, "--where", "there")
+    check(by_name(out)["MPI"]["value"] == 97, "another benchmark's rows stay")
+    before = len(read(own)["recorded"])
+    quietly("record", f"{out}/remote.json", "--rows", own)
+    recorded = read(own)["recorded"]
+    check(len(recorded) > before and not any(r.get("missing") or r["value"] is None for r in recorded) and
+          len([r for r in recorded if r["name"] == LOOP and r["where"] == "elsewhere"]) == 1 and read(own)["aims"] == OWN["aims"],
+          "what was measured can be recorded, what was recorded or is missing not again")
+    for name in os.listdir(out):
+        os.remove(f"{out}/{name}")
+    quietly(out, "--rows", own)
+    rows = read(f"{out}/remote.json")["rows"]
+    check(all(r.get("recorded") or r.get("missing") for r in rows) and by_name(out)["MPI"]["recorded"],
+          "another run shows it as recorded, and nothing as its own")
+    check(remote_report.met(0.5, "<= 0.5") and not remote_report.met(0.94, ">= 0.95") and remote_report.met(1, None) is None,
+          "aims, both ways")
+
+
+def what_is_kept():
+    data = read(remote_report.ROWS)
+    aims, recorded = data["aims"], data["recorded"]
+    check(all(r["where"] and r["commit"] and r["date"] and r["value"] is not None for r in recorded) and
+          len({(r["name"], r["where"]) for r in recorded}) == len(recorded),
+          "each recorded row says where, of what and when; none is there twice")
+    check(all(min(r["range"]) <= r["value"] <= max(r["range"]) for r in recorded if "range" in r), "values lie in their ranges")
+    known = {a["name"]: a["aim"] for a in aims}
+    check(len(known) == len(aims) and all(known.get(r["name"], r.get("aim")) == r.get("aim") for r in recorded),
+          "a recorded row has its name's aim")
+    for name, text in remote_plot.plots(recorded):
+        path = os.path.join(DOCS, name)
+        check(os.path.exists(path) and open(path).read() == text, f"docs/{name} is of them (remote_plot.py)")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as out, tempfile.TemporaryDirectory() as kept:
+        own = f"{kept}/rows.json"
+        write(own, OWN)
+        rows_of_runs(out, own)
+        others_and_records(out, own)
+    what_is_kept()
+    print(f"1..{len(results)}")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

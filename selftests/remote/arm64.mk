@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Remoting's client for arm64, by Debian's cross compiler: both libraries, the programs of run.sh, and those unit tests of remote/
+# that are about what both sides share. Run by qemu-aarch64 (run.sh arm). GnuTLS is loaded by dlopen(): of it this wants the headers
+# alone, which are the same for all CPUs.
+ARM64		:= $(O)/arm64
+ARM64_CC	:= $(CCACHE) aarch64-linux-gnu-gcc
+ARM64_CPPFLAGS	:= -Iselftests/remote/arm -I. -I$(REMOTE_GEN) -Iselftests/unit/remote/server -D_GNU_SOURCE -idirafter /usr/include
+ARM64_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -pthread
+
+ARM64_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(ARM64)/obj/%.o) $(addprefix $(ARM64)/obj/gen/,stubs.o refused.o names.o)
+ARM64_RT_OBJ	:= $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/runtime/*.c))
+ARM64_TESTS	:= $(addprefix remote/ring/,ring_test stress_test interleave_test hostile_test) remote/wire/wire_test \
+		   $(addprefix remote/channel/,attach_test channel_test aperture_test place_test)
+
+$(ARM64_CLIENT_OBJ) $(ARM64_RT_OBJ): ARM64_CFLAGS += -fvisibility=hidden
+# those on hooks in the place of accesses
+ARM64_HOOKED	:= $(addprefix remote/,ring/interleave_test ring/hostile_test channel/attach_test)
+$(foreach t,$(ARM64_HOOKED),$(ARM64)/obj/selftests/unit/$(t).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(t)))): \
+	ARM64_CPPFLAGS := -I$(RING_MODEL) $(ARM64_CPPFLAGS)
+$(ARM64)/obj/selftests/unit/remote/ring/%.o: ARM64_CPPFLAGS += -U_GNU_SOURCE
+$(ARM64)/obj/gen/%.o: $(REMOTE_GEN)/%.c
+	@mkdir -p $(@D)
+	$(call Q,CC)$(ARM64_CC) $(ARM64_CPPFLAGS) $(ARM64_CFLAGS) -MMD -MP -c $< -o $@
+$(ARM64)/obj/%.o: %.c | $(REMOTE_GEN)/.made
+	@mkdir -p $(@D)
+	$(call Q,CC)$(ARM64_CC) $(ARM64_CPPFLAGS) $(ARM64_CFLAGS) -MMD -MP -c $< -o $@
+
+ARM64_LINK	= $(call Q,LD)$(ARM64_CC) $(ARM64_CFLAGS) $(filter %.o,$^)
+
+$(ARM64)/libcuda.so.1: $(ARM64_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
+	$(ARM64_LINK) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,$(REMOTE_GEN)/libcuda.map -o $@
+$(ARM64)/libcudart.so.11.0: $(ARM64_RT_OBJ) cuda/runtime/libcudart.map $(ARM64)/libcuda.so.1
+	$(ARM64_LINK) -shared -Wl,-soname,libcudart.so.11.0 -Wl,-z,defs -Wl,-z,now -Wl,--version-script,cuda/runtime/libcudart.map \
+		-Wl,-rpath,'$$ORIGIN' $(ARM64)/libcuda.so.1 -o $@
+
+ARM64_PROGRAMS	:= $(addprefix $(ARM64)/,faults runtime cuda-info kvgpu-cuda-driver)
+$(ARM64)/faults: $(ARM64)/obj/selftests/remote/faults.o
+$(ARM64)/runtime: $(ARM64)/obj/selftests/remote/runtime.o
+$(ARM64)/cuda-info: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard cuda/info/*.c))
+$(ARM64)/kvgpu-cuda-driver: $(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c) selftests/client/tap.c)
+$(patsubst %.c,$(ARM64)/obj/%.o,$(wildcard selftests/cuda/driver/*.c)): ARM64_CPPFLAGS += -Iselftests/client
+$(ARM64_PROGRAMS): $(ARM64)/libcuda.so.1 $(ARM64)/libcudart.so.11.0
+	$(ARM64_LINK) $(ARM64)/libcudart.so.11.0 $(ARM64)/libcuda.so.1 -Wl,--as-needed -Wl,-rpath,'$$ORIGIN' -lm -o $@
+
+define arm64_rule
+$(ARM64)/unit/$(1): $(ARM64)/obj/selftests/unit/$(1).o $(patsubst %.c,$(ARM64)/obj/%.o,$(SRC_$(1)))
+	@mkdir -p $$(@D)
+	$$(ARM64_LINK) -ldl -o $$@
+endef
+$(foreach t,$(ARM64_TESTS),$(eval $(call arm64_rule,$(t))))
+
+ARM64_UNIT	:= $(ARM64_TESTS:%=$(ARM64)/unit/%)
+remote-arm: $(ARM64_PROGRAMS) $(ARM64_UNIT) ## remoting's client for arm64 and its tests, by a cross compiler; prints where they are
+	@echo '$(ARM64)'
+
+-include $(shell test -d '$(ARM64)/obj' && find '$(ARM64)/obj' -name '*.d')
+.PHONY: remote-arm
