@@ -198,10 +198,13 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function or a
- * copy that comes before it in the stream; not while the stream captures.
+ * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream captures. Else it may read @src (NULL:
+ * nothing) now: waits where pinned memory may still be written by a function or a copy that comes before it in the stream.
  */
-CUresult host_copy_allowed(CUstream stream, const void *src);
+CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
+/* The node of a copy of one line, @bytes long, in what the stream of that number captures; @array: NULL, or one end, from @offset on. */
+CUresult line_capture(uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes);
+CUresult array_capture(uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes, bool to_array);
 
 /* ------------------------------------------------------------------ module.c */
 

@@ -215,16 +215,22 @@ static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream
 	return r;
 }
 
-/* copies of the host's memory are not recorded: a graph would have to have them again at each launch */
-CUresult host_copy_allowed(CUstream stream, const void *src)
+/* of a null stream that other streams' captures forbid to use the copy itself says so, and ends these captures */
+CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct host_range found;
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
 
-	if (!r && status != CU_STREAM_CAPTURE_STATUS_NONE)
-		r = CUDA_ERROR_NOT_SUPPORTED;
-	if (!r && src && pinned_may_change() && host_find(src, &found))
+	*captured = false;
+	if (r)
+		return r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? CUDA_SUCCESS : r;
+	if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && waits)
+		return cuStreamSynchronize(stream);	/* which says that it can't be, and ends the capture */
+	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	if (!*captured && src && pinned_may_change() && host_find(src, &found))
 		r = cuStreamSynchronize(stream);
 	return r;
 }
@@ -232,7 +238,8 @@ CUresult host_copy_allowed(CUstream stream, const void *src)
 static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
 			CUstream stream)
 {
-	bool read;
+	bool read, captured;
+	uint64_t id;
 	CUresult r;
 
 	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
@@ -241,7 +248,11 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 		return on_device(dst, src, bytes, when, stream);
 	/* what the GPU reads itself it reads in the stream's order */
 	read = from == SIDE_HOST && gpu_reaches((const void *)(uintptr_t)src, bytes) == KVGPU_REMOTE_NOWHERE;
-	r = host_copy_allowed(stream, read ? (const void *)(uintptr_t)src : NULL);
+	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL, &captured);
+	if (!r && captured) {
+		r = stream_id(stream, &id);
+		return r ? r : line_capture(id, dst, to, src, from, bytes);
+	}
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE)

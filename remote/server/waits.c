@@ -132,9 +132,13 @@ static void end(struct server *s, struct wait *w, CUresult r)
 bool waits_look(struct server *s)
 {
 	struct wait **at = &s->waits, *w;
+	CUstreamCaptureMode mode;
 	bool any = false;
 	CUresult r;
 
+	if (!s->waits)
+		return false;
+	mode = relax(s);
 	while ((w = *at)) {
 		r = look_at(s, w);
 		if (r == CUDA_ERROR_NOT_READY) {
@@ -146,6 +150,7 @@ bool waits_look(struct server *s)
 		any = true;
 		at = &s->waits;	/* the list may be another now */
 	}
+	unrelax(s, mode);
 	return any;
 }
 
@@ -181,6 +186,13 @@ void waits_free(struct server *s)
 }
 
 /* ------------------------------------------------------------------ their begin */
+
+CUresult may_copy(struct server *s, CUstream stream)
+{
+	CUresult r = not_capturing(s, stream);
+
+	return !stream && r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? CUDA_SUCCESS : r;
+}
 
 static CUresult wait_at(struct server *s, CUstream stream)
 {
@@ -272,7 +284,7 @@ CUresult own_cuCtxSynchronize(struct server *s)
 	return CALL(s, cuCtxSynchronize);
 }
 
-bool held_by_stream(struct server *s, CUstream stream)
+static bool put_aside(struct server *s, CUstream stream)
 {
 	struct wait *w;
 
@@ -291,6 +303,24 @@ bool held_by_stream(struct server *s, CUstream stream)
 		free_wait(w);
 	}
 	return false;
+}
+
+bool held_by_stream(struct server *s, CUstream stream)
+{
+	CUstreamCaptureMode mode = relax(s);
+	bool held = put_aside(s, stream);
+
+	unrelax(s, mode);
+	return held;
+}
+
+CUresult wait_for_stream(struct server *s, CUstream stream)
+{
+	CUstreamCaptureMode mode = relax(s);
+	CUresult r = CALL(s, cuStreamSynchronize, stream);
+
+	unrelax(s, mode);
+	return r;
 }
 
 CUresult wait_for_copies(struct server *s, uint64_t upto)

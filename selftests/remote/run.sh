@@ -15,8 +15,10 @@ server=
 trap 'stop_server; rm -rf "$work"' EXIT
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 make -s -C selftests/cuda/driver OUT="$work" || exit 2
-gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
-	-Wl,-rpath,"\$ORIGIN" || exit 2
+for name in faults memory; do
+	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
+		-Wl,-rpath,"\$ORIGIN" || exit 2
+done
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
 over='' library=$inprocess/libcuda.so.1
@@ -28,8 +30,8 @@ carrier()
 	at=unix:$work/socket
 	export KVGPU_REMOTE=$1:$work/socket
 	[ "$1" = place ] || return 0
-	truncate -s 80M "$work/memory"
-	export KVGPU_REMOTE=aperture:$work/memory,bell=unix:$work/bell
+	truncate -s 80M "$work/place"
+	export KVGPU_REMOTE=aperture:$work/place,bell=unix:$work/bell
 	at=$KVGPU_REMOTE
 }
 
@@ -145,6 +147,13 @@ server_killed()
 		"$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
 }
 
+# the program's memory, as graphs and kernels see it
+run_memory()
+{
+	step "host memory in graphs" "$work/memory" graphs "$cubin"
+	step "user objects" "$work/memory" user "$cubin"
+}
+
 run_faults()
 {
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
@@ -188,7 +197,8 @@ run_pinned()
 	carrier aperture
 	over="registered: " library=$work/libpinned.so
 	start_server
-	subtests device memory launch stream array texture
+	subtests device memory launch stream graph array texture
+	run_memory
 	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
 	step "copies go on by themselves, in order" "$work/faults" pinned "$cubin"
 	client_killed copies "in the middle of a copy"
@@ -201,7 +211,8 @@ run_place()
 {
 	carrier place
 	start_server
-	subtests device memory launch stream faults
+	subtests device memory launch stream graph faults
+	run_memory
 	faults_until_ready stuck
 	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
 	kill -9 $program
@@ -212,7 +223,7 @@ run_place()
 	server_killed
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
 	faults_until_ready copies
-	truncate -s 0 "$work/memory"
+	truncate -s 0 "$work/place"
 	wait $program
 	result $(($? != 2)) "the file is cut short: the program gets an error" "$(tail -n 1 "$work/said")"
 	no_children
@@ -238,7 +249,7 @@ run_programs()
 {
 	local line name total=0 passed=0
 	local -A known=(
-		[graph_capture]="host memory in graphs" [graph_nodes]="host memory in graphs" [launch_latency]="mapped memory"
+		[launch_latency]="mapped memory"
 		[error_endless]="mapped memory" [managed_memory]="managed memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
 	)
 
@@ -272,7 +283,8 @@ run_programs()
 for name in unix aperture; do
 	carrier $name
 	start_server
-	subtests device memory launch stream array texture surface syscall faults
+	subtests device memory launch stream graph array texture surface syscall faults
+	run_memory
 	run_faults
 done
 carrier unix

@@ -240,7 +240,8 @@ static void places(void **state)
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
 	OK(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4 },
 	       .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }));
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4, [END_WHERE] = 1 },
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4,
+			   [END_WHERE] = (1 << 18) - 15 },
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
 }
 

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memory MODE CUBIN: the program's memory where something else than a call copies it. graphs: copies of host memory in captures and graphs
+ * read and write it when the graph runs, in its order; user: user objects. Exit code 0: all was right.
+ */
+#include <cuda/driver/api.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N = 3 << 20, ROUNDS = 20, MANY = 300 };
+
+static CUcontext ctx;
+static CUstream s;
+static CUdeviceptr one, two;
+static unsigned int bad;
+
+static const char *name_of(CUresult r)
+{
+	const char *name = "?";
+
+	cuGetErrorName(r, &name);
+	return name;
+}
+
+static void must(CUresult r, const char *what)
+{
+	if (!r)
+		return;
+	printf("%s: %s\n", what, name_of(r));
+	exit(2);
+}
+#define MUST(call) must(call, #call)
+
+static void want(bool ok, const char *what)
+{
+	if (!ok)
+		printf("%s\n", what);
+	bad += !ok;
+}
+
+static void want_error(CUresult got, CUresult expected, const char *what)
+{
+	if (got != expected)
+		printf("%s: %s for %s\n", what, name_of(got), name_of(expected));
+	bad += got != expected;
+}
+
+static CUgraphExec executable(CUgraph graph)
+{
+	CUgraphExec exec;
+
+	MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	return exec;
+}
+
+static void run(CUgraphExec exec)
+{
+	MUST(cuGraphLaunch(exec, s));
+	MUST(cuStreamSynchronize(s));
+}
+
+/* ------------------------------------------------------------------ copies among functions of the host */
+
+struct relay {
+	uint8_t *src, *dst;
+	size_t n;
+	unsigned int rounds, wrong;
+};
+
+static void write_source(void *data)
+{
+	struct relay *r = data;
+
+	r->rounds++;
+	r->src[0] = r->src[r->n / 2] = r->src[r->n - 1] = r->rounds;
+}
+
+static void read_result(void *data)
+{
+	struct relay *r = data;
+	uint8_t now = r->rounds;
+
+	r->wrong += r->dst[0] != now || r->dst[r->n / 2] != now || r->dst[r->n - 1] != now;
+}
+
+static void relay(uint8_t *src, uint8_t *dst, size_t n, const char *what)
+{
+	struct relay r = { src, dst, n, 0, 0 };
+	CUgraphExec exec;
+	CUgraph graph;
+	int i;
+
+	memset(src, 0, n);
+	memset(dst, 0xee, n);
+	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	MUST(cuLaunchHostFunc(s, write_source, &r));
+	MUST(cuMemcpyHtoDAsync_v2(one, src, n, s));
+	MUST(cuMemcpyDtoDAsync_v2(two, one, n, s));
+	MUST(cuMemcpyAsync((uintptr_t)dst, two, n, s));
+	MUST(cuLaunchHostFunc(s, read_result, &r));
+	MUST(cuStreamEndCapture(s, &graph));
+	want(dst[0] == 0xee && !r.rounds, "a capture copies nothing");
+	exec = executable(graph);
+	for (i = 0; i < ROUNDS; i++)
+		MUST(cuGraphLaunch(exec, s));
+	MUST(cuStreamSynchronize(s));
+	want(r.rounds == ROUNDS && !r.wrong, what);
+	want(!memcmp(src, dst, n), "all bytes");
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(graph));
+}
+
+static void relays(void)
+{
+	uint8_t *mine = malloc(2 * N), *pinned;
+
+	MUST(cuMemHostAlloc((void **)&pinned, 2 * N, 0));
+	relay(mine, mine + N, 5, "a few bytes among functions");
+	relay(mine + 1, mine + N + 1, N - 1, "pageable memory among functions");
+	relay(pinned, pinned + N, N, "pinned memory among functions");
+	relay(mine, pinned + 3, N / 2, "pageable to pinned memory among functions");
+	MUST(cuMemFreeHost(pinned));
+	free(mine);
+}
+
+/* ------------------------------------------------------------------ nodes */
+
+static CUDA_MEMCPY3D line(CUmemorytype to, void *dst_host, CUdeviceptr dst, CUmemorytype from, void *src_host, CUdeviceptr src, size_t n)
+{
+	return (CUDA_MEMCPY3D){ .srcMemoryType = from, .srcHost = src_host, .srcDevice = src, .srcPitch = n, .srcHeight = 1,
+				.dstMemoryType = to, .dstHost = dst_host, .dstDevice = dst, .dstPitch = n, .dstHeight = 1,
+				.WidthInBytes = n, .Height = 1, .Depth = 1 };
+}
+#define IN(host, device, n)	line(CU_MEMORYTYPE_DEVICE, NULL, device, CU_MEMORYTYPE_HOST, host, 0, n)
+#define OUT(host, device, n)	line(CU_MEMORYTYPE_HOST, host, 0, CU_MEMORYTYPE_DEVICE, NULL, device, n)
+#define DEVICE(dst, src, n)	line(CU_MEMORYTYPE_DEVICE, NULL, dst, CU_MEMORYTYPE_DEVICE, NULL, src, n)
+
+static void nodes(void)
+{
+	enum { LEN = 5000 };
+	static char a[LEN], b[LEN], c[LEN], to[LEN];
+	CUDA_MEMCPY3D in = IN(a, one, LEN), out = OUT(to, two, LEN), between = DEVICE(two, one, LEN), got;
+	CUgraphNode node[3], copy, list[4];
+	CUgraphExec exec, cloned;
+	CUgraph graph, clone;
+	CUgraphNodeType type;
+	unsigned int on = 7;
+	size_t n = 4;
+
+	memset(a, 'a', LEN);
+	memset(b, 'b', LEN);
+	memset(c, 'c', LEN);
+	MUST(cuGraphCreate(&graph, 0));
+	/* the first is made as a copy on the device, and then changed */
+	MUST(cuGraphAddMemcpyNode(&node[0], graph, NULL, 0, &between, ctx));
+	MUST(cuGraphAddMemcpyNode(&node[1], graph, &node[0], 1, &between, ctx));
+	MUST(cuGraphAddMemcpyNode(&node[2], graph, &node[1], 1, &out, ctx));
+	MUST(cuGraphMemcpyNodeSetParams(node[0], &in));
+	MUST(cuGraphGetNodes(graph, list, &n));
+	want(n == 3, "three nodes");
+	MUST(cuGraphNodeGetDependencies(node[1], list, &n));
+	want(n == 1 && list[0] == node[0], "what was changed is still before its neighbour");
+	MUST(cuGraphNodeGetType(node[0], &type));
+	want(type == CU_GRAPH_NODE_TYPE_MEMCPY, "a copy is one");
+	MUST(cuGraphMemcpyNodeGetParams(node[0], &got));
+	want(got.srcHost == a && got.srcMemoryType == CU_MEMORYTYPE_HOST && got.dstDevice == one && got.WidthInBytes == LEN,
+	     "parameters of a copy from here");
+	MUST(cuGraphMemcpyNodeGetParams(node[2], &got));
+	want(got.dstHost == to && got.srcDevice == two, "parameters of a copy to here");
+	want_error(cuGraphChildGraphNodeGetGraph(node[0], &clone), CUDA_ERROR_INVALID_VALUE, "a copy is no child");
+	exec = executable(graph);
+	run(exec);
+	want(!memcmp(to, a, LEN), "nodes");
+	MUST(cuGraphClone(&clone, graph));
+	in.srcHost = b;
+	MUST(cuGraphMemcpyNodeSetParams(node[0], &in));
+	run(exec);
+	want(!memcmp(to, a, LEN), "what is executable is a copy");
+	in.srcHost = c;
+	MUST(cuGraphExecMemcpyNodeSetParams(exec, node[0], &in, ctx));
+	run(exec);
+	want(!memcmp(to, c, LEN), "a node of what is executable");
+	want_error(cuGraphExecMemcpyNodeSetParams(exec, node[0], &between, ctx), CUDA_ERROR_INVALID_VALUE, "of another kind");
+	cloned = executable(clone);
+	run(cloned);
+	want(!memcmp(to, a, LEN), "a clone");
+	MUST(cuGraphNodeFindInClone(&copy, node[0], clone));
+	MUST(cuGraphMemcpyNodeGetParams(copy, &got));
+	want(got.srcHost == a, "parameters of a clone's node");
+	/* switched off and on */
+	MUST(cuGraphNodeSetEnabled(exec, node[2], 0));
+	MUST(cuGraphNodeGetEnabled(exec, node[2], &on));
+	memset(to, 'x', LEN);
+	run(exec);
+	want(!on && to[0] == 'x' && to[LEN - 1] == 'x', "a copy that is off writes nothing");
+	MUST(cuGraphNodeSetEnabled(exec, node[2], 1));
+	run(exec);
+	want(!memcmp(to, c, LEN), "a copy that is on again");
+	MUST(cuGraphDestroy(clone));
+	MUST(cuGraphDestroy(graph));
+	c[7] = 'd';
+	run(exec);
+	run(cloned);
+	run(exec);
+	want(!memcmp(to, c, LEN), "after its graph went");
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphExecDestroy(cloned));
+}
+
+/* lines in memory with a pitch, through an array; from one launch to the next by an update */
+static void lines(void)
+{
+	enum { W = 100, H = 9, PITCH = 130 };
+	static uint8_t from[H][PITCH], to[H][PITCH];
+	const CUDA_ARRAY_DESCRIPTOR d = { .Width = W, .Height = H, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1 };
+	CUDA_MEMCPY2D up = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = PITCH, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+			     .srcXInBytes = 3, .srcY = 1, .WidthInBytes = W - 4, .Height = H - 1 };
+	CUDA_MEMCPY2D down = { .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .dstPitch = PITCH, .srcMemoryType = CU_MEMORYTYPE_ARRAY,
+			       .dstXInBytes = 5, .dstY = 1, .WidthInBytes = W - 4, .Height = H - 1 };
+	CUgraphExecUpdateResult what;
+	CUgraphExec exec = NULL;
+	CUgraphNode node;
+	unsigned int y, i;
+	CUgraph graph;
+
+	MUST(cuArrayCreate_v2(&up.dstArray, &d));
+	down.srcArray = up.dstArray;
+	for (i = 0; i < 4; i++) {
+		MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+		MUST(cuMemcpy2DAsync_v2(&up, s));
+		MUST(cuMemcpy2DAsync_v2(&down, s));
+		MUST(cuStreamEndCapture(s, &graph));
+		if (exec)
+			want_error(cuGraphExecUpdate(exec, graph, &node, &what), CUDA_SUCCESS, "an update to the same copies");
+		else
+			exec = executable(graph);
+		MUST(cuGraphDestroy(graph));
+		for (y = 0; y < H; y++)
+			memset(from[y], 10 * i + y, PITCH);
+		memset(to, 0xff, sizeof(to));
+		run(exec);
+		for (y = 1; y < H; y++)
+			want(to[y][4] == 0xff && to[y][5] == 10 * i + y && to[y][W] == 10 * i + y && to[y][W + 1] == 0xff, "a line");
+		want(to[0][50] == 0xff, "the first line");
+	}
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuArrayDestroy(up.dstArray));
+}
+
+/* more memory in all than is shared with the server: what no graph needs any more is given back. Meanwhile none waits for another */
+static void many(void)
+{
+	uint8_t *from = calloc(1, N), *to = calloc(1, N);
+	CUgraphExecUpdateResult what;
+	CUgraphExec exec = NULL;
+	CUgraphNode node;
+	CUgraph graph;
+	CUresult r;
+	int i, turns = 0;
+
+	for (i = 1; i <= MANY; i++) {
+		MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+		MUST(cuMemcpyHtoDAsync_v2(one, from + i, N / 3, s));
+		MUST(cuMemcpyDtoHAsync_v2(to + i, one, N / 3, s));
+		MUST(cuStreamEndCapture(s, &graph));
+		/* each other time an update takes the place of the old copies */
+		r = exec && i % 2 ? cuGraphExecUpdate(exec, graph, &node, &what) : CUDA_ERROR_UNKNOWN;
+		turns += !r;
+		if (r && exec)
+			MUST(cuGraphExecDestroy(exec));
+		if (r)
+			exec = executable(graph);
+		MUST(cuGraphDestroy(graph));
+		from[i] = from[i + N / 3 - 1] = i;
+		run(exec);
+		want(to[i] == (uint8_t)i && to[i + N / 3 - 1] == (uint8_t)i, "one of many");
+	}
+	want(turns == MANY / 2 - 1, "updates");
+	MUST(cuGraphExecDestroy(exec));
+	free(from);
+	free(to);
+}
+
+/* what a capture forbids, and that what goes on beside it ends no capture */
+static void beside(void)
+{
+	static char here[64];
+	CUstream other;
+	CUgraph graph;
+
+	MUST(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	MUST(cuMemcpyHtoDAsync_v2(one, here, sizeof(here), other));
+	MUST(cuMemcpyDtoHAsync_v2(here, one, sizeof(here), other));
+	MUST(cuMemcpyDtoH_v2(here, one, sizeof(here)));
+	MUST(cuStreamEndCapture(s, &graph));
+	MUST(cuGraphDestroy(graph));
+	MUST(cuStreamDestroy_v2(other));
+}
+
+static int graphs(void)
+{
+	relays();
+	nodes();
+	lines();
+	many();
+	beside();
+	printf("copies of host memory in graphs: %u things wrong\n", bad);
+	return bad != 0;
+}
+
+/* ------------------------------------------------------------------ user objects */
+
+static volatile int destroyed;
+
+static void destroy(void *data)
+{
+	destroyed += *(int *)data;
+}
+
+/* asks the server now and then, until it is so */
+static bool comes_true(int expected)
+{
+	int i;
+
+	for (i = 0; destroyed != expected && i < 10000; i++) {
+		MUST(cuCtxSynchronize());
+		usleep(1000);
+	}
+	return destroyed == expected;
+}
+
+static int user(void)
+{
+	static int first = 1, second = 10;
+	CUuserObject a, b;
+	CUgraph graph, clone;
+	CUgraphNode node;
+	CUgraphExec exec;
+
+	want_error(cuUserObjectCreate(&a, &first, destroy, 1, 0), CUDA_ERROR_INVALID_VALUE, "without its flag");
+	want_error(cuUserObjectCreate(&a, &first, destroy, 0, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC), CUDA_ERROR_INVALID_VALUE, "no reference");
+	MUST(cuUserObjectCreate(&a, &first, destroy, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	want_error(cuUserObjectRelease(a, 3), CUDA_ERROR_INVALID_VALUE, "more references than there are");
+	MUST(cuUserObjectRetain(a, 1));
+	MUST(cuUserObjectRelease(a, 2));
+	want(!destroyed, "an object with a reference lives");
+	MUST(cuUserObjectRelease(a, 1));
+	want(comes_true(1), "the last reference");
+	want_error(cuUserObjectRetain(a, 1), CUDA_ERROR_INVALID_VALUE, "an object that is gone");
+	want_error(cuUserObjectRetain(NULL, 1), CUDA_ERROR_INVALID_VALUE, "no object");
+
+	MUST(cuUserObjectCreate(&b, &second, destroy, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	MUST(cuGraphCreate(&graph, 0));
+	MUST(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+	MUST(cuGraphRetainUserObject(graph, b, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	MUST(cuGraphRetainUserObject(graph, b, 1, 0));
+	MUST(cuGraphReleaseUserObject(graph, b, 1));
+	want_error(cuGraphReleaseUserObject(graph, b, 2), CUDA_ERROR_INVALID_VALUE, "more than the graph has");
+	MUST(cuGraphClone(&clone, graph));
+	MUST(cuGraphInstantiateWithFlags(&exec, clone, 0));
+	MUST(cuGraphReleaseUserObject(graph, b, 1));
+	MUST(cuGraphReleaseUserObject(clone, b, 1));
+	MUST(cuUserObjectRelease(b, 1));
+	MUST(cuGraphDestroy(clone));
+	MUST(cuGraphDestroy(graph));
+	MUST(cuCtxSynchronize());
+	want(destroyed == 1, "an executable graph's reference");
+	run(exec);
+	MUST(cuGraphExecDestroy(exec));
+	want(comes_true(11), "an executable graph's reference was the last");
+	printf("user objects: %u things wrong\n", bad);
+	return bad != 0;
+}
+
+/* ------------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} modes[] = {
+	{ "graphs", graphs }, { "user", user },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	for (i = 0; argc == 3 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			MUST(cuInit(0));
+			MUST(cuCtxCreate_v2(&ctx, 0, 0));
+			MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+			MUST(cuMemAlloc_v2(&one, N));
+			MUST(cuMemAlloc_v2(&two, N));
+			return modes[i].run();
+		}
+	fprintf(stderr, "usage: memory MODE CUBIN\n");
+	return 2;
+}
