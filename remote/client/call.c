@@ -18,15 +18,20 @@ static uint64_t through;	/* atomic */
 static unsigned int captures;	/* atomic */
 static bool suspect;		/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
 
-static __thread unsigned int box;
+static __thread unsigned int box, other_box;	/* the other one: of calls in a handler */
 static pthread_key_t box_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *value)
 {
+	const unsigned int mine[] = { box, other_box };
+	unsigned int i;
+
 	if (!client_ready())
-		kvgpu_remote_box_put(channel, (uintptr_t)value);
-	box = 0;
+		for (i = 0; i < 2; i++)
+			if (mine[i])
+				kvgpu_remote_box_put(channel, mine[i]);
+	box = other_box = 0;
 }
 
 static void make_key(void)
@@ -42,6 +47,14 @@ static unsigned int own_box(void)
 		pthread_setspecific(box_key, (void *)(uintptr_t)box);
 	}
 	return box;
+}
+
+void call_aside(bool aside)
+{
+	unsigned int first = box;
+
+	box = other_box;
+	other_box = first;
 }
 
 CUresult call_enter(unsigned int flags)
@@ -159,9 +172,23 @@ static int send_call(struct call *c, unsigned int to)
 	return r ? r : kvgpu_remote_send(channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }
 
+/* parts lie where the program has them: they are read with the lock, when no page of them may be closed */
+static bool managed_begins(const struct call *c)
+{
+	bool work = op_touches(c->op) && !c->apart;
+	unsigned int i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		managed_touch(c->part[i].iov_base, c->part[i].iov_len);
+	if (work)
+		managed_work_begins();
+	return work;
+}
+
 static int submit_call(struct call *c, unsigned int to)
 {
 	uint64_t bytes = sizeof(struct kvgpu_remote_head) + c->bytes;
+	bool work = managed_any() && managed_begins(c);
 	unsigned int i;
 	int r;
 
@@ -171,6 +198,8 @@ static int submit_call(struct call *c, unsigned int to)
 	pthread_mutex_lock(&submit);
 	r = send_call(c, to);
 	pthread_mutex_unlock(&submit);
+	if (work)
+		managed_work_sent();
 	return r;
 }
 
@@ -233,6 +262,8 @@ CUresult call_ask(struct call *c, size_t fixed)
 	c->answer = payload;
 	c->answer_bytes = a.bytes;
 	c->answer_used = fixed;
+	if (managed_any() && op_reports(c->op) && r != CUDA_ERROR_NOT_READY)
+		managed_waited();
 	if (stays(r))
 		__atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
 	/* the server has no context where the thread's is gone */

@@ -32,7 +32,7 @@ enum side_of side_of(CUdeviceptr at, bool host)
 {
 	struct host_range found;
 
-	if (range_has(at))
+	if (range_has(at) || managed_has(at))
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
@@ -57,7 +57,7 @@ static uint64_t gpu_reaches(const void *host, uint64_t bytes)
 /* a copy that waits is over when it returns: the program may write its memory then */
 static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
@@ -65,7 +65,7 @@ static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
 
 static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	if (when == ASYNC)
@@ -79,7 +79,7 @@ static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
  */
 static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
 	struct staged *piece = NULL;
 	CUresult r = CUDA_SUCCESS;
 	uint64_t at;
@@ -123,7 +123,7 @@ static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, enum w
 
 static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
 	bool small = q->bytes <= KVGPU_REMOTE_INLINE_MAX;
 	uint64_t pinned = small ? KVGPU_REMOTE_NOWHERE : pinned_at(dst, q->bytes), at = pinned;
 	CUresult r;

@@ -13,7 +13,7 @@ static struct a_facts *facts[MAX_DEVICES];	/* atomic; stays */
 /* what this client does not offer, whatever the server's library does */
 static void leave_out(struct a_facts *f)
 {
-	static const int none[] = { 19 /* CAN_MAP_HOST_MEMORY */, 83 /* MANAGED_MEMORY */, 88 /* PAGEABLE_MEMORY_ACCESS */,
+	static const int none[] = { 19 /* CAN_MAP_HOST_MEMORY */, 88 /* PAGEABLE_MEMORY_ACCESS */,
 		89 /* CONCURRENT_MANAGED_ACCESS */, 90 /* COMPUTE_PREEMPTION */, 91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
 		92, 93, 94, /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */, 96, 100, 101 /* ..._ACCESS_FROM_HOST */,
 		102 /* VIRTUAL_MEMORY_MANAGEMENT */, 103, 104, 105, /* handles */ 115 /* MEMORY_POOLS */ };

@@ -127,6 +127,8 @@ static void call(const struct due *d, struct function_of_host *f)
 		f->callback(f->stream, d->status, f->data);
 	else if (f->fn)
 		f->fn(f->data);
+	if (managed_any())
+		managed_function_ends();
 	inside = false;
 	if (!d->gone)
 		kvgpu_remote_ack(channel, d->invocation);

@@ -222,6 +222,10 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 
 	if (r)
 		return r;
+	if (flags && managed_has((uintptr_t)host)) {
+		*flags = CU_MEMHOSTALLOC_DEVICEMAP;
+		return CUDA_SUCCESS;
+	}
 	if (!flags || !host_find(host, &found))
 		return CUDA_ERROR_INVALID_VALUE;
 	*flags = found.flags;
@@ -236,7 +240,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (r)
 		return r;
 	if (!ptr || !bytes || flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
-	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of))
+	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of) || managed_has((uintptr_t)ptr))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;

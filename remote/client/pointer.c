@@ -70,8 +70,10 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 		return r;
 	}
 	/* the server's own memory is none of the program's */
-	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
-		return CUDA_ERROR_INVALID_VALUE;
+	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER) {
+		*value = ptr;
+		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	}
 	r = call_ask(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;

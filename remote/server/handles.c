@@ -224,8 +224,10 @@ void handle_empty(struct server *s, uint64_t id)
 		remove_one(s, i);
 	}
 	waits_forget(s, CLASS_NONE, NULL, id);
-	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT)
+	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
+		s->entries[root].beside = NULL;
 		quota_return_context(s, id);
+	}
 }
 
 void handle_drop(struct server *s, uint64_t id)

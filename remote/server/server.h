@@ -130,6 +130,7 @@ struct entry {
 	uint64_t charged;	/* bytes of device memory */
 	uint32_t bytes;		/* a function's parameters; UINT32_MAX: not known */
 	unsigned int attached;	/* a context's users */
+	CUstream beside;	/* a context's: the server's own, managed.c */
 	bool updated;		/* an executable graph's copies are not those of the graph it was made from */
 };
 
@@ -225,7 +226,7 @@ FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRA
 FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
 FRAME(instantiate); FRAME(update);
 FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
-FRAME(user_object);
+FRAME(user_object); FRAME(managed); FRAME(managed_in); FRAME(managed_out); EMPTY_FRAME(idle); FRAME(range_attribute);
 FRAME(link_create); FRAME(link_add); FRAME(link_complete);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
@@ -303,6 +304,11 @@ void ferries_free(struct server *s);
 /* functions of nodes: with a ferry for their data; and where it is switched off */
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);
+
+/* ------------------------------------------------------------------ managed.c */
+
+/* the managed memory that an address lies in; 0 bytes: it lies in none */
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t *begin, uint64_t *bytes);
 
 /* ------------------------------------------------------------------ user.c: user objects */
 

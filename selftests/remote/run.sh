@@ -110,11 +110,11 @@ no_children()
 	return 1
 }
 
-# faults_until_ready MODE: started, and ready
-faults_until_ready()
+# until_ready PROGRAM MODE: started, and ready
+until_ready()
 {
 	: > "$work/said"
-	"$work/faults" "$1" "$cubin" > "$work/said" 2>&1 &
+	"$work/$1" "$2" "$cubin" > "$work/said" 2>&1 &
 	program=$!
 	for _ in $(seq 200); do
 		grep -q ready "$work/said" && return 0
@@ -126,7 +126,7 @@ faults_until_ready()
 # client_killed MODE WHEN
 client_killed()
 {
-	faults_until_ready "$1" || { result 1 "a client killed $2"; return; }
+	until_ready faults "$1" || { result 1 "a client killed $2"; return; }
 	sleep 0.3
 	kill -9 $program
 	wait $program 2>/dev/null
@@ -134,17 +134,23 @@ client_killed()
 	result $? "a client killed $2: its server process ends"
 }
 
-server_killed()
+# killed_under PROGRAM MODE WHAT
+killed_under()
 {
 	local rc start=$SECONDS
 
-	faults_until_ready server_killed || { result 1 "a server killed while threads wait"; return; }
+	until_ready "$1" "$2" || { result 1 "a server killed: $3"; return; }
 	children | xargs kill -9
 	( sleep 20; kill -9 $program 2>/dev/null ) &
 	wait $program 2>/dev/null
 	rc=$?
-	result $rc "a server killed while threads wait: each gets its error at once" \
-		"$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+	result $rc "a server killed: $3" "$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+}
+
+server_killed()
+{
+	killed_under faults server_killed "threads that wait get their error at once"
+	killed_under memory managed_killed "managed memory can still be touched"
 }
 
 # the program's memory, as graphs and kernels see it
@@ -152,6 +158,7 @@ run_memory()
 {
 	step "host memory in graphs" "$work/memory" graphs "$cubin"
 	step "user objects" "$work/memory" user "$cubin"
+	step "managed memory" "$work/memory" managed "$cubin"
 }
 
 run_faults()
@@ -159,7 +166,7 @@ run_faults()
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
 	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
-	faults_until_ready child_lives
+	until_ready faults child_lives
 	wait $program
 	no_children
 	result $? "a child that lives on keeps no server process"
@@ -213,7 +220,7 @@ run_place()
 	start_server
 	subtests device memory launch stream graph faults
 	run_memory
-	faults_until_ready stuck
+	until_ready faults stuck
 	step "a second program is told so" bash -c "'$work/faults' after_fork '$cubin' 2>&1 | grep 'another program'"
 	kill -9 $program
 	wait $program 2>/dev/null
@@ -222,7 +229,7 @@ run_place()
 	step "the next program" "$work/faults" host_functions "$cubin"
 	server_killed
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
-	faults_until_ready copies
+	until_ready faults copies
 	truncate -s 0 "$work/place"
 	wait $program
 	result $(($? != 2)) "the file is cut short: the program gets an error" "$(tail -n 1 "$work/said")"
@@ -250,7 +257,7 @@ run_programs()
 	local line name total=0 passed=0
 	local -A known=(
 		[launch_latency]="mapped memory"
-		[error_endless]="mapped memory" [managed_memory]="managed memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
+		[error_endless]="mapped memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
 	)
 
 	if ! selftests/cuda/toolkit.sh > /dev/null 2>&1; then
@@ -275,6 +282,13 @@ run_programs()
 		esac
 	done < <("$programs/run.sh" "$work" 2>&1)
 	echo "# $passed of $total programs pass"
+	make -s -C selftests/cuda/runtime "OUT=$work/runtime" > /dev/null 2>&1 || { result 1 "the runtime's programs build"; return; }
+	while read -r line; do
+		case $line in
+		ok*) result 0 "runtime: ${line#*- }" ;;
+		'not ok'*) result 1 "runtime: ${line#*- }" ;;
+		esac
+	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime" 2>&1)
 }
 
 # shellcheck source=selftests/remote/service.sh
