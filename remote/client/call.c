@@ -16,6 +16,8 @@ static uint32_t named_mode;
 static uint64_t behind;		/* atomic: bytes since an answer */
 static uint64_t through;	/* atomic */
 static unsigned int captures;	/* atomic */
+static uint64_t acknowledged;	/* atomic */
+static uint64_t submitted;	/* atomic; `submit` */
 static bool suspect;		/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
 
 static __thread unsigned int box, other_box;	/* the other one: of calls in a handler */
@@ -196,6 +198,7 @@ static int submit_call(struct call *c, unsigned int to)
 		bytes += c->part[i].iov_len;
 	__atomic_add_fetch(&behind, bytes, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&submit);
+	__atomic_store_n(&submitted, submitted + 1, __ATOMIC_RELEASE);
 	r = send_call(c, to);
 	pthread_mutex_unlock(&submit);
 	if (work)
@@ -257,6 +260,7 @@ CUresult call_ask(struct call *c, size_t fixed)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	call_end(c);
+	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 	heard(a.seq);
 	r = a.result;
 	c->answer = payload;
@@ -270,6 +274,18 @@ CUresult call_ask(struct call *c, size_t fixed)
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
+}
+
+void call_due(void)
+{
+	(void)__atomic_load_n(&submitted, __ATOMIC_ACQUIRE);
+	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
+}
+
+CUresult call_acknowledge(uint64_t invocation)
+{
+	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_RELEASE);
+	return kvgpu_remote_ack(channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
 CUresult call_fence(uint64_t upto)

@@ -78,6 +78,12 @@ CUresult call_fence(uint64_t upto);
 void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
+/*
+ * What the server asks of a thread comes after what the threads did that called it, and what that thread did before it acknowledges comes before
+ * what others do that have heard of it. The server is between, so that nothing else in this process orders them.
+ */
+void call_due(void);
+CUresult call_acknowledge(uint64_t invocation);
 /* In a handler of a signal: calls from now on leave alone the answer that this thread may just be reading; false: that is over. */
 void call_aside(bool aside);
 /* made of remote/api.def */
@@ -188,6 +194,8 @@ void hostmem_end(const void *ctx);
  * stream's order, after the call has returned. Asks the server, with a context.
  */
 bool arena_is_pinned(void);
+/* where the GPU sees pinned memory; false: nowhere */
+bool pinned_device(const void *host, CUdeviceptr *device);
 /* a copy into pinned memory has been queued, at whatever time: such memory may be written behind the program's back */
 void pinned_written(void);
 /* whether something that comes before it in a stream may still write it */

@@ -144,6 +144,7 @@ static void cross(const struct due *d)
 		ferry_free(d->id);
 		return;
 	}
+	call_due();
 	/* a server that asks for what is not there, or the wrong way, gets nothing of it */
 	if (find(d->id, &f) && f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
 		if (f.out)
@@ -151,7 +152,7 @@ static void cross(const struct due *d)
 		else
 			fill(&f);
 	}
-	kvgpu_remote_ack(channel, d->invocation);
+	call_acknowledge(d->invocation);
 }
 
 static void *main_loop(void *arg)

@@ -123,6 +123,7 @@ bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 static void call(const struct due *d, struct function_of_host *f)
 {
 	inside = true;
+	call_due();
 	if (f->callback)
 		f->callback(f->stream, d->status, f->data);
 	else if (f->fn)
@@ -131,7 +132,7 @@ static void call(const struct due *d, struct function_of_host *f)
 		managed_function_ends();
 	inside = false;
 	if (!d->gone)
-		kvgpu_remote_ack(channel, d->invocation);
+		call_acknowledge(d->invocation);
 }
 
 /* with the lock, but not while a function runs */

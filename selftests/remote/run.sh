@@ -242,12 +242,18 @@ run_place()
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
-	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
-		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-		cuda/driver/procaddress.c cuda/driver/errors.c \
-		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
+	for name in faults memory; do
+		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
+			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
+			cuda/driver/procaddress.c cuda/driver/errors.c \
+			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
+	done
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
+	done
+	# a fault in managed memory is the program's own touch of it, at a place where calls are allowed
+	for name in graphs user managed; do
+		TSAN_OPTIONS="report_thread_leaks=0 report_signal_unsafe=0" step "under TSan: $name" "$work/memory-tsan" "$name" "$cubin"
 	done
 }
 
