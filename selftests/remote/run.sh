@@ -161,8 +161,20 @@ run_memory()
 	step "managed memory" "$work/memory" managed "$cubin"
 }
 
+# its threads go on: what they run has to stay
+closed_library()
+{
+	step "a program that closes the library keeps it" python3 -c 'import ctypes, _ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+assert library.cuInit(0) == 0
+_ctypes.dlclose(library._handle)
+ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+print("it is still there")' "$work/libcuda.so.1"
+}
+
 run_faults()
 {
+	closed_library
 	step "a thread that waits holds up no other" "$work/faults" beside "$cubin"
 	step "functions of the host, and a copy behind each" "$work/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$work/faults" after_fork "$cubin"
