@@ -270,7 +270,8 @@ static void fault(int signal, siginfo_t *info, void *context)
 	uintptr_t at = (uintptr_t)info->si_addr;
 	int error = errno;
 
-	if (info->si_code != SEGV_ACCERR || !is_here(at)) {
+	/* a child of fork() may have a lock that nobody unlocks */
+	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED || !is_here(at)) {
 		not_ours(signal, info, context);
 		return;
 	}
@@ -524,13 +525,48 @@ void managed_freed(CUdeviceptr ptr)
 		end(NULL, NULL, ptr);
 }
 
+/* What of [at, end) lies in pages that are managed already is a part of these from now on. Its end, or @at: the first page is not */
+static uint64_t join(uint64_t at, uint64_t end)
+{
+	struct managed *m;
+
+	pthread_mutex_lock(&lock);
+	m = find(at);
+	if (m) {
+		end = end < m->end ? end : m->end;
+		m->first = m->first < at ? m->first : at;
+		m->last = m->last > end ? m->last : end;
+	}
+	pthread_mutex_unlock(&lock);
+	return m ? end : at;
+}
+
+/* up to @end, or to the next page that is managed already */
+static uint64_t unmanaged_end(uint64_t at, uint64_t end)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr; i++)
+		if (ranges[i].begin > at && ranges[i].begin < end)
+			end = ranges[i].begin;
+	pthread_mutex_unlock(&lock);
+	return end;
+}
+
+/* libraries may give each variable a range of its own, several of which share a page */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 {
-	CUresult r;
+	uint64_t at = begin, end = begin + bytes, next;
+	CUresult r = end < begin ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 
-	if (!bytes || managed_has(begin))
-		return CUDA_SUCCESS;
-	r = add(begin, bytes, module, false);
+	for (; at < end && !r; at = next) {
+		next = join(at, end);
+		if (next != at)
+			continue;
+		next = unmanaged_end(at, end);
+		r = add(at, next - at, module, false);
+	}
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
 		client_say("this process has other memory where the server's library has managed variables");
 	return r;

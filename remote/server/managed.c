@@ -27,13 +27,17 @@ CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu
 	return CUDA_SUCCESS;
 }
 
-void managed_range(struct server *s, CUdeviceptr ptr, uint64_t *begin, uint64_t *bytes)
+/* a library that has no name for the allocation is asked for the variable alone */
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes)
 {
 	uint64_t is = 0, at = 0, n = 0;	/* room for what a later library may write */
 
 	*begin = *bytes = 0;
-	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) || !(is & 0xff) ||
-	    CALL(s, cuPointerGetAttribute, &at, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, ptr) ||
+	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) || !(is & 0xff))
+		return;
+	*begin = ptr;
+	*bytes = size;
+	if (CALL(s, cuPointerGetAttribute, &at, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, ptr) ||
 	    CALL(s, cuPointerGetAttribute, &n, CU_POINTER_ATTRIBUTE_RANGE_SIZE, ptr))
 		return;
 	*begin = at;

@@ -194,7 +194,7 @@ CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_r
 	a->ptr = ptr;
 	a->bytes = bytes;
 	if (!r)
-		managed_range(s, ptr, &a->managed, &a->managed_bytes);
+		managed_range(s, ptr, bytes, &a->managed, &a->managed_bytes);
 	return r;
 }
 

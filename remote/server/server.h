@@ -307,8 +307,8 @@ void ferry_rests(void *nothing);
 
 /* ------------------------------------------------------------------ managed.c */
 
-/* the managed memory that an address lies in; 0 bytes: it lies in none */
-void managed_range(struct server *s, CUdeviceptr ptr, uint64_t *begin, uint64_t *bytes);
+/* the managed memory that a variable lies in; 0 bytes: it lies in none */
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes);
 
 /* ------------------------------------------------------------------ user.c: user objects */
 

@@ -261,8 +261,22 @@ static void variables(void **state)
 	assert_int_equal(there[BYTES - 101], 0xee);
 	assert_int_equal(there[BYTES + 200], 0xee);
 	assert_int_equal(there[BYTES + 199], 6);
+	/* another one, of which a part lies in the page that is there already */
+	there[BYTES + 300] = 8;
+	there[BYTES - PAGE - 1] = 9;
+	assert_int_equal(managed_variables(&module, base + BYTES - PAGE - 1, PAGE + 401), CUDA_SUCCESS);
+	assert_int_equal(v[100 + 300], 8);
+	assert_int_equal(v[100 - PAGE - 1], 9);
+	assert_int_equal(v[99], 6);
+	v[99] = 7;
+	v[100 - PAGE - 1] = 10;
+	work();
+	assert_int_equal(there[BYTES - 1], 7);
+	assert_int_equal(there[BYTES - PAGE - 1], 10);
+	assert_int_equal(there[BYTES - PAGE - 2], 0);
 	managed_module_ends(&module);
 	assert_false(managed_has(begin));
+	assert_false(managed_has(base + BYTES - PAGE - 1));
 }
 
 /* other memory at that address is left alone */
