@@ -15,20 +15,22 @@ import sys
 SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", "CUtexObject", "CUsurfObject"),
            "u32": ("unsigned int", "int", "CUdevice", "CUlimit", "CUfunc_cache", "CUsharedconfig", "CUarray_format",
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
-                   "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode"),
+                   "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
+                   "CUmem_advise"),
            "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
 C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float"}
 BYTES = {"u64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
 HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION", "CUstream": "STREAM", "CUevent": "EVENT",
            "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
-           "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK"}
+           "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER"}
+WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # what a stale handle gets; others INVALID_HANDLE
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
-OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "destroys", "parent", "when", "after", "remark")
+OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys", "parent", "when", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
 FIRST_OP = 16  # those below are the channel's
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
@@ -229,6 +231,7 @@ def stub(e):
     bit = 0
     outs = [x for x in e.args if x.out]
     t += [fails("!" + x.name, "INVALID_VALUE") for x in e.args if (x.kind in ("struct", "string") or x.out) and not x.null]
+    t += [f"\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
     for x in e.args:
         if x.out and x.null:
             t.append(f"\tif ({x.name})\n\t\tq.want |= {1 << bit}u;")
@@ -238,7 +241,7 @@ def stub(e):
                 t.append(f"\tr = stream_id({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
             else:
                 null = f"{x.name} && " if x.null or x.type in NULL_TOO else ""
-                wrong = "CUDA_ERROR_INVALID_CONTEXT" if x.type == "CUcontext" else "CUDA_ERROR_INVALID_HANDLE"
+                wrong = "CUDA_ERROR_" + WRONG.get(x.type, "INVALID_HANDLE")
                 t.append(f"\tif ({null}!handle_id(CLASS_{HANDLES[x.type]}, {x.name}, &q.{x.name}))\n\t\treturn {wrong};")
         elif x.kind == "scalar" and not x.out:
             t.append(f"\tq.{x.name} = {x.name};")
@@ -302,9 +305,21 @@ def forms(e):
     return text
 
 
-def stubs_c(entries):
+def op_set(name, entries):
+    """a function that says whether an operation is one of these"""
+    text = f"bool {name}(uint16_t op)\n{{\n\tswitch (op) {{\n" + "".join(f"\tcase OP_{e.name}:\n" for e in entries)
+    return text + "\t\treturn true;\n\t}\n\treturn false;\n}\n"
+
+
+def reports(made):
+    return [e for e in made if e.way == "waits" or e.has("reports")]
+
+
+def stubs_c(entries, frames):
     text = HEADER + "#include <remote/client/client.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
-    return text + "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
+    text += "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
+    made = frames + [e for e in entries if e.made]
+    return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made))
 
 
 def refused_c(entries):
@@ -348,7 +363,8 @@ def case(e):
             find = f"stream_find(s, q.{x.name}, &{x.name})" if x.type == "CUstream" and e.options.get("destroys") != x.name else \
                 f"handle_find(s, CLASS_{HANDLES[x.type]}, q.{x.name}, (void **)&{x.name})"
             null = f"q.{x.name} && " if x.null or x.type in NULL_TOO else ""
-            checks.append(f"\tif ({null}!{find})\n\t\treturn CUDA_ERROR_INVALID_HANDLE;")
+            wrong = WRONG.get(x.type, "INVALID_HANDLE") if x.type != "CUcontext" else "INVALID_HANDLE"
+            checks.append(fails(f"{null}!{find}", wrong))
             call.append(x.name)
         elif x.kind == "string":
             t.append(f"\tconst char *{x.name};")
@@ -430,9 +446,7 @@ def cases_c(entries, frames):
     text = HEADER + "#include <remote/server/server.h>\n\n" + "\n".join(case(e) for e in made)
     text += "\nCUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n"
     text += "{\n\tswitch (op) {\n" + "".join(f"\tcase OP_{e.name}:\n\t\treturn case_{e.name}(s, in, out);\n" for e in made)
-    text += "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\nbool op_reports(uint16_t op)\n{\n\tswitch (op) {\n"
-    text += "".join(f"\tcase OP_{e.name}:\n" for e in made if e.way == "waits" or e.has("reports"))
-    return text + "\t\treturn true;\n\t}\n\treturn false;\n}\n"
+    return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made))
 
 
 def names_c(entries, frames):
@@ -491,7 +505,7 @@ def main():
         sys.stdout.write(doc(entries))
         return
     os.makedirs(out, exist_ok=True)
-    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries)), ("refused.c", refused_c(entries)),
+    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)), ("refused.c", refused_c(entries)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames))):
         write(os.path.join(out, name), text)

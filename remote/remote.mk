@@ -36,8 +36,9 @@ $(REMOTE_OUT)/obj/%.o: %.c | $(REMOTE_GEN)/.made
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(REMOTE_CPPFLAGS) $(REMOTE_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
 
+# its threads and its handlers of signals stay, so a program that closes it keeps it
 $(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
-	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now \
+	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -shared -pthread -Wl,-soname,libcuda.so.1 -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
 		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 

@@ -118,6 +118,7 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
 CUresult exec_copy(CUgraph graph, CUgraph *out);	/* nodes in an order in which they can run; INVALID_VALUE: there is none */
+void exec_await(CUgraphExec exec);		/* without the lock: its last launch is over, where it refers to user objects */
 
 /* capture.c */
 CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);	/* enter_stream() for who asks about a capture */

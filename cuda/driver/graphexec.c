@@ -81,10 +81,20 @@ bool is_exec(CUgraphExec exec)
 	return exec && exec->magic == MAGIC_EXEC;
 }
 
-/* what it still does goes on; objects of the application's that it holds have to live until then */
-static void await_last(CUgraphExec exec)
+static bool has_users(CUgraph graph)
 {
-	CUcontext ctx = exec->graph->users ? exec->ctx : NULL;
+	CUgraphNode node;
+
+	for (node = graph->first; node; node = node->next)
+		if (node->work.type == CU_GRAPH_NODE_TYPE_GRAPH && has_users(node->work.child))
+			return true;
+	return graph->users;
+}
+
+/* what it still does goes on; objects of the application's that it holds have to live until then */
+void exec_await(CUgraphExec exec)
+{
+	CUcontext ctx = has_users(exec->graph) ? exec->ctx : NULL;
 	struct moment last = exec->last;
 	bool same;
 
@@ -102,7 +112,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 
 	if (r)
 		return r;
-	await_last(exec);
+	exec_await(exec);
 	r = graphs_enter();
 	if (r)
 		return r;

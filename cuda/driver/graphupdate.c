@@ -232,10 +232,14 @@ static bool compare(CUgraph old, CUgraph new, struct update *u)
 	return true;
 }
 
-/* nodes of children keep who they are copies of, and whether they are switched off */
+/* Nodes of children keep who they are copies of, and whether they are switched off. References to user objects go along with nodes. */
 static void take_over(CUgraph old, CUgraph new)
 {
+	struct user_ref *users = old->users;
 	CUgraphNode o, n;
+
+	old->users = new->users;
+	new->users = users;
 
 	for (o = old->first, n = new->first; o; o = o->next, n = n->next) {
 		if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH)
@@ -279,7 +283,11 @@ static CUresult update(CUgraph own, CUgraph graph, struct update *u)
 CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *result)
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
-	CUresult r = graphs_enter();
+	CUresult r;
+
+	if (is_exec(exec))
+		exec_await(exec);
+	r = graphs_enter();
 
 	if (r)
 		return r;
@@ -300,8 +308,11 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
 	CUgraphNode own;
-	CUresult r = enter_exec_node(exec, node, &own);
+	CUresult r;
 
+	if (is_exec(exec))
+		exec_await(exec);
+	r = enter_exec_node(exec, node, &own);
 	if (r)
 		return r;
 	if (own->work.type != CU_GRAPH_NODE_TYPE_GRAPH || !is_graph(child))

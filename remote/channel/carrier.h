@@ -40,6 +40,7 @@ struct kvgpu_remote_channel {
 	void *arena;
 	uint64_t arena_bytes;
 	bool shared;			/* the arena is one memory for both */
+	void *again;			/* the arena once more, or NULL */
 	uint64_t seq;			/* of the last frame; the sender's lock */
 	bool gone;			/* atomic */
 	kvgpu_remote_happened happened;

@@ -7,6 +7,7 @@
 
 #include "address.h"
 #include "aperture.h"
+#include "guard.h"
 #include "line.h"
 #include "tls.h"
 
@@ -117,6 +118,9 @@ int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_hap
 
 void kvgpu_remote_disconnect(struct kvgpu_remote_channel *c)
 {
+	guard_also(NULL, c->arena, 0);
+	if (c->again)
+		munmap(c->again, c->arena_bytes);
 	c->carrier->close(c);
 }
 
@@ -135,6 +139,26 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
 	*bytes = c->arena_bytes;
 	return c->arena;
+}
+
+/* a mapping without an old size is a second one of the same memory; the place is taken before, so that nothing is replaced */
+void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
+{
+	void *want = (void *)(uintptr_t)where, *got;
+
+	if (!c->shared || !where || where % sysconf(_SC_PAGESIZE) || c->again)
+		return NULL;
+	if (want == c->arena)
+		return want;
+	got = mmap(want, c->arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == want && mremap(c->arena, 0, c->arena_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, want) == want) {
+		guard_also(want, c->arena, c->arena_bytes);
+		c->again = want;
+		return want;
+	}
+	if (got != MAP_FAILED)
+		munmap(got, c->arena_bytes);
+	return NULL;
 }
 
 /* a caller that was told so finds it gone */

@@ -43,6 +43,12 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 
 /*
+ * The same memory of a shared arena at another address, too, @where or nowhere: NULL, if there is something else, or it is not shared. Once; no
+ * other thread does so.
+ */
+void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
+
+/*
  * Sends one frame, whose payload is @parts: 8-aligned all together. One thread at a time, and that order is the server's. @box: 0,
  * or one that kvgpu_remote_await() is called with next. *seq: its number.
  */

@@ -16,6 +16,8 @@ static struct {
 	uint8_t *base;		/* atomic; NULL: nothing is guarded */
 	uint64_t bytes;
 	int life;
+	uint8_t *also;		/* atomic; NULL: nothing */
+	uint64_t also_bytes;
 } guarded;
 static struct sigaction before;
 static int say_to = STDERR_FILENO;
@@ -31,13 +33,18 @@ static void not_ours(int signal, siginfo_t *info, void *context)
 		sigaction(SIGBUS, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 }
 
+static bool zeros_if_there(uint8_t *base, uint64_t bytes, const uint8_t *at)
+{
+	return base && at >= base && at < base + bytes &&
+	       mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
 static void client_fault(int signal, siginfo_t *info, void *context)
 {
-	uint8_t *base = __atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), *at = info->si_addr;
+	const uint8_t *at = info->si_addr;
 
-	if (!base || at < base || at >= base + guarded.bytes ||
-	    mmap(base, guarded.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
-	    MAP_FAILED) {
+	if (!zeros_if_there(__atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), guarded.bytes, at) &&
+	    !zeros_if_there(__atomic_load_n(&guarded.also, __ATOMIC_ACQUIRE), guarded.also_bytes, at)) {
 		not_ours(signal, info, context);
 		return;
 	}
@@ -51,6 +58,16 @@ void guard_client(void *base, uint64_t bytes, int life)
 	guarded.life = life;
 	__atomic_store_n(&guarded.base, base, __ATOMIC_RELEASE);
 	sigaction(SIGBUS, &(struct sigaction){ .sa_sigaction = client_fault, .sa_flags = SA_SIGINFO | SA_NODEFER }, &before);
+}
+
+void guard_also(void *also, const void *base, uint64_t bytes)
+{
+	const uint8_t *first = __atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), *at = base;
+
+	if (!first || at < first || at >= first + guarded.bytes)
+		return;
+	guarded.also_bytes = bytes;
+	__atomic_store_n(&guarded.also, also, __ATOMIC_RELEASE);
 }
 
 void guard_end(const void *base)

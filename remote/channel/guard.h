@@ -11,6 +11,8 @@
 
 /* One for each process. A handler that the program sets itself later is in the place of this one. @life: shut down, or -1 */
 void guard_client(void *base, uint64_t bytes, int life);
+/* @also is @bytes of the same memory, at @base and on; NULL: no more. Does nothing where @base is not in what is guarded */
+void guard_also(void *also, const void *base, uint64_t bytes);
 /* does nothing where that memory is not guarded */
 void guard_end(const void *base);
 /* also for processes that fork from this one */

@@ -5,22 +5,10 @@
  */
 #include <stdlib.h>
 
-#include "client.h"
+#include "box.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
-
-struct end {
-	CUmemorytype type;
-	uint8_t *host;		/* of the box's first byte */
-	uint64_t word[END_WORDS];
-};
-
-struct box {
-	struct end src, dst;
-	uint64_t size[3];	/* bytes of a line, lines, slices */
-	uint32_t form;
-};
 
 /* lines that fit their pitch, slices that fit their height */
 static bool fits(const uint64_t *w, const uint64_t *size)
@@ -97,7 +85,7 @@ static CUresult open_end(struct end *e, const void *host, CUdeviceptr device, CU
 	return r;
 }
 
-static CUresult open_box(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
+CUresult box_open(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
 {
 	CUresult r;
 
@@ -119,16 +107,12 @@ static CUresult open_box(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contex
 
 /* ------------------------------------------------------------------ a part of a box, in one piece */
 
-struct part {
-	uint64_t at[3], size[3];
-};
-
 static uint8_t *line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
 {
 	return e->host + (z * e->word[END_HEIGHT] + y) * e->word[END_PITCH] + x;
 }
 
-static void pack(const struct end *e, const struct part *p, uint8_t *to)
+void box_pack(const struct end *e, const struct part *p, uint8_t *to)
 {
 	uint64_t y, z;
 
@@ -137,7 +121,7 @@ static void pack(const struct end *e, const struct part *p, uint8_t *to)
 			memcpy(to, line(e, p->at[0], p->at[1] + y, p->at[2] + z), p->size[0]);
 }
 
-static void unpack(const struct end *e, const struct part *p, const uint8_t *from)
+void box_unpack(const struct end *e, const struct part *p, const uint8_t *from)
 {
 	uint64_t y, z;
 
@@ -146,7 +130,7 @@ static void unpack(const struct end *e, const struct part *p, const uint8_t *fro
 			memcpy(line(e, p->at[0], p->at[1] + y, p->at[2] + z), from, p->size[0]);
 }
 
-static void words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)
+void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64_t *w)
 {
 	memcpy(w, e->word, sizeof(e->word));
 	w[END_TYPE] = e->type;
@@ -178,18 +162,18 @@ static CUresult send_part(const struct box *b, const struct part *p, uint64_t st
 		piece = staging_get(bytes, &in, &r);
 		if (!piece)
 			return r;
-		pack(&b->src, p, arena_at(in));
+		box_pack(&b->src, p, arena_at(in));
 		c.push_at = in;
 		c.push_bytes = bytes;
 	}
 	memcpy(q.size, p->size, sizeof(q.size));
-	words(&b->src, p, in, q.src);
-	words(&b->dst, p, out, q.dst);
+	box_words(&b->src, p, in, q.src);
+	box_words(&b->dst, p, out, q.dst);
 	r = call_ask(&c, 0);
 	if (piece)
 		staging_sent(piece, c.seq);
 	if (!r && out != KVGPU_REMOTE_NOWHERE)
-		unpack(&b->dst, p, arena_at(out));
+		box_unpack(&b->dst, p, arena_at(out));
 	if (out != KVGPU_REMOTE_NOWHERE)
 		arena_put(out);
 	return r;
@@ -239,21 +223,21 @@ static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
 {
 	struct box b = { .form = form };
 	const struct part whole = { { 0 }, { c->WidthInBytes, c->Height, c->Depth } };
-	bool host;
+	bool host, captured;
 	uint64_t id;
 	CUresult r = call_enter(0);
 
 	if (!r)
 		r = stream_id(stream, &id);
 	if (!r)
-		r = open_box(&b, c, form == FORM_3D_PEER);
+		r = box_open(&b, c, form == FORM_3D_PEER);
 	if (r || !b.size[0] || !b.size[1] || !b.size[2])
 		return r;
 	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
 	if (host) {
-		r = host_copy_allowed(stream, b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL);
-		if (r)
-			return r;
+		r = host_copy_begins(stream, when == SYNC, b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL, &captured);
+		if (r || captured)
+			return r ? r : box_capture(&b, id);
 	}
 	if (b.src.type == CU_MEMORYTYPE_HOST && b.dst.type == CU_MEMORYTYPE_HOST)
 		return by_cpu(&b, stream);
@@ -307,105 +291,4 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
 CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *c)
 {
 	return copy_2d(c, FORM_2D, SYNC, CU_STREAM_PER_THREAD);
-}
-
-/* ------------------------------------------------------------------ nodes of graphs: no host memory */
-
-static CUresult copy_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUcontext ctx, struct call *c)
-{
-	const struct part whole = { { 0 }, { params->WidthInBytes, params->Height, params->Depth } };
-	struct box b = { 0 };
-	CUDA_MEMCPY3D_PEER p;
-	CUresult r;
-
-	if (!handle_id(CLASS_CONTEXT, ctx, &q->ctx))
-		return CUDA_ERROR_INVALID_CONTEXT;
-	memcpy(&p, params, sizeof(p));
-	r = open_box(&b, &p, false);
-	if (r)
-		return r;
-	if (b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	memcpy(q->size, whole.size, sizeof(q->size));
-	words(&b.src, &whole, 0, q->src);
-	words(&b.dst, &whole, 0, q->dst);
-	return call_ask(c, sizeof(struct a_copy_node));
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
-			      const CUDA_MEMCPY3D *params, CUcontext ctx)
-{
-	struct q_copy_node q = { .dependencies = n };
-	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(node && params, CLASS_GRAPH, graph, &q.graph);
-
-	if (r)
-		return r;
-	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
-	if (!r)
-		r = copy_node(&q, params, ctx, &c);
-	call_end(&c);
-	if (!r)
-		*node = handle_here(CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
-	return r;
-}
-
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx)
-{
-	struct q_copy_node q = { 0 };
-	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = exec_enter(params, exec, &q.exec, node, &q.node);
-
-	if (r)
-		return r;
-	return copy_node(&q, params, ctx, &c);
-}
-
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
-{
-	struct q_copy_node q = { 0 };
-	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = call_enter(0);
-
-	if (r)
-		return r;
-	if (!params)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_NODE, node, &q.node))
-		return wrong_graph(node);
-	return copy_node(&q, params, current_context(), &c);
-}
-
-static void *array_here(const uint64_t *w)
-{
-	return w[END_TYPE] == CU_MEMORYTYPE_ARRAY ? handle_here(CLASS_ARRAY, w[END_WHERE], current_context()) : NULL;
-}
-
-static CUdeviceptr device_here(const uint64_t *w)
-{
-	return w[END_TYPE] == CU_MEMORYTYPE_DEVICE ? w[END_WHERE] : 0;
-}
-
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
-{
-	struct q_copy_node_get q = { 0 };
-	struct call c = { .op = OP_copy_node_get, .fixed = &q, .bytes = sizeof(q) };
-	const struct a_copy_node_get *a;
-	CUresult r = graph_enter(params, CLASS_NODE, node, &q.node);
-
-	if (r)
-		return r;
-	r = call_ask(&c, sizeof(*a));
-	if (r)
-		return r;
-	a = (const struct a_copy_node_get *)c.answer;
-	*params = (CUDA_MEMCPY3D){
-		.srcMemoryType = a->src[END_TYPE], .srcDevice = device_here(a->src), .srcArray = array_here(a->src),
-		.srcPitch = a->src[END_PITCH], .srcHeight = a->src[END_HEIGHT], .srcXInBytes = a->src[END_X],
-		.srcY = a->src[END_Y], .srcZ = a->src[END_Z], .srcLOD = a->src[END_LOD],
-		.dstMemoryType = a->dst[END_TYPE], .dstDevice = device_here(a->dst), .dstArray = array_here(a->dst),
-		.dstPitch = a->dst[END_PITCH], .dstHeight = a->dst[END_HEIGHT], .dstXInBytes = a->dst[END_X],
-		.dstY = a->dst[END_Y], .dstZ = a->dst[END_Z], .dstLOD = a->dst[END_LOD],
-		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
-	return CUDA_SUCCESS;
 }

@@ -16,17 +16,24 @@ static uint32_t named_mode;
 static uint64_t behind;		/* atomic: bytes since an answer */
 static uint64_t through;	/* atomic */
 static unsigned int captures;	/* atomic */
+static uint64_t acknowledged;	/* atomic */
+static uint64_t submitted;	/* atomic; `submit` */
 static bool suspect;		/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
 
-static __thread unsigned int box;
+static __thread unsigned int box, other_box;	/* the other one: of calls in a handler */
 static pthread_key_t box_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *value)
 {
+	const unsigned int mine[] = { box, other_box };
+	unsigned int i;
+
 	if (!client_ready())
-		kvgpu_remote_box_put(channel, (uintptr_t)value);
-	box = 0;
+		for (i = 0; i < 2; i++)
+			if (mine[i])
+				kvgpu_remote_box_put(channel, mine[i]);
+	box = other_box = 0;
 }
 
 static void make_key(void)
@@ -42,6 +49,14 @@ static unsigned int own_box(void)
 		pthread_setspecific(box_key, (void *)(uintptr_t)box);
 	}
 	return box;
+}
+
+void call_aside(bool aside)
+{
+	unsigned int first = box;
+
+	box = other_box;
+	other_box = first;
 }
 
 CUresult call_enter(unsigned int flags)
@@ -159,9 +174,23 @@ static int send_call(struct call *c, unsigned int to)
 	return r ? r : kvgpu_remote_send(channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }
 
+/* parts lie where the program has them: they are read with the lock, when no page of them may be closed */
+static bool managed_begins(const struct call *c)
+{
+	bool work = op_touches(c->op) && !c->apart;
+	unsigned int i;
+
+	for (i = 0; i < c->nr_parts; i++)
+		managed_touch(c->part[i].iov_base, c->part[i].iov_len);
+	if (work)
+		managed_work_begins();
+	return work;
+}
+
 static int submit_call(struct call *c, unsigned int to)
 {
 	uint64_t bytes = sizeof(struct kvgpu_remote_head) + c->bytes;
+	bool work = managed_any() && managed_begins(c);
 	unsigned int i;
 	int r;
 
@@ -169,8 +198,11 @@ static int submit_call(struct call *c, unsigned int to)
 		bytes += c->part[i].iov_len;
 	__atomic_add_fetch(&behind, bytes, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&submit);
+	__atomic_store_n(&submitted, submitted + 1, __ATOMIC_RELEASE);
 	r = send_call(c, to);
 	pthread_mutex_unlock(&submit);
+	if (work)
+		managed_work_sent();
 	return r;
 }
 
@@ -228,17 +260,32 @@ CUresult call_ask(struct call *c, size_t fixed)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	call_end(c);
+	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 	heard(a.seq);
 	r = a.result;
 	c->answer = payload;
 	c->answer_bytes = a.bytes;
 	c->answer_used = fixed;
+	if (managed_any() && op_reports(c->op) && r != CUDA_ERROR_NOT_READY)
+		managed_waited();
 	if (stays(r))
 		__atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
 	/* the server has no context where the thread's is gone */
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
+}
+
+void call_due(void)
+{
+	(void)__atomic_load_n(&submitted, __ATOMIC_ACQUIRE);
+	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
+}
+
+CUresult call_acknowledge(uint64_t invocation)
+{
+	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_RELEASE);
+	return kvgpu_remote_ack(channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
 CUresult call_fence(uint64_t upto)

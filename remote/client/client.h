@@ -2,8 +2,8 @@
 /*
  * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory,
- * arena, functions of the host: leaves). None is held while an answer is waited for.
+ * Locks, outer to inner: managed memory's, `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory,
+ * arena, functions of the host: leaves). None but the first is held while an answer is waited for.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -47,6 +47,7 @@ struct call {
 	unsigned int nr_parts;
 	void *owned[2];			/* freed with the call */
 	uint64_t push_at, push_bytes;	/* of the arena: the server's before the frame */
+	bool apart;			/* it touches no managed memory, whatever the operation is */
 	uint64_t seq;			/* out */
 	/* the answer, until the thread's next call */
 	const void *answer;
@@ -77,6 +78,17 @@ CUresult call_fence(uint64_t upto);
 void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
+/*
+ * What the server asks of a thread comes after what the threads did that called it, and what that thread did before it acknowledges comes before
+ * what others do that have heard of it. The server is between, so that nothing else in this process orders them.
+ */
+void call_due(void);
+CUresult call_acknowledge(uint64_t invocation);
+/* In a handler of a signal: calls from now on leave alone the answer that this thread may just be reading; false: that is over. */
+void call_aside(bool aside);
+/* made of remote/api.def */
+bool op_touches(uint16_t op);
+bool op_reports(uint16_t op);
 
 /* ------------------------------------------------------------------ object.c: what the program's handles point at */
 
@@ -122,6 +134,9 @@ void *current_context(void);
 CUresult current_check(void);
 /* number of the thread's context, and its mode of captures: what the server has to know */
 uint64_t current_id(uint32_t *mode);
+/* Calls of this thread are made in that context, whatever is on its stack, until it is given back. No two at a time. */
+void context_borrow(void *ctx, uint64_t id);
+void context_give_back(void);
 void context_created(CUcontext ctx, CUdevice dev);
 void context_ended(CUcontext ctx);
 void context_attached(CUcontext ctx);
@@ -179,6 +194,8 @@ void hostmem_end(const void *ctx);
  * the stream's order, after the call has returned. Asks the server, with a context.
  */
 bool arena_is_pinned(void);
+/* where the GPU sees pinned memory; false: nowhere */
+bool pinned_device(const void *host, CUdeviceptr *device);
 /* a copy into pinned memory has been queued, at whatever time: such memory may be written behind the program's back */
 void pinned_written(void);
 /* whether something that comes before it in a stream may still write it */
@@ -192,16 +209,44 @@ struct host_range {
 };
 bool host_find(const void *host, struct host_range *out);
 
+/* ------------------------------------------------------------------ managed.c: managed memory */
+
+bool managed_any(void);
+bool managed_has(CUdeviceptr ptr);
+/* before and after a frame with work of the GPU's that may touch it; then what was waited for; where there is some */
+void managed_work_begins(void);
+void managed_work_sent(void);
+void managed_waited(void);
+/* on the function's thread, before it is acknowledged */
+void managed_function_ends(void);
+/* before the program's memory is read where no page may fault */
+void managed_touch(const void *p, uint64_t bytes);
+/* a module's, of which the library has @bytes from @begin on; 0: there are none. CUDA_ERROR_NOT_SUPPORTED: there is other memory here */
+CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
+void managed_freed(CUdeviceptr ptr);
+void managed_module_ends(const void *module);
+void managed_end(const void *ctx);
+
+/* the server's library has freed it */
+static inline void memory_freed(CUdeviceptr ptr)
+{
+	range_remove(ptr);
+	managed_freed(ptr);
+}
+
 /* ------------------------------------------------------------------ copy.c, box.c */
 
 enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * Whether a copy may read or write the host's memory now, at the call: waits where pinned memory may still be written by a function
- * or a copy that comes before it in the stream; not while the stream captures.
+ * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream captures. Else it may read @src (NULL:
+ * nothing) now: waits where pinned memory may still be written by a function or a copy that comes before it in the stream.
  */
-CUresult host_copy_allowed(CUstream stream, const void *src);
+CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
+/* The node of a copy of one line, @bytes long, in what the stream of that number captures; @array: NULL, or one end, from @offset on. */
+CUresult line_capture(uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes);
+CUresult array_capture(uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes, bool to_array);
 
 /* ------------------------------------------------------------------ module.c */
 

@@ -16,6 +16,8 @@ static __thread struct {
 	struct place at[STACK_DEPTH];
 	unsigned int n;
 	uint32_t mode;
+	bool borrows;
+	uint64_t borrowed;
 } current;
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
@@ -50,7 +52,22 @@ void *current_context(void)
 uint64_t current_id(uint32_t *mode)
 {
 	*mode = current.mode;
+	if (current.borrows)
+		return current.borrowed;
 	return current.n && lives(top()) ? top()->id : 0;
+}
+
+void context_borrow(void *ctx, uint64_t id)
+{
+	const struct object *o = object_of(CLASS_CONTEXT, ctx);
+
+	current.borrows = true;
+	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id : 0;
+}
+
+void context_give_back(void)
+{
+	current.borrows = false;
 }
 
 static CUresult push(struct object *ctx)
@@ -79,6 +96,7 @@ static void end(struct object *o)
 	__atomic_store_n(&o->dead, true, __ATOMIC_RELEASE);
 	ranges_end(o);
 	hostmem_end(o);
+	managed_end(o);
 	object_empty(o);
 }
 

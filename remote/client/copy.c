@@ -32,7 +32,7 @@ enum side_of side_of(CUdeviceptr at, bool host)
 {
 	struct host_range found;
 
-	if (range_has(at))
+	if (range_has(at) || managed_has(at))
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
@@ -57,7 +57,7 @@ static uint64_t gpu_reaches(const void *host, uint64_t bytes)
 /* a copy that waits is over when it returns: the program may write its memory then */
 static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
@@ -65,7 +65,7 @@ static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
 
 static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	if (when == ASYNC)
@@ -79,7 +79,7 @@ static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
  */
 static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
 	struct staged *piece = NULL;
 	CUresult r = CUDA_SUCCESS;
 	uint64_t at;
@@ -123,7 +123,7 @@ static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, enum w
 
 static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
 	bool small = q->bytes <= KVGPU_REMOTE_INLINE_MAX;
 	uint64_t pinned = small ? KVGPU_REMOTE_NOWHERE : pinned_at(dst, q->bytes), at = pinned;
 	CUresult r;
@@ -215,16 +215,22 @@ static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream
 	return r;
 }
 
-/* copies of the host's memory are not recorded: a graph would have to have them again at each launch */
-CUresult host_copy_allowed(CUstream stream, const void *src)
+/* of a null stream that other streams' captures forbid to use the copy itself says so, and ends these captures */
+CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct host_range found;
 	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
 
-	if (!r && status != CU_STREAM_CAPTURE_STATUS_NONE)
-		r = CUDA_ERROR_NOT_SUPPORTED;
-	if (!r && src && pinned_may_change() && host_find(src, &found))
+	*captured = false;
+	if (r)
+		return r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? CUDA_SUCCESS : r;
+	if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && waits)
+		return cuStreamSynchronize(stream);	/* which says that it can't be, and ends the capture */
+	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	if (!*captured && src && pinned_may_change() && host_find(src, &found))
 		r = cuStreamSynchronize(stream);
 	return r;
 }
@@ -232,7 +238,8 @@ CUresult host_copy_allowed(CUstream stream, const void *src)
 static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
 			CUstream stream)
 {
-	bool read;
+	bool read, captured;
+	uint64_t id;
 	CUresult r;
 
 	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
@@ -241,7 +248,11 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 		return on_device(dst, src, bytes, when, stream);
 	/* what the GPU reads itself it reads in the stream's order */
 	read = from == SIDE_HOST && gpu_reaches((const void *)(uintptr_t)src, bytes) == KVGPU_REMOTE_NOWHERE;
-	r = host_copy_allowed(stream, read ? (const void *)(uintptr_t)src : NULL);
+	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL, &captured);
+	if (!r && captured) {
+		r = stream_id(stream, &id);
+		return r ? r : line_capture(id, dst, to, src, from, bytes);
+	}
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE)

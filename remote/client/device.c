@@ -13,12 +13,15 @@ static struct a_facts *facts[MAX_DEVICES];	/* atomic; stays */
 /* what this client does not offer, whatever the server's library does */
 static void leave_out(struct a_facts *f)
 {
-	static const int none[] = { 19 /* CAN_MAP_HOST_MEMORY */, 83 /* MANAGED_MEMORY */, 88 /* PAGEABLE_MEMORY_ACCESS */,
+	static const int none[] = { 88 /* PAGEABLE_MEMORY_ACCESS */,
 		89 /* CONCURRENT_MANAGED_ACCESS */, 90 /* COMPUTE_PREEMPTION */, 91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
 		92, 93, 94, /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */, 96, 100, 101 /* ..._ACCESS_FROM_HOST */,
 		102 /* VIRTUAL_MEMORY_MANAGEMENT */, 103, 104, 105, /* handles */ 115 /* MEMORY_POOLS */ };
 	unsigned int i;
 
+	/* pinned memory is mapped where the library has the arena as its own; one that sees registered memory at its own address has */
+	if (!kvgpu_remote_is_shared(channel) || !f->attribute[91])
+		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;
 }

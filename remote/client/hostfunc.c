@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "box.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -24,6 +24,7 @@ struct due {
 	struct due *next;
 	uint64_t id, invocation;
 	CUresult status;
+	bool gone;			/* a destructor: nobody waits for it */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
@@ -72,6 +73,7 @@ static bool start(void)
 		return true;
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);	/* an aperture that is cut short is no end: remote/channel/guard.c */
+	sigdelset(&all, SIGSEGV);	/* nor is managed memory: managed.c */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	runs = !pthread_create(&thread, NULL, main_loop, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -121,12 +123,16 @@ bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p)
 static void call(const struct due *d, struct function_of_host *f)
 {
 	inside = true;
+	call_due();
 	if (f->callback)
 		f->callback(f->stream, d->status, f->data);
 	else if (f->fn)
 		f->fn(f->data);
+	if (managed_any())
+		managed_function_ends();
 	inside = false;
-	kvgpu_remote_ack(channel, d->invocation);
+	if (!d->gone)
+		call_acknowledge(d->invocation);
 }
 
 /* with the lock, but not while a function runs */
@@ -144,7 +150,7 @@ static void call_first(void)
 	}
 	pthread_mutex_unlock(&lock);
 	call(d, &f);
-	if (f.used && !f.kept)
+	if (f.used && !f.kept && !d->gone)
 		__atomic_sub_fetch(&pending, 1, __ATOMIC_RELEASE);
 	free(d);
 	pthread_mutex_lock(&lock);
@@ -163,6 +169,7 @@ static void *main_loop(void *arg)
 
 void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
 {
+	uint64_t invocation;
 	struct due *d;
 	FILE *out;
 
@@ -172,13 +179,18 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 		fflush(out);
 		return;
 	}
-	if (h->event != KVGPU_REMOTE_EVENT_CALL || n != sizeof(d->invocation))
+	if (n != sizeof(invocation))
+		return;
+	memcpy(&invocation, bytes, n);
+	if (h->event >= KVGPU_REMOTE_EVENT_FILL && h->event <= KVGPU_REMOTE_EVENT_FREE)
+		ferry_happened(h, invocation);
+	if (h->event != KVGPU_REMOTE_EVENT_CALL && h->event != KVGPU_REMOTE_EVENT_GONE)
 		return;
 	d = malloc(sizeof(*d));
 	if (!d)
 		return;		/* the stream waits: there is no memory to go on with */
-	*d = (struct due){ .id = h->id, .status = h->value };
-	memcpy(&d->invocation, bytes, n);
+	*d = (struct due){ .id = h->id, .invocation = invocation, .status = h->value,
+			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);
 	*last = d;
 	last = &d->next;
@@ -232,4 +244,28 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, u
 CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
 {
 	return flags ? CUDA_ERROR_INVALID_VALUE : submit(OWN(stream), NULL, fn, data);
+}
+
+/* ------------------------------------------------------------------ user objects: the destructor is a function of the host's, too */
+
+CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+{
+	struct q_user_object q = { .count = count, .flags = flags };
+	struct call c = { .op = OP_user_object, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	if (r)
+		return r;
+	if (!object || !destroy)
+		return CUDA_ERROR_INVALID_VALUE;
+	q.id = host_function(destroy, NULL, NULL, ptr, false);
+	if (!q.id)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = call_ask(&c, sizeof(struct a_user_object));
+	if (r) {
+		host_function_drop(q.id);
+		return r;
+	}
+	*object = handle_here(CLASS_USER, ((const struct a_user_object *)c.answer)->object, NULL);
+	return *object ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -11,6 +11,7 @@ static struct host_range *ranges;	/* sorted by their begins, none overlaps anoth
 static unsigned int nr, max;
 static enum { PINNED_UNKNOWN, PINNED_NOT, PINNED } pinned;	/* atomic */
 static uint64_t arena_device;	/* where the GPU sees the arena; atomic */
+static uint8_t *same;		/* the arena at that address, or NULL; atomic */
 static bool written;		/* atomic */
 
 static unsigned int above(const void *host)
@@ -101,17 +102,44 @@ static void remove_at(unsigned int at)
 		arena_put(piece);
 }
 
+/* Pinned memory has one address for both sides from now on, where this process has nothing else there. */
+static void see_at(uint64_t device)
+{
+	void *at;
+
+	pthread_mutex_lock(&lock);
+	if (!same || (uintptr_t)same != device) {
+		at = kvgpu_remote_arena_at(channel, device);
+		__atomic_store_n(&same, at, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 bool arena_is_pinned(void)
 {
 	struct call c = { .op = OP_pin };
 	int known = __atomic_load_n(&pinned, __ATOMIC_ACQUIRE);
+	struct a_pin a;
 
-	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(channel) && !call_ask(&c, sizeof(struct a_pin))) {
-		known = ((const struct a_pin *)c.answer)->pinned ? PINNED : PINNED_NOT;
-		__atomic_store_n(&arena_device, ((const struct a_pin *)c.answer)->device, __ATOMIC_RELEASE);
+	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(channel) && !call_ask(&c, sizeof(a))) {
+		memcpy(&a, c.answer, sizeof(a));
+		known = a.pinned ? PINNED : PINNED_NOT;
+		if (a.pinned)
+			see_at(a.device);
+		__atomic_store_n(&arena_device, a.device, __ATOMIC_RELEASE);
 		__atomic_store_n(&pinned, known, __ATOMIC_RELEASE);
 	}
 	return known == PINNED;
+}
+
+bool pinned_device(const void *host, CUdeviceptr *device)
+{
+	uint64_t at = pinned_at(host, 1);
+
+	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned())
+		return false;
+	*device = __atomic_load_n(&arena_device, __ATOMIC_ACQUIRE) + at;
+	return true;
 }
 
 void pinned_written(void)
@@ -145,22 +173,27 @@ void hostmem_end(const void *ctx)
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
 	uint64_t at;
+	uint8_t *host;
+	bool shown;
 	CUresult r = call_enter(0);
 
 	if (r)
 		return r;
 	if (!ptr || !bytes || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !arena_is_pinned())
+	shown = arena_is_pinned();
+	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	at = arena_get(bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = add((struct host_range){ arena_at(at), bytes, at, flags, current_context() });
+	host = __atomic_load_n(&same, __ATOMIC_ACQUIRE);
+	host = shown && host ? host + at : arena_at(at);
+	r = add((struct host_range){ host, bytes, at, flags, current_context() });
 	if (r)
 		arena_put(at);
 	else
-		*ptr = arena_at(at);
+		*ptr = host;
 	return r;
 }
 
@@ -201,18 +234,13 @@ CUresult cuMemFreeHost(void *ptr)
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
 {
-	uint64_t at;
 	CUresult r = call_enter(0);
 
 	if (r)
 		return r;
-	at = pinned_at(host, 1);
-	if (!ptr || flags || at == KVGPU_REMOTE_NOWHERE)
+	if (!ptr || flags || pinned_at(host, 1) == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!arena_is_pinned())
-		return CUDA_ERROR_NOT_SUPPORTED;
-	*ptr = __atomic_load_n(&arena_device, __ATOMIC_ACQUIRE) + at;
-	return CUDA_SUCCESS;
+	return pinned_device(host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
@@ -222,6 +250,10 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 
 	if (r)
 		return r;
+	if (flags && managed_has((uintptr_t)host)) {
+		*flags = CU_MEMHOSTALLOC_DEVICEMAP;
+		return CUDA_SUCCESS;
+	}
 	if (!flags || !host_find(host, &found))
 		return CUDA_ERROR_INVALID_VALUE;
 	*flags = found.flags;
@@ -236,7 +268,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 	if (r)
 		return r;
 	if (!ptr || !bytes || flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
-	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of))
+	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of) || managed_has((uintptr_t)ptr))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;

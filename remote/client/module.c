@@ -187,6 +187,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 
 void module_unloaded(CUmodule module)
 {
+	managed_module_ends(module);
 	object_end(module);
 }
 
@@ -297,7 +298,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 {
 	struct q_global q = { 0 };
 	struct call c = { .op = OP_global, .fixed = &q, .bytes = sizeof(q) };
-	const struct a_global *a;
+	struct a_global a;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -308,14 +309,17 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 		return CUDA_ERROR_INVALID_VALUE;
 	r = call_string(&c, name, &q.name_bytes);
 	if (!r)
-		r = call_ask(&c, sizeof(*a));
+		r = call_ask(&c, sizeof(a));
 	if (r)
 		return r;
-	a = (const struct a_global *)c.answer;
+	memcpy(&a, c.answer, sizeof(a));
+	r = managed_variables(module, a.managed, a.managed_bytes);
+	if (r)
+		return r;
 	if (ptr)
-		*ptr = a->ptr;
+		*ptr = a.ptr;
 	if (bytes)
-		*bytes = a->bytes;
+		*bytes = a.bytes;
 	return CUDA_SUCCESS;
 }
 

@@ -27,9 +27,11 @@ static size_t size_of(CUpointer_attribute attribute)
 	return 0;
 }
 
-/* of the host's memory, which the GPU does not see */
-static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, uint64_t *value)
+/* of the host's memory, @ptr, which the GPU sees where it is pinned and the server's library has registered the arena */
+static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, CUdeviceptr ptr, uint64_t *value)
 {
+	CUdeviceptr device;
+
 	*value = 0;
 	switch ((int)attribute) {
 	case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -38,8 +40,17 @@ static CUresult of_host(const struct host_range *h, CUpointer_attribute attribut
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
 		*value = CU_MEMORYTYPE_HOST;
 		break;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		*value = ptr;
+		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		return CUDA_ERROR_INVALID_VALUE;
+		if (!pinned_device((void *)(uintptr_t)ptr, &device))
+			return CUDA_ERROR_INVALID_VALUE;
+		*value = device;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		*value = pinned_device((void *)(uintptr_t)ptr, &device);
+		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		*value = (uintptr_t)h->base;
@@ -63,15 +74,13 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 
 	if (!size_of(attribute))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!range_has(ptr) && host_find((void *)(uintptr_t)ptr, &h)) {
-		r = of_host(&h, attribute, value);
-		if (!r && attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
-			*value = ptr;
-		return r;
-	}
+	if (!range_has(ptr) && host_find((void *)(uintptr_t)ptr, &h))
+		return of_host(&h, attribute, ptr, value);
 	/* the server's own memory is none of the program's */
-	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER)
-		return CUDA_ERROR_INVALID_VALUE;
+	if (attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER) {
+		*value = ptr;
+		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	}
 	r = call_ask(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;

@@ -83,14 +83,17 @@ static CUresult piece_out(struct q_run *q, void *dst)
 	return r;
 }
 
-static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, bool waits, CUstream stream)
 {
 	struct q_run q = { .what = RUN_IN_TO_ARRAY };
+	bool captured = false;
 	size_t done;
 	CUresult r = dst ? begin(&q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
-		r = src ? host_copy_allowed(stream, src) : CUDA_ERROR_INVALID_VALUE;
+		r = src ? host_copy_begins(stream, waits, src, &captured) : CUDA_ERROR_INVALID_VALUE;
+	if (!r && captured)
+		return bytes ? array_capture(q.stream, dst, offset, (void *)(uintptr_t)src, bytes, true) : CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst_offset = offset + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
@@ -99,14 +102,17 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 	return r;
 }
 
-static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
+static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool waits, CUstream stream)
 {
 	struct q_run q = { .what = RUN_ARRAY_TO_OUT };
+	bool captured = false;
 	size_t done;
 	CUresult r = src ? begin(&q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
-		r = dst ? host_copy_allowed(stream, NULL) : CUDA_ERROR_INVALID_VALUE;
+		r = dst ? host_copy_begins(stream, waits, NULL, &captured) : CUDA_ERROR_INVALID_VALUE;
+	if (!r && captured)
+		return bytes ? array_capture(q.stream, src, offset, dst, bytes, false) : CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.src_offset = offset + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
@@ -117,42 +123,42 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, CUstre
 
 CUresult cuMemcpyHtoA_v2(CUarray dst, size_t offset, const void *src, size_t bytes)
 {
-	return htoa(dst, offset, src, bytes, NULL);
+	return htoa(dst, offset, src, bytes, true, NULL);
 }
 
 CUresult cuMemcpyHtoA_v2_ptds(CUarray dst, size_t offset, const void *src, size_t bytes)
 {
-	return htoa(dst, offset, src, bytes, CU_STREAM_PER_THREAD);
+	return htoa(dst, offset, src, bytes, true, CU_STREAM_PER_THREAD);
 }
 
 CUresult cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
 {
-	return htoa(dst, offset, src, bytes, stream);
+	return htoa(dst, offset, src, bytes, false, stream);
 }
 
 CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
 {
-	return htoa(dst, offset, src, bytes, OWN(stream));
+	return htoa(dst, offset, src, bytes, false, OWN(stream));
 }
 
 CUresult cuMemcpyAtoH_v2(void *dst, CUarray src, size_t offset, size_t bytes)
 {
-	return atoh(dst, src, offset, bytes, NULL);
+	return atoh(dst, src, offset, bytes, true, NULL);
 }
 
 CUresult cuMemcpyAtoH_v2_ptds(void *dst, CUarray src, size_t offset, size_t bytes)
 {
-	return atoh(dst, src, offset, bytes, CU_STREAM_PER_THREAD);
+	return atoh(dst, src, offset, bytes, true, CU_STREAM_PER_THREAD);
 }
 
 CUresult cuMemcpyAtoHAsync_v2(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
 {
-	return atoh(dst, src, offset, bytes, stream);
+	return atoh(dst, src, offset, bytes, false, stream);
 }
 
 CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
 {
-	return atoh(dst, src, offset, bytes, OWN(stream));
+	return atoh(dst, src, offset, bytes, false, OWN(stream));
 }
 
 /* The thread's own stream has no such copy: it is waited for, and the null stream copies after all others. */

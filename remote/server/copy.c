@@ -23,7 +23,7 @@ CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
 	/* a graph would copy from there whenever it is launched */
-	r = not_capturing(s, stream);
+	r = may_copy(s, stream);
 	if (r)
 		return r;
 	if (q->at != KVGPU_REMOTE_NOWHERE)
@@ -58,7 +58,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvg
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = not_capturing(s, stream);
+	r = may_copy(s, stream);
 	if (r)
 		return r;
 	if (!small && arena_pinned(s))
@@ -68,7 +68,7 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvg
 		return CUDA_SUCCESS;
 	r = CALL(s, cuMemcpyDtoHAsync_v2, to, q->src, q->bytes, stream);
 	if (!r)
-		r = CALL(s, cuStreamSynchronize, stream);
+		r = wait_for_stream(s, stream);
 	if (!r && !small && kvgpu_remote_return(s->port, q->at, q->bytes))
 		r = CUDA_ERROR_UNKNOWN;
 	return r;
@@ -104,7 +104,7 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	    (q->what != RUN_ARRAY_TO_DEVICE && !to_host && !handle_find(s, CLASS_ARRAY, q->dst, &dst)) ||
 	    (q->what != RUN_DEVICE_TO_ARRAY && !from_host && !handle_find(s, CLASS_ARRAY, q->src, &src)))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = to_host || from_host ? not_capturing(s, stream) : CUDA_SUCCESS;
+	r = to_host || from_host ? may_copy(s, stream) : CUDA_SUCCESS;
 	if (r)
 		return r;
 	if (to_host && held_by_stream(s, stream))
@@ -113,7 +113,7 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	if (!r && from_host)
 		r = copy_begun(s, stream);
 	if (!r && to_host)
-		r = CALL(s, cuStreamSynchronize, stream);
+		r = wait_for_stream(s, stream);
 	if (!r && to_host && kvgpu_remote_return(s->port, q->dst, q->bytes))
 		r = CUDA_ERROR_UNKNOWN;
 	return r;
@@ -135,26 +135,22 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 
 /* ------------------------------------------------------------------ lines and slices */
 
-/* bytes that an end in host memory has; false: more than there can be. Its client packs it: no offsets */
+/* bytes from an end's first to its last in host memory; false: more than there can be. It begins at its first byte: no offsets */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {
-	uint64_t lines;
+	uint64_t lines, slices;
 
 	if (end[END_X] || end[END_Y] || end[END_Z] || end[END_LOD] || end[END_PITCH] < size[0] || end[END_HEIGHT] < size[1])
 		return false;
-	return !__builtin_mul_overflow(end[END_HEIGHT], size[2], &lines) && !__builtin_mul_overflow(lines, end[END_PITCH], bytes);
+	if (!size[0] || !size[1] || !size[2]) {
+		*bytes = 0;
+		return true;
+	}
+	return !__builtin_mul_overflow(end[END_HEIGHT], size[2] - 1, &slices) && !__builtin_add_overflow(slices, size[1] - 1, &lines) &&
+	       !__builtin_mul_overflow(lines, end[END_PITCH], bytes) && !__builtin_add_overflow(*bytes, size[0], bytes);
 }
 
-struct side {
-	CUmemorytype type;
-	uint8_t *host;
-	CUdeviceptr device;
-	CUarray array;
-	CUcontext ctx;
-	uint64_t bytes;
-};
-
-static CUresult open_side(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side)
+CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side)
 {
 	void *what = NULL;
 
@@ -180,8 +176,8 @@ static CUresult open_side(struct server *s, const uint64_t *end, const uint64_t 
 	}
 }
 
-static CUDA_MEMCPY3D_PEER box_of(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
-				 const struct side *dst)
+CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
+			  const struct side *dst)
 {
 	return (CUDA_MEMCPY3D_PEER){
 		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z], .srcLOD = from[END_LOD],
@@ -209,8 +205,7 @@ static CUresult copy_2d(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t 
 	return form == FORM_2D ? CALL(s, cuMemcpy2D_v2, &c) : CALL(s, cuMemcpy2DUnaligned_v2, &c);
 }
 
-/* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
-static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *b)
+CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b)
 {
 	CUDA_MEMCPY3D c;
 
@@ -222,7 +217,7 @@ static CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER *b)
 
 static CUresult copy_box(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form, CUstream stream)
 {
-	CUDA_MEMCPY3D c = without_contexts(b);
+	CUDA_MEMCPY3D c = box_without_contexts(b);
 
 	switch (form & ~(uint32_t)FORM_ASYNC) {
 	case FORM_2D:
@@ -246,96 +241,23 @@ CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_
 
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = open_side(s, q->src, q->size, &src);
+	r = side_open(s, q->src, q->size, &src);
 	if (!r)
-		r = open_side(s, q->dst, q->size, &dst);
+		r = side_open(s, q->dst, q->size, &dst);
 	if (r)
 		return r;
-	r = src.host || dst.host ? not_capturing(s, stream) : CUDA_SUCCESS;
+	r = src.host || dst.host ? may_copy(s, stream) : CUDA_SUCCESS;
 	if (r)
 		return r;
 	if (dst.host && held_by_stream(s, stream))
 		return CUDA_SUCCESS;
-	b = box_of(q->src, q->dst, q->size, &src, &dst);
+	b = box_from_words(q->src, q->dst, q->size, &src, &dst);
 	r = copy_box(s, &b, q->form, stream);
 	if (!r && src.host)
 		r = copy_begun(s, stream);
 	if (!r && dst.host)
-		r = CALL(s, cuStreamSynchronize, stream);
+		r = wait_for_stream(s, stream);
 	if (!r && dst.host && kvgpu_remote_return(s->port, q->dst[END_WHERE], dst.bytes))
 		r = CUDA_ERROR_UNKNOWN;
 	return r;
-}
-
-/* ------------------------------------------------------------------ copies as nodes of graphs: no host memory */
-
-CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct kvgpu_remote_cursor *in,
-			 struct kvgpu_remote_reply *out)
-{
-	void *graph = NULL, *node = NULL, *exec = NULL, *ctx = NULL;
-	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
-	struct a_copy_node *a = kvgpu_remote_put(out, sizeof(*a));
-	CUDA_MEMCPY3D_PEER b;
-	struct side src, dst;
-	CUDA_MEMCPY3D c;
-	CUresult r;
-
-	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
-	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
-	    (q->ctx && !handle_find(s, CLASS_CONTEXT, q->ctx, &ctx)))
-		return CUDA_ERROR_INVALID_HANDLE;
-	r = open_side(s, q->src, q->size, &src);
-	if (!r)
-		r = open_side(s, q->dst, q->size, &dst);
-	if (r)
-		return r;
-	if (src.host || dst.host)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	b = box_of(q->src, q->dst, q->size, &src, &dst);
-	c = without_contexts(&b);
-	if (exec)
-		return CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &c, ctx);
-	if (node)
-		return CALL(s, cuGraphMemcpyNodeSetParams, node, &c);
-	r = CALL(s, cuGraphAddMemcpyNode, &made, graph, dependencies, q->dependencies, &c, ctx);
-	if (!r)
-		a->node = handle_give(s, CLASS_NODE, made, q->graph);
-	return r || a->node ? r : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdeviceptr device, CUarray array, const size_t *rest)
-{
-	unsigned int i;
-
-	end[END_TYPE] = type;
-	if (type == CU_MEMORYTYPE_DEVICE)
-		end[END_WHERE] = device;
-	else if (type == CU_MEMORYTYPE_ARRAY)
-		end[END_WHERE] = handle_known(s, CLASS_ARRAY, array);
-	for (i = END_PITCH; i <= END_LOD; i++)
-		end[i] = rest[i - END_PITCH];
-}
-
-CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q, struct kvgpu_remote_cursor *in,
-			     struct kvgpu_remote_reply *out)
-{
-	struct a_copy_node_get *a = kvgpu_remote_put(out, sizeof(*a));
-	CUDA_MEMCPY3D c;
-	void *node;
-	CUresult r;
-
-	if (!a || !handle_find(s, CLASS_NODE, q->node, &node))
-		return CUDA_ERROR_INVALID_HANDLE;
-	memset(&c, 0, sizeof(c));
-	r = CALL(s, cuGraphMemcpyNodeGetParams, node, &c);
-	if (r)
-		return r;
-	close_end(s, a->src, c.srcMemoryType, c.srcDevice, c.srcArray,
-		  (size_t []){ c.srcPitch, c.srcHeight, c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD });
-	close_end(s, a->dst, c.dstMemoryType, c.dstDevice, c.dstArray,
-		  (size_t []){ c.dstPitch, c.dstHeight, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD });
-	a->size[0] = c.WidthInBytes;
-	a->size[1] = c.Height;
-	a->size[2] = c.Depth;
-	return CUDA_SUCCESS;
 }

@@ -94,5 +94,5 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 	r = CALL(s, cuGraphExecUpdate, exec, graph, &bad, &what);
 	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
 	a->what = what;
-	return r;
+	return r ? r : switched_again(s, q->exec);
 }

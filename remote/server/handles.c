@@ -167,19 +167,41 @@ void handle_free(struct server *s, uint64_t id)
 		take_off(s, KVGPU_REMOTE_INDEX(id));
 }
 
+static void out_of_chain(struct server *s, uint32_t i)
+{
+	uint32_t *at = &s->chains[chain_of(s, KVGPU_REMOTE_CLASS(s->entries[i].id), s->entries[i].what)];
+
+	while (*at != i)
+		at = &s->entries[*at].next;
+	*at = s->entries[i].next;
+}
+
+void handle_point(struct server *s, uint64_t id, void *what)
+{
+	struct entry *e = handle_entry(s, id);
+	uint32_t chain;
+
+	out_of_chain(s, KVGPU_REMOTE_INDEX(id));
+	e->what = what;
+	chain = chain_of(s, KVGPU_REMOTE_CLASS(id), what);
+	e->next = s->chains[chain];
+	s->chains[chain] = KVGPU_REMOTE_INDEX(id);
+}
+
 static void remove_one(struct server *s, uint32_t i)
 {
 	struct entry *e = &s->entries[i];
 	unsigned int class = KVGPU_REMOTE_CLASS(e->id);
-	uint32_t *at = &s->chains[chain_of(s, class, e->what)];
 
 	waits_forget(s, class, e->what, e->id);
 	s->charged -= e->charged;
 	if (class == CLASS_CONTEXT)
 		quota_return_context(s, e->id);
-	while (*at != i)
-		at = &s->entries[*at].next;
-	*at = e->next;
+	if (class == CLASS_GRAPH)
+		users_forget(s, e->id);
+	if (class == CLASS_EXEC)
+		switched_forget(s, e->id);
+	out_of_chain(s, i);
 	take_off(s, i);
 	*e = (struct entry){ .id = e->id, .next = s->free_entry };
 	s->free_entry = i;
@@ -202,8 +224,10 @@ void handle_empty(struct server *s, uint64_t id)
 		remove_one(s, i);
 	}
 	waits_forget(s, CLASS_NONE, NULL, id);
-	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT)
+	if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT) {
+		s->entries[root].beside = NULL;
 		quota_return_context(s, id);
+	}
 }
 
 void handle_drop(struct server *s, uint64_t id)

@@ -193,6 +193,8 @@ CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_r
 	r = CALL(s, cuModuleGetGlobal_v2, &ptr, &bytes, module, name);
 	a->ptr = ptr;
 	a->bytes = bytes;
+	if (!r)
+		managed_range(s, ptr, bytes, &a->managed, &a->managed_bytes);
 	return r;
 }
 

@@ -23,12 +23,8 @@ static void unregister(struct server *s)
 	CALL(s, cuMemHostUnregister, s->arena);
 }
 
-bool arena_pinned(struct server *s)
+static bool pin(struct server *s)
 {
-	if (s->pinned_in)
-		return true;
-	if (!s->current || s->never_pinned || !kvgpu_remote_port_is_shared(s->port))
-		return false;
 	s->never_pinned = true;
 	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP))
 		return false;
@@ -39,6 +35,21 @@ bool arena_pinned(struct server *s)
 	s->never_pinned = false;
 	s->pinned_in = s->current;
 	return true;
+}
+
+bool arena_pinned(struct server *s)
+{
+	CUstreamCaptureMode mode;
+	bool pinned;
+
+	if (s->pinned_in)
+		return true;
+	if (!s->current || s->never_pinned || !kvgpu_remote_port_is_shared(s->port))
+		return false;
+	mode = relax(s);
+	pinned = pin(s);
+	unrelax(s, mode);
+	return pinned;
 }
 
 CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
@@ -91,13 +102,11 @@ static struct noted *new_noted(struct server *s)
 	return &s->noted[s->nr_noted];
 }
 
-CUresult copy_begun(struct server *s, CUstream stream)
+static CUresult note(struct server *s, CUstream stream)
 {
 	struct noted *n;
 	CUevent event;
 
-	if (!s->pinned_in)
-		return CUDA_SUCCESS;	/* it is over */
 	n = new_noted(s);
 	if (!n || new_event(s, &event))
 		return CALL(s, cuStreamSynchronize, stream);
@@ -110,9 +119,23 @@ CUresult copy_begun(struct server *s, CUstream stream)
 	return CUDA_SUCCESS;
 }
 
+CUresult copy_begun(struct server *s, CUstream stream)
+{
+	CUstreamCaptureMode mode;
+	CUresult r;
+
+	if (!s->pinned_in)
+		return CUDA_SUCCESS;	/* it is over */
+	mode = relax(s);
+	r = note(s, stream);
+	unrelax(s, mode);
+	return r;
+}
+
 /* those of one stream end in their order; of several in any */
 CUresult copies_look(struct server *s, uint64_t upto)
 {
+	CUstreamCaptureMode mode = relax(s);
 	uint64_t before = s->current;
 	CUresult r = CUDA_SUCCESS;
 	unsigned int done;
@@ -131,6 +154,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 		memmove(s->noted, s->noted + done, s->nr_noted * sizeof(*s->noted));
 	}
 	enter_context(s, before);
+	unrelax(s, mode);
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 

@@ -36,6 +36,19 @@ void *scratch(struct server *s, uint64_t n, size_t size)
 	return p;
 }
 
+CUstreamCaptureMode relax(struct server *s)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	CALL(s, cuThreadExchangeStreamCaptureMode, &mode);
+	return mode;
+}
+
+void unrelax(struct server *s, CUstreamCaptureMode mode)
+{
+	CALL(s, cuThreadExchangeStreamCaptureMode, &mode);
+}
+
 CUresult enter_context(struct server *s, uint64_t id)
 {
 	void *ctx = NULL;
@@ -171,6 +184,10 @@ void server_fini(struct server *s)
 {
 	waits_free(s);
 	hosted_free_all(s);
+	switched_forget(s, 0);
+	free(s->switched);
+	ferries_free(s);
+	users_free(s);
 	text_free(s);
 	free(s->entries);
 	free(s->chains);

@@ -7,6 +7,7 @@
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,6 +79,13 @@ struct server {
 	uint64_t invocations;	/* of the client's functions; atomic */
 	bool captures;		/* a graph of one that goes on may have a number */
 	struct hosted *kept;	/* functions that graphs may call, until the end */
+	struct ferry *ferries;	/* ferry.c */
+	bool ferried;		/* there have been some */
+	struct user *users;	/* user.c */
+	struct held *held;	/* what graphs have of them */
+	unsigned int nr_held, max_held;
+	struct switched *switched;	/* copynode.c: copies that are switched off in executable graphs */
+	unsigned int nr_switched, max_switched;
 	uint8_t *scratch;	/* of the frame that is served */
 	size_t scratch_used;
 };
@@ -97,6 +105,12 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out);
 /* What the library does next is done in this context; 0: in none. */
 CUresult enter_context(struct server *s, uint64_t id);
+/*
+ * What the server asks of the library for itself is no part of a capture of the client's, and must not end one: relax(), and its result
+ * to unrelax() afterwards.
+ */
+CUstreamCaptureMode relax(struct server *s);
+void unrelax(struct server *s, CUstreamCaptureMode mode);
 /* @n elements of @size bytes, zeroed, until the frame is done; NULL: too many */
 void *scratch(struct server *s, uint64_t n, size_t size);
 bool is_zero(const void *p, size_t n);
@@ -116,6 +130,8 @@ struct entry {
 	uint64_t charged;	/* bytes of device memory */
 	uint32_t bytes;		/* a function's parameters; UINT32_MAX: not known */
 	unsigned int attached;	/* a context's users */
+	CUstream beside;	/* a context's: the server's own, managed.c */
+	bool updated;		/* an executable graph's copies are not those of the graph it was made from */
 };
 
 /* false: it is no such handle */
@@ -128,6 +144,8 @@ bool stream_find(struct server *s, uint64_t id, CUstream *stream);
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
 /* Its number if it has one; what the library only remembers may be gone, and gets none. */
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
+/* @what takes the place of what has that number, which there is. */
+void handle_point(struct server *s, uint64_t id, void *what);
 /* It hangs on nothing from now on. */
 void handle_free(struct server *s, uint64_t id);
 /* It, and all that hangs on it, is nothing any more. */
@@ -148,6 +166,13 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 void waits_free(struct server *s);
 /* True: the stream was busy, and the frame is served again when it is through what it has now. */
 bool held_by_stream(struct server *s, CUstream stream);
+/* What the library has begun there for a call that waits is over. */
+CUresult wait_for_stream(struct server *s, CUstream stream);
+/*
+ * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where it is other streams' captures that
+ * forbid the copy, the library has to say so.
+ */
+CUresult may_copy(struct server *s, CUstream stream);
 /* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 
@@ -201,6 +226,7 @@ FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRA
 FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
 FRAME(instantiate); FRAME(update);
 FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
+FRAME(user_object); FRAME(managed); FRAME(managed_in); FRAME(managed_out); EMPTY_FRAME(idle); FRAME(range_attribute);
 FRAME(link_create); FRAME(link_add); FRAME(link_complete);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
@@ -215,6 +241,16 @@ CUresult own_cuStreamQuery(struct server *s, CUstream stream);
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
+CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeType *type);
+CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, CUgraph *graph);
+CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec exec, CUgraphNode node, CUgraph child);
+CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int enabled);
+CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int *enabled);
+CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
+CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count);
+CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count);
+CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags);
+CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count);
 CUresult own_cuModuleUnload(struct server *s, CUmodule module);
 CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
@@ -243,6 +279,63 @@ void hosted_run(void *hosted);
  * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error
  */
 CUresult not_capturing(struct server *s, CUstream stream);
+
+/* ------------------------------------------------------------------ ferry.c: the client's memory in copies of graphs */
+
+struct ferry;
+struct ferry_end {
+	uint64_t id;		/* the client's number */
+	uint64_t at, bytes;	/* in the arena */
+	uint64_t mine[3], size[3];	/* where the client has it: compared, and nothing else */
+	bool out;		/* copied to */
+};
+
+/* One that exists with the same memory, or a new one with that number; NULL: out of memory. ferry_put() lets go of it. */
+struct ferry *ferry_take(struct server *s, const struct ferry_end *e);
+/* When nobody has it any more the client is told, if it was ferry_kept() */
+void ferry_put(struct ferry *f);
+struct ferry *ferry_again(struct ferry *f);
+/* Its number: the client has that until it is told. */
+uint64_t ferry_kept(struct ferry *f);
+const struct ferry_end *ferry_end(const struct ferry *f);
+/* @graph, and what is copied from it, has it */
+CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f);
+void ferries_free(struct server *s);
+/* functions of nodes: with a ferry for their data; and where it is switched off */
+void ferry_run(void *ferry);
+void ferry_rests(void *nothing);
+
+/* ------------------------------------------------------------------ managed.c */
+
+/* the managed memory that a variable lies in; 0 bytes: it lies in none */
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes);
+
+/* ------------------------------------------------------------------ user.c: user objects */
+
+/* the graph is nothing any more */
+void users_forget(struct server *s, uint64_t graph);
+void users_free(struct server *s);
+
+/* ------------------------------------------------------------------ copynode.c */
+
+/* after the executable graph took over other nodes: what is switched off stays so */
+CUresult switched_again(struct server *s, uint64_t exec);
+void switched_forget(struct server *s, uint64_t exec);
+
+/* copy.c: an end of a box, in the arena, the library's memory or an array */
+struct side {
+	CUmemorytype type;
+	uint8_t *host;
+	CUdeviceptr device;
+	CUarray array;
+	CUcontext ctx;
+	uint64_t bytes;
+};
+CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side);
+CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
+			  const struct side *dst);
+/* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
+CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 
 /* graph.c: no graph is known any more that a capture showed and that its program does not have */
 void captures_forget(struct server *s);

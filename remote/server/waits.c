@@ -84,6 +84,9 @@ static CUresult look_at(struct server *s, struct wait *w)
 
 	if (w->copies)
 		return copies_look(s, w->upto);
+	/* a frame of a thread that has none may have been the last */
+	if (enter_context(s, w->context))
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	if (w->client)
 		return CALL(s, cuEventQuery, w->client);
 	while (w->done < w->nr) {
@@ -132,11 +135,17 @@ static void end(struct server *s, struct wait *w, CUresult r)
 bool waits_look(struct server *s)
 {
 	struct wait **at = &s->waits, *w;
+	uint64_t before = s->current;
+	CUstreamCaptureMode mode;
 	bool any = false;
 	CUresult r;
 
+	if (!s->waits)
+		return false;
+	mode = relax(s);
 	while ((w = *at)) {
 		r = look_at(s, w);
+		enter_context(s, before);
 		if (r == CUDA_ERROR_NOT_READY) {
 			at = &w->next;
 			continue;
@@ -146,6 +155,7 @@ bool waits_look(struct server *s)
 		any = true;
 		at = &s->waits;	/* the list may be another now */
 	}
+	unrelax(s, mode);
 	return any;
 }
 
@@ -181,6 +191,13 @@ void waits_free(struct server *s)
 }
 
 /* ------------------------------------------------------------------ their begin */
+
+CUresult may_copy(struct server *s, CUstream stream)
+{
+	CUresult r = not_capturing(s, stream);
+
+	return !stream && r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? CUDA_SUCCESS : r;
+}
 
 static CUresult wait_at(struct server *s, CUstream stream)
 {
@@ -272,7 +289,47 @@ CUresult own_cuCtxSynchronize(struct server *s)
 	return CALL(s, cuCtxSynchronize);
 }
 
-bool held_by_stream(struct server *s, CUstream stream)
+/* marks what is not captured; false: an error */
+static bool mark_stream(struct server *s, struct wait *w, CUstream stream)
+{
+	if (not_capturing(s, stream))
+		return true;
+	return w->nr == EVENTS_MAX ? !CALL(s, cuStreamSynchronize, stream) : mark(s, w, stream);
+}
+
+static bool mark_idle(struct server *s, struct wait *w)
+{
+	struct entry *ctx = handle_entry(s, s->current);
+	uint32_t i;
+
+	if (!ctx || !mark_stream(s, w, NULL))
+		return false;
+	for (i = ctx->child; i; i = s->entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && !mark_stream(s, w, s->entries[i].what))
+			return false;
+	return true;
+}
+
+CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct wait *w = new_wait(s, EVENTS_MAX);
+	CUstreamCaptureMode mode = relax(s);
+	CUresult r = w ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (w && mark_idle(s, w))
+		r = look_at(s, w);
+	if (w && r == CUDA_ERROR_NOT_READY) {
+		begin(s, w);
+		r = CUDA_SUCCESS;
+	} else if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+	unrelax(s, mode);
+	return r;
+}
+
+static bool put_aside(struct server *s, CUstream stream)
 {
 	struct wait *w;
 
@@ -291,6 +348,24 @@ bool held_by_stream(struct server *s, CUstream stream)
 		free_wait(w);
 	}
 	return false;
+}
+
+bool held_by_stream(struct server *s, CUstream stream)
+{
+	CUstreamCaptureMode mode = relax(s);
+	bool held = put_aside(s, stream);
+
+	unrelax(s, mode);
+	return held;
+}
+
+CUresult wait_for_stream(struct server *s, CUstream stream)
+{
+	CUstreamCaptureMode mode = relax(s);
+	CUresult r = CALL(s, cuStreamSynchronize, stream);
+
+	unrelax(s, mode);
+	return r;
 }
 
 CUresult wait_for_copies(struct server *s, uint64_t upto)

@@ -57,6 +57,11 @@ struct kvgpu_remote_ack {
 enum kvgpu_remote_event {
 	KVGPU_REMOTE_EVENT_TEXT = 1,	/* bytes for the client's standard output or error; value: 1 or 2 */
 	KVGPU_REMOTE_EVENT_CALL = 2,	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
+	/* a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in the arena, or are there. Then an ack */
+	KVGPU_REMOTE_EVENT_FILL = 3,
+	KVGPU_REMOTE_EVENT_DRAIN = 4,
+	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph has that copy any more */
+	KVGPU_REMOTE_EVENT_GONE = 6,	/* id: the client's function to call, a destructor. No ack */
 };
 
 struct kvgpu_remote_happening {
@@ -80,7 +85,7 @@ enum { KVGPU_REMOTE_OTHER_VERSION = 1, KVGPU_REMOTE_FULL = 2, KVGPU_REMOTE_FORBI
 /* Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is none. */
 enum kvgpu_remote_class {
 	CLASS_NONE, CLASS_CONTEXT, CLASS_MODULE, CLASS_FUNCTION, CLASS_STREAM, CLASS_EVENT, CLASS_ARRAY, CLASS_MIPMAP, CLASS_TEXREF,
-	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, NR_CLASSES
+	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, CLASS_USER, NR_CLASSES
 };
 #define KVGPU_REMOTE_INDEX(id)	((uint32_t)(id))
 #define KVGPU_REMOTE_CLASS(id)	((unsigned int)((id) >> 56))
@@ -93,8 +98,11 @@ struct kvgpu_remote_resource {
 	uint64_t pad;
 };
 
-/* One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. */
-enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD, END_CONTEXT, END_PAD, END_WORDS };
+/*
+ * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of a graph's copy: 0, or the client's
+ * number of the program's memory that is meant, whose bytes cross by the piece of the arena at END_WHERE.
+ */
+enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD, END_CONTEXT, END_FERRY, END_WORDS };
 
 /* Which entry point's checks a box is made with. */
 enum kvgpu_remote_form { FORM_2D, FORM_2D_UNALIGNED, FORM_3D, FORM_3D_PEER, NR_FORMS, FORM_ASYNC = 0x100 };

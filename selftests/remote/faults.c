@@ -256,7 +256,7 @@ static int pinned(void)
 {
 	enum { N = 3 << 20, ROUNDS = 12 };
 	uint8_t *in, *out_of, *pageable = malloc(N), *next;
-	CUdeviceptr data;	/* spin() writes to the other */
+	CUdeviceptr data, there, said;	/* spin() writes to another one */
 	CUresult busy;
 	CUstream s;
 	int i;
@@ -264,7 +264,13 @@ static int pinned(void)
 	MUST(cuMemAlloc_v2(&data, N));
 	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
 	MUST(cuMemHostAlloc((void **)&in, N, 0));
-	MUST(cuMemHostAlloc((void **)&out_of, N, 0));
+	MUST(cuMemHostAlloc((void **)&out_of, N, CU_MEMHOSTALLOC_DEVICEMAP));
+	MUST(cuMemHostGetDevicePointer_v2(&there, out_of + 5, 0));
+	MUST(cuPointerGetAttribute(&said, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)in));
+	if (there != (uintptr_t)out_of + 5 || said != (uintptr_t)in) {
+		puts("pinned memory has another address for the GPU");
+		return 1;
+	}
 	for (i = 1; i <= ROUNDS; i++) {
 		/* device to pinned to device to pinned: each reads what the one before has written, whenever it does */
 		MUST(cuMemsetD8_v2(data, i, N));

@@ -59,6 +59,12 @@ static bool is_registered(const void *host, size_t bytes)
 	return registered && (const uint8_t *)host >= registered && (const uint8_t *)host + bytes <= registered + registered_bytes;
 }
 
+/* a copy with nothing before it needs no function of the host, of which another may run just now */
+static bool is_idle(CUstream stream)
+{
+	return BELOW(cuStreamQuery)(stream) != CUDA_ERROR_NOT_READY;	/* an error the copy itself will tell */
+}
+
 static struct between *take(void *theirs, size_t bytes)
 {
 	struct between *b;
@@ -107,7 +113,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CU
 	struct between *b;
 	CUresult r;
 
-	if (!is_registered(src, bytes))
+	if (!is_registered(src, bytes) || is_idle(stream))
 		return BELOW(cuMemcpyHtoDAsync_v2)(dst, src, bytes, stream);
 	b = take((void *)(uintptr_t)src, bytes);
 	r = cuLaunchHostFunc(stream, fill, b);
@@ -120,7 +126,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream
 	struct between *b;
 	CUresult r;
 
-	if (!is_registered(dst, bytes))
+	if (!is_registered(dst, bytes) || is_idle(stream))
 		return BELOW(cuMemcpyDtoHAsync_v2)(dst, src, bytes, stream);
 	b = take(dst, bytes);
 	r = BELOW(cuMemcpyDtoHAsync_v2)(b->own, src, bytes, stream);

@@ -19,8 +19,10 @@ bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$work/faults" "$work/libcuda.so.1" \
-		-Wl,-rpath,"\$ORIGIN" || exit 2
+	for name in faults memory; do
+		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
+			-Wl,-rpath,"\$ORIGIN" || exit 2
+	done
 fi
 gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE -fPIC -shared selftests/remote/pinned.c -o "$work/libpinned.so" \
 	"$inprocess/libcuda.so.1" -Wl,--no-as-needed -Wl,-rpath,"$inprocess" || exit 2
@@ -33,8 +35,8 @@ carrier()
 	at=unix:$work/socket
 	export KVGPU_REMOTE=$1:$work/socket
 	[ "$1" = place ] || return 0
-	truncate -s 80M "$work/memory"
-	export KVGPU_REMOTE=aperture:$work/memory,bell=unix:$work/bell
+	truncate -s 80M "$work/place"
+	export KVGPU_REMOTE=aperture:$work/place,bell=unix:$work/bell
 	at=$KVGPU_REMOTE
 }
 
@@ -113,11 +115,11 @@ no_children()
 	return 1
 }
 
-# faults_until_ready MODE: started, and ready
-faults_until_ready()
+# until_ready PROGRAM MODE: started, and ready
+until_ready()
 {
 	: > "$work/said"
-	"$bin/faults" "$1" "$cubin" > "$work/said" 2>&1 &
+	"$bin/$1" "$2" "$cubin" > "$work/said" 2>&1 &
 	program=$!
 	for _ in $(seq 200); do
 		grep -q ready "$work/said" && return 0
@@ -129,7 +131,7 @@ faults_until_ready()
 # client_killed MODE WHEN
 client_killed()
 {
-	faults_until_ready "$1" || { result 1 "a client killed $2"; return; }
+	until_ready faults "$1" || { result 1 "a client killed $2"; return; }
 	sleep 0.3
 	kill -9 $program
 	wait $program 2>/dev/null
@@ -137,25 +139,51 @@ client_killed()
 	result $? "a client killed $2: its server process ends"
 }
 
-server_killed()
+# killed_under PROGRAM MODE WHAT
+killed_under()
 {
 	local rc start=$SECONDS
 
-	faults_until_ready server_killed || { result 1 "a server killed while threads wait"; return; }
+	until_ready "$1" "$2" || { result 1 "a server killed: $3"; return; }
 	children | xargs kill -9
 	( sleep 20; kill -9 $program 2>/dev/null ) &
 	wait $program 2>/dev/null
 	rc=$?
-	result $rc "a server killed while threads wait: each gets its error at once" \
-		"$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+	result $rc "a server killed: $3" "$((SECONDS - start)) s: $(tail -n 1 "$work/said")"
+}
+
+server_killed()
+{
+	killed_under faults server_killed "threads that wait get their error at once"
+	killed_under memory managed_killed "managed memory can still be touched"
+}
+
+# the program's memory, as graphs and kernels see it
+run_memory()
+{
+	step "host memory in graphs" "$work/memory" graphs "$cubin"
+	step "user objects" "$work/memory" user "$cubin"
+	step "managed memory" "$work/memory" managed "$cubin"
+}
+
+# its threads go on: what they run has to stay
+closed_library()
+{
+	step "a program that closes the library keeps it" python3 -c 'import ctypes, _ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+assert library.cuInit(0) == 0
+_ctypes.dlclose(library._handle)
+ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+print("it is still there")' "$work/libcuda.so.1"
 }
 
 run_faults()
 {
+	closed_library
 	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
-	faults_until_ready child_lives
+	until_ready faults child_lives
 	wait $program
 	no_children
 	result $? "a child that lives on keeps no server process"
@@ -193,7 +221,8 @@ run_pinned()
 	carrier aperture
 	over="registered: " library=$work/libpinned.so
 	start_server
-	subtests device memory launch stream array texture
+	subtests device memory launch stream graph array texture
+	run_memory
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "copies go on by themselves, in order" "$bin/faults" pinned "$cubin"
 	client_killed copies "in the middle of a copy"
@@ -206,8 +235,9 @@ run_place()
 {
 	carrier place
 	start_server
-	subtests device memory launch stream faults
-	faults_until_ready stuck
+	subtests device memory launch stream graph faults
+	run_memory
+	until_ready faults stuck
 	step "a second program is told so" bash -c "'$bin/faults' after_fork '$cubin' 2>&1 | grep 'other programs use'"
 	kill -9 $program
 	wait $program 2>/dev/null
@@ -216,8 +246,8 @@ run_place()
 	step "the next program" "$bin/faults" host_functions "$cubin"
 	server_killed
 	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
-	faults_until_ready copies
-	truncate -s 0 "$work/memory"
+	until_ready faults copies
+	truncate -s 0 "$work/place"
 	wait $program
 	result $(($? != 2)) "the file is cut short: the program gets an error" "$(tail -n 1 "$work/said")"
 	no_children
@@ -245,12 +275,18 @@ run_info()
 # the client's threads under the thread sanitizer, linked into the program
 run_tsan()
 {
-	gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/faults.c \
-		remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
-		cuda/driver/procaddress.c cuda/driver/errors.c \
-		"$remote"/gen/{stubs,refused,names}.c -o "$work/faults-tsan" || { result 1 "the client under TSan builds"; return; }
+	for name in faults memory; do
+		gcc -std=gnu11 -O1 -g -fsanitize=thread -w -D_GNU_SOURCE -I. "-I$remote/gen" -pthread selftests/remote/$name.c \
+			remote/client/*.c remote/wire/*.c remote/channel/*.c remote/ring/*.c remote/conf/{conf,client}.c \
+			cuda/driver/procaddress.c cuda/driver/errors.c \
+			"$remote"/gen/{stubs,refused,names}.c -o "$work/$name-tsan" || { result 1 "the client under TSan builds"; return; }
+	done
 	for name in beside host_functions costs after_fork; do
 		TSAN_OPTIONS=report_thread_leaks=0 step "under TSan: $name" "$work/faults-tsan" "$name" "$cubin"
+	done
+	# a fault in managed memory is the program's own touch of it, at a place where calls are allowed
+	for name in graphs user managed; do
+		TSAN_OPTIONS="report_thread_leaks=0 report_signal_unsafe=0" step "under TSan: $name" "$work/memory-tsan" "$name" "$cubin"
 	done
 }
 
@@ -259,8 +295,8 @@ run_programs()
 {
 	local line name total=0 passed=0
 	local -A known=(
-		[graph_capture]="host memory in graphs" [graph_nodes]="host memory in graphs" [launch_latency]="mapped memory"
-		[error_endless]="mapped memory" [managed_memory]="managed memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
+		[launch_latency]="mapped memory"
+		[error_endless]="mapped memory" [mapped_memory]="mapped memory" [registered_memory]="mapped memory"
 	)
 
 	if ! selftests/cuda/toolkit.sh > /dev/null 2>&1; then
@@ -285,6 +321,13 @@ run_programs()
 		esac
 	done < <("$programs/run.sh" "$work" 2>&1)
 	echo "# $passed of $total programs pass"
+	make -s -C selftests/cuda/runtime "OUT=$work/runtime" > /dev/null 2>&1 || { result 1 "the runtime's programs build"; return; }
+	while read -r line; do
+		case $line in
+		ok*) result 0 "runtime: ${line#*- }" ;;
+		'not ok'*) result 1 "runtime: ${line#*- }" ;;
+		esac
+	done < <(LD_LIBRARY_PATH=$work selftests/cuda/runtime/run.sh "$work/runtime" 2>&1)
 }
 
 # shellcheck source=selftests/remote/service.sh
@@ -300,7 +343,8 @@ fi
 for name in unix aperture; do
 	carrier $name
 	start_server
-	subtests device memory launch stream array texture surface syscall faults
+	subtests device memory launch stream graph array texture surface syscall faults
+	run_memory
 	run_faults
 done
 carrier unix

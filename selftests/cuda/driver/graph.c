@@ -3,6 +3,7 @@
 #include "driver.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 256 };
 
@@ -213,6 +214,65 @@ static void test_updates(void)
 	tap_result(!wrong, "graphs: updates", "%u wrong", wrong);
 }
 
+static volatile int destroyed[3];
+
+static void destroy(void *data)
+{
+	++*(volatile int *)data;
+}
+
+static CUgraph graph_with(volatile int *what)
+{
+	CUuserObject object;
+	CUgraphNode node;
+	CUgraph graph;
+
+	MUST(cuUserObjectCreate(&object, (void *)what, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	MUST(cuGraphCreate(&graph, 0));
+	MUST(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+	MUST(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+	return graph;
+}
+
+/* destructors may be called by a thread of the driver's */
+static bool is_destroyed(unsigned int which)
+{
+	int i;
+
+	for (i = 0; !destroyed[which] && i < 10000; i++)
+		usleep(1000);
+	return destroyed[which] == 1;
+}
+
+/* an update replaces references, too, as CUDA's programming guide has it: also those of children */
+static void test_user_objects(void)
+{
+	CUgraph inner = graph_with(&destroyed[0]), other = graph_with(&destroyed[1]), third = graph_with(&destroyed[2]), graph, next;
+	CUgraphExecUpdateResult result;
+	CUgraphNode child, node;
+	CUgraphExec exec;
+
+	wrong = 0;
+	MUST(cuGraphCreate(&graph, 0));
+	MUST(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inner));
+	MUST(cuGraphCreate(&next, 0));
+	MUST(cuGraphAddChildGraphNode(&node, next, NULL, 0, third));
+	MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+	MUST(cuGraphLaunch(exec, NULL));
+	MUST(cuGraphExecChildGraphNodeSetParams(exec, child, other));
+	MUST(cuGraphDestroy(graph));
+	MUST(cuGraphDestroy(inner));
+	MUST(cuGraphDestroy(other));
+	want_number(is_destroyed(0) && !destroyed[1], 1, "a child's parameters");
+	MUST(cuGraphExecUpdate(exec, next, &node, &result));
+	MUST(cuGraphDestroy(next));
+	MUST(cuGraphDestroy(third));
+	want_number(is_destroyed(1) && !destroyed[2], 1, "an update");
+	MUST(cuGraphExecDestroy(exec));
+	want_number(is_destroyed(2), 1, "the end");
+	tap_result(!wrong, "graphs: user objects go along with updates", "%u wrong", wrong);
+}
+
 static void test_capture(void)
 {
 	CUstreamCaptureStatus status;
@@ -257,6 +317,7 @@ void test_graph(void)
 	test_nodes();
 	test_launches();
 	test_updates();
+	test_user_objects();
 	test_capture();
 	MUST(cuMemFree_v2(buffer));
 }

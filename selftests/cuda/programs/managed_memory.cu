@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory at one address for CPU and GPU: managed, with a list and a tree that both follow and change in turns; and pinned, whose address
- * on the host a kernel is given. No copy is called but those that are looked at.
+ * Memory at one address for CPU and GPU: managed, with a list and a tree that both follow and change in turns. No copy is called but those
+ * that are looked at.
  */
 #include "check.h"
 
@@ -64,7 +64,7 @@ int main(void)
 	CHECK(cudaMallocManaged(&nodes, NODES * sizeof(*nodes)));
 	CHECK(cudaMallocManaged(&words, WORDS * sizeof(*words)));
 	CHECK(cudaMallocManaged(&first, sizeof(*first), cudaMemAttachHost));
-	CHECK(cudaHostAlloc(&missed, 2 * sizeof(*missed), cudaHostAllocPortable));
+	CHECK(cudaMallocManaged(&missed, sizeof(*missed)));
 	CHECK(cudaMemset(nodes, 0, NODES * sizeof(*nodes)));
 	wrong += !has || nodes[NODES - 1].count;
 	for (i = 0; i < NODES; i++) {
@@ -109,6 +109,6 @@ int main(void)
 	CHECK(cudaFree(nodes));
 	CHECK(cudaFree(words));
 	CHECK(cudaFree(first));
-	CHECK(cudaFreeHost(missed));
+	CHECK(cudaFree(missed));
 	return verdict(!wrong, "%d words counted in a tree, a list of %zu nodes reversed, %d wrong", WORDS, chain, wrong);
 }

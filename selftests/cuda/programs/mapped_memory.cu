@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned memory that the GPU reads and writes in place, atomics in it, and a kernel and the CPU that talk through it while the
- * kernel runs.
+ * Pinned memory that the GPU reads and writes in place, also by the address that it has on the host, atomics in it, and a kernel and the
+ * CPU that talk through it while the kernel runs.
  */
 #include "check.h"
 
@@ -37,7 +37,7 @@ __global__ void answer(volatile int *question, volatile int *reply)
 
 int main(void)
 {
-	int *in, *out, *d_in, *d_out, *talk, *d_talk, wrong = 0, odd = 0, answered = 0;
+	int *in, *out, *d_in, *d_out, *talk, *d_talk, *same, wrong = 0, odd = 0, answered = 0;
 	unsigned int flags;
 	cudaDeviceProp prop;
 	cudaStream_t stream;
@@ -65,6 +65,14 @@ int main(void)
 	for (int i = 0; i < N; i++)
 		wrong += out[i] != i * 3 * i * 3;
 	wrong += out[N] != odd;
+	/* all pinned memory has one address for both */
+	CHECK(cudaHostAlloc(&same, 4, cudaHostAllocPortable));
+	*same = 0;
+	square<<<CEIL_DIV(N, 256), 256>>>(d_in, d_out, same);
+	CHECK_LAUNCH();
+	CHECK(cudaDeviceSynchronize());
+	wrong += *same != odd;
+	CHECK(cudaFreeHost(same));
 
 	talk[0] = talk[32] = 0;
 	CHECK(cudaStreamCreate(&stream));

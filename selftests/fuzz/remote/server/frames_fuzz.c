@@ -2,7 +2,7 @@
 /*
  * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in
  * which words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at
- * what waits. The last byte says whether the arena is shared memory.
+ * what waits; a copy as a node that is mostly right, which words by chance are not. The last byte says whether the arena is shared memory.
  */
 #include <stdlib.h>
 
@@ -58,6 +58,37 @@ static void step(struct server *s, const uint8_t **at, const uint8_t *end)
 	learn();
 }
 
+/* eight bytes: what it is of, its ends, and how the client has their memory */
+static void copy_step(struct server *s, const uint8_t **at, const uint8_t *end)
+{
+	struct q_copy_node q = { .ctx = known[0] };
+	const uint8_t *b = *at;
+	unsigned int i;
+
+	if (end - *at < 8)
+		return;
+	*at += 8;
+	q.size[0] = 1 + b[6] % 64;
+	q.size[1] = 1 + b[7] % 3;
+	q.size[2] = 1;
+	q.graph = b[0] & 1 ? known[b[1] % KNOWN] : 0;
+	q.node = b[0] & 2 ? known[b[2] % KNOWN] : 0;
+	q.exec = b[0] & 4 ? known[b[3] % KNOWN] : 0;
+	q.captured = b[0] >> 3 & 1;
+	for (i = 0; i < 2; i++) {
+		uint64_t *w = i ? q.dst : q.src;
+
+		w[END_TYPE] = b[4 + i] & 1 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		w[END_WHERE] = (b[4 + i] >> 4) * 4096;
+		w[END_PITCH] = q.size[0];
+		w[END_HEIGHT] = q.size[1];
+		w[END_FERRY] = b[4 + i] & 2 ? 1 + b[4 + i] % 16 : 0;
+		q.mine[3 * i] = b[4 + i] >> 2 & 3;
+	}
+	fake_frame(s, OP_copy_node, &q, sizeof(q));
+	learn();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const uint8_t *at = data, *end = data + n;
@@ -75,7 +106,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	while (end - at >= 2) {
 		uint8_t what = *at++;
 
-		if (what < 0xe0)
+		if (what >= 0xd0 && what < 0xe0)
+			copy_step(&s, &at, end);
+		else if (what < 0xe0)
 			step(&s, &at, end);
 		else if (what < 0xe8)
 			fake_busy = *at++;

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -417,11 +418,28 @@ static void client_killed(void **state)
 /* no crash of the client, whose call fails; the server's process says what happened, and ends */
 static void cut_short(void **state)
 {
+	volatile uint8_t *arena, *again;
+	uint64_t bytes;
 	int status;
+	void *room;
 
 	connect_it();
 	calls(5);
+	/* the arena at two addresses is one memory, and no other memory makes room for it */
+	arena = kvgpu_remote_arena(client, &bytes);
+	room = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room));
+	assert_null(kvgpu_remote_arena_at(client, (uintptr_t)room + 1));
+	assert_int_equal(*(volatile uint8_t *)room, 0);
+	munmap(room, bytes);
+	again = kvgpu_remote_arena_at(client, (uintptr_t)room);
+	assert_ptr_equal(again, room);
+	again[bytes - 1] = 5;
+	arena[0] = 6;
+	assert_int_equal(arena[bytes - 1], 5);
+	assert_int_equal(again[0], 6);
 	assert_int_equal(truncate(path, 0), 0);
+	assert_int_equal(again[0], 0);
 	until_gone();
 	waitpid(server, &status, 0);
 	assert_true(WIFEXITED(status));

@@ -28,6 +28,8 @@ CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 uint64_t call_through(void) { return through; }
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return false; }
 bool host_functions_pending(void) { return false; }
+bool managed_has(CUdeviceptr ptr) { return false; }
+void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
 CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_SYSTEM_NOT_READY; }
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)

@@ -24,6 +24,27 @@ extern unsigned int fake_registered;	/* regions of memory */
 /* a frame as it comes from a client, and its answer's result */
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
 
+/* what a handle of the library's is */
+struct fake {
+	uint32_t magic, class;
+	struct fake *next;
+	/* graphs.c: of a node, a graph, a user object */
+	CUgraphNodeType type;
+	CUDA_HOST_NODE_PARAMS host;
+	CUDA_MEMCPY3D copy;
+	struct fake *in, *child;	/* its graph, and the one that it is */
+	size_t before;			/* dependencies */
+	struct fake_ref *refs;
+	unsigned int count;
+};
+extern struct fake *fake_all;
+void fake_graphs(struct library *library);
+void fake_graphs_end(void);
+/* reads and writes the host memory of a copy */
+void fake_box(const CUDA_MEMCPY3D *c);
+extern unsigned int fake_events[8];	/* that the port was told of, by their kinds; and the last one's id */
+extern uint64_t fake_event_id;
+
 /* what the made functions call */
 CUresult fake_result(void);
 void *fake_new(unsigned int class);

@@ -240,7 +240,8 @@ static void places(void **state)
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
 	OK(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4 },
 	       .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }));
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4, [END_WHERE] = 1 },
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4,
+			   [END_WHERE] = (1 << 18) - 15 },
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
 }
 
@@ -380,6 +381,155 @@ static void copies_without_end(void **state)
 	assert_true(s.nr_noted <= 4096);
 }
 
+static uint64_t new_graph(void)
+{
+	OK(ASK(cuGraphCreate, .flags = 0));
+	return ANSWER(cuGraphCreate)->graph;
+}
+
+/* from the client's memory: number @id there, packed at @at */
+static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
+{
+	return (struct q_copy_node){ .graph = graph, .size = { 100, 1, 1 }, .mine = { mine, 100, 1 },
+		.src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_WHERE] = at, [END_PITCH] = 100, [END_HEIGHT] = 1, [END_FERRY] = id },
+		.dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20, [END_PITCH] = 100, [END_HEIGHT] = 1 } };
+}
+#define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
+
+/* a copy of the client's memory is a child graph for the library and a copy for the client, who is told when nothing needs it */
+static void ferries(void **state)
+{
+	uint64_t one = new_graph(), two = new_graph(), node, clone;
+	struct q_copy_node q = copy_in(one, 5, 4096, 77), out;
+
+	context();
+	OK(ADD(q));
+	node = ANSWER(copy_node)->node;
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
+	assert_int_equal(ANSWER(copy_node)->ferry[1], 0);
+	assert_true(fake_events[KVGPU_REMOTE_EVENT_FILL]);
+	assert_int_equal(fake_event_id, 5);
+	OK(ASK(cuGraphNodeGetType, .node = node));
+	assert_int_equal(ANSWER(cuGraphNodeGetType)->type, CU_GRAPH_NODE_TYPE_MEMCPY);
+	FAILS(ASK(cuGraphChildGraphNodeGetGraph, .node = node), INVALID_VALUE);
+	OK(ASK(copy_node_get, .node = node));
+	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 5);
+	assert_int_equal(ANSWER(copy_node_get)->dst[END_WHERE], 1 << 20);
+	/* the same memory again is the same ferry; other memory is not */
+	q = copy_in(two, 6, 8192, 77);
+	OK(ADD(q));
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 5);
+	q = copy_in(two, 7, 8192, 78);
+	OK(ADD(q));
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 7);
+	OK(ASK(cuGraphClone, .graph = two));
+	clone = ANSWER(cuGraphClone)->clone;
+	OK(ASK(cuGraphDestroy, .graph = one));
+	OK(ASK(cuGraphDestroy, .graph = two));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	OK(ASK(cuGraphDestroy, .graph = clone));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 2);
+	assert_null(s.ferries);
+	/* to the client's memory; then another way round, under the same number of the node */
+	one = new_graph();
+	out = copy_in(one, 9, 4096, 77);
+	memcpy(out.dst, q.src, sizeof(out.dst));
+	memcpy(out.src, q.dst, sizeof(out.src));
+	memcpy(out.mine + 3, q.mine, 3 * sizeof(q.mine[0]));
+	OK(ADD(out));
+	node = ANSWER(copy_node)->node;
+	assert_int_equal(ANSWER(copy_node)->ferry[1], 7);
+	assert_true(fake_events[KVGPU_REMOTE_EVENT_DRAIN]);
+	q = copy_in(0, 8, 4096, 77);
+	q.node = node;
+	OK(ADD(q));
+	OK(ASK(copy_node_get, .node = node));
+	assert_int_equal(ANSWER(copy_node_get)->src[END_FERRY], 8);
+	assert_int_equal(ANSWER(copy_node_get)->dst[END_FERRY], 0);
+	/* what is wrong: none is kept, and the client is not told of what it was not given */
+	fake_events[KVGPU_REMOTE_EVENT_FREE] = 0;
+	q = copy_in(one, 10, (1 << 20) - 99, 80);
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.dst[END_FERRY] = 11;
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.size[1] = 0;
+	FAILS(ADD(q), INVALID_VALUE);
+	q = copy_in(one, 10, 4096, 80);
+	q.exec = node;
+	FAILS(ADD(q), INVALID_HANDLE);
+	q.exec = 0;
+	fake_error = CUDA_ERROR_OUT_OF_MEMORY;
+	FAILS(ADD(q), OUT_OF_MEMORY);
+	fake_error = CUDA_SUCCESS;
+	assert_int_equal(ANSWER(copy_node)->ferry[0], 0);
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_FREE], 0);
+	/* a library without user objects keeps it */
+	s.library.cuUserObjectCreate = NULL;
+	OK(ADD(q));
+	OK(ASK(cuGraphDestroy, .graph = one));
+	assert_non_null(s.ferries);
+}
+
+/* the library is given an object only where that is known to live */
+static void user_objects(void **state)
+{
+	uint64_t graph = new_graph(), object;
+	unsigned int calls;
+
+	FAILS(ASK(user_object, .id = 3, .count = 0, .flags = 1), INVALID_VALUE);
+	FAILS(ASK(user_object, .id = 3, .count = UINT32_MAX, .flags = 1), INVALID_VALUE);
+	OK(ASK(user_object, .id = 3, .count = 2, .flags = 1));
+	object = ANSWER(user_object)->object;
+	OK(ASK(cuUserObjectRetain, .object = object, .count = 1));
+	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 4), INVALID_VALUE);
+	FAILS(ASK(cuUserObjectRetain, .object = object, .count = UINT32_MAX), INVALID_VALUE);
+	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1), INVALID_VALUE);
+	OK(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 3, .flags = 1));
+	/* the graph alone has it now */
+	calls = fake_calls;
+	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
+	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);
+	FAILS(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 1), INVALID_VALUE);
+	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 4), INVALID_VALUE);
+	assert_int_equal(fake_calls, calls);
+	OK(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 0);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 1);
+	assert_int_equal(fake_event_id, 3);
+	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
+	OK(ASK(user_object, .id = 4, .count = 1, .flags = 1));
+	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);
+	OK(ASK(cuUserObjectRelease, .object = ANSWER(user_object)->object, .count = 1));
+	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 2);
+	assert_null(s.users);
+}
+
+static void managed(void **state)
+{
+	uint64_t ptr;
+
+	FAILS(ASK(managed_in, .dst = 1 << 20, .at = 0, .bytes = 4096), INVALID_CONTEXT);
+	context();
+	s.options.memory = 1 << 20;
+	OK(ASK(managed, .bytes = 1 << 19, .flags = 1));
+	ptr = ANSWER(managed)->ptr;
+	FAILS(ASK(managed, .bytes = 1 << 20, .flags = 1), OUT_OF_MEMORY);
+	OK(ASK(cuMemFree_v2, .ptr = ptr));
+	assert_int_equal(s.charged, 0);
+	OK(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4096));
+	FAILS(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4097), INVALID_VALUE);
+	FAILS(ASK(managed_out, .src = 1 << 20, .at = 8, .bytes = UINT64_MAX - 4), INVALID_VALUE);
+	OK(ASK(managed_out, .src = 1 << 20, .at = 4096, .bytes = 100));
+	assert_int_equal(s.arena[4096 + 99], 0x11);
+	assert_int_equal(s.arena[4096 + 100], 0);
+	FAILS(ASK(range_attribute, .size = 4097), INVALID_VALUE);
+	OK(ASK(range_attribute, .size = 12));
+	assert_int_equal(fake_last.bytes, 16);
+}
+
 int main(void)
 {
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -388,6 +538,7 @@ int main(void)
 			ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
+		ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

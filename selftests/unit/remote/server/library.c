@@ -8,17 +8,14 @@
 
 enum { HANDLE_MAGIC = 0x68616e64, IMAGE_LEAST = 4 };
 
-struct fake {
-	uint32_t magic, class;
-	struct fake *next;
-};
-
 unsigned int fake_calls, fake_busy, fake_answers, fake_registered;
 CUresult fake_error;
 struct kvgpu_remote_answer fake_last;
 uint64_t fake_payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
 
-static struct fake *all;
+struct fake *fake_all;
+unsigned int fake_events[8];
+uint64_t fake_event_id;
 static volatile uint64_t sum;	/* of all that was read, so that it is */
 
 CUresult fake_result(void)
@@ -32,8 +29,8 @@ void *fake_new(unsigned int class)
 	struct fake *f = malloc(sizeof(*f));
 
 	assert(f);
-	*f = (struct fake){ HANDLE_MAGIC, class, all };
-	all = f;
+	*f = (struct fake){ .magic = HANDLE_MAGIC, .class = class, .next = fake_all };
+	fake_all = f;
 	return f;
 }
 
@@ -301,20 +298,11 @@ static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, 
 	return fake_result();
 }
 
-static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_MEMCPY3D *c, CUcontext ctx)
+void fake_box(const CUDA_MEMCPY3D *c)
 {
-	fake_handle(CLASS_GRAPH, g);
-	fake_handles(CLASS_NODE, (void *const *)d, n);
-	*node = fake_new(CLASS_NODE);
-	return box3(c);
+	box3(c);
 }
 
-static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p)
-{
-	*node = fake_new(CLASS_NODE);
-	p->fn(p->userData);
-	return fake_result();
-}
 static CUresult instantiate(CUgraphExec *e, CUgraph g, CUgraphNode *bad, char *log, size_t n)
 {
 	fake_handle(CLASS_GRAPH, g);
@@ -380,8 +368,18 @@ static CUresult host_device(CUdeviceptr *at, void *p, unsigned int flags)
 	return fake_result();
 }
 
+static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags) { return address(p); }
+static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what, CUdeviceptr p, size_t bytes)
+{
+	fake_write(data, n);
+	return fake_result();
+}
+
 static void by_hand(struct library *l)
 {
+	fake_graphs(l);
+	l->cuMemAllocManaged = alloc_managed;
+	l->cuMemRangeGetAttribute = range_attribute;
 	l->cuMemHostRegister_v2 = host_register;
 	l->cuMemHostUnregister = host_unregister;
 	l->cuMemHostGetDevicePointer_v2 = host_device;
@@ -426,8 +424,6 @@ static void by_hand(struct library *l)
 	l->cuLinkAddData_v2 = link_add;
 	l->cuLinkComplete = link_complete;
 	l->cuGraphAddKernelNode = kernel_node;
-	l->cuGraphAddMemcpyNode = copy_node;
-	l->cuGraphAddHostNode = host_node;
 	l->cuGraphInstantiate = instantiate;
 	l->cuGraphInstantiate_v2 = instantiate;
 	l->cuGraphExecUpdate = update;
@@ -458,11 +454,13 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remot
 static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
 {
 	fake_read(bytes, n);
+	fake_events[h->event % 8]++;
+	fake_event_id = h->id;
 	return 0;
 }
 static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
 {
-	return 0;
+	return happen(p, h, &invocation, sizeof(invocation));
 }
 static void await_end(struct kvgpu_remote_port *p) { }
 static void close_port(struct kvgpu_remote_port *p) { }
@@ -481,6 +479,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	by_hand(&s->library);
 	assert(!server_init(s));
 	fake_calls = fake_busy = fake_answers = fake_registered = 0;
+	memset(fake_events, 0, sizeof(fake_events));
 	captured = NULL;
 	fake_error = CUDA_SUCCESS;
 }
@@ -497,8 +496,9 @@ void fake_end(struct server *s)
 	server_fini(s);
 	free(s->port->arena);
 	free(s->port);
-	while ((f = all)) {
-		all = f->next;
+	fake_graphs_end();
+	while ((f = fake_all)) {
+		fake_all = f->next;
 		f->magic = 0;
 		free(f);
 	}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies as nodes of graphs, also those that a capture records. Pinned memory of a carrier with shared memory is named as it is: a
+ * graph's copy finds there what the program has written by then. All other memory of the program's is a ferry's (ferry.c).
+ */
+#include "box.h"
+
+/* bytes from the box's first one to its last, in the program's memory */
+static uint64_t span(const struct end *e, const uint64_t *size)
+{
+	uint64_t lines = (size[2] - 1) * e->word[END_HEIGHT] + size[1] - 1;
+
+	return lines * e->word[END_PITCH] + size[0];
+}
+
+
+static CUresult open_side(const struct end *e, const uint64_t *size, bool out, uint64_t *w, uint64_t *mine)
+{
+	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
+	uint64_t at = KVGPU_REMOTE_NOWHERE, ferry = 0;
+
+	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(channel))
+		at = pinned_at(e->host, span(e, size));
+	if (at != KVGPU_REMOTE_NOWHERE) {
+		memcpy(w, (uint64_t [END_WORDS]){ [END_TYPE] = e->type, [END_WHERE] = at, [END_PITCH] = e->word[END_PITCH],
+						  [END_HEIGHT] = e->word[END_HEIGHT] }, sizeof(e->word));
+		return CUDA_SUCCESS;
+	}
+	if (e->type == CU_MEMORYTYPE_HOST) {
+		ferry = ferry_new(e, size, out, &at);
+		if (!ferry)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+		mine[0] = (uintptr_t)e->host;
+		mine[1] = e->word[END_PITCH];
+		mine[2] = e->word[END_HEIGHT];
+	}
+	box_words(e, &whole, at, w);
+	w[END_FERRY] = ferry;
+	return CUDA_SUCCESS;
+}
+
+/* what the server has not taken, or has already, goes */
+static void keep_taken(const struct q_copy_node *q, const struct call *c)
+{
+	const struct a_copy_node *a = c->answer_bytes >= sizeof(*a) ? c->answer : NULL;
+	const uint64_t mine[2] = { q->src[END_FERRY], q->dst[END_FERRY] };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (mine[i] && (!a || a->ferry[i] != mine[i]))
+			ferry_free(mine[i]);
+}
+
+/* the answer is in *c then */
+static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
+{
+	CUresult r;
+
+	memcpy(q->size, b->size, sizeof(q->size));
+	r = open_side(&b->src, b->size, false, q->src, q->mine);
+	if (!r)
+		r = open_side(&b->dst, b->size, true, q->dst, q->mine + 3);
+	if (!r)
+		r = call_ask(c, sizeof(struct a_copy_node));
+	keep_taken(q, c);
+	return r;
+}
+
+static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUcontext ctx, struct call *c)
+{
+	struct box b = { 0 };
+	CUDA_MEMCPY3D_PEER p;
+	CUresult r;
+
+	if (!handle_id(CLASS_CONTEXT, ctx, &q->ctx))
+		return CUDA_ERROR_INVALID_CONTEXT;
+	memcpy(&p, params, sizeof(p));
+	r = box_open(&b, &p, false);
+	if (!r && (!b.size[0] || !b.size[1] || !b.size[2]))
+		r = CUDA_ERROR_INVALID_VALUE;
+	return r ? r : ask(q, c, &b);
+}
+
+/* ------------------------------------------------------------------ captures */
+
+CUresult box_capture(struct box *b, uint64_t stream)
+{
+	struct q_copy_node q = { .stream = stream, .captured = 1 };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+
+	handle_id(CLASS_CONTEXT, current_context(), &q.ctx);
+	return ask(&q, &c, b);
+}
+
+static struct end line_end(CUdeviceptr at, enum side_of side, size_t bytes)
+{
+	struct end e = { .type = side == SIDE_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+			 .word = { [END_WHERE] = at, [END_PITCH] = bytes, [END_HEIGHT] = 1 } };
+
+	e.word[END_TYPE] = e.type;
+	e.host = side == SIDE_HOST ? (uint8_t *)(uintptr_t)at : NULL;
+	return e;
+}
+
+CUresult line_capture(uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes)
+{
+	struct box b = { .src = line_end(src, from, bytes), .dst = line_end(dst, to, bytes), .size = { bytes, 1, 1 } };
+
+	return box_capture(&b, stream);
+}
+
+CUresult array_capture(uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes, bool to_array)
+{
+	struct end a = { .type = CU_MEMORYTYPE_ARRAY, .word = { [END_TYPE] = CU_MEMORYTYPE_ARRAY, [END_X] = offset } };
+	struct end h = line_end((uintptr_t)host, SIDE_HOST, bytes);
+	struct box b = { .src = to_array ? h : a, .dst = to_array ? a : h, .size = { bytes, 1, 1 } };
+	struct end *e = to_array ? &b.dst : &b.src;
+
+	if (!handle_id(CLASS_ARRAY, array, &e->word[END_WHERE]))
+		return CUDA_ERROR_INVALID_HANDLE;
+	return box_capture(&b, stream);
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			      const CUDA_MEMCPY3D *params, CUcontext ctx)
+{
+	struct q_copy_node q = { .dependencies = n };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = graph_enter(node && params, CLASS_GRAPH, graph, &q.graph);
+
+	if (r)
+		return r;
+	r = call_handles(&c, CLASS_NODE, (const void *const *)dependencies, n);
+	if (!r)
+		r = ask_node(&q, params, ctx, &c);
+	call_end(&c);
+	if (!r)
+		*node = handle_here(CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
+	return r;
+}
+
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx)
+{
+	struct q_copy_node q = { 0 };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = exec_enter(params, exec, &q.exec, node, &q.node);
+
+	if (r)
+		return r;
+	return ask_node(&q, params, ctx, &c);
+}
+
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *params)
+{
+	struct q_copy_node q = { 0 };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!params)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!handle_id(CLASS_NODE, node, &q.node))
+		return wrong_graph(node);
+	return ask_node(&q, params, current_context(), &c);
+}
+
+/* ------------------------------------------------------------------ what a node copies */
+
+/* memory of the program's as it was said: from where, with which offsets */
+struct shown {
+	CUmemorytype type;
+	void *host;
+	CUdeviceptr device;
+	CUarray array;
+	uint64_t word[END_WORDS];
+};
+
+static CUresult show(const uint64_t *w, struct shown *s)
+{
+	struct end e;
+	uint64_t slice;
+
+	*s = (struct shown){ .type = w[END_TYPE] };
+	memcpy(s->word, w, sizeof(s->word));
+	if (w[END_TYPE] == CU_MEMORYTYPE_ARRAY)
+		s->array = handle_here(CLASS_ARRAY, w[END_WHERE], current_context());
+	if (w[END_TYPE] == CU_MEMORYTYPE_DEVICE)
+		s->device = w[END_WHERE];
+	if (w[END_TYPE] != CU_MEMORYTYPE_HOST)
+		return CUDA_SUCCESS;
+	if (!w[END_FERRY]) {
+		s->host = arena_at(w[END_WHERE]);
+		return CUDA_SUCCESS;
+	}
+	if (!ferry_get(w[END_FERRY], &e))
+		return CUDA_ERROR_UNKNOWN;
+	memcpy(s->word, e.word, sizeof(s->word));
+	slice = e.word[END_PITCH] * e.word[END_HEIGHT];
+	s->host = e.host - e.word[END_X] - e.word[END_Y] * e.word[END_PITCH] - e.word[END_Z] * slice;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
+{
+	struct q_copy_node_get q = { 0 };
+	struct call c = { .op = OP_copy_node_get, .fixed = &q, .bytes = sizeof(q) };
+	const struct a_copy_node_get *a;
+	struct shown src, dst;
+	CUresult r = graph_enter(params, CLASS_NODE, node, &q.node);
+
+	if (r)
+		return r;
+	r = call_ask(&c, sizeof(*a));
+	if (r)
+		return r;
+	a = (const struct a_copy_node_get *)c.answer;
+	r = show(a->src, &src);
+	if (!r)
+		r = show(a->dst, &dst);
+	if (r)
+		return r;
+	*params = (CUDA_MEMCPY3D){
+		.srcMemoryType = src.type, .srcHost = src.host, .srcDevice = src.device, .srcArray = src.array,
+		.srcPitch = src.word[END_PITCH], .srcHeight = src.word[END_HEIGHT], .srcXInBytes = src.word[END_X],
+		.srcY = src.word[END_Y], .srcZ = src.word[END_Z], .srcLOD = src.word[END_LOD],
+		.dstMemoryType = dst.type, .dstHost = dst.host, .dstDevice = dst.device, .dstArray = dst.array,
+		.dstPitch = dst.word[END_PITCH], .dstHeight = dst.word[END_HEIGHT], .dstXInBytes = dst.word[END_X],
+		.dstY = dst.word[END_Y], .dstZ = dst.word[END_Z], .dstLOD = dst.word[END_LOD],
+		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
+	return CUDA_SUCCESS;
+}

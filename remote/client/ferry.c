@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The copy itself is between the GPU
+ * and a piece of the arena. When a graph has come as far as that, the server asks for the piece to be filled from the program's memory, or
+ * says that it is to be emptied there, and goes on when that was done; so a graph reads and writes the program's memory when it runs,
+ * in the order of its other nodes. A thread of its own does that: a function of the program's may wait meanwhile.
+ */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "box.h"
+
+struct ferry {
+	struct end end;
+	struct part whole;
+	uint64_t at, bytes;
+	bool used, out;
+};
+
+struct due {
+	struct due *next;
+	uint32_t event;
+	uint64_t id, invocation;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static struct ferry *ferries;
+static uint64_t nr_ferries;
+static struct due *first, **last = &first;
+static bool runs;
+
+static void *main_loop(void *arg);
+
+/* with the lock; signals are for the program's own threads, but those that tell of a fault */
+static bool start(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+
+	if (runs)
+		return true;
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	runs = !pthread_create(&thread, NULL, main_loop, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (runs)
+		pthread_detach(thread);
+	return runs;
+}
+
+/* with the lock. 0 is no number */
+static bool more_ferries(void)
+{
+	uint64_t n = nr_ferries ? 2 * nr_ferries : 64;
+	struct ferry *grown = realloc(ferries, n * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	memset(grown + nr_ferries, 0, (n - nr_ferries) * sizeof(*grown));
+	ferries = grown;
+	nr_ferries = n;
+	return true;
+}
+
+uint64_t ferry_new(const struct end *e, const uint64_t *size, bool out, uint64_t *at)
+{
+	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
+	uint64_t bytes, i = 1;
+
+	if (__builtin_mul_overflow(size[0], size[1], &bytes) || __builtin_mul_overflow(bytes, size[2], &bytes))
+		return 0;
+	*at = arena_get(bytes);
+	if (*at == KVGPU_REMOTE_NOWHERE)
+		return 0;
+	pthread_mutex_lock(&lock);
+	while (i < nr_ferries && ferries[i].used)
+		i++;
+	if (start() && (i < nr_ferries || more_ferries()))
+		ferries[i] = (struct ferry){ *e, whole, *at, bytes, true, out };
+	else
+		i = 0;
+	pthread_mutex_unlock(&lock);
+	if (!i)
+		arena_put(*at);
+	return i;
+}
+
+static bool find(uint64_t id, struct ferry *f)
+{
+	bool there;
+
+	pthread_mutex_lock(&lock);
+	there = id && id < nr_ferries && ferries[id].used;
+	if (there)
+		*f = ferries[id];
+	pthread_mutex_unlock(&lock);
+	return there;
+}
+
+bool ferry_get(uint64_t id, struct end *e)
+{
+	struct ferry f;
+
+	if (!find(id, &f))
+		return false;
+	*e = f.end;
+	return true;
+}
+
+void ferry_free(uint64_t id)
+{
+	struct ferry f;
+
+	if (!find(id, &f))
+		return;
+	pthread_mutex_lock(&lock);
+	ferries[id].used = false;
+	pthread_mutex_unlock(&lock);
+	arena_put(f.at);
+}
+
+/* ------------------------------------------------------------------ crossing */
+
+/* no other frame has this piece, so its bytes need not keep their place among frames: they only come before the ack */
+static void fill(const struct ferry *f)
+{
+	uint64_t done, n;
+
+	box_pack(&f->end, &f->whole, arena_at(f->at));
+	for (done = 0; done < f->bytes; done += n) {
+		n = f->bytes - done < KVGPU_REMOTE_PIECE_MAX ? f->bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		kvgpu_remote_push(channel, f->at + done, n);
+	}
+}
+
+static void cross(const struct due *d)
+{
+	struct ferry f;
+
+	if (d->event == KVGPU_REMOTE_EVENT_FREE) {
+		ferry_free(d->id);
+		return;
+	}
+	call_due();
+	/* a server that asks for what is not there, or the wrong way, gets nothing of it */
+	if (find(d->id, &f) && f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
+		if (f.out)
+			box_unpack(&f.end, &f.whole, arena_at(f.at));
+		else
+			fill(&f);
+	}
+	call_acknowledge(d->invocation);
+}
+
+static void *main_loop(void *arg)
+{
+	struct due *d;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!first)
+			pthread_cond_wait(&change, &lock);
+		d = first;
+		first = d->next;
+		if (!first)
+			last = &first;
+		pthread_mutex_unlock(&lock);
+		cross(d);
+		free(d);
+		pthread_mutex_lock(&lock);
+	}
+	return NULL;
+}
+
+void ferry_happened(const struct kvgpu_remote_happening *h, uint64_t invocation)
+{
+	struct due *d = malloc(sizeof(*d));
+
+	if (!d)
+		return;		/* the graph waits: there is no memory to go on with */
+	*d = (struct due){ .event = h->event, .id = h->id, .invocation = invocation };
+	pthread_mutex_lock(&lock);
+	*last = d;
+	last = &d->next;
+	pthread_cond_signal(&change);
+	pthread_mutex_unlock(&lock);
+}

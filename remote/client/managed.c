@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Managed memory: memory here at the address that it has for the server's library, of which the program may use a page when no work of the
+ * GPU's does. Before work that may touch it goes out, the pages that the program wrote are sent, and all pages are closed: the program's next touch
+ * of one faults, and the handler waits for the work and fetches what is there by then. So only pages travel that one side wrote and the other
+ * looks at.
+ *
+ * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and without privileges it can't serve a system
+ * call that touches a closed page, as this can't (EFAULT). The memory is mapped a second time, where it is always open: what comes is complete
+ * before a thread of the program's can see the page, and nothing in here touches a page that may be closed.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "client.h"
+
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4 };
+
+/* of a page: not open, and the GPU may have written it; open for reading; written here since it was sent */
+enum page { CLOSED, CLEAN, DIRTY };
+
+struct managed {
+	uintptr_t begin, end;	/* pages */
+	uintptr_t first, last;	/* what is allocated of them */
+	uint8_t *alias;
+	uint8_t *page;
+	size_t open;		/* so many pages are not CLOSED */
+	size_t next, window;	/* pages that are fetched at once, while the program reads on and on */
+	void *ctx, *module;	/* it ends with */
+	uint64_t ctx_id;
+};
+
+struct working {
+	void *ctx;
+	uint64_t id;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it; answers are waited for with it, work of the GPU's is not */
+static struct managed *ranges;
+static unsigned int nr, max;	/* nr: atomic */
+static struct working *working;	/* contexts that have got work since they were waited for */
+static unsigned int nr_working, max_working;
+static uint64_t begun, sent;	/* calls with such work, before and after they went out */
+static bool early;		/* pages were opened while there may have been work */
+static uint64_t room = KVGPU_REMOTE_NOWHERE;	/* of the arena, for pages on their way, of which the server has read all but what is */
+static uint64_t room_used;			/* in use */
+static uintptr_t page_bytes;
+static struct sigaction before;
+
+/* ------------------------------------------------------------------ with the lock */
+
+static struct managed *find(uintptr_t at)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (at >= ranges[i].begin && at < ranges[i].end)
+			return &ranges[i];
+	return NULL;
+}
+
+static size_t pages_of(const struct managed *m)
+{
+	return (m->end - m->begin) / page_bytes;
+}
+
+static void protect(const struct managed *m, size_t page, size_t n, int prot)
+{
+	mprotect((uint8_t *)m->begin + page * page_bytes, n * page_bytes, prot);
+}
+
+/* bytes of these pages that are allocated: where, in the alias */
+static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *offset)
+{
+	uintptr_t at = m->begin + page * page_bytes, end = at + n * page_bytes;
+
+	at = at < m->first ? m->first : at;
+	end = end > m->last ? m->last : end;
+	*offset = at - m->begin;
+	return end - at;
+}
+
+/* Not by staging: a thread that has a piece there may wait for the lock before it sends it. */
+static CUresult send_pages(const struct managed *m, size_t page, size_t n)
+{
+	struct q_managed_in q = { 0 };
+	struct call c = { .op = OP_managed_in, .fixed = &q, .bytes = sizeof(q) };
+	uint64_t offset;
+	CUresult r = CUDA_SUCCESS;
+
+	q.bytes = clip(m, page, n, &offset);
+	q.dst = m->begin + offset;
+	if (room_used + q.bytes > KVGPU_REMOTE_PIECE_MAX) {
+		r = call_fence(0);
+		room_used = 0;
+	}
+	if (r)
+		return r;
+	q.at = c.push_at = room + room_used;
+	c.push_bytes = q.bytes;
+	room_used += (q.bytes + 63) & ~63ull;
+	memcpy(arena_at(q.at), m->alias + offset, q.bytes);
+	context_borrow(m->ctx, m->ctx_id);
+	r = call_queue(&c);
+	context_give_back();
+	return r;
+}
+
+/* what was written here goes out, and can't be written meanwhile */
+static void flush(struct managed *m)
+{
+	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, i, n;
+
+	for (i = 0; i < pages_of(m); i += n) {
+		n = 1;
+		if (m->page[i] != DIRTY)
+			continue;
+		while (n < most && i + n < pages_of(m) && m->page[i + n] == DIRTY)
+			n++;
+		protect(m, i, n, PROT_READ);
+		memset(m->page + i, CLEAN, n);
+		send_pages(m, i, n);	/* an error is one of all calls that follow */
+	}
+}
+
+static void close_pages(struct managed *m)
+{
+	if (!m->open)
+		return;
+	protect(m, 0, pages_of(m), PROT_NONE);
+	memset(m->page, CLOSED, pages_of(m));
+	m->open = 0;
+}
+
+/* closed pages from there on: more and more where the program goes on and on */
+static size_t window_of(struct managed *m, size_t page)
+{
+	size_t most = KVGPU_REMOTE_PIECE_MAX / page_bytes, n = 1;
+
+	m->window = page == m->next && m->window ? 2 * m->window : WINDOW_MIN;
+	m->window = m->window < most ? m->window : most;
+	while (n < m->window && page + n < pages_of(m) && m->page[page + n] == CLOSED)
+		n++;
+	m->next = page + n;
+	return n;
+}
+
+/* Where it fails, the page shows what was known of it: the program's next call tells of the error. */
+static void fetch(struct managed *m, size_t page)
+{
+	struct q_managed_out q = { .at = room };
+	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q) };
+	size_t n = window_of(m, page);
+	uint64_t offset;
+
+	q.bytes = clip(m, page, n, &offset);
+	q.src = m->begin + offset;
+	context_borrow(m->ctx, m->ctx_id);
+	room_used = 0;		/* what was sent before is read before */
+	if (!call_ask(&c, 0))
+		memcpy(m->alias + offset, arena_at(room), q.bytes);
+	context_give_back();
+	protect(m, page, n, PROT_READ);
+	memset(m->page + page, CLEAN, n);
+	m->open += n;
+}
+
+/* ------------------------------------------------------------------ the program touches a page */
+
+/* Without the lock: until the GPU has nothing to do that was begun before; what the server says of errors the program's calls say, too. */
+static void wait_for_work(void)
+{
+	struct call c = { .op = OP_idle };
+	struct working w;
+	uint64_t upto;
+	bool some;
+
+	pthread_mutex_lock(&lock);
+	upto = begun;
+	while (nr_working) {
+		w = working[nr_working - 1];
+		pthread_mutex_unlock(&lock);
+		context_borrow(w.ctx, w.id);
+		call_ask(&c, 0);
+		context_give_back();
+		pthread_mutex_lock(&lock);
+		some = begun != upto || sent != begun;
+		if (some)
+			break;		/* there is more by now: what is fetched is looked at again */
+		if (nr_working && working[nr_working - 1].id == w.id)
+			nr_working--;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static bool is_working(void)
+{
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = nr_working;
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+/* false: it is none of these */
+static bool open_page(uintptr_t at, bool write)
+{
+	struct managed *m;
+	size_t page;
+
+	pthread_mutex_lock(&lock);
+	m = find(at);
+	if (!m) {
+		pthread_mutex_unlock(&lock);
+		return false;
+	}
+	page = (at - m->begin) / page_bytes;
+	if (m->page[page] == CLOSED) {
+		fetch(m, page);
+		early |= nr_working;
+	} else {
+		write = true;	/* the page is open for reading, so it was no read */
+	}
+	if (write && m->page[page] == CLEAN) {
+		protect(m, page, 1, PROT_READ | PROT_WRITE);
+		m->page[page] = DIRTY;
+	}
+	pthread_mutex_unlock(&lock);
+	return true;
+}
+
+static bool is_write(const void *context)
+{
+#ifdef __x86_64__
+	return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+	return false;	/* a second fault tells */
+#endif
+}
+
+static bool is_here(uintptr_t at)
+{
+	bool here;
+
+	pthread_mutex_lock(&lock);
+	here = find(at);
+	pthread_mutex_unlock(&lock);
+	return here;
+}
+
+/* whoever had the signal before; who had none gets what it does by itself, at the access that is tried again */
+static void not_ours(int signal, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(signal, info, context);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(signal);
+	else
+		sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+}
+
+/* a function of the host is itself what its stream waits for: it sees what is there */
+static void fault(int signal, siginfo_t *info, void *context)
+{
+	uintptr_t at = (uintptr_t)info->si_addr;
+	int error = errno;
+
+	/* a child of fork() may have a lock that nobody unlocks */
+	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED || !is_here(at)) {
+		not_ours(signal, info, context);
+		return;
+	}
+	call_aside(true);
+	if (!in_host_function() && is_working())
+		wait_for_work();
+	open_page(at, is_write(context));
+	call_aside(false);
+	errno = error;
+}
+
+/* With the lock. A program that takes the signal for itself meanwhile is put behind again. */
+static void take_signal(void)
+{
+	const struct sigaction ours = { .sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+	struct sigaction now;
+
+	if (sigaction(SIGSEGV, NULL, &now) || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == fault))
+		return;
+	before = now;
+	sigaction(SIGSEGV, &ours, NULL);
+}
+
+/* ------------------------------------------------------------------ work */
+
+static void note_working(void)
+{
+	struct working *grown, w = { current_context(), 0 };
+	uint32_t mode;
+	unsigned int i;
+
+	w.id = current_id(&mode);
+	for (i = 0; i < nr_working && working[i].id != w.id; i++)
+		;
+	if (i < nr_working || !w.ctx)
+		return;
+	if (nr_working == max_working) {
+		grown = realloc(working, (max_working ? 2 * max_working : 8) * sizeof(*grown));
+		if (!grown)
+			return;
+		working = grown;
+		max_working = max_working ? 2 * max_working : 8;
+	}
+	working[nr_working++] = w;
+}
+
+bool managed_any(void)
+{
+	return __atomic_load_n(&nr, __ATOMIC_ACQUIRE);
+}
+
+void managed_work_begins(void)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	begun++;
+	note_working();
+	take_signal();
+	for (i = 0; i < nr; i++)
+		if (ranges[i].open) {
+			flush(&ranges[i]);
+			close_pages(&ranges[i]);
+		}
+	pthread_mutex_unlock(&lock);
+}
+
+void managed_work_sent(void)
+{
+	pthread_mutex_lock(&lock);
+	sent++;
+	pthread_mutex_unlock(&lock);
+}
+
+/* what a function of the host wrote is there for what comes behind it in its stream */
+void managed_function_ends(void)
+{
+	bool some = false;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr; i++) {
+		some |= ranges[i].open;
+		flush(&ranges[i]);
+	}
+	pthread_mutex_unlock(&lock);
+	if (some)
+		call_fence(0);
+}
+
+/* what was opened while the GPU worked may have been written since */
+void managed_waited(void)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; early && i < nr; i++) {
+		flush(&ranges[i]);
+		close_pages(&ranges[i]);
+	}
+	early = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/* reads one byte of each page, so that what follows finds them open */
+void managed_touch(const void *p, uint64_t bytes)
+{
+	const volatile uint8_t *at = p;
+	uint64_t i;
+
+	if (!bytes || !is_here((uintptr_t)p))
+		return;
+	for (i = 0; i < bytes; i += page_bytes)
+		(void)at[i];
+	(void)at[bytes - 1];
+}
+
+bool managed_has(CUdeviceptr ptr)
+{
+	return managed_any() && is_here(ptr);
+}
+
+/* ------------------------------------------------------------------ its begin and end */
+
+/* the same bytes twice: at @m's address, closed, and where there is room. false: something else is there, or no memory */
+static bool map_twice(struct managed *m)
+{
+	size_t bytes = m->end - m->begin;
+	void *at = MAP_FAILED;
+	int fd = memfd_create("managed", MFD_CLOEXEC);
+
+	if (fd >= 0 && !ftruncate(fd, bytes))
+		at = mmap((void *)m->begin, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+	m->alias = at == (void *)m->begin ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+	if (fd >= 0)
+		close(fd);
+	if (m->alias == MAP_FAILED) {
+		if (at != MAP_FAILED)
+			munmap(at, bytes);
+		return false;
+	}
+	/* a child of fork() has no server, and nothing of this memory */
+	madvise(at, bytes, MADV_DONTFORK);
+	madvise(m->alias, bytes, MADV_DONTFORK);
+	return true;
+}
+
+static void unmap(struct managed *m)
+{
+	munmap((void *)m->begin, m->end - m->begin);
+	munmap(m->alias, m->end - m->begin);
+	free(m->page);
+}
+
+static bool more_ranges(void)
+{
+	struct managed *grown;
+
+	if (nr < max)
+		return true;
+	grown = realloc(ranges, (max ? 2 * max : 16) * sizeof(*grown));
+	if (!grown)
+		return false;
+	ranges = grown;
+	max = max ? 2 * max : 16;
+	return true;
+}
+
+/* with the lock */
+static bool prepare(void)
+{
+	page_bytes = sysconf(_SC_PAGESIZE);
+	if (room == KVGPU_REMOTE_NOWHERE)
+		room = arena_get(KVGPU_REMOTE_PIECE_MAX);
+	return room != KVGPU_REMOTE_NOWHERE && more_ranges();
+}
+
+/* New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process has something else at that address */
+static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
+{
+	struct managed m = { .first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module };
+	uint32_t mode;
+	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!bytes || ptr + bytes < ptr)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	m.ctx_id = current_id(&mode);
+	pthread_mutex_lock(&lock);
+	if (!prepare())
+		goto out;
+	m.begin = ptr / page_bytes * page_bytes;
+	m.end = (ptr + bytes + page_bytes - 1) / page_bytes * page_bytes;
+	m.page = calloc(pages_of(&m), 1);
+	if (!m.page)
+		goto out;
+	r = map_twice(&m) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	if (r) {
+		free(m.page);
+		goto out;
+	}
+	if (fresh) {
+		protect(&m, 0, pages_of(&m), PROT_READ);
+		memset(m.page, CLEAN, pages_of(&m));
+		m.open = pages_of(&m);
+	}
+	take_signal();
+	ranges[nr] = m;
+	__atomic_store_n(&nr, nr + 1, __ATOMIC_RELEASE);
+out:
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static void end(const void *ctx, const void *module, CUdeviceptr ptr)
+{
+	unsigned int i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < nr) {
+		struct managed *m = &ranges[i];
+
+		if ((ctx && m->ctx == ctx) || (module && m->module == module) || (ptr && m->first == ptr && !m->module)) {
+			unmap(m);
+			*m = ranges[nr - 1];
+			__atomic_store_n(&nr, nr - 1, __ATOMIC_RELEASE);
+		} else {
+			i++;
+		}
+	}
+	for (i = 0; ctx && i < nr_working; i++)
+		if (working[i].ctx == ctx)
+			working[i--] = working[--nr_working];
+	pthread_mutex_unlock(&lock);
+}
+
+void managed_end(const void *ctx)
+{
+	if (managed_any())
+		end(ctx, NULL, 0);
+}
+
+void managed_module_ends(const void *module)
+{
+	if (managed_any())
+		end(NULL, module, 0);
+}
+
+void managed_freed(CUdeviceptr ptr)
+{
+	if (managed_any())
+		end(NULL, NULL, ptr);
+}
+
+/* What of [at, end) lies in pages that are managed already is a part of these from now on. Its end, or @at: the first page is not */
+static uint64_t join(uint64_t at, uint64_t end)
+{
+	struct managed *m;
+
+	pthread_mutex_lock(&lock);
+	m = find(at);
+	if (m) {
+		end = end < m->end ? end : m->end;
+		m->first = m->first < at ? m->first : at;
+		m->last = m->last > end ? m->last : end;
+	}
+	pthread_mutex_unlock(&lock);
+	return m ? end : at;
+}
+
+/* up to @end, or to the next page that is managed already */
+static uint64_t unmanaged_end(uint64_t at, uint64_t end)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < nr; i++)
+		if (ranges[i].begin > at && ranges[i].begin < end)
+			end = ranges[i].begin;
+	pthread_mutex_unlock(&lock);
+	return end;
+}
+
+/* libraries may give each variable a range of its own, several of which share a page */
+CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
+{
+	uint64_t at = begin, end = begin + bytes, next;
+	CUresult r = end < begin ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+
+	for (; at < end && !r; at = next) {
+		next = join(at, end);
+		if (next != at)
+			continue;
+		next = unmanaged_end(at, end);
+		r = add(at, next - at, module, false);
+	}
+	if (r == CUDA_ERROR_NOT_SUPPORTED)
+		client_say("this process has other memory where the server's library has managed variables");
+	return r;
+}
+
+/* ------------------------------------------------------------------ entry points */
+
+static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
+{
+	struct q_managed q = { .bytes = bytes, .flags = flags };
+	struct call c = { .op = OP_managed, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = call_ask(&c, sizeof(struct a_managed));
+
+	if (!r)
+		*ptr = ((const struct a_managed *)c.answer)->ptr;
+	return r;
+}
+
+/* what lies at an address that this process uses otherwise is kept until there is another one */
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
+{
+	CUdeviceptr at, taken[TRIES];
+	unsigned int i, n = 0;
+	CUresult r = call_enter(0);
+
+	if (r)
+		return r;
+	if (!ptr || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST))
+		return CUDA_ERROR_INVALID_VALUE;
+	do {
+		r = alloc(&at, bytes, flags);
+		if (r)
+			break;
+		r = add(at, bytes, NULL, true);
+		if (r)
+			taken[n++] = at;
+	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);
+	for (i = 0; i < n; i++)
+		cuMemFree_v2(taken[i]);
+	if (r)
+		return r;
+	range_add(at, bytes);
+	*ptr = at;
+	return CUDA_SUCCESS;
+}
+
+static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)
+{
+	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what, .size = size < UINT32_MAX ? size : UINT32_MAX };
+	struct call c = { .op = OP_range_attribute, .fixed = &q, .bytes = sizeof(q) };
+	CUresult r = data ? call_ask(&c, 0) : CUDA_ERROR_INVALID_VALUE;
+
+	return r || answer_bytes(&c, data, size) ? r : CUDA_ERROR_UNKNOWN;
+}
+
+CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)
+{
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+
+	return r ? r : attribute(data, size, what, ptr, bytes);
+}
+
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr, size_t bytes)
+{
+	CUresult r = call_enter(CALL_NO_CONTEXT);
+	size_t i;
+
+	if (!r && (!data || !sizes || !attributes || !n))
+		r = CUDA_ERROR_INVALID_VALUE;
+	for (i = 0; i < n && !r; i++)
+		r = attribute(data[i], sizes[i], attributes[i], ptr, bytes);
+	return r;
+}

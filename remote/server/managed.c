@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Managed memory: the client has memory at the same address, and says which of its pages it wrote, before work that may read them, and
+ * which it wants (remote/client/managed.c). These copies are done at once, in a stream of the server's own beside all others: the client
+ * sends them while no work uses that memory.
+ */
+#include "server.h"
+
+enum { ATTRIBUTE_BYTES_MAX = 4096 };
+
+CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+{
+	struct a_managed *a = kvgpu_remote_put(out, sizeof(*a));
+	CUdeviceptr ptr = 0;
+	CUresult r;
+
+	if (!a || !quota_allows(s, q->bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuMemAllocManaged, &ptr, q->bytes, q->flags);
+	if (r)
+		return r;
+	if (!quota_charge(s, ptr, q->bytes)) {
+		CALL(s, cuMemFree_v2, ptr);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	a->ptr = ptr;
+	return CUDA_SUCCESS;
+}
+
+/* a library that has no name for the allocation is asked for the variable alone */
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes)
+{
+	uint64_t is = 0, at = 0, n = 0;	/* room for what a later library may write */
+
+	*begin = *bytes = 0;
+	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) || !(is & 0xff))
+		return;
+	*begin = ptr;
+	*bytes = size;
+	if (CALL(s, cuPointerGetAttribute, &at, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, ptr) ||
+	    CALL(s, cuPointerGetAttribute, &n, CU_POINTER_ATTRIBUTE_RANGE_SIZE, ptr))
+		return;
+	*begin = at;
+	*bytes = n;
+}
+
+/* ------------------------------------------------------------------ pages */
+
+static CUresult beside(struct server *s, CUstream *out)
+{
+	struct entry *ctx = handle_entry(s, s->current);
+	CUresult r = CUDA_SUCCESS;
+
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!ctx->beside)
+		r = CALL(s, cuStreamCreate, &ctx->beside, CU_STREAM_NON_BLOCKING);
+	if (r)
+		ctx->beside = NULL;
+	*out = ctx->beside;
+	return r;
+}
+
+static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, uint64_t bytes, bool in)
+{
+	CUstreamCaptureMode mode = relax(s);
+	CUstream stream;
+	CUresult r = beside(s, &stream);
+
+	if (!r)
+		r = in ? CALL(s, cuMemcpyHtoDAsync_v2, device, s->arena + at, bytes, stream) :
+		    CALL(s, cuMemcpyDtoHAsync_v2, s->arena + at, device, bytes, stream);
+	if (!r)
+		r = CALL(s, cuStreamSynchronize, stream);
+	unrelax(s, mode);
+	return r;
+}
+
+CUresult frame_managed_in(struct server *s, const struct q_managed_in *q, struct kvgpu_remote_cursor *in,
+			  struct kvgpu_remote_reply *out)
+{
+	if (!kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return copy_at_once(s, q->dst, q->at, q->bytes, true);
+}
+
+CUresult frame_managed_out(struct server *s, const struct q_managed_out *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
+{
+	CUresult r;
+
+	if (!kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = copy_at_once(s, q->src, q->at, q->bytes, false);
+	if (!r && kvgpu_remote_return(s->port, q->at, q->bytes))
+		r = CUDA_ERROR_UNKNOWN;
+	return r;
+}
+
+/* ------------------------------------------------------------------ advice */
+
+CUresult frame_range_attribute(struct server *s, const struct q_range_attribute *q, struct kvgpu_remote_cursor *in,
+			       struct kvgpu_remote_reply *out)
+{
+	void *data = q->size <= ATTRIBUTE_BYTES_MAX ? scratch(s, q->size + 8, 1) : NULL;
+	CUresult r;
+
+	if (!data)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = CALL(s, cuMemRangeGetAttribute, data, q->size, q->attribute, q->ptr, q->bytes);
+	if (r)
+		return r;
+	return kvgpu_remote_put_bytes(out, data, q->size) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}

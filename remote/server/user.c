@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/*
+ * User objects: something of the client's that lives as long as graphs refer to it. The library counts, and calls the destructor, which
+ * tells the client. A handle's own memory is the server's, so that it is not the library's that a client means by a handle that is old.
+ * The library may look into an object that it is given. So it is given one only where that is known to live: the client has
+ * a reference, or the graph that it names has one that was given to it here.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+enum { COUNT_MAX = 1 << 30 };
+
+struct user {
+	struct server *s;
+	struct user *next;
+	CUuserObject object;		/* the library's */
+	uint64_t handle, id;		/* its number here; of the client's destructor */
+	unsigned int count;		/* references of the client's own */
+	bool dead;			/* atomic: the destructor was called, in whatever thread */
+};
+
+struct held {
+	uint64_t graph;
+	struct user *user;
+	unsigned int count;
+};
+
+static struct user *of(CUuserObject handle)
+{
+	return (struct user *)handle;
+}
+
+static bool is_dead(const struct user *u)
+{
+	return __atomic_load_n(&u->dead, __ATOMIC_ACQUIRE);
+}
+
+static void destroyed(void *user)
+{
+	struct user *u = user;
+	struct kvgpu_remote_happening h = { .event = KVGPU_REMOTE_EVENT_GONE, .id = u->id };
+	struct server *s = u->s;
+	uint64_t none = 0;
+
+	kvgpu_remote_happen(s->port, &h, &none, sizeof(none));
+	__atomic_store_n(&u->dead, true, __ATOMIC_RELEASE);	/* from here on it may be freed */
+}
+
+static void forget_holders(struct server *s, const struct user *u)
+{
+	unsigned int i = 0;
+
+	while (i < s->nr_held)
+		if (s->held[i].user == u)
+			s->held[i] = s->held[--s->nr_held];
+		else
+			i++;
+}
+
+/* those that are dead are no handles any more */
+static void reap(struct server *s)
+{
+	struct user **at = &s->users, *u;
+
+	while ((u = *at)) {
+		if (!is_dead(u)) {
+			at = &u->next;
+			continue;
+		}
+		*at = u->next;
+		forget_holders(s, u);
+		handle_drop(s, u->handle);
+		free(u);
+	}
+}
+
+void users_forget(struct server *s, uint64_t graph)
+{
+	unsigned int i = 0;
+
+	while (i < s->nr_held)
+		if (s->held[i].graph == graph)
+			s->held[i] = s->held[--s->nr_held];
+		else
+			i++;
+}
+
+void users_free(struct server *s)
+{
+	while (s->users) {
+		struct user *u = s->users;
+
+		s->users = u->next;
+		free(u);
+	}
+	free(s->held);
+}
+
+static struct held *held_by(struct server *s, uint64_t graph, const struct user *u)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_held; i++)
+		if (s->held[i].graph == graph && s->held[i].user == u)
+			return &s->held[i];
+	return NULL;
+}
+
+/* false: out of memory */
+static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int count)
+{
+	struct held *h = held_by(s, graph, u), *grown;
+
+	if (h) {
+		h->count = count < COUNT_MAX - h->count ? h->count + count : COUNT_MAX;
+		return true;
+	}
+	if (s->nr_held == s->max_held) {
+		grown = realloc(s->held, (s->max_held ? 2 * s->max_held : 16) * sizeof(*grown));
+		if (!grown)
+			return false;
+		s->held = grown;
+		s->max_held = s->max_held ? 2 * s->max_held : 16;
+	}
+	s->held[s->nr_held++] = (struct held){ graph, u, count };
+	return true;
+}
+
+/* ------------------------------------------------------------------ */
+
+CUresult frame_user_object(struct server *s, const struct q_user_object *q, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
+{
+	struct a_user_object *a = kvgpu_remote_put(out, sizeof(*a));
+	struct user *u = calloc(1, sizeof(*u));
+	CUresult r = a && u ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (!r && q->count > COUNT_MAX)
+		r = CUDA_ERROR_INVALID_VALUE;
+	if (r) {
+		free(u);
+		return r;
+	}
+	reap(s);
+	*u = (struct user){ .s = s, .id = q->id, .count = q->count, .next = s->users };
+	u->handle = handle_give(s, CLASS_USER, u, 0);
+	r = u->handle ? CALL(s, cuUserObjectCreate, &u->object, u, destroyed, q->count, q->flags) : CUDA_ERROR_OUT_OF_MEMORY;
+	if (r) {
+		handle_drop(s, u->handle);
+		free(u);
+		return r;
+	}
+	s->users = u;
+	a->object = u->handle;
+	return CUDA_SUCCESS;
+}
+
+CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count)
+{
+	struct user *u = of(object);
+	CUresult r = u && u->count && count <= COUNT_MAX - u->count ? CALL(s, cuUserObjectRetain, u->object, count) :
+		     CUDA_ERROR_INVALID_VALUE;
+
+	if (!r)
+		u->count += count;
+	return r;
+}
+
+/* with the last reference the object may go at once */
+CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count)
+{
+	struct user *u = of(object);
+	CUresult r = u && u->count && count <= u->count ? CALL(s, cuUserObjectRelease, u->object, count) : CUDA_ERROR_INVALID_VALUE;
+
+	if (!r)
+		u->count -= count;
+	reap(s);
+	return r;
+}
+
+CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
+{
+	uint64_t id = handle_known(s, CLASS_GRAPH, graph);
+	struct user *u = of(object);
+	CUresult r;
+
+	if (!id || !u || !u->count || count > COUNT_MAX || (flags & CU_GRAPH_USER_OBJECT_MOVE && count > u->count))
+		return CUDA_ERROR_INVALID_VALUE;
+	r = CALL(s, cuGraphRetainUserObject, graph, u->object, count, flags);
+	if (r)
+		return r;
+	if (flags & CU_GRAPH_USER_OBJECT_MOVE)
+		u->count -= count;
+	hold(s, id, u, count);	/* where that fails, they can't be released one by one */
+	return CUDA_SUCCESS;
+}
+
+CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count)
+{
+	struct held *h = object ? held_by(s, handle_known(s, CLASS_GRAPH, graph), of(object)) : NULL;
+	CUresult r = h && count <= h->count ? CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
+		     CUDA_ERROR_INVALID_VALUE;
+
+	if (!r) {
+		h->count -= count;
+		if (!h->count)
+			*h = s->held[--s->nr_held];
+	}
+	reap(s);
+	return r;
+}
+
+/* a clone has a reference of its own to each */
+CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph)
+{
+	CUresult r = CALL(s, cuGraphClone, clone, graph);
+	uint64_t from = handle_known(s, CLASS_GRAPH, graph), to;
+	unsigned int i, n = s->nr_held;
+
+	if (r)
+		return r;
+	to = handle_give(s, CLASS_GRAPH, *clone, 0);
+	for (i = 0; to && i < n; i++)
+		if (s->held[i].graph == from)
+			hold(s, to, s->held[i].user, 1);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+/* Managed memory at the client: which pages travel, when, and how many at once. The server is a piece of memory in here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <remote/client/client.h>
+
+enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
+
+/* ------------------------------------------------------------------ in the place of call.c, context.c, a channel and a server */
+
+struct kvgpu_remote_channel *channel;
+
+static struct object context;
+static uint8_t there[BYTES + PAGE];	/* what the server's library has */
+static uintptr_t base;			/* of that, here and there */
+static uint64_t bytes_in, bytes_out;
+static unsigned int frames_in, frames_out, idles, fences;
+static CUresult result;
+static bool inside;			/* of a function of the host */
+
+void *current_context(void) { return &context; }
+uint64_t current_id(uint32_t *mode) { return 1; }
+void context_borrow(void *ctx, uint64_t id) { assert_ptr_equal(ctx, &context); }
+void context_give_back(void) { }
+CUresult client_ready(void) { return CUDA_SUCCESS; }
+CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
+void call_aside(bool aside) { }
+uint64_t call_through(void) { return 0; }
+bool in_host_function(void) { return inside; }
+void client_say(const char *format, ...) { }
+void range_add(CUdeviceptr ptr, size_t bytes) { }
+CUresult cuMemFree_v2(CUdeviceptr ptr) { return CUDA_SUCCESS; }
+bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
+
+void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
+{
+	static uint8_t arena[ARENA];
+
+	*bytes = ARENA;
+	return arena;
+}
+
+CUresult call_fence(uint64_t upto)
+{
+	fences++;
+	return result;
+}
+
+static uint8_t *server(uint64_t at, uint64_t bytes)
+{
+	assert_true(at >= base && at + bytes <= base + sizeof(there));
+	return there + (at - base);
+}
+
+static CUresult in(const struct q_managed_in *q)
+{
+	memcpy(server(q->dst, q->bytes), arena_at(q->at), q->bytes);
+	bytes_in += q->bytes;
+	frames_in++;
+	return result;
+}
+
+static CUresult out(const struct q_managed_out *q)
+{
+	memcpy(arena_at(q->at), server(q->src, q->bytes), q->bytes);
+	bytes_out += q->bytes;
+	frames_out++;
+	return result;
+}
+
+CUresult call_ask(struct call *c, size_t fixed)
+{
+	static struct a_managed a;
+
+	switch (c->op) {
+	case OP_managed:
+		a.ptr = base;
+		c->answer = &a;
+		return CUDA_SUCCESS;
+	case OP_managed_in:
+		return in(c->fixed);
+	case OP_managed_out:
+		return out(c->fixed);
+	case OP_idle:
+		idles++;
+		return result;
+	}
+	fail_msg("operation %u", c->op);
+	return CUDA_ERROR_UNKNOWN;
+}
+
+CUresult call_queue(struct call *c) { return call_ask(c, 0); }
+
+/* ------------------------------------------------------------------ */
+
+static void work(void)
+{
+	managed_work_begins();
+	managed_work_sent();
+}
+
+static void count_anew(void)
+{
+	bytes_in = bytes_out = frames_in = frames_out = idles = fences = 0;
+}
+
+static volatile uint8_t *at;
+
+/* in the test itself: cmocka takes SIGSEGV for each before it begins */
+static void begin_test(void)
+{
+	CUdeviceptr ptr;
+	void *free_range = mmap(NULL, sizeof(there), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(free_range, sizeof(there));
+	base = (uintptr_t)free_range;
+	memset(there, 0, sizeof(there));
+	assert_int_equal(cuMemAllocManaged(&ptr, BYTES, 1), CUDA_SUCCESS);
+	at = (uint8_t *)(uintptr_t)ptr;
+	count_anew();
+}
+
+static int tear_down(void **state)
+{
+	result = CUDA_SUCCESS;
+	inside = false;
+	managed_freed(base);
+	managed_end(&context);
+	assert_false(managed_any());
+	return 0;
+}
+
+static void what_is_written_goes_out(void **state)
+{
+	begin_test();
+	at[5] = 1;
+	at[10 * PAGE] = 2;
+	at[11 * PAGE + 7] = 3;
+	(void)at[20 * PAGE];
+	work();
+	assert_int_equal(bytes_in, 3 * PAGE);
+	assert_int_equal(frames_in, 2);
+	assert_int_equal(bytes_out, 0);
+	assert_int_equal(there[5], 1);
+	assert_int_equal(there[10 * PAGE], 2);
+	assert_int_equal(there[11 * PAGE + 7], 3);
+	/* what was sent is not sent again */
+	work();
+	assert_int_equal(frames_in, 2);
+	assert_int_equal(idles, 0);
+	/* written again it is, and with what the GPU has written beside it */
+	there[10 * PAGE + 1] = 77;
+	at[10 * PAGE] = 4;
+	assert_int_equal(at[10 * PAGE + 1], 77);
+	work();
+	assert_int_equal(bytes_in, 4 * PAGE);
+	assert_int_equal(there[10 * PAGE], 4);
+	assert_int_equal(there[10 * PAGE + 1], 77);
+}
+
+/* 4 MiB by frames of 1 MiB at most, each page once; the room that they share is not written before the server has read it */
+static void much_is_cut(void **state)
+{
+	begin_test();
+	memset((void *)(uintptr_t)at, 9, BYTES);
+	work();
+	assert_int_equal(bytes_in, BYTES);
+	assert_int_equal(frames_in, BYTES >> 20);
+	assert_true(fences == frames_in || fences == frames_in - 1);
+	assert_int_equal(there[BYTES - 1], 9);
+}
+
+static void what_is_touched_comes(void **state)
+{
+	unsigned int i, sum = 0;
+
+	begin_test();
+	work();
+	memset(there, 3, BYTES);
+	assert_int_equal(at[100 * PAGE], 3);
+	assert_int_equal(idles, 1);		/* the work is waited for, once */
+	assert_int_equal(frames_out, 1);
+	assert_int_equal(bytes_out, 4 * PAGE);
+	assert_int_equal(at[500 * PAGE], 3);
+	assert_int_equal(idles, 1);
+	assert_int_equal(bytes_out, 8 * PAGE);
+	work();
+	count_anew();
+	for (i = 0; i < BYTES; i += PAGE)
+		sum += at[i];
+	assert_int_equal(sum, 3 * BYTES / PAGE);
+	assert_int_equal(bytes_out, BYTES);	/* each page once */
+	assert_true(frames_out < 20);
+	assert_int_equal(bytes_in, 0);
+}
+
+/* in a function of the host there may be work behind it: what it saw is not what comes of it */
+static void in_functions(void **state)
+{
+	begin_test();
+	work();
+	inside = true;
+	there[0] = 1;
+	assert_int_equal(at[0], 1);
+	assert_int_equal(idles, 0);
+	at[1] = 2;
+	managed_function_ends();
+	assert_int_equal(there[1], 2);
+	assert_int_equal(fences, 1);
+	inside = false;
+	there[0] = 5;
+	managed_waited();
+	assert_int_equal(at[0], 5);
+	assert_int_equal(at[1], 2);
+	/* and not closed again by the next wait */
+	count_anew();
+	managed_waited();
+	assert_int_equal(at[0], 5);
+	assert_int_equal(frames_out, 0);
+}
+
+static void errors_open_pages(void **state)
+{
+	begin_test();
+	at[3] = 8;
+	work();
+	result = CUDA_ERROR_SYSTEM_NOT_READY;
+	assert_int_equal(at[3], 8);
+	at[4 * PAGE] = 1;
+	work();
+	assert_int_equal(at[4 * PAGE], 1);
+}
+
+/* variables begin and end within pages: nothing beside them is read or written */
+static void variables(void **state)
+{
+	static int module;
+	const uint64_t begin = base + BYTES - 100, n = 300;
+	volatile uint8_t *v = (uint8_t *)(uintptr_t)begin;
+
+	begin_test();
+	managed_freed(base);
+	memset(there, 0, sizeof(there));
+	there[BYTES - 101] = there[BYTES + 200] = 0xee;
+	there[BYTES - 100] = 4;
+	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&module, begin, n), CUDA_SUCCESS);
+	assert_int_equal(v[0], 4);		/* what the image says */
+	assert_int_equal(bytes_out, n);
+	memset((void *)(uintptr_t)v, 6, n);
+	work();
+	assert_int_equal(bytes_in, n);
+	assert_int_equal(there[BYTES - 101], 0xee);
+	assert_int_equal(there[BYTES + 200], 0xee);
+	assert_int_equal(there[BYTES + 199], 6);
+	/* another one, of which a part lies in the page that is there already */
+	there[BYTES + 300] = 8;
+	there[BYTES - PAGE - 1] = 9;
+	assert_int_equal(managed_variables(&module, base + BYTES - PAGE - 1, PAGE + 401), CUDA_SUCCESS);
+	assert_int_equal(v[100 + 300], 8);
+	assert_int_equal(v[100 - PAGE - 1], 9);
+	assert_int_equal(v[99], 6);
+	v[99] = 7;
+	v[100 - PAGE - 1] = 10;
+	work();
+	assert_int_equal(there[BYTES - 1], 7);
+	assert_int_equal(there[BYTES - PAGE - 1], 10);
+	assert_int_equal(there[BYTES - PAGE - 2], 0);
+	managed_module_ends(&module);
+	assert_false(managed_has(begin));
+	assert_false(managed_has(base + BYTES - PAGE - 1));
+}
+
+/* other memory at that address is left alone */
+static void taken(void **state)
+{
+	CUdeviceptr ptr;
+	uint8_t *mine;
+
+	begin_test();
+	managed_freed(base);
+	mine = mmap((void *)base, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	assert_int_equal((uintptr_t)mine, base);
+	*mine = 3;
+	assert_int_equal(cuMemAllocManaged(&ptr, BYTES, 1), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(*mine, 3);
+	munmap(mine, PAGE);
+}
+
+int main(void)
+{
+#define ON_MEMORY(f) cmocka_unit_test_teardown(f, tear_down)
+	const struct CMUnitTest tests[] = {
+		ON_MEMORY(what_is_written_goes_out), ON_MEMORY(much_is_cut), ON_MEMORY(what_is_touched_comes), ON_MEMORY(in_functions),
+		ON_MEMORY(errors_open_pages), ON_MEMORY(variables), ON_MEMORY(taken),
+	};
+
+	if (sysconf(_SC_PAGESIZE) != PAGE)
+		return 0;
+	arena_init();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

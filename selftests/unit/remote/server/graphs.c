@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The fake library's graphs, as far as the server asks what is in them: nodes with their functions, children, which are copies, and user
+ * objects, whose destructors are called with the last graph that refers to them.
+ */
+#include "fake.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct fake_ref {
+	struct fake_ref *next;
+	struct fake *user;
+	unsigned int count;
+};
+
+static struct fake *of(const void *handle)
+{
+	return (struct fake *)(uintptr_t)handle;
+}
+
+/* ------------------------------------------------------------------ user objects */
+
+static void let_go(struct fake *user, unsigned int n)
+{
+	assert(user->count >= n);
+	user->count -= n;
+	if (user->count)
+		return;
+	user->magic = 0;		/* it is no handle any more */
+	user->host.fn(user->host.userData);
+}
+
+static CUresult user_create(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+{
+	struct fake *user;
+
+	if (fake_error || !count || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+		return fake_error ? fake_error : CUDA_ERROR_INVALID_VALUE;
+	user = fake_new(CLASS_USER);
+	user->count = count;
+	user->host = (CUDA_HOST_NODE_PARAMS){ destroy, ptr };
+	*object = (CUuserObject)user;
+	return fake_result();
+}
+
+static CUresult user_retain(CUuserObject object, unsigned int count)
+{
+	fake_handle(CLASS_USER, object);
+	if (!fake_error)
+		of(object)->count += count;
+	return fake_result();
+}
+
+static CUresult user_release(CUuserObject object, unsigned int count)
+{
+	fake_handle(CLASS_USER, object);
+	if (!fake_error && count)
+		let_go(of(object), count);
+	return fake_result();
+}
+
+static void hold(struct fake *graph, struct fake *user, unsigned int count)
+{
+	struct fake_ref *r = malloc(sizeof(*r));
+
+	*r = (struct fake_ref){ graph->refs, user, count };
+	graph->refs = r;
+}
+
+static CUresult graph_retain(CUgraph g, CUuserObject object, unsigned int count, unsigned int flags)
+{
+	fake_handle(CLASS_GRAPH, g);
+	fake_handle(CLASS_USER, object);
+	if (fake_error || !count || (flags && count > of(object)->count))
+		return fake_error ? fake_error : CUDA_ERROR_INVALID_VALUE;
+	if (!flags)
+		of(object)->count += count;
+	hold(of(g), of(object), count);
+	return fake_result();
+}
+
+static CUresult graph_release(CUgraph g, CUuserObject object, unsigned int count)
+{
+	struct fake_ref *r, **at;
+
+	fake_handle(CLASS_GRAPH, g);
+	fake_handle(CLASS_USER, object);
+	for (at = &of(g)->refs; (r = *at) && (r->user != of(object) || r->count < count); at = &r->next)
+		;
+	if (fake_error || !r || !count)
+		return fake_error ? fake_error : CUDA_ERROR_INVALID_VALUE;
+	r->count -= count;
+	if (!r->count) {
+		*at = r->next;
+		free(r);
+	}
+	let_go(of(object), count);
+	return fake_result();
+}
+
+/* ------------------------------------------------------------------ graphs and nodes */
+
+static void end_graph(struct fake *g)
+{
+	struct fake *n;
+
+	while (g->refs) {
+		struct fake_ref *r = g->refs;
+
+		g->refs = r->next;
+		let_go(r->user, r->count);
+		free(r);
+	}
+	for (n = fake_all; n; n = n->next)
+		if (n->in == g) {
+			n->in = NULL;
+			if (n->child)
+				end_graph(n->child);
+			n->child = NULL;
+		}
+}
+
+void fake_graphs_end(void)
+{
+	struct fake *f;
+
+	for (f = fake_all; f; f = f->next)
+		while (f->refs) {
+			struct fake_ref *r = f->refs;
+
+			f->refs = r->next;
+			free(r);
+		}
+}
+
+static struct fake *copy_graph(struct fake *g)
+{
+	struct fake *made = fake_new(CLASS_GRAPH), *n, *copy;
+	struct fake_ref *r;
+
+	for (n = fake_all; n; n = n->next) {
+		if (n->in != g || n->class != CLASS_NODE)
+			continue;
+		copy = fake_new(CLASS_NODE);
+		copy->type = n->type;
+		copy->host = n->host;
+		copy->copy = n->copy;
+		copy->before = n->before;
+		copy->in = made;
+		copy->child = n->child ? copy_graph(n->child) : NULL;
+	}
+	for (r = g->refs; r; r = r->next) {
+		r->user->count++;
+		hold(made, r->user, 1);
+	}
+	return made;
+}
+
+static struct fake *add(CUgraph g, const CUgraphNode *d, size_t n, CUgraphNodeType type)
+{
+	struct fake *node;
+
+	fake_handle(CLASS_GRAPH, g);
+	fake_handles(CLASS_NODE, (void *const *)d, n);
+	node = fake_new(CLASS_NODE);
+	node->type = type;
+	node->in = of(g);
+	node->before = n;
+	return node;
+}
+
+static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p)
+{
+	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_HOST);
+
+	made->host = *p;
+	*node = (CUgraphNode)made;
+	p->fn(p->userData);
+	return fake_result();
+}
+
+static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_MEMCPY3D *c, CUcontext ctx)
+{
+	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_MEMCPY);
+
+	fake_handle(CLASS_CONTEXT, ctx);
+	made->copy = *c;
+	*node = (CUgraphNode)made;
+	fake_box(c);
+	return fake_result();
+}
+
+static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, CUgraph child)
+{
+	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
+
+	fake_handle(CLASS_GRAPH, child);
+	if (child)
+		made->child = copy_graph(of(child));
+	*node = (CUgraphNode)made;
+	return fake_result();
+}
+
+static CUresult destroy_graph(CUgraph g)
+{
+	fake_handle(CLASS_GRAPH, g);
+	if (!fake_error && g)
+		end_graph(of(g));
+	return fake_result();
+}
+
+static CUresult destroy_node(CUgraphNode node)
+{
+	fake_handle(CLASS_NODE, node);
+	if (fake_error || !node)
+		return fake_result();
+	if (of(node)->child)
+		end_graph(of(node)->child);
+	of(node)->child = NULL;
+	of(node)->in = NULL;
+	return fake_result();
+}
+
+static CUresult clone_graph(CUgraph *made, CUgraph g)
+{
+	fake_handle(CLASS_GRAPH, g);
+	*made = g ? (CUgraph)copy_graph(of(g)) : NULL;
+	return fake_result();
+}
+
+static CUresult get_type(CUgraphNode node, CUgraphNodeType *type)
+{
+	fake_handle(CLASS_NODE, node);
+	*type = node ? of(node)->type : CU_GRAPH_NODE_TYPE_EMPTY;
+	return fake_result();
+}
+
+static CUresult get_child(CUgraphNode node, CUgraph *g)
+{
+	fake_handle(CLASS_NODE, node);
+	if (!node)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!of(node)->child)
+		of(node)->child = fake_new(CLASS_GRAPH);
+	*g = (CUgraph)of(node)->child;
+	return fake_result();
+}
+
+static CUresult get_nodes(CUgraph g, CUgraphNode *nodes, size_t *n)
+{
+	size_t found = 0, room = *n;
+	struct fake *f;
+
+	fake_handle(CLASS_GRAPH, g);
+	for (f = fake_all; f && g; f = f->next) {
+		if (f->in != of(g) || f->class != CLASS_NODE)
+			continue;
+		if (nodes && found < room)
+			nodes[found] = (CUgraphNode)f;
+		found++;
+	}
+	*n = nodes && found > room ? room : found;
+	return fake_result();
+}
+
+static CUresult dependencies(CUgraphNode node, CUgraphNode *nodes, size_t *n)
+{
+	fake_handle(CLASS_NODE, node);
+	if (nodes)
+		fake_list(CLASS_NODE, (void **)nodes, n);
+	else
+		*n = node ? of(node)->before : 0;
+	return fake_result();
+}
+
+static CUresult get_host(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_NODE, node);
+	*p = of(node)->host;
+	return fake_result();
+}
+
+static CUresult set_host(CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_NODE, node);
+	if (!fake_error && node)
+		of(node)->host = *p;
+	p->fn(p->userData);
+	return fake_result();
+}
+
+static CUresult exec_host(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_EXEC, exec);
+	fake_handle(CLASS_NODE, node);
+	p->fn(p->userData);
+	return fake_result();
+}
+
+static CUresult get_copy(CUgraphNode node, CUDA_MEMCPY3D *c)
+{
+	fake_handle(CLASS_NODE, node);
+	if (!node || of(node)->type != CU_GRAPH_NODE_TYPE_MEMCPY)
+		return CUDA_ERROR_INVALID_VALUE;
+	*c = of(node)->copy;
+	return fake_result();
+}
+
+static CUresult set_copy(CUgraphNode node, const CUDA_MEMCPY3D *c)
+{
+	fake_handle(CLASS_NODE, node);
+	if (!fake_error && node)
+		of(node)->copy = *c;
+	fake_box(c);
+	return fake_result();
+}
+
+static CUresult exec_copy(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *c, CUcontext ctx)
+{
+	fake_handle(CLASS_EXEC, exec);
+	fake_handle(CLASS_NODE, node);
+	fake_box(c);
+	return fake_result();
+}
+
+void fake_graphs(struct library *l)
+{
+	l->cuUserObjectCreate = user_create;
+	l->cuUserObjectRetain = user_retain;
+	l->cuUserObjectRelease = user_release;
+	l->cuGraphRetainUserObject = graph_retain;
+	l->cuGraphReleaseUserObject = graph_release;
+	l->cuGraphAddHostNode = host_node;
+	l->cuGraphAddMemcpyNode = copy_node;
+	l->cuGraphAddChildGraphNode = child_node;
+	l->cuGraphDestroy = destroy_graph;
+	l->cuGraphDestroyNode = destroy_node;
+	l->cuGraphClone = clone_graph;
+	l->cuGraphNodeGetType = get_type;
+	l->cuGraphChildGraphNodeGetGraph = get_child;
+	l->cuGraphGetNodes = get_nodes;
+	l->cuGraphNodeGetDependencies = dependencies;
+	l->cuGraphHostNodeGetParams = get_host;
+	l->cuGraphHostNodeSetParams = set_host;
+	l->cuGraphExecHostNodeSetParams = exec_host;
+	l->cuGraphMemcpyNodeGetParams = get_copy;
+	l->cuGraphMemcpyNodeSetParams = set_copy;
+	l->cuGraphExecMemcpyNodeSetParams = exec_copy;
+}
