@@ -30,7 +30,8 @@ NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
-OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys", "parent", "when", "after", "remark")
+OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
+           "parent", "when", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
 FIRST_OP = 16  # those below are the channel's
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
@@ -505,7 +506,8 @@ def main():
         sys.stdout.write(doc(entries))
         return
     os.makedirs(out, exist_ok=True)
-    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)), ("refused.c", refused_c(entries)),
+    for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)),
+                       ("refused.c", refused_c(entries)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
                        ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames))):
         write(os.path.join(out, name), text)

@@ -43,8 +43,8 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes);
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c);
 
 /*
- * The same memory of a shared arena at another address, too, @where or nowhere: NULL, if there is something else, or it is not shared. Once; no
- * other thread does so.
+ * The same memory of a shared arena at another address, too, @where or nowhere: NULL, if there is something else, or it is not
+ * shared. Once; no other thread does so.
  */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where);
 

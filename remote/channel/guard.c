@@ -36,7 +36,8 @@ static void not_ours(int signal, siginfo_t *info, void *context)
 static bool zeros_if_there(uint8_t *base, uint64_t bytes, const uint8_t *at)
 {
 	return base && at >= base && at < base + bytes &&
-	       mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+	       mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+	       MAP_FAILED;
 }
 
 static void client_fault(int signal, siginfo_t *info, void *context)

@@ -2,8 +2,8 @@
 /*
  * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: managed memory's, `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own (ranges, host memory,
- * arena, functions of the host: leaves). None but the first is held while an answer is waited for.
+ * Locks, outer to inner: managed memory's, `submit` (call.c: frames go out in one order), `objects` (object.c), each file's own
+ * (ranges, host memory, arena, functions of the host: leaves). None but the first is held while an answer is waited for.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -79,8 +79,9 @@ void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
 /*
- * What the server asks of a thread comes after what the threads did that called it, and what that thread did before it acknowledges comes before
- * what others do that have heard of it. The server is between, so that nothing else in this process orders them.
+ * What the server asks of a thread comes after what the threads did that called it, and what that thread did before it
+ * acknowledges comes before what others do that have heard of it. The server is between, so that nothing else in this process
+ * orders them.
  */
 void call_due(void);
 CUresult call_acknowledge(uint64_t invocation);
@@ -221,7 +222,10 @@ void managed_waited(void);
 void managed_function_ends(void);
 /* before the program's memory is read where no page may fault */
 void managed_touch(const void *p, uint64_t bytes);
-/* a module's, of which the library has @bytes from @begin on; 0: there are none. CUDA_ERROR_NOT_SUPPORTED: there is other memory here */
+/*
+ * a module's, of which the library has @bytes from @begin on; 0: there are none. CUDA_ERROR_NOT_SUPPORTED: there is other
+ * memory here
+ */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
 void managed_freed(CUdeviceptr ptr);
 void managed_module_ends(const void *module);
@@ -240,11 +244,14 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream captures. Else it may read @src (NULL:
- * nothing) now: waits where pinned memory may still be written by a function or a copy that comes before it in the stream.
+ * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream captures. Else it may read @src
+ * (NULL: nothing) now: waits where pinned memory may still be written by a function or a copy that comes before it in the stream.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
-/* The node of a copy of one line, @bytes long, in what the stream of that number captures; @array: NULL, or one end, from @offset on. */
+/*
+ * The node of a copy of one line, @bytes long, in what the stream of that number captures; @array: NULL, or one end, from
+ * @offset on.
+ */
 CUresult line_capture(uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes);
 CUresult array_capture(uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes, bool to_array);
 

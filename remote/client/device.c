@@ -19,7 +19,10 @@ static void leave_out(struct a_facts *f)
 		102 /* VIRTUAL_MEMORY_MANAGEMENT */, 103, 104, 105, /* handles */ 115 /* MEMORY_POOLS */ };
 	unsigned int i;
 
-	/* pinned memory is mapped where the library has the arena as its own; one that sees registered memory at its own address has */
+	/*
+	 * pinned memory is mapped where the library has the arena as its own; one that sees registered memory at its own
+	 * address has
+	 */
 	if (!kvgpu_remote_is_shared(channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)

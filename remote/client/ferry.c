@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The copy itself is between the GPU
- * and a piece of the arena. When a graph has come as far as that, the server asks for the piece to be filled from the program's memory, or
- * says that it is to be emptied there, and goes on when that was done; so a graph reads and writes the program's memory when it runs,
- * in the order of its other nodes. A thread of its own does that: a function of the program's may wait meanwhile.
+ * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The copy itself is between the
+ * GPU and a piece of the arena. When a graph has come as far as that, the server asks for the piece to be filled from the
+ * program's memory, or says that it is to be emptied there, and goes on when that was done; so a graph reads and writes the
+ * program's memory when it runs, in the order of its other nodes. A thread of its own does that: a function of the program's may
+ * wait meanwhile.
  */
 #include <signal.h>
 #include <stdlib.h>

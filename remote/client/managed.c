@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: memory here at the address that it has for the server's library, of which the program may use a page when no work of the
- * GPU's does. Before work that may touch it goes out, the pages that the program wrote are sent, and all pages are closed: the program's next touch
- * of one faults, and the handler waits for the work and fetches what is there by then. So only pages travel that one side wrote and the other
- * looks at.
+ * Managed memory: memory here at the address that it has for the server's library, of which the program may use a page when no
+ * work of the GPU's does. Before work that may touch it goes out, the pages that the program wrote are sent, and all pages are
+ * closed: the program's next touch of one faults, and the handler waits for the work and fetches what is there by then. So only
+ * pages travel that one side wrote and the other looks at.
  *
- * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and without privileges it can't serve a system
- * call that touches a closed page, as this can't (EFAULT). The memory is mapped a second time, where it is always open: what comes is complete
- * before a thread of the program's can see the page, and nothing in here touches a page that may be closed.
+ * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and without privileges it can't serve a
+ * system call that touches a closed page, as this can't (EFAULT). The memory is mapped a second time, where it is always open:
+ * what comes is complete before a thread of the program's can see the page, and nothing in here touches a page that may be
+ * closed.
  */
 #include <errno.h>
 #include <signal.h>
@@ -39,14 +40,15 @@ struct working {
 	uint64_t id;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it; answers are waited for with it, work of the GPU's is not */
+/* of all of it; answers are waited for with it, work of the GPU's is not */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct managed *ranges;
 static unsigned int nr, max;	/* nr: atomic */
 static struct working *working;	/* contexts that have got work since they were waited for */
 static unsigned int nr_working, max_working;
 static uint64_t begun, sent;	/* calls with such work, before and after they went out */
 static bool early;		/* pages were opened while there may have been work */
-static uint64_t room = KVGPU_REMOTE_NOWHERE;	/* of the arena, for pages on their way, of which the server has read all but what is */
+static uint64_t room = KVGPU_REMOTE_NOWHERE;	/* of the arena, for pages on their way; the server has read all but what is */
 static uint64_t room_used;			/* in use */
 static uintptr_t page_bytes;
 static struct sigaction before;
@@ -171,7 +173,10 @@ static void fetch(struct managed *m, size_t page)
 
 /* ------------------------------------------------------------------ the program touches a page */
 
-/* Without the lock: until the GPU has nothing to do that was begun before; what the server says of errors the program's calls say, too. */
+/*
+ * Without the lock: until the GPU has nothing to do that was begun before; what the server says of errors the program's calls
+ * say, too.
+ */
 static void wait_for_work(void)
 {
 	struct call c = { .op = OP_idle };
@@ -405,7 +410,8 @@ static bool map_twice(struct managed *m)
 
 	if (fd >= 0 && !ftruncate(fd, bytes))
 		at = mmap((void *)m->begin, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
-	m->alias = at == (void *)m->begin ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+	m->alias = at != (void *)m->begin ? MAP_FAILED :
+		   mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (m->alias == MAP_FAILED) {
@@ -449,7 +455,10 @@ static bool prepare(void)
 	return room != KVGPU_REMOTE_NOWHERE && more_ranges();
 }
 
-/* New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process has something else at that address */
+/*
+ * New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process has something else at that
+ * address
+ */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
 	struct managed m = { .first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module };
@@ -525,7 +534,10 @@ void managed_freed(CUdeviceptr ptr)
 		end(NULL, NULL, ptr);
 }
 
-/* What of [at, end) lies in pages that are managed already is a part of these from now on. Its end, or @at: the first page is not */
+/*
+ * What of [at, end) lies in pages that are managed already is a part of these from now on. Its end, or @at: the first page is
+ * not
+ */
 static uint64_t join(uint64_t at, uint64_t end)
 {
 	struct managed *m;
@@ -615,7 +627,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 
 static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)
 {
-	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what, .size = size < UINT32_MAX ? size : UINT32_MAX };
+	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what,
+				       .size = size < UINT32_MAX ? size : UINT32_MAX };
 	struct call c = { .op = OP_range_attribute, .fixed = &q, .bytes = sizeof(q) };
 	CUresult r = data ? call_ask(&c, 0) : CUDA_ERROR_INVALID_VALUE;
 
@@ -629,7 +642,8 @@ CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute w
 	return r ? r : attribute(data, size, what, ptr, bytes);
 }
 
-CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr, size_t bytes)
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr,
+				 size_t bytes)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 	size_t i;

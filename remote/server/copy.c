@@ -146,7 +146,8 @@ static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *byte
 		*bytes = 0;
 		return true;
 	}
-	return !__builtin_mul_overflow(end[END_HEIGHT], size[2] - 1, &slices) && !__builtin_add_overflow(slices, size[1] - 1, &lines) &&
+	return !__builtin_mul_overflow(end[END_HEIGHT], size[2] - 1, &slices) &&
+	       !__builtin_add_overflow(slices, size[1] - 1, &lines) &&
 	       !__builtin_mul_overflow(lines, end[END_PITCH], bytes) && !__builtin_add_overflow(*bytes, size[0], bytes);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs and of captures. One with a ferry (ferry.c) is a child graph for the library, and a copy for the client;
- * it is known by the functions in it, which no node of a client's has.
+ * Copies as nodes of graphs and of captures. One with a ferry (ferry.c) is a child graph for the library, and a copy for the
+ * client; it is known by the functions in it, which no node of a client's has.
  */
 #include <stdlib.h>
 
@@ -58,7 +58,8 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 
 	*w = (struct wrapped){ 0 };
 	if (!s->ferried || CALL(s, cuGraphNodeGetType, node, &type) || type != CU_GRAPH_NODE_TYPE_GRAPH ||
-	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) || CALL(s, cuGraphGetNodes, w->inner, parts, &n) || n > PARTS_MAX)
+	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) || CALL(s, cuGraphGetNodes, w->inner, parts, &n) ||
+	    n > PARTS_MAX)
 		return false;
 	for (i = 0; i < n; i++) {
 		if (CALL(s, cuGraphNodeGetType, parts[i], &type))
@@ -235,7 +236,8 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 	if (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, NULL, n) : CALL(s, cuGraphNodeGetDependencies, node, NULL, n))
 		return NULL;
 	list = *n <= KVGPU_REMOTE_LIST_MAX ? scratch(s, *n + 1, sizeof(*list)) : NULL;
-	if (!list || (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, list, n) : CALL(s, cuGraphNodeGetDependencies, node, list, n)))
+	if (!list || (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, list, n) :
+		      CALL(s, cuGraphNodeGetDependencies, node, list, n)))
 		return NULL;
 	return list;
 }
@@ -440,7 +442,8 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 	unsigned int i;
 
 	if (!is_wrapped(s, node, &w))
-		return has_ferry(p) ? wrong_kind(s, node, p) : CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &p->copy, p->ctx);
+		return has_ferry(p) ? wrong_kind(s, node, p) :
+		       CALL(s, cuGraphExecMemcpyNodeSetParams, exec, node, &p->copy, p->ctx);
 	for (i = 0; i < SIDES; i++) {
 		if (p->ferry[i] && !w.function[i])
 			return CUDA_ERROR_INVALID_VALUE;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the client's memory at one end of a graph's copy, which crosses by a piece of the arena when the graph has come as far as
- * that (remote/client/ferry.c). The node that the client knows is a graph of its own, a child: a function that has the piece filled,
- * the copy, a function that has it emptied, as far as each is needed. So the library carries a ferry along wherever it copies the node:
- * to clones, into executable graphs, by updates. How long it is needed the library says, too: a user object in each child refers to it.
+ * Ferries: the client's memory at one end of a graph's copy, which crosses by a piece of the arena when the graph has come as far
+ * as that (remote/client/ferry.c). The node that the client knows is a graph of its own, a child: a function that has the piece
+ * filled, the copy, a function that has it emptied, as far as each is needed. So the library carries a ferry along wherever it
+ * copies the node: to clones, into executable graphs, by updates. How long it is needed the library says, too: a user object in
+ * each child refers to it.
  */
 #include <stdlib.h>
 

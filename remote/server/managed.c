@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: the client has memory at the same address, and says which of its pages it wrote, before work that may read them, and
- * which it wants (remote/client/managed.c). These copies are done at once, in a stream of the server's own beside all others: the client
- * sends them while no work uses that memory.
+ * Managed memory: the client has memory at the same address, and says which of its pages it wrote, before work that may read
+ * them, and which it wants (remote/client/managed.c). These copies are done at once, in a stream of the server's own beside all
+ * others: the client sends them while no work uses that memory.
  */
 #include "server.h"
 

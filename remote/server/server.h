@@ -106,8 +106,8 @@ void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, 
 /* What the library does next is done in this context; 0: in none. */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
- * What the server asks of the library for itself is no part of a capture of the client's, and must not end one: relax(), and its result
- * to unrelax() afterwards.
+ * What the server asks of the library for itself is no part of a capture of the client's, and must not end one: relax(), and its
+ * result to unrelax() afterwards.
  */
 CUstreamCaptureMode relax(struct server *s);
 void unrelax(struct server *s, CUstreamCaptureMode mode);
@@ -169,8 +169,8 @@ bool held_by_stream(struct server *s, CUstream stream);
 /* What the library has begun there for a call that waits is over. */
 CUresult wait_for_stream(struct server *s, CUstream stream);
 /*
- * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where it is other streams' captures that
- * forbid the copy, the library has to say so.
+ * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where it is other streams' captures
+ * that forbid the copy, the library has to say so.
  */
 CUresult may_copy(struct server *s, CUstream stream);
 /* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */

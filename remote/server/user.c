@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the client's that lives as long as graphs refer to it. The library counts, and calls the destructor, which
- * tells the client. A handle's own memory is the server's, so that it is not the library's that a client means by a handle that is old.
- * The library may look into an object that it is given. So it is given one only where that is known to live: the client has
- * a reference, or the graph that it names has one that was given to it here.
+ * User objects: something of the client's that lives as long as graphs refer to it. The library counts, and calls the destructor,
+ * which tells the client. A handle's own memory is the server's, so that it is not the library's that a client means by a handle
+ * that is old. The library may look into an object that it is given. So it is given one only where that is known to live: the
+ * client has a reference, or the graph that it names has one that was given to it here.
  */
 #include <stdlib.h>
 

@@ -57,7 +57,10 @@ struct kvgpu_remote_ack {
 enum kvgpu_remote_event {
 	KVGPU_REMOTE_EVENT_TEXT = 1,	/* bytes for the client's standard output or error; value: 1 or 2 */
 	KVGPU_REMOTE_EVENT_CALL = 2,	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
-	/* a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in the arena, or are there. Then an ack */
+	/*
+	 * a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in the arena, or are there.
+	 * Then an ack
+	 */
 	KVGPU_REMOTE_EVENT_FILL = 3,
 	KVGPU_REMOTE_EVENT_DRAIN = 4,
 	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph has that copy any more */
@@ -99,8 +102,8 @@ struct kvgpu_remote_resource {
 };
 
 /*
- * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of a graph's copy: 0, or the client's
- * number of the program's memory that is meant, whose bytes cross by the piece of the arena at END_WHERE.
+ * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of a graph's copy: 0, or the
+ * client's number of the program's memory that is meant, whose bytes cross by the piece of the arena at END_WHERE.
  */
 enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD, END_CONTEXT, END_FERRY, END_WORDS };
 
