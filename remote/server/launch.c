@@ -64,20 +64,41 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, stru
 	return r || a->node ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* A library may give them as it got them: packed (NVIDIA's does). NULL: it does not, or @bytes are more than there are. */
+static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t bytes)
+{
+	void **word = p->extra;
+	const void *from = NULL;
+	size_t have = 0;
+
+	for (; word && word[0] != CU_LAUNCH_PARAM_END; word += 2) {
+		if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			from = word[1];
+		else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+			have = *(const size_t *)word[1];
+		else
+			return NULL;
+	}
+	return have >= bytes ? from : NULL;
+}
+
 /* one parameter after the other, as the library has them; the client lays them out again */
 static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p, struct a_kernel_node_get *a,
 			   struct kvgpu_remote_reply *out)
 {
 	struct entry *e = handle_entry(s, a->function);
+	const void *packed = e && e->bytes != UINT32_MAX ? packed_parameters(p, e->bytes) : NULL;
 	size_t offset, size, i;
 	uint8_t *to;
 
-	if (!e || e->bytes == UINT32_MAX || !p->kernelParams)
+	if (!e || e->bytes == UINT32_MAX || (!p->kernelParams && !packed))
 		return true;
 	to = kvgpu_remote_put(out, e->bytes);
 	if (!to)
 		return false;
-	for (i = 0; !s->library.cuFuncGetParamInfo(p->func, i, &offset, &size); i++) {
+	if (packed)
+		memcpy(to, packed, e->bytes);
+	for (i = 0; !packed && !s->library.cuFuncGetParamInfo(p->func, i, &offset, &size); i++) {
 		if (offset + size > e->bytes)
 			return false;
 		memcpy(to + offset, p->kernelParams[i], size);

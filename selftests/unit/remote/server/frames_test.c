@@ -245,6 +245,29 @@ static void places(void **state)
 		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
 }
 
+/* a node's, whether the library gives them one by one or packed as they came; packed ones that are too few are not given */
+static void node_parameters(uint64_t function)
+{
+	struct { struct q_kernel_node q; uint8_t bytes[16]; } make = { .q = { .function = function, .bytes = 13 } };
+	const struct a_kernel_node_get *a;
+	uint64_t node;
+
+	memcpy(make.bytes, "parameters of", 13);
+	OK(ASK(cuGraphCreate, .flags = 0));
+	make.q.graph = ANSWER(cuGraphCreate)->graph;
+	OK(fake_frame(&s, OP_kernel_node, &make, sizeof(make)));
+	node = ANSWER(kernel_node)->node;
+	for (fake_gives_packed = 0; fake_gives_packed < 14; fake_gives_packed++) {
+		OK(ASK(kernel_node_get, .node = node));
+		a = ANSWER(kernel_node_get);
+		assert_int_equal(a->bytes, fake_gives_packed % 13 ? 0 : 13);
+		assert_int_equal(a->block[0], 2);
+		if (a->bytes)
+			assert_memory_equal(a + 1, "parameters of", 13);
+	}
+	fake_gives_packed = 0;
+}
+
 /* as many bytes as the kernel's parameters have, not one less: the library reads that many */
 static void parameters(void **state)
 {
@@ -264,6 +287,7 @@ static void parameters(void **state)
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_VALUE);
 	go.q.bytes = 13;
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 8), INVALID_VALUE);
+	node_parameters(go.q.function);
 	OK(ASK(cuModuleUnload, .module = get.q.module));
 	FAILS(fake_frame(&s, OP_launch, &go, sizeof(go.q) + 16), INVALID_HANDLE);
 }

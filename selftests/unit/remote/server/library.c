@@ -288,12 +288,39 @@ static CUresult link_complete(CUlinkState s, void **cubin, size_t *n)
 	return fake_result();
 }
 
+/* of the node that was made last; a library gives its parameters one by one, or packed as they came */
+static struct {
+	CUfunction f;
+	uint8_t packed[13];
+	size_t bytes;
+	void *params[3], *extra[5];
+} last_kernel;
+unsigned int fake_gives_packed;
+
+static CUresult kernel_node_get(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+	fake_handle(CLASS_NODE, node);
+	if (!last_kernel.f)
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(last_kernel.params, (void *[]){ last_kernel.packed, last_kernel.packed + 8, last_kernel.packed + 12 },
+	       sizeof(last_kernel.params));
+	memcpy(last_kernel.extra, (void *[]){ CU_LAUNCH_PARAM_BUFFER_SIZE, &last_kernel.bytes, CU_LAUNCH_PARAM_BUFFER_POINTER,
+					      last_kernel.packed, CU_LAUNCH_PARAM_END }, sizeof(last_kernel.extra));
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = last_kernel.f, .gridDimX = 1, .blockDimX = 2,
+					.kernelParams = fake_gives_packed ? NULL : last_kernel.params,
+					.extra = fake_gives_packed ? last_kernel.extra : NULL };
+	last_kernel.bytes = fake_gives_packed;
+	return fake_result();
+}
+
 static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	fake_handle(CLASS_GRAPH, g);
 	fake_handles(CLASS_NODE, (void *const *)d, n);
 	fake_handle(CLASS_FUNCTION, p->func);
 	fake_read(p->extra[1], 13);
+	last_kernel.f = p->func;
+	memcpy(last_kernel.packed, p->extra[1], sizeof(last_kernel.packed));
 	*node = fake_new(CLASS_NODE);
 	return fake_result();
 }
@@ -424,6 +451,7 @@ static void by_hand(struct library *l)
 	l->cuLinkAddData_v2 = link_add;
 	l->cuLinkComplete = link_complete;
 	l->cuGraphAddKernelNode = kernel_node;
+	l->cuGraphKernelNodeGetParams = kernel_node_get;
 	l->cuGraphInstantiate = instantiate;
 	l->cuGraphInstantiate_v2 = instantiate;
 	l->cuGraphExecUpdate = update;
@@ -491,6 +519,7 @@ void fake_share(struct server *s)
 
 void fake_end(struct server *s)
 {
+	last_kernel.f = NULL;
 	struct fake *f;
 
 	server_fini(s);
