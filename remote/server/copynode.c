@@ -475,6 +475,8 @@ static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q
 		return CUDA_SUCCESS;
 	if (!side->host)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!arena_for_graphs(s))
+		return CUDA_ERROR_NOT_SUPPORTED;
 	memcpy(e.mine, q->mine + (out ? 3 : 0), sizeof(e.mine));
 	memcpy(e.size, q->size, sizeof(e.size));
 	s->ferried = true;

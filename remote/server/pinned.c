@@ -30,10 +30,10 @@ static bool pin(struct server *s)
 		return false;
 	if (CALL(s, cuMemHostGetDevicePointer_v2, &s->arena_device, s->arena, 0)) {
 		unregister(s);
+		s->reads_late = true;
 		return false;
 	}
 	s->never_pinned = false;
-	s->pinned_in = s->current;
 	return true;
 }
 
@@ -49,7 +49,23 @@ bool arena_pinned(struct server *s)
 	mode = relax(s);
 	pinned = pin(s);
 	unrelax(s, mode);
+	s->pinned_in = pinned ? s->current : 0;
 	return pinned;
+}
+
+bool arena_for_graphs(struct server *s)
+{
+	CUstreamCaptureMode mode;
+
+	if (arena_pinned(s) || s->graphs_pinned_in || s->reads_late)
+		return true;
+	if (!s->current || s->never_pinned || kvgpu_remote_port_is_shared(s->port))
+		return false;
+	mode = relax(s);
+	if (pin(s))
+		s->graphs_pinned_in = s->current;
+	unrelax(s, mode);
+	return s->graphs_pinned_in || s->reads_late;
 }
 
 CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
@@ -171,10 +187,10 @@ void copies_forget(struct server *s, uint64_t context)
 		if (s->spare[i].context != context)
 			s->spare[kept++] = s->spare[i];
 	s->nr_spare = kept;
-	if (s->pinned_in != context)
+	if (s->pinned_in != context && s->graphs_pinned_in != context)
 		return;
 	if (!enter_context(s, context))
 		unregister(s);
 	enter_context(s, before);
-	s->pinned_in = 0;
+	s->pinned_in = s->graphs_pinned_in = 0;
 }

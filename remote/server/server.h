@@ -61,6 +61,8 @@ struct server {
 	/* pinned.c */
 	uint64_t pinned_in;		/* the context; 0: it is not */
 	bool never_pinned;		/* the library has refused */
+	bool reads_late;		/* it registers memory and has no address for it */
+	uint64_t graphs_pinned_in;	/* where the arena is this side's alone: for copies of graphs; the context, or 0 */
 	CUdeviceptr arena_device;
 	struct noted *noted;		/* in their frames' order */
 	unsigned int nr_noted, max_noted;
@@ -180,6 +182,11 @@ CUresult wait_for_copies(struct server *s, uint64_t upto);
 
 /* whether it is, from now on: then what copies from or to it may go on after the library has returned */
 bool arena_pinned(struct server *s);
+/*
+ * Whether a graph's copy finds in the arena what lies there when it runs. Of memory that it has not registered a library may read
+ * when the graph is launched: NVIDIA's does. A library that registers memory and has no address for it reads when the copy runs.
+ */
+bool arena_for_graphs(struct server *s);
 /* The frame that is served began such a copy in that stream. Not CUDA_SUCCESS: the stream's error. */
 CUresult copy_begun(struct server *s, CUstream stream);
 /* CUDA_ERROR_NOT_READY, or all up to that frame are over */

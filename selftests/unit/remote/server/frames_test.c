@@ -421,6 +421,32 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
 /* a copy of the client's memory is a child graph for the library and a copy for the client, who is told when nothing needs it */
+/* a graph's copy has to read its piece when it runs: what the library does with the arena decides whether it may be a ferry */
+static void arena_of_ferries(void **state)
+{
+	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
+	uint64_t ctx = context();
+
+	fake_no_register = true;
+	FAILS(ADD(q), NOT_SUPPORTED);
+	assert_null(s.ferries);
+	s.never_pinned = false;
+	fake_no_register = false;
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 1);
+	/* copies beside graphs are as ever */
+	OK(fake_frame(&s, OP_pin, NULL, 0));
+	assert_int_equal(ANSWER(pin)->pinned, 0);
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 0);
+	context();
+	q = copy_in(new_graph(), 6, 8192, 78);
+	fake_no_address = true;
+	OK(ADD(q));
+	assert_int_equal(fake_registered, 0);
+	assert_true(s.reads_late);
+}
+
 static void ferries(void **state)
 {
 	uint64_t one = new_graph(), two = new_graph(), node, clone;
@@ -562,7 +588,7 @@ int main(void)
 			ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
-		ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
+		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

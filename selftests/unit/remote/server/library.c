@@ -296,6 +296,7 @@ static struct {
 	void *params[3], *extra[5];
 } last_kernel;
 unsigned int fake_gives_packed;
+bool fake_no_register, fake_no_address;
 
 static CUresult kernel_node_get(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 {
@@ -378,6 +379,8 @@ static CUresult end_capture(CUstream s, CUgraph *g)
 static CUresult host_register(void *p, size_t n, unsigned int flags)
 {
 	fake_read(p, n);
+	if (fake_no_register)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	fake_registered += !fake_error;
 	return fake_result();
 }
@@ -392,7 +395,7 @@ static CUresult host_unregister(void *p)
 static CUresult host_device(CUdeviceptr *at, void *p, unsigned int flags)
 {
 	*at = 1ull << 40;
-	return fake_result();
+	return fake_no_address ? CUDA_ERROR_INVALID_VALUE : fake_result();
 }
 
 static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags) { return address(p); }
@@ -507,6 +510,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	by_hand(&s->library);
 	assert(!server_init(s));
 	fake_calls = fake_busy = fake_answers = fake_registered = 0;
+	fake_no_register = fake_no_address = false;
 	memset(fake_events, 0, sizeof(fake_events));
 	captured = NULL;
 	fake_error = CUDA_SUCCESS;
