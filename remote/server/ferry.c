@@ -98,6 +98,16 @@ const struct ferry_end *ferry_end(const struct ferry *f)
 	return &f->end;
 }
 
+bool ferries_live(struct server *s)
+{
+	bool live;
+
+	pthread_mutex_lock(&lock);
+	live = s->ferries;
+	pthread_mutex_unlock(&lock);
+	return live;
+}
+
 void ferries_free(struct server *s)
 {
 	while (s->ferries) {

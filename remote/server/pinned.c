@@ -174,8 +174,25 @@ CUresult copies_look(struct server *s, uint64_t upto)
 	return r == CUDA_ERROR_NOT_READY ? r : CUDA_SUCCESS;
 }
 
+/* graphs of other contexts still have copies that rely on it */
+static void pin_again(struct server *s, uint64_t gone)
+{
+	uint64_t *where = s->pinned_in ? &s->pinned_in : &s->graphs_pinned_in;
+	bool needed = ferries_live(s);
+	uint32_t i;
+
+	s->pinned_in = s->graphs_pinned_in = 0;
+	for (i = 1; needed && i < s->nr_entries && !*where; i++) {
+		uint64_t id = s->entries[i].what ? s->entries[i].id : 0;
+
+		if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT && id != gone && !enter_context(s, id) && pin(s))
+			*where = id;
+	}
+}
+
 void copies_forget(struct server *s, uint64_t context)
 {
+	CUstreamCaptureMode mode;
 	uint64_t before = s->current;
 	unsigned int i, kept = 0;
 
@@ -189,8 +206,10 @@ void copies_forget(struct server *s, uint64_t context)
 	s->nr_spare = kept;
 	if (s->pinned_in != context && s->graphs_pinned_in != context)
 		return;
+	mode = relax(s);
 	if (!enter_context(s, context))
 		unregister(s);
+	pin_again(s, context);
 	enter_context(s, before);
-	s->pinned_in = s->graphs_pinned_in = 0;
+	unrelax(s, mode);
 }

@@ -307,6 +307,7 @@ uint64_t ferry_kept(struct ferry *f);
 const struct ferry_end *ferry_end(const struct ferry *f);
 /* @graph, and what is copied from it, has it */
 CUresult ferry_hold(struct server *s, CUgraph graph, struct ferry *f);
+bool ferries_live(struct server *s);
 void ferries_free(struct server *s);
 /* functions of nodes: with a ferry for their data; and where it is switched off */
 void ferry_run(void *ferry);

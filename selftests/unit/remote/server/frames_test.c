@@ -425,7 +425,7 @@ static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint
 static void arena_of_ferries(void **state)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
-	uint64_t ctx = context();
+	uint64_t ctx = context(), other;
 
 	fake_no_register = true;
 	FAILS(ADD(q), NOT_SUPPORTED);
@@ -437,7 +437,13 @@ static void arena_of_ferries(void **state)
 	/* copies beside graphs are as ever */
 	OK(fake_frame(&s, OP_pin, NULL, 0));
 	assert_int_equal(ANSWER(pin)->pinned, 0);
+	/* it stays registered as long as another context has a graph with a ferry */
+	other = context();
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_int_equal(fake_registered, 1);
+	assert_int_equal(s.graphs_pinned_in, other);
+	assert_int_equal(s.current, other);
+	OK(ASK(cuCtxDestroy_v2, .ctx = other));
 	assert_int_equal(fake_registered, 0);
 	context();
 	q = copy_in(new_graph(), 6, 8192, 78);
