@@ -139,7 +139,6 @@ part install	q	20	tap_run "install: as an admin does, and start at boot" $LIMIT 
 part testbed	qs	400	tap_run "test bed" $LIMIT selftests/testbed/tb_test.sh quick
 part native	qs	357	tap_run "native: stock nouveau on the model" $LIMIT selftests/native/run.sh quick
 part guest	qs	382	tap_run "guest: a stock guest on a vGPU of kvgpu.ko" $LIMIT selftests/guest/run.sh quick
-part remote-vms	qs	170	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh quick
 part vfio	qs	131	tap_run "vfio: a hostile VMM against kvgpu.ko" $LIMIT selftests/vfio/run.sh quick
 part tenants	qs	100	tap_run "tenants: many vGPUs on one card" $LIMIT selftests/tenants/run.sh quick
 part hostile	qs	120	tap_run "hostile: guests that attack" $LIMIT selftests/hostile/run.sh quick

