@@ -26,7 +26,9 @@ static void unregister(struct server *s)
 static bool pin(struct server *s)
 {
 	s->never_pinned = true;
-	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP))
+	/* memory that other processes have as well a library may refuse to show to its GPU, and copy all the same */
+	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
+	    CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE))
 		return false;
 	if (CALL(s, cuMemHostGetDevicePointer_v2, &s->arena_device, s->arena, 0)) {
 		unregister(s);
