@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "guard.h"
+#include "signals.h"
 
 #include <remote/ring/clock.h>
 #include <remote/ring/shared.h>
@@ -244,11 +244,9 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* the application's signals are for its own threads */
 int aperture_watch(struct aperture *a)
 {
 	pthread_condattr_t clock;
-	sigset_t all, old;
 	int r;
 
 	pthread_mutex_init(&a->lock, NULL);
@@ -256,13 +254,9 @@ int aperture_watch(struct aperture *a)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&a->change, &clock);
 	pthread_condattr_destroy(&clock);
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&a->watcher, NULL, watch, a);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	r = signals_thread(&a->watcher, watch, a);
 	a->watched = !r;
-	return -r;
+	return r;
 }
 
 /* ------------------------------------------------------------------ life */

@@ -4,12 +4,12 @@
  * tells; an answer says how much of that came before it.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "aperture.h"
+#include "signals.h"
 
 struct asking {
 	struct kvgpu_box box;
@@ -225,19 +225,6 @@ static bool attach(struct aperture_channel *s)
 	return fine;
 }
 
-static int start_reader(struct aperture_channel *s)
-{
-	sigset_t all, old;
-	int r;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&s->reader, NULL, read_told, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -r;
-}
-
 int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out)
 {
 	struct aperture_channel *s = calloc(1, sizeof(*s));
@@ -263,7 +250,7 @@ int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, v
 	*out = &s->c;	/* before there is a thread that calls .happened, which may use it */
 	r = attach(s) ? aperture_watch(&s->a) : -EINVAL;
 	if (!r) {
-		r = start_reader(s);
+		r = signals_thread(&s->reader, read_told, s);
 		if (r)
 			aperture_lose(&s->a);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "guard.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,17 +23,6 @@ static struct {
 static struct sigaction before;
 static int say_to = STDERR_FILENO;
 
-/* the handler that was there before; without one the access is tried again, and the signal does what it does by itself */
-static void not_ours(int signal, siginfo_t *info, void *context)
-{
-	if (before.sa_flags & SA_SIGINFO)
-		before.sa_sigaction(signal, info, context);
-	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-		before.sa_handler(signal);
-	else
-		sigaction(SIGBUS, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-}
-
 static bool zeros_if_there(uint8_t *base, uint64_t bytes, const uint8_t *at)
 {
 	return base && at >= base && at < base + bytes &&
@@ -46,7 +36,7 @@ static void client_fault(int signal, siginfo_t *info, void *context)
 
 	if (!zeros_if_there(__atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), guarded.bytes, at) &&
 	    !zeros_if_there(__atomic_load_n(&guarded.also, __ATOMIC_ACQUIRE), guarded.also_bytes, at)) {
-		not_ours(signal, info, context);
+		signals_hand_on(&before, signal, info, context);
 		return;
 	}
 	if (guarded.life >= 0)

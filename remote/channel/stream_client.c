@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 #include <remote/ring/clock.h>
 #include <remote/wire/cursor.h>
 
+#include "signals.h"
 #include "stream.h"
 #include "tls.h"
 
@@ -298,24 +298,18 @@ static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_wel
 	return r ? r : welcome_check(w, version, why);
 }
 
-/* the application's signals are for its own threads */
 static int start_threads(struct stream_channel *s)
 {
-	sigset_t all, old;
-	int r;
+	int r = signals_thread(&s->reader, read_all, s);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&s->reader, NULL, read_all, s);
-	if (!r) {
-		r = pthread_create(&s->flusher, NULL, flush, s);
-		if (r) {
-			shutdown(s->line.fd, SHUT_RDWR);
-			pthread_join(s->reader, NULL);
-		}
+	if (r)
+		return r;
+	r = signals_thread(&s->flusher, flush, s);
+	if (r) {
+		shutdown(s->line.fd, SHUT_RDWR);
+		pthread_join(s->reader, NULL);
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -r;
+	return r;
 }
 
 int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,

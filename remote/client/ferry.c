@@ -6,8 +6,9 @@
  * program's memory when it runs, in the order of its other nodes. A thread of its own does that: a function of the program's may
  * wait meanwhile.
  */
-#include <signal.h>
 #include <stdlib.h>
+
+#include <remote/channel/signals.h>
 
 #include "box.h"
 
@@ -33,20 +34,14 @@ static bool runs;
 
 static void *main_loop(void *arg);
 
-/* with the lock; signals are for the program's own threads, but those that tell of a fault */
+/* with the lock */
 static bool start(void)
 {
-	sigset_t all, old;
 	pthread_t thread;
 
 	if (runs)
 		return true;
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGSEGV);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	runs = !pthread_create(&thread, NULL, main_loop, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	runs = !signals_thread(&thread, main_loop, NULL);
 	if (runs)
 		pthread_detach(thread);
 	return runs;

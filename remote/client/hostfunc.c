@@ -3,10 +3,11 @@
  * The program's functions that a stream calls. The server says when; a thread here calls them one after the other, and then says
  * that it was done. What kernels print comes the same way.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <remote/channel/signals.h>
 
 #include "box.h"
 
@@ -63,20 +64,14 @@ static bool more_functions(void)
 
 static void *main_loop(void *arg);
 
-/* with the lock; signals are for the program's own threads */
+/* with the lock */
 static bool start(void)
 {
-	sigset_t all, old;
 	pthread_t thread;
 
 	if (runs)
 		return true;
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);	/* an aperture that is cut short is no end: remote/channel/guard.c */
-	sigdelset(&all, SIGSEGV);	/* nor is managed memory: managed.c */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	runs = !pthread_create(&thread, NULL, main_loop, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	runs = !signals_thread(&thread, main_loop, NULL);
 	if (runs)
 		pthread_detach(thread);
 	return runs;

@@ -17,6 +17,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <remote/channel/signals.h>
+
 #include "client.h"
 
 enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4 };
@@ -258,17 +260,6 @@ static bool is_here(uintptr_t at)
 	return here;
 }
 
-/* whoever had the signal before; who had none gets what it does by itself, at the access that is tried again */
-static void not_ours(int signal, siginfo_t *info, void *context)
-{
-	if (before.sa_flags & SA_SIGINFO)
-		before.sa_sigaction(signal, info, context);
-	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-		before.sa_handler(signal);
-	else
-		sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
-}
-
 /* a function of the host is itself what its stream waits for: it sees what is there */
 static void fault(int signal, siginfo_t *info, void *context)
 {
@@ -277,7 +268,7 @@ static void fault(int signal, siginfo_t *info, void *context)
 
 	/* a child of fork() may have a lock that nobody unlocks */
 	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED || !is_here(at)) {
-		not_ours(signal, info, context);
+		signals_hand_on(&before, signal, info, context);
 		return;
 	}
 	call_aside(true);
