@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # The libvirt domain of a guest. Full guests boot the server's own read-only image; tiny ones live in
-# the initramfs, and see the image and the shared folder when they have a vGPU, for its driver and for programs.
+# the initramfs, and see the image and the shared folder when they have a vGPU or an aperture, for drivers and programs.
 
 mebibytes() { case $1 in *G) echo $((${1%G} * 1024)) ;; *M) echo "${1%M}" ;; esac; }
 
@@ -58,10 +58,11 @@ domain_xml() {
 	EOF
 }
 
-# memory that is plugged in later, or comes from a file, wants slots and a NUMA node that it goes to
-room_for_memory() { [ "$KIND" != full ] || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
+# memory that is plugged in later, or comes from a file, wants slots and a NUMA node that it goes to. Tiny guests get none later
+takes_memory() { [ "$KIND" = full ] || [ -n "$APERTURE" ]; }
+room_for_memory() { ! takes_memory || echo "<maxMemory slots='4' unit='GiB'>16</maxMemory>"; }
 numa() {
-	[ "$KIND" != full ] ||
+	! takes_memory ||
 		echo "<numa><cell id='0' cpus='0-$((CPUS - 1))' memory='$(mebibytes "$MEM")' unit='MiB'/></numa>"
 }
 
@@ -77,7 +78,7 @@ memory_of_file() {
 }
 
 devices_tiny() {
-	[ -z "$TYPE" ] || devices_of_vgpu
+	[ -z "$TYPE$APERTURE" ] || devices_with_image
 	cat <<-EOF
 	    <channel type='unix'>
 	      <source mode='bind' path='$DIR/agent.sock'/>
@@ -86,8 +87,8 @@ devices_tiny() {
 	EOF
 }
 
-# devices_of_vgpu: Linux numbers virtio ports by the position of their device, and the agent's is the first one.
-devices_of_vgpu() {
+# devices_with_image: Linux numbers virtio ports by the position of their device, and the agent's is the first one.
+devices_with_image() {
 	cat <<-EOF
 	    <controller type='virtio-serial' index='0'>
 	      <address type='pci' domain='0' bus='1' slot='0' function='0'/>

@@ -31,7 +31,7 @@ tb: a server with a Tesla K20m in it, made of QEMU and the GPU model
                  [--aperture FILE] a guest in the server, under KVM; with a vGPU of that type, or with the
                                    card (--driver vfio-pci); --reboots: it comes back when it reboots, else
                                    that is its end; --aperture: with a file of the server as memory that it
-                                   shares (virtio-pmem; full guests)
+                                   shares (virtio-pmem)
   tb guest run GUEST -- CMD...     run CMD in it        tb guest stop GUEST
   tb guest list                    tb guest stats       starts, deaths by cause, restarts
 
