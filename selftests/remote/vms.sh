@@ -10,6 +10,8 @@ export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-vms}
 . selftests/native/cell.sh
 # shellcheck source=selftests/guest/guest.sh
 . selftests/guest/guest.sh
+# shellcheck source=selftests/remote/vms/pair.sh
+. selftests/remote/vms/pair.sh
 mode=${1-}
 case $mode in
 quick | long) ;;
@@ -17,7 +19,6 @@ quick | long) ;;
 esac
 # shellcheck disable=SC2034 # cell.sh: what the results are noted as
 part_of_check=remote-vms
-CALLS=100000
 SUBTESTS="device memory launch stream faults"
 [ "$mode" = quick ] || SUBTESTS+=" array texture surface"
 page=docs/remote-setup.md
@@ -45,52 +46,6 @@ page_says()
 	result $rc "$where: $line"
 }
 
-# step NAME COMMAND...: what it says is shown when it fails, its last line else
-step()
-{
-	local name=$1 log=$OUT/step.log rc
-
-	shift
-	"$@" >"$log" 2>&1
-	rc=$?
-	[ $rc = 0 ] || tail -n 15 "$log" | sed 's/^/# /'
-	result $rc "$name" "$(tail -n 1 "$log")"
-}
-
-in_gpu() { in_guest gpu "$@"; }
-in_lab() { in_guest lab-1 "$@"; }
-
-packages()
-{
-	share=$($TB share)
-	version=$(make -s print-version)
-	mkdir -p "$share/debs"
-	make -s cuda-package remote-package >"$OUT/packages.log" 2>&1 || { sed 's/^/# /' "$OUT/packages.log"; return 1; }
-	cp build/kvgpu-{cuda,remote-client,remote-server,aperture}_"${version}"_amd64.deb "$share/debs/"
-	cp selftests/remote/vms/*.sh "$share/"
-	cp "$(make -s print-remote)/libcuda.so.1" "$OUT/" || return 1
-	gcc -std=gnu11 -O2 -Wall -Wextra -I. -D_GNU_SOURCE selftests/remote/exits.c -o "$share/exits" "$OUT/libcuda.so.1" \
-		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
-	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/faults.c -o "$share/faults" "$OUT/libcuda.so.1" \
-		-Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
-	make -s -C selftests/cuda/driver "OUT=$OUT" && cp "$OUT/kvgpu-cuda-driver" selftests/cuda/driver/kernels.cubin "$share/"
-}
-
-# server_of OPTION...: the server, whose two CPUs but the first are one for each guest
-server_of()
-{
-	local log=$OUT/up.log
-
-	kernel=$(kernel_of base)
-	if ! $TB up --kernel "$kernel" --mem 5G --cpus 3 "$@" >"$log" 2>&1 </dev/null; then
-		sed 's/^/# /' "$log"
-		result 1 "the server is up"
-		return 1
-	fi
-	result 0 "the server is up"
-	ran_on
-}
-
 # guests_up OPTION...: both at the same time; options are those of gpu
 guests_up()
 {
@@ -105,6 +60,9 @@ guests_up()
 	result $rc "two stock guests start, one has a GPU" "$(tail -n 1 "$OUT/gpu.log")"
 	return $rc
 }
+
+in_gpu() { in_guest gpu "$@"; }
+in_lab() { in_guest lab-1 "$@"; }
 
 set_up()
 {
@@ -142,40 +100,18 @@ programs()
 		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
 }
 
-# exits of both VMs in 100,000 calls, and in as much time of spinning without one
-exits()
-{
-	local spin=$1 calls=$2 log=$OUT/exits.log
-
-	in_server /share/exits.sh begin
-	in_lab env "$spin" timeout 200 /share/exits "$calls" >"$log" 2>&1 || { sed 's/^/# /' "$log"; result 1 "$calls calls"; return; }
-	in_server /share/exits.sh end >"$OUT/exits.table"
-	sed 's/^/# /' "$log" "$OUT/exits.table"
-	read -r with without least < <(awk '$2 == "all" { n[$1] = $3 } $1 == "best" { least = $3 }
-		END { print n["calls"] + 0, n["spinning"] + 0, least + 0 }' "$OUT/exits.table")
-}
-
 zero_exits()
 {
-	local with=-1 without=-1 least=-1
-
+	local with=-1 without=-1
 	in_gpu sh -c 'mkdir -p /run/systemd/system/kvgpu-remoted.service.d &&
 		printf "[Service]\nEnvironment=KVGPU_REMOTE_SPIN_US=20000000\n" >/run/systemd/system/kvgpu-remoted.service.d/spin.conf &&
 		systemctl daemon-reload && systemctl restart kvgpu-remoted' >/dev/null 2>&1
-	exits KVGPU_REMOTE_SPIN_US=20000000 $CALLS
-	# Timers go on, and where this machine's CPUs are wanted by others both sides sleep at times. A call that has to leave its VM does
-	# so in each batch of a thousand, on one side or on both
-	[ "$with" -ge 0 ] && [ "$least" -ge 0 ] && [ "$least" -lt 100 ]
-	result $? "a thousand calls without an exit of either VM for them" \
-		"$least exits in the best batch of 1,000; $with in $CALLS, $without in as long without calls"
+	no_exits
 	in_gpu sh -c 'rm /run/systemd/system/kvgpu-remoted.service.d/spin.conf && systemctl daemon-reload && systemctl restart kvgpu-remoted' \
 		>/dev/null 2>&1
 	exits KVGPU_REMOTE_SPIN_US=50 1000
 	result 0 "1,000 calls as the knobs come (not judged)" "$with exits, $without in as long without calls"
 }
-
-# a program that waits in lab-1; its last line is what its calls said
-waits() { in_lab sh -c '/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits'; }
 
 lab_ends()
 {
@@ -230,24 +166,6 @@ all_programs()
 		[ $word = "$([ -n "${known[$name]-}" ] && echo not || echo ok)" ]
 		result $? "program $name" "${known[$name]:+not remoted: ${known[$name]}: }${line#*# }"
 	done <"$OUT/programs.log"
-}
-
-# timed PARTS...: how long each takes
-timed()
-{
-	local part began
-
-	for part; do
-		began=$SECONDS
-		"$part" || return
-		note "$part: $((SECONDS - began)) s"
-	done
-}
-
-packages_built()
-{
-	packages
-	result $? "the packages and programs are built" "$(tail -n 1 "$OUT/packages.log")"
 }
 
 vgpu_server() { server_of --driver kvgpu; }

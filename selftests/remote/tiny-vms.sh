@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# tiny-vms.sh: a VM without a GPU (lab-1) uses that of another one (gpu) through memory that both have, as vms.sh does, in guests of the
+# server's image without systemd and udev, which come up in a third of the time. The packages are unpacked in them. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export KVGPU_TB_NAME=${KVGPU_TB_NAME:-remote-tiny}
+# shellcheck source=selftests/native/cell.sh
+. selftests/native/cell.sh
+# shellcheck source=selftests/guest/guest.sh
+. selftests/guest/guest.sh
+# shellcheck source=selftests/remote/vms/pair.sh
+. selftests/remote/vms/pair.sh
+# shellcheck disable=SC2034 # cell.sh: what the results are noted as
+part_of_check=remote-tiny mode=quick
+file=/dev/shm/lab-1
+
+in_gpu() { in_guest gpu chroot /image "$@"; }
+in_lab() { in_guest lab-1 chroot /image "$@"; }
+
+# package NAME: its file
+package() { echo "$1_${version}_amd64.deb"; }
+
+# vm_there NAME OPTION... -- PACKAGE...: it starts, sees the image, has what these packages install, and the aperture
+vm_there()
+{
+	local name=$1
+	local -a options=()
+
+	shift
+	while [ "$1" != -- ]; do options+=("$1"); shift; done
+	shift
+	$TB guest start "$name" --aperture $file "${options[@]}" </dev/null &&
+		in_guest "$name" sh -c "$(cat selftests/remote/vms/enter.sh)" enter.sh "$@" &&
+		in_guest "$name" chroot /image sh /share/aperture.sh
+}
+
+guests_there()
+{
+	local rc lab
+
+	in_server sh -c "dpkg-deb -x /share/debs/$(package kvgpu-aperture) /tmp/aperture && /tmp/aperture/usr/sbin/kvgpu-aperture make $file 64M" \
+		>"$OUT/make.log" 2>&1
+	result $? "the server's host makes the memory" "$(tail -n 1 "$OUT/make.log")"
+	vm_there lab-1 --mem 384M -- "$(package kvgpu-aperture)" "$(package kvgpu-remote-client)" >"$OUT/lab-1.log" 2>&1 &
+	lab=$!
+	vm_there gpu --mem 640M --type 512m -- "$(package kvgpu-aperture)" "$(package kvgpu-cuda)" "$(package kvgpu-remote-server)" \
+		>"$OUT/gpu.log" 2>&1
+	rc=$?
+	wait $lab || rc=1
+	[ $rc = 0 ] || sed 's/^/# /' "$OUT/gpu.log" "$OUT/lab-1.log"
+	result $rc "two guests start, one has a GPU; both have the memory" "$(tail -n 1 "$OUT/lab-1.log")"
+	for vm in gpu lab-1; do
+		grep -q -P "dax0.0\t[0-9]* MiB\twrite-back" "$OUT/$vm.log"
+		result $? "$vm: the aperture is mapped write-back"
+	done
+	return $rc
+}
+
+# the server's side: what its unit does, spinning for as long as the count of exits takes
+served()
+{
+	step "gpu: its nouveau drives the vGPU" in_gpu sh -c 'modprobe nouveau && chgrp render /dev/dri/renderD128 && chmod 660 /dev/dri/renderD128'
+	step "gpu: kvgpu-remoted waits at the memory" in_gpu sh -c 'echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf &&
+		KVGPU_REMOTE_SPIN_US=20000000 setsid kvgpu-remoted --config /etc/kvgpu/remoted.conf >/tmp/remoted.log 2>&1 </dev/null &
+		/share/until.sh 30 grep -q . /tmp/remoted.log; cat /tmp/remoted.log; pgrep kvgpu-remoted'
+}
+
+programs()
+{
+	local log=$OUT/driver.log rc
+
+	step "lab-1 has no GPU" in_lab sh -c '! ls /dev/dri 2>/dev/null | grep .'
+	step "lab-1: cuda-info shows the GPU of the other VM" in_lab sh -c 'cuda-info | grep "Tesla K20m"'
+	LIMIT=300 in_lab /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1
+	rc=$?
+	relay "driver API" $rc <"$log"
+}
+
+# the agent of a tiny guest runs one command at a time, so a program that waits is left behind
+ends()
+{
+	in_lab sh -c '(/share/faults server_killed /share/kernels.cubin >/tmp/waits 2>&1; echo "exit code $?" >>/tmp/waits) </dev/null >/dev/null 2>&1 &'
+	step "a program in lab-1 waits" in_lab /share/until.sh 60 grep -q ready /tmp/waits
+	step "its server process is killed" in_gpu sh -c 'pkill -9 -P "$(pgrep -o kvgpu-remoted)"'
+	step "it gets its error" in_lab /share/until.sh 60 grep -q 'exit code 0' /tmp/waits
+	step "the next program runs" in_lab timeout 60 /share/faults after_fork /share/kernels.cubin
+}
+
+tiny_server() { server_of --driver kvgpu; }
+
+build_programs client || finish
+bed_must_be_free
+trap 'bed_down' EXIT
+cell_name="a VM with a vGPU"
+timed tiny_server packages_built guests_there served programs no_exits ends
+no_trouble "remoting between VMs"
+finish
