@@ -3,7 +3,8 @@
 # make demo: a server with the modelled K20m in which the distribution's nouveau drives the card natively, and beside it one in
 # which kvgpu.ko owns the card and a stock Debian guest's own nouveau drives a vGPU of it. The same client verifies every byte
 # in both and is measured in both, in turns. Then a second guest with a bigger vGPU beside the first, and what kvgpu-top shows of
-# their shares, and CUDA in both. Takes everything down again and writes a report (docs/measurements.md).
+# their shares, and CUDA in both. Then a guest without a GPU, whose programs run on the first one's vGPU. Takes everything down
+# again and writes a report (docs/measurements.md).
 #   DEMO_BYTES=256M                 how much is copied
 #   DEMO_MODEL_ARGS="--ce-rate 1G"  further arguments for both GPU models: paced engines, for instance
 set -euo pipefail
@@ -25,6 +26,7 @@ will "the same copies in g1" 15
 will "measured natively and in g1: submissions, waits, mappings, bandwidth, loads of nouveau" 110
 will "g2, a guest with 1 GiB and three times the weight; both copy, kvgpu-top looks" 95
 will "CUDA programs by the toolkit's nvcc in both guests at once" 60
+will "lab, a guest without a GPU: its CUDA programs run on g1's vGPU, by memory that both share" 150
 will "all of it is taken down" 10
 
 card() { KVGPU_TB_NAME=demo-native $TB "$@" </dev/null; }	# the server with nouveau
@@ -130,6 +132,57 @@ cuda_in_both()
 	done
 }
 
+# unpacks packages of ours in the server or in a guest: install_in run|"guest run NAME" NAME...
+install_in()
+{
+	local where=$1 name files=''
+	shift
+	for name; do files+=" /share/debs/${name}_${version}_amd64.deb"; done
+	# shellcheck disable=SC2086 # words
+	vgpu $where -- sh -c "DEBIAN_FRONTEND=noninteractive dpkg -i $files 2>&1" >>"$out/dpkg.log" || { tail -n 5 "$out/dpkg.log"; return 1; }
+}
+
+# lab and g1 as docs/remote-setup.md has it: the server's host makes memory for both; udev makes a device of it in each
+lab_there()
+{
+	local version share lab
+	version=$(make -s --no-print-directory print-version)
+	share=$(vgpu share)
+	make -s --no-print-directory cuda-package remote-package >"$out/packages.log" 2>&1 || { tail -n 5 "$out/packages.log"; return 1; }
+	mkdir -p "$share/debs"
+	cp build/kvgpu-{cuda,aperture,remote-server,remote-client}_"${version}"_amd64.deb "$share/debs/"
+	rm -f "$out/dpkg.log"
+	install_in run kvgpu-aperture
+	vgpu run -- sh -c 'kvgpu-aperture make /dev/shm/lab 64M && kvgpu-aperture xml /dev/shm/lab >/tmp/lab.xml &&
+		virsh -q attach-device g1 /tmp/lab.xml --live 2>&1'
+	vgpu guest start lab --full --mem 512M --aperture /dev/shm/lab >"$out/lab.log" 2>&1 &
+	lab=$!
+	install_in "guest run g1" kvgpu-cuda kvgpu-aperture kvgpu-remote-server
+	vgpu guest run g1 -- sh -c 'echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf &&
+		systemctl --quiet enable --now kvgpu-remoted 2>&1'
+	wait $lab || { cat "$out/lab.log"; return 1; }
+	install_in "guest run lab" kvgpu-aperture kvgpu-remote-client
+	vgpu guest run lab -- sh -c 'udevadm settle && echo "NVIDIA devices in lab: $(lspci -n | grep -c " 10de:"), render nodes: $(
+		ls /dev/dri 2>/dev/null | grep -c render)"; echo "memory that lab shares with g1: $(kvgpu-aperture list)"'
+}
+
+# cuda_in_lab PROGRAM...: as they are, without a setting; those that the step before has compiled
+cuda_in_lab()
+{
+	local program said began rc nr=0
+	vgpu guest run lab -- cuda-info || return 1
+	: >"$out/cuda.lab.tap"
+	for program; do
+		[ -x "$(vgpu share)/cuda/programs/$program" ] || continue
+		began=$SECONDS rc=0
+		said=$(vgpu guest run lab -- sh -c "cd /share/cuda/programs && timeout 100 ./$program" 2>&1) || rc=$?
+		printf '%s %d - %s # %d ms: %s\n' "$([ $rc = 0 ] && echo ok || echo "not ok")" $((nr += 1)) "$program" $(((SECONDS - began) * 1000)) \
+			"$(tail -n 1 <<<"$said")" >>"$out/cuda.lab.tap"
+	done
+	sed 's/^/lab: /' "$out/cuda.lab.tap"
+	! grep -q '^not ok' "$out/cuda.lab.tap"
+}
+
 plan "make demo"
 
 step
@@ -199,9 +252,13 @@ step
 cuda_in_both vector_add matmul_tiled fft || status=1
 
 step
-selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || status=1
 vgpu guest stop g2 2>&1 | indent
-vgpu guest stop g1 2>&1 | indent
+lab_there | indent
+cuda_in_lab vector_add matmul_tiled | indent || status=1
+
+step
+selftests/demo/report.py "$out" "$report" "$bytes" $SECONDS "$model_args" >build/demo/table.txt || status=1
+for g in lab g1; do vgpu guest stop $g 2>&1 | indent; done
 vgpu down 2>&1 | indent
 step_done
 

@@ -65,12 +65,12 @@ def short_of_it(d):
 
 
 def cuda(d):
-    found = {g: d.cuda(g) for g in ("g1", "g2")}
+    found = {g: d.cuda(g) for g in ("g1", "g2", "lab")}
     if not any(found.values()):
         print("  no CUDA: its toolkit could not be fetched")
     for guest, programs in found.items():
         for program, said in programs:
-            line(f"{guest}  {program}", said)
+            line(f"{guest}  {program}", said + (", on g1's vGPU" if guest == "lab" else ""))
 
 
 def cost(r):
@@ -90,13 +90,14 @@ def main(folder, path, seconds):
     d = Demo(folder, report)
     print("One Tesla K20m (modelled), Debian's own nouveau natively and in two stock Debian guests on vGPUs of it\n")
     guests(d)
-    print("\nCUDA programs, compiled by nvcc, both guests at once")
+    print("\nCUDA programs, compiled by nvcc: g1 and g2 at once; then lab, a guest without a GPU")
     cuda(d)
     print("\nWhat a vGPU costs (g1; the CPUs are emulated: counts are exact, times are not those of a real machine)")
     cost(report)
     verdict = "all passed" if not d.failed else f"{d.failed} FAILED"
     print(f"\n{report['checks_passed']} checks, {verdict}; {seconds} s. Mappings, bandwidth and all counters: {path} and table.txt beside it")
-    print("Next: README.md, 'vGPUs', has the commands for a server and guests that stay, to try by hand.")
+    print("Next: README.md, 'vGPUs', has the commands for a server and guests that stay, to try by hand;"
+          " docs/remote-setup.md those for a VM like lab.")
     return 1 if d.failed else 0
 
 
