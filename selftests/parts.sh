@@ -65,6 +65,15 @@ run_fuzz()
 	done
 }
 
+# run_flood PIECE: a quarter of a thousand million frames for the server's decoder, of another seed each day
+run_flood()
+{
+	local seed=$(($(date +%s) / 86400 * 4 + $1))
+	make -s -j2 unit-tests
+	tap_run "remoting: 250 million frames, seed $seed" $LIMIT env KVGPU_FLOOD=250000000 KVGPU_FLOOD_SEED=$seed \
+		"$(make -s print-unit-tests | grep /unit/remote/server/flood_test)"
+}
+
 # the nouveau.ko of every kernel of the test bed, from the server's root file system
 run_firmware()
 {
@@ -160,6 +169,7 @@ part harness-long l	1500	tap_run "harness: mdev without a VM" $LIMIT selftests/h
 for piece in 1 2 3 4; do
 	part harness-volume-$piece l 900 tap_run "harness: ten million steps, a hundred million hostile operations" $LIMIT env JOBS=1 selftests/harness/volume.sh $piece 4
 done
+for piece in 1 2 3 4; do part remote-flood-$piece l 400 run_flood $piece; done
 part modules-long l	320	tap_run "kvgpu.ko builds for all kernels" $LIMIT selftests/kernels/build.sh long
 part matrix	l	1500	tap_run "kvgpu.ko builds for what Debian offers" $LIMIT selftests/kernels/matrix.sh
 part places-long ls	400	tap_run "set-up: the tree in other places" $LIMIT selftests/testbed/place_test.sh long

@@ -100,6 +100,22 @@ programs()
 		pids="$pids $!"; done; rc=0; for p in $pids; do wait $p || rc=1; done; tail -qn 1 said-*; exit $rc'
 }
 
+# a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process, for the card is kvgpu.ko's
+by_vsock()
+{
+	local log=$OUT/vsock.log rc
+
+	cp "$(make -s cuda-inprocess)/libcuda.so.1" "$share/libcuda-inprocess.so.1"
+	step "host: kvgpu-remoted listens by vsock" in_server sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
+		./kvgpu-remote-server_${version}_amd64.deb && printf 'library = /share/libcuda-inprocess.so.1\nlisten = vsock:*:7411\n' \
+		>>/etc/kvgpu/remoted.conf && systemctl enable --now kvgpu-remoted && /share/until.sh 30 sh -c 'kvgpu-remotectl status | grep serving'"
+	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1
+	rc=$?
+	relay "driver API by vsock" $rc <"$log"
+	step "the server knows the VM by its number" in_server sh -c 'journalctl -u kvgpu-remoted | grep "vsock:[0-9]"'
+	in_server systemctl disable --now kvgpu-remoted >/dev/null 2>&1
+}
+
 zero_exits()
 {
 	local with=-1 without=-1
@@ -177,7 +193,7 @@ build_programs client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
-timed vgpu_server packages_built vgpu_guests set_up programs zero_exits
+timed vgpu_server packages_built vgpu_guests set_up programs by_vsock zero_exits
 [ "$mode" = quick ] || timed all_programs
 timed ends
 no_trouble "remoting between VMs"

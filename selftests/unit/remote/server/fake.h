@@ -47,6 +47,15 @@ void fake_box(const CUDA_MEMCPY3D *c);
 extern unsigned int fake_events[8];	/* that the port was told of, by their kinds; and the last one's id */
 extern uint64_t fake_event_id;
 
+/* what a good frame of an operation looks like */
+enum { FAKE_TEXT = NR_CLASSES, FAKE_WORDS = 64 };
+struct fake_shape {
+	uint8_t words;			/* of its struct */
+	uint8_t behind;			/* the struct: nothing (CLASS_NONE), handles of this class, or bytes (FAKE_TEXT) */
+	uint8_t class[FAKE_WORDS];	/* of each word of the struct; CLASS_NONE: no handle */
+};
+extern const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1];
+
 /* what the made functions call */
 CUresult fake_result(void);
 void *fake_new(unsigned int class);

@@ -1,15 +1,42 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fake.py TREE OUT: makes OUT/fake.c of remote/api.def: a library that is none, for tests of the server's decoder (fake.h)."""
+"""fake.py TREE OUT: makes OUT/fake.c of remote/api.def: a library that is none, and what a good frame of each operation looks like, for
+tests of the server's decoder (fake.h)."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(sys.argv[1], "remote"))
 sys.dont_write_bytecode = True
-from api import BYTES, HANDLES, HEADER, STRUCT_WIRE, WIRE, read_table, write  # noqa: E402
+from api import BYTES, FIRST_OP, HANDLES, HEADER, STRUCT_WIRE, WIRE, ordered, read_table, write  # noqa: E402
 
 
-def fake_c(entries):
+# handles in frames that are written by hand, by their fields' names
+BY_NAME = {c.lower(): c for c in HANDLES.values()} | {"ctx": "CONTEXT", "dst_ctx": "CONTEXT", "src_ctx": "CONTEXT"}
+
+
+def shapes(entries, frames):
+    """words of each operation's struct, the class of handle that each word is, and what may be behind the struct"""
+    text = "const struct fake_shape fake_shapes[KVGPU_REMOTE_OPS + 1] = {\n"
+    for op, e in enumerate(frames + [e for e in entries if e.made], FIRST_OP):
+        args = {x.name: x for x in e.args}
+        at, classes = 0, []
+        for kind, name, _, size in ordered(e.q):
+            handle = HANDLES.get(args[name].type) if name in args else BY_NAME.get(name) if kind == "u64" else None
+            if handle:
+                classes.append(f"[{at // 8}] = CLASS_{handle}")
+            at += size
+        behind = [x for x in e.args if x.kind in ("string", "list") and not x.out]
+        of = "TEXT"
+        if behind and behind[0].type in HANDLES:
+            of = "CLASS_" + HANDLES[behind[0].type]
+        elif not behind and not e.frame:
+            of = "CLASS_NONE"
+        of = "FAKE_TEXT" if of == "TEXT" else of
+        text += f"\t[{op}] = {{ .words = {at // 8}, .behind = {of}, .class = {{ {', '.join(classes)} }} }},\t/* {e.name} */\n"
+    return text + "};\n\n"
+
+
+def fake_c(entries, frames):
     text = HEADER + "/* A library that is none: reads all that it is given, and makes handles of nothing. */\n"
     text += "#include <remote/server/server.h>\n\n#include \"fake.h\"\n\n"
     made = [e for e in entries if e.made]
@@ -36,8 +63,9 @@ def fake_c(entries):
                 body.append(f"\tif ({x.name})\n\t\tfake_write({x.name}, sizeof(*{x.name}));")
         text += f"static {e.prototype().replace(e.name, 'fake_' + e.name, 1)}\n{{\n" + "\n".join(body)
         text += "\n\treturn fake_result();\n}\n\n"
+    text += shapes(entries, frames)
     text += "void fake_fill(struct library *library)\n{\n" + "".join(f"\tlibrary->{e.name} = fake_{e.name};\n" for e in made)
     return text + "}\n"
 
 
-write(os.path.join(sys.argv[2], "fake.c"), fake_c(read_table(sys.argv[1])[0]))
+write(os.path.join(sys.argv[2], "fake.c"), fake_c(*read_table(sys.argv[1])[:2]))
