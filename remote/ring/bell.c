@@ -62,9 +62,11 @@ static void count_time(struct kvgpu_bell *b, uint64_t looked_ns, uint64_t away_n
 
 static bool spin(struct wait *w)
 {
-	uint64_t limit = w->bell->times.spin_ns, now, before = 0;
+	uint64_t limit = w->bell->window_ns, now, before = 0;
 	unsigned int i;
 
+	if (limit < w->bell->times.spin_ns)
+		limit = w->bell->times.spin_ns;
 	if (limit > w->timeout_ns)
 		limit = w->timeout_ns;
 	if (!limit)
@@ -114,6 +116,24 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 	}
 }
 
+/*
+ * A wait that had to sleep and would have ended soon costs its thread the way to sleep and back, which takes longer than some of
+ * what is waited for. So the next ones look twice as long as this one took, within bounds; after one that took longer than these,
+ * as long as the knob says.
+ */
+static void grow(struct wait *w)
+{
+	uint64_t least = w->bell->times.spin_ns, took;
+
+	if (!least)
+		return;
+	took = waited(w);
+	if (took >= KVGPU_SPIN_GROWS * least)
+		w->bell->window_ns = least;
+	else
+		w->bell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took : KVGPU_SPIN_GROWS * least;
+}
+
 enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns)
 {
 	struct wait w = { .bell = b, .ready = ready, .arg = arg, .timeout_ns = timeout_ns };
@@ -123,6 +143,8 @@ enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), 
 		return KVGPU_WAIT_READY;
 	result = sleep_until(&w);
 	shared_store32(b->word, 0);
+	if (result == KVGPU_WAIT_READY)
+		grow(&w);
 	return result;
 }
 

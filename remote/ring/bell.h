@@ -35,11 +35,15 @@ struct kvgpu_bell_ops {
 
 /* the knobs */
 struct kvgpu_wait_times {
-	/* look so long before the first sleep, and up to some us longer; 0: not at all. Nor while others want this CPU */
+	/*
+	 * look so long before the first sleep, and up to some us longer; 0: not at all. Nor while others want this CPU. While waits
+	 * turn out to be a little longer, up to KVGPU_SPIN_GROWS times as long
+	 */
 	uint64_t spin_ns;
 	uint64_t sleep_ns;	/* look again after a sleep so long; not 0 */
 };
 
+enum { KVGPU_SPIN_GROWS = 8 };
 enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };	/* without a reason for others */
 
 struct kvgpu_bell {
@@ -47,6 +51,7 @@ struct kvgpu_bell {
 	const struct kvgpu_bell_ops *ops;
 	void *ctx;			/* of the ops */
 	struct kvgpu_wait_times times;	/* of the sleeper */
+	uint64_t window_ns;		/* looks so long now; 0: spin_ns */
 	unsigned int crowded;		/* so many waits do not look: others want this CPU */
 	uint64_t looked_ns, lost_ns;	/* while it looked: with the CPU, and without; since they were compared last */
 	uint64_t spins;			/* waits that looked more than once */

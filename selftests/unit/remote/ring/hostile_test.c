@@ -354,6 +354,45 @@ static void a_tick_takes_the_cpu(void **state)
 	assert_int_equal(b.spins, 300);
 }
 
+static bool it_is_time(void *arg)
+{
+	return memory.clock >= *(uint64_t *)arg;
+}
+
+/* so many sleeps for something that comes after so long */
+static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
+{
+	uint64_t until = memory.clock + ns, before = b->waits;
+
+	assert_int_equal(kvgpu_bell_wait(b, it_is_time, &until, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	return b->waits - before;
+}
+
+/* what takes a little longer than the knob says is looked for after the first time, until something takes much longer */
+static void short_waits_are_looked_for(void **state)
+{
+	static uint64_t word;
+	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 10000, .sleep_ns = 1000 } };
+	unsigned int i;
+
+	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };
+	assert_int_equal(sleeps_of(&b, 5000), 0);
+	assert_int_equal(sleeps_of(&b, 40000), 1);
+	for (i = 0; i < 10; i++)
+		assert_int_equal(sleeps_of(&b, 40000), 0);
+	assert_int_equal(sleeps_of(&b, 75000), 0);
+	assert_int_equal(sleeps_of(&b, 1000000), 1);
+	assert_int_equal(sleeps_of(&b, 40000), 1);
+	/* never longer than the bound, and not at all where the knob forbids it */
+	assert_int_equal(sleeps_of(&b, 75000), 0);
+	assert_int_equal(sleeps_of(&b, 120000), 1);
+	assert_int_equal(sleeps_of(&b, 120000), 1);
+	b.times.spin_ns = 0;
+	b.window_ns = 0;
+	for (i = 0; i < 3; i++)
+		assert_int_equal(sleeps_of(&b, 40000), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,7 +401,7 @@ int main(void)
 		cmocka_unit_test(producer_survives),
 		cmocka_unit_test(positions_are_checked),
 		cmocka_unit_test(asker_survives),
-		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu),
+		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu), cmocka_unit_test(short_waits_are_looked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
