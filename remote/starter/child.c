@@ -231,6 +231,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 		fail(what, strerror(-r));
 	/* the end of the first process is the end of this one; a change of the user would take it back */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* short sleeps between looks at the GPU are to be short */
+	prctl(PR_SET_TIMERSLACK, 1000);
 	if (getppid() != parent)
 		_exit(1);
 	r = filter_install(s->conf->filter);
