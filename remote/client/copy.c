@@ -85,7 +85,7 @@ static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when,
 	uint64_t at;
 
 	q->at = KVGPU_REMOTE_NOWHERE;
-	if (q->bytes <= KVGPU_REMOTE_INLINE_MAX) {
+	if (q->bytes <= KVGPU_REMOTE_INLINE_IN_MAX) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
 		at = when == ASYNC || !kvgpu_remote_is_shared(channel) ? pinned_at(src, q->bytes) : KVGPU_REMOTE_NOWHERE;

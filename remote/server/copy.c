@@ -39,9 +39,28 @@ static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstrea
 {
 	CUresult r = CALL(s, cuMemcpyDtoHAsync_v2, s->arena + q->at, q->src, q->bytes, stream);
 
-	if (!r)
-		r = copy_begun(s, stream);
-	return !r && q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : r;
+	if (r)
+		return r;
+	/* its answer is behind it, and needs no note */
+	return q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : copy_begun(s, stream);
+}
+
+/* a few bytes, which the GPU copies into memory of the server's own; false: there is none, and nothing was begun */
+static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to, CUresult *r)
+{
+	void *bytes = q->flags & COPY_WHOLE ? small_take(s) : NULL;
+
+	if (!bytes)
+		return false;
+	*r = CALL(s, cuMemcpyDtoHAsync_v2, bytes, q->src, q->bytes, stream);
+	if (!*r && answer_behind(s, stream, bytes, q->bytes))
+		return true;
+	if (!*r)
+		*r = wait_for_stream(s, stream);
+	if (!*r)
+		memcpy(to, bytes, q->bytes);
+	small_put(s, bytes);
+	return true;
 }
 
 CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in,
@@ -63,6 +82,8 @@ CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvg
 		return r;
 	if (!small && arena_pinned(s))
 		return pinned_out(s, q, stream);
+	if (small && small_out(s, q, stream, to, &r))
+		return r;
 	/* a copy that is only to be begun has no answer: what follows it may not pass by */
 	if (q->flags & COPY_WHOLE && held_by_stream(s, stream))
 		return CUDA_SUCCESS;

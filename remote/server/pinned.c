@@ -83,7 +83,7 @@ CUresult frame_pin(struct server *s, struct kvgpu_remote_cursor *in, struct kvgp
 
 /* ------------------------------------------------------------------ copies that may go on */
 
-static CUresult new_event(struct server *s, CUevent *event)
+CUresult event_take(struct server *s, CUevent *event)
 {
 	if (s->nr_spare && s->spare[s->nr_spare - 1].context == s->current) {
 		*event = s->spare[--s->nr_spare].event;
@@ -92,13 +92,12 @@ static CUresult new_event(struct server *s, CUevent *event)
 	return CALL(s, cuEventCreate, event, CU_EVENT_DISABLE_TIMING);
 }
 
-/* in the event's context */
-static void put_event(struct server *s, CUevent event)
+void event_put(struct server *s, uint64_t context, CUevent event)
 {
 	if (s->nr_spare == SPARE_EVENTS)
 		CALL(s, cuEventDestroy_v2, event);
 	else
-		s->spare[s->nr_spare++] = (struct spare){ s->current, event };
+		s->spare[s->nr_spare++] = (struct spare){ context, event };
 }
 
 static struct noted *new_noted(struct server *s)
@@ -126,10 +125,10 @@ static CUresult note(struct server *s, CUstream stream)
 	CUevent event;
 
 	n = new_noted(s);
-	if (!n || new_event(s, &event))
+	if (!n || event_take(s, &event))
 		return CALL(s, cuStreamSynchronize, stream);
 	if (CALL(s, cuEventRecord, event, stream)) {
-		put_event(s, event);
+		event_put(s, s->current, event);
 		return CALL(s, cuStreamSynchronize, stream);
 	}
 	*n = (struct noted){ s->head.seq, s->current, event };
@@ -165,7 +164,7 @@ CUresult copies_look(struct server *s, uint64_t upto)
 		r = CALL(s, cuEventQuery, s->noted[done].event);
 		if (r == CUDA_ERROR_NOT_READY)
 			break;
-		put_event(s, s->noted[done].event);
+		event_put(s, s->current, s->noted[done].event);
 	}
 	if (done) {
 		s->nr_noted -= done;

@@ -189,6 +189,7 @@ void server_fini(struct server *s)
 	ferries_free(s);
 	users_free(s);
 	text_free(s);
+	small_free(s);
 	free(s->entries);
 	free(s->chains);
 	free(s->charges);

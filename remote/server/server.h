@@ -24,6 +24,7 @@
 struct wait;
 struct entry;
 struct text;
+struct small;
 
 enum { SPARE_EVENTS = 64 };
 
@@ -77,6 +78,7 @@ struct server {
 	unsigned int nr_charges, max_charges;
 	uint64_t charged;
 
+	struct small *small;	/* small.c */
 	struct text *text;
 	uint64_t invocations;	/* of the client's functions; atomic */
 	bool captures;		/* a graph of one that goes on may have a number */
@@ -175,6 +177,11 @@ CUresult wait_for_stream(struct server *s, CUstream stream);
  * that forbid the copy, the library has to say so.
  */
 CUresult may_copy(struct server *s, CUstream stream);
+/*
+ * True: the answer comes when the stream is through what it has now; its payload are @n bytes at @bytes, which small_take() gave. False:
+ * nothing was begun, for an event can't be recorded there.
+ */
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
 /* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 
@@ -193,6 +200,19 @@ CUresult copy_begun(struct server *s, CUstream stream);
 CUresult copies_look(struct server *s, uint64_t upto);
 /* the context is about to end, or it has */
 void copies_forget(struct server *s, uint64_t context);
+/* An event of the current context without a time. */
+CUresult event_take(struct server *s, CUevent *event);
+/* It is not needed any more; @context, its own, is the current one. */
+void event_put(struct server *s, uint64_t context, CUevent event);
+
+/* ------------------------------------------------------------------ small.c: pinned memory for a few bytes of an answer */
+
+/* KVGPU_REMOTE_INLINE_MAX bytes, which the GPU writes by itself; NULL: there are none in this context, or none now */
+void *small_take(struct server *s);
+void small_put(struct server *s, void *bytes);
+/* the context is about to end, or it has: its memory goes with it */
+void small_forget(struct server *s, uint64_t context);
+void small_free(struct server *s);
 
 /* ------------------------------------------------------------------ quota.c */
 

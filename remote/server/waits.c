@@ -20,6 +20,8 @@ struct wait {
 	unsigned int nr, done;
 	CUevent client;		/* one of the client's */
 	void *payload;		/* the frame is served again; NULL: the end is its answer */
+	void *bytes;		/* the answer's payload is there, of small_take() */
+	uint64_t nr_bytes;
 	bool copies;		/* those up to this frame are waited for, in whatever context */
 	uint64_t upto;
 };
@@ -29,7 +31,7 @@ static void destroy_events(struct server *s, struct wait *w)
 	unsigned int i;
 
 	for (i = 0; i < w->nr; i++)
-		CALL(s, cuEventDestroy_v2, w->events[i]);
+		event_put(s, w->context, w->events[i]);
 	w->nr = 0;
 }
 
@@ -70,7 +72,7 @@ static bool mark(struct server *s, struct wait *w, CUstream stream)
 {
 	CUevent event;
 
-	if (CALL(s, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING))
+	if (event_take(s, &event))
 		return false;
 	w->events[w->nr++] = event;
 	return !CALL(s, cuEventRecord, event, stream);
@@ -106,6 +108,16 @@ static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 	return w->client ? CALL(s, cuEventSynchronize, w->client) : w->nr ? CALL(s, cuEventSynchronize, w->events[w->nr - 1]) : r;
 }
 
+/* what the GPU has copied for it, in whole words: the bytes behind are this client's own from before */
+static void answer_with(struct server *s, struct wait *w, CUresult r)
+{
+	struct kvgpu_remote_reply out = { .at = w->bytes, .room = KVGPU_REMOTE_INLINE_MAX, .used = (w->nr_bytes + 7) & ~7ull };
+
+	answer(s, &w->head, r, !r && w->bytes ? &out : NULL);
+	if (w->bytes)
+		small_put(s, w->bytes);
+}
+
 /* @w is in no list any more: what is served here may begin another wait, or forget some */
 static void end(struct server *s, struct wait *w, CUresult r)
 {
@@ -120,13 +132,14 @@ static void end(struct server *s, struct wait *w, CUresult r)
 		r = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	else if (!w->payload)
 		r = last_word(s, w, r);
-	destroy_events(s, w);
+	if (s->current == w->context)
+		destroy_events(s, w);
 	if (w->payload && r != CUDA_ERROR_CONTEXT_IS_DESTROYED) {
 		s->again = true;
 		serve_frame(s, &w->head, w->payload);
 		s->again = false;
 	} else {
-		answer(s, &w->head, r, NULL);
+		answer_with(s, w, r);
 	}
 	enter_context(s, before);
 	free_wait(w);
@@ -165,8 +178,10 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 	struct wait **at = &s->waits, *w;
 	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
 
-	if (context)
+	if (context) {
 		copies_forget(s, id);
+		small_forget(s, id);
+	}
 	while ((w = *at)) {
 		if (!(context && w->context == id && !w->copies) && !(class == CLASS_EVENT && w->client == what)) {
 			at = &w->next;
@@ -357,6 +372,24 @@ bool held_by_stream(struct server *s, CUstream stream)
 
 	unrelax(s, mode);
 	return held;
+}
+
+bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n)
+{
+	CUstreamCaptureMode mode = relax(s);
+	struct wait *w = new_wait(s, 1);
+	bool marked = w && mark(s, w, stream);
+
+	if (marked) {
+		w->bytes = bytes;
+		w->nr_bytes = n;
+		begin(s, w);
+	} else if (w) {
+		destroy_events(s, w);
+		free_wait(w);
+	}
+	unrelax(s, mode);
+	return marked;
 }
 
 CUresult wait_for_stream(struct server *s, CUstream stream)

@@ -18,7 +18,9 @@
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* of a frame and of an answer, in bytes */
-	KVGPU_REMOTE_INLINE_MAX = 2048,		/* a copy of so much travels in the frame or the answer */
+	KVGPU_REMOTE_INLINE_MAX = 2048,		/* a copy of so much travels in the answer */
+	/* and in the frame: from ordinary memory a library puts some KiB into its own commands, and is through with them */
+	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */

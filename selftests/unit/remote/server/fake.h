@@ -21,6 +21,7 @@ void fake_end(struct server *s);
 /* the arena is one memory for both sides, which the library can register */
 void fake_share(struct server *s);
 extern unsigned int fake_registered;	/* regions of memory */
+extern unsigned int fake_blocks;	/* of pinned memory of the server's own */
 extern bool fake_no_register, fake_no_address;	/* it refuses, or registers and has no address on the device for it */
 extern unsigned int fake_gives_packed;	/* a kernel node's parameters, of so many bytes; 0: one by one */
 /* a frame as it comes from a client, and its answer's result */

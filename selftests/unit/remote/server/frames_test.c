@@ -29,6 +29,8 @@ static int tear_down(void **state)
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
 
+static CUresult refuse_record(CUevent e, CUstream s) { return CUDA_ERROR_OUT_OF_MEMORY; }
+
 static uint64_t context(void)
 {
 	uint64_t id;
@@ -369,6 +371,71 @@ static void pinned_copies(void **state)
 	assert_int_equal(fake_registered, 1);
 }
 
+#define OUT(n) ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, .flags = COPY_WHOLE)
+
+/* a few bytes are copied behind the stream's work at once; the answer comes with them when that is through */
+static void small_answers(void **state)
+{
+	uint64_t ctx = context(), st = stream();
+	unsigned int i, answers = fake_answers;
+
+	fake_busy = 3;
+	OUT(13);
+	assert_int_equal(fake_answers, answers);	/* it does not hold others up */
+	assert_int_equal(fake_busy, 3);			/* nor ask whether the stream is busy */
+	OK(ASK(cuCtxSetLimit, .limit = 0, .value = 1));
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 2);
+	assert_int_equal(fake_last.result, CUDA_SUCCESS);
+	assert_int_equal(fake_last.bytes, 16);
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+	assert_int_equal(fake_blocks, 1);
+	/* more than there are slots for, and with a context that ends */
+	fake_busy = 1000;
+	for (i = 0; i < 40; i++)
+		OUT(KVGPU_REMOTE_INLINE_MAX);
+	assert_true(s.waits);
+	answers = fake_answers;
+	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
+	assert_null(s.waits);
+	assert_true(fake_answers > answers + 32);
+	/* the copy fails, or no event can be made: the error, or the bytes all the same */
+	fake_busy = 0;
+	context();
+	st = stream();
+	fake_error = CUDA_ERROR_ILLEGAL_ADDRESS;
+	FAILS(OUT(8), ILLEGAL_ADDRESS);
+	fake_error = CUDA_SUCCESS;
+	s.library.cuEventRecord = refuse_record;
+	OK(OUT(8));
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+	/* each slot came back */
+	s.library.cuEventRecord = NULL;
+	for (i = 0; i < 100; i++)
+		OK(OUT(8));
+}
+
+/* memory that the library copies to with the CPU, in the call: then the stream is waited for first */
+static void no_small_answers(void **state)
+{
+	uint64_t st;
+	unsigned int answers;
+
+	fake_no_address = true;
+	context();
+	st = stream();
+	fake_busy = 2;
+	answers = fake_answers;
+	OUT(8);
+	assert_int_equal(fake_busy, 1);
+	assert_int_equal(fake_blocks, 0);
+	while (s.waits)
+		waits_look(&s);
+	assert_int_equal(fake_answers, answers + 1);
+	assert_int_equal(fake_payload[0], 0x1111111111111111ull);
+}
+
 /* a library that can't: it is asked once, and copies are waited for as ever */
 static void not_pinned(void **state)
 {
@@ -593,7 +660,8 @@ int main(void)
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
 			ON_SERVER(put_aside), ON_SERVER(captures),
 		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
-		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
+		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end), ON_SERVER(small_answers),
+		ON_SERVER(no_small_answers),
 		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
 	};
 

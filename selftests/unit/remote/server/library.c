@@ -398,6 +398,29 @@ static CUresult host_device(CUdeviceptr *at, void *p, unsigned int flags)
 	return fake_no_address ? CUDA_ERROR_INVALID_VALUE : fake_result();
 }
 
+static void *host_blocks[64];
+unsigned int fake_blocks;
+
+static CUresult host_alloc(void **p, size_t n, unsigned int flags)
+{
+	if (fake_error || fake_blocks == 64)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*p = host_blocks[fake_blocks++] = calloc(1, n);
+	return fake_result();
+}
+
+static CUresult host_free(void *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < fake_blocks && host_blocks[i] != p; i++)
+		;
+	assert(i < fake_blocks);
+	host_blocks[i] = host_blocks[--fake_blocks];
+	free(p);
+	return fake_result();
+}
+
 static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags) { return address(p); }
 static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what, CUdeviceptr p, size_t bytes)
 {
@@ -412,6 +435,8 @@ static void by_hand(struct library *l)
 	l->cuMemRangeGetAttribute = range_attribute;
 	l->cuMemHostRegister_v2 = host_register;
 	l->cuMemHostUnregister = host_unregister;
+	l->cuMemHostAlloc = host_alloc;
+	l->cuMemFreeHost = host_free;
 	l->cuMemHostGetDevicePointer_v2 = host_device;
 	l->cuStreamGetCaptureInfo_v2 = capture_info;
 	l->cuStreamEndCapture = end_capture;
@@ -530,6 +555,8 @@ void fake_end(struct server *s)
 	free(s->port->arena);
 	free(s->port);
 	fake_graphs_end();
+	while (fake_blocks)
+		host_free(host_blocks[0]);
 	while ((f = fake_all)) {
 		fake_all = f->next;
 		f->magic = 0;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A few bytes of device memory for an answer. They are copied into pinned memory of the server's own, a block for each context, so
+ * the copy is queued behind the stream's work at once, and the answer follows it: waiting for the stream first and copying then would
+ * leave the GPU idle between the two.
+ *
+ * A library whose pinned memory has no address on the device copies it with the CPU, in the call. There nothing is taken from here.
+ */
+#include <stdlib.h>
+
+#include "server.h"
+
+enum { SLOTS = 32, BLOCKS = 16, ALLOC_PORTABLE = 1, ALLOC_DEVICEMAP = 2 };
+
+struct small {
+	struct small *next;
+	uint64_t context;
+	uint8_t *bytes;		/* NULL: the library has none of that kind */
+	uint32_t taken;		/* a bit for each slot */
+};
+
+static uint8_t *pinned_block(struct server *s)
+{
+	CUstreamCaptureMode mode;
+	CUdeviceptr device;
+	void *p = NULL;
+
+	if (!s->library.cuMemHostAlloc || !s->library.cuMemHostGetDevicePointer_v2 || !s->library.cuMemFreeHost)
+		return NULL;
+	mode = relax(s);
+	if (CALL(s, cuMemHostAlloc, &p, SLOTS * KVGPU_REMOTE_INLINE_MAX, ALLOC_PORTABLE | ALLOC_DEVICEMAP))
+		p = NULL;
+	if (p && CALL(s, cuMemHostGetDevicePointer_v2, &device, p, 0)) {
+		CALL(s, cuMemFreeHost, p);
+		p = NULL;
+	}
+	unrelax(s, mode);
+	return p;
+}
+
+static struct small *block_of(struct server *s, uint64_t context)
+{
+	unsigned int nr = 0;
+	struct small *b;
+
+	for (b = s->small; b; b = b->next, nr++)
+		if (b->context == context)
+			return b;
+	if (nr == BLOCKS)
+		return NULL;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	*b = (struct small){ .next = s->small, .context = context, .bytes = pinned_block(s) };
+	s->small = b;
+	return b;
+}
+
+void *small_take(struct server *s)
+{
+	struct small *b = s->current ? block_of(s, s->current) : NULL;
+	int slot;
+
+	if (!b || !b->bytes || !~b->taken)
+		return NULL;
+	slot = __builtin_ctz(~b->taken);
+	b->taken |= 1u << slot;
+	return b->bytes + slot * KVGPU_REMOTE_INLINE_MAX;
+}
+
+void small_put(struct server *s, void *bytes)
+{
+	uint8_t *at = bytes;
+	struct small *b;
+
+	for (b = s->small; b; b = b->next)
+		if (b->bytes && at >= b->bytes && at < b->bytes + SLOTS * KVGPU_REMOTE_INLINE_MAX)
+			b->taken &= ~(1u << (at - b->bytes) / KVGPU_REMOTE_INLINE_MAX);
+}
+
+void small_forget(struct server *s, uint64_t context)
+{
+	struct small **at, *b;
+
+	for (at = &s->small; (b = *at); at = &b->next)
+		if (b->context == context) {
+			*at = b->next;
+			free(b);
+			return;
+		}
+}
+
+void small_free(struct server *s)
+{
+	while (s->small)
+		small_forget(s, s->small->context);
+}
