@@ -5,10 +5,11 @@
  */
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "client.h"
 
-enum { ALIGN = 4096, PIECES = 1024 };
+enum { ALIGN = 4096, PIECES = 1024, BATCH = 1 << 20 };
 
 struct staged {
 	uint64_t end;		/* of the ring: counts on and on */
@@ -23,6 +24,7 @@ struct block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *base;
 static uint64_t ring_bytes, ring_begin, ring_end;	/* begin and end count on */
+static uint64_t touched;	/* of the ring: its pages are there */
 static struct staged pieces[PIECES];
 static unsigned int first_piece, nr_pieces;
 static struct block *blocks;	/* all of the rest, sorted, without gaps */
@@ -127,6 +129,13 @@ static void collect(void)
 	}
 }
 
+/* pages one by one, at the first write to each, cost several times as much; a kernel that does not know it leaves it at that */
+static void touch(uint64_t upto)
+{
+	for (; touched < upto; touched += BATCH)
+		madvise(base + touched, ring_bytes - touched < BATCH ? ring_bytes - touched : BATCH, MADV_POPULATE_WRITE);
+}
+
 /* NULL: there is no room now. A piece does not go over the ring's end */
 static struct staged *take(uint64_t bytes, uint64_t *at)
 {
@@ -142,6 +151,7 @@ static struct staged *take(uint64_t bytes, uint64_t *at)
 	*p = (struct staged){ .end = begin + bytes };
 	ring_end = p->end;
 	*at = begin % ring_bytes;
+	touch(*at + bytes);
 	return p;
 }
 

@@ -103,16 +103,19 @@ programs()
 # a VM and its host, which has a server, by the hypervisor's sockets; the GPU is inside of the server's process, for the card is kvgpu.ko's
 by_vsock()
 {
-	local log=$OUT/vsock.log rc
+	local log=$OUT/vsock.log program rc
 
 	cp "$(make -s cuda-inprocess)/libcuda.so.1" "$share/libcuda-inprocess.so.1"
 	step "host: kvgpu-remoted listens by vsock" in_server sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
-		./kvgpu-remote-server_${version}_amd64.deb && printf 'library = /share/libcuda-inprocess.so.1\nlisten = vsock:*:7411\n' \
-		>>/etc/kvgpu/remoted.conf && systemctl enable --now kvgpu-remoted && /share/until.sh 30 sh -c 'kvgpu-remotectl status | grep serving'"
-	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1
+		./kvgpu-remote-server_${version}_amd64.deb && sed -i 's,^library = .*,library = /share/libcuda-inprocess.so.1,' /etc/kvgpu/remoted.conf &&
+		echo 'listen = vsock:*:7411' >>/etc/kvgpu/remoted.conf && systemctl enable --now kvgpu-remoted &&
+		/share/until.sh 30 sh -c 'kvgpu-remotectl list | grep serving'"
+	LIMIT=300 in_lab env KVGPU_REMOTE=vsock:2:7411 /share/kvgpu-cuda-driver /share/kernels.cubin device memory launch stream >"$log" 2>&1 &
+	program=$!
+	step "the server knows the VM by its number" in_server /share/until.sh 60 sh -c 'kvgpu-remotectl list | grep "vsock:[0-9]"'
+	wait $program
 	rc=$?
 	relay "driver API by vsock" $rc <"$log"
-	step "the server knows the VM by its number" in_server sh -c 'journalctl -u kvgpu-remoted | grep "vsock:[0-9]"'
 	in_server systemctl disable --now kvgpu-remoted >/dev/null 2>&1
 }
 
