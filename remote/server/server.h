@@ -178,8 +178,8 @@ CUresult wait_for_stream(struct server *s, CUstream stream);
  */
 CUresult may_copy(struct server *s, CUstream stream);
 /*
- * True: the answer comes when the stream is through what it has now; its payload are @n bytes at @bytes, which small_take() gave. False:
- * nothing was begun, for an event can't be recorded there.
+ * True: the answer comes when the stream is through what it has now; its payload are @n bytes at @bytes, which small_take() gave.
+ * False: nothing was begun, for an event can't be recorded there.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
 /* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A few bytes of device memory for an answer. They are copied into pinned memory of the server's own, a block for each context, so
- * the copy is queued behind the stream's work at once, and the answer follows it: waiting for the stream first and copying then would
- * leave the GPU idle between the two.
+ * A few bytes of device memory for an answer. They are copied into pinned memory of the server's own, a block for each context.
+ * So the copy is queued behind the stream's work at once, and the answer follows it: waiting for the stream first and copying then
+ * would leave the GPU idle between the two.
  *
  * A library whose pinned memory has no address on the device copies it with the CPU, in the call. There nothing is taken from here.
  */
