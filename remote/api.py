@@ -31,7 +31,7 @@ STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEX
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
 OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
-           "parent", "when", "after", "remark")
+           "parent", "when", "unless", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
 FIRST_OP = 16  # those below are the channel's
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
@@ -263,6 +263,8 @@ def stub(e):
     t += late
     if late:
         t.append("\tif (r) {\n\t\tcall_end(&c);\n\t\treturn r;\n\t}")
+    if e.has("unless"):
+        t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
     ask = f"call_ask(&c, {'sizeof(*a)' if e.a else '0'})"
     t.append(f"\tr = {e.options['when']} ? call_queue(&c) : {ask};" if e.way == "queued" else f"\tr = {ask};")
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []

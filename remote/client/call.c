@@ -198,7 +198,8 @@ static int submit_call(struct call *c, unsigned int to)
 		bytes += c->part[i].iov_len;
 	__atomic_add_fetch(&behind, bytes, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&submit);
-	__atomic_store_n(&submitted, submitted + 1, __ATOMIC_RELEASE);
+	c->turn = submitted + 1;
+	__atomic_store_n(&submitted, c->turn, __ATOMIC_RELEASE);
 	r = send_call(c, to);
 	pthread_mutex_unlock(&submit);
 	if (work)
@@ -237,6 +238,11 @@ static void heard(uint64_t seq)
 	if (!kvgpu_remote_is_shared(channel))
 		set_through(seq);
 	__atomic_store_n(&behind, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t call_turn(void)
+{
+	return __atomic_load_n(&submitted, __ATOMIC_ACQUIRE);
 }
 
 uint64_t call_through(void)

@@ -49,6 +49,7 @@ struct call {
 	uint64_t push_at, push_bytes;	/* of the arena: the server's before the frame */
 	bool apart;			/* it touches no managed memory, whatever the operation is */
 	uint64_t seq;			/* out */
+	uint64_t turn;			/* out: how many calls had been sent with it */
 	/* the answer, until the thread's next call */
 	const void *answer;
 	size_t answer_bytes, answer_used;
@@ -60,6 +61,8 @@ struct call {
 CUresult call_enter(unsigned int flags);
 /* Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call owns is freed. */
 CUresult call_ask(struct call *c, size_t fixed);
+/* How many calls have been sent. */
+uint64_t call_turn(void);
 /* Sends it; its failure is told later. Asks where failures are likely. */
 CUresult call_queue(struct call *c);
 void call_end(struct call *c);
@@ -157,6 +160,10 @@ int device_attribute(CUdevice dev, int attribute);
 
 /* 0 for the null stream; a thread's own is made at its first use */
 CUresult stream_id(CUstream stream, uint64_t *id);
+/* The call, which succeeded, waited until the stream had nothing left to do. */
+void stream_through(uint64_t stream, const struct call *c);
+/* That was this thread's last such call, and no call of any thread has been sent since. */
+bool stream_is_through(uint64_t stream);
 /* whether it is one of the current context's, or a default one */
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);

@@ -136,6 +136,8 @@ static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 	q->at = at;
 	q->flags = COPY_WHOLE;
 	r = call_ask(&c, 0);
+	if (!r)
+		stream_through(q->stream, &c);
 	if (!r && small)
 		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 	else if (!r && pinned == KVGPU_REMOTE_NOWHERE)

@@ -12,6 +12,8 @@ struct own {
 };
 
 static __thread struct own *own;
+/* that stream had nothing left to do when so many calls had been sent */
+static __thread uint64_t through, through_turn;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -79,4 +81,16 @@ bool same_context(const void *handle)
 bool own_stream(CUstream stream)
 {
 	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD || same_context(stream);
+}
+
+/* the legacy stream waits for others, and managed memory is the program's again when a call has waited */
+void stream_through(uint64_t stream, const struct call *c)
+{
+	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
+	through_turn = c->turn;
+}
+
+bool stream_is_through(uint64_t stream)
+{
+	return stream && stream == through && call_turn() == through_turn && !managed_any();
 }

@@ -202,6 +202,38 @@ static int beside(void)
 	return !asked || waited;
 }
 
+static void *launch_more(void *stream)
+{
+	MUST(cuCtxSetCurrent(ctx));
+	launch_spin(2000000, stream);
+	return NULL;
+}
+
+/* after a copy that waited a stream has nothing to do, until some thread gives it something: synchronizing waits for that */
+static int settled(void)
+{
+	int got, i;
+	CUstream s;
+	pthread_t t;
+
+	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	for (i = 0; i < 6; i++) {
+		MUST(cuMemcpyDtoHAsync_v2(&got, out, 4, s));
+		MUST(cuStreamSynchronize(s));
+		MUST(cuStreamSynchronize(s));
+		if (i % 2) {
+			pthread_create(&t, NULL, launch_more, s);
+			pthread_join(t, NULL);
+		} else {
+			launch_spin(2000000, s);
+		}
+		MUST(cuStreamSynchronize(s));
+		MUST(cuStreamQuery(s));
+	}
+	puts("synchronized is synchronized");
+	return 0;
+}
+
 static CUresult sync_in_function;
 static volatile int called;
 
@@ -394,7 +426,7 @@ static const struct {
 	int (*run)(void);
 } modes[] = {
 	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
-	{ "child_lives", child_lives }, { "beside", beside }, { "host_functions", host_functions },
+	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled }, { "host_functions", host_functions },
 	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere", pinned_elsewhere }, { "costs", costs },
 };
 

@@ -181,6 +181,7 @@ run_faults()
 {
 	closed_library
 	step "a thread that waits holds up no other" "$bin/faults" beside "$cubin"
+	step "a stream that had nothing to do is waited for when it has" "$bin/faults" settled "$cubin"
 	step "functions of the host, and a copy behind each" "$bin/faults" host_functions "$cubin"
 	step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
 	until_ready faults child_lives
