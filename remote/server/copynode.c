@@ -275,8 +275,11 @@ static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const st
 static CUresult change_node(struct server *s, uint64_t id, CUgraphNode node, struct plan *p)
 {
 	CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+	struct entry *e = handle_entry(s, id);
 	struct wrapped w;
 
+	if (e)
+		e->changed = s->served;
 	if (is_wrapped(s, node, &w))
 		return change_wrapped(s, &w, p);
 	if (!has_ferry(p))
@@ -382,6 +385,25 @@ CUresult switched_again(struct server *s, uint64_t exec)
 	return rest_again(s, exec);
 }
 
+/* holds these for the copy of an executable graph: the graph whose node has them may go */
+static void remember(struct switched *sw, struct ferry *const *ferry)
+{
+	unsigned int i;
+
+	let_go(sw);
+	for (i = 0; i < SIDES; i++)
+		sw->ferry[i] = ferry[i] ? ferry_again(ferry[i]) : NULL;
+	sw->own = true;
+}
+
+/* the node has what it had when the executable graph was made */
+static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node)
+{
+	const struct entry *e = handle_entry(s, node);
+
+	return e && !exec->updated && e->changed < exec->born;
+}
+
 CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int enabled)
 {
 	struct entry *e = handle_entry(s, handle_known(s, CLASS_EXEC, exec));
@@ -394,11 +416,13 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	sw = switched_of(s, e->id, handle_known(s, CLASS_NODE, node), true);
 	if (!sw)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (enabled && sw->off && e->updated && !sw->own)
-		return CUDA_ERROR_NOT_SUPPORTED;	/* which ferries an update has set is not known */
+	if (!enabled && !sw->own && is_as_made(s, e, sw->node))
+		remember(sw, w.ferry);
+	if (enabled && sw->off && !sw->own)
+		return CUDA_ERROR_NOT_SUPPORTED;	/* which ferries it had is not known */
 	r = CALL(s, cuGraphNodeSetEnabled, exec, w.copy, enabled);
 	if (!r && !!enabled == sw->off)
-		r = set_functions(s, exec, &w, !enabled ? none : sw->own ? sw->ferry : w.ferry);
+		r = set_functions(s, exec, &w, enabled ? sw->ferry : none);
 	if (!r)
 		sw->off = !enabled;
 	return r;
@@ -421,16 +445,6 @@ static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan
 		return r;
 	return now.srcMemoryType == p->copy.srcMemoryType && now.dstMemoryType == p->copy.dstMemoryType ? CUDA_ERROR_NOT_SUPPORTED :
 	       CUDA_ERROR_INVALID_VALUE;
-}
-
-static void remember(struct switched *sw, const struct plan *p)
-{
-	unsigned int i;
-
-	let_go(sw);
-	for (i = 0; i < SIDES; i++)
-		sw->ferry[i] = p->ferry[i] ? ferry_again(p->ferry[i]) : NULL;
-	sw->own = true;
 }
 
 static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgraphExec exec, CUgraphNode node, struct plan *p)
@@ -459,7 +473,7 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 	CALL(s, cuGraphDestroy, child);
 	if (r)
 		return r;
-	remember(sw, p);
+	remember(sw, p->ferry);
 	return rest_again(s, q->exec);
 }
 

@@ -146,7 +146,7 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 	e = &s->entries[i];
 	generation = ((e->id >> 32) + 1) % GENERATIONS;
 	*e = (struct entry){ .what = (void *)(uintptr_t)what, .id = i | generation << 32 | (uint64_t)class << 56,
-			     .bytes = UINT32_MAX };
+			     .bytes = UINT32_MAX, .born = s->served };
 	chain = chain_of(s, class, what);
 	e->next = s->chains[chain];
 	s->chains[chain] = i;

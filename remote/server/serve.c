@@ -125,6 +125,7 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	if (s->options.dump)
 		kvgpu_remote_dump(s->options.dump, h, payload);
 	s->head = *h;
+	s->served++;
 	s->payload = payload;
 	s->later = false;
 	s->scratch_used = 0;

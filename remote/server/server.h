@@ -48,6 +48,7 @@ struct server {
 	/* the frame that is served */
 	struct kvgpu_remote_head head;
 	const void *payload;
+	uint64_t served;	/* frames so far, this one included */
 	bool later;		/* it was put aside: no answer now */
 	bool again;		/* it was put aside before, and what it waited for is over */
 
@@ -136,6 +137,7 @@ struct entry {
 	unsigned int attached;	/* a context's users */
 	CUstream beside;	/* a context's: the server's own, managed.c */
 	bool updated;		/* an executable graph's copies are not those of the graph it was made from */
+	uint64_t born, changed;	/* in which frame, of s->served: the number; a node's ferries last */
 };
 
 /* false: it is no such handle */

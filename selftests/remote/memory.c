@@ -309,10 +309,51 @@ static void beside(void)
 	MUST(cuStreamDestroy_v2(other));
 }
 
+/*
+ * A copy of what is executable is switched off and on, and between its graph's node gets other memory, then the graph goes: it has what
+ * it was made with. Where the node has changed before, natively too, only what it had is not known remoted: it stays off.
+ */
+static void switched(bool changed_first)
+{
+	enum { LEN = 5000 };
+	static uint8_t a[LEN], b[LEN], to[LEN];
+	CUDA_MEMCPY3D in = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .srcPitch = LEN, .srcHeight = 1,
+			     .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = one, .dstPitch = LEN, .dstHeight = 1,
+			     .WidthInBytes = LEN, .Height = 1, .Depth = 1 };
+	CUgraph graph, other;
+	CUgraphExec exec;
+	CUgraphNode node;
+	CUresult r;
+
+	memset(a, 'A', LEN);
+	memset(b, 'B', LEN);
+	MUST(cuMemsetD8_v2(one, 'x', LEN));
+	MUST(cuGraphCreate(&graph, 0));
+	MUST(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &in, ctx));
+	exec = executable(graph);
+	in.srcHost = b;
+	if (changed_first)
+		MUST(cuGraphMemcpyNodeSetParams(node, &in));
+	MUST(cuGraphNodeSetEnabled(exec, node, 0));
+	if (!changed_first)
+		MUST(cuGraphMemcpyNodeSetParams(node, &in));
+	r = cuGraphNodeSetEnabled(exec, node, 1);
+	want(!r || (changed_first && r == CUDA_ERROR_NOT_SUPPORTED), "switched on again");
+	MUST(cuGraphDestroy(graph));
+	MUST(cuGraphCreate(&other, 0));
+	MUST(cuGraphDestroy(other));
+	run(exec);
+	MUST(cuMemcpyDtoH_v2(to, one, LEN));
+	want(to[0] == (r ? 'x' : 'A') && !memcmp(to, to + 1, LEN - 1), "what it was made with");
+	MUST(cuGraphExecDestroy(exec));
+}
+
 static int graphs(void)
 {
 	relays();
 	nodes();
+	switched(false);
+	switched(true);
 	lines();
 	many();
 	beside();
