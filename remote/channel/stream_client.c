@@ -82,7 +82,8 @@ static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned
 	if (bytes > KEPT_MAX - s->kept || clock_ns() - s->written_ns > MOMENT_NS)
 		return write_all(s, parts, n);
 	for (i = 1; i < n; i++) {
-		memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
+		if (parts[i].iov_len)
+			memcpy(s->keep + s->kept, parts[i].iov_base, parts[i].iov_len);
 		s->kept += parts[i].iov_len;
 	}
 	wake(s);

@@ -20,6 +20,7 @@
 enum { INPUT = 256 << 10, LOOK_US = 500 };
 /* frames that may wait while the library is busy: the client's limit for what it has under way is far below */
 #define KEPT_MAX	(64ull << 20)
+#define KEPT_BESIDE	16
 
 static_assert(INPUT >= (int)(sizeof(struct kvgpu_remote_head) + KVGPU_REMOTE_PAYLOAD_MAX), "a whole frame fits");
 
@@ -149,6 +150,12 @@ static int fill(struct stream_port *s, int64_t timeout_us)
 	return 1;
 }
 
+/* with what the allocator has beside it: a frame may be nothing but its head */
+static size_t kept_takes(const struct kvgpu_remote_head *h)
+{
+	return sizeof(struct kept) + h->bytes + KEPT_BESIDE;
+}
+
 static int take_kept(struct stream_port *s, struct kvgpu_remote_head *h)
 {
 	struct kept *k = s->first;
@@ -158,7 +165,7 @@ static int take_kept(struct stream_port *s, struct kvgpu_remote_head *h)
 	s->first = k->next;
 	if (!s->first)
 		s->last = &s->first;
-	s->kept_bytes -= k->h.bytes;
+	s->kept_bytes -= kept_takes(&k->h);
 	*h = k->h;
 	memcpy(s->payload, k->payload, h->bytes);
 	free(k);
@@ -200,7 +207,8 @@ static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_re
 
 static int keep(struct stream_port *s, const struct kvgpu_remote_head *h, const uint8_t *payload)
 {
-	struct kept *k = s->kept_bytes + h->bytes <= KEPT_MAX ? malloc(sizeof(*k) + h->bytes) : NULL;
+	size_t bytes = kept_takes(h);
+	struct kept *k = s->kept_bytes + bytes <= KEPT_MAX ? malloc(sizeof(*k) + h->bytes) : NULL;
 
 	if (!k)
 		return lose(s);
@@ -208,7 +216,7 @@ static int keep(struct stream_port *s, const struct kvgpu_remote_head *h, const 
 	memcpy(k->payload, payload, h->bytes);
 	*s->last = k;
 	s->last = &k->next;
-	s->kept_bytes += h->bytes;
+	s->kept_bytes += bytes;
 	return 0;
 }
 

@@ -86,6 +86,7 @@ static void *serve(void *arg)
 
 static struct { uint64_t id, invocation; uint32_t value; char text[8]; } happened;
 static struct kvgpu_remote_channel *client;
+static bool no_ack;	/* the client never says that it has called */
 
 static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
 {
@@ -96,7 +97,8 @@ static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const vo
 	happened.id = h->id;
 	happened.value = h->value;
 	memcpy(&happened.invocation, bytes, n);
-	kvgpu_remote_ack(client, happened.invocation);
+	if (!no_ack)
+		kvgpu_remote_ack(client, happened.invocation);
 }
 
 static int set_up(void **state)
@@ -241,6 +243,24 @@ static void acks_pass_by(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
+/* a client that never acks, and sends what has no payload: what is kept of that is bounded as well */
+static void kept_heads(void **state)
+{
+	enum { MANY = 3000000 };
+	unsigned int i, box;
+	uint64_t seq;
+
+	begin();
+	no_ack = true;
+	box = kvgpu_remote_box_get(client);
+	assert_int_equal(send_op(OP_BUSY, box, NULL, 0, &seq), 0);
+	for (i = 0; i < MANY && !send_op(OP_SILENT, 0, NULL, 0, &seq); i++)
+		;
+	assert_in_range(i, 100000, MANY - 1);
+	kvgpu_remote_disconnect(client);
+	no_ack = false;
+}
+
 static void *wait_for_ever(void *arg)
 {
 	struct kvgpu_remote_answer a;
@@ -371,7 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_APERTURE(versions), ON_APERTURE(answers), ON_APERTURE(pieces), ON_APERTURE(acks_pass_by),
 		ON_APERTURE(server_goes),
-		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by), ON_SERVER(server_goes),
+		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by), ON_SERVER(kept_heads), ON_SERVER(server_goes),
 		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
 	};
