@@ -318,6 +318,13 @@ def reports(made):
     return [e for e in made if e.way == "waits" or e.has("reports")]
 
 
+def gives(made):
+    """operations that make something which gets a number"""
+    new = {c.lower() for c in HANDLES.values()} | {"object"}
+    return [e for e in made if (any(f[1] in new and f[0] == "u64" for f in e.a) if e.frame else
+                                any(x.kind == "handle" and x.out for x in e.args) and not e.has("known"))]
+
+
 def stubs_c(entries, frames):
     text = HEADER + "#include <remote/client/client.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
     text += "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
@@ -449,7 +456,8 @@ def cases_c(entries, frames):
     text = HEADER + "#include <remote/server/server.h>\n\n" + "\n".join(case(e) for e in made)
     text += "\nCUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n"
     text += "{\n\tswitch (op) {\n" + "".join(f"\tcase OP_{e.name}:\n\t\treturn case_{e.name}(s, in, out);\n" for e in made)
-    return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made))
+    return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made)) + "\n" +\
+        op_set("op_gives", gives(made))
 
 
 def names_c(entries, frames):

@@ -126,6 +126,11 @@ static uint32_t fresh(struct server *s)
 	return i;
 }
 
+bool handle_room(struct server *s)
+{
+	return s->free_entry || s->nr_entries < s->max_entries || grow(s);
+}
+
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent)
 {
 	struct entry *on = parent ? handle_entry(s, parent) : NULL, *e;

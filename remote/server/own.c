@@ -4,7 +4,7 @@
 
 #include "server.h"
 
-enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16 };
+enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16, ARRAY_UNIT = 128 << 10 };
 
 /* ------------------------------------------------------------------ devices */
 
@@ -235,6 +235,12 @@ static uint64_t channel_bytes(CUarray_format format)
 	}
 }
 
+/* a library gives an array whole tiles and pages: what of ours the smallest takes */
+static uint64_t array_takes(uint64_t bytes)
+{
+	return (bytes + ARRAY_UNIT - 1) / ARRAY_UNIT * ARRAY_UNIT;
+}
+
 /* false: more than there can be */
 static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 {
@@ -243,10 +249,10 @@ static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 
 	*bytes = texel && texel <= ARRAY_TEXEL_MAX ? texel : ARRAY_TEXEL_MAX;
 	return !__builtin_mul_overflow(*bytes, d->Width, bytes) && !__builtin_mul_overflow(*bytes, height, bytes) &&
-	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 2;
+	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 4;
 }
 
-/* on its handle, which the case asks for again; without one nothing is counted */
+/* on its handle, which the case asks for again and for which there is room (op_gives()) */
 static void charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes)
 {
 	struct entry *e = handle_entry(s, handle_give(s, class, array, s->current));
@@ -262,11 +268,11 @@ CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARR
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_allows(s, bytes))
+	if (!array_bytes(desc, &bytes) || !quota_allows(s, array_takes(bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArray3DCreate_v2, array, desc);
 	if (!r)
-		charge_array(s, CLASS_ARRAY, *array, bytes);
+		charge_array(s, CLASS_ARRAY, *array, array_takes(bytes));
 	return r;
 }
 
@@ -277,11 +283,11 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(&d, &bytes) || !quota_allows(s, bytes))
+	if (!array_bytes(&d, &bytes) || !quota_allows(s, array_takes(bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArrayCreate_v2, array, desc);
 	if (!r)
-		charge_array(s, CLASS_ARRAY, *array, bytes);
+		charge_array(s, CLASS_ARRAY, *array, array_takes(bytes));
 	return r;
 }
 
@@ -292,11 +298,11 @@ CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, c
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_allows(s, 2 * bytes))
+	if (!array_bytes(desc, &bytes) || !quota_allows(s, array_takes(2 * bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuMipmappedArrayCreate, array, desc, levels);
 	if (!r)
-		charge_array(s, CLASS_MIPMAP, *array, 2 * bytes);
+		charge_array(s, CLASS_MIPMAP, *array, array_takes(2 * bytes));
 	return r;
 }
 

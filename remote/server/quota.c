@@ -10,9 +10,17 @@ struct charge {
 	uint64_t ptr, bytes, context;
 };
 
+/* a library gives memory in pieces of so much */
+enum { UNIT = 512 };
+
+static uint64_t takes(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - UNIT ? UINT64_MAX : (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
 bool quota_allows(const struct server *s, uint64_t bytes)
 {
-	return !s->options.memory || (s->charged <= s->options.memory && bytes <= s->options.memory - s->charged);
+	return !s->options.memory || (s->charged <= s->options.memory && takes(bytes) <= s->options.memory - s->charged);
 }
 
 /* index of the first charge that does not lie before @ptr */
@@ -44,6 +52,7 @@ bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
 		s->charges = grown;
 		s->max_charges = max;
 	}
+	bytes = takes(bytes);
 	at = place(s, ptr);
 	memmove(&s->charges[at + 1], &s->charges[at], (s->nr_charges - at) * sizeof(*s->charges));
 	s->charges[at] = (struct charge){ ptr, bytes, s->current };

@@ -124,6 +124,8 @@ bool is_zero(const void *p, size_t n);
 CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out);
 /* whether its answer tells of errors of queued calls */
 bool op_reports(uint16_t op);
+/* it makes something that gets a number */
+bool op_gives(uint16_t op);
 
 /* ------------------------------------------------------------------ handles.c: numbers for what the library gave */
 
@@ -148,6 +150,8 @@ struct entry *handle_entry(struct server *s, uint64_t id);
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
 /* The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0: NULL, or out of memory. */
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
+/* There is a number for one thing more. Asked before the library makes it: what has no number nobody can free. */
+bool handle_room(struct server *s);
 /* Its number if it has one; what the library only remembers may be gone, and gets none. */
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
 /* @what takes the place of what has that number, which there is. */

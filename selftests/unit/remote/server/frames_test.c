@@ -314,9 +314,37 @@ static void quota(void **state)
 	assert_int_equal(s.charged, 0);
 	context();
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
-	assert_int_equal(s.charged, 1024);
+	assert_int_equal(s.charged, 128 << 10);	/* it takes more than its texels */
 	OK(ASK(cuArrayDestroy, .array = ANSWER(cuArrayCreate_v2)->array));
 	assert_int_equal(s.charged, 0);
+	OK(ASK(cuMemAlloc_v2, .bytes = 1));
+	assert_int_equal(s.charged, 512);
+}
+
+/* no number is left: then the library makes nothing, for nobody could free it */
+static void no_number(void **state)
+{
+	uint64_t graph;
+	unsigned int made, calls;
+	struct fake *f;
+
+	context();
+	OK(ASK(cuGraphCreate, .flags = 0));
+	graph = ANSWER(cuGraphCreate)->graph;
+	while (!ASK(cuGraphAddEmptyNode, .graph = graph))
+		;
+	for (made = 0, f = fake_all; f; f = f->next)
+		made++;
+	assert_true(made > 1000000);
+	calls = fake_calls;
+	FAILS(ASK(cuGraphAddEmptyNode, .graph = graph), OUT_OF_MEMORY);
+	FAILS(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
+	FAILS(ASK(cuStreamCreate, .flags = 0), OUT_OF_MEMORY);
+	FAILS(ASK(host_node, .graph = graph), OUT_OF_MEMORY);
+	assert_int_equal(fake_calls, calls);
+	assert_int_equal(s.charged, 0);
+	OK(ASK(cuGraphDestroy, .graph = graph));
+	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
 
 /* the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it, and fences */
@@ -659,7 +687,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
 			ON_SERVER(put_aside), ON_SERVER(captures),
-		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
+		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota), ON_SERVER(no_number),
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end), ON_SERVER(small_answers),
 		ON_SERVER(no_small_answers),
 		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
