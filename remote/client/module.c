@@ -213,7 +213,7 @@ static struct function *read_function(struct call *c, const struct a_function *a
 	}
 	for (i = 0; i < f->parameters; i++) {
 		if (__builtin_add_overflow(f->parameter[i].offset, f->parameter[i].size, &end) ||
-		    end > KVGPU_REMOTE_PAYLOAD_MAX / 2) {
+		    end > KVGPU_REMOTE_PARAMETERS_MAX) {
 			free(f);
 			return NULL;
 		}

@@ -24,6 +24,7 @@ enum {
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */
+	KVGPU_REMOTE_PARAMETERS_MAX = 4096,	/* bytes of a kernel: CUDA 11.8's limit. A server that says more is not believed */
 	KVGPU_REMOTE_BOXES = 1024,		/* threads that wait at once */
 };
 
