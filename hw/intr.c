@@ -166,12 +166,13 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 
 /* ------------------------------------------------------------------ engines */
 
-static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg)
+/* without @says, 0: the register says nothing of this exception, and may hold what another tenant's left there */
+static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
 	if (s->nr_regs == ARRAY_SIZE(s->regs))
 		return;
 	s->regs[s->nr_regs].reg = reg;
-	s->regs[s->nr_regs++].val = hw_rd(hw, reg);
+	s->regs[s->nr_regs++].val = says ? hw_rd(hw, reg) : 0;
 }
 
 static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g, unsigned int t)
@@ -180,26 +181,27 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
-		snap(hw, s, GR_GPC(g, GPC_TPC + t * GPC_TPC_STRIDE + regs[i]));
+		snap(hw, s, GR_GPC(g, GPC_TPC + t * GPC_TPC_STRIDE + regs[i]), true);
 }
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
-	static const u16 regs[] = {
-		GPC_PROP_ESR, GPC_PROP_ESR_COORDS, GPC_PROP_ESR_FORMAT, GPC_PROP_ESR_STORAGE, GPC_ZCULL_ESR, GPC_CCACHE_ESR,
-		GPC_ESETUP_ESR,
+	/* an ESR is cleared by its acknowledge; where the PROP's error was is kept until its next one */
+	static const struct { u16 reg, only_with; } regs[] = {
+		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT, GPCCS_TRAP_PROP },
+		{ GPC_PROP_ESR_STORAGE, GPCCS_TRAP_PROP }, { GPC_ZCULL_ESR }, { GPC_CCACHE_ESR }, { GPC_ESETUP_ESR },
 	};
 	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
 	unsigned int g, t, i;
 
-	snap(hw, s, GR_TRAP_GPC_MASK);
+	snap(hw, s, GR_TRAP_GPC_MASK, true);
 	for (g = 0; g < hw->topo.gpcs; g++) {
 		if (!(mask & BIT(g)))
 			continue;
-		snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
+		snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), true);
 		trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
-			snap(hw, s, GR_GPC(g, regs[i]));
+			snap(hw, s, GR_GPC(g, regs[i].reg), !regs[i].only_with || trap & regs[i].only_with);
 		for (t = 0; t < hw->topo.tpcs[g]; t++)
 			if (trap & GPCCS_TRAP_TPC(t))
 				snap_tpc(hw, s, g, t);
@@ -242,11 +244,8 @@ static void gr_intr(struct kvgpu_hw *hw)
 	told[WITH_METHOD] = s.intr & METHOD_INTRS;
 	told[WITH_MACRO] = s.trap & GR_TRAP_MACRO;
 	told[WITH_FWMTHD] = bad_fwmthd(hw, s.intr);
-	for (i = 0; i < ARRAY_SIZE(regs); i++) {
-		snap(hw, &s, regs[i].reg);
-		if (!told[regs[i].when])
-			s.regs[s.nr_regs - 1].val = 0;
-	}
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		snap(hw, &s, regs[i].reg, told[regs[i].when]);
 	if (s.trap & GR_TRAP_GPC)
 		snap_gpcs(hw, &s);
 	hw->events->gr(hw->events_ctx, &s);

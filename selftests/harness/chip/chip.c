@@ -355,6 +355,7 @@ static u32 pmc_intr(void)
 {
 	u32 bits = fifo_intr() & chip.reg[PFIFO_INTR_EN / 4] ? BIT(PMC_INTR_FIFO) : 0;
 
+	bits |= chip.gr_halts ? BIT(PMC_INTR_GR) : 0;
 	return bits & chip.reg[PMC_INTR_MASK(PMC_LEAF_HOST) / 4];
 }
 
@@ -571,6 +572,9 @@ void chip_write(u32 reg, u32 val)
 		return;
 	}
 	switch (reg) {
+	case GR_CTRL:
+		chip.gr_halts = false;
+		break;
 	case PMC_ENABLE:
 		reset_engine(was & ~val);
 		break;

@@ -35,7 +35,7 @@ struct chip {
 	struct { u64 pd; bool all; } inval[INVALS_MAX];		/* under way */
 	u32 nr_inval;
 	u32 preempt_late, flush_late, runl_late, copy_late;
-	bool preempting, looking, no_master, copy_held;
+	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until;
 	struct { u32 reg, val; } written[WRITTEN_MAX];		/* the first since chip_watch_writes() */
