@@ -206,9 +206,10 @@ static struct kvgpu_chan *chan_of_id(struct kvgpu_chip *chip, int id, bool tsg)
 		return NULL;
 	if (!tsg)
 		return chip->by_hchid[id];
+	/* what the group does its live channels do: a dead one can't be ended once more */
 	for (i = 0; i < KVGPU_MAX_CHAN; i++)
 		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == id)
-			return chip->by_hchid[i];
+			return machine_live_member(chip, chip->by_hchid[i]);
 	return NULL;
 }
 

@@ -395,8 +395,16 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl);
 void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st);	/* @st, of engine @e: at work, and machine_named() is NULL */
 void machine_strangers(struct kvgpu_chip *chip, u64 now);	/* drives off such work when the watchdog's time is over */
-/* ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. gpu->lock held */
+/*
+ * Ends a channel, and its group with it: disabled, off lists and engines, dead; the guest is told. If the channel is dead, what its
+ * group has got since. gpu->lock held
+ */
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why);	/* EVENT_FAULT or EVENT_SCHED */
+/*
+ * @c, or where that is dead a channel of its group that is not, if there is any: a guest may leave a dead channel bound, and list
+ * others in the same group. gpu->lock or event_lock held
+ */
+struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_chan *c);
 bool machine_engine_has(struct kvgpu_gpu *gpu, u8 engine, bool tsg, u16 id);
 bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id);	/* on any of them */
 /* the same from the next work item on; event_lock held */

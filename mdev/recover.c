@@ -222,6 +222,19 @@ static bool same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
 	return a == b || (a->vgpu == b->vgpu && a->htsg >= 0 && a->htsg == b->htsg);
 }
 
+struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+{
+	struct kvgpu_chan *o;
+	u32 i;
+
+	for (i = 0; READ_ONCE(c->dead) && c->htsg >= 0 && i < KVGPU_MAX_CHAN; i++) {
+		o = chip->by_hchid[i];
+		if (o && same_group(c, o) && !READ_ONCE(o->dead))
+			return o;
+	}
+	return c;
+}
+
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
 	bool tsg = c->htsg >= 0, listed = false, works, reset;
@@ -231,6 +244,7 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	u32 i;
 
 	kvgpu_hw_lock_assert_held(&gpu->lock);
+	c = machine_live_member(gpu->chip, c);
 	if (c->dead)
 		return;
 	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
@@ -268,8 +282,9 @@ void machine_recover_work(struct work_struct *work)
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
 		kvgpu_hw_lock(&gpu->lock);		/* for each one, so that others get their turn between */
 		c = chip->by_hchid[id];
-		if (test_and_clear_bit(id, chip->sick) && c && !chip->wedged) {
-			if (c->fault.storm && !c->dead)
+		/* one that is being unbound is dead, and its group goes on */
+		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
+			if (c->fault.storm)
 				machine_strike(c->vgpu->m, "storm of interrupts");
 			machine_isolate(gpu, c, c->fault.why);
 		}

@@ -230,13 +230,14 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 	m = machine_of(chip, l->tsg, l->id, &c);
 	if (m && m->v->id == l->vgpu && still_loaded(chip, l)) {
 		strikes = m->slice.strikes.total;
+		c = machine_live_member(chip, c);
 		vgpu_note_fault(m->v, "does not give up the GPU, channel ended", c->gchid.v, 0, 0);
 		kvgpu_hw_lock(&chip->event_lock);
 		for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 			if (machine_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		if (c->dead)	/* it, or one that was a member of its group, is loaded again all the same */
+		if (c->dead)	/* it, or all of its group, and is loaded again all the same */
 			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
 		machine_isolate(gpu, c, EVENT_SCHED);
 		if (m->slice.strikes.total == strikes)
