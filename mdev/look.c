@@ -11,7 +11,11 @@
  *
  * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is waiting: for a
  * semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but NOPs looks the same, and is treated the
- * same.) Waiting is not charged. Time from a look to the next counts if it was busy at the first; looks come at random (sched/gap.c).
+ * same.) Waiting is not charged.
+ *
+ * Looks come for three reasons: at a random time (sched/gap.c), because the policy wants to know, and because somebody kicks the slicer,
+ * which a guest does by submitting a list. Only the first is a *sample*: a guest knows the times of the others, or makes them. What a
+ * sample sees is charged until the next sample. The others charge what is due until then, and say who has work and who has not.
  *
  * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel. Then an idle channel
  * seems to have work for one more turn, until it was preempted.
@@ -214,27 +218,30 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 }
 
 /* whether it matters who has work when nobody seems to: others wait, or it may not have all of the GPU's time */
-static bool is_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
+bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
 	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT || READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
 /*
- * Who was seen at work is charged until the next look. That is right on the average, also for a guest that knows of each look, since
- * it does not know of the next; and exact for one that works all the time. Where it was only assumed, half of it if not seen now.
+ * Who was at work at a sample is charged until the next one, for the time that it is on the chip. That is right on the average, also
+ * for a guest that knows of each look, since it does not know of the next sample; and exact for one that works all the time.
  */
-static void charge(struct kvgpu_machine *m, bool busy, bool moved, u64 since, u64 now)
+static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
-	u64 ns = m->slice.busy ? now - since : 0;
+	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	struct machine_slice *sl = &m->slice;
+	u64 ns = sl->busy ? now - s->looked : 0;
 
-	if (m->slice.assumed && !busy)
-		ns /= 2;
-	if (!ns && moved)
-		ns = min_t(u64, (now - since) / 4, BRIEF_NS);
+	if (sample && !sl->busy && sl->brief)
+		ns = min_t(u64, (now - s->sampled) / 4, BRIEF_NS);
 	if (ns)
 		machine_charge(m, ns, now);
-	m->slice.busy = busy;
-	m->slice.assumed = false;
+	if (!sample)
+		return;
+	sl->busy = sl->seen;
+	sl->brief = false;
+	sl->left_busy &= !machine_shown(m);
 }
 
 /*
@@ -259,7 +266,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid;
-	bool any = false, engine = false, limited = false, ended;
+	bool any = false, engine = false, limited = false, ended, sample = now >= s->sample_at;
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
@@ -270,7 +277,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 		if (!machine_shown(m))
 			continue;
 		shown += !!m->list_nr[machine_gr_runl(chip->gpu)];
-		limited |= is_limited(chip, m);
+		limited |= machine_limited(chip, m);
 		working += m->slice.work;
 		if (m->slice.work)
 			only = m;
@@ -289,19 +296,25 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 		engine = engines_busy(chip, &unsaid);
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
-		bool shows = machine_shown(m), busy = false;
+		bool shows = machine_shown(m);
 
+		m->slice.seen = false;
 		if (m->slice.works_on)
-			busy = unsaid & BIT(m->slice.works_on - 1);
+			m->slice.seen = unsaid & BIT(m->slice.works_on - 1);
 		else if (shows && m->slice.work)
-			busy = m->slice.moved || engine;
-		charge(m, busy, shows && m->slice.moved, s->looked, now);
-		any |= busy;
+			m->slice.seen = m->slice.moved || engine;
+		m->slice.brief |= shows && m->slice.moved;
+		charge(m, sample, now);
+		any |= m->slice.busy;
 	}
 	s->busy_ns += (now - s->looked) / 2 * (any + s->busy);
 	s->busy = any;
 	if (working || unsaid)
 		s->worked = now;
 	s->looked = now;
+	if (sample) {
+		s->sampled = now;
+		s->sample_at = 0;	/* slice.c draws the next */
+	}
 	write_sequnlock(&s->books);
 }

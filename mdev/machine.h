@@ -62,12 +62,14 @@ struct machine_slicer {
 	bool stale;			/* who may be shown has changed */
 	u64 used;			/* how long the last turn looked, under gpu->lock */
 	u64 looked, worked;		/* when it last looked; when it last saw work */
+	u64 sampled, sample_at;		/* looks at random times: the last; the next, 0: it is not drawn yet */
+	u64 sample_mean;		/* what that was drawn with */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
 	u32 looks;			/* of one that is alone */
 	struct machine_stranger stranger;
 	u64 switches;
-	bool busy;			/* somebody was, at the last look */
+	bool busy;			/* somebody was, at the last sample */
 	u64 busy_ns;
 };
 
@@ -78,8 +80,10 @@ struct machine_slice {
 	/* gpu->lock; read by sysfs without */
 	bool on_chip;			/* it may have something loaded; also read without the lock, see machine_preempt() */
 	bool merged;			/* its entries are in the list that the chip has, though it may not be shown any more */
-	bool work, moved, busy;		/* at the last look: has something to do; took of it since; was seen doing it */
-	bool assumed;			/* nobody saw that it is busy: the chip was given to it, and it has work */
+	bool work, moved, seen;		/* at the last look: has something to do; took of it since; was seen doing it */
+	bool busy;			/* it is charged: it is on the chip, and the last sample there saw it at work */
+	bool left_busy;			/* it was busy when it left the chip: when it is back it is, too, until the next sample */
+	bool brief;			/* took of its work since the last sample */
 	bool parked;			/* only waits for semaphores: its turns are short and rare */
 	u32 look_at, quiet;		/* where its list is looked at next; entries in a row that had nothing to do */
 	u8 idle_looks;
@@ -426,6 +430,7 @@ u64 machine_gpu_time(struct kvgpu_machine *m);	/* ns, as of now. Any context */
 /* look.c: what each vGPU has to do and was seen doing since the last look, charged. gpu->lock held */
 void machine_look(struct kvgpu_chip *chip, u64 now);
 struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st);	/* NULL: the host's, or nobody's */
+bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);	/* it may not have all of the GPU's time */
 bool machine_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels, whichever */
 void machine_waited(struct kvgpu_machine *m, bool works, u64 began);
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu);

@@ -24,13 +24,12 @@
 #include "mdev/machine.h"
 #include "mdev/trace.h"
 
-/* from look to look, on the average */
+/* from sample to sample, on the average */
 #define TICK_NS		NSEC_PER_MSEC
-#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs, nobody works: the chip is open */
+#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs or one with a cap, and nothing was done for QUIET_NS: the chip is open */
 #define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
 #define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS; or no channels at all */
 #define QUIET_NS	NSEC_PER_SEC
-#define SLACK_NS	50000
 #define REST_MAX_NS	(10 * NSEC_PER_MSEC)
 #define LATE_NS			(5 * NSEC_PER_MSEC)	/* who takes longer to leave was at work, whatever was seen */
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
@@ -153,7 +152,21 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 	return nr;
 }
 
-/* who waited for the chip has it from now on, and so will be charged by its next look; not who, being @owner, had it before */
+/*
+ * It has the chip from now on, and goes on as it left: what a sample saw holds until the next sample that finds it on the chip. Nothing is
+ * assumed of one that was not seen at work: the time until a sample sees it is made up for by the time after it stopped. books held
+ */
+static void comes_back(struct kvgpu_machine *m)
+{
+	struct machine_slice *sl = &m->slice;
+
+	sl->busy |= sl->left_busy;
+	sl->left_busy = false;
+	sl->idle_looks = 0;
+	m->v->gpu->chip->slicer.busy |= sl->busy;
+}
+
+/* who waited for the chip has it from now on; not who, being @owner, had it before */
 static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -163,12 +176,11 @@ static void opened(struct kvgpu_chip *chip, const struct kvgpu_machine *owner)
 	if (!owner || !owner->slice.busy)
 		s->looked = ktime_get_ns();	/* nobody is to be charged for the switch */
 	list_for_each_entry(m, &chip->live, node) {
-		if (m == owner || !m->slice.work || !machine_shown(m))
+		if (m == owner || !machine_shown(m))
 			continue;
-		m->slice.busy = m->slice.assumed = true;
-		m->slice.idle_looks = 0;
-		s->busy = true;
-		s->worked = s->looked;
+		comes_back(m);
+		if (m->slice.work)
+			s->worked = s->looked;
 	}
 	write_sequnlock(&s->books);
 }
@@ -197,8 +209,13 @@ static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner
 	}
 	if (machine_runlist_merge(chip->gpu, machine_gr_runl(chip->gpu)))
 		machine_wedge(chip->gpu, "a runlist was not taken");
-	if (opens)
+	if (opens) {
 		opened(chip, was);
+	} else if (owner && owner != was && !leave) {
+		write_seqlock(&s->books);
+		comes_back(owner);
+		write_sequnlock(&s->books);
+	}
 	s->switches += !open;
 	trace_kvgpu_slice(owner ? owner->v->id : 0, open, s->sched.nr_runnable, s->sched.slice_end);
 	return leave && !chip->wedged;
@@ -277,6 +294,7 @@ static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
 		machine_charge(m, now - began, now);
 		m->v->gpu->chip->slicer.busy_ns += now - began;
 	}
+	m->slice.left_busy |= m->slice.busy;
 	m->slice.busy = false;
 }
 
@@ -320,11 +338,9 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 		charge_left(m, began, now);	/* who left as soon as the new list was there had to be asked for nothing */
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
-	if (s->owner) {
-		s->owner->slice.busy = s->owner->slice.assumed = s->owner->slice.work;
-		s->owner->slice.idle_looks = 0;
-	}
-	s->busy = s->owner && s->owner->slice.busy;	/* as its next look will charge it */
+	s->busy = false;
+	if (s->owner)
+		comes_back(s->owner);
 	s->looked = now;
 	write_sequnlock(&s->books);
 	kvgpu_hw_unlock(&chip->gpu->lock);
@@ -337,7 +353,7 @@ static void park(struct kvgpu_machine *m, u32 others, u64 now)
 {
 	struct machine_slice *sl = &m->slice;
 
-	if (sl->busy) {
+	if (sl->seen) {
 		sl->idle_looks = 0;
 		sl->park_ms = 0;
 		sl->parked = false;
@@ -372,30 +388,43 @@ static u32 tell_policy(struct kvgpu_chip *chip, u64 now)
 	return parked;
 }
 
-/* how long the next look may wait, on the average; 0: until somebody kicks */
+/* how far apart samples are to be, on the average; 0: nothing is looked at until somebody kicks */
 static u64 tick(struct kvgpu_chip *chip, u64 now)
 {
 	struct machine_slicer *s = &chip->slicer;
+	bool limited = false, quiet = now > s->worked + QUIET_NS;
 	struct kvgpu_machine *m;
 	u32 listed = 0;
 
-	list_for_each_entry(m, &chip->live, node)
-		listed += !!m->list_nr[machine_gr_runl(chip->gpu)];
-	if (machine_nonstall_look(chip, now))
+	list_for_each_entry(m, &chip->live, node) {
+		if (!m->list_nr[machine_gr_runl(chip->gpu)])
+			continue;
+		listed++;
+		limited |= machine_limited(chip, m);
+	}
+	if (machine_nonstall_look(chip, now) || !s->open)
 		return TICK_NS;
-	if (!s->open || (listed > 1 && s->worked >= now))
-		return TICK_NS;
-	if (listed > 1)
-		return TICK_QUIET_NS;
+	/* not by what is seen at this very look: who is at work would be looked at more often, and be charged for less each time */
+	if (listed > 1 || limited)
+		return quiet ? TICK_QUIET_NS : TICK_NS;
 	if (listed)
-		return now - s->worked < QUIET_NS ? TICK_ALONE_NS : TICK_ASLEEP_NS;
+		return quiet ? TICK_ASLEEP_NS : TICK_ALONE_NS;
 	return list_empty(&chip->live) ? 0 : TICK_ASLEEP_NS;	/* a guest may ask for a flush */
 }
 
-/* no guest knows when (sched/gap.c), though some know when the last look was: what they ask for in the page of flushes is done then */
-static u64 next_look(u64 now, u64 mean)
+/*
+ * When the next sample is. No guest knows (sched/gap.c), though some know when the last one was: what they ask for in the page of
+ * flushes is done then. Looks for other reasons leave its time as it is; it is drawn again only where samples are to be closer.
+ */
+static u64 next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
-	return mean ? now + kvgpu_sched_gap(mean, get_random_u64()) : ~0ull;
+	u64 at = mean ? now + kvgpu_sched_gap(mean, get_random_u64()) : ~0ull;
+
+	if (!s->sample_at || (mean && mean < s->sample_mean)) {
+		s->sample_at = s->sample_at ? min(s->sample_at, at) : at;
+		s->sample_mean = mean ?: ~0ull;
+	}
+	return s->sample_at;
 }
 
 /* looks, decides, switches; returns when to do it again */
@@ -430,13 +459,13 @@ static u64 turn(struct kvgpu_chip *chip)
 		left = show(chip, false, m);
 	if (left)
 		nr = find_loaded(chip, loaded);
-	until = next_look(now, tick(chip, now));
+	until = next_sample(s, now, tick(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
-		until = next_look(now, TICK_NS);
+		until = next_sample(s, now, TICK_NS);
 	}
 	if (c.open)
 		return min(until, c.until);
@@ -460,8 +489,8 @@ static void rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for as long as it looked. Guests
- * can cause any number of kicks.
+ * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for twice as long as it looked, on the
+ * average. Guests can cause any number of kicks. A sample that is due meanwhile is taken at the end of the rest, which nobody knows either.
  */
 static int slicer_main(void *arg)
 {
@@ -473,7 +502,7 @@ static int slicer_main(void *arg)
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
 		next = turn(chip);
-		rested = ktime_get_ns() + min_t(u64, s->used, REST_MAX_NS);
+		rested = ktime_get_ns() + kvgpu_sched_gap(min_t(u64, 2 * s->used, REST_MAX_NS), get_random_u64());
 		s->planned = next != ~0ull;
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
@@ -481,7 +510,7 @@ static int slicer_main(void *arg)
 			if (next == ~0ull)
 				schedule();
 			else
-				schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
+				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);	/* no slack, in which a guest could kick */
 		}
 		__set_current_state(TASK_RUNNING);
 		rest(rested);

@@ -567,7 +567,7 @@ void schedule(void)
 int schedule_hrtimeout_range(ktime_t *at, u64 slack, int mode)
 {
 	if (current->kstate != TASK_RUNNING)
-		harness_wait(current, *at);
+		harness_wait(current, *at + slack);
 	current->kstate = TASK_RUNNING;
 	return 0;
 }
