@@ -270,7 +270,6 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
 	list_for_each_entry(m, &chip->live, node) {
-		machine_flush_page(m->v);
 		m->slice.moved = false;
 		m->slice.work = has_work(m, &m->slice.moved);
 		live++;
@@ -317,4 +316,9 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 		s->sample_at = 0;	/* slice.c draws the next */
 	}
 	write_sequnlock(&s->books);
+	if (!sample)
+		return;
+	/* a guest sees at once that this was done: if engines were asked afterwards, its work would be off them by then */
+	list_for_each_entry(m, &chip->live, node)
+		machine_flush_page(m->v);
 }

@@ -359,6 +359,11 @@ int main(void)
 		cmocka_unit_test(one_that_hides_nothing),
 		cmocka_unit_test(looks_of_its_own),
 		cmocka_unit_test(kicks_without_a_break),
+		cmocka_unit_test(seen_and_gone),
+		cmocka_unit_test(a_neighbour_works),
+		cmocka_unit_test(by_slices),
+		cmocka_unit_test(looks_of_the_policy),
+		cmocka_unit_test(warned_by_the_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
