@@ -212,6 +212,7 @@ struct kvgpu_machine {
 	/* runlist.c */
 	s16 htsg[GK110_FIFO_NR_TSG];	/* guest group -> group of the chip, -1: none */
 	u32 nr_tsgs;			/* that it has one of the chip for */
+	DECLARE_BITMAP(tsgs_used, GK110_FIFO_NR_TSG);	/* those of the guest that are named, while it is asked which are; vgpu->lock */
 	u32 runl_max;			/* entries of each list, headers of groups among them: as many as it may have channels */
 	u64 *list[KVGPU_MAX_RUNL];	/* by runlist of the chip: what is to run; gpu->lock */
 	u16 list_nr[KVGPU_MAX_RUNL];

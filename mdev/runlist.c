@@ -102,12 +102,11 @@ static int map(void *ctx, bool tsg, u16 id)
 /* groups that are in none of the guest's lists, and that no channel may be loaded under, give their ids back */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
-	unsigned long *used = bitmap_zalloc(GK110_FIFO_NR_TSG, GFP_KERNEL);
+	unsigned long *used = v->m->tsgs_used;	/* a vGPU that goes must not need memory for it */
 	struct rb_node *n;
 	u32 r, i, id;
 
-	if (!used)
-		return;
+	bitmap_zero(used, GK110_FIFO_NR_TSG);
 	for (r = 0; r < KVGPU_MAX_RUNL; r++)
 		for (i = 0; i < v->runl_nr[r]; i++)
 			if (v->runl_entries[r][i] & RUNLIST_TSG)
@@ -124,7 +123,6 @@ static void drop_groups(struct kvgpu_vgpu *v)
 		v->m->nr_tsgs--;
 	}
 	kvgpu_hw_unlock(&v->gpu->lock);
-	bitmap_free(used);
 }
 
 /*

@@ -41,6 +41,9 @@ void world_end(void)
 		if (world.vgpu[i].made)
 			world_unmake(i);
 	}
+	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
+		if (test_bit(i, world.gpu->tsgs))
+			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watch(false);
 	the_pci_driver->remove(&world.pdev);
 	harness_module_exit();

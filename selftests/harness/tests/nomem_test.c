@@ -371,6 +371,22 @@ static void each_fails_once(void **state)
 	assert_in_range(total, 200, 1000000);
 }
 
+/* a vGPU that goes while there is no memory gives the chip's groups back: setup_end() asks */
+static void groups_are_given_back(void **state)
+{
+	struct policy p = quiet;
+
+	setup_begin(&quiet, &restless, 2);
+	assert_true(guest_lists());
+	assert_true(g->v->m->nr_tsgs);
+	p.nomem_nth = 1;
+	p.nomem_rest = true;
+	harness_policy(&p);
+	unmake();
+	harness_policy(&quiet);
+	setup_end();
+}
+
 /* a card that is not taken for want of memory is left as it was, and can be taken */
 static void a_card_is_taken(void **state)
 {
@@ -400,6 +416,7 @@ static void a_card_is_taken(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_are_given_back),
 		cmocka_unit_test(each_fails_once),
 		cmocka_unit_test(a_card_is_taken),
 	};
