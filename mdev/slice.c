@@ -239,8 +239,8 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
 	struct kvgpu_machine *m;
+	u64 strikes, began;
 	struct kvgpu_chan *c;
-	u64 strikes;
 	u8 e;
 
 	kvgpu_hw_lock(&gpu->lock);
@@ -254,9 +254,13 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 			if (machine_engine_has(gpu, e, l->tsg, l->id))
 				c->fault.engine = e;
 		kvgpu_hw_unlock(&chip->event_lock);
-		if (c->dead)	/* it, or all of its group, and is loaded again all the same */
+		if (c->dead) {	/* it, or all of its group, and is loaded again all the same */
+			began = ktime_get_ns();
 			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
-		machine_isolate(gpu, c, EVENT_SCHED);
+			machine_waited(m, true, began);
+		} else {
+			machine_isolate(gpu, c, EVENT_SCHED);
+		}
 		if (m->slice.strikes.total == strikes)
 			machine_strike(m, "watchdog");
 	}
