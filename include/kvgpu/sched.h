@@ -134,10 +134,10 @@ u32 kvgpu_sched_entitlement(const struct kvgpu_sched *s, const struct kvgpu_sche
 const char *kvgpu_sched_policy_name(enum kvgpu_sched_policy policy);
 int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
 
-/* ------------------------------------------------------------------ when to look (gap.c) */
+/* ------------------------------------------------------------------ when to look who works (gap.c) */
 
 /*
- * How long until the next look, where @mean ns are wanted on the average: exponential, so that a guest that knows of the last look
+ * How long until the next sample, where @mean ns are wanted on the average: exponential, so that a guest that knows of the last sample
  * knows nothing of the next. At least @mean / KVGPU_GAP_MIN, at most @mean * KVGPU_GAP_MAX. @random: 64 bits, each as likely as
  * the other.
  */
