@@ -68,10 +68,23 @@ static void where_a_neighbours_error_was(void **state)
 	setup_end();
 }
 
+/* the same of a method that GR refused (F9): a trap says nothing of methods */
+static void what_a_neighbour_asked_for(void **state)
+{
+	setup_begin(&quiet, &calm, 2);
+	put(GR_TRAPPED_DATA, SECRET);
+	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
+	traps(0, GPCCS_TRAP_TPC(0));
+	if (g_read(&world.vgpu[0], GR_TRAPPED_DATA))
+		harness_fail("S4: an exception of an MP tells vGPU 0 of the method that another vGPU failed with");
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_a_neighbours_error_was),
+		cmocka_unit_test(what_a_neighbour_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
