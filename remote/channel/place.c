@@ -88,20 +88,87 @@ static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **
 	return l.bytes - l.data;
 }
 
-/* The label in the first page of what is shared. A device can only be mapped, and does not get shorter; a file can be cut. */
+struct label_text {
+	const uint8_t *base;
+	uint8_t text[APERTURE_LABEL_BYTES];
+};
+
+static int copy_text(void *arg)
+{
+	struct label_text *t = arg;
+
+	memcpy(t->text, t->base + APERTURE_LABEL_AT, sizeof(t->text));
+	return 0;
+}
+
+/*
+ * The label in the first page of what is shared. A file can be cut, so it is read. A device can only be mapped; one that fails
+ * ends no server.
+ */
 static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
-	uint8_t text[APERTURE_LABEL_BYTES];
-	uint8_t *base;
+	struct label_text t;
+	void *base;
+	int r;
 
 	if (!device)
-		return pread(fd, text, sizeof(text), from + APERTURE_LABEL_AT) == sizeof(text) && aperture_label_read(text, l);
+		return pread(fd, t.text, sizeof(t.text), from + APERTURE_LABEL_AT) == sizeof(t.text) &&
+		       aperture_label_read(t.text, l);
 	base = mmap(NULL, DAX_ALIGN, PROT_READ, MAP_SHARED, fd, from);
 	if (base == MAP_FAILED)
 		return false;
-	memcpy(text, base + APERTURE_LABEL_AT, sizeof(text));
+	t.base = base;
+	r = guard_try(copy_text, &t);
 	munmap(base, DAX_ALIGN);
-	return aperture_label_read(text, l);
+	return !r && aperture_label_read(t.text, l);
+}
+
+static bool is_ours(uid_t user)
+{
+	return !user || user == geteuid();
+}
+
+/*
+ * In a folder where every user may make files, as /dev/shm, a name may be another user's: its maker would be the client that the
+ * configuration means by this name. Root (or the server's user) has to own what is served, and a link that leads there. Nobody else
+ * can put something in its place then, so the link is looked at before it is followed. The group is the owner's choice: QEMU's.
+ */
+static int check_name(const char *path, const char **why)
+{
+	struct stat st;
+
+	*why = "another user than root owns it, and would be taken for the client: remove it, and make it as root";
+	if (lstat(path, &st))
+		return -errno;
+	return is_ours(st.st_uid) ? 0 : -EPERM;
+}
+
+static int check_file(int fd, const char **why)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !is_ours(st.st_uid))
+		return -EPERM;
+	*why = "all users may write it, and would be taken for the client: chmod o-w";
+	return S_ISREG(st.st_mode) && st.st_mode & S_IWOTH ? -EPERM : 0;
+}
+
+/* A descriptor, or -errno and *why */
+static int open_checked(const char *path, enum aperture_side side, const char **why)
+{
+	int r = side == SIDE_SERVER ? check_name(path, why) : 0, fd = r ? -1 : open(path, O_RDWR | O_CLOEXEC);
+
+	if (r == -EPERM)
+		return r;
+	if (fd < 0) {
+		*why = strerror(errno);
+		return -errno;
+	}
+	r = side == SIDE_SERVER ? check_file(fd, why) : 0;
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
 }
 
 /* Of place @index, what both map. How many places there are, or 0 and *why. */
@@ -200,11 +267,10 @@ static int find_place(int fd, enum aperture_side side, unsigned int *index, stru
 static int open_place(const char *path, enum aperture_side side, unsigned int *index, struct aperture_layout **base,
 		      struct extent *e, const char **why)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC), r;
+	int fd = open_checked(path, side, why), r;
 
-	*why = strerror(errno);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = find_place(fd, side, index, e, base, why);
 	if (!r)
 		return fd;
@@ -377,6 +443,15 @@ static int say_free(void *arg)
 	return 0;
 }
 
+/* the first stores: pages of a sparse file may be more than there is room for */
+static int say_size(void *arg)
+{
+	struct kvgpu_remote_place *p = arg;
+
+	attach_page_open(&p->base->attach, p->extent.bytes);
+	return say_free(&p->attach);
+}
+
 int kvgpu_remote_places(const char *address, const char **why)
 {
 	struct address at;
@@ -385,10 +460,10 @@ int kvgpu_remote_places(const char *address, const char **why)
 
 	if (r)
 		return r;
-	fd = open(at.host, O_RDWR | O_CLOEXEC);
-	*why = strerror(errno);
+	guard_server();
+	fd = open_checked(at.host, SIDE_SERVER, why);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = extent_of(fd, 0, &e, why);
 	close(fd);
 	return r ? r : -EINVAL;
@@ -406,6 +481,7 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		free(p);
 		return r ? r : -ENOMEM;
 	}
+	guard_server();
 	p->bell = p->listening = -1;
 	p->fd = open_place(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
 	if (p->fd < 0) {
@@ -420,13 +496,11 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		kvgpu_remote_place_close(p);
 		return r;
 	}
-	guard_server();
 	/* a process that serves another client has nothing of this memory; one that serves its client maps it itself */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
-	attach_page_open(&p->base->attach, p->extent.bytes);
 	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
-	*why = "its memory can't be touched";
-	r = guard_try(say_free, &p->attach);
+	*why = "its memory can't be touched: is there room for all of it?";
+	r = guard_try(say_size, p);
 	if (r) {
 		kvgpu_remote_place_close(p);
 		return r;

@@ -136,40 +136,55 @@ static bool give_to_group(const char *path, const char *name)
 }
 
 /* who its client is, is what the configuration says about it */
-static bool open_place(struct starter *s, const char *text, const char *who, unsigned int index)
+static int open_place(struct starter *s, const char *text, const char *who, unsigned int index, const char **why)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];
-	const char *why = "there are too many addresses and places";
 	struct kvgpu_remote_place *place;
+	int r;
 
-	if (s->nr_listeners == LISTENERS || kvgpu_remote_place_open(text, index, s->version, &place, &why)) {
-		say("%s: %s", text, why);
-		return false;
-	}
+	*why = "there are too many addresses and places";
+	r = s->nr_listeners == LISTENERS ? -E2BIG : kvgpu_remote_place_open(text, index, s->version, &place, why);
+	if (r)
+		return r;
 	*l = (struct listener){ .fd = -1, .place = place };
 	strcpy(l->who, who);
 	s->nr_listeners++;
-	return true;
+	return 0;
 }
 
-static bool await_device(struct starter *s, const char *text)
+/* all places of an address, or none: how many, or -errno */
+static int open_all(struct starter *s, const char *text, const char *who, const char **why)
 {
+	unsigned int before = s->nr_listeners;
+	int i, r = 0, n = kvgpu_remote_places(text, why);
+
+	for (i = 0; i < n && !r; i++)
+		r = open_place(s, text, who, i, why);
+	if (!r)
+		return n;
+	while (s->nr_listeners > before)
+		kvgpu_remote_place_close(s->listeners[--s->nr_listeners].place);
+	return r;
+}
+
+/* @text stays where it is. @said: why it is not served yet; empty: it is not there */
+static bool await_device(struct starter *s, const char *text, const char *said)
+{
+	struct awaited *w;
+
 	if (s->nr_awaited == LISTENERS) {
 		say("%s: there are too many addresses", text);
 		return false;
 	}
-	s->awaited[s->nr_awaited++] = text;
+	w = &s->awaited[s->nr_awaited++];
+	w->text = text;
+	snprintf(w->said, sizeof(w->said), "%s", said);
 	return true;
 }
 
-/* @text stays where it is */
-static bool open_places(struct starter *s, const char *text, const struct address *a)
+static bool name_client(struct starter *s, const char *text, const struct address *a, char who[CONF_WHO])
 {
-	char who[CONF_WHO];
-	const char *why;
-	int i, n;
-
-	if (snprintf(who, sizeof(who), "aperture:%s", a->host) >= (int)sizeof(who) || !conf_is_who(who)) {
+	if (snprintf(who, CONF_WHO, "aperture:%s", a->host) >= CONF_WHO || !conf_is_who(who)) {
 		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most",
 		    text, CONF_WHO - 10);
 		return false;
@@ -178,27 +193,69 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 		say("%s: the configuration does not allow its client: allow = yes in its section", text);
 		return false;
 	}
-	n = kvgpu_remote_places(text, &why);
-	if (n == -ENOENT)
-		return await_device(s, text);
-	if (n < 0)
-		say("%s: %s", text, why);
-	for (i = 0; i < n; i++)
-		if (!open_place(s, text, who, i))
-			return false;
+	return true;
+}
+
+static void say_places(const char *text, int n)
+{
 	if (n > 1)
 		say("listens at %s, for %d programs at once", text, n);
-	else if (n == 1)
+	else
 		say("listens at %s", text);
-	return n > 0;
+}
+
+/*
+ * What is not there yet is awaited, and so is a name that another user has taken: that user's file keeps no server from its other
+ * clients
+ */
+static bool open_places(struct starter *s, const char *text, const struct address *a)
+{
+	char who[CONF_WHO];
+	const char *why;
+	int n;
+
+	if (!name_client(s, text, a, who))
+		return false;
+	n = open_all(s, text, who, &why);
+	if (n == -ENOENT)
+		return await_device(s, text, "");
+	if (n < 0)
+		say("%s: %s", text, why);
+	if (n == -EPERM && !strncmp(a->host, "/dev/", 5))
+		return await_device(s, text, why);
+	if (n < 0)
+		return false;
+	say_places(text, n);
+	return true;
+}
+
+/* it may be in the making, or another user's: what is wrong is said once, and looked at again */
+static void try_again(struct starter *s, const struct awaited *w)
+{
+	char who[CONF_WHO];
+	struct address a;
+	const char *why;
+	int n;
+
+	if (address_parse(w->text, true, &a, &why) || !name_client(s, w->text, &a, who))
+		return;
+	n = open_all(s, w->text, who, &why);
+	if (n > 0) {
+		say_places(w->text, n);
+		return;
+	}
+	if (n == -ENOENT)
+		why = "";
+	if (*why && strncmp(why, w->said, sizeof(w->said) - 1))
+		say("%s: %s", w->text, why);
+	await_device(s, w->text, why);
 }
 
 int listen_again(struct starter *s)
 {
 	unsigned int i, n = s->nr_awaited;
 	uint64_t now = now_ms();
-	struct address a;
-	const char *why;
+	struct awaited w;
 
 	if (!n)
 		return -1;
@@ -206,10 +263,11 @@ int listen_again(struct starter *s)
 		return s->next_try_ms - now;
 	s->next_try_ms = now + TRY_AGAIN_MS;
 	s->nr_awaited = 0;
-	/* each is put behind again, or is served, or is no aperture, which was said */
-	for (i = 0; i < n; i++)
-		if (!address_parse(s->awaited[i], true, &a, &why))
-			open_places(s, s->awaited[i], &a);
+	/* each is served, or put behind again: no further than it was */
+	for (i = 0; i < n; i++) {
+		w = s->awaited[i];
+		try_again(s, &w);
+	}
 	return s->nr_awaited ? TRY_AGAIN_MS : -1;
 }
 
@@ -272,7 +330,7 @@ bool listen_all(struct starter *s)
 		if (!open_one(s, s->conf->listen[i], adopted))
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
-		say("%s is not there yet: it is served as soon as it is", s->awaited[i]);
+		say("%s is not there yet: it is served as soon as it is", s->awaited[i].text);
 	if (!s->nr_listeners && !s->nr_awaited)
 		say("there is nothing to listen at: \"listen = ADDRESS\" in the configuration, or --listen ADDRESS");
 	return s->nr_listeners || s->nr_awaited;

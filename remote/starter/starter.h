@@ -66,7 +66,7 @@ struct starter {
 	struct listener listeners[LISTENERS];
 	unsigned int nr_listeners;
 	/* addresses of devices that are not there yet: a VM's udev has not made them, or they are plugged in later */
-	const char *awaited[LISTENERS];
+	struct awaited { const char *text; char said[120]; } awaited[LISTENERS];	/* .said: why it is not served yet */
 	unsigned int nr_awaited;
 	uint64_t next_try_ms;
 	struct client *clients;

@@ -14,8 +14,11 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -530,6 +533,89 @@ static void idle_places_are_looked_at_seldom(void **state)
 	unlink(path);
 }
 
+enum { OTHER_USER = 12345 };
+
+static void expect_refused(const char *text)
+{
+	struct kvgpu_remote_place *place;
+	const char *why = "";
+
+	assert_int_equal(kvgpu_remote_places(address, &why), -EPERM);
+	assert_non_null(strstr(why, text));
+	assert_int_equal(kvgpu_remote_place_open(address, 0, VERSION, &place, &why), -EPERM);
+	assert_non_null(strstr(why, text));
+}
+
+/* who made the file would be the client that the configuration means by its name */
+static void anothers_file_is_not_served(void **state)
+{
+	const char *why;
+	char to[80];
+
+	if (geteuid())
+		skip();
+	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+	assert_int_equal(make_file(), 0);
+	assert_int_equal(chown(path, OTHER_USER, OTHER_USER), 0);
+	expect_refused("another user than root owns it");
+	assert_int_equal(chown(path, 0, OTHER_USER), 0);
+	assert_int_equal(chmod(path, 0666), 0);
+	expect_refused("all users may write it");
+	/* root's, and of a group that root chose */
+	assert_int_equal(chmod(path, 0660), 0);
+	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	/* another client's file by a link of a user's own */
+	snprintf(to, sizeof(to), "%s.target", path);
+	assert_int_equal(rename(path, to), 0);
+	assert_int_equal(symlink(to, path), 0);
+	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	assert_int_equal(lchown(path, OTHER_USER, OTHER_USER), 0);
+	expect_refused("another user than root owns it");
+	assert_int_equal(lchown(path, 0, 0), 0);
+	assert_int_equal(chown(to, OTHER_USER, OTHER_USER), 0);
+	expect_refused("another user than root owns it");
+	unlink(path);
+	unlink(to);
+}
+
+static int on_a_full_disk(void)
+{
+	struct kvgpu_remote_place *place;
+	const char *why = "";
+	int fd;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/tmp", "tmpfs", 0, "size=64k,mode=1777") || make_file())
+		return 77;
+	fd = open("/tmp/full", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, address, 1) == 1)
+		lseek(fd, 4095, SEEK_CUR);
+	if (kvgpu_remote_place_open(address, 0, VERSION, &place, &why) != -EIO)
+		return 1;
+	return !strstr(why, "can't be touched");
+}
+
+/* the first touch of a sparse file finds no page: the server says so, and lives */
+static void no_room_for_its_pages(void **state)
+{
+	pid_t pid;
+	int status;
+
+	if (geteuid())
+		skip();
+	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+	pid = fork();
+	if (!pid)
+		_exit(on_a_full_disk());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
@@ -538,7 +624,8 @@ int main(void)
 		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(idle_places_are_looked_at_seldom), BOTH(one_after_the_other),
 		BOTH(behind_its_label), BOTH(several_places),
 		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
-		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
+		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there), cmocka_unit_test(anothers_file_is_not_served),
+		cmocka_unit_test(no_room_for_its_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

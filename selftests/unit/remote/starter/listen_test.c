@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/* An aperture that is awaited below /dev: another user's file, one that is too small, and the one that is meant. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+#include <remote/starter/starter.h>
+
+enum { OTHER_USER = 12345 };
+
+static struct remoted_conf conf;
+static struct starter s;
+static char path[64], said[512];
+static unsigned int lines;
+
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
+	lines++;
+}
+
+static int set_up(void **state)
+{
+	remoted_conf_default(&conf);
+	snprintf(path, sizeof(path), "/dev/shm/kvgpu-listen-%d", (int)getpid());
+	snprintf(conf.listen[0], sizeof(conf.listen[0]), "aperture:%s", path);
+	conf.nr_listen = 1;
+	s = (struct starter){ .conf = &conf, .version = 1, .admin_fd = -1 };
+	return unlink(path) && access(path, F_OK) == 0;
+}
+
+static int tear_down(void **state)
+{
+	listen_end(&s);
+	unlink(path);
+	return 0;
+}
+
+static void make(off_t bytes, uid_t user, mode_t mode)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0 && !ftruncate(fd, bytes) && !fchown(fd, user, -1) && !fchmod(fd, mode));
+	close(fd);
+}
+
+/* looks now, in the place of a second later */
+static void look(void)
+{
+	lines = 0;
+	s.next_try_ms = 0;
+	listen_again(&s);
+}
+
+static void expect_awaited(const char *why)
+{
+	look();
+	assert_int_equal(s.nr_listeners, 0);
+	assert_int_equal(s.nr_awaited, 1);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, why));
+	look();
+	assert_int_equal(s.nr_awaited, 1);
+	assert_int_equal(lines, 0);
+}
+
+static void wrong_ones_are_awaited(void **state)
+{
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_awaited, 1);
+	make(4096, geteuid(), 0600);
+	expect_awaited("too small");
+	make(80 << 20, geteuid(), 0606);
+	expect_awaited("all users may write it");
+	if (!geteuid()) {
+		make(80 << 20, OTHER_USER, 0666);
+		expect_awaited("another user than root owns it");
+	}
+	unlink(path);
+	make(80 << 20, geteuid(), 0600);
+	look();
+	assert_int_equal(s.nr_listeners, 1);
+	assert_int_equal(s.nr_awaited, 0);
+	assert_non_null(strstr(said, "listens at"));
+}
+
+/* it was there first: the others are served, and it is served when it is removed and made by root */
+static void anothers_file_at_the_start(void **state)
+{
+	if (geteuid())
+		skip();
+	make(80 << 20, OTHER_USER, 0600);
+	assert_true(listen_all(&s));
+	assert_int_equal(s.nr_awaited, 1);
+	assert_int_equal(s.nr_listeners, 0);
+	unlink(path);
+	make(80 << 20, 0, 0600);
+	look();
+	assert_int_equal(s.nr_listeners, 1);
+}
+
+/* a second server has one of its places: none is served, and no lock is kept, until all can be */
+static void all_places_or_none(void **state)
+{
+	struct kvgpu_remote_place *other;
+	const char *why;
+
+	assert_true(listen_all(&s));
+	make(80 << 20, geteuid(), 0600);
+	assert_int_equal(kvgpu_remote_place_open(conf.listen[0], 0, 1, &other, &why), 0);
+	expect_awaited("another server");
+	kvgpu_remote_place_close(other);
+	look();
+	assert_int_equal(s.nr_listeners, 1);
+}
+
+int main(void)
+{
+#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start), WITH(all_places_or_none) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
