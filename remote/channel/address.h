@@ -37,4 +37,13 @@ int address_listen(const struct address *a, const char **why);
 /* Who is at the other end, as text: "unix:1000" (the user), "vsock:5" (the VM), "tcp:192.0.2.1". */
 void address_of_peer(int fd, char *to, size_t size);
 
+/*
+ * Who is there, as numbers that are compared: those of other schemes and families differ. .net: of IPv6 the first 64 bits, which a
+ * network gives to one machine as a rule; else all. .host: the rest, or 0
+ */
+struct address_source {
+	uint64_t net, host;
+};
+struct address_source address_of_source(int fd);
+
 #endif

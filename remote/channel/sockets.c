@@ -10,12 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "address.h"
 
-enum { BACKLOG = 64 };
+/* as much as the kernel gives (net.core.somaxconn): a queue that is full keeps all out, whoever filled it */
+enum { BACKLOG = 4096 };
 
 static const char *text_of(int error)
 {
@@ -50,6 +53,38 @@ static int fail(int fd, int error, const char **why)
 	return -error;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static int set_patience(int fd, uint64_t ms)
+{
+	struct timeval t = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+
+	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) ? errno : 0;
+}
+
+/* A UNIX socket whose queue is full: the kernel waits for room there, where a socket that does not block would fail at once. */
+static int connect_unix(int fd, const void *to, socklen_t bytes)
+{
+	uint64_t until = now_ms() + ADDRESS_PATIENCE_S * 1000, now;
+	int error;
+
+	do {
+		now = now_ms();
+		if (now >= until)
+			return ETIMEDOUT;
+		error = set_patience(fd, until - now);
+		if (!error && connect(fd, to, bytes))
+			error = errno;
+	} while (error == EINTR);
+	return error == EAGAIN ? ETIMEDOUT : error ? error : set_patience(fd, 0);
+}
+
 /* 0, or errno */
 static int connect_within(int fd, const void *to, socklen_t bytes)
 {
@@ -60,8 +95,7 @@ static int connect_within(int fd, const void *to, socklen_t bytes)
 	if (fcntl(fd, F_SETFL, O_NONBLOCK))
 		return errno;
 	if (connect(fd, to, bytes) && errno != EINPROGRESS)
-		/* a UNIX socket whose queue is full */
-		return errno == EAGAIN ? ETIMEDOUT : errno;
+		return errno;
 	do {
 		r = poll(&p, 1, ADDRESS_PATIENCE_S * 1000);
 	} while (r < 0 && errno == EINTR);
@@ -76,8 +110,9 @@ static int connect_within(int fd, const void *to, socklen_t bytes)
 
 static int connect_to(int family, const void *to, socklen_t bytes, const char **why)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), error = fd < 0 ? errno : connect_within(fd, to, bytes);
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
 
+	error = fd < 0 ? errno : family == AF_UNIX ? connect_unix(fd, to, bytes) : connect_within(fd, to, bytes);
 	return error ? fail(fd, error, why) : fd;
 }
 
@@ -221,21 +256,75 @@ int address_listen(const struct address *a, const char **why)
 	}
 }
 
-void address_of_peer(int fd, char *to, size_t size)
+union peer {
+	struct sockaddr any;
+	struct sockaddr_vm vm;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static union peer peer_of(int fd)
 {
-	union { struct sockaddr any; struct sockaddr_vm vm; struct sockaddr_in in; struct sockaddr_in6 in6; } peer;
-	socklen_t bytes = sizeof(peer), ucred_bytes = sizeof(struct ucred);
-	char text[INET6_ADDRSTRLEN] = "?";
-	struct ucred user;
+	socklen_t bytes = sizeof(union peer);
+	union peer peer;
 
 	memset(&peer, 0, sizeof(peer));
 	if (getpeername(fd, &peer.any, &bytes))
 		peer.any.sa_family = AF_UNSPEC;
+	return peer;
+}
+
+static uid_t user_of(int fd)
+{
+	socklen_t bytes = sizeof(struct ucred);
+	struct ucred user;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &bytes) ? (uid_t)-1 : user.uid;
+}
+
+/* bytes as they travel: the first is the highest */
+static uint64_t number_of(const uint8_t *bytes)
+{
+	uint64_t n = 0;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		n = n << 8 | bytes[i];
+	return n;
+}
+
+/* a family and a number: as an IPv6 address that would be reserved */
+#define SOURCE(family, number)	((struct address_source){ (uint64_t)(family) << 32 | (number), 0 })
+
+struct address_source address_of_source(int fd)
+{
+	union peer peer = peer_of(fd);
+	const uint8_t *six = peer.in6.sin6_addr.s6_addr;
+
 	switch (peer.any.sa_family) {
 	case AF_UNIX:
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &ucred_bytes))
-			user.uid = -1;
-		snprintf(to, size, "unix:%u", user.uid);
+		return SOURCE(AF_UNIX, user_of(fd));
+	case AF_VSOCK:
+		return SOURCE(AF_VSOCK, peer.vm.svm_cid);
+	case AF_INET:
+		return SOURCE(AF_INET, ntohl(peer.in.sin_addr.s_addr));
+	case AF_INET6:
+		if (IN6_IS_ADDR_V4MAPPED(&peer.in6.sin6_addr))
+			return SOURCE(AF_INET, (uint32_t)number_of(six + 8));
+		return (struct address_source){ number_of(six), number_of(six + 8) };
+	default:
+		return SOURCE(AF_UNSPEC, 0);
+	}
+}
+
+void address_of_peer(int fd, char *to, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "?";
+	union peer peer = peer_of(fd);
+
+	switch (peer.any.sa_family) {
+	case AF_UNIX:
+		snprintf(to, size, "unix:%u", user_of(fd));
 		break;
 	case AF_VSOCK:
 		snprintf(to, size, "vsock:%u", peer.vm.svm_cid);

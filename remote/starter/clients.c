@@ -54,17 +54,6 @@ unsigned int clients_in(const struct starter *s, enum client_state state)
 	return n;
 }
 
-struct client *client_oldest(struct starter *s)
-{
-	struct client *oldest = NULL;
-	unsigned int i;
-
-	for (i = 0; i < s->nr_clients; i++)
-		if (s->clients[i].state == CLIENT_NEW && (!oldest || s->clients[i].id < oldest->id))
-			oldest = &s->clients[i];
-	return oldest;
-}
-
 /* SIGKILL: it may be inside of the library. The kernel takes back all that it had */
 void client_kill(struct client *c)
 {
@@ -79,8 +68,11 @@ void clients_part(struct starter *s, struct client *c, bool here)
 {
 	if (here)
 		madvise(c->counters, PAGE, MADV_DONTFORK);
-	else
-		explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
+	if (here)
+		return;
+	explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
+	if (s->hall)
+		explicit_bzero(s->hall, s->nr_hall * sizeof(*s->hall));
 }
 
 /* a process that lies shows nothing that could not be: 1 PiB */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who it is. There are only so many
- * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the socket's queue, for a moment
- * only, in which one that does not stall is through; then the one that came first has to go.
+ * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the hall (hall.c), for a moment
+ * only, in which one that does not stall is through; then one has to go, of the source that has most places.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,38 +23,25 @@
 
 /* ------------------------------------------------------------------ who comes */
 
-enum { MOMENT_MS = 1000 };
-
-static bool is_full(const struct starter *s)
-{
-	return clients_in(s, CLIENT_NEW) >= s->conf->newcomers;
-}
-
-/* when the newcomer that came first may have to go */
-static uint64_t end_of_moment(struct starter *s)
-{
-	struct client *c = client_oldest(s);
-
-	return c ? c->came_ms + MOMENT_MS : 0;
-}
+/* accepted before anything else is looked at; what failed is tried again after so long */
+enum { AT_ONCE = 64, AGAIN_MS = 100 };
 
 /* whether one more may come now; its place is free when the one that had to go was reaped */
-static bool make_room(struct starter *s)
+static bool make_room(struct starter *s, const struct address_source *from)
 {
-	struct client *c;
+	struct client *go;
 
-	if (!is_full(s))
+	if (!newcomer_room(s, from, &go))
 		return true;
-	if (end_of_moment(s) > now_ms())
+	if (!go)
 		return false;
-	c = client_oldest(s);
-	say_of_clients("%s: has not said who it is, and others wait: ended", c->peer);
-	client_kill(c);
+	say_of_clients("%s: has not said who it is, and others wait: ended", go->peer);
+	client_kill(go);
 	s->refused++;
 	return true;
 }
 
-static void start_client(struct starter *s, struct client *c, struct listener *l, int fd)
+static void start_client(struct starter *s, struct client *c, struct listener *l, int fd, const struct address_source *from)
 {
 	struct counters *counters = c->counters;
 	unsigned int slot = c - s->clients;
@@ -89,53 +76,96 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	}
 	c->report = report[0];
 	c->tls = l->tls;
+	c->from = *from;
 	c->state = CLIENT_NEW;
 	c->came_ms = now_ms();
 	c->deadline_ms = c->came_ms + s->conf->patience_s * 1000;
 	s->accepted++;
 }
 
-static void take_one(struct starter *s, struct listener *l)
+/* false: there is none */
+static bool take_one(struct starter *s, unsigned int listener)
 {
-	struct client *c;
-	int fd;
+	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
+	struct address_source from;
 
-	if (!make_room(s))
-		return;
-	c = client_place(s);
-	if (!c)
-		return;
-	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0) {
-		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-			say("accept: %s", strerror(errno));
-			usleep(100000);
-		}
-		client_gone(s, c);
-		return;
+	if (fd >= 0) {
+		from = address_of_source(fd);
+		hall_enter(s, fd, listener, &from);
+		return true;
 	}
-	start_client(s, c, l, fd);
-	close(fd);
+	if (errno == EINTR || errno == ECONNABORTED)
+		return true;
+	if ((errno == EMFILE || errno == ENFILE) && hall_make_room(s))
+		return true;
+	if (errno != EAGAIN) {
+		say_of_clients("accept: %s", strerror(errno));
+		usleep(100000);
+	}
+	return false;
 }
 
-static bool takes_newcomers(struct starter *s)
+static void take_all(struct starter *s, unsigned int listener)
 {
-	return clients_in(s, CLIENT_NONE) && (!is_full(s) || end_of_moment(s) <= now_ms());
+	unsigned int i;
+
+	for (i = 0; i < AT_ONCE && take_one(s, listener); i++)
+		;
+}
+
+/* those in the hall that have said something, as far as there is room */
+static void serve_hall(struct starter *s)
+{
+	struct caller *w;
+	struct client *c;
+
+	while ((w = hall_next(s))) {
+		c = make_room(s, &w->from) ? client_place(s) : NULL;
+		if (!c)
+			return;
+		start_client(s, c, &s->listeners[w->listener], w->fd, &w->from);
+		close(w->fd);
+		hall_forget(s, w);
+	}
+}
+
+/* all places of an aperture are one source */
+static struct address_source source_of_place(const struct starter *s, const struct listener *l)
+{
+	unsigned int first = 0;
+
+	while (!s->listeners[first].place || strcmp(s->listeners[first].who, l->who))
+		first++;
+	return (struct address_source){ UINT64_MAX, first };
+}
+
+/* 0: a client of that place may come now; else when it may, or UINT64_MAX */
+static uint64_t place_room(struct starter *s, const struct listener *l)
+{
+	struct address_source from = source_of_place(s, l);
+	struct client *go;
+	uint64_t at;
+
+	if (!clients_in(s, CLIENT_NONE))
+		return UINT64_MAX;
+	at = newcomer_room(s, &from, &go);
+	return go ? 0 : at;
 }
 
 /* a client of a place that has none */
 static void look_at(struct starter *s, struct listener *l)
 {
-	int r = takes_newcomers(s) ? kvgpu_remote_place_look(l->place) : 0;
+	int r = place_room(s, l) ? 0 : kvgpu_remote_place_look(l->place);
+	struct address_source from = source_of_place(s, l);
 	struct client *c;
 
 	if (r < 0)
 		listen_lost(s, l);
 	if (r <= 0)
 		return;
-	c = make_room(s) ? client_place(s) : NULL;
+	c = make_room(s, &from) ? client_place(s) : NULL;
 	if (c)
-		start_client(s, c, l, -1);
+		start_client(s, c, l, -1, &from);
 	else if (kvgpu_remote_place_again(l->place))
 		listen_lost(s, l);
 }
@@ -258,7 +288,7 @@ static void take_signal(struct starter *s, int fd)
 
 /* what a descriptor of the loop is for; places are looked at in each round */
 struct source {
-	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT } what;
+	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT, SOURCE_HALL } what;
 	unsigned int index;
 };
 
@@ -277,18 +307,42 @@ static void add(struct sources *p, int fd, int what, unsigned int index)
 	p->of[p->n++] = (struct source){ what, index };
 }
 
-static void add_place(struct listener *l, unsigned int index, struct sources *p)
+static int sooner(int ms, int other_ms)
 {
+	return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
+}
+
+static void add_place(struct starter *s, struct listener *l, unsigned int index, struct sources *p)
+{
+	uint64_t at, now = now_ms();
 	int ms, fd;
 
 	if (!l->place || l->taken)
 		return;
+	at = place_room(s, l);
+	if (at) {
+		ms = at == UINT64_MAX ? -1 : at > now ? (int)(at - now) : 0;
+		p->look_ms = sooner(p->look_ms, ms);
+		return;
+	}
 	fd = kvgpu_remote_place_wait(l->place, &ms);
 	add(p, fd, SOURCE_PLACE, index);
-	if (ms >= 0 && (p->look_ms < 0 || ms < p->look_ms))
-		p->look_ms = ms;
+	p->look_ms = sooner(p->look_ms, ms);
 }
 
+/* of one that waits for a place only its end is wanted */
+static void add_hall(struct starter *s, struct sources *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_hall; i++) {
+		add(p, s->hall[i].fd, SOURCE_HALL, i);
+		if (s->hall[i].fd >= 0)
+			p->fds[p->n - 1].events = s->hall[i].ready ? POLLRDHUP : POLLIN | POLLRDHUP;
+	}
+}
+
+/* the hall before the listeners: no descriptor of it is another one's by the time that it is looked at */
 static void collect(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
@@ -296,9 +350,10 @@ static void collect(struct starter *s, int signals, struct sources *p)
 	p->n = 0;
 	p->look_ms = -1;
 	add(p, signals, SOURCE_SIGNAL, 0);
-	for (i = 0; takes_newcomers(s) && i < s->nr_listeners; i++) {
+	add_hall(s, p);
+	for (i = 0; i < s->nr_listeners; i++) {
 		add(p, s->listeners[i].fd, SOURCE_LISTENER, i);
-		add_place(&s->listeners[i], i, p);
+		add_place(s, &s->listeners[i], i, p);
 	}
 	add(p, s->admin_fd, SOURCE_ADMIN, 0);
 	for (i = 0; i < ADMINS; i++)
@@ -310,24 +365,23 @@ static void collect(struct starter *s, int signals, struct sources *p)
 
 static int until_deadline(struct starter *s)
 {
-	uint64_t first = UINT64_MAX, now = now_ms();
+	uint64_t first = hall_deadline(s), now = now_ms(), at;
+	struct caller *next = clients_in(s, CLIENT_NONE) ? hall_next(s) : NULL;
+	struct client *go;
 	unsigned int i;
 
-	if (is_full(s) && end_of_moment(s) > now)
-		first = end_of_moment(s);
+	at = next ? newcomer_room(s, &next->from, &go) : UINT64_MAX;
+	if (!at)	/* there is room, and no page or no free row for it */
+		at = now + AGAIN_MS;
+	first = at < first ? at : first;
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state == CLIENT_NEW && s->clients[i].deadline_ms < first)
 			first = s->clients[i].deadline_ms;
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
-static int sooner(int ms, int other_ms)
-{
-	return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
-}
-
 /* a listener is looked at by its index: a command before it may have closed all of them */
-static void serve_source(struct starter *s, const struct source *of, int fd)
+static void serve_source(struct starter *s, const struct source *of, int fd, short seen)
 {
 	switch (of->what) {
 	case SOURCE_SIGNAL:
@@ -335,7 +389,7 @@ static void serve_source(struct starter *s, const struct source *of, int fd)
 		break;
 	case SOURCE_LISTENER:
 		if (of->index < s->nr_listeners)
-			take_one(s, &s->listeners[of->index]);
+			take_all(s, of->index);
 		break;
 	case SOURCE_PLACE:
 		break;
@@ -349,6 +403,10 @@ static void serve_source(struct starter *s, const struct source *of, int fd)
 	case SOURCE_CLIENT:
 		if (s->clients[of->index].report == fd)
 			take_report(s, &s->clients[of->index]);
+		break;
+	case SOURCE_HALL:
+		if (s->hall[of->index].fd == fd)
+			hall_look(s, &s->hall[of->index], seen & ~POLLIN);
 		break;
 	}
 }
@@ -372,9 +430,11 @@ static void loop(struct starter *s, int signals, struct sources *p)
 		}
 		for (i = 0; i < p->n; i++)
 			if (p->fds[i].revents)
-				serve_source(s, &p->of[i], p->fds[i].fd);
+				serve_source(s, &p->of[i], p->fds[i].fd, p->fds[i].revents);
 		look_at_places(s);
+		serve_hall(s);
 		end_late_ones(s);
+		hall_end_late_ones(s);
 	}
 }
 
@@ -384,13 +444,15 @@ static bool make_table(struct starter *s, struct sources *p)
 	unsigned int i, n;
 
 	s->nr_clients = s->conf->clients + 2 * s->conf->newcomers;
-	n = s->nr_clients + LISTENERS + ADMINS + 2;
 	s->clients = calloc(s->nr_clients, sizeof(*s->clients));
+	if (!s->clients || !hall_begin(s))
+		return false;
+	n = s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)
 		s->admins[i].fd = -1;
-	return s->clients && p->fds && p->of;
+	return p->fds && p->of;
 }
 
 int starter_run(struct starter *s)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <remote/channel/address.h>
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
 
@@ -36,6 +37,7 @@ struct client {
 	uint64_t id;		/* never used again */
 	int report;		/* its socket, -1 after it was read */
 	char peer[PEER_TEXT], who[CONF_WHO];
+	struct address_source from;
 	time_t since;
 	uint64_t came_ms, deadline_ms;	/* of a newcomer */
 	uint64_t weight;
@@ -50,6 +52,21 @@ struct listener {
 	bool taken;
 	char who[CONF_WHO];
 	char path[108];		/* a socket file to remove at the end */
+};
+
+/* how many come from one network, and from one address of it */
+struct number {
+	unsigned int net, one;
+};
+
+/* A connection that has said nothing yet, or waits for a newcomer's place. */
+struct caller {
+	int fd;			/* -1: none */
+	unsigned int listener;
+	struct address_source from;
+	bool ready;		/* it has said something, which nobody has read */
+	uint64_t id, deadline_ms;	/* of one that is not ready */
+	struct number beside, newcomers;	/* of its source in the hall; of newcomers, for hall_next() */
 };
 
 /* One admin that is connected. */
@@ -71,6 +88,9 @@ struct starter {
 	uint64_t next_try_ms;
 	struct client *clients;
 	unsigned int nr_clients;	/* places */
+	struct caller *hall;
+	unsigned int nr_hall;
+	uint64_t last_caller;
 	int admin_fd;			/* listens; -1: none */
 	struct admin admins[ADMINS];
 	bool cgroups;
@@ -103,6 +123,29 @@ int listen_again(struct starter *s);
 void listen_lost(struct starter *s, struct listener *l);
 void listen_end(struct starter *s);
 
+/* ------------------------------------------------------------------ hall.c: who has said nothing yet */
+
+/* after the table of clients was made; false: out of memory */
+bool hall_begin(struct starter *s);
+/* One more; where it is full one of the source that has most of it is ended. @fd is the hall's */
+void hall_enter(struct starter *s, int fd, unsigned int listener, const struct address_source *from);
+/* one of the source that has most of it is ended; false: it is empty */
+bool hall_make_room(struct starter *s);
+/* poll() has seen something at it: input, or, @gone, its end, whatever came before */
+void hall_look(struct starter *s, struct caller *c, bool gone);
+/* of those that are ready the next to get a newcomer's place, or NULL; its descriptor is the caller's after hall_forget() */
+struct caller *hall_next(struct starter *s);
+void hall_forget(struct starter *s, struct caller *c);
+/* when the next one is late, in ms; UINT64_MAX: none will be */
+uint64_t hall_deadline(const struct starter *s);
+void hall_end_late_ones(struct starter *s);
+void hall_end(struct starter *s);
+/*
+ * Whether a newcomer from there may come: 0; else the time from which on it may, if *go is ended for it; *go: whom that time has
+ * come for, or NULL. UINT64_MAX: not before one of them ends.
+ */
+uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go);
+
 /* ------------------------------------------------------------------ clients.c */
 
 /* A free row with counters, or NULL. */
@@ -114,8 +157,6 @@ struct client *client_place(struct starter *s);
 void clients_part(struct starter *s, struct client *c, bool here);
 struct client *client_by_pid(struct starter *s, pid_t pid);
 unsigned int clients_in(const struct starter *s, enum client_state state);
-/* the newcomer that came first, or NULL */
-struct client *client_oldest(struct starter *s);
 void client_kill(struct client *c);
 /* Its process was reaped. */
 void client_gone(struct starter *s, struct client *c);

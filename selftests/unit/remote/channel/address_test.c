@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <remote/channel/address.h>
@@ -188,9 +190,53 @@ static void sockets(void **state)
 	unlink(path);
 }
 
+/* a bare socket whose queue has room for one, and has one */
+static int full_queue(const char *path)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(name.sun_path, path);
+	assert_false(bind(at, (struct sockaddr *)&name, sizeof(name)) || listen(at, 0));
+	assert_false(connect(fd, (struct sockaddr *)&name, sizeof(name)));
+	close(fd);
+	return at;
+}
+
+static void *connect_there(void *address)
+{
+	const char *why = "";
+
+	return (void *)(intptr_t)address_connect(address, &why);
+}
+
+/* one that connects waits in the kernel until there is room; it failed at once */
+static void waits_for_room(void **state)
+{
+	struct address a;
+	char text[80];
+	const char *why;
+	pthread_t t;
+	void *fd;
+	int at;
+
+	snprintf(text, sizeof(text), "unix:/tmp/kvgpu-address-%d", (int)getpid());
+	assert_int_equal(address_parse(text, false, &a, &why), 0);
+	at = full_queue(a.host);
+	assert_int_equal(pthread_create(&t, NULL, connect_there, &a), 0);
+	usleep(20000);	/* so that it finds the queue full, as a rule; the result is the same */
+	close(accept(at, NULL, NULL));
+	assert_int_equal(pthread_join(t, &fd), 0);
+	assert_true((intptr_t)fd >= 0);
+	close((intptr_t)fd);
+	close(at);
+	unlink(a.host);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths), cmocka_unit_test(sockets) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths), cmocka_unit_test(sockets),
+					    cmocka_unit_test(waits_for_room) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,10 @@ void say(const char *format, ...)
 {
 }
 
+void say_of_clients(const char *format, ...)
+{
+}
+
 void complain(const char *format, ...)
 {
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/* Who gets a newcomer's place, and who has to go for whom: bursts, those that stall, and many addresses of one network. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <remote/starter/starter.h>
+
+enum { HALL = 32, PLACES = 16, OF_ONE = 12 };
+
+static struct remoted_conf conf;
+static struct starter s;
+static const struct address_source bad = { 100, 0 }, good = { 200, 0 };
+
+void say(const char *format, ...)
+{
+}
+
+void say_of_clients(const char *format, ...)
+{
+}
+
+static int set_up(void **state)
+{
+	unsigned int i;
+
+	remoted_conf_default(&conf);
+	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = 64 };
+	s.clients = calloc(s.nr_clients, sizeof(*s.clients));
+	if (!s.clients || !hall_begin(&s) || s.nr_hall < HALL)
+		return -1;
+	s.nr_hall = HALL;
+	for (i = 0; i < s.nr_clients; i++)
+		s.clients[i].report = -1;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	hall_end(&s);
+	free(s.hall);
+	free(s.clients);
+	return 0;
+}
+
+/* the other end */
+static int enter(const struct address_source *from)
+{
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	hall_enter(&s, pair[0], 0, from);
+	return pair[1];
+}
+
+static bool was_ended(int fd)
+{
+	char byte;
+	bool ended = !recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	assert_true(ended || errno == EAGAIN);
+	close(fd);
+	return ended;
+}
+
+static void all_are_ready(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < s.nr_hall; i++)
+		if (s.hall[i].fd >= 0)
+			hall_look(&s, &s.hall[i], false);
+}
+
+static struct client *newcomer(const struct address_source *from, uint64_t ms_ago)
+{
+	unsigned int i = 0;
+
+	while (s.clients[i].state != CLIENT_NONE)
+		i++;
+	s.clients[i] = (struct client){ .state = CLIENT_NEW, .report = -1, .from = *from, .id = ++s.last_id,
+					.came_ms = now_ms() - ms_ago };
+	return &s.clients[i];
+}
+
+/* takes the next one's place, as the loop does */
+static void place_next(uint64_t net)
+{
+	struct caller *next = hall_next(&s);
+
+	assert_non_null(next);
+	assert_int_equal(next->from.net, net);
+	newcomer(&next->from, 0);
+	close(next->fd);
+	hall_forget(&s, next);
+}
+
+static void silent_ones_cost_no_place(void **state)
+{
+	int fd[HALL];
+	unsigned int i;
+
+	for (i = 0; i < HALL; i++)
+		fd[i] = enter(&bad);
+	assert_null(hall_next(&s));
+	/* one more from there, and one from elsewhere: each time the one that came first from there has to go */
+	close(enter(&bad));
+	close(enter(&good));
+	assert_true(was_ended(fd[0]) && was_ended(fd[1]));
+	assert_false(was_ended(fd[2]));
+	all_are_ready();
+	place_next(bad.net);
+	/* now it has a newcomer, and the other none */
+	place_next(good.net);
+	place_next(bad.net);
+	for (i = 3; i < HALL; i++)
+		close(fd[i]);
+}
+
+static void who_is_late_goes(void **state)
+{
+	int early = enter(&good), late = enter(&good), ready = enter(&good);
+
+	assert_true(hall_deadline(&s) > now_ms() + 9000);
+	s.hall[1].deadline_ms = s.hall[2].deadline_ms = now_ms();
+	hall_look(&s, &s.hall[2], false);
+	hall_end_late_ones(&s);
+	assert_true(was_ended(late));
+	assert_false(was_ended(early));
+	assert_false(was_ended(ready));
+	hall_look(&s, &s.hall[2], true);
+	assert_null(hall_next(&s));
+}
+
+/* 64 programs of one user at once: none is ended, and they wait for each other while they come through in time */
+static void a_burst_waits(void **state)
+{
+	struct client *go;
+	unsigned int i;
+
+	for (i = 0; i < OF_ONE; i++) {
+		assert_int_equal(newcomer_room(&s, &good, &go), 0);
+		newcomer(&good, 2000);
+	}
+	assert_true(newcomer_room(&s, &good, &go) > now_ms());
+	assert_null(go);
+	s.clients[5].state = CLIENT_SERVED;
+	assert_int_equal(newcomer_room(&s, &good, &go), 0);
+	newcomer(&good, 4000);
+	assert_true(newcomer_room(&s, &good, &go) <= now_ms());
+	assert_ptr_equal(go, &s.clients[OF_ONE]);
+	/* others come in meanwhile */
+	assert_int_equal(newcomer_room(&s, &bad, &go), 0);
+}
+
+static void who_stalls_goes_for_others(void **state)
+{
+	struct address_source six[] = { { 0x20010db8, 1 }, { 0x20010db8, 2 } };
+	struct client *go, *first;
+	unsigned int i;
+
+	newcomer(&good, 2000);
+	first = newcomer(&bad, 1500);
+	for (i = 0; i < OF_ONE - 1; i++)
+		newcomer(&bad, 1200);
+	for (; clients_in(&s, CLIENT_NEW) < PLACES;)
+		newcomer(&six[0], 1100);
+	/* of the network that has most; of it who came first */
+	newcomer_room(&s, &good, &go);
+	assert_ptr_equal(go, first);
+	/* another address of the network with 3 places has none for itself: the others have more */
+	newcomer_room(&s, &six[1], &go);
+	assert_ptr_equal(go, first);
+	/* that user itself has most: it waits for one that has had longer */
+	assert_true(newcomer_room(&s, &bad, &go) > now_ms());
+	assert_null(go);
+	first->came_ms -= 2000;
+	newcomer_room(&s, &bad, &go);
+	assert_ptr_equal(go, first);
+}
+
+/* each address of an attacker's network has one newcomer: another network goes first, and in that one another address */
+static void a_network_is_one(void **state)
+{
+	struct address_source other = { 7, 1000 };
+	unsigned int i;
+	int fd[3];
+
+	for (i = 0; i < OF_ONE; i++)
+		newcomer(&(struct address_source){ 7, i }, 0);
+	fd[0] = enter(&(struct address_source){ 7, 3 });
+	fd[1] = enter(&other);
+	fd[2] = enter(&good);
+	all_are_ready();
+	place_next(good.net);
+	assert_int_equal(hall_next(&s)->from.host, 1000);
+	for (i = 0; i < 3; i++)
+		close(fd[i]);
+}
+
+int main(void)
+{
+#define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes), WITH(a_burst_waits),
+					    WITH(who_stalls_goes_for_others), WITH(a_network_is_one) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
