@@ -45,5 +45,7 @@ struct address_source {
 	uint64_t net, host;
 };
 struct address_source address_of_source(int fd);
+/* whether the other end is a vsock's, of that CID */
+bool address_is_from(int fd, uint32_t cid);
 
 #endif

@@ -95,6 +95,13 @@ enum attach_step attach_server_step(struct attach_server *s)
 	}
 }
 
+uint64_t attach_knocks(const struct attach_page *page)
+{
+	uint64_t client = shared_load_acquire(&page->client);
+
+	return ATTACH_SAYS(client) == ATTACH_KNOCKS ? ATTACH_NAME(ATTACH_NUMBER(client)) : 0;
+}
+
 void attach_server_again(struct attach_server *s)
 {
 	s->generation = (s->generation + 1) % ATTACH_NUMBERS;

@@ -31,6 +31,7 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 /* a client's first ticket: its name, of 40 bits and not 0, and room for a count. And the name again */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
+#define ATTACH_NOBODY		UINT64_MAX
 
 /* The server, before its first step: there is an aperture of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
@@ -51,7 +52,7 @@ struct attach_server {
 	struct attach_page *page;
 	uint64_t version;
 	uint64_t generation;	/* 56 bits; later than that of any earlier server */
-	uint64_t only;		/* a name: no other client is taken; 0: any */
+	uint64_t only;		/* a name: no other client is taken; 0: any; ATTACH_NOBODY: none */
 	uint64_t ticket;	/* the client's */
 	unsigned int at;
 };
@@ -66,6 +67,8 @@ struct attach_client {
 
 /* @at: 0. Goes on until ATTACH_DONE; then each step looks whether the client is there still: ATTACH_DONE or ATTACH_GONE. */
 enum attach_step attach_server_step(struct attach_server *s);
+/* The name of a client that knocks now, or 0. One access */
+uint64_t attach_knocks(const struct attach_page *page);
 /* Ready for another client, whatever the last one is at. Nothing of the server's uses the aperture any more. */
 void attach_server_again(struct attach_server *s);
 

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -26,12 +25,10 @@
 #include "aperture.h"
 #include "guard.h"
 #include "line.h"
+#include "ringers.h"
 
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
-/* how long a server waits for the knock of a client that rang and has said its name */
-#define PATIENCE_NS	5000000000ull
-#define NAME_NS		1000000000ull
 /*
  * Between two looks of a server: where nothing rings, at first and after so many looks in vain; where a knock is about to come. And
  * kvgpu_remote_place_await() at most
@@ -47,13 +44,10 @@ struct kvgpu_remote_place {
 	int fd;
 	struct aperture_layout *base;
 	struct extent extent;
-	int listening, bell;		/* -1: there is none */
+	struct ringers ringers;
+	int bell;			/* of the client that has been taken; -1: there is none */
 	struct attach_server attach;
 	unsigned int in_vain;		/* looks without a bell since a client was there; LOOKS_SOON at most */
-	/* of the client that rang, with .bell */
-	struct kvgpu_remote_hello hello;
-	size_t have;			/* bytes of it */
-	uint64_t until_ns;		/* it has to have said its name, then to knock */
 };
 
 /* ------------------------------------------------------------------ files and devices */
@@ -421,20 +415,11 @@ static uint64_t first_generation(void)
 	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
 }
 
-/* the CID is the client's for the server: here it means this machine */
-static int listen_for_bell(const struct address *at, unsigned int index, const char **why)
+static int listen_for_bell(struct kvgpu_remote_place *p, const struct address *at, unsigned int index, const char **why)
 {
 	struct address bell;
-	int r;
 
-	if (!bell_of(at, index, true, &bell, why))
-		return -EINVAL;
-	if (bell.scheme == ADDRESS_VSOCK)
-		bell.cid = UINT32_MAX;
-	r = address_listen(&bell, why);
-	if (r >= 0)
-		fcntl(r, F_SETFL, O_NONBLOCK);
-	return r;
+	return bell_of(at, index, true, &bell, why) ? ringers_begin(&p->ringers, &bell, why) : -EINVAL;
 }
 
 static int say_free(void *arg)
@@ -482,17 +467,15 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		return r ? r : -ENOMEM;
 	}
 	guard_server();
-	p->bell = p->listening = -1;
+	p->bell = p->ringers.listening = -1;
 	p->fd = open_place(at.host, SIDE_SERVER, &index, &p->base, &p->extent, why);
 	if (p->fd < 0) {
 		r = p->fd;
 		free(p);
 		return r;
 	}
-	if (at.bell[0])
-		p->listening = listen_for_bell(&at, index, why);
-	if (at.bell[0] && p->listening < 0) {
-		r = p->listening;
+	r = at.bell[0] ? listen_for_bell(p, &at, index, why) : 0;
+	if (r) {
 		kvgpu_remote_place_close(p);
 		return r;
 	}
@@ -519,59 +502,28 @@ static void drop_bell(struct kvgpu_remote_place *p)
 	if (p->bell >= 0)
 		close(p->bell);
 	p->bell = -1;
-	p->have = 0;
 }
 
-/* the client that rang is gone */
-static bool rung_off(struct kvgpu_remote_place *p)
+/* a client that has rung, is there, and knocks by the name that it has said; NULL: none */
+static struct ringer *who_knocks(struct kvgpu_remote_place *p)
 {
-	struct pollfd end = { .fd = p->bell, .events = POLLRDHUP };
+	struct ringer *rang = ringers_find(&p->ringers, attach_knocks(&p->base->attach));
 
-	return poll(&end, 1, 0) > 0;
-}
-
-static void take_bell(struct kvgpu_remote_place *p)
-{
-	p->bell = accept4(p->listening, NULL, NULL, SOCK_CLOEXEC);
-	p->until_ns = clock_ns() + NAME_NS;
-}
-
-/* Whose bell it is. A client has said so when it is connected, or shortly afterwards */
-static void hear_name(struct kvgpu_remote_place *p)
-{
-	ssize_t n = recv(p->bell, (uint8_t *)&p->hello + p->have, sizeof(p->hello) - p->have, MSG_DONTWAIT);
-
-	if (n > 0)
-		p->have += n;
-	else if (!n || (errno != EAGAIN && errno != EINTR))
-		drop_bell(p);
-	if (p->have < sizeof(p->hello))
-		return;
-	p->attach.only = p->hello.version;
-	p->until_ns = clock_ns() + PATIENCE_NS;
-	if (p->hello.magic != KVGPU_REMOTE_MAGIC_APERTURE || !p->hello.version)
-		drop_bell(p);
-}
-
-/* a client has rung, is there, and has said its name */
-static bool look_for_bell(struct kvgpu_remote_place *p)
-{
-	if (p->bell < 0)
-		take_bell(p);
-	if (p->bell >= 0 && p->have < sizeof(p->hello))
-		hear_name(p);
-	if (p->bell >= 0 && (clock_ns() > p->until_ns || rung_off(p)))
-		drop_bell(p);
-	return p->bell >= 0 && p->have == sizeof(p->hello);
+	p->attach.only = rang ? rang->hello.version : ATTACH_NOBODY;
+	return rang;
 }
 
 static int look_for_knock(void *arg)
 {
 	struct kvgpu_remote_place *p = arg;
+	struct ringer *rang = p->ringers.listening >= 0 ? who_knocks(p) : NULL;
 
 	for (;;)
 		switch (attach_server_step(&p->attach)) {
 		case ATTACH_DONE:
+			p->bell = rang ? rang->fd : -1;
+			if (rang)
+				rang->fd = -1;
 			return 1;
 		case ATTACH_CLEAR:
 			clear(p);
@@ -585,8 +537,15 @@ static int look_for_knock(void *arg)
 
 int kvgpu_remote_place_look(struct kvgpu_remote_place *p)
 {
+	int r;
+
 	p->in_vain += p->in_vain < LOOKS_SOON;
-	return p->listening < 0 || look_for_bell(p) ? guard_try(look_for_knock, p) : 0;
+	if (p->ringers.listening >= 0)
+		ringers_hear(&p->ringers);
+	r = guard_try(look_for_knock, p);
+	if (p->ringers.listening >= 0)
+		ringers_end_late_ones(&p->ringers);
+	return r;
 }
 
 /* after a client the next one is looked for often; a place without clients is looked at seldom */
@@ -597,8 +556,8 @@ static int look_ms(const struct kvgpu_remote_place *p)
 
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
 {
-	*ms = p->listening < 0 ? look_ms(p) : p->bell < 0 ? -1 : p->have < sizeof(p->hello) ? LOOK_MS : KNOCK_MS;
-	return p->bell < 0 ? p->listening : p->have < sizeof(p->hello) ? p->bell : -1;
+	*ms = p->ringers.listening < 0 ? look_ms(p) : ringers_are_there(&p->ringers) ? KNOCK_MS : -1;
+	return p->ringers.listening;
 }
 
 int kvgpu_remote_place_await(struct kvgpu_remote_place *p)
@@ -629,8 +588,8 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 	if (base == MAP_FAILED)
 		return -errno;
 	guard_serve();
-	/* .listening may be closed here */
-	aperture_init(&a, SIDE_SERVER, p->listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->extent.bytes);
+	/* what it listens at may be closed here */
+	aperture_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->extent.bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
 	a.life = p->bell;
@@ -641,6 +600,8 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);
+	if (p->ringers.listening >= 0)
+		ringers_drop(&p->ringers);
 }
 
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
@@ -654,8 +615,8 @@ int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);
-	if (p->listening >= 0)
-		close(p->listening);
+	if (p->ringers.listening >= 0)
+		ringers_end(&p->ringers);
 	munmap(p->base, p->extent.bytes);
 	close(p->fd);
 	free(p);

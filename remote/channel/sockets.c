@@ -317,6 +317,13 @@ struct address_source address_of_source(int fd)
 	}
 }
 
+bool address_is_from(int fd, uint32_t cid)
+{
+	union peer peer = peer_of(fd);
+
+	return peer.any.sa_family == AF_VSOCK && peer.vm.svm_cid == cid;
+}
+
 void address_of_peer(int fd, char *to, size_t size)
 {
 	char text[INET6_ADDRSTRLEN] = "?";

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <remote/channel/address.h>
 #include <remote/channel/aperture.h>
 
 enum { VERSION = 77, OP_ECHO = 100, ROUNDS = 8 };
@@ -533,6 +534,89 @@ static void idle_places_are_looked_at_seldom(void **state)
 	unlink(path);
 }
 
+/* ------------------------------------------------------------------ rings of those who have no part in the memory */
+
+enum { STRANGERS = 60 };
+
+static int ring(uint64_t name)
+{
+	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
+	struct address at = { .scheme = ADDRESS_UNIX };
+	const char *why;
+	int fd;
+
+	strcpy(at.host, bell);
+	fd = address_connect(&at, &why);
+	if (fd >= 0)
+		(void)!send(fd, &hello, name ? sizeof(hello) : 3, MSG_NOSIGNAL);
+	return fd;
+}
+
+/* comes again and again, until it is killed */
+static void ring_for_ever(void)
+{
+	int fd[STRANGERS] = { 0 };
+	unsigned int i;
+
+	for (i = 0;; i = (i + 1) % STRANGERS) {
+		if (fd[i] > 0)
+			close(fd[i]);
+		fd[i] = ring(i + 1);
+	}
+}
+
+/* they hold nothing up: more than a server keeps, with names and without, and others that come again at once */
+static void strangers_ring(void **state)
+{
+	int fd[STRANGERS];
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < STRANGERS; i++)
+		fd[i] = ring(i % 2 ? 0 : i + 1);
+	connect_it();
+	calls(5);
+	kvgpu_remote_disconnect(client);
+	pid = fork();
+	if (!pid)
+		ring_for_ever();
+	for (i = 0; i < 3; i++) {
+		connect_it();
+		calls(5);
+		kvgpu_remote_disconnect(client);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (i = 0; i < STRANGERS; i++)
+		close(fd[i]);
+}
+
+/* by vsock the server knows which VM rings: here this machine does, CID 1 */
+static void only_its_vm_rings(void **state)
+{
+	const unsigned int port = 0x40000000 + getpid();
+	struct address at = { .scheme = ADDRESS_VSOCK, .cid = 1, .port = port };
+	const char *why;
+	int fd;
+
+	end_server(SIGKILL);
+	snprintf(address, sizeof(address), "aperture:%s,bell=vsock:9:%u", path, port);
+	fd = address_listen(&at, &why);
+	if (fd < 0) {
+		start_server();
+		skip();
+	}
+	close(fd);
+	start_server();
+	snprintf(address, sizeof(address), "aperture:%s,bell=vsock:1:%u", path, port);
+	assert_int_not_equal(try_to_connect(VERSION, &why), 0);
+	end_server(SIGKILL);
+	start_server();
+	connect_it();
+	calls(5);
+	kvgpu_remote_disconnect(client);
+}
+
 enum { OTHER_USER = 12345 };
 
 static void expect_refused(const char *text)
@@ -625,6 +709,8 @@ int main(void)
 		BOTH(behind_its_label), BOTH(several_places),
 		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there), cmocka_unit_test(anothers_file_is_not_served),
+		cmocka_unit_test_setup_teardown(strangers_ring, set_up_bell, tear_down),
+		cmocka_unit_test_setup_teardown(only_its_vm_rings, set_up, tear_down),
 		cmocka_unit_test(no_room_for_its_pages),
 	};
 
