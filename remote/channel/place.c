@@ -137,6 +137,18 @@ static int check_name(const char *path, const char **why)
 	return is_ours(st.st_uid) ? 0 : -EPERM;
 }
 
+/*
+ * No process but root's opens what is served here, least of all one that a client has taken over. A device is root's alone from now
+ * on, whatever group its rule gave it; of a file the owner's group stays: QEMU's.
+ */
+static int keep_from_others(int fd, const struct stat *st, const char **why)
+{
+	*why = "it can't be kept from other users: chmod o-rwx";
+	if (S_ISCHR(st->st_mode) && !geteuid())
+		return fchown(fd, 0, 0) || fchmod(fd, 0600) ? -EPERM : 0;
+	return S_ISREG(st->st_mode) && st->st_mode & S_IRWXO && fchmod(fd, st->st_mode & 0770) ? -EPERM : 0;
+}
+
 static int check_file(int fd, const char **why)
 {
 	struct stat st;
@@ -144,7 +156,7 @@ static int check_file(int fd, const char **why)
 	if (fstat(fd, &st) || !is_ours(st.st_uid))
 		return -EPERM;
 	*why = "all users may write it, and would be taken for the client: chmod o-w";
-	return S_ISREG(st.st_mode) && st.st_mode & S_IWOTH ? -EPERM : 0;
+	return S_ISREG(st.st_mode) && st.st_mode & S_IWOTH ? -EPERM : keep_from_others(fd, &st, why);
 }
 
 /* A descriptor, or -errno and *why */

@@ -152,11 +152,33 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 	return 0;
 }
 
+/* a group of clients' processes may open it: one that was taken over would have what another client shares with its server */
+static bool is_open_to_clients(const struct starter *s, const char *path)
+{
+	const struct group *g;
+	struct stat st;
+	unsigned int i;
+
+	if (!s->conf->users || stat(path, &st) || !(st.st_mode & S_IRWXG))
+		return false;
+	for (i = 0; i < s->conf->nr_groups; i++) {
+		g = getgrnam(s->conf->groups[i]);
+		if (g && g->gr_gid == st.st_gid)
+			return true;
+	}
+	return false;
+}
+
 /* all places of an address, or none: how many, or -errno */
-static int open_all(struct starter *s, const char *text, const char *who, const char **why)
+static int open_all(struct starter *s, const char *text, const char *path, const char *who, const char **why)
 {
 	unsigned int before = s->nr_listeners;
 	int i, r = 0, n = kvgpu_remote_places(text, why);
+
+	if (n > 0 && is_open_to_clients(s, path)) {
+		*why = "its group is one of \"groups\", so each client's process could open it: chgrp";
+		return -EPERM;
+	}
 
 	for (i = 0; i < n && !r; i++)
 		r = open_place(s, text, who, i, why);
@@ -216,7 +238,7 @@ static bool open_places(struct starter *s, const char *text, const struct addres
 
 	if (!name_client(s, text, a, who))
 		return false;
-	n = open_all(s, text, who, &why);
+	n = open_all(s, text, a->host, who, &why);
 	if (n == -ENOENT)
 		return await_device(s, text, "");
 	if (n < 0)
@@ -239,7 +261,7 @@ static void try_again(struct starter *s, const struct awaited *w)
 
 	if (address_parse(w->text, true, &a, &why) || !name_client(s, w->text, &a, who))
 		return;
-	n = open_all(s, w->text, who, &why);
+	n = open_all(s, w->text, a.host, who, &why);
 	if (n > 0) {
 		say_places(w->text, n);
 		return;

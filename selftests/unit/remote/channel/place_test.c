@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -663,6 +664,40 @@ static void anothers_file_is_not_served(void **state)
 	unlink(to);
 }
 
+static unsigned int mode_of(const char *what)
+{
+	struct stat st;
+
+	assert_int_equal(stat(what, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* what is served becomes root's alone, whatever its rule said; it is /dev/null's number, which has no size */
+static void no_other_opens_it(void **state)
+{
+	struct stat st;
+	const char *why;
+
+	if (geteuid())
+		skip();
+	snprintf(path, sizeof(path), "/tmp/kvgpu-place-%d", (int)getpid());
+	snprintf(address, sizeof(address), "aperture:%s", path);
+	assert_int_equal(make_file(), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(kvgpu_remote_places(address, &why), 1);
+	assert_int_equal(mode_of(path), 0640);
+	unlink(path);
+	if (mknod(path, S_IFCHR | 0660, makedev(1, 3)))
+		skip();
+	assert_int_equal(chown(path, 0, OTHER_USER) || chmod(path, 0660), 0);
+	assert_int_equal(kvgpu_remote_places(address, &why), -EINVAL);
+	assert_non_null(strstr(why, "no device that says how large it is"));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_gid, 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	unlink(path);
+}
+
 static int on_a_full_disk(void)
 {
 	struct kvgpu_remote_place *place;
@@ -711,7 +746,7 @@ int main(void)
 		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there), cmocka_unit_test(anothers_file_is_not_served),
 		cmocka_unit_test_setup_teardown(strangers_ring, set_up_bell, tear_down),
 		cmocka_unit_test_setup_teardown(only_its_vm_rings, set_up, tear_down),
-		cmocka_unit_test(no_room_for_its_pages),
+		cmocka_unit_test(no_other_opens_it), cmocka_unit_test(no_room_for_its_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,10 +131,26 @@ static void all_places_or_none(void **state)
 	assert_int_equal(s.nr_listeners, 1);
 }
 
+/* processes of clients have these groups */
+static void a_group_of_clients(void **state)
+{
+	if (geteuid())
+		skip();
+	strcpy(conf.groups[1], "daemon");
+	assert_true(listen_all(&s));
+	make(80 << 20, 0, 0660);
+	assert_int_equal(chown(path, 0, 1), 0);
+	expect_awaited("its group is one of");
+	assert_int_equal(chmod(path, 0600), 0);
+	look();
+	assert_int_equal(s.nr_listeners, 1);
+}
+
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start), WITH(all_places_or_none) };
+	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start), WITH(all_places_or_none),
+					    WITH(a_group_of_clients) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
