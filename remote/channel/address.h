@@ -45,6 +45,8 @@ struct address_source {
 	uint64_t net, host;
 };
 struct address_source address_of_source(int fd);
+/* the user who connected by a UNIX socket; false: it is none */
+bool address_user(int fd, uid_t *user);
 /* whether the other end is a vsock's, of that CID */
 bool address_is_from(int fd, uint32_t cid);
 

@@ -317,6 +317,12 @@ struct address_source address_of_source(int fd)
 	}
 }
 
+bool address_user(int fd, uid_t *user)
+{
+	*user = user_of(fd);
+	return peer_of(fd).any.sa_family == AF_UNIX && *user != (uid_t)-1;
+}
+
 bool address_is_from(int fd, uint32_t cid)
 {
 	union peer peer = peer_of(fd);

@@ -60,6 +60,11 @@ void admin_accept(struct starter *s)
 
 	if (fd < 0)
 		return;
+	if (is_process_of_client(s, fd)) {
+		say_of_clients("a client's process tried to become an admin: it may have been taken over");
+		close(fd);
+		return;
+	}
 	for (i = 0; i < ADMINS && s->admins[i].fd >= 0; i++)
 		;
 	if (i == ADMINS) {

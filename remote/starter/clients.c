@@ -16,6 +16,13 @@
 enum { PAGE = 4096 };
 #define NUMBER_MAX	(1ull << 50)
 
+bool is_process_of_client(const struct starter *s, int fd)
+{
+	uid_t user;
+
+	return s->conf->users && address_user(fd, &user) && user >= s->conf->users && user < s->conf->users + s->nr_clients;
+}
+
 struct client *client_place(struct starter *s)
 {
 	struct client *c;

@@ -89,6 +89,12 @@ static bool take_one(struct starter *s, unsigned int listener)
 	int fd = accept4(s->listeners[listener].fd, NULL, NULL, SOCK_CLOEXEC);
 	struct address_source from;
 
+	if (fd >= 0 && is_process_of_client(s, fd)) {
+		say_of_clients("a client's process tried to become a client: it may have been taken over");
+		s->refused++;
+		close(fd);
+		return true;
+	}
 	if (fd >= 0) {
 		from = address_of_source(fd);
 		hall_enter(s, fd, listener, &from);

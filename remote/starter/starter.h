@@ -148,6 +148,12 @@ uint64_t newcomer_room(struct starter *s, const struct address_source *from, str
 
 /* ------------------------------------------------------------------ clients.c */
 
+/*
+ * Whether who connected there is a process of a client's, by its user number. One that was taken over would be a further client, or
+ * many, with a quota for each. Without users of their own they can't be told from others of the server's user.
+ */
+bool is_process_of_client(const struct starter *s, int fd);
+
 /* A free row with counters, or NULL. */
 struct client *client_place(struct starter *s);
 /*

@@ -183,6 +183,16 @@ run_admin()
 	else
 		result 0 "its process has a user of its own" "SKIP not run as root"
 	fi
+	if [ "$(id -u)" = 0 ]; then
+		chmod 666 "$work/socket" "$work/admin"
+		try "a client's process is nobody's client" is_hung_up_on "$work/socket" 1879048195
+		try "and no admin" is_hung_up_on "$work/admin" 1879048192
+		said_by_server "tried to become a client" && said_by_server "tried to become an admin"
+		result $? "which is said"
+		chmod 600 "$work/socket" "$work/admin"
+	else
+		result 0 "a client's process is nobody's client" "SKIP not run as root"
+	fi
 	try "there is no place for another one" refused "as many clients as it takes" "KVGPU_REMOTE=unix:$work/socket"
 	ctl certs client bob --folder "$work/tls" > /dev/null
 	try "one that is not let in" refused "does not let this client in" "$tls" "KVGPU_REMOTE_TLS=$work/tls/clients/bob"
@@ -204,6 +214,20 @@ run_admin()
 	said_by_server "the last client has gone"
 	result $? "and says so"
 	try "no server for kvgpu-remotectl" refused_by_ctl "no kvgpu-remoted is there" list
+}
+
+# who connects there as that user sees the end at once, before it has said anything
+is_hung_up_on() # SOCKET USER
+{
+	python3 - "$@" <<-'P'
+	import os, socket, sys
+	os.setgroups([])
+	os.setresuid(*[int(sys.argv[2])] * 3)
+	s = socket.socket(socket.AF_UNIX)
+	s.settimeout(5)
+	s.connect(sys.argv[1])
+	sys.exit(s.recv(1) != b"")
+	P
 }
 
 refused_by_ctl() # TEXT ARGUMENT...
