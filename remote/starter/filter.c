@@ -4,10 +4,13 @@
  * machine. No other process is started, traced or signalled; no namespace, no key, no program for the kernel. What is not in the
  * list fails with EPERM, as it does for a user that may not; so a library that tries more than it needs goes on without.
  */
+#include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,7 +29,7 @@ static const int allowed[] = {
 	/* files: what its user may */
 	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_lseek, SYS_openat,
 	SYS_close, SYS_close_range, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2,
-	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
+	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
 	SYS_fadvise64, SYS_fchmod, SYS_dup, SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_unlinkat, SYS_umask,
 	/* waiting */
 	SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_eventfd2, SYS_timerfd_create,
@@ -34,12 +37,12 @@ static const int allowed[] = {
 	/* threads, of which clone() makes more below */
 	SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_sched_yield, SYS_sched_getaffinity,
 	SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min,
-	SYS_sched_setscheduler, SYS_getpriority, SYS_setpriority, SYS_getcpu, SYS_exit, SYS_exit_group, SYS_prctl, SYS_tgkill,
+	SYS_sched_setscheduler, SYS_getpriority, SYS_setpriority, SYS_getcpu, SYS_exit, SYS_exit_group, SYS_prctl,
 	/* signals that it has for itself */
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack,
 	/* what it asks about itself and the machine */
 	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid,
-	SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo, SYS_prlimit64,
+	SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo,
 	SYS_getrlimit, SYS_getrusage, SYS_times, SYS_getrandom, SYS_capget,
 	/* the client's connection, and what a driver's daemons are asked through; socket() is below */
 	SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_connect, SYS_socketpair, SYS_getsockopt,
@@ -53,7 +56,7 @@ static const int allowed[] = {
 #endif
 };
 
-enum { NR_ALLOWED = sizeof(allowed) / sizeof(*allowed), OTHERS = 48 };
+enum { NR_ALLOWED = sizeof(allowed) / sizeof(*allowed), OTHERS = 80 };
 
 #ifdef __x86_64__
 #define ARCH		AUDIT_ARCH_X86_64
@@ -99,6 +102,17 @@ static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t wha
 	give(c, refused);
 }
 
+/* its own limits, as 0 or by its number */
+static void put_limits(struct code *c, uint32_t refused)
+{
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5);
+	load_word(c, argument(0));
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, getpid(), 0, 1);
+	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
 /* fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when there is none */
 static void put_clone(struct code *c, uint32_t refused)
 {
@@ -107,15 +121,29 @@ static void put_clone(struct code *c, uint32_t refused)
 	put_argument(c, SYS_clone, BPF_JSET, CLONE_THREAD, refused);
 }
 
-/* devices, but no words put into the mouth of a terminal */
-static void put_ioctl(struct code *c, uint32_t refused)
+/* call @nr is allowed, but not where the low word of its second argument is one of @not */
+static void put_but(struct code *c, uint32_t nr, const uint32_t *not, unsigned int n, uint32_t refused)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 5);
+	unsigned int i;
+
+	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, n + 3);
 	load_word(c, argument(1));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0);
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1);
-	give(c, refused);
+	for (i = 0; i < n; i++)
+		put(c, BPF_JMP | BPF_JEQ | BPF_K, not[i], n - i, 0);
 	give(c, SECCOMP_RET_ALLOW);
+	give(c, refused);
+}
+
+/*
+ * Devices, but no words put into the mouth of a terminal. And no descriptor whose input is a signal for another process: which one,
+ * and which signal, would be its choice
+ */
+static void put_commands(struct code *c, uint32_t refused)
+{
+	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP }, fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
+
+	put_but(c, SYS_ioctl, ioctls, sizeof(ioctls) / sizeof(*ioctls), refused);
+	put_but(c, SYS_fcntl, fcntls, sizeof(fcntls) / sizeof(*fcntls), refused);
 }
 
 static void write_code(struct code *c, uint32_t refused)
@@ -132,12 +160,15 @@ static void write_code(struct code *c, uint32_t refused)
 		put(c, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
 		give(c, SECCOMP_RET_ALLOW);
 	}
-	put_ioctl(c, refused);
+	put_commands(c, refused);
 	put_clone(c, refused);
 	/* UNIX sockets alone: a client's process has no way into a network */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
 	/* NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other process's */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
+	/* abort() and raise(); other processes of the same user (users = none) are not signalled, and keep their limits */
+	put_argument(c, SYS_tgkill, BPF_JEQ, getpid(), refused);
+	put_limits(c, refused);
 	give(c, refused);
 }
 

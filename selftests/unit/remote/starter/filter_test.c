@@ -16,8 +16,10 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <linux/sockios.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -79,6 +81,26 @@ static void refused(void)
 	DENIED(syscall(SYS_memfd_secret, 0));
 }
 
+/* the first process, and other clients' where all are of one user: by a signal, directly or for input, and by their limits */
+static void others_are_left_alone(void)
+{
+	struct rlimit none = { 0 };
+	struct f_owner_ex owner = { F_OWNER_PID, getppid() };
+	int pair[2], me = getppid();
+
+	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	DENIED(syscall(SYS_tgkill, getppid(), getppid(), 0));
+	DENIED(fcntl(pair[0], F_SETOWN, getppid()));
+	DENIED(fcntl(pair[0], F_SETOWN_EX, &owner));
+	DENIED(fcntl(pair[0], F_SETSIG, SIGKILL));
+	DENIED(ioctl(pair[0], FIOSETOWN, &me));
+	DENIED(ioctl(pair[0], SIOCSPGRP, &me));
+	DENIED(prlimit(getppid(), RLIMIT_CPU, NULL, &none));
+	/* itself it may */
+	WANT(!syscall(SYS_tgkill, getpid(), gettid(), 0) && !prlimit(0, RLIMIT_CORE, NULL, &none));
+	WANT(!prlimit(getpid(), RLIMIT_CORE, NULL, &none) && fcntl(pair[0], F_GETFD) >= 0 && !fcntl(pair[0], F_SETFL, O_NONBLOCK));
+}
+
 static void *add_one(void *arg)
 {
 	++*(int *)arg;
@@ -127,6 +149,7 @@ static void dies(void)
 static void filter(void **state)
 {
 	assert_int_equal(in_child(refused), 0);
+	assert_int_equal(in_child(others_are_left_alone), 0);
 	assert_int_equal(in_child(goes_on), 0);
 	assert_int_equal(in_child(as_nvidias_library_does), 0);
 	assert_int_equal(in_child(dies), 1000 + SIGABRT);
