@@ -112,6 +112,11 @@ void kvgpu_remote_place_descriptors(struct kvgpu_remote_place *p, int *of[2]);
 int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote_port **out);
 /* After the fork, where that was done: what says that the server lives is the other process's alone. */
 void kvgpu_remote_place_served(struct kvgpu_remote_place *p);
+/*
+ * After that, in the process that looked: whether the client has left, or another one knocks: 1; 0: not as far as the memory says;
+ * -EIO as above. Never waits.
+ */
+int kvgpu_remote_place_left(struct kvgpu_remote_place *p);
 /* When nothing of that port is there any more, its process included: ready for another client. 0, or -EIO as above */
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p);
 void kvgpu_remote_place_close(struct kvgpu_remote_place *p);

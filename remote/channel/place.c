@@ -616,6 +616,16 @@ void kvgpu_remote_place_served(struct kvgpu_remote_place *p)
 		ringers_drop(&p->ringers);
 }
 
+static int has_left(void *arg)
+{
+	return attach_server_step(arg) == ATTACH_GONE;
+}
+
+int kvgpu_remote_place_left(struct kvgpu_remote_place *p)
+{
+	return guard_try(has_left, &p->attach);
+}
+
 int kvgpu_remote_place_again(struct kvgpu_remote_place *p)
 {
 	drop_bell(p);

@@ -36,7 +36,7 @@ struct client *client_place(struct starter *s)
 		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (page == MAP_FAILED)
 			return NULL;
-		*c = (struct client){ .report = -1, .counters = page, .since = time(NULL), .id = ++s->last_id };
+		*c = (struct client){ .report = -1, .life = -1, .counters = page, .since = time(NULL), .id = ++s->last_id };
 		return c;
 	}
 	return NULL;
@@ -109,13 +109,15 @@ void client_gone(struct starter *s, struct client *c)
 	add_all(&s->gone, c->counters);
 	if (c->report >= 0)
 		close(c->report);
+	if (c->life >= 0)
+		close(c->life);
 	if (c->place) {
 		c->place->taken = false;
 		if (c->place->place && kvgpu_remote_place_again(c->place->place))
 			listen_lost(s, c->place);
 	}
 	munmap(c->counters, PAGE);
-	*c = (struct client){ .report = -1 };
+	*c = (struct client){ .report = -1, .life = -1 };
 }
 
 void clean(char *text, size_t size)

@@ -2,8 +2,10 @@
 /* A client's process gives up what the first process has. */
 #include <errno.h>
 #include <grp.h>
+#include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "starter.h"
@@ -51,6 +53,43 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 	return setuid(0) ? 0 : -EPERM;
 }
 
+/*
+ * A file that it left would be the next client's whose process has this user number. So it makes, renames and removes none; what is
+ * there it opens as its user may. Not by the filter: NVIDIA's library opens its threads' names in /proc with O_CREAT.
+ */
+enum { CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+			    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM };
+
+/* rules of Linux's Landlock, none of which gives anything back; -1: it is not there */
+static int folder_rules(void)
+{
+	struct landlock_ruleset_attr rules = { .handled_access_fs = CHANGES_OF_FOLDERS };
+
+	return syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules.handled_access_fs), 0);
+}
+
+bool folders_can_be_kept(void)
+{
+	int fd = folder_rules();
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* where the kernel has no Landlock, which was said at the start, a client's process goes on without */
+static int keep_folders(void)
+{
+	int fd = folder_rules(), r;
+
+	if (fd < 0)
+		return 0;
+	r = syscall(SYS_landlock_restrict_self, fd, 0) ? -errno : 0;
+	close(fd);
+	return r;
+}
+
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what)
 {
 	int r = conf->users ? own_user(conf, slot, what) : 0;
@@ -61,5 +100,8 @@ int confine(const struct remoted_conf *conf, unsigned int slot, const char **wha
 	r = limit(RLIMIT_CORE, 0);
 	if (r)
 		return r;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0) ? -errno : 0;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0))
+		return -errno;
+	*what = "folders";
+	return conf->users ? keep_folders() : 0;
 }

@@ -21,7 +21,7 @@ enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 /* as many as there are descriptors for, beside those that processes of clients, places and admins need */
 bool hall_begin(struct starter *s)
 {
-	uint64_t beside = s->nr_clients + 16 * s->nr_listeners + 64;
+	uint64_t beside = 2 * s->nr_clients + 16 * s->nr_listeners + 64;
 	struct rlimit l;
 	unsigned int i;
 

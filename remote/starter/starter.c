@@ -5,6 +5,7 @@
  * only, in which one that does not stall is through; then one has to go, of the source that has most places.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 		return;
 	}
 	c->report = report[0];
+	c->life = l->place ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	c->tls = l->tls;
 	c->from = *from;
 	c->state = CLIENT_NEW;
@@ -259,6 +261,41 @@ static void end_late_ones(struct starter *s)
 	}
 }
 
+/* a client's process ends by itself when its client has gone, within three seconds. One that was taken over would not */
+enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
+
+static void note_left(struct client *c)
+{
+	if (!c->left_ms)
+		c->left_ms = now_ms();
+}
+
+static bool is_looked_after(const struct client *c)
+{
+	return c->state == CLIENT_SERVED && c->place && c->place->place && !c->left_ms;
+}
+
+static void end_left_ones(struct starter *s)
+{
+	static uint64_t next_look_ms;
+	uint64_t now = now_ms();
+	bool look = now >= next_look_ms;
+	unsigned int i;
+
+	if (look)
+		next_look_ms = now + LOOK_LEFT_MS;
+	for (i = 0; i < s->nr_clients; i++) {
+		struct client *c = &s->clients[i];
+
+		if (look && is_looked_after(c) && kvgpu_remote_place_left(c->place->place))
+			note_left(c);
+		if (c->state != CLIENT_SERVED || !c->left_ms || c->left_ms + LEFT_MS > now)
+			continue;
+		say_of_clients("%s: its client has gone, and its process %d stays: ended", c->who, (int)c->pid);
+		client_kill(c);
+	}
+}
+
 static void reap(struct starter *s)
 {
 	struct client *c;
@@ -294,7 +331,8 @@ static void take_signal(struct starter *s, int fd)
 
 /* what a descriptor of the loop is for; places are looked at in each round */
 struct source {
-	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT, SOURCE_HALL } what;
+	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT,
+	       SOURCE_HALL, SOURCE_LIFE } what;
 	unsigned int index;
 };
 
@@ -316,6 +354,16 @@ static void add(struct sources *p, int fd, int what, unsigned int index)
 static int sooner(int ms, int other_ms)
 {
 	return ms < 0 || (other_ms >= 0 && other_ms < ms) ? other_ms : ms;
+}
+
+static void add_client(struct client *c, unsigned int index, struct sources *p)
+{
+	if (c->state == CLIENT_NEW)
+		add(p, c->report, SOURCE_CLIENT, index);
+	if (c->state != CLIENT_SERVED || c->life < 0 || c->left_ms)
+		return;
+	add(p, c->life, SOURCE_LIFE, index);
+	p->fds[p->n - 1].events = POLLRDHUP;
 }
 
 static void add_place(struct starter *s, struct listener *l, unsigned int index, struct sources *p)
@@ -365,8 +413,7 @@ static void collect(struct starter *s, int signals, struct sources *p)
 	for (i = 0; i < ADMINS; i++)
 		add(p, s->admins[i].fd, SOURCE_ADMINS, i);
 	for (i = 0; i < s->nr_clients; i++)
-		if (s->clients[i].state == CLIENT_NEW)
-			add(p, s->clients[i].report, SOURCE_CLIENT, i);
+		add_client(&s->clients[i], i, p);
 }
 
 static int until_deadline(struct starter *s)
@@ -380,9 +427,13 @@ static int until_deadline(struct starter *s)
 	if (!at)	/* there is room, and no page or no free row for it */
 		at = now + AGAIN_MS;
 	first = at < first ? at : first;
-	for (i = 0; i < s->nr_clients; i++)
-		if (s->clients[i].state == CLIENT_NEW && s->clients[i].deadline_ms < first)
-			first = s->clients[i].deadline_ms;
+	for (i = 0; i < s->nr_clients; i++) {
+		struct client *c = &s->clients[i];
+
+		at = c->state == CLIENT_NEW ? c->deadline_ms : c->state == CLIENT_SERVED && c->left_ms ? c->left_ms + LEFT_MS :
+		     is_looked_after(c) ? now + LOOK_LEFT_MS : UINT64_MAX;
+		first = at < first ? at : first;
+	}
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
 }
 
@@ -409,6 +460,10 @@ static void serve_source(struct starter *s, const struct source *of, int fd, sho
 	case SOURCE_CLIENT:
 		if (s->clients[of->index].report == fd)
 			take_report(s, &s->clients[of->index]);
+		break;
+	case SOURCE_LIFE:
+		if (s->clients[of->index].life == fd)
+			note_left(&s->clients[of->index]);
 		break;
 	case SOURCE_HALL:
 		if (s->hall[of->index].fd == fd)
@@ -440,6 +495,7 @@ static void loop(struct starter *s, int signals, struct sources *p)
 		look_at_places(s);
 		serve_hall(s);
 		end_late_ones(s);
+		end_left_ones(s);
 		hall_end_late_ones(s);
 	}
 }
@@ -453,7 +509,7 @@ static bool make_table(struct starter *s, struct sources *p)
 	s->clients = calloc(s->nr_clients, sizeof(*s->clients));
 	if (!s->clients || !hall_begin(s))
 		return false;
-	n = s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
+	n = 2 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
 	p->of = calloc(n, sizeof(*p->of));
 	for (i = 0; i < ADMINS; i++)

@@ -36,6 +36,8 @@ struct client {
 	pid_t pid;
 	uint64_t id;		/* never used again */
 	int report;		/* its socket, -1 after it was read */
+	int life;		/* the client's own socket, of which only the end is looked at; -1: it came to a place */
+	uint64_t left_ms;	/* since when its client is known to be gone; 0: it is not */
 	char peer[PEER_TEXT], who[CONF_WHO];
 	struct address_source from;
 	time_t since;
@@ -189,6 +191,8 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 
 /* The process has a user of its own from now on, and can gain nothing. 0, or -errno and what failed. */
 int confine(const struct remoted_conf *conf, unsigned int slot, const char **what);
+/* Whether such a process can be kept from making and removing files: the kernel has Landlock. */
+bool folders_can_be_kept(void);
 /* System calls that neither we nor a libcuda.so.1 need fail from now on. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*

@@ -406,6 +406,43 @@ run_activation()
 	result $? "at the end systemd's socket stays, the others are gone"
 }
 
+# a "library" that never comes back: a process of a client's that was taken over does not end when its client has gone
+run_staying()
+{
+	local program first
+
+	gcc -shared -fPIC -x c - -o "$work/public/stays.so" <<-'C' || { result 1 "a library that stays builds"; return; }
+	#include <unistd.h>
+	__attribute__((constructor)) static void stay(void)
+	{
+	    for (;;)
+	        pause();
+	}
+	C
+	chmod a+rx "$work/public/stays.so"
+	truncate -s 80M "$work/shared"
+	service_config "listen = aperture:$work/shared"
+	sed -i "s,^library = .*,library = $work/public/stays.so," "$work/remoted.conf"
+	start_service
+	KVGPU_REMOTE=unix:$work/socket "$work/faults" after_fork "$cubin" > /dev/null 2>&1 & program=$!
+	try "a process that does not come back" until_true clients_are 1
+	end_program
+	try "is ended when its client has gone" until_true clients_are 0
+	KVGPU_REMOTE=aperture:$work/shared "$work/faults" after_fork "$cubin" > /dev/null 2>&1 & program=$!
+	try "one at a place" until_true clients_are 1
+	first=$(ctl list --json --interval 0 | jq '.clients[0].id')
+	end_program
+	KVGPU_REMOTE=aperture:$work/shared "$work/faults" after_fork "$cubin" > /dev/null 2>&1 & program=$!
+	try "is ended when the next client knocks, which gets its place" until_true another_is_served "$first"
+	end_program
+	said_by_server "its client has gone, and its process"
+	result $? "which is said"
+	stop_server
+	rm "$work/shared"
+}
+
+another_is_served() { [ "$(ctl list --json --interval 0 | jq "[.clients[] | select(.state == \"served\" and .id != $1)] | length")" = 1 ]; }
+
 run_service()
 {
 	prepare_service
@@ -413,6 +450,7 @@ run_service()
 	run_apertures
 	run_admin
 	run_configuration
+	run_staying
 	run_activation
 }
 
