@@ -140,7 +140,8 @@ static void put_but(struct code *c, uint32_t nr, const uint32_t *not, unsigned i
  */
 static void put_commands(struct code *c, uint32_t refused)
 {
-	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP }, fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
+	static const uint32_t ioctls[] = { TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP };
+	static const uint32_t fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 
 	put_but(c, SYS_ioctl, ioctls, sizeof(ioctls) / sizeof(*ioctls), refused);
 	put_but(c, SYS_fcntl, fcntls, sizeof(fcntls) / sizeof(*fcntls), refused);
