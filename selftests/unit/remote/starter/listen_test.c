@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <remote/channel/channel.h>
