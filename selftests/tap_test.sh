@@ -23,6 +23,7 @@ counts()
 
 counts "ok and not ok" "2 1 0" printf '1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c\n'
 counts "a skipped test, one that is known to fail" "1 0 2" printf '1..3\nok 1 - a\nok 2 - b # SKIP no\nnot ok 3 - c # XFAIL known\n'
+counts "a test that cmocka skips; a failure that speaks of skipping" "1 1 1" printf '1..3\nok 1 - a\nnot ok 2 # SKIP b\nnot ok 3 - c # SKIP d\n'
 counts "a program that is skipped as a whole" "0 0 1" printf '1..0 # SKIP it has nothing to run on\n'
 counts "fewer lines than planned" "1 1 0" printf '1..2\nok 1 - a\n'
 counts "no line" "0 1 0" true
