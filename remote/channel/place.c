@@ -167,8 +167,10 @@ static int open_checked(const char *path, enum aperture_side side, const char **
 	if (r == -EPERM)
 		return r;
 	if (fd < 0) {
-		*why = strerror(errno);
-		return -errno;
+		r = -errno;
+		*why = r == -EACCES && side == SIDE_CLIENT ?
+		       "you may not open it: who is in the group that has it may, mostly video" : strerror(-r);
+		return r;
 	}
 	r = side == SIDE_SERVER ? check_file(fd, why) : 0;
 	if (!r)
@@ -211,7 +213,7 @@ static int lock_byte(int fd, enum aperture_side side, unsigned int index, short 
 	if (!fcntl(fd, F_OFD_SETLK, &l))
 		return 0;
 	*why = errno != EAGAIN && errno != EACCES ? strerror(errno) : side == SIDE_CLIENT ?
-	       "other programs use this aperture: each of its places has one" :
+	       "other programs use this aperture, each of its places: kvgpu-aperture(8) says how to make more" :
 	       "another server, or what is left of one, serves this aperture";
 	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 }

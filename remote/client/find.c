@@ -80,8 +80,9 @@ const char *find_server(const char **tls_folder)
 	for (i = 0; i < sizeof(finders) / sizeof(*finders) && !r; i++)
 		r = finders[i](&found);
 	if (!r)
-		client_say("no server is named: \"server = ADDRESS\" in " REMOTE_CONF " or KVGPU_REMOTE=ADDRESS, where ADDRESS is "
-			   "unix:/path, aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
+		client_say("no server is named, and this VM has no aperture (kvgpu-aperture list): attach one, or write "
+			   "\"server = ADDRESS\" in " REMOTE_CONF " or KVGPU_REMOTE=ADDRESS, where ADDRESS is unix:/path, "
+			   "aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
 	*tls_folder = *found.tls_folder ? found.tls_folder : NULL;
 	return r > 0 ? found.server : NULL;
 }

@@ -66,7 +66,8 @@ static CUresult ask_for_devices(void)
 
 static CUresult start(void)
 {
-	const char *address, *folder, *why;
+	static const char *address;
+	const char *folder, *why;
 	CUresult r;
 
 	if (!channel) {
@@ -83,6 +84,9 @@ static CUresult start(void)
 		pthread_atfork(NULL, NULL, in_child);
 	}
 	r = ask_for_devices();
+	if (r == CUDA_ERROR_SYSTEM_NOT_READY)
+		client_say("%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
+			   "have no libcuda.so.1, or not let this client in", address);
 	if (!r)
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 	return r;

@@ -69,12 +69,10 @@ set_up()
 	page_says host "apt install ./kvgpu-aperture_0.3_amd64.deb"
 	page_says host "kvgpu-aperture make /dev/shm/lab-1 256M"
 	page_says host "kvgpu-aperture xml /dev/shm/lab-1 > ./lab-1.xml"
-	# what udev finds at once, and what it finds when it comes
-	step "gpu: the client of a GPU of its own" in_gpu sh -c "cd /share/debs && $inside apt-get install -q -y --no-install-recommends \
-		./kvgpu-cuda_${version}_amd64.deb"
+	# gpu has the memory before its packages come, lab-1 after
 	page_says host "virsh attach-device gpu ./lab-1.xml --live --config"
-	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb"
-	page_says gpu "echo 'listen = aperture:/dev/kvgpu/aperture-dax0.0' >> /etc/kvgpu/remoted.conf"
+	page_says gpu "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-server_0.3_amd64.deb ./kvgpu-cuda_0.3_amd64.deb"
+	page_says gpu "sed -i '1a listen = aperture:/dev/kvgpu/aperture-dax0.0' /etc/kvgpu/remoted.conf"
 	page_says gpu "systemctl enable --now kvgpu-remoted"
 	page_says lab-1 "apt install ./kvgpu-aperture_0.3_amd64.deb ./kvgpu-remote-client_0.3_amd64.deb"
 	page_says host "virsh attach-device lab-1 ./lab-1.xml --live --config"
