@@ -36,6 +36,9 @@ static inline void fail_at(const char *file, int line, const char *fmt, ...)
 	_Exit(1);
 }
 
+#define print_message(...)	printf(__VA_ARGS__)
+/* of a test itself, not of what it calls */
+#define skip()			do { puts("# the next one is not run"); return; } while (0)
 #define fail_msg(...)		fail_at(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECKED(holds, text)	do { if (!(holds)) fail_at(__FILE__, __LINE__, "%s", text); } while (0)
 
