@@ -13,8 +13,8 @@
 
 #include <remote/channel/address.h>
 #include <remote/channel/tls.h>
-#include <remote/server/server.h>
 
+#include "ops.h"	/* made of remote/api.def */
 #include "starter.h"
 
 enum { LINES_A_MINUTE = 30 };
@@ -230,28 +230,6 @@ static bool users_are_free(const struct remoted_conf *conf)
 	return free;
 }
 
-/*
- * What each client would be told, the admin is told at the start: that the library is not there. In a process of its own, for the
- * first one loads nothing. It may come later, so clients are listened for all the same.
- */
-static void look_for_library(const struct remoted_conf *conf)
-{
-	pid_t child = fork();
-	struct library l;
-	const char *why;
-
-	if (child > 0)
-		waitpid(child, NULL, 0);
-	if (child)
-		return;
-	signal(SIGPIPE, SIG_DFL);
-	setenv("KVGPU_REMOTE", "none: kvgpu-remoted wants a libcuda.so.1 with a GPU", 1);
-	if (!library_load(&l, conf->library, &why))
-		say("%s: no client can be served: install kvgpu-cuda or the driver of the GPU's vendor, or say \"library =\" in "
-		    "the configuration", why);
-	_exit(0);
-}
-
 static bool prepare(struct starter *s, struct remoted_conf *conf)
 {
 	if (conf->users && geteuid()) {
@@ -260,7 +238,6 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 	}
 	if (!users_are_free(conf) || !listen_all(s))
 		return false;
-	look_for_library(conf);
 	if (wants_tls(s) && !check_tls(conf))
 		return false;
 	if (!admin_listen(s))
