@@ -276,7 +276,7 @@ SRC_remote/channel/aperture_test := $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/place_test	:= $(REMOTE_CHANNEL_SRC)
 SRC_remote/channel/attach_test	:= selftests/unit/remote/channel/attach_room.c
 $(addprefix $(O)/asan/selftests/unit/remote/channel/,attach_test.o attach_room.o): TEST_CPPFLAGS := -I$(RING_MODEL) $(TEST_CPPFLAGS)
-UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,filter_test admin_test listen_test hall_test)
+UNIT_TESTS += $(addprefix remote/channel/,address_test tls_test) remote/conf/conf_test $(addprefix remote/starter/,filter_test admin_test listen_test hall_test tenants_test)
 TSAN_TESTS += remote/channel/tls_test
 REMOTE_ADDRESS_SRC	:= $(addprefix remote/channel/,address.c sockets.c)
 REMOTE_CONF_SRC	:= $(wildcard remote/conf/*.c) $(REMOTE_ADDRESS_SRC)
@@ -285,11 +285,12 @@ SRC_remote/channel/tls_test	:= $(REMOTE_CHANNEL_SRC) $(addprefix remote/ctl/,cer
 LIBS_remote/channel/tls_test	:= -lgnutls
 SRC_remote/conf/conf_test	:= $(REMOTE_CONF_SRC)
 SRC_remote/starter/filter_test	:= $(addprefix remote/starter/,filter.c confine.c) $(REMOTE_CONF_SRC)
-SRC_remote/starter/hall_test	:= $(addprefix remote/starter/,hall.c clients.c listen.c) $(wildcard remote/conf/*.c) \
-				   $(REMOTE_CHANNEL_SRC)
-SRC_remote/starter/listen_test	:= $(addprefix remote/starter/,hall.c clients.c listen.c) $(wildcard remote/conf/*.c) $(REMOTE_CHANNEL_SRC)
-SRC_remote/starter/admin_test	:= $(addprefix remote/starter/,admin.c clients.c hall.c listen.c) remote/ctl/talk.c $(wildcard remote/conf/*.c) \
-				   $(REMOTE_CHANNEL_SRC)
+REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,hall.c clients.c listen.c tenants.c) remote/server/pool.c $(wildcard remote/conf/*.c) \
+			   $(REMOTE_CHANNEL_SRC)
+SRC_remote/starter/hall_test	:= $(REMOTE_STARTER_SRC)
+SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
+SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
+SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
 UNIT_TESTS += remote/pmem/pmem_test
 SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c
 FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz

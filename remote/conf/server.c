@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <remote/channel/address.h>
 #include <remote/wire/frame.h>
@@ -141,9 +142,10 @@ static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size, AT(share.memory), 0, 1ull << 48 },
 	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena), 4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX,
 	  KVGPU_REMOTE_ARENA_MAX },
-	{ "host-memory", "bytes that the process of a client may use; 0: no limit", conf_size, AT(share.host_memory), 0,
+	{ "host-memory", "bytes that the processes of a client may use together; 0: no limit", conf_size, AT(share.host_memory), 0,
 	  1ull << 48 },
 	{ "weight", "a number from 1 to 10000", conf_number, AT(share.weight), 1, 10000 },
+	{ "programs", "a number from 1 to 1024", conf_number, AT(share.programs), 1, 1024 },
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* those above may stand in sections */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
@@ -164,15 +166,23 @@ static const struct conf_key keys[] = {
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
-enum { SECTION_KEYS = 5 };
+enum { SECTION_KEYS = 6 };
 
 const struct conf_form remoted_conf_form = { .keys = keys, .nr_keys = sizeof(keys) / sizeof(*keys), .section = section,
 					     .nr_section_keys = SECTION_KEYS };
 
+/* a client that would take all of it keeps others out */
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && bytes > 0 ? (uint64_t)pages / 2 * bytes : 0;
+}
+
 void remoted_conf_default(struct remoted_conf *c)
 {
 	memset(c, 0, sizeof(*c));
-	c->share = (struct conf_share){ .arena = 256ull << 20, .weight = 100, .allow = true };
+	c->share = (struct conf_share){ .arena = 256ull << 20, .weight = 100, .allow = true, .host_memory = half_of_memory() };
 	strcpy(c->library, "libcuda.so.1");
 	strcpy(c->tls_folder, "/etc/kvgpu/tls");
 	strcpy(c->admin, "/run/kvgpu-remoted/admin");
@@ -193,4 +203,11 @@ const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const 
 		if (!strcmp(c->rules[i].who, who))
 			return &c->rules[i].share;
 	return &c->share;
+}
+
+uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share)
+{
+	if (share->programs)
+		return share->programs;
+	return c->clients < 4 ? c->clients : c->clients * 3 / 4;
 }

@@ -11,12 +11,13 @@ enum { CONF_LISTEN = 8, CONF_RULES = 256, CONF_GROUPS = 8, CONF_WHO = 128, CONF_
 
 enum conf_filter { FILTER_ON, FILTER_LOG, FILTER_OFF };
 
-/* what a client may have */
+/* what a client may have: all its programs together, but for .arena */
 struct conf_share {
 	uint64_t memory;	/* bytes of device memory; 0: all there is */
-	uint64_t arena;		/* bytes that client and server share */
-	uint64_t host_memory;	/* bytes of its server process; 0: no limit */
+	uint64_t arena;		/* bytes that a program and its server process share */
+	uint64_t host_memory;	/* bytes of its server processes; 0: no limit */
 	uint64_t weight;	/* of CPU time, 1 to 10000 */
+	uint64_t programs;	/* at once; 0: remoted_conf_programs() says */
 	bool allow;
 };
 
@@ -49,6 +50,8 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* What @who gets: a rule's share, or that of all. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
+/* How many programs of a client there may be at once: what its share says, or three quarters of all places. */
+uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
 /* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": of letters, digits, - . _ / alone */
 bool conf_is_who(const char *who);
 

@@ -199,7 +199,7 @@ static void remove_one(struct server *s, uint32_t i)
 	unsigned int class = KVGPU_REMOTE_CLASS(e->id);
 
 	waits_forget(s, class, e->what, e->id);
-	s->charged -= e->charged;
+	quota_give(s, e->charged);
 	if (class == CLASS_CONTEXT)
 		quota_return_context(s, e->id);
 	if (class == CLASS_GRAPH)

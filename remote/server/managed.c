@@ -14,11 +14,13 @@ CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu
 	CUdeviceptr ptr = 0;
 	CUresult r;
 
-	if (!a || !quota_allows(s, q->bytes))
+	if (!a || !quota_take(s, q->bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuMemAllocManaged, &ptr, q->bytes, q->flags);
-	if (r)
+	if (r) {
+		quota_give(s, q->bytes);
 		return r;
+	}
 	if (!quota_charge(s, ptr, q->bytes)) {
 		CALL(s, cuMemFree_v2, ptr);
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -170,7 +170,7 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total)
 {
-	uint64_t limit = s->options.memory, left = limit > s->charged ? limit - s->charged : 0;
+	uint64_t limit = s->options.memory, left = quota_left(s);
 	CUresult r = CALL(s, cuMemGetInfo_v2, free, total);
 
 	if (!r && limit) {
@@ -182,9 +182,14 @@ CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total)
 
 CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes)
 {
-	CUresult r = quota_allows(s, bytes) ? CALL(s, cuMemAlloc_v2, ptr, bytes) : CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult r;
 
-	if (!r && !quota_charge(s, *ptr, bytes)) {
+	if (!quota_take(s, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = CALL(s, cuMemAlloc_v2, ptr, bytes);
+	if (r) {
+		quota_give(s, bytes);
+	} else if (!quota_charge(s, *ptr, bytes)) {
 		CALL(s, cuMemFree_v2, *ptr);
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -198,13 +203,14 @@ CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitc
 	size_t bytes;
 	CUresult r;
 
-	if (__builtin_mul_overflow(width, height, &bytes) || !quota_allows(s, bytes))
+	if (__builtin_mul_overflow(width, height, &bytes) || !quota_take(s, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuMemAllocPitch_v2, ptr, pitch, width, height, element);
+	quota_give(s, bytes);
 	if (r)
 		return r;
 	bytes = *pitch * height;
-	if (!quota_allows(s, bytes) || !quota_charge(s, *ptr, bytes)) {
+	if (!quota_take(s, bytes) || !quota_charge(s, *ptr, bytes)) {
 		CALL(s, cuMemFree_v2, *ptr);
 		r = CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -252,15 +258,19 @@ static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 4;
 }
 
-/* on its handle, which the case asks for again and for which there is room (op_gives()) */
-static void charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes)
+/*
+ * What was taken for an array that was made, or, with @error, was not: on its handle, which the case asks for again and for which there
+ * is room (op_gives())
+ */
+static CUresult charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes, CUresult error)
 {
-	struct entry *e = handle_entry(s, handle_give(s, class, array, s->current));
+	struct entry *e = error ? NULL : handle_entry(s, handle_give(s, class, array, s->current));
 
-	if (!e)
-		return;
-	e->charged = bytes;
-	s->charged += bytes;
+	if (e)
+		e->charged = bytes;
+	else
+		quota_give(s, bytes);
+	return error;
 }
 
 CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
@@ -268,12 +278,10 @@ CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARR
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_allows(s, array_takes(bytes)))
+	if (!array_bytes(desc, &bytes) || !quota_take(s, array_takes(bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArray3DCreate_v2, array, desc);
-	if (!r)
-		charge_array(s, CLASS_ARRAY, *array, array_takes(bytes));
-	return r;
+	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, array_takes(bytes), r);
 }
 
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
@@ -283,12 +291,10 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(&d, &bytes) || !quota_allows(s, array_takes(bytes)))
+	if (!array_bytes(&d, &bytes) || !quota_take(s, array_takes(bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuArrayCreate_v2, array, desc);
-	if (!r)
-		charge_array(s, CLASS_ARRAY, *array, array_takes(bytes));
-	return r;
+	return charge_array(s, CLASS_ARRAY, r ? NULL : *array, array_takes(bytes), r);
 }
 
 /* all levels together are less than twice the first, and not more levels than 32 are possible */
@@ -298,12 +304,10 @@ CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, c
 	uint64_t bytes;
 	CUresult r;
 
-	if (!array_bytes(desc, &bytes) || !quota_allows(s, array_takes(2 * bytes)))
+	if (!array_bytes(desc, &bytes) || !quota_take(s, array_takes(2 * bytes)))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuMipmappedArrayCreate, array, desc, levels);
-	if (!r)
-		charge_array(s, CLASS_MIPMAP, *array, array_takes(2 * bytes));
-	return r;
+	return charge_array(s, CLASS_MIPMAP, r ? NULL : *array, array_takes(2 * bytes), r);
 }
 
 /* ------------------------------------------------------------------ addresses */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory the client has: what it allocates by calls. Charges are sorted by address; an array's is with its handle.
+ * How much device memory the program has: what it allocates by calls. It is taken before the library is asked, so that programs of one
+ * client never have more together than their quota. Charges are sorted by address; an array's is with its handle.
  */
 #include <stdlib.h>
 
@@ -18,9 +19,34 @@ static uint64_t takes(uint64_t bytes)
 	return bytes > UINT64_MAX - UNIT ? UINT64_MAX : (bytes + UNIT - 1) / UNIT * UNIT;
 }
 
-bool quota_allows(const struct server *s, uint64_t bytes)
+uint64_t quota_left(const struct server *s)
 {
-	return !s->options.memory || (s->charged <= s->options.memory && takes(bytes) <= s->options.memory - s->charged);
+	uint64_t limit = s->options.memory, used = s->charged;
+
+	if (!limit)
+		return UINT64_MAX;
+	if (s->pool && __builtin_add_overflow(used, pool_others(s->pool, s->nr_programs, s->program), &used))
+		return 0;
+	return limit > used ? limit - used : 0;
+}
+
+bool quota_take(struct server *s, uint64_t bytes)
+{
+	uint64_t sum;
+
+	if (__builtin_add_overflow(s->charged, takes(bytes), &sum) || (s->options.memory && sum > s->options.memory))
+		return false;
+	if (s->options.memory && s->pool && !pool_take(s->pool, s->nr_programs, s->program, sum, s->options.memory))
+		return false;
+	s->charged = sum;
+	return true;
+}
+
+void quota_give(struct server *s, uint64_t bytes)
+{
+	s->charged -= takes(bytes);
+	if (s->pool)
+		pool_give(s->pool, s->program, s->charged);
 }
 
 /* index of the first charge that does not lie before @ptr */
@@ -47,23 +73,23 @@ bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes)
 	if (s->nr_charges == s->max_charges) {
 		max = s->max_charges ? 2 * s->max_charges : 64;
 		grown = realloc(s->charges, max * sizeof(*grown));
-		if (!grown)
+		if (!grown) {
+			quota_give(s, bytes);
 			return false;
+		}
 		s->charges = grown;
 		s->max_charges = max;
 	}
-	bytes = takes(bytes);
 	at = place(s, ptr);
 	memmove(&s->charges[at + 1], &s->charges[at], (s->nr_charges - at) * sizeof(*s->charges));
-	s->charges[at] = (struct charge){ ptr, bytes, s->current };
+	s->charges[at] = (struct charge){ ptr, takes(bytes), s->current };
 	s->nr_charges++;
-	s->charged += bytes;
 	return true;
 }
 
 static void remove_charge(struct server *s, unsigned int at)
 {
-	s->charged -= s->charges[at].bytes;
+	quota_give(s, s->charges[at].bytes);
 	s->nr_charges--;
 	memmove(&s->charges[at], &s->charges[at + 1], (s->nr_charges - at) * sizeof(*s->charges));
 }

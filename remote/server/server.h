@@ -18,6 +18,7 @@
 #include <remote/wire/frame.h>
 
 #include "counters.h"
+#include "pool.h"
 #include "library.h"	/* made of remote/api.def, with ops.h */
 #include "ops.h"
 
@@ -78,6 +79,8 @@ struct server {
 	struct charge *charges;
 	unsigned int nr_charges, max_charges;
 	uint64_t charged;
+	struct pool *pool;		/* with other programs of the same client; NULL: this is the only one */
+	unsigned int program, nr_programs;	/* its row there, of how many */
 
 	struct small *small;	/* small.c */
 	struct text *text;
@@ -222,8 +225,12 @@ void small_free(struct server *s);
 
 /* ------------------------------------------------------------------ quota.c */
 
-bool quota_allows(const struct server *s, uint64_t bytes);
-/* false: out of memory */
+/* What the client may have besides; UINT64_MAX: there is no limit. */
+uint64_t quota_left(const struct server *s);
+/* For something that is about to be made: to be charged, or given back. false: there is not so much left */
+bool quota_take(struct server *s, uint64_t bytes);
+void quota_give(struct server *s, uint64_t bytes);
+/* What was taken lies at @ptr. false: out of memory, and it was given back */
 bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
 void quota_return(struct server *s, uint64_t ptr);
 void quota_return_context(struct server *s, uint64_t context);

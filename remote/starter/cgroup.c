@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One cgroup for each client below the service's own, which systemd hands over by Delegate=. What could be limited and can't be is
- * said: the server works without.
+ * One cgroup for each client, and in it one for each of its programs, below the service's own, which systemd hands over by
+ * Delegate=. What could be limited and can't be is said: the server works without.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static char own[512];	/* the service's */
 
 static bool write_file(const char *folder, const char *name, const char *format, unsigned long long n)
 {
-	char path[640], text[64];
+	char path[700], text[64];
 	int fd, bytes = snprintf(text, sizeof(text), format, n);
 	bool fine;
 
@@ -88,35 +88,69 @@ bool cgroups_begin(void)
 	return true;
 }
 
-static void folder_of(unsigned int slot, char to[600])
+static void folder_of(unsigned int tenant, char to[600])
 {
-	snprintf(to, 600, "%s/client-%u", own, slot);
+	snprintf(to, 600, "%s/client-%u", own, tenant);
 }
 
-void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks)
+static void folder_in(unsigned int tenant, unsigned int slot, char to[640])
 {
-	char folder[600];
-	bool fine;
+	snprintf(to, 640, "%s/client-%u/program-%u", own, tenant, slot);
+}
 
-	folder_of(slot, folder);
-	if (mkdir(folder, 0755) && errno != EEXIST) {
-		say_of_clients("%s: %s", folder, strerror(errno));
-		return;
-	}
-	fine = write_file(folder, "cpu.weight", "%llu", share->weight);
-	fine = write_file(folder, "pids.max", "%llu", tasks) && fine;
+static bool make_folder(const char *folder)
+{
+	if (!mkdir(folder, 0755) || errno == EEXIST)
+		return true;
+	say_of_clients("%s: %s", folder, strerror(errno));
+	return false;
+}
+
+/* what all programs of the client share */
+static bool limit_client(const char *folder, const struct conf_share *share)
+{
+	bool fine = write_file(folder, "cpu.weight", "%llu", share->weight);
+
 	fine = write_file(folder, "memory.max", share->host_memory ? "%llu" : "max", share->host_memory) && fine;
 	write_file(folder, "memory.swap.max", share->host_memory ? "0" : "max", 0);
-	write_file(folder, "memory.oom.group", "1", 0);
-	fine = write_file(folder, "cgroup.procs", "%llu", pid) && fine;
-	if (!fine)
-		say_of_clients("%s: not all limits could be set: %s", folder, strerror(errno));
+	fine = write_file(folder, "cgroup.subtree_control", "+memory", 0) && fine;
+	return write_file(folder, "cgroup.subtree_control", "+pids", 0) && fine;
 }
 
-void cgroup_end(unsigned int slot)
+/* where the client's memory is used up, one program of it ends, as a whole */
+static bool limit_program(const char *folder, pid_t pid, uint64_t tasks)
 {
-	char folder[600];
+	bool fine = write_file(folder, "pids.max", "%llu", tasks);
 
-	folder_of(slot, folder);
+	write_file(folder, "memory.oom.group", "1", 0);
+	return write_file(folder, "cgroup.procs", "%llu", pid) && fine;
+}
+
+void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks)
+{
+	char client[600], program[640];
+	bool fine;
+
+	folder_of(tenant, client);
+	folder_in(tenant, slot, program);
+	if (!make_folder(client))
+		return;
+	fine = limit_client(client, share);
+	if (!make_folder(program))
+		return;
+	fine = limit_program(program, pid, tasks) && fine;
+	if (!fine)
+		say_of_clients("%s: not all limits could be set: %s", client, strerror(errno));
+}
+
+void cgroup_end(unsigned int tenant, unsigned int slot, bool last)
+{
+	char folder[640];
+
+	folder_in(tenant, slot, folder);
+	rmdir(folder);
+	if (!last)
+		return;
+	folder_of(tenant, folder);
 	rmdir(folder);
 }

@@ -21,7 +21,10 @@
 
 #include "starter.h"
 
-enum { PATIENCE_S = 3, FIRST_FD = 3 };
+enum { PATIENCE_S = 3, FIRST_FD = 3, TRIAL_S = 20 };
+
+/* a library that is itself a client's would come here again */
+static const char no_client[] = "none: kvgpu-remoted wants a libcuda.so.1 with a GPU";
 
 struct child {
 	const struct starter *s;
@@ -30,25 +33,53 @@ struct child {
 	int report;
 	struct tls_credentials *credentials;
 	struct report said;
+	struct pool *pool;		/* with other programs of the same name */
 	struct library library;
 };
+
+/* the answer, and what may come with it: *@fd, or -1. false: the first process has hung up */
+static bool hear(int report, uint32_t *refusal, int *fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} with;
+	struct iovec word = { refusal, sizeof(*refusal) };
+	struct msghdr m = { .msg_iov = &word, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof(with) };
+	struct cmsghdr *head;
+	ssize_t n;
+
+	*fd = -1;
+	do {
+		n = recvmsg(report, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	head = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	return n == (ssize_t)sizeof(*refusal);
+}
 
 /* Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a KVGPU_REMOTE_ result. */
 static uint32_t tell(struct child *c)
 {
 	uint32_t refusal = KVGPU_REMOTE_FULL;
-	ssize_t n;
+	int fd;
 
 	if (send(c->report, &c->said, sizeof(c->said), MSG_NOSIGNAL) != (ssize_t)sizeof(c->said))
 		_exit(1);
 	if (c->said.refused)
 		_exit(1);
-	do {
-		n = recv(c->report, &refusal, sizeof(refusal), 0);
-	} while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof(refusal))
+	if (!hear(c->report, &refusal, &fd))
 		_exit(1);
-	return refusal;
+	if (refusal)
+		return refusal;
+	c->pool = pool_map(fd, c->s->nr_clients);
+	if (!c->pool) {
+		say("%s: its quota: %s", c->said.who, strerror(errno));
+		_exit(1);
+	}
+	close(fd);
+	return 0;
 }
 
 static void refuse(struct child *c, const char *why) __attribute__((noreturn));
@@ -110,6 +141,19 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* where the whole machine's memory is used up, a client's process goes before anything else; raising it takes no privilege */
+static void go_first(void)
+{
+	static const char score[] = "500";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, score, strlen(score)) < 0)
+		say("oom_score_adj: %s", strerror(errno));
+	close(fd);
+}
+
 static void shake_hands(struct child *c)
 {
 	const char *why;
@@ -133,8 +177,7 @@ static uint32_t admit(void *arg)
 
 	if (refusal)
 		return refusal;
-	/* a library that is itself a client's would come here again */
-	setenv("KVGPU_REMOTE", "none: kvgpu-remoted wants a libcuda.so.1 with a GPU", 1);
+	setenv("KVGPU_REMOTE", no_client, 1);
 	if (library_load(&c->library, path, &why))
 		return 0;
 	say("%s: %s", path, why);
@@ -186,11 +229,13 @@ static void *watch(void *port)
 	return NULL;
 }
 
-static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters) __attribute__((noreturn));
-static void serve_client(struct child *c, struct kvgpu_remote_port *port, struct counters *counters)
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot, struct counters *counters)
+	__attribute__((noreturn));
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot, struct counters *counters)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct server s = { .port = port, .library = c->library, .counters = counters,
+			    .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients,
 			    .options = { .memory = share->memory, .arena = share->arena } };
 	pthread_t watcher;
 	int r = text_catch(&s, &log_to);
@@ -217,6 +262,7 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	int r;
 
 	default_signals();
+	go_first();
 	keep_own(&c);
 	if (c.place) {
 		strcpy(c.said.who, l->who);
@@ -241,5 +287,30 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	shake_hands(&c);
 	port = c.place ? welcome_at_place(&c) : welcome(&c);
 	close(c.report);
-	serve_client(&c, port, counters);
+	serve_client(&c, port, slot, counters);
+}
+
+/* by a process of its own, as a client's would: a library may not return, and is not loaded with privileges */
+void child_try_library(const struct starter *s)
+{
+	const char *what = "", *path = s->conf->library;
+	struct library library;
+	pid_t parent = getpid();
+
+	fflush(NULL);
+	if (fork())
+		return;
+	default_signals();
+	closefrom(FIRST_FD);
+	alarm(TRIAL_S);
+	if (confine(s->conf, s->nr_clients, &what))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || filter_install(s->conf->filter))
+		_exit(1);
+	setenv("KVGPU_REMOTE", no_client, 1);
+	if (!library_load(&library, path, &what))
+		say("library = %s: %s: no program can be served: install kvgpu-cuda or the driver of the GPU's vendor, or name "
+		    "another library", path, what);
+	_exit(0);
 }

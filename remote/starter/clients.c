@@ -78,6 +78,8 @@ void clients_part(struct starter *s, struct client *c, bool here)
 	if (here)
 		return;
 	explicit_bzero(s->clients, s->nr_clients * sizeof(*s->clients));
+	if (s->tenants)
+		explicit_bzero(s->tenants, s->nr_clients * sizeof(*s->tenants));
 	if (s->hall)
 		explicit_bzero(s->hall, s->nr_hall * sizeof(*s->hall));
 }
@@ -107,6 +109,7 @@ static void add_all(struct counters *sum, const struct counters *c)
 void client_gone(struct starter *s, struct client *c)
 {
 	add_all(&s->gone, c->counters);
+	tenants_leave(s, c);
 	if (c->report >= 0)
 		close(c->report);
 	if (c->life >= 0)

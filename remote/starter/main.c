@@ -161,6 +161,7 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	} else {
 		conf->users = 0;
 		conf->admin[0] = 0;
+		conf->share.programs = conf->clients;	/* its own user's, usually */
 	}
 	if (w->nr_listen)
 		conf->nr_listen = 0;

@@ -189,11 +189,38 @@ static void look_at_places(struct starter *s)
 
 /* ------------------------------------------------------------------ who is known */
 
-static uint32_t judge(const struct starter *s, const struct conf_share *share)
+/* 0: it may stay, and has its name; else why not, and in words */
+static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share, const char **why)
 {
+	*why = "the configuration does not allow it";
 	if (!share->allow)
 		return KVGPU_REMOTE_FORBIDDEN;
-	return s->draining || clients_in(s, CLIENT_SERVED) >= s->conf->clients ? KVGPU_REMOTE_FULL : 0;
+	*why = "there are enough clients, or a drain goes on";
+	if (s->draining || clients_in(s, CLIENT_SERVED) >= s->conf->clients)
+		return KVGPU_REMOTE_FULL;
+	*why = "it has as many programs here as it may (programs)";
+	if (tenants_programs(s, c->who) >= remoted_conf_programs(s->conf, share))
+		return KVGPU_REMOTE_FULL;
+	*why = "out of memory";
+	return tenants_enter(s, c) ? 0 : KVGPU_REMOTE_FULL;
+}
+
+/* the answer to a report, and with leave what it shares with other programs of its name; false: its process has gone */
+static bool answer(struct client *c, uint32_t refusal)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} with = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec word = { &refusal, sizeof(refusal) };
+	struct msghdr m = { .msg_iov = &word, .msg_iovlen = 1 };
+
+	if (!refusal) {
+		memcpy(CMSG_DATA(&with.head), &c->tenant->fd, sizeof(int));
+		m.msg_control = &with;
+		m.msg_controllen = sizeof(with);
+	}
+	return sendmsg(c->report, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 /* by a socket of this machine's the kernel says who it is, else its certificate does */
@@ -205,9 +232,8 @@ static bool is_who(const struct client *c, const char *who)
 /* what it says is who it is, or why it was refused; the answer is leave, or why not. Nothing is read of it again */
 static void take_report(struct starter *s, struct client *c)
 {
-	static const char *const reasons[] = { [KVGPU_REMOTE_FULL] = "there are enough clients, or a drain goes on",
-					       [KVGPU_REMOTE_FORBIDDEN] = "the configuration does not allow it" };
 	const struct conf_share *share;
+	const char *why;
 	struct report r;
 	ssize_t n = recv(c->report, &r, sizeof(r), MSG_DONTWAIT);
 	uint32_t refusal;
@@ -221,17 +247,17 @@ static void take_report(struct starter *s, struct client *c)
 	if (n == (ssize_t)sizeof(r) && !r.refused && is_who(c, r.who)) {
 		strcpy(c->who, r.who);
 		share = remoted_conf_share(s->conf, c->who);
-		refusal = judge(s, share);
+		refusal = judge(s, c, share, &why);
 		c->weight = share->weight;
 		if (refusal) {
-			say_of_clients("%s, %s: refused: %s", c->peer, c->who, reasons[refusal]);
+			say_of_clients("%s, %s: refused: %s", c->peer, c->who, why);
 			s->refused++;
 		} else {
 			c->state = CLIENT_SERVED;
 			if (s->cgroups)
-				cgroup_enter(c - s->clients, c->pid, share, s->conf->tasks);
+				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share, s->conf->tasks);
 		}
-		if (send(c->report, &refusal, sizeof(refusal), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (!answer(c, refusal))
 			client_kill(c);
 	} else if (n == (ssize_t)sizeof(r)) {
 		say_of_clients("%s: refused: %s", c->peer, *r.text ? r.text : "it says of itself what can't be");
@@ -311,8 +337,8 @@ static void reap(struct starter *s)
 		if (WIFSIGNALED(status) && c->state != CLIENT_ENDING)
 			say_of_clients("the process of a client, %d (%s), was killed by signal %d", (int)pid,
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
-		if (s->cgroups && *c->who)
-			cgroup_end(c - s->clients);
+		if (s->cgroups && c->tenant)
+			cgroup_end(c->tenant - s->tenants, c - s->clients, c->tenant->programs == 1);
 		client_gone(s, c);
 	}
 }
@@ -507,7 +533,8 @@ static bool make_table(struct starter *s, struct sources *p)
 
 	s->nr_clients = s->conf->clients + 2 * s->conf->newcomers;
 	s->clients = calloc(s->nr_clients, sizeof(*s->clients));
-	if (!s->clients || !hall_begin(s))
+	s->tenants = calloc(s->nr_clients, sizeof(*s->tenants));
+	if (!s->clients || !s->tenants || !hall_begin(s))
 		return false;
 	n = 2 * s->nr_clients + s->nr_hall + LISTENERS + ADMINS + 2;
 	p->fds = calloc(n, sizeof(*p->fds));
@@ -534,6 +561,7 @@ int starter_run(struct starter *s)
 		say("out of memory");
 		return 1;
 	}
+	child_try_library(s);
 	loop(s, signals, &p);
 	if (s->draining && !s->ended)
 		say("the last client has gone: ends");

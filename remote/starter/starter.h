@@ -14,6 +14,7 @@
 #include <remote/channel/address.h>
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
+#include <remote/server/pool.h>
 
 struct tls_credentials;
 
@@ -24,6 +25,14 @@ struct report {
 	uint32_t refused;
 	char who[CONF_WHO];
 	char text[REPORT_TEXT];
+};
+
+/* All programs of one name: one client for the configuration, as long as it has any here. Its index is its cgroup's number. */
+struct tenant {
+	char who[CONF_WHO];
+	unsigned int programs;	/* that are served; 0: the row is free */
+	int fd;			/* .pool's */
+	struct pool *pool;	/* rows are the processes' indices */
 };
 
 enum client_state { CLIENT_NONE, CLIENT_NEW, CLIENT_SERVED, CLIENT_ENDING };
@@ -42,6 +51,7 @@ struct client {
 	struct address_source from;
 	time_t since;
 	uint64_t came_ms, deadline_ms;	/* of a newcomer */
+	struct tenant *tenant;	/* NULL: it is not served */
 	uint64_t weight;
 	struct counters *counters;	/* shared with it */
 };
@@ -89,7 +99,8 @@ struct starter {
 	unsigned int nr_awaited;
 	uint64_t next_try_ms;
 	struct client *clients;
-	unsigned int nr_clients;	/* places */
+	struct tenant *tenants;
+	unsigned int nr_clients;	/* places; rows of .tenants */
 	struct caller *hall;
 	unsigned int nr_hall;
 	uint64_t last_caller;
@@ -173,6 +184,15 @@ size_t clients_print(const struct starter *s, char *to, size_t size);
 /* @text without what is no plain text */
 void clean(char *text, size_t size);
 
+/* ------------------------------------------------------------------ tenants.c */
+
+/* How many programs of @who are served. */
+unsigned int tenants_programs(struct starter *s, const char *who);
+/* One more, as .who says; false: out of memory or descriptors */
+bool tenants_enter(struct starter *s, struct client *c);
+/* Its process has ended. A client that is not served has no name. */
+void tenants_leave(struct starter *s, struct client *c);
+
 /* ------------------------------------------------------------------ admin.c */
 
 bool admin_listen(struct starter *s);
@@ -186,6 +206,8 @@ size_t admin_command(struct starter *s, const char *line, char *to, size_t size)
 /* The process of a client, who came to @l; never returns. @slot: its index. @fd: its socket, or -1 at a place */
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
 	__attribute__((noreturn));
+/* Says later if the library can't be loaded. After the table of clients was made. */
+void child_try_library(const struct starter *s);
 
 /* ------------------------------------------------------------------ confine.c, filter.c, cgroup.c */
 
@@ -196,11 +218,12 @@ bool folders_can_be_kept(void);
 /* System calls that neither we nor a libcuda.so.1 need fail from now on. 0 or -errno. */
 int filter_install(enum conf_filter filter);
 /*
- * Limits of memory and CPU time by cgroups, where systemd delegated one to us; cgroups_begin() says why if it did not. A client's
- * has its slot's number.
+ * Limits of memory and CPU time by cgroups, where systemd delegated one to us; cgroups_begin() says why if it did not. A client has
+ * one, with its tenant's index, and each of its programs one in that, with its process's number.
  */
 bool cgroups_begin(void);
-void cgroup_enter(unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks);
-void cgroup_end(unsigned int slot);
+void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks);
+/* of the program; of the client, too, if it was the @last one */
+void cgroup_end(unsigned int tenant, unsigned int slot, bool last);
 
 #endif

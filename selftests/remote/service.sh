@@ -76,12 +76,15 @@ end_program()
 }
 
 # refused TEXT [VARIABLE=VALUE...]: a program ends by itself, and says TEXT
-refused()
-{
-	local text=$1 rc
+refused() { refused_by after_fork "$@"; }
 
-	shift
-	timeout 60 env "$@" "$work/faults" after_fork "$cubin" > "$work/said" 2>&1
+# refused_by PROGRAM TEXT [VARIABLE=VALUE...]: of faults.c's programs
+refused_by()
+{
+	local what=$1 text=$2 rc
+
+	shift 2
+	timeout 60 env "$@" "$work/faults" "$what" "$cubin" > "$work/said" 2>&1
 	rc=$?
 	if [ $rc != 0 ] && [ $rc != 124 ] && grep -qF -- "$text" "$work/said"; then
 		return 0
@@ -449,6 +452,7 @@ run_service()
 	run_addresses
 	run_apertures
 	run_admin
+	run_together
 	run_configuration
 	run_staying
 	run_activation
@@ -537,7 +541,7 @@ run_many()
 {
 	local i pids=() failed_ones=0
 
-	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 64"
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 64" "programs = 64"
 	start_service
 	for i in $(seq 24); do
 		env "$tls" "$ann" "$work/faults" host_functions "$cubin" > "$work/many.$i" 2>&1 &
@@ -552,7 +556,40 @@ run_many()
 	stop_server
 }
 
-# what a client's process has of another: its own page of numbers is all that it shares
+# programs of one client have one quota, and are counted; another client has its own
+run_together()
+{
+	local first last
+
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 8" "[client tls:ann]" "memory = 20M" "programs = 2"
+	start_service
+	holder "$tls" "$ann"
+	first=$program
+	try "a second program of a client has what the first has left" refused_by holds OUT_OF_MEMORY "$tls" "$ann"
+	holder "KVGPU_REMOTE=unix:$work/socket"
+	last=$program
+	result $? "another client has its own quota"
+	env "$tls" "$ann" "$work/faults" settled "$cubin" > "$work/said" 2>&1
+	result $? "programs that need less run" "$(tail -n 1 "$work/said")"
+	kill -9 "$first"
+	wait "$first" 2>/dev/null
+	try "what the first had is free when it has gone" until_true "$work/faults" after_fork "$cubin"
+	holder "$tls" "$ann"
+	result $? "and the next program has it" "$(tail -n 1 "$work/said")"
+	kill -9 "$program" "$last"
+	wait "$program" "$last" 2>/dev/null
+	stop_server
+	service_config "listen = tls:127.0.0.1:$tls_port" "clients = 8" "[client tls:ann]" "programs = 1"
+	start_service
+	holder "$tls" "$ann"
+	try "a client has only so many programs" refused "as many clients as it takes" "$tls" "$ann"
+	said_by_server "as many programs here as it may"
+	result $? "which the log says"
+	end_program
+	stop_server
+}
+
+# what a client's process has of another: its own page of numbers is all that it shares, and with programs of its own client their quota
 run_apart()
 {
 	local first second
@@ -605,10 +642,10 @@ run_cgroups()
 	fi
 	holder "KVGPU_REMOTE=unix:$work/socket"
 	pid=$(ctl list --json --interval 0 | jq '.clients[0].pid')
-	grep -qx "0::/$group/client-0" "/proc/$pid/cgroup"
+	grep -qx "0::/$group/client-0/program-0" "/proc/$pid/cgroup"
 	result $? "a client's process has a cgroup of its own" "$(grep '^0::' "/proc/$pid/cgroup")"
 	if grep -q 'cpu.*memory.*pids' "$work/cgroup.controllers"; then
-		nsenter -t "$(ctl list --json --interval 0 | jq .pid)" -m sh -c "cd /sys/fs/cgroup/$group/client-0 && cat cpu.weight memory.max pids.max" |
+		nsenter -t "$(ctl list --json --interval 0 | jq .pid)" -m sh -c "cd /sys/fs/cgroup/$group/client-0 && cat cpu.weight memory.max program-0/pids.max" |
 			xargs > "$work/limits"
 		[ "$(cat "$work/limits")" = "77 3221225472 100" ]
 		result $? "with its weight and limits" "$(cat "$work/limits")"

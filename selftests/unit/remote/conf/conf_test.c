@@ -90,6 +90,27 @@ static void everything(void **state)
 	assert_ptr_equal(remoted_conf_share(&server, "tls:lab-2"), &server.share);
 }
 
+/* no client has all places, unless the configuration says so; nor all of the machine's memory */
+static void shares(void **state)
+{
+	static const uint64_t clients[][2] = { { 1, 1 }, { 3, 3 }, { 4, 3 }, { 64, 48 }, { 1024, 768 } };
+	char text[64];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(clients) / sizeof(*clients); i++) {
+		snprintf(text, sizeof(text), "clients = %llu\n", (unsigned long long)clients[i][0]);
+		assert_true(read_server(text));
+		assert_int_equal(remoted_conf_programs(&server, &server.share), clients[i][1]);
+	}
+	assert_true(server.share.host_memory);
+	assert_true(read_server("programs = 5\nhost-memory = 0\n[client vsock:5]\nprograms = 64\n"));
+	assert_int_equal(remoted_conf_programs(&server, &server.share), 5);
+	assert_int_equal(remoted_conf_programs(&server, remoted_conf_share(&server, "vsock:5")), 64);
+	assert_int_equal(server.share.host_memory, 0);
+	assert_false(read_server("programs = 0\n"));
+	assert_false(read_server("programs = 1025\n"));
+}
+
 static void sizes(void **state)
 {
 	static const struct { const char *text; uint64_t bytes; } fine[] = {
@@ -229,7 +250,7 @@ static void files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(client_file), cmocka_unit_test(everything), cmocka_unit_test(sizes), cmocka_unit_test(limits),
+		cmocka_unit_test(client_file), cmocka_unit_test(everything), cmocka_unit_test(shares), cmocka_unit_test(sizes), cmocka_unit_test(limits),
 		cmocka_unit_test(mistakes), cmocka_unit_test(too_many), cmocka_unit_test(files),
 	};
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "fake.h"
 
@@ -319,6 +320,42 @@ static void quota(void **state)
 	assert_int_equal(s.charged, 0);
 	OK(ASK(cuMemAlloc_v2, .bytes = 1));
 	assert_int_equal(s.charged, 512);
+}
+
+/* two programs of one client have one quota */
+static void quota_of_two(void **state)
+{
+	int fd = pool_make(2);
+	uint64_t ptr;
+
+	assert_true(fd >= 0);
+	s.pool = pool_map(fd, 2);
+	s.program = 1;
+	s.nr_programs = 2;
+	s.options.memory = 1 << 20;
+	context();
+	assert_true(pool_take(s.pool, 2, 0, 600 << 10, 1 << 20));
+	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
+	FAILS(ASK(cuArrayCreate_v2, .desc = { 512, 512, CU_AD_FORMAT_FLOAT, 1 }), OUT_OF_MEMORY);
+	OK(fake_frame(&s, OP_cuMemGetInfo_v2, NULL, 0));
+	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
+	OK(ASK(cuMemAlloc_v2, .bytes = 400 << 10));
+	ptr = ANSWER(cuMemAlloc_v2)->ptr;
+	assert_false(pool_take(s.pool, 2, 0, 625 << 10, 1 << 20));
+	OK(ASK(cuMemFree_v2, .ptr = ptr));
+	assert_int_equal(pool_others(s.pool, 2, 0), 0);
+	/* what the library refuses was not taken */
+	fake_error = CUDA_ERROR_INVALID_VALUE;
+	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 1 << 10), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(ASK(cuMemAllocPitch_v2, .width = 16, .height = 16, .element = 4), CUDA_ERROR_INVALID_VALUE);
+	fake_error = CUDA_SUCCESS;
+	assert_int_equal(pool_others(s.pool, 2, 0), 0);
+	pool_clear(s.pool, 0);
+	OK(ASK(cuMemAlloc_v2, .bytes = 1 << 20));
+	pool_unmap(s.pool, 2);
+	s.pool = NULL;
+	close(fd);
 }
 
 /* no number is left: then the library makes nothing, for nobody could free it */
@@ -687,7 +724,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
 			ON_SERVER(put_aside), ON_SERVER(captures),
-		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota), ON_SERVER(no_number),
+		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota), ON_SERVER(quota_of_two), ON_SERVER(no_number),
 		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end), ON_SERVER(small_answers),
 		ON_SERVER(no_small_answers),
 		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),

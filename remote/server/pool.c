@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct pool {
+	pthread_mutex_t lock;	/* robust, of several processes: for who takes */
+	uint64_t bytes[];	/* each written by its own process, but for pool_clear() */
+};
+
+static size_t size_of(unsigned int programs)
+{
+	return sizeof(struct pool) + programs * sizeof(uint64_t);
+}
+
+static bool make_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t a;
+	bool fine;
+
+	if (pthread_mutexattr_init(&a))
+		return false;
+	fine = !pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED) && !pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) &&
+	       !pthread_mutex_init(lock, &a);
+	pthread_mutexattr_destroy(&a);
+	return fine;
+}
+
+int pool_make(unsigned int programs)
+{
+	int fd = memfd_create("kvgpu-remoted quota", MFD_CLOEXEC | MFD_ALLOW_SEALING), r = 0;
+	struct pool *p = NULL;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, size_of(programs)) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		r = -errno;
+	else
+		p = pool_map(fd, programs);
+	if (p && make_lock(&p->lock)) {
+		pool_unmap(p, programs);
+		return fd;
+	}
+	if (p)
+		pool_unmap(p, programs);
+	close(fd);
+	return r ? r : -ENOMEM;
+}
+
+struct pool *pool_map(int fd, unsigned int programs)
+{
+	void *p = mmap(NULL, size_of(programs), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void pool_unmap(struct pool *p, unsigned int programs)
+{
+	munmap(p, size_of(programs));
+}
+
+void pool_keep(struct pool *p, unsigned int programs)
+{
+	madvise(p, size_of(programs), MADV_DONTFORK);
+}
+
+void pool_clear(struct pool *p, unsigned int row)
+{
+	__atomic_store_n(&p->bytes[row], 0, __ATOMIC_RELAXED);
+}
+
+uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int row)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < programs; i++)
+		if (i != row && __builtin_add_overflow(sum, __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED), &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes, uint64_t limit)
+{
+	uint64_t others;
+	bool fits;
+
+	if (pthread_mutex_lock(&p->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&p->lock);
+	others = pool_others(p, programs, row);
+	fits = others <= limit && bytes <= limit - others;
+	if (fits)
+		__atomic_store_n(&p->bytes[row], bytes, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&p->lock);
+	return fits;
+}
+
+void pool_give(struct pool *p, unsigned int row, uint64_t bytes)
+{
+	__atomic_store_n(&p->bytes[row], bytes, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Clients by name: tenants. All programs of one name are one tenant's: they share its quota of device memory (server/pool.h), its
+ * weight, its host memory (cgroup.c), and how many there may be at once.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "starter.h"
+
+static struct tenant *find(struct starter *s, const char *who)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_clients; i++)
+		if (s->tenants[i].programs && !strcmp(s->tenants[i].who, who))
+			return &s->tenants[i];
+	return NULL;
+}
+
+static struct tenant *make(struct starter *s, const char *who)
+{
+	struct tenant *n = s->tenants;
+	int fd;
+
+	while (n->programs)	/* there are as many rows as clients */
+		n++;
+	fd = pool_make(s->nr_clients);
+	if (fd < 0)
+		return NULL;
+	n->pool = pool_map(fd, s->nr_clients);
+	if (!n->pool) {
+		close(fd);
+		return NULL;
+	}
+	pool_keep(n->pool, s->nr_clients);
+	n->fd = fd;
+	strcpy(n->who, who);
+	return n;
+}
+
+unsigned int tenants_programs(struct starter *s, const char *who)
+{
+	struct tenant *n = find(s, who);
+
+	return n ? n->programs : 0;
+}
+
+bool tenants_enter(struct starter *s, struct client *c)
+{
+	struct tenant *n = find(s, c->who);
+
+	if (!n)
+		n = make(s, c->who);
+	if (!n)
+		return false;
+	n->programs++;
+	c->tenant = n;
+	return true;
+}
+
+void tenants_leave(struct starter *s, struct client *c)
+{
+	struct tenant *n = c->tenant;
+
+	if (!n)
+		return;
+	c->tenant = NULL;
+	pool_clear(n->pool, c - s->clients);
+	if (--n->programs)
+		return;
+	pool_unmap(n->pool, s->nr_clients);
+	close(n->fd);
+	*n = (struct tenant){ 0 };
+}

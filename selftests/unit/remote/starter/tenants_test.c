@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/* Programs of one client share its quota, whatever becomes of their processes; rows and memory come back when the last has gone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <remote/starter/starter.h>
+
+enum { CLIENTS = 12, LIMIT = 1000 };
+
+static struct remoted_conf conf;
+static struct starter s;
+
+void say(const char *format, ...)
+{
+}
+
+void say_of_clients(const char *format, ...)
+{
+}
+
+static int set_up(void **state)
+{
+	remoted_conf_default(&conf);
+	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
+	s.clients = calloc(CLIENTS, sizeof(*s.clients));
+	s.tenants = calloc(CLIENTS, sizeof(*s.tenants));
+	return !s.clients || !s.tenants;
+}
+
+static int tear_down(void **state)
+{
+	free(s.clients);
+	free(s.tenants);
+	return 0;
+}
+
+static struct client *come(const char *who)
+{
+	struct client *c = client_place(&s);
+
+	c->state = CLIENT_SERVED;
+	strcpy(c->who, who);
+	assert_true(tenants_enter(&s, c));
+	return c;
+}
+
+static unsigned int row(const struct client *c)
+{
+	return c - s.clients;
+}
+
+static bool take(struct client *c, uint64_t bytes)
+{
+	return pool_take(c->tenant->pool, CLIENTS, row(c), bytes, LIMIT);
+}
+
+static int open_descriptors(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+static void one_quota(void **state)
+{
+	struct client *a = come("tls:ann"), *b = come("tls:ann"), *other = come("tls:bob");
+
+	assert_int_equal(tenants_programs(&s, "tls:ann"), 2);
+	assert_ptr_equal(a->tenant, b->tenant);
+	assert_ptr_not_equal(a->tenant, other->tenant);
+	assert_true(take(a, 600));
+	assert_false(take(b, 401));
+	assert_true(take(b, 400));
+	assert_false(take(a, 601));
+	assert_int_equal(pool_others(a->tenant->pool, CLIENTS, row(a)), 400);
+	assert_true(take(other, LIMIT));
+	pool_give(a->tenant->pool, row(a), 100);
+	assert_true(take(b, 900));
+	client_gone(&s, b);
+	assert_int_equal(tenants_programs(&s, "tls:ann"), 1);
+	assert_true(take(a, LIMIT));
+	client_gone(&s, a);
+	client_gone(&s, other);
+	assert_int_equal(tenants_programs(&s, "tls:ann"), 0);
+}
+
+/* names come and go: no row, memory or descriptor is used up, and a new one begins with nothing */
+static void rows_come_back(void **state)
+{
+	struct client *c[CLIENTS];
+	int before = open_descriptors();
+	unsigned int i, round;
+	char who[16];
+
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < CLIENTS; i++) {
+			snprintf(who, sizeof(who), "unix:%u", round % 3 ? i : 0);
+			c[i] = come(who);
+			assert_true(take(c[i], LIMIT / CLIENTS));
+		}
+		for (i = 0; i < CLIENTS; i++)
+			client_gone(&s, c[i]);
+	}
+	assert_int_equal(open_descriptors(), before);
+}
+
+/* a process that lies: the sum is too much for a number */
+static void lies(void **state)
+{
+	struct client *a = come("vsock:5"), *b = come("vsock:5"), *c = come("vsock:5");
+
+	pool_give(a->tenant->pool, row(a), UINT64_MAX);
+	pool_give(b->tenant->pool, row(b), UINT64_MAX);
+	assert_false(take(c, 1));
+	client_gone(&s, a);
+	client_gone(&s, b);
+	assert_true(take(c, LIMIT));
+	client_gone(&s, c);
+}
+
+static void take_for_ever(struct client *c)
+{
+	uint64_t sum, bytes;
+	unsigned int i;
+
+	for (i = 0; ; i++) {
+		bytes = i * 2654435761u % LIMIT;
+		take(c, bytes);
+		sum = pool_others(c->tenant->pool, CLIENTS, CLIENTS);
+		if (sum > LIMIT)
+			_exit(1);
+		pool_give(c->tenant->pool, row(c), 0);
+	}
+}
+
+/* processes that are killed wherever they are, also with the lock */
+static void killed(void **state)
+{
+	struct client *c[3], *last = come("tls:ann");
+	unsigned int i, round;
+	int status;
+
+	for (round = 0; round < 60; round++) {
+		for (i = 0; i < 3; i++) {
+			c[i] = come("tls:ann");
+			c[i]->pid = fork();
+			if (!c[i]->pid) {
+				c[i]->tenant->pool = pool_map(c[i]->tenant->fd, CLIENTS);
+				take_for_ever(c[i]);
+			}
+		}
+		usleep(1000 + round * 37);
+		for (i = 0; i < 3; i++) {
+			kill(c[i]->pid, SIGKILL);
+			assert_int_equal(waitpid(c[i]->pid, &status, 0), c[i]->pid);
+			assert_true(WIFSIGNALED(status));
+			client_gone(&s, c[i]);
+		}
+		assert_true(take(last, LIMIT));
+		pool_give(last->tenant->pool, row(last), 0);
+	}
+	client_gone(&s, last);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_quota, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rows_come_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lies, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
