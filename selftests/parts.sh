@@ -42,6 +42,7 @@ run_builds()
 	tap_step "build kvgpu-firmware" $LIMIT make -s firmware firmware-asan
 	tap_step "build kvgpu-top" $LIMIT make -s top-asan
 	tap_step "build libcuda.so.1 and libcudart.so.11.0" $LIMIT make -s cuda
+	tap_step "build remoting" $LIMIT make -s remote
 }
 
 run_unit_tests()

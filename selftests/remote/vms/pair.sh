@@ -24,7 +24,7 @@ packages()
 	share=$($TB share)
 	version=$(make -s print-version)
 	mkdir -p "$share/debs"
-	make -s cuda-package remote-package >"$OUT/packages.log" 2>&1 || { sed 's/^/# /' "$OUT/packages.log"; return 1; }
+	make -s cuda-package remote-package remote >"$OUT/packages.log" 2>&1 || { sed 's/^/# /' "$OUT/packages.log"; return 1; }
 	cp build/kvgpu-{cuda,remote-client,remote-server,aperture}_"${version}"_amd64.deb "$share/debs/"
 	cp selftests/remote/vms/*.sh "$share/"
 	cp "$(make -s print-remote)/libcuda.so.1" "$OUT/" || return 1
