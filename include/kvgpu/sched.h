@@ -141,7 +141,7 @@ int kvgpu_sched_policy_parse(const char *text, enum kvgpu_sched_policy *out);
  * knows nothing of the next. At least @mean / KVGPU_GAP_MIN, at most @mean * KVGPU_GAP_MAX. @random: 64 bits, each as likely as
  * the other.
  */
-#define KVGPU_GAP_MIN		16u
+#define KVGPU_GAP_MIN		64u
 #define KVGPU_GAP_MAX		4u
 
 u64 kvgpu_sched_gap(u64 mean, u64 random);
