@@ -237,6 +237,16 @@ static bool within_budget(struct kvgpu_machine *m, u32 price)
 	return m->window_events <= EVENTS_PER_SECOND;
 }
 
+void machine_events_forget(struct kvgpu_machine *m)
+{
+	struct kvgpu_chip *chip = m->v->gpu->chip;
+
+	kvgpu_hw_lock(&chip->event_lock);
+	m->window_start = 0;
+	m->window_events = 0;
+	kvgpu_hw_unlock(&chip->event_lock);
+}
+
 static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
 	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0, c->vgpu->m->window_events);

@@ -272,6 +272,7 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 		return ret;
 	v->m->scrubbed = false;
 	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
+	machine_events_forget(v->m);	/* nor its interrupts */
 	machine_forgive(v);
 	power_on(v);
 	return 0;

@@ -380,6 +380,8 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst);
 int machine_events_init(struct kvgpu_vgpu *v);
 void machine_events_fini(struct kvgpu_vgpu *v);
 void machine_events_reset(struct kvgpu_vgpu *v);
+/* Another tenant opens it: the budget of interrupts begins anew. */
+void machine_events_forget(struct kvgpu_machine *m);
 void machine_events_deliver(struct kvgpu_vgpu *v);	/* vgpu->lock held */
 void machine_waits(struct kvgpu_vgpu *v);		/* after what may have changed trap.wants_nonstall; vgpu->lock held */
 /* the slicer's look; gpu->lock held. True: NON_STALL_INTERRUPTs are masked still, so it has to look again soon */
