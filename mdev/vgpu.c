@@ -49,6 +49,8 @@ static int vgpu_init(struct vfio_device *vdev)
 	vgpu_config_reset(v);
 	mutex_unlock(&v->lock);
 
+	/* VFIO has none: a descriptor that is being opened or closed may keep the vGPU after its device is gone (trace, debugfs) */
+	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);
 	list_add_tail(&v->node, &v->gpu->vgpus);
 	kvgpu_hw_unlock(&v->gpu->lock);
@@ -59,6 +61,7 @@ static int vgpu_init(struct vfio_device *vdev)
 static void vgpu_release(struct vfio_device *vdev)
 {
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
+	struct device *dev = vdev->dev;
 
 	kvgpu_hw_lock(&v->gpu->lock);
 	list_del(&v->node);
@@ -70,6 +73,7 @@ static void vgpu_release(struct vfio_device *vdev)
 	mutex_destroy(&v->map_lock);
 	mutex_destroy(&v->lock);
 	compat_vfio_free_device(vdev);
+	put_device(dev);
 }
 
 static int vgpu_open(struct vfio_device *vdev)

@@ -11,7 +11,9 @@
 /* ------------------------------------------------------------------ devices */
 
 struct kobject { int uevents; };
-struct device { struct kobject kobj; void *drvdata; const char *name; };
+struct device { struct kobject kobj; void *drvdata; const char *name; int refs; void (*release)(struct device *d); };
+struct device *get_device(struct device *d);
+void put_device(struct device *d);	/* a mediated device is freed with the last one */
 struct device_attribute;
 struct attribute { const char *name; umode_t mode; };
 struct attribute_group { const char *name; struct attribute **attrs; };

@@ -323,6 +323,25 @@ struct vfio_device *vfio_of(struct mdev_device *m)
 	return &((struct kvgpu_vgpu *)dev_get_drvdata(&m->dev))->vdev;
 }
 
+struct device *get_device(struct device *d)
+{
+	d->refs++;
+	return d;
+}
+
+void put_device(struct device *d)
+{
+	if (!d->refs)
+		harness_fail("a device is given back once too often");
+	else if (!--d->refs && d->release)
+		d->release(d);
+}
+
+static void mdev_release(struct device *d)
+{
+	free(container_of(d, struct mdev_device, dev));
+}
+
 struct mdev_device *mdev_create(const char *type)
 {
 	struct mdev_device *m = calloc(1, sizeof(*m));
@@ -332,16 +351,18 @@ struct mdev_device *mdev_create(const char *type)
 		if (!strcmp(the_parent->types[i]->sysfs_name, type))
 			m->type = the_parent->types[i];
 	m->dev.name = "vgpu";
+	m->dev.refs = 1;
+	m->dev.release = mdev_release;
 	if (m->type && !the_mdev_driver->probe(m))
 		return m;
-	free(m);
+	put_device(&m->dev);
 	return NULL;
 }
 
 void mdev_remove(struct mdev_device *m)
 {
 	the_mdev_driver->remove(m);
-	free(m);
+	put_device(&m->dev);
 }
 
 /*
