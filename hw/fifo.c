@@ -164,16 +164,32 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
+/* @gives_way: it is asked every millisecond whether the register is wanted more urgently */
+static int preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, bool gives_way)
 {
+	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
+	unsigned int ms = gives_way ? 1 : timeout_ms, waited = 0;
 	int ret;
 
-	kvgpu_hw_lock(&hw->p->preempt_lock);
+	kvgpu_hw_lock(l);
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
-	ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, timeout_ms * USEC_PER_MSEC);
+	do {
+		ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, ms * USEC_PER_MSEC);
+		waited += ms;
+	} while (ret == -ETIMEDOUT && waited < timeout_ms && !kvgpu_hw_lock_is_urgent(l));
 	hw->stats.preempts++;
-	kvgpu_hw_unlock(&hw->p->preempt_lock);
+	kvgpu_hw_unlock(l);
 	return ret;
+}
+
+int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
+{
+	return preempt(hw, tsg, id, timeout_ms, false);
+}
+
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms)
+{
+	return preempt(hw, tsg, id, timeout_ms, true);
 }
 
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block)

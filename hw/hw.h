@@ -114,6 +114,11 @@ void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
+/*
+ * The same for who can ask again: -ETIMEDOUT comes after a millisecond already where the register is waited for by a thread for which
+ * others wait, and the preempt is the chip's to forget.
+ */
+int kvgpu_hw_preempt_turn(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
 void kvgpu_hw_runl_block(struct kvgpu_hw *hw, u8 runl, bool block);
 void kvgpu_hw_runl_clear_error(struct kvgpu_hw *hw, u8 runl);
 /* how long the chip lets a context switch take before it reports a hang (0x2a0c) */

@@ -70,6 +70,7 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *b)
 	init_waitqueue_head(&l->wait);
 	spin_lock_init(&l->turns_lock);
 	INIT_LIST_HEAD(&l->turns);
+	atomic_set(&l->urgent, 0);
 	l->lender = b;
 	if (!WARN_ON(b->nr == HW_LENDER_LOCKS))
 		b->lock[b->nr++] = l;
@@ -140,6 +141,14 @@ static bool try_now(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return true;
 }
 
+/* in the rt_mutex's own queue */
+static void wait_urgently(struct kvgpu_hw_lock *l)
+{
+	atomic_inc(&l->urgent);
+	rt_mutex_lock(&l->mutex);
+	atomic_dec(&l->urgent);
+}
+
 static void wait_for(struct kvgpu_hw_lock *l)
 {
 	struct kvgpu_hw_lender *b = l->lender;
@@ -149,7 +158,7 @@ static void wait_for(struct kvgpu_hw_lock *l)
 	if (atomic_inc_return(&b->waiting) == 1 && t)
 		wake_up_process(t);
 	if (holds_another(b))
-		rt_mutex_lock(&l->mutex);
+		wait_urgently(l);
 	else
 		wait_event(l->wait, try_now(l, &turn));
 	atomic_dec(&b->waiting);
@@ -159,7 +168,7 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 {
 	might_lock(&l->mutex);		/* what is tried only says nothing about its order to lockdep */
 	if (rt_task(current))
-		rt_mutex_lock(&l->mutex);
+		wait_urgently(l);
 	else if (!try_now(l, NULL))
 		wait_for(l);
 	WRITE_ONCE(l->holder, current);
@@ -175,4 +184,9 @@ void kvgpu_hw_unlock(struct kvgpu_hw_lock *l)
 	keep_for_oldest(l);
 	spin_unlock(&l->turns_lock);
 	wake_up_all(&l->wait);
+}
+
+bool kvgpu_hw_lock_is_urgent(const struct kvgpu_hw_lock *l)
+{
+	return atomic_read(&l->urgent);
 }

@@ -39,6 +39,7 @@ struct kvgpu_hw_lock {
 	struct list_head turns;			/* ordinary threads that wait, oldest first */
 	u64 kept_until;				/* for the oldest of them, ns; 0: from the next unlock on */
 	u32 kept;				/* so many times */
+	atomic_t urgent;			/* threads that wait with a real-time priority, or with another of these locks */
 };
 
 #define HW_LENDER_LOCKS	8
@@ -57,6 +58,8 @@ void kvgpu_hw_lock_join(struct kvgpu_hw_lock *l, struct kvgpu_hw_lender *lender)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l);		/* sleeps */
 void kvgpu_hw_unlock(struct kvgpu_hw_lock *l);
+/* Whether the holder is waited for by a thread for which all others wait: it lets go as soon as it can. */
+bool kvgpu_hw_lock_is_urgent(const struct kvgpu_hw_lock *l);
 #define kvgpu_hw_lock_assert_held(l)	lockdep_assert_held(&(l)->mutex)
 
 #endif

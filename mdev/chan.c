@@ -477,13 +477,14 @@ void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 static void unbind_hw(struct kvgpu_chan *c)
 {
 	struct kvgpu_gpu *gpu = c->vgpu->gpu;
-	bool tsg = c->htsg >= 0, works;
+	bool tsg = c->htsg >= 0, works, others;
 	int i, ret = -EBUSY;
 	u64 began;
 
 	kvgpu_hw_lock(&gpu->lock);
 	began = ktime_get_ns();
 	works = !machine_wedged(gpu) && machine_works(c->vgpu->m);
+	others = machine_others_work(c->vgpu->m);
 	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		machine_strike_for_reset(c->vgpu->m, 0);
 	/* a fault that it may have raised on its way out stops the whole runlist, and nobody will know whose it was */
@@ -502,7 +503,7 @@ static void unbind_hw(struct kvgpu_chan *c)
 	}
 	if (ret)
 		machine_wedge(gpu, "a channel can't be unbound");
-	machine_waited(c->vgpu->m, works, began);
+	machine_waited(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
 	/* what it has raised goes by its instance block, which may be a neighbour's soon: it is told while it is known whose it is */
 	if (!machine_wedged(gpu))

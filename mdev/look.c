@@ -14,7 +14,8 @@
  * same.) Waiting is not charged.
  *
  * Looks come for three reasons: at a random time (sched/gap.c), because the policy wants to know, and because somebody kicks the slicer,
- * which a guest does by submitting a list. Only the first is a *sample*: a guest knows the times of the others, or makes them. What a
+ * which a guest does by submitting a list. Only the first is a *sample*: a guest knows the times of the others, or makes
+ * them. Whom engines work for is read at that time itself (mdev/sample.c), whatever keeps the slicer from its look. What a
  * sample sees is charged until the next sample. The others charge what is due until then, and say who has work and who has not.
  *
  * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel. Then an idle channel
@@ -129,6 +130,12 @@ bool machine_works(struct kvgpu_machine *m)
 	return false;
 }
 
+/* at a sample what it was at that time */
+static u32 engine_status(struct kvgpu_chip *chip, u8 e)
+{
+	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] : kvgpu_hw_engine_status(&chip->gpu->hw, e);
+}
+
 /* an engine works for one that says so. Others are noted in @unsaid, those that are known already are in it */
 static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 {
@@ -141,7 +148,7 @@ static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {	/* copy engines first: they are more often */
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
-			st = kvgpu_hw_engine_status(&gpu->hw, e);
+			st = engine_status(chip, e);
 			if (!(st & PFIFO_STATUS_BUSY))
 				continue;
 			m = machine_named(chip, st);
@@ -176,7 +183,7 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 
 	if (gpu->hw.topo.engine[e].runl != machine_gr_runl(gpu))
 		return NULL;
-	st = kvgpu_hw_engine_status(&gpu->hw, e);
+	st = engine_status(chip, e);
 	if (!(st & PFIFO_STATUS_BUSY))
 		return NULL;
 	m = machine_named(chip, st);
@@ -244,11 +251,27 @@ static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 	sl->left_busy &= !machine_shown(m);
 }
 
+bool machine_others_work(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct kvgpu_machine *o;
+	u32 st;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		o = st & PFIFO_STATUS_BUSY ? machine_named(gpu->chip, st) : NULL;
+		if (o && o != m)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Under gpu->lock since @began something of @m was waited for, and nobody looked: that time is its own if it was at work, and no time
- * of those that waited.
+ * Under gpu->lock since @began something of @m was waited for, and nobody looked: that time is its own if it was at work. If it was not,
+ * and others were, it is theirs, by what samples saw of them. Else it is nobody's.
  */
-void machine_waited(struct kvgpu_machine *m, bool works, u64 began)
+void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
 	u64 now = ktime_get_ns();
@@ -257,7 +280,8 @@ void machine_waited(struct kvgpu_machine *m, bool works, u64 began)
 	write_seqlock(&s->books);
 	if (works)
 		machine_charge(m, now - began, now);
-	s->looked = min(s->looked + (now - began), now);
+	if (works || !(others || machine_others_work(m)))
+		s->looked = min(s->looked + (now - began), now);
 	write_sequnlock(&s->books);
 }
 
@@ -266,9 +290,10 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	struct machine_slicer *s = &chip->slicer;
 	struct kvgpu_machine *m, *only = NULL;
 	u32 working = 0, shown = 0, live = 0, unsaid;
-	bool any = false, engine = false, limited = false, ended, sample = now >= s->sample_at;
+	bool any = false, engine = false, limited = false, ended, sample = machine_sample_taken(s);
 
 	kvgpu_hw_lock_assert_held(&chip->gpu->lock);
+	s->sampling = sample;
 	list_for_each_entry(m, &chip->live, node) {
 		m->slice.moved = false;
 		m->slice.work = has_work(m, &m->slice.moved);
@@ -293,6 +318,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	ended = s->busy && !working;	/* or it has only said so */
 	if (ended || (working && !(working == 1 && only->slice.moved)))
 		engine = engines_busy(chip, &unsaid);
+	s->sampling = false;
 	write_seqlock(&s->books);
 	list_for_each_entry(m, &chip->live, node) {
 		bool shows = machine_shown(m);
@@ -313,7 +339,7 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	s->looked = now;
 	if (sample) {
 		s->sampled = now;
-		s->sample_at = 0;	/* slice.c draws the next */
+		WRITE_ONCE(s->sample_at, 0);	/* slice.c draws the next */
 	}
 	write_sequnlock(&s->books);
 	if (!sample)

@@ -49,6 +49,13 @@ struct machine_stranger {
 };
 
 /* of the card. Guarded by gpu->lock but for the first group */
+/* Who worked at the last time that was drawn: sample.c. */
+struct machine_sampler {
+	struct task_struct *thread;		/* from start to stop of the card's service; it alone writes what follows */
+	u64 taken;				/* for which time .engine was read: slicer->sample_at, or an earlier one */
+	u32 engine[KVGPU_MAX_ENGINE];		/* status of the engines of GR's runlist, 0: of another one */
+};
+
 struct machine_slicer {
 	spinlock_t lock;		/* leaf: policy, all entities, strikes, knobs */
 	struct kvgpu_sched sched;
@@ -64,6 +71,8 @@ struct machine_slicer {
 	u64 looked, worked;		/* when it last looked; when it last saw work */
 	u64 sampled, sample_at;		/* looks at random times: the last; the next, 0: it is not drawn yet */
 	u64 sample_mean;		/* what that was drawn with */
+	struct machine_sampler sampler;
+	bool sampling;			/* this look is a sample: engines are what .sampler has of them */
 	seqlock_t books;		/* looked, and who is busy, with what was charged; inside gpu->lock, outside lock */
 	u32 turn;			/* which PBDMA is looked at next */
 	u32 looks;			/* of one that is alone */
@@ -421,6 +430,12 @@ void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why);
 
 void machine_slicer_init(struct kvgpu_chip *chip);
 int machine_slicer_start(struct kvgpu_gpu *gpu);
+/* sample.c. Whether the engines were read at slicer->sample_at; by the slicer's thread */
+bool machine_sample_taken(const struct machine_slicer *s);
+/* slicer->sample_at has changed */
+void machine_sampler_kick(struct machine_slicer *s);
+int machine_sampler_start(struct kvgpu_chip *chip);
+void machine_sampler_stop(struct kvgpu_chip *chip);
 void machine_slicer_stop(struct kvgpu_gpu *gpu);
 void machine_watchdog_set(struct kvgpu_gpu *gpu, unsigned int ms);
 void machine_slicer_kick(struct kvgpu_gpu *gpu);	/* any context: something changed that it should know */
@@ -435,7 +450,9 @@ void machine_look(struct kvgpu_chip *chip, u64 now);
 struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st);	/* NULL: the host's, or nobody's */
 bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m);	/* it may not have all of the GPU's time */
 bool machine_works(struct kvgpu_machine *m);	/* an engine is busy for one of its channels, whichever */
-void machine_waited(struct kvgpu_machine *m, bool works, u64 began);
+void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began);
+/* an engine works for another vGPU than @m's */
+bool machine_others_work(struct kvgpu_machine *m);
 u8 machine_gr_runl(const struct kvgpu_gpu *gpu);
 
 /* strike.c; gpu->lock held unless said */

@@ -237,7 +237,7 @@ struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_cha
 
 void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 {
-	bool tsg = c->htsg >= 0, listed = false, works, reset;
+	bool tsg = c->htsg >= 0, listed = false, works, others, reset;
 	struct kvgpu_machine *m = c->vgpu->m;
 	struct kvgpu_chan *o;
 	u64 began;
@@ -260,13 +260,14 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 		machine_wedge(gpu, "a runlist was not taken");
 	began = ktime_get_ns();
 	works = machine_works(m);
+	others = machine_others_work(m);
 	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
 	/* all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting for long costs as much as a reset */
 	if (reset && why == EVENT_SCHED)
 		machine_strike(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
 		machine_strike_for_reset(m, 0);
-	machine_waited(m, works || reset, began);
+	machine_waited(m, works || reset, others, began);
 	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	tell(c, why);

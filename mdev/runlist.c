@@ -439,7 +439,7 @@ int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	do {
 		if (!READ_ONCE(v->m->slice.on_chip))
 			return 0;
-		ret = kvgpu_hw_preempt(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS);
+		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS);
 	} while (ret == -ETIMEDOUT && ktime_before(ktime_get(), end));
 	return ret;
 }

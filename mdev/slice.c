@@ -257,7 +257,7 @@ static void recover(struct kvgpu_chip *chip, const struct loaded *l)
 		if (c->dead) {	/* it, or all of its group, and is loaded again all the same */
 			began = ktime_get_ns();
 			machine_evict(gpu, c->hrunl, l->tsg, l->id, PREEMPT_EVICT_MS);
-			machine_waited(m, true, began);
+			machine_waited(m, true, false, began);
 		} else {
 			machine_isolate(gpu, c, EVENT_SCHED);
 		}
@@ -420,18 +420,19 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
  * When the next sample is. No guest knows (sched/gap.c), though some know when the last one was: what they ask for in the page of
  * flushes is done then. Looks for other reasons leave its time as it is; it is drawn again only where samples are to be closer.
  */
-static u64 next_sample(struct machine_slicer *s, u64 now, u64 mean)
+static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
 	u64 at = mean ? now + kvgpu_sched_gap(mean, get_random_u64()) : ~0ull;
 
 	if (!s->sample_at || (mean && mean < s->sample_mean)) {
-		s->sample_at = s->sample_at ? min(s->sample_at, at) : at;
+		WRITE_ONCE(s->sample_at, s->sample_at ? min(s->sample_at, at) : at);
 		s->sample_mean = mean ?: ~0ull;
+		machine_sampler_kick(s);
 	}
-	return s->sample_at;
+	s->planned = s->sample_at != ~0ull;
 }
 
-/* looks, decides, switches; returns when to do it again */
+/* looks, decides, switches; returns when to do it again, unless a sample comes before */
 static u64 turn(struct kvgpu_chip *chip)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -439,7 +440,7 @@ static u64 turn(struct kvgpu_chip *chip)
 	struct kvgpu_sched_choice c;
 	struct kvgpu_machine *m;
 	u32 parked, nr = 0;
-	u64 now, until;
+	u64 now;
 	bool left;
 
 	kvgpu_hw_lock(&chip->gpu->lock);
@@ -463,20 +464,21 @@ static u64 turn(struct kvgpu_chip *chip)
 		left = show(chip, false, m);
 	if (left)
 		nr = find_loaded(chip, loaded);
-	until = next_sample(s, now, tick(chip, now));
+	next_sample(s, now, tick(chip, now));
 	s->used = ktime_get_ns() - now;
 	kvgpu_hw_unlock(&chip->gpu->lock);
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
-		until = next_sample(s, now, TICK_NS);
+		WRITE_ONCE(s->sample_at, 0);	/* what was read while it left is no sample: that time is in the books */
+		next_sample(s, now, TICK_NS);
 	}
 	if (c.open)
-		return min(until, c.until);
+		return c.until;
 	spin_lock(&s->lock);
 	c.until = kvgpu_sched_started(&s->sched, now);	/* later than choose() thought, if somebody had to leave */
 	spin_unlock(&s->lock);
-	return min(until, c.until);
+	return c.until;
 }
 
 /* ------------------------------------------------------------------ the thread */
@@ -507,7 +509,6 @@ static int slicer_main(void *arg)
 		clear_bit(0, &s->kicked);
 		next = turn(chip);
 		rested = ktime_get_ns() + kvgpu_sched_gap(min_t(u64, 2 * s->used, REST_MAX_NS), get_random_u64());
-		s->planned = next != ~0ull;
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
 			at = ns_to_ktime(max(next, rested));
@@ -551,10 +552,17 @@ int machine_slicer_start(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t;
 
+	int ret;
+
 	machine_watchdog_set(gpu, WATCHDOG_MS);
+	ret = machine_sampler_start(gpu->chip);
+	if (ret)
+		return ret;
 	t = kthread_create(slicer_main, gpu->chip, "kvgpu/%s", pci_name(gpu->hw.pdev));
-	if (IS_ERR(t))
+	if (IS_ERR(t)) {
+		machine_sampler_stop(gpu->chip);
 		return PTR_ERR(t);
+	}
 	sched_set_fifo_low(t);
 	WRITE_ONCE(gpu->chip->slicer.thread, t);
 	wake_up_process(t);
@@ -566,6 +574,7 @@ void machine_slicer_stop(struct kvgpu_gpu *gpu)
 {
 	struct task_struct *t = gpu->chip->slicer.thread;
 
+	machine_sampler_stop(gpu->chip);
 	if (!t)
 		return;
 	kthread_stop(t);

@@ -127,6 +127,10 @@ typedef struct { int v; } atomic_t;
 typedef struct { s64 v; } atomic64_t;
 typedef struct { int v; } refcount_t;
 #define atomic_read(a)		((a)->v)
+/* one thread runs at a time */
+#define smp_store_release(p, x)	WRITE_ONCE(*(p), x)
+#define smp_load_acquire(p)	READ_ONCE(*(p))
+#define atomic_set(a, n)		((void)((a)->v = (n)))
 #define atomic_inc(a)		((void)(a)->v++)
 #define atomic_dec(a)		((void)(a)->v--)
 #define atomic_inc_return(a)	(++(a)->v)

@@ -52,7 +52,9 @@ static double paid(u32 i)
 
 static void judge(const char *what)
 {
-	if (part(1) < 0.42 || paid(1) > 1.1 * part(1) + 0.05 || paid(0) < 0.85 * part(0))
+	printf("# %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f\n", what, part(0), paid(0),
+	       part(1), paid(1));
+	if (part(1) < 0.46 || paid(1) > 1.1 * part(1) + 0.05 || paid(0) < 0.85 * part(0))
 		harness_fail("S5: %s: one has %.2f of the time and is charged %.2f; its neighbour has %.2f and is charged %.2f", what,
 			     part(0), paid(0), part(1), paid(1));
 }
