@@ -259,8 +259,8 @@ static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 }
 
 /*
- * What was taken for an array that was made, or, with @error, was not: on its handle, which the case asks for again and for which there
- * is room (op_gives())
+ * What was taken for an array that was made, or, with @error, was not: on its handle, which the case asks for again and for which
+ * there is room (op_gives())
  */
 static CUresult charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes, CUresult error)
 {

@@ -24,8 +24,8 @@ static bool make_lock(pthread_mutex_t *lock)
 
 	if (pthread_mutexattr_init(&a))
 		return false;
-	fine = !pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED) && !pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) &&
-	       !pthread_mutex_init(lock, &a);
+	fine = !pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED) &&
+	       !pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) && !pthread_mutex_init(lock, &a);
 	pthread_mutexattr_destroy(&a);
 	return fine;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory the program has: what it allocates by calls. It is taken before the library is asked, so that programs of one
- * client never have more together than their quota. Charges are sorted by address; an array's is with its handle.
+ * How much device memory the program has: what it allocates by calls. It is taken before the library is asked, so that programs of
+ * one client never have more together than their quota. Charges are sorted by address; an array's is with its handle.
  */
 #include <stdlib.h>
 
