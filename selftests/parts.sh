@@ -20,7 +20,7 @@ part()
 	part_command[$1]=$(printf '%q ' "${@:4}")
 }
 
-LIMIT=2400	# of a test program in seconds; a program that needs longer belongs into more than one part
+LIMIT=3600	# of a test program in seconds; a program that needs longer belongs into more than one part
 
 # ------------------------------------------------------------------ commands of several steps; what they need is built
 # by "builds", and made sure of where a part may run by itself
