@@ -22,27 +22,6 @@ enum device_status nv_launch_open(struct nv_device *d)
 	return DEVICE_OK;
 }
 
-static volatile uint32_t *release_word(struct nv_device *d, unsigned int slot)
-{
-	return (uint32_t *)((uint8_t *)d->ring->base.map + slot * SLOT_BYTES + SLOT_RELEASE);
-}
-
-bool nv_launches_complete(struct nv_device *d, uint64_t done)
-{
-	bool fine;
-
-	pthread_mutex_lock(&d->check_lock);
-	while (d->checked < d->launched && d->slot[d->checked % LAUNCH_SLOTS].seq <= done) {
-		unsigned int slot = d->checked++ % LAUNCH_SLOTS;
-
-		if (*release_word(d, slot) != d->slot[slot].payload)
-			d->trapped = true;
-	}
-	fine = !d->trapped;
-	pthread_mutex_unlock(&d->check_lock);
-	return fine;
-}
-
 /* ------------------------------------------------------------------ local memory */
 
 static uint32_t warps_per_block(const struct device_launch *l)
@@ -124,7 +103,7 @@ static void fill_slot(struct nv_device *d, unsigned int slot, const struct devic
 	uint32_t qmd[QMD_BYTES / 4];
 
 	d->slot[slot].payload = (uint32_t)(d->launched + 1) | 1u << 31;
-	*release_word(d, slot) = 0;
+	*nv_release_word(d, slot) = 0;
 	qmd_const0(at + SLOT_CONST0, l);
 	qmd_build(qmd, l, va + SLOT_CONST0, va + SLOT_RELEASE, d->slot[slot].payload);
 	memcpy(at, qmd, sizeof(qmd));

@@ -104,6 +104,7 @@ void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uin
 	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
 } while (0)
 enum device_status nv_submit(struct nv_device *d, enum device_queue q, uint64_t *seq);
+volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot);	/* of a launch */
 enum device_status nv_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
 uint64_t nv_host_begin(struct device *d);
 void nv_host_done(struct device *d, uint64_t seq);
@@ -126,7 +127,5 @@ enum device_status nv_stamp(struct device *d, enum device_queue q, const struct 
 /* launch.c */
 enum device_status nv_launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq);
 enum device_status nv_launch_open(struct nv_device *d);
-/* looks whether the launches up to @done have written their releases; false when one has not */
-bool nv_launches_complete(struct nv_device *d, uint64_t done);
 
 #endif

@@ -154,13 +154,35 @@ static bool dead(struct nv_device *d, enum device_queue which)
 	return __atomic_load_n(&q->live, __ATOMIC_ACQUIRE) && nouveau_check_dead_channel(d->drm, q->channel);
 }
 
+volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot)
+{
+	return (uint32_t *)((uint8_t *)d->ring->base.map + slot * SLOT_BYTES + SLOT_RELEASE);
+}
+
+/* looks whether the launches up to @done have written their releases; false when one has not */
+static bool launches_complete(struct nv_device *d, uint64_t done)
+{
+	bool fine;
+
+	pthread_mutex_lock(&d->check_lock);
+	while (d->checked < d->launched && d->slot[d->checked % LAUNCH_SLOTS].seq <= done) {
+		unsigned int slot = d->checked++ % LAUNCH_SLOTS;
+
+		if (*nv_release_word(d, slot) != d->slot[slot].payload)
+			d->trapped = true;
+	}
+	fine = !d->trapped;
+	pthread_mutex_unlock(&d->check_lock);
+	return fine;
+}
+
 enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t seq, bool look)
 {
 	struct nv_device *d = nv(dev);
 	struct nv_queue *q = &d->queue[which];
 
 	if (done(q, seq))
-		return which != QUEUE_COMPUTE || nv_launches_complete(d, seq) ? DEVICE_OK : DEVICE_TRAPPED;
+		return which != QUEUE_COMPUTE || launches_complete(d, seq) ? DEVICE_OK : DEVICE_TRAPPED;
 	if (!look)
 		return DEVICE_BUSY;
 	/* a queue that waits for a dead one is as dead */

@@ -46,6 +46,7 @@ struct cubin {
 	uint32_t syscall_at[NR_SYSCALLS];	/* in the code; valid where image.syscalls says so */
 };
 
+/* reader.c */
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);

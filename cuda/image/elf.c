@@ -2,44 +2,12 @@
 /* The ELF of a cubin: sections checked and put into code, data and constants; kernels, variables and references named. */
 #include "cubin.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE	(256u << 20)
 #define MAX_SPACE	(1u << 30)	/* of code or data; a variable may be big without being in the file */
 #define CONST_BANK_MAX	65536
-
-enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
-{
-	va_list va;
-
-	va_start(va, fmt);
-	vsnprintf(c->im->reason, sizeof(c->im->reason), fmt, va);
-	va_end(va);
-	return err;
-}
-
-bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out)
-{
-	if (i >= c->nr_sym)
-		return false;
-	memcpy(out, (const uint8_t *)c->sym + (size_t)i * sizeof(*out), sizeof(*out));
-	return true;
-}
-
-const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s)
-{
-	return s->st_name < c->str_size ? c->str + s->st_name : "";
-}
-
-const char *cubin_suffix(const char *name, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return strncmp(name, prefix, n) ? NULL : name + n;
-}
 
 /* ------------------------------------------------------------------ headers */
 

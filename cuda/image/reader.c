@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/* What the readers of a cubin share: its symbols by number, names, and saying what is wrong. */
+#include "cubin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
+{
+	va_list va;
+
+	va_start(va, fmt);
+	vsnprintf(c->im->reason, sizeof(c->im->reason), fmt, va);
+	va_end(va);
+	return err;
+}
+
+bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out)
+{
+	if (i >= c->nr_sym)
+		return false;
+	memcpy(out, (const uint8_t *)c->sym + (size_t)i * sizeof(*out), sizeof(*out));
+	return true;
+}
+
+const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s)
+{
+	return s->st_name < c->str_size ? c->str + s->st_name : "";
+}
+
+const char *cubin_suffix(const char *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(name, prefix, n) ? NULL : name + n;
+}
