@@ -207,6 +207,12 @@ void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_
 bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page);
 u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page);
 
+/* ------------------------------------------------------------------ write.c */
+void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value);
+void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value);
+void kvgpu_write_out(struct kvgpu_shadow *s);
+void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last);
+
 /* ------------------------------------------------------------------ space.c */
 struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index);
 int kvgpu_slot_need_small(struct kvgpu_slot *slot);
@@ -218,9 +224,6 @@ void kvgpu_slot_drop(struct kvgpu_slot *slot);
 void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err);
 void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, kvgpu_dirty_fn dirty, int *err);
 bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d);
-void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value);
-void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value);
-void kvgpu_write_out(struct kvgpu_shadow *s);
 
 /* ------------------------------------------------------------------ pin.c */
 size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg);
@@ -230,8 +233,5 @@ u32 kvgpu_pin_find(struct kvgpu_shadow *s, u32 pfn);
 void kvgpu_pin_link(struct kvgpu_ext *e, u32 page, u32 pin);
 void kvgpu_pin_unlink(struct kvgpu_ext *e, u32 page);
 void kvgpu_ext_unlink_all(struct kvgpu_ext *e);
-
-/* ------------------------------------------------------------------ window.c */
-void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last);
 
 #endif

@@ -26,12 +26,6 @@ size_t kvgpu_win_size(u32 pages)
 	       ((size_t)pages + (pages >> BIG_SHIFT_MIN)) * sizeof(u64) + (size_t)pages * sizeof(struct kvgpu_link);
 }
 
-void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last)
-{
-	win->first = min(win->first, first);
-	win->last = max(win->last, last);
-}
-
 static void nothing_touched(struct kvgpu_win *win)
 {
 	win->first = NOTHING;

@@ -19,11 +19,6 @@ static void set_enable(struct kvgpu_hw *hw, u32 clear, u32 set)
 	spin_unlock(&hw->p->mask_lock);
 }
 
-static u32 reset_bit(struct kvgpu_hw *hw)
-{
-	return BIT(hw->topo.engine[0].reset);
-}
-
 static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 {
 	hw_mask(hw, PMU_BASE + PMU_PG_CTRL, clear, set);
@@ -46,7 +41,7 @@ static int power_up(struct kvgpu_hw *hw)
 	unsigned int i;
 	int ret = 0;
 
-	set_enable(hw, reset_bit(hw), 0);
+	set_enable(hw, hw_gr_reset_bit(hw), 0);
 	set_enable(hw, 0, PMC_ENABLE_BLG);
 	msleep(50);
 	pulse_power(hw, 0, PMU_PG_CTRL_CHANGE);
@@ -57,54 +52,10 @@ static int power_up(struct kvgpu_hw *hw)
 	}
 	pulse_power(hw, PMU_PG_CTRL_CHANGE, 0);
 	set_enable(hw, PMC_ENABLE_BLG, 0);
-	set_enable(hw, 0, reset_bit(hw));
+	set_enable(hw, 0, hw_gr_reset_bit(hw));
 	if (ret)
 		dev_err(&hw->pdev->dev, "graphics engine: power step %u never finished (%d)\n", i - 1, ret);
 	return ret;
-}
-
-/* ------------------------------------------------------------------ what the steps are made of */
-
-/*
- * Idle: off, or neither busy nor switching contexts. Reading GR_STATUS first brings PFIFO's engine status up to date
- * (nouveau gf100_gr_wait_idle).
- */
-int hw_gr_wait_idle(struct kvgpu_hw *hw)
-{
-	const u32 switching = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW;
-	ktime_t end = ktime_add_us(ktime_get(), GR_WAIT_US);
-	u32 status, engine, fe;
-	bool late;
-
-	for (;;) {
-		late = ktime_after(ktime_get(), end);
-		status = hw_rd(hw, GR_STATUS);
-		engine = hw_rd(hw, PFIFO_ENGINE_STATUS(hw->topo.engine[0].id));
-		fe = hw_rd(hw, GR_IDLE);
-		if (!(hw_rd(hw, PMC_ENABLE) & reset_bit(hw)))
-			return 0;
-		if (!(fe & GR_IDLE_BUSY) && (engine & switching) != switching)
-			return 0;
-		if (late)
-			break;
-		usleep_range(1, 5);
-	}
-	dev_err(&hw->pdev->dev, "graphics engine is not idle after 2 s (status 0x%08x, front end 0x%08x, PFIFO 0x%08x)\n",
-		status, fe, engine);
-	return -ETIMEDOUT;
-}
-
-void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id)
-{
-	const struct fwfile *f = &hw->p->fw->file;
-	u32 i, k;
-
-	for (i = 0; i < fwfile_entries(f, id); i++) {
-		struct fwfile_entry e = fwfile_entry(f, id, i);
-
-		for (k = 0; k < e.count; k++)
-			hw_wr(hw, e.addr + k * e.pitch, e.data);
-	}
 }
 
 /* the GPCs' view of the MMU, and where their accesses go in its debug mode */
@@ -256,8 +207,8 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw->p->gr.up = false;
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
-	set_enable(hw, reset_bit(hw), 0);
-	set_enable(hw, 0, reset_bit(hw));
+	set_enable(hw, hw_gr_reset_bit(hw), 0);
+	set_enable(hw, 0, hw_gr_reset_bit(hw));
 	ret = restart(hw, &size);
 	if (!ret && size != hw->gr_ctx_size) {
 		dev_err(&hw->pdev->dev, "context size changed over a reset, from %u to %u bytes\n", hw->gr_ctx_size, size);
@@ -277,7 +228,7 @@ void hw_gr_fini(struct kvgpu_hw *hw)
 
 	kvgpu_hw_lock(&hw->p->gr_lock);
 	hw_mask(hw, GR_CTRL, GR_CTRL_FIFO, 0);
-	set_enable(hw, reset_bit(hw), 0);
+	set_enable(hw, hw_gr_reset_bit(hw), 0);
 	gr->up = false;
 	hw_golden_free(hw);
 	kvgpu_hw_vram_free(hw, &gr->mmu_rd);

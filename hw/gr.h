@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The graphics engine: what gr.c, grshape.c, grctx.c, fecs.c and golden.c tell each other. */
+/* The graphics engine: what gr.c, grlist.c, grshape.c, grctx.c, fecs.c and golden.c tell each other. */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
 
@@ -21,7 +21,8 @@ struct hw_gr_buffers {
 	u64 pagepool, bundle, attrib;
 };
 
-/* gr.c */
+/* grlist.c: what the steps are made of */
+u32 hw_gr_reset_bit(struct kvgpu_hw *hw);
 int hw_gr_wait_idle(struct kvgpu_hw *hw);
 void hw_gr_write_list(struct kvgpu_hw *hw, enum kvgpu_fw_section_id id);
 

@@ -186,7 +186,7 @@ bool hw_sensor_calibrated(struct kvgpu_hw *hw);
 int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
-/* gr.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
+/* gr.c, grlist.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
 int hw_gr_init(struct kvgpu_hw *hw);		/* whole, golden image included */
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* after an engine reset */
 void hw_gr_fini(struct kvgpu_hw *hw);

@@ -11,8 +11,9 @@
 
 #include "gk110/map.h"
 #include "gk110/pci.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
 #include "mdev/trace.h"
-#include "mdev/vgpu.h"
 
 struct config_word {
 	u16 off;
@@ -89,7 +90,7 @@ static u32 writable(const struct kvgpu_vgpu *v, const struct config_word *w)
 void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val)
 {
 	*(__le32 *)(v->config + off) = cpu_to_le32(val);
-	kvgpu_trap_config(&v->trap, off, val);
+	vgpu_machine_config(v, off, val);
 }
 
 /* also sets anew what trap was told before: it forgets at its own reset */

@@ -11,7 +11,9 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "mdev/vgpu.h"
+#include "kvgpu/trap.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
 
 /*
  * Boards with a GK110 or GK110B that have no display (ids: pci.ids). GeForce, Quadro and GK210 (K80, chip 0f2) are left
@@ -98,7 +100,6 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	INIT_LIST_HEAD(&gpu->vgpus);
 	refcount_set(&gpu->users, 1);
 	init_completion(&gpu->idle);
-	__set_bit(0, gpu->groups);
 	tell_board(pdev, (const struct board *)id->driver_data);
 
 	ret = kvgpu_machine_gpu_init(gpu);

@@ -8,15 +8,14 @@
  * waits for the eventfd, which may be the unmask handler of this vGPU (user space may give one eventfd for both) or of another
  * one, and that takes irq_lock. A context that is signalled without the lock is kept alive by RCU.
  *
- * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a work item of the vGPU's does (event.c).
+ * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a work item of the vGPU's does (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
 
-#include "gk110/pci.h"
 #include "mdev/compat.h"
-#include "mdev/trace.h"
-#include "mdev/vgpu.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
 
 int vgpu_irq_info(struct vfio_irq_info *info)
 {
@@ -37,63 +36,6 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 	default:
 		return -EINVAL;		/* ERR among them: with count 0 QEMU would complain */
 	}
-}
-
-/* irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the user unmasks it */
-static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
-{
-	struct eventfd_ctx *ctx = rcu_dereference_protected(v->intx, lockdep_is_held(&v->irq_lock));
-
-	if (!ctx || rcu_access_pointer(v->msi) || v->intx_masked || !v->intx_pending)
-		return NULL;
-	v->intx_masked = true;
-	return ctx;
-}
-
-/* under rcu_read_lock(), without irq_lock */
-static void signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi)
-{
-	if (!ctx)
-		return;
-	atomic64_inc(&v->count.irqs);
-	trace_kvgpu_irq(v->id, msi);
-	compat_eventfd_signal(ctx);
-}
-
-static void signal_intx_if_due(struct kvgpu_vgpu *v)
-{
-	struct eventfd_ctx *ctx;
-	unsigned long flags;
-
-	rcu_read_lock();
-	spin_lock_irqsave(&v->irq_lock, flags);
-	ctx = intx_due(v);
-	spin_unlock_irqrestore(&v->irq_lock, flags);
-	signal_ctx(v, ctx, false);
-	rcu_read_unlock();
-}
-
-void vgpu_irq_update(struct kvgpu_vgpu *v)
-{
-	u32 word = vgpu_config_word(v, GK110_PCI_CMD_STA);
-	u32 status = word & ~GK110_PCI_STA_INTERRUPT;
-	unsigned long flags;
-	bool line, edge;
-
-	lockdep_assert_held(&v->lock);
-	line = kvgpu_trap_irq(&v->trap, &edge);
-	if (line)
-		status |= GK110_PCI_STA_INTERRUPT;
-	if (status != word)
-		vgpu_config_set_word(v, GK110_PCI_CMD_STA, status);
-	spin_lock_irqsave(&v->irq_lock, flags);
-	v->intx_pending = line && !(status & GK110_PCI_CMD_INTX_DISABLE);
-	spin_unlock_irqrestore(&v->irq_lock, flags);
-	rcu_read_lock();
-	if (edge)
-		signal_ctx(v, rcu_dereference(v->msi), true);
-	rcu_read_unlock();
-	signal_intx_if_due(v);
 }
 
 /* ------------------------------------------------------------------ mask and unmask of INTx */
@@ -121,7 +63,7 @@ static void set_masked(struct kvgpu_vgpu *v, bool masked)
 	spin_lock_irqsave(&v->irq_lock, flags);
 	v->intx_masked = masked;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
-	signal_intx_if_due(v);
+	vgpu_signal_intx(v);
 }
 
 static int set_unmask_eventfd(struct kvgpu_vgpu *v, s32 fd)
@@ -186,9 +128,9 @@ static void replace_trigger(struct kvgpu_vgpu *v, u32 index, struct eventfd_ctx 
 		v->intx_masked = false;
 	spin_unlock_irqrestore(&v->irq_lock, flags);
 	/* what rose while nobody listened would be lost; one interrupt too many is harmless */
-	if (v->trap.line && ctx && index == VFIO_PCI_MSI_IRQ_INDEX)
-		signal_ctx(v, ctx, true);
-	signal_intx_if_due(v);
+	if (ctx && vgpu_machine_irq(v, NULL) && index == VFIO_PCI_MSI_IRQ_INDEX)
+		vgpu_signal_ctx(v, ctx, true);
+	vgpu_signal_intx(v);
 	if (old) {
 		synchronize_rcu();
 		eventfd_ctx_put(old);

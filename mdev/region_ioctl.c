@@ -4,7 +4,7 @@
 #include <linux/uaccess.h>
 
 #include "mdev/compat.h"
-#include "mdev/vgpu.h"
+#include "mdev/internal.h"
 
 /* @arg has room for info->argsz bytes; what does not fit is told by argsz alone */
 static long put_caps(void __user *arg, struct vfio_region_info *info, struct vfio_info_cap *caps)

@@ -9,7 +9,8 @@
 #include <linux/pci.h>
 #include <linux/sysfs.h>
 
-#include "mdev/machine.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
 
 #define WATCHDOG_MIN_MS	100
 #define WATCHDOG_MAX_MS	30000
@@ -28,89 +29,85 @@ COUNTER(exits_bar0_read, atomic64_read(&v->count.bar0_reads));
 COUNTER(exits_bar0_write, atomic64_read(&v->count.bar0_writes));
 COUNTER(exits_bar1_bar3, atomic64_read(&v->count.bar_trapped));
 COUNTER(exits_config, atomic64_read(&v->count.config));
-COUNTER(doorbells_trapped, atomic64_read(&v->count.doorbells_trapped));
 COUNTER(page_faults, atomic64_read(&v->count.mmaps));
 COUNTER(zaps, atomic64_read(&v->count.zaps));
 /* how long the guest or its VMM waited for them and for page faults, locks included */
 COUNTER(handler_ns, atomic64_read(&v->count.handler_ns));
 
-/* the register file */
-COUNTER(registers_unlisted, READ_ONCE(v->trap.nr_unlisted));
-COUNTER(registers_denied, READ_ONCE(v->trap.nr_denied));
-
-/* shadows */
-COUNTER(shadow_syncs, READ_ONCE(v->shadow.stats.syncs));
-COUNTER(shadow_tables_read, READ_ONCE(v->shadow.stats.tables_read));
-COUNTER(shadow_bytes_read, READ_ONCE(v->shadow.stats.bytes_read));
-COUNTER(shadow_entries_compared, READ_ONCE(v->shadow.stats.entries_compared));
-COUNTER(shadow_entries_written, READ_ONCE(v->shadow.stats.entries_written));
-COUNTER(shadow_entries_rejected, READ_ONCE(v->shadow.stats.rejected));
-COUNTER(tlb_flushes, atomic64_read(&v->count.flushes));
-COUNTER(spaces_kept, atomic64_read(&v->count.spaces_kept));
-COUNTER(pinned_pages, READ_ONCE(v->shadow.stats.pinned) + READ_ONCE(v->m->nr_due));
-
 COUNTER(interrupts, atomic64_read(&v->count.irqs));
 COUNTER(faults, atomic64_read(&v->count.faults));
-COUNTER(gpu_time_ns, machine_gpu_time(v->m));
+
+/* the machine's */
+#define MACHINE_COUNTER(name, member)								\
+static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
+{												\
+	struct machine_stats st;								\
+												\
+	vgpu_machine_stats(dev_get_drvdata(dev), &st);						\
+	return sysfs_emit(buf, "%llu\n", (u64)st.member);					\
+}												\
+static DEVICE_ATTR_RO(name)
+
+MACHINE_COUNTER(doorbells_trapped, doorbells_trapped);
+
+/* the register file */
+MACHINE_COUNTER(registers_unlisted, registers_unlisted);
+MACHINE_COUNTER(registers_denied, registers_denied);
+
+/* shadows */
+MACHINE_COUNTER(shadow_syncs, syncs);
+MACHINE_COUNTER(shadow_tables_read, tables_read);
+MACHINE_COUNTER(shadow_bytes_read, bytes_read);
+MACHINE_COUNTER(shadow_entries_compared, entries_compared);
+MACHINE_COUNTER(shadow_entries_written, entries_written);
+MACHINE_COUNTER(shadow_entries_rejected, entries_rejected);
+MACHINE_COUNTER(tlb_flushes, tlb_flushes);
+MACHINE_COUNTER(spaces_kept, spaces_kept);
+MACHINE_COUNTER(pinned_pages, pinned_pages);
 
 /* ------------------------------------------------------------------ time slices of a vGPU */
 
-static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
+COUNTER(gpu_time_ns, vgpu_machine_gpu_time(v));
+COUNTER(entitlement_ppm, vgpu_machine_entitlement(v));
+MACHINE_COUNTER(slices, slices);
+MACHINE_COUNTER(preempts, preempts);
+MACHINE_COUNTER(preempt_ns_total, preempt_ns);
+MACHINE_COUNTER(preempt_ns_max, preempt_ns_max);
+MACHINE_COUNTER(strikes, strikes);
+MACHINE_COUNTER(runnable, runnable);
+
+static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *buf, size_t len)
 {
-	return &v->gpu->chip->slicer;
+	unsigned int val;
+	int ret = kstrtouint(buf, 10, &val);
+
+	ret = ret ?: vgpu_machine_set(dev_get_drvdata(dev), knob, val);
+	return ret ?: len;
 }
 
-COUNTER(slices, READ_ONCE(v->m->slice.ent.slices));
-COUNTER(preempts, READ_ONCE(v->m->slice.preempts));
-COUNTER(preempt_ns_total, READ_ONCE(v->m->slice.preempt_ns));
-COUNTER(preempt_ns_max, READ_ONCE(v->m->slice.preempt_max));
-COUNTER(strikes, READ_ONCE(v->m->slice.strikes.total));
-COUNTER(runnable, READ_ONCE(v->m->slice.work));
-
-static ssize_t entitlement_ppm_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct kvgpu_vgpu *v = dev_get_drvdata(dev);
-	u32 ppm;
-
-	spin_lock(&slicer_of(v)->lock);
-	ppm = kvgpu_sched_entitlement(&slicer_of(v)->sched, &v->m->slice.ent);
-	spin_unlock(&slicer_of(v)->lock);
-	return sysfs_emit(buf, "%u\n", ppm);
-}
-static DEVICE_ATTR_RO(entitlement_ppm);
-
-#define KNOB(name)										\
+#define KNOB(name, knob)									\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
 {												\
-	const struct kvgpu_vgpu *v = dev_get_drvdata(dev);					\
+	struct machine_stats st;								\
 												\
-	return sysfs_emit(buf, "%u\n", READ_ONCE(v->m->slice.ent.name));			\
+	vgpu_machine_stats(dev_get_drvdata(dev), &st);						\
+	return sysfs_emit(buf, "%u\n", st.name);						\
 }												\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len) \
 {												\
-	struct kvgpu_vgpu *v = dev_get_drvdata(dev);						\
-	struct machine_slicer *s = slicer_of(v);						\
-	unsigned int val;									\
-	int ret = kstrtouint(buf, 10, &val);							\
-												\
-	if (ret)										\
-		return ret;									\
-	spin_lock(&s->lock);									\
-	ret = kvgpu_sched_set_##name(&s->sched, &v->m->slice.ent, val, ktime_get_ns());		\
-	spin_unlock(&s->lock);									\
-	machine_slicer_kick(v->gpu);								\
-	return ret ?: len;									\
+	return set_knob(dev, knob, buf, len);						\
 }												\
 static DEVICE_ATTR_RW(name)
 
-KNOB(weight);
-KNOB(cap);
+KNOB(weight, MACHINE_WEIGHT);
+KNOB(cap, MACHINE_CAP);
 
 static ssize_t suspended_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	const struct kvgpu_vgpu *v = dev_get_drvdata(dev);
+	struct machine_stats st;
 
-	return sysfs_emit(buf, "%u\n", machine_suspended(v->m));
+	vgpu_machine_stats(dev_get_drvdata(dev), &st);
+	return sysfs_emit(buf, "%u\n", st.suspended);
 }
 
 /* only the way out: to stop a vGPU is what removing it is for */
@@ -122,7 +119,7 @@ static ssize_t suspended_store(struct device *dev, struct device_attribute *attr
 
 	if (ret || val)
 		return ret ?: -ERANGE;
-	machine_forgive(v);
+	vgpu_machine_forgive(v);
 	return len;
 }
 static DEVICE_ATTR_RW(suspended);
@@ -179,55 +176,42 @@ const struct attribute_group *kvgpu_vgpu_groups[] = {
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
 {												\
 	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);						\
+	struct machine_gpu_stats st;								\
 												\
-	return sysfs_emit(buf, fmt "\n", expr);						\
+	kvgpu_machine_gpu_stats(gpu, &st);							\
+	return sysfs_emit(buf, fmt "\n", expr);							\
 }
 
-CARD_ATTR(policy, "%s", kvgpu_sched_policy_name(READ_ONCE(gpu->chip->slicer.sched.policy)))
-CARD_ATTR(slice_us, "%llu", div_u64(READ_ONCE(gpu->chip->slicer.sched.slice_ns), NSEC_PER_USEC))
-CARD_ATTR(watchdog_ms, "%u", READ_ONCE(gpu->chip->slicer.watchdog_ms))
-CARD_ATTR(busy_ns, "%llu", READ_ONCE(gpu->chip->slicer.busy_ns))
-CARD_ATTR(switches, "%llu", READ_ONCE(gpu->chip->slicer.switches))
+CARD_ATTR(policy, "%s", kvgpu_sched_policy_name(st.policy))
+CARD_ATTR(slice_us, "%llu", st.slice_us)
+CARD_ATTR(watchdog_ms, "%u", st.watchdog_ms)
+CARD_ATTR(busy_ns, "%llu", st.busy_ns)
+CARD_ATTR(switches, "%llu", st.switches)
 CARD_ATTR(engine_resets, "%llu", READ_ONCE(gpu->hw.stats.resets))
 CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 
 static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
 {
-	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);
-	struct machine_slicer *s = &gpu->chip->slicer;
 	enum kvgpu_sched_policy policy;
 	int ret = kvgpu_sched_policy_parse(buf, &policy);
 
-	if (ret)
-		return ret;
-	spin_lock(&s->lock);
-	ret = kvgpu_sched_set_policy(&s->sched, policy, ktime_get_ns());
-	spin_unlock(&s->lock);
-	machine_slicer_kick(gpu);
+	ret = ret ?: kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_POLICY, policy);
 	return ret ?: len;
 }
 static DEVICE_ATTR_RW(policy);
 
 static ssize_t slice_us_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
 {
-	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);
-	struct machine_slicer *s = &gpu->chip->slicer;
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);
 
-	if (ret)
-		return ret;
-	spin_lock(&s->lock);
-	ret = kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
-	spin_unlock(&s->lock);
-	machine_slicer_kick(gpu);
+	ret = ret ?: kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_SLICE_US, val);
 	return ret ?: len;
 }
 static DEVICE_ATTR_RW(slice_us);
 
 static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
 {
-	struct kvgpu_gpu *gpu = dev_get_drvdata(dev);
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);
 
@@ -235,8 +219,7 @@ static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *at
 		return ret;
 	if (val < WATCHDOG_MIN_MS || val > WATCHDOG_MAX_MS)
 		return -ERANGE;
-	machine_watchdog_set(gpu, val);
-	return len;
+	return kvgpu_machine_gpu_set(dev_get_drvdata(dev), MACHINE_WATCHDOG_MS, val) ?: len;
 }
 static DEVICE_ATTR_RW(watchdog_ms);
 static DEVICE_ATTR_RO(busy_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The types, and the card's parts that each vGPU of a type holds for its life: a partition of video memory, a slice of
- * BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN window. All four or none, under gpu->lock.
+ * BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN window. All four or none, under types_lock.
  *
  * What get_available tells is only a hint to user space (the mdev core does not act on it): the reservation decides.
  */
@@ -9,7 +9,7 @@
 #include <linux/string.h>
 
 #include "gk110/bar.h"
-#include "mdev/vgpu.h"
+#include "mdev/internal.h"
 
 #define PART_UNIT	SZ_512M
 #define BAR1_UNIT	SZ_1M		/* bit i of the map: 1 MiB at i MiB */

@@ -12,8 +12,9 @@
 #include <linux/uaccess.h>
 
 #include "mdev/compat.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
 #include "mdev/trace.h"
-#include "mdev/vgpu.h"
 
 static int vgpu_init(struct vfio_device *vdev)
 {
@@ -23,11 +24,7 @@ static int vgpu_init(struct vfio_device *vdev)
 	v->mdev = to_mdev_device(vdev->dev);
 	v->gpu = container_of(v->mdev->type->parent, struct kvgpu_gpu, parent);
 	v->type = container_of(v->mdev->type, struct kvgpu_type, base);
-	v->userd_bar1 = ~0ull;
-	v->chans = RB_ROOT;
-	INIT_LIST_HEAD(&v->grctxs);
 	INIT_LIST_HEAD(&v->vmas);
-	memset(v->group, 0xff, sizeof(v->group));
 	mutex_init(&v->lock);
 	mutex_init(&v->map_lock);
 	mutex_init(&v->vma_lock);
@@ -84,7 +81,7 @@ static int vgpu_open(struct vfio_device *vdev)
 	mutex_lock(&v->lock);
 	ret = vgpu_machine_open(v);
 	if (!ret) {
-		v->open = true;
+		WRITE_ONCE(v->open, true);
 		vgpu_config_reset(v);
 		vgpu_irq_update(v);
 		trace_kvgpu_vgpu(v->id, KVGPU_VGPU_OPEN);
@@ -100,18 +97,9 @@ static void vgpu_close(struct vfio_device *vdev)
 	mutex_lock(&v->lock);
 	vgpu_irq_close(v);
 	vgpu_machine_close(v);
-	v->open = false;
+	WRITE_ONCE(v->open, false);
 	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_CLOSE);
 	mutex_unlock(&v->lock);
-}
-
-void vgpu_reset(struct kvgpu_vgpu *v)
-{
-	lockdep_assert_held(&v->lock);
-	trace_kvgpu_vgpu(v->id, KVGPU_VGPU_RESET);
-	vgpu_machine_reset(v);
-	vgpu_config_reset(v);
-	vgpu_irq_update(v);
 }
 
 static void vgpu_request(struct vfio_device *vdev, unsigned int count)

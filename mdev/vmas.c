@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 
 #include "mdev/compat.h"
-#include "mdev/vgpu.h"
+#include "mdev/internal.h"
 
 struct mapping {
 	struct list_head node;		/* v->vmas */

@@ -239,7 +239,7 @@ static const char *check_plain(void)
 	return NULL;
 }
 
-/* so has this page, apart from the words that mdev/flush.c looks at */
+/* so has this page, apart from the words that mdev/machine/flush.c looks at */
 static const char *check_flush_page(void)
 {
 	u32 reg;

@@ -37,13 +37,6 @@ static bool owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 		sched_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
-static bool goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b)
-{
-	if (a->front != b->front)
-		return a->front;
-	return sched_ahead(a->vtime, b->vtime) < 0;
-}
-
 /* the list is in the order of their last turns */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s, struct kvgpu_sched_ent *behind)
 {
@@ -73,7 +66,7 @@ static struct survey look(const struct kvgpu_sched *s)
 		}
 		v.can_run++;
 		v.share += e->share;
-		if (!v.next || goes_before(e, v.next))
+		if (!v.next || sched_goes_before(e, v.next))
 			v.next = e;
 	}
 	if (v.next)
@@ -147,32 +140,6 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->turn_start = s->at;
 	s->slice_end = sched_later(s->at, turn);
 	s->turn_used = 0;
-}
-
-void sched_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
-{
-	struct kvgpu_sched_ent *cur = s->current_ent;
-	u64 end;
-
-	if (!cur || cur == e || !s->started || s->at < e->cut_next || !goes_before(e, cur))
-		return;
-	end = max(s->at, sched_later(s->turn_start, sched_turn_min(s)));
-	if (end >= s->slice_end)
-		return;
-	s->slice_end = end;
-	e->cut_next = sched_later(s->at, s->slice_ns);
-}
-
-bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
-{
-	const struct kvgpu_sched_ent *o;
-
-	if (s->current_ent != e || !s->started || !e->quick || e->in_vain || e->suspended || s->turn_used < (s->at - s->turn_start) / 2)
-		return false;
-	list_for_each_entry(o, &s->ents, node)
-		if (o != e && sched_can_run(o) && goes_before(o, e))
-			return false;
-	return true;
 }
 
 /* nobody has to share: all lists, or none. Only while a debt is being paid off are the lists of those that sleep kept away */

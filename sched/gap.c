@@ -3,7 +3,7 @@
  * When to look who works: at samples. What a sample sees is charged for the time until the next one. With samples at a fixed period a
  * guest works between them and pays for nothing, and there are many ways to know when the last one was. After a time that is
  * distributed exponentially a sample is as likely in the next moment as it ever was: whatever a guest knows, the part of samples that
- * find it at work is the part of the time that it works. Looks at other times, which a guest may know, are none (mdev/look.c).
+ * find it at work is the part of the time that it works. Looks at other times, which a guest may know, are none (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 

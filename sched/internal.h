@@ -102,11 +102,14 @@ u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e
 /* vgpu.c: it has lingered long enough */
 void sched_leave(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
-/* choose.c: @e has begun to want to run, or is let go: the turn under way ends early if it should */
+/* turn.c: the next one of two that can run */
+bool sched_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
+/* @e has begun to want to run, or is let go: the turn under way ends early if it should */
 void sched_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /* @e has run out of work: does it keep the chip for a moment? */
 bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
-/* the turn of current_ent is over, if it has one */
+
+/* choose.c: the turn of current_ent is over, if it has one */
 void sched_end_turn(struct kvgpu_sched *s);
 
 #endif

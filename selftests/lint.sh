@@ -47,9 +47,12 @@ done < <(printf '%s\n' "${files[@]}" | grep -E '^(remote/|docs/remote(-setup)?\.
 # the module is made of all source files of its rooms
 rooms='hw mmio-trap gtt-shadow sched mdev'
 # shellcheck disable=SC2086
-diff <(grep -v '^#' Kbuild | grep -oE "\b(${rooms// /|})/[a-z0-9_]+\.o\b" | LC_ALL=C sort) \
+diff <(grep -v '^#' Kbuild | grep -oE "\b(${rooms// /|})/([a-z]+/)?[a-z0-9_]+\.o\b" | LC_ALL=C sort) \
 	<(find $rooms -name '*.c' | sed 's/c$/o/' | LC_ALL=C sort) |
 	sed -n 's/^< \(.*\)/Kbuild: there is no source for \1/p; s/^> \(.*\)/Kbuild: \1 is missing/p' | grep . && bad=1
+
+# who may include what of mdev/, and call whom
+selftests/walls.py || bad=1
 
 # headers stand alone
 for f in include/gk110/*.h; do
@@ -59,7 +62,7 @@ for f in include/gk110/*.h; do
 done
 
 # every room says what it is for
-for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mmio-trap gtt-shadow sched firmware libvirt-xml tools remote remote/*; do
+for d in gpu-model gpu-model/* include testbed docs selftests selftests/* hw mdev mdev/machine mmio-trap gtt-shadow sched firmware libvirt-xml tools remote remote/*; do
 	[ -d "$d" ] || continue
 	printf '%s\n' "${files[@]}" | grep -q "^$d/" || continue
 	if [ ! -f "$d/README.md" ]; then

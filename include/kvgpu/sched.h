@@ -2,7 +2,7 @@
 /*
  * sched/: who gets the graphics runlist, for how long, and what happens to one that does not let go of it. Pure: no clock
  * (@now is monotonic, in ns, never going back), no lock (the caller holds one for all calls of one struct kvgpu_sched), no
- * allocation. The driver (mdev/slice.c) says who has work and what the engine was seen doing; the policy answers whose
+ * allocation. The driver (mdev/machine/slice.c) says who has work and what the engine was seen doing; the policy answers whose
  * list the chip should have.
  *
  * Words: a vGPU is *present* from add to remove, *runnable* while it has work that the chip could do, *suspended* when it

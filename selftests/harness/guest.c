@@ -2,7 +2,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/world.h"
 
 #include <linux/bitfield.h>

@@ -2,7 +2,7 @@
 # The module in user space, under ASan and UBSan, on a stand-in for the kernel and a malicious chip: selftests/harness/README.md.
 
 HARNESS		:= $(O)/harness
-HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c,$(wildcard mdev/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
+HARNESS_ROOMS	:= $(filter-out mdev/debugfs.c mdev/machine/show.c,$(wildcard mdev/*.c mdev/machine/*.c)) $(wildcard hw/*.c mmio-trap/*.c gtt-shadow/*.c sched/*.c)
 HARNESS_SRC	:= $(wildcard selftests/harness/*.c selftests/harness/kernel/*.c selftests/harness/chip/*.c) selftests/unit/hw/fwbuild.c
 HARNESS_TESTS	:= $(patsubst selftests/harness/tests/%.c,%,$(wildcard selftests/harness/tests/*_test.c))
 # what the module includes and neither the system nor include/user has

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "mdev/machine.h"
+#include "mdev/internal.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
@@ -37,8 +38,8 @@ u32 oracle_vgpu_of_chan(u16 chid)
 	u32 g;
 
 	for (w = world.vgpu; w < world.vgpu + WORLD_VGPUS; w++)
-		for (g = 0; w->made && g < KVGPU_NR_GROUPS; g++)
-			if (w->v->group[g] == chid / KVGPU_GROUP)
+		for (g = 0; w->made && w->v->m && g < KVGPU_NR_GROUPS; g++)
+			if (w->v->m->group[g] == chid / KVGPU_GROUP)
 				return w->v->id;
 	return 0;
 }
@@ -144,7 +145,7 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 			harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another", (const char *)ctx, v->id, bar);
 		return;
 	}
-	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->scrap.at.v || vram == v->gpu->chip->nowhere.at.v)
+	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v || vram == v->gpu->chip->nowhere.at.v)
 		return;
 	harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx", (const char *)ctx, v->id,
 		     bar, (unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), (unsigned long long)vram);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -42,7 +42,7 @@ void world_end(void)
 			world_unmake(i);
 	}
 	for (i = 1; i < GK110_FIFO_NR_TSG; i++)
-		if (test_bit(i, world.gpu->tsgs))
+		if (test_bit(i, world.gpu->chip->tsgs))
 			harness_fail("S5: group %u of the chip is taken, and there is no vGPU", i);
 	pool_watch(false);
 	the_pci_driver->remove(&world.pdev);

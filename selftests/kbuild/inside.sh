@@ -96,12 +96,12 @@ if [ "$role" = base ]; then
 	build && [ -f "$work/m/kvgpu.ko" ] && ! grep -q 'kvgpu: ' "$work/build.log"
 	result $? "a module of one file is built, nothing is said" "$(last_line)"
 
-	cover "$(header vfio.h)" 's/vfio_dma_rw(/vfio_dma_copy(/' && fresh mdev/memory &&
-		says "a call that is gone" "kvgpu: kernel $release: mdev/memory.c:*: implicit declaration of function 'vfio_dma_rw'*$advice"
+	cover "$(header vfio.h)" 's/vfio_dma_rw(/vfio_dma_copy(/' && fresh mdev/machine/memory &&
+		says "a call that is gone" "kvgpu: kernel $release: mdev/machine/memory.c:*: implicit declaration of function 'vfio_dma_rw'*$advice"
 	uncover
 
-	cover "$(header vfio.h)" 's/void vfio_unpin_pages(struct vfio_device \*device,/& u32 flags,/' && fresh mdev/pin &&
-		says "a call with other arguments" "kvgpu: kernel $release: mdev/pin.c:*: too few arguments to function 'vfio_unpin_pages'*$advice"
+	cover "$(header vfio.h)" 's/void vfio_unpin_pages(struct vfio_device \*device,/& u32 flags,/' && fresh mdev/machine/pin &&
+		says "a call with other arguments" "kvgpu: kernel $release: mdev/machine/pin.c:*: too few arguments to function 'vfio_unpin_pages'*$advice"
 	uncover
 
 	fresh - <<-'C'

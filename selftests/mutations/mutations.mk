@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make mutations ONLY='mdev/pin.c hw/': those whose names begin so
+# make mutations ONLY='mdev/machine/pin.c hw/': those whose names begin so
 
 mutations: ## whether the tests notice one-line mutations of the module (table, and build/mutations.json); goes on where it stopped
 	@mkdir -p build

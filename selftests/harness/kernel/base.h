@@ -201,6 +201,16 @@ unsigned long find_next_zero_bit(const unsigned long *m, unsigned long size, uns
 unsigned long bitmap_find_next_zero_area(unsigned long *m, unsigned long size, unsigned long start, unsigned int nr, unsigned long align_mask);
 void bitmap_set(unsigned long *m, unsigned int first, unsigned int nr);
 void bitmap_clear(unsigned long *m, unsigned int first, unsigned int nr);
+
+static inline unsigned int bitmap_weight(const unsigned long *m, unsigned int nr)
+{
+	unsigned int bit, n = 0;
+
+	for (bit = 0; bit < nr; bit++)
+		n += m[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
+	return n;
+}
+
 #define bitmap_zero(m, n)	memset(m, 0, BITS_TO_LONGS(n) * sizeof(long))
 #define bitmap_zalloc(n, gfp)	((unsigned long *)kcalloc(BITS_TO_LONGS(n), sizeof(long), gfp))
 #define bitmap_free		kfree

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel without debugfs: mdev/debugfs.c, which decides nothing, is the one file of the room that is not built here. */
-#include "mdev/vgpu.h"
+/* A kernel without debugfs: mdev/debugfs.c and mdev/machine/show.c, which decide nothing, are not built here. */
+#include "mdev/internal.h"
 
 void kvgpu_debugfs_init(void) { }
 void kvgpu_debugfs_exit(void) { }

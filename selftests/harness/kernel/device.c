@@ -2,7 +2,7 @@
 /* The PCI function, its BARs as the CPU sees them, its interrupt, and small services. */
 #include <sys/mman.h>
 
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory: of the kernel, for DMA, and the allocator of the card's pool. */
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/chip.h"
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"

@@ -11,7 +11,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/explore.h"
 #include "selftests/harness/oracle.h"

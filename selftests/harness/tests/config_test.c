@@ -8,7 +8,7 @@
 #include <linux/pci_regs.h>
 
 #include "gk110/pci.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

@@ -9,7 +9,7 @@
 #include "gk110/gr.h"
 #include "gk110/grinit.h"
 #include "gk110/mmu.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

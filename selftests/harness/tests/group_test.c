@@ -10,7 +10,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

@@ -11,7 +11,7 @@
 #include "gk110/grinit.h"
 #include "gk110/mmu.h"
 #include "hw/internal.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"

@@ -10,7 +10,7 @@
 
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -276,7 +276,7 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("lists", 12 * MS, 12 * MS);
+	check_turns("lists", 20 * MS, 4 * MS);	/* the longest is a matter of chance: 3 to 13 ms by seed, the mean 2.2 to 2.5 */
 	setup_end();
 }
 

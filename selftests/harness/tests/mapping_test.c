@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "gk110/fifo.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -87,7 +87,7 @@ static void a_page_of_doorbells_is_mapped(void **state)
 
 	begin(0);
 	at = map_doorbells();
-	assert_int_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + world.vgpu[0].v->group[0]);
+	assert_int_equal(mm_touch(mm[0], at), (BAR1_PHYS >> 12) + world.vgpu[0].v->m->group[0]);
 	world_check("a page is mapped");
 	hand_over();
 	end();

@@ -13,7 +13,8 @@
 #include "gk110/fifo.h"
 #include "gk110/pmc.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/internal.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "gk110/mmu.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

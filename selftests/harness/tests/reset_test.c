@@ -7,7 +7,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/pmc.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/explore.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -22,8 +22,8 @@ static void nothing_is_left(const struct world_vgpu *g)
 	if (machine_chans_any(g->v) || g->v->m->nr_groups || g->v->m->nr_tsgs || !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
 		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
 	for (i = 0; i < KVGPU_NR_GROUPS; i++)
-		if (g->v->group[i] >= 0)
-			harness_fail("S4: a vGPU that was reset has group %d of the chip", g->v->group[i]);
+		if (g->v->m->group[i] >= 0)
+			harness_fail("S4: a vGPU that was reset has group %d of the chip", g->v->m->group[i]);
 }
 
 static void a_reset(void **state)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a register keeps of another tenant's exception is not told with the next one. Three registers of a GPC say where its PROP's error
- * was (x and y, format, storage), and keep that until the PROP's next error (S4).
+ * What a register keeps of another tenant's exception is not told with the next one (S4). Three registers of a GPC say where its PROP's
+ * error was (x and y, format, storage), and keep that until the PROP's next error; a PBDMA keeps the method that the HCE refused, a copy
+ * engine what was wrong with a launch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "gk110/ce.h"
+#include "gk110/fifo.h"
 #include "gk110/gr.h"
 #include "gk110/grinit.h"
 #include "gk110/pmc.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/chip/state.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
@@ -80,11 +83,59 @@ static void what_a_neighbour_asked_for(void **state)
 	setup_end();
 }
 
+static void pbdma_interrupts(u32 vgpu, u32 intr0, u32 intr1)
+{
+	u16 id = g_hchid(&world.vgpu[vgpu], 1);
+
+	chip.pbdma[0].chid = chip.engine[0].chid = NO_CHAN;
+	put(PBDMA(0) + PBDMA_INTR1_EN, ~0u);
+	put(PBDMA(0) + PBDMA_INTR1, intr1);
+	while (!chip_pbdma_intr(id, intr0))
+		harness_sleep(MS);
+	harness_sleep(10 * MS);
+	put(PBDMA(0) + PBDMA_INTR1, 0);
+}
+
+static void what_the_hce_refused(void **state)
+{
+	u32 left;
+
+	setup_begin(&quiet, &calm, 2);
+	put(PBDMA(0) + PBDMA_HCE_METHOD, 0x404);
+	put(PBDMA(0) + PBDMA_HCE_DATA, SECRET);
+	pbdma_interrupts(1, 0, 1);
+	assert_int_equal(g_read(&world.vgpu[1], PBDMA(0) + PBDMA_HCE_DATA), SECRET);
+	pbdma_interrupts(0, 1, 0);
+	left = g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_METHOD) | g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_DATA);
+	if (left)
+		harness_fail("S4: an interrupt of its own tells vGPU 0 of 0x%08x of a method that another vGPU was refused", left);
+	setup_end();
+}
+
+/* the stand-in has no interrupt of copy engines: the face that hw/ tells of them */
+static void what_was_wrong_with_a_launch(void **state)
+{
+	enum { ENGINE = 3, CE = 2, CODE = 8 };
+	u32 left;
+
+	setup_begin(&quiet, &calm, 2);
+	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_LAUNCHERR, CODE, g_hchid(&world.vgpu[1], 1), false);
+	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_NONBLOCKPIPE, CODE, g_hchid(&world.vgpu[0], 1), false);
+	harness_sleep(10 * MS);
+	assert_int_equal(g_read(&world.vgpu[1], GK110_CE(CE) + GK110_CE_LAUNCHERR), CODE);
+	left = g_read(&world.vgpu[0], GK110_CE(CE) + GK110_CE_LAUNCHERR);
+	if (left)
+		harness_fail("S4: an interrupt of its own tells vGPU 0 of error %u of another vGPU's launch", left);
+	setup_end();
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_a_neighbours_error_was),
 		cmocka_unit_test(what_a_neighbour_asked_for),
+		cmocka_unit_test(what_the_hce_refused),
+		cmocka_unit_test(what_was_wrong_with_a_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -149,13 +149,13 @@ static void room_that_comes_back(void **state)
 	directory(2, 20);
 	machine_page_touch(g->v, PDS + 2 * 0x10000ull, 0x10000);
 	invalidate();
-	assert_true(g->v->shadow.stats.rejected > 0);
+	assert_true(g->v->m->shadow.stats.rejected > 0);
 	g_write(g, PCCSR_INST(1), 0);	/* the first one goes, with its tables */
 	for (i = 0; i < 20; i++)
 		invalidate();
-	i = g->v->shadow.stats.rejected;
+	i = g->v->m->shadow.stats.rejected;
 	invalidate();
-	assert_int_equal(g->v->shadow.stats.rejected, i);
+	assert_int_equal(g->v->m->shadow.stats.rejected, i);
 	end();
 }
 

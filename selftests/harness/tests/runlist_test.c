@@ -7,7 +7,7 @@
 
 #include "gk110/fifo.h"
 #include "gk110/ram.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
@@ -99,7 +99,7 @@ static void groups(void **state)
 	world_reset(0);
 	g_list(g, list, 0);	/* the chip's groups come back with the next list */
 	assert_int_equal(g->v->m->nr_tsgs, 0);
-	assert_int_equal(find_next_bit(world.gpu->tsgs, 4096, 0), 4096);
+	assert_int_equal(find_next_bit(world.gpu->chip->tsgs, 4096, 0), 4096);
 	setup_end();
 }
 
@@ -179,11 +179,11 @@ static void no_id_for_a_group(void **state)
 	u64 list[] = { group(7, 1), 2 }, other[] = { group(8, 1), 2 };
 
 	begin(1);
-	memcpy(mine, world.gpu->tsgs, sizeof(mine));
-	memset(world.gpu->tsgs, 0xff, sizeof(mine));
+	memcpy(mine, world.gpu->chip->tsgs, sizeof(mine));
+	memset(world.gpu->chip->tsgs, 0xff, sizeof(mine));
 	g_list(g, list, 2);
 	assert_int_equal(chip_list(0, entry), 0);
-	__clear_bit(5, world.gpu->tsgs);
+	__clear_bit(5, world.gpu->chip->tsgs);
 	g_write(g, PFIFO_RUNLIST_BLOCK, 1);
 	g_write(g, PFIFO_RUNLIST_BLOCK, 0);
 	check_name(2);
@@ -195,7 +195,7 @@ static void no_id_for_a_group(void **state)
 	assert_int_equal(chip_list(0, entry), 2);
 	check_name(2);
 	g_list(g, NULL, 0);
-	memcpy(world.gpu->tsgs, mine, sizeof(mine));
+	memcpy(world.gpu->chip->tsgs, mine, sizeof(mine));
 	setup_end();
 }
 

@@ -7,7 +7,7 @@
 
 #include "gk110/bar.h"
 #include "gk110/mmu.h"
-#include "mdev/machine.h"
+#include "mdev/machine/internal.h"
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 

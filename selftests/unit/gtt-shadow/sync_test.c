@@ -86,7 +86,7 @@ static void cost_follows_change(void **state)
 static u32 asked_pd, asked_small;
 static u64 asked_bytes;
 
-/* nobody writes any more; who asks takes the pages away from the CPU (mdev/space.c) */
+/* nobody writes any more; who asks takes the pages away from the CPU (mdev/machine/space.c) */
 static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	asked_pd += a.addr == pd.addr && len == 8192 * 8;

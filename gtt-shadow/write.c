@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Entries of the host's, written: neighbours of one table go out together, what is noted of a window its caller takes. */
+#include <linux/minmax.h>
+
+#include "internal.h"
+
+void kvgpu_win_touched(struct kvgpu_win *win, u32 first, u32 last)
+{
+	win->first = min(win->first, first);
+	win->last = max(win->last, last);
+}
+
+void kvgpu_write_out(struct kvgpu_shadow *s)
+{
+	struct kvgpu_pool *p = s->pool;
+	struct kvgpu_ext *e = p->run;
+	struct kvgpu_slot *slot;
+
+	p->run = NULL;
+	if (!e)
+		return;
+	if (e->win) {
+		kvgpu_win_touched(e->win, p->run_first, p->run_last);
+		return;
+	}
+	slot = e->slot;
+	slot->as->changed = true;
+	s->ops->table_write(s->ctx, p->run_big ? &slot->big->t : &slot->small->t, p->run_first,
+			    p->run_last - p->run_first + 1);
+}
+
+static void note_write(struct kvgpu_ext *e, bool big, u32 index)
+{
+	struct kvgpu_pool *p = e->s->pool;
+
+	e->s->stats.entries_written++;
+	if (p->run == e && p->run_big == big && index >= p->run_first && index <= p->run_last + WRITE_GAP) {
+		p->run_last = max(p->run_last, index);
+		return;
+	}
+	kvgpu_write_out(e->s);
+	p->run = e;
+	p->run_big = big;
+	p->run_first = index;
+	p->run_last = index;
+}
+
+/* sets a small entry; 0 means no translation. The caller has seen to the pin. */
+void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value)
+{
+	u64 *at = &e->hsmall[page];
+
+	if (!value)
+		value = e->blank;
+	if (*at == value)
+		return;
+	e->nr_live += (value != e->blank) - (*at != e->blank);
+	*at = value;
+	note_write(e, false, page);
+}
+
+void kvgpu_ext_put_big(struct kvgpu_ext *e, u32 group, u64 value)
+{
+	if (e->hbig[group] == value)
+		return;
+	e->hbig[group] = value;
+	note_write(e, true, group);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the face of VFIO share. The machine behind it does not see this. */
+#ifndef KVGPU_MDEV_INTERNAL_H
+#define KVGPU_MDEV_INTERNAL_H
+
+#include "mdev/vgpu.h"
+
+/* type.c */
+int kvgpu_types_init(struct kvgpu_gpu *gpu);		/* which types this card offers; takes what is not for slices */
+unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
+unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);	/* on an empty card */
+int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);	/* fills the constants of @v; -ENOSPC */
+void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
+extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
+
+/* config.c; vgpu->lock held */
+void vgpu_config_reset(struct kvgpu_vgpu *v);
+void vgpu_config_set_word(struct kvgpu_vgpu *v, u32 off, u32 val);
+void vgpu_config_read(struct kvgpu_vgpu *v, u32 off, void *buf, size_t len);
+/* returns true when the guest asked for a function level reset */
+bool vgpu_config_write(struct kvgpu_vgpu *v, u32 off, const void *buf, size_t len);
+
+/* as vfio-pci: the region's index is in the high bits of the file offset */
+#define OFFSET_SHIFT	40
+#define OFFSET_MASK	((1ull << OFFSET_SHIFT) - 1)
+#define REGION_AT(i)	((u64)(i) << OFFSET_SHIFT)
+
+/* region.c */
+u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
+/* the vGPU's own memory that [off, off + len) of BAR0 lies in, or NULL */
+const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
+void vgpu_reset(struct kvgpu_vgpu *v);
+ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
+ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count, loff_t *ppos);
+int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info, struct vfio_info_cap *caps);
+
+/* mapping.c */
+int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
+
+/* signal.c */
+void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);	/* under rcu_read_lock(), without irq_lock */
+void vgpu_signal_intx(struct kvgpu_vgpu *v);		/* if it is due */
+
+/* irq.c */
+int vgpu_irq_info(struct vfio_irq_info *info);
+int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);	/* vgpu->lock held */
+void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
+void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
+
+/* sysfs.c, debugfs.c */
+extern const struct attribute_group *kvgpu_vgpu_groups[], *kvgpu_gpu_groups[];
+void kvgpu_debugfs_init(void);
+void kvgpu_debugfs_exit(void);
+void kvgpu_debugfs_gpu_add(struct kvgpu_gpu *gpu);
+void kvgpu_debugfs_gpu_remove(struct kvgpu_gpu *gpu);
+void kvgpu_debugfs_vgpu_add(struct kvgpu_vgpu *v);
+void kvgpu_debugfs_vgpu_remove(struct kvgpu_vgpu *v);
+
+static inline u32 vgpu_config_word(const struct kvgpu_vgpu *v, u32 off)
+{
+	return le32_to_cpup((const __le32 *)(v->config + off));
+}
+
+static inline struct kvgpu_vgpu *to_vgpu(struct vfio_device *vdev)
+{
+	return container_of(vdev, struct kvgpu_vgpu, vdev);
+}
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who is charged for the GPU's time, and what each was charged. What is seen at looks is look.c's, what a switch takes slice.c's. */
+#include "mdev/machine/internal.h"
+
+void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
+{
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+
+	atomic64_add(ns, &m->gpu_ns);
+	spin_lock(&s->lock);
+	kvgpu_sched_charge(&s->sched, &m->slice.ent, ns, now);
+	spin_unlock(&s->lock);
+}
+
+/* what was charged, and what will be at the next look if all stays as it is; never less than it was said to be before */
+u64 machine_gpu_time(struct kvgpu_machine *m)
+{
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	unsigned int seq;
+	s64 ns, told;
+
+	do {
+		seq = read_seqbegin(&s->books);
+		ns = atomic64_read(&m->gpu_ns);
+		if (READ_ONCE(m->slice.busy) && READ_ONCE(m->slice.on_chip))
+			ns += max_t(s64, ktime_get_ns() - READ_ONCE(s->looked), 0);
+	} while (read_seqretry(&s->books, seq));
+	told = atomic64_read(&m->slice.told);
+	do {
+		if (told >= ns)
+			return told;
+	} while (!atomic64_try_cmpxchg(&m->slice.told, &told, ns));
+	return ns;
+}
+
+/*
+ * Under gpu->lock since @began something of @m was waited for, and nobody looked: that time is its own if it was at work. If it was not,
+ * and others were, it is theirs, by what samples saw of them. Else it is nobody's.
+ */
+void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
+{
+	struct machine_slicer *s = &m->v->gpu->chip->slicer;
+	u64 now = ktime_get_ns();
+
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	write_seqlock(&s->books);
+	if (works)
+		machine_charge(m, now - began, now);
+	if (works || !(others || machine_others_work(m)))
+		s->looked = min(s->looked + (now - began), now);
+	write_sequnlock(&s->books);
+}

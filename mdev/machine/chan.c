@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Channels: a guest's binding becomes one of the chip's, with an instance block that is made here and an id of a group of
+ * eight that belongs to this vGPU alone, so that a page of doorbells never spans vGPUs.
+ *
+ * Which runlist of the chip. A guest sees all engines on runlist 0 and may use GR and a copy engine in one channel, at any
+ * time and without saying so at bind. On the card that is possible only on the runlist of GR, which serves one copy engine
+ * too (on a card whose layout is flat there is no other). So every channel of a guest goes there. To move channels that
+ * only copy to a copy engine of their own would be faster for two copying tenants, but a channel that turns out to use GR
+ * would have to be moved back under way.
+ *
+ * What the guest writes into its instance block after the bind counts from the next of these points (gk110-mediation.md
+ * 3.3): bind, enable, first submit in a runlist, unblock of its runlist.
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/slab.h>
+
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+/* RAMFC words that are the host's to choose; nouveau's values (nvkm fifo/gk104.c) */
+#define TIMESLICE	0x10003080	/* 128 << 3 units of 1024 ns, enabled */
+#define PB_TIMESLICE	0x10000010
+#define ACQUIRE_TIMEOUT	0xfffff902	/* an acquire that waits is put away, it keeps nobody else */
+#define UNBIND_TRIES	50
+#define NO_CONTEXT_VA	KVGPU_SPACE_END
+#define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that mean anything here */
+
+/* ------------------------------------------------------------------ tables */
+
+struct kvgpu_chan *machine_chan_find(struct kvgpu_vgpu *v, gchid_t id)
+{
+	struct rb_node *n = v->m->chans.rb_node;
+
+	while (n) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (id.v == c->gchid.v)
+			return c;
+		n = id.v < c->gchid.v ? n->rb_left : n->rb_right;
+	}
+	return NULL;
+}
+
+bool machine_chans_any(const struct kvgpu_vgpu *v)
+{
+	return !RB_EMPTY_ROOT(&v->m->chans);
+}
+
+static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
+{
+	struct rb_node **at = &v->m->chans.rb_node, *parent = NULL;
+	struct kvgpu_chip *chip = v->gpu->chip;
+
+	while (*at) {
+		parent = *at;
+		at = c->gchid.v < rb_entry(parent, struct kvgpu_chan, by_gchid)->gchid.v ? &parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&c->by_gchid, parent, at);
+	rb_insert_color(&c->by_gchid, &v->m->chans);
+	kvgpu_hw_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&chip->event_lock);
+	chip->by_hchid[c->hchid.v] = c;
+	hash_add(chip->by_inst, &c->by_inst, c->inst.at.v);
+	kvgpu_hw_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
+}
+
+static void forget(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
+{
+	struct kvgpu_chip *chip = v->gpu->chip;
+
+	kvgpu_hw_lock(&v->gpu->lock);
+	kvgpu_hw_lock(&chip->event_lock);
+	chip->by_hchid[c->hchid.v] = NULL;
+	clear_bit(c->hchid.v, chip->sick);
+	hash_del(&c->by_inst);
+	kvgpu_hw_unlock(&chip->event_lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
+	rb_erase(&c->by_gchid, &v->m->chans);
+}
+
+/* ------------------------------------------------------------------ ids and doorbells */
+
+/* the chip's group for guest group @g; kept until the vGPU is reset or closed */
+static int take_group(struct kvgpu_vgpu *v, u16 g)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_gpu *gpu = v->gpu;
+	unsigned long h;
+
+	if (m->group[g] >= 0)
+		return m->group[g];
+	if (m->nr_groups >= m->max_groups)
+		return -ENOSPC;
+	kvgpu_hw_lock(&gpu->lock);
+	h = find_next_zero_bit(gpu->chip->groups, KVGPU_NR_GROUPS, 1);
+	if (h < KVGPU_NR_GROUPS)
+		__set_bit(h, gpu->chip->groups);
+	kvgpu_hw_unlock(&gpu->lock);
+	if (h >= KVGPU_NR_GROUPS)
+		return -ENOSPC;
+	m->nr_groups++;
+	m->userd_page[g] = NO_PAGE;
+	return h;
+}
+
+static void give_groups(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	u32 g;
+	int h;
+
+	for (g = 0; g < KVGPU_NR_GROUPS && m->nr_groups; g++) {
+		h = m->group[g];
+		if (h < 0)
+			continue;
+		machine_userd_show(v, g, -1, NO_PAGE);
+		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
+			machine_wedge(v->gpu, "doorbells show what they showed before");
+		kvgpu_hw_lock(&v->gpu->lock);
+		__clear_bit(h, v->gpu->chip->groups);
+		kvgpu_hw_unlock(&v->gpu->lock);
+		m->nr_groups--;
+	}
+}
+
+/*
+ * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's BAR1 those doorbells. A
+ * guest whose channels of one group have USERD in different pages gets the last one's: its other channels stand still. In its
+ * page a channel has the place of its id, or the words that the chip goes by would not be those that the slicer looks at.
+ */
+static int take_userd(struct kvgpu_chan *c)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+	u16 g = c->gchid.v / KVGPU_GROUP;
+	u64 page = c->g.userd.addr >> PAGE_SHIFT;
+	int h;
+
+	if (c->g.userd.target != KVGPU_VRAM || c->g.userd.addr >= v->part_size ||
+	    offset_in_page(c->g.userd.addr) != c->gchid.v % KVGPU_GROUP * USERD_SIZE)
+		return -EINVAL;
+	h = take_group(v, g);
+	if (h < 0)
+		return h;
+	c->hchid.v = h * KVGPU_GROUP + c->gchid.v % KVGPU_GROUP;
+	if (v->m->userd_page[g] == page)
+		return 0;
+	/* until they show this page they may show that of whoever had the group before */
+	if (kvgpu_hw_userd_page(&v->gpu->hw, h, (hvram_t){ v->part.v + (page << PAGE_SHIFT) })) {
+		machine_wedge(v->gpu, "doorbells show what they showed before");
+		return -EIO;
+	}
+	machine_userd_show(v, g, h, page);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ instance blocks */
+
+static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *g)
+{
+	const char *why;
+	int ret;
+
+	memset(block, 0, RAMIN_SIZE);
+	ret = machine_read(c->vgpu, c->ginst, block, INST_READ);
+	if (ret)
+		return ret;
+	ret = kvgpu_inst_decode(block, g, &why);
+	g->limit = min(g->limit, NO_CONTEXT_VA - 1);
+	if (!ret && g->gr_ctx && !g->gr_ctx_virtual)
+		ret = -EINVAL;	/* a physical address */
+	return ret;
+}
+
+/*
+ * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a guest may have mapped an
+ * image of its own making: a channel without a context gets an address that no guest can map: it is beyond its limit, and
+ * shadows have no entries there. The first GR method then is a page fault.
+ */
+static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
+{
+	struct kvgpu_inst_guest g = c->g;
+
+	g.gr_ctx = c->gr ? c->gr->va : NO_CONTEXT_VA;
+	return g;
+}
+
+static int write_inst(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
+{
+	struct kvgpu_inst_guest g = shown(c);
+	struct kvgpu_inst_host h = {
+		.chid = c->hchid,
+		.userd = c->vgpu->part.v + c->g.userd.addr,
+		.pd = kvgpu_as_pd(c->as),
+		.runl_slice = TIMESLICE,
+		.pb_slice = PB_TIMESLICE,
+		.acquire = ACQUIRE_TIMEOUT,
+	};
+
+	kvgpu_inst_build(guest_block, &g, &h, out);
+	memcpy_toio(c->inst.cpu, out, RAMIN_SIZE);
+	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
+}
+
+/* the words behind the RAMFC, which the chip only reads: what a resync changes */
+static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *out)
+{
+	struct kvgpu_inst_guest g = shown(c);
+	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_as_pd(c->as) };
+
+	kvgpu_inst_build(guest_block, &g, &h, out);
+	memcpy_toio(c->inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO, INST_READ - GMMU_INST_PDB_LO);
+	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
+}
+
+/* ------------------------------------------------------------------ resync */
+
+static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst_guest *b)
+{
+	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
+}
+
+/* the chip does not load @c any more, and if it is in a group, nor those that it shares the group with */
+static void hold(struct kvgpu_chan *c)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *o = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (o->held || (o != c && (c->htsg < 0 || o->htsg != c->htsg)))
+			continue;
+		o->held = true;
+		kvgpu_hw_chan_enable(&v->gpu->hw, o->hchid, false);
+	}
+}
+
+/*
+ * A preempt alone does not keep a channel off: the chip loads one that is enabled and listed again at once, with what its
+ * block says by then. So it is disabled first. A group goes as a whole: engines name it and not its members. The slicer puts
+ * lists onto the chip under gpu->lock: either it did before, and the vGPU counts as on the chip, or it finds them disabled.
+ */
+bool machine_chan_step_off(struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool tsg = c->htsg >= 0, off;
+	u16 id = tsg ? c->htsg : c->hchid.v;
+
+	if (!c->ran)
+		return true;
+	hold(c);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_unlock(&gpu->lock);
+	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) && !machine_on_engine(gpu, tsg, id);
+	if (off)
+		return true;
+	kvgpu_hw_lock(&gpu->lock);
+	machine_isolate(gpu, c, EVENT_SCHED);
+	kvgpu_hw_unlock(&gpu->lock);
+	return false;
+}
+
+/* recovery ends channels under gpu->lock: one that it ended, or is about to, stays off */
+static void start(struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	kvgpu_hw_lock(&gpu->lock);
+	if (c->enabled && !c->dead && !test_bit(c->hchid.v, gpu->chip->sick))
+		kvgpu_hw_chan_enable(&gpu->hw, c->hchid, true);
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+void machine_chans_restart(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->held)
+			start(c);
+		c->held = false;
+	}
+}
+
+/* the chip neither has the channel nor can load it */
+static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block, u32 *out)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+	struct kvgpu_space *old = c->space;
+	struct kvgpu_grctx *gr = c->gr;
+
+	if (!same_space(g, &c->g)) {
+		c->space = machine_space_get(v, g->pd);
+		if (!c->space) {
+			c->space = old;
+			vgpu_note_fault(v, "no memory for an address space", c->gchid.v, g->pd.addr, 0);
+			return;
+		}
+		c->as = c->space->as;
+	} else {
+		old = NULL;
+	}
+	c->g.pd = g->pd;
+	c->g.limit = g->limit;
+	c->g.gr_ctx = g->gr_ctx;
+	machine_sync(v);	/* the patch list is read through the space */
+	c->gr = g->gr_ctx ? machine_grctx_get(v, c->space, g->gr_ctx, g->limit) : NULL;
+	if (g->gr_ctx && !c->gr)
+		vgpu_note_fault(v, "no graphics context for a channel", c->gchid.v, g->gr_ctx, 0);
+	if (write_inst_space(c, block, out))
+		machine_wedge(v->gpu, "writes did not reach video memory");
+	if (gr)
+		machine_grctx_put(v, gr);
+	if (old)
+		machine_space_put(v, old, c);
+	machine_settle(v);
+}
+
+void machine_chan_resync(struct kvgpu_chan *c)
+{
+	u32 *block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
+	struct kvgpu_inst_guest g;
+
+	if (!block)
+		return;
+	if (c->dead || machine_wedged(c->vgpu->gpu))
+		goto out;
+	if (read_inst(c, block, &g)) {
+		vgpu_note_fault(c->vgpu, "an instance block became unusable", c->gchid.v, c->ginst.addr, 0);
+		goto out;
+	}
+	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx)
+		goto out;
+	if (machine_chan_step_off(c))
+		swap_context(c, &g, block, block + RAMIN_SIZE / 4);
+	machine_chans_restart(c->vgpu);
+out:
+	kfree(block);
+}
+
+/* ------------------------------------------------------------------ bind */
+
+static int bind(struct kvgpu_chan *c, u32 *block)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+	struct kvgpu_hw *hw = &v->gpu->hw;
+	int ret;
+
+	ret = read_inst(c, block, &c->g);
+	if (ret)
+		return ret;
+	c->space = machine_space_get(v, c->g.pd);
+	if (!c->space)
+		return -ENOMEM;
+	c->as = c->space->as;
+	machine_sync(v);
+	if (c->g.gr_ctx)
+		c->gr = machine_grctx_get(v, c->space, c->g.gr_ctx, c->g.limit);
+	ret = take_userd(c);
+	ret = ret ?: machine_pool_alloc(v, RAMIN_SIZE, &c->inst);
+	ret = ret ?: write_inst(c, block, block + RAMIN_SIZE / 4);
+	machine_settle(v);
+	if (ret)
+		return ret;
+	insert(v, c);	/* before the chip can raise anything for it */
+	ret = kvgpu_hw_chan_bind(hw, c->hchid, c->inst.at.v, c->hrunl);
+	if (ret)
+		forget(v, c);
+	return ret;
+}
+
+/* what a channel holds, once it is off the chip */
+static void let_go(struct kvgpu_chan *c)
+{
+	struct kvgpu_vgpu *v = c->vgpu;
+
+	trace_kvgpu_chan(v->id, c->gchid.v, c->hchid.v, KVGPU_CHAN_UNBOUND);
+	if (c->gr)
+		machine_grctx_put(v, c->gr);
+	if (c->space)
+		machine_space_put(v, c->space, c);
+	machine_settle(v);
+	if (c->inst.size)
+		machine_pool_free(v, &c->inst);
+	kfree(c);
+}
+
+void machine_chan_bind(struct kvgpu_vgpu *v, gchid_t id, u8 runl, struct kvgpu_gaddr inst)
+{
+	struct kvgpu_chan *c;
+	u32 *block;
+	int ret = -ENOMEM;
+
+	machine_chan_unbind(v, id);	/* trap refuses a second bind: nothing to do for it */
+	machine_stage_drop(v->m);
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	block = kmalloc(2 * RAMIN_SIZE, GFP_KERNEL_ACCOUNT);
+	if (c && block && !machine_wedged(v->gpu)) {
+		c->vgpu = v;
+		c->gchid = id;
+		c->grunl = runl;
+		c->hrunl = machine_gr_runl(v->gpu);
+		c->ginst = inst;
+		c->gtsg = c->htsg = -1;
+		INIT_HLIST_NODE(&c->by_inst);
+		ret = bind(c, block);
+		if (ret)
+			let_go(c);
+	} else {
+		kfree(c);
+	}
+	kfree(block);
+	if (ret) {
+		trace_kvgpu_chan(v->id, id.v, -1, KVGPU_CHAN_REFUSED);
+		vgpu_note_fault(v, "channel not bound", id.v, inst.addr, -ret);
+		return;
+	}
+	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_BOUND);
+	machine_runlist_bound(v, runl);	/* it may have been listed before */
+}
+
+/* ------------------------------------------------------------------ enable, disable, unbind */
+
+void machine_chan_enable(struct kvgpu_vgpu *v, gchid_t id)
+{
+	struct kvgpu_chan *c = machine_chan_find(v, id);
+
+	if (c) {
+		machine_sync(v);
+		machine_chan_resync(c);
+	}
+	if (!c || c->dead || machine_wedged(v->gpu)) {	/* errored channels stay off */
+		kvgpu_trap_chan_status(&v->m->trap, id, 0);
+		return;
+	}
+	c->enabled = true;
+	c->ran = true;
+	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_ENABLED);
+	start(c);
+	if (machine_suspended(v->m))
+		mod_delayed_work(system_wq, &v->m->slice.end_work, 1);
+}
+
+void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
+{
+	struct kvgpu_chan *c = machine_chan_find(v, id);
+
+	if (!c)
+		return;
+	c->enabled = false;
+	trace_kvgpu_chan(v->id, id.v, c->hchid.v, KVGPU_CHAN_DISABLED);
+	if (!c->dead)
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+}
+
+/*
+ * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a PBDMA or an engine: it is
+ * driven off first. One that does not go is the end of the card's service, not a reason to free memory that the chip may
+ * still use.
+ */
+static void unbind_hw(struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	bool tsg = c->htsg >= 0, works, others;
+	int i, ret = -EBUSY;
+	u64 began;
+
+	kvgpu_hw_lock(&gpu->lock);
+	began = ktime_get_ns();
+	works = !machine_wedged(gpu) && machine_works(c->vgpu->m);
+	others = machine_others_work(c->vgpu->m);
+	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
+		machine_strike_for_reset(c->vgpu->m, 0);
+	/* a fault that it may have raised on its way out stops the whole runlist, and nobody will know whose it was */
+	if (!machine_wedged(gpu))
+		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	for (i = 0; i < UNBIND_TRIES && ret && !machine_wedged(gpu); i++) {
+		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
+		if (ret)
+			usleep_range(1000, 2000);
+	}
+	if (ret && !machine_wedged(gpu)) {
+		machine_reset_runlist(gpu, c->hrunl);
+		ret = kvgpu_hw_chan_unbind(&gpu->hw, c->hchid);
+		machine_strike_for_reset(c->vgpu->m, 0);	/* all of it is charged below */
+		works = true;
+	}
+	if (ret)
+		machine_wedge(gpu, "a channel can't be unbound");
+	machine_waited(c->vgpu->m, works, others, began);
+	kvgpu_hw_unlock(&gpu->lock);
+	/* what it has raised goes by its instance block, which may be a neighbour's soon: it is told while it is known whose it is */
+	if (!machine_wedged(gpu))
+		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
+}
+
+void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
+{
+	struct kvgpu_chan *c = machine_chan_find(v, id);
+
+	if (!c)
+		return;
+	kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+	c->enabled = c->listed = false;
+	kvgpu_hw_lock(&v->gpu->lock);
+	c->dead = true;		/* nobody lists it again */
+	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) && machine_runlist_changed(v->m, c->hrunl))
+		machine_wedge(v->gpu, "a runlist was not taken");
+	kvgpu_hw_unlock(&v->gpu->lock);
+	unbind_hw(c);
+	forget(v, c);
+	let_go(c);
+}
+
+/* all at once: disabled first, so that none starts while another one is driven off; one new list for all */
+void machine_chans_stop(struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		c->enabled = false;
+		kvgpu_hw_chan_enable(&v->gpu->hw, c->hchid, false);
+	}
+	machine_runlist_clear(v);
+	while ((n = rb_first(&v->m->chans))) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		unbind_hw(c);
+		forget(v, c);
+		let_go(c);
+	}
+	give_groups(v);
+}

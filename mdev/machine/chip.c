@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What every part of the machine asks of the card: its time, whether it answers still, how long it is waited for. Calls nothing of the room. */
+#include <linux/sched.h>
+
+#include "mdev/machine/internal.h"
+
+#define TIME_LOOK_NS	NSEC_PER_SEC
+
+/*
+ * PTIMER, read from the chip each time: a guest compares it with what the GPU wrote into memory, and a clock of the CPU's
+ * would be off by what a register read takes and by the drift between two looks. The CPU's clock gives the high word, which
+ * saves two reads of three, and goes on where the chip does not answer. Never goes back.
+ */
+u64 machine_time(struct kvgpu_gpu *gpu)
+{
+	struct kvgpu_chip *chip = gpu->chip;
+	u64 now, t;
+
+	spin_lock(&chip->time_lock);
+	now = ktime_get_ns();
+	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_LOOK_NS ? now + chip->time_base : 0);
+	if (t) {
+		chip->time_base = t - now;
+		chip->time_taken = now;
+	}
+	chip->time_last = max(now + chip->time_base, chip->time_last);
+	t = chip->time_last;
+	spin_unlock(&chip->time_lock);
+	return t;
+}
+
+bool machine_wedged(const struct kvgpu_gpu *gpu)
+{
+	return READ_ONCE(gpu->chip->wedged);
+}
+
+/*
+ * The card does not do what it must. Without bus mastering it can't reach memory, whatever its tables say, so that what is
+ * pinned can be let go (S2). Nothing new is started on it; the admin has to unload the module and reset the card.
+ */
+void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
+{
+	if (xchg(&gpu->chip->wedged, true))
+		return;
+	pci_clear_master(gpu->hw.pdev);
+	dev_err(&gpu->hw.pdev->dev, "%s: the card was cut off, nothing runs on it until it is reset\n", why);
+}
+
+u8 machine_gr_runl(const struct kvgpu_gpu *gpu)
+{
+	return gpu->hw.topo.engine[0].runl;	/* GR is the first: hw_chip_probe() */
+}
+
+unsigned int machine_patience(const struct kvgpu_vgpu *v)
+{
+	return clamp_t(s64, ktime_ms_delta(v->m->deadline, ktime_get()), 1, PREEMPT_GUEST_MS);
+}
+
+void machine_slicer_kick(struct kvgpu_gpu *gpu)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+	struct task_struct *t = READ_ONCE(s->thread);
+
+	if (!test_and_set_bit(0, &s->kicked) && t)
+		wake_up_process(t);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Carries out what mmio-trap/ made of a guest's register write. Commands are decoded and of the right form; what they name
+ * is the guest's to name: ids, and addresses of its own memory, looked up or bounds-checked where they are used. Nothing
+ * in here fails towards the guest: what can't be done is noted, and the guest meets what the chip would show it.
+ *
+ * All that the guest polls for is done when this returns, so no busy bit is ever seen set.
+ */
+#include "gk110/bar.h"
+#include "mdev/machine/internal.h"
+
+/*
+ * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for the others. With PFIFO all channels are
+ * unbound; from an engine they are taken off, which is what the guest can tell of it.
+ */
+static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
+{
+	const struct kvgpu_topo *topo = &v->gpu->hw.topo;
+	struct rb_node *n;
+	u32 e;
+
+	for (e = 0; e < topo->nr_engines; e++)
+		if (mask & BIT(e))
+			kvgpu_trap_engine_status(&v->m->trap, topo->engine[e].id, 0);
+	if (mask & BIT(31)) {
+		machine_chans_stop(v);
+		machine_settle(v);
+		machine_forgive(v);	/* a driver begins */
+		return;
+	}
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->ran && !c->dead)
+			machine_preempt(v, c->htsg >= 0, c->htsg >= 0 ? c->gtsg : c->gchid.v);
+	}
+}
+
+static void chan_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
+{
+	switch (cmd->kind) {
+	case KVGPU_CMD_CHAN_BIND:
+		machine_chan_bind(v, cmd->chan.id, cmd->chan.runl, cmd->chan.inst);
+		break;
+	case KVGPU_CMD_CHAN_UNBIND:
+		machine_chan_unbind(v, cmd->chan.id);
+		break;
+	case KVGPU_CMD_CHAN_ENABLE:
+		machine_chan_enable(v, cmd->chan.id);
+		break;
+	default:
+		machine_chan_disable(v, cmd->chan.id);
+	}
+}
+
+static void fifo_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
+{
+	switch (cmd->kind) {
+	case KVGPU_CMD_RUNLIST:
+		machine_runlist_submit(v, cmd->runlist.runl, cmd->runlist.count, cmd->runlist.list);
+		kvgpu_trap_runlist_done(&v->m->trap, cmd->runlist.runl);
+		vgpu_irq_update(v);
+		break;
+	case KVGPU_CMD_PREEMPT:
+		machine_preempt(v, cmd->preempt.tsg, cmd->preempt.id);
+		kvgpu_trap_preempt_done(&v->m->trap);
+		break;
+	case KVGPU_CMD_RUNL_BLOCK:
+		machine_runlist_block(v, cmd->mask);
+		break;
+	default:
+		machine_runlist_allow(v, cmd->mask);
+	}
+}
+
+/* a sync of everything: space.c says why. It flushes, if anything has changed */
+static void tlb_command(struct kvgpu_vgpu *v)
+{
+	v->m->flush_owed |= machine_flush_take(v);
+	machine_sync(v);
+	if (v->m->flush_owed)
+		machine_flush(v, false);
+	v->m->flush_owed = false;
+}
+
+void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
+{
+	lockdep_assert_held(&v->lock);
+	v->m->deadline = ktime_add_ms(ktime_get(), COMMAND_MS);
+	machine_stage_drop(v->m);
+	if (cmd->kind != KVGPU_CMD_TLB)
+		machine_flush_page(v);
+	switch (cmd->kind) {
+	case KVGPU_CMD_CHAN_BIND:
+	case KVGPU_CMD_CHAN_UNBIND:
+	case KVGPU_CMD_CHAN_ENABLE:
+	case KVGPU_CMD_CHAN_DISABLE:
+		chan_command(v, cmd);
+		break;
+	case KVGPU_CMD_RUNLIST:
+	case KVGPU_CMD_PREEMPT:
+	case KVGPU_CMD_RUNL_BLOCK:
+	case KVGPU_CMD_RUNL_ALLOW:
+		fifo_command(v, cmd);
+		break;
+	case KVGPU_CMD_TLB:
+		tlb_command(v);
+		break;
+	case KVGPU_CMD_BAR_BIND:
+		machine_window_bind(v, cmd->bar.bar, cmd->bar.is_virtual, cmd->bar.inst);
+		break;
+	case KVGPU_CMD_USERD:
+		machine_userd_move(v, cmd->userd.valid, cmd->userd.bar1_off);
+		break;
+	case KVGPU_CMD_PRAMIN:
+		machine_pramin_move(v, cmd->pramin.base);
+		break;
+	case KVGPU_CMD_FLUSH:
+		machine_flush(v, cmd->mask != FLUSH_BAR);
+		break;
+	case KVGPU_CMD_GR_SAVE:
+		machine_grctx_save(v, cmd->inst);
+		break;
+	case KVGPU_CMD_ENGINE_RESET:
+		reset_engines(v, cmd->mask);
+		break;
+	case KVGPU_CMD_FAULT_TRIGGER:
+		machine_fault_trigger(v, cmd->trigger.engine, cmd->trigger.unit);
+		vgpu_irq_update(v);
+		break;
+	case KVGPU_CMD_ALARM:
+		machine_alarm_arm(v);
+		break;
+	case KVGPU_CMD_GR_BIND:		/* the context that follows is made of swallowed writes; GR_SAVE answers it */
+	case KVGPU_CMD_PBDMA_ACK:	/* the host did not wait for the guest to let its units go on (hw/intr.c) */
+	case KVGPU_CMD_GR_ACK:
+	case KVGPU_CMD_CE_ACK:
+	case KVGPU_CMD_IRQ:
+	case KVGPU_CMD_NONE:
+		break;
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Whom the chip serves, by what its engines and PBDMAs name: a channel or a group by the chip's id. Nothing is changed on it here. */
+#include "mdev/machine/internal.h"
+
+bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
+{
+	u32 st = kvgpu_hw_engine_status(&gpu->hw, e);
+	bool switching = st & PFIFO_STATUS_CHSW;
+	bool has = st & PFIFO_STATUS_SAVE || (!switching && st & PFIFO_STATUS_VALID);
+	bool gets = switching && st & PFIFO_STATUS_VALID;
+
+	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
+	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+}
+
+bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
+{
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (machine_engine_has(gpu, e, tsg, id))
+			return true;
+	return false;
+}
+
+/*
+ * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed any more, or enabled: one that
+ * was taken off its list while it worked goes on until it is preempted.
+ */
+struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
+{
+	u32 id = FIELD_GET(PFIFO_STATUS_ID, st), i;
+	struct kvgpu_chan *c = NULL;
+
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || id >= KVGPU_MAX_CHAN)
+		return NULL;
+	if (!(st & PFIFO_STATUS_TSG))
+		c = chip->by_hchid[id];
+	for (i = 0; (st & PFIFO_STATUS_TSG) && !c && i < KVGPU_MAX_CHAN; i++)
+		if (chip->by_hchid[i] && chip->by_hchid[i]->htsg == (int)id)
+			c = chip->by_hchid[i];
+	return c ? c->vgpu->m : NULL;
+}
+
+bool machine_works(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	u32 st;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		if (st & PFIFO_STATUS_BUSY && machine_named(gpu->chip, st) == m)
+			return true;
+	}
+	return false;
+}
+
+bool machine_others_work(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct kvgpu_machine *o;
+	u32 st;
+	u8 e;
+
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		st = kvgpu_hw_engine_status(&gpu->hw, e);
+		o = st & PFIFO_STATUS_BUSY ? machine_named(gpu->chip, st) : NULL;
+		if (o && o != m)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An engine at work for a channel or group that no vGPU has: no switch would preempt that, and all vGPUs would pay for it. It
+ * has as long as the watchdog gives to each; then it is driven off at nobody's expense. Nothing known leads there, since the
+ * chip's lists have only names that the host gave (runlist.c). One such engine is remembered at a time.
+ */
+void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
+{
+	struct machine_stranger *s = &chip->slicer.stranger;
+	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
+	bool tsg = st & PFIFO_STATUS_TSG;
+
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) || s->since)
+		return;
+	*s = (struct machine_stranger){ .since = ktime_get_ns(), .id = id, .engine = e, .tsg = tsg };
+}
+
+bool machine_chan_off(const struct kvgpu_chan *c)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+	u32 st;
+
+	if (!c->ran || machine_wedged(gpu))
+		return true;
+	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
+	return !(st & PCCSR_CHAN_ENABLED) && FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
+}
+
+bool machine_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)
+{
+	return a == b || (a->vgpu == b->vgpu && a->htsg >= 0 && a->htsg == b->htsg);
+}
+
+struct kvgpu_chan *machine_live_member(struct kvgpu_chip *chip, struct kvgpu_chan *c)
+{
+	struct kvgpu_chan *o;
+	u32 i;
+
+	for (i = 0; READ_ONCE(c->dead) && c->htsg >= 0 && i < KVGPU_MAX_CHAN; i++) {
+		o = chip->by_hchid[i];
+		if (o && machine_same_group(c, o) && !READ_ONCE(o->dead))
+			return o;
+	}
+	return c;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Graphics contexts that the host owns (gk110-mediation.md 3.3). FECS loads a context image with full authority and obeys
+ * the patch list that its header points to: neither may be the guest's. Where the guest's instance block says that a
+ * context is, the shadow shows pages of the host instead: an image made from the host's golden one, and behind it one page
+ * with those pairs of the guest's patch list that are harmless. The guest was told a size that leaves room for that page.
+ *
+ * What the guest keeps at that address in its own tables is read once, for the patch list, and is never loaded.
+ */
+#include <linux/io.h>
+#include <linux/slab.h>
+
+#include "gk110/gr.h"
+#include "mdev/machine/internal.h"
+
+#define PATCHES_MAX	64	/* nouveau emits some 36 */
+
+static u32 ctx_pages(const struct kvgpu_vgpu *v)
+{
+	return (v->gpu->hw.gr_ctx_size >> PAGE_SHIFT) + 1;
+}
+
+/* ------------------------------------------------------------------ reading through the guest's tables */
+
+static int read_virtual(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, void *buf, u32 len)
+{
+	struct kvgpu_gaddr at;
+	u32 n, left;
+	int ret;
+
+	while (len) {
+		ret = kvgpu_as_walk(as, va, &at, &left);
+		if (ret)
+			return ret;
+		n = min3(len, left, (u32)(PAGE_SIZE - offset_in_page(at.addr)));
+		ret = machine_read(v, at, buf, n);
+		if (ret)
+			return ret;
+		va += n;
+		buf += n;
+		len -= n;
+	}
+	return 0;
+}
+
+struct patches {
+	struct kvgpu_patch guest[PATCHES_MAX], out[PATCHES_MAX];
+	u32 nr;
+};
+
+/* a list that can't be read, or none, is an empty one: the image then has the golden values */
+static void read_patches(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, struct patches *p)
+{
+	u32 header[2], rejected = 0, nr;
+
+	if (read_virtual(v, as, va + GR_CTX_OS_PATCH_COUNT, header, sizeof(header)))
+		return;
+	nr = min_t(u32, header[0], PATCHES_MAX);
+	if (!nr || read_virtual(v, as, (u64)header[1] << 8, p->guest, nr * sizeof(p->guest[0])))
+		return;
+	p->nr = kvgpu_patch_filter(&v->gpu->hw.topo, p->guest, nr, p->out, PATCHES_MAX, &rejected);
+	if (rejected)
+		vgpu_note_fault(v, "patch list: registers left out", -1, va, rejected);
+}
+
+/* ------------------------------------------------------------------ images */
+
+static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
+{
+	u64 list = gr->va + v->gpu->hw.gr_ctx_size;
+	struct patches *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	read_patches(v, gr->space->as, gr->va, p);
+	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, gr->image.at);
+	if (!ret) {
+		iowrite32(p->nr, gr->image.cpu + GR_CTX_OS_PATCH_COUNT);
+		iowrite32(list >> 8, gr->image.cpu + GR_CTX_OS_PATCH_ADDR);
+		memset_io(gr->image.cpu + v->gpu->hw.gr_ctx_size, 0, PAGE_SIZE);
+		memcpy_toio(gr->image.cpu + v->gpu->hw.gr_ctx_size, p->out, p->nr * sizeof(p->out[0]));
+	}
+	kfree(p);
+	return ret;
+}
+
+static int make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
+{
+	int ret;
+
+	ret = machine_pool_alloc(v, (u64)gr->pages << PAGE_SHIFT, &gr->image);
+	if (ret)
+		return ret;
+	ret = fill_image(v, gr);
+	ret = ret ?: kvgpu_as_subst(gr->space->as, gr->va, gr->pages, gr->image.at);
+	if (ret)
+		machine_pool_free(v, &gr->image);
+	return ret;
+}
+
+struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit)
+{
+	u64 size = (u64)ctx_pages(v) << PAGE_SHIFT;
+	struct kvgpu_grctx *gr;
+
+	list_for_each_entry(gr, &v->m->grctxs, node) {
+		if (gr->space == sp && gr->va == va) {
+			gr->users++;
+			return gr;
+		}
+	}
+	if (!PAGE_ALIGNED(va) || limit < size || va > limit - size + 1 || machine_wedged(v->gpu))
+		return NULL;
+	gr = kzalloc(sizeof(*gr), GFP_KERNEL_ACCOUNT);
+	if (!gr)
+		return NULL;
+	gr->space = sp;
+	gr->va = va;
+	gr->pages = ctx_pages(v);
+	gr->users = 1;
+	if (make(v, gr)) {
+		kfree(gr);
+		return NULL;
+	}
+	sp->flush = true;
+	list_add_tail(&gr->node, &v->m->grctxs);
+	return gr;
+}
+
+void machine_grctx_put(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
+{
+	if (--gr->users)
+		return;
+	kvgpu_as_unsubst(gr->space->as, gr->va, gr->pages);
+	gr->space->flush = true;
+	list_move_tail(&gr->node, &v->m->dead_images);
+}
+
+void machine_grctx_free_dead(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_grctx *gr, *n;
+
+	list_for_each_entry_safe(gr, n, &v->m->dead_images, node) {
+		list_del(&gr->node);
+		machine_pool_free(v, &gr->image);
+		kfree(gr);
+	}
+}
+
+/* ------------------------------------------------------------------ the guest's own golden image */
+
+/* one page of the image, or less, to where the guest's tables put it; pages outside of the partition are left out */
+static int put_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
+{
+	struct kvgpu_gaddr at;
+	u32 left;
+	int ret;
+
+	ret = kvgpu_as_walk(as, va, &at, &left);
+	if (ret)
+		return ret;
+	*len = min(*len, left);
+	if (at.target != KVGPU_VRAM)
+		return -EFAULT;
+	machine_page_touch(v, at.addr, *len);
+	return kvgpu_hw_copy_vram(&v->gpu->hw, (hvram_t){ v->part.v + at.addr }, from, *len);
+}
+
+static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
+{
+	u32 size = v->gpu->hw.gr_ctx_size, done, len;
+	struct kvgpu_vram image = { };
+	int ret;
+
+	ret = machine_pool_alloc(v, size, &image);
+	if (ret)
+		return ret;
+	ret = kvgpu_hw_gr_ctx_init(&v->gpu->hw, image.at);
+	for (done = 0; !ret && done < size; done += len) {
+		len = size - done;
+		ret = put_part(v, as, va + done, (hvram_t){ image.at.v + done }, &len);
+	}
+	machine_pool_free(v, &image);
+	return ret;
+}
+
+/*
+ * The guest has run its golden context through registers that were swallowed, and now waits for FECS to save it. It gets
+ * the host's, since it copies that into every context it makes, and may look at it. The channel's space may have no shadow.
+ */
+void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
+{
+	u32 block[(RAMIN_GR_CTX + 8) / 4];
+	u64 va;
+	struct kvgpu_gaddr pd;
+	struct kvgpu_space *sp;
+	int ret;
+
+	machine_stage_drop(v->m);
+	if (machine_wedged(v->gpu) || machine_read(v, inst, block, sizeof(block)))
+		return;
+	pd.target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, block[GMMU_INST_PDB_LO / 4]);
+	pd.addr = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
+		  (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, block[GMMU_INST_PDB_HI / 4]) << 32;
+	va = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) | (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
+	if (!va || pd.target == KVGPU_PEER)
+		return;
+	sp = machine_space_get(v, pd);
+	if (!sp)
+		return;
+	machine_sync(v);
+	ret = put_image(v, sp->as, va);
+	if (ret)
+		vgpu_note_fault(v, "golden context not written", -1, va, -ret);
+	machine_space_put(v, sp, NULL);
+	machine_settle(v);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lists that the chip has: of the vGPUs that the slicer lets onto it, one after the other, each as it was published (runlist.c).
+ * All under gpu->lock, which needs nobody's vgpu->lock: recovery takes channels out of them here.
+ */
+#include "mdev/machine/internal.h"
+
+#define GROUPS_PER_SLICE 3
+
+bool machine_shown(const struct kvgpu_machine *m)
+{
+	const struct machine_slicer *s = &m->v->gpu->chip->slicer;
+
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	return s->open ? !m->slice.ent.suspended : s->owner == m;
+}
+
+static u32 next_group(const u64 *list, u32 nr, u32 i)
+{
+	i += list[i] & RUNLIST_TSG ? 1 + FIELD_GET(RUNLIST_TSG_COUNT, list[i]) : 1;
+	return min(i, nr);
+}
+
+/*
+ * The chip begins a list that is submitted with its first entry. In a slice only a few of many channels get a turn, so that
+ * such a list begins somewhere else each time.
+ */
+static u32 first_group(const struct kvgpu_machine *m, u8 runl)
+{
+	u32 nr = m->list_nr[runl], groups = 0, i;
+
+	for (i = 0; i < nr; i = next_group(m->list[runl], nr, i))
+		groups++;
+	if (m->v->gpu->chip->slicer.open || groups <= GROUPS_PER_SLICE)
+		return 0;
+	groups = m->slice.turn * GROUPS_PER_SLICE % groups;
+	for (i = 0; groups; groups--)
+		i = next_group(m->list[runl], nr, i);
+	return i;
+}
+
+static void append(u64 *out, const struct kvgpu_machine *m, u8 runl)
+{
+	u32 nr = m->list_nr[runl], first = first_group(m, runl);
+
+	memcpy(out, m->list[runl] + first, (nr - first) * sizeof(u64));
+	memcpy(out + nr - first, m->list[runl], first * sizeof(u64));
+}
+
+int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
+{
+	struct kvgpu_chip *chip = gpu->chip;
+	struct kvgpu_machine *m;
+	u32 nr = 0;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	if (chip->wedged)
+		return 0;
+	list_for_each_entry(m, &chip->live, node) {
+		/* what does not fit can't be: all types together have fewer entries */
+		m->slice.merged = machine_shown(m) && m->list_nr[runl] <= CHIP_RUNL_MAX - nr;
+		if (!m->slice.merged)
+			continue;
+		append(chip->merge + nr, m, runl);
+		nr += m->list_nr[runl];
+	}
+	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
+}
+
+/* one that was just suspended is not shown any more, and the chip has its list until the slicer looks */
+int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
+{
+	machine_slicer_kick(m->v->gpu);
+	return machine_shown(m) || m->slice.merged ? machine_runlist_merge(m->v->gpu, runl) : 0;
+}
+
+/* one entry of a group less: its header counts again */
+static void recount(u64 *list, u32 header, u32 *nr)
+{
+	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
+
+	if (count > 1) {
+		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) | FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
+		return;
+	}
+	memmove(list + header, list + header + 1, (*nr - header - 1) * sizeof(u64));
+	--*nr;
+}
+
+bool machine_runlist_drop(struct kvgpu_machine *m, u8 runl, hchid_t id)
+{
+	u64 *list = m->list[runl];
+	u32 nr = m->list_nr[runl], i, header = 0, left = 0;
+
+	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
+	for (i = 0; i < nr; i++) {
+		if (list[i] & RUNLIST_TSG) {
+			header = i;
+			left = FIELD_GET(RUNLIST_TSG_COUNT, list[i]);
+			continue;
+		}
+		if (FIELD_GET(RUNLIST_ID, list[i]) == id.v) {
+			memmove(list + i, list + i + 1, (nr - i - 1) * sizeof(u64));
+			nr--;
+			if (left)
+				recount(list, header, &nr);
+			m->list_nr[runl] = nr;
+			return true;
+		}
+		if (left)
+			left--;
+	}
+	return false;
+}

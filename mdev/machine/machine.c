@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The machine behind a vGPU's registers: its life, and the door for register accesses.
+ *
+ * create  memory is scrubbed, windows show nothing
+ * open    as after power-on
+ * close   nothing of it is left on the chip and no page of the guest is pinned, whatever it was in the middle of; that
+ *         takes a bounded time: each channel that does not go by itself costs PREEMPT_EVICT_MS and an engine's reset
+ * remove  memory is scrubbed again
+ */
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "gk110/bar.h"
+#include "gk110/map.h"
+#include "gk110/ptimer.h"
+#include "gk110/vbios.h"
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+/* ------------------------------------------------------------------ registers */
+
+/* only these look at the time */
+static u64 time_for(struct kvgpu_vgpu *v, u32 reg)
+{
+	switch (reg) {
+	case PTIMER_TIME_LOW:
+	case PTIMER_TIME_HIGH:
+	case PTIMER_ALARM:
+	case PTIMER_INTR_EN:
+	case PFIFO_TIME_LOW:
+	case PFIFO_TIME_HIGH:
+		return machine_time(v->gpu);
+	default:
+		return 0;
+	}
+}
+
+static u64 nr_odd(const struct kvgpu_vgpu *v)
+{
+	return v->m->trap.nr_unlisted + v->m->trap.nr_denied;
+}
+
+/* registers that no table line knows, and denied ones: trap has counted this one among them */
+static void trace_if_odd(const struct kvgpu_vgpu *v, u32 reg, u32 val, bool write, u64 before)
+{
+	if (nr_odd(v) != before)
+		trace_kvgpu_odd_register(v->id, reg, val, write);
+}
+
+u32 vgpu_machine_read(struct kvgpu_vgpu *v, u32 reg)
+{
+	u64 odd = nr_odd(v);
+	u32 val;
+
+	lockdep_assert_held(&v->lock);
+	if (reg - HOST_FLUSH_BASE < HOST_FLUSH_SIZE)
+		machine_flush_page(v);	/* asked for through a mapping that is gone now */
+	val = kvgpu_trap_read(&v->m->trap, reg, time_for(v, reg));
+	trace_if_odd(v, reg, val, false, odd);
+	machine_events_deliver(v);
+	return val;
+}
+
+void vgpu_machine_write(struct kvgpu_vgpu *v, u32 reg, u32 val, u32 be)
+{
+	u64 odd = nr_odd(v);
+	struct kvgpu_cmd cmd;
+
+	lockdep_assert_held(&v->lock);
+	kvgpu_trap_write(&v->m->trap, reg, val, be, time_for(v, reg), &cmd);
+	trace_if_odd(v, reg, val, true, odd);
+	if (cmd.kind != KVGPU_CMD_NONE) {
+		trace_kvgpu_command(v->id, reg, cmd.kind, val, be);
+		machine_command(v, &cmd);
+	}
+	machine_waits(v);
+	if (cmd.irq)
+		vgpu_irq_update(v);
+	machine_events_deliver(v);
+}
+
+/* ------------------------------------------------------------------ a vGPU */
+
+/* everything off the chip, then every page of the guest's let go */
+static void stop(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp;
+	bool changed = false;
+
+	m->may_pin = false;
+	machine_chans_stop(v);
+	machine_spaces_drop(v);
+	kvgpu_shadow_unmap_all(&m->shadow, &changed);
+	list_for_each_entry(sp, &m->spaces, node)
+		sp->flush |= changed;
+	machine_windows_close(v);
+	machine_settle(v);
+	machine_unpin_due(v, 0, U64_MAX);
+	WARN_ON_ONCE(!xa_empty(&m->pins) || !list_empty(&m->spaces) || !list_empty(&m->grctxs));
+	machine_events_reset(v);
+}
+
+/* nothing of a user before is left in the partition (S4) */
+static int scrub(struct kvgpu_vgpu *v)
+{
+	int ret;
+
+	if (machine_wedged(v->gpu))
+		return -EIO;
+	ret = kvgpu_hw_fill(&v->gpu->hw, v->part, v->part_size, 0);
+	v->m->scrubbed = !ret;
+	memset_io(v->m->scrap.cpu, 0, PAGE_SIZE);
+	return ret;
+}
+
+static void power_on(struct kvgpu_vgpu *v)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+	struct vgpu_own *rom = &v->own[VGPU_OWN_ROM];
+
+	/* mapped, so a guest may have written to it */
+	memcpy(rom->memory, hw->vbios, hw->vbios_size);
+	memset(rom->memory + hw->vbios_size, 0, rom->size - hw->vbios_size);
+	memset(v->own[VGPU_OWN_FLUSH].memory, 0, HOST_FLUSH_SIZE);
+	kvgpu_trap_reset(&v->m->trap);
+	machine_waits(v);
+	machine_windows_reset(v);
+	v->m->may_pin = true;
+}
+
+static void init_trap(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_hw *hw = &v->gpu->hw;
+	struct kvgpu_trap_cfg cfg = {
+		.topo = &hw->topo,
+		.vram_size = v->part_size,
+		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,	/* the page of the host's patch list: grctx.c */
+		.vbios = v->own[VGPU_OWN_ROM].memory,
+		.vbios_size = hw->vbios_size,
+		.plain = (u32 *)v->own[VGPU_OWN_PLAIN].memory,
+	};
+
+	kvgpu_trap_init(&v->m->trap, &cfg, v->m->slots);
+}
+
+/* of the channel ids, as much as of the memory */
+static u32 group_share(const struct kvgpu_vgpu *v)
+{
+	const struct kvgpu_hw *hw = &v->gpu->hw;
+
+	return max_t(u64, mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size, hw->part_end - hw->part_first), 8);
+}
+
+static int own_alloc(struct kvgpu_vgpu *v)
+{
+	struct vgpu_own *own = v->own;
+	unsigned int i;
+
+	own[VGPU_OWN_FLUSH].at = HOST_FLUSH_BASE;
+	own[VGPU_OWN_FLUSH].size = HOST_FLUSH_SIZE;
+	own[VGPU_OWN_PLAIN].at = KVGPU_TRAP_PLAIN_BASE;
+	own[VGPU_OWN_PLAIN].size = KVGPU_TRAP_PLAIN_SIZE;
+	own[VGPU_OWN_ROM].at = PROM_BASE;
+	own[VGPU_OWN_ROM].size = PAGE_ALIGN(v->gpu->hw.vbios_size);
+	for (i = 0; i < VGPU_NR_OWN; i++) {
+		own[i].memory = __vmalloc(own[i].size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!own[i].memory)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void own_free(struct kvgpu_vgpu *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < VGPU_NR_OWN; i++) {
+		vfree(v->own[i].memory);
+		v->own[i].memory = NULL;
+	}
+}
+
+static void machine_free(struct kvgpu_vgpu *v)
+{
+	machine_windows_fini(v);
+	machine_memory_fini(v);
+	machine_runlists_fini(v);
+	own_free(v);
+	kvfree(v->m->slots);
+	kvfree(v->m);
+	v->m = NULL;
+}
+
+/* from here on interrupts and the slicer find it */
+static void go_live(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
+	list_add_tail(&m->node, &gpu->chip->live);
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	machine_slice_add(m);
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+static void leave_live(struct kvgpu_machine *m)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
+	list_del(&m->node);
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	machine_slice_remove(m);
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+int vgpu_machine_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = kvzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!m)
+		return -ENOMEM;
+	v->m = m;
+	m->v = v;
+	m->userd_bar1 = ~0ull;
+	m->chans = RB_ROOT;
+	INIT_LIST_HEAD(&m->grctxs);
+	memset(m->group, 0xff, sizeof(m->group));
+	m->max_groups = group_share(v);
+	memset(m->htsg, 0xff, sizeof(m->htsg));
+	m->slots = kvcalloc(KVGPU_TRAP_SLOTS, sizeof(*m->slots), GFP_KERNEL_ACCOUNT);
+	mutex_lock(&v->lock);
+	ret = machine_memory_init(v) ?: machine_runlists_init(v);
+	if (!m->slots)
+		ret = -ENOMEM;
+	ret = ret ?: own_alloc(v);
+	ret = ret ?: scrub(v);
+	ret = ret ?: machine_windows_init(v);
+	mutex_unlock(&v->lock);
+	if (ret) {
+		machine_free(v);
+		return ret;
+	}
+	init_trap(v);
+	machine_events_init(m);
+	machine_strike_init(m);
+	go_live(m);
+	return 0;
+}
+
+void vgpu_machine_fini(struct kvgpu_vgpu *v)
+{
+	leave_live(v->m);
+	machine_events_fini(v->m);
+	mutex_lock(&v->lock);
+	stop(v);
+	if (scrub(v))
+		dev_err(v->vdev.dev, "video memory of the vGPU was not scrubbed; it is before it is used again\n");
+	mutex_unlock(&v->lock);
+	machine_free(v);
+}
+
+int vgpu_machine_open(struct kvgpu_vgpu *v)
+{
+	int ret = machine_wedged(v->gpu) ? -EIO : 0;
+
+	lockdep_assert_held(&v->lock);
+	if (!ret)
+		ret = machine_unmap_open(v);
+	if (!ret && !v->m->scrubbed)
+		ret = scrub(v);
+	if (ret)
+		return ret;
+	v->m->scrubbed = false;
+	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
+	machine_events_forget(v->m);	/* nor its interrupts */
+	machine_forgive(v);
+	power_on(v);
+	return 0;
+}
+
+void vgpu_machine_close(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	stop(v);
+}
+
+void vgpu_machine_reset(struct kvgpu_vgpu *v)
+{
+	lockdep_assert_held(&v->lock);
+	stop(v);
+	machine_forgive(v);
+	power_on(v);
+}
+
+void vgpu_machine_dma_unmap(struct kvgpu_vgpu *v, u64 iova, u64 len)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp;
+	bool changed = false;
+
+	if (!len)
+		return;
+	mutex_lock(&v->lock);
+	machine_unmap_asked(v);
+	kvgpu_shadow_unmap(&m->shadow, (iova_t){ iova }, len, &changed);
+	trace_kvgpu_unmap(v->id, iova, len, changed);
+	if (changed) {
+		list_for_each_entry(sp, &m->spaces, node)
+			sp->flush = true;
+		machine_settle(v);
+	}
+	machine_unpin_due(v, iova, iova + len - 1);
+	machine_events_deliver(v);
+	mutex_unlock(&v->lock);
+}
+
+/* ------------------------------------------------------------------ a card */
+
+static void destroy_queues(struct kvgpu_chip *chip)
+{
+	if (chip->unpinner)
+		destroy_workqueue(chip->unpinner);
+	if (chip->teller)
+		destroy_workqueue(chip->teller);
+}
+
+int kvgpu_machine_gpu_init(struct kvgpu_gpu *gpu)
+{
+	struct kvgpu_chip *chip = kvzalloc(sizeof(*chip), GFP_KERNEL);
+
+	if (!chip)
+		return -ENOMEM;
+	/* unbound: an item that takes long delays no other one */
+	chip->teller = alloc_workqueue("kvgpu-events", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	chip->unpinner = alloc_workqueue("kvgpu-unpin", WQ_UNBOUND, 0);
+	if (!chip->teller || !chip->unpinner) {
+		destroy_queues(chip);
+		kvfree(chip);
+		return -ENOMEM;
+	}
+	chip->gpu = gpu;
+	__set_bit(0, chip->groups);
+	INIT_LIST_HEAD(&chip->live);
+	hash_init(chip->by_inst);
+	kvgpu_hw_lock_init(&chip->event_lock, &gpu->hw.lender);
+	spin_lock_init(&chip->time_lock);
+	INIT_WORK(&chip->recover, machine_recover_work);
+	machine_slicer_init(chip);
+	gpu->chip = chip;
+	return 0;
+}
+
+int kvgpu_machine_gpu_start(struct kvgpu_gpu *gpu)
+{
+	struct kvgpu_vram *nowhere = &gpu->chip->nowhere;
+	int ret = kvgpu_hw_vram_alloc(&gpu->hw, PAGE_SIZE, PAGE_SIZE, nowhere);
+
+	if (ret)
+		return ret;
+	memset_io(nowhere->cpu, 0, PAGE_SIZE);
+	ret = machine_slicer_start(gpu);
+	if (ret)
+		kvgpu_hw_vram_free(&gpu->hw, nowhere);
+	return ret;
+}
+
+void kvgpu_machine_gpu_stop(struct kvgpu_gpu *gpu)
+{
+	machine_slicer_stop(gpu);
+	kvgpu_hw_vram_free(&gpu->hw, &gpu->chip->nowhere);
+}
+
+void kvgpu_machine_gpu_fini(struct kvgpu_gpu *gpu)
+{
+	cancel_work_sync(&gpu->chip->recover);
+	destroy_queues(gpu->chip);
+	kvfree(gpu->chip);
+	gpu->chip = NULL;
+}

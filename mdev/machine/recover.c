@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Recovery: a channel that faulted, hangs or misbehaves is taken off the chip for good, and the engine it holds brought
+ * back for the others. First that, then the guest is told (event.c).
+ *
+ * Here nobody waits for a vGPU's lock, which its owner may hold for long: all that is touched is under gpu->lock. Every
+ * wait is bounded. What happens to the others: their contexts are in memory; the reset of an engine loses only the one
+ * that is loaded.
+ *
+ * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, block the list, preempt, reset
+ * of engines that still have it, error cleared, list allowed again. nouveau does not preempt: a channel that only its PBDMA
+ * holds leaves that way without an engine being reset.
+ */
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+#define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)	/* a context of GR is saved in less than one */
+
+/* ------------------------------------------------------------------ engines */
+
+/* twice: what it was asked while it was off is gone with the second one */
+static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
+{
+	if (kvgpu_hw_engine_reset(&gpu->hw, e) && kvgpu_hw_engine_reset(&gpu->hw, e))
+		machine_wedge(gpu, "an engine did not come back from its reset");
+}
+
+static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
+{
+	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st), PREEMPT_EVICT_MS);
+	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
+}
+
+/*
+ * Nobody may want an engine that is being reset: PFIFO would ask it for another context while its microcode is off, and wait
+ * for the answer for ever. A blocked runlist gives PBDMAs nobody new; whom they have and what waits for the engine there is
+ * put back into memory. As nouveau (nvkm_runl_rc, nvkm_runl_block), but for the preempts.
+ */
+static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
+{
+	u8 p;
+
+	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
+		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
+			preempt_status(gpu, kvgpu_hw_pbdma_status(&gpu->hw, p));
+}
+
+static bool reset_engines(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id)
+{
+	bool any = false;
+	u8 e;
+
+	if (!machine_on_engine(gpu, tsg, id))
+		return false;
+	clear_pbdmas(gpu, runl);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++) {
+		if (!machine_engine_has(gpu, e, tsg, id))
+			continue;
+		any = true;
+		reset_engine(gpu, e);
+	}
+	return any;
+}
+
+void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
+{
+	u8 e;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	dev_err_ratelimited(&gpu->hw.pdev->dev, "runlist %u: a channel is loaded that no engine names, all its engines are reset\n", runl);
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	clear_pbdmas(gpu, runl);
+	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
+		if (gpu->hw.topo.engine[e].runl == runl)
+			reset_engine(gpu, e);
+	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+	clear_pbdmas(gpu, runl);	/* those that waited for an engine could not leave before its reset */
+	kvgpu_hw_runl_block(&gpu->hw, runl, false);
+}
+
+bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned int ms)
+{
+	bool reset;
+	int ret;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	if (machine_wedged(gpu))
+		return false;
+	kvgpu_hw_runl_block(&gpu->hw, runl, true);
+	ret = kvgpu_hw_preempt(&gpu->hw, tsg, id, ms);
+	reset = reset_engines(gpu, runl, tsg, id);
+	if (reset || ret) {
+		kvgpu_hw_runl_clear_error(&gpu->hw, runl);
+		if (!machine_wedged(gpu) && kvgpu_hw_preempt(&gpu->hw, tsg, id, PREEMPT_LAST_MS))
+			machine_wedge(gpu, "a channel does not leave the chip");
+	}
+	kvgpu_hw_runl_block(&gpu->hw, runl, false);
+	return reset;
+}
+
+static bool same_stranger(const struct machine_stranger *s, u32 st)
+{
+	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) && s->id == FIELD_GET(PFIFO_STATUS_ID, st) &&
+	       s->tsg == !!(st & PFIFO_STATUS_TSG);
+}
+
+void machine_strangers(struct kvgpu_chip *chip, u64 now)
+{
+	struct machine_stranger *s = &chip->slicer.stranger;
+	struct kvgpu_gpu *gpu = chip->gpu;
+	u32 st;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	if (!s->since || now < s->since + (u64)READ_ONCE(chip->slicer.watchdog_ms) * NSEC_PER_MSEC)
+		return;
+	st = kvgpu_hw_engine_status(&gpu->hw, s->engine);
+	if (same_stranger(s, st) && !machine_named(chip, st)) {
+		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
+				    s->tsg ? "group" : "channel", s->id);
+		machine_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id, PREEMPT_EVICT_MS);
+	}
+	s->since = 0;
+}
+
+/* ------------------------------------------------------------------ channels */
+
+/*
+ * Which engine the guest hears of. Its driver resets that engine, and nouveau's reset of a graphics engine that it never
+ * used ends in a division by zero (6.12, gf117_gr_init_zcull): a channel without a graphics context hangs a copy engine.
+ */
+static u8 told_engine(const struct kvgpu_chan *c)
+{
+	const struct kvgpu_topo *topo = &c->vgpu->gpu->hw.topo;
+	u8 e;
+
+	if (READ_ONCE(c->gr) || topo->engine[c->fault.engine].type)
+		return c->fault.engine;
+	for (e = 0; e < topo->nr_engines; e++)
+		if (topo->engine[e].type)
+			return e;
+	return c->fault.engine;
+}
+
+static void tell(struct kvgpu_chan *c, u8 why)
+{
+	struct kvgpu_machine *m = c->vgpu->m;
+	struct machine_event ev = { .kind = why };
+
+	if (why == EVENT_FAULT) {
+		ev.fault.unit = c->fault.unit;
+		ev.fault.inst = c->ginst.addr;
+		ev.fault.va = c->fault.va;
+		ev.fault.info = c->fault.info;
+	} else {
+		ev.sched.engine = told_engine(c);
+		ev.sched.inst = c->ginst.addr;
+		ev.sched.tsg = c->htsg >= 0;
+		ev.sched.id = c->htsg >= 0 ? c->gtsg : c->gchid.v;
+	}
+	machine_event_push(m, &ev);
+	machine_kick(m);
+}
+
+void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
+{
+	bool tsg = c->htsg >= 0, listed = false, works, others, reset;
+	struct kvgpu_machine *m = c->vgpu->m;
+	struct kvgpu_chan *o;
+	u64 began;
+	u32 i;
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	c = machine_live_member(gpu->chip, c);
+	if (c->dead)
+		return;
+	for (i = 0; i < KVGPU_MAX_CHAN; i++) {
+		o = gpu->chip->by_hchid[i];
+		if (!o || !machine_same_group(c, o))
+			continue;
+		WRITE_ONCE(o->dead, true);
+		trace_kvgpu_chan(o->vgpu->id, o->gchid.v, o->hchid.v, KVGPU_CHAN_KILLED);
+		kvgpu_hw_chan_enable(&gpu->hw, o->hchid, false);
+		listed |= machine_runlist_drop(m, o->hrunl, o->hchid);
+	}
+	if (listed && machine_runlist_changed(m, c->hrunl))
+		machine_wedge(gpu, "a runlist was not taken");
+	began = ktime_get_ns();
+	works = machine_works(m);
+	others = machine_others_work(m);
+	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
+	/* all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting for long costs as much as a reset */
+	if (reset && why == EVENT_SCHED)
+		machine_strike(m, "hang");
+	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
+		machine_strike_for_reset(m, 0);
+	machine_waited(m, works || reset, others, began);
+	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
+	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
+	tell(c, why);
+}
+
+void machine_recover_work(struct work_struct *work)
+{
+	struct kvgpu_chip *chip = container_of(work, struct kvgpu_chip, recover);
+	struct kvgpu_gpu *gpu = chip->gpu;
+	struct kvgpu_chan *c;
+	unsigned long id;
+
+	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
+		kvgpu_hw_lock(&gpu->lock);		/* for each one, so that others get their turn between */
+		c = chip->by_hchid[id];
+		/* one that is being unbound is dead, and its group goes on */
+		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {
+			if (c->fault.storm)
+				machine_strike(c->vgpu->m, "storm of interrupts");
+			machine_isolate(gpu, c, c->fault.why);
+		}
+		kvgpu_hw_unlock(&gpu->lock);
+	}
+}

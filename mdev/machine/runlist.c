@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runlists. Three forms of one list:
+ *   what the guest submitted, in its ids     machine->runl_entries  copied once at the submit; vgpu->lock
+ *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published under gpu->lock
+ *   what the chip has                        those of the vGPUs that slice.c lets onto the chip, one after the other
+ * The chip takes turns among the entries, so that each channel that has work gets its slice (plain round robin). A vGPU's
+ * list is published anew whenever one of its channels comes, goes, dies or is blocked; merging needs nobody else's lock.
+ * The list of one that is off the chip waits here for its turn, and its guest is told that it was taken.
+ *
+ * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice ends or it is preempted,
+ * as on the card, and the guest preempts what it wants to be off. Recovery takes dead channels out of the published list
+ * without the vGPU's lock, which its owner may hold for long.
+ */
+#include <linux/sched/signal.h>
+
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+#define SLICE_US	1000	/* of a channel or group, within its vGPU's */
+
+/* ------------------------------------------------------------------ the lists */
+
+int machine_runlists_init(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	u32 r;
+
+	/* all vGPUs together stay below 4,095, which is the most that the chip takes if rnndb is right about its register */
+	m->runl_max = m->max_groups * KVGPU_GROUP;
+	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!m->next)
+		return -ENOMEM;
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		m->runl_entries[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		m->list[r] = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!m->runl_entries[r] || !m->list[r])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void machine_runlists_fini(struct kvgpu_vgpu *v)
+{
+	u32 r;
+
+	kvfree(v->m->next);
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		kvfree(v->m->runl_entries[r]);
+		kvfree(v->m->list[r]);
+		v->m->runl_entries[r] = NULL;
+	}
+}
+
+/* ------------------------------------------------------------------ translation */
+
+struct translate {
+	struct kvgpu_vgpu *v;
+	u8 grunl, hrunl;
+};
+
+/* the chip's id of a group, taken when it has none yet; -1: there is none. For channels that are in it from now on */
+static int map_group(struct kvgpu_vgpu *v, u16 id)
+{
+	s16 *h = &v->m->htsg[id];
+	unsigned long n;
+
+	if (*h >= 0)
+		return *h;
+	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)	/* as many as it may have channels */
+		return -1;
+	kvgpu_hw_lock(&v->gpu->lock);
+	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);
+	if (n < GK110_FIFO_NR_TSG)
+		__set_bit(n, v->gpu->chip->tsgs);
+	kvgpu_hw_unlock(&v->gpu->lock);
+	if (n >= GK110_FIFO_NR_TSG)
+		return -1;
+	*h = n;
+	v->m->nr_tsgs++;
+	return n;
+}
+
+/* the chip's id of what the guest lists; -1: not bound to this runlist, or dead */
+static int map(void *ctx, bool tsg, u16 id)
+{
+	struct translate *t = ctx;
+	struct kvgpu_chan *c;
+
+	if (id >= KVGPU_MAX_CHAN)
+		return -1;
+	/* no id is taken here: the chip would know the group's channels by a name that note_members() has not given them */
+	if (tsg)
+		return t->v->m->htsg[id];
+	c = machine_chan_find(t->v, (gchid_t){ id });
+	if (!c || c->dead || c->grunl != t->grunl || c->hrunl != t->hrunl)
+		return -1;
+	return c->hchid.v;
+}
+
+/* groups that are in none of the guest's lists, and that no channel may be loaded under, give their ids back */
+static void drop_groups(struct kvgpu_vgpu *v)
+{
+	unsigned long *used = v->m->tsgs_used;	/* a vGPU that goes must not need memory for it */
+	struct rb_node *n;
+	u32 r, i, id;
+
+	bitmap_zero(used, GK110_FIFO_NR_TSG);
+	for (r = 0; r < KVGPU_MAX_RUNL; r++)
+		for (i = 0; i < v->m->runl_nr[r]; i++)
+			if (v->m->runl_entries[r][i] & RUNLIST_TSG)
+				__set_bit(FIELD_GET(RUNLIST_ID, v->m->runl_entries[r][i]), used);
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n))
+		if (rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg >= 0)
+			__set_bit(rb_entry(n, struct kvgpu_chan, by_gchid)->gtsg, used);
+	kvgpu_hw_lock(&v->gpu->lock);
+	for (id = 0; id < GK110_FIFO_NR_TSG; id++) {
+		if (v->m->htsg[id] < 0 || test_bit(id, used))
+			continue;
+		__clear_bit(v->m->htsg[id], v->gpu->chip->tsgs);
+		v->m->htsg[id] = -1;
+		v->m->nr_tsgs--;
+	}
+	kvgpu_hw_unlock(&v->gpu->lock);
+}
+
+/*
+ * The chip knows a loaded channel by its group. One that the guest moves to another group, or out of one, leaves the chip
+ * first under the name it was loaded by: afterwards nobody would know how to get it off.
+ */
+static void set_group(struct kvgpu_chan *c, int group, int h)
+{
+	struct kvgpu_gpu *gpu = c->vgpu->gpu;
+
+	if (c->htsg != h && !c->dead)
+		machine_chan_step_off(c);
+	kvgpu_hw_lock(&gpu->lock);
+	kvgpu_hw_lock(&gpu->chip->event_lock);
+	c->gtsg = group;
+	c->htsg = h;
+	kvgpu_hw_unlock(&gpu->chip->event_lock);
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+/* which channels are in the list, and in which group; the others keep theirs, under which they may still be loaded */
+static void note_members(struct kvgpu_vgpu *v, u8 runl)
+{
+	struct kvgpu_chan *c;
+	struct rb_node *n;
+	int group = -1;
+	u32 i, left = 0;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		c->listed &= c->grunl != runl;
+	}
+	for (i = 0; i < v->m->runl_nr[runl]; i++) {
+		u64 e = v->m->runl_entries[runl][i];
+
+		if (e & RUNLIST_TSG) {
+			group = FIELD_GET(RUNLIST_ID, e);
+			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
+			continue;
+		}
+		c = machine_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
+		if (c && c->grunl == runl && !c->listed) {	/* its first entry is the one that counts */
+			c->listed = true;
+			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
+		}
+		if (left)
+			left--;
+	}
+}
+
+/* one that is listed in a group for which there was no id */
+static bool lacks_group(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_chan *c;
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		c = rb_entry(n, struct kvgpu_chan, by_gchid);
+		if (c->listed && c->gtsg >= 0 && c->htsg < 0)
+			return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ publishing */
+
+/* recovery may have ended one after it was looked at: what counts is what it is under gpu->lock */
+static void drop_dead(struct kvgpu_machine *m, u8 hrunl)
+{
+	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid, *c;
+	u32 i = 0;
+
+	while (i < m->list_nr[hrunl]) {
+		u64 e = m->list[hrunl][i];
+
+		c = by_hchid[FIELD_GET(RUNLIST_ID, e)];
+		if (!(e & RUNLIST_TSG) && (!c || c->dead)) {
+			machine_runlist_drop(m, hrunl, (hchid_t){ FIELD_GET(RUNLIST_ID, e) });
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+}
+
+static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
+{
+	struct kvgpu_machine *m = v->m;
+	struct translate t = { .v = v, .hrunl = hrunl };
+	u32 nr = 0, r;
+	int ret;
+
+	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
+		t.grunl = r;
+		if (!(m->blocked & BIT(r)))
+			nr += kvgpu_runlist_build(m->runl_entries[r], m->runl_nr[r], map, &t, SLICE_US, m->next + nr,
+						  m->runl_max - nr);
+	}
+	kvgpu_hw_lock(&v->gpu->lock);
+	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
+		memcpy(m->list[hrunl], m->next, nr * sizeof(u64));
+		m->list_nr[hrunl] = nr;
+		drop_dead(m, hrunl);
+		ret = machine_runlist_changed(m, hrunl);
+		if (ret)
+			machine_wedge(v->gpu, "a runlist was not taken");
+		trace_kvgpu_runlist(v->id, 0, hrunl, m->runl_nr[0], m->list_nr[hrunl], ret);
+	}
+	kvgpu_hw_unlock(&v->gpu->lock);
+}
+
+/* all channels are on the runlist of GR (chan.c) */
+void machine_runlist_publish(struct kvgpu_vgpu *v)
+{
+	publish_one(v, machine_gr_runl(v->gpu), false);
+}
+
+void machine_runlist_clear(struct kvgpu_vgpu *v)
+{
+	memset(v->m->runl_nr, 0, sizeof(v->m->runl_nr));
+	v->m->blocked = 0;
+	machine_runlist_publish(v);
+	drop_groups(v);
+}
+
+/* ------------------------------------------------------------------ commands of the guest */
+
+static u32 fetch(struct kvgpu_vgpu *v, struct kvgpu_gaddr at, u32 count, u64 *out)
+{
+	u32 done = 0, n;
+
+	while (done < count) {
+		n = min_t(u32, count - done, (PAGE_SIZE - offset_in_page(at.addr)) / sizeof(u64));
+		if (!n || machine_read(v, at, out + done, n * sizeof(u64)))
+			break;
+		done += n;
+		at.addr += n * sizeof(u64);
+	}
+	return done;
+}
+
+void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvgpu_gaddr list)
+{
+	struct rb_node *n;
+	u32 nr = min_t(u32, count, v->m->runl_max);
+
+	if (runl >= KVGPU_MAX_RUNL)
+		return;
+	if (nr < count)
+		vgpu_note_fault(v, "runlist too long, cut", -1, list.addr, count);
+	machine_sync(v);
+	v->m->runl_nr[runl] = fetch(v, list, nr, v->m->runl_entries[runl]);
+	if (v->m->runl_nr[runl] != nr)
+		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
+	/* a channel that was on no list takes over what its instance block says now; others do when they are enabled */
+	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (c->grunl == runl && !c->listed)
+			machine_chan_resync(c);
+	}
+	note_members(v, runl);
+	publish_one(v, machine_gr_runl(v->gpu), true);
+	machine_chans_restart(v);	/* those that changed their group */
+	drop_groups(v);
+	if (lacks_group(v)) {		/* ids of the list before may be free now */
+		note_members(v, runl);
+		publish_one(v, machine_gr_runl(v->gpu), false);
+		machine_chans_restart(v);
+	}
+}
+
+/*
+ * A channel was bound that the list named before. It is in the list's group from now on: the chip knows it by that when it
+ * is loaded, and the group's id must not be given away under it.
+ */
+void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl)
+{
+	if (runl >= KVGPU_MAX_RUNL)
+		return;
+	note_members(v, runl);
+	machine_runlist_publish(v);
+	machine_chans_restart(v);
+}
+
+void machine_runlist_block(struct kvgpu_vgpu *v, u32 mask)
+{
+	v->m->blocked |= mask;
+	machine_runlist_publish(v);
+}
+
+void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
+{
+	struct rb_node *n;
+
+	machine_sync(v);
+	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
+		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		if (mask & BIT(c->grunl))
+			machine_chan_resync(c);
+	}
+	v->m->blocked &= ~mask;
+	machine_runlist_publish(v);
+}
+
+/*
+ * Preempts what the guest must not find on the chip afterwards. Of a vGPU that is off the chip there is nothing: the guest
+ * has blocked or disabled what it preempts, or it may come back at once on the card too. So no lock is needed to look.
+ */
+int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), machine_patience(v));
+	int ret;
+
+	do {
+		if (!READ_ONCE(v->m->slice.on_chip))
+			return 0;
+		ret = kvgpu_hw_preempt_turn(&v->gpu->hw, tsg, id, PREEMPT_TURN_MS);
+	} while (ret == -ETIMEDOUT && ktime_before(ktime_get(), end));
+	return ret;
+}
+
+/* a group's or channel's work that does not leave the chip in time is ended, with the guest being told of a hang */
+void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
+{
+	struct kvgpu_gpu *gpu = v->gpu;
+	struct kvgpu_chan *c = NULL;
+	struct rb_node *n;
+	int h = -1;
+
+	if (id >= KVGPU_MAX_CHAN || machine_wedged(gpu))
+		return;
+	if (tsg) {
+		h = v->m->htsg[id];
+		for (n = rb_first(&v->m->chans); n && h >= 0 && (!c || !c->ran); n = rb_next(n))
+			if (rb_entry(n, struct kvgpu_chan, by_gchid)->htsg == h)
+				c = rb_entry(n, struct kvgpu_chan, by_gchid);
+	} else {
+		c = machine_chan_find(v, (gchid_t){ id });
+		if (c)
+			h = c->hchid.v;
+	}
+	if (!c || !c->ran || !machine_preempt_wait(v, tsg, h))
+		return;
+	kvgpu_hw_lock(&gpu->lock);
+	machine_isolate(gpu, c, EVENT_SCHED);
+	kvgpu_hw_unlock(&gpu->lock);
+}

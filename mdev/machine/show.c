@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the machine knows, for people: printed into files of debugfs.c. The format may change.
+ *
+ * The holder of vgpu->lock may wait for memory of the VMM's, as long as the VMM likes: an admin who reads can be interrupted.
+ */
+#include <linux/seq_file.h>
+
+#include "mdev/machine/internal.h"
+
+/* ------------------------------------------------------------------ the card */
+
+static void show_machine(struct seq_file *s, const struct machine_slicer *sl, const struct kvgpu_machine *m)
+{
+	const struct kvgpu_sched_ent *e = &m->slice.ent;
+
+	seq_printf(s, "%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n", m->v->id,
+		   e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns, (s64)(e->vtime - sl->sched.vclock),
+		   e->slices, m->slice.on_chip ? " on-chip" : "", m->slice.work ? " work" : "", m->slice.busy ? " busy" : "",
+		   m->slice.parked ? " parked" : "", e->suspended ? " suspended" : "", e->cap_out ? " cap-out" : "",
+		   e->share_out ? " share-out" : "");
+}
+
+void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
+{
+	struct machine_slicer *sl = &gpu->chip->slicer;
+	struct kvgpu_machine *m;
+
+	kvgpu_hw_lock(&gpu->lock);
+	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
+		   kvgpu_sched_policy_name(sl->sched.policy), div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms,
+		   sl->switches, sl->busy_ns);
+	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
+		   sl->open ? "" : sl->owner ? dev_name(sl->owner->v->vdev.dev) : "nobody", sl->sched.nr_ents,
+		   sl->sched.nr_runnable);
+	list_for_each_entry(m, &gpu->chip->live, node)
+		show_machine(s, sl, m);
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+void kvgpu_machine_gpu_show_ids(struct kvgpu_gpu *gpu, struct seq_file *s)
+{
+	kvgpu_hw_lock(&gpu->lock);
+	seq_printf(s, "channel groups in use %u of %u, TSGs %u\n", bitmap_weight(gpu->chip->groups, KVGPU_NR_GROUPS),
+		   KVGPU_NR_GROUPS, bitmap_weight(gpu->chip->tsgs, GK110_FIFO_NR_TSG));
+	kvgpu_hw_unlock(&gpu->lock);
+}
+
+/* ------------------------------------------------------------------ one vGPU */
+
+static void show_window(struct seq_file *s, const char *name, bool bound, bool is_virtual, u64 inst, u64 limit)
+{
+	if (!bound)
+		seq_printf(s, "%s unbound\n", name);
+	else if (!is_virtual)
+		seq_printf(s, "%s physical\n", name);
+	else
+		seq_printf(s, "%s instance 0x%llx limit 0x%llx\n", name, inst, limit);
+}
+
+static void show_state(struct seq_file *s, struct kvgpu_vgpu *v)
+{
+	unsigned int i;
+
+	show_window(s, "bar1", v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.inst.addr, v->m->bar1.limit);
+	show_window(s, "bar3", v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.inst.addr, v->m->bar3.limit);
+	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->userd_bar1);
+	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line, v->m->trap.intr_src,
+		   v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
+	seq_printf(s, "registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
+		   v->m->trap.nr_slots_used, v->m->trap.nr_reads, v->m->trap.nr_writes, v->m->trap.nr_unlisted, v->m->trap.nr_dropped,
+		   v->m->trap.nr_denied);
+	for (i = 0; i < KVGPU_MAX_RUNL; i++)
+		if (v->m->runl_nr[i])
+			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl_nr[i],
+				   v->m->trap.runl_blocked & BIT(i) ? " blocked" : "");
+}
+
+static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
+{
+	struct rb_node *n;
+
+	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
+		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
+
+		seq_printf(s, "guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d%s%s%s\n",
+			   c->gchid.v, c->hchid.v, c->grunl, c->hrunl, c->ginst.target, c->ginst.addr, c->inst.at.v,
+			   c->gtsg, c->htsg, c->enabled ? " enabled" : "", c->dead ? " dead" : "", c->gr ? " gr" : "");
+	}
+}
+
+static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
+{
+	const struct kvgpu_shadow_stats *st = &v->m->shadow.stats;
+
+	seq_printf(s, "tables %u of %u\n", v->m->shadow.nr_tables, v->m->shadow.cfg.max_tables);
+	seq_printf(s, "syncs %llu tables read %llu bytes read %llu\n", st->syncs, st->tables_read, st->bytes_read);
+	seq_printf(s, "entries compared %llu written %llu rejected %llu\n", st->entries_compared, st->entries_written,
+		   st->rejected);
+	seq_printf(s, "pages pinned %llu of %llu, pins %llu unpins %llu\n", st->pinned, v->m->shadow.cfg.max_pinned, st->pins,
+		   st->unpins);
+}
+
+/* ------------------------------------------------------------------ registers, in the order of the hash: pipe it through sort */
+
+static const char *class_name(enum kvgpu_reg_class c)
+{
+	static const char *const names[] = {
+		[KVGPU_REG_UNLISTED] = "unlisted",
+		[KVGPU_REG_CONST] = "const",
+		[KVGPU_REG_FILE] = "file",
+		[KVGPU_REG_EMULATE] = "emulate",
+		[KVGPU_REG_TRAP] = "trap",
+		[KVGPU_REG_DENY] = "deny",
+	};
+
+	return c < ARRAY_SIZE(names) ? names[c] : "?";
+}
+
+static void show_register(struct seq_file *s, const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
+{
+	seq_printf(s, "0x%06x 0x%08x rd %u wr %u %s/%s %s %s\n", slot->reg & ~1u, slot->val, slot->rd, slot->wr,
+		   class_name(info->rd), class_name(info->wr), info->unit ?: "-", info->name ?: "-");
+}
+
+/*
+ * What the guest believes beside what the card says, for the registers that the guest used and that only hold a value:
+ * those of the other classes mean something else on the card, or do something when they are read.
+ */
+static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v, const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
+{
+	u32 reg = slot->reg & ~1u, chip;
+
+	if (info->rd != KVGPU_REG_FILE)
+		return;
+	chip = kvgpu_hw_peek(&v->gpu->hw, reg);
+	seq_printf(s, "0x%06x guest 0x%08x chip 0x%08x %s %s %s\n", reg, slot->val, chip, slot->val == chip ? "same" : "differs",
+		   info->unit, info->name ?: "-");
+}
+
+static void show_registers(struct seq_file *s, struct kvgpu_vgpu *v, enum machine_show what)
+{
+	unsigned int i;
+
+	for (i = 0; v->m->trap.slot && i < KVGPU_TRAP_SLOTS; i++) {
+		const struct kvgpu_reg_slot *slot = &v->m->trap.slot[i];
+		struct kvgpu_reg_info info = { };
+		bool listed;
+
+		if (!slot->reg || (!slot->rd && !slot->wr))
+			continue;
+		listed = kvgpu_trap_info(slot->reg & ~1u, &info);
+		if (what == MACHINE_HARDWARE && listed)
+			show_hardware(s, v, slot, &info);
+		if (what == MACHINE_REGISTERS || (what == MACHINE_UNLISTED && !listed))
+			show_register(s, slot, &info);
+	}
+}
+
+int vgpu_machine_show(struct kvgpu_vgpu *v, struct seq_file *s, enum machine_show what)
+{
+	if (mutex_lock_interruptible(&v->lock))
+		return -EINTR;
+	switch (what) {
+	case MACHINE_STATE:
+		show_state(s, v);
+		break;
+	case MACHINE_CHANNELS:
+		show_channels(s, v);
+		break;
+	case MACHINE_SHADOW:
+		show_shadow(s, v);
+		break;
+	case MACHINE_REGISTERS:
+	case MACHINE_UNLISTED:
+	case MACHINE_HARDWARE:
+		show_registers(s, v, what);
+		break;
+	}
+	mutex_unlock(&v->lock);
+	return 0;
+}

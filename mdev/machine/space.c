@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Address spaces: which guest page directories have a shadow, and bringing the shadows up to date.
+ *
+ * One sync looks at all spaces and windows of the vGPU, whichever the guest named, because what the CPU wrote is known by
+ * page and not by space, and a page may belong to tables of several. That costs little: a table is asked about as a whole,
+ * and one that nobody wrote is not read. Which pages the CPU writes is known by first touch: what is taken away from the
+ * CPU's mappings is noted when it comes back (touched.c). The order for a page is: note gone, mapping gone, then read; a
+ * write that comes in between is noted again, for the next sync.
+ *
+ * When a sync is due: the guest invalidates its TLB, binds or enables a channel, submits or unblocks a runlist, binds a
+ * BAR (gk110-mediation.md 3.3, 6.2). The guest's access that asked for it completes after the card's TLB was invalidated.
+ */
+#include <linux/slab.h>
+
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+/* ------------------------------------------------------------------ what the guest may have written */
+
+/* kvgpu_dirty_fn. Tables in the guest's own memory are written without anybody noticing: always true */
+bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
+{
+	struct kvgpu_vgpu *v = ctx;
+	unsigned long first = a.addr >> PAGE_SHIFT, last;
+
+	if (a.target != KVGPU_VRAM || !len || a.addr >= v->part_size)
+		return true;
+	last = (min(a.addr + len, v->part_size) - 1) >> PAGE_SHIFT;
+	if (machine_pages_untouch(v, first, last))
+		machine_stage_drop(v->m);
+	return v->m->any_dirty && find_next_bit(v->m->dirty, last + 1, first) <= last;
+}
+
+/* ------------------------------------------------------------------ spaces */
+
+static struct kvgpu_space *find(struct kvgpu_machine *m, struct kvgpu_gaddr pd)
+{
+	struct kvgpu_space *sp;
+
+	list_for_each_entry(sp, &m->spaces, node)
+		if (sp->pd.target == pd.target && sp->pd.addr == pd.addr)
+			return sp;
+	return NULL;
+}
+
+struct kvgpu_space *machine_space_get(struct kvgpu_vgpu *v, struct kvgpu_gaddr pd)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp = find(m, pd);
+	void *mem;
+
+	if (sp) {
+		sp->users++;
+		return sp;
+	}
+	sp = kzalloc(sizeof(*sp), GFP_KERNEL_ACCOUNT);
+	mem = kvzalloc(kvgpu_as_size(&m->shadow), GFP_KERNEL_ACCOUNT);
+	if (!sp || !mem || kvgpu_as_create(&m->shadow, pd, mem, &sp->as)) {
+		kvfree(mem);
+		kfree(sp);
+		return NULL;
+	}
+	sp->pd = pd;
+	sp->users = 1;
+	sp->flush = true;	/* the directory's memory may have been another one's */
+	list_add_tail(&sp->node, &m->spaces);
+	return sp;
+}
+
+static void invalidate(struct kvgpu_vgpu *v, struct kvgpu_space *sp)
+{
+	if (machine_wedged(v->gpu))
+		return;
+	if (kvgpu_hw_tlb_flush(&v->gpu->hw, kvgpu_as_pd(sp->as), false))
+		machine_wedge(v->gpu, "a TLB was not invalidated");
+	atomic64_inc(&v->m->flushes);
+	sp->flush = false;
+}
+
+static void put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
+{
+	sp->users -= users;
+	if (sp->users)
+		return;
+	invalidate(v, sp);
+	list_del(&sp->node);
+	kvfree(kvgpu_as_put(sp->as));
+	kfree(sp);
+}
+
+/* S1, S2: every caller has seen to it that the channel is off; that it is so is asked of the chip all the same */
+void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
+{
+	if (!c || machine_chan_off(c)) {
+		put(v, sp, 1);
+		return;
+	}
+	sp->kept++;
+	atomic64_inc(&v->m->spaces_kept);
+	vgpu_note_fault(v, "address space of a channel that is not off the chip, kept", c->gchid.v, sp->pd.addr, 0);
+}
+
+void machine_spaces_drop(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_space *sp, *n;
+	u32 kept;
+
+	list_for_each_entry_safe(sp, n, &v->m->spaces, node) {
+		kept = sp->kept;
+		sp->kept = 0;
+		if (kept)
+			put(v, sp, kept);
+	}
+}
+
+/* ------------------------------------------------------------------ sync */
+
+/*
+ * The order that S2 asks for: entries written out, windows and TLBs of the card without the old ones, then what only
+ * they used is let go. A card that does not answer was cut off from memory by then (machine_wedge()).
+ */
+void machine_settle(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	struct kvgpu_space *sp;
+	bool any;
+
+	lockdep_assert_held(&v->lock);
+	any = machine_windows_stale(v);
+	list_for_each_entry(sp, &m->spaces, node)
+		any |= sp->flush;
+	if (any) {
+		machine_flush(v, false);
+		m->flush_owed = false;
+	}
+	if (machine_windows_invalidate(v))
+		machine_wedge(v->gpu, "a BAR's TLB was not invalidated");
+	list_for_each_entry(sp, &m->spaces, node)
+		if (sp->flush)
+			invalidate(v, sp);
+	machine_windows_zap(v);
+	m->l2_clean = false;
+	kvgpu_shadow_reap(&m->shadow);
+	machine_tables_free(v);
+	machine_grctx_free_dead(v);
+}
+
+void machine_sync(struct kvgpu_vgpu *v)
+{
+	struct kvgpu_machine *m = v->m;
+	const struct kvgpu_shadow_stats *st = &m->shadow.stats;
+	struct kvgpu_shadow_stats was;
+	struct kvgpu_space *sp;
+	bool changed;
+	int ret;
+
+	machine_stage_drop(m);
+	list_for_each_entry(sp, &m->spaces, node) {
+		changed = false;
+		was = *st;
+		/* -ENOMEM: what did not fit reads as invalid, and is tried again at the next sync */
+		ret = kvgpu_as_sync(sp->as, machine_range_dirty, &changed);
+		sp->flush |= changed;
+		if (changed || ret)
+			trace_kvgpu_shadow_sync(v->id, sp->pd.addr, st->tables_read - was.tables_read,
+						st->entries_written - was.entries_written, st->rejected - was.rejected,
+						sp->flush, ret);
+	}
+	machine_windows_sync(v);
+	machine_stage_drop(m);
+	if (m->any_dirty)
+		bitmap_zero(m->dirty, v->part_size >> PAGE_SHIFT);
+	m->any_dirty = false;
+	machine_settle(v);
+}

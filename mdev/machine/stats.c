@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the machine tells of itself, and its knobs: for sysfs.c. Counters are read one by one without locks, so each may be old, and
+ * none is torn. What the policy works out, and its knobs, want slicer->lock.
+ */
+#include <linux/math64.h>
+
+#include "mdev/machine/internal.h"
+
+static struct machine_slicer *slicer_of(const struct kvgpu_vgpu *v)
+{
+	return &v->gpu->chip->slicer;
+}
+
+/* ------------------------------------------------------------------ a vGPU */
+
+void vgpu_machine_stats(const struct kvgpu_vgpu *v, struct machine_stats *st)
+{
+	const struct kvgpu_shadow_stats *shadow = &v->m->shadow.stats;
+	const struct machine_slice *sl = &v->m->slice;
+
+	*st = (struct machine_stats){
+		.registers_unlisted = READ_ONCE(v->m->trap.nr_unlisted),
+		.registers_denied = READ_ONCE(v->m->trap.nr_denied),
+		.syncs = READ_ONCE(shadow->syncs),
+		.tables_read = READ_ONCE(shadow->tables_read),
+		.bytes_read = READ_ONCE(shadow->bytes_read),
+		.entries_compared = READ_ONCE(shadow->entries_compared),
+		.entries_written = READ_ONCE(shadow->entries_written),
+		.entries_rejected = READ_ONCE(shadow->rejected),
+		.tlb_flushes = atomic64_read(&v->m->flushes),
+		.spaces_kept = atomic64_read(&v->m->spaces_kept),
+		.pinned_pages = READ_ONCE(shadow->pinned) + READ_ONCE(v->m->nr_due),
+		.slices = READ_ONCE(sl->ent.slices),
+		.preempts = READ_ONCE(sl->preempts),
+		.preempt_ns = READ_ONCE(sl->preempt_ns),
+		.preempt_ns_max = READ_ONCE(sl->preempt_max),
+		.doorbells_trapped = atomic64_read(&v->m->doorbells_trapped),
+		.strikes = READ_ONCE(sl->strikes.total),
+		.weight = READ_ONCE(sl->ent.weight),
+		.cap = READ_ONCE(sl->ent.cap),
+		.runnable = READ_ONCE(sl->work),
+		.suspended = machine_suspended(v->m),
+	};
+}
+
+u64 vgpu_machine_gpu_time(const struct kvgpu_vgpu *v)
+{
+	return machine_gpu_time(v->m);
+}
+
+u32 vgpu_machine_entitlement(const struct kvgpu_vgpu *v)
+{
+	u32 ppm;
+
+	spin_lock(&slicer_of(v)->lock);
+	ppm = kvgpu_sched_entitlement(&slicer_of(v)->sched, &v->m->slice.ent);
+	spin_unlock(&slicer_of(v)->lock);
+	return ppm;
+}
+
+int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int val)
+{
+	struct kvgpu_sched_ent *e = &v->m->slice.ent;
+	struct machine_slicer *s = slicer_of(v);
+	u64 now;
+	int ret;
+
+	spin_lock(&s->lock);
+	now = ktime_get_ns();	/* it never goes back there */
+	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) : kvgpu_sched_set_cap(&s->sched, e, val, now);
+	spin_unlock(&s->lock);
+	machine_slicer_kick(v->gpu);
+	return ret;
+}
+
+void vgpu_machine_forgive(struct kvgpu_vgpu *v)
+{
+	machine_forgive(v);
+}
+
+/* ------------------------------------------------------------------ a card */
+
+void kvgpu_machine_gpu_stats(const struct kvgpu_gpu *gpu, struct machine_gpu_stats *st)
+{
+	const struct machine_slicer *s = &gpu->chip->slicer;
+
+	*st = (struct machine_gpu_stats){
+		.policy = READ_ONCE(s->sched.policy),
+		.slice_us = div_u64(READ_ONCE(s->sched.slice_ns), NSEC_PER_USEC),
+		.watchdog_ms = READ_ONCE(s->watchdog_ms),
+		.busy_ns = READ_ONCE(s->busy_ns),
+		.switches = READ_ONCE(s->switches),
+	};
+}
+
+int kvgpu_machine_gpu_set(struct kvgpu_gpu *gpu, enum machine_gpu_knob knob, unsigned int val)
+{
+	struct machine_slicer *s = &gpu->chip->slicer;
+	int ret;
+
+	if (knob == MACHINE_WATCHDOG_MS) {
+		machine_watchdog_set(gpu, val);
+		return 0;
+	}
+	spin_lock(&s->lock);
+	ret = knob == MACHINE_POLICY ? kvgpu_sched_set_policy(&s->sched, val, ktime_get_ns()) :
+	      kvgpu_sched_set_slice(&s->sched, (u64)val * NSEC_PER_USEC);
+	spin_unlock(&s->lock);
+	machine_slicer_kick(gpu);
+	return ret;
+}

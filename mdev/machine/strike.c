@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a vGPU did to others, counted, and the end of patience.
+ *
+ * A strike: the watchdog had to end a channel, or an engine had to be reset for one that does not leave. Engines that are
+ * reset because a channel faulted are part of life with bugs; there is a budget of them, and beyond it each is a strike. Their
+ * time is charged in either case.
+ *
+ * Too many strikes: the vGPU is suspended. Nothing of it is on the chip, and the guest is told what the card would tell of
+ * a hang: its channels are ended, those that it has and those that it makes from then on, one after the other, because
+ * nouveau takes the channel from registers that say one at a time. That ends when the guest resets the device or loads its
+ * driver anew (PFIFO is reset), or when the admin says so.
+ */
+#include "mdev/machine/internal.h"
+#include "mdev/trace.h"
+
+#define RESET_BURST	32		/* engine resets for faults that are not counted... */
+#define RESET_EVERY_NS	(NSEC_PER_SEC / 2)	/* ... and how fast they are forgotten */
+#define END_EVERY_MS	50
+
+bool machine_suspended(struct kvgpu_machine *m)
+{
+	return READ_ONCE(m->slice.ent.suspended);
+}
+
+void machine_strike(struct kvgpu_machine *m, const char *why)
+{
+	struct kvgpu_gpu *gpu = m->v->gpu;
+	struct machine_slicer *s = &gpu->chip->slicer;
+	bool suspend;
+	u64 now = ktime_get_ns();
+
+	kvgpu_hw_lock_assert_held(&gpu->lock);
+	spin_lock(&s->lock);
+	suspend = kvgpu_strike(&m->slice.strikes, now) && !m->slice.ent.suspended;
+	if (suspend)
+		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, true, now);
+	spin_unlock(&s->lock);
+	trace_kvgpu_strike(m->v->id, why, m->slice.strikes.total, suspend);
+	if (!suspend)
+		return;
+	vgpu_note_fault(m->v, "suspended", -1, 0, m->slice.strikes.count);
+	dev_warn_ratelimited(m->v->vdev.dev, "suspended after %u strikes, the last one: %s\n", m->slice.strikes.count, why);
+	s->stale = true;
+	if (!READ_ONCE(m->gone))
+		mod_delayed_work(system_wq, &m->slice.end_work, 0);
+	machine_slicer_kick(gpu);
+}
+
+void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns)
+{
+	struct machine_slice *sl = &m->slice;
+	u64 now = ktime_get_ns(), forgotten = div_u64(now - sl->resets_at, RESET_EVERY_NS);
+
+	if (forgotten) {
+		sl->resets -= min(forgotten, sl->resets);
+		sl->resets_at = now;
+	}
+	machine_charge(m, ns, now);
+	/* those beyond the budget don't add to it: what one tenant did is forgotten in 16 s, however long it went on */
+	if (sl->resets < RESET_BURST)
+		sl->resets++;
+	else
+		machine_strike(m, "too many engine resets");
+}
+
+void machine_forgive(struct kvgpu_vgpu *v)
+{
+	struct machine_slicer *s = &v->gpu->chip->slicer;
+	struct kvgpu_machine *m = v->m;
+
+	kvgpu_hw_lock(&v->gpu->lock);
+	spin_lock(&s->lock);
+	kvgpu_strikes_clear(&m->slice.strikes);
+	if (m->slice.ent.suspended) {
+		kvgpu_sched_set_suspended(&s->sched, &m->slice.ent, false, ktime_get_ns());
+		s->stale = true;
+	}
+	spin_unlock(&s->lock);
+	kvgpu_hw_unlock(&v->gpu->lock);
+	machine_slicer_kick(v->gpu);
+}
+
+/* one of its channels that the guest still believes in */
+static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
+{
+	struct kvgpu_chan **by_hchid = m->v->gpu->chip->by_hchid;
+	u32 i;
+
+	for (i = 0; i < KVGPU_MAX_CHAN; i++)
+		if (by_hchid[i] && by_hchid[i]->vgpu == m->v && !by_hchid[i]->dead && READ_ONCE(by_hchid[i]->enabled))
+			return by_hchid[i];
+	return NULL;
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, slice.end_work);
+	struct kvgpu_chip *chip = m->v->gpu->chip;
+	struct kvgpu_chan *c;
+
+	kvgpu_hw_lock(&chip->gpu->lock);
+	c = machine_suspended(m) ? next_chan(m) : NULL;
+	if (c) {
+		kvgpu_hw_lock(&chip->event_lock);
+		c->fault.engine = 0;
+		machine_end_soon(chip, c, EVENT_SCHED);
+		kvgpu_hw_unlock(&chip->event_lock);
+	}
+	kvgpu_hw_unlock(&chip->gpu->lock);
+	if (c && !READ_ONCE(m->gone))
+		mod_delayed_work(system_wq, &m->slice.end_work, msecs_to_jiffies(END_EVERY_MS));
+}
+
+void machine_strike_init(struct kvgpu_machine *m)
+{
+	INIT_DELAYED_WORK(&m->slice.end_work, end_work);
+}

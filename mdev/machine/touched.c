@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the CPU may have written to, by first touch. The fault handler asks vgpu_machine_fault() for a frame and notes the page
+ * of the partition behind it as touched: from then on the CPU may write to it unnoticed. machine_pages_untouch() takes the
+ * notes and then the mappings away. map_lock keeps that apart from faults: a fault has noted and mapped, or does both later.
+ */
+#include "gk110/bar.h"
+#include "mdev/machine/internal.h"
+
+#define ZAP_MAX		16	/* parts of windows that are zapped one by one; more: the whole windows */
+
+void machine_touch(struct kvgpu_vgpu *v, u32 page, bool bar3)
+{
+	if (page >= machine_part_pages(v))
+		return;
+	set_bit(page, v->m->touched);
+	if (!bar3)
+		set_bit(page, v->m->touched1);
+}
+
+/* parts of BARs whose mappings are to go; neighbours are one part */
+struct zaps {
+	struct { u8 region; u64 at, len; } part[ZAP_MAX];
+	u32 nr;			/* more than ZAP_MAX: there was no room for all */
+};
+
+static void zap_add(struct zaps *z, u8 region, u64 at)
+{
+	u32 last = z->nr - 1;
+
+	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region && z->part[last].at + z->part[last].len == at) {
+		z->part[last].len += PAGE_SIZE;
+		return;
+	}
+	if (z->nr < ZAP_MAX) {
+		z->part[z->nr].region = region;
+		z->part[z->nr].at = at;
+		z->part[z->nr].len = PAGE_SIZE;
+	}
+	z->nr++;
+}
+
+/* pages of the partition that the CPU is to lose: @nr of them from @first */
+struct untouch {
+	u32 first, nr;
+	struct zaps zaps;
+};
+
+static bool loses(const struct untouch *u, u32 page)
+{
+	return page >= u->first && page - u->first < u->nr;
+}
+
+static void find_in(struct untouch *u, const struct machine_win *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->pages && u->zaps.nr <= ZAP_MAX; i++)
+		if (loses(u, w->shows[i]))
+			zap_add(&u->zaps, w->bar, (u64)i << PAGE_SHIFT);
+}
+
+static void find_in_pramin(struct untouch *u, const struct kvgpu_machine *m)
+{
+	u64 base = m->pramin.addr >> PAGE_SHIFT;
+	u32 i;
+
+	for (i = 0; m->pramin.target == KVGPU_VRAM && i < ARRAY_SIZE(m->pramin_pte); i++)
+		if (base + i <= U32_MAX && loses(u, base + i))
+			zap_add(&u->zaps, 0, PRAMIN_BASE + ((u64)i << PAGE_SHIFT));
+}
+
+static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
+{
+	u32 g;
+
+	for (g = 0; v->m->userd_bar1 != ~0ull && g < KVGPU_NR_GROUPS && u->zaps.nr <= ZAP_MAX; g++)
+		if (v->m->group[g] >= 0 && loses(u, v->m->userd_page[g]))
+			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
+}
+
+/* the notes of all pages that are not dirty already go over to m->dirty; how many, the extent in @u, by BAR1 or PRAMIN in @by1 */
+static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, struct untouch *u, bool *by1)
+{
+	struct kvgpu_machine *m = v->m;
+	unsigned long page;
+	u32 n = 0;
+
+	for (page = find_next_bit(m->touched, last + 1, first); page <= last;
+	     page = find_next_bit(m->touched, last + 1, page + 1)) {
+		if (test_bit(page, m->dirty))
+			continue;
+		clear_bit(page, m->touched);
+		*by1 |= test_and_clear_bit(page, m->touched1);
+		__set_bit(page, m->dirty);
+		if (!n++)
+			u->first = page;
+		u->nr = page - u->first + 1;
+	}
+	return n;
+}
+
+bool machine_pages_untouch(struct kvgpu_vgpu *v, unsigned long first, unsigned long last)
+{
+	struct kvgpu_machine *m = v->m;
+	struct untouch u = { };
+	bool by1 = false;
+	u32 i;
+
+	if (find_next_bit(m->touched, last + 1, first) > last)	/* nearly always */
+		return false;
+	mutex_lock(&v->map_lock);
+	if (!take_notes(v, first, last, &u, &by1)) {
+		mutex_unlock(&v->map_lock);
+		return false;
+	}
+	find_in(&u, &m->win3);
+	if (by1) {
+		find_in(&u, &m->win1);
+		find_in_pramin(&u, m);
+		find_in_userd(&u, v);
+	}
+	mutex_unlock(&v->map_lock);
+	m->any_dirty = true;
+	if (u.zaps.nr > ZAP_MAX) {
+		vgpu_zap_bar(v, 0, PRAMIN_BASE, PRAMIN_SIZE);
+		vgpu_zap_bar(v, 1, 0, v->type->bar1);
+		vgpu_zap_bar(v, 3, 0, v->type->bar3);
+		return true;
+	}
+	for (i = 0; i < u.zaps.nr; i++)
+		vgpu_zap_bar(v, u.zaps.part[i].region, u.zaps.part[i].at, u.zaps.part[i].len);
+	return true;
+}
+
+/* the host wrote there itself */
+void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
+{
+	u64 page;
+
+	for (page = off >> PAGE_SHIFT; page <= (off + len - 1) >> PAGE_SHIFT && page < machine_part_pages(v); page++)
+		set_bit(page, v->m->touched);
+}

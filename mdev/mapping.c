@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * User mappings of a vGPU's regions. They are filled by faults: the machine says which frame is behind a page, and is what takes it
+ * away again (zap.c). The fault handler holds the process's mmap_lock: it takes map_lock, and never vgpu->lock (vgpu.h, locks).
+ */
+#include <linux/ktime.h>
+#include <linux/vmalloc.h>
+
+#include "gk110/bar.h"
+#include "mdev/compat.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
+#include "mdev/trace.h"
+
+static unsigned int vma_region(const struct vm_area_struct *vma)
+{
+	return vma->vm_pgoff >> (OFFSET_SHIFT - PAGE_SHIFT);
+}
+
+static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
+{
+	return (((u64)vma->vm_pgoff << PAGE_SHIFT) & OFFSET_MASK) + (address - vma->vm_start);
+}
+
+/*
+ * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU, as QEMU does with every
+ * mapped BAR when it has a physical device, too. Nobody could take it out of there when the page comes to show something of
+ * another vGPU's. A page that the CPU has touched before is given without a question: docs/threat-model.md.
+ */
+static bool for_a_device(const struct vm_fault *vmf)
+{
+	return vmf->flags & FAULT_FLAG_REMOTE;
+}
+
+static vm_fault_t vgpu_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct kvgpu_vgpu *v = vma->vm_private_data;
+	unsigned int index = vma_region(vma);
+	u64 off = vma_offset(vma, vmf->address & PAGE_MASK);
+	vm_fault_t ret = VM_FAULT_SIGBUS;
+	u64 began = ktime_get_ns();
+	const struct vgpu_own *own;
+	unsigned long pfn;
+
+	if (for_a_device(vmf))
+		return VM_FAULT_SIGBUS;
+	/* memory of the vGPU's own: the same frame as long as there is a file, nothing to take away */
+	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
+	if (own) {
+		pfn = vmalloc_to_pfn(own->memory + (off - own->at));
+		trace_kvgpu_map(v->id, index, off, pfn, 1);
+		atomic64_inc(&v->count.mmaps);
+		return vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
+	}
+	mutex_lock(&v->map_lock);
+	if (!compat_vma_note(v, vma)) {
+		ret = VM_FAULT_OOM;
+	} else if (!vgpu_machine_fault(v, index, off, &pfn)) {
+		ret = vmf_insert_pfn(vma, vmf->address & PAGE_MASK, pfn);
+		trace_kvgpu_map(v->id, index, off, pfn, 1);
+	}
+	mutex_unlock(&v->map_lock);
+	atomic64_inc(&v->count.mmaps);
+	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
+	return ret;
+}
+
+/*
+ * BAR1 shows buffers, thousands of pages of them: 2 MiB at once when their frames are contiguous, which they are but for
+ * the doorbells. Not BAR3 and PRAMIN: they show page tables, and what is mapped counts as written.
+ */
+static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct kvgpu_vgpu *v = vma->vm_private_data;
+	unsigned long start = vmf->address & ~(PMD_SIZE - 1);
+	u64 off = vma_offset(vma, start);
+	vm_fault_t ret = VM_FAULT_FALLBACK;
+	unsigned long i, first = 0, pfn;
+	u64 began = ktime_get_ns();
+
+	if (!order || for_a_device(vmf))
+		return vgpu_fault(vmf);
+	if (order != COMPAT_HUGE_ORDER || vma_region(vma) != VFIO_PCI_BAR1_REGION_INDEX || start < vma->vm_start ||
+	    start + PMD_SIZE > vma->vm_end)
+		return VM_FAULT_FALLBACK;
+
+	mutex_lock(&v->map_lock);
+	for (i = 0; i < PMD_SIZE / PAGE_SIZE; i++) {
+		if (vgpu_machine_fault(v, VFIO_PCI_BAR1_REGION_INDEX, off + i * PAGE_SIZE, &pfn))
+			break;
+		if (!i)
+			first = pfn;
+		if (pfn != first + i || !IS_ALIGNED(first, PMD_SIZE / PAGE_SIZE))
+			break;
+	}
+	if (i == PMD_SIZE / PAGE_SIZE && compat_vma_note(v, vma)) {
+		ret = compat_insert_pmd(vmf, first);
+		trace_kvgpu_map(v->id, VFIO_PCI_BAR1_REGION_INDEX, off, first, i);
+	}
+	mutex_unlock(&v->map_lock);
+	if (ret != VM_FAULT_FALLBACK)
+		atomic64_inc(&v->count.mmaps);
+	atomic64_add(ktime_get_ns() - began, &v->count.handler_ns);
+	return ret;
+}
+
+static const struct vm_operations_struct vgpu_vm_ops = {
+	COMPAT_VM_OPS
+	.fault = vgpu_fault,
+	COMPAT_HUGE_FAULT(vgpu_huge_fault)
+};
+
+static bool may_map(const struct kvgpu_vgpu *v, unsigned int index, u64 off, u64 len)
+{
+	u64 first = 0, end;
+
+	switch (index) {
+	case VFIO_PCI_BAR0_REGION_INDEX:
+		if (vgpu_own_at(v, off, len))
+			return true;
+		first = PRAMIN_BASE;
+		end = PRAMIN_BASE + PRAMIN_SIZE;
+		break;
+	case VFIO_PCI_BAR1_REGION_INDEX:
+	case VFIO_PCI_BAR3_REGION_INDEX:
+		end = vgpu_region_size(v, index);
+		break;
+	default:
+		return false;
+	}
+	return off >= first && off <= end && len <= end - off;
+}
+
+int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
+{
+	struct kvgpu_vgpu *v = to_vgpu(vdev);
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_pgoff >> (OFFSET_SHIFT - PAGE_SHIFT) >= VFIO_PCI_NUM_REGIONS)
+		return -EINVAL;
+	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start), vma->vm_end - vma->vm_start))
+		return -EINVAL;
+	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
+	/* but for the vGPU's own memory it is all of the card's */
+	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
+		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	vma->vm_private_data = v;
+	vma->vm_ops = &vgpu_vm_ops;
+	return 0;
+}

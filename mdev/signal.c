@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Signals to the VMM, by the eventfds that irq.c was given. Nothing is signalled under irq_lock, and a context that is signalled
+ * without it is kept alive by RCU: irq.c says why.
+ */
+#include <linux/rcupdate.h>
+
+#include "gk110/pci.h"
+#include "mdev/compat.h"
+#include "mdev/internal.h"
+#include "mdev/machine/machine.h"
+#include "mdev/trace.h"
+
+/* irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the user unmasks it */
+static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
+{
+	struct eventfd_ctx *ctx = rcu_dereference_protected(v->intx, lockdep_is_held(&v->irq_lock));
+
+	if (!ctx || rcu_access_pointer(v->msi) || v->intx_masked || !v->intx_pending)
+		return NULL;
+	v->intx_masked = true;
+	return ctx;
+}
+
+void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi)
+{
+	if (!ctx)
+		return;
+	atomic64_inc(&v->count.irqs);
+	trace_kvgpu_irq(v->id, msi);
+	compat_eventfd_signal(ctx);
+}
+
+void vgpu_signal_intx(struct kvgpu_vgpu *v)
+{
+	struct eventfd_ctx *ctx;
+	unsigned long flags;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&v->irq_lock, flags);
+	ctx = intx_due(v);
+	spin_unlock_irqrestore(&v->irq_lock, flags);
+	vgpu_signal_ctx(v, ctx, false);
+	rcu_read_unlock();
+}
+
+void vgpu_irq_update(struct kvgpu_vgpu *v)
+{
+	u32 word = vgpu_config_word(v, GK110_PCI_CMD_STA);
+	u32 status = word & ~GK110_PCI_STA_INTERRUPT;
+	unsigned long flags;
+	bool line, edge;
+
+	lockdep_assert_held(&v->lock);
+	line = vgpu_machine_irq(v, &edge);
+	if (line)
+		status |= GK110_PCI_STA_INTERRUPT;
+	if (status != word)
+		vgpu_config_set_word(v, GK110_PCI_CMD_STA, status);
+	spin_lock_irqsave(&v->irq_lock, flags);
+	v->intx_pending = line && !(status & GK110_PCI_CMD_INTX_DISABLE);
+	spin_unlock_irqrestore(&v->irq_lock, flags);
+	rcu_read_lock();
+	if (edge)
+		vgpu_signal_ctx(v, rcu_dereference(v->msi), true);
+	rcu_read_unlock();
+	vgpu_signal_intx(v);
+}

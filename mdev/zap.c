@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the machine takes away from user mappings: the next touch faults, and finds what is there by then. */
+#include <linux/fs.h>
+
+#include "mdev/compat.h"
+#include "mdev/internal.h"
+#include "mdev/trace.h"
+
+void vgpu_zap_bar(struct kvgpu_vgpu *v, unsigned int region, u64 off, u64 len)
+{
+	lockdep_assert_held(&v->lock);
+	if (!len)
+		return;
+	trace_kvgpu_zap(v->id, region, off, len);
+	atomic64_inc(&v->count.zaps);
+	compat_zap(v, REGION_AT(region) + off, len);
+}
