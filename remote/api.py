@@ -4,7 +4,8 @@
 api.py TREE doc:    prints docs/remote-api.md.
 
 Made are: ops.h (numbers, structs, the table's hash), stubs.c, refused.c and libcuda.map (client), library.h and cases.c
-(server), names.c (a dumper). What is made includes cuda/driver/api.h, so the C compiler
+(server), names.c (a dumper); forwards.h (prototypes), cublas.c, curand.c and their maps (the forwarding libraries). What is made
+includes cuda/driver/api.h, so the C compiler
 compares each prototype; a name that cuda/symbols.txt has and the table has not is refused here.
 """
 import hashlib
@@ -17,22 +18,32 @@ SCALARS = {"u64": ("size_t", "cuuint64_t", "unsigned long long", "CUdeviceptr", 
                    "CUaddress_mode", "CUfilter_mode", "CUfunction_attribute", "CUdevice_P2PAttribute", "CUstreamCaptureMode",
                    "CUstreamCaptureStatus", "CUgraphNodeType", "CUkernelNodeAttrID", "CUmoduleLoadingMode",
                    "CUmem_advise"),
-           "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",)}
+           "u16": ("unsigned short",), "u8": ("unsigned char", "void"), "f32": ("float",), "f64": ("double",)}
 WIRE = {c: w for w, names in SCALARS.items() for c in names}
-C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float"}
-BYTES = {"u64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
+C_OF = {"u64": "uint64_t", "u32": "uint32_t", "u16": "uint16_t", "u8": "uint8_t", "f32": "float", "f64": "double"}
+BYTES = {"u64": 8, "f64": 8, "u32": 4, "f32": 4, "u16": 2, "u8": 1}
 HANDLES = {"CUcontext": "CONTEXT", "CUmodule": "MODULE", "CUfunction": "FUNCTION", "CUstream": "STREAM", "CUevent": "EVENT",
            "CUarray": "ARRAY", "CUmipmappedArray": "MIPMAP", "CUtexref": "TEXREF", "CUsurfref": "SURFREF", "CUgraph": "GRAPH",
-           "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER"}
+           "CUgraphNode": "NODE", "CUgraphExec": "EXEC", "CUlinkState": "LINK", "CUuserObject": "USER",
+           "cublasHandle_t": "BLAS", "curandGenerator_t": "RAND"}
 WRONG = {"CUcontext": "INVALID_CONTEXT", "CUuserObject": "INVALID_VALUE"}  # what a stale handle gets; others INVALID_HANDLE
 NULL_TOO = ("CUgraph", "CUgraphNode", "CUgraphExec")  # of NULL the library says what is wrong
 # structs without a handle or a pointer that is not the GPU's, with their sizes; and one whose handle is replaced on the way
 STRUCTS = {"CUDA_ARRAY_DESCRIPTOR": 24, "CUDA_ARRAY3D_DESCRIPTOR": 40, "CUDA_TEXTURE_DESC": 104, "CUDA_RESOURCE_VIEW_DESC": 112,
            "CUdevprop": 56, "CUuuid": 16, "CUDA_MEMSET_NODE_PARAMS": 40, "CUkernelNodeAttrValue": 64, "CUDA_RESOURCE_DESC": 56}
 STRUCT_WIRE = {"CUDA_RESOURCE_DESC": "struct kvgpu_remote_resource"}
-OPTIONS = ("ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
-           "parent", "when", "unless", "after", "remark")
+OPTIONS = ("works", "passes", "ptsz", "ptds", "nocontext", "own", "known", "reports", "touches", "clears", "destroys",
+           "current", "each", "across", "parent", "when", "unless", "after", "remark")
 WAYS = ("here", "queued", "asked", "waits", "hand", "refused")
+# libraries whose calls are forwarded: the client's library, what its functions begin with, the class of its handles
+FORWARDED = {"cublas": ("libcublas.so.11", "blas", "BLAS"), "curand": ("libcurand.so.10", "rand", "RAND")}
+BY_HAND = {"cublas": {"here": ("cublasSetStream_v2", "cublasGetStream_v2", "cublasSetPointerMode_v2", "cublasGetPointerMode_v2",
+                               "cublasGetStatusName", "cublasGetStatusString"),
+                      "asked": ("cublasCreate_v2", "cublasDestroy_v2")},
+           "curand": {"here": ("curandSetStream",),
+                      "asked": ("curandCreateGenerator", "curandDestroyGenerator", "curandGetVersion")}}
+NUMBERS = {"int": "u32", "float": "f32", "double": "f64", "size_t": "u64", "unsigned int": "u32", "unsigned long long": "u64",
+           "long long int": "u64", "cublasOperation_t": "u32", "cublasMath_t": "u32"}
 FIRST_OP = 16  # those below are the channel's
 HEADER = "/* Made by remote/api.py of remote/api.def. */\n"
 
@@ -93,13 +104,17 @@ class Entry:
         if self.made and args is None or self.way == "queued" and "when" not in self.options:
             raise Bad("a prototype is needed, and what queued calls depend on")
         if self.frame:
-            self.q = [field(f) for f in filter(None, (args or "").split(","))]
-            self.a = [field(f) for f in filter(None, (answer or "").split(","))]
-            self.args = []
+            self.read_fields(args, answer)
         else:
             self.args = [Arg(a) for a in filter(None, (args or "").split(","))]
         if self.made:
             self.lay_out()
+
+    def read_fields(self, args, answer):
+        """of a frame"""
+        self.q = [field(f) for f in filter(None, (args or "").split(","))]
+        self.a = [field(f) for f in filter(None, (answer or "").split(","))]
+        self.args = []
 
     def has(self, option):
         return option in self.options
@@ -134,6 +149,54 @@ class Entry:
         return self.options.get("parent", "none" if of == "CONTEXT" else None)
 
 
+class Forward(Entry):
+    """An entry point of a library that is not libcuda. Its frame has the handle, its stream, flags, and what the table says of each
+    argument: a number, memory of the device (@), a scalar where the pointer mode says (%), a number that comes back"""
+
+    def __init__(self, line):
+        super().__init__("frame " + line.split(None, 1)[1])
+        self.library, self.line = line.split()[0], line
+        self.prefix, self.handle = FORWARDED[self.library][1:]
+        if any(x.kind == "device" for x in self.numbers):
+            self.options["touches"] = ""
+        if self.result():
+            self.options["reports"] = ""
+
+    def read_fields(self, args, answer):
+        self.args = []
+        self.numbers = [Number(a) for a in (args or "").split(",")]
+        if answer or self.numbers[0].type not in HANDLES:
+            raise Bad("a handle comes first, and there is no other answer than arguments")
+        self.q = [("u64", "handle", 0, 8), ("u64", "stream", 0, 8), ("u32", "flags", 0, 4)]
+        self.q += [(x.wire, x.name, 0, BYTES[x.wire]) for x in self.numbers[1:] if x.kind != "out"]
+        self.a = [("u64", "result", 0, 8)] if self.result() else []
+        self.a += [(x.wire, x.name, 0, BYTES[x.wire]) for x in self.numbers[1:] if x.kind == "out"]
+
+    def result(self):
+        """the scalar that comes back to the program's memory, or to the device's"""
+        return next((x for x in self.numbers if x.kind == "result"), None)
+
+    def prototype(self):
+        return f"{self.library}Status_t {self.name}({', '.join(x.c for x in self.numbers)})"
+
+
+class Number:
+    """one argument of a forwarded call; kind: handle, number, device, scalar, result, out"""
+
+    def __init__(self, text):
+        m = re.fullmatch(r"(const )?([\w ]+?)\s*(\*?)\s*(\w+)([@%]?)", text.strip())
+        if not m:
+            raise Bad("argument not understood: " + text)
+        const, self.type, star, self.name, mark = m.groups()
+        self.c = f"{const or ''}{self.type} {star}{self.name}"
+        self.kind = {"@": "device", "%": "scalar" if const else "result"}.get(mark, "out" if star else "number")
+        if self.type in HANDLES:
+            self.kind = "handle"
+        elif self.type not in NUMBERS or (mark and not star) or (const and not mark):
+            raise Bad("no kind for " + text)
+        self.wire = "u64" if mark or self.kind == "handle" else NUMBERS[self.type]
+
+
 def field(text):
     m = re.fullmatch(r"(\w+) (\w+)(?:\[(\d+)\])?", text.strip())
     if not m or m.group(1) not in BYTES:
@@ -150,7 +213,7 @@ def read_table(tree):
             continue
         lines.append(line)
         try:
-            e = Entry(line)
+            e = (Forward if line.split()[0] in FORWARDED else Entry)(line)
         except Bad as why:
             sys.exit(f"remote/api.def:{number}: {why}: {line}")
         (frames if e.frame else entries).append(e)
@@ -231,6 +294,7 @@ def stub(e):
     t.append(f"\tCUresult r = call_enter({'CALL_NO_CONTEXT' if e.has('nocontext') else '0'});\n\n\tif (r)\n\t\treturn r;")
     bit = 0
     outs = [x for x in e.args if x.out]
+    t += ["\troute_current(&c.to);"] if e.has("current") else []
     t += [fails("!" + x.name, "INVALID_VALUE") for x in e.args if (x.kind in ("struct", "string") or x.out) and not x.null]
     t += [f"\t*{e.options['clears']} = NULL;"] if e.has("clears") else []
     for x in e.args:
@@ -239,17 +303,20 @@ def stub(e):
             bit += 1
         if x.kind == "handle" and not x.out:
             if x.type == "CUstream" and e.options.get("destroys") != x.name:
-                t.append(f"\tr = stream_id({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
+                t.append(f"\tr = route_stream(&c.to, {x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
             else:
                 null = f"{x.name} && " if x.null or x.type in NULL_TOO else ""
                 wrong = "CUDA_ERROR_" + WRONG.get(x.type, "INVALID_HANDLE")
-                t.append(f"\tif ({null}!handle_id(CLASS_{HANDLES[x.type]}, {x.name}, &q.{x.name}))\n\t\treturn {wrong};")
+                t.append(f"\tif ({null}!route_handle(&c.to, CLASS_{HANDLES[x.type]}, {x.name}, &q.{x.name}))\n\t\treturn {wrong};")
+        elif x.type == "CUdevice" and not x.out:
+            t.append(f"\tq.{x.name} = route_device(&c.to, {x.name});")
         elif x.kind == "scalar" and not x.out:
+            t += [f"\troute_address(&c.to, {x.name});"] if x.type == "CUdeviceptr" else []
             t.append(f"\tq.{x.name} = {x.name};")
         elif x.kind == "scalar" and x.counts:
             t.append(f"\tq.{x.name} = *{x.name};")
         elif x.kind == "struct" and not x.out and x.type in STRUCT_WIRE:
-            t.append(f"\tr = resource_to_wire({x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
+            t.append(f"\tr = resource_to_wire(&c.to, {x.name}, &q.{x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct" and not x.out:
             t.append(f"\tq.{x.name} = " + (f"{x.name} ? *{x.name} : (typeof(*{x.name})){{ 0 }};" if x.null else f"*{x.name};"))
         elif x.kind == "string":
@@ -260,23 +327,25 @@ def stub(e):
                 late.append(f"\tif (!r)\n\t\tr = call_handles(&c, {handles});")
             else:
                 late.append(f"\tif (!r)\n\t\tr = call_bytes(&c, {x.name}, {BYTES[WIRE[x.type]]}ull * {x.count});")
+    t += [f"\tif (c.to.split)\n\t\treturn {e.options['across']};"] if e.has("across") else []
     t += late
     if late:
         t.append("\tif (r) {\n\t\tcall_end(&c);\n\t\treturn r;\n\t}")
     if e.has("unless"):
         t.append(f"\tif ({e.options['unless']})\n\t\treturn CUDA_SUCCESS;")
-    ask = f"call_ask(&c, {'sizeof(*a)' if e.a else '0'})"
+    ask = f"call_{'each' if e.has('each') else 'ask'}(&c, {'sizeof(*a)' if e.a else '0'})"
     t.append(f"\tr = {e.options['when']} ? call_queue(&c) : {ask};" if e.way == "queued" else f"\tr = {ask};")
     t += ["\tif (r)\n\t\treturn r;"] if e.a or outs or e.has("destroys") else []
     t += ["\ta = c.answer;"] if e.a else []
     for x in outs:
         guard = f"\tif ({x.name})\n\t" if x.null else ""
         if x.kind == "scalar":
-            t.append(f"{guard}\t*{x.name} = a->{x.name};")
+            value = f"device_here(c.to.peer, a->{x.name})" if x.type == "CUdevice" else f"a->{x.name}"
+            t.append(f"{guard}\t*{x.name} = {value};")
         elif x.kind == "handle":
             t.append(f"{guard}\t*{x.name} = {given(e, x, f'a->{x.name}')};")
         elif x.kind == "struct" and x.type in STRUCT_WIRE:
-            t.append(f"\tr = resource_from_wire(&a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
+            t.append(f"\tr = resource_from_wire(c.to.peer, &a->{x.name}, {x.name});\n\tif (r)\n\t\treturn r;")
         elif x.kind == "struct":
             t.append(f"\t*{x.name} = a->{x.name};")
         elif x.kind == "list" and x.type in HANDLES:
@@ -295,7 +364,7 @@ def stub(e):
 
 def given(e, x, what):
     where = {"none": "NULL", None: "current_context()"}.get(e.parent(HANDLES[x.type]), e.parent(HANDLES[x.type]))
-    return f"handle_here(CLASS_{HANDLES[x.type]}, {what}, {where})"
+    return f"handle_here(c.to.peer, CLASS_{HANDLES[x.type]}, {what}, {where})"
 
 
 def forms(e):
@@ -318,6 +387,15 @@ def reports(made):
     return [e for e in made if e.way == "waits" or e.has("reports")]
 
 
+def stream_at(made):
+    """where a frame with work for the GPU names its stream, in bytes; -1: it is the null stream"""
+    text = "int op_stream_at(uint16_t op)\n{\n\tswitch (op) {\n"
+    for e in made:
+        if (e.has("touches") or e.has("works")) and any(f[1] == "stream" for f in e.q):
+            text += f"\tcase OP_{e.name}:\n\t\treturn offsetof(struct q_{e.name}, stream);\n"
+    return text + "\t}\n\treturn -1;\n}\n"
+
+
 def gives(made):
     """operations that make something which gets a number"""
     new = {c.lower() for c in HANDLES.values()} | {"object"}
@@ -326,7 +404,7 @@ def gives(made):
 
 
 def stubs_c(entries, frames):
-    text = HEADER + "#include <remote/client/client.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
+    text = HEADER + "#include <remote/client/across.h>\n\n#define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)\n\n"
     text += "\n".join(stub(e) + "\n" + forms(e) for e in entries if e.made)
     made = frames + [e for e in entries if e.made]
     return text + "\n" + op_set("op_touches", [e for e in made if e.has("touches")]) + "\n" + op_set("op_reports", reports(made))
@@ -340,7 +418,7 @@ def refused_c(entries):
 
 
 def library_map(entries):
-    names = sorted(n for e in entries for n in names_of(e))
+    names = sorted([n for e in entries for n in names_of(e)] + ["kvgpu_remote_forwards"])
     return "{\nglobal:\n" + "".join(f"\t{n};\n" for n in names) + "local:\n\t*;\n};\n"
 
 
@@ -358,6 +436,8 @@ def case(e):
     n, t, call, after, bit = e.name, [], [], [], 0
     head = f"static CUresult case_{n}(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n{{"
     take = "\tif (!kvgpu_remote_take(in, &q, sizeof(q)))\n\t\treturn CUDA_ERROR_INVALID_VALUE;"
+    if isinstance(e, Forward):
+        return head + "\n" + forward_case(e, take)
     if e.frame:
         t += [f"\tstruct q_{n} q;\n", take] if e.q else []
         t.append(f"\treturn frame_{n}(s, {'&q, ' if e.q else ''}in, out);\n}}\n")
@@ -446,6 +526,96 @@ def case(e):
     return head + "\n" + "\n".join(t)
 
 
+def forward_case(e, take):
+    """checks, the library's call, and its status as a result"""
+    result = e.result()
+    t = [f"\tstruct q_{e.name} q;"] + ([f"\tstruct a_{e.name} *a;"] if e.a and not result else [])
+    t += ["\tstruct forward_result to;"] if result else []
+    t += [f"\t{x.type} {x.name} = 0;" for x in e.numbers if x.kind == "out"]
+    t += ["\tstruct forwarded *f;", f"\t{e.library}Status_t status;", "\tCUresult r;\n", take,
+          "\tif (in->left)\n\t\treturn CUDA_ERROR_INVALID_VALUE;",
+          f"\tr = forward_enter(s, CLASS_{e.handle}, q.handle, q.stream, &f);\n\tif (r)\n\t\treturn r;",
+          f"\tif (!s->forwards->{e.name})\n\t\treturn CUDA_ERROR_NOT_SUPPORTED;"]
+    for x in e.numbers:
+        if x.kind == "device":
+            t.append(f"\tif (!forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+        elif x.kind == "scalar":
+            t.append(f"\tif (q.flags & FORWARD_ON_DEVICE && !forward_device(s, q.{x.name}))\n\t\treturn CUDA_ERROR_INVALID_VALUE;")
+    if result:
+        t.append(f"\tr = forward_result(s, f, q.flags, q.{result.name}, sizeof(*(({result.type} *)0)), out, &to);\n"
+                 "\tif (r || s->later)\n\t\treturn r;")
+    elif any(x.kind == "scalar" for x in e.numbers):
+        t.append("\tr = forward_mode(s, f, q.flags & FORWARD_ON_DEVICE);\n\tif (r)\n\t\treturn r;")
+    if e.a and not result:
+        t.append("\ta = kvgpu_remote_put(out, sizeof(*a));\n\tif (!a)\n\t\treturn CUDA_ERROR_OUT_OF_MEMORY;")
+    how = {"handle": lambda x: "f->what", "number": lambda x: "q." + x.name, "out": lambda x: "&" + x.name,
+           "device": lambda x: f"({x.c.rsplit('*', 1)[0]}*)(uintptr_t)q.{x.name}",
+           "scalar": lambda x: f"forward_scalar(&q.{x.name}, q.flags)", "result": lambda x: "to.at"}
+    t.append(f"\tstatus = s->forwards->{e.name}({', '.join(how[x.kind](x) for x in e.numbers)});")
+    t += [f"\ta->{x.name} = {x.name};" for x in e.numbers if x.kind == "out"]
+    status = f"forward_status(s, CLASS_{e.handle}, status)"
+    t.append(f"\treturn {f'forward_answer(s, f, &to, {status})' if result else status};\n}}\n")
+    return "\n".join(t)
+
+
+# ------------------------------------------------------------------ the forwarding libraries
+
+def forward_h(frames):
+    text = HEADER + "#ifndef KVGPU_REMOTE_FORWARDS_H\n#define KVGPU_REMOTE_FORWARDS_H\n\n#include <remote/forward/types.h>\n\n"
+    forwards = [f for f in frames if isinstance(f, Forward)]
+    text += "#pragma GCC visibility push(default)\n" + "".join(f.prototype() + ";\n" for f in forwards)
+    text += "#pragma GCC visibility pop\n\n/* the real libraries' entry points; one that is lacking is NULL */\nstruct forwards {\n"
+    text += "".join(f"\ttypeof({f.name}) *{f.name};\n" for f in forwards)
+    text += "#define POINTER(name)\ttypeof(name) *name;\n\tCUBLAS_BY_HAND(POINTER)\n\tCURAND_BY_HAND(POINTER)\n#undef POINTER\n"
+    text += "};\n\n"
+    for library in FORWARDED:
+        names = [f.name for f in forwards if f.library == library]
+        text += f"#define {library.upper()}_NAMES(name) \\\n" + " \\\n".join(f"\tname({n})" for n in names) + "\n\n"
+    return text + "#endif\n"
+
+
+def forward_stub(e):
+    """the call as a frame"""
+    p, t = e.prefix, []
+    t.append(e.prototype() + "\n{")
+    t.append(f"\tstruct q_{e.name} q = {{ 0 }};")
+    t += [f"\tstruct a_{e.name} a;"] if e.a else []
+    t.append(f"\t{e.library}Status_t r = {p}_enter({e.numbers[0].name}, &q.handle, &q.stream, &q.flags);\n")
+    t.append("\tif (r)\n\t\treturn r;")
+    for x in e.numbers[1:]:
+        if x.kind == "number":
+            t.append(f"\tq.{x.name} = {x.name};")
+        elif x.kind == "device":
+            t.append(f"\tq.{x.name} = (uintptr_t){x.name};")
+        elif x.kind == "out":
+            t.append(f"\tif (!{x.name})\n\t\treturn {p.upper()}_INVALID_VALUE;")
+        else:
+            t.append(f"\tif (!{x.name})\n\t\treturn {p.upper()}_INVALID_VALUE;")
+            here = f"memcpy(&q.{x.name}, {x.name}, sizeof(*{x.name}));" if x.kind == "scalar" else f"q.{x.name} = 0;"
+            t.append(f"\tif (q.flags & FORWARD_ON_DEVICE)\n\t\tq.{x.name} = (uintptr_t){x.name};\n\telse\n\t\t{here}")
+    back, result = [x for x in e.numbers if x.kind == "out"], e.result()
+    when = e.options.get("when", "0")
+    if result:
+        t.append(f"\tif (q.flags & FORWARD_ON_DEVICE)\n\t\treturn {p}_send(OP_{e.name}, &q, sizeof(q), {when});")
+    if not e.a:
+        t.append(f"\treturn {p}_send(OP_{e.name}, &q, sizeof(q), {when});\n}}\n")
+        return "\n".join(t)
+    t.append(f"\tr = {p}_ask(OP_{e.name}, &q, sizeof(q), &a, sizeof(a));\n\tif (r)\n\t\treturn r;")
+    t += [f"\tmemcpy({result.name}, &a.result, sizeof(*{result.name}));"] if result else []
+    t += [f"\t*{x.name} = a.{x.name};" for x in back]
+    t.append("\treturn r;\n}\n")
+    return "\n".join(t)
+
+
+def forward_c(frames, library):
+    text = HEADER + f"#include <remote/forward/{library}.h>\n\n"
+    return text + "\n".join(forward_stub(f) for f in frames if isinstance(f, Forward) and f.library == library)
+
+
+def forward_map(frames, library):
+    return f"{FORWARDED[library][0]} {{\nglobal:\n\t{library}[A-Z]*;\nlocal:\n\t*;\n}};\n"
+
+
 def own_parent(e, of):
     parent = e.parent(of)
     return {"none": "0", None: "s->current"}.get(parent, f"q.{parent}")
@@ -457,7 +627,9 @@ def cases_c(entries, frames):
     text += "\nCUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)\n"
     text += "{\n\tswitch (op) {\n" + "".join(f"\tcase OP_{e.name}:\n\t\treturn case_{e.name}(s, in, out);\n" for e in made)
     return text + "\t}\n\treturn CUDA_ERROR_NOT_SUPPORTED;\n}\n\n" + op_set("op_reports", reports(made)) + "\n" +\
-        op_set("op_gives", gives(made))
+        op_set("op_gives", gives(made)) + "\n" +\
+        op_set("op_works", [e for e in made if e.has("touches") or e.has("works")]) + "\n" +\
+        op_set("op_passes", [e for e in made if e.has("passes")]) + "\n" + stream_at(made)
 
 
 def names_c(entries, frames):
@@ -478,7 +650,7 @@ def names_c(entries, frames):
 
 # ------------------------------------------------------------------ the page
 
-def doc(entries):
+def doc(entries, frames):
     count = {w: sum(len(names_of(e)) for e in entries if e.way == w) for w in WAYS}
     text = "# How each entry point of the driver API is remoted\n\nMade by `make remote-doc` of `remote/api.def`; "
     text += "what the ways mean is said in [remote.md](remote.md).\n\n| way | entry points |\n|---|---|\n"
@@ -496,7 +668,21 @@ def doc(entries):
             elif e.way == "queued":
                 remark = remark or "asked where the client can't tell that the arguments are right"
             rows.append(f"| `{n}` | {e.way} | {remark} |\n")
-    return text + "".join(sorted(rows))
+    return text + "".join(sorted(rows)) + forward_doc(frames)
+
+
+def forward_doc(frames):
+    text = "\n# Forwarded libraries\n\nWhat the client's libraries of these names have; what is not here they lack.\n"
+    for library, (name, prefix, _) in FORWARDED.items():
+        text += f"\n| {name} | way | remarks |\n|---|---|---|\n"
+        rows = [(n, "here", "") for n in BY_HAND[library]["here"]] + [(n, "asked", "") for n in BY_HAND[library]["asked"]]
+        for f in frames:
+            if isinstance(f, Forward) and f.library == library:
+                way = "queued" if "when" in f.options else "asked"
+                remark = "asked where the client can't tell that the arguments are right" if way == "queued" else ""
+                rows.append((f.name, way, "waits where the result goes to the program's memory" if f.result() else remark))
+        text += "".join(f"| `{n}` | {way} | {remark} |\n" for n, way, remark in sorted(rows))
+    return text
 
 
 def write(path, text):
@@ -513,14 +699,18 @@ def main():
         sys.exit("usage: api.py TREE OUT|doc")
     (tree, out), (entries, frames, version) = sys.argv[1:], read_table(sys.argv[1])
     if out == "doc":
-        sys.stdout.write(doc(entries))
+        sys.stdout.write(doc(entries, frames))
         return
     os.makedirs(out, exist_ok=True)
     for name, text in (("ops.h", ops_h(entries, frames, version)), ("stubs.c", stubs_c(entries, frames)),
                        ("refused.c", refused_c(entries)),
                        ("libcuda.map", library_map(entries)), ("library.h", library_h(entries)),
-                       ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames))):
+                       ("cases.c", cases_c(entries, frames)), ("names.c", names_c(entries, frames)),
+                       ("forwards.h", forward_h(frames))):
         write(os.path.join(out, name), text)
+    for library in FORWARDED:
+        write(os.path.join(out, library + ".c"), forward_c(frames, library))
+        write(os.path.join(out, library + ".map"), forward_map(frames, library))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ REMOTE_CPPFLAGS	:= -I. -I$(REMOTE_GEN) -D_GNU_SOURCE
 # a queued launch goes through five files: as one program it costs an eighth less
 REMOTE_LTO	:= -O2 -flto=auto
 REMOTE_CFLAGS	= -std=gnu11 -g -Wall -Wextra -Wno-unused-parameter -Werror -pthread $(REMOTE_LTO)
-REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c)
+REMOTE_TEXTS	:= $(addprefix $(REMOTE_GEN)/,ops.h stubs.c refused.c libcuda.map library.h cases.c names.c forwards.h \
+		   cublas.c curand.c cublas.map curand.map)
 
 $(REMOTE_GEN)/.made: remote/api.py remote/api.def cuda/symbols.txt remote/wire/frame.h \
 		    $(addprefix remote/,channel/stream.h channel/layout.h ring/ring.h ring/box.h)
@@ -18,7 +19,8 @@ $(REMOTE_TEXTS): $(REMOTE_GEN)/.made ;
 REMOTE_SHARED	:= $(wildcard remote/wire/*.c remote/channel/*.c remote/ring/*.c)
 REMOTE_CLIENT	:= $(wildcard remote/client/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c client.c) \
 		   $(addprefix cuda/driver/,procaddress.c errors.c)
-REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c) $(REMOTE_SHARED) $(addprefix remote/conf/,conf.c server.c)
+REMOTE_SERVER	:= $(wildcard remote/server/*.c remote/starter/*.c remote/turns/*.c) $(REMOTE_SHARED) \
+		   $(addprefix remote/conf/,conf.c server.c)
 REMOTE_CTL	:= $(wildcard remote/ctl/*.c) remote/conf/conf.c
 REMOTE_PMEM	:= $(wildcard remote/pmem/*.c) remote/channel/label.c
 REMOTE_CLIENT_OBJ := $(REMOTE_CLIENT:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,stubs.o refused.o names.o)
@@ -42,6 +44,16 @@ $(REMOTE_OUT)/libcuda.so.1: $(REMOTE_CLIENT_OBJ) $(REMOTE_GEN)/libcuda.map
 		-Wl,--version-script,$(REMOTE_GEN)/libcuda.map $(REMOTE_CLIENT_OBJ) -o $@
 	@ln -sf libcuda.so.1 $(@D)/libcuda.so
 
+# libraries beside it whose calls go the same way; what programs have of NVIDIA's names, they have under the same version
+REMOTE_BLAS_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/blas.o gen/cublas.o)
+REMOTE_RAND_OBJ	:= $(addprefix $(REMOTE_OUT)/obj/,remote/forward/begin.o remote/forward/rand.o gen/curand.o)
+$(REMOTE_BLAS_OBJ) $(REMOTE_RAND_OBJ): REMOTE_LTO := -O2
+$(REMOTE_OUT)/libcublas.so.11: $(REMOTE_BLAS_OBJ) $(REMOTE_GEN)/cublas.map
+$(REMOTE_OUT)/libcurand.so.10: $(REMOTE_RAND_OBJ) $(REMOTE_GEN)/curand.map
+$(REMOTE_OUT)/libcublas.so.11 $(REMOTE_OUT)/libcurand.so.10: $(REMOTE_OUT)/libcuda.so.1
+	$(call Q,LD)$(CC) -g -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,now $(filter %.o %.so.1,$^) -o $@ \
+		-Wl,--version-script,$(filter %.map,$^) -ldl
+
 $(REMOTE_OUT)/kvgpu-remoted: $(REMOTE_SERVER_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_LTO) -g -pthread $(REMOTE_SERVER_OBJ) -ldl -o $@
 
@@ -51,7 +63,8 @@ $(REMOTE_OUT)/kvgpu-remotectl: $(REMOTE_CTL_OBJ)
 $(REMOTE_OUT)/kvgpu-aperture: $(REMOTE_PMEM_OBJ)
 	$(call Q,LD)$(CC) $(REMOTE_PMEM_OBJ) -o $@
 
-REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 kvgpu-remoted kvgpu-remotectl kvgpu-aperture)
+REMOTE_MADE	:= $(addprefix $(REMOTE_OUT)/,libcuda.so.1 libcublas.so.11 libcurand.so.10 kvgpu-remoted kvgpu-remotectl \
+		   kvgpu-aperture)
 remote: $(REMOTE_MADE) ## remoting: libcuda.so.1 without a GPU, the server and its tools; prints where they are
 	@echo '$(REMOTE_OUT)'
 
@@ -63,5 +76,6 @@ check-remote-doc:
 	@remote/api.py . doc | diff -u docs/remote-api.md - || { echo "docs/remote-api.md is stale: make remote-doc"; exit 1; }
 
 -include $(REMOTE_CLIENT_OBJ:.o=.d) $(REMOTE_SERVER_OBJ:.o=.d) $(REMOTE_CTL_OBJ:.o=.d) $(REMOTE_PMEM_OBJ:.o=.d)
+-include $(REMOTE_BLAS_OBJ:.o=.d) $(REMOTE_RAND_OBJ:.o=.d)
 
 .PHONY: remote print-remote remote-doc check-remote-doc

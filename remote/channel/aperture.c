@@ -24,6 +24,12 @@
 
 enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
 
+/*
+ * A VM with one CPU stands still while its nouveau takes an endless kernel of a killed program off a vGPU: 5 s, or more where the
+ * host is busy. A bell tells the end of a VM at once, whatever this is.
+ */
+enum { PATIENCE_MS = 20000 };
+
 static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
 {
 	const char *text = getenv(name);
@@ -44,7 +50,7 @@ struct aperture_times aperture_times(enum aperture_wake wake)
 	/* where a wake-up is sure to come, looking without one is only for a peer that does not keep to the rules */
 	t.wait.sleep_ns = number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
 	t.wait.sleep_ns += !t.wait.sleep_ns;
-	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", 5000, 3600000) * 1000000;
+	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", PATIENCE_MS, 3600000) * 1000000;
 	return t;
 }
 

@@ -312,7 +312,7 @@ static void pause_longer(uint64_t *ns)
 /* ------------------------------------------------------------------ the client */
 
 /* A server's VM may be busy for seconds with what it takes away of another program: nouveau waits in the kernel. */
-enum { KNOCK_TIMES = 4 };
+enum { KNOCK_TIMES = 2 };
 
 static int knock(struct attach_client *c, uint64_t patience_ns, const char **why)
 {

@@ -118,7 +118,7 @@ static int connect_to(int family, const void *to, socklen_t bytes, const char **
 
 static int listen_at(int family, const void *at, socklen_t bytes, const char **why)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, r;
 
 	if (fd < 0)
 		return fail(fd, errno, why);
@@ -126,9 +126,14 @@ static int listen_at(int family, const void *at, socklen_t bytes, const char **w
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &(int){ 0 }, sizeof(int));
-	if (bind(fd, at, bytes) || listen(fd, BACKLOG))
-		return fail(fd, errno, why);
-	return fd;
+	if (!bind(fd, at, bytes) && !listen(fd, BACKLOG))
+		return fd;
+	r = fail(fd, errno, why);
+	if (r == -ENOENT)
+		*why = "there is no such folder: make it, or name another one";
+	if (r == -EACCES)
+		*why = "this user may not make a socket there";
+	return r;
 }
 
 static struct sockaddr_un un_of(const struct address *a)

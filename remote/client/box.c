@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "box.h"
+#include "across.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define PITCH_MAX	2147483647u
@@ -48,6 +48,7 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 	case SIDE_DEVICE:
 		e->type = CU_MEMORYTYPE_DEVICE;
 		e->word[END_WHERE] = at;
+		route_address(&e->at, at);
 		return CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
@@ -55,7 +56,7 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 }
 
 /* pitch and height that are not given are the box's: said here, since the box may be cut */
-static CUresult open_end(struct end *e, const void *host, CUdeviceptr device, CUarray array, const uint64_t *size)
+static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device, CUarray array, const uint64_t *size)
 {
 	uint64_t *w = e->word;
 	CUresult r = CUDA_SUCCESS;
@@ -73,19 +74,30 @@ static CUresult open_end(struct end *e, const void *host, CUdeviceptr device, CU
 		break;
 	case CU_MEMORYTYPE_DEVICE:
 		w[END_WHERE] = device;
+		route_address(&e->at, device);
 		break;
 	case CU_MEMORYTYPE_ARRAY:
-		if (!handle_id(CLASS_ARRAY, array, &w[END_WHERE]))
+		if (!route_handle(&e->at, CLASS_ARRAY, array, &w[END_WHERE]))
 			return CUDA_ERROR_INVALID_HANDLE;
 		break;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	w[END_TYPE] = e->type;
+	route_merge(to, &e->at);
 	return r;
 }
 
-CUresult box_open(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
+static bool open_context(struct end *e, CUcontext ctx)
+{
+	if (!route_handle(&e->at, CLASS_CONTEXT, ctx, &e->word[END_CONTEXT]))
+		return false;
+	if (several)
+		e->at.ctx = (const struct object *)ctx;
+	return true;
+}
+
+CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
 {
 	CUresult r;
 
@@ -96,13 +108,12 @@ CUresult box_open(struct box *b, const CUDA_MEMCPY3D_PEER *c, bool contexts)
 	b->size[0] = c->WidthInBytes;
 	b->size[1] = c->Height;
 	b->size[2] = c->Depth;
-	if (contexts && (!handle_id(CLASS_CONTEXT, c->srcContext, &b->src.word[END_CONTEXT]) ||
-			 !handle_id(CLASS_CONTEXT, c->dstContext, &b->dst.word[END_CONTEXT])))
+	if (contexts && (!open_context(&b->src, c->srcContext) || !open_context(&b->dst, c->dstContext)))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!b->size[0] || !b->size[1] || !b->size[2])
 		return CUDA_SUCCESS;
-	r = open_end(&b->src, c->srcHost, c->srcDevice, c->srcArray, b->size);
-	return r ? r : open_end(&b->dst, c->dstHost, c->dstDevice, c->dstArray, b->size);
+	r = open_end(to, &b->src, c->srcHost, c->srcDevice, c->srcArray, b->size);
+	return r ? r : open_end(to, &b->dst, c->dstHost, c->dstDevice, c->dstArray, b->size);
 }
 
 /* ------------------------------------------------------------------ a part of a box, in one piece */
@@ -146,23 +157,24 @@ void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64
 	w[END_Z] += p->at[2];
 }
 
-static CUresult send_part(const struct box *b, const struct part *p, uint64_t stream)
+static CUresult send_part(const struct route *to, const struct box *b, const struct part *p, uint64_t stream)
 {
 	uint64_t bytes = p->size[0] * p->size[1] * p->size[2], in = 0, out = KVGPU_REMOTE_NOWHERE;
 	struct q_box q = { .stream = stream, .form = b->form };
-	struct call c = { .op = OP_box, .fixed = &q, .bytes = sizeof(q) };
+	struct call c = { .op = OP_box, .fixed = &q, .bytes = sizeof(q), .to = *to };
+	struct peer *peer = to->peer;
 	struct staged *piece = NULL;
 	CUresult r = CUDA_SUCCESS;
 
 	if (b->dst.type == CU_MEMORYTYPE_HOST) {
-		out = arena_get(bytes);
+		out = arena_get(peer, bytes);
 		if (out == KVGPU_REMOTE_NOWHERE)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	} else if (b->src.type == CU_MEMORYTYPE_HOST) {
-		piece = staging_get(bytes, &in, &r);
+		piece = staging_get(peer, bytes, &in, &r);
 		if (!piece)
 			return r;
-		box_pack(&b->src, p, arena_at(in));
+		box_pack(&b->src, p, arena_at(peer, in));
 		c.push_at = in;
 		c.push_bytes = bytes;
 	}
@@ -171,11 +183,11 @@ static CUresult send_part(const struct box *b, const struct part *p, uint64_t st
 	box_words(&b->dst, p, out, q.dst);
 	r = call_ask(&c, 0);
 	if (piece)
-		staging_sent(piece, c.seq);
+		staging_sent(peer, piece, c.seq);
 	if (!r && out != KVGPU_REMOTE_NOWHERE)
-		box_unpack(&b->dst, p, arena_at(out));
+		box_unpack(&b->dst, p, arena_at(peer, out));
 	if (out != KVGPU_REMOTE_NOWHERE)
-		arena_put(out);
+		arena_put(peer, out);
 	return r;
 }
 
@@ -184,8 +196,24 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* by way of @room, which is as a box of just that part */
+static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
+{
+	struct end here = { .type = CU_MEMORYTYPE_HOST,
+			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0], [END_HEIGHT] = p->size[1] } };
+	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC }, in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
+	CUresult r;
+
+	here.host = room - ((p->at[2] * p->size[1] + p->at[1]) * p->size[0] + p->at[0]);
+	out.dst.host = in.src.host = here.host;
+	out.dst.word[END_CONTEXT] = out.src.word[END_CONTEXT];
+	in.src.word[END_CONTEXT] = in.dst.word[END_CONTEXT];
+	r = send_part(&out.src.at, &out, p, 0);
+	return r ? r : send_part(&in.dst.at, &in, p, 0);
+}
+
 /* as many lines and slices at once as a piece has room for; a line that is longer than a piece is cut, too */
-static CUresult send_parts(const struct box *b, uint64_t stream)
+static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream, uint8_t *by)
 {
 	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
 	uint64_t width = least(b->size[0], room), lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
@@ -199,8 +227,30 @@ static CUresult send_parts(const struct box *b, uint64_t stream)
 				p.size[0] = least(width, b->size[0] - p.at[0]);
 				p.size[1] = least(lines, b->size[1] - p.at[1]);
 				p.size[2] = least(slices, b->size[2] - p.at[2]);
-				r = send_part(b, &p, stream);
+				r = by ? carry_part(b, &p, by) : send_part(to, b, &p, stream);
 			}
+	return r;
+}
+
+/* ends and stream are not all of one server: it waits */
+static CUresult across(struct box *b, CUstream stream)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
+	uint8_t *room;
+
+	if (r || status != CU_STREAM_CAPTURE_STATUS_NONE)
+		return r ? r : CUDA_ERROR_NOT_SUPPORTED;
+	r = cuStreamSynchronize(stream);
+	if (r)
+		return r;
+	route_peer(&b->src.at);
+	route_peer(&b->dst.at);
+	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
+		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0, NULL);
+	room = malloc(KVGPU_REMOTE_PIECE_MAX);
+	r = room ? send_parts(NULL, b, 0, room) : CUDA_ERROR_OUT_OF_MEMORY;
+	free(room);
 	return r;
 }
 
@@ -221,6 +271,7 @@ enum when { SYNC, ASYNC };
 
 static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when, CUstream stream)
 {
+	struct route to = { 0 };
 	struct box b = { .form = form };
 	const struct part whole = { { 0 }, { c->WidthInBytes, c->Height, c->Depth } };
 	bool host, captured;
@@ -228,22 +279,27 @@ static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = stream_id(stream, &id);
+		r = route_stream(&to, stream, &id);
 	if (!r)
-		r = box_open(&b, c, form == FORM_3D_PEER);
+		r = box_open(&to, &b, c, form == FORM_3D_PEER);
 	if (r || !b.size[0] || !b.size[1] || !b.size[2])
 		return r;
+	if (b.src.at.split || b.dst.at.split)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (to.split)
+		return across(&b, stream);
 	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
 	if (host) {
 		r = host_copy_begins(stream, when == SYNC, b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL, &captured);
 		if (r || captured)
-			return r ? r : box_capture(&b, id);
+			return r ? r : box_capture(&to, &b, id);
 	}
 	if (b.src.type == CU_MEMORYTYPE_HOST && b.dst.type == CU_MEMORYTYPE_HOST)
 		return by_cpu(&b, stream);
 	if ((when == ASYNC || stream) && form != FORM_2D_UNALIGNED)
 		b.form |= FORM_ASYNC;
-	return host ? send_parts(&b, id) : send_part(&b, &whole, id);
+	route_peer(&to);
+	return host ? send_parts(&to, &b, id, NULL) : send_part(&to, &b, &whole, id);
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, CUstream stream)

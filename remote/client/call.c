@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as frames. All threads send in one order, which is the order of the calls. The server carries a frame out in the context
- * that was named last, so that is named first where the thread has another one.
+ * Calls as frames. All threads send to a server in one order, which is the order of the calls. The server carries a frame out in
+ * the context that was named last, so that is named first where the thread has another one.
  */
 #include <stdlib.h>
 
@@ -10,30 +10,27 @@
 /* bytes of queued frames that the server may be behind: what it keeps while its library is busy is bounded, too */
 enum { BEHIND_MAX = 8 << 20 };
 
-static pthread_mutex_t submit = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t named_context;	/* `submit` */
-static uint32_t named_mode;
-static uint64_t behind;		/* atomic: bytes since an answer */
-static uint64_t through;	/* atomic */
 static unsigned int captures;	/* atomic */
 static uint64_t acknowledged;	/* atomic */
-static uint64_t submitted;	/* atomic; `submit` */
-static bool suspect;		/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
 
-static __thread unsigned int box, other_box;	/* the other one: of calls in a handler */
+/* of each server; the other one: of calls in a handler */
+static __thread struct { uint16_t box, other; } mine[PEERS_MAX];
 static pthread_key_t box_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *value)
 {
-	const unsigned int mine[] = { box, other_box };
 	unsigned int i;
 
-	if (!client_ready())
-		for (i = 0; i < 2; i++)
-			if (mine[i])
-				kvgpu_remote_box_put(channel, mine[i]);
-	box = other_box = 0;
+	for (i = 0; i < nr_peers && !client_ready(); i++) {
+		if (kvgpu_remote_is_gone(peers[i].channel))
+			continue;
+		if (mine[i].box)
+			kvgpu_remote_box_put(peers[i].channel, mine[i].box);
+		if (mine[i].other)
+			kvgpu_remote_box_put(peers[i].channel, mine[i].other);
+	}
+	memset(mine, 0, sizeof(mine));
 }
 
 static void make_key(void)
@@ -41,22 +38,28 @@ static void make_key(void)
 	pthread_key_create(&box_key, thread_ends);
 }
 
-static unsigned int own_box(void)
+static unsigned int own_box(struct peer *p)
 {
-	if (!box) {
+	uint16_t *box = &mine[peer_number(p)].box;
+
+	if (!*box) {
 		pthread_once(&once, make_key);
-		box = kvgpu_remote_box_get(channel);
-		pthread_setspecific(box_key, (void *)(uintptr_t)box);
+		*box = kvgpu_remote_box_get(p->channel);
+		pthread_setspecific(box_key, mine);
 	}
-	return box;
+	return *box;
 }
 
 void call_aside(bool aside)
 {
-	unsigned int first = box;
+	unsigned int i;
+	uint16_t first;
 
-	box = other_box;
-	other_box = first;
+	for (i = 0; i < PEERS_MAX; i++) {
+		first = mine[i].box;
+		mine[i].box = mine[i].other;
+		mine[i].other = first;
+	}
 }
 
 CUresult call_enter(unsigned int flags)
@@ -67,6 +70,8 @@ CUresult call_enter(unsigned int flags)
 		return r;
 	if (in_host_function())
 		return CUDA_ERROR_NOT_PERMITTED;
+	if (several && kvgpu_remote_is_gone(current_peer()->channel))
+		return CUDA_ERROR_SYSTEM_NOT_READY;
 	return current_check();
 }
 
@@ -113,7 +118,7 @@ CUresult call_handles(struct call *c, unsigned int class, const void *const *han
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	c->owned[c->owned[0] ? 1 : 0] = ids;
 	for (i = 0; i < n; i++)
-		if (!handle_id(class, handles[i], &ids[i]))
+		if (!route_handle(&c->to, class, handles[i], &ids[i]))
 			return CUDA_ERROR_INVALID_HANDLE;
 	return call_bytes(c, ids, n * sizeof(*ids));
 }
@@ -138,44 +143,45 @@ bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, v
 	for (i = 0; i < n; i++) {
 		if (!answer_bytes(c, &id, sizeof(id)))
 			return false;
-		to[i] = handle_here(class, id, parent);
+		to[i] = handle_here(c->to.peer, class, id, parent);
 	}
 	return true;
 }
 
 /* ------------------------------------------------------------------ sending; `submit` is held */
 
-static int name_context(void)
+static int name_context(struct peer *p, const struct object *ctx)
 {
 	struct q_current q = { 0 };
 	struct iovec part = { &q, sizeof(q) };
 	uint64_t seq;
 	int r;
 
-	q.ctx = current_id(&q.mode);
-	if (q.ctx == named_context && q.mode == named_mode)
+	q.ctx = current_id(p, &q.mode);
+	q.ctx = ctx ? ctx->id : q.ctx;
+	if (q.ctx == p->named_context && q.mode == p->named_mode)
 		return 0;
-	r = kvgpu_remote_send(channel, OP_current, 0, &part, 1, &seq);
+	r = kvgpu_remote_send(p->channel, OP_current, 0, &part, 1, &seq);
 	if (!r) {
-		named_context = q.ctx;
-		named_mode = q.mode;
+		p->named_context = q.ctx;
+		p->named_mode = q.mode;
 	}
 	return r;
 }
 
-static int send_call(struct call *c, unsigned int to)
+static int send_call(struct peer *p, struct call *c, unsigned int to)
 {
 	struct iovec all[CALL_PARTS + 1] = { { (void *)(uintptr_t)c->fixed, c->bytes } };
-	int r = name_context();
+	int r = name_context(p, c->to.ctx);
 
 	memcpy(all + 1, c->part, c->nr_parts * sizeof(c->part[0]));
 	if (!r && c->push_bytes)
-		r = kvgpu_remote_push(channel, c->push_at, c->push_bytes);
-	return r ? r : kvgpu_remote_send(channel, c->op, to, all, c->nr_parts + 1, &c->seq);
+		r = kvgpu_remote_push(p->channel, c->push_at, c->push_bytes);
+	return r ? r : kvgpu_remote_send(p->channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }
 
 /* parts lie where the program has them: they are read with the lock, when no page of them may be closed */
-static bool managed_begins(const struct call *c)
+static bool managed_begins(struct peer *p, const struct call *c)
 {
 	bool work = op_touches(c->op) && !c->apart;
 	unsigned int i;
@@ -183,25 +189,32 @@ static bool managed_begins(const struct call *c)
 	for (i = 0; i < c->nr_parts; i++)
 		managed_touch(c->part[i].iov_base, c->part[i].iov_len);
 	if (work)
-		managed_work_begins();
+		managed_work_begins(p, c->to.ctx);
 	return work;
 }
 
-static int submit_call(struct call *c, unsigned int to)
+static bool is_work(uint16_t op)
+{
+	return op_touches(op) || op == OP_cuEventRecord || op == OP_cuEventRecordWithFlags || op == OP_cuStreamWaitEvent;
+}
+
+static int submit_call(struct peer *p, struct call *c, unsigned int to)
 {
 	uint64_t bytes = sizeof(struct kvgpu_remote_head) + c->bytes;
-	bool work = managed_any() && managed_begins(c);
+	bool work = managed_any() && managed_begins(p, c);
 	unsigned int i;
 	int r;
 
 	for (i = 0; i < c->nr_parts; i++)
 		bytes += c->part[i].iov_len;
-	__atomic_add_fetch(&behind, bytes, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&submit);
-	c->turn = submitted + 1;
-	__atomic_store_n(&submitted, c->turn, __ATOMIC_RELEASE);
-	r = send_call(c, to);
-	pthread_mutex_unlock(&submit);
+	if (__atomic_load_n(&p->gates, __ATOMIC_RELAXED) && is_work(c->op))
+		gate_behind(p);
+	__atomic_add_fetch(&p->behind, bytes, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&p->submit);
+	c->turn = p->submitted + 1;
+	__atomic_store_n(&p->submitted, c->turn, __ATOMIC_RELEASE);
+	r = send_call(p, c, to);
+	pthread_mutex_unlock(&p->submit);
 	if (work)
 		managed_work_sent();
 	return r;
@@ -224,98 +237,125 @@ static bool stays(CUresult r)
 	return false;
 }
 
-static void set_through(uint64_t seq)
+static void set_through(struct peer *p, uint64_t seq)
 {
-	uint64_t old = __atomic_load_n(&through, __ATOMIC_RELAXED);
+	uint64_t old = __atomic_load_n(&p->through, __ATOMIC_RELAXED);
 
-	while (old < seq && !__atomic_compare_exchange_n(&through, &old, seq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (old < seq && !__atomic_compare_exchange_n(&p->through, &old, seq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 }
 
 /* what is not shared the library copies as it copies any memory: an answer means that it has read what came before */
-static void heard(uint64_t seq)
+static void heard(struct peer *p, uint64_t seq)
 {
-	if (!kvgpu_remote_is_shared(channel))
-		set_through(seq);
-	__atomic_store_n(&behind, 0, __ATOMIC_RELAXED);
+	if (!kvgpu_remote_is_shared(p->channel))
+		set_through(p, seq);
+	__atomic_store_n(&p->behind, 0, __ATOMIC_RELAXED);
 }
 
-uint64_t call_turn(void)
+uint64_t call_turn(const struct peer *p)
 {
-	return __atomic_load_n(&submitted, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&p->submitted, __ATOMIC_ACQUIRE);
 }
 
-uint64_t call_through(void)
+uint64_t call_through(const struct peer *p)
 {
-	return __atomic_load_n(&through, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&p->through, __ATOMIC_ACQUIRE);
 }
 
 CUresult call_ask(struct call *c, size_t fixed)
 {
+	struct peer *p = route_peer(&c->to);
 	struct kvgpu_remote_answer a;
-	unsigned int to = own_box();
+	unsigned int to = own_box(p);
 	const void *payload;
 	CUresult r;
 
-	if (!to) {
+	if (!to || c->to.split) {
 		call_end(c);
-		return CUDA_ERROR_OUT_OF_MEMORY;
+		return c->to.split ? c->to.split : CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	if (submit_call(c, to) || kvgpu_remote_await(channel, to, c->seq, &a, &payload)) {
+	if (submit_call(p, c, to) || kvgpu_remote_await(p->channel, to, c->seq, &a, &payload)) {
 		call_end(c);
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
 	call_end(c);
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
-	heard(a.seq);
+	heard(p, a.seq);
 	r = a.result;
 	c->answer = payload;
 	c->answer_bytes = a.bytes;
 	c->answer_used = fixed;
 	if (managed_any() && op_reports(c->op) && r != CUDA_ERROR_NOT_READY)
 		managed_waited();
+	if (!r && __atomic_load_n(&p->late, __ATOMIC_RELAXED) && op_reports(c->op))
+		r = __atomic_exchange_n(&p->late, 0, __ATOMIC_RELAXED);
 	if (stays(r))
-		__atomic_store_n(&suspect, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->suspect, true, __ATOMIC_RELAXED);
 	/* the server has no context where the thread's is gone */
 	if (r == CUDA_ERROR_INVALID_CONTEXT && current_check() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
 		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	return !r && a.bytes < fixed ? CUDA_ERROR_UNKNOWN : r;
 }
 
+void call_late(struct peer *p, CUresult r)
+{
+	int none = CUDA_SUCCESS;
+
+	if (r)
+		__atomic_compare_exchange_n(&p->late, &none, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+CUresult call_each(struct call *c, size_t fixed)
+{
+	CUresult r = call_ask(c, fixed);
+	unsigned int i;
+
+	for (i = 0; i < nr_peers && several && r; i++) {
+		c->to = (struct route){ .peer = &peers[i] };
+		r = call_ask(c, fixed);
+	}
+	return r;
+}
+
 void call_due(void)
 {
-	(void)__atomic_load_n(&submitted, __ATOMIC_ACQUIRE);
+	unsigned int i;
+
+	for (i = 0; i < nr_peers; i++)
+		(void)__atomic_load_n(&peers[i].submitted, __ATOMIC_ACQUIRE);
 	(void)__atomic_load_n(&acknowledged, __ATOMIC_ACQUIRE);
 }
 
-CUresult call_acknowledge(uint64_t invocation)
+CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
 	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_RELEASE);
-	return kvgpu_remote_ack(channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+	return kvgpu_remote_ack(p->channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
 }
 
-CUresult call_fence(uint64_t upto)
+CUresult call_fence(struct peer *p, uint64_t upto)
 {
 	struct q_fence q = { .upto = upto };
-	struct call c = { .op = OP_fence, .fixed = &q, .bytes = sizeof(q) };
+	struct call c = { .op = OP_fence, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
 	CUresult r = call_ask(&c, 0);
 
 	if (!r)
-		set_through(upto < c.seq ? upto : c.seq);
+		set_through(p, upto < c.seq ? upto : c.seq);
 	return r;
 }
 
 CUresult call_queue(struct call *c)
 {
+	struct peer *p = route_peer(&c->to);
 	int r;
 
-	if (captures_any() || __atomic_load_n(&suspect, __ATOMIC_RELAXED))
+	if (captures_any() || c->to.split || __atomic_load_n(&p->suspect, __ATOMIC_RELAXED))
 		return call_ask(c, 0);
-	r = submit_call(c, 0);
+	r = submit_call(p, c, 0);
 	call_end(c);
 	if (r)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	return __atomic_load_n(&behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(0) : CUDA_SUCCESS;
+	return __atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(p, 0) : CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ captures */

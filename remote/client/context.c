@@ -5,7 +5,7 @@
  */
 #include "client.h"
 
-enum { STACK_DEPTH = 64, MAX_DEVICES = 64 };
+enum { STACK_DEPTH = 64 };
 
 struct place {
 	struct object *ctx;
@@ -18,6 +18,7 @@ static __thread struct {
 	uint32_t mode;
 	bool borrows;
 	uint64_t borrowed;
+	const struct peer *lender;
 } current;
 
 static pthread_mutex_t primaries = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +26,7 @@ static struct {
 	struct object *ctx;
 	uint64_t id;
 	unsigned int refs;
-} primary[MAX_DEVICES];
+} primary[DEVICES_MAX];
 
 static bool lives(const struct place *p)
 {
@@ -49,12 +50,17 @@ void *current_context(void)
 	return current.n && lives(top()) ? top()->ctx : NULL;
 }
 
-uint64_t current_id(uint32_t *mode)
+uint64_t current_id(const struct peer *p, uint32_t *mode)
 {
 	*mode = current.mode;
 	if (current.borrows)
-		return current.borrowed;
-	return current.n && lives(top()) ? top()->id : 0;
+		return current.lender == p ? current.borrowed : 0;
+	return current.n && object_peer(top()->ctx) == p && lives(top()) ? top()->id : 0;
+}
+
+struct peer *current_peer(void)
+{
+	return current.n ? object_peer(top()->ctx) : peers;
 }
 
 void context_borrow(void *ctx, uint64_t id)
@@ -62,6 +68,7 @@ void context_borrow(void *ctx, uint64_t id)
 	const struct object *o = object_of(CLASS_CONTEXT, ctx);
 
 	current.borrows = true;
+	current.lender = object_peer(ctx);
 	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id : 0;
 }
 
@@ -128,7 +135,7 @@ void primary_retained(CUcontext ctx, CUdevice dev)
 {
 	struct object *o = (struct object *)ctx;
 
-	if (!o || dev < 0 || dev >= MAX_DEVICES)
+	if (!o || dev < 0 || dev >= DEVICES_MAX)
 		return;
 	pthread_mutex_lock(&primaries);
 	primary[dev].ctx = o;
@@ -142,7 +149,7 @@ void primary_retained(CUcontext ctx, CUdevice dev)
 
 static void primary_end(CUdevice dev, bool reset)
 {
-	if (dev < 0 || dev >= MAX_DEVICES)
+	if (dev < 0 || dev >= DEVICES_MAX)
 		return;
 	pthread_mutex_lock(&primaries);
 	if (!reset && primary[dev].refs)

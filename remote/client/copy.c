@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "across.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -47,25 +47,27 @@ enum side_of side_of(CUdeviceptr at, bool host)
 enum when { SYNC, ASYNC };
 
 /* [host, host + bytes) is the library's pinned memory: where in the arena; else NOWHERE */
-static uint64_t gpu_reaches(const void *host, uint64_t bytes)
+static uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 {
-	uint64_t at = kvgpu_remote_is_shared(channel) ? pinned_at(host, bytes) : KVGPU_REMOTE_NOWHERE;
+	uint64_t at = kvgpu_remote_is_shared(p->channel) ? pinned_at(p, host, bytes) : KVGPU_REMOTE_NOWHERE;
 
-	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned() ? at : KVGPU_REMOTE_NOWHERE;
+	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned(p) ? at : KVGPU_REMOTE_NOWHERE;
 }
 
 /* a copy that waits is over when it returns: the program may write its memory then */
-static CUresult pinned_to_device(struct q_copy_in *q, enum when when, bool fine)
+static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
+			  .apart = !managed_has(q->dst) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
-static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
+static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = *to,
+			  .apart = !managed_has(q->src) };
 
 	q->flags = when == SYNC ? COPY_WHOLE : 0;
 	if (when == ASYNC)
@@ -77,9 +79,11 @@ static CUresult pinned_to_host(struct q_copy_out *q, enum when when, bool fine)
  * In shared memory the server reads the source when it comes to the frame, and on a socket at the call. So a copy that waits
  * may leave its source where it is on a socket alone.
  */
-static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when, bool fine)
+static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src, enum when when, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->dst) };
+	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
+			  .apart = !managed_has(q->dst) };
+	struct peer *p = to->peer;
 	struct staged *piece = NULL;
 	CUresult r = CUDA_SUCCESS;
 	uint64_t at;
@@ -88,11 +92,11 @@ static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when,
 	if (q->bytes <= KVGPU_REMOTE_INLINE_IN_MAX) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
-		at = when == ASYNC || !kvgpu_remote_is_shared(channel) ? pinned_at(src, q->bytes) : KVGPU_REMOTE_NOWHERE;
+		at = when == ASYNC || !kvgpu_remote_is_shared(p->channel) ? pinned_at(p, src, q->bytes) : KVGPU_REMOTE_NOWHERE;
 		if (at == KVGPU_REMOTE_NOWHERE) {
-			piece = staging_get(q->bytes, &at, &r);
+			piece = staging_get(p, q->bytes, &at, &r);
 			if (piece)
-				memcpy(arena_at(at), src, q->bytes);
+				memcpy(arena_at(p, at), src, q->bytes);
 		}
 		q->at = c.push_at = at;
 		c.push_bytes = q->bytes;
@@ -100,36 +104,53 @@ static CUresult send_piece(struct q_copy_in *q, const void *src, enum when when,
 	if (!r)
 		r = fine ? call_queue(&c) : call_ask(&c, 0);
 	if (piece)
-		staging_sent(piece, c.seq);
+		staging_sent(p, piece, c.seq);
 	return r;
 }
 
-static CUresult to_device(CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
+CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src, bool fine)
 {
-	struct q_copy_in q = { .dst = dst, .bytes = bytes, .at = gpu_reaches(src, bytes) };
-	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
-	size_t done;
-	CUresult r = stream_id(stream, &q.stream);
+	return send_piece(to, q, src, SYNC, fine);
+}
 
-	if (!r && q.at != KVGPU_REMOTE_NOWHERE)
-		return pinned_to_device(&q, when, fine);
-	for (done = 0; done < bytes && !r; done += q.bytes) {
-		q.dst = dst + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		r = send_piece(&q, (const uint8_t *)src + done, when, fine);
+CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits, bool fine)
+{
+	const uint64_t bytes = q->bytes, dst = q->dst;
+	uint64_t done;
+	CUresult r = CUDA_SUCCESS;
+
+	q->at = gpu_reaches(to->peer, src, bytes);
+	if (q->at != KVGPU_REMOTE_NOWHERE)
+		return pinned_to_device(to, q, waits ? SYNC : ASYNC, fine);
+	for (done = 0; done < bytes && !r; done += q->bytes) {
+		q->dst = dst + done;
+		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC, fine);
 	}
 	return r;
 }
 
-static CUresult fetch_piece(struct q_copy_out *q, void *dst)
+static CUresult to_device(struct route *to, CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
 {
-	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .apart = !managed_has(q->src) };
+	struct q_copy_in q = { .dst = dst, .bytes = bytes };
+	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
+	CUresult r = route_stream(to, stream, &q.stream);
+
+	route_peer(to);
+	return r ? r : line_in(to, &q, src, when == SYNC, fine);
+}
+
+CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
+{
+	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = *to,
+			  .apart = !managed_has(q->src) };
 	bool small = q->bytes <= KVGPU_REMOTE_INLINE_MAX;
-	uint64_t pinned = small ? KVGPU_REMOTE_NOWHERE : pinned_at(dst, q->bytes), at = pinned;
+	struct peer *p = to->peer;
+	uint64_t pinned = small ? KVGPU_REMOTE_NOWHERE : pinned_at(p, dst, q->bytes), at = pinned;
 	CUresult r;
 
 	if (!small && at == KVGPU_REMOTE_NOWHERE) {
-		at = arena_get(q->bytes);
+		at = arena_get(p, q->bytes);
 		if (at == KVGPU_REMOTE_NOWHERE)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 	}
@@ -141,20 +162,21 @@ static CUresult fetch_piece(struct q_copy_out *q, void *dst)
 	if (!r && small)
 		r = answer_bytes(&c, dst, q->bytes) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 	else if (!r && pinned == KVGPU_REMOTE_NOWHERE)
-		memcpy(dst, arena_at(at), q->bytes);
+		memcpy(dst, arena_at(p, at), q->bytes);
 	if (at != pinned)
-		arena_put(at);
+		arena_put(p, at);
 	return r;
 }
 
 enum { AHEAD = 4 };
 
 /* All pieces but the last: the GPU copies some while the CPU copies what has come. An error is told with the last one. */
-static CUresult fetch_most(struct q_copy_out q, uint8_t *dst, size_t bytes, size_t *done)
+static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes, size_t *done)
 {
 	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
-	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q) };
-	uint64_t room = arena_get(AHEAD * piece), seq[AHEAD], slot;
+	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q), .to = *to };
+	struct peer *p = to->peer;
+	uint64_t room = arena_get(p, AHEAD * piece), seq[AHEAD], slot;
 	CUdeviceptr src = q.src;
 	CUresult r = CUDA_SUCCESS;
 	size_t i;
@@ -165,9 +187,9 @@ static CUresult fetch_most(struct q_copy_out q, uint8_t *dst, size_t bytes, size
 	for (i = 0; i < n + AHEAD && !r; i++) {
 		slot = room + i % AHEAD * piece;
 		if (i >= AHEAD && i - AHEAD < n) {
-			r = call_fence(seq[i % AHEAD]);
+			r = call_fence(p, seq[i % AHEAD]);
 			if (!r)
-				memcpy(dst + (i - AHEAD) * piece, arena_at(slot), piece);
+				memcpy(dst + (i - AHEAD) * piece, arena_at(p, slot), piece);
 		}
 		if (i < n && !r) {
 			q.at = slot;
@@ -177,29 +199,39 @@ static CUresult fetch_most(struct q_copy_out q, uint8_t *dst, size_t bytes, size
 		}
 	}
 	if (r)
-		call_fence(UINT64_MAX);	/* what was begun ends before the pieces are another's */
-	arena_put(room);
+		call_fence(p, UINT64_MAX);	/* what was begun ends before the pieces are another's */
+	arena_put(p, room);
 	*done = n * piece;
 	return r;
 }
 
-static CUresult to_host(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool waits, bool fine)
 {
-	struct q_copy_out q = { .src = src, .bytes = bytes, .at = gpu_reaches(dst, bytes) };
-	bool fine = device_span(src, bytes, 1) && own_stream(stream);
+	const uint64_t bytes = q->bytes, src = q->src;
 	size_t done = 0;
-	CUresult r = stream_id(stream, &q.stream);
+	CUresult r = CUDA_SUCCESS;
 
-	if (!r && q.at != KVGPU_REMOTE_NOWHERE)
-		return pinned_to_host(&q, when, fine);
-	if (!r && fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned())
-		r = fetch_most(q, dst, bytes, &done);
-	for (; done < bytes && !r; done += q.bytes) {
-		q.src = src + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		r = fetch_piece(&q, (uint8_t *)dst + done);
+	q->at = gpu_reaches(to->peer, dst, bytes);
+	if (q->at != KVGPU_REMOTE_NOWHERE)
+		return pinned_to_host(to, q, waits ? SYNC : ASYNC, fine);
+	if (fine && bytes > KVGPU_REMOTE_PIECE_MAX && arena_is_pinned(to->peer))
+		r = fetch_most(to, *q, dst, bytes, &done);
+	for (; done < bytes && !r; done += q->bytes) {
+		q->src = src + done;
+		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		r = piece_fetch(to, q, (uint8_t *)dst + done);
 	}
 	return r;
+}
+
+static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+{
+	struct q_copy_out q = { .src = src, .bytes = bytes };
+	bool fine = device_span(src, bytes, 1) && own_stream(stream);
+	CUresult r = route_stream(to, stream, &q.stream);
+
+	route_peer(to);
+	return r ? r : line_out(to, &q, dst, when == SYNC, fine);
 }
 
 static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
@@ -240,27 +272,38 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
 			CUstream stream)
 {
+	struct route there = { 0 };
 	bool read, captured;
 	uint64_t id;
 	CUresult r;
 
 	if (to == SIDE_NOWHERE || from == SIDE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (several) {
+		r = route_stream(&there, stream, &id);
+		if (to == SIDE_DEVICE)
+			route_address(&there, dst);
+		if (from == SIDE_DEVICE)
+			route_address(&there, src);
+		if (r || there.split)
+			return r ? r : across_line(dst, to, src, from, bytes, when == SYNC, stream);
+	}
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
 	/* what the GPU reads itself it reads in the stream's order */
-	read = from == SIDE_HOST && gpu_reaches((const void *)(uintptr_t)src, bytes) == KVGPU_REMOTE_NOWHERE;
+	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src, bytes) ==
+	       KVGPU_REMOTE_NOWHERE;
 	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL, &captured);
 	if (!r && captured) {
-		r = stream_id(stream, &id);
-		return r ? r : line_capture(id, dst, to, src, from, bytes);
+		r = route_stream(&there, stream, &id);
+		return r ? r : line_capture(&there, id, dst, to, src, from, bytes);
 	}
 	if (r)
 		return r;
 	if (to == SIDE_DEVICE)
-		return to_device(dst, (const void *)(uintptr_t)src, bytes, when, stream);
+		return to_device(&there, dst, (const void *)(uintptr_t)src, bytes, when, stream);
 	if (from == SIDE_DEVICE)
-		return to_host((void *)(uintptr_t)dst, src, bytes, when, stream);
+		return to_host(&there, (void *)(uintptr_t)dst, src, bytes, when, stream);
 	return on_host(dst, src, bytes, stream);
 }
 
@@ -269,11 +312,12 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 /* a stream that is none is found first, as where nothing is to be copied */
 static CUresult begin(CUstream stream, size_t bytes, bool pointers, bool *nothing)
 {
+	struct route to = { 0 };
 	uint64_t id;
 	CUresult r = call_enter(0);
 
 	if (!r && stream)
-		r = stream_id(stream, &id);
+		r = route_stream(&to, stream, &id);
 	*nothing = !bytes;
 	return r ? r : bytes && !pointers ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -328,39 +372,42 @@ ENTRIES(cuMemcpy, , any, CUdeviceptr, CUdeviceptr)
 
 /* ------------------------------------------------------------------ between contexts */
 
-static CUresult peer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, enum when when, CUstream stream)
+static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, enum when when,
+				 CUstream stream)
 {
 	struct q_peer q = { .dst = dst, .src = src, .bytes = bytes, .async = when == ASYNC };
 	struct call c = { .op = OP_peer, .fixed = &q, .bytes = sizeof(q) };
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = stream_id(stream, &q.stream);
+		r = route_stream(&c.to, stream, &q.stream);
 	if (r)
 		return r;
-	if (!handle_id(CLASS_CONTEXT, to, &q.dst_ctx) || !handle_id(CLASS_CONTEXT, from, &q.src_ctx))
+	if (!route_handle(&c.to, CLASS_CONTEXT, to, &q.dst_ctx) || !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
+	if (c.to.split)
+		return across_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC, stream);
 	return call_ask(&c, 0);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
 {
-	return peer(dst, to, src, from, bytes, SYNC, NULL);
+	return between_contexts(dst, to, src, from, bytes, SYNC, NULL);
 }
 
 CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
 {
-	CUresult r = peer(dst, to, src, from, bytes, ASYNC, CU_STREAM_PER_THREAD);
+	CUresult r = between_contexts(dst, to, src, from, bytes, ASYNC, CU_STREAM_PER_THREAD);
 
 	return r ? r : cuStreamSynchronize(CU_STREAM_PER_THREAD);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
 {
-	return peer(dst, to, src, from, bytes, ASYNC, stream);
+	return between_contexts(dst, to, src, from, bytes, ASYNC, stream);
 }
 
 CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
 {
-	return peer(dst, to, src, from, bytes, ASYNC, OWN(stream));
+	return between_contexts(dst, to, src, from, bytes, ASYNC, OWN(stream));
 }

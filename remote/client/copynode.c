@@ -14,20 +14,20 @@ static uint64_t span(const struct end *e, const uint64_t *size)
 }
 
 
-static CUresult open_side(const struct end *e, const uint64_t *size, bool out, uint64_t *w, uint64_t *mine)
+static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *size, bool out, uint64_t *w, uint64_t *mine)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t at = KVGPU_REMOTE_NOWHERE, ferry = 0;
 
-	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(channel))
-		at = pinned_at(e->host, span(e, size));
+	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(p->channel))
+		at = pinned_at(p, e->host, span(e, size));
 	if (at != KVGPU_REMOTE_NOWHERE) {
 		memcpy(w, (uint64_t [END_WORDS]){ [END_TYPE] = e->type, [END_WHERE] = at, [END_PITCH] = e->word[END_PITCH],
 						  [END_HEIGHT] = e->word[END_HEIGHT] }, sizeof(e->word));
 		return CUDA_SUCCESS;
 	}
 	if (e->type == CU_MEMORYTYPE_HOST) {
-		ferry = ferry_new(e, size, out, &at);
+		ferry = ferry_new(p, e, size, out, &at);
 		if (!ferry)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		mine[0] = (uintptr_t)e->host;
@@ -54,12 +54,13 @@ static void keep_taken(const struct q_copy_node *q, const struct call *c)
 /* the answer is in *c then */
 static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
 {
+	struct peer *p = route_peer(&c->to);
 	CUresult r;
 
 	memcpy(q->size, b->size, sizeof(q->size));
-	r = open_side(&b->src, b->size, false, q->src, q->mine);
+	r = open_side(p, &b->src, b->size, false, q->src, q->mine);
 	if (!r)
-		r = open_side(&b->dst, b->size, true, q->dst, q->mine + 3);
+		r = open_side(p, &b->dst, b->size, true, q->dst, q->mine + 3);
 	if (!r)
 		r = call_ask(c, sizeof(struct a_copy_node));
 	keep_taken(q, c);
@@ -72,10 +73,10 @@ static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUc
 	CUDA_MEMCPY3D_PEER p;
 	CUresult r;
 
-	if (!handle_id(CLASS_CONTEXT, ctx, &q->ctx))
+	if (!route_handle(&c->to, CLASS_CONTEXT, ctx, &q->ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	memcpy(&p, params, sizeof(p));
-	r = box_open(&b, &p, false);
+	r = box_open(&c->to, &b, &p, false);
 	if (!r && (!b.size[0] || !b.size[1] || !b.size[2]))
 		r = CUDA_ERROR_INVALID_VALUE;
 	return r ? r : ask(q, c, &b);
@@ -83,12 +84,12 @@ static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUc
 
 /* ------------------------------------------------------------------ captures */
 
-CUresult box_capture(struct box *b, uint64_t stream)
+CUresult box_capture(const struct route *to, struct box *b, uint64_t stream)
 {
 	struct q_copy_node q = { .stream = stream, .captured = 1 };
-	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
+	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q), .to = *to };
 
-	handle_id(CLASS_CONTEXT, current_context(), &q.ctx);
+	route_handle(&c.to, CLASS_CONTEXT, current_context(), &q.ctx);
 	return ask(&q, &c, b);
 }
 
@@ -102,23 +103,26 @@ static struct end line_end(CUdeviceptr at, enum side_of side, size_t bytes)
 	return e;
 }
 
-CUresult line_capture(uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes)
+CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src,
+		      enum side_of from, size_t bytes)
 {
 	struct box b = { .src = line_end(src, from, bytes), .dst = line_end(dst, to, bytes), .size = { bytes, 1, 1 } };
 
-	return box_capture(&b, stream);
+	return box_capture(route, &b, stream);
 }
 
-CUresult array_capture(uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes, bool to_array)
+CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes,
+		       bool to_array)
 {
 	struct end a = { .type = CU_MEMORYTYPE_ARRAY, .word = { [END_TYPE] = CU_MEMORYTYPE_ARRAY, [END_X] = offset } };
 	struct end h = line_end((uintptr_t)host, SIDE_HOST, bytes);
 	struct box b = { .src = to_array ? h : a, .dst = to_array ? a : h, .size = { bytes, 1, 1 } };
 	struct end *e = to_array ? &b.dst : &b.src;
+	struct route to = *route;
 
-	if (!handle_id(CLASS_ARRAY, array, &e->word[END_WHERE]))
+	if (!route_handle(&to, CLASS_ARRAY, array, &e->word[END_WHERE]))
 		return CUDA_ERROR_INVALID_HANDLE;
-	return box_capture(&b, stream);
+	return box_capture(&to, &b, stream);
 }
 
 /* ------------------------------------------------------------------ entry points */
@@ -128,7 +132,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_copy_node q = { .dependencies = n };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(node && params, CLASS_GRAPH, graph, &q.graph);
+	CUresult r = graph_enter(&c.to, node && params, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
@@ -137,7 +141,7 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 		r = ask_node(&q, params, ctx, &c);
 	call_end(&c);
 	if (!r)
-		*node = handle_here(CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
+		*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
 	return r;
 }
 
@@ -145,7 +149,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 {
 	struct q_copy_node q = { 0 };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = exec_enter(params, exec, &q.exec, node, &q.node);
+	CUresult r = exec_enter(&c.to, params, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
@@ -162,7 +166,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *param
 		return r;
 	if (!params)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_NODE, node, &q.node))
+	if (!route_handle(&c.to, CLASS_NODE, node, &q.node))
 		return wrong_graph(node);
 	return ask_node(&q, params, current_context(), &c);
 }
@@ -178,7 +182,7 @@ struct shown {
 	uint64_t word[END_WORDS];
 };
 
-static CUresult show(const uint64_t *w, struct shown *s)
+static CUresult show(const struct peer *p, const uint64_t *w, struct shown *s)
 {
 	struct end e;
 	uint64_t slice;
@@ -186,13 +190,13 @@ static CUresult show(const uint64_t *w, struct shown *s)
 	*s = (struct shown){ .type = w[END_TYPE] };
 	memcpy(s->word, w, sizeof(s->word));
 	if (w[END_TYPE] == CU_MEMORYTYPE_ARRAY)
-		s->array = handle_here(CLASS_ARRAY, w[END_WHERE], current_context());
+		s->array = handle_here(p, CLASS_ARRAY, w[END_WHERE], current_context());
 	if (w[END_TYPE] == CU_MEMORYTYPE_DEVICE)
 		s->device = w[END_WHERE];
 	if (w[END_TYPE] != CU_MEMORYTYPE_HOST)
 		return CUDA_SUCCESS;
 	if (!w[END_FERRY]) {
-		s->host = arena_at(w[END_WHERE]);
+		s->host = arena_at(p, w[END_WHERE]);
 		return CUDA_SUCCESS;
 	}
 	if (!ferry_get(w[END_FERRY], &e))
@@ -209,7 +213,7 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	struct call c = { .op = OP_copy_node_get, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_copy_node_get *a;
 	struct shown src, dst;
-	CUresult r = graph_enter(params, CLASS_NODE, node, &q.node);
+	CUresult r = graph_enter(&c.to, params, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
@@ -217,9 +221,9 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	if (r)
 		return r;
 	a = (const struct a_copy_node_get *)c.answer;
-	r = show(a->src, &src);
+	r = show(c.to.peer, a->src, &src);
 	if (!r)
-		r = show(a->dst, &dst);
+		r = show(c.to.peer, a->dst, &dst);
 	if (r)
 		return r;
 	*params = (CUDA_MEMCPY3D){

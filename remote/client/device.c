@@ -5,13 +5,13 @@
 
 #include "client.h"
 
-enum { MAX_DEVICES = 64, NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
+enum { NR_ATTRIBUTES = sizeof(((struct a_facts *)0)->attribute) / sizeof(uint32_t) };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct a_facts *facts[MAX_DEVICES];	/* atomic; stays */
+static struct a_facts *facts[DEVICES_MAX];	/* atomic; stays */
 
 /* what this client does not offer, whatever the server's library does */
-static void leave_out(struct a_facts *f)
+static void leave_out(const struct peer *p, struct a_facts *f)
 {
 	static const int none[] = { 88 /* PAGEABLE_MEMORY_ACCESS */,
 		89 /* CONCURRENT_MANAGED_ACCESS */, 90 /* COMPUTE_PREEMPTION */, 91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
@@ -23,7 +23,7 @@ static void leave_out(struct a_facts *f)
 	 * pinned memory is mapped where the library has the arena as its own; one that sees registered memory at its own
 	 * address has
 	 */
-	if (!kvgpu_remote_is_shared(channel) || !f->attribute[91])
+	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		f->attribute[none[i]] = 0;
@@ -31,10 +31,11 @@ static void leave_out(struct a_facts *f)
 
 static struct a_facts *fetch(CUdevice dev, CUresult *r)
 {
-	struct q_facts q = { .dev = dev };
+	struct q_facts q = { 0 };
 	struct call c = { .op = OP_facts, .fixed = &q, .bytes = sizeof(q) };
 	struct a_facts *f;
 
+	c.to.peer = peer_of_device(dev, &q.dev);
 	*r = call_ask(&c, sizeof(*f));
 	f = *r ? NULL : malloc(sizeof(*f));
 	if (!f) {
@@ -44,7 +45,7 @@ static struct a_facts *fetch(CUdevice dev, CUresult *r)
 	memcpy(f, c.answer, sizeof(*f));
 	f->name[sizeof(f->name) - 1] = 0;
 	f->bus_id[sizeof(f->bus_id) - 1] = 0;
-	leave_out(f);
+	leave_out(c.to.peer, f);
 	return f;
 }
 
@@ -54,7 +55,7 @@ const struct a_facts *device_facts(CUdevice dev, CUresult *r)
 	int n;
 
 	*r = cuDeviceGetCount(&n);
-	if (!*r && (dev < 0 || dev >= n || dev >= MAX_DEVICES))
+	if (!*r && (dev < 0 || dev >= n || dev >= DEVICES_MAX))
 		*r = CUDA_ERROR_INVALID_DEVICE;
 	if (*r)
 		return NULL;

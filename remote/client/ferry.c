@@ -17,10 +17,12 @@ struct ferry {
 	struct part whole;
 	uint64_t at, bytes;
 	bool used, out;
+	struct peer *peer;
 };
 
 struct due {
 	struct due *next;
+	struct peer *peer;
 	uint32_t event;
 	uint64_t id, invocation;
 };
@@ -61,26 +63,26 @@ static bool more_ferries(void)
 	return true;
 }
 
-uint64_t ferry_new(const struct end *e, const uint64_t *size, bool out, uint64_t *at)
+uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out, uint64_t *at)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t bytes, i = 1;
 
 	if (__builtin_mul_overflow(size[0], size[1], &bytes) || __builtin_mul_overflow(bytes, size[2], &bytes))
 		return 0;
-	*at = arena_get(bytes);
+	*at = arena_get(p, bytes);
 	if (*at == KVGPU_REMOTE_NOWHERE)
 		return 0;
 	pthread_mutex_lock(&lock);
 	while (i < nr_ferries && ferries[i].used)
 		i++;
 	if (start() && (i < nr_ferries || more_ferries()))
-		ferries[i] = (struct ferry){ *e, whole, *at, bytes, true, out };
+		ferries[i] = (struct ferry){ *e, whole, *at, bytes, true, out, p };
 	else
 		i = 0;
 	pthread_mutex_unlock(&lock);
 	if (!i)
-		arena_put(*at);
+		arena_put(p, *at);
 	return i;
 }
 
@@ -115,7 +117,7 @@ void ferry_free(uint64_t id)
 	pthread_mutex_lock(&lock);
 	ferries[id].used = false;
 	pthread_mutex_unlock(&lock);
-	arena_put(f.at);
+	arena_put(f.peer, f.at);
 }
 
 /* ------------------------------------------------------------------ crossing */
@@ -125,10 +127,10 @@ static void fill(const struct ferry *f)
 {
 	uint64_t done, n;
 
-	box_pack(&f->end, &f->whole, arena_at(f->at));
+	box_pack(&f->end, &f->whole, arena_at(f->peer, f->at));
 	for (done = 0; done < f->bytes; done += n) {
 		n = f->bytes - done < KVGPU_REMOTE_PIECE_MAX ? f->bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		kvgpu_remote_push(channel, f->at + done, n);
+		kvgpu_remote_push(f->peer->channel, f->at + done, n);
 	}
 }
 
@@ -142,13 +144,13 @@ static void cross(const struct due *d)
 	}
 	call_due();
 	/* a server that asks for what is not there, or the wrong way, gets nothing of it */
-	if (find(d->id, &f) && f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
+	if (find(d->id, &f) && f.peer == d->peer && f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
 		if (f.out)
-			box_unpack(&f.end, &f.whole, arena_at(f.at));
+			box_unpack(&f.end, &f.whole, arena_at(f.peer, f.at));
 		else
 			fill(&f);
 	}
-	call_acknowledge(d->invocation);
+	call_acknowledge(d->peer, d->invocation);
 }
 
 static void *main_loop(void *arg)
@@ -171,13 +173,13 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-void ferry_happened(const struct kvgpu_remote_happening *h, uint64_t invocation)
+void ferry_happened(struct peer *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
 {
 	struct due *d = malloc(sizeof(*d));
 
 	if (!d)
 		return;		/* the graph waits: there is no memory to go on with */
-	*d = (struct due){ .event = h->event, .id = h->id, .invocation = invocation };
+	*d = (struct due){ .peer = p, .event = h->event, .id = h->id, .invocation = invocation };
 	pthread_mutex_lock(&lock);
 	*last = d;
 	last = &d->next;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Where the server is: what the environment says, then /etc/kvgpu/remote.conf, then an aperture that this VM has. */
+/* Where the servers are: what the environment says, then /etc/kvgpu/remote.conf, then an aperture that this VM has. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <remote/channel/address.h>
 #include <remote/conf/client.h>
 
 #include "client.h"
@@ -15,7 +16,7 @@ static int by_environment(struct remote_conf *found)
 
 	if (folder && *folder)
 		snprintf(found->tls_folder, sizeof(found->tls_folder), "%s", folder);
-	if (!address || !*address)
+	if (!address || !address[strspn(address, REMOTE_CONF_BLANKS)])
 		return 0;
 	if (snprintf(found->server, sizeof(found->server), "%s", address) < (int)sizeof(found->server))
 		return 1;
@@ -70,7 +71,50 @@ static int by_aperture(struct remote_conf *found)
 
 static int (*const finders[])(struct remote_conf *found) = { by_environment, by_file, by_aperture };
 
-const char *find_server(const char **tls_folder)
+static unsigned int words(char *text, const char *word[])
+{
+	unsigned int n = 0;
+	char *rest = NULL, *w;
+
+	for (w = strtok_r(text, REMOTE_CONF_BLANKS, &rest); w; w = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest)) {
+		if (n < PEERS_MAX)
+			word[n] = w;
+		n++;
+	}
+	return n;
+}
+
+static bool are_addresses(const char *const word[], unsigned int n)
+{
+	struct address a;
+	const char *why;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (address_parse(word[i], false, &a, &why))
+			return false;
+	return true;
+}
+
+/* A text with a word that is no address is one address: a path may have blanks, and what is wrong is told with all of it. */
+static unsigned int split(const char *text, const char *address[])
+{
+	static char copy[sizeof(((struct remote_conf *)0)->server)];
+	unsigned int n;
+
+	strcpy(copy, text);
+	n = words(copy, address);
+	if (n > PEERS_MAX) {
+		client_say("more than %d servers are named", PEERS_MAX);
+		return 0;
+	}
+	if (n > 1 && are_addresses(address, n))
+		return n;
+	address[0] = n > 1 ? text : address[0];
+	return 1;
+}
+
+unsigned int find_servers(const char *address[], const char **tls_folder)
 {
 	static struct remote_conf found;
 	int r = 0;
@@ -84,5 +128,5 @@ const char *find_server(const char **tls_folder)
 			   "\"server = ADDRESS\" in " REMOTE_CONF " or KVGPU_REMOTE=ADDRESS, where ADDRESS is unix:/path, "
 			   "aperture:/path, vsock:CID:PORT or tls:HOST:PORT");
 	*tls_folder = *found.tls_folder ? found.tls_folder : NULL;
-	return r > 0 ? found.server : NULL;
+	return r > 0 ? split(found.server, address) : 0;
 }

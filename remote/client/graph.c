@@ -7,7 +7,7 @@
 
 #include "client.h"
 
-CUresult graph_enter(bool given, unsigned int class, const void *handle, uint64_t *id)
+CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle, uint64_t *id)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
@@ -15,10 +15,10 @@ CUresult graph_enter(bool given, unsigned int class, const void *handle, uint64_
 		return r;
 	if (!given)
 		return CUDA_ERROR_INVALID_VALUE;
-	return handle_id(class, handle, id) ? CUDA_SUCCESS : wrong_graph(handle);
+	return route_handle(to, class, handle, id) ? CUDA_SUCCESS : wrong_graph(handle);
 }
 
-CUresult exec_enter(bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id)
+CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
@@ -26,7 +26,7 @@ CUresult exec_enter(bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode
 		return r;
 	if (!given)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (handle_id(CLASS_EXEC, exec, exec_id) && handle_id(CLASS_NODE, node, id))
+	if (route_handle(to, CLASS_EXEC, exec, exec_id) && route_handle(to, CLASS_NODE, node, id))
 		return CUDA_SUCCESS;
 	return wrong_graph(exec && node ? exec : NULL);
 }
@@ -41,7 +41,7 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_
 	uint8_t *packed;
 	CUresult r;
 
-	if (!f || !handle_id(CLASS_FUNCTION, p->func, &q->function))
+	if (!f || !route_handle(&c->to, CLASS_FUNCTION, p->func, &q->function))
 		return CUDA_ERROR_INVALID_HANDLE;
 	packed = malloc(f->bytes + 4352);
 	if (!packed)
@@ -75,13 +75,13 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 {
 	struct q_kernel_node q = { .dependencies = n };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(node && p, CLASS_GRAPH, graph, &q.graph);
+	CUresult r = graph_enter(&c.to, node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
 	r = ask_kernel_node(&q, &c, p, dependencies);
 	if (!r)
-		*node = handle_here(CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node, graph);
+		*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node, graph);
 	return r;
 }
 
@@ -89,7 +89,7 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 {
 	struct q_kernel_node q = { 0 };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
+	CUresult r = graph_enter(&c.to, p, CLASS_NODE, node, &q.node);
 
 	return r ? r : ask_kernel_node(&q, &c, p, NULL);
 }
@@ -98,7 +98,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 {
 	struct q_kernel_node q = { 0 };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = exec_enter(p, exec, &q.exec, node, &q.node);
+	CUresult r = exec_enter(&c.to, p, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
@@ -137,7 +137,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	struct q_kernel_node_get q = { 0 };
 	struct call c = { .op = OP_kernel_node_get, .fixed = &q, .bytes = sizeof(q) };
 	const struct a_kernel_node_get *a;
-	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
+	CUresult r = graph_enter(&c.to, p, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
@@ -145,7 +145,7 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	if (r)
 		return r;
 	a = (const struct a_kernel_node_get *)c.answer;
-	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(CLASS_FUNCTION, a->function, NULL),
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(c.to.peer, CLASS_FUNCTION, a->function, NULL),
 					.gridDimX = a->grid[0], .gridDimY = a->grid[1], .gridDimZ = a->grid[2],
 					.blockDimX = a->block[0], .blockDimY = a->block[1], .blockDimZ = a->block[2],
 					.sharedMemBytes = a->shared };
@@ -188,7 +188,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 {
 	struct q_host_node q = { .dependencies = n };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(node && p, CLASS_GRAPH, graph, &q.graph);
+	CUresult r = graph_enter(&c.to, node && p, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
@@ -200,7 +200,7 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 	r = host_node(&q, &c, p);
 	if (r)
 		return r;
-	*node = handle_here(CLASS_NODE, ((const struct a_host_node *)c.answer)->node, graph);
+	*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_host_node *)c.answer)->node, graph);
 	return remember((struct object *)*node, q.id);
 }
 
@@ -208,7 +208,7 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 {
 	struct q_host_node q = { 0 };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = graph_enter(p, CLASS_NODE, node, &q.node);
+	CUresult r = graph_enter(&c.to, p, CLASS_NODE, node, &q.node);
 
 	if (r)
 		return r;
@@ -220,7 +220,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const 
 {
 	struct q_host_node q = { 0 };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = exec_enter(p, exec, &q.exec, node, &q.node);
+	CUresult r = exec_enter(&c.to, p, exec, &q.exec, node, &q.node);
 
 	if (r)
 		return r;
@@ -253,7 +253,7 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 	struct q_instantiate q = { .version = version, .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
 	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
 	struct a_instantiate a = { 0 };
-	CUresult r = graph_enter(exec, CLASS_GRAPH, graph, &q.graph);
+	CUresult r = graph_enter(&c.to, exec, CLASS_GRAPH, graph, &q.graph);
 
 	if (r)
 		return r;
@@ -262,14 +262,14 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	memcpy(&a, c.answer, sizeof(a));
 	if (bad)
-		*bad = handle_here(CLASS_NODE, a.bad, graph);
+		*bad = handle_here(c.to.peer, CLASS_NODE, a.bad, graph);
 	if (q.log_bytes) {
 		memset(log, 0, q.log_bytes);
 		if (a.log_used < q.log_bytes)
 			answer_bytes(&c, log, a.log_used);
 	}
 	if (!r)
-		*exec = handle_here(CLASS_EXEC, a.exec, NULL);
+		*exec = handle_here(c.to.peer, CLASS_EXEC, a.exec, NULL);
 	return r;
 }
 
@@ -294,13 +294,13 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CU
 		return r;
 	if (!bad || !what)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!handle_id(CLASS_EXEC, exec, &q.exec) || !handle_id(CLASS_GRAPH, graph, &q.graph))
+	if (!route_handle(&c.to, CLASS_EXEC, exec, &q.exec) || !route_handle(&c.to, CLASS_GRAPH, graph, &q.graph))
 		return wrong_graph(exec && graph ? exec : NULL);
 	r = call_ask(&c, sizeof(*a));
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_update *)c.answer;
-	*bad = handle_here(CLASS_NODE, a->bad, graph);
+	*bad = handle_here(c.to.peer, CLASS_NODE, a->bad, graph);
 	*what = a->what;
 	return r;
 }
@@ -322,7 +322,7 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 		return r;
 	if (!status)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = stream_id(stream, &q.stream);
+	r = route_stream(&c.to, stream, &q.stream);
 	if (!r)
 		r = call_ask(&c, sizeof(a));
 	if (r)
@@ -331,8 +331,8 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	*status = a.status;
 	if (a.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return CUDA_SUCCESS;
-	o = handle_here(CLASS_STREAM, q.stream, NULL);
-	g = handle_here(CLASS_GRAPH, a.graph, NULL);
+	o = handle_here(c.to.peer, CLASS_STREAM, q.stream, NULL);
+	g = handle_here(c.to.peer, CLASS_GRAPH, a.graph, NULL);
 	list = calloc(a.nodes + 1, sizeof(*list));
 	if (!o || !list || !answer_handles(&c, CLASS_NODE, list, a.nodes, g)) {
 		free(list);

@@ -9,7 +9,7 @@
 
 #include <remote/channel/signals.h>
 
-#include "box.h"
+#include "across.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
@@ -23,6 +23,7 @@ struct function_of_host {
 
 struct due {
 	struct due *next;
+	struct peer *peer;
 	uint64_t id, invocation;
 	CUresult status;
 	bool gone;			/* a destructor: nobody waits for it */
@@ -127,7 +128,7 @@ static void call(const struct due *d, struct function_of_host *f)
 		managed_function_ends();
 	inside = false;
 	if (!d->gone)
-		call_acknowledge(d->invocation);
+		call_acknowledge(d->peer, d->invocation);
 }
 
 /* with the lock, but not while a function runs */
@@ -177,14 +178,18 @@ void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const vo
 	if (n != sizeof(invocation))
 		return;
 	memcpy(&invocation, bytes, n);
+	if (h->event == KVGPU_REMOTE_EVENT_CALL && h->id & GATE_BIT) {
+		gate_happened(ctx, h->id, invocation);
+		return;
+	}
 	if (h->event >= KVGPU_REMOTE_EVENT_FILL && h->event <= KVGPU_REMOTE_EVENT_FREE)
-		ferry_happened(h, invocation);
+		ferry_happened(ctx, h, invocation);
 	if (h->event != KVGPU_REMOTE_EVENT_CALL && h->event != KVGPU_REMOTE_EVENT_GONE)
 		return;
 	d = malloc(sizeof(*d));
 	if (!d)
 		return;		/* the stream waits: there is no memory to go on with */
-	*d = (struct due){ .id = h->id, .invocation = invocation, .status = h->value,
+	*d = (struct due){ .peer = ctx, .id = h->id, .invocation = invocation, .status = h->value,
 			   .gone = h->event == KVGPU_REMOTE_EVENT_GONE };
 	pthread_mutex_lock(&lock);
 	*last = d;
@@ -203,7 +208,7 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = fn || callback ? stream_id(stream, &q.stream) : CUDA_ERROR_INVALID_VALUE;
+		r = fn || callback ? route_stream(&c.to, stream, &q.stream) : CUDA_ERROR_INVALID_VALUE;
 	if (r)
 		return r;
 	kept = captures_any();
@@ -261,6 +266,6 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 		host_function_drop(q.id);
 		return r;
 	}
-	*object = handle_here(CLASS_USER, ((const struct a_user_object *)c.answer)->object, NULL);
+	*object = handle_here(c.to.peer, CLASS_USER, ((const struct a_user_object *)c.answer)->object, NULL);
 	return *object ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

@@ -9,9 +9,7 @@ enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, REGISTER_READ_ONLY = 8 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_range *ranges;	/* sorted by their begins, none overlaps another */
 static unsigned int nr, max;
-static enum { PINNED_UNKNOWN, PINNED_NOT, PINNED } pinned;	/* atomic */
-static uint64_t arena_device;	/* where the GPU sees the arena; atomic */
-static uint8_t *same;		/* the arena at that address, or NULL; atomic */
+enum pinned { PINNED_UNKNOWN, PINNED_NOT, PINNED };
 static bool written;		/* atomic */
 
 static unsigned int above(const void *host)
@@ -48,7 +46,7 @@ bool host_find(const void *host, struct host_range *out)
 	return r;
 }
 
-uint64_t pinned_at(const void *host, uint64_t bytes)
+uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes)
 {
 	uint64_t at = KVGPU_REMOTE_NOWHERE, off;
 	const struct host_range *r;
@@ -56,7 +54,7 @@ uint64_t pinned_at(const void *host, uint64_t bytes)
 	pthread_mutex_lock(&lock);
 	r = find(host);
 	off = r ? (const uint8_t *)host - r->base : 0;
-	if (r && r->at != KVGPU_REMOTE_NOWHERE && bytes <= r->bytes - off)
+	if (r && r->at != KVGPU_REMOTE_NOWHERE && r->peer == p && bytes <= r->bytes - off)
 		at = r->at + off;
 	pthread_mutex_unlock(&lock);
 	return at;
@@ -94,51 +92,78 @@ out:
 /* with the lock */
 static void remove_at(unsigned int at)
 {
-	uint64_t piece = ranges[at].at;
+	struct host_range was = ranges[at];
 
 	nr--;
 	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
-	if (piece != KVGPU_REMOTE_NOWHERE)
-		arena_put(piece);
+	if (was.at != KVGPU_REMOTE_NOWHERE)
+		arena_put(was.peer, was.at);
 }
 
-/* Pinned memory has one address for both sides from now on, where this process has nothing else there. */
-static void see_at(uint64_t device)
+/*
+ * Pinned memory has one address for both sides from now on, where this process has nothing else there, and no other server's GPU
+ * has memory.
+ */
+static void see_at(struct peer *p, uint64_t device)
 {
+	uint64_t bytes;
 	void *at;
 
+	kvgpu_remote_arena(p->channel, &bytes);
+	if (several && ranges_foreign(p, device, bytes))
+		return;
+
 	pthread_mutex_lock(&lock);
-	if (!same || (uintptr_t)same != device) {
-		at = kvgpu_remote_arena_at(channel, device);
-		__atomic_store_n(&same, at, __ATOMIC_RELEASE);
+	if (!p->same || (uintptr_t)p->same != device) {
+		at = kvgpu_remote_arena_at(p->channel, device);
+		__atomic_store_n(&p->same, at, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-bool arena_is_pinned(void)
+bool arena_is_pinned(struct peer *p)
 {
-	struct call c = { .op = OP_pin };
-	int known = __atomic_load_n(&pinned, __ATOMIC_ACQUIRE);
+	struct call c = { .op = OP_pin, .to.peer = p };
+	int known = __atomic_load_n(&p->pinned, __ATOMIC_ACQUIRE);
 	struct a_pin a;
 
-	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(channel) && !call_ask(&c, sizeof(a))) {
+	/* in a context of that server's */
+	if (several && p != current_peer())
+		return known == PINNED;
+	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) && !call_ask(&c, sizeof(a))) {
 		memcpy(&a, c.answer, sizeof(a));
 		known = a.pinned ? PINNED : PINNED_NOT;
 		if (a.pinned)
-			see_at(a.device);
-		__atomic_store_n(&arena_device, a.device, __ATOMIC_RELEASE);
-		__atomic_store_n(&pinned, known, __ATOMIC_RELEASE);
+			see_at(p, a.device);
+		__atomic_store_n(&p->arena_device, a.device, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->pinned, known, __ATOMIC_RELEASE);
 	}
 	return known == PINNED;
 }
 
-bool pinned_device(const void *host, CUdeviceptr *device)
+bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
-	uint64_t at = pinned_at(host, 1);
+	uint64_t arena_bytes, at;
+	unsigned int i;
 
-	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned())
+	for (i = 0; i < nr_peers; i++) {
+		at = (uintptr_t)__atomic_load_n(&peers[i].same, __ATOMIC_ACQUIRE);
+		if (!at || &peers[i] == p)
+			continue;
+		kvgpu_remote_arena(peers[i].channel, &arena_bytes);
+		if (begin < at + arena_bytes && at < begin + bytes)
+			return true;
+	}
+	return false;
+}
+
+bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device)
+{
+	uint64_t at = pinned_at(p, host, 1);
+
+	if (at == KVGPU_REMOTE_NOWHERE || !arena_is_pinned(p))
 		return false;
-	*device = __atomic_load_n(&arena_device, __ATOMIC_ACQUIRE) + at;
+	*device = __atomic_load_n(&p->arena_device, __ATOMIC_ACQUIRE) + at;
 	return true;
 }
 
@@ -158,7 +183,7 @@ void hostmem_end(const void *ctx)
 {
 	unsigned int i = 0;
 
-	__atomic_store_n(&pinned, PINNED_UNKNOWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&object_peer(ctx)->pinned, PINNED_UNKNOWN, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock);
 	while (i < nr)
 		if (ranges[i].ctx == ctx)
@@ -172,6 +197,7 @@ void hostmem_end(const void *ctx)
 
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
+	struct peer *p = current_peer();
 	uint64_t at;
 	uint8_t *host;
 	bool shown;
@@ -181,17 +207,17 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 		return r;
 	if (!ptr || !bytes || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
 		return CUDA_ERROR_INVALID_VALUE;
-	shown = arena_is_pinned();
+	shown = arena_is_pinned(p);
 	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	at = arena_get(bytes);
+	at = arena_get(p, bytes);
 	if (at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	host = __atomic_load_n(&same, __ATOMIC_ACQUIRE);
-	host = shown && host ? host + at : arena_at(at);
-	r = add((struct host_range){ host, bytes, at, flags, current_context() });
+	host = __atomic_load_n(&p->same, __ATOMIC_ACQUIRE);
+	host = shown && host ? host + at : arena_at(p, at);
+	r = add((struct host_range){ host, bytes, at, p, flags, current_context() });
 	if (r)
-		arena_put(at);
+		arena_put(p, at);
 	else
 		*ptr = host;
 	return r;
@@ -225,22 +251,24 @@ static CUresult end(void *ptr, bool pinned, CUresult none)
 /* copies from there may still be under way */
 CUresult cuMemFreeHost(void *ptr)
 {
+	struct host_range found;
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = call_fence(UINT64_MAX);
+		r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(), UINT64_MAX);
 	return r ? r : end(ptr, true, CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *ptr, void *host, unsigned int flags)
 {
+	struct host_range found;
 	CUresult r = call_enter(0);
 
 	if (r)
 		return r;
-	if (!ptr || flags || pinned_at(host, 1) == KVGPU_REMOTE_NOWHERE)
+	if (!ptr || flags || !host_find(host, &found) || found.at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_INVALID_VALUE;
-	return pinned_device(host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	return pinned_device(current_peer(), host, ptr) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
@@ -272,7 +300,7 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	return add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, flags, current_context() });
+	return add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags, current_context() });
 }
 
 CUresult cuMemHostUnregister(void *ptr)

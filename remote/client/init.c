@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The connection to the server, made by cuInit(). */
+/* The connections to the servers, made by cuInit(). */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -7,8 +7,6 @@
 #include "refused.h"
 
 enum { API_VERSION = 11080 };	/* of the entry points that there are: remote/api.def */
-
-struct kvgpu_remote_channel *channel;
 
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool ready, forked;	/* atomic */
@@ -32,11 +30,19 @@ CUresult client_refuse(const char *name, bool *told)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* while one server is there: what is another one's says so */
 CUresult client_ready(void)
 {
+	unsigned int i;
+
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || __atomic_load_n(&forked, __ATOMIC_RELAXED))
 		return CUDA_ERROR_NOT_INITIALIZED;
-	return kvgpu_remote_is_gone(channel) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+	if (!kvgpu_remote_is_gone(peers[0].channel))
+		return CUDA_SUCCESS;
+	for (i = 1; i < nr_peers; i++)
+		if (!kvgpu_remote_is_gone(peers[i].channel))
+			return CUDA_SUCCESS;
+	return CUDA_ERROR_SYSTEM_NOT_READY;
 }
 
 int client_version(void)
@@ -44,49 +50,91 @@ int client_version(void)
 	return version;
 }
 
-/* the child has none of the threads, and the server is the parent's: nothing may go out, and nothing is held open */
+/* the child has none of the threads, and the servers are the parent's: nothing may go out, and nothing is held open */
 static void in_child(void)
 {
-	if (!__atomic_exchange_n(&forked, true, __ATOMIC_RELAXED))
-		kvgpu_remote_forked(channel);
+	unsigned int i;
+
+	if (__atomic_exchange_n(&forked, true, __ATOMIC_RELAXED))
+		return;
+	for (i = 0; i < nr_peers; i++)
+		kvgpu_remote_forked(peers[i].channel);
 }
 
-static CUresult ask_for_devices(void)
+/* what is left of a server's devices when the program has as many as it may */
+static int room_for(uint32_t n)
 {
-	struct call c = { .op = OP_init };
+	return n < DEVICES_MAX - (uint32_t)devices ? (int)n : DEVICES_MAX - devices;
+}
+
+static CUresult ask_for_devices(struct peer *p)
+{
+	struct call c = { .op = OP_init, .to.peer = p };
 	CUresult r = call_ask(&c, sizeof(struct a_init));
 	const struct a_init *a = (const struct a_init *)c.answer;
 
+	if (r == CUDA_ERROR_SYSTEM_NOT_READY)
+		client_say("%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
+			   "have no libcuda.so.1, or not let this client in; or its VM stood still for longer than "
+			   "KVGPU_REMOTE_PATIENCE_MS", p->address);
 	if (r)
 		return r;
-	devices = a->devices;
-	version = a->version < API_VERSION ? (int)a->version : API_VERSION;
-	return devices ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+	p->first_device = devices;
+	p->nr_devices = room_for(a->devices);
+	devices += p->nr_devices;
+	if (version > (int)a->version)
+		version = a->version;
+	return CUDA_SUCCESS;
 }
 
+static CUresult connect_to(struct peer *p)
+{
+	const char *why;
+
+	if (kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p, &p->channel, &why)) {
+		client_say("%s: %s", p->address, why);
+		return CUDA_ERROR_SYSTEM_NOT_READY;
+	}
+	peer_init(p);
+	arena_init(p);
+	return CUDA_SUCCESS;
+}
+
+/* All servers, or none: the numbers of the devices are the same each time. What is connected stays so for another try. */
 static CUresult start(void)
 {
-	static const char *address;
-	const char *folder, *why;
-	CUresult r;
+	static const char *address[PEERS_MAX];
+	static unsigned int n;
+	const char *folder;
+	unsigned int i;
+	CUresult r = CUDA_SUCCESS;
 
-	if (!channel) {
-		address = find_server(&folder);
-		if (!address)
+	if (!n) {
+		n = find_servers(address, &folder);
+		if (!n)
 			return CUDA_ERROR_NO_DEVICE;
 		if (folder)
 			kvgpu_remote_tls_folder(folder);
-		if (kvgpu_remote_connect(address, KVGPU_REMOTE_VERSION, client_happened, NULL, &channel, &why)) {
-			client_say("%s: %s", address, why);
-			return CUDA_ERROR_SYSTEM_NOT_READY;
-		}
-		arena_init();
-		pthread_atfork(NULL, NULL, in_child);
 	}
-	r = ask_for_devices();
-	if (r == CUDA_ERROR_SYSTEM_NOT_READY)
-		client_say("%s: the server ended the connection. Its log says why (there: journalctl -u kvgpu-remoted): it may "
-			   "have no libcuda.so.1, or not let this client in", address);
+	for (; nr_peers < n; nr_peers++) {
+		peers[nr_peers].address = address[nr_peers];
+		r = connect_to(&peers[nr_peers]);
+		if (r) {
+			n = nr_peers ? n : 0;	/* what names them may change */
+			return r;
+		}
+		if (!nr_peers)
+			pthread_atfork(NULL, NULL, in_child);
+	}
+	several = nr_peers > 1;
+	devices = 0;
+	for (i = 0; i < n && !r; i++) {
+		r = ask_for_devices(&peers[i]);
+		if (several && r == CUDA_ERROR_NO_DEVICE)
+			r = CUDA_SUCCESS;
+	}
+	if (!r && !devices)
+		r = CUDA_ERROR_NO_DEVICE;
 	if (!r)
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 	return r;

@@ -73,20 +73,25 @@ static bool is_fine(const struct request *q, const struct function *f)
 	const struct object *ctx = current_context(), *o = object_of(CLASS_FUNCTION, q->f);
 	uint64_t threads = (uint64_t)q->block[0] * q->block[1] * q->block[2], shared;
 	struct object *module = object_parent(o);
+	const struct a_facts *facts;
 	unsigned int i;
+	CUresult r;
 
 	if (!ctx || !module || object_parent(module) != ctx || !own_stream(q->stream))
 		return false;
+	facts = device_facts(ctx->dev, &r);
+	if (!facts)
+		return false;
 	for (i = 0; i < 3; i++)
-		if (!q->grid[i] || !q->block[i] || q->grid[i] > (uint32_t)device_attribute(ctx->dev, GRID_X + i) ||
-		    q->block[i] > (uint32_t)device_attribute(ctx->dev, BLOCK_X + i))
+		if (!q->grid[i] || !q->block[i] || q->grid[i] > facts->attribute[GRID_X + i] ||
+		    q->block[i] > facts->attribute[BLOCK_X + i])
 			return false;
 	if (!f->attribute_known[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] ||
 	    !f->attribute_known[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES])
 		return false;
 	shared = (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] + q->shared;
 	return threads <= (uint64_t)f->attribute[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] &&
-	       shared <= (uint64_t)device_attribute(ctx->dev, SHARED_PER_BLOCK);
+	       shared <= facts->attribute[SHARED_PER_BLOCK];
 }
 
 static CUresult launch(const struct request *q)
@@ -99,7 +104,7 @@ static CUresult launch(const struct request *q)
 
 	if (r)
 		return r;
-	r = stream_id(q->stream, &w.stream);
+	r = route_stream(&c.to, q->stream, &w.stream);
 	if (r)
 		return r;
 	f = function_of(q->f);
@@ -113,7 +118,7 @@ static CUresult launch(const struct request *q)
 	}
 	memcpy(w.grid, q->grid, sizeof(w.grid));
 	memcpy(w.block, q->block, sizeof(w.block));
-	handle_id(CLASS_FUNCTION, q->f, &w.function);
+	route_handle(&c.to, CLASS_FUNCTION, q->f, &w.function);
 	r = parameters_pack(f, q->params, q->extra, packed, &w.bytes);
 	if (!r)
 		r = call_bytes(&c, packed, w.bytes);

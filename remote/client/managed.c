@@ -21,11 +21,15 @@
 
 #include "client.h"
 
-enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4 };
+enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
 
 /* of a page: not open, and the GPU may have written it; open for reading; written here since it was sent */
 enum page { CLOSED, CLEAN, DIRTY };
 
+/*
+ * The server's `room` is a piece of its arena for pages on their way; it has read all of it but what is used. It has the memory
+ * of its own contexts only, so its GPU's work closes no other server's pages.
+ */
 struct managed {
 	uintptr_t begin, end;	/* pages */
 	uintptr_t first, last;	/* what is allocated of them */
@@ -50,8 +54,6 @@ static struct working *working;	/* contexts that have got work since they were w
 static unsigned int nr_working, max_working;
 static uint64_t begun, sent;	/* calls with such work, before and after they went out */
 static bool early;		/* pages were opened while there may have been work */
-static uint64_t room = KVGPU_REMOTE_NOWHERE;	/* of the arena, for pages on their way; the server has read all but what is */
-static uint64_t room_used;			/* in use */
 static uintptr_t page_bytes;
 static struct sigaction before;
 
@@ -92,22 +94,23 @@ static uint64_t clip(const struct managed *m, size_t page, size_t n, uint64_t *o
 static CUresult send_pages(const struct managed *m, size_t page, size_t n)
 {
 	struct q_managed_in q = { 0 };
-	struct call c = { .op = OP_managed_in, .fixed = &q, .bytes = sizeof(q) };
+	struct peer *p = object_peer(m->ctx);
+	struct call c = { .op = OP_managed_in, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
 	uint64_t offset;
 	CUresult r = CUDA_SUCCESS;
 
 	q.bytes = clip(m, page, n, &offset);
 	q.dst = m->begin + offset;
-	if (room_used + q.bytes > KVGPU_REMOTE_PIECE_MAX) {
-		r = call_fence(0);
-		room_used = 0;
+	if (p->room_used + q.bytes > KVGPU_REMOTE_PIECE_MAX) {
+		r = call_fence(p, 0);
+		p->room_used = 0;
 	}
 	if (r)
 		return r;
-	q.at = c.push_at = room + room_used;
+	q.at = c.push_at = p->room + p->room_used;
 	c.push_bytes = q.bytes;
-	room_used += (q.bytes + 63) & ~63ull;
-	memcpy(arena_at(q.at), m->alias + offset, q.bytes);
+	p->room_used += (q.bytes + 63) & ~63ull;
+	memcpy(arena_at(p, q.at), m->alias + offset, q.bytes);
 	context_borrow(m->ctx, m->ctx_id);
 	r = call_queue(&c);
 	context_give_back();
@@ -156,17 +159,18 @@ static size_t window_of(struct managed *m, size_t page)
 /* Where it fails, the page shows what was known of it: the program's next call tells of the error. */
 static void fetch(struct managed *m, size_t page)
 {
-	struct q_managed_out q = { .at = room };
-	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q) };
+	struct peer *p = object_peer(m->ctx);
+	struct q_managed_out q = { .at = p->room };
+	struct call c = { .op = OP_managed_out, .fixed = &q, .bytes = sizeof(q), .to.peer = p };
 	size_t n = window_of(m, page);
 	uint64_t offset;
 
 	q.bytes = clip(m, page, n, &offset);
 	q.src = m->begin + offset;
 	context_borrow(m->ctx, m->ctx_id);
-	room_used = 0;		/* what was sent before is read before */
+	p->room_used = 0;	/* what was sent before is read before */
 	if (!call_ask(&c, 0))
-		memcpy(m->alias + offset, arena_at(room), q.bytes);
+		memcpy(m->alias + offset, arena_at(p, p->room), q.bytes);
 	context_give_back();
 	protect(m, page, n, PROT_READ);
 	memset(m->page + page, CLEAN, n);
@@ -191,6 +195,7 @@ static void wait_for_work(void)
 	while (nr_working) {
 		w = working[nr_working - 1];
 		pthread_mutex_unlock(&lock);
+		c.to.peer = object_peer(w.ctx);
 		context_borrow(w.ctx, w.id);
 		call_ask(&c, 0);
 		context_give_back();
@@ -293,16 +298,16 @@ static void take_signal(void)
 
 /* ------------------------------------------------------------------ work */
 
-static void note_working(void)
+static void note_working(const struct peer *p, const struct object *ctx)
 {
-	struct working *grown, w = { current_context(), 0 };
+	struct working *grown, w = { ctx ? (void *)ctx : current_context(), 0 };
 	uint32_t mode;
 	unsigned int i;
 
-	w.id = current_id(&mode);
+	w.id = ctx ? ctx->id : current_id(p, &mode);
 	for (i = 0; i < nr_working && working[i].id != w.id; i++)
 		;
-	if (i < nr_working || !w.ctx)
+	if (i < nr_working || !w.ctx || !w.id)
 		return;
 	if (nr_working == max_working) {
 		grown = realloc(working, (max_working ? 2 * max_working : 8) * sizeof(*grown));
@@ -319,16 +324,16 @@ bool managed_any(void)
 	return __atomic_load_n(&nr, __ATOMIC_ACQUIRE);
 }
 
-void managed_work_begins(void)
+void managed_work_begins(struct peer *p, const struct object *ctx)
 {
 	unsigned int i;
 
 	pthread_mutex_lock(&lock);
 	begun++;
-	note_working();
+	note_working(p, ctx);
 	take_signal();
 	for (i = 0; i < nr; i++)
-		if (ranges[i].open) {
+		if (ranges[i].open && object_peer(ranges[i].ctx) == p) {
 			flush(&ranges[i]);
 			close_pages(&ranges[i]);
 		}
@@ -345,17 +350,18 @@ void managed_work_sent(void)
 /* what a function of the host wrote is there for what comes behind it in its stream */
 void managed_function_ends(void)
 {
-	bool some = false;
+	bool some[PEERS_MAX] = { false };
 	unsigned int i;
 
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < nr; i++) {
-		some |= ranges[i].open;
+		some[peer_number(object_peer(ranges[i].ctx))] |= ranges[i].open;
 		flush(&ranges[i]);
 	}
 	pthread_mutex_unlock(&lock);
-	if (some)
-		call_fence(0);
+	for (i = 0; i < nr_peers; i++)
+		if (some[i])
+			call_fence(&peers[i], 0);
 }
 
 /* what was opened while the GPU worked may have been written since */
@@ -438,12 +444,12 @@ static bool more_ranges(void)
 }
 
 /* with the lock */
-static bool prepare(void)
+static bool prepare(struct peer *p)
 {
 	page_bytes = sysconf(_SC_PAGESIZE);
-	if (room == KVGPU_REMOTE_NOWHERE)
-		room = arena_get(KVGPU_REMOTE_PIECE_MAX);
-	return room != KVGPU_REMOTE_NOWHERE && more_ranges();
+	if (p->room == KVGPU_REMOTE_NOWHERE)
+		p->room = arena_get(p, KVGPU_REMOTE_PIECE_MAX);
+	return p->room != KVGPU_REMOTE_NOWHERE && more_ranges();
 }
 
 /*
@@ -453,14 +459,15 @@ static bool prepare(void)
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
 	struct managed m = { .first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module };
+	struct peer *p = current_peer();
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
 
 	if (!bytes || ptr + bytes < ptr)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	m.ctx_id = current_id(&mode);
+	m.ctx_id = current_id(p, &mode);
 	pthread_mutex_lock(&lock);
-	if (!prepare())
+	if (!prepare(p))
 		goto out;
 	m.begin = ptr / page_bytes * page_bytes;
 	m.end = (ptr + bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -577,7 +584,7 @@ CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes)
 
 /* ------------------------------------------------------------------ entry points */
 
-static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
+static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags, uint64_t *turn)
 {
 	struct q_managed q = { .bytes = bytes, .flags = flags };
 	struct call c = { .op = OP_managed, .fixed = &q, .bytes = sizeof(q) };
@@ -585,6 +592,7 @@ static CUresult alloc(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 
 	if (!r)
 		*ptr = ((const struct a_managed *)c.answer)->ptr;
+	*turn = c.turn;
 	return r;
 }
 
@@ -593,6 +601,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 {
 	CUdeviceptr at, taken[TRIES];
 	unsigned int i, n = 0;
+	uint64_t turn;
 	CUresult r = call_enter(0);
 
 	if (r)
@@ -600,10 +609,10 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	if (!ptr || !bytes || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST))
 		return CUDA_ERROR_INVALID_VALUE;
 	do {
-		r = alloc(&at, bytes, flags);
+		r = alloc(&at, bytes, flags, &turn);
 		if (r)
 			break;
-		r = add(at, bytes, NULL, true);
+		r = range_add(at, bytes, turn) ? add(at, bytes, NULL, true) : CUDA_ERROR_NOT_SUPPORTED;
 		if (r)
 			taken[n++] = at;
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);
@@ -611,7 +620,6 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 		cuMemFree_v2(taken[i]);
 	if (r)
 		return r;
-	range_add(at, bytes);
 	*ptr = at;
 	return CUDA_SUCCESS;
 }
@@ -621,9 +629,17 @@ static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, C
 	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what,
 				       .size = size < UINT32_MAX ? size : UINT32_MAX };
 	struct call c = { .op = OP_range_attribute, .fixed = &q, .bytes = sizeof(q) };
-	CUresult r = data ? call_ask(&c, 0) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r;
+	size_t i;
 
-	return r || answer_bytes(&c, data, size) ? r : CUDA_ERROR_UNKNOWN;
+	route_address(&c.to, ptr);
+	r = data ? call_ask(&c, 0) : CUDA_ERROR_INVALID_VALUE;
+	if (r || !answer_bytes(&c, data, size))
+		return r ? r : CUDA_ERROR_UNKNOWN;
+	for (i = 0; what != READ_MOSTLY && i < size / sizeof(int); i++)
+		if (((int *)data)[i] >= 0)
+			((int *)data)[i] = device_here(c.to.peer, ((int *)data)[i]);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)

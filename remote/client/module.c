@@ -79,10 +79,12 @@ static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_
 /* the image in the arena, on its way with the call; CUDA_ERROR_OUT_OF_MEMORY: it has no room there */
 static CUresult place_image(struct call *c, const void *image, size_t bytes, uint64_t *at)
 {
-	*at = arena_get(bytes);
+	struct peer *p = route_peer(&c->to);
+
+	*at = arena_get(p, bytes);
 	if (*at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memcpy(arena_at(*at), image, bytes);
+	memcpy(arena_at(p, *at), image, bytes);
 	c->push_at = *at;
 	c->push_bytes = bytes;
 	return CUDA_SUCCESS;
@@ -119,12 +121,12 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 	if (r)
 		return r;
 	r = call_ask(&c, sizeof(*a));
-	arena_put(q.at);
+	arena_put(c.to.peer, q.at);
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_image *)c.answer;
 	if (!r)
-		*module = handle_here(CLASS_MODULE, a->module, current_context());
+		*module = handle_here(c.to.peer, CLASS_MODULE, a->module, current_context());
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
@@ -188,6 +190,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *file)
 void module_unloaded(CUmodule module)
 {
 	managed_module_ends(module);
+	ranges_module_ends(module);
 	object_end(module);
 }
 
@@ -234,7 +237,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 
 	if (r)
 		return r;
-	if (!handle_id(CLASS_MODULE, module, &q.module))
+	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!function || !name)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -244,7 +247,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	if (r)
 		return r;
 	a = (const struct a_function *)c.answer;
-	o = handle_here(CLASS_FUNCTION, a->function, module);
+	o = handle_here(c.to.peer, CLASS_FUNCTION, a->function, module);
 	f = read_function(&c, a);
 	if (!o || !f) {
 		free(f);
@@ -303,7 +306,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 
 	if (r)
 		return r;
-	if (!handle_id(CLASS_MODULE, module, &q.module))
+	if (!route_handle(&c.to, CLASS_MODULE, module, &q.module))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!name || (!ptr && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -316,6 +319,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 	r = managed_variables(module, a.managed, a.managed_bytes);
 	if (r)
 		return r;
+	if (several && !range_variable(a.ptr, a.bytes, module)) {
+		client_say("%s has variables of a module where another server's memory is", c.to.peer->address);
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	if (ptr)
 		*ptr = a.ptr;
 	if (bytes)
@@ -343,7 +350,7 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	if (!r)
 		r = call_ask(&c, sizeof(struct a_link_create));
 	if (!r)
-		*state = handle_here(CLASS_LINK, ((const struct a_link_create *)c.answer)->link, NULL);
+		*state = handle_here(c.to.peer, CLASS_LINK, ((const struct a_link_create *)c.answer)->link, NULL);
 	return r || *state ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -358,7 +365,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 
 	if (r)
 		return r;
-	if (!handle_id(CLASS_LINK, state, &q.link))
+	if (!route_handle(&c.to, CLASS_LINK, state, &q.link))
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = data && size ? read_options(&o, n, options, values) : CUDA_ERROR_INVALID_VALUE;
 	if (!r && name)
@@ -374,7 +381,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 	if (r)
 		return r;
 	r = call_ask(&c, sizeof(*a));
-	arena_put(q.at);
+	arena_put(c.to.peer, q.at);
 	if (c.answer_bytes < sizeof(*a))
 		return r ? r : CUDA_ERROR_UNKNOWN;
 	a = (const struct a_link_add *)c.answer;
@@ -411,12 +418,11 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 
 	if (r)
 		return r;
-	if (!o)
+	if (!o || !route_handle(&c.to, CLASS_LINK, state, &q.link))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!cubin || !size)
 		return CUDA_ERROR_INVALID_VALUE;
-	q.link = o->id;
-	q.at = arena_get(q.room);
+	q.at = arena_get(route_peer(&c.to), q.room);
 	if (q.at == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = call_ask(&c, sizeof(struct a_link_complete));
@@ -426,12 +432,12 @@ CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size)
 		r = copy ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	if (!r) {
-		memcpy(copy, arena_at(q.at), *size);
+		memcpy(copy, arena_at(c.to.peer, q.at), *size);
 		free(o->more);
 		o->more = copy;
 		*cubin = copy;
 	}
-	arena_put(q.at);
+	arena_put(c.to.peer, q.at);
 	return r;
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's handles point at: slots of one reserved range, at the index that the server's number has. So whether a pointer
- * is a handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
+ * What the program's handles point at: slots of one reserved range, of each server at the index that its number has. So whether a
+ * pointer is a handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "client.h"
 
-enum { SLOTS = 1 << 20 };
+enum { SLOTS = 1 << 20 };	/* of each server */
 
 static pthread_mutex_t objects = PTHREAD_MUTEX_INITIALIZER;
 static struct object *slots;	/* atomic: reserved at the first handle */
+static uintptr_t slots_bytes;
 
 static struct object *range(void)
 {
@@ -24,7 +25,7 @@ struct object *object_of(unsigned int class, const void *handle)
 	uintptr_t off = (uintptr_t)handle - (uintptr_t)first;
 	struct object *o;
 
-	if (!first || off % sizeof(*o) || off >= SLOTS * sizeof(*o))
+	if (!first || off % sizeof(*o) || off >= slots_bytes)
 		return NULL;
 	o = first + off / sizeof(*o);
 	return __atomic_load_n(&o->class, __ATOMIC_ACQUIRE) == class ? o : NULL;
@@ -42,6 +43,13 @@ bool handle_id(unsigned int class, const void *handle, uint64_t *id)
 struct object *object_parent(const struct object *o)
 {
 	return o->parent ? range() + o->parent : NULL;
+}
+
+const struct object *object_context(const struct object *o)
+{
+	while (o && o->class != CLASS_CONTEXT)
+		o = object_parent(o);
+	return o;
 }
 
 /* ------------------------------------------------------------------ with `objects` */
@@ -93,11 +101,10 @@ static void make(struct object *o, unsigned int class, uint64_t id, struct objec
 		empty(o);
 		end_one(o);
 	}
-	memset(o, 0, sizeof(*o));
-	o->id = id;
+	*o = (struct object){ .id = id, .peer = (o - slots) / SLOTS };
 	if (parent && class == CLASS_NODE && parent->class == CLASS_NODE)
 		parent = parent->parent ? slots + parent->parent : NULL;
-	if (parent && parent != o)
+	if (parent && parent != o && parent->peer == o->peer)
 		hang_on(o, parent);
 	__atomic_store_n(&o->class, class, __ATOMIC_RELEASE);
 }
@@ -110,14 +117,15 @@ static bool reserve(void)
 
 	if (slots)
 		return true;
-	p = mmap(NULL, SLOTS * sizeof(*slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	slots_bytes = nr_peers * SLOTS * sizeof(*slots);
+	p = mmap(NULL, slots_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
 	__atomic_store_n(&slots, p, __ATOMIC_RELEASE);
 	return true;
 }
 
-void *handle_here(unsigned int class, uint64_t id, void *parent)
+void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent)
 {
 	uint32_t i = KVGPU_REMOTE_INDEX(id);
 	struct object *o = NULL;
@@ -126,7 +134,7 @@ void *handle_here(unsigned int class, uint64_t id, void *parent)
 		return NULL;
 	pthread_mutex_lock(&objects);
 	if (reserve()) {
-		o = slots + i;
+		o = slots + peer_number(p) * SLOTS + i;
 		if (o->class != class || o->id != id)
 			make(o, class, id, parent);
 	}

@@ -44,12 +44,12 @@ static CUresult of_host(const struct host_range *h, CUpointer_attribute attribut
 		*value = ptr;
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		if (!pinned_device((void *)(uintptr_t)ptr, &device))
+		if (!pinned_device(h->peer, (void *)(uintptr_t)ptr, &device))
 			return CUDA_ERROR_INVALID_VALUE;
 		*value = device;
 		break;
 	case CU_POINTER_ATTRIBUTE_MAPPED:
-		*value = pinned_device((void *)(uintptr_t)ptr, &device);
+		*value = pinned_device(h->peer, (void *)(uintptr_t)ptr, &device);
 		break;
 	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
@@ -81,12 +81,15 @@ static CUresult value_of(CUpointer_attribute attribute, CUdeviceptr ptr, uint64_
 		*value = ptr;
 		return managed_has(ptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 	}
+	route_address(&c.to, ptr);
 	r = call_ask(&c, sizeof(struct a_pointer));
 	if (r)
 		return r;
 	*value = ((const struct a_pointer *)c.answer)->value;
+	if (attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+		*value = (uint32_t)device_here(c.to.peer, *value);
 	if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT)
-		*value = (uintptr_t)handle_here(CLASS_CONTEXT, *value, NULL);
+		*value = (uintptr_t)handle_here(c.to.peer, CLASS_CONTEXT, *value, NULL);
 	return CUDA_SUCCESS;
 }
 
@@ -147,5 +150,6 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 	if (host_find((void *)(uintptr_t)ptr, &h))
 		return CUDA_SUCCESS;
 	memcpy(&q.value, value, sizeof(q.value));
+	route_address(&c.to, ptr);
 	return call_ask(&c, 0);
 }

@@ -7,10 +7,21 @@
 struct range {
 	CUdeviceptr ptr;
 	uint64_t bytes;
-	const void *ctx;
+	const struct object *ctx;
+	uint64_t turn;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* of a module, where there are several servers: they can't be moved, so those of two servers may have one address */
+struct variable {
+	struct variable *next;
+	CUdeviceptr ptr;
+	uint64_t bytes;
+	const struct object *ctx;
+	const void *module;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it */
+static struct variable *variables;
 static struct range *ranges;
 static unsigned int nr, max;
 
@@ -37,17 +48,79 @@ static const struct range *find(CUdeviceptr ptr)
 	return i && ptr - ranges[i - 1].ptr < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
 }
 
-/* what does not fit into memory is not known, and its calls are asked */
-void range_add(CUdeviceptr ptr, size_t bytes)
+/* with the lock; no range overlaps another one */
+static bool foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 {
-	const void *ctx = current_context();
-	struct range *grown;
-	unsigned int at;
+	unsigned int i = above(begin);
+
+	for (i = i ? i - 1 : 0; i < nr && ranges[i].ptr < begin + bytes; i++)
+		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p && ranges[i].ptr + ranges[i].bytes > begin)
+			return true;
+	return false;
+}
+
+static bool foreign_variable(const struct peer *p, uint64_t begin, uint64_t bytes)
+{
+	const struct variable *v;
+
+	for (v = variables; v; v = v->next)
+		if (object_peer(v->ctx) != p && v->ptr < begin + bytes && begin < v->ptr + v->bytes)
+			return true;
+	return false;
+}
+
+bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module)
+{
+	const struct object *ctx = object_context(module);
+	struct variable *v;
+	bool fine = ctx;
 
 	pthread_mutex_lock(&lock);
+	for (v = variables; v && !(v->module == module && v->ptr == ptr); v = v->next)
+		;
+	if (fine && !v)
+		fine = !foreign(object_peer(ctx), ptr, bytes);
+	if (fine && !v)
+		v = malloc(sizeof(*v));
+	else
+		v = NULL;
+	if (v) {
+		*v = (struct variable){ variables, ptr, bytes, ctx, module };
+		variables = v;
+	}
+	pthread_mutex_unlock(&lock);
+	return fine;
+}
+
+bool ranges_foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
+{
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	is = foreign(p, begin, bytes);
+	pthread_mutex_unlock(&lock);
+	return is;
+}
+
+/* what does not fit into memory is not known, and its calls are asked */
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
+{
+	const struct object *ctx = current_context();
+	const struct range r = { ptr, bytes, ctx, turn };
+	struct range *grown;
+	bool free_here = true;
+	unsigned int at;
+
+	if (several && ctx && pinned_foreign(object_peer(ctx), ptr, bytes))
+		return false;
+	pthread_mutex_lock(&lock);
+	if (several && ctx)
+		free_here = !foreign(object_peer(ctx), ptr, bytes) && !foreign_variable(object_peer(ctx), ptr, bytes);
 	at = above(ptr);
+	if (!free_here)
+		goto out;
 	if (at && ranges[at - 1].ptr == ptr) {
-		ranges[at - 1] = (struct range){ ptr, bytes, ctx };
+		ranges[at - 1] = r;
 	} else {
 		if (nr == max) {
 			grown = realloc(ranges, (max ? 2 * max : 64) * sizeof(*grown));
@@ -57,11 +130,108 @@ void range_add(CUdeviceptr ptr, size_t bytes)
 			max = max ? 2 * max : 64;
 		}
 		memmove(&ranges[at + 1], &ranges[at], (nr - at) * sizeof(*ranges));
-		ranges[at] = (struct range){ ptr, bytes, ctx };
+		ranges[at] = r;
 		nr++;
 	}
 out:
 	pthread_mutex_unlock(&lock);
+	return free_here;
+}
+
+/* ------------------------------------------------------------------ two servers' memory at one address */
+
+enum { TRIES = 64, TAKEN_MAX = 1024, PIECE_MIN = 2048 };
+
+static CUresult ask_memory(const struct call *like, uint64_t bytes, CUdeviceptr *ptr)
+{
+	const struct q_cuMemAlloc_v2 q = { .bytes = bytes };
+	struct call c = { .op = OP_cuMemAlloc_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
+	CUresult r = call_ask(&c, sizeof(struct a_cuMemAlloc_v2));
+
+	if (!r)
+		*ptr = ((const struct a_cuMemAlloc_v2 *)c.answer)->ptr;
+	return r;
+}
+
+static void give_back(const struct call *like, CUdeviceptr ptr)
+{
+	const struct q_cuMemFree_v2 q = { .ptr = ptr };
+	struct call c = { .op = OP_cuMemFree_v2, .fixed = &q, .bytes = sizeof(q), .to = like->to };
+
+	call_ask(&c, 0);
+}
+
+/* where other servers' memory ends that begins at @begin or a little behind */
+static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes)
+{
+	uint64_t end = begin + bytes;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = above(begin) ? above(begin) - 1 : 0; i < nr && ranges[i].ptr < end + bytes; i++)
+		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p && ranges[i].ptr + ranges[i].bytes > end)
+			end = ranges[i].ptr + ranges[i].bytes;
+	pthread_mutex_unlock(&lock);
+	return end;
+}
+
+static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMemAllocPitch_v2, ptr), "it is taken there");
+
+/*
+ * Takes what the server has left in there: as much as it gives in one piece, then less and less, for a library keeps small memory
+ * apart from large. Nothing smaller than @least. How many pieces
+ */
+static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least, CUdeviceptr *taken,
+			 unsigned int room)
+{
+	uint64_t bytes = end - begin;
+	CUdeviceptr at;
+	unsigned int n = 0;
+
+	while (bytes >= least && n < room) {
+		if (ask_memory(like, bytes, &at)) {
+			bytes /= 2;
+		} else if (at < end && at + bytes > begin) {
+			taken[n++] = at;
+		} else {
+			give_back(like, at);
+			bytes /= 2;
+		}
+	}
+	return n;
+}
+
+/*
+ * What can't stay where it is is kept until there is other memory, and then given back, with all that lies beside it where other
+ * servers' memory is: a library of the same kind hands out the same addresses in the same order.
+ */
+CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
+{
+	const size_t fixed = c->answer_used;
+	CUdeviceptr *taken = NULL;
+	unsigned int i, n = 0, tries = 0;
+	CUresult r = CUDA_SUCCESS;
+
+	while (!r && !range_add(*ptr, bytes, c->turn)) {
+		if (!taken)
+			taken = malloc(TAKEN_MAX * sizeof(*taken));
+		if (!taken || ++tries == TRIES || n == TAKEN_MAX) {
+			client_say("%s gives memory only at addresses where another server's is", c->to.peer->address);
+			give_back(c, *ptr);
+			r = CUDA_ERROR_NOT_SUPPORTED;
+			break;
+		}
+		taken[n++] = *ptr;
+		n += fill(c, *ptr, foreign_end(c->to.peer, *ptr, bytes), bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n,
+			  TAKEN_MAX - n);
+		r = call_ask(c, fixed);
+		if (!r)
+			memcpy(ptr, c->answer, sizeof(*ptr));
+	}
+	for (i = 0; i < n; i++)
+		give_back(c, taken[i]);
+	free(taken);
+	return r;
 }
 
 static void remove_at(unsigned int at)
@@ -70,28 +240,74 @@ static void remove_at(unsigned int at)
 	memmove(&ranges[at], &ranges[at + 1], (nr - at) * sizeof(*ranges));
 }
 
-void range_remove(CUdeviceptr ptr)
+/* another thread may have got the same address from the server since it was freed */
+void range_remove(CUdeviceptr ptr, uint64_t turn)
 {
 	unsigned int at;
 
 	pthread_mutex_lock(&lock);
 	at = above(ptr);
-	if (at && ranges[at - 1].ptr == ptr)
+	if (at && ranges[at - 1].ptr == ptr && ranges[at - 1].turn < turn)
 		remove_at(at - 1);
+	pthread_mutex_unlock(&lock);
+}
+
+static void end(const void *ctx, const void *module)
+{
+	struct variable **v = &variables, *gone;
+	unsigned int i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < nr)
+		if (ctx && ranges[i].ctx == ctx)
+			remove_at(i);
+		else
+			i++;
+	while (*v) {
+		gone = *v;
+		if (gone->ctx != ctx && gone->module != module) {
+			v = &gone->next;
+			continue;
+		}
+		*v = gone->next;
+		free(gone);
+	}
 	pthread_mutex_unlock(&lock);
 }
 
 void ranges_end(const void *ctx)
 {
-	unsigned int i = 0;
+	end(ctx, NULL);
+}
+
+void ranges_module_ends(const void *module)
+{
+	if (several)
+		end(NULL, module);
+}
+
+/* with the lock; of those of two servers, the one of the thread's */
+static const struct object *variable_context(CUdeviceptr ptr)
+{
+	const struct object *ctx = NULL;
+	const struct variable *v;
+
+	for (v = variables; v; v = v->next)
+		if (ptr - v->ptr < v->bytes && (!ctx || object_peer(v->ctx) == current_peer()))
+			ctx = v->ctx;
+	return ctx;
+}
+
+const struct object *range_context(CUdeviceptr ptr)
+{
+	const struct object *ctx = NULL;
+	const struct range *r;
 
 	pthread_mutex_lock(&lock);
-	while (i < nr)
-		if (ranges[i].ctx == ctx)
-			remove_at(i);
-		else
-			i++;
+	r = find(ptr);
+	ctx = r ? r->ctx : variable_context(ptr);
 	pthread_mutex_unlock(&lock);
+	return ctx;
 }
 
 bool range_has(CUdeviceptr ptr)
@@ -99,9 +315,21 @@ bool range_has(CUdeviceptr ptr)
 	bool has;
 
 	pthread_mutex_lock(&lock);
-	has = find(ptr);
+	has = find(ptr) || (variables && variable_context(ptr));
 	pthread_mutex_unlock(&lock);
 	return has;
+}
+
+bool range_holds(CUdeviceptr ptr, uint64_t bytes)
+{
+	const struct range *r;
+	bool holds;
+
+	pthread_mutex_lock(&lock);
+	r = find(ptr);
+	holds = r && bytes <= r->bytes - (ptr - r->ptr);
+	pthread_mutex_unlock(&lock);
+	return holds;
 }
 
 static bool spans(CUdeviceptr ptr, uint64_t bytes, const void *ctx)

@@ -6,117 +6,123 @@
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-static CUresult begin(struct q_run *q, CUarray dst, CUarray src, CUstream stream)
+static CUresult begin(struct route *to, struct q_run *q, CUarray dst, CUarray src, CUstream stream)
 {
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = stream_id(stream, &q->stream);
+		r = route_stream(to, stream, &q->stream);
 	if (r)
 		return r;
-	if ((dst && !handle_id(CLASS_ARRAY, dst, &q->dst)) || (src && !handle_id(CLASS_ARRAY, src, &q->src)))
+	if ((dst && !route_handle(to, CLASS_ARRAY, dst, &q->dst)) || (src && !route_handle(to, CLASS_ARRAY, src, &q->src)))
 		return CUDA_ERROR_INVALID_HANDLE;
+	route_peer(to);
 	return CUDA_SUCCESS;
 }
 
-static CUresult ask(const struct q_run *q)
+static CUresult ask(const struct route *to, const struct q_run *q)
 {
-	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q), .to = *to };
 
 	return call_ask(&c, 0);
 }
 
 CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
 {
+	struct route to = { 0 };
 	struct q_run q = { .what = RUN_DEVICE_TO_ARRAY, .dst_offset = offset, .src = src, .bytes = bytes };
-	CUresult r = dst ? begin(&q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst ? begin(&to, &q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&q);
+	return r ? r : ask(&to, &q);
 }
 
 CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
 {
+	struct route to = { 0 };
 	struct q_run q = { .what = RUN_ARRAY_TO_DEVICE, .src_offset = offset, .dst = dst, .bytes = bytes };
-	CUresult r = src ? begin(&q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = src ? begin(&to, &q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&q);
+	return r ? r : ask(&to, &q);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
 {
+	struct route to = { 0 };
 	struct q_run q = { .what = RUN_ARRAY_TO_ARRAY, .dst_offset = dst_offset, .src_offset = src_offset, .bytes = bytes };
-	CUresult r = dst && src ? begin(&q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst && src ? begin(&to, &q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
-	return r ? r : ask(&q);
+	return r ? r : ask(&to, &q);
 }
 
-static CUresult piece_in(struct q_run *q, const void *src)
+static CUresult piece_in(const struct route *to, struct q_run *q, const void *src)
 {
-	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q), .to = *to };
 	struct staged *piece;
 	uint64_t at;
 	CUresult r;
 
-	piece = staging_get(q->bytes, &at, &r);
+	piece = staging_get(to->peer, q->bytes, &at, &r);
 	if (!piece)
 		return r;
-	memcpy(arena_at(at), src, q->bytes);
+	memcpy(arena_at(to->peer, at), src, q->bytes);
 	q->src = c.push_at = at;
 	c.push_bytes = q->bytes;
 	r = call_ask(&c, 0);
-	staging_sent(piece, c.seq);
+	staging_sent(to->peer, piece, c.seq);
 	return r;
 }
 
-static CUresult piece_out(struct q_run *q, void *dst)
+static CUresult piece_out(const struct route *to, struct q_run *q, void *dst)
 {
-	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q) };
+	struct call c = { .op = OP_run, .fixed = q, .bytes = sizeof(*q), .to = *to };
 	CUresult r;
 
-	q->dst = arena_get(q->bytes);
+	q->dst = arena_get(to->peer, q->bytes);
 	if (q->dst == KVGPU_REMOTE_NOWHERE)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = call_ask(&c, 0);
 	if (!r)
-		memcpy(dst, arena_at(q->dst), q->bytes);
-	arena_put(q->dst);
+		memcpy(dst, arena_at(to->peer, q->dst), q->bytes);
+	arena_put(to->peer, q->dst);
 	return r;
 }
 
 static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, bool waits, CUstream stream)
 {
+	struct route to = { 0 };
 	struct q_run q = { .what = RUN_IN_TO_ARRAY };
 	bool captured = false;
 	size_t done;
-	CUresult r = dst ? begin(&q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = dst ? begin(&to, &q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
 		r = src ? host_copy_begins(stream, waits, src, &captured) : CUDA_ERROR_INVALID_VALUE;
 	if (!r && captured)
-		return bytes ? array_capture(q.stream, dst, offset, (void *)(uintptr_t)src, bytes, true) : CUDA_SUCCESS;
+		return bytes ? array_capture(&to, q.stream, dst, offset, (void *)(uintptr_t)src, bytes, true) : CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst_offset = offset + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		r = piece_in(&q, (const uint8_t *)src + done);
+		r = piece_in(&to, &q, (const uint8_t *)src + done);
 	}
 	return r;
 }
 
 static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool waits, CUstream stream)
 {
+	struct route to = { 0 };
 	struct q_run q = { .what = RUN_ARRAY_TO_OUT };
 	bool captured = false;
 	size_t done;
-	CUresult r = src ? begin(&q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = src ? begin(&to, &q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
 		r = dst ? host_copy_begins(stream, waits, NULL, &captured) : CUDA_ERROR_INVALID_VALUE;
 	if (!r && captured)
-		return bytes ? array_capture(q.stream, src, offset, dst, bytes, false) : CUDA_SUCCESS;
+		return bytes ? array_capture(&to, q.stream, src, offset, dst, bytes, false) : CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.src_offset = offset + done;
 		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
-		r = piece_out(&q, (uint8_t *)dst + done);
+		r = piece_out(&to, &q, (uint8_t *)dst + done);
 	}
 	return r;
 }

@@ -14,6 +14,7 @@ struct own {
 static __thread struct own *own;
 /* that stream had nothing left to do when so many calls had been sent */
 static __thread uint64_t through, through_turn;
+static __thread const struct peer *through_peer;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -60,14 +61,18 @@ static CUresult own_id(uint64_t *id)
 	return CUDA_SUCCESS;
 }
 
-CUresult stream_id(CUstream stream, uint64_t *id)
+CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 {
-	if (stream == CU_STREAM_PER_THREAD)
+	if (stream == CU_STREAM_PER_THREAD) {
+		route_current(to);
 		return own_id(id);
+	}
 	*id = 0;
-	if (!stream || stream == CU_STREAM_LEGACY)
+	if (!stream || stream == CU_STREAM_LEGACY) {
+		route_current(to);
 		return CUDA_SUCCESS;
-	return handle_id(CLASS_STREAM, stream, id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	}
+	return route_handle(to, CLASS_STREAM, stream, id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 bool same_context(const void *handle)
@@ -88,9 +93,13 @@ void stream_through(uint64_t stream, const struct call *c)
 {
 	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
 	through_turn = c->turn;
+	through_peer = c->to.peer;
 }
 
-bool stream_is_through(uint64_t stream)
+bool stream_is_through(const struct route *to, uint64_t stream)
 {
-	return stream && stream == through && call_turn() == through_turn && !managed_any();
+	struct route there = *to;
+
+	return stream && stream == through && route_peer(&there) == through_peer && call_turn(through_peer) == through_turn &&
+	       !managed_any();
 }

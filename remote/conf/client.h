@@ -7,8 +7,10 @@
 
 #define REMOTE_CONF	"/etc/kvgpu/remote.conf"
 
+#define REMOTE_CONF_BLANKS	" \t"
+
 struct remote_conf {
-	char server[320];	/* an address; empty: none is named */
+	char server[4096];	/* addresses with blanks between; empty: none is named. A line of the file has 511 bytes */
 	char tls_folder[192];	/* empty: the default one */
 };
 

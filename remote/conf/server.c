@@ -149,6 +149,8 @@ static const struct conf_key keys[] = {
 	{ "allow", "yes or no", conf_yes, AT(share.allow) },
 	/* those above may stand in sections */
 	{ "library", "the name or the path of a libcuda.so.1", conf_text, TEXT(library) },
+	{ "cublas", "the name or the path of a libcublas.so.13, .12 or .11", conf_text, TEXT(blas) },
+	{ "curand", "the name or the path of a libcurand.so.10", conf_text, TEXT(rand) },
 	{ "listen", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, 8 at most", listen_at,
 	  .often = true },
 	{ "tls-folder", "a path that begins with /", conf_path, TEXT(tls_folder) },
@@ -163,6 +165,7 @@ static const struct conf_key keys[] = {
 	  AT(users),
 	  1000, 4000000000ull },
 	{ "groups", "names of groups with blanks between, 8 at most, or none", groups, .often = true },
+	{ "turns", "yes or no", conf_yes, AT(turns) },
 	{ "system-calls", "on, log or off", filter, AT(filter) },
 };
 
@@ -190,6 +193,7 @@ void remoted_conf_default(struct remoted_conf *c)
 	c->newcomers = 16;
 	c->patience_s = 10;
 	c->tasks = 512;
+	c->turns = true;
 	c->users = USERS;
 	strcpy(c->groups[c->nr_groups++], "render");
 	strcpy(c->groups[c->nr_groups++], "video");

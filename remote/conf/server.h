@@ -16,7 +16,7 @@ struct conf_share {
 	uint64_t memory;	/* bytes of device memory; 0: all there is */
 	uint64_t arena;		/* bytes that a program and its server process share */
 	uint64_t host_memory;	/* bytes of its server processes; 0: no limit */
-	uint64_t weight;	/* of CPU time, 1 to 10000 */
+	uint64_t weight;	/* of CPU time and of the GPU's, 1 to 10000 */
 	uint64_t programs;	/* at once; 0: remoted_conf_programs() says */
 	bool allow;
 };
@@ -28,7 +28,7 @@ struct conf_rule {
 
 struct remoted_conf {
 	struct conf_share share;	/* first, as in a rule */
-	char library[256];
+	char library[256], blas[256], rand[256];	/* the latter two empty: the loader finds them */
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];
@@ -39,6 +39,7 @@ struct remoted_conf {
 	uint64_t users;			/* the first of the user numbers for clients' processes; 0: all are of the server's user */
 	char groups[CONF_GROUPS][CONF_GROUP];
 	unsigned int nr_groups;
+	bool turns;			/* clients with work for the GPU take turns */
 	enum conf_filter filter;
 	struct conf_rule rules[CONF_RULES];
 	unsigned int nr_rules;

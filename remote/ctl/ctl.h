@@ -17,6 +17,8 @@ struct ctl_server {
 
 struct ctl_client {
 	int64_t id, pid, user, since, weight, memory, calls, received, sent;
+	/* the GPU's time: its share now in thousandths; us: in turns, without turns, waited for turns; turns, and those lost */
+	int64_t share, gpu, alone, waited, turns, lost;
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
 };
 

@@ -7,7 +7,7 @@
 #include "ctl.h"
 
 struct rates {
-	double calls, received, sent;	/* a second; negative: not known */
+	double calls, received, sent, gpu;	/* a second; negative: not known */
 };
 
 static double rate(int64_t before, int64_t now, double seconds)
@@ -24,8 +24,10 @@ static struct rates rates_of(const struct ctl_sample *before, const struct ctl_s
 		if (before->clients[i].id == c->id)
 			return (struct rates){ rate(before->clients[i].calls, c->calls, seconds),
 					       rate(before->clients[i].received, c->received, seconds),
-					       rate(before->clients[i].sent, c->sent, seconds) };
-	return (struct rates){ -1, -1, -1 };
+					       rate(before->clients[i].sent, c->sent, seconds),
+					       rate(before->clients[i].gpu + before->clients[i].alone, c->gpu + c->alone,
+						    seconds) };
+	return (struct rates){ -1, -1, -1, -1 };
 }
 
 /* ------------------------------------------------------------------ a table */
@@ -56,7 +58,7 @@ static int wider(int width, const char *word)
 
 static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who, int peer)
 {
-	char since[24], memory[24], calls[24], in[24], sent[24];
+	char since[24], memory[24], calls[24], in[24], sent[24], gpu[24];
 	time_t t = c->since;
 	struct tm tm;
 
@@ -66,9 +68,11 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	count(calls, r->calls);
 	mib(in, r->received);
 	mib(sent, r->sent);
+	count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
 	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, who, c->who,
 		peer, c->peer, c->pid, c->user, since, c->weight);
-	fprintf(out, " %9s %12" PRId64 " %9s %8s %8s\n", memory, c->calls, calls, in, sent);
+	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %12" PRId64 " %9s %8s %8s\n", c->share / 10, c->share % 10, gpu, memory,
+		c->calls, calls, in, sent);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -86,8 +90,10 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 		who = wider(who, now->clients[i].who);
 		peer = wider(peer, now->clients[i].peer);
 	}
-	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s %9s %12s %9s %8s %8s\n", "ID", "STATE", who, "WHO", peer, "PEER",
-		"PID", "USER", "SINCE", "WGHT", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s", "OUT MiB/s");
+	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer, "PEER", "PID", "USER", "SINCE",
+		"WGHT");
+	fprintf(out, " %6s %8s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s",
+		"OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
 		show_client(out, &now->clients[i], &r, who, peer);
@@ -116,14 +122,17 @@ static void json_numbers(FILE *out, const char *const *names, const int64_t *num
 static void json_client(FILE *out, const struct ctl_client *c, const struct rates *r)
 {
 	static const char *const names[] = { "id", "pid", "user", "since", "weight", "memory_bytes", "calls", "received_bytes",
-					     "sent_bytes" };
-	const int64_t numbers[] = { c->id, c->pid, c->user, c->since, c->weight, c->memory, c->calls, c->received, c->sent };
+					     "sent_bytes", "gpu_share_permille", "gpu_us", "gpu_alone_us", "gpu_wait_us",
+					     "gpu_turns", "gpu_turns_lost" };
+	const int64_t numbers[] = { c->id, c->pid, c->user, c->since, c->weight, c->memory, c->calls, c->received, c->sent,
+				    c->share, c->gpu, c->alone, c->waited, c->turns, c->lost };
 
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
 	json_rate(out, "calls_per_s", r->calls);
 	json_rate(out, "received_bytes_per_s", r->received);
 	json_rate(out, "sent_bytes_per_s", r->sent);
+	json_rate(out, "gpu_us_per_s", r->gpu);
 	fputc('}', out);
 }
 
@@ -167,7 +176,17 @@ static const struct {
 	size_t at;
 } of_clients[] = {
 	{ "client_memory_bytes", "gauge", "Device memory that a client's calls hold.", offsetof(struct ctl_client, memory) },
-	{ "client_weight", "gauge", "Weight of a client's share of CPU time.", offsetof(struct ctl_client, weight) },
+	{ "client_weight", "gauge", "Weight of a client in CPU time and the GPU's time.", offsetof(struct ctl_client, weight) },
+	{ "client_gpu_share_permille", "gauge", "A client's share of the GPU's time now.", offsetof(struct ctl_client, share) },
+	{ "client_gpu_microseconds_total", "counter", "GPU time that a client was charged for in turns.",
+	  offsetof(struct ctl_client, gpu) },
+	{ "client_gpu_alone_microseconds_total", "counter", "Time in which a client alone had work for the GPU.",
+	  offsetof(struct ctl_client, alone) },
+	{ "client_gpu_wait_microseconds_total", "counter", "Time in which a client waited for turns on the GPU.",
+	  offsetof(struct ctl_client, waited) },
+	{ "client_gpu_turns_total", "counter", "Turns on the GPU.", offsetof(struct ctl_client, turns) },
+	{ "client_gpu_turns_lost_total", "counter", "Turns that ended since nothing went on in them.",
+	  offsetof(struct ctl_client, lost) },
 	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client, since) },
 	{ "client_calls_total", "counter", "Frames of a client that were carried out.", offsetof(struct ctl_client, calls) },
 	{ "client_received_bytes_total", "counter", "Bytes that came from a client.", offsetof(struct ctl_client, received) },

@@ -105,6 +105,7 @@ static const struct field of_server[] = {
 static const struct field of_client[] = {
 #define C(member)	NUMBER(struct ctl_client, member, #member)
 	C(id), C(pid), C(user), C(since), C(weight), C(memory), C(calls), C(received), C(sent),
+	C(share), C(gpu), C(alone), C(waited), C(turns), C(lost),
 	TEXT(struct ctl_client, state, "state"), TEXT(struct ctl_client, peer, "peer"), TEXT(struct ctl_client, who, "who"), { 0 },
 };
 

@@ -206,6 +206,8 @@ static void remove_one(struct server *s, uint32_t i)
 		users_forget(s, e->id);
 	if (class == CLASS_EXEC)
 		switched_forget(s, e->id);
+	if (class == CLASS_BLAS || class == CLASS_RAND)
+		forward_forget(s, e->id);
 	out_of_chain(s, i);
 	take_off(s, i);
 	*e = (struct entry){ .id = e->id, .next = s->free_entry };

@@ -48,7 +48,7 @@ void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *b
 
 /* ------------------------------------------------------------------ pages */
 
-static CUresult beside(struct server *s, CUstream *out)
+CUresult own_stream(struct server *s, CUstream *out)
 {
 	struct entry *ctx = handle_entry(s, s->current);
 	CUresult r = CUDA_SUCCESS;
@@ -67,7 +67,7 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 {
 	CUstreamCaptureMode mode = relax(s);
 	CUstream stream;
-	CUresult r = beside(s, &stream);
+	CUresult r = own_stream(s, &stream);
 
 	if (!r)
 		r = in ? CALL(s, cuMemcpyHtoDAsync_v2, device, s->arena + at, bytes, stream) :

@@ -79,6 +79,7 @@ CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx)
 	uint64_t id = handle_known(s, CLASS_CONTEXT, ctx);
 	CUresult r;
 
+	forward_leave_context(s, id);
 	if (s->current == id)
 		enter_context(s, 0);
 	/* waiting threads are told before the library frees what they wait for */
@@ -158,12 +159,21 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev)
 	uint64_t id = primary_of(s, dev);
 	CUresult r;
 
+	forward_leave_context(s, id);
 	if (id)
 		waits_forget(s, CLASS_NONE, NULL, id);
 	r = CALL(s, cuDevicePrimaryCtxReset_v2, dev);
 	if (!r)
 		emptied(s, id);
 	return r;
+}
+
+/* ------------------------------------------------------------------ streams */
+
+CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream)
+{
+	forward_leave_stream(s, handle_known(s, CLASS_STREAM, stream));
+	return CALL(s, cuStreamDestroy_v2, stream);
 }
 
 /* ------------------------------------------------------------------ memory */

@@ -162,12 +162,15 @@ void serve(struct server *s)
 	int r;
 
 	for (;;) {
-		r = kvgpu_remote_next(s->port, s->waits ? pause_of(idle_since) : -1, &h, &payload);
+		r = gate_next(s, s->waits ? pause_of(idle_since) : -1, &h, &payload);
 		if (r < 0)
 			return;
-		if (r)
+		if (r && !s->gate)
 			serve_frame(s, &h, payload);
-		if (waits_look(s) || r)
+		else if (r && gate_frame(s, &h, payload))
+			return;
+		gate_look(s, !r);
+		if (gate_go_on(s) || waits_look(s) || r)
 			idle_since = now_us();
 		else if (s->waits)
 			sched_yield();
@@ -183,6 +186,7 @@ int server_init(struct server *s)
 
 void server_fini(struct server *s)
 {
+	gate_end(s);
 	waits_free(s);
 	hosted_free_all(s);
 	switched_forget(s, 0);
@@ -195,5 +199,6 @@ void server_fini(struct server *s)
 	free(s->chains);
 	free(s->charges);
 	free(s->noted);
+	free(s->forwards);
 	free(s->scratch);
 }

@@ -18,8 +18,10 @@
 #include <remote/wire/frame.h>
 
 #include "counters.h"
+#include "door.h"
 #include "pool.h"
-#include "library.h"	/* made of remote/api.def, with ops.h */
+#include "forwards.h"	/* made of remote/api.def, as are the next two */
+#include "library.h"
 #include "ops.h"
 
 struct wait;
@@ -29,10 +31,22 @@ struct small;
 
 enum { SPARE_EVENTS = 64 };
 
+/* a handle of a library whose calls are forwarded */
+struct forwarded {
+	uint64_t id;		/* 0: the row is free */
+	uint64_t stream;	/* that the library has; 0: the null stream */
+	bool on_device;		/* where it takes scalars to be */
+	void *what;
+};
+enum { FORWARDS_MAX = 64 };	/* of a program */
+enum { FORWARD_UNTRIED, FORWARD_THERE, FORWARD_NOT };
+
 struct options {
 	uint64_t memory;	/* bytes of device memory that the client may have; 0: all there is */
 	uint64_t arena;
 	FILE *dump;		/* frames as text */
+	const char *blas, *rand;	/* libcublas and libcurand; empty or NULL: the loader finds them */
+	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* NULL: to nobody */
 };
 
 struct server {
@@ -82,6 +96,15 @@ struct server {
 	struct pool *pool;		/* with other programs of the same client; NULL: this is the only one */
 	unsigned int program, nr_programs;	/* its row there, of how many */
 
+	/* forward.c */
+	struct forwards *forwards;	/* NULL: none was wanted yet */
+	uint8_t blas_is, rand_is;
+	struct forwarded rows[FORWARDS_MAX];
+
+	/* gate.c */
+	struct gate *gate;	/* NULL: the GPU is shared with no other client */
+	bool untracked;		/* there may be work on the GPU that no turn accounts for */
+
 	struct small *small;	/* small.c */
 	struct text *text;
 	uint64_t invocations;	/* of the client's functions; atomic */
@@ -129,6 +152,11 @@ CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
 bool op_reports(uint16_t op);
 /* it makes something that gets a number */
 bool op_gives(uint16_t op);
+/* work for the GPU; where its frame names the stream, in bytes, or -1: the null stream */
+bool op_works(uint16_t op);
+int op_stream_at(uint16_t op);
+/* its answer is the same before and after queued work */
+bool op_passes(uint16_t op);
 
 /* ------------------------------------------------------------------ handles.c: numbers for what the library gave */
 
@@ -151,6 +179,8 @@ bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
 struct entry *handle_entry(struct server *s, uint64_t id);
 /* 0 and 1 are the null stream */
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
+/* the context that a handle is of; 0: it has none */
+uint64_t parent_of(struct server *s, uint64_t id);
 /* The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0: NULL, or out of memory. */
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
 /* There is a number for one thing more. Asked before the library makes it: what has no number nobody can free. */
@@ -176,6 +206,8 @@ bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int c
 bool waits_look(struct server *s);
 /* The thing has ended: nothing of it is touched any more, who waits gets an error. @context: also what began in it */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
+/* whether frames were put aside until their streams are through: copies that are still to be made */
+bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
 /* True: the stream was busy, and the frame is served again when it is through what it has now. */
 bool held_by_stream(struct server *s, CUstream stream);
@@ -223,6 +255,32 @@ void small_put(struct server *s, void *bytes);
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);
 
+/* ------------------------------------------------------------------ forward.c: cuBLAS and cuRAND */
+
+/* The row of a handle of the current context, whose library has that stream from now on; both are named by their numbers. */
+CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream, struct forwarded **row);
+/* where it takes scalars to be, from now on */
+CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
+/* whether it is an address that libcuda has given, or NULL */
+bool forward_device(struct server *s, uint64_t ptr);
+/* a scalar's place: the frame's field, or what the field names */
+const void *forward_scalar(const void *field, uint32_t flags);
+/* the library's status as a result; of a queued call as the error of CUDA's that is told later */
+CUresult forward_status(const struct server *s, unsigned int class, int status);
+/* A scalar that the call gives: the library writes it to @at. After forward_result() with s->later set nothing is called. */
+struct forward_result {
+	void *at, *small, *here;
+	size_t bytes;
+};
+CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address, size_t bytes,
+			struct kvgpu_remote_reply *out, struct forward_result *to);
+CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to, CUresult r);
+/* it is no handle any more */
+void forward_forget(struct server *s, uint64_t id);
+/* a stream, or a context, is about to end */
+void forward_leave_stream(struct server *s, uint64_t id);
+void forward_leave_context(struct server *s, uint64_t id);
+
 /* ------------------------------------------------------------------ quota.c */
 
 /* What the client may have besides; UINT64_MAX: there is no limit. */
@@ -268,6 +326,7 @@ FRAME(instantiate); FRAME(update);
 FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
 FRAME(user_object); FRAME(managed); FRAME(managed_in); FRAME(managed_out); EMPTY_FRAME(idle); FRAME(range_attribute);
 FRAME(link_create); FRAME(link_add); FRAME(link_complete);
+EMPTY_FRAME(blas_create); FRAME(blas_destroy); FRAME(rand_create); FRAME(rand_destroy); EMPTY_FRAME(rand_version);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx);
@@ -278,6 +337,7 @@ CUresult own_cuDevicePrimaryCtxReset_v2(struct server *s, CUdevice dev);
 CUresult own_cuCtxSynchronize(struct server *s);
 CUresult own_cuStreamSynchronize(struct server *s, CUstream stream);
 CUresult own_cuStreamQuery(struct server *s, CUstream stream);
+CUresult own_cuStreamDestroy_v2(struct server *s, CUstream stream);
 CUresult own_cuEventSynchronize(struct server *s, CUevent event);
 CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
@@ -346,7 +406,26 @@ void ferries_free(struct server *s);
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);
 
+/* ------------------------------------------------------------------ gate.c: work for the GPU waits for the client's turn */
+
+/* @bell: where the arbiter is rung. 0 or -errno. @s: has a port */
+int gate_begin(struct server *s, struct door *door, int bell);
+void gate_end(struct server *s);
+/* kvgpu_remote_next(), and it returns in time for what the gate has to look at */
+int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload);
+/* Serves the frame, or keeps it for later: 0, or -errno. */
+int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
+/* Serves kept frames, as far as they may go; whether there was one */
+bool gate_go_on(struct server *s);
+/* Looks at what is under way. @quiet: no frame came */
+void gate_look(struct server *s, bool quiet);
+/* the context is about to end, or it has */
+void gate_forget(struct server *s, uint64_t context);
+
 /* ------------------------------------------------------------------ managed.c */
+
+/* a stream of the server's own in the current context, beside all others */
+CUresult own_stream(struct server *s, CUstream *out);
 
 /* the managed memory that a variable lies in; 0 bytes: it lies in none */
 void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes);

@@ -179,6 +179,7 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 	bool context = KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT;
 
 	if (context) {
+		gate_forget(s, id);
 		copies_forget(s, id);
 		small_forget(s, id);
 	}
@@ -193,6 +194,16 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 		answer(s, &w->head, context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, NULL);
 		free_wait(w);
 	}
+}
+
+bool waits_aside(const struct server *s)
+{
+	const struct wait *w;
+
+	for (w = s->waits; w; w = w->next)
+		if (w->payload)
+			return true;
+	return false;
 }
 
 void waits_free(struct server *s)

@@ -31,6 +31,7 @@ struct child {
 	struct line line;			/* .fd is -1 where there is a place */
 	struct kvgpu_remote_place *place;	/* NULL: none */
 	int report;
+	int bell;			/* to ring the arbiter of turns; -1: there is none */
 	struct tls_credentials *credentials;
 	struct report said;
 	struct pool *pool;		/* with other programs of the same name */
@@ -118,16 +119,18 @@ static void let_go(int **fds, unsigned int n)
 
 static void keep_own(struct child *c)
 {
-	int *fds[3] = { &c->report, &c->line.fd }, *of_place[2];
+	int *fds[4] = { &c->report, &c->line.fd }, *of_place[2];
+	unsigned int n = 2;
 
-	if (!c->place) {
-		let_go(fds, 2);
-		return;
+	if (c->place) {
+		kvgpu_remote_place_descriptors(c->place, of_place);
+		fds[1] = of_place[0];
+		if (of_place[1])
+			fds[n++] = of_place[1];
 	}
-	kvgpu_remote_place_descriptors(c->place, of_place);
-	fds[1] = of_place[0];
-	fds[2] = of_place[1];
-	let_go(fds, fds[2] ? 3 : 2);
+	if (c->bell >= 0)
+		fds[n++] = &c->bell;
+	let_go(fds, n);
 }
 
 static void default_signals(void)
@@ -236,7 +239,8 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct server s = { .port = port, .library = c->library, .counters = counters,
 			    .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients,
-			    .options = { .memory = share->memory, .arena = share->arena } };
+			    .options = { .memory = share->memory, .arena = share->arena, .blas = c->s->conf->blas,
+					 .rand = c->s->conf->rand, .complain = say } };
 	pthread_t watcher;
 	int r = text_catch(&s, &log_to);
 
@@ -244,7 +248,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 		fail("the library's output can't be caught", strerror(-r));
 	if (c->s->dump)
 		s.options.dump = log_to;
-	if (server_init(&s))
+	if (server_init(&s) || (c->bell >= 0 && gate_begin(&s, door_of(counters), c->bell)))
 		fail("serving", "out of memory");
 	if (pthread_create(&watcher, NULL, watch, port))
 		fail("serving", "no thread can be made");
@@ -255,7 +259,7 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 
 void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
 {
-	struct child c = { .s = s, .report = report, .line = { .fd = fd }, .place = l->place };
+	struct child c = { .s = s, .report = report, .bell = arbiter_bell(), .line = { .fd = fd }, .place = l->place };
 	struct kvgpu_remote_port *port;
 	pid_t parent = getppid();
 	const char *what = "";

@@ -152,6 +152,18 @@ static void print(struct printer *p, const char *format, ...)
 	p->used += n < 0 ? 0 : (size_t)n < p->size - p->used ? (size_t)n : p->size - p->used - 1;
 }
 
+static unsigned long long us(const uint64_t *ns)
+{
+	return __atomic_load_n(ns, __ATOMIC_RELAXED) / 1000;
+}
+
+static void print_turns(struct printer *p, const struct door *d)
+{
+	print(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
+	      us(&d->alone), us(&d->waited));
+	print(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns), (unsigned long long)read_word(&d->lost));
+}
+
 static void print_client(struct printer *p, const struct starter *s, const struct client *c)
 {
 	static const char *const states[] = { [CLIENT_NEW] = "new", [CLIENT_SERVED] = "served", [CLIENT_ENDING] = "ending" };
@@ -161,9 +173,10 @@ static void print_client(struct printer *p, const struct starter *s, const struc
 	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
 	      c->peer,
 	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
-	print(p, " memory=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)read_word(&c->counters->memory),
+	print(p, " memory=%llu calls=%llu received=%llu sent=%llu", (unsigned long long)read_word(&c->counters->memory),
 	      (unsigned long long)read_word(&c->counters->calls), (unsigned long long)read_word(&c->counters->received),
 	      (unsigned long long)read_word(&c->counters->sent));
+	print_turns(p, door_of(c->counters));
 }
 
 size_t clients_print(const struct starter *s, char *to, size_t size)

@@ -2,6 +2,7 @@
 /* The sockets that clients come to: those that systemd opened, and those of the configuration that are not among them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <linux/vm_sockets.h>
 #include <netinet/in.h>
@@ -341,6 +342,27 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	return give_to_group(l->path, s->conf->socket_group);
 }
 
+/* A wrong name looks like that of a device which comes later: what has the same name up to its last '-' is told beside it. */
+static void say_awaited(const char *text)
+{
+	enum { TOLD_MAX = 8 };
+	char pattern[sizeof(((struct address *)0)->host) + 1], there[1024] = "";
+	const char *dash, *why;
+	glob_t found = { 0 };
+	struct address a;
+	size_t i, n = 0;
+
+	dash = address_parse(text, true, &a, &why) ? NULL : strrchr(a.host, '-');
+	if (dash && dash > strrchr(a.host, '/')) {
+		snprintf(pattern, sizeof(pattern), "%.*s*", (int)(dash + 1 - a.host), a.host);
+		glob(pattern, 0, NULL, &found);
+	}
+	for (i = 0; i < found.gl_pathc && i < TOLD_MAX && n < sizeof(there); i++)
+		n += snprintf(there + n, sizeof(there) - n, "%s %s", i ? "," : "; there is", found.gl_pathv[i]);
+	globfree(&found);
+	say("%s is not there yet: it is served as soon as it is%s", text, there);
+}
+
 bool listen_all(struct starter *s)
 {
 	unsigned int i, adopted;
@@ -352,7 +374,7 @@ bool listen_all(struct starter *s)
 		if (!open_one(s, s->conf->listen[i], adopted))
 			return false;
 	for (i = 0; i < s->nr_awaited; i++)
-		say("%s is not there yet: it is served as soon as it is", s->awaited[i].text);
+		say_awaited(s->awaited[i].text);
 	if (!s->nr_listeners && !s->nr_awaited)
 		say("there is nothing to listen at: \"listen = ADDRESS\" in the configuration, or --listen ADDRESS");
 	return s->nr_listeners || s->nr_awaited;

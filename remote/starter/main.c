@@ -21,12 +21,13 @@ enum { LINES_A_MINUTE = 30 };
 
 static const char usage[] =
 	"usage: kvgpu-remoted [--config FILE] [--listen ADDRESS]... [--library FILE] [--memory BYTES] [--arena BYTES]\n"
-	"                     [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
+	"                     [--cublas FILE] [--curand FILE] [--admin PATH] [--tls-folder PATH] [--users FIRST|none] [--dump]\n"
 	"  --config FILE   what remoted.conf says, " REMOTED_CONF " usually; the options below go before it\n"
 	"  --listen ADDRESS  unix:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, * for all CIDs or HOSTs.\n"
 	"                  unix:/path serves aperture:/path, too. Memory that a client's VM shares: aperture:FILE or\n"
 	"                  aperture:/dev/daxX.Y, with ,bell=vsock:CID:PORT or ,bell=unix:/path behind it or without\n"
 	"  --library FILE  the libcuda.so.1 that does the work\n"
+	"  --cublas FILE, --curand FILE  where the loader does not find them: for programs on libcublas.so.11, libcurand.so.10\n"
 	"  --memory BYTES  device memory that each client may have (all there is)\n"
 	"  --arena BYTES   host memory that client and server share (256M); it bounds a client's pinned memory. A file\n"
 	"                  or a device has the size that it has\n"
@@ -81,7 +82,7 @@ void say_of_clients(const char *format, ...)
 
 static const struct { const char *option, *key; } options_of_keys[] = {
 	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena", "arena" }, { "admin", "admin-socket" },
-	{ "users", "users" }, { "tls-folder", "tls-folder" },
+	{ "users", "users" }, { "tls-folder", "tls-folder" }, { "cublas", "cublas" }, { "curand", "curand" },
 };
 enum { OPTION_CONFIG = 100, OPTION_DUMP, OPTION_HELP, NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys) };
 

@@ -63,6 +63,7 @@ static void start_client(struct starter *s, struct client *c, struct listener *l
 	c->pid = fork();
 	if (!c->pid) {
 		clients_part(s, c, false);
+		arbiter_part(s);
 		child_main(s, slot, l, fd, report[1], counters);
 	}
 	clients_part(s, c, true);
@@ -256,6 +257,7 @@ static void take_report(struct starter *s, struct client *c)
 			c->state = CLIENT_SERVED;
 			if (s->cgroups)
 				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share, s->conf->tasks);
+			arbiter_enter(s, c);
 		}
 		if (!answer(c, refusal))
 			client_kill(c);
@@ -339,6 +341,7 @@ static void reap(struct starter *s)
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
 		if (s->cgroups && c->tenant)
 			cgroup_end(c->tenant - s->tenants, c - s->clients, c->tenant->programs == 1);
+		arbiter_leave(s, c);
 		client_gone(s, c);
 	}
 }
@@ -558,6 +561,10 @@ int starter_run(struct starter *s)
 	signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->since = time(NULL);
 	if (signals < 0 || !make_table(s, &p)) {
+		say("out of memory");
+		return 1;
+	}
+	if (s->conf->turns && !arbiter_begin(s)) {
 		say("out of memory");
 		return 1;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-remoted's first process. One thread; nothing here blocks but poll() and, briefly, fork(). What a client's process
- * says is believed no more than a client: numbers are numbers, texts are cleaned before they are printed.
+ * Inside of kvgpu-remoted's first process. One thread, and that of arbiter.c; nothing here blocks but poll() and, briefly, fork().
+ * What a client's process says is believed no more than a client: numbers are numbers, texts are cleaned before they are printed.
  */
 #ifndef KVGPU_REMOTE_STARTER_H
 #define KVGPU_REMOTE_STARTER_H
@@ -14,6 +14,7 @@
 #include <remote/channel/address.h>
 #include <remote/conf/server.h>
 #include <remote/server/counters.h>
+#include <remote/server/door.h>
 #include <remote/server/pool.h>
 
 struct tls_credentials;
@@ -30,7 +31,9 @@ struct report {
 /* All programs of one name: one client for the configuration, as long as it has any here. Its index is its cgroup's number. */
 struct tenant {
 	char who[CONF_WHO];
-	unsigned int programs;	/* that are served; 0: the row is free */
+	unsigned int programs;	/* that are served; 0: the row is free, and keeps its name until another one needs it */
+	bool anew;		/* it had another name before */
+	uint64_t left;		/* when it became free, as a number that rises; 0: it never had a name */
 	int fd;			/* .pool's */
 	struct pool *pool;	/* rows are the processes' indices */
 };
@@ -55,6 +58,17 @@ struct client {
 	uint64_t weight;
 	struct counters *counters;	/* shared with it */
 };
+
+/* what a client's process and the first one share */
+struct client_page {
+	struct counters counters;
+	struct door door;
+};
+
+static inline struct door *door_of(struct counters *counters)
+{
+	return &((struct client_page *)counters)->door;
+}
 
 struct listener {
 	int fd;			/* -1: a place */
@@ -100,6 +114,7 @@ struct starter {
 	uint64_t next_try_ms;
 	struct client *clients;
 	struct tenant *tenants;
+	uint64_t tenants_left;	/* how many have */
 	unsigned int nr_clients;	/* places; rows of .tenants */
 	struct caller *hall;
 	unsigned int nr_hall;
@@ -200,6 +215,18 @@ void admin_accept(struct starter *s);
 void admin_read(struct starter *s, struct admin *a);
 /* Carries out one line; the answer in @to. For admin_read() and tests. */
 size_t admin_command(struct starter *s, const char *line, char *to, size_t size);
+
+/* ------------------------------------------------------------------ arbiter.c: turns on the GPU */
+
+/* A thread; false: out of memory or descriptors. Without it there are no turns. */
+bool arbiter_begin(struct starter *s);
+/* The client is served, as .tenant and .weight say, and its process will look at its door; its process has ended. */
+void arbiter_enter(struct starter *s, struct client *c);
+void arbiter_leave(struct starter *s, struct client *c);
+/* what processes ring with; -1: there is no arbiter */
+int arbiter_bell(void);
+/* in a client's process, which knows of no other client */
+void arbiter_part(struct starter *s);
 
 /* ------------------------------------------------------------------ child.c */
 

@@ -18,14 +18,27 @@ static struct tenant *find(struct starter *s, const char *who)
 	return NULL;
 }
 
+/* the row that the name had before, or else the one that has been free for longest: there are as many rows as clients */
+static struct tenant *free_row(struct starter *s, const char *who)
+{
+	struct tenant *n, *best = NULL;
+
+	for (n = s->tenants; n < s->tenants + s->nr_clients; n++) {
+		if (n->programs)
+			continue;
+		if (!strcmp(n->who, who))
+			return n;
+		if (!best || n->left < best->left)
+			best = n;
+	}
+	return best;
+}
+
 static struct tenant *make(struct starter *s, const char *who)
 {
-	struct tenant *n = s->tenants;
-	int fd;
+	struct tenant *n = free_row(s, who);
+	int fd = pool_make(s->nr_clients);
 
-	while (n->programs)	/* there are as many rows as clients */
-		n++;
-	fd = pool_make(s->nr_clients);
 	if (fd < 0)
 		return NULL;
 	n->pool = pool_map(fd, s->nr_clients);
@@ -35,6 +48,7 @@ static struct tenant *make(struct starter *s, const char *who)
 	}
 	pool_keep(n->pool, s->nr_clients);
 	n->fd = fd;
+	n->anew = strcmp(n->who, who);
 	strcpy(n->who, who);
 	return n;
 }
@@ -71,5 +85,7 @@ void tenants_leave(struct starter *s, struct client *c)
 		return;
 	pool_unmap(n->pool, s->nr_clients);
 	close(n->fd);
-	*n = (struct tenant){ 0 };
+	n->pool = NULL;
+	n->fd = -1;
+	n->left = ++s->tenants_left;
 }

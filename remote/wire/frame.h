@@ -91,7 +91,8 @@ enum { KVGPU_REMOTE_OTHER_VERSION = 1, KVGPU_REMOTE_FULL = 2, KVGPU_REMOTE_FORBI
 /* Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is none. */
 enum kvgpu_remote_class {
 	CLASS_NONE, CLASS_CONTEXT, CLASS_MODULE, CLASS_FUNCTION, CLASS_STREAM, CLASS_EVENT, CLASS_ARRAY, CLASS_MIPMAP, CLASS_TEXREF,
-	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, CLASS_USER, NR_CLASSES
+	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, CLASS_USER,
+	CLASS_BLAS, CLASS_RAND, NR_CLASSES
 };
 #define KVGPU_REMOTE_INDEX(id)	((uint32_t)(id))
 #define KVGPU_REMOTE_CLASS(id)	((unsigned int)((id) >> 56))
@@ -103,6 +104,12 @@ struct kvgpu_remote_resource {
 	uint32_t type, flags, format, channels;
 	uint64_t pad;
 };
+
+/* In the frames of forwarded calls: scalars lie in device memory, and the frame has their address; else it has their value. */
+enum { FORWARD_ON_DEVICE = 1 };
+
+/* A result from here on is a forwarded library's own status, with this in front of it. */
+enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
  * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of a graph's copy: 0, or the

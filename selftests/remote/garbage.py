@@ -35,7 +35,7 @@ def send(s, data):
 def word():
     """often a number of a handle that may exist: class, generation, index"""
     return rng.choice((0, 1, 2, 8, 4096, 1 << 20, rng.getrandbits(64), 1 << 56 | 1 << 32 | rng.randrange(8),
-                       rng.randrange(1, 14) << 56 | 1 << 32 | rng.randrange(9)))
+                       rng.randrange(1, 16) << 56 | 1 << 32 | rng.randrange(9)))
 
 
 # what no peer of this kind says
@@ -53,7 +53,7 @@ for turn in range(20):
     for i in range(200):
         words = rng.randrange(40)
         payload = b"".join(struct.pack("<Q", word()) for _ in range(words))
-        op = rng.choice((rng.randrange(16, 260), rng.randrange(1 << 16)))
+        op = rng.choice((rng.randrange(16, 300), rng.randrange(1 << 16)))
         if op in (1, 2):
             op = 16
         if not send(s, frame(op, payload, rng.choice((0, 1, 1024)), i + 1)):

@@ -13,13 +13,13 @@ inprocess=$(make -s cuda-inprocess) && remote=$(make -s remote) || { echo "run.s
 inprocess=${inprocess##*$'\n'} remote=${remote##*$'\n'}
 work=$(mktemp -d)
 server=
-trap 'stop_server; rm -rf "$work"' EXIT
+trap 'stop_server; stop_more; rm -rf "$work"' EXIT
 # where programs are: those for this machine lie beside its library
 bin=$work
 ln -s "$remote/libcuda.so.1" "$work/libcuda.so.1"
 if [[ $mode != arm* ]]; then
 	make -s -C selftests/cuda/driver OUT="$work" || exit 2
-	for name in faults memory; do
+	for name in faults memory several; do
 		gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$work/libcuda.so.1" \
 			-Wl,-rpath,"\$ORIGIN" || exit 2
 	done
@@ -61,6 +61,34 @@ stop_server()
 	kill "$server" 2>/dev/null
 	wait "$server" 2>/dev/null
 	server=
+}
+
+# more servers than one: start_more NAME..., and what they are
+more=()
+start_more()
+{
+	local name before
+
+	for name; do
+		before=$(grep -c 'listens at' "$work/server.log")
+		"$remote/kvgpu-remoted" --listen "unix:$work/$name" --library "$library" 2>> "$work/server.log" &
+		more+=($!)
+		for _ in $(seq 200); do
+			[ "$(grep -c 'listens at' "$work/server.log")" -gt "$before" ] && break
+			sleep 0.05
+		done
+	done
+}
+
+stop_more()
+{
+	local pid
+
+	for pid in "${more[@]}"; do
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	more=()
 }
 
 number=0 failed=0
@@ -216,6 +244,55 @@ run_nonsense()
 	stop_server
 }
 
+# several_step LIST MODE WHAT: a program whose servers these are
+several_step()
+{
+	KVGPU_REMOTE=$1 step "$3" "$bin/several" "$2" "$cubin"
+}
+
+# one program on two servers, then on three
+run_several()
+{
+	local list rc
+
+	: >> "$work/server.log"
+	start_more one two three
+	for list in "unix:$work/one unix:$work/two" "aperture:$work/one unix:$work/two aperture:$work/three"; do
+		over="$(wc -w <<< "$list") servers: "
+		several_step "$list" belongs "handles and addresses tell their device, wherever they are used"
+		several_step "$list" copies "copies between devices, both ways, of all sizes"
+		several_step "$list" events "events of another device, again and again"
+		several_step "$list" waits "a stream that waits for another device holds up no thread"
+		several_step "$list" threads "threads on all of them"
+		KVGPU_REMOTE=$list step "fork after cuInit()" "$bin/faults" after_fork "$cubin"
+		KVGPU_REMOTE=$list until_ready several dies
+		pgrep -P "${more[1]}" | xargs kill -9
+		wait $program
+		rc=$?
+		result $rc "a server killed: its device is gone, the others go on" "$(tail -n 1 "$work/said")"
+	done
+	KVGPU_REMOTE="unix:$work/one unix:$work/nowhere" "$bin/several" belongs "$cubin" > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 2 ] && grep -q "nowhere" "$work/said"
+	result $? "a server that is not there is named, and no device is there" "$(tail -n 1 "$work/said")"
+	over='a library that registers the arena, several servers: '
+	stop_more
+	library=$work/libpinned.so
+	start_more one two
+	# this library copies by functions of the host, which an asynchronous copy between servers would hold up
+	several_step "aperture:$work/one aperture:$work/two" waited "copies between devices that are waited for"
+	stop_more
+	library=$inprocess/libcuda.so.1
+	over='several servers: '
+	start_more one two
+	make -s cudart-inprocess > /dev/null && ln -sf "$inprocess/libcudart.so.11.0" "$work/" &&
+		gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE selftests/remote/runtime.c "$work/libcudart.so.11.0" "$work/libcuda.so.1" \
+			-o "$work/runtime" -Wl,-rpath,"\$ORIGIN" || { result 1 "a program on the runtime library builds"; return; }
+	KVGPU_REMOTE="unix:$work/one aperture:$work/two" step "a program on the runtime library divides its work" \
+		env "LD_LIBRARY_PATH=$work" "$work/runtime" "$cubin"
+	stop_more
+}
+
 # a library that registers the arena: copies go on after calls have returned
 run_pinned()
 {
@@ -271,6 +348,36 @@ run_info()
 	"$work/cuda-info" > "$work/said" 2>&1
 	[ $? = 1 ] && grep -q "cuda-info: .*remote.conf" "$work/said"
 	result $? "without a server it says what names one" "$(tail -n 1 "$work/said")"
+}
+
+# libcublas and libcurand of the client's on a stand-in for the real ones; and where the server has none
+run_forwards()
+{
+	local name line rc gen=$remote/gen
+
+	ln -sf "$remote/libcublas.so.11" "$remote/libcurand.so.10" "$work/"
+	gcc -std=gnu11 -O2 -Wall -I. "-I$gen" -D_GNU_SOURCE -fPIC -shared selftests/remote/stand_in.c -o "$work/libstand_in.so" \
+		"$inprocess/libcuda.so.1" -lm -Wl,--no-as-needed -Wl,-rpath,"$inprocess" &&
+	gcc -std=gnu11 -O2 -Wall -I. "-I$gen" -D_GNU_SOURCE selftests/remote/blas.c -o "$work/blas" \
+		"$work"/lib{cublas.so.11,curand.so.10,cuda.so.1} -lm -Wl,-rpath,"\$ORIGIN" || { result 1 "the forwarders' program builds"; return; }
+	for name in unix aperture; do
+		carrier $name
+		start_server --cublas "$work/libstand_in.so" --curand "$work/libstand_in.so"
+		while read -r line; do
+			case $line in
+			ok*) result 0 "forwarded: ${line#*- }" ;;
+			1..*) ;;
+			*) result 1 "forwarded: ${line#*- }" ;;
+			esac
+		done < <(timeout 60 "$work/blas" 2>&1; rc=$?; [ $rc -le 1 ] || echo "exit code $rc")
+		stop_server
+	done
+	carrier unix
+	start_server --cublas "$work/none.so"
+	"$work/blas" > "$work/said" 2>&1
+	[ $? = 2 ] && grep -q 'the server has no libcublas' "$work/said" && grep -q 'cuBLAS: .*none.so' "$work/server.log"
+	result $? "forwarded: where the server has no libcublas both sides say so" "$(head -n 1 "$work/said")"
+	stop_server
 }
 
 # the client's threads under the thread sanitizer, linked into the program
@@ -352,6 +459,8 @@ carrier unix
 run_nonsense
 run_pinned
 run_place
+run_forwards
+run_several
 run_info
 carrier unix
 over=''

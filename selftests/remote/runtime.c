@@ -144,8 +144,66 @@ static void properties(void)
 	printf("%s: ", p.name);
 }
 
+/* the work of one program on all of its devices, each with its part; the parts come together on the first one */
+static void split(int devices)
+{
+	enum { PART = 20000, DEVICES_MAX = 8 };
+	static float a[DEVICES_MAX * PART], b[DEVICES_MAX * PART], c[DEVICES_MAX * PART];
+	struct {
+		float *a, *b, *c;
+		cudaStream_t s;
+		cudaEvent_t done;
+	} d[DEVICES_MAX];
+	int i, k, n = PART, can;
+	cudaStream_t gather;
+	float *all;
+
+	for (i = 0; i < devices * PART; i++) {
+		a[i] = i;
+		b[i] = 3 * i + 1;
+	}
+	MUST(cudaMalloc((void **)&all, sizeof(c)));
+	MUST(cudaStreamCreate(&gather));
+	for (k = 0; k < devices; k++) {
+		void *args[] = { &d[k].a, &d[k].b, &d[k].c, &n };
+
+		MUST(cudaSetDevice(k));
+		MUST(cudaStreamCreate(&d[k].s));
+		MUST(cudaEventCreateWithFlags(&d[k].done, 2 /* no timing */));
+		MUST(cudaMalloc((void **)&d[k].a, PART * sizeof(float)));
+		MUST(cudaMalloc((void **)&d[k].b, PART * sizeof(float)));
+		MUST(cudaMalloc((void **)&d[k].c, PART * sizeof(float)));
+		MUST(cudaMemcpyAsync(d[k].a, a + k * PART, PART * sizeof(float), cudaMemcpyHostToDevice, d[k].s));
+		MUST(cudaMemcpyAsync(d[k].b, b + k * PART, PART * sizeof(float), cudaMemcpyHostToDevice, d[k].s));
+		MUST(cudaLaunchKernel((void *)add, (dim3){ (PART + BLOCK - 1) / BLOCK, 1, 1 }, (dim3){ BLOCK, 1, 1 }, args, 0, d[k].s));
+		MUST(cudaEventRecord(d[k].done, d[k].s));
+	}
+	MUST(cudaSetDevice(0));
+	for (k = 0; k < devices; k++) {
+		MUST(cudaDeviceCanAccessPeer(&can, 0, k));
+		fail_if(can, "no device sees another one's memory");
+		MUST(cudaStreamWaitEvent(gather, d[k].done, 0));
+		MUST(cudaMemcpyPeerAsync(all + k * PART, 0, d[k].c, k, PART * sizeof(float), gather));
+	}
+	MUST(cudaMemcpyAsync(c, all, devices * PART * sizeof(float), cudaMemcpyDeviceToHost, gather));
+	MUST(cudaStreamSynchronize(gather));
+	for (i = 0; i < devices * PART; i++)
+		fail_if(c[i] != a[i] + b[i], "a sum of several devices");
+	/* where the bytes are, the addresses say */
+	for (k = devices - 1; k >= 0; k--) {
+		MUST(cudaMemcpy(d[k].a, all + k * PART, PART * sizeof(float), cudaMemcpyDefault));
+		memset(c, 0, PART * sizeof(float));
+		MUST(cudaMemcpy(c, d[k].a, PART * sizeof(float), cudaMemcpyDefault));
+		for (i = 0; i < PART; i++)
+			fail_if(c[i] != a[k * PART + i] + b[k * PART + i], "a copy that the addresses tell about");
+	}
+	printf("%d devices, ", devices);
+}
+
 int main(int argc, char **argv)
 {
+	int devices, i;
+
 	if (argc != 2) {
 		fprintf(stderr, "usage: runtime CUBIN\n");
 		return 2;
@@ -154,6 +212,13 @@ int main(int argc, char **argv)
 	properties();
 	sums();
 	parameters();
+	MUST(cudaGetDeviceCount(&devices));
+	for (i = 1; i < devices; i++) {
+		MUST(cudaSetDevice(i));
+		parameters();
+	}
+	if (devices > 1)
+		split(devices);
 	MUST(cudaDeviceSynchronize());
 	__cudaUnregisterFatBinary(handle);
 	puts("sums, mixed parameters, a variable, a function of the host");

@@ -264,6 +264,7 @@ run_configuration()
 
 	try "a mistake in remoted.conf" does_not_start "$work/remoted.conf:5: there is no key \"memroy\"" "memroy = 1G"
 	mv "$work/tls/server.crt" "$work/tls/away"
+	try "a folder that is not there" does_not_start "there is no such folder" "listen = unix:$work/nowhere/socket"
 	try "a certificate that is not there" does_not_start "$work/tls/server.crt: no such file" "listen = tls:127.0.0.1:$tls_port"
 	mv "$work/tls/away" "$work/tls/server.crt"
 	mkdir -p "$work/public/client"
@@ -350,8 +351,11 @@ run_plugged()
 	local later=/dev/shm/kvgpu-remote-test-$$ pids=() i
 
 	service_config "listen = aperture:$later"
+	: > "$later.new"
 	start_service
 	try "a device that is not there yet is awaited" said_by_server "aperture:$later is not there yet"
+	try "what has nearly its name is told" said_by_server "there is $later.new"
+	rm "$later.new"
 	try "its program is told so" refused "No such file" "KVGPU_REMOTE=aperture:$later"
 	"$remote/kvgpu-aperture" make "$later.new" 128M 3 && mv "$later.new" "$later"
 	try "it is served when it comes" until_true said_by_server "listens at aperture:$later, for 3 programs at once"
@@ -446,6 +450,82 @@ run_staying()
 
 another_is_served() { [ "$(ctl list --json --interval 0 | jq "[.clients[] | select(.state == \"served\" and .id != $1)] | length")" = 1 ]; }
 
+# what each client had of the GPU of clock.c, of which all have as much work as there can be: tls:ann, tls:bob, unix:
+gpu_parts() # HABIT HABIT HABIT LINE...
+{
+	local pids=() i
+
+	rm -f "$work/go" "$work/shares".*
+	python3 -c 'import struct, sys; open(sys.argv[1], "wb").write(struct.pack("<4I", 0, 0, 14, 0).ljust(4096, b"\0"))' "$work/public/clock"
+	chmod 666 "$work/public/clock"
+	service_config "listen = tls:127.0.0.1:$tls_port" "${@:4}" "[client tls:ann]" "weight = 10" "[client tls:bob]" "weight = 20" \
+		"[client unix:$(id -u)]" "weight = 40"
+	sed -i "s,^library = .*,library = $work/public/libclock.so," "$work/remoted.conf"
+	KVGPU_CLOCK=$work/public/clock start_service
+	env "$tls" "$ann" "$work/shares" "$1" 1 "$cubin" "$work/go" > "$work/shares.1" 2>&1 & pids+=($!)
+	env "$tls" "KVGPU_REMOTE_TLS=$work/tls/clients/bob" "$work/shares" "$2" 2 "$cubin" "$work/go" > "$work/shares.2" 2>&1 & pids+=($!)
+	env "KVGPU_REMOTE=aperture:$work/socket" "$work/shares" "$3" 3 "$cubin" "$work/go" > "$work/shares.3" 2>&1 & pids+=($!)
+	for i in 1 2 3; do
+		until_true grep -q ready "$work/shares.$i"
+	done
+	sleep 0.5
+	touch "$work/go"
+	until_true gpu_clock_is_over || until_true gpu_clock_is_over
+	ctl list --json --interval 0 > "$work/list.json"
+	kill "${pids[@]}"
+	wait "${pids[@]}" 2>/dev/null
+	stop_server
+	parts=$(python3 -c 'import struct, sys
+had = struct.unpack_from("<3Q", open(sys.argv[1], "rb").read(), 64)
+print(*(1000 * h // max(sum(had), 1) for h in had))' "$work/public/clock")
+}
+
+# everything counted: clock.c
+gpu_clock_is_over()
+{
+	python3 -c 'import struct, sys
+now, free, begin, end = struct.unpack_from("<4Q", open(sys.argv[1], "rb").read(), 16)
+sys.exit(not end or now < end)' "$work/public/clock"
+}
+
+# parts_are LEAST MOST LEAST MOST LEAST MOST: of a thousand
+parts_are()
+{
+	local -a is
+
+	read -ra is <<< "$parts"
+	[ "${is[0]}" -ge "$1" ] && [ "${is[0]}" -le "$2" ] && [ "${is[1]}" -ge "$3" ] && [ "${is[1]}" -le "$4" ] && [ "${is[2]}" -ge "$5" ] &&
+		[ "${is[2]}" -le "$6" ]
+}
+
+# clients with weights of 1, 2 and 4; the GPU's clock and not the machine's says what each had
+run_shares()
+{
+	local parts
+
+	if ! gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE -fPIC -shared selftests/remote/clock.c -Wl,--no-as-needed -o "$work/public/libclock.so" \
+		"$work/public/libcuda.so.1" -Wl,-rpath,"$work/public" ||
+		! gcc -std=gnu11 -O2 -Wall -I. -D_GNU_SOURCE selftests/remote/shares.c -o "$work/shares" "$work/libcuda.so.1" \
+		-Wl,-rpath,"\$ORIGIN"; then
+		result 1 "shares of the GPU: the programs build"
+		return
+	fi
+	chmod a+rX "$work/public" "$work/public/libclock.so"
+	ctl certs client bob --folder "$work/tls" > /dev/null 2>&1
+	gpu_parts many each fills
+	parts_are 125 165 250 325 510 630
+	result $? "the GPU's time is divided by weights 1, 2, 4" "of a thousand: $parts"
+	jq -e '.clients | length == 3 and all(.gpu_turns > 5 and .gpu_us > 20000 and .gpu_wait_us > 0) and
+		(map(.gpu_share_permille) | add > 500)' "$work/list.json" > /dev/null
+	result $? "which kvgpu-remotectl shows" "$(jq -c '.clients | map([.who, .gpu_us, .gpu_turns, .gpu_share_permille])' "$work/list.json")"
+	gpu_parts hoard many fills
+	parts_are 0 200 240 400 450 700
+	result $? "one that destroys streams with work in them has no more than its part" "of a thousand: $parts"
+	gpu_parts many each fills "turns = no"
+	! parts_are 125 165 250 325 510 630
+	result $? "without turns it is not divided so" "of a thousand: $parts"
+}
+
 run_service()
 {
 	prepare_service
@@ -453,6 +533,7 @@ run_service()
 	run_apertures
 	run_admin
 	run_together
+	run_shares
 	run_configuration
 	run_staying
 	run_activation

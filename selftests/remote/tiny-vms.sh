@@ -63,7 +63,14 @@ served()
 	step "gpu: its nouveau drives the vGPU" in_gpu sh -c 'modprobe nouveau && chgrp render /dev/dri/renderD128 && chmod 660 /dev/dri/renderD128'
 	step "gpu: kvgpu-remoted waits at the memory" in_gpu sh -c 'echo "listen = aperture:/dev/kvgpu/aperture-dax0.0" >>/etc/kvgpu/remoted.conf &&
 		KVGPU_REMOTE_SPIN_US=20000000 setsid kvgpu-remoted --config /etc/kvgpu/remoted.conf >/tmp/remoted.log 2>&1 </dev/null &
-		/share/until.sh 30 grep -q . /tmp/remoted.log; cat /tmp/remoted.log; pgrep kvgpu-remoted'
+		/share/until.sh 60 grep -q "listens at aperture:" /tmp/remoted.log; n=$?; cat /tmp/remoted.log; [ $n = 0 ] || { ps; dmesg | tail -n 20; }; exit $n'
+}
+
+# what the server said, where something failed
+server_said()
+{
+	[ "$failures" = 0 ] || in_gpu sh -c 'cat /tmp/remoted.log; for p in $(pgrep kvgpu-remoted); do
+		echo "process $p: $(grep State: /proc/$p/status) in $(cat /proc/$p/wchan)"; done' 2>&1 | sed 's/^/# kvgpu-remoted: /'
 }
 
 programs()
@@ -93,6 +100,6 @@ build_programs client || finish
 bed_must_be_free
 trap 'bed_down' EXIT
 cell_name="a VM with a vGPU"
-timed tiny_server packages_built guests_there served programs no_exits ends
+timed tiny_server packages_built guests_there served programs no_exits ends server_said
 no_trouble "remoting between VMs"
 finish

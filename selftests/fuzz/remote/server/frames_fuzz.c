@@ -2,7 +2,8 @@
 /*
  * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in
  * which words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at
- * what waits; a copy as a node that is mostly right, which words by chance are not. The last byte says whether the arena is shared memory.
+ * what waits; a copy as a node that is mostly right, which words by chance are not; a turn on the GPU that comes or goes. The last
+ * byte says whether the arena is shared memory, and whether there is a gate.
  */
 #include <stdlib.h>
 
@@ -89,14 +90,33 @@ static void copy_step(struct server *s, const uint8_t **at, const uint8_t *end)
 	learn();
 }
 
+/* what the arbiter says may come at any time, and in any order */
+static void turn(struct server *s, struct door *d, uint8_t how)
+{
+	d->closed = how & 1;
+	d->wanted = how >> 1 & 1;
+	if (how & 4)
+		d->turn++;
+	if (how & 8)
+		d->turn = 0;
+	d->turn_ns = how & 16 ? 1000 : 1000000000;
+	if (s->gate) {
+		gate_look(s, how & 32);
+		gate_go_on(s);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const uint8_t *at = data, *end = data + n;
+	struct door door = { 0 };
 	struct server s;
 
 	fake_begin(&s, 1 << 16);
 	if (n && data[n - 1] & 1)
 		fake_share(&s);
+	if (n && data[n - 1] & 2 && gate_begin(&s, &door, -1))
+		abort();
 	memcpy(s.arena, ".version 7.8\n", 14);
 	memset(known, 0, sizeof(known));
 	nr_known = 0;
@@ -114,8 +134,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			fake_busy = *at++;
 		else if (what < 0xf0)
 			fake_error = *at++ & 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-		else
+		else if (what < 0xf8)
 			waits_look(&s);
+		else
+			turn(&s, &door, *at++);
 	}
 	fake_end(&s);
 	return 0;

@@ -16,8 +16,6 @@ enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 
 /* ------------------------------------------------------------------ in the place of call.c, context.c, a channel and a server */
 
-struct kvgpu_remote_channel *channel;
-
 static struct object context;
 static uint8_t there[BYTES + PAGE];	/* what the server's library has */
 static uintptr_t base;			/* of that, here and there */
@@ -27,16 +25,20 @@ static CUresult result;
 static bool inside;			/* of a function of the host */
 
 void *current_context(void) { return &context; }
-uint64_t current_id(uint32_t *mode) { return 1; }
+uint64_t current_id(const struct peer *p, uint32_t *mode) { return 1; }
 void context_borrow(void *ctx, uint64_t id) { assert_ptr_equal(ctx, &context); }
 void context_give_back(void) { }
+struct peer *current_peer(void) { return peers; }
 CUresult client_ready(void) { return CUDA_SUCCESS; }
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
 void call_aside(bool aside) { }
-uint64_t call_through(void) { return 0; }
+uint64_t call_through(const struct peer *p) { return 0; }
 bool in_host_function(void) { return inside; }
 void client_say(const char *format, ...) { }
-void range_add(CUdeviceptr ptr, size_t bytes) { }
+bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn) { return true; }
+const struct object *range_context(CUdeviceptr ptr) { return NULL; }
+struct object *object_of(unsigned int class, const void *handle) { return NULL; }
+const struct object *object_context(const struct object *o) { return NULL; }
 CUresult cuMemFree_v2(CUdeviceptr ptr) { return CUDA_SUCCESS; }
 bool answer_bytes(struct call *c, void *to, uint64_t n) { return false; }
 
@@ -48,7 +50,7 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return arena;
 }
 
-CUresult call_fence(uint64_t upto)
+CUresult call_fence(struct peer *p, uint64_t upto)
 {
 	fences++;
 	return result;
@@ -62,7 +64,7 @@ static uint8_t *server(uint64_t at, uint64_t bytes)
 
 static CUresult in(const struct q_managed_in *q)
 {
-	memcpy(server(q->dst, q->bytes), arena_at(q->at), q->bytes);
+	memcpy(server(q->dst, q->bytes), arena_at(peers, q->at), q->bytes);
 	bytes_in += q->bytes;
 	frames_in++;
 	return result;
@@ -70,7 +72,7 @@ static CUresult in(const struct q_managed_in *q)
 
 static CUresult out(const struct q_managed_out *q)
 {
-	memcpy(arena_at(q->at), server(q->src, q->bytes), q->bytes);
+	memcpy(arena_at(peers, q->at), server(q->src, q->bytes), q->bytes);
 	bytes_out += q->bytes;
 	frames_out++;
 	return result;
@@ -103,7 +105,7 @@ CUresult call_queue(struct call *c) { return call_ask(c, 0); }
 
 static void work(void)
 {
-	managed_work_begins();
+	managed_work_begins(peers, NULL);
 	managed_work_sent();
 }
 
@@ -305,6 +307,8 @@ int main(void)
 
 	if (sysconf(_SC_PAGESIZE) != PAGE)
 		return 0;
-	arena_init();
+	peer_init(peers);
+	nr_peers = 1;
+	arena_init(peers);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

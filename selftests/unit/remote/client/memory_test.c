@@ -14,8 +14,6 @@ enum { ARENA = 16 << 20, RING = ARENA / 4 };
 
 /* ------------------------------------------------------------------ in the place of call.c, context.c and a channel */
 
-struct kvgpu_remote_channel *channel;
-
 static struct object contexts[2];
 static struct object *current = &contexts[0];
 static uint64_t through;
@@ -23,14 +21,16 @@ static unsigned int fences;
 static CUresult fence_result;
 
 void *current_context(void) { return current; }
+struct peer *current_peer(void) { return object_peer(current); }
 CUresult client_ready(void) { return CUDA_SUCCESS; }
 CUresult call_enter(unsigned int flags) { return CUDA_SUCCESS; }
-uint64_t call_through(void) { return through; }
+uint64_t call_through(const struct peer *p) { return through; }
 bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c) { return false; }
 bool host_functions_pending(void) { return false; }
 bool managed_has(CUdeviceptr ptr) { return false; }
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where) { return NULL; }
 CUresult call_ask(struct call *c, size_t fixed) { return CUDA_ERROR_SYSTEM_NOT_READY; }
+void client_say(const char *format, ...) { }
 
 void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 {
@@ -42,7 +42,7 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 
 /* numbers count from 1 */
 static uint64_t sent;
-CUresult call_fence(uint64_t upto)
+CUresult call_fence(struct peer *p, uint64_t upto)
 {
 	fences++;
 	assert_true(upto == UINT64_MAX || (upto && upto <= sent));
@@ -59,14 +59,14 @@ static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
 
 static void handles(void **state)
 {
-	void *ctx = handle_here(CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream, *module, *function;
+	void *ctx = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream, *module, *function;
 	uint64_t id;
 
 	assert_non_null(ctx);
-	stream = handle_here(CLASS_STREAM, number(CLASS_STREAM, 2, 1), ctx);
-	module = handle_here(CLASS_MODULE, number(CLASS_MODULE, 3, 1), ctx);
-	function = handle_here(CLASS_FUNCTION, number(CLASS_FUNCTION, 4, 7), module);
-	assert_ptr_equal(handle_here(CLASS_STREAM, number(CLASS_STREAM, 2, 1), NULL), stream);
+	stream = handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, 2, 1), ctx);
+	module = handle_here(peers, CLASS_MODULE, number(CLASS_MODULE, 3, 1), ctx);
+	function = handle_here(peers, CLASS_FUNCTION, number(CLASS_FUNCTION, 4, 7), module);
+	assert_ptr_equal(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, 2, 1), NULL), stream);
 	assert_true(handle_id(CLASS_STREAM, stream, &id));
 	assert_int_equal(id, number(CLASS_STREAM, 2, 1));
 	assert_false(handle_id(CLASS_EVENT, stream, &id));
@@ -77,11 +77,11 @@ static void handles(void **state)
 	assert_false(handle_id(CLASS_STREAM, (void *)16, &id));
 	assert_false(handle_id(CLASS_STREAM, (void *)UINTPTR_MAX, &id));
 	assert_false(handle_id(CLASS_STREAM, &id, &id));
-	assert_null(handle_here(CLASS_STREAM, 0, ctx));
-	assert_null(handle_here(CLASS_STREAM, number(CLASS_EVENT, 9, 1), ctx));
-	assert_null(handle_here(CLASS_STREAM, number(CLASS_STREAM, UINT32_MAX, 1), ctx));
+	assert_null(handle_here(peers, CLASS_STREAM, 0, ctx));
+	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_EVENT, 9, 1), ctx));
+	assert_null(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, UINT32_MAX, 1), ctx));
 	/* the server has put something else there, so what hung on it is gone */
-	assert_ptr_equal(handle_here(CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx), module);
+	assert_ptr_equal(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 3, 2), ctx), module);
 	assert_false(handle_id(CLASS_MODULE, module, &id));
 	assert_false(handle_id(CLASS_FUNCTION, function, &id));
 	assert_true(handle_id(CLASS_EVENT, module, &id));
@@ -94,9 +94,9 @@ static void handles(void **state)
 
 static void nodes_hang_on_graphs(void **state)
 {
-	void *graph = handle_here(CLASS_GRAPH, number(CLASS_GRAPH, 1, 1), NULL);
-	void *one = handle_here(CLASS_NODE, number(CLASS_NODE, 2, 1), graph);
-	void *two = handle_here(CLASS_NODE, number(CLASS_NODE, 3, 1), one);
+	void *graph = handle_here(peers, CLASS_GRAPH, number(CLASS_GRAPH, 1, 1), NULL);
+	void *one = handle_here(peers, CLASS_NODE, number(CLASS_NODE, 2, 1), graph);
+	void *two = handle_here(peers, CLASS_NODE, number(CLASS_NODE, 3, 1), one);
 	uint64_t id;
 
 	assert_ptr_equal(object_parent(two), graph);
@@ -111,7 +111,7 @@ static void device_memory(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 300; i++)
-		range_add(0x100000 + (i * 7919 % 300) * 0x1000, 0x800);
+		assert_true(range_add(0x100000 + (i * 7919 % 300) * 0x1000, 0x800, 1));
 	assert_true(device_span(0x100000, 0x800, 1));
 	assert_true(device_span(0x100400, 0x100, 4));
 	assert_false(device_span(0x100400, 0x101, 4));
@@ -125,15 +125,69 @@ static void device_memory(void **state)
 	assert_false(device_spans(0x100000, 0x101000, 0x801));
 	current = &contexts[1];
 	assert_false(device_span(0x100000, 1, 1));	/* another context's: its library says what that is */
-	range_add(0x900000, 16);
+	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
-	range_remove(0x101000);
+	range_remove(0x101000, 1);
+	assert_true(range_has(0x101000));		/* it was allocated again since */
+	range_remove(0x101000, 2);
 	assert_false(range_has(0x101000));
 	assert_true(range_has(0x1027ff));
 	ranges_end(&contexts[0]);
 	assert_false(range_has(0x1027ff));
 	assert_true(range_has(0x90000f));
 	ranges_end(&contexts[1]);
+}
+
+/* handles and addresses of two servers: which one a call goes to, and that no address is both's */
+static void two_servers(void **state)
+{
+	void *one = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
+	void *two = handle_here(&peers[1], CLASS_CONTEXT, number(CLASS_CONTEXT, 5, 1), NULL);
+	void *stream = handle_here(&peers[1], CLASS_STREAM, number(CLASS_STREAM, 6, 1), two);
+	struct route to = { 0 }, other = { 0 }, third = { 0 };
+	uint64_t id;
+
+	several = true;
+	assert_true(one && two && one != two);
+	assert_ptr_equal(object_peer(one), peers);
+	assert_ptr_equal(object_peer(stream), &peers[1]);
+	assert_null(object_parent(handle_here(peers, CLASS_EVENT, number(CLASS_EVENT, 7, 1), two)));
+	assert_true(route_handle(&to, CLASS_STREAM, stream, &id));
+	assert_ptr_equal(to.peer, &peers[1]);
+	assert_ptr_equal(to.ctx, two);		/* the thread's context is the first server's */
+	assert_int_equal(to.split, CUDA_SUCCESS);
+	current = one;
+	assert_true(range_add(0x100000, 0x1000, 1));
+	assert_true(range_add(0x103000, 0x1000, 2));
+	current = two;
+	assert_false(range_add(0x100fff, 1, 1));
+	assert_false(range_add(0xff000, 0x1001, 1));
+	assert_false(range_add(0xff000, 0x10000, 1));
+	assert_true(range_add(0x101000, 0x2000, 1));
+	assert_ptr_equal(range_context(0x102fff), two);
+	assert_true(ranges_foreign(peers, 0x102fff, 1));
+	assert_false(ranges_foreign(&peers[1], 0x101000, 0x2000));
+	route_address(&other, 0x100010);
+	assert_ptr_equal(other.peer, peers);
+	route_address(&other, 0x101000);
+	assert_int_equal(other.split, CUDA_ERROR_INVALID_VALUE);
+	route_address(&to, 0x100010);
+	assert_int_equal(to.split, CUDA_ERROR_INVALID_VALUE);
+	route_address(&third, 0x10);
+	assert_null(third.peer);		/* nobody's: the thread's context says it */
+	assert_ptr_equal(route_peer(&third), &peers[1]);
+	/* variables of two servers may have one address, variables and memory not */
+	assert_true(range_variable(0x200000, 64, one) && range_variable(0x200000, 64, two));
+	assert_ptr_equal(range_context(0x20003f), two);
+	assert_false(range_add(0x200010, 64, 9));
+	assert_false(range_variable(0x100010, 64, two));
+	ranges_module_ends(two);
+	assert_ptr_equal(range_context(0x20003f), one);
+	ranges_end(one);
+	ranges_end(two);
+	assert_null(range_context(0x20003f));
+	current = &contexts[0];
+	several = false;
 }
 
 static void host_memory(void **state)
@@ -146,16 +200,16 @@ static void host_memory(void **state)
 	assert_int_equal(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
 	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(cuMemHostAlloc(&q, 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
-	assert_int_equal(pinned_at(p, 100000), (uint8_t *)p - (uint8_t *)arena_at(0));
-	assert_int_equal(pinned_at((uint8_t *)p + 10, 99990), (uint8_t *)p + 10 - (uint8_t *)arena_at(0));
-	assert_int_equal(pinned_at((uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
+	assert_int_equal(pinned_at(peers, p, 100000), (uint8_t *)p - (uint8_t *)arena_at(peers, 0));
+	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99990), (uint8_t *)p + 10 - (uint8_t *)arena_at(peers, 0));
+	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
 	assert_int_equal(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999), CUDA_SUCCESS);
 	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
 	assert_int_equal(cuMemHostRegister_v2(mine, sizeof(mine), 0), CUDA_SUCCESS);
 	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(cuMemHostRegister_v2(p, 10, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(pinned_at(mine, 1), KVGPU_REMOTE_NOWHERE);
+	assert_int_equal(pinned_at(peers, mine, 1), KVGPU_REMOTE_NOWHERE);
 	assert_true(host_find(mine + 8191, &found));
 	assert_int_equal(cuMemFreeHost(mine), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostUnregister(p), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
@@ -180,19 +234,19 @@ static void pieces_for_long(void **state)
 
 	for (turn = 1; turn < 8; turn++) {
 		for (i = 0; i < N; i++) {
-			at[i] = arena_get(1 + (i * turn * 3001) % 90000);
+			at[i] = arena_get(peers, 1 + (i * turn * 3001) % 90000);
 			assert_true(at[i] != KVGPU_REMOTE_NOWHERE && at[i] >= RING);
 			for (j = 0; j < i; j++)
 				assert_true(at[i] != at[j]);
 		}
 		for (i = 0; i < N; i++)
-			arena_put(at[i * 37 % N]);	/* 37 and 100 have no common divisor: each once */
-		all = arena_get(ARENA - RING);
+			arena_put(peers, at[i * 37 % N]);	/* 37 and 100 have no common divisor: each once */
+		all = arena_get(peers, ARENA - RING);
 		assert_int_equal(all, RING);
-		assert_int_equal(arena_get(1), KVGPU_REMOTE_NOWHERE);
-		arena_put(all);
+		assert_int_equal(arena_get(peers, 1), KVGPU_REMOTE_NOWHERE);
+		arena_put(peers, all);
 	}
-	assert_int_equal(arena_get(UINT64_MAX), KVGPU_REMOTE_NOWHERE);
+	assert_int_equal(arena_get(peers, UINT64_MAX), KVGPU_REMOTE_NOWHERE);
 }
 
 /* a piece is used again only when a fence says that its frame is through, and half of the ring is fenced at once */
@@ -208,7 +262,7 @@ static void pieces_on_their_way(void **state)
 	fences = 0;
 	for (i = 0; i < LIVE; i++) {
 		live[n].bytes = 1 + (i * 7919) % KVGPU_REMOTE_PIECE_MAX;
-		p = staging_get(live[n].bytes, &live[n].at, &r);
+		p = staging_get(peers, live[n].bytes, &live[n].at, &r);
 		assert_non_null(p);
 		assert_true(live[n].at + live[n].bytes <= RING);
 		for (j = 0; j < n; j++)
@@ -216,7 +270,7 @@ static void pieces_on_their_way(void **state)
 			    live[n].at < live[j].at + live[j].bytes)
 				fail_msg("piece %u lies over piece %u, which is on its way", i, j);
 		live[n].seq = ++sent;
-		staging_sent(p, sent);
+		staging_sent(peers, p, sent);
 		left = sent - through < left ? left : sent - through;
 		if (++n == 64)
 			n = 0;
@@ -224,14 +278,17 @@ static void pieces_on_their_way(void **state)
 	assert_true(fences > 100 && fences < LIVE);
 	assert_true(left > 3);		/* what is on its way beside what is waited for */
 	fence_result = CUDA_ERROR_SYSTEM_NOT_READY;
-	while ((p = staging_get(KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
-		staging_sent(p, ++sent);
+	while ((p = staging_get(peers, KVGPU_REMOTE_PIECE_MAX, &live[0].at, &r)))
+		staging_sent(peers, p, ++sent);
 	assert_int_equal(r, CUDA_ERROR_SYSTEM_NOT_READY);
 }
 
 static int set_up(void **state)
 {
-	arena_init();
+	peer_init(peers);
+	nr_peers = 2;
+	peer_init(&peers[1]);
+	arena_init(peers);
 	return 0;
 }
 
@@ -239,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs), cmocka_unit_test(device_memory),
+		cmocka_unit_test(two_servers),
 		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long), cmocka_unit_test(pieces_on_their_way),
 	};
 

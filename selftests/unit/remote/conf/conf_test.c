@@ -46,6 +46,11 @@ static void client_file(void **state)
 	assert_int_equal(e.line, 2);
 	assert_non_null(strstr(e.text, "server is unix:/path"));
 	assert_non_null(strstr(e.text, "not \"gpu\""));
+	/* several, with blanks between */
+	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a  aperture:/b,bell=unix:/c", 42, &e));
+	assert_string_equal(c.server, "unix:/a  aperture:/b,bell=unix:/c");
+	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:2:1 gpu", 22, &e));
+	assert_true(conf_parse(&remote_conf_form, &c, "server = unix:/a gpu", 20, &e));	/* a path */
 	assert_false(conf_parse(&remote_conf_form, &c, "server = vsock:*:1", 18, &e));
 	assert_false(conf_parse(&remote_conf_form, &c, "[client unix:1]", 15, &e));
 	assert_non_null(strstr(e.text, "no sections"));
@@ -170,6 +175,9 @@ static void mistakes(void **state)
 	refuses("= 1", 1, "no key");
 	refuses("memory = 1\nmemory = 2", 2, "stands twice: \"memory\"");
 	refuses("allow = maybe", 1, "yes or no");
+	assert_true(read_server("") && server.turns);
+	assert_true(read_server("turns = no\n") && !server.turns);
+	refuses("[client unix:0]\nturns = no", 2, "for all clients");
 	refuses("system-calls = 1", 1, "on, log or off");
 	refuses("tls-folder = tls", 1, "begins with /");
 	refuses("listen = tcp:192.0.2.1:1", 1, "tcp:127.0.0.1:PORT");

@@ -24,7 +24,7 @@ extern unsigned int fake_registered;	/* regions of memory */
 extern unsigned int fake_blocks;	/* of pinned memory of the server's own */
 extern bool fake_no_register, fake_no_address;	/* it refuses, or registers and has no address on the device for it */
 extern unsigned int fake_gives_packed;	/* a kernel node's parameters, of so many bytes; 0: one by one */
-/* a frame as it comes from a client, and its answer's result */
+/* a frame as it comes from a client, and its answer's result; the gate may keep it: then that is 0 */
 CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n);
 
 /* what a handle of the library's is */
@@ -67,5 +67,10 @@ void fake_string(const char *text);
 void fake_read(const void *p, size_t n);
 void fake_write(void *p, size_t n);
 void fake_fill(struct library *library);
+/* made, and the rest of them by hand: cuBLAS and cuRAND. The handle's .count is its pointer mode, .in its stream. */
+void fake_fill_forwards(struct forwards *l);
+void fake_forwards(struct server *s);
+/* a call with that handle, whose stream lives */
+void fake_forward(const void *handle);
 
 #endif

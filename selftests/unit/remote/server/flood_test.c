@@ -11,7 +11,7 @@
 
 #include "fake.h"
 
-enum { REACHED_LEAST = 180 };	/* operations */
+enum { REACHED_LEAST = 210 };	/* operations */
 enum { SESSION = 1000, KEPT = 8, WORDS = FAKE_WORDS, KNOWN = 16, ARENA = 1 << 16, FIRST = OP_current, OPS = KVGPU_REMOTE_OPS };
 
 struct frame {

@@ -533,6 +533,7 @@ void fake_begin(struct server *s, uint64_t arena_bytes)
 	s->port = p;
 	fake_fill(&s->library);
 	by_hand(&s->library);
+	fake_forwards(s);
 	assert(!server_init(s));
 	fake_calls = fake_busy = fake_answers = fake_registered = 0;
 	fake_no_register = fake_no_address = false;
@@ -573,7 +574,10 @@ CUresult fake_frame(struct server *s, uint16_t op, const void *payload, size_t n
 	if (n)
 		memcpy(copy, payload, n);
 	fake_last = (struct kvgpu_remote_answer){ 0 };
-	serve_frame(s, &h, copy);
+	if (s->gate)
+		gate_frame(s, &h, copy);
+	else
+		serve_frame(s, &h, copy);
 	free(copy);
 	return fake_last.result;
 }

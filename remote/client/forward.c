@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* What libcublas.so.11 and libcurand.so.10 of this client use of the connection: remote/forward. */
+#include <stdlib.h>
+
+#include <remote/forward/forward.h>
+
+#include "client.h"
+
+static CUresult enter(void)
+{
+	return call_enter(0);
+}
+
+static struct forward_state *state(unsigned int class, const void *handle)
+{
+	const struct object *o = object_of(class, handle);
+
+	return o ? o->more : NULL;
+}
+
+/* CUDA_ERROR_INVALID_VALUE: its stream is none any more, and *@id was found */
+static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream, bool *own)
+{
+	const struct forward_state *s = state(class, handle);
+	struct route to = { 0 };
+
+	/* the call goes to the server of the thread's context */
+	if (!s || !route_handle(&to, class, handle, id) || route_peer(&to) != current_peer())
+		return CUDA_ERROR_INVALID_HANDLE;
+	*own = same_context(handle);
+	if (route_stream(&to, s->stream, stream) || to.split)	/* it is none, or another server's */
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static CUresult queue(uint16_t op, const void *q, size_t n)
+{
+	struct call c = { .op = op, .fixed = q, .bytes = n };
+
+	return call_queue(&c);
+}
+
+static CUresult ask(uint16_t op, const void *q, size_t n, void *answer, size_t bytes)
+{
+	struct call c = { .op = op, .fixed = q, .bytes = n };
+	CUresult r = call_ask(&c, bytes);
+
+	if (!r && bytes)
+		memcpy(answer, c.answer, bytes);
+	return r;
+}
+
+static void *made(unsigned int class, uint64_t id)
+{
+	struct object *o = handle_here(current_peer(), class, id, current_context());
+
+	if (o && !o->more)
+		o->more = calloc(1, sizeof(struct forward_state));
+	return o && o->more ? o : NULL;
+}
+
+const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
+{
+	static const struct forward_calls calls = {
+		.enter = enter, .find = find, .state = state, .queue = queue, .ask = ask, .made = made, .ended = object_end,
+		.say = client_say,
+	};
+
+	return version == KVGPU_REMOTE_VERSION ? &calls : NULL;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Gates: a stream of one server waits for something of another one. The stream gets a function of the host, which its server calls
+ * here when the stream has come as far; the stream goes on when that is acknowledged. What it waits for is an event, for which a
+ * stream of the client's own at the event's server waits as it is now, and a thread for that stream; or a copy, which a thread
+ * makes. So no thread of the program's waits, and none of the channel's. Threads are kept for the next gates.
+ *
+ * Where the other server is gone the gate opens, for it would stay closed for ever. The server of the stream that waited tells of
+ * that by the next call that waits or reports.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include <remote/channel/signals.h>
+
+#include "across.h"
+
+struct gate {
+	struct gate *next;		/* of all */
+	struct gate *next_job;
+	uint64_t id;
+	bool copies;			/* it waits for a copy */
+	bool came, over;		/* the stream; what it waits for */
+	struct peer *stream;
+	uint64_t invocation;		/* of the stream's function */
+	struct route route;		/* of the stream that waits for the event */
+	uint64_t context, helper;
+	CUdeviceptr dst, src;
+	uint64_t bytes;
+};
+
+struct helper {
+	struct helper *next;
+	const struct object *ctx;
+	uint64_t context, stream;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all of it; a leaf */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static struct gate *gates;
+static struct gate *first_job, **last_job = &first_job;
+static unsigned int jobs, idle;	/* which no thread has begun; threads that have nothing to do */
+static struct helper *helpers;	/* which nobody uses */
+static uint64_t last_id;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static __thread bool serves;	/* this thread does what gates wait for */
+
+/*
+ * Of calls with work behind gates. A library's queue is finite, and a server that waits for room in it would not do what opens
+ * the gate.
+ */
+enum { BEHIND_MAX = 16, LOOK_MS = 100 };
+
+/* ------------------------------------------------------------------ streams of the client's own */
+
+uint64_t helper_take(const struct route *to, const struct object *ctx)
+{
+	const struct q_cuStreamCreate q = { .flags = CU_STREAM_NON_BLOCKING };
+	struct call c = { .op = OP_cuStreamCreate, .fixed = &q, .bytes = sizeof(q), .to = *to };
+	struct helper **h, *found = NULL;
+	uint64_t stream = 0;
+
+	pthread_mutex_lock(&lock);
+	for (h = &helpers; *h && !found; h = found ? h : &(*h)->next)
+		if ((*h)->ctx == ctx && (*h)->context == ctx->id) {
+			found = *h;
+			*h = found->next;
+		}
+	pthread_mutex_unlock(&lock);
+	if (found)
+		stream = found->stream;
+	else if (!call_ask(&c, sizeof(struct a_cuStreamCreate)))
+		stream = ((const struct a_cuStreamCreate *)c.answer)->stream;
+	free(found);
+	return stream;
+}
+
+/* the stream ends with its context */
+void helper_put(const struct object *ctx, uint64_t context, uint64_t stream)
+{
+	struct helper *h = stream ? malloc(sizeof(*h)) : NULL;
+
+	if (!h)
+		return;
+	pthread_mutex_lock(&lock);
+	*h = (struct helper){ helpers, ctx, context, stream };
+	helpers = h;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ gates; with the lock */
+
+static void one_more(struct peer *p)
+{
+	if (!p->gates)
+		__atomic_store_n(&p->behind_gates, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->gates, p->gates + 1, __ATOMIC_RELAXED);
+}
+
+static void one_less(struct peer *p)
+{
+	__atomic_store_n(&p->gates, p->gates - 1, __ATOMIC_RELAXED);
+	if (!p->gates)
+		pthread_cond_broadcast(&opened);
+}
+
+static struct gate *find(uint64_t id)
+{
+	struct gate *g;
+
+	for (g = gates; g && g->id != id; g = g->next)
+		;
+	return g;
+}
+
+static void take_off(struct gate *gate)
+{
+	struct gate **g;
+
+	for (g = &gates; *g != gate; g = &(*g)->next)
+		;
+	*g = gate->next;
+	one_less(gate->stream);
+}
+
+/* ------------------------------------------------------------------ calls with work while there are gates */
+
+void gate_behind(struct peer *p)
+{
+	struct timespec until;
+
+	if (serves || __atomic_add_fetch(&p->behind_gates, 1, __ATOMIC_RELAXED) <= BEHIND_MAX)
+		return;
+	pthread_mutex_lock(&lock);
+	while (p->gates && !kvgpu_remote_is_gone(p->channel)) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += LOOK_MS * 1000000l;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_clockwait(&opened, &lock, CLOCK_MONOTONIC, &until);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ threads: what gates wait for */
+
+static CUresult wait_for_event(const struct gate *g)
+{
+	const struct q_cuStreamSynchronize q = { .stream = g->helper };
+	struct call c = { .op = OP_cuStreamSynchronize, .fixed = &q, .bytes = sizeof(q), .to = g->route };
+	CUresult r = call_ask(&c, 0);
+
+	helper_put(g->route.ctx, g->context, g->helper);
+	return r;
+}
+
+static void serve(struct gate *g)
+{
+	CUresult r = g->copies ? across_carry(g->dst, g->src, g->bytes) : wait_for_event(g);
+	bool opens;
+
+	call_late(g->stream, r);
+	pthread_mutex_lock(&lock);
+	g->over = true;
+	opens = g->came;
+	if (opens)
+		take_off(g);
+	pthread_mutex_unlock(&lock);
+	if (opens) {
+		call_acknowledge(g->stream, g->invocation);
+		free(g);
+	}
+}
+
+static void *main_loop(void *arg)
+{
+	struct gate *g;
+
+	serves = true;
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		idle++;
+		while (!first_job)
+			pthread_cond_wait(&change, &lock);
+		idle--;
+		jobs--;
+		g = first_job;
+		first_job = g->next_job;
+		if (!first_job)
+			last_job = &first_job;
+		pthread_mutex_unlock(&lock);
+		serve(g);
+		pthread_mutex_lock(&lock);
+	}
+	return NULL;
+}
+
+/* With the lock. A job for each thread that is idle or on its way: none waits for another one's end, which may be its own. */
+static bool thread_for(struct gate *g)
+{
+	pthread_t thread;
+
+	if (jobs >= idle) {
+		if (signals_thread(&thread, main_loop, NULL))
+			return false;
+		pthread_detach(thread);
+	}
+	jobs++;
+	*last_job = g;
+	last_job = &g->next_job;
+	g->next_job = NULL;
+	pthread_cond_signal(&change);
+	return true;
+}
+
+/* what is of no gate any more is acknowledged, too: its server waits for that */
+void gate_happened(struct peer *p, uint64_t id, uint64_t invocation)
+{
+	struct gate *g;
+	bool opens = true;
+
+	pthread_mutex_lock(&lock);
+	g = find(id & ~GATE_BIT);
+	if (g && !(g->copies && !g->over)) {
+		g->came = true;
+		g->invocation = invocation;
+		opens = g->over;
+	} else if (g) {
+		g->came = true;
+		g->invocation = invocation;
+		opens = !thread_for(g);
+		if (opens)
+			call_late(p, CUDA_ERROR_OUT_OF_MEMORY);
+	}
+	if (g && opens)
+		take_off(g);
+	pthread_mutex_unlock(&lock);
+	if (opens) {
+		call_acknowledge(p, invocation);
+		free(g);
+	}
+}
+
+/* ------------------------------------------------------------------ closing */
+
+/* the stream captures: what it would wait for is not in a graph */
+static CUresult not_captured(CUstream stream, CUresult otherwise)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUresult r = captures_any() ? cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
+
+	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : otherwise;
+}
+
+/* from now on other threads may open it, and it is gone */
+static CUresult close_gate(struct route *to, const struct gate *like, uint64_t stream)
+{
+	struct gate *g = malloc(sizeof(*g));
+	struct q_host_call q = { .stream = stream };
+	struct call c = { .op = OP_host_call, .fixed = &q, .bytes = sizeof(q), .to = *to };
+	CUresult r;
+
+	if (!g)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*g = *like;
+	g->stream = route_peer(&c.to);
+	if (__atomic_load_n(&g->stream->gates, __ATOMIC_RELAXED))
+		gate_behind(g->stream);
+	pthread_mutex_lock(&lock);
+	one_more(g->stream);
+	g->id = ++last_id;
+	q.id = GATE_BIT | g->id;
+	g->next = gates;
+	gates = g;
+	pthread_mutex_unlock(&lock);
+	r = call_ask(&c, 0);
+	pthread_mutex_lock(&lock);
+	g = find(q.id & ~GATE_BIT);
+	if (g && !r && !g->copies && !thread_for(g))
+		r = CUDA_ERROR_OUT_OF_MEMORY;
+	if (g && g->copies && g->came)
+		g = NULL;	/* a thread has it */
+	if (g && r)
+		take_off(g);
+	pthread_mutex_unlock(&lock);
+	if (g && r && g->came)
+		call_acknowledge(g->stream, g->invocation);
+	if (r)
+		free(g);
+	return r;
+}
+
+CUresult gate_event(CUstream stream, CUevent event, unsigned int flags)
+{
+	struct q_cuStreamWaitEvent w = { 0 };
+	struct call c = { .op = OP_cuStreamWaitEvent, .fixed = &w, .bytes = sizeof(w) };
+	struct route to = { 0 };
+	struct gate g = { 0 };
+	uint64_t id;
+	CUresult r;
+
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	r = not_captured(stream, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+	if (!r)
+		r = cuEventQuery(event);
+	if (r != CUDA_ERROR_NOT_READY)
+		return r;
+	r = route_stream(&to, stream, &id);
+	if (r)
+		return r;
+	g.route.ctx = object_context(object_of(CLASS_EVENT, event));
+	if (!g.route.ctx || !handle_id(CLASS_EVENT, event, &w.event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	g.route.peer = object_peer(g.route.ctx);
+	g.context = g.route.ctx->id;
+	g.helper = w.stream = helper_take(&g.route, g.route.ctx);
+	if (!g.helper)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	c.to = g.route;
+	r = call_ask(&c, 0);
+	return r ? r : close_gate(&to, &g, id);
+}
+
+CUresult gate_copy(CUstream stream, CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
+{
+	const struct gate g = { .copies = true, .dst = dst, .src = src, .bytes = bytes };
+	CUresult r = not_captured(stream, CUDA_ERROR_NOT_SUPPORTED);
+	struct route to = { 0 };
+	uint64_t id;
+
+	if (!r)
+		r = route_stream(&to, stream, &id);
+	return r ? r : close_gate(&to, &g, id);
+}

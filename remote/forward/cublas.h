@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the client's libcublas.so.11. */
+#ifndef KVGPU_REMOTE_FORWARD_CUBLAS_H
+#define KVGPU_REMOTE_FORWARD_CUBLAS_H
+
+#include <remote/forward/forward.h>
+
+#include "forwards.h"	/* made of remote/api.def, with ops.h */
+#include "ops.h"
+
+/* how each call begins, and how its frame is sent. @fine: nothing speaks against its arguments, so no answer is awaited */
+cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream, uint32_t *flags);
+cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine);
+cublasStatus_t blas_ask(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);
+
+struct gemv { int trans, m, n, lda, incx, incy; };
+struct gemm { int transa, transb, m, n, k, lda, ldb, ldc; };
+bool gemv_fine(const struct gemv *g);
+bool gemm_fine(const struct gemm *g);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the client's libcurand.so.10. */
+#ifndef KVGPU_REMOTE_FORWARD_CURAND_H
+#define KVGPU_REMOTE_FORWARD_CURAND_H
+
+#include <remote/forward/forward.h>
+
+#include "forwards.h"	/* made of remote/api.def, with ops.h */
+#include "ops.h"
+
+/* as in cublas.h */
+curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream, uint32_t *flags);
+curandStatus_t rand_send(uint16_t op, const void *q, size_t n, bool fine);
+/* a generator of which NVIDIA's library takes any number of numbers and any seed */
+bool pseudo(curandGenerator_t generator);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Work for the GPU waits here for the client's turn, while other clients have work, too. While none has, each such frame costs a
+ * look at one word.
+ *
+ * A turn is a time in which this process alone is to have work on the GPU. What is submitted in it are batches, of which two are
+ * under way at most; events behind each say when it is through and how long it took. So the GPU is busy, and little is left to do
+ * when the turn's time is over. A batch has as many pieces of work as take about BATCH_NS. When all is through the turn is given
+ * back.
+ *
+ * Frames behind one that waits are kept in their order; what asks for nothing that work could change passes by (op_passes()).
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gate.h"
+
+/* a full pipe wakes the arbiter, too */
+void gate_ring(struct gate *g)
+{
+	ssize_t n;
+
+	do {
+		n = write(g->bell, "", 1);
+	} while (n < 0 && errno == EINTR);
+}
+
+/* ------------------------------------------------------------------ turns */
+
+void gate_give_back(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	work_end(s);
+	g->look_ns = 0;
+	work_look_whether_idle(s);
+	tell(&g->door->busy, s->untracked);
+	tell(&g->door->want, g->held != NULL);
+	g->gave = g->turn;
+	g->turn = 0;
+	tell(&g->door->done, g->gave);
+	gate_ring(g);
+}
+
+/* it took too long, and is another's now. What is still there is charged by its time, until it is through */
+static void lost(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	s->untracked = true;
+	g->look_ns = 0;
+	g->quiet_ns = QUIET_NS;
+	g->turn = 0;
+	work_end(s);
+}
+
+static uint32_t turn_of(struct gate *g)
+{
+	uint32_t turn = see(&g->door->turn);
+
+	return turn == g->gave ? 0 : turn;
+}
+
+static bool is_over(const struct gate *g)
+{
+	return g->turn_used >= __atomic_load_n(&g->door->turn_ns, __ATOMIC_RELAXED) && see(&g->door->wanted);
+}
+
+static void take_turn(struct gate *g, uint32_t turn)
+{
+	g->turn = turn;
+	g->turn_used = 0;
+	g->through_ns = g->ended_ns = 0;
+	g->sleep_ns = SLEEP_NS;
+	tell(&g->door->busy, 1);
+	tell(&g->door->want, 0);
+}
+
+/* no turns are needed, or not any more: work is done as it comes */
+static void without_turns(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	if (g->turn)
+		lost(s);
+	g->turn_used = 0;
+	if (see(&g->door->want))
+		tell(&g->door->want, 0);
+}
+
+/* the arbiter looks at it when there are other clients, or when one comes */
+static void begin_work(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	s->untracked = true;
+	g->quiet_ns = QUIET_NS;
+	g->look_ns = 0;
+	tell(&g->door->busy, 1);
+	if (see(&g->door->watched))
+		gate_ring(g);
+}
+
+static bool may_submit(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	if (is_over(g))
+		return false;
+	if (g->begun && g->context != s->current) {
+		if (g->nr || g->work)
+			return false;
+		work_end(s);
+	}
+	/* a frame may name one stream and work in the null stream */
+	if (g->work >= g->most || g->nr_streams >= STREAMS - 1)
+		work_close(s);
+	if (g->nr == BATCHES || g->nr_streams >= STREAMS - 1)
+		return false;
+	if (!g->begun)
+		work_begin(s);
+	return true;
+}
+
+bool gate_opens(struct server *s)
+{
+	struct gate *g = s->gate;
+	uint32_t turn;
+
+	if (!see(&g->door->closed)) {
+		without_turns(s);
+		if (!s->untracked)
+			begin_work(s);
+		return true;
+	}
+	turn = turn_of(g);
+	if (g->turn && turn != g->turn)
+		lost(s);
+	if (!turn) {
+		if (!see(&g->door->want)) {
+			tell(&g->door->want, 1);
+			gate_ring(g);
+		}
+		return false;
+	}
+	if (turn != g->turn)
+		take_turn(g, turn);
+	return may_submit(s);
+}
+
+static void go_on_with_turn(struct server *s, bool quiet)
+{
+	struct gate *g = s->gate;
+	uint64_t now;
+
+	if (turn_of(g) != g->turn) {
+		lost(s);
+		return;
+	}
+	if (g->work && ((quiet && !g->nr) || is_over(g) || (g->held && g->context != s->current))) {
+		uint64_t before = s->current;
+
+		if (!enter_context(s, g->context))
+			work_close(s);
+		enter_context(s, before);
+	}
+	if (g->nr || g->work || waits_aside(s)) {
+		g->through_ns = 0;
+		return;
+	}
+	now = gate_now();
+	if (!g->through_ns)
+		g->through_ns = now;
+	if (is_over(g) || (!g->held && now - g->through_ns >= LINGER_NS))
+		gate_give_back(s);
+}
+
+void gate_look(struct server *s, bool quiet)
+{
+	struct gate *g = s->gate;
+
+	if (!g)
+		return;
+	if (!see(&g->door->closed)) {
+		if (g->turn)
+			without_turns(s);
+		if (quiet)
+			work_look_whether_idle(s);
+		else
+			g->look_ns = 0;
+		return;
+	}
+	work_look(s);
+	if (g->turn)
+		go_on_with_turn(s, quiet);
+	else
+		work_look_whether_idle(s);
+}
+
+/* ------------------------------------------------------------------ for how long the next frame is waited for */
+
+/* until the arbiter knocks, or frames and what waits for the GPU are to be looked at again */
+static void wait_for_turn(struct server *s, int64_t us)
+{
+	struct gate *g = s->gate;
+	uint32_t knock = see(&g->door->knock);
+	uint64_t ns = s->waits && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US : g->sleep_ns;
+	struct timespec t = { 0, ns };
+
+	if (!see(&g->door->closed) || turn_of(g))
+		return;
+	syscall(SYS_futex, &g->door->knock, FUTEX_WAIT, knock, &t, NULL, 0);
+	g->sleep_ns = g->sleep_ns < SLEEP_MAX_NS ? 2 * g->sleep_ns : SLEEP_MAX_NS;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* without a turn no clock is looked at: that would be for each frame of a client that is alone */
+static uint64_t patience(struct gate *g)
+{
+	if (!g->turn)
+		return g->quiet_ns;
+	if (g->nr || g->work)
+		return gate_now() - g->spin_ns < SPIN_NS ? 0 : LOOK_NS;
+	return g->held ? 0 : LINGER_NS / 4;
+}
+
+int gate_next(struct server *s, int64_t us, struct kvgpu_remote_head *h, const void **payload)
+{
+	struct gate *g = s->gate;
+	int r;
+
+	if (!g || (!g->turn && !g->held && !s->untracked))
+		return kvgpu_remote_next(s->port, us, h, payload);
+	if (g->held && !g->turn) {
+		if (!g->came)
+			wait_for_turn(s, us);
+		us = 0;
+	} else {
+		us = least(us, patience(g) / US);
+	}
+	r = 0;
+	if (g->nr_held < HELD_MAX && g->held_bytes < HELD_BYTES)
+		r = kvgpu_remote_next(s->port, us, h, payload);
+	else if (us)
+		usleep(us);
+	g->came = r == 1;
+	if (g->came)
+		g->sleep_ns = SLEEP_NS;
+	return r;
+}
+
+int gate_begin(struct server *s, struct door *door, int bell)
+{
+	s->gate = calloc(1, sizeof(*s->gate));
+	if (!s->gate)
+		return -ENOMEM;
+	*s->gate = (struct gate){ .door = door, .bell = bell, .most = 4, .sleep_ns = SLEEP_NS, .quiet_ns = QUIET_NS };
+	return 0;
+}
+
+void gate_end(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	while (g && g->held) {
+		struct held *f = g->held;
+
+		g->held = f->next;
+		free(f);
+	}
+	free(g);
+	s->gate = NULL;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+/* Frames that wait for the client's turn on the GPU, and those that come behind them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gate.h"
+
+static int keep(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct gate *g = s->gate;
+	struct held *f = malloc(sizeof(*f) + h->bytes);
+
+	if (!f)
+		return -ENOMEM;
+	f->next = NULL;
+	f->head = *h;
+	memcpy(f->payload, payload, h->bytes);
+	if (!g->held) {
+		g->last = &g->held;
+		g->reads_in = s->current;
+	}
+	*g->last = f;
+	g->last = &f->next;
+	g->nr_held++;
+	g->held_bytes += h->bytes;
+	/* an answer to a later frame would tell the client that this piece is free */
+	if (h->op == OP_copy_in || h->op == OP_copy_out || h->op == OP_box || h->op == OP_run)
+		g->pieces = true;
+	if (h->op == OP_current && h->bytes >= sizeof(struct q_current))
+		g->reads_in = ((const struct q_current *)f->payload)->ctx;
+	return 0;
+}
+
+static void pass_by(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	uint64_t before = s->current;
+
+	if (enter_context(s, s->gate->reads_in))
+		enter_context(s, 0);
+	serve_frame(s, h, payload);
+	enter_context(s, before);
+}
+
+static void serve_work(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	serve_frame(s, h, payload);
+	if (s->gate->turn)
+		work_submitted(s, h, payload);
+}
+
+/* calls of the library that may take long without the GPU: nobody else waits for them */
+static bool may_take_long(uint16_t op)
+{
+	return op == OP_image || op == OP_link_add || op == OP_link_complete || op == OP_cuCtxCreate_v2 ||
+	       op == OP_cuCtxDestroy_v2 || op == OP_cuDevicePrimaryCtxRetain || op == OP_cuDevicePrimaryCtxReset_v2 ||
+	       op == OP_cuDevicePrimaryCtxRelease_v2 || op == OP_blas_create || op == OP_rand_create;
+}
+
+/* after these it can't be told any more what a stream still has to do: its work would be over for nobody's turn */
+static bool hides_work(uint16_t op)
+{
+	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture || op == OP_cuStreamBeginCapture_v2 ||
+	       op == OP_cuStreamEndCapture || op == OP_cuStreamWaitEvent;
+}
+
+static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	int at = h->op == OP_cuStreamDestroy_v2 ? (int)offsetof(struct q_cuStreamDestroy_v2, stream) :
+		 h->op == OP_cuStreamWaitEvent ? (int)offsetof(struct q_cuStreamWaitEvent, stream) :
+		 h->op == OP_cuStreamBeginCapture ? (int)offsetof(struct q_cuStreamBeginCapture, stream) :
+		 h->op == OP_cuStreamBeginCapture_v2 ? (int)offsetof(struct q_cuStreamBeginCapture_v2, stream) : -1;
+	struct gate *g = s->gate;
+	uint64_t id;
+
+	if (h->op == OP_cuStreamEndCapture && g->captures)
+		g->captures--;
+	if (at < 0 || at + sizeof(id) > h->bytes || (h->op == OP_cuStreamWaitEvent && !g->captures))
+		return;
+	memcpy(&id, (const uint8_t *)payload + at, sizeof(id));
+	if (h->op == OP_cuStreamDestroy_v2) {
+		work_stream_ends(s, id);
+		return;
+	}
+	work_stream_hides(s, id);
+	if (h->op == OP_cuStreamWaitEvent)
+		return;
+	work_stream_hides(s, 0);	/* what captures keeps the null stream from being asked, too */
+	g->captures++;
+}
+
+static void serve_other(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct gate *g = s->gate;
+
+	if (hides_work(h->op))
+		before_it_hides(s, h, payload);
+	if (g->turn && !g->nr && !g->work && may_take_long(h->op))
+		gate_give_back(s);
+	serve_frame(s, h, payload);
+}
+
+int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct gate *g = s->gate;
+
+	if (g->held) {
+		if (!op_passes(h->op) || (g->pieces && !kvgpu_remote_port_is_shared(s->port)))
+			return keep(s, h, payload);
+		pass_by(s, h, payload);
+		return 0;
+	}
+	/* no other client has work */
+	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) && !hides_work(h->op)) {
+		serve_frame(s, h, payload);
+		return 0;
+	}
+	if (!op_works(h->op))
+		serve_other(s, h, payload);
+	else if (gate_opens(s))
+		serve_work(s, h, payload);
+	else
+		return keep(s, h, payload);
+	return 0;
+}
+
+bool gate_go_on(struct server *s)
+{
+	struct gate *g = s->gate;
+	bool any = false;
+	struct held *f;
+
+	while (g && (f = g->held)) {
+		bool works = op_works(f->head.op);
+
+		if (works && !gate_opens(s))
+			return any;
+		if (works)
+			serve_work(s, &f->head, f->payload);
+		else
+			serve_other(s, &f->head, f->payload);
+		any = true;
+		g->held = f->next;
+		g->nr_held--;
+		g->held_bytes -= f->head.bytes;
+		free(f);
+	}
+	if (g && any) {
+		g->pieces = false;
+		if (see(&g->door->want))
+			tell(&g->door->want, 0);
+	}
+	return any;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Work of a turn on the GPU: batches with events behind them, from which its GPU time is known; and work of other times, of which
+ * only is known whether the streams are idle.
+ */
+#include "gate.h"
+
+/*
+ * A stream that captures had its event when that began (work_stream_hides()), as one that is gone had (work_stream_ends()). One that
+ * can't be marked, for it is of another context, is work of which nobody knows how long it takes: then streams are asked whether
+ * they are idle, and the clock counts.
+ */
+static void mark(struct server *s, struct batch *b, uint64_t id)
+{
+	CUstream stream;
+	CUevent event;
+
+	if (!stream_find(s, id, &stream) || not_capturing(s, stream))
+		return;
+	if (!CALL(s, cuEventCreate, &event, 0)) {
+		if (!CALL(s, cuEventRecord, event, stream)) {
+			b->events[b->nr++] = event;
+			return;
+		}
+		CALL(s, cuEventDestroy_v2, event);
+	}
+	s->untracked = true;
+}
+
+void work_close(struct server *s)
+{
+	struct gate *g = s->gate;
+	struct batch *b = &g->batches[(g->first + g->nr) % BATCHES];
+	CUstreamCaptureMode mode;
+	unsigned int i;
+
+	if (!g->work || g->nr == BATCHES || s->current != g->context)
+		return;
+	mode = relax(s);
+	*b = (struct batch){ .work = g->work };
+	for (i = 0; i < g->nr_streams; i++)
+		mark(s, b, g->streams[i]);
+	unrelax(s, mode);
+	g->nr++;
+	g->work = g->nr_streams = 0;
+	g->spin_ns = gate_now();
+}
+
+static void drop_batch(struct server *s, struct batch *b)
+{
+	while (b->nr)
+		CALL(s, cuEventDestroy_v2, b->events[--b->nr]);
+}
+
+/* how long it has taken from the segment's begin to the end of this batch; where the library can't say, until now */
+static uint64_t time_of(struct server *s, const struct batch *b)
+{
+	struct gate *g = s->gate;
+	uint64_t most = g->measured, ns;
+	unsigned int i;
+	float ms;
+
+	for (i = 0; i < b->nr; i++) {
+		if (CALL(s, cuEventElapsedTime, &ms, g->begin, b->events[i]) || !(ms >= 0 && ms < 1e9f))
+			ns = gate_now() - g->begun_ns;
+		else
+			ns = ms * 1e6;
+		most = ns > most ? ns : most;
+	}
+	return most;
+}
+
+static void account(struct gate *g, uint64_t ns)
+{
+	g->turn_used += ns;
+	__atomic_store_n(&g->door->used, g->door->used + ns, __ATOMIC_RELEASE);
+}
+
+static void batch_is_through(struct server *s, struct batch *b)
+{
+	struct gate *g = s->gate;
+	uint64_t upto = time_of(s, b), ns = upto - g->measured;
+
+	g->measured = upto;
+	account(g, ns);
+	if (ns > 2 * BATCH_NS)
+		g->most = g->most / 2 ? g->most / 2 : 1;
+	else if (ns < BATCH_NS / 2 && b->work >= g->most && g->most < WORK_MOST)
+		g->most *= 2;
+	drop_batch(s, b);
+}
+
+/* an error ends the work, too */
+static bool is_through(struct server *s, struct batch *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++)
+		if (CALL(s, cuEventQuery, b->events[i]) == CUDA_ERROR_NOT_READY)
+			return false;
+	return true;
+}
+
+void work_look(struct server *s)
+{
+	struct gate *g = s->gate;
+	uint64_t before = s->current;
+	CUstreamCaptureMode mode;
+
+	if (!g->nr)
+		return;
+	mode = relax(s);
+	if (enter_context(s, g->context)) {
+		gate_forget(s, g->context);
+	} else {
+		while (g->nr && is_through(s, &g->batches[g->first])) {
+			batch_is_through(s, &g->batches[g->first]);
+			g->first = (g->first + 1) % BATCHES;
+			g->nr--;
+			g->spin_ns = gate_now();
+		}
+	}
+	enter_context(s, before);
+	unrelax(s, mode);
+}
+
+void work_begin(struct server *s)
+{
+	struct gate *g = s->gate;
+	CUstreamCaptureMode mode = relax(s);
+	CUstream stream;
+
+	g->context = s->current;
+	g->begun_ns = gate_now();
+	if (g->turn && g->ended_ns && g->begun_ns > g->ended_ns)
+		account(g, g->begun_ns - g->ended_ns);	/* others waited, and it kept the turn */
+	g->measured = 0;
+	g->begun = true;
+	g->begin = NULL;
+	if (own_stream(s, &stream) || CALL(s, cuEventCreate, &g->begin, 0))
+		g->begin = NULL;
+	else if (CALL(s, cuEventRecord, g->begin, stream)) {
+		CALL(s, cuEventDestroy_v2, g->begin);
+		g->begin = NULL;
+	}
+	unrelax(s, mode);
+}
+
+void work_end(struct server *s)
+{
+	struct gate *g = s->gate;
+	uint64_t before = s->current;
+	CUstreamCaptureMode mode;
+
+	if (!g->begun)
+		return;
+	mode = relax(s);
+	if (!enter_context(s, g->context)) {
+		for (; g->nr; g->nr--, g->first = (g->first + 1) % BATCHES)
+			drop_batch(s, &g->batches[g->first]);
+		if (g->begin)
+			CALL(s, cuEventDestroy_v2, g->begin);
+	}
+	enter_context(s, before);
+	unrelax(s, mode);
+	g->begun = false;
+	g->begin = NULL;
+	g->ended_ns = g->begun_ns + g->measured;
+	g->nr = g->work = g->nr_streams = 0;
+}
+
+void gate_forget(struct server *s, uint64_t context)
+{
+	struct gate *g = s->gate;
+	unsigned int i, kept = 0;
+	uint64_t ns;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->nr_orphans; i++)
+		if (g->orphans[i].context != context)
+			g->orphans[kept++] = g->orphans[i];
+	g->nr_orphans = kept;
+	if (!g->begun || g->context != context)
+		return;
+	ns = gate_now() - g->begun_ns;
+	if (g->nr || g->work)
+		account(g, ns > g->measured ? ns - g->measured : 0);
+	g->begun = false;
+	g->begin = NULL;
+	g->nr = g->work = g->nr_streams = 0;
+}
+
+/* ------------------------------------------------------------------ work without events behind it: are the streams idle? */
+
+static bool stream_is_idle(struct server *s, CUstream stream)
+{
+	return not_capturing(s, stream) || CALL(s, cuStreamQuery, stream) != CUDA_ERROR_NOT_READY;
+}
+
+static bool context_is_idle(struct server *s, uint32_t at)
+{
+	uint32_t i;
+
+	if (enter_context(s, s->entries[at].id))
+		return true;
+	if (!stream_is_idle(s, NULL))
+		return false;
+	for (i = s->entries[at].child; i; i = s->entries[i].after)
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && !stream_is_idle(s, s->entries[i].what))
+			return false;
+	return true;
+}
+
+static bool orphans_are_through(struct server *s)
+{
+	struct gate *g = s->gate;
+
+	while (g->nr_orphans) {
+		struct orphan *o = &g->orphans[g->nr_orphans - 1];
+
+		if (!enter_context(s, o->context)) {
+			if (CALL(s, cuEventQuery, o->event) == CUDA_ERROR_NOT_READY)
+				return false;
+			CALL(s, cuEventDestroy_v2, o->event);
+		}
+		g->nr_orphans--;
+	}
+	return true;
+}
+
+static bool all_is_idle(struct server *s)
+{
+	CUstreamCaptureMode mode = relax(s);
+	uint64_t before = s->current;
+	bool idle = orphans_are_through(s) && !waits_aside(s);
+	uint32_t i;
+
+	for (i = 1; idle && i < s->nr_entries; i++)
+		if (s->entries[i].what && KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_CONTEXT)
+			idle = context_is_idle(s, i);
+	enter_context(s, before);
+	unrelax(s, mode);
+	return idle;
+}
+
+void work_look_whether_idle(struct server *s)
+{
+	struct gate *g = s->gate;
+	uint64_t now = gate_now();
+
+	if (!s->untracked || now < g->look_ns)
+		return;
+	if (!g->look_ns && !g->turn && !see(&g->door->closed)) {
+		g->look_ns = now + QUIET_NS;
+		return;
+	}
+	if (all_is_idle(s)) {
+		s->untracked = false;
+		if (!g->turn) {
+			tell(&g->door->busy, 0);
+			if (see(&g->door->closed))
+				gate_ring(g);
+		}
+		return;
+	}
+	g->quiet_ns = g->quiet_ns < QUIET_MAX_NS ? 2 * g->quiet_ns : QUIET_MAX_NS;
+	g->look_ns = now + g->quiet_ns;
+}
+
+/* without an event behind it */
+static bool has_work(const struct gate *g, uint64_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->nr_streams; i++)
+		if (g->streams[i] == id)
+			return true;
+	return false;
+}
+
+/* an event behind what the stream has, which stays: until it is through there is work that no turn accounts for */
+static void leave_event(struct server *s, uint64_t id, CUstream stream)
+{
+	struct gate *g = s->gate;
+	uint64_t before = s->current;
+	CUevent event;
+
+	/* an event and its stream are of one context */
+	if (id > 1 && enter_context(s, parent_of(s, id)))
+		return;
+	if (g->nr_orphans == ORPHANS || CALL(s, cuEventCreate, &event, CU_EVENT_DISABLE_TIMING)) {
+		CALL(s, cuStreamSynchronize, stream);
+	} else if (CALL(s, cuEventRecord, event, stream)) {
+		CALL(s, cuEventDestroy_v2, event);
+		CALL(s, cuStreamSynchronize, stream);
+	} else {
+		g->orphans[g->nr_orphans++] = (struct orphan){ s->current, event };
+		s->untracked = true;
+		tell(&g->door->busy, 1);
+	}
+	enter_context(s, before);
+}
+
+void work_stream_hides(struct server *s, uint64_t id)
+{
+	struct gate *g = s->gate;
+	CUstreamCaptureMode mode;
+	CUstream stream;
+
+	id = id > 1 ? id : 0;
+	if (!s->current || !stream_find(s, id, &stream))
+		return;
+	if (has_work(g, id))
+		work_close(s);
+	if (!s->untracked && !has_work(g, id))
+		return;
+	mode = relax(s);
+	if (!stream_is_idle(s, stream))
+		leave_event(s, id, stream);
+	unrelax(s, mode);
+}
+
+void work_stream_ends(struct server *s, uint64_t id)
+{
+	if (id > 1)
+		work_stream_hides(s, id);
+}
+
+/* ------------------------------------------------------------------ */
+
+void work_submitted(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+{
+	struct gate *g = s->gate;
+	int at = op_stream_at(h->op);
+	uint64_t id = 0;
+
+	if (!g->turn || !g->begun)
+		return;
+	if (at >= 0 && at + sizeof(id) <= h->bytes)
+		memcpy(&id, (const uint8_t *)payload + at, sizeof(id));
+	id = id > 1 ? id : 0;
+	g->work++;
+	g->through_ns = 0;
+	if (!has_work(g, id))
+		g->streams[g->nr_streams++] = id;
+	/* their forms that wait work in the null stream, whatever stream the frame names */
+	if ((h->op == OP_box || h->op == OP_run || h->op == OP_peer) && !has_work(g, 0))
+		g->streams[g->nr_streams++] = 0;
+}

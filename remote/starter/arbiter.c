@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to do. It reads and writes each
+ * process's door (server/door.h), which that process shares with this one alone, and sleeps until a process rings or a time is
+ * over. It neither allocates nor prints, so that the first process may fork at any time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <remote/turns/turns.h>
+
+#include "starter.h"
+
+enum { LOOKS_NS = 10000000, LOOKS = 200 };	/* so many in so long */
+
+static struct {
+	pthread_mutex_t lock;	/* of all but .bell */
+	int bell[2];		/* a pipe: processes of clients write, the arbiter reads */
+	struct turns t;
+	struct door **doors;	/* by programs' rows; NULL: none is served */
+	uint32_t *turns;	/* the number of the turn that each was told last */
+	bool watched;		/* there are programs of two clients */
+} a = { .lock = PTHREAD_MUTEX_INITIALIZER, .bell = { -1, -1 } };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static uint32_t see(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+/* whether it is another one than before */
+static bool tell(uint32_t *word, uint32_t value)
+{
+	if (__atomic_load_n(word, __ATOMIC_RELAXED) == value)
+		return false;
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+/* the end of a turn first: what the process says of itself before it counts then */
+static void look_at(uint32_t i)
+{
+	struct turns_program *p = &a.t.programs[i];
+	const struct door *d = a.doors[i];
+
+	p->gave_back = see(&d->done) == a.turns[i];
+	p->used = __atomic_load_n(&d->used, __ATOMIC_ACQUIRE);
+	p->busy = see(&d->busy);
+	p->wants = see(&d->want);
+}
+
+static uint32_t share_of(const struct turns_program *p)
+{
+	const struct turns_client *c = &a.t.clients[p->client];
+
+	return c->works && a.t.weights ? (uint64_t)c->weight * 1000 / a.t.weights : 0;
+}
+
+static void tell_numbers(struct door *d, const struct turns_program *p)
+{
+	__atomic_store_n(&d->charged, p->charged, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->alone, p->alone, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->waited, p->waited, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->turns, p->turns, __ATOMIC_RELAXED);
+	__atomic_store_n(&d->lost, p->lost, __ATOMIC_RELAXED);
+	tell(&d->share, share_of(p));
+}
+
+/* whether it has to be told that there is something new */
+static bool tell_door(uint32_t i)
+{
+	const struct turns_program *p = &a.t.programs[i];
+	struct door *d = a.doors[i];
+	bool has = a.t.holder == i, news;
+
+	tell_numbers(d, p);
+	if (has)
+		__atomic_store_n(&d->turn_ns, p->turn_ns, __ATOMIC_RELAXED);
+	tell(&d->wanted, has && a.t.wanted);
+	tell(&d->watched, a.watched);
+	if (has)
+		a.turns[i] = a.t.turn;
+	news = tell(&d->turn, has ? a.t.turn : 0) && has;
+	/* opened: after the turn, which nobody has then */
+	news |= tell(&d->closed, a.t.closed) && !a.t.closed;
+	if (news)
+		__atomic_add_fetch(&d->knock, 1, __ATOMIC_SEQ_CST);
+	return news;
+}
+
+/* how long nothing has to be looked at, in ns */
+static uint64_t look(void)
+{
+	uint64_t now = now_ns(), again;
+	uint32_t i;
+
+	for (i = 0; i < a.t.nr_programs; i++)
+		if (a.doors[i])
+			look_at(i);
+	again = turns_look(&a.t, now);
+	for (i = 0; i < a.t.nr_programs; i++)
+		if (a.doors[i] && tell_door(i))
+			syscall(SYS_futex, &a.doors[i]->knock, FUTEX_WAKE, 1, NULL, NULL, 0);
+	return again == UINT64_MAX ? again : again > now ? again - now : 0;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+}
+
+/* a process that rings without end, which ours do not, costs a part of a CPU and no more */
+static void pace(void)
+{
+	static uint64_t since;
+	static unsigned int looks;
+	uint64_t now = now_ns();
+
+	if (now - since >= LOOKS_NS) {
+		since = now;
+		looks = 0;
+	} else if (++looks >= LOOKS) {
+		sleep_ns(since + LOOKS_NS - now);
+	}
+}
+
+static void *arbitrate(void *arg)
+{
+	static char rung[65536];	/* all that the pipe holds */
+	struct pollfd p = { .fd = a.bell[0], .events = POLLIN };
+	struct timespec t;
+	uint64_t ns;
+
+	for (;;) {
+		pace();
+		pthread_mutex_lock(&a.lock);
+		ns = look();
+		pthread_mutex_unlock(&a.lock);
+		t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+		if (ppoll(&p, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 && read(a.bell[0], rung, sizeof(rung)) < 0 &&
+		    errno != EAGAIN && errno != EINTR)
+			sleep_ns(LOOKS_NS);
+	}
+	return arg;
+}
+
+static void ring(void)
+{
+	if (write(a.bell[1], "", 1) < 0)
+		return;	/* it is full: the arbiter looks */
+}
+
+/* ------------------------------------------------------------------ by the first process's own thread */
+
+int arbiter_bell(void)
+{
+	return a.bell[1];
+}
+
+/* with the lock: whether there are others than programs of one client; those are told before the arbiter looks whether they work */
+static void watch(void)
+{
+	uint32_t i, first = TURNS_NONE;
+
+	a.watched = false;
+	for (i = 0; i < a.t.nr_programs; i++) {
+		if (!a.doors[i])
+			continue;
+		if (first == TURNS_NONE)
+			first = a.t.programs[i].client;
+		a.watched |= a.t.programs[i].client != first;
+	}
+	for (i = 0; i < a.t.nr_programs; i++)
+		if (a.doors[i])
+			tell(&a.doors[i]->watched, a.watched);
+}
+
+void arbiter_enter(struct starter *s, struct client *c)
+{
+	uint32_t i = c - s->clients, client = c->tenant - s->tenants;
+
+	if (a.bell[1] < 0)
+		return;
+	pthread_mutex_lock(&a.lock);
+	/* that of a client which comes back is as it was: to go takes no debt away, and turns.c lets nobody save anything up */
+	if (c->tenant->programs == 1 && c->tenant->anew)
+		memset(&a.t.clients[client], 0, sizeof(a.t.clients[client]));
+	a.t.clients[client].weight = c->weight;
+	a.t.programs[i] = (struct turns_program){ .present = true, .client = client };
+	a.doors[i] = door_of(c->counters);
+	a.turns[i] = 0;
+	watch();
+	pthread_mutex_unlock(&a.lock);
+	ring();
+}
+
+void arbiter_leave(struct starter *s, struct client *c)
+{
+	uint32_t i = c - s->clients;
+
+	if (a.bell[1] < 0 || !a.doors[i])
+		return;
+	pthread_mutex_lock(&a.lock);
+	a.doors[i] = NULL;
+	a.t.programs[i].present = a.t.programs[i].busy = a.t.programs[i].wants = false;
+	watch();
+	pthread_mutex_unlock(&a.lock);
+	ring();
+}
+
+/* nobody else's numbers, in a client's process */
+void arbiter_part(struct starter *s)
+{
+	if (a.bell[1] < 0)
+		return;
+	explicit_bzero(a.t.clients, s->nr_clients * sizeof(*a.t.clients));
+	explicit_bzero(a.t.programs, s->nr_clients * sizeof(*a.t.programs));
+	explicit_bzero(a.doors, s->nr_clients * sizeof(*a.doors));
+	explicit_bzero(a.turns, s->nr_clients * sizeof(*a.turns));
+	explicit_bzero(&a.t, sizeof(a.t));
+}
+
+bool arbiter_begin(struct starter *s)
+{
+	pthread_t thread;
+
+	a.t = (struct turns){ .nr_clients = s->nr_clients, .nr_programs = s->nr_clients, .holder = TURNS_NONE };
+	a.t.clients = calloc(s->nr_clients, sizeof(*a.t.clients));
+	a.t.programs = calloc(s->nr_clients, sizeof(*a.t.programs));
+	a.doors = calloc(s->nr_clients, sizeof(*a.doors));
+	a.turns = calloc(s->nr_clients, sizeof(*a.turns));
+	if (!a.t.clients || !a.t.programs || !a.doors || !a.turns || pipe2(a.bell, O_CLOEXEC | O_NONBLOCK))
+		return false;
+	return !pthread_create(&thread, NULL, arbitrate, NULL);
+}

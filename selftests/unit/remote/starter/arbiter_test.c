@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/* The arbiter's thread: processes that ring get their turns, one that is killed loses it, and where there is one client there are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include <remote/starter/starter.h>
+
+enum { CLIENTS = 12 };
+
+static struct remoted_conf conf;
+static struct starter s;
+
+void say(const char *format, ...)
+{
+}
+
+void say_of_clients(const char *format, ...)
+{
+}
+
+static int begin(void **state)
+{
+	remoted_conf_default(&conf);
+	s = (struct starter){ .conf = &conf, .admin_fd = -1, .nr_clients = CLIENTS };
+	s.clients = calloc(CLIENTS, sizeof(*s.clients));
+	s.tenants = calloc(CLIENTS, sizeof(*s.tenants));
+	return !s.clients || !s.tenants || !arbiter_begin(&s);
+}
+
+static struct client *come(const char *who, uint64_t weight)
+{
+	struct client *c = client_place(&s);
+
+	c->state = CLIENT_SERVED;
+	c->weight = weight;
+	strcpy(c->who, who);
+	assert_true(tenants_enter(&s, c));
+	arbiter_enter(&s, c);
+	return c;
+}
+
+static void go(struct client *c)
+{
+	arbiter_leave(&s, c);
+	client_gone(&s, c);
+}
+
+static struct door *door(const struct client *c)
+{
+	return door_of(c->counters);
+}
+
+static uint32_t get(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static void set(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static void ring(void)
+{
+	assert_int_equal(write(arbiter_bell(), "", 1), 1);
+}
+
+/* within 20 s, however late this machine is */
+static void comes_to(const uint32_t *word, bool set)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20000 && !!get(word) != set; i++)
+		usleep(1000);
+	assert_int_equal(!!get(word), set);
+}
+
+static void want(struct client *c)
+{
+	set(&door(c)->want, 1);
+	ring();
+}
+
+static void give_back(struct client *c, uint64_t used)
+{
+	__atomic_store_n(&door(c)->used, door(c)->used + used, __ATOMIC_SEQ_CST);
+	set(&door(c)->done, get(&door(c)->turn));
+	ring();
+}
+
+static void turns(void **state)
+{
+	struct client *a = come("tls:ann", 10), *b;
+	uint32_t turn, knock;
+	unsigned int i;
+
+	comes_to(&door(a)->watched, false);
+	set(&door(a)->busy, 1);
+	b = come("tls:bob", 30);
+	comes_to(&door(a)->watched, true);
+	comes_to(&door(b)->watched, true);
+	assert_int_equal(get(&door(a)->closed), 0);
+	knock = get(&door(b)->knock);
+	want(b);
+	comes_to(&door(a)->closed, true);
+	comes_to(&door(b)->turn, true);
+	assert_true(get(&door(b)->knock) != knock);
+	set(&door(a)->busy, 0);
+	want(a);
+	comes_to(&door(b)->wanted, true);
+	assert_int_equal(get(&door(a)->turn), 0);
+	/* each has what it is due, and a turn is another one each time */
+	for (i = 0; i < 40; i++) {
+		struct client *c = get(&door(a)->turn) ? a : b;
+
+		comes_to(&door(c)->turn, true);
+		assert_true(!get(&door(a)->turn) || !get(&door(b)->turn));
+		turn = get(&door(c)->turn);
+		give_back(c, 4000000);
+		while (get(&door(c)->turn) == turn)
+			usleep(100);
+		while (!get(&door(a)->turn) && !get(&door(b)->turn))
+			usleep(100);
+	}
+	assert_true(door(b)->turns > 2 * door(a)->turns);
+	assert_in_range(get(&door(a)->share), 250, 250);
+	/* whose process was killed has no turn */
+	if (get(&door(a)->turn))
+		give_back(a, 400000000);
+	comes_to(&door(b)->turn, true);
+	go(b);
+	comes_to(&door(a)->turn, true);
+	comes_to(&door(a)->watched, false);
+	set(&door(a)->want, 0);
+	give_back(a, 0);
+	comes_to(&door(a)->closed, false);
+	go(a);
+}
+
+/* programs of one client take no turns; the next client finds nothing of another one */
+static void one_client(void **state)
+{
+	struct client *a = come("tls:ann", 10), *b = come("tls:ann", 10), *c;
+
+	want(a);
+	want(b);
+	usleep(20000);
+	assert_int_equal(get(&door(a)->watched) + get(&door(b)->closed) + get(&door(a)->turn), 0);
+	c = come("tls:bob", 10);
+	comes_to(&door(b)->watched, true);
+	want(c);
+	comes_to(&door(c)->closed, true);
+	go(a);
+	go(b);
+	go(c);
+	c = come("tls:bob", 10);
+	comes_to(&door(c)->watched, false);
+	assert_int_equal(door(c)->charged + door(c)->turns, 0);
+	go(c);
+}
+
+/* to go and to come back takes no debt away; a name that never was here has none */
+static void debts_stay(void **state)
+{
+	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10), *c;
+
+	want(a);
+	want(b);
+	comes_to(&door(a)->closed, true);
+	while (!get(&door(a)->turn)) {
+		if (get(&door(b)->turn))
+			give_back(b, 1000000);
+		usleep(1000);
+	}
+	set(&door(a)->want, 0);
+	give_back(a, 900000000);
+	comes_to(&door(b)->turn, true);
+	go(a);
+	/* many names in between, but not more than there are rows */
+	c = come("tls:eve", 10);
+	go(c);
+	a = come("tls:ann", 10);
+	c = come("tls:cid", 10);
+	want(a);
+	want(c);
+	give_back(b, 1000000);
+	comes_to(&door(c)->turn, true);
+	assert_int_equal(get(&door(a)->turn), 0);
+	set(&door(c)->want, 0);
+	set(&door(b)->want, 1);
+	give_back(c, 1000000);
+	comes_to(&door(b)->turn, true);
+	assert_int_equal(get(&door(a)->turn), 0);
+	go(a);
+	go(b);
+	go(c);
+}
+
+/* a process that rings without end: turns are given as ever, and the arbiter's thread mostly sleeps */
+static void endless_ringing(void **state)
+{
+	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10);
+	unsigned int i, stuck = 0;
+	char full[4096] = { 0 };
+
+	want(a);
+	want(b);
+	for (i = 0; i < 200000; i++)
+		stuck += write(arbiter_bell(), full, sizeof(full)) < 0;
+	assert_true(stuck > 0);
+	comes_to(&door(a)->closed, true);
+	for (i = 0; i < 20; i++) {
+		struct client *c = get(&door(a)->turn) ? a : b;
+
+		comes_to(&door(c)->turn, true);
+		(void)!write(arbiter_bell(), full, sizeof(full));
+		__atomic_store_n(&door(c)->used, door(c)->used + 4000000, __ATOMIC_SEQ_CST);
+		set(&door(c)->done, get(&door(c)->turn));
+		comes_to(&door(c == a ? b : a)->turn, true);
+	}
+	go(a);
+	go(b);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns), cmocka_unit_test(one_client),
+					      cmocka_unit_test(debts_stay), cmocka_unit_test(endless_ringing) };
+
+	return cmocka_run_group_tests(tests, begin, NULL);
+}
