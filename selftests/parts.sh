@@ -28,6 +28,7 @@ LIMIT=3600	# of a test program in seconds; a program that needs longer belongs i
 run_lint()
 {
 	tap_run "what is counted" 60 selftests/tap_test.sh
+	tap_run "walls" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/walls_test.py
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "docs/registers.md is current" $LIMIT make -s check-registers-doc
 	tap_step "docs/remote-api.md is current" $LIMIT make -s check-remote-doc

@@ -155,7 +155,7 @@ check-registers-doc: $(O)/regdoc
 .PHONY: registers-doc check-registers-doc
 
 # --- hw: the firmware file, and bring-up of the graphics engine on a fake chip with kernel services of its own
-HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grshape.c grtrap.c fecs.c golden.c)
+HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)
 UNIT_TESTS += hw/firmware_test hw/gr_sequence_test
 SRC_hw/firmware_test	:= hw/fwfile.c selftests/unit/hw/fwbuild.c
 SRC_hw/gr_sequence_test	:= $(HW_GR_SRC) $(addprefix selftests/unit/hw/,chip.c fwbuild.c)
@@ -165,10 +165,10 @@ $(addprefix $(O)/,asan/hw/%.o asan/selftests/unit/hw/%.o fuzzobj/selftests/unit/
 	TEST_CPPFLAGS += -Iselftests/unit/hw -Iselftests/unit/hw/kernel
 
 # --- mdev: a file by itself, on stand-ins for the kernel and the rest of its room
-UNIT_TESTS += mdev/unmap_test
-SRC_mdev/unmap_test	:= mdev/unmap.c
-$(addprefix $(O)/asan/,mdev/unmap.o selftests/unit/mdev/unmap_test.o): \
-	TEST_CPPFLAGS := -Iselftests/unit/mdev/kernel -Iselftests/unit/mdev/kernel/mdev $(TEST_CPPFLAGS)
+UNIT_TESTS += mdev/machine/unmap_test
+SRC_mdev/machine/unmap_test	:= mdev/machine/unmap.c
+$(addprefix $(O)/asan/,mdev/machine/unmap.o selftests/unit/mdev/machine/unmap_test.o): \
+	TEST_CPPFLAGS := -Iselftests/unit/mdev/machine/kernel $(TEST_CPPFLAGS)
 
 # --- gtt-shadow
 SHADOW_SRC	:= $(wildcard gtt-shadow/*.c)
@@ -266,8 +266,8 @@ $(addprefix $(O)/,$(foreach d,asan fuzzobj,$(d)/$(RING_MODEL)/%.o) $(addprefix a
 # --- remote: what remote/api.py makes is compiled by selftests/unit/remote/server/made.c
 REMOTE_WIRE_SRC	:= $(wildcard remote/wire/*.c)
 REMOTE_FAKE_SRC	:= $(filter-out remote/server/library.c,$(wildcard remote/server/*.c)) $(REMOTE_WIRE_SRC) \
-		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c)
-UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/flood_test $(addprefix remote/channel/,channel_test attach_test aperture_test place_test)
+		   $(wildcard remote/channel/*.c remote/ring/*.c) $(addprefix selftests/unit/remote/server/,made.c library.c graphs.c forwards.c)
+UNIT_TESTS += remote/wire/wire_test remote/server/frames_test remote/server/forward_test remote/server/flood_test $(addprefix remote/channel/,channel_test attach_test aperture_test place_test)
 TSAN_TESTS += remote/channel/channel_test
 SRC_remote/wire/wire_test	:= $(REMOTE_WIRE_SRC) selftests/unit/remote/server/shapes.c
 REMOTE_CHANNEL_SRC := $(wildcard remote/channel/*.c remote/ring/*.c) remote/wire/cursor.c
@@ -290,17 +290,26 @@ REMOTE_STARTER_SRC	:= $(addprefix remote/starter/,hall.c clients.c listen.c tena
 SRC_remote/starter/hall_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/listen_test	:= $(REMOTE_STARTER_SRC)
 SRC_remote/starter/tenants_test	:= $(REMOTE_STARTER_SRC)
+UNIT_TESTS += remote/starter/arbiter_test
+SRC_remote/starter/arbiter_test	:= $(REMOTE_STARTER_SRC) remote/starter/arbiter.c remote/turns/turns.c
 SRC_remote/starter/admin_test	:= $(REMOTE_STARTER_SRC) remote/starter/admin.c remote/ctl/talk.c
+UNIT_TESTS += remote/turns/turns_test
+SRC_remote/turns/turns_test	:= remote/turns/turns.c
+FUZZ_TESTS += remote/turns/turns_fuzz
+FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
 UNIT_TESTS += remote/pmem/pmem_test
 SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c
 FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz
 FUZZSRC_remote/channel/address_fuzz	:= remote/channel/address.c
 FUZZSRC_remote/conf/conf_fuzz	:= $(wildcard remote/conf/*.c) remote/channel/address.c
 SRC_remote/server/frames_test	:= $(REMOTE_FAKE_SRC)
+SRC_remote/server/forward_test	:= $(REMOTE_FAKE_SRC)
 SRC_remote/server/flood_test	:= $(REMOTE_FAKE_SRC)
+UNIT_TESTS += remote/server/gate_test
+SRC_remote/server/gate_test	:= $(REMOTE_FAKE_SRC)
 UNIT_TESTS += $(addprefix remote/client/,memory_test managed_test)
-SRC_remote/client/managed_test := $(addprefix remote/client/,managed.c arena.c) remote/channel/signals.c
-SRC_remote/client/memory_test	:= $(addprefix remote/client/,object.c ranges.c arena.c hostmem.c)
+SRC_remote/client/managed_test := $(addprefix remote/client/,peer.c managed.c arena.c) remote/channel/signals.c
+SRC_remote/client/memory_test	:= $(addprefix remote/client/,peer.c object.c ranges.c arena.c hostmem.c)
 FUZZ_TESTS += remote/server/frames_fuzz
 FUZZSRC_remote/server/frames_fuzz := $(REMOTE_FAKE_SRC)
 REMOTE_TEST_OBJ	:= $(foreach d,asan tsan fuzzobj,$(patsubst %.c,$(O)/$(d)/%.o,$(REMOTE_FAKE_SRC) $(wildcard remote/client/*.c remote/conf/*.c remote/starter/*.c remote/ctl/*.c remote/pmem/*.c) \
