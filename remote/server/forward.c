@@ -13,8 +13,8 @@
 #include "server.h"
 
 /*
- * Device memory that a handle takes by itself. cuBLAS: 32 MiB were seen on Hopper. cuRAND: its largest generator, MT19937, keeps 8,192
- * states of 2,500 bytes (cuRAND's documentation).
+ * Device memory that a handle takes by itself. cuBLAS: 32 MiB were seen on Hopper. cuRAND: its largest generator, MT19937, keeps
+ * 8,192 states of 2,500 bytes (cuRAND's documentation).
  */
 enum { BLAS_TAKES = 40 << 20, RAND_TAKES = 32 << 20 };
 

@@ -6,9 +6,9 @@
 #include "gate.h"
 
 /*
- * A stream that captures had its event when that began (work_stream_hides()), as one that is gone had (work_stream_ends()). One that
- * can't be marked, for it is of another context, is work of which nobody knows how long it takes: then streams are asked whether
- * they are idle, and the clock counts.
+ * A stream that captures got its event when the capture began (work_stream_hides()), a stream that is gone when it was destroyed
+ * (work_stream_ends()). In a stream of another context no event can be recorded. Its work is charged by the clock until the
+ * stream is idle.
  */
 static void mark(struct server *s, struct batch *b, uint64_t id)
 {

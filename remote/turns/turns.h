@@ -24,7 +24,7 @@
 #define TURNS_LONGEST	32000000ull	/* for one that has to catch up */
 #define TURNS_RECENT	20000000ull	/* who had work so lately is counted when turns are measured out */
 #define TURNS_LOST	100000000ull	/* a turn without progress that others wait for is lost after so long */
-#define TURNS_OVER	2u		/* and one of which no end is seen, this many times its length later, whatever progress is said */
+#define TURNS_OVER	2u		/* and a turn without an end is, this many times its length later */
 #define TURNS_CALM	500000000ull	/* turns end when no two clients had work for so long */
 #define TURNS_AGAIN	20000000ull	/* while there are turns it is looked so often at least */
 #define TURNS_AGAIN_OPEN 1000000000ull	/* and so often while there is work */
