@@ -19,6 +19,7 @@ static unsigned int fills, began;	/* that reached the library; and the last one'
 static bool gpu_busy;
 static float took_ms;
 static CUstream captures;		/* this stream does; and with it the null stream can't be asked */
+static bool null_alone;			/* has the work that makes the GPU busy */
 static void *strange;			/* events can't be recorded in this stream */
 
 static CUresult fill(CUdeviceptr to, unsigned char value, size_t n, CUstream stream)
@@ -60,7 +61,7 @@ static CUresult record(CUevent e, CUstream stream)
 
 static CUresult query_stream(CUstream stream)
 {
-	return gpu_busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+	return gpu_busy && (!null_alone || !stream) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static CUresult elapsed(float *ms, CUevent from, CUevent to)
@@ -119,6 +120,7 @@ static int set_up(void **state)
 	fills = began = 0;
 	gpu_busy = false;
 	captures = strange = NULL;
+	null_alone = false;
 	took_ms = 1;
 	if (pipe2(bell, O_NONBLOCK) || gate_begin(&s, &door, bell[1]))
 		return -1;
@@ -462,13 +464,14 @@ static void captured(void **state)
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = stream);
 
-	gpu_busy = true;
+	gpu_busy = null_alone = true;
 	ASK(cuMemsetD8Async, .n = 8, .stream = 0, .value = 1);
 	ASK(cuStreamBeginCapture_v2, .stream = stream, .mode = 2);
 	busy_until_idle();
 	ASK(cuStreamEndCapture, .stream = stream);
 
 	/* in a turn */
+	null_alone = false;
 	door.closed = door.wanted = 1;
 	grant(1, 1000000);
 	gpu_busy = true;
