@@ -48,6 +48,7 @@ UNIT_BINS	:= $(UNIT_TESTS:%=$(O)/unit/%) $(TSAN_TESTS:%=$(O)/unit-tsan/%)
 FUZZ_BINS	:= $(FUZZ_TESTS:%=$(O)/fuzz/%)
 include selftests/flakes/flakes.mk
 include selftests/mutations/mutations.mk
+include selftests/coverage/coverage.mk
 unit-tests: $(UNIT_BINS) $(VBIOS) ## builds the unit tests
 fuzz-tests: $(FUZZ_BINS) ## builds the fuzz targets
 print-unit-tests: ; @printf '%s\n' $(UNIT_BINS)
