@@ -10,7 +10,7 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)	/* each channel in a group of its own */
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-#define WATCH_US		100		/* between looks at what a preempt waits for */
+#define WATCH_US		20		/* between looks at what a preempt waits for */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
@@ -194,13 +194,14 @@ int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int
 	u64 until;
 	int ret;
 
-	kvgpu_hw_lock(l);
+	hw_lock_watched(l, look, arg, WATCH_US);
 	until = ktime_get_ns() + timeout_ms * (u64)NSEC_PER_MSEC;
 	hw_wr(hw, PFIFO_PREEMPT, (tsg ? PFIFO_PREEMPT_TSG : 0) | FIELD_PREP(PFIFO_PREEMPT_ID, id));
 	do {
 		look(arg);
 		ret = hw_wait(hw, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, WATCH_US);
 	} while (ret == -ETIMEDOUT && ktime_get_ns() < until);
+	look(arg);
 	hw->stats.preempts++;
 	kvgpu_hw_unlock(l);
 	return ret;

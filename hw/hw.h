@@ -114,7 +114,10 @@ void kvgpu_hw_chan_enable(struct kvgpu_hw *hw, hchid_t id, bool on);
 u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id);
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr);
 int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms);
-/* The same; @look is called right after the register was written, and about every 100 us until the preempt is done. No lock but its. */
+/*
+ * The same; @look is called while the register is another's, right after it was written, about every 20 us until the preempt is done, and
+ * once more then. No lock but its.
+ */
 int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, void (*look)(void *arg), void *arg);
 /*
  * The same for who can ask again: -ETIMEDOUT comes after a millisecond already where the register is waited for by a thread for which

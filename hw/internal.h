@@ -136,6 +136,8 @@ static inline bool hw_no_answer(u32 val)
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
 /* lock.c: after all locks were initialised, and when nobody waits for any of them */
+/* takes a lock that no other one is held beside, urgently; @look is called about every @us until it is had, for 5 ms at most */
+void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us);
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);
 

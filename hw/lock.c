@@ -11,6 +11,7 @@
 
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
+#define WATCHED_NS	(5 * NSEC_PER_MSEC)	/* a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1 to 2 ms */
 #define PATIENCE_US	1000		/* far longer than a lock is held by a thread that runs, but for evictions */
 
 /* ------------------------------------------------------------------ the lender */
@@ -171,6 +172,32 @@ void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 		wait_urgently(l);
 	else if (!try_now(l, NULL))
 		wait_for(l);
+	WRITE_ONCE(l->holder, current);
+}
+
+void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us)
+{
+	struct kvgpu_hw_lender *b = l->lender;
+	struct task_struct *t = READ_ONCE(b->thread);
+	u64 until = ktime_get_ns() + WATCHED_NS;
+	bool got;
+
+	might_lock(&l->mutex);
+	got = rt_mutex_trylock(&l->mutex);
+	if (!got) {
+		atomic_inc(&l->urgent);
+		if (atomic_inc_return(&b->waiting) == 1 && t)
+			wake_up_process(t);
+		while (!got && ktime_get_ns() < until) {
+			look(arg);
+			usleep_range(us / 2, us);
+			got = rt_mutex_trylock(&l->mutex);
+		}
+		if (!got)
+			rt_mutex_lock(&l->mutex);
+		atomic_dec(&b->waiting);
+		atomic_dec(&l->urgent);
+	}
 	WRITE_ONCE(l->holder, current);
 }
 

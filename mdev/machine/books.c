@@ -2,6 +2,8 @@
 /* Who is charged for the GPU's time, and what each was charged. What is seen at looks is look.c's, what a switch takes slice.c's. */
 #include "mdev/machine/internal.h"
 
+#define UNSEEN_NS	NSEC_PER_MSEC	/* a thread that holds gpu->lock for longer is lent a priority */
+
 void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
@@ -34,19 +36,23 @@ u64 machine_gpu_time(struct kvgpu_machine *m)
 }
 
 /*
- * Under gpu->lock since @began something of @m was waited for, and nobody looked: that time is its own if it was at work. If it was not,
- * and others were, it is theirs, by what samples saw of them. Else it is nobody's.
+ * Under gpu->lock since @began something of @m was waited for, and no look was made: that time is its own if it was at work. If it was
+ * not, and others were, at the begin or at the end, it is theirs, by what samples saw of them. If neither, a short time is theirs all the
+ * same, since they may have worked in between alone; what is longer is nobody's.
  */
 void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), ns = now - began;
 
 	kvgpu_hw_lock_assert_held(&m->v->gpu->lock);
 	write_seqlock(&s->books);
 	if (works)
-		machine_charge(m, now - began, now);
-	if (works || !(others || machine_others_work(m)))
-		s->looked = min(s->looked + (now - began), now);
+		machine_charge(m, ns, now);
+	else if (others || machine_others_work(m))
+		ns = 0;
+	else
+		ns -= min_t(u64, ns, UNSEEN_NS);
+	s->looked = min(s->looked + ns, now);
 	write_sequnlock(&s->books);
 }

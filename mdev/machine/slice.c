@@ -322,9 +322,9 @@ static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * What engines were seen at for one that has to leave is its own, whatever samples saw before: a piece that begins just before its turn
- * is over keeps the others waiting like any other. All of the time is that of what is driven off; others that have to leave, too, pay
- * for their part of the looks.
+ * What engines were seen at while something was driven off, whatever samples saw before: a piece that begins just before its turn is
+ * over keeps the others waiting like any other. All of the time is charged to the vGPU that is driven off. Every other vGPU pays for
+ * its part of the looks, also the one whose turn it is: its work goes on beside.
  */
 static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w, u64 began, u64 now)
 {
@@ -332,7 +332,7 @@ static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const s
 	u32 looks;
 
 	list_for_each_entry(m, &chip->live, node) {
-		looks = m->v->id == l->vgpu || machine_shown(m) ? 0 : looks_at(w, m);
+		looks = m->v->id == l->vgpu ? 0 : looks_at(w, m);
 		if (looks)
 			machine_charge(m, div_u64((now - began) * looks, w->looks), now);
 	}
@@ -344,7 +344,7 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const str
 	bool sampled;
 
 	write_seqlock(&chip->slicer.books);
-	charge_seen(chip, l, w, began, now);
+	charge_seen(chip, l, w, began, ktime_get_ns());
 	if (m) {
 		m->slice.busy |= now - began > LATE_NS;	/* who has nothing to do leaves at once */
 		sampled = m->slice.left_busy || m->slice.busy;
@@ -375,6 +375,7 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 		see_engines(&seen);
 		now = drive_off(chip, &l[i], &seen);
 		kvgpu_hw_lock(&chip->gpu->lock);
+		see_engines(&seen);
 		note_left(chip, &l[i], &seen, began, now);
 		kvgpu_hw_unlock(&chip->gpu->lock);
 		began = ktime_get_ns();
