@@ -152,7 +152,15 @@ registers-doc: $(O)/regdoc ## writes docs/registers.md from the tables of mmio-t
 	$(call Q,DOC)$(O)/regdoc > docs/registers.md
 check-registers-doc: $(O)/regdoc
 	@$(O)/regdoc | diff -u docs/registers.md - || { echo "docs/registers.md is stale: make registers-doc"; exit 1; }
-.PHONY: registers-doc check-registers-doc
+$(O)/rooms.svg: FORCE
+	@mkdir -p $(@D)
+	@selftests/docs/rooms.py . > $@
+rooms-doc: $(O)/rooms.svg ## draws docs/rooms.svg: the table of docs/design.md, and what the rooms' sources include
+	$(call Q,DOC)cp $< docs/rooms.svg
+check-rooms-doc: $(O)/rooms.svg
+	@diff -u docs/rooms.svg $< || { echo "docs/rooms.svg is stale: make rooms-doc"; exit 1; }
+FORCE:
+.PHONY: registers-doc check-registers-doc rooms-doc check-rooms-doc FORCE
 
 # --- hw: the firmware file, and bring-up of the graphics engine on a fake chip with kernel services of its own
 HW_GR_SRC	:= $(addprefix hw/,fwfile.c gr.c grctx.c grlist.c grshape.c grtrap.c fecs.c golden.c)
