@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""run.py quick | long [DOCUMENT...]: the command blocks of README.md, docs/ and the rooms' README.md. Prints TAP. README.md beside
+"""run.py quick | long [DOCUMENT...]: the command blocks of README.md, CONTRIBUTING.md, docs/ and the rooms' README.md. Prints TAP. README.md beside
 this file says what is run, and how a block is marked that is not."""
 import collections
 import glob
@@ -50,7 +50,7 @@ class Tap:
 
 def documents():
     found = [f for f in glob.glob("**/*.md", root_dir=ROOT, recursive=True)
-             if not f.startswith("build/") and (os.path.basename(f) == "README.md" or f.startswith("docs/"))]
+             if not f.startswith("build/") and (os.path.basename(f) in ("README.md", "CONTRIBUTING.md") or f.startswith("docs/"))]
     return FIRST + sorted(set(found) - set(FIRST))
 
 
