@@ -79,3 +79,4 @@ check-remote-doc:
 -include $(REMOTE_BLAS_OBJ:.o=.d) $(REMOTE_RAND_OBJ:.o=.d)
 
 .PHONY: remote print-remote remote-doc check-remote-doc
+include remote/cluster/cluster.mk

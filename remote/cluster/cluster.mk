@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# kvgpu-run and its relays: one for each MPI whose compiler is here.
+CLUSTER_MPIS	:= $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(m)))
+CLUSTER_RUN_OBJ	:= $(patsubst %.c,$(REMOTE_OUT)/obj/%.o,$(wildcard remote/cluster/run/*.c))
+# what has MPI's header is compiled once for each; the rest of the relay is the server
+CLUSTER_PLAIN	:= $(addprefix remote/cluster/relay/,nursery.c count.c)
+CLUSTER_MPI	:= $(filter-out $(CLUSTER_PLAIN),$(wildcard remote/cluster/relay/*.c))
+CLUSTER_SERVER	:= $(wildcard remote/server/*.c) $(REMOTE_SHARED) $(addprefix remote/starter/,filter.c confine.c) $(CLUSTER_PLAIN) \
+		   remote/cluster/run/folder.c
+CLUSTER_SERVER_OBJ := $(CLUSTER_SERVER:%.c=$(REMOTE_OUT)/obj/%.o) $(addprefix $(REMOTE_OUT)/obj/gen/,cases.o names.o)
+
+$(REMOTE_OUT)/kvgpu-run: $(CLUSTER_RUN_OBJ)
+	$(call Q,LD)$(CC) $(REMOTE_LTO) -g $(CLUSTER_RUN_OBJ) -o $@
+
+CLUSTER_FLAGS_openmpi	= $(shell mpicc.openmpi -showme:compile)
+CLUSTER_LIBS_openmpi	= $(shell mpicc.openmpi -showme:link)
+# of what it prints the compiler's own flags are Debian's, not ours
+CLUSTER_FLAGS_mpich	= $(filter -I%,$(shell mpicc.mpich -show))
+CLUSTER_LIBS_mpich	= $(filter -L% -l%,$(shell mpicc.mpich -show))
+
+define cluster_mpi
+CLUSTER_OBJ_$(1) := $$(CLUSTER_MPI:%.c=$$(REMOTE_OUT)/obj-$(1)/%.o)
+$$(REMOTE_OUT)/obj-$(1)/%.o: %.c | $$(REMOTE_GEN)/.made
+	@mkdir -p $$(@D)
+	$$(call Q,CC)$$(CC) $$(REMOTE_CPPFLAGS) $$(CLUSTER_FLAGS_$(1)) $$(REMOTE_CFLAGS) -MMD -MP -c $$< -o $$@
+$$(REMOTE_OUT)/kvgpu-relay-$(1): $$(CLUSTER_OBJ_$(1)) $$(CLUSTER_SERVER_OBJ)
+	$$(call Q,LD)$$(CC) $$(REMOTE_LTO) -g -pthread $$^ $$(CLUSTER_LIBS_$(1)) -ldl -o $$@
+-include $$(CLUSTER_OBJ_$(1):.o=.d)
+endef
+$(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
+
+cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run, with the MPIs that are here; prints where
+.PHONY: cluster
+-include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d)

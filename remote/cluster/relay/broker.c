@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rank 0: programs of this machine come by a socket for each GPU, in a folder that is their user's alone. Each of their connections
+ * gets a lane to the proxy with that GPU. kvgpu-run is at the socket `run` there: it is told when all proxies are here, says when it
+ * is over, and when it is gone without a word this rank removes the folder.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <remote/channel/channel.h>
+#include <remote/cluster/run/folder.h>
+
+#include "relay.h"
+
+enum { ROOM = 1 << 20, END_S = 3 };
+
+struct broker {
+	const struct settings *s;
+	unsigned int proxies;
+	struct link **links;
+	int *listeners;
+	int run;		/* the connection to kvgpu-run */
+	bool ready, over, alone;	/* over: kvgpu-run wants the end; alone: it is gone */
+	bool moved;
+	struct pollfd polls[POLLS_MAX];
+};
+
+static int connect_run(const char *folder)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/run", folder);
+	if (fd >= 0 && !connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		return fd;
+	nursery_say("%s: %s", to.sun_path, strerror(errno));
+	return -1;
+}
+
+static bool listen_all(struct broker *b)
+{
+	const char *why;
+	char address[200];
+	unsigned int i;
+
+	umask(077);
+	for (i = 0; i < b->proxies; i++) {
+		snprintf(address, sizeof(address), "unix:%s/%u", b->s->folder, b->s->first + i);
+		b->listeners[i] = kvgpu_remote_listen(address, &why);
+		if (b->listeners[i] < 0) {
+			nursery_say("%s: %s", address, why);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool begin(struct broker *b)
+{
+	unsigned int i;
+
+	b->links = calloc(b->proxies, sizeof(*b->links));
+	b->listeners = calloc(b->proxies, sizeof(*b->listeners));
+	for (i = 0; b->links && b->listeners && i < b->proxies; i++) {
+		b->links[i] = calloc(1, sizeof(**b->links));
+		if (!b->links[i] || !link_begin(b->links[i], b->s, i + 1))
+			return false;
+		link_say(b->links[i], CONTROL_HELLO, 0);
+	}
+	b->run = connect_run(b->s->folder);
+	return i == b->proxies && b->run >= 0 && listen_all(b);
+}
+
+/* the folder is this user's alone; another user who got in nevertheless is not let in */
+static bool is_own_user(int fd)
+{
+	struct ucred user;
+	socklen_t bytes = sizeof(user);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &bytes) && user.uid == geteuid();
+}
+
+static void accept_one(struct broker *b, unsigned int i)
+{
+	int fd = accept4(b->listeners[i], NULL, NULL, SOCK_CLOEXEC), room = ROOM;
+	struct link *l = b->links[i];
+	struct lane *n = lane_find(l);
+
+	if (fd < 0)
+		return;
+	if (!n || l->lost || !is_own_user(fd) || !link_say(l, CONTROL_OPEN, n - l->lanes)) {
+		close(fd);
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	lane_open(n, fd);
+	b->moved = true;
+}
+
+static void hear_run(struct broker *b)
+{
+	char word[16];
+	ssize_t n = recv(b->run, word, sizeof(word), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	b->over = true;
+	b->alone = n <= 0;
+}
+
+static void look_at_links(struct broker *b)
+{
+	struct control c;
+	unsigned int i, here = 0;
+
+	for (i = 0; i < b->proxies; i++) {
+		while (link_hear(b->links[i], &c))
+			b->moved = true;
+		b->moved = link_go(b->links[i]) || b->moved;
+		link_beat(b->links[i]);
+		here += b->links[i]->hello && !b->links[i]->lost;
+	}
+	if (!b->ready && here == b->proxies) {
+		b->ready = true;
+		if (send(b->run, "ready\n", 6, MSG_NOSIGNAL) != 6)
+			b->over = b->alone = true;
+	}
+}
+
+/* one turn; false: whoever started this rank is gone */
+static bool turn(struct broker *b)
+{
+	unsigned int i, n = 0;
+	bool open = !b->ready, parent;
+
+	b->polls[n++] = (struct pollfd){ .fd = b->run, .events = POLLIN };
+	for (i = 0; i < b->proxies; i++)
+		b->polls[n++] = (struct pollfd){ .fd = b->links[i]->lost ? -1 : b->listeners[i], .events = POLLIN };
+	for (i = 0; i < b->proxies && n + LANES <= POLLS_MAX; i++)
+		n += link_waits(b->links[i], b->polls + n, &open);
+	parent = pace(b->s, b->polls, n, b->moved, open);
+	b->moved = false;
+	if (b->polls[0].revents)
+		hear_run(b);
+	for (i = 0; i < b->proxies; i++)
+		if (b->polls[1 + i].revents)
+			accept_one(b, i);
+	look_at_links(b);
+	/* a proxy that is gone is nobody's to connect to */
+	for (i = 0; i < b->proxies; i++)
+		if (b->links[i]->lost && b->listeners[i] >= 0) {
+			close(b->listeners[i]);
+			b->listeners[i] = -1;
+		}
+	return parent;
+}
+
+/* all proxies are told, and say so themselves; false: one does not */
+static bool end_links(struct broker *b)
+{
+	uint64_t until = now_us() + END_S * 1000000ull;
+	unsigned int i, left;
+	struct control c;
+	bool lost = false;
+
+	for (i = 0; i < b->proxies; i++)
+		link_say(b->links[i], CONTROL_END, 0);
+	do {
+		for (i = left = 0; i < b->proxies; i++) {
+			link_hear(b->links[i], &c);
+			link_go(b->links[i]);
+			lost = lost || b->links[i]->lost;
+			left += !b->links[i]->over && !b->links[i]->lost;
+		}
+	} while (left && now_us() < until);
+	return !left && !lost;
+}
+
+int broker_run(const struct settings *s, int ranks)
+{
+	static struct broker b;
+	unsigned int i;
+	bool parent = true;
+
+	b.s = s;
+	b.proxies = ranks - 1;
+	if (!begin(&b))
+		return 1;
+	while (!b.over && parent)
+		parent = turn(&b);
+	for (i = 0; i < b.proxies; i++)
+		if (b.listeners[i] >= 0)
+			close(b.listeners[i]);
+	if (b.alone || !parent)
+		folder_remove(s->folder);
+	if (!end_links(&b))
+		_exit(0);	/* MPI_Finalize() would wait for whom is gone; mpirun ends the others */
+	for (i = 0; i < b.proxies; i++)
+		link_end(b.links[i]);
+	return 0;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* A link: what its two sides say about themselves and about lanes, and whether the other one lives. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ops.h>
+
+#include "relay.h"
+
+enum { TAG = 0, BEATS = 4 };
+
+uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+void link_lose(struct link *l, const char *why)
+{
+	if (l->lost)
+		return;
+	l->lost = true;
+	nursery_say(l->rank ? "proxy %d is gone: %s" : "broker %d is gone: %s", l->rank, why);
+}
+
+static bool fine(struct link *l, int r)
+{
+	if (r != MPI_SUCCESS)
+		link_lose(l, "MPI can't reach it");
+	return r == MPI_SUCCESS;
+}
+
+bool link_begin(struct link *l, const struct settings *s, int rank)
+{
+	unsigned int i;
+
+	l->settings = s;
+	l->rank = rank;
+	l->heard_us = l->said_us = now_us();
+	for (i = 0; i < LANES; i++) {
+		l->lanes[i].link = l;
+		l->lanes[i].fd = -1;
+	}
+	for (i = 0; i < CONTROLS; i++)
+		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &l->in_made[i])) ||
+		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &l->out_made[i])) ||
+		    !fine(l, MPI_Start(&l->in_made[i])))
+			return false;
+	return true;
+}
+
+/* the index of a message that can be used; -1: all are under way */
+static int spare(struct link *l)
+{
+	int i, done;
+
+	for (i = 0; i < CONTROLS; i++) {
+		if (!l->out_busy[i])
+			return i;
+		if (!fine(l, MPI_Test(&l->out_made[i], &done, MPI_STATUS_IGNORE)))
+			return -1;
+		if (done) {
+			l->out_busy[i] = false;
+			return i;
+		}
+	}
+	return -1;
+}
+
+bool link_say(struct link *l, enum control_kind kind, unsigned int lane)
+{
+	int i = l->lost ? -1 : spare(l);
+
+	if (i < 0)
+		return false;
+	l->out[i] = (struct control){ .kind = kind, .lane = lane, .version = KVGPU_REMOTE_VERSION };
+	memcpy(l->out[i].secret, l->settings->secret, SECRET_BYTES);
+	l->out_busy[i] = true;
+	l->said_us = now_us();
+	return fine(l, MPI_Start(&l->out_made[i]));
+}
+
+/* in a time that does not tell how much of it is right */
+static bool is_secret(const uint8_t *a, const uint8_t *b)
+{
+	unsigned int i, differs = 0;
+
+	for (i = 0; i < SECRET_BYTES; i++)
+		differs |= a[i] ^ b[i];
+	return !differs;
+}
+
+bool link_hear(struct link *l, struct control *c)
+{
+	int done = 0;
+
+	if (l->lost || !fine(l, MPI_Test(&l->in_made[l->next_in], &done, MPI_STATUS_IGNORE)) || !done)
+		return false;
+	*c = l->in[l->next_in];
+	if (!fine(l, MPI_Start(&l->in_made[l->next_in])))
+		return false;
+	l->next_in = (l->next_in + 1) % CONTROLS;
+	if (!is_secret(c->secret, l->settings->secret)) {
+		link_lose(l, "it does not know this job's secret");
+		return false;
+	}
+	if (c->version != KVGPU_REMOTE_VERSION || c->lane >= LANES) {
+		link_lose(l, "it is of another version: all machines have to have one build");
+		return false;
+	}
+	l->heard_us = now_us();
+	l->hello = true;
+	l->over = l->over || c->kind == CONTROL_END;
+	return true;
+}
+
+void link_beat(struct link *l)
+{
+	uint64_t now = now_us(), patience = l->settings->patience_s * 1000000ull;
+
+	if (now - l->said_us > patience / BEATS)
+		link_say(l, CONTROL_ALIVE, 0);
+	if (now - l->heard_us > patience)
+		link_lose(l, "it has said nothing for too long");
+}
+
+unsigned int link_waits(struct link *l, struct pollfd *p, bool *open)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < LANES; i++) {
+		*open = *open || l->lanes[i].state == LANE_OPEN;
+		n += lane_waits(&l->lanes[i], p + n);
+	}
+	return n;
+}
+
+bool link_go(struct link *l)
+{
+	bool moved = false;
+	unsigned int i;
+
+	for (i = 0; i < LANES; i++)
+		moved = lane_go(&l->lanes[i]) || moved;
+	return moved;
+}
+
+static void take_back(MPI_Request *r)
+{
+	int done = 0;
+
+	if (*r == MPI_REQUEST_NULL)
+		return;
+	MPI_Test(r, &done, MPI_STATUS_IGNORE);
+	if (!done) {
+		MPI_Cancel(r);
+		MPI_Wait(r, MPI_STATUS_IGNORE);
+	}
+	MPI_Request_free(r);
+}
+
+void link_end(struct link *l)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < CONTROLS; i++) {
+		MPI_Wait(&l->out_made[i], MPI_STATUS_IGNORE);
+		MPI_Request_free(&l->out_made[i]);
+		take_back(&l->in_made[i]);
+	}
+	for (i = 0; i < LANES; i++)
+		for (k = 0; k < l->settings->slots && l->lanes[i].made; k++)
+			take_back(&l->lanes[i].in[k].made[0]);
+}

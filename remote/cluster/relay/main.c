@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * kvgpu-relay: what kvgpu-run has mpirun start. Its arguments come from kvgpu-run alone; the job's secret by the environment, which
+ * other users do not see.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+enum { DEFAULT_STAGING = 1 << 20, DEFAULT_SLOTS = 4, DEFAULT_EAGER = 4096, DEFAULT_SPIN_US = 200, DEFAULT_PATIENCE_S = 30 };
+#define DEFAULT_ARENA	(256ull << 20)
+
+void nursery_say(const char *format, ...)
+{
+	char host[64] = "", text[512];
+	va_list args;
+
+	gethostname(host, sizeof(host) - 1);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(stderr, "kvgpu-run: %s: %s\n", host, text);
+}
+
+static bool read_secret(struct settings *s)
+{
+	const char *text = getenv("KVGPU_CLUSTER_SECRET");
+	unsigned int i;
+
+	if (!text || strlen(text) != 2 * SECRET_BYTES)
+		return false;
+	for (i = 0; i < SECRET_BYTES; i++)
+		if (sscanf(text + 2 * i, "%2hhx", &s->secret[i]) != 1)
+			return false;
+	unsetenv("KVGPU_CLUSTER_SECRET");
+	return true;
+}
+
+static bool read_options(int argc, char **argv, struct settings *s)
+{
+	static const struct option options[] = {
+		{ "staging", 1, NULL, 's' }, { "slots", 1, NULL, 'n' }, { "eager", 1, NULL, 'e' }, { "spin", 1, NULL, 'u' },
+		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL, 'l' }, { "folder", 1, NULL, 'f' },
+		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' }, { 0 }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		switch (c) {
+		case 's': s->staging = strtoull(optarg, NULL, 0); break;
+		case 'n': s->slots = strtoul(optarg, NULL, 0); break;
+		case 'e': s->eager = strtoull(optarg, NULL, 0); break;
+		case 'u': s->spin_us = strtoul(optarg, NULL, 0); break;
+		case 'p': s->patience_s = strtoul(optarg, NULL, 0); break;
+		case 'a': s->arena = strtoull(optarg, NULL, 0); break;
+		case 'l': s->library = optarg; break;
+		case 'f': s->folder = optarg; break;
+		case 'i': s->first = strtoul(optarg, NULL, 0); break;
+		case 'd': s->device = strtoul(optarg, NULL, 0); break;
+		default: return false;
+		}
+	return s->staging >= CUT_MIN && s->staging <= CUT_MAX && s->slots >= 2 && s->slots <= SLOTS_MAX && s->patience_s;
+}
+
+/* the end of mpirun's process is the end of this one, whatever else it does */
+static void end_with_parent(void)
+{
+	pid_t parent = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	prctl(PR_SET_TIMERSLACK, 1000);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { DEFAULT_STAGING, DEFAULT_SLOTS, DEFAULT_EAGER, DEFAULT_SPIN_US, DEFAULT_PATIENCE_S, DEFAULT_ARENA,
+			      .library = "libcuda.so.1" };
+	int nursery = -1, rank, ranks, r;
+	bool proxy = argc > 1 && !strcmp(argv[1], "proxy");
+
+	if (argc < 2 || !read_options(argc - 1, argv + 1, &s))
+		return 2;
+	if (!strcmp(argv[1], "count"))
+		return count_run(s.library);
+	if (!read_secret(&s)) {
+		nursery_say("this program is started by kvgpu-run");
+		return 2;
+	}
+	if (proxy) {
+		end_with_parent();
+		nursery = nursery_begin(s.library, s.arena, s.device);
+		if (nursery < 0)
+			return 1;
+	}
+	if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
+		return 1;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	r = proxy ? proxy_run(&s, nursery) : broker_run(&s, ranks);
+	/* other ranks may wait for this one in MPI_Finalize() */
+	if (r)
+		_exit(r);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a rank waits. MPI has no descriptor that poll() could wait for, so what comes by MPI is looked for: without a pause at first,
+ * then with longer and longer ones.
+ */
+#include <sched.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+enum { OPEN_MAX_US = 1000, IDLE_MAX_US = 5000 };
+
+bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open)
+{
+	static uint64_t since;
+	static pid_t parent;
+	struct timespec t = { 0 };
+	uint64_t us, most = open ? OPEN_MAX_US : IDLE_MAX_US;
+
+	if (!parent)
+		parent = getppid();
+	if (moved || !since)
+		since = now_us();
+	us = now_us() - since;
+	if (us < s->spin_us) {
+		if (!moved)
+			sched_yield();
+	} else {
+		us = us / 8 < most ? us / 8 : most;
+		t.tv_nsec = us * 1000;
+	}
+	ppoll(p, n, &t, NULL);
+	return moved || getppid() == parent;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/* A rank with a GPU: what the broker opens is a new server process. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "relay.h"
+
+static void open_lane(struct lane *n, int nursery)
+{
+	int fd = nursery_connect(nursery);
+
+	n->wanted = false;
+	if (fd < 0) {
+		link_lose(n->link, "no server process can be made");
+		return;
+	}
+	lane_open(n, fd);
+}
+
+static void open_wanted(struct link *l, int nursery)
+{
+	unsigned int i;
+
+	for (i = 0; i < LANES; i++)
+		if (l->lanes[i].wanted && l->lanes[i].state == LANE_FREE)
+			open_lane(&l->lanes[i], nursery);
+}
+
+int proxy_run(const struct settings *s, int nursery)
+{
+	static struct pollfd polls[LANES];
+	struct link *l = calloc(1, sizeof(*l));
+	bool moved, open, parent = true;
+	struct control c;
+	unsigned int n;
+
+	if (!l || !link_begin(l, s, 0))
+		return 1;
+	link_say(l, CONTROL_HELLO, 0);
+	moved = true;
+	while (!l->lost && !l->over && parent) {
+		open = false;
+		n = link_waits(l, polls, &open);
+		parent = pace(s, polls, n, moved, open);
+		moved = false;
+		while (link_hear(l, &c)) {
+			moved = true;
+			if (c.kind == CONTROL_OPEN)
+				l->lanes[c.lane].wanted = true;
+		}
+		open_wanted(l, nursery);
+		moved = link_go(l) || moved;
+		link_beat(l);
+	}
+	nursery_end(nursery);
+	if (!l->over)
+		return 1;
+	link_say(l, CONTROL_END, 0);
+	link_end(l);
+	return 0;
+}

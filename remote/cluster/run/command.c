@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool add(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool add(struct command *c, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	if (c->n == COMMAND_MAX)
+		return false;
+	va_start(args, format);
+	r = vasprintf(&c->word[c->n], format, args);
+	va_end(args);
+	if (r < 0)
+		return false;
+	c->word[++c->n] = NULL;
+	return true;
+}
+
+void command_free(struct command *c)
+{
+	while (c->n)
+		free(c->word[--c->n]);
+}
+
+static bool add_words(struct command *c, const char *const *words)
+{
+	while (*words)
+		if (!add(c, "%s", *words++))
+			return false;
+	return true;
+}
+
+/* the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors. */
+static bool add_mpirun(const struct job *j, bool local, struct command *c)
+{
+	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "-x", "KVGPU_CLUSTER_SECRET", NULL };
+	static const char *const mpich[] = { "-disable-auto-cleanup", NULL };
+
+	if (!add(c, "%s", j->mpirun))
+		return false;
+	if (j->o->mpi == MPI_KIND_MPICH)
+		return add_words(c, mpich) && (!local || (add(c, "-launcher") && add(c, "fork")));
+	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
+		return false;
+	/* without other machines it looks for no queue and no ssh */
+	if (local && !(add(c, "--mca") && add(c, "plm") && add(c, "isolated")))
+		return false;
+	return add_words(c, openmpi);
+}
+
+static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
+{
+	bool openmpi = j->o->mpi == MPI_KIND_OPENMPI;
+
+	return add(c, "-n") && add(c, "1") && add(c, openmpi ? "--host" : "-host") && add(c, "%s", host) &&
+	       add(c, "%s", j->relay) && add(c, "%s", role);
+}
+
+static bool add_number(struct command *c, const char *name, uint64_t n, uint64_t unset)
+{
+	return n == unset || (add(c, "--%s", name) && add(c, "%llu", (unsigned long long)n));
+}
+
+/* both sides have to have the same of these */
+static bool add_settings(const struct run_options *o, struct command *c)
+{
+	return add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&
+	       add_number(c, "eager", o->eager, UINT64_MAX) && add_number(c, "spin", o->spin_us, UINT64_MAX) &&
+	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0);
+}
+
+bool command_job(const struct job *j, struct command *c)
+{
+	bool local = true;
+	unsigned int i;
+
+	for (i = 0; i < j->nr_places; i++)
+		local = local && j->hosts[j->places[i].host].local;
+	if (!add_mpirun(j, local, c) || !add_rank(j, "localhost", "broker", c) || !add(c, "--folder") || !add(c, "%s", j->folder) ||
+	    !add(c, "--first") || !add(c, "%u", j->first) || !add_settings(j->o, c))
+		return false;
+	for (i = 0; i < j->nr_places; i++) {
+		const struct host *h = &j->hosts[j->places[i].host];
+
+		if (!add(c, ":") || !add_rank(j, h->local ? "localhost" : h->name, "proxy", c) || !add(c, "--library") ||
+		    !add(c, "%s", j->o->library) || !add(c, "--device") || !add(c, "%u", j->places[i].device) ||
+		    !add_settings(j->o, c))
+			return false;
+	}
+	return true;
+}
+
+bool command_count(const struct job *j, const struct host *host, struct command *c)
+{
+	if (host->local) {
+		if (!add(c, "%s", j->relay) || !add(c, "count"))
+			return false;
+	} else if (!add_mpirun(j, false, c) || !add_rank(j, host->name, "count", c)) {
+		return false;
+	}
+	return add(c, "--library") && add(c, "%s", j->o->library);
+}
+
+bool command_is_foreign(const char *variable, bool inside)
+{
+	static const char *const always[] = { "PMI_", "PMIX_", "PMI2_", "HYDI_", "HYDRA_", "MPIR_", "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
+	unsigned int i;
+
+	for (i = 0; always[i]; i++)
+		if (!strncmp(variable, always[i], strlen(always[i])))
+			return true;
+	return inside && !strncmp(variable, "OMPI_", 5) && strncmp(variable, "OMPI_ALLOW_RUN_AS_ROOT", 22);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The command lines and the environment of mpirun. Pure, but for the memory of their texts. */
+#ifndef KVGPU_CLUSTER_COMMAND_H
+#define KVGPU_CLUSTER_COMMAND_H
+
+#include "options.h"
+#include "plan.h"
+
+enum { COMMAND_MAX = 4096 };
+
+struct command {
+	char *word[COMMAND_MAX + 1];	/* ends with NULL */
+	unsigned int n;
+};
+
+/* What a command is made of. */
+struct job {
+	const struct run_options *o;	/* .mpi is one of the two */
+	const char *mpirun, *relay, *folder;
+	const struct host *hosts;
+	const struct place *places;	/* of this job */
+	unsigned int nr_places, first;	/* first: the number of the first one's address */
+};
+
+/* One job: the broker here, and behind it a proxy for each place. false: it is too long, or there is no memory. */
+bool command_job(const struct job *j, struct command *c);
+/* "count" on one host */
+bool command_count(const struct job *j, const struct host *host, struct command *c);
+void command_free(struct command *c);
+/*
+ * Whether a variable is for another MPI's job, which kvgpu-run is a rank of: ours must not have it. @inside: there is such a job of
+ * Open MPI's; else its variables are the user's settings.
+ */
+bool command_is_foreign(const char *variable, bool inside);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/* The parts of an installation, and the MPI that is there. Both kinds of mpirun may be: the relay is of one of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run.h"
+
+static const char *const kind_names[] = { "auto", "openmpi", "mpich" };
+
+/* @name beside this program, or in ../lib/kvgpu-run */
+static bool find_part(const char *name, char *path, size_t size)
+{
+	static const char *const places[] = { "", "../lib/kvgpu-run/" };
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	unsigned int i;
+	char *slash;
+
+	self[n > 0 ? n : 0] = 0;
+	slash = strrchr(self, '/');
+	for (i = 0; slash && i < 2; i++)
+		if (snprintf(path, size, "%.*s/%s%s", (int)(slash - self), self, places[i], name) < (int)size &&
+		    !access(path, R_OK))
+			return true;
+	return false;
+}
+
+int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text), void *ctx)
+{
+	char *text = NULL;
+	int pipes[2], status;
+	size_t size = 0;
+	FILE *f;
+	pid_t pid;
+
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDOUT_FILENO);
+		if (!freopen("/dev/null", "r", stdin))
+			_exit(EXIT_OWN);
+		close(pipes[0]);
+		close(pipes[1]);
+		wait_undo();
+		job_environment(r);
+		execvp(c->word[0], c->word);
+		_exit(EXIT_NOT_FOUND);
+	}
+	close(pipes[1]);
+	f = fdopen(pipes[0], "r");
+	while (pid > 0 && f && getline(&text, &size, f) > 0)
+		line(ctx, text);
+	free(text);
+	if (f)
+		fclose(f);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void look_for_kind(void *kind, char *text)
+{
+	if (strstr(text, "Open MPI") || strstr(text, "OpenRTE"))
+		*(enum mpi_kind *)kind = MPI_KIND_OPENMPI;
+	if (strstr(text, "HYDRA"))
+		*(enum mpi_kind *)kind = MPI_KIND_MPICH;
+}
+
+static enum mpi_kind kind_of(const struct run *r, const char *mpirun)
+{
+	struct command c = { .word = { (char *)(uintptr_t)mpirun, (char *)(uintptr_t)"--version" }, .n = 2 };
+	enum mpi_kind kind = MPI_KIND_AUTO;
+
+	read_lines(r, &c, look_for_kind, &kind);
+	return kind;
+}
+
+/* the first of these that is there, and is of the kind that was asked for */
+static bool find_mpirun(struct run *r)
+{
+	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", NULL };
+	const char *const one[] = { r->o.mpirun, NULL }, *const *name = r->o.mpirun ? one : names;
+	enum mpi_kind kind;
+
+	for (; *name; name++) {
+		kind = kind_of(r, *name);
+		if (kind == MPI_KIND_AUTO || (r->o.mpi != MPI_KIND_AUTO && r->o.mpi != kind))
+			continue;
+		r->mpirun = *name;
+		r->o.mpi = kind;
+		return true;
+	}
+	complain("there is no mpirun%s%s in the path: install openmpi-bin or mpich, or name it by --mpirun",
+		 r->o.mpi ? " of " : "", r->o.mpi ? kind_names[r->o.mpi] : "");
+	return false;
+}
+
+/* Open MPI's mpirun says no to root in the middle of a start, with much text */
+static bool may_be_root(const struct run *r)
+{
+	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"), *two = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
+
+	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
+		return true;
+	complain("Open MPI's mpirun does not run as root. Run this as another user; or, where root is meant (a container), "
+		 "give --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+	return false;
+}
+
+static bool find_client(struct run *r)
+{
+	char library[PATH_MAX];
+
+	if (r->o.client) {
+		snprintf(r->client, sizeof(r->client), "%s", r->o.client);
+		return true;
+	}
+	if (find_part("libcuda.so.1", library, sizeof(library))) {
+		*strrchr(library, '/') = 0;
+		strcpy(r->client, library);
+	}
+	return true;
+}
+
+bool find_all(struct run *r)
+{
+	char name[64];
+
+	if (!find_mpirun(r) || !may_be_root(r) || !find_client(r))
+		return false;
+	snprintf(name, sizeof(name), "kvgpu-relay-%s", kind_names[r->o.mpi]);
+	if (find_part(name, r->relay, sizeof(r->relay)))
+		return true;
+	complain("%s is not beside kvgpu-run, nor in ../lib/kvgpu-run: this installation has no part for that MPI", name);
+	return false;
+}

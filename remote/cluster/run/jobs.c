@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a terminal's signals are PROGRAM's alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+
+enum { ORDERLY_MS = 5000, TERM_MS = 3000, KILLED_MS = 2000 };
+
+extern char **environ;
+
+void job_environment(const struct run *r)
+{
+	bool inside = getenv("OMPI_COMM_WORLD_SIZE");
+	char name[256], **e = environ;
+
+	while (*e) {
+		if (!command_is_foreign(*e, inside)) {
+			e++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*e, "="), *e);
+		if (unsetenv(name))
+			e++;
+		else
+			e = environ;
+	}
+	if (*r->secret)
+		setenv("KVGPU_CLUSTER_SECRET", r->secret, 1);
+	/* what MPI writes goes with the folder */
+	if (*r->folder)
+		setenv("TMPDIR", r->folder, 1);
+}
+
+static void become(const struct run *r, const struct command *c) __attribute__((noreturn));
+static void become(const struct run *r, const struct command *c)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	setpgid(0, 0);
+	dup2(null, STDIN_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	closefrom(3);
+	wait_undo();
+	job_environment(r);
+	execvp(c->word[0], c->word);
+	complain("%s: %s", c->word[0], strerror(errno));
+	_exit(EXIT_NOT_FOUND);
+}
+
+static bool begin_one(struct run *r, unsigned int first, unsigned int n)
+{
+	struct job j = { &r->o, r->mpirun, r->relay, r->folder, r->hosts, r->places + first, n, first };
+	struct running *job = &r->jobs[r->nr_jobs];
+	struct command c = { .n = 0 };
+	bool fine = command_job(&j, &c);
+
+	job->fd = -1;
+	job->pid = fine ? fork() : -1;
+	if (!job->pid)
+		become(r, &c);
+	command_free(&c);
+	if (job->pid < 0) {
+		complain("mpirun: %s", fine ? strerror(errno) : "the command line is too long");
+		job->pid = 0;
+		return false;
+	}
+	setpgid(job->pid, job->pid);
+	r->nr_jobs++;
+	return true;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static unsigned int living(const struct run *r)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < r->nr_jobs; i++)
+		n += r->jobs[i].pid > 0;
+	return n;
+}
+
+bool jobs_begin(struct run *r)
+{
+	uint64_t until = now_ms() + r->o.start_s * 1000, now;
+	unsigned int i;
+
+	for (i = 0; i < (r->o.each ? r->nr_places : 1); i++)
+		if (!begin_one(r, i, r->o.each ? 1 : r->nr_places))
+			return false;
+	while (r->ready < r->nr_jobs) {
+		now = now_ms();
+		if (living(r) < r->nr_jobs || r->interrupted || now >= until) {
+			r->silent = true;
+			complain(r->interrupted ? "it was ended before the proxies were there" : now >= until ?
+				 "the proxies are not there in time: --start says how long that may be" :
+				 "the MPI job has ended before the proxies were there; what mpirun says is above");
+			return false;
+		}
+		wait_once(r, until - now);
+	}
+	return true;
+}
+
+static bool gone_within(struct run *r, uint64_t ms)
+{
+	uint64_t until = now_ms() + ms, now;
+
+	while (living(r) && (now = now_ms()) < until)
+		wait_once(r, until - now);
+	return !living(r);
+}
+
+static void signal_all(struct run *r, int signal)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_jobs; i++)
+		if (r->jobs[i].pid > 0)
+			kill(signal == SIGKILL ? -r->jobs[i].pid : r->jobs[i].pid, signal);
+}
+
+void jobs_end(struct run *r)
+{
+	unsigned int i;
+
+	r->silent = true;
+	for (i = 0; i < r->nr_jobs; i++)
+		if (r->jobs[i].fd >= 0) {
+			send(r->jobs[i].fd, "end\n", 4, MSG_NOSIGNAL);
+			shutdown(r->jobs[i].fd, SHUT_WR);
+		}
+	/* one that never said that it is ready has nobody who could tell it */
+	if (r->ready == r->nr_jobs && gone_within(r, ORDERLY_MS))
+		return;
+	signal_all(r, SIGTERM);
+	if (gone_within(r, TERM_MS))
+		return;
+	signal_all(r, SIGKILL);
+	gone_within(r, KILLED_MS);
+}

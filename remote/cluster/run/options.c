@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char run_usage[] =
+	"usage: kvgpu-run [OPTION...] PROGRAM [ARGUMENT...]\n"
+	"       kvgpu-run --list [OPTION...]\n"
+	"  --gpus N|all         how many GPUs PROGRAM has as its devices 0, 1, ... (all)\n"
+	"  --hosts HOST[:N],... where they are; N: how many a host has, which is else asked of it (this machine)\n"
+	"  --mpi openmpi|mpich|auto   whose mpirun starts the proxies (auto: whose mpirun is in the path)\n"
+	"  --mpirun FILE        that mpirun\n"
+	"  --allow-run-as-root  for Open MPI's mpirun, which refuses root\n"
+	"  --library FILE       the libcuda.so.1 that has the GPUs (the one that the loader finds)\n"
+	"  --client FOLDER|none the libcuda.so.1 for PROGRAM, put in front of LD_LIBRARY_PATH (the one installed with kvgpu-run)\n"
+	"  --share              more than one proxy for a GPU, where there are fewer than N\n"
+	"  --jobs one|each      one MPI job, or one for each GPU: then one that dies takes no other with it (one)\n"
+	"  --staging BYTES      of a message, 64K to 2M (1M)        --slots N       messages under way, 2 to 16 (4)\n"
+	"  --eager BYTES        sent without waiting, 0 to 64K (4K) --patience S    without a sign of life a proxy is gone (30)\n"
+	"  --arena BYTES        for copies, a program (256M)        --spin US       looks without a pause after work (200)\n"
+	"  --start S            the proxies have to be there within that time (60)\n";
+
+enum { KIB = 10, MIB = 20, GIB = 30 };
+
+/* 64K, 1M, 3: within limits */
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *n)
+{
+	unsigned int shift = 0;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*n = strtoull(text, &end, 10);
+	if (*end && strchr("kKmMgG", *end)) {
+		shift = strchr("kK", *end) ? KIB : strchr("mM", *end) ? MIB : GIB;
+		end++;
+	}
+	if (errno || *end || *n > UINT64_MAX >> shift)
+		return false;
+	*n <<= shift;
+	return *n >= least && *n <= most;
+}
+
+static bool word(const char *text, const char *const *words, int *which)
+{
+	for (*which = 0; words[*which]; ++*which)
+		if (!strcmp(text, words[*which]))
+			return true;
+	return false;
+}
+
+static bool gpus(const char *text, struct run_options *o)
+{
+	uint64_t n = 0;
+
+	if (strcmp(text, "all") && !number(text, 1, DEVICES_MAX, &n))
+		return false;
+	o->gpus = n;
+	return true;
+}
+
+enum { O_GPUS = 256, O_HOSTS, O_MPI, O_MPIRUN, O_ROOT, O_LIBRARY, O_CLIENT, O_SHARE, O_JOBS, O_STAGING, O_SLOTS, O_EAGER, O_PATIENCE,
+       O_ARENA, O_SPIN, O_START, O_LIST, O_HELP };
+
+static bool take(int option, const char *text, struct run_options *o)
+{
+	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL }, *const jobs[] = { "one", "each", NULL };
+	bool fine = true;
+	int which = 0;
+
+	switch (option) {
+	case O_GPUS: return gpus(text, o);
+	case O_HOSTS: o->hosts = text; return *text;
+	case O_MPI:
+		fine = word(text, kinds, &which);
+		o->mpi = which;
+		return fine;
+	case O_MPIRUN: o->mpirun = text; return *text;
+	case O_ROOT: o->allow_root = true; return true;
+	case O_LIBRARY: o->library = text; return *text;
+	case O_CLIENT: o->client = strcmp(text, "none") ? text : ""; return *text;
+	case O_SHARE: o->share = true; return true;
+	case O_JOBS:
+		fine = word(text, jobs, &which);
+		o->each = which;
+		return fine;
+	case O_STAGING: return number(text, 64 << KIB, 2 << MIB, &o->staging);
+	case O_SLOTS: return number(text, 2, 16, &o->slots);
+	case O_EAGER: return number(text, 0, 64 << KIB, &o->eager);
+	case O_PATIENCE: return number(text, 1, 86400, &o->patience_s);
+	case O_ARENA: return number(text, 16 << MIB, 64ull << GIB, &o->arena) && !(o->arena % 4096);
+	case O_SPIN: return number(text, 0, 1000000, &o->spin_us);
+	case O_START: return number(text, 1, 3600, &o->start_s);
+	case O_LIST: o->list = true; return true;
+	default: return false;
+	}
+}
+
+int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what)
+{
+	static const struct option options[] = {
+		{ "gpus", 1, NULL, O_GPUS }, { "hosts", 1, NULL, O_HOSTS }, { "mpi", 1, NULL, O_MPI }, { "mpirun", 1, NULL, O_MPIRUN },
+		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY }, { "client", 1, NULL, O_CLIENT },
+		{ "share", 0, NULL, O_SHARE }, { "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL, O_STAGING },
+		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL, O_PATIENCE },
+		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL, O_START },
+		{ "list", 0, NULL, O_LIST }, { "help", 0, NULL, O_HELP }, { 0 }
+	};
+	int c;
+
+	*o = (struct run_options){ .library = "libcuda.so.1", .start_s = 60, .eager = UINT64_MAX, .spin_us = UINT64_MAX };
+	optind = 0;
+	opterr = 0;
+	/* what follows PROGRAM is its own */
+	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
+		*what = argv[optind - 1];
+		if (c == O_HELP)
+			return 1;
+		if (c == '?') {
+			*why = "%s: there is no such option, or it wants a value; kvgpu-run --help lists all";
+			return -1;
+		}
+		if (!take(c, optarg, o)) {
+			*why = "%s: not a value for this option; kvgpu-run --help says which are";
+			return -1;
+		}
+	}
+	o->program = optind < argc ? argv + optind : NULL;
+	*what = "PROGRAM";
+	*why = "%s is missing; kvgpu-run --help says more";
+	return o->program || o->list ? 0 : -1;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of kvgpu-run. Pure. */
+#ifndef KVGPU_CLUSTER_OPTIONS_H
+#define KVGPU_CLUSTER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mpi_kind { MPI_KIND_AUTO, MPI_KIND_OPENMPI, MPI_KIND_MPICH };
+enum { DEVICES_MAX = 64 };	/* as many servers as a client has */
+
+struct run_options {
+	unsigned int gpus;		/* 0: all */
+	const char *hosts;		/* "a,b:8"; NULL: this machine */
+	enum mpi_kind mpi;
+	bool list, share, each, allow_root;
+	const char *library;
+	const char *client;		/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
+	const char *mpirun;		/* NULL: the one of .mpi in the path */
+	uint64_t staging, slots, eager, spin_us, patience_s, arena;	/* 0: the relay's own; of eager and spin: UINT64_MAX */
+	uint64_t start_s;		/* so long the job may take to be there */
+	char **program;			/* with its arguments; NULL with .list */
+};
+
+extern const char run_usage[];
+
+/* 0; 1: the usage was asked for; -1: *why, a text for printf() with *what behind */
+int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What kvgpu-run waits for: signals, as input of a descriptor, and brokers. A signal that a terminal sent has reached PROGRAM, too,
+ * which is in the same process group; one that a process sent to kvgpu-run is passed on.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run.h"
+
+static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT };
+
+static void ours(sigset_t *set)
+{
+	unsigned int i;
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+		sigaddset(set, passed[i]);
+}
+
+static sigset_t before;
+
+bool wait_begin(struct run *r)
+{
+	sigset_t set;
+
+	ours(&set);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signals < 0)
+		complain("signals: %s", strerror(errno));
+	return r->signals >= 0;
+}
+
+void wait_undo(void)
+{
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void job_ended(struct run *r, struct running *j, int status)
+{
+	j->pid = 0;
+	j->status = status;
+	if (r->silent || r->program_ended || r->ready < r->nr_jobs)
+		return;
+	if (WIFSIGNALED(status))
+		complain("an MPI job was killed by signal %d: its GPUs are gone for PROGRAM", WTERMSIG(status));
+	else
+		complain("an MPI job has ended with exit code %d: its GPUs are gone for PROGRAM", WEXITSTATUS(status));
+}
+
+static void reap(struct run *r)
+{
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == r->program) {
+			r->program_ended = true;
+			r->status = status;
+		}
+		for (i = 0; i < r->nr_jobs; i++)
+			if (pid == r->jobs[i].pid)
+				job_ended(r, &r->jobs[i], status);
+	}
+}
+
+static void take_signals(struct run *r)
+{
+	struct signalfd_siginfo s;
+
+	while (read(r->signals, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+		if (s.ssi_signo == SIGCHLD) {
+			reap(r);
+			continue;
+		}
+		if (!r->program) {
+			r->interrupted = r->interrupted || (s.ssi_signo != SIGWINCH && s.ssi_signo != SIGCONT);
+			r->status = s.ssi_signo;
+		} else if (!r->program_ended && s.ssi_code != SI_KERNEL) {
+			kill(r->program, s.ssi_signo);
+		}
+	}
+}
+
+static void take_broker(struct run *r)
+{
+	int fd = accept4(r->listener, NULL, NULL, SOCK_CLOEXEC);
+	unsigned int i;
+
+	for (i = 0; fd >= 0 && i < r->nr_jobs; i++)
+		if (r->jobs[i].fd < 0 && r->jobs[i].pid) {
+			r->jobs[i].fd = fd;
+			return;
+		}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void take_word(struct run *r, struct running *j)
+{
+	char word[16];
+	ssize_t n = recv(j->fd, word, sizeof(word), MSG_DONTWAIT);
+
+	if (n > 0) {
+		r->ready++;
+	} else if (!n || errno != EAGAIN) {
+		close(j->fd);
+		j->fd = -1;
+	}
+}
+
+void wait_once(struct run *r, int ms)
+{
+	struct pollfd p[2 + JOBS_MAX];
+	unsigned int i, jobs = r->nr_jobs;
+
+	p[0] = (struct pollfd){ .fd = r->signals, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = r->listener, .events = POLLIN };
+	for (i = 0; i < jobs; i++)
+		p[2 + i] = (struct pollfd){ .fd = r->jobs[i].fd, .events = POLLIN };
+	if (poll(p, 2 + jobs, ms) <= 0)
+		return;
+	for (i = 0; i < jobs; i++)
+		if (p[2 + i].revents)
+			take_word(r, &r->jobs[i]);
+	if (p[1].revents)
+		take_broker(r);
+	if (p[0].revents)
+		take_signals(r);
+}
