@@ -161,23 +161,34 @@ static bool turn(struct broker *b)
 	return parent;
 }
 
-/* all proxies are told, and say so themselves; false: one does not */
+/* one look at a link that is about to end; whether it has ended */
+static bool is_over(struct link *l, bool *said)
+{
+	struct control c;
+
+	link_hear(l, &c);
+	link_go(l);
+	if (!*said && link_is_quiet(l))
+		*said = link_say(l, CONTROL_END, 0);
+	return l->over;
+}
+
+/* Connections end, then all proxies are told so, and say it themselves; false: one does not. */
 static bool end_links(struct broker *b)
 {
 	uint64_t until = now_us() + END_S * 1000000ull;
+	bool said[b->proxies], lost = false;
 	unsigned int i, left;
-	struct control c;
-	bool lost = false;
 
+	memset(said, 0, sizeof(said));
 	for (i = 0; i < b->proxies; i++)
-		link_say(b->links[i], CONTROL_END, 0);
+		link_hang_up(b->links[i]);
 	do {
 		for (i = left = 0; i < b->proxies; i++) {
-			link_hear(b->links[i], &c);
-			link_go(b->links[i]);
+			left += !b->links[i]->lost && !is_over(b->links[i], &said[i]);
 			lost = lost || b->links[i]->lost;
-			left += !b->links[i]->over && !b->links[i]->lost;
 		}
+		pace(b->s, NULL, 0, false, true);
 	} while (left && now_us() < until);
 	return !left && !lost;
 }

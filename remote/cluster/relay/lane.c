@@ -263,3 +263,9 @@ bool lane_go(struct lane *n)
 		n->state = LANE_FREE;
 	return moved;
 }
+
+void lane_hang_up(struct lane *n)
+{
+	if (n->state == LANE_OPEN)
+		end_local(n);
+}

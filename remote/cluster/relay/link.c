@@ -150,6 +150,24 @@ bool link_go(struct link *l)
 	return moved;
 }
 
+void link_hang_up(struct link *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < LANES; i++)
+		lane_hang_up(&l->lanes[i]);
+}
+
+bool link_is_quiet(const struct link *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < LANES; i++)
+		if (l->lanes[i].state != LANE_FREE)
+			return false;
+	return true;
+}
+
 static void take_back(MPI_Request *r)
 {
 	int done = 0;
@@ -164,6 +182,16 @@ static void take_back(MPI_Request *r)
 	MPI_Request_free(r);
 }
 
+/* none of them is under way */
+static void free_sends(struct slot *slot)
+{
+	unsigned int i;
+
+	for (i = 0; i < CUT_CLASSES; i++)
+		if (slot->made[i] != MPI_REQUEST_NULL)
+			MPI_Request_free(&slot->made[i]);
+}
+
 void link_end(struct link *l)
 {
 	unsigned int i, k;
@@ -174,6 +202,8 @@ void link_end(struct link *l)
 		take_back(&l->in_made[i]);
 	}
 	for (i = 0; i < LANES; i++)
-		for (k = 0; k < l->settings->slots && l->lanes[i].made; k++)
+		for (k = 0; k < l->settings->slots && l->lanes[i].made; k++) {
 			take_back(&l->lanes[i].in[k].made[0]);
+			free_sends(&l->lanes[i].out[k]);
+		}
 }

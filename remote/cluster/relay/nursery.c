@@ -147,6 +147,8 @@ static void raise_children(int from, const char *path, uint64_t arena)
 	pid_t self = getpid();
 	int fd;
 
+	setpgid(0, 0);
+	signal(SIGTERM, SIG_IGN);
 	signal(SIGCHLD, SIG_IGN);
 	while ((fd = take_fd(from)) >= 0) {
 		if (!fork()) {
@@ -155,10 +157,14 @@ static void raise_children(int from, const char *path, uint64_t arena)
 			if (getppid() != self)
 				_exit(1);
 			signal(SIGCHLD, SIG_DFL);
+			signal(SIGTERM, SIG_DFL);
 			serve_one(fd, path, arena);
 		}
 		close(fd);
 	}
+	kill(0, SIGTERM);
+	while (wait(NULL) > 0)
+		;
 	_exit(0);
 }
 

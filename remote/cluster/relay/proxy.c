@@ -52,9 +52,12 @@ int proxy_run(const struct settings *s, int nursery)
 		moved = link_go(l) || moved;
 		link_beat(l);
 	}
+	link_hang_up(l);
 	nursery_end(nursery);
 	if (!l->over)
 		return 1;
+	while (!l->lost && !link_is_quiet(l) && pace(s, NULL, 0, false, true))
+		link_go(l);
 	link_say(l, CONTROL_END, 0);
 	link_end(l);
 	return 0;

@@ -94,6 +94,9 @@ void link_beat(struct link *l);
 unsigned int link_waits(struct link *l, struct pollfd *p, bool *open);
 /* after poll(): all its lanes; whether something moved */
 bool link_go(struct link *l);
+/* ends all its lanes' connections; whether there is none any more, on the other side either */
+void link_hang_up(struct link *l);
+bool link_is_quiet(const struct link *l);
 /* takes back all that MPI still has of it, before MPI_Finalize() */
 void link_end(struct link *l);
 /* all its lanes' connections end; MPI is not asked about it any more */
@@ -109,6 +112,7 @@ bool lane_open(struct lane *n, int fd);
 unsigned int lane_waits(struct lane *n, struct pollfd *p);
 /* after poll(): moves what can be moved. Whether something did */
 bool lane_go(struct lane *n);
+void lane_hang_up(struct lane *n);
 
 /* ------------------------------------------------------------------ pace.c */
 

@@ -37,10 +37,16 @@ static bool add_words(struct command *c, const char *const *words)
 	return true;
 }
 
+static const char *name_of(const struct host *h)
+{
+	return h->local ? "localhost" : h->name;
+}
+
 /* the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors. */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
-	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "-x", "KVGPU_CLUSTER_SECRET", NULL };
+	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "-x", "KVGPU_CLUSTER_SECRET",
+		"--mca", "mpi_yield_when_idle", "0", NULL };
 	static const char *const mpich[] = { "-disable-auto-cleanup", NULL };
 
 	if (!add(c, "%s", j->mpirun))
@@ -55,12 +61,36 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	return add_words(c, openmpi);
 }
 
+/* MPICH's mpirun has one list of hosts for all, Open MPI's a host for each program */
 static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
 {
-	bool openmpi = j->o->mpi == MPI_KIND_OPENMPI;
+	if (!add(c, "-n") || !add(c, "1"))
+		return false;
+	if (j->o->mpi == MPI_KIND_OPENMPI && (!add(c, "--host") || !add(c, "%s", host)))
+		return false;
+	return add(c, "%s", j->relay) && add(c, "%s", role);
+}
 
-	return add(c, "-n") && add(c, "1") && add(c, openmpi ? "--host" : "-host") && add(c, "%s", host) &&
-	       add(c, "%s", j->relay) && add(c, "%s", role);
+/* the broker's, and in the order of their ranks the proxies' */
+static bool add_hosts(const struct job *j, struct command *c)
+{
+	char *list = NULL;
+	unsigned int i;
+	size_t size;
+	FILE *f;
+	bool fine;
+
+	if (j->o->mpi == MPI_KIND_OPENMPI)
+		return true;
+	f = open_memstream(&list, &size);
+	if (!f)
+		return false;
+	fputs("localhost:1", f);
+	for (i = 0; i < j->nr_places; i++)
+		fprintf(f, ",%s:1", name_of(&j->hosts[j->places[i].host]));
+	fine = !fclose(f) && add(c, "-hosts") && add(c, "%s", list);
+	free(list);
+	return fine;
 }
 
 static bool add_number(struct command *c, const char *name, uint64_t n, uint64_t unset)
@@ -83,13 +113,13 @@ bool command_job(const struct job *j, struct command *c)
 
 	for (i = 0; i < j->nr_places; i++)
 		local = local && j->hosts[j->places[i].host].local;
-	if (!add_mpirun(j, local, c) || !add_rank(j, "localhost", "broker", c) || !add(c, "--folder") || !add(c, "%s", j->folder) ||
+	if (!add_mpirun(j, local, c) || !add_hosts(j, c) || !add_rank(j, "localhost", "broker", c) || !add(c, "--folder") || !add(c, "%s", j->folder) ||
 	    !add(c, "--first") || !add(c, "%u", j->first) || !add_settings(j->o, c))
 		return false;
 	for (i = 0; i < j->nr_places; i++) {
 		const struct host *h = &j->hosts[j->places[i].host];
 
-		if (!add(c, ":") || !add_rank(j, h->local ? "localhost" : h->name, "proxy", c) || !add(c, "--library") ||
+		if (!add(c, ":") || !add_rank(j, name_of(h), "proxy", c) || !add(c, "--library") ||
 		    !add(c, "%s", j->o->library) || !add(c, "--device") || !add(c, "%u", j->places[i].device) ||
 		    !add_settings(j->o, c))
 			return false;
@@ -102,8 +132,13 @@ bool command_count(const struct job *j, const struct host *host, struct command 
 	if (host->local) {
 		if (!add(c, "%s", j->relay) || !add(c, "count"))
 			return false;
-	} else if (!add_mpirun(j, false, c) || !add_rank(j, host->name, "count", c)) {
-		return false;
+	} else {
+		if (!add_mpirun(j, false, c))
+			return false;
+		if (j->o->mpi == MPI_KIND_MPICH && (!add(c, "-hosts") || !add(c, "%s", host->name)))
+			return false;
+		if (!add_rank(j, host->name, "count", c))
+			return false;
 	}
 	return add(c, "--library") && add(c, "%s", j->o->library);
 }
