@@ -141,6 +141,7 @@ part firmware	fq	5	run_firmware
 part tools	fq	15	run_tools
 part libraries	fq	15	run_libraries
 part remote	q	60	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh quick
+part cluster	q	70	tap_run "remoting: GPUs of a cluster over MPI" 600 selftests/cluster/run.sh quick
 part remote-arm q	15	tap_run "remoting: clients for arm64" 300 selftests/remote/run.sh arm
 part kernels	q	30	run_kernels
 part shown	fq	20	run_shown
@@ -165,6 +166,7 @@ part disasm	l	1500	tap_run "decoder against nvdisasm" $LIMIT selftests/cuda/disa
 part cudart	l	900	tap_run "libcudart.so.11.0: what nvcc makes" $LIMIT selftests/cuda/runtime/run.sh
 part programs	l	1500	tap_run "CUDA programs on a GPU inside the process" $LIMIT selftests/cuda/programs/here.sh
 part remote-long l	900	tap_run "remoting: programs on a remote libcuda.so.1" $LIMIT selftests/remote/run.sh long
+part cluster-long l	400	tap_run "remoting: GPUs of a cluster over MPI, both of Debian's" $LIMIT selftests/cluster/run.sh long
 part remote-vms-long ls	1200	tap_run "remoting: a VM on another VM's GPU" $LIMIT selftests/remote/vms.sh long
 part remote-arm-long l	900	tap_run "remoting: clients for arm64" $LIMIT selftests/remote/run.sh arm-long
 part chains	l	900	tap_run "the CUDA programs of make bench, the same way" $LIMIT selftests/cuda/chains/here.sh

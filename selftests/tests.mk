@@ -305,6 +305,11 @@ UNIT_TESTS += remote/turns/turns_test
 SRC_remote/turns/turns_test	:= remote/turns/turns.c
 FUZZ_TESTS += remote/turns/turns_fuzz
 FUZZSRC_remote/turns/turns_fuzz	:= remote/turns/turns.c
+# --- remote/cluster: what is pure of it
+UNIT_TESTS += remote/cluster/relay/cut_test $(addprefix remote/cluster/run/,options_test plan_test)
+SRC_remote/cluster/relay/cut_test	:=
+SRC_remote/cluster/run/options_test	:= remote/cluster/run/options.c
+SRC_remote/cluster/run/plan_test	:= $(addprefix remote/cluster/run/,plan.c command.c)
 UNIT_TESTS += remote/pmem/pmem_test
 SRC_remote/pmem/pmem_test	:= $(addprefix remote/pmem/,file.c nd.c look.c) remote/channel/label.c
 FUZZ_TESTS += remote/channel/address_fuzz remote/conf/conf_fuzz

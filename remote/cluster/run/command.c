@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "command.h"
 
 #include <stdarg.h>
@@ -57,6 +60,9 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 		return false;
 	/* without other machines it looks for no queue and no ssh */
 	if (local && !(add(c, "--mca") && add(c, "plm") && add(c, "isolated")))
+		return false;
+	/* its shared memory goes with the folder, also when mpirun could not clean up; other machines have no such folder */
+	if (local && j->folder && !(add(c, "--mca") && add(c, "btl_vader_backing_directory") && add(c, "%s", j->folder)))
 		return false;
 	return add_words(c, openmpi);
 }

@@ -71,7 +71,9 @@ static const char *base_folder(char *room, size_t size)
 	if (named && *named == '/' && strlen(named) < 48 && is_own_folder(named) && !access(named, W_OK))
 		return named;
 	snprintf(room, size, "/run/user/%u", geteuid());
-	return is_own_folder(room) && !access(room, W_OK) ? room : "/tmp";
+	if (is_own_folder(room) && !access(room, W_OK))
+		return room;
+	return access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 }
 
 /* the descriptor of the lock stays open for as long as this process lives */

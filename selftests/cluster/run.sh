@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run.sh quick|long: kvgpu-run on this machine, each proxy with the GPU inside of its server processes. TAP. quick: Open MPI (or
+# the one that is here); long: both.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+mode=${1:-quick}
+cubin=$PWD/selftests/cuda/driver/kernels.cubin
+
+inprocess=$(make -s cuda-inprocess) && make -s cluster > /dev/null && remote=$(make -s print-remote) ||
+	{ echo "run.sh: the libraries do not build" >&2; exit 2; }
+inprocess=${inprocess##*$'\n'}
+work=$(mktemp -d /tmp/kvgpu-cluster-test.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+ln -s "$inprocess/libcuda.so.1" "$work/gpu.so"
+for name in faults several; do
+	gcc -std=gnu11 -O2 -Wall -I. -pthread -D_GNU_SOURCE selftests/remote/$name.c -o "$work/$name" "$remote/libcuda.so.1" || exit 2
+done
+root=()
+[ "$(id -u)" = 0 ] && root=(--allow-run-as-root)
+memory_and_files() { ls /dev/shm; ls -d /tmp/ompi.* 2>/dev/null; }
+before=$(memory_and_files)
+
+number=0 failed=0 over=
+# result STATUS NAME [COMMENT]
+result()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $over$2 # ${3-}"
+	else
+		echo "not ok $number - $over$2 # ${3-}"
+		failed=1
+		sed 's/^/# /' "$work/said" 2>/dev/null | tail -n 15
+	fi
+}
+
+# kvrun ARGUMENT...: what it starts has the mark in its environment, by which it is found afterwards
+kvrun()
+{
+	KVGPU_CLUSTER_TEST=$work XDG_RUNTIME_DIR=$work exec timeout -k 5 60 "$remote/kvgpu-run" --mpi "$mpi" --share \
+		--library "$work/gpu.so" "${root[@]}" "$@"
+}
+
+# marked: processes of a run, without those that have ended and wait for somebody to look
+marked()
+{
+	local p
+
+	for p in /proc/[0-9]*; do
+		grep -qs "KVGPU_CLUSTER_TEST=$work" "$p/environ" 2>/dev/null && [ -e "$p/exe" ] && echo "${p#/proc/}"
+	done
+}
+
+# is_part PID ROLE: that process is of the relay's, in that part of it
+is_part()
+{
+	local -a words
+
+	mapfile -t -d '' words 2>/dev/null < "/proc/$1/cmdline" || return 1
+	[ "${words[0]-}" = "$remote/kvgpu-relay-$mpi" ] && [ "${words[1]-}" = "$2" ]
+}
+
+# ranks_of broker|proxy: in the order of their ranks; what a proxy has made is no rank
+ranks_of()
+{
+	local p
+
+	for p in $(marked | sort -n); do
+		is_part "$p" "$1" && ! is_part "$(parent "$p")" "$1" && echo "$p"
+	done
+}
+parent() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
+children() { pgrep -P "$1"; }
+# server N: the server process of the N-th proxy
+server() { children "$(children "$(ranks_of proxy | sed -n "$1p")")" | head -n 1; }
+
+# nothing_left NAME: no process, no folder, no memory, after two seconds at most
+nothing_left()
+{
+	local left='' _
+
+	for _ in $(seq 40); do
+		left=$(marked; ls -d "$work"/kvgpu-run.* 2>/dev/null; diff <(echo "$before") <(echo "$(memory_and_files)"))
+		[ -z "$left" ] && break
+		sleep 0.05
+	done
+	[ -z "$left" ]
+	result $? "$1: nothing is left behind" "$(head -c 200 <<< "$left" | tr '\n' ' ')"
+}
+
+# step NAME ARGUMENT...: its last line is the comment
+step()
+{
+	local name=$1 rc
+
+	shift
+	( kvrun "$@" ) > "$work/said" 2>&1
+	rc=$?
+	result $rc "$name" "exit code $rc: $(tail -n 1 "$work/said")"
+}
+
+# ------------------------------------------------------------------ what goes through
+
+run_through()
+{
+	local rc
+
+	( kvrun --gpus 2 sh -c 'cat; echo to standard error >&2; exit 7' ) < <(echo to standard input) > "$work/out" 2> "$work/said"
+	rc=$?
+	[ $rc = 7 ] && [ "$(cat "$work/out")" = "to standard input" ] && grep -qx "to standard error" "$work/said"
+	result $? "exit code, standard input, output and error" "exit code $rc"
+	# shellcheck disable=SC2016
+	( kvrun --gpus 1 bash -c 'kill -USR1 $$' ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 138 ]
+	result $? "a program that a signal ends" "exit code $rc"
+	# shellcheck disable=SC2016
+	( kvrun --gpus 1 bash -c 'trap "echo caught; exit 3" TERM; echo ready; while :; do sleep 0.1; done' ) > "$work/said" 2>&1 &
+	await ready && pkill -TERM -P "$!"
+	wait $!
+	rc=$?
+	grep -q caught "$work/said"
+	result $(($? || rc != 3 && rc != 124)) "a signal is passed on" "exit code $rc"
+	( kvrun --gpus 1 "$work/nowhere" ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 127 ] && grep -q "nowhere: No such file" "$work/said"
+	result $? "a program that is not there" "exit code $rc"
+	( kvrun --gpus 1 --library "$work/none.so" true ) > "$work/said" 2>&1
+	rc=$?
+	[ $rc = 125 ] && grep -q "none.so: cannot open" "$work/said"
+	result $? "a library that is not there" "exit code $rc"
+	( kvrun --gpus 1 env ) > "$work/said" 2>&1
+	! grep -E '^(OMPI_|PMIX|PMI_|HYD|KVGPU_CLUSTER_SECRET)' "$work/said" | grep -v '^OMPI_ALLOW'
+	result $? "the program has nothing of the job's environment"
+	nothing_left "programs without CUDA"
+}
+
+run_root()
+{
+	[ "$(id -u)" = 0 ] && [ "$mpi" = openmpi ] || return 0
+	env -u OMPI_ALLOW_RUN_AS_ROOT "$remote/kvgpu-run" --mpi openmpi --library "$work/gpu.so" true > "$work/said" 2>&1
+	[ $? = 125 ] && grep -q -- "--allow-run-as-root" "$work/said"
+	result $? "as root it says what to do" "$(head -c 80 "$work/said")"
+}
+
+# the program's own MPI, of either kind; this job is beside it
+run_own_world()
+{
+	local -a own=()
+
+	gcc -std=gnu11 -O2 -Wall -I. $(own_flags compile) selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
+		$(own_flags link) || { result 1 "a program with MPI builds"; return; }
+	[ "$mpi" = openmpi ] && own+=(--oversubscribe "${root[@]}")
+	step "a program with MPI has its own world" --gpus 2 "mpirun.$mpi" "${own[@]}" -n 3 "$work/own_world"
+	grep -q '^3 ranks, 2 devices, sum 6$' "$work/said"
+	result $? "and all devices" "$(tail -n 1 "$work/said")"
+	nothing_left "a program with MPI"
+}
+
+own_flags()
+{
+	case $mpi-$1 in
+	openmpi-*) mpicc.openmpi "-showme:$1" ;;
+	mpich-compile) mpicc.mpich -show | tr ' ' '\n' | grep '^-I' ;;
+	*) mpicc.mpich -show | tr ' ' '\n' | grep '^-[Ll]' ;;
+	esac
+}
+
+# ------------------------------------------------------------------ faults
+
+# await TEXT: the run has said it
+await()
+{
+	local _
+
+	for _ in $(seq 200); do
+		grep -q "$1" "$work/said" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# begin PROXIES PROGRAM MODE [OPTION...]: in the background, until the program is ready; $job is timeout's process
+begin()
+{
+	local proxies=$1 program=$2 what=$3
+
+	shift 3
+	: > "$work/said"
+	( kvrun --gpus "$proxies" --patience 3 "$@" "$work/$program" "$what" "$cubin" ) > "$work/said" 2>&1 &
+	job=$!
+	await '^ready' || return 1
+	sleep 0.2
+	start=$SECONDS
+}
+
+# ended NAME [EXIT CODE]: within 15 s
+ended()
+{
+	local rc
+
+	wait "$job"
+	rc=$?
+	[ $rc = "${2-0}" ] && [ $((SECONDS - start)) -le 15 ]
+	result $? "$1" "$((SECONDS - start)) s, exit code $rc: $(grep -v '^\[\|^--\|^$\|^=' "$work/said" | tail -n 1)"
+	nothing_left "$1"
+}
+
+# all_gone WHAT: each device of the program gives its error
+run_faults()
+{
+	begin 2 faults server_killed && kill -9 "$(ranks_of broker)"
+	ended "the broker is killed: each device gives an error"
+	begin 2 faults server_killed && kill -9 "$(parent "$(ranks_of broker)")"
+	ended "mpirun is killed: each device gives an error"
+	begin 2 several dies && kill -9 "$(server 2)"
+	ended "a server process is killed: its device gives an error, the other one goes on"
+	if [ "$mpi" = mpich ]; then
+		begin 2 several dies && kill -9 "$(ranks_of proxy | sed -n 2p)"
+		ended "a proxy is killed: its device gives an error, the other one goes on"
+	else
+		begin 2 faults server_killed && kill -9 "$(ranks_of proxy | sed -n 2p)"
+		ended "a proxy is killed: each device gives an error"
+		begin 2 several dies --jobs each && kill -9 "$(own_proxy 1)"
+		ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
+	fi
+	begin 2 several dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
+	ended "a proxy says nothing any more: its device gives an error, the other one goes on"
+	begin 2 faults stuck && pkill -9 -P "$job"
+	ended "kvgpu-run is killed, and its program with it" 137
+	begin 2 faults stuck && kill -9 "$(pgrep -P "$(pgrep -P "$job")" -x faults)"
+	ended "the program is killed while its server process is inside of the library" 137
+}
+
+# own_proxy FIRST: the proxy in the job whose broker has that address
+own_proxy()
+{
+	local p broker
+
+	for p in $(ranks_of broker); do
+		tr '\0' ' ' < "/proc/$p/cmdline" | grep -q -- "--first $1" && broker=$p
+	done
+	for p in $(ranks_of proxy); do
+		[ "$(parent "$p")" = "$(parent "$broker")" ] && echo "$p"
+	done
+}
+
+run_all()
+{
+	over="$mpi: "
+	step "the list of GPUs" --list
+	grep -q 'K20m.*4096' "$work/said"
+	result $? "says names and memory" "$(tail -n 1 "$work/said")"
+	run_root
+	run_through
+	over="$mpi, 2 proxies: "
+	for name in belongs copies events waits threads; do
+		step "programs on several servers: $name" --gpus 2 "$work/several" $name "$cubin"
+	done
+	nothing_left "programs on several servers"
+	over="$mpi, 4 proxies: "
+	step "programs on several servers: threads" --gpus 4 "$work/several" threads "$cubin"
+	step "small messages and two of them under way: waits" --gpus 4 --staging 64K --slots 2 "$work/several" waits "$cubin"
+	over="$mpi: "
+	run_own_world
+	run_faults
+}
+
+mpis=()
+for mpi in openmpi mpich; do
+	[ -x "$remote/kvgpu-relay-$mpi" ] && mpis+=("$mpi")
+done
+[ $mode = long ] || mpis=("${mpis[@]:0:1}")
+if [ ${#mpis[@]} = 0 ]; then
+	echo "1..0 # SKIP there is no MPI here: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev"
+	exit 0
+fi
+for mpi in "${mpis[@]}"; do
+	run_all
+done
+echo "1..$number"
+exit $failed

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/* Sizes of messages: each has room for what it was chosen for, and little more; when what was read goes out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <remote/cluster/relay/cut.h>
+
+static void smallest_with_room(void **state)
+{
+	size_t n;
+
+	for (n = 1; n <= CUT_MAX; n++) {
+		unsigned int class = cut_class(n);
+
+		assert_true(class < CUT_CLASSES);
+		assert_true(cut_bytes(class) >= n);
+		assert_true(!class || cut_bytes(class - 1) < n);
+	}
+}
+
+static void an_eighth_at_most(void **state)
+{
+	size_t n;
+
+	for (n = CUT_MIN; n <= CUT_MAX; n++)
+		assert_true(cut_bytes(cut_class(n)) - n <= n / 8);
+}
+
+static void ends_of_the_range(void **state)
+{
+	assert_int_equal(cut_bytes(0), 256);
+	assert_int_equal(cut_bytes(cut_class(2 << 20)), 2 << 20);
+	assert_int_equal(cut_class(2 << 20), CUT_CLASSES - 1);
+}
+
+static void when_it_goes(void **state)
+{
+	assert_false(cut_goes(0, 100, 1, 0, 4));	/* nothing */
+	assert_true(cut_goes(100, 100, 0, 3, 4));	/* full, the last slot */
+	assert_true(cut_goes(1, 100, 1, 0, 2));		/* nothing under way */
+	assert_true(cut_goes(1, 100, 1, 2, 4));		/* one slot stays free */
+	assert_false(cut_goes(1, 100, 1, 3, 4));	/* the last slot waits for more */
+	assert_false(cut_goes(1, 100, 0, 0, 4));	/* more is there to be read */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(smallest_with_room), cmocka_unit_test(an_eighth_at_most), cmocka_unit_test(ends_of_the_range),
+		cmocka_unit_test(when_it_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/* The command line of kvgpu-run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/cluster/run/options.h>
+
+static struct run_options o;
+static const char *why, *what;
+static char *words[32];
+static char room[512];
+
+/* "--gpus 2 prog -x": kvgpu-run's arguments, without its name */
+static int read_line(const char *line)
+{
+	int n = 0;
+	char *at;
+
+	words[n++] = (char *)(uintptr_t)"kvgpu-run";
+	snprintf(room, sizeof(room), "%s", line);
+	for (at = strtok(room, " "); at; at = strtok(NULL, " "))
+		words[n++] = at;
+	words[n] = NULL;
+	return options_read(n, words, &o, &why, &what);
+}
+
+static void what_the_program_gets(void **state)
+{
+	assert_int_equal(read_line("--gpus 3 prog --gpus 9 -x"), 0);
+	assert_int_equal(o.gpus, 3);
+	assert_string_equal(o.program[0], "prog");
+	assert_string_equal(o.program[1], "--gpus");
+	assert_string_equal(o.program[3], "-x");
+	assert_null(o.program[4]);
+	assert_int_equal(read_line("-- --odd"), 0);
+	assert_string_equal(o.program[0], "--odd");
+}
+
+static void left_out(void **state)
+{
+	assert_int_equal(read_line("prog"), 0);
+	assert_int_equal(o.gpus, 0);
+	assert_int_equal(o.mpi, MPI_KIND_AUTO);
+	assert_string_equal(o.library, "libcuda.so.1");
+	assert_true(!o.staging && !o.slots && o.eager == UINT64_MAX && !o.share && !o.each && !o.client);
+}
+
+static void values(void **state)
+{
+	assert_int_equal(read_line("--mpi mpich --jobs each --staging 64K --slots 16 --eager 0 --arena 1G --client none --list"), 0);
+	assert_int_equal(o.mpi, MPI_KIND_MPICH);
+	assert_true(o.each && o.list && !o.program);
+	assert_int_equal(o.staging, 65536);
+	assert_int_equal(o.slots, 16);
+	assert_int_equal(o.eager, 0);
+	assert_int_equal(o.arena, 1 << 30);
+	assert_string_equal(o.client, "");
+}
+
+static void refused(void **state)
+{
+	static const char *const wrong[] = {
+		"", "--gpus 0 p", "--gpus -1 p", "--gpus 65 p", "--gpus two p", "--gpus 2x p", "--mpi intel p", "--jobs two p",
+		"--staging 63K p", "--staging 3M p", "--staging 18446744073709551615G p", "--slots 1 p", "--slots 17 p",
+		"--eager 65K p", "--arena 17000000 p", "--patience 0 p", "--nothing p", "--gpus",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(read_line(wrong[i]), -1);
+		assert_non_null(strstr(why, "%s"));
+	}
+	assert_int_equal(read_line("--help"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_program_gets), cmocka_unit_test(left_out), cmocka_unit_test(values),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

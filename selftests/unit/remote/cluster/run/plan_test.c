@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/* Which GPUs a program gets, and the command lines that start its proxies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <remote/cluster/run/command.h>
+#include <remote/cluster/run/plan.h>
+
+static struct host hosts[HOSTS_MAX];
+static struct place places[DEVICES_MAX];
+static const char *why;
+
+static void local_ones_first(void **state)
+{
+	assert_int_equal(plan_hosts("far,near.example:3,other:2", "near", hosts, &why), 3);
+	assert_string_equal(hosts[0].name, "near.example");
+	assert_true(hosts[0].local && hosts[0].gpus == 3);
+	assert_string_equal(hosts[1].name, "far");
+	assert_true(!hosts[1].local && hosts[1].gpus == GPUS_UNKNOWN);
+	assert_string_equal(hosts[2].name, "other");
+	assert_int_equal(plan_hosts("localhost", "near", hosts, &why), 1);
+	assert_true(hosts[0].local);
+	/* of two domains */
+	assert_int_equal(plan_hosts("near.one", "near.two", hosts, &why), 1);
+	assert_false(hosts[0].local);
+}
+
+static void wrong_hosts(void **state)
+{
+	static const char *const wrong[] = { "", ",", "a,", ",a", "a:0", "a:", "a:65", "a:2x", "-a", "--mca", "a b", "a;b", "a:1,a:2" };
+	char many[HOSTS_MAX * 6 + 6] = "";
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(plan_hosts(wrong[i], "near", hosts, &why), -1);
+	for (i = 0; i <= HOSTS_MAX; i++)
+		sprintf(many + strlen(many), "%sh%u", i ? "," : "", i);
+	assert_int_equal(plan_hosts(many, "near", hosts, &why), -1);
+}
+
+static void one_after_the_other(void **state)
+{
+	plan_hosts("a:2,b:1,c:2", "near", hosts, &why);
+	assert_int_equal(plan_places(hosts, 3, 0, false, places, DEVICES_MAX, &why), 5);
+	assert_true(places[1].host == 0 && places[1].device == 1);
+	assert_true(places[2].host == 1 && places[2].device == 0);
+	assert_true(places[4].host == 2 && places[4].device == 1);
+	assert_int_equal(plan_places(hosts, 3, 3, false, places, DEVICES_MAX, &why), 3);
+	assert_int_equal(plan_places(hosts, 3, 6, false, places, DEVICES_MAX, &why), -1);
+	assert_non_null(strstr(why, "--share"));
+	assert_int_equal(plan_places(hosts, 3, 7, true, places, DEVICES_MAX, &why), 7);
+	assert_true(places[5].host == 0 && places[5].device == 0);
+	assert_true(places[6].host == 0 && places[6].device == 1);
+	assert_int_equal(plan_places(hosts, 3, 5, true, places, 4, &why), -1);
+}
+
+static void hosts_without_gpus(void **state)
+{
+	plan_hosts("a,b,c", "near", hosts, &why);
+	hosts[0].gpus = hosts[1].gpus = hosts[2].gpus = 0;
+	assert_int_equal(plan_places(hosts, 3, 1, true, places, DEVICES_MAX, &why), -1);
+	hosts[1].gpus = 1;
+	assert_int_equal(plan_places(hosts, 3, 2, true, places, DEVICES_MAX, &why), 2);
+	assert_true(places[0].host == 1 && places[1].host == 1);
+}
+
+static char text[4096];
+
+static const char *line_of(enum mpi_kind kind, unsigned int n)
+{
+	struct run_options o = { .mpi = kind, .library = "gpu.so", .eager = UINT64_MAX, .spin_us = UINT64_MAX, .staging = 65536 };
+	struct job j = { &o, "mpirun", "relay", "/folder", hosts, places, n, 0 };
+	struct command c = { .n = 0 };
+	unsigned int i;
+
+	assert_true(command_job(&j, &c));
+	text[0] = 0;
+	for (i = 0; i < c.n; i++)
+		sprintf(text + strlen(text), "%s%s", i ? " " : "", c.word[i]);
+	assert_null(c.word[c.n]);
+	command_free(&c);
+	return text;
+}
+
+#define BROKER	"relay broker --folder /folder --first 0 --staging 65536"
+#define PROXY(n)	"relay proxy --library gpu.so --device " #n " --staging 65536"
+
+static void command_lines(void **state)
+{
+	plan_hosts("near:1,far:2", "near", hosts, &why);
+	plan_places(hosts, 2, 0, false, places, DEVICES_MAX, &why);
+	assert_string_equal(line_of(MPI_KIND_OPENMPI, 3),
+		"mpirun --oversubscribe --bind-to none -x KVGPU_CLUSTER_SECRET --mca mpi_yield_when_idle 0 -n 1 --host localhost " BROKER
+		" : -n 1 --host localhost " PROXY(0) " : -n 1 --host far " PROXY(0) " : -n 1 --host far " PROXY(1));
+	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
+		"mpirun -disable-auto-cleanup -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
+	assert_non_null(strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
+	assert_non_null(strstr(line_of(MPI_KIND_MPICH, 1), "-launcher fork"));
+}
+
+static void another_job_around(void **state)
+{
+	assert_true(command_is_foreign("PMI_RANK=1", false));
+	assert_true(command_is_foreign("PMIX_NAMESPACE=x", false));
+	assert_true(command_is_foreign("KVGPU_REMOTE=unix:/x", false));
+	assert_false(command_is_foreign("OMPI_MCA_btl=tcp,self", false));
+	assert_true(command_is_foreign("OMPI_MCA_ess=pmi", true));
+	assert_false(command_is_foreign("OMPI_ALLOW_RUN_AS_ROOT=1", true));
+	assert_false(command_is_foreign("PATH=/bin", true));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts), cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(hosts_without_gpus), cmocka_unit_test(command_lines), cmocka_unit_test(another_job_around),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
