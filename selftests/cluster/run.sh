@@ -207,7 +207,6 @@ ended()
 	nothing_left "$1"
 }
 
-# all_gone WHAT: each device of the program gives its error
 run_faults()
 {
 	begin 2 faults server_killed && kill -9 "$(ranks_of broker)"
@@ -216,15 +215,10 @@ run_faults()
 	ended "mpirun is killed: each device gives an error"
 	begin 2 several dies && kill -9 "$(server 2)"
 	ended "a server process is killed: its device gives an error, the other one goes on"
-	if [ "$mpi" = mpich ]; then
-		begin 2 several dies && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed: its device gives an error, the other one goes on"
-	else
-		begin 2 faults server_killed && kill -9 "$(ranks_of proxy | sed -n 2p)"
-		ended "a proxy is killed: each device gives an error"
-		begin 2 several dies --jobs each && kill -9 "$(own_proxy 1)"
-		ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
-	fi
+	begin 2 faults server_killed && kill -9 "$(ranks_of proxy | sed -n 2p)"
+	ended "a proxy is killed: each device gives an error"
+	begin 2 several dies --jobs each && kill -9 "$(own_proxy 1)"
+	ended "a job for each GPU, a proxy is killed: its device gives an error, the other one goes on"
 	begin 2 several dies && kill -STOP "$(ranks_of proxy | sed -n 2p)"
 	ended "a proxy says nothing any more: its device gives an error, the other one goes on"
 	begin 2 faults stuck && pkill -9 -P "$job"

@@ -50,12 +50,11 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
 	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "-x", "KVGPU_CLUSTER_SECRET",
 		"--mca", "mpi_yield_when_idle", "0", NULL };
-	static const char *const mpich[] = { "-disable-auto-cleanup", NULL };
 
 	if (!add(c, "%s", j->mpirun))
 		return false;
 	if (j->o->mpi == MPI_KIND_MPICH)
-		return add_words(c, mpich) && (!local || (add(c, "-launcher") && add(c, "fork")));
+		return !local || (add(c, "-launcher") && add(c, "fork"));
 	if (j->o->allow_root && !add(c, "--allow-run-as-root"))
 		return false;
 	/* without other machines it looks for no queue and no ssh */

@@ -99,7 +99,7 @@ static void command_lines(void **state)
 		"mpirun --oversubscribe --bind-to none -x KVGPU_CLUSTER_SECRET --mca mpi_yield_when_idle 0 -n 1 --host localhost " BROKER
 		" : -n 1 --host localhost " PROXY(0) " : -n 1 --host far " PROXY(0) " : -n 1 --host far " PROXY(1));
 	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
-		"mpirun -disable-auto-cleanup -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
+		"mpirun -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
 	assert_non_null(strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
 	assert_non_null(strstr(line_of(MPI_KIND_MPICH, 1), "-launcher fork"));
 }
