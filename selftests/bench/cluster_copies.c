@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cluster_copies COUNT: copies of pageable memory to device 0 and back, of 4 KiB to 64 MiB; prints "copy WAY BYTES MB/S", the best
+ * of COUNT. What is sent is fresh each time: a page that was just read lies in a cache.
+ */
+#include <cuda/driver/api.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 64 << 20, ROOM = 4 * MOST };
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void must(CUresult r, const char *what)
+{
+	if (!r)
+		return;
+	fprintf(stderr, "%s: error %d\n", what, r);
+	exit(2);
+}
+#define MUST(call) must(call, #call)
+
+static double one(int out, CUdeviceptr p, uint8_t *host, size_t n)
+{
+	double start = now();
+
+	if (out)
+		MUST(cuMemcpyDtoH_v2(host, p, n));
+	else
+		MUST(cuMemcpyHtoD_v2(p, host, n));
+	MUST(cuCtxSynchronize());
+	return n / (now() - start) / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc > 1 ? atoi(argv[1]) : 5, i, out;
+	uint8_t *room = malloc(ROOM);
+	double best, rate;
+	CUdeviceptr p;
+	CUcontext ctx;
+	size_t n, at = 0;
+
+	if (!room)
+		return 2;
+	memset(room, 1, ROOM);
+	MUST(cuInit(0));
+	MUST(cuCtxCreate_v2(&ctx, 0, 0));
+	MUST(cuMemAlloc_v2(&p, MOST));
+	for (out = 0; out < 2; out++)
+		for (n = 4096; n <= MOST; n *= 4) {
+			for (i = 0, best = 0; i < count; i++, at = (at + n) % ROOM) {
+				if (at + n > ROOM)
+					at = 0;
+				rate = one(out, p, room + at, n);
+				best = rate > best ? rate : best;
+			}
+			printf("copy %s %zu %.1f\n", out ? "from" : "to", n, best);
+		}
+	return 0;
+}
