@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
-# package.sh client|server|aperture OUT CUDA REMOTE VERSION: kvgpu-remote-client, kvgpu-remote-server or kvgpu-aperture in OUT,
+# package.sh client|server|aperture|run OUT CUDA REMOTE VERSION: kvgpu-remote-client, kvgpu-remote-server, kvgpu-aperture or kvgpu-run
+# in OUT,
 # of what "make cuda" put into CUDA and "make remote" into REMOTE, for Debian 12 or newer. The client's takes the place of
 # kvgpu-cuda: the same runtime on a libcuda.so.1 without a GPU.
 set -eu
@@ -81,8 +82,29 @@ aperture()
 	C
 }
 
+# for the program's machine and for those with GPUs; a relay for each MPI that it was built with
+run()
+{
+	install -D -m 755 -t "$tmp/usr/bin" "$remote/kvgpu-run"
+	install -D -m 755 -t "$tmp/usr/lib/kvgpu-run" "$remote"/kvgpu-relay-*
+	# the program's, put in front of its path: on a machine with a GPU there is another one
+	install -D -m 644 -t "$tmp/usr/lib/kvgpu-run" "$remote/libcuda.so.1"
+	strip --strip-unneeded "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*
+	install -D -m 644 -t "$doc" docs/cluster.md
+	install -D -m 644 -t "$man/man1" remote/cluster/run/kvgpu-run.1
+	overrides=("# each relay is for one MPI, and one MPI is enough" "kvgpu-run: undeclared-elf-prerequisites *")
+	deb_build "$out" science <<-C
+	Depends: libc6 (>= $(deb_glibc "$tmp"/usr/bin/* "$tmp"/usr/lib/kvgpu-run/*)), openmpi-bin | mpich
+	Suggests: kvgpu-remote-client
+	Description: runs a CUDA program with the GPUs of several machines
+	 kvgpu-run starts a program and, by Open MPI's or MPICH's mpirun, a proxy for
+	 each GPU of the machines that it is given. The program, which is not
+	 changed, sees these GPUs as its own devices.
+	C
+}
+
 case $which in
-aperture) name=kvgpu-aperture ;;
+aperture|run) name=kvgpu-$which ;;
 *) name=kvgpu-remote-$which ;;
 esac
 deb_begin "$name" "$5" remote cuda include

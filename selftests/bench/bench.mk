@@ -65,4 +65,15 @@ bench-remote-calls: $(REMOTE_CALLS) $(REMOTE_MADE) cuda-inprocess ## what calls 
 		selftests/cuda/driver/kernels.cubin build/bench $(QUICK)
 
 -include $(ROOMS_PURE_OBJ:.o=.d) $(ROOMS_OWN_OBJ:.o=.d)
-.PHONY: bench bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms
+CLUSTER_BENCH	:= $(O)/cluster-bench
+CLUSTER_BENCH_MPI ?= $(firstword $(CLUSTER_MPIS))
+
+# CLUSTER_BENCH_MPI=mpich: the other one
+bench-cluster: cluster cuda-inprocess ## copies by kvgpu-run beside MPI itself (table, and rows in build/bench/remote.json; LIBRARY=)
+	@mkdir -p build/bench $(CLUSTER_BENCH) && rm -f build/bench/remote-*.json
+	@$(CC) -std=gnu11 -O2 -Wall -I. selftests/bench/cluster_copies.c $(REMOTE_OUT)/libcuda.so.1 -o $(CLUSTER_BENCH)/cluster_copies
+	@mpicc.$(CLUSTER_BENCH_MPI) -O2 -Wall selftests/bench/cluster_mpi.c -o $(CLUSTER_BENCH)/cluster_mpi
+	@selftests/bench/cluster.sh $(REMOTE_OUT) $(CLUSTER_BENCH) $(REMOTE_LIBRARY) build/bench $(CLUSTER_BENCH_MPI)
+	@selftests/bench/remote_report.py build/bench > /dev/null
+
+.PHONY: bench bench-cluster bench-launch bench-remote bench-remote-calls bench-remote-ring bench-rooms

@@ -27,7 +27,8 @@ static void carry(int rank, uint8_t *at, size_t n, size_t staging)
 		else
 			MPI_Isend(at + done, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &r[i]);
 	}
-	MPI_Waitall(SLOTS, r, MPI_STATUSES_IGNORE);
+	for (k = 0; k < SLOTS; k++)
+		MPI_Wait(&r[k], MPI_STATUS_IGNORE);
 }
 
 static double one(int rank, uint8_t *at, size_t n, size_t staging)

@@ -145,6 +145,8 @@ def measured(out, a):
     rows += calls_rows(calls, with_gpu) if calls else []
     for c, found in many.items():
         rows += many_rows(c, found, with_gpu)
+    cluster = load(f"{out}/remote-cluster.json")
+    rows += [row(r["name"], r["value"], r["unit"], None, with_gpu) for r in cluster["rows"]] if cluster else []
     return rows
 
 
