@@ -147,10 +147,12 @@ run_root()
 # the program's own MPI, of either kind; this job is beside it
 run_own_world()
 {
-	local -a own=()
+	local -a own=() compile link
 
-	gcc -std=gnu11 -O2 -Wall -I. $(own_flags compile) selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
-		$(own_flags link) || { result 1 "a program with MPI builds"; return; }
+	read -ra compile < <(own_flags compile)
+	read -ra link < <(own_flags link)
+	gcc -std=gnu11 -O2 -Wall -I. "${compile[@]}" selftests/cluster/own_world.c -o "$work/own_world" "$remote/libcuda.so.1" \
+		"${link[@]}" || { result 1 "a program with MPI builds"; return; }
 	[ "$mpi" = openmpi ] && own+=(--oversubscribe "${root[@]}")
 	step "a program with MPI has its own world" --gpus 2 "mpirun.$mpi" "${own[@]}" -n 3 "$work/own_world"
 	grep -q '^3 ranks, 2 devices, sum 6$' "$work/said"
@@ -162,9 +164,52 @@ own_flags()
 {
 	case $mpi-$1 in
 	openmpi-*) mpicc.openmpi "-showme:$1" ;;
-	mpich-compile) mpicc.mpich -show | tr ' ' '\n' | grep '^-I' ;;
-	*) mpicc.mpich -show | tr ' ' '\n' | grep '^-[Ll]' ;;
+	mpich-compile) mpicc.mpich -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' '; echo ;;
+	*) mpicc.mpich -show | tr ' ' '\n' | grep '^-[Ll]' | tr '\n' ' '; echo ;;
 	esac
+}
+
+# A second machine in the place of which this one stands: mpirun has a daemon there, started with an environment of its own
+run_far()
+{
+	cat > "$work/agent" <<-'A'
+	#!/bin/sh
+	# [OPTION...] HOST COMMAND...
+	while [ "${1#-}" != "$1" ]; do shift; done
+	shift
+	exec env -i PATH=/usr/bin:/bin HOME=/ "KVGPU_CLUSTER_TEST=$KVGPU_CLUSTER_TEST" sh -c "$*"
+	A
+	chmod +x "$work/agent"
+	export OMPI_MCA_plm_rsh_agent=$work/agent HYDRA_LAUNCHER_EXEC=$work/agent
+	step "another machine: its GPUs are counted" --hosts localhost,127.0.0.2 --list
+	[ "$(grep -c 'K20m.*4096' "$work/said")" = 2 ]
+	result $? "and listed"
+	step "another machine: a program has a device here and one there" --hosts 127.0.0.2:1,localhost:1 "$work/several" waits "$cubin"
+	unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
+	nothing_left "another machine"
+}
+
+# a broker and a proxy of two jobs: neither listens to the other. The broker's kvgpu-run is a socket here.
+run_secret()
+{
+	local relay=$remote/kvgpu-relay-$mpi listener
+	local -a own=()
+
+	[ "$mpi" = openmpi ] && own+=(--oversubscribe "${root[@]}")
+	mkdir "$work/$mpi-secret"
+	python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen()
+time.sleep(20)' "$work/$mpi-secret/run" & listener=$!
+	sleep 0.5
+	timeout 15 "mpirun.$mpi" "${own[@]}" \
+		-n 1 env "KVGPU_CLUSTER_SECRET=$(printf %064d 1)" "$relay" broker --folder "$work/$mpi-secret" --patience 3 : \
+		-n 1 env "KVGPU_CLUSTER_SECRET=$(printf %064d 2)" "$relay" proxy --library "$work/gpu.so" --patience 3 > "$work/said" 2>&1
+	grep -q "does not know this job's secret" "$work/said"
+	result $? "a broker and a proxy of two jobs do not listen to each other" "$(grep -m 1 secret "$work/said")"
+	kill $listener
+	wait $listener 2>/dev/null
 }
 
 # ------------------------------------------------------------------ faults
@@ -258,6 +303,8 @@ run_all()
 	step "small messages and two of them under way: waits" --gpus 4 --staging 64K --slots 2 "$work/several" waits "$cubin"
 	over="$mpi: "
 	run_own_world
+	run_secret
+	run_far
 	run_faults
 }
 

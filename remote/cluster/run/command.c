@@ -48,8 +48,7 @@ static const char *name_of(const struct host *h)
 /* the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors. */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
-	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "-x", "KVGPU_CLUSTER_SECRET",
-		"--mca", "mpi_yield_when_idle", "0", NULL };
+	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "0", NULL };
 
 	if (!add(c, "%s", j->mpirun))
 		return false;
@@ -66,12 +65,17 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	return add_words(c, openmpi);
 }
 
-/* MPICH's mpirun has one list of hosts for all, Open MPI's a host for each program */
+/*
+ * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a host for each program, and a variable
+ * goes to another machine if it is named for that program.
+ */
 static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
 {
 	if (!add(c, "-n") || !add(c, "1"))
 		return false;
 	if (j->o->mpi == MPI_KIND_OPENMPI && (!add(c, "--host") || !add(c, "%s", host)))
+		return false;
+	if (j->o->mpi == MPI_KIND_OPENMPI && j->folder && (!add(c, "-x") || !add(c, "KVGPU_CLUSTER_SECRET")))
 		return false;
 	return add(c, "%s", j->relay) && add(c, "%s", role);
 }
@@ -150,7 +154,7 @@ bool command_count(const struct job *j, const struct host *host, struct command 
 
 bool command_is_foreign(const char *variable, bool inside)
 {
-	static const char *const always[] = { "PMI_", "PMIX_", "PMI2_", "HYDI_", "HYDRA_", "MPIR_", "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
+	static const char *const always[] = { "PMI_", "PMIX_", "PMI2_", "HYDI_", "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
 	unsigned int i;
 
 	for (i = 0; always[i]; i++)

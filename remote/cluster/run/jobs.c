@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a terminal's signals are PROGRAM's alone. */
+/*
+ * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a terminal's signals are PROGRAM's alone.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -89,6 +89,7 @@ static const char *line_of(enum mpi_kind kind, unsigned int n)
 }
 
 #define BROKER	"relay broker --folder /folder --first 0 --staging 65536"
+#define AT(host)	" -n 1 --host " #host " -x KVGPU_CLUSTER_SECRET "
 #define PROXY(n)	"relay proxy --library gpu.so --device " #n " --staging 65536"
 
 static void command_lines(void **state)
@@ -96,8 +97,8 @@ static void command_lines(void **state)
 	plan_hosts("near:1,far:2", "near", hosts, &why);
 	plan_places(hosts, 2, 0, false, places, DEVICES_MAX, &why);
 	assert_string_equal(line_of(MPI_KIND_OPENMPI, 3),
-		"mpirun --oversubscribe --bind-to none -x KVGPU_CLUSTER_SECRET --mca mpi_yield_when_idle 0 -n 1 --host localhost " BROKER
-		" : -n 1 --host localhost " PROXY(0) " : -n 1 --host far " PROXY(0) " : -n 1 --host far " PROXY(1));
+		"mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 0" AT(localhost) BROKER
+		" :" AT(localhost) PROXY(0) " :" AT(far) PROXY(0) " :" AT(far) PROXY(1));
 	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
 		"mpirun -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
 	assert_non_null(strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
@@ -110,6 +111,7 @@ static void another_job_around(void **state)
 	assert_true(command_is_foreign("PMIX_NAMESPACE=x", false));
 	assert_true(command_is_foreign("KVGPU_REMOTE=unix:/x", false));
 	assert_false(command_is_foreign("OMPI_MCA_btl=tcp,self", false));
+	assert_false(command_is_foreign("HYDRA_LAUNCHER_EXEC=ssh", false));
 	assert_true(command_is_foreign("OMPI_MCA_ess=pmi", true));
 	assert_false(command_is_foreign("OMPI_ALLOW_RUN_AS_ROOT=1", true));
 	assert_false(command_is_foreign("PATH=/bin", true));
