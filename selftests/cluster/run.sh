@@ -180,12 +180,13 @@ run_far()
 	exec env -i PATH=/usr/bin:/bin HOME=/ "KVGPU_CLUSTER_TEST=$KVGPU_CLUSTER_TEST" sh -c "$*"
 	A
 	chmod +x "$work/agent"
-	export OMPI_MCA_plm_rsh_agent=$work/agent HYDRA_LAUNCHER_EXEC=$work/agent
+	# by TCP, as between machines: Open MPI's shared memory of two daemons on one machine has the same names
+	export OMPI_MCA_plm_rsh_agent=$work/agent HYDRA_LAUNCHER_EXEC=$work/agent OMPI_MCA_btl=tcp,self
 	step "another machine: its GPUs are counted" --hosts localhost,127.0.0.2 --list
 	[ "$(grep -c 'K20m.*4096' "$work/said")" = 2 ]
 	result $? "and listed"
 	step "another machine: a program has a device here and one there" --hosts 127.0.0.2:1,localhost:1 "$work/several" waits "$cubin"
-	unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
+	unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC OMPI_MCA_btl
 	nothing_left "another machine"
 }
 
