@@ -30,6 +30,7 @@ run_lint()
 	tap_run "what is counted" 60 selftests/tap_test.sh
 	tap_run "walls" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/walls_test.py
 	tap_run "the picture of the rooms" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/docs/rooms_test.py
+	tap_run "what coverage adds up" 60 env PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage_test.py
 	tap_step "lint" $LIMIT make -s lint
 	tap_step "docs/registers.md is current" $LIMIT make -s check-registers-doc
 	tap_step "docs/remote-api.md is current" $LIMIT make -s check-remote-doc

@@ -29,6 +29,6 @@ $$(REMOTE_OUT)/kvgpu-relay-$(1): $$(CLUSTER_OBJ_$(1)) $$(CLUSTER_SERVER_OBJ)
 endef
 $(foreach m,$(CLUSTER_MPIS),$(eval $(call cluster_mpi,$(m))))
 
-cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run, with the MPIs that are here; prints where
+cluster: remote $(REMOTE_OUT)/kvgpu-run $(addprefix $(REMOTE_OUT)/kvgpu-relay-,$(CLUSTER_MPIS)) ## kvgpu-run; prints where
 .PHONY: cluster
 -include $(CLUSTER_RUN_OBJ:.o=.d) $(addprefix $(REMOTE_OUT)/obj/remote/cluster/relay/,nursery.d count.d)

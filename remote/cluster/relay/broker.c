@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Rank 0: programs of this machine come by a socket for each GPU, in a folder that is their user's alone. Each of their connections
- * gets a lane to the proxy with that GPU. kvgpu-run is at the socket `run` there: it is told when all proxies are here, says when it
- * is over, and when it is gone without a word this rank removes the folder.
+ * gets a lane to the proxy with that GPU. kvgpu-run is at the socket `run` there: it is told when all proxies are here, says when
+ * it is over, and when it is gone without a word this rank removes the folder.
  */
 #include <errno.h>
 #include <stdio.h>

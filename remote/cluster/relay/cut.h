@@ -32,7 +32,7 @@ static inline size_t cut_bytes(unsigned int class)
 }
 
 /*
- * Whether what was read goes out now. @have: bytes so far; @room: for so many; @dry: no more is there at the moment; @busy: messages
+ * Whether what was read goes out now. @have: bytes so far; @room: for so many; @dry: no more is there now; @busy: messages
  * under way; @slots: how many there may be. The last free slot is kept for a full message while others are under way: what comes
  * meanwhile goes out together.
  */

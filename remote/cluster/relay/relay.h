@@ -117,7 +117,8 @@ void lane_hang_up(struct lane *n);
 /* ------------------------------------------------------------------ pace.c */
 
 /*
- * Waits for one of @n connections, not at all while something has @moved lately, longer and longer else: MPI is looked at in between.
+ * Waits for one of @n connections, not at all while something has @moved lately, longer and longer else: MPI is looked at
+ * in between.
  * @open: a lane is. false: the process that started this one has gone.
  */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);
