@@ -25,6 +25,13 @@ remote-package: cuda ## Debian packages of remoting in build/: kvgpu-remote-clie
 		mv "$$(remote/package.sh $$p '$(REMOTE_DEB_OUT)' '$(CUDA_OUT)' '$(REMOTE_DEB_OUT)/remote' '$(KVGPU_VERSION)')" build/ || exit 1; done
 	@printf '%s\n' $(REMOTE_DEBS)
 
+# on this machine, of the MPIs that are here: Debian 12's and 13's have other versions, and each needs its own
+CLUSTER_DEB	:= build/kvgpu-run_$(KVGPU_VERSION)_amd64.deb
+cluster-package: cluster ## a Debian package of kvgpu-run in build/, for this Debian and the MPIs that are here; prints where it is
+	@mkdir -p build
+	@mv "$$(remote/package.sh run '$(REMOTE_OUT)' '$(REMOTE_OUT)' '$(REMOTE_OUT)' '$(KVGPU_VERSION)')" '$(CLUSTER_DEB)'
+	@echo '$(CLUSTER_DEB)'
+
 print-remote-package: ; @echo '$(REMOTE_DEB_OUT)/remote'
 print-inprocess: ; @echo '$(abspath $(INPROCESS_OUT))/libcuda.so.1'
 print-cuda: ; @echo '$(CUDA_OUT)/libcuda.so.1'
@@ -50,4 +57,4 @@ cuda-chains: ## the CUDA programs of make bench, by nvcc; prints where they are
 		{ tail -n 20 '$(CUDA_CHAINS)/make.log' >&2; exit 1; }
 	@echo '$(CUDA_CHAINS)'
 
-.PHONY: cuda cuda-chains cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess
+.PHONY: cluster-package cuda cuda-chains cuda-package remote-package cuda-programs print-cuda print-cudart print-inprocess print-remote-package cudart-inprocess

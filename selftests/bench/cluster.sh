@@ -14,14 +14,15 @@ for staging in 65536 262144 1048576 2097152; do
 	"$folder/kvgpu-run" --mpi "$mpi" --gpus 1 --staging $staging --library "$library" "${root[@]}" --client "$folder" \
 		"$programs/cluster_copies" "$count" > "$work/copy-$staging"
 done
-# the messages' head makes a copy of one buffer two messages; of MPI itself there is one way, since both are the same
-awk -v mpi="$mpi" '
-function name(bytes) { return bytes >= 1048576 ? bytes / 1048576 " MiB" : bytes / 1024 " KiB" }
+# of MPI itself there is one way, since both are the same
+gpu=$("$folder/kvgpu-run" --mpi "$mpi" --library "$library" "${root[@]}" --list | awk 'NR == 2' | cut -c26-57 | sed 's/ *$//')
+awk -v mpi="$mpi" -v gpu="$gpu" '
+function name(bytes) { bytes += 0; return bytes >= 1048576 ? bytes / 1048576 " MiB" : bytes / 1024 " KiB" }
 FNR == 1 { staging = FILENAME; sub(/.*-/, "", staging); order[++files] = staging }
 $1 == "mpi" { own[staging, $3] = $4 }
 $1 == "copy" { got[staging, $2, $3] = $4; sizes[$3] = 1 }
 END {
-	printf "{\"rows\": ["
+	printf "{\"gpu\": \"%s\", \"rows\": [", gpu
 	for (i = 1; i <= files; i++) {
 		if (order[i] in seen) continue
 		seen[order[i]] = 1

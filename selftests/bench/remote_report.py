@@ -139,13 +139,14 @@ def measured(out, a):
     calls = {c: f for c in CARRIERS if (f := load(f"{out}/remote-calls-{c}.json"))}
     many = {c: f for c in CARRIERS if (f := load(f"{out}/remote-many-{c}.json"))}
     rows = ring_rows(ring, {**place, "where": f"no GPU; {here}"}) if ring else []
-    gpu = next((f["gpu"] for f in calls.values() if f.get("gpu")), "an unknown GPU")
+    cluster = load(f"{out}/remote-cluster.json")
+    named = [*calls.values(), *([cluster] if cluster else [])]
+    gpu = next((f["gpu"] for f in named if f.get("gpu")), "an unknown GPU")
     gpu = "GPU model" if MODEL in gpu else gpu
     with_gpu = {**place, "where": here if a.where else f"{gpu}; {here}"}
     rows += calls_rows(calls, with_gpu) if calls else []
     for c, found in many.items():
         rows += many_rows(c, found, with_gpu)
-    cluster = load(f"{out}/remote-cluster.json")
     rows += [row(r["name"], r["value"], r["unit"], None, with_gpu) for r in cluster["rows"]] if cluster else []
     return rows
 
