@@ -66,8 +66,8 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 }
 
 /*
- * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a host for each program, and a variable
- * goes to another machine if it is named for that program.
+ * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a host for each program, and a
+ * variable goes to another machine if it is named for that program.
  */
 static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
 {
@@ -123,7 +123,8 @@ bool command_job(const struct job *j, struct command *c)
 	for (i = 0; i < j->nr_places; i++)
 		local = local && j->hosts[j->places[i].host].local;
 	if (!add_mpirun(j, local, c) || !add_hosts(j, c) || !add_rank(j, "localhost", "broker", c) ||
-	    !add(c, "--folder") || !add(c, "%s", j->folder) || !add(c, "--first") || !add(c, "%u", j->first) || !add_settings(j->o, c))
+	    !add(c, "--folder") || !add(c, "%s", j->folder) || !add(c, "--first") || !add(c, "%u", j->first) ||
+	    !add_settings(j->o, c))
 		return false;
 	for (i = 0; i < j->nr_places; i++) {
 		const struct host *h = &j->hosts[j->places[i].host];
