@@ -79,7 +79,7 @@ static const char *base_folder(char *room, size_t size)
 /* the descriptor of the lock stays open for as long as this process lives */
 int folder_make(char *path, size_t size)
 {
-	char room[64], lock[4200];
+	char room[64], made[4200], lock[4200];
 	const char *base = base_folder(room, sizeof(room));
 	int fd;
 
@@ -87,7 +87,9 @@ int folder_make(char *path, size_t size)
 	snprintf(path, size, "%s/" PREFIX "XXXXXX", base);
 	if (!mkdtemp(path))
 		return -errno;
+	/* it has its name when it is held: another kvgpu-run that sweeps takes a lock that nobody holds for a dead one's */
+	snprintf(made, sizeof(made), "%s/lock.new", path);
 	snprintf(lock, sizeof(lock), "%s/lock", path);
-	fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	fd = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || rename(made, lock) ? -errno : 0;
 }
