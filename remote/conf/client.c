@@ -12,12 +12,13 @@ static bool addresses(const char *value, void *to, const struct conf_key *k)
 	struct address a;
 	const char *why;
 
-	if (!conf_text(value, to, k) || snprintf(text, sizeof(text), "%s", value) >= (int)sizeof(text))
+	if (snprintf(text, sizeof(text), "%s", value) >= (int)sizeof(text))
 		return false;
 	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word; word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
 		if (address_parse(word, false, &a, &why))
-			return !address_parse(value, false, &a, &why);	/* a path with blanks */
-	return true;
+			break;
+	/* or a path with blanks */
+	return (!word || !address_parse(value, false, &a, &why)) && conf_text(value, to, k);
 }
 
 static const struct conf_key keys[] = {

@@ -53,13 +53,27 @@ static void check_error(const struct conf_error *e, const uint8_t *data, size_t 
 	must(e->line <= lines && *e->text && memchr(e->text, 0, sizeof(e->text)));
 }
 
+/* each one is an address, or all of it is one, whose path has blanks */
+static bool are_addresses(const char *server)
+{
+	char text[sizeof(((struct remote_conf *)0)->server)], *rest, *word;
+	struct address a;
+	const char *why;
+
+	if (!*server || !address_parse(server, false, &a, &why))
+		return true;
+	strcpy(text, server);
+	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word; word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
+		if (address_parse(word, false, &a, &why))
+			return false;
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct remoted_conf server;
 	struct remote_conf client = { 0 };
 	struct conf_error e;
-	struct address a;
-	const char *why;
 
 	if (!n)
 		return 0;
@@ -72,6 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	if (!conf_parse(&remote_conf_form, &client, (const char *)data + 1, n - 1, &e))
 		check_error(&e, data + 1, n - 1);
-	must(!*client.server || !address_parse(client.server, false, &a, &why));
+	must(are_addresses(client.server));
 	return 0;
 }

@@ -122,15 +122,17 @@ static void step(void)
 		look(0);
 }
 
-/* all want, and give back what they get: each is the next one some time */
+/* all want, and give back what they get: each is the next one some time. Of two clients at least: programs of one take no turns */
 static void behave(void)
 {
 	bool had[PROGRAMS] = { false };
 	uint32_t i, round, n = 0;
 
+	programs[1].present &= programs[0].present && programs[1].client != programs[0].client;
+
 	for (i = 0; i < PROGRAMS; i++) {
 		if (!programs[i].present)
-			come(i, i % CLIENTS);
+			come(i, i == 1 ? (programs[0].client + 1) % CLIENTS : i % CLIENTS);
 		programs[i].busy = false;
 		programs[i].wants = true;
 		clients[programs[i].client].weight = 10;
