@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""coverage.py ROOMS OUT [TREE] < JSON of gcov, an object a line: prints what ran of each room of ROOMS (rooms.list), and writes it to OUT.
+"""coverage.py ROOMS OUT COMPILED [TREE] < JSON of gcov, an object a line: prints what ran of each room of ROOMS (rooms.list), and writes it
+to OUT. COMPILED: a file with the paths of all sources that were compiled.
 Exit status 1: a room is below its bound."""
 import collections
 import json
@@ -44,14 +45,14 @@ def files_of(tree, folder):
     return sorted(str(p.relative_to(tree)) for p in (tree / folder).glob("*") if p.suffix in (".c", ".h"))
 
 
-def measure(tree, rooms, lines):
+def measure(tree, rooms, lines, compiled):
     """{room: (lines with code, lines that ran)}, {file: lines that did not}"""
     total, left = {}, {}
     for room, (folder, _) in rooms.items():
         have = ran = 0
         for file in files_of(tree, folder):
             of = lines.get(file)
-            if of is None and file.endswith(".c"):
+            if of is None and file.endswith(".c") and file not in compiled:
                 of = dict.fromkeys(code_lines((tree / file).read_text()), False)
             if not of:
                 continue
@@ -62,11 +63,11 @@ def measure(tree, rooms, lines):
     return total, left
 
 
-def main(rooms_file, out, tree="."):
+def main(rooms_file, out, compiled, tree="."):
     tree = pathlib.Path(tree)
     rooms = read_rooms(pathlib.Path(rooms_file).read_text())
     lines = add_up(json.loads(line) for line in sys.stdin if line.strip())
-    total, left = measure(tree, rooms, lines)
+    total, left = measure(tree, rooms, lines, set(pathlib.Path(compiled).read_text().split()))
     percent = {room: round(100 * ran / have, 1) if have else 0.0 for room, (have, ran) in total.items()}
     low = [room for room, (_, least) in rooms.items() if least is not None and percent[room] < least]
     print(f"{'room':<20} {'lines':>7} {'ran':>7} {'percent':>8} {'least':>6}")

@@ -31,7 +31,8 @@ for p in "${programs[@]}"; do
 	run "$p"
 done
 run "$("${build[@]}" print-harness-fuzz)" 20261123000 4 1000
-# sources are named from the tree's top: that is where the compiler ran
+# what was compiled, also where it has no code but data. Sources are named from the tree's top: that is where the compiler ran
+find "$out" -name '*.o' | sed 's,.*/asan/,,; s,.*/harness/obj/,,; s,o$,c,' | sort -u > "$out/compiled"
 find "$out" -name '*.gcda' -print0 | xargs -0 -n 40 gcov --json-format --stdout 2> "$log" |
-	PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage.py selftests/coverage/rooms.list build/coverage.json || exit 1
+	PYTHONDONTWRITEBYTECODE=1 selftests/coverage/coverage.py selftests/coverage/rooms.list build/coverage.json "$out/compiled" || exit 1
 [ $failed = 0 ]
