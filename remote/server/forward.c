@@ -279,6 +279,20 @@ void forward_leave_context(struct server *s, uint64_t id)
 		enter_context(s, current);
 }
 
+/* what is true of each library's handle before the library makes it; the quota has @takes less then */
+static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *in, unsigned int class, uint64_t takes,
+			   struct forwarded **f)
+{
+	if (in->left)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!s->current)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!have(s, class))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	*f = row_take(s, takes);
+	return *f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_blas_create *a = kvgpu_remote_put(out, sizeof(*a));
@@ -286,15 +300,9 @@ CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in, str
 	struct forwarded *f;
 	CUresult r;
 
-	if (in->left)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!s->current)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!have(s, CLASS_BLAS))
-		return CUDA_ERROR_NOT_SUPPORTED;
-	f = a ? row_take(s, BLAS_TAKES) : NULL;
-	if (!f)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = a ? may_create(s, in, CLASS_BLAS, BLAS_TAKES, &f) : CUDA_ERROR_OUT_OF_MEMORY;
+	if (r)
+		return r;
 	r = forward_status(s, CLASS_BLAS, s->forwards->cublasCreate_v2(&what));
 	if (r || !what) {
 		quota_give(s, BLAS_TAKES);
@@ -314,15 +322,9 @@ CUresult frame_rand_create(struct server *s, const struct q_rand_create *q, stru
 	struct forwarded *f;
 	CUresult r;
 
-	if (in->left)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!s->current)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!have(s, CLASS_RAND))
-		return CUDA_ERROR_NOT_SUPPORTED;
-	f = a ? row_take(s, RAND_TAKES) : NULL;
-	if (!f)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	r = a ? may_create(s, in, CLASS_RAND, RAND_TAKES, &f) : CUDA_ERROR_OUT_OF_MEMORY;
+	if (r)
+		return r;
 	r = forward_status(s, CLASS_RAND, s->forwards->curandCreateGenerator(&what, q->type));
 	if (r || !what) {
 		quota_give(s, RAND_TAKES);
