@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nouveau keeps its GK110 data in objects with stable names: four arrays of microcode words, and register lists in two
- * levels (nvkm/engine/gr/gf100.h): a pack is an array of {pointer to list, type} ended by a NULL pointer; a list is an
- * array of {u32 addr, u8 count, u32 pitch, data} ended by count 0. The data word has 32 bits up to Linux 6.2 and 64 bits
- * since, so an entry has 16 or 24 bytes; which one holds is found out by the whole module agreeing on it: every list must
- * be a whole number of entries of which exactly the last has count 0.
+ * nouveau keeps its GK110 data in objects with stable names: four arrays of microcode words, and
+ * register lists in two levels (nvkm/engine/gr/gf100.h): a pack is an array of {pointer to list,
+ * type} ended by a NULL pointer; a list is an array of {u32 addr, u8 count, u32 pitch, data} ended
+ * by count 0. The data word has 32 bits up to Linux 6.2 and 64 bits since, so an entry has 16 or 24
+ * bytes; which one holds is found out by the whole module agreeing on it: every list must be a
+ * whole number of entries of which exactly the last has count 0.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ struct source {
 	uint32_t id;
 	const char *symbol;
 	bool pack;
-	size_t min, max;	/* bytes of microcode, or entries of a pack: outside of it the shape has changed */
+	/* bytes of microcode, or entries of a pack: outside of it the shape has changed */
+	size_t min, max;
 };
 
 static const struct source sources[] = {
@@ -98,9 +100,13 @@ static bool list_fits(const struct symbol *list, size_t stride)
 	return true;
 }
 
-/* calls for each list of a pack; false when the pack is not terminated inside its symbol or a list is odd */
+/*
+ * calls for each list of a pack; false when the pack is not terminated inside its symbol or a list
+ * is odd
+ */
 static bool for_each_list(struct module *m, const struct source *s,
-			  bool (*fn)(void *arg, const struct symbol *list, uint32_t type), void *arg)
+			  bool (*fn)(void *arg, const struct symbol *list, uint32_t type),
+			  void *arg)
 {
 	struct symbol pack, list;
 	size_t off;
@@ -194,8 +200,10 @@ static bool put_section(struct module *m, struct builder *b, const struct source
 static void finish(struct module *m, struct builder *b, struct kvgpu_fw_section *table)
 {
 	struct kvgpu_fw_header h = {
-		.magic = htole64(KVGPU_FW_MAGIC), .version = htole32(KVGPU_FW_VERSION), .header_size = htole32(sizeof(h)),
-		.file_size = htole32(b->img.size), .nr_sections = htole32(NR_SOURCES), .chipset = htole32(0x0f0),
+		.magic = htole64(KVGPU_FW_MAGIC), .version = htole32(KVGPU_FW_VERSION),
+			.header_size = htole32(sizeof(h)),
+		.file_size = htole32(b->img.size), .nr_sections = htole32(NR_SOURCES),
+			.chipset = htole32(0x0f0),
 	};
 
 	snprintf(h.origin, sizeof(h.origin), "%s", module_release(m));
@@ -206,7 +214,8 @@ static void finish(struct module *m, struct builder *b, struct kvgpu_fw_section 
 
 bool extract_gk110(struct module *m, struct image *out)
 {
-	static const uint8_t zeros[sizeof(struct kvgpu_fw_header) + NR_SOURCES * sizeof(struct kvgpu_fw_section)];
+	static const uint8_t zeros[sizeof(struct kvgpu_fw_header) +
+				   NR_SOURCES * sizeof(struct kvgpu_fw_section)];
 	struct kvgpu_fw_section table[NR_SOURCES];
 	struct builder b = { .img = { NULL, 0 } };
 	size_t i, stride = find_stride(m);
@@ -215,7 +224,8 @@ bool extract_gk110(struct module *m, struct image *out)
 	put(&b, zeros, sizeof(zeros));
 	for (i = 0; ok && i < NR_SOURCES; i++) {
 		put(&b, zeros, -b.img.size & 7);
-		table[i] = (struct kvgpu_fw_section){ .id = htole32(sources[i].id), .offset = htole32(b.img.size) };
+		table[i] = (struct kvgpu_fw_section){ .id = htole32(sources[i].id),
+						      .offset = htole32(b.img.size) };
 		ok = put_section(m, &b, &sources[i], stride);
 		table[i].size = htole32(b.img.size - le32toh(table[i].offset));
 	}

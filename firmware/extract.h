@@ -17,7 +17,10 @@ struct image {
 /* Builds the firmware file. false after a message on stderr; then *@out is empty. */
 bool extract_gk110(struct module *m, struct image *out);
 
-/* Checks a firmware file as the kernel module does and, with @list, prints its contents. false after a message. */
+/*
+ * Checks a firmware file as the kernel module does and, with @list, prints its contents. false
+ * after a message.
+ */
 bool image_check(const struct image *img, bool list);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu-firmware: the command. Exit codes: 0 done, 1 the input or output is at fault, 2 wrong usage. */
+/*
+ * kvgpu-firmware: the command. Exit codes: 0 done, 1 the input or output is at fault, 2 wrong
+ * usage.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -69,7 +72,8 @@ static bool write_image(const char *path, const struct image *img)
 		return false;
 	f = fopen(tmp, "wb");
 	if (f) {
-		ok = fwrite(img->data, 1, img->size, f) == img->size && !fflush(f) && !fsync(fileno(f));
+		ok = fwrite(img->data, 1, img->size, f) == img->size && !fflush(f) &&
+		     !fsync(fileno(f));
 		ok = !fclose(f) && ok && !rename(tmp, path);
 	}
 	if (!ok) {
@@ -115,8 +119,10 @@ static int write_from(const char *module, const char *output, bool quiet)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "kernel", required_argument, NULL, 'k' }, { "module", required_argument, NULL, 'm' },
-		{ "output", required_argument, NULL, 'o' }, { "check", required_argument, NULL, 'c' },
+		{ "kernel", required_argument, NULL, 'k' }, { "module", required_argument, NULL,
+			'm' },
+		{ "output", required_argument, NULL, 'o' }, { "check", required_argument, NULL,
+			'c' },
 		{ "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, {},
 	};
 	const char *kernel = NULL, *module = NULL, *output = "/lib/firmware/" KVGPU_FW_NAME;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads a relocatable ELF object as far as kernel modules go: data of named objects, and where a pointer inside such data
- * points to. A module's pointers are zero in the file; the relocation of their place says which symbol they will hold.
+ * Reads a relocatable ELF object as far as kernel modules go: data of named objects, and where a
+ * pointer inside such data points to. A module's pointers are zero in the file; the relocation of
+ * their place says which symbol they will hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +48,8 @@ static uint8_t *read_file(const char *path, size_t *size)
 	while (buf && got < (size_t)st.st_size && (n = read(fd, buf + got, st.st_size - got)) > 0)
 		got += n;
 	if (!buf || got != (size_t)st.st_size) {
-		fprintf(stderr, "kvgpu-firmware: can't read %s: %s\n", path, n < 0 ? strerror(errno) : "cut short");
+		fprintf(stderr, "kvgpu-firmware: can't read %s: %s\n", path,
+			n < 0 ? strerror(errno) : "cut short");
 		free(buf);
 		buf = NULL;
 	}
@@ -67,7 +69,8 @@ static uint8_t *unxz(const char *path, uint8_t *in, size_t *size)
 	lzma_ret ret = LZMA_MEM_ERROR;
 
 	if (out)
-		ret = lzma_stream_buffer_decode(&limit, 0, NULL, in, &in_pos, *size, out, &out_pos, MODULE_MAX);
+		ret = lzma_stream_buffer_decode(&limit, 0, NULL, in, &in_pos, *size, out, &out_pos,
+						MODULE_MAX);
 	if (ret != LZMA_OK) {
 		fprintf(stderr, "kvgpu-firmware: %s: the xz data is damaged or too large (liblzma error %d)\n", path, ret);
 		free(out);
@@ -100,7 +103,8 @@ static void read_release(struct module *m, Elf_Scn *scn)
 		if (len > sizeof(key) - 1 && !memcmp(p, key, sizeof(key) - 1)) {
 			size_t n = strcspn(p + sizeof(key) - 1, " ");
 
-			snprintf(m->release, sizeof(m->release), "%.*s", (int)n, p + sizeof(key) - 1);
+			snprintf(m->release, sizeof(m->release), "%.*s", (int)n,
+				 p + sizeof(key) - 1);
 			return;
 		}
 		p += len + 1;
@@ -137,8 +141,8 @@ static bool is_module(struct module *m, const char *path)
 {
 	GElf_Ehdr eh;
 
-	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !gelf_getehdr(m->elf, &eh) || eh.e_type != ET_REL ||
-	    eh.e_machine != EM_X86_64) {
+	if (!m->elf || elf_kind(m->elf) != ELF_K_ELF || !gelf_getehdr(m->elf, &eh) ||
+	    eh.e_type != ET_REL || eh.e_machine != EM_X86_64) {
 		fprintf(stderr, "kvgpu-firmware: %s is no x86-64 kernel module\n", path);
 		return false;
 	}
@@ -188,7 +192,8 @@ static bool symbol_data(struct module *m, const GElf_Sym *sym, const char *name,
 	Elf_Scn *scn = elf_getscn(m->elf, sym->st_shndx);
 	Elf_Data *d = scn ? elf_getdata(scn, NULL) : NULL;
 
-	if (!d || !d->d_buf || sym->st_value > d->d_size || sym->st_size > d->d_size - sym->st_value)
+	if (!d || !d->d_buf || sym->st_value > d->d_size ||
+	    sym->st_size > d->d_size - sym->st_value)
 		return false;
 	*out = (struct symbol){
 		.name = name, .shndx = sym->st_shndx, .offset = sym->st_value, .size = sym->st_size,
@@ -218,7 +223,10 @@ bool module_symbol(struct module *m, const char *name, struct symbol *out)
 	return false;
 }
 
-/* the object symbol that starts at @offset of section @shndx: relocations may name the section instead of the symbol */
+/*
+ * the object symbol that starts at @offset of section @shndx: relocations may name the section
+ * instead of the symbol
+ */
 static bool symbol_at(struct module *m, size_t shndx, uint64_t offset, struct symbol *out)
 {
 	GElf_Sym sym;
@@ -228,16 +236,19 @@ static bool symbol_at(struct module *m, size_t shndx, uint64_t offset, struct sy
 		if (!gelf_getsym(m->symtab, i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_OBJECT)
 			continue;
 		if (sym.st_shndx == shndx && sym.st_value == offset && sym.st_size)
-			return symbol_data(m, &sym, elf_strptr(m->elf, m->strndx, sym.st_name), out);
+			return symbol_data(m, &sym, elf_strptr(m->elf, m->strndx, sym.st_name),
+					   out);
 	}
 	return false;
 }
 
-static int resolve(struct module *m, const struct symbol *from, const GElf_Rela *rela, struct symbol *out)
+static int resolve(struct module *m, const struct symbol *from, const GElf_Rela *rela,
+		   struct symbol *out)
 {
 	GElf_Sym sym;
 
-	if (GELF_R_TYPE(rela->r_info) == R_X86_64_64 && gelf_getsym(m->symtab, GELF_R_SYM(rela->r_info), &sym) &&
+	if (GELF_R_TYPE(rela->r_info) == R_X86_64_64 &&
+	    gelf_getsym(m->symtab, GELF_R_SYM(rela->r_info), &sym) &&
 	    symbol_at(m, sym.st_shndx, sym.st_value + rela->r_addend, out))
 		return 1;
 	fprintf(stderr, "kvgpu-firmware: a pointer in %s leads to no object in this file\n", from->name);
@@ -254,7 +265,8 @@ int module_pointer(struct module *m, const struct symbol *sym, uint64_t offset, 
 	while ((scn = elf_nextscn(m->elf, scn))) {
 		Elf_Data *d;
 
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_RELA || sh.sh_info != sym->shndx || !sh.sh_entsize)
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_RELA || sh.sh_info != sym->shndx ||
+		    !sh.sh_entsize)
 			continue;
 		d = elf_getdata(scn, NULL);
 		for (i = 0; d && i < sh.sh_size / sh.sh_entsize; i++)

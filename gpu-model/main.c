@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gk110-model: the command line, and the order in which the parts come and go: sockets first (a mistake there is the
- * user's and cheap to find), then the device, then service until a signal.
+ * gk110-model: the command line, and the order in which the parts come and go: sockets first (a
+ * mistake there is the user's and cheap to find), then the device, then service until a signal.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,8 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_START = 1,		/* the environment: socket in use, VBIOS missing or broken, no memory */
+	/* the environment: socket in use, VBIOS missing or broken, no memory */
+	EXIT_START = 1,
 	EXIT_USAGE = 2,		/* the command line */
 	EXIT_RUN = 3,		/* service had to end */
 };
@@ -82,8 +83,18 @@ static int parse_scaled(const char *text, uint64_t base, uint64_t *val)
 	return __builtin_mul_overflow(*val, scale, val) ? -EINVAL : 0;
 }
 
-enum { OPT_SOCKET = 256, OPT_PLUGIN, OPT_STATS, OPT_VRAM, OPT_VBIOS, OPT_LAYOUT, OPT_CE_RATE, OPT_GR_RATE, OPT_VERBOSE,
-       OPT_HELP, OPT_VERSION };
+enum {
+	OPT_SOCKET = 256,
+	OPT_PLUGIN,
+	OPT_STATS,
+	OPT_VRAM,
+	OPT_VBIOS,
+	OPT_LAYOUT,
+	OPT_CE_RATE,
+	OPT_GR_RATE,
+	OPT_VERBOSE,
+	OPT_HELP,
+	OPT_VERSION };
 
 static const struct option options[] = {
 	{ "socket", required_argument, NULL, OPT_SOCKET },

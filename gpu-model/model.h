@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the units of the GK110 model share: the device, the register dispatch, bus mastering, translation, channels as
- * engines see them, interrupts, time and statistics.
+ * What the units of the GK110 model share: the device, the register dispatch, bus mastering,
+ * translation, channels as engines see them, interrupts, time and statistics.
  *
  * Layers (arrows point down only):
  *   main, vfio/ (socket, PCI, mapped BARs)  ->  core/  ->  root/ fifo/ ce/ gr/  ->  mmu/
- * A unit keeps its state in a structure of its own behind a pointer in struct gk110; other units use the functions below.
+ * A unit keeps its state in a structure of its own behind a pointer in struct gk110; other units
+ * use the functions below.
  *
  * Threads and locks
- *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per PBDMA, owned by fifo/)
- *     run methods without it and take it for register state, channel state and interrupts. It is never held across a
- *     copy, a wait or a sleep. "lock held" below means this lock.
- *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is in use; the bus takes
- *     the write side to add and remove guest memory. Hold it for at most about 1 MiB of work at a time. Recursive read
- *     locking is allowed.
- *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held, and nothing waits for
- *     lock with dma_lock held (mmu_fault() itself never does: it hands the interrupt to a thread when lock is busy).
- *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), whoever wants the write side uses
- *     dma_write_lock(): a plain rwlock would let overlapping readers keep a writer out for ever. dma_read_lock() is the
- *     outermost of a thread's read locks; short nested ones may be plain pthread_rwlock_rdlock().
+ *   - The socket thread runs every register access with gk110.lock held. Engine threads (one per
+ *     PBDMA, owned by fifo/) run methods without it and take it for register state, channel state
+ *     and interrupts. It is never held across a copy, a wait or a sleep. "lock held" below means
+ *     this lock.
+ *   - gk110.dma_lock (read side) is held while a pointer from bus->dma_ptr() or mmu_translate() is
+ *     in use; the bus takes the write side to add and remove guest memory. Hold it for at most
+ *     about 1 MiB of work at a time. Recursive read locking is allowed.
+ *   - Order: lock, then dma_lock, then a TLB's own lock. Nothing takes lock with a TLB's lock held,
+ *     and nothing waits for lock with dma_lock held (mmu_fault() itself never does: it hands the
+ *     interrupt to a thread when lock is busy).
+ *   - A thread that takes dma_lock again and again (copy loops) uses dma_read_lock(), whoever wants
+ *     the write side uses dma_write_lock(): a plain rwlock would let overlapping readers keep a
+ *     writer out for ever. dma_read_lock() is the outermost of a thread's read locks; short nested
+ *     ones may be plain pthread_rwlock_rdlock().
  */
 #ifndef KVGPU_MODEL_MODEL_H
 #define KVGPU_MODEL_MODEL_H
@@ -37,31 +41,38 @@
 #define GK110_MAX_RUNLIST	4
 #define GK110_MAX_CHAN		4096
 #define GK110_MAX_TSG		4096
-#define GK110_MAX_ENGINE	4	/* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
+/* GR, CE0, CE1, CE2: indices into gk110.engine[] and PTOP engine ids */
+#define GK110_MAX_ENGINE	4
 
 struct gk110;
 
-/* ------------------------------------------------------------------ configuration (main fills, core checks) */
+/* ------------------------------------------------------ configuration (main fills, core checks) */
 
 enum gk110_layout {
-	GK110_LAYOUT_FLAT,	/* every engine on runlist 0: stock nouveau and Mesa have no hanging wait (docs) */
-	GK110_LAYOUT_CARD,	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card documents itself */
+	/* every engine on runlist 0: stock nouveau and Mesa have no hanging wait (docs) */
+	GK110_LAYOUT_FLAT,
+	/* GR + CE2 on runlist 0, CE0 on 1, CE1 on 2: as the card documents itself */
+	GK110_LAYOUT_CARD,
 };
 
 struct gk110_config {
-	uint64_t vram_size;		/* bytes, multiple of 5 MiB * 64 KiB... checked by core/config.c */
+	/* bytes, multiple of 5 MiB * 64 KiB... checked by core/config.c */
+	uint64_t vram_size;
 	enum gk110_layout layout;
-	const char *vbios_path;		/* PROM image; core refuses one without a valid PCI ROM header and BIT */
+	/* PROM image; core refuses one without a valid PCI ROM header and BIT */
+	const char *vbios_path;
 	uint64_t ce_bytes_per_s;	/* per copy engine, 0 = as fast as the machine allows */
-	uint64_t gr_warps_per_s;	/* warp instructions per second over all SMX, 0 = as fast as possible */
+	/* warp instructions per second over all SMX, 0 = as fast as possible */
+	uint64_t gr_warps_per_s;
 	bool verbose;
 };
 
 /* ------------------------------------------------------------------ registers */
 
 /*
- * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus are composed by
- * core/mmio.c. A NULL handler means: the register file (reads return what was written last, 0 at reset).
+ * One range of BAR0. Handlers see aligned 32-bit accesses; narrower and wider accesses of the bus
+ * are composed by core/mmio.c. A NULL handler means: the register file (reads return what was
+ * written last, 0 at reset).
  * @be: bits of @val that were really written (0xff per written byte); the other bits of @val are 0.
  */
 struct mmio_range {
@@ -72,9 +83,10 @@ struct mmio_range {
 };
 
 /*
- * A unit of the chip. All callbacks may be NULL. init allocates, reset gives the state of a POSTed card (called after
- * init, and again at a device reset while stopped), start/stop begin and end threads (stop must return within 1 s even
- * when the guest's work never ends), fini frees. Ranges of different units never overlap (checked at init).
+ * A unit of the chip. All callbacks may be NULL. init allocates, reset gives the state of a POSTed
+ * card (called after init, and again at a device reset while stopped), start/stop begin and end
+ * threads (stop must return within 1 s even when the guest's work never ends), fini frees. Ranges
+ * of different units never overlap (checked at init).
  */
 struct unit_ops {
 	const char *name;
@@ -88,9 +100,9 @@ struct unit_ops {
 };
 
 /* in the order of initialisation; core/device.c holds the table */
-extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit, privring_unit,
-	pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit, mmu_unit, bar_unit, fifo_unit,
-	ce_unit, gr_unit;
+extern const struct unit_ops pmc_unit, ptimer_unit, pbus_unit, ppci_unit, prom_unit, ptop_unit,
+	privring_unit, pfuse_unit, therm_unit, pclock_unit, gpio_unit, pfb_unit, ltc_unit, pmu_unit,
+	mmu_unit, bar_unit, fifo_unit, ce_unit, gr_unit;
 
 /* register file behind unhandled registers and for handlers that keep plain values; lock held */
 static inline uint32_t reg_get(struct gk110 *g, uint32_t reg);
@@ -98,48 +110,74 @@ static inline void reg_set(struct gk110 *g, uint32_t reg, uint32_t val);
 /* merges a partial write into the register file and returns the new word */
 static inline uint32_t reg_merge(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
-/* bus accesses to BAR0 from the socket thread; size 1, 2, 4 or 8, any alignment; take the lock themselves */
+/*
+ * bus accesses to BAR0 from the socket thread; size 1, 2, 4 or 8, any alignment; take the lock
+ * themselves
+ */
 uint64_t gk110_mmio_read(struct gk110 *g, uint32_t off, unsigned int size);
 void gk110_mmio_write(struct gk110 *g, uint32_t off, unsigned int size, uint64_t val);
 
-/* ------------------------------------------------------------------ the bus (vfio/ implements, tests fake) */
+/* ------------------------------------------------------- the bus (vfio/ implements, tests fake) */
 
 enum bar_window { WIN_BAR1, WIN_BAR3, WIN_PRAMIN, NR_WIN };
 
 struct bus_ops {
 	/*
-	 * Host pointer to guest memory at bus address @iova. *@len is cut to what is contiguous. NULL when nothing
-	 * (or nothing with this access) is mapped there. Caller holds dma_lock for reading.
+	 * Host pointer to guest memory at bus address @iova. *@len is cut to what is contiguous.
+	 * NULL when nothing (or nothing with this access) is mapped there. Caller holds dma_lock
+	 * for reading.
 	 */
 	void *(*dma_ptr)(void *bus, uint64_t iova, size_t *len, bool write);
 	/*
-	 * Interrupt output after each change: @level is the line (INTx), @edge asks for one message (MSI). lock held.
+	 * Interrupt output after each change: @level is the line (INTx), @edge asks for one message
+	 * (MSI). lock held.
 	 */
 	void (*intr)(void *bus, bool level, bool edge);
 	/*
-	 * Translations of a CPU window changed: forget mapped pages whose bar_translate() answer is no longer what is
-	 * mapped. Returns only when no CPU access can use an old translation. lock held.
+	 * Translations of a CPU window changed: forget mapped pages whose bar_translate() answer is
+	 * no longer what is mapped. Returns only when no CPU access can use an old translation.
+	 * lock held.
 	 */
 	void (*win_invalidate)(void *bus, enum bar_window win);
 };
 
-/* ------------------------------------------------------------------ memory and translation (mmu/) */
+/* ---------------------------------------------------------------- memory and translation (mmu/) */
 
-/* as PTE apertures encode it (rnndb gf100_vm): instance blocks and runlists use other codes, see include/gk110 */
+/*
+ * as PTE apertures encode it (rnndb gf100_vm): instance blocks and runlists use other codes, see
+ * include/gk110
+ */
 enum mem_target { MEM_VRAM = 0, MEM_PEER = 1, MEM_SYS_COH = 2, MEM_SYS_NCOH = 3 };
 
 enum mmu_access { ACC_READ, ACC_WRITE, ACC_ATOMIC };
 
 enum mmu_reason {	/* fault record reason (nouveau gk104 fifo, rnndb gf100_pfifo) */
-	MMU_PDE = 0, MMU_PDE_SIZE = 1, MMU_PTE = 2, MMU_LIMIT = 3, MMU_UNBOUND_INST = 4, MMU_PRIV = 5, MMU_RO = 6, MMU_WO = 7,
-	MMU_PITCH_MASK = 8, MMU_WORK_CREATION = 9, MMU_APERTURE = 0xa, MMU_COMPRESSION = 0xb, MMU_KIND = 0xc,
+	MMU_PDE = 0,
+	MMU_PDE_SIZE = 1,
+	MMU_PTE = 2,
+	MMU_LIMIT = 3,
+	MMU_UNBOUND_INST = 4,
+	MMU_PRIV = 5,
+	MMU_RO = 6,
+	MMU_WO = 7,
+	MMU_PITCH_MASK = 8,
+	MMU_WORK_CREATION = 9,
+	MMU_APERTURE = 0xa,
+	MMU_COMPRESSION = 0xb,
+	MMU_KIND = 0xc,
 	MMU_REGION = 0xd, MMU_BOTH_PTES = 0xe, MMU_POISONED = 0xf,
 };
 
-/* physical accesses; false when any byte is outside VRAM or mapped guest memory (then nothing or a prefix was done) */
+/*
+ * physical accesses; false when any byte is outside VRAM or mapped guest memory (then nothing or a
+ * prefix was done)
+ */
 bool mem_read(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_write(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
-/* host pointer to physical memory, *@len cut to what is contiguous; NULL if none. dma_lock held for reading */
+/*
+ * host pointer to physical memory, *@len cut to what is contiguous; NULL if none. dma_lock held for
+ * reading
+ */
 void *mem_ptr(struct gk110 *g, enum mem_target t, uint64_t addr, size_t *len, bool write);
 
 /* dma_lock, fair to writers (see the top of this file); dma_read_lock() nests in itself */
@@ -157,25 +195,33 @@ struct mmu_space {
 	bool valid;
 };
 
-/* Reads the address space of the instance block at @inst. false (and !valid) when it can't be read. */
+/*
+ * Reads the address space of the instance block at @inst. false (and !valid) when it can't be read.
+ */
 bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mmu_space *s);
 
-/* who asks: identity in fault records, privilege, and a TLB of its own that really caches until invalidated */
+/*
+ * who asks: identity in fault records, privilege, and a TLB of its own that really caches until
+ * invalidated
+ */
 struct mmu_client {
 	const char *name;
-	uint8_t unit;			/* fault unit: 0 GR, 4 BAR1, 5 BAR3, 7.. HOST, 0x15/0x16/0x1b CE0-2 */
+	/* fault unit: 0 GR, 4 BAR1, 5 BAR3, 7.. HOST, 0x15/0x16/0x1b CE0-2 */
+	uint8_t unit;
 	uint8_t client;			/* hub client number, or GPC client number when gpc >= 0 */
 	int8_t gpc;			/* GPC number, -1 for a hub client */
 	struct tlb *tlb;
 	atomic_uint_least64_t faults;
 };
 
-int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit, uint8_t client, int gpc);
+int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
+		    uint8_t client, int gpc);
 void mmu_client_fini(struct gk110 *g, struct mmu_client *c);
 
 struct mmu_seg {
 	void *ptr;			/* host pointer, valid while dma_lock is held for reading */
-	size_t len;			/* bytes usable from ptr, >= 1, never beyond one physically contiguous run */
+	/* bytes usable from ptr, >= 1, never beyond one physically contiguous run */
+	size_t len;
 	uint64_t phys;
 	enum mem_target target;
 	uint8_t kind;			/* storage kind of the page (0 = pitch) */
@@ -183,64 +229,82 @@ struct mmu_seg {
 };
 
 #define MMU_PRIV_ACCESS	1u		/* the access may use PTEs marked privileged */
-#define MMU_PEEK	2u		/* no fault record, no interrupt: just the answer (also skips filling the TLB) */
+/* no fault record, no interrupt: just the answer (also skips filling the TLB) */
+#define MMU_PEEK	2u
 
 /*
- * Translates @va in @s for at most @want bytes. 0 and *@seg, or -EFAULT after recording the fault (record registers of
- * the unit, 0x259c, PFIFO interrupt). Takes gk110.lock only to record a fault, so callers must not hold it unless
- * MMU_PEEK or MMU_LOCKED is given. dma_lock held for reading.
+ * Translates @va in @s for at most @want bytes. 0 and *@seg, or -EFAULT after recording the fault
+ * (record registers of the unit, 0x259c, PFIFO interrupt). Takes gk110.lock only to record a fault,
+ * so callers must not hold it unless MMU_PEEK or MMU_LOCKED is given. dma_lock held for reading.
  */
 #define MMU_LOCKED	4u		/* caller holds gk110.lock */
-int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, size_t want,
-		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
+int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
 /* copies through a space; take dma_lock themselves; 0 or -EFAULT as above */
-int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, void *buf, size_t len,
-	     unsigned int flags);
-int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, const void *buf,
-	      size_t len, unsigned int flags);
-
-/* records a fault that a unit found by itself (kind, pitch mask, ...); lock not held unless MMU_LOCKED */
-void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
-	       enum mmu_access acc, unsigned int flags);
+int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	     void *buf, size_t len, unsigned int flags);
+int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	      const void *buf, size_t len, unsigned int flags);
 
 /*
- * Drops cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access uses an old one and
- * the CPU windows concerned were invalidated. @pdb and @t are ignored with ALL_PDB. lock held, dma_lock not held.
+ * records a fault that a unit found by itself (kind, pitch mask, ...); lock not held unless
+ * MMU_LOCKED
+ */
+void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	       enum mmu_reason why, enum mmu_access acc, unsigned int flags);
+
+/*
+ * Drops cached translations, as 0x100cbc (and the host method MEM_OP) does. Returns when no access
+ * uses an old one and the CPU windows concerned were invalidated. @pdb and @t are ignored with
+ * ALL_PDB. lock held, dma_lock not held.
  */
 #define MMU_INV_ALL_VA		1u	/* else only the page that 0x100cb4 names */
 #define MMU_INV_ALL_PDB		2u
 #define MMU_INV_HUB_ONLY	4u	/* TLBs of GPC clients stay as they are */
 void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsigned int what);
 
-/* CPU windows (mmu/bar.c). Accesses take the lock themselves; out of range or faulting reads give all ones. */
+/*
+ * CPU windows (mmu/bar.c). Accesses take the lock themselves; out of range or faulting reads give
+ * all ones.
+ */
 uint64_t bar_read(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size);
 void bar_write(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint64_t val);
 /*
- * What a page of a window shows now, for mapping it into the CPU's address space. 0 and *@seg; -EFAULT when the access
- * faults (recorded unless MMU_PEEK). @want may span pages: seg->len says how far the answer is contiguous. dma_lock held.
+ * What a page of a window shows now, for mapping it into the CPU's address space. 0 and *@seg;
+ * -EFAULT when the access faults (recorded unless MMU_PEEK). @want may span pages: seg->len says
+ * how far the answer is contiguous. dma_lock held.
  */
-int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want, enum mmu_access acc, unsigned int flags,
-		  struct mmu_seg *seg);
+int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
+		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg);
 
 /* ------------------------------------------------------------------ interrupts */
 
-/* source lines of PMC leaf 0 (0x100); a unit sets its level after each change of status or mask; lock held */
+/*
+ * source lines of PMC leaf 0 (0x100); a unit sets its level after each change of status or mask;
+ * lock held
+ */
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level);
 /* the same for leaf 1 (0x104) */
 void pmc_intr_set_nrhost(struct gk110 *g, unsigned int bit, bool level);
 /* MSI re-arm (byte write of 0xff to the config mirror, PPCI) */
 void pmc_intr_rearm(struct gk110 *g);
-/* PMC_ENABLE write toggled reset bits: pmc calls fifo_engine_reset() for PTOP reset bits, fifo_reset_hw() for bit 8 */
+/*
+ * PMC_ENABLE write toggled reset bits: pmc calls fifo_engine_reset() for PTOP reset bits,
+ * fifo_reset_hw() for bit 8
+ */
 
-/* W1C bits of PFIFO_INTR (0x2100); bits 28, 29, 30 are levels computed from 0x259c, 0x25a0, 0x2a00; lock held */
+/*
+ * W1C bits of PFIFO_INTR (0x2100); bits 28, 29, 30 are levels computed from 0x259c, 0x25a0, 0x2a00;
+ * lock held
+ */
 void fifo_intr_raise(struct gk110 *g, uint32_t bits);
 /* the fault bits 0x259c changed: recompute bit 28; lock held */
 void fifo_intr_update(struct gk110 *g);
 /* PFIFO was reset by PMC_ENABLE bit 8 going 0: drop all channels and runlists; lock held */
 void fifo_reset_hw(struct gk110 *g);
 
-/* ------------------------------------------------------------------ channels as engines see them */
+/* ----------------------------------------------------------------- channels as engines see them */
 
 struct chan {
 	unsigned int id;		/* channel id of the chip */
@@ -251,35 +315,63 @@ struct chan {
 	struct mmu_space vm;		/* loaded with the channel */
 	bool hce_priv;			/* RAMFC HCE_CTRL bit 5: physical copies allowed */
 	bool pb_priv;			/* the GPFIFO entry being executed has its PRIV bit set */
-	uint32_t ce_state[32];		/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
+	/* RAMFC 0x100-0x17f, the method state of the copy class; loaded and saved by fifo/ */
+	uint32_t ce_state[32];
 	uint32_t subch_class[8];	/* SET_OBJECT of each subchannel */
-	atomic_bool stop;		/* preempt, reset or shutdown wanted: long operations return ENG_AGAIN soon */
+	/* preempt, reset or shutdown wanted: long operations return ENG_AGAIN soon */
+	atomic_bool stop;
 	void *fifo;			/* fifo/'s own */
 };
 
 enum eng_ret {
 	ENG_DONE,	/* method taken */
-	ENG_AGAIN,	/* stopped in the middle because chan->stop: the same method is issued again when the channel is reloaded */
-	ENG_FAULT,	/* an MMU fault was recorded: the engine holds the channel until preempted or reset */
-	ENG_ILLEGAL_MTHD, /* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, channel stalls until acknowledged */
-	ENG_PRIV,	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
-	ENG_STALL,	/* an engine interrupt was raised that halts the engine (GR exceptions); re-poll via engine_ops.stalled */
-	ENG_RE_ILLEGAL_OP, /* CE only: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP), as ENG_PRIV */
-	ENG_RE_ALIGN,	/* CE only: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB), as ENG_PRIV */
+	/*
+	 * stopped in the middle because chan->stop: the same method is issued again when the
+	 * channel is reloaded
+	 */
+	ENG_AGAIN,
+	/* an MMU fault was recorded: the engine holds the channel until preempted or reset */
+	ENG_FAULT,
+	/* CE only: HCE_ILLEGAL_MTHD interrupt of the PBDMA, channel stalls until acknowledged */
+	ENG_ILLEGAL_MTHD,
+	/* CE only: physical mode without hce_priv: HCE_PRIV interrupt of the PBDMA */
+	ENG_PRIV,
+	/*
+	 * an engine interrupt was raised that halts the engine (GR exceptions); re-poll via
+	 * engine_ops.stalled
+	 */
+	ENG_STALL,
+	/*
+	 * CE only: render-enable mode that does not exist: HCE interrupt bit 0 (HCE_RE_ILLEGAL_OP),
+	 * as ENG_PRIV
+	 */
+	ENG_RE_ILLEGAL_OP,
+	/*
+	 * CE only: render-enable address not aligned: HCE interrupt bit 1 (HCE_RE_ALIGNB), as
+	 * ENG_PRIV
+	 */
+	ENG_RE_ALIGN,
 };
 
 /*
- * An engine that takes methods. Called by a PBDMA thread without the lock, one thread at a time per engine (fifo/ owns
- * the engine for the channel while it calls). GR has a context of its own: fifo/ calls load/save around residency.
+ * An engine that takes methods. Called by a PBDMA thread without the lock, one thread at a time per
+ * engine (fifo/ owns the engine for the channel while it calls). GR has a context of its own: fifo/
+ * calls load/save around residency.
  */
 struct engine_ops {
 	const char *name;
-	enum eng_ret (*method)(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc, uint32_t mthd,
-			       uint32_t data, bool last_of_group);
-	/* makes @c resident / saves and drops the resident context (to memory); NULL for CE. 0, -EFAULT, or -EIO */
+	enum eng_ret (*method)(struct gk110 *g, unsigned int inst, struct chan *c,
+			       unsigned int subc, uint32_t mthd, uint32_t data, bool last_of_group);
+	/*
+	 * makes @c resident / saves and drops the resident context (to memory); NULL for CE. 0,
+	 * -EFAULT, or -EIO
+	 */
 	int (*load)(struct gk110 *g, unsigned int inst, struct chan *c);
 	int (*save)(struct gk110 *g, unsigned int inst, struct chan *c);
-	/* engine reset by PMC_ENABLE (lock held): drops the resident context without saving, clears faulted state */
+	/*
+	 * engine reset by PMC_ENABLE (lock held): drops the resident context without saving, clears
+	 * faulted state
+	 */
 	void (*reset)(struct gk110 *g, unsigned int inst);
 	/* true while an exception that halts the engine is pending (lock held); NULL = never */
 	bool (*stalled)(struct gk110 *g, unsigned int inst);
@@ -288,7 +380,8 @@ struct engine_ops {
 };
 extern const struct engine_ops ce_engine, gr_engine;
 
-enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };	/* PTOP type codes */
+/* PTOP type codes */
+enum engine_type { ENGINE_GR = 0, ENGINE_CE0 = 1, ENGINE_CE1 = 2, ENGINE_CE2 = 3 };
 
 /* PTOP's view of an engine; filled by ptop at init from the layout, constant afterwards */
 struct engine {
@@ -302,17 +395,27 @@ struct engine {
 	void *fifo;			/* fifo/'s own: who is resident, faulted, ... */
 };
 
-/* a 4-byte write of GP_PUT through BAR1 (or any write that covers it); lock held. bar.c calls it after storing. */
+/*
+ * a 4-byte write of GP_PUT through BAR1 (or any write that covers it); lock held. bar.c calls it
+ * after storing.
+ */
 void fifo_bar1_written(struct gk110 *g, uint64_t bar1_off, unsigned int size);
-/* range of BAR1 that holds USERD (0x2254), so that the bus keeps those pages trapped; size 0 when unset */
+/*
+ * range of BAR1 that holds USERD (0x2254), so that the bus keeps those pages trapped; size 0 when
+ * unset
+ */
 void fifo_userd_window(struct gk110 *g, uint64_t *off, uint64_t *size);
-/* another agent may have changed memory that a channel's semaphore acquire waits for: retry soon. Any thread. */
+/*
+ * another agent may have changed memory that a channel's semaphore acquire waits for: retry soon.
+ * Any thread.
+ */
 void fifo_kick(struct gk110 *g);
 /* an engine's exception was acknowledged (0x400500, W1C): PBDMA threads look again; lock held */
 void fifo_engine_resume(struct gk110 *g, unsigned int engine);
 /*
- * PMC_ENABLE resets engine[@engine]: pmc calls this instead of engine_ops.reset, which it calls itself after telling the
- * PBDMA that the method in progress and the resident context are lost; lock held.
+ * PMC_ENABLE resets engine[@engine]: pmc calls this instead of engine_ops.reset, which it calls
+ * itself after telling the PBDMA that the method in progress and the resident context are lost;
+ * lock held.
  */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine);
 
@@ -325,7 +428,8 @@ void mono_cond_init(pthread_cond_t *cond);
 /* false when @deadline (MONO_NEVER: none) has passed; @cond was made by mono_cond_init() */
 bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline);
 
-uint64_t ptimer_now(struct gk110 *g);	/* ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
+/* ns as PTIMER shows it (low 5 bits 0); any thread, no lock */
+uint64_t ptimer_now(struct gk110 *g);
 
 struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	uint64_t per_s;			/* units per second, 0 = not paced */
@@ -335,13 +439,15 @@ struct pacer {				/* keeps one engine busy for the time a stated rate asks */
 	bool open;			/* between pacer_begin and pacer_end */
 };
 /*
- * Charges @units and sleeps until the engine would be done; returns early when *@stop turns true. The debt is kept,
- * so many small charges add up exactly. Called by the thread that owns the engine, without any lock.
+ * Charges @units and sleeps until the engine would be done; returns early when *@stop turns true.
+ * The debt is kept, so many small charges add up exactly. Called by the thread that owns the
+ * engine, without any lock.
  */
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop);
 /*
- * Brackets around the work of one job (optional): charges between them count from pacer_begin(), however long the machine
- * takes for the work itself. Without them a charge counts from its own call when the engine was idle before.
+ * Brackets around the work of one job (optional): charges between them count from pacer_begin(),
+ * however long the machine takes for the work itself. Without them a charge counts from its own
+ * call when the engine was idle before.
  */
 void pacer_begin(struct pacer *p);
 void pacer_end(struct pacer *p);
@@ -350,19 +456,26 @@ void pacer_end(struct pacer *p);
 
 struct gk110_stats {
 	atomic_uint_least64_t mmio_rd[256], mmio_wr[256];	/* per 64 KiB of BAR0 */
-	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];	/* window accesses that came as messages */
+	/* window accesses that came as messages */
+	atomic_uint_least64_t bar_rd[NR_WIN], bar_wr[NR_WIN];
 	atomic_uint_least64_t bar_faults[NR_WIN], bar_pages_mapped[NR_WIN];
 	atomic_uint_least64_t dma_rd_bytes, dma_wr_bytes;	/* guest memory, by engines */
 	atomic_uint_least64_t vram_rd_bytes, vram_wr_bytes;	/* VRAM, by engines */
 	atomic_uint_least64_t doorbells, gp_entries, methods, semaphores, acquires_blocked;
-	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts, runlist_updates;
-	atomic_uint_least64_t tlb_flushes, tlb_hits, tlb_misses, mmu_faults, intr_msgs, nonstall_intrs;
+	atomic_uint_least64_t ce_launches, gr_launches, chan_switches, gr_switches, preempts,
+		runlist_updates;
+	atomic_uint_least64_t tlb_flushes, tlb_hits, tlb_misses, mmu_faults, intr_msgs,
+		nonstall_intrs;
 	atomic_uint_least64_t engine_busy_ns[GK110_MAX_ENGINE];
 };
-#define stat_add(g, field, n)	atomic_fetch_add_explicit(&(g)->stats.field, (n), memory_order_relaxed)
+#define stat_add(g, field, n) \
+	atomic_fetch_add_explicit(&(g)->stats.field, (n), memory_order_relaxed)
 #define stat_inc(g, field)	stat_add(g, field, 1)
 
-/* user's errors (start-up) and rate-limited notes about what a guest does; printf-like; stderr with a prefix */
+/*
+ * user's errors (start-up) and rate-limited notes about what a guest does; printf-like; stderr with
+ * a prefix
+ */
 void gk110_err(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void gk110_note(struct gk110 *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -372,7 +485,8 @@ struct gk110 {
 	struct gk110_config cfg;
 	pthread_mutex_t lock;
 	pthread_rwlock_t dma_lock;
-	pthread_mutex_t dma_gate;	/* all zero at start is fine; holds new readers back while a writer waits */
+	/* all zero at start is fine; holds new readers back while a writer waits */
+	pthread_mutex_t dma_gate;
 	atomic_uint dma_writers;
 
 	const struct bus_ops *bus;
@@ -403,15 +517,20 @@ struct gk110 {
 	struct gr *gr;
 	struct pmu *pmu;
 
-	uint8_t config[4096];		/* PCI configuration space, shared by vfio/ and the PPCI mirror; lock held */
+	/* PCI configuration space, shared by vfio/ and the PPCI mirror; lock held */
+	uint8_t config[4096];
 	struct gk110_stats stats;
 };
 
 /* creates and resets; NULL after gk110_err(). The bus must outlive the device. */
-struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus, void *bus_priv);
+struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
+			   void *bus_priv);
 int gk110_start(struct gk110 *g);
 void gk110_stop(struct gk110 *g);
-/* device reset (FLR, machine reset): stop, reset every unit, start; VRAM contents survive, as on the card */
+/*
+ * device reset (FLR, machine reset): stop, reset every unit, start; VRAM contents survive, as on
+ * the card
+ */
 void gk110_reset(struct gk110 *g);
 void gk110_destroy(struct gk110 *g);
 /* writes the statistics as JSON */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instance blocks. The chip reads a block that is made here, word by word: constants, values of the host, and of the
- * guest's only what is virtual or harmless. Above all PRIV_MODE of the copy engines, which would let the guest copy between
- * physical addresses, is never set. Values of the constants: nvkm fifo/gk104.c gk104_chan_ramfc_write.
+ * Instance blocks. The chip reads a block that is made here, word by word: constants, values of the
+ * host, and of the guest's only what is virtual or harmless. Above all PRIV_MODE of the copy
+ * engines, which would let the guest copy between physical addresses, is never set. Values of the
+ * constants: nvkm fifo/gk104.c gk104_chan_ramfc_write.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -29,7 +30,8 @@ static u32 word(const u32 *block, u32 off)
 /* address of the two words at @off, whose low one keeps only @lo */
 static u64 addr_at(const u32 *block, u32 off, u32 lo)
 {
-	return (word(block, off) & lo) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, word(block, off + 4)) << 32;
+	return (word(block, off) & lo) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, word(block, off + 4))
+						 << 32;
 }
 
 static bool target_ok(u32 target)
@@ -47,7 +49,8 @@ static const char *refuse(const u32 *block, const struct kvgpu_inst_guest *g)
 		return "USERD in no memory";
 	if (g->gp_base + ring > BIT_ULL(GMMU_VA_BITS))
 		return "GPFIFO ring wraps";
-	if (!target_ok(FIELD_GET(RAMIN_CTX_TARGET, word(block, RAMIN_GR_CTX))) && !g->gr_ctx_virtual)
+	if (!target_ok(FIELD_GET(RAMIN_CTX_TARGET, word(block, RAMIN_GR_CTX))) &&
+	    !g->gr_ctx_virtual)
 		return "graphics context in no memory";
 	return NULL;
 }
@@ -57,7 +60,8 @@ int kvgpu_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char
 	*out = (struct kvgpu_inst_guest){
 		.pd = { FIELD_GET(GMMU_INST_PDB_LO_TARGET, word(block, GMMU_INST_PDB_LO)),
 			addr_at(block, GMMU_INST_PDB_LO, GMMU_INST_PDB_LO_ADDR) },
-		.limit = addr_at(block, GMMU_INST_LIMIT_LO, GMMU_INST_LIMIT_LO_ADDR) | PAGE_OFFSET_BITS,
+		.limit = addr_at(block, GMMU_INST_LIMIT_LO,
+			GMMU_INST_LIMIT_LO_ADDR) | PAGE_OFFSET_BITS,
 		.gp_base = addr_at(block, RAMFC_GP_BASE, RAMFC_GP_BASE_LO),
 		.gp_log2 = FIELD_GET(RAMFC_GP_BASE_LIMIT2, word(block, RAMFC_GP_BASE_HI)),
 		.userd = { FIELD_GET(RAMFC_USERD_TARGET, word(block, RAMFC_USERD)),
@@ -70,7 +74,10 @@ int kvgpu_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char
 	return *why ? -EINVAL : 0;
 }
 
-/* words that say where a channel stands in its ring and pushbuffer, and what of them may be taken over */
+/*
+ * words that say where a channel stands in its ring and pushbuffer, and what of them may be taken
+ * over
+ */
 static const struct {
 	u16 off;
 	u32 mask;
@@ -90,7 +97,8 @@ static const struct {
 	{ RAMFC_PB_FETCH_HI, GP_ENTRY1_GET_HI },
 	{ RAMFC_PB_PUT, GP_ENTRY0_GET },
 	{ RAMFC_PB_PUT_HI, GP_ENTRY1_GET_HI },
-	{ RAMFC_PB_HEADER, RAMFC_HEADER_METHOD | RAMFC_HEADER_SUBCH | RAMFC_HEADER_LEVEL | RAMFC_HEADER_FIRST |
+	{ RAMFC_PB_HEADER,
+		RAMFC_HEADER_METHOD | RAMFC_HEADER_SUBCH | RAMFC_HEADER_LEVEL | RAMFC_HEADER_FIRST |
 			   RAMFC_HEADER_TYPE },
 	{ RAMFC_PB_COUNT, RAMFC_PB_COUNT_VALUE },
 };
@@ -99,7 +107,8 @@ static const struct {
 static bool has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
 	u64 entries = BIT_ULL(g->gp_log2);
-	u32 put = word(block, RAMFC_GP_PUT), get = word(block, RAMFC_GP_GET), fetch = word(block, RAMFC_GP_FETCH);
+	u32 put = word(block, RAMFC_GP_PUT), get = word(block, RAMFC_GP_GET),
+	    fetch = word(block, RAMFC_GP_FETCH);
 
 	return (put || get) && put < entries && get < entries && fetch < entries;
 }
@@ -110,7 +119,8 @@ static void put_addr(u32 *out, u32 off, u64 addr, u32 flags)
 	out[off / 4 + 1] = (u32)(addr >> 32);
 }
 
-void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g, const struct kvgpu_inst_host *h, u32 *out)
+void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
+		      const struct kvgpu_inst_host *h, u32 *out)
 {
 	u32 i;
 
@@ -123,7 +133,8 @@ void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g, 
 	out[RAMFC_ACQUIRE / 4] = h->acquire;
 	put_addr(out, RAMFC_GP_BASE, g->gp_base, 0);
 	out[RAMFC_GP_BASE_HI / 4] |= FIELD_PREP(RAMFC_GP_BASE_LIMIT2, g->gp_log2);
-	out[RAMFC_SUBDEVICE / 4] = RAMFC_SUBDEVICE_INIT | (word(guest_block, RAMFC_SUBDEVICE) & RAMFC_SUBDEVICE_ID);
+	out[RAMFC_SUBDEVICE / 4] = RAMFC_SUBDEVICE_INIT |
+				   (word(guest_block, RAMFC_SUBDEVICE) & RAMFC_SUBDEVICE_ID);
 	out[RAMFC_FORMATS / 4] = RAMFC_FORMATS_INIT;
 	out[RAMFC_TARGET / 4] = RAMFC_TARGET_SW;
 	out[RAMFC_B8 / 4] = RAMFC_B8_INIT;

@@ -2,14 +2,16 @@
 /*
  * What the files of gtt-shadow share.
  *
- * An *extent* is a stretch of GPU address space with what was last read of the guest's tables for it and with the
- * host's entries: the 128 MiB of one host directory entry (struct kvgpu_slot), or a BAR window (struct kvgpu_win). The
- * host has big pages of 128 KiB, always. A guest directory entry is a *half* of a slot when the guest has big pages of
- * 64 KiB, else all of it; a window has as many as it needs. Work is done by *groups* (the 32 small pages of a host big
- * page) and *chunks* (512 small pages: one page of a guest's small table).
+ * An *extent* is a stretch of GPU address space with what was last read of the guest's tables for
+ * it and with the host's entries: the 128 MiB of one host directory entry (struct kvgpu_slot), or a
+ * BAR window (struct kvgpu_win). The host has big pages of 128 KiB, always. A guest directory entry
+ * is a *half* of a slot when the guest has big pages of 64 KiB, else all of it; a window has as
+ * many as it needs. Work is done by *groups* (the 32 small pages of a host big page) and *chunks*
+ * (512 small pages: one page of a guest's small table).
  *
- * Each small host entry that points to a pinned page is on that pin's list, by handles (holder of the extent, page), so
- * that an IOVA leads to its entries without a search. Big host entries never point to system memory.
+ * Each small host entry that points to a pinned page is on that pin's list, by handles (holder of
+ * the extent, page), so that an IOVA leads to its entries without a search. Big host entries never
+ * point to system memory.
  */
 #ifndef KVGPU_GTT_SHADOW_INTERNAL_H
 #define KVGPU_GTT_SHADOW_INTERNAL_H
@@ -40,19 +42,33 @@
 #define HOLDER_MAX		4094
 #define WINDOWS_MAX		8
 #define PIN_BATCH		512
-#define PIN_FAILURES_MAX	4096		/* failing calls of ops->pin() in one operation, then no more are tried */
-#define WRITE_GAP		8		/* runs that are closer than this are written as one */
+/* failing calls of ops->pin() in one operation, then no more are tried */
+#define PIN_FAILURES_MAX	4096
+/* runs that are closer than this are written as one */
+#define WRITE_GAP		8
 
 /* the numbers above are the geometry of the chip's tables, with big pages of 128 KiB */
-static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES, "a page of a table");
-static_assert(GROUP_PAGES == 1 << GROUP_SHIFT && GROUP_SHIFT == GMMU_BIG_SHIFT_128K - GMMU_SMALL_SHIFT, "a big page");
-static_assert(CHUNK_PAGES == 1 << CHUNK_SHIFT && CHUNK_PAGES == PAGE_ENTRIES && CHUNK_GROUPS * GROUP_PAGES == CHUNK_PAGES, "a chunk");
-static_assert(SLOT_PAGES == 1 << SLOT_SHIFT && SLOT_SHIFT == GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT - GMMU_SMALL_SHIFT &&
-	      SLOT_GROUPS * GROUP_PAGES == SLOT_PAGES, "what a directory entry covers");
-static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS, "a directory covers all addresses");
+static_assert(PAGE_BYTES == 1 << GMMU_SMALL_SHIFT && PAGE_ENTRIES * GMMU_ENTRY_SIZE == PAGE_BYTES,
+	      "a page of a table");
+static_assert(GROUP_PAGES == 1 << GROUP_SHIFT &&
+		      GROUP_SHIFT == GMMU_BIG_SHIFT_128K - GMMU_SMALL_SHIFT,
+	      "a big page");
+static_assert(CHUNK_PAGES == 1 << CHUNK_SHIFT && CHUNK_PAGES == PAGE_ENTRIES &&
+		      CHUNK_GROUPS * GROUP_PAGES == CHUNK_PAGES,
+	      "a chunk");
+static_assert(SLOT_PAGES == 1 << SLOT_SHIFT &&
+		      SLOT_SHIFT == GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT - GMMU_SMALL_SHIFT &&
+		      SLOT_GROUPS * GROUP_PAGES == SLOT_PAGES,
+	      "what a directory entry covers");
+static_assert((u64)DIR_SLOTS * SLOT_PAGES * PAGE_BYTES == 1ull << GMMU_VA_BITS,
+	      "a directory covers all addresses");
 static_assert(HALVES_64K == 1 << (GMMU_BIG_SHIFT_128K - GMMU_BIG_SHIFT_64K), "guest's directory entries for one of the host's");
-/* a handle is a holder and a page of it, and never NOTHING; a half has a bit for each page of its small table */
-static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS, "handles");
+/*
+ * a handle is a holder and a page of it, and never NOTHING; a half has a bit for each page of its
+ * small table
+ */
+static_assert(SLOT_PAGES <= 1 << HANDLE_PAGE_BITS && HOLDER_MAX < NOTHING >> HANDLE_PAGE_BITS,
+	      "handles");
 static_assert(SLOT_PAGES / PAGE_ENTRIES <= 8 * sizeof(u64), "pages of a small table");
 
 /* entry of a pin's list, one per small host entry */
@@ -66,16 +82,20 @@ struct kvgpu_pin {
 	u32 pfn;			/* IOVA >> 12: guest entries have 28 bits of it */
 	u32 refs;			/* entries */
 	u32 entries;			/* first handle */
-	u32 hash_next;			/* index of the next pin in the bucket, or in the free list */
+	/* index of the next pin in the bucket, or in the free list */
+	u32 hash_next;
 	u32 drop_next;
-	u16 used, dropped;		/* @dropped: on the list that waits for kvgpu_shadow_reap() */
+	/* @dropped: on the list that waits for kvgpu_shadow_reap() */
+	u16 used, dropped;
 };
 
 struct kvgpu_half {
 	struct kvgpu_gaddr big, small;	/* the guest's tables */
 	u32 nr_big, nr_small;		/* their entries, 0: no table */
-	u64 stale_small;		/* bit per page of the small table that has to be read in any case */
-	u64 retry;			/* bit per chunk in which a wanted entry could not be installed */
+	/* bit per page of the small table that has to be read in any case */
+	u64 stale_small;
+	/* bit per chunk in which a wanted entry could not be installed */
+	u64 retry;
 	u32 stale_big;
 };
 
@@ -93,7 +113,10 @@ struct kvgpu_ext {
 	struct kvgpu_half *half;
 	/* as last read from the guest, by page and by big page of the guest; NULL reads as 0 */
 	u64 *gsmall, *gbig;
-	/* host entries; hsmall and link come and go together; hbig is NULL where the host uses small pages only */
+	/*
+	 * host entries; hsmall and link come and go together; hbig is NULL where the host uses
+	 * small pages only
+	 */
 	u64 *hsmall, *hbig;
 	struct kvgpu_link *link;
 	u32 *subst;			/* per group: pages that the host substituted; NULL: none */
@@ -186,7 +209,11 @@ struct kvgpu_pde {
 };
 
 /* ------------------------------------------------------------------ pte.c */
-u64 kvgpu_pte_for_cpu(u64 pte);	/* an entry of a window: an access that rights forbid is a fault of the card's BAR, which a guest could cause at will (S5) */
+/*
+ * an entry of a window: an access that rights forbid is a fault of the card's BAR, which a guest
+ * could cause at will (S5)
+ */
+u64 kvgpu_pte_for_cpu(u64 pte);
 bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big);
 u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page);
 bool kvgpu_pte_is_sys(u64 pte);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patch lists. FECS writes the (register, value) pairs that a graphics context's header points to, to any register of the
- * chip: a list of the guest's must never reach it. What comes out here has only registers that nouveau patches for GK110
- * (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc), buffer addresses in their
- * address fields, and for everything that follows from the chip's shape the value that the host works out.
+ * Patch lists. FECS writes the (register, value) pairs that a graphics context's header points to,
+ * to any register of the
+ * chip: a list of the guest's must never reach it. What comes out here has only registers that
+ * nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool,
+ * attrib_cb, attrib, patch_ltc), buffer addresses in their address fields, and for everything that
+ * follows from the chip's shape the value that the host works out.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -13,7 +15,10 @@
 
 #include "internal.h"
 
-/* registers that keep the guest's value where it has no bit outside of @mask, or that have one value only */
+/*
+ * registers that keep the guest's value where it has no bit outside of @mask, or that have one
+ * value only
+ */
 static const struct {
 	u32 reg, mask, fixed;
 } list[] = {
@@ -56,12 +61,14 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 				continue;
 			if (reg == GR_PATCH_PPC_BETA(g, p)) {
 				*val = (u32)(FIELD_PREP(GR_PATCH_PPC_BETA_TIMESLICE, 1) |
-					     FIELD_PREP(GR_PATCH_PPC_BETA_NR, GR_PATCH_GK110_BETA * tpcs) |
+					     FIELD_PREP(GR_PATCH_PPC_BETA_NR,
+							GR_PATCH_GK110_BETA * tpcs) |
 					     FIELD_PREP(GR_PATCH_PPC_OFFSET, beta_at));
 				return true;
 			}
 			if (reg == GR_PATCH_PPC_ALPHA(g, p)) {
-				*val = (u32)(FIELD_PREP(GR_PATCH_PPC_ALPHA_NR, GR_PATCH_GK110_ALPHA * tpcs) |
+				*val = (u32)(FIELD_PREP(GR_PATCH_PPC_ALPHA_NR,
+							GR_PATCH_GK110_ALPHA * tpcs) |
 					     FIELD_PREP(GR_PATCH_PPC_OFFSET, alpha_at));
 				return true;
 			}
@@ -93,8 +100,8 @@ static bool allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	return true;
 }
 
-int kvgpu_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest, u32 nr, struct kvgpu_patch *out,
-		       u32 max, u32 *rejected)
+int kvgpu_patch_filter(const struct kvgpu_topo *topo, const struct kvgpu_patch *guest, u32 nr,
+		       struct kvgpu_patch *out, u32 max, u32 *rejected)
 {
 	u32 n = 0, i, val;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point to it. A page is
- * pinned once however often it is mapped. A pin whose last entry is gone stays pinned until kvgpu_shadow_reap(), since the
- * GPU may still have the translation in its TLB (S2); it can come back to life before that.
+ * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
+ * to it. A page is pinned once however often it is mapped. A pin whose last entry is gone stays
+ * pinned until kvgpu_shadow_reap(), since the GPU may still have the translation in its TLB (S2);
+ * it can come back to life before that.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -107,8 +108,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 }
 
 /*
- * Pins iova[0..nr). A batch fails as a whole, so it is halved until the page that can't be pinned stands alone, then
- * doubled again. What stays unpinned is simply not found afterwards.
+ * Pins iova[0..nr). A batch fails as a whole, so it is halved until the page that can't be pinned
+ * stands alone, then doubled again. What stays unpinned is simply not found afterwards.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -139,7 +140,8 @@ void kvgpu_pins_get(struct kvgpu_shadow *s)
 	u32 i, nr = 0, next = 0, pfn;
 
 	for (i = 0; i < p->nr_items; i++) {
-		if (!p->item[i].guest || !kvgpu_pte_is_sys(p->item[i].guest) || !kvgpu_pte_kind_ok(p->item[i].guest))
+		if (!p->item[i].guest || !kvgpu_pte_is_sys(p->item[i].guest) ||
+		    !kvgpu_pte_kind_ok(p->item[i].guest))
 			continue;
 		pfn = FIELD_GET(GMMU_PTE_ADDR, p->item[i].guest);
 		if (nr && (pfn != next || nr == PIN_BATCH)) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One page table entry: what of a guest's entry may reach the hardware. Addresses are replaced by host addresses inside
- * the partition or by pinned pages (S1), storage kinds lose their compression (tags index a memory that the whole chip
- * shares), peers are refused, reserved bits are dropped, and system memory is always VOL so that L2 never holds a line of
- * it that another tenant's cache operation could throw away.
+ * One page table entry: what of a guest's entry may reach the hardware. Addresses are replaced by
+ * host addresses inside the partition or by pinned pages (S1), storage kinds lose their compression
+ * (tags index a memory that the whole chip shares), peers are refused, reserved bits are dropped,
+ * and system memory is always VOL so that L2 never holds a line of it that another tenant's cache
+ * operation could throw away.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -12,11 +13,12 @@
 
 #include "internal.h"
 
-#define PTE_RIGHTS	(GMMU_PTE_PRIV | GMMU_PTE_RO | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE)
+#define PTE_RIGHTS (GMMU_PTE_PRIV | GMMU_PTE_RO | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE)
 
 /*
- * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain one of the same layout; names
- * in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit per kind that exists, 16 kinds a line.
+ * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain one of
+ * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit per kind that exists,
+ * 16 kinds a line.
  */
 static const u16 kind_exists[16] = {
 	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,
@@ -25,7 +27,10 @@ static const u16 kind_exists[16] = {
 	[0xc] = 0xf00f, [0xd] = 0xa903, [0xe] = 0x6a7d, [0xf] = 0x6fff,
 };
 
-/* the plain kind of a compressed one: @plain + (kind - first) % @cycle; kinds that are not listed are plain */
+/*
+ * the plain kind of a compressed one: @plain + (kind - first) % @cycle; kinds that are not listed
+ * are plain
+ */
 static const struct {
 	u8 first, last, plain, cycle;
 } compressed[] = {
@@ -52,7 +57,8 @@ static u8 kind_plain(u8 kind)
 
 	for (i = 0; i < ARRAY_SIZE(compressed) && compressed[i].first <= kind; i++)
 		if (kind <= compressed[i].last)
-			return compressed[i].plain + (kind - compressed[i].first) % compressed[i].cycle;
+			return compressed[i].plain +
+			       (kind - compressed[i].first) % compressed[i].cycle;
 	return kind;
 }
 
@@ -66,7 +72,10 @@ bool kvgpu_pte_is_sys(u64 pte)
 	return kvgpu_is_sys(FIELD_GET(GMMU_PTE_APERTURE, pte));
 }
 
-/* byte address of a page of @size in video memory; the upper address bits select a peer and mean nothing here */
+/*
+ * byte address of a page of @size in video memory; the upper address bits select a peer and mean
+ * nothing here
+ */
 static u64 vram_addr(u64 pte, u64 size)
 {
 	u64 addr = (u64)FIELD_GET(GMMU_ADDR_VID, FIELD_GET(GMMU_PTE_ADDR, pte)) << GMMU_ADDR_SHIFT;
@@ -90,7 +99,8 @@ static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u6
 	return !(*addr & (size - 1)) && FIELD_FIT(GMMU_ADDR_VID, *addr >> GMMU_ADDR_SHIFT);
 }
 
-u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma, bool *rejected)
+u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big, u64 sys_dma,
+			bool *rejected)
 {
 	u64 size = big ? big_bytes(cfg) : PAGE_BYTES;
 	u8 kind = FIELD_GET(GMMU_PTE_KIND, guest);
@@ -119,7 +129,8 @@ u64 kvgpu_pte_transform(const struct kvgpu_shadow_cfg *cfg, u64 guest, bool big,
 		return 0;
 	}
 	*rejected = false;
-	return out | GMMU_PTE_VALID | (guest & GMMU_PTE_APERTURE) | FIELD_PREP(GMMU_PTE_KIND, kind_plain(kind)) |
+	return out | GMMU_PTE_VALID | (guest & GMMU_PTE_APERTURE) |
+	       FIELD_PREP(GMMU_PTE_KIND, kind_plain(kind)) |
 	       FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT);
 }
 
@@ -128,7 +139,10 @@ u64 kvgpu_pte_for_cpu(u64 pte)
 	return pte & ~PTE_RIGHTS;
 }
 
-/* whether a valid big entry of the guest stands for pages at all; a page that is not wholly inside is refused as a whole */
+/*
+ * whether a valid big entry of the guest stands for pages at all; a page that is not wholly inside
+ * is refused as a whole
+ */
 bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
 	u64 addr;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists. The guest's entries name its own channels and groups; the chip's name the host's. What the guest has not bound
- * to this runlist is left out, a group's count is that of the members that are left, a channel comes once at most (in two
- * groups it would run with two contexts), and how long a group may run is the host's to say.
+ * Runlists. The guest's entries name its own channels and groups; the chip's name the host's. What
+ * the guest has not bound to this runlist is left out, a group's count is that of the members that
+ * are left, a channel comes once at most (in two groups it would run with two contexts), and how
+ * long a group may run is the host's to say.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -22,7 +23,10 @@ struct list {
 	u64 seen[GK110_FIFO_NR_CHAN / 64];
 };
 
-/* fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most what fits */
+/*
+ * fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most what
+ * fits
+ */
 static u32 timeslice(u32 us)
 {
 	u64 ticks = (u64)us * 1000 / NS_PER_TICK;
@@ -46,8 +50,8 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * A channel's first entry is the one that counts, whether or not it gets into the list: the host knows the channel by that
- * entry's group, and the chip must not know it by another.
+ * A channel's first entry is the one that counts, whether or not it gets into the list: the host
+ * knows the channel by that entry's group, and the chip must not know it by another.
  */
 static void add_channel(struct list *l, u32 word)
 {
@@ -61,9 +65,10 @@ static void add_channel(struct list *l, u32 word)
 }
 
 /*
- * A group whose header is @guest[0]; returns the number of guest entries that belong to it. The header is mapped last, and only for
- * members: the chip's groups are few, and a guest can list any number of empty ones. Members of a group that has no id of the
- * chip, or no room, are in no list.
+ * A group whose header is @guest[0]; returns the number of guest entries that belong to it. The
+ * header is mapped last, and only for
+ * members: the chip's groups are few, and a guest can list any number of empty ones. Members of a
+ * group that has no id of the chip, or no room, are in no list.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {
@@ -80,14 +85,15 @@ static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 	count = l->nr - header - 1;
 	id = count ? host_id(l, true, (u32)guest[0]) : -ENOENT;
 	if (id >= 0)
-		l->out[header] = (u32)id | RUNLIST_TSG | slice | FIELD_PREP(RUNLIST_TSG_COUNT, count);
+		l->out[header] = (u32)id | RUNLIST_TSG | slice |
+				 FIELD_PREP(RUNLIST_TSG_COUNT, count);
 	else
 		l->nr = header;
 	return used;
 }
 
-int kvgpu_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id), void *ctx, u32 slice_us,
-			u64 *out, u32 max)
+int kvgpu_runlist_build(const u64 *guest, u32 nr, int (*map)(void *ctx, bool tsg, u16 id),
+			void *ctx, u32 slice_us, u64 *out, u32 max)
 {
 	struct list l = { .map = map, .ctx = ctx, .out = out, .max = max };
 	u32 slice = timeslice(slice_us), i = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit; a table that was
- * unlinked from a directory goes to the dead list, because the GPU may still walk it until its TLB was invalidated.
+ * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit;
+ * a table that was unlinked from a directory goes to the dead list, because the GPU may still walk
+ * it until its TLB was invalidated.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -23,8 +24,8 @@ size_t kvgpu_shadow_size(const struct kvgpu_shadow_cfg *cfg)
 	       (size_t)nr_slots(cfg) * (sizeof(struct kvgpu_slot) + sizeof(struct kvgpu_tbl));
 }
 
-void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg, const struct kvgpu_shadow_ops *ops,
-		       void *ctx, void *mem)
+void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cfg,
+		       const struct kvgpu_shadow_ops *ops, void *ctx, void *mem)
 {
 	struct kvgpu_pool *p = mem;
 	u32 i;
@@ -50,7 +51,10 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 
 /* ------------------------------------------------------------------ tables */
 
-/* behind a small table: the guest's entries, the links, what is substituted, and big entries of 64 KiB pages */
+/*
+ * behind a small table: the guest's entries, the links, what is substituted, and big entries of 64
+ * KiB pages
+ */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
 	struct kvgpu_link link[SLOT_PAGES];
@@ -61,13 +65,15 @@ struct small_aux {
 size_t kvgpu_table_aux(const struct kvgpu_shadow_cfg *cfg, u32 nr)
 {
 	if (nr == SLOT_PAGES)
-		return sizeof(struct small_aux) + (cfg->big_64k ? SLOT_PAGES / 16 * sizeof(u64) : 0);
+		return sizeof(struct small_aux) +
+		       (cfg->big_64k ? SLOT_PAGES / 16 * sizeof(u64) : 0);
 	return nr == SLOT_GROUPS ? SLOT_GROUPS * sizeof(u64) : 0;
 }
 
 static struct kvgpu_tbl *table_get(struct kvgpu_shadow *s, u32 nr)
 {
-	struct kvgpu_tbl *tbl = list_first_entry_or_null(&s->pool->free_tbls, struct kvgpu_tbl, node);
+	struct kvgpu_tbl *tbl =
+		list_first_entry_or_null(&s->pool->free_tbls, struct kvgpu_tbl, node);
 
 	if (!tbl || s->nr_tables >= s->cfg.max_tables)
 		return NULL;
@@ -110,7 +116,10 @@ static void link_tables(struct kvgpu_slot *slot)
 	as->s->ops->table_write(as->s->ctx, &as->dir, slot->index, 1);
 }
 
-/* a slot whose halves name guest tables has the host's for them: what is made here is empty on both sides */
+/*
+ * a slot whose halves name guest tables has the host's for them: what is made here is empty on both
+ * sides
+ */
 int kvgpu_slot_need_small(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
@@ -161,7 +170,8 @@ static u32 slot_limit(u32 index)
 struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 {
 	struct kvgpu_shadow *s = as->s;
-	struct kvgpu_slot *slot = list_first_entry_or_null(&s->pool->free_slots, struct kvgpu_slot, node);
+	struct kvgpu_slot *slot =
+		list_first_entry_or_null(&s->pool->free_slots, struct kvgpu_slot, node);
 
 	if (as->slot[index])
 		return as->slot[index];
@@ -172,8 +182,10 @@ struct kvgpu_slot *kvgpu_slot_get(struct kvgpu_as *as, u32 index)
 	slot->as = as;
 	slot->index = index;
 	slot->ext = (struct kvgpu_ext){
-		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES, .limit = slot_limit(index),
-		.half_pages = kvgpu_half_pages(&s->cfg), .nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
+		.s = s, .slot = slot, .holder = (u32)(slot - s->pool->slot), .pages = SLOT_PAGES,
+			.limit = slot_limit(index),
+		.half_pages = kvgpu_half_pages(&s->cfg),
+			.nr_halves = s->cfg.big_64k ? HALVES_64K : 1,
 		.half = slot->half,
 	};
 	list_add_tail(&slot->node, &as->slots);

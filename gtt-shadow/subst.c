@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages that the host puts into a guest's address space: graphics context images and their patch lists, which FECS obeys
- * and which a guest must not be able to write. They win over whatever the guest's tables say until they are taken out.
+ * Pages that the host puts into a guest's address space: graphics context images and their patch
+ * lists, which FECS obeys and which a guest must not be able to write. They win over whatever the
+ * guest's tables say until they are taken out.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -82,7 +83,9 @@ static void install(const struct part *p)
 
 	for (i = 0; i < p->nr; i++) {
 		kvgpu_pin_unlink(e, p->first + i);
-		kvgpu_ext_put(e, p->first + i, GMMU_PTE_VALID | GMMU_PTE_PRIV | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
+		kvgpu_ext_put(e, p->first + i,
+			      GMMU_PTE_VALID | GMMU_PTE_PRIV |
+				      FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	}
 	kvgpu_write_out(e->s);
 }

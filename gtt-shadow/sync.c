@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the guest's tables to the host's. Two steps for each part of an extent: compare what may have changed with the copy
- * of what was seen last, which gives the set of small pages to look at; then, chunk by chunk, work out what each of them
- * should be, pin what that needs, and write the entries that differ.
+ * From the guest's tables to the host's. Two steps for each part of an extent: compare what may
+ * have changed with the copy of what was seen last, which gives the set of small pages to look at;
+ * then, chunk by chunk, work out what each of them should be, pin what that needs, and write the
+ * entries that differ.
  *
- * The host keeps a big entry only where the guest's big page can be installed whole: in video memory, 128 KiB, no valid
- * small entry beside it, nothing substituted in it. Otherwise the big page becomes small entries. A group never has a valid
- * big and a valid small entry at a time, in any order of the writes: big ones go first and come last.
+ * The host keeps a big entry only where the guest's big page can be installed whole: in video
+ * memory, 128 KiB, no valid small entry beside it, nothing substituted in it. Otherwise the big
+ * page becomes small entries. A group never has a valid big and a valid small entry at a time, in
+ * any order of the writes: big ones go first and come last.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -34,7 +36,10 @@ static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 	return all & GMMU_PTE_VALID;
 }
 
-/* the host's big entry for a group: a page, PRIV (nothing here, look no further), or 0: see the small entries */
+/*
+ * the host's big entry for a group: a page, PRIV (nothing here, look no further), or 0: see the
+ * small entries
+ */
 static u64 want_big(const struct kvgpu_ext *e, u32 group)
 {
 	u64 big = e->gbig ? e->gbig[group] : 0, out;
@@ -65,7 +70,8 @@ static bool all_blank(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * What the small entry of a page should be asked for, given the group's big entry. An entry that is blank and stays so is no
+ * What the small entry of a page should be asked for, given the group's big entry. An entry that is
+ * blank and stays so is no
  * item: a guest says of each group of a new big table that nothing is there.
  */
 static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
@@ -100,7 +106,8 @@ static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
 		rejected = true;
 		again = kvgpu_pte_kind_ok(it->guest);
 	} else {
-		pte = kvgpu_pte_transform(&s->cfg, it->guest, false, sys ? s->pool->pin[pin].dma : 0, &rejected);
+		pte = kvgpu_pte_transform(&s->cfg, it->guest, false,
+					  sys ? s->pool->pin[pin].dma : 0, &rejected);
 	}
 	s->stats.rejected += rejected;
 	if (e->win)
@@ -140,7 +147,8 @@ static bool install_all(struct kvgpu_ext *e, int *err)
 /* brings the pages of @chunk up to date that have a bit in @todo, a word for each of its groups */
 void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
-	u32 first = chunk * CHUNK_GROUPS, n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
+	u32 first = chunk * CHUNK_GROUPS,
+	    n = min_t(u32, CHUNK_GROUPS, e->pages / GROUP_PAGES - first), i, mask;
 	struct kvgpu_pool *p = e->s->pool;
 	u64 big[CHUNK_GROUPS];
 
@@ -214,13 +222,15 @@ static void mark(struct scan *sc, u32 page, u32 n)
 }
 
 /*
- * One page of a guest table against its copy. @shift: small pages of an entry, log2. False when it can't be read: it
- * counts as all 0 until it can.
+ * One page of a guest table against its copy. @shift: small pages of an entry, log2. False when it
+ * can't be read: it counts as all 0 until it can.
  */
-static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy, u32 shift)
+static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
+			 u32 shift)
 {
 	struct kvgpu_shadow *s = sc->e->s;
-	u32 first = page * PAGE_ENTRIES, n = min_t(u32, PAGE_ENTRIES, (sc->pages >> shift) - first), i;
+	u32 first = page * PAGE_ENTRIES, n = min_t(u32, PAGE_ENTRIES, (sc->pages >> shift) - first),
+	    i;
 	const u64 *now = s->pool->page;
 	bool ok = kvgpu_fetch(s, table, nr, page);
 
@@ -238,8 +248,8 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Whether a page of the table is to be read; @stale: the pages that are in any case. These are asked about, too: what was written
- * before they are read is not news the next time.
+ * Whether a page of the table is to be read; @stale: the pages that are in any case. These are
+ * asked about, too: what was written before they are read is not news the next time.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
@@ -251,7 +261,8 @@ static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 sta
 }
 
 /* returns the pages of the table that have to be read next time in any case */
-static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy, u32 shift)
+static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
+			 u32 shift)
 {
 	u32 entries = sc->pages >> shift, pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES, page;
 	void *ctx = sc->e->s->ctx;
@@ -282,9 +293,11 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
-		h->stale_small = compare_table(sc, h->small, h->nr_small, h->stale_small, e->gsmall + sc->first, 0);
+		h->stale_small = compare_table(sc, h->small, h->nr_small, h->stale_small,
+					       e->gsmall + sc->first, 0);
 	if (big)
-		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big, e->gbig + (sc->first >> shift), shift);
+		h->stale_big = compare_table(sc, h->big, h->nr_big, h->stale_big,
+					     e->gbig + (sc->first >> shift), shift);
 	h->retry = 0;
 	for (chunk = 0; retry; chunk++, retry >>= 1) {
 		if (!(retry & 1))
@@ -315,7 +328,10 @@ static u32 ratio(const struct kvgpu_shadow_cfg *cfg)
 	return cfg->big_64k ? HALVES_64K : 1;
 }
 
-/* makes the tables that the guest's directory entries ask for; on failure the slot stands for none of them */
+/*
+ * makes the tables that the guest's directory entries ask for; on failure the slot stands for none
+ * of them
+ */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
 	int err = 0;
@@ -400,8 +416,9 @@ static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
 }
 
 /*
- * Once more for the directory entries that found no table. After some that find none again the next sync goes on behind them: a
- * guest can name thousands for which there is no room, in each of its spaces.
+ * Once more for the directory entries that found no table. After some that find none again the next
+ * sync goes on behind them: a guest can name thousands for which there is no room, in each of its
+ * spaces.
  */
 static void feed_starved(struct kvgpu_as *as, int *err)
 {

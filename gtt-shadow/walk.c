@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a guest's tables. A directory entry names a table of big and one of small pages for the same range; the big
- * entry decides, unless it is invalid without PRIV: then the small one does. Both valid is a fault on the chip, so such a
- * page has no translation here. Sources: include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
+ * Reading a guest's tables. A directory entry names a table of big and one of small pages for the
+ * same range; the big entry decides, unless it is invalid without PRIV: then the small one does.
+ * Both valid is a fault on the chip, so such a page has no translation here. Sources:
+ * include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -45,8 +46,8 @@ void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_
 }
 
 /*
- * One page of a guest table of @nr entries into the scratch page; what lies beyond its end reads 0. False, and all 0,
- * when it can't be read.
+ * One page of a guest table of @nr entries into the scratch page; what lies beyond its end reads 0.
+ * False, and all 0, when it can't be read.
  */
 bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
 {
@@ -60,7 +61,8 @@ bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 p
 	if (!n)
 		return true;
 	if (at.target == KVGPU_PEER ||
-	    (at.target == KVGPU_VRAM && (len > s->cfg.part_size || at.addr > s->cfg.part_size - len)) ||
+	    (at.target == KVGPU_VRAM &&
+	     (len > s->cfg.part_size || at.addr > s->cfg.part_size - len)) ||
 	    s->ops->read(s->ctx, at, buf, len)) {
 		memset(buf, 0, len);
 		return false;
@@ -71,8 +73,8 @@ bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 p
 }
 
 /*
- * What the guest wants at a page, as a small entry of its own: 0 or a valid one. A valid big entry stands for all its
- * pages, or for none when it may not be installed.
+ * What the guest wants at a page, as a small entry of its own: 0 or a valid one. A valid big entry
+ * stands for all its pages, or for none when it may not be installed.
  */
 u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
 {
@@ -120,7 +122,10 @@ int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *con
 	if (out->target == KVGPU_VRAM)
 		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
 	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
-	/* a valid small entry next to a big one ends the stretch early: never promise more than one page then */
+	/*
+	 * a valid small entry next to a big one ends the stretch early: never promise more than one
+	 * page then
+	 */
 	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;
 	if (out->target == KVGPU_VRAM &&

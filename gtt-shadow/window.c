@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR windows. A window is an extent without tables of its own: the host's BAR has one small entry for each 4 KiB page of
- * the vGPU's slice, kept by the caller, and what the guest does not map shows the scrap page.
+ * BAR windows. A window is an extent without tables of its own: the host's BAR has one small entry
+ * for each 4 KiB page of the vGPU's slice, kept by the caller, and what the guest does not map
+ * shows the scrap page.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -12,7 +13,8 @@
 
 #include "internal.h"
 
-#define HALF_PAGES_MIN	16384		/* 64 KiB pages: the case that needs more of all but pages */
+/* 64 KiB pages: the case that needs more of all but pages */
+#define HALF_PAGES_MIN	16384
 #define BIG_SHIFT_MIN	4
 
 static u32 max_halves(u32 pages)
@@ -22,8 +24,10 @@ static u32 max_halves(u32 pages)
 
 size_t kvgpu_win_size(u32 pages)
 {
-	return sizeof(struct kvgpu_win) + max_halves(pages) * (sizeof(struct kvgpu_half) + sizeof(u64)) +
-	       ((size_t)pages + (pages >> BIG_SHIFT_MIN)) * sizeof(u64) + (size_t)pages * sizeof(struct kvgpu_link);
+	return sizeof(struct kvgpu_win) +
+	       max_halves(pages) * (sizeof(struct kvgpu_half) + sizeof(u64)) +
+	       ((size_t)pages + (pages >> BIG_SHIFT_MIN)) * sizeof(u64) +
+	       (size_t)pages * sizeof(struct kvgpu_link);
 }
 
 static void nothing_touched(struct kvgpu_win *win)
@@ -117,7 +121,8 @@ static void sync_dir(struct kvgpu_win *win, kvgpu_dirty_fn dirty)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	bool due = !dirty || dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));	/* as in table_due() */
+	/* as in table_due() */
+	bool due = !dirty || dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
 
@@ -147,8 +152,8 @@ static void cut_retry(struct kvgpu_ext *e)
 			e->half[last].retry &= BIT_ULL(e->half_pages >> CHUNK_SHIFT) - 1;
 }
 
-int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit, u32 pages,
-		   kvgpu_dirty_fn dirty, u64 scrap, u64 *pte, u32 *first, u32 *last)
+int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit,
+		   u32 pages, kvgpu_dirty_fn dirty, u64 scrap, u64 *pte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u32 i;
@@ -173,7 +178,8 @@ int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_g
 	return 0;
 }
 
-int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
+int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u64 scrap, u64 *pte,
+		     u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u64 frame = s->cfg.part_base.v >> GMMU_ADDR_SHIFT;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Entries of the host's, written: neighbours of one table go out together, what is noted of a window its caller takes. */
+/*
+ * Entries of the host's, written: neighbours of one table go out together, what is noted of a
+ * window its caller takes.
+ */
 #include <linux/minmax.h>
 
 #include "internal.h"
@@ -34,7 +37,8 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 	struct kvgpu_pool *p = e->s->pool;
 
 	e->s->stats.entries_written++;
-	if (p->run == e && p->run_big == big && index >= p->run_first && index <= p->run_last + WRITE_GAP) {
+	if (p->run == e && p->run_big == big && index >= p->run_first &&
+	    index <= p->run_last + WRITE_GAP) {
 		p->run_last = max(p->run_last, index);
 		return;
 	}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both has an entry of its own, so that a slice can
- * show any page of a vGPU; only the top of BAR1 uses big pages, to show the pool. One directory entry may have both
+ * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both has an entry of its
+ * own, so that a slice can show any page of a vGPU; only the top of BAR1 uses big pages, to show
+ * the pool. One directory entry may have both
  * tables: where the big entry is invalid the small one counts.
  *
- * The pool is not visible before BAR1 works, so the first directory and the big table are written through PRAMIN.
+ * The pool is not visible before BAR1 works, so the first directory and the big table are written
+ * through PRAMIN.
  */
 #include "hw/internal.h"
 
@@ -66,21 +68,30 @@ static int bootstrap_bar1(struct kvgpu_hw *hw)
 	if (KVGPU_POOL_SIZE > HW_PDE_SPAN || va / HW_PDE_SPAN != limit / HW_PDE_SPAN)
 		return -EINVAL;
 	for (i = 0; i <= limit / HW_PDE_SPAN; i++)
-		pramin_wr64(hw, b->pd.at.v + i * GMMU_ENTRY_SIZE, i == va / HW_PDE_SPAN ? pde_big(&b->big) : 0);
+		pramin_wr64(hw, b->pd.at.v + i * GMMU_ENTRY_SIZE,
+			    i == va / HW_PDE_SPAN ? pde_big(&b->big) : 0);
 	for (i = 0; i < BIG_NR; i++) {
 		off = (u64)(i - first) << GMMU_BIG_SHIFT_128K;
-		pramin_wr64(hw, b->big.at.v + i * GMMU_ENTRY_SIZE, i < first || off >= KVGPU_POOL_SIZE ? 0 :
-			    GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, (p->pool_base.v + off) >> GMMU_ADDR_SHIFT));
+		pramin_wr64(hw, b->big.at.v + i * GMMU_ENTRY_SIZE,
+			    i < first || off >= KVGPU_POOL_SIZE ?
+				    0 :
+				    GMMU_PTE_VALID |
+					    FIELD_PREP(GMMU_PTE_ADDR,
+						       (p->pool_base.v + off) >> GMMU_ADDR_SHIFT));
 	}
 	pramin_wr32(hw, b->inst.at.v + GMMU_INST_PDB_LO, lower_32_bits(b->pd.at.v));
 	pramin_wr32(hw, b->inst.at.v + GMMU_INST_PDB_HI, upper_32_bits(b->pd.at.v));
 	pramin_wr32(hw, b->inst.at.v + GMMU_INST_LIMIT_LO, lower_32_bits(limit));
 	pramin_wr32(hw, b->inst.at.v + GMMU_INST_LIMIT_HI, upper_32_bits(limit));
-	hw_wr(hw, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
+	hw_wr(hw, HOSTMEM_BAR1,
+	      HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
 	return kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_tlb_flush(hw, b->pd.at.v, true);
 }
 
-/* reads back what was written through the other way: a card whose BAR1 does not work must not get further */
+/*
+ * reads back what was written through the other way: a card whose BAR1 does not work must not get
+ * further
+ */
 static int check_pool(struct kvgpu_hw *hw)
 {
 	struct kvgpu_vram *inst = &hw->p->bar1.inst;
@@ -108,7 +119,8 @@ static int finish_bar1(struct kvgpu_hw *hw)
 
 	clear_small(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
-		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE, pde_small(&b->small[i]) | (i == pool_pde ? pde_big(&b->big) : 0));
+		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE,
+			     pde_small(&b->small[i]) | (i == pool_pde ? pde_big(&b->big) : 0));
 	return kvgpu_hw_bar_flush(hw, 1);
 }
 
@@ -125,7 +137,8 @@ static int init_bar3(struct kvgpu_hw *hw)
 	hw_inst_space(&b->inst, b->pd.at.v, hw->bar3_size - 1);
 	if (kvgpu_hw_flush_writes(hw))
 		return -ETIMEDOUT;
-	hw_wr(hw, HOSTMEM_BAR3, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
+	hw_wr(hw, HOSTMEM_BAR3,
+	      HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
 	return kvgpu_hw_bar_flush(hw, 3);
 }
 
@@ -179,7 +192,8 @@ void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64
 	if (WARN_ON_ONCE(page > end || nr > end - page))
 		return;
 	for (i = page; i < page + nr; i++)
-		hw_vram_wr64(&b->small[i / SMALL_NR], (i % SMALL_NR) * GMMU_ENTRY_SIZE, pte[i - page]);
+		hw_vram_wr64(&b->small[i / SMALL_NR], (i % SMALL_NR) * GMMU_ENTRY_SIZE,
+			     pte[i - page]);
 }
 
 int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, unsigned int bar)

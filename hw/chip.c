@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What card this is: identity, whether its firmware has initialised it, the device table (PTOP), memory and the shape of
- * the graphics engine. Nothing here changes the chip except switching the graphics engine's power on (hw_gr_init does
- * that before topology can be read).
+ * What card this is: identity, whether its firmware has initialised it, the device table (PTOP),
+ * memory and the shape of the graphics engine. Nothing here changes the chip except switching the
+ * graphics engine's power on (hw_gr_init does that before topology can be read).
  */
 #include <linux/firmware.h>
 #include <linux/slab.h>
@@ -17,7 +17,8 @@
 
 #define PROM_BASE	0x300000
 #define PROM_MAX	0x100000
-#define PROM_SHADOW	0x088050	/* bit 0: the ROM window shows the shadow (nouveau bios/shadowrom.c) */
+/* bit 0: the ROM window shows the shadow (nouveau bios/shadowrom.c) */
+#define PROM_SHADOW	0x088050
 
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -140,7 +141,8 @@ static void read_device_table(struct kvgpu_hw *hw)
 static int read_memory(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
-	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), fbpas = hw_rd(hw, PTOP_FBPA_COUNT), off = hw_rd(hw, PTOP_DISABLE_FBPA);
+	u32 fbps = hw_rd(hw, PTOP_FBP_COUNT), fbpas = hw_rd(hw, PTOP_FBPA_COUNT),
+	    off = hw_rd(hw, PTOP_DISABLE_FBPA);
 	u32 per_fbp = fbps ? fbpas / fbps : 0, i, j;
 	u64 mib = 0;
 
@@ -168,13 +170,14 @@ static void seed(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Voltage PWM and clock generators as POST left them: nouveau (volt/gk104.c, clk/gk104.c) reads and divides by these, so a
- * part of them would be worse than none.
+ * Voltage PWM and clock generators as POST left them: nouveau (volt/gk104.c, clk/gk104.c) reads and
+ * divides by these, so a part of them would be worse than none.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
 	static const u32 plls[] = {
-		PCLOCK_VCO(0), PCLOCK_VCO(1), PCLOCK_MEM_PLL, PCLOCK_MEM_REFPLL, PCLOCK_PLL(0), PCLOCK_PLL(1), PCLOCK_PLL(2),
+		PCLOCK_VCO(0), PCLOCK_VCO(1), PCLOCK_MEM_PLL, PCLOCK_MEM_REFPLL, PCLOCK_PLL(0),
+			PCLOCK_PLL(1), PCLOCK_PLL(2),
 		PCLOCK_PLL(3), PCLOCK_PLL(4), PCLOCK_PLL(5), PCLOCK_PLL(6), PCLOCK_PLL(7),
 	};
 	struct kvgpu_topo *t = &hw->topo;

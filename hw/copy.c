@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own channel on a copy engine: scrubs partitions, copies context images, moves memory. It has a small address
- * space for its ring, pushbuffer and semaphore, and names source and destination by physical address, which only a
- * channel with HCE_PRIV_MODE may. One job at a time, complete on return; every wait is bounded.
+ * The host's own channel on a copy engine: scrubs partitions, copies context images, moves memory.
+ * It has a small address space for its ring, pushbuffer and semaphore, and names source and
+ * destination by physical address, which only a channel with HCE_PRIV_MODE may. One job at a time,
+ * complete on return; every wait is bounded.
  *
- * A job that does not end in time may still begin: it would take its orders from a pushbuffer that is another job's by then, and write
- * to memory that has been given to somebody else. So it is the last one, and the card is cut off from memory.
+ * A job that does not end in time may still begin: it would take its orders from a pushbuffer that
+ * is another job's by then, and write to memory that has been given to somebody else. So it is the
+ * last one, and the card is cut off from memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
@@ -20,7 +22,8 @@
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 #define CHUNK		(64u << 20)		/* bytes of one launch */
 #define JOB_WAIT_MS	10000
-#define SLICE		0x10003080		/* RAMFC default: 128 << 3 units of 1024 ns, enabled */
+/* RAMFC default: 128 << 3 units of 1024 ns, enabled */
+#define SLICE		0x10003080
 #define PB_SLICE	0x10000010
 
 static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
@@ -34,7 +37,8 @@ static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
 {
 	const struct { struct kvgpu_vram *v; u32 size; } all[NR_PIECES] = {
-		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE }, { &c->table, TABLE_SIZE }, { &c->userd, PAGE_SIZE },
+		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE }, { &c->table, TABLE_SIZE },
+			{ &c->userd, PAGE_SIZE },
 		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
 	};
 
@@ -73,7 +77,8 @@ static void write_inst(struct kvgpu_hw *hw, struct hw_copy *c)
 	hw_vram_wr32(i, RAMFC_SUBDEVICE, RAMFC_SUBDEVICE_ENABLE | RAMFC_SUBDEVICE_ACTIVE | 0xfff);
 	hw_vram_wr32(i, RAMFC_FORMATS, FIELD_PREP(RAMFC_FORMATS_PB, 1));
 	hw_vram_wr32(i, RAMFC_TARGET, RAMFC_TARGET_SW);
-	hw_vram_wr32(i, 0xb8, 0xf8000000);	/* nouveau gk104_chan_ramfc_write; meaning not documented */
+	/* nouveau gk104_chan_ramfc_write; meaning not documented */
+	hw_vram_wr32(i, 0xb8, 0xf8000000);
 	hw_vram_wr32(i, RAMFC_HCE_CTRL, RAMFC_HCE_PRIV_MODE);
 	hw_vram_wr32(i, RAMFC_CHID, COPY_CHID.v);
 	hw_vram_wr32(i, RAMFC_TIMESLICE, SLICE);
@@ -161,8 +166,9 @@ struct push {
 
 static void method(struct push *p, u32 mthd, u32 count)
 {
-	hw_vram_wr32(p->v, p->at, FIELD_PREP(PB_SEC_OP, PB_SEC_INC) | FIELD_PREP(PB_COUNT, count) |
-				  FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2));
+	hw_vram_wr32(p->v, p->at,
+		     FIELD_PREP(PB_SEC_OP, PB_SEC_INC) | FIELD_PREP(PB_COUNT, count) |
+			     FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2));
 	p->at += 4;
 }
 
@@ -198,11 +204,13 @@ static void put_semaphore(struct push *p, u32 seq)
 	data(p, seq);
 }
 
-#define LAUNCH	(FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED) | A0B5_LAUNCH_FLUSH | \
-		 FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_ONE_WORD) | A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH | \
-		 A0B5_LAUNCH_DST_PHYSICAL)
+#define LAUNCH                                                                                \
+	(FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED) | A0B5_LAUNCH_FLUSH |  \
+	 FIELD_PREP(A0B5_LAUNCH_SEMAPHORE, A0B5_SEMAPHORE_ONE_WORD) | A0B5_LAUNCH_SRC_PITCH | \
+	 A0B5_LAUNCH_DST_PITCH | A0B5_LAUNCH_DST_PHYSICAL)
 
-static void put_copy(struct push *p, const struct place *src, const struct place *dst, u32 size, u32 seq)
+static void put_copy(struct push *p, const struct place *src, const struct place *dst, u32 size,
+		     u32 seq)
 {
 	put_addresses(p, src, dst);
 	method(p, A0B5_LINE_LENGTH_IN, 2);
@@ -247,7 +255,8 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
 	end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
 	for (;;) {
-		late = ktime_after(ktime_get(), end);	/* before the look: this thread may not have run since */
+		/* before the look: this thread may not have run since */
+		late = ktime_after(ktime_get(), end);
 		if (hw_vram_rd32(&c->sem, 0) == seq)
 			return 0;
 		if (late)
@@ -258,7 +267,8 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	return -ETIMEDOUT;
 }
 
-static int job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size, u32 value)
+static int job(struct kvgpu_hw *hw, const struct place *src, const struct place *dst, u32 size,
+	       u32 value)
 {
 	struct hw_copy *c = &hw->p->copy;
 	struct push p = { .v = &c->push };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two falcons that switch contexts: FECS in the hub and one GPCCS in each GPC, loaded all at once through a broadcast
- * window. They save and restore the registers that lists in their data memory name; the lists are appended here from the
- * firmware file. Facts: nouveau gf100.c (gf100_gr_init_ctxctl_int, gf100_gr_init_csdata, gf100_gr_fecs_reset),
- * nvkm/falcon/v1.c, fuc/hub.fuc.
+ * The two falcons that switch contexts: FECS in the hub and one GPCCS in each GPC, loaded all at
+ * once through a broadcast window. They save and restore the registers that lists in their data
+ * memory name; the lists are appended here from the firmware file. Facts: nouveau gf100.c
+ * (gf100_gr_init_ctxctl_int, gf100_gr_init_csdata, gf100_gr_fecs_reset), nvkm/falcon/v1.c,
+ * fuc/hub.fuc.
  */
 #include "hw/gr.h"
 
@@ -11,11 +12,13 @@
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
 
-static int check_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id code, enum kvgpu_fw_section_id data)
+static int check_fits(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id code,
+		      enum kvgpu_fw_section_id data)
 {
 	const struct fwfile *f = &hw->p->fw->file;
 	u32 caps = hw_rd(hw, falcon + FALCON_CAPS);
-	u32 imem = FIELD_GET(FALCON_CAPS_IMEM, caps) * IMEM_PAGE, dmem = FIELD_GET(FALCON_CAPS_DMEM, caps) * IMEM_PAGE;
+	u32 imem = FIELD_GET(FALCON_CAPS_IMEM, caps) * IMEM_PAGE,
+	    dmem = FIELD_GET(FALCON_CAPS_DMEM, caps) * IMEM_PAGE;
 
 	if (fwfile_words(f, code) * 4 <= imem && fwfile_words(f, data) * 4 <= dmem)
 		return 0;
@@ -49,7 +52,10 @@ static void load_code(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id 
 
 /* ------------------------------------------------------------------ register lists */
 
-/* a list under construction: words are written one after the other at the falcon's auto-incremented data port */
+/*
+ * a list under construction: words are written one after the other at the falcon's auto-incremented
+ * data port
+ */
 struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
@@ -80,10 +86,11 @@ static void put_register(struct list *l, u32 reg)
 }
 
 /*
- * Appends the registers of a firmware list to the list whose head is the word at @slot; the next word is its tail, and
- * the head of the list that follows. Registers are stored relative to @base.
+ * Appends the registers of a firmware list to the list whose head is the word at @slot; the next
+ * word is its tail, and the head of the list that follows. Registers are stored relative to @base.
  */
-static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_section_id id, u32 base)
+static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_section_id id,
+		       u32 base)
 {
 	const struct fwfile *f = &hw->p->fw->file;
 	struct list l = { .hw = hw, .port = falcon + FALCON_DMEMD(0) };
@@ -141,7 +148,8 @@ static void dump(struct kvgpu_hw *hw)
 		hw_rd(hw, GR_FECS + FECS_CHAN_ADDR), hw_rd(hw, GR_FECS + FECS_CHAN_NEXT));
 	for (i = 0; i < 8; i += 4)
 		dev_err(&hw->pdev->dev, "FECS: scratch %u: %08x %08x %08x %08x\n", i, hw_rd(hw, GR_FECS + FECS_SCRATCH(i)),
-			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 1)), hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 2)),
+			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 1)), hw_rd(hw,
+				GR_FECS + FECS_SCRATCH(i + 2)),
 			hw_rd(hw, GR_FECS + FECS_SCRATCH(i + 3)));
 }
 
@@ -201,7 +209,10 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 	return hw_wait(hw, GR_FE_PWR, GR_FE_PWR_PENDING, 0, GR_WAIT_US);
 }
 
-/* resets the units that FECS saves and restores, not its microcode, with power held on for the time it takes */
+/*
+ * resets the units that FECS saves and restores, not its microcode, with power held on for the time
+ * it takes
+ */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
 	int ret = force_power(hw, GR_FE_PWR_FORCE_ON);
@@ -227,9 +238,11 @@ err:
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
 	hw_wr(hw, GR_FECS + FECS_SCRATCH_CLR(FECS_OS_STATUS), FECS_OS_READY);
-	hw_wr(hw, GR_FECS + FECS_WRCMD_DATA, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, inst >> GMMU_ADDR_SHIFT));
+	hw_wr(hw, GR_FECS + FECS_WRCMD_DATA,
+	      FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, inst >> GMMU_ADDR_SHIFT));
 	hw_wr(hw, GR_FECS + FECS_WRCMD_CMD, FECS_OS_CMD_SET_CHAN);
-	return wait_fecs(hw, FECS_SCRATCH(FECS_OS_STATUS), FECS_OS_READY, FECS_OS_READY, "take the channel");
+	return wait_fecs(hw, FECS_SCRATCH(FECS_OS_STATUS), FECS_OS_READY, FECS_OS_READY,
+			 "take the channel");
 }
 
 /* saves the current context: FECS believes that PFIFO asked for a switch to no channel */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. Each register pair that works in two steps has one
- * lock. Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * PFIFO: initialisation, the channel table, runlists and preemption. Each register pair that works
+ * in two steps has one lock. Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
 #include "hw/internal.h"
 
-#define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)	/* each channel in a group of its own */
+/* each channel in a group of its own */
+#define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
 #define WATCH_US		20		/* between looks at what a preempt waits for */
@@ -57,8 +58,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 }
 
 /*
- * Whoever submits a runlist waits until the register says that it was taken: nobody needs to be interrupted for that too,
- * twice in every turn of a vGPU.
+ * Whoever submits a runlist waits until the register says that it was taken: nobody needs to be
+ * interrupted for that too, twice in every turn of a vGPU.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
@@ -83,13 +84,17 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 	if (WARN_ON_ONCE(id.v >= GK110_FIFO_NR_CHAN || runl >= hw->topo.nr_runl))
 		return -EINVAL;
 	hw_wr(hw, PCCSR_CHAN(id.v), FIELD_PREP(PCCSR_CHAN_RUNLIST, runl));
-	hw_wr(hw, PCCSR_INST(id.v), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, inst >> GMMU_ADDR_SHIFT));
+	hw_wr(hw, PCCSR_INST(id.v),
+	      PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, inst >> GMMU_ADDR_SHIFT));
 	return 0;
 }
 
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 {
-	/* not PCCSR_CHAN_BUSY: that is set too while a doorbell waits, and a guest may ring for a disabled channel */
+	/*
+	 * not PCCSR_CHAN_BUSY: that is set too while a doorbell waits, and a guest may ring for a
+	 * disabled channel
+	 */
 	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;
 	hw_wr(hw, PCCSR_INST(id.v), 0);
@@ -108,13 +113,18 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 	return hw_rd(hw, PCCSR_CHAN(id.v));
 }
 
-/* the list with these entries if it is still there, else the one that was not used for longest; never the current one */
-static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy, bool *same)
+/*
+ * the list with these entries if it is still there, else the one that was not used for longest;
+ * never the current one
+ */
+static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
+				   bool *same)
 {
 	struct hw_list *l, *oldest = NULL;
 
 	for (l = r->list; l < r->list + HW_RUNL_LISTS; l++) {
-		*same = l->used && l->nr == nr && l->host == copy && !memcmp(l->copy, entries, nr * sizeof(u64));
+		*same = l->used && l->nr == nr && l->host == copy &&
+			!memcmp(l->copy, entries, nr * sizeof(u64));
 		if (*same)
 			return l;
 		if (l != r->cur && (!oldest || l->used < oldest->used))
@@ -154,9 +164,13 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	if (!same)
 		ret = write_list(hw, l, entries, nr, copy);
 	if (!ret) {
-		hw_wr(hw, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> GMMU_ADDR_SHIFT));
-		hw_wr(hw, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runl) | FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
-		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0, RUNL_WAIT_US);
+		hw_wr(hw, PFIFO_RUNLIST_BASE,
+		      FIELD_PREP(PFIFO_RUNLIST_ADDR, l->mem.at.v >> GMMU_ADDR_SHIFT));
+		hw_wr(hw, PFIFO_RUNLIST_SUBMIT,
+		      FIELD_PREP(PFIFO_RUNLIST_ID, runl) |
+			      FIELD_PREP(PFIFO_RUNLIST_COUNT, nr + copy));
+		ret = hw_wait(hw, PFIFO_ENG_RUNLIST(runl), PFIFO_ENG_RUNLIST_PENDING, 0,
+			      RUNL_WAIT_US);
 	}
 	l->used = ret ? 0 : ++r->submits;
 	r->cur = l;
@@ -188,7 +202,8 @@ int kvgpu_hw_preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout
 	return preempt(hw, tsg, id, timeout_ms, false);
 }
 
-int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, void (*look)(void *arg), void *arg)
+int kvgpu_hw_preempt_watched(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms,
+			     void (*look)(void *arg), void *arg)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
 	u64 until;
@@ -232,7 +247,8 @@ void kvgpu_hw_switch_timeout(struct kvgpu_hw *hw, unsigned int ms)
 {
 	u32 ticks = div_u64((u64)ms * NSEC_PER_MSEC, 1024);
 
-	hw_wr(hw, PFIFO_ENG_TIMEOUT, PFIFO_TIMEOUT_ENABLE | FIELD_PREP(PFIFO_ENG_TIMEOUT_PERIOD, ticks));
+	hw_wr(hw, PFIFO_ENG_TIMEOUT,
+	      PFIFO_TIMEOUT_ENABLE | FIELD_PREP(PFIFO_ENG_TIMEOUT_PERIOD, ticks));
 }
 
 u32 kvgpu_hw_pbdma_status(struct kvgpu_hw *hw, u8 p)
@@ -250,7 +266,8 @@ void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, boo
 	u32 base = PBDMA(pbdma);
 
 	if (skip_method)	/* a NOP in the place of the method it stands at */
-		hw_wr(hw, base + PBDMA_METHOD0, PBDMA_METHOD_VALID | PBDMA_METHOD_FIRST | BIT(21) | 0x8);
+		hw_wr(hw, base + PBDMA_METHOD0,
+		      PBDMA_METHOD_VALID | PBDMA_METHOD_FIRST | BIT(21) | 0x8);
 	if (intr0)
 		hw_wr(hw, base + PBDMA_INTR0, intr0);
 	if (intr1)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Gets the firmware file that kvgpu-firmware made out of the distribution's nouveau, and has it checked. */
+/*
+ * Gets the firmware file that kvgpu-firmware made out of the distribution's nouveau, and has it
+ * checked.
+ */
 #include <linux/firmware.h>
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The firmware file is data from the host's file system that ends up in privileged registers and in microcode. It is
- * trusted as root's files are, but a damaged or outdated one must end in an error message: so each list entry is checked
- * against the range of the unit that its section describes before anything is written anywhere.
+ * The firmware file is data from the host's file system that ends up in privileged registers and in
+ * microcode. It is trusted as root's files are, but a damaged or outdated one must end in an error
+ * message: so each list entry is checked against the range of the unit that its section describes
+ * before anything is written anywhere.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>
@@ -17,7 +18,9 @@
 #define CHIPSET		0x0f0
 #define MAX_WRITES	8192	/* of one list, all entries together */
 
-/* what a section may hold: microcode of at most @max bytes, or entries for registers [@first, @end) */
+/*
+ * what a section may hold: microcode of at most @max bytes, or entries for registers [@first, @end)
+ */
 struct rule {
 	u8 id;
 	u8 step;	/* distance of two registers; 0: microcode */
@@ -62,7 +65,8 @@ static const char *check_header(const struct kvgpu_fw_header *h, size_t size)
 {
 	if (le64_to_cpu(h->magic) != KVGPU_FW_MAGIC)
 		return "wrong signature";
-	if (le32_to_cpu(h->version) != KVGPU_FW_VERSION || le32_to_cpu(h->header_size) != sizeof(*h))
+	if (le32_to_cpu(h->version) != KVGPU_FW_VERSION ||
+	    le32_to_cpu(h->header_size) != sizeof(*h))
 		return "another version of the format";
 	if (le32_to_cpu(h->chipset) != CHIPSET)
 		return "made for another chip";
@@ -82,7 +86,8 @@ static struct fwfile_entry decode(const u8 *p, u64 *data)
 	memcpy(&raw, p, sizeof(raw));
 	*data = le64_to_cpu(raw.data);
 	return (struct fwfile_entry){
-		.type = le32_to_cpu(raw.type), .addr = le32_to_cpu(raw.addr), .count = le32_to_cpu(raw.count),
+		.type = le32_to_cpu(raw.type), .addr = le32_to_cpu(raw.addr),
+			.count = le32_to_cpu(raw.count),
 		.pitch = le32_to_cpu(raw.pitch), .data = (u32)*data,
 	};
 }
@@ -124,7 +129,8 @@ static const char *check_list(const struct rule *r, const u8 *data, u32 size)
 }
 
 /* @table: one line of the section table; contents start at @first */
-static const char *add_section(struct fwfile *f, const u8 *file, size_t size, const u8 *table, u32 first)
+static const char *add_section(struct fwfile *f, const u8 *file, size_t size, const u8 *table,
+			       u32 first)
 {
 	struct kvgpu_fw_section raw;
 	const struct rule *r;
@@ -163,7 +169,8 @@ static const char *parse(struct fwfile *f, const u8 *file, size_t size)
 		return "checksum does not match";
 	nr = le32_to_cpu(h.nr_sections);
 	for (i = 0; i < nr && !bad; i++)
-		bad = add_section(f, file, size, file + sizeof(h) + i * sizeof(struct kvgpu_fw_section),
+		bad = add_section(f, file, size,
+				  file + sizeof(h) + i * sizeof(struct kvgpu_fw_section),
 				  sizeof(h) + nr * sizeof(struct kvgpu_fw_section));
 	if (bad)
 		return bad;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file (include/kvgpu/firmware.h) as the driver sees it once it has been checked: sections by id and their
- * register-list entries. Pure: no kernel service is used, so the same source is tested and fuzzed in user space.
+ * The firmware file (include/kvgpu/firmware.h) as the driver sees it once it has been checked:
+ * sections by id and their register-list entries. Pure: no kernel service is used, so the same
+ * source is tested and fuzzed in user space.
  */
 #ifndef KVGPU_HW_FWFILE_H
 #define KVGPU_HW_FWFILE_H
@@ -27,8 +28,9 @@ struct fwfile_entry {
 };
 
 /*
- * Checks everything that using the file relies on: format, checksum, that every section is there once, and that no list
- * entry reaches out of the unit its section is for. 0, or -EINVAL with the reason in @why.
+ * Checks everything that using the file relies on: format, checksum, that every section is there
+ * once, and that no list entry reaches out of the unit its section is for. 0, or -EINVAL with the
+ * reason in @why.
  */
 int fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 

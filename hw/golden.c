@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The golden context: the image that every graphics context starts as. It is made once, in an address space of the host's
- * own, by filling the engine's registers and letting FECS save them. Afterwards no page table shows the image any more, so
- * nothing on the GPU can change it; contexts get copies. The address space itself stays, because the engine remains bound
- * to it until it loads the first real context.
+ * The golden context: the image that every graphics context starts as. It is made once, in an
+ * address space of the host's own, by filling the engine's registers and letting FECS save them.
+ * Afterwards no page table shows the image any more, so nothing on the GPU can change it; contexts
+ * get copies. The address space itself stays, because the engine remains bound to it until it loads
+ * the first real context.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -22,8 +23,10 @@ static void map(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v, u64 flags)
 	u32 page;
 
 	for (page = 0; page < v->size >> GMMU_SMALL_SHIFT; page++)
-		hw_vram_wr64(&gr->table, ((va >> GMMU_SMALL_SHIFT) + page) * GMMU_ENTRY_SIZE, GMMU_PTE_VALID | flags |
-			     FIELD_PREP(GMMU_PTE_ADDR, (v->at.v >> GMMU_ADDR_SHIFT) + page));
+		hw_vram_wr64(&gr->table, ((va >> GMMU_SMALL_SHIFT) + page) * GMMU_ENTRY_SIZE,
+			     GMMU_PTE_VALID | flags |
+				     FIELD_PREP(GMMU_PTE_ADDR,
+						(v->at.v >> GMMU_ADDR_SHIFT) + page));
 }
 
 static void unmap(struct hw_gr *gr, u64 va, const struct kvgpu_vram *v)
@@ -56,13 +59,17 @@ static int alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return 0;
 }
 
-/* the channel that the context is made for: it needs an address space and a place for its context, and never runs */
+/*
+ * the channel that the context is made for: it needs an address space and a place for its context,
+ * and never runs
+ */
 static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
 
-	hw_vram_wr64(&gr->pd, 0, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
-				 FIELD_PREP(GMMU_PDE_SMALL_ADDR, gr->table.at.v >> GMMU_ADDR_SHIFT));
+	hw_vram_wr64(&gr->pd, 0,
+		     FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			     FIELD_PREP(GMMU_PDE_SMALL_ADDR, gr->table.at.v >> GMMU_ADDR_SHIFT));
 	map(gr, VA_PAGEPOOL, &gr->pagepool, GMMU_PTE_PRIV);
 	map(gr, VA_BUNDLE, &gr->bundle, GMMU_PTE_PRIV);
 	map(gr, VA_ATTRIB, &gr->attrib, 0);
@@ -86,7 +93,10 @@ static int seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/* the first words are the patch list that FECS would execute with all rights: a fresh image has none */
+/*
+ * the first words are the patch list that FECS would execute with all rights: a fresh image has
+ * none
+ */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {
 	u32 i;
@@ -113,7 +123,9 @@ static int keep_copy(struct kvgpu_hw *hw, struct hw_gr *gr)
 
 int hw_golden_make(struct kvgpu_hw *hw)
 {
-	static const struct hw_gr_buffers buffers = { .pagepool = VA_PAGEPOOL, .bundle = VA_BUNDLE, .attrib = VA_ATTRIB };
+	static const struct hw_gr_buffers buffers = { .pagepool = VA_PAGEPOOL,
+						      .bundle = VA_BUNDLE,
+						      .attrib = VA_ATTRIB };
 	struct hw_gr *gr = &hw->p->gr;
 	int ret, sealed;
 
@@ -135,7 +147,8 @@ void hw_golden_free(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
 	struct kvgpu_vram *all[] = {
-		&gr->golden, &gr->attrib, &gr->bundle, &gr->pagepool, &gr->table, &gr->pd, &gr->inst,
+		&gr->golden, &gr->attrib, &gr->bundle, &gr->pagepool,
+		&gr->table,  &gr->pd,	  &gr->inst,
 	};
 	unsigned int i;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init with gk110's functions): power, unit registers,
- * exceptions, microcode; then, once, the golden context. An engine reset runs all of it again except the golden context,
- * which stays as it is in memory.
+ * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init with gk110's functions):
+ * power, unit registers, exceptions, microcode; then, once, the golden context. An engine reset
+ * runs all of it again except the golden context, which stays as it is in memory.
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"
@@ -27,15 +27,18 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 }
 
 /*
- * A GK110 comes up with its GPCs' power domains off. They go on in small groups, one after the other, while the engine is
- * in reset (nvkm/subdev/pmu/gk110.c; a 0 bit is a domain that is on).
+ * A GK110 comes up with its GPCs' power domains off. They go on in small groups, one after the
+ * other, while the engine is in reset (nvkm/subdev/pmu/gk110.c; a 0 bit is a domain that is on).
  */
 static int power_up(struct kvgpu_hw *hw)
 {
 	static const struct { u8 reg; u32 val; } steps[] = {
-		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 }, { 1, 0xffffffe0 },
-		{ 4, 0xfffffffe }, { 3, 0xfffffffa }, { 3, 0xfffffff0 }, { 3, 0xffffffc0 }, { 3, 0xffffff00 },
-		{ 3, 0xfffffc00 }, { 3, 0xfffcfc00 }, { 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2, 0xfffffffe },
+		{ 0, 0xfffffffc }, { 1, 0xfffffffe }, { 1, 0xfffffffc }, { 1, 0xfffffff8 }, { 1,
+			0xffffffe0 },
+		{ 4, 0xfffffffe }, { 3, 0xfffffffa }, { 3, 0xfffffff0 }, { 3, 0xffffffc0 }, { 3,
+			0xffffff00 },
+		{ 3, 0xfffffc00 }, { 3, 0xfffcfc00 }, { 3, 0xfff0fc00 }, { 3, 0xff80fc00 }, { 2,
+			0xfffffffe },
 		{ 2, 0xfffffffc },
 	};
 	unsigned int i;
@@ -75,7 +78,8 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* ------------------------------------------------------------------ zero-bandwidth clears */
 
 struct zbc_color {
-	u32 format, value;	/* one value for all four components, the same in L2 unless it says otherwise */
+	/* one value for all four components, the same in L2 unless it says otherwise */
+	u32 format, value;
 	u32 l2;
 };
 
@@ -108,14 +112,15 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * Nobody uses these while compression is off, but the tables must not hold what was there before: entry 0 means "none",
- * the first ones get nouveau's values, the others nothing.
+ * Nobody uses these while compression is off, but the tables must not hold what was there before:
+ * entry 0 means "none", the first ones get nouveau's values, the others nothing.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
 	static const u32 one = 0x3f800000;	/* 1.0f */
 	static const struct zbc_color colors[] = {
-		{ GR_ZBC_COLOR_ZERO, 0, 0 }, { GR_ZBC_COLOR_UNORM_ONE, one, ~0u }, { GR_ZBC_COLOR_RGBA32F, 0, 0 },
+		{ GR_ZBC_COLOR_ZERO, 0, 0 }, { GR_ZBC_COLOR_UNORM_ONE, one, ~0u },
+			{ GR_ZBC_COLOR_RGBA32F, 0, 0 },
 		{ GR_ZBC_COLOR_RGBA32F, one, one },
 	};
 	static const u32 depths[] = { 0, one };
@@ -196,8 +201,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 }
 
 /*
- * After an engine reset: the contexts in memory are untouched, what was on the engine is lost. The microcode has to come
- * to the same context size, or every image in memory would be misread.
+ * After an engine reset: the contexts in memory are untouched, what was on the engine is lost. The
+ * microcode has to come to the same context size, or every image in memory would be misread.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {
@@ -221,7 +226,10 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* leaves the engine held in reset: whoever takes the card next starts from there, and it reads no memory of ours */
+/*
+ * leaves the engine held in reset: whoever takes the card next starts from there, and it reads no
+ * memory of ours
+ */
 void hw_gr_fini(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;

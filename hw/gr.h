@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The graphics engine: what gr.c, grlist.c, grshape.c, grctx.c, fecs.c and golden.c tell each other. */
+/*
+ * The graphics engine: what gr.c, grlist.c, grshape.c, grctx.c, fecs.c and golden.c tell each
+ * other.
+ */
 #ifndef KVGPU_HW_GR_H
 #define KVGPU_HW_GR_H
 

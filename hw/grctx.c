@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a fresh graphics context holds, written into the engine's registers while the context's channel is current: the
- * firmware's lists, the buffers and counts of this card, then bundles and class methods that set state which no register
- * shows. Order and values: nouveau ctxgf100.c gf100_grctx_generate_main with the functions of gk110_grctx.
+ * What a fresh graphics context holds, written into the engine's registers while the context's
+ * channel is current: the firmware's lists, the buffers and counts of this card, then bundles and
+ * class methods that set state which no register shows. Order and values: nouveau ctxgf100.c
+ * gf100_grctx_generate_main with the functions of gk110_grctx.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"
@@ -62,7 +63,8 @@ static void write_methods(struct kvgpu_hw *hw)
 
 static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 {
-	u32 bundle_size = GR_PATCH_BUNDLE_SIZE_VALID | FIELD_PREP(GR_PATCH_BUNDLE_SIZE, GR_BUNDLE_SIZE >> 8);
+	u32 bundle_size = GR_PATCH_BUNDLE_SIZE_VALID |
+			  FIELD_PREP(GR_PATCH_BUNDLE_SIZE, GR_BUNDLE_SIZE >> 8);
 
 	hw_wr(hw, GR_PATCH_SCC_PAGEPOOL_BASE, b->pagepool >> 8);
 	hw_wr(hw, GR_PATCH_SCC_PAGEPOOL, GR_PATCH_PAGEPOOL_VALID);
@@ -76,8 +78,10 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 	hw_wr(hw, GR_PATCH_GPC_BUNDLE_SIZE, bundle_size);
 	hw_wr(hw, GR_PATCH_PD_BUNDLE, GR_PATCH_PD_BUNDLE_GK110);
 
-	hw_wr(hw, GR_PATCH_GPC_ATTRIB_BASE, GR_PATCH_GPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));
-	hw_wr(hw, GR_PATCH_TPC_ATTRIB_BASE, GR_PATCH_TPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));
+	hw_wr(hw, GR_PATCH_GPC_ATTRIB_BASE,
+	      GR_PATCH_GPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));
+	hw_wr(hw, GR_PATCH_TPC_ATTRIB_BASE,
+	      GR_PATCH_TPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));
 }
 
 /* each PPC gets its TPCs' share of the attribute buffer: first all beta, then all alpha parts */
@@ -94,18 +98,23 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 			n = hweight8(t->ppc_mask[g][p]);
 			if (!n)
 				continue;
-			hw_wr(hw, GR_PATCH_PPC_BETA(g, p), FIELD_PREP(GR_PATCH_PPC_BETA_TIMESLICE, 1) |
-			      FIELD_PREP(GR_PATCH_PPC_BETA_NR, GR_PATCH_GK110_BETA * n) |
-			      FIELD_PREP(GR_PATCH_PPC_OFFSET, beta));
-			hw_wr(hw, GR_PATCH_PPC_ALPHA(g, p), FIELD_PREP(GR_PATCH_PPC_ALPHA_NR, GR_PATCH_GK110_ALPHA * n) |
-			      FIELD_PREP(GR_PATCH_PPC_OFFSET, alpha));
+			hw_wr(hw, GR_PATCH_PPC_BETA(g, p),
+			      FIELD_PREP(GR_PATCH_PPC_BETA_TIMESLICE, 1) |
+				      FIELD_PREP(GR_PATCH_PPC_BETA_NR, GR_PATCH_GK110_BETA * n) |
+				      FIELD_PREP(GR_PATCH_PPC_OFFSET, beta));
+			hw_wr(hw, GR_PATCH_PPC_ALPHA(g, p),
+			      FIELD_PREP(GR_PATCH_PPC_ALPHA_NR, GR_PATCH_GK110_ALPHA * n) |
+				      FIELD_PREP(GR_PATCH_PPC_OFFSET, alpha));
 			beta += GR_PATCH_GK110_BETA_MAX * n;
 			alpha += GR_PATCH_GK110_ALPHA_MAX * n;
 		}
 	}
 }
 
-/* two words of L2 set-up belong to every context; their values are the card's own and go into every patch list */
+/*
+ * two words of L2 set-up belong to every context; their values are the card's own and go into every
+ * patch list
+ */
 static void write_ltc(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
@@ -129,8 +138,8 @@ static void write_timeslice_mode(struct kvgpu_hw *hw)
 static int write_registers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 {
 	static const enum kvgpu_fw_section_id lists[] = {
-		KVGPU_FW_CTX_HUB, KVGPU_FW_CTX_GPC_0, KVGPU_FW_CTX_ZCULL, KVGPU_FW_CTX_GPC_1, KVGPU_FW_CTX_TPC,
-		KVGPU_FW_CTX_PPC,
+		KVGPU_FW_CTX_HUB,   KVGPU_FW_CTX_GPC_0, KVGPU_FW_CTX_ZCULL,
+		KVGPU_FW_CTX_GPC_1, KVGPU_FW_CTX_TPC,	KVGPU_FW_CTX_PPC,
 	};
 	u32 idle_timeout;
 	unsigned int i;

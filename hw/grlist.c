@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the steps of the graphics engine's bring-up are made of: lists of registers from the firmware file, and waiting until it is idle. */
+/*
+ * What the steps of the graphics engine's bring-up are made of: lists of registers from the
+ * firmware file, and waiting until it is idle.
+ */
 #include "hw/gr.h"
 
 u32 hw_gr_reset_bit(struct kvgpu_hw *hw)
@@ -8,8 +11,8 @@ u32 hw_gr_reset_bit(struct kvgpu_hw *hw)
 }
 
 /*
- * Idle: off, or neither busy nor switching contexts. Reading GR_STATUS first brings PFIFO's engine status up to date
- * (nouveau gf100_gr_wait_idle).
+ * Idle: off, or neither busy nor switching contexts. Reading GR_STATUS first brings PFIFO's engine
+ * status up to date (nouveau gf100_gr_wait_idle).
  */
 int hw_gr_wait_idle(struct kvgpu_hw *hw)
 {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which GPCs, TPCs, PPCs and ROPs this card has (two cards of one model differ in what is switched off), and the tables
- * that tell each unit of the engine how work is spread over them. The engine must be powered before any of it can be read.
- * Facts: nouveau gf100.c (oneinit, oneinit_tiles, init_zcull of gf117), ctxgf117.c and ctxgk104.c (tile maps, ratios).
+ * Which GPCs, TPCs, PPCs and ROPs this card has (two cards of one model differ in what is switched
+ * off), and the tables that tell each unit of the engine how work is spread over them. The engine
+ * must be powered before any of it can be read.
+ * Facts: nouveau gf100.c (oneinit, oneinit_tiles, init_zcull of gf117), ctxgf117.c and ctxgk104.c
+ * (tile maps, ratios).
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"
@@ -49,7 +51,8 @@ static void number_sms(struct kvgpu_hw *hw)
 static u8 row_offset(unsigned int tpcs)
 {
 	static const u8 known[MAX_TPC_TOTAL + 1] = {
-		[1] = 1, [2] = 1, [3] = 2, [5] = 1, [7] = 1, [10] = 6, [11] = 7, [13] = 2, [14] = 5, [15] = 6,
+		[1] = 1, [2] = 1, [3] = 2, [5] = 1, [7] = 1, [10] = 6, [11] = 7, [13] = 2, [14] = 5,
+			[15] = 6,
 	};
 	static const u8 primes[] = { 3, 5, 7, 11, 13 };
 	unsigned int i;
@@ -75,8 +78,9 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 }
 
 /*
- * Spreads the screen's tiles over the GPCs in proportion to their TPCs: each GPC collects credit every round and takes a
- * tile when it has half a tile's worth (error diffusion), the rounds starting staggered.
+ * Spreads the screen's tiles over the GPCs in proportion to their TPCs: each GPC collects credit
+ * every round and takes a tile when it has half a tile's worth (error diffusion), the rounds
+ * starting staggered.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -139,7 +143,8 @@ int hw_gr_read_shape(struct kvgpu_hw *hw)
 
 u32 hw_gr_attrib_size(struct kvgpu_hw *hw)
 {
-	return GR_ATTRIB_UNIT * (GR_PATCH_GK110_BETA_MAX + GR_PATCH_GK110_ALPHA_MAX) * hw->p->gr.tpc_total;
+	return GR_ATTRIB_UNIT * (GR_PATCH_GK110_BETA_MAX + GR_PATCH_GK110_ALPHA_MAX) *
+	       hw->p->gr.tpc_total;
 }
 
 /* ------------------------------------------------------------------ once per bring-up */
@@ -156,10 +161,12 @@ void hw_gr_init_zcull(struct kvgpu_hw *hw)
 	for (i = 0; i < GPC_ZCULL_BANK_NR; i++)
 		hw_wr(hw, GR_GPCS(GPC_ZCULL_BANK(i)), map[i]);
 	for (g = 0; g < hw->topo.gpcs; g++) {
-		hw_wr(hw, GR_GPC(g, GPC_ZCULL_RAM), FIELD_PREP(GPC_ZCULL_RAM_ROW_OFFSET, gr->row_offset) |
-						    FIELD_PREP(GPC_ZCULL_RAM_TPCS, hw->topo.tpcs[g]));
-		hw_wr(hw, GR_GPC(g, GPC_ZCULL_FS), FIELD_PREP(GPC_ZCULL_FS_BANKS, GPC_ZCULL_FS_BANKS_INIT) |
-						   FIELD_PREP(GPC_ZCULL_FS_TPCS, gr->tpc_total));
+		hw_wr(hw, GR_GPC(g, GPC_ZCULL_RAM),
+		      FIELD_PREP(GPC_ZCULL_RAM_ROW_OFFSET, gr->row_offset) |
+			      FIELD_PREP(GPC_ZCULL_RAM_TPCS, hw->topo.tpcs[g]));
+		hw_wr(hw, GR_GPC(g, GPC_ZCULL_FS),
+		      FIELD_PREP(GPC_ZCULL_FS_BANKS, GPC_ZCULL_FS_BANKS_INIT) |
+			      FIELD_PREP(GPC_ZCULL_FS_TPCS, gr->tpc_total));
 		hw_wr(hw, GR_GPC(g, GPC_ZCULL_RCP), rcp);
 	}
 	hw_wr(hw, GR_PPCS(PPC_WWDX_RCP), rcp);
@@ -206,16 +213,21 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 		hw_wr(hw, GR_PD_TPC_PER_GPC(i), word[i]);
 }
 
-/* the same map goes to three units, of which the one in the PPCs divides and wants powers of two modulo the count */
+/*
+ * the same map goes to three units, of which the one in the PPCs divides and wants powers of two
+ * modulo the count
+ */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
 	u32 map[GR_TILE_MAP_NR] = {}, norm = gr->tpc_total, shift = 0, powers = 0;
-	u32 cfg = FIELD_PREP(GR_TILE_CFG_ENTRIES, gr->tpc_total) | FIELD_PREP(GR_TILE_CFG_ROW_OFFSET, gr->row_offset);
+	u32 cfg = FIELD_PREP(GR_TILE_CFG_ENTRIES, gr->tpc_total) |
+		  FIELD_PREP(GR_TILE_CFG_ROW_OFFSET, gr->row_offset);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(gr->tile); i++)
-		map[i / GR_TILE_MAP_PER_WORD] |= (gr->tile[i] & 7u) << (i % GR_TILE_MAP_PER_WORD * GR_TILE_MAP_BITS);
+		map[i / GR_TILE_MAP_PER_WORD] |= (gr->tile[i] & 7u)
+						 << (i % GR_TILE_MAP_PER_WORD * GR_TILE_MAP_BITS);
 	for (; !(norm & BIT(4)); shift++)
 		norm <<= 1;
 	for (i = 0; i < GR_TILE_MAP_PER_WORD; i++)
@@ -245,13 +257,14 @@ static u32 top_bits(u32 mask, unsigned int keep)
 }
 
 /*
- * One line of the two ratio tables: of the TPCs, about @line/32 do alpha work and the others beta. PPCs are given whole
- * to the one that wants fewer, then alternately, until its wish is met.
+ * One line of the two ratio tables: of the TPCs, about @line/32 do alpha work and the others beta.
+ * PPCs are given whole to the one that wants fewer, then alternately, until its wish is met.
  */
 static void write_ratio(struct kvgpu_hw *hw, unsigned int line)
 {
 	const struct kvgpu_topo *t = &hw->topo;
-	u32 total = hw->p->gr.tpc_total, alpha = max(total * line / GR_PD_RATIO_NR, 1u), beta = total - alpha;
+	u32 total = hw->p->gr.tpc_total, alpha = max(total * line / GR_PD_RATIO_NR, 1u),
+	    beta = total - alpha;
 	bool alpha_turn = alpha < beta;
 	u64 amask = 0, bmask = 0;
 	unsigned int g, p, w;
@@ -290,6 +303,8 @@ void hw_gr_ctx_shape(struct kvgpu_hw *hw)
 		write_ratio(hw, i);
 	for (i = 0; i < GR_PD_DIST_SKIP_NR; i++)
 		hw_wr(hw, GR_PD_DIST_SKIP(i), 0);
-	hw_wr(hw, GR_CWD_FS, FIELD_PREP(GR_CWD_FS_TPCS, hw->p->gr.tpc_total) | FIELD_PREP(GR_CWD_FS_GPCS, hw->topo.gpcs));
+	hw_wr(hw, GR_CWD_FS,
+	      FIELD_PREP(GR_CWD_FS_TPCS, hw->p->gr.tpc_total) |
+		      FIELD_PREP(GR_CWD_FS_GPCS, hw->topo.gpcs));
 	hw_mask(hw, GR_TPCS(TPC_MP_UNK778), TPC_MP_NO_HELPER_LOADS, 0);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine: what is switched on at bring-up, and how one is acknowledged. The front end stands
- * still from an exception until the acknowledge (intr.c reads what happened in between).
+ * Exceptions of the graphics engine: what is switched on at bring-up, and how one is acknowledged.
+ * The front end stands still from an exception until the acknowledge (intr.c reads what happened in
+ * between).
  * Facts: nouveau gf100.c gf100_gr_init, gf100_gr_intr and its trap functions.
  */
 #include "hw/gr.h"
@@ -93,7 +94,8 @@ void hw_gr_enable_traps(struct kvgpu_hw *hw)
 static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 {
 	static const struct { u32 bit; u16 esr; } units[] = {
-		{ TPC_TRAP_TEX, TPC_TEX_ESR }, { TPC_TRAP_POLY, TPC_POLY_ESR }, { TPC_TRAP_L1C, TPC_L1C_ESR },
+		{ TPC_TRAP_TEX, TPC_TEX_ESR }, { TPC_TRAP_POLY, TPC_POLY_ESR }, { TPC_TRAP_L1C,
+			TPC_L1C_ESR },
 		{ TPC_TRAP_MPC, TPC_MPC_ESR },
 	};
 	u32 trap = hw_rd(hw, GR_TPC(g, t, TPC_TRAP));
@@ -104,7 +106,8 @@ static void ack_tpc(struct kvgpu_hw *hw, unsigned int g, unsigned int t)
 			hw_wr(hw, GR_TPC(g, t, units[i].esr), ESR_ARM);
 	if (trap & TPC_TRAP_MP) {
 		hw_wr(hw, GR_TPC(g, t, TPC_MP_WARP_ESR), 0);
-		hw_wr(hw, GR_TPC(g, t, TPC_MP_GLOBAL_ESR), hw_rd(hw, GR_TPC(g, t, TPC_MP_GLOBAL_ESR)));
+		hw_wr(hw, GR_TPC(g, t, TPC_MP_GLOBAL_ESR),
+		      hw_rd(hw, GR_TPC(g, t, TPC_MP_GLOBAL_ESR)));
 	}
 	hw_wr(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), GPCCS_TRAP_TPC(t));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card, in the order that each step needs what the one before made: identity, memory pool,
- * MMU, BARs (from here the CPU sees the pool), interrupts, PFIFO, graphics, the copy channel. Taking over a card that
- * another driver used before starts with everything masked and reset.
+ * Bring-up and take-down of the card, in the order that each step needs what the one before made:
+ * identity, memory pool, MMU, BARs (from here the CPU sees the pool), interrupts, PFIFO, graphics,
+ * the copy channel. Taking over a card that another driver used before starts with everything
+ * masked and reset.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -10,7 +11,8 @@
 #include "gk110/pbus.h"
 #include "hw/internal.h"
 
-#define PRIV_TIMING(i)	(0x122318 + 4 * (i))	/* nouveau privring/gk104.c: ring timing of the hub */
+/* nouveau privring/gk104.c: ring timing of the hub */
+#define PRIV_TIMING(i)	(0x122318 + 4 * (i))
 
 static int map_device(struct kvgpu_hw *hw)
 {
@@ -67,7 +69,8 @@ static void quiet(struct kvgpu_hw *hw)
 	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_NRHOST), 0);
 	hw_wr(hw, PMC_ENABLE, ~0u);
 	hw_wr(hw, PBUS_INTR, ~0u);
-	hw_wr(hw, PBUS_INTR_EN, PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
+	hw_wr(hw, PBUS_INTR_EN,
+	      PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
 	hw_mask(hw, PRIV_TIMING(0), 0x0003ffff, 0x00001000);
 	hw_mask(hw, PRIV_TIMING(1), 0x0003ffff, 0x00000200);
 }
@@ -122,7 +125,8 @@ static void undo(struct kvgpu_hw *hw, int done)
 			steps[done].fini(hw);
 }
 
-int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev, void *ctx)
+int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_hw_events *ev,
+		  void *ctx)
 {
 	unsigned int i;
 	int ret;

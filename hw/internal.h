@@ -22,16 +22,24 @@
 
 /* what one directory entry covers; the size of a directory, which the chip reads whole */
 #define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
-#define HW_PD_SIZE	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
+#define HW_PD_SIZE \
+	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
 /* kvgpu's limits are the chip's; an instance block has its parts where two headers say */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
-	      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR && KVGPU_MAX_ENGINE >= PFIFO_ENGINE_STATUS_NR, "limits");
+		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
+		      KVGPU_MAX_ENGINE >= PFIFO_ENGINE_STATUS_NR,
+	      "limits");
 static_assert(KVGPU_USERD_SIZE == GK110_FIFO_NR_CHAN * USERD_SIZE, "a USERD for each channel");
 static_assert(KVGPU_POOL_SIZE <= HW_PDE_SPAN, "the pool is shown by one directory entry");
-static_assert(GMMU_INST_PDB_LO >= RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE && GMMU_INST_LIMIT_HI + 4 <= RAMIN_GR_CTX, "instance block");
-static_assert(GMMU_FAULT_SOURCE == PFIFO_MMU_FAULT_SOURCE && GMMU_FAULT_BASE == PFIFO_MMU_FAULT_RECORDS &&
-	      GMMU_FAULT_BASE + GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE == PFIFO_MMU_FAULT_RECORDS_END, "fault records");
+static_assert(GMMU_INST_PDB_LO >= RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE &&
+		      GMMU_INST_LIMIT_HI + 4 <= RAMIN_GR_CTX,
+	      "instance block");
+static_assert(GMMU_FAULT_SOURCE == PFIFO_MMU_FAULT_SOURCE &&
+		      GMMU_FAULT_BASE == PFIFO_MMU_FAULT_RECORDS &&
+		      GMMU_FAULT_BASE + GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE ==
+			      PFIFO_MMU_FAULT_RECORDS_END,
+	      "fault records");
 static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one interrupt");
 
 /* a window of the CPU into the card (BAR1, BAR3), translated by one page directory of ours */
@@ -70,7 +78,8 @@ struct hw_runl {
 
 struct hw_gr {
 	struct kvgpu_vram mmu_wr, mmu_rd;	/* where MMU debug accesses go */
-	struct kvgpu_vram inst, pd, table;	/* the address space that the golden context was made in */
+	/* the address space that the golden context was made in */
+	struct kvgpu_vram inst, pd, table;
 	struct kvgpu_vram pagepool, bundle, attrib;
 	struct kvgpu_vram golden;		/* immutable once made: no page table shows it */
 	u32 *image;				/* the same in host memory */
@@ -88,7 +97,8 @@ struct kvgpu_hw_priv {
 	void *flush_page;
 	dma_addr_t flush_dma;
 
-	struct kvgpu_hw_lock tlb_lock;	/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	struct kvgpu_hw_lock tlb_lock;
 	bool tlb_idle;			/* its invalidate has ended; tlb_lock */
 	struct kvgpu_hw_lock runl_lock;	/* 0x2270 and 0x2274 likewise, and the block mask */
 	struct kvgpu_hw_lock preempt_lock;	/* 0x2634 likewise */
@@ -129,14 +139,17 @@ static inline bool hw_no_answer(u32 val)
 }
 
 /*
- * Waits until (reg & mask) == want, for at most @us. Sleeps. An error of the register ring ends no wait: its bits would say that a flush or an
- * invalidate has ended which has not (S2). A register that reads all ones for the whole time means the
- * card fell off the bus: -EIO.
+ * Waits until (reg & mask) == want, for at most @us. Sleeps. An error of the register ring ends no
+ * wait: its bits would say that a flush or an invalidate has ended which has not (S2). A register
+ * that reads all ones for the whole time means the card fell off the bus: -EIO.
  */
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
 /* lock.c: after all locks were initialised, and when nobody waits for any of them */
-/* takes a lock that no other one is held beside, urgently; @look is called about every @us until it is had, for 5 ms at most */
+/*
+ * takes a lock that no other one is held beside, urgently; @look is called about every @us until it
+ * is had, for 5 ms at most
+ */
 void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us);
 int hw_lender_start(struct kvgpu_hw *hw);
 void hw_lender_stop(struct kvgpu_hw *hw);

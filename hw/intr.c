@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip. The hard half only masks; the thread reads, tells the owner through kvgpu_hw_events, and
- * acknowledges. What stalls a unit that others need (PBDMA, GR, copy engine) is acknowledged as soon as the owner has
- * taken note: no tenant may hold it until his driver gets round to it. Order of the register accesses: nouveau
- * nvkm/subdev/mc and nvkm/subdev/pci, nvkm/engine/fifo/gk104.c.
+ * Interrupts of the chip. The hard half only masks; the thread reads, tells the owner through
+ * kvgpu_hw_events, and acknowledges. What stalls a unit that others need (PBDMA, GR, copy engine)
+ * is acknowledged as soon as the owner has taken note: no tenant may hold it until his driver gets
+ * round to it. Order of the register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
+ * nvkm/engine/fifo/gk104.c.
  */
 #include <linux/interrupt.h>
 
@@ -14,9 +15,11 @@
 #include "gk110/privring.h"
 #include "hw/internal.h"
 
-#define PCI_MIRROR_MSI_REARM	0x088068	/* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
+/* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
+#define PCI_MIRROR_MSI_REARM	0x088068
 #define SETTLE_LOOKS		20000	/* 2 s at least: the thread has a real-time priority */
-#define ROUNDS			16		/* of one thread run: an interrupt that never goes away must not spin */
+/* of one thread run: an interrupt that never goes away must not spin */
+#define ROUNDS			16
 
 static void note(struct kvgpu_hw *hw, const char *what, u32 val)
 {
@@ -36,7 +39,8 @@ static void fifo_mmu_faults(struct kvgpu_hw *hw)
 		if (!(mask & BIT(u)))
 			continue;
 		f.unit = u;
-		f.inst = (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << GMMU_ADDR_SHIFT;
+		f.inst = (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u)))
+			 << GMMU_ADDR_SHIFT;
 		f.va = hw_rd(hw, GMMU_FAULT_VA_LO(u)) | (u64)hw_rd(hw, GMMU_FAULT_VA_HI(u)) << 32;
 		f.info = hw_rd(hw, GMMU_FAULT_INFO(u));
 		hw->events->mmu_fault(hw->events_ctx, &f);
@@ -143,7 +147,10 @@ static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 	unsigned int u;
 
 	for (u = 0; u < GMMU_FAULT_UNITS; u++)
-		if ((mask & BIT(u)) && (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u))) << GMMU_ADDR_SHIFT == inst)
+		if ((mask & BIT(u)) &&
+		    (u64)FIELD_GET(GMMU_FAULT_INST_ADDR, hw_rd(hw, GMMU_FAULT_INST(u)))
+				    << GMMU_ADDR_SHIFT ==
+			    inst)
 			return true;
 	return false;
 }
@@ -166,7 +173,10 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 
 /* ------------------------------------------------------------------ engines */
 
-/* without @says, 0: the register says nothing of this exception, and may hold what another tenant's left there */
+/*
+ * without @says, 0: the register says nothing of this exception, and may hold what another tenant's
+ * left there
+ */
 static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
 	if (s->nr_regs == ARRAY_SIZE(s->regs))
@@ -177,7 +187,8 @@ static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 
 static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g, unsigned int t)
 {
-	static const u16 regs[] = { TPC_TRAP, TPC_TEX_ESR, TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR, TPC_POLY_ESR, TPC_L1C_ESR, TPC_MPC_ESR };
+	static const u16 regs[] = { TPC_TRAP,	  TPC_TEX_ESR, TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR,
+				    TPC_POLY_ESR, TPC_L1C_ESR, TPC_MPC_ESR };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(regs); i++)
@@ -186,10 +197,15 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
-	/* an ESR is cleared by its acknowledge; where the PROP's error was is kept until its next one */
+	/*
+	 * an ESR is cleared by its acknowledge; where the PROP's error was is kept until its next
+	 * one
+	 */
 	static const struct { u16 reg, only_with; } regs[] = {
-		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT, GPCCS_TRAP_PROP },
-		{ GPC_PROP_ESR_STORAGE, GPCCS_TRAP_PROP }, { GPC_ZCULL_ESR }, { GPC_CCACHE_ESR }, { GPC_ESETUP_ESR },
+		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
+			GPCCS_TRAP_PROP },
+		{ GPC_PROP_ESR_STORAGE, GPCCS_TRAP_PROP }, { GPC_ZCULL_ESR }, { GPC_CCACHE_ESR },
+			{ GPC_ESETUP_ESR },
 	};
 	u32 mask = hw_rd(hw, GR_TRAP_GPC_MASK), trap;
 	unsigned int g, t, i;
@@ -201,7 +217,8 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 		snap(hw, s, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), true);
 		trap = hw_rd(hw, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP));
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
-			snap(hw, s, GR_GPC(g, regs[i].reg), !regs[i].only_with || trap & regs[i].only_with);
+			snap(hw, s, GR_GPC(g, regs[i].reg),
+			     !regs[i].only_with || trap & regs[i].only_with);
 		for (t = 0; t < hw->topo.tpcs[g]; t++)
 			if (trap & GPCCS_TRAP_TPC(t))
 				snap_tpc(hw, s, g, t);
@@ -209,13 +226,14 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * When a register says something about this exception. At other times it may still hold what the exception before left, which may
- * have been another tenant's: nothing is told of it then. As nouveau reads them (gf100_gr_intr, gf100_gr_trap_intr,
- * gf100_gr_ctxctl_isr).
+ * When a register says something about this exception. At other times it may still hold what the
+ * exception before left, which may have been another tenant's: nothing is told of it then. As
+ * nouveau reads them (gf100_gr_intr, gf100_gr_trap_intr, gf100_gr_ctxctl_isr).
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 
-#define METHOD_INTRS	(GR_INTR_NOTIFY | GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR)
+#define METHOD_INTRS \
+	(GR_INTR_NOTIFY | GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR)
 
 static bool bad_fwmthd(struct kvgpu_hw *hw, u32 intr)
 {
@@ -226,19 +244,26 @@ static bool bad_fwmthd(struct kvgpu_hw *hw, u32 intr)
 static void gr_intr(struct kvgpu_hw *hw)
 {
 	static const struct { u32 reg; enum when when; } regs[] = {
-		{ GR_DATA_ERROR, WITH_METHOD }, { GR_TRAPPED_ADDR, WITH_METHOD }, { GR_TRAPPED_DATA, WITH_METHOD },
-		{ GR_TRAPPED_DATA_HI, WITH_METHOD }, { GR_FE_OBJECT(0) }, { GR_FE_OBJECT(1) }, { GR_FE_OBJECT(2) },
-		{ GR_FE_OBJECT(3) }, { GR_FE_ESR }, { GR_M2MF_ESR }, { GR_SCC_ESR }, { GR_DS_ESR }, { GR_PD_ESR }, { GR_UNK6_ESR },
-		{ GR_SKED_ESR }, { GR_MME_ESR }, { GR_MME_ESR_PC, WITH_MACRO }, { GR_MME_ESR_OP, WITH_MACRO },
-		{ GR_FECS + FECS_INTR_UP }, { GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS), WITH_FWMTHD },
+		{ GR_DATA_ERROR, WITH_METHOD }, { GR_TRAPPED_ADDR, WITH_METHOD }, { GR_TRAPPED_DATA,
+			WITH_METHOD },
+		{ GR_TRAPPED_DATA_HI, WITH_METHOD }, { GR_FE_OBJECT(0) }, { GR_FE_OBJECT(1) },
+			{ GR_FE_OBJECT(2) },
+		{ GR_FE_OBJECT(3) }, { GR_FE_ESR }, { GR_M2MF_ESR }, { GR_SCC_ESR }, { GR_DS_ESR },
+			{ GR_PD_ESR }, { GR_UNK6_ESR },
+		{ GR_SKED_ESR }, { GR_MME_ESR }, { GR_MME_ESR_PC, WITH_MACRO }, { GR_MME_ESR_OP,
+			WITH_MACRO },
+		{ GR_FECS + FECS_INTR_UP }, { GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_CLASS),
+			WITH_FWMTHD },
 		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_ADDR), WITH_FWMTHD },
-		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), WITH_FWMTHD }, { GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
+		{ GR_FECS + FECS_SCRATCH(FECS_OS_FWMTHD_DATA), WITH_FWMTHD },
+			{ GR_FECS + FECS_SCRATCH(FECS_OS_ERROR) },
 	};
 	struct kvgpu_hw_gr s = {};
 	bool told[4] = { [ALWAYS] = true };
 	unsigned int i;
 
-	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR)) << GMMU_ADDR_SHIFT;
+	s.inst = (u64)FIELD_GET(FECS_CHAN_INST, hw_rd(hw, GR_FECS + FECS_CHAN_ADDR))
+		 << GMMU_ADDR_SHIFT;
 	s.intr = hw_rd(hw, GR_INTR);
 	s.trap = hw_rd(hw, GR_TRAP);
 	told[WITH_METHOD] = s.intr & METHOD_INTRS;
@@ -263,7 +288,8 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	u32 intr = hw_rd(hw, e->base + GK110_CE_INTR), st = kvgpu_hw_engine_status(hw, engine);
 
 	hw->events->ce(hw->events_ctx, engine, intr, hw_rd(hw, e->base + GK110_CE_LAUNCHERR),
-		       st & PFIFO_STATUS_VALID ? (int)FIELD_GET(PFIFO_STATUS_ID, st) : -1, st & PFIFO_STATUS_TSG);
+		       st & PFIFO_STATUS_VALID ? (int)FIELD_GET(PFIFO_STATUS_ID, st) : -1,
+		       st & PFIFO_STATUS_TSG);
 	kvgpu_hw_ce_ack(hw, engine, intr);
 }
 
@@ -358,7 +384,8 @@ int hw_intr_init(struct kvgpu_hw *hw)
 	if (ret < 0)
 		return ret;
 	hw->p->irq = pci_irq_vector(hw->pdev, 0);
-	ret = request_threaded_irq(hw->p->irq, hard, thread, hw->pdev->msi_enabled ? IRQF_ONESHOT : IRQF_SHARED, "kvgpu", hw);
+	ret = request_threaded_irq(hw->p->irq, hard, thread,
+				   hw->pdev->msi_enabled ? IRQF_ONESHOT : IRQF_SHARED, "kvgpu", hw);
 	if (ret) {
 		pci_free_irq_vectors(hw->pdev);
 		hw->p->irq = -1;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks that all tenants of a card need, and the thread that lends their holders its priority: lock.h says why. */
+/*
+ * Locks that all tenants of a card need, and the thread that lends their holders its priority:
+ * lock.h says why.
+ */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -11,8 +14,10 @@
 
 #define TURN_NS		NSEC_PER_MSEC
 #define TURNS		3
-#define WATCHED_NS	(5 * NSEC_PER_MSEC)	/* a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1 to 2 ms */
-#define PATIENCE_US	1000		/* far longer than a lock is held by a thread that runs, but for evictions */
+/* a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1 to 2 ms */
+#define WATCHED_NS	(5 * NSEC_PER_MSEC)
+/* far longer than a lock is held by a thread that runs, but for evictions */
+#define PATIENCE_US	1000
 
 /* ------------------------------------------------------------------ the lender */
 
@@ -24,7 +29,8 @@ static void lend(struct kvgpu_hw_lender *b)
 	for (i = 0; i < b->nr; i++) {
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
-		wake_up_all(&b->lock[i]->wait);	/* who tried meanwhile found it taken; whose turn is over is seen */
+		/* who tried meanwhile found it taken; whose turn is over is seen */
+		wake_up_all(&b->lock[i]->wait);
 	}
 }
 
@@ -48,7 +54,8 @@ static int lender_main(void *arg)
 
 int hw_lender_start(struct kvgpu_hw *hw)
 {
-	struct task_struct *t = kthread_create(lender_main, &hw->lender, "kvgpu-lend/%s", pci_name(hw->pdev));
+	struct task_struct *t =
+		kthread_create(lender_main, &hw->lender, "kvgpu-lend/%s", pci_name(hw->pdev));
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -104,7 +111,10 @@ static void keep_for_oldest(struct kvgpu_hw_lock *l)
 	l->kept++;
 }
 
-/* whether a thread may try it now. @turn: its place among those that wait; NULL: it does not wait yet */
+/*
+ * whether a thread may try it now. @turn: its place among those that wait; NULL: it does not wait
+ * yet
+ */
 static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	bool may;
@@ -167,7 +177,8 @@ static void wait_for(struct kvgpu_hw_lock *l)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 {
-	might_lock(&l->mutex);		/* what is tried only says nothing about its order to lockdep */
+	/* what is tried only says nothing about its order to lockdep */
+	might_lock(&l->mutex);
 	if (rt_task(current))
 		wait_urgently(l);
 	else if (!try_now(l, NULL))

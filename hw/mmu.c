@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's MMU: page size, flush page, TLB invalidates and the flushes that order CPU writes with them.
+ * The chip's MMU: page size, flush page, TLB invalidates and the flushes that order CPU writes with
+ * them.
  * Sequences: nouveau nvkm/subdev/{mmu/vmmgf100.c,fb/gf100.c,bar/g84.c,ltc/gf100.c}.
  */
 #include "hw/internal.h"
@@ -75,14 +76,16 @@ static int wait_for_room(struct kvgpu_hw *hw)
 
 int kvgpu_hw_tlb_flush(struct kvgpu_hw *hw, u64 pd, bool hub_only)
 {
-	u32 what = FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | (hub_only ? FB_MMU_INVALIDATE_HUB_ONLY : 0);
+	u32 what = FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA |
+		   (hub_only ? FB_MMU_INVALIDATE_HUB_ONLY : 0);
 	int ret;
 
 	kvgpu_hw_lock(&hw->p->tlb_lock);
 	ret = wait_for_room(hw);
 	if (ret)
 		goto out;
-	hw_wr(hw, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pd >> GMMU_ADDR_SHIFT));
+	hw_wr(hw, FB_MMU_INVALIDATE_PDB,
+	      FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, pd >> GMMU_ADDR_SHIFT));
 	hw_wr(hw, FB_MMU_INVALIDATE, what);
 	ret = hw_wait(hw, FB_MMU_CTRL, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_EMPTY, MMU_WAIT_US);
 	hw->p->tlb_idle = !ret;

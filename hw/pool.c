@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host pool: video memory that only the host's structures live in (instance blocks, page tables, context images,
- * runlists). It lies at the end of video memory, below the last MiB, and the CPU sees it write-combined through the top
- * of BAR1 by big-page entries that are never changed once BAR1 is up.
+ * The host pool: video memory that only the host's structures live in (instance blocks, page
+ * tables, context images, runlists). It lies at the end of video memory, below the last MiB, and
+ * the CPU sees it write-combined through the top of BAR1 by big-page entries that are never changed
+ * once BAR1 is up.
  */
 #include "hw/internal.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the card says of its temperature and clocks. Reads only; nothing here is the host's to change.
- * Facts: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (a sensor without calibration means nothing), clk/gk104.c (which
- * source feeds which domain), rnndb pm/gf100_pclock.xml.
+ * What the card says of its temperature and clocks. Reads only; nothing here is the host's to
+ * change.
+ * Facts: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (a sensor without calibration means
+ * nothing), clk/gk104.c (which source feeds which domain), rnndb pm/gf100_pclock.xml.
  */
 #include "gk110/pfuse.h"
 #include "gk110/therm.h"
@@ -32,7 +33,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 	return 0;
 }
 
-/* ------------------------------------------------------------------ clocks, in kHz; 0: off or unknown */
+/* ------------------------------------------------------------ clocks, in kHz; 0: off or unknown */
 
 static u32 crystal(const struct kvgpu_hw *hw)
 {
@@ -77,12 +78,14 @@ static u32 divider(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 
 	switch (FIELD_GET(PCLOCK_DIV_SRC_SEL, src)) {
 	case PCLOCK_DIV_SRC_REF:
-		return (src & PCLOCK_DIV_SRC_108MHZ) == PCLOCK_DIV_SRC_108MHZ ? 108000 : crystal(hw);
+		return (src & PCLOCK_DIV_SRC_108MHZ) == PCLOCK_DIV_SRC_108MHZ ? 108000 :
+										crystal(hw);
 	case PCLOCK_DIV_SRC_100MHZ:
 		return 100000;
 	case PCLOCK_DIV_SRC_VCO:
 		khz = vco(hw, src);
-		return div & PCLOCK_DIV_ENABLE ? khz * 2 / (FIELD_GET(PCLOCK_DIV_HALVES, div) + 2) : khz;
+		return div & PCLOCK_DIV_ENABLE ? khz * 2 / (FIELD_GET(PCLOCK_DIV_HALVES, div) + 2) :
+						 khz;
 	default:
 		return 0;
 	}
@@ -99,12 +102,15 @@ static u32 core_clock(struct kvgpu_hw *hw)
 	} else {
 		if (!coefficients(hw, PCLOCK_PLL(DOMAIN_CORE), &n, &m, &p))
 			return 0;
-		khz = multiply(divider(hw, PCLOCK_PLL_SRC(DOMAIN_CORE), PCLOCK_PLL_DIV(DOMAIN_CORE)), n, m, p,
-			       PLL_FRAC_NONE);
+		khz = multiply(divider(hw, PCLOCK_PLL_SRC(DOMAIN_CORE),
+				       PCLOCK_PLL_DIV(DOMAIN_CORE)),
+			       n, m, p, PLL_FRAC_NONE);
 	}
 	if (!(post & PCLOCK_POST_DIV_ENABLE))
 		return khz / 2;
-	return khz / ((pll ? FIELD_GET(PCLOCK_POST_DIV_PLL, post) : FIELD_GET(PCLOCK_POST_DIV_DIV, post)) + 2);
+	return khz / ((pll ? FIELD_GET(PCLOCK_POST_DIV_PLL, post) :
+			     FIELD_GET(PCLOCK_POST_DIV_DIV, post)) +
+		      2);
 }
 
 static u32 memory_clock(struct kvgpu_hw *hw)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels this module builds on. No condition is on a version: KVGPU_HAVE_... come from the
- * probes of probes.list, which look into the kernel's headers, since stable and vendor kernels move interfaces to other
- * versions. A kernel that is newer than all that were tried is tried as well.
+ * What differs between the kernels this module builds on. No condition is on a version:
+ * KVGPU_HAVE_... come from the probes of probes.list, which look into the kernel's headers, since
+ * stable and vendor kernels move interfaces to other versions. A kernel that is newer than all that
+ * were tried is tried as well.
  */
 #ifndef KVGPU_MDEV_COMPAT_H
 #define KVGPU_MDEV_COMPAT_H
@@ -31,7 +32,10 @@ static inline void compat_vm_flags_set(struct vm_area_struct *vma, unsigned long
 #endif
 }
 
-/* lets KVM give the guest write-combining on such a mapping (arm64); a kernel that does not know it needs nothing */
+/*
+ * lets KVM give the guest write-combining on such a mapping (arm64); a kernel that does not know it
+ * needs nothing
+ */
 #ifndef VM_ALLOW_ANY_UNCACHED
 #define VM_ALLOW_ANY_UNCACHED	0
 #endif
@@ -51,7 +55,10 @@ static inline void compat_vfio_free_device(struct vfio_device *vdev)
 	.unbind_iommufd = vfio_iommufd_emulated_unbind,		\
 	.attach_ioas = vfio_iommufd_emulated_attach_ioas,	\
 	.detach_ioas = vfio_iommufd_emulated_detach_ioas,
-/* iommufd wants a range unpinned as it was pinned, in one piece (iommufd_access_unpin_pages()); VFIO's own container does not care */
+/*
+ * iommufd wants a range unpinned as it was pinned, in one piece (iommufd_access_unpin_pages());
+ * VFIO's own container does not care
+ */
 #define compat_pins_alone(vdev)		((vdev)->iommufd_access != NULL)
 #else
 #define COMPAT_VFIO_IOMMUFD_OPS
@@ -71,8 +78,8 @@ long compat_region_info_ioctl(struct vfio_device *vdev, void __user *arg);	/* re
 #endif
 
 /*
- * Taking mappings away: by the device's own inode, or by a list of the mappings where it has none. The inode that all
- * anonymous files share must not be used: it would hit others.
+ * Taking mappings away: by the device's own inode, or by a list of the mappings where it has none.
+ * The inode that all anonymous files share must not be used: it would hit others.
  */
 struct kvgpu_vgpu;
 #ifdef KVGPU_HAVE_VDEV_INODE
@@ -89,9 +96,13 @@ int compat_vma_moved(struct vm_area_struct *vma);
 void compat_vma_close(struct vm_area_struct *vma);
 bool compat_vma_note(struct kvgpu_vgpu *v, struct vm_area_struct *vma);
 void compat_zap(struct kvgpu_vgpu *v, u64 at, u64 len);
-/* a child gets no mapping: these kernels disagree whether its pages are there when .open is called, or come afterwards */
+/*
+ * a child gets no mapping: these kernels disagree whether its pages are there when .open is called,
+ * or come afterwards
+ */
 #define COMPAT_VM_FLAGS	VM_DONTCOPY
-#define COMPAT_VM_OPS	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
+#define COMPAT_VM_OPS \
+	.open = compat_vma_open, .mremap = compat_vma_moved, .close = compat_vma_close,
 #endif
 
 /* 2 MiB page frame mappings */

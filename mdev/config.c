@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The vGPU's PCI configuration space: that of a Tesla K20m, but with the BAR sizes of the type, a function level reset,
- * and an empty extended space. One table has the values after reset and which bits a write changes; all else reads 0.
+ * The vGPU's PCI configuration space: that of a Tesla K20m, but with the BAR sizes of the type, a
+ * function level reset, and an empty extended space. One table has the values after reset and which
+ * bits a write changes; all else reads 0.
  *
- * The VMM does the placing of BARs and the delivery of MSI by itself; here their registers only keep what is written.
+ * The VMM does the placing of BARs and the delivery of MSI by itself; here their registers only
+ * keep what is written.
  */
 #include <linux/bitfield.h>
 #include <linux/pci_regs.h>
@@ -28,7 +30,8 @@ struct config_word {
 static const struct config_word words[] = {
 	{ GK110_PCI_ID, GK110_PCI_VENDOR | GK110_PCI_DEVICE << 16 },
 	{ GK110_PCI_CMD_STA, GK110_PCI_STA_CAP_LIST,
-	  .rw = GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER | GK110_PCI_CMD_PARITY | GK110_PCI_CMD_SERR |
+	  .rw = GK110_PCI_CMD_MEMORY | GK110_PCI_CMD_MASTER | GK110_PCI_CMD_PARITY |
+		GK110_PCI_CMD_SERR |
 		GK110_PCI_CMD_INTX_DISABLE,
 	  .w1c = GK110_PCI_STA_W1C },
 	{ GK110_PCI_REV_CLASS, GK110_PCI_REV_CLASS_K20M },
@@ -50,7 +53,8 @@ static const struct config_word words[] = {
 	{ GK110_PCI_MSI_ADDR_HI, .rw = ~0u },
 	{ GK110_PCI_MSI_DATA, .rw = GK110_PCI_MSI_DATA_VALUE },
 	{ GK110_PCI_EXP, CAP(PCI_CAP_ID_EXP, 0, 2) },
-	{ GK110_PCI_EXP_DEVCAP, GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG | GK110_PCI_EXP_L0S_UNLIMITED |
+	{ GK110_PCI_EXP_DEVCAP,
+		GK110_PCI_EXP_PAYLOAD_256 | GK110_PCI_EXP_EXT_TAG | GK110_PCI_EXP_L0S_UNLIMITED |
 		GK110_PCI_EXP_L1_64US | GK110_PCI_EXP_ROLE_ERR | PCI_EXP_DEVCAP_FLR },
 	{ GK110_PCI_EXP_DEVCTL, GK110_PCI_EXP_DEVCTL_RESET, .rw = GK110_PCI_EXP_DEVCTL_RW,
 	  .w1c = GK110_PCI_EXP_DEVSTA_W1C },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: kvgpu/<card>/{card,vgpus,sched} and kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people:
- * the format may change. Everything is read only.
+ * debugfs: kvgpu/<card>/{card,vgpus,sched} and
+ * kvgpu/<card>/<uuid>/{state,channels,shadow,registers,unlisted,hardware,faults}. For people: the
+ * format may change. Everything is read only.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -30,9 +31,11 @@ static int card_show(struct seq_file *s, void *unused)
 		seq_printf(s, "engine %u type %u.%u runlist %u fault unit 0x%02x base 0x%06x\n", e->id, e->type, e->inst,
 			   e->runl, e->fault, e->base);
 	}
-	seq_printf(s, "tlb flushes %llu bar flushes %llu runlists %llu preempts %llu resets %llu interrupts %llu unhandled %llu\n",
-		   hw->stats.tlb_flushes, hw->stats.bar_flushes, hw->stats.runlists, hw->stats.preempts,
-		   hw->stats.resets, hw->stats.intrs, hw->stats.unhandled);
+	seq_printf(
+		s,
+		"tlb flushes %llu bar flushes %llu runlists %llu preempts %llu resets %llu interrupts %llu unhandled %llu\n",
+		hw->stats.tlb_flushes, hw->stats.bar_flushes, hw->stats.runlists,
+		hw->stats.preempts, hw->stats.resets, hw->stats.intrs, hw->stats.unhandled);
 	kvgpu_machine_gpu_show_ids(gpu, s);
 	return 0;
 }
@@ -45,9 +48,11 @@ static int vgpus_show(struct seq_file *s, void *unused)
 
 	kvgpu_hw_lock(&gpu->lock);
 	list_for_each_entry(v, &gpu->vgpus, node)
-		seq_printf(s, "%u %s %s %s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx\n", v->id,
-			   dev_name(v->vdev.dev), v->type->base.sysfs_name, READ_ONCE(v->open) ? "open" : "closed",
-			   v->part.v, v->bar1_slice, v->bar3_slice, v->pramin_slice);
+		seq_printf(s,
+			   "%u %s %s %s partition 0x%llx bar1 0x%llx bar3 0x%llx pramin 0x%llx\n",
+			   v->id, dev_name(v->vdev.dev), v->type->base.sysfs_name,
+			   READ_ONCE(v->open) ? "open" : "closed", v->part.v, v->bar1_slice,
+			   v->bar3_slice, v->pramin_slice);
 	kvgpu_hw_unlock(&gpu->lock);
 	return 0;
 }
@@ -66,7 +71,8 @@ static int state_show(struct seq_file *s, void *unused)
 {
 	struct kvgpu_vgpu *v = s->private;
 
-	seq_printf(s, "id %u type %s open %d\n", v->id, v->type->base.sysfs_name, READ_ONCE(v->open));
+	seq_printf(s, "id %u type %s open %d\n", v->id, v->type->base.sysfs_name,
+		   READ_ONCE(v->open));
 	seq_printf(s, "msi %d intx %d masked %d pending %d request %d\n", !!READ_ONCE(v->msi), !!READ_ONCE(v->intx),
 		   READ_ONCE(v->intx_masked), READ_ONCE(v->intx_pending), !!READ_ONCE(v->req));
 	return vgpu_machine_show(v, s, MACHINE_STATE);
@@ -104,7 +110,7 @@ static int faults_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(faults);
 
-/* ------------------------------------------------------------------ making and removing; errors cost only the files */
+/* ---------------------------------------------- making and removing; errors cost only the files */
 
 void kvgpu_debugfs_init(void)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module and its PCI driver. A card is brought up completely before it is registered as a parent of mediated
- * devices: user space may create them at once. When it goes, its mediated devices go first, and each of them waits for
- * its user, who is asked to let go (irq.c, REQ).
+ * The module and its PCI driver. A card is brought up completely before it is registered as a
+ * parent of mediated
+ * devices: user space may create them at once. When it goes, its mediated devices go first, and
+ * each of them waits for its user, who is asked to let go (irq.c, REQ).
  *
  * The driver's name is part of the names of the types that admins write down: kvgpu-512m, ...
  */
@@ -16,9 +17,11 @@
 #include "mdev/machine/machine.h"
 
 /*
- * Boards with a GK110 or GK110B that have no display (ids: pci.ids). GeForce, Quadro and GK210 (K80, chip 0f2) are left
- * out: the former may be the host's console, and no public driver knows the latter. bring-up checks the chip itself, so
- * that another board may be tried with new_id. @run: this project has run on it, silicon or model.
+ * Boards with a GK110 or GK110B that have no display (ids: pci.ids). GeForce, Quadro and GK210
+ * (K80, chip 0f2) are left
+ * out: the former may be the host's console, and no public driver knows the latter. bring-up checks
+ * the chip itself, so that another board may be tried with new_id. @run: this project has run on
+ * it, silicon or model.
  */
 struct board {
 	const char *name;
@@ -38,7 +41,11 @@ static const struct board boards[] = {
 	{ "Tesla K40t" },
 };
 
-#define BOARD(device, i) { PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, device), .driver_data = (kernel_ulong_t)&boards[i] }
+#define BOARD(device, i)                                          \
+	{                                                         \
+		PCI_DEVICE(PCI_VENDOR_ID_NVIDIA, device),         \
+			.driver_data = (kernel_ulong_t)&boards[i] \
+	}
 
 static const struct pci_device_id kvgpu_ids[] = {
 	BOARD(0x1020, 0),
@@ -58,14 +65,15 @@ MODULE_DEVICE_TABLE(pci, kvgpu_ids);
 static void tell_board(struct pci_dev *pdev, const struct board *b)
 {
 	if (b)
-		pci_info(pdev, "%s, verified on: %s\n", b->name, b->run ?: "nothing yet, please report");
+		pci_info(pdev, "%s, verified on: %s\n", b->name,
+			 b->run ?: "nothing yet, please report");
 	else
 		pci_info(pdev, "a board that is not in the list, verified on: nothing yet, please report\n");
 }
 
 /*
- * Write-combining for user mappings of the slices. Without it they work, uncached; the host's own windows in BAR1 (USERD
- * and the pool) have their types by the way they are mapped.
+ * Write-combining for user mappings of the slices. Without it they work, uncached; the host's own
+ * windows in BAR1 (USERD and the pool) have their types by the way they are mapped.
  */
 static void reserve_memory_types(struct kvgpu_gpu *gpu)
 {
@@ -117,7 +125,8 @@ static int kvgpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_hw;
 	reserve_memory_types(gpu);
 	kvgpu_debugfs_gpu_add(gpu);
-	ret = mdev_register_parent(&gpu->parent, &pdev->dev, &kvgpu_mdev_driver, gpu->types, gpu->nr_types);
+	ret = mdev_register_parent(&gpu->parent, &pdev->dev, &kvgpu_mdev_driver, gpu->types,
+				   gpu->nr_types);
 	if (ret)
 		goto err_debugfs;
 	return 0;
@@ -141,7 +150,10 @@ static void kvgpu_remove(struct pci_dev *pdev)
 	struct kvgpu_gpu *gpu = pci_get_drvdata(pdev);
 
 	mdev_unregister_parent(&gpu->parent);
-	/* a mediated device can outlive its removal for as long as something else holds a reference to it */
+	/*
+	 * a mediated device can outlive its removal for as long as something else holds a reference
+	 * to it
+	 */
 	if (!refcount_dec_and_test(&gpu->users))
 		wait_for_completion(&gpu->idle);
 	kvgpu_debugfs_gpu_remove(gpu);
@@ -159,7 +171,10 @@ static void kvgpu_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* the contents of video memory and the state of the engines are lost in suspend, and nothing here saves them */
+/*
+ * the contents of video memory and the state of the engines are lost in suspend, and nothing here
+ * saves them
+ */
 static int kvgpu_pm_prepare(struct device *dev)
 {
 	dev_warn(dev, "suspend refused: vGPUs can't be saved; unload kvgpu first\n");

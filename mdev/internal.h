@@ -6,10 +6,13 @@
 #include "mdev/vgpu.h"
 
 /* type.c */
-int kvgpu_types_init(struct kvgpu_gpu *gpu);		/* which types this card offers; takes what is not for slices */
+/* which types this card offers; takes what is not for slices */
+int kvgpu_types_init(struct kvgpu_gpu *gpu);
 unsigned int kvgpu_type_available(struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
-unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);	/* on an empty card */
-int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);	/* fills the constants of @v; -ENOSPC */
+/* on an empty card */
+unsigned int kvgpu_type_max(const struct kvgpu_gpu *gpu, const struct kvgpu_type *t);
+/* fills the constants of @v; -ENOSPC */
+int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v);
 extern struct mdev_driver kvgpu_mdev_driver;		/* vgpu.c */
 
@@ -31,19 +34,23 @@ u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index);
 const struct vgpu_own *vgpu_own_at(const struct kvgpu_vgpu *v, u64 off, u64 len);
 void vgpu_reset(struct kvgpu_vgpu *v);
 ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
-ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count, loff_t *ppos);
-int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info, struct vfio_info_cap *caps);
+ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *buf, size_t count,
+			  loff_t *ppos);
+int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
+		     struct vfio_info_cap *caps);
 
 /* mapping.c */
 int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma);
 
 /* signal.c */
-void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);	/* under rcu_read_lock(), without irq_lock */
+/* under rcu_read_lock(), without irq_lock */
+void vgpu_signal_ctx(struct kvgpu_vgpu *v, struct eventfd_ctx *ctx, bool msi);
 void vgpu_signal_intx(struct kvgpu_vgpu *v);		/* if it is due */
 
 /* irq.c */
 int vgpu_irq_info(struct vfio_irq_info *info);
-int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);	/* vgpu->lock held */
+/* vgpu->lock held */
+int vgpu_irq_set(struct kvgpu_vgpu *v, const struct vfio_irq_set *hdr, const void *data);
 void vgpu_irq_request(struct kvgpu_vgpu *v, unsigned int count);
 void vgpu_irq_close(struct kvgpu_vgpu *v);		/* vgpu->lock held */
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of a vGPU to its VMM, by eventfd: MSI (one message for each edge of the virtual interrupt), INTx (a level,
- * masked by itself when it is told and told again at unmask if it is still up; KVM unmasks by an eventfd of its own), and
- * REQ, which asks the VMM to let go of the device.
+ * Interrupts of a vGPU to its VMM, by eventfd: MSI (one message for each edge of the virtual
+ * interrupt), INTx (a level, masked by itself when it is told and told again at unmask if it is
+ * still up; KVM unmasks by an eventfd of its own), and REQ, which asks the VMM to let go of the
+ * device.
  *
- * irq_lock guards the state of INTx and the change of eventfd contexts. Nothing is signalled under it: a signal wakes whoever
- * waits for the eventfd, which may be the unmask handler of this vGPU (user space may give one eventfd for both) or of another
- * one, and that takes irq_lock. A context that is signalled without the lock is kept alive by RCU.
+ * irq_lock guards the state of INTx and the change of eventfd contexts. Nothing is signalled under
+ * it: a signal wakes whoever waits for the eventfd, which may be the unmask handler of this vGPU
+ * (user space may give one eventfd for both) or of another one, and that takes irq_lock. A context
+ * that is signalled without the lock is kept alive by RCU.
  *
- * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a work item of the vGPU's does (machine/event.c).
+ * The handler of the unmask eventfd runs inside a wake-up and must not signal an eventfd itself: a
+ * work item of the vGPU's does (machine/event.c).
  */
 #include <linux/bitops.h>
 #include <linux/rcupdate.h>
@@ -40,7 +43,10 @@ int vgpu_irq_info(struct vfio_irq_info *info)
 
 /* ------------------------------------------------------------------ mask and unmask of INTx */
 
-/* in a wake-up, interrupts off. What is due is signalled by the vGPU's own work item: it has a budget, a virqfd's thread half has none */
+/*
+ * in a wake-up, interrupts off. What is due is signalled by the vGPU's own work item: it has a
+ * budget, a virqfd's thread half has none
+ */
 static int unmask_handler(void *opaque, void *unused)
 {
 	struct kvgpu_vgpu *v = opaque;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * User mappings of a vGPU's regions. They are filled by faults: the machine says which frame is behind a page, and is what takes it
- * away again (zap.c). The fault handler holds the process's mmap_lock: it takes map_lock, and never vgpu->lock (vgpu.h, locks).
+ * User mappings of a vGPU's regions. They are filled by faults: the machine says which frame is
+ * behind a page, and is what takes it away again (zap.c). The fault handler holds the process's
+ * mmap_lock: it takes map_lock, and never vgpu->lock (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/vmalloc.h>
@@ -23,9 +24,10 @@ static u64 vma_offset(const struct vm_area_struct *vma, unsigned long address)
 }
 
 /*
- * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU, as QEMU does with every
- * mapped BAR when it has a physical device, too. Nobody could take it out of there when the page comes to show something of
- * another vGPU's. A page that the CPU has touched before is given without a question: docs/threat-model.md.
+ * A fault on behalf of another device: VFIO's container asks for the frame to put it into an IOMMU,
+ * as QEMU does with every mapped BAR when it has a physical device, too. Nobody could take it out
+ * of there when the page comes to show something of another vGPU's. A page that the CPU has touched
+ * before is given without a question: docs/threat-model.md.
  */
 static bool for_a_device(const struct vm_fault *vmf)
 {
@@ -45,7 +47,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 
 	if (for_a_device(vmf))
 		return VM_FAULT_SIGBUS;
-	/* memory of the vGPU's own: the same frame as long as there is a file, nothing to take away */
+	/*
+	 * memory of the vGPU's own: the same frame as long as there is a file, nothing to take away
+	 */
 	own = index == VFIO_PCI_BAR0_REGION_INDEX ? vgpu_own_at(v, off, PAGE_SIZE) : NULL;
 	if (own) {
 		pfn = vmalloc_to_pfn(own->memory + (off - own->at));
@@ -67,8 +71,9 @@ static vm_fault_t vgpu_fault(struct vm_fault *vmf)
 }
 
 /*
- * BAR1 shows buffers, thousands of pages of them: 2 MiB at once when their frames are contiguous, which they are but for
- * the doorbells. Not BAR3 and PRAMIN: they show page tables, and what is mapped counts as written.
+ * BAR1 shows buffers, thousands of pages of them: 2 MiB at once when their frames are contiguous,
+ * which they are but for the doorbells. Not BAR3 and PRAMIN: they show page tables, and what is
+ * mapped counts as written.
  */
 static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
@@ -82,8 +87,8 @@ static vm_fault_t __maybe_unused vgpu_huge_fault(struct vm_fault *vmf, unsigned 
 
 	if (!order || for_a_device(vmf))
 		return vgpu_fault(vmf);
-	if (order != COMPAT_HUGE_ORDER || vma_region(vma) != VFIO_PCI_BAR1_REGION_INDEX || start < vma->vm_start ||
-	    start + PMD_SIZE > vma->vm_end)
+	if (order != COMPAT_HUGE_ORDER || vma_region(vma) != VFIO_PCI_BAR1_REGION_INDEX ||
+	    start < vma->vm_start || start + PMD_SIZE > vma->vm_end)
 		return VM_FAULT_FALLBACK;
 
 	mutex_lock(&v->map_lock);
@@ -141,11 +146,14 @@ int vgpu_region_mmap(struct vfio_device *vdev, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (vma->vm_pgoff >> (OFFSET_SHIFT - PAGE_SHIFT) >= VFIO_PCI_NUM_REGIONS)
 		return -EINVAL;
-	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start), vma->vm_end - vma->vm_start))
+	if (!may_map(v, vma_region(vma), vma_offset(vma, vma->vm_start),
+		     vma->vm_end - vma->vm_start))
 		return -EINVAL;
-	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
+	compat_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP |
+					 VM_ALLOW_ANY_UNCACHED | COMPAT_VM_FLAGS);
 	/* but for the vGPU's own memory it is all of the card's */
-	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX || !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
+	if (vma_region(vma) != VFIO_PCI_BAR0_REGION_INDEX ||
+	    !vgpu_own_at(v, vma_offset(vma, vma->vm_start), PAGE_SIZE))
 		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	vma->vm_private_data = v;
 	vma->vm_ops = &vgpu_vm_ops;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The regions of a vGPU, read and written: BAR0 (trapped; its PRAMIN window and the VBIOS can be mapped), BAR1 and BAR3
- * (mapped: mapping.c), configuration space.
- * Accesses of any width and alignment are taken apart here into what the machine knows: registers of 32 bits, and runs of
+ * The regions of a vGPU, read and written: BAR0 (trapped; its PRAMIN window and the VBIOS can be
+ * mapped), BAR1 and BAR3 (mapped: mapping.c), configuration space. Accesses of any width and
+ * alignment are taken apart here into what the machine knows: registers of 32 bits, and runs of
  * bytes inside one page.
  *
- * User memory is never touched under vgpu->lock: the fault that it can cause takes the mmap_lock (vgpu.h, locks).
+ * User memory is never touched under vgpu->lock: the fault that it can cause takes the mmap_lock
+ * (vgpu.h, locks).
  */
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -17,7 +18,8 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-#define CHUNK		256		/* bytes moved under one hold of the lock; VMMs move 1 to 8 */
+/* bytes moved under one hold of the lock; VMMs move 1 to 8 */
+#define CHUNK		256
 
 u64 vgpu_region_size(const struct kvgpu_vgpu *v, unsigned int index)
 {
@@ -67,11 +69,13 @@ static int add_bar0_areas(const struct kvgpu_vgpu *v, struct vfio_info_cap *caps
 	unsigned int i;
 
 	for (i = 0; i < VGPU_NR_OWN; i++)
-		sparse.area[i] = (struct vfio_region_sparse_mmap_area) { .offset = v->own[i].at, .size = v->own[i].size };
+		sparse.area[i] = (struct vfio_region_sparse_mmap_area){ .offset = v->own[i].at,
+									.size = v->own[i].size };
 	return vfio_info_add_capability(caps, &sparse.cap.header, sizeof(sparse));
 }
 
-int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info, struct vfio_info_cap *caps)
+int vgpu_region_info(struct vfio_device *vdev, struct vfio_region_info *info,
+		     struct vfio_info_cap *caps)
 {
 	const u32 rw = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
 
@@ -146,7 +150,8 @@ static int bar0_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, bool 
 	return 0;
 }
 
-static int window_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len, bool write)
+static int window_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len,
+			 bool write)
 {
 	atomic64_inc(&v->count.bar_trapped);
 	return vgpu_machine_bar_access(v, index, off, buf, len, write);
@@ -167,7 +172,8 @@ static int config_access(struct kvgpu_vgpu *v, u32 off, u8 *buf, size_t len, boo
 }
 
 /* [off, off + len) lies inside the region and inside one page */
-static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len, bool write)
+static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *buf, size_t len,
+			 bool write)
 {
 	u64 began = ktime_get_ns();
 	int ret;
@@ -189,7 +195,8 @@ static int region_access(struct kvgpu_vgpu *v, unsigned int index, u64 off, u8 *
 }
 
 /* what of @count bytes at *@ppos lies inside the region: 0 at most when @count is 0 */
-static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count, unsigned int *index, u64 *off)
+static ssize_t clamp_count(const struct kvgpu_vgpu *v, loff_t pos, size_t count,
+			   unsigned int *index, u64 *off)
 {
 	u64 size;
 
@@ -238,7 +245,8 @@ ssize_t vgpu_region_read(struct vfio_device *vdev, char __user *ubuf, size_t cou
 	return done ?: ret;
 }
 
-ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, size_t count, loff_t *ppos)
+ssize_t vgpu_region_write(struct vfio_device *vdev, const char __user *ubuf, size_t count,
+			  loff_t *ppos)
 {
 	struct kvgpu_vgpu *v = to_vgpu(vdev);
 	unsigned int index;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* VFIO_DEVICE_GET_REGION_INFO for kernels whose vfio core leaves the ioctl to the driver (compat.h). */
+/*
+ * VFIO_DEVICE_GET_REGION_INFO for kernels whose vfio core leaves the ioctl to the driver
+ * (compat.h).
+ */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 

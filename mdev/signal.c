@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals to the VMM, by the eventfds that irq.c was given. Nothing is signalled under irq_lock, and a context that is signalled
- * without it is kept alive by RCU: irq.c says why.
+ * Signals to the VMM, by the eventfds that irq.c was given. Nothing is signalled under irq_lock,
+ * and a context that is signalled without it is kept alive by RCU: irq.c says why.
  */
 #include <linux/rcupdate.h>
 
@@ -11,7 +11,10 @@
 #include "mdev/machine/machine.h"
 #include "mdev/trace.h"
 
-/* irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the user unmasks it */
+/*
+ * irq_lock held: whom to signal for the line as it is now, or NULL; then INTx is masked until the
+ * user unmasks it
+ */
 static struct eventfd_ctx *intx_due(struct kvgpu_vgpu *v)
 {
 	struct eventfd_ctx *ctx = rcu_dereference_protected(v->intx, lockdep_is_held(&v->irq_lock));

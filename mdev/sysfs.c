@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in /sys/bus/pci/devices/<card>/kvgpu/. One
- * value a file. Counters count from create on, are read without locks, and may be old but not torn; gpu_time_ns is as of now.
- * Knobs take decimal numbers, with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal
+ * Counters and knobs: of a vGPU in /sys/bus/mdev/devices/<uuid>/kvgpu/, of a card in
+ * /sys/bus/pci/devices/<card>/kvgpu/. One value a file. Counters count from create on, are read
+ * without locks, and may be old but not torn; gpu_time_ns is as of now. Knobs take decimal numbers,
+ * with or without a newline, as mdevctl and echo write them: EINVAL what is no number (hexadecimal
  * neither), ERANGE what is out of range; then nothing has changed.
  */
 #include <linux/device.h>
@@ -85,19 +86,20 @@ static ssize_t set_knob(struct device *dev, enum machine_knob knob, const char *
 	return ret ?: len;
 }
 
-#define KNOB(name, knob)									\
-static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)	\
-{												\
-	struct machine_stats st;								\
-												\
-	vgpu_machine_stats(dev_get_drvdata(dev), &st);						\
-	return sysfs_emit(buf, "%u\n", st.name);						\
-}												\
-static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len) \
-{												\
-	return set_knob(dev, knob, buf, len);						\
-}												\
-static DEVICE_ATTR_RW(name)
+#define KNOB(name, knob)                                                                         \
+	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf) \
+	{                                                                                        \
+		struct machine_stats st;                                                         \
+\
+		vgpu_machine_stats(dev_get_drvdata(dev), &st);                                   \
+		return sysfs_emit(buf, "%u\n", st.name);                                         \
+	}                                                                                        \
+	static ssize_t name##_store(struct device *dev, struct device_attribute *attr,           \
+				    const char *buf, size_t len)                                 \
+	{                                                                                        \
+		return set_knob(dev, knob, buf, len);                                            \
+	}                                                                                        \
+	static DEVICE_ATTR_RW(name)
 
 KNOB(weight, MACHINE_WEIGHT);
 KNOB(cap, MACHINE_CAP);
@@ -111,7 +113,8 @@ static ssize_t suspended_show(struct device *dev, struct device_attribute *attr,
 }
 
 /* only the way out: to stop a vGPU is what removing it is for */
-static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
+static ssize_t suspended_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			       size_t len)
 {
 	struct kvgpu_vgpu *v = dev_get_drvdata(dev);
 	unsigned int val;
@@ -190,7 +193,8 @@ CARD_ATTR(switches, "%llu", st.switches)
 CARD_ATTR(engine_resets, "%llu", READ_ONCE(gpu->hw.stats.resets))
 CARD_ATTR(chip_interrupts, "%llu", READ_ONCE(gpu->hw.stats.intrs))
 
-static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
+static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t len)
 {
 	enum kvgpu_sched_policy policy;
 	int ret = kvgpu_sched_policy_parse(buf, &policy);
@@ -200,7 +204,8 @@ static ssize_t policy_store(struct device *dev, struct device_attribute *attr, c
 }
 static DEVICE_ATTR_RW(policy);
 
-static ssize_t slice_us_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
+static ssize_t slice_us_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			      size_t len)
 {
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);
@@ -210,7 +215,8 @@ static ssize_t slice_us_store(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RW(slice_us);
 
-static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t len)
+static ssize_t watchdog_ms_store(struct device *dev, struct device_attribute *attr, const char *buf,
+				 size_t len)
 {
 	unsigned int val;
 	int ret = kstrtouint(buf, 10, &val);

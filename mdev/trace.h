@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints: one for each kind of decision. All carry the vGPU's id (debugfs kvgpu/<card>/vgpus says whose it is). */
+/*
+ * Tracepoints: one for each kind of decision. All carry the vGPU's id (debugfs kvgpu/<card>/vgpus
+ * says whose it is).
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kvgpu
 
@@ -15,7 +18,12 @@ enum kvgpu_vgpu_event {
 };
 
 enum kvgpu_chan_event {
-	KVGPU_CHAN_BOUND, KVGPU_CHAN_REFUSED, KVGPU_CHAN_ENABLED, KVGPU_CHAN_DISABLED, KVGPU_CHAN_KILLED, KVGPU_CHAN_UNBOUND,
+	KVGPU_CHAN_BOUND,
+	KVGPU_CHAN_REFUSED,
+	KVGPU_CHAN_ENABLED,
+	KVGPU_CHAN_DISABLED,
+	KVGPU_CHAN_KILLED,
+	KVGPU_CHAN_UNBOUND,
 };
 #endif
 
@@ -44,125 +52,130 @@ TRACE_EVENT(kvgpu_vgpu,
 );
 
 /* a command that came out of the register file, kind of include/kvgpu/trap.h and its first words */
-TRACE_EVENT(kvgpu_command,
-	TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
-	TP_ARGS(vgpu, reg, kind, a, b),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, kind) __field(u64, a) __field(u64, b)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->reg = reg; __entry->kind = kind; __entry->a = a; __entry->b = b;),
-	TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg, __entry->kind, __entry->a,
-		  __entry->b)
-);
+TRACE_EVENT(kvgpu_command, TP_PROTO(u32 vgpu, u32 reg, u32 kind, u64 a, u64 b),
+	    TP_ARGS(vgpu, reg, kind, a, b),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, kind) __field(u64, a)
+				     __field(u64, b)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->reg = reg; __entry->kind = kind;
+			   __entry->a = a; __entry->b = b;),
+	    TP_printk("vgpu=%u reg=0x%06x kind=%u a=0x%llx b=0x%llx", __entry->vgpu, __entry->reg,
+		      __entry->kind, __entry->a, __entry->b));
 
 /* a register that no table line knows, or one that is denied */
-TRACE_EVENT(kvgpu_odd_register,
-	TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
-	TP_ARGS(vgpu, reg, val, write),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val) __field(bool, write)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->reg = reg; __entry->val = val; __entry->write = write;),
-	TP_printk("vgpu=%u %s 0x%06x 0x%08x", __entry->vgpu, __entry->write ? "write" : "read", __entry->reg, __entry->val)
-);
+TRACE_EVENT(kvgpu_odd_register, TP_PROTO(u32 vgpu, u32 reg, u32 val, bool write),
+	    TP_ARGS(vgpu, reg, val, write),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, reg) __field(u32, val)
+				     __field(bool, write)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->reg = reg; __entry->val = val;
+			   __entry->write = write;),
+	    TP_printk("vgpu=%u %s 0x%06x 0x%08x", __entry->vgpu, __entry->write ? "write" : "read",
+		      __entry->reg, __entry->val));
 
 TRACE_EVENT(kvgpu_shadow_sync,
-	TP_PROTO(u32 vgpu, u64 pd, u64 tables, u64 written, u64 rejected, bool flush, int ret),
-	TP_ARGS(vgpu, pd, tables, written, rejected, flush, ret),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u64, pd) __field(u64, tables) __field(u64, written)
-			 __field(u64, rejected) __field(bool, flush) __field(int, ret)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->pd = pd; __entry->tables = tables; __entry->written = written;
-		       __entry->rejected = rejected; __entry->flush = flush; __entry->ret = ret;),
-	TP_printk("vgpu=%u pd=0x%llx tables=%llu written=%llu rejected=%llu flush=%d ret=%d", __entry->vgpu, __entry->pd,
-		  __entry->tables, __entry->written, __entry->rejected, __entry->flush, __entry->ret)
-);
+	    TP_PROTO(u32 vgpu, u64 pd, u64 tables, u64 written, u64 rejected, bool flush, int ret),
+	    TP_ARGS(vgpu, pd, tables, written, rejected, flush, ret),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u64, pd) __field(u64, tables)
+				     __field(u64, written) __field(u64, rejected)
+					     __field(bool, flush) __field(int, ret)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->pd = pd; __entry->tables = tables;
+			   __entry->written = written; __entry->rejected = rejected;
+			   __entry->flush = flush; __entry->ret = ret;),
+	    TP_printk("vgpu=%u pd=0x%llx tables=%llu written=%llu rejected=%llu flush=%d ret=%d",
+		      __entry->vgpu, __entry->pd, __entry->tables, __entry->written,
+		      __entry->rejected, __entry->flush, __entry->ret));
 
-TRACE_EVENT(kvgpu_pin,
-	TP_PROTO(u32 vgpu, u64 iova, u32 nr, int ret),
-	TP_ARGS(vgpu, iova, nr, ret),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u32, nr) __field(int, ret)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->iova = iova; __entry->nr = nr; __entry->ret = ret;),
-	TP_printk("vgpu=%u iova=0x%llx pages=%u ret=%d", __entry->vgpu, __entry->iova, __entry->nr, __entry->ret)
-);
+TRACE_EVENT(kvgpu_pin, TP_PROTO(u32 vgpu, u64 iova, u32 nr, int ret), TP_ARGS(vgpu, iova, nr, ret),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u32, nr)
+				     __field(int, ret)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->iova = iova; __entry->nr = nr;
+			   __entry->ret = ret;),
+	    TP_printk("vgpu=%u iova=0x%llx pages=%u ret=%d", __entry->vgpu, __entry->iova,
+		      __entry->nr, __entry->ret));
 
-TRACE_EVENT(kvgpu_unmap,
-	TP_PROTO(u32 vgpu, u64 iova, u64 len, bool flush),
-	TP_ARGS(vgpu, iova, len, flush),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u64, len) __field(bool, flush)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->iova = iova; __entry->len = len; __entry->flush = flush;),
-	TP_printk("vgpu=%u iova=0x%llx len=0x%llx flush=%d", __entry->vgpu, __entry->iova, __entry->len, __entry->flush)
-);
+TRACE_EVENT(kvgpu_unmap, TP_PROTO(u32 vgpu, u64 iova, u64 len, bool flush),
+	    TP_ARGS(vgpu, iova, len, flush),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u64, iova) __field(u64, len)
+				     __field(bool, flush)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->iova = iova; __entry->len = len;
+			   __entry->flush = flush;),
+	    TP_printk("vgpu=%u iova=0x%llx len=0x%llx flush=%d", __entry->vgpu, __entry->iova,
+		      __entry->len, __entry->flush));
 
-TRACE_EVENT(kvgpu_chan,
-	TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
-	TP_ARGS(vgpu, gchid, hchid, event),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(int, gchid) __field(int, hchid) __field(int, event)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->gchid = gchid; __entry->hchid = hchid; __entry->event = event;),
-	TP_printk("vgpu=%u guest=%d chip=%d %s", __entry->vgpu, __entry->gchid, __entry->hchid,
-		  __print_symbolic(__entry->event,
-				   { KVGPU_CHAN_BOUND, "bound" }, { KVGPU_CHAN_REFUSED, "refused" },
-				   { KVGPU_CHAN_ENABLED, "enabled" }, { KVGPU_CHAN_DISABLED, "disabled" },
-				   { KVGPU_CHAN_KILLED, "killed" }, { KVGPU_CHAN_UNBOUND, "unbound" }))
-);
+TRACE_EVENT(kvgpu_chan, TP_PROTO(u32 vgpu, int gchid, int hchid, int event),
+	    TP_ARGS(vgpu, gchid, hchid, event),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(int, gchid) __field(int, hchid)
+				     __field(int, event)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->gchid = gchid; __entry->hchid = hchid;
+			   __entry->event = event;),
+	    TP_printk("vgpu=%u guest=%d chip=%d %s", __entry->vgpu, __entry->gchid, __entry->hchid,
+		      __print_symbolic(__entry->event, { KVGPU_CHAN_BOUND, "bound" },
+				       { KVGPU_CHAN_REFUSED, "refused" },
+				       { KVGPU_CHAN_ENABLED, "enabled" },
+				       { KVGPU_CHAN_DISABLED, "disabled" },
+				       { KVGPU_CHAN_KILLED, "killed" },
+				       { KVGPU_CHAN_UNBOUND, "unbound" })));
 
 TRACE_EVENT(kvgpu_runlist,
-	TP_PROTO(u32 vgpu, u8 guest_runl, u8 runl, u32 guest_nr, u32 nr, int ret),
-	TP_ARGS(vgpu, guest_runl, runl, guest_nr, nr, ret),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u8, guest_runl) __field(u8, runl) __field(u32, guest_nr)
-			 __field(u32, nr) __field(int, ret)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->guest_runl = guest_runl; __entry->runl = runl;
-		       __entry->guest_nr = guest_nr; __entry->nr = nr; __entry->ret = ret;),
-	TP_printk("vgpu=%u guest_runlist=%u runlist=%u guest_entries=%u entries=%u ret=%d", __entry->vgpu,
-		  __entry->guest_runl, __entry->runl, __entry->guest_nr, __entry->nr, __entry->ret)
-);
+	    TP_PROTO(u32 vgpu, u8 guest_runl, u8 runl, u32 guest_nr, u32 nr, int ret),
+	    TP_ARGS(vgpu, guest_runl, runl, guest_nr, nr, ret),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u8, guest_runl) __field(u8, runl)
+				     __field(u32, guest_nr) __field(u32, nr) __field(int, ret)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->guest_runl = guest_runl;
+			   __entry->runl = runl; __entry->guest_nr = guest_nr; __entry->nr = nr;
+			   __entry->ret = ret;),
+	    TP_printk("vgpu=%u guest_runlist=%u runlist=%u guest_entries=%u entries=%u ret=%d",
+		      __entry->vgpu, __entry->guest_runl, __entry->runl, __entry->guest_nr,
+		      __entry->nr, __entry->ret));
 
 /* @what is a string of this module */
-TRACE_EVENT(kvgpu_fault,
-	TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),
-	TP_ARGS(vgpu, what, chid, addr, code),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, what) __field(int, chid) __field(u64, addr)
-			 __field(u32, code)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->what = what; __entry->chid = chid; __entry->addr = addr;
-		       __entry->code = code;),
-	TP_printk("vgpu=%u %s channel=%d addr=0x%llx code=0x%08x", __entry->vgpu, __entry->what, __entry->chid,
-		  __entry->addr, __entry->code)
-);
+TRACE_EVENT(kvgpu_fault, TP_PROTO(u32 vgpu, const char *what, int chid, u64 addr, u32 code),
+	    TP_ARGS(vgpu, what, chid, addr, code),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, what) __field(int, chid)
+				     __field(u64, addr) __field(u32, code)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->what = what; __entry->chid = chid;
+			   __entry->addr = addr; __entry->code = code;),
+	    TP_printk("vgpu=%u %s channel=%d addr=0x%llx code=0x%08x", __entry->vgpu, __entry->what,
+		      __entry->chid, __entry->addr, __entry->code));
 
 /* who has the chip from now on; owner 0: nobody, or everybody if open */
-TRACE_EVENT(kvgpu_slice,
-	TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
-	TP_ARGS(owner, open, runnable, until),
-	TP_STRUCT__entry(__field(u32, owner) __field(bool, open) __field(u32, runnable) __field(u64, until)),
-	TP_fast_assign(__entry->owner = owner; __entry->open = open; __entry->runnable = runnable; __entry->until = until;),
-	TP_printk("vgpu=%u%s runnable=%u until=%llu", __entry->owner, __entry->open ? " open" : "", __entry->runnable,
-		  __entry->until)
-);
+TRACE_EVENT(kvgpu_slice, TP_PROTO(u32 owner, bool open, u32 runnable, u64 until),
+	    TP_ARGS(owner, open, runnable, until),
+	    TP_STRUCT__entry(__field(u32, owner) __field(bool, open) __field(u32, runnable)
+				     __field(u64, until)),
+	    TP_fast_assign(__entry->owner = owner; __entry->open = open;
+			   __entry->runnable = runnable; __entry->until = until;),
+	    TP_printk("vgpu=%u%s runnable=%u until=%llu", __entry->owner,
+		      __entry->open ? " open" : "", __entry->runnable, __entry->until));
 
 /* a channel or group (the chip's id) has left the chip */
-TRACE_EVENT(kvgpu_preempt,
-	TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns),
-	TP_ARGS(vgpu, tsg, id, ns),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id) __field(u64, ns)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id; __entry->ns = ns;),
-	TP_printk("vgpu=%u %s=%u ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel", __entry->id, __entry->ns)
-);
+TRACE_EVENT(kvgpu_preempt, TP_PROTO(u32 vgpu, bool tsg, u16 id, u64 ns), TP_ARGS(vgpu, tsg, id, ns),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
+				     __field(u64, ns)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id;
+			   __entry->ns = ns;),
+	    TP_printk("vgpu=%u %s=%u ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel",
+		      __entry->id, __entry->ns));
 
 /* ... and one that does not */
-TRACE_EVENT(kvgpu_hang,
-	TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
-	TP_ARGS(vgpu, tsg, id, recover, ns),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id) __field(bool, recover) __field(u64, ns)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id; __entry->recover = recover;
-		       __entry->ns = ns;),
-	TP_printk("vgpu=%u %s=%u %s after ns=%llu", __entry->vgpu, __entry->tsg ? "tsg" : "channel", __entry->id,
-		  __entry->recover ? "recover" : "look", __entry->ns)
-);
+TRACE_EVENT(kvgpu_hang, TP_PROTO(u32 vgpu, bool tsg, u16 id, bool recover, u64 ns),
+	    TP_ARGS(vgpu, tsg, id, recover, ns),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(bool, tsg) __field(u16, id)
+				     __field(bool, recover) __field(u64, ns)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->tsg = tsg; __entry->id = id;
+			   __entry->recover = recover; __entry->ns = ns;),
+	    TP_printk("vgpu=%u %s=%u %s after ns=%llu", __entry->vgpu,
+		      __entry->tsg ? "tsg" : "channel", __entry->id,
+		      __entry->recover ? "recover" : "look", __entry->ns));
 
 /* @why is a string of this module */
-TRACE_EVENT(kvgpu_strike,
-	TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
-	TP_ARGS(vgpu, why, total, suspended),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total) __field(bool, suspended)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->why = why; __entry->total = total; __entry->suspended = suspended;),
-	TP_printk("vgpu=%u %s total=%llu%s", __entry->vgpu, __entry->why, __entry->total,
-		  __entry->suspended ? " suspended" : "")
-);
+TRACE_EVENT(kvgpu_strike, TP_PROTO(u32 vgpu, const char *why, u64 total, bool suspended),
+	    TP_ARGS(vgpu, why, total, suspended),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(const char *, why) __field(u64, total)
+				     __field(bool, suspended)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->why = why; __entry->total = total;
+			   __entry->suspended = suspended;),
+	    TP_printk("vgpu=%u %s total=%llu%s", __entry->vgpu, __entry->why, __entry->total,
+		      __entry->suspended ? " suspended" : ""));
 
 TRACE_EVENT(kvgpu_irq,
 	TP_PROTO(u32 vgpu, bool msi),
@@ -172,24 +185,23 @@ TRACE_EVENT(kvgpu_irq,
 	TP_printk("vgpu=%u %s", __entry->vgpu, __entry->msi ? "msi" : "intx")
 );
 
-TRACE_EVENT(kvgpu_map,
-	TP_PROTO(u32 vgpu, u32 region, u64 off, unsigned long pfn, u32 nr),
-	TP_ARGS(vgpu, region, off, pfn, nr),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u32, region) __field(u64, off) __field(unsigned long, pfn)
-			 __field(u32, nr)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->region = region; __entry->off = off; __entry->pfn = pfn;
-		       __entry->nr = nr;),
-	TP_printk("vgpu=%u bar=%u off=0x%llx pfn=0x%lx pages=%u", __entry->vgpu, __entry->region, __entry->off,
-		  __entry->pfn, __entry->nr)
-);
+TRACE_EVENT(kvgpu_map, TP_PROTO(u32 vgpu, u32 region, u64 off, unsigned long pfn, u32 nr),
+	    TP_ARGS(vgpu, region, off, pfn, nr),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, region) __field(u64, off)
+				     __field(unsigned long, pfn) __field(u32, nr)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->region = region; __entry->off = off;
+			   __entry->pfn = pfn; __entry->nr = nr;),
+	    TP_printk("vgpu=%u bar=%u off=0x%llx pfn=0x%lx pages=%u", __entry->vgpu,
+		      __entry->region, __entry->off, __entry->pfn, __entry->nr));
 
-TRACE_EVENT(kvgpu_zap,
-	TP_PROTO(u32 vgpu, u32 region, u64 off, u64 len),
-	TP_ARGS(vgpu, region, off, len),
-	TP_STRUCT__entry(__field(u32, vgpu) __field(u32, region) __field(u64, off) __field(u64, len)),
-	TP_fast_assign(__entry->vgpu = vgpu; __entry->region = region; __entry->off = off; __entry->len = len;),
-	TP_printk("vgpu=%u bar=%u off=0x%llx len=0x%llx", __entry->vgpu, __entry->region, __entry->off, __entry->len)
-);
+TRACE_EVENT(kvgpu_zap, TP_PROTO(u32 vgpu, u32 region, u64 off, u64 len),
+	    TP_ARGS(vgpu, region, off, len),
+	    TP_STRUCT__entry(__field(u32, vgpu) __field(u32, region) __field(u64, off)
+				     __field(u64, len)),
+	    TP_fast_assign(__entry->vgpu = vgpu; __entry->region = region; __entry->off = off;
+			   __entry->len = len;),
+	    TP_printk("vgpu=%u bar=%u off=0x%llx len=0x%llx", __entry->vgpu, __entry->region,
+		      __entry->off, __entry->len));
 
 #endif
 

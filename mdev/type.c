@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The types, and the card's parts that each vGPU of a type holds for its life: a partition of video memory, a slice of
- * BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN window. All four or none, under types_lock.
+ * The types, and the card's parts that each vGPU of a type holds for its life: a partition of video
+ * memory, a slice of BAR1 and of BAR3, and 1 MiB of BAR1 that shows the guest's PRAMIN window. All
+ * four or none, under types_lock.
  *
- * What get_available tells is only a hint to user space (the mdev core does not act on it): the reservation decides.
+ * What get_available tells is only a hint to user space (the mdev core does not act on it): the
+ * reservation decides.
  */
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -14,13 +16,15 @@
 #define PART_UNIT	SZ_512M
 #define BAR1_UNIT	SZ_1M		/* bit i of the map: 1 MiB at i MiB */
 #define BAR3_UNIT	SZ_2M
-#define SLICE_ALIGN	SZ_2M		/* of BAR1 slices: mapped by 2 MiB pages where the kernel can */
+/* of BAR1 slices: mapped by 2 MiB pages where the kernel can */
+#define SLICE_ALIGN	SZ_2M
 #define MAP_BITS	256
 
 /*
- * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks, of which a guest has more when it
- * has more programs rather than more memory: the smallest type has as much as the next. Eight of the smallest, or
- * 7 x 512m + 1g, fill the 32 MiB of BAR3; 1 x 4g + 1 x 512m leave 12 MiB.
+ * Sizes of the BARs must be powers of two. BAR3 shows page tables and instance blocks, of which a
+ * guest has more when it has more programs rather than more memory: the smallest type has as much
+ * as the next. Eight of the smallest, or 7 x 512m + 1g, fill the 32 MiB of BAR3; 1 x 4g + 1 x 512m
+ * leave 12 MiB.
  */
 static const struct {
 	const char *name, *pretty;
@@ -102,7 +106,8 @@ static void load_empty(struct space *s, const struct kvgpu_gpu *gpu)
 
 	memset(s, 0, sizeof(*s));
 	take_range_outside(s->part, 0, (hw->part_end - hw->part_first) / PART_UNIT);
-	take_range_outside(s->bar1, (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) / BAR1_UNIT, (hw->bar1_size - KVGPU_POOL_SIZE) / BAR1_UNIT);
+	take_range_outside(s->bar1, (KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE) / BAR1_UNIT,
+			   (hw->bar1_size - KVGPU_POOL_SIZE) / BAR1_UNIT);
 	take_range_outside(s->bar3, 0, hw->bar3_size / BAR3_UNIT);
 }
 
@@ -130,7 +135,8 @@ int kvgpu_types_init(struct kvgpu_gpu *gpu)
 	struct space s;
 	unsigned int i;
 
-	if (gpu->hw.part_end < gpu->hw.part_first || gpu->hw.bar1_size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
+	if (gpu->hw.part_end < gpu->hw.part_first ||
+	    gpu->hw.bar1_size < KVGPU_USERD_SIZE + KVGPU_MIRROR_SIZE + KVGPU_POOL_SIZE)
 		return -ENOSPC;
 	load_empty(&s, gpu);
 	store(&s, gpu);
@@ -183,7 +189,8 @@ int kvgpu_type_reserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 void kvgpu_type_unreserve(struct kvgpu_gpu *gpu, struct kvgpu_vgpu *v)
 {
 	mutex_lock(&gpu->types_lock);
-	bitmap_clear(gpu->part_map, (v->part.v - gpu->hw.part_first) / PART_UNIT, v->part_size / PART_UNIT);
+	bitmap_clear(gpu->part_map, (v->part.v - gpu->hw.part_first) / PART_UNIT,
+		     v->part_size / PART_UNIT);
 	bitmap_clear(gpu->bar_map, v->bar1_slice / BAR1_UNIT, v->type->bar1 / BAR1_UNIT);
 	bitmap_clear(gpu->bar_map, v->pramin_slice / BAR1_UNIT, PRAMIN_SIZE / BAR1_UNIT);
 	bitmap_clear(gpu->bar3_map, v->bar3_slice / BAR3_UNIT, v->type->bar3 / BAR3_UNIT);

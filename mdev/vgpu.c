@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One vGPU as a VFIO device and as a mediated device: its life from create to remove, and the ioctls.
+ * One vGPU as a VFIO device and as a mediated device: its life from create to remove, and the
+ * ioctls.
  *
- * create: probe -> .init reserves resources and makes the machine -> registered. VMM: open -> ... -> close, any number of
- * times. remove: unregister (waits for the user) -> .release gives everything back.
+ * create: probe -> .init reserves resources and makes the machine -> registered. VMM: open -> ...
+ * -> close, any number of times. remove: unregister (waits for the user) -> .release gives
+ * everything back.
  */
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -33,7 +35,8 @@ static int vgpu_init(struct vfio_device *vdev)
 
 	ret = kvgpu_type_reserve(v->gpu, v);
 	if (ret) {
-		dev_notice(vdev->dev, "no room on the card for another %s\n", v->type->base.sysfs_name);
+		dev_notice(vdev->dev, "no room on the card for another %s\n",
+			   v->type->base.sysfs_name);
 		return ret;
 	}
 	ret = vgpu_machine_init(v);
@@ -46,7 +49,10 @@ static int vgpu_init(struct vfio_device *vdev)
 	vgpu_config_reset(v);
 	mutex_unlock(&v->lock);
 
-	/* VFIO has none: a descriptor that is being opened or closed may keep the vGPU after its device is gone (trace, debugfs) */
+	/*
+	 * VFIO has none: a descriptor that is being opened or closed may keep the vGPU after its
+	 * device is gone (trace, debugfs)
+	 */
 	get_device(vdev->dev);
 	kvgpu_hw_lock(&v->gpu->lock);
 	list_add_tail(&v->node, &v->gpu->vgpus);
@@ -267,8 +273,9 @@ static ssize_t show_description(struct mdev_type *mtype, char *buf)
 	const struct kvgpu_gpu *gpu = container_of(mtype->parent, struct kvgpu_gpu, parent);
 	const struct kvgpu_type *t = container_of(mtype, struct kvgpu_type, base);
 
-	return sysfs_emit(buf, "num_heads=0, framebuffer=%lluM, bar1=%lluM, bar3=%lluM, max_instance=%u\n",
-			  t->vram / SZ_1M, t->bar1 / SZ_1M, t->bar3 / SZ_1M, kvgpu_type_max(gpu, t));
+	return sysfs_emit(
+		buf, "num_heads=0, framebuffer=%lluM, bar1=%lluM, bar3=%lluM, max_instance=%u\n",
+		t->vram / SZ_1M, t->bar1 / SZ_1M, t->bar3 / SZ_1M, kvgpu_type_max(gpu, t));
 }
 
 struct mdev_driver kvgpu_mdev_driver = {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by. A mapping is on
- * the list from its first fault on, and what comes to have pages in another way is emptied, so that nothing is mapped that is
- * not listed: a new one by open(), one that was moved to another address by mremap(). For that the core makes a new
- * mapping, which it opens while it is empty, and fills it afterwards. A child of fork() gets none (COMPAT_VM_FLAGS): stable
- * kernels of one series open the child's mapping before its pages are copied, or after that.
+ * The user mappings of a vGPU, for kernels that give a VFIO device no inode of its own to unmap by.
+ * A mapping is on the list from its first fault on, and what comes to have pages in another way is
+ * emptied, so that nothing is mapped that is not listed: a new one by open(), one that was moved to
+ * another address by mremap(). For that the core makes a new mapping, which it opens while it is
+ * empty, and fills it afterwards. A child of fork() gets none (COMPAT_VM_FLAGS): stable kernels of
+ * one series open the child's mapping before its pages are copied, or after that.
  *
- * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for a mapping that is not
- * done yet, drops vma_lock, takes both in order and does all mappings of that process.
+ * Order: mmap_lock, vma_lock. Zapping has to take the mmap_lock of whoever mapped, so it looks for
+ * a mapping that is not done yet, drops vma_lock, takes both in order and does all mappings of that
+ * process.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -19,7 +21,8 @@ struct mapping {
 	struct list_head node;		/* v->vmas */
 	struct vm_area_struct *vma;
 	struct mm_struct *mm;
-	bool done;			/* by the zap that is going on; zaps are serialised by vgpu->lock */
+	/* by the zap that is going on; zaps are serialised by vgpu->lock */
+	bool done;
 };
 
 static struct mapping *find(struct kvgpu_vgpu *v, struct vm_area_struct *vma)
@@ -86,7 +89,10 @@ static void zap_overlap(struct vm_area_struct *vma, u64 at, u64 len)
 		zap_vma_ptes(vma, vma->vm_start + (from - first), to - from);
 }
 
-/* a process with a mapping that is not done, its mm held; NULL: all done. Mappings of a dying process need nothing. */
+/*
+ * a process with a mapping that is not done, its mm held; NULL: all done. Mappings of a dying
+ * process need nothing.
+ */
 static struct mm_struct *next_mm(struct kvgpu_vgpu *v)
 {
 	struct mapping *m;

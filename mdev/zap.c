@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the machine takes away from user mappings: the next touch faults, and finds what is there by then. */
+/*
+ * What the machine takes away from user mappings: the next touch faults, and finds what is there by
+ * then.
+ */
 #include <linux/fs.h>
 
 #include "mdev/compat.h"

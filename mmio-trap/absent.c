@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Units without any register for a guest: those that would let it out of its vGPU, and those that its card does not have.
- * What is written there is kept and read back, nothing else; it is counted.
+ * Units without any register for a guest: those that would let it out of its vGPU, and those that
+ * its card does not have. What is written there is kept and read back, nothing else; it is counted.
  */
 #include <gk110/fifo.h>
 #include <gk110/map.h>
@@ -10,7 +10,8 @@
 
 #define DENIED(unit, sym, why_, src_) \
 	const struct kvgpu_reg_unit kvgpu_unit_##unit = { \
-		.name = #sym, .base = sym##_BASE, .size = sym##_SIZE, KVGPU_REST(DENY, DENY, why_, src_), \
+		.name = #sym, .base = sym##_BASE, .size = sym##_SIZE, KVGPU_REST(DENY, DENY, why_, \
+			src_), \
 	}
 
 DENIED(pfifo_bypass, PFIFO_BYPASS, "submits methods to any engine on any instance", SRC_RNN);

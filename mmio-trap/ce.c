@@ -12,7 +12,8 @@ static void intr_update(struct kvgpu_trap *t, const struct kvgpu_engine *e)
 }
 
 /* the engine whose registers @a is in, or NULL when the card has none there */
-static const struct kvgpu_engine *engine_at(const struct kvgpu_trap *t, const struct kvgpu_access *a)
+static const struct kvgpu_engine *engine_at(const struct kvgpu_trap *t,
+					    const struct kvgpu_access *a)
 {
 	u32 e;
 
@@ -67,14 +68,18 @@ void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR_EN, FILE, EMULATE, .reset = GK110_CE_INTR_MASK, .write = en_write,
-		      .src = SRC_NVRNN, .why = "which of the vGPU's copy interrupts show"),
-	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR, FILE, TRAP, .write = intr_write, .src = SRC_NVRNN,
+	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR_EN, FILE, EMULATE, .reset = GK110_CE_INTR_MASK,
+		      .write = en_write, .src = SRC_NVRNN,
+		      .why = "which of the vGPU's copy interrupts show"),
+	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR, FILE, TRAP, .write = intr_write,
+		      .src = SRC_NVRNN,
 		      .why = "interrupts of this vGPU's copies; an acknowledge goes to the host"),
-	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_LAUNCHERR, FILE, FILE, .src = SRC_NV, .why = "why a copy was refused"),
+	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_LAUNCHERR, FILE, FILE, .src = SRC_NV,
+		      .why = "why a copy was refused"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ce = {
-	.name = "PCE", .base = GK110_CE_BASE, .size = GK110_CE_STRIDE, .copies = GK110_CE_NR, KVGPU_UNIT_LINES(lines),
+	.name = "PCE", .base = GK110_CE_BASE, .size = GK110_CE_STRIDE, .copies = GK110_CE_NR,
+		KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "nothing a driver sets", SRC_RNN),
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table. An instance pointer written here names guest memory; the command carries it to the host, which builds
- * a block of its own. Binds are refused as the chip refuses them: PFIFO_BIND_ERROR has the reason.
+ * The channel table. An instance pointer written here names guest memory; the command carries it to
+ * the host, which builds a block of its own. Binds are refused as the chip refuses them:
+ * PFIFO_BIND_ERROR has the reason.
  */
 #include <gk110/fifo.h>
 
@@ -28,7 +29,8 @@ static u32 refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
 		return PFIFO_BIND_NOT_UNBOUND;
 	if (FIELD_GET(PCCSR_CHAN_RUNLIST, t->chan[a->idx].ctrl) >= KVGPU_GUEST_RUNLISTS)
 		return PFIFO_BIND_INVALID_RUNLIST;
-	return kvgpu_target_ok(FIELD_GET(PCCSR_INST_TARGET, a->val)) ? 0 : PFIFO_BIND_INVALID_TARGET;
+	return kvgpu_target_ok(FIELD_GET(PCCSR_INST_TARGET, a->val)) ? 0 :
+								       PFIFO_BIND_INVALID_TARGET;
 }
 
 static void inst_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -86,12 +88,14 @@ void kvgpu_trap_chan_status(struct kvgpu_trap *t, gchid_t id, u32 status)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PCCSR_INST(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true, .read = inst_read,
-		   .write = inst_write, .src = SRC_NVRNN,
-		   .why = "the host builds its own instance block from the guest's; the guest's never reaches the chip"),
-	KVGPU_LINE(PCCSR_CHAN(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true, .read = chan_read,
-		   .write = chan_write, .src = SRC_NVRNN,
-		   .why = "runlist, start and stop; enabled, busy and status are what the host last said"),
+	KVGPU_LINE(
+		PCCSR_INST(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true,
+		.read = inst_read, .write = inst_write, .src = SRC_NVRNN,
+		.why = "the host builds its own instance block from the guest's; the guest's never reaches the chip"),
+	KVGPU_LINE(
+		PCCSR_CHAN(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true,
+		.read = chan_read, .write = chan_write, .src = SRC_NVRNN,
+		.why = "runlist, start and stop; enabled, busy and status are what the host last said"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_chan = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clock generators and crossbar. Clocks belong to the host: a guest that changes them sees its own values, and PLLs that
- * lock at once.
+ * Clock generators and crossbar. Clocks belong to the host: a guest that changes them sees its own
+ * values, and PLLs that lock at once.
  */
 #include <gk110/map.h>
 #include <gk110/therm.h>
@@ -11,15 +11,19 @@
 #define NR_CORE_PLLS	8
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PCLOCK_MEM_PLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV, .why = "drivers poll for lock"),
-	KVGPU_LINE(PCLOCK_MEM_REFPLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV, .why = "drivers poll for lock"),
-	KVGPU_LINE(PCLOCK_PLL(0), FILE, FILE, .count = NR_CORE_PLLS, .stride = PCLOCK_PLL_STRIDE, .one = PLL_CTRL_LOCK,
-		   .src = SRC_NV, .why = "drivers poll for lock"),
-	KVGPU_LINE(PCLOCK_SRC_SEL, FILE, FILE, .src = SRC_NV, .why = "drivers poll until it reads what they wrote"),
+	KVGPU_LINE(PCLOCK_MEM_PLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV,
+		   .why = "drivers poll for lock"),
+	KVGPU_LINE(PCLOCK_MEM_REFPLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV,
+		   .why = "drivers poll for lock"),
+	KVGPU_LINE(PCLOCK_PLL(0), FILE, FILE, .count = NR_CORE_PLLS, .stride = PCLOCK_PLL_STRIDE,
+		   .one = PLL_CTRL_LOCK, .src = SRC_NV, .why = "drivers poll for lock"),
+	KVGPU_LINE(PCLOCK_SRC_SEL, FILE, FILE, .src = SRC_NV,
+		   .why = "drivers poll until it reads what they wrote"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pclock = {
-	.name = "PCLOCK", .base = PCLOCK_BASE, .size = PP2P_BASE - PCLOCK_BASE, KVGPU_UNIT_LINES(lines),
+	.name = "PCLOCK", .base = PCLOCK_BASE, .size = PP2P_BASE - PCLOCK_BASE,
+		KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "clocks are the host's; a guest's settings are kept for it to read", SRC_NVRNN),
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one engine: finds the table line of an access and does what its class says. Bounds, byte enables, masks and counting
- * are here and nowhere else; the units' hooks see only accesses that their line allows.
+ * The one engine: finds the table line of an access and does what its class says. Bounds, byte
+ * enables, masks and counting are here and nowhere else; the units' hooks see only accesses that
+ * their line allows.
  */
 #include <linux/string.h>
 
@@ -58,8 +59,8 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 }
 
 /* what most registers do with a write */
-static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struct kvgpu_reg_slot *s,
-		       const struct kvgpu_access *a)
+static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
+		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)
 {
 	u32 old = s ? s->val : l->reset, val;
 
@@ -76,16 +77,21 @@ static void dispatch(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struc
 	if (l->wr == KVGPU_REG_CONST)
 		return;
 	if (l->wr == KVGPU_REG_TRAP && be != ALL_BITS)
-		kvgpu_deny(t);	/* a command of which only some bytes were written has no defined meaning */
+		/* a command of which only some bytes were written has no defined meaning */
+		kvgpu_deny(t);
 	else if (l->write)
 		l->write(t, a);
 	else
 		file_write(t, l, s, a);
 }
 
-void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now, struct kvgpu_cmd *cmd)
+void kvgpu_trap_write(struct kvgpu_trap *t, u32 reg, u32 val, u32 be, u64 now,
+		      struct kvgpu_cmd *cmd)
 {
-	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4), .bits = val & be, .now = now, .cmd = cmd };
+	struct kvgpu_access a = { .reg = reg & (GK110_BAR0_SIZE - 4),
+				  .bits = val & be,
+				  .now = now,
+				  .cmd = cmd };
 	u32 *plain = kvgpu_file_plain(t, a.reg);
 	bool line = t->line, edge = t->edge;
 	const struct kvgpu_reg_line *l;
@@ -115,10 +121,15 @@ void kvgpu_trap_config(struct kvgpu_trap *t, u16 off, u32 val)
 		kvgpu_reg_set(t, PPCI_BASE + (off & ~3u), val);
 }
 
-/* Registers that hooks keep in the file get their slots first, so that a full file leaves them alone. */
-static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u, const struct kvgpu_reg_line *l)
+/*
+ * Registers that hooks keep in the file get their slots first, so that a full file leaves them
+ * alone.
+ */
+static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
+		    const struct kvgpu_reg_line *l)
 {
-	u32 copy, i, copies = max(u->copies, 1u), count = max(l->count, 1u), stride = l->stride ? l->stride : 4;
+	u32 copy, i, copies = max(u->copies, 1u), count = max(l->count, 1u),
+		     stride = l->stride ? l->stride : 4;
 
 	if (l->bulk || (l->wr != KVGPU_REG_EMULATE && l->wr != KVGPU_REG_TRAP) || count > 16)
 		return;
@@ -127,7 +138,10 @@ static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u, const 
 			kvgpu_file_make(t, l->off + copy * u->size + i * stride, l->reset);
 }
 
-/* what the host found after POST, where a line keeps values: a driver computes with it before it ever writes it */
+/*
+ * what the host found after POST, where a line keeps values: a driver computes with it before it
+ * ever writes it
+ */
 static void seed(struct kvgpu_trap *t)
 {
 	const struct kvgpu_topo *topo = t->cfg.topo;
@@ -143,7 +157,8 @@ static void seed(struct kvgpu_trap *t)
 
 void kvgpu_trap_reset(struct kvgpu_trap *t)
 {
-	const u64 counts[] = { t->nr_reads, t->nr_writes, t->nr_unlisted, t->nr_dropped, t->nr_denied };
+	const u64 counts[] = { t->nr_reads, t->nr_writes, t->nr_unlisted, t->nr_dropped,
+			       t->nr_denied };
 	struct kvgpu_trap_cfg cfg = t->cfg;
 	struct kvgpu_reg_slot *slot = t->slot;
 	u32 i, j;
@@ -167,7 +182,8 @@ void kvgpu_trap_reset(struct kvgpu_trap *t)
 	kvgpu_pmc_reset(t);
 }
 
-void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg, struct kvgpu_reg_slot *slots)
+void kvgpu_trap_init(struct kvgpu_trap *t, const struct kvgpu_trap_cfg *cfg,
+		     struct kvgpu_reg_slot *slots)
 {
 	memset(t, 0, sizeof(*t));
 	t->cfg = *cfg;

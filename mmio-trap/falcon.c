@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Virtual falcons: memory ports and interrupt words of PMU, FECS and the GPCCS broadcast. No guest code is ever run: what
- * nouveau's programs would answer is in pmu.c and fecs.c.
+ * Virtual falcons: memory ports and interrupt words of PMU, FECS and the GPCCS broadcast. No guest
+ * code is ever run: what nouveau's programs would answer is in pmu.c and fecs.c.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>
@@ -59,7 +59,8 @@ static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 	u32 addr = f->dmem_ctl & (u32)FALCON_MEMC_OFFS;
 
 	if (f->dmem_ctl & step)
-		f->dmem_ctl = (f->dmem_ctl & ~(u32)FALCON_MEMC_OFFS) | ((addr + 4) & (u32)FALCON_MEMC_OFFS);
+		f->dmem_ctl = (f->dmem_ctl & ~(u32)FALCON_MEMC_OFFS) |
+			      ((addr + 4) & (u32)FALCON_MEMC_OFFS);
 	return addr;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The registers that every virtual falcon has, as table lines of a unit at @base (sorted, offsets 0x004-0x1ff). */
+/*
+ * The registers that every virtual falcon has, as table lines of a unit at @base (sorted, offsets
+ * 0x004-0x1ff).
+ */
 #ifndef KVGPU_MMIO_TRAP_FALCON_H
 #define KVGPU_MMIO_TRAP_FALCON_H
 
@@ -31,39 +34,56 @@ void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 /* FIELD_PREP() is not for initialisers */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
 /* sizes that hold nouveau's programs; revision 3, one port of each kind */
-#define FALCON_CAPS_VALUE	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))
-#define FALCON_CAPS2_VALUE	(FALCON_FIELD(FALCON_CAPS2_VERSION, 3) | FALCON_FIELD(FALCON_CAPS2_IMEM_PORTS, 1) | \
-				 FALCON_FIELD(FALCON_CAPS2_DMEM_PORTS, 1))
+#define FALCON_CAPS_VALUE \
+	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))
+#define FALCON_CAPS2_VALUE                                                                  \
+	(FALCON_FIELD(FALCON_CAPS2_VERSION, 3) | FALCON_FIELD(FALCON_CAPS2_IMEM_PORTS, 1) | \
+	 FALCON_FIELD(FALCON_CAPS2_DMEM_PORTS, 1))
 
 #define FALCON_LINES(base) \
-	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = kvgpu_falcon_intr_ack, .src = SRC_NV, \
-		      .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR, FILE, CONST, .src = SRC_NV, .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR_MODE, FILE, FILE, .src = SRC_RNN, .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR_EN_SET, CONST, EMULATE, .write = kvgpu_falcon_intr_en_set, .src = SRC_NV, \
-		      .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR_EN_CLR, CONST, EMULATE, .write = kvgpu_falcon_intr_en_clr, .src = SRC_NV, \
-		      .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR_EN, FILE, CONST, .src = SRC_RNN, .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_INTR_ROUTE, FILE, EMULATE, .write = kvgpu_falcon_route_write, .src = SRC_NV, \
-		      .why = "of the virtual falcon"), \
-	KVGPU_LINE_AT(base, FALCON_IDLE_STATUS, CONST, CONST, .src = SRC_NV, .why = "always idle: nouveau polls"), \
-	KVGPU_LINE_AT(base, FALCON_CPUCTL, CONST, EMULATE, .write = kvgpu_falcon_cpuctl_write, .src = SRC_NV, \
-		      .why = "no code runs: starting it gives the answers that nouveau's program would give"), \
-	KVGPU_LINE_AT(base, FALCON_BOOTVEC, FILE, FILE, .src = SRC_NV, .why = "no code runs"), \
-	KVGPU_LINE_AT(base, FALCON_CAPS, CONST, CONST, .reset = FALCON_CAPS_VALUE, .src = SRC_NVRNN, \
-		      .why = "16 KiB of code, 4 KiB of data"), \
-	KVGPU_LINE_AT(base, FALCON_DMACTL, FILE, FILE, .zero = FALCON_DMACTL_SCRUBBING, .src = SRC_NV, \
-		      .why = "memories are clear at once: nouveau polls"), \
-	KVGPU_LINE_AT(base, FALCON_CAPS2, CONST, CONST, .reset = FALCON_CAPS2_VALUE, .src = SRC_NVRNN, \
-		      .why = "third revision, no secrets"), \
-	KVGPU_LINE_AT(base, FALCON_IMEMC(0), EMULATE, EMULATE, .read = kvgpu_falcon_imemc_read, \
-		      .write = kvgpu_falcon_imemc_write, .src = SRC_NV, .why = "code is uploaded and forgotten"), \
-	KVGPU_LINE_AT(base, FALCON_IMEMD(0), CONST, CONST, .src = SRC_NV, .why = "code is uploaded and forgotten"), \
-	KVGPU_LINE_AT(base, FALCON_IMEMT(0), CONST, CONST, .src = SRC_NV, .why = "code is uploaded and forgotten"), \
-	KVGPU_LINE_AT(base, FALCON_DMEMC(0), EMULATE, EMULATE, .read = kvgpu_falcon_dmemc_read, \
-		      .write = kvgpu_falcon_dmemc_write, .src = SRC_NV, .why = "data memory is kept: drivers read it back"), \
-	KVGPU_LINE_AT(base, FALCON_DMEMD(0), EMULATE, EMULATE, .read = kvgpu_falcon_dmemd_read, \
-		      .write = kvgpu_falcon_dmemd_write, .src = SRC_NV, .why = "data memory is kept: drivers read it back")
+	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = kvgpu_falcon_intr_ack, \
+		      .src = SRC_NV, .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR, FILE, CONST, .src = SRC_NV, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR_MODE, FILE, FILE, .src = SRC_RNN, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR_EN_SET, CONST, EMULATE, \
+			      .write = kvgpu_falcon_intr_en_set, .src = SRC_NV, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR_EN_CLR, CONST, EMULATE, \
+			      .write = kvgpu_falcon_intr_en_clr, .src = SRC_NV, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR_EN, FILE, CONST, .src = SRC_RNN, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_INTR_ROUTE, FILE, EMULATE, \
+			      .write = kvgpu_falcon_route_write, .src = SRC_NV, \
+			      .why = "of the virtual falcon"), \
+		KVGPU_LINE_AT(base, FALCON_IDLE_STATUS, CONST, CONST, .src = SRC_NV, \
+			      .why = "always idle: nouveau polls"), \
+		KVGPU_LINE_AT( \
+			base, FALCON_CPUCTL, CONST, EMULATE, .write = kvgpu_falcon_cpuctl_write, \
+			.src = SRC_NV, \
+			.why = "no code runs: starting it gives the answers that nouveau's program would give"), \
+		KVGPU_LINE_AT(base, FALCON_BOOTVEC, FILE, FILE, .src = SRC_NV, \
+			      .why = "no code runs"), \
+		KVGPU_LINE_AT(base, FALCON_CAPS, CONST, CONST, .reset = FALCON_CAPS_VALUE, \
+			      .src = SRC_NVRNN, .why = "16 KiB of code, 4 KiB of data"), \
+		KVGPU_LINE_AT(base, FALCON_DMACTL, FILE, FILE, .zero = FALCON_DMACTL_SCRUBBING, \
+			      .src = SRC_NV, .why = "memories are clear at once: nouveau polls"),                \
+		KVGPU_LINE_AT(base, FALCON_CAPS2, CONST, CONST, .reset = FALCON_CAPS2_VALUE, \
+			      .src = SRC_NVRNN, .why = "third revision, no secrets"), \
+		KVGPU_LINE_AT(base, FALCON_IMEMC(0), EMULATE, EMULATE, \
+			      .read = kvgpu_falcon_imemc_read, .write = kvgpu_falcon_imemc_write, \
+			      .src = SRC_NV, .why = "code is uploaded and forgotten"), \
+		KVGPU_LINE_AT(base, FALCON_IMEMD(0), CONST, CONST, .src = SRC_NV, \
+			      .why = "code is uploaded and forgotten"), \
+		KVGPU_LINE_AT(base, FALCON_IMEMT(0), CONST, CONST, .src = SRC_NV, \
+			      .why = "code is uploaded and forgotten"), \
+		KVGPU_LINE_AT(base, FALCON_DMEMC(0), EMULATE, EMULATE, \
+			      .read = kvgpu_falcon_dmemc_read, .write = kvgpu_falcon_dmemc_write, \
+			      .src = SRC_NV, .why = "data memory is kept: drivers read it back"),                \
+		KVGPU_LINE_AT(base, FALCON_DMEMD(0), EMULATE, EMULATE, \
+			      .read = kvgpu_falcon_dmemd_read, .write = kvgpu_falcon_dmemd_write, \
+			      .src = SRC_NV, .why = "data memory is kept: drivers read it back")
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual FECS, and the GPCCS broadcast. It answers as nouveau's own program does: ready after start, size of a
- * context, "set channel", and the channel switch by which nouveau has its golden context saved. NVIDIA's program is
- * not served (its contexts are laid out otherwise, and the host owns contexts): it never reports that it is up.
+ * The virtual FECS, and the GPCCS broadcast. It answers as nouveau's own program does: ready after
+ * start, size of a context, "set channel", and the channel switch by which nouveau has its golden
+ * context saved. NVIDIA's program is not served (its contexts are laid out otherwise, and the host
+ * owns contexts): it never reports that it is up.
  */
 #include <linux/string.h>
 
@@ -99,7 +100,7 @@ static void signal_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 		a->cmd->kind = KVGPU_CMD_GR_BIND;
 }
 
-/* ------------------------------------------------------------------ scratch registers, interrupt to the host */
+/* ----------------------------------------------------- scratch registers, interrupt to the host */
 
 static u32 scratch_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -133,40 +134,53 @@ static void up_clr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static u32 units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	return FIELD_PREP(FECS_UNITS_GPC, t->cfg.topo->gpcs) | FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
+	return FIELD_PREP(FECS_UNITS_GPC, t->cfg.topo->gpcs) |
+	       FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
 }
 
 #define WHY_RAW	"takes raw addresses; microcode's own, and none runs"
 #define WHY_PRI	"executes register accesses with full authority; microcode's own, and none runs"
 
 static const struct kvgpu_reg_line fecs[] = {
-	KVGPU_LINE_AT(GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write, .src = SRC_NV,
+	KVGPU_LINE_AT(GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write,
+		      .src = SRC_NV,
 		      .why = "channel switch on demand: the host hands the guest its golden image"),
 	FALCON_LINES(GR_FECS),
-	KVGPU_LINE_AT(GR_FECS, FECS_SIGNAL, FILE, FILE, .src = SRC_NV, .why = "debug output of the program"),
-	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_DATA, FILE, FILE, .src = SRC_NV, .why = "argument of the next command"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SIGNAL, FILE, FILE, .src = SRC_NV,
+		      .why = "debug output of the program"),
+	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_DATA, FILE, FILE, .src = SRC_NV,
+		      .why = "argument of the next command"),
 	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = command_write, .src = SRC_NV,
 		      .why = "set channel, save: answered by the host; others report a bad command"),
-	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = units_read, .src = SRC_NVRNN, .why = "GPCs and ROPs, the card's"),
+	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = units_read, .src = SRC_NVRNN,
+		      .why = "GPCs and ROPs, the card's"),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_CTRL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_RDVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_WRVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
-	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH(0), EMULATE, EMULATE, .count = FECS_NR_SCRATCH, .read = scratch_read,
-		      .write = scratch_write, .src = SRC_NV, .why = "0: ready; 1: size of a context"),
-	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_CLR(0), CONST, EMULATE, .count = FECS_NR_SCRATCH, .write = scratch_clr_write,
-		      .src = SRC_NV, .why = "clears bits of the scratch registers"),
-	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_SET(0), CONST, EMULATE, .count = FECS_NR_SCRATCH, .write = scratch_set_write,
-		      .src = SRC_NV, .why = "sets bits of the scratch registers"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH(0), EMULATE, EMULATE, .count = FECS_NR_SCRATCH,
+		      .read = scratch_read, .write = scratch_write, .src = SRC_NV,
+		      .why = "0: ready; 1: size of a context"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_CLR(0), CONST, EMULATE, .count = FECS_NR_SCRATCH,
+		      .write = scratch_clr_write, .src = SRC_NV,
+		      .why = "clears bits of the scratch registers"),
+	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_SET(0), CONST, EMULATE, .count = FECS_NR_SCRATCH,
+		      .write = scratch_set_write, .src = SRC_NV,
+		      .why = "sets bits of the scratch registers"),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_BASE, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CHAN, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CMD, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_TARGET, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
-	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
-		      .why = "instance on the engine: set channel's, or that of a reported exception"),
-	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV, .why = "instance to switch to"),
-	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV, .why = "what the program reports, with an exception"),
-	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = up_set_write, .src = SRC_NV, .why = "as above"),
-	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = up_clr_write, .src = SRC_NV, .why = "as above"),
+	KVGPU_LINE_AT(
+		GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
+		.why = "instance on the engine: set channel's, or that of a reported exception"),
+	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV,
+		      .why = "instance to switch to"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV,
+		      .why = "what the program reports, with an exception"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = up_set_write,
+		      .src = SRC_NV, .why = "as above"),
+	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = up_clr_write,
+		      .src = SRC_NV, .why = "as above"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_fecs = {

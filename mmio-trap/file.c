@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file of one vGPU: an open-addressed hash of fixed size. Nothing is ever removed before a reset, so a search
- * ends at the first free slot; it also ends after PROBES steps, so that no choice of registers makes an access expensive.
- * A register that finds no slot is not kept: it reads as after POST.
+ * The register file of one vGPU: an open-addressed hash of fixed size. Nothing is ever removed
+ * before a reset, so a search ends at the first free slot; it also ends after PROBES steps, so that
+ * no choice of registers makes an access expensive. A register that finds no slot is not kept: it
+ * reads as after POST.
  */
 #include "internal.h"
 
@@ -52,7 +53,8 @@ struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val)
 
 u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg)
 {
-	if (!t->cfg.plain || reg < KVGPU_TRAP_PLAIN_BASE || reg >= KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE)
+	if (!t->cfg.plain || reg < KVGPU_TRAP_PLAIN_BASE ||
+	    reg >= KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE)
 		return NULL;
 	return &t->cfg.plain[(reg - KVGPU_TRAP_PLAIN_BASE) / 4];
 }

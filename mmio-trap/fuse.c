@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fuses and straps. Fuse words tell one die from another: a guest gets those that drivers ask for, the rest reads 0. */
+/*
+ * Fuses and straps. Fuse words tell one die from another: a guest gets those that drivers ask for,
+ * the rest reads 0.
+ */
 #include <gk110/pfuse.h>
 
 #include "units.h"
 
-/* Speed of the silicon. Open: a real card's; a middle value, so that voltage tables that need one have one. */
+/*
+ * Speed of the silicon. Open: a real card's; a middle value, so that voltage tables that need one
+ * have one.
+ */
 #define SPEEDO	1500
 
 static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -13,7 +19,8 @@ static u32 strap_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line fuses[] = {
-	KVGPU_LINE(PFUSE_CONTROL, FILE, FILE, .src = SRC_NV, .why = "readout request of nouveau's sequence"),
+	KVGPU_LINE(PFUSE_CONTROL, FILE, FILE, .src = SRC_NV,
+		.why = "readout request of nouveau's sequence"),
 	KVGPU_LINE(PFUSE_WORD(PFUSE_TEMP_CALIBRATED), CONST, CONST, .src = SRC_NV,
 		   .why = "0: no temperature for guests"),
 	KVGPU_LINE(PFUSE_WORD(PFUSE_SPEEDO), CONST, CONST, .reset = SPEEDO, .src = SRC_NV,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* GPCs, their TPCs and PPCs: how many there are, and error status. Broadcast and set-up writes are swallowed as in gr.c. */
+/*
+ * GPCs, their TPCs and PPCs: how many there are, and error status. Broadcast and set-up writes are
+ * swallowed as in gr.c.
+ */
 #include <gk110/falcon.h>
 #include <gk110/gr.h>
 
@@ -29,34 +32,39 @@ static void trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	kvgpu_reg_set(t, a->reg, kvgpu_reg_get(t, a->reg) & ~a->bits);
 	for (i = 0; i < TPCS; i++)
 		if (acked & (u32)GPCCS_TRAP_TPC(i))
-			kvgpu_reg_set(t, GR_GPC(a->inst, GPC_TPC + i * GPC_TPC_STRIDE + TPC_TRAP), 0);
+			kvgpu_reg_set(t, GR_GPC(a->inst, GPC_TPC + i * GPC_TPC_STRIDE + TPC_TRAP),
+				      0);
 }
 
 static const struct kvgpu_reg_line lines[] = {
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_PROP_ESR),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_ESETUP_ESR),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_ZCULL_ESR),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_PPC_TPC_MASK(0), CONST, CONST, .count = KVGPU_MAX_PPC, .read = ppc_mask_read,
-		      .src = SRC_NV, .why = "TPCs of each PPC, the card's"),
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_PPC_TPC_MASK(0), CONST, CONST, .count = KVGPU_MAX_PPC,
+		      .read = ppc_mask_read, .src = SRC_NV, .why = "TPCs of each PPC, the card's"),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_CCACHE_ESR),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_UNITS, CONST, CONST, .read = tpcs_read, .src = SRC_NV,
-		      .why = "TPCs of the GPC, the card's"),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_TRAP, FILE, EMULATE, .write = trap_write, .src = SRC_NV,
-		      .why = "which of its units trapped"),
-	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_POLY_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_UNITS, CONST, CONST, .read = tpcs_read,
+		      .src = SRC_NV, .why = "TPCs of the GPC, the card's"),
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_TRAP, FILE, EMULATE, .write = trap_write,
+		      .src = SRC_NV, .why = "which of its units trapped"),
+	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_POLY_ESR, .count = TPCS,
+		       .stride = GPC_TPC_STRIDE),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_TEX_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MPC_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_L1C_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_TRAP, FILE, FILE, .count = TPCS, .stride = GPC_TPC_STRIDE, .src = SRC_NV,
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_TRAP, FILE, FILE, .count = TPCS,
+		      .stride = GPC_TPC_STRIDE, .src = SRC_NV,
 		      .why = "which part of a TPC trapped"),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_WARP_ESR, FILE, FILE, .count = TPCS, .stride = GPC_TPC_STRIDE,
-		      .src = SRC_NV, .why = "why a warp was stopped"),
-	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_GLOBAL_ESR, FILE, FILE, .count = TPCS, .stride = GPC_TPC_STRIDE,
-		      .w1c = ALL_BITS, .src = SRC_NV, .why = "why a multiprocessor was stopped"),
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_WARP_ESR, FILE, FILE, .count = TPCS,
+		      .stride = GPC_TPC_STRIDE, .src = SRC_NV, .why = "why a warp was stopped"),
+	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_GLOBAL_ESR, FILE, FILE, .count = TPCS,
+		      .stride = GPC_TPC_STRIDE, .w1c = ALL_BITS, .src = SRC_NV,
+		      .why = "why a multiprocessor was stopped"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc = {
-	.name = "GPC", .base = GR_GPC_BASE, .size = GR_GPC_STRIDE, .copies = KVGPU_MAX_GPC, KVGPU_UNIT_LINES(lines),
+	.name = "GPC", .base = GR_GPC_BASE, .size = GR_GPC_STRIDE, .copies = KVGPU_MAX_GPC,
+		KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "engine set-up and one GPC's falcon; the host has set GR up for everybody", SRC_NV),
 };
 

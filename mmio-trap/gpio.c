@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPIO, I2C, AUX and the fan's tachometer. The real ones are wired to voltage regulators and fans: a guest moves bits in its
- * own file. I2C lines read high, so that every bus is idle and every address unanswered.
+ * GPIO, I2C, AUX and the fan's tachometer. The real ones are wired to voltage regulators and fans:
+ * a guest moves bits in its own file. I2C lines read high, so that every bus is idle and every
+ * address unanswered.
  */
 #include <gk110/therm.h>
 
@@ -11,7 +12,8 @@
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PGPIO_I2C(0), FILE, FILE, .count = PGPIO_I2C_NR, .stride = PGPIO_I2C_STRIDE,
-		   .one = PGPIO_I2C_SENSE_SCL | PGPIO_I2C_SENSE_SDA, .src = SRC_NV, .why = "lines high: nobody answers"),
+		   .one = PGPIO_I2C_SENSE_SCL | PGPIO_I2C_SENSE_SDA, .src = SRC_NV,
+		   .why = "lines high: nobody answers"),
 	KVGPU_LINE(PGPIO_TRIGGER, FILE, FILE, .src = SRC_NV, .why = "would drive the lines"),
 	KVGPU_LINE(PGPIO_LINE(0), FILE, FILE, .count = PGPIO_LINE_NR, .src = SRC_NV,
 		   .why = "regulators, fan and power sensors hang on these"),
@@ -22,15 +24,17 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PGPIO_INTR1, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV, .why = WHY_INTR),
 	KVGPU_LINE(PGPIO_INTR_EN1, FILE, FILE, .src = SRC_NV, .why = WHY_INTR),
 	KVGPU_LINE(PGPIO_AUX_CTRL(0), FILE, FILE, .count = PGPIO_AUX_NR, .stride = PGPIO_AUX_STRIDE,
-		   .zero = PGPIO_AUX_CTRL_START | PGPIO_AUX_CTRL_REP, .src = SRC_NV, .why = "transfers end at once"),
-	KVGPU_LINE(PGPIO_AUX_STAT(0), CONST, CONST, .count = PGPIO_AUX_NR, .stride = PGPIO_AUX_STRIDE, .src = SRC_NV,
-		   .why = "no sink is connected"),
+		   .zero = PGPIO_AUX_CTRL_START | PGPIO_AUX_CTRL_REP, .src = SRC_NV,
+		   .why = "transfers end at once"),
+	KVGPU_LINE(PGPIO_AUX_STAT(0), CONST, CONST, .count = PGPIO_AUX_NR,
+		   .stride = PGPIO_AUX_STRIDE, .src = SRC_NV, .why = "no sink is connected"),
 	KVGPU_LINE(PGPIO_TACH_CTRL, FILE, FILE, .src = SRC_NV, .why = "the fan is the host's"),
 	KVGPU_LINE(PGPIO_TACH_COUNT, CONST, CONST, .src = SRC_NV, .why = "a guest has no fan"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pgpio = {
-	.name = "PGPIO", .base = PGPIO_BASE, .size = PCLOCK_VCO_BASE - PGPIO_BASE, KVGPU_UNIT_LINES(lines),
+	.name = "PGPIO", .base = PGPIO_BASE, .size = PCLOCK_VCO_BASE - PGPIO_BASE,
+		KVGPU_UNIT_LINES(lines),
 	KVGPU_REST(FILE, FILE, "board wiring: fan PWM, spread spectrum, hot-plug", SRC_NVRNN),
 };
 

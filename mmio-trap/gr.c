@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, thousands of writes: all are
- * kept for it to read and none goes on, because the host set up GR once for everybody and owns every context. What counts
- * are idle flags that read idle, and exceptions, which the host reports with copies of the registers that explain them.
+ * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, thousands
+ * of writes: all are kept for it to read and none goes on, because the host set up GR once for
+ * everybody and owns every context. What counts are idle flags that read idle, and exceptions,
+ * which the host reports with copies of the registers that explain them.
  */
 #include <linux/string.h>
 
@@ -29,7 +30,10 @@ static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	intr_update(t);
 }
 
-/* Acknowledging a GPC ends what it reported: its summary is a level of units that the host has already cleared. */
+/*
+ * Acknowledging a GPC ends what it reported: its summary is a level of units that the host has
+ * already cleared.
+ */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 acked = kvgpu_reg_get(t, a->reg) & a->bits, g;
@@ -58,7 +62,8 @@ void kvgpu_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	kvgpu_reg_set(t, a->reg, status | (a->val & (u32)GR_ESR_ENABLE));
 }
 
-void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs, u32 nr)
+void kvgpu_trap_gr(struct kvgpu_trap *t, u32 intr, u32 trap, const struct kvgpu_reg_val *regs,
+		   u32 nr)
 {
 	u32 i;
 
@@ -85,24 +90,31 @@ void kvgpu_gr_reset(struct kvgpu_trap *t)
 }
 
 static const struct kvgpu_reg_line fe[] = {
-	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NV, .why = "exceptions of this vGPU's contexts"),
-	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV, .why = "which unit trapped"),
+	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NV,
+		.why = "exceptions of this vGPU's contexts"),
+	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV,
+		.why = "which unit trapped"),
 	KVGPU_LINE(GR_DATA_ERROR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
-	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV, .why = "which GPCs trapped"),
+	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV,
+		.why = "which GPCs trapped"),
 	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host enables what it needs"),
-	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NV, .why = "which of them interrupt"),
+	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NV,
+		.why = "which of them interrupt"),
 	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
 	KVGPU_LINE(GR_ICMD_DATA, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
 	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
 	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = ctrl_write, .src = SRC_NV,
 		   .why = "restart after an exception: the channel may go on"),
-	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle: polled in golden context making"),
+	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV,
+		.why = "idle: polled in golden context making"),
 	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV, .why = "idle: polled hundreds of times in golden context making"),
 	KVGPU_LINE(GR_TRAPPED_ADDR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAPPED_DATA, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
-	KVGPU_LINE(GR_TRAPPED_DATA_HI, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
+	KVGPU_LINE(GR_TRAPPED_DATA_HI, FILE, FILE, .src = SRC_NV,
+		.why = "reported with an exception"),
 	GR_ESR_LINE(GR_FE_ESR),
-	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV, .why = "power mode, changed at once: polled"),
+	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV,
+		.why = "power mode, changed at once: polled"),
 	KVGPU_LINE(GR_FE_OBJECT(0), FILE, FILE, .count = 8, .src = SRC_NV, .why = "class of each subchannel, with an exception"),
 	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
 	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
@@ -121,7 +133,8 @@ const struct kvgpu_reg_unit kvgpu_unit_gr_fe = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_hub = {
-	.name = "GR_HUB", .base = GR_FECS + FALCON_WINDOW, .size = GR_ROP(0, 0) - GR_FECS - FALCON_WINDOW,
+	.name = "GR_HUB", .base = GR_FECS + FALCON_WINDOW, .size = GR_ROP(0,
+		0) - GR_FECS - FALCON_WINDOW,
 	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of this room share: the form of the tables, the register file, and the units' calls to each other. */
+/*
+ * What the files of this room share: the form of the tables, the register file, and the units'
+ * calls to each other.
+ */
 #ifndef KVGPU_MMIO_TRAP_INTERNAL_H
 #define KVGPU_MMIO_TRAP_INTERNAL_H
 
@@ -32,20 +35,23 @@ struct kvgpu_access {
 };
 
 /*
- * One line of a table: @count registers, @stride apart (0 means 1 and 4). Offsets are those of the unit's first copy.
+ * One line of a table: @count registers, @stride apart (0 means 1 and 4). Offsets are those of the
+ * unit's first copy.
  *
- * Reads: CONST gives @read() or @reset; FILE the file's value with @zero bits 0 and @one bits 1; EMULATE @read() or as
- * FILE. Writes: CONST are ignored, FILE go to the file except for @ro bits, and @w1c bits clear; EMULATE and TRAP are the
- * hook's business, EMULATE without hook is as FILE. DENY and UNLISTED are as FILE, and counted. A TRAP is taken only
- * from a write of all four bytes.
+ * Reads: CONST gives @read() or @reset; FILE the file's value with @zero bits 0 and @one bits 1;
+ * EMULATE @read() or as FILE. Writes: CONST are ignored, FILE go to the file except for @ro bits,
+ * and @w1c bits clear; EMULATE and TRAP are the hook's business, EMULATE without hook is as FILE.
+ * DENY and UNLISTED are as FILE, and counted. A TRAP is taken only from a write of all four bytes.
  */
 struct kvgpu_reg_line {
 	u32 off, count, stride;
 	enum kvgpu_reg_class rd, wr;
 	u32 reset;		/* value after POST */
 	u32 ro, w1c;		/* bits a write does not change; bits it clears */
-	u32 zero, one;		/* bits that read as 0, as 1, whatever was written: what drivers poll */
-	bool bulk;		/* its registers take no slots: not kept in the file, not counted one by one */
+	/* bits that read as 0, as 1, whatever was written: what drivers poll */
+	u32 zero, one;
+	/* its registers take no slots: not kept in the file, not counted one by one */
+	bool bulk;
 	u32 (*read)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	void (*write)(struct kvgpu_trap *t, const struct kvgpu_access *a);
 	const char *name, *why, *src;
@@ -55,7 +61,8 @@ struct kvgpu_reg_line {
 	{ .name = #reg, .off = (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, __VA_ARGS__ }
 /* @reg is relative to @base */
 #define KVGPU_LINE_AT(base, reg, r, w, ...) \
-	{ .name = #reg, .off = (base) + (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, __VA_ARGS__ }
+	{ .name = #reg, .off = (base) + (reg), .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, \
+		__VA_ARGS__ }
 
 /* a window of BAR0, perhaps several equal ones in a row */
 struct kvgpu_reg_unit {
@@ -68,18 +75,25 @@ struct kvgpu_reg_unit {
 
 #define KVGPU_UNIT_LINES(table)		.line = (table), .nr_lines = ARRAY_SIZE(table)
 #define KVGPU_REST(r, w, why_, src_) \
-	.rest = { .name = "others", .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, .why = (why_), .src = (src_) }
+	.rest = { .name = "others", .rd = KVGPU_REG_##r, .wr = KVGPU_REG_##w, .why = (why_), \
+		.src = (src_) }
 
 /* table.c: all units by address */
 extern const struct kvgpu_reg_unit *const kvgpu_trap_units[];
 extern const u32 kvgpu_trap_nr_units;
-/* the line that covers @reg (never NULL; class UNLISTED when nothing does), its unit (or NULL), a->inst and a->idx */
-const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a, const struct kvgpu_reg_unit **unit);
+/*
+ * the line that covers @reg (never NULL; class UNLISTED when nothing does), its unit (or NULL),
+ * a->inst and a->idx
+ */
+const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a,
+					     const struct kvgpu_reg_unit **unit);
 
 /* file.c: the register file */
-u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg);	/* where it is in memory that the guest maps, or NULL */
+/* where it is in memory that the guest maps, or NULL */
+u32 *kvgpu_file_plain(const struct kvgpu_trap *t, u32 reg);
 struct kvgpu_reg_slot *kvgpu_file_slot(struct kvgpu_trap *t, u32 reg);		/* or NULL */
-struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val);	/* or NULL when there is no room */
+/* or NULL when there is no room */
+struct kvgpu_reg_slot *kvgpu_file_make(struct kvgpu_trap *t, u32 reg, u32 val);
 u32 kvgpu_reg_get(const struct kvgpu_trap *t, u32 reg);
 void kvgpu_reg_set(struct kvgpu_trap *t, u32 reg, u32 val);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree. Units raise and drop sources; per leaf, a mask selects those that show and an enable gates the
- * output; leaf 0 (host) and leaf 1 (non-redirectable host) share the function's one interrupt. nouveau disables the
- * outputs, re-arms MSI, serves what is pending and enables them again, so a message is due on every rise of the line, and
- * when re-armed while it is high.
+ * The interrupt tree. Units raise and drop sources; per leaf, a mask selects those that show and an
+ * enable gates the output; leaf 0 (host) and leaf 1 (non-redirectable host) share the function's
+ * one interrupt. nouveau disables the outputs, re-arms MSI, serves what is pending and enables them
+ * again, so a message is due on every rise of the line, and when re-armed while it is high.
  */
 #include <gk110/pmc.h>
 
@@ -11,14 +11,17 @@
 
 u32 kvgpu_intr_leaf(const struct kvgpu_trap *t, unsigned int leaf)
 {
-	u32 src = leaf == PMC_LEAF_HOST ? t->intr_src : leaf == PMC_LEAF_NRHOST ? t->intr_nrhost : 0;
+	u32 src = leaf == PMC_LEAF_HOST	  ? t->intr_src :
+		  leaf == PMC_LEAF_NRHOST ? t->intr_nrhost :
+					    0;
 
 	return src & kvgpu_reg_get(t, PMC_INTR_MASK(leaf));
 }
 
 bool kvgpu_intr_output(const struct kvgpu_trap *t, unsigned int leaf)
 {
-	return (kvgpu_reg_get(t, PMC_INTR_EN(leaf)) & PMC_INTR_EN_HARDWARE) && kvgpu_intr_leaf(t, leaf);
+	return (kvgpu_reg_get(t, PMC_INTR_EN(leaf)) & PMC_INTR_EN_HARDWARE) &&
+	       kvgpu_intr_leaf(t, leaf);
 }
 
 void kvgpu_intr_update(struct kvgpu_trap *t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * L2. Compression is off for guests, so tag memory, its base (a physical address) and the zero-bandwidth-clear table are
- * swallowed; clears of tags are done at once.
+ * L2. Compression is off for guests, so tag memory, its base (a physical address) and the
+ * zero-bandwidth-clear table are swallowed; clears of tags are done at once.
  */
 #include <gk110/ltc.h>
 
@@ -24,9 +24,10 @@ static u32 grctx_1_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->r17e920;
 }
 
-#define CBC_LINE(slice) \
-	KVGPU_LINE(LTC_SLICE(0, slice) + LTC_CBC_CTRL, FILE, FILE, .count = NR_PARTS, .stride = LTC_PART_STRIDE, \
-		   .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH, .src = SRC_NV, \
+#define CBC_LINE(slice)                                                                        \
+	KVGPU_LINE(LTC_SLICE(0, slice) + LTC_CBC_CTRL, FILE, FILE, .count = NR_PARTS,          \
+		   .stride = LTC_PART_STRIDE, .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH, \
+		   .src = SRC_NV,                                                              \
 		   .why = "clearing of compression tags is done at once: polled for each slice")
 
 static const struct kvgpu_reg_line lines[] = {
@@ -34,11 +35,13 @@ static const struct kvgpu_reg_line lines[] = {
 	CBC_LINE(1),
 	CBC_LINE(2),
 	CBC_LINE(3),
-	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_CTRL, FILE, FILE, .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH,
-		   .src = SRC_NV, .why = "clearing of compression tags is done at once"),
+	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_CTRL, FILE, FILE,
+		   .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH, .src = SRC_NV,
+		   .why = "clearing of compression tags is done at once"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_BASE, FILE, FILE, .src = SRC_NV,
 		   .why = "a physical address; compression is off for guests"),
-	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CONFIG, CONST, CONST, .read = config_read, .src = SRC_NVRNN, .why = "slices, the card's"),
+	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CONFIG, CONST, CONST, .read = config_read,
+		   .src = SRC_NVRNN, .why = "slices, the card's"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_GRCTX_0, CONST, CONST, .read = grctx_0_read, .src = SRC_NV,
 		   .why = "goes into contexts' patch lists; the card's"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_GRCTX_1, CONST, CONST, .read = grctx_1_read, .src = SRC_NV,

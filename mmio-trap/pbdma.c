@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBDMAs. The guest sees a snapshot that the host took when a channel of this vGPU stopped its PBDMA; what the guest
- * writes changes the snapshot, and acknowledging an interrupt tells the host to let the channel go on. nouveau overwrites
- * the method with a no-operation before it acknowledges: then the host skips that method.
+ * PBDMAs. The guest sees a snapshot that the host took when a channel of this vGPU stopped its
+ * PBDMA; what the guest writes changes the snapshot, and acknowledging an interrupt tells the host
+ * to let the channel go on. nouveau overwrites the method with a no-operation before it
+ * acknowledges: then the host skips that method.
  */
 #include <gk110/fifo.h>
 
@@ -95,30 +96,38 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read, .write = method_write,
-		      .src = SRC_NVRNN, .why = "the method that stopped the channel; a NOP over it says: skip"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = data_read, .write = data_write, .src = SRC_NVRNN,
-		      .why = "its argument"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = intr0_read, .write = intr0_write, .src = SRC_NVRNN,
-		      .why = "what went wrong with a channel of this vGPU; an acknowledge lets it go on"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN, .why = "the host enables what it needs"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = channel_read, .src = SRC_NV,
-		      .why = "channel of the snapshot, in the guest's numbers"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_TIMEOUT, FILE, FILE, .reset = PBDMA_TIMEOUT_RESET, .src = SRC_RNN,
-		      .why = "the host's"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_STALL, FILE, FILE, .reset = PBDMA_INTR0_STALL_RESET, .src = SRC_NVRNN,
-		      .why = "the host decides what stops a PBDMA"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_STALL, FILE, FILE, .reset = PBDMA_INTR1_STALL_RESET, .src = SRC_NVRNN,
-		      .why = "the host decides what stops a PBDMA"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = intr1_read, .write = intr1_write, .src = SRC_NVRNN,
-		      .why = "what the copy engines' front end refused; an acknowledge lets the channel go on"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN, .why = "the host enables what it needs"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_METHOD, EMULATE, CONST, .read = hce_method_read, .src = SRC_NV,
-		      .why = "method that was refused"),
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_DATA, EMULATE, CONST, .read = hce_data_read, .src = SRC_NV,
-		      .why = "its argument"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read,
+		      .write = method_write, .src = SRC_NVRNN,
+		      .why = "the method that stopped the channel; a NOP over it says: skip"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = data_read,
+		      .write = data_write, .src = SRC_NVRNN, .why = "its argument"),
+	KVGPU_LINE_AT(
+		PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = intr0_read, .write = intr0_write,
+		.src = SRC_NVRNN,
+		.why = "what went wrong with a channel of this vGPU; an acknowledge lets it go on"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN,
+		      .why = "the host enables what it needs"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = channel_read,
+		      .src = SRC_NV, .why = "channel of the snapshot, in the guest's numbers"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_TIMEOUT, FILE, FILE, .reset = PBDMA_TIMEOUT_RESET,
+		      .src = SRC_RNN, .why = "the host's"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_STALL, FILE, FILE, .reset = PBDMA_INTR0_STALL_RESET,
+		      .src = SRC_NVRNN, .why = "the host decides what stops a PBDMA"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_STALL, FILE, FILE, .reset = PBDMA_INTR1_STALL_RESET,
+		      .src = SRC_NVRNN, .why = "the host decides what stops a PBDMA"),
+	KVGPU_LINE_AT(
+		PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = intr1_read, .write = intr1_write,
+		.src = SRC_NVRNN,
+		.why = "what the copy engines' front end refused; an acknowledge lets the channel go on"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN,
+		      .why = "the host enables what it needs"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_METHOD, EMULATE, CONST, .read = hce_method_read,
+		      .src = SRC_NV, .why = "method that was refused"),
+	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_DATA, EMULATE, CONST, .read = hce_data_read,
+		      .src = SRC_NV, .why = "its argument"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbdma = {
-	.name = "PBDMA", .base = PBDMA_BASE, .size = PBDMA_STRIDE, .copies = KVGPU_MAX_PBDMA, KVGPU_UNIT_LINES(lines),
+	.name = "PBDMA", .base = PBDMA_BASE, .size = PBDMA_STRIDE, .copies = KVGPU_MAX_PBDMA,
+		KVGPU_UNIT_LINES(lines),
 };

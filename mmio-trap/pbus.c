@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBUS, the windows into memory, and the flushes. BAR1 and BAR3 are this vGPU's slices of the card's: a guest that binds
- * an instance block gets its page tables shadowed into the slice, "physical" mode shows its own partition.
+ * PBUS, the windows into memory, and the flushes. BAR1 and BAR3 are this vGPU's slices of the
+ * card's: a guest that binds an instance block gets its page tables shadowed into the slice,
+ * "physical" mode shows its own partition.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -9,13 +10,17 @@
 
 #include "units.h"
 
-/* for a target that is none the window shows nothing: the command says PEER, and the room that serves it reads 0 */
+/*
+ * for a target that is none the window shows nothing: the command says PEER, and the room that
+ * serves it reads 0
+ */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	kvgpu_reg_set(t, a->reg, a->val);
 	a->cmd->kind = KVGPU_CMD_PRAMIN;
 	a->cmd->pramin.base.target = FIELD_GET(HOSTMEM_PRAMIN_TARGET, a->val);
-	a->cmd->pramin.base.addr = (u64)FIELD_GET(HOSTMEM_PRAMIN_BASE, a->val) << HOSTMEM_PRAMIN_BASE_SHIFT;
+	a->cmd->pramin.base.addr = (u64)FIELD_GET(HOSTMEM_PRAMIN_BASE, a->val)
+				   << HOSTMEM_PRAMIN_BASE_SHIFT;
 	if (a->cmd->pramin.base.target != KVGPU_VRAM)
 		kvgpu_deny(t);
 }
@@ -77,5 +82,6 @@ static const struct kvgpu_reg_line flushes[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_flush = {
-	.name = "HOST_FLUSH", .base = HOST_FLUSH_BASE, .size = HOST_FLUSH_SIZE, KVGPU_UNIT_LINES(flushes),
+	.name = "HOST_FLUSH", .base = HOST_FLUSH_BASE, .size = HOST_FLUSH_SIZE,
+		KVGPU_UNIT_LINES(flushes),
 };

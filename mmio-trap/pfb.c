@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PFFB, and the memory controllers: how much memory a guest finds. Timings, training and ECC are the host's. */
+/*
+ * PFFB, and the memory controllers: how much memory a guest finds. Timings, training and ECC are
+ * the host's.
+ */
 #include <gk110/map.h>
 #include <gk110/pfb.h>
 
@@ -17,11 +20,13 @@ static u32 amount_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line pffb[] = {
-	KVGPU_LINE(PFFB_LTC_COUNT, CONST, CONST, .read = ltcs_read, .src = SRC_NV, .why = "active L2 parts, the card's"),
+	KVGPU_LINE(PFFB_LTC_COUNT, CONST, CONST, .read = ltcs_read, .src = SRC_NV,
+		.why = "active L2 parts, the card's"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pffb_low = {
-	.name = "PFFB", .base = PFFB_BASE, .size = PFFB_MMU_PAGE - PFFB_BASE, KVGPU_UNIT_LINES(pffb),
+	.name = "PFFB", .base = PFFB_BASE, .size = PFFB_MMU_PAGE - PFFB_BASE,
+		KVGPU_UNIT_LINES(pffb),
 	KVGPU_REST(FILE, FILE, "memory hub settings are everybody's", SRC_RNN),
 };
 
@@ -36,12 +41,15 @@ const struct kvgpu_reg_unit kvgpu_unit_pbfb_bcast = {
 };
 
 static const struct kvgpu_reg_line pbfb[] = {
-	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_CFG1, CONST, CONST, .src = SRC_NV, .why = "equal for all partitions"),
-	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_AMOUNT, CONST, CONST, .read = amount_read, .src = SRC_NVRNN,
+	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_CFG1, CONST, CONST, .src = SRC_NV,
+		      .why = "equal for all partitions"),
+	KVGPU_LINE_AT(PBFB_BASE(0), PBFB_AMOUNT, CONST, CONST, .read = amount_read,
+		      .src = SRC_NVRNN,
 		      .why = "a quarter of the vGPU's memory in each of four partitions"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbfb = {
-	.name = "PBFB", .base = PBFB_BASE(0), .size = PBFB_BASE(1) - PBFB_BASE(0), .copies = PBFB_NR, KVGPU_UNIT_LINES(pbfb),
+	.name = "PBFB", .base = PBFB_BASE(0), .size = PBFB_BASE(1) - PBFB_BASE(0),
+		.copies = PBFB_NR, KVGPU_UNIT_LINES(pbfb),
 	KVGPU_REST(FILE, FILE, "timing, training, ECC: the host's", SRC_NVRNN),
 };

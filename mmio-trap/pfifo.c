@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupt, runlists, preemption, faults. Three bits of 0x2100 are levels of other registers: nouveau clears those
- * and never the bits. What is asked for here is pending until the host says it is done; the host answers before the write
- * completes whenever it can, because nouveau waits by polling.
+ * PFIFO: interrupt, runlists, preemption, faults. Three bits of 0x2100 are levels of other
+ * registers: nouveau clears those and never the bits. What is asked for here is pending until the
+ * host says it is done; the host answers before the write completes whenever it can, because
+ * nouveau waits by polling.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */
@@ -29,7 +30,8 @@ static u32 fifo_status(const struct kvgpu_trap *t)
 
 void kvgpu_fifo_update(struct kvgpu_trap *t)
 {
-	u32 status = fifo_status(t), host = kvgpu_reg_get(t, PFIFO_INTR_EN), nrhost = kvgpu_reg_get(t, PFIFO_INTR_EN_NRHOST);
+	u32 status = fifo_status(t), host = kvgpu_reg_get(t, PFIFO_INTR_EN),
+	    nrhost = kvgpu_reg_get(t, PFIFO_INTR_EN_NRHOST);
 
 	t->wants_nonstall = (host | nrhost) & PFIFO_INTR_NONSTALL;
 	kvgpu_intr_source(t, PMC_INTR_FIFO, status & host);
@@ -112,7 +114,8 @@ static void userd_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static void submit_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 base = kvgpu_reg_get(t, PFIFO_RUNLIST_BASE), runl = FIELD_GET(PFIFO_RUNLIST_ID, a->val);
-	u32 count = FIELD_GET(PFIFO_RUNLIST_COUNT, a->val), target = FIELD_GET(PFIFO_RUNLIST_TARGET, base);
+	u32 count = FIELD_GET(PFIFO_RUNLIST_COUNT, a->val),
+	    target = FIELD_GET(PFIFO_RUNLIST_TARGET, base);
 
 	kvgpu_reg_set(t, a->reg, a->val);
 	if (runl >= KVGPU_GUEST_RUNLISTS || !kvgpu_target_ok(target)) {
@@ -148,7 +151,10 @@ static void block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
-	/* nouveau takes at most two PBDMAs for a runlist (gk104_fifo_runl_ctor); interrupts of the others reach it all the same */
+	/*
+	 * nouveau takes at most two PBDMAs for a runlist (gk104_fifo_runl_ctor); interrupts of the
+	 * others reach it all the same
+	 */
 	return a->idx < 2 && a->idx < t->cfg.topo->nr_pbdma ? (u32)KVGPU_GUEST_RUNL_MASK : 0;
 }
 
@@ -223,7 +229,8 @@ void kvgpu_trap_runlist_done(struct kvgpu_trap *t, u8 runl)
 {
 	if (runl >= KVGPU_GUEST_RUNLISTS)
 		return;
-	kvgpu_reg_set(t, PFIFO_ENG_RUNLIST(runl), kvgpu_reg_get(t, PFIFO_ENG_RUNLIST(runl)) & ~(u32)PFIFO_ENG_RUNLIST_PENDING);
+	kvgpu_reg_set(t, PFIFO_ENG_RUNLIST(runl),
+		      kvgpu_reg_get(t, PFIFO_ENG_RUNLIST(runl)) & ~(u32)PFIFO_ENG_RUNLIST_PENDING);
 	t->runl_event |= 1u << runl;
 	kvgpu_fifo_update(t);
 }
@@ -274,65 +281,100 @@ void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status)
 #define WHY_FERMI	"GF100's, without effect here"
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PFIFO_INTR, EMULATE, EMULATE, .read = intr_read, .write = intr_write, .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_INTR, EMULATE, EMULATE, .read = intr_read, .write = intr_write,
+		   .src = SRC_NVRNN,
 		   .why = "the vGPU's; bits 30:28 are levels of 0x2a00, 0x25a0, 0x259c"),
-	KVGPU_LINE(PFIFO_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN, .why = "which of them interrupt"),
-	KVGPU_LINE(PFIFO_FERMI(0), FILE, FILE, .count = PFIFO_FERMI_NR, .src = SRC_NV, .why = WHY_FERMI),
-	KVGPU_LINE(PFIFO_ACQ_PRETEST, FILE, FILE, .reset = PFIFO_ACQ_PRETEST_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
-	KVGPU_LINE(PFIFO_USERD_BAR1, FILE, TRAP, .write = userd_write, .src = SRC_NVRNN,
-		   .why = "where in its BAR1 the guest rings doorbells: those pages are replaced by the card's"),
-	KVGPU_LINE(PFIFO_IDLE_FILTER, FILE, FILE, .reset = PFIFO_IDLE_FILTER_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
-	KVGPU_LINE(PFIFO_RUNLIST_BASE, FILE, FILE, .src = SRC_NVRNN, .why = "latched for the submit"),
-	KVGPU_LINE(PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = submit_write, .src = SRC_NVRNN,
-		   .why = "the host copies the list, drops what is not the vGPU's and schedules the rest"),
-	KVGPU_LINE(PFIFO_ENG_RUNLIST_BASE(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR, .stride = 8, .src = SRC_NVRNN,
-		   .why = "echo of the last submit"),
-	KVGPU_LINE(PFIFO_ENG_RUNLIST(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR, .stride = 8, .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
+		   .why = "which of them interrupt"),
+	KVGPU_LINE(PFIFO_FERMI(0), FILE, FILE, .count = PFIFO_FERMI_NR, .src = SRC_NV,
+		   .why = WHY_FERMI),
+	KVGPU_LINE(PFIFO_ACQ_PRETEST, FILE, FILE, .reset = PFIFO_ACQ_PRETEST_RESET, .src = SRC_RNN,
+		   .why = WHY_DEFAULT),
+	KVGPU_LINE(
+		PFIFO_USERD_BAR1, FILE, TRAP, .write = userd_write, .src = SRC_NVRNN,
+		.why = "where in its BAR1 the guest rings doorbells: those pages are replaced by the card's"),
+	KVGPU_LINE(PFIFO_IDLE_FILTER, FILE, FILE, .reset = PFIFO_IDLE_FILTER_RESET, .src = SRC_RNN,
+		   .why = WHY_DEFAULT),
+	KVGPU_LINE(PFIFO_RUNLIST_BASE, FILE, FILE, .src = SRC_NVRNN,
+		   .why = "latched for the submit"),
+	KVGPU_LINE(
+		PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = submit_write, .src = SRC_NVRNN,
+		.why = "the host copies the list, drops what is not the vGPU's and schedules the rest"),
+	KVGPU_LINE(PFIFO_ENG_RUNLIST_BASE(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR,
+		   .stride = 8, .src = SRC_NVRNN, .why = "echo of the last submit"),
+	KVGPU_LINE(PFIFO_ENG_RUNLIST(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR, .stride = 8,
+		   .src = SRC_NVRNN,
 		   .why = "echo of the last submit; bit 20 until the host took it"),
-	KVGPU_LINE(PFIFO_ENG_TIMESLICE(0), FILE, FILE, .count = PFIFO_ENG_TIMESLICE_NR, .reset = PFIFO_ENG_TIMESLICE_RESET,
-		   .src = SRC_RNN, .why = WHY_DEFAULT),
+	KVGPU_LINE(PFIFO_ENG_TIMESLICE(0), FILE, FILE, .count = PFIFO_ENG_TIMESLICE_NR,
+		   .reset = PFIFO_ENG_TIMESLICE_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
 	KVGPU_LINE(PFIFO_ENG_PB_TIMESLICE(0), FILE, FILE, .count = PFIFO_ENG_TIMESLICE_NR,
 		   .reset = PFIFO_ENG_PB_TIMESLICE_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
-	KVGPU_LINE(PFIFO_PBDMA_RUNLISTS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .read = pbdma_runlists_read,
-		   .src = SRC_NV, .why = "the first two serve the guest's one runlist"),
+	KVGPU_LINE(PFIFO_PBDMA_RUNLISTS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA,
+		   .read = pbdma_runlists_read, .src = SRC_NV,
+		   .why = "the first two serve the guest's one runlist"),
 	KVGPU_LINE(PFIFO_INTR_EN_NRHOST, FILE, EMULATE, .write = intr_en_write, .src = SRC_RNN,
 		   .why = "which bits of 0x2100 go to leaf 1"),
-	KVGPU_LINE(PFIFO_BIND_ERROR, FILE, CONST, .src = SRC_NVRNN, .why = "why a bind was refused"),
-	KVGPU_LINE(PFIFO_INTR_HALT_MASK, FILE, FILE, .src = SRC_RNN, .why = "nothing halts for a guest"),
-	KVGPU_LINE(PFIFO_SCHED_ERROR, FILE, CONST, .src = SRC_NVRNN, .why = "code of a scheduling error, the host's report"),
-	KVGPU_LINE(PFIFO_CHSW_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN, .why = "never raised for a guest"),
-	KVGPU_LINE(PFIFO_LB_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN, .why = "never raised for a guest"),
-	KVGPU_LINE(PFIFO_MMU_FAULT_SOURCE, EMULATE, EMULATE, .read = fault_source_read, .write = fault_source_write,
-		   .src = SRC_NVRNN, .why = "units with a fault record of this vGPU"),
-	KVGPU_LINE(PFIFO_PBDMA_INTR_SOURCE, EMULATE, EMULATE, .read = pbdma_source_read, .write = pbdma_source_write,
-		   .src = SRC_NVRNN, .why = "PBDMAs with an interrupt of this vGPU"),
+	KVGPU_LINE(PFIFO_BIND_ERROR, FILE, CONST, .src = SRC_NVRNN,
+		   .why = "why a bind was refused"),
+	KVGPU_LINE(PFIFO_INTR_HALT_MASK, FILE, FILE, .src = SRC_RNN,
+		   .why = "nothing halts for a guest"),
+	KVGPU_LINE(PFIFO_SCHED_ERROR, FILE, CONST, .src = SRC_NVRNN,
+		   .why = "code of a scheduling error, the host's report"),
+	KVGPU_LINE(PFIFO_CHSW_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
+		   .why = "never raised for a guest"),
+	KVGPU_LINE(PFIFO_LB_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
+		   .why = "never raised for a guest"),
+	KVGPU_LINE(PFIFO_MMU_FAULT_SOURCE, EMULATE, EMULATE, .read = fault_source_read,
+		   .write = fault_source_write, .src = SRC_NVRNN,
+		   .why = "units with a fault record of this vGPU"),
+	KVGPU_LINE(PFIFO_PBDMA_INTR_SOURCE, EMULATE, EMULATE, .read = pbdma_source_read,
+		   .write = pbdma_source_write, .src = SRC_NVRNN,
+		   .why = "PBDMAs with an interrupt of this vGPU"),
 	KVGPU_LINE(PFIFO_ENGINE_INTR_EN, FILE, FILE, .src = SRC_NV, .why = WHY_FERMI),
 	KVGPU_LINE(PFIFO_RUNLIST_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
 		   .why = "the host has recovered and cleared it before the guest hears of a fault"),
-	KVGPU_LINE(PFIFO_RUNLIST_BLOCK, EMULATE, TRAP, .read = block_read, .write = block_write, .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_RUNLIST_BLOCK, EMULATE, TRAP, .read = block_read, .write = block_write,
+		   .src = SRC_NVRNN,
 		   .why = "takes the vGPU's channels off the runlist, or lets them back"),
-	KVGPU_LINE(PFIFO_PREEMPT, EMULATE, TRAP, .read = preempt_read, .write = preempt_write, .src = SRC_NVRNN,
+	KVGPU_LINE(PFIFO_PREEMPT, EMULATE, TRAP, .read = preempt_read, .write = preempt_write,
+		   .src = SRC_NVRNN,
 		   .why = "one channel or group of the vGPU; bit 20 until it is off the engines"),
-	KVGPU_LINE(PFIFO_RUNLIST_PREEMPT, DENY, DENY, .src = SRC_MED, .why = "a whole runlist is everybody's"),
-	KVGPU_LINE(PFIFO_ENGINE_STATUS(0), EMULATE, CONST, .count = PFIFO_ENGINE_STATUS_NR, .stride = 8,
-		   .read = engine_status_read, .src = SRC_NV, .why = "in the guest's ids; 0 = idle while another vGPU runs"),
-	KVGPU_LINE(PFIFO_BYPASS_CONFIG, DENY, DENY, .src = SRC_RNN, .why = "methods to any engine and instance"),
-	KVGPU_LINE(PFIFO_BYPASS_CHSW, DENY, DENY, .src = SRC_RNN, .why = "methods to any engine and instance"),
-	KVGPU_LINE(PFIFO_MMU_FAULT_RECORDS, EMULATE, CONST, .count = GMMU_FAULT_UNITS * 4, .read = fault_record_read,
-		   .src = SRC_NVRNN, .why = "this vGPU's faults, with its own instance addresses"),
-	KVGPU_LINE(PFIFO_RUNLIST_EVENT, EMULATE, EMULATE, .read = runlist_event_read, .write = runlist_event_write,
-		   .src = SRC_NV, .why = "runlists that were taken over"),
-	KVGPU_LINE(PFIFO_FB_TIMEOUT, FILE, FILE, .reset = PFIFO_FB_TIMEOUT_RESET, .src = SRC_NVRNN, .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_PB_TIMEOUT, FILE, FILE, .reset = PFIFO_PB_TIMEOUT_RESET, .src = SRC_RNN, .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_ENG_TIMEOUT, FILE, FILE, .reset = PFIFO_ENG_TIMEOUT_RESET, .src = SRC_RNN, .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_TIME_LOW, EMULATE, CONST, .read = time_low_read, .src = SRC_RNN, .why = "PTIMER's"),
-	KVGPU_LINE(PFIFO_TIME_HIGH, EMULATE, CONST, .read = time_high_read, .src = SRC_RNN, .why = "PTIMER's"),
-	KVGPU_LINE(PFIFO_CHSW_TIMEOUT, FILE, FILE, .reset = PFIFO_CHSW_TIMEOUT_RESET, .src = SRC_RNN, .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_PRI_TIMEOUT, FILE, FILE, .reset = PFIFO_PRI_TIMEOUT_RESET, .src = SRC_RNN, .why = WHY_TIMEOUT),
-	KVGPU_LINE(PFIFO_FAULT_INJECT(0), FILE, TRAP, .count = PFIFO_FAULT_INJECT_NR, .write = inject_write,
-		   .src = SRC_NV, .why = "nouveau's way out of a hung engine: the host recovers, then reports a fault"),
-	KVGPU_LINE(PFIFO_PBDMA_STATUS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .src = SRC_NV,
-		   .why = "idle: a guest is told that a preempt is done only when its channel is off the PBDMA"),
+	KVGPU_LINE(PFIFO_RUNLIST_PREEMPT, DENY, DENY, .src = SRC_MED,
+		   .why = "a whole runlist is everybody's"),
+	KVGPU_LINE(PFIFO_ENGINE_STATUS(0), EMULATE, CONST, .count = PFIFO_ENGINE_STATUS_NR,
+		   .stride = 8, .read = engine_status_read, .src = SRC_NV,
+		   .why = "in the guest's ids; 0 = idle while another vGPU runs"),
+	KVGPU_LINE(PFIFO_BYPASS_CONFIG, DENY, DENY, .src = SRC_RNN,
+		   .why = "methods to any engine and instance"),
+	KVGPU_LINE(PFIFO_BYPASS_CHSW, DENY, DENY, .src = SRC_RNN,
+		   .why = "methods to any engine and instance"),
+	KVGPU_LINE(PFIFO_MMU_FAULT_RECORDS, EMULATE, CONST, .count = GMMU_FAULT_UNITS * 4,
+		   .read = fault_record_read, .src = SRC_NVRNN,
+		   .why = "this vGPU's faults, with its own instance addresses"),
+	KVGPU_LINE(PFIFO_RUNLIST_EVENT, EMULATE, EMULATE, .read = runlist_event_read,
+		   .write = runlist_event_write, .src = SRC_NV,
+		   .why = "runlists that were taken over"),
+	KVGPU_LINE(PFIFO_FB_TIMEOUT, FILE, FILE, .reset = PFIFO_FB_TIMEOUT_RESET, .src = SRC_NVRNN,
+		   .why = WHY_TIMEOUT),
+	KVGPU_LINE(PFIFO_PB_TIMEOUT, FILE, FILE, .reset = PFIFO_PB_TIMEOUT_RESET, .src = SRC_RNN,
+		   .why = WHY_TIMEOUT),
+	KVGPU_LINE(PFIFO_ENG_TIMEOUT, FILE, FILE, .reset = PFIFO_ENG_TIMEOUT_RESET, .src = SRC_RNN,
+		   .why = WHY_TIMEOUT),
+	KVGPU_LINE(PFIFO_TIME_LOW, EMULATE, CONST, .read = time_low_read, .src = SRC_RNN,
+		   .why = "PTIMER's"),
+	KVGPU_LINE(PFIFO_TIME_HIGH, EMULATE, CONST, .read = time_high_read, .src = SRC_RNN,
+		   .why = "PTIMER's"),
+	KVGPU_LINE(PFIFO_CHSW_TIMEOUT, FILE, FILE, .reset = PFIFO_CHSW_TIMEOUT_RESET,
+		   .src = SRC_RNN, .why = WHY_TIMEOUT),
+	KVGPU_LINE(PFIFO_PRI_TIMEOUT, FILE, FILE, .reset = PFIFO_PRI_TIMEOUT_RESET, .src = SRC_RNN,
+		   .why = WHY_TIMEOUT),
+	KVGPU_LINE(
+		PFIFO_FAULT_INJECT(0), FILE, TRAP, .count = PFIFO_FAULT_INJECT_NR,
+		.write = inject_write, .src = SRC_NV,
+		.why = "nouveau's way out of a hung engine: the host recovers, then reports a fault"),
+	KVGPU_LINE(
+		PFIFO_PBDMA_STATUS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .src = SRC_NV,
+		.why = "idle: a guest is told that a preempt is done only when its channel is off the PBDMA"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pfifo = {

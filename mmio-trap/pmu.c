@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's; a guest that asks gets
- * an empty reply at once, for nouveau waits without limit for it (gt215_pmu_send).
+ * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's;
+ * a guest that asks gets an empty reply at once, for nouveau waits without limit for it
+ * (gt215_pmu_send).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -17,7 +18,8 @@ void kvgpu_pmu_update(struct kvgpu_trap *t)
 	u32 route = kvgpu_reg_get(t, AT(FALCON_INTR_ROUTE));
 	u32 intr = kvgpu_reg_get(t, AT(FALCON_INTR)) & kvgpu_reg_get(t, AT(FALCON_INTR_EN));
 
-	kvgpu_intr_source(t, PMC_INTR_PMU, intr & route & ~(route >> 16) & (u32)FALCON_INTR_ROUTE_HOST);
+	kvgpu_intr_source(t, PMC_INTR_PMU,
+			  intr & route & ~(route >> 16) & (u32)FALCON_INTR_ROUTE_HOST);
 }
 
 void kvgpu_pmu_start(struct kvgpu_trap *t)
@@ -118,16 +120,22 @@ static const struct kvgpu_reg_line lines[] = {
 	FALCON_LINES(PMU_BASE),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = put_write, .src = SRC_NV,
 		      .why = "messages to the PMU: taken and answered at once"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV, .why = "messages taken"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV,
+		      .why = "messages taken"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV, .why = "replies given"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = rget_write, .src = SRC_NV, .why = "replies read"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_H2D, EMULATE, CONST, .read = h2d_read, .src = SRC_NV,
-		      .why = "ring that appears once the program is started: nouveau polls, and fails the device"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_D2H, EMULATE, CONST, .read = d2h_read, .src = SRC_NV,
-		      .why = "ring that appears once the program is started: nouveau polls, and fails the device"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_MUTEX(0), FILE, EMULATE, .count = PMU_MUTEX_COUNT, .write = mutex_write, .src = SRC_NV,
+	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = rget_write, .src = SRC_NV,
+		      .why = "replies read"),
+	KVGPU_LINE_AT(
+		PMU_BASE, PMU_H2D, EMULATE, CONST, .read = h2d_read, .src = SRC_NV,
+		.why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+	KVGPU_LINE_AT(
+		PMU_BASE, PMU_D2H, EMULATE, CONST, .read = d2h_read, .src = SRC_NV,
+		.why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_MUTEX(0), FILE, EMULATE, .count = PMU_MUTEX_COUNT,
+		      .write = mutex_write, .src = SRC_NV,
 		      .why = "whose turn it is to use the data port"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_PG_CTRL, FILE, FILE, .src = SRC_NV, .why = "steps of the power gating sequence"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_PG_CTRL, FILE, FILE, .src = SRC_NV,
+		      .why = "steps of the power gating sequence"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmu = {

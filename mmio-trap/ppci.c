@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PPCI: the configuration space seen from BAR0. Its words come from the room that keeps the virtual configuration space
- * (kvgpu_trap_config()); a guest's writes here change only what it reads back. One byte acts: 0xff on the MSI capability's
- * id is nouveau's re-arm, sent while interrupts are off.
+ * PPCI: the configuration space seen from BAR0. Its words come from the room that keeps the virtual
+ * configuration space (kvgpu_trap_config()); a guest's writes here change only what it reads back.
+ * One byte acts: 0xff on the MSI capability's id is nouveau's re-arm, sent while interrupts are
+ * off.
  */
 #include <gk110/ppci.h>
 
@@ -22,7 +23,8 @@ static const struct kvgpu_reg_line config[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppci_config = {
-	.name = "PPCI_CONFIG", .base = PPCI_BASE, .size = PPCI_CONFIG_SIZE, KVGPU_UNIT_LINES(config),
+	.name = "PPCI_CONFIG", .base = PPCI_BASE, .size = PPCI_CONFIG_SIZE,
+		KVGPU_UNIT_LINES(config),
 	KVGPU_REST(FILE, FILE, "virtual configuration space; the real mirror could move BARs and MSI", SRC_PCI),
 };
 
@@ -33,6 +35,7 @@ static const struct kvgpu_reg_line link[] = {
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppci = {
-	.name = "PPCI", .base = PPCI_BASE + PPCI_CONFIG_SIZE, .size = PPCI_SIZE - PPCI_CONFIG_SIZE, KVGPU_UNIT_LINES(link),
+	.name = "PPCI", .base = PPCI_BASE + PPCI_CONFIG_SIZE, .size = PPCI_SIZE - PPCI_CONFIG_SIZE,
+		KVGPU_UNIT_LINES(link),
 	KVGPU_REST(FILE, FILE, "PCIe link and its errors are the host's", SRC_RNN),
 };

@@ -15,13 +15,18 @@ static u32 fbps_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PRIVRING_COMMAND, FILE, FILE, .zero = PRIVRING_COMMAND_CODE, .src = SRC_NV, .why = "done at once: polled"),
-	KVGPU_LINE(PRIVRING_INTR0, CONST, CONST, .src = SRC_NV, .why = "ring errors are the host's alarm"),
-	KVGPU_LINE(PRIVRING_INTR1, CONST, CONST, .src = SRC_NV, .why = "ring errors are the host's alarm"),
-	KVGPU_LINE(PRIVRING_HUB_COUNT, CONST, CONST, .reset = 1, .src = SRC_RNN, .why = "the chip's"),
+	KVGPU_LINE(PRIVRING_COMMAND, FILE, FILE, .zero = PRIVRING_COMMAND_CODE, .src = SRC_NV,
+		.why = "done at once: polled"),
+	KVGPU_LINE(PRIVRING_INTR0, CONST, CONST, .src = SRC_NV,
+		.why = "ring errors are the host's alarm"),
+	KVGPU_LINE(PRIVRING_INTR1, CONST, CONST, .src = SRC_NV,
+		.why = "ring errors are the host's alarm"),
+	KVGPU_LINE(PRIVRING_HUB_COUNT, CONST, CONST, .reset = 1, .src = SRC_RNN,
+		.why = "the chip's"),
 	KVGPU_LINE(PRIVRING_FBP_COUNT, CONST, CONST, .read = fbps_read, .src = SRC_NV,
 		   .why = "the card's: GR is set up by it, memory by PTOP's count"),
-	KVGPU_LINE(PRIVRING_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_NV, .why = "the card's"),
+	KVGPU_LINE(PRIVRING_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_NV,
+		.why = "the card's"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_privring = {

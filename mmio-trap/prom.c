@@ -14,8 +14,8 @@ static u32 prom_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PROM_BASE, CONST, CONST, .count = PROM_SIZE / 4, .bulk = true, .read = prom_read, .src = SRC_NV,
-		   .why = "nouveau reads its tables here; the ROM can't be written"),
+	KVGPU_LINE(PROM_BASE, CONST, CONST, .count = PROM_SIZE / 4, .bulk = true, .read = prom_read,
+		   .src = SRC_NV, .why = "nouveau reads its tables here; the ROM can't be written"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_prom = {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time (semaphore releases, reports),
- * and a driver compares those stamps with PTIMER: a guest with a time of its own would find them in its future or far past.
- * nouveau sets the time when it loads and does not read it back. cfg.ptimer_offset is for a vGPU that was moved from another
- * card. The rate is always that of the host, which counts nanoseconds, whatever ratio the guest writes.
+ * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time
+ * (semaphore releases, reports), and a driver compares those stamps with PTIMER: a guest with a
+ * time of its own would find them in its future or far past. nouveau sets the time when it loads
+ * and does not read it back. cfg.ptimer_offset is for a vGPU that was moved from another card. The
+ * rate is always that of the host, which counts nanoseconds, whatever ratio the guest writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -30,14 +31,19 @@ static u32 high_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static void intr_update(struct kvgpu_trap *t)
 {
-	kvgpu_intr_source(t, PMC_INTR_TIMER, kvgpu_reg_get(t, PTIMER_INTR) & kvgpu_reg_get(t, PTIMER_INTR_EN));
+	kvgpu_intr_source(t, PMC_INTR_TIMER,
+			  kvgpu_reg_get(t, PTIMER_INTR) & kvgpu_reg_get(t, PTIMER_INTR_EN));
 }
 
-/* The alarm is when the low word is next equal: the distance is unsigned, up to 4.3 s. Armed only while it can interrupt. */
+/*
+ * The alarm is when the low word is next equal: the distance is unsigned, up to 4.3 s. Armed only
+ * while it can interrupt.
+ */
 static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 low = (u32)kvgpu_guest_time(t, a->now), at = kvgpu_reg_get(t, PTIMER_ALARM);
-	u64 tick = a->now - ((a->now + t->ptimer_offset) & ~TIME_BITS & 0xffffffff);	/* when the low word became @low */
+	/* when the low word became @low */
+	u64 tick = a->now - ((a->now + t->ptimer_offset) & ~TIME_BITS & 0xffffffff);
 	u64 alarm = 0;
 
 	if (kvgpu_reg_get(t, PTIMER_INTR_EN) & PTIMER_INTR_ALARM)
@@ -78,20 +84,26 @@ void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PTIMER_MMIO_FAULT_ADDR, CONST, CONST, .src = SRC_NVRNN,
-		   .why = "failed register accesses are the host's alarm; a guest's never reach the bus"),
+	KVGPU_LINE(
+		PTIMER_MMIO_FAULT_ADDR, CONST, CONST, .src = SRC_NVRNN,
+		.why = "failed register accesses are the host's alarm; a guest's never reach the bus"),
 	KVGPU_LINE(PTIMER_MMIO_FAULT_DATA, CONST, CONST, .src = SRC_NVRNN, .why = "as above"),
-	KVGPU_LINE(PTIMER_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NVRNN, .why = "alarm rang; write 1 to clear"),
+	KVGPU_LINE(PTIMER_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NVRNN,
+		   .why = "alarm rang; write 1 to clear"),
 	KVGPU_LINE(PTIMER_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
 		   .why = "arms the vGPU's alarm (a timer of the host)"),
-	KVGPU_LINE(PTIMER_CLOCK_DIV, FILE, FILE, .reset = PTIMER_NS_DIV, .src = SRC_NVRNN, .why = "the rate is the host's"),
-	KVGPU_LINE(PTIMER_CLOCK_MUL, FILE, FILE, .reset = PTIMER_NS_MUL, .src = SRC_NVRNN, .why = "the rate is the host's"),
-	KVGPU_LINE(PTIMER_CLOCK_SOURCE, FILE, FILE, .reset = PTIMER_NS_SOURCE_MUL - 1, .src = SRC_NVRNN,
+	KVGPU_LINE(PTIMER_CLOCK_DIV, FILE, FILE, .reset = PTIMER_NS_DIV, .src = SRC_NVRNN,
 		   .why = "the rate is the host's"),
+	KVGPU_LINE(PTIMER_CLOCK_MUL, FILE, FILE, .reset = PTIMER_NS_MUL, .src = SRC_NVRNN,
+		   .why = "the rate is the host's"),
+	KVGPU_LINE(PTIMER_CLOCK_SOURCE, FILE, FILE, .reset = PTIMER_NS_SOURCE_MUL - 1,
+		   .src = SRC_NVRNN, .why = "the rate is the host's"),
 	KVGPU_LINE(PTIMER_TIME_LOW, EMULATE, CONST, .read = low_read, .src = SRC_NVRNN,
 		   .why = "the card's time, as the GPU stamps memory with it; can't be set"),
-	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, CONST, .read = high_read, .src = SRC_NVRNN, .why = "as above"),
-	KVGPU_LINE(PTIMER_ALARM, FILE, EMULATE, .write = alarm_write, .src = SRC_NVRNN, .why = "the vGPU's alarm"),
+	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, CONST, .read = high_read, .src = SRC_NVRNN,
+		   .why = "as above"),
+	KVGPU_LINE(PTIMER_ALARM, FILE, EMULATE, .write = alarm_write, .src = SRC_NVRNN,
+		   .why = "the vGPU's alarm"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptimer = {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: what a guest's card is made of. Three lies: no display and no video engines (bits 0-3 of 0x22500), so that nouveau
- * creates none; memory is four equal partitions, whatever is behind them; every engine is on runlist 0, because nouveau
- * wakes sleepers of that runlist only. Ids, interrupt and reset bits, fault units and register bases are the card's own.
+ * PTOP: what a guest's card is made of. Three lies: no display and no video engines (bits 0-3 of
+ * 0x22500), so that nouveau creates none; memory is four equal partitions, whatever is behind them;
+ * every engine is on runlist 0, because nouveau wakes sleepers of that runlist only. Ids, interrupt
+ * and reset bits, fault units and register bases are the card's own.
  */
 #include <gk110/ptop.h>
 
@@ -41,9 +42,10 @@ static u32 data_word(const struct kvgpu_engine *e)
 
 static u32 enum_word(const struct kvgpu_engine *e)
 {
-	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID | PTOP_ENUM_INTR_VALID |
-	       PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, e->id) | FIELD_PREP(PTOP_ENUM_RUNLIST, 0) |
-	       FIELD_PREP(PTOP_ENUM_INTR, e->intr) | FIELD_PREP(PTOP_ENUM_RESET, e->reset) | PTOP_KIND_ENUM;
+	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
+	       PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, e->id) |
+	       FIELD_PREP(PTOP_ENUM_RUNLIST, 0) | FIELD_PREP(PTOP_ENUM_INTR, e->intr) |
+	       FIELD_PREP(PTOP_ENUM_RESET, e->reset) | PTOP_KIND_ENUM;
 }
 
 static u32 device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -64,27 +66,39 @@ static u32 device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PTOP_FUSE_CONTROL, FILE, FILE, .src = SRC_NV, .why = "fuse readout, part of nouveau's sequence"),
+	KVGPU_LINE(PTOP_FUSE_CONTROL, FILE, FILE, .src = SRC_NV,
+		   .why = "fuse readout, part of nouveau's sequence"),
 	KVGPU_LINE(PTOP_DEVINIT, CONST, CONST, .reset = PTOP_DEVINIT_DONE, .src = SRC_NV,
 		   .why = "already initialised: nouveau does not run the VBIOS's scripts"),
-	KVGPU_LINE(PTOP_PCI, FILE, FILE, .reset = PTOP_PCI_V2 | PTOP_PCI_FULL_SPEED, .src = SRC_NVRNN,
-		   .why = "link version; the link is the host's"),
-	KVGPU_LINE(PTOP_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_RNN, .why = "the card's"),
-	KVGPU_LINE(PTOP_TPC_PER_GPC_COUNT, CONST, CONST, .read = tpcs_read, .src = SRC_RNN, .why = "the card's largest"),
-	KVGPU_LINE(PTOP_FBP_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
-		   .why = "vGPU memory is shown as equal partitions, so that it is one contiguous range"),
-	KVGPU_LINE(PTOP_FBPA_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN, .why = "one per partition"),
-	KVGPU_LINE(PTOP_CE_COUNT, CONST, CONST, .read = ces_read, .src = SRC_RNN, .why = "the card's"),
+	KVGPU_LINE(PTOP_PCI, FILE, FILE, .reset = PTOP_PCI_V2 | PTOP_PCI_FULL_SPEED,
+		   .src = SRC_NVRNN, .why = "link version; the link is the host's"),
+	KVGPU_LINE(PTOP_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_RNN,
+		   .why = "the card's"),
+	KVGPU_LINE(PTOP_TPC_PER_GPC_COUNT, CONST, CONST, .read = tpcs_read, .src = SRC_RNN,
+		   .why = "the card's largest"),
+	KVGPU_LINE(
+		PTOP_FBP_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
+		.why = "vGPU memory is shown as equal partitions, so that it is one contiguous range"),
+	KVGPU_LINE(PTOP_FBPA_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
+		   .why = "one per partition"),
+	KVGPU_LINE(PTOP_CE_COUNT, CONST, CONST, .read = ces_read, .src = SRC_RNN,
+		   .why = "the card's"),
 	KVGPU_LINE(PTOP_HEAD_COUNT, CONST, CONST, .src = SRC_NVRNN, .why = "no display"),
-	KVGPU_LINE(PTOP_DISABLE, CONST, CONST, .reset = PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP |
-		   PTOP_DISABLE_MSVLD | PTOP_DISABLE_MSENC, .src = SRC_NV,
+	KVGPU_LINE(PTOP_DISABLE, CONST, CONST,
+		   .reset = PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
+			    PTOP_DISABLE_MSENC,
+		   .src = SRC_NV,
 		   .why = "display and video engines absent: nouveau creates none of them"),
-	KVGPU_LINE(PTOP_DISABLE_GPC, CONST, CONST, .src = SRC_RNN, .why = "what is counted is there"),
-	KVGPU_LINE(PTOP_DISABLE_TPC(0), CONST, CONST, .count = KVGPU_MAX_GPC, .src = SRC_RNN, .why = "what is counted is there"),
-	KVGPU_LINE(PTOP_DISABLE_FBP, CONST, CONST, .src = SRC_RNN, .why = "all partitions shown are there"),
-	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN, .why = "all partitions shown are there"),
-	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = device_read, .src = SRC_NV,
-		   .why = "the card's engines, all on runlist 0"),
+	KVGPU_LINE(PTOP_DISABLE_GPC, CONST, CONST, .src = SRC_RNN,
+		   .why = "what is counted is there"),
+	KVGPU_LINE(PTOP_DISABLE_TPC(0), CONST, CONST, .count = KVGPU_MAX_GPC, .src = SRC_RNN,
+		   .why = "what is counted is there"),
+	KVGPU_LINE(PTOP_DISABLE_FBP, CONST, CONST, .src = SRC_RNN,
+		   .why = "all partitions shown are there"),
+	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN,
+		   .why = "all partitions shown are there"),
+	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = device_read,
+		   .src = SRC_NV, .why = "the card's engines, all on runlist 0"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptop = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All units by address, the search in them, and the proof that they say one thing about each register.
+ * All units by address, the search in them, and the proof that they say one thing about each
+ * register.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -114,7 +115,8 @@ static bool covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 	return true;
 }
 
-const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a, const struct kvgpu_reg_unit **unit)
+const struct kvgpu_reg_line *kvgpu_trap_find(struct kvgpu_access *a,
+					     const struct kvgpu_reg_unit **unit)
 {
 	const struct kvgpu_reg_unit *u = find_unit(a->reg);
 	u32 i, reg;
@@ -162,7 +164,8 @@ static const char *check_classes(const struct kvgpu_reg_line *l)
 		return "a write hook can't be reached";
 	if (l->read && l->rd != KVGPU_REG_CONST && l->rd != KVGPU_REG_EMULATE)
 		return "a read hook can't be reached";
-	if (l->rd == KVGPU_REG_CONST && l->wr != KVGPU_REG_CONST && l->wr != KVGPU_REG_DENY && !l->write)
+	if (l->rd == KVGPU_REG_CONST && l->wr != KVGPU_REG_CONST && l->wr != KVGPU_REG_DENY &&
+	    !l->write)
 		return "what is written to a constant can never be seen";
 	return NULL;
 }
@@ -194,7 +197,8 @@ static const char *check_place(const struct kvgpu_reg_unit *u, const struct kvgp
 /* Lines may interleave, but no register may be in two. */
 static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kvgpu_reg_line *b)
 {
-	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b, *many = few == a ? b : a;
+	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b,
+				    *many = few == a ? b : a;
 	u32 i, idx;
 
 	for (i = 0; i < count_of(few); i++)
@@ -229,11 +233,13 @@ static const char *check_plain(void)
 {
 	u32 reg;
 
-	for (reg = KVGPU_TRAP_PLAIN_BASE; reg < KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE; reg += 4) {
+	for (reg = KVGPU_TRAP_PLAIN_BASE; reg < KVGPU_TRAP_PLAIN_BASE + KVGPU_TRAP_PLAIN_SIZE;
+	     reg += 4) {
 		struct kvgpu_access a = { .reg = reg };
 		const struct kvgpu_reg_line *l = kvgpu_trap_find(&a, NULL);
 
-		if (l->rd != KVGPU_REG_FILE || l->wr != KVGPU_REG_FILE || l->reset || l->ro || l->w1c || l->zero || l->one)
+		if (l->rd != KVGPU_REG_FILE || l->wr != KVGPU_REG_FILE || l->reset || l->ro ||
+		    l->w1c || l->zero || l->one)
 			return "a register that guests map does more than keep its value";
 	}
 	return NULL;
@@ -264,7 +270,8 @@ const char *kvgpu_trap_check_tables(void)
 	for (i = 0; i < ARRAY_SIZE(kvgpu_trap_units); i++) {
 		const struct kvgpu_reg_unit *u = kvgpu_trap_units[i];
 
-		if (!u->name || !u->size || (u->base & 3) || (u->size & 3) || unit_end(u) > GK110_BAR0_SIZE)
+		if (!u->name || !u->size || (u->base & 3) || (u->size & 3) ||
+		    unit_end(u) > GK110_BAR0_SIZE)
 			return "a unit has no place";
 		if (i && u->base < unit_end(kvgpu_trap_units[i - 1]))
 			return "units overlap or are not sorted";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks and budgets: what each vGPU has had, and what it may have. internal.h says how they work. */
+/*
+ * Clocks and budgets: what each vGPU has had, and what it may have. internal.h says how they work.
+ */
 #include "sched/internal.h"
 
 /* ------------------------------------------------------------------ what follows from the knobs */
@@ -93,8 +95,8 @@ void sched_tick(struct kvgpu_sched *s, u64 now)
 }
 
 /*
- * vclock of equal and fixed share goes on if it is not ahead of all that want to run, or if somebody, awake or asleep, has had
- * what others are still owed
+ * vclock of equal and fixed share goes on if it is not ahead of all that want to run, or if
+ * somebody, awake or asleep, has had what others are still owed
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
@@ -153,7 +155,8 @@ static void hold_back(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e)
 	else if (e->cap_left <= 0)
 		e->cap_out = true;
 
-	if (s->policy == KVGPU_SCHED_BEST_EFFORT || e->share >= s->total || left >= (s64)(e->lead_v / 2))
+	if (s->policy == KVGPU_SCHED_BEST_EFFORT || e->share >= s->total ||
+	    left >= (s64)(e->lead_v / 2))
 		e->share_out = false;
 	else if (left <= 0)
 		e->share_out = true;
@@ -243,7 +246,8 @@ u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e
 		v = sched_ahead(s->vclock, e->vtime);
 		left = v > 0 ? div_u64((u64)v * e->share, SCHED_V) : 0;
 		left = min(left, 1000000000ull);
-		until = min(until, sched_later(s->at, div_u64(left * s->total, s->total - e->share)));
+		until = min(until,
+			    sched_later(s->at, div_u64(left * s->total, s->total - e->share)));
 	}
 	return until;
 }

@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns. The one whose clock is furthest behind is next; of those that are about as far behind (by half of the shortest turn of
- * the lighter), who has waited longest, or the order of each round would be another, and a vGPU be first in one and last in the
- * next. Before them, for one turn, come those that have just woken and have half of their start still to use by the other
- * clock, pace: that fills again at the pace of their share, so whoever comes often to the front gets no more than that by it.
+ * Turns. The one whose clock is furthest behind is next; of those that are about as far behind (by
+ * half of the shortest turn of the lighter), who has waited longest, or the order of each round
+ * would be another, and a vGPU be first in one and last in the next. Before them, for one turn,
+ * come those that have just woken and have half of their start still to use by the other clock,
+ * pace: that fills again at the pace of their share, so whoever comes often to the front gets no
+ * more than that by it.
  *
- * Each turn has a length in proportion to the share that its vGPU has of those that compete, so that a round of all stays
- * short, and a few ms of it more or less are few for everybody; but no turn is longer than a slice, or so short that switching
- * would be what the GPU mostly does. For one that wakes, or is no longer held back, and is next, the turn under way ends early,
- * but not before sched_turn_min(), and not for the same one twice in a slice, so that nobody can make others switch all the
- * time. As it may have work for a moment only, the driver is asked to look soon again whether it has more, and again a bit
- * later, until it has used a slice.
+ * Each turn has a length in proportion to the share that its vGPU has of those that compete, so
+ * that a round of all stays short, and a few ms of it more or less are few for everybody; but no
+ * turn is longer than a slice, or so short that switching would be what the GPU mostly does. For
+ * one that wakes, or is no longer held back, and is next, the turn under way ends early, but not
+ * before sched_turn_min(), and not for the same one twice in a slice, so that nobody can make
+ * others switch all the time. As it may have work for a moment only, the driver is asked to look
+ * soon again whether it has more, and again a bit later, until it has used a slice.
  *
- * One that has run out of work in its turn, of which it has used the most so far, and lately was back soon, keeps the chip for
- * a moment if the next is ahead of it: a client that waits for each of its jobs would else lose most of its turns. If that was
- * in vain, it does not the next few times.
+ * One that has run out of work in its turn, of which it has used the most so far, and lately was
+ * back soon, keeps the chip for a moment if the next is ahead of it: a client that waits for each
+ * of its jobs would else lose most of its turns. If that was in vain, it does not the next few
+ * times.
  *
- * Who has the GPU alone and leaves it idle (a channel that waits for a semaphore) pays for the time as if it had used it, or it
- * would stay the furthest behind and be next again. A moment is free now and then: the driver learns late that somebody has no
- * work.
+ * Who has the GPU alone and leaves it idle (a channel that waits for a semaphore) pays for the time
+ * as if it had used it, or it would stay the furthest behind and be next again. A moment is free
+ * now and then: the driver learns late that somebody has no work.
  */
 #include "sched/internal.h"
 
 struct survey {
-	struct kvgpu_sched_ent *next;	/* of equal ones, who has waited longest: the list is in the order of last turns */
+	/* of equal ones, who has waited longest: the list is in the order of last turns */
+	struct kvgpu_sched_ent *next;
 	u32 can_run;
 	u32 share;			/* of them together */
-	bool held;			/* somebody, awake or asleep, is held back or owes more than a short turn */
+	/* somebody, awake or asleep, is held back or owes more than a short turn */
+	bool held;
 	u64 release;			/* when somebody that wants to run is let go */
 };
 
@@ -38,7 +44,8 @@ static bool owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 }
 
 /* the list is in the order of their last turns */
-static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s, struct kvgpu_sched_ent *behind)
+static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
+					       struct kvgpu_sched_ent *behind)
 {
 	struct kvgpu_sched_ent *e;
 
@@ -113,9 +120,10 @@ void sched_end_turn(struct kvgpu_sched *s)
 }
 
 /*
- * What its last turn was too long or too short, the next one is to be shorter or longer, so that all gain the same in a round
- * and keep their places in it. More than half is left to the clocks: a shortest turn may be late by the quarter that a piece
- * of work takes, and a vGPU that gains a bit in each round loses its place in it, and with it most of a turn in some window.
+ * What its last turn was too long or too short, the next one is to be shorter or longer, so that
+ * all gain the same in a round and keep their places in it. More than half is left to the clocks: a
+ * shortest turn may be late by the quarter that a piece of work takes, and a vGPU that gains a bit
+ * in each round loses its place in it, and with it most of a turn in some window.
  */
 static u64 even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -142,15 +150,20 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 	s->turn_used = 0;
 }
 
-/* nobody has to share: all lists, or none. Only while a debt is being paid off are the lists of those that sleep kept away */
-static void without_turns(struct kvgpu_sched *s, const struct survey *v, struct kvgpu_sched_choice *out)
+/*
+ * nobody has to share: all lists, or none. Only while a debt is being paid off are the lists of
+ * those that sleep kept away
+ */
+static void without_turns(struct kvgpu_sched *s, const struct survey *v,
+			  struct kvgpu_sched_choice *out)
 {
 	s->started = false;
 	out->ent = v->next;
 	out->open = s->nr_runnable == v->can_run && !v->held;
 	out->until = v->next ? sched_exhausted(s, v->next) : KVGPU_SCHED_NEVER;
 	if (!out->open)
-		out->until = min3(out->until, v->release, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
+		out->until =
+			min3(out->until, v->release, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
 }
 
 /* for how long what current_ent may do stays as it is */
@@ -175,8 +188,8 @@ static u64 not_too_soon(const struct kvgpu_sched *s, u64 until)
 	return until == KVGPU_SCHED_NEVER ? until : max(until, sched_later(s->at, SCHED_UNTIL_MIN));
 }
 
-static void take_turns(struct kvgpu_sched *s, const struct survey *v, const struct kvgpu_sched_ent *was,
-		       struct kvgpu_sched_choice *out)
+static void take_turns(struct kvgpu_sched *s, const struct survey *v,
+		       const struct kvgpu_sched_ent *was, struct kvgpu_sched_choice *out)
 {
 	if (!s->current_ent) {
 		begin_turn(s, v);
@@ -198,7 +211,9 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 	sched_tick(s, now);
 	sched_close(s);
 	sched_settle(s);
-	if (was && was->lingers && (s->at >= min(s->linger_end, s->slice_end) || !sched_can_run(was) || !others_can_run(s)))
+	if (was && was->lingers &&
+	    (s->at >= min(s->linger_end, s->slice_end) || !sched_can_run(was) ||
+	     !others_can_run(s)))
 		sched_leave(s, was);
 	if (s->current_ent && (!sched_can_run(was) || !s->started || s->at >= s->slice_end))
 		sched_end_turn(s);

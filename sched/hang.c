@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One that does not let go of the engine. A preempt may rightly take long: the chip saves a context only between blocks of
- * threads. So: wait; when it is late, look once for an interrupt that nobody has answered and that holds the engine, which
- * may be all there is to it; after the watchdog's time end what is resident.
+ * One that does not let go of the engine. A preempt may rightly take long: the chip saves a context
+ * only between blocks of threads. So: wait; when it is late, look once for an interrupt that nobody
+ * has answered and that holds the engine, which may be all there is to it; after the watchdog's
+ * time end what is resident.
  */
 #include "sched/internal.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The turn under way, seen from those that wait: who goes before whom, when a turn ends early, who keeps the chip for a moment. */
+/*
+ * The turn under way, seen from those that wait: who goes before whom, when a turn ends early, who
+ * keeps the chip for a moment.
+ */
 #include "sched/internal.h"
 
 bool sched_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b)
@@ -27,7 +30,8 @@ bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
 	const struct kvgpu_sched_ent *o;
 
-	if (s->current_ent != e || !s->started || !e->quick || e->in_vain || e->suspended || s->turn_used < (s->at - s->turn_start) / 2)
+	if (s->current_ent != e || !s->started || !e->quick || e->in_vain || e->suspended ||
+	    s->turn_used < (s->at - s->turn_start) / 2)
 		return false;
 	list_for_each_entry(o, &s->ents, node)
 		if (o != e && sched_can_run(o) && sched_goes_before(o, e))

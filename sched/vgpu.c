@@ -74,7 +74,8 @@ static void set_wish(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, struct wi
 		sched_cut(s, e);
 }
 
-void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable, u64 now)
+void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool runnable,
+			      u64 now)
 {
 	struct wish w = { .runnable = runnable, .suspended = e->suspended };
 
@@ -94,7 +95,8 @@ void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, 
 	set_wish(s, e, w);
 }
 
-void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended, u64 now)
+void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, bool suspended,
+			       u64 now)
 {
 	sched_tick(s, now);
 	sched_settle(s);	/* as what it was, up to here */
@@ -113,7 +115,8 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 {
 	struct kvgpu_sched_ent *e;
 
-	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE && policy != KVGPU_SCHED_FIXED_SHARE)
+	if (policy != KVGPU_SCHED_BEST_EFFORT && policy != KVGPU_SCHED_EQUAL_SHARE &&
+	    policy != KVGPU_SCHED_FIXED_SHARE)
 		return -EINVAL;
 	sched_tick(s, now);
 	sched_settle(s);
@@ -172,8 +175,9 @@ static u32 part(u64 left_ppm, u32 share, u64 total)
 }
 
 /*
- * Best effort: what is over at a cap goes to the others, in proportion, which may bring more of them to their caps: those
- * whose cap is below their part, found anew until there are no more of them. The part of a weight only grows.
+ * Best effort: what is over at a cap goes to the others, in proportion, which may bring more of
+ * them to their caps: those whose cap is below their part, found anew until there are no more of
+ * them. The part of a weight only grows.
  */
 static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The names of sysfs, its numbers as they are; what was computed beside them. What is not known is null. */
+/*
+ * The names of sysfs, its numbers as they are; what was computed beside them. What is not known is
+ * null.
+ */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -21,7 +24,10 @@ static json_t *text(const char *s)
 	return *s ? json_string(s) : json_null();
 }
 
-/* the arguments' references are taken over; out of memory shows as NULL in one of them and is told by the caller's check */
+/*
+ * the arguments' references are taken over; out of memory shows as NULL in one of them and is told
+ * by the caller's check
+ */
 static bool put(json_t *object, const char *key, json_t *v)
 {
 	return !json_object_set_new(object, key, v);
@@ -31,8 +37,9 @@ static json_t *vgpu_object(const struct sample *before, const struct vgpu *v)
 {
 	struct vgpu_rates r = vgpu_rates(before, v);
 	json_t *o = json_object();
-	bool ok = o && put(o, "uuid", text(v->uuid)) && put(o, "type", text(v->type)) && put(o, "share", real(r.share)) &&
-		  put(o, "slices_per_s", real(r.slices_s)) && put(o, "exits_per_s", real(r.exits_s)) &&
+	bool ok = o && put(o, "uuid", text(v->uuid)) && put(o, "type", text(v->type)) &&
+		  put(o, "share", real(r.share)) && put(o, "slices_per_s", real(r.slices_s)) &&
+		  put(o, "exits_per_s", real(r.exits_s)) &&
 		  put(o, "preempt_ns_mean", real(r.preempt_ns));
 
 	for (int i = 0; ok && i < VGPU_FIELDS; i++)
@@ -43,7 +50,8 @@ static json_t *vgpu_object(const struct sample *before, const struct vgpu *v)
 	return NULL;
 }
 
-static json_t *gpu_object(const struct sample *before, const struct sample *now, const struct gpu *g)
+static json_t *gpu_object(const struct sample *before, const struct sample *now,
+			  const struct gpu *g)
 {
 	json_t *o = json_object(), *vgpus = json_array();
 	bool ok = o && put(o, "address", text(g->address)) && put(o, "policy", text(g->policy)) &&
@@ -70,7 +78,8 @@ bool print_json(FILE *out, const struct sample *before, const struct sample *now
 
 	for (size_t i = 0; ok && i < now->nr_gpus; i++)
 		ok = !json_array_append_new(gpus, gpu_object(before, now, &now->gpus[i]));
-	ok = ok && put(o, "gpus", json_incref(gpus)) && !json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	ok = ok && put(o, "gpus", json_incref(gpus)) &&
+	     !json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	json_decref(gpus);
 	json_decref(o);
 	if (ok)

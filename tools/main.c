@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read or the output can't be written, 2 wrong usage. */
+/*
+ * kvgpu-top: the command. Exit codes: 0 done, 1 sysfs can't be read or the output can't be written,
+ * 2 wrong usage.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -52,8 +55,10 @@ static bool set_interval(struct options *o, const char *text)
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' }, { "prometheus", no_argument, NULL, 'p' }, { "once", no_argument, NULL, 'o' },
-		{ "interval", required_argument, NULL, 'i' }, { "sysfs", required_argument, NULL, 's' },
+		{ "json", no_argument, NULL, 'j' }, { "prometheus", no_argument, NULL, 'p' },
+			{ "once", no_argument, NULL, 'o' },
+		{ "interval", required_argument, NULL, 'i' }, { "sysfs", required_argument, NULL,
+			's' },
 		{ "version", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' }, {},
 	};
 	bool json = false, prometheus = false;

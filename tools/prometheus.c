@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All samples of a metric stand together below its HELP and TYPE, once, in base units. What is not known is left out. */
+/*
+ * All samples of a metric stand together below its HELP and TYPE, once, in base units. What is not
+ * known is left out.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -32,8 +35,8 @@ static void print_number(FILE *out, int64_t n, enum unit unit)
 	else if (power == 1)
 		fprintf(out, " %" PRId64 "\n", product);
 	else
-		fprintf(out, " %s%" PRIu64 ".%0*" PRIu64 "\n", n < 0 ? "-" : "", magnitude / power, scales[unit].digits,
-			magnitude % power);
+		fprintf(out, " %s%" PRIu64 ".%0*" PRIu64 "\n", n < 0 ? "-" : "", magnitude / power,
+			scales[unit].digits, magnitude % power);
 }
 
 static void print_head(FILE *out, const char *prefix, const struct field *f)
@@ -41,10 +44,14 @@ static void print_head(FILE *out, const char *prefix, const struct field *f)
 	size_t n = strlen(f->metric);
 	const char *type = n > 6 && !strcmp(f->metric + n - 6, "_total") ? "counter" : "gauge";
 
-	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, f->metric, f->help, prefix, f->metric, type);
+	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix, f->metric, f->help, prefix,
+		f->metric, type);
 }
 
-/* values of labels are free of what would have to be escaped (sample.c), but for those that come from a policy or type */
+/*
+ * values of labels are free of what would have to be escaped (sample.c), but for those that come
+ * from a policy or type
+ */
 static void print_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);
@@ -85,7 +92,8 @@ static void print_gpus(FILE *out, const struct sample *s)
 	}
 }
 
-static void print_vgpu(FILE *out, const struct vgpu *v, const char *metric, const char *label, const char *value)
+static void print_vgpu(FILE *out, const struct vgpu *v, const char *metric, const char *label,
+		       const char *value)
 {
 	fprintf(out, "kvgpu_vgpu_%s{", metric);
 	print_label(out, "gpu", v->gpu);
@@ -115,11 +123,15 @@ static void print_vgpus(FILE *out, const struct sample *s)
 		for (size_t v = 0; v < s->nr_vgpus; v++) {
 			if (!s->vgpus[v].v[i].known)
 				continue;
-			/* fields of one metric, told apart by a label, follow each other in the table */
+			/*
+			 * fields of one metric, told apart by a label, follow each other in the
+			 * table
+			 */
 			if (strcmp(last, f->metric))
 				print_head(out, "kvgpu_vgpu_", f);
 			last = f->metric;
-			print_vgpu(out, &s->vgpus[v], f->metric, f->label ? "kind" : NULL, f->label);
+			print_vgpu(out, &s->vgpus[v], f->metric, f->label ? "kind" : NULL,
+				   f->label);
 			print_number(out, s->vgpus[v].v[i].n, f->unit);
 		}
 	}

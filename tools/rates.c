@@ -23,7 +23,9 @@ double gpu_busy(const struct sample *before, const struct gpu *now)
 		const struct gpu *b = &before->gpus[i];
 
 		if (!strcmp(b->address, now->address) && b->ino == now->ino)
-			return a_second(b->v[GPU_BUSY_NS], now->v[GPU_BUSY_NS], now->when_ns - b->when_ns) / 1e9;
+			return a_second(b->v[GPU_BUSY_NS], now->v[GPU_BUSY_NS],
+					now->when_ns - b->when_ns) /
+			       1e9;
 	}
 	return NAN;
 }
@@ -66,6 +68,7 @@ struct vgpu_rates vgpu_rates(const struct sample *before, const struct vgpu *now
 	r.exits_s = a_second(vgpu_exits(b), vgpu_exits(now), ns);
 	preempts = growth(b->v[VGPU_PREEMPTS], now->v[VGPU_PREEMPTS]);
 	if (preempts > 0)
-		r.preempt_ns = growth(b->v[VGPU_PREEMPT_TOTAL], now->v[VGPU_PREEMPT_TOTAL]) / preempts;
+		r.preempt_ns =
+			growth(b->v[VGPU_PREEMPT_TOTAL], now->v[VGPU_PREEMPT_TOTAL]) / preempts;
 	return r;
 }

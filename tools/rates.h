@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What happened between two samples. A number that can't be known (the first look, a file that is not there) is NAN. */
+/*
+ * What happened between two samples. A number that can't be known (the first look, a file that is
+ * not there) is NAN.
+ */
 #ifndef KVGPU_TOOLS_RATES_H
 #define KVGPU_TOOLS_RATES_H
 

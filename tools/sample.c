@@ -14,15 +14,21 @@
 #include <unistd.h>
 
 const struct field gpu_fields[GPU_FIELDS] = {
-	[GPU_SLICE_US] = { "slice_us", "slice_seconds", NULL, UNIT_US, "Longest slice of GPU time." },
+	[GPU_SLICE_US] = { "slice_us", "slice_seconds", NULL, UNIT_US,
+		"Longest slice of GPU time." },
 	[GPU_WATCHDOG_MS] = { "watchdog_ms", "watchdog_seconds", NULL, UNIT_MS, "Time without progress after which work is ended." },
-	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS, "Time that the GPU worked for any vGPU." },
+	[GPU_BUSY_NS] = { "busy_ns", "busy_seconds_total", NULL, UNIT_NS,
+		"Time that the GPU worked for any vGPU." },
 	[GPU_SWITCHES] = { "switches", "switches_total", NULL, UNIT_ONE, "Times that the GPU went from one vGPU to another." },
-	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE, "Engines reset after a hang." },
+	[GPU_ENGINE_RESETS] = { "engine_resets", "engine_resets_total", NULL, UNIT_ONE,
+		"Engines reset after a hang." },
 	[GPU_INTERRUPTS] = { "chip_interrupts", "interrupts_total", NULL, UNIT_ONE, "Interrupts of the GPU that the host served." },
-	[GPU_TEMPERATURE] = { "temperature_mc", "temperature_celsius", NULL, UNIT_MILLIDEGREE, "Temperature of the chip." },
-	[GPU_CORE_CLOCK] = { "core_clock_khz", "core_clock_hertz", NULL, UNIT_KHZ, "Clock of the graphics engine." },
-	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ, "Clock of the video memory." },
+	[GPU_TEMPERATURE] = { "temperature_mc", "temperature_celsius", NULL, UNIT_MILLIDEGREE,
+		"Temperature of the chip." },
+	[GPU_CORE_CLOCK] = { "core_clock_khz", "core_clock_hertz", NULL, UNIT_KHZ,
+		"Clock of the graphics engine." },
+	[GPU_MEM_CLOCK] = { "mem_clock_khz", "memory_clock_hertz", NULL, UNIT_KHZ,
+		"Clock of the video memory." },
 };
 
 #define EXITS(file, kind)	{ file, "exits_total", kind, UNIT_ONE, "Accesses that left the guest, by what they went to." }
@@ -36,16 +42,20 @@ const struct field vgpu_fields[VGPU_FIELDS] = {
 	[VGPU_CAP] = { "cap", "cap_ratio", NULL, UNIT_PERCENT, "Part of the GPU that this vGPU may use at most." },
 	[VGPU_RUNNABLE] = { "runnable", "runnable", NULL, UNIT_ONE, "Whether this vGPU has work." },
 	[VGPU_SUSPENDED] = { "suspended", "suspended", NULL, UNIT_ONE, "Whether this vGPU is kept from the GPU after too many strikes." },
-	[VGPU_STRIKES] = { "strikes", "strikes", NULL, UNIT_ONE, "Hangs that this vGPU has caused." },
-	[VGPU_SLICES] = { "slices", "slices_total", NULL, UNIT_ONE, "Slices of GPU time that this vGPU got." },
+	[VGPU_STRIKES] = { "strikes", "strikes", NULL, UNIT_ONE,
+		"Hangs that this vGPU has caused." },
+	[VGPU_SLICES] = { "slices", "slices_total", NULL, UNIT_ONE,
+		"Slices of GPU time that this vGPU got." },
 	[VGPU_PREEMPTS] = { "preempts", "preempts_total", NULL, UNIT_ONE, "Times that this vGPU was taken off the GPU." },
 	[VGPU_PREEMPT_TOTAL] = { "preempt_ns_total", "preempt_seconds_total", NULL, UNIT_NS, "Time that taking it off took, all together." },
-	[VGPU_PREEMPT_MAX] = { "preempt_ns_max", "preempt_max_seconds", NULL, UNIT_NS, "Longest time that taking it off took." },
+	[VGPU_PREEMPT_MAX] = { "preempt_ns_max", "preempt_max_seconds", NULL, UNIT_NS,
+		"Longest time that taking it off took." },
 	[VGPU_EXITS_BAR0_READ] = EXITS("exits_bar0_read", "bar0_read"),
 	[VGPU_EXITS_BAR0_WRITE] = EXITS("exits_bar0_write", "bar0_write"),
 	[VGPU_EXITS_BAR1_BAR3] = EXITS("exits_bar1_bar3", "bar1_bar3"),
 	[VGPU_EXITS_CONFIG] = EXITS("exits_config", "config"),
-	[VGPU_DOORBELLS_TRAPPED] = { "doorbells_trapped", "doorbells_trapped_total", NULL, UNIT_ONE, "Doorbells that the host had to see." },
+	[VGPU_DOORBELLS_TRAPPED] = { "doorbells_trapped", "doorbells_trapped_total", NULL, UNIT_ONE,
+		"Doorbells that the host had to see." },
 	[VGPU_PAGE_FAULTS] = { "page_faults", "page_faults_total", NULL, UNIT_ONE, "Pages of the apertures mapped on access." },
 	[VGPU_ZAPS] = { "zaps", "zaps_total", NULL, UNIT_ONE, "Ranges of the apertures unmapped." },
 	[VGPU_HANDLER] = { "handler_ns", "handler_seconds_total", NULL, UNIT_NS, "Time that the guest waited for exits and page faults to be served." },
@@ -55,11 +65,13 @@ const struct field vgpu_fields[VGPU_FIELDS] = {
 	[VGPU_SHADOW_TABLES] = SHADOW("shadow_tables_read", "shadow_tables_read_total", "Page tables of the guest read for that."),
 	[VGPU_SHADOW_BYTES] = SHADOW("shadow_bytes_read", "shadow_read_bytes_total", "Bytes of the guest's page tables read for that."),
 	[VGPU_SHADOW_COMPARED] = SHADOW("shadow_entries_compared", "shadow_entries_compared_total", "Entries of the guest's page tables compared with the shadow."),
-	[VGPU_SHADOW_WRITTEN] = SHADOW("shadow_entries_written", "shadow_entries_written_total", "Shadow entries written."),
+	[VGPU_SHADOW_WRITTEN] = SHADOW("shadow_entries_written", "shadow_entries_written_total",
+		"Shadow entries written."),
 	[VGPU_SHADOW_REJECTED] = SHADOW("shadow_entries_rejected", "shadow_entries_rejected_total", "Entries of the guest that point nowhere it may go."),
 	[VGPU_TLB_FLUSHES] = { "tlb_flushes", "tlb_flushes_total", NULL, UNIT_ONE, "TLB flushes." },
 	[VGPU_PINNED_PAGES] = { "pinned_pages", "pinned_bytes", NULL, UNIT_PAGES, "Guest memory that is pinned for the GPU." },
-	[VGPU_INTERRUPTS] = { "interrupts", "interrupts_total", NULL, UNIT_ONE, "Interrupts given to the guest." },
+	[VGPU_INTERRUPTS] = { "interrupts", "interrupts_total", NULL, UNIT_ONE,
+		"Interrupts given to the guest." },
 	[VGPU_FAULTS] = { "faults", "faults_total", NULL, UNIT_ONE, "Faults of the guest's work." },
 };
 
@@ -71,7 +83,10 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* the first line of a file without its end, and only what can be printed; false: there is none, or it is too long */
+/*
+ * the first line of a file without its end, and only what can be printed; false: there is none, or
+ * it is too long
+ */
 static bool read_line(int dir, const char *name, char *text, size_t size)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -251,7 +266,10 @@ static bool take_vgpu(struct sample *s, const char *path, const char *uuid)
 	return add_gpu(s, g->gpu);
 }
 
-/* calls @take for each entry of a directory that looks like an address or UUID; a missing directory has none */
+/*
+ * calls @take for each entry of a directory that looks like an address or UUID; a missing directory
+ * has none
+ */
 static bool each_entry(struct sample *s, const char *root, const char *below,
 		       bool (*take)(struct sample *s, const char *path, const char *name))
 {
@@ -266,8 +284,8 @@ static bool each_entry(struct sample *s, const char *root, const char *below,
 	if (!dir)
 		return true;
 	while (ok && (e = readdir(dir)))
-		if (plain_name(e->d_name) &&
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", dir_path, e->d_name) < sizeof(path))
+		if (plain_name(e->d_name) && (size_t)snprintf(path, sizeof(path), "%s/%s", dir_path,
+							      e->d_name) < sizeof(path))
 			ok = take(s, path, e->d_name);
 	closedir(dir);
 	return ok;
@@ -275,7 +293,10 @@ static bool each_entry(struct sample *s, const char *root, const char *below,
 
 static bool take_bound_gpu(struct sample *s, const char *path, const char *name)
 {
-	/* beside links to the devices a driver's directory has files (bind, new_id) and a link "module" */
+	/*
+	 * beside links to the devices a driver's directory has files (bind, new_id) and a link
+	 * "module"
+	 */
 	return !strchr(name, ':') || take_gpu(s, path, name);
 }
 

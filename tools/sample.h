@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One look at all GPUs and vGPUs of kvgpu through sysfs. What is not there, or is not what it should be, is unknown; that is
- * never an error, since vGPUs come and go while they are read and older modules have fewer files.
+ * One look at all GPUs and vGPUs of kvgpu through sysfs. What is not there, or is not what it
+ * should be, is unknown; that is never an error, since vGPUs come and go while they are read and
+ * older modules have fewer files.
  */
 #ifndef KVGPU_TOOLS_SAMPLE_H
 #define KVGPU_TOOLS_SAMPLE_H
@@ -17,9 +18,22 @@ struct value {
 };
 
 /* what a number of sysfs is in, and what it becomes in base units (Prometheus wants those) */
-enum unit { UNIT_ONE, UNIT_NS, UNIT_US, UNIT_MS, UNIT_MILLIDEGREE, UNIT_KHZ, UNIT_PPM, UNIT_PERCENT, UNIT_PAGES };
+enum unit {
+	UNIT_ONE,
+	UNIT_NS,
+	UNIT_US,
+	UNIT_MS,
+	UNIT_MILLIDEGREE,
+	UNIT_KHZ,
+	UNIT_PPM,
+	UNIT_PERCENT,
+	UNIT_PAGES
+};
 
-/* a file of a directory kvgpu/ in sysfs. @metric: its name for Prometheus, without prefix; a counter ends in _total. */
+/*
+ * a file of a directory kvgpu/ in sysfs. @metric: its name for Prometheus, without prefix; a
+ * counter ends in _total.
+ */
 struct field {
 	const char *file;
 	const char *metric;
@@ -29,16 +43,39 @@ struct field {
 };
 
 enum gpu_field {
-	GPU_SLICE_US, GPU_WATCHDOG_MS, GPU_BUSY_NS, GPU_SWITCHES, GPU_ENGINE_RESETS, GPU_INTERRUPTS, GPU_TEMPERATURE, GPU_CORE_CLOCK, GPU_MEM_CLOCK,
+	GPU_SLICE_US,
+	GPU_WATCHDOG_MS,
+	GPU_BUSY_NS,
+	GPU_SWITCHES,
+	GPU_ENGINE_RESETS,
+	GPU_INTERRUPTS,
+	GPU_TEMPERATURE,
+	GPU_CORE_CLOCK,
+	GPU_MEM_CLOCK,
 	GPU_FIELDS
 };
 
 enum vgpu_field {
-	VGPU_GPU_TIME, VGPU_ENTITLEMENT, VGPU_WEIGHT, VGPU_CAP, VGPU_RUNNABLE, VGPU_SUSPENDED, VGPU_STRIKES,
+	VGPU_GPU_TIME,
+	VGPU_ENTITLEMENT,
+	VGPU_WEIGHT,
+	VGPU_CAP,
+	VGPU_RUNNABLE,
+	VGPU_SUSPENDED,
+	VGPU_STRIKES,
 	VGPU_SLICES, VGPU_PREEMPTS, VGPU_PREEMPT_TOTAL, VGPU_PREEMPT_MAX,
-	VGPU_EXITS_BAR0_READ, VGPU_EXITS_BAR0_WRITE, VGPU_EXITS_BAR1_BAR3, VGPU_EXITS_CONFIG, VGPU_DOORBELLS_TRAPPED,
+	VGPU_EXITS_BAR0_READ,
+	VGPU_EXITS_BAR0_WRITE,
+	VGPU_EXITS_BAR1_BAR3,
+	VGPU_EXITS_CONFIG,
+	VGPU_DOORBELLS_TRAPPED,
 	VGPU_PAGE_FAULTS, VGPU_ZAPS, VGPU_HANDLER, VGPU_REGISTERS_UNLISTED, VGPU_REGISTERS_DENIED,
-	VGPU_SHADOW_SYNCS, VGPU_SHADOW_TABLES, VGPU_SHADOW_BYTES, VGPU_SHADOW_COMPARED, VGPU_SHADOW_WRITTEN, VGPU_SHADOW_REJECTED,
+	VGPU_SHADOW_SYNCS,
+	VGPU_SHADOW_TABLES,
+	VGPU_SHADOW_BYTES,
+	VGPU_SHADOW_COMPARED,
+	VGPU_SHADOW_WRITTEN,
+	VGPU_SHADOW_REJECTED,
 	VGPU_TLB_FLUSHES, VGPU_PINNED_PAGES, VGPU_INTERRUPTS, VGPU_FAULTS,
 	VGPU_FIELDS
 };
@@ -72,7 +109,10 @@ struct sample {
 	size_t nr_gpus, nr_vgpus;
 };
 
-/* Looks at the sysfs below @root. False, with a message, only when @root itself can't be read or memory is out. */
+/*
+ * Looks at the sysfs below @root. False, with a message, only when @root itself can't be read or
+ * memory is out.
+ */
 bool sample_take(struct sample *s, const char *root);
 void sample_free(struct sample *s);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table for people: GPUs, and below each its vGPUs. On a narrow terminal columns are left out, the least important
- * first; then UUIDs are shortened; what still does not fit is cut. What is not known is "-".
+ * The table for people: GPUs, and below each its vGPUs. On a narrow terminal columns are left out,
+ * the least important first; then UUIDs are shortened; what still does not fit is cut. What is not
+ * known is "-".
  */
 #include <inttypes.h>
 #include <math.h>
@@ -72,7 +73,22 @@ static void percent(char *cell, double d)
 		strcpy(cell, "-");
 }
 
-enum column { TYPE, SHARE, ENTITLED, STATE, WEIGHT, MAXIMUM, SLICES, PREEMPT, LONGEST, EXITS, PINNED, FAULTS, STRIKES, COLUMNS };
+enum column {
+	TYPE,
+	SHARE,
+	ENTITLED,
+	STATE,
+	WEIGHT,
+	MAXIMUM,
+	SLICES,
+	PREEMPT,
+	LONGEST,
+	EXITS,
+	PINNED,
+	FAULTS,
+	STRIKES,
+	COLUMNS
+};
 
 /* @rank: 0 stays longest */
 static const struct {
@@ -98,7 +114,10 @@ static void state(char *cell, const struct vgpu *v)
 {
 	const struct value *suspended = &v->v[VGPU_SUSPENDED], *runnable = &v->v[VGPU_RUNNABLE];
 
-	strcpy(cell, suspended->known && suspended->n ? "stop" : !runnable->known ? "-" : runnable->n ? "run" : "idle");
+	strcpy(cell, suspended->known && suspended->n ? "stop" :
+		     !runnable->known		      ? "-" :
+		     runnable->n		      ? "run" :
+							"idle");
 }
 
 static void fill(char *cell, enum column c, const struct vgpu *v, const struct vgpu_rates *r)
@@ -167,7 +186,8 @@ static void gpu_line(FILE *out, struct line *l, const struct sample *before, con
 	finish(out, l);
 }
 
-static void vgpu_line(FILE *out, struct line *l, const struct sample *before, const struct vgpu *v, int uuid, int ranks)
+static void vgpu_line(FILE *out, struct line *l, const struct sample *before, const struct vgpu *v,
+		      int uuid, int ranks)
 {
 	struct vgpu_rates r = vgpu_rates(before, v);
 	char cell[CELL] = "";
@@ -177,7 +197,8 @@ static void vgpu_line(FILE *out, struct line *l, const struct sample *before, co
 		if (columns[c].rank >= ranks)
 			continue;
 		fill(cell, c, v, &r);
-		append(l, c == TYPE ? " %-*.*s" : " %*.*s", columns[c].width, c == TYPE ? columns[c].width : CELL, cell);
+		append(l, c == TYPE ? " %-*.*s" : " %*.*s", columns[c].width,
+		       c == TYPE ? columns[c].width : CELL, cell);
 	}
 	finish(out, l);
 }

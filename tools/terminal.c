@@ -48,7 +48,10 @@ void terminal_leave(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-/* signals arrive in terminal_wait() only, so that none is lost between a look at its flag and the wait */
+/*
+ * signals arrive in terminal_wait() only, so that none is lost between a look at its flag and the
+ * wait
+ */
 void terminal_enter(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH };
@@ -113,7 +116,8 @@ static bool key_quits(void)
 	char key;
 	ssize_t n = read(STDIN_FILENO, &key, 1);
 
-	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN) || (n == 1 && (key == 'q' || key == 'Q'));
+	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN) ||
+	       (n == 1 && (key == 'q' || key == 'Q'));
 }
 
 enum terminal_event terminal_wait(int64_t until_ns)

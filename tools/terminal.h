@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The screen of a terminal that is drawn anew again and again, and keys. Nothing but ANSI escapes. */
+/*
+ * The screen of a terminal that is drawn anew again and again, and keys. Nothing but ANSI escapes.
+ */
 #ifndef KVGPU_TOOLS_TERMINAL_H
 #define KVGPU_TOOLS_TERMINAL_H
 

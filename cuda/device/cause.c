@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Forms of the lines, seen in reports of nouveau's users (Linux 5.4 to 6.17), after "nouveau 0000:01:00.0: ":
+ * Forms of the lines, seen in reports of nouveau's users (Linux 5.4 to 6.17), after "nouveau
+ * 0000:01:00.0: ":
  *     gr: TRAP ch 4 [003fb96000 Xorg[645]]
- *     gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp 3f0009 [ILLEGAL_INSTR_ENCODING]
- *     fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client ... reason 02 [PTE] on channel 2 [003fbec000 a.out[645]]
+ *     gr: GPC0/TPC0/MP trap: global 00000004 [MULTIPLE_WARP_ERRORS] warp 3f0009
+ *     [ILLEGAL_INSTR_ENCODING]
+ *     fifo: fault 01 [WRITE] at 000000dead000000 engine 00 [GR] client ... reason 02 [PTE] on
+ *     channel 2 [003fbec000 a.out[645]]
  *     fifo: SCHED_ERROR 0a [CTXSW_TIMEOUT]
  *     fifo:000000:0006:[a.out[645]] errored - disabling channel
- * The number behind "warp" ends in the SM's error code (Mesa and nouveau name them alike). Which CUDA error each is: what CUDA's
- * documentation says of its errors.
+ * The number behind "warp" ends in the SM's error code (Mesa and nouveau name them alike). Which
+ * CUDA error each is: what CUDA's documentation says of its errors.
  */
 #include "cause.h"
 
@@ -15,11 +18,15 @@
 #include <string.h>
 
 static const uint8_t causes[] = {
-	[0x01] = CAUSE_STACK, [0x02] = CAUSE_STACK, [0x03] = CAUSE_STACK,		/* stack, API stack, return without call */
-	[0x04] = CAUSE_PC, [0x05] = CAUSE_PC, [0x06] = CAUSE_PC,			/* wrapped, misaligned, overflow */
-	[0x07] = CAUSE_INSTRUCTION, [0x08] = CAUSE_INSTRUCTION, [0x09] = CAUSE_INSTRUCTION, [0x0a] = CAUSE_INSTRUCTION,
+	/* stack, API stack, return without call */
+	[0x01] = CAUSE_STACK, [0x02] = CAUSE_STACK, [0x03] = CAUSE_STACK,
+	/* wrapped, misaligned, overflow */
+	[0x04] = CAUSE_PC, [0x05] = CAUSE_PC, [0x06] = CAUSE_PC,
+	[0x07] = CAUSE_INSTRUCTION, [0x08] = CAUSE_INSTRUCTION, [0x09] = CAUSE_INSTRUCTION,
+		[0x0a] = CAUSE_INSTRUCTION,
 	[0x0b] = CAUSE_INSTRUCTION, [0x0d] = CAUSE_INSTRUCTION, [0x11] = CAUSE_INSTRUCTION,
-	[0x0c] = CAUSE_ADDRESS, [0x0e] = CAUSE_ADDRESS, [0x12] = CAUSE_ADDRESS,		/* constants, out of range */
+	/* constants, out of range */
+	[0x0c] = CAUSE_ADDRESS, [0x0e] = CAUSE_ADDRESS, [0x12] = CAUSE_ADDRESS,
 	[0x0f] = CAUSE_MISALIGNED, [0x10] = CAUSE_SPACE,
 };
 

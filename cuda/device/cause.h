@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel killed a channel, or an SM gave up, as nouveau's lines in the kernel's log have it. Pure. */
+/*
+ * Why the kernel killed a channel, or an SM gave up, as nouveau's lines in the kernel's log have
+ * it. Pure.
+ */
 #ifndef KVGPU_CUDA_CAUSE_H
 #define KVGPU_CUDA_CAUSE_H
 
@@ -8,7 +11,8 @@
 struct cause_reader {
 	char owner[64];		/* "name[pid]", as nouveau calls this process's channels */
 	bool ours;		/* the last trap began in one of our channels */
-	bool timeout;		/* the scheduler saw an engine hang: whoever is disabled next did that */
+	/* the scheduler saw an engine hang: whoever is disabled next did that */
+	bool timeout;
 	enum device_cause cause;
 };
 

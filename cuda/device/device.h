@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU as the driver API needs it. One device is one CUDA context: an address space with queues that each work in order. `nouveau.c` is the real one; tests have their own.
+ * The GPU as the driver API needs it. One device is one CUDA context: an address space with queues
+ * that each work in order. `nouveau.c` is the real one; tests have their own.
  *
- * Order between queues: every piece of work is known by its number in its queue, and a struct moment names a number for each
- * queue. Work that is given a moment starts when all that it names is done.
+ * Order between queues: every piece of work is known by its number in its queue, and a struct
+ * moment names a number for each queue. Work that is given a moment starts when all that it names
+ * is done.
  *
- * Threads: submission, alloc() and release() of one device are serialized by the caller; poll() is called by any thread.
+ * Threads: submission, alloc() and release() of one device are serialized by the caller; poll() is
+ * called by any thread.
  */
 #ifndef KVGPU_CUDA_DEVICE_H
 #define KVGPU_CUDA_DEVICE_H
@@ -13,8 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* HOST: what the CPU does in a stream's order. The GPU waits for it as for any other, but the caller tells when it is done */
-enum device_queue { QUEUE_COMPUTE, QUEUE_COPY, NR_GPU_QUEUES, QUEUE_HOST = NR_GPU_QUEUES, NR_QUEUES };
+/*
+ * HOST: what the CPU does in a stream's order. The GPU waits for it as for any other, but the
+ * caller tells when it is done
+ */
+enum device_queue {
+	QUEUE_COMPUTE,
+	QUEUE_COPY,
+	NR_GPU_QUEUES,
+	QUEUE_HOST = NR_GPU_QUEUES,
+	NR_QUEUES
+};
 
 enum device_status {
 	DEVICE_OK = 0,
@@ -56,13 +68,17 @@ enum device_place { PLACE_VRAM, PLACE_HOST, PLACE_TILED };
 struct device_memory {
 	uint64_t va, size;
 	/*
-	 * PLACE_HOST: as the CPU sees it: at @va wherever that could be had, which is always but where this process has something
-	 * else there (a second device's memory; the program itself, linked to a low address)
+	 * PLACE_HOST: as the CPU sees it: at @va wherever that could be had, which is always but
+	 * where this process has something else there (a second device's memory; the program
+	 * itself, linked to a low address)
 	 */
 	void *map;
 };
 
-/* a block-linear surface, and where in it a copy begins. Blocks are one GOB (64 bytes x 8 lines) wide */
+/*
+ * a block-linear surface, and where in it a copy begins. Blocks are one GOB (64 bytes x 8 lines)
+ * wide
+ */
 struct device_blocks {
 	uint32_t width, height, depth;		/* bytes, lines, slices */
 	uint8_t log2_height, log2_depth;	/* of a block, in GOBs and slices */
@@ -86,22 +102,29 @@ struct device_fill {
 enum { DEVICE_BANKS = 8, DEVICE_CONST0_MAX = 7680 };
 
 struct device_launch {
-	uint64_t code;			/* begin of the module's code, which addresses in it are relative to */
+	/* begin of the module's code, which addresses in it are relative to */
+	uint64_t code;
 	uint32_t entry;
 	bool new_code;			/* not launched since it was loaded */
 	uint32_t grid[3], block[3];
 	uint32_t regs, barriers, shared;
-	uint32_t stack, local;		/* bytes of each thread: at the end of local memory, at its begin */
+	/* bytes of each thread: at the end of local memory, at its begin */
+	uint32_t stack, local;
 	uint32_t crs;			/* bytes of each warp */
-	uint32_t l1_kb;			/* shared memory's part of the 64 KiB: 16, 32 or 48; raised where .shared needs it */
+	/* shared memory's part of the 64 KiB: 16, 32 or 48; raised where .shared needs it */
+	uint32_t l1_kb;
 	bool banks_of_8;		/* shared memory's */
-	const void *const0;		/* constant bank 0, with the parameters in it; dimensions are filled in below */
+	/* constant bank 0, with the parameters in it; dimensions are filled in below */
+	const void *const0;
 	uint32_t const0_size;
 	struct {
 		uint64_t va;
 		uint32_t size;
 	} bank[DEVICE_BANKS];		/* [0] is not looked at */
-	/* textures: pools of headers and samplers (texture.h), and how many there are; 0: the kernel uses none */
+	/*
+	 * textures: pools of headers and samplers (texture.h), and how many there are; 0: the
+	 * kernel uses none
+	 */
 	uint64_t headers, samplers;
 	uint32_t nr_headers, nr_samplers;
 };
@@ -116,30 +139,46 @@ struct device_ops {
 	enum device_status (*open)(unsigned int index, struct device **out);
 	void (*close)(struct device *d);
 	uint64_t (*vram_used)(struct device *d);
-	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+	enum device_status (*alloc)(struct device *d, enum device_place place, uint64_t size,
+				    struct device_memory **out);
 	/*
-	 * PLACE_HOST: another mapping of all of it, the caller's to move and to unmap. One file's, in one piece: it may outlive the device. NULL:
-	 * there is none
+	 * PLACE_HOST: another mapping of all of it, the caller's to move and to unmap. One file's,
+	 * in one piece: it may outlive the device. NULL: there is none
 	 */
 	void *(*view)(struct device *d, struct device_memory *m);
 	/* nothing may use it any more */
 	void (*release)(struct device *d, struct device_memory *m);
-	/* whether COPY can be had. It begins when it is first asked for, which is before any work for it */
+	/*
+	 * whether COPY can be had. It begins when it is first asked for, which is before any work
+	 * for it
+	 */
 	bool (*copies_beside)(struct device *d);
-	/* @after may be NULL. *seq: the number of this work in @q; also valid after an error, when nothing was submitted */
-	enum device_status (*copy)(struct device *d, enum device_queue q, const struct moment *after,
-				   const struct device_copy *c, uint64_t *seq);
-	enum device_status (*fill)(struct device *d, enum device_queue q, const struct moment *after,
-				   const struct device_fill *f, uint64_t *seq);
-	enum device_status (*launch)(struct device *d, const struct moment *after, const struct device_launch *l,
-				     uint64_t *seq);
+	/*
+	 * @after may be NULL. *seq: the number of this work in @q; also valid after an error, when
+	 * nothing was submitted
+	 */
+	enum device_status (*copy)(struct device *d, enum device_queue q,
+				   const struct moment *after, const struct device_copy *c,
+				   uint64_t *seq);
+	enum device_status (*fill)(struct device *d, enum device_queue q,
+				   const struct moment *after, const struct device_fill *f,
+				   uint64_t *seq);
+	enum device_status (*launch)(struct device *d, const struct moment *after,
+				     const struct device_launch *l, uint64_t *seq);
 	/* writes @payload, 0, and the GPU's time in nanoseconds (64 bits) to @va */
-	enum device_status (*stamp)(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
-				    uint32_t payload, uint64_t *seq);
-	/* the number of the next work in QUEUE_HOST; all up to @seq of it is done (by any thread, in order) */
+	enum device_status (*stamp)(struct device *d, enum device_queue q,
+				    const struct moment *after, uint64_t va, uint32_t payload,
+				    uint64_t *seq);
+	/*
+	 * the number of the next work in QUEUE_HOST; all up to @seq of it is done (by any thread,
+	 * in order)
+	 */
 	uint64_t (*host_begin)(struct device *d);
 	void (*host_done)(struct device *d, uint64_t seq);
-	/* @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST, TRAPPED */
+	/*
+	 * @look: also ask the kernel whether the channel lives, which is slow. BUSY, OK, LOST,
+	 * TRAPPED
+	 */
 	enum device_status (*poll)(struct device *d, enum device_queue q, uint64_t seq, bool look);
 	/* after LOST or TRAPPED; may sleep for a moment. NULL: nothing is known there */
 	enum device_cause (*cause)(struct device *d);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Launches. Each has a slot with its queue meta data and its constant bank 0, and a word that the grid's completion writes.
- * A grid that ends by an exception leaves that word alone while the channel goes on: nothing else tells of it in user space.
+ * Launches. Each has a slot with its queue meta data and its constant bank 0, and a word that the
+ * grid's completion writes. A grid that ends by an exception leaves that word alone while the
+ * channel goes on: nothing else tells of it in user space.
  */
 #include <string.h>
 
@@ -48,7 +49,8 @@ static enum device_status grow_local(struct nv_device *d, uint32_t per_warp, uns
 		nv_release(&d->base, &d->local->base);
 	d->local = NULL;
 	d->local_per_warp = 0;
-	while ((ret = nv_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * d->nr_smx, &m)) != DEVICE_OK) {
+	while ((ret = nv_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * d->nr_smx, &m)) !=
+	       DEVICE_OK) {
 		if (warps == at_least)
 			return ret;
 		warps = warps / 2 > at_least ? warps / 2 : at_least;
@@ -64,16 +66,20 @@ static void emit_local(struct nv_device *d)
 	uint64_t va = d->local->base.va, size = sm_bytes(d->local_per_warp, d->local_warps);
 
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_MEMORY_A, va >> 32, va);
-	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_NON_THROTTLED_A, size >> 32, size, LOCAL_ALL_SMS);
-	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_THROTTLED_A, size >> 32, size, LOCAL_ALL_SMS);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_NON_THROTTLED_A, size >> 32, size,
+	     LOCAL_ALL_SMS);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_LOCAL_THROTTLED_A, size >> 32, size,
+	     LOCAL_ALL_SMS);
 }
 
 static void emit_textures(struct nv_device *d, const struct device_launch *l)
 {
 	if (!l->nr_headers || (d->headers == l->headers && d->samplers == l->samplers))
 		return;
-	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_HEADER_POOL_A, l->headers >> 32, l->headers, l->nr_headers - 1);
-	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SAMPLER_POOL_A, l->samplers >> 32, l->samplers, l->nr_samplers - 1);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_HEADER_POOL_A, l->headers >> 32, l->headers,
+	     l->nr_headers - 1);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SAMPLER_POOL_A, l->samplers >> 32, l->samplers,
+	     l->nr_samplers - 1);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_BINDLESS_TEXTURE, 0);
 	d->headers = l->headers;
 	d->samplers = l->samplers;
@@ -81,7 +87,8 @@ static void emit_textures(struct nv_device *d, const struct device_launch *l)
 
 static bool local_suffices(const struct nv_device *d, uint32_t per_warp, unsigned int warps)
 {
-	return !per_warp || (d->local && (uint64_t)d->local_per_warp * d->local_warps >= (uint64_t)per_warp * warps);
+	return !per_warp || (d->local && (uint64_t)d->local_per_warp * d->local_warps >=
+						 (uint64_t)per_warp * warps);
 }
 
 /* ------------------------------------------------------------------ launching */
@@ -109,7 +116,8 @@ static void fill_slot(struct nv_device *d, unsigned int slot, const struct devic
 	memcpy(at, qmd, sizeof(qmd));
 }
 
-enum device_status nv_launch(struct device *dev, const struct moment *after, const struct device_launch *l, uint64_t *seq)
+enum device_status nv_launch(struct device *dev, const struct moment *after,
+			     const struct device_launch *l, uint64_t *seq)
 {
 	struct nv_device *d = nv(dev);
 	uint32_t per_warp = (l->stack + l->local) * WARP + l->crs;
@@ -135,12 +143,14 @@ enum device_status nv_launch(struct device *dev, const struct moment *after, con
 	if (local_new)
 		emit_local(d);
 	if (d->code != l->code)
-		EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_PROGRAM_REGION_A, l->code >> 32, l->code);
+		EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_PROGRAM_REGION_A, l->code >> 32,
+		     l->code);
 	d->code = l->code;
 	emit_textures(d, l);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SEND_PCAS_A,
 	     (d->ring->base.va + slot * SLOT_BYTES) >> 8);
-	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SEND_SIGNALING_PCAS_B, PCAS_INVALIDATE | PCAS_SCHEDULE);
+	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_SEND_SIGNALING_PCAS_B,
+	     PCAS_INVALIDATE | PCAS_SCHEDULE);
 	EMIT(d, QUEUE_COMPUTE, SUBC_COMPUTE, COMPUTE_WAIT_FOR_IDLE, 0);
 	pthread_mutex_lock(&d->check_lock);
 	d->slot[slot].seq = d->queue[QUEUE_COMPUTE].seq + 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's log, from the moment on at which the device was opened: the only place where nouveau says why it killed a channel.
- * Who may not read it (the usual user, where kernel.dmesg_restrict is set) is told no cause.
+ * The kernel's log, from the moment on at which the device was opened: the only place where nouveau
+ * says why it killed a channel. Who may not read it (the usual user, where kernel.dmesg_restrict is
+ * set) is told no cause.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,7 +70,8 @@ enum device_cause nv_cause(struct device *dev)
 		owner(r.owner, sizeof(r.owner));
 		for (i = 0; i < TRIES && r.cause == CAUSE_UNKNOWN; i++) {
 			if (i)
-				nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 }, NULL);
+				nanosleep(&(struct timespec){ .tv_nsec = PAUSE_MS * 1000000 },
+					  NULL);
 			read_all(d->log, &r);
 		}
 		d->cause = r.cause;

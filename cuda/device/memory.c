@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory, in buffers. nouveau puts each buffer at an address of its own in this process's address space on the GPU, for as long as it
- * lives.
+ * Memory, in buffers. nouveau puts each buffer at an address of its own in this process's address
+ * space on the GPU, for as long as it lives.
  *
- * A submission names all buffers, since any of them may be used by it, by pointers that nobody here can see: the kernel moves what no
- * unfinished submission names when another client needs the room (nouveau_gem.c: validate_list() puts each where it has to be, and
- * validate_fini() attaches the submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up, locks,
- * validates and fences each named buffer, so that what a submission costs grows with their number. Hence few: small pieces of
- * memory share buffers. That changes nothing about what is named: all of a shared buffer is.
+ * A submission names all buffers, since any of them may be used by it, by pointers that nobody here
+ * can see: the kernel moves what no unfinished submission names when another client needs the room
+ * (nouveau_gem.c: validate_list() puts each where it has to be, and validate_fini() attaches the
+ * submission's fence to each; TTM evicts what has no unsignalled fence). The kernel looks up,
+ * locks, validates and fences each named buffer, so that what a submission costs grows with their
+ * number. Hence few: small pieces of memory share buffers. That changes nothing about what is
+ * named: all of a shared buffer is.
  *
- * What is in the host's memory the CPU sees at the address that nouveau chose for the GPU: those count up from 0 and have 40 bits, where
- * a process has nothing unless it was linked so.
+ * What is in the host's memory the CPU sees at the address that nouveau chose for the GPU: those
+ * count up from 0 and have 40 bits, where a process has nothing unless it was linked so.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,10 +24,16 @@
 #include "nv.h"
 
 /*
- * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times: 2.6 MiB) is one buffer. VRAM_CHUNK:
- * code, variables and constants of modules
+ * HOST_CHUNK: what a context has of its own in the host's memory (marks, launches, staging, times:
+ * 2.6 MiB) is one buffer. VRAM_CHUNK: code, variables and constants of modules
  */
-enum { HOST_PAGE = 4096, VRAM_PAGE = 128 * 1024, HOST_SMALL = 512 * 1024, HOST_CHUNK = 3 << 20, VRAM_CHUNK = 1 << 20 };
+enum {
+	HOST_PAGE = 4096,
+	VRAM_PAGE = 128 * 1024,
+	HOST_SMALL = 512 * 1024,
+	HOST_CHUNK = 3 << 20,
+	VRAM_CHUNK = 1 << 20
+};
 
 /* buffers that may be made until one is at an address that is free here: 40 MiB of small ones */
 enum { SAME_TRIES = 8, SAME_TRIES_SMALL = 14 };
@@ -38,9 +46,11 @@ static bool in_windows(const struct nouveau_bo *bo)
 	return bo->offset < WINDOWS_END && bo->offset + bo->size > SHARED_WINDOW;
 }
 
-/* a buffer where generic addresses mean something else keeps its place until there is one elsewhere */
-static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size, union nouveau_bo_config *config,
-		  struct nouveau_bo **out)
+/*
+ * a buffer where generic addresses mean something else keeps its place until there is one elsewhere
+ */
+static int new_bo(struct nv_device *d, uint32_t flags, uint32_t align, uint64_t size,
+		  union nouveau_bo_config *config, struct nouveau_bo **out)
 {
 	struct nouveau_bo *aside = NULL;
 	int ret = nouveau_bo_new(d->dev, flags, align, size, config, out);
@@ -62,7 +72,8 @@ static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 
 	if (drmCommandWriteRead(d->fd, DRM_NOUVEAU_GEM_INFO, &info, sizeof(info)))
 		return false;
-	got = mmap(want, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, d->fd, info.map_handle);
+	got = mmap(want, bo->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, d->fd,
+		   info.map_handle);
 	if (got == want) {
 		bo->map = got;	/* libdrm unmaps it with the buffer */
 		return true;
@@ -72,8 +83,12 @@ static bool map_where_it_is(struct nv_device *d, struct nouveau_bo *bo)
 	return false;
 }
 
-/* a buffer that CPU and GPU see at the same address, if one of a few can be; those that can't keep their places meanwhile */
-static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries, struct nouveau_bo **out)
+/*
+ * a buffer that CPU and GPU see at the same address, if one of a few can be; those that can't keep
+ * their places meanwhile
+ */
+static int new_host_bo(struct nv_device *d, uint64_t size, unsigned int tries,
+		       struct nouveau_bo **out)
 {
 	struct nouveau_bo *other = NULL;
 	int ret = new_bo(d, NOUVEAU_BO_GART | NOUVEAU_BO_MAP, HOST_PAGE, size, NULL, out);
@@ -101,9 +116,12 @@ static void drop_buffer(struct nv_device *d, struct nv_buffer *b)
 	free(b);
 }
 
-static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place, uint64_t size, bool shared)
+static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place, uint64_t size,
+				    bool shared)
 {
-	uint32_t page = place == PLACE_TILED || (place == PLACE_VRAM && size >= VRAM_PAGE) ? VRAM_PAGE : HOST_PAGE;
+	uint32_t page = place == PLACE_TILED || (place == PLACE_VRAM && size >= VRAM_PAGE) ?
+				VRAM_PAGE :
+				HOST_PAGE;
 	uint32_t aperture = place == PLACE_HOST ? NOUVEAU_BO_GART : NOUVEAU_BO_VRAM;
 	union nouveau_bo_config config = { .nvc0.memtype = KIND_BLOCK_LINEAR };
 	struct nv_buffer *b;
@@ -115,25 +133,33 @@ static struct nv_buffer *new_buffer(struct nv_device *d, enum device_place place
 		return NULL;
 	size = (size + page - 1) & ~((uint64_t)page - 1);
 	*b = (struct nv_buffer){ .kind = place, .shared = shared, .places.size = size };
-	if (place == PLACE_HOST ? new_host_bo(d, size, size <= HOST_CHUNK ? SAME_TRIES_SMALL : SAME_TRIES, &b->bo) :
-	    new_bo(d, aperture, page, size, place == PLACE_TILED ? &config : NULL, &b->bo)) {
+	if (place == PLACE_HOST ?
+		    new_host_bo(d, size, size <= HOST_CHUNK ? SAME_TRIES_SMALL : SAME_TRIES,
+				&b->bo) :
+		    new_bo(d, aperture, page, size, place == PLACE_TILED ? &config : NULL,
+			   &b->bo)) {
 		nouveau_bo_ref(NULL, &b->bo);
 		free(b);
 		return NULL;
 	}
 	b->index = d->nr_refs++;
 	d->buffer[b->index] = b;
-	/* read only, whatever is done with it: else the kernel would order the queues by their buffers */
+	/*
+	 * read only, whatever is done with it: else the kernel would order the queues by their
+	 * buffers
+	 */
 	d->refs[b->index] = (struct nouveau_pushbuf_refn){ b->bo, aperture | NOUVEAU_BO_RD };
 	return b;
 }
 
 /* a shared buffer with room; or a new one, which is the caller's alone when it is large */
-static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place, uint64_t size, struct place *p)
+static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place, uint64_t size,
+				    struct place *p)
 {
 	struct nv_buffer *b;
 	unsigned int i;
-	bool small = place == PLACE_HOST ? size <= HOST_SMALL : place == PLACE_VRAM && size < VRAM_PAGE;
+	bool small = place == PLACE_HOST ? size <= HOST_SMALL :
+					   place == PLACE_VRAM && size < VRAM_PAGE;
 
 	/* of VRAM what is not small has addresses that are multiples of VRAM_PAGE */
 	for (i = 0; (small || place == PLACE_HOST) && i < d->nr_refs; i++) {
@@ -141,7 +167,11 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 		if (b->shared && b->kind == place && place_take(&b->places, size, p))
 			return b;
 	}
-	b = new_buffer(d, place, !small ? size : place == PLACE_HOST ? HOST_CHUNK : VRAM_CHUNK, small);
+	b = new_buffer(d, place,
+		       !small		   ? size :
+		       place == PLACE_HOST ? HOST_CHUNK :
+					     VRAM_CHUNK,
+		       small);
 	if (!b && small)	/* a chunk may be too large for what is left */
 		b = new_buffer(d, place, size, false);
 	if (b && !place_take(&b->places, size, p)) {
@@ -151,7 +181,8 @@ static struct nv_buffer *buffer_for(struct nv_device *d, enum device_place place
 	return b;
 }
 
-enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
+enum device_status nv_alloc(struct device *dev, enum device_place place, uint64_t size,
+			    struct device_memory **out)
 {
 	struct nv_device *d = nv(dev);
 	struct nv_memory *m;
@@ -210,5 +241,6 @@ void nv_release(struct device *dev, struct device_memory *base)
 void nv_memory_close(struct nv_device *d)
 {
 	while (d->nr_refs)
-		nv_release(&d->base, &((struct nv_memory *)d->buffer[d->nr_refs - 1]->places.first)->base);
+		nv_release(&d->base,
+			   &((struct nv_memory *)d->buffer[d->nr_refs - 1]->places.first)->base);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is written into pushbuffers. Sources: NVIDIA's class headers (open-gpu-doc): cla16f.h (host), cla0b5.h (copies),
- * cla1c0.h (compute). Subchannels: fixed by the chip for compute (1) and copies (4), as Mesa's drivers use them.
+ * What is written into pushbuffers. Sources: NVIDIA's class headers (open-gpu-doc): cla16f.h
+ * (host), cla0b5.h (copies), cla1c0.h (compute). Subchannels: fixed by the chip for compute (1) and
+ * copies (4), as Mesa's drivers use them.
  */
 #ifndef KVGPU_CUDA_METHODS_H
 #define KVGPU_CUDA_METHODS_H
@@ -36,7 +37,8 @@ static inline uint32_t push_header(enum subchannel subc, uint32_t mthd, uint32_t
 #define   COPY_DST_PITCH			(1u << 8)
 #define   COPY_MULTI_LINE			(1u << 9)
 #define   COPY_REMAP				(1u << 10)
-#define COPY_OFFSET_IN_UPPER		0x0400	/* in high, low, out high, low, pitch in, out, line length, count */
+/* in high, low, out high, low, pitch in, out, line length, count */
+#define COPY_OFFSET_IN_UPPER		0x0400
 #define COPY_SET_DST_BLOCK_SIZE		0x070c	/* block, width, height, depth, layer, origin */
 #define COPY_SET_SRC_BLOCK_SIZE		0x0728
 #define   COPY_BLOCK_HEIGHT_AT			4

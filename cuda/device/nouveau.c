@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has a file of its own, and with it an address space
- * of its own: which is why the file that a GPU was looked at with is kept for whoever opens it first.
+ * GPUs that nouveau drives, through libdrm_nouveau. Each opened device has a file of its own, and
+ * with it an address space of its own: which is why the file that a GPU was looked at with is kept
+ * for whoever opens it first.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -26,7 +27,8 @@ static const struct {
 	uint16_t id;
 	const char *name;
 } names[] = {
-	{ 0x1020, "Tesla K20X" }, { 0x1021, "Tesla K20Xm" }, { 0x1022, "Tesla K20c" }, { 0x1026, "Tesla K20s" },
+	{ 0x1020, "Tesla K20X" }, { 0x1021, "Tesla K20Xm" }, { 0x1022, "Tesla K20c" }, { 0x1026,
+		"Tesla K20s" },
 	{ 0x1028, "Tesla K20m" },
 };
 
@@ -95,13 +97,15 @@ static pthread_mutex_t gpus_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	unsigned int node;
 	struct nv_device *spare;
-	pid_t owner;			/* the spare's: after fork() its file is the parent's, too */
+	/* the spare's: after fork() its file is the parent's, too */
+	pid_t owner;
 } gpus[MAX_NODES];
 static unsigned int nr_gpus;
 
 static struct nv_device *spare_of(unsigned int index)
 {
-	if (gpus[index].owner != getpid())	/* left as it is: to give its objects back would take them from the parent */
+	/* left as it is: to give its objects back would take them from the parent */
+	if (gpus[index].owner != getpid())
 		gpus[index].spare = NULL;
 	return gpus[index].spare;
 }
@@ -253,8 +257,10 @@ static uint64_t vram_used(struct device *dev)
 }
 
 const struct device_ops device_nouveau = {
-	.count = count, .describe = describe, .open = nv_open, .close = nv_close, .vram_used = vram_used,
-	.alloc = nv_alloc, .view = nv_view, .release = nv_release, .copies_beside = nv_copies_beside,
+	.count = count, .describe = describe, .open = nv_open, .close = nv_close,
+		.vram_used = vram_used,
+	.alloc = nv_alloc, .view = nv_view, .release = nv_release,
+		.copies_beside = nv_copies_beside,
 	.copy = nv_copy, .fill = nv_fill, .launch = nv_launch, .stamp = nv_stamp,
 	.host_begin = nv_host_begin, .host_done = nv_host_done, .poll = nv_poll,
 	.cause = nv_cause,

@@ -12,11 +12,14 @@
 #include "places.h"
 
 enum {
-	MAX_BUFFERS = 1000,		/* the kernel takes 1024 in a submission, and all go into each */
+	/* the kernel takes 1024 in a submission, and all go into each */
+	MAX_BUFFERS = 1000,
 	LAUNCH_SLOTS = 64, SLOT_BYTES = 8192, SLOT_RELEASE = 256, SLOT_CONST0 = 512,
 	JOB_WORDS = 128,		/* at most, of one piece of work */
-	MAX_IN_FLIGHT = 64,		/* x JOB_WORDS stays far below the pushbuffers, so that libdrm never sleeps on one */
-	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,	/* each buffer is mapped and unmapped by the kernel */
+	/* x JOB_WORDS stays far below the pushbuffers, so that libdrm never sleeps on one */
+	MAX_IN_FLIGHT = 64,
+	/* each buffer is mapped and unmapped by the kernel */
+	PUSH_BYTES = 64 * 1024, PUSH_BUFFERS = 2,
 };
 
 /* a buffer of the kernel's; small pieces of memory share one */
@@ -40,7 +43,8 @@ struct nv_queue {
 	uint64_t seq;			/* of the last submitted work */
 	volatile uint32_t *done;	/* low half of the last finished one's number */
 	uint64_t done_va;
-	bool live;			/* has a channel until the device is closed; read by any thread, with __atomic */
+	/* has a channel until the device is closed; read by any thread, with __atomic */
+	bool live;
 	bool refused;			/* could not be had: not asked for again */
 };
 
@@ -85,7 +89,8 @@ static inline struct nv_memory *nv_memory(struct device_memory *m)
 }
 
 /* memory.c */
-enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+enum device_status nv_alloc(struct device *d, enum device_place place, uint64_t size,
+			    struct device_memory **out);
 void *nv_view(struct device *d, struct device_memory *m);
 void nv_release(struct device *d, struct device_memory *m);
 void nv_memory_close(struct nv_device *d);	/* releases all there is */
@@ -97,8 +102,8 @@ bool nv_copies_beside(struct device *d);
 void nv_queue_close(struct nv_device *d, enum device_queue q);
 /* room for JOB_WORDS, all buffers referenced, and work before @after waited for by the GPU */
 enum device_status nv_begin(struct nv_device *d, enum device_queue q, const struct moment *after);
-void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd, const uint32_t *words,
-	     unsigned int n);
+void nv_emit(struct nv_device *d, enum device_queue q, enum subchannel subc, uint32_t mthd,
+	     const uint32_t *words, unsigned int n);
 #define EMIT(d, q, subc, mthd, ...) do {						\
 	const uint32_t words_[] = { __VA_ARGS__ };					\
 	nv_emit(d, q, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
@@ -117,15 +122,16 @@ void nv_log_close(struct nv_device *d);
 enum device_cause nv_cause(struct device *d);
 
 /* copy.c */
-enum device_status nv_copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
-			   uint64_t *seq);
-enum device_status nv_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *f,
-			   uint64_t *seq);
-enum device_status nv_stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va, uint32_t payload,
-			    uint64_t *seq);
+enum device_status nv_copy(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_copy *c, uint64_t *seq);
+enum device_status nv_fill(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_fill *f, uint64_t *seq);
+enum device_status nv_stamp(struct device *d, enum device_queue q, const struct moment *after,
+			    uint64_t va, uint32_t payload, uint64_t *seq);
 
 /* launch.c */
-enum device_status nv_launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq);
+enum device_status nv_launch(struct device *d, const struct moment *after,
+			     const struct device_launch *l, uint64_t *seq);
 enum device_status nv_launch_open(struct nv_device *d);
 
 #endif

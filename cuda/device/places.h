@@ -16,7 +16,10 @@ struct places {
 	struct place *first;
 };
 
-/* the first gap of @size bytes becomes @p; sizes are multiples of what addresses are to be multiples of. false: there is none */
+/*
+ * the first gap of @size bytes becomes @p; sizes are multiples of what addresses are to be
+ * multiples of. false: there is none
+ */
 bool place_take(struct places *all, uint64_t size, struct place *p);
 void place_drop(struct places *all, struct place *p);
 

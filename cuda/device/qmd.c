@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Layout 00.06 of queue meta data (open-gpu-doc cla1c0qmd.h, NVA1C0_QMDV00_06_*), as Mesa's nvc0 driver uses it on this
- * chip. Fields are named by their highest and lowest bit in the whole structure.
+ * Layout 00.06 of queue meta data (open-gpu-doc cla1c0qmd.h, NVA1C0_QMDV00_06_*), as Mesa's nvc0
+ * driver uses it on this chip. Fields are named by their highest and lowest bit in the whole
+ * structure.
  */
 #include "qmd.h"
 
@@ -49,12 +50,23 @@
 
 enum { SHARED_UNIT = 256, BANK_UNIT = 16 };
 
-/* code that checks its stack (nvcc -G) compares with SR_LMEMHIOFF: the stack is what lies at the end of local memory */
+/*
+ * code that checks its stack (nvcc -G) compares with SR_LMEMHIOFF: the stack is what lies at the
+ * end of local memory
+ */
 enum { LOCAL_WINDOW_BYTES = 1 << 24 };
 
-/* words of bank 0 that code for sm_35 reads (nvdisasm of what nvcc compiles); parameters begin at 0x140 */
-enum { CONST0_SHARED_WINDOW = 0x20, CONST0_LOCAL_WINDOW = 0x24, CONST0_BLOCK = 0x28, CONST0_GRID = 0x34, CONST0_STACK = 0x44,
-       CONST0_END = 0x140 };
+/*
+ * words of bank 0 that code for sm_35 reads (nvdisasm of what nvcc compiles); parameters begin at
+ * 0x140
+ */
+enum {
+	CONST0_SHARED_WINDOW = 0x20,
+	CONST0_LOCAL_WINDOW = 0x24,
+	CONST0_BLOCK = 0x28,
+	CONST0_GRID = 0x34,
+	CONST0_STACK = 0x44,
+	CONST0_END = 0x140 };
 
 static void set(uint32_t *qmd, unsigned int high, unsigned int low, uint32_t value)
 {
@@ -92,8 +104,8 @@ static void set_caches(uint32_t *qmd, const struct device_launch *l)
 	set(qmd, CWD_MEMBAR, CWD_MEMBAR_L1_SYSMEMBAR);
 }
 
-void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint64_t const0, uint64_t release,
-	       uint32_t payload)
+void qmd_build(uint32_t qmd[QMD_BYTES / 4], const struct device_launch *l, uint64_t const0,
+	       uint64_t release, uint32_t payload)
 {
 	unsigned int i;
 

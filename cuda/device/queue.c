@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A queue is a channel. After each piece of work the channel writes its number to memory, where everybody looks: nothing
- * here sleeps in the kernel, which would not wake those who wait for channels on other runlists than the first.
+ * A queue is a channel. After each piece of work the channel writes its number to memory, where
+ * everybody looks: nothing here sleeps in the kernel, which would not wake those who wait for
+ * channels on other runlists than the first.
  */
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@ static int open_channel(struct nv_device *d, struct nv_queue *q, uint32_t engine
 {
 	struct nve0_fifo args = { .engine = engine };
 
-	return nouveau_object_new(&d->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args, sizeof(args), &q->channel);
+	return nouveau_object_new(&d->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args,
+				  sizeof(args), &q->channel);
 }
 
 static enum device_status bind(struct nv_device *d, enum device_queue which)
@@ -58,8 +60,8 @@ enum device_status nv_queue_open(struct nv_device *d, enum device_queue which)
 	if (nouveau_pushbuf_new(d->client, q->channel, PUSH_BUFFERS, PUSH_BYTES, true, &q->push) ||
 	    nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COPY, CLASS_COPY, NULL, 0, &q->copy))
 		return DEVICE_FAILED;
-	if (which == QUEUE_COMPUTE &&
-	    nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COMPUTE, CLASS_COMPUTE, NULL, 0, &q->compute))
+	if (which == QUEUE_COMPUTE && nouveau_object_new(q->channel, 0xbeef0000 | CLASS_COMPUTE,
+							 CLASS_COMPUTE, NULL, 0, &q->compute))
 		return DEVICE_FAILED;
 	bound = bind(d, which);
 	if (!bound)
@@ -93,8 +95,8 @@ void nv_queue_close(struct nv_device *d, enum device_queue which)
 	nouveau_object_del(&q->channel);
 }
 
-void nv_emit(struct nv_device *d, enum device_queue which, enum subchannel subc, uint32_t mthd, const uint32_t *words,
-	     unsigned int n)
+void nv_emit(struct nv_device *d, enum device_queue which, enum subchannel subc, uint32_t mthd,
+	     const uint32_t *words, unsigned int n)
 {
 	struct nouveau_pushbuf *push = d->queue[which].push;
 
@@ -108,7 +110,8 @@ static bool done(const struct nv_queue *q, uint64_t seq)
 	return (int32_t)(*q->done - (uint32_t)seq) >= 0;
 }
 
-enum device_status nv_begin(struct nv_device *d, enum device_queue which, const struct moment *after)
+enum device_status nv_begin(struct nv_device *d, enum device_queue which,
+			    const struct moment *after)
 {
 	struct nv_queue *q = &d->queue[which];
 	enum device_status ret;
@@ -119,14 +122,16 @@ enum device_status nv_begin(struct nv_device *d, enum device_queue which, const 
 		if (ret)
 			return ret;
 	}
-	if (nouveau_pushbuf_space(q->push, JOB_WORDS, 0, 0) || nouveau_pushbuf_refn(q->push, d->refs, d->nr_refs))
+	if (nouveau_pushbuf_space(q->push, JOB_WORDS, 0, 0) ||
+	    nouveau_pushbuf_refn(q->push, d->refs, d->nr_refs))
 		return DEVICE_FAILED;
 	for (i = 0; after && i < NR_QUEUES; i++) {
 		const struct nv_queue *other = &d->queue[i];
 
 		if (i == which || !after->seq[i] || done(other, after->seq[i]))
 			continue;
-		EMIT(d, which, SUBC_HOST, HOST_SEMAPHORE_A, other->done_va >> 32, other->done_va, after->seq[i],
+		EMIT(d, which, SUBC_HOST, HOST_SEMAPHORE_A, other->done_va >> 32, other->done_va,
+		     after->seq[i],
 		     SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_ACQUIRE_SWITCH | SEMAPHORE_4BYTE);
 	}
 	return DEVICE_OK;
@@ -151,7 +156,8 @@ static bool dead(struct nv_device *d, enum device_queue which)
 {
 	struct nv_queue *q = &d->queue[which];
 
-	return __atomic_load_n(&q->live, __ATOMIC_ACQUIRE) && nouveau_check_dead_channel(d->drm, q->channel);
+	return __atomic_load_n(&q->live, __ATOMIC_ACQUIRE) &&
+	       nouveau_check_dead_channel(d->drm, q->channel);
 }
 
 volatile uint32_t *nv_release_word(struct nv_device *d, unsigned int slot)
@@ -182,7 +188,8 @@ enum device_status nv_poll(struct device *dev, enum device_queue which, uint64_t
 	struct nv_queue *q = &d->queue[which];
 
 	if (done(q, seq))
-		return which != QUEUE_COMPUTE || launches_complete(d, seq) ? DEVICE_OK : DEVICE_TRAPPED;
+		return which != QUEUE_COMPUTE || launches_complete(d, seq) ? DEVICE_OK :
+									     DEVICE_TRAPPED;
 	if (!look)
 		return DEVICE_BUSY;
 	/* a queue that waits for a dead one is as dead */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Sources. Headers and samplers: envytools rnndb/graph/g80_texture.xml, and the constant bits as Mesa's nvc0 driver sets them
- * on this chip. Mip levels and block sizes: Mesa nil/tiling.rs. Surface descriptors: which word nvcc's code reads for what is
- * seen in its machine code; their fields are those of Mesa's nil/su_info.rs, with sizes in bytes for accesses by bytes as in
+ * Sources. Headers and samplers: envytools rnndb/graph/g80_texture.xml, and the constant bits as
+ * Mesa's nvc0 driver sets them on this chip. Mip levels and block sizes: Mesa nil/tiling.rs.
+ * Surface descriptors: which word nvcc's code reads for what is seen in its machine code; their
+ * fields are those of Mesa's nil/su_info.rs, with sizes in bytes for accesses by bytes as in
  * nvc0_tex.c.
  */
 #include "texture.h"
@@ -35,7 +36,8 @@ static uint64_t up(uint64_t n, uint64_t unit)
 
 static uint64_t level_bytes(const struct tiling_level *l, unsigned int texel)
 {
-	return up((uint64_t)l->width * texel, GOB_WIDTH) * up(l->height, (uint64_t)GOB_ROWS << l->log2_height) *
+	return up((uint64_t)l->width * texel, GOB_WIDTH) *
+	       up(l->height, (uint64_t)GOB_ROWS << l->log2_height) *
 	       up(l->depth, 1u << l->log2_depth);
 }
 
@@ -62,7 +64,8 @@ void tiling_plan(struct tiling *t)
 	struct tiling_level last;
 	uint64_t block;
 
-	t->log2_height = log2_fit((t->height + GOB_ROWS - 1) / GOB_ROWS, t->volume ? MAX_LOG2_HEIGHT_3D : MAX_LOG2_HEIGHT);
+	t->log2_height = log2_fit((t->height + GOB_ROWS - 1) / GOB_ROWS,
+				  t->volume ? MAX_LOG2_HEIGHT_3D : MAX_LOG2_HEIGHT);
 	t->log2_depth = t->volume ? log2_fit(t->depth, MAX_LOG2_DEPTH) : 0;
 	block = (uint64_t)GOB_WIDTH * GOB_ROWS << (t->log2_height + t->log2_depth);
 	last = tiling_level(t, t->levels - 1);
@@ -106,8 +109,11 @@ static unsigned int size_index(struct texel t)
 
 static uint32_t format(struct texel t)
 {
-	static const uint8_t types[] = { [TEXEL_UINT] = TYPE_UINT, [TEXEL_SINT] = TYPE_SINT, [TEXEL_UINT_NORMALIZED] = TYPE_UNORM,
-					 [TEXEL_SINT_NORMALIZED] = TYPE_SNORM, [TEXEL_FLOAT] = TYPE_FLOAT };
+	static const uint8_t types[] = { [TEXEL_UINT] = TYPE_UINT,
+					 [TEXEL_SINT] = TYPE_SINT,
+					 [TEXEL_UINT_NORMALIZED] = TYPE_UNORM,
+					 [TEXEL_SINT_NORMALIZED] = TYPE_SNORM,
+					 [TEXEL_FLOAT] = TYPE_FLOAT };
 	bool integer = t.number == TEXEL_UINT || t.number == TEXEL_SINT;
 	uint32_t word = sizes[size_index(t)][t.channels];
 	unsigned int i;
@@ -123,16 +129,19 @@ static uint32_t format(struct texel t)
 
 void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h)
 {
-	static const uint8_t shapes[] = { [SHAPE_1D] = 0, [SHAPE_2D] = 1, [SHAPE_3D] = 2, [SHAPE_CUBE] = 3, [SHAPE_1D_ARRAY] = 4,
-					  [SHAPE_2D_ARRAY] = 5, [SHAPE_BUFFER] = 6, [SHAPE_PITCH] = 7, [SHAPE_CUBE_ARRAY] = 8 };
+	static const uint8_t shapes[] = {
+		[SHAPE_1D] = 0,	    [SHAPE_2D] = 1,	  [SHAPE_3D] = 2,
+		[SHAPE_CUBE] = 3,   [SHAPE_1D_ARRAY] = 4, [SHAPE_2D_ARRAY] = 5,
+		[SHAPE_BUFFER] = 6, [SHAPE_PITCH] = 7,	  [SHAPE_CUBE_ARRAY] = 8
+	};
 	bool pitch = h->shape == SHAPE_PITCH || h->shape == SHAPE_BUFFER;
 
 	memset(words, 0, HEADER_WORDS * 4);
 	words[0] = format(h->texel);
 	words[1] = h->va;
-	words[2] = (h->va >> 32 & 0xff) | HEADER_ALWAYS | HEADER_BORDER_COLOR | HEADER_NO_BORDER_TEXELS |
-		   (uint32_t)shapes[h->shape] << HEADER_SHAPE_AT | (h->srgb ? HEADER_SRGB : 0) |
-		   (h->normalized ? HEADER_NORMALIZED : 0);
+	words[2] = (h->va >> 32 & 0xff) | HEADER_ALWAYS | HEADER_BORDER_COLOR |
+		   HEADER_NO_BORDER_TEXELS | (uint32_t)shapes[h->shape] << HEADER_SHAPE_AT |
+		   (h->srgb ? HEADER_SRGB : 0) | (h->normalized ? HEADER_NORMALIZED : 0);
 	words[4] = h->width;
 	if (pitch) {
 		words[2] |= HEADER_PITCH_LAYOUT;
@@ -142,7 +151,8 @@ void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h)
 		}
 		return;
 	}
-	words[2] |= (uint32_t)h->log2_height << HEADER_BLOCK_HEIGHT_AT | (uint32_t)h->log2_depth << HEADER_BLOCK_DEPTH_AT;
+	words[2] |= (uint32_t)h->log2_height << HEADER_BLOCK_HEIGHT_AT |
+		    (uint32_t)h->log2_depth << HEADER_BLOCK_DEPTH_AT;
 	words[3] = HEADER_LOD_QUALITY;
 	words[4] |= HEADER_HAS_LEVELS;
 	words[5] = (h->height & 0xffff) | (h->depth & 0xfff) << HEADER_DEPTH_AT |
@@ -155,7 +165,8 @@ void header_encode(uint32_t words[HEADER_WORDS], const struct texture_header *h)
 
 enum { FILTER_NEAREST = 1, FILTER_LINEAR, MIP_NONE = 1, MIP_NEAREST, MIP_LINEAR };
 
-#define SAMPLER_ALWAYS		0x00026000u	/* word 0: as Mesa sets it; sRGB textures are converted */
+/* word 0: as Mesa sets it; sRGB textures are converted */
+#define SAMPLER_ALWAYS		0x00026000u
 #define SAMPLER_ANISOTROPY_AT	20
 #define SAMPLER_MIN_AT		4		/* word 1; 0: magnified */
 #define SAMPLER_MIP_AT		6
@@ -184,51 +195,72 @@ static void anisotropy(uint32_t *words, unsigned int max)
 
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s)
 {
-	static const uint8_t wraps[] = { [WRAP_REPEAT] = 0, [WRAP_MIRROR] = 1, [WRAP_EDGE] = 2, [WRAP_BORDER] = 3 };
-	uint32_t filter = s->linear ? FILTER_LINEAR : FILTER_NEAREST, mip = !s->mip ? MIP_NONE : s->mip_linear ? MIP_LINEAR : MIP_NEAREST;
+	static const uint8_t wraps
+		[] = { [WRAP_REPEAT] = 0, [WRAP_MIRROR] = 1, [WRAP_EDGE] = 2, [WRAP_BORDER] = 3 };
+	uint32_t filter = s->linear ? FILTER_LINEAR : FILTER_NEAREST, mip = !s->mip ? MIP_NONE :
+									    s->mip_linear ?
+										      MIP_LINEAR :
+										      MIP_NEAREST;
 	unsigned int i;
 
 	memset(words, 0, SAMPLER_WORDS * 4);
 	words[0] = SAMPLER_ALWAYS;
 	for (i = 0; i < 3; i++)
 		words[0] |= (uint32_t)wraps[s->wrap[i]] << 3 * i;
-	words[1] = filter | filter << SAMPLER_MIN_AT | mip << SAMPLER_MIP_AT | (s->seamless ? SAMPLER_SEAMLESS : 0) |
+	words[1] = filter | filter << SAMPLER_MIN_AT | mip << SAMPLER_MIP_AT |
+		   (s->seamless ? SAMPLER_SEAMLESS : 0) |
 		   ((uint32_t)fixed(s->bias, -15, 15) & SAMPLER_BIAS_MASK) << SAMPLER_BIAS_AT;
 	anisotropy(words, s->anisotropy);
-	words[2] = (uint32_t)fixed(s->min_lod, 0, 15.99f) | (uint32_t)fixed(s->max_lod, 0, 15.99f) << SAMPLER_MAX_LOD_AT;
+	words[2] = (uint32_t)fixed(s->min_lod, 0, 15.99f) | (uint32_t)fixed(s->max_lod, 0, 15.99f)
+								    << SAMPLER_MAX_LOD_AT;
 	memcpy(words + 4, s->border, sizeof(s->border));
 }
 
 /* ------------------------------------------------------------------ surfaces */
 
-enum { SURF_ADDRESS, SURF_FORMAT, SURF_CLAMP_X, SURF_PITCH, SURF_CLAMP_Y, SURF_LAYER_STRIDE, SURF_CLAMP_Z, SURF_SLICE_PITCH };
+enum {
+	SURF_ADDRESS,
+	SURF_FORMAT,
+	SURF_CLAMP_X,
+	SURF_PITCH,
+	SURF_CLAMP_Y,
+	SURF_LAYER_STRIDE,
+	SURF_CLAMP_Z,
+	SURF_SLICE_PITCH
+};
 
-#define PITCH_OF_BLOCKS		(0x88u << 24)	/* IMADSP.SD: only the blocks, 16 bits of each coordinate */
-#define CLAMP_COUNTED		(1u << 21)	/* the coordinate itself comes out, not its block and place */
+/* IMADSP.SD: only the blocks, 16 bits of each coordinate */
+#define PITCH_OF_BLOCKS		(0x88u << 24)
+/* the coordinate itself comes out, not its block and place */
+#define CLAMP_COUNTED		(1u << 21)
 #define CLAMP_BLOCK_AT		22		/* log2 of a block */
 #define CLAMP_GOBS_AT		29		/* log2 of GOBs in a block */
 #define LOG2_GOB_WIDTH		6
 #define LOG2_GOB_ROWS		3
 #define FORMAT_ALWAYS		0x4000u
-#define FORMAT_COMPONENTS_AT	8		/* log2 of how many << 2, and 0: 32 bits, 1: 16, 2: 8 */
+/* log2 of how many << 2, and 0: 32 bits, 1: 16, 2: 8 */
+#define FORMAT_COMPONENTS_AT	8
 #define FORMAT_LOG2_BYTES_AT	16
 
 /* rnndb g80_defs.xml GK104_IMAGE_FORMAT; floats of 8 bits are none */
 static uint32_t image_format(struct texel t)
 {
 	static const uint8_t ids[5][3][5] = {
-		[TEXEL_UINT] = { { 0, 0x3a, 0x31, 0, 0x1c }, { 0, 0x35, 0x20, 0, 0x0b }, { 0, 0x28, 0x0f, 0, 0x04 } },
-		[TEXEL_SINT] = { { 0, 0x39, 0x30, 0, 0x1b }, { 0, 0x34, 0x1f, 0, 0x0a }, { 0, 0x27, 0x0e, 0, 0x03 } },
+		[TEXEL_UINT] = { { 0, 0x3a, 0x31, 0, 0x1c }, { 0, 0x35, 0x20, 0, 0x0b }, { 0, 0x28,
+			0x0f, 0, 0x04 } },
+		[TEXEL_SINT] = { { 0, 0x39, 0x30, 0, 0x1b }, { 0, 0x34, 0x1f, 0, 0x0a }, { 0, 0x27,
+			0x0e, 0, 0x03 } },
 		[TEXEL_FLOAT] = { { 0 }, { 0, 0x36, 0x21, 0, 0x0c }, { 0, 0x29, 0x0d, 0, 0x02 } },
 	};
 	uint32_t log2_channels = t.channels / 2, log2_bytes = log2_fit(texel_bytes(t), 4);
 
-	return ids[t.number][size_index(t)][t.channels] | (log2_channels << 2 | (2 - size_index(t))) << FORMAT_COMPONENTS_AT |
-	       FORMAT_ALWAYS | log2_bytes << FORMAT_LOG2_BYTES_AT;
+	return ids[t.number][size_index(t)][t.channels] |
+	       (log2_channels << 2 | (2 - size_index(t))) << FORMAT_COMPONENTS_AT | FORMAT_ALWAYS |
+	       log2_bytes << FORMAT_LOG2_BYTES_AT;
 }
 
-void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel, const struct tiling *t,
-			unsigned int level)
+void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel,
+		    const struct tiling *t, unsigned int level)
 {
 	struct tiling_level l = tiling_level(t, level);
 	uint32_t bytes = l.width * texel_bytes(texel), block_rows = GOB_ROWS << l.log2_height;
@@ -237,7 +269,8 @@ void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel tex
 	words[SURF_FORMAT] = image_format(texel);
 	words[SURF_CLAMP_X] = (bytes - 1) | LOG2_GOB_WIDTH << CLAMP_BLOCK_AT;
 	words[SURF_PITCH] = ((bytes + GOB_WIDTH - 1) / GOB_WIDTH) | PITCH_OF_BLOCKS;
-	words[SURF_CLAMP_Y] = (l.height - 1) | (uint32_t)(LOG2_GOB_ROWS + l.log2_height) << CLAMP_BLOCK_AT |
+	words[SURF_CLAMP_Y] = (l.height - 1) |
+			      (uint32_t)(LOG2_GOB_ROWS + l.log2_height) << CLAMP_BLOCK_AT |
 			      (uint32_t)l.log2_height << CLAMP_GOBS_AT;
 	words[SURF_LAYER_STRIDE] = t->layer_stride >> 8;
 	if (t->volume)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words by which textures, samplers and surfaces are described to the GPU. Pure: nothing here touches a device.
+ * Words by which textures, samplers and surfaces are described to the GPU. Pure: nothing here
+ * touches a device.
  *
- * A texture's handle, which code takes from constant bank 0, is the index of its header, and of its sampler from bit 20 on.
+ * A texture's handle, which code takes from constant bank 0, is the index of its header, and of its
+ * sampler from bit 20 on.
  */
 #ifndef KVGPU_CUDA_TEXTURE_H
 #define KVGPU_CUDA_TEXTURE_H
@@ -10,11 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HEADER_WORDS = 8, SAMPLER_WORDS = 8, SURFACE_WORDS = 8, GOB_WIDTH = 64, GOB_ROWS = 8, MAX_LEVELS = 16,
-       HANDLE_SAMPLER_SHIFT = 20 };
+enum {
+	HEADER_WORDS = 8,
+	SAMPLER_WORDS = 8,
+	SURFACE_WORDS = 8,
+	GOB_WIDTH = 64,
+	GOB_ROWS = 8,
+	MAX_LEVELS = 16,
+	HANDLE_SAMPLER_SHIFT = 20 };
 
 /* NORMALIZED: integers that are read as fractions of the greatest one */
-enum texel_number { TEXEL_UINT, TEXEL_SINT, TEXEL_UINT_NORMALIZED, TEXEL_SINT_NORMALIZED, TEXEL_FLOAT };
+enum texel_number {
+	TEXEL_UINT,
+	TEXEL_SINT,
+	TEXEL_UINT_NORMALIZED,
+	TEXEL_SINT_NORMALIZED,
+	TEXEL_FLOAT
+};
 
 struct texel {
 	enum texel_number number;
@@ -26,8 +40,16 @@ static inline unsigned int texel_bytes(struct texel t)
 	return t.bits / 8 * t.channels;
 }
 
-enum texture_shape { SHAPE_1D, SHAPE_2D, SHAPE_3D, SHAPE_CUBE, SHAPE_1D_ARRAY, SHAPE_2D_ARRAY, SHAPE_BUFFER, SHAPE_PITCH,
-		     SHAPE_CUBE_ARRAY };
+enum texture_shape {
+	SHAPE_1D,
+	SHAPE_2D,
+	SHAPE_3D,
+	SHAPE_CUBE,
+	SHAPE_1D_ARRAY,
+	SHAPE_2D_ARRAY,
+	SHAPE_BUFFER,
+	SHAPE_PITCH,
+	SHAPE_CUBE_ARRAY };
 
 /* how an image lies in memory, level after level, all levels of a layer together */
 struct tiling {
@@ -50,7 +72,8 @@ void tiling_plan(struct tiling *t);
 struct tiling_level tiling_level(const struct tiling *t, unsigned int level);
 
 struct texture_header {
-	uint64_t va;			/* a multiple of 256; BUFFER: of the texel's size; PITCH: of 32 */
+	/* a multiple of 256; BUFFER: of the texel's size; PITCH: of 32 */
+	uint64_t va;
 	enum texture_shape shape;
 	struct texel texel;
 	bool normalized, srgb;
@@ -75,7 +98,7 @@ struct sampler {
 void sampler_encode(uint32_t words[SAMPLER_WORDS], const struct sampler *s);
 
 /* one level of an image, as code that addresses bytes wants it; @layers: 0 when it has none */
-void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel, const struct tiling *t,
-			unsigned int level);
+void surface_encode(uint32_t words[SURFACE_WORDS], uint64_t va, struct texel texel,
+		    const struct tiling *t, unsigned int level);
 
 #endif

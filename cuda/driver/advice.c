@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an application says of managed memory, page by page, and asks later. It changes nothing: the memory stays where it is, and both sides
- * see it. A GPU may be named only where it has concurrent managed access, which Kepler has not.
+ * What an application says of managed memory, page by page, and asks later. It changes nothing: the
+ * memory stays where it is, and both sides see it. A GPU may be named only where it has concurrent
+ * managed access, which Kepler has not.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,14 @@
 #include "pages.h"
 
 enum { DEVICE_CPU = -1, DEVICE_INVALID = -2 };
-enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_LOCATION, UNSET_LOCATION, SET_ACCESSED_BY, UNSET_ACCESSED_BY };
+enum {
+	SET_READ_MOSTLY = 1,
+	UNSET_READ_MOSTLY,
+	SET_LOCATION,
+	UNSET_LOCATION,
+	SET_ACCESSED_BY,
+	UNSET_ACCESSED_BY
+};
 enum { READ_MOSTLY = 1, PREFERRED_LOCATION, ACCESSED_BY, LAST_PREFETCH };
 
 /* of a page; by the CPU's number, since nothing else can be */
@@ -30,8 +38,10 @@ static CUresult note(struct range *r, CUdeviceptr ptr, size_t bytes, CUmem_advis
 	static const struct {
 		uint8_t set, clear;
 	} changes[] = {
-		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 }, [UNSET_READ_MOSTLY] = { 0, MOSTLY_READ }, [SET_LOCATION] = { AT_CPU, 0 },
-		[UNSET_LOCATION] = { 0, AT_CPU }, [SET_ACCESSED_BY] = { BY_CPU, 0 }, [UNSET_ACCESSED_BY] = { 0, BY_CPU },
+		[SET_READ_MOSTLY] = { MOSTLY_READ, 0 }, [UNSET_READ_MOSTLY] = { 0, MOSTLY_READ },
+			[SET_LOCATION] = { AT_CPU, 0 },
+		[UNSET_LOCATION] = { 0, AT_CPU }, [SET_ACCESSED_BY] = { BY_CPU, 0 },
+			[UNSET_ACCESSED_BY] = { 0, BY_CPU },
 	};
 	size_t i;
 
@@ -57,7 +67,8 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevic
 	r = enter_managed(&ctx, ptr, bytes, &range);
 	if (r)
 		return r;
-	if (dev != DEVICE_CPU && (advice == SET_LOCATION || advice == SET_ACCESSED_BY || advice == UNSET_ACCESSED_BY))
+	if (dev != DEVICE_CPU &&
+	    (advice == SET_LOCATION || advice == SET_ACCESSED_BY || advice == UNSET_ACCESSED_BY))
 		r = CUDA_ERROR_INVALID_DEVICE;
 	else
 		r = note(range, ptr, bytes, advice);
@@ -76,12 +87,14 @@ static uint8_t noted(const struct range *r, CUdeviceptr ptr, size_t bytes)
 	return all;
 }
 
-static CUresult answer(const struct range *r, CUmem_range_attribute attribute, CUdeviceptr ptr, size_t bytes, int *out, size_t size)
+static CUresult answer(const struct range *r, CUmem_range_attribute attribute, CUdeviceptr ptr,
+		       size_t bytes, int *out, size_t size)
 {
 	uint8_t said = noted(r, ptr, bytes);
 	size_t i;
 
-	if (!out || !size || size % sizeof(*out) || (attribute != ACCESSED_BY && size != sizeof(*out)))
+	if (!out || !size || size % sizeof(*out) ||
+	    (attribute != ACCESSED_BY && size != sizeof(*out)))
 		return CUDA_ERROR_INVALID_VALUE;
 	switch (attribute) {
 	case READ_MOSTLY:
@@ -102,7 +115,8 @@ static CUresult answer(const struct range *r, CUmem_range_attribute attribute, C
 	}
 }
 
-CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr, size_t bytes)
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes,
+				 size_t n, CUdeviceptr ptr, size_t bytes)
 {
 	struct range *range;
 	CUcontext ctx;
@@ -122,7 +136,8 @@ CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribu
 	return r;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr ptr, size_t bytes)
+CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute,
+				CUdeviceptr ptr, size_t bytes)
 {
 	return cuMemRangeGetAttributes(&data, &size, &attribute, 1, ptr, bytes);
 }

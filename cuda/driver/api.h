@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and declarations of our own.
- * selftests/cuda/abi.sh compares sizes, offsets, values and prototypes with the toolkit's cuda.h where that is present: it
- * includes that file first, and then takes only the prototypes from here.
+ * The CUDA driver API as far as it is implemented, with the binary interface of CUDA 11.8 and
+ * declarations of our own. selftests/cuda/abi.sh compares sizes, offsets, values and prototypes
+ * with the toolkit's cuda.h where that is present: it includes that file first, and then takes only
+ * the prototypes from here.
  *
- * Numbers that an application passes in are plain defines here, so that a value we do not know stays a value.
+ * Numbers that an application passes in are plain defines here, so that a value we do not know
+ * stays a value.
  */
 #ifndef KVGPU_CUDA_API_H
 #define KVGPU_CUDA_API_H
@@ -45,8 +47,10 @@ API CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev);
 API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
 API CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *id);
 API CUresult cuDeviceGetPCIBusId(char *id, int len, CUdevice dev);
-API CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to);
-API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format, unsigned int channels, CUdevice dev);
+API CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+				     CUdevice to);
+API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format,
+						unsigned int channels, CUdevice dev);
 API CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer);
 
 /* context.c, primary.c */
@@ -81,47 +85,62 @@ API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev);
 /* module.c, function.c */
 API CUresult cuModuleLoad(CUmodule *module, const char *file);
 API CUresult cuModuleLoadData(CUmodule *module, const void *image);
-API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values);
+API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+				CUjit_option *options, void **values);
 API CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image);
 API CUresult cuModuleUnload(CUmodule module);
 API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
 API CUresult cuModuleGetTexRef(CUtexref *ref, CUmodule module, const char *name);
 API CUresult cuModuleGetSurfRef(CUsurfref *ref, CUmodule module, const char *name);
 API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
-API CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, const char *name);
+API CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module,
+				  const char *name);
 API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function);
 API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
 API CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config);
 API CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 API CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
-API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);	/* CUDA 12.4's */
-API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic);
-API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
-								  size_t dynamic, unsigned int flags);
-API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction function, int blocks, int threads);
-API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize dynamic_of,
-					      size_t dynamic, int limit);
-API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function, CUoccupancyB2DSize dynamic_of,
-						       size_t dynamic, int limit, unsigned int flags);
+/* CUDA 12.4's */
+API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);
+API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+							 int threads, size_t dynamic);
+API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
+								  int threads, size_t dynamic,
+								  unsigned int flags);
+API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction function,
+						     int blocks, int threads);
+API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
+					      CUoccupancyB2DSize dynamic_of, size_t dynamic,
+					      int limit);
+API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+						       CUoccupancyB2DSize dynamic_of,
+						       size_t dynamic, int limit,
+						       unsigned int flags);
 
 /* link.c */
-API CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, CUlinkState *state);
-API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
-			      CUjit_option *options, void **values);
-API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options,
+API CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values,
+			     CUlinkState *state);
+API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
+			      const char *name, unsigned int n, CUjit_option *options,
 			      void **values);
+API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path,
+			      unsigned int n, CUjit_option *options, void **values);
 API CUresult cuLinkComplete(CUlinkState state, void **cubin, size_t *size);
 API CUresult cuLinkDestroy(CUlinkState state);
 
 /* launch.c */
-#define LAUNCH_ARGS CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, \
-	unsigned int bz, unsigned int shared, CUstream stream, void **params
+#define LAUNCH_ARGS                                                                       \
+	CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, \
+		unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,   \
+		void **params
 API CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra);
 API CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra);
 API CUresult cuLaunchCooperativeKernel(LAUNCH_ARGS);
 API CUresult cuLaunchCooperativeKernel_ptsz(LAUNCH_ARGS);
-API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
-API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params, void **extra);
+API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params,
+			      void **extra);
+API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **params,
+				   void **extra);
 
 /* oldlaunch.c: launches as they were before cuLaunchKernel() */
 API CUresult cuFuncSetBlockShape(CUfunction f, int x, int y, int z);
@@ -138,8 +157,10 @@ API CUresult cuLaunchGridAsync(CUfunction f, int width, int height, CUstream str
 /* hostfunc.c */
 API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data);
 API CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn fn, void *data);
-API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags);
-API CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags);
+API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data,
+				 unsigned int flags);
+API CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data,
+				      unsigned int flags);
 
 /* array.c */
 API CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
@@ -147,12 +168,15 @@ API CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d
 API CUresult cuArrayDestroy(CUarray array);
 API CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *desc, CUarray array);
 API CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *desc, CUarray array);
-API CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
+API CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+				    unsigned int levels);
 API CUresult cuMipmappedArrayDestroy(CUmipmappedArray array);
-API CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array, unsigned int level);
+API CUresult cuMipmappedArrayGetLevel(CUarray *level_array, CUmipmappedArray array,
+				      unsigned int level);
 
 /* texobject.c, surface.c */
-API CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
+API CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
+			       const CUDA_TEXTURE_DESC *texture,
 			       const CUDA_RESOURCE_VIEW_DESC *view);
 API CUresult cuTexObjectDestroy(CUtexObject object);
 API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *resource, CUtexObject object);
@@ -170,7 +194,8 @@ API CUresult cuTexRefDestroy(CUtexref ref);
 API CUresult cuTexRefSetArray(CUtexref ref, CUarray array, unsigned int flags);
 API CUresult cuTexRefSetMipmappedArray(CUtexref ref, CUmipmappedArray array, unsigned int flags);
 API CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref ref, CUdeviceptr ptr, size_t bytes);
-API CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr ptr, size_t pitch);
+API CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc,
+				     CUdeviceptr ptr, size_t pitch);
 API CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels);
 API CUresult cuTexRefSetAddressMode(CUtexref ref, int dim, CUaddress_mode mode);
 API CUresult cuTexRefSetFilterMode(CUtexref ref, CUfilter_mode mode);
@@ -195,13 +220,16 @@ API CUresult cuTexRefGetFlags(unsigned int *flags, CUtexref ref);
 
 /* pointer.c */
 API CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr ptr);
-API CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr);
-API CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr);
+API CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
+				    CUdeviceptr ptr);
+API CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+				   CUdeviceptr ptr);
 
 /* memory.c, host.c */
 API CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
 API CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes);
-API CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element);
+API CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+				unsigned int element);
 API CUresult cuMemFree_v2(CUdeviceptr ptr);
 API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr);
 API CUresult cuMemAllocHost_v2(void **ptr, size_t bytes);
@@ -216,18 +244,24 @@ API CUresult cuMemHostUnregister(void *ptr);
 
 /* advice.c */
 API CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, CUmem_advise advice, CUdevice dev);
-API CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr ptr, size_t bytes);
-API CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr, size_t bytes);
+API CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute,
+				    CUdeviceptr ptr, size_t bytes);
+API CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes,
+				     size_t n, CUdeviceptr ptr, size_t bytes);
 
 /* managed.c */
 API CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags);
 API CUresult cuMemPrefetchAsync(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
 API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream);
-API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags);
-API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags);
+API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes,
+				    unsigned int flags);
+API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes,
+					 unsigned int flags);
 
 /* copy.c: those with a stream or without, and where stream 0 is the thread's own */
-#define BOTH_SYNC(name, ...)	API CUresult name(__VA_ARGS__); API CUresult name##_ptds(__VA_ARGS__);
+#define BOTH_SYNC(name, ...)            \
+	API CUresult name(__VA_ARGS__); \
+	API CUresult name##_ptds(__VA_ARGS__);
 #define BOTH_ASYNC(name, ...)	API CUresult name(__VA_ARGS__, CUstream stream); \
 				API CUresult name##_ptsz(__VA_ARGS__, CUstream stream);
 BOTH_SYNC(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
@@ -239,13 +273,16 @@ BOTH_SYNC(cuMemcpy3D_v2, const CUDA_MEMCPY3D *copy)
 BOTH_ASYNC(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *copy)
 BOTH_SYNC(cuMemcpy3DPeer, const CUDA_MEMCPY3D_PEER *copy)
 BOTH_ASYNC(cuMemcpy3DPeerAsync, const CUDA_MEMCPY3D_PEER *copy)
-BOTH_SYNC(cuMemcpyPeer, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
-BOTH_ASYNC(cuMemcpyPeerAsync, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes)
+BOTH_SYNC(cuMemcpyPeer, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx,
+	  size_t bytes)
+BOTH_ASYNC(cuMemcpyPeerAsync, CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src,
+	   CUcontext src_ctx, size_t bytes)
 BOTH_SYNC(cuMemcpyDtoA_v2, CUarray dst, size_t dst_offset, CUdeviceptr src, size_t bytes)
 BOTH_SYNC(cuMemcpyAtoD_v2, CUdeviceptr dst, CUarray src, size_t src_offset, size_t bytes)
 BOTH_SYNC(cuMemcpyHtoA_v2, CUarray dst, size_t dst_offset, const void *src, size_t bytes)
 BOTH_SYNC(cuMemcpyAtoH_v2, void *dst, CUarray src, size_t src_offset, size_t bytes)
-BOTH_SYNC(cuMemcpyAtoA_v2, CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+BOTH_SYNC(cuMemcpyAtoA_v2, CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
+	  size_t bytes)
 BOTH_ASYNC(cuMemcpyHtoAAsync_v2, CUarray dst, size_t dst_offset, const void *src, size_t bytes)
 BOTH_ASYNC(cuMemcpyAtoHAsync_v2, void *dst, CUarray src, size_t src_offset, size_t bytes)
 BOTH_SYNC(cuMemcpy2D_v2, const CUDA_MEMCPY2D *copy)
@@ -260,15 +297,21 @@ BOTH_ASYNC(cuMemcpy2DAsync_v2, const CUDA_MEMCPY2D *copy)
 BOTH_SYNC(cuMemsetD8_v2, CUdeviceptr dst, unsigned char value, size_t n)
 BOTH_SYNC(cuMemsetD16_v2, CUdeviceptr dst, unsigned short value, size_t n)
 BOTH_SYNC(cuMemsetD32_v2, CUdeviceptr dst, unsigned int value, size_t n)
-BOTH_SYNC(cuMemsetD2D8_v2, CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height)
-BOTH_SYNC(cuMemsetD2D16_v2, CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height)
-BOTH_SYNC(cuMemsetD2D32_v2, CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height)
+BOTH_SYNC(cuMemsetD2D8_v2, CUdeviceptr dst, size_t pitch, unsigned char value, size_t width,
+	  size_t height)
+BOTH_SYNC(cuMemsetD2D16_v2, CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
+	  size_t height)
+BOTH_SYNC(cuMemsetD2D32_v2, CUdeviceptr dst, size_t pitch, unsigned int value, size_t width,
+	  size_t height)
 BOTH_ASYNC(cuMemsetD8Async, CUdeviceptr dst, unsigned char value, size_t n)
 BOTH_ASYNC(cuMemsetD16Async, CUdeviceptr dst, unsigned short value, size_t n)
 BOTH_ASYNC(cuMemsetD32Async, CUdeviceptr dst, unsigned int value, size_t n)
-BOTH_ASYNC(cuMemsetD2D8Async, CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height)
-BOTH_ASYNC(cuMemsetD2D16Async, CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height)
-BOTH_ASYNC(cuMemsetD2D32Async, CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height)
+BOTH_ASYNC(cuMemsetD2D8Async, CUdeviceptr dst, size_t pitch, unsigned char value, size_t width,
+	   size_t height)
+BOTH_ASYNC(cuMemsetD2D16Async, CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
+	   size_t height)
+BOTH_ASYNC(cuMemsetD2D32Async, CUdeviceptr dst, size_t pitch, unsigned int value, size_t width,
+	   size_t height)
 
 /* stream.c */
 API CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
@@ -288,8 +331,9 @@ API CUresult cuStreamGetCtx(CUstream stream, CUcontext *ctx);
 API CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx);
 
 /* memop.c: words in memory that streams write and wait for */
-#define MEM_OP(name, type)	API CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags); \
-				API CUresult name##_ptsz(CUstream stream, CUdeviceptr at, type value, unsigned int flags);
+#define MEM_OP(name, type)                                                                  \
+	API CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags); \
+	API CUresult name##_ptsz(CUstream stream, CUdeviceptr at, type value, unsigned int flags);
 MEM_OP(cuStreamWaitValue32, cuuint32_t)
 MEM_OP(cuStreamWaitValue64, cuuint64_t)
 MEM_OP(cuStreamWriteValue32, cuuint32_t)
@@ -298,7 +342,9 @@ MEM_OP(cuStreamWaitValue32_v2, cuuint32_t)
 MEM_OP(cuStreamWaitValue64_v2, cuuint64_t)
 MEM_OP(cuStreamWriteValue32_v2, cuuint32_t)
 MEM_OP(cuStreamWriteValue64_v2, cuuint64_t)
-#define MEM_OPS(name)	API CUresult name(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *ops, unsigned int flags);
+#define MEM_OPS(name)                                                                     \
+	API CUresult name(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *ops, \
+			  unsigned int flags);
 MEM_OPS(cuStreamBatchMemOp)
 MEM_OPS(cuStreamBatchMemOp_ptsz)
 MEM_OPS(cuStreamBatchMemOp_v2)
@@ -324,16 +370,18 @@ BOTH_STREAM(cuStreamBeginCapture_v2, CUstreamCaptureMode mode)
 BOTH_STREAM(cuStreamEndCapture, CUgraph *graph)
 BOTH_STREAM(cuStreamIsCapturing, CUstreamCaptureStatus *status)
 BOTH_STREAM(cuStreamGetCaptureInfo, CUstreamCaptureStatus *status, cuuint64_t *id)
-BOTH_STREAM(cuStreamGetCaptureInfo_v2, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
-	    size_t *n)
+BOTH_STREAM(cuStreamGetCaptureInfo_v2, CUstreamCaptureStatus *status, cuuint64_t *id,
+	    CUgraph *graph, const CUgraphNode **nodes, size_t *n)
 BOTH_STREAM(cuStreamUpdateCaptureDependencies, CUgraphNode *nodes, size_t n, unsigned int flags)
 
 /* graph.c */
 API CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
 API CUresult cuGraphDestroy(CUgraph graph);
 API CUresult cuGraphDestroyNode(CUgraphNode node);
-API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n);
-API CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n);
+API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				    size_t n);
+API CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+				       const CUgraphNode *to, size_t n);
 API CUresult cuGraphClone(CUgraph *clone, CUgraph graph);
 
 /* graphinfo.c */
@@ -370,24 +418,33 @@ API CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event);
 API CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent *event);
 API CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event);
 API CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src);
-API CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value);
-API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value);
+API CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+					   CUkernelNodeAttrValue *value);
+API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+					   const CUkernelNodeAttrValue *value);
 
 /* graphexec.c, graphupdate.c */
-API CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size);
-API CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size);
-API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+API CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+				size_t size);
+API CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+				   size_t size);
+API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
+					 unsigned long long flags);
 API CUresult cuGraphExecDestroy(CUgraphExec exec);
 API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
 API CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
 API CUresult cuGraphUpload(CUgraphExec exec, CUstream stream);
 API CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
-API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *result);
-API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params);
-API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx);
-API CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
-					    CUcontext ctx);
-API CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params);
+API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
+			       CUgraphExecUpdateResult *result);
+API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					    const CUDA_KERNEL_NODE_PARAMS *params);
+API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					    const CUDA_MEMCPY3D *params, CUcontext ctx);
+API CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					    const CUDA_MEMSET_NODE_PARAMS *params, CUcontext ctx);
+API CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					  const CUDA_HOST_NODE_PARAMS *params);
 API CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child);
 API CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
 API CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
@@ -395,10 +452,12 @@ API CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned 
 API CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int *enabled);
 
 /* userobject.c */
-API CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags);
+API CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy,
+				unsigned int count, unsigned int flags);
 API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count);
 API CUresult cuUserObjectRelease(CUuserObject object, unsigned int count);
-API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags);
+API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
+				     unsigned int flags);
 API CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count);
 
 #ifdef __cplusplus

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: MIT
-/* Arrays: block-linear images in memory of their own, which textures, surfaces and copies reach by coordinates. */
+/*
+ * Arrays: block-linear images in memory of their own, which textures, surfaces and copies reach by
+ * coordinates.
+ */
 #include <stdlib.h>
 
 #include "driver.h"
 
-#define FLAGS_KNOWN	(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER)
+#define FLAGS_KNOWN                                                                \
+	(CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | \
+	 CUDA_ARRAY3D_TEXTURE_GATHER)
 
 /* compute capability 3.5, CUDA C programming guide: width, height, depth or layers */
-enum shape_class { CLASS_1D, CLASS_2D, CLASS_3D, CLASS_1D_LAYERED, CLASS_2D_LAYERED, CLASS_CUBE, CLASS_CUBE_LAYERED };
+enum shape_class {
+	CLASS_1D,
+	CLASS_2D,
+	CLASS_3D,
+	CLASS_1D_LAYERED,
+	CLASS_2D_LAYERED,
+	CLASS_CUBE,
+	CLASS_CUBE_LAYERED
+};
 static const uint32_t limits[][3] = {
 	[CLASS_1D] = { 65536, 0, 0 },		[CLASS_2D] = { 65536, 65536, 0 },
 	[CLASS_3D] = { 4096, 4096, 4096 },	[CLASS_1D_LAYERED] = { 16384, 0, 2048 },
@@ -21,9 +34,12 @@ bool texel_of(CUarray_format format, unsigned int channels, struct texel *out)
 		CUarray_format format;
 		uint8_t number, bits;
 	} formats[] = {
-		{ CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_UINT, 8 }, { CU_AD_FORMAT_UNSIGNED_INT16, TEXEL_UINT, 16 },
-		{ CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_UINT, 32 }, { CU_AD_FORMAT_SIGNED_INT8, TEXEL_SINT, 8 },
-		{ CU_AD_FORMAT_SIGNED_INT16, TEXEL_SINT, 16 }, { CU_AD_FORMAT_SIGNED_INT32, TEXEL_SINT, 32 },
+		{ CU_AD_FORMAT_UNSIGNED_INT8, TEXEL_UINT, 8 }, { CU_AD_FORMAT_UNSIGNED_INT16,
+			TEXEL_UINT, 16 },
+		{ CU_AD_FORMAT_UNSIGNED_INT32, TEXEL_UINT, 32 }, { CU_AD_FORMAT_SIGNED_INT8,
+			TEXEL_SINT, 8 },
+		{ CU_AD_FORMAT_SIGNED_INT16, TEXEL_SINT, 16 }, { CU_AD_FORMAT_SIGNED_INT32,
+			TEXEL_SINT, 32 },
 		{ CU_AD_FORMAT_HALF, TEXEL_FLOAT, 16 }, { CU_AD_FORMAT_FLOAT, TEXEL_FLOAT, 32 },
 	};
 	unsigned int i;
@@ -33,7 +49,9 @@ bool texel_of(CUarray_format format, unsigned int channels, struct texel *out)
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (formats[i].format != format)
 			continue;
-		*out = (struct texel){ .number = formats[i].number, .bits = formats[i].bits, .channels = channels };
+		*out = (struct texel){ .number = formats[i].number,
+				       .bits = formats[i].bits,
+				       .channels = channels };
 		return true;
 	}
 	return false;
@@ -73,12 +91,14 @@ static CUresult check(const CUDA_ARRAY3D_DESCRIPTOR *d, struct texel *texel)
 	for (i = 0; i < 3; i++)
 		if (size[i] > limits[c][i] || !size[i] != !limits[c][i])
 			return CUDA_ERROR_INVALID_VALUE;
-	if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER && (c != CLASS_2D || d->Width > 16384 || d->Height > 16384))
+	if (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER &&
+	    (c != CLASS_2D || d->Width > 16384 || d->Height > 16384))
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
 
-static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels)
+static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d,
+		     unsigned int levels)
 {
 	bool stacked = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 	CUresult r = check(d, &a->texel);
@@ -88,12 +108,15 @@ static CUresult make(CUcontext ctx, CUarray a, const CUDA_ARRAY3D_DESCRIPTOR *d,
 	a->ctx = ctx;
 	a->desc = *d;
 	a->tiling = (struct tiling){
-		.width = d->Width, .height = d->Height ? d->Height : 1, .depth = d->Depth && !stacked ? d->Depth : 1,
-		.layers = stacked ? d->Depth : 1, .levels = levels, .texel_bytes = texel_bytes(a->texel),
+		.width = d->Width, .height = d->Height ? d->Height : 1,
+			.depth = d->Depth && !stacked ? d->Depth : 1,
+		.layers = stacked ? d->Depth : 1, .levels = levels,
+			.texel_bytes = texel_bytes(a->texel),
 		.volume = d->Depth && !stacked,
 	};
 	tiling_plan(&a->tiling);
-	return error_of(ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size, &a->memory));
+	return error_of(
+		ctx->device->ops->alloc(ctx->device, PLACE_TILED, a->tiling.size, &a->memory));
 }
 
 /* ------------------------------------------------------------------ use */
@@ -137,7 +160,8 @@ struct plane array_plane(const struct CUarray_st *a, size_t x, size_t y, size_t 
 	struct plane p = { .va = a->memory->va + l.offset, .tiled = true };
 
 	p.blocks = (struct device_blocks){
-		.width = l.width * a->tiling.texel_bytes, .height = l.height, .depth = l.depth, .log2_height = l.log2_height,
+		.width = l.width * a->tiling.texel_bytes, .height = l.height, .depth = l.depth,
+			.log2_height = l.log2_height,
 		.log2_depth = l.log2_depth, .x = x, .y = y,
 	};
 	if (a->tiling.volume)
@@ -254,7 +278,10 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *desc, CUarray array)
 		return r;
 	if (!desc)
 		return CUDA_ERROR_INVALID_VALUE;
-	*desc = (CUDA_ARRAY_DESCRIPTOR){ .Width = d.Width, .Height = d.Height, .Format = d.Format, .NumChannels = d.NumChannels };
+	*desc = (CUDA_ARRAY_DESCRIPTOR){ .Width = d.Width,
+					 .Height = d.Height,
+					 .Format = d.Format,
+					 .NumChannels = d.NumChannels };
 	return CUDA_SUCCESS;
 }
 
@@ -278,7 +305,8 @@ static size_t smaller(size_t size, unsigned int level)
 	return size && !(size >> level) ? 1 : size >> level;
 }
 
-static CUresult make_levels(CUcontext ctx, CUmipmappedArray m, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned int levels)
+static CUresult make_levels(CUcontext ctx, CUmipmappedArray m, const CUDA_ARRAY3D_DESCRIPTOR *d,
+			    unsigned int levels)
 {
 	bool stacked = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 	unsigned int most = levels_of(d), i;
@@ -310,7 +338,8 @@ static void free_levels(CUmipmappedArray m)
 	free(m);
 }
 
-CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
+CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+				unsigned int levels)
 {
 	CUmipmappedArray m;
 	CUcontext ctx;

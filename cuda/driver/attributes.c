@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Attributes of devices: a Tesla K20m's (CUDA C programming guide, table of compute capability 3.5; board specification of
- * the K20m for clocks), but for what this library does not offer: there it says no.
+ * Attributes of devices: a Tesla K20m's (CUDA C programming guide, table of compute capability 3.5;
+ * board specification of the K20m for clocks), but for what this library does not offer: there it
+ * says no.
  */
 #include "driver.h"
 
@@ -27,7 +28,8 @@ static const struct {
 	{ 18, 0 },			/* integrated */
 	{ 19, 1 },			/* mapped host memory */
 	{ 20, 0 },			/* compute mode: default */
-	{ 21, 65536 }, { 22, 65536 }, { 23, 65536 }, { 24, 4096 }, { 25, 4096 }, { 26, 4096 },	/* textures 1D, 2D, 3D */
+	/* textures 1D, 2D, 3D */
+	{ 21, 65536 }, { 22, 65536 }, { 23, 65536 }, { 24, 4096 }, { 25, 4096 }, { 26, 4096 },
 	{ 27, 16384 }, { 28, 16384 }, { 29, 2048 },	/* 2D layered */
 	{ 30, 512 },			/* alignment of surfaces */
 	{ 31, 1 },			/* concurrent kernels */
@@ -46,20 +48,27 @@ static const struct {
 	{ 50, DOMAIN },
 	{ 51, 32 },			/* alignment of a texture's pitch */
 	{ 52, 16384 }, { 53, 16384 }, { 54, 2046 },	/* cube maps */
-	{ 55, 65536 }, { 56, 65536 }, { 57, 32768 }, { 58, 65536 }, { 59, 32768 }, { 60, 2048 },	/* surfaces */
-	{ 61, 65536 }, { 62, 2048 }, { 63, 65536 }, { 64, 32768 }, { 65, 2048 }, { 66, 32768 }, { 67, 32768 }, { 68, 2046 },
-	{ 69, 134217728 }, { 70, 65000 }, { 71, 65000 }, { 72, 1048544 },	/* linear textures */
+	/* surfaces */
+	{ 55, 65536 }, { 56, 65536 }, { 57, 32768 }, { 58, 65536 }, { 59, 32768 }, { 60, 2048 },
+	{ 61, 65536 }, { 62, 2048 }, { 63, 65536 }, { 64, 32768 }, { 65, 2048 }, { 66, 32768 },
+		{ 67, 32768 }, { 68, 2046 },
+	/* linear textures */
+	{ 69, 134217728 }, { 70, 65000 }, { 71, 65000 }, { 72, 1048544 },
 	{ 73, 16384 }, { 74, 16384 },	/* mipmapped */
 	{ 75, 3 }, { 76, 5 },		/* compute capability */
 	{ 77, 16384 },
 	{ 78, 0 },			/* priorities of streams */
 	{ 79, 1 }, { 80, 1 },		/* L1 for global and local memory */
 	{ 81, 49152 }, { 82, 65536 },	/* shared memory and registers of an SM */
-	{ 83, 1 },			/* managed memory; 89, at the same time by CPU and GPU, is later GPUs' */
+	/* managed memory; 89, at the same time by CPU and GPU, is later GPUs' */
+	{ 83, 1 },
 	{ 84, 0 }, { 85, 0 },		/* boards of several GPUs */
 	{ 86, 0 },			/* atomics of the host */
 	{ 87, 3 },			/* single to double precision */
-	/* 91, a GPU that has registered memory at the host's address, is none: its addresses have 40 bits */
+	/*
+	 * 91, a GPU that has registered memory at the host's address, is none: its addresses have
+	 * 40 bits
+	 */
 	{ 97, 49152 },			/* shared memory of a block, if it asks for more */
 	{ 99, 1 },			/* memory can be registered */
 	{ 106, 16 },			/* blocks of an SM */
@@ -114,8 +123,10 @@ CUresult cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 		return CUDA_ERROR_INVALID_DEVICE;
 	*prop = (CUdevprop){
 		.maxThreadsPerBlock = 1024, .maxThreadsDim = { 1024, 1024, 64 },
-		.maxGridSize = { 2147483647, 65535, 65535 }, .sharedMemPerBlock = 49152, .totalConstantMemory = 65536,
-		.SIMDWidth = 32, .memPitch = 2147483647, .regsPerBlock = 65536, .clockRate = 705500, .textureAlign = 512,
+		.maxGridSize = { 2147483647, 65535, 65535 }, .sharedMemPerBlock = 49152,
+			.totalConstantMemory = 65536,
+		.SIMDWidth = 32, .memPitch = 2147483647, .regsPerBlock = 65536, .clockRate = 705500,
+			.textureAlign = 512,
 	};
 	return CUDA_SUCCESS;
 }

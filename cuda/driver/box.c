@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Copies of several lines and slices, and all that touch arrays: checked here, then transfer.c, slice by slice. */
+/*
+ * Copies of several lines and slices, and all that touch arrays: checked here, then transfer.c,
+ * slice by slice.
+ */
 #include <string.h>
 
 #include "driver.h"
@@ -34,8 +37,9 @@ static CUresult check_array(CUcontext ctx, const struct end *e, const struct box
 		return CUDA_ERROR_INVALID_HANDLE;
 	texel = a->tiling.texel_bytes;
 	row = a->desc.Width * texel;
-	if (e->x % texel || b->width % texel || e->x > row || b->width > row - e->x || e->y > array_height(a) ||
-	    b->height > array_height(a) - e->y || e->z > array_depth(a) || b->depth > array_depth(a) - e->z)
+	if (e->x % texel || b->width % texel || e->x > row || b->width > row - e->x ||
+	    e->y > array_height(a) || b->height > array_height(a) - e->y || e->z > array_depth(a) ||
+	    b->depth > array_depth(a) - e->z)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -44,16 +48,20 @@ static bool multiply_add(size_t *sum, size_t a, size_t b)
 {
 	size_t product;
 
-	return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+	return !__builtin_mul_overflow(a, b, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* from the first byte that is touched to behind the last one; 0: it does not fit into the address space */
+/*
+ * from the first byte that is touched to behind the last one; 0: it does not fit into the address
+ * space
+ */
 static size_t span(const struct end *e, const struct box *b)
 {
 	size_t slice, n = b->width;
 
-	if (__builtin_mul_overflow(e->pitch, e->height, &slice) || !multiply_add(&n, b->height - 1, e->pitch) ||
-	    !multiply_add(&n, b->depth - 1, slice))
+	if (__builtin_mul_overflow(e->pitch, e->height, &slice) ||
+	    !multiply_add(&n, b->height - 1, e->pitch) || !multiply_add(&n, b->depth - 1, slice))
 		return 0;
 	return n;
 }
@@ -68,8 +76,8 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 		e->height = e->y + b->height;
 	if (((b->height > 1 || b->depth > 1) && (e->pitch < b->width || e->pitch > PITCH_MAX)) ||
 	    (b->depth > 1 && e->height < b->height) || b->height > PITCH_MAX ||
-	    __builtin_mul_overflow(e->pitch, e->height, &slice) || !multiply_add(&first, e->y, e->pitch) ||
-	    !multiply_add(&first, e->z, slice))
+	    __builtin_mul_overflow(e->pitch, e->height, &slice) ||
+	    !multiply_add(&first, e->y, e->pitch) || !multiply_add(&first, e->z, slice))
 		return CUDA_ERROR_INVALID_VALUE;
 	bytes = span(e, b);
 	if (!bytes)
@@ -85,10 +93,15 @@ static CUresult check_linear(CUcontext ctx, struct end *e, const struct box *b)
 		first = 0;
 	}
 	e->device += first;
-	return on_device(ctx, &(struct plane){ .va = e->device }, bytes, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return on_device(ctx, &(struct plane){ .va = e->device }, bytes, 1) ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_INVALID_VALUE;
 }
 
-/* UNIFIED: the address says what it is; without unified addresses that is device memory, or else the host's */
+/*
+ * UNIFIED: the address says what it is; without unified addresses that is device memory, or else
+ * the host's
+ */
 static void resolve(CUcontext ctx, struct end *e)
 {
 	if (e->type != CU_MEMORYTYPE_UNIFIED)
@@ -154,7 +167,9 @@ static bool touches_host(CUcontext ctx, const struct box *b)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		struct range *range = ends[i]->type == CU_MEMORYTYPE_DEVICE ? range_find(ctx, ends[i]->device) : NULL;
+		struct range *range = ends[i]->type == CU_MEMORYTYPE_DEVICE ?
+					      range_find(ctx, ends[i]->device) :
+					      NULL;
 
 		if (ends[i]->type == CU_MEMORYTYPE_HOST || (range && range->host))
 			return true;
@@ -192,9 +207,11 @@ static CUresult enter_box(const struct box *b, CUstream stream, CUcontext *ctx, 
 static struct box box_of(const CUDA_MEMCPY3D *c)
 {
 	return (struct box){
-		.src = { c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcHeight,
+		.src = { c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice,
+			c->srcArray, c->srcPitch, c->srcHeight,
 			 c->srcXInBytes, c->srcY, c->srcZ },
-		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes, c->dstY,
+		.dst = { c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch,
+			c->dstHeight, c->dstXInBytes, c->dstY,
 			 c->dstZ },
 		.width = c->WidthInBytes, .height = c->Height, .depth = c->Depth,
 	};
@@ -203,10 +220,14 @@ static struct box box_of(const CUDA_MEMCPY3D *c)
 static CUDA_MEMCPY3D params_of(const struct box *b)
 {
 	return (CUDA_MEMCPY3D){
-		.srcXInBytes = b->src.x, .srcY = b->src.y, .srcZ = b->src.z, .srcMemoryType = b->src.type, .srcHost = b->src.host,
-		.srcDevice = b->src.device, .srcArray = b->src.array, .srcPitch = b->src.pitch, .srcHeight = b->src.height,
-		.dstXInBytes = b->dst.x, .dstY = b->dst.y, .dstZ = b->dst.z, .dstMemoryType = b->dst.type, .dstHost = b->dst.host,
-		.dstDevice = b->dst.device, .dstArray = b->dst.array, .dstPitch = b->dst.pitch, .dstHeight = b->dst.height,
+		.srcXInBytes = b->src.x, .srcY = b->src.y, .srcZ = b->src.z,
+			.srcMemoryType = b->src.type, .srcHost = b->src.host,
+		.srcDevice = b->src.device, .srcArray = b->src.array, .srcPitch = b->src.pitch,
+			.srcHeight = b->src.height,
+		.dstXInBytes = b->dst.x, .dstY = b->dst.y, .dstZ = b->dst.z,
+			.dstMemoryType = b->dst.type, .dstHost = b->dst.host,
+		.dstDevice = b->dst.device, .dstArray = b->dst.array, .dstPitch = b->dst.pitch,
+			.dstHeight = b->dst.height,
 		.WidthInBytes = b->width, .Height = b->height, .Depth = b->depth,
 	};
 }
@@ -280,9 +301,18 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, enum when when, CUstream stream)
 
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
-	b.src = (struct end){ c->srcMemoryType, (uint8_t *)(uintptr_t)c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, 0,
-			      c->srcXInBytes, c->srcY, 0 };
-	b.dst = (struct end){ c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, 0, c->dstXInBytes, c->dstY, 0 };
+	b.src = (struct end){ c->srcMemoryType,
+			      (uint8_t *)(uintptr_t)c->srcHost,
+			      c->srcDevice,
+			      c->srcArray,
+			      c->srcPitch,
+			      0,
+			      c->srcXInBytes,
+			      c->srcY,
+			      0 };
+	b.dst = (struct end){ c->dstMemoryType, c->dstHost,  c->dstDevice,
+			      c->dstArray,	c->dstPitch, 0,
+			      c->dstXInBytes,	c->dstY,     0 };
 	b.width = c->WidthInBytes;
 	b.height = c->Height;
 	return copy(&b, 1, when, stream);
@@ -298,7 +328,10 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
 	return copy(&b, 1, when, stream);
 }
 
-/* boxes only where both are the current context: one device's memory is never in another's address space */
+/*
+ * boxes only where both are the current context: one device's memory is never in another's address
+ * space
+ */
 static CUresult same_context(CUcontext a, CUcontext b)
 {
 	CUcontext ctx;
@@ -339,19 +372,30 @@ static void advance(struct end *linear, size_t bytes)
 		linear->device += bytes;
 }
 
-/* @array's texels in the order of lines, from byte @offset on: the rest of a line, whole lines, the begin of a line */
-static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset, size_t bytes, bool to_array)
+/*
+ * @array's texels in the order of lines, from byte @offset on: the rest of a line, whole lines, the
+ * begin of a line
+ */
+static void run_of(struct run *r, struct end linear, CUarray array, size_t row, size_t offset,
+		   size_t bytes, bool to_array)
 {
 	size_t n, lines;
 
-	for (r->n = 0; bytes && r->n < 3; bytes -= n * lines, offset += n * lines, advance(&linear, n * lines)) {
-		struct end a = { .type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset % row, .y = offset / row };
+	for (r->n = 0; bytes && r->n < 3;
+	     bytes -= n * lines, offset += n * lines, advance(&linear, n * lines)) {
+		struct end a = { .type = CU_MEMORYTYPE_ARRAY,
+				 .array = array,
+				 .x = offset % row,
+				 .y = offset / row };
 
 		n = row - a.x < bytes ? row - a.x : bytes;
 		lines = n == row ? bytes / row : 1;
 		linear.pitch = n;
-		r->box[r->n++] = (struct box){ .src = to_array ? linear : a, .dst = to_array ? a : linear, .width = n,
-					       .height = lines, .depth = 1 };
+		r->box[r->n++] = (struct box){ .src = to_array ? linear : a,
+					       .dst = to_array ? a : linear,
+					       .width = n,
+					       .height = lines,
+					       .depth = 1 };
 	}
 }
 
@@ -367,8 +411,8 @@ static CUresult row_of(CUarray array, size_t *row)
 	return CUDA_SUCCESS;
 }
 
-static CUresult copy_run(const struct end *linear, CUarray array, size_t offset, size_t bytes, bool to_array, enum when when,
-			 CUstream stream)
+static CUresult copy_run(const struct end *linear, CUarray array, size_t offset, size_t bytes,
+			 bool to_array, enum when when, CUstream stream)
 {
 	struct run run;
 	size_t row = 0;
@@ -380,36 +424,43 @@ static CUresult copy_run(const struct end *linear, CUarray array, size_t offset,
 	return copy(run.box, run.n, when, stream);
 }
 
-static CUresult dtoa(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult dtoa(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = src };
 
 	return copy_run(&e, dst, offset, bytes, true, when, stream);
 }
 
-static CUresult atod(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes, enum when when, CUstream stream)
+static CUresult atod(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	struct end e = { .type = CU_MEMORYTYPE_DEVICE, .device = dst };
 
 	return copy_run(&e, src, offset, bytes, false, when, stream);
 }
 
-static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, enum when when, CUstream stream)
+static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = (uint8_t *)(uintptr_t)src };
 
-	return src ? copy_run(&e, dst, offset, bytes, true, when, stream) : CUDA_ERROR_INVALID_VALUE;
+	return src ? copy_run(&e, dst, offset, bytes, true, when, stream) :
+		     CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum when when, CUstream stream)
+static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	struct end e = { .type = CU_MEMORYTYPE_HOST, .host = dst };
 
-	return dst ? copy_run(&e, src, offset, bytes, false, when, stream) : CUDA_ERROR_INVALID_VALUE;
+	return dst ? copy_run(&e, src, offset, bytes, false, when, stream) :
+		     CUDA_ERROR_INVALID_VALUE;
 }
 
 /* within one line of each: that is what one-dimensional arrays have */
-static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes, CUstream stream)
+static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes,
+		     CUstream stream)
 {
 	struct box b = { .width = bytes, .height = 1, .depth = 1 };
 	size_t dst_row = 0, src_row = 0;
@@ -419,8 +470,14 @@ static CUresult atoa(CUarray dst, size_t dst_offset, CUarray src, size_t src_off
 		r = row_of(src, &src_row);
 	if (r)
 		return r;
-	b.dst = (struct end){ .type = CU_MEMORYTYPE_ARRAY, .array = dst, .x = dst_offset % dst_row, .y = dst_offset / dst_row };
-	b.src = (struct end){ .type = CU_MEMORYTYPE_ARRAY, .array = src, .x = src_offset % src_row, .y = src_offset / src_row };
+	b.dst = (struct end){ .type = CU_MEMORYTYPE_ARRAY,
+			      .array = dst,
+			      .x = dst_offset % dst_row,
+			      .y = dst_offset / dst_row };
+	b.src = (struct end){ .type = CU_MEMORYTYPE_ARRAY,
+			      .array = src,
+			      .x = src_offset % src_row,
+			      .y = src_offset / src_row };
 	return copy(&b, 1, SYNC, stream);
 }
 
@@ -441,13 +498,20 @@ SYNC_ENTRIES(cuMemcpy3D_v2, copy_3d, (const CUDA_MEMCPY3D *c), c)
 ASYNC_ENTRIES(cuMemcpy3DAsync_v2, copy_3d, (const CUDA_MEMCPY3D *c, CUstream stream), c)
 SYNC_ENTRIES(cuMemcpy3DPeer, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *c), c)
 ASYNC_ENTRIES(cuMemcpy3DPeerAsync, copy_3d_peer, (const CUDA_MEMCPY3D_PEER *c, CUstream stream), c)
-SYNC_ENTRIES(cuMemcpyDtoA_v2, dtoa, (CUarray dst, size_t at, CUdeviceptr src, size_t bytes), dst, at, src, bytes)
-SYNC_ENTRIES(cuMemcpyAtoD_v2, atod, (CUdeviceptr dst, CUarray src, size_t at, size_t bytes), dst, src, at, bytes)
-SYNC_ENTRIES(cuMemcpyHtoA_v2, htoa, (CUarray dst, size_t at, const void *src, size_t bytes), dst, at, src, bytes)
-SYNC_ENTRIES(cuMemcpyAtoH_v2, atoh, (void *dst, CUarray src, size_t at, size_t bytes), dst, src, at, bytes)
-ASYNC_ENTRIES(cuMemcpyHtoAAsync_v2, htoa, (CUarray dst, size_t at, const void *src, size_t bytes, CUstream stream), dst, at, src,
+SYNC_ENTRIES(cuMemcpyDtoA_v2, dtoa, (CUarray dst, size_t at, CUdeviceptr src, size_t bytes), dst,
+	     at, src, bytes)
+SYNC_ENTRIES(cuMemcpyAtoD_v2, atod, (CUdeviceptr dst, CUarray src, size_t at, size_t bytes), dst,
+	     src, at, bytes)
+SYNC_ENTRIES(cuMemcpyHtoA_v2, htoa, (CUarray dst, size_t at, const void *src, size_t bytes), dst,
+	     at, src, bytes)
+SYNC_ENTRIES(cuMemcpyAtoH_v2, atoh, (void *dst, CUarray src, size_t at, size_t bytes), dst, src, at,
+	     bytes)
+ASYNC_ENTRIES(cuMemcpyHtoAAsync_v2, htoa,
+	      (CUarray dst, size_t at, const void *src, size_t bytes, CUstream stream), dst, at,
+	      src, bytes)
+ASYNC_ENTRIES(cuMemcpyAtoHAsync_v2, atoh,
+	      (void *dst, CUarray src, size_t at, size_t bytes, CUstream stream), dst, src, at,
 	      bytes)
-ASYNC_ENTRIES(cuMemcpyAtoHAsync_v2, atoh, (void *dst, CUarray src, size_t at, size_t bytes, CUstream stream), dst, src, at, bytes)
 
 CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_at, CUarray src, size_t src_at, size_t bytes)
 {
@@ -469,20 +533,23 @@ static bool known(CUcontext ctx)
 	return k;
 }
 
-static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes, enum when when,
-		     CUstream stream)
+static CUresult peer(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx,
+		     size_t bytes, enum when when, CUstream stream)
 {
 	struct box b = { .width = bytes, .height = 1, .depth = 1 };
 	CUresult r = same_context(dst_ctx, src_ctx);
 
 	if (r == CUDA_ERROR_NOT_SUPPORTED)
-		return known(dst_ctx) && known(src_ctx) ? copy_between(dst_ctx, dst, src_ctx, src, bytes, stream) :
-			CUDA_ERROR_INVALID_CONTEXT;
+		return known(dst_ctx) && known(src_ctx) ?
+			       copy_between(dst_ctx, dst, src_ctx, src, bytes, stream) :
+			       CUDA_ERROR_INVALID_CONTEXT;
 	b.src = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = src };
 	b.dst = (struct end){ .type = CU_MEMORYTYPE_DEVICE, .device = dst };
 	return r ? r : copy(&b, 1, when, stream);
 }
 
-#define PEER_PARAMS	CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes
+#define PEER_PARAMS \
+	CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx, size_t bytes
 SYNC_ENTRIES(cuMemcpyPeer, peer, (PEER_PARAMS), dst, dst_ctx, src, src_ctx, bytes)
-ASYNC_ENTRIES(cuMemcpyPeerAsync, peer, (PEER_PARAMS, CUstream stream), dst, dst_ctx, src, src_ctx, bytes)
+ASYNC_ENTRIES(cuMemcpyPeerAsync, peer, (PEER_PARAMS, CUstream stream), dst, dst_ctx, src, src_ctx,
+	      bytes)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Capture: what is submitted to a stream becomes nodes of a graph. Each stream that takes part knows the nodes that its next one comes
- * after (its tips); an event that is recorded in one takes them along to others. What is forbidden meanwhile, and with which error,
- * is as it was seen on a GPU (driver 580). `graphs` guards it all; a stream's members are changed with its context's lock, too.
+ * Capture: what is submitted to a stream becomes nodes of a graph. Each stream that takes part
+ * knows the nodes that its next one comes after (its tips); an event that is recorded in one takes
+ * them along to others. What is forbidden meanwhile, and with which error, is as it was seen on a
+ * GPU (driver 580). `graphs` guards it all; a stream's members are changed with its context's lock,
+ * too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,10 @@ static CUresult invalidate(struct capture *c, CUresult why)
 
 /* ------------------------------------------------------------------ what is forbidden meanwhile */
 
-/* the legacy stream comes after all streams that are not non-blocking, so after what is captured there: which can't be */
+/*
+ * the legacy stream comes after all streams that are not non-blocking, so after what is captured
+ * there: which can't be
+ */
 static CUresult check_legacy(CUcontext ctx, bool harmless)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -79,8 +84,10 @@ CUresult capture_unsafe(void)
 		return CUDA_SUCCESS;
 	pthread_mutex_lock(&graphs);
 	for (c = captures; c; c = c->next)
-		if (pthread_equal(c->thread, pthread_self()) ? c->mode != CU_STREAM_CAPTURE_MODE_RELAXED :
-		    c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && own_mode == CU_STREAM_CAPTURE_MODE_GLOBAL)
+		if (pthread_equal(c->thread, pthread_self()) ?
+			    c->mode != CU_STREAM_CAPTURE_MODE_RELAXED :
+			    c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+				    own_mode == CU_STREAM_CAPTURE_MODE_GLOBAL)
 			r = invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	pthread_mutex_unlock(&graphs);
 	return r;
@@ -209,8 +216,13 @@ CUresult capture_copy(CUstream s, const CUDA_MEMCPY3D *c)
 
 CUresult capture_set(CUstream s, const struct device_fill *f, size_t width, size_t height)
 {
-	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_MEMSET, .set = { .dst = f->dst, .pitch = f->pitch, .value = f->value,
-		.elementSize = f->unit, .width = width, .height = height } };
+	struct graph_work w = { .type = CU_GRAPH_NODE_TYPE_MEMSET,
+				.set = { .dst = f->dst,
+					 .pitch = f->pitch,
+					 .value = f->value,
+					 .elementSize = f->unit,
+					 .width = width,
+					 .height = height } };
 
 	return width && height ? capture_add(s, &w) : CUDA_SUCCESS;
 }
@@ -267,7 +279,8 @@ static CUresult join(CUstream s, struct capture *c, CUevent e)
 	if (s == &s->ctx->null)
 		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 	if (s->ctx != c->ctx)
-		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);	/* a graph is of one context here */
+		/* a graph is of one context here */
+		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	if (s->capture && s->capture != c) {
 		invalidate(s->capture, CUDA_SUCCESS);
 		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_MERGE);
@@ -288,7 +301,9 @@ static CUresult wait_locked(CUstream s, CUevent e, unsigned int flags, bool *cap
 		return join(s, c, e);
 	if (e->capture)
 		return CUDA_ERROR_INVALID_VALUE;
-	return s->capture && e->recorded ? invalidate(s->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : CUDA_SUCCESS;
+	return s->capture && e->recorded ?
+		       invalidate(s->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) :
+		       CUDA_SUCCESS;
 }
 
 CUresult capture_wait(CUstream stream, CUevent event, unsigned int flags, bool *captures)
@@ -333,7 +348,12 @@ static CUresult begin(CUcontext ctx, CUstream s, CUstreamCaptureMode mode)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	graph->capturing = true;
-	*c = (struct capture){ .id = ++last_id, .graph = graph, .ctx = ctx, .origin = s, .mode = mode, .thread = pthread_self(),
+	*c = (struct capture){ .id = ++last_id,
+			       .graph = graph,
+			       .ctx = ctx,
+			       .origin = s,
+			       .mode = mode,
+			       .thread = pthread_self(),
 			       .next = captures };
 	captures = c;
 	__atomic_add_fetch(&nr_captures, 1, __ATOMIC_RELEASE);
@@ -346,7 +366,9 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = (unsigned int)mode > CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_INVALID_VALUE : enter_stream(stream, &ctx, &s);
+	CUresult r = (unsigned int)mode > CU_STREAM_CAPTURE_MODE_RELAXED ?
+			     CUDA_ERROR_INVALID_VALUE :
+			     enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -386,7 +408,10 @@ static void end(struct capture *c)
 	free(c);
 }
 
-/* marks what comes before marked nodes; true: there was something new. The newest first, so that once is mostly enough */
+/*
+ * marks what comes before marked nodes; true: there was something new. The newest first, so that
+ * once is mostly enough
+ */
 static bool mark(CUgraph graph)
 {
 	bool more = false;
@@ -434,7 +459,8 @@ static CUresult finish(CUstream s, CUgraph *graph)
 		return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
 	if (c->invalid)
 		r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-	else if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED && !pthread_equal(c->thread, pthread_self()))
+	else if (c->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+		 !pthread_equal(c->thread, pthread_self()))
 		r = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 	else if (!joined(c))
 		r = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;

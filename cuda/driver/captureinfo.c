@@ -6,12 +6,13 @@ static CUstreamCaptureStatus status_of(const struct CUstream_st *s)
 {
 	if (!s->capture)
 		return CU_STREAM_CAPTURE_STATUS_NONE;
-	return s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+	return s->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED :
+				     CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
 /* what is asked for beside the status is written for captures that go on only */
-static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
-		     size_t *n)
+static CUresult info(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+		     const CUgraphNode **nodes, size_t *n)
 {
 	CUcontext ctx;
 	CUstream s;
@@ -46,8 +47,8 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status, 
 	return info(stream, status, id, NULL, NULL, NULL);
 }
 
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-				   const CUgraphNode **nodes, size_t *n)
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+				   CUgraph *graph, const CUgraphNode **nodes, size_t *n)
 {
 	return info(stream, status, id, graph, nodes, n);
 }
@@ -71,12 +72,14 @@ static CUresult update(CUstream s, const CUgraphNode *nodes, size_t n, bool set)
 	return r;
 }
 
-CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t n, unsigned int flags)
+CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, size_t n,
+					   unsigned int flags)
 {
 	CUcontext ctx;
 	CUstream s;
-	CUresult r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (n && !nodes) ? CUDA_ERROR_INVALID_VALUE :
-		enter_stream(stream, &ctx, &s);
+	CUresult r = flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (n && !nodes) ?
+			     CUDA_ERROR_INVALID_VALUE :
+			     enter_stream(stream, &ctx, &s);
 
 	if (r)
 		return r;
@@ -88,12 +91,20 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *nodes, 
 }
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-#define PER_THREAD(name, params, ...)	CUresult name##_ptsz params { return name(OWN(stream), ##__VA_ARGS__); }
+#define PER_THREAD(name, params, ...)                    \
+	CUresult name##_ptsz params                      \
+	{                                                \
+		return name(OWN(stream), ##__VA_ARGS__); \
+	}
 PER_THREAD(cuStreamBeginCapture, (CUstream stream))
 PER_THREAD(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), mode)
 PER_THREAD(cuStreamEndCapture, (CUstream stream, CUgraph *graph), graph)
 PER_THREAD(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status), status)
-PER_THREAD(cuStreamGetCaptureInfo, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id), status, id)
-PER_THREAD(cuStreamGetCaptureInfo_v2, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-	   const CUgraphNode **nodes, size_t *n), status, id, graph, nodes, n)
-PER_THREAD(cuStreamUpdateCaptureDependencies, (CUstream stream, CUgraphNode *nodes, size_t n, unsigned int flags), nodes, n, flags)
+PER_THREAD(cuStreamGetCaptureInfo, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id),
+	   status, id)
+PER_THREAD(cuStreamGetCaptureInfo_v2,
+	   (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
+	    const CUgraphNode **nodes, size_t *n),
+	   status, id, graph, nodes, n)
+PER_THREAD(cuStreamUpdateCaptureDependencies,
+	   (CUstream stream, CUgraphNode *nodes, size_t n, unsigned int flags), nodes, n, flags)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts, and which one is current in a thread. A destroyed context's struct stays: threads may still have it on their
- * stacks, and get an error for it.
+ * Contexts, and which one is current in a thread. A destroyed context's struct stays: threads may
+ * still have it on their stacks, and get an error for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 
 enum { STACK_DEPTH = 64, API_VERSION = 3020 };
 
-static CUcontext contexts;	/* all there ever were: grows at its head only, with `table` held, and is read without */
+/* all there ever were: grows at its head only, with `table` held, and is read without */
+static CUcontext contexts;
 static __thread struct {
 	CUcontext at[STACK_DEPTH];
 	unsigned int n;
@@ -34,7 +35,8 @@ CUresult enter_of(CUcontext ctx)
 	if (!ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	pthread_mutex_lock(&ctx->lock);
-	r = !ctx->alive ? CUDA_ERROR_CONTEXT_IS_DESTROYED : __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
+	r = !ctx->alive ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
+			  __atomic_load_n(&ctx->sticky, __ATOMIC_ACQUIRE);
 	if (r)
 		pthread_mutex_unlock(&ctx->lock);
 	return r;
@@ -94,7 +96,8 @@ CUresult stick(CUcontext ctx, CUresult r)
 	} else if (r != CUDA_ERROR_UNKNOWN && r != CUDA_ERROR_ASSERT) {
 		return r;
 	}
-	if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&ctx->sticky, &none, r, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
 		return none;
 	return r;
 }
@@ -148,7 +151,8 @@ CUresult context_open(CUcontext *out, unsigned int flags, CUdevice dev)
 
 	if (r)
 		return r;
-	r = error_of(device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
+	r = error_of(
+		device->ops->alloc(device, PLACE_HOST, STAGING_CHUNKS * STAGING_BYTES, &staging));
 	if (!r)
 		r = error_of(device->ops->alloc(device, PLACE_HOST, STAMPS * STAMP_BYTES, &stamps));
 	if (!c && !r) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemcpy*() of one line: arguments checked, then transfer.c. Copies that leave or reach host memory are waited for unless
- * Async.
+ * cuMemcpy*() of one line: arguments checked, then transfer.c. Copies that leave or reach host
+ * memory are waited for unless Async.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,8 @@ bool on_device(CUcontext ctx, const struct plane *p, size_t width, size_t lines)
 	struct range *r = range_find(ctx, p->va);
 	size_t span;
 
-	if (__builtin_mul_overflow(lines - 1, p->pitch, &span) || __builtin_add_overflow(span, width, &span))
+	if (__builtin_mul_overflow(lines - 1, p->pitch, &span) ||
+	    __builtin_add_overflow(span, width, &span))
 		return false;
 	return r && span <= r->va + r->size - p->va;
 }
@@ -71,13 +72,17 @@ static uint64_t elsewhere(CUcontext ctx, const struct request *q)
 	for (i = 0; i < 2; i++) {
 		uint64_t va = ends[i]->va;
 
-		if (!ends[i]->host && !range_find(ctx, va) && (!q->unified || where_is(ctx, (void *)(uintptr_t)va) != ON_HOST))
+		if (!ends[i]->host && !range_find(ctx, va) &&
+		    (!q->unified || where_is(ctx, (void *)(uintptr_t)va) != ON_HOST))
 			return va;
 	}
 	return 0;
 }
 
-/* whether the CPU sees this end, which then may be used as soon as the copy returns: also by an address of the GPU's */
+/*
+ * whether the CPU sees this end, which then may be used as soon as the copy returns: also by an
+ * address of the GPU's
+ */
 static bool seen(CUcontext ctx, const struct plane *p)
 {
 	struct range *range = p->host ? NULL : range_find(ctx, p->va);
@@ -90,8 +95,10 @@ static CUresult record(CUstream s, const struct request *q)
 	CUmemorytype memory = q->unified ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
 
 	return capture_copy(s, &(CUDA_MEMCPY3D){
-		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory, .srcHost = q->src.host, .srcDevice = q->src.va,
-		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory, .dstHost = q->dst.host, .dstDevice = q->dst.va,
+		.srcMemoryType = q->src.host ? CU_MEMORYTYPE_HOST : memory, .srcHost = q->src.host,
+			.srcDevice = q->src.va,
+		.dstMemoryType = q->dst.host ? CU_MEMORYTYPE_HOST : memory, .dstHost = q->dst.host,
+			.dstDevice = q->dst.va,
 		.WidthInBytes = q->bytes, .Height = 1, .Depth = 1 });
 }
 
@@ -135,7 +142,9 @@ static CUresult part(CUcontext ctx, struct plane dst, struct plane src, size_t n
 
 	if (r)
 		return r;
-	r = on_device(ctx, dst.host ? &src : &dst, n, 1) ? transfer(ctx, &ctx->null, &dst, &src, n, 1) : CUDA_ERROR_INVALID_VALUE;
+	r = on_device(ctx, dst.host ? &src : &dst, n, 1) ?
+		    transfer(ctx, &ctx->null, &dst, &src, n, 1) :
+		    CUDA_ERROR_INVALID_VALUE;
 	leave(ctx);
 	return r;
 }
@@ -153,7 +162,8 @@ static CUresult wait_for_null(CUcontext ctx)
 }
 
 /* no address space has both: through the CPU's memory, waited for at both ends */
-CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes, CUstream stream)
+CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr src, size_t bytes,
+		      CUstream stream)
 {
 	uint8_t *bounce = malloc(STAGING_BYTES);
 	CUresult r = bounce ? cuStreamSynchronize(stream) : CUDA_ERROR_OUT_OF_MEMORY;
@@ -161,9 +171,11 @@ CUresult copy_between(CUcontext to, CUdeviceptr dst, CUcontext from, CUdeviceptr
 
 	for (done = 0; done < bytes && !r; done += n) {
 		n = bytes - done < STAGING_BYTES ? bytes - done : STAGING_BYTES;
-		r = part(from, (struct plane){ .host = bounce }, (struct plane){ .va = src + done }, n);
+		r = part(from, (struct plane){ .host = bounce }, (struct plane){ .va = src + done },
+			 n);
 		if (!r)
-			r = part(to, (struct plane){ .va = dst + done }, (struct plane){ .host = bounce }, n);
+			r = part(to, (struct plane){ .va = dst + done },
+				 (struct plane){ .host = bounce }, n);
 	}
 	free(bounce);
 	return r ? r : wait_for_null(to);
@@ -182,9 +194,12 @@ static CUcontext owner(CUdeviceptr va)
 
 /* ------------------------------------------------------------------ one line */
 
-static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
+static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when,
+		     CUstream stream)
 {
-	struct request q = { .dst = { .va = dst }, .src = { .host = (uint8_t *)(uintptr_t)src }, .bytes = bytes };
+	struct request q = { .dst = { .va = dst },
+			     .src = { .host = (uint8_t *)(uintptr_t)src },
+			     .bytes = bytes };
 
 	return bytes && !src ? CUDA_ERROR_INVALID_VALUE : copy(q, when, stream);
 }
@@ -196,7 +211,8 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 	return bytes && !dst ? CUDA_ERROR_INVALID_VALUE : copy(q, when, stream);
 }
 
-static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	struct request q = { .dst = { .va = dst }, .src = { .va = src }, .bytes = bytes };
 	CUcontext to = owner(dst), from = owner(src);
@@ -208,7 +224,10 @@ static CUresult dtod(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when w
 
 static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
 {
-	struct request q = { .dst = { .va = dst }, .src = { .va = src }, .bytes = bytes, .unified = true };
+	struct request q = { .dst = { .va = dst },
+			     .src = { .va = src },
+			     .bytes = bytes,
+			     .unified = true };
 
 	return bytes && (!dst || !src) ? CUDA_ERROR_INVALID_VALUE : copy(q, when, stream);
 }

@@ -71,10 +71,12 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (limit == CU_LIMIT_STACK_SIZE && value > STACK_MAX)
 		r = CUDA_ERROR_INVALID_VALUE;
-	else if (ctx->messages && (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
+	else if (ctx->messages &&
+		 (limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE))
 		r = CUDA_ERROR_INVALID_VALUE;	/* they are in use */
 	else
-		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 : value;
+		ctx->limit[limit] = limit == CU_LIMIT_STACK_SIZE ? (value + 15) & ~(size_t)15 :
+								   value;
 	leave(ctx);
 	return r;
 }

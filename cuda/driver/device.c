@@ -144,7 +144,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to)
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from,
+				 CUdevice to)
 {
 	const struct device_facts *f;
 	CUresult r = facts(from, &f);
@@ -159,7 +160,8 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CU
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format, unsigned int channels, CUdevice dev)
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, CUarray_format format,
+					    unsigned int channels, CUdevice dev)
 {
 	const struct device_facts *f;
 	struct texel texel;

@@ -44,17 +44,22 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 CUresult error_of_end(CUcontext ctx, CUresult otherwise)
 {
 	static const CUresult errors_of[] = {
-		[CAUSE_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS, [CAUSE_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
-		[CAUSE_SPACE] = CUDA_ERROR_INVALID_ADDRESS_SPACE, [CAUSE_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
+		[CAUSE_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS,
+			[CAUSE_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+		[CAUSE_SPACE] = CUDA_ERROR_INVALID_ADDRESS_SPACE,
+			[CAUSE_INSTRUCTION] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
 		[CAUSE_PC] = CUDA_ERROR_INVALID_PC, [CAUSE_STACK] = CUDA_ERROR_HARDWARE_STACK_ERROR,
 		[CAUSE_TIMEOUT] = CUDA_ERROR_LAUNCH_TIMEOUT,
 	};
-	enum device_cause cause = ctx->device->ops->cause ? ctx->device->ops->cause(ctx->device) : CAUSE_UNKNOWN;
+	enum device_cause cause = ctx->device->ops->cause ? ctx->device->ops->cause(ctx->device) :
+							    CAUSE_UNKNOWN;
 
 	return cause == CAUSE_UNKNOWN ? otherwise : errors_of[cause];
 }
 
-/* LOST: of what kills a channel, a fault is the usual one, and nouveau does not tell which it was */
+/*
+ * LOST: of what kills a channel, a fault is the usual one, and nouveau does not tell which it was
+ */
 CUresult error_of(enum device_status s)
 {
 	switch (s) {

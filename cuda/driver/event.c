@@ -34,7 +34,10 @@ static CUresult create(CUcontext ctx, CUevent *out, unsigned int flags)
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*e = (struct CUevent_st){ .magic = MAGIC_EVENT, .ctx = ctx, .flags = flags, .next = ctx->events };
+	*e = (struct CUevent_st){ .magic = MAGIC_EVENT,
+				  .ctx = ctx,
+				  .flags = flags,
+				  .next = ctx->events };
 	if (!(flags & CU_EVENT_DISABLE_TIMING)) {
 		slot = ctx->stamp_free[--ctx->nr_stamp_free];
 		e->stamp_va = ctx->stamps->va + slot * STAMP_BYTES;
@@ -52,17 +55,22 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 
 	if (r)
 		return r;
-	if (!event || flags & ~(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
+	if (!event ||
+	    flags & ~(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
 		r = CUDA_ERROR_INVALID_VALUE;
 	else if (flags & CU_EVENT_INTERPROCESS)
-		r = flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+		r = flags & CU_EVENT_DISABLE_TIMING ? CUDA_ERROR_NOT_SUPPORTED :
+						      CUDA_ERROR_INVALID_VALUE;
 	else
 		r = create(ctx, event, flags);
 	leave(ctx);
 	return r;
 }
 
-/* in the queue whose work the stream has last to wait for, so that no other stream's kernel comes between */
+/*
+ * in the queue whose work the stream has last to wait for, so that no other stream's kernel comes
+ * between
+ */
 static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 {
 	const struct device_ops *ops = ctx->device->ops;
@@ -71,9 +79,11 @@ static CUresult stamp(CUcontext ctx, CUstream s, CUevent e)
 	uint64_t seq;
 	CUresult r;
 
-	if (!after.seq[QUEUE_COMPUTE] || ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
+	if (!after.seq[QUEUE_COMPUTE] ||
+	    ops->poll(ctx->device, QUEUE_COMPUTE, after.seq[QUEUE_COMPUTE], false) == DEVICE_OK)
 		q = copy_queue(ctx);
-	r = stick(ctx, error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
+	r = stick(ctx,
+		  error_of(ops->stamp(ctx->device, q, &after, e->stamp_va, ++e->payload, &seq)));
 	if (!r)
 		stream_add(s, q, seq);
 	return r;
@@ -201,7 +211,8 @@ static void destroy(CUcontext ctx, CUevent e)
 {
 	capture_forget(e);
 	if (e->stamp)
-		ctx->stamp_free[ctx->nr_stamp_free++] = (e->stamp_va - ctx->stamps->va) / STAMP_BYTES;
+		ctx->stamp_free[ctx->nr_stamp_free++] =
+			(e->stamp_va - ctx->stamps->va) / STAMP_BYTES;
 	e->magic = 0;
 	free(e);
 }

@@ -67,7 +67,8 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int va
 		f->max_dynamic = value;
 		return CUDA_SUCCESS;
 	case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-		return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;	/* a hint */
+		/* a hint */
+		return value < -1 || value > 100 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -117,7 +118,10 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f)
 	return CUDA_SUCCESS;
 }
 
-/* of CUDA 12.4, for those who launch on behalf of others; @index behind the last parameter gives CUDA_ERROR_INVALID_VALUE */
+/*
+ * of CUDA 12.4, for those who launch on behalf of others; @index behind the last parameter gives
+ * CUDA_ERROR_INVALID_VALUE
+ */
 CUresult cuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size)
 {
 	CUresult r = driver_ready();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Graphs: nodes, the edges between them, copies. A cycle is found when a graph is made executable, as in CUDA. */
+/*
+ * Graphs: nodes, the edges between them, copies. A cycle is found when a graph is made executable,
+ * as in CUDA.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +152,8 @@ static CUresult check_list(CUgraph graph, const CUgraphNode *list, size_t n)
 	return CUDA_SUCCESS;
 }
 
-static CUresult add(CUgraph graph, const CUgraphNode *before, size_t n, const struct graph_work *work, CUgraphNode *out)
+static CUresult add(CUgraph graph, const CUgraphNode *before, size_t n,
+		    const struct graph_work *work, CUgraphNode *out)
 {
 	CUgraphNode node = calloc(1, sizeof(*node));
 	CUresult r = CUDA_SUCCESS;
@@ -175,9 +179,11 @@ static CUresult add(CUgraph graph, const CUgraphNode *before, size_t n, const st
 	return CUDA_SUCCESS;
 }
 
-CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work, CUgraphNode *out)
+CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work,
+		   CUgraphNode *out)
 {
-	CUresult r = is_graph(graph) && out ? check_list(graph, before, n) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = is_graph(graph) && out ? check_list(graph, before, n) :
+					      CUDA_ERROR_INVALID_VALUE;
 
 	if (!r)
 		r = add(graph, before, n, work, out);
@@ -209,7 +215,8 @@ typedef CUresult (*edge_fn)(CUgraphNode from, CUgraphNode to);
 
 static CUresult edge_add(CUgraphNode from, CUgraphNode to)
 {
-	return from == to || list_has(&to->before, from) ? CUDA_ERROR_INVALID_VALUE : connect_nodes(from, to);
+	return from == to || list_has(&to->before, from) ? CUDA_ERROR_INVALID_VALUE :
+							   connect_nodes(from, to);
 }
 
 static CUresult edge_remove(CUgraphNode from, CUgraphNode to)
@@ -220,7 +227,8 @@ static CUresult edge_remove(CUgraphNode from, CUgraphNode to)
 	return CUDA_SUCCESS;
 }
 
-static CUresult edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n, edge_fn change, bool removes)
+static CUresult edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n,
+		      edge_fn change, bool removes)
 {
 	CUresult r = graphs_enter();
 	size_t i;
@@ -230,7 +238,8 @@ static CUresult edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode 
 	if (!is_graph(graph) || (n && (!from || !to)) || (removes && graph->capturing))
 		r = CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n && !r; i++)
-		if (!is_node(from[i]) || !is_node(to[i]) || from[i]->graph != graph || to[i]->graph != graph)
+		if (!is_node(from[i]) || !is_node(to[i]) || from[i]->graph != graph ||
+		    to[i]->graph != graph)
 			r = CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < n && !r; i++)
 		r = change(from[i], to[i]);
@@ -238,19 +247,24 @@ static CUresult edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode 
 	return r;
 }
 
-CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				size_t n)
 {
 	return edges(graph, from, to, n, edge_add, false);
 }
 
-CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n)
+CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+				   size_t n)
 {
 	return edges(graph, from, to, n, edge_remove, true);
 }
 
 /* ------------------------------------------------------------------ order */
 
-/* takes from the list what waits for nothing, and puts it behind, in the order in which it was added */
+/*
+ * takes from the list what waits for nothing, and puts it behind, in the order in which it was
+ * added
+ */
 bool graph_sort(CUgraph graph)
 {
 	CUgraphNode node, *order = malloc((graph->nr_nodes + 1) * sizeof(*order));
@@ -319,7 +333,8 @@ static CUresult copy_edges(CUgraph from, CUgraph to)
 	}
 	for (node = from->first; node && !r; node = node->next)
 		for (i = 0; i < node->before.n && !r; i++)
-			r = connect_nodes(copies[node->before.at[i]->waiting], copies[node->waiting]);
+			r = connect_nodes(copies[node->before.at[i]->waiting],
+					  copies[node->waiting]);
 	free(copies);
 	return r;
 }

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Graphs: nodes with what they do, and edges. An executable graph is a copy of its own, in an order in which it can run.
+ * Graphs: nodes with what they do, and edges. An executable graph is a copy of its own, in an order
+ * in which it can run.
  *
- * Locks: `graphs` guards all graphs, executable ones, captures, and what streams and events know of captures. It is taken last, after
- * a context's lock; launching an executable graph waits with it only where any copy of the application's own pages waits. Functions
- * that are called by the host in a stream's order never get as far as taking it.
+ * Locks: `graphs` guards all graphs, executable ones, captures, and what streams and events know of
+ * captures. It is taken last, after a context's lock; launching an executable graph waits with it
+ * only where any copy of the application's own pages waits. Functions that are called by the host
+ * in a stream's order never get as far as taking it.
  */
 #ifndef KVGPU_CUDA_DRIVER_GRAPH_H
 #define KVGPU_CUDA_DRIVER_GRAPH_H
 
 #include "driver.h"
 
-enum { MAGIC_GRAPH = 0x6b677266, MAGIC_NODE = 0x6b6e6f64, MAGIC_EXEC = 0x6b657865, MAGIC_USER = 0x6b757372 };
+enum {
+	MAGIC_GRAPH = 0x6b677266,
+	MAGIC_NODE = 0x6b6e6f64,
+	MAGIC_EXEC = 0x6b657865,
+	MAGIC_USER = 0x6b757372
+};
 
-/* a kernel with its arguments; .bytes are laid out as the kernel wants them, .pointers lead into them */
+/*
+ * a kernel with its arguments; .bytes are laid out as the kernel wants them, .pointers lead into
+ * them
+ */
 struct graph_kernel {
 	CUfunction f;
 	uint32_t grid[3], block[3], dynamic;
@@ -95,18 +105,25 @@ bool is_graph(CUgraph graph);
 bool is_node(CUgraphNode node);
 CUgraph graph_new(void);
 void graph_free(CUgraph graph);
-CUresult graph_copy(CUgraph graph, CUgraph *out);	/* with children; nodes know what they are copies of */
-bool graph_sort(CUgraph graph);			/* into an order in which nodes can run; false: a cycle, and nothing was changed */
+/* with children; nodes know what they are copies of */
+CUresult graph_copy(CUgraph graph, CUgraph *out);
+/* into an order in which nodes can run; false: a cycle, and nothing was changed */
+bool graph_sort(CUgraph graph);
 /* takes @work over, also when it fails; dependencies are checked */
-CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work, CUgraphNode *out);
-CUgraphNode graph_find(CUgraph graph, uint64_t original);	/* the copy of that node, in children, too */
+CUresult graph_add(CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *work,
+		   CUgraphNode *out);
+/* the copy of that node, in children, too */
+CUgraphNode graph_find(CUgraph graph, uint64_t original);
 bool list_has(const struct node_list *l, CUgraphNode node);
 CUresult list_add(struct node_list *l, CUgraphNode node);	/* once */
 
 /* graphnode.c */
 void work_free(struct graph_work *w);
 CUresult work_copy(struct graph_work *to, const struct graph_work *from);
-/* what a node is to do, checked; after an error there is nothing to free. Those with a context take its lock: `graphs` is not held */
+/*
+ * what a node is to do, checked; after an error there is nothing to free. Those with a context take
+ * its lock: `graphs` is not held
+ */
 CUresult work_request(struct graph_work *w, const struct kernel_request *q);
 CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult work_memcpy(struct graph_work *w, const CUDA_MEMCPY3D *p, CUcontext ctx);
@@ -117,11 +134,14 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p);
 
 /* graphexec.c */
 bool is_exec(CUgraphExec exec);
-CUresult exec_copy(CUgraph graph, CUgraph *out);	/* nodes in an order in which they can run; INVALID_VALUE: there is none */
-void exec_await(CUgraphExec exec);		/* without the lock: its last launch is over, where it refers to user objects */
+/* nodes in an order in which they can run; INVALID_VALUE: there is none */
+CUresult exec_copy(CUgraph graph, CUgraph *out);
+/* without the lock: its last launch is over, where it refers to user objects */
+void exec_await(CUgraphExec exec);
 
 /* capture.c */
-CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);	/* enter_stream() for who asks about a capture */
+/* enter_stream() for who asks about a capture */
+CUresult enter_asking(CUstream handle, CUcontext *ctx, CUstream *s);
 
 /* userobject.c, with the lock held */
 void users_free(CUgraph graph);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executable graphs. Each node is submitted after the ends of those that it depends on, and after nothing else: branches go side by
- * side as far as the GPU's queues do. A graph does not run beside itself: a launch comes after the one before it.
+ * Executable graphs. Each node is submitted after the ends of those that it depends on, and after
+ * nothing else: branches go side by side as far as the GPU's queues do. A graph does not run beside
+ * itself: a launch comes after the one before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph)
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
-	const unsigned long long known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+	const unsigned long long known = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+					 CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 	CUresult r = graphs_enter();
 
 	if (r)
@@ -62,7 +64,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 }
 
 /* no node is ever to blame alone: what one has is checked when it is made */
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+			       size_t size)
 {
 	if (bad)
 		*bad = NULL;
@@ -71,7 +74,8 @@ CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *ba
 	return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+			    size_t size)
 {
 	return cuGraphInstantiate_v2(exec, graph, bad, log, size);
 }
@@ -123,12 +127,13 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	return CUDA_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ running; with the context and `graphs` locked */
+/* ------------------------------------------------ running; with the context and `graphs` locked */
 
 static CUresult run_kernel(const struct graph_kernel *k, CUcontext ctx, CUstream s)
 {
 	size_t size = k->f->kernel->param_size;
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, k->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, k->bytes, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			  &size, CU_LAUNCH_PARAM_END };
 	struct kernel_request q = { .f = k->f, .dynamic = k->dynamic, .extra = extra };
 
 	if (!is_function(k->f) || k->f->module->ctx != ctx)
@@ -151,7 +156,8 @@ static CUresult run_event(const struct graph_work *w, CUcontext ctx, CUstream s)
 	return CUDA_SUCCESS;
 }
 
-static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin, struct moment *end);
+static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin,
+			  struct moment *end);
 
 static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
 {
@@ -179,8 +185,12 @@ static CUresult run(const struct graph_work *w, CUcontext ctx, CUstream s)
 	}
 }
 
-/* a stream of its own for each node, that begins where those end which it depends on. @end: also after an error, what was begun */
-static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin, struct moment *end)
+/*
+ * a stream of its own for each node, that begins where those end which it depends on. @end: also
+ * after an error, what was begun
+ */
+static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *begin,
+			  struct moment *end)
 {
 	CUgraphNode node;
 	CUresult r = CUDA_SUCCESS;
@@ -188,7 +198,10 @@ static CUresult run_graph(CUgraph graph, CUcontext ctx, const struct moment *beg
 
 	*end = *begin;
 	for (node = graph->first; node && !r; node = node->next) {
-		struct CUstream_st s = { .magic = MAGIC_STREAM, .ctx = ctx, .flags = CU_STREAM_NON_BLOCKING, .last = *begin };
+		struct CUstream_st s = { .magic = MAGIC_STREAM,
+					 .ctx = ctx,
+					 .flags = CU_STREAM_NON_BLOCKING,
+					 .last = *begin };
 
 		for (i = 0; i < node->before.n; i++)
 			moment_merge(&s.last, &node->before.at[i]->end);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What can be asked of graphs. Lists go into the caller's array of *n elements, of which the rest is set to NULL, and *n becomes how
- * many there are in it; without an array, how many there are.
+ * What can be asked of graphs. Lists go into the caller's array of *n elements, of which the rest
+ * is set to NULL, and *n becomes how many there are in it; without an array, how many there are.
  */
 #include <stdio.h>
 #include <string.h>
@@ -137,7 +137,8 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph 
 
 	if (r)
 		return r;
-	found = out && is_node(original) && is_graph(clone) ? graph_find(clone, original->id) : NULL;
+	found = out && is_node(original) && is_graph(clone) ? graph_find(clone, original->id) :
+							      NULL;
 	if (found)
 		*out = found;
 	else
@@ -149,9 +150,12 @@ CUresult cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode original, CUgraph 
 /* ------------------------------------------------------------------ for people */
 
 static const char *const names[] = {
-	[CU_GRAPH_NODE_TYPE_KERNEL] = "kernel", [CU_GRAPH_NODE_TYPE_MEMCPY] = "memcpy", [CU_GRAPH_NODE_TYPE_MEMSET] = "memset",
-	[CU_GRAPH_NODE_TYPE_HOST] = "host", [CU_GRAPH_NODE_TYPE_GRAPH] = "graph", [CU_GRAPH_NODE_TYPE_EMPTY] = "empty",
-	[CU_GRAPH_NODE_TYPE_WAIT_EVENT] = "event wait", [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = "event record",
+	[CU_GRAPH_NODE_TYPE_KERNEL] = "kernel", [CU_GRAPH_NODE_TYPE_MEMCPY] = "memcpy",
+		[CU_GRAPH_NODE_TYPE_MEMSET] = "memset",
+	[CU_GRAPH_NODE_TYPE_HOST] = "host", [CU_GRAPH_NODE_TYPE_GRAPH] = "graph",
+		[CU_GRAPH_NODE_TYPE_EMPTY] = "empty",
+	[CU_GRAPH_NODE_TYPE_WAIT_EVENT] = "event wait",
+		[CU_GRAPH_NODE_TYPE_EVENT_RECORD] = "event record",
 };
 
 static void print_node(FILE *f, CUgraphNode node)
@@ -161,12 +165,14 @@ static void print_node(FILE *f, CUgraphNode node)
 
 	fprintf(f, "\tn%llu [label=\"%s", (unsigned long long)node->id, names[w->type]);
 	if (w->type == CU_GRAPH_NODE_TYPE_KERNEL)
-		fprintf(f, "\\n%s\\n%ux%ux%u blocks of %ux%ux%u", k->f->kernel->name, k->grid[0], k->grid[1], k->grid[2], k->block[0],
-			k->block[1], k->block[2]);
+		fprintf(f, "\\n%s\\n%ux%ux%u blocks of %ux%ux%u", k->f->kernel->name, k->grid[0],
+			k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]);
 	else if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-		fprintf(f, "\\n%zux%zux%zu bytes", w->copy.WidthInBytes, w->copy.Height, w->copy.Depth);
+		fprintf(f, "\\n%zux%zux%zu bytes", w->copy.WidthInBytes, w->copy.Height,
+			w->copy.Depth);
 	else if (w->type == CU_GRAPH_NODE_TYPE_MEMSET)
-		fprintf(f, "\\n%zux%zu of %u bytes", w->set.width, w->set.height, w->set.elementSize);
+		fprintf(f, "\\n%zux%zu of %u bytes", w->set.width, w->set.height,
+			w->set.elementSize);
 	fprintf(f, "\"];\n");
 }
 
@@ -183,7 +189,8 @@ static void print_graph(FILE *f, CUgraph graph)
 	}
 	for (node = graph->first; node; node = node->next)
 		for (i = 0; i < node->after.n; i++)
-			fprintf(f, "\tn%llu -> n%llu;\n", (unsigned long long)node->id, (unsigned long long)node->after.at[i]->id);
+			fprintf(f, "\tn%llu -> n%llu;\n", (unsigned long long)node->id,
+				(unsigned long long)node->after.at[i]->id);
 	fprintf(f, "}\n");
 }
 
@@ -201,7 +208,8 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned int flag
 		fprintf(f, "}\n");
 		r = fclose(f) ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
 	} else {
-		r = is_graph(graph) && path ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_INVALID_VALUE;
+		r = is_graph(graph) && path ? CUDA_ERROR_OPERATING_SYSTEM :
+					      CUDA_ERROR_INVALID_VALUE;
 	}
 	graphs_leave();
 	return r;

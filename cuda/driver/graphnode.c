@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What nodes do: made, asked for and changed. Arguments of kernels are copied by the kernel's own layout. */
+/*
+ * What nodes do: made, asked for and changed. Arguments of kernels are copied by the kernel's own
+ * layout.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +44,8 @@ CUresult work_request(struct graph_work *w, const struct kernel_request *q)
 
 	if (r)
 		return r;
-	*w = (struct graph_work){ .type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = { .f = q->f, .dynamic = q->dynamic } };
+	*w = (struct graph_work){ .type = CU_GRAPH_NODE_TYPE_KERNEL,
+				  .kernel = { .f = q->f, .dynamic = q->dynamic } };
 	memcpy(w->kernel.grid, q->grid, sizeof(q->grid));
 	memcpy(w->kernel.block, q->block, sizeof(q->block));
 	r = make_room(&w->kernel);
@@ -57,9 +61,13 @@ CUresult work_kernel(struct graph_work *w, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
-	return work_request(w, &(struct kernel_request){ .f = p->func, .grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
-				.block = { p->blockDimX, p->blockDimY, p->blockDimZ }, .dynamic = p->sharedMemBytes,
-				.params = p->kernelParams, .extra = p->extra });
+	return work_request(
+		w, &(struct kernel_request){ .f = p->func,
+					     .grid = { p->gridDimX, p->gridDimY, p->gridDimZ },
+					     .block = { p->blockDimX, p->blockDimY, p->blockDimZ },
+					     .dynamic = p->sharedMemBytes,
+					     .params = p->kernelParams,
+					     .extra = p->extra });
 }
 
 CUresult work_copy(struct graph_work *to, const struct graph_work *from)
@@ -70,7 +78,8 @@ CUresult work_copy(struct graph_work *to, const struct graph_work *from)
 	if (from->type == CU_GRAPH_NODE_TYPE_KERNEL) {
 		r = make_room(&to->kernel);
 		if (!r)
-			memcpy(to->kernel.bytes, from->kernel.bytes, from->kernel.f->kernel->param_size);
+			memcpy(to->kernel.bytes, from->kernel.bytes,
+			       from->kernel.f->kernel->param_size);
 	} else if (from->type == CU_GRAPH_NODE_TYPE_GRAPH) {
 		r = graph_copy(from->child, &to->child);
 	}
@@ -95,7 +104,10 @@ struct device_fill fill_of(const CUDA_MEMSET_NODE_PARAMS *p)
 {
 	uint32_t mask = p->elementSize < 4 ? (1u << 8 * p->elementSize) - 1 : UINT32_MAX;
 
-	return (struct device_fill){ .dst = p->dst, .pitch = p->pitch, .value = p->value & mask, .unit = p->elementSize };
+	return (struct device_fill){ .dst = p->dst,
+				     .pitch = p->pitch,
+				     .value = p->value & mask,
+				     .unit = p->elementSize };
 }
 
 CUresult work_memset(struct graph_work *w, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
@@ -103,7 +115,8 @@ CUresult work_memset(struct graph_work *w, const CUDA_MEMSET_NODE_PARAMS *p, CUc
 	struct device_fill f;
 	CUresult r;
 
-	if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) || !p->width || !p->height)
+	if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
+	    !p->width || !p->height)
 		return CUDA_ERROR_INVALID_VALUE;
 	r = enter_of(ctx);
 	if (r)
@@ -137,7 +150,8 @@ CUresult work_event(struct graph_work *w, CUgraphNodeType type, CUevent event)
 
 /* ------------------------------------------------------------------ adding */
 
-static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n, struct graph_work *w)
+static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n,
+		    struct graph_work *w)
 {
 	CUresult r = graphs_enter();
 
@@ -233,7 +247,10 @@ CUresult cuGraphAddChildGraphNode(ADD_NODE, CUgraph child)
 
 /* ------------------------------------------------------------------ asking and changing */
 
-/* the node, locked, when it is one of @type and there is something to write to or read from at @params */
+/*
+ * the node, locked, when it is one of @type and there is something to write to or read from at
+ * @params
+ */
 static CUresult enter_node(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
 	CUresult r = graphs_enter();
@@ -275,8 +292,9 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	if (r)
 		return r;
 	k = &node->work.kernel;
-	*params = (CUDA_KERNEL_NODE_PARAMS){ k->f, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
-					     k->dynamic, k->pointers, NULL };
+	*params = (CUDA_KERNEL_NODE_PARAMS){ k->f,	  k->grid[0],  k->grid[1],  k->grid[2],
+					     k->block[0], k->block[1], k->block[2], k->dynamic,
+					     k->pointers, NULL };
 	graphs_leave();
 	return CUDA_SUCCESS;
 }
@@ -405,11 +423,12 @@ CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event)
 	return set_event(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
-/* ------------------------------------------------------------------ attributes: kept; none of them changes what is done */
+/* ------------------------------------------ attributes: kept; none of them changes what is done */
 
 enum { ACCESS_POLICY_WINDOW = 1, PRIORITY = 8 };
 
-CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue *value)
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+				       CUkernelNodeAttrValue *value)
 {
 	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
 
@@ -427,7 +446,8 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID attr
 	return r;
 }
 
-CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute, const CUkernelNodeAttrValue *value)
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+				       const CUkernelNodeAttrValue *value)
 {
 	CUresult r = enter_node(node, CU_GRAPH_NODE_TYPE_KERNEL, value);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Changes to executable graphs: of one node, or of all by another graph with the same nodes and edges. What was launched is not changed. */
+/*
+ * Changes to executable graphs: of one node, or of all by another graph with the same nodes and
+ * edges. What was launched is not changed.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +10,10 @@
 
 /* ------------------------------------------------------------------ one node */
 
-/* memory that a copy reaches may change, but not of which kind it is; those of several lines don't change at all */
+/*
+ * memory that a copy reaches may change, but not of which kind it is; those of several lines don't
+ * change at all
+ */
 static bool same_kind(CUmemorytype a, CUmemorytype b)
 {
 	return a == b || a == CU_MEMORYTYPE_UNIFIED || b == CU_MEMORYTYPE_UNIFIED;
@@ -15,7 +21,8 @@ static bool same_kind(CUmemorytype a, CUmemorytype b)
 
 static bool one_line(const CUDA_MEMCPY3D *c)
 {
-	return c->Height == 1 && c->Depth == 1 && c->srcMemoryType != CU_MEMORYTYPE_ARRAY && c->dstMemoryType != CU_MEMORYTYPE_ARRAY;
+	return c->Height == 1 && c->Depth == 1 && c->srcMemoryType != CU_MEMORYTYPE_ARRAY &&
+	       c->dstMemoryType != CU_MEMORYTYPE_ARRAY;
 }
 
 static bool may_become(const struct graph_work *old, const struct graph_work *w)
@@ -26,10 +33,12 @@ static bool may_become(const struct graph_work *old, const struct graph_work *w)
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
 		if (!memcmp(&old->copy, &w->copy, sizeof(w->copy)))
 			return true;
-		return one_line(&old->copy) && one_line(&w->copy) && same_kind(old->copy.srcMemoryType, w->copy.srcMemoryType) &&
+		return one_line(&old->copy) && one_line(&w->copy) &&
+		       same_kind(old->copy.srcMemoryType, w->copy.srcMemoryType) &&
 		       same_kind(old->copy.dstMemoryType, w->copy.dstMemoryType);
 	case CU_GRAPH_NODE_TYPE_MEMSET:
-		return !memcmp(&old->set, &w->set, sizeof(w->set)) || (old->set.height == 1 && w->set.height == 1);
+		return !memcmp(&old->set, &w->set, sizeof(w->set)) ||
+		       (old->set.height == 1 && w->set.height == 1);
 	default:
 		return true;
 	}
@@ -78,7 +87,8 @@ static CUresult change(CUgraphExec exec, CUgraphNode node, struct graph_work *w)
 	return r;
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS *params)
 {
 	struct graph_work w;
 	CUresult r = work_kernel(&w, params);
@@ -86,7 +96,8 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 	return r ? r : change(exec, node, &w);
 }
 
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx)
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_MEMCPY3D *params, CUcontext ctx)
 {
 	struct graph_work w;
 	CUresult r = work_memcpy(&w, params, ctx);
@@ -94,7 +105,8 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 	return r ? r : change(exec, node, &w);
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext ctx)
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_MEMSET_NODE_PARAMS *params, CUcontext ctx)
 {
 	struct graph_work w;
 	CUresult r = work_memset(&w, params, ctx);
@@ -102,7 +114,8 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
 	return r ? r : change(exec, node, &w);
 }
 
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params)
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+				      const CUDA_HOST_NODE_PARAMS *params)
 {
 	struct graph_work w;
 	CUresult r = work_host(&w, params);
@@ -130,7 +143,8 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
 
 static bool can_switch(const struct graph_work *w)
 {
-	return w->type == CU_GRAPH_NODE_TYPE_KERNEL || w->type == CU_GRAPH_NODE_TYPE_MEMCPY || w->type == CU_GRAPH_NODE_TYPE_MEMSET;
+	return w->type == CU_GRAPH_NODE_TYPE_KERNEL || w->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+	       w->type == CU_GRAPH_NODE_TYPE_MEMSET;
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int enabled)
@@ -167,7 +181,8 @@ CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned int 
 
 struct update {
 	CUgraphExecUpdateResult result;
-	uint64_t bad;			/* the node that differs, by the number that it has in the new graph; 0: none alone */
+	/* the node that differs, by the number that it has in the new graph; 0: none alone */
+	uint64_t bad;
 };
 
 static bool differ(struct update *u, CUgraphExecUpdateResult result, CUgraphNode node)
@@ -208,7 +223,10 @@ static bool same_edges(CUgraphNode old, CUgraphNode node)
 	return true;
 }
 
-/* both are in an order in which they can run, which for the same nodes and edges, made in the same order, is the same */
+/*
+ * both are in an order in which they can run, which for the same nodes and edges, made in the same
+ * order, is the same
+ */
 static bool compare(CUgraph old, CUgraph new, struct update *u)
 {
 	CUgraphNode o, n;
@@ -226,13 +244,17 @@ static bool compare(CUgraph old, CUgraph new, struct update *u)
 			return differ(u, o->work.type == CU_GRAPH_NODE_TYPE_KERNEL ?
 				      CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE :
 				      CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n);
-		if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH && !compare(o->work.child, n->work.child, u))
+		if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH &&
+		    !compare(o->work.child, n->work.child, u))
 			return false;
 	}
 	return true;
 }
 
-/* Nodes of children keep who they are copies of, and whether they are switched off. References to user objects go along with nodes. */
+/*
+ * Nodes of children keep who they are copies of, and whether they are switched off. References to
+ * user objects go along with nodes.
+ */
 static void take_over(CUgraph old, CUgraph new)
 {
 	struct user_ref *users = old->users;
@@ -256,7 +278,9 @@ static CUgraphNode by_number(CUgraph graph, uint64_t id)
 	for (node = graph->first; node; node = node->next) {
 		if (node->id == id)
 			return node;
-		found = node->work.type == CU_GRAPH_NODE_TYPE_GRAPH ? by_number(node->work.child, id) : NULL;
+		found = node->work.type == CU_GRAPH_NODE_TYPE_GRAPH ?
+				by_number(node->work.child, id) :
+				NULL;
 		if (found)
 			return found;
 	}
@@ -280,7 +304,8 @@ static CUresult update(CUgraph own, CUgraph graph, struct update *u)
 	return r;
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *result)
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
+			   CUgraphExecUpdateResult *result)
 {
 	struct update u = { .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
 	CUresult r;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, at one address where that can be had. */
+/*
+ * Pinned host memory: buffers of the kernel's in system memory, which CPU and GPU see, at one
+ * address where that can be had.
+ */
 #include "driver.h"
 
 static CUresult alloc(CUcontext ctx, void **ptr, size_t bytes, unsigned int flags)
 {
 	struct range range = { .size = bytes, .flags = flags | CU_MEMHOSTALLOC_DEVICEMAP };
-	CUresult r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, bytes, &range.memory));
+	CUresult r =
+		error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, bytes, &range.memory));
 
 	if (!r)
 		r = range_add_host(ctx, &range);
@@ -16,13 +20,15 @@ static CUresult alloc(CUcontext ctx, void **ptr, size_t bytes, unsigned int flag
 
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 {
-	const unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+	const unsigned int known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+				   CU_MEMHOSTALLOC_WRITECOMBINED;
 	CUcontext ctx;
 	CUresult r = enter_unsafe(&ctx);
 
 	if (r)
 		return r;
-	r = ptr && bytes && !(flags & ~known) ? alloc(ctx, ptr, bytes, flags) : CUDA_ERROR_INVALID_VALUE;
+	r = ptr && bytes && !(flags & ~known) ? alloc(ctx, ptr, bytes, flags) :
+						CUDA_ERROR_INVALID_VALUE;
 	leave(ctx);
 	return r;
 }
@@ -46,7 +52,8 @@ CUresult cuMemFreeHost(void *ptr)
 		return r;
 	r = capture_unsafe();
 	range = range_find_host(ctx, ptr);
-	if (!r && (range->host != ptr || range->flags & (RANGE_MANAGED | RANGE_MODULE | RANGE_REGISTERED)))
+	if (!r && (range->host != ptr ||
+		   range->flags & (RANGE_MANAGED | RANGE_MODULE | RANGE_REGISTERED)))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);
@@ -96,7 +103,9 @@ CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 	if (!flags)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
-		*flags = mine ? mine->flags : range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP : range->flags;
+		*flags = mine			      ? mine->flags :
+			 range->flags & RANGE_MANAGED ? CU_MEMHOSTALLOC_DEVICEMAP :
+							range->flags;
 	leave(ctx);
 	return r;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Host functions: the application's own, called in a stream's order by a thread of the context, in the order in which they
- * were submitted. What a stream does next waits on the GPU until the function has returned.
+ * Host functions: the application's own, called in a stream's order by a thread of the context, in
+ * the order in which they were submitted. What a stream does next waits on the GPU until the
+ * function has returned.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ struct host_work {
 struct host_queue {
 	CUcontext ctx;
 	pthread_t thread;
-	pthread_mutex_t lock;		/* of what follows; taken with the context's lock held, never the other way */
+	/* of what follows; taken with the context's lock held, never the other way */
+	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct host_work *first, **last;
 	bool quit;
@@ -46,10 +48,12 @@ static enum device_status look_at_other(const struct host_work *w)
 	unsigned int q;
 
 	pthread_mutex_lock(&other->watch);
-	if (other->device && other->life == w->life)	/* a context that has ended had done its work */
+	/* a context that has ended had done its work */
+	if (other->device && other->life == w->life)
 		for (q = 0; q < NR_QUEUES && s == DEVICE_OK; q++)
 			if (w->until.seq[q])
-				s = other->device->ops->poll(other->device, q, w->until.seq[q], true);
+				s = other->device->ops->poll(other->device, q, w->until.seq[q],
+							     true);
 	pthread_mutex_unlock(&other->watch);
 	return s;
 }
@@ -176,9 +180,11 @@ static CUresult add_copy(CUcontext ctx, CUstream s, const struct host_work *want
 	return r;
 }
 
-CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life, const struct moment *until)
+CUresult host_await(CUcontext ctx, CUstream s, CUcontext other, unsigned int life,
+		    const struct moment *until)
 {
-	return add_copy(ctx, s, &(struct host_work){ .other = other, .life = life, .until = *until });
+	return add_copy(ctx, s,
+			&(struct host_work){ .other = other, .life = life, .until = *until });
 }
 
 CUresult host_call(CUcontext ctx, CUstream s, CUhostFn fn, void *data)
@@ -209,7 +215,8 @@ static CUresult submit(CUstream stream, const struct host_work *wanted)
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
 {
-	return fn ? submit(stream, &(struct host_work){ .fn = fn, .data = data }) : CUDA_ERROR_INVALID_VALUE;
+	return fn ? submit(stream, &(struct host_work){ .fn = fn, .data = data }) :
+		    CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn fn, void *data)
@@ -221,10 +228,12 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, u
 {
 	if (!fn || flags)
 		return CUDA_ERROR_INVALID_VALUE;
-	return submit(stream, &(struct host_work){ .callback = fn, .stream = stream, .data = data });
+	return submit(stream,
+		      &(struct host_work){ .callback = fn, .stream = stream, .data = data });
 }
 
-CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data,
+				  unsigned int flags)
 {
 	return cuStreamAddCallback(OWN(stream), fn, data, flags);
 }

@@ -32,7 +32,8 @@ CUresult cuInit(unsigned int flags)
 
 CUresult driver_ready(void)
 {
-	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+	return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) ? CUDA_SUCCESS :
+							   CUDA_ERROR_NOT_INITIALIZED;
 }
 
 const struct device_facts *driver_device(CUdevice dev)
@@ -53,7 +54,10 @@ CUresult cuDriverGetVersion(int *version)
 	return CUDA_SUCCESS;
 }
 
-/* private tables of the vendor's libraries: asked for by its static runtime, which can't work on this library */
+/*
+ * private tables of the vendor's libraries: asked for by its static runtime, which can't work on
+ * this library
+ */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
 	static bool told;

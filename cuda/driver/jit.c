@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * PTX to machine code, and objects to one, by the toolkit's own ptxas and nvlink where the machine has them: in $KVGPU_PTXAS
- * (the path of ptxas; nvlink lies beside it) or in $PATH. There is no compiler in this library.
+ * PTX to machine code, and objects to one, by the toolkit's own ptxas and nvlink where the machine
+ * has them: in $KVGPU_PTXAS (the path of ptxas; nvlink lies beside it) or in $PATH. There is no
+ * compiler in this library.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -31,7 +32,8 @@ void jit_options(struct jit *j, unsigned int n, CUjit_option *options, void **va
 
 	memset(j, 0, sizeof(*j));
 	for (i = 0; options && values && i < n; i++) {
-		bool error = options[i] == CU_JIT_ERROR_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
+		bool error = options[i] == CU_JIT_ERROR_LOG_BUFFER ||
+			     options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES;
 		unsigned int value = (uintptr_t)values[i];
 
 		switch ((int)options[i]) {
@@ -83,7 +85,8 @@ void jit_report(struct jit *j)
 		size_t n = 0;
 
 		if (j->log[i] && j->log_size[i]) {
-			snprintf(j->log[i], j->log_size[i], "%s", j->failed == (i == 1) ? j->text : "");
+			snprintf(j->log[i], j->log_size[i], "%s",
+				 j->failed == (i == 1) ? j->text : "");
 			n = strlen(j->log[i]);
 		}
 		if (j->size_out[i])
@@ -154,7 +157,8 @@ static bool place_add(struct place *p, const void *bytes, size_t n, char *name)
 /* $KVGPU_PTXAS, or the tool beside it; else the plain name, for $PATH */
 static void find_tool(const char *tool, char *out)
 {
-	const char *ptxas = secure_getenv("KVGPU_PTXAS"), *slash = ptxas ? strrchr(ptxas, '/') : NULL;
+	const char *ptxas = secure_getenv("KVGPU_PTXAS"),
+		   *slash = ptxas ? strrchr(ptxas, '/') : NULL;
 
 	if (ptxas && !strcmp(tool, "ptxas"))
 		snprintf(out, PATH_BYTES, "%s", ptxas);
@@ -217,8 +221,8 @@ static double now_ms(void)
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
-static CUresult run_and_collect(struct jit *j, const struct place *p, const char *tool, char *const argv[], uint8_t **out,
-				size_t *size)
+static CUresult run_and_collect(struct jit *j, const struct place *p, const char *tool,
+				char *const argv[], uint8_t **out, size_t *size)
 {
 	double start = now_ms();
 	int err = run(p, argv);
@@ -233,9 +237,11 @@ static CUresult run_and_collect(struct jit *j, const struct place *p, const char
 
 /* ------------------------------------------------------------------ compiling, linking */
 
-CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin, size_t *size)
+CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form form, uint8_t **cubin,
+		     size_t *size)
 {
-	char tool[PATH_BYTES], in[PATH_BYTES], out[PATH_BYTES], registers[NAME_BYTES], level[NAME_BYTES], *argv[MAX_ARGS];
+	char tool[PATH_BYTES], in[PATH_BYTES], out[PATH_BYTES], registers[NAME_BYTES],
+		level[NAME_BYTES], *argv[MAX_ARGS];
 	unsigned int k = 0;
 	struct place p;
 	CUresult r;
@@ -264,14 +270,18 @@ CUresult jit_compile(struct jit *j, const char *ptx, size_t n, enum jit_form for
 	argv[k++] = "-o";
 	argv[k++] = out;
 	argv[k] = NULL;
-	r = place_add(&p, ptx, strnlen(ptx, n), in) ? run_and_collect(j, &p, "ptxas", argv, cubin, size) : CUDA_ERROR_OPERATING_SYSTEM;
+	r = place_add(&p, ptx, strnlen(ptx, n), in) ?
+		    run_and_collect(j, &p, "ptxas", argv, cubin, size) :
+		    CUDA_ERROR_OPERATING_SYSTEM;
 	place_close(&p);
 	return r;
 }
 
-CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n, uint8_t **result, size_t *result_size)
+CUresult jit_link(struct jit *j, uint8_t *const *cubin, const size_t *size, unsigned int n,
+		  uint8_t **result, size_t *result_size)
 {
-	char tool[PATH_BYTES], out[PATH_BYTES], (*in)[PATH_BYTES] = calloc(n, sizeof(*in)), **argv = calloc(n + 5, sizeof(*argv));
+	char tool[PATH_BYTES], out[PATH_BYTES], (*in)[PATH_BYTES] = calloc(n, sizeof(*in)),
+						**argv = calloc(n + 5, sizeof(*argv));
 	CUresult r = in && argv ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	unsigned int i, k = 0;
 	struct place p;

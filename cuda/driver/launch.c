@@ -4,7 +4,14 @@
 
 #include "driver.h"
 
-enum { MAX_THREADS = 1024, MAX_XY = 1024, MAX_Z = 64, MAX_GRID_YZ = 65535, LOCAL_UNIT = 16, CRS_UNIT = 512 };
+enum {
+	MAX_THREADS = 1024,
+	MAX_XY = 1024,
+	MAX_Z = 64,
+	MAX_GRID_YZ = 65535,
+	LOCAL_UNIT = 16,
+	CRS_UNIT = 512
+};
 #define MAX_GRID_X	2147483647u
 
 CUresult kernel_check(const struct kernel_request *q)
@@ -16,15 +23,17 @@ CUresult kernel_check(const struct kernel_request *q)
 	for (i = 0; i < 3; i++)
 		if (!q->grid[i] || !q->block[i])
 			return CUDA_ERROR_INVALID_VALUE;
-	if (q->grid[0] > MAX_GRID_X || q->grid[1] > MAX_GRID_YZ || q->grid[2] > MAX_GRID_YZ || q->block[0] > MAX_XY ||
-	    q->block[1] > MAX_XY || q->block[2] > MAX_Z || threads > MAX_THREADS)
+	if (q->grid[0] > MAX_GRID_X || q->grid[1] > MAX_GRID_YZ || q->grid[2] > MAX_GRID_YZ ||
+	    q->block[0] > MAX_XY || q->block[1] > MAX_XY || q->block[2] > MAX_Z ||
+	    threads > MAX_THREADS)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < 3; i++)
 		if (k->required[i] && k->required[i] != q->block[i])
 			return CUDA_ERROR_INVALID_VALUE;
 	if ((uint64_t)k->shared + q->dynamic > SM_SHARED)
 		return CUDA_ERROR_INVALID_VALUE;
-	return threads > (uint64_t)kernel_max_threads(k) ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+	return threads > (uint64_t)kernel_max_threads(k) ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES :
+							   CUDA_SUCCESS;
 }
 
 /* a buffer that is laid out already */
@@ -74,8 +83,9 @@ CUresult kernel_arguments(const struct kernel_request *q, uint8_t *to)
 }
 
 /*
- * Handles and descriptors of references, as they are bound now; the words are the image's, in bounds. A kernel may name references
- * that it does not use (nvcc -G: all of its file's), so that one that is not bound is no error.
+ * Handles and descriptors of references, as they are bound now; the words are the image's, in
+ * bounds. A kernel may name references that it does not use (nvcc -G: all of its file's), so that
+ * one that is not bound is no error.
  */
 static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 {
@@ -87,7 +97,8 @@ static CUresult references(CUcontext ctx, CUfunction f, uint8_t *const0)
 		const struct ref_use *u = &f->refs[i];
 
 		if (f->module->image.refs[u->ref].surface) {
-			memcpy(const0 + u->offset, f->module->surfrefs[u->ref].words, IMAGE_SURFACE_BYTES);
+			memcpy(const0 + u->offset, f->module->surfrefs[u->ref].words,
+			       IMAGE_SURFACE_BYTES);
 			continue;
 		}
 		r = texref_handle(ctx, &f->module->texrefs[u->ref], &handle);
@@ -142,7 +153,8 @@ static void describe(CUcontext ctx, const struct kernel_request *q, struct devic
 	l->local = up(k->local, LOCAL_UNIT);
 	l->crs = up(k->crs + k->callee_crs, CRS_UNIT);
 	l->l1_kb = l1_kb(ctx, f);
-	l->banks_of_8 = (f->banks_set ? f->banks : ctx->banks) == CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+	l->banks_of_8 = (f->banks_set ? f->banks : ctx->banks) ==
+			CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
 	if (k->const2_size) {
 		l->bank[2].va = f->module->constants->va + f->const2_at;
 		l->bank[2].size = k->const2_size;
@@ -153,17 +165,27 @@ static void describe(CUcontext ctx, const struct kernel_request *q, struct devic
 	}
 }
 
-/* words of bank 0 that only the driver can know (seen in what ptxas makes of the special registers, and in code of nvcc -G) */
-enum { CONST0_GRID_ID = 0xdc, CONST0_CONSTANTS = 0xf0, CONST0_DYNAMIC = 0x114, CONST0_PARAMETERS = 0x140 };
+/*
+ * words of bank 0 that only the driver can know (seen in what ptxas makes of the special registers,
+ * and in code of nvcc -G)
+ */
+enum {
+	CONST0_GRID_ID = 0xdc,
+	CONST0_CONSTANTS = 0xf0,
+	CONST0_DYNAMIC = 0x114,
+	CONST0_PARAMETERS = 0x140
+};
 
-static void launch_words(CUcontext ctx, const struct kernel_request *q, uint8_t *const0, uint32_t size)
+static void launch_words(CUcontext ctx, const struct kernel_request *q, uint8_t *const0,
+			 uint32_t size)
 {
 	uint64_t id = ++ctx->grid_id;
 
 	if (size < CONST0_PARAMETERS)
 		return;
 	memcpy(const0 + CONST0_GRID_ID, &id, sizeof(id));
-	if (q->f->module->image.const3_size)	/* __constant__ variables, for those who want them by pointers */
+	/* __constant__ variables, for those who want them by pointers */
+	if (q->f->module->image.const3_size)
 		memcpy(const0 + CONST0_CONSTANTS, &q->f->module->constants->va, sizeof(uint64_t));
 	memcpy(const0 + CONST0_DYNAMIC, &q->dynamic, sizeof(q->dynamic));
 }
@@ -204,8 +226,12 @@ CUresult kernel_launch(CUcontext ctx, const struct kernel_request *q, CUstream s
 
 CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 {
-	struct kernel_request q = { .f = f, .grid = { gx, gy, gz }, .block = { bx, by, bz }, .dynamic = shared, .params = params,
-			     .extra = extra };
+	struct kernel_request q = { .f = f,
+				    .grid = { gx, gy, gz },
+				    .block = { bx, by, bz },
+				    .dynamic = shared,
+				    .params = params,
+				    .extra = extra };
 	CUcontext ctx;
 	CUstream s;
 	CUresult r = enter_work(stream, &ctx, &s);
@@ -224,7 +250,8 @@ CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 
 CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 {
-	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream ? stream : CU_STREAM_PER_THREAD, params, extra);
+	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared,
+			      stream ? stream : CU_STREAM_PER_THREAD, params, extra);
 }
 
 /* sm_35 has no grids whose blocks all run at once: the device says so, too */
@@ -257,11 +284,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, 
 
 		if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && !c->attrs[i].value.cooperative)
 			continue;
-		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY && id != PRIORITY)
+		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY &&
+		    id != PRIORITY)
 			return CUDA_ERROR_NOT_SUPPORTED;
 	}
-	return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
-			      c->sharedMemBytes, c->hStream, params, extra);
+	return cuLaunchKernel(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY,
+			      c->blockDimZ, c->sharedMemBytes, c->hStream, params, extra);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* cuLink*: pieces collected, and made one by jit.c. A single piece that is whole needs no linker. */
+/*
+ * cuLink*: pieces collected, and made one by jit.c. A single piece that is whole needs no linker.
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +55,8 @@ static bool is_whole(const struct piece *p)
 
 static CUresult add(CUlinkState s, const void *bytes, size_t n, bool ptx)
 {
-	struct piece *grown = s->n < MAX_PIECES ? realloc(s->piece, (s->n + 1) * sizeof(*grown)) : NULL;
+	struct piece *grown = s->n < MAX_PIECES ? realloc(s->piece, (s->n + 1) * sizeof(*grown)) :
+						  NULL;
 	struct piece p = { .size = n, .ptx = ptx };
 
 	if (!grown)
@@ -99,8 +102,8 @@ static CUresult add_image(CUlinkState s, const void *data, size_t size)
 	return r;
 }
 
-CUresult cuLinkAddData_v2(CUlinkState s, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
-			  CUjit_option *options, void **values)
+CUresult cuLinkAddData_v2(CUlinkState s, CUjitInputType type, void *data, size_t size,
+			  const char *name, unsigned int n, CUjit_option *options, void **values)
 {
 	CUresult r = driver_ready();
 
@@ -128,7 +131,8 @@ CUresult cuLinkAddData_v2(CUlinkState s, CUjitInputType type, void *data, size_t
 	return r;
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState s, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options, void **values)
+CUresult cuLinkAddFile_v2(CUlinkState s, CUjitInputType type, const char *path, unsigned int n,
+			  CUjit_option *options, void **values)
 {
 	uint8_t *data;
 	size_t size;
@@ -159,7 +163,8 @@ static CUresult link_all(CUlinkState s, size_t *size)
 		cubins[i] = p->bytes;
 		sizes[i] = p->size;
 		if (p->ptx)
-			r = jit_compile(&s->jit, (char *)p->bytes, p->size, JIT_OBJECT, &cubins[i], &sizes[i]);
+			r = jit_compile(&s->jit, (char *)p->bytes, p->size, JIT_OBJECT, &cubins[i],
+					&sizes[i]);
 	}
 	if (!r)
 		r = jit_link(&s->jit, cubins, sizes, s->n, &s->result, size);
@@ -183,7 +188,8 @@ CUresult cuLinkComplete(CUlinkState s, void **cubin, size_t *size)
 	if (!cubin || !s->n || s->result)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (s->n == 1 && s->piece[0].ptx) {
-		r = jit_compile(&s->jit, (char *)s->piece[0].bytes, s->piece[0].size, JIT_WHOLE, &s->result, &n);
+		r = jit_compile(&s->jit, (char *)s->piece[0].bytes, s->piece[0].size, JIT_WHOLE,
+				&s->result, &n);
 	} else if (s->n == 1 && is_whole(&s->piece[0])) {
 		s->result = s->piece[0].bytes;
 		n = s->piece[0].size;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: of the host's, which CPU and GPU see at the same address. Nothing moves, and either may use it at any time. What
- * CUDA offers to say about where it should be makes no difference here (advice.c); as on all Kepler GPUs (no concurrent managed access) it
- * can't be moved to the GPU.
+ * Managed memory: of the host's, which CPU and GPU see at the same address. Nothing moves, and
+ * either may use it at any time. What CUDA offers to say about where it should be makes no
+ * difference here (advice.c); as on all Kepler GPUs (no concurrent managed access) it can't be
+ * moved to the GPU.
  */
 #include "driver.h"
 
@@ -59,7 +60,9 @@ CUresult enter_managed(CUcontext *ctx, CUdeviceptr ptr, size_t bytes, struct ran
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* which stream may use it makes no difference where all may: only whether this could be asked for */
+/*
+ * which stream may use it makes no difference where all may: only whether this could be asked for
+ */
 static CUresult attach(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
 {
 	struct range *range;
@@ -91,7 +94,8 @@ CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr ptr, size_t bytes, 
 	return attach(stream, ptr, bytes, flags);
 }
 
-CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes, unsigned int flags)
+CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr ptr, size_t bytes,
+				     unsigned int flags)
 {
 	return attach(stream ? stream : CU_STREAM_PER_THREAD, ptr, bytes, flags);
 }
@@ -114,7 +118,8 @@ static CUresult prefetch(CUdeviceptr ptr, size_t bytes, CUstream stream)
 	if (r)
 		return r;
 	leave(ctx);
-	return CUDA_ERROR_INVALID_DEVICE;	/* its stream's device, too, would need concurrent managed access */
+	/* its stream's device, too, would need concurrent managed access */
+	return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr ptr, size_t bytes, CUdevice dev, CUstream stream)

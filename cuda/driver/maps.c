@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What this process has mapped, from /proc. A thread's stack is found by its control block, which lies at the stack's upper end and whose
- * address the kernel knows: the list of robust mutexes begins in it (glibc).
+ * What this process has mapped, from /proc. A thread's stack is found by its control block, which
+ * lies at the stack's upper end and whose address the kernel knows: the list of robust mutexes
+ * begins in it (glibc).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,8 @@
 
 #include "pages.h"
 
-enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };	/* LINE: of a path as long as they get, too */
+/* LINE: of a path as long as they get, too */
+enum { LINE = 4352, MAX_THREADS = 4096, MAX_TRIES = 500 };
 
 /* no strtoull(): glibc's newer headers make it a function that older ones lack */
 static uint64_t number(const char **s, int base)
@@ -48,7 +50,8 @@ static struct mapping parse(const char *s)
 	m.minor = *s ? (s++, number(&s, 16)) : 0;
 	m.inode = *s ? (s++, number(&s, 10)) : 0;
 	s += strspn(s, " ");
-	m.plain = !memcmp(may, "rw-p", 4) && !m.inode && (!*s || *s == '\n' || !strncmp(s, "[heap]", 6) || !strncmp(s, "[anon", 5));
+	m.plain = !memcmp(may, "rw-p", 4) && !m.inode &&
+		  (!*s || *s == '\n' || !strncmp(s, "[heap]", 6) || !strncmp(s, "[anon", 5));
 	m.shared = !memcmp(may, "rw-s", 4);
 	return m;
 }
@@ -102,7 +105,10 @@ bool maps_alone(void)
 	return threads(id, 2) == 1;
 }
 
-/* where the control blocks are of all threads but the first, whose stack has a name. false: one can't be found */
+/*
+ * where the control blocks are of all threads but the first, whose stack has a name. false: one
+ * can't be found
+ */
 static bool control_blocks(uintptr_t *at, unsigned int *n)
 {
 	static const struct timespec moment = { .tv_nsec = 1000000 };
@@ -118,7 +124,10 @@ static bool control_blocks(uintptr_t *at, unsigned int *n)
 
 		if (id[i] == getpid())
 			continue;
-		/* a thread that is just beginning has told the kernel nothing yet; one that has ended is none */
+		/*
+		 * a thread that is just beginning has told the kernel nothing yet; one that has
+		 * ended is none
+		 */
 		for (tries = 0; tries < MAX_TRIES && !ret && !head; tries++) {
 			ret = syscall(SYS_get_robust_list, id[i], &head, &size);
 			if (!ret && !head)
@@ -147,7 +156,8 @@ static bool has_stack(const struct question *q, const struct mapping *m)
 	for (i = 0; i < q->nr_blocks; i++) {
 		uintptr_t b = q->block[i];
 
-		if (b >= m->start && b < m->end && q->at < (b | (PAGE_BYTES - 1)) + 1 + PAGE_BYTES && q->end > m->start)
+		if (b >= m->start && b < m->end &&
+		    q->at < (b | (PAGE_BYTES - 1)) + 1 + PAGE_BYTES && q->end > m->start)
 			return true;
 	}
 	return false;
@@ -170,7 +180,9 @@ static bool look(const struct mapping *m, void *arg)
 
 bool maps_plain(const uint8_t *at, size_t bytes)
 {
-	struct question q = { .at = (uintptr_t)at, .end = (uintptr_t)at + bytes, .upto = (uintptr_t)at,
+	struct question q = { .at = (uintptr_t)at,
+			      .end = (uintptr_t)at + bytes,
+			      .upto = (uintptr_t)at,
 			      .block = malloc(MAX_THREADS * sizeof(*q.block)) };
 	bool ok = q.block && control_blocks(q.block, &q.nr_blocks) && maps_each(look, &q);
 

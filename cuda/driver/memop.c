@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Words in memory that streams write and wait for. Not offered, and the device's attributes say so: all streams' kernels share one
- * channel, so that a stream that waited would keep back the one that it waits for.
+ * Words in memory that streams write and wait for. Not offered, and the device's attributes say so:
+ * all streams' kernels share one channel, so that a stream that waited would keep back the one that
+ * it waits for.
  */
 #include "driver.h"
 
@@ -16,11 +17,19 @@ static CUresult refuse(void)
 	return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-#define ONE(name, type)										\
-	CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags) { return refuse(); }
-#define MANY(name)										\
-	CUresult name(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *ops, unsigned int flags) { return refuse(); }
-#define FORMS(name, type) ONE(name, type) ONE(name##_ptsz, type) ONE(name##_v2, type) ONE(name##_v2_ptsz, type)
+#define ONE(name, type)                                                                \
+	CUresult name(CUstream stream, CUdeviceptr at, type value, unsigned int flags) \
+	{                                                                              \
+		return refuse();                                                       \
+	}
+#define MANY(name)                                                                    \
+	CUresult name(CUstream stream, unsigned int n, CUstreamBatchMemOpParams *ops, \
+		      unsigned int flags)                                             \
+	{                                                                             \
+		return refuse();                                                      \
+	}
+#define FORMS(name, type) \
+	ONE(name, type) ONE(name##_ptsz, type) ONE(name##_v2, type) ONE(name##_v2_ptsz, type)
 
 FORMS(cuStreamWaitValue32, cuuint32_t)
 FORMS(cuStreamWaitValue64, cuuint64_t)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Device memory. Small allocations share slabs, since every buffer of the kernel's goes into each submission. */
+/*
+ * Device memory. Small allocations share slabs, since every buffer of the kernel's goes into each
+ * submission.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,13 @@
 #include "driver.h"
 #include "pages.h"
 
-enum { SLAB_BYTES = 2 << 20, SMALL = 512 << 10, ALIGN = 512, HOST_PAGE = 4096, VA_BITS = 40 /* of the GPU */ };
+enum {
+	SLAB_BYTES = 2 << 20,
+	SMALL = 512 << 10,
+	ALIGN = 512,
+	HOST_PAGE = 4096,
+	VA_BITS = 40 /* of the GPU */
+};
 
 /* index of the first range that begins behind @va */
 static unsigned int above(CUcontext ctx, uint64_t va)
@@ -44,13 +53,17 @@ struct range *range_find_host(CUcontext ctx, const void *host)
 	for (i = 0; i < ctx->nr_ranges; i++) {
 		struct range *r = &ctx->ranges[i];
 
-		if (r->host && (const uint8_t *)host >= r->host && (const uint8_t *)host < r->host + r->size)
+		if (r->host && (const uint8_t *)host >= r->host &&
+		    (const uint8_t *)host < r->host + r->size)
 			return r;
 	}
 	return NULL;
 }
 
-/* through the kernel, which says no where the CPU would fault; where that is not allowed, whether something is mapped at least */
+/*
+ * through the kernel, which says no where the CPU would fault; where that is not allowed, whether
+ * something is mapped at least
+ */
 static bool cpu_can_read(const void *at)
 {
 	uintptr_t page = (uintptr_t)at & ~(uintptr_t)(HOST_PAGE - 1);
@@ -196,7 +209,8 @@ static CUresult alloc_small(CUcontext ctx, uint64_t size, struct range *out)
 
 static uint64_t vram_free(CUcontext ctx)
 {
-	uint64_t total = driver_device(ctx->dev)->vram, used = ctx->device->ops->vram_used(ctx->device);
+	uint64_t total = driver_device(ctx->dev)->vram,
+		 used = ctx->device->ops->vram_used(ctx->device);
 
 	return used < total ? total - used : 0;
 }
@@ -252,14 +266,16 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 	return r;
 }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height, unsigned int element)
+CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+			    unsigned int element)
 {
 	size_t p = (width + ALIGN - 1) & ~(size_t)(ALIGN - 1), bytes;
 	CUresult r = driver_ready();
 
 	if (r)
 		return r;
-	if (!ptr || !pitch || !width || !height || p < width || (element != 4 && element != 8 && element != 16) ||
+	if (!ptr || !pitch || !width || !height || p < width ||
+	    (element != 4 && element != 8 && element != 16) ||
 	    __builtin_mul_overflow(p, height, &bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = cuMemAlloc_v2(ptr, bytes);
@@ -283,7 +299,8 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 		return r;
 	}
 	range = range_find(ctx, ptr);
-	if (!r && (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) || range->flags & RANGE_MODULE))
+	if (!r && (range->va != ptr || (range->host && !(range->flags & RANGE_MANAGED)) ||
+		   range->flags & RANGE_MODULE))
 		r = CUDA_ERROR_INVALID_VALUE;
 	if (!r)
 		r = moment_wait(ctx, &ctx->submitted);

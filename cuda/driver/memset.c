@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * cuMemset*: by the copy class, which can write a constant. As CUDA has it, only of memory that the CPU sees those that are not called
- * Async wait.
+ * cuMemset*: by the copy class, which can write a constant. As CUDA has it, only of memory that the
+ * CPU sees those that are not called Async wait.
  */
 #include "driver.h"
 
@@ -13,12 +13,14 @@ CUresult set_check(CUcontext ctx, const struct device_fill *f, size_t width, siz
 	struct range *range = range_find(ctx, f->dst);
 	uint64_t span;
 
-	if (__builtin_mul_overflow((uint64_t)(height - 1), f->pitch, &span) || width > UINT64_MAX / 4 ||
+	if (__builtin_mul_overflow((uint64_t)(height - 1), f->pitch, &span) ||
+	    width > UINT64_MAX / 4 ||
 	    __builtin_add_overflow(span, (uint64_t)width * f->unit, &span) || !range ||
 	    span > range->va + range->size - f->dst)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (f->dst % f->unit || (height > 1 && (f->pitch % f->unit || f->pitch < width * f->unit || f->pitch > PITCH_MAX ||
-						width > WIDTH_MAX || height > PITCH_MAX)))
+	if (f->dst % f->unit ||
+	    (height > 1 && (f->pitch % f->unit || f->pitch < width * f->unit ||
+			    f->pitch > PITCH_MAX || width > WIDTH_MAX || height > PITCH_MAX)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -34,7 +36,8 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 	if (r)
 		return r;
 	f.lines = height;
-	for (done = 0; done < width && !r; done += WIDTH_MAX, f.dst += (uint64_t)WIDTH_MAX * f.unit) {
+	for (done = 0; done < width && !r;
+	     done += WIDTH_MAX, f.dst += (uint64_t)WIDTH_MAX * f.unit) {
 		f.width = width - done < WIDTH_MAX ? width - done : WIDTH_MAX;
 		r = fill(ctx, s, &f);
 	}
@@ -43,8 +46,8 @@ CUresult set_lines(CUcontext ctx, CUstream s, struct device_fill f, size_t width
 
 enum when { SYNC, ASYNC };
 
-static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width, size_t height, enum when when,
-		    CUstream stream)
+static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, size_t width,
+		    size_t height, enum when when, CUstream stream)
 {
 	struct device_fill f = { .dst = dst, .pitch = pitch, .value = value, .unit = unit };
 	struct range *range;
@@ -69,40 +72,44 @@ static CUresult set(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit
 }
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
-#define ENTRIES(bits, type)										\
-	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)				\
-	{												\
-		return set(dst, 0, value, bits / 8, n, 1, SYNC, NULL);					\
-	}												\
-	CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t n)			\
-	{												\
-		return set(dst, 0, value, bits / 8, n, 1, SYNC, CU_STREAM_PER_THREAD);			\
-	}												\
-	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)		\
-	{												\
-		return set(dst, 0, value, bits / 8, n, 1, ASYNC, stream);					\
-	}												\
-	CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t n, CUstream stream)	\
-	{												\
-		return set(dst, 0, value, bits / 8, n, 1, ASYNC, OWN(stream));					\
-	}												\
-	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
-	{												\
-		return set(dst, pitch, value, bits / 8, width, height, SYNC, NULL);				\
-	}												\
-	CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height)	\
-	{												\
-		return set(dst, pitch, value, bits / 8, width, height, SYNC, CU_STREAM_PER_THREAD);		\
-	}												\
-	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height,	\
-					  CUstream stream)						\
-	{												\
-		return set(dst, pitch, value, bits / 8, width, height, ASYNC, stream);				\
-	}												\
-	CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value, size_t width,	\
-					       size_t height, CUstream stream)				\
-	{												\
-		return set(dst, pitch, value, bits / 8, width, height, ASYNC, OWN(stream));			\
+#define ENTRIES(bits, type)                                                                        \
+	CUresult cuMemsetD##bits##_v2(CUdeviceptr dst, type value, size_t n)                       \
+	{                                                                                          \
+		return set(dst, 0, value, bits / 8, n, 1, SYNC, NULL);                             \
+	}                                                                                          \
+	CUresult cuMemsetD##bits##_v2_ptds(CUdeviceptr dst, type value, size_t n)                  \
+	{                                                                                          \
+		return set(dst, 0, value, bits / 8, n, 1, SYNC, CU_STREAM_PER_THREAD);             \
+	}                                                                                          \
+	CUresult cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)    \
+	{                                                                                          \
+		return set(dst, 0, value, bits / 8, n, 1, ASYNC, stream);                          \
+	}                                                                                          \
+	CUresult cuMemsetD##bits##Async_ptsz(CUdeviceptr dst, type value, size_t n,                \
+					     CUstream stream)                                      \
+	{                                                                                          \
+		return set(dst, 0, value, bits / 8, n, 1, ASYNC, OWN(stream));                     \
+	}                                                                                          \
+	CUresult cuMemsetD2D##bits##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width,   \
+					size_t height)                                             \
+	{                                                                                          \
+		return set(dst, pitch, value, bits / 8, width, height, SYNC, NULL);                \
+	}                                                                                          \
+	CUresult cuMemsetD2D##bits##_v2_ptds(CUdeviceptr dst, size_t pitch, type value,            \
+					     size_t width, size_t height)                          \
+	{                                                                                          \
+		return set(dst, pitch, value, bits / 8, width, height, SYNC,                       \
+			   CU_STREAM_PER_THREAD);                                                  \
+	}                                                                                          \
+	CUresult cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, \
+					  size_t height, CUstream stream)                          \
+	{                                                                                          \
+		return set(dst, pitch, value, bits / 8, width, height, ASYNC, stream);             \
+	}                                                                                          \
+	CUresult cuMemsetD2D##bits##Async_ptsz(CUdeviceptr dst, size_t pitch, type value,          \
+					       size_t width, size_t height, CUstream stream)       \
+	{                                                                                          \
+		return set(dst, pitch, value, bits / 8, width, height, ASYNC, OWN(stream));        \
 	}
 
 ENTRIES(8, unsigned char)

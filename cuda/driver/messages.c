@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kernels print and assert, and their heap: the driver's side of ../syscalls. Records are taken whenever somebody waits for
- * the GPU. No lock is taken with this one held; it is taken with and without the context's.
+ * What kernels print and assert, and their heap: the driver's side of ../syscalls. Records are
+ * taken whenever somebody waits for the GPU. No lock is taken with this one held; it is taken with
+ * and without the context's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +64,12 @@ static const char *string(struct cursor *c, int *length)
 
 /* ------------------------------------------------------------------ printf */
 
-/* "%-*.3lld" without its length modifiers, and its stars as numbers; returns what follows. The type is the last character */
-static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide, unsigned int *halves)
+/*
+ * "%-*.3lld" without its length modifiers, and its stars as numbers; returns what follows. The type
+ * is the last character
+ */
+static const char *take_spec(const char *f, struct cursor *c, char spec[SPEC_BYTES], bool *wide,
+			     unsigned int *halves)
 {
 	unsigned int n = 0;
 
@@ -182,8 +187,10 @@ static void print_assert(struct cursor *c)
 	if (c->end - c->at >= (ptrdiff_t)sizeof(at))
 		memcpy(at, c->at, sizeof(at));
 	fflush(stdout);
-	fprintf(stderr, "%.*s:%u: %.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s' failed.\n", file_n, file, line,
-		function_n, function, at[0], at[1], at[2], at[3], at[4], at[5], expression_n, expression);
+	fprintf(stderr,
+		"%.*s:%u: %.*s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%.*s' failed.\n",
+		file_n, file, line, function_n, function, at[0], at[1], at[2], at[3], at[4], at[5],
+		expression_n, expression);
 }
 
 /* ------------------------------------------------------------------ taking */
@@ -261,11 +268,13 @@ static CUresult open_messages(CUcontext ctx)
 
 	if (!m)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	for (m->ring_bytes = RING_MIN; m->ring_bytes < RING_MAX && m->ring_bytes < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE];)
+	for (m->ring_bytes = RING_MIN;
+	     m->ring_bytes < RING_MAX && m->ring_bytes < ctx->limit[CU_LIMIT_PRINTF_FIFO_SIZE];)
 		m->ring_bytes *= 2;
 	r = error_of(ops->alloc(ctx->device, PLACE_HOST, RING_AT + m->ring_bytes, &m->block));
 	if (!r)
-		r = error_of(ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
+		r = error_of(
+			ops->alloc(ctx->device, PLACE_VRAM, sizeof(struct syscall_head), &m->head));
 	if (r) {
 		if (m->block)
 			ops->release(ctx->device, m->block);
@@ -290,7 +299,9 @@ static CUresult open_heap(CUcontext ctx, struct messages *m)
 		return CUDA_SUCCESS;
 	r = moment_wait(ctx, &ctx->submitted);	/* nothing reserves while the head is written */
 	if (!r)
-		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM, ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1, &m->heap));
+		r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_VRAM,
+						     ctx->limit[CU_LIMIT_MALLOC_HEAP_SIZE] | 1,
+						     &m->heap));
 	return r ? r : write_head(ctx, m);
 }
 

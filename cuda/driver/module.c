@@ -73,7 +73,10 @@ static CUresult make_functions(CUmodule m)
 		const struct image_kernel *k = &m->image.kernels[i];
 		struct CUfunc_st *f = &m->functions[i];
 
-		*f = (struct CUfunc_st){ .magic = MAGIC_FUNCTION, .module = m, .kernel = k, .max_dynamic = -1 };
+		*f = (struct CUfunc_st){ .magic = MAGIC_FUNCTION,
+					 .module = m,
+					 .kernel = k,
+					 .max_dynamic = -1 };
 		f->const0 = calloc(1, k->const0_size + 1);
 		if (!f->const0)
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -140,14 +143,17 @@ static CUresult upload_all(CUcontext ctx, CUmodule m)
 	if (!r && im->data_init)
 		r = upload(ctx, m->data->va, im->data, im->data_init);
 	if (!r && im->data_size > im->data_init)
-		r = fill(ctx, &ctx->null, &(struct device_fill){ .dst = m->data->va + im->data_init, .unit = 1,
-				.width = im->data_size - im->data_init, .lines = 1 });
+		r = fill(ctx, &ctx->null,
+			 &(struct device_fill){ .dst = m->data->va + im->data_init,
+						.unit = 1,
+						.width = im->data_size - im->data_init,
+						.lines = 1 });
 	if (!r && im->const3_size)
 		r = upload(ctx, m->constants->va, im->const3, im->const3_size);
 	for (i = 0; i < im->nr_kernels && !r; i++)
 		if (im->kernels[i].const2_size)
-			r = upload(ctx, m->constants->va + m->functions[i].const2_at, im->kernels[i].const2,
-				   im->kernels[i].const2_size);
+			r = upload(ctx, m->constants->va + m->functions[i].const2_at,
+				   im->kernels[i].const2, im->kernels[i].const2_size);
 	if (r)
 		return r;
 	end = stream_begin(&ctx->null);
@@ -156,7 +162,8 @@ static CUresult upload_all(CUcontext ctx, CUmodule m)
 
 static CUresult place(CUcontext ctx, CUmodule m)
 {
-	uint64_t base[3] = { 0 };	/* addresses of code count from its begin: SET_PROGRAM_REGION */
+	/* addresses of code count from its begin: SET_PROGRAM_REGION */
+	uint64_t base[3] = { 0 };
 	CUresult r = make_functions(m);
 
 	if (!r)
@@ -168,11 +175,18 @@ static CUresult place(CUcontext ctx, CUmodule m)
 	if (!r)
 		r = space(ctx, lay_out_constants(m), false, &m->constants);
 	if (!r && m->data)
-		r = range_add(ctx, (struct range){ .va = m->data->va, .size = m->data->size, .memory = m->data, .host = m->data->map,
-						   .flags = RANGE_MODULE | (m->image.managed ? RANGE_MANAGED : 0) });
+		r = range_add(ctx,
+			      (struct range){ .va = m->data->va,
+					      .size = m->data->size,
+					      .memory = m->data,
+					      .host = m->data->map,
+					      .flags = RANGE_MODULE |
+						       (m->image.managed ? RANGE_MANAGED : 0) });
 	if (!r && m->constants)
-		r = range_add(ctx, (struct range){ .va = m->constants->va, .size = m->constants->size,
-						   .memory = m->constants, .flags = RANGE_MODULE });
+		r = range_add(ctx, (struct range){ .va = m->constants->va,
+						   .size = m->constants->size,
+						   .memory = m->constants,
+						   .flags = RANGE_MODULE });
 	if (r)
 		return r;
 	base[IMAGE_DATA] = m->data ? m->data->va : 0;
@@ -239,7 +253,8 @@ static CUresult load(CUmodule *out, const void *data, size_t limit, struct jit *
 	return r;
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+			    CUjit_option *options, void **values)
 {
 	struct jit jit;
 	CUresult r;
@@ -385,7 +400,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 		r = g ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 	}
 	if (g && ptr)
-		*ptr = (g->space == IMAGE_CONST3 ? module->constants->va : module->data->va) + g->offset;
+		*ptr = (g->space == IMAGE_CONST3 ? module->constants->va : module->data->va) +
+		       g->offset;
 	if (g && bytes)
 		*bytes = g->size;
 	leave(ctx);
@@ -400,7 +416,8 @@ static int find_ref(CUmodule module, const char *name, bool surface)
 	if (!name)
 		return -CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < module->image.nr_refs; i++)
-		if (module->image.refs[i].surface == surface && !strcmp(module->image.refs[i].name, name))
+		if (module->image.refs[i].surface == surface &&
+		    !strcmp(module->image.refs[i].name, name))
 			return i;
 	return -CUDA_ERROR_NOT_FOUND;
 }

@@ -3,8 +3,15 @@
 #include "driver.h"
 
 /* compute capability 3.5, CUDA C programming guide */
-enum { SM_THREADS = 2048, SM_BLOCKS = 16, SM_REGS = 65536, REG_UNIT = 256, SHARED_UNIT = 256, WARP = 32, MAX_THREADS = 1024,
-       WARP_UNIT = 4 };
+enum {
+	SM_THREADS = 2048,
+	SM_BLOCKS = 16,
+	SM_REGS = 65536,
+	REG_UNIT = 256,
+	SHARED_UNIT = 256,
+	WARP = 32,
+	MAX_THREADS = 1024,
+	WARP_UNIT = 4 };
 
 static int regs_of_warp(const struct image_kernel *k)
 {
@@ -13,7 +20,8 @@ static int regs_of_warp(const struct image_kernel *k)
 
 int kernel_max_threads(const struct image_kernel *k)
 {
-	int warps = k->regs ? SM_REGS / regs_of_warp(k) / WARP_UNIT * WARP_UNIT : MAX_THREADS / WARP;
+	int warps = k->regs ? SM_REGS / regs_of_warp(k) / WARP_UNIT * WARP_UNIT :
+			      MAX_THREADS / WARP;
 	int threads = warps * WARP < MAX_THREADS ? warps * WARP : MAX_THREADS;
 
 	return k->max_threads && (int)k->max_threads < threads ? (int)k->max_threads : threads;
@@ -36,13 +44,16 @@ static int blocks_without_shared(const struct image_kernel *k, int threads)
 
 static int blocks_of(const struct image_kernel *k, int threads, size_t dynamic)
 {
-	size_t shared = dynamic > SM_SHARED ? SM_SHARED + 1 : (k->shared + dynamic + SHARED_UNIT - 1) & ~(size_t)(SHARED_UNIT - 1);
+	size_t shared = dynamic > SM_SHARED ? SM_SHARED + 1 :
+					      (k->shared + dynamic + SHARED_UNIT - 1) &
+						      ~(size_t)(SHARED_UNIT - 1);
 	int n = blocks_without_shared(k, threads);
 
 	return shared ? min_int(n, SM_SHARED / shared) : n;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int threads, size_t dynamic,
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f,
+							      int threads, size_t dynamic,
 							      unsigned int flags)
 {
 	CUresult r = driver_ready();
@@ -57,13 +68,15 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t dynamic)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads,
+						     size_t dynamic)
 {
 	return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, 0);
 }
 
 /* what is left to each of @blocks blocks on an SM */
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, int blocks, int threads)
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, int blocks,
+						 int threads)
 {
 	CUresult r = driver_ready();
 	size_t each;
@@ -82,7 +95,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, CUfunction f, 
 }
 
 /* the block with which most threads are on an SM; of two, the larger one */
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
+						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
 						   int limit, unsigned int flags)
 {
 	int most = 0, threads, blocks, device_smx = 0;
@@ -109,8 +123,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
-					  int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
+					  CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
 {
-	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit, 0);
+	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit,
+							 0);
 }

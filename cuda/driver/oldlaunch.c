@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Launches as they were before cuLaunchKernel(): shape, shared memory and parameters are set in the function first. */
+/*
+ * Launches as they were before cuLaunchKernel(): shape, shared memory and parameters are set in the
+ * function first.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +73,8 @@ CUresult cuParamSetv(CUfunction f, int offset, void *bytes, unsigned int n)
 
 	if (r)
 		return r;
-	if (offset < 0 || offset > PARAM_BYTES || n > PARAM_BYTES - (unsigned int)offset || (n && !bytes))
+	if (offset < 0 || offset > PARAM_BYTES || n > PARAM_BYTES - (unsigned int)offset ||
+	    (n && !bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	memcpy(o->params + offset, bytes, n);
 	return CUDA_SUCCESS;
@@ -98,7 +102,8 @@ CUresult cuParamSetTexRef(CUfunction f, int unit, CUtexref ref)
 CUresult cuLaunchGridAsync(CUfunction f, int width, int height, CUstream stream)
 {
 	struct old_launch *o;
-	void *extra[5] = { CU_LAUNCH_PARAM_BUFFER_POINTER, NULL, CU_LAUNCH_PARAM_BUFFER_SIZE, NULL, CU_LAUNCH_PARAM_END };
+	void *extra[5] = { CU_LAUNCH_PARAM_BUFFER_POINTER, NULL, CU_LAUNCH_PARAM_BUFFER_SIZE, NULL,
+			   CU_LAUNCH_PARAM_END };
 	size_t size;
 	CUresult r = old_of(f, &o);
 
@@ -107,7 +112,8 @@ CUresult cuLaunchGridAsync(CUfunction f, int width, int height, CUstream stream)
 	size = o->size;
 	extra[1] = o->params;
 	extra[3] = &size;
-	return cuLaunchKernel(f, width, height, 1, o->block[0], o->block[1], o->block[2], o->shared, stream, NULL, extra);
+	return cuLaunchKernel(f, width, height, 1, o->block[0], o->block[1], o->block[2], o->shared,
+			      stream, NULL, extra);
 }
 
 CUresult cuLaunchGrid(CUfunction f, int width, int height)

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Other memory put in the place of the process's own, with the contents kept, while other threads go on and may write there. Who touches a
- * piece that is being replaced waits in its page fault (userfaultfd), a piece is some microseconds' work:
+ * Other memory put in the place of the process's own, with the contents kept, while other threads
+ * go on and may write there. Who touches a piece that is being replaced waits in its page fault
+ * (userfaultfd), a piece is some microseconds' work:
  *
- * - put: write protect the piece, copy it, move the new mapping over it, wake who waits. Who has faulted looks at the page tables again and
- *   finds the new mapping. The kernel queues a fault with the mapping locked that it happened in, which moving waits for: no waiter comes
- *   after the wake. Pages that were never touched can't be protected on Linux before 6.4, so that each is read first.
- * - back: the device's mapping can't be protected. An empty anonymous piece, registered for missing pages, moves over it, so that from then
- *   on everybody waits; then the contents are filled in. Linux keeps the registration across the move for who asks for its event, and holds the
- *   thread that moves until another has read that: thus the second thread.
+ * - put: write protect the piece, copy it, move the new mapping over it, wake who waits. Who has
+ *   faulted looks at the page tables again and finds the new mapping. The kernel queues a fault
+ *   with the mapping locked that it happened in, which moving waits for: no waiter comes after the
+ *   wake. Pages that were never touched can't be protected on Linux before 6.4, so that each is
+ *   read first.
+ * - back: the device's mapping can't be protected. An empty anonymous piece, registered for missing
+ *   pages, moves over it, so that from then on everybody waits; then the contents are filled in.
+ *   Linux keeps the registration across the move for who asks for its event, and holds the thread
+ *   that moves until another has read that: thus the second thread.
  *
- * Meanwhile this thread may touch no memory but its stack: what it writes elsewhere might be in the piece, and then it would wait for itself. So
- * no signal may come, and nothing is allocated.
+ * Meanwhile this thread may touch no memory but its stack: what it writes elsewhere might be in the
+ * piece, and then it would wait for itself. So no signal may come, and nothing is allocated.
  *
- * A child of fork() would share these pages with its parent, which anonymous memory is not. It gets its own at the first opportunity: what they
- * hold then.
+ * A child of fork() would share these pages with its parent, which anonymous memory is not. It gets
+ * its own at the first opportunity: what they hold then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +42,8 @@ enum { PIECE = 2 << 20 };
 #define TO_PUT		UFFD_FEATURE_PAGEFAULT_FLAG_WP
 #define TO_BRING_BACK	UFFD_FEATURE_EVENT_REMAP
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of the list; nothing is replaced in a fork() */
+/* of the list; nothing is replaced in a fork() */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pages *all;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -65,7 +70,8 @@ static int open_faults(uint64_t features, enum pages_means *means)
 	if (fd < 0) {
 		node = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC);
 		if (node >= 0) {
-			fd = prepare(ioctl(node, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK), features);
+			fd = prepare(ioctl(node, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK),
+				     features);
 			close(node);
 		}
 	}
@@ -75,7 +81,8 @@ static int open_faults(uint64_t features, enum pages_means *means)
 	if (fd >= 0)
 		return fd;
 	*means = MEANS_USER;
-	fd = prepare(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY), features);
+	fd = prepare(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY),
+		     features);
 	if (fd < 0)
 		*means = MEANS_NONE;
 	return fd;
@@ -117,7 +124,9 @@ static void touch(const uint8_t *at, size_t bytes)
 		(void)*(const volatile uint8_t *)(at + i);
 }
 
-/* the first and the last page, which others may have something in, are held for as short as can be */
+/*
+ * the first and the last page, which others may have something in, are held for as short as can be
+ */
 static size_t piece(const struct pages *p, size_t done)
 {
 	size_t left = p->bytes - done;
@@ -136,8 +145,10 @@ static bool move(uint8_t *from, uint8_t *to, size_t bytes)
 /* in what there is @fd, or else alone */
 static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 {
-	struct uffdio_register reg = { .range = { (uintptr_t)at, bytes }, .mode = UFFDIO_REGISTER_MODE_WP };
-	struct uffdio_writeprotect protect = { .range = reg.range, .mode = UFFDIO_WRITEPROTECT_MODE_WP };
+	struct uffdio_register reg = { .range = { (uintptr_t)at, bytes },
+				       .mode = UFFDIO_REGISTER_MODE_WP };
+	struct uffdio_writeprotect protect = { .range = reg.range,
+					       .mode = UFFDIO_WRITEPROTECT_MODE_WP };
 	bool ok;
 
 	if (fd >= 0 && ioctl(fd, UFFDIO_REGISTER, &reg))
@@ -150,7 +161,8 @@ static bool put_piece(int fd, uint8_t *at, uint8_t *view, size_t bytes)
 		ok = move(view, at, bytes);
 	}
 	if (fd >= 0 && !ok)
-		ioctl(fd, UFFDIO_UNREGISTER, &reg.range);	/* which wakes, too, and ends the protection */
+		/* which wakes, too, and ends the protection */
+		ioctl(fd, UFFDIO_UNREGISTER, &reg.range);
 	if (fd >= 0)
 		ioctl(fd, UFFDIO_WAKE, &reg.range);
 	return ok;
@@ -206,9 +218,14 @@ static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 	size_t done = 0;
 
 	while (done < bytes) {
-		struct uffdio_copy c = { .dst = (uintptr_t)at + done, .src = (uintptr_t)from + done, .len = bytes - done };
+		struct uffdio_copy c = { .dst = (uintptr_t)at + done,
+					 .src = (uintptr_t)from + done,
+					 .len = bytes - done };
 
-		/* a part of it may be done; EAGAIN: mappings are changing; ENOMEM comes and goes, and there is no way back */
+		/*
+		 * a part of it may be done; EAGAIN: mappings are changing; ENOMEM comes and goes,
+		 * and there is no way back
+		 */
 		if (ioctl(fd, UFFDIO_COPY, &c) && c.copy <= 0 && errno != EAGAIN && errno != ENOMEM)
 			return;
 		if (c.copy > 0)
@@ -220,8 +237,10 @@ static void fill(int fd, uint8_t *at, const uint8_t *from, size_t bytes)
 
 static bool back_piece(int fd, struct mover *m, uint8_t *at, const uint8_t *from, size_t bytes)
 {
-	uint8_t *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_register reg = { .range = { (uintptr_t)fresh, bytes }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	uint8_t *fresh =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register reg = { .range = { (uintptr_t)fresh, bytes },
+				       .mode = UFFDIO_REGISTER_MODE_MISSING };
 	bool ok;
 
 	if (fresh == MAP_FAILED)
@@ -328,7 +347,8 @@ static void in_child(void)
 		struct parts s = { .p = p };
 
 		while (next_part(&s)) {
-			uint8_t *fresh = mmap(NULL, s.part.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			uint8_t *fresh = mmap(NULL, s.part.bytes, PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 			if (fresh == MAP_FAILED)
 				continue;
@@ -462,7 +482,8 @@ bool pages_has(const void *at)
 	struct pages *p;
 
 	pthread_mutex_lock(&lock);
-	for (p = all; p && ((const uint8_t *)at < p->at || (const uint8_t *)at >= p->at + p->bytes); p = p->next)
+	for (p = all; p && ((const uint8_t *)at < p->at || (const uint8_t *)at >= p->at + p->bytes);
+	     p = p->next)
 		;
 	pthread_mutex_unlock(&lock);
 	return p;

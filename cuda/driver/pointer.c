@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an address is. Addresses of pinned and of registered memory are known by the CPU's and by the GPU's value; what is registered and
- * can't be shown to the GPU has none of these.
+ * What an address is. Addresses of pinned and of registered memory are known by the CPU's and by
+ * the GPU's value; what is registered and can't be shown to the GPU has none of these.
  */
 #include <string.h>
 
 #include "driver.h"
 
 /* what there is to say, and in how many bytes; 0: nothing of that kind */
-static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute, CUdeviceptr ptr, void *out)
+static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute attribute,
+		     CUdeviceptr ptr, void *out)
 {
-	uint64_t offset = r->host && (uint8_t *)(uintptr_t)ptr >= r->host && (uint8_t *)(uintptr_t)ptr < r->host + r->size ?
-			  ptr - (uintptr_t)r->host : ptr - r->va;
+	uint64_t offset = r->host && (uint8_t *)(uintptr_t)ptr >= r->host &&
+					  (uint8_t *)(uintptr_t)ptr < r->host + r->size ?
+				  ptr - (uintptr_t)r->host :
+				  ptr - r->va;
 	union {
 		unsigned int u;
 		int i;
@@ -27,7 +30,8 @@ static size_t answer(CUcontext ctx, const struct range *r, CUpointer_attribute a
 		v.p = ctx;
 		break;
 	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-		v.u = r->host && !(r->flags & RANGE_MANAGED) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		v.u = r->host && !(r->flags & RANGE_MANAGED) ? CU_MEMORYTYPE_HOST :
+							       CU_MEMORYTYPE_DEVICE;
 		n = sizeof(v.u);
 		break;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -84,7 +88,10 @@ static const struct range *find(CUcontext ctx, CUdeviceptr ptr, struct range *of
 	mine = r ? NULL : registered_at(ctx, (void *)(uintptr_t)ptr);
 	if (!mine)
 		return r;
-	*of_host = (struct range){ .va = (uintptr_t)mine->host, .size = mine->size, .host = mine->host, .flags = mine->flags };
+	*of_host = (struct range){ .va = (uintptr_t)mine->host,
+				   .size = mine->size,
+				   .host = mine->host,
+				   .flags = mine->flags };
 	return of_host;
 }
 
@@ -95,8 +102,12 @@ static bool has_address(CUcontext ctx, const void *what)
 	return find(ctx, *(const CUdeviceptr *)what, &of_host);
 }
 
-/* its context, locked, and what is there; the current context and NULL when nobody has it. @show: the GPU's address is asked for */
-static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host, const struct range **range)
+/*
+ * its context, locked, and what is there; the current context and NULL when nobody has it. @show:
+ * the GPU's address is asked for
+ */
+static CUresult enter_address(CUcontext *ctx, CUdeviceptr ptr, bool show, struct range *of_host,
+			      const struct range **range)
 {
 	CUresult r = enter_owner(ctx, has_address, &ptr, CUDA_ERROR_NOT_FOUND);
 
@@ -115,7 +126,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 	struct range of_host;
 	const struct range *range;
 	CUcontext ctx;
-	CUresult r = enter_address(&ctx, ptr, (int)attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER, &of_host, &range);
+	CUresult r = enter_address(&ctx, ptr, (int)attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+				   &of_host, &range);
 
 	if (r)
 		return r;
@@ -126,7 +138,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 }
 
 /* what is not known of an attribute leaves NULL or 0 there, and is no error */
-CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr)
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
+				CUdeviceptr ptr)
 {
 	struct range of_host;
 	const struct range *range;
@@ -175,5 +188,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 	if (r)
 		return r;
 	leave(ctx);
-	return value && range && (int)attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return value && range && (int)attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ?
+		       CUDA_SUCCESS :
+		       CUDA_ERROR_INVALID_VALUE;
 }

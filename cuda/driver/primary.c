@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Primary contexts: one for each device, shared by all who retain it. Its handle stays the same after a reset. */
+/*
+ * Primary contexts: one for each device, shared by all who retain it. Its handle stays the same
+ * after a reset.
+ */
 #include "driver.h"
 
 static struct {

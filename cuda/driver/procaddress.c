@@ -4,7 +4,8 @@
 
 #include "api.h"
 
-#define ADDRESS_FLAGS (CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+#define ADDRESS_FLAGS \
+	(CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
 
 #define REFUSED(symbol) extern CUresult symbol(void);
 #include "refused.inc"
@@ -36,6 +37,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
 	*pfn = NULL;
 	if (best < 0)
 		return CUDA_ERROR_NOT_FOUND;
-	*pfn = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? entries[best].per_thread : entries[best].symbol;
+	*pfn = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? entries[best].per_thread :
+								       entries[best].symbol;
 	return CUDA_SUCCESS;
 }

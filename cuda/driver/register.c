@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of the application's own that it registers. nouveau has no way to show its pages to the GPU. So a buffer of the kernel's takes the
- * place of whole pages, with their contents (pages.h): when the application first asks for the GPU's address, or copies. What is registered
- * by then and has pages in common is shown as one, since a page can be in one buffer only. Where that can't be done, the memory is only
- * known, as registered, and copied as all other memory of the application's is.
+ * Memory of the application's own that it registers. nouveau has no way to show its pages to the
+ * GPU. So a buffer of the kernel's takes the place of whole pages, with their contents (pages.h):
+ * when the application first asks for the GPU's address, or copies. What is registered by then and
+ * has pages in common is shown as one, since a page can be in one buffer only. Where that can't be
+ * done, the memory is only known, as registered, and copied as all other memory of the
+ * application's is.
  */
 #include <stdlib.h>
 
 #include "driver.h"
 #include "pages.h"
 
-enum { PORTABLE = 1, DEVICE_MAP = 2, IO_MEMORY = 4, READ_ONLY = 8, KNOWN = PORTABLE | DEVICE_MAP | IO_MEMORY | READ_ONLY };
+enum {
+	PORTABLE = 1,
+	DEVICE_MAP = 2,
+	IO_MEMORY = 4,
+	READ_ONLY = 8,
+	KNOWN = PORTABLE | DEVICE_MAP | IO_MEMORY | READ_ONLY
+};
 
 /* whole pages that the GPU has */
 struct shown {
@@ -44,7 +52,10 @@ static bool has_pinned_or_managed(CUcontext ctx, const void *host)
 	return range_find_host(ctx, host);
 }
 
-/* any byte of it in what is so already; what is pinned or managed is CUDA's own, and nobody's to register */
+/*
+ * any byte of it in what is so already; what is pinned or managed is CUDA's own, and nobody's to
+ * register
+ */
 static CUresult check(CUcontext ctx, const uint8_t *host, size_t size)
 {
 	struct registered *r;
@@ -68,7 +79,8 @@ static struct span span_of(const struct registered *r)
 {
 	const uintptr_t in_page = PAGE_BYTES - 1;
 
-	return (struct span){ (uintptr_t)r->host & ~in_page, ((uintptr_t)r->host + r->size + in_page) & ~in_page };
+	return (struct span){ (uintptr_t)r->host & ~in_page,
+			      ((uintptr_t)r->host + r->size + in_page) & ~in_page };
 }
 
 static bool meet(struct span a, struct span b)
@@ -76,7 +88,10 @@ static bool meet(struct span a, struct span b)
 	return a.at < b.end && b.at < a.end;
 }
 
-/* @r's pages and those of all that is connected with them. false: some are the GPU's already, in another buffer */
+/*
+ * @r's pages and those of all that is connected with them. false: some are the GPU's already, in
+ * another buffer
+ */
 static bool connected(CUcontext ctx, const struct registered *r, struct span *out)
 {
 	const struct registered *other;
@@ -100,9 +115,11 @@ static bool connected(CUcontext ctx, const struct registered *r, struct span *ou
 	return true;
 }
 
-static bool may_show(CUcontext ctx, const struct registered *r, bool asked, struct span *out, enum pages_means *means)
+static bool may_show(CUcontext ctx, const struct registered *r, bool asked, struct span *out,
+		     enum pages_means *means)
 {
-	if (!ctx->device->ops->view || !connected(ctx, r, out) || !maps_plain((uint8_t *)out->at, out->end - out->at))
+	if (!ctx->device->ops->view || !connected(ctx, r, out) ||
+	    !maps_plain((uint8_t *)out->at, out->end - out->at))
 		return false;
 	*means = pages_means();
 	return *means >= (asked ? MEANS_USER : MEANS_WHOLE);
@@ -126,8 +143,12 @@ static bool add_ranges(CUcontext ctx, struct shown *s)
 	bool ok = true;
 
 	for (r = ctx->registered; r && ok; r = r->next) {
-		struct range range = { .size = r->size, .memory = s->memory, .host = r->host, .flags = r->flags | RANGE_REGISTERED,
-				       .va = s->memory->va + ((uintptr_t)r->host - all.at), .shared = true };
+		struct range range = { .size = r->size,
+				       .memory = s->memory,
+				       .host = r->host,
+				       .flags = r->flags | RANGE_REGISTERED,
+				       .va = s->memory->va + ((uintptr_t)r->host - all.at),
+				       .shared = true };
 
 		if (!meet(all, span_of(r)))
 			continue;
@@ -172,7 +193,8 @@ static bool show(CUcontext ctx, struct span span, enum pages_means means)
 	if (add_ranges(ctx, s) && put(ctx, s, means))
 		return true;
 	remove_ranges(ctx, s);
-	if (!s->pages.of.shared || !s->pages.bytes) {	/* nothing of it was put there, or it is back */
+	/* nothing of it was put there, or it is back */
+	if (!s->pages.of.shared || !s->pages.bytes) {
 		ctx->device->ops->release(ctx->device, s->memory);
 		free(s);
 	}
@@ -224,7 +246,10 @@ static CUresult add(CUcontext ctx, uint8_t *host, size_t size, unsigned int flag
 	r = malloc(sizeof(*r));
 	if (!r)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*r = (struct registered){ .host = host, .size = size, .flags = flags, .next = ctx->registered };
+	*r = (struct registered){ .host = host,
+				  .size = size,
+				  .flags = flags,
+				  .next = ctx->registered };
 	if (flags & DEVICE_MAP && !may_show(ctx, r, true, &span, &means)) {
 		free(r);
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -258,7 +283,8 @@ CUresult cuMemHostUnregister(void *ptr)
 	CUcontext ctx;
 	CUresult r = enter_owner(&ctx, has_registered, ptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 
-	if (r == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED && !enter_owner(&ctx, has_pinned_or_managed, ptr, r)) {
+	if (r == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED &&
+	    !enter_owner(&ctx, has_pinned_or_managed, ptr, r)) {
 		leave(ctx);
 		return CUDA_ERROR_INVALID_VALUE;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Streams. A stream is the moment of its last work: what is submitted next comes after it. The legacy default stream comes
- * after all streams that were not made non-blocking, and they after it.
+ * Streams. A stream is the moment of its last work: what is submitted next comes after it. The
+ * legacy default stream comes after all streams that were not made non-blocking, and they after it.
  */
 #include <stdlib.h>
 
@@ -13,16 +13,23 @@ static CUstream add(CUcontext ctx, unsigned int flags)
 
 	if (!s)
 		return NULL;
-	*s = (struct CUstream_st){ .magic = MAGIC_STREAM, .ctx = ctx, .flags = flags, .next = ctx->streams };
+	*s = (struct CUstream_st){ .magic = MAGIC_STREAM,
+				   .ctx = ctx,
+				   .flags = flags,
+				   .next = ctx->streams };
 	ctx->streams = s;
 	ctx->parallel = true;
 	return s;
 }
 
-/* all work of one stream is in order: one queue does, and the channel of a second one takes as long to make as the first's */
+/*
+ * all work of one stream is in order: one queue does, and the channel of a second one takes as long
+ * to make as the first's
+ */
 enum device_queue copy_queue(CUcontext ctx)
 {
-	return ctx->parallel && ctx->device->ops->copies_beside(ctx->device) ? QUEUE_COPY : QUEUE_COMPUTE;
+	return ctx->parallel && ctx->device->ops->copies_beside(ctx->device) ? QUEUE_COPY :
+									       QUEUE_COMPUTE;
 }
 
 static CUstream per_thread(CUcontext ctx)
@@ -71,7 +78,8 @@ static bool has_stream(CUcontext ctx, const void *handle)
 CUresult enter_stream(CUstream handle, CUcontext *ctx, CUstream *s)
 {
 	bool mine = is_default_stream(handle);
-	CUresult r = mine ? enter(ctx) : enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
+	CUresult r = mine ? enter(ctx) :
+			    enter_owner(ctx, has_stream, handle, CUDA_ERROR_INVALID_HANDLE);
 
 	if (r)
 		return r;
@@ -210,8 +218,12 @@ void stream_await(CUstream s, const struct moment *until)
 		moment_merge(&s->ctx->blocking, until);
 }
 
-/* an event of another context is waited for by the CPU: each context has an address space of its own */
-static CUresult await_event(CUstream stream, CUcontext other, unsigned int life, const struct moment *until)
+/*
+ * an event of another context is waited for by the CPU: each context has an address space of its
+ * own
+ */
+static CUresult await_event(CUstream stream, CUcontext other, unsigned int life,
+			    const struct moment *until)
 {
 	CUcontext ctx;
 	CUstream s;
@@ -294,9 +306,18 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *out)
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 CUresult cuStreamSynchronize_ptsz(CUstream stream) { return cuStreamSynchronize(OWN(stream)); }
 CUresult cuStreamQuery_ptsz(CUstream stream) { return cuStreamQuery(OWN(stream)); }
-CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags) { return cuStreamGetFlags(OWN(stream), flags); }
-CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority) { return cuStreamGetPriority(OWN(stream), priority); }
-CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx) { return cuStreamGetCtx(OWN(stream), ctx); }
+CUresult cuStreamGetFlags_ptsz(CUstream stream, unsigned int *flags)
+{
+	return cuStreamGetFlags(OWN(stream), flags);
+}
+CUresult cuStreamGetPriority_ptsz(CUstream stream, int *priority)
+{
+	return cuStreamGetPriority(OWN(stream), priority);
+}
+CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *ctx)
+{
+	return cuStreamGetCtx(OWN(stream), ctx);
+}
 
 CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
 {

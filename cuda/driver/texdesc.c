@@ -44,7 +44,8 @@ static bool in_one_range(CUcontext ctx, uint64_t va, uint64_t bytes)
 	return on_device(ctx, &(struct plane){ .va = va }, bytes, 1);
 }
 
-static CUresult describe_linear(CUcontext ctx, const CUDA_RESOURCE_DESC *r, struct texture_header *h)
+static CUresult describe_linear(CUcontext ctx, const CUDA_RESOURCE_DESC *r,
+				struct texture_header *h)
 {
 	size_t texels;
 
@@ -62,13 +63,16 @@ static CUresult describe_linear(CUcontext ctx, const CUDA_RESOURCE_DESC *r, stru
 
 static CUresult describe_pitch(CUcontext ctx, const CUDA_RESOURCE_DESC *r, struct texture_header *h)
 {
-	size_t width = r->res.pitch2D.width, height = r->res.pitch2D.height, pitch = r->res.pitch2D.pitchInBytes;
+	size_t width = r->res.pitch2D.width, height = r->res.pitch2D.height,
+	       pitch = r->res.pitch2D.pitchInBytes;
 
 	if (!texel_of(r->res.pitch2D.format, r->res.pitch2D.numChannels, &h->texel))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!width || !height || width > PITCH_SIZE_MAX || height > PITCH_SIZE_MAX || pitch > PITCH_MAX || pitch % PITCH_ALIGN ||
-	    pitch < width * texel_bytes(h->texel) || r->res.pitch2D.devPtr % TEXTURE_ALIGN ||
-	    !in_one_range(ctx, r->res.pitch2D.devPtr, (height - 1) * pitch + width * texel_bytes(h->texel)))
+	if (!width || !height || width > PITCH_SIZE_MAX || height > PITCH_SIZE_MAX ||
+	    pitch > PITCH_MAX || pitch % PITCH_ALIGN || pitch < width * texel_bytes(h->texel) ||
+	    r->res.pitch2D.devPtr % TEXTURE_ALIGN ||
+	    !in_one_range(ctx, r->res.pitch2D.devPtr,
+			  (height - 1) * pitch + width * texel_bytes(h->texel)))
 		return CUDA_ERROR_INVALID_VALUE;
 	h->shape = SHAPE_PITCH;
 	h->va = r->res.pitch2D.devPtr;
@@ -78,7 +82,8 @@ static CUresult describe_pitch(CUcontext ctx, const CUDA_RESOURCE_DESC *r, struc
 	return CUDA_SUCCESS;
 }
 
-static CUresult describe_resource(CUcontext ctx, const CUDA_RESOURCE_DESC *r, struct texture_header *h, CUarray *array)
+static CUresult describe_resource(CUcontext ctx, const CUDA_RESOURCE_DESC *r,
+				  struct texture_header *h, CUarray *array)
 {
 	CUmipmappedArray m;
 
@@ -130,17 +135,21 @@ static CUresult view_format(CUresourceViewFormat format, struct texel *t)
 	return CUDA_SUCCESS;
 }
 
-static CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC *v, const struct CUarray_st *a, struct texture_header *h)
+static CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC *v, const struct CUarray_st *a,
+			   struct texture_header *h)
 {
-	bool stacked = a->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP), mipmapped = h->first != h->last;
+	bool stacked = a->desc.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP),
+	     mipmapped = h->first != h->last;
 	CUresult r = v->format ? view_format(v->format, &h->texel) : CUDA_SUCCESS;
 
 	if (r)
 		return r;
-	if (v->width != a->desc.Width || v->height != a->desc.Height || (!stacked && v->depth != a->desc.Depth))
+	if (v->width != a->desc.Width || v->height != a->desc.Height ||
+	    (!stacked && v->depth != a->desc.Depth))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (mipmapped || v->firstMipmapLevel || v->lastMipmapLevel) {
-		if (v->firstMipmapLevel > v->lastMipmapLevel || h->first + v->lastMipmapLevel > h->last)
+		if (v->firstMipmapLevel > v->lastMipmapLevel ||
+		    h->first + v->lastMipmapLevel > h->last)
 			return CUDA_ERROR_INVALID_VALUE;
 		h->last = h->first + v->lastMipmapLevel;
 		h->first += v->firstMipmapLevel;
@@ -160,7 +169,8 @@ static enum sampler_wrap wrap_of(CUaddress_mode mode, bool normalized)
 {
 	switch (mode) {
 	case CU_TR_ADDRESS_MODE_WRAP:
-		return normalized ? WRAP_REPEAT : WRAP_EDGE;	/* these two are for normalized coordinates only */
+		/* these two are for normalized coordinates only */
+		return normalized ? WRAP_REPEAT : WRAP_EDGE;
 	case CU_TR_ADDRESS_MODE_MIRROR:
 		return normalized ? WRAP_MIRROR : WRAP_EDGE;
 	case CU_TR_ADDRESS_MODE_BORDER:
@@ -170,12 +180,14 @@ static enum sampler_wrap wrap_of(CUaddress_mode mode, bool normalized)
 	}
 }
 
-static CUresult describe_sampler(const CUDA_TEXTURE_DESC *t, const struct texture_header *h, struct sampler *s)
+static CUresult describe_sampler(const CUDA_TEXTURE_DESC *t, const struct texture_header *h,
+				 struct sampler *s)
 {
 	bool integer = h->texel.number == TEXEL_UINT || h->texel.number == TEXEL_SINT;
 	unsigned int i;
 
-	if ((unsigned int)t->filterMode > CU_TR_FILTER_MODE_LINEAR || (unsigned int)t->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+	if ((unsigned int)t->filterMode > CU_TR_FILTER_MODE_LINEAR ||
+	    (unsigned int)t->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (i = 0; i < 3; i++) {
 		if ((unsigned int)t->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
@@ -196,7 +208,9 @@ static CUresult describe_sampler(const CUDA_TEXTURE_DESC *t, const struct textur
 		float f = t->borderColor[i];
 
 		if (integer)
-			s->border[i] = f < 0 ? (uint32_t)(int32_t)(f > -0x1p31f ? f : -0x1p31f) : f < 0x1p32f ? (uint32_t)f : ~0u;
+			s->border[i] = f < 0 ? (uint32_t)(int32_t)(f > -0x1p31f ? f : -0x1p31f) :
+				       f < 0x1p32f ? (uint32_t)f :
+						     ~0u;
 		else
 			memcpy(&s->border[i], &f, sizeof(f));
 	}
@@ -217,7 +231,8 @@ static void apply_flags(unsigned int flags, struct texture_header *h)
 		h->texel.number = TEXEL_SINT_NORMALIZED;
 }
 
-CUresult texture_describe(CUcontext ctx, const struct texture_source *source, struct texture_header *h, struct sampler *s)
+CUresult texture_describe(CUcontext ctx, const struct texture_source *source,
+			  struct texture_header *h, struct sampler *s)
 {
 	CUarray array;
 	CUresult r;

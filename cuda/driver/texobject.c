@@ -2,8 +2,8 @@
 /* Texture objects: a texture and a sampler by one handle. */
 #include "driver.h"
 
-CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *texture,
-			   const CUDA_RESOURCE_VIEW_DESC *view)
+CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
+			   const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view)
 {
 	struct texture_source source = { .has_view = view };
 	struct texture_object *t;

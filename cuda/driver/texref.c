@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture references: the module's own, or of cuTexRefCreate(). What they say becomes a texture when a kernel that uses them is
- * launched; kernels launched before keep the texture they had.
+ * Texture references: the module's own, or of cuTexRefCreate(). What they say becomes a texture
+ * when a kernel that uses them is launched; kernels launched before keep the texture they had.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,8 @@ CUresult cuTexRefSetArray(CUtexref ref, CUarray array, unsigned int flags)
 	if (r)
 		return r;
 	d.res.array.hArray = array;
-	r = flags & ~CU_TRSA_OVERRIDE_FORMAT ? CUDA_ERROR_INVALID_VALUE : bind(ctx, ref, array ? &d : NULL);
+	r = flags & ~CU_TRSA_OVERRIDE_FORMAT ? CUDA_ERROR_INVALID_VALUE :
+					       bind(ctx, ref, array ? &d : NULL);
 	if (!r && array) {
 		ref->format = array->desc.Format;
 		ref->channels = array->desc.NumChannels;
@@ -173,7 +174,8 @@ CUresult cuTexRefSetMipmappedArray(CUtexref ref, CUmipmappedArray array, unsigne
 	if (r)
 		return r;
 	d.res.mipmap.hMipmappedArray = array;
-	r = flags & ~CU_TRSA_OVERRIDE_FORMAT ? CUDA_ERROR_INVALID_VALUE : bind(ctx, ref, array ? &d : NULL);
+	r = flags & ~CU_TRSA_OVERRIDE_FORMAT ? CUDA_ERROR_INVALID_VALUE :
+					       bind(ctx, ref, array ? &d : NULL);
 	return changed(ctx, ref, r);
 }
 
@@ -199,7 +201,8 @@ CUresult cuTexRefSetAddress_v2(size_t *offset, CUtexref ref, CUdeviceptr ptr, si
 	return changed(ctx, ref, r);
 }
 
-CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr ptr, size_t pitch)
+CUresult cuTexRefSetAddress2D_v3(CUtexref ref, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr ptr,
+				 size_t pitch)
 {
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_PITCH2D };
 	CUcontext ctx;
@@ -260,20 +263,25 @@ CUresult cuTexRefSetFormat(CUtexref ref, CUarray_format format, int channels)
 	}
 
 SETTER(cuTexRefSetAddressMode, (CUtexref ref, int dim, CUaddress_mode mode),
-       dim >= 0 && dim < 3 && (unsigned int)mode <= CU_TR_ADDRESS_MODE_BORDER, ref->source.texture.addressMode[dim] = mode)
-SETTER(cuTexRefSetFilterMode, (CUtexref ref, CUfilter_mode mode), (unsigned int)mode <= CU_TR_FILTER_MODE_LINEAR,
-       ref->source.texture.filterMode = mode)
-SETTER(cuTexRefSetMipmapFilterMode, (CUtexref ref, CUfilter_mode mode), (unsigned int)mode <= CU_TR_FILTER_MODE_LINEAR,
-       ref->source.texture.mipmapFilterMode = mode)
-SETTER(cuTexRefSetMipmapLevelBias, (CUtexref ref, float bias), true, ref->source.texture.mipmapLevelBias = bias)
-SETTER(cuTexRefSetMipmapLevelClamp, (CUtexref ref, float min, float max), true, ref->source.texture.minMipmapLevelClamp = min;
+       dim >= 0 && dim < 3 && (unsigned int)mode <= CU_TR_ADDRESS_MODE_BORDER,
+       ref->source.texture.addressMode[dim] = mode)
+SETTER(cuTexRefSetFilterMode, (CUtexref ref, CUfilter_mode mode),
+       (unsigned int)mode <= CU_TR_FILTER_MODE_LINEAR, ref->source.texture.filterMode = mode)
+SETTER(cuTexRefSetMipmapFilterMode, (CUtexref ref, CUfilter_mode mode),
+       (unsigned int)mode <= CU_TR_FILTER_MODE_LINEAR, ref->source.texture.mipmapFilterMode = mode)
+SETTER(cuTexRefSetMipmapLevelBias, (CUtexref ref, float bias), true,
+       ref->source.texture.mipmapLevelBias = bias)
+SETTER(cuTexRefSetMipmapLevelClamp, (CUtexref ref, float min, float max), true,
+       ref->source.texture.minMipmapLevelClamp = min;
        ref->source.texture.maxMipmapLevelClamp = max)
-SETTER(cuTexRefSetMaxAnisotropy, (CUtexref ref, unsigned int max), true, ref->source.texture.maxAnisotropy = max)
+SETTER(cuTexRefSetMaxAnisotropy, (CUtexref ref, unsigned int max), true,
+       ref->source.texture.maxAnisotropy = max)
 SETTER(cuTexRefSetBorderColor, (CUtexref ref, float *color), color,
        memcpy(ref->source.texture.borderColor, color, sizeof(ref->source.texture.borderColor)))
 SETTER(cuTexRefSetFlags, (CUtexref ref, unsigned int flags),
        !(flags & ~(CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-		   CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP)), ref->source.texture.flags = flags)
+		   CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP)),
+       ref->source.texture.flags = flags)
 
 /* ------------------------------------------------------------------ asking */
 
@@ -299,23 +307,31 @@ static bool has(CUtexref ref, CUresourcetype type)
 	return ref->bound && ref->source.resource.resType == type;
 }
 
-GETTER(cuTexRefGetAddress_v2, (CUdeviceptr *ptr, CUtexref ref),
+GETTER(cuTexRefGetAddress_v2, (CUdeviceptr * ptr, CUtexref ref),
        ptr && (has(ref, CU_RESOURCE_TYPE_LINEAR) || has(ref, CU_RESOURCE_TYPE_PITCH2D)),
-       *ptr = has(ref, CU_RESOURCE_TYPE_LINEAR) ? ref->source.resource.res.linear.devPtr : ref->source.resource.res.pitch2D.devPtr)
+       *ptr = has(ref, CU_RESOURCE_TYPE_LINEAR) ? ref->source.resource.res.linear.devPtr :
+						  ref->source.resource.res.pitch2D.devPtr)
 GETTER(cuTexRefGetArray, (CUarray *array, CUtexref ref), array && has(ref, CU_RESOURCE_TYPE_ARRAY),
        *array = ref->source.resource.res.array.hArray)
-GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *array, CUtexref ref), array && has(ref, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
+GETTER(cuTexRefGetMipmappedArray, (CUmipmappedArray *array, CUtexref ref), array && has(ref,
+	CU_RESOURCE_TYPE_MIPMAPPED_ARRAY),
        *array = ref->source.resource.res.mipmap.hMipmappedArray)
-GETTER(cuTexRefGetAddressMode, (CUaddress_mode *mode, CUtexref ref, int dim), mode && dim >= 0 && dim < 3,
-       *mode = ref->source.texture.addressMode[dim])
-GETTER(cuTexRefGetFilterMode, (CUfilter_mode *mode, CUtexref ref), mode, *mode = ref->source.texture.filterMode)
-GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode *mode, CUtexref ref), mode, *mode = ref->source.texture.mipmapFilterMode)
-GETTER(cuTexRefGetMipmapLevelBias, (float *bias, CUtexref ref), bias, *bias = ref->source.texture.mipmapLevelBias)
-GETTER(cuTexRefGetMaxAnisotropy, (int *max, CUtexref ref), max, *max = ref->source.texture.maxAnisotropy)
-GETTER(cuTexRefGetFlags, (unsigned int *flags, CUtexref ref), flags, *flags = ref->source.texture.flags)
+GETTER(cuTexRefGetAddressMode, (CUaddress_mode * mode, CUtexref ref, int dim),
+       mode &&dim >= 0 && dim < 3, *mode = ref->source.texture.addressMode[dim])
+GETTER(cuTexRefGetFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
+       *mode = ref->source.texture.filterMode)
+GETTER(cuTexRefGetMipmapFilterMode, (CUfilter_mode * mode, CUtexref ref), mode,
+       *mode = ref->source.texture.mipmapFilterMode)
+GETTER(cuTexRefGetMipmapLevelBias, (float *bias, CUtexref ref), bias,
+       *bias = ref->source.texture.mipmapLevelBias)
+GETTER(cuTexRefGetMaxAnisotropy, (int *max, CUtexref ref), max,
+       *max = ref->source.texture.maxAnisotropy)
+GETTER(cuTexRefGetFlags, (unsigned int *flags, CUtexref ref), flags,
+       *flags = ref->source.texture.flags)
 GETTER(cuTexRefGetFormat, (CUarray_format *format, int *channels, CUtexref ref), format || channels,
        if (format) *format = ref->format; if (channels) *channels = ref->channels)
-GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min && max,
-       *min = ref->source.texture.minMipmapLevelClamp; *max = ref->source.texture.maxMipmapLevelClamp)
+GETTER(cuTexRefGetMipmapLevelClamp, (float *min, float *max, CUtexref ref), min &&max,
+       *min = ref->source.texture.minMipmapLevelClamp;
+       *max = ref->source.texture.maxMipmapLevelClamp)
 GETTER(cuTexRefGetBorderColor, (float *color, CUtexref ref), color,
        memcpy(color, ref->source.texture.borderColor, sizeof(ref->source.texture.borderColor)))

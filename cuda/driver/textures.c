@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The pools that texture handles index: headers, samplers, and beside the headers, of the same size, the descriptors that
- * surface objects are the addresses of. A slot that is given back may still be in use by kernels: such slots are taken again
- * only after all that was submitted is done.
+ * The pools that texture handles index: headers, samplers, and beside the headers, of the same
+ * size, the descriptors that surface objects are the addresses of. A slot that is given back may
+ * still be in use by kernels: such slots are taken again only after all that was submitted is done.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,12 @@
 #include "driver.h"
 
 enum { NR_SLOTS = 32768, NR_SAMPLERS = 4096, SLOT_BYTES = 32 };
-enum slot_state { SLOT_FREE, SLOT_TEXTURE, SLOT_SURFACE, SLOT_LEFT /* given back, perhaps in use */ };
+enum slot_state {
+	SLOT_FREE,
+	SLOT_TEXTURE,
+	SLOT_SURFACE,
+	SLOT_LEFT /* given back, perhaps in use */
+};
 
 struct texture_pools {
 	struct device_memory *memory;		/* slots, then samplers */
@@ -31,10 +36,14 @@ static uint32_t *slot_words(struct texture_pools *p, uint32_t slot)
 	return (uint32_t *)((uint8_t *)p->memory->map + slot * SLOT_BYTES);
 }
 
-/* slot 0 stays the header of nothing: a buffer of one texel, zero, which it is itself followed by */
+/*
+ * slot 0 stays the header of nothing: a buffer of one texel, zero, which it is itself followed by
+ */
 static CUresult pools(CUcontext ctx)
 {
-	struct texture_header none = { .shape = SHAPE_BUFFER, .texel = { TEXEL_UINT, 32, 1 }, .width = 1 };
+	struct texture_header none = { .shape = SHAPE_BUFFER,
+				       .texel = { TEXEL_UINT, 32, 1 },
+				       .width = 1 };
 	struct texture_pools *p = ctx->pools ? NULL : calloc(1, sizeof(*p));
 	CUresult r;
 
@@ -42,7 +51,8 @@ static CUresult pools(CUcontext ctx)
 		return CUDA_SUCCESS;
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST, (NR_SLOTS + NR_SAMPLERS) * SLOT_BYTES, &p->memory));
+	r = error_of(ctx->device->ops->alloc(ctx->device, PLACE_HOST,
+					     (NR_SLOTS + NR_SAMPLERS) * SLOT_BYTES, &p->memory));
 	if (r) {
 		free(p);
 		return r;
@@ -95,7 +105,8 @@ static CUresult take_slot(CUcontext ctx, enum slot_state as, uint32_t *slot)
 }
 
 /* equal samplers are shared, so that 4096 suffice for any number of textures */
-static CUresult take_sampler(struct texture_pools *p, const uint32_t words[SAMPLER_WORDS], uint32_t *index)
+static CUresult take_sampler(struct texture_pools *p, const uint32_t words[SAMPLER_WORDS],
+			     uint32_t *index)
 {
 	uint32_t i, unused = NR_SAMPLERS;
 
@@ -118,7 +129,8 @@ static CUresult take_sampler(struct texture_pools *p, const uint32_t words[SAMPL
 
 /* ------------------------------------------------------------------ textures */
 
-CUresult texture_make(CUcontext ctx, const struct texture_source *source, struct texture_object **out)
+CUresult texture_make(CUcontext ctx, const struct texture_source *source,
+		      struct texture_object **out)
 {
 	uint32_t words[SAMPLER_WORDS];
 	struct texture_header h;
@@ -167,7 +179,8 @@ struct texture_object *texture_find(CUcontext ctx, CUtexObject handle)
 	uint32_t slot = handle & ((1u << HANDLE_SAMPLER_SHIFT) - 1);
 	struct texture_object *t;
 
-	if (!ctx->pools || handle >> 32 || slot >= NR_SLOTS || ctx->pools->state[slot] != SLOT_TEXTURE)
+	if (!ctx->pools || handle >> 32 || slot >= NR_SLOTS ||
+	    ctx->pools->state[slot] != SLOT_TEXTURE)
 		return NULL;
 	t = ctx->pools->of[slot].texture;
 	return t && texture_handle(t) == handle ? t : NULL;
@@ -175,7 +188,8 @@ struct texture_object *texture_find(CUcontext ctx, CUtexObject handle)
 
 /* ------------------------------------------------------------------ surfaces */
 
-CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS], const CUDA_RESOURCE_DESC *resource, CUsurfObject *out)
+CUresult descriptor_make(CUcontext ctx, const uint32_t words[SURFACE_WORDS],
+			 const CUDA_RESOURCE_DESC *resource, CUsurfObject *out)
 {
 	CUDA_RESOURCE_DESC *copy = malloc(sizeof(*copy));
 	uint32_t slot;
@@ -200,7 +214,8 @@ static uint32_t slot_of(CUcontext ctx, CUsurfObject object)
 {
 	uint64_t at = ctx->pools ? object - ctx->pools->memory->va : 0;
 
-	if (at / SLOT_BYTES >= NR_SLOTS || at % SLOT_BYTES || ctx->pools->state[at / SLOT_BYTES] != SLOT_SURFACE)
+	if (at / SLOT_BYTES >= NR_SLOTS || at % SLOT_BYTES ||
+	    ctx->pools->state[at / SLOT_BYTES] != SLOT_SURFACE)
 		return 0;
 	return at / SLOT_BYTES;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes from here to there. What the GPU can address is copied in place; other host memory goes through staging buffers, of
- * which the CPU fills or empties one while the GPU copies others.
+ * Bytes from here to there. What the GPU can address is copied in place; other host memory goes
+ * through staging buffers, of which the CPU fills or empties one while the GPU copies others.
  */
 #include <string.h>
 
@@ -21,12 +21,16 @@ struct job {
 	CUcontext ctx;
 	CUstream s;
 	struct plane dst, src;
-	/* the oldest is landing[first % STAGING_CHUNKS]; they have the staging buffers that were taken last, in this order */
+	/*
+	 * the oldest is landing[first % STAGING_CHUNKS]; they have the staging buffers that were
+	 * taken last, in this order
+	 */
 	struct landing landing[STAGING_CHUNKS];
 	unsigned int first, nr;
 };
 
-static CUresult submit(struct job *j, enum device_queue q, const struct device_copy *c, uint64_t *seq)
+static CUresult submit(struct job *j, enum device_queue q, const struct device_copy *c,
+		       uint64_t *seq)
 {
 	struct device *d = j->ctx->device;
 	struct moment after = stream_begin(j->s);
@@ -63,7 +67,8 @@ static void set_dst(struct device_copy *c, const struct plane *p, size_t x, size
 	c->dst_blocks.y += y;
 }
 
-static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult direct(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width,
+		       uint32_t lines)
 {
 	struct device_copy c = { .width = width, .lines = lines };
 	uint64_t seq;
@@ -80,7 +85,8 @@ static CUresult take_staging(struct job *j, unsigned int *chunk)
 	return moment_wait(j->ctx, &j->ctx->staging_used[*chunk]);
 }
 
-static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_pitch, size_t width, size_t lines)
+static void rows(uint8_t *dst, size_t dst_pitch, const uint8_t *src, size_t src_pitch, size_t width,
+		 size_t lines)
 {
 	for (; lines; lines--, dst += dst_pitch, src += src_pitch)
 		memmove(dst, src, width);
@@ -91,7 +97,8 @@ static uint8_t *staged(const struct job *j, unsigned int chunk)
 	return (uint8_t *)j->ctx->staging->map + (size_t)chunk * STAGING_BYTES;
 }
 
-static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult upload(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width,
+		       uint32_t lines)
 {
 	struct device_copy c = { .src_pitch = width, .width = width, .lines = lines };
 	unsigned int chunk;
@@ -117,13 +124,15 @@ static CUresult land(struct job *j)
 
 	if (r)
 		return r;
-	rows(at(&j->dst, l->x, l->y), j->dst.pitch, staged(j, l->chunk), l->width, l->width, l->lines);
+	rows(at(&j->dst, l->x, l->y), j->dst.pitch, staged(j, l->chunk), l->width, l->width,
+	     l->lines);
 	j->first++;
 	j->nr--;
 	return CUDA_SUCCESS;
 }
 
-static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult download(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width,
+			 uint32_t lines)
 {
 	struct device_copy c = { .dst_pitch = width, .width = width, .lines = lines };
 	struct landing *l = &j->landing[(j->first + j->nr) % STAGING_CHUNKS];
@@ -171,7 +180,8 @@ static bool pin(CUcontext ctx, struct plane *p, size_t width, size_t lines)
 	return true;
 }
 
-static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width, uint32_t lines)
+static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, uint32_t width,
+		      uint32_t lines)
 {
 	if (j->src.host)
 		return upload(j, q, x, y, width, lines);
@@ -180,7 +190,8 @@ static CUresult piece(struct job *j, enum device_queue q, size_t x, size_t y, ui
 	return direct(j, q, x, y, width, lines);
 }
 
-CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src, size_t width, size_t lines)
+CUresult transfer(CUcontext ctx, CUstream s, const struct plane *dst, const struct plane *src,
+		  size_t width, size_t lines)
 {
 	struct job j = { .ctx = ctx, .s = s, .dst = *dst, .src = *src };
 	enum device_queue q = dst->host || src->host ? copy_queue(ctx) : QUEUE_COMPUTE;
@@ -213,7 +224,8 @@ CUresult fill(CUcontext ctx, CUstream s, const struct device_fill *f)
 {
 	struct moment after = stream_begin(s);
 	uint64_t seq;
-	CUresult r = stick(ctx, error_of(ctx->device->ops->fill(ctx->device, QUEUE_COMPUTE, &after, f, &seq)));
+	CUresult r = stick(
+		ctx, error_of(ctx->device->ops->fill(ctx->device, QUEUE_COMPUTE, &after, f, &seq)));
 
 	if (!r)
 		stream_add(s, QUEUE_COMPUTE, seq);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the application's that lives as long as a graph, or an executable one made from it, refers to it. Its
- * destructor is called without any lock, by the thread that gave up the last reference or is the next to have to do with graphs.
+ * User objects: something of the application's that lives as long as a graph, or an executable one
+ * made from it, refers to it. Its destructor is called without any lock, by the thread that gave up
+ * the last reference or is the next to have to do with graphs.
  */
 #include <stdlib.h>
 
@@ -92,19 +93,24 @@ static bool is_object(CUuserObject object)
 	return object && object->magic == MAGIC_USER;
 }
 
-CUresult cuUserObjectCreate(CUuserObject *out, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+CUresult cuUserObjectCreate(CUuserObject *out, void *ptr, CUhostFn destroy, unsigned int count,
+			    unsigned int flags)
 {
 	CUuserObject object;
 	CUresult r = driver_ready();
 
 	if (r)
 		return r;
-	if (!out || !destroy || !count || count > INT32_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+	if (!out || !destroy || !count || count > INT32_MAX ||
+	    flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
 		return CUDA_ERROR_INVALID_VALUE;
 	object = calloc(1, sizeof(*object));
 	if (!object)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*object = (struct CUuserObject_st){ .magic = MAGIC_USER, .count = count, .ptr = ptr, .destroy = destroy };
+	*object = (struct CUuserObject_st){ .magic = MAGIC_USER,
+					    .count = count,
+					    .ptr = ptr,
+					    .destroy = destroy };
 	*out = object;
 	return CUDA_SUCCESS;
 }
@@ -138,14 +144,15 @@ CUresult cuUserObjectRelease(CUuserObject object, unsigned int count)
 }
 
 /* MOVE: the caller's references become the graph's */
-CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
+				 unsigned int flags)
 {
 	CUresult r = graphs_enter();
 
 	if (r)
 		return r;
-	if (!is_graph(graph) || !is_object(object) || !count || count > INT32_MAX || flags & ~CU_GRAPH_USER_OBJECT_MOVE ||
-	    (flags && count > object->count))
+	if (!is_graph(graph) || !is_object(object) || !count || count > INT32_MAX ||
+	    flags & ~CU_GRAPH_USER_OBJECT_MOVE || (flags && count > object->count))
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		r = retain(graph, object, count);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Waiting for moments: looking often at first, then sleeping between, and now and then asking whether the GPU still works. */
+/*
+ * Waiting for moments: looking often at first, then sleeping between, and now and then asking
+ * whether the GPU still works.
+ */
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "driver.h"
 
-/* at first without giving up the CPU, which is what a short kernel's latency is made of; then less and less often */
+/*
+ * at first without giving up the CPU, which is what a short kernel's latency is made of; then less
+ * and less often
+ */
 enum { SPIN_US = 30, YIELD_US = 1000, PAUSE_US = 50, PAUSE_MAX_US = 1000, LOOK_US = 10000 };
 
 void moment_merge(struct moment *m, const struct moment *other)
@@ -46,7 +52,9 @@ CUresult moment_wait(CUcontext ctx, const struct moment *m)
 {
 	uint64_t start = now_us(), looked = start, now;
 	unsigned int sched = ctx->flags & CU_CTX_SCHED_MASK, pause = PAUSE_US;
-	uint64_t yield_us = sched == CU_CTX_SCHED_BLOCKING_SYNC ? SPIN_US : sched ? UINT64_MAX : YIELD_US;
+	uint64_t yield_us = sched == CU_CTX_SCHED_BLOCKING_SYNC ? SPIN_US :
+			    sched				? UINT64_MAX :
+								  YIELD_US;
 	bool look = false;
 	CUresult r;
 

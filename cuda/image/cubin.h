@@ -43,14 +43,16 @@ struct cubin {
 	const char *str;
 	size_t str_size;
 	uint32_t *kernel_of_sym, *ref_of_sym;	/* IMAGE_NONE */
-	uint32_t syscall_at[NR_SYSCALLS];	/* in the code; valid where image.syscalls says so */
+	/* in the code; valid where image.syscalls says so */
+	uint32_t syscall_at[NR_SYSCALLS];
 };
 
 /* reader.c */
 enum image_error cubin_fail(struct cubin *c, enum image_error err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool cubin_symbol(const struct cubin *c, uint32_t i, Elf64_Sym *out);
-const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);	/* "" when there is none */
+/* "" when there is none */
+const char *cubin_symbol_name(const struct cubin *c, const Elf64_Sym *s);
 /* "after" of ".text.after" for the prefix ".text."; NULL */
 const char *cubin_suffix(const char *name, const char *prefix);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* The ELF of a cubin: sections checked and put into code, data and constants; kernels, variables and references named. */
+/*
+ * The ELF of a cubin: sections checked and put into code, data and constants; kernels, variables
+ * and references named.
+ */
 #include "cubin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE	(256u << 20)
-#define MAX_SPACE	(1u << 30)	/* of code or data; a variable may be big without being in the file */
+/* of code or data; a variable may be big without being in the file */
+#define MAX_SPACE	(1u << 30)
 #define CONST_BANK_MAX	65536
 
 /* ------------------------------------------------------------------ headers */
@@ -14,7 +18,8 @@
 static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 {
 	struct image *im = c->im;
-	static const unsigned char ident[] = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
+	static const unsigned char ident[] = { 0x7f,	   'E',		'L',	   'F',
+					       ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
 
 	if (im->file_size < sizeof(*h) || memcmp(im->file, ident, sizeof(ident)))
 		return cubin_fail(c, IMAGE_INVALID, "not a 64-bit ELF file");
@@ -27,7 +32,8 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 	if (h->e_type != ET_EXEC)
 		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocatable device code that was not linked: use nvcc without -dc, or nvlink");
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || !h->e_shnum || h->e_shoff > im->file_size ||
-	    (im->file_size - h->e_shoff) / sizeof(Elf64_Shdr) < h->e_shnum || h->e_shstrndx >= h->e_shnum)
+	    (im->file_size - h->e_shoff) / sizeof(Elf64_Shdr) < h->e_shnum ||
+	    h->e_shstrndx >= h->e_shnum)
 		return cubin_fail(c, IMAGE_INVALID, "its section table lies outside of the file");
 	return IMAGE_OK;
 }
@@ -35,7 +41,9 @@ static enum image_error read_header(struct cubin *c, Elf64_Ehdr *h)
 /* a string that ends inside of its table */
 static const char *string_at(const struct cubin_section *t, uint64_t at)
 {
-	return t->data && at < t->size && memchr(t->data + at, 0, t->size - at) ? (const char *)t->data + at : NULL;
+	return t->data && at < t->size && memchr(t->data + at, 0, t->size - at) ?
+		       (const char *)t->data + at :
+		       NULL;
 }
 
 static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
@@ -63,7 +71,8 @@ static enum image_error read_sections(struct cubin *c, const Elf64_Ehdr *h)
 		if (s.sh_type == SHT_NOBITS || s.sh_type == SHT_NULL)
 			continue;
 		if (s.sh_offset > im->file_size || s.sh_size > im->file_size - s.sh_offset)
-			return cubin_fail(c, IMAGE_INVALID, "section %u lies outside of the file", i);
+			return cubin_fail(c, IMAGE_INVALID, "section %u lies outside of the file",
+					  i);
 		sec->data = im->file + s.sh_offset;
 	}
 	for (i = 0; i < c->nr_sec; i++) {
@@ -84,7 +93,8 @@ static enum image_error read_symbols(struct cubin *c)
 
 		if (s->type != SHT_SYMTAB)
 			continue;
-		if (c->sym || s->link >= c->nr_sec || !s->data || s->size / sizeof(Elf64_Sym) > UINT32_MAX)
+		if (c->sym || s->link >= c->nr_sec || !s->data ||
+		    s->size / sizeof(Elf64_Sym) > UINT32_MAX)
 			return cubin_fail(c, IMAGE_INVALID, "its symbol table is damaged");
 		str = &c->sec[s->link];
 		if (!str->data || !str->size || str->data[str->size - 1])
@@ -99,7 +109,8 @@ static enum image_error read_symbols(struct cubin *c)
 
 /* ------------------------------------------------------------------ spaces */
 
-static bool put(uint32_t *size, struct cubin_section *s, enum image_space space, uint64_t align, uint64_t max)
+static bool put(uint32_t *size, struct cubin_section *s, enum image_space space, uint64_t align,
+		uint64_t max)
 {
 	uint64_t at;
 
@@ -122,11 +133,14 @@ static bool place_one(struct cubin *c, struct cubin_section *s)
 	struct image *im = c->im;
 
 	if (cubin_suffix(s->name, ".text."))
-		return s->data && s->size % 8 == 0 && put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE);
+		return s->data && s->size % 8 == 0 &&
+		       put(&im->code_size, s, IMAGE_CODE, FUNCTION_ALIGN, MAX_SPACE);
 	if (!strcmp(s->name, ".nv.constant3"))
-		return s->data && !im->const3_size && put(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
+		return s->data && !im->const3_size &&
+		       put(&im->const3_size, s, IMAGE_CONST3, 1, CONST_BANK_MAX);
 	if (!strcmp(s->name, ".nv.global.init"))
-		return s->data && !im->data_init && put(&im->data_size, s, IMAGE_DATA, 256, MAX_SPACE) &&
+		return s->data && !im->data_init &&
+		       put(&im->data_size, s, IMAGE_DATA, 256, MAX_SPACE) &&
 		       (im->data_init = im->data_size, true);
 	return true;
 }
@@ -138,10 +152,12 @@ static enum image_error place_sections(struct cubin *c)
 
 	for (i = 1; i < c->nr_sec; i++)
 		if (!place_one(c, &c->sec[i]))
-			return cubin_fail(c, IMAGE_INVALID, "section %s can't be loaded", c->sec[i].name);
+			return cubin_fail(c, IMAGE_INVALID, "section %s can't be loaded",
+					  c->sec[i].name);
 	for (i = 1; i < c->nr_sec; i++)	/* what is zero comes last */
 		if (!strcmp(c->sec[i].name, ".nv.global") &&
-		    (c->sec[i].data || !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
+		    (c->sec[i].data ||
+		     !put(&im->data_size, &c->sec[i], IMAGE_DATA, 256, MAX_SPACE)))
 			return cubin_fail(c, IMAGE_INVALID, "its variables are too big, or not zero where they should be");
 	im->code = calloc(1, im->code_size + 1);
 	im->data = calloc(1, im->data_init + 1);
@@ -150,7 +166,9 @@ static enum image_error place_sections(struct cubin *c)
 		return IMAGE_NO_MEMORY;
 	for (i = 1; i < c->nr_sec; i++) {
 		const struct cubin_section *s = &c->sec[i];
-		uint8_t *to = s->space == IMAGE_CODE ? im->code : s->space == IMAGE_DATA ? im->data : im->const3;
+		uint8_t *to = s->space == IMAGE_CODE ? im->code :
+			      s->space == IMAGE_DATA ? im->data :
+						       im->const3;
 
 		if (s->placed && s->data)
 			memcpy(to + s->offset, s->data, s->size);
@@ -158,7 +176,7 @@ static enum image_error place_sections(struct cubin *c)
 	return IMAGE_OK;
 }
 
-/* ------------------------------------------------------------------ kernels, variables, references */
+/* --------------------------------------------------------------- kernels, variables, references */
 
 static struct cubin_section *section_of(struct cubin *c, const char *prefix, const char *name)
 {
@@ -181,7 +199,8 @@ static enum image_error add_kernel(struct cubin *c, uint32_t sym, const Elf64_Sy
 	struct cubin_section *bank;
 
 	if (!text->placed || text->space != IMAGE_CODE || s->st_value > text->size)
-		return cubin_fail(c, IMAGE_INVALID, "kernel %s has no code", cubin_symbol_name(c, s));
+		return cubin_fail(c, IMAGE_INVALID, "kernel %s has no code",
+				  cubin_symbol_name(c, s));
 	k->name = cubin_symbol_name(c, s);
 	k->code = text->offset + s->st_value;
 	k->code_size = text->size - s->st_value;

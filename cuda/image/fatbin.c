@@ -41,7 +41,10 @@ enum { KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_OTHER_PACKING = 0x800
 #define MAX_UNPACKED	(1u << 30)
 #define ARCH		35
 
-/* the greatest that runs here: cubins of 3.0 run on 3.5; PTX of any version up to it can be compiled for it */
+/*
+ * the greatest that runs here: cubins of 3.0 run on 3.5; PTX of any version up to it can be
+ * compiled for it
+ */
 static bool better(uint32_t arch, uint32_t than)
 {
 	return arch <= ARCH && arch >= 20 && arch > than;
@@ -52,7 +55,8 @@ static bool cubin_runs(uint32_t arch)
 	return arch == 30 || arch == 32 || arch == 35;
 }
 
-static enum image_error unpack(const struct entry *e, const uint8_t *payload, bool text, uint8_t **out, size_t *size)
+static enum image_error unpack(const struct entry *e, const uint8_t *payload, bool text,
+			       uint8_t **out, size_t *size)
 {
 	size_t plain = e->flags & FLAG_LZ4 ? e->unpacked_size : e->size;
 	uint8_t *buf;
@@ -67,7 +71,8 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 	if (!(e->flags & FLAG_LZ4)) {
 		memcpy(buf, payload, plain);
 	} else if (e->packed_size > e->size || e->packed_size > INT_MAX ||
-		   LZ4_decompress_safe((const char *)payload, (char *)buf, e->packed_size, plain) != (int)plain) {
+		   LZ4_decompress_safe((const char *)payload, (char *)buf, e->packed_size, plain) !=
+			   (int)plain) {
 		free(buf);
 		return IMAGE_INVALID;
 	}
@@ -77,8 +82,9 @@ static enum image_error unpack(const struct entry *e, const uint8_t *payload, bo
 	return IMAGE_OK;
 }
 
-static enum image_error take(struct image_pick *out, const struct entry *cubin, const uint8_t *cubin_at,
-			     const struct entry *ptx, const uint8_t *ptx_at)
+static enum image_error take(struct image_pick *out, const struct entry *cubin,
+			     const uint8_t *cubin_at, const struct entry *ptx,
+			     const uint8_t *ptx_at)
 {
 	enum image_error err = IMAGE_NO_BINARY;
 
@@ -103,7 +109,8 @@ static enum image_error walk(const uint8_t *at, uint64_t left, struct image_pick
 		if (left < sizeof(e))
 			return IMAGE_INVALID;
 		memcpy(&e, at, sizeof(e));
-		if (e.header_size < sizeof(e) || e.header_size > left || e.size > left - e.header_size)
+		if (e.header_size < sizeof(e) || e.header_size > left ||
+		    e.size > left - e.header_size)
 			return IMAGE_INVALID;
 		if (e.kind == KIND_ELF && cubin_runs(e.arch) && better(e.arch, cubin.arch)) {
 			cubin = e;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What nvcc makes, read: fat binaries, and the cubins in them. From bytes that may be anything to a struct that the driver
- * API can load and launch. No allocation survives an error, nothing outside of the given bytes is read.
+ * What nvcc makes, read: fat binaries, and the cubins in them. From bytes that may be anything to a
+ * struct that the driver API can load and launch. No allocation survives an error, nothing outside
+ * of the given bytes is read.
  *
- * Source of the facts: files that nvcc and fatbinary of the CUDA Toolkit 11.8 make, and what its cuobjdump says of them
- * (numbers of relocation types: by asking it for each). ELF: the System V ABI.
+ * Source of the facts: files that nvcc and fatbinary of the CUDA Toolkit 11.8 make, and what its
+ * cuobjdump says of them (numbers of relocation types: by asking it for each). ELF: the System V
+ * ABI.
  */
 #ifndef KVGPU_CUDA_IMAGE_H
 #define KVGPU_CUDA_IMAGE_H
@@ -25,19 +27,26 @@ enum image_error {
 /* ------------------------------------------------------------------ fat binaries */
 
 struct image_pick {
-	const uint8_t *cubin;	/* a cubin for sm_35, or for 3.0 if there is none: the former inside of the input, or .owned */
+	/*
+	 * a cubin for sm_35, or for 3.0 if there is none: the former inside of the input, or .owned
+	 */
+	const uint8_t *cubin;
 	size_t size;
 	uint8_t *owned;		/* it was compressed: to be freed */
-	const char *ptx;	/* IMAGE_ONLY_PTX: the best there is for 3.5, for those who can compile; with a NUL behind */
+	/*
+	 * IMAGE_ONLY_PTX: the best there is for 3.5, for those who can compile; with a NUL behind
+	 */
+	const char *ptx;
 	size_t ptx_size;
 	char *ptx_owned;
 };
 
 /*
- * @data: a fat binary container, a cubin, PTX text, or the wrapper that nvcc puts before it in the executable (which has a
- * pointer: only for data of the program itself). @limit: bytes that are known to be readable, SIZE_MAX when the caller of
- * cuModuleLoadData() gave no size: then the sizes in the data are believed, as that interface has it.
- * image_pick_free() also after an error.
+ * @data: a fat binary container, a cubin, PTX text, or the wrapper that nvcc puts before it in the
+ * executable (which has a
+ * pointer: only for data of the program itself). @limit: bytes that are known to be readable,
+ * SIZE_MAX when the caller of cuModuleLoadData() gave no size: then the sizes in the data are
+ * believed, as that interface has it. image_pick_free() also after an error.
  */
 enum image_error image_pick(const void *data, size_t limit, struct image_pick *out);
 void image_pick_free(struct image_pick *p);
@@ -57,10 +66,12 @@ struct image_kernel {
 	uint32_t code;		/* offset in the code */
 	uint32_t code_size;
 	uint32_t regs;
-	uint32_t stack;		/* bytes of local memory for each thread: frame and calls, where the compiler knows them */
+	/* bytes of local memory for each thread: frame and calls, where the compiler knows them */
+	uint32_t stack;
 	bool stack_unknown;	/* recursion or calls by pointer: cuCtxSetLimit decides */
 	uint32_t crs;		/* bytes of the call/return stack beyond what the hardware holds */
-	uint32_t callee_stack, callee_crs;	/* both, for what it calls of the driver's functions */
+	/* both, for what it calls of the driver's functions */
+	uint32_t callee_stack, callee_crs;
 	uint32_t shared;	/* static shared memory */
 	uint32_t local;
 	uint32_t barriers;
@@ -69,7 +80,8 @@ struct image_kernel {
 	uint32_t param_base, param_size;	/* in constant bank 0 */
 	struct image_param *params;
 	uint32_t nr_params;
-	const uint8_t *const0;	/* contents of bank 0 at start; its size counts also when it is all zero */
+	/* contents of bank 0 at start; its size counts also when it is all zero */
+	const uint8_t *const0;
 	uint32_t const0_size;
 	const uint8_t *const2;	/* literals of the compiler; NULL: none */
 	uint32_t const2_size;
@@ -81,7 +93,10 @@ struct image_global {
 	uint32_t offset, size;
 };
 
-/* legacy references: "texture<...>" and "surface<...>" at file scope. A kernel's bank 0 has a handle of 4 bytes, or this */
+/*
+ * legacy references: "texture<...>" and "surface<...>" at file scope. A kernel's bank 0 has a
+ * handle of 4 bytes, or this
+ */
 enum { IMAGE_SURFACE_BYTES = 32 };
 
 struct image_ref {
@@ -92,7 +107,10 @@ struct image_ref {
 /* a word that depends on where things come to lie, or on which handle a reference is bound to */
 enum image_fix_kind {
 	IMAGE_FIX_ADDRESS,	/* .target in .target_space, + .addend */
-	IMAGE_FIX_REF,		/* .target: index into refs; in bank 0 of .kernel is that reference's handle or descriptor */
+	/*
+	 * .target: index into refs; in bank 0 of .kernel is that reference's handle or descriptor
+	 */
+	IMAGE_FIX_REF,
 };
 
 struct image_fix {
@@ -100,8 +118,10 @@ struct image_fix {
 	enum image_space space;	/* where the word is */
 	uint32_t kernel;	/* of bank 0 instead, when not IMAGE_NONE */
 	uint32_t offset;
-	uint8_t bytes;		/* 4, 8, IMAGE_SURFACE_BYTES: of data; 0: a field of an instruction */
-	uint8_t field_at, field_bits, shift;	/* instruction: bits [field_at, +field_bits) get value >> shift */
+	/* 4, 8, IMAGE_SURFACE_BYTES: of data; 0: a field of an instruction */
+	uint8_t bytes;
+	/* instruction: bits [field_at, +field_bits) get value >> shift */
+	uint8_t field_at, field_bits, shift;
 	enum image_space target_space;
 	uint32_t target;
 	int64_t addend;
@@ -115,7 +135,8 @@ struct image {
 	uint32_t data_size, data_init;
 	uint8_t *const3;
 	uint32_t const3_size;
-	uint32_t syscalls;	/* of the driver's functions (../syscalls), which it calls: 1 << enum syscall_id */
+	/* of the driver's functions (../syscalls), which it calls: 1 << enum syscall_id */
+	uint32_t syscalls;
 	struct image_kernel *kernels;
 	uint32_t nr_kernels;
 	struct image_global *globals;
@@ -137,10 +158,12 @@ const struct image_kernel *image_find_kernel(const struct image *im, const char 
 const struct image_global *image_find_global(const struct image *im, const char *name);
 
 /*
- * Writes the addresses into code, data and the kernels' copies of bank 0. @base: by enum image_space, where the three were
- * put in the GPU's address space. @const0 is called for words of bank 0.
+ * Writes the addresses into code, data and the kernels' copies of bank 0. @base: by enum
+ * image_space, where the three were put in the GPU's address space. @const0 is called for words of
+ * bank 0.
  */
 void image_place(struct image *im, const uint64_t base[3],
-		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word), void *ctx);
+		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),
+		 void *ctx);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those that cuobjdump names; all
- * that are not read here may be passed over (they tell debuggers and profilers where instructions of some kind are).
+ * .nv.info: attributes of one byte format, one byte name, and a value. The numbers are those that
+ * cuobjdump names; all that are not read here may be passed over (they tell debuggers and profilers
+ * where instructions of some kind are).
  */
 #include "cubin.h"
 
@@ -10,8 +11,16 @@
 
 enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 enum {
-	ATTR_MAX_THREADS = 0x05, ATTR_PARAM_CBANK = 0x0a, ATTR_REQNTID = 0x10, ATTR_FRAME_SIZE = 0x11, ATTR_MIN_STACK = 0x12,
-	ATTR_KPARAM = 0x17, ATTR_PARAM_SIZE = 0x19, ATTR_CRS_STACK = 0x1e, ATTR_CNP_WRAPPER = 0x1f, ATTR_MAX_STACK = 0x23,
+	ATTR_MAX_THREADS = 0x05,
+	ATTR_PARAM_CBANK = 0x0a,
+	ATTR_REQNTID = 0x10,
+	ATTR_FRAME_SIZE = 0x11,
+	ATTR_MIN_STACK = 0x12,
+	ATTR_KPARAM = 0x17,
+	ATTR_PARAM_SIZE = 0x19,
+	ATTR_CRS_STACK = 0x1e,
+	ATTR_CNP_WRAPPER = 0x1f,
+	ATTR_MAX_STACK = 0x23,
 	ATTR_REGCOUNT = 0x2f,
 };
 enum { MAX_PARAMS = 4096, PARAM_BYTES = 4096, STACK_UNKNOWN = 0xffffffff };
@@ -59,7 +68,9 @@ static bool next(const struct cubin_section *s, uint64_t *at, struct attribute *
 
 static struct image_kernel *kernel_of(struct cubin *c, uint32_t sym)
 {
-	return sym < c->nr_sym && c->kernel_of_sym[sym] != IMAGE_NONE ? &c->im->kernels[c->kernel_of_sym[sym]] : NULL;
+	return sym < c->nr_sym && c->kernel_of_sym[sym] != IMAGE_NONE ?
+		       &c->im->kernels[c->kernel_of_sym[sym]] :
+		       NULL;
 }
 
 /* of the whole file: pairs of symbol and number */
@@ -108,7 +119,8 @@ static enum image_error param(struct cubin *c, struct image_kernel *k, const str
 	return IMAGE_OK;
 }
 
-static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k, const struct attribute *a)
+static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k,
+					 const struct attribute *a)
 {
 	unsigned int i;
 
@@ -138,7 +150,8 @@ static enum image_error kernel_attribute(struct cubin *c, struct image_kernel *k
 	return IMAGE_OK;
 }
 
-static enum image_error section(struct cubin *c, const struct cubin_section *s, struct image_kernel *k)
+static enum image_error section(struct cubin *c, const struct cubin_section *s,
+				struct image_kernel *k)
 {
 	enum image_error err = IMAGE_OK;
 	struct attribute a;
@@ -172,7 +185,8 @@ enum image_error cubin_info(struct cubin *c)
 				err = section(c, s, &c->im->kernels[k]);
 	}
 	for (k = 0; k < c->im->nr_kernels && !err; k++)
-		if ((uint64_t)c->im->kernels[k].param_base + c->im->kernels[k].param_size > c->im->kernels[k].const0_size)
+		if ((uint64_t)c->im->kernels[k].param_base + c->im->kernels[k].param_size >
+		    c->im->kernels[k].const0_size)
 			err = cubin_fail(c, IMAGE_INVALID, "kernel %s: its parameters do not fit into bank 0",
 					 c->im->kernels[k].name);
 	return err;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Relocations. The names tell the width of the field and the bit it begins at ("ABS32_LO_23": the low 32 bits of an address,
- * from bit 23 of the instruction on); sm_30 and sm_32 have theirs at 26, sm_35 at 23.
+ * Relocations. The names tell the width of the field and the bit it begins at ("ABS32_LO_23": the
+ * low 32 bits of an address, from bit 23 of the instruction on); sm_30 and sm_32 have theirs at 26,
+ * sm_35 at 23.
  */
 #include "cubin.h"
 
@@ -16,10 +17,12 @@ static const struct form {
 	[0] = { KIND_IGNORE, 0, 0, 0, 0 },
 	[1] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* 32 */
 	[2] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* 64 */
-	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* G32: generic, the same numbers on this GPU */
+	/* G32: generic, the same numbers on this GPU */
+	[3] = { KIND_ADDRESS, 4, 0, 0, 0 },
 	[4] = { KIND_ADDRESS, 8, 0, 0, 0 },			/* G64 */
 	[5] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_26 */
-	[6] = { KIND_REF, 4, 0, 0, 0 },				/* TEX_HEADER_INDEX: with the sampler's, a handle */
+	/* TEX_HEADER_INDEX: with the sampler's, a handle */
+	[6] = { KIND_REF, 4, 0, 0, 0 },
 	[8] = { KIND_REF, IMAGE_SURFACE_BYTES, 0, 0, 0 },		/* SURF_HW_DESC */
 	[10] = { KIND_ADDRESS, 0, 26, 32, 0 },		/* ABS32_LO_26 */
 	[11] = { KIND_ADDRESS, 0, 26, 32, 32 },		/* ABS32_HI_26 */
@@ -30,7 +33,8 @@ static const struct form {
 	[16] = { KIND_ADDRESS, 0, 23, 24, 0 },		/* ABS24_23 */
 	[17] = { KIND_ADDRESS, 0, 26, 16, 0 },		/* ABS16_26 */
 	[18] = { KIND_ADDRESS, 0, 23, 16, 0 },		/* ABS16_23 */
-	[31] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* FUNC_DESC32_23: a function's descriptor is its address here */
+	/* FUNC_DESC32_23: a function's descriptor is its address here */
+	[31] = { KIND_ADDRESS, 0, 23, 32, 0 },
 	[32] = { KIND_ADDRESS, 0, 23, 32, 0 },		/* FUNC_DESC32_LO_23 */
 	[33] = { KIND_ADDRESS, 0, 23, 32, 32 },		/* FUNC_DESC32_HI_23 */
 	[34] = { KIND_ADDRESS, 4, 0, 0, 0 },			/* FUNC_DESC_32 */
@@ -48,17 +52,23 @@ struct entry {
 	bool has_addend;
 };
 
-static int64_t present_value(const struct cubin_section *s, const struct entry *e, const struct form *f)
+static int64_t present_value(const struct cubin_section *s, const struct entry *e,
+			     const struct form *f)
 {
 	uint64_t v = 0;
 
 	if (e->has_addend)
 		return e->addend;
-	/* REL: what is in the field already is added, as nvlink leaves offsets into a variable there */
+	/*
+	 * REL: what is in the field already is added, as nvlink leaves offsets into a variable
+	 * there
+	 */
 	memcpy(&v, s->data + e->offset, f->bytes ? f->bytes : 8);
 	if (!f->bytes)
 		v = v >> f->at & ((1ull << f->bits) - 1);
-	return f->shift ? (int64_t)(v << f->shift) : f->bytes == 8 ? (int64_t)v : (int64_t)(int32_t)v;
+	return f->shift	     ? (int64_t)(v << f->shift) :
+	       f->bytes == 8 ? (int64_t)v :
+			       (int64_t)(int32_t)v;
 }
 
 /* the driver's function @id at the end of the code */
@@ -80,7 +90,10 @@ static enum image_error append_syscall(struct cubin *c, int id)
 	return IMAGE_OK;
 }
 
-/* what the callee needs: of the kernel in @s, or of all kernels where @s is a function that any may call */
+/*
+ * what the callee needs: of the kernel in @s, or of all kernels where @s is a function that any may
+ * call
+ */
 static void provide(struct cubin *c, const struct cubin_section *s, const struct syscall *f)
 {
 	bool function = true;
@@ -101,7 +114,8 @@ static void provide(struct cubin *c, const struct cubin_section *s, const struct
 	}
 }
 
-static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_section *s, const Elf64_Sym *sym, struct image_fix *fix)
+static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_section *s,
+				       const Elf64_Sym *sym, struct image_fix *fix)
 {
 	int id = syscall_find(cubin_symbol_name(c, sym));
 	enum image_error err = IMAGE_OK;
@@ -120,13 +134,15 @@ static enum image_error aim_at_syscall(struct cubin *c, const struct cubin_secti
 	return IMAGE_OK;
 }
 
-static enum image_error aim(struct cubin *c, const struct cubin_section *s_of, const struct entry *e, struct image_fix *fix)
+static enum image_error aim(struct cubin *c, const struct cubin_section *s_of,
+			    const struct entry *e, struct image_fix *fix)
 {
 	const struct cubin_section *home;
 	Elf64_Sym s;
 
 	if (!cubin_symbol(c, e->sym, &s))
-		return cubin_fail(c, IMAGE_INVALID, "a relocation names symbol %u of %u", e->sym, c->nr_sym);
+		return cubin_fail(c, IMAGE_INVALID, "a relocation names symbol %u of %u", e->sym,
+				  c->nr_sym);
 	if (c->ref_of_sym[e->sym] != IMAGE_NONE) {
 		fix->kind = IMAGE_FIX_REF;
 		fix->target = c->ref_of_sym[e->sym];
@@ -145,25 +161,33 @@ static enum image_error aim(struct cubin *c, const struct cubin_section *s_of, c
 
 static enum image_error add(struct cubin *c, const struct cubin_section *s, const struct entry *e)
 {
-	const struct form *f = e->type < sizeof(forms) / sizeof(forms[0]) ? &forms[e->type] : &forms[0];
+	const struct form *f = e->type < sizeof(forms) / sizeof(forms[0]) ? &forms[e->type] :
+									    &forms[0];
 	struct image *im = c->im;
-	struct image_fix fix = { .space = s->space, .kernel = s->kernel, .bytes = f->bytes, .field_at = f->at,
-				 .field_bits = f->bits, .shift = f->shift };
+	struct image_fix fix = { .space = s->space,
+				 .kernel = s->kernel,
+				 .bytes = f->bytes,
+				 .field_at = f->at,
+				 .field_bits = f->bits,
+				 .shift = f->shift };
 	enum image_error err;
 	uint64_t width = f->bytes ? f->bytes : 8;
 
-	if (f->kind == KIND_IGNORE && e->type < sizeof(forms) / sizeof(forms[0]) && (e->type == 0 || e->type >= 72))
+	if (f->kind == KIND_IGNORE && e->type < sizeof(forms) / sizeof(forms[0]) &&
+	    (e->type == 0 || e->type >= 72))
 		return IMAGE_OK;
 	if (f->kind != KIND_ADDRESS && f->kind != KIND_REF)
 		return cubin_fail(c, IMAGE_UNSUPPORTED, "relocation of type %u in %s is not known", e->type, s->name);
-	if (!s->data || s->size < width || e->offset > s->size - width || (!f->bytes && e->offset % 8))
+	if (!s->data || s->size < width || e->offset > s->size - width ||
+	    (!f->bytes && e->offset % 8))
 		return cubin_fail(c, IMAGE_INVALID, "a relocation lies outside of %s", s->name);
 	err = aim(c, s, e, &fix);
 	if (err)
 		return err;
 	if ((fix.kind == IMAGE_FIX_REF) != (f->kind == KIND_REF) ||
-	    (fix.kind == IMAGE_FIX_REF && (s->kernel == IMAGE_NONE ||
-					   im->refs[fix.target].surface != (f->bytes == IMAGE_SURFACE_BYTES))))
+	    (fix.kind == IMAGE_FIX_REF &&
+	     (s->kernel == IMAGE_NONE ||
+	      im->refs[fix.target].surface != (f->bytes == IMAGE_SURFACE_BYTES))))
 		return cubin_fail(c, IMAGE_INVALID, "a relocation of type %u does not fit its symbol", e->type);
 	fix.addend = fix.kind == IMAGE_FIX_REF ? 0 : present_value(s, e, f);
 	fix.offset = s->kernel == IMAGE_NONE ? s->offset + e->offset : e->offset;
@@ -233,7 +257,8 @@ static void store(uint8_t *at, const struct image_fix *f, uint64_t v)
 }
 
 void image_place(struct image *im, const uint64_t base[3],
-		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word), void *ctx)
+		 void (*const0)(void *ctx, uint32_t kernel, uint32_t offset, uint32_t word),
+		 void *ctx)
 {
 	uint32_t i;
 
@@ -249,6 +274,10 @@ void image_place(struct image *im, const uint64_t base[3],
 				const0(ctx, f->kernel, f->offset + 4, v >> 32);
 			continue;
 		}
-		store((f->space == IMAGE_CODE ? im->code : f->space == IMAGE_DATA ? im->data : im->const3) + f->offset, f, v);
+		store((f->space == IMAGE_CODE ? im->code :
+		       f->space == IMAGE_DATA ? im->data :
+						im->const3) +
+			      f->offset,
+		      f, v);
 	}
 }

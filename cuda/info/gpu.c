@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-/* What libcuda.so.1 tells of GPUs. Whether one is a share of a card follows from its memory: nothing else of it differs. */
+/*
+ * What libcuda.so.1 tells of GPUs. Whether one is a share of a card follows from its memory:
+ * nothing else of it differs.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "../driver/api.h"
 #include "info.h"
 
-enum { ATTRIBUTE_CLOCK = 13, ATTRIBUTE_SMX = 16, ATTRIBUTE_MEMORY_CLOCK = 36, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
+enum {
+	ATTRIBUTE_CLOCK = 13,
+	ATTRIBUTE_SMX = 16,
+	ATTRIBUTE_MEMORY_CLOCK = 36,
+	ATTRIBUTE_MAJOR = 75,
+	ATTRIBUTE_MINOR = 76
+};
 #define MIB	((size_t)1 << 20)
 
 /* memory on the board (NVIDIA's board specifications); the firmware keeps some of it */
@@ -14,7 +23,8 @@ static const struct {
 	const char *name;
 	size_t memory;
 } cards[] = {
-	{ "Tesla K20m", 5120 * MIB }, { "Tesla K20c", 5120 * MIB }, { "Tesla K20s", 5120 * MIB }, { "Tesla K20X", 6144 * MIB },
+	{ "Tesla K20m", 5120 * MIB }, { "Tesla K20c", 5120 * MIB }, { "Tesla K20s", 5120 * MIB },
+		{ "Tesla K20X", 6144 * MIB },
 	{ "Tesla K20Xm", 6144 * MIB },
 };
 
@@ -65,7 +75,8 @@ static void read_gpu(struct gpu *g, CUdevice dev)
 		if (!strncmp(cards[i].name, g->name, strlen(cards[i].name)))
 			g->card_memory = cards[i].memory;
 	/* a whole card shows more than 7/8 of what is on the board */
-	g->is_virtual = g->card_memory && g->memory <= g->card_memory / 8 * 7 && machine_is_virtual();
+	g->is_virtual = g->card_memory && g->memory <= g->card_memory / 8 * 7 &&
+			machine_is_virtual();
 }
 
 int gpus_read(struct gpu *gpus, const char **error)

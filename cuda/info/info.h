@@ -15,7 +15,8 @@ struct gpu {
 	bool memory_known;		/* .used is valid: a context could be made */
 	const char *error;		/* why it could not */
 	size_t card_memory;		/* of a whole card of this name; 0: unknown */
-	bool is_virtual;		/* less than a whole card, in a machine that is virtual itself */
+	/* less than a whole card, in a machine that is virtual itself */
+	bool is_virtual;
 };
 
 struct process {

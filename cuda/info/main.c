@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* cuda-info: the GPUs that CUDA programs can use here, a share of which each is, and who uses them. */
+/*
+ * cuda-info: the GPUs that CUDA programs can use here, a share of which each is, and who uses them.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +77,8 @@ static void show_json(const struct gpu *gpus, int n)
 		const struct gpu *g = &gpus[k];
 
 		printf("%s{\"index\":%d,\"name\":\"%s\",\"bus\":\"%s\",\"compute_capability\":\"%d.%d\",\"smx\":%d,\"clock_khz\":%d,"
-		       "\"memory_bytes\":%zu,", k ? "," : "", k, g->name, g->bus, g->major, g->minor, g->smx, g->clock_khz, g->memory);
+		       "\"memory_bytes\":%zu,", k ? "," : "", k, g->name, g->bus, g->major,
+			g->minor, g->smx, g->clock_khz, g->memory);
 		if (g->memory_known)
 			printf("\"used_bytes\":%zu,", g->used);
 		else
@@ -113,7 +116,8 @@ int main(int argc, char **argv)
 		show_json(gpus, n);
 	else if (!strcmp(form, "-L"))
 		for (i = 0; i < n; i++)
-			printf("GPU %d: %s%s (%s, %zu MiB)\n", i, gpus[i].name, gpus[i].is_virtual ? " (vGPU)" : "", gpus[i].bus,
+			printf("GPU %d: %s%s (%s, %zu MiB)\n", i, gpus[i].name,
+			       gpus[i].is_virtual ? " (vGPU)" : "", gpus[i].bus,
 			       gpus[i].memory / MIB);
 	else
 		show_table(gpus, n);

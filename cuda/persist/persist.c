@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-persist: holds the engines of one GPU, so that nouveau keeps them initialised between programs. nouveau takes the
- * graphics engine down when the last channel that can use it goes, and sets it up again, firmware and all, for the next
+ * kvgpu-persist: holds the engines of one GPU, so that nouveau keeps them initialised between
+ * programs. nouveau takes the graphics engine down when the last channel that can use it goes, and
+ * sets it up again, firmware and all, for the next
  * one: some 2,200 register accesses, each of which a vGPU's guest leaves the CPU for.
  */
 #include <errno.h>
@@ -20,7 +21,8 @@
 
 enum { CHIP_GK110 = 0xf0, CHIP_GK110B = 0xf1 };
 enum { ENGINE_GR = 0x01, ENGINE_CE = 0x30 };	/* uapi nouveau_drm.h NOUVEAU_FIFO_ENGINE_* */
-enum { CLASS_COPY = 0xa0b5, CLASS_COMPUTE = 0xa1c0 };	/* NVIDIA's class headers: KEPLER_DMA_COPY_A, KEPLER_COMPUTE_B */
+/* NVIDIA's class headers: KEPLER_DMA_COPY_A, KEPLER_COMPUTE_B */
+enum { CLASS_COPY = 0xa0b5, CLASS_COMPUTE = 0xa1c0 };
 
 struct held {
 	int fd;
@@ -49,18 +51,25 @@ static int open_node(struct held *h, const char *node)
 	drmFreeVersion(v);
 	if (!ours)
 		return complain(node, "nouveau does not drive it");
-	if (nouveau_drm_new(h->fd, &h->drm) || nouveau_device_new(&h->drm->client, NV_DEVICE, &args, sizeof(args), &h->dev))
+	if (nouveau_drm_new(h->fd, &h->drm) ||
+	    nouveau_device_new(&h->drm->client, NV_DEVICE, &args, sizeof(args), &h->dev))
 		return complain(node, "nouveau does not let it be used (its messages are in the kernel's log)");
 	return 0;
 }
 
-/* a channel with an object on it: only then nouveau sets the engine up. No work is ever given to it. */
+/*
+ * a channel with an object on it: only then nouveau sets the engine up. No work is ever given to
+ * it.
+ */
 static int hold(struct held *h, unsigned int i, unsigned int engine, unsigned int class)
 {
 	struct nve0_fifo args = { .engine = engine };
-	int ret = nouveau_object_new(&h->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args, sizeof(args), &h->channel[i]);
+	int ret = nouveau_object_new(&h->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args,
+				     sizeof(args), &h->channel[i]);
 
-	return ret ? ret : nouveau_object_new(h->channel[i], 0xbeef0000 | class, class, NULL, 0, &h->object[i]);
+	return ret ? ret :
+		     nouveau_object_new(h->channel[i], 0xbeef0000 | class, class, NULL, 0,
+					&h->object[i]);
 }
 
 static void let_go(struct held *h)
@@ -89,7 +98,10 @@ static int keep(struct held *h, const char *node, const sigset_t *ends)
 	}
 	if (hold(h, 0, ENGINE_GR, CLASS_COMPUTE))
 		return complain(node, "no channel for the graphics engine");
-	/* boards whose copy engines are only reached through the graphics engine's runlist have none of this kind */
+	/*
+	 * boards whose copy engines are only reached through the graphics engine's runlist have
+	 * none of this kind
+	 */
 	if (hold(h, 1, ENGINE_CE, CLASS_COPY))
 		printf("kvgpu-persist: %s: no copy engine of its own; the graphics engine is held\n", node);
 	printf("kvgpu-persist: %s: held\n", node);

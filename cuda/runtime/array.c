@@ -20,7 +20,8 @@ static const struct {
 enum { NR_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
 /* 1, 2 or 4 channels of the same width */
-cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned int *channels)
+cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
+		      unsigned int *channels)
 {
 	const int bits[4] = { desc->x, desc->y, desc->z, desc->w };
 	unsigned int i, n;
@@ -73,25 +74,29 @@ cudaError_t array_shape(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *out)
 	return e ? e : from_driver(cuArray3DGetDescriptor_v2(out, array));
 }
 
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+						   enum cudaChannelFormatKind f)
 {
 	return (struct cudaChannelFormatDesc){ x, y, z, w, f };
 }
 
 /* ------------------------------------------------------------------ making them */
 
-enum { ARRAY_FLAGS = 0xff };	/* all that 11.8 knows, with the driver's numbers; others are ignored, as seen on a GPU */
+/* all that 11.8 knows, with the driver's numbers; others are ignored, as seen on a GPU */
+enum { ARRAY_FLAGS = 0xff };
 
-static cudaError_t shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned int flags,
-			    CUDA_ARRAY3D_DESCRIPTOR *out)
+static cudaError_t shape_of(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+			    unsigned int flags, CUDA_ARRAY3D_DESCRIPTOR *out)
 {
-	*out = (CUDA_ARRAY3D_DESCRIPTOR){ .Width = extent.width, .Height = extent.height, .Depth = extent.depth,
-					 .Flags = flags & ARRAY_FLAGS };
+	*out = (CUDA_ARRAY3D_DESCRIPTOR){ .Width = extent.width,
+					  .Height = extent.height,
+					  .Depth = extent.depth,
+					  .Flags = flags & ARRAY_FLAGS };
 	return format_of(desc, &out->Format, &out->NumChannels);
 }
 
-static cudaError_t create(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
-			  unsigned int flags)
+static cudaError_t create(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+			  struct cudaExtent extent, unsigned int flags)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 	cudaError_t e = array && desc ? use_context() : cudaErrorInvalidValue;
@@ -101,36 +106,43 @@ static cudaError_t create(cudaArray_t *array, const struct cudaChannelFormatDesc
 	return e ? e : from_driver(cuArray3DCreate_v2((CUarray *)array, &shape));
 }
 
-cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
-			    unsigned int flags)
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+			    size_t width, size_t height, unsigned int flags)
 {
 	if (flags & (cudaArrayLayered | cudaArrayCubemap))
 		return done(cudaErrorInvalidValue);
 	return done(create(array, desc, (struct cudaExtent){ width, height, 0 }, flags));
 }
 
-cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
-			      unsigned int flags)
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+			      struct cudaExtent extent, unsigned int flags)
 {
 	return done(create(array, desc, extent, flags));
 }
 
-cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const struct cudaChannelFormatDesc *desc,
-				     struct cudaExtent extent, unsigned int levels, unsigned int flags)
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
+				     const struct cudaChannelFormatDesc *desc,
+				     struct cudaExtent extent, unsigned int levels,
+				     unsigned int flags)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 	cudaError_t e = array && desc ? use_context() : cudaErrorInvalidValue;
 
 	if (!e)
 		e = shape_of(desc, extent, flags, &shape);
-	return done(e ? e : from_driver(cuMipmappedArrayCreate((CUmipmappedArray *)array, &shape, levels)));
+	return done(
+		e ? e :
+		    from_driver(cuMipmappedArrayCreate((CUmipmappedArray *)array, &shape, levels)));
 }
 
-cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array, unsigned int index)
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level, cudaMipmappedArray_const_t array,
+				       unsigned int index)
 {
 	cudaError_t e = level && array ? use_context() : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuMipmappedArrayGetLevel((CUarray *)level, (CUmipmappedArray)array, index)));
+	return done(e ? e :
+			from_driver(cuMipmappedArrayGetLevel((CUarray *)level,
+							     (CUmipmappedArray)array, index)));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
@@ -144,14 +156,16 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
 {
 	cudaError_t e = use_context();
 
-	return done(e || !array ? e : from_driver(cuMipmappedArrayDestroy((CUmipmappedArray)array)));
+	return done(e || !array ? e :
+				  from_driver(cuMipmappedArrayDestroy((CUmipmappedArray)array)));
 }
 
-cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent, unsigned int *flags,
-			     cudaArray_t array)
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
+			     unsigned int *flags, cudaArray_t array)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
-	cudaError_t e = array ? array_shape((CUarray)array, &shape) : cudaErrorInvalidResourceHandle;
+	cudaError_t e = array ? array_shape((CUarray)array, &shape) :
+				cudaErrorInvalidResourceHandle;
 
 	if (e)
 		return done(e);
@@ -166,5 +180,6 @@ cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExte
 
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array)
 {
-	return desc ? cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)array) : done(cudaErrorInvalidValue);
+	return desc ? cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)array) :
+		      done(cudaErrorInvalidValue);
 }

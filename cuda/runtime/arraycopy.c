@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Copies to and from arrays: of lines, and of bytes that go on in the next line. Offsets in x count bytes. */
+/*
+ * Copies to and from arrays: of lines, and of bytes that go on in the next line. Offsets in x count
+ * bytes.
+ */
 #include "runtime.h"
 
-static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool to_array, enum side *side)
+static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool to_array,
+			       enum side *side)
 {
 	enum side array, dst, src;
 	cudaError_t e = sides(kind, to_array ? NULL : ptr, to_array ? ptr : NULL, &dst, &src);
@@ -11,7 +15,8 @@ static cudaError_t memory_side(enum cudaMemcpyKind kind, const void *ptr, bool t
 		return e;
 	array = to_array ? dst : src;
 	*side = to_array ? src : dst;
-	return kind != cudaMemcpyDefault && array == HOST ? cudaErrorInvalidMemcpyDirection : cudaSuccess;
+	return kind != cudaMemcpyDefault && array == HOST ? cudaErrorInvalidMemcpyDirection :
+							    cudaSuccess;
 }
 
 /* a place in an array, and as if it were one long line */
@@ -30,7 +35,8 @@ static cudaError_t start(cudaArray_const_t array, size_t x, size_t y, struct cur
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape;
 	size_t lines;
-	cudaError_t e = array ? array_shape((CUarray)array, &shape) : cudaErrorInvalidResourceHandle;
+	cudaError_t e = array ? array_shape((CUarray)array, &shape) :
+				cudaErrorInvalidResourceHandle;
 
 	if (e)
 		return e;
@@ -63,8 +69,8 @@ static size_t piece(const struct cursor *c, size_t n)
 
 /* ------------------------------------------------------------------ lines */
 
-static cudaError_t lines_to(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height,
-			    enum cudaMemcpyKind kind, struct when w)
+static cudaError_t lines_to(cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch,
+			    size_t width, size_t height, enum cudaMemcpyKind kind, struct when w)
 {
 	struct end from = { .ptr = src, .pitch = spitch };
 	cudaError_t e = use_context();
@@ -75,11 +81,12 @@ static cudaError_t lines_to(cudaArray_t dst, size_t x, size_t y, const void *src
 		return e;
 	if (!dst || !src)
 		return cudaErrorInvalidValue;
-	return width > spitch ? cudaErrorInvalidValue : copy_lines(in_array(dst, x, y), from, width, height, w);
+	return width > spitch ? cudaErrorInvalidValue :
+				copy_lines(in_array(dst, x, y), from, width, height, w);
 }
 
-static cudaError_t lines_from(void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y, size_t width, size_t height,
-			      enum cudaMemcpyKind kind, struct when w)
+static cudaError_t lines_from(void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y,
+			      size_t width, size_t height, enum cudaMemcpyKind kind, struct when w)
 {
 	struct end to = { .ptr = dst, .pitch = dpitch };
 	cudaError_t e = use_context();
@@ -90,11 +97,13 @@ static cudaError_t lines_from(void *dst, size_t dpitch, cudaArray_const_t src, s
 		return e;
 	if (!dst || !src)
 		return cudaErrorInvalidValue;
-	return width > dpitch ? cudaErrorInvalidValue : copy_lines(to, in_array(src, x, y), width, height, w);
+	return width > dpitch ? cudaErrorInvalidValue :
+				copy_lines(to, in_array(src, x, y), width, height, w);
 }
 
-static cudaError_t lines_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy,
-				 size_t width, size_t height, enum cudaMemcpyKind kind, struct when w)
+static cudaError_t lines_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src,
+				 size_t sx, size_t sy, size_t width, size_t height,
+				 enum cudaMemcpyKind kind, struct when w)
 {
 	cudaError_t e = use_context();
 
@@ -102,29 +111,37 @@ static cudaError_t lines_between(cudaArray_t dst, size_t dx, size_t dy, cudaArra
 		e = cudaErrorInvalidMemcpyDirection;
 	if (e || !width || !height)
 		return e;
-	return dst && src ? copy_lines(in_array(dst, dx, dy), in_array(src, sx, sy), width, height, w) : cudaErrorInvalidValue;
+	return dst && src ?
+		       copy_lines(in_array(dst, dx, dy), in_array(src, sx, sy), width, height, w) :
+		       cudaErrorInvalidValue;
 }
 
 #define KIND enum cudaMemcpyKind kind
 SYNC_FORMS(cudaMemcpy2DToArray, lines_to,
-	   (cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, KIND),
+	   (cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width,
+	    size_t height, KIND),
 	   dst, x, y, src, spitch, width, height, kind)
 ASYNC_FORMS(cudaMemcpy2DToArrayAsync, lines_to,
-	    (cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width, size_t height, KIND,
-	     cudaStream_t stream), dst, x, y, src, spitch, width, height, kind)
+	    (cudaArray_t dst, size_t x, size_t y, const void *src, size_t spitch, size_t width,
+	     size_t height, KIND, cudaStream_t stream),
+	    dst, x, y, src, spitch, width, height, kind)
 SYNC_FORMS(cudaMemcpy2DFromArray, lines_from,
-	   (void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y, size_t width, size_t height, KIND),
+	   (void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+	    size_t height, KIND),
 	   dst, dpitch, src, x, y, width, height, kind)
 ASYNC_FORMS(cudaMemcpy2DFromArrayAsync, lines_from,
-	    (void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y, size_t width, size_t height, KIND,
-	     cudaStream_t stream), dst, dpitch, src, x, y, width, height, kind)
+	    (void *dst, size_t dpitch, cudaArray_const_t src, size_t x, size_t y, size_t width,
+	     size_t height, KIND, cudaStream_t stream),
+	    dst, dpitch, src, x, y, width, height, kind)
 SYNC_FORMS(cudaMemcpy2DArrayToArray, lines_between,
-	   (cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy, size_t width, size_t height, KIND),
+	   (cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy,
+	    size_t width, size_t height, KIND),
 	   dst, dx, dy, src, sx, sy, width, height, kind)
 
 /* ------------------------------------------------------------------ bytes */
 
-static cudaError_t bytes_to(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND, struct when w)
+static cudaError_t bytes_to(cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND,
+			    struct when w)
 {
 	struct end from = { .ptr = src };
 	struct cursor to;
@@ -147,7 +164,8 @@ static cudaError_t bytes_to(cudaArray_t dst, size_t x, size_t y, const void *src
 	return e;
 }
 
-static cudaError_t bytes_from(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND, struct when w)
+static cudaError_t bytes_from(void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND,
+			      struct when w)
 {
 	struct end to = { .ptr = dst };
 	struct cursor from;
@@ -171,8 +189,8 @@ static cudaError_t bytes_from(void *dst, cudaArray_const_t src, size_t x, size_t
 }
 
 /* arrays of different widths: no further than the nearer end of a line at a time */
-static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy, size_t n,
-				 KIND, struct when w)
+static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src,
+				 size_t sx, size_t sy, size_t n, KIND, struct when w)
 {
 	struct cursor to, from;
 	size_t part, a, b;
@@ -198,14 +216,21 @@ static cudaError_t bytes_between(cudaArray_t dst, size_t dx, size_t dy, cudaArra
 	return e;
 }
 
-SYNC_FORMS(cudaMemcpyToArray, bytes_to, (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND),
+SYNC_FORMS(cudaMemcpyToArray, bytes_to, (cudaArray_t dst, size_t x, size_t y, const void *src,
+	size_t n, KIND),
 	   dst, x, y, src, n, kind)
 ASYNC_FORMS(cudaMemcpyToArrayAsync, bytes_to,
-	    (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND, cudaStream_t stream), dst, x, y, src, n, kind)
-SYNC_FORMS(cudaMemcpyFromArray, bytes_from, (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND),
+	    (cudaArray_t dst, size_t x, size_t y, const void *src, size_t n, KIND,
+	     cudaStream_t stream),
+	    dst, x, y, src, n, kind)
+SYNC_FORMS(cudaMemcpyFromArray, bytes_from, (void *dst, cudaArray_const_t src, size_t x, size_t y,
+	size_t n, KIND),
 	   dst, src, x, y, n, kind)
 ASYNC_FORMS(cudaMemcpyFromArrayAsync, bytes_from,
-	    (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND, cudaStream_t stream), dst, src, x, y, n, kind)
+	    (void *dst, cudaArray_const_t src, size_t x, size_t y, size_t n, KIND,
+	     cudaStream_t stream),
+	    dst, src, x, y, n, kind)
 SYNC_FORMS(cudaMemcpyArrayToArray, bytes_between,
-	   (cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy, size_t n, KIND),
+	   (cudaArray_t dst, size_t dx, size_t dy, cudaArray_const_t src, size_t sx, size_t sy,
+	    size_t n, KIND),
 	   dst, dx, dy, src, sx, sy, n, kind)

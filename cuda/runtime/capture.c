@@ -23,8 +23,9 @@ static cudaError_t update(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n,
 	return e ? e : from_driver(cuStreamUpdateCaptureDependencies(stream, nodes, n, flags));
 }
 
-static cudaError_t info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-			const cudaGraphNode_t **nodes, size_t *n)
+static cudaError_t info(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+			unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+			size_t *n)
 {
 	CUstreamCaptureStatus s;
 	cuuint64_t number = 0;
@@ -40,22 +41,28 @@ static cudaError_t info(cudaStream_t stream, enum cudaStreamCaptureStatus *statu
 	return cudaSuccess;
 }
 
-STREAM_FORMS(cudaStreamBeginCapture, begin, (cudaStream_t stream, enum cudaStreamCaptureMode mode), mode)
+STREAM_FORMS(cudaStreamBeginCapture, begin, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+	     mode)
 STREAM_FORMS(cudaStreamEndCapture, end, (cudaStream_t stream, cudaGraph_t *graph), graph)
 STREAM_FORMS(cudaStreamUpdateCaptureDependencies, update,
-	     (cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned int flags), nodes, n, flags)
-STREAM_FORMS(cudaStreamIsCapturing, info, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), status, NULL, NULL, NULL,
+	     (cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned int flags), nodes, n,
+	     flags)
+STREAM_FORMS(cudaStreamIsCapturing, info,
+	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status), status, NULL, NULL, NULL,
 	     NULL)
 STREAM_FORMS(cudaStreamGetCaptureInfo, info,
-	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id), status, id, NULL, NULL, NULL)
+	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id),
+	     status, id, NULL, NULL, NULL)
 STREAM_FORMS(cudaStreamGetCaptureInfo_v2, info,
-	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-	      const cudaGraphNode_t **nodes, size_t *n), status, id, graph, nodes, n)
+	     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+	      cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *n),
+	     status, id, graph, nodes, n)
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
 	CUstreamCaptureMode m = mode ? (CUstreamCaptureMode)*mode : CU_STREAM_CAPTURE_MODE_GLOBAL;
-	cudaError_t e = mode ? from_driver(cuThreadExchangeStreamCaptureMode(&m)) : cudaErrorInvalidValue;
+	cudaError_t e = mode ? from_driver(cuThreadExchangeStreamCaptureMode(&m)) :
+			       cudaErrorInvalidValue;
 
 	if (!e)
 		*mode = (enum cudaStreamCaptureMode)m;

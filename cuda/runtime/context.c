@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which context a thread's calls go to. One that the application made current through the driver API; else the primary
- * context of the thread's device, made at the first call that wants one and kept until a reset.
+ * Which context a thread's calls go to. One that the application made current through the driver
+ * API; else the primary context of the thread's device, made at the first call that wants one and
+ * kept until a reset.
  */
 #include "runtime.h"
 
@@ -128,7 +129,11 @@ cudaError_t cudaSetDevice(int device)
 	if (!e) {
 		self.device = device;
 		self.chosen = true;
-		(void)use_context();	/* its context is current from here on, for calls of the driver's; errors are told where it is used */
+		/*
+		 * its context is current from here on, for calls of the driver's; errors are told
+		 * where it is used
+		 */
+		(void)use_context();
 	}
 	return done(e);
 }

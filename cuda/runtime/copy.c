@@ -3,10 +3,11 @@
 #include "runtime.h"
 
 /*
- * Which side is where; by what the driver knows of the addresses when the program does not say, or says that memory of the
- * GPU's is the host's, which a GPU with unified addresses does not mind.
+ * Which side is where; by what the driver knows of the addresses when the program does not say, or
+ * says that memory of the GPU's is the host's, which a GPU with unified addresses does not mind.
  */
-cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side, enum side *src_side)
+cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
+		  enum side *src_side)
 {
 	switch (kind) {
 	case cudaMemcpyHostToHost:
@@ -18,14 +19,21 @@ cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, en
 	default:
 		return cudaErrorInvalidMemcpyDirection;
 	}
-	*dst_side = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice || is_device_only(dst) ? DEVICE : HOST;
-	*src_side = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice || is_device_only(src) ? DEVICE : HOST;
+	*dst_side = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+				    is_device_only(dst) ?
+			    DEVICE :
+			    HOST;
+	*src_side = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
+				    is_device_only(src) ?
+			    DEVICE :
+			    HOST;
 	return cudaSuccess;
 }
 
 static CUmemorytype type_of(enum side side)
 {
-	static const CUmemorytype types[] = { [HOST] = CU_MEMORYTYPE_HOST, [DEVICE] = CU_MEMORYTYPE_DEVICE,
+	static const CUmemorytype types[] = { [HOST] = CU_MEMORYTYPE_HOST,
+					      [DEVICE] = CU_MEMORYTYPE_DEVICE,
 					      [ARRAY] = CU_MEMORYTYPE_ARRAY };
 
 	return types[side];
@@ -34,9 +42,11 @@ static CUmemorytype type_of(enum side side)
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w)
 {
 	CUDA_MEMCPY2D c = {
-		.srcXInBytes = src.x, .srcY = src.y, .srcMemoryType = type_of(src.side), .srcArray = src.array,
+		.srcXInBytes = src.x, .srcY = src.y, .srcMemoryType = type_of(src.side),
+			.srcArray = src.array,
 		.srcPitch = src.pitch,
-		.dstXInBytes = dst.x, .dstY = dst.y, .dstMemoryType = type_of(dst.side), .dstArray = dst.array,
+		.dstXInBytes = dst.x, .dstY = dst.y, .dstMemoryType = type_of(dst.side),
+			.dstArray = dst.array,
 		.dstPitch = dst.pitch,
 		.WidthInBytes = width, .Height = lines,
 	};
@@ -54,7 +64,8 @@ cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t line
 	return from_driver(CALL_WHEN(w, cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2, &c));
 }
 
-cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, struct when w)
+cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind,
+			struct when w)
 {
 	enum side to, from;
 	cudaError_t e = use_context();
@@ -69,18 +80,23 @@ cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKin
 		return copy_lines((struct end){ .side = HOST, .ptr = dst, .pitch = n },
 				  (struct end){ .side = HOST, .ptr = src, .pitch = n }, n, 1, w);
 	if (from == HOST)
-		return from_driver(CALL_WHEN(w, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, device_address(dst), src, n));
+		return from_driver(CALL_WHEN(w, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
+					     device_address(dst), src, n));
 	if (to == HOST)
-		return from_driver(CALL_WHEN(w, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, dst, device_address(src), n));
-	return from_driver(CALL_WHEN(w, cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, device_address(dst), device_address(src), n));
+		return from_driver(CALL_WHEN(w, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, dst,
+					     device_address(src), n));
+	return from_driver(CALL_WHEN(w, cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, device_address(dst),
+				     device_address(src), n));
 }
 
-SYNC_FORMS(cudaMemcpy, copy_linear, (void *dst, const void *src, size_t n, enum cudaMemcpyKind kind), dst, src, n, kind)
+SYNC_FORMS(cudaMemcpy, copy_linear,
+	   (void *dst, const void *src, size_t n, enum cudaMemcpyKind kind), dst, src, n, kind)
 ASYNC_FORMS(cudaMemcpyAsync, copy_linear,
-	    (void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, cudaStream_t stream), dst, src, n, kind)
+	    (void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, cudaStream_t stream),
+	    dst, src, n, kind)
 
-static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-			   enum cudaMemcpyKind kind, struct when w)
+static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+			   size_t height, enum cudaMemcpyKind kind, struct when w)
 {
 	struct end to = { .ptr = dst, .pitch = dpitch }, from = { .ptr = src, .pitch = spitch };
 	cudaError_t e = use_context();
@@ -99,14 +115,17 @@ static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spi
 }
 
 SYNC_FORMS(cudaMemcpy2D, copy_2d,
-	   (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind),
+	   (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+	    enum cudaMemcpyKind kind),
 	   dst, dpitch, src, spitch, width, height, kind)
 ASYNC_FORMS(cudaMemcpy2DAsync, copy_2d,
-	    (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind,
-	     cudaStream_t stream), dst, dpitch, src, spitch, width, height, kind)
+	    (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+	     enum cudaMemcpyKind kind, cudaStream_t stream),
+	    dst, dpitch, src, spitch, width, height, kind)
 
 /* between devices, or on one: each context has its own addresses */
-static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n, struct when w)
+static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t n,
+			     struct when w)
 {
 	CUdeviceptr d = (CUdeviceptr)(uintptr_t)dst, s = (CUdeviceptr)(uintptr_t)src;
 	CUcontext to, from;
@@ -114,7 +133,9 @@ static cudaError_t copy_peer(void *dst, int dst_device, const void *src, int src
 
 	if (!e)
 		e = context_of(src_device, &from);
-	return e || !n ? e : from_driver(CALL_WHEN(w, cuMemcpyPeer, cuMemcpyPeerAsync, d, to, s, from, n));
+	return e || !n ? e :
+			 from_driver(
+				 CALL_WHEN(w, cuMemcpyPeer, cuMemcpyPeerAsync, d, to, s, from, n));
 }
 
 cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t n)
@@ -122,7 +143,8 @@ cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_d
 	return done(copy_peer(dst, dst_device, src, src_device, n, LEGACY));
 }
 
-cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t n, cudaStream_t stream)
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device,
+				size_t n, cudaStream_t stream)
 {
 	return done(copy_peer(dst, dst_device, src, src_device, n, ON(stream)));
 }

@@ -29,8 +29,8 @@ static cudaError_t check(const struct box *b, size_t *element)
 }
 
 /* an array is on the GPU: @kind says what a pointer is */
-static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst, const struct box *src, CUmemorytype *to,
-				CUmemorytype *from)
+static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
+				const struct box *src, CUmemorytype *to, CUmemorytype *from)
 {
 	enum side d, s;
 	cudaError_t e = sides(kind, dst->ptr.ptr, src->ptr.ptr, &d, &s);
@@ -39,23 +39,34 @@ static cudaError_t memory_types(enum cudaMemcpyKind kind, const struct box *dst,
 		return e;
 	if (kind != cudaMemcpyDefault && ((dst->array && d == HOST) || (src->array && s == HOST)))
 		return cudaErrorInvalidMemcpyDirection;
-	*to = dst->array ? CU_MEMORYTYPE_ARRAY : d == HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-	*from = src->array ? CU_MEMORYTYPE_ARRAY : s == HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+	*to = dst->array ? CU_MEMORYTYPE_ARRAY :
+	      d == HOST	 ? CU_MEMORYTYPE_HOST :
+			   CU_MEMORYTYPE_DEVICE;
+	*from = src->array ? CU_MEMORYTYPE_ARRAY :
+		s == HOST  ? CU_MEMORYTYPE_HOST :
+			     CU_MEMORYTYPE_DEVICE;
 	return cudaSuccess;
 }
 
-/* positions and extent count elements where there is an array, else bytes; a position in memory always counts bytes */
-static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent, enum cudaMemcpyKind kind,
-			    CUDA_MEMCPY3D *c)
+/*
+ * positions and extent count elements where there is an array, else bytes; a position in memory
+ * always counts bytes
+ */
+static cudaError_t describe(const struct box *dst, const struct box *src, struct cudaExtent extent,
+			    enum cudaMemcpyKind kind, CUDA_MEMCPY3D *c)
 {
 	size_t element = 0;
 	cudaError_t e = use_context();
 
 	*c = (CUDA_MEMCPY3D){
-		.srcY = src->pos.y, .srcZ = src->pos.z, .srcArray = (CUarray)src->array, .srcHost = src->ptr.ptr,
-		.srcDevice = device_address(src->ptr.ptr), .srcPitch = src->ptr.pitch, .srcHeight = src->ptr.ysize,
-		.dstY = dst->pos.y, .dstZ = dst->pos.z, .dstArray = (CUarray)dst->array, .dstHost = dst->ptr.ptr,
-		.dstDevice = device_address(dst->ptr.ptr), .dstPitch = dst->ptr.pitch, .dstHeight = dst->ptr.ysize,
+		.srcY = src->pos.y, .srcZ = src->pos.z, .srcArray = (CUarray)src->array,
+			.srcHost = src->ptr.ptr,
+		.srcDevice = device_address(src->ptr.ptr), .srcPitch = src->ptr.pitch,
+			.srcHeight = src->ptr.ysize,
+		.dstY = dst->pos.y, .dstZ = dst->pos.z, .dstArray = (CUarray)dst->array,
+			.dstHost = dst->ptr.ptr,
+		.dstDevice = device_address(dst->ptr.ptr), .dstPitch = dst->ptr.pitch,
+			.dstHeight = dst->ptr.ysize,
 		.Height = extent.height, .Depth = extent.depth,
 	};
 	if (!e)
@@ -72,7 +83,8 @@ static cudaError_t describe(const struct box *dst, const struct box *src, struct
 	    __builtin_mul_overflow(src->pos.x, src->array ? element : 1, &c->srcXInBytes) ||
 	    __builtin_mul_overflow(dst->pos.x, dst->array ? element : 1, &c->dstXInBytes))
 		return cudaErrorInvalidValue;
-	if ((!src->array && c->WidthInBytes > c->srcPitch) || (!dst->array && c->WidthInBytes > c->dstPitch))
+	if ((!src->array && c->WidthInBytes > c->srcPitch) ||
+	    (!dst->array && c->WidthInBytes > c->dstPitch))
 		return cudaErrorInvalidPitchValue;
 	return cudaSuccess;
 }
@@ -105,7 +117,9 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, struct when w)
 	CUDA_MEMCPY3D c;
 	cudaError_t e = describe_one(p, &c);
 
-	return e || nothing(p->extent) ? e : from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
+	return e || nothing(p->extent) ?
+		       e :
+		       from_driver(CALL_WHEN(w, cuMemcpy3D_v2, cuMemcpy3DAsync_v2, &c));
 }
 
 /* between devices: with the contexts where the other has something reserved */
@@ -136,4 +150,5 @@ static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, struct wh
 SYNC_FORMS(cudaMemcpy3D, copy_3d, (const struct cudaMemcpy3DParms *p), p)
 ASYNC_FORMS(cudaMemcpy3DAsync, copy_3d, (const struct cudaMemcpy3DParms *p, cudaStream_t stream), p)
 SYNC_FORMS(cudaMemcpy3DPeer, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p), p)
-ASYNC_FORMS(cudaMemcpy3DPeerAsync, copy_3d_peer, (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream), p)
+ASYNC_FORMS(cudaMemcpy3DPeerAsync, copy_3d_peer,
+	    (const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream), p)

@@ -46,18 +46,25 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 {
 	cudaError_t e = value ? check_device(device) : cudaErrorInvalidValue;
 
-	return done(e ? e : from_driver(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, device)));
+	return done(e ? e :
+			from_driver(cuDeviceGetAttribute(value, (CUdevice_attribute)attribute,
+							 device)));
 }
 
-/* the one that fulfils most of what is asked for; what is 0 (or -1 for the version) is not asked for */
+/*
+ * the one that fulfils most of what is asked for; what is 0 (or -1 for the version) is not asked
+ * for
+ */
 static unsigned int likeness(const struct cudaDeviceProp *have, const struct cudaDeviceProp *want)
 {
 	unsigned int n = 0;
 
-	n += want->major > 0 && (have->major > want->major || (have->major == want->major && have->minor >= want->minor));
+	n += want->major > 0 && (have->major > want->major ||
+				 (have->major == want->major && have->minor >= want->minor));
 	n += want->totalGlobalMem && have->totalGlobalMem >= want->totalGlobalMem;
 	n += want->name[0] && !strncmp(have->name, want->name, sizeof(have->name));
-	n += want->multiProcessorCount > 0 && have->multiProcessorCount >= want->multiProcessorCount;
+	n += want->multiProcessorCount > 0 &&
+	     have->multiProcessorCount >= want->multiProcessorCount;
 	n += want->sharedMemPerBlock && have->sharedMemPerBlock >= want->sharedMemPerBlock;
 	return n;
 }
@@ -94,7 +101,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *id, int len, int device)
 	return done(e ? e : from_driver(cuDeviceGetPCIBusId(id, len, device)));
 }
 
-/* ------------------------------------------------------------------ other devices: each for itself */
+/* --------------------------------------------------------------- other devices: each for itself */
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
@@ -119,7 +126,8 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer)
 	return done(e ? e : cudaErrorPeerAccessNotEnabled);
 }
 
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int src, int dst)
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int src,
+				      int dst)
 {
 	cudaError_t e = value ? check_device(src) : cudaErrorInvalidValue;
 
@@ -127,7 +135,8 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribu
 		e = check_device(dst);
 	if (!e && src == dst)
 		e = cudaErrorInvalidDevice;
-	if (!e && (attribute < cudaDevP2PAttrPerformanceRank || attribute > cudaDevP2PAttrCudaArrayAccessSupported))
+	if (!e && (attribute < cudaDevP2PAttrPerformanceRank ||
+		   attribute > cudaDevP2PAttrCudaArrayAccessSupported))
 		e = cudaErrorInvalidValue;
 	if (!e)
 		*value = 0;
@@ -150,12 +159,19 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return cudaSuccess;
 }
 
-/* @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream: the driver's, but that the default follows the caller's */
-static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags, unsigned long long usual)
+/*
+ * @flags: cudaEnableDefault, ...LegacyStream, ...PerThreadDefaultStream: the driver's, but that the
+ * default follows the caller's
+ */
+static cudaError_t entry_point(const char *symbol, void **function, unsigned long long flags,
+			       unsigned long long usual)
 {
-	cudaError_t e = symbol && *symbol && function && flags <= 2 ? use_driver() : cudaErrorInvalidValue;
+	cudaError_t e = symbol && *symbol && function && flags <= 2 ? use_driver() :
+								      cudaErrorInvalidValue;
 
-	return e ? e : from_driver(cuGetProcAddress(symbol, function, RUNTIME_VERSION, flags ? flags : usual));
+	return e ? e :
+		   from_driver(cuGetProcAddress(symbol, function, RUNTIME_VERSION,
+						flags ? flags : usual));
 }
 
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags)
@@ -163,9 +179,11 @@ cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigne
 	return done(entry_point(symbol, function, flags, CU_GET_PROC_ADDRESS_LEGACY_STREAM));
 }
 
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned long long flags)
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
+					 unsigned long long flags)
 {
-	return done(entry_point(symbol, function, flags, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	return done(entry_point(symbol, function, flags,
+				CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 }
 
 /* no profiler is ever attached, so there is nothing to start: CUDA's answer is success */

@@ -12,10 +12,13 @@ static cudaError_t attributes_of(CUfunction f, struct cudaFuncAttributes *a)
 	if (r)
 		return from_driver(r);
 	*a = (struct cudaFuncAttributes){
-		.sharedSizeBytes = v[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES], .constSizeBytes = v[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES],
+		.sharedSizeBytes = v[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES],
+			.constSizeBytes = v[CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES],
 		.localSizeBytes = v[CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES],
-		.maxThreadsPerBlock = v[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK], .numRegs = v[CU_FUNC_ATTRIBUTE_NUM_REGS],
-		.ptxVersion = v[CU_FUNC_ATTRIBUTE_PTX_VERSION], .binaryVersion = v[CU_FUNC_ATTRIBUTE_BINARY_VERSION],
+		.maxThreadsPerBlock = v[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK],
+			.numRegs = v[CU_FUNC_ATTRIBUTE_NUM_REGS],
+		.ptxVersion = v[CU_FUNC_ATTRIBUTE_PTX_VERSION],
+			.binaryVersion = v[CU_FUNC_ATTRIBUTE_BINARY_VERSION],
 		.cacheModeCA = v[CU_FUNC_ATTRIBUTE_CACHE_MODE_CA],
 		.maxDynamicSharedSizeBytes = v[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES],
 		.preferredShmemCarveout = v[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT],
@@ -36,7 +39,8 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
 	CUfunction f;
 	cudaError_t e = find_function(func, &f);
 
-	return done(e ? e : from_driver(cuFuncSetAttribute(f, (CUfunction_attribute)attribute, value)));
+	return done(e ? e :
+			from_driver(cuFuncSetAttribute(f, (CUfunction_attribute)attribute, value)));
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config)
@@ -73,41 +77,48 @@ cudaError_t cudaSetDoubleForHost(double *d)
 
 /* ------------------------------------------------------------------ occupancy */
 
-static cudaError_t blocks_of(int *blocks, const void *func, int threads, size_t dynamic, unsigned int flags)
+static cudaError_t blocks_of(int *blocks, const void *func, int threads, size_t dynamic,
+			     unsigned int flags)
 {
 	CUfunction f;
 	cudaError_t e = blocks ? find_function(func, &f) : cudaErrorInvalidValue;
 
 	if (e)
 		return e;
-	return from_driver(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, dynamic, flags));
+	return from_driver(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads,
+										dynamic, flags));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads, size_t dynamic)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
+							  int threads, size_t dynamic)
 {
 	return done(blocks_of(blocks, func, threads, dynamic, 0));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads, size_t dynamic,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func,
+								   int threads, size_t dynamic,
 								   unsigned int flags)
 {
 	return done(blocks_of(blocks, func, threads, dynamic, flags));
 }
 
 /* the most for which @blocks still fit: more never fits better, so halve the range */
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const void *func, int blocks, int threads)
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic, const void *func, int blocks,
+						      int threads)
 {
 	size_t low = 0, high;
 	CUdevice dev;
 	int n, max;
-	cudaError_t e = dynamic && blocks > 0 ? blocks_of(&n, func, threads, 0, 0) : cudaErrorInvalidValue;
+	cudaError_t e = dynamic && blocks > 0 ? blocks_of(&n, func, threads, 0, 0) :
+						cudaErrorInvalidValue;
 
 	if (!e && n < blocks)
 		e = cudaErrorInvalidValue;
 	if (!e)
 		e = from_driver(cuCtxGetDevice(&dev));
 	if (!e)
-		e = from_driver(cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock, dev));
+		e = from_driver(
+			cuDeviceGetAttribute(&max, cudaDevAttrMaxSharedMemoryPerBlock, dev));
 	for (high = e ? 0 : max; !e && low < high;) {
 		size_t middle = (low + high + 1) / 2;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Nodes of graphs that copy: boxes, lines, parts of variables; each can be added, and changed in its graph or an executable one. */
+/*
+ * Nodes of graphs that copy: boxes, lines, parts of variables; each can be added, and changed in
+ * its graph or an executable one.
+ */
 #include "runtime.h"
 
 /* where a description goes: a new node, a node, or a node of an executable graph */
@@ -20,7 +23,8 @@ static cudaError_t apply(const struct target *t, const CUDA_MEMCPY3D *c)
 	if (e)
 		return e;
 	if (t->out)
-		return from_driver(cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c, ctx));
+		return from_driver(
+			cuGraphAddMemcpyNode(t->out, t->graph, t->dependencies, t->n, c, ctx));
 	if (t->exec)
 		return from_driver(cuGraphExecMemcpyNodeSetParams(t->exec, t->node, c, ctx));
 	return from_driver(cuGraphMemcpyNodeSetParams(t->node, c));
@@ -36,9 +40,15 @@ static cudaError_t box(struct target t, const struct cudaMemcpy3DParms *p)
 	return e ? e : apply(&t, &c);
 }
 
-static cudaError_t line(struct target t, void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
+static cudaError_t line(struct target t, void *dst, const void *src, size_t count,
+			enum cudaMemcpyKind kind)
 {
-	CUDA_MEMCPY3D c = { .WidthInBytes = count, .Height = 1, .Depth = 1, .srcHost = src, .dstHost = dst, .srcPitch = count,
+	CUDA_MEMCPY3D c = { .WidthInBytes = count,
+			    .Height = 1,
+			    .Depth = 1,
+			    .srcHost = src,
+			    .dstHost = dst,
+			    .srcPitch = count,
 			    .dstPitch = count };
 	enum side to, from;
 	cudaError_t e = dst && src && count ? use_context() : cudaErrorInvalidValue;
@@ -54,8 +64,8 @@ static cudaError_t line(struct target t, void *dst, const void *src, size_t coun
 	return apply(&t, &c);
 }
 
-static cudaError_t to_symbol(struct target t, const void *symbol, const void *src, size_t count, size_t offset,
-			     enum cudaMemcpyKind kind)
+static cudaError_t to_symbol(struct target t, const void *symbol, const void *src, size_t count,
+			     size_t offset, enum cudaMemcpyKind kind)
 {
 	void *at;
 	cudaError_t e = part_of_symbol(symbol, count, offset, kind, cudaMemcpyHostToDevice, &at);
@@ -63,7 +73,8 @@ static cudaError_t to_symbol(struct target t, const void *symbol, const void *sr
 	return e ? e : line(t, at, src, count, kind);
 }
 
-static cudaError_t from_symbol(struct target t, void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t from_symbol(struct target t, void *dst, const void *symbol, size_t count,
+			       size_t offset, enum cudaMemcpyKind kind)
 {
 	void *at;
 	cudaError_t e = part_of_symbol(symbol, count, offset, kind, cudaMemcpyDeviceToHost, &at);
@@ -71,20 +82,21 @@ static cudaError_t from_symbol(struct target t, void *dst, const void *symbol, s
 	return e ? e : line(t, dst, at, count, kind);
 }
 
-#define ADDED	((struct target){ .out = node, .graph = graph, .dependencies = dependencies, .n = n })
-#define COPY_NODE(suffix, body, params, ...)								\
-	cudaError_t cudaGraphAddMemcpyNode##suffix(RT_ADD, params)					\
-	{												\
-		return done(node ? body(ADDED, __VA_ARGS__) : cudaErrorInvalidValue);			\
-	}												\
-	cudaError_t cudaGraphMemcpyNodeSetParams##suffix(cudaGraphNode_t node, params)			\
-	{												\
-		return done(body((struct target){ .node = node }, __VA_ARGS__));			\
-	}												\
-	cudaError_t cudaGraphExecMemcpyNodeSetParams##suffix(RT_EXEC, params)				\
-	{												\
-		return done(exec ? body((struct target){ .exec = exec, .node = node }, __VA_ARGS__) :	\
-			    cudaErrorInvalidValue);							\
+#define ADDED ((struct target){ .out = node, .graph = graph, .dependencies = dependencies, .n = n })
+#define COPY_NODE(suffix, body, params, ...)                                                      \
+	cudaError_t cudaGraphAddMemcpyNode##suffix(RT_ADD, params)                                \
+	{                                                                                         \
+		return done(node ? body(ADDED, __VA_ARGS__) : cudaErrorInvalidValue);             \
+	}                                                                                         \
+	cudaError_t cudaGraphMemcpyNodeSetParams##suffix(cudaGraphNode_t node, params)            \
+	{                                                                                         \
+		return done(body((struct target){ .node = node }, __VA_ARGS__));                  \
+	}                                                                                         \
+	cudaError_t cudaGraphExecMemcpyNodeSetParams##suffix(RT_EXEC, params)                     \
+	{                                                                                         \
+		return done(                                                                      \
+			exec ? body((struct target){ .exec = exec, .node = node }, __VA_ARGS__) : \
+			       cudaErrorInvalidValue);                                            \
 	}
 
 #define BOX const struct cudaMemcpy3DParms *params
@@ -106,16 +118,21 @@ static cudaError_t element_of(CUarray array, size_t *bytes)
 
 static void *pointer(CUmemorytype type, const void *host, CUdeviceptr device)
 {
-	return type == CU_MEMORYTYPE_HOST ? (void *)(uintptr_t)host : type == CU_MEMORYTYPE_ARRAY ? NULL : (void *)(uintptr_t)device;
+	return type == CU_MEMORYTYPE_HOST  ? (void *)(uintptr_t)host :
+	       type == CU_MEMORYTYPE_ARRAY ? NULL :
+					     (void *)(uintptr_t)device;
 }
 
 static enum cudaMemcpyKind kind_of(const CUDA_MEMCPY3D *c)
 {
-	bool from = c->srcMemoryType == CU_MEMORYTYPE_HOST, to = c->dstMemoryType == CU_MEMORYTYPE_HOST;
+	bool from = c->srcMemoryType == CU_MEMORYTYPE_HOST,
+	     to = c->dstMemoryType == CU_MEMORYTYPE_HOST;
 
 	if (c->srcMemoryType == CU_MEMORYTYPE_UNIFIED || c->dstMemoryType == CU_MEMORYTYPE_UNIFIED)
 		return cudaMemcpyDefault;
-	return from ? to ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice : to ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+	return from ? to ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice :
+	       to   ? cudaMemcpyDeviceToHost :
+		      cudaMemcpyDeviceToDevice;
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *params)
@@ -134,9 +151,12 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 		return done(e);
 	element = from > to ? from : to;
 	*params = (struct cudaMemcpy3DParms){
-		.srcPos = { c.srcXInBytes / from, c.srcY, c.srcZ }, .dstPos = { c.dstXInBytes / to, c.dstY, c.dstZ },
-		.srcPtr = { pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch, c.WidthInBytes, c.srcHeight },
-		.dstPtr = { pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch, c.WidthInBytes, c.dstHeight },
+		.srcPos = { c.srcXInBytes / from, c.srcY, c.srcZ }, .dstPos = { c.dstXInBytes / to,
+			c.dstY, c.dstZ },
+		.srcPtr = { pointer(c.srcMemoryType, c.srcHost, c.srcDevice), c.srcPitch,
+			c.WidthInBytes, c.srcHeight },
+		.dstPtr = { pointer(c.dstMemoryType, c.dstHost, c.dstDevice), c.dstPitch,
+			c.WidthInBytes, c.dstHeight },
 		.extent = { c.WidthInBytes / element, c.Height, c.Depth }, .kind = kind_of(&c),
 	};
 	if (c.srcMemoryType == CU_MEMORYTYPE_ARRAY)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Nodes of graphs whose parameters differ from the driver's: kernels are named by what stands for them on the host. */
+/*
+ * Nodes of graphs whose parameters differ from the driver's: kernels are named by what stands for
+ * them on the host.
+ */
 #include <string.h>
 
 #include "runtime.h"
@@ -12,8 +15,16 @@ static cudaError_t kernel_of(const struct cudaKernelNodeParams *p, CUDA_KERNEL_N
 	cudaError_t e = p ? find_function(p->func, &f) : cudaErrorInvalidValue;
 
 	if (!e)
-		*out = (CUDA_KERNEL_NODE_PARAMS){ f, p->gridDim.x, p->gridDim.y, p->gridDim.z, p->blockDim.x, p->blockDim.y,
-						  p->blockDim.z, p->sharedMemBytes, p->kernelParams, p->extra };
+		*out = (CUDA_KERNEL_NODE_PARAMS){ f,
+						  p->gridDim.x,
+						  p->gridDim.y,
+						  p->gridDim.z,
+						  p->blockDim.x,
+						  p->blockDim.y,
+						  p->blockDim.z,
+						  p->sharedMemBytes,
+						  p->kernelParams,
+						  p->extra };
 	return e;
 }
 
@@ -25,7 +36,8 @@ cudaError_t cudaGraphAddKernelNode(RT_ADD, const struct cudaKernelNodeParams *pa
 	return done(e ? e : from_driver(cuGraphAddKernelNode(node, graph, dependencies, n, &p)));
 }
 
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *params)
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+					 const struct cudaKernelNodeParams *params)
 {
 	CUDA_KERNEL_NODE_PARAMS p;
 	cudaError_t e = kernel_of(params, &p);
@@ -52,23 +64,29 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 	if (!e)
 		e = find_host(p.func, &host);
 	if (!e)
-		*params = (struct cudaKernelNodeParams){ (void *)(uintptr_t)host, { p.gridDimX, p.gridDimY, p.gridDimZ },
-							 { p.blockDimX, p.blockDimY, p.blockDimZ }, p.sharedMemBytes,
-							 p.kernelParams, p.extra };
+		*params = (struct cudaKernelNodeParams){ (void *)(uintptr_t)host,
+							 { p.gridDimX, p.gridDimY, p.gridDimZ },
+							 { p.blockDimX, p.blockDimY, p.blockDimZ },
+							 p.sharedMemBytes,
+							 p.kernelParams,
+							 p.extra };
 	return done(e);
 }
 
 /* the values are the driver's, too */
-_Static_assert(sizeof(cudaKernelNodeAttrValue) == sizeof(CUkernelNodeAttrValue), "size of an attribute");
+_Static_assert(sizeof(cudaKernelNodeAttrValue) == sizeof(CUkernelNodeAttrValue),
+	       "size of an attribute");
 
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute, cudaKernelNodeAttrValue *value)
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+					    cudaKernelNodeAttrValue *value)
 {
 	CUkernelNodeAttrValue v;
 	cudaError_t e = value ? use_context() : cudaErrorInvalidValue;
 
 	memset(&v, 0, sizeof(v));
 	if (!e)
-		e = from_driver(cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute, &v));
+		e = from_driver(
+			cuGraphKernelNodeGetAttribute(node, (CUkernelNodeAttrID)attribute, &v));
 	if (!e)
 		memcpy(value, &v, sizeof(v));
 	return done(e);
@@ -83,19 +101,22 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNode
 	if (e)
 		return done(e);
 	memcpy(&v, value, sizeof(v));
-	return done(from_driver(cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute, &v)));
+	return done(from_driver(
+		cuGraphKernelNodeSetAttribute(node, (CUkernelNodeAttrID)attribute, &v)));
 }
 
 /* ------------------------------------------------------------------ fills */
 
-static cudaError_t fill_of(const struct cudaMemsetParams *p, CUDA_MEMSET_NODE_PARAMS *out, CUcontext *ctx)
+static cudaError_t fill_of(const struct cudaMemsetParams *p, CUDA_MEMSET_NODE_PARAMS *out,
+			   CUcontext *ctx)
 {
 	cudaError_t e = p ? use_context() : cudaErrorInvalidValue;
 
 	if (!e)
 		e = from_driver(cuCtxGetCurrent(ctx));
 	if (!e)
-		*out = (CUDA_MEMSET_NODE_PARAMS){ device_address(p->dst), p->pitch, p->value, p->elementSize, p->width, p->height };
+		*out = (CUDA_MEMSET_NODE_PARAMS){ device_address(p->dst), p->pitch, p->value,
+						  p->elementSize,	  p->width, p->height };
 	return e;
 }
 
@@ -105,10 +126,12 @@ cudaError_t cudaGraphAddMemsetNode(RT_ADD, const struct cudaMemsetParams *params
 	CUcontext ctx;
 	cudaError_t e = fill_of(params, &p, &ctx);
 
-	return done(e ? e : from_driver(cuGraphAddMemsetNode(node, graph, dependencies, n, &p, ctx)));
+	return done(e ? e :
+			from_driver(cuGraphAddMemsetNode(node, graph, dependencies, n, &p, ctx)));
 }
 
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *params)
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
+					 const struct cudaMemsetParams *params)
 {
 	CUDA_MEMSET_NODE_PARAMS p;
 	CUcontext ctx;
@@ -134,7 +157,9 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
 	if (!e)
 		e = from_driver(cuGraphMemsetNodeGetParams(node, &p));
 	if (!e)
-		*params = (struct cudaMemsetParams){ (void *)(uintptr_t)p.dst, p.pitch, p.value, p.elementSize, p.width, p.height };
+		*params = (struct cudaMemsetParams){
+			(void *)(uintptr_t)p.dst, p.pitch, p.value, p.elementSize, p.width, p.height
+		};
 	return done(e);
 }
 
@@ -157,7 +182,8 @@ cudaError_t cudaGraphAddHostNode(RT_ADD, const struct cudaHostNodeParams *params
 	return done(e ? e : from_driver(cuGraphAddHostNode(node, graph, dependencies, n, &p)));
 }
 
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *params)
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
+				       const struct cudaHostNodeParams *params)
 {
 	CUDA_HOST_NODE_PARAMS p;
 	cudaError_t e = host_of(params, &p);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Launches: kernel<<<...>>>() pushes its configuration, and the kernel's stub pops it and calls cudaLaunchKernel(). */
+/*
+ * Launches: kernel<<<...>>>() pushes its configuration, and the kernel's stub pops it and calls
+ * cudaLaunchKernel().
+ */
 #include "runtime.h"
 
 /* a configuration's expressions may launch kernels of their own */
@@ -16,7 +19,8 @@ static __thread struct {
 	unsigned int n;
 } pushed;
 
-unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream)
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+					 struct CUstream_st *stream)
 {
 	if (pushed.n == CONFIGURATIONS)
 		return done(cudaErrorMemoryAllocation);
@@ -40,7 +44,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 /* ------------------------------------------------------------------ launching */
 
-enum { MAX_THREADS = 1, MAX_BLOCK = 2, MAX_GRID = 5 };	/* attributes of the device, MAX_BLOCK and MAX_GRID of three each */
+/* attributes of the device, MAX_BLOCK and MAX_GRID of three each */
+enum { MAX_THREADS = 1, MAX_BLOCK = 2, MAX_GRID = 5 };
 
 static bool fits(dim3 d, int attribute, CUdevice dev)
 {
@@ -48,7 +53,8 @@ static bool fits(dim3 d, int attribute, CUdevice dev)
 	int max, i;
 
 	for (i = 0; i < 3; i++)
-		if (cuDeviceGetAttribute(&max, attribute + i, dev) || !v[i] || v[i] > (unsigned int)max)
+		if (cuDeviceGetAttribute(&max, attribute + i, dev) || !v[i] ||
+		    v[i] > (unsigned int)max)
 			return false;
 	return true;
 }
@@ -61,12 +67,14 @@ static cudaError_t why_invalid(dim3 grid, dim3 block)
 
 	if (cuCtxGetDevice(&dev) || cuDeviceGetAttribute(&max, MAX_THREADS, dev))
 		return cudaErrorInvalidValue;
-	if (!fits(grid, MAX_GRID, dev) || !fits(block, MAX_BLOCK, dev) || (uint64_t)block.x * block.y * block.z > (uint64_t)max)
+	if (!fits(grid, MAX_GRID, dev) || !fits(block, MAX_BLOCK, dev) ||
+	    (uint64_t)block.x * block.y * block.z > (uint64_t)max)
 		return cudaErrorInvalidConfiguration;
 	return cudaErrorInvalidValue;
 }
 
-static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared, bool together, cudaStream_t stream)
+static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+			  bool together, cudaStream_t stream)
 {
 	CUfunction f;
 	cudaError_t e = find_function(func, &f);
@@ -76,13 +84,16 @@ static cudaError_t launch(const void *func, dim3 grid, dim3 block, void **args, 
 	if (shared > UINT32_MAX)
 		return cudaErrorInvalidValue;
 	if (together)
-		e = from_driver(cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, args));
+		e = from_driver(cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x,
+							  block.y, block.z, shared, stream, args));
 	else
-		e = from_driver(cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, args, NULL));
+		e = from_driver(cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+					       shared, stream, args, NULL));
 	return e == cudaErrorInvalidValue ? why_invalid(grid, block) : e;
 }
 
-#define PARAMS (const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
+#define PARAMS \
+	(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
 
 cudaError_t cudaLaunchKernel PARAMS
 {
@@ -105,13 +116,15 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz PARAMS
 }
 
 /* one device is the only list that there is without peers */
-cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned int n, unsigned int flags)
+cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list, unsigned int n,
+						   unsigned int flags)
 {
 	if (!list || !n || flags & ~3u)
 		return done(cudaErrorInvalidValue);
 	if (n > 1)
 		return done(cudaErrorNotSupported);
-	return done(launch(list->func, list->gridDim, list->blockDim, list->args, list->sharedMem, true, list->stream));
+	return done(launch(list->func, list->gridDim, list->blockDim, list->args, list->sharedMem,
+			   true, list->stream));
 }
 
 /* ------------------------------------------------------------------ launches with attributes */
@@ -150,20 +163,26 @@ static cudaError_t read_attributes(const cudaLaunchConfig_t *c, bool *together)
 	return cudaSuccess;
 }
 
-static cudaError_t launch_with(const cudaLaunchConfig_t *c, const void *func, void **args, cudaStream_t stream)
+static cudaError_t launch_with(const cudaLaunchConfig_t *c, const void *func, void **args,
+			       cudaStream_t stream)
 {
 	bool together;
 	cudaError_t e = read_attributes(c, &together);
 
-	return e ? e : launch(func, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, together, stream);
+	return e ? e :
+		   launch(func, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, together,
+			  stream);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
-	return done(config ? launch_with(config, func, args, config->stream) : cudaErrorInvalidValue);
+	return done(config ? launch_with(config, func, args, config->stream) :
+			     cudaErrorInvalidValue);
 }
 
-cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args)
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
+				     void **args)
 {
-	return done(config ? launch_with(config, func, args, OWN_IF_0(config->stream)) : cudaErrorInvalidValue);
+	return done(config ? launch_with(config, func, args, OWN_IF_0(config->stream)) :
+			     cudaErrorInvalidValue);
 }

@@ -18,20 +18,27 @@ cudaError_t cudaMemAdvise(const void *ptr, size_t size, enum cudaMemoryAdvise ad
 {
 	cudaError_t e = use_context();
 
-	return done(e ? e : from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device)));
+	return done(
+		e ? e :
+		    from_driver(cuMemAdvise((CUdeviceptr)(uintptr_t)ptr, size, advice, device)));
 }
 
-cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes, enum cudaMemRangeAttribute *attributes, size_t n, const void *ptr,
-				      size_t size)
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_sizes,
+				      enum cudaMemRangeAttribute *attributes, size_t n,
+				      const void *ptr, size_t size)
 {
 	cudaError_t e = use_context();
 
 	/* the numbers are the driver's */
-	return done(e ? e : from_driver(cuMemRangeGetAttributes(data, data_sizes, (CUmem_range_attribute *)attributes, n,
-								(CUdeviceptr)(uintptr_t)ptr, size)));
+	return done(e ? e :
+			from_driver(cuMemRangeGetAttributes(data, data_sizes,
+							    (CUmem_range_attribute *)attributes, n,
+							    (CUdeviceptr)(uintptr_t)ptr, size)));
 }
 
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size, enum cudaMemRangeAttribute attribute, const void *ptr, size_t size)
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_size,
+				     enum cudaMemRangeAttribute attribute, const void *ptr,
+				     size_t size)
 {
 	return cudaMemRangeGetAttributes(&data, &data_size, &attribute, 1, ptr, size);
 }
@@ -40,15 +47,21 @@ static cudaError_t prefetch(const void *ptr, size_t size, int device, struct whe
 {
 	cudaError_t e = use_context();
 
-	return e ? e : from_driver(cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device, w.stream));
+	return e ? e :
+		   from_driver(
+			   cuMemPrefetchAsync((CUdeviceptr)(uintptr_t)ptr, size, device, w.stream));
 }
 
 static cudaError_t attach(cudaStream_t stream, void *ptr, size_t size, unsigned int flags)
 {
 	cudaError_t e = use_context();
 
-	return e ? e : from_driver(cuStreamAttachMemAsync(stream, (CUdeviceptr)(uintptr_t)ptr, size, flags));
+	return e ? e :
+		   from_driver(cuStreamAttachMemAsync(stream, (CUdeviceptr)(uintptr_t)ptr, size,
+						      flags));
 }
 
-ASYNC_FORMS(cudaMemPrefetchAsync, prefetch, (const void *ptr, size_t size, int device, cudaStream_t stream), ptr, size, device)
-STREAM_FORMS(cudaStreamAttachMemAsync, attach, (cudaStream_t stream, void *ptr, size_t size, unsigned int flags), ptr, size, flags)
+ASYNC_FORMS(cudaMemPrefetchAsync, prefetch,
+	    (const void *ptr, size_t size, int device, cudaStream_t stream), ptr, size, device)
+STREAM_FORMS(cudaStreamAttachMemAsync, attach,
+	     (cudaStream_t stream, void *ptr, size_t size, unsigned int flags), ptr, size, flags)

@@ -39,7 +39,8 @@ static cudaError_t allocate_pitch(void **ptr, size_t *pitch, size_t width, size_
 
 cudaError_t cudaMallocPitch(void **ptr, size_t *pitch, size_t width, size_t height)
 {
-	return done(ptr && pitch ? allocate_pitch(ptr, pitch, width, height) : cudaErrorInvalidValue);
+	return done(ptr && pitch ? allocate_pitch(ptr, pitch, width, height) :
+				   cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)

@@ -19,7 +19,8 @@ bool is_device_only(const void *ptr)
 	struct iovec to = { &byte, 1 }, from = { (void *)(uintptr_t)ptr, 1 };
 
 	/* read through the kernel, which says no where the CPU would fault */
-	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 && errno == EFAULT;
+	return is_on_device(ptr) && process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 &&
+	       errno == EFAULT;
 }
 
 CUdeviceptr device_address(const void *ptr)
@@ -50,7 +51,9 @@ static CUresult ask(const void *ptr, struct cudaPointerAttributes *a)
 		a->hostPointer = NULL;
 	if (cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, at))
 		managed = 0;
-	a->type = managed ? cudaMemoryTypeManaged : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+	a->type = managed		     ? cudaMemoryTypeManaged :
+		  type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost :
+					       cudaMemoryTypeDevice;
 	return CUDA_SUCCESS;
 }
 
@@ -63,7 +66,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 	if (!e)
 		e = from_driver(ask(ptr, &a));
 	if (e == cudaErrorInvalidValue && attributes) {
-		a = (struct cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered, .device = NO_DEVICE,
+		a = (struct cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered,
+						    .device = NO_DEVICE,
 						    .hostPointer = (void *)(uintptr_t)ptr };
 		e = cudaSuccess;
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Entry points that there are so that programs start which may never call them. Their arguments are not looked at. */
+/*
+ * Entry points that there are so that programs start which may never call them. Their arguments are
+ * not looked at.
+ */
 #include "runtime.h"
 
 #define REFUSE(name)				\

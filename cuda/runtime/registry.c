@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program brought: fat binaries, and which address in the program stands for which kernel, variable, texture or
- * surface in them. All of it is registered before main() or while a library is loaded; a fat binary is loaded into a context
- * when something of it is first asked for there.
+ * What the program brought: fat binaries, and which address in the program stands for which kernel,
+ * variable, texture or surface in them. All of it is registered before main() or while a library is
+ * loaded; a fat binary is loaded into a context when something of it is first asked for there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 enum kind { FUNCTION, VARIABLE, MANAGED, TEXTURE, SURFACE };
 enum { BUCKETS = 1024, LOG_BYTES = 256, SEGMENT_MAGIC = 0x466243b1 };
 
-/* what nvcc puts into .nvFatBinSegment and registers: not an image that drivers take, it points to one */
+/*
+ * what nvcc puts into .nvFatBinSegment and registers: not an image that drivers take, it points to
+ * one
+ */
 struct segment {
 	uint32_t magic, version;
 	const void *image;
@@ -80,7 +83,10 @@ static void add(void **handle, enum kind kind, const void *host, const char *nam
 		free(s);
 		return;
 	}
-	*s = (struct symbol){ .kind = kind, .host = host, .name = name, .binary = (struct binary *)handle,
+	*s = (struct symbol){ .kind = kind,
+			      .host = host,
+			      .name = name,
+			      .binary = (struct binary *)handle,
 			      .as_numbers = as_numbers };
 	pthread_mutex_lock(&registry);
 	s->next = *bucket(host);
@@ -88,7 +94,7 @@ static void add(void **handle, enum kind kind, const void *host, const char *nam
 	pthread_mutex_unlock(&registry);
 }
 
-/* ------------------------------------------------------------------ into a context: with `registry` held, the context current */
+/* ------------------------------------ into a context: with `registry` held, the context current */
 
 static cudaError_t load(struct binary *b, CUmodule *out)
 {
@@ -107,7 +113,10 @@ static cudaError_t load(struct binary *b, CUmodule *out)
 	return e;
 }
 
-/* the program finds its managed variables by pointers, which are written when they have a place: of several contexts, the last one's */
+/*
+ * the program finds its managed variables by pointers, which are written when they have a place: of
+ * several contexts, the last one's
+ */
 static cudaError_t point_to_managed(struct binary *b, CUmodule module)
 {
 	cudaError_t e = cudaSuccess;
@@ -198,8 +207,12 @@ static CUresult resolve(struct symbol *s, CUmodule module)
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-/* @out: a copy of the symbol with what it is in the current context; @missing: the error for what is not there */
-static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing, struct symbol *out)
+/*
+ * @out: a copy of the symbol with what it is in the current context; @missing: the error for what
+ * is not there
+ */
+static cudaError_t look_up(const void *host, enum kind kind, cudaError_t missing,
+			   struct symbol *out)
 {
 	cudaError_t e = use_context();
 	CUcontext ctx = NULL;
@@ -398,8 +411,9 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 }
 
 /*
- * Called at exit, when other destructors may still use what is in other binaries, or by dlclose(). The addresses mean
- * nothing any more. The module itself stays until its context is used again: at exit nobody should wait for the GPU.
+ * Called at exit, when other destructors may still use what is in other binaries, or by dlclose().
+ * The addresses mean nothing any more. The module itself stays until its context is used again: at
+ * exit nobody should wait for the GPU.
  */
 void __cudaUnregisterFatBinary(void **handle)
 {
@@ -426,19 +440,22 @@ void __cudaUnregisterFatBinary(void **handle)
 	pthread_mutex_unlock(&registry);
 }
 
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
-			    uint3 *bid, dim3 *block, dim3 *grid, int *warp)
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+			    int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp)
 {
 	add(handle, FUNCTION, host, name, false);
 }
 
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size, int constant,
-		       int global)
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext,
+		       size_t size, int constant, int global)
 {
 	add(handle, VARIABLE, host, name, false);
 }
 
-/* a variable of the program that kernels are to see by its address: pages of the application, which can't be shown to the GPU */
+/*
+ * a variable of the program that kernels are to see by its address: pages of the application, which
+ * can't be shown to the GPU
+ */
 void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
 	fprintf(stderr, "libcudart: %s: variables of the host can't be shown to the GPU here\n", name);
@@ -446,23 +463,26 @@ void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t s
 		((struct binary *)handle)->refused = true;
 }
 
-void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size, int constant,
-			      int global)
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
+			      size_t size, int constant, int global)
 {
 	add(handle, MANAGED, host, name, false);
 	if (handle)
 		((struct binary *)handle)->managed = true;
 }
 
-/* of references @name is the one in the source, "::space::ref"; what the cubin calls it is where variables have their address */
-void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device, const char *name,
-			   int dimensions, int normalized, int ext)
+/*
+ * of references @name is the one in the source, "::space::ref"; what the cubin calls it is where
+ * variables have their address
+ */
+void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
+			   const char *name, int dimensions, int normalized, int ext)
 {
 	add(handle, TEXTURE, host, device ? (const char *)device : name, normalized);
 }
 
-void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device, const char *name,
-			   int dimensions, int ext)
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
+			   const char *name, int dimensions, int ext)
 {
 	add(handle, SURFACE, host, device ? (const char *)device : name, false);
 }

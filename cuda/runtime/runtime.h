@@ -2,10 +2,11 @@
 /*
  * Inside of libcudart.so.11.0. It stands on exported entry points of libcuda.so.1 only.
  *
- * A function here that returns cudaError_t has not recorded the error; an entry point ends with `return done(e)`, once.
+ * A function here that returns cudaError_t has not recorded the error; an entry point ends with
+ * `return done(e)`, once.
  *
- * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is called with either held, and never
- * calls back.
+ * Locks: `primaries` (context.c) and `registry` (registry.c), `primaries` first. The driver is
+ * called with either held, and never calls back.
  */
 #ifndef KVGPU_CUDART_RUNTIME_H
 #define KVGPU_CUDART_RUNTIME_H
@@ -26,9 +27,10 @@ void forget_errors(void);			/* of this thread */
 cudaError_t use_driver(void);			/* cuInit() was called */
 cudaError_t use_context(void);			/* and this thread has a context that lives */
 cudaError_t check_device(int device);
-cudaError_t context_of(int device, CUcontext *out);	/* the current one on its device, of others the primary one */
+/* the current one on its device, of others the primary one */
+cudaError_t context_of(int device, CUcontext *out);
 
-/* ------------------------------------------------------------------ where in time: which stream, waited for or not */
+/* ----------------------------------------------- where in time: which stream, waited for or not */
 
 struct when {
 	bool async;
@@ -40,10 +42,15 @@ struct when {
 #define OWN_IF_0(s)	((s) ? (s) : cudaStreamPerThread)
 
 /* the three forms that a driver call has, for those whose asynchronous name is @name_async */
-#define CALL_WHEN(w, name, name_async, ...)							\
-	((w).async ? name_async(__VA_ARGS__, (w).stream) : (w).stream ? name##_ptds(__VA_ARGS__) : name(__VA_ARGS__))
+#define CALL_WHEN(w, name, name_async, ...)                 \
+	((w).async  ? name_async(__VA_ARGS__, (w).stream) : \
+	 (w).stream ? name##_ptds(__VA_ARGS__) :            \
+		      name(__VA_ARGS__))
 
-/* both forms of an entry point: PARAMS in parentheses, then what @body gets before the `struct when` */
+/*
+ * both forms of an entry point: PARAMS in parentheses, then what @body gets before the `struct
+ * when`
+ */
 #define SYNC_FORMS(name, body, params, ...)							\
 	cudaError_t name params { return done(body(__VA_ARGS__, LEGACY)); }			\
 	cudaError_t name##_ptds params { return done(body(__VA_ARGS__, OWN)); }
@@ -55,7 +62,7 @@ struct when {
 	cudaError_t name params { return done(body(stream, ##__VA_ARGS__)); }			\
 	cudaError_t name##_ptsz params { return done(body(OWN_IF_0(stream), ##__VA_ARGS__)); }
 
-/* ------------------------------------------------------------------ registry.c: what the program brought, in the current context */
+/* --------------------------------- registry.c: what the program brought, in the current context */
 
 cudaError_t find_function(const void *host, CUfunction *out);
 cudaError_t find_host(CUfunction function, const void **host);
@@ -85,18 +92,25 @@ struct end {
 	CUarray array;
 	size_t pitch, x, y;	/* x in bytes */
 };
-cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side, enum side *src_side);
-cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, struct when w);
+cudaError_t sides(enum cudaMemcpyKind kind, const void *dst, const void *src, enum side *dst_side,
+		  enum side *src_side);
+cudaError_t copy_linear(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind,
+			struct when w);
 cudaError_t copy_lines(struct end dst, struct end src, size_t width, size_t lines, struct when w);
 
-/* symbol.c: a part of a variable that is copied to or from; @way: the kind that goes there, beside those that name no host */
-cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, enum cudaMemcpyKind way, void **at);
+/*
+ * symbol.c: a part of a variable that is copied to or from; @way: the kind that goes there, beside
+ * those that name no host
+ */
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
+			   enum cudaMemcpyKind way, void **at);
 
 /* copy3d.c: as the driver has it; nothing to be copied is an error */
 cudaError_t box_of(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c);
 
 /* array.c */
-cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format, unsigned int *channels);
+cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *format,
+		      unsigned int *channels);
 struct cudaChannelFormatDesc desc_of(CUarray_format format, unsigned int channels);
 size_t bytes_of(CUarray_format format, unsigned int channels);
 cudaError_t array_shape(CUarray array, CUDA_ARRAY3D_DESCRIPTOR *out);

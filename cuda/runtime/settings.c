@@ -2,16 +2,21 @@
 /* What can be set for the thread's device and asked of it. */
 #include "runtime.h"
 
-/* Mapping of host memory is always on, as the runtime has it; drivers need not know the flag (NVIDIA's refuses it here). */
+/*
+ * Mapping of host memory is always on, as the runtime has it; drivers need not know the flag
+ * (NVIDIA's refuses it here).
+ */
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
 {
 	int device;
-	cudaError_t e = flags & ~(unsigned int)cudaDeviceMask ? cudaErrorInvalidValue : use_driver();
+	cudaError_t e = flags & ~(unsigned int)cudaDeviceMask ? cudaErrorInvalidValue :
+								use_driver();
 
 	if (!e)
 		e = cudaGetDevice(&device);
 	if (!e)
-		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned int)cudaDeviceMapHost));
+		e = from_driver(cuDevicePrimaryCtxSetFlags_v2(
+			device, flags & ~(unsigned int)cudaDeviceMapHost));
 	return done(e);
 }
 
@@ -31,7 +36,9 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-	cudaError_t e = (unsigned int)limit <= cudaLimitPersistingL2CacheSize ? use_context() : cudaErrorInvalidValue;
+	cudaError_t e = (unsigned int)limit <= cudaLimitPersistingL2CacheSize ?
+				use_context() :
+				cudaErrorInvalidValue;
 
 	return done(e ? e : from_driver(cuCtxSetLimit((CUlimit)limit, value)));
 }
@@ -98,7 +105,19 @@ cudaError_t cudaCtxResetPersistingL2Cache(void)
 }
 
 /* the names of CUDA 3 */
-cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
-cudaError_t cudaThreadGetLimit(size_t *value, enum cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
-cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
-cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache *config) { return cudaDeviceGetCacheConfig(config); }
+cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value)
+{
+	return cudaDeviceSetLimit(limit, value);
+}
+cudaError_t cudaThreadGetLimit(size_t *value, enum cudaLimit limit)
+{
+	return cudaDeviceGetLimit(value, limit);
+}
+cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config)
+{
+	return cudaDeviceSetCacheConfig(config);
+}
+cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache *config)
+{
+	return cudaDeviceGetCacheConfig(config);
+}

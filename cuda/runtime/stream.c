@@ -70,7 +70,8 @@ static cudaError_t query(cudaStream_t stream)
 
 STREAM_FORMS(cudaStreamGetPriority, get_priority, (cudaStream_t stream, int *priority), priority)
 STREAM_FORMS(cudaStreamGetFlags, get_flags, (cudaStream_t stream, unsigned int *flags), flags)
-STREAM_FORMS(cudaStreamWaitEvent, wait_event, (cudaStream_t stream, cudaEvent_t event, unsigned int flags), event, flags)
+STREAM_FORMS(cudaStreamWaitEvent, wait_event,
+	     (cudaStream_t stream, cudaEvent_t event, unsigned int flags), event, flags)
 STREAM_FORMS(cudaStreamSynchronize, synchronize, (cudaStream_t stream))
 STREAM_FORMS(cudaStreamQuery, query, (cudaStream_t stream))
 
@@ -89,7 +90,8 @@ static void call(CUstream stream, CUresult status, void *data)
 	c.callback(stream, from_driver(status), c.data);
 }
 
-static cudaError_t add_callback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int flags)
+static cudaError_t add_callback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
+				unsigned int flags)
 {
 	cudaError_t e = callback && !flags ? use_context() : cudaErrorInvalidValue;
 	struct call *c;
@@ -114,5 +116,7 @@ static cudaError_t launch_host(cudaStream_t stream, cudaHostFn_t fn, void *data)
 }
 
 STREAM_FORMS(cudaStreamAddCallback, add_callback,
-	     (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int flags), callback, data, flags)
-STREAM_FORMS(cudaLaunchHostFunc, launch_host, (cudaStream_t stream, cudaHostFn_t fn, void *data), fn, data)
+	     (cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int flags),
+	     callback, data, flags)
+STREAM_FORMS(cudaLaunchHostFunc, launch_host, (cudaStream_t stream, cudaHostFn_t fn, void *data),
+	     fn, data)

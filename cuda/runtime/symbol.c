@@ -17,7 +17,8 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 	return done(size ? find_variable(symbol, NULL, size) : cudaErrorInvalidValue);
 }
 
-cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, enum cudaMemcpyKind way, void **at)
+cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
+			   enum cudaMemcpyKind way, void **at)
 {
 	CUdeviceptr p;
 	size_t size;
@@ -32,8 +33,8 @@ cudaError_t part_of_symbol(const void *symbol, size_t n, size_t offset, enum cud
 	return e;
 }
 
-static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind,
-			     struct when w)
+static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size_t offset,
+			     enum cudaMemcpyKind kind, struct when w)
 {
 	void *at;
 	cudaError_t e = part_of_symbol(symbol, n, offset, kind, cudaMemcpyHostToDevice, &at);
@@ -41,7 +42,8 @@ static cudaError_t to_symbol(const void *symbol, const void *src, size_t n, size
 	return e ? e : copy_linear(at, src, n, kind, w);
 }
 
-static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, struct when w)
+static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t offset,
+			       enum cudaMemcpyKind kind, struct when w)
 {
 	void *at;
 	cudaError_t e = part_of_symbol(symbol, n, offset, kind, cudaMemcpyDeviceToHost, &at);
@@ -50,12 +52,16 @@ static cudaError_t from_symbol(void *dst, const void *symbol, size_t n, size_t o
 }
 
 SYNC_FORMS(cudaMemcpyToSymbol, to_symbol,
-	   (const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind), symbol, src, n, offset, kind)
+	   (const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind),
+	   symbol, src, n, offset, kind)
 SYNC_FORMS(cudaMemcpyFromSymbol, from_symbol,
-	   (void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind), dst, symbol, n, offset, kind)
+	   (void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind), dst,
+	   symbol, n, offset, kind)
 ASYNC_FORMS(cudaMemcpyToSymbolAsync, to_symbol,
-	    (const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
+	    (const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind,
+	     cudaStream_t stream),
 	    symbol, src, n, offset, kind)
 ASYNC_FORMS(cudaMemcpyFromSymbolAsync, from_symbol,
-	    (void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream),
+	    (void *dst, const void *symbol, size_t n, size_t offset, enum cudaMemcpyKind kind,
+	     cudaStream_t stream),
 	    dst, symbol, n, offset, kind)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Texture and surface references: "texture<...>" at file scope. What the program wrote into the host's side of one counts
- * from the moment of binding.
+ * Texture and surface references: "texture<...>" at file scope. What the program wrote into the
+ * host's side of one counts from the moment of binding.
  */
 #include "runtime.h"
 
-enum { TEXTURE_ALIGN = 512, MAX_LINEAR = 1 << 27 /* elements; CUDA C programming guide, compute capability 3.5 */ };
+enum {
+	TEXTURE_ALIGN = 512,
+	MAX_LINEAR = 1 << 27 /* elements; CUDA C programming guide, compute capability 3.5 */
+};
 
 struct element {
 	CUarray_format format;
@@ -13,14 +16,18 @@ struct element {
 };
 
 /* all that is not about where the texels lie */
-static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool as_numbers, const struct element *el)
+static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool as_numbers,
+			  const struct element *el)
 {
-	unsigned int flags = (as_numbers ? 0 : CU_TRSF_READ_AS_INTEGER) | (ref->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
-			     (ref->sRGB ? CU_TRSF_SRGB : 0) |
-			     (ref->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0);
+	unsigned int flags =
+		(as_numbers ? 0 : CU_TRSF_READ_AS_INTEGER) |
+		(ref->normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
+		(ref->sRGB ? CU_TRSF_SRGB : 0) |
+		(ref->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0);
 	CUresult r;
 	int i;
-	cudaError_t e = check_reading(el->format, as_numbers, ref->filterMode == cudaFilterModeLinear);
+	cudaError_t e =
+		check_reading(el->format, as_numbers, ref->filterMode == cudaFilterModeLinear);
 
 	if (e)
 		return e;
@@ -38,13 +45,14 @@ static cudaError_t set_up(CUtexref t, const struct textureReference *ref, bool a
 	if (!r)
 		r = cuTexRefSetMipmapLevelBias(t, ref->mipmapLevelBias);
 	if (!r)
-		r = cuTexRefSetMipmapLevelClamp(t, ref->minMipmapLevelClamp, ref->maxMipmapLevelClamp);
+		r = cuTexRefSetMipmapLevelClamp(t, ref->minMipmapLevelClamp,
+						ref->maxMipmapLevelClamp);
 	return from_driver(r);
 }
 
 /* the reference, with all set but what it reads */
-static cudaError_t begin(const struct textureReference *ref, const struct cudaChannelFormatDesc *desc, struct element *el,
-			 CUtexref *t)
+static cudaError_t begin(const struct textureReference *ref,
+			 const struct cudaChannelFormatDesc *desc, struct element *el, CUtexref *t)
 {
 	bool as_numbers;
 	cudaError_t e = find_texture(ref, t, &as_numbers);
@@ -56,7 +64,10 @@ static cudaError_t begin(const struct textureReference *ref, const struct cudaCh
 	return e ? e : set_up(*t, ref, as_numbers, el);
 }
 
-/* no further than the allocation, nor than a texture can be wide: "all of it" is what callers say that give no size */
+/*
+ * no further than the allocation, nor than a texture can be wide: "all of it" is what callers say
+ * that give no size
+ */
 static size_t clamp(const void *ptr, size_t size, const struct element *el)
 {
 	size_t most = (size_t)MAX_LINEAR * bytes_of(el->format, el->channels), length;
@@ -78,7 +89,8 @@ static cudaError_t bind_linear(size_t *offset, const struct textureReference *re
 	if (!e && (!ptr || (off && !offset)))
 		e = cudaErrorInvalidValue;
 	if (!e)
-		e = from_driver(cuTexRefSetAddress_v2(&off, t, (CUdeviceptr)(uintptr_t)ptr, clamp(ptr, size, &el)));
+		e = from_driver(cuTexRefSetAddress_v2(&off, t, (CUdeviceptr)(uintptr_t)ptr,
+						      clamp(ptr, size, &el)));
 	if (!e)
 		remember_offset(ref, off);
 	if (!e && offset)
@@ -94,7 +106,8 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *ref, 
 
 /* the texture begins at an aligned address: @offset says where in a line the program's begins */
 static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, const void *ptr,
-			   const struct cudaChannelFormatDesc *desc, size_t width, size_t height, size_t pitch)
+			   const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+			   size_t pitch)
 {
 	CUdeviceptr at = (CUdeviceptr)(uintptr_t)ptr;
 	size_t off = at % TEXTURE_ALIGN, bytes;
@@ -120,7 +133,8 @@ static cudaError_t bind_2d(size_t *offset, const struct textureReference *ref, c
 }
 
 cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *ref, const void *ptr,
-			      const struct cudaChannelFormatDesc *desc, size_t width, size_t height, size_t pitch)
+			      const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+			      size_t pitch)
 {
 	return done(bind_2d(offset, ref, ptr, desc, width, height, pitch));
 }
@@ -150,7 +164,8 @@ cudaError_t cudaBindTextureToArray(const struct textureReference *ref, cudaArray
 	return done(bind_array(ref, array, desc));
 }
 
-static cudaError_t bind_mipmapped(const struct textureReference *ref, cudaMipmappedArray_const_t array,
+static cudaError_t bind_mipmapped(const struct textureReference *ref,
+				  cudaMipmappedArray_const_t array,
 				  const struct cudaChannelFormatDesc *desc)
 {
 	struct element el;
@@ -158,19 +173,24 @@ static cudaError_t bind_mipmapped(const struct textureReference *ref, cudaMipmap
 	cudaError_t e = array ? begin(ref, desc, &el, &t) : cudaErrorInvalidResourceHandle;
 
 	if (!e)
-		e = from_driver(cuTexRefSetMipmappedArray(t, (CUmipmappedArray)array, CU_TRSA_OVERRIDE_FORMAT));
+		e = from_driver(cuTexRefSetMipmappedArray(t, (CUmipmappedArray)array,
+							  CU_TRSA_OVERRIDE_FORMAT));
 	if (!e)
 		remember_offset(ref, 0);
 	return e;
 }
 
-cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref, cudaMipmappedArray_const_t array,
+cudaError_t cudaBindTextureToMipmappedArray(const struct textureReference *ref,
+					    cudaMipmappedArray_const_t array,
 					    const struct cudaChannelFormatDesc *desc)
 {
 	return done(bind_mipmapped(ref, array, desc));
 }
 
-/* the driver has no way to take a binding back, and what reads an unbound reference reads anything: the last binding stays */
+/*
+ * the driver has no way to take a binding back, and what reads an unbound reference reads anything:
+ * the last binding stays
+ */
 cudaError_t cudaUnbindTexture(const struct textureReference *ref)
 {
 	bool as_numbers;

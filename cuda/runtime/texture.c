@@ -22,13 +22,15 @@ static cudaError_t resource_to_driver(const struct cudaResourceDesc *r, CUDA_RES
 	case cudaResourceTypeLinear:
 		out->res.linear.devPtr = (CUdeviceptr)(uintptr_t)r->res.linear.devPtr;
 		out->res.linear.sizeInBytes = r->res.linear.sizeInBytes;
-		return format_of(&r->res.linear.desc, &out->res.linear.format, &out->res.linear.numChannels);
+		return format_of(&r->res.linear.desc, &out->res.linear.format,
+				 &out->res.linear.numChannels);
 	case cudaResourceTypePitch2D:
 		out->res.pitch2D.devPtr = (CUdeviceptr)(uintptr_t)r->res.pitch2D.devPtr;
 		out->res.pitch2D.width = r->res.pitch2D.width;
 		out->res.pitch2D.height = r->res.pitch2D.height;
 		out->res.pitch2D.pitchInBytes = r->res.pitch2D.pitchInBytes;
-		return format_of(&r->res.pitch2D.desc, &out->res.pitch2D.format, &out->res.pitch2D.numChannels);
+		return format_of(&r->res.pitch2D.desc, &out->res.pitch2D.format,
+				 &out->res.pitch2D.numChannels);
 	}
 	return cudaErrorInvalidValue;
 }
@@ -83,7 +85,9 @@ static cudaError_t format_in(const CUDA_RESOURCE_DESC *r, CUarray_format *format
 	return e;
 }
 
-/* integers can only be filtered once they are numbers from 0 to 1, which those of 32 bits never are */
+/*
+ * integers can only be filtered once they are numbers from 0 to 1, which those of 32 bits never are
+ */
 cudaError_t check_reading(CUarray_format format, bool as_numbers, bool linear)
 {
 	bool is_float = format == CU_AD_FORMAT_HALF || format == CU_AD_FORMAT_FLOAT;
@@ -102,7 +106,8 @@ static const struct {
 } flags[] = {
 	{ CU_TRSF_NORMALIZED_COORDINATES, offsetof(struct cudaTextureDesc_v2, normalizedCoords) },
 	{ CU_TRSF_SRGB, offsetof(struct cudaTextureDesc_v2, sRGB) },
-	{ CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION, offsetof(struct cudaTextureDesc_v2, disableTrilinearOptimization) },
+	{ CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION, offsetof(struct cudaTextureDesc_v2,
+		disableTrilinearOptimization) },
 	{ CU_TRSF_SEAMLESS_CUBEMAP, offsetof(struct cudaTextureDesc_v2, seamlessCubemap) },
 };
 
@@ -139,7 +144,8 @@ static void texture_from_driver(const CUDA_TEXTURE_DESC *t, struct cudaTextureDe
 	for (i = 0; i < 3; i++)
 		out->addressMode[i] = (enum cudaTextureAddressMode)t->addressMode[i];
 	out->filterMode = (enum cudaTextureFilterMode)t->filterMode;
-	out->readMode = t->flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat;
+	out->readMode = t->flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType :
+							     cudaReadModeNormalizedFloat;
 	for (i = 0; i < COUNT(flags); i++)
 		*member(out, i) = !!(t->flags & flags[i].flag);
 	out->maxAnisotropy = t->maxAnisotropy;
@@ -153,7 +159,8 @@ static void texture_from_driver(const CUDA_TEXTURE_DESC *t, struct cudaTextureDe
 static void view_to_driver(const struct cudaResourceViewDesc *v, CUDA_RESOURCE_VIEW_DESC *out)
 {
 	*out = (CUDA_RESOURCE_VIEW_DESC){
-		.format = (CUresourceViewFormat)v->format, .width = v->width, .height = v->height, .depth = v->depth,
+		.format = (CUresourceViewFormat)v->format, .width = v->width, .height = v->height,
+			.depth = v->depth,
 		.firstMipmapLevel = v->firstMipmapLevel, .lastMipmapLevel = v->lastMipmapLevel,
 		.firstLayer = v->firstLayer, .lastLayer = v->lastLayer,
 	};
@@ -162,7 +169,8 @@ static void view_to_driver(const struct cudaResourceViewDesc *v, CUDA_RESOURCE_V
 /* ------------------------------------------------------------------ textures */
 
 static cudaError_t create(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
-			  const struct cudaTextureDesc_v2 *texture, const struct cudaResourceViewDesc *view)
+			  const struct cudaTextureDesc_v2 *texture,
+			  const struct cudaResourceViewDesc *view)
 {
 	CUDA_RESOURCE_VIEW_DESC v;
 	CUDA_RESOURCE_DESC r;
@@ -186,20 +194,26 @@ static cudaError_t create(cudaTextureObject_t *object, const struct cudaResource
 	return from_driver(cuTexObjectCreate(object, &r, &t, view ? &v : NULL));
 }
 
-cudaError_t cudaCreateTextureObject_v2(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
-				       const struct cudaTextureDesc_v2 *texture, const struct cudaResourceViewDesc *view)
+cudaError_t cudaCreateTextureObject_v2(cudaTextureObject_t *object,
+				       const struct cudaResourceDesc *resource,
+				       const struct cudaTextureDesc_v2 *texture,
+				       const struct cudaResourceViewDesc *view)
 {
-	return done(texture ? create(object, resource, texture, view) : cudaErrorInvalidResourceHandle);
+	return done(texture ? create(object, resource, texture, view) :
+			      cudaErrorInvalidResourceHandle);
 }
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
-				    const struct cudaTextureDesc *texture, const struct cudaResourceViewDesc *view)
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
+				    const struct cudaResourceDesc *resource,
+				    const struct cudaTextureDesc *texture,
+				    const struct cudaResourceViewDesc *view)
 {
 	struct cudaTextureDesc_v2 t = { .seamlessCubemap = 0 };
 
 	if (!texture)
 		return done(cudaErrorInvalidResourceHandle);
-	memcpy(&t, texture, sizeof(*texture));	/* the new one is the old one with something behind it */
+	/* the new one is the old one with something behind it */
+	memcpy(&t, texture, sizeof(*texture));
 	return done(create(object, resource, &t, view));
 }
 
@@ -210,7 +224,8 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object)
 	return done(e || !object ? e : from_driver(cuTexObjectDestroy(object)));
 }
 
-cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t object)
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
+					     cudaTextureObject_t object)
 {
 	CUDA_RESOURCE_DESC r;
 	cudaError_t e = resource ? use_context() : cudaErrorInvalidValue;
@@ -234,12 +249,14 @@ static cudaError_t describe(struct cudaTextureDesc_v2 *texture, cudaTextureObjec
 	return e;
 }
 
-cudaError_t cudaGetTextureObjectTextureDesc_v2(struct cudaTextureDesc_v2 *texture, cudaTextureObject_t object)
+cudaError_t cudaGetTextureObjectTextureDesc_v2(struct cudaTextureDesc_v2 *texture,
+					       cudaTextureObject_t object)
 {
 	return done(texture ? describe(texture, object) : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture, cudaTextureObject_t object)
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
+					    cudaTextureObject_t object)
 {
 	struct cudaTextureDesc_v2 t;
 	cudaError_t e = texture ? describe(&t, object) : cudaErrorInvalidValue;
@@ -249,7 +266,8 @@ cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture, cud
 	return done(e);
 }
 
-cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view, cudaTextureObject_t object)
+cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *view,
+						 cudaTextureObject_t object)
 {
 	CUDA_RESOURCE_VIEW_DESC v;
 	cudaError_t e = view ? use_context() : cudaErrorInvalidValue;
@@ -258,15 +276,19 @@ cudaError_t cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *vi
 		e = from_driver(cuTexObjectGetResourceViewDesc(&v, object));
 	if (!e)
 		*view = (struct cudaResourceViewDesc){
-			.format = (enum cudaResourceViewFormat)v.format, .width = v.width, .height = v.height, .depth = v.depth,
-			.firstMipmapLevel = v.firstMipmapLevel, .lastMipmapLevel = v.lastMipmapLevel,
+			.format = (enum cudaResourceViewFormat)v.format, .width = v.width,
+				.height = v.height, .depth = v.depth,
+			.firstMipmapLevel = v.firstMipmapLevel,
+				.lastMipmapLevel = v.lastMipmapLevel,
 			.firstLayer = v.firstLayer, .lastLayer = v.lastLayer,
 		};
 	return done(e);
 }
 
 /* the same for all formats */
-cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cudaChannelFormatDesc *desc, int device)
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width,
+						 const struct cudaChannelFormatDesc *desc,
+						 int device)
 {
 	enum { MAX_TEXTURE_1D_LINEAR = 69 };
 	CUarray_format format;
@@ -285,7 +307,8 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cud
 
 /* ------------------------------------------------------------------ surfaces: arrays only */
 
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource)
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
+				    const struct cudaResourceDesc *resource)
 {
 	CUDA_RESOURCE_DESC r;
 	cudaError_t e = object && resource ? use_context() : cudaErrorInvalidValue;
@@ -304,7 +327,8 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
 	return done(e || !object ? e : from_driver(cuSurfObjectDestroy(object)));
 }
 
-cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t object)
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
+					     cudaSurfaceObject_t object)
 {
 	CUDA_RESOURCE_DESC r;
 	cudaError_t e = resource ? use_context() : cudaErrorInvalidValue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of the CUDA runtime API, with the binary interface of CUDA 11.8. selftests/cuda/abi.sh compares sizes, offsets and
- * values with the toolkit's headers. Of the driver API's types, those for contexts, modules and streams are the same here.
+ * Types of the CUDA runtime API, with the binary interface of CUDA 11.8. selftests/cuda/abi.sh
+ * compares sizes, offsets and values with the toolkit's headers. Of the driver API's types, those
+ * for contexts, modules and streams are the same here.
  */
 #ifndef KVGPU_CUDART_TYPES_H
 #define KVGPU_CUDART_TYPES_H
@@ -36,7 +37,12 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 
 /* ------------------------------------------------------------------ devices and functions */
 
-enum { cudaDeviceScheduleMask = 0x07, cudaDeviceMapHost = 0x08, cudaDeviceMask = 0x1f, cudaOccupancyDisableCachingOverride = 1 };
+enum {
+	cudaDeviceScheduleMask = 0x07,
+	cudaDeviceMapHost = 0x08,
+	cudaDeviceMask = 0x1f,
+	cudaOccupancyDisableCachingOverride = 1
+};
 
 struct cudaDeviceProp {
 	char name[256];
@@ -50,50 +56,83 @@ struct cudaDeviceProp {
 	size_t totalConstMem;
 	int major, minor;
 	size_t textureAlignment, texturePitchAlignment;
-	int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode;
-	int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3];
-	int maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2];
+	int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated,
+		canMapHostMemory, computeMode;
+	int maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2],
+		maxTexture2DMipmap[2], maxTexture2DLinear[3];
+	int maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap,
+		maxTexture1DLayered[2];
 	int maxTexture2DLayered[3], maxTextureCubemapLayered[2];
-	int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap;
+	int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2],
+		maxSurface2DLayered[3], maxSurfaceCubemap;
 	int maxSurfaceCubemapLayered[2];
 	size_t surfaceAlignment;
-	int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
-	int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+	int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver,
+		asyncEngineCount, unifiedAddressing;
+	int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize,
+		maxThreadsPerMultiProcessor;
 	int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
 	size_t sharedMemPerMultiprocessor;
-	int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported;
-	int singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported;
+	int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID,
+		hostNativeAtomicSupported;
+	int singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess,
+		computePreemptionSupported;
 	int canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;
 	size_t sharedMemPerBlockOptin;
-	int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor;
+	int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost,
+		maxBlocksPerMultiProcessor;
 	int accessPolicyMaxWindowSize;
 	size_t reservedSharedMemPerBlock;
 };
 
 enum cudaDeviceAttr {	/* the numbers are the driver API's */
 	cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX = 2, cudaDevAttrMaxGridDimX = 5,
-	cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
-	cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81, cudaDevAttrDeferredMappingCudaArraySupported = 121,
+	cudaDevAttrMaxSharedMemoryPerBlock = 8,
+	cudaDevAttrComputeCapabilityMajor = 75,
+	cudaDevAttrComputeCapabilityMinor = 76,
+	cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+	cudaDevAttrDeferredMappingCudaArraySupported = 121,
 };
 enum cudaDeviceP2PAttr {
-	cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported, cudaDevP2PAttrNativeAtomicSupported,
+	cudaDevP2PAttrPerformanceRank = 1,
+	cudaDevP2PAttrAccessSupported,
+	cudaDevP2PAttrNativeAtomicSupported,
 	cudaDevP2PAttrCudaArrayAccessSupported,
 };
 enum cudaFlushGPUDirectRDMAWritesTarget { cudaFlushGPUDirectRDMAWritesTargetCurrentDevice };
-enum cudaFlushGPUDirectRDMAWritesScope { cudaFlushGPUDirectRDMAWritesToOwner = 100, cudaFlushGPUDirectRDMAWritesToAllDevices = 200 };
-enum cudaLimit {
-	cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth,
-	cudaLimitDevRuntimePendingLaunchCount, cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize,
+enum cudaFlushGPUDirectRDMAWritesScope {
+	cudaFlushGPUDirectRDMAWritesToOwner = 100,
+	cudaFlushGPUDirectRDMAWritesToAllDevices = 200
 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+enum cudaLimit {
+	cudaLimitStackSize,
+	cudaLimitPrintfFifoSize,
+	cudaLimitMallocHeapSize,
+	cudaLimitDevRuntimeSyncDepth,
+	cudaLimitDevRuntimePendingLaunchCount,
+	cudaLimitMaxL2FetchGranularity,
+	cudaLimitPersistingL2CacheSize,
+};
+enum cudaFuncCache {
+	cudaFuncCachePreferNone,
+	cudaFuncCachePreferShared,
+	cudaFuncCachePreferL1,
+	cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+	cudaSharedMemBankSizeDefault,
+	cudaSharedMemBankSizeFourByte,
+	cudaSharedMemBankSizeEightByte
+};
 
 struct cudaFuncAttributes {
 	size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-	int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout;
+	int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA,
+		maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 enum cudaFuncAttribute {
-	cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+	cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+	cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };
 
 struct cudaLaunchParams {
@@ -105,23 +144,34 @@ struct cudaLaunchParams {
 };
 
 typedef enum cudaLaunchAttributeID {
-	cudaLaunchAttributeIgnore, cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeCooperative,
+	cudaLaunchAttributeIgnore,
+	cudaLaunchAttributeAccessPolicyWindow,
+	cudaLaunchAttributeCooperative,
 	cudaLaunchAttributeSynchronizationPolicy, cudaLaunchAttributeClusterDimension,
-	cudaLaunchAttributeClusterSchedulingPolicyPreference, cudaLaunchAttributeProgrammaticStreamSerialization,
+	cudaLaunchAttributeClusterSchedulingPolicyPreference,
+	cudaLaunchAttributeProgrammaticStreamSerialization,
 	cudaLaunchAttributeProgrammaticEvent, cudaLaunchAttributePriority,
 } cudaLaunchAttributeID;
 struct cudaAccessPolicyWindow {
 	void *base_ptr;
 	size_t num_bytes;
 	float hitRatio;
-	enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting } hitProp, missProp;
+	enum cudaAccessProperty {
+		cudaAccessPropertyNormal,
+		cudaAccessPropertyStreaming,
+		cudaAccessPropertyPersisting
+	} hitProp, missProp;
 };
 typedef union cudaLaunchAttributeValue {
 	char pad[64];
 	struct cudaAccessPolicyWindow accessPolicyWindow;
 	int cooperative, priority, programmaticStreamSerializationAllowed;
-	enum cudaSynchronizationPolicy { cudaSyncPolicyAuto = 1, cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync }
-		syncPolicy;
+	enum cudaSynchronizationPolicy {
+		cudaSyncPolicyAuto = 1,
+		cudaSyncPolicySpin,
+		cudaSyncPolicyYield,
+		cudaSyncPolicyBlockingSync
+	} syncPolicy;
 	struct { unsigned int x, y, z; } clusterDim;
 	struct { cudaEvent_t event; int flags, triggerAtBlockStart; } programmaticEvent;
 } cudaLaunchAttributeValue;
@@ -141,15 +191,30 @@ typedef struct cudaLaunchConfig_st {
 /* ------------------------------------------------------------------ memory */
 
 enum cudaMemcpyKind {
-	cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault,
+	cudaMemcpyHostToHost,
+	cudaMemcpyHostToDevice,
+	cudaMemcpyDeviceToHost,
+	cudaMemcpyDeviceToDevice,
+	cudaMemcpyDefault,
 };
-enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+enum cudaMemoryType {
+	cudaMemoryTypeUnregistered,
+	cudaMemoryTypeHost,
+	cudaMemoryTypeDevice,
+	cudaMemoryTypeManaged
+};
 enum cudaMemoryAdvise {
-	cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
-	cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy,
+	cudaMemAdviseSetReadMostly = 1,
+	cudaMemAdviseUnsetReadMostly,
+	cudaMemAdviseSetPreferredLocation,
+	cudaMemAdviseUnsetPreferredLocation,
+	cudaMemAdviseSetAccessedBy,
+	cudaMemAdviseUnsetAccessedBy,
 };
 enum cudaMemRangeAttribute {
-	cudaMemRangeAttributeReadMostly = 1, cudaMemRangeAttributePreferredLocation, cudaMemRangeAttributeAccessedBy,
+	cudaMemRangeAttributeReadMostly = 1,
+	cudaMemRangeAttributePreferredLocation,
+	cudaMemRangeAttributeAccessedBy,
 	cudaMemRangeAttributeLastPrefetchLocation,
 };
 
@@ -171,7 +236,8 @@ struct cudaMemcpy3DParms {
 	cudaArray_t dstArray;
 	struct cudaPos dstPos;
 	struct cudaPitchedPtr dstPtr;
-	struct cudaExtent extent;	/* in elements of the array, if there is one; else in bytes */
+	/* in elements of the array, if there is one; else in bytes */
+	struct cudaExtent extent;
 	enum cudaMemcpyKind kind;
 };
 struct cudaMemcpy3DPeerParms {
@@ -189,8 +255,13 @@ struct cudaMemcpy3DPeerParms {
 /* ------------------------------------------------------------------ arrays, textures, surfaces */
 
 enum cudaChannelFormatKind {
-	cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone,
-	cudaChannelFormatKindNV12, cudaChannelFormatKindUnsignedNormalized8X1, cudaChannelFormatKindUnsignedNormalized8X2,
+	cudaChannelFormatKindSigned,
+	cudaChannelFormatKindUnsigned,
+	cudaChannelFormatKindFloat,
+	cudaChannelFormatKindNone,
+	cudaChannelFormatKindNV12,
+	cudaChannelFormatKindUnsignedNormalized8X1,
+	cudaChannelFormatKindUnsignedNormalized8X2,
 	cudaChannelFormatKindUnsignedNormalized8X4, cudaChannelFormatKindUnsignedNormalized16X1,
 	cudaChannelFormatKindUnsignedNormalized16X2, cudaChannelFormatKindUnsignedNormalized16X4,
 	cudaChannelFormatKindSignedNormalized8X1, cudaChannelFormatKindSignedNormalized8X2,
@@ -202,11 +273,20 @@ struct cudaChannelFormatDesc {
 	enum cudaChannelFormatKind f;
 };
 
-enum { cudaArrayLayered = 0x01, cudaArraySurfaceLoadStore = 0x02, cudaArrayCubemap = 0x04, cudaArrayTextureGather = 0x08,
-       cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3 };
+enum {
+	cudaArrayLayered = 0x01,
+	cudaArraySurfaceLoadStore = 0x02,
+	cudaArrayCubemap = 0x04,
+	cudaArrayTextureGather = 0x08,
+	cudaTextureType1D = 1,
+	cudaTextureType2D = 2,
+	cudaTextureType3D = 3 };
 
 enum cudaResourceType {
-	cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D,
+	cudaResourceTypeArray,
+	cudaResourceTypeMipmappedArray,
+	cudaResourceTypeLinear,
+	cudaResourceTypePitch2D,
 };
 struct cudaResourceDesc {
 	enum cudaResourceType resType;
@@ -225,14 +305,22 @@ struct cudaResourceDesc {
 		} pitch2D;
 	} res;
 };
-enum cudaResourceViewFormat { cudaResViewFormatNone, cudaResViewFormatUnsignedBlockCompressed7 = 0x22 };
+enum cudaResourceViewFormat {
+	cudaResViewFormatNone,
+	cudaResViewFormatUnsignedBlockCompressed7 = 0x22
+};
 struct cudaResourceViewDesc {
 	enum cudaResourceViewFormat format;
 	size_t width, height, depth;
 	unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
 };
 
-enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
+enum cudaTextureAddressMode {
+	cudaAddressModeWrap,
+	cudaAddressModeClamp,
+	cudaAddressModeMirror,
+	cudaAddressModeBorder
+};
 enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 
@@ -266,8 +354,16 @@ struct surfaceReference { struct cudaChannelFormatDesc channelDesc; };
 
 /* ------------------------------------------------------------------ graphs, capture */
 
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureStatus {
+	cudaStreamCaptureStatusNone,
+	cudaStreamCaptureStatusActive,
+	cudaStreamCaptureStatusInvalidated
+};
+enum cudaStreamCaptureMode {
+	cudaStreamCaptureModeGlobal,
+	cudaStreamCaptureModeThreadLocal,
+	cudaStreamCaptureModeRelaxed
+};
 typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
@@ -290,14 +386,21 @@ struct cudaHostNodeParams {
 	void *userData;
 };
 enum cudaGraphNodeType {
-	cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost, cudaGraphNodeTypeGraph,
+	cudaGraphNodeTypeKernel,
+	cudaGraphNodeTypeMemcpy,
+	cudaGraphNodeTypeMemset,
+	cudaGraphNodeTypeHost,
+	cudaGraphNodeTypeGraph,
 	cudaGraphNodeTypeEmpty, cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeEventRecord,
 };
 enum cudaGraphExecUpdateResult {
-	cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError, cudaGraphExecUpdateErrorTopologyChanged,
+	cudaGraphExecUpdateSuccess,
+	cudaGraphExecUpdateError,
+	cudaGraphExecUpdateErrorTopologyChanged,
 	cudaGraphExecUpdateErrorNodeTypeChanged, cudaGraphExecUpdateErrorFunctionChanged,
 	cudaGraphExecUpdateErrorParametersChanged, cudaGraphExecUpdateErrorNotSupported,
-	cudaGraphExecUpdateErrorUnsupportedFunctionChange, cudaGraphExecUpdateErrorAttributesChanged,
+	cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+	cudaGraphExecUpdateErrorAttributesChanged,
 };
 #define cudaKernelNodeAttrID cudaLaunchAttributeID
 #define cudaKernelNodeAttrValue cudaLaunchAttributeValue

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the CPU and the functions that kernels call share: one block for each context, in memory that both see, and the heap's
- * head, which only the GPU writes. Plain C that nvcc takes, too.
+ * What the CPU and the functions that kernels call share: one block for each context, in memory
+ * that both see, and the heap's head, which only the GPU writes. Plain C that nvcc takes, too.
  *
- * Messages are a ring of records. The GPU reserves by .reserved in the head; a record counts once its first word is not 0. The
- * CPU clears a record and then moves .taken on. There is no room when .reserved is more than the ring's size ahead of it.
+ * Messages are a ring of records. The GPU reserves by .reserved in the head; a record counts once
+ * its first word is not 0. The CPU clears a record and then moves .taken on. There is no room when
+ * .reserved is more than the ring's size ahead of it.
  */
 #ifndef KVGPU_CUDA_SYSCALL_BLOCK_H
 #define KVGPU_CUDA_SYSCALL_BLOCK_H
 
-/* where a launch's constant bank 0 has the address of its struct syscall_block: %envreg28 and %envreg29 */
+/*
+ * where a launch's constant bank 0 has the address of its struct syscall_block: %envreg28 and
+ * %envreg29
+ */
 #define SYSCALL_CONST0_AT	0xbc
 
 /* of a record's .kind */
 #define SYSCALL_PRINTF		1	/* .at is the format; then one item for each argument */
-#define SYSCALL_ASSERT		2	/* then four items: expression, file, line, function; then block and thread, 6 words */
+/* then four items: expression, file, line, function; then block and thread, 6 words */
+#define SYSCALL_ASSERT		2
 
 struct syscall_record {
 	unsigned int bytes;		/* with this; a multiple of 8. 0: not yet written */
 	unsigned int kind;
 	unsigned long long at;
-	/* items of 8 bytes; that of a string is its length, and the characters follow, up to a multiple of 8 */
+	/*
+	 * items of 8 bytes; that of a string is its length, and the characters follow, up to a
+	 * multiple of 8
+	 */
 };
 
 struct syscall_block {

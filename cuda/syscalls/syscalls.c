@@ -7,7 +7,8 @@
 #include "syscalls.inc"
 #undef CODE
 
-#define CODE(name, regs, frame, crs, ...) { #name, code_##name, sizeof(code_##name), regs, frame, crs },
+#define CODE(name, regs, frame, crs, ...) \
+	{ #name, code_##name, sizeof(code_##name), regs, frame, crs },
 const struct syscall syscalls[NR_SYSCALLS] = {
 #include "syscalls.inc"
 };

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free. make.sh compiles this
-// file to syscalls.inc. No function here may call another or use a stack that the caller does not give it.
+/*
+ * What nvcc's code for kernels calls and leaves to the driver: vprintf, __assertfail, malloc, free.
+ * make.sh compiles this
+ */
+/*
+ * file to syscalls.inc. No function here may call another or use a stack that the caller does not
+ * give it.
+ */
 #include "block.h"
 
 typedef unsigned long long u64;
@@ -36,7 +42,10 @@ INSIDE u32 length(const char *s)
 	return n;
 }
 
-// a place for @bytes that does not wrap around, or 0: a record that would is put at the ring's begin, behind one that only fills up
+/*
+ * a place for @bytes that does not wrap around, or 0: a record that would is put at the ring's
+ * begin, behind one that only fills up
+ */
 INSIDE u64 reserve(struct syscall_block *b, u32 bytes)
 {
 	struct syscall_head *h = (struct syscall_head *)b->head;
@@ -54,7 +63,8 @@ INSIDE u64 reserve(struct syscall_block *b, u32 bytes)
 		old = seen;
 	}
 	if (at != old)
-		*(volatile u32 *)(b->ring + (old & (b->ring_bytes - 1))) = rest;	// its kind is 0: nothing
+		/* its kind is 0: nothing */
+		*(volatile u32 *)(b->ring + (old & (b->ring_bytes - 1))) = rest;
 	return b->ring + (at & (b->ring_bytes - 1));
 }
 
@@ -97,7 +107,8 @@ INSIDE struct conversion next(const char *f)
 				c.stars++;
 			else if (x == 'l' || x == 'j' || x == 'z' || x == 't' || x == 'L')
 				c.wide = true;
-			else if (!((x >= '0' && x <= '9') || x == '-' || x == '+' || x == ' ' || x == '#' || x == '.' || x == 'h'))
+			else if (!((x >= '0' && x <= '9') || x == '-' || x == '+' || x == ' ' ||
+				   x == '#' || x == '.' || x == 'h'))
 				break;
 		}
 		if (!x)
@@ -108,7 +119,8 @@ INSIDE struct conversion next(const char *f)
 			continue;
 		}
 		c.what = x;
-		c.wide |= x == 's' || x == 'p' || x == 'n' || ((x | 32) >= 'e' && (x | 32) <= 'g') || (x | 32) == 'a';
+		c.wide |= x == 's' || x == 'p' || x == 'n' ||
+			  ((x | 32) >= 'e' && (x | 32) <= 'g') || (x | 32) == 'a';
 	}
 	return c;
 }
@@ -166,10 +178,12 @@ CALLED int kvgpu_vprintf(const char *format, void *list)
 // ------------------------------------------------------------------ assert
 
 // the thread ends here; the CPU makes an error of the record
-CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line, const char *function, u64 char_size)
+CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
+			     const char *function, u64 char_size)
 {
 	struct syscall_block *b = block_of_launch();
-	u32 bytes = sizeof(struct syscall_record) + 4 * 8 + up8(length(expression)) + up8(length(file)) + up8(length(function)) + 24;
+	u32 bytes = sizeof(struct syscall_record) + 4 * 8 + up8(length(expression)) +
+		    up8(length(file)) + up8(length(function)) + 24;
 	u64 record = reserve(b, bytes), at = record + sizeof(struct syscall_record);
 
 	if (record) {
@@ -191,7 +205,10 @@ CALLED void kvgpu_assertfail(const char *expression, const char *file, u32 line,
 
 // ------------------------------------------------------------------ the heap
 
-// before what malloc gives: its class; blocks of a free list have the next one's address there instead
+/*
+ * before what malloc gives: its class; blocks of a free list have the next one's address there
+ * instead
+ */
 enum { BLOCK_HEAD = 16, SMALLEST = 32 };
 
 // class 4 * (@log2 - 4) + @quarter holds blocks of (5 + @quarter) << (@log2 - 2) bytes

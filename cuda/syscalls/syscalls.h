@@ -11,7 +11,8 @@ struct syscall {
 	const char *name;
 	const uint32_t *code;		/* to lie at a multiple of 256 */
 	uint32_t bytes;
-	uint32_t regs, frame, crs;	/* what a caller has to have: in all, and beyond its own bytes of each kind of stack */
+	/* what a caller has to have: in all, and beyond its own bytes of each kind of stack */
+	uint32_t regs, frame, crs;
 };
 
 extern const struct syscall syscalls[NR_SYSCALLS];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The copy engines' inside. unit.c: registers and methods; launch.c: one launch from method to completion; surface.c: where
- * a byte of a surface is; copy.c: copies and fills; move.c: bytes; remap.c: component remapping; semaphore.c: what happens in memory
- * beside the data (semaphores, render enable).
+ * The copy engines' inside. unit.c: registers and methods; launch.c: one launch from method to
+ * completion; surface.c: where a byte of a surface is; copy.c: copies and fills; move.c: bytes;
+ * remap.c: component remapping; semaphore.c: what happens in memory beside the data (semaphores,
+ * render enable).
  */
 #ifndef KVGPU_MODEL_CE_H
 #define KVGPU_MODEL_CE_H
@@ -65,33 +66,49 @@ struct ce_job {
 	struct chan *c;
 	unsigned int mmu_flags;
 	struct ce_surface src, dst;
-	/* does at most about @budget bytes of work from (line, x) on and moves both on; 0 or -EFAULT. dma_lock held */
+	/*
+	 * does at most about @budget bytes of work from (line, x) on and moves both on; 0 or
+	 * -EFAULT. dma_lock held
+	 */
 	int (*step)(struct ce_job *job, uint64_t budget);
-	uint64_t lines, width;			/* width in units: bytes, or elements when converting */
+	/* width in units: bytes, or elements when converting */
+	uint64_t lines, width;
 	uint64_t line, x;
 	bool uses_src;
 	bool streaming;				/* too big for the caches */
 	struct ce_remap remap;
 	uint8_t pattern[CE_PATTERN_BYTES * CE_PATTERN_COPIES];	/* fills: the elements, repeated */
-	uint8_t write_mask[16];			/* conversions: 0xff per byte of an element that is written */
+	/* conversions: 0xff per byte of an element that is written */
+	uint8_t write_mask[16];
 	bool masked;
 };
 
 /* ---- surface.c */
 
-/* reads block geometry of @words; CE_NO_ERR or what is wrong. @elem: bytes per element. Needs @width and @lines to check. */
-enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words, unsigned int elem, uint64_t width,
-					  uint64_t lines);
-/* address of byte @x of line @line; *@run = bytes that follow it contiguously, as far as the layout goes */
+/*
+ * reads block geometry of @words; CE_NO_ERR or what is wrong. @elem: bytes per element. Needs
+ * @width and @lines to check.
+ */
+enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words,
+					  unsigned int elem, uint64_t width, uint64_t lines);
+/*
+ * address of byte @x of line @line; *@run = bytes that follow it contiguously, as far as the layout
+ * goes
+ */
 uint64_t ce_surface_va(const struct ce_surface *s, uint64_t line, uint64_t x, uint64_t *run);
 /* lines from @line on that share a GOB (CE_ROWS at most, any number for pitch) */
 unsigned int ce_surface_band(const struct ce_surface *s, uint64_t line);
 void ce_surface_forget(struct ce_surface *s);
 
-/* Fills the cursor for @va; *@n is cut to what is there. NULL after recording a fault. dma_lock held. */
-uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va, uint64_t *n);
+/*
+ * Fills the cursor for @va; *@n is cut to what is there. NULL after recording a fault. dma_lock
+ * held.
+ */
+uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va,
+		     uint64_t *n);
 
-static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va, uint64_t *n)
+static inline uint8_t *ce_map(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur,
+			      uint64_t va, uint64_t *n)
 {
 	uint64_t off;
 
@@ -146,7 +163,9 @@ void ce_remap_prepare(struct ce_job *job);
 
 enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch);
 int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t launch);
-/* reduction @op of class A0B5 on @old with @arg; only for values that ce_semaphore_check() accepts */
+/*
+ * reduction @op of class A0B5 on @old with @arg; only for values that ce_semaphore_check() accepts
+ */
 uint32_t ce_reduce(unsigned int op, bool is_unsigned, uint32_t old, uint32_t arg);
 /* 0 and *@enabled, or -EFAULT */
 int ce_render_enabled(struct ce_job *job, const uint32_t *state, bool *enabled);

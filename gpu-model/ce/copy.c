@@ -3,12 +3,13 @@
  * Plain copies and fills. Three shapes, each resumable at (line, x):
  *   linear  pitch to pitch when lines follow each other without a gap: one run of bytes
  *   lines   pitch to pitch with gaps
- *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB, so that a translation serves 512
- *           bytes and not 64
+ *   tiles   block-linear on either side: the lines that share a GOB together, GOB by GOB, so that a
+ *           translation serves 512 bytes and not 64
  * A fill is a copy whose source is a pattern that repeats along each line.
  *
- * Source and destination that overlap: the class says nothing. linear and lines leave what a copy byte by byte upwards
- * would leave; tiles may read up to eight lines before the first of them is written.
+ * Source and destination that overlap: the class says nothing. linear and lines leave what a copy
+ * byte by byte upwards would leave; tiles may read up to eight lines before the first of them is
+ * written.
  */
 #include <errno.h>
 
@@ -25,7 +26,8 @@ static const uint8_t *pattern_at(const struct ce_job *job, uint64_t x, uint64_t 
 }
 
 /* finds one run of @n bytes at most, contiguous on both sides; its length is 0 after a fault */
-static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x, uint64_t n)
+static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x,
+			      uint64_t n)
 {
 	struct ce_surface *src = &job->src, *dst = &job->dst;
 	struct ce_run run = { 0 };
@@ -46,8 +48,9 @@ static struct ce_run next_run(struct ce_job *job, uint64_t src_va, uint64_t dst_
 }
 
 /*
- * Contiguous on both sides in virtual memory: translates some runs ahead of the bytes, so that the mover can prefetch
- * across page ends. A fault among them shows when the runs before it have been moved.
+ * Contiguous on both sides in virtual memory: translates some runs ahead of the bytes, so that the
+ * mover can prefetch across page ends. A fault among them shows when the runs before it have been
+ * moved.
  */
 static int move_linear(struct ce_job *job, uint64_t src_va, uint64_t dst_va, uint64_t x, uint64_t n)
 {
@@ -104,7 +107,10 @@ static int step_lines(struct ce_job *job, uint64_t budget)
 	return 0;
 }
 
-/* a band: lines that share a GOB on each block-linear side; address of byte x of row r is base[r] + column(x) */
+/*
+ * a band: lines that share a GOB on each block-linear side; address of byte x of row r is base[r] +
+ * column(x)
+ */
 struct band {
 	unsigned int rows;
 	uint64_t base[CE_ROWS];
@@ -145,9 +151,12 @@ static uint64_t piece_length(const struct ce_job *job, uint64_t x)
 	return n;
 }
 
-/* rows of a piece can cross pages on the pitch side, and lie on both sides of one anywhere: run by run */
-static int copy_row(struct ce_job *job, unsigned int src_cur, unsigned int dst_cur, uint64_t src_va, uint64_t dst_va,
-		    uint64_t x, uint64_t n)
+/*
+ * rows of a piece can cross pages on the pitch side, and lie on both sides of one anywhere: run by
+ * run
+ */
+static int copy_row(struct ce_job *job, unsigned int src_cur, unsigned int dst_cur, uint64_t src_va,
+		    uint64_t dst_va, uint64_t x, uint64_t n)
 {
 	struct ce_surface *src = &job->src, *dst = &job->dst;
 
@@ -180,14 +189,17 @@ static int copy_row(struct ce_job *job, unsigned int src_cur, unsigned int dst_c
 	return 0;
 }
 
-static int copy_piece(struct ce_job *job, const struct band *src, const struct band *dst, uint64_t n)
+static int copy_piece(struct ce_job *job, const struct band *src, const struct band *dst,
+		      uint64_t n)
 {
-	uint64_t src_col = job->uses_src ? column(&job->src, job->x) : 0, dst_col = column(&job->dst, job->x);
+	uint64_t src_col = job->uses_src ? column(&job->src, job->x) : 0,
+		 dst_col = column(&job->dst, job->x);
 	unsigned int r;
 
 	for (r = 0; r < dst->rows; r++) {
-		int ret = copy_row(job, job->src.pitch_layout ? r : 0, job->dst.pitch_layout ? r : 0,
-				   src->base[r] + src_col, dst->base[r] + dst_col, job->x, n);
+		int ret = copy_row(job, job->src.pitch_layout ? r : 0,
+				   job->dst.pitch_layout ? r : 0, src->base[r] + src_col,
+				   dst->base[r] + dst_col, job->x, n);
 
 		if (ret)
 			return ret;
@@ -236,7 +248,8 @@ static bool is_linear(const struct ce_job *job)
 {
 	if (job->lines == 1)
 		return true;
-	return (!job->uses_src || job->src.pitch == (int64_t)job->width) && job->dst.pitch == (int64_t)job->width;
+	return (!job->uses_src || job->src.pitch == (int64_t)job->width) &&
+	       job->dst.pitch == (int64_t)job->width;
 }
 
 void ce_copy_prepare(struct ce_job *job)
@@ -247,6 +260,10 @@ void ce_copy_prepare(struct ce_job *job)
 		job->step = step_linear;
 	else
 		job->step = step_lines;
-	/* lines is below 2^32 and width at most 2^36: compare without their product, which may not fit */
-	job->streaming = job->width && job->lines >= (CE_STREAM_BYTES + job->width - 1) / job->width;
+	/*
+	 * lines is below 2^32 and width at most 2^36: compare without their product, which may not
+	 * fit
+	 */
+	job->streaming = job->width &&
+			 job->lines >= (CE_STREAM_BYTES + job->width - 1) / job->width;
 }

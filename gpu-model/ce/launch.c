@@ -2,21 +2,24 @@
 /*
  * One launch: checks, the data in chunks, then semaphore and interrupt.
  *
- * A launch that is wrong does nothing but raise the launch error (codes: nouveau ce/gk104.c; which mistake gets which code
- * is the model's reading of their names):
+ * A launch that is wrong does nothing but raise the launch error (codes: nouveau ce/gk104.c; which
+ * mistake gets which code is the model's reading of their names):
  *   LAUNCH bits above 19                                     UNUSED_FIELD
  *   enumeration without that value, phys target 3, selector 7 INVALID_VALUE
  *   misaligned semaphore                                     INVALID_ARGUMENT
  *   block width of a quarter GOB (layout not documented)     INVALID_OPERATION
- *   more than one line, and a line longer than the pitch     {SRC,DST}_LINE_EXCEEDS_[NEG_]PITCH (pitches are signed)
- *   layer or rectangle outside a block-linear surface        2D_LAYER_EXCEEDS_DEPTH, MEM2MEM_RECT_OUT_OF_BOUNDS
+ *   more than one line, and a line longer than the pitch     {SRC,DST}_LINE_EXCEEDS_[NEG_]PITCH
+ *   (pitches are signed)
+ *   layer or rectangle outside a block-linear surface        2D_LAYER_EXCEEDS_DEPTH,
+ *   MEM2MEM_RECT_OUT_OF_BOUNDS
  *   selector of a source component that is not there         BAD_SRC_PIXEL_COMP_REF
- * Pitches are not looked at for a single line: Mesa (NVK) leaves stale ones with LINE_COUNT 1. Surfaces that no selector
- * reads are not looked at either.
+ * Pitches are not looked at for a single line: Mesa (NVK) leaves stale ones with LINE_COUNT 1.
+ * Surfaces that no selector reads are not looked at either.
  *
- * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved method state (gk110/ce.h),
- * so that the launch goes on where it stopped, also after the channel moved, and never repeats work (a repeated overlapping copy
- * would differ). At least one chunk is done per call, so a channel makes progress however short its turns are.
+ * Preemption: open on silicon. The model stops between chunks and keeps its place in the saved
+ * method state (gk110/ce.h), so that the launch goes on where it stopped, also after the channel
+ * moved, and never repeats work (a repeated overlapping copy would differ). At least one chunk is
+ * done per call, so a channel makes progress however short its turns are.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -24,7 +27,8 @@
 
 #include "ce.h"
 
-#define PACED_CHUNKS_PER_S	1000	/* so that a stop is noticed within about a millisecond of paced time */
+/* so that a stop is noticed within about a millisecond of paced time */
+#define PACED_CHUNKS_PER_S	1000
 
 /* ------------------------------------------------------------------ decoding */
 
@@ -45,7 +49,8 @@ static bool decode_target(struct ce_surface *s, uint32_t phys_mode)
 	}
 }
 
-static enum gk110_ce_launcherr check_pitch(const struct ce_surface *s, uint64_t width, uint64_t lines, bool is_src)
+static enum gk110_ce_launcherr check_pitch(const struct ce_surface *s, uint64_t width,
+					   uint64_t lines, bool is_src)
 {
 	uint64_t distance = (uint64_t)(s->pitch < 0 ? -s->pitch : s->pitch);
 
@@ -56,7 +61,8 @@ static enum gk110_ce_launcherr check_pitch(const struct ce_surface *s, uint64_t 
 	return s->pitch < 0 ? CE_DST_LINE_EXCEEDS_NEG_PITCH : CE_DST_LINE_EXCEEDS_PITCH;
 }
 
-static enum gk110_ce_launcherr decode_surface(struct ce_job *job, bool is_src, const uint32_t *state, uint32_t launch,
+static enum gk110_ce_launcherr decode_surface(struct ce_job *job, bool is_src,
+					      const uint32_t *state, uint32_t launch,
 					      unsigned int elem, uint64_t elems)
 {
 	struct ce_surface *s = is_src ? &job->src : &job->dst;
@@ -70,10 +76,12 @@ static enum gk110_ce_launcherr decode_surface(struct ce_job *job, bool is_src, c
 	s->pitch = (int32_t)state[is_src ? CE_PITCH_IN : CE_PITCH_OUT];
 	if (s->pitch_layout)
 		return check_pitch(s, elems * elem, job->lines, is_src);
-	return ce_surface_blocks(s, state + (is_src ? CE_SRC_SURFACE : CE_DST_SURFACE), elem, elems * elem, job->lines);
+	return ce_surface_blocks(s, state + (is_src ? CE_SRC_SURFACE : CE_DST_SURFACE), elem,
+				 elems * elem, job->lines);
 }
 
-static enum gk110_ce_launcherr decode_transfer(struct ce_job *job, const uint32_t *state, uint32_t launch)
+static enum gk110_ce_launcherr decode_transfer(struct ce_job *job, const uint32_t *state,
+					       uint32_t launch)
 {
 	uint64_t elems = state[CE_LINE_LENGTH];
 	struct ce_remap *r = &job->remap;
@@ -128,13 +136,17 @@ static void resume_clear(uint32_t *state)
 static void resume_save(const struct ce_job *job, uint32_t *state)
 {
 	resume_clear(state);
-	state[CE_RENDER_C] |= CE_RENDER_C_RESUME | FIELD_PREP(CE_RENDER_C_RESUME_LINE_HI, job->line >> 30) |
+	state[CE_RENDER_C] |= CE_RENDER_C_RESUME |
+			      FIELD_PREP(CE_RENDER_C_RESUME_LINE_HI, job->line >> 30) |
 			      FIELD_PREP(CE_RENDER_C_RESUME_X_HI, job->x >> 30);
 	state[CE_SRC_PHYS] |= FIELD_PREP(CE_SRC_PHYS_RESUME_LINE_LO, job->line);
 	state[CE_DST_PHYS] |= FIELD_PREP(CE_DST_PHYS_RESUME_X_LO, job->x);
 }
 
-/* Takes the place of a stopped launch out of the state. The state is guest memory: any place inside the launch is as good. */
+/*
+ * Takes the place of a stopped launch out of the state. The state is guest memory: any place inside
+ * the launch is as good.
+ */
 static bool resume_take(struct ce_job *job, uint32_t *state)
 {
 	uint64_t line = FIELD_GET(CE_RENDER_C_RESUME_LINE_HI, state[CE_RENDER_C]) << 30 |
@@ -166,7 +178,8 @@ static uint64_t chunk_bytes(const struct ce_engine *ce)
 static uint64_t account(struct ce_job *job)
 {
 	struct gk110 *g = job->g;
-	uint64_t rd = job->src.moved[0] + job->src.moved[1], wr = job->dst.moved[0] + job->dst.moved[1];
+	uint64_t rd = job->src.moved[0] + job->src.moved[1],
+		 wr = job->dst.moved[0] + job->dst.moved[1];
 
 	stat_add(g, dma_rd_bytes, job->src.moved[0]);
 	stat_add(g, vram_rd_bytes, job->src.moved[1]);
@@ -197,7 +210,10 @@ static enum eng_ret run_transfer(struct ce_job *job)
 	return ENG_DONE;
 }
 
-/* An engine with a blocking interrupt or a launch error pending takes nothing more until it is acknowledged. */
+/*
+ * An engine with a blocking interrupt or a launch error pending takes nothing more until it is
+ * acknowledged.
+ */
 static enum eng_ret finish(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
 	if (launch & A0B5_LAUNCH_FLUSH)
@@ -220,7 +236,8 @@ static enum eng_ret finish(struct ce_job *job, const uint32_t *state, uint32_t l
 static enum eng_ret launch_error(struct ce_job *job, enum gk110_ce_launcherr err)
 {
 	resume_clear(job->c->ce_state);
-	gk110_note(job->g, "%s: channel %u: launch error %#x", job->ce->client.name, job->c->id, err);
+	gk110_note(job->g, "%s: channel %u: launch error %#x", job->ce->client.name, job->c->id,
+		   err);
 	ce_raise(job->g, job->ce, GK110_CE_INTR_LAUNCHERR, err);
 	return ENG_STALL;
 }
@@ -228,7 +245,8 @@ static enum eng_ret launch_error(struct ce_job *job, enum gk110_ce_launcherr err
 static enum eng_ret launch(struct ce_job *job, uint32_t data)
 {
 	uint32_t *state = job->c->ce_state;
-	bool transfer = FIELD_GET(A0B5_LAUNCH_TRANSFER, data) != A0B5_TRANSFER_NONE, again, enabled = true;
+	bool transfer = FIELD_GET(A0B5_LAUNCH_TRANSFER, data) != A0B5_TRANSFER_NONE, again,
+	     enabled = true;
 	enum gk110_ce_launcherr err = check_launch(state, data);
 	enum eng_ret ret;
 
@@ -259,7 +277,9 @@ enum eng_ret ce_launch(struct gk110 *g, struct ce_engine *ce, struct chan *c, ui
 
 	if ((data & (A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_DST_PHYSICAL)) && !c->hce_priv)
 		return ENG_PRIV;
-	/* the pattern is written before it is used and too big to be cleared for every small copy */
+	/*
+	 * the pattern is written before it is used and too big to be cleared for every small copy
+	 */
 	memset(&job, 0, offsetof(struct ce_job, pattern));
 	memset(job.write_mask, 0, sizeof(job.write_mask));
 	job.masked = false;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Moves bytes between host addresses, fast: the part of a copy that has no idea of surfaces or translation.
+ * Moves bytes between host addresses, fast: the part of a copy that has no idea of surfaces or
+ * translation.
  *
- * Copies too big for the caches write around them (streaming stores). Guest memory is scattered in 4 KiB pages, and the
- * CPU's own prefetchers stop at page ends, so while one run is moved the next one is fetched. Both together reach the speed of
- * one big memcpy() on scattered pages, where a memcpy() per page gets half of it.
+ * Copies too big for the caches write around them (streaming stores). Guest memory is scattered in
+ * 4 KiB pages, and the CPU's own prefetchers stop at page ends, so while one run is moved the next
+ * one is fetched. Both together reach the speed of one big memcpy() on scattered pages, where a
+ * memcpy() per page gets half of it.
  */
 #include <string.h>
 
@@ -17,19 +19,23 @@
 #define LINE	64u	/* cache line */
 
 /*
- * The source lies below and reaches into the destination: the bytes between the two repeat. Whole periods that are
- * already written serve as the source of the next, longer piece.
+ * The source lies below and reaches into the destination: the bytes between the two repeat. Whole
+ * periods that are already written serve as the source of the next, longer piece.
  */
 static void copy_repeating(uint8_t *d, const uint8_t *s, uint64_t n)
 {
 	uint64_t period = (uint64_t)(d - s), done = 0;
 
 	while (done < n) {
-		uint64_t have = (period + done) / period * period, part = have < n - done ? have : n - done;
+		uint64_t have = (period + done) / period * period,
+			 part = have < n - done ? have : n - done;
 
 		memcpy(d + done, s, part);
 		done += part;
-		/* d + done is in phase with s only after whole periods; after the last, shorter piece the loop ends */
+		/*
+		 * d + done is in phase with s only after whole periods; after the last, shorter
+		 * piece the loop ends
+		 */
 	}
 }
 
@@ -74,8 +80,8 @@ static void move_streaming(const struct ce_run *r, const struct ce_run *next)
 	for (done = head; r->n - done >= LINE; done += LINE) {
 		const __m128i *s = (const __m128i *)(r->s + done);
 		__m128i *d = (__m128i *)(r->d + done);
-		__m128i a = _mm_loadu_si128(s), b = _mm_loadu_si128(s + 1), c = _mm_loadu_si128(s + 2),
-			e = _mm_loadu_si128(s + 3);
+		__m128i a = _mm_loadu_si128(s), b = _mm_loadu_si128(s + 1),
+			c = _mm_loadu_si128(s + 2), e = _mm_loadu_si128(s + 3);
 
 		if (next && done < next->n)
 			__builtin_prefetch(next->s + done);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Component remapping (cla0b5.h SET_REMAP_*): an element is 1-4 components of 1-4 bytes on each side; every destination
- * component takes a source component, a constant, or is not written. Line lengths, widths and origins count elements.
- * Remaps that change nothing run as plain copies and those without a source as fills; this file does the rest, a batch of
- * elements at a time through buffers (a batch is read before it is written, should source and destination overlap).
+ * Component remapping (cla0b5.h SET_REMAP_*): an element is 1-4 components of 1-4 bytes on each
+ * side; every destination component takes a source component, a constant, or is not written. Line
+ * lengths, widths and origins count elements. Remaps that change nothing run as plain copies and
+ * those without a source as fills; this file does the rest, a batch of elements at a time through
+ * buffers (a batch is read before it is written, should source and destination overlap).
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -24,7 +25,10 @@ enum gk110_ce_launcherr ce_remap_decode(struct ce_remap *r, const uint32_t *stat
 	r->nr_dst = FIELD_GET(A0B5_REMAP_NUM_DST, v) + 1;
 	r->constant[0] = state[CE_CONST_A];
 	r->constant[1] = state[CE_CONST_B];
-	/* selectors beyond the destination's components are not looked at: Mesa leaves a fixed value in them */
+	/*
+	 * selectors beyond the destination's components are not looked at: Mesa leaves a fixed
+	 * value in them
+	 */
 	for (i = 0; i < r->nr_dst; i++) {
 		r->sel[i] = FIELD_GET(A0B5_REMAP_DST(i), v);
 		if (r->sel[i] > A0B5_REMAP_NO_WRITE)
@@ -80,16 +84,20 @@ void ce_remap_pattern(struct ce_job *job)
 	unsigned int done = r->size * r->nr_dst, i, part;
 
 	for (i = 0; i < r->nr_dst; i++)
-		put_constant(job->pattern + i * r->size, r->constant[r->sel[i] - A0B5_REMAP_CONST_A], r->size);
+		put_constant(job->pattern + i * r->size,
+			     r->constant[r->sel[i] - A0B5_REMAP_CONST_A], r->size);
 	for (; done < sizeof(job->pattern); done += part) {
 		part = done < sizeof(job->pattern) - done ? done : sizeof(job->pattern) - done;
 		memcpy(job->pattern + done, job->pattern, part);
 	}
 }
 
-/* One component column of a batch; @size is a constant in each caller, so that the copy is a plain load and store. */
-static inline void move_column(uint8_t *d, unsigned int d_step, const uint8_t *s, unsigned int s_step, unsigned int n,
-			       unsigned int size)
+/*
+ * One component column of a batch; @size is a constant in each caller, so that the copy is a plain
+ * load and store.
+ */
+static inline void move_column(uint8_t *d, unsigned int d_step, const uint8_t *s,
+			       unsigned int s_step, unsigned int n, unsigned int size)
 {
 	unsigned int e;
 
@@ -97,8 +105,8 @@ static inline void move_column(uint8_t *d, unsigned int d_step, const uint8_t *s
 		memcpy(d, s, size);
 }
 
-static void column(uint8_t *d, unsigned int d_step, const uint8_t *s, unsigned int s_step, unsigned int n,
-		   unsigned int size)
+static void column(uint8_t *d, unsigned int d_step, const uint8_t *s, unsigned int s_step,
+		   unsigned int n, unsigned int size)
 {
 	switch (size) {
 	case 1:
@@ -125,7 +133,8 @@ static void convert(const struct ce_remap *r, uint8_t *d, const uint8_t *s, unsi
 		if (r->sel[i] == A0B5_REMAP_NO_WRITE)
 			continue;
 		if (r->sel[i] < A0B5_REMAP_CONST_A) {
-			column(d + i * r->size, dst_elem, s + r->sel[i] * r->size, src_elem, n, r->size);
+			column(d + i * r->size, dst_elem, s + r->sel[i] * r->size, src_elem, n,
+			       r->size);
 			continue;
 		}
 		put_constant(c, r->constant[r->sel[i] - A0B5_REMAP_CONST_A], r->size);
@@ -135,7 +144,8 @@ static void convert(const struct ce_remap *r, uint8_t *d, const uint8_t *s, unsi
 
 static int step_convert(struct ce_job *job, uint64_t budget)
 {
-	unsigned int src_elem = job->remap.size * job->remap.nr_src, dst_elem = job->remap.size * job->remap.nr_dst;
+	unsigned int src_elem = job->remap.size * job->remap.nr_src,
+		     dst_elem = job->remap.size * job->remap.nr_dst;
 	uint8_t in[BATCH * ELEM], out[BATCH * ELEM];
 	uint64_t done = 0;
 	int ret;

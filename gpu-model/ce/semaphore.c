@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that a launch touches beside its data: semaphore release (cla0b5.h LAUNCH_DMA_SEMAPHORE_*) and the reports of
- * conditional rendering (cla0b5.h SET_RENDER_ENABLE_*; what is compared: rnndb g80_defs.xml g80_cond_mode and G80_QUERY).
+ * Memory that a launch touches beside its data: semaphore release (cla0b5.h LAUNCH_DMA_SEMAPHORE_*)
+ * and the reports of conditional rendering (cla0b5.h SET_RENDER_ENABLE_*; what is compared: rnndb
+ * g80_defs.xml g80_cond_mode and G80_QUERY).
  *
- * Open, the model chooses: misaligned semaphores are launch errors; a reduction works on the first word, also of a four
- * word semaphore; INC and DEC wrap at the payload, as the atomic operations of the shader ISA do; reductions of floats follow the
- * host's IEEE arithmetic, and minimum and
- * maximum prefer a number to a NaN; launches that render-enable suppresses still release their semaphore.
+ * Open, the model chooses: misaligned semaphores are launch errors; a reduction works on the first
+ * word, also of a four word semaphore; INC and DEC wrap at the payload, as the atomic operations of
+ * the shader ISA do; reductions of floats follow the host's IEEE arithmetic, and minimum and
+ * maximum prefer a number to a NaN; launches that render-enable suppresses still release their
+ * semaphore.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -19,7 +21,8 @@
 
 enum gk110_ce_launcherr ce_semaphore_check(const uint32_t *state, uint32_t launch)
 {
-	unsigned int type = FIELD_GET(A0B5_LAUNCH_SEMAPHORE, launch), op = FIELD_GET(A0B5_LAUNCH_REDUCTION, launch);
+	unsigned int type = FIELD_GET(A0B5_LAUNCH_SEMAPHORE, launch),
+		     op = FIELD_GET(A0B5_LAUNCH_REDUCTION, launch);
 	uint64_t va = ce_address(state, CE_SEMAPHORE_A);
 
 	if (type > A0B5_SEMAPHORE_FOUR_WORD)
@@ -98,7 +101,8 @@ static uint32_t *word_at(struct ce_job *job, uint64_t va, enum mmu_access acc)
 {
 	struct mmu_seg seg;
 
-	if (mmu_translate(job->g, &job->ce->client, &job->c->vm, va & CE_VA_MASK, WORD, acc, job->mmu_flags, &seg))
+	if (mmu_translate(job->g, &job->ce->client, &job->c->vm, va & CE_VA_MASK, WORD, acc,
+			  job->mmu_flags, &seg))
 		return NULL;
 	if (acc == ACC_READ) {
 		if (seg.target == MEM_VRAM)
@@ -125,12 +129,14 @@ static void release_word(uint32_t *p, uint32_t payload, uint32_t launch)
 		return;
 	}
 	old = __atomic_load_n(p, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(p, &old, ce_reduce(op, is_unsigned, old, payload), false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(p, &old, ce_reduce(op, is_unsigned, old, payload),
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 }
 
-/* The payload last: whoever sees it sees the data and the time of the same release. dma_lock held. */
+/*
+ * The payload last: whoever sees it sees the data and the time of the same release. dma_lock held.
+ */
 static int release_locked(struct ce_job *job, const uint32_t *state, uint32_t launch)
 {
 	enum mmu_access acc = launch & A0B5_LAUNCH_REDUCTION_ENABLE ? ACC_ATOMIC : ACC_WRITE;
@@ -167,7 +173,10 @@ int ce_semaphore_release(struct ce_job *job, const uint32_t *state, uint32_t lau
 	return 0;
 }
 
-/* rnndb gf100_pfifo.xml COPY_INTR: an invalid mode, or a mode that needs memory with an unaligned address */
+/*
+ * rnndb gf100_pfifo.xml COPY_INTR: an invalid mode, or a mode that needs memory with an unaligned
+ * address
+ */
 enum eng_ret ce_render_check(const uint32_t *state)
 {
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, state[CE_RENDER_C]);

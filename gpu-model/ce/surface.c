@@ -2,18 +2,21 @@
 /*
  * Where a byte of a surface is.
  *
- * Block-linear (envytools g80-surface.rst "Blocklinear surfaces", Mesa nil/tiling.rs): bytes of a GOB (64 bytes by 8 lines;
- * by 4 with the Tesla GOB height) lie line after line; GOBs of a block first downwards, then by layer (blocks of this class
- * are one GOB wide); blocks in x, y, z order. The block size is taken as given, never shrunk to small surfaces: that is
- * left to software here (Mesa clamps it).
+ * Block-linear (envytools g80-surface.rst "Blocklinear surfaces", Mesa nil/tiling.rs): bytes of a
+ * GOB (64 bytes by 8 lines; by 4 with the Tesla GOB height) lie line after line; GOBs of a block
+ * first downwards, then by layer (blocks of this class are one GOB wide); blocks in x, y, z order.
+ * The block size is taken as given, never shrunk to small surfaces: that is left to software here
+ * (Mesa clamps it).
  *
- * Inside a GOB the chip swaps 32-byte sectors as well, but that belongs to the page, not to the surface: the storage kind in
- * the PTE says how virtual bytes of a GOB map to physical ones, for every client alike, so engines and CPU windows that
- * look through such a page see the order above (g80-surface.rst "low-level rearrangement"). The model keeps pages of
- * every kind in virtual order. The difference can only be seen by looking at one page through two kinds, or by a CPU at
+ * Inside a GOB the chip swaps 32-byte sectors as well, but that belongs to the page, not to the
+ * surface: the storage kind in the PTE says how virtual bytes of a GOB map to physical ones, for
+ * every client alike, so engines and CPU windows that look through such a page see the order above
+ * (g80-surface.rst "low-level rearrangement"). The model keeps pages of every kind in virtual
+ * order. The difference can only be seen by looking at one page through two kinds, or by a CPU at
  * system memory that the GPU maps with a kind other than pitch.
  *
- * Addresses are sums modulo 2^40. Open: what silicon does when one leaves 40 bits; the MMU judges the result either way.
+ * Addresses are sums modulo 2^40. Open: what silicon does when one leaves 40 bits; the MMU judges
+ * the result either way.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -21,19 +24,25 @@
 
 #include "ce.h"
 
-enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words, unsigned int elem, uint64_t width,
-					  uint64_t lines)
+enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *words,
+					  unsigned int elem, uint64_t width, uint64_t lines)
 {
-	uint32_t block = words[CE_SURF_BLOCK], layer = words[CE_SURF_LAYER], origin = words[CE_SURF_ORIGIN];
-	unsigned int log2_height = FIELD_GET(A0B5_BLOCK_HEIGHT, block), log2_depth = FIELD_GET(A0B5_BLOCK_DEPTH, block);
+	uint32_t block = words[CE_SURF_BLOCK], layer = words[CE_SURF_LAYER],
+		 origin = words[CE_SURF_ORIGIN];
+	unsigned int log2_height = FIELD_GET(A0B5_BLOCK_HEIGHT, block),
+		     log2_depth = FIELD_GET(A0B5_BLOCK_DEPTH, block);
 	uint64_t surf_width = (uint64_t)words[CE_SURF_WIDTH] * elem, height = words[CE_SURF_HEIGHT];
 	uint64_t block_rows, gob_bytes, layer_in_block;
 
-	/* open: the layout of blocks a quarter of a GOB wide is not documented, so the model refuses them */
+	/*
+	 * open: the layout of blocks a quarter of a GOB wide is not documented, so the model
+	 * refuses them
+	 */
 	if (FIELD_GET(A0B5_BLOCK_WIDTH, block) == A0B5_BLOCK_WIDTH_QUARTER)
 		return CE_INVALID_OPERATION;
-	if (FIELD_GET(A0B5_BLOCK_WIDTH, block) != A0B5_BLOCK_WIDTH_ONE_GOB || log2_height > A0B5_BLOCK_LOG2_MAX ||
-	    log2_depth > A0B5_BLOCK_LOG2_MAX || FIELD_GET(A0B5_BLOCK_GOB_HEIGHT, block) > A0B5_GOB_HEIGHT_FERMI_8)
+	if (FIELD_GET(A0B5_BLOCK_WIDTH, block) != A0B5_BLOCK_WIDTH_ONE_GOB ||
+	    log2_height > A0B5_BLOCK_LOG2_MAX || log2_depth > A0B5_BLOCK_LOG2_MAX ||
+	    FIELD_GET(A0B5_BLOCK_GOB_HEIGHT, block) > A0B5_GOB_HEIGHT_FERMI_8)
 		return CE_INVALID_VALUE;
 	if (layer >= words[CE_SURF_DEPTH])
 		return CE_2D_LAYER_EXCEEDS_DEPTH;
@@ -49,8 +58,9 @@ enum gk110_ce_launcherr ce_surface_blocks(struct ce_surface *s, const uint32_t *
 	s->block_bytes = gob_bytes << (log2_height + log2_depth);
 	s->row_bytes = (surf_width + CE_GOB_WIDTH - 1) / CE_GOB_WIDTH * s->block_bytes;
 	layer_in_block = layer & ((1u << log2_depth) - 1);
-	s->layer_offset = (layer >> log2_depth) * ((height + block_rows - 1) / block_rows) * s->row_bytes +
-			  (layer_in_block << log2_height) * gob_bytes;
+	s->layer_offset =
+		(layer >> log2_depth) * ((height + block_rows - 1) / block_rows) * s->row_bytes +
+		(layer_in_block << log2_height) * gob_bytes;
 	return CE_NO_ERR;
 }
 
@@ -89,7 +99,10 @@ void ce_surface_forget(struct ce_surface *s)
 	s->moved[1] = 0;
 }
 
-/* open: what a physical access beyond all memory does on silicon; the model faults it, with the reason for VRAM's end */
+/*
+ * open: what a physical access beyond all memory does on silicon; the model faults it, with the
+ * reason for VRAM's end
+ */
 static int map_physical(struct ce_job *job, struct ce_surface *s, uint64_t va, struct mmu_seg *seg)
 {
 	seg->ptr = mem_ptr(job->g, s->target, va, &seg->len, s->acc != ACC_READ);
@@ -100,7 +113,8 @@ static int map_physical(struct ce_job *job, struct ce_surface *s, uint64_t va, s
 	return -EFAULT;
 }
 
-uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va, uint64_t *n)
+uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor *cur, uint64_t va,
+		     uint64_t *n)
 {
 	uint64_t page_rest = GK110_PAGE - va % GK110_PAGE, want = *n > page_rest ? *n : page_rest;
 	struct mmu_seg seg = { .len = want };
@@ -113,7 +127,8 @@ uint8_t *ce_map_slow(struct ce_job *job, struct ce_surface *s, struct ce_cursor 
 	if (s->phys)
 		ret = map_physical(job, s, va, &seg);
 	else
-		ret = mmu_translate(job->g, &job->ce->client, &job->c->vm, va, want, s->acc, job->mmu_flags, &seg);
+		ret = mmu_translate(job->g, &job->ce->client, &job->c->vm, va, want, s->acc,
+				    job->mmu_flags, &seg);
 	if (ret)
 		return NULL;
 	cur->va = va;
@@ -145,8 +160,8 @@ int ce_surface_read(struct ce_job *job, uint64_t line, uint64_t x, uint8_t *buf,
 }
 
 /* @mask repeats over the bytes of the line with the size of an element; @p[0] is its byte @phase */
-static void write_masked(uint8_t *p, const uint8_t *buf, uint64_t n, const uint8_t *mask, unsigned int size,
-			 unsigned int phase)
+static void write_masked(uint8_t *p, const uint8_t *buf, uint64_t n, const uint8_t *mask,
+			 unsigned int size, unsigned int phase)
 {
 	uint64_t i;
 

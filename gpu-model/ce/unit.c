@@ -2,12 +2,13 @@
 /*
  * The three copy engines as the rest of the chip sees them: registers, interrupts, reset, methods.
  *
- * An engine keeps nothing of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads and saves, and every method
- * works on it there.
+ * An engine keeps nothing of a channel: the method state is RAMFC 0x100-0x17f, which fifo/ loads
+ * and saves, and every method works on it there.
  *
- * Open, the model chooses: the interrupt mask is all ones after reset (nouveau never writes it and does handle all three
- * bits); a blocking interrupt and a launch error halt the engine until they are acknowledged; a non-blocking interrupt shows as
- * PFIFO's non-stall interrupt and not in PMC's stall leaf.
+ * Open, the model chooses: the interrupt mask is all ones after reset (nouveau never writes it and
+ * does handle all three bits); a blocking interrupt and a launch error halt the engine until they
+ * are acknowledged; a non-blocking interrupt shows as PFIFO's non-stall interrupt and not in PMC's
+ * stall leaf.
  */
 #include <errno.h>
 #include <linux/bitfield.h>
@@ -19,7 +20,7 @@
 #define INTR_HALTS	(GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_LAUNCHERR)
 #define NONSTALL_INTR	(UINT32_C(1) << 31)	/* of PFIFO_INTR */
 
-/* ------------------------------------------------------------------ registers and interrupts, lock held */
+/* ---------------------------------------------------------- registers and interrupts, lock held */
 
 static unsigned int inst_of(uint32_t reg)
 {
@@ -28,7 +29,8 @@ static unsigned int inst_of(uint32_t reg)
 
 static void intr_update(struct gk110 *g, unsigned int inst)
 {
-	uint32_t pending = reg_get(g, GK110_CE(inst) + GK110_CE_INTR) & reg_get(g, GK110_CE(inst) + GK110_CE_INTR_EN);
+	uint32_t pending = reg_get(g, GK110_CE(inst) + GK110_CE_INTR) &
+			   reg_get(g, GK110_CE(inst) + GK110_CE_INTR_EN);
 
 	pmc_intr_set(g, g->engine[g->ce->engine[inst].index].intr_bit, pending & INTR_HALTS);
 }
@@ -82,7 +84,8 @@ void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_c
 	pthread_mutex_lock(&g->lock);
 	if (code)
 		reg_set(g, GK110_CE(inst) + GK110_CE_LAUNCHERR, code);
-	reg_set(g, GK110_CE(inst) + GK110_CE_INTR, reg_get(g, GK110_CE(inst) + GK110_CE_INTR) | bits);
+	reg_set(g, GK110_CE(inst) + GK110_CE_INTR,
+		reg_get(g, GK110_CE(inst) + GK110_CE_INTR) | bits);
 	intr_update(g, inst);
 	if (bits & GK110_CE_INTR_NONBLOCKPIPE)
 		fifo_intr_raise(g, NONSTALL_INTR);
@@ -91,7 +94,10 @@ void ce_raise(struct gk110 *g, struct ce_engine *ce, uint32_t bits, enum gk110_c
 
 /* ------------------------------------------------------------------ methods */
 
-/* which word of the state a method writes, plus one, and the bits that exist; cla0b5.h, order: rnndb COPY_STATE */
+/*
+ * which word of the state a method writes, plus one, and the bits that exist; cla0b5.h, order:
+ * rnndb COPY_STATE
+ */
 struct stored_method {
 	uint8_t word_plus_1;
 	uint32_t mask;
@@ -100,7 +106,9 @@ struct stored_method {
 #define STORED(mthd, word, bits)	[(mthd) / 4] = { (word) + 1, (uint32_t)(bits) }
 #define ALL_BITS			GENMASK(31, 0)
 #define BLOCK_BITS			GENMASK(15, 0)
-#define COMPONENT_BITS			(GENMASK(2, 0) * 0x1111 | A0B5_REMAP_COMPONENT_SIZE | A0B5_REMAP_NUM_SRC | A0B5_REMAP_NUM_DST)
+#define COMPONENT_BITS                                                             \
+	(GENMASK(2, 0) * 0x1111 | A0B5_REMAP_COMPONENT_SIZE | A0B5_REMAP_NUM_SRC | \
+	 A0B5_REMAP_NUM_DST)
 
 static const struct stored_method stored_methods[A0B5_MTHD_END / 4] = {
 	STORED(A0B5_SET_SEMAPHORE_A, CE_SEMAPHORE_A, A0B5_ADDRESS_UPPER),
@@ -143,7 +151,10 @@ static enum eng_ret store(struct chan *c, const struct stored_method *m, uint32_
 {
 	unsigned int word = m->word_plus_1 - 1;
 
-	/* a method between a stop and the launch's return means that the launch will not return: forget its place */
+	/*
+	 * a method between a stop and the launch's return means that the launch will not return:
+	 * forget its place
+	 */
 	c->ce_state[CE_RENDER_C] &= (uint32_t)(A0B5_RENDER_MODE | CE_RENDER_C_SET);
 	c->ce_state[word] = data & m->mask;
 	if (word != CE_RENDER_C)
@@ -152,8 +163,8 @@ static enum eng_ret store(struct chan *c, const struct stored_method *m, uint32_
 	return ce_render_check(c->ce_state);
 }
 
-static enum eng_ret ce_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc, uint32_t mthd,
-			      uint32_t data, bool last_of_group)
+static enum eng_ret ce_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc,
+			      uint32_t mthd, uint32_t data, bool last_of_group)
 {
 	if (mthd == A0B5_LAUNCH_DMA)
 		return ce_launch(g, &g->ce->engine[inst], c, data);

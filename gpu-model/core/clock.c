@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The host's monotonic time. In a file of its own, so that tests can put a time in its place that stands still until told. */
+/*
+ * The host's monotonic time. In a file of its own, so that tests can put a time in its place that
+ * stands still until told.
+ */
 #include <errno.h>
 #include <time.h>
 
@@ -17,7 +20,8 @@ uint64_t mono_ns(void)
 
 static struct timespec to_timespec(uint64_t t)
 {
-	return (struct timespec){ .tv_sec = (time_t)(t / NS_PER_S), .tv_nsec = (long)(t % NS_PER_S) };
+	return (struct timespec){ .tv_sec = (time_t)(t / NS_PER_S),
+				  .tv_nsec = (long)(t % NS_PER_S) };
 }
 
 void mono_sleep_until(uint64_t t)

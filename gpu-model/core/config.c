@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a configuration must satisfy. The card has five frame-buffer partitions of equal size and each reports its size
- * in MiB, so video memory comes in steps of 5 MiB; the upper bound is what PTEs can address (28 bits of 4 KiB pages,
- * of which the chip implements 25 for video memory: rnndb gf100_vm).
+ * What a configuration must satisfy. The card has five frame-buffer partitions of equal size and
+ * each reports its size in MiB, so video memory comes in steps of 5 MiB; the upper bound is what
+ * PTEs can address (28 bits of 4 KiB pages, of which the chip implements 25 for video memory: rnndb
+ * gf100_vm).
  */
 #include <errno.h>
 #include <inttypes.h>

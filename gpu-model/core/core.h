@@ -9,7 +9,8 @@
 struct core {
 	const char *unit_of[256];	/* unit name per range */
 	uint64_t rd[256], wr[256];	/* accesses per range; gk110.lock */
-	uint32_t *unlisted;		/* accesses per register without a range, GK110_BAR0_SIZE bytes of address space */
+	/* accesses per register without a range, GK110_BAR0_SIZE bytes of address space */
+	uint32_t *unlisted;
 	bool running;
 	pthread_mutex_t note_lock;
 	uint64_t note_window;		/* start of the current second, monotonic ns */
@@ -19,7 +20,10 @@ struct core {
 extern const struct unit_ops *const gk110_units[];
 extern const unsigned int gk110_nr_units;
 
-/* mmio.c: builds range_of[]; -EINVAL when ranges overlap, are unaligned or outside BAR0 (a programming error) */
+/*
+ * mmio.c: builds range_of[]; -EINVAL when ranges overlap, are unaligned or outside BAR0 (a
+ * programming error)
+ */
 int mmio_init(struct gk110 *g);
 
 /* config.c: 0, or -EINVAL after gk110_err() */

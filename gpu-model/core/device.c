@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device: video memory, register file and the table of units, their life cycle and the reset of the whole card.
- * A reset leaves video memory as it is (the card's memory is not cleared by a bus reset) and everything else as the
- * VBIOS leaves a POSTed card.
+ * The device: video memory, register file and the table of units, their life cycle and the reset of
+ * the whole card. A reset leaves video memory as it is (the card's memory is not cleared by a bus
+ * reset) and everything else as the VBIOS leaves a POSTed card.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,17 +14,17 @@
 #include "core.h"
 
 const struct unit_ops *const gk110_units[] = {
-	&ptop_unit,		/* first: fills the engine table that others read at init */
-	&pmc_unit, &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit, &therm_unit,
-	&pclock_unit, &gpio_unit,
-	&pfb_unit, &ltc_unit, &pmu_unit, &mmu_unit, &bar_unit, &ce_unit, &gr_unit,
-	&fifo_unit,		/* last: its threads use all others */
+	&ptop_unit, /* first: fills the engine table that others read at init */
+	&pmc_unit,   &ptimer_unit, &pbus_unit, &ppci_unit, &prom_unit, &privring_unit, &pfuse_unit,
+	&therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,  &pmu_unit,      &mmu_unit,
+	&bar_unit,   &ce_unit,	   &gr_unit,   &fifo_unit, /* last: its threads use all others */
 };
 const unsigned int gk110_nr_units = sizeof(gk110_units) / sizeof(gk110_units[0]);
 
 static void *sparse_alloc(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -38,13 +38,15 @@ static int vram_alloc(struct gk110 *g)
 		gk110_err("no memory file of %zu bytes for video memory: %s", size, strerror(errno));
 		return -ENOMEM;
 	}
-	g->vram = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, g->vram_fd, 0);
+	g->vram =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, g->vram_fd, 0);
 	if (g->vram == MAP_FAILED) {
 		g->vram = NULL;
 		gk110_err("can't map %zu bytes of video memory: %s", size, strerror(errno));
 		return -ENOMEM;
 	}
-	madvise(g->vram, size, MADV_HUGEPAGE);	/* only a hint: faster first touch where shmem allows it */
+	/* only a hint: faster first touch where shmem allows it */
+	madvise(g->vram, size, MADV_HUGEPAGE);
 	return 0;
 }
 
@@ -65,7 +67,8 @@ static void units_reset(struct gk110 *g)
 {
 	unsigned int u;
 
-	madvise(g->regs, GK110_BAR0_SIZE, MADV_DONTNEED);	/* private anonymous: reads as zero again */
+	/* private anonymous: reads as zero again */
+	madvise(g->regs, GK110_BAR0_SIZE, MADV_DONTNEED);
 	pthread_mutex_lock(&g->lock);
 	for (u = 0; u < gk110_nr_units; u++)
 		if (gk110_units[u]->reset)
@@ -81,7 +84,8 @@ static int units_init(struct gk110 *g)
 	for (u = 0; u < gk110_nr_units; u++) {
 		ret = gk110_units[u]->init ? gk110_units[u]->init(g) : 0;
 		if (ret) {
-			gk110_err("unit %s failed to initialise: %s", gk110_units[u]->name, strerror(-ret));
+			gk110_err("unit %s failed to initialise: %s", gk110_units[u]->name,
+				  strerror(-ret));
 			while (u--)
 				if (gk110_units[u]->fini)
 					gk110_units[u]->fini(g);
@@ -108,7 +112,8 @@ static void core_free(struct gk110 *g)
 	free(g);
 }
 
-struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus, void *bus_priv)
+struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
+			   void *bus_priv)
 {
 	struct gk110 *g;
 
@@ -139,7 +144,8 @@ int gk110_start(struct gk110 *g)
 	for (u = 0; u < gk110_nr_units; u++) {
 		ret = gk110_units[u]->start ? gk110_units[u]->start(g) : 0;
 		if (ret) {
-			gk110_err("unit %s failed to start: %s", gk110_units[u]->name, strerror(-ret));
+			gk110_err("unit %s failed to start: %s", gk110_units[u]->name,
+				  strerror(-ret));
 			while (u--)
 				if (gk110_units[u]->stop)
 					gk110_units[u]->stop(g);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR0 dispatch. Units see aligned 32-bit accesses; the bus may do 1, 2, 4 or 8 bytes at any alignment. A narrow read
- * takes its bytes from the word, a narrow write hands over which bits were written, a wide one becomes two words, low
- * word first. A register without a handler is plain storage, as is most of the chip to software.
+ * BAR0 dispatch. Units see aligned 32-bit accesses; the bus may do 1, 2, 4 or 8 bytes at any
+ * alignment. A narrow read takes its bytes from the word, a narrow write hands over which bits were
+ * written, a wide one becomes two words, low word first. A register without a handler is plain
+ * storage, as is most of the chip to software.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static int mmio_add(struct gk110 *g, const struct unit_ops *u, const struct mmio
 	unsigned int idx = g->nr_ranges;
 	uint32_t reg;
 
-	if (!r->size || (r->base | r->size) & 3 || r->base + (uint64_t)r->size > GK110_BAR0_SIZE || idx > 255) {
+	if (!r->size || (r->base | r->size) & 3 || r->base + (uint64_t)r->size > GK110_BAR0_SIZE ||
+	    idx > 255) {
 		gk110_err("%s: range %s is unaligned, outside BAR0 or one too many", u->name, r->name);
 		return -EINVAL;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages. gk110_err() speaks to the person who starts the model. gk110_note() tells what a guest did that deserves a
- * line; a guest must not be able to fill a disk, so at most NOTES_PER_S lines a second pass and the rest are counted.
+ * Messages. gk110_err() speaks to the person who starts the model. gk110_note() tells what a guest
+ * did that deserves a line; a guest must not be able to fill a disk, so at most NOTES_PER_S lines a
+ * second pass and the rest are counted.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,11 +2,13 @@
 /*
  * Keeps an engine busy for as long as a stated rate asks, without using the CPU for it.
  *
- * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units / per_s seconds, to the last
- * fraction of a nanosecond, so any number of charges adds up exactly. A thread that comes late (it overslept, or the machine
- * gave it no CPU) catches up, because the time line does not wait for it; only an engine that really was idle starts anew.
- * Idle is: no job open (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. What can be caught up is limited to
- * PACER_LAG_NS, so that a machine too slow for the rate does not collect a credit and burst later.
+ * An engine's time line is busy_until plus the fraction in rem: each charge moves it by units /
+ * per_s seconds, to the last fraction of a nanosecond, so any number of charges adds up exactly. A
+ * thread that comes late (it overslept, or the machine gave it no CPU) catches up, because the time
+ * line does not wait for it; only an engine that really was idle starts anew. Idle is: no job open
+ * (pacer_begin, pacer_end) and nothing charged for PACER_GAP_NS. What can be caught up is limited
+ * to PACER_LAG_NS, so that a machine too slow for the rate does not collect a credit and burst
+ * later.
  */
 #include "model.h"
 
@@ -14,7 +16,8 @@
 #define PACER_SLICE_NS		1000000ull	/* longest sleep between two looks at *stop */
 #define PACER_GAP_NS		250000ull
 #define PACER_LAG_NS		20000000ull
-#define PACER_MIN_SLEEP_NS	20000ull	/* shorter debts wait for the next charge: a sleep can't be that short */
+/* shorter debts wait for the next charge: a sleep can't be that short */
+#define PACER_MIN_SLEEP_NS	20000ull
 
 /* the time line starts at @now unless the engine has been working up to now */
 static void pacer_start(struct pacer *p, uint64_t now)
@@ -65,8 +68,10 @@ void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 	cost = (unsigned __int128)units * NS_PER_S + p->rem;
 	p->busy_until += (uint64_t)(cost / p->per_s);
 	p->rem = (uint64_t)(cost % p->per_s);
-	while (p->busy_until > now && p->busy_until - now >= PACER_MIN_SLEEP_NS && !(stop && atomic_load(stop))) {
-		mono_sleep_until(p->busy_until - now > PACER_SLICE_NS ? now + PACER_SLICE_NS : p->busy_until);
+	while (p->busy_until > now && p->busy_until - now >= PACER_MIN_SLEEP_NS &&
+	       !(stop && atomic_load(stop))) {
+		mono_sleep_until(p->busy_until - now > PACER_SLICE_NS ? now + PACER_SLICE_NS :
+									p->busy_until);
 		now = mono_ns();
 	}
 	p->last = now;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The statistics dump: one JSON object. "mmio" has accesses by 64 KiB of BAR0, "units" by unit and named range,
- * "unlisted" the registers that no unit claims; the rest are the counters of struct gk110_stats under their own names.
+ * The statistics dump: one JSON object. "mmio" has accesses by 64 KiB of BAR0, "units" by unit and
+ * named range, "unlisted" the registers that no unit claims; the rest are the counters of struct
+ * gk110_stats under their own names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +16,12 @@ static const struct {
 	size_t off;
 } counters[] = {
 #define C(f) { #f, offsetof(struct gk110_stats, f) }
-	C(dma_rd_bytes), C(dma_wr_bytes), C(vram_rd_bytes), C(vram_wr_bytes), C(doorbells), C(gp_entries), C(methods),
-	C(semaphores), C(acquires_blocked), C(ce_launches), C(gr_launches), C(chan_switches), C(gr_switches), C(preempts),
-	C(runlist_updates), C(tlb_flushes), C(tlb_hits), C(tlb_misses), C(mmu_faults), C(intr_msgs), C(nonstall_intrs),
+	C(dma_rd_bytes), C(dma_wr_bytes), C(vram_rd_bytes), C(vram_wr_bytes), C(doorbells),
+		C(gp_entries), C(methods),
+	C(semaphores), C(acquires_blocked), C(ce_launches), C(gr_launches), C(chan_switches),
+		C(gr_switches), C(preempts),
+	C(runlist_updates), C(tlb_flushes), C(tlb_hits), C(tlb_misses), C(mmu_faults), C(intr_msgs),
+		C(nonstall_intrs),
 #undef C
 };
 
@@ -86,17 +90,19 @@ static void dump_counters(struct gk110 *g, FILE *f)
 	unsigned int i;
 
 	for (i = 0; i < NR_WIN; i++)
-		fprintf(f, "  \"%s\": {\"reads\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"faults\": %" PRIu64
-			", \"pages_mapped\": %" PRIu64 "},\n", windows[i], counter(&g->stats.bar_rd[i]),
-			counter(&g->stats.bar_wr[i]), counter(&g->stats.bar_faults[i]),
-			counter(&g->stats.bar_pages_mapped[i]));
+		fprintf(f,
+			"  \"%s\": {\"reads\": %" PRIu64 ", \"writes\": %" PRIu64
+			", \"faults\": %" PRIu64 ", \"pages_mapped\": %" PRIu64 "},\n",
+			windows[i], counter(&g->stats.bar_rd[i]), counter(&g->stats.bar_wr[i]),
+			counter(&g->stats.bar_faults[i]), counter(&g->stats.bar_pages_mapped[i]));
 	fputs("  \"engine_busy_ns\": [", f);
 	for (i = 0; i < GK110_MAX_ENGINE; i++)
 		fprintf(f, "%s%" PRIu64, i ? ", " : "", counter(&g->stats.engine_busy_ns[i]));
 	fputs("]", f);
 	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		fprintf(f, ",\n  \"%s\": %" PRIu64, counters[i].name,
-			counter((const atomic_uint_least64_t *)((const char *)&g->stats + counters[i].off)));
+			counter((const atomic_uint_least64_t *)((const char *)&g->stats +
+								counters[i].off)));
 	fputc('\n', f);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table, 0x800000: which instance block a channel has, on which runlist it is, whether it may run. Errors are
- * reported in PFIFO_BIND_ERROR and leave the table as it was.
+ * The channel table, 0x800000: which instance block a channel has, on which runlist it is, whether
+ * it may run. Errors are reported in PFIFO_BIND_ERROR and leave the table as it was.
  */
 #include <string.h>
 
@@ -116,8 +116,9 @@ static unsigned int status(struct fifo *f, const struct fchan *fc)
 	if (fc->pbdma >= 0)
 		return on_engine ? PCCSR_STATUS_ON_PBDMA_ENG : PCCSR_STATUS_ON_PBDMA;
 	if (fc->acq_wait)
-		return on_engine ? PCCSR_STATUS_ON_ENG_PENDING_ACQ :
-		       fc->force_reload ? PCCSR_STATUS_PENDING_ACQ_RELOAD : PCCSR_STATUS_PENDING_ACQ;
+		return on_engine	? PCCSR_STATUS_ON_ENG_PENDING_ACQ :
+		       fc->force_reload ? PCCSR_STATUS_PENDING_ACQ_RELOAD :
+					  PCCSR_STATUS_PENDING_ACQ;
 	if (fc->pending)
 		return on_engine ? PCCSR_STATUS_ON_ENG_PENDING :
 		       fc->force_reload ? PCCSR_STATUS_PENDING_RELOAD : PCCSR_STATUS_PENDING;
@@ -129,7 +130,8 @@ static uint32_t state_read(struct gk110 *g, unsigned int chid)
 	const struct fchan *fc = &g->fifo->chan[chid];
 	unsigned int s = fc->bound ? status(g->fifo, fc) : PCCSR_STATUS_IDLE;
 
-	return (fc->enabled ? PCCSR_CHAN_ENABLED : 0) | (fc->force_reload ? PCCSR_CHAN_FORCE_RELOAD : 0) |
+	return (fc->enabled ? PCCSR_CHAN_ENABLED : 0) |
+	       (fc->force_reload ? PCCSR_CHAN_FORCE_RELOAD : 0) |
 	       FIELD_PREP(PCCSR_CHAN_RUNLIST, fc->c.runlist) | FIELD_PREP(PCCSR_CHAN_STATUS, s) |
 	       (s ? PCCSR_CHAN_BUSY : 0);
 }

@@ -2,10 +2,11 @@
 /*
  * GPFIFO entries and pushbuffer headers of the GF100 format (push.h, ram.h name the sources).
  *
- * A header announces up to 8191 data words; what is left of it lives in RAMFC, so a channel can be switched out between
- * any two words, and a header's data may continue in the next GPFIFO entry. FORMATS chooses which headers exist: 0 only
- * the old ones, anything else all of them (rnndb calls 1 "new", 2 "both"; the zero word, an old header, is in use as
- * padding with 1, so the model lets 1 have both).
+ * A header announces up to 8191 data words; what is left of it lives in RAMFC, so a channel can be
+ * switched out between any two words, and a header's data may continue in the next GPFIFO entry.
+ * FORMATS chooses which headers exist: 0 only the old ones, anything else all of them (rnndb calls
+ * 1 "new", 2 "both"; the zero word, an old header, is in use as padding with 1, so the model lets 1
+ * have both).
  */
 #include <linux/bitfield.h>
 
@@ -16,8 +17,9 @@
 
 static uint32_t make_header(uint32_t old, unsigned int type, unsigned int subc, uint32_t mthd)
 {
-	return (old & (RAMFC_HEADER_PRIV | RAMFC_HEADER_LEVEL)) | FIELD_PREP(RAMFC_HEADER_TYPE, type) |
-	       FIELD_PREP(RAMFC_HEADER_SUBCH, subc) | (mthd & RAMFC_HEADER_METHOD) | RAMFC_HEADER_FIRST;
+	return (old & (RAMFC_HEADER_PRIV | RAMFC_HEADER_LEVEL)) |
+	       FIELD_PREP(RAMFC_HEADER_TYPE, type) | FIELD_PREP(RAMFC_HEADER_SUBCH, subc) |
+	       (mthd & RAMFC_HEADER_METHOD) | RAMFC_HEADER_FIRST;
 }
 
 /* methods are dropped while a sub-device mask excludes this device */
@@ -64,7 +66,8 @@ static void start_old(struct pb_state *s, uint32_t word, unsigned int type)
 
 static void start_new(struct pb_state *s, uint32_t word, unsigned int type)
 {
-	s->header = make_header(s->header, type, FIELD_GET(PB_SUBCH, word), FIELD_GET(PB_METHOD, word) << 2);
+	s->header = make_header(s->header, type, FIELD_GET(PB_SUBCH, word),
+				FIELD_GET(PB_METHOD, word) << 2);
 	s->count = FIELD_GET(PB_COUNT, word);
 }
 
@@ -159,13 +162,15 @@ void gp_decode(uint32_t dw0, uint32_t dw1, struct gp_entry *e)
 }
 
 /*
- * rnndb gf100_pfifo.xml: the polynomial of CRC-32 taken most significant bit first, start value and final xor 0.
+ * rnndb gf100_pfifo.xml: the polynomial of CRC-32 taken most significant bit first, start value and
+ * final xor 0.
  */
 uint32_t fifo_crc(uint32_t crc, const uint32_t *words, size_t n)
 {
 	static const uint32_t nibble[16] = {
-		0x00000000, 0x04c11db7, 0x09823b6e, 0x0d4326d9, 0x130476dc, 0x17c56b6b, 0x1a864db2, 0x1e475005,
-		0x2608edb8, 0x22c9f00f, 0x2f8ad6d6, 0x2b4bcb61, 0x350c9b64, 0x31cd86d3, 0x3c8ea00a, 0x384fbdbd,
+		0x00000000, 0x04c11db7, 0x09823b6e, 0x0d4326d9, 0x130476dc, 0x17c56b6b,
+		0x1a864db2, 0x1e475005, 0x2608edb8, 0x22c9f00f, 0x2f8ad6d6, 0x2b4bcb61,
+		0x350c9b64, 0x31cd86d3, 0x3c8ea00a, 0x384fbdbd,
 	};
 	unsigned int b;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines as PFIFO sees them: which PBDMA may send methods to one, whose context GR has, and the status registers.
+ * Engines as PFIFO sees them: which PBDMA may send methods to one, whose context GR has, and the
+ * status registers.
  *
- * A PBDMA owns an engine from the first method it sends until it puts its channel away, or until somebody else waits for
- * the engine and the owner either does something else or has had it for GR_TURN_NS. The copy engine that a PBDMA has to
- * itself is therefore taken once per load. GR keeps the context of its last channel after the owner left (as the chip
- * does), until another channel needs it or a preempt asks for it.
+ * A PBDMA owns an engine from the first method it sends until it puts its channel away, or until
+ * somebody else waits for the engine and the owner either does something else or has had it for
+ * GR_TURN_NS. The copy engine that a PBDMA has to itself is therefore taken once per load. GR keeps
+ * the context of its last channel after the owner left (as the chip does), until another channel
+ * needs it or a preempt asks for it.
  */
 #include <errno.h>
 
@@ -68,7 +70,8 @@ uint32_t engine_status(struct gk110 *g, unsigned int idx)
 	if (e->next) {
 		uint32_t id = status_id(e->next);
 
-		stat |= FIELD_PREP(PFIFO_STATUS_NEXT_ID, FIELD_GET(PFIFO_STATUS_ID, id)) | PFIFO_STATUS_VALID;
+		stat |= FIELD_PREP(PFIFO_STATUS_NEXT_ID, FIELD_GET(PFIFO_STATUS_ID, id)) |
+			PFIFO_STATUS_VALID;
 		stat |= id & PFIFO_STATUS_TSG ? PFIFO_STATUS_NEXT_TSG : 0;
 	}
 	return stat;
@@ -120,8 +123,8 @@ void engine_release_all(struct pbdma *p)
 }
 
 /*
- * The engine's context becomes that of @next (NULL: none). Drops the lock; the caller owns the engine. 0, -ECANCELED when
- * the engine was reset meanwhile, or what the engine said.
+ * The engine's context becomes that of @next (NULL: none). Drops the lock; the caller owns the
+ * engine. 0, -ECANCELED when the engine was reset meanwhile, or what the engine said.
  */
 static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 {
@@ -152,8 +155,9 @@ static int switch_context(struct fifo *f, struct feng *e, struct fchan *next)
 }
 
 /*
- * What comes of a switch that failed: a fault is held by the channel whose context it was; an engine that does not
- * answer (-EIO) stays in the switch until it is reset, which the driver learns from the ctxsw timeout.
+ * What comes of a switch that failed: a fault is held by the channel whose context it was; an
+ * engine that does not answer (-EIO) stays in the switch until it is reset, which the driver learns
+ * from the ctxsw timeout.
  */
 static void switch_failed(struct gk110 *g, struct feng *e, struct fchan *blame, int why)
 {
@@ -207,7 +211,8 @@ static enum run wait_for(struct pbdma *p, struct feng *e)
 			r = RUN_STOP;
 			break;
 		}
-		if (e->owner == OWNER_NONE && e->queue[0] == (int)p->idx && !e->faulted && !e->stuck)
+		if (e->owner == OWNER_NONE && e->queue[0] == (int)p->idx && !e->faulted &&
+		    !e->stuck)
 			break;
 		if (!pbdma_slice_goes_on(p)) {
 			r = RUN_SLICE;
@@ -249,7 +254,8 @@ static enum run make_resident(struct pbdma *p, struct feng *e)
 		return RUN_SLICE;	/* come back when it is free again */
 	}
 	if (old)
-		sched_wake_all(p->g->fifo);	/* it could not be loaded while it was being saved */
+		/* it could not be loaded while it was being saved */
+		sched_wake_all(p->g->fifo);
 	ret = switch_context(p->g->fifo, e, p->fc);
 	if (!ret)
 		return RUN_GO;
@@ -272,8 +278,10 @@ static enum run acquire(struct pbdma *p, struct feng *e)
 	enum run r = RUN_GO;
 
 	pthread_mutex_lock(&g->lock);
-	if ((p->held & 1u << e->idx) && e->owner == (int)p->idx && p->held_resets[e->idx] != e->resets) {
-		p->held_resets[e->idx] = e->resets;	/* reset: the context is gone, the engine still ours */
+	if ((p->held & 1u << e->idx) && e->owner == (int)p->idx &&
+	    p->held_resets[e->idx] != e->resets) {
+		/* reset: the context is gone, the engine still ours */
+		p->held_resets[e->idx] = e->resets;
 	} else if (!(p->held & 1u << e->idx) || e->owner != (int)p->idx) {
 		p->held &= ~(1u << e->idx);
 		r = wait_for(p, e);
@@ -363,7 +371,10 @@ void fifo_engine_resume(struct gk110 *g, unsigned int engine)
 	wake_post(&g->fifo->keeper_wake);
 }
 
-/* The method in progress is lost, and with GR the resident context; the channel goes on behind it when it is loaded again. */
+/*
+ * The method in progress is lost, and with GR the resident context; the channel goes on behind it
+ * when it is loaded again.
+ */
 void fifo_engine_reset(struct gk110 *g, unsigned int engine)
 {
 	struct fifo *f = g->fifo;

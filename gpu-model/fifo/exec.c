@@ -2,9 +2,10 @@
 /*
  * Fetching and executing. Runs on the PBDMA's thread without the lock, on the live RAMFC words.
  *
- * A word is taken (GET moves on) once its method was executed or, after an interrupt, waits in METHOD0. It is not taken
- * when the method has to be given again: after a stop and after an MMU fault. What the state will be then is kept in
- * pbdma.step, so that a method which was lost with its engine can be skipped.
+ * A word is taken (GET moves on) once its method was executed or, after an interrupt, waits in
+ * METHOD0. It is not taken when the method has to be given again: after a stop and after an MMU
+ * fault. What the state will be then is kept in pbdma.step, so that a method which was lost with
+ * its engine can be skipped.
  */
 #include <gk110/ce.h>
 
@@ -30,7 +31,8 @@ static void top_level_update(struct pbdma *p)
 {
 	if (W(p, RAMFC_GP_FLAGS) & RAMFC_GP_SUBROUTINE)
 		return;
-	w_addr_set(p, RAMFC_TOP_LEVEL_GET, RAMFC_TOP_LEVEL_GET_HI, w_addr(p, RAMFC_PB_GET, RAMFC_PB_GET_HI));
+	w_addr_set(p, RAMFC_TOP_LEVEL_GET, RAMFC_TOP_LEVEL_GET_HI,
+		   w_addr(p, RAMFC_PB_GET, RAMFC_PB_GET_HI));
 	W(p, RAMFC_TOP_LEVEL_GET_HI) |= RAMFC_TOP_LEVEL_GET_VALID;
 }
 
@@ -48,7 +50,8 @@ static void commit(struct pbdma *p)
 	W(p, RAMFC_PB_COUNT) = p->step.next.count;
 	W(p, RAMFC_SUBDEVICE) = p->step.next.subdevice;
 	W(p, RAMFC_PB_CRC) = fifo_crc(W(p, RAMFC_PB_CRC), &p->step.word, 1);
-	get = p->step.end ? w_addr(p, RAMFC_PB_PUT, RAMFC_PB_PUT_HI) : w_addr(p, RAMFC_PB_GET, RAMFC_PB_GET_HI) + 4;
+	get = p->step.end ? w_addr(p, RAMFC_PB_PUT, RAMFC_PB_PUT_HI) :
+			    w_addr(p, RAMFC_PB_GET, RAMFC_PB_GET_HI) + 4;
 	w_addr_set(p, RAMFC_PB_GET, RAMFC_PB_GET_HI, get);
 	top_level_update(p);
 }
@@ -87,7 +90,8 @@ static bool fetch_word(struct pbdma *p, uint64_t get, uint64_t left, uint32_t *w
 		if (n > left)
 			n = left;
 		p->fetch_nr = 0;
-		if (mmu_read(p->g, &p->mmu, &c->vm, get, p->fetch, n, c->pb_priv ? MMU_PRIV_ACCESS : 0))
+		if (mmu_read(p->g, &p->mmu, &c->vm, get, p->fetch, n,
+			     c->pb_priv ? MMU_PRIV_ACCESS : 0))
 			return false;
 		p->fetch_va = get;
 		p->fetch_nr = n / 4;
@@ -105,8 +109,10 @@ static enum run exec_word(struct pbdma *p)
 
 	if (!fetch_word(p, get, left, &p->step.word))
 		return RUN_HOST_FAULT;
-	p->step.next = (struct pb_state){ .header = W(p, RAMFC_PB_HEADER), .count = W(p, RAMFC_PB_COUNT),
-					  .subdevice = W(p, RAMFC_SUBDEVICE), .formats = W(p, RAMFC_FORMATS) };
+	p->step.next = (struct pb_state){ .header = W(p, RAMFC_PB_HEADER),
+					  .count = W(p, RAMFC_PB_COUNT),
+					  .subdevice = W(p, RAMFC_SUBDEVICE),
+					  .formats = W(p, RAMFC_FORMATS) };
 	pb_step(&p->step.next, p->step.word, &a);
 	p->step.valid = true;
 	p->step.from_replay = false;
@@ -124,13 +130,15 @@ static enum run exec_replay(struct pbdma *p)
 {
 	uint32_t m = W(p, RAMFC_METHOD0);
 	const struct pb_action a = { .kind = PB_SEND, .subc = FIELD_GET(PBDMA_METHOD_SUBCH, m),
-				     .mthd = m & PBDMA_METHOD_ADDR, .data = W(p, RAMFC_DATA0), .last = true };
+				     .mthd = m & PBDMA_METHOD_ADDR, .data = W(p, RAMFC_DATA0),
+					.last = true };
 	enum run r;
 
 	p->step.valid = true;
 	p->step.from_replay = true;
 	p->replay = false;
-	W(p, RAMFC_METHOD0) = m & ~(uint32_t)PBDMA_METHOD_VALID;	/* execute() may put the next one there */
+	/* execute() may put the next one there */
+	W(p, RAMFC_METHOD0) = m & ~(uint32_t)PBDMA_METHOD_VALID;
 	r = execute(p, &a);
 	if (taken(r)) {
 		p->step.valid = false;
@@ -143,18 +151,25 @@ static enum run exec_replay(struct pbdma *p)
 
 /* ------------------------------------------------------------------ GPFIFO */
 
-/* one word of a report that render-enable compares; rnndb g80_defs.xml G80_QUERY: result behind the sequence number */
+/*
+ * one word of a report that render-enable compares; rnndb g80_defs.xml G80_QUERY: result behind the
+ * sequence number
+ */
 static bool read_report(struct pbdma *p, uint64_t va, uint64_t *v)
 {
 	return !mmu_read(p->g, &p->mmu, &p->fc->c.vm, va, v, sizeof(*v), 0);
 }
 
-/* the condition under which a conditional entry is fetched: the copy class's render-enable (rnndb COPY_COND_OFF) */
+/*
+ * the condition under which a conditional entry is fetched: the copy class's render-enable (rnndb
+ * COPY_COND_OFF)
+ */
 static bool condition(struct pbdma *p, bool *on)
 {
 	const uint32_t *s = p->fc->c.ce_state;
 	unsigned int mode = FIELD_GET(A0B5_RENDER_MODE, s[CE_RENDER_C]);
-	uint64_t va = (uint64_t)(s[CE_RENDER_A] & A0B5_ADDRESS_UPPER) << 32 | s[CE_RENDER_A + 1], a, b;
+	uint64_t va = (uint64_t)(s[CE_RENDER_A] & A0B5_ADDRESS_UPPER) << 32 | s[CE_RENDER_A + 1], a,
+		 b;
 
 	*on = mode == A0B5_RENDER_TRUE || !(s[CE_RENDER_C] & CE_RENDER_C_SET);
 	if (*on || mode == A0B5_RENDER_FALSE)
@@ -176,9 +191,11 @@ static enum run control_entry(struct pbdma *p, const struct gp_entry *e)
 	case GP_OPCODE_NOP:
 		return RUN_GO;
 	case GP_OPCODE_GP_CRC:
-		return e->operand == W(p, RAMFC_GP_CRC) ? RUN_GO : pbdma_raise0(p, PBDMA_INTR0_GPCRC);
+		return e->operand == W(p, RAMFC_GP_CRC) ? RUN_GO :
+							  pbdma_raise0(p, PBDMA_INTR0_GPCRC);
 	case GP_OPCODE_PB_CRC:
-		return e->operand == W(p, RAMFC_PB_CRC) ? RUN_GO : pbdma_raise0(p, PBDMA_INTR0_PBCRC);
+		return e->operand == W(p, RAMFC_PB_CRC) ? RUN_GO :
+							  pbdma_raise0(p, PBDMA_INTR0_PBCRC);
 	default:
 		return pbdma_raise0(p, PBDMA_INTR0_GPENTRY);
 	}
@@ -186,7 +203,8 @@ static enum run control_entry(struct pbdma *p, const struct gp_entry *e)
 
 static enum run start_segment(struct pbdma *p, const struct gp_entry *e)
 {
-	bool mixed = FIELD_GET(RAMFC_PB_COUNT_VALUE, W(p, RAMFC_PB_COUNT)) && p->fc->c.pb_priv != e->priv;
+	bool mixed = FIELD_GET(RAMFC_PB_COUNT_VALUE, W(p, RAMFC_PB_COUNT)) &&
+		     p->fc->c.pb_priv != e->priv;
 	uint32_t flags = 0;
 
 	w_addr_set(p, RAMFC_PB_GET, RAMFC_PB_GET_HI, e->va);
@@ -198,12 +216,16 @@ static enum run start_segment(struct pbdma *p, const struct gp_entry *e)
 	flags |= e->sync ? RAMFC_GP_SYNC : 0;
 	W(p, RAMFC_GP_FLAGS) = flags;
 	W(p, RAMFC_PB_HEADER) &= ~(uint32_t)(RAMFC_HEADER_PRIV | RAMFC_HEADER_LEVEL);
-	W(p, RAMFC_PB_HEADER) |= (e->priv ? RAMFC_HEADER_PRIV : 0) | (e->subroutine ? RAMFC_HEADER_LEVEL : 0);
+	W(p, RAMFC_PB_HEADER) |= (e->priv ? RAMFC_HEADER_PRIV : 0) |
+				 (e->subroutine ? RAMFC_HEADER_LEVEL : 0);
 	W(p, RAMFC_PB_CRC) = 0;
 	p->fc->c.pb_priv = e->priv;
 	p->fetch_nr = 0;
 	top_level_update(p);
-	/* open: what else a segment error is; data that change privilege inside one header are one here */
+	/*
+	 * open: what else a segment error is; data that change privilege inside one header are one
+	 * here
+	 */
 	return mixed ? pbdma_raise0(p, PBDMA_INTR0_PBSEG) : RUN_GO;
 }
 
@@ -216,7 +238,8 @@ static enum run exec_entry(struct pbdma *p, uint32_t limit)
 	enum run r = RUN_GO;
 	bool on = true;
 
-	if (mmu_read(p->g, &p->mmu, &p->fc->c.vm, base + (uint64_t)W(p, RAMFC_GP_GET) * GP_ENTRY_SIZE, dw, sizeof(dw), 0))
+	if (mmu_read(p->g, &p->mmu, &p->fc->c.vm,
+		     base + (uint64_t)W(p, RAMFC_GP_GET) * GP_ENTRY_SIZE, dw, sizeof(dw), 0))
 		return RUN_HOST_FAULT;
 	gp_decode(dw[0], dw[1], &e);
 	if (!e.control && e.conditional && !condition(p, &on))
@@ -246,7 +269,8 @@ static enum run exec_next(struct pbdma *p)
 	if (W(p, RAMFC_GP_PUT) >= limit || W(p, RAMFC_GP_GET) >= limit) {
 		enum run r = pbdma_raise0(p, PBDMA_INTR0_GPPTR);
 
-		W(p, RAMFC_GP_PUT) = W(p, RAMFC_GP_GET);	/* after the interrupt it is read again */
+		/* after the interrupt it is read again */
+		W(p, RAMFC_GP_PUT) = W(p, RAMFC_GP_GET);
 		return r == RUN_GO ? RUN_DRY : r;
 	}
 	return exec_entry(p, limit);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PFIFO's inside.
- *   decode.c, runlist.c   pure: words of pushbuffers, lists        regs.c, pbdma_regs.c, chan_table.c   BAR0
- *   pbdma.c               a PBDMA's thread and its states            exec.c      fetching and executing, without the lock
- *   host_methods.c, semaphore.c   methods PFIFO executes itself      engine.c    who owns an engine, GR context switches
- *   sched.c               runlists, choosing, slices, preempt        ramfc.c     loading and unloading a channel
- *   recovery.c            faults, fault injection, ctxsw timeout     userd.c     doorbells and write-back
+ *   decode.c, runlist.c   pure: words of pushbuffers, lists        regs.c, pbdma_regs.c,
+ *                         chan_table.c   BAR0
+ *   pbdma.c               a PBDMA's thread and its states            exec.c      fetching and
+ *                         executing, without the lock
+ *   host_methods.c, semaphore.c   methods PFIFO executes itself      engine.c    who owns an
+ *                                 engine, GR context switches
+ *   sched.c               runlists, choosing, slices, preempt        ramfc.c     loading and
+ *                         unloading a channel
+ *   recovery.c            faults, fault injection, ctxsw timeout     userd.c     doorbells and
+ *                         write-back
  *   intr.c, wake.c, unit.c
  *
- * Locks: everything here belongs to gk110.lock, except what the group "of its thread" of struct pbdma says. A PBDMA's
- * thread executes without the lock; others reach it through chan.stop, the flags of struct pbdma and its wake.
+ * Locks: everything here belongs to gk110.lock, except what the group "of its thread" of struct
+ * pbdma says. A PBDMA's thread executes without the lock; others reach it through chan.stop, the
+ * flags of struct pbdma and its wake.
  */
 #ifndef KVGPU_MODEL_FIFO_FIFO_H
 #define KVGPU_MODEL_FIFO_FIFO_H
@@ -40,7 +46,9 @@ void wake_init(struct wake *w);
 void wake_fini(struct wake *w);
 void wake_post(struct wake *w);
 uint64_t wake_seq(struct wake *w);
-/* Sleeps until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns). */
+/*
+ * Sleeps until something was posted after wake_seq() gave @seq, or until @deadline (monotonic ns).
+ */
 void wake_wait(struct wake *w, uint64_t seq, uint64_t deadline);
 
 /* ------------------------------------------------------------------ channels */
@@ -63,7 +71,8 @@ struct fchan {
 	bool acq_wait;
 	unsigned int acq_kick;		/* fifo.kicks when it was last tried */
 	uint64_t acq_retry, acq_backoff;
-	struct acquire acq;		/* what it waits for, copied from RAMFC when it was put away */
+	/* what it waits for, copied from RAMFC when it was put away */
+	struct acquire acq;
 	uint32_t gr_ctx[2];		/* RAMIN_GR_CTX as loaded */
 };
 
@@ -79,16 +88,21 @@ struct feng {
 	int owner;			/* PBDMA, OWNER_KEEPER or OWNER_NONE */
 	int queue[NR_OWNERS];		/* who waits, in order */
 	unsigned int queued;
-	/* away from the flags below, which the lock protects and compilers read several at a time */
-	atomic_bool wanted;		/* somebody waits or the engine was reset: the owner looks up */
+	/*
+	 * away from the flags below, which the lock protects and compilers read several at a time
+	 */
+	/* somebody waits or the engine was reset: the owner looks up */
+	atomic_bool wanted;
 	atomic_bool busy;		/* executing a method */
-	struct fchan *on;		/* CE: channel of the owner; GR: whose context is resident, also while idle */
+	/* CE: channel of the owner; GR: whose context is resident, also while idle */
+	struct fchan *on;
 	struct fchan *next;		/* being switched to */
 	bool switching;
 	bool faulted;
 	bool injected;			/* a fault was forced while nobody was on it */
 	bool stuck;			/* a context switch failed without a fault: it never ends */
-	bool evict;			/* a preempt wants the resident context saved; the keeper does it */
+	/* a preempt wants the resident context saved; the keeper does it */
+	bool evict;
 	unsigned int resets;
 	uint64_t chsw_since;		/* since when a switch is wanted that doesn't come; 0 */
 	uint64_t owned_since;
@@ -139,9 +153,11 @@ struct pbdma {
 	unsigned int next_runlist;	/* to try first */
 	uint64_t slice_ns, slice_end;	/* of the group; slice_ns 0 = no limit */
 	uint64_t member_end;		/* of the member within its TSG */
-	uint64_t acq_retry, acq_backoff;	/* PB_ACQUIRE; without a channel: when to look at those that wait */
+	/* PB_ACQUIRE; without a channel: when to look at those that wait */
+	uint64_t acq_retry, acq_backoff;
 	bool doorbell, preempt, drop, engine_reset;
-	bool interrupted;		/* METHOD0 is looked at again once the interrupt is acknowledged */
+	/* METHOD0 is looked at again once the interrupt is acknowledged */
+	bool interrupted;
 	bool halt_holds;		/* the exception is this channel's: it can't leave */
 	unsigned int fault_clears;	/* fifo.fault_clears[] when it last began to run */
 	unsigned int fault_engine;
@@ -181,7 +197,8 @@ struct fifo {
 	pthread_t keeper;
 	bool keeper_running;
 	struct wake keeper_wake;
-	struct mmu_client inject;	/* also looks at semaphores of channels that are not loaded */
+	/* also looks at semaphores of channels that are not loaded */
+	struct mmu_client inject;
 };
 
 /* ------------------------------------------------------------------ intr.c (lock held) */
@@ -189,13 +206,16 @@ struct fifo {
 void pbdma_intr_update(struct gk110 *g);
 /* true while an unacknowledged interrupt stops the PBDMA */
 bool pbdma_halted(struct pbdma *p);
-/* the same by its thread, without the lock: RUN_INTR when it stops, RUN_GO when masked from stopping */
+/*
+ * the same by its thread, without the lock: RUN_INTR when it stops, RUN_GO when masked from
+ * stopping
+ */
 enum run pbdma_raise0(struct pbdma *p, uint32_t bits);
 enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_action *a);
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a);
 void fifo_error(struct gk110 *g, uint32_t intr, uint32_t reg, uint32_t code);
 
-/* ------------------------------------------------------------------ exec.c, host_methods.c, semaphore.c (no lock) */
+/* ------------------------------------------------ exec.c, host_methods.c, semaphore.c (no lock) */
 
 enum run exec_run(struct pbdma *p);	/* until something but RUN_GO */
 /* takes the method in progress as done (it was lost with its engine) */
@@ -206,7 +226,10 @@ enum run host_method(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_execute(struct pbdma *p, const struct pb_action *a);
 enum run semaphore_retry(struct pbdma *p);
 struct acquire semaphore_acquire(const struct pbdma *p);
-/* whether loading the channel would get further than the acquire; faults and records nothing; lock held */
+/*
+ * whether loading the channel would get further than the acquire; faults and records nothing; lock
+ * held
+ */
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc);
 
 /* ------------------------------------------------------------------ engine.c */
@@ -217,7 +240,9 @@ enum run engine_method(struct pbdma *p, unsigned int idx, const struct pb_action
 void engine_offer(struct pbdma *p, int keep);
 /* lock held */
 void engine_release_all(struct pbdma *p);
-/* saves the resident context; needs a free engine, drops the lock meanwhile. false when it couldn't */
+/*
+ * saves the resident context; needs a free engine, drops the lock meanwhile. false when it couldn't
+ */
 bool engine_evict(struct fifo *f, struct feng *e, int who);
 bool engine_halted(struct gk110 *g, struct feng *e);
 uint32_t engine_status(struct gk110 *g, unsigned int idx);
@@ -291,7 +316,10 @@ void pbdma_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 uint32_t chan_table_read(struct gk110 *g, uint32_t reg);
 void chan_table_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be);
 
-/* false when the slice is over and the turn ends; when it is over and nobody waits for its end, it begins anew; lock held */
+/*
+ * false when the slice is over and the turn ends; when it is over and nobody waits for its end, it
+ * begins anew; lock held
+ */
 bool pbdma_slice_goes_on(struct pbdma *p);
 void pbdma_set_state(struct pbdma *p, enum pbdma_state s);
 void *pbdma_main(void *arg);

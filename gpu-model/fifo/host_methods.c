@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Methods below 0x100: PFIFO's own on every subchannel (classes A06F and A16F; push.h names the sources).
+ * Methods below 0x100: PFIFO's own on every subchannel (classes A06F and A16F; push.h names the
+ * sources).
  *
- * Methods of engines are executed one after the other on the thread that also executes these, so everything before a
- * WFI, a flush or a release has happened when it is reached.
+ * Methods of engines are executed one after the other on the thread that also executes these, so
+ * everything before a WFI, a flush or a release has happened when it is reached.
  */
 #include "fifo.h"
 
@@ -24,7 +25,8 @@ static enum run set_object(struct pbdma *p, const struct pb_action *a)
 		return pbdma_raise_method(p, PBDMA_INTR0_DEVICE, a);
 	}
 	ops = p->g->engine[idx].ops;
-	if (p->g->engine[idx].type == ENGINE_GR) {	/* GR keeps its classes and complains about others itself */
+	/* GR keeps its classes and complains about others itself */
+	if (p->g->engine[idx].type == ENGINE_GR) {
 		enum run r = engine_method(p, (unsigned int)idx, a);
 
 		if (r == RUN_GO)
@@ -51,7 +53,10 @@ static enum run tlb_invalidate(struct pbdma *p, uint32_t b)
 	return RUN_GO;
 }
 
-/* The model has no L2 and no posted writes of its own: flushes and barriers order memory, invalidates have nothing to do. */
+/*
+ * The model has no L2 and no posted writes of its own: flushes and barriers order memory,
+ * invalidates have nothing to do.
+ */
 static enum run mem_op(struct pbdma *p, const struct pb_action *a)
 {
 	switch (FIELD_GET(HOST_MEM_OP_OPERATION, a->data)) {
@@ -114,8 +119,13 @@ enum run host_method(struct pbdma *p, const struct pb_action *a)
 		userd_write_ref(p);
 		return RUN_GO;
 	case HOST_CRC_CHECK:
-		/* rnndb MTHD_UNK7C_NONZERO: no CRC of methods is kept unless a debugger switches it on */
-		return a->data == W(p, RAMFC_METHOD_CRC) ? RUN_GO : pbdma_raise_method(p, PBDMA_INTR0_METHODCRC, a);
+		/*
+		 * rnndb MTHD_UNK7C_NONZERO: no CRC of methods is kept unless a debugger switches it
+		 * on
+		 */
+		return a->data == W(p, RAMFC_METHOD_CRC) ?
+			       RUN_GO :
+			       pbdma_raise_method(p, PBDMA_INTR0_METHODCRC, a);
 	case HOST_YIELD:
 		/* the class headers only name operation 0, NOP; open: the others end the slice */
 		return FIELD_GET(HOST_YIELD_OP, a->data) == HOST_YIELD_NOP ? RUN_GO : RUN_YIELD;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the rest is set by events and
- * cleared by writing 1. Everything goes out on one line of PMC, and with a mask of its own on one of PMC's second leaf.
+ * PFIFO's interrupts. Bits 28, 29 and 30 of PFIFO_INTR are levels of other registers; the rest is
+ * set by events and cleared by writing 1. Everything goes out on one line of PMC, and with a mask
+ * of its own on one of PMC's second leaf.
  */
 #include <gk110/pmc.h>
 
@@ -88,7 +89,8 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 {
 	enum run r;
 
-	W(p, RAMFC_METHOD0) = PBDMA_METHOD_VALID | (a->mthd & PBDMA_METHOD_ADDR) | FIELD_PREP(PBDMA_METHOD_SUBCH, a->subc) |
+	W(p, RAMFC_METHOD0) = PBDMA_METHOD_VALID | (a->mthd & PBDMA_METHOD_ADDR) |
+			      FIELD_PREP(PBDMA_METHOD_SUBCH, a->subc) |
 			      (p->fc->c.pb_priv ? PBDMA_METHOD_PRIV : 0);
 	W(p, RAMFC_DATA0) = a->data;
 	r = pbdma_raise0(p, bits);
@@ -97,7 +99,10 @@ enum run pbdma_raise_method(struct pbdma *p, uint32_t bits, const struct pb_acti
 	return r;
 }
 
-/* The method is gone when the interrupt is acknowledged (open: nouveau only prints it; gk110-mediation 6.7 needs that). */
+/*
+ * The method is gone when the interrupt is acknowledged (open: nouveau only prints it;
+ * gk110-mediation 6.7 needs that).
+ */
 enum run pbdma_raise_hce(struct pbdma *p, uint32_t bits, const struct pb_action *a)
 {
 	struct gk110 *g = p->g;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PBDMA's thread: load a channel, execute (without the lock) until something happens, decide, put the channel away.
- * It sleeps on its wake whenever there is nothing to do.
+ * A PBDMA's thread: load a channel, execute (without the lock) until something happens, decide, put
+ * the channel away. It sleeps on its wake whenever there is nothing to do.
  */
 #include "fifo.h"
 
@@ -56,7 +56,10 @@ static void dry(struct pbdma *p)
 	leave(p, false);
 }
 
-/* A channel that may switch makes room for others; one that may not keeps its place until its slice is over. */
+/*
+ * A channel that may switch makes room for others; one that may not keeps its place until its slice
+ * is over.
+ */
 static void acquire_blocked(struct pbdma *p, bool may_switch)
 {
 	struct fifo *f = p->g->fifo;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBDMA registers. 0x00-0xff and 0x200-0x27f show the loaded channel as of its last event (load, interrupt, unload); a PBDMA
- * that runs is not stopped for a read.
+ * PBDMA registers. 0x00-0xff and 0x200-0x27f show the loaded channel as of its last event (load,
+ * interrupt, unload); a PBDMA that runs is not stopped for a read.
  *
- * Writing a RAMFC word of a PBDMA that runs is an error (interrupt PRI) and has no effect; with the PBDMA stopped by an
- * interrupt METHOD0 and DATA0 can be written, which is how software replaces a method (nouveau gf100_runq_intr).
+ * Writing a RAMFC word of a PBDMA that runs is an error (interrupt PRI) and has no effect; with the
+ * PBDMA stopped by an interrupt METHOD0 and DATA0 can be written, which is how software replaces a
+ * method (nouveau gf100_runq_intr).
  */
 #include "fifo.h"
 
@@ -22,7 +23,8 @@ static void wake(struct gk110 *g, unsigned int idx)
 static void ramfc_write(struct gk110 *g, struct pbdma *p, uint32_t reg, uint32_t val, uint32_t be)
 {
 	if (p->fc && !pbdma_halted(p)) {
-		reg_set(g, p->regs + PBDMA_INTR0, reg_get(g, p->regs + PBDMA_INTR0) | PBDMA_INTR0_PRI);
+		reg_set(g, p->regs + PBDMA_INTR0,
+			reg_get(g, p->regs + PBDMA_INTR0) | PBDMA_INTR0_PRI);
 		pbdma_intr_update(g);
 		return;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading a channel from its instance block into a PBDMA and putting it back. What is not in the instance block does not
- * survive; the words are where ram.h says, the copy class's state behind them. Lock held.
+ * Loading a channel from its instance block into a PBDMA and putting it back. What is not in the
+ * instance block does not survive; the words are where ram.h says, the copy class's state behind
+ * them. Lock held.
  */
 #include <string.h>
 
@@ -21,22 +22,30 @@ void ramfc_sync(struct pbdma *p)
 		reg_set(g, p->regs + 4 * i, p->w[i]);
 	for (i = 0; i < RAMIN_CE_STATE_SIZE / 4; i++)
 		reg_set(g, p->regs + PBDMA_CE_STATE + 4 * i, p->fc->c.ce_state[i]);
-	reg_set(g, p->regs + PBDMA_CHANNEL, FIELD_PREP(PBDMA_CHANNEL_ID, p->fc->c.id) | PBDMA_CHANNEL_VALID);
+	reg_set(g, p->regs + PBDMA_CHANNEL,
+		FIELD_PREP(PBDMA_CHANNEL_ID, p->fc->c.id) | PBDMA_CHANNEL_VALID);
 }
 
 static bool same_space(const struct mmu_space *a, const struct mmu_space *b)
 {
-	return a->pdb == b->pdb && a->pdb_target == b->pdb_target && a->limit == b->limit && a->inst == b->inst;
+	return a->pdb == b->pdb && a->pdb_target == b->pdb_target && a->limit == b->limit &&
+	       a->inst == b->inst;
 }
 
-/* GR still has the context of this channel, but of another life of it: that one has to be saved first */
-static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx, const struct mmu_space *vm)
+/*
+ * GR still has the context of this channel, but of another life of it: that one has to be saved
+ * first
+ */
+static bool stale_context(struct feng *gr, struct fchan *fc, const uint32_t *ctx,
+			  const struct mmu_space *vm)
 {
-	return gr && gr->on == fc && (fc->force_reload || memcmp(ctx, fc->gr_ctx, sizeof(fc->gr_ctx)) ||
-				      !same_space(vm, &fc->c.vm));
+	return gr && gr->on == fc &&
+	       (fc->force_reload || memcmp(ctx, fc->gr_ctx, sizeof(fc->gr_ctx)) ||
+		!same_space(vm, &fc->c.vm));
 }
 
-static void fill(struct pbdma *p, struct fchan *fc, const struct image *img, const struct mmu_space *vm)
+static void fill(struct pbdma *p, struct fchan *fc, const struct image *img,
+		 const struct mmu_space *vm)
 {
 	struct chan *c = &fc->c;
 

@@ -2,12 +2,14 @@
 /*
  * What happens to channels after faults, and the thread that notices what no PBDMA can.
  *
- * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR, as nouveau says: ERROR_SCHED_DISABLE) and holds the
- * channel where it is: on its PBDMA, and on the engine if an engine met the fault. It stays there until
+ * A fault stops the scheduling of the runlist (PFIFO_RUNLIST_ERROR, as nouveau says:
+ * ERROR_SCHED_DISABLE) and holds the channel where it is: on its PBDMA, and on the engine if an
+ * engine met the fault. It stays there until
  *   - its engine is reset, or
  *   - it is disabled or not in its runlist any more, and then preempted or the error cleared.
- * That is what nvkm_runl_rc() does: disable, remove, reset engines that still have it, new list, clear the error.
- * A driver can be done with all of it before the PBDMA's thread gets the lock; then nothing is held at all.
+ * That is what nvkm_runl_rc() does: disable, remove, reset engines that still have it, new list,
+ * clear the error. A driver can be done with all of it before the PBDMA's thread gets the lock;
+ * then nothing is held at all.
  */
 #include "fifo.h"
 
@@ -113,10 +115,10 @@ void fault_clear(struct gk110 *g, uint32_t runlists)
 /* ------------------------------------------------------------------ injection */
 
 /*
- * PFIFO_FAULT_INJECT: a fault of the unit that software names, by the channel that is on the engine. With nobody on it the
- * engine shows the fault until the trigger is released or the engine is reset: gk104_fifo_recover_engn() of Linux 6.1 takes
- * the channel off first, then waits for FAULTED, then writes 0. Open: whether an idle engine takes work meanwhile; here it
- * does.
+ * PFIFO_FAULT_INJECT: a fault of the unit that software names, by the channel that is on the
+ * engine. With nobody on it the engine shows the fault until the trigger is released or the engine
+ * is reset: gk104_fifo_recover_engn() of Linux 6.1 takes the channel off first, then waits for
+ * FAULTED, then writes 0. Open: whether an idle engine takes work meanwhile; here it does.
  */
 void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 {
@@ -126,7 +128,8 @@ void fault_inject(struct gk110 *g, unsigned int engine, uint32_t val)
 
 	f->inject.unit = FIELD_GET(PFIFO_FAULT_INJECT_UNIT, val);
 	f->inject.client = e ? e->e->hub_client : 0;
-	mmu_fault(g, &f->inject, e && e->on ? &e->on->c.vm : &none, 0, MMU_PDE, ACC_READ, MMU_LOCKED);
+	mmu_fault(g, &f->inject, e && e->on ? &e->on->c.vm : &none, 0, MMU_PDE, ACC_READ,
+		  MMU_LOCKED);
 	if (!e)
 		return;
 	if (!e->on) {
@@ -184,7 +187,8 @@ static uint64_t timeout_ns(struct gk110 *g)
 {
 	uint32_t reg = reg_get(g, PFIFO_ENG_TIMEOUT);
 
-	return reg & PFIFO_TIMEOUT_ENABLE ? FIELD_GET(PFIFO_ENG_TIMEOUT_PERIOD, reg) * NS_PER_TICK : WAKE_NEVER;
+	return reg & PFIFO_TIMEOUT_ENABLE ? FIELD_GET(PFIFO_ENG_TIMEOUT_PERIOD, reg) * NS_PER_TICK :
+					    WAKE_NEVER;
 }
 
 static void watch_switch(struct gk110 *g, struct feng *e, uint64_t now, uint64_t *next)

@@ -9,7 +9,8 @@ static uint32_t pbdma_status(struct gk110 *g, unsigned int idx)
 	if (idx >= g->nr_pbdma || !p->fc)
 		return 0;
 	if (p->tsg)
-		return FIELD_PREP(PFIFO_STATUS_ID, p->fc->c.tsg) | PFIFO_STATUS_TSG | PFIFO_STATUS_VALID;
+		return FIELD_PREP(PFIFO_STATUS_ID, p->fc->c.tsg) | PFIFO_STATUS_TSG |
+		       PFIFO_STATUS_VALID;
 	return FIELD_PREP(PFIFO_STATUS_ID, p->fc->c.id) | PFIFO_STATUS_VALID;
 }
 
@@ -45,7 +46,8 @@ uint32_t fifo_read(struct gk110 *g, uint32_t reg)
 
 static void block_write(struct gk110 *g, uint32_t val, uint32_t be)
 {
-	uint32_t old = reg_get(g, PFIFO_RUNLIST_BLOCK), now = reg_merge(g, PFIFO_RUNLIST_BLOCK, val, be);
+	uint32_t old = reg_get(g, PFIFO_RUNLIST_BLOCK),
+		 now = reg_merge(g, PFIFO_RUNLIST_BLOCK, val, be);
 	unsigned int r;
 
 	for (r = 0; r < g->nr_runlists; r++)
@@ -58,16 +60,20 @@ static void userd_window_write(struct gk110 *g, uint32_t val, uint32_t be)
 	uint32_t old = reg_get(g, PFIFO_USERD_BAR1);
 
 	if (reg_merge(g, PFIFO_USERD_BAR1, val, be) != old && g->bus && g->bus->win_invalidate)
-		g->bus->win_invalidate(g->bus_priv, WIN_BAR1);	/* other pages have to be trapped now */
+		/* other pages have to be trapped now */
+		g->bus->win_invalidate(g->bus_priv, WIN_BAR1);
 }
 
 static bool read_only(uint32_t reg)
 {
-	return (reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(PFIFO_ENGINE_STATUS_NR)) ||
+	return (reg >= PFIFO_ENGINE_STATUS(0) &&
+		reg < PFIFO_ENGINE_STATUS(PFIFO_ENGINE_STATUS_NR)) ||
 	       (reg >= PFIFO_PBDMA_STATUS(0) && reg < PFIFO_PBDMA_STATUS(PFIFO_PBDMA_STATUS_NR)) ||
-	       (reg >= PFIFO_ENG_RUNLIST_BASE(0) && reg < PFIFO_ENG_RUNLIST_BASE(PFIFO_ENG_RUNLIST_NR)) ||
+	       (reg >= PFIFO_ENG_RUNLIST_BASE(0) &&
+		reg < PFIFO_ENG_RUNLIST_BASE(PFIFO_ENG_RUNLIST_NR)) ||
 	       (reg >= PFIFO_PBDMA_RUNLISTS(0) && reg < PFIFO_PBDMA_RUNLISTS(GK110_MAX_PBDMA)) ||
-	       reg == PFIFO_BIND_ERROR || reg == PFIFO_SCHED_ERROR || reg == PFIFO_TIME_LOW || reg == PFIFO_TIME_HIGH;
+	       reg == PFIFO_BIND_ERROR || reg == PFIFO_SCHED_ERROR || reg == PFIFO_TIME_LOW ||
+	       reg == PFIFO_TIME_HIGH;
 }
 
 /* the register was written; @pull: with a trigger */
@@ -87,7 +93,8 @@ static void plain_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 		return;
 	reg_merge(g, reg, val, be);
 	if (reg >= PFIFO_FAULT_INJECT(0) && reg < PFIFO_FAULT_INJECT(PFIFO_FAULT_INJECT_NR))
-		fault_trigger(g, (reg - PFIFO_FAULT_INJECT(0)) / 4, val & be & PFIFO_FAULT_INJECT_VALID);
+		fault_trigger(g, (reg - PFIFO_FAULT_INJECT(0)) / 4,
+			      val & be & PFIFO_FAULT_INJECT_VALID);
 }
 
 void fifo_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists: a list of channels, some of them gathered under TSG headers (ram.h names the sources). The order of the list
- * is the order of service; an entry may appear more than once, which gives it more turns.
+ * Runlists: a list of channels, some of them gathered under TSG headers (ram.h names the sources).
+ * The order of the list is the order of service; an entry may appear more than once, which gives it
+ * more turns.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,9 +29,12 @@ static struct rl_group *group_add(struct runlist *rl, uint32_t word, bool tsg)
 {
 	struct rl_group *grp = &rl->group[rl->nr_groups++];
 
-	*grp = (struct rl_group){ .tsg = tsg, .id = FIELD_GET(RUNLIST_ID, word), .first = rl->nr_chans };
+	*grp = (struct rl_group){ .tsg = tsg,
+				  .id = FIELD_GET(RUNLIST_ID, word),
+				  .first = rl->nr_chans };
 	if (tsg)
-		grp->slice_ns = rl_slice_ns(FIELD_GET(RUNLIST_TSG_TIMEOUT, word), FIELD_GET(RUNLIST_TSG_SCALE, word));
+		grp->slice_ns = rl_slice_ns(FIELD_GET(RUNLIST_TSG_TIMEOUT, word),
+					    FIELD_GET(RUNLIST_TSG_SCALE, word));
 	return grp;
 }
 
@@ -73,7 +77,8 @@ int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr)
 	return 0;
 }
 
-bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask, unsigned int *chid)
+bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask,
+		    unsigned int *chid)
 {
 	unsigned int i, m;
 
@@ -95,7 +100,8 @@ struct rl_group *rl_pick(struct runlist *rl, const struct rl_ask *ask, unsigned 
 	for (i = 0; i < rl->nr_groups; i++) {
 		struct rl_group *grp;
 
-		at = rl->cursor + i < rl->nr_groups ? rl->cursor + i : rl->cursor + i - rl->nr_groups;
+		at = rl->cursor + i < rl->nr_groups ? rl->cursor + i :
+						      rl->cursor + i - rl->nr_groups;
 		grp = &rl->group[at];
 		if (ask->group_free(ask->ctx, grp) && rl_pick_member(rl, grp, ask, chid)) {
 			rl->cursor = at + 1 < rl->nr_groups ? at + 1 : 0;

@@ -25,21 +25,24 @@ struct runlist {
 };
 
 /*
- * Replaces the contents by @nr entries of two words at @words. 0 or -ENOMEM (then it is empty). A TSG header takes the
- * entries after it as members until its count is used up, the list ends or another header comes; both of the latter are
- * malformed, as is a header with count 0 (open: the chip's answer is not documented, the model goes on with what is there).
+ * Replaces the contents by @nr entries of two words at @words. 0 or -ENOMEM (then it is empty). A
+ * TSG header takes the entries after it as members until its count is used up, the list ends or
+ * another header comes; both of the latter are malformed, as is a header with count 0 (open: the
+ * chip's answer is not documented, the model goes on with what is there).
  */
 int rl_parse(struct runlist *rl, const uint32_t *words, unsigned int nr);
 void rl_free(struct runlist *rl);
 
 struct rl_ask {
-	bool (*group_free)(void *ctx, const struct rl_group *grp);	/* not loaded on any PBDMA */
+	/* not loaded on any PBDMA */
+	bool (*group_free)(void *ctx, const struct rl_group *grp);
 	bool (*chan_ready)(void *ctx, unsigned int chid);
 	void *ctx;
 };
 
 /* Next member of @grp that is ready, in rotation. */
-bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask, unsigned int *chid);
+bool rl_pick_member(struct runlist *rl, struct rl_group *grp, const struct rl_ask *ask,
+		    unsigned int *chid);
 /* Next group in list order that is free and has a ready member; the cursor moves behind it. */
 struct rl_group *rl_pick(struct runlist *rl, const struct rl_ask *ask, unsigned int *chid);
 /* Whether rl_pick() would find something; changes nothing. */

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler. It runs on whatever thread changed something, under gk110.lock; PBDMAs come here when they have no channel
- * or when a slice is over.
+ * The scheduler. It runs on whatever thread changed something, under gk110.lock; PBDMAs come here
+ * when they have no channel or when a slice is over.
  *
- * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist; a PBDMA that serves several
- * runlists takes turns among them. Within a TSG members take turns, each for its PB timeslice, until the slice of the
- * group is over. A slice only ends a turn when somebody else is waiting.
+ * Order: the groups of a runlist take turns in list order, over all PBDMAs that serve the runlist;
+ * a PBDMA that serves several runlists takes turns among them. Within a TSG members take turns,
+ * each for its PB timeslice, until the slice of the group is over. A slice only ends a turn when
+ * somebody else is waiting.
  *
- * What a block, a disable or the removal from the list do to a channel that is loaded: nothing until its turn ends
- * (open: the chip's documents only promise that it is not loaded again). Preempt is what ends the turn.
+ * What a block, a disable or the removal from the list do to a channel that is loaded: nothing
+ * until its turn ends (open: the chip's documents only promise that it is not loaded again).
+ * Preempt is what ends the turn.
  */
 #include <stdlib.h>
 
@@ -16,7 +18,8 @@
 
 #define BACKOFF_MIN_NS		20000ull
 #define BACKOFF_MAX_NS		1000000ull
-#define BACKOFF_PER_CHAN_NS	10000ull	/* thousands of waiting channels must not keep a CPU busy */
+/* thousands of waiting channels must not keep a CPU busy */
+#define BACKOFF_PER_CHAN_NS	10000ull
 
 /* ------------------------------------------------------------------ who may run */
 
@@ -36,8 +39,8 @@ static bool group_free(void *ctx, const struct rl_group *grp)
 }
 
 /*
- * A channel that was put away in an acquire is looked at after every kick and from time to time, without loading it (as
- * the chip's ACQ_PRETEST does).
+ * A channel that was put away in an acquire is looked at after every kick and from time to time,
+ * without loading it (as the chip's ACQ_PRETEST does).
  */
 static bool acquire_due(struct question *q, struct fchan *fc)
 {
@@ -61,16 +64,22 @@ static bool chan_ready(void *ctx, unsigned int chid)
 	struct question *q = ctx;
 	struct fchan *fc = &q->f->chan[chid];
 
-	if (!fc->pending || fc->pbdma >= 0 || !fc->bound || !fc->enabled || fc->c.runlist != q->runlist)
+	if (!fc->pending || fc->pbdma >= 0 || !fc->bound || !fc->enabled ||
+	    fc->c.runlist != q->runlist)
 		return false;
-	if (q->gr && q->gr->on == fc && (q->gr->evict || q->gr->faulted || q->gr->stuck || q->gr->switching))
+	if (q->gr && q->gr->on == fc &&
+	    (q->gr->evict || q->gr->faulted || q->gr->stuck || q->gr->switching))
 		return false;
 	return acquire_due(q, fc);
 }
 
 static struct rl_ask asking(struct question *q, struct pbdma *p, unsigned int runlist)
 {
-	*q = (struct question){ .g = p->g, .f = p->g->fifo, .gr = gr_engine_of(p->g->fifo), .runlist = runlist, .now = mono_ns(),
+	*q = (struct question){ .g = p->g,
+				.f = p->g->fifo,
+				.gr = gr_engine_of(p->g->fifo),
+				.runlist = runlist,
+				.now = mono_ns(),
 				.retry = WAKE_NEVER };
 	return (struct rl_ask){ .group_free = group_free, .chan_ready = chan_ready, .ctx = q };
 }
@@ -147,7 +156,10 @@ void sched_wake_all(struct fifo *f)
 			wake_post(&f->pbdma[i].wake);
 }
 
-/* One PBDMA without a channel is enough (it wakes the next if there is more); failing that the keeper watches the slices. */
+/*
+ * One PBDMA without a channel is enough (it wakes the next if there is more); failing that the
+ * keeper watches the slices.
+ */
 void sched_wake_runlist(struct gk110 *g, unsigned int runlist)
 {
 	struct fifo *f = g->fifo;
@@ -203,7 +215,8 @@ static uint64_t ramfc_slice(uint32_t word)
 {
 	if (!(word & RAMFC_TIMESLICE_ENABLE))
 		return 0;
-	return rl_slice_ns(FIELD_GET(RAMFC_TIMESLICE_TIMEOUT, word), FIELD_GET(RAMFC_TIMESLICE_SCALE, word));
+	return rl_slice_ns(FIELD_GET(RAMFC_TIMESLICE_TIMEOUT, word),
+			   FIELD_GET(RAMFC_TIMESLICE_SCALE, word));
 }
 
 static uint64_t slice_from(uint64_t now, uint64_t ns)
@@ -219,12 +232,14 @@ void sched_slice_start(struct pbdma *p, bool group)
 		p->slice_ns = ramfc_slice(W(p, RAMFC_TIMESLICE));
 	if (group)
 		p->slice_end = slice_from(now, p->slice_ns);
-	p->member_end = p->tsg ? slice_from(now, ramfc_slice(W(p, RAMFC_PB_TIMESLICE))) : WAKE_NEVER;
+	p->member_end = p->tsg ? slice_from(now, ramfc_slice(W(p, RAMFC_PB_TIMESLICE))) :
+				 WAKE_NEVER;
 	p->run_end = p->slice_end < p->member_end ? p->slice_end : p->member_end;
 }
 
 /* true when it is loaded; else somebody else may be */
-static bool load(struct pbdma *p, unsigned int chid, unsigned int runlist, const struct rl_group *grp)
+static bool load(struct pbdma *p, unsigned int chid, unsigned int runlist,
+		 const struct rl_group *grp)
 {
 	struct fifo *f = p->g->fifo;
 	struct fchan *fc = &f->chan[chid];
@@ -291,7 +306,10 @@ bool sched_load(struct pbdma *p)
 			return true;
 		}
 	}
-	/* A look at a thousand waiting acquires rests as long as it took: kicks and doorbells want the lock, too. */
+	/*
+	 * A look at a thousand waiting acquires rests as long as it took: kicks and doorbells want
+	 * the lock, too.
+	 */
 	took = mono_ns() - began;
 	if (p->acq_retry < began + 2 * took)
 		p->acq_retry = began + 2 * took;
@@ -397,7 +415,8 @@ static void list_changed(struct gk110 *g, unsigned int r)
 void sched_submit(struct gk110 *g)
 {
 	uint32_t base = reg_get(g, PFIFO_RUNLIST_BASE), submit = reg_get(g, PFIFO_RUNLIST_SUBMIT);
-	unsigned int r = FIELD_GET(PFIFO_RUNLIST_ID, submit), nr = FIELD_GET(PFIFO_RUNLIST_COUNT, submit);
+	unsigned int r = FIELD_GET(PFIFO_RUNLIST_ID, submit),
+		     nr = FIELD_GET(PFIFO_RUNLIST_COUNT, submit);
 	uint64_t addr = (uint64_t)FIELD_GET(PFIFO_RUNLIST_ADDR, base) << 12;
 	uint32_t *words;
 
@@ -406,8 +425,8 @@ void sched_submit(struct gk110 *g)
 		return;
 	}
 	words = malloc((size_t)nr * RUNLIST_ENTRY_SIZE + 1);
-	if (!words || !mem_read(g, (enum mem_target)FIELD_GET(PFIFO_RUNLIST_TARGET, base), addr, words,
-				(size_t)nr * RUNLIST_ENTRY_SIZE)) {
+	if (!words || !mem_read(g, (enum mem_target)FIELD_GET(PFIFO_RUNLIST_TARGET, base), addr,
+				words, (size_t)nr * RUNLIST_ENTRY_SIZE)) {
 		gk110_note(g, "runlist %u: %u entries at 0x%010llx can't be read", r, nr, (unsigned long long)addr);
 		nr = 0;
 	}

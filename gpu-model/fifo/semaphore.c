@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores of PFIFO (cla16f.h SEMAPHORED). An acquire that does not succeed leaves ACQ_PENDING in RAMFC: the channel may
- * be put away and loaded again, and nothing else of the acquire is remembered.
+ * Semaphores of PFIFO (cla16f.h SEMAPHORED). An acquire that does not succeed leaves ACQ_PENDING in
+ * RAMFC: the channel may be put away and loaded again, and nothing else of the acquire is
+ * remembered.
  *
- * Open, the model chooses: GEQ compares the signed difference, so that counters may wrap; a 16-byte release needs a
- * 16-byte aligned address; reductions INC and DEC wrap at the payload, as the copy engine's do.
+ * Open, the model chooses: GEQ compares the signed difference, so that counters may wrap; a 16-byte
+ * release needs a 16-byte aligned address; reductions INC and DEC wrap at the payload, as the copy
+ * engine's do.
  */
 #include "fifo.h"
 
@@ -21,7 +23,8 @@ static uint32_t *word_at(struct pbdma *p, uint64_t va, enum mmu_access acc)
 	struct chan *c = &p->fc->c;
 	struct mmu_seg seg;
 
-	if (mmu_translate(p->g, &p->mmu, &c->vm, va & GENMASK_ULL(39, 0), 4, acc, c->pb_priv ? MMU_PRIV_ACCESS : 0, &seg))
+	if (mmu_translate(p->g, &p->mmu, &c->vm, va & GENMASK_ULL(39, 0), 4, acc,
+			  c->pb_priv ? MMU_PRIV_ACCESS : 0, &seg))
 		return NULL;
 	return seg.ptr;
 }
@@ -48,10 +51,12 @@ static uint32_t ticks(struct gk110 *g)
 static void deadline_start(struct pbdma *p)
 {
 	uint32_t cfg = W(p, RAMFC_ACQUIRE);
-	uint64_t timeout = (uint64_t)FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_MAN, cfg) << FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_EXP, cfg);
+	uint64_t timeout = (uint64_t)FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_MAN, cfg)
+			   << FIELD_GET(RAMFC_ACQUIRE_TIMEOUT_EXP, cfg);
 
 	/* the deadline is a 32-bit time: half of its range is the past */
-	W(p, RAMFC_ACQUIRE_DEADLINE) = ticks(p->g) + (uint32_t)(timeout > INT32_MAX ? INT32_MAX : timeout);
+	W(p, RAMFC_ACQUIRE_DEADLINE) =
+		ticks(p->g) + (uint32_t)(timeout > INT32_MAX ? INT32_MAX : timeout);
 }
 
 static bool deadline_passed(struct gk110 *g, uint32_t config, uint32_t deadline)
@@ -103,7 +108,8 @@ struct acquire semaphore_acquire(const struct pbdma *p)
 {
 	return (struct acquire){ .va = semaphore_va(p), .payload = W(p, RAMFC_SEMAPHORE_C),
 				 .op = FIELD_GET(HOST_SEMAPHORE_OP, W(p, RAMFC_SEMAPHORE_D)),
-				 .config = W(p, RAMFC_ACQUIRE), .deadline = W(p, RAMFC_ACQUIRE_DEADLINE) };
+				 .config = W(p, RAMFC_ACQUIRE), .deadline = W(p,
+					RAMFC_ACQUIRE_DEADLINE) };
 }
 
 bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct fchan *fc)
@@ -117,7 +123,9 @@ bool semaphore_pretest(struct gk110 *g, struct mmu_client *client, const struct 
 	pthread_rwlock_rdlock(&g->dma_lock);
 	if (!mmu_translate(g, client, &fc->c.vm, q->va & GENMASK_ULL(39, 0), 4, ACC_READ,
 			   MMU_PEEK | (fc->c.pb_priv ? MMU_PRIV_ACCESS : 0), &seg))
-		ready = satisfied(q->op, __atomic_load_n((const uint32_t *)seg.ptr, __ATOMIC_ACQUIRE), q->payload);
+		ready = satisfied(q->op,
+				  __atomic_load_n((const uint32_t *)seg.ptr, __ATOMIC_ACQUIRE),
+				  q->payload);
 	pthread_rwlock_unlock(&g->dma_lock);
 	return ready;	/* what can't be translated faults when it is loaded */
 }
@@ -188,8 +196,8 @@ static bool release_locked(struct pbdma *p, uint32_t d)
 		return true;
 	}
 	old = __atomic_load_n(ptr, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(ptr, &old, reduce(d, old, W(p, RAMFC_SEMAPHORE_C)), false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(ptr, &old, reduce(d, old, W(p, RAMFC_SEMAPHORE_C)),
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	return true;
 }

@@ -12,8 +12,10 @@
 /* 0x00259c and 0x002800-0x0029ff in the middle are the MMU side's */
 static const struct mmio_range ranges[] = {
 	{ PFIFO_BASE, PFIFO_MMU_FAULT_SOURCE - PFIFO_BASE, "PFIFO", fifo_read, fifo_write },
-	{ PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_RECORDS - PFIFO_PBDMA_INTR_SOURCE, "PFIFO", fifo_read, fifo_write },
-	{ PFIFO_MMU_FAULT_RECORDS_END, PFIFO_BASE + PFIFO_SIZE - PFIFO_MMU_FAULT_RECORDS_END, "PFIFO", fifo_read,
+	{ PFIFO_PBDMA_INTR_SOURCE, PFIFO_MMU_FAULT_RECORDS - PFIFO_PBDMA_INTR_SOURCE, "PFIFO",
+		fifo_read, fifo_write },
+	{ PFIFO_MMU_FAULT_RECORDS_END, PFIFO_BASE + PFIFO_SIZE - PFIFO_MMU_FAULT_RECORDS_END,
+		"PFIFO", fifo_read,
 	  fifo_write },
 	{ PBDMA_BASE, PBDMA_END - PBDMA_BASE, "PBDMA", pbdma_read, pbdma_write },
 	{ PCCSR_BASE, PCCSR_SIZE, "PFIFO_CHAN", chan_table_read, chan_table_write },
@@ -78,7 +80,8 @@ static int clients_init(struct gk110 *g)
 		p->idx = i;
 		p->regs = PBDMA(i);
 		p->runlists = g->pbdma_runlists[i] & ((1u << g->nr_runlists) - 1);
-		ret = mmu_client_init(g, &p->mmu, names[i], FAULT_UNIT_HOST0 + i, HUB_CLIENT_HOST, -1);
+		ret = mmu_client_init(g, &p->mmu, names[i], FAULT_UNIT_HOST0 + i, HUB_CLIENT_HOST,
+				      -1);
 		if (ret)
 			return ret;
 	}
@@ -137,7 +140,10 @@ static int fifo_init(struct gk110 *g)
 	return 0;
 }
 
-/* Drops everything without saving. Threads that are in the middle of something let go as soon as they look. */
+/*
+ * Drops everything without saving. Threads that are in the middle of something let go as soon as
+ * they look.
+ */
 void fifo_reset_hw(struct gk110 *g)
 {
 	struct fifo *f = g->fifo;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * USERD: the words in memory through which software and a channel talk, and the window of BAR1 that PFIFO watches for
- * writes to GP_PUT. The window only says "channel N has work"; where its USERD lies says RAMFC.
+ * USERD: the words in memory through which software and a channel talk, and the window of BAR1 that
+ * PFIFO watches for writes to GP_PUT. The window only says "channel N has work"; where its USERD
+ * lies says RAMFC.
  */
 #include "fifo.h"
 
 static uint64_t userd_addr(const struct pbdma *p)
 {
-	return (uint64_t)(W(p, RAMFC_USERD_HI) & RAMFC_USERD_ADDR_HI) << 32 | (W(p, RAMFC_USERD) & RAMFC_USERD_ADDR);
+	return (uint64_t)(W(p, RAMFC_USERD_HI) & RAMFC_USERD_ADDR_HI) << 32 |
+	       (W(p, RAMFC_USERD) & RAMFC_USERD_ADDR);
 }
 
 static enum mem_target userd_target(const struct pbdma *p)
@@ -39,8 +41,10 @@ void userd_write_ref(struct pbdma *p)
 
 void userd_write_back(struct pbdma *p)
 {
-	const uint32_t low[4] = { W(p, RAMFC_PB_PUT), W(p, RAMFC_PB_GET), W(p, RAMFC_REF), W(p, RAMFC_PB_PUT_HI) };
-	const uint32_t high[3] = { W(p, RAMFC_TOP_LEVEL_GET), W(p, RAMFC_TOP_LEVEL_GET_HI), W(p, RAMFC_PB_GET_HI) };
+	const uint32_t low[4] = { W(p, RAMFC_PB_PUT), W(p, RAMFC_PB_GET), W(p, RAMFC_REF),
+				  W(p, RAMFC_PB_PUT_HI) };
+	const uint32_t high[3] = { W(p, RAMFC_TOP_LEVEL_GET), W(p, RAMFC_TOP_LEVEL_GET_HI),
+				   W(p, RAMFC_PB_GET_HI) };
 
 	userd_write(p, USERD_PUT, low, 4);
 	userd_write(p, USERD_TOP_LEVEL_GET, high, 3);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sleeping without losing events: take the number, look at the state, sleep only while the number is still the same. */
+/*
+ * Sleeping without losing events: take the number, look at the state, sleep only while the number
+ * is still the same.
+ */
 #include "fifo.h"
 
 void wake_init(struct wake *w)

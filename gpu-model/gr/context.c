@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context images in GPU memory, laid out as nouveau's microcode does (fuc/hub.fuc, gpc.fuc): a 256-byte header that is
- * the microcode's own, the values of the hub's register list, the hub's strands at the next 256-byte boundary, then for
- * each GPC the values of its GPC, TPC and PPC lists and its strands. The hub's strands hold the model's class state
- * (state.h). The GPCs' strands would hold what their units keep inside; the model has nothing there and leaves one
- * block each, which it neither writes nor reads.
+ * Context images in GPU memory, laid out as nouveau's microcode does (fuc/hub.fuc, gpc.fuc): a
+ * 256-byte header that is the microcode's own, the values of the hub's register list, the hub's
+ * strands at the next 256-byte boundary, then for each GPC the values of its GPC, TPC and PPC lists
+ * and its strands. The hub's strands hold the model's class state (state.h). The GPCs' strands
+ * would hold what their units keep inside; the model has nothing there and leaves one block each,
+ * which it neither writes nor reads.
  *
- * Open: in a list for several units, the order of units and registers; the model stores unit after unit.
+ * Open: in a list for several units, the order of units and registers; the model stores unit after
+ * unit.
  *
- * Lists come from the data segments of FECS and GPCCS, where the host puts them; with NVIDIA's firmware, whose lists
- * are its own, the model uses the registers of nouveau's lists for this chip (ctxgk110.c gk110_grctx_pack_*).
+ * Lists come from the data segments of FECS and GPCCS, where the host puts them; with NVIDIA's
+ * firmware, whose lists are its own, the model uses the registers of nouveau's lists for this chip
+ * (ctxgk110.c gk110_grctx_pack_*).
  *
- * Values are moved as a PRI master reads and writes registers, whatever the list names: FECS is not restricted to
- * PGRAPH. All accesses to memory are privileged. gk110.lock is held.
+ * Values are moved as a PRI master reads and writes registers, whatever the list names: FECS is not
+ * restricted to PGRAPH. All accesses to memory are privileged. gk110.lock is held.
  */
 #include "gr.h"
 
@@ -24,8 +27,9 @@
 #define CHUNK_WORDS	1024u
 #define PATCH_BATCH	32u		/* entries the program fetches at once */
 /*
- * Open: how long a patch list may be; one of PATCH_MAX entries would exceed any switch timeout of the chip. A channel
- * that is to stop is waited for up to PATCH_PATIENT entries (nouveau's lists have 36).
+ * Open: how long a patch list may be; one of PATCH_MAX entries would exceed any switch timeout of
+ * the chip. A channel that is to stop is waited for up to PATCH_PATIENT entries (nouveau's lists
+ * have 36).
  */
 #define PATCH_MAX	(1u << 20)
 #define PATCH_PATIENT	(1u << 14)
@@ -33,28 +37,44 @@
 #define LIST(addr, count)	((uint32_t)(addr) | (uint32_t)((count) - 1) << 26)
 
 static const uint32_t ext_hub[] = {
-	LIST(0x17e91c, 2), LIST(0x400204, 2), LIST(0x404004, 17), LIST(0x4040a8, 9), LIST(0x4040d0, 7), LIST(0x4040f8, 1),
-	LIST(0x404100, 10), LIST(0x404130, 3), LIST(0x404150, 3), LIST(0x404164, 1), LIST(0x40417c, 2), LIST(0x4041a0, 4),
-	LIST(0x404200, 4), LIST(0x404404, 12), LIST(0x404438, 1), LIST(0x404460, 4), LIST(0x404480, 1), LIST(0x404498, 1),
-	LIST(0x404604, 4), LIST(0x404618, 4), LIST(0x40462c, 2), LIST(0x404640, 1), LIST(0x404654, 1), LIST(0x404660, 1),
-	LIST(0x404678, 19), LIST(0x4046c8, 3), LIST(0x404700, 3), LIST(0x404718, 10), LIST(0x404744, 2), LIST(0x404754, 1),
-	LIST(0x405800, 1), LIST(0x405830, 3), LIST(0x405854, 1), LIST(0x405870, 4), LIST(0x405a00, 2), LIST(0x405a18, 1),
-	LIST(0x405b00, 1), LIST(0x405b10, 1), LIST(0x405b20, 1), LIST(0x406020, 1), LIST(0x406028, 4), LIST(0x4064a8, 5),
-	LIST(0x4064c0, 12), LIST(0x4064fc, 1), LIST(0x407804, 1), LIST(0x40780c, 6), LIST(0x4078bc, 1), LIST(0x408000, 7),
-	LIST(0x408064, 1), LIST(0x408800, 3), LIST(0x408840, 1), LIST(0x408900, 3), LIST(0x408980, 1),
+	LIST(0x17e91c, 2), LIST(0x400204, 2), LIST(0x404004, 17), LIST(0x4040a8, 9), LIST(0x4040d0,
+		7), LIST(0x4040f8, 1),
+	LIST(0x404100, 10), LIST(0x404130, 3), LIST(0x404150, 3), LIST(0x404164, 1), LIST(0x40417c,
+		2), LIST(0x4041a0, 4),
+	LIST(0x404200, 4), LIST(0x404404, 12), LIST(0x404438, 1), LIST(0x404460, 4), LIST(0x404480,
+		1), LIST(0x404498, 1),
+	LIST(0x404604, 4), LIST(0x404618, 4), LIST(0x40462c, 2), LIST(0x404640, 1), LIST(0x404654,
+		1), LIST(0x404660, 1),
+	LIST(0x404678, 19), LIST(0x4046c8, 3), LIST(0x404700, 3), LIST(0x404718, 10), LIST(0x404744,
+		2), LIST(0x404754, 1),
+	LIST(0x405800, 1), LIST(0x405830, 3), LIST(0x405854, 1), LIST(0x405870, 4), LIST(0x405a00,
+		2), LIST(0x405a18, 1),
+	LIST(0x405b00, 1), LIST(0x405b10, 1), LIST(0x405b20, 1), LIST(0x406020, 1), LIST(0x406028,
+		4), LIST(0x4064a8, 5),
+	LIST(0x4064c0, 12), LIST(0x4064fc, 1), LIST(0x407804, 1), LIST(0x40780c, 6), LIST(0x4078bc,
+		1), LIST(0x408000, 7),
+	LIST(0x408064, 1), LIST(0x408800, 3), LIST(0x408840, 1), LIST(0x408900, 3), LIST(0x408980,
+		1),
 };
 
 static const uint32_t ext_gpc[] = {
-	LIST(0x380, 1), LIST(0x400, 2), LIST(0x40c, 3), LIST(0x450, 9), LIST(0x600, 1), LIST(0x684, 1), LIST(0x700, 5),
-	LIST(0x800, 1), LIST(0x808, 3), LIST(0x828, 1), LIST(0x830, 1), LIST(0x8d8, 1), LIST(0x8e0, 1), LIST(0x8e8, 6),
-	LIST(0x91c, 1), LIST(0x924, 3), LIST(0xb00, 1), LIST(0xb08, 6), LIST(0xbb8, 1), LIST(0xc08, 1), LIST(0xc10, 8),
-	LIST(0xc40, 1), LIST(0xc6c, 1), LIST(0xc80, 1), LIST(0xc8c, 1), LIST(0xd24, 1), LIST(0x1000, 3), LIST(0x1014, 1),
+	LIST(0x380, 1), LIST(0x400, 2), LIST(0x40c, 3), LIST(0x450, 9), LIST(0x600, 1), LIST(0x684,
+		1), LIST(0x700, 5),
+	LIST(0x800, 1), LIST(0x808, 3), LIST(0x828, 1), LIST(0x830, 1), LIST(0x8d8, 1), LIST(0x8e0,
+		1), LIST(0x8e8, 6),
+	LIST(0x91c, 1), LIST(0x924, 3), LIST(0xb00, 1), LIST(0xb08, 6), LIST(0xbb8, 1), LIST(0xc08,
+		1), LIST(0xc10, 8),
+	LIST(0xc40, 1), LIST(0xc6c, 1), LIST(0xc80, 1), LIST(0xc8c, 1), LIST(0xd24, 1), LIST(0x1000,
+		3), LIST(0x1014, 1),
 };
 
 static const uint32_t ext_tpc[] = {
-	LIST(0x48, 1), LIST(0x64, 1), LIST(0x88, 1), LIST(0x200, 6), LIST(0x21c, 2), LIST(0x230, 1), LIST(0x2c4, 1),
-	LIST(0x400, 3), LIST(0x420, 3), LIST(0x4e8, 1), LIST(0x4f4, 1), LIST(0x604, 4), LIST(0x644, 22), LIST(0x6ac, 2),
-	LIST(0x6b8, 1), LIST(0x6c8, 1), LIST(0x730, 8), LIST(0x758, 1), LIST(0x770, 1), LIST(0x778, 2),
+	LIST(0x48, 1), LIST(0x64, 1), LIST(0x88, 1), LIST(0x200, 6), LIST(0x21c, 2), LIST(0x230, 1),
+		LIST(0x2c4, 1),
+	LIST(0x400, 3), LIST(0x420, 3), LIST(0x4e8, 1), LIST(0x4f4, 1), LIST(0x604, 4), LIST(0x644,
+		22), LIST(0x6ac, 2),
+	LIST(0x6b8, 1), LIST(0x6c8, 1), LIST(0x730, 8), LIST(0x758, 1), LIST(0x770, 1), LIST(0x778,
+		2),
 };
 
 static const uint32_t ext_ppc[] = {
@@ -63,15 +83,16 @@ static const uint32_t ext_ppc[] = {
 
 /* ---------------------------------------------------------------- memory */
 
-int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, void *buf, size_t len)
+int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
+		 void *buf, size_t len)
 {
 	if (m->phys)
 		return mem_read(g, m->target, m->addr + off, buf, len) ? 0 : -EIO;
 	return mmu_read(g, who, &m->space, m->addr + off, buf, len, MMU_LOCKED | MMU_PRIV_ACCESS);
 }
 
-int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, const void *buf,
-		  size_t len)
+int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
+		  const void *buf, size_t len)
 {
 	if (m->phys)
 		return mem_write(g, m->target, m->addr + off, buf, len) ? 0 : -EIO;
@@ -97,7 +118,7 @@ static struct reg_list dmem_list(const struct falcon *f, uint32_t head_at, uint3
 	return l;
 }
 
-#define FIXED(table)	((struct reg_list){ .fixed = table, .nr = sizeof(table) / sizeof((table)[0]) })
+#define FIXED(table) ((struct reg_list){ .fixed = table, .nr = sizeof(table) / sizeof((table)[0]) })
 
 static uint32_t list_word(const struct reg_list *l, uint32_t i)
 {
@@ -117,7 +138,9 @@ static struct reg_list hub_list(struct gk110 *g)
 {
 	struct fecs *f = &g->gr->fecs;
 
-	return f->program == FECS_EXTERNAL ? FIXED(ext_hub) : dmem_list(&f->falcon, FECS_OS_LIST_HEAD, FECS_OS_LIST_TAIL);
+	return f->program == FECS_EXTERNAL ?
+		       FIXED(ext_hub) :
+		       dmem_list(&f->falcon, FECS_OS_LIST_HEAD, FECS_OS_LIST_TAIL);
 }
 
 static void gpc_lists(struct gk110 *g, unsigned int gpc, struct reg_list l[3])
@@ -155,7 +178,8 @@ static uint32_t gpc_bytes(struct gk110 *g, unsigned int gpc)
 	gpc_lists(g, gpc, l);
 	if (!l[0].nr || !l[1].nr || !l[2].nr)
 		return 0;
-	return next_block(list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) + list_bytes(&l[2]) * gpc_ppcs(gpc)) +
+	return next_block(list_bytes(&l[0]) + list_bytes(&l[1]) * gpc_tpcs(gpc) +
+			  list_bytes(&l[2]) * gpc_ppcs(gpc)) +
 	       strand_bytes(0);
 }
 
@@ -337,8 +361,8 @@ struct patch {
 	uint32_t addr, val;
 };
 
-static int patch_fetch(struct gk110 *g, const struct ctx_mem *m, uint64_t off, struct patch *p, uint32_t n,
-		       bool may_unlock)
+static int patch_fetch(struct gk110 *g, const struct ctx_mem *m, uint64_t off, struct patch *p,
+		       uint32_t n, bool may_unlock)
 {
 	unsigned int flags = MMU_PRIV_ACCESS;
 	int ret;
@@ -351,7 +375,8 @@ static int patch_fetch(struct gk110 *g, const struct ctx_mem *m, uint64_t off, s
 	return ret;
 }
 
-int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count, const atomic_bool *stop, bool may_unlock)
+int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
+		      const atomic_bool *stop, bool may_unlock)
 {
 	uint32_t resets = atomic_load(&g->gr->resets);
 	struct patch p[PATCH_BATCH];

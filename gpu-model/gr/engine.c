@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine as PFIFO sees it: which channel is resident, methods to their classes, reset. Subchannels 0 to 3 are wired
- * to the four classes on this chip; SET_OBJECT only checks that.
+ * The engine as PFIFO sees it: which channel is resident, methods to their classes, reset.
+ * Subchannels 0 to 3 are wired to the four classes on this chip; SET_OBJECT only checks that.
  */
 #include "gr.h"
 #include "sm.h"
@@ -14,8 +14,10 @@
 /* ---------------------------------------------------------------- methods */
 
 static const struct gr_actions *const actions[GR_NR_CLASS][6] = {
-	[GR_3D] = { &gr_actions_common, &gr_actions_3d, &gr_actions_upload, &gr_actions_report, &gr_actions_mme },
-	[GR_COMPUTE] = { &gr_actions_common, &gr_actions_compute, &gr_actions_upload, &gr_actions_report },
+	[GR_3D] = { &gr_actions_common, &gr_actions_3d, &gr_actions_upload, &gr_actions_report,
+		&gr_actions_mme },
+	[GR_COMPUTE] = { &gr_actions_common, &gr_actions_compute, &gr_actions_upload,
+		&gr_actions_report },
 	[GR_I2M] = { &gr_actions_common, &gr_actions_upload },
 	[GR_2D] = { &gr_actions_common, &gr_actions_2d, &gr_actions_mme },
 };
@@ -28,7 +30,8 @@ static const struct gr_action *find_action(enum gr_class cls, uint32_t mthd)
 		for (unsigned int j = 0; j < a->nr; j++) {
 			const struct gr_action *e = &a->table[j];
 
-			if (mthd >= e->first && mthd <= e->last && (mthd - e->first) % e->stride == 0)
+			if (mthd >= e->first && mthd <= e->last &&
+			    (mthd - e->first) % e->stride == 0)
 				return e;
 		}
 	}
@@ -65,7 +68,8 @@ static enum eng_ret set_object(struct gr_exec *x)
 
 static uint32_t chan_word(const struct chan *c)
 {
-	return FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_TARGET, c->inst_target) | FIELD_PREP(FECS_CHAN_INST, c->inst >> 12);
+	return FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_TARGET, c->inst_target) |
+	       FIELD_PREP(FECS_CHAN_INST, c->inst >> 12);
 }
 
 /* lock held */
@@ -108,15 +112,16 @@ static int gr_save(struct gk110 *g, unsigned int inst, struct chan *c)
 		fecs_run_queue(g);
 	}
 	if (!ret) {
-		reg_set(g, GR_FECS + FECS_CHAN_ADDR, reg_get(g, GR_FECS + FECS_CHAN_ADDR) & ~(uint32_t)FECS_CHAN_VALID);
+		reg_set(g, GR_FECS + FECS_CHAN_ADDR,
+			reg_get(g, GR_FECS + FECS_CHAN_ADDR) & ~(uint32_t)FECS_CHAN_VALID);
 		reg_set(g, GR_FECS + FECS_CHAN_NEXT, 0);
 	}
 	pthread_mutex_unlock(&g->lock);
 	return ret;
 }
 
-static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc, uint32_t mthd,
-			      uint32_t data, bool last)
+static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc,
+			      uint32_t mthd, uint32_t data, bool last)
 {
 	struct gr_exec x = {
 		.g = g, .gr = g->gr, .c = c, .subc = subc, .mthd = mthd, .data = data, .last = last,
@@ -177,7 +182,8 @@ static int clients_init(struct gk110 *g)
 	if (!ret)
 		ret = mmu_client_init(g, &gr->sked, "SKED", GR_FAULT_UNIT, GR_HUB_SKED, -1);
 	for (int i = 0; !ret && i < GR_NR_GPC; i++) {
-		ret = mmu_client_init(g, &gr->gpccs_mem[i], "GPCCS", GR_FAULT_UNIT, GR_GPC_GPCCS, i);
+		ret = mmu_client_init(g, &gr->gpccs_mem[i], "GPCCS", GR_FAULT_UNIT, GR_GPC_GPCCS,
+				      i);
 		if (!ret)
 			ret = mmu_client_init(g, &gr->gcc[i], "GCC", GR_FAULT_UNIT, GR_GPC_GCC, i);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Falcon ports (envytools docs/hw/falcon; nouveau nvkm/falcon/v1.c shows how they are used): memories behind
- * address/data ports with auto-increment, capability words, interrupt set/ack/mask/route, start. No instruction is
+ * Falcon ports (envytools docs/hw/falcon; nouveau nvkm/falcon/v1.c shows how they are used):
+ * memories behind address/data ports with auto-increment, capability words, interrupt
+ * set/ack/mask/route, start. No instruction is
  * executed: programs are modelled by their owners (pmu.c, fecs.c, fecs_ext.c).
  */
 #include "falcon.h"
@@ -39,7 +40,10 @@ void falcon_fini(struct falcon *f)
 
 void falcon_reset(struct falcon *f)
 {
-	/* the chip clears both memories after a reset (FALCON_DMACTL_SCRUBBING); here that takes no time */
+	/*
+	 * the chip clears both memories after a reset (FALCON_DMACTL_SCRUBBING); here that takes no
+	 * time
+	 */
 	memset(f->imem, 0, f->imem_size);
 	memset(f->dmem, 0, f->dmem_size);
 	memset(f->imem_port, 0, sizeof(f->imem_port));
@@ -70,7 +74,8 @@ uint32_t falcon_host_intr(const struct falcon *f)
 }
 
 /* moves one word through a port; the offset advances when the control word says so */
-static uint32_t port_access(struct falcon_port *p, uint32_t *mem, uint32_t size, uint32_t ainc, const uint32_t *wr)
+static uint32_t port_access(struct falcon_port *p, uint32_t *mem, uint32_t size, uint32_t ainc,
+			    const uint32_t *wr)
 {
 	uint32_t offs = p->ctrl & FALCON_MEMC_OFFS;
 	uint32_t val = 0;
@@ -91,7 +96,8 @@ static bool memory_read(struct falcon *f, uint32_t off, uint32_t *val)
 		if (off == (uint32_t)FALCON_DMEMC(i))
 			*val = f->dmem_port[i].ctrl;
 		else if (off == (uint32_t)FALCON_DMEMD(i))
-			*val = port_access(&f->dmem_port[i], f->dmem, f->dmem_size, FALCON_MEMC_AINCR, NULL);
+			*val = port_access(&f->dmem_port[i], f->dmem, f->dmem_size,
+					   FALCON_MEMC_AINCR, NULL);
 		else
 			continue;
 		return true;
@@ -100,7 +106,8 @@ static bool memory_read(struct falcon *f, uint32_t off, uint32_t *val)
 		if (off == (uint32_t)FALCON_IMEMC(i))
 			*val = f->imem_port[i].ctrl;
 		else if (off == (uint32_t)FALCON_IMEMD(i))
-			*val = port_access(&f->imem_port[i], f->imem, f->imem_size, FALCON_MEMC_AINCR, NULL);
+			*val = port_access(&f->imem_port[i], f->imem, f->imem_size,
+					   FALCON_MEMC_AINCR, NULL);
 		else if (off == (uint32_t)FALCON_IMEMT(i))
 			*val = 0;
 		else
@@ -116,7 +123,8 @@ static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 		if (off == (uint32_t)FALCON_DMEMC(i))
 			f->dmem_port[i].ctrl = val;
 		else if (off == (uint32_t)FALCON_DMEMD(i))
-			port_access(&f->dmem_port[i], f->dmem, f->dmem_size, FALCON_MEMC_AINCW, &val);
+			port_access(&f->dmem_port[i], f->dmem, f->dmem_size, FALCON_MEMC_AINCW,
+				    &val);
 		else
 			continue;
 		return true;
@@ -125,7 +133,8 @@ static bool memory_write(struct falcon *f, uint32_t off, uint32_t val)
 		if (off == (uint32_t)FALCON_IMEMC(i)) {
 			f->imem_port[i].ctrl = val;
 		} else if (off == (uint32_t)FALCON_IMEMD(i)) {
-			port_access(&f->imem_port[i], f->imem, f->imem_size, FALCON_MEMC_AINCW, &val);
+			port_access(&f->imem_port[i], f->imem, f->imem_size, FALCON_MEMC_AINCW,
+				    &val);
 			f->code_loaded = true;
 		} else if (off != (uint32_t)FALCON_IMEMT(i)) {
 			/* tags only matter to the virtual code mapping of a program that runs */

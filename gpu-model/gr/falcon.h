@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The host side of a falcon: memories behind their ports, interrupts, start. What a started program does is its owner's. */
+/*
+ * The host side of a falcon: memories behind their ports, interrupts, start. What a started program
+ * does is its owner's.
+ */
 #ifndef KVGPU_MODEL_FALCON_H
 #define KVGPU_MODEL_FALCON_H
 
@@ -9,7 +12,8 @@
 #include <gk110/falcon.h>
 
 struct falcon_port {
-	uint32_t ctrl;			/* last control word; the offset advances with auto-increment */
+	/* last control word; the offset advances with auto-increment */
+	uint32_t ctrl;
 };
 
 struct falcon {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch processor as nouveau's microcode makes it (nouveau fuc/hub.fuc, gpc.fuc, com.fuc): boot, command
- * queue, channel switches. The program is modelled by what it does, not by executing it.
+ * The context switch processor as nouveau's microcode makes it (nouveau fuc/hub.fuc, gpc.fuc,
+ * com.fuc): boot, command queue, channel switches. The program is modelled by what it does, not by
+ * executing it.
  *
- * Which program is meant? The uploaded image says so: nouveau's hub image starts its data segment with the head of a
- * register list at 0x300, and the list's first word there is the entry the image brings along. Any other image is
- * taken for NVIDIA's, which is driven through the same two registers by other commands (fecs_ext.c). Without code
- * nothing starts. A changed build of nouveau's microcode keeps that layout and is modelled as the stock one, patch list
+ * Which program is meant? The uploaded image says so: nouveau's hub image starts its data segment
+ * with the head of a register list at 0x300, and the list's first word there is the entry the image
+ * brings along. Any other image is taken for NVIDIA's, which is driven through the same two
+ * registers by other commands (fecs_ext.c). Without code nothing starts. A changed build of
+ * nouveau's microcode keeps that layout and is modelled as the stock one, patch list
  * included: the answer that is worst for isolation.
  *
- * What never completes on the chip (a fault during a transfer, a list without end) leaves the program waiting: its
- * trace bits stay set, later switches fail, and only a reset of GR helps. nouveau reads the trace bits to see whether
- * the channel going out or the one coming in is to blame (gf100_gr_chsw_load).
+ * What never completes on the chip (a fault during a transfer, a list without end) leaves the
+ * program waiting: its trace bits stay set, later switches fail, and only a reset of GR helps.
+ * nouveau reads the trace bits to see whether the channel going out or the one coming in is to
+ * blame (gf100_gr_chsw_load).
  *
  * gk110.lock is held here. It is dropped only while a patch list is fetched by an engine thread.
  */
@@ -105,12 +108,16 @@ void fecs_firmware_method(struct gr_exec *x)
 	struct gk110 *g = x->g;
 
 	pthread_mutex_lock(&g->lock);
-	reg_set(g, GR_TRAPPED_ADDR, (x->mthd & (uint32_t)GR_TRAPPED_MTHD) | FIELD_PREP(GR_TRAPPED_SUBCH, x->subc));
+	reg_set(g, GR_TRAPPED_ADDR,
+		(x->mthd & (uint32_t)GR_TRAPPED_MTHD) | FIELD_PREP(GR_TRAPPED_SUBCH, x->subc));
 	reg_set(g, GR_TRAPPED_DATA, x->data);
 	if (g->gr->fecs.program == FECS_NOUVEAU) {
 		fecs_scratch_set(g, FECS_OS_FWMTHD_DATA, x->data);
 		fecs_scratch_set(g, FECS_OS_FWMTHD_ADDR, reg_get(g, GR_TRAPPED_ADDR));
-		/* the microcode's object table constant is GR_STATUS, so it reports that register (fuc/macros.fuc) */
+		/*
+		 * the microcode's object table constant is GR_STATUS, so it reports that register
+		 * (fuc/macros.fuc)
+		 */
 		fecs_scratch_set(g, FECS_OS_FWMTHD_CLASS, gr_port_read(g, GR_STATUS + x->subc * 4));
 		report_error(g, FECS_OS_BAD_FWMTHD);
 	} else {
@@ -173,10 +180,12 @@ static void start(struct gk110 *g)
 /* ---------------------------------------------------------------- switching */
 
 /*
- * nouveau's program takes the channel's context pointer from VRAM whatever the target bits say, and uses it as a
- * virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's honours the target and the virtual bit (gk110-mediation.md 2.2).
+ * nouveau's program takes the channel's context pointer from VRAM whatever the target bits say, and
+ * uses it as a virtual address: (hi << 24 | lo >> 8) << 8. NVIDIA's honours the target and the
+ * virtual bit (gk110-mediation.md 2.2).
  */
-static bool context_pointer(struct gk110 *g, uint32_t chan, uint64_t *inst, enum mem_target *t, uint32_t ptr[2])
+static bool context_pointer(struct gk110 *g, uint32_t chan, uint64_t *inst, enum mem_target *t,
+			    uint32_t ptr[2])
 {
 	*inst = (uint64_t)FIELD_GET(FECS_CHAN_INST, chan) << 12;
 	*t = MEM_VRAM;
@@ -197,7 +206,8 @@ int fecs_select(struct gk110 *g, uint32_t chan)
 	reg_set(g, GR_FECS + FECS_CHAN_NEXT, chan);
 	reg_set(g, GR_FECS + FECS_CHAN_ADDR, chan);
 	fecs_scratch_or(g, FECS_OS_TRACE, FECS_TRACE_LCHAN);
-	if (!context_pointer(g, chan, &inst, &t, ptr) || !mmu_space_load(g, inst, t, &f->ctx.space)) {
+	if (!context_pointer(g, chan, &inst, &t, ptr) ||
+	    !mmu_space_load(g, inst, t, &f->ctx.space)) {
 		fecs_hang(g, "the instance block can't be read");
 		return -EIO;
 	}
@@ -257,7 +267,8 @@ static int run_patch_list(struct gk110 *g, const atomic_bool *stop, bool may_unl
 		return 0;
 	list.phys = false;
 	if (ext)
-		list.addr = ((uint64_t)(header[GR_CTX_EXT_PATCH_HI / 4] & 0xff) << 32) | header[GR_CTX_EXT_PATCH_LO / 4];
+		list.addr = ((uint64_t)(header[GR_CTX_EXT_PATCH_HI / 4] & 0xff) << 32) |
+			    header[GR_CTX_EXT_PATCH_LO / 4];
 	else
 		list.addr = (uint64_t)header[GR_CTX_OS_PATCH_ADDR / 4] << 8;
 	ret = ctx_patch_execute(g, &list, count, stop, may_unlock);
@@ -367,7 +378,10 @@ static void enqueue(struct gk110 *g, uint32_t cmd, uint32_t data)
 	fecs_run_queue(g);
 }
 
-/* the program's interrupt handler: switch requests are queued, what it does not know goes up to the host */
+/*
+ * the program's interrupt handler: switch requests are queued, what it does not know goes up to the
+ * host
+ */
 static void interrupts(struct gk110 *g)
 {
 	struct falcon *f = &g->gr->fecs.falcon;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context switch processor behind NVIDIA's firmware, as far as nouveau's external-firmware mode (NvGrUseFW) uses it:
- * method port with results in scratch 0 or 1 (nouveau gf100.c gf100_gr_fecs_*, gf100_gr_init_ctxctl_ext). What that
- * firmware saves is its own; the model saves the registers of fixed lists (context.c) and its class state.
+ * The context switch processor behind NVIDIA's firmware, as far as nouveau's external-firmware mode
+ * (NvGrUseFW) uses it: method port with results in scratch 0 or 1 (nouveau gf100.c gf100_gr_fecs_*,
+ * gf100_gr_init_ctxctl_ext). What that firmware saves is its own; the model saves the registers of
+ * fixed lists (context.c) and its class state.
  *
- * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (none is ever written), and
- * that 0x38/0x39 acknowledge without holding back switches: their only user, nouveau's gp100 memory manager, is not of
- * this chip.
+ * Open, the model chooses: sizes of the zcull, performance monitor and power gating images (none is
+ * ever written), and that 0x38/0x39 acknowledge without holding back switches: their only user,
+ * nouveau's gp100 memory manager, is not of this chip.
  */
 #include "gr.h"
 
@@ -37,7 +38,8 @@ static void golden_save(struct gk110 *g, uint32_t chan)
 	if (!ret)
 		ret = fecs_save(g);
 	if (!ret)
-		ret = ctx_mem_write(g, &gr->fecs.ctx, &gr->fecs_mem, GR_CTX_EXT_MAGIC, &magic, sizeof(magic));
+		ret = ctx_mem_write(g, &gr->fecs.ctx, &gr->fecs_mem, GR_CTX_EXT_MAGIC, &magic,
+				    sizeof(magic));
 	fecs_scratch_or(g, FECS_EXT_STATUS, ret ? FECS_EXT_GOLDEN_ERROR : FECS_EXT_GOLDEN_DONE);
 }
 

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The graphics and compute engine's inside.
- *   engine.c    unit and engine tables, method entry, residency        ports.c    registers (front end, GPC, TPC, ROP)
- *   topology.c  which units exist, broadcast                           trap.c     exceptions and the interrupt line
- *   fecs.c      context switch program: boot, commands, switching      fecs_ext.c the same behind NVIDIA's method port
- *   context.c   context images in GPU memory, patch list               state.c    where class state is kept
+ *   engine.c    unit and engine tables, method entry, residency        ports.c    registers (front
+ *               end, GPC, TPC, ROP)
+ *   topology.c  which units exist, broadcast                           trap.c     exceptions and
+ *               the interrupt line
+ *   fecs.c      context switch program: boot, commands, switching      fecs_ext.c the same behind
+ *               NVIDIA's method port
+ *   context.c   context images in GPU memory, patch list               state.c    where class state
+ *               is kept
  *   methods_{3d,compute,i2m,2d}.c, report.c, mme.c                     classes
  *   qmd.c, launch.c                                                    compute launches
  *   sm/                                                                execution of shader code
  *
- * Locks: registers, falcons and who is resident belong to gk110.lock. Class state (gr.strand) is written by whoever
- * owns the engine and, through the icmd and method ports, by the socket thread: its words are relaxed atomics.
- * gr_upload, gr_mme and the pacer belong to the thread that runs methods.
+ * Locks: registers, falcons and who is resident belong to gk110.lock. Class state (gr.strand) is
+ * written by whoever owns the engine and, through the icmd and method ports, by the socket thread:
+ * its words are relaxed atomics. gr_upload, gr_mme and the pacer belong to the thread that runs
+ * methods.
  */
 #ifndef KVGPU_MODEL_GR_H
 #define KVGPU_MODEL_GR_H
@@ -29,7 +34,8 @@
 /* which program the uploaded FECS image is taken for; fecs.c documents the rule */
 enum fecs_program { FECS_NONE, FECS_NOUVEAU, FECS_EXTERNAL };
 
-#define FECS_QUEUE	8		/* commands that wait while one runs (queue_init of fuc/macros.fuc) */
+/* commands that wait while one runs (queue_init of fuc/macros.fuc) */
+#define FECS_QUEUE	8
 
 struct fecs_cmd {
 	uint32_t cmd, data;
@@ -46,20 +52,22 @@ struct ctx_mem {
 struct fecs {
 	struct falcon falcon;
 	enum fecs_program program;
-	bool busy;			/* a command or switch is being executed, maybe with the lock dropped */
-	bool hung;			/* waits for something that never comes: until the next reset */
+	/* a command or switch is being executed, maybe with the lock dropped */
+	bool busy;
+	/* waits for something that never comes: until the next reset */
+	bool hung;
 	struct fecs_cmd queue[FECS_QUEUE];
 	unsigned int queued;
 	struct ctx_mem ctx;		/* context image of the channel in CHAN_ADDR */
 };
 
-/* ---------------------------------------------------------------- inline uploads and macros in flight */
+/* ---------------------------------------------------------- inline uploads and macros in flight */
 
 #define UPLOAD_STAGE	4096u
 
 /*
- * Words of an inline upload that have not reached memory yet. Everything else about the upload is class state, so
- * that it survives a context switch; the stage is written out before one.
+ * Words of an inline upload that have not reached memory yet. Everything else about the upload is
+ * class state, so that it survives a context switch; the stage is written out before one.
  */
 struct gr_upload {
 	uint32_t used;			/* bytes in stage */
@@ -76,7 +84,8 @@ struct gr {
 
 	bool halted;			/* an exception waits for GR_CTRL */
 	atomic_bool busy;
-	atomic_uint_least32_t resets;	/* a switch that dropped the lock sees here that the engine was reset */
+	/* a switch that dropped the lock sees here that the engine was reset */
+	atomic_uint_least32_t resets;
 	atomic_uint_least32_t strand[STRAND_WORDS];
 
 	struct gr_upload upload;
@@ -131,7 +140,8 @@ static inline void strand_set(struct gr *gr, unsigned int word, uint32_t val)
 bool state_word(enum gr_class cls, uint32_t mthd, unsigned int *word);
 uint32_t state_get(struct gr *gr, enum gr_class cls, uint32_t mthd);
 void state_set(struct gr *gr, enum gr_class cls, uint32_t mthd, uint32_t val);
-uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);	/* upper 8 bits, then lower 32 */
+/* upper 8 bits, then lower 32 */
+uint64_t state_addr(struct gr *gr, enum gr_class cls, uint32_t upper_mthd);
 void state_reset(struct gr *gr);
 bool state_bundle_word(uint32_t addr, unsigned int *word);
 bool class_of_id(uint32_t id, enum gr_class *cls);
@@ -164,7 +174,8 @@ enum eng_ret trap_data_error(struct gr_exec *x, uint32_t code);
 enum eng_ret trap_m2mf(struct gr_exec *x, uint32_t esr);
 enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t op);
 enum eng_ret trap_sked(struct gr_exec *x, uint32_t esr);
-enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr, uint32_t global_esr);
+enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr,
+		     uint32_t global_esr);
 /* does not halt */
 void trap_notify(struct gk110 *g);
 /* lock held */
@@ -173,7 +184,7 @@ void trap_reset(struct gk110 *g);
 bool gr_halted(struct gk110 *g);
 uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc);
 
-/* ---------------------------------------------------------------- fecs.c, fecs_ext.c (lock held) */
+/* --------------------------------------------------------------- fecs.c, fecs_ext.c (lock held) */
 
 int fecs_init(struct gk110 *g);
 void fecs_fini(struct gk110 *g);
@@ -187,7 +198,10 @@ void fecs_scratch_or(struct gk110 *g, unsigned int i, uint32_t bits);
 void fecs_scratch_clear(struct gk110 *g, unsigned int i, uint32_t bits);
 /* method of the class that FECS must handle; reported to the host by the program */
 void fecs_firmware_method(struct gr_exec *x);
-/* instance as CHAN_ADDR holds it; @may_unlock: the caller is an engine thread, so the lock may be dropped meanwhile */
+/*
+ * instance as CHAN_ADDR holds it; @may_unlock: the caller is an engine thread, so the lock may be
+ * dropped meanwhile
+ */
 int fecs_save(struct gk110 *g);
 int fecs_load(struct gk110 *g, uint32_t chan, const atomic_bool *stop, bool may_unlock);
 /* takes the channel's pointer and address space, as before a transfer */
@@ -204,14 +218,16 @@ uint32_t ctx_image_size(struct gk110 *g);
 /* -EFAULT after a recorded fault, -EIO when a list can't be walked */
 int ctx_image_save(struct gk110 *g, const struct ctx_mem *m);
 int ctx_image_load(struct gk110 *g, const struct ctx_mem *m);
-int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, void *buf, size_t len);
-int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off, const void *buf,
-		  size_t len);
+int ctx_mem_read(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
+		 void *buf, size_t len);
+int ctx_mem_write(struct gk110 *g, const struct ctx_mem *m, struct mmu_client *who, uint64_t off,
+		  const void *buf, size_t len);
 /*
- * Executes @count (register, value) pairs at @m with the authority of FECS: every register of BAR0. That is what the
- * chip does, and one of the holes that a mediator has to close.
+ * Executes @count (register, value) pairs at @m with the authority of FECS: every register of BAR0.
+ * That is what the chip does, and one of the holes that a mediator has to close.
  */
-int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count, const atomic_bool *stop, bool may_unlock);
+int ctx_patch_execute(struct gk110 *g, const struct ctx_mem *m, uint32_t count,
+		      const atomic_bool *stop, bool may_unlock);
 
 /* ---------------------------------------------------------------- methods */
 

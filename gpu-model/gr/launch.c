@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches: SEND_PCAS_A names the queue meta data, SEND_SIGNALING_PCAS_B schedules it (cla1c0.h). SKED reads and
- * checks it, the grid runs (sm.h), then its releases are written, and a dependent grid follows if the data names one.
- * One grid runs at a time and in order, so membars and cache invalidates have nothing left to do.
+ * Compute launches: SEND_PCAS_A names the queue meta data, SEND_SIGNALING_PCAS_B schedules it
+ * (cla1c0.h). SKED reads and checks it, the grid runs (sm.h), then its releases are written, and a
+ * dependent grid follows if the data names one. One grid runs at a time and in order, so membars
+ * and cache invalidates have nothing left to do.
  *
- * A launch that is cut short by a stop goes on where it was: which grid of a chain and how many of its warps are done is
- * context state. The QMD itself may say where its grid begins, for software that takes it from one place to another
- * (CTA_RASTER_*_RESUME); open: whether the chip writes these when it preempts, the model does not. A grid that traps never writes its releases (open on the chip; here a release must prove execution).
+ * A launch that is cut short by a stop goes on where it was: which grid of a chain and how many of
+ * its warps are done is context state. The QMD itself may say where its grid begins, for software
+ * that takes it from one place to another (CTA_RASTER_*_RESUME); open: whether the chip writes
+ * these when it preempts, the model does not. A grid that traps never writes its releases (open on
+ * the chip; here a release must prove execution).
  *
- * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write; without shaders and without a public
- * description of an entry, scheduling one is a data error, INVALID_OPERATION.
+ * Queues (IS_QUEUE, dependent QMDs of type queue) hold entries that shaders write; without shaders
+ * and without a public description of an entry, scheduling one is a data error, INVALID_OPERATION.
  */
 #include "gr.h"
 #include "sm.h"
@@ -31,7 +34,8 @@ static bool resume_take(struct gr *gr, uint32_t *qmd, uint64_t *warps)
 		return false;
 	strand_set(gr, STRAND_LAUNCH_ACTIVE, 0);
 	*qmd = strand_get(gr, STRAND_LAUNCH_QMD);
-	*warps = strand_get(gr, STRAND_LAUNCH_WARPS_LO) | (uint64_t)strand_get(gr, STRAND_LAUNCH_WARPS_HI) << 32;
+	*warps = strand_get(gr, STRAND_LAUNCH_WARPS_LO) |
+		 (uint64_t)strand_get(gr, STRAND_LAUNCH_WARPS_HI) << 32;
 	return true;
 }
 
@@ -46,13 +50,15 @@ static enum eng_ret releases(struct gr_exec *x, const struct qmd *q)
 {
 	struct release r0 = {
 		.va = (uint64_t)q->release0_address_upper << 32 | q->release0_address_lower,
-		.payload = q->release0_payload, .four_words = q->release0_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.payload = q->release0_payload,
+			.four_words = q->release0_structure_size == QMD_RELEASE_FOUR_WORDS,
 		.reduce = q->release0_reduction_enable, .op = q->release0_reduction_op,
 		.format = q->release0_reduction_format,
 	};
 	struct release r1 = {
 		.va = (uint64_t)q->release1_address_upper << 32 | q->release1_address_lower,
-		.payload = q->release1_payload, .four_words = q->release1_structure_size == QMD_RELEASE_FOUR_WORDS,
+		.payload = q->release1_payload,
+			.four_words = q->release1_structure_size == QMD_RELEASE_FOUR_WORDS,
 		.reduce = q->release1_reduction_enable, .op = q->release1_reduction_op,
 		.format = q->release1_reduction_format,
 	};
@@ -65,11 +71,13 @@ static enum eng_ret releases(struct gr_exec *x, const struct qmd *q)
 	return ret;
 }
 
-static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct qmd *q, uint64_t *warps)
+static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct qmd *q,
+			     uint64_t *warps)
 {
 	struct gr *gr = x->gr;
 	struct sm_grid grid = {
-		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(gr, GR_COMPUTE, M_SET_PROGRAM_REGION_A),
+		.qmd = q, .vm = &x->c->vm, .code_base = state_addr(gr, GR_COMPUTE,
+			M_SET_PROGRAM_REGION_A),
 		.pacer = &gr->pacer, .stop = &x->c->stop, .warps_done = *warps,
 		.local_base = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_A),
 		.local_size_per_sm = state_addr(gr, GR_COMPUTE, M_SET_LOCAL_MEMORY_SIZE_A),
@@ -79,7 +87,8 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 		.max_header = state_get(gr, GR_COMPUTE, M_SET_TEX_HEADER_POOL_C),
 		.sampler_pool = state_addr(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_A),
 		.max_sampler = state_get(gr, GR_COMPUTE, M_SET_TEX_SAMPLER_POOL_C),
-		.texture_cbuf = state_get(gr, GR_COMPUTE, M_SET_BINDLESS_TEXTURE) & M_BINDLESS_TEXTURE_SLOT,
+		.texture_cbuf = state_get(gr, GR_COMPUTE,
+			M_SET_BINDLESS_TEXTURE) & M_BINDLESS_TEXTURE_SLOT,
 	};
 	enum sm_result ret;
 
@@ -100,7 +109,8 @@ static enum eng_ret run_grid(struct gr_exec *x, uint32_t qmd_addr, const struct 
 	case SM_RESET:
 		return ENG_AGAIN;
 	default:
-		return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr, grid.trap.global_esr);
+		return trap_sm(x, grid.trap.gpc, grid.trap.tpc, grid.trap.warp_esr,
+			       grid.trap.global_esr);
 	}
 }
 
@@ -109,10 +119,12 @@ static enum eng_ret launch_one(struct gr_exec *x, uint32_t qmd_addr, uint64_t wa
 	uint32_t words[QMD_WORDS], err;
 	enum eng_ret ret;
 
-	if (mmu_read(x->g, &x->gr->sked, &x->c->vm, (uint64_t)qmd_addr << 8, words, sizeof(words), 0))
+	if (mmu_read(x->g, &x->gr->sked, &x->c->vm, (uint64_t)qmd_addr << 8, words, sizeof(words),
+		     0))
 		return ENG_FAULT;
 	qmd_decode(words, q);
-	if (q->is_queue || (q->dependent_qmd_schedule_enable && q->dependent_qmd_type == QMD_DEPENDENT_QUEUE))
+	if (q->is_queue ||
+	    (q->dependent_qmd_schedule_enable && q->dependent_qmd_type == QMD_DEPENDENT_QUEUE))
 		return trap_data_error(x, GR_DATA_ERROR_INVALID_OPERATION);
 	err = qmd_check(q);
 	if (err)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Class 902D. State is kept; what would draw raises ILLEGAL_MTHD, for the reason given in methods_3d.c. */
+/*
+ * Class 902D. State is kept; what would draw raises ILLEGAL_MTHD, for the reason given in
+ * methods_3d.c.
+ */
 #include "gr.h"
 
 static enum eng_ret no_drawing(struct gr_exec *x)

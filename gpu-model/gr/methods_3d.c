@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class A197. State is kept, constant buffer loads reach memory (Mesa fills its driver constants that way at start-up);
- * what would draw, clear or move depth data raises ILLEGAL_MTHD: the model has no rasteriser, and says so with the
- * method's name and argument in the trapped registers instead of doing nothing. The method is skipped when the host
- * acknowledges.
+ * Class A197. State is kept, constant buffer loads reach memory (Mesa fills its driver constants
+ * that way at start-up); what would draw, clear or move depth data raises ILLEGAL_MTHD: the model
+ * has no rasteriser, and says so with the method's name and argument in the trapped registers
+ * instead of doing nothing. The method is skipped when the host acknowledges.
  */
 #include "gr.h"
 
@@ -23,13 +23,15 @@ static enum eng_ret firmware_method(struct gr_exec *x)
 /* one word at the load offset of the selected constant buffer, then the offset moves on */
 static enum eng_ret load_cb(struct gr_exec *x)
 {
-	uint32_t off = state_get(x->gr, GR_3D, M_LOAD_CB_OFFSET), size = state_get(x->gr, GR_3D, M_SET_CB_SELECTOR_A);
+	uint32_t off = state_get(x->gr, GR_3D, M_LOAD_CB_OFFSET),
+		 size = state_get(x->gr, GR_3D, M_SET_CB_SELECTOR_A);
 	uint64_t va = state_addr(x->gr, GR_3D, M_SET_CB_SELECTOR_B);
 
 	if (off & 3)
 		return trap_data_error(x, GR_DATA_ERROR_INVALID_ALIGNMENT);
 	/* open: loads behind the end of the buffer; the model drops them, as reads there give 0 */
-	if (off < size && mmu_write(x->g, &x->gr->fe, &x->c->vm, va + off, &x->data, sizeof(x->data), 0))
+	if (off < size &&
+	    mmu_write(x->g, &x->gr->fe, &x->c->vm, va + off, &x->data, sizeof(x->data), 0))
 		return ENG_FAULT;
 	state_set(x->gr, GR_3D, M_LOAD_CB_OFFSET, off + 4);
 	return ENG_DONE;

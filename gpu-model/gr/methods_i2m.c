@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inline uploads: class A140, and the same methods in A1C0 and A197 (cla140.h). LAUNCH_DMA opens one, data words fill
- * LINE_COUNT lines of LINE_LENGTH_IN bytes each, the last word ends it. In memory a line starts on a fresh word of the
- * data (open; software pads lines). Pitch destinations lie at OFFSET_OUT, lines PITCH_OUT apart; block-linear ones are
- * GOBs of 64 bytes by 8 lines, blocks as SET_DST_BLOCK_SIZE says, in the order of x, y, z (rnndb, envytools
- * g80-surface.rst; the same virtual order that the copy engines use).
+ * Inline uploads: class A140, and the same methods in A1C0 and A197 (cla140.h). LAUNCH_DMA opens
+ * one, data words fill LINE_COUNT lines of LINE_LENGTH_IN bytes each, the last word ends it. In
+ * memory a line starts on a fresh word of the data (open; software pads lines). Pitch destinations
+ * lie at OFFSET_OUT, lines PITCH_OUT apart; block-linear ones are GOBs of 64 bytes by 8 lines,
+ * blocks as SET_DST_BLOCK_SIZE says, in the order of x, y, z (rnndb, envytools g80-surface.rst; the
+ * same virtual order that the copy engines use).
  *
- * Words are staged and written out in runs; what is staged reaches memory before anything that may look at it: the end,
- * a context switch. Data without an upload, and a launch in the middle of one, are M2MF errors as nouveau names them.
+ * Words are staged and written out in runs; what is staged reaches memory before anything that may
+ * look at it: the end, a context switch. Data without an upload, and a launch in the middle of one,
+ * are M2MF errors as nouveau names them.
  */
 #include "gr.h"
 
@@ -40,7 +42,8 @@ static enum gr_class upload_class(struct gr *gr)
 static void surface_get(struct gr *gr, enum gr_class cls, uint32_t launch, struct surface *s)
 {
 	uint32_t block = state_get(gr, cls, M_SET_DST_BLOCK_SIZE);
-	uint64_t width = state_get(gr, cls, M_SET_DST_WIDTH), height = state_get(gr, cls, M_SET_DST_HEIGHT);
+	uint64_t width = state_get(gr, cls, M_SET_DST_WIDTH),
+		 height = state_get(gr, cls, M_SET_DST_HEIGHT);
 	uint64_t rows;
 
 	s->base = state_addr(gr, cls, M_OFFSET_OUT_UPPER);
@@ -68,18 +71,22 @@ static uint64_t surface_addr(const struct surface *s, uint32_t line, uint32_t x,
 	px = (uint64_t)s->x0 + x;
 	py = (uint64_t)s->y0 + line;
 	gob_y = py / GOB_LINES;
-	block = (s->layer >> s->log2_d) * s->blocks_per_layer + (gob_y >> s->log2_h) * s->blocks_per_row + px / GOB_WIDTH;
+	block = (s->layer >> s->log2_d) * s->blocks_per_layer +
+		(gob_y >> s->log2_h) * s->blocks_per_row + px / GOB_WIDTH;
 	off = block * ((uint64_t)GOB_BYTES << (s->log2_h + s->log2_d));
 	off += (uint64_t)(s->layer & ((1u << s->log2_d) - 1)) * ((uint64_t)GOB_BYTES << s->log2_h);
-	off += (gob_y & ((1u << s->log2_h) - 1)) * GOB_BYTES + py % GOB_LINES * GOB_WIDTH + px % GOB_WIDTH;
+	off += (gob_y & ((1u << s->log2_h) - 1)) * GOB_BYTES + py % GOB_LINES * GOB_WIDTH +
+	       px % GOB_WIDTH;
 	*run = GOB_WIDTH - px % GOB_WIDTH;
 	return s->base + off;
 }
 
 static bool launch_valid(struct gr *gr, enum gr_class cls, uint32_t launch)
 {
-	uint32_t block = state_get(gr, cls, M_SET_DST_BLOCK_SIZE), layer = state_get(gr, cls, M_SET_DST_LAYER);
-	uint64_t width = state_get(gr, cls, M_SET_DST_WIDTH), height = state_get(gr, cls, M_SET_DST_HEIGHT);
+	uint32_t block = state_get(gr, cls, M_SET_DST_BLOCK_SIZE),
+		 layer = state_get(gr, cls, M_SET_DST_LAYER);
+	uint64_t width = state_get(gr, cls, M_SET_DST_WIDTH),
+		 height = state_get(gr, cls, M_SET_DST_HEIGHT);
 	struct surface s;
 
 	if (FIELD_GET(M_LAUNCH_DMA_COMPLETION, launch) > M_LAUNCH_DMA_COMPLETION_SEMAPHORE)
@@ -100,7 +107,8 @@ static int stage_write(struct gk110 *g, struct chan *c)
 {
 	struct gr *gr = g->gr;
 	struct gr_upload *u = &gr->upload;
-	uint32_t line = strand_get(gr, STRAND_UPLOAD_LINE), x = strand_get(gr, STRAND_UPLOAD_X) - u->used;
+	uint32_t line = strand_get(gr, STRAND_UPLOAD_LINE),
+		 x = strand_get(gr, STRAND_UPLOAD_X) - u->used;
 	struct surface s;
 
 	surface_get(gr, upload_class(gr), strand_get(gr, STRAND_UPLOAD_LAUNCH), &s);
@@ -136,8 +144,10 @@ static enum eng_ret complete(struct gr_exec *x)
 	struct release r = {
 		.va = state_addr(x->gr, x->cls, M_SET_I2M_SEMAPHORE_A),
 		.payload = state_get(x->gr, x->cls, M_SET_I2M_SEMAPHORE_C),
-		.four_words = !(launch & M_LAUNCH_DMA_ONE_WORD), .reduce = launch & M_LAUNCH_DMA_RED_ENABLE,
-		.op = FIELD_GET(M_LAUNCH_DMA_RED_OP, launch), .format = FIELD_GET(M_LAUNCH_DMA_RED_SIGNED, launch),
+		.four_words = !(launch & M_LAUNCH_DMA_ONE_WORD),
+			.reduce = launch & M_LAUNCH_DMA_RED_ENABLE,
+		.op = FIELD_GET(M_LAUNCH_DMA_RED_OP, launch),
+			.format = FIELD_GET(M_LAUNCH_DMA_RED_SIGNED, launch),
 	};
 
 	strand_set(x->gr, STRAND_UPLOAD_CLASS, 0);
@@ -177,7 +187,8 @@ static enum eng_ret load_inline_data(struct gr_exec *x)
 {
 	struct gr *gr = x->gr;
 	struct gr_upload *u = &gr->upload;
-	uint32_t length = state_get(gr, x->cls, M_LINE_LENGTH_IN), pos = strand_get(gr, STRAND_UPLOAD_X), n;
+	uint32_t length = state_get(gr, x->cls, M_LINE_LENGTH_IN),
+		 pos = strand_get(gr, STRAND_UPLOAD_X), n;
 
 	if (strand_get(gr, STRAND_UPLOAD_CLASS) != (uint32_t)x->cls + 1)
 		return trap_m2mf(x, GR_M2MF_ESR_TOO_MUCH);

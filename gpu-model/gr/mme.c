@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The macro expander of Fermi and Kepler: small programs that software uploads and calls with parameters, and that send
- * methods. Stock Mesa sets part of its start-up state through them, so they are executed. One expander serves the 3D
- * and the 2D class (open for its memories; the model shares them).
+ * The macro expander of Fermi and Kepler: small programs that software uploads and calls with
+ * parameters, and that send methods. Stock Mesa sets part of its start-up state through them, so
+ * they are executed. One expander serves the 3D and the 2D class (open for its memories; the model
+ * shares them).
  *
  * Instructions (Mesa src/nouveau/mme/mme_fermi.c, envytools envydis/macro.c):
- *   2:0 operation, 6:4 what happens with the result, 7 exit after the next instruction, 10:8 destination,
- *   13:11 and 16:14 sources, 31:14 immediate, 21:17 ALU operation or bit-field source bit, 26:22 size, 31:27 target bit;
- *   branches: 4 condition, 5 no delay slot. Register 0 is zero, register 1 starts with the first parameter.
- *   A method word holds the method in 11:0 (words) and its increment in 17:12.
+ *   2:0 operation, 6:4 what happens with the result, 7 exit after the next instruction, 10:8
+ *   destination, 13:11 and 16:14 sources, 31:14 immediate, 21:17 ALU operation or bit-field source
+ *   bit, 26:22 size, 31:27 target bit;
+ *   branches: 4 condition, 5 no delay slot. Register 0 is zero, register 1 starts with the first
+ *   parameter. A method word holds the method in 11:0 (words) and its increment in 17:12.
  *
- * An exit flag on a delayed branch counts neither there nor in the delay slot; one in a delay slot ends the macro behind the
- * instruction at the branch's target (Mesa mme_fermi_sim.c, compared with hardware by its tests).
+ * An exit flag on a delayed branch counts neither there nor in the delay slot; one in a delay slot
+ * ends the macro behind the instruction at the branch's target (Mesa mme_fermi_sim.c, compared with
+ * hardware by its tests).
  *
- * A macro starts here when its last parameter of the method group has arrived, while the chip starts at once and waits.
- * Errors are those of nouveau's gf100_macro_error. Open: how long the watchdog waits; the model counts instructions.
+ * A macro starts here when its last parameter of the method group has arrived, while the chip
+ * starts at once and waits. Errors are those of nouveau's gf100_macro_error. Open: how long the
+ * watchdog waits; the model counts instructions.
  */
 #include "gr.h"
 
@@ -68,7 +72,8 @@ struct mme {
 	uint32_t r[8];
 	uint32_t pc, next;
 	bool carry, in_delay;
-	bool no_exit;			/* an exit flag here would be ignored: behind a delayed branch that had one */
+	/* an exit flag here would be ignored: behind a delayed branch that had one */
+	bool no_exit;
 	uint32_t mthd, inc;
 	uint32_t param;			/* next one */
 	uint32_t trap;			/* GR_MME_ESR bits */
@@ -244,7 +249,8 @@ static void execute(struct mme *m, uint32_t at, uint32_t op)
 		assign(m, op, bitfield(op, a, b));
 		break;
 	case OP_STATE:
-		assign(m, op, state_get(m->x->gr, m->x->cls, ((a + imm) & (uint32_t)MTHD_WORD) << 2));
+		assign(m, op,
+		       state_get(m->x->gr, m->x->cls, ((a + imm) & (uint32_t)MTHD_WORD) << 2));
 		break;
 	case OP_BRANCH:
 		branch(m, at, op, a, imm);
@@ -304,7 +310,8 @@ static enum eng_ret call(struct gr_exec *x)
 		n = 0;
 		strand_set(x->gr, STRAND_MME_MACRO, macro + 1);
 		strand_set(x->gr, STRAND_MME_CLASS, x->cls);
-	} else if (strand_get(x->gr, STRAND_MME_MACRO) != macro + 1 || strand_get(x->gr, STRAND_MME_CLASS) != x->cls) {
+	} else if (strand_get(x->gr, STRAND_MME_MACRO) != macro + 1 ||
+		   strand_get(x->gr, STRAND_MME_CLASS) != x->cls) {
 		return trap_macro(x, GR_MME_ESR_TOO_MANY, 0, 0);
 	}
 	if (n == MME_MAX_PARAMS) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMU: a falcon and nouveau's PMU program, modelled by what it does (nouveau subdev/pmu/fuc: kernel, host, memx, i2c_,
- * perf, test): two rings of messages in its data memory, replies, one interrupt. Processes: MEMX gives the place of its
- * script and runs it (register writes with the PMU's full authority, waits, delays), I2C_ finds no device on any bus,
- * PERF takes messages without an answer, TEST counts them. Any other image is started and then does nothing: its
+ * PMU: a falcon and nouveau's PMU program, modelled by what it does (nouveau subdev/pmu/fuc:
+ * kernel, host, memx, i2c_, perf, test): two rings of messages in its data memory, replies, one
+ * interrupt. Processes: MEMX gives the place of its script and runs it (register writes with the
+ * PMU's full authority, waits, delays), I2C_ finds no device on any bus, PERF takes messages
+ * without an answer, TEST counts them. Any other image is started and then does nothing: its
  * protocol is not known.
  *
- * Open, the model chooses: MEMX delays take no time and a wait looks once, because the registers of the memory
- * controller settle at once here.
+ * Open, the model chooses: MEMX delays take no time and a wait looks once, because the registers of
+ * the memory controller settle at once here.
  */
 #include "gr.h"
 
@@ -21,7 +22,8 @@
 #define PMU_IMEM	0x6000
 #define PMU_DMEM	0x3000
 
-#define I2C_FAILED	1	/* data1 of a reply from I2C_ (fuc/i2c_.fuc returns the bus error there) */
+/* data1 of a reply from I2C_ (fuc/i2c_.fuc returns the bus error there) */
+#define I2C_FAILED	1
 
 struct pmu {
 	struct falcon falcon;
@@ -36,7 +38,8 @@ static void intr_update(struct gk110 *g)
 }
 
 /* to the host; lost when it does not make room, where the chip's program would wait */
-static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0, uint32_t data1)
+static void reply(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0,
+		  uint32_t data1)
 {
 	struct falcon *f = &g->pmu->falcon;
 	uint32_t put = reg_get(g, PMU_BASE + PMU_RFIFO_PUT) & PMU_RING_COUNTER;
@@ -71,14 +74,19 @@ static void memx_exec(struct gk110 *g, uint32_t at, uint32_t end)
 	if (end > f->dmem_size)
 		end = f->dmem_size;
 	while (at < end) {
-		uint32_t head = falcon_dmem_get(f, at), len = FIELD_GET(PMU_MEMX_LEN, head), op = FIELD_GET(PMU_MEMX_OP, head);
+		uint32_t head = falcon_dmem_get(f, at), len = FIELD_GET(PMU_MEMX_LEN, head),
+			 op = FIELD_GET(PMU_MEMX_OP, head);
 
 		at += 4;
-		for (uint32_t i = 0; op == PMU_MEMX_OP_WR32 && i + 1 < len && at + i * 4 + 4 < end; i += 2)
-			memx_write(g, falcon_dmem_get(f, at + i * 4), falcon_dmem_get(f, at + i * 4 + 4));
+		for (uint32_t i = 0; op == PMU_MEMX_OP_WR32 && i + 1 < len && at + i * 4 + 4 < end;
+		     i += 2)
+			memx_write(g, falcon_dmem_get(f, at + i * 4),
+				   falcon_dmem_get(f, at + i * 4 + 4));
 		if (op == PMU_MEMX_OP_WAIT && len >= 3 &&
-		    (pri_read(g, falcon_dmem_get(f, at)) & falcon_dmem_get(f, at + 4)) != falcon_dmem_get(f, at + 8))
-			gk110_note(g, "PMU: a MEMX wait on 0x%06x is not met", falcon_dmem_get(f, at));
+		    (pri_read(g, falcon_dmem_get(f, at)) & falcon_dmem_get(f, at + 4)) !=
+			    falcon_dmem_get(f, at + 8))
+			gk110_note(g, "PMU: a MEMX wait on 0x%06x is not met",
+				   falcon_dmem_get(f, at));
 		at += len * 4;
 	}
 	reply(g, PMU_PROC_MEMX, PMU_MEMX_EXEC, ptimer_now(g) - start, 0);
@@ -94,7 +102,8 @@ static void memx_message(struct gk110 *g, uint32_t message, uint32_t data0, uint
 		reply(g, PMU_PROC_MEMX, message, PMU_IMAGE_MEMX_TRAIN, PMU_IMAGE_MEMX_TRAIN_SIZE);
 }
 
-static void deliver(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0, uint32_t data1)
+static void deliver(struct gk110 *g, uint32_t process, uint32_t message, uint32_t data0,
+		    uint32_t data1)
 {
 	switch (process) {
 	case PMU_PROC_MEMX:
@@ -125,8 +134,10 @@ static void run_fifo(struct gk110 *g)
 	while (get != put) {
 		uint32_t at = PMU_IMAGE_FIFO + get % PMU_RING_SLOTS * PMU_RING_SLOT;
 
-		deliver(g, falcon_dmem_get(f, at + PMU_MSG_PROCESS * 4), falcon_dmem_get(f, at + PMU_MSG_MESSAGE * 4),
-			falcon_dmem_get(f, at + PMU_MSG_DATA0 * 4), falcon_dmem_get(f, at + PMU_MSG_DATA1 * 4));
+		deliver(g, falcon_dmem_get(f, at + PMU_MSG_PROCESS * 4),
+			falcon_dmem_get(f, at + PMU_MSG_MESSAGE * 4),
+			falcon_dmem_get(f, at + PMU_MSG_DATA0 * 4),
+			falcon_dmem_get(f, at + PMU_MSG_DATA1 * 4));
 		get = (get + 1) & PMU_RING_COUNTER;
 		reg_set(g, PMU_BASE + PMU_FIFO_GET(0), get);
 	}
@@ -148,8 +159,10 @@ static void start(struct gk110 *g)
 	reg_set(g, PMU_BASE + PMU_FIFO_GET(0), 0);
 	reg_set(g, PMU_BASE + PMU_RFIFO_PUT, 0);
 	reg_set(g, PMU_BASE + PMU_RFIFO_GET, 0);
-	reg_set(g, PMU_BASE + PMU_H2D, FIELD_PREP(PMU_RING_SIZE, PMU_RING_SLOTS * PMU_RING_SLOT) | PMU_IMAGE_FIFO);
-	reg_set(g, PMU_BASE + PMU_D2H, FIELD_PREP(PMU_RING_SIZE, PMU_RING_SLOTS * PMU_RING_SLOT) | PMU_IMAGE_RFIFO);
+	reg_set(g, PMU_BASE + PMU_H2D,
+		FIELD_PREP(PMU_RING_SIZE, PMU_RING_SLOTS * PMU_RING_SLOT) | PMU_IMAGE_FIFO);
+	reg_set(g, PMU_BASE + PMU_D2H,
+		FIELD_PREP(PMU_RING_SIZE, PMU_RING_SLOTS * PMU_RING_SLOT) | PMU_IMAGE_RFIFO);
 	/* interrupts to the host: the two user bits and pause (kernel.fuc init) */
 	p->falcon.intr_route = PMU_ROUTE_HOST;
 	intr_update(g);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them. What acts: interrupt
- * and error status, the icmd and method ports, broadcast to GPCs, TPCs, PPCs and ROPs, and the falcons. The icmd and
- * method ports change class state as a method would; a method that acts is refused there as an illegal one (open:
- * nothing is known to use it).
+ * Registers of PGRAPH. Most are storage: the driver programs them, contexts save and load them.
+ * What acts: interrupt and error status, the icmd and method ports, broadcast to GPCs, TPCs, PPCs
+ * and ROPs, and the falcons. The icmd and method ports change class state as a method would; a
+ * method that acts is refused there as an illegal one (open: nothing is known to use it).
  */
 #include "gr.h"
 
@@ -29,12 +29,14 @@ static bool is_esr(uint32_t reg)
 
 static bool is_gpc_esr(uint32_t off)
 {
-	return off == GPC_PROP_ESR || off == GPC_ESETUP_ESR || off == GPC_ZCULL_ESR || off == GPC_CCACHE_ESR;
+	return off == GPC_PROP_ESR || off == GPC_ESETUP_ESR || off == GPC_ZCULL_ESR ||
+	       off == GPC_CCACHE_ESR;
 }
 
 static bool is_tpc_esr(uint32_t off)
 {
-	return off == TPC_POLY_ESR || off == TPC_TEX_ESR || off == TPC_MPC_ESR || off == TPC_L1C_ESR;
+	return off == TPC_POLY_ESR || off == TPC_TEX_ESR || off == TPC_MPC_ESR ||
+	       off == TPC_L1C_ESR;
 }
 
 static void esr_write(struct gk110 *g, uint32_t reg, uint32_t val)
@@ -53,7 +55,8 @@ static void w1c_write(struct gk110 *g, uint32_t reg, uint32_t val)
 
 /* ---------------------------------------------------------------- GPCs */
 
-static void tpc_write(struct gk110 *g, unsigned int gpc, unsigned int tpc, uint32_t off, uint32_t val, uint32_t be)
+static void tpc_write(struct gk110 *g, unsigned int gpc, unsigned int tpc, uint32_t off,
+		      uint32_t val, uint32_t be)
 {
 	uint32_t reg = GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE + off);
 
@@ -74,7 +77,9 @@ static void gpc_write(struct gk110 *g, unsigned int gpc, uint32_t off, uint32_t 
 			tpc_write(g, gpc, t, off - GPC_TPC_BCAST, val, be);
 	} else if (IN(off, GPC_PPC_BCAST, GPC_PPC_STRIDE)) {
 		for (unsigned int p = 0; p < gpc_ppcs(gpc); p++)
-			reg_merge(g, GR_GPC(gpc, GPC_PPC + p * GPC_PPC_STRIDE + off - GPC_PPC_BCAST), val, be);
+			reg_merge(g,
+				  GR_GPC(gpc, GPC_PPC + p * GPC_PPC_STRIDE + off - GPC_PPC_BCAST),
+				  val, be);
 	} else if (IN(off, GPC_GPCCS, FALCON_WINDOW)) {
 		gpccs_write(g, gpc, off - GPC_GPCCS, val);
 	} else if (IN(off, GPC_TPC, gpc_tpcs(gpc) * GPC_TPC_STRIDE)) {
@@ -103,10 +108,12 @@ static uint32_t gpc_read(struct gk110 *g, unsigned int gpc, uint32_t off)
 		return tpc_read(g, gpc, 0, off - GPC_TPC_BCAST);
 	if (IN(off, GPC_PPC_BCAST, GPC_PPC_STRIDE))
 		return reg_get(g, GR_GPC(gpc, GPC_PPC + off - GPC_PPC_BCAST));
-	if (IN(off, GPC_GPCCS, FALCON_WINDOW) && falcon_read(&g->gr->gpccs[gpc], off - GPC_GPCCS, &val))
+	if (IN(off, GPC_GPCCS, FALCON_WINDOW) &&
+	    falcon_read(&g->gr->gpccs[gpc], off - GPC_GPCCS, &val))
 		return val;
 	if (IN(off, GPC_TPC, gpc_tpcs(gpc) * GPC_TPC_STRIDE))
-		return tpc_read(g, gpc, (off - GPC_TPC) / GPC_TPC_STRIDE, (off - GPC_TPC) % GPC_TPC_STRIDE);
+		return tpc_read(g, gpc, (off - GPC_TPC) / GPC_TPC_STRIDE,
+				(off - GPC_TPC) % GPC_TPC_STRIDE);
 	return reg_get(g, GR_GPC(gpc, off));
 }
 
@@ -203,7 +210,8 @@ static uint32_t hub_read(struct gk110 *g, uint32_t reg)
 
 	switch (reg) {
 	case GR_INTR: {
-		uint32_t up = reg_get(g, GR_FECS + FECS_INTR_UP) & reg_get(g, GR_FECS + FECS_INTR_UP_EN);
+		uint32_t up = reg_get(g, GR_FECS + FECS_INTR_UP) &
+			      reg_get(g, GR_FECS + FECS_INTR_UP_EN);
 
 		return reg_get(g, reg) | (up ? (uint32_t)GR_INTR_FECS : 0) |
 		       (reg_get(g, GR_TRAP) & reg_get(g, GR_TRAP_EN) ? (uint32_t)GR_INTR_TRAP : 0);
@@ -227,7 +235,8 @@ uint32_t gr_port_read(struct gk110 *g, uint32_t reg)
 	if (IN(reg, GR_GPC_BCAST, GR_GPC_STRIDE))
 		return gpc_read(g, 0, reg - GR_GPC_BCAST);
 	if (IN(reg, GR_GPC_BASE, GR_NR_GPC * GR_GPC_STRIDE))
-		return gpc_read(g, (reg - GR_GPC_BASE) / GR_GPC_STRIDE, (reg - GR_GPC_BASE) % GR_GPC_STRIDE);
+		return gpc_read(g, (reg - GR_GPC_BASE) / GR_GPC_STRIDE,
+				(reg - GR_GPC_BASE) % GR_GPC_STRIDE);
 	return hub_read(g, reg);
 }
 
@@ -239,7 +248,8 @@ void gr_port_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		for (unsigned int i = 0; i < GR_NR_GPC; i++)
 			gpc_write(g, i, reg - GR_GPC_BCAST, val, be);
 	} else if (IN(reg, GR_GPC_BASE, GR_NR_GPC * GR_GPC_STRIDE)) {
-		gpc_write(g, (reg - GR_GPC_BASE) / GR_GPC_STRIDE, (reg - GR_GPC_BASE) % GR_GPC_STRIDE, val, be);
+		gpc_write(g, (reg - GR_GPC_BASE) / GR_GPC_STRIDE,
+			  (reg - GR_GPC_BASE) % GR_GPC_STRIDE, val, be);
 	} else if (IN(reg, GR_ROP_BCAST, GR_ROP_STRIDE)) {
 		reg_merge(g, reg, val, be);
 		for (unsigned int i = 0; i < GR_NR_ROP; i++)

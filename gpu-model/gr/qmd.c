@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queue meta data: fields to a plain structure, and the checks that SKED makes before it hands out CTAs. Names of the
- * errors are nouveau's (gf100.c gk104_sked_error); limits are those of compute capability 3.5 (CUDA C programming guide,
- * table of technical specifications) and of cla1c0qmd.h. What a field's illegal value raises where no source says is
- * the nearest of those names.
+ * Queue meta data: fields to a plain structure, and the checks that SKED makes before it hands out
+ * CTAs. Names of the errors are nouveau's (gf100.c gk104_sked_error); limits are those of compute
+ * capability 3.5 (CUDA C programming guide, table of technical specifications) and of cla1c0qmd.h.
+ * What a field's illegal value raises where no source says is the nearest of those names.
  */
 #include "qmd.h"
 
@@ -45,7 +45,8 @@ void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q)
 
 static uint64_t threads(const struct qmd *q)
 {
-	return (uint64_t)q->cta_thread_dimension0 * q->cta_thread_dimension1 * q->cta_thread_dimension2;
+	return (uint64_t)q->cta_thread_dimension0 * q->cta_thread_dimension1 *
+	       q->cta_thread_dimension2;
 }
 
 static uint32_t shared_limit(const struct qmd *q)
@@ -71,7 +72,8 @@ static uint32_t check_shape(const struct qmd *q)
 	if (q->cta_thread_dimension0 > MAX_DIM_XY || q->cta_thread_dimension1 > MAX_DIM_XY ||
 	    q->cta_thread_dimension2 > MAX_DIM_Z || threads(q) > MAX_THREADS_PER_CTA)
 		err |= GR_SKED_TOTAL_THREADS;
-	if (q->cta_raster_width_resume > q->cta_raster_width || q->cta_raster_height_resume > q->cta_raster_height ||
+	if (q->cta_raster_width_resume > q->cta_raster_width ||
+	    q->cta_raster_height_resume > q->cta_raster_height ||
 	    q->cta_raster_depth_resume > q->cta_raster_depth)
 		err |= GR_SKED_CTA_RESUME;
 	return err;
@@ -79,7 +81,8 @@ static uint32_t check_shape(const struct qmd *q)
 
 static uint32_t check_resources(const struct qmd *q)
 {
-	uint64_t per_warp = ((uint64_t)q->register_count * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+	uint64_t per_warp = ((uint64_t)q->register_count * WARP + REGISTER_UNIT - 1) /
+			    REGISTER_UNIT * REGISTER_UNIT;
 	uint32_t err = 0;
 
 	if (q->register_count > MAX_REGISTERS)
@@ -89,7 +92,8 @@ static uint32_t check_resources(const struct qmd *q)
 	if (!shared_limit(q))
 		err |= GR_SKED_SHARED_CONFIG;
 	else if (q->shared_memory_size > shared_limit(q))
-		err |= q->shared_memory_size > 48 << 10 ? GR_SKED_SHARED_MEMORY_SIZE : GR_SKED_SHARED_CONFIG;
+		err |= q->shared_memory_size > 48 << 10 ? GR_SKED_SHARED_MEMORY_SIZE :
+							  GR_SKED_SHARED_CONFIG;
 	if (q->shader_local_memory_low_size > MAX_LOCAL_SIZE)
 		err |= GR_SKED_LOCAL_MEMORY_SIZE_POS;
 	if (q->shader_local_memory_high_size > MAX_LOCAL_SIZE)
@@ -115,7 +119,9 @@ uint64_t qmd_warps_per_cta(const struct qmd *q)
 
 uint64_t qmd_first_warp(const struct qmd *q)
 {
-	uint64_t line = (uint64_t)q->cta_raster_depth_resume * q->cta_raster_height + q->cta_raster_height_resume, n;
+	uint64_t line = (uint64_t)q->cta_raster_depth_resume * q->cta_raster_height +
+			q->cta_raster_height_resume,
+		 n;
 
 	if (__builtin_mul_overflow(line, (uint64_t)q->cta_raster_width, &n) ||
 	    __builtin_add_overflow(n, (uint64_t)q->cta_raster_width_resume, &n) ||

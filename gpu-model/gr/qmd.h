@@ -21,7 +21,10 @@ void qmd_decode(const uint32_t words[QMD_WORDS], struct qmd *q);
 /* bits of GR_SKED_ESR for what the hardware refuses to run, 0 when it is fine */
 uint32_t qmd_check(const struct qmd *q);
 
-/* where a grid that was cut short before goes on, in warps of its CTAs in launch order; 0: at its start */
+/*
+ * where a grid that was cut short before goes on, in warps of its CTAs in launch order; 0: at its
+ * start
+ */
 uint64_t qmd_first_warp(const struct qmd *q);
 
 /* sizes of the grid; saturate at UINT64_MAX */

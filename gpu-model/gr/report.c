@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Semaphores that GR methods write: report semaphores of 3D and compute (cla197.h, cla1c0.h SET_REPORT_SEMAPHORE_D),
- * notifiers, conditional execution. A four-word report is {payload or counter, 0 or counter, time}; what Mesa reads back:
- * the payload and a 32-bit value for pixel counts, a 64-bit value for the others (nvc0_query_hw.c).
+ * Semaphores that GR methods write: report semaphores of 3D and compute (cla197.h, cla1c0.h
+ * SET_REPORT_SEMAPHORE_D), notifiers, conditional execution. A four-word report is {payload or
+ * counter, 0 or counter, time}; what Mesa reads back: the payload and a 32-bit value for pixel
+ * counts, a 64-bit value for the others (nvc0_query_hw.c).
  *
- * Methods execute one after the other here, so every "after preceding work" holds at once. Nothing is drawn, so every
- * counter is 0. Open: reductions of four-word semaphores; the model applies them to the first word.
+ * Methods execute one after the other here, so every "after preceding work" holds at once. Nothing
+ * is drawn, so every counter is 0. Open: reductions of four-word semaphores; the model applies them
+ * to the first word.
  */
 #include "gr.h"
 
@@ -42,8 +44,8 @@ static uint32_t reduce(unsigned int op, bool is_signed, uint32_t old, uint32_t a
 }
 
 /*
- * Reductions share memory with other engines: done with a compare and exchange on the word itself when it is aligned,
- * as the chip's L2 does them.
+ * Reductions share memory with other engines: done with a compare and exchange on the word itself
+ * when it is aligned, as the chip's L2 does them.
  */
 static int reduce_memory(struct gr_exec *x, struct mmu_client *who, const struct release *r)
 {
@@ -55,8 +57,9 @@ static int reduce_memory(struct gr_exec *x, struct mmu_client *who, const struct
 	if (!ret && seg.len >= sizeof(uint32_t)) {
 		uint32_t *word = seg.ptr, old = __atomic_load_n(word, __ATOMIC_RELAXED);
 
-		while (!__atomic_compare_exchange_n(word, &old, reduce(r->op, r->format == QMD_RED_FORMAT_S32, old, r->payload),
-						    true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		while (!__atomic_compare_exchange_n(
+			word, &old, reduce(r->op, r->format == QMD_RED_FORMAT_S32, old, r->payload),
+			true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			;
 	}
 	pthread_rwlock_unlock(&x->g->dma_lock);
@@ -115,11 +118,14 @@ static enum eng_ret report_release(struct gr_exec *x, struct release *r)
 
 static enum eng_ret report_semaphore(struct gr_exec *x)
 {
-	uint32_t payload = state_get(x->gr, x->cls, M_REPORT_SEMAPHORE_C), counter = FIELD_GET(M_REPORT_COUNTER, x->data);
+	uint32_t payload = state_get(x->gr, x->cls, M_REPORT_SEMAPHORE_C),
+		 counter = FIELD_GET(M_REPORT_COUNTER, x->data);
 	struct release r = {
 		.va = state_addr(x->gr, x->cls, M_REPORT_SEMAPHORE_A), .payload = payload,
-		.four_words = !(x->data & M_REPORT_ONE_WORD), .reduce = x->data & M_REPORT_RED_ENABLE,
-		.op = FIELD_GET(M_REPORT_RED_OP, x->data), .format = FIELD_GET(M_REPORT_RED_SIGNED, x->data),
+		.four_words = !(x->data & M_REPORT_ONE_WORD),
+			.reduce = x->data & M_REPORT_RED_ENABLE,
+		.op = FIELD_GET(M_REPORT_RED_OP, x->data), .format = FIELD_GET(M_REPORT_RED_SIGNED,
+			x->data),
 	};
 
 	switch (FIELD_GET(M_REPORT_OPERATION, x->data)) {
@@ -133,7 +139,8 @@ static enum eng_ret report_semaphore(struct gr_exec *x)
 		if (x->cls != GR_3D)
 			return trap_data_error(x, GR_DATA_ERROR_INVALID_ENUM);
 		r.reduce = false;
-		if (counter != M_REPORT_COUNTER_NONE && (counter != M_REPORT_COUNTER_ZPASS || !r.four_words))
+		if (counter != M_REPORT_COUNTER_NONE &&
+		    (counter != M_REPORT_COUNTER_ZPASS || !r.four_words))
 			r.payload = 0;
 		return report_release(x, &r);
 	default:
@@ -145,7 +152,8 @@ static enum eng_ret report_semaphore(struct gr_exec *x)
 static const struct gr_action report_table[] = {
 	{ M_REPORT_SEMAPHORE_D, M_REPORT_SEMAPHORE_D, 4, report_semaphore },
 };
-const struct gr_actions gr_actions_report = { report_table, sizeof(report_table) / sizeof(report_table[0]) };
+const struct gr_actions gr_actions_report = { report_table,
+					      sizeof(report_table) / sizeof(report_table[0]) };
 
 /* ---------------------------------------------------------------- notifiers */
 
@@ -167,14 +175,17 @@ static enum eng_ret notify(struct gr_exec *x)
 static const struct gr_action common_table[] = {
 	{ M_NOTIFY, M_NOTIFY, 4, notify },
 };
-const struct gr_actions gr_actions_common = { common_table, sizeof(common_table) / sizeof(common_table[0]) };
+const struct gr_actions gr_actions_common = { common_table,
+					      sizeof(common_table) / sizeof(common_table[0]) };
 
 /* ---------------------------------------------------------------- conditional execution */
 
 bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret)
 {
-	uint32_t override = FIELD_GET(M_RENDER_OVERRIDE, state_get(x->gr, x->cls, M_SET_RENDER_ENABLE_OVERRIDE));
-	uint32_t mode = FIELD_GET(M_RENDER_ENABLE_MODE, state_get(x->gr, x->cls, M_SET_RENDER_ENABLE_C));
+	uint32_t override = FIELD_GET(M_RENDER_OVERRIDE,
+				      state_get(x->gr, x->cls, M_SET_RENDER_ENABLE_OVERRIDE));
+	uint32_t mode =
+		FIELD_GET(M_RENDER_ENABLE_MODE, state_get(x->gr, x->cls, M_SET_RENDER_ENABLE_C));
 	uint64_t va = state_addr(x->gr, x->cls, M_SET_RENDER_ENABLE_A), rep[4] = { 0 };
 
 	*on = override == M_RENDER_OVERRIDE_ALWAYS || (override == 0 && mode == M_RENDER_ALWAYS);
@@ -184,8 +195,12 @@ bool render_enabled(struct gr_exec *x, bool *on, enum eng_ret *ret)
 		*ret = trap_data_error(x, GR_DATA_ERROR_INVALID_ENUM);
 		return false;
 	}
-	/* a condition is one value, or two reports of 16 bytes whose counters are compared (rnndb g80_defs COND_MODE) */
-	if (mmu_read(x->g, &x->gr->fe, &x->c->vm, va, rep, mode == M_RENDER_CONDITIONAL ? 8 : 24, 0)) {
+	/*
+	 * a condition is one value, or two reports of 16 bytes whose counters are compared (rnndb
+	 * g80_defs COND_MODE)
+	 */
+	if (mmu_read(x->g, &x->gr->fe, &x->c->vm, va, rep, mode == M_RENDER_CONDITIONAL ? 8 : 24,
+		     0)) {
 		*ret = ENG_FAULT;
 		return false;
 	}

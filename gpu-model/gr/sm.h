@@ -8,7 +8,8 @@
 
 enum sm_result {
 	SM_DONE,		/* every CTA has exited */
-	SM_AGAIN,		/* *stop: .warps_done says how far it came; called again with that value */
+	/* stop: .warps_done says how far it came; called again with that value */
+	SM_AGAIN,
 	SM_FAULT,		/* an MMU fault was recorded */
 	SM_TRAP,		/* an SM stopped: .trap says where and why */
 	SM_NO_TEMP,		/* local memory of one CTA is more than an SM's share of it */
@@ -18,16 +19,19 @@ enum sm_result {
 struct sm_grid {
 	const struct qmd *qmd;
 	const struct mmu_space *vm;
-	uint64_t code_base;		/* SET_PROGRAM_REGION; qmd->program_offset is relative to it */
+	/* SET_PROGRAM_REGION; qmd->program_offset is relative to it */
+	uint64_t code_base;
 	struct pacer *pacer;
 	const atomic_bool *stop;
 	uint64_t warps_done;		/* in and out, in launch order */
 	/* class state */
-	uint64_t local_base, local_size_per_sm;	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
+	/* SET_SHADER_LOCAL_MEMORY_A/B, _NON_THROTTLED_A/B */
+	uint64_t local_base, local_size_per_sm;
 	uint32_t local_window, shared_window;	/* generic addresses, 16 MiB each */
 	uint64_t header_pool, sampler_pool;	/* textures */
 	uint32_t max_header, max_sampler;
-	unsigned int texture_cbuf;		/* SET_BINDLESS_TEXTURE: where handles of bound textures are */
+	/* SET_BINDLESS_TEXTURE: where handles of bound textures are */
+	unsigned int texture_cbuf;
 	struct {
 		unsigned int gpc, tpc;
 		uint32_t warp_esr, global_esr;	/* TPC_MP_WARP_ESR, TPC_MP_GLOBAL_ESR */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class state. A method that only sets state leaves its argument here; macros read it back, launches use it, context
- * images hold it. Ranges are coarse on purpose: they cover what the class headers list and the undocumented methods
- * that nouveau's golden context and Mesa's start-up send (gk110_grctx_init_a197_0, nvc0_magic_3d_init), which the card
- * takes as well. A method outside has no place and is
- * an illegal one.
+ * Class state. A method that only sets state leaves its argument here; macros read it back,
+ * launches use it, context images hold it. Ranges are coarse on purpose: they cover what the class
+ * headers list and the undocumented methods that nouveau's golden context and Mesa's start-up send
+ * (gk110_grctx_init_a197_0, nvc0_magic_3d_init), which the card takes as well. A method outside has
+ * no place and is an illegal one.
  */
 #include "gr.h"
 
@@ -47,8 +47,10 @@ static const struct {
 	unsigned int nr;
 } classes[GR_NR_CLASS] = {
 	[GR_3D] = { CLASS_THREED, ranges_3d, sizeof(ranges_3d) / sizeof(ranges_3d[0]) },
-	[GR_COMPUTE] = { CLASS_COMPUTE, ranges_compute, sizeof(ranges_compute) / sizeof(ranges_compute[0]) },
-	[GR_I2M] = { CLASS_INLINE_TO_MEMORY, ranges_i2m, sizeof(ranges_i2m) / sizeof(ranges_i2m[0]) },
+	[GR_COMPUTE] = { CLASS_COMPUTE, ranges_compute,
+		sizeof(ranges_compute) / sizeof(ranges_compute[0]) },
+	[GR_I2M] = { CLASS_INLINE_TO_MEMORY, ranges_i2m,
+		sizeof(ranges_i2m) / sizeof(ranges_i2m[0]) },
 	[GR_2D] = { CLASS_TWOD, ranges_2d, sizeof(ranges_2d) / sizeof(ranges_2d[0]) },
 };
 
@@ -114,7 +116,10 @@ bool state_bundle_word(uint32_t addr, unsigned int *word)
 	return true;
 }
 
-/* open: what the state is before a context was loaded; the model chooses zero, and rendering and launches enabled */
+/*
+ * open: what the state is before a context was loaded; the model chooses zero, and rendering and
+ * launches enabled
+ */
 void state_reset(struct gr *gr)
 {
 	for (unsigned int i = 0; i < STRAND_WORDS; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Layout of the class state that is saved with a context ("strand" of the hub in the image): the argument of every
- * method last sent, macro memories, bundles, and what the model needs to go on after a switch in the middle of work.
- * The layout is the model's own; on the chip it is not documented and software never looks inside.
+ * Layout of the class state that is saved with a context ("strand" of the hub in the image): the
+ * argument of every method last sent, macro memories, bundles, and what the model needs to go on
+ * after a switch in the middle of work. The layout is the model's own; on the chip it is not
+ * documented and software never looks inside.
  */
 #ifndef KVGPU_MODEL_GR_STATE_H
 #define KVGPU_MODEL_GR_STATE_H
@@ -13,7 +14,8 @@ enum gr_class { GR_3D, GR_COMPUTE, GR_I2M, GR_2D, GR_NR_CLASS };	/* by subchanne
 #define MME_START_WORDS		0x80
 #define MME_MAX_PARAMS		512
 #define BUNDLE_LOW_WORDS	0x1040		/* addresses 0x0000-0x103f */
-#define BUNDLE_HIGH_BASE	0xc000		/* and 0xc000-0xc5ff: what nouveau's gk110 list writes */
+/* and 0xc000-0xc5ff: what nouveau's gk110 list writes */
+#define BUNDLE_HIGH_BASE	0xc000
 #define BUNDLE_HIGH_WORDS	0x600
 
 enum strand_word {
@@ -21,12 +23,14 @@ enum strand_word {
 	STRAND_COMPUTE		= STRAND_3D + 0xb00,		/* ranges in state.c */
 	STRAND_I2M		= STRAND_COMPUTE + 0x400,	/* 0x0100-0x01ff */
 	STRAND_2D		= STRAND_I2M + 0x40,		/* 0x0100-0x09ff, 0x0d00-0x0dff */
-	STRAND_SCRATCH		= STRAND_2D + 0x280,		/* 0x3400-0x37ff, one for all classes */
+	/* 0x3400-0x37ff, one for all classes */
+	STRAND_SCRATCH		= STRAND_2D + 0x280,
 	STRAND_MME_CODE		= STRAND_SCRATCH + 0x100,
 	STRAND_MME_START	= STRAND_MME_CODE + MME_CODE_WORDS,
 	STRAND_BUNDLE_LOW	= STRAND_MME_START + MME_START_WORDS,
 	STRAND_BUNDLE_HIGH	= STRAND_BUNDLE_LOW + BUNDLE_LOW_WORDS,
-	STRAND_UPLOAD_CLASS	= STRAND_BUNDLE_HIGH + BUNDLE_HIGH_WORDS,	/* 1 + class while one is active */
+	/* 1 + class while one is active */
+	STRAND_UPLOAD_CLASS	= STRAND_BUNDLE_HIGH + BUNDLE_HIGH_WORDS,
 	STRAND_UPLOAD_LINE,					/* next line */
 	STRAND_UPLOAD_X,					/* next byte of it */
 	STRAND_UPLOAD_LAUNCH,					/* argument of the launch */
@@ -34,7 +38,8 @@ enum strand_word {
 	STRAND_LAUNCH_QMD,					/* its QMD >> 8 */
 	STRAND_LAUNCH_WARPS_LO,					/* warps that are done */
 	STRAND_LAUNCH_WARPS_HI,
-	STRAND_MME_MACRO,					/* 1 + macro whose parameters are being collected */
+	/* 1 + macro whose parameters are being collected */
+	STRAND_MME_MACRO,
 	STRAND_MME_CLASS,
 	STRAND_MME_COUNT,
 	STRAND_MME_PARAM,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Units of a Tesla K20m: 13 SMX in 5 GPCs. Which GPC lost which TPC differs from card to card; the model takes
- * 3, 3, 3, 2, 2 (gk110-bringup.md section 2). A GPC has two PPCs: the first owns two TPCs of three, or one of two.
+ * Units of a Tesla K20m: 13 SMX in 5 GPCs. Which GPC lost which TPC differs from card to card; the
+ * model takes 3, 3, 3, 2, 2 (gk110-bringup.md section 2). A GPC has two PPCs: the first owns two
+ * TPCs of three, or one of two.
  */
 #include "gr.h"
 
@@ -54,7 +55,8 @@ void topology_reset(struct gk110 *g)
 	reg_set(g, GR_FECS + FECS_UNITS,
 		FIELD_PREP(FECS_UNITS_GPC, GR_NR_GPC) | FIELD_PREP(FECS_UNITS_ROP, GR_NR_ROP));
 	for (unsigned int i = 0; i < GR_NR_GPC; i++) {
-		reg_set(g, GR_GPC(i, GPC_GPCCS + GPCCS_UNITS), FIELD_PREP(GPCCS_UNITS_TPC, tpcs[i]));
+		reg_set(g, GR_GPC(i, GPC_GPCCS + GPCCS_UNITS),
+			FIELD_PREP(GPCCS_UNITS_TPC, tpcs[i]));
 		reg_set(g, GR_GPC(i, GPC_GPCCS + GPCCS_MYINDEX), i);
 		for (unsigned int p = 0; p < GR_NR_PPC; p++)
 			reg_set(g, GR_GPC(i, GPC_PPC_TPC_MASK(p)), ppc_tpc_mask(i, p));

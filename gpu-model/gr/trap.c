@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of PGRAPH, laid out as nouveau's gf100_gr_intr() and gf100_gr_trap_intr() read them. An exception halts
- * the front end: no further method is taken until the host has written GR_CTRL with its restart and enable bits. FECS
- * and TRAP in GR_INTR are levels of their own status registers, so acknowledging only the top one brings them back.
+ * Exceptions of PGRAPH, laid out as nouveau's gf100_gr_intr() and gf100_gr_trap_intr() read them.
+ * An exception halts the front end: no further method is taken until the host has written GR_CTRL
+ * with its restart and enable bits. FECS and TRAP in GR_INTR are levels of their own status
+ * registers, so acknowledging only the top one brings them back.
  *
- * Open, the model chooses: an exception is recorded and halts even when the unit's report enables mask it.
+ * Open, the model chooses: an exception is recorded and halts even when the unit's report enables
+ * mask it.
  */
 #include "gr.h"
 
@@ -50,7 +52,8 @@ static void record(struct gr_exec *x, uint32_t intr, const char *what)
 {
 	struct gk110 *g = x->g;
 
-	reg_set(g, GR_TRAPPED_ADDR, (x->mthd & (uint32_t)GR_TRAPPED_MTHD) | FIELD_PREP(GR_TRAPPED_SUBCH, x->subc));
+	reg_set(g, GR_TRAPPED_ADDR,
+		(x->mthd & (uint32_t)GR_TRAPPED_MTHD) | FIELD_PREP(GR_TRAPPED_SUBCH, x->subc));
 	reg_set(g, GR_TRAPPED_DATA, x->data);
 	reg_set(g, GR_TRAPPED_DATA_HI, 0);
 	reg_or(g, GR_INTR, intr);
@@ -88,7 +91,8 @@ enum eng_ret trap_data_error(struct gr_exec *x, uint32_t code)
 }
 
 /* a unit's error status register and its bit in GR_TRAP */
-static enum eng_ret raise_unit(struct gr_exec *x, uint32_t trap, uint32_t esr, uint32_t bits, const char *what)
+static enum eng_ret raise_unit(struct gr_exec *x, uint32_t trap, uint32_t esr, uint32_t bits,
+			       const char *what)
 {
 	pthread_mutex_lock(&x->g->lock);
 	reg_or(x->g, esr, bits);
@@ -100,7 +104,8 @@ static enum eng_ret raise_unit(struct gr_exec *x, uint32_t trap, uint32_t esr, u
 
 enum eng_ret trap_class_subch(struct gr_exec *x)
 {
-	return raise_unit(x, GR_TRAP_DISPATCH, GR_FE_ESR, GR_FE_ESR_CLASS_SUBCH, "DISPATCH CLASS_SUBCH_MISMATCH");
+	return raise_unit(x, GR_TRAP_DISPATCH, GR_FE_ESR, GR_FE_ESR_CLASS_SUBCH,
+			  "DISPATCH CLASS_SUBCH_MISMATCH");
 }
 
 enum eng_ret trap_m2mf(struct gr_exec *x, uint32_t esr)
@@ -122,7 +127,8 @@ enum eng_ret trap_macro(struct gr_exec *x, uint32_t esr, uint32_t pc, uint32_t o
 	return raise_unit(x, GR_TRAP_MACRO, GR_MME_ESR, esr, "MACRO");
 }
 
-enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr, uint32_t global_esr)
+enum eng_ret trap_sm(struct gr_exec *x, unsigned int gpc, unsigned int tpc, uint32_t warp_esr,
+		     uint32_t global_esr)
 {
 	struct gk110 *g = x->g;
 	uint32_t base = GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE);
@@ -143,7 +149,8 @@ uint32_t tpc_trap_level(struct gk110 *g, unsigned int gpc, unsigned int tpc)
 	static const struct {
 		uint32_t off, bit;
 	} units[] = {
-		{ TPC_TEX_ESR, TPC_TRAP_TEX }, { TPC_POLY_ESR, TPC_TRAP_POLY }, { TPC_L1C_ESR, TPC_TRAP_L1C },
+		{ TPC_TEX_ESR, TPC_TRAP_TEX }, { TPC_POLY_ESR, TPC_TRAP_POLY }, { TPC_L1C_ESR,
+			TPC_TRAP_L1C },
 		{ TPC_MPC_ESR, TPC_TRAP_MPC },
 	};
 	uint32_t base = GR_GPC(gpc, GPC_TPC + tpc * GPC_TPC_STRIDE), level = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU windows: BAR1 and BAR3 (video memory from address 0, or a GPU address space, by bit 31 of their register), and
- * PRAMIN, the 1 MiB window of BAR0 on physical memory of any target.
+ * CPU windows: BAR1 and BAR3 (video memory from address 0, or a GPU address space, by bit 31 of
+ * their register), and PRAMIN, the 1 MiB window of BAR0 on physical memory of any target.
  *
- * Window state changes with lock and with dma_lock held for writing; accesses and bar_translate() hold dma_lock for
- * reading only, so they run on any thread. Open, and chosen by the model:
+ * Window state changes with lock and with dma_lock held for writing; accesses and bar_translate()
+ * hold dma_lock for reading only, so they run on any thread. Open, and chosen by the model:
  *  - CPU accesses may use privileged pages (the answer that is worst for isolation);
  *  - the instance block is read when the register is written, as at a channel's bind;
- *  - BAR3's bit 30 has no effect on the window; an access behind the end of memory reads all ones and writes nothing,
- *    without a fault, since nothing was translated.
+ *  - BAR3's bit 30 has no effect on the window; an access behind the end of memory reads all ones
+ *    and writes nothing, without a fault, since nothing was translated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static uint64_t window_size(enum bar_window w)
 	}
 }
 
-static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t want, bool write, struct mmu_seg *seg)
+static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t want, bool write,
+		    struct mmu_seg *seg)
 {
 	*seg = (struct mmu_seg){ .len = want, .phys = addr, .target = t };
 	seg->ptr = mem_ptr(g, t, addr, &seg->len, write);
@@ -49,22 +50,24 @@ static int physical(struct gk110 *g, enum mem_target t, uint64_t addr, size_t wa
 }
 
 /* one physically contiguous page at most; @want is inside the window */
-static int translate_page(struct gk110 *g, enum bar_window w, uint64_t off, size_t want, enum mmu_access acc,
-			  unsigned int flags, struct mmu_seg *seg)
+static int translate_page(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
+			  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	struct bar *b = g->bar;
 	struct window *win;
 
 	if (w == WIN_PRAMIN)
-		return physical(g, b->pramin_target, b->pramin_base + off, want, acc != ACC_READ, seg);
+		return physical(g, b->pramin_target, b->pramin_base + off, want, acc != ACC_READ,
+				seg);
 	win = &b->win[w];
 	if (!win->virt)
 		return physical(g, MEM_VRAM, off, want, acc != ACC_READ, seg);
-	return mmu_translate(g, &win->client, &win->space, off, want, acc, flags | MMU_PRIV_ACCESS, seg);
+	return mmu_translate(g, &win->client, &win->space, off, want, acc, flags | MMU_PRIV_ACCESS,
+			     seg);
 }
 
-int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want, enum mmu_access acc, unsigned int flags,
-		  struct mmu_seg *seg)
+int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
+		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	struct mmu_seg next;
 	uint64_t size = window_size(w);
@@ -77,20 +80,26 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		want = 1;
 	if (translate_page(g, w, off, want, acc, flags, seg))
 		return -EFAULT;
-	while (seg->len < want) {	/* the rest of the answer is a convenience, so it never faults */
-		if (translate_page(g, w, off + seg->len, want - seg->len, acc, flags | MMU_PEEK, &next))
+	/* the rest of the answer is a convenience, so it never faults */
+	while (seg->len < want) {
+		if (translate_page(g, w, off + seg->len, want - seg->len, acc, flags | MMU_PEEK,
+				   &next))
 			break;
 		if (next.ptr != (uint8_t *)seg->ptr + seg->len || next.target != seg->target ||
-		    next.phys != seg->phys + seg->len || next.read_only != seg->read_only || next.kind != seg->kind)
+		    next.phys != seg->phys + seg->len || next.read_only != seg->read_only ||
+		    next.kind != seg->kind)
 			break;
 		seg->len += next.len;
 	}
 	return 0;
 }
 
-/* one access of @size bytes, in as many pieces as pages it touches; false when a piece had no memory */
-static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size, uint8_t *bytes,
-			  enum mmu_access acc, unsigned int flags)
+/*
+ * one access of @size bytes, in as many pieces as pages it touches; false when a piece had no
+ * memory
+ */
+static bool window_access(struct gk110 *g, enum bar_window w, uint64_t off, unsigned int size,
+			  uint8_t *bytes, enum mmu_access acc, unsigned int flags)
 {
 	unsigned int done = 0;
 	struct mmu_seg seg;
@@ -159,8 +168,9 @@ void bar_tlb_invalidated(struct gk110 *g, const struct tlb_match *m)
 	for (w = WIN_BAR1; w <= WIN_BAR3; w++) {
 		const struct window *win = &g->bar->win[w];
 
-		if (win->virt && (m->all_pdb || (win->space.pdb == m->pdb &&
-						 (win->space.pdb_target == MEM_VRAM) == m->pdb_vram)))
+		if (win->virt &&
+		    (m->all_pdb || (win->space.pdb == m->pdb &&
+				    (win->space.pdb_target == MEM_VRAM) == m->pdb_vram)))
 			bus_invalidate(g, w);
 	}
 }
@@ -190,7 +200,8 @@ static void pramin_bind(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be
 	if (word == old)
 		return;
 	dma_write_lock(g);
-	g->bar->pramin_base = (uint64_t)FIELD_GET(HOSTMEM_PRAMIN_BASE, word) << HOSTMEM_PRAMIN_BASE_SHIFT;
+	g->bar->pramin_base = (uint64_t)FIELD_GET(HOSTMEM_PRAMIN_BASE, word)
+			      << HOSTMEM_PRAMIN_BASE_SHIFT;
 	g->bar->pramin_target = FIELD_GET(HOSTMEM_PRAMIN_TARGET, word);
 	dma_write_unlock(g);
 	bus_invalidate(g, WIN_PRAMIN);
@@ -216,10 +227,13 @@ static void pramin_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 	first = __builtin_ctz(be) / 8;
 	n = (32 - __builtin_clz(be)) / 8 - first;	/* the bus writes neighbouring bytes only */
 	stat_inc(g, bar_wr[WIN_PRAMIN]);
-	window_access(g, WIN_PRAMIN, reg - PRAMIN_BASE + first, n, u.bytes + first, ACC_WRITE, MMU_LOCKED);
+	window_access(g, WIN_PRAMIN, reg - PRAMIN_BASE + first, n, u.bytes + first, ACC_WRITE,
+		      MMU_LOCKED);
 }
 
-/* every flush is done when its write returns: the CPU's and the GPU's view of memory are one here */
+/*
+ * every flush is done when its write returns: the CPU's and the GPU's view of memory are one here
+ */
 static uint32_t flush_read(struct gk110 *g, uint32_t reg)
 {
 	return 0;
@@ -237,9 +251,11 @@ static int bar_init(struct gk110 *g)
 
 	if (!b)
 		return -ENOMEM;
-	ret = mmu_client_init(g, &b->win[WIN_BAR1].client, "BAR1", GMMU_UNIT_BAR1, GMMU_HUB_HOST_CPU, -1);
+	ret = mmu_client_init(g, &b->win[WIN_BAR1].client, "BAR1", GMMU_UNIT_BAR1,
+			      GMMU_HUB_HOST_CPU, -1);
 	if (!ret)
-		ret = mmu_client_init(g, &b->win[WIN_BAR3].client, "BAR3", GMMU_UNIT_BAR3, GMMU_HUB_HOST_CPU, -1);
+		ret = mmu_client_init(g, &b->win[WIN_BAR3].client, "BAR3", GMMU_UNIT_BAR3,
+				      GMMU_HUB_HOST_CPU, -1);
 	if (!ret)
 		ret = peephole_init(g);
 	if (ret) {
@@ -286,10 +302,13 @@ static const struct mmio_range ranges[] = {
 	{ .base = HOSTMEM_BAR1, .size = 4, .name = "bar1_bind", .write = bind_write },
 	{ .base = HOSTMEM_BAR3, .size = 4, .name = "bar3_bind", .write = bind_write },
 	{ .base = HOSTMEM_PEEPHOLE, .size = 4, .name = "peephole_bind", .write = peephole_bind },
-	{ .base = PEEPHOLE_ADDR_HIGH, .size = 12, .name = "peephole", .read = peephole_read, .write = peephole_write },
+	{ .base = PEEPHOLE_ADDR_HIGH, .size = 12, .name = "peephole", .read = peephole_read,
+		.write = peephole_write },
 	{ .base = FLUSH_BAR, .size = 8, .name = "flush", .read = flush_read, .write = flush_write },
-	{ .base = FLUSH_L2_DIRTY, .size = 4, .name = "flush_l2", .read = flush_read, .write = flush_write },
-	{ .base = PRAMIN_BASE, .size = PRAMIN_SIZE, .name = "pramin", .read = pramin_read, .write = pramin_write },
+	{ .base = FLUSH_L2_DIRTY, .size = 4, .name = "flush_l2", .read = flush_read,
+		.write = flush_write },
+	{ .base = PRAMIN_BASE, .size = PRAMIN_SIZE, .name = "pramin", .read = pramin_read,
+		.write = pramin_write },
 };
 
 const struct unit_ops bar_unit = {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MMU faults: one record per unit, a bit per unit in the fault source register, and the PFIFO interrupt that follows.
- * A fault whose unit still has its bit set is lost and only raises PFIFO's "dropped fault" bit.
+ * MMU faults: one record per unit, a bit per unit in the fault source register, and the PFIFO
+ * interrupt that follows. A fault whose unit still has its bit set is lost and only raises PFIFO's
+ * "dropped fault" bit.
  *
- * Who faults usually holds dma_lock, and lock comes before dma_lock, so a fault never waits for lock: when lock is busy
- * the record is queued and a thread of the unit posts it. To software both look alike: an interrupt comes a little
- * later than the access.
+ * Who faults usually holds dma_lock, and lock comes before dma_lock, so a fault never waits for
+ * lock: when lock is busy the record is queued and a thread of the unit posts it. To software both
+ * look alike: an interrupt comes a little later than the access.
  *
- * The recorded address is that of the page: so do kernel logs of Fermi and Kepler boards show it. Bits 5:4 of the info
- * word are unknown and stay 0, as do the target bits of the instance word.
+ * The recorded address is that of the page: so do kernel logs of Fermi and Kepler boards show it.
+ * Bits 5:4 of the info word are unknown and stay 0, as do the target bits of the instance word.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +20,8 @@
 
 #include "state.h"
 
-static struct fault_record encode(const struct mmu_client *c, const struct mmu_space *s, uint64_t va,
-				  enum mmu_reason why, enum mmu_access acc)
+static struct fault_record encode(const struct mmu_client *c, const struct mmu_space *s,
+				  uint64_t va, enum mmu_reason why, enum mmu_access acc)
 {
 	uint64_t page = va & ~(uint64_t)(GK110_PAGE - 1);
 
@@ -28,8 +29,10 @@ static struct fault_record encode(const struct mmu_client *c, const struct mmu_s
 		.inst = s ? FIELD_PREP(GMMU_FAULT_INST_ADDR, s->inst >> 12) : 0,
 		.va_lo = page,
 		.va_hi = page >> 32,
-		.info = FIELD_PREP(GMMU_FAULT_INFO_REASON, why) | (c->gpc < 0 ? GMMU_FAULT_INFO_HUB : 0) |
-			(acc != ACC_READ ? GMMU_FAULT_INFO_WRITE : 0) | FIELD_PREP(GMMU_FAULT_INFO_CLIENT, c->client) |
+		.info = FIELD_PREP(GMMU_FAULT_INFO_REASON, why) |
+			(c->gpc < 0 ? GMMU_FAULT_INFO_HUB : 0) |
+			(acc != ACC_READ ? GMMU_FAULT_INFO_WRITE : 0) |
+			FIELD_PREP(GMMU_FAULT_INFO_CLIENT, c->client) |
 			(c->gpc < 0 ? 0 : FIELD_PREP(GMMU_FAULT_INFO_GPC, c->gpc)),
 	};
 }
@@ -89,8 +92,8 @@ static void enqueue(struct gk110 *g, unsigned int unit, const struct fault_recor
 	pthread_mutex_unlock(&m->fault_lock);
 }
 
-void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
-	       enum mmu_access acc, unsigned int flags)
+void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	       enum mmu_reason why, enum mmu_access acc, unsigned int flags)
 {
 	struct fault_record f = encode(c, s, va, why, acc);
 	unsigned int unit = c->unit % GMMU_FAULT_UNITS;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Storage kinds of a page that a GF100-family MMU knows, and for each compressed one the kind with the same layout and
- * no compression. The model stores no compression tags: a compressed page behaves as its plain kind, which is also what
- * nouveau maps when it has no tags left. Facts: nvkm mmu/gf100.c (gf100_mmu_kind), names: rnndb gf100_vm.xml.
+ * Storage kinds of a page that a GF100-family MMU knows, and for each compressed one the kind with
+ * the same layout and no compression. The model stores no compression tags: a compressed page
+ * behaves as its plain kind, which is also what nouveau maps when it has no tags left. Facts: nvkm
+ * mmu/gf100.c (gf100_mmu_kind), names: rnndb gf100_vm.xml.
  */
 #include <gk110/mmu.h>
 

@@ -2,10 +2,11 @@
 /*
  * The MMU as a unit: its registers, the mode of the chip, and TLB invalidates.
  *
- * An invalidate is done when the write of the trigger returns; the queue that FB_MMU_CTRL describes is always empty.
- * TLBs are dropped by the invalidate register, by MEM_OP, by a change of the page size or bypass mode (open: the model
- * chooses so; lines of the two modes can't be told apart) and by reset, and by nothing else: not by a channel switch
- * and not by binding an instance block again.
+ * An invalidate is done when the write of the trigger returns; the queue that FB_MMU_CTRL describes
+ * is always empty. TLBs are dropped by the invalidate register, by MEM_OP, by a change of the page
+ * size or bypass mode (open: the model chooses so; lines of the two modes can't be told apart) and
+ * by reset, and by nothing else: not by a channel switch and not by binding an instance block
+ * again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ void mmu_tlb_invalidate(struct gk110 *g, uint64_t pdb, enum mem_target t, unsign
 		.all_va = what & MMU_INV_ALL_VA,
 		.pdb = pdb,
 		.pdb_vram = t == MEM_VRAM,
-		.va = (uint64_t)FIELD_GET(FB_MMU_INVALIDATE_PAGE_VA, reg_get(g, FB_MMU_INVALIDATE_PAGE)) << 12,
+		.va = (uint64_t)FIELD_GET(FB_MMU_INVALIDATE_PAGE_VA, reg_get(g,
+			FB_MMU_INVALIDATE_PAGE)) << 12,
 	};
 	struct tlb *tlb;
 
@@ -74,7 +76,8 @@ static void set_mode(struct gk110 *g, uint32_t ctrl)
 
 static uint32_t ctrl_read(struct gk110 *g, uint32_t reg)
 {
-	return (reg_get(g, reg) & ~FB_MMU_CTRL_FIFO_SPACE) | FB_MMU_CTRL_FIFO_SPACE | FB_MMU_CTRL_FIFO_EMPTY;
+	return (reg_get(g, reg) & ~FB_MMU_CTRL_FIFO_SPACE) | FB_MMU_CTRL_FIFO_SPACE |
+	       FB_MMU_CTRL_FIFO_EMPTY;
 }
 
 static void ctrl_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
@@ -116,12 +119,15 @@ static void mmu_fini(struct gk110 *g)
 
 static const struct mmio_range ranges[] = {
 	{ .base = FB_NISO_FLUSH_SYSMEM_ADDR, .size = 4, .name = "mmu_flush_page" },
-	{ .base = FB_MMU_CTRL, .size = 4, .name = "mmu_ctrl", .read = ctrl_read, .write = ctrl_write },
-	{ .base = FB_MMU_INVALIDATE_PAGE, .size = 12, .name = "mmu_invalidate", .write = invalidate_write },
+	{ .base = FB_MMU_CTRL, .size = 4, .name = "mmu_ctrl", .read = ctrl_read,
+		.write = ctrl_write },
+	{ .base = FB_MMU_INVALIDATE_PAGE, .size = 12, .name = "mmu_invalidate",
+		.write = invalidate_write },
 	{ .base = FB_MMU_DEBUG_CTRL, .size = 12, .name = "mmu_debug" },
 	{ .base = GMMU_FAULT_SOURCE, .size = 4, .name = "mmu_fault_source",
 	  .read = fault_source_read, .write = fault_source_write },
-	{ .base = GMMU_FAULT_BASE, .size = GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE, .name = "mmu_fault_records",
+	{ .base = GMMU_FAULT_BASE, .size = GMMU_FAULT_UNITS * GMMU_FAULT_STRIDE,
+		.name = "mmu_fault_records",
 	  .write = fault_record_write },
 };
 

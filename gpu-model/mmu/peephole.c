@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The peephole: two registers hold an address, the third is the memory there, and every access to it moves the address
- * on by 4. Register 0x1718 chooses the address space (or video memory), so whoever can write these registers reaches
- * all memory that any instance block can name. Behaviour: envytools docs/hw/memory/peephole.rst (RW port, GF100+).
+ * The peephole: two registers hold an address, the third is the memory there, and every access to
+ * it moves the address on by 4. Register 0x1718 chooses the address space (or video memory), so
+ * whoever can write these registers reaches all memory that any instance block can name. Behaviour:
+ * envytools docs/hw/memory/peephole.rst (RW port, GF100+).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static void *word_at(struct gk110 *g, enum mmu_access acc)
 
 	if (!p->virt)
 		return mem_ptr(g, MEM_VRAM, address(g), &len, acc != ACC_READ);
-	if (mmu_translate(g, &p->client, &p->space, address(g), 4, acc, MMU_LOCKED | MMU_PRIV_ACCESS, &seg))
+	if (mmu_translate(g, &p->client, &p->space, address(g), 4, acc,
+			  MMU_LOCKED | MMU_PRIV_ACCESS, &seg))
 		return NULL;
 	return seg.ptr;
 }
@@ -70,8 +72,9 @@ void peephole_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 
 	if (reg != PEEPHOLE_DATA) {
 		reg_merge(g, reg, val, be);
-		reg_set(g, reg, reg_get(g, reg) &
-			(reg == PEEPHOLE_ADDR_HIGH ? PEEPHOLE_ADDR_HIGH_BITS : PEEPHOLE_ADDR_LOW_BITS));
+		reg_set(g, reg,
+			reg_get(g, reg) & (reg == PEEPHOLE_ADDR_HIGH ? PEEPHOLE_ADDR_HIGH_BITS :
+								       PEEPHOLE_ADDR_LOW_BITS));
 		return;
 	}
 	pthread_rwlock_rdlock(&g->dma_lock);

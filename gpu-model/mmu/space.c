@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces as instance blocks name them. The chip reads the words when the block is bound (a channel loaded, a
- * BAR's register written); later changes of the block have no effect until it is bound again.
+ * Address spaces as instance blocks name them. The chip reads the words when the block is bound (a
+ * channel loaded, a BAR's register written); later changes of the block have no effect until it is
+ * bound again.
  */
 #include <linux/bitfield.h>
 
@@ -22,7 +23,8 @@ bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mm
 	if (!ok)
 		return false;
 	s->pdb_target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, w[0]);
-	s->pdb = (w[0] & GMMU_INST_PDB_LO_ADDR) | (uint64_t)FIELD_GET(GMMU_INST_PDB_HI_ADDR, w[1]) << 32;
+	s->pdb = (w[0] & GMMU_INST_PDB_LO_ADDR) | (uint64_t)FIELD_GET(GMMU_INST_PDB_HI_ADDR, w[1])
+							  << 32;
 	s->limit = (w[2] | ~GMMU_INST_LIMIT_LO_ADDR) & 0xffffffffu;
 	s->limit |= (uint64_t)FIELD_GET(GMMU_INST_LIMIT_HI_ADDR, w[3]) << 32;
 	s->valid = true;

@@ -33,10 +33,16 @@ struct mmu {
 	struct peephole *peephole;	/* lock */
 };
 
-/* memory.c: mem_read/mem_write without statistics; false when a byte is outside memory. dma_lock held for reading */
+/*
+ * memory.c: mem_read/mem_write without statistics; false when a byte is outside memory. dma_lock
+ * held for reading
+ */
 bool mem_fetch(struct gk110 *g, enum mem_target t, uint64_t addr, void *buf, size_t len);
 bool mem_store(struct gk110 *g, enum mem_target t, uint64_t addr, const void *buf, size_t len);
-/* memcpy whose aligned copies of 1, 2, 4 and 8 bytes are single accesses: CPUs and engines share this memory */
+/*
+ * memcpy whose aligned copies of 1, 2, 4 and 8 bytes are single accesses: CPUs and engines share
+ * this memory
+ */
 void mem_copy_from(void *dst, const void *mem, size_t len);
 void mem_copy_to(void *mem, const void *src, size_t len);
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with the page directory
- * and its target. A line lives until another page takes its place or an invalidate names it: the model never drops one
- * to be nice, so a driver that forgets an invalidate sees the old translation, as on the card. Failed walks are not
- * cached (open: the model chooses; nouveau maps without invalidating what was never valid, and runs).
+ * Per-client TLB: direct-mapped lines for small pages, big pages and directory entries, tagged with
+ * the page directory and its target. A line lives until another page takes its place or an
+ * invalidate names it: the model never drops one to be nice, so a driver that forgets an invalidate
+ * sees the old translation, as on the card. Failed walks are not cached (open: the model chooses;
+ * nouveau maps without invalidating what was never valid, and runs).
  *
- * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for writing, so an
- * invalidate excludes them all and also waits for every access that still uses a pointer from before: this is the
- * chip's "the invalidate completes when outstanding accesses have". A client that several threads use (BAR windows)
- * can have two fills of one line at once; each line carries a sequence number, odd while being written. A reader that
- * sees it move takes it for a miss, a second writer drops its fill.
+ * Concurrency. Lookups and fills run with dma_lock held for reading, invalidates with it held for
+ * writing, so an invalidate excludes them all and also waits for every access that still uses a
+ * pointer from before: this is the chip's "the invalidate completes when outstanding accesses
+ * have". A client that several threads use (BAR windows) can have two fills of one line at once;
+ * each line carries a sequence number, odd while being written. A reader that sees it move takes it
+ * for a miss, a second writer drops its fill.
  */
 #include <linux/bitfield.h>
 
@@ -21,7 +23,8 @@
 #define TAG_USED	BIT_ULL(63)
 #define TAG_PDB		GENMASK_ULL(57, 30)	/* >> 12 */
 #define TAG_TARGET	GENMASK_ULL(29, 28)
-#define TAG_PAGE	GENMASK_ULL(27, 0)	/* VA in pages of the line's size, or directory index */
+/* VA in pages of the line's size, or directory index */
+#define TAG_PAGE	GENMASK_ULL(27, 0)
 
 /* leaf lines' data */
 #define DATA_PHYS	GENMASK_ULL(27, 0)	/* >> 12 */
@@ -31,7 +34,8 @@
 
 static inline uint64_t line_tag(const struct mmu_space *s, uint64_t page)
 {
-	return TAG_USED | FIELD_PREP(TAG_PDB, s->pdb >> 12) | FIELD_PREP(TAG_TARGET, s->pdb_target) | page;
+	return TAG_USED | FIELD_PREP(TAG_PDB, s->pdb >> 12) |
+	       FIELD_PREP(TAG_TARGET, s->pdb_target) | page;
 }
 
 static inline unsigned int line_index(uint64_t tag, unsigned int lines)
@@ -71,7 +75,8 @@ static void count_hit(struct tlb *t)
 	atomic_store_explicit(&t->hits, hits, memory_order_relaxed);
 }
 
-bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift, struct walk_leaf *leaf)
+bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
+		struct walk_leaf *leaf)
 {
 	uint64_t tag = line_tag(s, va >> GMMU_SMALL_SHIFT), data;
 
@@ -93,8 +98,9 @@ bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned 
 void tlb_fill(struct tlb *t, const struct mmu_space *s, uint64_t va, const struct walk_leaf *leaf)
 {
 	uint64_t tag = line_tag(s, va >> leaf->shift);
-	uint64_t data = FIELD_PREP(DATA_PHYS, leaf->phys >> 12) | FIELD_PREP(DATA_TARGET, leaf->target) |
-			FIELD_PREP(DATA_KIND, leaf->kind) | FIELD_PREP(DATA_FLAGS, leaf->flags);
+	uint64_t data = FIELD_PREP(DATA_PHYS, leaf->phys >> 12) |
+			FIELD_PREP(DATA_TARGET, leaf->target) | FIELD_PREP(DATA_KIND, leaf->kind) |
+			FIELD_PREP(DATA_FLAGS, leaf->flags);
 
 	if (leaf->shift == GMMU_SMALL_SHIFT)
 		line_put(&t->small[line_index(tag, TLB_SMALL)], tag, data);
@@ -122,14 +128,16 @@ static bool same_pdb(uint64_t tag, const struct tlb_match *m)
 			      (FIELD_GET(TAG_TARGET, tag) == MEM_VRAM) == m->pdb_vram);
 }
 
-static void lines_clear(struct tlb_line *l, unsigned int n, const struct tlb_match *m, unsigned int shift)
+static void lines_clear(struct tlb_line *l, unsigned int n, const struct tlb_match *m,
+			unsigned int shift)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
 		uint64_t tag = atomic_load_explicit(&l[i].tag, memory_order_relaxed);
 
-		if (tag && same_pdb(tag, m) && (m->all_va || FIELD_GET(TAG_PAGE, tag) == m->va >> shift))
+		if (tag && same_pdb(tag, m) &&
+		    (m->all_va || FIELD_GET(TAG_PAGE, tag) == m->va >> shift))
 			line_put(&l[i], 0, 0);
 	}
 }
@@ -138,11 +146,13 @@ void tlb_invalidate(struct tlb *t, const struct tlb_match *m, unsigned int big_s
 {
 	lines_clear(t->small, TLB_SMALL, m, GMMU_SMALL_SHIFT);
 	lines_clear(t->big, TLB_BIG, m, big_shift);
-	if (m->all_va)		/* open: an invalidate of one page leaves cached directory entries alone */
+	/* open: an invalidate of one page leaves cached directory entries alone */
+	if (m->all_va)
 		lines_clear(t->dir, TLB_DIR, m, 0);
 }
 
 void tlb_clear(struct tlb *t)
 {
-	tlb_invalidate(t, &(struct tlb_match){ .all_pdb = true, .all_va = true }, GMMU_BIG_SHIFT_128K);
+	tlb_invalidate(t, &(struct tlb_match){ .all_pdb = true, .all_va = true },
+		       GMMU_BIG_SHIFT_128K);
 }

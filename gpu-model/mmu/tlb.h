@@ -31,8 +31,12 @@ struct tlb_match {
 	bool pdb_vram;			/* else either kind of system memory */
 };
 
-/* true and *@leaf when a translation of @va is cached. dma_lock held for reading, as for the two below */
-bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift, struct walk_leaf *leaf);
+/*
+ * true and *@leaf when a translation of @va is cached. dma_lock held for reading, as for the two
+ * below
+ */
+bool tlb_lookup(struct tlb *t, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
+		struct walk_leaf *leaf);
 void tlb_fill(struct tlb *t, const struct mmu_space *s, uint64_t va, const struct walk_leaf *leaf);
 bool tlb_dir_lookup(struct tlb *t, const struct mmu_space *s, uint64_t index, uint64_t *pde);
 void tlb_dir_fill(struct tlb *t, const struct mmu_space *s, uint64_t index, uint64_t pde);

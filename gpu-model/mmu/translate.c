@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translation as a client does it: TLB, then walk, then rights, then the host pointer. Rights are checked on every
- * access from the cached bits, so that a line filled by a read does not let a write through.
+ * Translation as a client does it: TLB, then walk, then rights, then the host pointer. Rights are
+ * checked on every access from the cached bits, so that a line filled by a read does not let a
+ * write through.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,13 +14,18 @@
 #define COPY_CHUNK	(1u << 20)	/* work done under one hold of dma_lock */
 #define MMU_VA_MASK	GENMASK_ULL(GMMU_VA_BITS - 1, 0)
 
-int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit, uint8_t client, int gpc)
+int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
+		    uint8_t client, int gpc)
 {
 	struct tlb *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client, .gpc = gpc, .tlb = t };
+	*c = (struct mmu_client){ .name = name,
+				  .unit = unit,
+				  .client = client,
+				  .gpc = gpc,
+				  .tlb = t };
 	t->g = g;
 	t->hub = gpc < 0;
 	pthread_mutex_lock(&g->mmu->tlbs_lock);
@@ -58,14 +64,15 @@ static bool bypass_leaf(const struct mmu *m, uint64_t va, struct walk_result *r)
 		r->reason = MMU_APERTURE;
 		return false;
 	}
-	r->leaf = (struct walk_leaf){ .phys = va & MMU_VA_MASK & ~(uint64_t)(GK110_PAGE - 1), .shift = GMMU_SMALL_SHIFT,
+	r->leaf = (struct walk_leaf){ .phys = va & MMU_VA_MASK & ~(uint64_t)(GK110_PAGE - 1),
+				      .shift = GMMU_SMALL_SHIFT,
 				      .target = m->bypass_target };
 	return true;
 }
 
 /* the walk behind a TLB miss, through the directory cache */
-static bool miss(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, bool peek,
-		 struct walk_result *r)
+static bool miss(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		 bool peek, struct walk_result *r)
 {
 	const struct walk_reader rd = { .read64 = read_entry, .ctx = g };
 	const struct mmu *m = g->mmu;
@@ -86,8 +93,8 @@ static bool miss(struct gk110 *g, struct mmu_client *c, const struct mmu_space *
 	return walk_tables(&rd, va, m->big_shift, r);
 }
 
-static bool find_leaf(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, bool peek,
-		      struct walk_leaf *leaf, enum mmu_reason *why)
+static bool find_leaf(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		      bool peek, struct walk_leaf *leaf, enum mmu_reason *why)
 {
 	struct walk_result r;
 
@@ -111,8 +118,8 @@ static bool find_leaf(struct gk110 *g, struct mmu_client *c, const struct mmu_sp
 	return true;
 }
 
-int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, size_t want,
-		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
+int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	struct walk_leaf leaf;
 	enum mmu_reason why;
@@ -123,7 +130,8 @@ int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space 
 		goto fault;
 	off = va & ((1ull << leaf.shift) - 1);
 	left = (1ull << leaf.shift) - off;
-	if (left - 1 > s->limit - va && va <= s->limit)		/* the limit may end inside a big page */
+	/* the limit may end inside a big page */
+	if (left - 1 > s->limit - va && va <= s->limit)
 		left = s->limit - va + 1;
 	seg->len = want > left ? left : want ? want : 1;
 	seg->phys = leaf.phys + off;
@@ -154,8 +162,9 @@ static void count_bytes(struct gk110 *g, const struct mmu_seg *seg, size_t n, bo
 }
 
 /* copies at most COPY_CHUNK bytes between @buf and @va; returns how many, or -EFAULT */
-static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, void *buf,
-			  size_t len, enum mmu_access acc, unsigned int flags)
+static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
+			  uint64_t va, void *buf, size_t len, enum mmu_access acc,
+			  unsigned int flags)
 {
 	size_t done = 0;
 	struct mmu_seg seg;
@@ -177,8 +186,8 @@ static ssize_t copy_chunk(struct gk110 *g, struct mmu_client *c, const struct mm
 	return done;
 }
 
-int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, void *buf, size_t len,
-	     unsigned int flags)
+int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	     void *buf, size_t len, unsigned int flags)
 {
 	while (len) {
 		ssize_t n = copy_chunk(g, c, s, va, buf, len, ACC_READ, flags);
@@ -192,8 +201,8 @@ int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, u
 	return 0;
 }
 
-int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, const void *buf,
-	      size_t len, unsigned int flags)
+int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	      const void *buf, size_t len, unsigned int flags)
 {
 	while (len) {
 		ssize_t n = copy_chunk(g, c, s, va, (void *)buf, len, ACC_WRITE, flags);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two-level walk of the GMMU. A directory entry names two tables for the same range, one of big and one of small pages.
- * The big entry is looked at first: valid, it is the translation; invalid with PRIV it ends the walk; otherwise the
- * small entry decides. Both valid is a fault of its own.
+ * Two-level walk of the GMMU. A directory entry names two tables for the same range, one of big and
+ * one of small pages. The big entry is looked at first: valid, it is the translation; invalid with
+ * PRIV it ends the walk; otherwise the small entry decides. Both valid is a fault of its own.
  *
- * Sources: docs of the entry bits in include/gk110/mmu.h; the meaning of an invalid big entry with PRIV from nvkm
- * vmmgk104.c; fault reasons from nvkm fifo/gk104.c and rnndb gf100_vm.xml. Open, and chosen by the model:
+ * Sources: docs of the entry bits in include/gk110/mmu.h; the meaning of an invalid big entry with
+ * PRIV from nvkm vmmgk104.c; fault reasons from nvkm fifo/gk104.c and rnndb gf100_vm.xml. Open, and
+ * chosen by the model:
  *  - a directory or table at an address where no memory answers: reason PDE;
  *  - low address bits of a big page's entry are ignored (the page is aligned to its size);
- *  - order of checks when an entry breaks several rules: aperture, kind, compression in system memory, privilege, then
- *    read-only or write-only;
- *  - RO and WRITE_DISABLE both forbid writing, READ_DISABLE forbids reading, an atomic needs both rights;
+ *  - order of checks when an entry breaks several rules: aperture, kind, compression in system
+ *    memory, privilege, then read-only or write-only;
+ *  - RO and WRITE_DISABLE both forbid writing, READ_DISABLE forbids reading, an atomic needs both
+ *    rights;
  *  - ENCRYPTED and LOCK have no effect.
  */
 #include <linux/bitfield.h>
@@ -48,7 +50,8 @@ static bool pte_leaf(uint64_t pte, enum walk_level level, unsigned int shift, st
 		return fail(r, level, MMU_APERTURE);
 	r->ok = true;
 	r->level = level;
-	leaf->phys = entry_addr(FIELD_GET(GMMU_PTE_ADDR, pte), t == MEM_VRAM) & ~((1ull << shift) - 1);
+	leaf->phys = entry_addr(FIELD_GET(GMMU_PTE_ADDR, pte), t == MEM_VRAM) &
+		     ~((1ull << shift) - 1);
 	leaf->shift = shift;
 	leaf->target = t;
 	leaf->kind = plain;
@@ -58,7 +61,8 @@ static bool pte_leaf(uint64_t pte, enum walk_level level, unsigned int shift, st
 	return true;
 }
 
-static bool read_pte(const struct walk_reader *rd, unsigned int aperture, uint64_t addr, uint64_t index, uint64_t *pte)
+static bool read_pte(const struct walk_reader *rd, unsigned int aperture, uint64_t addr,
+		     uint64_t index, uint64_t *pte)
 {
 	static const enum mem_target target[] = {
 		[GMMU_PDE_APERTURE_VRAM] = MEM_VRAM,
@@ -70,15 +74,16 @@ static bool read_pte(const struct walk_reader *rd, unsigned int aperture, uint64
 	return rd->read64(rd->ctx, target[aperture], table + index * GMMU_ENTRY_SIZE, pte);
 }
 
-bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va, unsigned int big_shift,
-	      uint64_t *pde)
+bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va,
+	      unsigned int big_shift, uint64_t *pde)
 {
 	uint64_t index = va >> (big_shift + GMMU_BIG_PTES_SHIFT);
 
 	return rd->read64(rd->ctx, t, pdb + index * GMMU_ENTRY_SIZE, pde);
 }
 
-bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift, struct walk_result *r)
+bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift,
+		 struct walk_result *r)
 {
 	unsigned int big_ap = FIELD_GET(GMMU_PDE_BIG_APERTURE, r->pde);
 	unsigned int small_ap = FIELD_GET(GMMU_PDE_SMALL_APERTURE, r->pde);
@@ -90,7 +95,8 @@ bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shi
 		return fail(r, WALK_DIR, MMU_PDE);
 	if (in_pde >> (span_shift - FIELD_GET(GMMU_PDE_SIZE, r->pde)))
 		return fail(r, WALK_DIR, MMU_PDE_SIZE);
-	if (big_ap && !read_pte(rd, big_ap, FIELD_GET(GMMU_PDE_BIG_ADDR, r->pde), in_pde >> big_shift, &r->big))
+	if (big_ap && !read_pte(rd, big_ap, FIELD_GET(GMMU_PDE_BIG_ADDR, r->pde),
+				in_pde >> big_shift, &r->big))
 		return fail(r, WALK_DIR, MMU_PDE);
 	if (small_ap && !read_pte(rd, small_ap, FIELD_GET(GMMU_PDE_SMALL_ADDR, r->pde),
 				  in_pde >> GMMU_SMALL_SHIFT, &r->small))
@@ -108,8 +114,8 @@ bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shi
 	return fail(r, small_ap ? WALK_SMALL : WALK_BIG, MMU_PTE);
 }
 
-bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
-	  struct walk_result *r)
+bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va,
+	  unsigned int big_shift, struct walk_result *r)
 {
 	*r = (struct walk_result){ 0 };
 	if (!s->valid)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The page-table walk, without any device: entries are read through a callback, so tests and fuzzers run it on arrays.
+ * The page-table walk, without any device: entries are read through a callback, so tests and
+ * fuzzers run it on arrays.
  */
 #ifndef KVGPU_MODEL_MMU_WALK_H
 #define KVGPU_MODEL_MMU_WALK_H
@@ -37,16 +38,21 @@ struct walk_result {
 	struct walk_leaf leaf;	/* when ok */
 };
 
-/* reads the directory entry of @va; false: the directory can't be read. The caller has checked the limit. */
-bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va, unsigned int big_shift,
-	      uint64_t *pde);
+/*
+ * reads the directory entry of @va; false: the directory can't be read. The caller has checked the
+ * limit.
+ */
+bool walk_dir(const struct walk_reader *rd, uint64_t pdb, enum mem_target t, uint64_t va,
+	      unsigned int big_shift, uint64_t *pde);
 /* follows r->pde to the leaf of @va; fills the rest of *@r and returns r->ok */
-bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift, struct walk_result *r);
+bool walk_tables(const struct walk_reader *rd, uint64_t va, unsigned int big_shift,
+		 struct walk_result *r);
 /* the whole walk, limit included */
-bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va, unsigned int big_shift,
-	  struct walk_result *r);
+bool walk(const struct walk_reader *rd, const struct mmu_space *s, uint64_t va,
+	  unsigned int big_shift, struct walk_result *r);
 /* may this access use the leaf? else the reason */
-bool walk_access(const struct walk_leaf *leaf, enum mmu_access acc, bool priv, enum mmu_reason *why);
+bool walk_access(const struct walk_leaf *leaf, enum mmu_access acc, bool priv,
+		 enum mmu_reason *why);
 
 /* plain kind of a storage kind, GMMU_KIND_INVALID for one that the chip does not have (kind.c) */
 uint8_t kind_plain(uint8_t kind);

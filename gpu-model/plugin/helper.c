@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The helper's two threads. The reader takes faults from the userfaultfd and hands them to the model; it never waits for
- * the worker (uffd_window.c says why). The worker does what the model calls for, one call after the other in the order of
- * the socket. That order is all that keeps a stale page out: the model decides under one lock what a page shows, sends
- * the call before it lets go of the lock, and the helper has no opinion of its own (vfio/barmap.c has the argument).
+ * The helper's two threads. The reader takes faults from the userfaultfd and hands them to the
+ * model; it never waits for the worker (uffd_window.c says why). The worker does what the model
+ * calls for, one call after the other in the order of the socket. That order is all that keeps a
+ * stale page out: the model decides under one lock what a page shows, sends the call before it lets
+ * go of the lock, and the helper has no opinion of its own (vfio/barmap.c has the argument).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -122,7 +123,8 @@ static int call_serve(struct uw *w, const union call *c, size_t len, int *fds, u
 		uw_detach(w);
 		return 0;
 	case BARMAP_BATCH:
-		if (c->hdr.arg > BARMAP_MAX_OPS || len != sizeof(c->hdr) + c->hdr.arg * sizeof(*ops))
+		if (c->hdr.arg > BARMAP_MAX_OPS ||
+		    len != sizeof(c->hdr) + c->hdr.arg * sizeof(*ops))
 			return -EINVAL;
 		return uw_apply(w, ops, c->hdr.arg);
 	default:
@@ -138,7 +140,8 @@ static void *reader_main(void *arg)
 
 	while ((ret = uw_read_fault(&h->win, &f)) >= 0)
 		if (ret && send_packet(h->faults, &f, sizeof(f), -1))
-			shutdown(h->calls, SHUT_RDWR);	/* the model is gone: the worker cleans up */
+			/* the model is gone: the worker cleans up */
+			shutdown(h->calls, SHUT_RDWR);
 	return NULL;
 }
 
@@ -230,8 +233,8 @@ static int await_welcome(struct helper *h)
 	ssize_t n;
 
 	n = recv_packet(h->calls, &w, sizeof(w), fds, &nr);
-	if (n != sizeof(w) || w.hdr.type != BARMAP_WELCOME || w.magic != BARMAP_MAGIC || w.version != BARMAP_VERSION ||
-	    nr != BARMAP_NR_WIN) {
+	if (n != sizeof(w) || w.hdr.type != BARMAP_WELCOME || w.magic != BARMAP_MAGIC ||
+	    w.version != BARMAP_VERSION || nr != BARMAP_NR_WIN) {
 		close_fds(fds, nr);
 		return n < 0 ? n : -EPROTO;
 	}

@@ -15,8 +15,9 @@ struct helper {
 };
 
 /*
- * Shakes hands on @calls (taken over) and starts the threads; @say gets one line for a person when something is wrong.
- * 0, -errno when the model can't be talked to, or -EOPNOTSUPP after telling the model that there is no userfaultfd here.
+ * Shakes hands on @calls (taken over) and starts the threads; @say gets one line for a person when
+ * something is wrong. 0, -errno when the model can't be talked to, or -EOPNOTSUPP after telling the
+ * model that there is no userfaultfd here.
  */
 int helper_start(struct helper *h, int calls, void (*say)(const char *text));
 /* ends the threads as if the model had gone away */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the GPU model and its helper inside QEMU say to each other. Both ends run on one machine and are built together:
- * fields have the machine's byte order.
+ * What the GPU model and its helper inside QEMU say to each other. Both ends run on one machine and
+ * are built together: fields have the machine's byte order.
  *
  * Two SOCK_SEQPACKET channels, one message per packet:
- *   calls   model -> helper, each answered by one BARMAP_ACK. The helper connects to the model's socket for it.
- *   faults  helper -> model, BARMAP_FAULT only, never answered by itself: the model answers with a call that maps the page
- *           and wakes who waits for it. Its model end travels with BARMAP_HELLO.
+ *   calls   model -> helper, each answered by one BARMAP_ACK. The helper connects to the model's
+ *           socket for it.
+ *   faults  helper -> model, BARMAP_FAULT only, never answered by itself: the model answers with a
+ *           call that maps the page and wakes who waits for it. Its model end travels with
+ *           BARMAP_HELLO.
  *
- * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model sends WELCOME.
+ * Opening: helper sends HELLO on calls (with the faults channel attached unless @uffd_error), model
+ * sends WELCOME.
  */
 #ifndef KVGPU_MODEL_PLUGIN_PROTOCOL_H
 #define KVGPU_MODEL_PLUGIN_PROTOCOL_H
@@ -21,7 +24,8 @@
 #define BARMAP_NR_WIN		3	/* as enum bar_window of the model */
 #define BARMAP_MAX_FILES	256
 #define BARMAP_MAX_OPS		512	/* per batch */
-#define BARMAP_ACK_TIMEOUT_MS	4000	/* QEMU waits 5 s for an answer of the model, which may depend on it */
+/* QEMU waits 5 s for an answer of the model, which may depend on it */
+#define BARMAP_ACK_TIMEOUT_MS	4000
 #define BARMAP_GOOD_MAP_COUNT	262144u	/* a 256 MiB window of single pages is 65536 mappings */
 
 enum barmap_type {
@@ -31,7 +35,8 @@ enum barmap_type {
 	BARMAP_FAULT,
 	BARMAP_FILE,	/* @arg: id; the file comes as descriptor */
 	BARMAP_FORGET,	/* @arg: id; no page shows the file any more */
-	BARMAP_ATTACH,	/* look for the windows in the address space; ack value: how many were found */
+	/* look for the windows in the address space; ack value: how many were found */
+	BARMAP_ATTACH,
 	BARMAP_DETACH,	/* the windows are about to go away: touch them no more */
 	BARMAP_BATCH,	/* @arg: number of operations that follow */
 };
@@ -46,7 +51,8 @@ struct barmap_hdr {
 struct barmap_hello {
 	struct barmap_hdr hdr;
 	uint32_t magic, version;
-	int32_t uffd_error;	/* errno: why pages can't be served (no userfaultfd, no /proc); 0: it works */
+	/* errno: why pages can't be served (no userfaultfd, no /proc); 0: it works */
+	int32_t uffd_error;
 	uint32_t max_map_count;	/* vm.max_map_count, 0 unknown */
 };
 

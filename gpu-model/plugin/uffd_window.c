@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of a GPU's BAR inside QEMU. The BAR is a window: its page tables decide at run time which piece of video memory
- * or guest memory is behind each 4 KiB page, so QEMU's single mapping of the region is cut up and re-pointed here.
+ * Pages of a GPU's BAR inside QEMU. The BAR is a window: its page tables decide at run time which
+ * piece of video memory or guest memory is behind each 4 KiB page, so QEMU's single mapping of the
+ * region is cut up and re-pointed here.
  *
- * QEMU maps the region's file, which stays empty for ever, shared. The mapping is registered with userfaultfd for missing
- * pages, so a page that nobody filled makes the vCPU wait and tells the model. Three states of a page:
+ * QEMU maps the region's file, which stays empty for ever, shared. The mapping is registered with
+ * userfaultfd for missing pages, so a page that nobody filled makes the vCPU wait and tells the
+ * model. Three states of a page:
  *   missing   the region's empty file, registered
  *   mapped    a piece of another file, by mmap(MAP_FIXED)
  *   poison    a private copy of a page of ones
  *
- * Emptying a page must not open a gap in which an access hits the plain empty file: such an access would succeed and its
- * data be lost. mmap() and UFFDIO_REGISTER are two steps, so the new piece is mapped and registered elsewhere and moved
- * over the old one by a single mremap(). It keeps its registration only with UFFD_FEATURE_EVENT_REMAP, and then mremap()
- * returns only after somebody has read the event: the reader thread must never wait for the worker.
+ * Emptying a page must not open a gap in which an access hits the plain empty file: such an access
+ * would succeed and its data be lost. mmap() and UFFDIO_REGISTER are two steps, so the new piece is
+ * mapped and registered elsewhere and moved over the old one by a single mremap(). It keeps its
+ * registration only with UFFD_FEATURE_EVENT_REMAP, and then mremap() returns only after somebody
+ * has read the event: the reader thread must never wait for the worker.
  *
- * A vCPU that waits is woken after the page is there. It can't miss the wake-up: it queues itself while it holds the
- * mapping's lock, which mmap() and mremap() need for writing, so it either faulted before the change and is queued, or
- * comes after it and sees the new page. PROT_NONE or read-only pages are never left behind: QEMU would die of SIGSEGV.
+ * A vCPU that waits is woken after the page is there. It can't miss the wake-up: it queues itself
+ * while it holds the mapping's lock, which mmap() and mremap() need for writing, so it either
+ * faulted before the change and is queued, or comes after it and sees the new page. PROT_NONE or
+ * read-only pages are never left behind: QEMU would die of SIGSEGV.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,8 +49,8 @@
 #endif
 
 /*
- * Faults of the kernel itself (a read() into the window) need a privilege; without it a user-mode-only one does for all
- * accesses that vCPUs make.
+ * Faults of the kernel itself (a read() into the window) need a privilege; without it a
+ * user-mode-only one does for all accesses that vCPUs make.
  */
 static int uffd_open(void)
 {
@@ -94,7 +98,8 @@ static void reserve_fill(struct uw *w)
 	for (i = 0; i < UW_RESERVE; i++) {
 		if (w->reserve[i])
 			continue;
-		p = mmap(NULL, PAGES(1), i & 1 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		p = mmap(NULL, PAGES(1), i & 1 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 		w->reserve[i] = p == MAP_FAILED ? NULL : p;
 	}
 }
@@ -182,7 +187,8 @@ static int area_register(struct uw *w, void *va, size_t len)
 }
 
 /* the kernel need not have merged what once was one mapping */
-static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint32_t page, uint32_t nr_pages)
+static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint32_t page,
+			uint32_t nr_pages)
 {
 	if (a->win != win || a->page + a->nr_pages != page || a->va + PAGES(a->nr_pages) != va)
 		return false;
@@ -191,8 +197,8 @@ static bool area_extend(struct uw_area *a, const uint8_t *va, uint32_t win, uint
 }
 
 /* one line of the maps file: adds the piece of a window that it shows */
-static int area_add(struct uw *w, struct uw_area *area, unsigned int *nr, uint64_t start, uint64_t end, uint64_t off,
-		    uint64_t dev, uint64_t ino)
+static int area_add(struct uw *w, struct uw_area *area, unsigned int *nr, uint64_t start,
+		    uint64_t end, uint64_t off, uint64_t dev, uint64_t ino)
 {
 	uint64_t last = off + (end - start);
 	uint32_t page, nr_pages;
@@ -213,7 +219,8 @@ static int area_add(struct uw *w, struct uw_area *area, unsigned int *nr, uint64
 			continue;
 		if (*nr == UW_MAX_AREAS)
 			return -E2BIG;
-		area[(*nr)++] = (struct uw_area){ .va = va, .win = i, .page = page, .nr_pages = nr_pages };
+		area[(*nr)++] =
+			(struct uw_area){ .va = va, .win = i, .page = page, .nr_pages = nr_pages };
 	}
 	return 0;
 }
@@ -231,8 +238,9 @@ static int areas_scan(struct uw *w, struct uw_area *area, unsigned int *nr)
 	if (!f)
 		return -errno;
 	while (!ret && getline(&line, &cap, f) > 0) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start, &end, prot, &off,
-			   &maj, &min, &ino) != 7 || prot[1] != 'w' || prot[3] != 's')
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &start,
+			   &end, prot, &off, &maj, &min, &ino) != 7 ||
+		    prot[1] != 'w' || prot[3] != 's')
 			continue;
 		ret = area_add(w, area, nr, start, end, off, makedev(maj, min), ino);
 	}
@@ -267,7 +275,8 @@ void uw_detach(struct uw *w)
 	for (i = 0; i < w->nr_areas; i++) {
 		r.start = (uintptr_t)w->area[i].va;
 		r.len = PAGES(w->area[i].nr_pages);
-		ioctl(w->uffd, UFFDIO_UNREGISTER, &r);	/* fails when QEMU has unmapped it: nothing left to do then */
+		/* fails when QEMU has unmapped it: nothing left to do then */
+		ioctl(w->uffd, UFFDIO_UNREGISTER, &r);
 	}
 	pthread_mutex_lock(&w->lock);
 	w->nr_areas = 0;
@@ -302,8 +311,8 @@ static int pages_poison(struct uw *w, uint8_t *va, size_t len)
 
 	for (; len; va += n, len -= n) {
 		n = len < UW_ONES ? len : UW_ONES;
-		if (mmap(va, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, w->ones_fd, 0) ==
-		    MAP_FAILED)
+		if (mmap(va, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+			 w->ones_fd, 0) == MAP_FAILED)
 			return -errno;
 	}
 	return 0;
@@ -314,7 +323,8 @@ static int pages_zap(struct uw *w, const struct uw_window *win, void *va, uint32
 	void *fresh;
 	int ret;
 
-	fresh = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, win->fd, win->base + PAGES(page));
+	fresh = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, win->fd,
+		     win->base + PAGES(page));
 	if (fresh == MAP_FAILED)
 		return -errno;
 	ret = area_register(w, fresh, len);
@@ -329,7 +339,8 @@ static int pages_zap(struct uw *w, const struct uw_window *win, void *va, uint32
 static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_area *a)
 {
 	uint32_t lo = op->page > a->page ? op->page : a->page;
-	uint64_t op_end = (uint64_t)op->page + op->nr_pages, a_end = (uint64_t)a->page + a->nr_pages;
+	uint64_t op_end = (uint64_t)op->page + op->nr_pages,
+		 a_end = (uint64_t)a->page + a->nr_pages;
 	uint64_t hi = op_end < a_end ? op_end : a_end;
 	uint8_t *va;
 	size_t len;
@@ -359,8 +370,9 @@ static int op_apply(struct uw *w, const struct barmap_op *op, const struct uw_ar
 }
 
 /*
- * Emptying pages is the way out when the process has as many mappings as it may have, so it must not itself fail for
- * want of one: the reserve is given up for it and made again afterwards, when pages have been merged.
+ * Emptying pages is the way out when the process has as many mappings as it may have, so it must
+ * not itself fail for want of one: the reserve is given up for it and made again afterwards, when
+ * pages have been merged.
  */
 static int op_apply_all(struct uw *w, const struct barmap_op *op)
 {
@@ -411,7 +423,8 @@ static bool fault_locate(struct uw *w, uint64_t addr, struct barmap_fault *f)
 
 int uw_read_fault(struct uw *w, struct barmap_fault *f)
 {
-	struct pollfd p[2] = { { .fd = w->uffd, .events = POLLIN }, { .fd = w->stop_fd, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = w->uffd, .events = POLLIN },
+			       { .fd = w->stop_fd, .events = POLLIN } };
 	struct uffd_msg m;
 	ssize_t n;
 
@@ -431,7 +444,8 @@ int uw_read_fault(struct uw *w, struct barmap_fault *f)
 	f->write = !!(m.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WRITE);
 	if (!fault_locate(w, m.arg.pagefault.address, f)) {
 		/* detached meanwhile: the unregistering woke who waited */
-		pages_wake(w, (void *)(uintptr_t)(m.arg.pagefault.address & ~(PAGES(1) - 1)), PAGES(1));
+		pages_wake(w, (void *)(uintptr_t)(m.arg.pagefault.address & ~(PAGES(1) - 1)),
+			   PAGES(1));
 		return 0;
 	}
 	return 1;

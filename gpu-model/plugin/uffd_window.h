@@ -27,8 +27,8 @@ struct uw_window {
 };
 
 /*
- * Created by the helper, used by two threads: the reader (uw_read_fault) and the worker (everything else). @lock covers
- * the area table, which the worker alone changes.
+ * Created by the helper, used by two threads: the reader (uw_read_fault) and the worker (everything
+ * else). @lock covers the area table, which the worker alone changes.
  */
 struct uw {
 	int uffd, stop_fd;
@@ -38,7 +38,8 @@ struct uw {
 	pthread_mutex_t lock;
 	int file[BARMAP_MAX_FILES];
 	int ones_fd;			/* a file of UW_ONES bytes, all 0xff */
-	void *reserve[UW_RESERVE];	/* mappings kept to be given up when the process may have no more */
+	/* mappings kept to be given up when the process may have no more */
+	void *reserve[UW_RESERVE];
 };
 
 /* 0 or -errno: what keeps userfaultfd from working here */
@@ -60,7 +61,10 @@ int uw_attach(struct uw *w);
 void uw_detach(struct uw *w);
 int uw_apply(struct uw *w, const struct barmap_op *ops, unsigned int nr);
 
-/* waits for one fault; 1 and *@f, 0 for an event that needs nothing, -errno when there will be no more */
+/*
+ * waits for one fault; 1 and *@f, 0 for an event that needs nothing, -errno when there will be no
+ * more
+ */
 int uw_read_fault(struct uw *w, struct barmap_fault *f);
 
 #pragma GCC visibility pop

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPIO, I2C and DisplayPort AUX pins of a board on which nobody answers: inputs are pulled high, an output reads back
- * what it drives, I2C lines follow the master (so every address is answered by no acknowledge), AUX has no sink.
+ * GPIO, I2C and DisplayPort AUX pins of a board on which nobody answers: inputs are pulled high, an
+ * output reads back what it drives, I2C lines follow the master (so every address is answered by no
+ * acknowledge), AUX has no sink.
  */
 #include <gk110/therm.h>
 
@@ -10,18 +11,23 @@
 /* index of the line or port at @reg, -1 when it is none */
 static int line_index(uint32_t reg)
 {
-	return reg >= PGPIO_LINE(0) && reg < PGPIO_LINE(PGPIO_LINE_NR) ? (int)(reg - PGPIO_LINE(0)) / 4 : -1;
+	return reg >= PGPIO_LINE(0) && reg < PGPIO_LINE(PGPIO_LINE_NR) ?
+		       (int)(reg - PGPIO_LINE(0)) / 4 :
+		       -1;
 }
 
 static bool is_i2c(uint32_t reg)
 {
-	return reg >= PGPIO_I2C(0) && reg < PGPIO_I2C(PGPIO_I2C_NR) && !((reg - PGPIO_I2C(0)) % PGPIO_I2C_STRIDE);
+	return reg >= PGPIO_I2C(0) && reg < PGPIO_I2C(PGPIO_I2C_NR) &&
+	       !((reg - PGPIO_I2C(0)) % PGPIO_I2C_STRIDE);
 }
 
 static int aux_index(uint32_t reg, uint32_t first)
 {
-	return reg >= first && reg < first + PGPIO_AUX_STRIDE * PGPIO_AUX_NR && !((reg - first) % PGPIO_AUX_STRIDE) ?
-	       (int)((reg - first) / PGPIO_AUX_STRIDE) : -1;
+	return reg >= first && reg < first + PGPIO_AUX_STRIDE * PGPIO_AUX_NR &&
+			       !((reg - first) % PGPIO_AUX_STRIDE) ?
+		       (int)((reg - first) / PGPIO_AUX_STRIDE) :
+		       -1;
 }
 
 static uint32_t line_read(uint32_t v)
@@ -90,5 +96,6 @@ static const struct mmio_range gpio_ranges[] = {
 };
 
 const struct unit_ops gpio_unit = {
-	.name = "GPIO", .ranges = gpio_ranges, .nr_ranges = ARRAY_SIZE(gpio_ranges), .reset = gpio_reset,
+	.name = "GPIO", .ranges = gpio_ranges, .nr_ranges = ARRAY_SIZE(gpio_ranges),
+		.reset = gpio_reset,
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LTC: the L2 cache as software sees it: how many slices, clearing of compression tags with the busy time of it, the
- * zero-bandwidth-clear table. The model keeps no cache between engines and memory and compresses nothing, so a clear
- * has no other effect. A write to the broadcast range reaches every slice; a slice can be written alone.
+ * LTC: the L2 cache as software sees it: how many slices, clearing of compression tags with the
+ * busy time of it, the zero-bandwidth-clear table. The model keeps no cache between engines and
+ * memory and compresses nothing, so a clear has no other effect. A write to the broadcast range
+ * reaches every slice; a slice can be written alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include "root.h"
 
 #define CLEAR_NS_PER_TAG	10ull	/* open: the time a clear takes */
-/* Open: the geometry of the compression-bit cache. Slices are known (four on GK110), the rest are plausible values. */
+/*
+ * Open: the geometry of the compression-bit cache. Slices are known (four on GK110), the rest are
+ * plausible values.
+ */
 #define CONFIG_TAGS_PER_LINE	56
 #define CONFIG_LINES		32
 #define CONFIG_LINE_SIZE_2K	2
@@ -30,7 +34,10 @@ static const uint32_t config_value = FIELD_PREP(LTC_CONFIG_SLICES, K20M_LTC_SLIC
 				     FIELD_PREP(LTC_CONFIG_LINES, CONFIG_LINES) |
 				     FIELD_PREP(LTC_CONFIG_TAGS_PER_LINE, CONFIG_TAGS_PER_LINE);
 
-/* decodes @reg into a slice's word; false when it is none of a present slice and not the broadcast of all */
+/*
+ * decodes @reg into a slice's word; false when it is none of a present slice and not the broadcast
+ * of all
+ */
 static bool slice_decode(uint32_t reg, int *part, int *slice, uint32_t *word)
 {
 	uint32_t off = reg - LTC_BASE;

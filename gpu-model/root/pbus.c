@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBUS: status and masks of host-interface interrupts and the two that software triggers itself. Failed MMIO accesses
- * are not reported: a register that no unit claims is storage here (on the card many of them time out or fault).
+ * PBUS: status and masks of host-interface interrupts and the two that software triggers itself.
+ * Failed MMIO accesses are not reported: a register that no unit claims is storage here (on the
+ * card many of them time out or fault).
  */
 #include <gk110/pbus.h>
 #include <gk110/pmc.h>
@@ -58,10 +59,12 @@ static void pbus_reset(struct gk110 *g)
 
 static const struct mmio_range pbus_ranges[] = {
 	{ PBUS_BASE, PBUS_HOST_MEM - PBUS_BASE, "PBUS", pbus_read, pbus_write },
-	{ PBUS_HOST_MEM + PBUS_HOST_MEM_SIZE, PBUS_BASE + PBUS_SIZE - PBUS_HOST_MEM - PBUS_HOST_MEM_SIZE, "PBUS_HIGH",
+	{ PBUS_HOST_MEM + PBUS_HOST_MEM_SIZE,
+		PBUS_BASE + PBUS_SIZE - PBUS_HOST_MEM - PBUS_HOST_MEM_SIZE, "PBUS_HIGH",
 	  NULL, NULL },
 };
 
 const struct unit_ops pbus_unit = {
-	.name = "PBUS", .ranges = pbus_ranges, .nr_ranges = ARRAY_SIZE(pbus_ranges), .reset = pbus_reset,
+	.name = "PBUS", .ranges = pbus_ranges, .nr_ranges = ARRAY_SIZE(pbus_ranges),
+		.reset = pbus_reset,
 };

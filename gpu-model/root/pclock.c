@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The clock generators: registers that hold a consistent set of dividers, so that software computes the clocks of an
- * idle K20m (324 MHz core, 324 MHz memory), PLLs that lock when enabled, and source switches done at once. Nothing in
- * the model runs faster or slower by them.
+ * The clock generators: registers that hold a consistent set of dividers, so that software computes
+ * the clocks of an idle K20m (324 MHz core, 324 MHz memory), PLLs that lock when enabled, and
+ * source switches done at once. Nothing in the model runs faster or slower by them.
  */
 #include <gk110/therm.h>
 
@@ -10,13 +10,15 @@
 
 #define VCO_N		60	/* 27 MHz * 60 = 1620 MHz root clock */
 #define MEM_REF_N	12	/* 27 MHz * 12 = 324 MHz */
-#define DIV_648_MHZ	3	/* 1620 / ((3 + 2) / 2); the core domains count twice the core clock */
+/* 1620 / ((3 + 2) / 2); the core domains count twice the core clock */
+#define DIV_648_MHZ	3
 #define DIV_405_MHZ	6
 
 static bool is_pll_ctrl(uint32_t reg)
 {
-	return (reg >= PCLOCK_PLL(0) && reg < PCLOCK_PLL(8) && !(reg % PCLOCK_PLL_STRIDE)) || reg == PCLOCK_MEM_PLL ||
-	       reg == PCLOCK_MEM_REFPLL || reg == PCLOCK_VCO(0) || reg == PCLOCK_VCO(1);
+	return (reg >= PCLOCK_PLL(0) && reg < PCLOCK_PLL(8) && !(reg % PCLOCK_PLL_STRIDE)) ||
+	       reg == PCLOCK_MEM_PLL || reg == PCLOCK_MEM_REFPLL || reg == PCLOCK_VCO(0) ||
+	       reg == PCLOCK_VCO(1);
 }
 
 static uint32_t pclock_read(struct gk110 *g, uint32_t reg)
@@ -36,11 +38,15 @@ static void pclock_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 static void pll_set(struct gk110 *g, uint32_t pll, unsigned int n)
 {
 	reg_set(g, pll + PLL_CTRL, PLL_CTRL_ENABLE | PLL_CTRL_SYNC | PLL_CTRL_NO_LOCK_CHECK);
-	reg_set(g, pll + PLL_COEF, FIELD_PREP(PLL_COEF_P, 1) | FIELD_PREP(PLL_COEF_N, n) | FIELD_PREP(PLL_COEF_M, 1));
+	reg_set(g, pll + PLL_COEF,
+		FIELD_PREP(PLL_COEF_P, 1) | FIELD_PREP(PLL_COEF_N, n) | FIELD_PREP(PLL_COEF_M, 1));
 	reg_set(g, pll + PLL_FRAC, FIELD_PREP(PLL_FRAC_N, PLL_FRAC_NONE));
 }
 
-/* Domains 0-7: core, ROP, hub; 8 and up: slower helpers such as PMU and video. All run from the root clock divided. */
+/*
+ * Domains 0-7: core, ROP, hub; 8 and up: slower helpers such as PMU and video. All run from the
+ * root clock divided.
+ */
 static void pclock_reset(struct gk110 *g)
 {
 	unsigned int i;
@@ -64,5 +70,6 @@ static const struct mmio_range pclock_ranges[] = {
 };
 
 const struct unit_ops pclock_unit = {
-	.name = "PCLOCK", .ranges = pclock_ranges, .nr_ranges = ARRAY_SIZE(pclock_ranges), .reset = pclock_reset,
+	.name = "PCLOCK", .ranges = pclock_ranges, .nr_ranges = ARRAY_SIZE(pclock_ranges),
+		.reset = pclock_reset,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The frame buffer's host side and the memory controllers. They tell how much memory each partition has; timing and
- * training registers are storage. The MMU's registers in the middle of this range are the MMU's.
+ * The frame buffer's host side and the memory controllers. They tell how much memory each partition
+ * has; timing and training registers are storage. The MMU's registers in the middle of this range
+ * are the MMU's.
  */
 #include <gk110/pfb.h>
 #include <gk110/ptop.h>
@@ -22,7 +23,10 @@ static void pbfb_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t be)
 		reg_merge(g, reg, val, be);
 }
 
-/* Video memory is spread evenly over the partitions that are on; the controller of one that is off has none. */
+/*
+ * Video memory is spread evenly over the partitions that are on; the controller of one that is off
+ * has none.
+ */
 static void pfb_reset(struct gk110 *g)
 {
 	uint32_t mib = g->cfg.vram_size / K20M_FBP >> MIB_SHIFT;
@@ -30,7 +34,8 @@ static void pfb_reset(struct gk110 *g)
 
 	reg_set(g, PFFB_LTC_COUNT, K20M_FBP);
 	for (i = 0; i < PBFB_NR; i++)
-		reg_set(g, PBFB_BASE(i) + PBFB_AMOUNT, i < GK110_DESIGN_FBP && !(K20M_FBP_OFF & BIT(i)) ? mib : 0);
+		reg_set(g, PBFB_BASE(i) + PBFB_AMOUNT,
+			i < GK110_DESIGN_FBP && !(K20M_FBP_OFF & BIT(i)) ? mib : 0);
 }
 
 static const struct mmio_range pfb_ranges[] = {
@@ -41,5 +46,6 @@ static const struct mmio_range pfb_ranges[] = {
 };
 
 const struct unit_ops pfb_unit = {
-	.name = "PFB", .ranges = pfb_ranges, .nr_ranges = ARRAY_SIZE(pfb_ranges), .reset = pfb_reset,
+	.name = "PFB", .ranges = pfb_ranges, .nr_ranges = ARRAY_SIZE(pfb_ranges),
+		.reset = pfb_reset,
 };

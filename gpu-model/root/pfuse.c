@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFUSE and PSTRAPS: constants of the die and the board. A fuse word shows only while readout is enabled in PTOP and
- * requested in PFUSE, as nouveau's access sequence does it; otherwise it reads 0.
+ * PFUSE and PSTRAPS: constants of the die and the board. A fuse word shows only while readout is
+ * enabled in PTOP and requested in PFUSE, as nouveau's access sequence does it; otherwise it reads
+ * 0.
  */
 #include <gk110/pfuse.h>
 #include <gk110/ptop.h>
@@ -9,8 +10,8 @@
 #include "root.h"
 
 /*
- * Open: the values of a real die. Calibration present; the speedo (how fast the silicon is) is a middle value, the
- * voltages of the synthetic VBIOS do not depend on it.
+ * Open: the values of a real die. Calibration present; the speedo (how fast the silicon is) is a
+ * middle value, the voltages of the synthetic VBIOS do not depend on it.
  */
 static const struct {
 	uint32_t off, val;
@@ -26,7 +27,8 @@ static uint32_t pfuse_read(struct gk110 *g, uint32_t reg)
 
 	if (reg < PFUSE_WORD(0))
 		return reg_get(g, reg);
-	if (!(reg_get(g, PTOP_FUSE_CONTROL) & PTOP_FUSE_READOUT) || !(reg_get(g, PFUSE_CONTROL) & PFUSE_CONTROL_READ))
+	if (!(reg_get(g, PTOP_FUSE_CONTROL) & PTOP_FUSE_READOUT) ||
+	    !(reg_get(g, PFUSE_CONTROL) & PFUSE_CONTROL_READ))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(fuses); i++)
 		if (reg == PFUSE_WORD(fuses[i].off))
@@ -52,5 +54,6 @@ static const struct mmio_range pfuse_ranges[] = {
 };
 
 const struct unit_ops pfuse_unit = {
-	.name = "PFUSE", .ranges = pfuse_ranges, .nr_ranges = ARRAY_SIZE(pfuse_ranges), .reset = pfuse_reset,
+	.name = "PFUSE", .ranges = pfuse_ranges, .nr_ranges = ARRAY_SIZE(pfuse_ranges),
+		.reset = pfuse_reset,
 };

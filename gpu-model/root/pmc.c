@@ -2,13 +2,15 @@
 /*
  * PMC: who the chip is, the interrupt tree and the engine enables.
  *
- * Interrupts: each unit drives a line; PMC_INTR_MASK selects which lines a destination sees, PMC_INTR_EN gates the
- * destination's output, and the outputs HOST and NRHOST are ORed onto the PCI function's one interrupt. Lines are
- * levels. The third destination, the PMU, is computed for who reads it, and drives nothing here.
+ * Interrupts: each unit drives a line; PMC_INTR_MASK selects which lines a destination sees,
+ * PMC_INTR_EN gates the destination's output, and the outputs HOST and NRHOST are ORed onto the PCI
+ * function's one interrupt. Lines are levels. The third destination, the PMU, is computed for who
+ * reads it, and drives nothing here.
  *
- * MSI: the function sends a message when its output rises, then none until the re-arm byte is written to the
- * configuration mirror; a re-arm with the output high sends at once. That nouveau and NVIDIA's driver must re-arm is
- * known; that nothing is sent before is open, the model chooses the answer under which a forgotten re-arm shows.
+ * MSI: the function sends a message when its output rises, then none until the re-arm byte is
+ * written to the configuration mirror; a re-arm with the output high sends at once. That nouveau
+ * and NVIDIA's driver must re-arm is known; that nothing is sent before is open, the model chooses
+ * the answer under which a forgotten re-arm shows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,39 +20,51 @@
 
 #include "root.h"
 
-#define ENABLE_IMPLEMENTED	((uint32_t)(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 | \
-				 PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO | \
-				 PMC_ENABLE_GR | PMC_ENABLE_PMU | PMC_ENABLE_TIMER | PMC_ENABLE_PBFB | \
-				 PMC_ENABLE_CE2 | PMC_ENABLE_UNK26 | PMC_ENABLE_BLG | PMC_ENABLE_PCOUNTER | \
-				 PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
-/* Open: the model chooses everything on but the block-level gate that nouveau sets and clears around power-up of GR. */
+#define ENABLE_IMPLEMENTED                                                                     \
+	((uint32_t)(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 |     \
+		    PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO |  \
+		    PMC_ENABLE_GR | PMC_ENABLE_PMU | PMC_ENABLE_TIMER | PMC_ENABLE_PBFB |      \
+		    PMC_ENABLE_CE2 | PMC_ENABLE_UNK26 | PMC_ENABLE_BLG | PMC_ENABLE_PCOUNTER | \
+		    PMC_ENABLE_PFFB | PMC_ENABLE_ISOHUB))
+/*
+ * Open: the model chooses everything on but the block-level gate that nouveau sets and clears
+ * around power-up of GR.
+ */
 #define ENABLE_AT_POST		(ENABLE_IMPLEMENTED & ~(uint32_t)PMC_ENABLE_BLG)
-/* Units whose one line goes to all destinations; FIFO, the engines and PBUS have a separate one for NRHOST. */
-#define LINES_SHARED		((uint32_t)(BIT(PMC_INTR_THERM) | BIT(PMC_INTR_TIMER) | BIT(PMC_INTR_GPIO) | \
-				 BIT(PMC_INTR_PMU) | BIT(PMC_INTR_LTC) | BIT(PMC_INTR_PBFB) | BIT(PMC_INTR_PFFB) | \
-				 BIT(PMC_INTR_PRIVRING)))
+/*
+ * Units whose one line goes to all destinations; FIFO, the engines and PBUS have a separate one for
+ * NRHOST.
+ */
+#define LINES_SHARED                                                                 \
+	((uint32_t)(BIT(PMC_INTR_THERM) | BIT(PMC_INTR_TIMER) | BIT(PMC_INTR_GPIO) | \
+		    BIT(PMC_INTR_PMU) | BIT(PMC_INTR_LTC) | BIT(PMC_INTR_PBFB) |     \
+		    BIT(PMC_INTR_PFFB) | BIT(PMC_INTR_PRIVRING)))
 #define SOFTWARE		(1u << PMC_INTR_SOFTWARE)
 
 struct pmc {
 	uint32_t lines, lines_nrhost;
 	bool output;		/* the PCI function's interrupt */
-	bool message_due;	/* the output rose, or was re-armed while high, and no message went out since */
+	/* the output rose, or was re-armed while high, and no message went out since */
+	bool message_due;
 	bool armed;
 };
 
 static uint32_t leaf_status(struct gk110 *g, unsigned int leaf)
 {
 	struct pmc *p = g->pmc;
-	uint32_t lines = leaf == PMC_LEAF_NRHOST ? p->lines_nrhost | (p->lines & LINES_SHARED) : p->lines;
+	uint32_t lines = leaf == PMC_LEAF_NRHOST ? p->lines_nrhost | (p->lines & LINES_SHARED) :
+						   p->lines;
 
-	return (lines & reg_get(g, PMC_INTR_MASK(leaf)) & ~SOFTWARE) | (reg_get(g, PMC_INTR(leaf)) & SOFTWARE);
+	return (lines & reg_get(g, PMC_INTR_MASK(leaf)) & ~SOFTWARE) |
+	       (reg_get(g, PMC_INTR(leaf)) & SOFTWARE);
 }
 
 static bool leaf_output(struct gk110 *g, unsigned int leaf)
 {
 	uint32_t en = reg_get(g, PMC_INTR_EN(leaf)), stat = leaf_status(g, leaf);
 
-	return ((en & PMC_INTR_EN_HARDWARE) && (stat & ~SOFTWARE)) || ((en & PMC_INTR_EN_SOFTWARE) && (stat & SOFTWARE));
+	return ((en & PMC_INTR_EN_HARDWARE) && (stat & ~SOFTWARE)) ||
+	       ((en & PMC_INTR_EN_SOFTWARE) && (stat & SOFTWARE));
 }
 
 static bool msi_enabled(const struct gk110 *g)
@@ -103,7 +117,9 @@ void pmc_intr_rearm(struct gk110 *g)
 	output_update(g);
 }
 
-/* Units lose their state when their bit goes to 0. The units without state worth losing ignore it. */
+/*
+ * Units lose their state when their bit goes to 0. The units without state worth losing ignore it.
+ */
 static void enable_write(struct gk110 *g, uint32_t val, uint32_t be)
 {
 	uint32_t old = reg_get(g, PMC_ENABLE), new, fell;
@@ -136,12 +152,16 @@ static uint32_t pmc_read(struct gk110 *g, uint32_t reg)
 	return reg_get(g, reg);
 }
 
-/* Bit 31 is the only one of PMC_INTR that a write changes; it can be set only while unmasked, except for NRHOST. */
+/*
+ * Bit 31 is the only one of PMC_INTR that a write changes; it can be set only while unmasked,
+ * except for NRHOST.
+ */
 static void software_write(struct gk110 *g, unsigned int leaf, uint32_t val, uint32_t be)
 {
 	if (!(be & SOFTWARE))
 		return;
-	if ((val & SOFTWARE) && leaf != PMC_LEAF_NRHOST && !(reg_get(g, PMC_INTR_MASK(leaf)) & SOFTWARE))
+	if ((val & SOFTWARE) && leaf != PMC_LEAF_NRHOST &&
+	    !(reg_get(g, PMC_INTR_MASK(leaf)) & SOFTWARE))
 		return;
 	reg_set(g, PMC_INTR(leaf), val & SOFTWARE);
 }
@@ -209,7 +229,8 @@ static void pmc_reset(struct gk110 *g)
 	for (leaf = 0; leaf < PMC_NR_LEAF; leaf++) {
 		reg_set(g, PMC_INTR(leaf), 0);
 		reg_set(g, PMC_INTR_EN(leaf), 0);
-		reg_set(g, PMC_INTR_MASK(leaf), ~0u);	/* drivers before Linux 6.2 count on it: nouveau never writes it */
+		/* drivers before Linux 6.2 count on it: nouveau never writes it */
+		reg_set(g, PMC_INTR_MASK(leaf), ~0u);
 	}
 	reg_set(g, PMC_BOOT_0, FIELD_PREP(PMC_BOOT_0_CHIPSET, GK110_CHIPSET) |
 		FIELD_PREP(PMC_BOOT_0_DEVICE, GK110_PCI_DEVICE & 0x3f) | GK110_STEPPING);

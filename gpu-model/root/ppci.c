@@ -2,9 +2,10 @@
 /*
  * PPCI: configuration space through BAR0, and the PCIe link's speed controls.
  *
- * The mirror reads what the function's configuration space holds. Written through it are only the fields whose change
- * nobody outside the function has to learn about: ROM shadow, link control and the request tag limit. Base addresses,
- * command and MSI registers are read-only here, on the card they are not (open: how the card's mirror treats them).
+ * The mirror reads what the function's configuration space holds. Written through it are only the
+ * fields whose change nobody outside the function has to learn about: ROM shadow, link control and
+ * the request tag limit. Base addresses, command and MSI registers are read-only here, on the card
+ * they are not (open: how the card's mirror treats them).
  */
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const struct {
 
 static uint32_t config_get(struct gk110 *g, uint32_t off)
 {
-	return g->config[off] | g->config[off + 1] << 8 | g->config[off + 2] << 16 | (uint32_t)g->config[off + 3] << 24;
+	return g->config[off] | g->config[off + 1] << 8 | g->config[off + 2] << 16 |
+	       (uint32_t)g->config[off + 3] << 24;
 }
 
 static void config_merge(struct gk110 *g, uint32_t off, uint32_t val, uint32_t be)
@@ -53,7 +55,8 @@ static void link_retrain(struct gk110 *g, uint32_t ctl)
 		target = 1;
 	if (target > max)
 		target = max;
-	config_merge(g, GK110_PCI_EXP_LNKCTL, FIELD_PREP(PPCI_CFG_LNKSTA_SPEED, target), PPCI_CFG_LNKSTA_SPEED);
+	config_merge(g, GK110_PCI_EXP_LNKCTL, FIELD_PREP(PPCI_CFG_LNKSTA_SPEED, target),
+		     PPCI_CFG_LNKSTA_SPEED);
 }
 
 static uint32_t ppci_read(struct gk110 *g, uint32_t reg)
@@ -61,7 +64,8 @@ static uint32_t ppci_read(struct gk110 *g, uint32_t reg)
 	if (reg < PPCI_BASE + PPCI_CONFIG_SIZE)
 		return config_get(g, reg - PPCI_BASE);
 	if (reg == PPCI_LINK_CAP)
-		return (reg_get(g, reg) & ~PPCI_LINK_CAP_MAX) | FIELD_PREP(PPCI_LINK_CAP_MAX, 3 - link_max(g));
+		return (reg_get(g, reg) & ~PPCI_LINK_CAP_MAX) |
+		       FIELD_PREP(PPCI_LINK_CAP_MAX, 3 - link_max(g));
 	return reg_get(g, reg);
 }
 
@@ -69,7 +73,9 @@ static void mirror_write(struct gk110 *g, uint32_t off, uint32_t val, uint32_t b
 {
 	unsigned int i;
 
-	/* the low byte is the read-only capability id: a byte write of all ones to it is the re-arm */
+	/*
+	 * the low byte is the read-only capability id: a byte write of all ones to it is the re-arm
+	 */
 	if (off == GK110_PCI_MSI && be == PPCI_CFG_MSI_REARM && val == PPCI_CFG_MSI_REARM)
 		pmc_intr_rearm(g);
 	for (i = 0; i < ARRAY_SIZE(writable); i++)
@@ -111,5 +117,6 @@ static const struct mmio_range ppci_ranges[] = {
 };
 
 const struct unit_ops ppci_unit = {
-	.name = "PPCI", .ranges = ppci_ranges, .nr_ranges = ARRAY_SIZE(ppci_ranges), .reset = ppci_reset,
+	.name = "PPCI", .ranges = ppci_ranges, .nr_ranges = ARRAY_SIZE(ppci_ranges),
+		.reset = ppci_reset,
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PRIVRING: counts of what hangs on the register ring, commands that are done at once, no errors of its own. */
+/*
+ * PRIVRING: counts of what hangs on the register ring, commands that are done at once, no errors of
+ * its own.
+ */
 #include <gk110/privring.h>
 #include <gk110/ptop.h>
 
@@ -34,5 +37,6 @@ static const struct mmio_range privring_ranges[] = {
 };
 
 const struct unit_ops privring_unit = {
-	.name = "PRIVRING", .ranges = privring_ranges, .nr_ranges = ARRAY_SIZE(privring_ranges), .reset = privring_reset,
+	.name = "PRIVRING", .ranges = privring_ranges, .nr_ranges = ARRAY_SIZE(privring_ranges),
+		.reset = privring_reset,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PROM: the VBIOS EEPROM seen through a 1 MiB window of BAR0. It shows only while the ROM shadow of configuration space
- * is off; with the shadow on reads give garbage (envytools docs/hw/bus/bars.rst), here all ones. Not writable.
+ * PROM: the VBIOS EEPROM seen through a 1 MiB window of BAR0. It shows only while the ROM shadow of
+ * configuration space is off; with the shadow on reads give garbage (envytools
+ * docs/hw/bus/bars.rst), here all ones. Not writable.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -71,7 +72,8 @@ static uint32_t prom_read(struct gk110 *g, uint32_t reg)
 	if (g->config[GK110_PCI_ROM_SHADOW] & PPCI_CFG_ROM_SHADOW_EN)
 		return ~0u;
 	for (i = 0; i < 4; i++)	/* past the image: erased flash */
-		v |= (uint32_t)(off + i < g->prom->size ? g->prom->image[off + i] : 0xff) << (8 * i);
+		v |= (uint32_t)(off + i < g->prom->size ? g->prom->image[off + i] : 0xff)
+		     << (8 * i);
 	return v;
 }
 
@@ -90,5 +92,6 @@ static const struct mmio_range prom_ranges[] = {
 };
 
 const struct unit_ops prom_unit = {
-	.name = "PROM", .ranges = prom_ranges, .nr_ranges = ARRAY_SIZE(prom_ranges), .init = prom_init, .fini = prom_fini,
+	.name = "PROM", .ranges = prom_ranges, .nr_ranges = ARRAY_SIZE(prom_ranges),
+		.init = prom_init, .fini = prom_fini,
 };

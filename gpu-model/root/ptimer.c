@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTIMER: a 56-bit counter that software sees as bits 60:5 of a 64-bit time, driven by crystal * ratio, settable, with
- * an alarm on its low word. On a POSTed card and with nouveau's ratio the time counts nanoseconds.
+ * PTIMER: a 56-bit counter that software sees as bits 60:5 of a 64-bit time, driven by crystal *
+ * ratio, settable, with an alarm on its low word. On a POSTed card and with nouveau's ratio the
+ * time counts nanoseconds.
  *
- * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so that any thread
- * reads it without a lock. The alarm compares all the time, enabled or not; the model computes matches when somebody
- * looks and has a thread that wakes only for a match that would raise an interrupt.
+ * The time is a linear function of the host's monotonic clock, kept in a sequence-locked record so
+ * that any thread reads it without a lock. The alarm compares all the time, enabled or not; the
+ * model computes matches when somebody looks and has a thread that wakes only for a match that
+ * would raise an interrupt.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,15 +20,22 @@
 
 #define TIME_BITS	((PTIMER_TIME_HIGH_BITS << 32) | PTIMER_TIME_LOW_BITS)
 #define ALARM_PERIOD	(1ull << 32)
-/* Open: which clock the "external" source is. The model chooses the 277 MHz that rnndb gf100_pclock names for TCLK. */
+/*
+ * Open: which clock the "external" source is. The model chooses the 277 MHz that rnndb gf100_pclock
+ * names for TCLK.
+ */
 #define EXTERNAL_HZ	277000000ull
 
 struct ptimer {
-	/* the clock: time = base + (monotonic - since) * num / den; written under gk110.lock, read by anybody */
+	/*
+	 * the clock: time = base + (monotonic - since) * num / den; written under gk110.lock, read
+	 * by anybody
+	 */
 	atomic_uint seq;
 	atomic_uint_least64_t since, base, num, den;
 
-	uint64_t next_match;	/* time at which TIME_LOW equals ALARM next; gk110.lock from here on */
+	/* time at which TIME_LOW equals ALARM next; gk110.lock from here on */
+	uint64_t next_match;
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool running, stop;
@@ -71,7 +80,10 @@ uint64_t ptimer_now(struct gk110 *g)
 	return time_raw(g->ptimer) & TIME_BITS;
 }
 
-/* lock held; the time is @base at the monotonic time @since and goes on with the ratio that the registers hold */
+/*
+ * lock held; the time is @base at the monotonic time @since and goes on with the ratio that the
+ * registers hold
+ */
 static void clock_set(struct gk110 *g, uint64_t base, uint64_t since)
 {
 	struct ptimer *t = g->ptimer;
@@ -128,7 +140,8 @@ static uint64_t wake_at(struct gk110 *g)
 	uint64_t now = time_raw(t), num = load(&t->num), den = load(&t->den);
 	unsigned __int128 wait;
 
-	if (!(reg_get(g, PTIMER_INTR_EN) & PTIMER_INTR_ALARM) || (reg_get(g, PTIMER_INTR) & PTIMER_INTR_ALARM) || !num)
+	if (!(reg_get(g, PTIMER_INTR_EN) & PTIMER_INTR_ALARM) ||
+	    (reg_get(g, PTIMER_INTR) & PTIMER_INTR_ALARM) || !num)
 		return MONO_NEVER;
 	if (now >= t->next_match)
 		return 0;
@@ -203,7 +216,9 @@ static void ptimer_write(struct gk110 *g, uint32_t reg, uint32_t val, uint32_t b
 		ratio_write(g, reg, val, be & PTIMER_CLOCK_RATIO);
 		break;
 	case PTIMER_CLOCK_SOURCE:
-		ratio_write(g, reg, val, be & (PTIMER_CLOCK_SOURCE_MUL | PTIMER_CLOCK_SOURCE_DIV | PTIMER_CLOCK_SOURCE_EXT));
+		ratio_write(g, reg, val,
+			    be & (PTIMER_CLOCK_SOURCE_MUL | PTIMER_CLOCK_SOURCE_DIV |
+				  PTIMER_CLOCK_SOURCE_EXT));
 		break;
 	case PTIMER_ALARM:
 		alarm_update(g);
@@ -294,5 +309,6 @@ static const struct mmio_range ptimer_ranges[] = {
 
 const struct unit_ops ptimer_unit = {
 	.name = "PTIMER", .ranges = ptimer_ranges, .nr_ranges = ARRAY_SIZE(ptimer_ranges),
-	.init = ptimer_init, .reset = ptimer_reset, .start = ptimer_start, .stop = ptimer_stop, .fini = ptimer_fini,
+	.init = ptimer_init, .reset = ptimer_reset, .start = ptimer_start, .stop = ptimer_stop,
+		.fini = ptimer_fini,
 };

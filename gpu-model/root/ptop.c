@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: what is on the die, what is fused off, and how each engine is wired. The layout that the device was made with
- * decides which runlist an engine and which PBDMA a runlist has; everything else is the chip's.
+ * PTOP: what is on the die, what is fused off, and how each engine is wired. The layout that the
+ * device was made with decides which runlist an engine and which PBDMA a runlist has; everything
+ * else is the chip's.
  *
- * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and video engines are
- * reported as absent: the board has no outputs and the model no video engines.
+ * The K20m is a GK110 with one of six memory partitions and two of fifteen TPCs off. Display and
+ * video engines are reported as absent: the board has no outputs and the model no video engines.
  */
 #include <errno.h>
 
@@ -14,7 +15,8 @@
 #include "root.h"
 
 static const struct engine engines[GK110_MAX_ENGINE] = {
-	{ .type = ENGINE_GR, .intr_bit = PMC_INTR_GR, .reset_bit = GR_RESET, .fault_unit = GR_FAULT_UNIT,
+	{ .type = ENGINE_GR, .intr_bit = PMC_INTR_GR, .reset_bit = GR_RESET,
+		.fault_unit = GR_FAULT_UNIT,
 	  .hub_client = GR_HUB_CLIENT, .mmio_base = GR_MMIO },
 	{ .type = ENGINE_CE0, .inst = 0, .intr_bit = PMC_INTR_CE0, .reset_bit = CE0_RESET,
 	  .fault_unit = CE0_FAULT_UNIT, .hub_client = CE0_HUB_CLIENT, .mmio_base = CE_MMIO(0) },
@@ -30,26 +32,28 @@ static const struct layout {
 	uint32_t pbdma_runlists[GK110_MAX_PBDMA];
 } layouts[] = {
 	/*
-	 * Everything on runlist 0. nouveau refuses a runlist with more than two PBDMAs (gk104_fifo_runl_ctor), so the
-	 * third one serves none.
+	 * Everything on runlist 0. nouveau refuses a runlist with more than two PBDMAs
+	 * (gk104_fifo_runl_ctor), so the third one serves none.
 	 */
 	[GK110_LAYOUT_FLAT] = { .nr_runlists = 1, .pbdma_runlists = { BIT(0), BIT(0), 0 } },
 	/* CE2 shares the runlist of GR (it is the "GRCE"), CE0 and CE1 have their own. */
-	[GK110_LAYOUT_CARD] = { .nr_runlists = 3, .runlist = { [ENGINE_GR] = 0, [ENGINE_CE0] = 1, [ENGINE_CE1] = 2,
+	[GK110_LAYOUT_CARD] = { .nr_runlists = 3, .runlist = { [ENGINE_GR] = 0, [ENGINE_CE0] = 1,
+		[ENGINE_CE1] = 2,
 				[ENGINE_CE2] = 0 }, .pbdma_runlists = { BIT(0), BIT(1), BIT(2) } },
 };
 
 static uint32_t data_word(const struct engine *e)
 {
-	return PTOP_DEVICE_CHAIN | e->mmio_base | PTOP_DATA_FAULT_VALID | FIELD_PREP(PTOP_DATA_FAULT, e->fault_unit) |
-	       PTOP_KIND_DATA;
+	return PTOP_DEVICE_CHAIN | e->mmio_base | PTOP_DATA_FAULT_VALID |
+	       FIELD_PREP(PTOP_DATA_FAULT, e->fault_unit) | PTOP_KIND_DATA;
 }
 
 static uint32_t enum_word(const struct engine *e, unsigned int id)
 {
-	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID | PTOP_ENUM_INTR_VALID |
-	       PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, id) | FIELD_PREP(PTOP_ENUM_RUNLIST, e->runlist) |
-	       FIELD_PREP(PTOP_ENUM_INTR, e->intr_bit) | FIELD_PREP(PTOP_ENUM_RESET, e->reset_bit) | PTOP_KIND_ENUM;
+	return PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
+	       PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, id) |
+	       FIELD_PREP(PTOP_ENUM_RUNLIST, e->runlist) | FIELD_PREP(PTOP_ENUM_INTR, e->intr_bit) |
+	       FIELD_PREP(PTOP_ENUM_RESET, e->reset_bit) | PTOP_KIND_ENUM;
 }
 
 static void table_fill(struct gk110 *g)
@@ -59,7 +63,8 @@ static void table_fill(struct gk110 *g)
 	for (e = 0; e < g->nr_engines; e++) {
 		reg_set(g, PTOP_DEVICE(i++), data_word(&g->engine[e]));
 		reg_set(g, PTOP_DEVICE(i++), enum_word(&g->engine[e], e));
-		reg_set(g, PTOP_DEVICE(i++), FIELD_PREP(PTOP_TYPE, g->engine[e].type) | PTOP_KIND_TYPE);
+		reg_set(g, PTOP_DEVICE(i++),
+			FIELD_PREP(PTOP_TYPE, g->engine[e].type) | PTOP_KIND_TYPE);
 	}
 	while (i < PTOP_DEVICE_NR)
 		reg_set(g, PTOP_DEVICE(i++), 0);
@@ -116,8 +121,9 @@ static void ptop_reset(struct gk110 *g)
 	reg_set(g, PTOP_FBPA_COUNT, GK110_DESIGN_FBP);
 	reg_set(g, PTOP_CE_COUNT, GK110_MAX_ENGINE - 1);
 	reg_set(g, PTOP_HEAD_COUNT, 0);
-	reg_set(g, PTOP_DISABLE, PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
-		PTOP_DISABLE_MSENC);
+	reg_set(g, PTOP_DISABLE,
+		PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
+			PTOP_DISABLE_MSENC);
 	for (gpc = GK110_DESIGN_GPC - 2; gpc < GK110_DESIGN_GPC; gpc++)
 		reg_set(g, PTOP_DISABLE_TPC(gpc), K20M_TPC_OFF);
 	reg_set(g, PTOP_DISABLE_FBP, K20M_FBP_OFF);
@@ -130,5 +136,6 @@ static const struct mmio_range ptop_ranges[] = {
 };
 
 const struct unit_ops ptop_unit = {
-	.name = "PTOP", .ranges = ptop_ranges, .nr_ranges = ARRAY_SIZE(ptop_ranges), .init = ptop_init, .reset = ptop_reset,
+	.name = "PTOP", .ranges = ptop_ranges, .nr_ranges = ARRAY_SIZE(ptop_ranges),
+		.init = ptop_init, .reset = ptop_reset,
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is this file a video BIOS that a driver can work with? Checked is what every driver needs before it looks at a single
- * table: the PCI expansion ROM header and data structure (PCI firmware specification), the checksum, and NVIDIA's BIT
- * directory (envytools docs, nouveau nvkm/subdev/bios/{shadow,pcir,bit}.c). What the tables say is the image's affair.
+ * Is this file a video BIOS that a driver can work with? Checked is what every driver needs before
+ * it looks at a single
+ * table: the PCI expansion ROM header and data structure (PCI firmware specification), the
+ * checksum, and NVIDIA's BIT directory (envytools docs, nouveau
+ * nvkm/subdev/bios/{shadow,pcir,bit}.c). What the tables say is the image's affair.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

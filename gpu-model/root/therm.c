@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTHERM: the temperature sensor, the voltage PWM, and the power-gating sequencer, whose steps are done when they are
- * written. The die's temperature does not change (open: the model chooses a card at work in a cool room), so no
- * threshold is ever crossed and no interrupt raised.
+ * PTHERM: the temperature sensor, the voltage PWM, and the power-gating sequencer, whose steps are
+ * done when they are written. The die's temperature does not change (open: the model chooses a card
+ * at work in a cool room), so no threshold is ever crossed and no interrupt raised.
  */
 #include <gk110/therm.h>
 #include <gk110/vbios.h>
@@ -52,5 +52,6 @@ static const struct mmio_range therm_ranges[] = {
 };
 
 const struct unit_ops therm_unit = {
-	.name = "PTHERM", .ranges = therm_ranges, .nr_ranges = ARRAY_SIZE(therm_ranges), .reset = therm_reset,
+	.name = "PTHERM", .ranges = therm_ranges, .nr_ranges = ARRAY_SIZE(therm_ranges),
+		.reset = therm_reset,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The board: version and identity (BIT i), initialisation scripts (BIT I), what it has of a display (nothing, but
- * drivers want the entries), and the device control block with its GPIO pins.
+ * The board: version and identity (BIT i), initialisation scripts (BIT I), what it has of a display
+ * (nothing, but drivers want the entries), and the device control block with its GPIO pins.
  */
 #include "image.h"
 
@@ -16,7 +16,8 @@ _Static_assert(sizeof(struct bit_i) == 15, "nouveau wants the DAC pointer at 13"
 
 /* BIT I: nouveau bios/init.c; script tables, of which only the list of scripts is used */
 struct PACKED bit_init {
-	uint16_t scripts, macro_index, macros, conditions, io_conditions, io_flag_conditions, functions;
+	uint16_t scripts, macro_index, macros, conditions, io_conditions, io_flag_conditions,
+		functions;
 };
 _Static_assert(sizeof(struct bit_init) == 14, "BIT I");
 
@@ -28,7 +29,8 @@ struct PACKED dcb {
 	uint16_t gpio, reserved[3], extdev, connectors;
 	uint8_t pad[5];
 };
-_Static_assert(sizeof(struct dcb) == 0x1b && offsetof(struct dcb, gpio) == 0x0a && offsetof(struct dcb, extdev) == 0x12,
+_Static_assert(sizeof(struct dcb) == 0x1b && offsetof(struct dcb, gpio) == 0x0a &&
+		       offsetof(struct dcb, extdev) == 0x12,
 	       "DCB 4.0");
 #define DCB_SIGNATURE		0x4edcbdcb
 
@@ -40,7 +42,10 @@ struct PACKED gpio {
 };
 #define GPIO_VID_PWM		0x81	/* nouveau bios/gpio.h */
 
-/* The one script does nothing: the model is a POSTed card. A text says what the image is to who dumps it. */
+/*
+ * The one script does nothing: the model is a POSTed card. A text says what the image is to who
+ * dumps it.
+ */
 static void put_init(struct image *img)
 {
 	static const uint8_t script[] = { INIT_DONE };
@@ -70,11 +75,13 @@ void init_tables(struct image *img)
 uint16_t dcb_table(struct image *img)
 {
 	struct gpio g = {
-		.version = 0x41, .header_len = offsetof(struct gpio, entry), .count = 1, .entry_len = sizeof(g.entry[0]),
+		.version = 0x41, .header_len = offsetof(struct gpio, entry), .count = 1,
+			.entry_len = sizeof(g.entry[0]),
 		.entry = { { .line = 0, .function = GPIO_VID_PWM } },
 	};
 	struct dcb d = {
-		.version = 0x40, .header_len = sizeof(d), .entry_len = 8, .signature = DCB_SIGNATURE,
+		.version = 0x40, .header_len = sizeof(d), .entry_len = 8,
+			.signature = DCB_SIGNATURE,
 		.gpio = image_put(img, &g, sizeof(g)),
 	};
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The outer shell of the image: PCI expansion ROM header, PCI data structure, BIT directory, checksum. */
+/*
+ * The outer shell of the image: PCI expansion ROM header, PCI data structure, BIT directory,
+ * checksum.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The image under construction. Tables are packed structures that are put one after the other; what a table points to
- * is put first and its address handed to the pointing one. All multi-byte fields are little endian, as is every machine
- * that this generator supports.
+ * The image under construction. Tables are packed structures that are put one after the other; what
+ * a table points to is put first and its address handed to the pointing one. All multi-byte fields
+ * are little endian, as is every machine that this generator supports.
  */
 #ifndef KVGPU_VBIOS_IMAGE_H
 #define KVGPU_VBIOS_IMAGE_H
@@ -13,7 +13,10 @@
 #define PACKED		__attribute__((packed))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Each dword of it is a trapped register read when a driver loads: 4 KiB is the least that nouveau fetches. */
+/*
+ * Each dword of it is a trapped register read when a driver loads: 4 KiB is the least that nouveau
+ * fetches.
+ */
 #define IMAGE_SIZE	4096
 #define MAX_BIT		16
 

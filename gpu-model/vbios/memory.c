@@ -2,8 +2,8 @@
 /*
  * Memory: which chips are on the board (BIT M) and the limits of the clock generators (BIT C).
  *
- * The K20m has GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link training. The patterns
- * here are made up: on the model nothing is trained.
+ * The K20m has GDDR5, and nouveau does not accept a GDDR5 board without the patterns for link
+ * training. The patterns here are made up: on the model nothing is trained.
  */
 #include <gk110/pfuse.h>
 #include <gk110/therm.h>
@@ -23,7 +23,8 @@ struct PACKED m0203 {
 };
 
 /* M0205, which pattern serves which purpose, per strap group: nouveau bios/M0205.c */
-static const uint8_t train_types[] = { 0x00, 0x01, 0x04, 0x06, 0x07, 0x08, 0x09 };	/* fb/ramgk104.c */
+/* fb/ramgk104.c */
+static const uint8_t train_types[] = { 0x00, 0x01, 0x04, 0x06, 0x07, 0x08, 0x09 };
 
 struct PACKED m0205 {
 	uint8_t version, header_len, entry_len, sub_len, sub_count, count;
@@ -33,7 +34,9 @@ struct PACKED m0205 {
 	} entry[ARRAY_SIZE(train_types)];
 };
 
-/* M0209, the patterns: elements of @bits bits, repeated after @modulo of them: nouveau bios/M0209.c */
+/*
+ * M0209, the patterns: elements of @bits bits, repeated after @modulo of them: nouveau bios/M0209.c
+ */
 #define PATTERN_BYTES	32
 struct PACKED m0209 {
 	uint8_t version, header_len, entry_len, sub_len, count;
@@ -54,7 +57,8 @@ _Static_assert(sizeof(struct bit_m) == 0x0d, "nouveau wants M0209 at 9");
 static uint16_t put_m0203(struct image *img)
 {
 	struct m0203 t = {
-		.version = 0x10, .header_len = offsetof(struct m0203, entry), .entry_len = sizeof(t.entry[0]), .count = 1,
+		.version = 0x10, .header_len = offsetof(struct m0203, entry),
+			.entry_len = sizeof(t.entry[0]), .count = 1,
 		.entry = { { .type_strap = MEM_GDDR5 | K20M_RAMCFG << 4, .group = 0 } },
 	};
 
@@ -64,7 +68,8 @@ static uint16_t put_m0203(struct image *img)
 static uint16_t put_m0205(struct image *img)
 {
 	struct m0205 t = {
-		.version = 0x10, .header_len = offsetof(struct m0205, entry), .entry_len = 1, .sub_len = 1, .sub_count = 1,
+		.version = 0x10, .header_len = offsetof(struct m0205, entry), .entry_len = 1,
+			.sub_len = 1, .sub_count = 1,
 		.count = ARRAY_SIZE(train_types),
 	};
 	unsigned int i;
@@ -76,11 +81,15 @@ static uint16_t put_m0205(struct image *img)
 	return image_put(img, &t, sizeof(t));
 }
 
-/* Types 0, 1 and 4 are 32-bit words, the others go four bits a lane: a walking one and its complement. */
+/*
+ * Types 0, 1 and 4 are 32-bit words, the others go four bits a lane: a walking one and its
+ * complement.
+ */
 static uint16_t put_m0209(struct image *img)
 {
 	struct m0209 t = {
-		.version = 0x10, .header_len = offsetof(struct m0209, entry), .entry_len = 4, .sub_len = PATTERN_BYTES,
+		.version = 0x10, .header_len = offsetof(struct m0209, entry), .entry_len = 4,
+			.sub_len = PATTERN_BYTES,
 		.count = ARRAY_SIZE(train_types),
 	};
 	unsigned int i, b;
@@ -127,7 +136,8 @@ struct PACKED pll_table {
 static uint16_t put_pll_table(struct image *img)
 {
 	struct pll_table t = {
-		.version = 0x40, .header_len = offsetof(struct pll_table, entry), .entry_len = sizeof(t.entry[0]),
+		.version = 0x40, .header_len = offsetof(struct pll_table, entry),
+			.entry_len = sizeof(t.entry[0]),
 		.count = ARRAY_SIZE(plls),
 	};
 	unsigned int i;

@@ -2,9 +2,10 @@
 /*
  * Makes the VBIOS image of the model's Tesla K20m.
  *
- * No NVIDIA code or data is in it: the tables are those that public drivers (nouveau) read, filled with published
- * clocks and with made-up values where nothing public exists, each marked in its file. Their formats are facts of
- * nouveau's parsers in nvkm/subdev/bios/ and of envytools' documentation; each structure names its parser.
+ * No NVIDIA code or data is in it: the tables are those that public drivers (nouveau) read, filled
+ * with published clocks and with made-up values where nothing public exists, each marked in its
+ * file. Their formats are facts of nouveau's parsers in nvkm/subdev/bios/ and of envytools'
+ * documentation; each structure names its parser.
  */
 #include <stdio.h>
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Performance, voltage and temperature (BIT P). Clocks are those that NVIDIA publishes for the K20m: 324 MHz idle, 705
- * MHz base, application clocks from 614 to 758 MHz, memory at 324 and 2600 MHz. "gpc" and "rop" domains count twice the
- * clock that is quoted. Voltages are the model's choice.
+ * Performance, voltage and temperature (BIT P). Clocks are those that NVIDIA publishes for the
+ * K20m: 324 MHz idle, 705 MHz base, application clocks from 614 to 758 MHz, memory at 324 and 2600
+ * MHz. "gpc" and "rop" domains count twice the clock that is quoted. Voltages are the model's
+ * choice.
  *
- * The memory map has no entries, so a request to change the memory clock is refused for want of data, as on a board
- * whose VBIOS a driver does not understand: the model has nothing that would train memory. Left out because a K20m
- * has none (fan) or the model has no such device (power sensors).
+ * The memory map has no entries, so a request to change the memory clock is refused for want of
+ * data, as on a board whose VBIOS a driver does not understand: the model has nothing that would
+ * train memory. Left out because a K20m has none (fan) or the model has no such device (power
+ * sensors).
  */
 #include <gk110/vbios.h>
 
@@ -23,11 +25,13 @@ enum { VOLT_IDLE, VOLT_LOW, VOLT_BASE, VOLT_BOOST, NR_VOLT };
 struct PACKED volt {
 	uint8_t version, header_len, entry_len, count;
 	uint8_t flags;			/* bit 0: PWM */
-	uint32_t pwm_freq;		/* nouveau divides by 1000 and then 27.648 MHz by the result */
+	/* nouveau divides by 1000 and then 27.648 MHz by the result */
+	uint32_t pwm_freq;
 	uint8_t reserved;
 	uint32_t min_uv, max_uv, base_uv, range_uv;
 };
-_Static_assert(sizeof(struct volt) == 0x1a && offsetof(struct volt, min_uv) == 0x0a, "volt table 5.0");
+_Static_assert(sizeof(struct volt) == 0x1a && offsetof(struct volt, min_uv) == 0x0a,
+	       "volt table 5.0");
 
 /* Voltage map 2.0: nouveau bios/vmap.c, volt/base.c */
 struct PACKED vmap {
@@ -38,12 +42,14 @@ struct PACKED vmap {
 		uint32_t min_uv, max_uv, arg[6];
 	} entry[NR_VOLT];
 };
-_Static_assert(offsetof(struct vmap, max2) == 0x0c && offsetof(struct vmap, entry) == 0x10, "vmap 2.0");
+_Static_assert(offsetof(struct vmap, max2) == 0x0c && offsetof(struct vmap, entry) == 0x10,
+	       "vmap 2.0");
 
 /* Performance table 4.0: nouveau bios/perf.c; domains in the order of clk/gk104.c */
 enum { GPC, HUBK07, ROP, MEM, HUBK06, HUBK01, VDEC, PMU, NR_DOMAIN };
 struct PACKED perf_entry {
-	uint8_t pstate, reserved0, voltage, reserved1[8], pcie, reserved2[4];	/* pcie: 0 = 5 GT/s, 1 = 2.5 GT/s */
+	/* pcie: 0 = 5 GT/s, 1 = 2.5 GT/s */
+	uint8_t pstate, reserved0, voltage, reserved1[8], pcie, reserved2[4];
 	uint16_t mhz[NR_DOMAIN];
 };
 struct PACKED perf {
@@ -89,14 +95,18 @@ struct PACKED vpstate {
 };
 _Static_assert(offsetof(struct vpstate, base_id) == 0x0f, "vpstate 1.0");
 
-/* Memory map 1.1 without entries: nouveau bios/rammap.c, fb/ramgk104.c (which wants a header of at least 0x15) */
+/*
+ * Memory map 1.1 without entries: nouveau bios/rammap.c, fb/ramgk104.c (which wants a header of at
+ * least 0x15)
+ */
 struct PACKED rammap {
 	uint8_t version, header_len, entry_len, sub_len, sub_count, count;
 	uint8_t reserved0[10];
 	uint32_t scripts;
 	uint8_t script_count, reserved1[3];
 };
-_Static_assert(sizeof(struct rammap) == 0x18 && offsetof(struct rammap, scripts) == 0x10, "rammap 1.1");
+_Static_assert(sizeof(struct rammap) == 0x18 && offsetof(struct rammap, scripts) == 0x10,
+	       "rammap 1.1");
 
 /* Thermal table: nouveau bios/therm.c; thresholds are degrees << 4 | hysteresis */
 struct PACKED therm {
@@ -110,8 +120,8 @@ struct PACKED therm {
 
 /* BIT P version 2 */
 struct PACKED bit_p {
-	uint32_t perf, rammap, timing, volt, therm, unk14, unk18, unk1c, vmap, unk24, iccsense, power_budget, boost, cstep,
-		 vpstate, unk3c[7], fan, unk5c;
+	uint32_t perf, rammap, timing, volt, therm, unk14, unk18, unk1c, vmap, unk24, iccsense,
+		power_budget, boost, cstep, vpstate, unk3c[7], fan, unk5c;
 };
 _Static_assert(offsetof(struct bit_p, vmap) == 0x20 && offsetof(struct bit_p, vpstate) == 0x38 &&
 	       offsetof(struct bit_p, fan) == 0x58, "BIT P version 2");
@@ -120,7 +130,8 @@ static uint16_t put_volt(struct image *img)
 {
 	struct volt t = {
 		.version = 0x50, .header_len = sizeof(t), .entry_len = 4, .flags = 1,
-		.pwm_freq = K20M_VID_CLOCK_KHZ * 1000 / K20M_VID_DIV * 1000, .min_uv = K20M_VOLT_BASE_UV,
+		.pwm_freq = K20M_VID_CLOCK_KHZ * 1000 / K20M_VID_DIV * 1000,
+			.min_uv = K20M_VOLT_BASE_UV,
 		.max_uv = K20M_VOLT_BASE_UV + K20M_VOLT_RANGE_UV, .base_uv = K20M_VOLT_BASE_UV,
 		.range_uv = K20M_VOLT_RANGE_UV,
 	};
@@ -131,10 +142,12 @@ static uint16_t put_volt(struct image *img)
 static uint16_t put_vmap(struct image *img)
 {
 	static const uint32_t uv[NR_VOLT] = {
-		[VOLT_IDLE] = K20M_VOLT_BOOT_UV, [VOLT_LOW] = 912000, [VOLT_BASE] = 976000, [VOLT_BOOST] = 1012000,
+		[VOLT_IDLE] = K20M_VOLT_BOOT_UV, [VOLT_LOW] = 912000, [VOLT_BASE] = 976000,
+			[VOLT_BOOST] = 1012000,
 	};
 	struct vmap t = {
-		.version = 0x20, .header_len = offsetof(struct vmap, entry), .entry_len = sizeof(t.entry[0]),
+		.version = 0x20, .header_len = offsetof(struct vmap, entry),
+			.entry_len = sizeof(t.entry[0]),
 		.count = NR_VOLT, .max0 = NO_LINK, .max1 = NO_LINK, .max2 = NO_LINK,
 	};
 	unsigned int i;
@@ -150,14 +163,17 @@ static uint16_t put_vmap(struct image *img)
 static uint16_t put_perf(struct image *img)
 {
 	struct perf t = {
-		.version = 0x40, .header_len = offsetof(struct perf, entry), .entry_len = offsetof(struct perf_entry, mhz),
+		.version = 0x40, .header_len = offsetof(struct perf, entry),
+			.entry_len = offsetof(struct perf_entry, mhz),
 		.sub_len = sizeof(uint16_t), .sub_count = NR_DOMAIN, .count = ARRAY_SIZE(t.entry),
 		.entry = {
 			{ .pstate = P_IDLE, .voltage = VOLT_IDLE, .pcie = 1,
-			  .mhz = { [GPC] = 648, [HUBK07] = 648, [ROP] = 648, [MEM] = 324, [HUBK06] = 648, [HUBK01] = 405,
+			  .mhz = { [GPC] = 648, [HUBK07] = 648, [ROP] = 648, [MEM] = 324,
+				[HUBK06] = 648, [HUBK01] = 405,
 				   [VDEC] = 405, [PMU] = 405 } },
 			{ .pstate = P_FULL, .voltage = VOLT_LOW, .pcie = 0,
-			  .mhz = { [GPC] = 1410, [HUBK07] = 1080, [ROP] = 1410, [MEM] = 2600, [HUBK06] = 1080,
+			  .mhz = { [GPC] = 1410, [HUBK07] = 1080, [ROP] = 1410, [MEM] = 2600,
+				[HUBK06] = 1080,
 				   [HUBK01] = 540, [VDEC] = 540, [PMU] = 540 } },
 		},
 	};
@@ -169,12 +185,17 @@ static uint16_t put_boost(struct image *img)
 {
 	struct boost t = {
 		.version = 0x11, .header_len = offsetof(struct boost, entry), .entry_len = 6,
-		.sub_len = sizeof(t.entry[0].sub[0]), .sub_count = ARRAY_SIZE(t.entry[0].sub), .count = ARRAY_SIZE(t.entry),
+		.sub_len = sizeof(t.entry[0].sub[0]), .sub_count = ARRAY_SIZE(t.entry[0].sub),
+			.count = ARRAY_SIZE(t.entry),
 		.entry = {
-			{ PSTATE(P_IDLE), 648, 648, { { GPC, 100, 648, 648 }, { HUBK07, 100, 648, 648 },
-						      { ROP, 100, 648, 648 }, { HUBK06, 100, 648, 648 } } },
-			{ PSTATE(P_FULL), 648, 1516, { { GPC, 100, 648, 1516 }, { HUBK07, 77, 540, 1080 },
-						       { ROP, 100, 648, 1516 }, { HUBK06, 77, 540, 1080 } } },
+			{ PSTATE(P_IDLE), 648, 648, { { GPC, 100, 648, 648 }, { HUBK07, 100, 648,
+				648 },
+						      { ROP, 100, 648, 648 }, { HUBK06, 100, 648,
+							648 } } },
+			{ PSTATE(P_FULL), 648, 1516, { { GPC, 100, 648, 1516 }, { HUBK07, 77, 540,
+				1080 },
+						       { ROP, 100, 648, 1516 }, { HUBK06, 77, 540,
+							1080 } } },
 		},
 	};
 
@@ -184,12 +205,17 @@ static uint16_t put_boost(struct image *img)
 static uint16_t put_cstep(struct image *img)
 {
 	struct cstep t = {
-		.version = 0x10, .header_len = offsetof(struct cstep, entry), .entry_len = sizeof(t.entry[0]),
-		.count = ARRAY_SIZE(t.entry), .step_len = sizeof(t.step[0]), .step_count = ARRAY_SIZE(t.step),
-		.entry = { { PSTATE(P_IDLE), 0, 0 }, { PSTATE(P_FULL), 0, ARRAY_SIZE(t.step) - 1 } },
+		.version = 0x10, .header_len = offsetof(struct cstep, entry),
+			.entry_len = sizeof(t.entry[0]),
+		.count = ARRAY_SIZE(t.entry), .step_len = sizeof(t.step[0]),
+			.step_count = ARRAY_SIZE(t.step),
+		.entry = { { PSTATE(P_IDLE), 0, 0 }, { PSTATE(P_FULL), 0,
+			ARRAY_SIZE(t.step) - 1 } },
 		.step = {
-			{ 648, { 0 }, VOLT_IDLE }, { 1228, { 0 }, VOLT_LOW }, { 1280, { 0 }, VOLT_LOW },
-			{ 1332, { 0 }, VOLT_BASE }, { 1410, { 0 }, VOLT_BASE }, { 1516, { 0 }, VOLT_BOOST },
+			{ 648, { 0 }, VOLT_IDLE }, { 1228, { 0 }, VOLT_LOW }, { 1280, { 0 },
+				VOLT_LOW },
+			{ 1332, { 0 }, VOLT_BASE }, { 1410, { 0 }, VOLT_BASE }, { 1516, { 0 },
+				VOLT_BOOST },
 		},
 	};
 
@@ -199,7 +225,8 @@ static uint16_t put_cstep(struct image *img)
 static uint16_t put_vpstate(struct image *img)
 {
 	struct vpstate t = {
-		.version = 0x10, .header_len = offsetof(struct vpstate, entry), .entry_len = sizeof(t.entry[0]),
+		.version = 0x10, .header_len = offsetof(struct vpstate, entry),
+			.entry_len = sizeof(t.entry[0]),
 		.count = ARRAY_SIZE(t.entry), .base_id = 0, .boost_id = 1, .tdp_id = NO_LINK,
 		.entry = { { .pstate = P_FULL, .mhz = 1410 }, { .pstate = P_FULL, .mhz = 1516 } },
 	};
@@ -209,7 +236,11 @@ static uint16_t put_vpstate(struct image *img)
 
 static uint16_t put_rammap(struct image *img)
 {
-	struct rammap t = { .version = 0x11, .header_len = sizeof(t), .entry_len = 0x12, .sub_len = 0x0a, .sub_count = 1 };
+	struct rammap t = { .version = 0x11,
+			    .header_len = sizeof(t),
+			    .entry_len = 0x12,
+			    .sub_len = 0x0a,
+			    .sub_count = 1 };
 
 	return image_put(img, &t, sizeof(t));
 }
@@ -218,7 +249,8 @@ static uint16_t put_rammap(struct image *img)
 static uint16_t put_therm(struct image *img)
 {
 	struct therm t = {
-		.version = 0x30, .header_len = offsetof(struct therm, entry), .entry_len = sizeof(t.entry[0]),
+		.version = 0x30, .header_len = offsetof(struct therm, entry),
+			.entry_len = sizeof(t.entry[0]),
 		.count = ARRAY_SIZE(t.entry),
 		.entry = {
 			{ 0x00, 0 },			/* thresholds of the core follow */
@@ -236,8 +268,10 @@ static uint16_t put_therm(struct image *img)
 void power_tables(struct image *img)
 {
 	struct bit_p p = {
-		.perf = put_perf(img), .rammap = put_rammap(img), .volt = put_volt(img), .therm = put_therm(img),
-		.vmap = put_vmap(img), .boost = put_boost(img), .cstep = put_cstep(img), .vpstate = put_vpstate(img),
+		.perf = put_perf(img), .rammap = put_rammap(img), .volt = put_volt(img),
+			.therm = put_therm(img),
+		.vmap = put_vmap(img), .boost = put_boost(img), .cstep = put_cstep(img),
+			.vpstate = put_vpstate(img),
 	};
 
 	image_bit(img, 'P', 2, &p, sizeof(p));

@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapped windows: which page of BAR1, BAR3 and PRAMIN shows what inside QEMU, so that the guest's loads and stores reach
- * memory without a message. Pages are filled when they are touched (a fault that the helper reports) and looked at again
- * when the GPU's translation changes (win_invalidate).
+ * Mapped windows: which page of BAR1, BAR3 and PRAMIN shows what inside QEMU, so that the guest's
+ * loads and stores reach memory without a message. Pages are filled when they are touched (a fault
+ * that the helper reports) and looked at again when the GPU's translation changes (win_invalidate).
  *
  * Why no stale page survives an invalidate
- *   What a window's pages show is recorded here, and everything that changes it is a call to the helper, which serves
- *   calls one after the other. A call is made, answered and recorded with barmap.lock held, so the record equals the
- *   state inside QEMU whenever the lock is free.
- *   A fault is translated without the lock, since recording a GPU fault may take time. Its answer is installed only if
- *   the window's generation is the one from before the translation. An invalidate first raises the generation, with the
- *   lock held, and then asks anew for every recorded page. So for any fault and any invalidate:
+ *   What a window's pages show is recorded here, and everything that changes it is a call to the
+ *   helper, which serves calls one after the other. A call is made, answered and recorded with
+ *   barmap.lock held, so the record equals the state inside QEMU whenever the lock is free. A fault
+ *   is translated without the lock, since recording a GPU fault may take time. Its answer is
+ *   installed only if the window's generation is the one from before the translation. An invalidate
+ *   first raises the generation, with the lock held, and then asks anew for every recorded page. So
+ *   for any fault and any invalidate:
  *     installed before  - it is recorded, and the invalidate looks at it;
  *     after, translated before the generation rose - refused, translated again;
- *     after, translated later - made from the new state, which the unit set before it asked for the invalidate.
- *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the mappings: any later
- *   access by a vCPU misses the old ones.
- *   Nothing here waits for gk110.lock with barmap.lock held; the caller of an invalidate holds both while it waits for
- *   the helper, and the helper needs neither.
+ *     after, translated later - made from the new state, which the unit set before it asked for the
+ *     invalidate.
+ *   When win_invalidate() returns, the helper has acknowledged, and the kernel has replaced the
+ *   mappings: any later access by a vCPU misses the old ones. Nothing here waits for gk110.lock
+ *   with barmap.lock held; the caller of an invalidate holds both while it waits for the helper,
+ *   and the helper needs neither.
  *
- * Transient pages are emptied again after a moment (a few ms at most), without use of CPU when there are none:
- *   - a page without a valid translation reads as ones meanwhile: the access that faulted has to complete somehow. The
- *     fault is recorded per moment and not per access, and writes to the page are lost;
- *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it never reaches memory, but
- *     the CPU sees it until the page is emptied;
- *   - a page that holds USERD outside of the part of BAR1 that is never mapped. After it is emptied, every doorbell that
- *     was rung in it is in memory, and fifo/ is told to look. A write that comes later faults again, so none is lost.
+ * Transient pages are emptied again after a moment (a few ms at most), without use of CPU when
+ * there are none:
+ *   - a page without a valid translation reads as ones meanwhile: the access that faulted has to
+ *     complete somehow. The fault is recorded per moment and not per access, and writes to the page
+ *     are lost;
+ *   - a page whose tables forbid writing, after a write: a private copy takes the write, so it
+ *     never reaches memory, but the CPU sees it until the page is emptied;
+ *   - a page that holds USERD outside of the part of BAR1 that is never mapped. After it is
+ *     emptied, every doorbell that was rung in it is in memory, and fifo/ is told to look. A write
+ *     that comes later faults again, so none is lost.
  *
- * A page that shows read-only memory for reading is mapped privately as well (QEMU would die of a store into a read-only
- * mapping); a store into it is then seen by the CPU alone, and reported to nobody, until the next invalidate.
+ * A page that shows read-only memory for reading is mapped privately as well (QEMU would die of a
+ * store into a read-only mapping); a store into it is then seen by the CPU alone, and reported to
+ * nobody, until the next invalidate.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +45,8 @@
 #define RUN_PAGES	512u		/* mapped at one fault, as far as memory is contiguous */
 #define TRANSIENT_NS	2000000ull	/* life of a transient page */
 #define USERD_NS	200000ull
-#define LIFE_GROWS	8u		/* to so many times that, when the page is touched again and again */
+/* to so many times that, when the page is touched again and again */
+#define LIFE_GROWS	8u
 #define RECENT_NS	50000000ull
 
 uint64_t barmap_now(void)
@@ -83,7 +90,10 @@ void barmap_forget(struct barmap *b)
 	b->nr_ops = 0;
 }
 
-/* pages from @page on that go on showing what @page does, in file order; at most to the window's end */
+/*
+ * pages from @page on that go on showing what @page does, in file order; at most to the window's
+ * end
+ */
 static uint32_t run_length(const struct barmap_window *win, uint32_t page)
 {
 	uint64_t first = win->show[page];
@@ -96,7 +106,7 @@ static uint32_t run_length(const struct barmap_window *win, uint32_t page)
 	return n;
 }
 
-/* ------------------------------------------------------------------ changing what is shown; lock held */
+/* ------------------------------------------------------------ changing what is shown; lock held */
 
 static bool usable(const struct barmap *b)
 {
@@ -111,7 +121,9 @@ int barmap_zap_all(struct barmap *b)
 
 	barmap_forget(b);
 	for (w = 0; w < NR_WIN; w++)
-		op[w] = (struct barmap_op){ .code = BARMAP_ZAP, .win = w, .nr_pages = b->win[w].nr_pages };
+		op[w] = (struct barmap_op){ .code = BARMAP_ZAP,
+					    .win = w,
+					    .nr_pages = b->win[w].nr_pages };
 	ret = barmap_call(b, BARMAP_BATCH, NR_WIN, op, sizeof(op), -1);
 	if (ret < 0 && !b->broken) {
 		gk110_note(b->g, "mapped BARs: pages can't be taken back (%s): giving the helper up", strerror(-ret));
@@ -121,8 +133,8 @@ int barmap_zap_all(struct barmap *b)
 }
 
 /*
- * Sends what has gathered. When the process of QEMU may have no more mappings, everything is taken back: the pages are
- * faulted in again, in longer runs.
+ * Sends what has gathered. When the process of QEMU may have no more mappings, everything is taken
+ * back: the pages are faulted in again, in longer runs.
  */
 static int ops_flush(struct barmap *b)
 {
@@ -200,19 +212,24 @@ static bool segment_show(struct barmap *b, const struct mmu_seg *seg, uint32_t *
 		return false;
 	if (*nr > len / VU_PAGE)
 		*nr = len / VU_PAGE;
-	*show = SHOW_MAPPED | (writable ? 0 : SHOW_PRIVATE) | (uint64_t)file << SHOW_FILE_SHIFT | offset / VU_PAGE;
+	*show = SHOW_MAPPED | (writable ? 0 : SHOW_PRIVATE) | (uint64_t)file << SHOW_FILE_SHIFT |
+		offset / VU_PAGE;
 	return true;
 }
 
-/* What up to *@nr pages show, from @page on. 0, or -EFAULT. Any lock may be held as bar_translate() allows for @flags. */
-static int translate(struct barmap *b, enum bar_window w, uint32_t page, enum mmu_access acc, unsigned int flags,
-		     uint32_t *nr, uint64_t *show)
+/*
+ * What up to *@nr pages show, from @page on. 0, or -EFAULT. Any lock may be held as bar_translate()
+ * allows for @flags.
+ */
+static int translate(struct barmap *b, enum bar_window w, uint32_t page, enum mmu_access acc,
+		     unsigned int flags, uint32_t *nr, uint64_t *show)
 {
 	struct mmu_seg seg;
 	int ret;
 
 	pthread_rwlock_rdlock(&b->g->dma_lock);
-	ret = bar_translate(b->g, w, (uint64_t)page * VU_PAGE, (size_t)*nr * VU_PAGE, acc, flags, &seg);
+	ret = bar_translate(b->g, w, (uint64_t)page * VU_PAGE, (size_t)*nr * VU_PAGE, acc, flags,
+			    &seg);
 	if (!ret && !segment_show(b, &seg, nr, show))
 		ret = -EFAULT;
 	pthread_rwlock_unlock(&b->g->dma_lock);
@@ -319,10 +336,11 @@ void barmap_reset(struct barmap *b)
 /* ------------------------------------------------------------------ faults; lock not held */
 
 /*
- * On a busy machine a vCPU may be woken and not run before its page is gone again. A page that faults again soon after it
- * was emptied lives longer each time, so that the access gets through.
+ * On a busy machine a vCPU may be woken and not run before its page is gone again. A page that
+ * faults again soon after it was emptied lives longer each time, so that the access gets through.
  */
-static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd, uint64_t now)
+static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32_t page, bool userd,
+			       uint64_t now)
 {
 	uint64_t life = userd ? USERD_NS : TRANSIENT_NS, longer = life;
 	unsigned int i;
@@ -330,7 +348,8 @@ static uint64_t transient_life(const struct barmap *b, enum bar_window w, uint32
 	for (i = 0; i < BARMAP_NR_RECENT; i++) {
 		const struct barmap_transient *t = &b->recent[i];
 
-		if (t->life && t->win == w && t->page == page && now - t->deadline < RECENT_NS && 2 * t->life > longer)
+		if (t->life && t->win == w && t->page == page && now - t->deadline < RECENT_NS &&
+		    2 * t->life > longer)
 			longer = 2 * t->life;
 	}
 	return longer < LIFE_GROWS * life ? longer : LIFE_GROWS * life;
@@ -344,20 +363,29 @@ static void transient_add(struct barmap *b, enum bar_window w, uint32_t page, bo
 
 	for (i = 0; i < b->nr_transient; i++)
 		if (b->transient[i].win == w && b->transient[i].page == page)
-			return;		/* its time stays: a page is not kept for ever by being touched */
+			/* its time stays: a page is not kept for ever by being touched */
+			return;
 	t = &b->transient[b->nr_transient++];
-	*t = (struct barmap_transient){ .win = w, .page = page, .userd = userd, .life = life, .deadline = now + life };
+	*t = (struct barmap_transient){ .win = w,
+					.page = page,
+					.userd = userd,
+					.life = life,
+					.deadline = now + life };
 }
 
 /* what a faulting page is to show, and how many pages after it may follow */
-static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write, uint32_t *nr)
+static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page, bool write,
+			     uint32_t *nr)
 {
 	enum mmu_access acc = write ? ACC_WRITE : ACC_READ;
 	uint64_t show, ignore;
 	uint32_t one = 1;
 
 	if (!translate(b, w, page, acc, 0, nr, &show)) {
-		/* a page that may be written but not read can't be mapped so: show it for a moment only */
+		/*
+		 * a page that may be written but not read can't be mapped so: show it for a moment
+		 * only
+		 */
 		if (write && translate(b, w, page, ACC_READ, MMU_PEEK, &one, &ignore))
 			show |= SHOW_TRANSIENT;
 		return show;
@@ -369,7 +397,10 @@ static uint64_t fault_answer(struct barmap *b, enum bar_window w, uint32_t page,
 	return SHOW_MAPPED | SHOW_POISON | SHOW_TRANSIENT;
 }
 
-/* how many pages from @page on may be mapped at once: none that shows something already, none with USERD; lock held */
+/*
+ * how many pages from @page on may be mapped at once: none that shows something already, none with
+ * USERD; lock held
+ */
 static uint32_t fault_room(struct barmap *b, enum bar_window w, uint32_t page, uint32_t userd_lo)
 {
 	const struct barmap_window *win = &b->win[w];
@@ -393,8 +424,8 @@ static void wake(struct barmap *b, enum bar_window w, uint32_t page)
 }
 
 /* Installs an answer. false: it is out of date. lock held */
-static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr, uint64_t show, bool userd,
-			  uint64_t generation)
+static bool fault_install(struct barmap *b, enum bar_window w, uint32_t page, uint32_t nr,
+			  uint64_t show, bool userd, uint64_t generation)
 {
 	uint32_t room;
 

@@ -12,7 +12,8 @@
 
 /* what a page shows: 0 nothing, else these bits and the page number inside the file */
 #define SHOW_MAPPED	(1ull << 63)
-#define SHOW_PRIVATE	(1ull << 62)	/* read-only for the GPU's tables: the CPU's writes go nowhere */
+/* read-only for the GPU's tables: the CPU's writes go nowhere */
+#define SHOW_PRIVATE	(1ull << 62)
 #define SHOW_TRANSIENT	(1ull << 61)	/* to be emptied soon */
 #define SHOW_POISON	(1ull << 60)	/* ones */
 #define SHOW_FILE_SHIFT	40
@@ -47,10 +48,12 @@ struct barmap {
 	pthread_cond_t helper_changed;
 
 	struct barmap_window win[NR_WIN];
-	bool enabled;			/* the guest can reach its BARs, and the windows are attached */
+	/* the guest can reach its BARs, and the windows are attached */
+	bool enabled;
 	struct barmap_op op[BARMAP_MAX_OPS];
 	unsigned int nr_ops;
-	uint64_t cuts, max_cuts;	/* mappings made since the windows were whole, and how many there may be */
+	/* mappings made since the windows were whole, and how many there may be */
+	uint64_t cuts, max_cuts;
 	struct barmap_transient transient[BARMAP_NR_TRANSIENT];	/* oldest first */
 	unsigned int nr_transient;
 	struct barmap_transient recent[BARMAP_NR_RECENT];	/* emptied last, a ring */
@@ -82,8 +85,12 @@ void barmap_forget(struct barmap *b);
 /* every window whole and empty again: few mappings, nothing stale; lock held. 0 or -errno */
 int barmap_zap_all(struct barmap *b);
 
-/* barmap_link.c, lock held: one call and its answer. 0 or a positive value, -errno of the helper, -EPIPE when it is lost */
-int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len, int fd);
+/*
+ * barmap_link.c, lock held: one call and its answer. 0 or a positive value, -errno of the helper,
+ * -EPIPE when it is lost
+ */
+int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len,
+		int fd);
 /* use the helper no more; lock held */
 void barmap_break(struct barmap *b);
 void *barmap_thread(void *arg);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The helper inside QEMU: its socket, hand-shake, calls, and the thread that serves the faults it reports. One helper at
- * a time; it has to live in the process that is our client, else mapping the windows would help nobody.
+ * The helper inside QEMU: its socket, hand-shake, calls, and the thread that serves the faults it
+ * reports. One helper at a time; it has to live in the process that is our client, else mapping the
+ * windows would help nobody.
  *
- * The helper may die at any time, with QEMU or because of a bug. A call that is not answered in time, or whose answer
- * makes no sense, breaks the link: it is not used any more, the client's connection is ended too (its mapped pages can't
- * be kept right), and nobody waits.
+ * The helper may die at any time, with QEMU or because of a bug. A call that is not answered in
+ * time, or whose answer makes no sense, breaks the link: it is not used any more, the client's
+ * connection is ended too (its mapped pages can't be kept right), and nobody waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,20 +26,25 @@
 #include "barmap.h"
 
 #define HELLO_TIMEOUT_MS	2000
-#define WAIT_HELPER_S		2		/* QEMU gives up after 5 s; its helper connects before its device */
+/* QEMU gives up after 5 s; its helper connects before its device */
+#define WAIT_HELPER_S		2
 #define MAP_COUNT_SPARE		16384u	/* mappings left to QEMU itself */
 
 static const struct {
 	const char *name;
 	unsigned int region;
 	uint64_t size;			/* of the region, and of its file */
-	uint64_t base, map_size;	/* the window inside, and what of the region may be mapped */
+	/* the window inside, and what of the region may be mapped */
+	uint64_t base, map_size;
 	uint64_t map_base;
 } region_of[NR_WIN] = {
 	/* the first 2 MiB of BAR1 are where drivers put USERD: doorbells come as messages */
-	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0, GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
-	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0, GK110_BAR3_SIZE, 0 },
-	[WIN_PRAMIN] = { "gk110-bar0", VFIO_PCI_BAR0_REGION_INDEX, GK110_BAR0_SIZE, PRAMIN_BASE, PRAMIN_SIZE, PRAMIN_BASE },
+	[WIN_BAR1] = { "gk110-bar1", VFIO_PCI_BAR1_REGION_INDEX, GK110_BAR1_SIZE, 0,
+		GK110_BAR1_SIZE - (2u << 20), 2u << 20 },
+	[WIN_BAR3] = { "gk110-bar3", VFIO_PCI_BAR3_REGION_INDEX, GK110_BAR3_SIZE, 0,
+		GK110_BAR3_SIZE, 0 },
+	[WIN_PRAMIN] = { "gk110-bar0", VFIO_PCI_BAR0_REGION_INDEX, GK110_BAR0_SIZE, PRAMIN_BASE,
+		PRAMIN_SIZE, PRAMIN_BASE },
 };
 
 static uint64_t window_size(enum bar_window w)
@@ -76,8 +82,8 @@ bool barmap_region_area(unsigned int region, uint64_t *off, uint64_t *size)
 
 /* ------------------------------------------------------------------ calls; lock held */
 
-static int send_packet(int sock, const struct barmap_hdr *hdr, const void *data, size_t len, const int *fds,
-		       unsigned int nr_fds)
+static int send_packet(int sock, const struct barmap_hdr *hdr, const void *data, size_t len,
+		       const int *fds, unsigned int nr_fds)
 {
 	struct iovec iov[2] = { { (void *)hdr, sizeof(*hdr) }, { (void *)data, len } };
 	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -120,7 +126,8 @@ void barmap_break(struct barmap *b)
 	shutdown(b->calls, SHUT_RDWR);
 }
 
-int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len, int fd)
+int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const void *data, size_t len,
+		int fd)
 {
 	struct barmap_hdr hdr = { .type = type, .seq = ++b->seq, .arg = arg };
 	int ret;
@@ -134,7 +141,7 @@ int barmap_call(struct barmap *b, enum barmap_type type, uint32_t arg, const voi
 	return ret;
 }
 
-/* ------------------------------------------------------------------ what the socket thread tells; lock not held */
+/* -------------------------------------------------- what the socket thread tells; lock not held */
 
 void barmap_add_file(struct barmap *b, int slot, int fd)
 {
@@ -152,21 +159,27 @@ void barmap_del_file(struct barmap *b, int slot)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* nothing may be left in the files behind the regions, else an access would find it instead of faulting */
+/*
+ * nothing may be left in the files behind the regions, else an access would find it instead of
+ * faulting
+ */
 static void punch_regions(struct barmap *b)
 {
 	enum bar_window w;
 
 	for (w = 0; w < NR_WIN; w++)
-		if (fallocate(b->region_fd[w], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, region_of[w].size))
-			gk110_note(b->g, "mapped BARs: %s can't be emptied: %s", region_of[w].name, strerror(errno));
+		if (fallocate(b->region_fd[w], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			      region_of[w].size))
+			gk110_note(b->g, "mapped BARs: %s can't be emptied: %s", region_of[w].name,
+				   strerror(errno));
 }
 
 static void attach(struct barmap *b)
 {
 	int n;
 
-	barmap_zap_all(b);	/* a page that still shows something would not be found as part of a window */
+	/* a page that still shows something would not be found as part of a window */
+	barmap_zap_all(b);
 	punch_regions(b);
 	n = barmap_call(b, BARMAP_ATTACH, 0, NULL, 0, -1);
 	b->enabled = n >= 0;
@@ -263,8 +276,8 @@ static bool recv_hello(int sock, struct barmap_hello *hello, int *fd)
 	c = CMSG_FIRSTHDR(&m);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(c), sizeof(int));
-	return n == sizeof(*hello) && hello->hdr.type == BARMAP_HELLO && hello->magic == BARMAP_MAGIC &&
-	       (hello->uffd_error || *fd >= 0);
+	return n == sizeof(*hello) && hello->hdr.type == BARMAP_HELLO &&
+	       hello->magic == BARMAP_MAGIC && (hello->uffd_error || *fd >= 0);
 }
 
 static void set_timeout(int sock, int opt, int ms)
@@ -276,7 +289,9 @@ static void set_timeout(int sock, int opt, int ms)
 
 static int send_welcome(struct barmap *b, int sock)
 {
-	struct barmap_welcome w = { .hdr.type = BARMAP_WELCOME, .magic = BARMAP_MAGIC, .version = BARMAP_VERSION };
+	struct barmap_welcome w = { .hdr.type = BARMAP_WELCOME,
+				    .magic = BARMAP_MAGIC,
+				    .version = BARMAP_VERSION };
 	struct stat st;
 	enum bar_window i;
 
@@ -288,7 +303,8 @@ static int send_welcome(struct barmap *b, int sock)
 		w.win[i].base = region_of[i].base;
 		w.win[i].size = window_size(i);
 	}
-	return send_packet(sock, &w.hdr, (uint8_t *)&w + sizeof(w.hdr), sizeof(w) - sizeof(w.hdr), b->region_fd, NR_WIN);
+	return send_packet(sock, &w.hdr, (uint8_t *)&w + sizeof(w.hdr), sizeof(w) - sizeof(w.hdr),
+			   b->region_fd, NR_WIN);
 }
 
 static void helper_state(struct barmap *b, enum barmap_helper state)
@@ -310,8 +326,9 @@ static void helper_adopt(struct barmap *b, int sock, int faults, const struct ba
 	b->helper_pid = cred.pid;
 	b->broken = false;
 	b->helper = HELPER_READY;
-	b->max_cuts = hello->max_map_count > 2 * MAP_COUNT_SPARE ? (hello->max_map_count - MAP_COUNT_SPARE) / 2 :
-		      MAP_COUNT_SPARE / 2;
+	b->max_cuts = hello->max_map_count > 2 * MAP_COUNT_SPARE ?
+			      (hello->max_map_count - MAP_COUNT_SPARE) / 2 :
+			      MAP_COUNT_SPARE / 2;
 	if (hello->max_map_count && hello->max_map_count < BARMAP_GOOD_MAP_COUNT)
 		gk110_note(b->g, "mapped BARs: vm.max_map_count is %u; with less than %u, windows of many small pages are "
 			   "emptied now and then", hello->max_map_count, BARMAP_GOOD_MAP_COUNT);
@@ -402,7 +419,8 @@ void *barmap_thread(void *arg)
 
 	for (;;) {
 		struct pollfd p[2] = { { .fd = b->stop_fd, .events = POLLIN },
-				       { .fd = linked ? b->faults : b->listen_fd, .events = POLLIN } };
+				       { .fd = linked ? b->faults : b->listen_fd,
+					.events = POLLIN } };
 
 		wait = linked ? barmap_expire(b) : -1;
 		ts = (struct timespec){ .tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with a file that their
- * memory lies in; a range without one (ROM, another device's BAR) is accepted and has no memory for us. Behind a vIOMMU
- * there are thousands of one-page ranges of one file, so files are mapped once and whole, and ranges are found by binary
- * search.
+ * Guest memory as the device reaches it. The client announces ranges of bus addresses, most with a
+ * file that their memory lies in; a range without one (ROM, another device's BAR) is accepted and
+ * has no memory for us. Behind a vIOMMU there are thousands of one-page ranges of one file, so
+ * files are mapped once and whole, and ranges are found by binary search.
  *
- * The table belongs to the socket thread; engines read it with dma_lock held for reading, so every change is made with
- * dma_lock held for writing, and after the change nobody holds an old pointer. A client that truncates a file it has
- * shared can kill this process (SIGBUS); it has to be trusted as far as that, as it has to with its own memory.
+ * The table belongs to the socket thread; engines read it with dma_lock held for reading, so every
+ * change is made with dma_lock held for writing, and after the change nobody holds an old pointer.
+ * A client that truncates a file it has shared can kill this process (SIGBUS); it has to be trusted
+ * as far as that, as it has to with its own memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,8 @@ static int file_slot(struct dma_table *t, const struct stat *st, bool writable)
 		if (f->fd < 0) {
 			if (unused < 0)
 				unused = i;
-		} else if (f->dev == st->st_dev && f->ino == st->st_ino && f->writable == writable) {
+		} else if (f->dev == st->st_dev && f->ino == st->st_ino &&
+			   f->writable == writable) {
 			return i;
 		}
 	}
@@ -255,14 +257,15 @@ void dma_unmap_all(struct vfio_server *s)
 		entries_remove(s, 0, s->dma.nr);
 }
 
-/* ------------------------------------------------------------------ use; dma_lock held for reading */
+/* --------------------------------------------------------------- use; dma_lock held for reading */
 
 static const struct dma_entry *entry_at(const struct vfio_server *s, uint64_t iova)
 {
 	const struct dma_table *t = &s->dma;
 	unsigned int i = find(t, iova);
 
-	if (!s->g || !pci_bus_master(s->g) || i == t->nr || t->entry[i].iova > iova || t->entry[i].file < 0)
+	if (!s->g || !pci_bus_master(s->g) || i == t->nr || t->entry[i].iova > iova ||
+	    t->entry[i].file < 0)
 		return NULL;
 	return &t->entry[i];
 }
@@ -281,7 +284,8 @@ void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write)
 	return s->dma.file[e->file].base + e->offset + (iova - e->iova);
 }
 
-bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offset, uint64_t *len, bool *writable)
+bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offset, uint64_t *len,
+		bool *writable)
 {
 	const struct dma_entry *e = entry_at(s, iova);
 

@@ -18,8 +18,8 @@
 #define DMA_MAX_FILES	255	/* ids 1..255; 0 is video memory in the mapped windows */
 
 /*
- * One file that guest memory lies in, mapped once as a whole however many pieces of it are visible to the device.
- * Changed with dma_lock held for writing.
+ * One file that guest memory lies in, mapped once as a whole however many pieces of it are visible
+ * to the device. Changed with dma_lock held for writing.
  */
 struct dma_file {
 	int fd;				/* -1: free slot */
@@ -52,22 +52,25 @@ int dma_unmap(struct vfio_server *s, uint64_t iova, uint64_t size);
 void dma_unmap_all(struct vfio_server *s);
 void *dma_ptr(void *bus, uint64_t iova, size_t *len, bool write);
 /* where in which shared file @iova lies; @len is cut. dma_lock held for reading */
-bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offset, uint64_t *len, bool *writable);
+bool dma_locate(struct vfio_server *s, uint64_t iova, int *file, uint64_t *offset, uint64_t *len,
+		bool *writable);
 
 /* ------------------------------------------------------------------ interrupts (irq.c) */
 
 struct irq_state {			/* gk110.lock */
-	int fd[NR_IRQS];		/* eventfds of INTx, MSI, MSI-X (never), error, request; -1: none */
+	/* eventfds of INTx, MSI, MSI-X (never), error, request; -1: none */
+	int fd[NR_IRQS];
 	bool level;			/* the line, as the device drives it */
-	bool masked;			/* INTx fired (or was masked) and waits for the client's unmask */
+	/* INTx fired (or was masked) and waits for the client's unmask */
+	bool masked;
 };
 
 void irq_init(struct irq_state *irq);
 unsigned int irq_count(unsigned int index);
 uint32_t irq_flags(unsigned int index);
 /* @data: the bytes behind the structure. Takes over fds it uses (sets them to -1). 0 or -errno */
-int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data, size_t data_len, int *fds,
-	    unsigned int nr_fds);
+int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data,
+	    size_t data_len, int *fds, unsigned int nr_fds);
 void irq_disable_all(struct vfio_server *s);
 void irq_output(void *bus, bool level, bool edge);
 /* a command register or unmask changed what INTx may do; lock held */
@@ -94,7 +97,10 @@ struct barmap;
 struct barmap *barmap_create(struct vfio_server *s, int listen_fd);
 void barmap_destroy(struct barmap *b);
 int barmap_start(struct barmap *b, struct gk110 *g);
-/* waits a bounded time for the helper in process @client_pid (0: unknown); true: offer the windows for mapping */
+/*
+ * waits a bounded time for the helper in process @client_pid (0: unknown); true: offer the windows
+ * for mapping
+ */
 bool barmap_wait_helper(struct barmap *b, pid_t client_pid);
 /* file behind a region (0, 1 or 3) and the part of it that may be mapped */
 int barmap_region_fd(const struct barmap *b, unsigned int region);
@@ -107,13 +113,16 @@ void barmap_reset(struct barmap *b);
 void barmap_disconnect(struct barmap *b);
 void barmap_add_file(struct barmap *b, int slot, int fd);
 void barmap_del_file(struct barmap *b, int slot);
-/* guest memory or bus mastering changed: pages that show guest memory are looked at again; lock not held */
+/*
+ * guest memory or bus mastering changed: pages that show guest memory are looked at again; lock not
+ * held
+ */
 void barmap_recheck_sysmem(struct barmap *b);
 void barmap_invalidate(void *bus, enum bar_window win);
 /* becomes readable when the helper is lost while a client has windows mapped */
 int barmap_lost_fd(const struct barmap *b);
 
-/* ------------------------------------------------------------------ messages (messages.c, version.c, region.c) */
+/* --------------------------------------------------- messages (messages.c, version.c, region.c) */
 
 struct vu_msg {
 	struct vu_hdr hdr;
@@ -132,7 +141,8 @@ struct vfio_client {			/* one connection */
 	pid_t pid;
 	uint32_t max_xfer;		/* the peer's limit for data in one message */
 	/* sends all or returns -errno; @fd -1: none */
-	int (*send)(void *to, const void *hdr, size_t hdr_len, const void *data, size_t len, int fd);
+	int (*send)(void *to, const void *hdr, size_t hdr_len, const void *data, size_t len,
+		    int fd);
 	void *to;
 };
 
@@ -149,13 +159,15 @@ struct vfio_server {
 struct vu_fds {				/* descriptors that came with the stream */
 	int fd[VU_MAX_FDS];
 	unsigned int nr;
-	size_t at;			/* offset in the buffer of a byte of the message they belong to */
+	/* offset in the buffer of a byte of the message they belong to */
+	size_t at;
 };
 
 /*
- * Serves the complete messages at the start of @buf. Returns the bytes used (the rest is an incomplete message), or
- * -errno after a note: the stream makes no sense any more and the connection must end. Descriptors are handed to their
- * message (@fds->nr becomes 0) and closed unless it keeps them; while it is incomplete they stay.
+ * Serves the complete messages at the start of @buf. Returns the bytes used (the rest is an
+ * incomplete message), or -errno after a note: the stream makes no sense any more and the
+ * connection must end. Descriptors are handed to their message (@fds->nr becomes 0) and closed
+ * unless it keeps them; while it is incomplete they stay.
  */
 ssize_t messages_feed(struct vfio_server *s, const uint8_t *buf, size_t len, struct vu_fds *fds);
 /* state of a connection that begins or ended */

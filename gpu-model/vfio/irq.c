@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level; a vfio client sees it as
- * an event that masks itself when it fires, and unmasks it when the guest has ended the interrupt: if the line is still
- * up then, it fires again. MSI is an edge per message; a message is a write by the function, so it needs bus mastering.
+ * Interrupts towards the client: one eventfd per index that has been set up. INTx is a level; a
+ * vfio client sees it as an event that masks itself when it fires, and unmasks it when the guest
+ * has ended the interrupt: if the line is still up then, it fires again. MSI is an edge per
+ * message; a message is a write by the function, so it needs bus mastering.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -27,7 +28,8 @@ unsigned int irq_count(unsigned int index)
 	switch (index) {
 	case VFIO_PCI_INTX_IRQ_INDEX:
 	case VFIO_PCI_MSI_IRQ_INDEX:
-	case VFIO_PCI_ERR_IRQ_INDEX:	/* never fires; without it QEMU warns that it can't recover from errors */
+	case VFIO_PCI_ERR_IRQ_INDEX:
+		/* never fires; without it QEMU warns that it can't recover from errors */
 	case VFIO_PCI_REQ_IRQ_INDEX:	/* never fires */
 		return 1;
 	default:
@@ -99,7 +101,8 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 	bool disable = !set->count && !set->start && data == VFIO_IRQ_SET_DATA_NONE &&
 		       action == VFIO_IRQ_SET_ACTION_TRIGGER;
 
-	if (set->argsz < sizeof(*set) || set->flags & ~(DATA_FLAGS | ACTION_FLAGS) || !one_bit(data) || !one_bit(action))
+	if (set->argsz < sizeof(*set) || set->flags & ~(DATA_FLAGS | ACTION_FLAGS) ||
+	    !one_bit(data) || !one_bit(action))
 		return -EINVAL;
 	if (set->index >= NR_IRQS)
 		return -EINVAL;
@@ -112,14 +115,17 @@ static int irq_check(const struct vfio_irq_set *set, size_t data_len, unsigned i
 		return -EINVAL;
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && set->index != VFIO_PCI_INTX_IRQ_INDEX)
 		return -EINVAL;
-	/* an eventfd that masks or unmasks is of use to a KVM client, which then falls back to messages */
+	/*
+	 * an eventfd that masks or unmasks is of use to a KVM client, which then falls back to
+	 * messages
+	 */
 	if (action != VFIO_IRQ_SET_ACTION_TRIGGER && data == VFIO_IRQ_SET_DATA_EVENTFD)
 		return -EOPNOTSUPP;
 	return 0;
 }
 
-static void irq_trigger(struct vfio_server *s, const struct vfio_irq_set *set, bool wanted, int *fds,
-			unsigned int nr_fds)
+static void irq_trigger(struct vfio_server *s, const struct vfio_irq_set *set, bool wanted,
+			int *fds, unsigned int nr_fds)
 {
 	struct irq_state *irq = &s->irq;
 
@@ -135,8 +141,8 @@ static void irq_trigger(struct vfio_server *s, const struct vfio_irq_set *set, b
 	}
 }
 
-int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data, size_t data_len, int *fds,
-	    unsigned int nr_fds)
+int irq_set(struct vfio_server *s, const struct vfio_irq_set *set, const uint8_t *data,
+	    size_t data_len, int *fds, unsigned int nr_fds)
 {
 	int ret = irq_check(set, data_len, nr_fds);
 	bool wanted;

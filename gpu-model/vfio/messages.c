@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The message stream: framing, the table of commands, replies. Works on memory; server.c feeds it from a socket, tests
- * and the fuzzer from arrays.
+ * The message stream: framing, the table of commands, replies. Works on memory; server.c feeds it
+ * from a socket, tests and the fuzzer from arrays.
  *
- * A command that is wrong in itself gets an error reply (or nothing, when it asked for no reply) and the stream goes on. A
- * header that can't be right means that the two ends no longer agree where messages begin: then the connection ends.
+ * A command that is wrong in itself gets an error reply (or nothing, when it asked for no reply)
+ * and the stream goes on. A header that can't be right means that the two ends no longer agree
+ * where messages begin: then the connection ends.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,8 +59,10 @@ static int handle_device_info(struct vfio_server *s, struct vu_msg *m)
 	memcpy(&info, m->data, sizeof(info));
 	if (info.argsz < sizeof(info))
 		return -EINVAL;
-	info = (struct vu_device_info){ .argsz = sizeof(info), .flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET,
-					.num_regions = NR_REGIONS, .num_irqs = NR_IRQS };
+	info = (struct vu_device_info){ .argsz = sizeof(info),
+					.flags = VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET,
+					.num_regions = NR_REGIONS,
+					.num_irqs = NR_IRQS };
 	memcpy(m->reply, &info, sizeof(info));
 	m->reply_len = sizeof(info);
 	return 0;
@@ -122,19 +125,25 @@ static const struct {
 	[VU_VERSION] = { "VERSION", sizeof(struct vu_version), 65536, version_negotiate },
 	[VU_DMA_MAP] = { "DMA_MAP", sizeof(struct vu_dma_map), 0, handle_dma_map },
 	[VU_DMA_UNMAP] = { "DMA_UNMAP", sizeof(struct vu_dma_unmap), 0, handle_dma_unmap },
-	[VU_DEVICE_GET_INFO] = { "DEVICE_GET_INFO", sizeof(struct vu_device_info), 0, handle_device_info },
-	[VU_DEVICE_GET_REGION_INFO] = { "DEVICE_GET_REGION_INFO", sizeof(struct vfio_region_info), VU_DEFAULT_XFER,
+	[VU_DEVICE_GET_INFO] = { "DEVICE_GET_INFO", sizeof(struct vu_device_info), 0,
+		handle_device_info },
+	[VU_DEVICE_GET_REGION_INFO] = { "DEVICE_GET_REGION_INFO", sizeof(struct vfio_region_info),
+		VU_DEFAULT_XFER,
 					region_info },
-	[VU_DEVICE_GET_REGION_IO_FDS] = { "DEVICE_GET_REGION_IO_FDS", sizeof(struct vu_io_fds), 0, handle_io_fds },
-	[VU_DEVICE_GET_IRQ_INFO] = { "DEVICE_GET_IRQ_INFO", sizeof(struct vfio_irq_info), 0, handle_irq_info },
-	[VU_DEVICE_SET_IRQS] = { "DEVICE_SET_IRQS", sizeof(struct vfio_irq_set), 65536, handle_set_irqs },
+	[VU_DEVICE_GET_REGION_IO_FDS] = { "DEVICE_GET_REGION_IO_FDS", sizeof(struct vu_io_fds), 0,
+		handle_io_fds },
+	[VU_DEVICE_GET_IRQ_INFO] = { "DEVICE_GET_IRQ_INFO", sizeof(struct vfio_irq_info), 0,
+		handle_irq_info },
+	[VU_DEVICE_SET_IRQS] = { "DEVICE_SET_IRQS", sizeof(struct vfio_irq_set), 65536,
+		handle_set_irqs },
 	[VU_REGION_READ] = { "REGION_READ", sizeof(struct vu_region_access), 0, region_read },
 	[VU_REGION_WRITE] = { "REGION_WRITE", sizeof(struct vu_region_access) + 1,
 			      sizeof(struct vu_region_access) + VU_DEFAULT_XFER, region_write },
 	[VU_DMA_READ] = { "DMA_READ", 0, VU_DEFAULT_XFER, handle_unsupported },
 	[VU_DMA_WRITE] = { "DMA_WRITE", 0, VU_DEFAULT_XFER, handle_unsupported },
 	[VU_DEVICE_RESET] = { "DEVICE_RESET", 0, 0, handle_reset },
-	[VU_REGION_WRITE_MULTI] = { "REGION_WRITE_MULTI", sizeof(struct vu_write_multi), VU_DEFAULT_XFER,
+	[VU_REGION_WRITE_MULTI] = { "REGION_WRITE_MULTI", sizeof(struct vu_write_multi),
+		VU_DEFAULT_XFER,
 				    region_write_multi },
 	[VU_DEVICE_FEATURE] = { "DEVICE_FEATURE", 8, VU_DEFAULT_XFER, handle_unsupported },
 	[VU_MIG_DATA_READ] = { "MIG_DATA_READ", 8, 0, handle_unsupported },

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Regions: what they are, and accesses that come as messages. BAR0 is the chip's registers, BAR1 and BAR3 are windows to
- * memory, region 7 is configuration space. There is no expansion ROM region: QEMU never asks for it, and drivers read the
- * image through BAR0.
+ * Regions: what they are, and accesses that come as messages. BAR0 is the chip's registers, BAR1
+ * and BAR3 are windows to memory, region 7 is configuration space. There is no expansion ROM
+ * region: QEMU never asks for it, and drivers read the image through BAR0.
  *
- * An access of 1, 2, 4 or 8 bytes goes to the device as it came; a longer one (none that a guest makes) becomes several.
- * While memory decoding is off the BARs read as ones and take no writes.
+ * An access of 1, 2, 4 or 8 bytes goes to the device as it came; a longer one (none that a guest
+ * makes) becomes several. While memory decoding is off the BARs read as ones and take no writes.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,14 +34,15 @@ static bool mapping_offered(struct vfio_server *s)
 }
 
 /*
- * A region that can be mapped in part has a capability that says which. A client asks first with room for the plain
- * structure only, learns the size, and asks again; QEMU wants to see the offset of the capability in the first answer
- * already, and the file in the second only.
+ * A region that can be mapped in part has a capability that says which. A client asks first with
+ * room for the plain structure only, learns the size, and asks again; QEMU wants to see the offset
+ * of the capability in the first answer already, and the file in the second only.
  */
 int region_info(struct vfio_server *s, struct vu_msg *m)
 {
 	struct vfio_region_info ask, info = { .argsz = sizeof(info) };
-	struct vu_sparse_cap cap = { .header = { VFIO_REGION_INFO_CAP_SPARSE_MMAP, 1, 0 }, .nr_areas = 1 };
+	struct vu_sparse_cap cap = { .header = { VFIO_REGION_INFO_CAP_SPARSE_MMAP, 1, 0 },
+				     .nr_areas = 1 };
 	uint64_t off, size;
 
 	memcpy(&ask, m->data, sizeof(ask));
@@ -89,7 +90,8 @@ static uint64_t bar_access_read(struct gk110 *g, uint32_t region, uint64_t off, 
 	}
 }
 
-static void bar_access_write(struct gk110 *g, uint32_t region, uint64_t off, unsigned int size, uint64_t val)
+static void bar_access_write(struct gk110 *g, uint32_t region, uint64_t off, unsigned int size,
+			     uint64_t val)
 {
 	if (!pci_memory_enabled(g))
 		return;
@@ -121,7 +123,8 @@ static int access_check(const struct vfio_server *s, const struct vu_region_acce
 {
 	uint64_t size = a->region < NR_REGIONS ? region_size(a->region) : 0;
 
-	if (!a->count || a->count > VU_DEFAULT_XFER || a->offset >= size || a->count > size - a->offset)
+	if (!a->count || a->count > VU_DEFAULT_XFER || a->offset >= size ||
+	    a->count > size - a->offset)
 		return -EINVAL;
 	return 0;
 }
@@ -166,7 +169,10 @@ static void config_write(struct vfio_server *s, uint64_t off, const uint8_t *dat
 	pthread_mutex_unlock(&g->lock);
 
 	if (master != pci_bus_master(g)) {
-		/* transfers under way end before the write does, as posted requests flush before a completion */
+		/*
+		 * transfers under way end before the write does, as posted requests flush before a
+		 * completion
+		 */
 		dma_write_lock(g);
 		dma_write_unlock(g);
 		if (s->barmap)
@@ -176,7 +182,8 @@ static void config_write(struct vfio_server *s, uint64_t off, const uint8_t *dat
 		barmap_enable(s->barmap, !mem);
 }
 
-static void access_write(struct vfio_server *s, const struct vu_region_access *a, const uint8_t *data)
+static void access_write(struct vfio_server *s, const struct vu_region_access *a,
+			 const uint8_t *data)
 {
 	uint32_t done, n;
 	uint64_t val;
@@ -221,7 +228,9 @@ int region_write_multi(struct vfio_server *s, struct vu_msg *m)
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < multi.wr_cnt; i++) {
 			memcpy(&w, m->data + sizeof(multi) + i * sizeof(w), sizeof(w));
-			a = (struct vu_region_access){ .offset = w.offset, .region = w.region, .count = w.count };
+			a = (struct vu_region_access){ .offset = w.offset,
+						       .region = w.region,
+						       .count = w.count };
 			if (pass)
 				access_write(s, &a, (const uint8_t *)&w.data);
 			else if (w.count > sizeof(w.data) || access_check(s, &a))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets and the main loop: one client at a time, the statistics socket, signals. All of it in one thread, which runs
- * every register access. It sleeps in poll() when there is nothing to do and never spins: where cores are scarce,
- * spinning takes time from the very vCPU that is waited for.
+ * Sockets and the main loop: one client at a time, the statistics socket, signals. All of it in one
+ * thread, which runs every register access. It sleeps in poll() when there is nothing to do and
+ * never spins: where cores are scarce, spinning takes time from the very vCPU that is waited for.
  *
- * A second client waits until the first is gone, so that a QEMU that is started again need not be timed. When a client is
- * gone, the device is reset and its memory forgotten.
+ * A second client waits until the first is gone, so that a QEMU that is started again need not be
+ * timed. When a client is gone, the device is reset and its memory forgotten.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,8 @@
 #include "internal.h"
 
 #define RX_SIZE		(VU_MSG_MAX + (64u << 10))
-#define RX_BURST	64		/* reads from the client before signals are looked at again */
+/* reads from the client before signals are looked at again */
+#define RX_BURST	64
 #define SEND_TIMEOUT_S	10
 #define HANGUP_GRACE_MS	300
 
@@ -242,8 +243,9 @@ static void take_fds(struct vfio_server *s, struct msghdr *m)
 }
 
 /*
- * One read and what it brings. The kernel ends a read behind data that descriptors came with, so they belong to the
- * message that the last byte read is part of. 1: there may be more at once, 0: wait, -errno: the connection ends.
+ * One read and what it brings. The kernel ends a read behind data that descriptors came with, so
+ * they belong to the message that the last byte read is part of. 1: there may be more at once, 0:
+ * wait, -errno: the connection ends.
  */
 static int client_read(struct vfio_server *s)
 {
@@ -319,7 +321,10 @@ static bool signal_serve(struct vfio_server *s)
 	return false;
 }
 
-/* most often because QEMU has ended, and then the client's end is seen at the same time or a moment later */
+/*
+ * most often because QEMU has ended, and then the client's end is seen at the same time or a moment
+ * later
+ */
 static void helper_lost(struct vfio_server *s)
 {
 	struct pollfd p = { .fd = s->sockets->client, .events = POLLRDHUP };
@@ -356,7 +361,8 @@ int vfio_server_run(struct vfio_server *s, struct gk110 *g)
 			[P_SIGNAL] = { .fd = so->signal, .events = POLLIN },
 			[P_LISTEN] = { .fd = so->listen, .events = POLLIN },
 			[P_STATS] = { .fd = so->stats, .events = POLLIN },
-			[P_LOST] = { .fd = s->barmap ? barmap_lost_fd(s->barmap) : -1, .events = POLLIN },
+			[P_LOST] = { .fd = s->barmap ? barmap_lost_fd(s->barmap) : -1,
+				.events = POLLIN },
 			[P_CLIENT] = { .fd = so->client, .events = POLLIN },
 		};
 

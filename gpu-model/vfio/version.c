@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small strict parser reads what matters
- * and skips the rest; malformed text is refused. The parser works on the bytes of the message and never past them.
+ * VERSION, the hand-shake: a version number and a JSON object of capabilities. A small strict
+ * parser reads what matters and skips the rest; malformed text is refused. The parser works on the
+ * bytes of the message and never past them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -204,8 +205,8 @@ int version_negotiate(struct vfio_server *s, struct vu_msg *m)
 		gk110_note(s->g, "client speaks vfio-user %u.%u, this is 0.0", v.major, v.minor);
 		return -EINVAL;
 	}
-	if (!parse((const char *)m->data + sizeof(v), m->len - sizeof(v), &c) || !(c.max_xfer >= 8) ||
-	    !(c.max_fds >= 0)) {
+	if (!parse((const char *)m->data + sizeof(v), m->len - sizeof(v), &c) ||
+	    !(c.max_xfer >= 8) || !(c.max_fds >= 0)) {
 		gk110_note(s->g, "client's capabilities make no sense: %.*s", (int)(m->len - sizeof(v) < 200 ?
 			   m->len - sizeof(v) : 200), m->data + sizeof(v));
 		return -EINVAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPU windows into memory: BAR1, BAR3, the 1 MiB window in BAR0 (PRAMIN), the peephole port, and the flushes that order
- * CPU accesses with the GPU's.
+ * CPU windows into memory: BAR1, BAR3, the 1 MiB window in BAR0 (PRAMIN), the peephole port, and
+ * the flushes that order CPU accesses with the GPU's.
  */
 #ifndef KVGPU_GK110_BAR_H
 #define KVGPU_GK110_BAR_H
@@ -14,15 +14,18 @@
 #define HOSTMEM_PRAMIN			0x001700
 #define   HOSTMEM_PRAMIN_BASE		GENMASK(23, 0)		/* address >> 16 */
 #define   HOSTMEM_PRAMIN_BASE_SHIFT	16
-#define   HOSTMEM_PRAMIN_TARGET		GENMASK(25, 24)		/* 0 video memory, 2 coherent, 3 non-coherent */
+/* 0 video memory, 2 coherent, 3 non-coherent */
+#define   HOSTMEM_PRAMIN_TARGET		GENMASK(25, 24)
 #define HOSTMEM_BAR1			0x001704
 #define HOSTMEM_BAR3			0x001714
 #define HOSTMEM_PEEPHOLE		0x001718
 #define   HOSTMEM_INST			GENMASK(27, 0)		/* instance block >> 12 */
 #define   HOSTMEM_INST_SHIFT		12
-#define   HOSTMEM_TARGET		GENMASK(29, 28)		/* of the instance block; codes as above */
+/* of the instance block; codes as above */
+#define   HOSTMEM_TARGET		GENMASK(29, 28)
 #define   HOSTMEM_BAR3_HALVE		BIT(30)			/* nvkm bar/gf100.c, NvBar2Halve */
-#define   HOSTMEM_VIRTUAL		BIT(31)			/* 0: the window shows video memory from address 0 */
+/* 0: the window shows video memory from address 0 */
+#define   HOSTMEM_VIRTUAL		BIT(31)
 
 #define PRAMIN_BASE			0x700000
 #define PRAMIN_SIZE			0x100000

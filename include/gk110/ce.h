@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Copy engines of GK110: registers of the three engines and the copy class A0B5.
- * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau nvkm/engine/ce/gk104.c;
- * NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.
+ * Sources: rnndb fifo/pcopy.xml, fifo/gk104_copy.xml, fifo/gf100_pfifo.xml (COPY_STATE); nouveau
+ * nvkm/engine/ce/gk104.c; NVIDIA open-gpu-doc classes/dma-copy/cla0b5.h.
  */
 #ifndef KVGPU_GK110_CE_H
 #define KVGPU_GK110_CE_H
@@ -48,7 +48,8 @@ enum gk110_ce_launcherr {
 #define A0B5_NOP			0x0100
 #define A0B5_PM_TRIGGER			0x0140
 #define A0B5_SET_SEMAPHORE_A		0x0240
-#define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)	/* of every address in this class: 40 bits */
+/* of every address in this class: 40 bits */
+#define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)
 #define A0B5_SET_SEMAPHORE_B		0x0244
 #define A0B5_SET_SEMAPHORE_PAYLOAD	0x0248
 #define A0B5_SET_RENDER_ENABLE_A	0x0254
@@ -57,8 +58,10 @@ enum gk110_ce_launcherr {
 #define   A0B5_RENDER_MODE		GENMASK(2, 0)
 #define     A0B5_RENDER_FALSE		0
 #define     A0B5_RENDER_TRUE		1
-#define     A0B5_RENDER_CONDITIONAL	2	/* result word of one report is not zero (rnndb g80_cond_mode) */
-#define     A0B5_RENDER_IF_EQUAL	3	/* counter and result of two consecutive reports are equal */
+/* result word of one report is not zero (rnndb g80_cond_mode) */
+#define     A0B5_RENDER_CONDITIONAL	2
+/* counter and result of two consecutive reports are equal */
+#define     A0B5_RENDER_IF_EQUAL	3
 #define     A0B5_RENDER_IF_NOT_EQUAL	4
 #define A0B5_SET_SRC_PHYS_MODE		0x0260
 #define A0B5_SET_DST_PHYS_MODE		0x0264
@@ -150,8 +153,9 @@ enum gk110_ce_launcherr {
 #define A0B5_MTHD_END			0x0740	/* past the last stored method */
 
 /*
- * Method state of a channel: words of RAMFC 0x100-0x17f, which is also the window at 0x200 of the PBDMA that the channel
- * runs on (rnndb gf100_pfifo.xml COPY_STATE: every one of the 32 words is named there).
+ * Method state of a channel: words of RAMFC 0x100-0x17f, which is also the window at 0x200 of the
+ * PBDMA that the channel runs on (rnndb gf100_pfifo.xml COPY_STATE: every one of the 32 words is
+ * named there).
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -167,17 +171,26 @@ enum gk110_ce_state {
 };
 
 /* order of the words of a block-linear surface, in the class and in the state */
-enum gk110_ce_surface { CE_SURF_BLOCK, CE_SURF_WIDTH, CE_SURF_HEIGHT, CE_SURF_DEPTH, CE_SURF_LAYER, CE_SURF_ORIGIN, CE_SURF_WORDS };
+enum gk110_ce_surface {
+	CE_SURF_BLOCK,
+	CE_SURF_WIDTH,
+	CE_SURF_HEIGHT,
+	CE_SURF_DEPTH,
+	CE_SURF_LAYER,
+	CE_SURF_ORIGIN,
+	CE_SURF_WORDS
+};
 
 /*
- * Set by every SET_RENDER_ENABLE_C. Open: how the saved state tells FALSE, which is 0, from "never set": nouveau starts
- * channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write), and their copies run.
+ * Set by every SET_RENDER_ENABLE_C. Open: how the saved state tells FALSE, which is 0, from "never
+ * set": nouveau starts channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write), and their
+ * copies run.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
- * Where a copy stands that was preempted. Open: what silicon does. The model keeps it in bits of the state above that no
- * method can set, so that it is saved, restored and moved with RAMFC.
+ * Where a copy stands that was preempted. Open: what silicon does. The model keeps it in bits of
+ * the state above that no method can set, so that it is saved, restored and moved with RAMFC.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -191,16 +204,20 @@ enum gk110_ce_surface { CE_SURF_BLOCK, CE_SURF_WIDTH, CE_SURF_HEIGHT, CE_SURF_DE
 
 /* what has to hold of the above */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
-static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE | GK110_CE_INTR_LAUNCHERR), "all of them");
-LAYOUT_DISJOINT(A0B5_LAUNCH_TRANSFER, A0B5_LAUNCH_FLUSH, A0B5_LAUNCH_SEMAPHORE, A0B5_LAUNCH_INTERRUPT, A0B5_LAUNCH_SRC_PITCH,
-		A0B5_LAUNCH_DST_PITCH, A0B5_LAUNCH_MULTI_LINE, A0B5_LAUNCH_REMAP, A0B5_LAUNCH_BYPASS_L2, A0B5_LAUNCH_SRC_PHYSICAL,
-		A0B5_LAUNCH_DST_PHYSICAL, A0B5_LAUNCH_REDUCTION, A0B5_LAUNCH_REDUCTION_UNSIGNED, A0B5_LAUNCH_REDUCTION_ENABLE,
-		A0B5_LAUNCH_UNUSED);
-LAYOUT_DISJOINT(A0B5_REMAP_DST(0), A0B5_REMAP_DST(1), A0B5_REMAP_DST(2), A0B5_REMAP_DST(3), A0B5_REMAP_COMPONENT_SIZE,
-		A0B5_REMAP_NUM_SRC, A0B5_REMAP_NUM_DST);
+static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |
+				     GK110_CE_INTR_LAUNCHERR),
+	      "all of them");
+LAYOUT_DISJOINT(A0B5_LAUNCH_TRANSFER, A0B5_LAUNCH_FLUSH, A0B5_LAUNCH_SEMAPHORE,
+		A0B5_LAUNCH_INTERRUPT, A0B5_LAUNCH_SRC_PITCH, A0B5_LAUNCH_DST_PITCH,
+		A0B5_LAUNCH_MULTI_LINE, A0B5_LAUNCH_REMAP, A0B5_LAUNCH_BYPASS_L2,
+		A0B5_LAUNCH_SRC_PHYSICAL, A0B5_LAUNCH_DST_PHYSICAL, A0B5_LAUNCH_REDUCTION,
+		A0B5_LAUNCH_REDUCTION_UNSIGNED, A0B5_LAUNCH_REDUCTION_ENABLE, A0B5_LAUNCH_UNUSED);
+LAYOUT_DISJOINT(A0B5_REMAP_DST(0), A0B5_REMAP_DST(1), A0B5_REMAP_DST(2), A0B5_REMAP_DST(3),
+		A0B5_REMAP_COMPONENT_SIZE, A0B5_REMAP_NUM_SRC, A0B5_REMAP_NUM_DST);
 LAYOUT_DISJOINT(A0B5_BLOCK_WIDTH, A0B5_BLOCK_HEIGHT, A0B5_BLOCK_DEPTH, A0B5_BLOCK_GOB_HEIGHT);
 LAYOUT_DISJOINT(A0B5_ORIGIN_X, A0B5_ORIGIN_Y);
-LAYOUT_DISJOINT(A0B5_RENDER_MODE, CE_RENDER_C_RESUME_LINE_HI, CE_RENDER_C_RESUME_X_HI, CE_RENDER_C_SET, CE_RENDER_C_RESUME);
+LAYOUT_DISJOINT(A0B5_RENDER_MODE, CE_RENDER_C_RESUME_LINE_HI, CE_RENDER_C_RESUME_X_HI,
+		CE_RENDER_C_SET, CE_RENDER_C_RESUME);
 LAYOUT_DISJOINT(A0B5_PHYS_TARGET, CE_SRC_PHYS_RESUME_LINE_LO);
 LAYOUT_DISJOINT(A0B5_PHYS_TARGET, CE_DST_PHYS_RESUME_X_LO);
 LAYOUT_FITS(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED);

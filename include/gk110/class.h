@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Engine classes of GR: methods the model acts on. Everything else is state.
- * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h, twod/cl902d.h.
+ * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
+ * twod/cl902d.h.
  */
 #ifndef KVGPU_GK110_CLASS_H
 #define KVGPU_GK110_CLASS_H
@@ -13,7 +14,10 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/* subchannels are wired on Kepler (gk110-bringup.md section 5; the object table of nouveau's ctxgk110.c) */
+/*
+ * subchannels are wired on Kepler (gk110-bringup.md section 5; the object table of nouveau's
+ * ctxgk110.c)
+ */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2

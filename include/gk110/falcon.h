@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Falcon microcontroller: the ports every instance shows to the host, as offsets into its 4 KiB window.
+ * Falcon microcontroller: the ports every instance shows to the host, as offsets into its 4 KiB
+ * window.
  * Source: envytools docs/hw/falcon, nouveau nvkm/falcon/{base,v1}.c.
  */
 #ifndef KVGPU_GK110_FALCON_H
@@ -17,7 +18,8 @@
 #define FALCON_INTR_EN_SET		0x010
 #define FALCON_INTR_EN_CLR		0x014
 #define FALCON_INTR_EN			0x018
-#define FALCON_INTR_ROUTE		0x01c	/* 7:0 to the host, 23:16 to the second falcon vector */
+/* 7:0 to the host, 23:16 to the second falcon vector */
+#define FALCON_INTR_ROUTE		0x01c
 #define   FALCON_INTR_ROUTE_HOST	GENMASK(15, 0)
 #define   FALCON_INTR_ROUTE_DEST	GENMASK(31, 16)
 #define FALCON_IDLE_STATUS		0x04c	/* busy bits; 0 = idle */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110.
- * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a
- * hardware headers (names of fields). Where a line names none, rnndb and nouveau agree.
+ * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau
+ * nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a hardware headers (names of fields). Where a
+ * line names none, rnndb and nouveau agree.
  */
 #ifndef KVGPU_GK110_FIFO_H
 #define KVGPU_GK110_FIFO_H
@@ -31,7 +32,8 @@
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-#define PFIFO_FERMI(i)			(0x002200 + 4 * (i))	/* GF100's enables, left over (nouveau fifo/gf100.c) */
+/* GF100's enables, left over (nouveau fifo/gf100.c) */
+#define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
 #define PFIFO_USERD_BAR1		0x002254
@@ -40,7 +42,8 @@
 #define PFIFO_IDLE_FILTER		0x002258
 #define PFIFO_RUNLIST_BASE		0x002270
 #define   PFIFO_RUNLIST_ADDR		GENMASK(27, 0)	/* >> 12 */
-#define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)	/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
+/* 0 VRAM, 2 coherent, 3 non-coherent system memory */
+#define   PFIFO_RUNLIST_TARGET		GENMASK(29, 28)
 #define PFIFO_RUNLIST_SUBMIT		0x002274
 #define   PFIFO_RUNLIST_COUNT		GENMASK(15, 0)	/* nvgpu; rnndb says 11:0 */
 #define   PFIFO_RUNLIST_ID		GENMASK(23, 20)
@@ -48,12 +51,14 @@
 #define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
 #define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
 #define   PFIFO_ENG_RUNLIST_NR		7
-#define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))	/* defaults that drivers copy to RAMFC 0xf8 */
+/* defaults that drivers copy to RAMFC 0xf8 */
+#define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
 #define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))	/* ... and to RAMFC 0xfc */
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
-#define PFIFO_PBDMA_RUNLISTS(p)		(0x002390 + 4 * (p))	/* mask of runlists a PBDMA serves, fixed */
+/* mask of runlists a PBDMA serves, fixed */
+#define PFIFO_PBDMA_RUNLISTS(p)		(0x002390 + 4 * (p))
 #define PFIFO_INTR_EN_NRHOST		0x002528
 #define PFIFO_BIND_ERROR		0x00252c
 #define   PFIFO_BIND_ERROR_CODE		GENMASK(7, 0)
@@ -71,33 +76,44 @@
 #define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
-#define PFIFO_MMU_FAULT_SOURCE		0x00259c	/* kept by the MMU side: one bit per fault unit */
+/* kept by the MMU side: one bit per fault unit */
+#define PFIFO_MMU_FAULT_SOURCE		0x00259c
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
-#define PFIFO_ENGINE_INTR_EN		0x002628	/* GF100, left over (nouveau fifo/gf100.c) */
-#define PFIFO_RUNLIST_ERROR		0x00262c	/* 1: scheduling stopped after a fault; write 1 to clear */
-#define PFIFO_RUNLIST_BLOCK		0x002630	/* 1: nothing new of this runlist is loaded */
+/* GF100, left over (nouveau fifo/gf100.c) */
+#define PFIFO_ENGINE_INTR_EN		0x002628
+/* 1: scheduling stopped after a fault; write 1 to clear */
+#define PFIFO_RUNLIST_ERROR		0x00262c
+/* 1: nothing new of this runlist is loaded */
+#define PFIFO_RUNLIST_BLOCK		0x002630
 #define PFIFO_PREEMPT			0x002634
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-#define PFIFO_RUNLIST_PREEMPT		0x002638	/* of later chips, by NVIDIA's gv100 manual */
-#define PFIFO_BYPASS_CONFIG		0x0026c4	/* method injection past the channels: rnndb gf100_pfifo.xml */
+/* of later chips, by NVIDIA's gv100 manual */
+#define PFIFO_RUNLIST_PREEMPT		0x002638
+/* method injection past the channels: rnndb gf100_pfifo.xml */
+#define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
 #define PFIFO_BYPASS_SIZE		0x001000
-/* nouveau gk104_engn_status, nvgpu fifo_engine_status; the PBDMA status has the same layout without 30 and 31 */
+/*
+ * nouveau gk104_engn_status, nvgpu fifo_engine_status; the PBDMA status has the same layout without
+ * 30 and 31
+ */
 #define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-#define   PFIFO_STATUS_VALID		BIT(13)		/* alone: on a channel; with CHSW: loading the next */
+/* alone: on a channel; with CHSW: loading the next */
+#define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
 #define   PFIFO_STATUS_NEXT_ID		GENMASK(27, 16)
 #define   PFIFO_STATUS_NEXT_TSG		BIT(28)
 #define   PFIFO_STATUS_FAULTED		BIT(30)
 #define   PFIFO_STATUS_BUSY		BIT(31)
-#define PFIFO_MMU_FAULT_RECORDS		0x002800	/* 32 records of 16 bytes, kept by the MMU side */
+/* 32 records of 16 bytes, kept by the MMU side */
+#define PFIFO_MMU_FAULT_RECORDS		0x002800
 #define   PFIFO_MMU_FAULT_RECORDS_END	0x002a00
 #define PFIFO_RUNLIST_EVENT		0x002a00	/* one bit per runlist, write 1 to clear */
 #define PFIFO_FB_TIMEOUT		0x002a04
@@ -126,7 +142,8 @@
 #define   PFIFO_ACQ_PRETEST_RESET	0x10000080
 
 /*
- * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f its copy-class state.
+ * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f its
+ * copy-class state.
  */
 #define PBDMA_BASE			0x040000
 #define PBDMA_STRIDE			0x002000
@@ -153,10 +170,12 @@
 #define   PBDMA_INTR0_PBCRC		BIT(19)
 #define   PBDMA_INTR0_METHOD		BIT(21)		/* host method that does not exist */
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
-#define   PBDMA_INTR0_DEVICE		BIT(23)		/* method for software, or for an engine that is not there */
+/* method for software, or for an engine that is not there */
+#define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
 #define   PBDMA_INTR0_ACQUIRE		BIT(26)		/* deadline of an acquire passed */
-#define   PBDMA_INTR0_PRI		BIT(27)		/* RAMFC word written while a channel runs */
+/* RAMFC word written while a channel runs */
+#define   PBDMA_INTR0_PRI		BIT(27)
 #define   PBDMA_INTR0_PBSEG		BIT(30)
 #define   PBDMA_INTR0_SIGNATURE		BIT(31)
 #define PBDMA_INTR0_EN			0x10c
@@ -168,7 +187,8 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-#define PBDMA_INTR0_STALL		0x13c		/* which interrupts stop the PBDMA until acknowledged */
+/* which interrupts stop the PBDMA until acknowledged */
+#define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140
 #define   PBDMA_INTR1_STALL_RESET	0x0000001f
@@ -211,27 +231,32 @@
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
 /* what has to hold of the above */
-LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR, PFIFO_INTR_CHSW_ERROR,
-		PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR, PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);
-static_assert(PFIFO_INTR_LEVELS == (PFIFO_INTR_MMU_FAULT | PFIFO_INTR_PBDMA | PFIFO_INTR_RUNLIST), "what goes by level");
+LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
+		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
+		PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);
+static_assert(PFIFO_INTR_LEVELS == (PFIFO_INTR_MMU_FAULT | PFIFO_INTR_PBDMA | PFIFO_INTR_RUNLIST),
+	      "what goes by level");
 LAYOUT_DISJOINT(PFIFO_USERD_BAR1_ADDR, PFIFO_USERD_BAR1_VALID);
 LAYOUT_DISJOINT(PFIFO_RUNLIST_ADDR, PFIFO_RUNLIST_TARGET);
 LAYOUT_DISJOINT(PFIFO_RUNLIST_COUNT, PFIFO_RUNLIST_ID);
 LAYOUT_DISJOINT(PFIFO_PREEMPT_ID, PFIFO_PREEMPT_PENDING, PFIFO_PREEMPT_TSG);
-LAYOUT_DISJOINT(PFIFO_STATUS_ID, PFIFO_STATUS_TSG, PFIFO_STATUS_VALID, PFIFO_STATUS_SAVE, PFIFO_STATUS_CHSW,
-		PFIFO_STATUS_NEXT_ID, PFIFO_STATUS_NEXT_TSG, PFIFO_STATUS_FAULTED, PFIFO_STATUS_BUSY);
+LAYOUT_DISJOINT(PFIFO_STATUS_ID, PFIFO_STATUS_TSG, PFIFO_STATUS_VALID, PFIFO_STATUS_SAVE,
+		PFIFO_STATUS_CHSW, PFIFO_STATUS_NEXT_ID, PFIFO_STATUS_NEXT_TSG,
+		PFIFO_STATUS_FAULTED, PFIFO_STATUS_BUSY);
 LAYOUT_DISJOINT(PFIFO_TIMEOUT_ENABLE, PFIFO_ENG_TIMEOUT_PERIOD);
 LAYOUT_DISJOINT(PFIFO_FAULT_INJECT_UNIT, PFIFO_FAULT_INJECT_VALID);
-LAYOUT_DISJOINT(PBDMA_METHOD_INCR, PBDMA_METHOD_PRIV, PBDMA_METHOD_ADDR, PBDMA_METHOD_SUBCH, PBDMA_METHOD_FIRST,
-		PBDMA_METHOD_VALID);
-LAYOUT_DISJOINT(PBDMA_INTR0_MEMOP, PBDMA_INTR0_LBREQ, PBDMA_INTR0_GPFIFO, PBDMA_INTR0_GPPTR, PBDMA_INTR0_GPENTRY,
-		PBDMA_INTR0_GPCRC, PBDMA_INTR0_PBPTR, PBDMA_INTR0_PBENTRY, PBDMA_INTR0_PBCRC, PBDMA_INTR0_METHOD,
-		PBDMA_INTR0_METHODCRC, PBDMA_INTR0_DEVICE, PBDMA_INTR0_SEMAPHORE, PBDMA_INTR0_ACQUIRE, PBDMA_INTR0_PRI,
-		PBDMA_INTR0_PBSEG, PBDMA_INTR0_SIGNATURE);
+LAYOUT_DISJOINT(PBDMA_METHOD_INCR, PBDMA_METHOD_PRIV, PBDMA_METHOD_ADDR, PBDMA_METHOD_SUBCH,
+		PBDMA_METHOD_FIRST, PBDMA_METHOD_VALID);
+LAYOUT_DISJOINT(PBDMA_INTR0_MEMOP, PBDMA_INTR0_LBREQ, PBDMA_INTR0_GPFIFO, PBDMA_INTR0_GPPTR,
+		PBDMA_INTR0_GPENTRY, PBDMA_INTR0_GPCRC, PBDMA_INTR0_PBPTR, PBDMA_INTR0_PBENTRY,
+		PBDMA_INTR0_PBCRC, PBDMA_INTR0_METHOD, PBDMA_INTR0_METHODCRC, PBDMA_INTR0_DEVICE,
+		PBDMA_INTR0_SEMAPHORE, PBDMA_INTR0_ACQUIRE, PBDMA_INTR0_PRI, PBDMA_INTR0_PBSEG,
+		PBDMA_INTR0_SIGNATURE);
 LAYOUT_DISJOINT(PBDMA_CHANNEL_ID, PBDMA_CHANNEL_VALID);
 LAYOUT_DISJOINT(PCCSR_INST_PTR, PCCSR_INST_TARGET, PCCSR_INST_BIND);
-LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PENDING, PCCSR_CHAN_ENABLE_SET,
-		PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS, PCCSR_CHAN_BUSY);
+LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PENDING,
+		PCCSR_CHAN_ENABLE_SET, PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS,
+		PCCSR_CHAN_BUSY);
 LAYOUT_FITS(PCCSR_CHAN_STATUS, PCCSR_STATUS_ON_ENG_PENDING);
 /* each channel and group has a name in whatever says which one is meant */
 LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_CHAN - 1);
@@ -243,13 +268,19 @@ LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_RUNLIST_ID, PFIFO_ENG_RUNLIST_NR - 1);
 LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
 /* the channel table has a pair of words for each channel, and no more */
-static_assert(PCCSR_INST(0) == PCCSR_BASE && PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE, "channel table");
+static_assert(PCCSR_INST(0) == PCCSR_BASE &&
+		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
+	      "channel table");
 /* arrays of registers do not run into what follows them */
 static_assert(PFIFO_ENG_RUNLIST(PFIFO_ENG_RUNLIST_NR - 1) < PFIFO_ENG_TIMESLICE(0) &&
-	      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
-	      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_PBDMA_RUNLISTS(0) &&
-	      PFIFO_ENGINE_STATUS(PFIFO_ENGINE_STATUS_NR - 1) < PFIFO_MMU_FAULT_RECORDS &&
-	      PFIFO_MMU_FAULT_RECORDS_END == PFIFO_RUNLIST_EVENT && PFIFO_PBDMA_STATUS(PFIFO_PBDMA_STATUS_NR - 1) < PFIFO_BASE + PFIFO_SIZE &&
-	      PBDMA(PFIFO_PBDMA_STATUS_NR) <= PBDMA_END && PBDMA_CE_STATE + 0x80 <= PBDMA_STRIDE, "arrays of registers");
+		      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
+		      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) <
+			      PFIFO_PBDMA_RUNLISTS(0) &&
+		      PFIFO_ENGINE_STATUS(PFIFO_ENGINE_STATUS_NR - 1) < PFIFO_MMU_FAULT_RECORDS &&
+		      PFIFO_MMU_FAULT_RECORDS_END == PFIFO_RUNLIST_EVENT &&
+		      PFIFO_PBDMA_STATUS(PFIFO_PBDMA_STATUS_NR - 1) < PFIFO_BASE + PFIFO_SIZE &&
+		      PBDMA(PFIFO_PBDMA_STATUS_NR) <= PBDMA_END &&
+		      PBDMA_CE_STATE + 0x80 <= PBDMA_STRIDE,
+	      "arrays of registers");
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PGRAPH: front end, SKED, GPC/TPC/PPC units, FECS and GPCCS.
- * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb gf100_pgraph.
+ * Source: nouveau nvkm/engine/gr/{gf100,gk104,gk110,ctxgf100}.c and fuc/macros.fuc, envytools rnndb
+ * gf100_pgraph.
  */
 #ifndef KVGPU_GK110_GR_H
 #define KVGPU_GK110_GR_H
@@ -13,14 +14,16 @@
 
 /* ---------------------------------------------------------------- front end */
 
-#define GR_INTR				0x400100	/* W1C; FECS and TRAP come back while their source stays */
+/* W1C; FECS and TRAP come back while their source stays */
+#define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
 #define   GR_INTR_ILLEGAL_CLASS		BIT(5)
 #define   GR_INTR_FECS			BIT(19)
 #define   GR_INTR_DATA_ERROR		BIT(20)
 #define   GR_INTR_TRAP			BIT(21)
-#define   GR_INTR_HALTS			(GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR | GR_INTR_TRAP)
+#define GR_INTR_HALTS \
+	(GR_INTR_ILLEGAL_MTHD | GR_INTR_ILLEGAL_CLASS | GR_INTR_DATA_ERROR | GR_INTR_TRAP)
 #define GR_TRAP				0x400108	/* W1C */
 #define   GR_TRAP_DISPATCH		BIT(0)
 #define   GR_TRAP_M2MF			BIT(1)
@@ -59,7 +62,8 @@
 #define GR_FE_PWR			0x404170
 #define   GR_FE_PWR_PENDING		BIT(4)
 #define GR_FE_OBJECT(subc)		(0x404200 + (subc) * 4)
-#define GR_MME_WATCHDOG			0x404468	/* limit, model: instructions are counted instead of time */
+/* limit, model: instructions are counted instead of time */
+#define GR_MME_WATCHDOG			0x404468
 #define GR_MTHD				0x404488
 #define   GR_MTHD_TRIGGER		BIT(31)
 #define   GR_MTHD_ADDR			GENMASK(27, 16)
@@ -129,7 +133,8 @@
 #define GPCCS_UNITS			0x608
 #define   GPCCS_UNITS_TPC		GENMASK(4, 0)
 #define GPCCS_MYINDEX			0x618
-#define GPCCS_TRAP			0xc90		/* W1C: 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16+ TPC */
+/* W1C: 0 PROP, 1 ZCULL, 2 CCACHE, 3 ESETUP, 16+ TPC */
+#define GPCCS_TRAP			0xc90
 #define   GPCCS_TRAP_TPC(t)		BIT(16 + (t))
 /* inside a TPC */
 #define TPC_POLY_ESR			0x084
@@ -142,7 +147,8 @@
 #define   TPC_TRAP_POLY			BIT(2)
 #define   TPC_TRAP_L1C			BIT(3)
 #define   TPC_TRAP_MPC			BIT(4)
-#define TPC_MP_WARP_ESR			0x648		/* 15:0 code (nouveau gf100_mp_warp_error) */
+/* 15:0 code (nouveau gf100_mp_warp_error) */
+#define TPC_MP_WARP_ESR			0x648
 #define   MP_WARP_ILLEGAL_INSTR_ENCODING	0x09
 #define TPC_MP_GLOBAL_ESR		0x650		/* W1C */
 #define   MP_GLOBAL_MULTIPLE_WARP_ERRORS	BIT(2)
@@ -174,7 +180,8 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-#define FECS_MEM_BASE			0xa04		/* the microcode's own window to memory: raw addresses */
+/* the microcode's own window to memory: raw addresses */
+#define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
 #define FECS_MEM_TARGET			0xa20
@@ -217,7 +224,8 @@
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-#define FECS_OS_LIST_FIRST		0x0417e91c	/* the one entry that the image brings along */
+/* the one entry that the image brings along */
+#define FECS_OS_LIST_FIRST		0x0417e91c
 #define GPCCS_OS_LIST_GPC		0x000		/* head; each tail is the next head */
 #define GPCCS_OS_LIST_TPC		0x004
 #define GPCCS_OS_LIST_PPC		0x008
@@ -266,7 +274,7 @@
 #define GR_CTX_EXT_MAGIC		0xfc
 #define   GR_CTX_EXT_MAGIC_VALUE	0x600dc0de
 
-/* ---------------------------------------------------------------- MMU clients (nouveau gk104_fifo_mmu_fault_*client) */
+/* ------------------------------------------- MMU clients (nouveau gk104_fifo_mmu_fault_*client) */
 
 #define GR_FAULT_UNIT			0x00
 #define GR_HUB_FE			0x04

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Registers that a driver writes through the patch list of a graphics context on GK110, and the values it uses.
- * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb), ctxgk104.c (bundle, pagepool, patch_ltc),
- * ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and limits). Unit names are rnndb's where it has one; what the
- * registers do beyond that is not documented.
+ * Registers that a driver writes through the patch list of a graphics context on GK110, and the
+ * values it uses.
+ * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb), ctxgk104.c (bundle,
+ * pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and limits). Unit names
+ * are rnndb's where it has one; what the registers do beyond that is not documented.
  */
 #ifndef KVGPU_GK110_GR_PATCH_H
 #define KVGPU_GK110_GR_PATCH_H
@@ -38,7 +39,8 @@
 #define GR_PATCH_PD_BUNDLE		0x4064c8
 #define   GR_PATCH_PD_BUNDLE_TOKENS	GENMASK(15, 0)
 #define   GR_PATCH_PD_BUNDLE_STATES	GENMASK(31, 16)
-#define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)	/* min(0x180, 0x3000 / 32) states, tokens */
+/* min(0x180, 0x3000 / 32) states, tokens */
+#define   GR_PATCH_PD_BUNDLE_GK110	(0x180 << 16 | 0x7c0)
 #define GR_PATCH_PD_PAGEPOOL		0x4064cc
 #define GR_PATCH_DS_ATTRIB		0x405830
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PGRAPH, the part that only whoever brings the engine up needs: power, per-unit set-up that depends on how many units
- * the card has, and the register lists' ways in. Buffers that all units share: gr_patch.h.
- * Sources: nouveau nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and values),
- * nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc; names: rnndb graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml
- * and nvgpu hw_gr_{gk20a,gm20b}.h. A name with UNK is one that neither of them has.
+ * PGRAPH, the part that only whoever brings the engine up needs: power, per-unit set-up that
+ * depends on how many units the card has, and the register lists' ways in. Buffers that all units
+ * share: gr_patch.h.
+ * Sources: nouveau nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c
+ * (sequence and values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc; names: rnndb
+ * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. A name
+ * with UNK is one that neither of them has.
  */
 #ifndef KVGPU_GK110_GRINIT_H
 #define KVGPU_GK110_GRINIT_H
 
 #include <linux/bits.h>
 
-/* ---------------------------------------------------------------- power: nvkm/subdev/pmu/gk110.c */
+/* --------------------------------------------------------------- power: nvkm/subdev/pmu/gk110.c */
 
 #define PTHERM_UNK6B4			0x0206b4
 #define PMU_PG_CTRL_STEP		BIT(0)		/* pulsed after a change of bit 1 */
@@ -28,7 +30,8 @@
 #define GR_TRAP_ROP_EN			0x400134
 #define GR_ICMD_CTRL			0x400208
 #define   GR_ICMD_CTRL_ON		BIT(31)
-#define   GR_ICMD_GO_IDLE		0xe100		/* a bundle address: the engine drains before it goes on */
+/* a bundle address: the engine drains before it goes on */
+#define   GR_ICMD_GO_IDLE		0xe100
 #define   GR_STATUS_ICMD		BIT(2)		/* of GR_STATUS: a bundle is under way */
 #define GR_FE_IDLE_TIMEOUT		0x404154
 #define   GR_FE_PWR_MODE		GENMASK(1, 0)	/* of GR_FE_PWR */
@@ -38,7 +41,8 @@
 #define   GR_DS_DEBUG_TIMESLICE		BIT(27)
 #define GR_DS_ZBC_COLOR(i)		(0x405804 + 4 * (i))
 #define GR_DS_ZBC_COLOR_FORMAT		0x405814
-#define   GR_ZBC_COLOR_ZERO		1		/* nouveau cl9097.h FERMI_A_ZBC_COLOR_V0_FMT_... */
+/* nouveau cl9097.h FERMI_A_ZBC_COLOR_V0_FMT_... */
+#define   GR_ZBC_COLOR_ZERO		1
 #define   GR_ZBC_COLOR_UNORM_ONE	2
 #define   GR_ZBC_COLOR_RGBA32F		4
 #define GR_DS_ZBC_DEPTH			0x405818
@@ -60,7 +64,8 @@
 #define   GR_PD_AB_DIST_TIMESLICE	BIT(31)
 #define GR_PD_DIST_SKIP(i)		(0x4064d0 + 4 * (i))
 #define   GR_PD_DIST_SKIP_NR		8
-#define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))	/* a byte a GPC, four GPCs a word */
+/* a byte a GPC, four GPCs a word */
+#define GR_PD_ALPHA_RATIO(i, w)		(0x406800 + 0x20 * (i) + 4 * (w))
 #define GR_PD_BETA_RATIO(i, w)		(0x406c00 + 0x20 * (i) + 4 * (w))
 #define   GR_PD_RATIO_NR		32
 #define GR_RSTR2D_TILE_MAP(i)		(0x40780c + 4 * (i))
@@ -73,7 +78,8 @@
 #define   GR_TILE_CFG_ENTRIES		GENMASK(15, 8)
 #define   GR_TILE_CFG_NORMALIZED	GENMASK(20, 16)	/* entries, shifted until bit 4 is set */
 #define   GR_TILE_CFG_SHIFT		GENMASK(23, 21)
-#define   GR_TILE_CFG_MOD5		GENMASK(28, 24)	/* 2^5 modulo the normalized count; the next word: 2^6.. */
+/* 2^5 modulo the normalized count; the next word: 2^6.. */
+#define   GR_TILE_CFG_MOD5		GENMASK(28, 24)
 #define GR_SCC_INIT			0x40802c
 #define   GR_SCC_INIT_RAM		BIT(0)
 #define GR_ROPS_ZROP_CFG		0x408850
@@ -86,7 +92,8 @@
 #define   FECS_RED_SWITCH_POWER		GENMASK(6, 4)	/* main, GPC, ROP */
 #define   FECS_RED_SWITCH_ENABLE	GENMASK(10, 8)
 #define CTX_LIST_RUN_MAX		32		/* registers in one word of a list */
-#define   FECS_INTR_UP_EN_INIT		0x000e0001	/* of FECS_INTR_UP_EN: microcode, watchdog, two unnamed */
+/* of FECS_INTR_UP_EN: microcode, watchdog, two unnamed */
+#define   FECS_INTR_UP_EN_INIT		0x000e0001
 
 /* ---------------------------------------------------------------- GPCs */
 
@@ -131,7 +138,8 @@
 #define PPC_WWDX_TILE_MAP(i)		(0x100 + 4 * (i))
 #define PPC_WWDX_TILE_CFG		0x1d0
 #define PPC_WWDX_RCP			0x1d4
-#define PPC_WWDX_TILE_CFG2		0x1e4		/* 2^6 .. 2^11 modulo the normalized count, five bits each */
+/* 2^6 .. 2^11 modulo the normalized count, five bits each */
+#define PPC_WWDX_TILE_CFG2		0x1e4
 
 /* TPC, offsets into it; broadcast to all: GR_TPCS */
 #define GR_TPCS(r)			GR_GPCS(GPC_TPC_BCAST + (r))
@@ -156,7 +164,8 @@
 #define   TPC_MP_UNKB4_PULSE(i)		BIT(12 + (i))	/* set in turn, then cleared in turn */
 #define   TPC_MP_UNKB4_PULSE_NR		4
 #define TPC_MP_UNK778			0x778
-#define   TPC_MP_NO_HELPER_LOADS	BIT(3)		/* helper invocations of pixel programs must be able to load */
+/* helper invocations of pixel programs must be able to load */
+#define   TPC_MP_NO_HELPER_LOADS	BIT(3)
 
 /* ROP, offsets into it */
 #define ROP_ZROP_ESR			0x070
@@ -164,7 +173,7 @@
 #define ROP_UNK204			0x204
 #define ROP_UNK208			0x208
 
-/* ---------------------------------------------------------------- exceptions, what gr.h does not name yet */
+/* ------------------------------------------------------ exceptions, what gr.h does not name yet */
 
 #define   GR_TRAP_DS			BIT(4)		/* of GR_TRAP */
 #define   GR_TRAP_UNK6			BIT(6)
@@ -173,11 +182,12 @@
 #define   GPCCS_TRAP_ZCULL		BIT(1)
 #define   GPCCS_TRAP_CCACHE		BIT(2)
 #define   GPCCS_TRAP_ESETUP		BIT(3)
-#define GPC_PROP_ESR_COORDS		0x0434		/* x and y (nouveau gf100_gr_trap_gpc_rop) */
+/* x and y (nouveau gf100_gr_trap_gpc_rop) */
+#define GPC_PROP_ESR_COORDS		0x0434
 #define GPC_PROP_ESR_FORMAT		0x0438
 #define GPC_PROP_ESR_STORAGE		0x043c
 
-/* ---------------------------------------------------------------- sizes of the shared buffers: gk110_grctx */
+/* ----------------------------------------------------- sizes of the shared buffers: gk110_grctx */
 
 #define GR_PAGEPOOL_SIZE		0x8000
 #define GR_BUNDLE_SIZE			0x3000

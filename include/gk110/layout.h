@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the compiler checks of the encodings in this directory: LAYOUT_DISJOINT() that the fields of a word do not overlap,
- * LAYOUT_FITS() that a value fits its field, LAYOUT_WIDTH() how wide a field is. Each header states below its definitions what
- * has to hold between them. What has to hold between two headers, or between the chip and kvgpu's own tables, stands in the header
- * of the room that relies on it (gtt-shadow/internal.h, hw/internal.h).
+ * What the compiler checks of the encodings in this directory: LAYOUT_DISJOINT() that the fields of
+ * a word do not overlap, LAYOUT_FITS() that a value fits its field, LAYOUT_WIDTH() how wide a field
+ * is. Each header states below its definitions what has to hold between them. What has to hold
+ * between two headers, or between the chip and kvgpu's own tables, stands in the header of the room
+ * that relies on it (gtt-shadow/internal.h, hw/internal.h).
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
@@ -31,28 +32,36 @@
 #define LAYOUT_FOLD_18(op, a, ...)	((a) op LAYOUT_FOLD_17(op, __VA_ARGS__))
 #define LAYOUT_FOLD_19(op, a, ...)	((a) op LAYOUT_FOLD_18(op, __VA_ARGS__))
 #define LAYOUT_FOLD_20(op, a, ...)	((a) op LAYOUT_FOLD_19(op, __VA_ARGS__))
-#define LAYOUT_NR_(_20, _19, _18, _17, _16, _15, _14, _13, _12, _11, _10, _9, _8, _7, _6, _5, _4, _3, _2, _1, n, ...) n
-#define LAYOUT_NR(...)	LAYOUT_NR_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+#define LAYOUT_NR_(_20, _19, _18, _17, _16, _15, _14, _13, _12, _11, _10, _9, _8, _7, _6, _5, _4, \
+		   _3, _2, _1, n, ...)                                                            \
+	n
+#define LAYOUT_NR(...)                                                                           \
+	LAYOUT_NR_(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, \
+		   2, 1)
 #define LAYOUT_PASTE_(a, b)	a##b
 #define LAYOUT_PASTE(a, b)	LAYOUT_PASTE_(a, b)
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * Masks share no bit when their exclusive or has all bits of their or (no bit is in two of them), and their sum is the same (none is in
- * three). sparse has no room for that many tokens of one macro (the newest kernel's GENMASK() is long); the compiler has looked.
+ * Masks share no bit when their exclusive or has all bits of their or (no bit is in two of them),
+ * and their sum is the same (none is in three). sparse has no room for that many tokens of one
+ * macro (the newest kernel's GENMASK() is long); the compiler has looked.
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)
 #else
-#define LAYOUT_DISJOINT(...)										\
-	static_assert(LAYOUT_FOLD(^, __VA_ARGS__) == LAYOUT_FOLD(|, __VA_ARGS__) &&			\
-		      LAYOUT_FOLD(+, __VA_ARGS__) == LAYOUT_FOLD(|, __VA_ARGS__), "fields of a word overlap")
+#define LAYOUT_DISJOINT(...)                                                              \
+	static_assert(LAYOUT_FOLD(^, __VA_ARGS__) == LAYOUT_FOLD(|, __VA_ARGS__) &&       \
+			      LAYOUT_FOLD(+, __VA_ARGS__) == LAYOUT_FOLD(|, __VA_ARGS__), \
+		      "fields of a word overlap")
 #endif
 
 /* of a mask without holes, as a constant expression */
 #define LAYOUT_LOWEST(mask)		((mask) & -(mask))
 #define LAYOUT_MAX(mask)		((mask) / LAYOUT_LOWEST(mask))
-#define LAYOUT_FITS(mask, value)	static_assert((value) <= LAYOUT_MAX(mask), "a value does not fit its field")
-#define LAYOUT_WIDTH(mask, bits)	static_assert(LAYOUT_MAX(mask) == (1ull << (bits)) - 1, "a field has another width")
+#define LAYOUT_FITS(mask, value) \
+	static_assert((value) <= LAYOUT_MAX(mask), "a value does not fit its field")
+#define LAYOUT_WIDTH(mask, bits) \
+	static_assert(LAYOUT_MAX(mask) == (1ull << (bits)) - 1, "a field has another width")
 
 #endif

@@ -11,7 +11,8 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-#define LTC_SLICES			0x1000		/* of a part: its slices; below: what they share */
+/* of a part: its slices; below: what they share */
+#define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
 #define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + LTC_SLICE_STRIDE * (s))
 #define LTC_BCAST			0x17e000
@@ -34,7 +35,8 @@
 #define     LTC_CONFIG_LINE_SIZE	GENMASK(27, 24)	/* 512 << value bytes */
 #define     LTC_CONFIG_SLICES		GENMASK(31, 28)
 #define   LTC_CACHE_FLUSH		0x110
-#define   LTC_GRCTX_0			0x11c		/* read into every context's patch list: nouveau ctxgk104.c */
+/* read into every context's patch list: nouveau ctxgk104.c */
+#define   LTC_GRCTX_0			0x11c
 #define   LTC_GRCTX_1			0x120
 #define   LTC_ZBC_INDEX			0x244
 #define     LTC_ZBC_INDEX_ENTRY		GENMASK(3, 0)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * BAR0 as a whole: its size, and the windows of units that nothing else here describes because no driver of this project
- * programs them. Sources: envytools docs/hw/mmio.rst and rnndb root.xml (GF100- and GK104- columns).
+ * BAR0 as a whole: its size, and the windows of units that nothing else here describes because no
+ * driver of this project programs them. Sources: envytools docs/hw/mmio.rst and rnndb root.xml
+ * (GF100- and GK104- columns).
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
 
 #define GK110_BAR0_SIZE			0x1000000
 
-#define PRMA_BASE			0x007000	/* second way into the register space for real-mode code */
+/* second way into the register space for real-mode code */
+#define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
 #define PRMFB_BASE			0x00a000	/* legacy VGA memory window */
 #define PRMFB_SIZE			0x001000
@@ -16,13 +18,15 @@
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration space of other functions */
 #define PCI_OTHER_SIZE			0x010000
-#define PEEPHOLE_BASE			0x060000	/* read-write port to any virtual address (gk110/bar.h) */
+/* read-write port to any virtual address (gk110/bar.h) */
+#define PEEPHOLE_BASE			0x060000
 #define PEEPHOLE_SIZE			0x001000
 #define HOST_FLUSH_BASE			0x070000
 #define HOST_FLUSH_SIZE			0x001000
 #define PVIDEO_BASE			0x084000	/* MSVLD, MSPDEC, MSPPP falcons */
 #define PVIDEO_SIZE			0x004000
-#define PCODEC_BASE			0x108000	/* falcons between the copy engines and the PMU */
+/* falcons between the copy engines and the PMU */
+#define PCODEC_BASE			0x108000
 #define PCODEC_SIZE			0x002000
 #define PP2P_BASE			0x139000	/* windows into the memory of other GPUs */
 #define PP2P_SIZE			0x001000

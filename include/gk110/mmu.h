@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The GK110's memory management unit: page directory and table entries, the address-space words of an instance block,
- * control and invalidate registers, fault records.
+ * The GK110's memory management unit: page directory and table entries, the address-space words of
+ * an instance block, control and invalidate registers, fault records.
  *
- * Addresses in entries are in units of 4 KiB unless said otherwise. One page directory entry (PDE) always covers 1024
- * big pages; the small page is 4 KiB, the big page 128 KiB or 64 KiB for the whole chip (FB_MMU_CTRL_BIG_64K).
+ * Addresses in entries are in units of 4 KiB unless said otherwise. One page directory entry (PDE)
+ * always covers 1024 big pages; the small page is 4 KiB, the big page 128 KiB or 64 KiB for the
+ * whole chip (FB_MMU_CTRL_BIG_64K).
  */
 #ifndef KVGPU_GK110_MMU_H
 #define KVGPU_GK110_MMU_H
@@ -22,14 +23,17 @@
 #define GMMU_BIG_SHIFT_64K		16
 #define GMMU_BIG_PTES_SHIFT		10	/* entries of a big table: 1 << this */
 
-/* PDE: rnndb gf100_vm.xml GF100_PDE; apertures, VOL and VID address width: NVIDIA open-gpu-kernel-modules gm107
- * dev_mmu.h (same MMU version) and nvgpu hw_gmmu_gk20a.h */
+/*
+ * PDE: rnndb gf100_vm.xml GF100_PDE; apertures, VOL and VID address width: NVIDIA
+ * open-gpu-kernel-modules gm107 dev_mmu.h (same MMU version) and nvgpu hw_gmmu_gk20a.h
+ */
 #define GMMU_PDE_BIG_APERTURE		GENMASK_ULL(1, 0)
 #define   GMMU_PDE_APERTURE_NONE	0
 #define   GMMU_PDE_APERTURE_VRAM	1
 #define   GMMU_PDE_APERTURE_SYS_COH	2
 #define   GMMU_PDE_APERTURE_SYS_NCOH	3
-#define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)	/* both tables have (full >> SIZE) entries */
+/* both tables have (full >> SIZE) entries */
+#define GMMU_PDE_SIZE			GENMASK_ULL(3, 2)
 #define GMMU_PDE_BIG_ADDR		GENMASK_ULL(31, 4)
 #define GMMU_PDE_SMALL_APERTURE		GENMASK_ULL(33, 32)
 #define GMMU_PDE_SMALL_VOL		BIT_ULL(34)
@@ -38,8 +42,8 @@
 
 /* PTE, big and small: rnndb gf100_vm.xml GF100_PTE, gm107 dev_mmu.h, nvgpu hw_gmmu_gk20a.h */
 #define GMMU_PTE_VALID			BIT_ULL(0)
-#define GMMU_PTE_PRIV			BIT_ULL(1)	/* in a big PTE without VALID: do not look at the small PTE
-							 * (nvkm vmmgk104.c) */
+/* in a big PTE without VALID: do not look at the small PTE (nvkm vmmgk104.c) */
+#define GMMU_PTE_PRIV			BIT_ULL(1)
 #define GMMU_PTE_RO			BIT_ULL(2)
 #define GMMU_PTE_ENCRYPTED		BIT_ULL(3)
 #define GMMU_PTE_ADDR			GENMASK_ULL(31, 4)
@@ -55,7 +59,10 @@
 #define GMMU_PTE_READ_DISABLE		BIT_ULL(62)
 #define GMMU_PTE_WRITE_DISABLE		BIT_ULL(63)
 
-/* a video memory address in a PDE or PTE has 25 bits; the upper three select a peer (gm107 dev_mmu.h ADDRESS_VID) */
+/*
+ * a video memory address in a PDE or PTE has 25 bits; the upper three select a peer (gm107
+ * dev_mmu.h ADDRESS_VID)
+ */
 #define GMMU_ADDR_VID			GENMASK(24, 0)
 
 /* kinds: rnndb gf100_vm.xml GF100_STORAGE_TYPE */
@@ -65,7 +72,8 @@
 
 /* instance block, address space words: nvkm vmmgf100.c gf100_vmm_join_, nvgpu hw_ram_gk20a.h */
 #define GMMU_INST_PDB_LO		0x200
-#define   GMMU_INST_PDB_LO_TARGET	GENMASK(1, 0)		/* 0 video memory, 2 coherent, 3 non-coherent */
+/* 0 video memory, 2 coherent, 3 non-coherent */
+#define   GMMU_INST_PDB_LO_TARGET	GENMASK(1, 0)
 #define   GMMU_INST_PDB_LO_VOL		BIT(2)
 #define   GMMU_INST_PDB_LO_ADDR		GENMASK(31, 12)		/* bytes, bits 31:12 in place */
 #define GMMU_INST_PDB_HI		0x204
@@ -75,24 +83,32 @@
 #define GMMU_INST_LIMIT_HI		0x20c
 #define   GMMU_INST_LIMIT_HI_ADDR	GENMASK(7, 0)
 
-/* page that system memory flushes write to, in units of 256 bytes: nvkm fb/gf100.c, rnndb gf100_pffb.xml */
+/*
+ * page that system memory flushes write to, in units of 256 bytes: nvkm fb/gf100.c, rnndb
+ * gf100_pffb.xml
+ */
 #define FB_NISO_FLUSH_SYSMEM_ADDR	0x100c10
 
 /* MMU control: rnndb gf100_pffb.xml VM.CFG; FIFO fields: nvgpu hw_fb_gk20a.h */
 #define FB_MMU_CTRL			0x100c80
 #define   FB_MMU_CTRL_BIG_64K		BIT(0)
-#define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)			/* nvkm ltc/gf100.c: 16 bits of tag, else 17 */
-#define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)			/* read only: no invalidate under way */
-#define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)		/* read only: invalidates that may be queued */
+/* nvkm ltc/gf100.c: 16 bits of tag, else 17 */
+#define   FB_MMU_CTRL_COMPTAGS_16	BIT(12)
+/* read only: no invalidate under way */
+#define   FB_MMU_CTRL_FIFO_EMPTY	BIT(15)
+/* read only: invalidates that may be queued */
+#define   FB_MMU_CTRL_FIFO_SPACE	GENMASK(23, 16)
 #define   FB_MMU_CTRL_BYPASS_TARGET	GENMASK(29, 28)
-#define   FB_MMU_CTRL_BYPASS		BIT(31)			/* virtual is physical, in BYPASS_TARGET */
+/* virtual is physical, in BYPASS_TARGET */
+#define   FB_MMU_CTRL_BYPASS		BIT(31)
 
 /* TLB invalidate: rnndb gf100_pffb.xml TLB_FLUSH_*, nvkm vmmgf100.c, nvgpu hw_fb_gk20a.h */
 #define FB_MMU_INVALIDATE_PAGE		0x100cb4
 #define   FB_MMU_INVALIDATE_PAGE_VA	GENMASK(31, 4)		/* VA >> 12 */
 #define FB_MMU_INVALIDATE_PDB		0x100cb8
 #define   FB_MMU_INVALIDATE_PDB_TARGET	GENMASK(1, 0)
-#define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)			/* matches both kinds of system memory */
+/* matches both kinds of system memory */
+#define   FB_MMU_INVALIDATE_PDB_SYS	BIT(1)
 #define   FB_MMU_INVALIDATE_PDB_ADDR	GENMASK(31, 4)		/* PDB >> 12 */
 #define FB_MMU_INVALIDATE		0x100cbc
 #define   FB_MMU_INVALIDATE_ALL_VA	BIT(0)
@@ -106,7 +122,10 @@
 #define FB_MMU_DEBUG_WR			0x100cc8
 #define FB_MMU_DEBUG_RD			0x100ccc
 
-/* faults: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm fifo/gf100.c gf100_fifo_intr_mmu_fault_unit */
+/*
+ * faults: rnndb gf100_pfifo.xml VM_FAULT, VM_FAULT_SOURCE; nvkm fifo/gf100.c
+ * gf100_fifo_intr_mmu_fault_unit
+ */
 #define GMMU_FAULT_SOURCE		0x00259c		/* bit per unit, write 1 to clear */
 #define GMMU_FAULT_UNITS		32
 #define GMMU_FAULT_BASE			0x002800
@@ -128,25 +147,33 @@
 #define GMMU_UNIT_BAR3			0x05
 #define GMMU_HUB_HOST_CPU		0x07
 
-/* bit of PFIFO_INTR (0x2100) for a fault that found its record still pending: rnndb gf100_pfifo.xml */
+/*
+ * bit of PFIFO_INTR (0x2100) for a fault that found its record still pending: rnndb gf100_pfifo.xml
+ */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
 /* what has to hold of the above */
-LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE, GMMU_PDE_SMALL_VOL,
-		GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
-LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR, GMMU_PTE_VOL, GMMU_PTE_APERTURE,
-		GMMU_PTE_LOCK, GMMU_PTE_KIND, GMMU_PTE_COMPTAG, GMMU_PTE_READ_DISABLE, GMMU_PTE_WRITE_DISABLE);
+LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
+		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
+LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR,
+		GMMU_PTE_VOL, GMMU_PTE_APERTURE, GMMU_PTE_LOCK, GMMU_PTE_KIND, GMMU_PTE_COMPTAG,
+		GMMU_PTE_READ_DISABLE, GMMU_PTE_WRITE_DISABLE);
 LAYOUT_DISJOINT(GMMU_INST_PDB_LO_TARGET, GMMU_INST_PDB_LO_VOL, GMMU_INST_PDB_LO_ADDR);
-LAYOUT_DISJOINT(FB_MMU_CTRL_BIG_64K, FB_MMU_CTRL_COMPTAGS_16, FB_MMU_CTRL_FIFO_EMPTY, FB_MMU_CTRL_FIFO_SPACE,
-		FB_MMU_CTRL_BYPASS_TARGET, FB_MMU_CTRL_BYPASS);
-LAYOUT_DISJOINT(FB_MMU_INVALIDATE_ALL_VA, FB_MMU_INVALIDATE_ALL_PDB, FB_MMU_INVALIDATE_HUB_ONLY, FB_MMU_INVALIDATE_TRIGGER);
+LAYOUT_DISJOINT(FB_MMU_CTRL_BIG_64K, FB_MMU_CTRL_COMPTAGS_16, FB_MMU_CTRL_FIFO_EMPTY,
+		FB_MMU_CTRL_FIFO_SPACE, FB_MMU_CTRL_BYPASS_TARGET, FB_MMU_CTRL_BYPASS);
+LAYOUT_DISJOINT(FB_MMU_INVALIDATE_ALL_VA, FB_MMU_INVALIDATE_ALL_PDB, FB_MMU_INVALIDATE_HUB_ONLY,
+		FB_MMU_INVALIDATE_TRIGGER);
 LAYOUT_DISJOINT(FB_MMU_INVALIDATE_PDB_TARGET, FB_MMU_INVALIDATE_PDB_ADDR);
-LAYOUT_DISJOINT(GMMU_FAULT_INFO_REASON, GMMU_FAULT_INFO_HUB, GMMU_FAULT_INFO_WRITE, GMMU_FAULT_INFO_CLIENT, GMMU_FAULT_INFO_GPC);
+LAYOUT_DISJOINT(GMMU_FAULT_INFO_REASON, GMMU_FAULT_INFO_HUB, GMMU_FAULT_INFO_WRITE,
+		GMMU_FAULT_INFO_CLIENT, GMMU_FAULT_INFO_GPC);
 LAYOUT_FITS(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_KIND, GMMU_KIND_INVALID);
-/* an entry names a page anywhere in the chip's 40 bits, and so do an instance block and an invalidate */
+/*
+ * an entry names a page anywhere in the chip's 40 bits, and so do an instance block and an
+ * invalidate
+ */
 LAYOUT_WIDTH(GMMU_PTE_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_BIG_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_SMALL_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
@@ -157,14 +184,23 @@ LAYOUT_WIDTH(GMMU_INST_PDB_HI_ADDR, GMMU_VA_BITS - 32);
 LAYOUT_WIDTH(GMMU_INST_LIMIT_LO_ADDR, 32 - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_INST_LIMIT_HI_ADDR, GMMU_VA_BITS - 32);
 static_assert(GMMU_ADDR_VID < LAYOUT_MAX(GMMU_PTE_ADDR), "a video address is a part of an address");
-static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 && GMMU_INST_LIMIT_LO == GMMU_INST_PDB_HI + 4 &&
-	      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4, "the words of an address space follow each other");
-/* small pages are those of the CPU and of the units that entries count in; a big page is a whole number of them */
-static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT && GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&
-	      GMMU_BIG_SHIFT_64K > GMMU_SMALL_SHIFT, "sizes of pages");
-static_assert(GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT < GMMU_VA_BITS, "a directory has several entries");
+static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 &&
+		      GMMU_INST_LIMIT_LO == GMMU_INST_PDB_HI + 4 &&
+		      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4,
+	      "the words of an address space follow each other");
+/*
+ * small pages are those of the CPU and of the units that entries count in; a big page is a whole
+ * number of them
+ */
+static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT &&
+		      GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&
+		      GMMU_BIG_SHIFT_64K > GMMU_SMALL_SHIFT,
+	      "sizes of pages");
+static_assert(GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT < GMMU_VA_BITS,
+	      "a directory has several entries");
 static_assert(GMMU_FAULT_UNITS <= 32, "a unit is a bit of GMMU_FAULT_SOURCE");
-static_assert(GMMU_UNIT_BAR1 < GMMU_FAULT_UNITS && GMMU_UNIT_BAR3 < GMMU_FAULT_UNITS && GMMU_UNIT_PEEPHOLE < GMMU_FAULT_UNITS,
+static_assert(GMMU_UNIT_BAR1 < GMMU_FAULT_UNITS && GMMU_UNIT_BAR3 < GMMU_FAULT_UNITS &&
+		      GMMU_UNIT_PEEPHOLE < GMMU_FAULT_UNITS,
 	      "units");
 
 #endif

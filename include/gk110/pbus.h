@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PBUS: host interface errors and user interrupts. Source: envytools docs/hw/bus/pbus.rst, rnndb bus/pbus.xml.
- * The windows at 0x1700-0x171b (PRAMIN, BAR1, BAR3 and peephole instances) belong to the MMU's side of the chip.
+ * PBUS: host interface errors and user interrupts. Source: envytools docs/hw/bus/pbus.rst, rnndb
+ * bus/pbus.xml. The windows at 0x1700-0x171b (PRAMIN, BAR1, BAR3 and peephole instances) belong to
+ * the MMU's side of the chip.
  */
 #ifndef KVGPU_GK110_PBUS_H
 #define KVGPU_GK110_PBUS_H
@@ -22,9 +23,10 @@
 #define   PBUS_INTR_THERM		BIT(16)
 #define   PBUS_INTR_USER0		BIT(26)
 #define   PBUS_INTR_USER1		BIT(28)
-#define   PBUS_INTR_ALL			(PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT | \
-					 PBUS_INTR_HOST_MEM_TIMEOUT | PBUS_INTR_HOST_MEM_ZOMBIE | PBUS_INTR_THERM | \
-					 PBUS_INTR_USER0 | PBUS_INTR_USER1)
+#define PBUS_INTR_ALL                                                               \
+	(PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT |    \
+	 PBUS_INTR_HOST_MEM_TIMEOUT | PBUS_INTR_HOST_MEM_ZOMBIE | PBUS_INTR_THERM | \
+	 PBUS_INTR_USER0 | PBUS_INTR_USER1)
 #define PBUS_INTR_EN			0x001140
 #define PBUS_INTR_EN_NRHOST		0x001144	/* has no USER1 */
 #define PBUS_USER0_TRIGGER		0x001150	/* write-only, any value */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PCI configuration space of the GK110 on a Tesla K20m: ids, capability offsets and the words that are not zero.
+ * PCI configuration space of the GK110 on a Tesla K20m: ids, capability offsets and the words that
+ * are not zero.
  *
- * Sources: layout and fields by the PCI 3.0 and PCI Express 2.1 specifications (names as in rnndb bus/pci.xml); where
- * each capability lies: envytools docs/hw/bus/pci.rst (0x60 PM, 0x68 MSI, 0x78 PCI Express, 0x100 virtual channel, 0x128
- * power budgeting) and public `lspci -vvv` listings of GK110 boards (K40c: FLReset-, NoSoftRst+, no PME, no D1/D2,
- * ExtTag+, RBE+, payload 256, L0s unlimited, L1 < 64 us). The board is PCI Express 2.0 x16 (K20 board specification).
+ * Sources: layout and fields by the PCI 3.0 and PCI Express 2.1 specifications (names as in rnndb
+ * bus/pci.xml); where each capability lies: envytools docs/hw/bus/pci.rst (0x60 PM, 0x68 MSI, 0x78
+ * PCI Express, 0x100 virtual channel, 0x128 power budgeting) and public `lspci -vvv` listings of
+ * GK110 boards (K40c: FLReset-, NoSoftRst+, no PME, no D1/D2, ExtTag+, RBE+, payload 256, L0s
+ * unlimited, L1 < 64 us). The board is PCI Express 2.0 x16 (K20 board specification).
  */
 #ifndef KVGPU_GK110_PCI_H
 #define KVGPU_GK110_PCI_H
@@ -35,7 +37,8 @@
 #define   GK110_PCI_REV_CLASS_K20M	0x030200a1u	/* 3D controller, revision a1 */
 #define GK110_PCI_CACHE_LINE		0x00c
 #define   GK110_PCI_CACHE_LINE_SIZE	GENMASK(7, 0)
-#define GK110_PCI_BAR0			0x010		/* registers: 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst) */
+/* registers: 16 MiB, 32-bit (envytools docs/hw/bus/bars.rst) */
+#define GK110_PCI_BAR0			0x010
 #define   GK110_PCI_BAR0_ADDR		0xff000000u
 #define GK110_PCI_BAR1			0x014		/* 256 MiB, 64-bit, prefetchable */
 #define   GK110_PCI_BAR1_ADDR		0xf0000000u
@@ -50,7 +53,8 @@
 #define   GK110_PCI_INTR_LINE		GENMASK(7, 0)
 #define   GK110_PCI_INTR_PIN_A		BIT(8)
 #define GK110_PCI_SUBSYSTEM_ALIAS	0x040		/* reads as 0x2c (envytools pci.rst) */
-#define GK110_PCI_ROM_SHADOW		0x050		/* writable through the BAR0 mirror only (envytools pci.rst) */
+/* writable through the BAR0 mirror only (envytools pci.rst) */
+#define GK110_PCI_ROM_SHADOW		0x050
 
 #define GK110_PCI_CAP(id, next)		((id) | (next) << 8)
 
@@ -85,16 +89,20 @@
 #define   GK110_PCI_EXP_L1_64US		(6u << 9)
 #define   GK110_PCI_EXP_ROLE_ERR	BIT(15)
 #define GK110_PCI_EXP_DEVCTL		0x080
-#define   GK110_PCI_EXP_DEVCTL_RW	GENMASK(14, 0)	/* bit 15, function reset, is not there: FLReset- */
-#define   GK110_PCI_EXP_DEVCTL_RESET	0x2910u		/* relaxed order, extended tag, no snoop, 512-byte reads */
+/* bit 15, function reset, is not there: FLReset- */
+#define   GK110_PCI_EXP_DEVCTL_RW	GENMASK(14, 0)
+/* relaxed order, extended tag, no snoop, 512-byte reads */
+#define   GK110_PCI_EXP_DEVCTL_RESET	0x2910u
 #define   GK110_PCI_EXP_DEVSTA_W1C	0x000f0000u
 #define GK110_PCI_EXP_LNKCAP		0x084
-#define   GK110_PCI_EXP_LNKCAP_K20M	0x00053d02u	/* 5 GT/s x16, L0s < 512 ns, L1 < 4 us, clock PM */
+/* 5 GT/s x16, L0s < 512 ns, L1 < 4 us, clock PM */
+#define   GK110_PCI_EXP_LNKCAP_K20M	0x00053d02u
 #define GK110_PCI_EXP_LNKCTL		0x088
 #define   GK110_PCI_EXP_LNKCTL_RW	0x000001dbu
 #define   GK110_PCI_EXP_LNKSTA_K20M	0x11020000u	/* 5 GT/s, x16, slot clock */
 #define GK110_PCI_EXP_DEVCAP2		0x09c
-#define   GK110_PCI_EXP_DEVCAP2_K20M	0x00000013u	/* completion timeout ranges A and B, can be disabled */
+/* completion timeout ranges A and B, can be disabled */
+#define   GK110_PCI_EXP_DEVCAP2_K20M	0x00000013u
 #define GK110_PCI_EXP_DEVCTL2		0x0a0
 #define   GK110_PCI_EXP_DEVCTL2_RW	0x0000001fu
 #define GK110_PCI_EXP_LNKCAP2		0x0a4
@@ -115,15 +123,20 @@
 #define   GK110_PCI_PWR_ID		0x0004u
 #define GK110_PCI_PWR_SELECT		0x12c
 #define   GK110_PCI_PWR_SELECT_RW	GENMASK(7, 0)
-/* advanced error reporting; place and version as lspci shows them on Tesla boards of this generation */
+/*
+ * advanced error reporting; place and version as lspci shows them on Tesla boards of this
+ * generation
+ */
 #define GK110_PCI_AER			0x420
 #define   GK110_PCI_AER_ID		0x0001u
 #define GK110_PCI_AER_UE_MASK		0x428
 #define   GK110_PCI_AER_UE_BITS		0x001ff030u
 #define GK110_PCI_AER_UE_SEVERITY	0x42c
-#define   GK110_PCI_AER_UE_SEVERITY_RESET	0x00062030u	/* default of the PCI Express specification, 7.10.4 */
+/* default of the PCI Express specification, 7.10.4 */
+#define   GK110_PCI_AER_UE_SEVERITY_RESET	0x00062030u
 #define GK110_PCI_AER_CE_MASK		0x434
 #define   GK110_PCI_AER_CE_BITS		0x000031c1u
-#define   GK110_PCI_AER_CE_MASK_RESET	0x00002000u	/* advisory non-fatal errors masked, 7.10.6 */
+/* advisory non-fatal errors masked, 7.10.6 */
+#define   GK110_PCI_AER_CE_MASK_RESET	0x00002000u
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFFB (host side of the frame buffer) without the MMU's registers, and PBFB, the memory controllers.
- * Sources: rnndb memory/gf100_pffb.xml, memory/gf100_pbfb.xml, nouveau nvkm/subdev/fb/ramgf100.c, engine/gr/gf100.c.
+ * PFFB (host side of the frame buffer) without the MMU's registers, and PBFB, the memory
+ * controllers.
+ * Sources: rnndb memory/gf100_pffb.xml, memory/gf100_pbfb.xml, nouveau nvkm/subdev/fb/ramgf100.c,
+ * engine/gr/gf100.c.
  */
 #ifndef KVGPU_GK110_PFB_H
 #define KVGPU_GK110_PFB_H
@@ -15,7 +17,8 @@
 #define PFFB_MMU_PAGE			0x100c00	/* the block of 0x100 that they are in */
 #define PFFB_LTC_COUNT			0x100800
 
-#define PBFB_BCAST			0x10e000	/* broadcast and common controls, 0x10e000-0x10ffff */
+/* broadcast and common controls, 0x10e000-0x10ffff */
+#define PBFB_BCAST			0x10e000
 #define PBFB_BASE(i)			(0x110000 + 0x1000 * (i))
 #define   PBFB_NR			16
 #define PBFB_END			0x120000

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFUSE and PSTRAPS. Sources: rnndb bus/pfuse.xml, envytools docs/hw/bus/pfuse.rst, docs/hw/io/pstraps.rst, nouveau
- * nvkm/subdev/fuse/gf100.c (access sequence), nvkm/subdev/bios/ramcfg.c (strap).
+ * PFUSE and PSTRAPS. Sources: rnndb bus/pfuse.xml, envytools docs/hw/bus/pfuse.rst,
+ * docs/hw/io/pstraps.rst, nouveau nvkm/subdev/fuse/gf100.c (access sequence),
+ * nvkm/subdev/bios/ramcfg.c (strap).
  */
 #ifndef KVGPU_GK110_PFUSE_H
 #define KVGPU_GK110_PFUSE_H

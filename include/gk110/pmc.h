@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PMC: identity, interrupt tree, engine enables.
- * Sources: rnndb bus/pmc.xml and envytools docs/hw/bus/pmc.rst (GF100- and GK104- variants), nouveau nvkm/subdev/mc.
+ * Sources: rnndb bus/pmc.xml and envytools docs/hw/bus/pmc.rst (GF100- and GK104- variants),
+ * nouveau nvkm/subdev/mc.
  */
 #ifndef KVGPU_GK110_PMC_H
 #define KVGPU_GK110_PMC_H
@@ -52,9 +53,11 @@
 #define   PMC_INTR_EN_HARDWARE		BIT(0)
 #define   PMC_INTR_EN_SOFTWARE		BIT(1)
 #define PMC_INTR_LINE(leaf)		(0x000160 + 4 * (leaf))	/* 1 = asserted */
-#define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))	/* 1 = the source shows in PMC_INTR */
+/* 1 = the source shows in PMC_INTR */
+#define PMC_INTR_MASK(leaf)		(0x000640 + 4 * (leaf))
 #define PMC_INTR_PMFB			0x00017c	/* one bit per L2 partition, read-only */
-#define PMC_INTR_PBFB_PART		0x000180	/* one bit per memory controller, read-only */
+/* one bit per memory controller, read-only */
+#define PMC_INTR_PBFB_PART		0x000180
 
 #define PMC_ENABLE			0x000200
 #define   PMC_ENABLE_UNK0		BIT(0)
@@ -78,7 +81,8 @@
 #define PMC_ENABLE_PBDMA		0x000204
 #define PMC_ENABLE_UNK208		0x000208
 #define PMC_ENABLE_UNK20C		0x00020c
-#define PMC_UNK260(i)			(0x000260 + 4 * (i))	/* GR microcode gate (nouveau mc unk260), one bit each */
+/* GR microcode gate (nouveau mc unk260), one bit each */
+#define PMC_UNK260(i)			(0x000260 + 4 * (i))
 #define   PMC_UNK260_NR			6
 
 #endif

@@ -14,7 +14,8 @@
 
 /* offsets into the window */
 #define PMU_INTR_USER0			BIT(6)	/* FALCON_INTR: message for the host */
-#define PMU_ROUTE_HOST			0xe0	/* FALCON_INTR_ROUTE of the program: user 0, user 1, pause */
+/* FALCON_INTR_ROUTE of the program: user 0, user 1, pause */
+#define PMU_ROUTE_HOST			0xe0
 #define PMU_DSCRATCH(i)			(0x450 + (i) * 4)
 #define PMU_DSCRATCH_COUNT		4
 #define PMU_FIFO_PUT(i)			(0x4a0 + (i) * 4)
@@ -25,7 +26,8 @@
 #define PMU_D2H				0x4dc	/* PMU to host ring */
 #define   PMU_RING_BASE			GENMASK(15, 0)
 #define   PMU_RING_SIZE			GENMASK(31, 16)
-#define PMU_MUTEX(i)			(0x580 + (i) * 4)	/* write an id when 0, read the owner */
+/* write an id when 0, read the owner */
+#define PMU_MUTEX(i)			(0x580 + (i) * 4)
 #define PMU_MUTEX_COUNT			16
 #define PMU_PG_CTRL			0x78c	/* stepped by the power gating sequence */
 

@@ -15,10 +15,12 @@
 
 /* the mirrored registers themselves: gk110/pci.h; these fields have a private meaning */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* GK110_PCI_ROM_SHADOW */
-#define PPCI_CFG_MSI_REARM		GENMASK(7, 0)	/* byte write to the capability id of GK110_PCI_MSI */
+/* byte write to the capability id of GK110_PCI_MSI */
+#define PPCI_CFG_MSI_REARM		GENMASK(7, 0)
 #define PPCI_CFG_LNKCAP_SPEED		GENMASK(3, 0)	/* 1, 2, 3: 2.5, 5, 8 GT/s */
 #define PPCI_CFG_LNKSTA_SPEED		GENMASK(19, 16)
-#define PPCI_CFG_TAG_LIMIT		0x41c		/* bounds outstanding requests (nouveau g84_pci_init) */
+/* bounds outstanding requests (nouveau g84_pci_init) */
+#define PPCI_CFG_TAG_LIMIT		0x41c
 
 #define PPCI_LINK_SPEED_CTL		0x08c040
 #define   PPCI_LINK_SPEED_GO		BIT(0)

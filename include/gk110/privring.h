@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* PRIVRING (rnndb: PIBUS), the register ring. Sources: rnndb bus/pibus.xml, nouveau nvkm/subdev/privring/gk104.c. */
+/*
+ * PRIVRING (rnndb: PIBUS), the register ring. Sources: rnndb bus/pibus.xml, nouveau
+ * nvkm/subdev/privring/gk104.c.
+ */
 #ifndef KVGPU_GK110_PRIVRING_H
 #define KVGPU_GK110_PRIVRING_H
 
@@ -16,7 +19,10 @@
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
 
-/* what a read gives that no unit has answered: 0xbadfxxxx, 0xbad0xxxx; the other bits say why (nouveau nvkm gr/gf100.c, nvgpu) */
+/*
+ * what a read gives that no unit has answered: 0xbadfxxxx, 0xbad0xxxx; the other bits say why
+ * (nouveau nvkm gr/gf100.c, nvgpu)
+ */
 #define PRIVRING_ERROR_MASK		0xfff00000u
 #define PRIVRING_ERROR			0xbad00000u
 

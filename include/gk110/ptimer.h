@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTIMER: the 56-bit counter in bits 60:5 of a 64-bit time, its clock and its alarm; also the record of failed MMIO.
- * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau nvkm/subdev/timer/nv41.c.
+ * PTIMER: the 56-bit counter in bits 60:5 of a 64-bit time, its clock and its alarm; also the
+ * record of failed MMIO.
+ * Sources: envytools docs/hw/bus/ptimer.rst, rnndb bus/ptimer.xml, nouveau
+ * nvkm/subdev/timer/nv41.c.
  */
 #ifndef KVGPU_GK110_PTIMER_H
 #define KVGPU_GK110_PTIMER_H
@@ -18,7 +20,8 @@
 #define   PTIMER_INTR_ALARM		BIT(0)
 #define PTIMER_INTR_EN			0x009140
 #define PTIMER_CLOCK_DIV		0x009200	/* nouveau: numerator */
-#define PTIMER_CLOCK_MUL		0x009210	/* nouveau: denominator; 0 stops the counter */
+/* nouveau: denominator; 0 stops the counter */
+#define PTIMER_CLOCK_MUL		0x009210
 #define   PTIMER_CLOCK_RATIO		GENMASK(15, 0)
 #define PTIMER_CLOCK_SOURCE		0x009220
 #define   PTIMER_CLOCK_SOURCE_MUL	GENMASK(7, 0)	/* minus one */

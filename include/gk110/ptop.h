@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTOP (rnndb: PUNITS): which units the die has, which are switched off, and the table that says how each engine is
- * wired. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c, nvkm/subdev/devinit/gf100.c.
+ * PTOP (rnndb: PUNITS): which units the die has, which are switched off, and the table that says
+ * how each engine is wired. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
+ * nvkm/subdev/devinit/gf100.c.
  */
 #ifndef KVGPU_GK110_PTOP_H
 #define KVGPU_GK110_PTOP_H
@@ -22,7 +23,8 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-#define PTOP_GPC_COUNT			0x022430	/* of the design, before anything is switched off */
+/* of the design, before anything is switched off */
+#define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
 #define PTOP_FBPA_COUNT			0x02243c
@@ -74,7 +76,10 @@
 #define   K20M_TPC_OFF			BIT(2)		/* in each of the last two GPCs */
 #define   K20M_LTC_SLICES		4
 
-/* Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), registers (rnndb root.xml), MMU unit and client (nouveau gk104.c) */
+/*
+ * Engines: reset bit in PMC_ENABLE (rnndb pmc.xml), registers (rnndb root.xml), MMU unit and client
+ * (nouveau gk104.c)
+ */
 #define GR_RESET			12
 #define GR_MMIO				0x400000
 #define GR_FAULT_UNIT			0x00

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Queue meta data of compute class A1C0, 64 words. Bit positions are those of the whole structure, high:low.
+ * Queue meta data of compute class A1C0, 64 words. Bit positions are those of the whole structure,
+ * high:low.
  * Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
- * QMD_FIELD(name, high, low): in both layouts, or reserved in 00.06. QMD_ARRAY(name, high, low, stride, count).
+ * QMD_FIELD(name, high, low): in both layouts, or reserved in 00.06. QMD_ARRAY(name, high, low,
+ * stride, count).
  */
 #ifndef KVGPU_GK110_QMD_H
 #define KVGPU_GK110_QMD_H

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO entry, runlist entry.
- * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb fifo/gf100_pfifo.xml (a RAMFC word has the offset of the PBDMA
- * register it is loaded into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
+ * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO
+ * entry, runlist entry.
+ * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb fifo/gf100_pfifo.xml (a RAMFC word has
+ * the offset of the PBDMA register it is loaded into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA
+ * classes/host/cla16f.h.
  */
 #ifndef KVGPU_GK110_RAM_H
 #define KVGPU_GK110_RAM_H
@@ -17,7 +19,8 @@
 #define RAMIN_RAMFC_SIZE		0x100
 #define RAMIN_CE_STATE			0x100
 #define RAMIN_CE_STATE_SIZE		0x080
-#define RAMIN_GR_CTX			0x210		/* low word; high word follows. nouveau gk104_ectx_bind */
+/* low word; high word follows. nouveau gk104_ectx_bind */
+#define RAMIN_GR_CTX			0x210
 #define   RAMIN_CTX_TARGET		GENMASK(1, 0)
 #define   RAMIN_CTX_VIRTUAL		BIT(2)
 #define   RAMIN_CTX_ADDR_LO		GENMASK(31, 12)
@@ -68,7 +71,8 @@
 #define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
 #define   RAMFC_HEADER_LEVEL		BIT(20)
 #define   RAMFC_HEADER_FIRST		BIT(22)
-#define   RAMFC_HEADER_TYPE		GENMASK(31, 29)	/* 1 incrementing, 3 non-incrementing, 5 increment once */
+/* 1 incrementing, 3 non-incrementing, 5 increment once */
+#define   RAMFC_HEADER_TYPE		GENMASK(31, 29)
 #define RAMFC_PB_COUNT			0x88
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
@@ -83,15 +87,18 @@
 #define RAMFC_TARGET			0xac
 #define   RAMFC_TARGET_SW		0x1f
 #define RAMFC_METHOD_CRC		0xb0
-#define RAMFC_METHOD0			0xc0		/* method and data a stalled PBDMA stands at */
+/* method and data a stalled PBDMA stands at */
+#define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
-#define RAMFC_GP_FLAGS			0xe0		/* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */
+/* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */
+#define RAMFC_GP_FLAGS			0xe0
 #define   RAMFC_GP_CONDITIONAL		BIT(0)
 #define   RAMFC_GP_PRIV			BIT(2)
 #define   RAMFC_GP_SUBROUTINE		BIT(3)
 #define   RAMFC_GP_SYNC			BIT(4)
 #define RAMFC_HCE_CTRL			0xe4
-#define   RAMFC_HCE_COND_OFF		BIT(2)		/* the render-enable condition is false (rnndb) */
+/* the render-enable condition is false (rnndb) */
+#define   RAMFC_HCE_COND_OFF		BIT(2)
 #define   RAMFC_HCE_PRIV_MODE		BIT(5)
 #define RAMFC_CHID			0xe8
 #define RAMFC_TIMESLICE			0xf8
@@ -127,7 +134,10 @@
 #define GP_ENTRY1_LENGTH		GENMASK(30, 10)	/* words */
 #define GP_ENTRY1_SYNC			BIT(31)
 
-/* runlist entry, first word; the second is 0 (nouveau gk104_runl_insert_chan, gk110_runl_insert_cgrp) */
+/*
+ * runlist entry, first word; the second is 0 (nouveau gk104_runl_insert_chan,
+ * gk110_runl_insert_cgrp)
+ */
 #define RUNLIST_ENTRY_SIZE		8
 #define RUNLIST_ID			GENMASK(11, 0)
 #define RUNLIST_TSG			BIT(13)
@@ -138,29 +148,41 @@
 /* what has to hold of the above */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);
-LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP, RAMFC_ACQUIRE_TIMEOUT_MAN,
-		RAMFC_ACQUIRE_TIMEOUT_EN);
+LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP,
+		RAMFC_ACQUIRE_TIMEOUT_MAN, RAMFC_ACQUIRE_TIMEOUT_EN);
 LAYOUT_DISJOINT(RAMFC_GP_BASE_ADDR_HI, RAMFC_GP_BASE_LIMIT2);
-LAYOUT_DISJOINT(RAMFC_HEADER_PRIV, RAMFC_HEADER_METHOD, RAMFC_HEADER_SUBCH, RAMFC_HEADER_LEVEL, RAMFC_HEADER_FIRST,
-		RAMFC_HEADER_TYPE);
-LAYOUT_DISJOINT(RAMFC_SUBDEVICE_ID, RAMFC_SUBDEVICE_USER, RAMFC_SUBDEVICE_ACTIVE, RAMFC_SUBDEVICE_ENABLE);
+LAYOUT_DISJOINT(RAMFC_HEADER_PRIV, RAMFC_HEADER_METHOD, RAMFC_HEADER_SUBCH, RAMFC_HEADER_LEVEL,
+		RAMFC_HEADER_FIRST, RAMFC_HEADER_TYPE);
+LAYOUT_DISJOINT(RAMFC_SUBDEVICE_ID, RAMFC_SUBDEVICE_USER, RAMFC_SUBDEVICE_ACTIVE,
+		RAMFC_SUBDEVICE_ENABLE);
 LAYOUT_DISJOINT(RAMFC_GP_CONDITIONAL, RAMFC_GP_PRIV, RAMFC_GP_SUBROUTINE, RAMFC_GP_SYNC);
 LAYOUT_DISJOINT(RAMFC_HCE_COND_OFF, RAMFC_HCE_PRIV_MODE);
 LAYOUT_DISJOINT(RAMFC_TIMESLICE_TIMEOUT, RAMFC_TIMESLICE_SCALE, RAMFC_TIMESLICE_ENABLE);
 LAYOUT_DISJOINT(GP_ENTRY0_CONDITIONAL, GP_ENTRY0_GET);
-LAYOUT_DISJOINT(GP_ENTRY1_GET_HI, GP_ENTRY1_PRIV, GP_ENTRY1_SUBROUTINE, GP_ENTRY1_LENGTH, GP_ENTRY1_SYNC);
+LAYOUT_DISJOINT(GP_ENTRY1_GET_HI, GP_ENTRY1_PRIV, GP_ENTRY1_SUBROUTINE, GP_ENTRY1_LENGTH,
+		GP_ENTRY1_SYNC);
 LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT, RUNLIST_TSG_COUNT);
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
-/* an instance block: RAMFC, the copy engine's state, then the address space (gk110/mmu.h) and the context's address */
-static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE && RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 &&
-	      RAMIN_GR_CTX >= 0x210 && RAMIN_GR_CTX + 8 <= RAMIN_SIZE, "parts of an instance block overlap");
+/*
+ * an instance block: RAMFC, the copy engine's state, then the address space (gk110/mmu.h) and the
+ * context's address
+ */
+static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
+		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&
+		      RAMIN_GR_CTX + 8 <= RAMIN_SIZE,
+	      "parts of an instance block overlap");
 static_assert(RAMFC_PB_TIMESLICE + 4 <= RAMIN_RAMFC_SIZE, "RAMFC ends in the middle of its words");
 /* words of which the high one follows the low one: they are read as one address */
-static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 && RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
-	      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 && RAMFC_PB_FETCH_HI == RAMFC_PB_FETCH + 4 &&
-	      RAMFC_PB_PUT_HI == RAMFC_PB_PUT + 4 && RAMFC_DATA0 == RAMFC_METHOD0 + 4, "pairs of words");
-static_assert(USERD_GP_PUT == USERD_GP_GET + 4 && USERD_GP_PUT + 4 <= USERD_SIZE && USERD_GET == USERD_PUT + 4, "words of USERD");
+static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 &&
+		      RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
+		      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 &&
+		      RAMFC_PB_FETCH_HI == RAMFC_PB_FETCH + 4 &&
+		      RAMFC_PB_PUT_HI == RAMFC_PB_PUT + 4 && RAMFC_DATA0 == RAMFC_METHOD0 + 4,
+	      "pairs of words");
+static_assert(USERD_GP_PUT == USERD_GP_GET + 4 && USERD_GP_PUT + 4 <= USERD_SIZE &&
+		      USERD_GET == USERD_PUT + 4,
+	      "words of USERD");
 static_assert(!(USERD_SIZE & (USERD_SIZE - 1)) && LAYOUT_LOWEST(RAMFC_USERD_ADDR) == USERD_SIZE,
 	      "RAMFC names a USERD by its place among others of its size");
 static_assert(GP_ENTRY_SIZE == 8 && RUNLIST_ENTRY_SIZE == 8, "two words each");

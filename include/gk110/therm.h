@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * PTHERM (temperature, power and clock gating, voltage PWM), the clock generators, GPIO and I2C.
- * Sources: rnndb pm/ptherm.xml, pm/gf100_pclock.xml; nouveau nvkm/subdev/{therm/g84,therm/gf119,pmu/gk110,volt/gk104,
+ * Sources: rnndb pm/ptherm.xml, pm/gf100_pclock.xml; nouveau
+ * nvkm/subdev/{therm/g84,therm/gf119,pmu/gk110,volt/gk104,
  * clk/gk104,gpio/gf119,gpio/gk104,i2c/busgf119,i2c/auxg94}.c.
  */
 #ifndef KVGPU_GK110_THERM_H
@@ -48,25 +49,30 @@
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
 #define     PLL_FRAC_NONE		0xf000		/* nouveau clk/gk104.c: fN + 4096 = 0 */
-#define PCLOCK_SRC_SEL			0x137100	/* one bit per domain 0-7: 1 = PLL, 0 = divider */
+/* one bit per domain 0-7: 1 = PLL, 0 = divider */
+#define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
-#define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))	/* what feeds a PLL, divided (nouveau clk/gk104.c) */
+/* what feeds a PLL, divided (nouveau clk/gk104.c) */
+#define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))
 #define PCLOCK_DIV_SRC(i)		(0x137160 + 4 * (i))
 #define   PCLOCK_DIV_SRC_SEL		GENMASK(1, 0)
 #define     PCLOCK_DIV_SRC_REF		0
 #define     PCLOCK_DIV_SRC_100MHZ	2
 #define     PCLOCK_DIV_SRC_VCO		3
 #define   PCLOCK_DIV_SRC_OTHER_VCO	BIT(8)
-#define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)	/* of REF: both set 108 MHz, else the crystal */
+/* of REF: both set 108 MHz, else the crystal */
+#define   PCLOCK_DIV_SRC_108MHZ		GENMASK(17, 16)
 #define PCLOCK_DIV(i)			(0x1371d0 + 4 * (i))
 #define   PCLOCK_DIV_ENABLE		BIT(31)
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-#define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)	/* halves, when the domain runs from its PLL */
+/* halves, when the domain runs from its PLL */
+#define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
 #define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)	/* ... from its divider */
 #define   PCLOCK_NR_DOMAIN		16
-#define PCLOCK_MEM_DIV_SRC		0x137320	/* of the memory's reference PLL (nouveau clk/gk104.c) */
+/* of the memory's reference PLL (nouveau clk/gk104.c) */
+#define PCLOCK_MEM_DIV_SRC		0x137320
 #define PCLOCK_MEM_DIV			0x137330
 #define PCLOCK_MEM_SRC			0x1373f4
 #define   PCLOCK_MEM_SRC_SEL		GENMASK(3, 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file: what the host's bring-up of the graphics engine needs from nouveau (FECS and GPCCS microcode, and
- * the register lists of the engine and of its golden context), in one little-endian file. kvgpu-firmware writes it from
- * the distribution's own nouveau.ko; the kernel module reads it with request_firmware().
+ * The firmware file: what the host's bring-up of the graphics engine needs from nouveau (FECS and
+ * GPCCS microcode, and the register lists of the engine and of its golden context), in one
+ * little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko; the kernel
+ * module reads it with request_firmware().
  *
- * Layout: header, section table, sections (each 8-byte aligned). crc32 is the IEEE one (zlib's, the kernel's
- * crc32(~0, ...) ^ ~0) over the bytes that follow the header, so that a cut or patched file is told from a whole one.
+ * Layout: header, section table, sections (each 8-byte aligned). crc32 is the IEEE one (zlib's, the
+ * kernel's crc32(~0, ...) ^ ~0) over the bytes that follow the header, so that a cut or patched
+ * file is told from a whole one.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H
@@ -26,7 +28,8 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_GPCCS_DATA	= 4,
 	/* register lists: arrays of struct kvgpu_fw_init */
 	KVGPU_FW_GR_MMIO	= 16,	/* engine initialisation */
-	KVGPU_FW_CTX_HUB	= 17,	/* golden context, and the lists that FECS and GPCCS save and restore */
+	/* golden context, and the lists that FECS and GPCCS save and restore */
+	KVGPU_FW_CTX_HUB	= 17,
 	KVGPU_FW_CTX_GPC_0	= 18,
 	KVGPU_FW_CTX_GPC_1	= 19,
 	KVGPU_FW_CTX_ZCULL	= 20,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ids and addresses of the module. A mix-up of a guest's value with the chip's is a security bug, so the two never share
- * a type: g... is what a guest says, h... is what the chip is told.
+ * Ids and addresses of the module. A mix-up of a guest's value with the chip's is a security bug,
+ * so the two never share a type: g... is what a guest says, h... is what the chip is told.
  */
 #ifndef KVGPU_TYPES_H
 #define KVGPU_TYPES_H
@@ -29,7 +29,10 @@ static inline bool kvgpu_is_sys(enum kvgpu_target t)
 	return t == KVGPU_SYS_COH || t == KVGPU_SYS_NCOH;
 }
 
-/* a guest physical address as the guest's GPU would use it: video memory of the vGPU or guest memory */
+/*
+ * a guest physical address as the guest's GPU would use it: video memory of the vGPU or guest
+ * memory
+ */
 struct kvgpu_gaddr {
 	enum kvgpu_target target;
 	u64 addr;
@@ -70,7 +73,10 @@ struct kvgpu_topo {
 	u8 ppc_mask[KVGPU_MAX_GPC][KVGPU_MAX_PPC];
 	u32 strap;				/* 0x101000 */
 	u32 r17e91c, r17e920;
-	/* registers that guests' files start with as the host found them: voltage and clocks, which drivers divide by */
+	/*
+	 * registers that guests' files start with as the host found them: voltage and clocks, which
+	 * drivers divide by
+	 */
 	struct kvgpu_reg_val seed[KVGPU_MAX_SEED];
 	u8 nr_seed;
 };

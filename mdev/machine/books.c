@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is charged for the GPU's time, and what each was charged. What is seen at looks is look.c's, what a switch takes slice.c's. */
+/*
+ * Who is charged for the GPU's time, and what each was charged. What is seen at looks is look.c's,
+ * what a switch takes slice.c's.
+ */
 #include "mdev/machine/internal.h"
 
-#define UNSEEN_NS	NSEC_PER_MSEC	/* a thread that holds gpu->lock for longer is lent a priority */
+/* a thread that holds gpu->lock for longer is lent a priority */
+#define UNSEEN_NS	NSEC_PER_MSEC
 
 void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 {
@@ -14,7 +18,10 @@ void machine_charge(struct kvgpu_machine *m, u64 ns, u64 now)
 	spin_unlock(&s->lock);
 }
 
-/* what was charged, and what will be at the next look if all stays as it is; never less than it was said to be before */
+/*
+ * what was charged, and what will be at the next look if all stays as it is; never less than it was
+ * said to be before
+ */
 u64 machine_gpu_time(struct kvgpu_machine *m)
 {
 	struct machine_slicer *s = &m->v->gpu->chip->slicer;
@@ -36,9 +43,10 @@ u64 machine_gpu_time(struct kvgpu_machine *m)
 }
 
 /*
- * Under gpu->lock since @began something of @m was waited for, and no look was made: that time is its own if it was at work. If it was
- * not, and others were, at the begin or at the end, it is theirs, by what samples saw of them. If neither, a short time is theirs all the
- * same, since they may have worked in between alone; what is longer is nobody's.
+ * Under gpu->lock since @began something of @m was waited for, and no look was made: that time is
+ * its own if it was at work. If it was not, and others were, at the begin or at the end, it is
+ * theirs, by what samples saw of them. If neither, a short time is theirs all the same, since they
+ * may have worked in between alone; what is longer is nobody's.
  */
 void machine_waited(struct kvgpu_machine *m, bool works, bool others, u64 began)
 {

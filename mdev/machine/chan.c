@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels: a guest's binding becomes one of the chip's, with an instance block that is made here and an id of a group of
- * eight that belongs to this vGPU alone, so that a page of doorbells never spans vGPUs.
+ * Channels: a guest's binding becomes one of the chip's, with an instance block that is made here
+ * and an id of a group of eight that belongs to this vGPU alone, so that a page of doorbells never
+ * spans vGPUs.
  *
- * Which runlist of the chip. A guest sees all engines on runlist 0 and may use GR and a copy engine in one channel, at any
- * time and without saying so at bind. On the card that is possible only on the runlist of GR, which serves one copy engine
- * too (on a card whose layout is flat there is no other). So every channel of a guest goes there. To move channels that
- * only copy to a copy engine of their own would be faster for two copying tenants, but a channel that turns out to use GR
+ * Which runlist of the chip. A guest sees all engines on runlist 0 and may use GR and a copy engine
+ * in one channel, at any time and without saying so at bind. On the card that is possible only on
+ * the runlist of GR, which serves one copy engine too (on a card whose layout is flat there is no
+ * other). So every channel of a guest goes there. To move channels that only copy to a copy engine
+ * of their own would be faster for two copying tenants, but a channel that turns out to use GR
  * would have to be moved back under way.
  *
- * What the guest writes into its instance block after the bind counts from the next of these points (gk110-mediation.md
- * 3.3): bind, enable, first submit in a runlist, unblock of its runlist.
+ * What the guest writes into its instance block after the bind counts from the next of these points
+ * (gk110-mediation.md 3.3): bind, enable, first submit in a runlist, unblock of its runlist.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -22,10 +24,12 @@
 /* RAMFC words that are the host's to choose; nouveau's values (nvkm fifo/gk104.c) */
 #define TIMESLICE	0x10003080	/* 128 << 3 units of 1024 ns, enabled */
 #define PB_TIMESLICE	0x10000010
-#define ACQUIRE_TIMEOUT	0xfffff902	/* an acquire that waits is put away, it keeps nobody else */
+/* an acquire that waits is put away, it keeps nobody else */
+#define ACQUIRE_TIMEOUT	0xfffff902
 #define UNBIND_TRIES	50
 #define NO_CONTEXT_VA	KVGPU_SPACE_END
-#define INST_READ	(RAMIN_GR_CTX + 8)	/* bytes of a guest's block that mean anything here */
+/* bytes of a guest's block that mean anything here */
+#define INST_READ	(RAMIN_GR_CTX + 8)
 
 /* ------------------------------------------------------------------ tables */
 
@@ -55,7 +59,9 @@ static void insert(struct kvgpu_vgpu *v, struct kvgpu_chan *c)
 
 	while (*at) {
 		parent = *at;
-		at = c->gchid.v < rb_entry(parent, struct kvgpu_chan, by_gchid)->gchid.v ? &parent->rb_left : &parent->rb_right;
+		at = c->gchid.v < rb_entry(parent, struct kvgpu_chan, by_gchid)->gchid.v ?
+			     &parent->rb_left :
+			     &parent->rb_right;
 	}
 	rb_link_node(&c->by_gchid, parent, at);
 	rb_insert_color(&c->by_gchid, &v->m->chans);
@@ -117,7 +123,8 @@ static void give_groups(struct kvgpu_vgpu *v)
 		if (h < 0)
 			continue;
 		machine_userd_show(v, g, -1, NO_PAGE);
-		if (!machine_wedged(v->gpu) && kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
+		if (!machine_wedged(v->gpu) &&
+		    kvgpu_hw_userd_page(&v->gpu->hw, h, v->gpu->chip->nowhere.at))
 			machine_wedge(v->gpu, "doorbells show what they showed before");
 		kvgpu_hw_lock(&v->gpu->lock);
 		__clear_bit(h, v->gpu->chip->groups);
@@ -127,9 +134,10 @@ static void give_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's BAR1 those doorbells. A
- * guest whose channels of one group have USERD in different pages gets the last one's: its other channels stand still. In its
- * page a channel has the place of its id, or the words that the chip goes by would not be those that the slicer looks at.
+ * Makes the card's doorbells of the channel's group show the guest's USERD page, and the guest's
+ * BAR1 those doorbells. A guest whose channels of one group have USERD in different pages gets the
+ * last one's: its other channels stand still. In its page a channel has the place of its id, or the
+ * words that the chip goes by would not be those that the slicer looks at.
  */
 static int take_userd(struct kvgpu_chan *c)
 {
@@ -175,9 +183,10 @@ static int read_inst(struct kvgpu_chan *c, u32 *block, struct kvgpu_inst_guest *
 }
 
 /*
- * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a guest may have mapped an
- * image of its own making: a channel without a context gets an address that no guest can map: it is beyond its limit, and
- * shadows have no entries there. The first GR method then is a page fault.
+ * Only an image of the host's may be named to FECS. It takes any pointer for one, 0 too, where a
+ * guest may have mapped an image of its own making: a channel without a context gets an address
+ * that no guest can map: it is beyond its limit, and shadows have no entries there. The first GR
+ * method then is a page fault.
  */
 static struct kvgpu_inst_guest shown(const struct kvgpu_chan *c)
 {
@@ -211,7 +220,8 @@ static int write_inst_space(struct kvgpu_chan *c, const u32 *guest_block, u32 *o
 	struct kvgpu_inst_host h = { .chid = c->hchid, .pd = kvgpu_as_pd(c->as) };
 
 	kvgpu_inst_build(guest_block, &g, &h, out);
-	memcpy_toio(c->inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO, INST_READ - GMMU_INST_PDB_LO);
+	memcpy_toio(c->inst.cpu + GMMU_INST_PDB_LO, (u8 *)out + GMMU_INST_PDB_LO,
+		    INST_READ - GMMU_INST_PDB_LO);
 	return kvgpu_hw_flush_writes(&c->vgpu->gpu->hw);
 }
 
@@ -222,7 +232,10 @@ static bool same_space(const struct kvgpu_inst_guest *a, const struct kvgpu_inst
 	return a->pd.target == b->pd.target && a->pd.addr == b->pd.addr && a->limit == b->limit;
 }
 
-/* the chip does not load @c any more, and if it is in a group, nor those that it shares the group with */
+/*
+ * the chip does not load @c any more, and if it is in a group, nor those that it shares the group
+ * with
+ */
 static void hold(struct kvgpu_chan *c)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
@@ -239,9 +252,10 @@ static void hold(struct kvgpu_chan *c)
 }
 
 /*
- * A preempt alone does not keep a channel off: the chip loads one that is enabled and listed again at once, with what its
- * block says by then. So it is disabled first. A group goes as a whole: engines name it and not its members. The slicer puts
- * lists onto the chip under gpu->lock: either it did before, and the vGPU counts as on the chip, or it finds them disabled.
+ * A preempt alone does not keep a channel off: the chip loads one that is enabled and listed again
+ * at once, with what its block says by then. So it is disabled first. A group goes as a whole:
+ * engines name it and not its members. The slicer puts lists onto the chip under gpu->lock: either
+ * it did before, and the vGPU counts as on the chip, or it finds them disabled.
  */
 bool machine_chan_step_off(struct kvgpu_chan *c)
 {
@@ -254,7 +268,8 @@ bool machine_chan_step_off(struct kvgpu_chan *c)
 	hold(c);
 	kvgpu_hw_lock(&gpu->lock);
 	kvgpu_hw_unlock(&gpu->lock);
-	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) && !machine_on_engine(gpu, tsg, id);
+	off = !machine_preempt_wait(c->vgpu, tsg, id) && machine_chan_off(c) &&
+	      !machine_on_engine(gpu, tsg, id);
 	if (off)
 		return true;
 	kvgpu_hw_lock(&gpu->lock);
@@ -288,7 +303,8 @@ void machine_chans_restart(struct kvgpu_vgpu *v)
 }
 
 /* the chip neither has the channel nor can load it */
-static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block, u32 *out)
+static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g, const u32 *block,
+			 u32 *out)
 {
 	struct kvgpu_vgpu *v = c->vgpu;
 	struct kvgpu_space *old = c->space;
@@ -298,7 +314,8 @@ static void swap_context(struct kvgpu_chan *c, const struct kvgpu_inst_guest *g,
 		c->space = machine_space_get(v, g->pd);
 		if (!c->space) {
 			c->space = old;
-			vgpu_note_fault(v, "no memory for an address space", c->gchid.v, g->pd.addr, 0);
+			vgpu_note_fault(v, "no memory for an address space", c->gchid.v, g->pd.addr,
+					0);
 			return;
 		}
 		c->as = c->space->as;
@@ -331,7 +348,8 @@ void machine_chan_resync(struct kvgpu_chan *c)
 	if (c->dead || machine_wedged(c->vgpu->gpu))
 		goto out;
 	if (read_inst(c, block, &g)) {
-		vgpu_note_fault(c->vgpu, "an instance block became unusable", c->gchid.v, c->ginst.addr, 0);
+		vgpu_note_fault(c->vgpu, "an instance block became unusable", c->gchid.v,
+				c->ginst.addr, 0);
 		goto out;
 	}
 	if (same_space(&g, &c->g) && g.gr_ctx == c->g.gr_ctx)
@@ -459,9 +477,9 @@ void machine_chan_disable(struct kvgpu_vgpu *v, gchid_t id)
 }
 
 /*
- * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a PBDMA or an engine: it is
- * driven off first. One that does not go is the end of the card's service, not a reason to free memory that the chip may
- * still use.
+ * Unbinds a channel that is disabled and on no list. The chip refuses while the channel is on a
+ * PBDMA or an engine: it is driven off first. One that does not go is the end of the card's
+ * service, not a reason to free memory that the chip may still use.
  */
 static void unbind_hw(struct kvgpu_chan *c)
 {
@@ -474,9 +492,13 @@ static void unbind_hw(struct kvgpu_chan *c)
 	began = ktime_get_ns();
 	works = !machine_wedged(gpu) && machine_works(c->vgpu->m);
 	others = machine_others_work(c->vgpu->m);
-	if (!machine_wedged(gpu) && c->ran && machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
+	if (!machine_wedged(gpu) && c->ran &&
+	    machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS))
 		machine_strike_for_reset(c->vgpu->m, 0);
-	/* a fault that it may have raised on its way out stops the whole runlist, and nobody will know whose it was */
+	/*
+	 * a fault that it may have raised on its way out stops the whole runlist, and nobody will
+	 * know whose it was
+	 */
 	if (!machine_wedged(gpu))
 		kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	for (i = 0; i < UNBIND_TRIES && ret && !machine_wedged(gpu); i++) {
@@ -494,7 +516,10 @@ static void unbind_hw(struct kvgpu_chan *c)
 		machine_wedge(gpu, "a channel can't be unbound");
 	machine_waited(c->vgpu->m, works, others, began);
 	kvgpu_hw_unlock(&gpu->lock);
-	/* what it has raised goes by its instance block, which may be a neighbour's soon: it is told while it is known whose it is */
+	/*
+	 * what it has raised goes by its instance block, which may be a neighbour's soon: it is
+	 * told while it is known whose it is
+	 */
 	if (!machine_wedged(gpu))
 		kvgpu_hw_intr_settle(&gpu->hw, c->inst.at.v);
 }
@@ -509,7 +534,8 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	c->enabled = c->listed = false;
 	kvgpu_hw_lock(&v->gpu->lock);
 	c->dead = true;		/* nobody lists it again */
-	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) && machine_runlist_changed(v->m, c->hrunl))
+	if (machine_runlist_drop(v->m, c->hrunl, c->hchid) &&
+	    machine_runlist_changed(v->m, c->hrunl))
 		machine_wedge(v->gpu, "a runlist was not taken");
 	kvgpu_hw_unlock(&v->gpu->lock);
 	unbind_hw(c);
@@ -517,7 +543,10 @@ void machine_chan_unbind(struct kvgpu_vgpu *v, gchid_t id)
 	let_go(c);
 }
 
-/* all at once: disabled first, so that none starts while another one is driven off; one new list for all */
+/*
+ * all at once: disabled first, so that none starts while another one is driven off; one new list
+ * for all
+ */
 void machine_chans_stop(struct kvgpu_vgpu *v)
 {
 	struct rb_node *n;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What every part of the machine asks of the card: its time, whether it answers still, how long it is waited for. Calls nothing of the room. */
+/*
+ * What every part of the machine asks of the card: its time, whether it answers still, how long it
+ * is waited for. Calls nothing of the room.
+ */
 #include <linux/sched.h>
 
 #include "mdev/machine/internal.h"
@@ -7,9 +10,10 @@
 #define TIME_LOOK_NS	NSEC_PER_SEC
 
 /*
- * PTIMER, read from the chip each time: a guest compares it with what the GPU wrote into memory, and a clock of the CPU's
- * would be off by what a register read takes and by the drift between two looks. The CPU's clock gives the high word, which
- * saves two reads of three, and goes on where the chip does not answer. Never goes back.
+ * PTIMER, read from the chip each time: a guest compares it with what the GPU wrote into memory,
+ * and a clock of the CPU's would be off by what a register read takes and by the drift between two
+ * looks. The CPU's clock gives the high word, which saves two reads of three, and goes on where the
+ * chip does not answer. Never goes back.
  */
 u64 machine_time(struct kvgpu_gpu *gpu)
 {
@@ -18,7 +22,9 @@ u64 machine_time(struct kvgpu_gpu *gpu)
 
 	spin_lock(&chip->time_lock);
 	now = ktime_get_ns();
-	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_LOOK_NS ? now + chip->time_base : 0);
+	t = kvgpu_hw_time(&gpu->hw, chip->time_taken && now - chip->time_taken < TIME_LOOK_NS ?
+					    now + chip->time_base :
+					    0);
 	if (t) {
 		chip->time_base = t - now;
 		chip->time_taken = now;
@@ -35,8 +41,9 @@ bool machine_wedged(const struct kvgpu_gpu *gpu)
 }
 
 /*
- * The card does not do what it must. Without bus mastering it can't reach memory, whatever its tables say, so that what is
- * pinned can be let go (S2). Nothing new is started on it; the admin has to unload the module and reset the card.
+ * The card does not do what it must. Without bus mastering it can't reach memory, whatever its
+ * tables say, so that what is pinned can be let go (S2). Nothing new is started on it; the admin
+ * has to unload the module and reset the card.
  */
 void machine_wedge(struct kvgpu_gpu *gpu, const char *why)
 {

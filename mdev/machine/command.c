@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Carries out what mmio-trap/ made of a guest's register write. Commands are decoded and of the right form; what they name
- * is the guest's to name: ids, and addresses of its own memory, looked up or bounds-checked where they are used. Nothing
- * in here fails towards the guest: what can't be done is noted, and the guest meets what the chip would show it.
+ * Carries out what mmio-trap/ made of a guest's register write. Commands are decoded and of the
+ * right form; what they name is the guest's to name: ids, and addresses of its own memory, looked
+ * up or bounds-checked where they are used. Nothing in here fails towards the guest: what can't be
+ * done is noted, and the guest meets what the chip would show it.
  *
  * All that the guest polls for is done when this returns, so no busy bit is ever seen set.
  */
@@ -10,8 +11,9 @@
 #include "mdev/machine/internal.h"
 
 /*
- * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for the others. With PFIFO all channels are
- * unbound; from an engine they are taken off, which is what the guest can tell of it.
+ * The guest has reset engines, or PFIFO (bit 31). The real ones stay up for the others. With PFIFO
+ * all channels are unbound; from an engine they are taken off, which is what the guest can tell of
+ * it.
  */
 static void reset_engines(struct kvgpu_vgpu *v, u32 mask)
 {
@@ -131,8 +133,10 @@ void machine_command(struct kvgpu_vgpu *v, const struct kvgpu_cmd *cmd)
 	case KVGPU_CMD_ALARM:
 		machine_alarm_arm(v);
 		break;
-	case KVGPU_CMD_GR_BIND:		/* the context that follows is made of swallowed writes; GR_SAVE answers it */
-	case KVGPU_CMD_PBDMA_ACK:	/* the host did not wait for the guest to let its units go on (hw/intr.c) */
+	case KVGPU_CMD_GR_BIND:
+		/* the context that follows is made of swallowed writes; GR_SAVE answers it */
+	case KVGPU_CMD_PBDMA_ACK:
+		/* the host did not wait for the guest to let its units go on (hw/intr.c) */
 	case KVGPU_CMD_GR_ACK:
 	case KVGPU_CMD_CE_ACK:
 	case KVGPU_CMD_IRQ:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whom the chip serves, by what its engines and PBDMAs name: a channel or a group by the chip's id. Nothing is changed on it here. */
+/*
+ * Whom the chip serves, by what its engines and PBDMAs name: a channel or a group by the chip's id.
+ * Nothing is changed on it here.
+ */
 #include "mdev/machine/internal.h"
 
 bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
@@ -10,7 +13,8 @@ bool machine_engine_has(struct kvgpu_gpu *gpu, u8 e, bool tsg, u16 id)
 	bool gets = switching && st & PFIFO_STATUS_VALID;
 
 	return (has && FIELD_GET(PFIFO_STATUS_ID, st) == id && !(st & PFIFO_STATUS_TSG) == !tsg) ||
-	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id && !(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
+	       (gets && FIELD_GET(PFIFO_STATUS_NEXT_ID, st) == id &&
+		!(st & PFIFO_STATUS_NEXT_TSG) == !tsg);
 }
 
 bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
@@ -24,8 +28,9 @@ bool machine_on_engine(struct kvgpu_gpu *gpu, bool tsg, u16 id)
 }
 
 /*
- * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed any more, or enabled: one that
- * was taken off its list while it worked goes on until it is preempted.
+ * Whose channel or group that status of a PBDMA or an engine names. Its channel need not be listed
+ * any more, or enabled: one that was taken off its list while it worked goes on until it is
+ * preempted.
  */
 struct kvgpu_machine *machine_named(struct kvgpu_chip *chip, u32 st)
 {
@@ -73,9 +78,10 @@ bool machine_others_work(struct kvgpu_machine *m)
 }
 
 /*
- * An engine at work for a channel or group that no vGPU has: no switch would preempt that, and all vGPUs would pay for it. It
- * has as long as the watchdog gives to each; then it is driven off at nobody's expense. Nothing known leads there, since the
- * chip's lists have only names that the host gave (runlist.c). One such engine is remembered at a time.
+ * An engine at work for a channel or group that no vGPU has: no switch would preempt that, and all
+ * vGPUs would pay for it. It has as long as the watchdog gives to each; then it is driven off at
+ * nobody's expense. Nothing known leads there, since the chip's lists have only names that the host
+ * gave (runlist.c). One such engine is remembered at a time.
  */
 void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
 {
@@ -83,9 +89,11 @@ void machine_stranger_seen(struct kvgpu_chip *chip, u8 e, u32 st)
 	u16 id = FIELD_GET(PFIFO_STATUS_ID, st);
 	bool tsg = st & PFIFO_STATUS_TSG;
 
-	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) || s->since)
+	if (!(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)) || (!tsg && id < KVGPU_GROUP) ||
+	    s->since)
 		return;
-	*s = (struct machine_stranger){ .since = ktime_get_ns(), .id = id, .engine = e, .tsg = tsg };
+	*s = (struct machine_stranger){ .since = ktime_get_ns(), .id = id, .engine = e,
+		.tsg = tsg };
 }
 
 bool machine_chan_off(const struct kvgpu_chan *c)
@@ -96,7 +104,8 @@ bool machine_chan_off(const struct kvgpu_chan *c)
 	if (!c->ran || machine_wedged(gpu))
 		return true;
 	st = kvgpu_hw_chan_status(&gpu->hw, c->hchid);
-	return !(st & PCCSR_CHAN_ENABLED) && FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
+	return !(st & PCCSR_CHAN_ENABLED) &&
+	       FIELD_GET(PCCSR_CHAN_STATUS, st) < PCCSR_STATUS_ON_PBDMA;
 }
 
 bool machine_same_group(const struct kvgpu_chan *a, const struct kvgpu_chan *b)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip and what becomes of them. The chip's interrupt thread comes in here, for all vGPUs: it looks up
- * whose the event is, stops the channel if it has to be stopped (one register write; recover.c does the rest), notes what
- * the guest has to be told, and goes. It takes event_lock only. Nothing that holds event_lock waits for a guest, or signals one.
+ * Interrupts of the chip and what becomes of them. The chip's interrupt thread comes in here, for
+ * all vGPUs: it looks up whose the event is, stops the channel if it has to be stopped (one
+ * register write; recover.c does the rest), notes what the guest has to be told, and goes. It takes
+ * event_lock only. Nothing that holds event_lock waits for a guest, or signals one.
  *
- * To tell a guest needs its lock, and time: a VMM decides what wakes up at its eventfd, which may take milliseconds. So a work item
- * of the vGPU does it, or whoever holds the lock when he is done (end of vgpu_machine_write()). Of the host's time this takes
- * an eighth of a CPU for one vGPU, on the average. Guests see their own ids and addresses only.
+ * To tell a guest needs its lock, and time: a VMM decides what wakes up at its eventfd, which may
+ * take milliseconds. So a work item of the vGPU does it, or whoever holds the lock when he is done
+ * (end of vgpu_machine_write()). Of the host's time this takes an eighth of a CPU for one vGPU, on
+ * the average. Guests see their own ids and addresses only.
  *
- * A guest that keeps raising interrupts has a budget of them. Then its channel is ended: the PBDMA, GR and this thread
- * belong to all.
+ * A guest that keeps raising interrupts has a budget of them. Then its channel is ended: the PBDMA,
+ * GR and this thread belong to all.
  */
 #include <linux/slab.h>
 
@@ -17,9 +19,13 @@
 #include "gk110/gr.h"
 #include "mdev/machine/internal.h"
 
-/* interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr) */
+/*
+ * interrupts of a PBDMA after which nouveau gives the channel up (nvkm fifo/gf100.c
+ * gf100_runq_intr)
+ */
 #define PBDMA_FATAL	0xc67fe000
-#define REGS_OF_ONE	4			/* registers of a GR exception that cost as much as an interrupt of a PBDMA does */
+/* registers of a GR exception that cost as much as an interrupt of a PBDMA does */
+#define REGS_OF_ONE	4
 #define RETRY_MS	1
 #define TELL_PART	8			/* of a CPU's time, for signals to one VMM */
 #define TELL_BURST_NS	(5 * (s64)NSEC_PER_MSEC)
@@ -40,8 +46,9 @@ void machine_event_push(struct kvgpu_machine *m, const struct machine_event *ev)
 }
 
 /*
- * The next one, or false. A second exception of GR waits until the guest has restarted GR after the first: GR halts at each, so its
- * driver knows of one at a time, and its registers have room for no more. The chip was restarted for the others' sake meanwhile.
+ * The next one, or false. A second exception of GR waits until the guest has restarted GR after the
+ * first: GR halts at each, so its driver knows of one at a time, and its registers have room for no
+ * more. The chip was restarted for the others' sake meanwhile.
  */
 static bool pop(struct kvgpu_machine *m, struct machine_event *ev)
 {
@@ -75,7 +82,8 @@ void machine_kick(struct kvgpu_machine *m)
 /* vgpu->lock held; how long until this one may be told something again, in ns, or 0 */
 static u64 tell_refill(struct kvgpu_machine *m, u64 now)
 {
-	m->tell.left = min_t(s64, m->tell.left + (s64)((now - m->tell.at) / TELL_PART), TELL_BURST_NS);
+	m->tell.left =
+		min_t(s64, m->tell.left + (s64)((now - m->tell.at) / TELL_PART), TELL_BURST_NS);
 	m->tell.at = now;
 	return m->tell.left > 0 ? 0 : (u64)(1 - m->tell.left) * TELL_PART;
 }
@@ -87,7 +95,8 @@ void vgpu_machine_signal(struct kvgpu_vgpu *v)
 
 static void event_work(struct work_struct *work)
 {
-	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, event_work);
+	struct kvgpu_machine *m =
+		container_of(to_delayed_work(work), struct kvgpu_machine, event_work);
 	struct kvgpu_vgpu *v = m->v;
 	u64 began, wait;
 
@@ -102,7 +111,8 @@ static void event_work(struct work_struct *work)
 	} else {
 		machine_events_deliver(v);
 		vgpu_irq_update(v);	/* an INTx that was unmasked */
-		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began), -(s64)TELL_DEBT_NS);
+		m->tell.left = max_t(s64, m->tell.left - (s64)(ktime_get_ns() - began),
+				     -(s64)TELL_DEBT_NS);
 	}
 	mutex_unlock(&v->lock);
 }
@@ -115,15 +125,17 @@ static u32 engine_id(const struct kvgpu_vgpu *v, u8 engine)
 }
 
 /*
- * A hang, as the chip reports it: a switch that does not end, on an engine whose status names the channel. nouveau then
- * triggers a fault of the engine (machine_fault_trigger()), takes the channel from the status and resets the engine, with
- * which the status is idle again (command.c). The channel is off the chip already.
+ * A hang, as the chip reports it: a switch that does not end, on an engine whose status names the
+ * channel. nouveau then triggers a fault of the engine (machine_fault_trigger()), takes the channel
+ * from the status and resets the engine, with which the status is idle again (command.c). The
+ * channel is off the chip already.
  */
 static void deliver_hang(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
 	u32 e = engine_id(v, ev->sched.engine), st;
 
-	st = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, ev->sched.id);
+	st = PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
+	     FIELD_PREP(PFIFO_STATUS_ID, ev->sched.id);
 	if (ev->sched.tsg)
 		st |= PFIFO_STATUS_TSG;
 	v->m->stuck[e].set = true;
@@ -136,7 +148,8 @@ static void deliver(struct kvgpu_vgpu *v, const struct machine_event *ev)
 {
 	switch (ev->kind) {
 	case EVENT_FAULT:
-		kvgpu_trap_mmu_fault(&v->m->trap, ev->fault.unit, ev->fault.inst, ev->fault.va, ev->fault.info);
+		kvgpu_trap_mmu_fault(&v->m->trap, ev->fault.unit, ev->fault.inst, ev->fault.va,
+				     ev->fault.info);
 		break;
 	case EVENT_PBDMA:
 		kvgpu_trap_pbdma(&v->m->trap, &ev->pbdma);
@@ -176,7 +189,10 @@ void machine_events_deliver(struct kvgpu_vgpu *v)
 		vgpu_irq_update(v);
 }
 
-/* nouveau's answer to a hang: it asks for a fault of the engine, and recovers the channel that the status names */
+/*
+ * nouveau's answer to a hang: it asks for a fault of the engine, and recovers the channel that the
+ * status names
+ */
 void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 {
 	struct kvgpu_machine *m = v->m;
@@ -187,7 +203,7 @@ void machine_fault_trigger(struct kvgpu_vgpu *v, u8 engine, u8 unit)
 	m->stuck[engine].set = false;
 }
 
-/* ------------------------------------------------------------------ from the chip; event_lock held in these */
+/* ------------------------------------------------------ from the chip; event_lock held in these */
 
 static struct kvgpu_chan *chan_of_inst(struct kvgpu_chip *chip, u64 inst)
 {
@@ -225,7 +241,10 @@ void machine_end_soon(struct kvgpu_chip *chip, struct kvgpu_chan *c, u8 why)
 	queue_work(system_highpri_wq, &chip->recover);
 }
 
-/* an interrupt more of this vGPU, which costs as much as @price ordinary ones; false: it had its share of this second */
+/*
+ * an interrupt more of this vGPU, which costs as much as @price ordinary ones; false: it had its
+ * share of this second
+ */
 static bool within_budget(struct kvgpu_machine *m, u32 price)
 {
 	u64 now = ktime_get_ns();
@@ -250,13 +269,17 @@ void machine_events_forget(struct kvgpu_machine *m)
 
 static void end_for_storm(struct kvgpu_chip *chip, struct kvgpu_chan *c)
 {
-	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0, c->vgpu->m->window_events);
+	vgpu_note_fault(c->vgpu, "too many interrupts, channel ended", c->gchid.v, 0,
+			c->vgpu->m->window_events);
 	c->fault.engine = 0;
 	c->fault.storm = true;
 	machine_end_soon(chip, c, EVENT_SCHED);
 }
 
-/* a BAR's page without a translation: slices have none, so this is a card's or our error. Told to the guest whose it is */
+/*
+ * a BAR's page without a translation: slices have none, so this is a card's or our error. Told to
+ * the guest whose it is
+ */
 static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 {
 	bool bar1 = f->unit == GMMU_UNIT_BAR1;
@@ -264,10 +287,12 @@ static void bar_fault(struct kvgpu_chip *chip, const struct kvgpu_hw_fault *f)
 
 	list_for_each_entry(m, &chip->live, node) {
 		struct kvgpu_vgpu *v = m->v;
-		u64 slice = bar1 ? v->bar1_slice : v->bar3_slice, size = bar1 ? v->type->bar1 : v->type->bar3;
+		u64 slice = bar1 ? v->bar1_slice : v->bar3_slice,
+		    size = bar1 ? v->type->bar1 : v->type->bar3;
 		struct machine_event ev = {
 			.kind = EVENT_FAULT,
-			.fault = { f->unit, bar1 ? v->m->bar1.inst.addr : v->m->bar3.inst.addr, f->va - slice, f->info },
+			.fault = { f->unit, bar1 ? v->m->bar1.inst.addr : v->m->bar3.inst.addr,
+				f->va - slice, f->info },
 		};
 
 		if (f->va < slice || f->va - slice >= size || !within_budget(m, 1))
@@ -298,7 +323,10 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 		}
 		machine_end_soon(chip, c, EVENT_FAULT);
 	} else {
-		/* of a channel that has gone meanwhile: it is off the chip, the runlist is stopped still */
+		/*
+		 * of a channel that has gone meanwhile: it is off the chip, the runlist is stopped
+		 * still
+		 */
 		dev_notice_ratelimited(&gpu->hw.pdev->dev,
 				       "MMU fault of unit 0x%02x at 0x%010llx, instance 0x%010llx: nobody's any more\n",
 				       f->unit, f->va, f->inst);
@@ -308,8 +336,8 @@ static void mmu_fault(void *ctx, const struct kvgpu_hw_fault *f)
 }
 
 /*
- * The registers that say more of a PBDMA's interrupt keep what they have until the next one of that kind, which may be another
- * tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's to INTR1.
+ * The registers that say more of a PBDMA's interrupt keep what they have until the next one of that
+ * kind, which may be another tenant's: METHOD0 and DATA0 belong to INTR0, the HCE's to INTR1.
  */
 static void fill_pbdma(struct machine_event *ev, const struct kvgpu_hw_pbdma *p)
 {
@@ -335,12 +363,13 @@ static void pbdma(void *ctx, const struct kvgpu_hw_pbdma *p)
 	if (c) {
 		struct machine_event ev = {
 			.kind = EVENT_PBDMA,
-			.pbdma = { .pbdma = p->pbdma, .chid = c->gchid, .intr0 = p->intr0, .intr1 = p->intr1 },
+			.pbdma = { .pbdma = p->pbdma, .chid = c->gchid, .intr0 = p->intr0,
+				.intr1 = p->intr1 },
 		};
 
 		fill_pbdma(&ev, p);
-		vgpu_note_fault(c->vgpu, "PBDMA interrupt", c->gchid.v, (u64)ev.pbdma.method << 32 | ev.pbdma.data,
-				p->intr0 ?: p->intr1);
+		vgpu_note_fault(c->vgpu, "PBDMA interrupt", c->gchid.v,
+				(u64)ev.pbdma.method << 32 | ev.pbdma.data, p->intr0 ?: p->intr1);
 		machine_event_push(c->vgpu->m, &ev);
 		/* the guest gives such a channel up by itself, when it gets round to it */
 		if (p->intr0 & PBDMA_FATAL)
@@ -371,7 +400,8 @@ static void gr(void *ctx, const struct kvgpu_hw_gr *e)
 		for (i = 0; i < e->nr_regs; i++)
 			ev.gr.regs[i] = (struct kvgpu_reg_val){ e->regs[i].reg, e->regs[i].val };
 		ev.gr.regs[i] = (struct kvgpu_reg_val){
-			GR_FECS + FECS_CHAN_ADDR, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->ginst.addr >> 12),
+			GR_FECS + FECS_CHAN_ADDR,
+			FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->ginst.addr >> 12),
 		};
 		ev.gr.nr = i + 1;
 		vgpu_note_fault(c->vgpu, "GR exception", c->gchid.v, e->trap, e->intr);
@@ -421,14 +451,16 @@ static void nonstall_set(struct kvgpu_chip *chip, bool off, bool held)
 }
 
 /*
- * The budget of the whole card: each one costs the host time, and all that wait are told of it. So many a millisecond; and where they
- * take long, half of the time at most is the interrupt thread's, whatever it served. False: used up.
+ * The budget of the whole card: each one costs the host time, and all that wait are told of it. So
+ * many a millisecond; and where they take long, half of the time at most is the interrupt thread's,
+ * whatever it served. False: used up.
  */
 static bool nonstall_refill(struct kvgpu_chip *chip, u64 now)
 {
 	u64 passed = now > chip->nonstall.at ? now - chip->nonstall.at : 0;
 
-	chip->nonstall.left = min_t(u64, chip->nonstall.left + passed * NONSTALL_PER_MS, (u64)NONSTALL_BURST * NSEC_PER_MSEC);
+	chip->nonstall.left = min_t(u64, chip->nonstall.left + passed * NONSTALL_PER_MS,
+				    (u64)NONSTALL_BURST * NSEC_PER_MSEC);
 	chip->nonstall.ns = min_t(s64, chip->nonstall.ns + passed / 2, NONSTALL_BURST_NS);
 	chip->nonstall.at += passed;
 	return chip->nonstall.left >= NSEC_PER_MSEC && chip->nonstall.ns > 0;
@@ -440,17 +472,20 @@ static void nonstall_pay(struct kvgpu_chip *chip)
 	u64 worked = chip->gpu->hw.intr_ns;
 
 	chip->nonstall.left -= min_t(u64, chip->nonstall.left, NSEC_PER_MSEC);
-	chip->nonstall.ns = max_t(s64, chip->nonstall.ns - (s64)(worked - chip->nonstall.worked), -NONSTALL_BURST_NS);
+	chip->nonstall.ns = max_t(s64, chip->nonstall.ns - (s64)(worked - chip->nonstall.worked),
+				  -NONSTALL_BURST_NS);
 	chip->nonstall.worked = worked;
 }
 
 /*
- * The chip does not say whose. To be told of another one's is harmless: drivers look at memory. One who does not wait finds it with
- * his next access. While nobody waits the chip keeps it to itself: each submission of a nouveau client ends with one, and its
- * interrupt would cost the host some ten register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
+ * The chip does not say whose. To be told of another one's is harmless: drivers look at memory. One
+ * who does not wait finds it with his next access. While nobody waits the chip keeps it to itself:
+ * each submission of a nouveau client ends with one, and its interrupt would cost the host some ten
+ * register accesses for nothing. The bit stays up there, and interrupts once it is enabled.
  *
- * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked until a look of the slicer, one
- * in a tick, finds some again; nothing is lost by that, since one stands for all that came before it.
+ * Since nobody's name is on it, nobody can be stopped for too many. Beyond the budget it is masked
+ * until a look of the slicer, one in a tick, finds some again; nothing is lost by that, since one
+ * stands for all that came before it.
  */
 static void nonstall(void *ctx)
 {
@@ -491,8 +526,8 @@ bool machine_nonstall_look(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * Under event_lock nonstall() comes before or after: it sees that this one waits, or machine_events_deliver(), which follows
- * this, sees what it left.
+ * Under event_lock nonstall() comes before or after: it sees that this one waits, or
+ * machine_events_deliver(), which follows this, sees what it left.
  */
 void machine_waits(struct kvgpu_vgpu *v)
 {
@@ -549,7 +584,8 @@ const struct kvgpu_hw_events kvgpu_machine_events = {
 
 static void alarm_work(struct work_struct *work)
 {
-	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, alarm_work);
+	struct kvgpu_machine *m =
+		container_of(to_delayed_work(work), struct kvgpu_machine, alarm_work);
 
 	set_bit(PENDING_ALARM, &m->pending);
 	machine_kick(m);
@@ -563,7 +599,8 @@ void machine_alarm_arm(struct kvgpu_vgpu *v)
 	if (!at)
 		cancel_delayed_work(&v->m->alarm_work);
 	else if (!READ_ONCE(v->m->gone))
-		mod_delayed_work(v->gpu->chip->teller, &v->m->alarm_work, at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
+		mod_delayed_work(v->gpu->chip->teller, &v->m->alarm_work,
+				 at > now ? nsecs_to_jiffies(at - now) + 1 : 1);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -575,7 +612,10 @@ void machine_events_init(struct kvgpu_machine *m)
 	INIT_DELAYED_WORK(&m->alarm_work, alarm_work);
 }
 
-/* no interrupt finds the machine any more; the work items may still be on their way. vgpu->lock may be held */
+/*
+ * no interrupt finds the machine any more; the work items may still be on their way. vgpu->lock may
+ * be held
+ */
 void machine_events_fini(struct kvgpu_machine *m)
 {
 	WRITE_ONCE(m->gone, true);

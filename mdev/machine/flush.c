@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Flushes that the guest asks for: what its CPUs have put into BARs reaches memory (FLUSH_BAR), L2 and system memory agree.
+ * Flushes that the guest asks for: what its CPUs have put into BARs reaches memory (FLUSH_BAR), L2
+ * and system memory agree.
  *
- * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA program starts and ends, with
- * two accesses each time; next it tells the chip what it wrote for, and that traps. So the page of these registers is memory that the guest
- * maps. A word with TRIGGER set is a flush that is owed: it is done before the guest's next command takes effect, or at the
- * slicer's next sample (look.c), whichever is sooner; not at its other looks, of which guests cause as many as they like. Nothing on
- * the way from a store to a doorbell relies on this register: programs, which have both in their hands, can't reach it.
+ * nouveau asks after every object in instance memory that it has written, 84 times while a CUDA
+ * program starts and ends, with two accesses each time; next it tells the chip what it wrote for,
+ * and that traps. So the page of these registers is memory that the guest maps. A word with TRIGGER
+ * set is a flush that is owed: it is done before the guest's next command takes effect, or at the
+ * slicer's next sample (look.c), whichever is sooner; not at its other looks, of which guests cause
+ * as many as they like. Nothing on the way from a store to a doorbell relies on this register:
+ * programs, which have both in their hands, can't reach it.
  *
- * A driver polls the words of L2 until TRIGGER and BUSY are gone, as on the chip; BUSY of FLUSH_BAR is never set, since nothing
- * that came before can be told from what was done at once.
+ * A driver polls the words of L2 until TRIGGER and BUSY are gone, as on the chip; BUSY of FLUSH_BAR
+ * is never set, since nothing that came before can be told from what was done at once.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
@@ -54,7 +57,8 @@ void machine_flush(struct kvgpu_vgpu *v, bool l2)
 void machine_flush_page(struct kvgpu_vgpu *v)
 {
 	bool bar = machine_flush_take(v);
-	bool invalidate = l2_begin(v, FLUSH_L2_SYSMEM_INVALIDATE), dirty = l2_begin(v, FLUSH_L2_DIRTY);
+	bool invalidate = l2_begin(v, FLUSH_L2_SYSMEM_INVALIDATE),
+	     dirty = l2_begin(v, FLUSH_L2_DIRTY);
 
 	if (bar || invalidate || dirty)
 		machine_flush(v, invalidate || dirty);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics contexts that the host owns (gk110-mediation.md 3.3). FECS loads a context image with full authority and obeys
- * the patch list that its header points to: neither may be the guest's. Where the guest's instance block says that a
- * context is, the shadow shows pages of the host instead: an image made from the host's golden one, and behind it one page
- * with those pairs of the guest's patch list that are harmless. The guest was told a size that leaves room for that page.
+ * Graphics contexts that the host owns (gk110-mediation.md 3.3). FECS loads a context image with
+ * full authority and obeys the patch list that its header points to: neither may be the guest's.
+ * Where the guest's instance block says that a context is, the shadow shows pages of the host
+ * instead: an image made from the host's golden one, and behind it one page with those pairs of the
+ * guest's patch list that are harmless. The guest was told a size that leaves room for that page.
  *
- * What the guest keeps at that address in its own tables is read once, for the patch list, and is never loaded.
+ * What the guest keeps at that address in its own tables is read once, for the patch list, and is
+ * never loaded.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -20,7 +22,7 @@ static u32 ctx_pages(const struct kvgpu_vgpu *v)
 	return (v->gpu->hw.gr_ctx_size >> PAGE_SHIFT) + 1;
 }
 
-/* ------------------------------------------------------------------ reading through the guest's tables */
+/* ----------------------------------------------------------- reading through the guest's tables */
 
 static int read_virtual(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, void *buf, u32 len)
 {
@@ -79,7 +81,8 @@ static int fill_image(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 		iowrite32(p->nr, gr->image.cpu + GR_CTX_OS_PATCH_COUNT);
 		iowrite32(list >> 8, gr->image.cpu + GR_CTX_OS_PATCH_ADDR);
 		memset_io(gr->image.cpu + v->gpu->hw.gr_ctx_size, 0, PAGE_SIZE);
-		memcpy_toio(gr->image.cpu + v->gpu->hw.gr_ctx_size, p->out, p->nr * sizeof(p->out[0]));
+		memcpy_toio(gr->image.cpu + v->gpu->hw.gr_ctx_size, p->out,
+			    p->nr * sizeof(p->out[0]));
 	}
 	kfree(p);
 	return ret;
@@ -99,7 +102,8 @@ static int make(struct kvgpu_vgpu *v, struct kvgpu_grctx *gr)
 	return ret;
 }
 
-struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va, u64 limit)
+struct kvgpu_grctx *machine_grctx_get(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u64 va,
+				      u64 limit)
 {
 	u64 size = (u64)ctx_pages(v) << PAGE_SHIFT;
 	struct kvgpu_grctx *gr;
@@ -148,9 +152,12 @@ void machine_grctx_free_dead(struct kvgpu_vgpu *v)
 	}
 }
 
-/* ------------------------------------------------------------------ the guest's own golden image */
+/* ----------------------------------------------------------------- the guest's own golden image */
 
-/* one page of the image, or less, to where the guest's tables put it; pages outside of the partition are left out */
+/*
+ * one page of the image, or less, to where the guest's tables put it; pages outside of the
+ * partition are left out
+ */
 static int put_part(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va, hvram_t from, u32 *len)
 {
 	struct kvgpu_gaddr at;
@@ -186,8 +193,9 @@ static int put_image(struct kvgpu_vgpu *v, struct kvgpu_as *as, u64 va)
 }
 
 /*
- * The guest has run its golden context through registers that were swallowed, and now waits for FECS to save it. It gets
- * the host's, since it copies that into every context it makes, and may look at it. The channel's space may have no shadow.
+ * The guest has run its golden context through registers that were swallowed, and now waits for
+ * FECS to save it. It gets the host's, since it copies that into every context it makes, and may
+ * look at it. The channel's space may have no shadow.
  */
 void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 {
@@ -203,7 +211,8 @@ void machine_grctx_save(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst)
 	pd.target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, block[GMMU_INST_PDB_LO / 4]);
 	pd.addr = (block[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
 		  (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, block[GMMU_INST_PDB_HI / 4]) << 32;
-	va = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) | (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
+	va = (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO) |
+	     (u64)(block[RAMIN_GR_CTX / 4 + 1] & 0xff) << 32;
 	if (!va || pd.target == KVGPU_PEER)
 		return;
 	sp = machine_space_get(v, pd);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The lists that the chip has: of the vGPUs that the slicer lets onto it, one after the other, each as it was published (runlist.c).
- * All under gpu->lock, which needs nobody's vgpu->lock: recovery takes channels out of them here.
+ * The lists that the chip has: of the vGPUs that the slicer lets onto it, one after the other, each
+ * as it was published (runlist.c). All under gpu->lock, which needs nobody's vgpu->lock: recovery
+ * takes channels out of them here.
  */
 #include "mdev/machine/internal.h"
 
@@ -22,8 +23,8 @@ static u32 next_group(const u64 *list, u32 nr, u32 i)
 }
 
 /*
- * The chip begins a list that is submitted with its first entry. In a slice only a few of many channels get a turn, so that
- * such a list begins somewhere else each time.
+ * The chip begins a list that is submitted with its first entry. In a slice only a few of many
+ * channels get a turn, so that such a list begins somewhere else each time.
  */
 static u32 first_group(const struct kvgpu_machine *m, u8 runl)
 {
@@ -67,7 +68,10 @@ int machine_runlist_merge(struct kvgpu_gpu *gpu, u8 runl)
 	return kvgpu_hw_runlist(&gpu->hw, runl, chip->merge, nr);
 }
 
-/* one that was just suspended is not shown any more, and the chip has its list until the slicer looks */
+/*
+ * one that was just suspended is not shown any more, and the chip has its list until the slicer
+ * looks
+ */
 int machine_runlist_changed(struct kvgpu_machine *m, u8 runl)
 {
 	machine_slicer_kick(m->v->gpu);
@@ -80,7 +84,8 @@ static void recount(u64 *list, u32 header, u32 *nr)
 	u32 count = FIELD_GET(RUNLIST_TSG_COUNT, list[header]);
 
 	if (count > 1) {
-		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) | FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
+		list[header] = (list[header] & ~(u64)RUNLIST_TSG_COUNT) |
+			       FIELD_PREP(RUNLIST_TSG_COUNT, count - 1);
 		return;
 	}
 	memmove(list + header, list + header + 1, (*nr - header - 1) * sizeof(u64));

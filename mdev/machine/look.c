@@ -1,33 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has work, and who did some. Doorbells do not trap, so this is found out by looking, once a tick.
+ * Who has work, and who did some. Doorbells do not trap, so this is found out by looking, once a
+ * tick.
  *
- * A channel has work when its GP_GET and GP_PUT differ, or the chip says so (channel table: pending, on a PBDMA). The words
- * are the guest's to write, the channel table is not; what the words say is believed only against the guest that wrote
- * them. So: equal words count as "nothing to do" only after the channel table agreed for this GP_PUT; and when only one
- * vGPU seems to have work while others are on the chip too, PBDMAs are asked whose they are. Words can lie by coming round: a ring
- * of two entries, filled twice between two looks, reads as before. So an engine that is busy for a vGPU whose words tell of
- * nothing is its work, as long as that engine names it, and what is left of it when its turn is over.
+ * A channel has work when its GP_GET and GP_PUT differ, or the chip says so (channel table:
+ * pending, on a PBDMA). The words are the guest's to write, the channel table is not; what the
+ * words say is believed only against the guest that wrote them. So: equal words count as "nothing
+ * to do" only after the channel table agreed for this GP_PUT; and when only one vGPU seems to have
+ * work while others are on the chip too, PBDMAs are asked whose they are. Words can lie by coming
+ * round: a ring of two entries, filled twice between two looks, reads as before. So an engine that
+ * is busy for a vGPU whose words tell of nothing is its work, as long as that engine names it, and
+ * what is left of it when its turn is over.
  *
- * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is waiting: for a
- * semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but NOPs looks the same, and is treated the
- * same.) Waiting is not charged.
+ * A vGPU was busy when an engine of the runlist was, or a GP_GET moved. Having work without that is
+ * waiting: for a semaphore, as far as anybody can tell from outside. (A pushbuffer of nothing but
+ * NOPs looks the same, and is treated the same.) Waiting is not charged.
  *
- * Looks come for three reasons: at a random time (sched/gap.c), because the policy wants to know, and because somebody kicks the slicer,
- * which a guest does by submitting a list. Only the first is a *sample*: a guest knows the times of the others, or makes
- * them. Whom engines work for is read at that time itself (mdev/machine/sample.c), whatever keeps the slicer from its look. What a
- * sample sees is charged until the next sample. The others charge what is due until then, and say who has work and who has not.
+ * Looks come for three reasons: at a random time (sched/gap.c), because the policy wants to know,
+ * and because somebody kicks the slicer, which a guest does by submitting a list. Only the first is
+ * a *sample*: a guest knows the times of the others, or makes them. Whom engines work for is read
+ * at that time itself (mdev/machine/sample.c), whatever keeps the slicer from its look. What a
+ * sample sees is charged until the next sample. The others charge what is due until then, and say
+ * who has work and who has not.
  *
- * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel. Then an idle channel
- * seems to have work for one more turn, until it was preempted.
+ * Open, not known of silicon: whether a PBDMA that has run dry goes on naming its last channel.
+ * Then an idle channel seems to have work for one more turn, until it was preempted.
  */
 #include "mdev/machine/internal.h"
 
-#define BRIEF_NS	250000		/* charged for work that began and ended between two looks, at most */
+/* charged for work that began and ended between two looks, at most */
+#define BRIEF_NS	250000
 #define ENGINE_LOOKS	3		/* between two methods an engine is idle for a moment */
-#define MAX_LOOKS	16		/* at channels of one vGPU in one look, two reads of BAR1 each, whatever it lists */
-#define LOOKS_ALONE	16		/* in which an engine is asked once whom it works for, where that is for statistics only */
-#define MAX_ASKS	8		/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
+/* at channels of one vGPU in one look, two reads of BAR1 each, whatever it lists */
+#define MAX_LOOKS	16
+/* in which an engine is asked once whom it works for, where that is for statistics only */
+#define LOOKS_ALONE	16
+/* reads of the channel table for one vGPU; then it has work, whatever comes of it */
+#define MAX_ASKS	8
 
 static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 {
@@ -40,7 +49,10 @@ static bool pending(struct kvgpu_gpu *gpu, const struct kvgpu_chan *c)
 	}
 }
 
-/* @moved: it took entries of its ring since the last look; @asks: how often the channel table may be read */
+/*
+ * @moved: it took entries of its ring since the last look; @asks: how often the channel table may
+ * be read
+ */
 static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, u32 *asks)
 {
 	u32 get, put;
@@ -62,7 +74,8 @@ static bool chan_work(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, bool *moved, 
 }
 
 /*
- * A few channels each time, from where the last look stopped. A vGPU that had work has it until all of its list has been seen
+ * A few channels each time, from where the last look stopped. A vGPU that had work has it until all
+ * of its list has been seen
  * without: with no more channels than are looked at in one go, that is known at once.
  */
 static bool has_work(struct kvgpu_machine *m, bool *moved)
@@ -95,10 +108,14 @@ static bool has_work(struct kvgpu_machine *m, bool *moved)
 /* at a sample what it was at that time */
 static u32 engine_status(struct kvgpu_chip *chip, u8 e)
 {
-	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] : kvgpu_hw_engine_status(&chip->gpu->hw, e);
+	return chip->slicer.sampling ? chip->slicer.sampler.engine[e] :
+				       kvgpu_hw_engine_status(&chip->gpu->hw, e);
 }
 
-/* an engine works for one that says so. Others are noted in @unsaid, those that are known already are in it */
+/*
+ * an engine works for one that says so. Others are noted in @unsaid, those that are known already
+ * are in it
+ */
 static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 {
 	struct kvgpu_gpu *gpu = chip->gpu;
@@ -107,7 +124,8 @@ static bool engines_busy(struct kvgpu_chip *chip, u32 *unsaid)
 	u32 st;
 
 	for (i = 0; i < ENGINE_LOOKS; i++)
-		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {	/* copy engines first: they are more often */
+		/* copy engines first: they are more often */
+		for (e = gpu->hw.topo.nr_engines; e-- > 0;) {
 			if (gpu->hw.topo.engine[e].runl != runl || *unsaid & BIT(e))
 				continue;
 			st = engine_status(chip, e);
@@ -155,8 +173,9 @@ static struct kvgpu_machine *worked_for(struct kvgpu_chip *chip, u8 e)
 }
 
 /*
- * Engines that work for vGPUs whose words tell of nothing. All of the runlist are asked: of what is seen at one look in three a
- * third is paid for. What was on the chip and is not shown now has its work still to do, but for one that took itself off its
+ * Engines that work for vGPUs whose words tell of nothing. All of the runlist are asked: of what is
+ * seen at one look in three a third is paid for. What was on the chip and is not shown now has its
+ * work still to do, but for one that took itself off its
  * list: that is over when it is over.
  */
 static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
@@ -186,15 +205,20 @@ static u32 unsaid_work(struct kvgpu_chip *chip, bool ask)
 	return engines;
 }
 
-/* whether it matters who has work when nobody seems to: others wait, or it may not have all of the GPU's time */
+/*
+ * whether it matters who has work when nobody seems to: others wait, or it may not have all of the
+ * GPU's time
+ */
 bool machine_limited(const struct kvgpu_chip *chip, const struct kvgpu_machine *m)
 {
-	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT || READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
+	return READ_ONCE(chip->slicer.sched.policy) != KVGPU_SCHED_BEST_EFFORT ||
+	       READ_ONCE(m->slice.ent.cap) < KVGPU_SCHED_CAP_NONE;
 }
 
 /*
- * Who was at work at a sample is charged until the next one, for the time that it is on the chip. That is right on the average, also
- * for a guest that knows of each look, since it does not know of the next sample; and exact for one that works all the time.
+ * Who was at work at a sample is charged until the next one, for the time that it is on the chip.
+ * That is right on the average, also for a guest that knows of each look, since it does not know of
+ * the next sample; and exact for one that works all the time.
  */
 static void charge(struct kvgpu_machine *m, bool sample, u64 now)
 {
@@ -242,7 +266,8 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 			working++;
 		}
 	}
-	unsaid = unsaid_work(chip, (!working || working < shown) && (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
+	unsaid = unsaid_work(chip, (!working || working < shown) &&
+					   (live > 1 || limited || !(s->looks++ % LOOKS_ALONE)));
 	ended = s->busy && !working;	/* or it has only said so */
 	if (ended || (working && !(working == 1 && only->slice.moved)))
 		engine = engines_busy(chip, &unsaid);
@@ -272,7 +297,10 @@ void machine_look(struct kvgpu_chip *chip, u64 now)
 	write_sequnlock(&s->books);
 	if (!sample)
 		return;
-	/* a guest sees at once that this was done: if engines were asked afterwards, its work would be off them by then */
+	/*
+	 * a guest sees at once that this was done: if engines were asked afterwards, its work would
+	 * be off them by then
+	 */
 	list_for_each_entry(m, &chip->live, node)
 		machine_flush_page(m->v);
 }

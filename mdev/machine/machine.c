@@ -4,8 +4,9 @@
  *
  * create  memory is scrubbed, windows show nothing
  * open    as after power-on
- * close   nothing of it is left on the chip and no page of the guest is pinned, whatever it was in the middle of; that
- *         takes a bounded time: each channel that does not go by itself costs PREEMPT_EVICT_MS and an engine's reset
+ * close   nothing of it is left on the chip and no page of the guest is pinned, whatever it was in
+ *         the middle of; that takes a bounded time: each channel that does not go by itself costs
+ *         PREEMPT_EVICT_MS and an engine's reset
  * remove  memory is scrubbed again
  */
 #include <linux/slab.h>
@@ -136,7 +137,8 @@ static void init_trap(struct kvgpu_vgpu *v)
 	struct kvgpu_trap_cfg cfg = {
 		.topo = &hw->topo,
 		.vram_size = v->part_size,
-		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,	/* the page of the host's patch list: grctx.c */
+		/* the page of the host's patch list: grctx.c */
+		.gr_ctx_size = hw->gr_ctx_size + PAGE_SIZE,
 		.vbios = v->own[VGPU_OWN_ROM].memory,
 		.vbios_size = hw->vbios_size,
 		.plain = (u32 *)v->own[VGPU_OWN_PLAIN].memory,
@@ -150,7 +152,10 @@ static u32 group_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
 
-	return max_t(u64, mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size, hw->part_end - hw->part_first), 8);
+	return max_t(u64,
+		     mul_u64_u64_div_u64(KVGPU_NR_GROUPS - 1, v->part_size,
+					 hw->part_end - hw->part_first),
+		     8);
 }
 
 static int own_alloc(struct kvgpu_vgpu *v)
@@ -277,7 +282,8 @@ int vgpu_machine_open(struct kvgpu_vgpu *v)
 	if (ret)
 		return ret;
 	v->m->scrubbed = false;
-	v->m->tell.left = max_t(s64, v->m->tell.left, 0);	/* what another tenant's signals took is not this one's debt */
+	/* what another tenant's signals took is not this one's debt */
+	v->m->tell.left = max_t(s64, v->m->tell.left, 0);
 	machine_events_forget(v->m);	/* nor its interrupts */
 	machine_forgive(v);
 	power_on(v);

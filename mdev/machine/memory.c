@@ -2,10 +2,11 @@
 /*
  * Memory for the shadow tables: what gtt-shadow/ asks of the host (struct kvgpu_shadow_ops).
  *
- * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine into a staging buffer that is good
- * for one command: a page, which is what a guest mostly writes, and 64 KiB where reading goes on with the next one. A page
- * that the CPU may have written since is taken away from the CPU first, and the buffer dropped, by machine_range_dirty()
- * (space.c). Tables in system memory are read through the VFIO core.
+ * Reads of the guest's tables. Those in video memory are fetched by the host's copy engine into a
+ * staging buffer that is good for one command: a page, which is what a guest mostly writes, and 64
+ * KiB where reading goes on with the next one. A page that the CPU may have written since is taken
+ * away from the CPU first, and the buffer dropped, by machine_range_dirty() (space.c). Tables in
+ * system memory are read through the VFIO core.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -16,7 +17,10 @@
 
 #include "mdev/machine/internal.h"
 
-/* an address space takes 328 KiB of it and up: 30 of them in the smallest vGPU, one for each program that uses the GPU */
+/*
+ * an address space takes 328 KiB of it and up: 30 of them in the smallest vGPU, one for each
+ * program that uses the GPU
+ */
 #define POOL_MIN	(10ull << 20)
 #define MAX_TABLES	512
 
@@ -24,7 +28,7 @@ static unsigned int max_pinned_mib = 2048;
 module_param(max_pinned_mib, uint, 0444);
 MODULE_PARM_DESC(max_pinned_mib, "memory of one guest that may be pinned for the GPU at a time, MiB; costs 9 KiB per MiB");
 
-/* ------------------------------------------------------------------ the host's pool of video memory */
+/* -------------------------------------------------------------- the host's pool of video memory */
 
 static bool has_room(const struct kvgpu_machine *m, u64 size)
 {
@@ -32,8 +36,9 @@ static bool has_room(const struct kvgpu_machine *m, u64 size)
 }
 
 /*
- * Not on a card that was cut off: it may have a channel that can't be taken off, which goes on with its tables in video memory after they
- * went back. They are empty, and must stay nobody's (S1). So this is asked when the memory was taken: it went back later than that.
+ * Not on a card that was cut off: it may have a channel that can't be taken off, which goes on with
+ * its tables in video memory after they went back. They are empty, and must stay nobody's (S1). So
+ * this is asked when the memory was taken: it went back later than that.
  */
 int machine_pool_alloc(struct kvgpu_vgpu *v, u64 size, struct kvgpu_vram *out)
 {
@@ -61,8 +66,9 @@ static void give_back(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 }
 
 /*
- * The pool is everybody's, and what goes back to it is empty: who still had a pointer to it would find no entry in it, and
- * nothing that was another vGPU's (S1, S4). It is written out before it can be taken again, perhaps on another CPU.
+ * The pool is everybody's, and what goes back to it is empty: who still had a pointer to it would
+ * find no entry in it, and nothing that was another vGPU's (S1, S4). It is written out before it
+ * can be taken again, perhaps on another CPU.
  */
 void machine_pool_free(struct kvgpu_vgpu *v, struct kvgpu_vram *vram)
 {
@@ -150,7 +156,8 @@ static int op_table_new(void *ctx, u32 nr, struct kvgpu_table *t)
 	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
 	t->mirror = kvcalloc(nr, GMMU_ENTRY_SIZE, GFP_KERNEL_ACCOUNT);
 	t->aux = aux ? kvzalloc(aux, GFP_KERNEL_ACCOUNT) : NULL;
-	if (!mem || !t->mirror || (aux && !t->aux) || machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
+	if (!mem || !t->mirror || (aux && !t->aux) ||
+	    machine_pool_alloc(v, (u64)nr * GMMU_ENTRY_SIZE, &mem->vram)) {
 		kvfree(t->aux);
 		kvfree(t->mirror);
 		kfree(mem);
@@ -189,7 +196,10 @@ void machine_tables_free(struct kvgpu_vgpu *v)
 	}
 }
 
-/* in stores of 64 bits: the GPU must never see one half of an entry with the other half of its predecessor (S1) */
+/*
+ * in stores of 64 bits: the GPU must never see one half of an entry with the other half of its
+ * predecessor (S1)
+ */
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
 {
 	struct table_memory *mem = t->priv;
@@ -208,11 +218,15 @@ const struct kvgpu_shadow_ops machine_shadow_ops = {
 
 /* ------------------------------------------------------------------ life */
 
-/* the same part of the host's pool as of the memory for partitions, so that one tenant can't starve the others */
+/*
+ * the same part of the host's pool as of the memory for partitions, so that one tenant can't starve
+ * the others
+ */
 static u64 pool_share(const struct kvgpu_vgpu *v)
 {
 	const struct kvgpu_hw *hw = &v->gpu->hw;
-	u64 share = mul_u64_u64_div_u64(KVGPU_POOL_SIZE, v->part_size, hw->part_end - hw->part_first);
+	u64 share =
+		mul_u64_u64_div_u64(KVGPU_POOL_SIZE, v->part_size, hw->part_end - hw->part_first);
 
 	return max(share, POOL_MIN);
 }
@@ -235,7 +249,8 @@ int machine_memory_init(struct kvgpu_vgpu *v)
 	INIT_LIST_HEAD(&m->dead_images);
 	INIT_LIST_HEAD(&m->freed);
 	m->pool_max = pool_share(v);
-	m->stage.cpu = dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
+	m->stage.cpu =
+		dma_alloc_coherent(machine_dma_dev(v), STAGE_SIZE, &m->stage.dma, GFP_KERNEL);
 	m->shadow_mem = kvzalloc(kvgpu_shadow_size(&cfg), GFP_KERNEL_ACCOUNT);
 	m->touched = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);
 	m->touched1 = kvcalloc(BITS_TO_LONGS(pages), sizeof(long), GFP_KERNEL_ACCOUNT);

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It goes the other way in
- * this order (S2): entry gone, written out, TLB invalidated (all machine_settle()), L2 written back, DMA mapping gone,
- * unpinned.
+ * Pins. A page is pinned with vfio_pin_pages() and mapped for DMA before an entry points to it. It
+ * goes the other way in this order (S2): entry gone, written out, TLB invalidated (all
+ * machine_settle()), L2 written back, DMA mapping gone, unpinned.
  *
- * The last three of these need not happen while the guest waits for its TLB: for a large buffer they take the core far longer
- * than all the rest. Such a page is due: marked in m->pins, and let go by a work item soon after. It is never used again as
- * it is: the VMM may have taken it from under its address since (a balloon does), so whoever pins that address lets it go
- * first. When the core wants a range back, and when a user is gone, all that is due goes at once.
+ * The last three of these need not happen while the guest waits for its TLB: for a large buffer
+ * they take the core far longer than all the rest. Such a page is due: marked in m->pins, and let
+ * go by a work item soon after. It is never used again as it is: the VMM may have taken it from
+ * under its address since (a balloon does), so whoever pins that address lets it go first. When the
+ * core wants a range back, and when a user is gone, all that is due goes at once.
  *
- * The work item waits in VFIO for the container's lock, as long as the VMM likes: any of its threads may hold that lock and
- * wait for memory of the VMM's own. So these items have a queue of their own, bound to no CPU, and nothing but the card's end
- * waits for that queue.
+ * The work item waits in VFIO for the container's lock, as long as the VMM likes: any of its
+ * threads may hold that lock and wait for memory of the VMM's own. So these items have a queue of
+ * their own, bound to no CPU, and nothing but the card's end waits for that queue.
  *
- * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the mmap_lock; vgpu->lock is
- * held around them. Who comes from the other side:
- *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which nobody pins;
- *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it takes vgpu->lock. The
- *     pin that it may wait for needs iommu->lock and mmap_lock, of which the caller holds neither;
- *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the container. Against that,
- *     .dma_unmap would be in the wrong order for any driver, since it has to call vfio_unpin_pages(), which takes
- *     iommu->lock: the core's own rule allows it, and vgpu->lock adds no case to it.
+ * Pins and locks. vfio_pin_pages() and vfio_dma_rw() take iommu->lock of the container and the
+ * mmap_lock; vgpu->lock is held around them. Who comes from the other side:
+ *   - a page fault on a mapping of ours holds the mmap_lock: it takes map_lock only, under which
+ *     nobody pins;
+ *   - .dma_unmap is called with device_list_lock of the container held and iommu->lock dropped; it
+ *     takes vgpu->lock. The pin that it may wait for needs iommu->lock and mmap_lock, of which the
+ *     caller holds neither;
+ *   - the core takes device_list_lock inside iommu->lock when a device joins or leaves the
+ *     container. Against that, .dma_unmap would be in the wrong order for any driver, since it has
+ *     to call vfio_unpin_pages(), which takes iommu->lock: the core's own rule allows it, and
+ *     vgpu->lock adds no case to it.
  * The core calls .dma_unmap again, ten times at most, while pages in the range are pinned: unmap.c.
  */
 #include <linux/dma-mapping.h>
@@ -31,7 +35,8 @@
 #include "mdev/trace.h"
 
 #define DUE		XA_MARK_0
-#define DUE_MS		20		/* until the first are let go: a program that ends unmaps one buffer after the other */
+/* until the first are let go: a program that ends unmaps one buffer after the other */
+#define DUE_MS		20
 #define DUE_AT_ONCE	128		/* under vgpu->lock, for which the guest may be waiting */
 #define DUE_PIECES	8		/* of that many, by one run of the work item */
 
@@ -43,9 +48,14 @@ static int map_page(struct kvgpu_vgpu *v, u64 iova, struct page *page, u64 *dma)
 
 	if (dma_mapping_error(dev, at))
 		return -EIO;
-	/* a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no IOMMU */
-	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ? -EIO :
-	      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT, xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
+	/*
+	 * a bounce buffer is not the guest's memory: too much RAM for 40 bits of address and no
+	 * IOMMU
+	 */
+	ret = !device_iommu_mapped(dev) && at != page_to_phys(page) ?
+		      -EIO :
+		      xa_err(xa_store(&v->m->pins, iova >> PAGE_SHIFT,
+				      xa_mk_value(at >> PAGE_SHIFT), GFP_KERNEL));
 	if (ret)
 		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
 	*dma = at;
@@ -57,17 +67,22 @@ static void unmap_page(struct kvgpu_vgpu *v, u64 iova)
 	void *entry = xa_erase(&v->m->pins, iova >> PAGE_SHIFT);
 
 	if (!WARN_ON_ONCE(!entry))
-		dma_unmap_page(machine_dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT, PAGE_SIZE, DMA_BIDIRECTIONAL);
+		dma_unmap_page(machine_dma_dev(v), (dma_addr_t)xa_to_value(entry) << PAGE_SHIFT,
+			       PAGE_SIZE, DMA_BIDIRECTIONAL);
 }
 
-/* how many were pinned, from the first on; an error if none. They may be let go of in other pieces (compat_pins_alone()) */
+/*
+ * how many were pinned, from the first on; an error if none. They may be let go of in other pieces
+ * (compat_pins_alone())
+ */
 static int pin_pages(struct kvgpu_vgpu *v, u64 iova, u32 nr)
 {
 	int step = compat_pins_alone(&v->vdev) ? 1 : nr, done, got;
 
 	for (done = 0; done < nr; done += got) {
-		got = vfio_pin_pages(&v->vdev, iova + (u64)done * PAGE_SIZE, min_t(int, step, nr - done),
-				     IOMMU_READ | IOMMU_WRITE, v->m->pin_pages + done);
+		got = vfio_pin_pages(&v->vdev, iova + (u64)done * PAGE_SIZE,
+				     min_t(int, step, nr - done), IOMMU_READ | IOMMU_WRITE,
+				     v->m->pin_pages + done);
 		if (got <= 0)
 			return done ?: got ?: -EFAULT;
 	}
@@ -120,7 +135,8 @@ void machine_unpin_due(struct kvgpu_vgpu *v, u64 iova, u64 last)
 
 static void unpin_some(struct work_struct *work)
 {
-	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, unpin_work);
+	struct kvgpu_machine *m =
+		container_of(to_delayed_work(work), struct kvgpu_machine, unpin_work);
 	struct kvgpu_vgpu *v = m->v;
 	u32 i;
 
@@ -153,7 +169,8 @@ int machine_pin(void *ctx, const iova_t *iova, u32 nr, u64 *dma)
 	else
 		machine_unpin_due(v, iova[0].v, iova[nr - 1].v);
 	got = pin_pages(v, iova[0].v, nr);
-	if (got != nr && m->nr_due) {	/* the VMM may lock no more memory, and what is due counts */
+	/* the VMM may lock no more memory, and what is due counts */
+	if (got != nr && m->nr_due) {
 		if (got > 0)
 			unpin_pages(v, iova[0].v, got);
 		machine_unpin_due(v, 0, U64_MAX);

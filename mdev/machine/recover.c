@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recovery: a channel that faulted, hangs or misbehaves is taken off the chip for good, and the engine it holds brought
- * back for the others. First that, then the guest is told (event.c).
+ * Recovery: a channel that faulted, hangs or misbehaves is taken off the chip for good, and the
+ * engine it holds brought back for the others. First that, then the guest is told (event.c).
  *
- * Here nobody waits for a vGPU's lock, which its owner may hold for long: all that is touched is under gpu->lock. Every
- * wait is bounded. What happens to the others: their contexts are in memory; the reset of an engine loses only the one
- * that is loaded.
+ * Here nobody waits for a vGPU's lock, which its owner may hold for long: all that is touched is
+ * under gpu->lock. Every wait is bounded. What happens to the others: their contexts are in memory;
+ * the reset of an engine loses only the one that is loaded.
  *
- * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it, block the list, preempt, reset
- * of engines that still have it, error cleared, list allowed again. nouveau does not preempt: a channel that only its PBDMA
- * holds leaves that way without an engine being reset.
+ * The order (nouveau nvkm_runl_rc, gk110-mediation.md section 4): disable, new list without it,
+ * block the list, preempt, reset of engines that still have it, error cleared, list allowed again.
+ * nouveau does not preempt: a channel that only its PBDMA holds leaves that way without an engine
+ * being reset.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-#define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)	/* a context of GR is saved in less than one */
+/* a context of GR is saved in less than one */
+#define LONG_EVICTION_NS	(10 * NSEC_PER_MSEC)
 
 /* ------------------------------------------------------------------ engines */
 
@@ -28,15 +30,18 @@ static void reset_engine(struct kvgpu_gpu *gpu, u8 e)
 static void preempt_status(struct kvgpu_gpu *gpu, u32 st)
 {
 	if (st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE))
-		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st), PREEMPT_EVICT_MS);
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st),
+				 PREEMPT_EVICT_MS);
 	if (st & PFIFO_STATUS_CHSW && st & PFIFO_STATUS_VALID)
-		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
+		kvgpu_hw_preempt(&gpu->hw, st & PFIFO_STATUS_NEXT_TSG,
+				 FIELD_GET(PFIFO_STATUS_NEXT_ID, st), PREEMPT_EVICT_MS);
 }
 
 /*
- * Nobody may want an engine that is being reset: PFIFO would ask it for another context while its microcode is off, and wait
- * for the answer for ever. A blocked runlist gives PBDMAs nobody new; whom they have and what waits for the engine there is
- * put back into memory. As nouveau (nvkm_runl_rc, nvkm_runl_block), but for the preempts.
+ * Nobody may want an engine that is being reset: PFIFO would ask it for another context while its
+ * microcode is off, and wait for the answer for ever. A blocked runlist gives PBDMAs nobody new;
+ * whom they have and what waits for the engine there is put back into memory. As nouveau
+ * (nvkm_runl_rc, nvkm_runl_block), but for the preempts.
  */
 static void clear_pbdmas(struct kvgpu_gpu *gpu, u8 runl)
 {
@@ -76,7 +81,8 @@ void machine_reset_runlist(struct kvgpu_gpu *gpu, u8 runl)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			reset_engine(gpu, e);
 	kvgpu_hw_runl_clear_error(&gpu->hw, runl);
-	clear_pbdmas(gpu, runl);	/* those that waited for an engine could not leave before its reset */
+	/* those that waited for an engine could not leave before its reset */
+	clear_pbdmas(gpu, runl);
 	kvgpu_hw_runl_block(&gpu->hw, runl, false);
 }
 
@@ -102,8 +108,8 @@ bool machine_evict(struct kvgpu_gpu *gpu, u8 runl, bool tsg, u16 id, unsigned in
 
 static bool same_stranger(const struct machine_stranger *s, u32 st)
 {
-	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) && s->id == FIELD_GET(PFIFO_STATUS_ID, st) &&
-	       s->tsg == !!(st & PFIFO_STATUS_TSG);
+	return st & PFIFO_STATUS_BUSY && st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE) &&
+	       s->id == FIELD_GET(PFIFO_STATUS_ID, st) && s->tsg == !!(st & PFIFO_STATUS_TSG);
 }
 
 void machine_strangers(struct kvgpu_chip *chip, u64 now)
@@ -119,7 +125,8 @@ void machine_strangers(struct kvgpu_chip *chip, u64 now)
 	if (same_stranger(s, st) && !machine_named(chip, st)) {
 		dev_err_ratelimited(&gpu->hw.pdev->dev, "engine %u works for %s %u, which no vGPU has: driven off\n", s->engine,
 				    s->tsg ? "group" : "channel", s->id);
-		machine_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id, PREEMPT_EVICT_MS);
+		machine_evict(gpu, gpu->hw.topo.engine[s->engine].runl, s->tsg, s->id,
+			      PREEMPT_EVICT_MS);
 	}
 	s->since = 0;
 }
@@ -127,8 +134,9 @@ void machine_strangers(struct kvgpu_chip *chip, u64 now)
 /* ------------------------------------------------------------------ channels */
 
 /*
- * Which engine the guest hears of. Its driver resets that engine, and nouveau's reset of a graphics engine that it never
- * used ends in a division by zero (6.12, gf117_gr_init_zcull): a channel without a graphics context hangs a copy engine.
+ * Which engine the guest hears of. Its driver resets that engine, and nouveau's reset of a graphics
+ * engine that it never used ends in a division by zero (6.12, gf117_gr_init_zcull): a channel
+ * without a graphics context hangs a copy engine.
  */
 static u8 told_engine(const struct kvgpu_chan *c)
 {
@@ -190,13 +198,19 @@ void machine_isolate(struct kvgpu_gpu *gpu, struct kvgpu_chan *c, u8 why)
 	works = machine_works(m);
 	others = machine_others_work(m);
 	reset = machine_evict(gpu, c->hrunl, tsg, tsg ? c->htsg : c->hchid.v, PREEMPT_EVICT_MS);
-	/* all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting for long costs as much as a reset */
+	/*
+	 * all that waited for this, under gpu->lock, waited for this vGPU; what keeps them waiting
+	 * for long costs as much as a reset
+	 */
 	if (reset && why == EVENT_SCHED)
 		machine_strike(m, "hang");
 	else if (reset || ktime_get_ns() - began > LONG_EVICTION_NS)
 		machine_strike_for_reset(m, 0);
 	machine_waited(m, works || reset, others, began);
-	/* a fault stops the scheduling of the whole runlist, whether or not an engine had to be reset */
+	/*
+	 * a fault stops the scheduling of the whole runlist, whether or not an engine had to be
+	 * reset
+	 */
 	kvgpu_hw_runl_clear_error(&gpu->hw, c->hrunl);
 	tell(c, why);
 }
@@ -209,7 +223,8 @@ void machine_recover_work(struct work_struct *work)
 	unsigned long id;
 
 	for_each_set_bit(id, chip->sick, KVGPU_MAX_CHAN) {
-		kvgpu_hw_lock(&gpu->lock);		/* for each one, so that others get their turn between */
+		/* for each one, so that others get their turn between */
+		kvgpu_hw_lock(&gpu->lock);
 		c = chip->by_hchid[id];
 		/* one that is being unbound is dead, and its group goes on */
 		if (test_and_clear_bit(id, chip->sick) && c && !c->dead && !chip->wedged) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the face of VFIO shares with the register file: the virtual interrupt, and the configuration space, which BAR0 has too. */
+/*
+ * What the face of VFIO shares with the register file: the virtual interrupt, and the configuration
+ * space, which BAR0 has too.
+ */
 #include "mdev/machine/internal.h"
 
 bool vgpu_machine_irq(struct kvgpu_vgpu *v, bool *edge)

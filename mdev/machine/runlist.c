@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Runlists. Three forms of one list:
- *   what the guest submitted, in its ids     machine->runl_entries  copied once at the submit; vgpu->lock
- *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published under gpu->lock
- *   what the chip has                        those of the vGPUs that slice.c lets onto the chip, one after the other
- * The chip takes turns among the entries, so that each channel that has work gets its slice (plain round robin). A vGPU's
- * list is published anew whenever one of its channels comes, goes, dies or is blocked; merging needs nobody else's lock.
- * The list of one that is off the chip waits here for its turn, and its guest is told that it was taken.
+ *   what the guest submitted, in its ids     machine->runl_entries  copied once at the submit;
+ *                                            vgpu->lock
+ *   what of it may run, in the chip's ids    machine->list        gtt-shadow translates; published
+ *                                            under gpu->lock
+ *   what the chip has                        those of the vGPUs that slice.c lets onto the chip,
+ *                                            one after the other
+ * The chip takes turns among the entries, so that each channel that has work gets its slice (plain
+ * round robin). A vGPU's list is published anew whenever one of its channels comes, goes, dies or
+ * is blocked; merging needs nobody else's lock. The list of one that is off the chip waits here for
+ * its turn, and its guest is told that it was taken.
  *
- * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice ends or it is preempted,
- * as on the card, and the guest preempts what it wants to be off. Recovery takes dead channels out of the published list
- * without the vGPU's lock, which its owner may hold for long.
+ * A guest that blocks its runlist has its entries left out: what is loaded stays until its slice
+ * ends or it is preempted, as on the card, and the guest preempts what it wants to be off. Recovery
+ * takes dead channels out of the published list without the vGPU's lock, which its owner may hold
+ * for long.
  */
 #include <linux/sched/signal.h>
 
@@ -26,7 +31,10 @@ int machine_runlists_init(struct kvgpu_vgpu *v)
 	struct kvgpu_machine *m = v->m;
 	u32 r;
 
-	/* all vGPUs together stay below 4,095, which is the most that the chip takes if rnndb is right about its register */
+	/*
+	 * all vGPUs together stay below 4,095, which is the most that the chip takes if rnndb is
+	 * right about its register
+	 */
 	m->runl_max = m->max_groups * KVGPU_GROUP;
 	m->next = kvcalloc(m->runl_max, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!m->next)
@@ -59,7 +67,10 @@ struct translate {
 	u8 grunl, hrunl;
 };
 
-/* the chip's id of a group, taken when it has none yet; -1: there is none. For channels that are in it from now on */
+/*
+ * the chip's id of a group, taken when it has none yet; -1: there is none. For channels that are in
+ * it from now on
+ */
 static int map_group(struct kvgpu_vgpu *v, u16 id)
 {
 	s16 *h = &v->m->htsg[id];
@@ -67,7 +78,8 @@ static int map_group(struct kvgpu_vgpu *v, u16 id)
 
 	if (*h >= 0)
 		return *h;
-	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)	/* as many as it may have channels */
+	/* as many as it may have channels */
+	if (v->m->nr_tsgs >= v->m->max_groups * KVGPU_GROUP)
 		return -1;
 	kvgpu_hw_lock(&v->gpu->lock);
 	n = find_next_zero_bit(v->gpu->chip->tsgs, GK110_FIFO_NR_TSG, 1);
@@ -89,7 +101,10 @@ static int map(void *ctx, bool tsg, u16 id)
 
 	if (id >= KVGPU_MAX_CHAN)
 		return -1;
-	/* no id is taken here: the chip would know the group's channels by a name that note_members() has not given them */
+	/*
+	 * no id is taken here: the chip would know the group's channels by a name that
+	 * note_members() has not given them
+	 */
 	if (tsg)
 		return t->v->m->htsg[id];
 	c = machine_chan_find(t->v, (gchid_t){ id });
@@ -98,7 +113,10 @@ static int map(void *ctx, bool tsg, u16 id)
 	return c->hchid.v;
 }
 
-/* groups that are in none of the guest's lists, and that no channel may be loaded under, give their ids back */
+/*
+ * groups that are in none of the guest's lists, and that no channel may be loaded under, give their
+ * ids back
+ */
 static void drop_groups(struct kvgpu_vgpu *v)
 {
 	unsigned long *used = v->m->tsgs_used;	/* a vGPU that goes must not need memory for it */
@@ -125,8 +143,9 @@ static void drop_groups(struct kvgpu_vgpu *v)
 }
 
 /*
- * The chip knows a loaded channel by its group. One that the guest moves to another group, or out of one, leaves the chip
- * first under the name it was loaded by: afterwards nobody would know how to get it off.
+ * The chip knows a loaded channel by its group. One that the guest moves to another group, or out
+ * of one, leaves the chip first under the name it was loaded by: afterwards nobody would know how
+ * to get it off.
  */
 static void set_group(struct kvgpu_chan *c, int group, int h)
 {
@@ -142,7 +161,10 @@ static void set_group(struct kvgpu_chan *c, int group, int h)
 	kvgpu_hw_unlock(&gpu->lock);
 }
 
-/* which channels are in the list, and in which group; the others keep theirs, under which they may still be loaded */
+/*
+ * which channels are in the list, and in which group; the others keep theirs, under which they may
+ * still be loaded
+ */
 static void note_members(struct kvgpu_vgpu *v, u8 runl)
 {
 	struct kvgpu_chan *c;
@@ -163,7 +185,8 @@ static void note_members(struct kvgpu_vgpu *v, u8 runl)
 			continue;
 		}
 		c = machine_chan_find(v, (gchid_t){ FIELD_GET(RUNLIST_ID, e) });
-		if (c && c->grunl == runl && !c->listed) {	/* its first entry is the one that counts */
+		/* its first entry is the one that counts */
+		if (c && c->grunl == runl && !c->listed) {
 			c->listed = true;
 			set_group(c, left ? group : -1, left ? map_group(v, group) : -1);
 		}
@@ -217,8 +240,8 @@ static void publish_one(struct kvgpu_vgpu *v, u8 hrunl, bool force)
 	for (r = 0; r < KVGPU_MAX_RUNL; r++) {
 		t.grunl = r;
 		if (!(m->blocked & BIT(r)))
-			nr += kvgpu_runlist_build(m->runl_entries[r], m->runl_nr[r], map, &t, SLICE_US, m->next + nr,
-						  m->runl_max - nr);
+			nr += kvgpu_runlist_build(m->runl_entries[r], m->runl_nr[r], map, &t,
+						  SLICE_US, m->next + nr, m->runl_max - nr);
 	}
 	kvgpu_hw_lock(&v->gpu->lock);
 	if (force || nr != m->list_nr[hrunl] || memcmp(m->list[hrunl], m->next, nr * sizeof(u64))) {
@@ -276,7 +299,10 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 	v->m->runl_nr[runl] = fetch(v, list, nr, v->m->runl_entries[runl]);
 	if (v->m->runl_nr[runl] != nr)
 		vgpu_note_fault(v, "runlist can't be read", -1, list.addr, nr);
-	/* a channel that was on no list takes over what its instance block says now; others do when they are enabled */
+	/*
+	 * a channel that was on no list takes over what its instance block says now; others do when
+	 * they are enabled
+	 */
 	for (n = rb_first(&v->m->chans); n && !fatal_signal_pending(current); n = rb_next(n)) {
 		struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
@@ -295,8 +321,8 @@ void machine_runlist_submit(struct kvgpu_vgpu *v, u8 runl, u16 count, struct kvg
 }
 
 /*
- * A channel was bound that the list named before. It is in the list's group from now on: the chip knows it by that when it
- * is loaded, and the group's id must not be given away under it.
+ * A channel was bound that the list named before. It is in the list's group from now on: the chip
+ * knows it by that when it is loaded, and the group's id must not be given away under it.
  */
 void machine_runlist_bound(struct kvgpu_vgpu *v, u8 runl)
 {
@@ -329,8 +355,9 @@ void machine_runlist_allow(struct kvgpu_vgpu *v, u32 mask)
 }
 
 /*
- * Preempts what the guest must not find on the chip afterwards. Of a vGPU that is off the chip there is nothing: the guest
- * has blocked or disabled what it preempts, or it may come back at once on the card too. So no lock is needed to look.
+ * Preempts what the guest must not find on the chip afterwards. Of a vGPU that is off the chip
+ * there is nothing: the guest has blocked or disabled what it preempts, or it may come back at once
+ * on the card too. So no lock is needed to look.
  */
 int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
@@ -345,7 +372,10 @@ int machine_preempt_wait(struct kvgpu_vgpu *v, bool tsg, u16 id)
 	return ret;
 }
 
-/* a group's or channel's work that does not leave the chip in time is ended, with the guest being told of a hang */
+/*
+ * a group's or channel's work that does not leave the chip in time is ended, with the guest being
+ * told of a hang
+ */
 void machine_preempt(struct kvgpu_vgpu *v, bool tsg, u16 id)
 {
 	struct kvgpu_gpu *gpu = v->gpu;

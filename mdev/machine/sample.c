@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads at random times whom the engines work for (sched/gap.c draws the times). The slicer, which needs gpu->lock to make use of it,
- * may be kept waiting for that lock by a guest, or be resting, until the work that was to be seen is over. So a thread of its own reads the
- * engines' status, at the very time, with no lock, and wakes the slicer: mdev/machine/look.c takes what stands here for the sample.
+ * Reads at random times whom the engines work for (sched/gap.c draws the times). The slicer, which
+ * needs gpu->lock to make use of it, may be kept waiting for that lock by a guest, or be resting,
+ * until the work that was to be seen is over. So a thread of its own reads the engines' status, at
+ * the very time, with no lock, and wakes the slicer: mdev/machine/look.c takes what stands here for
+ * the sample.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -27,7 +29,8 @@ static void take(struct kvgpu_chip *chip, u64 at)
 	struct kvgpu_gpu *gpu = chip->gpu;
 	u8 runl = machine_gr_runl(gpu), e;
 
-	for (e = gpu->hw.topo.nr_engines; e-- > 0;)	/* copy engines first: they are more often */
+	/* copy engines first: they are more often */
+	for (e = gpu->hw.topo.nr_engines; e-- > 0;)
 		s->engine[e] = gpu->hw.topo.engine[e].runl == runl ? read_engine(gpu, e) : 0;
 	smp_store_release(&s->taken, at);
 	machine_slicer_kick(gpu);
@@ -54,7 +57,8 @@ static int sampler_main(void *arg)
 		else if (!at || at == s->taken || at == ~0ull)
 			schedule();	/* until a time is drawn */
 		else
-			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);	/* no slack: its time is nobody's to guess */
+			/* no slack: its time is nobody's to guess */
+			schedule_hrtimeout_range(&until, 0, HRTIMER_MODE_ABS);
 		__set_current_state(TASK_RUNNING);
 	}
 	return 0;
@@ -78,7 +82,8 @@ void machine_sampler_kick(struct machine_slicer *s)
 
 int machine_sampler_start(struct kvgpu_chip *chip)
 {
-	struct task_struct *t = kthread_create(sampler_main, chip, "kvgpu-see/%s", pci_name(chip->gpu->hw.pdev));
+	struct task_struct *t =
+		kthread_create(sampler_main, chip, "kvgpu-see/%s", pci_name(chip->gpu->hw.pdev));
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -94,6 +99,7 @@ void machine_sampler_stop(struct kvgpu_chip *chip)
 
 	if (!t)
 		return;
-	WRITE_ONCE(chip->slicer.sampler.thread, NULL);	/* before it ends: the slicer may still wake it */
+	/* before it ends: the slicer may still wake it */
+	WRITE_ONCE(chip->slicer.sampler.thread, NULL);
 	kthread_stop(t);
 }

@@ -2,7 +2,8 @@
 /*
  * What the machine knows, for people: printed into files of debugfs.c. The format may change.
  *
- * The holder of vgpu->lock may wait for memory of the VMM's, as long as the VMM likes: an admin who reads can be interrupted.
+ * The holder of vgpu->lock may wait for memory of the VMM's, as long as the VMM likes: an admin who
+ * reads can be interrupted.
  */
 #include <linux/seq_file.h>
 
@@ -10,15 +11,19 @@
 
 /* ------------------------------------------------------------------ the card */
 
-static void show_machine(struct seq_file *s, const struct machine_slicer *sl, const struct kvgpu_machine *m)
+static void show_machine(struct seq_file *s, const struct machine_slicer *sl,
+			 const struct kvgpu_machine *m)
 {
 	const struct kvgpu_sched_ent *e = &m->slice.ent;
 
-	seq_printf(s, "%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n", m->v->id,
-		   e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns, (s64)(e->vtime - sl->sched.vclock),
-		   e->slices, m->slice.on_chip ? " on-chip" : "", m->slice.work ? " work" : "", m->slice.busy ? " busy" : "",
-		   m->slice.parked ? " parked" : "", e->suspended ? " suspended" : "", e->cap_out ? " cap-out" : "",
-		   e->share_out ? " share-out" : "");
+	seq_printf(
+		s,
+		"%u weight %u cap %u entitled %u ppm busy %llu ns vtime %lld slices %llu%s%s%s%s%s%s%s\n",
+		m->v->id, e->weight, e->cap, kvgpu_sched_entitlement(&sl->sched, e), e->busy_ns,
+		(s64)(e->vtime - sl->sched.vclock), e->slices, m->slice.on_chip ? " on-chip" : "",
+		m->slice.work ? " work" : "", m->slice.busy ? " busy" : "",
+		m->slice.parked ? " parked" : "", e->suspended ? " suspended" : "",
+		e->cap_out ? " cap-out" : "", e->share_out ? " share-out" : "");
 }
 
 void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
@@ -28,11 +33,14 @@ void kvgpu_machine_gpu_show(struct kvgpu_gpu *gpu, struct seq_file *s)
 
 	kvgpu_hw_lock(&gpu->lock);
 	seq_printf(s, "policy %s slice %llu us watchdog %u ms switches %llu busy %llu ns\n",
-		   kvgpu_sched_policy_name(sl->sched.policy), div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms,
-		   sl->switches, sl->busy_ns);
+		   kvgpu_sched_policy_name(sl->sched.policy),
+		   div_u64(sl->sched.slice_ns, NSEC_PER_USEC), sl->watchdog_ms, sl->switches,
+		   sl->busy_ns);
 	seq_printf(s, "chip %s%s present %u runnable %u\n", sl->open ? "open" : "owned by ",
-		   sl->open ? "" : sl->owner ? dev_name(sl->owner->v->vdev.dev) : "nobody", sl->sched.nr_ents,
-		   sl->sched.nr_runnable);
+		   sl->open  ? "" :
+		   sl->owner ? dev_name(sl->owner->v->vdev.dev) :
+			       "nobody",
+		   sl->sched.nr_ents, sl->sched.nr_runnable);
 	list_for_each_entry(m, &gpu->chip->live, node)
 		show_machine(s, sl, m);
 	kvgpu_hw_unlock(&gpu->lock);
@@ -48,7 +56,8 @@ void kvgpu_machine_gpu_show_ids(struct kvgpu_gpu *gpu, struct seq_file *s)
 
 /* ------------------------------------------------------------------ one vGPU */
 
-static void show_window(struct seq_file *s, const char *name, bool bound, bool is_virtual, u64 inst, u64 limit)
+static void show_window(struct seq_file *s, const char *name, bool bound, bool is_virtual, u64 inst,
+			u64 limit)
 {
 	if (!bound)
 		seq_printf(s, "%s unbound\n", name);
@@ -62,14 +71,18 @@ static void show_state(struct seq_file *s, struct kvgpu_vgpu *v)
 {
 	unsigned int i;
 
-	show_window(s, "bar1", v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.inst.addr, v->m->bar1.limit);
-	show_window(s, "bar3", v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.inst.addr, v->m->bar3.limit);
+	show_window(s, "bar1", v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.inst.addr,
+		    v->m->bar1.limit);
+	show_window(s, "bar3", v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.inst.addr,
+		    v->m->bar3.limit);
 	seq_printf(s, "doorbells at bar1 0x%llx\n", v->m->userd_bar1);
 	seq_printf(s, "interrupt line %d sources 0x%08x 0x%08x pfifo 0x%08x\n", v->m->trap.line, v->m->trap.intr_src,
 		   v->m->trap.intr_nrhost, v->m->trap.fifo_intr);
-	seq_printf(s, "registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
-		   v->m->trap.nr_slots_used, v->m->trap.nr_reads, v->m->trap.nr_writes, v->m->trap.nr_unlisted, v->m->trap.nr_dropped,
-		   v->m->trap.nr_denied);
+	seq_printf(
+		s,
+		"registers in use %u read %llu written %llu unlisted %llu dropped %llu denied %llu\n",
+		v->m->trap.nr_slots_used, v->m->trap.nr_reads, v->m->trap.nr_writes,
+		v->m->trap.nr_unlisted, v->m->trap.nr_dropped, v->m->trap.nr_denied);
 	for (i = 0; i < KVGPU_MAX_RUNL; i++)
 		if (v->m->runl_nr[i])
 			seq_printf(s, "runlist %u entries %u%s\n", i, v->m->runl_nr[i],
@@ -83,9 +96,12 @@ static void show_channels(struct seq_file *s, struct kvgpu_vgpu *v)
 	for (n = rb_first(&v->m->chans); n; n = rb_next(n)) {
 		const struct kvgpu_chan *c = rb_entry(n, struct kvgpu_chan, by_gchid);
 
-		seq_printf(s, "guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d%s%s%s\n",
-			   c->gchid.v, c->hchid.v, c->grunl, c->hrunl, c->ginst.target, c->ginst.addr, c->inst.at.v,
-			   c->gtsg, c->htsg, c->enabled ? " enabled" : "", c->dead ? " dead" : "", c->gr ? " gr" : "");
+		seq_printf(
+			s,
+			"guest %u chip %u runlist %u -> %u instance %u:0x%llx shadow 0x%llx tsg %d -> %d%s%s%s\n",
+			c->gchid.v, c->hchid.v, c->grunl, c->hrunl, c->ginst.target, c->ginst.addr,
+			c->inst.at.v, c->gtsg, c->htsg, c->enabled ? " enabled" : "",
+			c->dead ? " dead" : "", c->gr ? " gr" : "");
 	}
 }
 
@@ -101,7 +117,7 @@ static void show_shadow(struct seq_file *s, const struct kvgpu_vgpu *v)
 		   st->unpins);
 }
 
-/* ------------------------------------------------------------------ registers, in the order of the hash: pipe it through sort */
+/* ------------------------------------ registers, in the order of the hash: pipe it through sort */
 
 static const char *class_name(enum kvgpu_reg_class c)
 {
@@ -117,17 +133,21 @@ static const char *class_name(enum kvgpu_reg_class c)
 	return c < ARRAY_SIZE(names) ? names[c] : "?";
 }
 
-static void show_register(struct seq_file *s, const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
+static void show_register(struct seq_file *s, const struct kvgpu_reg_slot *slot,
+			  const struct kvgpu_reg_info *info)
 {
-	seq_printf(s, "0x%06x 0x%08x rd %u wr %u %s/%s %s %s\n", slot->reg & ~1u, slot->val, slot->rd, slot->wr,
-		   class_name(info->rd), class_name(info->wr), info->unit ?: "-", info->name ?: "-");
+	seq_printf(s, "0x%06x 0x%08x rd %u wr %u %s/%s %s %s\n", slot->reg & ~1u, slot->val,
+		   slot->rd, slot->wr, class_name(info->rd), class_name(info->wr),
+		   info->unit ?: "-", info->name ?: "-");
 }
 
 /*
- * What the guest believes beside what the card says, for the registers that the guest used and that only hold a value:
- * those of the other classes mean something else on the card, or do something when they are read.
+ * What the guest believes beside what the card says, for the registers that the guest used and that
+ * only hold a value: those of the other classes mean something else on the card, or do something
+ * when they are read.
  */
-static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v, const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
+static void show_hardware(struct seq_file *s, struct kvgpu_vgpu *v,
+			  const struct kvgpu_reg_slot *slot, const struct kvgpu_reg_info *info)
 {
 	u32 reg = slot->reg & ~1u, chip;
 

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time slices: one thread per card that looks (look.c), asks the policy (sched/) and gives the chip to whom it names.
+ * Time slices: one thread per card that looks (look.c), asks the policy (sched/) and gives the chip
+ * to whom it names.
  *
- * Two states. *Open*: the lists of all vGPUs are on the chip together; nobody competes, so nothing is switched and whoever
- * wakes starts at once. *Owned*: the chip has one vGPU's list, or none. A vGPU that is off the chip keeps its list here;
- * what its guest submits, blocks or preempts is answered from that (runlist.c).
+ * Two states. *Open*: the lists of all vGPUs are on the chip together; nobody competes, so nothing
+ * is switched and whoever wakes starts at once. *Owned*: the chip has one vGPU's list, or none. A
+ * vGPU that is off the chip keeps its list here; what its guest submits, blocks or preempts is
+ * answered from that (runlist.c).
  *
- * A switch: the new list is submitted, so that nothing of the old one is loaded any more; then what is still loaded is
- * preempted. The order (gk110-mediation.md 5.1 has: block, preempt, submit, allow) saves two register writes, and the chip
- * goes on without waiting for us; between the two a second PBDMA of the same runlist may already serve the next owner.
+ * A switch: the new list is submitted, so that nothing of the old one is loaded any more; then what
+ * is still loaded is preempted. The order (gk110-mediation.md 5.1 has: block, preempt, submit,
+ * allow) saves two register writes, and the chip goes on without waiting for us; between the two a
+ * second PBDMA of the same runlist may already serve the next owner.
  *
- * The preempt is waited for without any lock but the preempt register's, and that is given up every PREEMPT_TURN_MS. One
- * that does not end: sched/hang.c says when to look for an interrupt nobody served and when to end the channel.
+ * The preempt is waited for without any lock but the preempt register's, and that is given up every
+ * PREEMPT_TURN_MS. One that does not end: sched/hang.c says when to look for an interrupt nobody
+ * served and when to end the channel.
  *
- * A vGPU that has the chip and only waits for semaphores is *parked*: for a while it does not take part, so that the chip is
- * not idle for its sake. While somebody is parked and another one works the chip is not open: the parked one could take
- * half of it unseen.
+ * A vGPU that has the chip and only waits for semaphores is *parked*: for a while it does not take
+ * part, so that the chip is not idle for its sake. While somebody is parked and another one works
+ * the chip is not open: the parked one could take half of it unseen.
  */
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -26,12 +30,15 @@
 
 /* from sample to sample, on the average */
 #define TICK_NS		NSEC_PER_MSEC
-#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)	/* several vGPUs or one with a cap, and nothing was done for QUIET_NS: the chip is open */
+/* several vGPUs or one with a cap, and nothing was done for QUIET_NS: the chip is open */
+#define TICK_QUIET_NS	(4 * NSEC_PER_MSEC)
 #define TICK_ALONE_NS	(10 * NSEC_PER_MSEC)	/* one vGPU: only gpu_time_ns depends on it */
-#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)	/* the same, and nothing was done for QUIET_NS; or no channels at all */
+/* the same, and nothing was done for QUIET_NS; or no channels at all */
+#define TICK_ASLEEP_NS	(50 * NSEC_PER_MSEC)
 #define QUIET_NS	NSEC_PER_SEC
 #define REST_MAX_NS	(10 * NSEC_PER_MSEC)
-#define LATE_NS			(5 * NSEC_PER_MSEC)	/* who takes longer to leave was at work, whatever was seen */
+/* who takes longer to leave was at work, whatever was seen */
+#define LATE_NS			(5 * NSEC_PER_MSEC)
 #define IDLE_LOOKS	2			/* before one that does not get on is parked */
 #define PARK_MIN_MS	2
 #define PARK_MAX_MS	32
@@ -48,10 +55,14 @@ struct loaded {
 	bool tsg;
 };
 
-/* Whom engines worked for while one of these was on its way off the chip. No sample comes then, so it is seen and charged here. */
+/*
+ * Whom engines worked for while one of these was on its way off the chip. No sample comes then, so
+ * it is seen and charged here.
+ */
 struct seen {
 	struct kvgpu_gpu *gpu;
-	struct { u32 status, looks; } at[SEEN_MAX];	/* one for each channel or group, and at how many looks */
+	/* one for each channel or group, and at how many looks */
+	struct { u32 status, looks; } at[SEEN_MAX];
 	u32 nr, looks;
 };
 
@@ -68,7 +79,8 @@ static struct kvgpu_machine *find_machine(struct kvgpu_chip *chip, u32 vgpu)
 }
 
 /* the machine of a channel or group of the chip; NULL: the host's, or nobody's any more */
-static struct kvgpu_machine *machine_of(struct kvgpu_chip *chip, bool tsg, u16 id, struct kvgpu_chan **chan)
+static struct kvgpu_machine *machine_of(struct kvgpu_chip *chip, bool tsg, u16 id,
+					struct kvgpu_chan **chan)
 {
 	struct kvgpu_chan *c = !tsg && id < KVGPU_MAX_CHAN ? chip->by_hchid[id] : NULL;
 	u32 i;
@@ -102,7 +114,8 @@ static void add_status(struct kvgpu_chip *chip, u32 st, struct loaded *out, u32 
 		return;
 	add_foreign(chip, out, nr, st & PFIFO_STATUS_TSG, FIELD_GET(PFIFO_STATUS_ID, st));
 	if (st & PFIFO_STATUS_CHSW)
-		add_foreign(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG, FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
+		add_foreign(chip, out, nr, st & PFIFO_STATUS_NEXT_TSG,
+			    FIELD_GET(PFIFO_STATUS_NEXT_ID, st));
 }
 
 /* the list was submitted before: what is not loaded now will not be */
@@ -115,7 +128,10 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 	for (p = 0; p < gpu->hw.topo.nr_pbdma; p++)
 		if (gpu->hw.topo.pbdma_runl[p] & BIT(runl))
 			add_status(chip, kvgpu_hw_pbdma_status(&gpu->hw, p), out, &nr);
-	/* GR keeps a context while it is idle, and a PBDMA may have gone on to the next channel before an engine has */
+	/*
+	 * GR keeps a context while it is idle, and a PBDMA may have gone on to the next channel
+	 * before an engine has
+	 */
 	for (e = 0; e < gpu->hw.topo.nr_engines; e++)
 		if (gpu->hw.topo.engine[e].runl == runl)
 			add_status(chip, kvgpu_hw_engine_status(&gpu->hw, e), out, &nr);
@@ -123,8 +139,9 @@ static u32 find_loaded(struct kvgpu_chip *chip, struct loaded *out)
 }
 
 /*
- * It has the chip from now on, and goes on as it left: what a sample saw holds until the next sample that finds it on the chip. Nothing is
- * assumed of one that was not seen at work: the time until a sample sees it is made up for by the time after it stopped. books held
+ * It has the chip from now on, and goes on as it left: what a sample saw holds until the next
+ * sample that finds it on the chip. Nothing is assumed of one that was not seen at work: the time
+ * until a sample sees it is made up for by the time after it stopped. books held
  */
 static void comes_back(struct kvgpu_machine *m)
 {
@@ -191,7 +208,7 @@ static bool show(struct kvgpu_chip *chip, bool open, struct kvgpu_machine *owner
 	return leave && !chip->wedged;
 }
 
-/* ------------------------------------------------------------------ a switch: until they have left */
+/* --------------------------------------------------------------- a switch: until they have left */
 
 static bool still_loaded(struct kvgpu_chip *chip, const struct loaded *l)
 {
@@ -247,7 +264,9 @@ static void see_engines(void *arg)
 
 	w->looks++;
 	for (e = 0; e < w->gpu->hw.topo.nr_engines; e++) {
-		st = w->gpu->hw.topo.engine[e].runl == runl ? kvgpu_hw_engine_status(&w->gpu->hw, e) : 0;
+		st = w->gpu->hw.topo.engine[e].runl == runl ?
+			     kvgpu_hw_engine_status(&w->gpu->hw, e) :
+			     0;
 		if (!(st & PFIFO_STATUS_BUSY) || !(st & (PFIFO_STATUS_VALID | PFIFO_STATUS_SAVE)))
 			continue;
 		for (i = 0; i < w->nr && (w->at[i].status ^ st) & named; i++)
@@ -280,12 +299,16 @@ static bool was_seen(const struct seen *w, const struct loaded *l)
 	u32 i;
 
 	for (i = 0; i < w->nr; i++)
-		if (FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == l->id && !!(w->at[i].status & PFIFO_STATUS_TSG) == l->tsg)
+		if (FIELD_GET(PFIFO_STATUS_ID, w->at[i].status) == l->id &&
+		    !!(w->at[i].status & PFIFO_STATUS_TSG) == l->tsg)
 			return true;
 	return false;
 }
 
-/* returns when its own time was over: it left then, or what recovery took from then on is in the books already */
+/*
+ * returns when its own time was over: it left then, or what recovery took from then on is in the
+ * books already
+ */
 static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct seen *w)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -294,11 +317,14 @@ static u64 drive_off(struct kvgpu_chip *chip, const struct loaded *l, struct see
 	u64 next, at;
 
 	kvgpu_hang_begin(&h, ktime_get_ns());
-	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, see_engines, w) == -ETIMEDOUT &&
+	while (kvgpu_hw_preempt_watched(&chip->gpu->hw, l->tsg, l->id, PREEMPT_TURN_MS, see_engines,
+					w) == -ETIMEDOUT &&
 	       !READ_ONCE(chip->wedged)) {
-		step = kvgpu_hang_step(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC, ktime_get_ns(), &next);
+		step = kvgpu_hang_step(&h, (u64)READ_ONCE(s->watchdog_ms) * NSEC_PER_MSEC,
+				       ktime_get_ns(), &next);
 		if (step != KVGPU_HANG_WAIT)
-			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER, ktime_get_ns() - h.since);
+			trace_kvgpu_hang(l->vgpu, l->tsg, l->id, step == KVGPU_HANG_RECOVER,
+					 ktime_get_ns() - h.since);
 		if (step == KVGPU_HANG_LOOK)
 			kvgpu_hw_intr_look(&chip->gpu->hw);
 		if (step == KVGPU_HANG_RECOVER) {
@@ -322,11 +348,13 @@ static void charge_left(struct kvgpu_machine *m, u64 began, u64 now)
 }
 
 /*
- * What engines were seen at while something was driven off, whatever samples saw before: a piece that begins just before its turn is
- * over keeps the others waiting like any other. All of the time is charged to the vGPU that is driven off. Every other vGPU pays for
- * its part of the looks, also the one whose turn it is: its work goes on beside.
+ * What engines were seen at while something was driven off, whatever samples saw before: a piece
+ * that begins just before its turn is over keeps the others waiting like any other. All of the time
+ * is charged to the vGPU that is driven off. Every other vGPU pays for its part of the looks, also
+ * the one whose turn it is: its work goes on beside.
  */
-static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w, u64 began, u64 now)
+static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
+			u64 began, u64 now)
 {
 	struct kvgpu_machine *m;
 	u32 looks;
@@ -338,7 +366,8 @@ static void charge_seen(struct kvgpu_chip *chip, const struct loaded *l, const s
 	}
 }
 
-static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w, u64 began, u64 now)
+static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const struct seen *w,
+		      u64 began, u64 now)
 {
 	struct kvgpu_machine *m = find_machine(chip, l->vgpu);
 	bool sampled;
@@ -361,7 +390,10 @@ static void note_left(struct kvgpu_chip *chip, const struct loaded *l, const str
 	trace_kvgpu_preempt(l->vgpu, l->tsg, l->id, now - began);
 }
 
-/* no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on is the leaving ones' */
+/*
+ * no lock held; at most the watchdog and a recovery for each. What the switch takes from @began on
+ * is the leaving ones'
+ */
 static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 began)
 {
 	struct machine_slicer *s = &chip->slicer;
@@ -386,7 +418,8 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 	list_for_each_entry(m, &chip->live, node) {
 		if (machine_shown(m))
 			continue;
-		charge_left(m, began, now);	/* who left as soon as the new list was there had to be asked for nothing */
+		/* who left as soon as the new list was there had to be asked for nothing */
+		charge_left(m, began, now);
 		WRITE_ONCE(m->slice.on_chip, false);
 	}
 	s->busy = false;
@@ -399,7 +432,10 @@ static void leave(struct kvgpu_chip *chip, const struct loaded *l, u32 nr, u64 b
 
 /* ------------------------------------------------------------------ a decision */
 
-/* one that held the chip without using it stays away for a while; the policy makes it pay for the time */
+/*
+ * one that held the chip without using it stays away for a while; the policy makes it pay for the
+ * time
+ */
 static void park(struct kvgpu_machine *m, u32 others, u64 now)
 {
 	struct machine_slice *sl = &m->slice;
@@ -412,7 +448,8 @@ static void park(struct kvgpu_machine *m, u32 others, u64 now)
 	}
 	if (sl->parked)
 		sl->parked = now < sl->parked_until;
-	if (m->v->gpu->chip->slicer.owner != m || !sl->work || !others || ++sl->idle_looks < IDLE_LOOKS)
+	if (m->v->gpu->chip->slicer.owner != m || !sl->work || !others ||
+	    ++sl->idle_looks < IDLE_LOOKS)
 		return;
 	sl->idle_looks = 0;
 	sl->park_ms = clamp_t(u32, sl->park_ms * 2, PARK_MIN_MS, PARK_MAX_MS);
@@ -433,7 +470,8 @@ static u32 tell_policy(struct kvgpu_chip *chip, u64 now)
 		park(m, working - (working && m->slice.work && !m->slice.parked), now);
 		parked += m->slice.parked && m->slice.work;
 		spin_lock(&s->lock);
-		kvgpu_sched_set_runnable(&s->sched, &m->slice.ent, m->slice.work && !m->slice.parked, now);
+		kvgpu_sched_set_runnable(&s->sched, &m->slice.ent,
+					 m->slice.work && !m->slice.parked, now);
 		spin_unlock(&s->lock);
 	}
 	return parked;
@@ -455,7 +493,10 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
 	}
 	if (machine_nonstall_look(chip, now) || !s->open)
 		return TICK_NS;
-	/* not by what is seen at this very look: who is at work would be looked at more often, and be charged for less each time */
+	/*
+	 * not by what is seen at this very look: who is at work would be looked at more often, and
+	 * be charged for less each time
+	 */
 	if (listed > 1 || limited)
 		return quiet ? TICK_QUIET_NS : TICK_NS;
 	if (listed)
@@ -464,8 +505,9 @@ static u64 tick(struct kvgpu_chip *chip, u64 now)
 }
 
 /*
- * When the next sample is. No guest knows (sched/gap.c), though some know when the last one was: what they ask for in the page of
- * flushes is done then. Looks for other reasons leave its time as it is; it is drawn again only where samples are to be closer.
+ * When the next sample is. No guest knows (sched/gap.c), though some know when the last one was:
+ * what they ask for in the page of flushes is done then. Looks for other reasons leave its time as
+ * it is; it is drawn again only where samples are to be closer.
  */
 static void next_sample(struct machine_slicer *s, u64 now, u64 mean)
 {
@@ -517,13 +559,15 @@ static u64 turn(struct kvgpu_chip *chip)
 	if (left) {
 		leave(chip, loaded, nr, now);
 		now = ktime_get_ns();
-		WRITE_ONCE(s->sample_at, 0);	/* what was read while it left is no sample: leave() saw whose that time was */
+		/* what was read while it left is no sample: leave() saw whose that time was */
+		WRITE_ONCE(s->sample_at, 0);
 		next_sample(s, now, TICK_NS);
 	}
 	if (c.open)
 		return c.until;
 	spin_lock(&s->lock);
-	c.until = kvgpu_sched_started(&s->sched, now);	/* later than choose() thought, if somebody had to leave */
+	/* later than choose() thought, if somebody had to leave */
+	c.until = kvgpu_sched_started(&s->sched, now);
 	spin_unlock(&s->lock);
 	return c.until;
 }
@@ -542,8 +586,9 @@ static void rest(u64 until)
 }
 
 /*
- * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for twice as long as it looked, on the
- * average. Guests can cause any number of kicks. A sample that is due meanwhile is taken at the end of the rest, which nobody knows either.
+ * This thread has a real-time priority, and gpu->lock while it looks: it leaves both to others for
+ * twice as long as it looked, on the average. Guests can cause any number of kicks. A sample that
+ * is due meanwhile is taken at the end of the rest, which nobody knows either.
  */
 static int slicer_main(void *arg)
 {
@@ -555,14 +600,16 @@ static int slicer_main(void *arg)
 	while (!kthread_should_stop()) {
 		clear_bit(0, &s->kicked);
 		next = turn(chip);
-		rested = ktime_get_ns() + kvgpu_sched_gap(min_t(u64, 2 * s->used, REST_MAX_NS), get_random_u64());
+		rested = ktime_get_ns() +
+			 kvgpu_sched_gap(min_t(u64, 2 * s->used, REST_MAX_NS), get_random_u64());
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop() && !test_bit(0, &s->kicked)) {
 			at = ns_to_ktime(max(next, rested));
 			if (next == ~0ull)
 				schedule();
 			else
-				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);	/* no slack, in which a guest could kick */
+				/* no slack, in which a guest could kick */
+				schedule_hrtimeout_range(&at, 0, HRTIMER_MODE_ABS);
 		}
 		__set_current_state(TASK_RUNNING);
 		rest(rested);
@@ -629,7 +676,8 @@ void machine_slice_add(struct kvgpu_machine *m)
 	m->slice.on_chip = true;	/* says no more than that it has to be asked */
 	m->slice.ent.weight = KVGPU_SCHED_WEIGHT_DEFAULT;
 	m->slice.ent.cap = KVGPU_SCHED_CAP_NONE;
-	m->slice.ent.fixed_ppm = mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
+	m->slice.ent.fixed_ppm =
+		mul_u64_u64_div_u64(KVGPU_SCHED_PPM, v->part_size, hw->part_end - hw->part_first);
 	spin_lock(&s->lock);
 	kvgpu_sched_add(&s->sched, &m->slice.ent, ktime_get_ns());
 	spin_unlock(&s->lock);

@@ -2,23 +2,28 @@
 /*
  * Address spaces: which guest page directories have a shadow, and bringing the shadows up to date.
  *
- * One sync looks at all spaces and windows of the vGPU, whichever the guest named, because what the CPU wrote is known by
- * page and not by space, and a page may belong to tables of several. That costs little: a table is asked about as a whole,
- * and one that nobody wrote is not read. Which pages the CPU writes is known by first touch: what is taken away from the
- * CPU's mappings is noted when it comes back (touched.c). The order for a page is: note gone, mapping gone, then read; a
+ * One sync looks at all spaces and windows of the vGPU, whichever the guest named, because what the
+ * CPU wrote is known by page and not by space, and a page may belong to tables of several. That
+ * costs little: a table is asked about as a whole, and one that nobody wrote is not read. Which
+ * pages the CPU writes is known by first touch: what is taken away from the CPU's mappings is noted
+ * when it comes back (touched.c). The order for a page is: note gone, mapping gone, then read; a
  * write that comes in between is noted again, for the next sync.
  *
- * When a sync is due: the guest invalidates its TLB, binds or enables a channel, submits or unblocks a runlist, binds a
- * BAR (gk110-mediation.md 3.3, 6.2). The guest's access that asked for it completes after the card's TLB was invalidated.
+ * When a sync is due: the guest invalidates its TLB, binds or enables a channel, submits or
+ * unblocks a runlist, binds a BAR (gk110-mediation.md 3.3, 6.2). The guest's access that asked for
+ * it completes after the card's TLB was invalidated.
  */
 #include <linux/slab.h>
 
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
 
-/* ------------------------------------------------------------------ what the guest may have written */
+/* -------------------------------------------------------------- what the guest may have written */
 
-/* kvgpu_dirty_fn. Tables in the guest's own memory are written without anybody noticing: always true */
+/*
+ * kvgpu_dirty_fn. Tables in the guest's own memory are written without anybody noticing: always
+ * true
+ */
 bool machine_range_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 {
 	struct kvgpu_vgpu *v = ctx;
@@ -89,7 +94,10 @@ static void put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, u32 users)
 	kfree(sp);
 }
 
-/* S1, S2: every caller has seen to it that the channel is off; that it is so is asked of the chip all the same */
+/*
+ * S1, S2: every caller has seen to it that the channel is off; that it is so is asked of the chip
+ * all the same
+ */
 void machine_space_put(struct kvgpu_vgpu *v, struct kvgpu_space *sp, const struct kvgpu_chan *c)
 {
 	if (!c || machine_chan_off(c)) {
@@ -117,8 +125,9 @@ void machine_spaces_drop(struct kvgpu_vgpu *v)
 /* ------------------------------------------------------------------ sync */
 
 /*
- * The order that S2 asks for: entries written out, windows and TLBs of the card without the old ones, then what only
- * they used is let go. A card that does not answer was cut off from memory by then (machine_wedge()).
+ * The order that S2 asks for: entries written out, windows and TLBs of the card without the old
+ * ones, then what only they used is let go. A card that does not answer was cut off from memory by
+ * then (machine_wedge()).
  */
 void machine_settle(struct kvgpu_vgpu *v)
 {
@@ -159,13 +168,16 @@ void machine_sync(struct kvgpu_vgpu *v)
 	list_for_each_entry(sp, &m->spaces, node) {
 		changed = false;
 		was = *st;
-		/* -ENOMEM: what did not fit reads as invalid, and is tried again at the next sync */
+		/*
+		 * -ENOMEM: what did not fit reads as invalid, and is tried again at the next sync
+		 */
 		ret = kvgpu_as_sync(sp->as, machine_range_dirty, &changed);
 		sp->flush |= changed;
 		if (changed || ret)
-			trace_kvgpu_shadow_sync(v->id, sp->pd.addr, st->tables_read - was.tables_read,
-						st->entries_written - was.entries_written, st->rejected - was.rejected,
-						sp->flush, ret);
+			trace_kvgpu_shadow_sync(v->id, sp->pd.addr,
+						st->tables_read - was.tables_read,
+						st->entries_written - was.entries_written,
+						st->rejected - was.rejected, sp->flush, ret);
 	}
 	machine_windows_sync(v);
 	machine_stage_drop(m);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine tells of itself, and its knobs: for sysfs.c. Counters are read one by one without locks, so each may be old, and
- * none is torn. What the policy works out, and its knobs, want slicer->lock.
+ * What the machine tells of itself, and its knobs: for sysfs.c. Counters are read one by one
+ * without locks, so each may be old, and none is torn. What the policy works out, and its knobs,
+ * want slicer->lock.
  */
 #include <linux/math64.h>
 
@@ -68,7 +69,8 @@ int vgpu_machine_set(struct kvgpu_vgpu *v, enum machine_knob knob, unsigned int 
 
 	spin_lock(&s->lock);
 	now = ktime_get_ns();	/* it never goes back there */
-	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) : kvgpu_sched_set_cap(&s->sched, e, val, now);
+	ret = knob == MACHINE_WEIGHT ? kvgpu_sched_set_weight(&s->sched, e, val, now) :
+				       kvgpu_sched_set_cap(&s->sched, e, val, now);
 	spin_unlock(&s->lock);
 	machine_slicer_kick(v->gpu);
 	return ret;

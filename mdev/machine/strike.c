@@ -2,14 +2,15 @@
 /*
  * What a vGPU did to others, counted, and the end of patience.
  *
- * A strike: the watchdog had to end a channel, or an engine had to be reset for one that does not leave. Engines that are
- * reset because a channel faulted are part of life with bugs; there is a budget of them, and beyond it each is a strike. Their
- * time is charged in either case.
+ * A strike: the watchdog had to end a channel, or an engine had to be reset for one that does not
+ * leave. Engines that are reset because a channel faulted are part of life with bugs; there is a
+ * budget of them, and beyond it each is a strike. Their time is charged in either case.
  *
- * Too many strikes: the vGPU is suspended. Nothing of it is on the chip, and the guest is told what the card would tell of
- * a hang: its channels are ended, those that it has and those that it makes from then on, one after the other, because
- * nouveau takes the channel from registers that say one at a time. That ends when the guest resets the device or loads its
- * driver anew (PFIFO is reset), or when the admin says so.
+ * Too many strikes: the vGPU is suspended. Nothing of it is on the chip, and the guest is told what
+ * the card would tell of a hang: its channels are ended, those that it has and those that it makes
+ * from then on, one after the other, because nouveau takes the channel from registers that say one
+ * at a time. That ends when the guest resets the device or loads its driver anew (PFIFO is reset),
+ * or when the admin says so.
  */
 #include "mdev/machine/internal.h"
 #include "mdev/trace.h"
@@ -57,7 +58,10 @@ void machine_strike_for_reset(struct kvgpu_machine *m, u64 ns)
 		sl->resets_at = now;
 	}
 	machine_charge(m, ns, now);
-	/* those beyond the budget don't add to it: what one tenant did is forgotten in 16 s, however long it went on */
+	/*
+	 * those beyond the budget don't add to it: what one tenant did is forgotten in 16 s,
+	 * however long it went on
+	 */
 	if (sl->resets < RESET_BURST)
 		sl->resets++;
 	else
@@ -88,14 +92,16 @@ static struct kvgpu_chan *next_chan(struct kvgpu_machine *m)
 	u32 i;
 
 	for (i = 0; i < KVGPU_MAX_CHAN; i++)
-		if (by_hchid[i] && by_hchid[i]->vgpu == m->v && !by_hchid[i]->dead && READ_ONCE(by_hchid[i]->enabled))
+		if (by_hchid[i] && by_hchid[i]->vgpu == m->v && !by_hchid[i]->dead &&
+		    READ_ONCE(by_hchid[i]->enabled))
 			return by_hchid[i];
 	return NULL;
 }
 
 static void end_work(struct work_struct *work)
 {
-	struct kvgpu_machine *m = container_of(to_delayed_work(work), struct kvgpu_machine, slice.end_work);
+	struct kvgpu_machine *m =
+		container_of(to_delayed_work(work), struct kvgpu_machine, slice.end_work);
 	struct kvgpu_chip *chip = m->v->gpu->chip;
 	struct kvgpu_chan *c;
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the CPU may have written to, by first touch. The fault handler asks vgpu_machine_fault() for a frame and notes the page
- * of the partition behind it as touched: from then on the CPU may write to it unnoticed. machine_pages_untouch() takes the
- * notes and then the mappings away. map_lock keeps that apart from faults: a fault has noted and mapped, or does both later.
+ * What the CPU may have written to, by first touch. The fault handler asks vgpu_machine_fault() for
+ * a frame and notes the page of the partition behind it as touched: from then on the CPU may write
+ * to it unnoticed. machine_pages_untouch() takes the notes and then the mappings away. map_lock
+ * keeps that apart from faults: a fault has noted and mapped, or does both later.
  */
 #include "gk110/bar.h"
 #include "mdev/machine/internal.h"
 
-#define ZAP_MAX		16	/* parts of windows that are zapped one by one; more: the whole windows */
+/* parts of windows that are zapped one by one; more: the whole windows */
+#define ZAP_MAX		16
 
 void machine_touch(struct kvgpu_vgpu *v, u32 page, bool bar3)
 {
@@ -28,7 +30,8 @@ static void zap_add(struct zaps *z, u8 region, u64 at)
 {
 	u32 last = z->nr - 1;
 
-	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region && z->part[last].at + z->part[last].len == at) {
+	if (z->nr && z->nr <= ZAP_MAX && z->part[last].region == region &&
+	    z->part[last].at + z->part[last].len == at) {
 		z->part[last].len += PAGE_SIZE;
 		return;
 	}
@@ -79,8 +82,12 @@ static void find_in_userd(struct untouch *u, const struct kvgpu_vgpu *v)
 			zap_add(&u->zaps, 1, v->m->userd_bar1 + ((u64)g << PAGE_SHIFT));
 }
 
-/* the notes of all pages that are not dirty already go over to m->dirty; how many, the extent in @u, by BAR1 or PRAMIN in @by1 */
-static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last, struct untouch *u, bool *by1)
+/*
+ * the notes of all pages that are not dirty already go over to m->dirty; how many, the extent in
+ * @u, by BAR1 or PRAMIN in @by1
+ */
+static u32 take_notes(struct kvgpu_vgpu *v, unsigned long first, unsigned long last,
+		      struct untouch *u, bool *by1)
 {
 	struct kvgpu_machine *m = v->m;
 	unsigned long page;
@@ -138,6 +145,7 @@ void machine_page_touch(struct kvgpu_vgpu *v, u64 off, u64 len)
 {
 	u64 page;
 
-	for (page = off >> PAGE_SHIFT; page <= (off + len - 1) >> PAGE_SHIFT && page < machine_part_pages(v); page++)
+	for (page = off >> PAGE_SHIFT;
+	     page <= (off + len - 1) >> PAGE_SHIFT && page < machine_part_pages(v); page++)
 		set_bit(page, v->m->touched);
 }

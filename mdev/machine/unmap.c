@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often VFIO's container may ask for memory. vfio_dma_do_unmap() calls .dma_unmap of all its devices for a mapping, looks
- * whether anything of that mapping is pinned still, and starts over; the eleventh time it is a BUG. Between our answer
- * and its look anything may happen: a thread that unmaps can be kept from running for as long as its VMM likes. So this is a
- * matter of counting, not of time:
+ * How often VFIO's container may ask for memory. vfio_dma_do_unmap() calls .dma_unmap of all its
+ * devices for a mapping, looks whether anything of that mapping is pinned still, and starts over;
+ * the eleventh time it is a BUG. Between our answer and its look anything may happen: a thread that
+ * unmaps can be kept from running for as long as its VMM likes. So this is a matter of counting,
+ * not of time:
  *
- * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here; a vGPU that was asked twice
- * by it pins nothing, until the thread has left the loop. Nothing at all: the core knows its mapping by an address, which the next
- * mapping may get, wherever that one is, and the range of the ioctl is not told.
+ * A thread is in one such loop at a time. From its first call of .dma_unmap on it is known here; a
+ * vGPU that was asked twice by it pins nothing, until the thread has left the loop. Nothing at all:
+ * the core knows its mapping by an address, which the next mapping may get, wherever that one is,
+ * and the range of the ioctl is not told.
  *
- * The proof that a thread has left is that it is on its way to user mode. No function for that is exported by every kernel
- * (task_work_add() is by Debian's), but each has fput(): the kernel closes a file that a thread let go of when the thread returns to
- * user mode, or ends (fs/file_table.c). So a thread that is known here owes a file, which nobody can open. If there is no memory for
- * a file, what else proves it has to do: any other call of the thread into this module, or its death.
+ * The proof that a thread has left is that it is on its way to user mode. No function for that is
+ * exported by every kernel (task_work_add() is by Debian's), but each has fput(): the kernel closes
+ * a file that a thread let go of when the thread returns to user mode, or ends (fs/file_table.c).
+ * So a thread that is known here owes a file, which nobody can open. If there is no memory for a
+ * file, what else proves it has to do: any other call of the thread into this module, or its death.
  *
- * The number of rounds is bounded by that. Those vGPUs that were in the container when the loop began: two, then nothing
- * of theirs is pinned. One that is opened later does not know of the loop, pins once at most, and is told with its first call
- * how often the others were asked. What it knows it keeps when it is closed and opened again. So there are at most two rounds
- * and one for each vGPU of the container; a card has eight at most.
+ * The number of rounds is bounded by that. Those vGPUs that were in the container when the loop
+ * began: two, then nothing of theirs is pinned. One that is opened later does not know of the loop,
+ * pins once at most, and is told with its first call how often the others were asked. What it knows
+ * it keeps when it is closed and opened again. So there are at most two rounds and one for each
+ * vGPU of the container; a card has eight at most.
  *
- * iommufd has no such limit (it forbids new pins by itself), and no vGPU that uses it is noted here.
+ * iommufd has no such limit (it forbids new pins by itself), and no vGPU that uses it is noted
+ * here.
  */
 #include <linux/anon_inodes.h>
 #include <linux/delay.h>
@@ -38,9 +43,13 @@
 #define ROUNDS		2
 #define DEAD_LOOKS	8
 #define WAIT_MS		20
-#define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)	/* a round that went uncounted would be one too many */
+/* a round that went uncounted would be one too many */
+#define ALLOC		(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL)
 
-/* a thread that asked for memory and has not been in user mode since. Freed when it is in no list and has no file */
+/*
+ * a thread that asked for memory and has not been in user mode since. Freed when it is in no list
+ * and has no file
+ */
 struct unmapping {
 	struct hlist_node node;		/* unmappings */
 	struct pid *who;
@@ -59,13 +68,16 @@ struct unmap_known {
 	u32 rounds;			/* how often */
 };
 
-/* leaf: the table, all in it, and m->unmaps. As many entries as threads are in such a loop, which a VMM decides: nobody goes through them */
+/*
+ * leaf: the table, all in it, and m->unmaps. As many entries as threads are in such a loop, which a
+ * VMM decides: nobody goes through them
+ */
 static DEFINE_SPINLOCK(unmappings_lock);
 static DEFINE_HASHTABLE(unmappings, 12);
 static LIST_HEAD(without_file);		/* of them, those that nothing tells about: a few, if any */
 static atomic_t nr_without_file;
 
-/* ------------------------------------------------------------------ the threads; unmappings_lock held */
+/* ------------------------------------------------------------ the threads; unmappings_lock held */
 
 static void forget(struct unmap_known *k)
 {
@@ -104,7 +116,10 @@ static bool lives(const struct unmapping *u)
 	return found;
 }
 
-/* of threads without a file, those that died have left. A few are asked each time: a VMM without memory may have many */
+/*
+ * of threads without a file, those that died have left. A few are asked each time: a VMM without
+ * memory may have many
+ */
 static void finish_dead(void)
 {
 	struct unmapping *u, *next;
@@ -188,7 +203,7 @@ static struct unmapping *unmapping_new(struct file **file)
 	return u;
 }
 
-/* ------------------------------------------------------------------ for pin.c, space.c and the face */
+/* -------------------------------------------------------------- for pin.c, space.c and the face */
 
 void machine_unmap_asked(struct kvgpu_vgpu *v)
 {
@@ -200,7 +215,10 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 	lockdep_assert_held(&v->lock);
 	if (compat_pins_alone(&v->vdev))
 		return;
-	/* all memory before the lock: what is found under it may be gone a moment later, with the last vGPU that knows of it */
+	/*
+	 * all memory before the lock: what is found under it may be gone a moment later, with the
+	 * last vGPU that knows of it
+	 */
 	k = kzalloc(sizeof(*k), ALLOC);
 	spin_lock(&unmappings_lock);
 	u = find_thread(task_pid(current));
@@ -219,7 +237,8 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 	if (!known) {
 		k->m = m;
 		k->u = u;
-		k->rounds = u->rounds ? u->rounds - 1 : 0;	/* with the call that it learns it by: as many as the others */
+		/* with the call that it learns it by: as many as the others */
+		k->rounds = u->rounds ? u->rounds - 1 : 0;
 		WRITE_ONCE(m->unmaps_forbid, m->unmaps_forbid + (u->rounds >= ROUNDS));
 		list_add(&k->of_thread, &u->known);
 		list_add(&k->of_machine, &m->unmaps);
@@ -234,11 +253,13 @@ void machine_unmap_asked(struct kvgpu_vgpu *v)
 }
 
 /*
- * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes: its ioctl's answer goes to
- * memory of a server of its own. The next tenant could pin nothing then, and not know why, also if that thread has asked this
- * vGPU only once so far: it may ask another vGPU once more. What is known of the thread can't be forgotten here: both processes
- * may share the container. So while there is such a thread only the process that opened the vGPU last may open it. The first
- * thread of the list decides that, however many there are; those that died without a file go one by one.
+ * A process that has closed the vGPU may have a thread in its loop still, for as long as it likes:
+ * its ioctl's answer goes to memory of a server of its own. The next tenant could pin nothing then,
+ * and not know why, also if that thread has asked this vGPU only once so far: it may ask another
+ * vGPU once more. What is known of the thread can't be forgotten here: both processes may share the
+ * container. So while there is such a thread only the process that opened the vGPU last may open
+ * it. The first thread of the list decides that, however many there are; those that died without a
+ * file go one by one.
  */
 int machine_unmap_open(struct kvgpu_vgpu *v)
 {
@@ -287,14 +308,16 @@ bool machine_unmap_may_pin(struct kvgpu_vgpu *v)
 }
 
 /*
- * What a guest maps now would not be pinned, and its work would fault there. A VMM that runs its guests while it unmaps is not to see
+ * What a guest maps now would not be pinned, and its work would fault there. A VMM that runs its
+ * guests while it unmaps is not to see
  * that: an unmap is over in less time than this. One that stretches it does so for itself.
  */
 void vgpu_machine_unmap_wait(struct kvgpu_vgpu *v)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), WAIT_MS);
 
-	while (READ_ONCE(v->m->unmaps_forbid) && ktime_before(ktime_get(), end) && !fatal_signal_pending(current))
+	while (READ_ONCE(v->m->unmaps_forbid) && ktime_before(ktime_get(), end) &&
+	       !fatal_signal_pending(current))
 		usleep_range(100, 200);
 }
 

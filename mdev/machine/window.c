@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the CPU sees of a vGPU: its slices of BAR1 and BAR3 through the guest's own tables (or, in physical mode, the
- * partition), 1 MiB of BAR1 that follows the guest's PRAMIN window, and doorbells.
+ * What the CPU sees of a vGPU: its slices of BAR1 and BAR3 through the guest's own tables (or, in
+ * physical mode, the partition), 1 MiB of BAR1 that follows the guest's PRAMIN window, and
+ * doorbells.
  *
- * The frame behind a page of a slice never changes; what it shows is the card's table's business, and a page that shows
- * nothing of the guest's shows its scrap page. Only doorbells have another frame: a guest page of eight channels' USERD is
- * overlaid by the page of the card's USERD window that belongs to the same eight channels (D5), since the card takes a
- * write for a doorbell by where it is in BAR1. Both show the same page of the partition.
+ * The frame behind a page of a slice never changes; what it shows is the card's table's business,
+ * and a page that shows nothing of the guest's shows its scrap page. Only doorbells have another
+ * frame: a guest page of eight channels' USERD is overlaid by the page of the card's USERD window
+ * that belongs to the same eight channels (D5), since the card takes a write for a doorbell by
+ * where it is in BAR1. Both show the same page of the partition.
  *
- * What the CPU touches is noted (touched.c). When a window's entries change, pages that come to be shown count as touched at
- * once, because the CPU may hit them through a mapping of before until the zap is done.
+ * What the CPU touches is noted (touched.c). When a window's entries change, pages that come to be
+ * shown count as touched at once, because the CPU may hit them through a mapping of before until
+ * the zap is done.
  */
 #include <linux/io.h>
 #include <linux/slab.h>
@@ -33,7 +36,7 @@ static u32 page_of(const struct kvgpu_vgpu *v, u64 pte)
 	return page < machine_part_pages(v) ? page : NO_PAGE;
 }
 
-/* ------------------------------------------------------------------ changing what a window shows */
+/* ----------------------------------------------------------------- changing what a window shows */
 
 static void changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 last)
 {
@@ -45,30 +48,34 @@ static void changed(struct kvgpu_vgpu *v, struct machine_win *w, u32 first, u32 
 	w->zap_last = max(w->zap_last, last);
 }
 
-static void sync_one(struct kvgpu_vgpu *v, struct machine_win *w, bool bound, bool is_virtual, struct kvgpu_gaddr pd, u64 limit)
+static void sync_one(struct kvgpu_vgpu *v, struct machine_win *w, bool bound, bool is_virtual,
+		     struct kvgpu_gaddr pd, u64 limit)
 {
 	u32 first = 1, last = 0;
 	int ret;
 
 	if (!bound || !is_virtual)
 		return;
-	ret = kvgpu_win_sync(&v->m->shadow, w->win, pd, limit, w->pages, machine_range_dirty, scrap_pte(v), w->pte,
-			     &first, &last);
+	ret = kvgpu_win_sync(&v->m->shadow, w->win, pd, limit, w->pages, machine_range_dirty,
+			     scrap_pte(v), w->pte, &first, &last);
 	if (!ret)
 		changed(v, w, first, last);
 }
 
 void machine_windows_sync(struct kvgpu_vgpu *v)
 {
-	sync_one(v, &v->m->win1, v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.pd, v->m->bar1.limit);
-	sync_one(v, &v->m->win3, v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.pd, v->m->bar3.limit);
+	sync_one(v, &v->m->win1, v->m->bar1.bound, v->m->bar1.is_virtual, v->m->bar1.pd,
+		 v->m->bar1.limit);
+	sync_one(v, &v->m->win3, v->m->bar3.bound, v->m->bar3.is_virtual, v->m->bar3.pd,
+		 v->m->bar3.limit);
 }
 
 static bool stale(struct kvgpu_vgpu *v, struct machine_win *w)
 {
 	u32 first, last;
 
-	if (kvgpu_win_take(w->win, &first, &last))	/* kvgpu_shadow_unmap() took something out */
+	/* kvgpu_shadow_unmap() took something out */
+	if (kvgpu_win_take(w->win, &first, &last))
 		changed(v, w, first, last);
 	return w->stale;
 }
@@ -111,7 +118,8 @@ static void zap_one(struct kvgpu_vgpu *v, struct machine_win *w)
 		machine_touch(v, page, w->bar == 3);
 	}
 	mutex_unlock(&v->map_lock);
-	vgpu_zap_bar(v, w->bar, (u64)w->zap_first << PAGE_SHIFT, (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
+	vgpu_zap_bar(v, w->bar, (u64)w->zap_first << PAGE_SHIFT,
+		     (u64)(w->zap_last - w->zap_first + 1) << PAGE_SHIFT);
 	w->zap_first = NO_PAGE;
 	w->zap_last = 0;
 }
@@ -132,8 +140,12 @@ static void show_linear(struct kvgpu_vgpu *v, struct machine_win *w)
 		changed(v, w, first, last);
 }
 
-/* the words of an instance block that say where the tables are; an unreadable one is as an empty space */
-static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgpu_gaddr *pd, u64 *limit)
+/*
+ * the words of an instance block that say where the tables are; an unreadable one is as an empty
+ * space
+ */
+static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgpu_gaddr *pd,
+		      u64 *limit)
 {
 	u32 w[4];
 	int ret;
@@ -143,8 +155,10 @@ static int read_space(struct kvgpu_vgpu *v, struct kvgpu_gaddr inst, struct kvgp
 	if (ret)
 		return ret;
 	pd->target = FIELD_GET(GMMU_INST_PDB_LO_TARGET, w[0]);
-	pd->addr = (w[0] & GMMU_INST_PDB_LO_ADDR) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, w[1]) << 32;
-	*limit = (w[2] & GMMU_INST_LIMIT_LO_ADDR) | (u64)FIELD_GET(GMMU_INST_LIMIT_HI_ADDR, w[3]) << 32 | (PAGE_SIZE - 1);
+	pd->addr = (w[0] & GMMU_INST_PDB_LO_ADDR) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, w[1])
+							    << 32;
+	*limit = (w[2] & GMMU_INST_LIMIT_LO_ADDR) |
+		 (u64)FIELD_GET(GMMU_INST_LIMIT_HI_ADDR, w[3]) << 32 | (PAGE_SIZE - 1);
 	return pd->target == KVGPU_PEER ? -EINVAL : 0;
 }
 
@@ -177,10 +191,14 @@ void machine_pramin_move(struct kvgpu_vgpu *v, struct kvgpu_gaddr base)
 		return;
 	for (i = 0; i < ARRAY_SIZE(m->pramin_pte); i++) {
 		off = base.addr + ((u64)i << PAGE_SHIFT);
-		m->pramin_next[i] = base.target != KVGPU_VRAM || off >= v->part_size ? scrap :
-			GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, (v->part.v + off) >> GMMU_ADDR_SHIFT);
+		m->pramin_next[i] =
+			base.target != KVGPU_VRAM || off >= v->part_size ?
+				scrap :
+				GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR,
+							    (v->part.v + off) >> GMMU_ADDR_SHIFT);
 	}
-	kvgpu_hw_bar_set(&v->gpu->hw, 1, v->pramin_slice >> PAGE_SHIFT, m->pramin_next, ARRAY_SIZE(m->pramin_next));
+	kvgpu_hw_bar_set(&v->gpu->hw, 1, v->pramin_slice >> PAGE_SHIFT, m->pramin_next,
+			 ARRAY_SIZE(m->pramin_next));
 	m->win1.stale = true;
 	machine_settle(v);
 	mutex_lock(&v->map_lock);
@@ -233,7 +251,8 @@ static int userd_group(const struct kvgpu_vgpu *v, u64 off)
 {
 	u64 g = (off - v->m->userd_bar1) >> PAGE_SHIFT;
 
-	if (v->m->userd_bar1 == ~0ull || off < v->m->userd_bar1 || g >= KVGPU_NR_GROUPS || v->m->group[g] < 0)
+	if (v->m->userd_bar1 == ~0ull || off < v->m->userd_bar1 || g >= KVGPU_NR_GROUPS ||
+	    v->m->group[g] < 0)
 		return -1;
 	return g;
 }
@@ -282,7 +301,8 @@ static void __iomem *host_view(struct kvgpu_vgpu *v, unsigned int region, u64 of
 	if (region == 3)
 		return m->win3.cpu + off;
 	g = userd_group(v, off & PAGE_MASK);
-	return g < 0 ? m->win1.cpu + off : m->userd_cpu + ((u64)m->group[g] << PAGE_SHIFT) + offset_in_page(off);
+	return g < 0 ? m->win1.cpu + off :
+		       m->userd_cpu + ((u64)m->group[g] << PAGE_SHIFT) + offset_in_page(off);
 }
 
 /* in one store where the guest's was one: a doorbell must not arrive in pieces */
@@ -305,7 +325,8 @@ static bool is_doorbell(const struct kvgpu_vgpu *v, u64 off, size_t len)
 	return userd != ~0ull && off + len > userd && off < userd + KVGPU_USERD_SIZE;
 }
 
-int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf, size_t len, bool write)
+int vgpu_machine_bar_access(struct kvgpu_vgpu *v, unsigned int region, u64 off, void *buf,
+			    size_t len, bool write)
 {
 	void __iomem *at;
 	unsigned long pfn;
@@ -401,10 +422,14 @@ void machine_windows_close(struct kvgpu_vgpu *v)
 	machine_settle(v);
 }
 
-/* the scrap page goes back to the pool, and who still reaches the slices by way of an IOMMU must not find there what comes next */
+/*
+ * the scrap page goes back to the pool, and who still reaches the slices by way of an IOMMU must
+ * not find there what comes next
+ */
 static void show_nowhere(struct kvgpu_vgpu *v, unsigned int bar, u64 slice, u64 size)
 {
-	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->nowhere.at.v >> GMMU_ADDR_SHIFT);
+	u64 pte = GMMU_PTE_VALID |
+		  FIELD_PREP(GMMU_PTE_ADDR, v->gpu->chip->nowhere.at.v >> GMMU_ADDR_SHIFT);
 	u32 i;
 
 	for (i = 0; i < size >> PAGE_SHIFT; i++)

@@ -40,7 +40,8 @@ static bool split(const char *rest, uint32_t port_max, char *host, size_t size, 
 {
 	const char *colon = strrchr(rest, ':');
 
-	if (!colon || colon == rest || (size_t)(colon - rest) >= size || !number(colon + 1, port_max, port) || !*port)
+	if (!colon || colon == rest || (size_t)(colon - rest) >= size ||
+	    !number(colon + 1, port_max, port) || !*port)
 		return false;
 	memcpy(host, rest, colon - rest);
 	host[colon - rest] = 0;
@@ -131,7 +132,8 @@ static int parse_aperture(const char *rest, bool listen, struct address *a, cons
 		return 0;
 	bell += strlen(",bell=");
 	*why = "an aperture's bell is unix:/path or vsock:CID:PORT";
-	if (strlen(bell) >= sizeof(a->bell) || (strncmp(bell, "unix:", 5) && strncmp(bell, "vsock:", 6)))
+	if (strlen(bell) >= sizeof(a->bell) ||
+	    (strncmp(bell, "unix:", 5) && strncmp(bell, "vsock:", 6)))
 		return -EINVAL;
 	strcpy(a->bell, bell);
 	return address_parse(bell, listen, &ring, why);

@@ -11,22 +11,26 @@ enum address_scheme { ADDRESS_UNIX, ADDRESS_VSOCK, ADDRESS_TCP, ADDRESS_TLS, ADD
 
 struct address {
 	enum address_scheme scheme;
-	/* unix, aperture: the path; else a name or an IP address without brackets; empty: all of this machine's */
+	/*
+	 * unix, aperture: the path; else a name or an IP address without brackets; empty: all of
+	 * this machine's
+	 */
 	char host[256];
 	char bell[128];		/* aperture: "unix:/path", "vsock:CID:PORT", or nothing */
 	uint32_t cid, port;	/* cid: vsock; UINT32_MAX: all of this machine's */
 };
 
 /*
- * Reads "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT"; an aperture may have ",bell="
- * and one of unix: or vsock: behind. @listen: as a server that listens writes it, where CID and HOST may be "*". Pure. 0, or
- * -EINVAL and *why, a text that is never freed.
+ * Reads "unix:/path", "aperture:/path", "vsock:CID:PORT", "tls:HOST:PORT" or "tcp:127.0.0.1:PORT";
+ * an aperture may have ",bell=" and one of unix: or vsock: behind. @listen: as a server that
+ * listens writes it, where CID and HOST may be "*". Pure. 0, or -EINVAL and *why, a text that is
+ * never freed.
  */
 int address_parse(const char *text, bool listen, struct address *a, const char **why);
 
 /*
- * sockets.c: whether an aperture's path is memory, a file or a device that is there; what is no memory is a UNIX socket, or becomes
- * one. Of a device that is not there yet it is true.
+ * sockets.c: whether an aperture's path is memory, a file or a device that is there; what is no
+ * memory is a UNIX socket, or becomes one. Of a device that is not there yet it is true.
  */
 bool address_is_place(const struct address *a);
 /* A socket that is connected, within ADDRESS_PATIENCE_S; or -errno and *why */
@@ -38,8 +42,9 @@ int address_listen(const struct address *a, const char **why);
 void address_of_peer(int fd, char *to, size_t size);
 
 /*
- * Who is there, as numbers that are compared: those of other schemes and families differ. .net: of IPv6 the first 64 bits, which a
- * network gives to one machine as a rule; else all. .host: the rest, or 0
+ * Who is there, as numbers that are compared: those of other schemes and families differ. .net: of
+ * IPv6 the first 64 bits, which a network gives to one machine as a rule; else all. .host: the
+ * rest, or 0
  */
 struct address_source {
 	uint64_t net, host;

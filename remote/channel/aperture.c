@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the peer's end. That thread sleeps
- * in the kernel as long as the peer lives, but where the two have no socket: then it counts and looks five times a second.
+ * What both ends of an aperture have in common: sleeping, waking, and a thread that watches for the
+ * peer's end. That thread sleeps in the kernel as long as the peer lives, but where the two have no
+ * socket: then it counts and looks five times a second.
  */
 #include "aperture.h"
 
@@ -25,8 +26,9 @@
 enum { BEAT_NS = 200000000, PAUSE_MIN_NS = 20000 };
 
 /*
- * A VM with one CPU stands still while its nouveau takes an endless kernel of a killed program off a vGPU: 5 s, or more where the
- * host is busy. A bell tells the end of a VM at once, whatever this is.
+ * A VM with one CPU stands still while its nouveau takes an endless kernel of a killed program off
+ * a vGPU: 5 s, or more where the host is busy. A bell tells the end of a VM at once, whatever this
+ * is.
  */
 enum { PATIENCE_MS = 20000 };
 
@@ -45,10 +47,16 @@ static uint64_t number(const char *name, uint64_t otherwise, uint64_t most)
 
 struct aperture_times aperture_times(enum aperture_wake wake)
 {
-	struct aperture_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US", KVGPU_SPIN_NS / 1000, 1000000000) * 1000 };
+	struct aperture_times t = { .wait.spin_ns = number("KVGPU_REMOTE_SPIN_US",
+							   KVGPU_SPIN_NS / 1000, 1000000000) *
+						    1000 };
 
-	/* where a wake-up is sure to come, looking without one is only for a peer that does not keep to the rules */
-	t.wait.sleep_ns = number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
+	/*
+	 * where a wake-up is sure to come, looking without one is only for a peer that does not
+	 * keep to the rules
+	 */
+	t.wait.sleep_ns =
+		number("KVGPU_REMOTE_SLEEP_MS", wake == WAKE_NONE ? 10 : 10000, 3600000) * 1000000;
 	t.wait.sleep_ns += !t.wait.sleep_ns;
 	t.patience_ns = number("KVGPU_REMOTE_PATIENCE_MS", PATIENCE_MS, 3600000) * 1000000;
 	return t;
@@ -68,7 +76,10 @@ bool aperture_is_gone(const struct aperture *a)
 	return __atomic_load_n(&a->gone, __ATOMIC_SEQ_CST);
 }
 
-/* the watcher sets .gone first, then wakes until .sleepers is 0: a thread that counts itself later sees .gone */
+/*
+ * the watcher sets .gone first, then wakes until .sleepers is 0: a thread that counts itself later
+ * sees .gone
+ */
 static enum kvgpu_sleep futex_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture *a = ((struct aperture_bell *)ctx)->a;
@@ -85,7 +96,10 @@ static void futex_wake(void *ctx, uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, 0);
 }
 
-/* A byte counts up .turn. The peer clears the word before it sends a byte: where .turn was read too late the word has changed */
+/*
+ * A byte counts up .turn. The peer clears the word before it sends a byte: where .turn was read too
+ * late the word has changed
+ */
 static enum kvgpu_sleep socket_sleep(void *ctx, uint32_t *word, uint64_t ns)
 {
 	struct aperture *a = ((struct aperture_bell *)ctx)->a;
@@ -131,7 +145,10 @@ static const struct kvgpu_bell_ops ways[] = {
 
 void aperture_bell_init(struct aperture_bell *b, struct aperture *a, uint32_t *word)
 {
-	*b = (struct aperture_bell){ .a = a, .bell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait } };
+	*b = (struct aperture_bell){
+		.a = a,
+		.bell = { .word = word, .ops = &ways[a->wake], .times = a->times.wait }
+	};
 	b->bell.ctx = b;
 }
 
@@ -151,7 +168,9 @@ static void wake_ring(void *ring)
 	wake_word(ring, offsetof(struct kvgpu_ring_shared, producer_word));
 }
 
-/* a peer that is malicious may have set a word again before its sleeper slept: so until none sleeps */
+/*
+ * a peer that is malicious may have set a word again before its sleeper slept: so until none sleeps
+ */
 static void wake_all_futexes(struct aperture *a)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -212,7 +231,8 @@ static void watch_socket(struct aperture *a)
 
 static bool peer_left(struct aperture *a)
 {
-	return (a->side == SIDE_CLIENT ? attach_client_step(&a->client) : attach_server_step(&a->server)) == ATTACH_GONE;
+	return (a->side == SIDE_CLIENT ? attach_client_step(&a->client) :
+					 attach_server_step(&a->server)) == ATTACH_GONE;
 }
 
 static void watch_counters(struct aperture *a)
@@ -225,7 +245,8 @@ static void watch_counters(struct aperture *a)
 	uint64_t n = 0;
 
 	pthread_mutex_lock(&a->lock);
-	while (!a->ended && !a->gone && !peer_left(a) && !attach_beat_stands(&beat, other, clock_ns(), a->times.patience_ns)) {
+	while (!a->ended && !a->gone && !peer_left(a) &&
+	       !attach_beat_stands(&beat, other, clock_ns(), a->times.patience_ns)) {
 		shared_store(own, ++n);
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += BEAT_NS;
@@ -267,10 +288,17 @@ int aperture_watch(struct aperture *a)
 
 /* ------------------------------------------------------------------ life */
 
-void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base, uint64_t bytes)
+void aperture_init(struct aperture *a, enum aperture_side side, enum aperture_wake wake, void *base,
+		   uint64_t bytes)
 {
-	*a = (struct aperture){ .base = base, .bytes = bytes, .arena_bytes = bytes - APERTURE_ARENA, .side = side, .wake = wake,
-				.times = aperture_times(wake), .life = -1, .file = -1 };
+	*a = (struct aperture){ .base = base,
+				.bytes = bytes,
+				.arena_bytes = bytes - APERTURE_ARENA,
+				.side = side,
+				.wake = wake,
+				.times = aperture_times(wake),
+				.life = -1,
+				.file = -1 };
 }
 
 int aperture_lose(struct aperture *a)
@@ -312,25 +340,30 @@ void aperture_fini(struct aperture *a)
 
 /* ------------------------------------------------------------------ rings */
 
-void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots, uint32_t longest, bool producer)
+void aperture_ring(struct aperture_end *e, struct aperture *a, void *ring, uint32_t slots,
+		   uint32_t longest, bool producer)
 {
 	struct kvgpu_ring_shared *shared = ring;
 	uint32_t *words[] = { &shared->consumer_word, &shared->producer_word };
 
 	aperture_bell_init(&e->own, a, words[producer]);
 	aperture_bell_init(&e->peer, a, words[!producer]);
-	e->config = (struct kvgpu_ring_config){ .mem = ring, .slots = slots, .max_len = longest, .own = &e->own.bell,
+	e->config = (struct kvgpu_ring_config){ .mem = ring,
+						.slots = slots,
+						.max_len = longest,
+						.own = &e->own.bell,
 						.peer = &e->peer.bell };
 }
 
-bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a, unsigned int i)
+bool aperture_box(struct kvgpu_box *box, struct aperture_bell *bell, struct aperture *a,
+		  unsigned int i)
 {
 	aperture_bell_init(bell, a, &a->base->box_word[i].word);
 	return !kvgpu_box_attach(box, &a->base->box[i], KVGPU_BOX_LONGEST, &bell->bell);
 }
 
-int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *parts,
-		 unsigned int n)
+int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+		 const struct iovec *parts, unsigned int n)
 {
 	enum kvgpu_ring_status s;
 	uint32_t len = 0;
@@ -347,8 +380,8 @@ int aperture_put(struct aperture *a, struct kvgpu_ring_producer *p, uint16_t op,
 	return 0;
 }
 
-int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns, struct kvgpu_frame *f, void *buf,
-		 size_t size)
+int aperture_get(struct aperture *a, struct kvgpu_ring_consumer *c, uint64_t timeout_ns,
+		 struct kvgpu_frame *f, void *buf, size_t size)
 {
 	enum kvgpu_ring_status s;
 

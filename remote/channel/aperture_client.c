@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of an aperture. A thread that asks sleeps at a box of its own in shared memory. One thread takes what the server
- * tells; an answer says how much of that came before it.
+ * The client's end of an aperture. A thread that asks sleeps at a box of its own in shared memory.
+ * One thread takes what the server tells; an answer says how much of that came before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ struct aperture_channel {
 	pthread_t reader;
 	pthread_mutex_t lock;			/* of .heard, for threads that wait */
 	pthread_cond_t change;
-	uint64_t heard;				/* atomic: frames of that ring that were carried out */
+	/* atomic: frames of that ring that were carried out */
+	uint64_t heard;
 	uint64_t in[(APERTURE_TOLD_LONGEST + 8) / 8];	/* the reader's */
 	struct asking asking[KVGPU_REMOTE_BOXES];
 };
@@ -51,7 +52,8 @@ static int send_ack(struct aperture_channel *s, const struct iovec *parts, unsig
 }
 
 /* a frame's number is how many there were: the server counts, too */
-static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n)
+static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
+		      const struct iovec *parts, unsigned int n)
 {
 	struct aperture_channel *s = of(c);
 
@@ -100,7 +102,9 @@ static void *read_told(void *arg)
 	int r;
 
 	while ((r = aperture_get(&s->a, &s->told, KVGPU_FOREVER, &f, s->in, sizeof(s->in))) == 1) {
-		r = f.op == TOLD_HAPPENING ? take_happening(s, &f) : f.op == TOLD_ANSWER ? take_long_answer(s, &f) : -EPROTO;
+		r = f.op == TOLD_HAPPENING ? take_happening(s, &f) :
+		    f.op == TOLD_ANSWER	   ? take_long_answer(s, &f) :
+					     -EPROTO;
 		if (r)
 			break;
 		pthread_mutex_lock(&s->lock);
@@ -136,18 +140,20 @@ static bool hear(struct aperture_channel *s, uint64_t told)
 
 /* ------------------------------------------------------------------ answers */
 
-static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t seq, struct kvgpu_box_head *head)
+static int take_answer(struct aperture_channel *s, struct asking *w, uint64_t seq,
+		       struct kvgpu_box_head *head)
 {
 	enum kvgpu_ring_status status;
 
-	while ((status = kvgpu_box_take(&w->box, seq, head, w->payload, sizeof(w->payload))) == KVGPU_RING_EMPTY)
+	while ((status = kvgpu_box_take(&w->box, seq, head, w->payload, sizeof(w->payload))) ==
+	       KVGPU_RING_EMPTY)
 		if (kvgpu_box_wait(&w->box, KVGPU_FOREVER) == KVGPU_WAIT_GONE)
 			return -ECONNRESET;
 	return status ? aperture_lose(&s->a) : 0;
 }
 
-static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
-		 const void **payload)
+static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+		 struct kvgpu_remote_answer *a, const void **payload)
 {
 	struct aperture_channel *s = of(c);
 	struct asking *w = &s->asking[box - 1];
@@ -162,11 +168,14 @@ static int await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
 		return aperture_lose(&s->a);
 	if (!hear(s, begin->told))
 		return -ECONNRESET;
-	*a = (struct kvgpu_remote_answer){ .seq = seq, .result = head.result, .bytes = head.len - sizeof(*begin) };
+	*a = (struct kvgpu_remote_answer){ .seq = seq,
+					   .result = head.result,
+					   .bytes = head.len - sizeof(*begin) };
 	*payload = begin + 1;
 	if (begin->bytes == a->bytes)
 		return 0;
-	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != BOX_FULL || b->answer.seq != seq || b->answer.bytes != begin->bytes)
+	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) != BOX_FULL || b->answer.seq != seq ||
+	    b->answer.bytes != begin->bytes)
 		return aperture_lose(&s->a);
 	a->bytes = b->answer.bytes;
 	*payload = b->payload;
@@ -185,7 +194,10 @@ static void destroy(struct aperture_channel *s)
 	free(s);
 }
 
-/* The child's copies of what says that the parent lives. Its threads are not here, so nothing else uses them */
+/*
+ * The child's copies of what says that the parent lives. Its threads are not here, so nothing else
+ * uses them
+ */
 static void forked(struct kvgpu_remote_channel *c)
 {
 	struct aperture *a = &of(c)->a;
@@ -205,8 +217,11 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	destroy(s);
 }
 
-static const struct channel_carrier aperture_carrier = { .send = send_frame, .push = push, .await = await, .forked = forked,
-							  .close = close_channel };
+static const struct channel_carrier aperture_carrier = { .send = send_frame,
+							 .push = push,
+							 .await = await,
+							 .forked = forked,
+							 .close = close_channel };
 
 static bool attach(struct aperture_channel *s)
 {
@@ -214,8 +229,10 @@ static bool attach(struct aperture_channel *s)
 	bool fine = true;
 	unsigned int i;
 
-	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, true);
-	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack), true);
+	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
+		      true);
+	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack),
+		      true);
 	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, false);
 	fine = !kvgpu_ring_attach_producer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_producer(&s->acks, &s->acks_end.config) &&
@@ -225,7 +242,8 @@ static bool attach(struct aperture_channel *s)
 	return fine;
 }
 
-int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out)
+int aperture_channel(const struct aperture *a, kvgpu_remote_happened happened, void *ctx,
+		     struct kvgpu_remote_channel **out)
 {
 	struct aperture_channel *s = calloc(1, sizeof(*s));
 	struct aperture taken = *a;

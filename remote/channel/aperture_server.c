@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of an aperture. Acks have a ring of their own, which is read by a thread of the library's that waits for one,
- * for itself and for all that wait beside it.
+ * The server's end of an aperture. Acks have a ring of their own, which is read by a thread of the
+ * library's that waits for one, for itself and for all that wait beside it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,28 +44,34 @@ static struct aperture_port *of(struct kvgpu_remote_port *p)
 	return (struct aperture_port *)p;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		const void **payload)
 {
 	struct aperture_port *s = of(p);
 	struct kvgpu_frame f;
-	int r = aperture_get(&s->a, &s->frames, timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f, s->payload,
-			     sizeof(s->payload));
+	int r = aperture_get(&s->a, &s->frames,
+			     timeout_us < 0 ? KVGPU_FOREVER : (uint64_t)timeout_us * 1000, &f,
+			     s->payload, sizeof(s->payload));
 
 	if (r != 1)
 		return r;
 	if (f.len % 8 || f.flags > KVGPU_REMOTE_BOXES)
 		return aperture_lose(&s->a);
-	*h = (struct kvgpu_remote_head){ .seq = ++s->count, .op = f.op, .box = f.flags, .bytes = f.len };
+	*h = (struct kvgpu_remote_head){ .seq = ++s->count,
+					 .op = f.op,
+					 .box = f.flags,
+					 .bytes = f.len };
 	*payload = s->payload;
 	return 1;
 }
 
 /* ------------------------------------------------------------------ telling */
 
-static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head, size_t head_bytes, const void *bytes,
-		size_t n)
+static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *head,
+		size_t head_bytes, const void *bytes, size_t n)
 {
-	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes }, { (void *)(uintptr_t)bytes, n } };
+	struct iovec parts[] = { { (void *)(uintptr_t)head, head_bytes },
+				 { (void *)(uintptr_t)bytes, n } };
 	int r;
 
 	pthread_mutex_lock(&s->output);
@@ -76,13 +82,17 @@ static int tell(struct aperture_port *s, uint16_t op, uint16_t box, const void *
 	return r;
 }
 
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		  const void *bytes, size_t n)
 {
-	return n > KVGPU_REMOTE_PAYLOAD_MAX ? -EINVAL : tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
+	return n > KVGPU_REMOTE_PAYLOAD_MAX ?
+		       -EINVAL :
+		       tell(of(p), TOLD_HAPPENING, 0, h, sizeof(*h), bytes, n);
 }
 
 /* what the box has no room for is told; the box says how much was told before */
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
+		 const void *payload, size_t n)
 {
 	struct aperture_port *s = of(p);
 	struct aperture_answer *begin = (struct aperture_answer *)s->answer;
@@ -99,8 +109,12 @@ static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to
 	}
 	begin->told = __atomic_load_n(&s->nr_told, __ATOMIC_SEQ_CST);
 	begin->bytes = n;
-	/* a client that asks twice by one box gets its answers in another order than it may want them in: then it is no client */
-	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer, sizeof(*begin) + (is_long ? 0 : n)))
+	/*
+	 * a client that asks twice by one box gets its answers in another order than it may want
+	 * them in: then it is no client
+	 */
+	if (kvgpu_box_answer(&w->box, to->seq, result, s->answer,
+			     sizeof(*begin) + (is_long ? 0 : n)))
 		return aperture_lose(&s->a);
 	return aperture_is_gone(&s->a) ? -ECONNRESET : 0;
 }
@@ -150,8 +164,11 @@ static bool await_ack(struct aperture_port *s, const struct acked *a)
 	return done;
 }
 
-/* the waiting thread is in the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+/*
+ * the waiting thread is in the list before the client hears of the call: the ack may come at once
+ */
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		uint64_t invocation)
 {
 	struct aperture_port *s = of(p);
 	struct acked a = { .id = invocation }, **at;
@@ -192,8 +209,13 @@ static void close_port(struct kvgpu_remote_port *p)
 	destroy(of(p));
 }
 
-static const struct port_carrier aperture_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
-						      .await_end = await_end, .close = close_port };
+static const struct port_carrier aperture_carrier = { .next = next,
+						      .reply = reply,
+						      .give = give,
+						      .happen = happen,
+						      .call = call,
+						      .await_end = await_end,
+						      .close = close_port };
 
 /* by the watcher */
 static void lost(void *ctx)
@@ -212,8 +234,10 @@ static bool attach(struct aperture_port *s)
 	bool fine;
 	unsigned int i;
 
-	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX, false);
-	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack), false);
+	aperture_ring(&s->frames_end, &s->a, l->frames, APERTURE_FRAMES, KVGPU_REMOTE_PAYLOAD_MAX,
+		      false);
+	aperture_ring(&s->acks_end, &s->a, l->acks, APERTURE_ACKS, sizeof(struct kvgpu_remote_ack),
+		      false);
 	aperture_ring(&s->told_end, &s->a, l->told, APERTURE_TOLD, APERTURE_TOLD_LONGEST, true);
 	fine = !kvgpu_ring_attach_consumer(&s->frames, &s->frames_end.config) &&
 	       !kvgpu_ring_attach_consumer(&s->acks, &s->acks_end.config) &&

@@ -8,7 +8,8 @@
 void attach_page_open(struct attach_page *page, uint64_t bytes)
 {
 	shared_store(&page->bytes, bytes);
-	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_APERTURE);	/* pairs with attach_page_bytes() */
+	/* pairs with attach_page_bytes() */
+	shared_store_release(&page->magic, KVGPU_REMOTE_MAGIC_APERTURE);
 }
 
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
@@ -21,7 +22,18 @@ bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes)
 
 /* ------------------------------------------------------------------ the server */
 
-enum { S_OPEN, S_LOOK, S_GENERATION, S_VERSION, S_NAME_REFUSED, S_REFUSE, S_REFUSED, S_CLEARED, S_TAKE, S_SERVES };
+enum {
+	S_OPEN,
+	S_LOOK,
+	S_GENERATION,
+	S_VERSION,
+	S_NAME_REFUSED,
+	S_REFUSE,
+	S_REFUSED,
+	S_CLEARED,
+	S_TAKE,
+	S_SERVES
+};
 
 static enum attach_step next(unsigned int *at, unsigned int then)
 {
@@ -41,7 +53,10 @@ static enum attach_step look_for_knock(struct attach_server *s)
 	return next(&s->at, S_GENERATION);
 }
 
-/* a knock at an earlier server's door is not one at ours; its client looks at `server` and knocks again */
+/*
+ * a knock at an earlier server's door is not one at ours; its client looks at `server` and knocks
+ * again
+ */
 static enum attach_step check_generation(struct attach_server *s)
 {
 	s->at = shared_load(&s->page->generation) == s->generation ? S_VERSION : S_LOOK;
@@ -111,12 +126,24 @@ void attach_server_again(struct attach_server *s)
 /* ------------------------------------------------------------------ the client */
 
 enum {
-	C_LOOK, C_AWAY, C_GENERATION, C_VERSION, C_KNOCK, C_WAIT, C_WHO_TAKEN, C_WHO_REFUSED, C_HERE, C_LEAVE, C_REFUSED, C_ATTACHED
+	C_LOOK,
+	C_AWAY,
+	C_GENERATION,
+	C_VERSION,
+	C_KNOCK,
+	C_WAIT,
+	C_WHO_TAKEN,
+	C_WHO_REFUSED,
+	C_HERE,
+	C_LEAVE,
+	C_REFUSED,
+	C_ATTACHED
 };
 
 static uint64_t server_says(struct attach_client *c)
 {
-	return shared_load_acquire(&c->page->server);	/* pairs with the stores of attach_server_step() */
+	/* pairs with the stores of attach_server_step() */
+	return shared_load_acquire(&c->page->server);
 }
 
 static enum attach_step look_for_server(struct attach_client *c)
@@ -124,7 +151,10 @@ static enum attach_step look_for_server(struct attach_client *c)
 	uint64_t server = server_says(c);
 
 	c->generation = ATTACH_NUMBER(server);
-	/* a server that is taken, or refuses, has yet to notice that its client is gone: it does when this one knocks */
+	/*
+	 * a server that is taken, or refuses, has yet to notice that its client is gone: it does
+	 * when this one knocks
+	 */
 	if (ATTACH_SAYS(server) == ATTACH_NONE)
 		return ATTACH_LOOK_LATER;
 	return next(&c->at, C_AWAY);
@@ -141,7 +171,8 @@ static enum attach_step wait_for_server(struct attach_client *c)
 	}
 	if (ATTACH_SAYS(server) == ATTACH_TAKEN)
 		return next(&c->at, C_WHO_TAKEN);
-	return ATTACH_SAYS(server) == ATTACH_REFUSED ? next(&c->at, C_WHO_REFUSED) : ATTACH_LOOK_LATER;
+	return ATTACH_SAYS(server) == ATTACH_REFUSED ? next(&c->at, C_WHO_REFUSED) :
+						       ATTACH_LOOK_LATER;
 }
 
 /* of the same generation as the knock, so it can't be about a later knock of ours */
@@ -185,7 +216,8 @@ enum attach_step attach_client_step(struct attach_client *c)
 	case C_REFUSED:
 		return ATTACH_OTHER_VERSION;
 	default:
-		return server_says(c) == ATTACH_WORD(c->generation, ATTACH_TAKEN) ? ATTACH_DONE : ATTACH_GONE;
+		return server_says(c) == ATTACH_WORD(c->generation, ATTACH_TAKEN) ? ATTACH_DONE :
+										    ATTACH_GONE;
 	}
 }
 
@@ -196,7 +228,8 @@ void attach_client_leave(struct attach_client *c)
 
 /* ------------------------------------------------------------------ */
 
-bool attach_beat_stands(struct attach_beat *b, const uint64_t *counter, uint64_t ns, uint64_t patience_ns)
+bool attach_beat_stands(struct attach_beat *b, const uint64_t *counter, uint64_t ns,
+			uint64_t patience_ns)
 {
 	uint64_t now = shared_load(counter);
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a client and a server that have nothing in common but an aperture find each other, and how each notices that the other is
- * gone. Pure: a step makes at most one access to the aperture, so that tests can put anything between two of them.
+ * How a client and a server that have nothing in common but an aperture find each other, and how
+ * each notices that the other is gone. Pure: a step makes at most one access to the aperture, so
+ * that tests can put anything between two of them.
  *
- * The server writes `server` = generation and what it says, the client `client` = ticket and what it says. A ticket is used once.
- * Between clients of one machine, and between servers of one, a lock on the file decides; it ends with its process. So a new ticket
- * tells the server that the client of the old one is gone, and a new generation tells the client the same of its server.
+ * The server writes `server` = generation and what it says, the client `client` = ticket and what
+ * it says. A ticket is used once. Between clients of one machine, and between servers of one, a
+ * lock on the file decides; it ends with its process. So a new ticket tells the server that the
+ * client of the old one is gone, and a new generation tells the client the same of its server.
  *
  *	server says	means					client says	means
  *	FREE		a client may knock			AWAY		no client is there
  *	TAKEN		the client with ticket `taken` has it	KNOCKS		wants to be taken by the server of `generation`
  *	REFUSED		not that client: another version	HERE		has seen that it was taken
  *
- * The server clears rings and boxes after a knock and before TAKEN: then no other client lives that could still write there.
+ * The server clears rings and boxes after a knock and before TAKEN: then no other client lives that
+ * could still write there.
  */
 #ifndef KVGPU_REMOTE_ATTACH_H
 #define KVGPU_REMOTE_ATTACH_H
@@ -28,14 +31,19 @@ enum attach_client_says { ATTACH_AWAY, ATTACH_KNOCKS, ATTACH_HERE };
 #define ATTACH_NUMBER(word)	((word) >> 8)
 #define ATTACH_SAYS(word)	((unsigned int)((word) & 0xff))
 #define ATTACH_NUMBERS		(1ull << 56)
-/* a client's first ticket: its name, of 40 bits and not 0, and room for a count. And the name again */
+/*
+ * a client's first ticket: its name, of 40 bits and not 0, and room for a count. And the name again
+ */
 #define ATTACH_TICKET(name)	((uint64_t)(name) << 16)
 #define ATTACH_NAME(ticket)	((ticket) >> 16)
 #define ATTACH_NOBODY		UINT64_MAX
 
 /* The server, before its first step: there is an aperture of @bytes here. */
 void attach_page_open(struct attach_page *page, uint64_t bytes);
-/* The client, before its first step: how large a server has said that the aperture is; false: none has made one here yet. */
+/*
+ * The client, before its first step: how large a server has said that the aperture is; false: none
+ * has made one here yet.
+ */
 bool attach_page_bytes(const struct attach_page *page, uint64_t *bytes);
 
 /* what a step found */
@@ -60,16 +68,23 @@ struct attach_server {
 struct attach_client {
 	struct attach_page *page;
 	uint64_t version;
-	uint64_t ticket;	/* ATTACH_TICKET() at first; counts on with each knock. None of an earlier client's */
+	/* ATTACH_TICKET() at first; counts on with each knock. None of an earlier client's */
+	uint64_t ticket;
 	uint64_t generation;
 	unsigned int at;
 };
 
-/* @at: 0. Goes on until ATTACH_DONE; then each step looks whether the client is there still: ATTACH_DONE or ATTACH_GONE. */
+/*
+ * @at: 0. Goes on until ATTACH_DONE; then each step looks whether the client is there still:
+ * ATTACH_DONE or ATTACH_GONE.
+ */
 enum attach_step attach_server_step(struct attach_server *s);
 /* The name of a client that knocks now, or 0. One access */
 uint64_t attach_knocks(const struct attach_page *page);
-/* Ready for another client, whatever the last one is at. Nothing of the server's uses the aperture any more. */
+/*
+ * Ready for another client, whatever the last one is at. Nothing of the server's uses the aperture
+ * any more.
+ */
 void attach_server_again(struct attach_server *s);
 
 /* The same. ATTACH_LOOK_LATER for ever where no server is. */
@@ -77,11 +92,15 @@ enum attach_step attach_client_step(struct attach_client *c);
 /* one access */
 void attach_client_leave(struct attach_client *c);
 
-/* Whether the peer's counter stands still for too long. @ns: of a clock; the first look only begins. */
+/*
+ * Whether the peer's counter stands still for too long. @ns: of a clock; the first look only
+ * begins.
+ */
 struct attach_beat {
 	uint64_t last, since_ns;
 	bool begun;
 };
-bool attach_beat_stands(struct attach_beat *b, const uint64_t *counter, uint64_t ns, uint64_t patience_ns);
+bool attach_beat_stands(struct attach_beat *b, const uint64_t *counter, uint64_t ns,
+			uint64_t patience_ns);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the kernel; the delivering thread wakes
- * only one that sleeps.
+ * Boxes: where threads wait for answers. A thread looks for a short time and then sleeps in the
+ * kernel; the delivering thread wakes only one that sleeps.
  */
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +45,9 @@ void kvgpu_remote_box_put(struct kvgpu_remote_channel *c, unsigned int box)
 	__atomic_store_n(&c->boxes[box - 1].taken, false, __ATOMIC_RELEASE);
 }
 
-/* the state is EMPTY before the frame goes out: the answer may be there before the sender is back */
+/*
+ * the state is EMPTY before the frame goes out: the answer may be there before the sender is back
+ */
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box)
 {
 	__atomic_store_n(&c->boxes[box - 1].state, BOX_EMPTY, __ATOMIC_SEQ_CST);
@@ -103,11 +105,15 @@ static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 			break;
 	}
 	while (state == BOX_EMPTY || state == BOX_SLEEPS) {
-		/* channel_lost() sets the flag first and then all boxes, box_prepare() the box first: one of them is seen */
+		/*
+		 * channel_lost() sets the flag first and then all boxes, box_prepare() the box
+		 * first: one of them is seen
+		 */
 		if (__atomic_load_n(&c->gone, __ATOMIC_SEQ_CST))
 			return BOX_GONE;
-		if (state == BOX_EMPTY && !__atomic_compare_exchange_n(&b->state, &state, BOX_SLEEPS, false, __ATOMIC_SEQ_CST,
-									__ATOMIC_ACQUIRE))
+		if (state == BOX_EMPTY &&
+		    !__atomic_compare_exchange_n(&b->state, &state, BOX_SLEEPS, false,
+						 __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE))
 			continue;
 		futex(&b->state, FUTEX_WAIT, BOX_SLEEPS);
 		state = __atomic_load_n(&b->state, __ATOMIC_ACQUIRE);
@@ -115,7 +121,8 @@ static uint32_t wait_for(struct kvgpu_remote_channel *c, struct box *b)
 	return state;
 }
 
-int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload)
+int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+	      struct kvgpu_remote_answer *a, const void **payload)
 {
 	struct box *b = &c->boxes[box - 1];
 

@@ -6,26 +6,34 @@
 #include <remote/channel/channel.h>
 
 struct channel_carrier {
-	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n);
+	int (*send)(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
+		    const struct iovec *parts, unsigned int n);
 	int (*push)(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes);
-	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
-		     const void **payload);
-	void (*forked)(struct kvgpu_remote_channel *c);		/* in the child: takes no lock, some other thread may have had it */
+	int (*await)(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+		     struct kvgpu_remote_answer *a, const void **payload);
+	/* in the child: takes no lock, some other thread may have had it */
+	void (*forked)(struct kvgpu_remote_channel *c);
 	void (*close)(struct kvgpu_remote_channel *c);		/* and frees it */
 };
 
 struct port_carrier {
-	int (*next)(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload);
-	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
-		     size_t n);
+	int (*next)(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		    const void **payload);
+	int (*reply)(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
+		     uint32_t result, const void *payload, size_t n);
 	int (*give)(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes);
-	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
-	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation);
+	int (*happen)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		      const void *bytes, size_t n);
+	int (*call)(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		    uint64_t invocation);
 	void (*await_end)(struct kvgpu_remote_port *p);
 	void (*close)(struct kvgpu_remote_port *p);
 };
 
-/* Where an answer lands. While the state is EMPTY the delivering thread owns all but the state, else the thread that asked. */
+/*
+ * Where an answer lands. While the state is EMPTY the delivering thread owns all but the state,
+ * else the thread that asked.
+ */
 enum { BOX_EMPTY, BOX_SLEEPS, BOX_FULL, BOX_GONE };
 struct box {
 	uint32_t state;			/* atomic; the futex */
@@ -54,7 +62,8 @@ struct kvgpu_remote_port {
 	uint64_t arena_bytes;
 	bool shared;
 	bool gone;			/* atomic */
-	uint64_t received, sent;	/* bytes of frames, answers and pieces that travel; atomic */
+	/* bytes of frames, answers and pieces that travel; atomic */
+	uint64_t received, sent;
 };
 
 static inline void port_received(struct kvgpu_remote_port *p, uint64_t bytes)
@@ -73,32 +82,38 @@ struct box *box_of(struct kvgpu_remote_channel *c, unsigned int box);
 void box_prepare(struct kvgpu_remote_channel *c, unsigned int box);
 void box_deliver(struct box *b);
 /* waits for box_deliver() */
-int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a, const void **payload);
+int box_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+	      struct kvgpu_remote_answer *a, const void **payload);
 /* no answer will come any more */
 void channel_lost(struct kvgpu_remote_channel *c);
 void boxes_free(struct kvgpu_remote_channel *c);
 
-/* What a client's hello gets: 0, or the KVGPU_REMOTE_ result that it is told. @admit: as in channel.h, or NULL */
-uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version, kvgpu_remote_admit admit, void *ctx);
+/*
+ * What a client's hello gets: 0, or the KVGPU_REMOTE_ result that it is told. @admit: as in
+ * channel.h, or NULL
+ */
+uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
+			kvgpu_remote_admit admit, void *ctx);
 /* what a server makes of a result that it has told: 0, -EPROTO, -EACCES */
 int welcome_error(uint32_t result);
 /* what a client makes of a welcome: 0, or -EPROTO and why */
 int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const char **why);
 
 /*
- * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to the caller then. The server has
- * read the client's hello.
+ * stream: *l is theirs; stream_connect() closes it where it fails, stream_welcome() leaves it to
+ * the caller then. The server has read the client's hello.
  */
 struct line;
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
-		   const char **why);
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		   kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out);
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		   struct kvgpu_remote_channel **out, const char **why);
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
+		   struct kvgpu_remote_port **out);
 
 /* place.c: an aperture in a file or on a device */
 struct address;
-int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened, void *ctx,
-		  struct kvgpu_remote_channel **out, const char **why);
+int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+		  void *ctx, struct kvgpu_remote_channel **out, const char **why);
 
 /* bytes that were never touched cost nothing; NULL: there is no room */
 void *arena_map(uint64_t bytes);

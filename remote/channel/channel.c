@@ -14,7 +14,9 @@
 void *arena_map(uint64_t bytes)
 {
 	void *p = bytes && bytes <= KVGPU_REMOTE_ARENA_MAX ?
-		  mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+			  mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) :
+			  MAP_FAILED;
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -27,7 +29,8 @@ void arena_unmap(void *arena, uint64_t bytes)
 
 /* ------------------------------------------------------------------ welcomes */
 
-uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version, kvgpu_remote_admit admit, void *ctx)
+uint32_t welcome_result(const struct kvgpu_remote_hello *hello, uint64_t version,
+			kvgpu_remote_admit admit, void *ctx)
 {
 	if (hello->version != version)
 		return KVGPU_REMOTE_OTHER_VERSION;
@@ -62,7 +65,9 @@ int welcome_check(const struct kvgpu_remote_welcome *w, uint64_t version, const 
 	if (w->version != version || w->result)
 		return -EPROTO;
 	*why = "the server's arena has a size that can't be";
-	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ? -EPROTO : 0;
+	return w->arena_bytes < KVGPU_REMOTE_PIECE_MAX || w->arena_bytes > KVGPU_REMOTE_ARENA_MAX ?
+		       -EPROTO :
+		       0;
 }
 
 /* ------------------------------------------------------------------ the client's end */
@@ -90,8 +95,8 @@ static int begin_tls(struct line *l, const char *host, const char **why)
 	return r;
 }
 
-int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened, void *ctx,
-			 struct kvgpu_remote_channel **out, const char **why)
+int kvgpu_remote_connect(const char *address, uint64_t version, kvgpu_remote_happened happened,
+			 void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	struct line l = { .fd = -1 };
 	struct address a;
@@ -141,7 +146,10 @@ void *kvgpu_remote_arena(struct kvgpu_remote_channel *c, uint64_t *bytes)
 	return c->arena;
 }
 
-/* a mapping without an old size is a second one of the same memory; the place is taken before, so that nothing is replaced */
+/*
+ * a mapping without an old size is a second one of the same memory; the place is taken before, so
+ * that nothing is replaced
+ */
 void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 {
 	void *want = (void *)(uintptr_t)where, *got;
@@ -150,8 +158,10 @@ void *kvgpu_remote_arena_at(struct kvgpu_remote_channel *c, uint64_t where)
 		return NULL;
 	if (want == c->arena)
 		return want;
-	got = mmap(want, c->arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	if (got == want && mremap(c->arena, 0, c->arena_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, want) == want) {
+	got = mmap(want, c->arena_bytes, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (got == want &&
+	    mremap(c->arena, 0, c->arena_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, want) == want) {
 		guard_also(want, c->arena, c->arena_bytes);
 		c->again = want;
 		return want;
@@ -169,8 +179,8 @@ static int seen(struct kvgpu_remote_channel *c, int r)
 	return r;
 }
 
-int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box, const struct iovec *parts, unsigned int n,
-		      uint64_t *seq)
+int kvgpu_remote_send(struct kvgpu_remote_channel *c, uint16_t op, unsigned int box,
+		      const struct iovec *parts, unsigned int n, uint64_t *seq)
 {
 	struct kvgpu_remote_head h = { .op = op, .box = box };
 	size_t bytes = 0;
@@ -193,8 +203,8 @@ int kvgpu_remote_push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t byte
 	return kvgpu_remote_is_gone(c) ? -ECONNRESET : c->carrier->push(c, at, bytes);
 }
 
-int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq, struct kvgpu_remote_answer *a,
-		       const void **payload)
+int kvgpu_remote_await(struct kvgpu_remote_channel *c, unsigned int box, uint64_t seq,
+		       struct kvgpu_remote_answer *a, const void **payload)
 {
 	return seen(c, c->carrier->await(c, box, seq, a, payload));
 }
@@ -206,7 +216,8 @@ bool kvgpu_remote_is_shared(const struct kvgpu_remote_channel *c)
 
 int kvgpu_remote_ack(struct kvgpu_remote_channel *c, uint64_t id)
 {
-	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK, .bytes = sizeof(struct kvgpu_remote_ack) };
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_ACK,
+				       .bytes = sizeof(struct kvgpu_remote_ack) };
 	struct kvgpu_remote_ack ack = { .id = id };
 	struct iovec part = { &ack, sizeof(ack) };
 
@@ -228,11 +239,12 @@ static bool is_unix(const struct line *l)
 	socklen_t bytes = sizeof(int);
 	int domain = 0;
 
-	return !l->tls && !getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) && domain == AF_UNIX;
+	return !l->tls && !getsockopt(l->fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) &&
+	       domain == AF_UNIX;
 }
 
-int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes, kvgpu_remote_admit admit, void *ctx,
-			      struct kvgpu_remote_port **out)
+int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_bytes,
+			      kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
 {
 	struct kvgpu_remote_hello hello;
 	int r;
@@ -249,7 +261,8 @@ int kvgpu_remote_welcome_line(struct line *l, uint64_t version, uint64_t arena_b
 	return -EPROTO;
 }
 
-int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes, struct kvgpu_remote_port **out)
+int kvgpu_remote_welcome(int fd, uint64_t version, uint64_t arena_bytes,
+			 struct kvgpu_remote_port **out)
 {
 	struct line l = { .fd = fd };
 	int r = kvgpu_remote_welcome_line(&l, version, arena_bytes, NULL, NULL, out);
@@ -281,7 +294,8 @@ bool kvgpu_remote_port_is_shared(const struct kvgpu_remote_port *p)
 	return p->shared;
 }
 
-int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		      const void **payload)
 {
 	int r = p->carrier->next(p, timeout_us, h, payload);
 
@@ -290,8 +304,8 @@ int kvgpu_remote_next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kv
 	return r;
 }
 
-int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload,
-		       size_t n)
+int kvgpu_remote_reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to,
+		       uint32_t result, const void *payload, size_t n)
 {
 	port_sent(p, sizeof(struct kvgpu_remote_answer) + n);
 	return p->carrier->reply(p, to, result, payload, n);
@@ -304,12 +318,14 @@ int kvgpu_remote_return(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes
 	return p->carrier->give(p, at, bytes);
 }
 
-int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+int kvgpu_remote_happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+			const void *bytes, size_t n)
 {
 	return p->carrier->happen(p, h, bytes, n);
 }
 
-int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+int kvgpu_remote_call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		      uint64_t invocation)
 {
 	return p->carrier->call(p, h, invocation);
 }

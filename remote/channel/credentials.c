@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* GnuTLS, and the files that a side shows and believes. Each error names its file and what to do. */
+/*
+ * GnuTLS, and the files that a side shows and believes. Each error names its file and what to do.
+ */
 #include "credentials.h"
 
 #include <dlfcn.h>
@@ -113,7 +115,8 @@ static int read_open(struct text_file *f, int fd, bool secret, const char **why)
 	return n ? wrong(why, errno, f->path, strerror(errno)) : 0;
 }
 
-static int read_text(struct text_file *f, const char *folder, const char *name, bool secret, const char **why)
+static int read_text(struct text_file *f, const char *folder, const char *name, bool secret,
+		     const char **why)
 {
 	int fd, r;
 
@@ -135,7 +138,9 @@ static int read_text(struct text_file *f, const char *folder, const char *name, 
 	return r;
 }
 
-/* an own certificate that the other side would refuse anyway is told here, where it can be changed */
+/*
+ * an own certificate that the other side would refuse anyway is told here, where it can be changed
+ */
 static int check_times(const struct text_file *f, const char **why)
 {
 	time_t now = time(NULL), from, until;
@@ -164,8 +169,8 @@ static int check_times(const struct text_file *f, const char **why)
 	return 0;
 }
 
-static int take_files(struct tls_credentials *c, struct text_file *ca, struct text_file *crt, struct text_file *key,
-		      const char **why)
+static int take_files(struct tls_credentials *c, struct text_file *ca, struct text_file *crt,
+		      struct text_file *key, const char **why)
 {
 	const char *side = c->server ? "server" : "client";
 	char name[16];
@@ -185,7 +190,8 @@ static int take_files(struct tls_credentials *c, struct text_file *ca, struct te
 		return r;
 	if (gnutls.certificate_set_x509_trust_mem(c->of, &ca->bytes, GNUTLS_X509_FMT_PEM) <= 0)
 		return wrong(why, EINVAL, ca->path, "no certificate in PEM");
-	r = gnutls.certificate_set_x509_key_mem(c->of, &crt->bytes, &key->bytes, GNUTLS_X509_FMT_PEM);
+	r = gnutls.certificate_set_x509_key_mem(c->of, &crt->bytes, &key->bytes,
+						GNUTLS_X509_FMT_PEM);
 	if (r < 0) {
 		*why = channel_text("%s and %s: %s", crt->path, key->path, gnutls.strerror(r));
 		return -EINVAL;
@@ -193,7 +199,8 @@ static int take_files(struct tls_credentials *c, struct text_file *ca, struct te
 	return 0;
 }
 
-int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out, const char **why)
+int tls_credentials_read(const char *folder, bool server, struct tls_credentials **out,
+			 const char **why)
 {
 	struct text_file ca = { 0 }, crt = { 0 }, key = { 0 };
 	struct tls_credentials *c = calloc(1, sizeof(*c));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GnuTLS's functions as found by dlopen(), so that a program that asks for no tls: address does not load it. Types are those of its
- * own header. Inside of tls.c and credentials.c.
+ * GnuTLS's functions as found by dlopen(), so that a program that asks for no tls: address does not
+ * load it. Types are those of its own header. Inside of tls.c and credentials.c.
  */
 #ifndef KVGPU_REMOTE_GNUTLS_H
 #define KVGPU_REMOTE_GNUTLS_H
@@ -9,15 +9,23 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
-#define GNUTLS_NAMES(X) \
-	X(alert_get) X(alert_get_name) X(alert_send) X(alert_send_appropriate) \
-	X(certificate_allocate_credentials) X(certificate_free_credentials) X(certificate_get_peers) \
-	X(certificate_server_set_request) X(certificate_set_x509_key_mem) X(certificate_set_x509_trust_mem) \
-	X(certificate_verify_peers) X(credentials_clear) X(credentials_set) X(deinit) X(error_is_fatal) \
-	X(handshake) X(init) X(priority_set_direct) X(record_check_pending) X(record_recv) X(record_send) \
-	X(server_name_set) X(strerror) X(transport_set_ptr) X(transport_set_pull_function) X(transport_set_push_function) \
-	X(x509_crt_deinit) X(x509_crt_get_activation_time) X(x509_crt_get_dn_by_oid) X(x509_crt_get_expiration_time) \
-	X(x509_crt_import) X(x509_crt_init)
+#define GNUTLS_NAMES(X)                                                                           \
+	X(alert_get)                                                                              \
+	X(alert_get_name) X(alert_send) X(alert_send_appropriate) X(                              \
+		certificate_allocate_credentials) X(certificate_free_credentials)                 \
+		X(certificate_get_peers) X(certificate_server_set_request) X(                     \
+			certificate_set_x509_key_mem) X(certificate_set_x509_trust_mem)           \
+			X(certificate_verify_peers) X(credentials_clear) X(credentials_set) X(    \
+				deinit) X(error_is_fatal) X(handshake) X(init)                    \
+				X(priority_set_direct) X(record_check_pending) X(record_recv)     \
+					X(record_send) X(server_name_set) X(strerror) X(          \
+						transport_set_ptr) X(transport_set_pull_function) \
+						X(transport_set_push_function) X(x509_crt_deinit) \
+							X(x509_crt_get_activation_time) X(        \
+								x509_crt_get_dn_by_oid)           \
+								X(x509_crt_get_expiration_time)   \
+									X(x509_crt_import)        \
+										X(x509_crt_init)
 
 struct gnutls_functions {
 #define GNUTLS_MEMBER(name) typeof(&gnutls_##name) name;

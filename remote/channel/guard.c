@@ -26,8 +26,8 @@ static int say_to = STDERR_FILENO;
 static bool zeros_if_there(uint8_t *base, uint64_t bytes, const uint8_t *at)
 {
 	return base && at >= base && at < base + bytes &&
-	       mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
-	       MAP_FAILED;
+	       mmap(base, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 static void client_fault(int signal, siginfo_t *info, void *context)
@@ -35,7 +35,8 @@ static void client_fault(int signal, siginfo_t *info, void *context)
 	const uint8_t *at = info->si_addr;
 
 	if (!zeros_if_there(__atomic_load_n(&guarded.base, __ATOMIC_ACQUIRE), guarded.bytes, at) &&
-	    !zeros_if_there(__atomic_load_n(&guarded.also, __ATOMIC_ACQUIRE), guarded.also_bytes, at)) {
+	    !zeros_if_there(__atomic_load_n(&guarded.also, __ATOMIC_ACQUIRE), guarded.also_bytes,
+			    at)) {
 		signals_hand_on(&before, signal, info, context);
 		return;
 	}
@@ -48,7 +49,10 @@ void guard_client(void *base, uint64_t bytes, int life)
 	guarded.bytes = bytes;
 	guarded.life = life;
 	__atomic_store_n(&guarded.base, base, __ATOMIC_RELEASE);
-	sigaction(SIGBUS, &(struct sigaction){ .sa_sigaction = client_fault, .sa_flags = SA_SIGINFO | SA_NODEFER }, &before);
+	sigaction(SIGBUS,
+		  &(struct sigaction){ .sa_sigaction = client_fault,
+				       .sa_flags = SA_SIGINFO | SA_NODEFER },
+		  &before);
 }
 
 void guard_also(void *also, const void *base, uint64_t bytes)

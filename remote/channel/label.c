@@ -11,7 +11,10 @@ _Static_assert(sizeof(struct aperture_label) == APERTURE_LABEL_BYTES, "a label's
 
 struct aperture_label aperture_label_make(uint64_t bytes, uint32_t places)
 {
-	struct aperture_label l = { .version = VERSION, .data = APERTURE_LABEL_DATA, .bytes = bytes, .places = places };
+	struct aperture_label l = { .version = VERSION,
+				    .data = APERTURE_LABEL_DATA,
+				    .bytes = bytes,
+				    .places = places };
 
 	memcpy(l.magic, magic, sizeof(magic));
 	return l;
@@ -20,6 +23,7 @@ struct aperture_label aperture_label_make(uint64_t bytes, uint32_t places)
 bool aperture_label_read(const void *from, struct aperture_label *l)
 {
 	memcpy(l, from, sizeof(*l));
-	return !memcmp(l->magic, magic, sizeof(magic)) && l->version == VERSION && l->data == APERTURE_LABEL_DATA &&
-	       l->bytes > l->data && l->places && l->places <= APERTURE_PLACES;
+	return !memcmp(l->magic, magic, sizeof(magic)) && l->version == VERSION &&
+	       l->data == APERTURE_LABEL_DATA && l->bytes > l->data && l->places &&
+	       l->places <= APERTURE_PLACES;
 }

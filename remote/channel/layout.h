@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where in an aperture: memory that client and server share. Little endian, one build on both sides (the version that
- * is compared is also a hash of this file). The words of bells lie in the rings, those of answer boxes in lines of their own.
+ * What lies where in an aperture: memory that client and server share. Little endian, one build on
+ * both sides (the version that is compared is also a hash of this file). The words of bells lie in
+ * the rings, those of answer boxes in lines of their own.
  */
 #ifndef KVGPU_REMOTE_LAYOUT_H
 #define KVGPU_REMOTE_LAYOUT_H
@@ -14,7 +15,8 @@
 #include <remote/wire/frame.h>
 
 enum {
-	APERTURE_PAGE = 4096,		/* of the layout: nothing is mapped or protected by it, a kernel's page may be larger */
+	/* of the layout: nothing is mapped or protected by it, a kernel's page may be larger */
+	APERTURE_PAGE = 4096,
 	APERTURE_FRAMES = 16384,	/* slots of the ring of frames, client to server */
 	APERTURE_TOLD = 8192,		/* of happenings and long answers, server to client */
 	APERTURE_ACKS = 1024,		/* of acks, client to server */
@@ -22,12 +24,13 @@ enum {
 };
 
 /*
- * How client and server find each other where no socket tells them: attach.h. Each word is written by one side alone; a word that
- * says something is written last.
+ * How client and server find each other where no socket tells them: attach.h. Each word is written
+ * by one side alone; a word that says something is written last.
  */
 struct attach_page {
 	/* the server's */
-	_Alignas(64) uint64_t magic;		/* what of this page is written before it is there */
+	/* what of this page is written before it is there */
+	_Alignas(64) uint64_t magic;
 	uint64_t bytes;				/* of the whole aperture */
 	_Alignas(64) uint64_t server;		/* generation << 8 | enum attach_server_says */
 	uint64_t taken;				/* the ticket that this is about */
@@ -44,7 +47,8 @@ struct aperture_word {
 	_Alignas(64) uint32_t word;
 };
 
-#define APERTURE_RING(slots)	(sizeof(struct kvgpu_ring_shared) + (slots) * sizeof(union kvgpu_ring_slot))
+#define APERTURE_RING(slots) \
+	(sizeof(struct kvgpu_ring_shared) + (slots) * sizeof(union kvgpu_ring_slot))
 
 struct aperture_layout {
 	_Alignas(APERTURE_PAGE) struct attach_page attach;
@@ -61,22 +65,35 @@ struct aperture_layout {
 
 /* what an answer begins with */
 struct aperture_answer {
-	uint64_t told;		/* what the server has told before it: so many frames of that ring */
-	uint64_t bytes;		/* of payload; more than follow here: all of it is the last frame told for this box */
+	/* what the server has told before it: so many frames of that ring */
+	uint64_t told;
+	/* of payload; more than follow here: all of it is the last frame told for this box */
+	uint64_t bytes;
 };
 
-static_assert(offsetof(struct attach_page, magic) == 0 && offsetof(struct attach_page, bytes) == 8 &&
-	      offsetof(struct attach_page, server) == 64 && offsetof(struct attach_page, taken) == 72 &&
-	      offsetof(struct attach_page, server_beat) == 128 && offsetof(struct attach_page, client) == 192 &&
-	      offsetof(struct attach_page, generation) == 200 && offsetof(struct attach_page, version) == 208 &&
-	      offsetof(struct attach_page, client_beat) == 256, "layout of the first page");
-static_assert(offsetof(struct aperture_layout, attach) == 0 && offsetof(struct aperture_layout, frames) == 0x1000 &&
-	      offsetof(struct aperture_layout, told) == 0x102000 && offsetof(struct aperture_layout, acks) == 0x183000 &&
-	      offsetof(struct aperture_layout, box_word) == 0x194000 && offsetof(struct aperture_layout, box) == 0x1a4000 &&
-	      sizeof(struct aperture_layout) == 0x5a4000 && sizeof(struct aperture_layout) <= APERTURE_ARENA,
+static_assert(offsetof(struct attach_page, magic) == 0 &&
+		      offsetof(struct attach_page, bytes) == 8 &&
+		      offsetof(struct attach_page, server) == 64 &&
+		      offsetof(struct attach_page, taken) == 72 &&
+		      offsetof(struct attach_page, server_beat) == 128 &&
+		      offsetof(struct attach_page, client) == 192 &&
+		      offsetof(struct attach_page, generation) == 200 &&
+		      offsetof(struct attach_page, version) == 208 &&
+		      offsetof(struct attach_page, client_beat) == 256,
+	      "layout of the first page");
+static_assert(offsetof(struct aperture_layout, attach) == 0 &&
+		      offsetof(struct aperture_layout, frames) == 0x1000 &&
+		      offsetof(struct aperture_layout, told) == 0x102000 &&
+		      offsetof(struct aperture_layout, acks) == 0x183000 &&
+		      offsetof(struct aperture_layout, box_word) == 0x194000 &&
+		      offsetof(struct aperture_layout, box) == 0x1a4000 &&
+		      sizeof(struct aperture_layout) == 0x5a4000 &&
+		      sizeof(struct aperture_layout) <= APERTURE_ARENA,
 	      "layout of an aperture");
-static_assert(offsetof(struct aperture_answer, told) == 0 && offsetof(struct aperture_answer, bytes) == 8 &&
-	      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64, "layout of answers");
+static_assert(offsetof(struct aperture_answer, told) == 0 &&
+		      offsetof(struct aperture_answer, bytes) == 8 &&
+		      sizeof(struct aperture_answer) == 16 && sizeof(struct aperture_word) == 64,
+	      "layout of answers");
 
 /* operations of the ring of what is told */
 enum {

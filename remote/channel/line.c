@@ -17,7 +17,8 @@ enum { IDLE_S = 20, BETWEEN_S = 5, PROBES = 4, UNANSWERED_MS = 40000 };
 void line_prepare(struct line *l)
 {
 	static const struct { int level, name, value; } options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S },
+		{ IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP,
+			TCP_KEEPIDLE, IDLE_S },
 		{ IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S }, { IPPROTO_TCP, TCP_KEEPCNT, PROBES },
 		{ IPPROTO_TCP, TCP_USER_TIMEOUT, UNANSWERED_MS },
 	};
@@ -25,7 +26,8 @@ void line_prepare(struct line *l)
 
 	/* what is no TCP socket says no, and needs it not */
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++)
-		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value, sizeof(options[i].value));
+		setsockopt(l->fd, options[i].level, options[i].name, &options[i].value,
+			   sizeof(options[i].value));
 }
 
 void line_patience(struct line *l, unsigned int seconds)

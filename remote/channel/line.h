@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a stream goes over: a connected socket, or a TLS session on one. One thread reads and one thread writes at a time; the two
- * may be inside at once. shutdown() of the socket ends both.
+ * What a stream goes over: a connected socket, or a TLS session on one. One thread reads and one
+ * thread writes at a time; the two may be inside at once. shutdown() of the socket ends both.
  */
 #ifndef KVGPU_REMOTE_LINE_H
 #define KVGPU_REMOTE_LINE_H
@@ -18,7 +18,10 @@ struct line {
 	struct tls *tls;	/* NULL: none */
 };
 
-/* All or nothing: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket's -ETIMEDOUT. @parts is used up. */
+/*
+ * All or nothing: 0, or -errno; the peer's end is -ECONNRESET, a time limit of the socket's
+ * -ETIMEDOUT. @parts is used up.
+ */
 int line_write(struct line *l, struct iovec *parts, unsigned int n);
 int line_read(struct line *l, void *to, size_t n);
 /* Some bytes: how many, or -errno. 0: none is here now, which happens only if !@wait. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture between processes of one machine: memory of the server's that travels with its welcome over a UNIX socket. It can
- * neither shrink nor grow: a process that cut it short would kill the other one. The socket stays: its end is the peer's.
+ * An aperture between processes of one machine: memory of the server's that travels with its
+ * welcome over a UNIX socket. It can neither shrink nor grow: a process that cut it short would
+ * kill the other one. The socket stays: its end is the peer's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,10 @@ static int send_with_fd(int to, const void *bytes, size_t n, int fd)
 {
 	struct iovec part = { (void *)(uintptr_t)bytes, n };
 	union room_for_fd room = { .bytes = { 0 } };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room.bytes,
+			    .msg_controllen = sizeof(room.bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -40,7 +44,10 @@ static int read_with_fd(struct line *from, void *bytes, size_t n, int *fd)
 {
 	struct iovec part = { bytes, n };
 	union room_for_fd room;
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room.bytes,
+			    .msg_controllen = sizeof(room.bytes) };
 	struct cmsghdr *c;
 	ssize_t got;
 
@@ -51,7 +58,8 @@ static int read_with_fd(struct line *from, void *bytes, size_t n, int *fd)
 	if (got <= 0)
 		return got < 0 && errno == EAGAIN ? -ETIMEDOUT : -ECONNRESET;
 	c = CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*fd)))
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+	    c->cmsg_len == CMSG_LEN(sizeof(*fd)))
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
 	return line_read(from, (uint8_t *)bytes + got, n - got);
 }
@@ -72,7 +80,8 @@ static int make_memory(uint64_t bytes)
 
 static int map_memory(struct aperture *a, enum aperture_side side, int memory, uint64_t bytes)
 {
-	void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+	void *base =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
 
 	if (base == MAP_FAILED)
 		return -errno;
@@ -80,7 +89,8 @@ static int map_memory(struct aperture *a, enum aperture_side side, int memory, u
 	return 0;
 }
 
-static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, int memory, struct aperture *a)
+static int give_memory(struct line *l, uint64_t version, uint64_t arena_bytes, int memory,
+		       struct aperture *a)
 {
 	struct kvgpu_remote_welcome w = { KVGPU_REMOTE_MAGIC, version, arena_bytes, 0, 0 };
 	int r = send_with_fd(l->fd, &w, sizeof(w), memory);
@@ -98,8 +108,9 @@ static int refuse(struct line *l, uint64_t version, uint64_t arena_bytes, uint32
 }
 
 /* there is memory before .admit is asked */
-int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		     kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
+int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+		     const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
+		     struct kvgpu_remote_port **out)
 {
 	int r, memory = make_memory(APERTURE_ARENA + arena_bytes);
 	struct aperture a;
@@ -108,7 +119,8 @@ int aperture_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, con
 	if (memory < 0)
 		return memory;
 	result = welcome_result(hello, version, admit, ctx);
-	r = result ? refuse(l, version, arena_bytes, result) : give_memory(l, version, arena_bytes, memory, &a);
+	r = result ? refuse(l, version, arena_bytes, result) :
+		     give_memory(l, version, arena_bytes, memory, &a);
 	close(memory);
 	if (r)
 		return r;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that map the same bytes. It has one
- * place, or as many as its label says, each with an equal part of the memory. A place has one client and one server at a time: each
- * holds a lock on a byte of the file, which their kernels give back when they die. So the kernel of a client's VM is what gives its
- * places to its programs.
- * Client and server find each other in the first page of a place (attach.h).
+ * An aperture in a file, or on a device-DAX device: memory of two VMs, or of any two processes that
+ * map the same bytes. It has one place, or as many as its label says, each with an equal part of
+ * the memory. A place has one client and one server at a time: each holds a lock on a byte of the
+ * file, which their kernels give back when they die. So the kernel of a client's VM is what gives
+ * its places to its programs. Client and server find each other in the first page of a place
+ * (attach.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +31,8 @@
 enum { DAX_ALIGN = 2 << 20, PAUSE_NS = 20000, PAUSE_MAX_NS = 10000000 };
 
 /*
- * Between two looks of a server: where nothing rings, at first and after so many looks in vain; where a knock is about to come. And
- * kvgpu_remote_place_await() at most
+ * Between two looks of a server: where nothing rings, at first and after so many looks in vain;
+ * where a knock is about to come. And kvgpu_remote_place_await() at most
  */
 enum { LOOK_MS = 10, LOOK_SELDOM_MS = 50, LOOKS_SOON = 100, KNOCK_MS = 1, ROUND_MS = 1000 };
 
@@ -47,7 +48,8 @@ struct kvgpu_remote_place {
 	struct ringers ringers;
 	int bell;			/* of the client that has been taken; -1: there is none */
 	struct attach_server attach;
-	unsigned int in_vain;		/* looks without a bell since a client was there; LOOKS_SOON at most */
+	/* looks without a bell since a client was there; LOOKS_SOON at most */
+	unsigned int in_vain;
 };
 
 /* ------------------------------------------------------------------ files and devices */
@@ -67,7 +69,9 @@ static uint64_t device_bytes(dev_t dev)
 	return strtoull(text, NULL, 0) / DAX_ALIGN * DAX_ALIGN;
 }
 
-/* What VMs see of a file with a label as a device begins behind its first 2 MiB: here it does, too. */
+/*
+ * What VMs see of a file with a label as a device begins behind its first 2 MiB: here it does, too.
+ */
 static uint64_t file_bytes(int fd, uint64_t bytes, uint64_t *from, const char **why)
 {
 	uint8_t first[APERTURE_LABEL_BYTES];
@@ -96,8 +100,8 @@ static int copy_text(void *arg)
 }
 
 /*
- * The label in the first page of what is shared. A file can be cut, so it is read. A device can only be mapped; one that fails
- * ends no server.
+ * The label in the first page of what is shared. A file can be cut, so it is read. A device can
+ * only be mapped; one that fails ends no server.
  */
 static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *l)
 {
@@ -106,7 +110,8 @@ static bool label_of(int fd, bool device, uint64_t from, struct aperture_label *
 	int r;
 
 	if (!device)
-		return pread(fd, t.text, sizeof(t.text), from + APERTURE_LABEL_AT) == sizeof(t.text) &&
+		return pread(fd, t.text, sizeof(t.text), from + APERTURE_LABEL_AT) ==
+			       sizeof(t.text) &&
 		       aperture_label_read(t.text, l);
 	base = mmap(NULL, DAX_ALIGN, PROT_READ, MAP_SHARED, fd, from);
 	if (base == MAP_FAILED)
@@ -123,9 +128,10 @@ static bool is_ours(uid_t user)
 }
 
 /*
- * In a folder where every user may make files, as /dev/shm, a name may be another user's: its maker would be the client that the
- * configuration means by this name. Root (or the server's user) has to own what is served, and a link that leads there. Nobody else
- * can put something in its place then, so the link is looked at before it is followed. The group is the owner's choice: QEMU's.
+ * In a folder where every user may make files, as /dev/shm, a name may be another user's: its maker
+ * would be the client that the configuration means by this name. Root (or the server's user) has to
+ * own what is served, and a link that leads there. Nobody else can put something in its place then,
+ * so the link is looked at before it is followed. The group is the owner's choice: QEMU's.
  */
 static int check_name(const char *path, const char **why)
 {
@@ -138,15 +144,18 @@ static int check_name(const char *path, const char **why)
 }
 
 /*
- * No process but root's opens what is served here, least of all one that a client has taken over. A device is root's alone from now
- * on, whatever group its rule gave it; of a file the owner's group stays: QEMU's.
+ * No process but root's opens what is served here, least of all one that a client has taken over. A
+ * device is root's alone from now on, whatever group its rule gave it; of a file the owner's group
+ * stays: QEMU's.
  */
 static int keep_from_others(int fd, const struct stat *st, const char **why)
 {
 	*why = "it can't be kept from other users: chmod o-rwx";
 	if (S_ISCHR(st->st_mode) && !geteuid())
 		return fchown(fd, 0, 0) || fchmod(fd, 0600) ? -EPERM : 0;
-	return S_ISREG(st->st_mode) && st->st_mode & S_IRWXO && fchmod(fd, st->st_mode & 0770) ? -EPERM : 0;
+	return S_ISREG(st->st_mode) && st->st_mode & S_IRWXO && fchmod(fd, st->st_mode & 0770) ?
+		       -EPERM :
+		       0;
 }
 
 static int check_file(int fd, const char **why)
@@ -156,13 +165,15 @@ static int check_file(int fd, const char **why)
 	if (fstat(fd, &st) || !is_ours(st.st_uid))
 		return -EPERM;
 	*why = "all users may write it, and would be taken for the client: chmod o-w";
-	return S_ISREG(st.st_mode) && st.st_mode & S_IWOTH ? -EPERM : keep_from_others(fd, &st, why);
+	return S_ISREG(st.st_mode) && st.st_mode & S_IWOTH ? -EPERM :
+							     keep_from_others(fd, &st, why);
 }
 
 /* A descriptor, or -errno and *why */
 static int open_checked(const char *path, enum aperture_side side, const char **why)
 {
-	int r = side == SIDE_SERVER ? check_name(path, why) : 0, fd = r ? -1 : open(path, O_RDWR | O_CLOEXEC);
+	int r = side == SIDE_SERVER ? check_name(path, why) : 0,
+	    fd = r ? -1 : open(path, O_RDWR | O_CLOEXEC);
 
 	if (r == -EPERM)
 		return r;
@@ -206,9 +217,13 @@ static unsigned int extent_of(int fd, unsigned int index, struct extent *e, cons
 }
 
 /* with the process, and with those that fork from it */
-static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type, const char **why)
+static int lock_byte(int fd, enum aperture_side side, unsigned int index, short type,
+		     const char **why)
 {
-	struct flock l = { .l_type = type, .l_whence = SEEK_SET, .l_start = side + 2 * index, .l_len = 1 };
+	struct flock l = { .l_type = type,
+			   .l_whence = SEEK_SET,
+			   .l_start = side + 2 * index,
+			   .l_len = 1 };
 
 	if (!fcntl(fd, F_OFD_SETLK, &l))
 		return 0;
@@ -223,14 +238,17 @@ static void *map_extent(int fd, const struct extent *e)
 	return mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, e->from);
 }
 
-/* a place whose server is there and serves nobody; where it still ends what another program had, that can take long */
+/*
+ * a place whose server is there and serves nobody; where it still ends what another program had,
+ * that can take long
+ */
 static bool says_free(const struct aperture_layout *base)
 {
 	return ATTACH_SAYS(__atomic_load_n(&base->attach.server, __ATOMIC_RELAXED)) == ATTACH_FREE;
 }
 
-static int lock_and_map(int fd, enum aperture_side side, unsigned int index, const struct extent *e, struct aperture_layout **base,
-			const char **why)
+static int lock_and_map(int fd, enum aperture_side side, unsigned int index, const struct extent *e,
+			struct aperture_layout **base, const char **why)
 {
 	int r = lock_byte(fd, side, index, F_WRLCK, why);
 
@@ -242,9 +260,12 @@ static int lock_and_map(int fd, enum aperture_side side, unsigned int index, con
 	return r;
 }
 
-/* a server says which place; a client takes the first that is free, or if there is none, the first that is not locked */
-static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e, struct aperture_layout **base,
-		      const char **why)
+/*
+ * a server says which place; a client takes the first that is free, or if there is none, the first
+ * that is not locked
+ */
+static int find_place(int fd, enum aperture_side side, unsigned int *index, struct extent *e,
+		      struct aperture_layout **base, const char **why)
 {
 	unsigned int places = extent_of(fd, *index, e, why), i;
 	const char *ignored;
@@ -272,8 +293,8 @@ static int find_place(int fd, enum aperture_side side, unsigned int *index, stru
 	return r;
 }
 
-static int open_place(const char *path, enum aperture_side side, unsigned int *index, struct aperture_layout **base,
-		      struct extent *e, const char **why)
+static int open_place(const char *path, enum aperture_side side, unsigned int *index,
+		      struct aperture_layout **base, struct extent *e, const char **why)
 {
 	int fd = open_checked(path, side, why), r;
 
@@ -286,8 +307,12 @@ static int open_place(const char *path, enum aperture_side side, unsigned int *i
 	return r;
 }
 
-/* Each place has a bell of its own: the first one's is the address's, and the others' are beside it. */
-static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell, const char **why)
+/*
+ * Each place has a bell of its own: the first one's is the address's, and the others' are beside
+ * it.
+ */
+static bool bell_of(const struct address *at, unsigned int index, bool listen, struct address *bell,
+		    const char **why)
 {
 	size_t n;
 
@@ -297,7 +322,8 @@ static bool bell_of(const struct address *at, unsigned int index, bool listen, s
 	n = strlen(bell->host);
 	*why = "the bell's path is too long";
 	return !index || bell->scheme == ADDRESS_VSOCK ||
-	       snprintf(bell->host + n, sizeof(bell->host) - n, ".%u", index) < (int)(sizeof(bell->host) - n);
+	       snprintf(bell->host + n, sizeof(bell->host) - n, ".%u", index) <
+		       (int)(sizeof(bell->host) - n);
 }
 
 /* longer and longer ones, a bounded time */
@@ -311,7 +337,10 @@ static void pause_longer(uint64_t *ns)
 
 /* ------------------------------------------------------------------ the client */
 
-/* A server's VM may be busy for seconds with what it takes away of another program: nouveau waits in the kernel. */
+/*
+ * A server's VM may be busy for seconds with what it takes away of another program: nouveau waits
+ * in the kernel.
+ */
 enum { KNOCK_TIMES = 2 };
 
 static int knock(struct attach_client *c, uint64_t patience_ns, const char **why)
@@ -340,7 +369,8 @@ static int knock(struct attach_client *c, uint64_t patience_ns, const char **why
 }
 
 /* says the name of the client that is about to knock */
-static int ring_bell(struct aperture *a, const struct address *at, unsigned int index, uint64_t name, const char **why)
+static int ring_bell(struct aperture *a, const struct address *at, unsigned int index,
+		     uint64_t name, const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC_APERTURE, name };
 	struct iovec part = { &hello, sizeof(hello) };
@@ -357,7 +387,8 @@ static int ring_bell(struct aperture *a, const struct address *at, unsigned int 
 	return line_write(&l, &part, 1);
 }
 
-static int meet_server(struct aperture *a, const struct address *at, unsigned int index, uint64_t version, const char **why)
+static int meet_server(struct aperture *a, const struct address *at, unsigned int index,
+		       uint64_t version, const char **why)
 {
 	struct attach_page *page = &a->base->attach;
 	uint64_t bytes, name;
@@ -377,15 +408,17 @@ static int meet_server(struct aperture *a, const struct address *at, unsigned in
 	r = at->bell[0] ? ring_bell(a, at, index, name, why) : 0;
 	if (r)
 		return r;
-	a->client = (struct attach_client){ .page = page, .version = version, .ticket = ATTACH_TICKET(name) };
+	a->client = (struct attach_client){ .page = page,
+					    .version = version,
+					    .ticket = ATTACH_TICKET(name) };
 	r = knock(&a->client, a->times.patience_ns, why);
 	if (!r)
 		*why = "out of memory";
 	return r;
 }
 
-int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened, void *ctx,
-		  struct kvgpu_remote_channel **out, const char **why)
+int place_connect(const struct address *at, uint64_t version, kvgpu_remote_happened happened,
+		  void *ctx, struct kvgpu_remote_channel **out, const char **why)
 {
 	struct aperture_layout *base;
 	struct aperture a;
@@ -429,11 +462,13 @@ static uint64_t first_generation(void)
 	return ((uint64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000) % ATTACH_NUMBERS;
 }
 
-static int listen_for_bell(struct kvgpu_remote_place *p, const struct address *at, unsigned int index, const char **why)
+static int listen_for_bell(struct kvgpu_remote_place *p, const struct address *at,
+			   unsigned int index, const char **why)
 {
 	struct address bell;
 
-	return bell_of(at, index, true, &bell, why) ? ringers_begin(&p->ringers, &bell, why) : -EINVAL;
+	return bell_of(at, index, true, &bell, why) ? ringers_begin(&p->ringers, &bell, why) :
+						      -EINVAL;
 }
 
 static int say_free(void *arg)
@@ -468,8 +503,8 @@ int kvgpu_remote_places(const char *address, const char **why)
 	return r ? r : -EINVAL;
 }
 
-int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version, struct kvgpu_remote_place **out,
-			    const char **why)
+int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t version,
+			    struct kvgpu_remote_place **out, const char **why)
 {
 	struct kvgpu_remote_place *p = calloc(1, sizeof(*p));
 	struct address at;
@@ -493,9 +528,14 @@ int kvgpu_remote_place_open(const char *address, unsigned int index, uint64_t ve
 		kvgpu_remote_place_close(p);
 		return r;
 	}
-	/* a process that serves another client has nothing of this memory; one that serves its client maps it itself */
+	/*
+	 * a process that serves another client has nothing of this memory; one that serves its
+	 * client maps it itself
+	 */
 	madvise(p->base, p->extent.bytes, MADV_DONTFORK);
-	p->attach = (struct attach_server){ .page = &p->base->attach, .version = version, .generation = first_generation() };
+	p->attach = (struct attach_server){ .page = &p->base->attach,
+					    .version = version,
+					    .generation = first_generation() };
 	*why = "its memory can't be touched: is there room for all of it?";
 	r = guard_try(say_size, p);
 	if (r) {
@@ -570,7 +610,9 @@ static int look_ms(const struct kvgpu_remote_place *p)
 
 int kvgpu_remote_place_wait(const struct kvgpu_remote_place *p, int *ms)
 {
-	*ms = p->ringers.listening < 0 ? look_ms(p) : ringers_are_there(&p->ringers) ? KNOCK_MS : -1;
+	*ms = p->ringers.listening < 0	     ? look_ms(p) :
+	      ringers_are_there(&p->ringers) ? KNOCK_MS :
+					       -1;
 	return p->ringers.listening;
 }
 
@@ -603,7 +645,8 @@ int kvgpu_remote_place_welcome(struct kvgpu_remote_place *p, struct kvgpu_remote
 		return -errno;
 	guard_serve();
 	/* what it listens at may be closed here */
-	aperture_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base, p->extent.bytes);
+	aperture_init(&a, SIDE_SERVER, p->ringers.listening >= 0 ? WAKE_SOCKET : WAKE_NONE, base,
+		      p->extent.bytes);
 	a.server = p->attach;
 	a.server.page = &a.base->attach;
 	a.life = p->bell;

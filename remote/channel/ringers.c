@@ -13,7 +13,10 @@
 #define NAME_NS		1000000000ull
 #define PATIENCE_NS	5000000000ull
 
-/* so many are taken in before the next look for a knock: each is looked for several times before others can take its place */
+/*
+ * so many are taken in before the next look for a knock: each is looked for several times before
+ * others can take its place
+ */
 enum { AT_ONCE = 8 };
 
 int ringers_begin(struct ringers *r, const struct address *bell, const char **why)
@@ -21,7 +24,8 @@ int ringers_begin(struct ringers *r, const struct address *bell, const char **wh
 	struct address at = *bell;
 	unsigned int i;
 
-	*r = (struct ringers){ .any = bell->scheme != ADDRESS_VSOCK || bell->cid == UINT32_MAX, .cid = bell->cid };
+	*r = (struct ringers){ .any = bell->scheme != ADDRESS_VSOCK || bell->cid == UINT32_MAX,
+			       .cid = bell->cid };
 	for (i = 0; i < RINGERS; i++)
 		r->at[i].fd = -1;
 	/* of all of this machine's CIDs */
@@ -99,14 +103,18 @@ static bool take_one(struct ringers *r)
 		return true;
 	}
 	one = room(r);
-	*one = (struct ringer){ .fd = fd, .from = address_of_source(fd), .id = ++r->last_id, .until_ns = clock_ns() + NAME_NS };
+	*one = (struct ringer){ .fd = fd,
+				.from = address_of_source(fd),
+				.id = ++r->last_id,
+				.until_ns = clock_ns() + NAME_NS };
 	return true;
 }
 
 /* A client has said whose bell it is when it is connected, or shortly afterwards */
 static void hear_name(struct ringer *one)
 {
-	ssize_t n = recv(one->fd, (uint8_t *)&one->hello + one->have, sizeof(one->hello) - one->have, MSG_DONTWAIT);
+	ssize_t n = recv(one->fd, (uint8_t *)&one->hello + one->have,
+			 sizeof(one->hello) - one->have, MSG_DONTWAIT);
 
 	if (n > 0)
 		one->have += n;
@@ -144,7 +152,8 @@ struct ringer *ringers_find(struct ringers *r, uint64_t name)
 	for (i = 0; name && i < RINGERS; i++) {
 		struct ringer *one = &r->at[i];
 
-		if (one->fd >= 0 && one->have == sizeof(one->hello) && one->hello.version == name && !rung_off(one))
+		if (one->fd >= 0 && one->have == sizeof(one->hello) && one->hello.version == name &&
+		    !rung_off(one))
 			return one;
 	}
 	return NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has rung the bell of a place, and not been taken yet. Who can reach a bell may have no part in the memory behind it, so a
- * ring decides nothing: the name in a knock, which is in that memory, says whose bell it is. Meanwhile all are kept, and a source
- * that rings often loses its own rings. One thread.
+ * Who has rung the bell of a place, and not been taken yet. Who can reach a bell may have no part
+ * in the memory behind it, so a ring decides nothing: the name in a knock, which is in that memory,
+ * says whose bell it is. Meanwhile all are kept, and a source that rings often loses its own rings.
+ * One thread.
  */
 #ifndef KVGPU_REMOTE_RINGERS_H
 #define KVGPU_REMOTE_RINGERS_H
@@ -38,7 +39,10 @@ int ringers_begin(struct ringers *r, const struct address *bell, const char **wh
 void ringers_hear(struct ringers *r);
 /* has said that name, and is there; NULL: none */
 struct ringer *ringers_find(struct ringers *r, uint64_t name);
-/* those that are gone, or late. After a look for a knock: one that was not looked at in time is not late */
+/*
+ * those that are gone, or late. After a look for a knock: one that was not looked at in time is not
+ * late
+ */
 void ringers_end_late_ones(struct ringers *r);
 bool ringers_are_there(const struct ringers *r);
 void ringer_drop(struct ringer *ringer);

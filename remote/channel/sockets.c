@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The sockets of addresses. A connection attempt has a time limit, so that a machine that is not there is said soon. */
+/*
+ * The sockets of addresses. A connection attempt has a time limit, so that a machine that is not
+ * there is said soon.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <arpa/inet.h>
@@ -17,7 +20,10 @@
 
 #include "address.h"
 
-/* as much as the kernel gives (net.core.somaxconn): a queue that is full keeps all out, whoever filled it */
+/*
+ * as much as the kernel gives (net.core.somaxconn): a queue that is full keeps all out, whoever
+ * filled it
+ */
 enum { BACKLOG = 4096 };
 
 static const char *text_of(int error)
@@ -68,7 +74,10 @@ static int set_patience(int fd, uint64_t ms)
 	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) ? errno : 0;
 }
 
-/* A UNIX socket whose queue is full: the kernel waits for room there, where a socket that does not block would fail at once. */
+/*
+ * A UNIX socket whose queue is full: the kernel waits for room there, where a socket that does not
+ * block would fail at once.
+ */
 static int connect_unix(int fd, const void *to, socklen_t bytes)
 {
 	uint64_t until = now_ms() + ADDRESS_PATIENCE_S * 1000, now;
@@ -112,7 +121,9 @@ static int connect_to(int family, const void *to, socklen_t bytes, const char **
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
 
-	error = fd < 0 ? errno : family == AF_UNIX ? connect_unix(fd, to, bytes) : connect_within(fd, to, bytes);
+	error = fd < 0		  ? errno :
+		family == AF_UNIX ? connect_unix(fd, to, bytes) :
+				    connect_within(fd, to, bytes);
 	return error ? fail(fd, error, why) : fd;
 }
 
@@ -146,14 +157,18 @@ static struct sockaddr_un un_of(const struct address *a)
 
 static struct sockaddr_vm vm_of(const struct address *a)
 {
-	return (struct sockaddr_vm){ .svm_family = AF_VSOCK, .svm_cid = a->cid, .svm_port = a->port };
+	return (struct sockaddr_vm){ .svm_family = AF_VSOCK,
+				     .svm_cid = a->cid,
+				     .svm_port = a->port };
 }
 
 /* The first address of that name that @open succeeds with. */
-static int with_each(const struct address *a, int flags, int (*open)(int family, const void *to, socklen_t bytes, const char **why),
+static int with_each(const struct address *a, int flags,
+		     int (*open)(int family, const void *to, socklen_t bytes, const char **why),
 		     const char **why)
 {
-	struct addrinfo hints = { .ai_flags = flags | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM }, *found, *i;
+	struct addrinfo hints = { .ai_flags = flags | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM },
+			*found, *i;
 	char port[12];
 	int r, fd = -ENOENT;
 
@@ -232,7 +247,10 @@ static int listen_unix(const struct address *a, const char **why)
 	return listen_at(AF_UNIX, &at, sizeof(at), why);
 }
 
-/* all of this machine's addresses: by one socket of both families, or by one of IPv4 where there is no IPv6 */
+/*
+ * all of this machine's addresses: by one socket of both families, or by one of IPv4 where there is
+ * no IPv6
+ */
 static int listen_everywhere(const struct address *a, const char **why)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(a->port) };
@@ -257,7 +275,8 @@ int address_listen(const struct address *a, const char **why)
 		vm = vm_of(a);
 		return listen_at(AF_VSOCK, &vm, sizeof(vm), why);
 	default:
-		return *a->host ? with_each(a, AI_PASSIVE, listen_at, why) : listen_everywhere(a, why);
+		return *a->host ? with_each(a, AI_PASSIVE, listen_at, why) :
+				  listen_everywhere(a, why);
 	}
 }
 

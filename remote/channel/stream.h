@@ -11,12 +11,16 @@ enum { DOWN_ANSWER = 1, DOWN_PIECE, DOWN_HAPPENING };
 struct down {
 	uint16_t kind, box;
 	uint32_t bytes;		/* of what follows; a piece's are 64 bit and in b */
-	/* an answer's seq and result; a piece's place and bytes; a happening's id and event | value << 32 */
+	/*
+	 * an answer's seq and result; a piece's place and bytes; a happening's id and event | value
+	 * << 32
+	 */
 	uint64_t a, b;
 };
 
-static_assert(offsetof(struct down, kind) == 0 && offsetof(struct down, box) == 2 && offsetof(struct down, bytes) == 4 &&
-	      offsetof(struct down, a) == 8 && offsetof(struct down, b) == 16 && sizeof(struct down) == 24,
+static_assert(offsetof(struct down, kind) == 0 && offsetof(struct down, box) == 2 &&
+		      offsetof(struct down, bytes) == 4 && offsetof(struct down, a) == 8 &&
+		      offsetof(struct down, b) == 16 && sizeof(struct down) == 24,
 	      "layout of what comes down");
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that comes and puts it where it
- * belongs.
+ * The client's end of a stream. Senders write by themselves under a lock; one thread reads all that
+ * comes and puts it where it belongs.
  *
- * A system call for each frame would be most of a queued call's cost. So a frame without an answer is kept for a moment
- * when another one has just gone out, and goes with the next; the flusher, a second thread, sends what is left when none comes.
+ * A system call for each frame would be most of a queued call's cost. So a frame without an answer
+ * is kept for a moment when another one has just gone out, and goes with the next; the flusher, a
+ * second thread, sends what is left when none comes.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -23,7 +24,13 @@
 #include "stream.h"
 #include "tls.h"
 
-enum { MAX_PARTS = 16, READ_AHEAD = 64 << 10, KEPT_MAX = 32 << 10, MOMENT_NS = 50000, IDLE_TURNS = 20 };
+enum {
+	MAX_PARTS = 16,
+	READ_AHEAD = 64 << 10,
+	KEPT_MAX = 32 << 10,
+	MOMENT_NS = 50000,
+	IDLE_TURNS = 20
+};
 
 struct stream_channel {
 	struct kvgpu_remote_channel c;
@@ -32,7 +39,8 @@ struct stream_channel {
 	uint64_t written_ns;		/* when something was written last */
 	size_t kept;			/* bytes */
 	uint8_t keep[KEPT_MAX];
-	uint32_t awake;			/* atomic: the flusher looks by itself; a futex, where it sleeps else */
+	/* atomic: the flusher looks by itself; a futex, where it sleeps else */
+	uint32_t awake;
 	bool ended;			/* atomic: the flusher's */
 	pthread_t reader, flusher;
 	size_t have, used;		/* of what was read ahead; the reader's alone */
@@ -54,7 +62,8 @@ static int write_all(struct stream_channel *s, struct iovec *parts, unsigned int
 	s->kept = 0;
 	s->written_ns = clock_ns();
 	if (r)
-		shutdown(s->line.fd, SHUT_RDWR);	/* half a frame may have gone out; the reader tells all waiting threads */
+		/* half a frame may have gone out; the reader tells all waiting threads */
+		shutdown(s->line.fd, SHUT_RDWR);
 	return r;
 }
 
@@ -75,7 +84,8 @@ static void wake(struct stream_channel *s)
 }
 
 /* with the lock; @bytes: of all parts, parts[0] left out */
-static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned int n, size_t bytes)
+static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned int n,
+			 size_t bytes)
 {
 	unsigned int i;
 
@@ -90,7 +100,8 @@ static int keep_or_write(struct stream_channel *s, struct iovec *parts, unsigned
 	return 0;
 }
 
-static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h, const struct iovec *parts, unsigned int n)
+static int send_frame(struct kvgpu_remote_channel *c, const struct kvgpu_remote_head *h,
+		      const struct iovec *parts, unsigned int n)
 {
 	struct iovec all[MAX_PARTS] = { { 0 }, { (void *)(uintptr_t)h, sizeof(*h) } };
 	struct stream_channel *s = of(c);
@@ -118,9 +129,10 @@ static bool is_empty(struct stream_channel *s)
 }
 
 /*
- * A thread that keeps something after the look finds .awake at 0, and wakes the flusher. So does the thread that ends the channel:
- * it stores .ended, then changes .awake. The flusher stores .awake, then loads .ended. In the one order of SEQ_CST at least one of
- * the two sees the other's store.
+ * A thread that keeps something after the look finds .awake at 0, and wakes the flusher. So does
+ * the thread that ends the channel: it stores .ended, then changes .awake. The flusher stores
+ * .awake, then loads .ended. In the one order of SEQ_CST at least one of the two sees the other's
+ * store.
  */
 static void sleep_while_empty(struct stream_channel *s)
 {
@@ -155,9 +167,13 @@ static void *flush(void *arg)
 
 static int push(struct kvgpu_remote_channel *c, uint64_t at, uint64_t bytes)
 {
-	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH, .bytes = sizeof(struct kvgpu_remote_piece) };
+	struct kvgpu_remote_head h = { .op = KVGPU_REMOTE_OP_PUSH,
+				       .bytes = sizeof(struct kvgpu_remote_piece) };
 	struct kvgpu_remote_piece piece = { at, bytes };
-	struct iovec all[] = { { 0 }, { &h, sizeof(h) }, { &piece, sizeof(piece) }, { (uint8_t *)c->arena + at, bytes } };
+	struct iovec all[] = { { 0 },
+			       { &h, sizeof(h) },
+			       { &piece, sizeof(piece) },
+			       { (uint8_t *)c->arena + at, bytes } };
 
 	return write_parts(of(c), all, 4);
 }
@@ -208,7 +224,9 @@ static int take_answer(struct stream_channel *s, const struct down *d)
 
 static int take_happening(struct stream_channel *s, const struct down *d)
 {
-	struct kvgpu_remote_happening h = { .event = (uint32_t)d->b, .value = d->b >> 32, .id = d->a };
+	struct kvgpu_remote_happening h = { .event = (uint32_t)d->b,
+					    .value = d->b >> 32,
+					    .id = d->a };
 	uint8_t *bytes;
 	int r;
 
@@ -239,7 +257,9 @@ static void *read_all(void *arg)
 			r = take_answer(s, &d);
 			break;
 		case DOWN_PIECE:
-			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ? take(s, (uint8_t *)s->c.arena + d.a, d.b) : -EPROTO;
+			r = kvgpu_remote_in_arena(d.a, d.b, s->c.arena_bytes) ?
+				    take(s, (uint8_t *)s->c.arena + d.a, d.b) :
+				    -EPROTO;
 			break;
 		case DOWN_HAPPENING:
 			r = take_happening(s, &d);
@@ -281,10 +301,14 @@ static void close_channel(struct kvgpu_remote_channel *c)
 	destroy(s);
 }
 
-static const struct channel_carrier stream_carrier = { .send = send_frame, .push = push, .await = box_await,
-							.forked = forked, .close = close_channel };
+static const struct channel_carrier stream_carrier = { .send = send_frame,
+						       .push = push,
+						       .await = box_await,
+						       .forked = forked,
+						       .close = close_channel };
 
-static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_welcome *w, const char **why)
+static int shake_hands(struct line *l, uint64_t version, struct kvgpu_remote_welcome *w,
+		       const char **why)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, version };
 	struct iovec part = { &hello, sizeof(hello) };
@@ -313,8 +337,8 @@ static int start_threads(struct stream_channel *s)
 	return r;
 }
 
-int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx, struct kvgpu_remote_channel **out,
-		   const char **why)
+int stream_connect(struct line *l, uint64_t version, kvgpu_remote_happened happened, void *ctx,
+		   struct kvgpu_remote_channel **out, const char **why)
 {
 	struct kvgpu_remote_welcome w;
 	struct stream_channel *s;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server's end of a stream. The serving thread reads frames one by one. While it is busy in the library, a thread of the
- * library's that waits for an ack reads in its place: acks are taken out, frames are kept for later in their order.
+ * The server's end of a stream. The serving thread reads frames one by one. While it is busy in the
+ * library, a thread of the library's that waits for an ack reads in its place: acks are taken out,
+ * frames are kept for later in their order.
  */
 #include <assert.h>
 #include <errno.h>
@@ -18,11 +19,15 @@
 #include "stream.h"
 
 enum { INPUT = 256 << 10, LOOK_US = 500 };
-/* frames that may wait while the library is busy: the client's limit for what it has under way is far below */
+/*
+ * frames that may wait while the library is busy: the client's limit for what it has under way is
+ * far below
+ */
 #define KEPT_MAX	(64ull << 20)
 #define KEPT_BESIDE	16
 
-static_assert(INPUT >= (int)(sizeof(struct kvgpu_remote_head) + KVGPU_REMOTE_PAYLOAD_MAX), "a whole frame fits");
+static_assert(INPUT >= (int)(sizeof(struct kvgpu_remote_head) + KVGPU_REMOTE_PAYLOAD_MAX),
+	      "a whole frame fits");
 
 struct kept {
 	struct kept *next;
@@ -45,8 +50,10 @@ struct stream_port {
 	uint64_t kept_bytes;
 	size_t have, used;		/* of bytes[] */
 	uint64_t bytes[INPUT / 8];
-	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];	/* of the frame that is served: the serving thread's */
-	pthread_mutex_t acks;		/* of this list; taken with `input` held, never the other way */
+	/* of the frame that is served: the serving thread's */
+	uint64_t payload[KVGPU_REMOTE_PAYLOAD_MAX / 8];
+	/* of this list; taken with `input` held, never the other way */
+	pthread_mutex_t acks;
 	pthread_cond_t change;
 	struct acked *waiting;
 };
@@ -80,7 +87,9 @@ static void take_ack(struct stream_port *s, uint64_t id)
 	pthread_mutex_unlock(&s->acks);
 }
 
-/* the piece's bytes go straight into the arena: those that are here, and the rest from the socket */
+/*
+ * the piece's bytes go straight into the arena: those that are here, and the rest from the socket
+ */
 static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *piece)
 {
 	size_t here = s->have - s->used;
@@ -91,7 +100,8 @@ static int take_piece(struct stream_port *s, const struct kvgpu_remote_piece *pi
 		here = piece->bytes;
 	memcpy((uint8_t *)s->p.arena + piece->at, (uint8_t *)s->bytes + s->used, here);
 	s->used += here;
-	if (here < piece->bytes && line_read(&s->line, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
+	if (here < piece->bytes &&
+	    line_read(&s->line, (uint8_t *)s->p.arena + piece->at + here, piece->bytes - here))
 		return lose(s);
 	port_received(&s->p, piece->bytes);
 	return 0;
@@ -106,7 +116,8 @@ static int parse(struct stream_port *s, struct kvgpu_remote_head *h, const uint8
 
 	while (s->have - s->used >= sizeof(*h)) {
 		memcpy(h, (uint8_t *)s->bytes + s->used, sizeof(*h));
-		if (h->bytes > KVGPU_REMOTE_PAYLOAD_MAX || h->bytes % 8 || h->box > KVGPU_REMOTE_BOXES)
+		if (h->bytes > KVGPU_REMOTE_PAYLOAD_MAX || h->bytes % 8 ||
+		    h->box > KVGPU_REMOTE_BOXES)
 			return lose(s);
 		if (s->have - s->used - sizeof(*h) < h->bytes)
 			return 0;
@@ -141,7 +152,8 @@ static int fill(struct stream_port *s, int64_t timeout_us)
 	}
 	if (timeout_us > 0 && !line_pending(&s->line) && ppoll(&p, 1, &t, NULL) <= 0)
 		return 0;
-	n = line_some(&s->line, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have, timeout_us < 0);
+	n = line_some(&s->line, (uint8_t *)s->bytes + s->have, sizeof(s->bytes) - s->have,
+		      timeout_us < 0);
 	if (n < 0)
 		return lose(s);
 	if (!n)
@@ -193,7 +205,8 @@ static int next_locked(struct stream_port *s, int64_t timeout_us, struct kvgpu_r
 	return r;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h, const void **payload)
+static int next(struct kvgpu_remote_port *p, int64_t timeout_us, struct kvgpu_remote_head *h,
+		const void **payload)
 {
 	struct stream_port *s = of(p);
 	int r;
@@ -277,7 +290,8 @@ static bool await_ack(struct stream_port *s, const struct acked *a)
 
 static int say(struct stream_port *s, const struct down *d, const void *bytes, size_t n)
 {
-	struct iovec parts[] = { { (void *)(uintptr_t)d, sizeof(*d) }, { (void *)(uintptr_t)bytes, n } };
+	struct iovec parts[] = { { (void *)(uintptr_t)d, sizeof(*d) },
+				 { (void *)(uintptr_t)bytes, n } };
 	int r;
 
 	pthread_mutex_lock(&s->output);
@@ -286,24 +300,36 @@ static int say(struct stream_port *s, const struct down *d, const void *bytes, s
 	return r ? lose(s) : 0;
 }
 
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
+		 const void *payload, size_t n)
 {
-	return say(of(p), &(struct down){ .kind = DOWN_ANSWER, .box = to->box, .bytes = n, .a = to->seq, .b = result }, payload, n);
+	return say(of(p),
+		   &(struct down){ .kind = DOWN_ANSWER,
+				   .box = to->box,
+				   .bytes = n,
+				   .a = to->seq,
+				   .b = result },
+		   payload, n);
 }
 
 static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 {
-	return say(of(p), &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes }, (uint8_t *)p->arena + at, bytes);
+	return say(of(p), &(struct down){ .kind = DOWN_PIECE, .a = at, .b = bytes },
+		   (uint8_t *)p->arena + at, bytes);
 }
 
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		  const void *bytes, size_t n)
 {
 	return say(of(p), &(struct down){ .kind = DOWN_HAPPENING, .bytes = n, .a = h->id,
 					  .b = h->event | (uint64_t)h->value << 32 }, bytes, n);
 }
 
-/* the waiting thread is in the list before the client hears of the call: the ack may come at once */
-static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+/*
+ * the waiting thread is in the list before the client hears of the call: the ack may come at once
+ */
+static int call(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		uint64_t invocation)
 {
 	struct stream_port *s = of(p);
 	struct acked a = { .id = invocation }, **at;
@@ -346,8 +372,13 @@ static void close_port(struct kvgpu_remote_port *p)
 	free(s);
 }
 
-static const struct port_carrier stream_carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call,
-						    .await_end = await_end, .close = close_port };
+static const struct port_carrier stream_carrier = { .next = next,
+						    .reply = reply,
+						    .give = give,
+						    .happen = happen,
+						    .call = call,
+						    .await_end = await_end,
+						    .close = close_port };
 
 static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, uint32_t result)
 {
@@ -358,8 +389,9 @@ static int answer_hello(struct line *l, uint64_t version, uint64_t arena_bytes, 
 	return result ? welcome_error(result) : r;
 }
 
-int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const struct kvgpu_remote_hello *hello,
-		   kvgpu_remote_admit admit, void *ctx, struct kvgpu_remote_port **out)
+int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes,
+		   const struct kvgpu_remote_hello *hello, kvgpu_remote_admit admit, void *ctx,
+		   struct kvgpu_remote_port **out)
 {
 	struct stream_port *s = calloc(1, sizeof(*s));
 	int r = -ENOMEM;
@@ -367,7 +399,8 @@ int stream_welcome(struct line *l, uint64_t version, uint64_t arena_bytes, const
 	if (s)
 		s->p.arena = arena_map(arena_bytes);
 	if (s && s->p.arena)
-		r = answer_hello(l, version, arena_bytes, welcome_result(hello, version, admit, ctx));
+		r = answer_hello(l, version, arena_bytes,
+				 welcome_result(hello, version, admit, ctx));
 	if (r) {
 		if (s)
 			arena_unmap(s->p.arena, arena_bytes);

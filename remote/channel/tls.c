@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a session; keys that TLS 1.3 renews are
- * sent by the sender. Its functions for the socket are given here, so that a read waits, or does not, as the caller wants it.
+ * A TLS session on a socket. GnuTLS allows one thread that sends and one that receives in a
+ * session; keys that TLS 1.3 renews are sent by the sender. Its functions for the socket are given
+ * here, so that a read waits, or does not, as the caller wants it.
  */
 #include "tls.h"
 
@@ -18,9 +19,14 @@
 
 enum { RECORD = 16384, DENIED_S = 1, DENIED_READS = 64 };
 
-/* all CAs of kvgpu-remotectl have the same name, so a certificate of another CA shows by its signature, which is wrong */
-enum { NOT_OF_OUR_CA = GNUTLS_CERT_SIGNER_NOT_FOUND | GNUTLS_CERT_SIGNER_NOT_CA | GNUTLS_CERT_SIGNATURE_FAILURE |
-		       GNUTLS_CERT_SIGNER_CONSTRAINTS_FAILURE };
+/*
+ * all CAs of kvgpu-remotectl have the same name, so a certificate of another CA shows by its
+ * signature, which is wrong
+ */
+enum {
+	NOT_OF_OUR_CA = GNUTLS_CERT_SIGNER_NOT_FOUND | GNUTLS_CERT_SIGNER_NOT_CA |
+			GNUTLS_CERT_SIGNATURE_FAILURE | GNUTLS_CERT_SIGNER_CONSTRAINTS_FAILURE
+};
 
 static const char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 
@@ -69,7 +75,10 @@ static int send_record(struct tls *t, const void *from, size_t n)
 	return 0;
 }
 
-/* Parts that are small go together: a record and a system call for each would be most of a frame's cost. */
+/*
+ * Parts that are small go together: a record and a system call for each would be most of a frame's
+ * cost.
+ */
 int tls_write(struct tls *t, const struct iovec *parts, unsigned int n)
 {
 	const uint8_t *from;
@@ -103,7 +112,10 @@ ssize_t tls_some(struct tls *t, void *to, size_t n, bool wait)
 	ssize_t done;
 
 	t->dont_wait = !wait;
-	/* "again" is also said after what is the session's own, a renewal of keys, where the socket was never empty */
+	/*
+	 * "again" is also said after what is the session's own, a renewal of keys, where the socket
+	 * was never empty
+	 */
 	do {
 		t->starved = false;
 		done = gnutls.record_recv(t->session, to, n);
@@ -140,7 +152,8 @@ static const char *complaint_of(int alert, bool server)
 	case GNUTLS_A_PROTOCOL_VERSION:
 		return channel_text("%s does not speak TLS 1.3", them);
 	default:
-		return channel_text("%s refuses this side: %s", them, gnutls.alert_get_name(alert) ?: "for no known reason");
+		return channel_text("%s refuses this side: %s", them,
+				    gnutls.alert_get_name(alert) ?: "for no known reason");
 	}
 }
 
@@ -149,7 +162,8 @@ const char *tls_complaint(const struct tls *t)
 	return t->complaint < 0 ? NULL : complaint_of(t->complaint, t->server);
 }
 
-static const char *doubt_of(const struct tls *t, unsigned int status, const char *host, const char *folder)
+static const char *doubt_of(const struct tls *t, unsigned int status, const char *host,
+			    const char *folder)
 {
 	const char *whose = t->server ? "the client's" : "the server's";
 
@@ -164,7 +178,8 @@ static const char *doubt_of(const struct tls *t, unsigned int status, const char
 		return channel_text("%s certificate is not for %s: use a name or address that it was made for",
 				    whose, host);
 	if (status & GNUTLS_CERT_PURPOSE_MISMATCH)
-		return channel_text("%s certificate was not made for a %s", whose, t->server ? "client" : "server");
+		return channel_text("%s certificate was not made for a %s", whose,
+				    t->server ? "client" : "server");
 	return channel_text("%s certificate is not valid", whose);
 }
 
@@ -172,7 +187,8 @@ static int alert_of(unsigned int status)
 {
 	if (status & NOT_OF_OUR_CA)
 		return GNUTLS_A_UNKNOWN_CA;
-	return status & GNUTLS_CERT_EXPIRED ? GNUTLS_A_CERTIFICATE_EXPIRED : GNUTLS_A_BAD_CERTIFICATE;
+	return status & GNUTLS_CERT_EXPIRED ? GNUTLS_A_CERTIFICATE_EXPIRED :
+					      GNUTLS_A_BAD_CERTIFICATE;
 }
 
 /* An alert is lost where the socket is closed with bytes unread. */
@@ -207,7 +223,8 @@ static int peer_name(struct tls *t, const char **why)
 		return -EACCES;
 	r = gnutls.x509_crt_import(crt, chain, GNUTLS_X509_FMT_DER);
 	if (!r)
-		r = gnutls.x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, t->peer, &size);
+		r = gnutls.x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, t->peer,
+						  &size);
 	gnutls.x509_crt_deinit(crt);
 	*why = "the name in the peer's certificate has to be 1 to 63 letters, digits, - . _";
 	if (r || !size || size >= sizeof(t->peer))
@@ -223,7 +240,8 @@ static int check_peer(struct tls *t, const char *host, const char *folder, const
 {
 	gnutls_typed_vdata_st wanted[] = {
 		{ .type = GNUTLS_DT_KEY_PURPOSE_OID,
-		  .data = (void *)(uintptr_t)(t->server ? GNUTLS_KP_TLS_WWW_CLIENT : GNUTLS_KP_TLS_WWW_SERVER) },
+		  .data = (void *)(uintptr_t)(t->server ? GNUTLS_KP_TLS_WWW_CLIENT :
+			GNUTLS_KP_TLS_WWW_SERVER) },
 		{ .type = GNUTLS_DT_DNS_HOSTNAME, .data = (void *)(uintptr_t)host },
 	};
 	unsigned int status = 0;
@@ -231,7 +249,8 @@ static int check_peer(struct tls *t, const char *host, const char *folder, const
 
 	if (!r && !status)
 		return peer_name(t, why);
-	*why = r == GNUTLS_E_NO_CERTIFICATE_FOUND ? "the peer shows no certificate" : doubt_of(t, status, host, folder);
+	*why = r == GNUTLS_E_NO_CERTIFICATE_FOUND ? "the peer shows no certificate" :
+						    doubt_of(t, status, host, folder);
 	say_no(t, alert_of(status));
 	return -EACCES;
 }
@@ -281,7 +300,8 @@ static bool is_name(const char *host)
 
 static int set_up(struct tls *t, struct tls_credentials *c, const char *host)
 {
-	int r = gnutls.init(&t->session, (t->server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NO_TICKETS);
+	int r = gnutls.init(&t->session,
+			    (t->server ? GNUTLS_SERVER : GNUTLS_CLIENT) | GNUTLS_NO_TICKETS);
 
 	if (r)
 		return r;
@@ -298,7 +318,8 @@ static int set_up(struct tls *t, struct tls_credentials *c, const char *host)
 	return r;
 }
 
-int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out, const char **why)
+int tls_begin(int fd, struct tls_credentials *c, const char *host, struct tls **out,
+	      const char **why)
 {
 	struct tls *t = calloc(1, sizeof(*t));
 	int r;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line between the memory of two servers, or with a stream of another one. The bytes come here: a piece is fetched
- * into the arena of the server that gets it, while that server's GPU copies the piece before.
+ * Copies of one line between the memory of two servers, or with a stream of another one. The bytes
+ * come here: a piece is fetched into the arena of the server that gets it, while that server's GPU
+ * copies the piece before.
  */
 #include "across.h"
 
@@ -18,16 +19,21 @@ static CUresult route_to(CUdeviceptr at, struct route *to)
 
 static CUresult send_staged(const struct route *to, struct q_copy_in *q, bool fine)
 {
-	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to, .apart = !managed_has(q->dst),
-			  .push_at = q->at, .push_bytes = q->bytes };
+	struct call c = { .op = OP_copy_in,
+			  .fixed = q,
+			  .bytes = sizeof(*q),
+			  .to = *to,
+			  .apart = !managed_has(q->dst),
+			  .push_at = q->at,
+			  .push_bytes = q->bytes };
 	CUresult r = fine ? call_queue(&c) : call_ask(&c, 0);
 
 	q->at = c.seq;
 	return r;
 }
 
-static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const struct route *from, struct q_copy_out *out,
-			    bool fine)
+static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const struct route *from,
+			    struct q_copy_out *out, bool fine)
 {
 	uint8_t small[KVGPU_REMOTE_INLINE_IN_MAX];
 	struct staged *piece;
@@ -50,8 +56,9 @@ static CUresult carry_piece(const struct route *to, struct q_copy_in *in, const 
 }
 
 /* the last piece is waited for, so that all are there */
-static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst, const struct route *from, uint64_t out_stream,
-		      CUdeviceptr src, uint64_t bytes)
+static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr dst,
+		      const struct route *from, uint64_t out_stream, CUdeviceptr src,
+		      uint64_t bytes)
 {
 	bool known = range_holds(dst, bytes);
 	struct q_copy_out out = { .stream = out_stream };
@@ -60,7 +67,8 @@ static CUresult carry(const struct route *to, uint64_t in_stream, CUdeviceptr ds
 	CUresult r = CUDA_SUCCESS;
 
 	for (done = 0; done < bytes && !r; done += in.bytes) {
-		in.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		in.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
+								   KVGPU_REMOTE_PIECE_MAX;
 		in.dst = dst + done;
 		in.flags = done + in.bytes == bytes ? COPY_WHOLE : 0;
 		out.src = src + done;
@@ -90,9 +98,12 @@ CUresult across_carry(CUdeviceptr dst, CUdeviceptr src, uint64_t bytes)
 	return r;
 }
 
-/* What the thread's or the given stream has done by now comes before; null streams of both contexts have their order, too. */
-CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from, size_t bytes, bool waits,
-		     CUstream stream)
+/*
+ * What the thread's or the given stream has done by now comes before; null streams of both contexts
+ * have their order, too.
+ */
+CUresult across_line(CUdeviceptr dst, enum side_of to, CUdeviceptr src, enum side_of from,
+		     size_t bytes, bool waits, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	struct route there = { 0 }, other = { 0 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies on their way: a piece is free
- * again when its frame is through. The rest is for pinned memory, images and what is waited for.
+ * The arena's bytes, which the client hands out. A part at its begin is a ring of pieces for copies
+ * on their way: a piece is free again when its frame is through. The rest is for pinned memory,
+ * images and what is waited for.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ void arena_init(struct peer *p)
 	a->blocks = calloc(a->max_blocks, sizeof(*a->blocks));
 	if (!a->blocks)
 		return;
-	a->blocks[0] = (struct block){ a->ring_bytes, (bytes - a->ring_bytes) / ALIGN * ALIGN, false };
+	a->blocks[0] =
+		(struct block){ a->ring_bytes, (bytes - a->ring_bytes) / ALIGN * ALIGN, false };
 	a->nr_blocks = 1;
 }
 
@@ -104,19 +106,23 @@ void arena_put(struct peer *p, uint64_t at)
 
 static void collect(struct arena *a, uint64_t through)
 {
-
-	while (a->nr_pieces && a->pieces[a->first_piece].seq && a->pieces[a->first_piece].seq <= through) {
+	while (a->nr_pieces && a->pieces[a->first_piece].seq &&
+	       a->pieces[a->first_piece].seq <= through) {
 		a->ring_begin = a->pieces[a->first_piece].end;
 		a->first_piece = (a->first_piece + 1) % ARENA_PIECES;
 		a->nr_pieces--;
 	}
 }
 
-/* pages one by one, at the first write to each, cost several times as much; a kernel that does not know it leaves it at that */
+/*
+ * pages one by one, at the first write to each, cost several times as much; a kernel that does not
+ * know it leaves it at that
+ */
 static void touch(struct arena *a, uint64_t upto)
 {
 	for (; a->touched < upto; a->touched += BATCH)
-		madvise(a->base + a->touched, a->ring_bytes - a->touched < BATCH ? a->ring_bytes - a->touched : BATCH,
+		madvise(a->base + a->touched,
+			a->ring_bytes - a->touched < BATCH ? a->ring_bytes - a->touched : BATCH,
 			MADV_POPULATE_WRITE);
 }
 
@@ -139,7 +145,10 @@ static struct staged *take(struct arena *a, uint64_t bytes, uint64_t *at)
 	return p;
 }
 
-/* With the lock. The frame of the piece up to which half of the ring is; 0: the first one is not sent yet */
+/*
+ * With the lock. The frame of the piece up to which half of the ring is; 0: the first one is not
+ * sent yet
+ */
 static uint64_t oldest_half(const struct arena *a)
 {
 	uint64_t seq = 0;

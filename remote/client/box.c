@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of several lines and slices. An end in the program's memory is packed into pieces of the arena, or comes from there; the
- * box is cut into as many boxes as pieces are needed. What is wrong with the other end the server's library says.
+ * Copies of several lines and slices. An end in the program's memory is packed into pieces of the
+ * arena, or comes from there; the box is cut into as many boxes as pieces are needed. What is wrong
+ * with the other end the server's library says.
  */
 #include <stdlib.h>
 
@@ -23,7 +24,8 @@ static bool multiply_add(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
-	return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+	return !__builtin_mul_overflow(a, b, &product) &&
+	       !__builtin_add_overflow(*sum, product, sum);
 }
 
 /* the program's memory, of whatever address: where the box begins */
@@ -31,7 +33,8 @@ static CUresult open_host(struct end *e, const void *host, const uint64_t *size)
 {
 	uint64_t *w = e->word, slice, at = w[END_X];
 
-	if (!host || !fits(w, size) || __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) ||
+	if (!host || !fits(w, size) ||
+	    __builtin_mul_overflow(w[END_PITCH], w[END_HEIGHT], &slice) ||
 	    !multiply_add(&at, w[END_PITCH], w[END_Y]) || !multiply_add(&at, slice, w[END_Z]))
 		return CUDA_ERROR_INVALID_VALUE;
 	e->host = (uint8_t *)(uintptr_t)host + at;
@@ -56,7 +59,8 @@ static CUresult open_address(struct end *e, CUdeviceptr at, bool host, const uin
 }
 
 /* pitch and height that are not given are the box's: said here, since the box may be cut */
-static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device, CUarray array, const uint64_t *size)
+static CUresult open_end(struct route *to, struct end *e, const void *host, CUdeviceptr device,
+			 CUarray array, const uint64_t *size)
 {
 	uint64_t *w = e->word;
 	CUresult r = CUDA_SUCCESS;
@@ -101,14 +105,25 @@ CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, 
 {
 	CUresult r;
 
-	b->src = (struct end){ .type = c->srcMemoryType, .word = { [END_PITCH] = c->srcPitch, [END_HEIGHT] = c->srcHeight,
-			       [END_X] = c->srcXInBytes, [END_Y] = c->srcY, [END_Z] = c->srcZ, [END_LOD] = c->srcLOD } };
-	b->dst = (struct end){ .type = c->dstMemoryType, .word = { [END_PITCH] = c->dstPitch, [END_HEIGHT] = c->dstHeight,
-			       [END_X] = c->dstXInBytes, [END_Y] = c->dstY, [END_Z] = c->dstZ, [END_LOD] = c->dstLOD } };
+	b->src = (struct end){ .type = c->srcMemoryType,
+			       .word = { [END_PITCH] = c->srcPitch,
+					 [END_HEIGHT] = c->srcHeight,
+					 [END_X] = c->srcXInBytes,
+					 [END_Y] = c->srcY,
+					 [END_Z] = c->srcZ,
+					 [END_LOD] = c->srcLOD } };
+	b->dst = (struct end){ .type = c->dstMemoryType,
+			       .word = { [END_PITCH] = c->dstPitch,
+					 [END_HEIGHT] = c->dstHeight,
+					 [END_X] = c->dstXInBytes,
+					 [END_Y] = c->dstY,
+					 [END_Z] = c->dstZ,
+					 [END_LOD] = c->dstLOD } };
 	b->size[0] = c->WidthInBytes;
 	b->size[1] = c->Height;
 	b->size[2] = c->Depth;
-	if (contexts && (!open_context(&b->src, c->srcContext) || !open_context(&b->dst, c->dstContext)))
+	if (contexts &&
+	    (!open_context(&b->src, c->srcContext) || !open_context(&b->dst, c->dstContext)))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!b->size[0] || !b->size[1] || !b->size[2])
 		return CUDA_SUCCESS;
@@ -116,7 +131,7 @@ CUresult box_open(struct route *to, struct box *b, const CUDA_MEMCPY3D_PEER *c, 
 	return r ? r : open_end(to, &b->dst, c->dstHost, c->dstDevice, c->dstArray, b->size);
 }
 
-/* ------------------------------------------------------------------ a part of a box, in one piece */
+/* ---------------------------------------------------------------- a part of a box, in one piece */
 
 static uint8_t *line(const struct end *e, uint64_t x, uint64_t y, uint64_t z)
 {
@@ -157,7 +172,8 @@ void box_words(const struct end *e, const struct part *p, uint64_t arena, uint64
 	w[END_Z] += p->at[2];
 }
 
-static CUresult send_part(const struct route *to, const struct box *b, const struct part *p, uint64_t stream)
+static CUresult send_part(const struct route *to, const struct box *b, const struct part *p,
+			  uint64_t stream)
 {
 	uint64_t bytes = p->size[0] * p->size[1] * p->size[2], in = 0, out = KVGPU_REMOTE_NOWHERE;
 	struct q_box q = { .stream = stream, .form = b->form };
@@ -200,8 +216,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *room)
 {
 	struct end here = { .type = CU_MEMORYTYPE_HOST,
-			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0], [END_HEIGHT] = p->size[1] } };
-	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC }, in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
+			    .word = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = p->size[0],
+				[END_HEIGHT] = p->size[1] } };
+	struct box out = { b->src, here, { 0 }, b->form & ~FORM_ASYNC },
+		   in = { here, b->dst, { 0 }, b->form & ~FORM_ASYNC };
 	CUresult r;
 
 	here.host = room - ((p->at[2] * p->size[1] + p->at[1]) * p->size[0] + p->at[0]);
@@ -212,12 +230,19 @@ static CUresult carry_part(const struct box *b, const struct part *p, uint8_t *r
 	return r ? r : send_part(&in.dst.at, &in, p, 0);
 }
 
-/* as many lines and slices at once as a piece has room for; a line that is longer than a piece is cut, too */
-static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream, uint8_t *by)
+/*
+ * as many lines and slices at once as a piece has room for; a line that is longer than a piece is
+ * cut, too
+ */
+static CUresult send_parts(const struct route *to, const struct box *b, uint64_t stream,
+			   uint8_t *by)
 {
 	const uint64_t room = KVGPU_REMOTE_PIECE_MAX;
-	uint64_t width = least(b->size[0], room), lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
-	uint64_t slices = lines < b->size[1] || width < b->size[0] ? 1 : least(b->size[2], room / (width * lines));
+	uint64_t width = least(b->size[0], room),
+		 lines = width < b->size[0] ? 1 : least(b->size[1], room / width);
+	uint64_t slices = lines < b->size[1] || width < b->size[0] ?
+				  1 :
+				  least(b->size[2], room / (width * lines));
 	struct part p;
 	CUresult r = CUDA_SUCCESS;
 
@@ -247,7 +272,8 @@ static CUresult across(struct box *b, CUstream stream)
 	route_peer(&b->src.at);
 	route_peer(&b->dst.at);
 	if (b->src.type == CU_MEMORYTYPE_HOST || b->dst.type == CU_MEMORYTYPE_HOST)
-		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0, NULL);
+		return send_parts(b->src.type == CU_MEMORYTYPE_HOST ? &b->dst.at : &b->src.at, b, 0,
+				  NULL);
 	room = malloc(KVGPU_REMOTE_PIECE_MAX);
 	r = room ? send_parts(NULL, b, 0, room) : CUDA_ERROR_OUT_OF_MEMORY;
 	free(room);
@@ -290,7 +316,9 @@ static CUresult copy(const CUDA_MEMCPY3D_PEER *c, uint32_t form, enum when when,
 		return across(&b, stream);
 	host = b.src.type == CU_MEMORYTYPE_HOST || b.dst.type == CU_MEMORYTYPE_HOST;
 	if (host) {
-		r = host_copy_begins(stream, when == SYNC, b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL, &captured);
+		r = host_copy_begins(stream, when == SYNC,
+				     b.src.type == CU_MEMORYTYPE_HOST ? b.src.host : NULL,
+				     &captured);
 		if (r || captured)
 			return r ? r : box_capture(&to, &b, id);
 	}
@@ -307,11 +335,14 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *c, uint32_t form, enum when when, C
 	if (!c)
 		return CUDA_ERROR_INVALID_VALUE;
 	return copy(&(CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType, .srcHost = c->srcHost,
+		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType,
+			.srcHost = c->srcHost,
 		.srcDevice = c->srcDevice, .srcArray = c->srcArray, .srcPitch = c->srcPitch,
-		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType, .dstHost = c->dstHost,
+		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType,
+			.dstHost = c->dstHost,
 		.dstDevice = c->dstDevice, .dstArray = c->dstArray, .dstPitch = c->dstPitch,
-		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1 }, form, when, stream);
+		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1 }, form, when,
+			stream);
 }
 
 static CUresult copy_3d(const CUDA_MEMCPY3D *c, enum when when, CUstream stream)
@@ -329,11 +360,23 @@ static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *c, enum when when, CUstream 
 	return c ? copy(c, FORM_3D_PEER, when, stream) : CUDA_ERROR_INVALID_VALUE;
 }
 
-#define FORMS(name, sync, async, type, body, ...)									\
-	CUresult name##sync(const type *c) { return body(c, ##__VA_ARGS__, SYNC, NULL); }			\
-	CUresult name##sync##_ptds(const type *c) { return body(c, ##__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); }	\
-	CUresult name##async(const type *c, CUstream stream) { return body(c, ##__VA_ARGS__, ASYNC, stream); }	\
-	CUresult name##async##_ptsz(const type *c, CUstream stream) { return body(c, ##__VA_ARGS__, ASYNC, OWN(stream)); }
+#define FORMS(name, sync, async, type, body, ...)                          \
+	CUresult name##sync(const type *c)                                 \
+	{                                                                  \
+		return body(c, ##__VA_ARGS__, SYNC, NULL);                 \
+	}                                                                  \
+	CUresult name##sync##_ptds(const type *c)                          \
+	{                                                                  \
+		return body(c, ##__VA_ARGS__, SYNC, CU_STREAM_PER_THREAD); \
+	}                                                                  \
+	CUresult name##async(const type *c, CUstream stream)               \
+	{                                                                  \
+		return body(c, ##__VA_ARGS__, ASYNC, stream);              \
+	}                                                                  \
+	CUresult name##async##_ptsz(const type *c, CUstream stream)        \
+	{                                                                  \
+		return body(c, ##__VA_ARGS__, ASYNC, OWN(stream));         \
+	}
 
 FORMS(cuMemcpy2D, _v2, Async_v2, CUDA_MEMCPY2D, copy_2d, FORM_2D)
 FORMS(cuMemcpy3D, _v2, Async_v2, CUDA_MEMCPY3D, copy_3d)

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls as frames. All threads send to a server in one order, which is the order of the calls. The server carries a frame out in
- * the context that was named last, so that is named first where the thread has another one.
+ * Calls as frames. All threads send to a server in one order, which is the order of the calls. The
+ * server carries a frame out in the context that was named last, so that is named first where the
+ * thread has another one.
  */
 #include <stdlib.h>
 
 #include "client.h"
 
-/* bytes of queued frames that the server may be behind: what it keeps while its library is busy is bounded, too */
+/*
+ * bytes of queued frames that the server may be behind: what it keeps while its library is busy is
+ * bounded, too
+ */
 enum { BEHIND_MAX = 8 << 20 };
 
 static unsigned int captures;	/* atomic */
@@ -180,7 +184,10 @@ static int send_call(struct peer *p, struct call *c, unsigned int to)
 	return r ? r : kvgpu_remote_send(p->channel, c->op, to, all, c->nr_parts + 1, &c->seq);
 }
 
-/* parts lie where the program has them: they are read with the lock, when no page of them may be closed */
+/*
+ * parts lie where the program has them: they are read with the lock, when no page of them may be
+ * closed
+ */
 static bool managed_begins(struct peer *p, const struct call *c)
 {
 	bool work = op_touches(c->op) && !c->apart;
@@ -195,7 +202,8 @@ static bool managed_begins(struct peer *p, const struct call *c)
 
 static bool is_work(uint16_t op)
 {
-	return op_touches(op) || op == OP_cuEventRecord || op == OP_cuEventRecordWithFlags || op == OP_cuStreamWaitEvent;
+	return op_touches(op) || op == OP_cuEventRecord || op == OP_cuEventRecordWithFlags ||
+	       op == OP_cuStreamWaitEvent;
 }
 
 static int submit_call(struct peer *p, struct call *c, unsigned int to)
@@ -231,7 +239,8 @@ static bool stays(CUresult r)
 	case CUDA_ERROR_ASSERT:
 	case CUDA_ERROR_UNKNOWN:
 	case 214: /* ECC */ case 220: /* NVLINK */
-	case 714: case 715: case 716: case 717: case 718:	/* stack, instruction, alignment, address space, PC */
+	case 714: case 715: case 716: case 717: case 718:
+		/* stack, instruction, alignment, address space, PC */
 		return true;
 	}
 	return false;
@@ -241,11 +250,15 @@ static void set_through(struct peer *p, uint64_t seq)
 {
 	uint64_t old = __atomic_load_n(&p->through, __ATOMIC_RELAXED);
 
-	while (old < seq && !__atomic_compare_exchange_n(&p->through, &old, seq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (old < seq && !__atomic_compare_exchange_n(&p->through, &old, seq, true,
+							 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 }
 
-/* what is not shared the library copies as it copies any memory: an answer means that it has read what came before */
+/*
+ * what is not shared the library copies as it copies any memory: an answer means that it has read
+ * what came before
+ */
 static void heard(struct peer *p, uint64_t seq)
 {
 	if (!kvgpu_remote_is_shared(p->channel))
@@ -303,7 +316,8 @@ void call_late(struct peer *p, CUresult r)
 	int none = CUDA_SUCCESS;
 
 	if (r)
-		__atomic_compare_exchange_n(&p->late, &none, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&p->late, &none, r, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 }
 
 CUresult call_each(struct call *c, size_t fixed)
@@ -330,7 +344,8 @@ void call_due(void)
 CUresult call_acknowledge(struct peer *p, uint64_t invocation)
 {
 	__atomic_add_fetch(&acknowledged, 1, __ATOMIC_RELEASE);
-	return kvgpu_remote_ack(p->channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY : CUDA_SUCCESS;
+	return kvgpu_remote_ack(p->channel, invocation) ? CUDA_ERROR_SYSTEM_NOT_READY :
+							  CUDA_SUCCESS;
 }
 
 CUresult call_fence(struct peer *p, uint64_t upto)
@@ -355,7 +370,8 @@ CUresult call_queue(struct call *c)
 	call_end(c);
 	if (r)
 		return CUDA_ERROR_SYSTEM_NOT_READY;
-	return __atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(p, 0) : CUDA_SUCCESS;
+	return __atomic_load_n(&p->behind, __ATOMIC_RELAXED) > BEHIND_MAX ? call_fence(p, 0) :
+									    CUDA_SUCCESS;
 }
 
 /* ------------------------------------------------------------------ captures */
@@ -369,7 +385,8 @@ void captures_ended(void)
 {
 	unsigned int n = __atomic_load_n(&captures, __ATOMIC_RELAXED);
 
-	while (n && !__atomic_compare_exchange_n(&captures, &n, n - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (n && !__atomic_compare_exchange_n(&captures, &n, n - 1, true, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
 		;
 }
 

@@ -2,9 +2,9 @@
 /*
  * Inside of the client, the libcuda.so.1 of a program whose GPU is elsewhere.
  *
- * Locks, outer to inner: managed memory's, a server's `submit` (call.c: frames go out in one order), `objects` (object.c), each
- * file's own (ranges, host memory, arena, functions of the host: leaves). None but the first is held while an answer is waited
- * for.
+ * Locks, outer to inner: managed memory's, a server's `submit` (call.c: frames go out in one
+ * order), `objects` (object.c), each file's own (ranges, host memory, arena, functions of the host:
+ * leaves). None but the first is held while an answer is waited for.
  */
 #ifndef KVGPU_REMOTE_CLIENT_H
 #define KVGPU_REMOTE_CLIENT_H
@@ -30,7 +30,10 @@ int client_version(void);
 
 /* ------------------------------------------------------------------ find.c */
 
-/* Addresses of servers, how many; and the folder with certificates or NULL. 0: why there is none was said. One thread. */
+/*
+ * Addresses of servers, how many; and the folder with certificates or NULL. 0: why there is none
+ * was said. One thread.
+ */
 unsigned int find_servers(const char *address[], const char **tls_folder);
 
 /* ------------------------------------------------------------------ peer.c: the servers */
@@ -64,8 +67,10 @@ struct peer {
 	pthread_mutex_t submit;
 	uint64_t named_context;		/* `submit` */
 	uint32_t named_mode;
-	int late;			/* atomic: of what the client did for a stream; told by the next call that reports */
-	bool suspect;			/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
+	/* atomic: of what the client did for a stream; told by the next call that reports */
+	int late;
+	/* atomic: a context has an error that stays, so calls fail that nothing speaks against */
+	bool suspect;
 	uint64_t behind;		/* atomic: bytes since an answer */
 	uint64_t through;		/* atomic */
 	uint64_t submitted;		/* atomic; `submit` */
@@ -103,18 +108,22 @@ CUdevice device_here(const struct peer *p, uint32_t number);
 struct object;
 
 /*
- * Where a call goes. @peer: NULL: to the server of the thread's context. What the arguments are says it: the first one that is of
- * a server, and those behind it have to be of the same.
+ * Where a call goes. @peer: NULL: to the server of the thread's context. What the arguments are
+ * says it: the first one that is of a server, and those behind it have to be of the same.
  */
 struct route {
 	struct peer *peer;
-	const struct object *ctx;	/* the call is made in, where the thread's own is another server's; or NULL */
+	/* the call is made in, where the thread's own is another server's; or NULL */
+	const struct object *ctx;
 	CUresult split;		/* arguments are of two servers: what such a call gives */
 };
 
 /* Where it goes as far as is known, which is then settled. */
 struct peer *route_peer(struct route *to);
-/* An argument: the thread's context itself, an address, a device; the server's number of the latter. */
+/*
+ * An argument: the thread's context itself, an address, a device; the server's number of the
+ * latter.
+ */
 void route_current(struct route *to);
 void route_address(struct route *to, CUdeviceptr ptr);
 uint32_t route_device(struct route *to, CUdevice dev);
@@ -135,7 +144,8 @@ struct call {
 	void *owned[2];			/* freed with the call */
 	uint64_t push_at, push_bytes;	/* of the arena: the server's before the frame */
 	struct route to;
-	bool apart;			/* it touches no managed memory, whatever the operation is */
+	/* it touches no managed memory, whatever the operation is */
+	bool apart;
 	uint64_t seq;			/* out */
 	uint64_t turn;			/* out: how many calls had been sent with it */
 	/* the answer, until the thread's next call */
@@ -144,10 +154,14 @@ struct call {
 };
 
 /*
- * What is true before any call: initialised, not in a function of the host, with a context that lives unless @flags say otherwise.
+ * What is true before any call: initialised, not in a function of the host, with a context that
+ * lives unless @flags say otherwise.
  */
 CUresult call_enter(unsigned int flags);
-/* Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call owns is freed. */
+/*
+ * Sends it and waits; the answer has @fixed bytes at least when it is CUDA_SUCCESS. What the call
+ * owns is freed.
+ */
 CUresult call_ask(struct call *c, size_t fixed);
 /* Asks one server after the other until one has an answer. */
 CUresult call_each(struct call *c, size_t fixed);
@@ -163,7 +177,10 @@ CUresult call_handles(struct call *c, unsigned int class, const void *const *han
 /* the parts behind the answer's fixed one, in order; false: the answer is too short */
 bool answer_bytes(struct call *c, void *to, uint64_t n);
 bool answer_handles(struct call *c, unsigned int class, void **to, uint64_t n, void *parent);
-/* the last frame of those that are through: nothing uses arena pieces of it, or of one before it, any more */
+/*
+ * the last frame of those that are through: nothing uses arena pieces of it, or of one before it,
+ * any more
+ */
 uint64_t call_through(const struct peer *p);
 /* until all frames up to @upto are; UINT64_MAX: all that were sent */
 CUresult call_fence(struct peer *p, uint64_t upto);
@@ -176,22 +193,26 @@ void captures_begun(void);
 void captures_ended(void);
 bool captures_any(void);
 /*
- * What the server asks of a thread comes after what the threads did that called it, and what that thread did before it
- * acknowledges comes before what others do that have heard of it. The server is between, so that nothing else in this process
- * orders them.
+ * What the server asks of a thread comes after what the threads did that called it, and what that
+ * thread did before it acknowledges comes before what others do that have heard of it. The server
+ * is between, so that nothing else in this process orders them.
  */
 void call_due(void);
 CUresult call_acknowledge(struct peer *p, uint64_t invocation);
-/* In a handler of a signal: calls from now on leave alone the answer that this thread may just be reading; false: that is over. */
+/*
+ * In a handler of a signal: calls from now on leave alone the answer that this thread may just be
+ * reading; false: that is over.
+ */
 void call_aside(bool aside);
 /* made of remote/api.def */
 bool op_touches(uint16_t op);
 bool op_reports(uint16_t op);
 
-/* ------------------------------------------------------------------ object.c: what the program's handles point at */
+/* ------------------------------------------------ object.c: what the program's handles point at */
 
 struct object {
-	uint64_t id;			/* the server's number; its index is this one's place, too */
+	/* the server's number; its index is this one's place, too */
+	uint64_t id;
 	uint32_t class;			/* atomic; CLASS_NONE: free */
 	uint32_t parent, child, before, after;	/* `objects`; indexes, 0: none */
 	int dev;			/* of a context */
@@ -214,16 +235,18 @@ static inline CUresult wrong_graph(const void *handle)
 	return handle ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE;
 }
 /*
- * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be. Then the server's number of
- * @handle is looked up, or those of an executable graph and a node.
+ * How calls about graphs begin. They need no context. @given: no pointer is NULL that may not be.
+ * Then the server's number of @handle is looked up, or those of an executable graph and a node.
  */
-CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle, uint64_t *id);
-CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id);
+CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
+		     uint64_t *id);
+CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
+		    CUgraphNode node, uint64_t *id);
 /* NULL: it is no such handle */
 struct object *object_of(unsigned int class, const void *handle);
 /*
- * The handle of what has that number there, made if it is new; NULL: 0, or one that can't be. @parent: a handle that it ends with,
- * or NULL; where that is a node, its graph is meant.
+ * The handle of what has that number there, made if it is new; NULL: 0, or one that can't be.
+ * @parent: a handle that it ends with, or NULL; where that is a node, its graph is meant.
  */
 void *handle_here(const struct peer *p, unsigned int class, uint64_t id, void *parent);
 void object_end(void *handle);
@@ -243,7 +266,10 @@ CUresult current_check(void);
 uint64_t current_id(const struct peer *p, uint32_t *mode);
 /* the server of the thread's context, dead or not; the first one where there is none */
 struct peer *current_peer(void);
-/* Calls of this thread are made in that context, whatever is on its stack, until it is given back. No two at a time. */
+/*
+ * Calls of this thread are made in that context, whatever is on its stack, until it is given back.
+ * No two at a time.
+ */
 void context_borrow(void *ctx, uint64_t id);
 void context_give_back(void);
 void context_created(CUcontext ctx, CUdevice dev);
@@ -273,16 +299,22 @@ bool stream_is_through(const struct route *to, uint64_t stream);
 bool own_stream(CUstream stream);
 bool same_context(const void *handle);
 
-/* ------------------------------------------------------------------ ranges.c: device memory, as far as the client knows of it */
+/* ------------------------------------ ranges.c: device memory, as far as the client knows of it */
 
 /*
- * Of the current context. @turn: that of the call that gave it. false: other memory of this program is there, which another server
- * has given
+ * Of the current context. @turn: that of the call that gave it. false: other memory of this program
+ * is there, which another server has given
  */
 bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn);
-/* A module's variable, where there are several servers; false: another server has allocated memory at its address. */
+/*
+ * A module's variable, where there are several servers; false: another server has allocated memory
+ * at its address.
+ */
 bool range_variable(CUdeviceptr ptr, uint64_t bytes, const void *module);
-/* The answer of @c is an address, where @bytes are: has the server allocate again where another server's memory is. */
+/*
+ * The answer of @c is an address, where @bytes are: has the server allocate again where another
+ * server's memory is.
+ */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes);
 /* @turn: of the call that freed it */
 void range_remove(CUdeviceptr ptr, uint64_t turn);
@@ -306,7 +338,8 @@ void arena_init(struct peer *p);
 uint64_t arena_get(struct peer *p, uint64_t bytes);
 void arena_put(struct peer *p, uint64_t at);
 /*
- * A piece for one frame on its way, KVGPU_REMOTE_PIECE_MAX at most; waits for earlier ones. staging_sent() says which frame has it.
+ * A piece for one frame on its way, KVGPU_REMOTE_PIECE_MAX at most; waits for earlier ones.
+ * staging_sent() says which frame has it.
  * NULL: *r says why.
  */
 struct staged *staging_get(struct peer *p, uint64_t bytes, uint64_t *at, CUresult *r);
@@ -316,19 +349,26 @@ static inline void *arena_at(const struct peer *p, uint64_t at)
 	return p->arena.base + at;
 }
 
-/* ------------------------------------------------------------------ hostmem.c: pinned and registered memory */
+/* ------------------------------------------------------ hostmem.c: pinned and registered memory */
 
-/* place in that arena of [host, host + bytes), which is pinned in one allocation; NOWHERE: it is not */
+/*
+ * place in that arena of [host, host + bytes), which is pinned in one allocation; NOWHERE: it is
+ * not
+ */
 uint64_t pinned_at(const struct peer *p, const void *host, uint64_t bytes);
 void hostmem_end(const void *ctx);
 /*
- * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and to pinned memory by itself, in
- * the stream's order, after the call has returned. Asks the server, with a context.
+ * Whether the server's library has the arena as its own pinned memory: then the GPU copies from and
+ * to pinned memory by itself, in the stream's order, after the call has returned. Asks the server,
+ * with a context.
  */
 bool arena_is_pinned(struct peer *p);
 /* where that server's GPU sees pinned memory; false: nowhere */
 bool pinned_device(struct peer *p, const void *host, CUdeviceptr *device);
-/* a copy into pinned memory has been queued, at whatever time: such memory may be written behind the program's back */
+/*
+ * a copy into pinned memory has been queued, at whatever time: such memory may be written behind
+ * the program's back
+ */
 void pinned_written(void);
 /* whether it has an address for both sides in there, of another server than @p */
 bool pinned_foreign(const struct peer *p, uint64_t begin, uint64_t bytes);
@@ -349,8 +389,8 @@ bool host_find(const void *host, struct host_range *out);
 bool managed_any(void);
 bool managed_has(CUdeviceptr ptr);
 /*
- * Before and after a frame with work of that server's GPU that may touch it, in that context or (NULL) the thread's; then what was
- * waited for; where there is some
+ * Before and after a frame with work of that server's GPU that may touch it, in that context or
+ * (NULL) the thread's; then what was waited for; where there is some
  */
 void managed_work_begins(struct peer *p, const struct object *ctx);
 void managed_work_sent(void);
@@ -360,8 +400,8 @@ void managed_function_ends(void);
 /* before the program's memory is read where no page may fault */
 void managed_touch(const void *p, uint64_t bytes);
 /*
- * a module's, of which the library has @bytes from @begin on; 0: there are none. CUDA_ERROR_NOT_SUPPORTED: there is other
- * memory here
+ * a module's, of which the library has @bytes from @begin on; 0: there are none.
+ * CUDA_ERROR_NOT_SUPPORTED: there is other memory here
  */
 CUresult managed_variables(void *module, uint64_t begin, uint64_t bytes);
 void managed_freed(CUdeviceptr ptr);
@@ -381,18 +421,19 @@ enum side_of { SIDE_NOWHERE, SIDE_HOST, SIDE_DEVICE };
 /* what an address is; said to be the host's: @host */
 enum side_of side_of(CUdeviceptr at, bool host);
 /*
- * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream captures. Else it may read @src
- * (NULL: nothing) now: waits where pinned memory may still be written by a function or a copy that comes before it in the stream.
+ * A copy from or to the host's memory begins. *captured: it is to be a node of what the stream
+ * captures. Else it may read @src (NULL: nothing) now: waits where pinned memory may still be
+ * written by a function or a copy that comes before it in the stream.
  */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured);
 /*
- * The node of a copy of one line, @bytes long, in what the stream of that number captures; @array: NULL, or one end, from
- * @offset on.
+ * The node of a copy of one line, @bytes long, in what the stream of that number captures; @array:
+ * NULL, or one end, from @offset on.
  */
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src,
-		      enum side_of from, size_t bytes);
-CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes,
-		       bool to_array);
+CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
+		      CUdeviceptr src, enum side_of from, size_t bytes);
+CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset,
+		       void *host, size_t bytes, bool to_array);
 
 /* ------------------------------------------------------------------ module.c */
 
@@ -408,23 +449,31 @@ struct function *function_of(CUfunction f);
 void function_set(CUfunction f, int attribute, int value);
 void module_unloaded(CUmodule module);
 void link_destroyed(CUlinkState state);
-/* parameters one by one or in one piece, packed into @to, which has function.bytes; *bytes: how many */
-CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to, uint32_t *bytes);
+/*
+ * parameters one by one or in one piece, packed into @to, which has function.bytes; *bytes: how
+ * many
+ */
+CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
+			 uint32_t *bytes);
 
 /* ------------------------------------------------------------------ texture.c */
 
-CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w);
-CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r);
+CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
+			  struct kvgpu_remote_resource *w);
+CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w,
+			    CUDA_RESOURCE_DESC *r);
 
 /* ------------------------------------------------------------------ hostfunc.c */
 
 /* on a thread of the channel's; @ctx: the server */
-void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes, size_t n);
+void client_happened(void *ctx, const struct kvgpu_remote_happening *h, const void *bytes,
+		     size_t n);
 bool in_host_function(void);
 /* one that a stream was given has not returned yet: it may write what a copy behind it reads */
 bool host_functions_pending(void);
 /* a number for a function; 0: none left. @kept: a graph has it, and may call it often */
-uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data, bool kept);
+uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
+		       bool kept);
 void host_function_drop(uint64_t id);
 bool host_function_get(uint64_t id, CUDA_HOST_NODE_PARAMS *p);
 

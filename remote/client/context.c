@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts: each thread's stack of them is here, and the server is told with the next frame. What was destroyed may still be on a
+ * Contexts: each thread's stack of them is here, and the server is told with the next frame. What
+ * was destroyed may still be on a
  * stack: its number says that it is not what is in that slot now.
  */
 #include "client.h"
@@ -30,7 +31,8 @@ static struct {
 
 static bool lives(const struct place *p)
 {
-	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id && !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
+	return object_of(CLASS_CONTEXT, p->ctx) && p->ctx->id == p->id &&
+	       !__atomic_load_n(&p->ctx->dead, __ATOMIC_ACQUIRE);
 }
 
 static struct place *top(void)
@@ -69,7 +71,8 @@ void context_borrow(void *ctx, uint64_t id)
 
 	current.borrows = true;
 	current.lender = object_peer(ctx);
-	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id : 0;
+	current.borrowed = o && o->id == id && !__atomic_load_n(&o->dead, __ATOMIC_ACQUIRE) ? id :
+											      0;
 }
 
 void context_give_back(void)

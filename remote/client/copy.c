@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies of one line. What leaves the program's memory is copied into the arena before the call returns, and its frame is queued;
- * pinned memory is in the arena already. What comes into the program's memory is waited for. Where the server's library has the
- * arena as its own pinned memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
+ * Copies of one line. What leaves the program's memory is copied into the arena before the call
+ * returns, and its frame is queued; pinned memory is in the arena already. What comes into the
+ * program's memory is waited for. Where the server's library has the arena as its own pinned
+ * memory, copies from and to pinned memory are the GPU's: one frame, whatever their length.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -12,7 +13,10 @@
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-/* through the kernel, which says no where the CPU would fault; where it does not let us ask, the program is believed */
+/*
+ * through the kernel, which says no where the CPU would fault; where it does not let us ask, the
+ * program is believed
+ */
 static bool cpu_can_read(const void *at)
 {
 	struct iovec to = { &(char){ 0 }, 1 }, from = { (void *)(uintptr_t)at, 1 };
@@ -25,7 +29,8 @@ static bool device_says(CUdeviceptr at)
 	struct q_pointer q = { .ptr = at, .attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE };
 	struct call c = { .op = OP_pointer, .fixed = &q, .bytes = sizeof(q) };
 
-	return !call_ask(&c, sizeof(struct a_pointer)) && ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
+	return !call_ask(&c, sizeof(struct a_pointer)) &&
+	       ((const struct a_pointer *)c.answer)->value == CU_MEMORYTYPE_DEVICE;
 }
 
 enum side_of side_of(CUdeviceptr at, bool host)
@@ -36,7 +41,10 @@ enum side_of side_of(CUdeviceptr at, bool host)
 		return SIDE_DEVICE;
 	if (host_find((void *)(uintptr_t)at, &found))
 		return SIDE_HOST;
-	/* an address of the server's GPU may be one of the program's, too: a program that says which it is means that one */
+	/*
+	 * an address of the server's GPU may be one of the program's, too: a program that says
+	 * which it is means that one
+	 */
 	if (!host && device_says(at))
 		return SIDE_DEVICE;
 	if (cpu_can_read((void *)(uintptr_t)at))
@@ -49,13 +57,15 @@ enum when { SYNC, ASYNC };
 /* [host, host + bytes) is the library's pinned memory: where in the arena; else NOWHERE */
 static uint64_t gpu_reaches(struct peer *p, const void *host, uint64_t bytes)
 {
-	uint64_t at = kvgpu_remote_is_shared(p->channel) ? pinned_at(p, host, bytes) : KVGPU_REMOTE_NOWHERE;
+	uint64_t at = kvgpu_remote_is_shared(p->channel) ? pinned_at(p, host, bytes) :
+							   KVGPU_REMOTE_NOWHERE;
 
 	return at != KVGPU_REMOTE_NOWHERE && arena_is_pinned(p) ? at : KVGPU_REMOTE_NOWHERE;
 }
 
 /* a copy that waits is over when it returns: the program may write its memory then */
-static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when, bool fine)
+static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, enum when when,
+				 bool fine)
 {
 	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
 			  .apart = !managed_has(q->dst) };
@@ -64,7 +74,8 @@ static CUresult pinned_to_device(const struct route *to, struct q_copy_in *q, en
 	return when == ASYNC && fine ? call_queue(&c) : call_ask(&c, 0);
 }
 
-static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enum when when, bool fine)
+static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enum when when,
+			       bool fine)
 {
 	struct call c = { .op = OP_copy_out, .fixed = q, .bytes = sizeof(*q), .to = *to,
 			  .apart = !managed_has(q->src) };
@@ -76,10 +87,11 @@ static CUresult pinned_to_host(const struct route *to, struct q_copy_out *q, enu
 }
 
 /*
- * In shared memory the server reads the source when it comes to the frame, and on a socket at the call. So a copy that waits
- * may leave its source where it is on a socket alone.
+ * In shared memory the server reads the source when it comes to the frame, and on a socket at the
+ * call. So a copy that waits may leave its source where it is on a socket alone.
  */
-static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src, enum when when, bool fine)
+static CUresult send_piece(const struct route *to, struct q_copy_in *q, const void *src,
+			   enum when when, bool fine)
 {
 	struct call c = { .op = OP_copy_in, .fixed = q, .bytes = sizeof(*q), .to = *to,
 			  .apart = !managed_has(q->dst) };
@@ -92,7 +104,9 @@ static CUresult send_piece(const struct route *to, struct q_copy_in *q, const vo
 	if (q->bytes <= KVGPU_REMOTE_INLINE_IN_MAX) {
 		r = call_bytes(&c, src, q->bytes);
 	} else {
-		at = when == ASYNC || !kvgpu_remote_is_shared(p->channel) ? pinned_at(p, src, q->bytes) : KVGPU_REMOTE_NOWHERE;
+		at = when == ASYNC || !kvgpu_remote_is_shared(p->channel) ?
+			     pinned_at(p, src, q->bytes) :
+			     KVGPU_REMOTE_NOWHERE;
 		if (at == KVGPU_REMOTE_NOWHERE) {
 			piece = staging_get(p, q->bytes, &at, &r);
 			if (piece)
@@ -113,7 +127,8 @@ CUresult piece_send(const struct route *to, struct q_copy_in *q, const void *src
 	return send_piece(to, q, src, SYNC, fine);
 }
 
-CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits, bool fine)
+CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, bool waits,
+		 bool fine)
 {
 	const uint64_t bytes = q->bytes, dst = q->dst;
 	uint64_t done;
@@ -124,13 +139,15 @@ CUresult line_in(const struct route *to, struct q_copy_in *q, const void *src, b
 		return pinned_to_device(to, q, waits ? SYNC : ASYNC, fine);
 	for (done = 0; done < bytes && !r; done += q->bytes) {
 		q->dst = dst + done;
-		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
+								   KVGPU_REMOTE_PIECE_MAX;
 		r = send_piece(to, q, (const uint8_t *)src + done, waits ? SYNC : ASYNC, fine);
 	}
 	return r;
 }
 
-static CUresult to_device(struct route *to, CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
+static CUresult to_device(struct route *to, CUdeviceptr dst, const void *src, size_t bytes,
+			  enum when when, CUstream stream)
 {
 	struct q_copy_in q = { .dst = dst, .bytes = bytes };
 	bool fine = device_span(dst, bytes, 1) && own_stream(stream);
@@ -170,8 +187,12 @@ CUresult piece_fetch(const struct route *to, struct q_copy_out *q, void *dst)
 
 enum { AHEAD = 4 };
 
-/* All pieces but the last: the GPU copies some while the CPU copies what has come. An error is told with the last one. */
-static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes, size_t *done)
+/*
+ * All pieces but the last: the GPU copies some while the CPU copies what has come. An error is told
+ * with the last one.
+ */
+static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t *dst, size_t bytes,
+			   size_t *done)
 {
 	const size_t piece = KVGPU_REMOTE_PIECE_MAX, n = (bytes - 1) / piece;
 	struct call c = { .op = OP_copy_out, .fixed = &q, .bytes = sizeof(q), .to = *to };
@@ -199,7 +220,8 @@ static CUresult fetch_most(const struct route *to, struct q_copy_out q, uint8_t 
 		}
 	}
 	if (r)
-		call_fence(p, UINT64_MAX);	/* what was begun ends before the pieces are another's */
+		/* what was begun ends before the pieces are another's */
+		call_fence(p, UINT64_MAX);
 	arena_put(p, room);
 	*done = n * piece;
 	return r;
@@ -218,13 +240,15 @@ CUresult line_out(const struct route *to, struct q_copy_out *q, void *dst, bool 
 		r = fetch_most(to, *q, dst, bytes, &done);
 	for (; done < bytes && !r; done += q->bytes) {
 		q->src = src + done;
-		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		q->bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
+								   KVGPU_REMOTE_PIECE_MAX;
 		r = piece_fetch(to, q, (uint8_t *)dst + done);
 	}
 	return r;
 }
 
-static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t bytes, enum when when,
+			CUstream stream)
 {
 	struct q_copy_out q = { .src = src, .bytes = bytes };
 	bool fine = device_span(src, bytes, 1) && own_stream(stream);
@@ -234,9 +258,11 @@ static CUresult to_host(struct route *to, void *dst, CUdeviceptr src, size_t byt
 	return r ? r : line_out(to, &q, dst, when == SYNC, fine);
 }
 
-static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
+static CUresult on_device(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when when,
+			  CUstream stream)
 {
-	return when == ASYNC || stream ? cuMemcpyDtoDAsync_v2(dst, src, bytes, stream) : cuMemcpyDtoD_v2(dst, src, bytes);
+	return when == ASYNC || stream ? cuMemcpyDtoDAsync_v2(dst, src, bytes, stream) :
+					 cuMemcpyDtoD_v2(dst, src, bytes);
 }
 
 /* host memory at both ends: in the stream's order, by the CPU */
@@ -249,7 +275,10 @@ static CUresult on_host(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream
 	return r;
 }
 
-/* of a null stream that other streams' captures forbid to use the copy itself says so, and ends these captures */
+/*
+ * of a null stream that other streams' captures forbid to use the copy itself says so, and ends
+ * these captures
+ */
 CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *captured)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -262,15 +291,16 @@ CUresult host_copy_begins(CUstream stream, bool waits, const void *src, bool *ca
 	if (status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && waits)
-		return cuStreamSynchronize(stream);	/* which says that it can't be, and ends the capture */
+		/* which says that it can't be, and ends the capture */
+		return cuStreamSynchronize(stream);
 	*captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 	if (!*captured && src && pinned_may_change() && host_find(src, &found))
 		r = cuStreamSynchronize(stream);
 	return r;
 }
 
-static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src, size_t bytes, enum when when,
-			CUstream stream)
+static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUdeviceptr src,
+			size_t bytes, enum when when, CUstream stream)
 {
 	struct route there = { 0 };
 	bool read, captured;
@@ -291,9 +321,10 @@ static CUresult between(enum side_of to, CUdeviceptr dst, enum side_of from, CUd
 	if (to == SIDE_DEVICE && from == SIDE_DEVICE)
 		return on_device(dst, src, bytes, when, stream);
 	/* what the GPU reads itself it reads in the stream's order */
-	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src, bytes) ==
-	       KVGPU_REMOTE_NOWHERE;
-	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL, &captured);
+	read = from == SIDE_HOST && gpu_reaches(route_peer(&there), (const void *)(uintptr_t)src,
+						bytes) == KVGPU_REMOTE_NOWHERE;
+	r = host_copy_begins(stream, when == SYNC, read ? (const void *)(uintptr_t)src : NULL,
+			     &captured);
 	if (!r && captured) {
 		r = route_stream(&there, stream, &id);
 		return r ? r : line_capture(&there, id, dst, to, src, from, bytes);
@@ -327,16 +358,21 @@ static CUresult any(CUdeviceptr dst, CUdeviceptr src, size_t bytes, enum when wh
 	bool nothing;
 	CUresult r = begin(stream, bytes, dst && src, &nothing);
 
-	return r || nothing ? r : between(side_of(dst, false), dst, side_of(src, false), src, bytes, when, stream);
+	return r || nothing ? r :
+			      between(side_of(dst, false), dst, side_of(src, false), src, bytes,
+				      when, stream);
 }
 
-static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when, CUstream stream)
+static CUresult htod(CUdeviceptr dst, const void *src, size_t bytes, enum when when,
+		     CUstream stream)
 {
 	CUdeviceptr from = (uintptr_t)src;
 	bool nothing;
 	CUresult r = begin(stream, bytes, src, &nothing);
 
-	return r || nothing ? r : between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
+	return r || nothing ?
+		       r :
+		       between(SIDE_DEVICE, dst, side_of(from, true), from, bytes, when, stream);
 }
 
 static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, CUstream stream)
@@ -345,25 +381,26 @@ static CUresult dtoh(void *dst, CUdeviceptr src, size_t bytes, enum when when, C
 	bool nothing;
 	CUresult r = begin(stream, bytes, dst, &nothing);
 
-	return r || nothing ? r : between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
+	return r || nothing ? r :
+			      between(side_of(to, true), to, SIDE_DEVICE, src, bytes, when, stream);
 }
 
-#define ENTRIES(name, v2, body, dst_type, src_type)								\
-	CUresult name##v2(dst_type dst, src_type src, size_t bytes)						\
-	{													\
-		return body(dst, src, bytes, SYNC, NULL);							\
-	}													\
-	CUresult name##v2##_ptds(dst_type dst, src_type src, size_t bytes)					\
-	{													\
-		return body(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);					\
-	}													\
-	CUresult name##Async##v2(dst_type dst, src_type src, size_t bytes, CUstream stream)			\
-	{													\
-		return body(dst, src, bytes, ASYNC, stream);							\
-	}													\
-	CUresult name##Async##v2##_ptsz(dst_type dst, src_type src, size_t bytes, CUstream stream)		\
-	{													\
-		return body(dst, src, bytes, ASYNC, OWN(stream));						\
+#define ENTRIES(name, v2, body, dst_type, src_type)                                                \
+	CUresult name##v2(dst_type dst, src_type src, size_t bytes)                                \
+	{                                                                                          \
+		return body(dst, src, bytes, SYNC, NULL);                                          \
+	}                                                                                          \
+	CUresult name##v2##_ptds(dst_type dst, src_type src, size_t bytes)                         \
+	{                                                                                          \
+		return body(dst, src, bytes, SYNC, CU_STREAM_PER_THREAD);                          \
+	}                                                                                          \
+	CUresult name##Async##v2(dst_type dst, src_type src, size_t bytes, CUstream stream)        \
+	{                                                                                          \
+		return body(dst, src, bytes, ASYNC, stream);                                       \
+	}                                                                                          \
+	CUresult name##Async##v2##_ptsz(dst_type dst, src_type src, size_t bytes, CUstream stream) \
+	{                                                                                          \
+		return body(dst, src, bytes, ASYNC, OWN(stream));                                  \
 	}
 
 ENTRIES(cuMemcpyHtoD, _v2, htod, CUdeviceptr, const void *)
@@ -372,8 +409,8 @@ ENTRIES(cuMemcpy, , any, CUdeviceptr, CUdeviceptr)
 
 /* ------------------------------------------------------------------ between contexts */
 
-static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, enum when when,
-				 CUstream stream)
+static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
+				 size_t bytes, enum when when, CUstream stream)
 {
 	struct q_peer q = { .dst = dst, .src = src, .bytes = bytes, .async = when == ASYNC };
 	struct call c = { .op = OP_peer, .fixed = &q, .bytes = sizeof(q) };
@@ -383,7 +420,8 @@ static CUresult between_contexts(CUdeviceptr dst, CUcontext to, CUdeviceptr src,
 		r = route_stream(&c.to, stream, &q.stream);
 	if (r)
 		return r;
-	if (!route_handle(&c.to, CLASS_CONTEXT, to, &q.dst_ctx) || !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
+	if (!route_handle(&c.to, CLASS_CONTEXT, to, &q.dst_ctx) ||
+	    !route_handle(&c.to, CLASS_CONTEXT, from, &q.src_ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (c.to.split)
 		return across_line(dst, SIDE_DEVICE, src, SIDE_DEVICE, bytes, when == SYNC, stream);
@@ -395,19 +433,22 @@ CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext 
 	return between_contexts(dst, to, src, from, bytes, SYNC, NULL);
 }
 
-CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes)
+CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
+			   size_t bytes)
 {
 	CUresult r = between_contexts(dst, to, src, from, bytes, ASYNC, CU_STREAM_PER_THREAD);
 
 	return r ? r : cuStreamSynchronize(CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
+			   size_t bytes, CUstream stream)
 {
 	return between_contexts(dst, to, src, from, bytes, ASYNC, stream);
 }
 
-CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, CUstream stream)
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from,
+				size_t bytes, CUstream stream)
 {
 	return between_contexts(dst, to, src, from, bytes, ASYNC, OWN(stream));
 }

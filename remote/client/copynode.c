@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs, also those that a capture records. Pinned memory of a carrier with shared memory is named as it is: a
- * graph's copy finds there what the program has written by then. All other memory of the program's is a ferry's (ferry.c).
+ * Copies as nodes of graphs, also those that a capture records. Pinned memory of a carrier with
+ * shared memory is named as it is: a graph's copy finds there what the program has written by then.
+ * All other memory of the program's is a ferry's (ferry.c).
  */
 #include "box.h"
 
@@ -13,8 +14,8 @@ static uint64_t span(const struct end *e, const uint64_t *size)
 	return lines * e->word[END_PITCH] + size[0];
 }
 
-
-static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *size, bool out, uint64_t *w, uint64_t *mine)
+static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *size, bool out,
+			  uint64_t *w, uint64_t *mine)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t at = KVGPU_REMOTE_NOWHERE, ferry = 0;
@@ -22,8 +23,12 @@ static CUresult open_side(struct peer *p, const struct end *e, const uint64_t *s
 	if (e->type == CU_MEMORYTYPE_HOST && kvgpu_remote_is_shared(p->channel))
 		at = pinned_at(p, e->host, span(e, size));
 	if (at != KVGPU_REMOTE_NOWHERE) {
-		memcpy(w, (uint64_t [END_WORDS]){ [END_TYPE] = e->type, [END_WHERE] = at, [END_PITCH] = e->word[END_PITCH],
-						  [END_HEIGHT] = e->word[END_HEIGHT] }, sizeof(e->word));
+		memcpy(w,
+		       (uint64_t[END_WORDS]){ [END_TYPE] = e->type,
+					      [END_WHERE] = at,
+					      [END_PITCH] = e->word[END_PITCH],
+					      [END_HEIGHT] = e->word[END_HEIGHT] },
+		       sizeof(e->word));
 		return CUDA_SUCCESS;
 	}
 	if (e->type == CU_MEMORYTYPE_HOST) {
@@ -67,7 +72,8 @@ static CUresult ask(struct q_copy_node *q, struct call *c, const struct box *b)
 	return r;
 }
 
-static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUcontext ctx, struct call *c)
+static CUresult ask_node(struct q_copy_node *q, const CUDA_MEMCPY3D *params, CUcontext ctx,
+			 struct call *c)
 {
 	struct box b = { 0 };
 	CUDA_MEMCPY3D_PEER p;
@@ -103,20 +109,25 @@ static struct end line_end(CUdeviceptr at, enum side_of side, size_t bytes)
 	return e;
 }
 
-CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to, CUdeviceptr src,
-		      enum side_of from, size_t bytes)
+CUresult line_capture(const struct route *route, uint64_t stream, CUdeviceptr dst, enum side_of to,
+		      CUdeviceptr src, enum side_of from, size_t bytes)
 {
-	struct box b = { .src = line_end(src, from, bytes), .dst = line_end(dst, to, bytes), .size = { bytes, 1, 1 } };
+	struct box b = { .src = line_end(src, from, bytes),
+			 .dst = line_end(dst, to, bytes),
+			 .size = { bytes, 1, 1 } };
 
 	return box_capture(route, &b, stream);
 }
 
-CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset, void *host, size_t bytes,
-		       bool to_array)
+CUresult array_capture(const struct route *route, uint64_t stream, CUarray array, size_t offset,
+		       void *host, size_t bytes, bool to_array)
 {
-	struct end a = { .type = CU_MEMORYTYPE_ARRAY, .word = { [END_TYPE] = CU_MEMORYTYPE_ARRAY, [END_X] = offset } };
+	struct end a = { .type = CU_MEMORYTYPE_ARRAY,
+			 .word = { [END_TYPE] = CU_MEMORYTYPE_ARRAY, [END_X] = offset } };
 	struct end h = line_end((uintptr_t)host, SIDE_HOST, bytes);
-	struct box b = { .src = to_array ? h : a, .dst = to_array ? a : h, .size = { bytes, 1, 1 } };
+	struct box b = { .src = to_array ? h : a,
+			 .dst = to_array ? a : h,
+			 .size = { bytes, 1, 1 } };
 	struct end *e = to_array ? &b.dst : &b.src;
 	struct route to = *route;
 
@@ -127,8 +138,8 @@ CUresult array_capture(const struct route *route, uint64_t stream, CUarray array
 
 /* ------------------------------------------------------------------ entry points */
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
-			      const CUDA_MEMCPY3D *params, CUcontext ctx)
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t n, const CUDA_MEMCPY3D *params, CUcontext ctx)
 {
 	struct q_copy_node q = { .dependencies = n };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
@@ -141,11 +152,13 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 		r = ask_node(&q, params, ctx, &c);
 	call_end(&c);
 	if (!r)
-		*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_copy_node *)c.answer)->node, graph);
+		*node = handle_here(c.to.peer, CLASS_NODE,
+				    ((const struct a_copy_node *)c.answer)->node, graph);
 	return r;
 }
 
-CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext ctx)
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_MEMCPY3D *params, CUcontext ctx)
 {
 	struct q_copy_node q = { 0 };
 	struct call c = { .op = OP_copy_node, .fixed = &q, .bytes = sizeof(q) };
@@ -203,7 +216,8 @@ static CUresult show(const struct peer *p, const uint64_t *w, struct shown *s)
 		return CUDA_ERROR_UNKNOWN;
 	memcpy(s->word, e.word, sizeof(s->word));
 	slice = e.word[END_PITCH] * e.word[END_HEIGHT];
-	s->host = e.host - e.word[END_X] - e.word[END_Y] * e.word[END_PITCH] - e.word[END_Z] * slice;
+	s->host =
+		e.host - e.word[END_X] - e.word[END_Y] * e.word[END_PITCH] - e.word[END_Z] * slice;
 	return CUDA_SUCCESS;
 }
 
@@ -227,11 +241,15 @@ CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
 	if (r)
 		return r;
 	*params = (CUDA_MEMCPY3D){
-		.srcMemoryType = src.type, .srcHost = src.host, .srcDevice = src.device, .srcArray = src.array,
-		.srcPitch = src.word[END_PITCH], .srcHeight = src.word[END_HEIGHT], .srcXInBytes = src.word[END_X],
+		.srcMemoryType = src.type, .srcHost = src.host, .srcDevice = src.device,
+			.srcArray = src.array,
+		.srcPitch = src.word[END_PITCH], .srcHeight = src.word[END_HEIGHT],
+			.srcXInBytes = src.word[END_X],
 		.srcY = src.word[END_Y], .srcZ = src.word[END_Z], .srcLOD = src.word[END_LOD],
-		.dstMemoryType = dst.type, .dstHost = dst.host, .dstDevice = dst.device, .dstArray = dst.array,
-		.dstPitch = dst.word[END_PITCH], .dstHeight = dst.word[END_HEIGHT], .dstXInBytes = dst.word[END_X],
+		.dstMemoryType = dst.type, .dstHost = dst.host, .dstDevice = dst.device,
+			.dstArray = dst.array,
+		.dstPitch = dst.word[END_PITCH], .dstHeight = dst.word[END_HEIGHT],
+			.dstXInBytes = dst.word[END_X],
 		.dstY = dst.word[END_Y], .dstZ = dst.word[END_Z], .dstLOD = dst.word[END_LOD],
 		.WidthInBytes = a->size[0], .Height = a->size[1], .Depth = a->size[2] };
 	return CUDA_SUCCESS;

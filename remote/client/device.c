@@ -14,14 +14,26 @@ static struct a_facts *facts[DEVICES_MAX];	/* atomic; stays */
 static void leave_out(const struct peer *p, struct a_facts *f)
 {
 	static const int none[] = { 88 /* PAGEABLE_MEMORY_ACCESS */,
-		89 /* CONCURRENT_MANAGED_ACCESS */, 90 /* COMPUTE_PREEMPTION */, 91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
-		92, 93, 94, /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */, 96, 100, 101 /* ..._ACCESS_FROM_HOST */,
-		102 /* VIRTUAL_MEMORY_MANAGEMENT */, 103, 104, 105, /* handles */ 115 /* MEMORY_POOLS */ };
+				    89 /* CONCURRENT_MANAGED_ACCESS */,
+				    90 /* COMPUTE_PREEMPTION */,
+				    91 /* CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM */,
+				    92,
+				    93,
+				    94,
+				    /* stream memory operations */ 95 /* COOPERATIVE_LAUNCH */,
+				    96,
+				    100,
+				    101 /* ..._ACCESS_FROM_HOST */,
+				    102 /* VIRTUAL_MEMORY_MANAGEMENT */,
+				    103,
+				    104,
+				    105,
+				    /* handles */ 115 /* MEMORY_POOLS */ };
 	unsigned int i;
 
 	/*
-	 * pinned memory is mapped where the library has the arena as its own; one that sees registered memory at its own
-	 * address has
+	 * pinned memory is mapped where the library has the arena as its own; one that sees
+	 * registered memory at its own address has
 	 */
 	if (!kvgpu_remote_is_shared(p->channel) || !f->attribute[91])
 		f->attribute[19 /* CAN_MAP_HOST_MEMORY */] = 0;
@@ -150,7 +162,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
 	if (!f)
 		return r;
-	if (!value || (int)attribute <= 0 || (int)attribute >= NR_ATTRIBUTES || !f->attribute_known[attribute])
+	if (!value || (int)attribute <= 0 || (int)attribute >= NR_ATTRIBUTES ||
+	    !f->attribute_known[attribute])
 		return CUDA_ERROR_INVALID_VALUE;
 	*value = f->attribute[attribute];
 	return CUDA_SUCCESS;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The copy itself is between the
- * GPU and a piece of the arena. When a graph has come as far as that, the server asks for the piece to be filled from the
- * program's memory, or says that it is to be emptied there, and goes on when that was done; so a graph reads and writes the
- * program's memory when it runs, in the order of its other nodes. A thread of its own does that: a function of the program's may
- * wait meanwhile.
+ * Ferries: the program's memory at one end of a graph's copy, where the server does not see it. The
+ * copy itself is between the GPU and a piece of the arena. When a graph has come as far as that,
+ * the server asks for the piece to be filled from the program's memory, or says that it is to be
+ * emptied there, and goes on when that was done; so a graph reads and writes the program's memory
+ * when it runs, in the order of its other nodes. A thread of its own does that: a function of the
+ * program's may wait meanwhile.
  */
 #include <stdlib.h>
 
@@ -63,12 +64,14 @@ static bool more_ferries(void)
 	return true;
 }
 
-uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out, uint64_t *at)
+uint64_t ferry_new(struct peer *p, const struct end *e, const uint64_t *size, bool out,
+		   uint64_t *at)
 {
 	const struct part whole = { { 0 }, { size[0], size[1], size[2] } };
 	uint64_t bytes, i = 1;
 
-	if (__builtin_mul_overflow(size[0], size[1], &bytes) || __builtin_mul_overflow(bytes, size[2], &bytes))
+	if (__builtin_mul_overflow(size[0], size[1], &bytes) ||
+	    __builtin_mul_overflow(bytes, size[2], &bytes))
 		return 0;
 	*at = arena_get(p, bytes);
 	if (*at == KVGPU_REMOTE_NOWHERE)
@@ -122,14 +125,18 @@ void ferry_free(uint64_t id)
 
 /* ------------------------------------------------------------------ crossing */
 
-/* no other frame has this piece, so its bytes need not keep their place among frames: they only come before the ack */
+/*
+ * no other frame has this piece, so its bytes need not keep their place among frames: they only
+ * come before the ack
+ */
 static void fill(const struct ferry *f)
 {
 	uint64_t done, n;
 
 	box_pack(&f->end, &f->whole, arena_at(f->peer, f->at));
 	for (done = 0; done < f->bytes; done += n) {
-		n = f->bytes - done < KVGPU_REMOTE_PIECE_MAX ? f->bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		n = f->bytes - done < KVGPU_REMOTE_PIECE_MAX ? f->bytes - done :
+							       KVGPU_REMOTE_PIECE_MAX;
 		kvgpu_remote_push(f->peer->channel, f->at + done, n);
 	}
 }
@@ -144,7 +151,8 @@ static void cross(const struct due *d)
 	}
 	call_due();
 	/* a server that asks for what is not there, or the wrong way, gets nothing of it */
-	if (find(d->id, &f) && f.peer == d->peer && f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
+	if (find(d->id, &f) && f.peer == d->peer &&
+	    f.out == (d->event == KVGPU_REMOTE_EVENT_DRAIN)) {
 		if (f.out)
 			box_unpack(&f.end, &f.whole, arena_at(f.peer, f.at));
 		else

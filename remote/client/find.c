@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Where the servers are: what the environment says, then /etc/kvgpu/remote.conf, then an aperture that this VM has. */
+/*
+ * Where the servers are: what the environment says, then /etc/kvgpu/remote.conf, then an aperture
+ * that this VM has.
+ */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +12,21 @@
 
 #include "client.h"
 
-/* 1: it is named; 0: here it is not; -1: something is wrong, and was said. Each may name where certificates are. */
+/*
+ * 1: it is named; 0: here it is not; -1: something is wrong, and was said. Each may name where
+ * certificates are.
+ */
 static int by_environment(struct remote_conf *found)
 {
-	const char *address = secure_getenv("KVGPU_REMOTE"), *folder = secure_getenv("KVGPU_REMOTE_TLS");
+	const char *address = secure_getenv("KVGPU_REMOTE"),
+		   *folder = secure_getenv("KVGPU_REMOTE_TLS");
 
 	if (folder && *folder)
 		snprintf(found->tls_folder, sizeof(found->tls_folder), "%s", folder);
 	if (!address || !address[strspn(address, REMOTE_CONF_BLANKS)])
 		return 0;
-	if (snprintf(found->server, sizeof(found->server), "%s", address) < (int)sizeof(found->server))
+	if (snprintf(found->server, sizeof(found->server), "%s", address) <
+	    (int)sizeof(found->server))
 		return 1;
 	client_say("KVGPU_REMOTE is too long");
 	return -1;
@@ -76,7 +84,8 @@ static unsigned int words(char *text, const char *word[])
 	unsigned int n = 0;
 	char *rest = NULL, *w;
 
-	for (w = strtok_r(text, REMOTE_CONF_BLANKS, &rest); w; w = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest)) {
+	for (w = strtok_r(text, REMOTE_CONF_BLANKS, &rest); w;
+	     w = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest)) {
 		if (n < PEERS_MAX)
 			word[n] = w;
 		n++;
@@ -96,7 +105,10 @@ static bool are_addresses(const char *const word[], unsigned int n)
 	return true;
 }
 
-/* A text with a word that is no address is one address: a path may have blanks, and what is wrong is told with all of it. */
+/*
+ * A text with a word that is no address is one address: a path may have blanks, and what is wrong
+ * is told with all of it.
+ */
 static unsigned int split(const char *text, const char *address[])
 {
 	static char copy[sizeof(((struct remote_conf *)0)->server)];

@@ -19,7 +19,8 @@ static struct forward_state *state(unsigned int class, const void *handle)
 }
 
 /* CUDA_ERROR_INVALID_VALUE: its stream is none any more, and *@id was found */
-static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream, bool *own)
+static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint64_t *stream,
+		     bool *own)
 {
 	const struct forward_state *s = state(class, handle);
 	struct route to = { 0 };
@@ -28,7 +29,8 @@ static CUresult find(unsigned int class, const void *handle, uint64_t *id, uint6
 	if (!s || !route_handle(&to, class, handle, id) || route_peer(&to) != current_peer())
 		return CUDA_ERROR_INVALID_HANDLE;
 	*own = same_context(handle);
-	if (route_stream(&to, s->stream, stream) || to.split)	/* it is none, or another server's */
+	/* it is none, or another server's */
+	if (route_stream(&to, s->stream, stream) || to.split)
 		return CUDA_ERROR_INVALID_VALUE;
 	return CUDA_SUCCESS;
 }
@@ -62,7 +64,8 @@ static void *made(unsigned int class, uint64_t id)
 const struct forward_calls *kvgpu_remote_forwards(uint64_t version)
 {
 	static const struct forward_calls calls = {
-		.enter = enter, .find = find, .state = state, .queue = queue, .ask = ask, .made = made, .ended = object_end,
+		.enter = enter, .find = find, .state = state, .queue = queue, .ask = ask,
+			.made = made, .ended = object_end,
 		.say = client_say,
 	};
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Gates: a stream of one server waits for something of another one. The stream gets a function of the host, which its server calls
- * here when the stream has come as far; the stream goes on when that is acknowledged. What it waits for is an event, for which a
- * stream of the client's own at the event's server waits as it is now, and a thread for that stream; or a copy, which a thread
- * makes. So no thread of the program's waits, and none of the channel's. Threads are kept for the next gates.
+ * Gates: a stream of one server waits for something of another one. The stream gets a function of
+ * the host, which its server calls here when the stream has come as far; the stream goes on when
+ * that is acknowledged. What it waits for is an event, for which a stream of the client's own at
+ * the event's server waits as it is now, and a thread for that stream; or a copy, which a thread
+ * makes. So no thread of the program's waits, and none of the channel's. Threads are kept for the
+ * next gates.
  *
- * Where the other server is gone the gate opens, for it would stay closed for ever. The server of the stream that waited tells of
- * that by the next call that waits or reports.
+ * Where the other server is gone the gate opens, for it would stay closed for ever. The server of
+ * the stream that waited tells of that by the next call that waits or reports.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -46,8 +48,8 @@ static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static __thread bool serves;	/* this thread does what gates wait for */
 
 /*
- * Of calls with work behind gates. A library's queue is finite, and a server that waits for room in it would not do what opens
- * the gate.
+ * Of calls with work behind gates. A library's queue is finite, and a server that waits for room in
+ * it would not do what opens the gate.
  */
 enum { BEHIND_MAX = 16, LOOK_MS = 100 };
 
@@ -123,7 +125,7 @@ static void take_off(struct gate *gate)
 	one_less(gate->stream);
 }
 
-/* ------------------------------------------------------------------ calls with work while there are gates */
+/* -------------------------------------------------------- calls with work while there are gates */
 
 void gate_behind(struct peer *p)
 {
@@ -142,12 +144,15 @@ void gate_behind(struct peer *p)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ------------------------------------------------------------------ threads: what gates wait for */
+/* ----------------------------------------------------------------- threads: what gates wait for */
 
 static CUresult wait_for_event(const struct gate *g)
 {
 	const struct q_cuStreamSynchronize q = { .stream = g->helper };
-	struct call c = { .op = OP_cuStreamSynchronize, .fixed = &q, .bytes = sizeof(q), .to = g->route };
+	struct call c = { .op = OP_cuStreamSynchronize,
+			  .fixed = &q,
+			  .bytes = sizeof(q),
+			  .to = g->route };
 	CUresult r = call_ask(&c, 0);
 
 	helper_put(g->route.ctx, g->context, g->helper);
@@ -195,7 +200,10 @@ static void *main_loop(void *arg)
 	return NULL;
 }
 
-/* With the lock. A job for each thread that is idle or on its way: none waits for another one's end, which may be its own. */
+/*
+ * With the lock. A job for each thread that is idle or on its way: none waits for another one's
+ * end, which may be its own.
+ */
 static bool thread_for(struct gate *g)
 {
 	pthread_t thread;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and answers that say more than a
- * result.
+ * Graphs: nodes with parameters that are the program's (kernels' and functions of the host), and
+ * answers that say more than a result.
  */
 #include <stdlib.h>
 
 #include "client.h"
 
-CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle, uint64_t *id)
+CUresult graph_enter(struct route *to, bool given, unsigned int class, const void *handle,
+		     uint64_t *id)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
@@ -18,7 +19,8 @@ CUresult graph_enter(struct route *to, bool given, unsigned int class, const voi
 	return route_handle(to, class, handle, id) ? CUDA_SUCCESS : wrong_graph(handle);
 }
 
-CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id, CUgraphNode node, uint64_t *id)
+CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *exec_id,
+		    CUgraphNode node, uint64_t *id)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
@@ -35,7 +37,8 @@ CUresult exec_enter(struct route *to, bool given, CUgraphExec exec, uint64_t *ex
 
 /* ------------------------------------------------------------------ kernels */
 
-static CUresult kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult kernel_node(struct q_kernel_node *q, struct call *c,
+			    const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct function *f = function_of(p->func);
 	uint8_t *packed;
@@ -51,16 +54,18 @@ static CUresult kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_
 	if (r)
 		return r;
 	memcpy(q->grid, (uint32_t []){ p->gridDimX, p->gridDimY, p->gridDimZ }, sizeof(q->grid));
-	memcpy(q->block, (uint32_t []){ p->blockDimX, p->blockDimY, p->blockDimZ }, sizeof(q->block));
+	memcpy(q->block, (uint32_t[]){ p->blockDimX, p->blockDimY, p->blockDimZ },
+	       sizeof(q->block));
 	q->shared = p->sharedMemBytes;
 	return call_bytes(c, packed, q->bytes);
 }
 
 /* dependencies first, then parameters: the server reads them in that order */
-static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const CUDA_KERNEL_NODE_PARAMS *p,
-				const CUgraphNode *dependencies)
+static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c,
+				const CUDA_KERNEL_NODE_PARAMS *p, const CUgraphNode *dependencies)
 {
-	CUresult r = call_handles(c, CLASS_NODE, (const void *const *)dependencies, q->dependencies);
+	CUresult r =
+		call_handles(c, CLASS_NODE, (const void *const *)dependencies, q->dependencies);
 
 	if (!r)
 		r = kernel_node(q, c, p);
@@ -70,8 +75,8 @@ static CUresult ask_kernel_node(struct q_kernel_node *q, struct call *c, const C
 	return r;
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
-			      const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			      size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct q_kernel_node q = { .dependencies = n };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
@@ -81,7 +86,8 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
 		return r;
 	r = ask_kernel_node(&q, &c, p, dependencies);
 	if (!r)
-		*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_kernel_node *)c.answer)->node, graph);
+		*node = handle_here(c.to.peer, CLASS_NODE,
+				    ((const struct a_kernel_node *)c.answer)->node, graph);
 	return r;
 }
 
@@ -94,7 +100,8 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 	return r ? r : ask_kernel_node(&q, &c, p, NULL);
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *p)
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+					const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	struct q_kernel_node q = { 0 };
 	struct call c = { .op = OP_kernel_node, .fixed = &q, .bytes = sizeof(q) };
@@ -111,7 +118,8 @@ struct shown {
 	uint8_t bytes[];
 };
 
-static CUresult show(struct object *node, struct call *c, const struct a_kernel_node_get *a, CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult show(struct object *node, struct call *c, const struct a_kernel_node_get *a,
+		     CUDA_KERNEL_NODE_PARAMS *p)
 {
 	const struct function *f = function_of(p->func);
 	struct shown *s;
@@ -145,14 +153,19 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p
 	if (r)
 		return r;
 	a = (const struct a_kernel_node_get *)c.answer;
-	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(c.to.peer, CLASS_FUNCTION, a->function, NULL),
-					.gridDimX = a->grid[0], .gridDimY = a->grid[1], .gridDimZ = a->grid[2],
-					.blockDimX = a->block[0], .blockDimY = a->block[1], .blockDimZ = a->block[2],
+	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = handle_here(c.to.peer, CLASS_FUNCTION, a->function,
+							    NULL),
+					.gridDimX = a->grid[0],
+					.gridDimY = a->grid[1],
+					.gridDimZ = a->grid[2],
+					.blockDimX = a->block[0],
+					.blockDimY = a->block[1],
+					.blockDimZ = a->block[2],
 					.sharedMemBytes = a->shared };
 	return show((struct object *)node, &c, a, p);
 }
 
-/* ------------------------------------------------------------------ functions of the host: a node's object knows its number */
+/* -------------------------------------- functions of the host: a node's object knows its number */
 
 static CUresult host_node(struct q_host_node *q, struct call *c, const CUDA_HOST_NODE_PARAMS *p)
 {
@@ -183,8 +196,8 @@ static CUresult remember(struct object *node, uint64_t id)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t n,
-			    const CUDA_HOST_NODE_PARAMS *p)
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+			    size_t n, const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct q_host_node q = { .dependencies = n };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
@@ -200,7 +213,8 @@ CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode 
 	r = host_node(&q, &c, p);
 	if (r)
 		return r;
-	*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_host_node *)c.answer)->node, graph);
+	*node = handle_here(c.to.peer, CLASS_NODE, ((const struct a_host_node *)c.answer)->node,
+			    graph);
 	return remember((struct object *)*node, q.id);
 }
 
@@ -216,7 +230,8 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS 
 	return r ? r : remember((struct object *)node, q.id);
 }
 
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *p)
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+				      const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct q_host_node q = { 0 };
 	struct call c = { .op = OP_host_node, .fixed = &q, .bytes = sizeof(q) };
@@ -243,14 +258,17 @@ CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *p)
 		return r;
 	if (type != CU_GRAPH_NODE_TYPE_HOST)
 		return CUDA_ERROR_INVALID_VALUE;
-	return o->more && host_function_get(*(uint64_t *)o->more, p) ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+	return o->more && host_function_get(*(uint64_t *)o->more, p) ? CUDA_SUCCESS :
+								       CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* ------------------------------------------------------------------ executable graphs */
 
-static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size, uint32_t version)
+static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+			    size_t size, uint32_t version)
 {
-	struct q_instantiate q = { .version = version, .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
+	struct q_instantiate q = { .version = version,
+				   .log_bytes = log ? size < 16384 ? size : 16384 : 0 };
 	struct call c = { .op = OP_instantiate, .fixed = &q, .bytes = sizeof(q) };
 	struct a_instantiate a = { 0 };
 	CUresult r = graph_enter(&c.to, exec, CLASS_GRAPH, graph, &q.graph);
@@ -273,17 +291,20 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, 
 	return r;
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+			    size_t size)
 {
 	return instantiate(exec, graph, bad, log, size, 1);
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log, size_t size)
+CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *bad, char *log,
+			       size_t size)
 {
 	return instantiate(exec, graph, bad, log, size, 2);
 }
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CUgraphExecUpdateResult *what)
+CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad,
+			   CUgraphExecUpdateResult *what)
 {
 	struct q_update q = { 0 };
 	struct call c = { .op = OP_update, .fixed = &q, .bytes = sizeof(q) };
@@ -294,7 +315,8 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CU
 		return r;
 	if (!bad || !what)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!route_handle(&c.to, CLASS_EXEC, exec, &q.exec) || !route_handle(&c.to, CLASS_GRAPH, graph, &q.graph))
+	if (!route_handle(&c.to, CLASS_EXEC, exec, &q.exec) ||
+	    !route_handle(&c.to, CLASS_GRAPH, graph, &q.graph))
 		return wrong_graph(exec && graph ? exec : NULL);
 	r = call_ask(&c, sizeof(*a));
 	if (c.answer_bytes < sizeof(*a))
@@ -308,8 +330,8 @@ CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *bad, CU
 /* ------------------------------------------------------------------ captures */
 
 /* the list stays until the stream's next question; with the stream's object */
-CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-				   const CUgraphNode **nodes, size_t *n)
+CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+				   CUgraph *graph, const CUgraphNode **nodes, size_t *n)
 {
 	struct q_capture_info q = { .room = KVGPU_REMOTE_LIST_MAX };
 	struct call c = { .op = OP_capture_info, .fixed = &q, .bytes = sizeof(q) };
@@ -351,8 +373,9 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph,
-					const CUgraphNode **nodes, size_t *n)
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status,
+					cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+					size_t *n)
 {
 	return cuStreamGetCaptureInfo_v2(OWN(stream), status, id, graph, nodes, n);
 }

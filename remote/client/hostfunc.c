@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The program's functions that a stream calls. The server says when; a thread here calls them one after the other, and then says
- * that it was done. What kernels print comes the same way.
+ * The program's functions that a stream calls. The server says when; a thread here calls them one
+ * after the other, and then says that it was done. What kernels print comes the same way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ bool host_functions_pending(void)
 	return __atomic_load_n(&pending, __ATOMIC_ACQUIRE);
 }
 
-/* ------------------------------------------------------------------ numbers: an index, from 1 on */
+/* ----------------------------------------------------------------- numbers: an index, from 1 on */
 
 static bool more_functions(void)
 {
@@ -78,7 +78,8 @@ static bool start(void)
 	return runs;
 }
 
-uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data, bool kept)
+uint64_t host_function(CUhostFn fn, CUstreamCallback callback, CUstream stream, void *data,
+		       bool kept)
 {
 	uint64_t i, id = 0;
 
@@ -208,7 +209,8 @@ static CUresult submit(CUstream stream, CUhostFn fn, CUstreamCallback callback, 
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = fn || callback ? route_stream(&c.to, stream, &q.stream) : CUDA_ERROR_INVALID_VALUE;
+		r = fn || callback ? route_stream(&c.to, stream, &q.stream) :
+				     CUDA_ERROR_INVALID_VALUE;
 	if (r)
 		return r;
 	kept = captures_any();
@@ -241,14 +243,16 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, u
 	return flags ? CUDA_ERROR_INVALID_VALUE : submit(stream, NULL, fn, data);
 }
 
-CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data, unsigned int flags)
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback fn, void *data,
+				  unsigned int flags)
 {
 	return flags ? CUDA_ERROR_INVALID_VALUE : submit(OWN(stream), NULL, fn, data);
 }
 
-/* ------------------------------------------------------------------ user objects; a destructor is a function of the host's, too */
+/* ---------------------------------- user objects; a destructor is a function of the host's, too */
 
-CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count,
+			    unsigned int flags)
 {
 	struct q_user_object q = { .count = count, .flags = flags };
 	struct call c = { .op = OP_user_object, .fixed = &q, .bytes = sizeof(q) };
@@ -266,6 +270,7 @@ CUresult cuUserObjectCreate(CUuserObject *object, void *ptr, CUhostFn destroy, u
 		host_function_drop(q.id);
 		return r;
 	}
-	*object = handle_here(c.to.peer, CLASS_USER, ((const struct a_user_object *)c.answer)->object, NULL);
+	*object = handle_here(c.to.peer, CLASS_USER,
+			      ((const struct a_user_object *)c.answer)->object, NULL);
 	return *object ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

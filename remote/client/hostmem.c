@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Pinned memory, which is in the arena, and registered memory, which is the program's own and only known. */
+/*
+ * Pinned memory, which is in the arena, and registered memory, which is the program's own and only
+ * known.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -31,7 +34,9 @@ static struct host_range *find(const void *host)
 {
 	unsigned int i = above(host);
 
-	return i && (uint64_t)((const uint8_t *)host - ranges[i - 1].base) < ranges[i - 1].bytes ? &ranges[i - 1] : NULL;
+	return i && (uint64_t)((const uint8_t *)host - ranges[i - 1].base) < ranges[i - 1].bytes ?
+		       &ranges[i - 1] :
+		       NULL;
 }
 
 bool host_find(const void *host, struct host_range *out)
@@ -101,8 +106,8 @@ static void remove_at(unsigned int at)
 }
 
 /*
- * Pinned memory has one address for both sides from now on, where this process has nothing else there, and no other server's GPU
- * has memory.
+ * Pinned memory has one address for both sides from now on, where this process has nothing else
+ * there, and no other server's GPU has memory.
  */
 static void see_at(struct peer *p, uint64_t device)
 {
@@ -130,7 +135,8 @@ bool arena_is_pinned(struct peer *p)
 	/* in a context of that server's */
 	if (several && p != current_peer())
 		return known == PINNED;
-	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) && !call_ask(&c, sizeof(a))) {
+	if (known == PINNED_UNKNOWN && kvgpu_remote_is_shared(p->channel) &&
+	    !call_ask(&c, sizeof(a))) {
 		memcpy(&a, c.answer, sizeof(a));
 		known = a.pinned ? PINNED : PINNED_NOT;
 		if (a.pinned)
@@ -205,7 +211,9 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned int flags)
 
 	if (r)
 		return r;
-	if (!ptr || !bytes || flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
+	if (!ptr || !bytes ||
+	    flags & ~(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
+		      CU_MEMHOSTALLOC_WRITECOMBINED))
 		return CUDA_ERROR_INVALID_VALUE;
 	shown = arena_is_pinned(p);
 	if (flags & CU_MEMHOSTALLOC_DEVICEMAP && !shown)
@@ -240,7 +248,8 @@ static CUresult end(void *ptr, bool pinned, CUresult none)
 
 	pthread_mutex_lock(&lock);
 	at = above(ptr);
-	if (at && ranges[at - 1].base == ptr && (ranges[at - 1].at != KVGPU_REMOTE_NOWHERE) == pinned) {
+	if (at && ranges[at - 1].base == ptr &&
+	    (ranges[at - 1].at != KVGPU_REMOTE_NOWHERE) == pinned) {
 		remove_at(at - 1);
 		r = CUDA_SUCCESS;
 	}
@@ -255,7 +264,8 @@ CUresult cuMemFreeHost(void *ptr)
 	CUresult r = call_enter(0);
 
 	if (!r)
-		r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(), UINT64_MAX);
+		r = call_fence(host_find(ptr, &found) && found.peer ? found.peer : current_peer(),
+			       UINT64_MAX);
 	return r ? r : end(ptr, true, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -295,12 +305,14 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned int flags)
 
 	if (r)
 		return r;
-	if (!ptr || !bytes || flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
+	if (!ptr || !bytes ||
+	    flags & ~(REGISTER_PORTABLE | REGISTER_DEVICEMAP | REGISTER_READ_ONLY) ||
 	    __builtin_add_overflow((uintptr_t)ptr, bytes, &end_of) || managed_has((uintptr_t)ptr))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & REGISTER_DEVICEMAP)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	return add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags, current_context() });
+	return add((struct host_range){ ptr, bytes, KVGPU_REMOTE_NOWHERE, NULL, flags,
+					current_context() });
 }
 
 CUresult cuMemHostUnregister(void *ptr)

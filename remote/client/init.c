@@ -35,7 +35,8 @@ CUresult client_ready(void)
 {
 	unsigned int i;
 
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || __atomic_load_n(&forked, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&forked, __ATOMIC_RELAXED))
 		return CUDA_ERROR_NOT_INITIALIZED;
 	if (!kvgpu_remote_is_gone(peers[0].channel))
 		return CUDA_SUCCESS;
@@ -50,7 +51,10 @@ int client_version(void)
 	return version;
 }
 
-/* the child has none of the threads, and the servers are the parent's: nothing may go out, and nothing is held open */
+/*
+ * the child has none of the threads, and the servers are the parent's: nothing may go out, and
+ * nothing is held open
+ */
 static void in_child(void)
 {
 	unsigned int i;
@@ -91,7 +95,8 @@ static CUresult connect_to(struct peer *p)
 {
 	const char *why;
 
-	if (kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p, &p->channel, &why)) {
+	if (kvgpu_remote_connect(p->address, KVGPU_REMOTE_VERSION, client_happened, p, &p->channel,
+				 &why)) {
 		client_say("%s: %s", p->address, why);
 		return CUDA_ERROR_SYSTEM_NOT_READY;
 	}
@@ -100,7 +105,10 @@ static CUresult connect_to(struct peer *p)
 	return CUDA_SUCCESS;
 }
 
-/* All servers, or none: the numbers of the devices are the same each time. What is connected stays so for another try. */
+/*
+ * All servers, or none: the numbers of the devices are the same each time. What is connected stays
+ * so for another try.
+ */
 static CUresult start(void)
 {
 	static const char *address[PEERS_MAX];

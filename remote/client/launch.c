@@ -39,7 +39,8 @@ static CUresult pack_extra(const struct function *f, void **extra, uint8_t *to, 
 	return CUDA_SUCCESS;
 }
 
-CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to, uint32_t *bytes)
+CUresult parameters_pack(const struct function *f, void **params, void **extra, uint8_t *to,
+			 uint32_t *bytes)
 {
 	uint32_t i;
 
@@ -131,16 +132,25 @@ static CUresult launch(const struct request *q)
 
 CUresult cuLaunchKernel(LAUNCH_ARGS, void **extra)
 {
-	return launch(&(struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, stream, params, extra });
+	return launch(&(
+		struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, stream, params,
+			extra });
 }
 
 CUresult cuLaunchKernel_ptsz(LAUNCH_ARGS, void **extra)
 {
-	return launch(&(struct request){ f, { gx, gy, gz }, { bx, by, bz }, shared, OWN(stream), params, extra });
+	return launch(&(struct request){ f,
+					 { gx, gy, gz },
+					 { bx, by, bz },
+					 shared,
+					 OWN(stream),
+					 params,
+					 extra });
 }
 
 /* attributes that ask for what every launch is, or that are only hints */
-static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra, CUstream stream)
+static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, void **extra,
+			  CUstream stream)
 {
 	enum { IGNORE = 0, ACCESS_POLICY_WINDOW = 1, SYNCHRONIZATION_POLICY = 3, PRIORITY = 8 };
 	unsigned int i;
@@ -152,11 +162,17 @@ static CUresult launch_ex(const CUlaunchConfig *c, CUfunction f, void **params, 
 
 		if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && !c->attrs[i].value.cooperative)
 			continue;
-		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY && id != PRIORITY)
+		if (id != IGNORE && id != ACCESS_POLICY_WINDOW && id != SYNCHRONIZATION_POLICY &&
+		    id != PRIORITY)
 			return CUDA_ERROR_NOT_SUPPORTED;
 	}
-	return launch(&(struct request){ f, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
-					 c->sharedMemBytes, stream, params, extra });
+	return launch(&(struct request){ f,
+					 { c->gridDimX, c->gridDimY, c->gridDimZ },
+					 { c->blockDimX, c->blockDimY, c->blockDimZ },
+					 c->sharedMemBytes,
+					 stream,
+					 params,
+					 extra });
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
@@ -172,8 +188,9 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *c, CUfunction f, void **par
 /* ------------------------------------------------------------------ occupancy */
 
 /* the block with which most threads are on an SM; of two, the larger one */
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of,
-						   size_t dynamic, int limit, unsigned int flags)
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
+						   CUoccupancyB2DSize dynamic_of, size_t dynamic,
+						   int limit, unsigned int flags)
 {
 	enum { SM_COUNT = 16, WARP = 32 };
 	struct object *o = object_of(CLASS_FUNCTION, f);
@@ -188,14 +205,17 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	if (!o)
 		return CUDA_ERROR_INVALID_HANDLE;
 	module = object_parent(o);
-	sms = module && object_parent(module) ? device_attribute(object_parent(module)->dev, SM_COUNT) : 0;
+	sms = module && object_parent(module) ?
+		      device_attribute(object_parent(module)->dev, SM_COUNT) :
+		      0;
 	r = cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f);
 	threads = limit && limit < threads ? limit : threads;
 	*grid = *block = 0;
 	for (; threads > 0 && !r; threads = (threads - 1) / WARP * WARP) {
 		if (dynamic_of)
 			dynamic = dynamic_of(threads);
-		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads, dynamic, flags);
+		r = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, threads,
+									 dynamic, flags);
 		if (r || blocks * threads <= most)
 			continue;
 		most = blocks * threads;
@@ -205,8 +225,9 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 	return r;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize dynamic_of, size_t dynamic,
-					  int limit)
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
+					  CUoccupancyB2DSize dynamic_of, size_t dynamic, int limit)
 {
-	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit, 0);
+	return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, dynamic_of, dynamic, limit,
+							 0);
 }

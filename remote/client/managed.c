@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: memory here at the address that it has for the server's library, of which the program may use a page when no
- * work of the GPU's does. Before work that may touch it goes out, the pages that the program wrote are sent, and all pages are
- * closed: the program's next touch of one faults, and the handler waits for the work and fetches what is there by then. So only
- * pages travel that one side wrote and the other looks at.
+ * Managed memory: memory here at the address that it has for the server's library, of which the
+ * program may use a page when no work of the GPU's does. Before work that may touch it goes out,
+ * the pages that the program wrote are sent, and all pages are
+ * closed: the program's next touch of one faults, and the handler waits for the work and fetches
+ * what is there by then. So only pages travel that one side wrote and the other looks at.
  *
- * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and without privileges it can't serve a
- * system call that touches a closed page, as this can't (EFAULT). The memory is mapped a second time, where it is always open:
- * what comes is complete before a thread of the program's can see the page, and nothing in here touches a page that may be
+ * The kernel's own way to hand on faults (userfaultfd) is not used: containers forbid it, and
+ * without privileges it can't serve a system call that touches a closed page, as this can't
+ * (EFAULT). The memory is mapped a second time, where it is always open: what comes is complete
+ * before a thread of the program's can see the page, and nothing in here touches a page that may be
  * closed.
  */
 #include <errno.h>
@@ -23,12 +25,16 @@
 
 enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, TRIES = 16, WINDOW_MIN = 4, READ_MOSTLY = 1 };
 
-/* of a page: not open, and the GPU may have written it; open for reading; written here since it was sent */
+/*
+ * of a page: not open, and the GPU may have written it; open for reading; written here since it was
+ * sent
+ */
 enum page { CLOSED, CLEAN, DIRTY };
 
 /*
- * The server's `room` is a piece of its arena for pages on their way; it has read all of it but what is used. It has the memory
- * of its own contexts only, so its GPU's work closes no other server's pages.
+ * The server's `room` is a piece of its arena for pages on their way; it has read all of it but
+ * what is used. It has the memory of its own contexts only, so its GPU's work closes no other
+ * server's pages.
  */
 struct managed {
 	uintptr_t begin, end;	/* pages */
@@ -36,7 +42,8 @@ struct managed {
 	uint8_t *alias;
 	uint8_t *page;
 	size_t open;		/* so many pages are not CLOSED */
-	size_t next, window;	/* pages that are fetched at once, while the program reads on and on */
+	/* pages that are fetched at once, while the program reads on and on */
+	size_t next, window;
 	void *ctx, *module;	/* it ends with */
 	uint64_t ctx_id;
 };
@@ -156,7 +163,9 @@ static size_t window_of(struct managed *m, size_t page)
 	return n;
 }
 
-/* Where it fails, the page shows what was known of it: the program's next call tells of the error. */
+/*
+ * Where it fails, the page shows what was known of it: the program's next call tells of the error.
+ */
 static void fetch(struct managed *m, size_t page)
 {
 	struct peer *p = object_peer(m->ctx);
@@ -180,8 +189,8 @@ static void fetch(struct managed *m, size_t page)
 /* ------------------------------------------------------------------ the program touches a page */
 
 /*
- * Without the lock: until the GPU has nothing to do that was begun before; what the server says of errors the program's calls
- * say, too.
+ * Without the lock: until the GPU has nothing to do that was begun before; what the server says of
+ * errors the program's calls say, too.
  */
 static void wait_for_work(void)
 {
@@ -202,7 +211,8 @@ static void wait_for_work(void)
 		pthread_mutex_lock(&lock);
 		some = begun != upto || sent != begun;
 		if (some)
-			break;		/* there is more by now: what is fetched is looked at again */
+			/* there is more by now: what is fetched is looked at again */
+			break;
 		if (nr_working && working[nr_working - 1].id == w.id)
 			nr_working--;
 	}
@@ -272,7 +282,8 @@ static void fault(int signal, siginfo_t *info, void *context)
 	int error = errno;
 
 	/* a child of fork() may have a lock that nobody unlocks */
-	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED || !is_here(at)) {
+	if (info->si_code != SEGV_ACCERR || client_ready() == CUDA_ERROR_NOT_INITIALIZED ||
+	    !is_here(at)) {
 		signals_hand_on(&before, signal, info, context);
 		return;
 	}
@@ -287,10 +298,12 @@ static void fault(int signal, siginfo_t *info, void *context)
 /* With the lock. A program that takes the signal for itself meanwhile is put behind again. */
 static void take_signal(void)
 {
-	const struct sigaction ours = { .sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+	const struct sigaction ours = { .sa_sigaction = fault,
+					.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
 	struct sigaction now;
 
-	if (sigaction(SIGSEGV, NULL, &now) || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == fault))
+	if (sigaction(SIGSEGV, NULL, &now) ||
+	    (now.sa_flags & SA_SIGINFO && now.sa_sigaction == fault))
 		return;
 	before = now;
 	sigaction(SIGSEGV, &ours, NULL);
@@ -398,7 +411,10 @@ bool managed_has(CUdeviceptr ptr)
 
 /* ------------------------------------------------------------------ its begin and end */
 
-/* the same bytes twice: at @m's address, closed, and where there is room. false: something else is there, or no memory */
+/*
+ * the same bytes twice: at @m's address, closed, and where there is room. false: something else is
+ * there, or no memory
+ */
 static bool map_twice(struct managed *m)
 {
 	size_t bytes = m->end - m->begin;
@@ -406,7 +422,8 @@ static bool map_twice(struct managed *m)
 	int fd = memfd_create("managed", MFD_CLOEXEC);
 
 	if (fd >= 0 && !ftruncate(fd, bytes))
-		at = mmap((void *)m->begin, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
+		at = mmap((void *)m->begin, bytes, PROT_NONE,
+			  MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0);
 	m->alias = at != (void *)m->begin ? MAP_FAILED :
 		   mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (fd >= 0)
@@ -453,12 +470,15 @@ static bool prepare(struct peer *p)
 }
 
 /*
- * New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process has something else at that
- * address
+ * New memory has nothing in it, so that it is open at once. CUDA_ERROR_NOT_SUPPORTED: this process
+ * has something else at that address
  */
 static CUresult add(CUdeviceptr ptr, uint64_t bytes, void *module, bool fresh)
 {
-	struct managed m = { .first = ptr, .last = ptr + bytes, .ctx = current_context(), .module = module };
+	struct managed m = { .first = ptr,
+			     .last = ptr + bytes,
+			     .ctx = current_context(),
+			     .module = module };
 	struct peer *p = current_peer();
 	uint32_t mode;
 	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
@@ -500,7 +520,8 @@ static void end(const void *ctx, const void *module, CUdeviceptr ptr)
 	while (i < nr) {
 		struct managed *m = &ranges[i];
 
-		if ((ctx && m->ctx == ctx) || (module && m->module == module) || (ptr && m->first == ptr && !m->module)) {
+		if ((ctx && m->ctx == ctx) || (module && m->module == module) ||
+		    (ptr && m->first == ptr && !m->module)) {
 			unmap(m);
 			*m = ranges[nr - 1];
 			__atomic_store_n(&nr, nr - 1, __ATOMIC_RELEASE);
@@ -533,8 +554,8 @@ void managed_freed(CUdeviceptr ptr)
 }
 
 /*
- * What of [at, end) lies in pages that are managed already is a part of these from now on. Its end, or @at: the first page is
- * not
+ * What of [at, end) lies in pages that are managed already is a part of these from now on. Its end,
+ * or @at: the first page is not
  */
 static uint64_t join(uint64_t at, uint64_t end)
 {
@@ -612,7 +633,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 		r = alloc(&at, bytes, flags, &turn);
 		if (r)
 			break;
-		r = range_add(at, bytes, turn) ? add(at, bytes, NULL, true) : CUDA_ERROR_NOT_SUPPORTED;
+		r = range_add(at, bytes, turn) ? add(at, bytes, NULL, true) :
+						 CUDA_ERROR_NOT_SUPPORTED;
 		if (r)
 			taken[n++] = at;
 	} while (r == CUDA_ERROR_NOT_SUPPORTED && n < TRIES);
@@ -624,7 +646,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned int flags)
 	return CUDA_SUCCESS;
 }
 
-static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)
+static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr,
+			  size_t bytes)
 {
 	struct q_range_attribute q = { .ptr = ptr, .bytes = bytes, .attribute = what,
 				       .size = size < UINT32_MAX ? size : UINT32_MAX };
@@ -642,15 +665,16 @@ static CUresult attribute(void *data, size_t size, CUmem_range_attribute what, C
 	return CUDA_SUCCESS;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute what, CUdeviceptr ptr, size_t bytes)
+CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute what,
+				CUdeviceptr ptr, size_t bytes)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 
 	return r ? r : attribute(data, size, what, ptr, bytes);
 }
 
-CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t n, CUdeviceptr ptr,
-				 size_t bytes)
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes,
+				 size_t n, CUdeviceptr ptr, size_t bytes)
 {
 	CUresult r = call_enter(CALL_NO_CONTEXT);
 	size_t i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Modules of any kind of image, their functions with all that launches have to know of them, variables. */
+/*
+ * Modules of any kind of image, their functions with all that launches have to know of them,
+ * variables.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,10 +20,12 @@ struct options {
 	uint32_t words[2 * OPTIONS_MAX], n;
 	char *log, *error;
 	uint32_t log_bytes, error_bytes;
-	void **log_used, **error_used;	/* the sizes' places, which say afterwards how much was written */
+	/* the sizes' places, which say afterwards how much was written */
+	void **log_used, **error_used;
 };
 
-static CUresult read_options(struct options *o, unsigned int n, const CUjit_option *options, void **values)
+static CUresult read_options(struct options *o, unsigned int n, const CUjit_option *options,
+			     void **values)
 {
 	unsigned int i;
 
@@ -68,7 +73,8 @@ static bool take_log(struct call *c, char *to, uint32_t room, uint32_t used, voi
 	return true;
 }
 
-static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_used, uint32_t error_used, CUresult r)
+static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_used,
+			  uint32_t error_used, CUresult r)
 {
 	if (take_log(c, o->log, o->log_bytes, log_used, o->log_used) &&
 	    take_log(c, o->error, o->error_bytes, error_used, o->error_used))
@@ -76,7 +82,9 @@ static CUresult take_logs(struct call *c, const struct options *o, uint32_t log_
 	return r ? r : CUDA_ERROR_UNKNOWN;
 }
 
-/* the image in the arena, on its way with the call; CUDA_ERROR_OUT_OF_MEMORY: it has no room there */
+/*
+ * the image in the arena, on its way with the call; CUDA_ERROR_OUT_OF_MEMORY: it has no room there
+ */
 static CUresult place_image(struct call *c, const void *image, size_t bytes, uint64_t *at)
 {
 	struct peer *p = route_peer(&c->to);
@@ -92,7 +100,8 @@ static CUresult place_image(struct call *c, const void *image, size_t bytes, uin
 
 /* ------------------------------------------------------------------ modules */
 
-static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned int n, CUjit_option *options, void **values)
+static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned int n,
+		     CUjit_option *options, void **values)
 {
 	struct q_image q = { 0 };
 	struct call c = { .op = OP_image, .fixed = &q, .bytes = sizeof(q) };
@@ -130,7 +139,8 @@ static CUresult load(CUmodule *module, const void *image, size_t limit, unsigned
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+			    CUjit_option *options, void **values)
 {
 	return load(module, image, SIZE_MAX, n, options, values);
 }
@@ -199,7 +209,8 @@ void module_unloaded(CUmodule module)
 static struct function *read_function(struct call *c, const struct a_function *a)
 {
 	size_t layout = (size_t)a->parameters * sizeof(((struct function *)0)->parameter[0]);
-	struct function *f = a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + layout) : NULL;
+	struct function *f =
+		a->parameters <= KVGPU_REMOTE_LIST_MAX ? calloc(1, sizeof(*f) + layout) : NULL;
 	uint32_t i, end;
 
 	if (!f)
@@ -254,7 +265,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	/* what was known stays: another thread may be reading it */
-	if (!__atomic_compare_exchange_n((struct function **)&o->more, &none, f, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n((struct function **)&o->more, &none, f, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		free(f);
 	*function = (CUfunction)o;
 	return CUDA_SUCCESS;
@@ -350,12 +362,13 @@ CUresult cuLinkCreate_v2(unsigned int n, CUjit_option *options, void **values, C
 	if (!r)
 		r = call_ask(&c, sizeof(struct a_link_create));
 	if (!r)
-		*state = handle_here(c.to.peer, CLASS_LINK, ((const struct a_link_create *)c.answer)->link, NULL);
+		*state = handle_here(c.to.peer, CLASS_LINK,
+				     ((const struct a_link_create *)c.answer)->link, NULL);
 	return r || *state ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
-			  CUjit_option *options, void **values)
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
+			  const char *name, unsigned int n, CUjit_option *options, void **values)
 {
 	struct q_link_add q = { .bytes = size, .type = type };
 	struct call c = { .op = OP_link_add, .fixed = &q, .bytes = sizeof(q) };
@@ -388,8 +401,8 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 	return take_logs(&c, &o, a->log_used, a->error_used, r);
 }
 
-CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n, CUjit_option *options,
-			  void **values)
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int n,
+			  CUjit_option *options, void **values)
 {
 	uint8_t *data;
 	size_t size;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program's handles point at: slots of one reserved range, of each server at the index that its number has. So whether a
- * pointer is a handle is told without touching it, and a slot that is used again belongs to what the server put into that entry.
+ * What the program's handles point at: slots of one reserved range, of each server at the index
+ * that its number has. So whether a pointer is a handle is told without touching it, and a slot
+ * that is used again belongs to what the server put into that entry.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -118,7 +119,8 @@ static bool reserve(void)
 	if (slots)
 		return true;
 	slots_bytes = nr_peers * SLOTS * sizeof(*slots);
-	p = mmap(NULL, slots_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, slots_bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return false;
 	__atomic_store_n(&slots, p, __ATOMIC_RELEASE);

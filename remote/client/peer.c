@@ -18,7 +18,8 @@ struct peer *peer_of_device(CUdevice dev, uint32_t *number)
 	unsigned int i;
 
 	for (i = 0; i < nr_peers; i++)
-		if (dev >= peers[i].first_device && dev - peers[i].first_device < peers[i].nr_devices) {
+		if (dev >= peers[i].first_device &&
+		    dev - peers[i].first_device < peers[i].nr_devices) {
 			*number = dev - peers[i].first_device;
 			return &peers[i];
 		}
@@ -59,7 +60,8 @@ bool route_handle(struct route *to, unsigned int class, const void *handle, uint
 		return false;
 	*id = o->id;
 	if (several)
-		settle(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o), CUDA_ERROR_INVALID_HANDLE);
+		settle(to, object_peer(o), class == CLASS_CONTEXT ? NULL : object_context(o),
+		       CUDA_ERROR_INVALID_HANDLE);
 	return true;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What an address is: pinned and registered memory is known here, all else by the server's library. */
+/*
+ * What an address is: pinned and registered memory is known here, all else by the server's library.
+ */
 #include "client.h"
 
 /* bytes of an attribute's value; 0: there is none such */
@@ -27,8 +29,12 @@ static size_t size_of(CUpointer_attribute attribute)
 	return 0;
 }
 
-/* of the host's memory, @ptr, which the GPU sees where it is pinned and the server's library has registered the arena */
-static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, CUdeviceptr ptr, uint64_t *value)
+/*
+ * of the host's memory, @ptr, which the GPU sees where it is pinned and the server's library has
+ * registered the arena
+ */
+static CUresult of_host(const struct host_range *h, CUpointer_attribute attribute, CUdeviceptr ptr,
+			uint64_t *value)
 {
 	CUdeviceptr device;
 
@@ -107,7 +113,8 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 }
 
 /* what is not known of an attribute leaves NULL or 0 there, and is no error */
-CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr ptr)
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values,
+				CUdeviceptr ptr)
 {
 	unsigned int i;
 	uint64_t v;
@@ -122,7 +129,9 @@ CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes,
 		if (r == CUDA_ERROR_SYSTEM_NOT_READY)
 			return r;
 		if (r)
-			v = (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? (uint32_t)-2 : 0;
+			v = (int)attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ?
+				    (uint32_t)-2 :
+				    0;
 		switch (r ? (int)attributes[i] : CU_POINTER_ATTRIBUTE_CONTEXT) {
 		case CU_POINTER_ATTRIBUTE_CONTEXT:
 		case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Device memory that the client knows of, sorted by address: what was allocated, and variables of modules that were asked for. */
+/*
+ * Device memory that the client knows of, sorted by address: what was allocated, and variables of
+ * modules that were asked for.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -11,7 +14,10 @@ struct range {
 	uint64_t turn;
 };
 
-/* of a module, where there are several servers: they can't be moved, so those of two servers may have one address */
+/*
+ * of a module, where there are several servers: they can't be moved, so those of two servers may
+ * have one address
+ */
 struct variable {
 	struct variable *next;
 	CUdeviceptr ptr;
@@ -54,7 +60,8 @@ static bool foreign(const struct peer *p, uint64_t begin, uint64_t bytes)
 	unsigned int i = above(begin);
 
 	for (i = i ? i - 1 : 0; i < nr && ranges[i].ptr < begin + bytes; i++)
-		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p && ranges[i].ptr + ranges[i].bytes > begin)
+		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p &&
+		    ranges[i].ptr + ranges[i].bytes > begin)
 			return true;
 	return false;
 }
@@ -115,7 +122,8 @@ bool range_add(CUdeviceptr ptr, uint64_t bytes, uint64_t turn)
 		return false;
 	pthread_mutex_lock(&lock);
 	if (several && ctx)
-		free_here = !foreign(object_peer(ctx), ptr, bytes) && !foreign_variable(object_peer(ctx), ptr, bytes);
+		free_here = !foreign(object_peer(ctx), ptr, bytes) &&
+			    !foreign_variable(object_peer(ctx), ptr, bytes);
 	at = above(ptr);
 	if (!free_here)
 		goto out;
@@ -138,7 +146,7 @@ out:
 	return free_here;
 }
 
-/* ------------------------------------------------------------------ two servers' memory at one address */
+/* ----------------------------------------------------------- two servers' memory at one address */
 
 enum { TRIES = 64, TAKEN_MAX = 1024, PIECE_MIN = 2048 };
 
@@ -169,20 +177,22 @@ static uint64_t foreign_end(const struct peer *p, uint64_t begin, uint64_t bytes
 
 	pthread_mutex_lock(&lock);
 	for (i = above(begin) ? above(begin) - 1 : 0; i < nr && ranges[i].ptr < end + bytes; i++)
-		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p && ranges[i].ptr + ranges[i].bytes > end)
+		if (ranges[i].ctx && object_peer(ranges[i].ctx) != p &&
+		    ranges[i].ptr + ranges[i].bytes > end)
 			end = ranges[i].ptr + ranges[i].bytes;
 	pthread_mutex_unlock(&lock);
 	return end;
 }
 
-static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMemAllocPitch_v2, ptr), "it is taken there");
+static_assert(!offsetof(struct a_cuMemAlloc_v2, ptr) && !offsetof(struct a_cuMemAllocPitch_v2, ptr),
+	      "it is taken there");
 
 /*
- * Takes what the server has left in there: as much as it gives in one piece, then less and less, for a library keeps small memory
- * apart from large. Nothing smaller than @least. How many pieces
+ * Takes what the server has left in there: as much as it gives in one piece, then less and less,
+ * for a library keeps small memory apart from large. Nothing smaller than @least. How many pieces
  */
-static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least, CUdeviceptr *taken,
-			 unsigned int room)
+static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, uint64_t least,
+			 CUdeviceptr *taken, unsigned int room)
 {
 	uint64_t bytes = end - begin;
 	CUdeviceptr at;
@@ -202,8 +212,9 @@ static unsigned int fill(const struct call *like, uint64_t begin, uint64_t end, 
 }
 
 /*
- * What can't stay where it is is kept until there is other memory, and then given back, with all that lies beside it where other
- * servers' memory is: a library of the same kind hands out the same addresses in the same order.
+ * What can't stay where it is is kept until there is other memory, and then given back, with all
+ * that lies beside it where other servers' memory is: a library of the same kind hands out the same
+ * addresses in the same order.
  */
 CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 {
@@ -222,8 +233,8 @@ CUresult range_settle(struct call *c, CUdeviceptr *ptr, uint64_t bytes)
 			break;
 		}
 		taken[n++] = *ptr;
-		n += fill(c, *ptr, foreign_end(c->to.peer, *ptr, bytes), bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n,
-			  TAKEN_MAX - n);
+		n += fill(c, *ptr, foreign_end(c->to.peer, *ptr, bytes),
+			  bytes > PIECE_MIN ? bytes : PIECE_MIN, taken + n, TAKEN_MAX - n);
 		r = call_ask(c, fixed);
 		if (!r)
 			memcpy(ptr, c->answer, sizeof(*ptr));

@@ -14,7 +14,8 @@ static CUresult begin(struct route *to, struct q_run *q, CUarray dst, CUarray sr
 		r = route_stream(to, stream, &q->stream);
 	if (r)
 		return r;
-	if ((dst && !route_handle(to, CLASS_ARRAY, dst, &q->dst)) || (src && !route_handle(to, CLASS_ARRAY, src, &q->src)))
+	if ((dst && !route_handle(to, CLASS_ARRAY, dst, &q->dst)) ||
+	    (src && !route_handle(to, CLASS_ARRAY, src, &q->src)))
 		return CUDA_ERROR_INVALID_HANDLE;
 	route_peer(to);
 	return CUDA_SUCCESS;
@@ -30,7 +31,10 @@ static CUresult ask(const struct route *to, const struct q_run *q)
 CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
 {
 	struct route to = { 0 };
-	struct q_run q = { .what = RUN_DEVICE_TO_ARRAY, .dst_offset = offset, .src = src, .bytes = bytes };
+	struct q_run q = { .what = RUN_DEVICE_TO_ARRAY,
+			   .dst_offset = offset,
+			   .src = src,
+			   .bytes = bytes };
 	CUresult r = dst ? begin(&to, &q, dst, NULL, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
 	return r ? r : ask(&to, &q);
@@ -39,16 +43,23 @@ CUresult cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t byt
 CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes)
 {
 	struct route to = { 0 };
-	struct q_run q = { .what = RUN_ARRAY_TO_DEVICE, .src_offset = offset, .dst = dst, .bytes = bytes };
+	struct q_run q = { .what = RUN_ARRAY_TO_DEVICE,
+			   .src_offset = offset,
+			   .dst = dst,
+			   .bytes = bytes };
 	CUresult r = src ? begin(&to, &q, NULL, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
 	return r ? r : ask(&to, &q);
 }
 
-CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+CUresult cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
+			 size_t bytes)
 {
 	struct route to = { 0 };
-	struct q_run q = { .what = RUN_ARRAY_TO_ARRAY, .dst_offset = dst_offset, .src_offset = src_offset, .bytes = bytes };
+	struct q_run q = { .what = RUN_ARRAY_TO_ARRAY,
+			   .dst_offset = dst_offset,
+			   .src_offset = src_offset,
+			   .bytes = bytes };
 	CUresult r = dst && src ? begin(&to, &q, dst, src, NULL) : CUDA_ERROR_INVALID_HANDLE;
 
 	return r ? r : ask(&to, &q);
@@ -87,7 +98,8 @@ static CUresult piece_out(const struct route *to, struct q_run *q, void *dst)
 	return r;
 }
 
-static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, bool waits, CUstream stream)
+static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, bool waits,
+		     CUstream stream)
 {
 	struct route to = { 0 };
 	struct q_run q = { .what = RUN_IN_TO_ARRAY };
@@ -96,18 +108,23 @@ static CUresult htoa(CUarray dst, size_t offset, const void *src, size_t bytes, 
 	CUresult r = dst ? begin(&to, &q, dst, NULL, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
-		r = src ? host_copy_begins(stream, waits, src, &captured) : CUDA_ERROR_INVALID_VALUE;
+		r = src ? host_copy_begins(stream, waits, src, &captured) :
+			  CUDA_ERROR_INVALID_VALUE;
 	if (!r && captured)
-		return bytes ? array_capture(&to, q.stream, dst, offset, (void *)(uintptr_t)src, bytes, true) : CUDA_SUCCESS;
+		return bytes ? array_capture(&to, q.stream, dst, offset, (void *)(uintptr_t)src,
+					     bytes, true) :
+			       CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.dst_offset = offset + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
+								  KVGPU_REMOTE_PIECE_MAX;
 		r = piece_in(&to, &q, (const uint8_t *)src + done);
 	}
 	return r;
 }
 
-static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool waits, CUstream stream)
+static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool waits,
+		     CUstream stream)
 {
 	struct route to = { 0 };
 	struct q_run q = { .what = RUN_ARRAY_TO_OUT };
@@ -116,12 +133,15 @@ static CUresult atoh(void *dst, CUarray src, size_t offset, size_t bytes, bool w
 	CUresult r = src ? begin(&to, &q, NULL, src, stream) : CUDA_ERROR_INVALID_HANDLE;
 
 	if (!r)
-		r = dst ? host_copy_begins(stream, waits, NULL, &captured) : CUDA_ERROR_INVALID_VALUE;
+		r = dst ? host_copy_begins(stream, waits, NULL, &captured) :
+			  CUDA_ERROR_INVALID_VALUE;
 	if (!r && captured)
-		return bytes ? array_capture(&to, q.stream, src, offset, dst, bytes, false) : CUDA_SUCCESS;
+		return bytes ? array_capture(&to, q.stream, src, offset, dst, bytes, false) :
+			       CUDA_SUCCESS;
 	for (done = 0; done < bytes && !r; done += q.bytes) {
 		q.src_offset = offset + done;
-		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done : KVGPU_REMOTE_PIECE_MAX;
+		q.bytes = bytes - done < KVGPU_REMOTE_PIECE_MAX ? bytes - done :
+								  KVGPU_REMOTE_PIECE_MAX;
 		r = piece_out(&to, &q, (uint8_t *)dst + done);
 	}
 	return r;
@@ -137,12 +157,14 @@ CUresult cuMemcpyHtoA_v2_ptds(CUarray dst, size_t offset, const void *src, size_
 	return htoa(dst, offset, src, bytes, true, CU_STREAM_PER_THREAD);
 }
 
-CUresult cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+CUresult cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void *src, size_t bytes,
+			      CUstream stream)
 {
 	return htoa(dst, offset, src, bytes, false, stream);
 }
 
-CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream)
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t offset, const void *src, size_t bytes,
+				   CUstream stream)
 {
 	return htoa(dst, offset, src, bytes, false, OWN(stream));
 }
@@ -162,12 +184,16 @@ CUresult cuMemcpyAtoHAsync_v2(void *dst, CUarray src, size_t offset, size_t byte
 	return atoh(dst, src, offset, bytes, false, stream);
 }
 
-CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream)
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t offset, size_t bytes,
+				   CUstream stream)
 {
 	return atoh(dst, src, offset, bytes, false, OWN(stream));
 }
 
-/* The thread's own stream has no such copy: it is waited for, and the null stream copies after all others. */
+/*
+ * The thread's own stream has no such copy: it is waited for, and the null stream copies after all
+ * others.
+ */
 CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes)
 {
 	CUresult r = cuStreamSynchronize(CU_STREAM_PER_THREAD);
@@ -182,7 +208,8 @@ CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr dst, CUarray src, size_t offset, size_
 	return r ? r : cuMemcpyAtoD_v2(dst, src, offset, bytes);
 }
 
-CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes)
+CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
+			      size_t bytes)
 {
 	CUresult r = cuStreamSynchronize(CU_STREAM_PER_THREAD);
 

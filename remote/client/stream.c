@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Default streams. A thread's own is a stream of the server's like others, made for the thread and context at first use. */
+/*
+ * Default streams. A thread's own is a stream of the server's like others, made for the thread and
+ * context at first use.
+ */
 #include <stdlib.h>
 
 #include "client.h"
@@ -44,7 +47,8 @@ static CUresult own_id(uint64_t *id)
 	if (!ctx)
 		return current_check();
 	for (o = own; o; o = o->next)
-		if (o->ctx == ctx && o->ctx_id == ctx->id && handle_id(CLASS_STREAM, o->stream, id) && *id == o->id)
+		if (o->ctx == ctx && o->ctx_id == ctx->id &&
+		    handle_id(CLASS_STREAM, o->stream, id) && *id == o->id)
 			return CUDA_SUCCESS;
 	r = cuStreamCreate(&stream, 0);
 	if (r)
@@ -72,7 +76,8 @@ CUresult route_stream(struct route *to, CUstream stream, uint64_t *id)
 		route_current(to);
 		return CUDA_SUCCESS;
 	}
-	return route_handle(to, CLASS_STREAM, stream, id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	return route_handle(to, CLASS_STREAM, stream, id) ? CUDA_SUCCESS :
+							    CUDA_ERROR_INVALID_HANDLE;
 }
 
 bool same_context(const void *handle)
@@ -85,10 +90,14 @@ bool same_context(const void *handle)
 
 bool own_stream(CUstream stream)
 {
-	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD || same_context(stream);
+	return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
+	       same_context(stream);
 }
 
-/* the legacy stream waits for others, and managed memory is the program's again when a call has waited */
+/*
+ * the legacy stream waits for others, and managed memory is the program's again when a call has
+ * waited
+ */
 void stream_through(uint64_t stream, const struct call *c)
 {
 	through = KVGPU_REMOTE_CLASS(stream) == CLASS_STREAM ? stream : 0;
@@ -100,6 +109,6 @@ bool stream_is_through(const struct route *to, uint64_t stream)
 {
 	struct route there = *to;
 
-	return stream && stream == through && route_peer(&there) == through_peer && call_turn(through_peer) == through_turn &&
-	       !managed_any();
+	return stream && stream == through && route_peer(&there) == through_peer &&
+	       call_turn(through_peer) == through_turn && !managed_any();
 }

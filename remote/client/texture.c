@@ -4,11 +4,13 @@
 
 #include "client.h"
 
-CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r, struct kvgpu_remote_resource *w)
+CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r,
+			  struct kvgpu_remote_resource *w)
 {
 	if (!kvgpu_remote_resource_put(r, w))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (r->resType == CU_RESOURCE_TYPE_ARRAY && !route_handle(to, CLASS_ARRAY, r->res.array.hArray, &w->what))
+	if (r->resType == CU_RESOURCE_TYPE_ARRAY &&
+	    !route_handle(to, CLASS_ARRAY, r->res.array.hArray, &w->what))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (r->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
 	    !route_handle(to, CLASS_MIPMAP, r->res.mipmap.hMipmappedArray, &w->what))
@@ -18,13 +20,15 @@ CUresult resource_to_wire(struct route *to, const CUDA_RESOURCE_DESC *r, struct 
 	return CUDA_SUCCESS;
 }
 
-CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r)
+CUresult resource_from_wire(const struct peer *p, const struct kvgpu_remote_resource *w,
+			    CUDA_RESOURCE_DESC *r)
 {
 	if (!kvgpu_remote_resource_get(w, r))
 		return CUDA_ERROR_UNKNOWN;
 	if (w->type == CU_RESOURCE_TYPE_ARRAY)
 		r->res.array.hArray = handle_here(p, CLASS_ARRAY, w->what, current_context());
 	if (w->type == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-		r->res.mipmap.hMipmappedArray = handle_here(p, CLASS_MIPMAP, w->what, current_context());
+		r->res.mipmap.hMipmappedArray =
+			handle_here(p, CLASS_MIPMAP, w->what, current_context());
 	return CUDA_SUCCESS;
 }

@@ -14,7 +14,8 @@ static bool addresses(const char *value, void *to, const struct conf_key *k)
 
 	if (snprintf(text, sizeof(text), "%s", value) >= (int)sizeof(text))
 		return false;
-	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word; word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
+	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word;
+	     word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
 		if (address_parse(word, false, &a, &why))
 			break;
 	/* or a path with blanks */
@@ -25,7 +26,8 @@ static const struct conf_key keys[] = {
 	{ "server", "unix:/path, aperture:/path, vsock:CID:PORT, tls:HOST:PORT or tcp:127.0.0.1:PORT, or several of these",
 	  addresses, offsetof(struct remote_conf, server),
 	  .max = sizeof(((struct remote_conf *)0)->server) },
-	{ "tls-folder", "a path that begins with /", conf_path, offsetof(struct remote_conf, tls_folder),
+	{ "tls-folder", "a path that begins with /", conf_path, offsetof(struct remote_conf,
+		tls_folder),
 	  .max = sizeof(((struct remote_conf *)0)->tls_folder) },
 };
 

@@ -17,7 +17,8 @@ static bool digits(const char **at, uint64_t *n)
 
 	*n = 0;
 	for (; isdigit((unsigned char)**at); ++*at)
-		if (__builtin_mul_overflow(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(**at - '0'), n))
+		if (__builtin_mul_overflow(*n, 10, n) ||
+		    __builtin_add_overflow(*n, (uint64_t)(**at - '0'), n))
 			return false;
 	return *at != begin;
 }
@@ -52,7 +53,8 @@ bool conf_size(const char *value, void *to, const struct conf_key *k)
 		return false;
 	if (*value) {
 		unit = strchr(units, *value);
-		if (!unit || value[1] || __builtin_mul_overflow(n, 1024ull << 10 * (unit - units), &n))
+		if (!unit || value[1] ||
+		    __builtin_mul_overflow(n, 1024ull << 10 * (unit - units), &n))
 			return false;
 	}
 	return within(n, to, k);
@@ -92,7 +94,8 @@ struct reader {
 
 static bool wrong(struct reader *r, const char *what, const char *of)
 {
-	snprintf(r->e->text, sizeof(r->e->text), "%s%s%s%s", what, *of ? " \"" : "", of, *of ? "\"" : "");
+	snprintf(r->e->text, sizeof(r->e->text), "%s%s%s%s", what, *of ? " \"" : "", of,
+		 *of ? "\"" : "");
 	return false;
 }
 
@@ -186,7 +189,8 @@ static bool take_line(struct reader *r, const char *bytes, size_t n)
 	return *line == '[' ? take_section(r, line) : take_key(r, line);
 }
 
-bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n, struct conf_error *e)
+bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n,
+		struct conf_error *e)
 {
 	struct reader r = { form, conf, conf, 0, e };
 	const char *end;
@@ -208,7 +212,8 @@ bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, siz
 	return true;
 }
 
-bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing, struct conf_error *e)
+bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,
+	       struct conf_error *e)
 {
 	char *bytes = malloc(CONF_FILE_MAX + 1);
 	int fd = bytes ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -218,7 +223,8 @@ bool conf_load(const struct conf_form *form, void *conf, const char *path, bool 
 
 	*e = (struct conf_error){ 0 };
 	*missing = bytes && fd < 0 && errno == ENOENT;
-	while (fd >= 0 && n <= CONF_FILE_MAX && (some = read(fd, bytes + n, CONF_FILE_MAX + 1 - n)) > 0)
+	while (fd >= 0 && n <= CONF_FILE_MAX &&
+	       (some = read(fd, bytes + n, CONF_FILE_MAX + 1 - n)) > 0)
 		n += some;
 	if (fd < 0 || some < 0)
 		snprintf(e->text, sizeof(e->text), "%s", strerror(bytes ? errno : ENOMEM));

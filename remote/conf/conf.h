@@ -14,7 +14,10 @@ struct conf_error {
 	char text[CONF_TEXT];
 };
 
-/* One key that a file may have. @read: puts @value into @to; false: no such value, and @want says in the error what one is. */
+/*
+ * One key that a file may have. @read: puts @value into @to; false: no such value, and @want says
+ * in the error what one is.
+ */
 struct conf_key {
 	const char *name, *want;
 	bool (*read)(const char *value, void *to, const struct conf_key *k);
@@ -27,23 +30,30 @@ struct conf_key {
 struct conf_form {
 	const struct conf_key *keys;
 	unsigned int nr_keys;	/* 64 at most */
-	/* "[kind name]" begins: what its keys fill, or NULL and @why. NULL: there are no sections */
+	/*
+	 * "[kind name]" begins: what its keys fill, or NULL and @why. NULL: there are no sections
+	 */
 	void *(*section)(void *conf, const char *kind, const char *name, char why[CONF_TEXT]);
 	/* the keys that sections have are the first ones of @keys */
 	unsigned int nr_section_keys;
 };
 
 /* Fills @conf from @n bytes; false: *e says why, and @conf is as far as it came. Pure. */
-bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n, struct conf_error *e);
+bool conf_parse(const struct conf_form *form, void *conf, const char *bytes, size_t n,
+		struct conf_error *e);
 /* The same of a file. *missing: there is none, which is no error of the file's. */
-bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing, struct conf_error *e);
+bool conf_load(const struct conf_form *form, void *conf, const char *path, bool *missing,
+	       struct conf_error *e);
 
-/* Digits alone, @max at most. The C library's own functions would tie a program to the newest one. */
+/*
+ * Digits alone, @max at most. The C library's own functions would tie a program to the newest one.
+ */
 bool conf_natural(const char *text, uint64_t max, uint64_t *n);
 
 /* for conf_key.read; @to: uint64_t, uint64_t, bool, char[k->max] */
 bool conf_number(const char *value, void *to, const struct conf_key *k);
-bool conf_size(const char *value, void *to, const struct conf_key *k);	/* 4096, 512K, 64M, 4G, 1T */
+/* 4096, 512K, 64M, 4G, 1T */
+bool conf_size(const char *value, void *to, const struct conf_key *k);
 bool conf_yes(const char *value, void *to, const struct conf_key *k);
 bool conf_path(const char *value, void *to, const struct conf_key *k);	/* begins with / */
 bool conf_text(const char *value, void *to, const struct conf_key *k);

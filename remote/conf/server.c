@@ -18,7 +18,8 @@ static bool listen_at(const char *value, void *to, const struct conf_key *k)
 	struct address a;
 	const char *why;
 
-	if (c->nr_listen == CONF_LISTEN || strlen(value) >= sizeof(c->listen[0]) || address_parse(value, true, &a, &why))
+	if (c->nr_listen == CONF_LISTEN || strlen(value) >= sizeof(c->listen[0]) ||
+	    address_parse(value, true, &a, &why))
 		return false;
 	strcpy(c->listen[c->nr_listen++], value);
 	return true;
@@ -70,7 +71,8 @@ static bool users(const char *value, void *to, const struct conf_key *k)
 
 static bool filter(const char *value, void *to, const struct conf_key *k)
 {
-	static const char *const names[] = { [FILTER_ON] = "on", [FILTER_LOG] = "log", [FILTER_OFF] = "off" };
+	static const char
+		*const names[] = { [FILTER_ON] = "on", [FILTER_LOG] = "log", [FILTER_OFF] = "off" };
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
@@ -104,7 +106,8 @@ bool conf_is_who(const char *who)
 	for (i = 0; i < 2; i++) {
 		n = strlen(numbered[i]);
 		if (!strncmp(who, numbered[i], n))
-			return conf_natural(who + n, UINT32_MAX - 1, &number) && (who[n] != '0' || !who[n + 1]);
+			return conf_natural(who + n, UINT32_MAX - 1, &number) &&
+			       (who[n] != '0' || !who[n + 1]);
 	}
 	return false;
 }
@@ -136,11 +139,13 @@ static void *section(void *conf, const char *kind, const char *name, char why[CO
 }
 
 #define AT(name)	.at = offsetof(struct remoted_conf, name)
-#define TEXT(name)	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
+#define TEXT(name) \
+	.at = offsetof(struct remoted_conf, name), .max = sizeof(((struct remoted_conf *)0)->name)
 
 static const struct conf_key keys[] = {
 	{ "memory", "bytes of device memory, as 512M or 4G; 0: all there is", conf_size, AT(share.memory), 0, 1ull << 48 },
-	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena), 4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX,
+	{ "arena", "bytes, from 4M to 1T", conf_size, AT(share.arena),
+		4 * (uint64_t)KVGPU_REMOTE_PIECE_MAX,
 	  KVGPU_REMOTE_ARENA_MAX },
 	{ "host-memory", "bytes that the processes of a client may use together; 0: no limit", conf_size, AT(share.host_memory), 0,
 	  1ull << 48 },
@@ -171,7 +176,9 @@ static const struct conf_key keys[] = {
 
 enum { SECTION_KEYS = 6 };
 
-const struct conf_form remoted_conf_form = { .keys = keys, .nr_keys = sizeof(keys) / sizeof(*keys), .section = section,
+const struct conf_form remoted_conf_form = { .keys = keys,
+					     .nr_keys = sizeof(keys) / sizeof(*keys),
+					     .section = section,
 					     .nr_section_keys = SECTION_KEYS };
 
 /* a client that would take all of it keeps others out */
@@ -185,7 +192,10 @@ static uint64_t half_of_memory(void)
 void remoted_conf_default(struct remoted_conf *c)
 {
 	memset(c, 0, sizeof(*c));
-	c->share = (struct conf_share){ .arena = 256ull << 20, .weight = 100, .allow = true, .host_memory = half_of_memory() };
+	c->share = (struct conf_share){ .arena = 256ull << 20,
+					.weight = 100,
+					.allow = true,
+					.host_memory = half_of_memory() };
 	strcpy(c->library, "libcuda.so.1");
 	strcpy(c->tls_folder, "/etc/kvgpu/tls");
 	strcpy(c->admin, "/run/kvgpu-remoted/admin");

@@ -28,7 +28,8 @@ struct conf_rule {
 
 struct remoted_conf {
 	struct conf_share share;	/* first, as in a rule */
-	char library[256], blas[256], rand[256];	/* the latter two empty: the loader finds them */
+	/* the latter two empty: the loader finds them */
+	char library[256], blas[256], rand[256];
 	char listen[CONF_LISTEN][320];
 	unsigned int nr_listen;
 	char tls_folder[192];
@@ -36,7 +37,8 @@ struct remoted_conf {
 	char admin_group[CONF_GROUP], socket_group[CONF_GROUP];	/* empty: root's alone */
 	uint64_t clients, newcomers, patience_s;
 	uint64_t tasks;			/* threads of a client's process */
-	uint64_t users;			/* the first of the user numbers for clients' processes; 0: all are of the server's user */
+	/* the first of the user numbers for clients' processes; 0: all are of the server's user */
+	uint64_t users;
 	char groups[CONF_GROUPS][CONF_GROUP];
 	unsigned int nr_groups;
 	bool turns;			/* clients with work for the GPU take turns */
@@ -51,7 +53,10 @@ extern const struct conf_form remoted_conf_form;
 void remoted_conf_default(struct remoted_conf *c);
 /* What @who gets: a rule's share, or that of all. */
 const struct conf_share *remoted_conf_share(const struct remoted_conf *c, const char *who);
-/* How many programs of a client there may be at once: what its share says, or three quarters of all places. */
+/*
+ * How many programs of a client there may be at once: what its share says, or three quarters of all
+ * places.
+ */
 uint64_t remoted_conf_programs(const struct remoted_conf *c, const struct conf_share *share);
 /* "unix:UID", "vsock:CID", "tls:NAME"; "aperture:/path": of letters, digits, - . _ / alone */
 bool conf_is_who(const char *who);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys and certificates. One CA for a server and its clients: what it signed may come in, and nothing else. Keys are of the curve
- * P-256, each certificate has a random serial number and is for one purpose.
+ * Keys and certificates. One CA for a server and its clients: what it signed may come in, and
+ * nothing else. Keys are of the curve P-256, each certificate has a random serial number and is for
+ * one purpose.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -17,7 +18,14 @@
 
 #include "ctl.h"
 
-enum { CA_DAYS = 3650, DAY = 86400, EARLIER = 3600, NAME_MAX_BYTES = 63, PATH = 512, FILE_MAX = 64 << 10 };
+enum {
+	CA_DAYS = 3650,
+	DAY = 86400,
+	EARLIER = 3600,
+	NAME_MAX_BYTES = 63,
+	PATH = 512,
+	FILE_MAX = 64 << 10
+};
 
 /* A key with its certificate. */
 struct identity {
@@ -49,31 +57,42 @@ static bool begin(struct identity *i, const char *name, unsigned int days)
 	size_t size = sizeof(id);
 	time_t now = time(NULL);
 
-	if (!fine(gnutls_x509_privkey_init(&i->key), "key") || !fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
-	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+	if (!fine(gnutls_x509_privkey_init(&i->key), "key") ||
+	    !fine(gnutls_x509_crt_init(&i->crt), "certificate") ||
+	    !fine(gnutls_x509_privkey_generate(i->key, GNUTLS_PK_ECDSA,
+					       GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
 		  "key") ||
 	    !fine(gnutls_rnd(GNUTLS_RND_NONCE, serial, sizeof(serial)), "random numbers"))
 		return false;
 	serial[0] = (serial[0] & 0x7f) | 0x40;	/* positive, and of one length */
 	/* clocks of two machines differ a little */
-	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") && fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
+	return fine(gnutls_x509_crt_set_version(i->crt, 3), "version") &&
+	       fine(gnutls_x509_crt_set_key(i->crt, i->key), "key") &&
 	       fine(gnutls_x509_crt_set_serial(i->crt, serial, sizeof(serial)), "serial number") &&
 	       fine(gnutls_x509_crt_set_activation_time(i->crt, now - EARLIER), "time") &&
-	       fine(gnutls_x509_crt_set_expiration_time(i->crt, now + (time_t)days * DAY), "time") &&
-	       fine(gnutls_x509_crt_set_dn_by_oid(i->crt, GNUTLS_OID_X520_COMMON_NAME, 0, name, strlen(name)), "name") &&
+	       fine(gnutls_x509_crt_set_expiration_time(i->crt, now + (time_t)days * DAY),
+		    "time") &&
+	       fine(gnutls_x509_crt_set_dn_by_oid(i->crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
+						  strlen(name)),
+		    "name") &&
 	       fine(gnutls_x509_privkey_get_key_id(i->key, 0, id, &size), "key") &&
 	       fine(gnutls_x509_crt_set_subject_key_id(i->crt, id, size), "key");
 }
 
 static bool sign(struct identity *i, const struct identity *ca)
 {
-	return fine(gnutls_x509_crt_sign2(i->crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0), "signature");
+	return fine(gnutls_x509_crt_sign2(i->crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0),
+		    "signature");
 }
 
 static bool make_ca(struct identity *ca)
 {
-	return begin(ca, "kvgpu remote CA", CA_DAYS) && fine(gnutls_x509_crt_set_basic_constraints(ca->crt, 1, 0), "CA") &&
-	       fine(gnutls_x509_crt_set_key_usage(ca->crt, GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN), "CA") && sign(ca, ca);
+	return begin(ca, "kvgpu remote CA", CA_DAYS) &&
+	       fine(gnutls_x509_crt_set_basic_constraints(ca->crt, 1, 0), "CA") &&
+	       fine(gnutls_x509_crt_set_key_usage(ca->crt,
+						  GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN),
+		    "CA") &&
+	       sign(ca, ca);
 }
 
 static bool add_host(gnutls_x509_crt_t crt, const char *host)
@@ -81,19 +100,28 @@ static bool add_host(gnutls_x509_crt_t crt, const char *host)
 	unsigned char ip[16];
 
 	if (inet_pton(AF_INET, host, ip) == 1)
-		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 4, GNUTLS_FSAN_APPEND), host);
+		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 4,
+								 GNUTLS_FSAN_APPEND),
+			    host);
 	if (inet_pton(AF_INET6, host, ip) == 1)
-		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 16, GNUTLS_FSAN_APPEND), host);
-	return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host, strlen(host), GNUTLS_FSAN_APPEND), host);
+		return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip, 16,
+								 GNUTLS_FSAN_APPEND),
+			    host);
+	return fine(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host,
+							 strlen(host), GNUTLS_FSAN_APPEND),
+		    host);
 }
 
-static bool make_one(struct identity *i, const struct identity *ca, const char *name, const struct certs_wish *w, bool server)
+static bool make_one(struct identity *i, const struct identity *ca, const char *name,
+		     const struct certs_wish *w, bool server)
 {
 	unsigned int h;
 
-	if (!begin(i, name, w->days) || !fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
+	if (!begin(i, name, w->days) ||
+	    !fine(gnutls_x509_crt_set_basic_constraints(i->crt, 0, -1), "constraints") ||
 	    !fine(gnutls_x509_crt_set_key_usage(i->crt, GNUTLS_KEY_DIGITAL_SIGNATURE), "usage") ||
-	    !fine(gnutls_x509_crt_set_key_purpose_oid(i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
+	    !fine(gnutls_x509_crt_set_key_purpose_oid(
+			  i->crt, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0),
 		  "purpose"))
 		return false;
 	for (h = 0; server && h < w->nr_names; h++)
@@ -131,7 +159,8 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 	gnutls_datum_t k = { 0 }, c = { 0 };
 	bool ok = load(&k, key) && load(&c, crt) && fine(gnutls_x509_privkey_init(&ca->key), key) &&
 		  fine(gnutls_x509_privkey_import(ca->key, &k, GNUTLS_X509_FMT_PEM), key) &&
-		  fine(gnutls_x509_crt_init(&ca->crt), crt) && fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
+		  fine(gnutls_x509_crt_init(&ca->crt), crt) &&
+		  fine(gnutls_x509_crt_import(ca->crt, &c, GNUTLS_X509_FMT_PEM), crt);
 
 	if (ok && gnutls_x509_crt_get_expiration_time(ca->crt) < time(NULL)) {
 		complain("%s has expired: move the folder away, and make all certificates anew", crt);
@@ -145,14 +174,16 @@ static bool read_ca(struct identity *ca, const char *key, const char *crt)
 }
 
 /* what is written of an identity: the key for its owner alone, the certificate for everybody */
-static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path, const char *ca_path,
-			   const struct identity *ca)
+static bool write_identity(const struct identity *i, const char *key_path, const char *crt_path,
+			   const char *ca_path, const struct identity *ca)
 {
 	gnutls_datum_t key = { 0 }, crt = { 0 }, root = { 0 };
 	bool ok = fine(gnutls_x509_privkey_export2(i->key, GNUTLS_X509_FMT_PEM, &key), key_path) &&
 		  fine(gnutls_x509_crt_export2(i->crt, GNUTLS_X509_FMT_PEM, &crt), crt_path) &&
-		  (!ca_path || fine(gnutls_x509_crt_export2(ca->crt, GNUTLS_X509_FMT_PEM, &root), ca_path));
-	const struct new_file files[] = { { key_path, key.data, key.size, 0600 }, { crt_path, crt.data, crt.size, 0644 },
+		  (!ca_path ||
+		   fine(gnutls_x509_crt_export2(ca->crt, GNUTLS_X509_FMT_PEM, &root), ca_path));
+	const struct new_file files[] = { { key_path, key.data, key.size, 0600 },
+					  { crt_path, crt.data, crt.size, 0644 },
 					  { ca_path, root.data, root.size, 0644 } };
 
 	ok = ok && write_new(files, ca_path ? 3 : 2);
@@ -237,7 +268,8 @@ int certs_client(const struct certs_wish *w)
 
 	path_of(folder, w->folder, "clients");
 	ok = ok && make_folder(folder, 0700);
-	if ((size_t)snprintf(folder, sizeof(folder), "%s/clients/%s", w->folder, w->names[0]) >= sizeof(folder)) {
+	if ((size_t)snprintf(folder, sizeof(folder), "%s/clients/%s", w->folder, w->names[0]) >=
+	    sizeof(folder)) {
 		complain("the path is too long");
 		ok = false;
 	}
@@ -245,7 +277,8 @@ int certs_client(const struct certs_wish *w)
 	snprintf(key, sizeof(key), "%s/client.key", folder);
 	snprintf(crt, sizeof(crt), "%s/client.crt", folder);
 	snprintf(root, sizeof(root), "%s/ca.crt", folder);
-	ok = ok && make_one(&client, &ca, w->names[0], w, false) && write_identity(&client, key, crt, root, &ca);
+	ok = ok && make_one(&client, &ca, w->names[0], w, false) &&
+	     write_identity(&client, key, crt, root, &ca);
 	forget(&ca);
 	forget(&client);
 	if (ok)

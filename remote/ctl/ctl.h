@@ -17,7 +17,10 @@ struct ctl_server {
 
 struct ctl_client {
 	int64_t id, pid, user, since, weight, memory, calls, received, sent;
-	/* the GPU's time: its share now in thousandths; us: in turns, without turns, waited for turns; turns, and those lost */
+	/*
+	 * the GPU's time: its share now in thousandths; us: in turns, without turns, waited for
+	 * turns; turns, and those lost
+	 */
 	int64_t share, gpu, alone, waited, turns, lost;
 	char state[CTL_WORD], peer[CTL_WORD], who[CTL_WORD];
 };
@@ -36,7 +39,10 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* One command; the answer's lines in @text, "ok" left out. false: said why. */
 bool talk(const char *socket, const char *command, char **text);
-/* Reads the answer to "clients". false: it is none; @s is as far as it came, sample_free() frees it in both cases. */
+/*
+ * Reads the answer to "clients". false: it is none; @s is as far as it came, sample_free() frees it
+ * in both cases.
+ */
 bool sample_read(const char *text, struct ctl_sample *s);
 bool sample_take(const char *socket, struct ctl_sample *s);
 void sample_free(struct ctl_sample *s);
@@ -48,7 +54,7 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now);
 void show_prometheus(FILE *out, const struct ctl_sample *now);
 
-/* ------------------------------------------------------------------ certs.c: 0 or 1, and said why */
+/* ---------------------------------------------------------------- certs.c: 0 or 1, and said why */
 
 struct certs_wish {
 	const char *folder;
@@ -59,7 +65,10 @@ struct certs_wish {
 
 /* The server's key and certificate for names and addresses; a CA where there is none yet. */
 int certs_server(const struct certs_wish *w);
-/* A client's, into folder/clients/NAME, with the CA's certificate: what is copied to that machine's /etc/kvgpu/tls. */
+/*
+ * A client's, into folder/clients/NAME, with the CA's certificate: what is copied to that machine's
+ * /etc/kvgpu/tls.
+ */
 int certs_client(const struct certs_wish *w);
 
 /* ------------------------------------------------------------------ write.c */
@@ -71,7 +80,9 @@ struct new_file {
 	unsigned int mode;
 };
 
-/* All of them, or none: what is there already is an error, and nothing is changed. false: said why. */
+/*
+ * All of them, or none: what is there already is an error, and nothing is changed. false: said why.
+ */
 bool write_new(const struct new_file *files, unsigned int n);
 
 #endif

@@ -79,7 +79,9 @@ static int command(const struct options *o, const char *what, const char *of)
 	char line[64], *text;
 	bool fine;
 
-	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, *of ? " " : "", of) >= sizeof(line) || strchr(of, '\n')) {
+	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, *of ? " " : "", of) >=
+		    sizeof(line) ||
+	    strchr(of, '\n')) {
 		complain("end wants the number of a client: kvgpu-remotectl list");
 		return 1;
 	}
@@ -105,7 +107,8 @@ static bool read_options(int argc, char **argv, struct options *o)
 	static const struct option known[] = {
 		{ "socket", required_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
 			{ "interval", required_argument, NULL, 'i' },
-		{ "folder", required_argument, NULL, 'f' }, { "days", required_argument, NULL, 'd' },
+		{ "folder", required_argument, NULL, 'f' }, { "days", required_argument, NULL,
+			'd' },
 			{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
@@ -123,7 +126,8 @@ static bool read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'i':
 			o->interval = strtod(optarg, &end);
-			fine = fine && end != optarg && !*end && o->interval >= 0 && o->interval <= 3600;
+			fine = fine && end != optarg && !*end && o->interval >= 0 &&
+			       o->interval <= 3600;
 			break;
 		case 'f':
 			o->folder = optarg;
@@ -142,7 +146,10 @@ static bool read_options(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .socket = ADMIN_SOCKET, .folder = TLS_FOLDER, .interval = 1, .days = DAYS };
+	struct options o = { .socket = ADMIN_SOCKET,
+			     .folder = TLS_FOLDER,
+			     .interval = 1,
+			     .days = DAYS };
 	bool fine = read_options(argc, argv, &o);
 	char **args = argv + optind;
 	int n = argc - optind;

@@ -15,18 +15,21 @@ static double rate(int64_t before, int64_t now, double seconds)
 	return seconds > 0 && now >= before ? (now - before) / seconds : -1;
 }
 
-static struct rates rates_of(const struct ctl_sample *before, const struct ctl_sample *now, const struct ctl_client *c)
+static struct rates rates_of(const struct ctl_sample *before, const struct ctl_sample *now,
+			     const struct ctl_client *c)
 {
 	double seconds = before ? now->at - before->at : 0;
 	size_t i;
 
 	for (i = 0; before && i < before->nr_clients; i++)
 		if (before->clients[i].id == c->id)
-			return (struct rates){ rate(before->clients[i].calls, c->calls, seconds),
-					       rate(before->clients[i].received, c->received, seconds),
-					       rate(before->clients[i].sent, c->sent, seconds),
-					       rate(before->clients[i].gpu + before->clients[i].alone, c->gpu + c->alone,
-						    seconds) };
+			return (struct rates){
+				rate(before->clients[i].calls, c->calls, seconds),
+				rate(before->clients[i].received, c->received, seconds),
+				rate(before->clients[i].sent, c->sent, seconds),
+				rate(before->clients[i].gpu + before->clients[i].alone,
+				     c->gpu + c->alone, seconds)
+			};
 	return (struct rates){ -1, -1, -1, -1 };
 }
 
@@ -56,7 +59,8 @@ static int wider(int width, const char *word)
 	return (int)strlen(word) > width ? (int)strlen(word) : width;
 }
 
-static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who, int peer)
+static void show_client(FILE *out, const struct ctl_client *c, const struct rates *r, int who,
+			int peer)
 {
 	char since[24], memory[24], calls[24], in[24], sent[24], gpu[24];
 	time_t t = c->since;
@@ -69,10 +73,10 @@ static void show_client(FILE *out, const struct ctl_client *c, const struct rate
 	mib(in, r->received);
 	mib(sent, r->sent);
 	count(gpu, r->gpu < 0 ? -1 : r->gpu / 1000);
-	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64, c->id, c->state, who, c->who,
-		peer, c->peer, c->pid, c->user, since, c->weight);
-	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %12" PRId64 " %9s %8s %8s\n", c->share / 10, c->share % 10, gpu, memory,
-		c->calls, calls, in, sent);
+	fprintf(out, "%-5" PRId64 " %-7s %-*s %-*s %-8" PRId64 " %-10" PRId64 " %-14s %4" PRId64,
+		c->id, c->state, who, c->who, peer, c->peer, c->pid, c->user, since, c->weight);
+	fprintf(out, " %4" PRId64 ".%" PRId64 " %8s %9s %12" PRId64 " %9s %8s %8s\n", c->share / 10,
+		c->share % 10, gpu, memory, c->calls, calls, in, sent);
 }
 
 void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
@@ -81,9 +85,11 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 	struct rates r;
 	size_t i;
 
-	fprintf(out, "%s: %" PRId64 " of %" PRId64 " clients, %" PRId64 " arriving; %" PRId64 " came, %" PRId64 " were refused\n",
-		now->server.state, now->server.served, now->server.limit, now->server.newcomers, now->server.accepted,
-		now->server.refused);
+	fprintf(out,
+		"%s: %" PRId64 " of %" PRId64 " clients, %" PRId64 " arriving; %" PRId64
+		" came, %" PRId64 " were refused\n",
+		now->server.state, now->server.served, now->server.limit, now->server.newcomers,
+		now->server.accepted, now->server.refused);
 	if (!now->nr_clients)
 		return;
 	for (i = 0; i < now->nr_clients; i++) {
@@ -92,15 +98,15 @@ void show_table(FILE *out, const struct ctl_sample *before, const struct ctl_sam
 	}
 	fprintf(out, "%-5s %-7s %-*s %-*s %-8s %-10s %-14s %4s", "ID", "STATE", who, "WHO", peer, "PEER", "PID", "USER", "SINCE",
 		"WGHT");
-	fprintf(out, " %6s %8s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB", "CALLS", "CALL/s", "IN MiB/s",
-		"OUT MiB/s");
+	fprintf(out, " %6s %8s %9s %12s %9s %8s %8s\n", "SHARE%", "GPU ms/s", "GPU MiB", "CALLS",
+		"CALL/s", "IN MiB/s", "OUT MiB/s");
 	for (i = 0; i < now->nr_clients; i++) {
 		r = rates_of(before, now, &now->clients[i]);
 		show_client(out, &now->clients[i], &r, who, peer);
 	}
 }
 
-/* ------------------------------------------------------------------ JSON: words are plain, nothing has to be escaped */
+/* --------------------------------------------- JSON: words are plain, nothing has to be escaped */
 
 static void json_rate(FILE *out, const char *name, double r)
 {
@@ -121,11 +127,24 @@ static void json_numbers(FILE *out, const char *const *names, const int64_t *num
 
 static void json_client(FILE *out, const struct ctl_client *c, const struct rates *r)
 {
-	static const char *const names[] = { "id", "pid", "user", "since", "weight", "memory_bytes", "calls", "received_bytes",
-					     "sent_bytes", "gpu_share_permille", "gpu_us", "gpu_alone_us", "gpu_wait_us",
-					     "gpu_turns", "gpu_turns_lost" };
-	const int64_t numbers[] = { c->id, c->pid, c->user, c->since, c->weight, c->memory, c->calls, c->received, c->sent,
-				    c->share, c->gpu, c->alone, c->waited, c->turns, c->lost };
+	static const char *const names[] = { "id",
+					     "pid",
+					     "user",
+					     "since",
+					     "weight",
+					     "memory_bytes",
+					     "calls",
+					     "received_bytes",
+					     "sent_bytes",
+					     "gpu_share_permille",
+					     "gpu_us",
+					     "gpu_alone_us",
+					     "gpu_wait_us",
+					     "gpu_turns",
+					     "gpu_turns_lost" };
+	const int64_t numbers[] = { c->id,     c->pid,	 c->user,     c->since, c->weight,
+				    c->memory, c->calls, c->received, c->sent,	c->share,
+				    c->gpu,    c->alone, c->waited,   c->turns, c->lost };
 
 	fprintf(out, "{\"state\":\"%s\",\"who\":\"%s\",\"peer\":\"%s\"", c->state, c->who, c->peer);
 	json_numbers(out, names, numbers, sizeof(names) / sizeof(*names));
@@ -138,11 +157,13 @@ static void json_client(FILE *out, const struct ctl_client *c, const struct rate
 
 void show_json(FILE *out, const struct ctl_sample *before, const struct ctl_sample *now)
 {
-	static const char *const names[] = { "pid", "since", "served", "new", "limit", "accepted", "refused", "calls",
-					     "received_bytes", "sent_bytes" };
+	static const char *const names[] = { "pid",	  "since", "served",
+					     "new",	  "limit", "accepted",
+					     "refused",	  "calls", "received_bytes",
+					     "sent_bytes" };
 	const struct ctl_server *s = &now->server;
-	const int64_t numbers[] = { s->pid, s->since, s->served, s->newcomers, s->limit, s->accepted, s->refused, s->calls,
-				    s->received, s->sent };
+	const int64_t numbers[] = { s->pid,	 s->since,   s->served, s->newcomers, s->limit,
+				    s->accepted, s->refused, s->calls,	s->received,  s->sent };
 	struct rates r;
 	size_t i;
 
@@ -165,7 +186,8 @@ static void head(FILE *out, const char *name, const char *type, const char *help
 	fprintf(out, "# HELP kvgpu_remote_%s %s\n# TYPE kvgpu_remote_%s %s\n", name, help, name, type);
 }
 
-static void show_metric(FILE *out, const char *name, const char *type, const char *help, int64_t value)
+static void show_metric(FILE *out, const char *name, const char *type, const char *help,
+			int64_t value)
 {
 	head(out, name, type, help);
 	fprintf(out, "kvgpu_remote_%s %" PRId64 "\n", name, value);
@@ -184,13 +206,17 @@ static const struct {
 	  offsetof(struct ctl_client, alone) },
 	{ "client_gpu_wait_microseconds_total", "counter", "Time in which a client waited for turns on the GPU.",
 	  offsetof(struct ctl_client, waited) },
-	{ "client_gpu_turns_total", "counter", "Turns on the GPU.", offsetof(struct ctl_client, turns) },
+	{ "client_gpu_turns_total", "counter", "Turns on the GPU.", offsetof(struct ctl_client,
+		turns) },
 	{ "client_gpu_turns_lost_total", "counter", "Turns that ended since nothing went on in them.",
 	  offsetof(struct ctl_client, lost) },
-	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client, since) },
+	{ "client_start_time_seconds", "gauge", "When a client came.", offsetof(struct ctl_client,
+		since) },
 	{ "client_calls_total", "counter", "Frames of a client that were carried out.", offsetof(struct ctl_client, calls) },
-	{ "client_received_bytes_total", "counter", "Bytes that came from a client.", offsetof(struct ctl_client, received) },
-	{ "client_sent_bytes_total", "counter", "Bytes that went to a client.", offsetof(struct ctl_client, sent) },
+	{ "client_received_bytes_total", "counter", "Bytes that came from a client.",
+		offsetof(struct ctl_client, received) },
+	{ "client_sent_bytes_total", "counter", "Bytes that went to a client.",
+		offsetof(struct ctl_client, sent) },
 };
 
 void show_prometheus(FILE *out, const struct ctl_sample *now)
@@ -202,19 +228,23 @@ void show_prometheus(FILE *out, const struct ctl_sample *now)
 	show_metric(out, "clients", "gauge", "Clients that are served.", s->served);
 	show_metric(out, "newcomers", "gauge", "Connections whose client is not known yet.", s->newcomers);
 	show_metric(out, "clients_limit", "gauge", "Clients that may be served at once.", s->limit);
-	show_metric(out, "draining", "gauge", "Whether no new clients are taken.", !strcmp(s->state, "draining"));
+	show_metric(out, "draining", "gauge", "Whether no new clients are taken.",
+		    !strcmp(s->state, "draining"));
 	show_metric(out, "start_time_seconds", "gauge", "When the server began.", s->since);
-	show_metric(out, "connections_total", "counter", "Connections that were accepted.", s->accepted);
-	show_metric(out, "refused_total", "counter", "Connections that were not served.", s->refused);
+	show_metric(out, "connections_total", "counter", "Connections that were accepted.",
+		    s->accepted);
+	show_metric(out, "refused_total", "counter", "Connections that were not served.",
+		    s->refused);
 	show_metric(out, "calls_total", "counter", "Frames that were carried out for all clients.", s->calls);
-	show_metric(out, "received_bytes_total", "counter", "Bytes that came from all clients.", s->received);
+	show_metric(out, "received_bytes_total", "counter", "Bytes that came from all clients.",
+		    s->received);
 	show_metric(out, "sent_bytes_total", "counter", "Bytes that went to all clients.", s->sent);
 	for (m = 0; now->nr_clients && m < sizeof(of_clients) / sizeof(*of_clients); m++) {
 		head(out, of_clients[m].name, of_clients[m].type, of_clients[m].help);
 		for (i = 0; i < now->nr_clients; i++) {
 			c = &now->clients[i];
-			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n", of_clients[m].name, c->id,
-				c->who,
+			fprintf(out, "kvgpu_remote_%s{id=\"%" PRId64 "\",who=\"%s\"} %" PRId64 "\n",
+				of_clients[m].name, c->id, c->who,
 				*(const int64_t *)((const char *)c + of_clients[m].at));
 		}
 	}

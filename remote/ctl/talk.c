@@ -55,7 +55,8 @@ static bool judge(const char *path, char *text, size_t n)
 		*last = 0;
 		return true;
 	}
-	complain("%s", !strncmp(last, "error ", 6) ? last + 6 : "the answer is none of kvgpu-remoted's");
+	complain("%s",
+		 !strncmp(last, "error ", 6) ? last + 6 : "the answer is none of kvgpu-remoted's");
 	return false;
 }
 
@@ -90,7 +91,8 @@ bool talk(const char *socket, const char *command, char **text)
 
 struct field {
 	const char *name;
-	size_t number, text;	/* one of them, and the other 0: no struct has both at its beginning */
+	/* one of them, and the other 0: no struct has both at its beginning */
+	size_t number, text;
 };
 
 #define NUMBER(type, member, name)	{ name, offsetof(type, member) + 1, 0 }
@@ -98,15 +100,32 @@ struct field {
 
 static const struct field of_server[] = {
 #define S(member)	NUMBER(struct ctl_server, member, #member)
-	S(pid), S(since), S(served), NUMBER(struct ctl_server, newcomers, "new"), S(limit), S(accepted), S(refused), S(calls),
+	S(pid), S(since), S(served), NUMBER(struct ctl_server, newcomers, "new"), S(limit),
+		S(accepted), S(refused), S(calls),
 	S(received), S(sent), TEXT(struct ctl_server, state, "state"), { 0 },
 };
 
 static const struct field of_client[] = {
 #define C(member)	NUMBER(struct ctl_client, member, #member)
-	C(id), C(pid), C(user), C(since), C(weight), C(memory), C(calls), C(received), C(sent),
-	C(share), C(gpu), C(alone), C(waited), C(turns), C(lost),
-	TEXT(struct ctl_client, state, "state"), TEXT(struct ctl_client, peer, "peer"), TEXT(struct ctl_client, who, "who"), { 0 },
+	C(id),
+	C(pid),
+	C(user),
+	C(since),
+	C(weight),
+	C(memory),
+	C(calls),
+	C(received),
+	C(sent),
+	C(share),
+	C(gpu),
+	C(alone),
+	C(waited),
+	C(turns),
+	C(lost),
+	TEXT(struct ctl_client, state, "state"),
+	TEXT(struct ctl_client, peer, "peer"),
+	TEXT(struct ctl_client, who, "who"),
+	{ 0 },
 };
 
 /* letters that mean nothing in a table, in JSON or in a metric's label */
@@ -173,7 +192,8 @@ bool sample_read(const char *text, struct ctl_sample *s)
 	*s = (struct ctl_sample){ 0 };
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	s->at = t.tv_sec + t.tv_nsec / 1e9;
-	for (line = fine ? strtok_r(copy, "\n", &save) : NULL; line && fine; line = strtok_r(NULL, "\n", &save)) {
+	for (line = fine ? strtok_r(copy, "\n", &save) : NULL; line && fine;
+	     line = strtok_r(NULL, "\n", &save)) {
 		if (!strncmp(line, "server ", 7)) {
 			fine = !server && take_line(of_server, &s->server, line + 7);
 			server = true;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* libcublas.so.11 of a program whose GPU is elsewhere: handles, and what is known here. The other calls are made of the table. */
+/*
+ * libcublas.so.11 of a program whose GPU is elsewhere: handles, and what is known here. The other
+ * calls are made of the table.
+ */
 #include <remote/forward/cublas.h>
 
 /* the thread's call in hand: whether its handle is of the current context */
@@ -83,7 +86,8 @@ bool gemv_fine(const struct gemv *g)
 
 bool gemm_fine(const struct gemm *g)
 {
-	return is_operation(g->transa) && is_operation(g->transb) && is_matrix(g->m, g->n, g->ldc) &&
+	return is_operation(g->transa) && is_operation(g->transb) &&
+	       is_matrix(g->m, g->n, g->ldc) &&
 	       (g->transa ? is_matrix(g->k, g->m, g->lda) : is_matrix(g->m, g->k, g->lda)) &&
 	       (g->transb ? is_matrix(g->n, g->k, g->ldb) : is_matrix(g->k, g->n, g->ldb));
 }
@@ -184,7 +188,8 @@ cublasStatus_t cublasGetPointerMode_v2(cublasHandle_t handle, cublasPointerMode_
 
 static const struct { cublasStatus_t status; const char *name, *text; } names[] = {
 	{ BLAS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success" },
-	{ BLAS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized" },
+	{ BLAS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
+		"the library was not initialized" },
 	{ BLAS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed" },
 	{ BLAS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE", "an invalid value was passed" },
 	{ BLAS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH", "the device lacks a feature" },

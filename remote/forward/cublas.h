@@ -8,7 +8,10 @@
 #include "forwards.h"	/* made of remote/api.def, with ops.h */
 #include "ops.h"
 
-/* how each call begins, and how its frame is sent. @fine: nothing speaks against its arguments, so no answer is awaited */
+/*
+ * how each call begins, and how its frame is sent. @fine: nothing speaks against its arguments, so
+ * no answer is awaited
+ */
 cublasStatus_t blas_enter(cublasHandle_t handle, uint64_t *id, uint64_t *stream, uint32_t *flags);
 cublasStatus_t blas_send(uint16_t op, const void *q, size_t n, bool fine);
 cublasStatus_t blas_ask(uint16_t op, const void *q, size_t n, void *answer, size_t bytes);

@@ -9,7 +9,8 @@
 #include "ops.h"
 
 /* as in cublas.h */
-curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream, uint32_t *flags);
+curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream,
+			  uint32_t *flags);
 curandStatus_t rand_send(uint16_t op, const void *q, size_t n, bool fine);
 /* a generator of which NVIDIA's library takes any number of numbers and any seed */
 bool pseudo(curandGenerator_t generator);

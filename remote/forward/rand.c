@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* libcurand.so.10 of a program whose GPU is elsewhere: generators. The other calls are made of the table. */
+/*
+ * libcurand.so.10 of a program whose GPU is elsewhere: generators. The other calls are made of the
+ * table.
+ */
 #include <remote/forward/curand.h>
 
 /* the thread's call in hand: whether its generator is of the current context */
@@ -39,7 +42,8 @@ static curandStatus_t begin(void)
 	return calls ? RAND_SUCCESS : status_of(r);
 }
 
-curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream, uint32_t *flags)
+curandStatus_t rand_enter(curandGenerator_t generator, uint64_t *id, uint64_t *stream,
+			  uint32_t *flags)
 {
 	curandStatus_t status = begin();
 

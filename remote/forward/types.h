@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the prototypes of cuBLAS and cuRAND are made of, as far as their calls are forwarded. Their enumerations are ints. */
+/*
+ * What the prototypes of cuBLAS and cuRAND are made of, as far as their calls are forwarded. Their
+ * enumerations are ints.
+ */
 #ifndef KVGPU_REMOTE_FORWARD_TYPES_H
 #define KVGPU_REMOTE_FORWARD_TYPES_H
 
@@ -14,12 +17,23 @@ typedef int curandStatus_t, curandRngType_t;
 
 /* statuses of cuBLAS, and of cuRAND */
 enum {
-	BLAS_SUCCESS = 0, BLAS_NOT_INITIALIZED = 1, BLAS_ALLOC_FAILED = 3, BLAS_INVALID_VALUE = 7, BLAS_ARCH_MISMATCH = 8,
-	BLAS_MAPPING_ERROR = 11, BLAS_EXECUTION_FAILED = 13, BLAS_INTERNAL_ERROR = 14, BLAS_NOT_SUPPORTED = 15,
+	BLAS_SUCCESS = 0,
+	BLAS_NOT_INITIALIZED = 1,
+	BLAS_ALLOC_FAILED = 3,
+	BLAS_INVALID_VALUE = 7,
+	BLAS_ARCH_MISMATCH = 8,
+	BLAS_MAPPING_ERROR = 11,
+	BLAS_EXECUTION_FAILED = 13,
+	BLAS_INTERNAL_ERROR = 14,
+	BLAS_NOT_SUPPORTED = 15,
 	BLAS_LICENSE_ERROR = 16,
 };
 enum {
-	RAND_SUCCESS = 0, RAND_NOT_INITIALIZED = 101, RAND_ALLOCATION_FAILED = 102, RAND_TYPE_ERROR = 103, RAND_OUT_OF_RANGE = 104,
+	RAND_SUCCESS = 0,
+	RAND_NOT_INITIALIZED = 101,
+	RAND_ALLOCATION_FAILED = 102,
+	RAND_TYPE_ERROR = 103,
+	RAND_OUT_OF_RANGE = 104,
 	RAND_LAUNCH_FAILURE = 201, RAND_INITIALIZATION_FAILED = 203, RAND_INTERNAL_ERROR = 999,
 	RAND_INVALID_VALUE = RAND_OUT_OF_RANGE,
 };
@@ -44,8 +58,11 @@ curandStatus_t curandGetVersion(int *version);
 #pragma GCC visibility pop
 
 /* what the server calls of the real libraries by hand */
-#define CUBLAS_BY_HAND(name)	name(cublasCreate_v2) name(cublasDestroy_v2) name(cublasSetStream_v2) name(cublasSetPointerMode_v2)
-#define CURAND_BY_HAND(name) \
-	name(curandCreateGenerator) name(curandDestroyGenerator) name(curandSetStream) name(curandGetVersion)
+#define CUBLAS_BY_HAND(name)                                                  \
+	name(cublasCreate_v2) name(cublasDestroy_v2) name(cublasSetStream_v2) \
+		name(cublasSetPointerMode_v2)
+#define CURAND_BY_HAND(name)                                                           \
+	name(curandCreateGenerator) name(curandDestroyGenerator) name(curandSetStream) \
+		name(curandGetVersion)
 
 #endif

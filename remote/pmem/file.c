@@ -72,8 +72,8 @@ int file_make(const char *path, uint64_t bytes, uint32_t places)
 	/* all of it now: memory that is not there would be found missing by a VM that runs */
 	r = posix_fallocate(fd, 0, bytes);
 	errno = r;
-	if (r || pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT) != sizeof(l) || pwrite(fd, &l, sizeof(l), 0) != sizeof(l) ||
-	    fsync(fd)) {
+	if (r || pwrite(fd, &l, sizeof(l), l.data + APERTURE_LABEL_AT) != sizeof(l) ||
+	    pwrite(fd, &l, sizeof(l), 0) != sizeof(l) || fsync(fd)) {
 		complain("%s: %s", path, strerror(errno));
 		unlink(path);
 		close(fd);
@@ -95,7 +95,8 @@ int file_xml(const char *path, FILE *to)
 	struct aperture_label l;
 	char *whole = realpath(path, NULL);
 	int fd = whole ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
-	bool good = fd >= 0 && pread(fd, first, sizeof(first), 0) == sizeof(first) && aperture_label_read(first, &l);
+	bool good = fd >= 0 && pread(fd, first, sizeof(first), 0) == sizeof(first) &&
+		    aperture_label_read(first, &l);
 	struct stat st;
 
 	if (fd < 0)
@@ -107,8 +108,11 @@ int file_xml(const char *path, FILE *to)
 	else if (!plain(whole))
 		complain("%s: a path with <, >, & or quotes can't be put into XML here", whole);
 	else
-		fprintf(to, "<memory model='virtio-pmem' access='shared'>\n  <source>\n    <path>%s</path>\n  </source>\n"
-			"  <target>\n    <size unit='MiB'>%" PRIu64 "</size>\n  </target>\n</memory>\n", whole, l.bytes >> 20);
+		fprintf(to,
+			"<memory model='virtio-pmem' access='shared'>\n  <source>\n    <path>%s</path>\n  </source>\n"
+			"  <target>\n    <size unit='MiB'>%" PRIu64
+			"</size>\n  </target>\n</memory>\n",
+			whole, l.bytes >> 20);
 	good = good && (uint64_t)st.st_size >= l.bytes && plain(whole);
 	if (fd >= 0)
 		close(fd);

@@ -63,7 +63,9 @@ bool look_memory_type(FILE *list, uint64_t address, char *to, size_t size)
 	while (fgets(line, sizeof(line), list)) {
 		const char *at = strstr(line, "[mem ");
 
-		if (at && sscanf(at, "[mem %" SCNi64 "-%" SCNi64 "] %63s", (int64_t *)&from, (int64_t *)&end, type) == 3 &&
+		if (at &&
+		    sscanf(at, "[mem %" SCNi64 "-%" SCNi64 "] %63s", (int64_t *)&from,
+			   (int64_t *)&end, type) == 3 &&
 		    address >= from && address < end) {
 			snprintf(to, size, "%s", type);
 			return true;
@@ -100,7 +102,8 @@ static void show(const struct nd *nd, const char *name, FILE *to)
 		look_memory_type(list, at, type, sizeof(type));
 		fclose(list);
 	}
-	fprintf(to, "%s/%s\t%" PRIu64 " MiB\t%s\n", nd->dev, name, number("%s/bus/dax/devices/%s/size", nd->sys, name) >> 20, type);
+	fprintf(to, "%s/%s\t%" PRIu64 " MiB\t%s\n", nd->dev, name,
+		number("%s/bus/dax/devices/%s/size", nd->sys, name) >> 20, type);
 }
 
 unsigned int look_list(const struct nd *nd, FILE *to)

@@ -58,7 +58,8 @@ static int up(const char *disk)
 	const char *why, *name = strncmp(disk, "/dev/", 5) ? disk : disk + 5;
 	char path[64];
 
-	if (strchr(name, '/') || snprintf(path, sizeof(path), "/dev/%s", name) >= (int)sizeof(path)) {
+	if (strchr(name, '/') ||
+	    snprintf(path, sizeof(path), "/dev/%s", name) >= (int)sizeof(path)) {
 		complain("'%s' is no disk's name", disk);
 		return 1;
 	}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * In a VM: memory that is a disk (/dev/pmem0, driver nd_pmem) becomes a character device (/dev/dax0.0, driver dax_pmem). The steps
- * are those of Linux, Documentation/ABI/testing/sysfs-bus-nvdimm and drivers/nvdimm/dax_devs.c: a region has one device-DAX
- * instance in reserve, its seed; that gets an identity, a mode and the namespace, and then its driver.
+ * In a VM: memory that is a disk (/dev/pmem0, driver nd_pmem) becomes a character device
+ * (/dev/dax0.0, driver dax_pmem). The steps are those of Linux,
+ * Documentation/ABI/testing/sysfs-bus-nvdimm and drivers/nvdimm/dax_devs.c: a region has one
+ * device-DAX instance in reserve, its seed; that gets an identity, a mode and the namespace, and
+ * then its driver.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +65,8 @@ static bool is_free(const struct nd *nd, const char *disk)
 }
 
 /* "namespace0.0", and the folder of its region */
-static bool find_namespace(const struct nd *nd, const char *disk, char *name, size_t size, char *region)
+static bool find_namespace(const struct nd *nd, const char *disk, char *name, size_t size,
+			   char *region)
 {
 	char path[PATH_MAX + 64], driver[PATH_MAX];
 	const char *last;
@@ -129,8 +132,8 @@ int nd_up(const struct nd *nd, const char *disk)
 		complain("'%s' is no disk's name", disk);
 		return 1;
 	}
-	if (!find_namespace(nd, disk, name, sizeof(name), region) || !is_free(nd, disk) || !nd->load_modules() ||
-	    !seed_of(region, seed, sizeof(seed)))
+	if (!find_namespace(nd, disk, name, sizeof(name), region) || !is_free(nd, disk) ||
+	    !nd->load_modules() || !seed_of(region, seed, sizeof(seed)))
 		return 1;
 	if (!new_uuid(uuid, sizeof(uuid)))
 		return 1;
@@ -140,7 +143,8 @@ int nd_up(const struct nd *nd, const char *disk)
 	STEP(name, "%s/bus/nd/drivers/nd_pmem/unbind", nd->sys);
 	STEP(uuid, "%s/%s/uuid", region, seed);
 	STEP("2097152", "%s/%s/align", region, seed);
-	STEP("ram", "%s/%s/mode", region, seed);	/* pages are described in the VM's own memory: nothing of it is shared */
+	/* pages are described in the VM's own memory: nothing of it is shared */
+	STEP("ram", "%s/%s/mode", region, seed);
 	STEP(name, "%s/%s/namespace", region, seed);
 	STEP(seed, "%s/bus/nd/drivers/dax_pmem/bind", nd->sys);
 #undef STEP
@@ -154,7 +158,8 @@ int nd_up(const struct nd *nd, const char *disk)
 		put(&steps[4]);
 	}
 	if (done) {
-		snprintf(steps[0].path, sizeof(steps[0].path), "%s/bus/nd/drivers/nd_pmem/bind", nd->sys);
+		snprintf(steps[0].path, sizeof(steps[0].path), "%s/bus/nd/drivers/nd_pmem/bind",
+			 nd->sys);
 		put(&steps[0]);
 	}
 	return 1;

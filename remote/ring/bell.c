@@ -8,9 +8,9 @@
  *	looks for what is published	looks at the word
  *	sleeps				if it is set: word = 0, wakes
  *
- * Each stores, then loads what the other stores. With a fence between on both sides at least one of them sees the other's store:
- * the sleeper does not sleep, or it is woken. Processors let a load go before an earlier store to another place, and then neither
- * sees.
+ * Each stores, then loads what the other stores. With a fence between on both sides at least one of
+ * them sees the other's store: the sleeper does not sleep, or it is woken. Processors let a load go
+ * before an earlier store to another place, and then neither sees.
  */
 #include "remote/ring/bell.h"
 
@@ -21,11 +21,17 @@
 #define LOOKS	64
 
 /*
- * A CPU that was given away and came back late is wanted by other threads than the peer's: looking would cost them their time and
- * this thread its turn. So many waits sleep at once then, until it is tried again. A timer's tick takes the CPU, too, in a VM for
- * longer than elsewhere; so it counts how much of the time was lost. Beside a thread that computes that is nearly all of it.
+ * A CPU that was given away and came back late is wanted by other threads than the peer's: looking
+ * would cost them their time and this thread its turn. So many waits sleep at once then, until it
+ * is tried again. A timer's tick takes the CPU, too, in a VM for longer than elsewhere; so it
+ * counts how much of the time was lost. Beside a thread that computes that is nearly all of it.
  */
-enum { CROWDED_NS = 100 * 1000, CROWDED_OF_NS = 2000 * 1000, CROWDED_TIMES = 7, CROWDED_WAITS = 100 };
+enum {
+	CROWDED_NS = 100 * 1000,
+	CROWDED_OF_NS = 2000 * 1000,
+	CROWDED_TIMES = 7,
+	CROWDED_WAITS = 100
+};
 
 /* one call of kvgpu_bell_wait() */
 struct wait {
@@ -117,9 +123,9 @@ static enum kvgpu_wait sleep_until(struct wait *w)
 }
 
 /*
- * A wait that had to sleep and would have ended soon costs its thread the way to sleep and back, which takes longer than some of
- * what is waited for. So the next ones look twice as long as this one took, within bounds; after one that took longer than these,
- * as long as the knob says.
+ * A wait that had to sleep and would have ended soon costs its thread the way to sleep and back,
+ * which takes longer than some of what is waited for. So the next ones look twice as long as this
+ * one took, within bounds; after one that took longer than these, as long as the knob says.
  */
 static void grow(struct wait *w)
 {
@@ -131,10 +137,12 @@ static void grow(struct wait *w)
 	if (took >= KVGPU_SPIN_GROWS * least)
 		w->bell->window_ns = least;
 	else
-		w->bell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took : KVGPU_SPIN_GROWS * least;
+		w->bell->window_ns = 2 * took < KVGPU_SPIN_GROWS * least ? 2 * took :
+									   KVGPU_SPIN_GROWS * least;
 }
 
-enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns)
+enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
+				uint64_t timeout_ns)
 {
 	struct wait w = { .bell = b, .ready = ready, .arg = arg, .timeout_ns = timeout_ns };
 	enum kvgpu_wait result;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for the peer: look for a bounded time, then sleep until it rings. A bell is a word in shared memory, on which one thread
- * sleeps, and a carrier that wakes that thread. The sleeper and the ringer have a struct kvgpu_bell each, in their own
- * memory.
+ * Waiting for the peer: look for a bounded time, then sleep until it rings. A bell is a word in
+ * shared memory, on which one thread sleeps, and a carrier that wakes that thread. The sleeper and
+ * the ringer have a struct kvgpu_bell each, in their own memory.
  *
- * What the peer makes of the word is a hint and no more. A sleeper looks again after a time of its own, so that a peer which is
- * dead, or does not ring, delays it and never holds it.
+ * What the peer makes of the word is a hint and no more. A sleeper looks again after a time of its
+ * own, so that a peer which is dead, or does not ring, delays it and never holds it.
  */
 #ifndef KVGPU_REMOTE_RING_BELL_H
 #define KVGPU_REMOTE_RING_BELL_H
@@ -23,10 +23,10 @@ enum kvgpu_sleep {
 /*
  * A carrier. @ctx is the bell's, @word the bell's word.
  *
- * sleep() blocks for at most @ns and returns early when it was woken. It must not miss a wake() that was called after the word
- * was set, nor one that was called before sleep() was: either it remembers (a socket), or it refuses to sleep when the word has
- * changed since it was set to 1 (a futex), as the ringer clears it first.
- * wake() never blocks; a failure has no answer.
+ * sleep() blocks for at most @ns and returns early when it was woken. It must not miss a wake()
+ * that was called after the word was set, nor one that was called before sleep() was: either it
+ * remembers (a socket), or it refuses to sleep when the word has changed since it was set to 1 (a
+ * futex), as the ringer clears it first. wake() never blocks; a failure has no answer.
  */
 struct kvgpu_bell_ops {
 	enum kvgpu_sleep (*sleep)(void *ctx, uint32_t *word, uint64_t ns);
@@ -36,15 +36,17 @@ struct kvgpu_bell_ops {
 /* the knobs */
 struct kvgpu_wait_times {
 	/*
-	 * look so long before the first sleep, and up to some us longer; 0: not at all. Nor while others want this CPU. While waits
-	 * turn out to be a little longer, up to KVGPU_SPIN_GROWS times as long
+	 * look so long before the first sleep, and up to some us longer; 0: not at all. Nor while
+	 * others want this CPU. While waits turn out to be a little longer, up to KVGPU_SPIN_GROWS
+	 * times as long
 	 */
 	uint64_t spin_ns;
 	uint64_t sleep_ns;	/* look again after a sleep so long; not 0 */
 };
 
 enum { KVGPU_SPIN_GROWS = 8 };
-enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };	/* without a reason for others */
+/* without a reason for others */
+enum { KVGPU_SPIN_NS = 50 * 1000, KVGPU_SLEEP_NS = 100 * 1000 * 1000 };
 
 struct kvgpu_bell {
 	uint32_t *word;			/* in shared memory */
@@ -53,9 +55,11 @@ struct kvgpu_bell {
 	struct kvgpu_wait_times times;	/* of the sleeper */
 	uint64_t window_ns;		/* looks so long now; 0: spin_ns */
 	unsigned int crowded;		/* so many waits do not look: others want this CPU */
-	uint64_t looked_ns, lost_ns;	/* while it looked: with the CPU, and without; since they were compared last */
+	/* while it looked: with the CPU, and without; since they were compared last */
+	uint64_t looked_ns, lost_ns;
 	uint64_t spins;			/* waits that looked more than once */
-	uint64_t waits;			/* waits that came to sleep(), or to the end of their time */
+	/* waits that came to sleep(), or to the end of their time */
+	uint64_t waits;
 	uint64_t sleeps;		/* times that sleep() was called */
 	uint64_t wakes;			/* times that wake() was called */
 };
@@ -67,33 +71,44 @@ enum kvgpu_wait {
 };
 
 /*
- * Waits until @ready(@arg) says true, which looks at what the peer publishes, for at most @timeout_ns or KVGPU_FOREVER. One thread
- * at a time waits on a bell; it may wait for several things at once, if the publisher of any of them rings. No clock is read when
- * the answer comes within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends a wait in
- * vain.
+ * Waits until @ready(@arg) says true, which looks at what the peer publishes, for at most
+ * @timeout_ns or KVGPU_FOREVER. One thread at a time waits on a bell; it may wait for several
+ * things at once, if the publisher of any of them rings. No clock is read when the answer comes
+ * within about a microsecond. With KVGPU_FOREVER only the peer's end, as the carrier knows it, ends
+ * a wait in vain.
  */
-enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg, uint64_t timeout_ns);
+enum kvgpu_wait kvgpu_bell_wait(struct kvgpu_bell *b, bool (*ready)(void *arg), void *arg,
+				uint64_t timeout_ns);
 
 /*
- * After something was published: wakes the sleeper if there is one, and does not call into the kernel if not. Its fence waits until
- * the stores before it are visible, which takes as long as fetching their lines from the other core.
+ * After something was published: wakes the sleeper if there is one, and does not call into the
+ * kernel if not. Its fence waits until the stores before it are visible, which takes as long as
+ * fetching their lines from the other core.
  */
 void kvgpu_bell_ring(struct kvgpu_bell *b);
 
 /* ------------------------------------------------------------------ carriers */
 
-/* between processes of one kernel: a futex on the word. ctx: struct kvgpu_bell_futex, or NULL: the peer's end is not noticed */
+/*
+ * between processes of one kernel: a futex on the word. ctx: struct kvgpu_bell_futex, or NULL: the
+ * peer's end is not noticed
+ */
 extern const struct kvgpu_bell_ops kvgpu_bell_futex_ops;
 
 struct kvgpu_bell_futex {
-	int gone_fd;		/* a pidfd, or a socket; looked at before and after each sleep, so .sleep_ns bounds what it takes */
-	short gone_events;	/* of poll() there that mean its end; POLLHUP and POLLERR always do */
+	/*
+	 * a pidfd, or a socket; looked at before and after each sleep, so .sleep_ns bounds what it
+	 * takes
+	 */
+	int gone_fd;
+	/* of poll() there that mean its end; POLLHUP and POLLERR always do */
+	short gone_events;
 };
 
 /*
- * Between any two: a connected socket with a byte for each wake; its end is noticed at once. ctx: struct kvgpu_bell_socket. One
- * socket serves both sides' bells. No eventfd: both sides share its counter and its O_NONBLOCK, so the peer could make a wake
- * block.
+ * Between any two: a connected socket with a byte for each wake; its end is noticed at once. ctx:
+ * struct kvgpu_bell_socket. One socket serves both sides' bells. No eventfd: both sides share its
+ * counter and its O_NONBLOCK, so the peer could make a wake block.
  */
 extern const struct kvgpu_bell_ops kvgpu_bell_socket_ops;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One answer at a time. The answering side reads nothing there; the asking side reads each word once and checks before it copies.
+ * One answer at a time. The answering side reads nothing there; the asking side reads each word
+ * once and checks before it copies.
  */
 #include "remote/ring/box.h"
 
@@ -10,10 +11,14 @@
 
 static_assert(sizeof(struct kvgpu_box_head) == 8 && offsetof(struct kvgpu_box_head, result) == 0 &&
 	      offsetof(struct kvgpu_box_head, len) == 4, "layout of an answer's head");
-static_assert(sizeof(struct kvgpu_box_shared) == KVGPU_BOX_BYTES && offsetof(struct kvgpu_box_shared, seq) == 0 &&
-	      offsetof(struct kvgpu_box_shared, head) == 8 && offsetof(struct kvgpu_box_shared, payload) == 16, "layout of a box");
+static_assert(sizeof(struct kvgpu_box_shared) == KVGPU_BOX_BYTES &&
+		      offsetof(struct kvgpu_box_shared, seq) == 0 &&
+		      offsetof(struct kvgpu_box_shared, head) == 8 &&
+		      offsetof(struct kvgpu_box_shared, payload) == 16,
+	      "layout of a box");
 
-enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len, struct kvgpu_bell *bell)
+enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len,
+					struct kvgpu_bell *bell)
 {
 	if (max_len > KVGPU_BOX_LONGEST || (uintptr_t)mem % KVGPU_RING_LINE)
 		return KVGPU_RING_BAD_GEOMETRY;
@@ -21,7 +26,8 @@ enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t
 	return KVGPU_RING_OK;
 }
 
-enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result, const void *data, uint32_t len)
+enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result,
+					const void *data, uint32_t len)
 {
 	struct kvgpu_box_head head = { .result = result, .len = len };
 	uint64_t word;
@@ -42,7 +48,8 @@ enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint3
 	return KVGPU_RING_OK;
 }
 
-enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq, struct kvgpu_box_head *head, void *buf, size_t size)
+enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq,
+				      struct kvgpu_box_head *head, void *buf, size_t size)
 {
 	uint64_t there, word;
 

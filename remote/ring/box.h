@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers: a box in shared memory for each thread that asks, which has one call under way at a time. The call is a frame in a
- * ring; its answer bears the frame's sequence number. README.md says what a malicious peer can do.
+ * Answers: a box in shared memory for each thread that asks, which has one call under way at a
+ * time. The call is a frame in a ring; its answer bears the frame's sequence number. README.md says
+ * what a malicious peer can do.
  *
- * A thread that gave up waiting for an answer never uses the box again: the late answer would be taken for a wrong one.
+ * A thread that gave up waiting for an answer never uses the box again: the late answer would be
+ * taken for a wrong one.
  */
 #ifndef KVGPU_REMOTE_RING_BOX_H
 #define KVGPU_REMOTE_RING_BOX_H
@@ -31,27 +33,34 @@ struct kvgpu_box {
 	uint64_t last;			/* sequence number of the last answer */
 	uint32_t max_len;
 	enum kvgpu_ring_status status;	/* OK, or dead */
-	struct kvgpu_bell *bell;	/* on which the asking side sleeps; for the answering side: which wakes it, or NULL */
+	/* on which the asking side sleeps; for the answering side: which wakes it, or NULL */
+	struct kvgpu_bell *bell;
 	uint64_t answers;
 };
 
 /*
- * @mem: KVGPU_BOX_BYTES of shared memory, zero when the first side attaches. @max_len: as agreed at the handshake, at most
- * KVGPU_BOX_LONGEST. KVGPU_RING_BAD_GEOMETRY: that, or alignment.
+ * @mem: KVGPU_BOX_BYTES of shared memory, zero when the first side attaches. @max_len: as agreed at
+ * the handshake, at most KVGPU_BOX_LONGEST. KVGPU_RING_BAD_GEOMETRY: that, or alignment.
  */
-enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len, struct kvgpu_bell *bell);
+enum kvgpu_ring_status kvgpu_box_attach(struct kvgpu_box *b, void *mem, uint32_t max_len,
+					struct kvgpu_bell *bell);
 
 /*
- * The answering side, which may write what was asked with @seq and not yet answered: publishes, and wakes the asking side.
- * KVGPU_RING_TOO_LONG: @len is more than max_len. KVGPU_RING_WRONG_LENGTH: @seq is not later than the last answer's.
+ * The answering side, which may write what was asked with @seq and not yet answered: publishes, and
+ * wakes the asking side.
+ * KVGPU_RING_TOO_LONG: @len is more than max_len. KVGPU_RING_WRONG_LENGTH: @seq is not later than
+ * the last answer's.
  */
-enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result, const void *data, uint32_t len);
+enum kvgpu_ring_status kvgpu_box_answer(struct kvgpu_box *b, uint64_t seq, uint32_t result,
+					const void *data, uint32_t len);
 
 /*
- * The asking side: the answer to @seq, if it is there, its payload into @buf, which has @size bytes, max_len at least. Read once,
- * checked before. KVGPU_RING_EMPTY: not yet. Dead by KVGPU_RING_BAD_SEQ: an answer to another call; by KVGPU_RING_BAD_LENGTH.
+ * The asking side: the answer to @seq, if it is there, its payload into @buf, which has @size
+ * bytes, max_len at least. Read once, checked before. KVGPU_RING_EMPTY: not yet. Dead by
+ * KVGPU_RING_BAD_SEQ: an answer to another call; by KVGPU_RING_BAD_LENGTH.
  */
-enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq, struct kvgpu_box_head *head, void *buf, size_t size);
+enum kvgpu_ring_status kvgpu_box_take(struct kvgpu_box *b, uint64_t seq,
+				      struct kvgpu_box_head *head, void *buf, size_t size);
 
 /* Waits for an answer, or for the box to be dead: KVGPU_WAIT_READY for both */
 enum kvgpu_wait kvgpu_box_wait(struct kvgpu_box *b, uint64_t timeout_ns);

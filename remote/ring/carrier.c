@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What lets a thread sleep until the peer rings. Everything the peer can do to these only makes a sleep shorter or leaves it as
- * long.
+ * What lets a thread sleep until the peer rings. Everything the peer can do to these only makes a
+ * sleep shorter or leaves it as long.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* ppoll(), syscall() */
@@ -19,7 +19,8 @@
 
 static struct timespec timespec_of(uint64_t ns)
 {
-	return (struct timespec) { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
 /* ------------------------------------------------------------------ futex */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a waiter needs of the machine. Tests put a header of their own in its place, with a time that they decide. */
+/*
+ * What a waiter needs of the machine. Tests put a header of their own in its place, with a time
+ * that they decide.
+ */
 #ifndef KVGPU_REMOTE_RING_CLOCK_H
 #define KVGPU_REMOTE_RING_CLOCK_H
 
@@ -17,8 +20,9 @@ static inline uint64_t clock_ns(void)
 }
 
 /*
- * What a CPU does between two looks: it waits for some ten ns, and leaves the core's other thread more of the core. Arm's "yield"
- * takes no time where a core has one thread, and looks would come ten times as fast; "isb" takes about as long as x86's "pause".
+ * What a CPU does between two looks: it waits for some ten ns, and leaves the core's other thread
+ * more of the core. Arm's "yield" takes no time where a core has one thread, and looks would come
+ * ten times as fast; "isb" takes about as long as x86's "pause".
  */
 static inline void clock_pause(void)
 {

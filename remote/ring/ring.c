@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Producer and consumer. Each keeps its position in its own memory and counts slots absolutely. Slot n lies at n modulo the number
- * of slots and is published when its sequence number is n + 1; before that it has the number of one lap ago.
+ * Producer and consumer. Each keeps its position in its own memory and counts slots absolutely.
+ * Slot n lies at n modulo the number of slots and is published when its sequence number is n + 1;
+ * before that it has the number of one lap ago.
  */
 #include "remote/ring/ring.h"
 
@@ -11,31 +12,42 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "shared memory is little endian");
 static_assert(sizeof(struct kvgpu_ring_head) == 8 && offsetof(struct kvgpu_ring_head, op) == 0 &&
-	      offsetof(struct kvgpu_ring_head, flags) == 2 && offsetof(struct kvgpu_ring_head, len) == 4,
+		      offsetof(struct kvgpu_ring_head, flags) == 2 &&
+		      offsetof(struct kvgpu_ring_head, len) == 4,
 	      "layout of a frame's head");
-static_assert(sizeof(union kvgpu_ring_slot) == KVGPU_RING_LINE && offsetof(union kvgpu_ring_slot, first.seq) == 0 &&
-	      offsetof(union kvgpu_ring_slot, next.seq) == 0, "a slot is a line and begins with its number");
-static_assert(offsetof(union kvgpu_ring_slot, first.head) == 8 && offsetof(union kvgpu_ring_slot, first.payload) == 16 &&
-	      offsetof(union kvgpu_ring_slot, next.payload) == 8, "layout of slots");
-static_assert(offsetof(struct kvgpu_ring_shared, taken) == 0 && offsetof(struct kvgpu_ring_shared, consumer_word) == 64 &&
-	      offsetof(struct kvgpu_ring_shared, producer_word) == 128 && offsetof(struct kvgpu_ring_shared, slot) == 256,
+static_assert(sizeof(union kvgpu_ring_slot) == KVGPU_RING_LINE &&
+		      offsetof(union kvgpu_ring_slot, first.seq) == 0 &&
+		      offsetof(union kvgpu_ring_slot, next.seq) == 0,
+	      "a slot is a line and begins with its number");
+static_assert(offsetof(union kvgpu_ring_slot, first.head) == 8 &&
+		      offsetof(union kvgpu_ring_slot, first.payload) == 16 &&
+		      offsetof(union kvgpu_ring_slot, next.payload) == 8,
+	      "layout of slots");
+static_assert(offsetof(struct kvgpu_ring_shared, taken) == 0 &&
+		      offsetof(struct kvgpu_ring_shared, consumer_word) == 64 &&
+		      offsetof(struct kvgpu_ring_shared, producer_word) == 128 &&
+		      offsetof(struct kvgpu_ring_shared, slot) == 256,
 	      "layout of a ring");
 
 /* ------------------------------------------------------------------ geometry */
 
 static bool slots_ok(uint32_t slots)
 {
-	return slots >= KVGPU_RING_SLOTS_MIN && slots <= KVGPU_RING_SLOTS_MAX && !(slots & (slots - 1));
+	return slots >= KVGPU_RING_SLOTS_MIN && slots <= KVGPU_RING_SLOTS_MAX &&
+	       !(slots & (slots - 1));
 }
 
 size_t kvgpu_ring_bytes(uint32_t slots)
 {
-	return slots_ok(slots) ? sizeof(struct kvgpu_ring_shared) + (size_t)slots * sizeof(union kvgpu_ring_slot) : 0;
+	return slots_ok(slots) ? sizeof(struct kvgpu_ring_shared) +
+					 (size_t)slots * sizeof(union kvgpu_ring_slot) :
+				 0;
 }
 
 uint32_t kvgpu_ring_longest(uint32_t slots)
 {
-	return slots_ok(slots) ? KVGPU_RING_FIRST_BYTES + (slots / 2 - 1) * KVGPU_RING_NEXT_BYTES : 0;
+	return slots_ok(slots) ? KVGPU_RING_FIRST_BYTES + (slots / 2 - 1) * KVGPU_RING_NEXT_BYTES :
+				 0;
 }
 
 uint32_t kvgpu_ring_slots_of(uint32_t len)
@@ -86,12 +98,14 @@ const char *kvgpu_ring_status_name(enum kvgpu_ring_status s)
 
 /* ------------------------------------------------------------------ the producer */
 
-enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p, const struct kvgpu_ring_config *config)
+enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
+						  const struct kvgpu_ring_config *config)
 {
 	if (!config_ok(config))
 		return KVGPU_RING_BAD_GEOMETRY;
 	*p = (struct kvgpu_ring_producer) {
-		.shared = config->mem, .slots = config->slots, .max_len = config->max_len, .own = config->own, .peer = config->peer,
+		.shared = config->mem, .slots = config->slots, .max_len = config->max_len,
+			.own = config->own, .peer = config->peer,
 	};
 	return KVGPU_RING_OK;
 }
@@ -119,7 +133,8 @@ static bool has_room(struct kvgpu_ring_producer *p, uint32_t slots)
 	return free_now(p) >= slots;
 }
 
-enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, uint32_t len)
+enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+					uint32_t len)
 {
 	p->wanted = 0;
 	if (p->status)
@@ -194,7 +209,8 @@ enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p)
 	return KVGPU_RING_OK;
 }
 
-enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *iov, int nr)
+enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+				      const struct iovec *iov, int nr)
 {
 	enum kvgpu_ring_status s;
 	size_t len = 0;
@@ -234,7 +250,8 @@ static bool ready_for_frame(void *arg)
 	return p->status || has_room(p, p->wanted) || p->status;
 }
 
-enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len, uint64_t timeout_ns)
+enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len,
+				     uint64_t timeout_ns)
 {
 	enum kvgpu_wait w;
 
@@ -251,12 +268,14 @@ enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len
 
 /* ------------------------------------------------------------------ the consumer */
 
-enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c, const struct kvgpu_ring_config *config)
+enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
+						  const struct kvgpu_ring_config *config)
 {
 	if (!config_ok(config))
 		return KVGPU_RING_BAD_GEOMETRY;
 	*c = (struct kvgpu_ring_consumer) {
-		.shared = config->mem, .slots = config->slots, .max_len = config->max_len, .own = config->own, .peer = config->peer,
+		.shared = config->mem, .slots = config->slots, .max_len = config->max_len,
+			.own = config->own, .peer = config->peer,
 	};
 	return KVGPU_RING_OK;
 }
@@ -267,7 +286,10 @@ static uint64_t seq_before(const struct kvgpu_ring_consumer *c)
 	return c->pos < c->slots ? 0 : c->pos + 1 - c->slots;
 }
 
-/* tells the producer how far it may go. It reads nothing there any more: the copies came before, and stay before by the release */
+/*
+ * tells the producer how far it may go. It reads nothing there any more: the copies came before,
+ * and stay before by the release
+ */
 static void give_back(struct kvgpu_ring_consumer *c)
 {
 	c->given_back = c->pos;
@@ -277,7 +299,8 @@ static void give_back(struct kvgpu_ring_consumer *c)
 }
 
 /* the payload of a frame of @len bytes, whose first slot is at the consumer's position */
-static enum kvgpu_ring_status copy_payload(struct kvgpu_ring_consumer *c, uint8_t *buf, uint32_t len)
+static enum kvgpu_ring_status copy_payload(struct kvgpu_ring_consumer *c, uint8_t *buf,
+					   uint32_t len)
 {
 	union kvgpu_ring_slot *slot = slot_at(c->shared, c->slots, c->pos);
 	uint32_t n = len < KVGPU_RING_FIRST_BYTES ? len : KVGPU_RING_FIRST_BYTES;
@@ -294,7 +317,8 @@ static enum kvgpu_ring_status copy_payload(struct kvgpu_ring_consumer *c, uint8_
 	return KVGPU_RING_OK;
 }
 
-enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f, void *buf, size_t size)
+enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
+				      void *buf, size_t size)
 {
 	union kvgpu_ring_slot *slot = slot_at(c->shared, c->slots, c->pos);
 	struct kvgpu_ring_head head;
@@ -318,7 +342,8 @@ enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgp
 		return c->status = KVGPU_RING_BAD_LENGTH;
 	if (copy_payload(c, buf, head.len))
 		return c->status;
-	*f = (struct kvgpu_frame) { .seq = seq, .op = head.op, .flags = head.flags, .len = head.len };
+	*f = (struct kvgpu_frame){ .seq = seq, .op = head.op, .flags = head.flags,
+		.len = head.len };
 	c->pos += kvgpu_ring_slots_of(head.len);
 	c->frames++;
 	if (c->pos - c->given_back >= (c->slots + 3) / 4)
@@ -330,7 +355,8 @@ bool kvgpu_ring_has_frame(void *arg)
 {
 	struct kvgpu_ring_consumer *c = arg;
 
-	return c->status || shared_load_acquire(&slot_at(c->shared, c->slots, c->pos)->seq) != seq_before(c);
+	return c->status ||
+	       shared_load_acquire(&slot_at(c->shared, c->slots, c->pos)->seq) != seq_before(c);
 }
 
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one consumer, no lock, no call into the
- * kernel. README.md has the layout and says what a malicious peer can do.
+ * A queue of frames in memory that is shared with a peer that may be hostile: one producer, one
+ * consumer, no lock, no call into the kernel. README.md has the layout and says what a malicious
+ * peer can do.
  *
- * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64 bytes. Geometry and positions
- * are in private memory on both sides; shared are only sequence numbers, payload, the consumer's position and the two words of the
- * bells.
+ * A frame is an operation, flags, and up to .max_len bytes of payload, in one or more slots of 64
+ * bytes. Geometry and positions are in private memory on both sides; shared are only sequence
+ * numbers, payload, the consumer's position and the two words of the bells.
  *
- * None of these functions blocks but the two waits. A producer or a consumer belongs to one thread at a time.
+ * None of these functions blocks but the two waits. A producer or a consumer belongs to one thread
+ * at a time.
  */
 #ifndef KVGPU_REMOTE_RING_RING_H
 #define KVGPU_REMOTE_RING_RING_H
@@ -36,10 +38,12 @@ enum kvgpu_ring_status {
 	KVGPU_RING_WRONG_LENGTH,	/* other bytes were appended than were announced */
 	KVGPU_RING_BAD_GEOMETRY,
 	/* the peer is wrong: from now on every call says the same */
-	KVGPU_RING_BAD_SEQ,		/* a sequence number that is neither the next nor what was there before */
+	/* a sequence number that is neither the next nor what was there before */
+	KVGPU_RING_BAD_SEQ,
 	KVGPU_RING_BAD_LENGTH,		/* a length beyond .max_len */
 	KVGPU_RING_TORN,		/* a frame with a slot that is not its own */
-	KVGPU_RING_BAD_POSITION,	/* a consumer that took what was not published, or gave back what it had taken */
+	/* a consumer that took what was not published, or gave back what it had taken */
+	KVGPU_RING_BAD_POSITION,
 };
 
 /* the peer broke it, for ever */
@@ -51,7 +55,7 @@ static inline bool kvgpu_ring_dead(enum kvgpu_ring_status s)
 /* for logs */
 const char *kvgpu_ring_status_name(enum kvgpu_ring_status s);
 
-/* ------------------------------------------------------------------ shared memory, little endian */
+/* ----------------------------------------------------------------- shared memory, little endian */
 
 /* what follows the sequence number in a frame's first slot */
 struct kvgpu_ring_head {
@@ -61,8 +65,8 @@ struct kvgpu_ring_head {
 };
 
 /*
- * The sequence number of a slot is its absolute number, which never wraps, plus 1. Bytes of payload never lie where one is looked
- * for
+ * The sequence number of a slot is its absolute number, which never wraps, plus 1. Bytes of payload
+ * never lie where one is looked for
  */
 union kvgpu_ring_slot {
 	uint64_t seq;
@@ -79,8 +83,10 @@ union kvgpu_ring_slot {
 
 /* each word in a line of its own, since both sides' words are written apart */
 struct kvgpu_ring_shared {
-	_Alignas(KVGPU_RING_LINE) uint64_t taken;		/* slots that the consumer needs no more; absolute */
-	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;	/* of the bell on which the consumer sleeps */
+	/* slots that the consumer needs no more; absolute */
+	_Alignas(KVGPU_RING_LINE) uint64_t taken;
+	/* of the bell on which the consumer sleeps */
+	_Alignas(KVGPU_RING_LINE) uint32_t consumer_word;
 	/* on which the producer sleeps, and a thread that waits for an answer */
 	_Alignas(KVGPU_RING_LINE) uint32_t producer_word;
 	_Alignas(KVGPU_RING_LINE) uint64_t unused;
@@ -91,9 +97,11 @@ struct kvgpu_ring_shared {
 
 /* agreed at the handshake, never read from shared memory */
 struct kvgpu_ring_config {
-	void *mem;			/* kvgpu_ring_bytes(.slots), aligned to KVGPU_RING_LINE; stays mapped and backed */
+	/* kvgpu_ring_bytes(.slots), aligned to KVGPU_RING_LINE; stays mapped and backed */
+	void *mem;
 	uint32_t slots;			/* a power of 2 */
-	uint32_t max_len;		/* longest payload that is accepted, at most kvgpu_ring_longest(.slots) */
+	/* longest payload that is accepted, at most kvgpu_ring_longest(.slots) */
+	uint32_t max_len;
 	struct kvgpu_bell *own;		/* on which this side sleeps; NULL: it never waits */
 	struct kvgpu_bell *peer;	/* which wakes the other side; NULL: it never sleeps */
 };
@@ -101,13 +109,19 @@ struct kvgpu_ring_config {
 /* bytes of shared memory of a ring; 0: no ring has so many slots */
 size_t kvgpu_ring_bytes(uint32_t slots);
 
-/* bytes of payload of the longest frame: it takes half of the ring, so that there always comes to be room for it */
+/*
+ * bytes of payload of the longest frame: it takes half of the ring, so that there always comes to
+ * be room for it
+ */
 uint32_t kvgpu_ring_longest(uint32_t slots);
 
 /* slots of a frame with @len bytes of payload */
 uint32_t kvgpu_ring_slots_of(uint32_t len);
 
-/* Makes an empty ring of @mem, before either side attaches. KVGPU_RING_BAD_GEOMETRY: no such number of slots */
+/*
+ * Makes an empty ring of @mem, before either side attaches. KVGPU_RING_BAD_GEOMETRY: no such number
+ * of slots
+ */
 enum kvgpu_ring_status kvgpu_ring_init(void *mem, uint32_t slots);
 
 /* ------------------------------------------------------------------ the producer */
@@ -116,9 +130,11 @@ struct kvgpu_ring_producer {
 	struct kvgpu_ring_shared *shared;
 	uint64_t head;			/* slots published; absolute */
 	uint64_t taken;			/* what the consumer last said */
-	uint64_t last_seq;		/* of the frame published last: what its answer will bear. 0: there was none */
+	/* of the frame published last: what its answer will bear. 0: there was none */
+	uint64_t last_seq;
 	uint32_t slots, max_len;
-	uint32_t wanted;		/* slots of the frame that is being written, or waits for room; 0: there is none */
+	/* slots of the frame that is being written, or waits for room; 0: there is none */
+	uint32_t wanted;
 	uint32_t done;			/* bytes written of it */
 	struct kvgpu_ring_head frame;	/* it */
 	enum kvgpu_ring_status status;	/* OK, or dead */
@@ -127,33 +143,48 @@ struct kvgpu_ring_producer {
 	uint64_t full_waits;		/* times that the ring was too full and its user waited */
 };
 
-/* @p is the caller's own memory and no longer what it was. KVGPU_RING_BAD_GEOMETRY: slots, max_len or alignment */
-enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p, const struct kvgpu_ring_config *config);
+/*
+ * @p is the caller's own memory and no longer what it was. KVGPU_RING_BAD_GEOMETRY: slots, max_len
+ * or alignment
+ */
+enum kvgpu_ring_status kvgpu_ring_attach_producer(struct kvgpu_ring_producer *p,
+						  const struct kvgpu_ring_config *config);
 
 /*
- * A frame in pieces: begin, append each piece, publish. The peer sees nothing of it before kvgpu_ring_publish(); a frame that was
- * begun may be dropped by beginning another. KVGPU_RING_FULL: wait for room, or do something else. KVGPU_RING_TOO_LONG: @len.
+ * A frame in pieces: begin, append each piece, publish. The peer sees nothing of it before
+ * kvgpu_ring_publish(); a frame that was begun may be dropped by beginning another.
+ * KVGPU_RING_FULL: wait for room, or do something else. KVGPU_RING_TOO_LONG: @len.
  */
-enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, uint32_t len);
+enum kvgpu_ring_status kvgpu_ring_begin(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+					uint32_t len);
 void kvgpu_ring_append(struct kvgpu_ring_producer *p, const void *data, uint32_t len);
 
-/* KVGPU_RING_WRONG_LENGTH: the pieces are not @len bytes of kvgpu_ring_begin(), or there is no such frame; it is dropped */
+/*
+ * KVGPU_RING_WRONG_LENGTH: the pieces are not @len bytes of kvgpu_ring_begin(), or there is no such
+ * frame; it is dropped
+ */
 enum kvgpu_ring_status kvgpu_ring_publish(struct kvgpu_ring_producer *p);
 
 /* all three at once; statuses are theirs */
-enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags, const struct iovec *iov, int nr);
+enum kvgpu_ring_status kvgpu_ring_put(struct kvgpu_ring_producer *p, uint16_t op, uint16_t flags,
+				      const struct iovec *iov, int nr);
 
 /*
- * Wakes the consumer if it sleeps. Due after every frame, or once after several: until then a consumer that sleeps looks only when
- * its .sleep_ns are over. By itself, since its fence costs more than the frame.
+ * Wakes the consumer if it sleeps. Due after every frame, or once after several: until then a
+ * consumer that sleeps looks only when its .sleep_ns are over. By itself, since its fence costs
+ * more than the frame.
  */
 void kvgpu_ring_notify(struct kvgpu_ring_producer *p);
 
 /* slots that are free now; frames of fewer are taken. 0 when the ring is dead */
 uint32_t kvgpu_ring_free_slots(struct kvgpu_ring_producer *p);
 
-/* Notifies, and waits until a frame of @len bytes fits, or never will: KVGPU_WAIT_READY, and the next try says which. Wants .own */
-enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len, uint64_t timeout_ns);
+/*
+ * Notifies, and waits until a frame of @len bytes fits, or never will: KVGPU_WAIT_READY, and the
+ * next try says which. Wants .own
+ */
+enum kvgpu_wait kvgpu_ring_wait_room(struct kvgpu_ring_producer *p, uint32_t len,
+				     uint64_t timeout_ns);
 
 /* ------------------------------------------------------------------ the consumer */
 
@@ -175,23 +206,29 @@ struct kvgpu_ring_consumer {
 };
 
 /* as for the producer */
-enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c, const struct kvgpu_ring_config *config);
+enum kvgpu_ring_status kvgpu_ring_attach_consumer(struct kvgpu_ring_consumer *c,
+						  const struct kvgpu_ring_config *config);
 
 /*
- * Takes a frame: what it is into @f, its payload into @buf, which has @size bytes, .max_len at least. Everything is read once and
- * was checked before it says KVGPU_RING_OK; whether op and flags mean anything is the caller's to check. After an error the
- * contents of @f and @buf mean nothing. Slots are given back to the producer each quarter of the ring, and when there is no
- * further frame.
+ * Takes a frame: what it is into @f, its payload into @buf, which has @size bytes, .max_len at
+ * least. Everything is read once and was checked before it says KVGPU_RING_OK; whether op and flags
+ * mean anything is the caller's to check. After an error the contents of @f and @buf mean nothing.
+ * Slots are given back to the producer each quarter of the ring, and when there is no further
+ * frame.
  */
-enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f, void *buf, size_t size);
+enum kvgpu_ring_status kvgpu_ring_get(struct kvgpu_ring_consumer *c, struct kvgpu_frame *f,
+				      void *buf, size_t size);
 
 /*
- * Waits for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. After kvgpu_ring_get() said KVGPU_RING_EMPTY. Wants
- * .own
+ * Waits for a frame, or for the ring to be dead: KVGPU_WAIT_READY for both. After kvgpu_ring_get()
+ * said KVGPU_RING_EMPTY. Wants .own
  */
 enum kvgpu_wait kvgpu_ring_wait_frame(struct kvgpu_ring_consumer *c, uint64_t timeout_ns);
 
-/* Whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for several rings. @arg: consumer */
+/*
+ * Whether kvgpu_ring_get() would say anything but KVGPU_RING_EMPTY: for a thread that waits for
+ * several rings. @arg: consumer
+ */
 bool kvgpu_ring_has_frame(void *arg);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every access of this room to memory that the peer can rewrite at any moment. Nothing else in the room touches such memory. Tests
- * put a header of their own in the place of this one, in which anything may happen between two accesses.
+ * Every access of this room to memory that the peer can rewrite at any moment. Nothing else in the
+ * room touches such memory. Tests put a header of their own in the place of this one, in which
+ * anything may happen between two accesses.
  *
- * A load reads its word exactly once: the compiler may not repeat it, so what was checked is what is used. Aligned words of 4 and
- * 8 bytes are never seen half written.
+ * A load reads its word exactly once: the compiler may not repeat it, so what was checked is what
+ * is used. Aligned words of 4 and 8 bytes are never seen half written.
  */
 #ifndef KVGPU_REMOTE_RING_SHARED_H
 #define KVGPU_REMOTE_RING_SHARED_H
@@ -49,7 +50,10 @@ static inline void shared_store_release(uint64_t *p, uint64_t v)
 static inline void shared_fence(void)
 {
 #ifdef __x86_64__
-	/* cheaper than mfence, and known to the thread sanitizer for what it is: none of its business */
+	/*
+	 * cheaper than mfence, and known to the thread sanitizer for what it is: none of its
+	 * business
+	 */
 	__asm__ volatile("lock; orl $0, (%%rsp)" : : : "memory", "cc");
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

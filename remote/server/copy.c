@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer. Where the arena is not the
- * library's pinned memory, what leads there would make the library wait until the stream is through; so such a frame is put aside
- * until it is.
+ * Copies. An end in host memory is a piece of the arena, or a few bytes of the frame or the answer.
+ * Where the arena is not the library's pinned memory, what leads there would make the library wait
+ * until the stream is through; so such a frame is put aside until it is.
  */
 #include "server.h"
 
 /* ------------------------------------------------------------------ one line */
 
-CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_copy_in(struct server *s, const struct q_copy_in *q, struct kvgpu_remote_cursor *in,
+		       struct kvgpu_remote_reply *out)
 {
 	const void *from = NULL;
 	CUstream stream;
@@ -45,8 +46,12 @@ static CUresult pinned_out(struct server *s, const struct q_copy_out *q, CUstrea
 	return q->flags & COPY_WHOLE ? own_cuStreamSynchronize(s, stream) : copy_begun(s, stream);
 }
 
-/* a few bytes, which the GPU copies into memory of the server's own; false: there is none, and nothing was begun */
-static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to, CUresult *r)
+/*
+ * a few bytes, which the GPU copies into memory of the server's own; false: there is none, and
+ * nothing was begun
+ */
+static bool small_out(struct server *s, const struct q_copy_out *q, CUstream stream, void *to,
+		      CUresult *r)
 {
 	void *bytes = q->flags & COPY_WHOLE ? small_take(s) : NULL;
 
@@ -63,8 +68,8 @@ static bool small_out(struct server *s, const struct q_copy_out *q, CUstream str
 	return true;
 }
 
-CUresult frame_copy_out(struct server *s, const struct q_copy_out *q, struct kvgpu_remote_cursor *in,
-			struct kvgpu_remote_reply *out)
+CUresult frame_copy_out(struct server *s, const struct q_copy_out *q,
+			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	bool small = q->at == KVGPU_REMOTE_NOWHERE && q->bytes <= KVGPU_REMOTE_INLINE_MAX;
 	void *to = small ? kvgpu_remote_put(out, q->bytes) : NULL;
@@ -105,13 +110,16 @@ static CUresult run(struct server *s, const struct q_run *q, CUstream stream, vo
 	case RUN_ARRAY_TO_ARRAY:
 		return CALL(s, cuMemcpyAtoA_v2, dst, q->dst_offset, src, q->src_offset, q->bytes);
 	case RUN_IN_TO_ARRAY:
-		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, s->arena + q->src, q->bytes, stream);
+		return CALL(s, cuMemcpyHtoAAsync_v2, dst, q->dst_offset, s->arena + q->src,
+			    q->bytes, stream);
 	default:
-		return CALL(s, cuMemcpyAtoHAsync_v2, s->arena + q->dst, src, q->src_offset, q->bytes, stream);
+		return CALL(s, cuMemcpyAtoHAsync_v2, s->arena + q->dst, src, q->src_offset,
+			    q->bytes, stream);
 	}
 }
 
-CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_cursor *in,
+		   struct kvgpu_remote_reply *out)
 {
 	bool to_host = q->what == RUN_ARRAY_TO_OUT, from_host = q->what == RUN_IN_TO_ARRAY;
 	void *dst = NULL, *src = NULL;
@@ -122,8 +130,10 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	    !kvgpu_remote_in_arena(to_host ? q->dst : q->src, q->bytes, s->arena_bytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!stream_find(s, q->stream, &stream) ||
-	    (q->what != RUN_ARRAY_TO_DEVICE && !to_host && !handle_find(s, CLASS_ARRAY, q->dst, &dst)) ||
-	    (q->what != RUN_DEVICE_TO_ARRAY && !from_host && !handle_find(s, CLASS_ARRAY, q->src, &src)))
+	    (q->what != RUN_ARRAY_TO_DEVICE && !to_host &&
+	     !handle_find(s, CLASS_ARRAY, q->dst, &dst)) ||
+	    (q->what != RUN_DEVICE_TO_ARRAY && !from_host &&
+	     !handle_find(s, CLASS_ARRAY, q->src, &src)))
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = to_host || from_host ? may_copy(s, stream) : CUDA_SUCCESS;
 	if (r)
@@ -140,12 +150,14 @@ CUresult frame_run(struct server *s, const struct q_run *q, struct kvgpu_remote_
 	return r;
 }
 
-CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remote_cursor *in,
+		    struct kvgpu_remote_reply *out)
 {
 	void *to, *from;
 	CUstream stream;
 
-	if (!handle_find(s, CLASS_CONTEXT, q->dst_ctx, &to) || !handle_find(s, CLASS_CONTEXT, q->src_ctx, &from))
+	if (!handle_find(s, CLASS_CONTEXT, q->dst_ctx, &to) ||
+	    !handle_find(s, CLASS_CONTEXT, q->src_ctx, &from))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -156,12 +168,16 @@ CUresult frame_peer(struct server *s, const struct q_peer *q, struct kvgpu_remot
 
 /* ------------------------------------------------------------------ lines and slices */
 
-/* bytes from an end's first to its last in host memory; false: more than there can be. It begins at its first byte: no offsets */
+/*
+ * bytes from an end's first to its last in host memory; false: more than there can be. It begins at
+ * its first byte: no offsets
+ */
 static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *bytes)
 {
 	uint64_t lines, slices;
 
-	if (end[END_X] || end[END_Y] || end[END_Z] || end[END_LOD] || end[END_PITCH] < size[0] || end[END_HEIGHT] < size[1])
+	if (end[END_X] || end[END_Y] || end[END_Z] || end[END_LOD] || end[END_PITCH] < size[0] ||
+	    end[END_HEIGHT] < size[1])
 		return false;
 	if (!size[0] || !size[1] || !size[2]) {
 		*bytes = 0;
@@ -169,7 +185,8 @@ static bool host_bytes(const uint64_t *end, const uint64_t *size, uint64_t *byte
 	}
 	return !__builtin_mul_overflow(end[END_HEIGHT], size[2] - 1, &slices) &&
 	       !__builtin_add_overflow(slices, size[1] - 1, &lines) &&
-	       !__builtin_mul_overflow(lines, end[END_PITCH], bytes) && !__builtin_add_overflow(*bytes, size[0], bytes);
+	       !__builtin_mul_overflow(lines, end[END_PITCH], bytes) &&
+	       !__builtin_add_overflow(*bytes, size[0], bytes);
 }
 
 CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side)
@@ -177,11 +194,13 @@ CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, 
 	void *what = NULL;
 
 	*side = (struct side){ .type = end[END_TYPE] };
-	if (end[END_CONTEXT] && !handle_find(s, CLASS_CONTEXT, end[END_CONTEXT], (void **)&side->ctx))
+	if (end[END_CONTEXT] &&
+	    !handle_find(s, CLASS_CONTEXT, end[END_CONTEXT], (void **)&side->ctx))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	switch (end[END_TYPE]) {
 	case CU_MEMORYTYPE_HOST:
-		if (!host_bytes(end, size, &side->bytes) || !kvgpu_remote_in_arena(end[END_WHERE], side->bytes, s->arena_bytes))
+		if (!host_bytes(end, size, &side->bytes) ||
+		    !kvgpu_remote_in_arena(end[END_WHERE], side->bytes, s->arena_bytes))
 			return CUDA_ERROR_INVALID_VALUE;
 		side->host = s->arena + end[END_WHERE];
 		return CUDA_SUCCESS;
@@ -198,26 +217,33 @@ CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, 
 	}
 }
 
-CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
-			  const struct side *dst)
+CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size,
+				  const struct side *src, const struct side *dst)
 {
 	return (CUDA_MEMCPY3D_PEER){
-		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z], .srcLOD = from[END_LOD],
-		.srcMemoryType = src->type, .srcHost = src->host, .srcDevice = src->device, .srcArray = src->array,
+		.srcXInBytes = from[END_X], .srcY = from[END_Y], .srcZ = from[END_Z],
+			.srcLOD = from[END_LOD],
+		.srcMemoryType = src->type, .srcHost = src->host, .srcDevice = src->device,
+			.srcArray = src->array,
 		.srcContext = src->ctx, .srcPitch = from[END_PITCH], .srcHeight = from[END_HEIGHT],
-		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z], .dstLOD = to[END_LOD],
-		.dstMemoryType = dst->type, .dstHost = dst->host, .dstDevice = dst->device, .dstArray = dst->array,
+		.dstXInBytes = to[END_X], .dstY = to[END_Y], .dstZ = to[END_Z],
+			.dstLOD = to[END_LOD],
+		.dstMemoryType = dst->type, .dstHost = dst->host, .dstDevice = dst->device,
+			.dstArray = dst->array,
 		.dstContext = dst->ctx, .dstPitch = to[END_PITCH], .dstHeight = to[END_HEIGHT],
 		.WidthInBytes = size[0], .Height = size[1], .Depth = size[2],
 	};
 }
 
-static CUresult copy_2d(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form, CUstream stream)
+static CUresult copy_2d(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form,
+			CUstream stream)
 {
 	const CUDA_MEMCPY2D c = {
-		.srcXInBytes = b->srcXInBytes, .srcY = b->srcY, .srcMemoryType = b->srcMemoryType, .srcHost = b->srcHost,
+		.srcXInBytes = b->srcXInBytes, .srcY = b->srcY, .srcMemoryType = b->srcMemoryType,
+			.srcHost = b->srcHost,
 		.srcDevice = b->srcDevice, .srcArray = b->srcArray, .srcPitch = b->srcPitch,
-		.dstXInBytes = b->dstXInBytes, .dstY = b->dstY, .dstMemoryType = b->dstMemoryType, .dstHost = b->dstHost,
+		.dstXInBytes = b->dstXInBytes, .dstY = b->dstY, .dstMemoryType = b->dstMemoryType,
+			.dstHost = b->dstHost,
 		.dstDevice = b->dstDevice, .dstArray = b->dstArray, .dstPitch = b->dstPitch,
 		.WidthInBytes = b->WidthInBytes, .Height = b->Height,
 	};
@@ -237,7 +263,8 @@ CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b)
 	return c;
 }
 
-static CUresult copy_box(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form, CUstream stream)
+static CUresult copy_box(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t form,
+			 CUstream stream)
 {
 	CUDA_MEMCPY3D c = box_without_contexts(b);
 
@@ -246,15 +273,18 @@ static CUresult copy_box(struct server *s, const CUDA_MEMCPY3D_PEER *b, uint32_t
 	case FORM_2D_UNALIGNED:
 		return copy_2d(s, b, form, stream);
 	case FORM_3D:
-		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DAsync_v2, &c, stream) : CALL(s, cuMemcpy3D_v2, &c);
+		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DAsync_v2, &c, stream) :
+					   CALL(s, cuMemcpy3D_v2, &c);
 	case FORM_3D_PEER:
-		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DPeerAsync, b, stream) : CALL(s, cuMemcpy3DPeer, b);
+		return form & FORM_ASYNC ? CALL(s, cuMemcpy3DPeerAsync, b, stream) :
+					   CALL(s, cuMemcpy3DPeer, b);
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 }
 
-CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_box(struct server *s, const struct q_box *q, struct kvgpu_remote_cursor *in,
+		   struct kvgpu_remote_reply *out)
 {
 	CUDA_MEMCPY3D_PEER b;
 	struct side src, dst;

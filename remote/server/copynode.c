@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Copies as nodes of graphs and of captures. One with a ferry (ferry.c) is a child graph for the library, and a copy for the
- * client; it is known by the functions in it, which no node of a client's has.
+ * Copies as nodes of graphs and of captures. One with a ferry (ferry.c) is a child graph for the
+ * library, and a copy for the client; it is known by the functions in it, which no node of a
+ * client's has.
  */
 #include <stdlib.h>
 
@@ -41,7 +42,8 @@ static bool add_function(struct server *s, struct wrapped *w, CUgraphNode node)
 	size_t before = 0;
 	unsigned int side;
 
-	if (CALL(s, cuGraphHostNodeGetParams, node, &p) || (p.fn != ferry_run && p.fn != ferry_rests) ||
+	if (CALL(s, cuGraphHostNodeGetParams, node, &p) ||
+	    (p.fn != ferry_run && p.fn != ferry_rests) ||
 	    CALL(s, cuGraphNodeGetDependencies, node, NULL, &before))
 		return false;
 	side = before ? BEHIND : BEFORE;
@@ -57,9 +59,10 @@ static bool is_wrapped(struct server *s, CUgraphNode node, struct wrapped *w)
 	size_t n = PARTS_MAX + 1, i;
 
 	*w = (struct wrapped){ 0 };
-	if (!s->ferried || CALL(s, cuGraphNodeGetType, node, &type) || type != CU_GRAPH_NODE_TYPE_GRAPH ||
-	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) || CALL(s, cuGraphGetNodes, w->inner, parts, &n) ||
-	    n > PARTS_MAX)
+	if (!s->ferried || CALL(s, cuGraphNodeGetType, node, &type) ||
+	    type != CU_GRAPH_NODE_TYPE_GRAPH ||
+	    CALL(s, cuGraphChildGraphNodeGetGraph, node, &w->inner) ||
+	    CALL(s, cuGraphGetNodes, w->inner, parts, &n) || n > PARTS_MAX)
 		return false;
 	for (i = 0; i < n; i++) {
 		if (CALL(s, cuGraphNodeGetType, parts[i], &type))
@@ -87,10 +90,12 @@ CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, C
 {
 	struct wrapped w;
 
-	return is_wrapped(s, node, &w) ? CUDA_ERROR_INVALID_VALUE : CALL(s, cuGraphChildGraphNodeGetGraph, node, graph);
+	return is_wrapped(s, node, &w) ? CUDA_ERROR_INVALID_VALUE :
+					 CALL(s, cuGraphChildGraphNodeGetGraph, node, graph);
 }
 
-CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec exec, CUgraphNode node, CUgraph child)
+CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec exec,
+						CUgraphNode node, CUgraph child)
 {
 	struct wrapped w;
 	CUresult r = is_wrapped(s, node, &w) ? CUDA_ERROR_INVALID_VALUE :
@@ -150,14 +155,15 @@ static bool has_ferry(const struct plan *p)
 }
 
 /* the library has a copy of the child then */
-static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dependencies, size_t n, const struct plan *p,
-			 CUgraphNode *made)
+static CUresult add_node(struct server *s, CUgraph graph, const CUgraphNode *dependencies, size_t n,
+			 const struct plan *p, CUgraphNode *made)
 {
 	CUgraph child;
 	CUresult r;
 
 	if (!has_ferry(p))
-		return CALL(s, cuGraphAddMemcpyNode, made, graph, dependencies, n, &p->copy, p->ctx);
+		return CALL(s, cuGraphAddMemcpyNode, made, graph, dependencies, n, &p->copy,
+			    p->ctx);
 	r = new_child(s, p, &child);
 	if (r)
 		return r;
@@ -186,7 +192,8 @@ static CUresult capture(struct server *s, uint64_t stream_id, const struct plan 
 	if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
 		return status ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_ERROR_ILLEGAL_STATE;
 	r = add_node(s, graph, after, n, p, &made);
-	return r ? r : CALL(s, cuStreamUpdateCaptureDependencies, stream, &made, 1, SET_DEPENDENCIES);
+	return r ? r :
+		   CALL(s, cuStreamUpdateCaptureDependencies, stream, &made, 1, SET_DEPENDENCIES);
 }
 
 /* ------------------------------------------------------------------ changing nodes of graphs */
@@ -211,7 +218,10 @@ static CUresult remake(struct server *s, struct wrapped *w, struct plan *p)
 	return r ? r : add_parts(s, w->inner, p);
 }
 
-/* in its place, so that clones and executable graphs still find it; what it had before goes with the node */
+/*
+ * in its place, so that clones and executable graphs still find it; what it had before goes with
+ * the node
+ */
 static CUresult change_wrapped(struct server *s, struct wrapped *w, struct plan *p)
 {
 	CUresult r = CUDA_SUCCESS;
@@ -233,7 +243,8 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 	CUgraphNode *list;
 
 	*n = 0;
-	if (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, NULL, n) : CALL(s, cuGraphNodeGetDependencies, node, NULL, n))
+	if (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, NULL, n) :
+		     CALL(s, cuGraphNodeGetDependencies, node, NULL, n))
 		return NULL;
 	list = *n <= KVGPU_REMOTE_LIST_MAX ? scratch(s, *n + 1, sizeof(*list)) : NULL;
 	if (!list || (behind ? CALL(s, cuGraphNodeGetDependentNodes, node, list, n) :
@@ -242,7 +253,10 @@ static CUgraphNode *neighbours(struct server *s, CUgraphNode node, bool behind, 
 	return list;
 }
 
-/* A copy that the library knows as one gets a ferry: another node takes its place, under its number. */
+/*
+ * A copy that the library knows as one gets a ferry: another node takes its place, under its
+ * number.
+ */
 static CUresult replace(struct server *s, uint64_t id, CUgraphNode old, const struct plan *p)
 {
 	struct entry *e = handle_entry(s, id);
@@ -302,7 +316,8 @@ static struct switched *switched_of(struct server *s, uint64_t exec, uint64_t no
 	if (!make)
 		return NULL;
 	if (s->nr_switched == s->max_switched) {
-		grown = realloc(s->switched, (s->max_switched ? 2 * s->max_switched : 16) * sizeof(*grown));
+		grown = realloc(s->switched,
+				(s->max_switched ? 2 * s->max_switched : 16) * sizeof(*grown));
 		if (!grown)
 			return NULL;
 		s->switched = grown;
@@ -337,7 +352,8 @@ void switched_forget(struct server *s, uint64_t exec)
 }
 
 /* the functions around a copy of an executable graph: with their ferries, or at rest */
-static CUresult set_functions(struct server *s, CUgraphExec exec, const struct wrapped *w, struct ferry *const *ferry)
+static CUresult set_functions(struct server *s, CUgraphExec exec, const struct wrapped *w,
+			      struct ferry *const *ferry)
 {
 	CUresult r = CUDA_SUCCESS;
 	unsigned int i;
@@ -364,9 +380,11 @@ static CUresult rest_again(struct server *s, uint64_t exec)
 	for (i = 0; i < s->nr_switched && !r; i++) {
 		if (s->switched[i].exec != exec || !s->switched[i].off)
 			continue;
-		if (!handle_find(s, CLASS_EXEC, exec, &handle) || !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
+		if (!handle_find(s, CLASS_EXEC, exec, &handle) ||
+		    !handle_find(s, CLASS_NODE, s->switched[i].node, &node) ||
 		    !is_wrapped(s, node, &w))
-			return CUDA_ERROR_NOT_SUPPORTED;	/* there is no name for its parts any more */
+			/* there is no name for its parts any more */
+			return CUDA_ERROR_NOT_SUPPORTED;
 		r = set_functions(s, handle, &w, none);
 	}
 	return r;
@@ -404,7 +422,8 @@ static bool is_as_made(struct server *s, const struct entry *exec, uint64_t node
 	return e && !exec->updated && e->changed < exec->born;
 }
 
-CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int enabled)
+CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
+				   unsigned int enabled)
 {
 	struct entry *e = handle_entry(s, handle_known(s, CLASS_EXEC, exec));
 	struct switched *sw;
@@ -428,11 +447,13 @@ CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNo
 	return r;
 }
 
-CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int *enabled)
+CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
+				   unsigned int *enabled)
 {
 	struct wrapped w;
 
-	return CALL(s, cuGraphNodeGetEnabled, exec, is_wrapped(s, node, &w) ? w.copy : node, enabled);
+	return CALL(s, cuGraphNodeGetEnabled, exec, is_wrapped(s, node, &w) ? w.copy : node,
+		    enabled);
 }
 
 /* memory may change, but not of which kind it is */
@@ -443,11 +464,14 @@ static CUresult wrong_kind(struct server *s, CUgraphNode node, const struct plan
 
 	if (r)
 		return r;
-	return now.srcMemoryType == p->copy.srcMemoryType && now.dstMemoryType == p->copy.dstMemoryType ? CUDA_ERROR_NOT_SUPPORTED :
-	       CUDA_ERROR_INVALID_VALUE;
+	return now.srcMemoryType == p->copy.srcMemoryType &&
+			       now.dstMemoryType == p->copy.dstMemoryType ?
+		       CUDA_ERROR_NOT_SUPPORTED :
+		       CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgraphExec exec, CUgraphNode node, struct plan *p)
+static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgraphExec exec,
+			    CUgraphNode node, struct plan *p)
 {
 	struct switched *sw;
 	struct wrapped w;
@@ -479,10 +503,13 @@ static CUresult change_exec(struct server *s, const struct q_copy_node *q, CUgra
 
 /* ------------------------------------------------------------------ frames */
 
-static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q_copy_node *q, bool out, struct side *side,
-			   struct ferry **ferry)
+static CUresult open_ferry(struct server *s, const uint64_t *end, const struct q_copy_node *q,
+			   bool out, struct side *side, struct ferry **ferry)
 {
-	struct ferry_end e = { .id = end[END_FERRY], .at = end[END_WHERE], .bytes = side->bytes, .out = out };
+	struct ferry_end e = { .id = end[END_FERRY],
+			       .at = end[END_WHERE],
+			       .bytes = side->bytes,
+			       .out = out };
 
 	*ferry = NULL;
 	if (!e.id)
@@ -526,8 +553,8 @@ static CUresult open_plan(struct server *s, const struct q_copy_node *q, struct 
 	return CUDA_SUCCESS;
 }
 
-CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct kvgpu_remote_cursor *in,
-			 struct kvgpu_remote_reply *out)
+CUresult frame_copy_node(struct server *s, const struct q_copy_node *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	void *graph = NULL, *node = NULL, *exec = NULL, *ctx = NULL;
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
@@ -537,7 +564,8 @@ CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct k
 	CUresult r;
 
 	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
-	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
+	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) ||
+	    (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
 	    (q->ctx && !handle_find(s, CLASS_CONTEXT, q->ctx, &ctx)))
 		return CUDA_ERROR_INVALID_HANDLE;
 	p.ctx = ctx;
@@ -562,8 +590,9 @@ CUresult frame_copy_node(struct server *s, const struct q_copy_node *q, struct k
 	return r;
 }
 
-static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdeviceptr device, CUarray array, const void *host,
-		      const struct ferry *ferry, const size_t *rest)
+static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdeviceptr device,
+		      CUarray array, const void *host, const struct ferry *ferry,
+		      const size_t *rest)
 {
 	unsigned int i;
 
@@ -579,8 +608,8 @@ static void close_end(struct server *s, uint64_t *end, CUmemorytype type, CUdevi
 		end[i] = rest[i - END_PITCH];
 }
 
-CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q, struct kvgpu_remote_cursor *in,
-			     struct kvgpu_remote_reply *out)
+CUresult frame_copy_node_get(struct server *s, const struct q_copy_node_get *q,
+			     struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_copy_node_get *a = kvgpu_remote_put(out, sizeof(*a));
 	struct wrapped w;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a client's process says about its work: written by its serving thread, read by another process at any moment. */
+/*
+ * What a client's process says about its work: written by its serving thread, read by another
+ * process at any moment.
+ */
 #ifndef KVGPU_REMOTE_COUNTERS_H
 #define KVGPU_REMOTE_COUNTERS_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ferries: the client's memory at one end of a graph's copy, which crosses by a piece of the arena when the graph has come as far
- * as that (remote/client/ferry.c). The node that the client knows is a graph of its own, a child: a function that has the piece
- * filled, the copy, a function that has it emptied, as far as each is needed. So the library carries a ferry along wherever it
- * copies the node: to clones, into executable graphs, by updates. How long it is needed the library says, too: a user object in
- * each child refers to it.
+ * Ferries: the client's memory at one end of a graph's copy, which crosses by a piece of the arena
+ * when the graph has come as far as that (remote/client/ferry.c). The node that the client knows is
+ * a graph of its own, a child: a function that has the piece filled, the copy, a function that has
+ * it emptied, as far as each is needed. So the library carries a ferry along wherever it copies the
+ * node: to clones, into executable graphs, by updates. How long it is needed the library says, too:
+ * a user object in each child refers to it.
  */
 #include <stdlib.h>
 
@@ -19,15 +20,20 @@ struct ferry {
 	pthread_mutex_t busy;		/* its piece is used by one run at a time */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of the lists: the library lets go in threads of its own */
+/* of the lists: the library lets go in threads of its own */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* the same memory, the same way: then also the same piece, so that an update finds that such a copy has not changed */
+/*
+ * the same memory, the same way: then also the same piece, so that an update finds that such a copy
+ * has not changed
+ */
 static struct ferry *same(struct server *s, const struct ferry_end *e)
 {
 	struct ferry *f;
 
 	for (f = s->ferries; f; f = f->next)
-		if (f->end.out == e->out && f->end.bytes == e->bytes && !memcmp(f->end.mine, e->mine, sizeof(e->mine)) &&
+		if (f->end.out == e->out && f->end.bytes == e->bytes &&
+		    !memcmp(f->end.mine, e->mine, sizeof(e->mine)) &&
 		    !memcmp(f->end.size, e->size, sizeof(e->size)))
 			return f;
 	return NULL;
@@ -44,7 +50,11 @@ struct ferry *ferry_take(struct server *s, const struct ferry_end *e)
 	} else {
 		f = calloc(1, sizeof(*f));
 		if (f) {
-			*f = (struct ferry){ .s = s, .next = s->ferries, .end = *e, .refs = 1, .quiet = true };
+			*f = (struct ferry){ .s = s,
+					     .next = s->ferries,
+					     .end = *e,
+					     .refs = 1,
+					     .quiet = true };
 			pthread_mutex_init(&f->busy, NULL);
 			s->ferries = f;
 		}
@@ -123,7 +133,8 @@ void ferries_free(struct server *s)
 void ferry_run(void *ferry)
 {
 	struct ferry *f = ferry;
-	struct kvgpu_remote_happening h = { .event = f->end.out ? KVGPU_REMOTE_EVENT_DRAIN : KVGPU_REMOTE_EVENT_FILL,
+	struct kvgpu_remote_happening h = { .event = f->end.out ? KVGPU_REMOTE_EVENT_DRAIN :
+								  KVGPU_REMOTE_EVENT_FILL,
 					    .id = f->end.id };
 	uint64_t invocation = __atomic_add_fetch(&f->s->invocations, 1, __ATOMIC_RELAXED);
 

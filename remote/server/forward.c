@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of cuBLAS and cuRAND, carried out by the real libraries. They are loaded into this process when the client makes its first
- * handle, as its user and with its filter. A frame names the handle and the stream; the library is told of a stream, and of where
- * scalars lie, only where that changes. What the library gave is one of FORWARDS_MAX rows here, whose number the client has.
+ * Calls of cuBLAS and cuRAND, carried out by the real libraries. They are loaded into this process
+ * when the client makes its first handle, as its user and with its filter. A frame names the handle
+ * and the stream; the library is told of a stream, and of where scalars lie, only where that
+ * changes. What the library gave is one of FORWARDS_MAX rows here, whose number the client has.
  *
- * An address of the device that a client names goes to the library only if libcuda knows it: one that the library copied from by
- * a call of its own could be this process's memory.
+ * An address of the device that a client names goes to the library only if libcuda knows it: one
+ * that the library copied from by a call of its own could be this process's memory.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -13,13 +14,14 @@
 #include "server.h"
 
 /*
- * Device memory that a handle takes by itself. cuBLAS: 32 MiB were seen on Hopper. cuRAND: its largest generator, MT19937, keeps
- * 8,192 states of 2,500 bytes (cuRAND's documentation).
+ * Device memory that a handle takes by itself. cuBLAS: 32 MiB were seen on Hopper. cuRAND: its
+ * largest generator, MT19937, keeps 8,192 states of 2,500 bytes (cuRAND's documentation).
  */
 enum { BLAS_TAKES = 40 << 20, RAND_TAKES = 32 << 20 };
 
 /* the newest first */
-static const char *const blas_names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11", NULL };
+static const char *const blas_names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+					  NULL };
 static const char *const rand_names[] = { "libcurand.so.10", NULL };
 
 static void *open_one(const char *wanted, const char *const *names, const char **why)
@@ -48,7 +50,8 @@ static bool load_blas(struct server *s, const char **why)
 	CUBLAS_BY_HAND(FIND)
 	CUBLAS_NAMES(FIND)
 	*why = "it has no handles, streams and pointer modes of cuBLAS";
-	return l->cublasCreate_v2 && l->cublasDestroy_v2 && l->cublasSetStream_v2 && l->cublasSetPointerMode_v2;
+	return l->cublasCreate_v2 && l->cublasDestroy_v2 && l->cublasSetStream_v2 &&
+	       l->cublasSetPointerMode_v2;
 }
 
 static bool load_rand(struct server *s, const char **why)
@@ -74,10 +77,13 @@ static bool have(struct server *s, unsigned int class)
 	if (!s->forwards)
 		s->forwards = calloc(1, sizeof(*s->forwards));
 	if (!*known) {
-		*known = s->forwards && (class == CLASS_BLAS ? load_blas(s, &why) : load_rand(s, &why)) ? FORWARD_THERE :
-													 FORWARD_NOT;
+		*known = s->forwards && (class == CLASS_BLAS ? load_blas(s, &why) :
+							       load_rand(s, &why)) ?
+				 FORWARD_THERE :
+				 FORWARD_NOT;
 		if (*known == FORWARD_NOT && s->options.complain)
-			s->options.complain("%s: %s", class == CLASS_BLAS ? "cuBLAS" : "cuRAND", why);
+			s->options.complain("%s: %s", class == CLASS_BLAS ? "cuBLAS" : "cuRAND",
+					    why);
 	}
 	return *known == FORWARD_THERE;
 }
@@ -142,12 +148,14 @@ uint64_t parent_of(struct server *s, uint64_t id)
 
 static int set_stream(struct server *s, struct forwarded *f, CUstream stream)
 {
-	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ? s->forwards->cublasSetStream_v2(f->what, stream) :
-							 s->forwards->curandSetStream(f->what, stream);
+	return KVGPU_REMOTE_CLASS(f->id) == CLASS_BLAS ?
+		       s->forwards->cublasSetStream_v2(f->what, stream) :
+		       s->forwards->curandSetStream(f->what, stream);
 }
 
 /* the library's handles are of the context in which they were made, and are used in no other one */
-CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream, struct forwarded **row)
+CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
+		       struct forwarded **row)
 {
 	struct forwarded *f = KVGPU_REMOTE_CLASS(id) == class ? row_of(s, id) : NULL;
 	CUstream there;
@@ -176,8 +184,10 @@ CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device)
 
 	if (f->on_device == on_device)
 		return CUDA_SUCCESS;
-	r = forward_status(s, CLASS_BLAS, s->forwards->cublasSetPointerMode_v2(f->what, on_device ? BLAS_POINTER_MODE_DEVICE :
-										      BLAS_POINTER_MODE_HOST));
+	r = forward_status(
+		s, CLASS_BLAS,
+		s->forwards->cublasSetPointerMode_v2(f->what, on_device ? BLAS_POINTER_MODE_DEVICE :
+									  BLAS_POINTER_MODE_HOST));
 	if (!r)
 		f->on_device = on_device;
 	return r;
@@ -213,7 +223,8 @@ static struct forwarded *row_take(struct server *s, uint64_t takes)
 }
 
 /* the library has made f->what */
-static uint64_t row_begin(struct server *s, struct forwarded *f, unsigned int class, void *what, uint64_t takes)
+static uint64_t row_begin(struct server *s, struct forwarded *f, unsigned int class, void *what,
+			  uint64_t takes)
 {
 	uint64_t id = handle_give(s, class, what, s->current);
 	struct entry *e = handle_entry(s, id);
@@ -279,9 +290,11 @@ void forward_leave_context(struct server *s, uint64_t id)
 		enter_context(s, current);
 }
 
-/* what is true of each library's handle before the library makes it; the quota has @takes less then */
-static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *in, unsigned int class, uint64_t takes,
-			   struct forwarded **f)
+/*
+ * what is true of each library's handle before the library makes it; the quota has @takes less then
+ */
+static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *in,
+			   unsigned int class, uint64_t takes, struct forwarded **f)
 {
 	if (in->left)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -293,7 +306,8 @@ static CUresult may_create(struct server *s, const struct kvgpu_remote_cursor *i
 	return *f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in,
+			   struct kvgpu_remote_reply *out)
 {
 	struct a_blas_create *a = kvgpu_remote_put(out, sizeof(*a));
 	cublasHandle_t what = NULL;
@@ -314,8 +328,8 @@ CUresult frame_blas_create(struct server *s, struct kvgpu_remote_cursor *in, str
 	return a->blas ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_rand_create(struct server *s, const struct q_rand_create *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_rand_create(struct server *s, const struct q_rand_create *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_rand_create *a = kvgpu_remote_put(out, sizeof(*a));
 	curandGenerator_t what = NULL;
@@ -356,19 +370,20 @@ static CUresult destroy(struct server *s, unsigned int class, uint64_t id)
 	return r;
 }
 
-CUresult frame_blas_destroy(struct server *s, const struct q_blas_destroy *q, struct kvgpu_remote_cursor *in,
-			    struct kvgpu_remote_reply *out)
+CUresult frame_blas_destroy(struct server *s, const struct q_blas_destroy *q,
+			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy(s, CLASS_BLAS, q->blas);
 }
 
-CUresult frame_rand_destroy(struct server *s, const struct q_rand_destroy *q, struct kvgpu_remote_cursor *in,
-			    struct kvgpu_remote_reply *out)
+CUresult frame_rand_destroy(struct server *s, const struct q_rand_destroy *q,
+			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	return in->left ? CUDA_ERROR_INVALID_VALUE : destroy(s, CLASS_RAND, q->rand);
 }
 
-CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in,
+			    struct kvgpu_remote_reply *out)
 {
 	struct a_rand_version *a = kvgpu_remote_put(out, sizeof(*a));
 	int version = 0;
@@ -386,23 +401,25 @@ CUresult frame_rand_version(struct server *s, struct kvgpu_remote_cursor *in, st
 /* ------------------------------------------------------------------ scalars that come back */
 
 /*
- * To the program's memory: the GPU writes into memory of the server's own, and the answer follows the stream's work. So this thread
- * waits for nothing. Where there is no such memory, the frame is put aside until the stream is through, and the library waits for
- * the call's own work.
+ * To the program's memory: the GPU writes into memory of the server's own, and the answer follows
+ * the stream's work. So this thread waits for nothing. Where there is no such memory, the frame is
+ * put aside until the stream is through, and the library waits for the call's own work.
  */
-CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address, size_t bytes,
-			struct kvgpu_remote_reply *out, struct forward_result *to)
+CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address,
+			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to)
 {
 	CUdeviceptr device;
 	CUstream stream;
 	CUresult r;
 
-	*to = (struct forward_result){ .bytes = bytes, .here = kvgpu_remote_put(out, sizeof(uint64_t)) };
+	*to = (struct forward_result){ .bytes = bytes,
+				       .here = kvgpu_remote_put(out, sizeof(uint64_t)) };
 	if (!to->here)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (flags & FORWARD_ON_DEVICE) {
 		to->at = (void *)(uintptr_t)address;
-		return forward_device(s, address) ? forward_mode(s, f, true) : CUDA_ERROR_INVALID_VALUE;
+		return forward_device(s, address) ? forward_mode(s, f, true) :
+						    CUDA_ERROR_INVALID_VALUE;
 	}
 	if (!stream_find(s, f->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -427,7 +444,8 @@ CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, u
 	return forward_mode(s, f, false);
 }
 
-CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to, CUresult r)
+CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to,
+			CUresult r)
 {
 	CUstream stream;
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work for the GPU waits here for the client's turn, while other clients have work, too. While none has, each such frame costs a
- * look at one word.
+ * Work for the GPU waits here for the client's turn, while other clients have work, too. While none
+ * has, each such frame costs a look at one word.
  *
- * A turn is a time in which this process alone is to have work on the GPU. What is submitted in it are batches, of which two are
- * under way at most; events behind each say when it is through and how long it took. So the GPU is busy, and little is left to do
- * when the turn's time is over. A batch has as many pieces of work as take about BATCH_NS. When all is through the turn is given
+ * A turn is a time in which this process alone is to have work on the GPU. What is submitted in it
+ * are batches, of which two are under way at most; events behind each say when it is through and
+ * how long it took. So the GPU is busy, and little is left to do when the turn's time is over. A
+ * batch has as many pieces of work as take about BATCH_NS. When all is through the turn is given
  * back.
  *
- * Frames behind one that waits are kept in their order; what asks for nothing that work could change passes by (op_passes()).
+ * Frames behind one that waits are kept in their order; what asks for nothing that work could
+ * change passes by (op_passes()).
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -45,7 +47,10 @@ void gate_give_back(struct server *s)
 	gate_ring(g);
 }
 
-/* it took too long, and is another's now. What is still there is charged by its time, until it is through */
+/*
+ * it took too long, and is another's now. What is still there is charged by its time, until it is
+ * through
+ */
 static void lost(struct server *s)
 {
 	struct gate *g = s->gate;
@@ -66,7 +71,8 @@ static uint32_t turn_of(struct gate *g)
 
 static bool is_over(const struct gate *g)
 {
-	return g->turn_used >= __atomic_load_n(&g->door->turn_ns, __ATOMIC_RELAXED) && see(&g->door->wanted);
+	return g->turn_used >= __atomic_load_n(&g->door->turn_ns, __ATOMIC_RELAXED) &&
+	       see(&g->door->wanted);
 }
 
 static void take_turn(struct gate *g, uint32_t turn)
@@ -200,14 +206,15 @@ void gate_look(struct server *s, bool quiet)
 		work_look_whether_idle(s);
 }
 
-/* ------------------------------------------------------------------ for how long the next frame is waited for */
+/* ---------------------------------------------------- for how long the next frame is waited for */
 
 /* until the arbiter knocks, or frames and what waits for the GPU are to be looked at again */
 static void wait_for_turn(struct server *s, int64_t us)
 {
 	struct gate *g = s->gate;
 	uint32_t knock = see(&g->door->knock);
-	uint64_t ns = s->waits && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US : g->sleep_ns;
+	uint64_t ns = s->waits && (uint64_t)us * US < g->sleep_ns ? (uint64_t)us * US + US :
+								    g->sleep_ns;
 	struct timespec t = { 0, ns };
 
 	if (!see(&g->door->closed) || turn_of(g))
@@ -261,7 +268,11 @@ int gate_begin(struct server *s, struct door *door, int bell)
 	s->gate = calloc(1, sizeof(*s->gate));
 	if (!s->gate)
 		return -ENOMEM;
-	*s->gate = (struct gate){ .door = door, .bell = bell, .most = 4, .sleep_ns = SLEEP_NS, .quiet_ns = QUIET_NS };
+	*s->gate = (struct gate){ .door = door,
+				  .bell = bell,
+				  .most = 4,
+				  .sleep_ns = SLEEP_NS,
+				  .quiet_ns = QUIET_NS };
 	return 0;
 }
 

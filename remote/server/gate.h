@@ -11,14 +11,23 @@
 #define MS		1000000ull
 #define BATCH_NS	(500 * US)
 #define LINGER_NS	(200 * US)	/* a turn is kept so long for more work to come */
-#define QUIET_NS	(2 * MS)	/* without a frame for so long: is the GPU idle? And longer and longer, up to */
+/* without a frame for so long: is the GPU idle? And longer and longer, up to */
+#define QUIET_NS	(2 * MS)
 #define QUIET_MAX_NS	(20 * MS)
 #define SPIN_NS		(50 * US)
 #define LOOK_NS		(20 * US)
-#define SLEEP_NS	(200 * US)	/* for a turn, between looks for frames; and longer and longer, up to */
+/* for a turn, between looks for frames; and longer and longer, up to */
+#define SLEEP_NS	(200 * US)
 #define SLEEP_MAX_NS	(2 * MS)
 
-enum { BATCHES = 2, STREAMS = 16, WORK_MOST = 256, ORPHANS = 64, HELD_MAX = 256, HELD_BYTES = 1 << 20 };
+enum {
+	BATCHES = 2,
+	STREAMS = 16,
+	WORK_MOST = 256,
+	ORPHANS = 64,
+	HELD_MAX = 256,
+	HELD_BYTES = 1 << 20
+};
 
 struct batch {
 	CUevent events[STREAMS];
@@ -34,14 +43,19 @@ struct held {
 struct gate {
 	struct door *door;
 	int bell;
-	uint32_t turn, gave;		/* the turn that we have, or 0; the last one that was given back */
+	/* the turn that we have, or 0; the last one that was given back */
+	uint32_t turn, gave;
 	uint64_t turn_used;		/* GPU time in it */
-	/* what was submitted in it, since it was all through: in one context, timed from an event before it */
+	/*
+	 * what was submitted in it, since it was all through: in one context, timed from an event
+	 * before it
+	 */
 	uint64_t context;
 	CUevent begin;
 	bool begun;
 	uint64_t begun_ns, measured;
-	uint64_t ended_ns;		/* up to when this turn's time is accounted, if nothing is begun; 0: nothing was */
+	/* up to when this turn's time is accounted, if nothing is begun; 0: nothing was */
+	uint64_t ended_ns;
 	struct batch batches[BATCHES];
 	unsigned int first, nr;
 	/* what has no events behind it yet */
@@ -105,7 +119,10 @@ void work_look(struct server *s);
 void work_look_whether_idle(struct server *s);
 /* the stream is about to be destroyed, and its work may go on without it */
 void work_stream_ends(struct server *s, uint64_t id);
-/* The stream is about to capture: it can't be asked any more whether what it has is through. 0: the null stream. */
+/*
+ * The stream is about to capture: it can't be asked any more whether what it has is through. 0: the
+ * null stream.
+ */
 void work_stream_hides(struct server *s, uint64_t id);
 
 #endif

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* What of graphs and captures has an answer of its own where the call fails, or a list that the library keeps. */
+/*
+ * What of graphs and captures has an answer of its own where the call fails, or a list that the
+ * library keeps.
+ */
 #include "server.h"
 
 enum { LOG_MAX = 16 << 10 };
 
-CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, struct kvgpu_remote_cursor *in,
-			    struct kvgpu_remote_reply *out)
+CUresult frame_capture_info(struct server *s, const struct q_capture_info *q,
+			    struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_capture_info *a = kvgpu_remote_put(out, sizeof(*a));
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -23,15 +26,18 @@ CUresult frame_capture_info(struct server *s, const struct q_capture_info *q, st
 		return r;
 	a->id = id;
 	a->status = status;
-	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);	/* until the capture has ended: captures_forget() */
+	/* until the capture has ended: captures_forget() */
+	a->graph = handle_give(s, CLASS_GRAPH, graph, q->stream);
 	s->captures = true;
 	a->nodes = n;
-	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	return list_close(s, out, CLASS_NODE, nodes, n, a->graph) ? CUDA_SUCCESS :
+								    CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /*
- * The graph of a capture that fails is destroyed by the library, also where a stream or its context ends: then none that a capture
- * showed is known any more. One that goes on shows its graph again when it is asked.
+ * The graph of a capture that fails is destroyed by the library, also where a stream or its context
+ * ends: then none that a capture showed is known any more. One that goes on shows its graph again
+ * when it is asked.
  */
 void captures_forget(struct server *s)
 {
@@ -58,8 +64,8 @@ CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *grap
 	return r;
 }
 
-CUresult frame_instantiate(struct server *s, const struct q_instantiate *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_instantiate(struct server *s, const struct q_instantiate *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	uint32_t room = q->log_bytes < LOG_MAX ? q->log_bytes : LOG_MAX;
 	struct a_instantiate *a = kvgpu_remote_put(out, sizeof(*a));
@@ -73,15 +79,19 @@ CUresult frame_instantiate(struct server *s, const struct q_instantiate *q, stru
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
-	r = q->version == 2 ? CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
-	    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
+	r = q->version == 2 ?
+		    CALL(s, cuGraphInstantiate_v2, &exec, graph, &bad, room ? log : NULL, room) :
+		    CALL(s, cuGraphInstantiate, &exec, graph, &bad, room ? log : NULL, room);
 	a->exec = r ? 0 : handle_give(s, CLASS_EXEC, exec, 0);
 	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);
 	a->log_used = strnlen(log, room);
-	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ? r : CUDA_ERROR_OUT_OF_MEMORY;
+	return kvgpu_remote_put_bytes(out, log, a->log_used) && (r || a->exec) ?
+		       r :
+		       CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_remote_cursor *in,
+		      struct kvgpu_remote_reply *out)
 {
 	struct a_update *a = kvgpu_remote_put(out, sizeof(*a));
 	CUgraphExecUpdateResult what = CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -89,7 +99,8 @@ CUresult frame_update(struct server *s, const struct q_update *q, struct kvgpu_r
 	void *exec, *graph;
 	CUresult r;
 
-	if (!a || !handle_find(s, CLASS_EXEC, q->exec, &exec) || !handle_find(s, CLASS_GRAPH, q->graph, &graph))
+	if (!a || !handle_find(s, CLASS_EXEC, q->exec, &exec) ||
+	    !handle_find(s, CLASS_GRAPH, q->graph, &graph))
 		return CUDA_ERROR_INVALID_HANDLE;
 	r = CALL(s, cuGraphExecUpdate, exec, graph, &bad, &what);
 	a->bad = handle_give(s, CLASS_NODE, bad, q->graph);

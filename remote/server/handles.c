@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Handles: the client has numbers, the library's pointers never leave this process. A number names an entry of a table by its
- * index, and says which life of the entry it means and of what class it is; one that does not fit is no handle. What ends with
- * something else hangs on it.
+ * Handles: the client has numbers, the library's pointers never leave this process. A number names
+ * an entry of a table by its index, and says which life of the entry it means and of what class it
+ * is; one that does not fit is no handle. What ends with something else hangs on it.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,9 @@ struct entry *handle_entry(struct server *s, uint64_t id)
 {
 	uint32_t i = KVGPU_REMOTE_INDEX(id);
 
-	return i && i < s->nr_entries && s->entries[i].what && s->entries[i].id == id ? &s->entries[i] : NULL;
+	return i && i < s->nr_entries && s->entries[i].what && s->entries[i].id == id ?
+		       &s->entries[i] :
+		       NULL;
 }
 
 bool handle_find(struct server *s, unsigned int class, uint64_t id, void **what)
@@ -150,8 +152,10 @@ uint64_t handle_give(struct server *s, unsigned int class, const void *what, uin
 		return 0;
 	e = &s->entries[i];
 	generation = ((e->id >> 32) + 1) % GENERATIONS;
-	*e = (struct entry){ .what = (void *)(uintptr_t)what, .id = i | generation << 32 | (uint64_t)class << 56,
-			     .bytes = UINT32_MAX, .born = s->served };
+	*e = (struct entry){ .what = (void *)(uintptr_t)what,
+			     .id = i | generation << 32 | (uint64_t) class << 56,
+			     .bytes = UINT32_MAX,
+			     .born = s->served };
 	chain = chain_of(s, class, what);
 	e->next = s->chains[chain];
 	s->chains[chain] = i;
@@ -174,7 +178,8 @@ void handle_free(struct server *s, uint64_t id)
 
 static void out_of_chain(struct server *s, uint32_t i)
 {
-	uint32_t *at = &s->chains[chain_of(s, KVGPU_REMOTE_CLASS(s->entries[i].id), s->entries[i].what)];
+	uint32_t *at =
+		&s->chains[chain_of(s, KVGPU_REMOTE_CLASS(s->entries[i].id), s->entries[i].what)];
 
 	while (*at != i)
 		at = &s->entries[*at].next;
@@ -251,7 +256,8 @@ void handle_drop(struct server *s, uint64_t id)
 
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n)
 {
-	const uint64_t *ids = n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_take_bytes(in, n * sizeof(*ids)) : NULL;
+	const uint64_t *ids =
+		n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_take_bytes(in, n * sizeof(*ids)) : NULL;
 	void **list = ids ? scratch(s, n, sizeof(*list)) : NULL;
 	uint64_t i;
 
@@ -261,7 +267,8 @@ void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int c
 	return list;
 }
 
-bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n, uint64_t parent)
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
+		const void *list, uint64_t n, uint64_t parent)
 {
 	void *const *handles = list;
 	uint64_t *ids = n <= KVGPU_REMOTE_LIST_MAX ? kvgpu_remote_put(out, n * sizeof(*ids)) : NULL;

@@ -51,24 +51,36 @@ static void serve_work(struct server *s, const struct kvgpu_remote_head *h, cons
 /* calls of the library that may take long without the GPU: nobody else waits for them */
 static bool may_take_long(uint16_t op)
 {
-	return op == OP_image || op == OP_link_add || op == OP_link_complete || op == OP_cuCtxCreate_v2 ||
-	       op == OP_cuCtxDestroy_v2 || op == OP_cuDevicePrimaryCtxRetain || op == OP_cuDevicePrimaryCtxReset_v2 ||
-	       op == OP_cuDevicePrimaryCtxRelease_v2 || op == OP_blas_create || op == OP_rand_create;
+	return op == OP_image || op == OP_link_add || op == OP_link_complete ||
+	       op == OP_cuCtxCreate_v2 || op == OP_cuCtxDestroy_v2 ||
+	       op == OP_cuDevicePrimaryCtxRetain || op == OP_cuDevicePrimaryCtxReset_v2 ||
+	       op == OP_cuDevicePrimaryCtxRelease_v2 || op == OP_blas_create ||
+	       op == OP_rand_create;
 }
 
-/* after these it can't be told any more what a stream still has to do: its work would be over for nobody's turn */
+/*
+ * after these it can't be told any more what a stream still has to do: its work would be over for
+ * nobody's turn
+ */
 static bool hides_work(uint16_t op)
 {
-	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture || op == OP_cuStreamBeginCapture_v2 ||
-	       op == OP_cuStreamEndCapture || op == OP_cuStreamWaitEvent;
+	return op == OP_cuStreamDestroy_v2 || op == OP_cuStreamBeginCapture ||
+	       op == OP_cuStreamBeginCapture_v2 || op == OP_cuStreamEndCapture ||
+	       op == OP_cuStreamWaitEvent;
 }
 
-static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h, const void *payload)
+static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
+			    const void *payload)
 {
-	int at = h->op == OP_cuStreamDestroy_v2 ? (int)offsetof(struct q_cuStreamDestroy_v2, stream) :
-		 h->op == OP_cuStreamWaitEvent ? (int)offsetof(struct q_cuStreamWaitEvent, stream) :
-		 h->op == OP_cuStreamBeginCapture ? (int)offsetof(struct q_cuStreamBeginCapture, stream) :
-		 h->op == OP_cuStreamBeginCapture_v2 ? (int)offsetof(struct q_cuStreamBeginCapture_v2, stream) : -1;
+	int at = h->op == OP_cuStreamDestroy_v2 ?
+			 (int)offsetof(struct q_cuStreamDestroy_v2, stream) :
+		 h->op == OP_cuStreamWaitEvent ?
+			 (int)offsetof(struct q_cuStreamWaitEvent, stream) :
+		 h->op == OP_cuStreamBeginCapture ?
+			 (int)offsetof(struct q_cuStreamBeginCapture, stream) :
+		 h->op == OP_cuStreamBeginCapture_v2 ?
+			 (int)offsetof(struct q_cuStreamBeginCapture_v2, stream) :
+			 -1;
 	struct gate *g = s->gate;
 	uint64_t id;
 
@@ -84,7 +96,8 @@ static void before_it_hides(struct server *s, const struct kvgpu_remote_head *h,
 	work_stream_hides(s, id);
 	if (h->op == OP_cuStreamWaitEvent)
 		return;
-	work_stream_hides(s, 0);	/* what captures keeps the null stream from being asked, too */
+	/* what captures keeps the null stream from being asked, too */
+	work_stream_hides(s, 0);
 	g->captures++;
 }
 
@@ -110,7 +123,8 @@ int gate_frame(struct server *s, const struct kvgpu_remote_head *h, const void *
 		return 0;
 	}
 	/* no other client has work */
-	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) && !hides_work(h->op)) {
+	if (s->untracked && !__atomic_load_n(&g->door->closed, __ATOMIC_RELAXED) &&
+	    !hides_work(h->op)) {
 		serve_frame(s, h, payload);
 		return 0;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions of the client's in a stream's order. The library calls one of ours in its own thread, which tells the client and waits
- * until the client's has returned. A client that is gone holds up no stream.
+ * Functions of the client's in a stream's order. The library calls one of ours in its own thread,
+ * which tells the client and waits until the client's has returned. A client that is gone holds up
+ * no stream.
  */
 #include <stdlib.h>
 
@@ -10,7 +11,8 @@
 struct hosted {
 	struct server *s;
 	uint64_t id;		/* the client's number for it */
-	bool once;		/* freed when it was called; what a graph keeps may be called again */
+	/* freed when it was called; what a graph keeps may be called again */
+	bool once;
 	struct hosted *next;	/* of those that are kept */
 };
 
@@ -48,7 +50,9 @@ void hosted_free_all(struct server *s)
 
 static void call(struct hosted *h, CUresult status)
 {
-	struct kvgpu_remote_happening happening = { .event = KVGPU_REMOTE_EVENT_CALL, .value = status, .id = h->id };
+	struct kvgpu_remote_happening happening = { .event = KVGPU_REMOTE_EVENT_CALL,
+						    .value = status,
+						    .id = h->id };
 	uint64_t invocation = __atomic_add_fetch(&h->s->invocations, 1, __ATOMIC_RELAXED);
 
 	kvgpu_remote_call(h->s->port, &happening, invocation);
@@ -66,8 +70,8 @@ static void run_with_status(CUstream stream, CUresult status, void *hosted)
 	call(hosted, status);
 }
 
-CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct kvgpu_remote_cursor *in,
-			 struct kvgpu_remote_reply *out)
+CUresult frame_host_call(struct server *s, const struct q_host_call *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct hosted *h;
 	CUstream stream;
@@ -85,8 +89,8 @@ CUresult frame_host_call(struct server *s, const struct q_host_call *q, struct k
 	return r;
 }
 
-CUresult frame_host_node(struct server *s, const struct q_host_node *q, struct kvgpu_remote_cursor *in,
-			 struct kvgpu_remote_reply *out)
+CUresult frame_host_node(struct server *s, const struct q_host_node *q,
+			 struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
 	struct a_host_node *a = kvgpu_remote_put(out, sizeof(*a));
@@ -96,7 +100,8 @@ CUresult frame_host_node(struct server *s, const struct q_host_node *q, struct k
 	CUresult r;
 
 	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
-	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)))
+	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) ||
+	    (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)))
 		return CUDA_ERROR_INVALID_HANDLE;
 	h = hosted_new(s, q->id, false);
 	if (!h)

@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: MIT
-/* Launches, and nodes of graphs that launch. Parameters come packed, as long as the kernel's are. */
+/*
+ * Launches, and nodes of graphs that launch. Parameters come packed, as long as the kernel's are.
+ */
 #include "server.h"
 
 /* the library reads as many bytes as the kernel has: fewer would be read past their end */
-static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function, uint32_t bytes,
-				const void **packed)
+static CUresult take_parameters(struct server *s, struct kvgpu_remote_cursor *in, uint64_t function,
+				uint32_t bytes, const void **packed)
 {
-	struct entry *e = KVGPU_REMOTE_CLASS(function) == CLASS_FUNCTION ? handle_entry(s, function) : NULL;
+	struct entry *e =
+		KVGPU_REMOTE_CLASS(function) == CLASS_FUNCTION ? handle_entry(s, function) : NULL;
 
 	if (!e)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*packed = kvgpu_remote_take_bytes(in, bytes);
-	return *packed && (e->bytes == UINT32_MAX || e->bytes == bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return *packed && (e->bytes == UINT32_MAX || e->bytes == bytes) ? CUDA_SUCCESS :
+									  CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_launch(struct server *s, const struct q_launch *q, struct kvgpu_remote_cursor *in,
+		      struct kvgpu_remote_reply *out)
 {
 	const void *packed;
 	size_t bytes = q->bytes;
 	CUstream stream;
 	void *f;
 	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-			  CU_LAUNCH_PARAM_END };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed,
+			  CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
 
 	if (r)
 		return r;
 	if (!handle_find(s, CLASS_FUNCTION, q->function, &f) || !stream_find(s, q->stream, &stream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0], q->block[1], q->block[2], q->shared,
-		    stream, NULL, extra);
+	return CALL(s, cuLaunchKernel, f, q->grid[0], q->grid[1], q->grid[2], q->block[0],
+		    q->block[1], q->block[2], q->shared, stream, NULL, extra);
 }
 
-CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	CUgraphNode *dependencies = list_open(s, in, CLASS_NODE, q->dependencies), made = NULL;
 	struct a_kernel_node *a = kvgpu_remote_put(out, sizeof(*a));
@@ -41,16 +46,22 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, stru
 	const void *packed = NULL;
 	size_t bytes = q->bytes;
 	CUresult r = take_parameters(s, in, q->function, q->bytes, &packed);
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
-			  CU_LAUNCH_PARAM_END };
-	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = q->grid[0], .gridDimY = q->grid[1], .gridDimZ = q->grid[2],
-				      .blockDimX = q->block[0], .blockDimY = q->block[1], .blockDimZ = q->block[2],
-				      .sharedMemBytes = q->shared, .extra = extra };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)packed,
+			  CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END };
+	CUDA_KERNEL_NODE_PARAMS p = { .gridDimX = q->grid[0],
+				      .gridDimY = q->grid[1],
+				      .gridDimZ = q->grid[2],
+				      .blockDimX = q->block[0],
+				      .blockDimY = q->block[1],
+				      .blockDimZ = q->block[2],
+				      .sharedMemBytes = q->shared,
+				      .extra = extra };
 
 	if (r)
 		return r;
 	if (!a || !dependencies || (q->graph && !handle_find(s, CLASS_GRAPH, q->graph, &graph)) ||
-	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) || (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
+	    (q->node && !handle_find(s, CLASS_NODE, q->node, &node)) ||
+	    (q->exec && !handle_find(s, CLASS_EXEC, q->exec, &exec)) ||
 	    !handle_find(s, CLASS_FUNCTION, q->function, &f))
 		return CUDA_ERROR_INVALID_HANDLE;
 	p.func = f;
@@ -64,7 +75,10 @@ CUresult frame_kernel_node(struct server *s, const struct q_kernel_node *q, stru
 	return r || a->node ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* A library may give them as it got them: packed (NVIDIA's does). NULL: it does not, or @bytes are more than there are. */
+/*
+ * A library may give them as it got them: packed (NVIDIA's does). NULL: it does not, or @bytes are
+ * more than there are.
+ */
 static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t bytes)
 {
 	void **word = p->extra;
@@ -83,8 +97,8 @@ static const void *packed_parameters(const CUDA_KERNEL_NODE_PARAMS *p, size_t by
 }
 
 /* one parameter after the other, as the library has them; the client lays them out again */
-static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p, struct a_kernel_node_get *a,
-			   struct kvgpu_remote_reply *out)
+static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p,
+			   struct a_kernel_node_get *a, struct kvgpu_remote_reply *out)
 {
 	struct entry *e = handle_entry(s, a->function);
 	const void *packed = e && e->bytes != UINT32_MAX ? packed_parameters(p, e->bytes) : NULL;
@@ -107,8 +121,8 @@ static bool put_parameters(struct server *s, const CUDA_KERNEL_NODE_PARAMS *p, s
 	return true;
 }
 
-CUresult frame_kernel_node_get(struct server *s, const struct q_kernel_node_get *q, struct kvgpu_remote_cursor *in,
-			       struct kvgpu_remote_reply *out)
+CUresult frame_kernel_node_get(struct server *s, const struct q_kernel_node_get *q,
+			       struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_kernel_node_get *a = kvgpu_remote_put(out, sizeof(*a));
 	CUDA_KERNEL_NODE_PARAMS p = { 0 };

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Managed memory: the client has memory at the same address, and says which of its pages it wrote, before work that may read
- * them, and which it wants (remote/client/managed.c). These copies are done at once, in a stream of the server's own beside all
+ * Managed memory: the client has memory at the same address, and says which of its pages it wrote,
+ * before work that may read them, and which it wants (remote/client/managed.c). These copies are
+ * done at once, in a stream of the server's own beside all
  * others: the client sends them while no work uses that memory.
  */
 #include "server.h"
 
 enum { ATTRIBUTE_BYTES_MAX = 4096 };
 
-CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu_remote_cursor *in,
+		       struct kvgpu_remote_reply *out)
 {
 	struct a_managed *a = kvgpu_remote_put(out, sizeof(*a));
 	CUdeviceptr ptr = 0;
@@ -30,12 +32,14 @@ CUresult frame_managed(struct server *s, const struct q_managed *q, struct kvgpu
 }
 
 /* a library that has no name for the allocation is asked for the variable alone */
-void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes)
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
+		   uint64_t *bytes)
 {
 	uint64_t is = 0, at = 0, n = 0;	/* room for what a later library may write */
 
 	*begin = *bytes = 0;
-	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) || !(is & 0xff))
+	if (CALL(s, cuPointerGetAttribute, &is, CU_POINTER_ATTRIBUTE_IS_MANAGED, ptr) ||
+	    !(is & 0xff))
 		return;
 	*begin = ptr;
 	*bytes = size;
@@ -63,7 +67,8 @@ CUresult own_stream(struct server *s, CUstream *out)
 	return r;
 }
 
-static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, uint64_t bytes, bool in)
+static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, uint64_t bytes,
+			     bool in)
 {
 	CUstreamCaptureMode mode = relax(s);
 	CUstream stream;
@@ -78,16 +83,16 @@ static CUresult copy_at_once(struct server *s, CUdeviceptr device, uint64_t at, 
 	return r;
 }
 
-CUresult frame_managed_in(struct server *s, const struct q_managed_in *q, struct kvgpu_remote_cursor *in,
-			  struct kvgpu_remote_reply *out)
+CUresult frame_managed_in(struct server *s, const struct q_managed_in *q,
+			  struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	if (!kvgpu_remote_in_arena(q->at, q->bytes, s->arena_bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	return copy_at_once(s, q->dst, q->at, q->bytes, true);
 }
 
-CUresult frame_managed_out(struct server *s, const struct q_managed_out *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_managed_out(struct server *s, const struct q_managed_out *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	CUresult r;
 
@@ -101,8 +106,8 @@ CUresult frame_managed_out(struct server *s, const struct q_managed_out *q, stru
 
 /* ------------------------------------------------------------------ advice */
 
-CUresult frame_range_attribute(struct server *s, const struct q_range_attribute *q, struct kvgpu_remote_cursor *in,
-			       struct kvgpu_remote_reply *out)
+CUresult frame_range_attribute(struct server *s, const struct q_range_attribute *q,
+			       struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	void *data = q->size <= ATTRIBUTE_BYTES_MAX ? scratch(s, q->size + 8, 1) : NULL;
 	CUresult r;

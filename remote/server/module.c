@@ -8,7 +8,7 @@
 
 enum { OPTIONS_MAX = 64, LOG_MAX = 32 << 10, PARAMETERS_MAX = 4096, OWN_OPTIONS = 4 };
 
-/* ------------------------------------------------------------------ options of the compiler and linker */
+/* ----------------------------------------------------------- options of the compiler and linker */
 
 struct options_of {
 	unsigned int n;
@@ -25,11 +25,11 @@ static void add(struct options_of *o, CUjit_option option, void *value)
 }
 
 /*
- * Numbers of the client's; the logs are the server's own, and options of the client's that hold a pointer are none that it may
- * give. @log, @error: bytes of logs that it wants to see.
+ * Numbers of the client's; the logs are the server's own, and options of the client's that hold a
+ * pointer are none that it may give. @log, @error: bytes of logs that it wants to see.
  */
-static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log, uint32_t error,
-			 struct options_of *o)
+static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint32_t n, uint32_t log,
+			 uint32_t error, struct options_of *o)
 {
 	const uint32_t *words = n <= OPTIONS_MAX ? kvgpu_remote_take_bytes(in, 8ull * n) : NULL;
 	uint32_t i;
@@ -63,14 +63,18 @@ static bool take_options(struct server *s, struct kvgpu_remote_cursor *in, uint3
 	return true;
 }
 
-static bool put_logs(struct kvgpu_remote_reply *out, const struct options_of *o, uint32_t *log_used, uint32_t *error_used)
+static bool put_logs(struct kvgpu_remote_reply *out, const struct options_of *o, uint32_t *log_used,
+		     uint32_t *error_used)
 {
 	*log_used = strnlen(o->log, o->log_bytes);
 	*error_used = strnlen(o->error, o->error_bytes);
-	return kvgpu_remote_put_bytes(out, o->log, *log_used) && kvgpu_remote_put_bytes(out, o->error, *error_used);
+	return kvgpu_remote_put_bytes(out, o->log, *log_used) &&
+	       kvgpu_remote_put_bytes(out, o->error, *error_used);
 }
 
-/* the arena's bytes, copied: what is decided on must not change any more; NULL: there are none such */
+/*
+ * the arena's bytes, copied: what is decided on must not change any more; NULL: there are none such
+ */
 static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes)
 {
 	uint8_t *copy = kvgpu_remote_in_arena(at, bytes, s->arena_bytes) ? malloc(bytes + 1) : NULL;
@@ -84,7 +88,8 @@ static uint8_t *copy_of(struct server *s, uint64_t at, uint64_t bytes)
 
 /* ------------------------------------------------------------------ modules */
 
-CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_remote_cursor *in,
+		     struct kvgpu_remote_reply *out)
 {
 	struct a_image *a = kvgpu_remote_put(out, sizeof(*a));
 	struct options_of o;
@@ -97,8 +102,9 @@ CUresult frame_image(struct server *s, const struct q_image *q, struct kvgpu_rem
 	image = copy_of(s, q->at, q->bytes);
 	if (!image)
 		return CUDA_ERROR_INVALID_VALUE;
-	r = kvgpu_remote_image_bytes(image, q->bytes) ? CALL(s, cuModuleLoadDataEx, &m, image, o.n, o.option, o.value) :
-	    CUDA_ERROR_INVALID_IMAGE;
+	r = kvgpu_remote_image_bytes(image, q->bytes) ?
+		    CALL(s, cuModuleLoadDataEx, &m, image, o.n, o.option, o.value) :
+		    CUDA_ERROR_INVALID_IMAGE;
 	free(image);
 	if (!r) {
 		a->module = handle_give(s, CLASS_MODULE, m, s->current);
@@ -133,14 +139,17 @@ static void put_attributes(struct server *s, CUfunction f, struct a_function *a)
 }
 
 /* offset and size of each; false: no room */
-static bool put_layout(struct server *s, CUfunction f, struct a_function *a, struct kvgpu_remote_reply *out)
+static bool put_layout(struct server *s, CUfunction f, struct a_function *a,
+		       struct kvgpu_remote_reply *out)
 {
 	struct entry *e = handle_entry(s, a->function);
 	size_t offset, size, i;
 	uint32_t end = 0, *pair;
 
 	a->layout_known = !!s->library.cuFuncGetParamInfo;
-	for (i = 0; a->layout_known && i < PARAMETERS_MAX && !s->library.cuFuncGetParamInfo(f, i, &offset, &size); i++) {
+	for (i = 0; a->layout_known && i < PARAMETERS_MAX &&
+		    !s->library.cuFuncGetParamInfo(f, i, &offset, &size);
+	     i++) {
 		pair = kvgpu_remote_put(out, 8);
 		if (!pair)
 			return false;
@@ -154,8 +163,8 @@ static bool put_layout(struct server *s, CUfunction f, struct a_function *a, str
 	return true;
 }
 
-CUresult frame_function(struct server *s, const struct q_function *q, struct kvgpu_remote_cursor *in,
-			struct kvgpu_remote_reply *out)
+CUresult frame_function(struct server *s, const struct q_function *q,
+			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
 	struct a_function *a = kvgpu_remote_put(out, sizeof(*a));
@@ -177,7 +186,8 @@ CUresult frame_function(struct server *s, const struct q_function *q, struct kvg
 	return put_layout(s, f, a, out) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_remote_cursor *in,
+		      struct kvgpu_remote_reply *out)
 {
 	const char *name = kvgpu_remote_take_string(in, q->name_bytes);
 	struct a_global *a = kvgpu_remote_put(out, sizeof(*a));
@@ -200,8 +210,8 @@ CUresult frame_global(struct server *s, const struct q_global *q, struct kvgpu_r
 
 /* ------------------------------------------------------------------ linking */
 
-CUresult frame_link_create(struct server *s, const struct q_link_create *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_link_create(struct server *s, const struct q_link_create *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_link_create *a = kvgpu_remote_put(out, sizeof(*a));
 	struct options_of o;
@@ -217,8 +227,8 @@ CUresult frame_link_create(struct server *s, const struct q_link_create *q, stru
 	return r || a->link ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvgpu_remote_cursor *in,
-			struct kvgpu_remote_reply *out)
+CUresult frame_link_add(struct server *s, const struct q_link_add *q,
+			struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	const char *name = q->name_bytes ? kvgpu_remote_take_string(in, q->name_bytes) : NULL;
 	struct a_link_add *a = kvgpu_remote_put(out, sizeof(*a));
@@ -227,7 +237,8 @@ CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvg
 	void *link;
 	CUresult r;
 
-	if (!a || (q->name_bytes && !name) || !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
+	if (!a || (q->name_bytes && !name) ||
+	    !take_options(s, in, q->number_options, q->log_bytes, q->error_bytes, &o))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!handle_find(s, CLASS_LINK, q->link, &link))
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -236,13 +247,14 @@ CUresult frame_link_add(struct server *s, const struct q_link_add *q, struct kvg
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CUDA_ERROR_INVALID_IMAGE;
 	if (kvgpu_remote_image_bytes(data, q->bytes + 1))
-		r = CALL(s, cuLinkAddData_v2, link, q->type, data, q->bytes, name, o.n, o.option, o.value);
+		r = CALL(s, cuLinkAddData_v2, link, q->type, data, q->bytes, name, o.n, o.option,
+			 o.value);
 	free(data);
 	return put_logs(out, &o, &a->log_used, &a->error_used) ? r : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult frame_link_complete(struct server *s, const struct q_link_complete *q, struct kvgpu_remote_cursor *in,
-			     struct kvgpu_remote_reply *out)
+CUresult frame_link_complete(struct server *s, const struct q_link_complete *q,
+			     struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_link_complete *a = kvgpu_remote_put(out, sizeof(*a));
 	void *link, *cubin = NULL;

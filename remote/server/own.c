@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Calls that change more than the library: contexts with all that hangs on them, memory that is counted, devices. */
+/*
+ * Calls that change more than the library: contexts with all that hangs on them, memory that is
+ * counted, devices.
+ */
 #include <remote/wire/resource.h>
 
 #include "server.h"
@@ -8,7 +11,8 @@ enum { NR_ATTRIBUTES = 136, ARRAY_TEXEL_MAX = 16, ARRAY_UNIT = 128 << 10 };
 
 /* ------------------------------------------------------------------ devices */
 
-CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in,
+		    struct kvgpu_remote_reply *out)
 {
 	struct a_init *a = kvgpu_remote_put(out, sizeof(*a));
 	int devices = 0, version = 0;
@@ -27,7 +31,8 @@ CUresult frame_init(struct server *s, struct kvgpu_remote_cursor *in, struct kvg
 	return r;
 }
 
-CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_remote_cursor *in,
+		     struct kvgpu_remote_reply *out)
 {
 	struct a_facts *a = kvgpu_remote_put(out, sizeof(*a));
 	CUdevice dev = q->dev;
@@ -40,7 +45,8 @@ CUresult frame_facts(struct server *s, const struct q_facts *q, struct kvgpu_rem
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	r = CALL(s, cuDeviceGetName, (char *)a->name, sizeof(a->name), dev);
 	if (!r)
-		r = s->library.cuDeviceGetUuid_v2 ? CALL(s, cuDeviceGetUuid_v2, &uuid, dev) : CALL(s, cuDeviceGetUuid, &uuid, dev);
+		r = s->library.cuDeviceGetUuid_v2 ? CALL(s, cuDeviceGetUuid_v2, &uuid, dev) :
+						    CALL(s, cuDeviceGetUuid, &uuid, dev);
 	if (!r)
 		r = CALL(s, cuDeviceTotalMem_v2, &total, dev);
 	if (!r)
@@ -117,7 +123,10 @@ CUresult own_cuCtxDetach(struct server *s, CUcontext ctx)
 	return r;
 }
 
-/* the primary context of a device that has one now: its number. Only cuDevicePrimaryCtxRetain() makes it anew */
+/*
+ * the primary context of a device that has one now: its number. Only cuDevicePrimaryCtxRetain()
+ * makes it anew
+ */
 static uint64_t primary_of(struct server *s, CUdevice dev)
 {
 	unsigned int flags;
@@ -125,7 +134,8 @@ static uint64_t primary_of(struct server *s, CUdevice dev)
 	uint64_t id;
 	int active = 0;
 
-	if (CALL(s, cuDevicePrimaryCtxGetState, dev, &flags, &active) || !active || CALL(s, cuDevicePrimaryCtxRetain, &ctx, dev))
+	if (CALL(s, cuDevicePrimaryCtxGetState, dev, &flags, &active) || !active ||
+	    CALL(s, cuDevicePrimaryCtxRetain, &ctx, dev))
 		return 0;
 	id = number_of(s, ctx);
 	CALL(s, cuDevicePrimaryCtxRelease_v2, dev);
@@ -207,8 +217,8 @@ CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes)
 }
 
 /* the pitch is the library's to choose, so the sum is known afterwards */
-CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
-				unsigned int element)
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width,
+				size_t height, unsigned int element)
 {
 	size_t bytes;
 	CUresult r;
@@ -264,15 +274,17 @@ static bool array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d, uint64_t *bytes)
 	uint64_t height = d->Height ? d->Height : 1, depth = d->Depth ? d->Depth : 1;
 
 	*bytes = texel && texel <= ARRAY_TEXEL_MAX ? texel : ARRAY_TEXEL_MAX;
-	return !__builtin_mul_overflow(*bytes, d->Width, bytes) && !__builtin_mul_overflow(*bytes, height, bytes) &&
+	return !__builtin_mul_overflow(*bytes, d->Width, bytes) &&
+	       !__builtin_mul_overflow(*bytes, height, bytes) &&
 	       !__builtin_mul_overflow(*bytes, depth, bytes) && *bytes <= UINT64_MAX / 4;
 }
 
 /*
- * What was taken for an array that was made, or, with @error, was not: on its handle, which the case asks for again and for which
- * there is room (op_gives())
+ * What was taken for an array that was made, or, with @error, was not: on its handle, which the
+ * case asks for again and for which there is room (op_gives())
  */
-static CUresult charge_array(struct server *s, unsigned int class, const void *array, uint64_t bytes, CUresult error)
+static CUresult charge_array(struct server *s, unsigned int class, const void *array,
+			     uint64_t bytes, CUresult error)
 {
 	struct entry *e = error ? NULL : handle_entry(s, handle_give(s, class, array, s->current));
 
@@ -283,7 +295,8 @@ static CUresult charge_array(struct server *s, unsigned int class, const void *a
 	return error;
 }
 
-CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
+				const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
 	uint64_t bytes;
 	CUresult r;
@@ -296,7 +309,9 @@ CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARR
 
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc)
 {
-	const CUDA_ARRAY3D_DESCRIPTOR d = { .Width = desc->Width, .Height = desc->Height, .Format = desc->Format,
+	const CUDA_ARRAY3D_DESCRIPTOR d = { .Width = desc->Width,
+					    .Height = desc->Height,
+					    .Format = desc->Format,
 					    .NumChannels = desc->NumChannels };
 	uint64_t bytes;
 	CUresult r;
@@ -308,8 +323,8 @@ CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY
 }
 
 /* all levels together are less than twice the first, and not more levels than 32 are possible */
-CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-				    unsigned int levels)
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
+				    const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels)
 {
 	uint64_t bytes;
 	CUresult r;
@@ -324,9 +339,11 @@ CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, c
 
 enum { P2P_TOKENS = 5, LAST_POINTER_ATTRIBUTE = 20, ATTRIBUTE_ROOM = 64 };
 
-CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu_remote_cursor *in,
+		       struct kvgpu_remote_reply *out)
 {
-	uint64_t value[ATTRIBUTE_ROOM / 8] = { 0 };	/* those of one word; room for what a later library may write */
+	/* those of one word; room for what a later library may write */
+	uint64_t value[ATTRIBUTE_ROOM / 8] = { 0 };
 	struct a_pointer *a = kvgpu_remote_put(out, sizeof(*a));
 	CUresult r;
 
@@ -335,19 +352,21 @@ CUresult frame_pointer(struct server *s, const struct q_pointer *q, struct kvgpu
 	r = CALL(s, cuPointerGetAttribute, value, q->attribute, q->ptr);
 	if (r)
 		return r;
-	a->value = q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT ? number_of(s, (CUcontext)(uintptr_t)value[0]) : value[0];
+	a->value = q->attribute == CU_POINTER_ATTRIBUTE_CONTEXT ?
+			   number_of(s, (CUcontext)(uintptr_t)value[0]) :
+			   value[0];
 	return CUDA_SUCCESS;
 }
 
-CUresult frame_pointer_set(struct server *s, const struct q_pointer_set *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_pointer_set(struct server *s, const struct q_pointer_set *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	unsigned int value = q->value;
 
 	return CALL(s, cuPointerSetAttribute, &value, q->attribute, q->ptr);
 }
 
-/* ------------------------------------------------------------------ resources of textures and surfaces */
+/* ----------------------------------------------------------- resources of textures and surfaces */
 
 bool resource_open(struct server *s, const struct kvgpu_remote_resource *w, CUDA_RESOURCE_DESC *r)
 {

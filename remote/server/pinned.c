@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arena as pinned memory of the library's, where both sides see one arena: registered once, in the first context that copies
- * (for all contexts), and again when that context has ended. From then on the GPU copies from and to the arena by itself, after the
- * library has returned. So each such copy is noted with an event behind it, and a fence waits for these.
+ * The arena as pinned memory of the library's, where both sides see one arena: registered once, in
+ * the first context that copies (for all contexts), and again when that context has ended. From
+ * then on the GPU copies from and to the arena by itself, after the library has returned. So each
+ * such copy is noted with an event behind it, and a fence waits for these.
  *
- * A library that registers memory without a device's address for it copies such memory with the CPU and makes its caller wait (ours
- * does). There the arena stays ordinary memory.
+ * A library that registers memory without a device's address for it copies such memory with the CPU
+ * and makes its caller wait (ours does). There the arena stays ordinary memory.
  */
 #include <stdlib.h>
 
 #include "server.h"
 
-enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2, NOTED_MAX = 4096, LOOK_FROM = 256, LOOK_EACH = 64 };
+enum {
+	REGISTER_PORTABLE = 1,
+	REGISTER_DEVICEMAP = 2,
+	NOTED_MAX = 4096,
+	LOOK_FROM = 256,
+	LOOK_EACH = 64
+};
 
 struct noted {
 	uint64_t seq, context;	/* of the copy's frame */
@@ -26,8 +33,12 @@ static void unregister(struct server *s)
 static bool pin(struct server *s)
 {
 	s->never_pinned = true;
-	/* memory that other processes have as well a library may refuse to show to its GPU, and copy all the same */
-	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
+	/*
+	 * memory that other processes have as well a library may refuse to show to its GPU, and
+	 * copy all the same
+	 */
+	if (CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes,
+		 REGISTER_PORTABLE | REGISTER_DEVICEMAP) &&
 	    CALL(s, cuMemHostRegister_v2, s->arena, s->arena_bytes, REGISTER_PORTABLE))
 		return false;
 	if (CALL(s, cuMemHostGetDevicePointer_v2, &s->arena_device, s->arena, 0)) {
@@ -186,7 +197,8 @@ static void pin_again(struct server *s, uint64_t gone)
 	for (i = 1; needed && i < s->nr_entries && !*where; i++) {
 		uint64_t id = s->entries[i].what ? s->entries[i].id : 0;
 
-		if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT && id != gone && !enter_context(s, id) && pin(s))
+		if (KVGPU_REMOTE_CLASS(id) == CLASS_CONTEXT && id != gone &&
+		    !enter_context(s, id) && pin(s))
 			*where = id;
 	}
 }

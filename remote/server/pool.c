@@ -25,7 +25,8 @@ static bool make_lock(pthread_mutex_t *lock)
 	if (pthread_mutexattr_init(&a))
 		return false;
 	fine = !pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED) &&
-	       !pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) && !pthread_mutex_init(lock, &a);
+	       !pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) &&
+	       !pthread_mutex_init(lock, &a);
 	pthread_mutexattr_destroy(&a);
 	return fine;
 }
@@ -37,7 +38,8 @@ int pool_make(unsigned int programs)
 
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, size_of(programs)) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (ftruncate(fd, size_of(programs)) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		r = -errno;
 	else
 		p = pool_map(fd, programs);
@@ -79,12 +81,14 @@ uint64_t pool_others(const struct pool *p, unsigned int programs, unsigned int r
 	unsigned int i;
 
 	for (i = 0; i < programs; i++)
-		if (i != row && __builtin_add_overflow(sum, __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED), &sum))
+		if (i != row && __builtin_add_overflow(
+					sum, __atomic_load_n(&p->bytes[i], __ATOMIC_RELAXED), &sum))
 			return UINT64_MAX;
 	return sum;
 }
 
-bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes, uint64_t limit)
+bool pool_take(struct pool *p, unsigned int programs, unsigned int row, uint64_t bytes,
+	       uint64_t limit)
 {
 	uint64_t others;
 	bool fits;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much device memory the program has: what it allocates by calls. It is taken before the library is asked, so that programs of
- * one client never have more together than their quota. Charges are sorted by address; an array's is with its handle.
+ * How much device memory the program has: what it allocates by calls. It is taken before the
+ * library is asked, so that programs of one client never have more together than their quota.
+ * Charges are sorted by address; an array's is with its handle.
  */
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ uint64_t quota_left(const struct server *s)
 
 	if (!limit)
 		return UINT64_MAX;
-	if (s->pool && __builtin_add_overflow(used, pool_others(s->pool, s->nr_programs, s->program), &used))
+	if (s->pool &&
+	    __builtin_add_overflow(used, pool_others(s->pool, s->nr_programs, s->program), &used))
 		return 0;
 	return limit > used ? limit - used : 0;
 }
@@ -34,9 +36,11 @@ bool quota_take(struct server *s, uint64_t bytes)
 {
 	uint64_t sum;
 
-	if (__builtin_add_overflow(s->charged, takes(bytes), &sum) || (s->options.memory && sum > s->options.memory))
+	if (__builtin_add_overflow(s->charged, takes(bytes), &sum) ||
+	    (s->options.memory && sum > s->options.memory))
 		return false;
-	if (s->options.memory && s->pool && !pool_take(s->pool, s->nr_programs, s->program, sum, s->options.memory))
+	if (s->options.memory && s->pool &&
+	    !pool_take(s->pool, s->nr_programs, s->program, sum, s->options.memory))
 		return false;
 	s->charged = sum;
 	return true;

@@ -9,7 +9,10 @@
 
 #include "server.h"
 
-/* while something waits for the GPU: looks without a pause at first, then with longer and longer ones */
+/*
+ * while something waits for the GPU: looks without a pause at first, then with longer and longer
+ * ones
+ */
 enum { SPIN_US = 50, PAUSE_US = 20, PAUSE_MAX_US = 500 };
 
 bool is_zero(const void *p, size_t n)
@@ -64,14 +67,16 @@ CUresult enter_context(struct server *s, uint64_t id)
 }
 
 /*
- * A context that is gone leaves none: the calls that need one say so. The client names the mode of captures with the context, since
- * here one thread stands for all of its threads.
+ * A context that is gone leaves none: the calls that need one say so. The client names the mode of
+ * captures with the context, since here one thread stands for all of its threads.
  */
-CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu_remote_cursor *in,
+		       struct kvgpu_remote_reply *out)
 {
 	CUstreamCaptureMode mode = q->mode;
 
-	if (q->mode != s->mode && q->mode <= CU_STREAM_CAPTURE_MODE_RELAXED && !CALL(s, cuThreadExchangeStreamCaptureMode, &mode))
+	if (q->mode != s->mode && q->mode <= CU_STREAM_CAPTURE_MODE_RELAXED &&
+	    !CALL(s, cuThreadExchangeStreamCaptureMode, &mode))
 		s->mode = q->mode;
 	if (enter_context(s, q->ctx))
 		enter_context(s, 0);
@@ -79,12 +84,14 @@ CUresult frame_current(struct server *s, const struct q_current *q, struct kvgpu
 }
 
 /* all before it was carried out; what the library still copies by itself is waited for */
-CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_fence(struct server *s, const struct q_fence *q, struct kvgpu_remote_cursor *in,
+		     struct kvgpu_remote_reply *out)
 {
 	return wait_for_copies(s, q->upto);
 }
 
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out)
+void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
+	    const struct kvgpu_remote_reply *out)
 {
 	if (!head->box) {
 		if (r && !s->deferred)
@@ -129,7 +136,8 @@ void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void
 	s->payload = payload;
 	s->later = false;
 	s->scratch_used = 0;
-	r = op_gives(h->op) && !handle_room(s) ? CUDA_ERROR_OUT_OF_MEMORY : serve_op(s, h->op, &in, &out);
+	r = op_gives(h->op) && !handle_room(s) ? CUDA_ERROR_OUT_OF_MEMORY :
+						 serve_op(s, h->op, &in, &out);
 	if (!s->later)
 		answer(s, h, r, &out);
 	count(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything that a frame says is checked here
- * before the library sees it. A function that carries out a frame returns the call's result, and puts the answer's payload into its
- * reply.
+ * Inside of a client's process of kvgpu-remoted: one client, one thread that serves. Everything
+ * that a frame says is checked here before the library sees it. A function that carries out a frame
+ * returns the call's result, and puts the answer's payload into its reply.
  */
 #ifndef KVGPU_REMOTE_SERVER_H
 #define KVGPU_REMOTE_SERVER_H
@@ -42,11 +42,14 @@ enum { FORWARDS_MAX = 64 };	/* of a program */
 enum { FORWARD_UNTRIED, FORWARD_THERE, FORWARD_NOT };
 
 struct options {
-	uint64_t memory;	/* bytes of device memory that the client may have; 0: all there is */
+	/* bytes of device memory that the client may have; 0: all there is */
+	uint64_t memory;
 	uint64_t arena;
 	FILE *dump;		/* frames as text */
-	const char *blas, *rand;	/* libcublas and libcurand; empty or NULL: the loader finds them */
-	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* NULL: to nobody */
+	/* libcublas and libcurand; empty or NULL: the loader finds them */
+	const char *blas, *rand;
+	/* NULL: to nobody */
+	void (*complain)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
 struct server {
@@ -79,7 +82,8 @@ struct server {
 	uint64_t pinned_in;		/* the context; 0: it is not */
 	bool never_pinned;		/* the library has refused */
 	bool reads_late;		/* it registers memory and has no address for it */
-	uint64_t graphs_pinned_in;	/* where the arena is this side's alone: for copies of graphs; the context, or 0 */
+	/* where the arena is this side's alone: for copies of graphs; the context, or 0 */
+	uint64_t graphs_pinned_in;
 	CUdeviceptr arena_device;
 	struct noted *noted;		/* in their frames' order */
 	unsigned int nr_noted, max_noted;
@@ -93,7 +97,8 @@ struct server {
 	struct charge *charges;
 	unsigned int nr_charges, max_charges;
 	uint64_t charged;
-	struct pool *pool;		/* with other programs of the same client; NULL: this is the only one */
+	/* with other programs of the same client; NULL: this is the only one */
+	struct pool *pool;
 	unsigned int program, nr_programs;	/* its row there, of how many */
 
 	/* forward.c */
@@ -115,7 +120,8 @@ struct server {
 	struct user *users;	/* user.c */
 	struct held *held;	/* what graphs have of them */
 	unsigned int nr_held, max_held;
-	struct switched *switched;	/* copynode.c: copies that are switched off in executable graphs */
+	/* copynode.c: copies that are switched off in executable graphs */
+	struct switched *switched;
 	unsigned int nr_switched, max_switched;
 	uint8_t *scratch;	/* of the frame that is served */
 	size_t scratch_used;
@@ -133,12 +139,13 @@ void server_fini(struct server *s);
 /* One frame, its payload 8-aligned; the answer goes to the port. */
 void serve_frame(struct server *s, const struct kvgpu_remote_head *h, const void *payload);
 /* The answer to @head, after what the kernels printed. */
-void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r, const struct kvgpu_remote_reply *out);
+void answer(struct server *s, const struct kvgpu_remote_head *head, CUresult r,
+	    const struct kvgpu_remote_reply *out);
 /* What the library does next is done in this context; 0: in none. */
 CUresult enter_context(struct server *s, uint64_t id);
 /*
- * What the server asks of the library for itself is no part of a capture of the client's, and must not end one: relax(), and its
- * result to unrelax() afterwards.
+ * What the server asks of the library for itself is no part of a capture of the client's, and must
+ * not end one: relax(), and its result to unrelax() afterwards.
  */
 CUstreamCaptureMode relax(struct server *s);
 void unrelax(struct server *s, CUstreamCaptureMode mode);
@@ -147,7 +154,8 @@ void *scratch(struct server *s, uint64_t n, size_t size);
 bool is_zero(const void *p, size_t n);
 
 /* made of remote/api.def: cases.c */
-CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out);
+CUresult serve_op(struct server *s, uint16_t op, struct kvgpu_remote_cursor *in,
+		  struct kvgpu_remote_reply *out);
 /* whether its answer tells of errors of queued calls */
 bool op_reports(uint16_t op);
 /* it makes something that gets a number */
@@ -158,7 +166,7 @@ int op_stream_at(uint16_t op);
 /* its answer is the same before and after queued work */
 bool op_passes(uint16_t op);
 
-/* ------------------------------------------------------------------ handles.c: numbers for what the library gave */
+/* ------------------------------------------------- handles.c: numbers for what the library gave */
 
 struct entry {
 	void *what;		/* NULL: free */
@@ -169,8 +177,10 @@ struct entry {
 	uint32_t bytes;		/* a function's parameters; UINT32_MAX: not known */
 	unsigned int attached;	/* a context's users */
 	CUstream beside;	/* a context's: the server's own, managed.c */
-	bool updated;		/* an executable graph's copies are not those of the graph it was made from */
-	uint64_t born, changed;	/* in which frame, of s->served: the number; a node's ferries last */
+	/* an executable graph's copies are not those of the graph it was made from */
+	bool updated;
+	/* in which frame, of s->served: the number; a node's ferries last */
+	uint64_t born, changed;
 };
 
 /* false: it is no such handle */
@@ -181,9 +191,15 @@ struct entry *handle_entry(struct server *s, uint64_t id);
 bool stream_find(struct server *s, uint64_t id, CUstream *stream);
 /* the context that a handle is of; 0: it has none */
 uint64_t parent_of(struct server *s, uint64_t id);
-/* The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0: NULL, or out of memory. */
+/*
+ * The number of @what, a new one if it has none yet; @parent: what it ends with, 0: nothing. 0:
+ * NULL, or out of memory.
+ */
 uint64_t handle_give(struct server *s, unsigned int class, const void *what, uint64_t parent);
-/* There is a number for one thing more. Asked before the library makes it: what has no number nobody can free. */
+/*
+ * There is a number for one thing more. Asked before the library makes it: what has no number
+ * nobody can free.
+ */
 bool handle_room(struct server *s);
 /* Its number if it has one; what the library only remembers may be gone, and gets none. */
 uint64_t handle_known(const struct server *s, unsigned int class, const void *what);
@@ -195,18 +211,25 @@ void handle_free(struct server *s, uint64_t id);
 void handle_drop(struct server *s, uint64_t id);
 /* Only what hangs on it. */
 void handle_empty(struct server *s, uint64_t id);
-/* handles of a list in the frame, in scratch; NULL: one of them is none, or the frame is too short */
+/*
+ * handles of a list in the frame, in scratch; NULL: one of them is none, or the frame is too short
+ */
 void *list_open(struct server *s, struct kvgpu_remote_cursor *in, unsigned int class, uint64_t n);
-bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class, const void *list, uint64_t n,
-		uint64_t parent);
+bool list_close(struct server *s, struct kvgpu_remote_reply *out, unsigned int class,
+		const void *list, uint64_t n, uint64_t parent);
 
-/* ------------------------------------------------------------------ waits.c: what waits for the GPU, without holding up others */
+/* ----------------------------------- waits.c: what waits for the GPU, without holding up others */
 
 /* Looks at all of them. Returns whether one ended. */
 bool waits_look(struct server *s);
-/* The thing has ended: nothing of it is touched any more, who waits gets an error. @context: also what began in it */
+/*
+ * The thing has ended: nothing of it is touched any more, who waits gets an error. @context: also
+ * what began in it
+ */
 void waits_forget(struct server *s, unsigned int class, const void *what, uint64_t id);
-/* whether frames were put aside until their streams are through: copies that are still to be made */
+/*
+ * whether frames were put aside until their streams are through: copies that are still to be made
+ */
 bool waits_aside(const struct server *s);
 void waits_free(struct server *s);
 /* True: the stream was busy, and the frame is served again when it is through what it has now. */
@@ -214,28 +237,35 @@ bool held_by_stream(struct server *s, CUstream stream);
 /* What the library has begun there for a call that waits is over. */
 CUresult wait_for_stream(struct server *s, CUstream stream);
 /*
- * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where it is other streams' captures
- * that forbid the copy, the library has to say so.
+ * CUDA_SUCCESS; or the stream captures, and a copy's host memory would be named by a graph. Where
+ * it is other streams' captures that forbid the copy, the library has to say so.
  */
 CUresult may_copy(struct server *s, CUstream stream);
 /*
- * True: the answer comes when the stream is through what it has now; its payload are @n bytes at @bytes, which small_take() gave.
+ * True: the answer comes when the stream is through what it has now; its payload are @n bytes at
+ * @bytes, which small_take() gave.
  * False: nothing was begun, for an event can't be recorded there.
  */
 bool answer_behind(struct server *s, CUstream stream, void *bytes, uint64_t n);
 /* The frame is answered when all copies of frames up to @upto are over that copy_begun() noted. */
 CUresult wait_for_copies(struct server *s, uint64_t upto);
 
-/* ------------------------------------------------------------------ pinned.c: the arena as the library's pinned memory */
+/* ------------------------------------------- pinned.c: the arena as the library's pinned memory */
 
-/* whether it is, from now on: then what copies from or to it may go on after the library has returned */
+/*
+ * whether it is, from now on: then what copies from or to it may go on after the library has
+ * returned
+ */
 bool arena_pinned(struct server *s);
 /*
- * Whether a graph's copy finds in the arena what lies there when it runs. Of memory that it has not registered a library may read
- * when the graph is launched: NVIDIA's does. A library that registers memory and has no address for it reads when the copy runs.
+ * Whether a graph's copy finds in the arena what lies there when it runs. Of memory that it has not
+ * registered a library may read when the graph is launched: NVIDIA's does. A library that registers
+ * memory and has no address for it reads when the copy runs.
  */
 bool arena_for_graphs(struct server *s);
-/* The frame that is served began such a copy in that stream. Not CUDA_SUCCESS: the stream's error. */
+/*
+ * The frame that is served began such a copy in that stream. Not CUDA_SUCCESS: the stream's error.
+ */
 CUresult copy_begun(struct server *s, CUstream stream);
 /* CUDA_ERROR_NOT_READY, or all up to that frame are over */
 CUresult copies_look(struct server *s, uint64_t upto);
@@ -246,19 +276,26 @@ CUresult event_take(struct server *s, CUevent *event);
 /* It is not needed any more; @context, its own, is the current one. */
 void event_put(struct server *s, uint64_t context, CUevent event);
 
-/* ------------------------------------------------------------------ small.c: pinned memory for a few bytes of an answer */
+/* ------------------------------------------ small.c: pinned memory for a few bytes of an answer */
 
-/* KVGPU_REMOTE_INLINE_MAX bytes, which the GPU writes by itself; NULL: there are none in this context, or none now */
+/*
+ * KVGPU_REMOTE_INLINE_MAX bytes, which the GPU writes by itself; NULL: there are none in this
+ * context, or none now
+ */
 void *small_take(struct server *s);
 void small_put(struct server *s, void *bytes);
 /* the context is about to end, or it has: its memory goes with it */
 void small_forget(struct server *s, uint64_t context);
 void small_free(struct server *s);
 
-/* ------------------------------------------------------------------ forward.c: cuBLAS and cuRAND */
+/* ----------------------------------------------------------------- forward.c: cuBLAS and cuRAND */
 
-/* The row of a handle of the current context, whose library has that stream from now on; both are named by their numbers. */
-CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream, struct forwarded **row);
+/*
+ * The row of a handle of the current context, whose library has that stream from now on; both are
+ * named by their numbers.
+ */
+CUresult forward_enter(struct server *s, unsigned int class, uint64_t id, uint64_t stream,
+		       struct forwarded **row);
 /* where it takes scalars to be, from now on */
 CUresult forward_mode(struct server *s, struct forwarded *f, bool on_device);
 /* whether it is an address that libcuda has given, or NULL */
@@ -267,14 +304,18 @@ bool forward_device(struct server *s, uint64_t ptr);
 const void *forward_scalar(const void *field, uint32_t flags);
 /* the library's status as a result; of a queued call as the error of CUDA's that is told later */
 CUresult forward_status(const struct server *s, unsigned int class, int status);
-/* A scalar that the call gives: the library writes it to @at. After forward_result() with s->later set nothing is called. */
+/*
+ * A scalar that the call gives: the library writes it to @at. After forward_result() with s->later
+ * set nothing is called.
+ */
 struct forward_result {
 	void *at, *small, *here;
 	size_t bytes;
 };
-CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address, size_t bytes,
-			struct kvgpu_remote_reply *out, struct forward_result *to);
-CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to, CUresult r);
+CUresult forward_result(struct server *s, struct forwarded *f, uint32_t flags, uint64_t address,
+			size_t bytes, struct kvgpu_remote_reply *out, struct forward_result *to);
+CUresult forward_answer(struct server *s, struct forwarded *f, struct forward_result *to,
+			CUresult r);
 /* it is no handle any more */
 void forward_forget(struct server *s, uint64_t id);
 /* a stream, or a context, is about to end */
@@ -285,7 +326,10 @@ void forward_leave_context(struct server *s, uint64_t id);
 
 /* What the client may have besides; UINT64_MAX: there is no limit. */
 uint64_t quota_left(const struct server *s);
-/* For something that is about to be made: to be charged, or given back. false: there is not so much left */
+/*
+ * For something that is about to be made: to be charged, or given back. false: there is not so much
+ * left
+ */
 bool quota_take(struct server *s, uint64_t bytes);
 void quota_give(struct server *s, uint64_t bytes);
 /* What was taken lies at @ptr. false: out of memory, and it was given back */
@@ -293,7 +337,7 @@ bool quota_charge(struct server *s, uint64_t ptr, uint64_t bytes);
 void quota_return(struct server *s, uint64_t ptr);
 void quota_return_context(struct server *s, uint64_t context);
 
-/* ------------------------------------------------------------------ text.c: the library's standard output and error */
+/* ---------------------------------------------- text.c: the library's standard output and error */
 
 /* from now on they are caught, and *log writes where the error went before: 0 or -errno */
 int text_catch(struct server *s, FILE **log);
@@ -314,19 +358,41 @@ void resource_close(struct server *s, const CUDA_RESOURCE_DESC *r, struct kvgpu_
 
 /* own_NAME() stands for the library's NAME() */
 
-#define FRAME(name) \
-	CUresult frame_##name(struct server *s, const struct q_##name *q, struct kvgpu_remote_cursor *in, \
+#define FRAME(name)                                                       \
+	CUresult frame_##name(struct server *s, const struct q_##name *q, \
+			      struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+#define EMPTY_FRAME(name)                                                       \
+	CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, \
 			      struct kvgpu_remote_reply *out)
-#define EMPTY_FRAME(name) \
-	CUresult frame_##name(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 FRAME(current); FRAME(fence); EMPTY_FRAME(pin); FRAME(facts); EMPTY_FRAME(init);
-FRAME(image); FRAME(function); FRAME(global); FRAME(launch); FRAME(copy_in); FRAME(copy_out); FRAME(box); FRAME(run); FRAME(peer);
+FRAME(image);
+FRAME(function);
+FRAME(global);
+FRAME(launch);
+FRAME(copy_in);
+FRAME(copy_out);
+FRAME(box);
+FRAME(run);
+FRAME(peer);
 FRAME(host_call); FRAME(pointer); FRAME(pointer_set); FRAME(capture_info);
 FRAME(instantiate); FRAME(update);
-FRAME(kernel_node); FRAME(kernel_node_get); FRAME(copy_node); FRAME(copy_node_get); FRAME(host_node);
-FRAME(user_object); FRAME(managed); FRAME(managed_in); FRAME(managed_out); EMPTY_FRAME(idle); FRAME(range_attribute);
+FRAME(kernel_node);
+FRAME(kernel_node_get);
+FRAME(copy_node);
+FRAME(copy_node_get);
+FRAME(host_node);
+FRAME(user_object);
+FRAME(managed);
+FRAME(managed_in);
+FRAME(managed_out);
+EMPTY_FRAME(idle);
+FRAME(range_attribute);
 FRAME(link_create); FRAME(link_add); FRAME(link_complete);
-EMPTY_FRAME(blas_create); FRAME(blas_destroy); FRAME(rand_create); FRAME(rand_destroy); EMPTY_FRAME(rand_version);
+EMPTY_FRAME(blas_create);
+FRAME(blas_destroy);
+FRAME(rand_create);
+FRAME(rand_destroy);
+EMPTY_FRAME(rand_version);
 
 CUresult own_cuCtxCreate_v2(struct server *s, CUcontext *ctx, unsigned int flags, CUdevice dev);
 CUresult own_cuCtxDestroy_v2(struct server *s, CUcontext ctx);
@@ -343,32 +409,39 @@ CUresult own_cuEventQuery(struct server *s, CUevent event);
 CUresult own_cuStreamEndCapture(struct server *s, CUstream stream, CUgraph *graph);
 CUresult own_cuGraphNodeGetType(struct server *s, CUgraphNode node, CUgraphNodeType *type);
 CUresult own_cuGraphChildGraphNodeGetGraph(struct server *s, CUgraphNode node, CUgraph *graph);
-CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec exec, CUgraphNode node, CUgraph child);
-CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int enabled);
-CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node, unsigned int *enabled);
+CUresult own_cuGraphExecChildGraphNodeSetParams(struct server *s, CUgraphExec exec,
+						CUgraphNode node, CUgraph child);
+CUresult own_cuGraphNodeSetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
+				   unsigned int enabled);
+CUresult own_cuGraphNodeGetEnabled(struct server *s, CUgraphExec exec, CUgraphNode node,
+				   unsigned int *enabled);
 CUresult own_cuGraphClone(struct server *s, CUgraph *clone, CUgraph graph);
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count);
 CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count);
-CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags);
-CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count);
+CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object,
+				     unsigned int count, unsigned int flags);
+CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
+				      unsigned int count);
 CUresult own_cuModuleUnload(struct server *s, CUmodule module);
 CUresult own_cuLinkDestroy(struct server *s, CUlinkState state);
 CUresult own_cuMemGetInfo_v2(struct server *s, size_t *free, size_t *total);
 CUresult own_cuMemAlloc_v2(struct server *s, CUdeviceptr *ptr, size_t bytes);
-CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
-				unsigned int element);
+CUresult own_cuMemAllocPitch_v2(struct server *s, CUdeviceptr *ptr, size_t *pitch, size_t width,
+				size_t height, unsigned int element);
 CUresult own_cuMemFree_v2(struct server *s, CUdeviceptr ptr);
 CUresult own_cuArrayCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc);
-CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc);
-CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
-				    unsigned int levels);
+CUresult own_cuArray3DCreate_v2(struct server *s, CUarray *array,
+				const CUDA_ARRAY3D_DESCRIPTOR *desc);
+CUresult own_cuMipmappedArrayCreate(struct server *s, CUmipmappedArray *array,
+				    const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned int levels);
 
 /* what the library lacks is refused */
-#define CALL(s, name, ...) ((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
+#define CALL(s, name, ...) \
+	((s)->library.name ? (s)->library.name(__VA_ARGS__) : CUDA_ERROR_NOT_SUPPORTED)
 
 /*
- * hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out of memory. @once: freed
- * afterwards
+ * hostfunc.c: a function of the client's, for the library to call with the returned data; NULL: out
+ * of memory. @once: freed afterwards
  */
 struct hosted;
 struct hosted *hosted_new(struct server *s, uint64_t id, bool once);
@@ -376,11 +449,12 @@ void hosted_free(struct hosted *h);
 void hosted_free_all(struct server *s);
 void hosted_run(void *hosted);
 /*
- * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later: CUDA_ERROR_NOT_SUPPORTED, or the stream's error
+ * CUDA_SUCCESS; or the stream captures, and what is submitted would be done later:
+ * CUDA_ERROR_NOT_SUPPORTED, or the stream's error
  */
 CUresult not_capturing(struct server *s, CUstream stream);
 
-/* ------------------------------------------------------------------ ferry.c: the client's memory in copies of graphs */
+/* --------------------------------------------- ferry.c: the client's memory in copies of graphs */
 
 struct ferry;
 struct ferry_end {
@@ -390,7 +464,10 @@ struct ferry_end {
 	bool out;		/* copied to */
 };
 
-/* One that exists with the same memory, or a new one with that number; NULL: out of memory. ferry_put() lets go of it. */
+/*
+ * One that exists with the same memory, or a new one with that number; NULL: out of memory.
+ * ferry_put() lets go of it.
+ */
 struct ferry *ferry_take(struct server *s, const struct ferry_end *e);
 /* When nobody has it any more the client is told, if it was ferry_kept() */
 void ferry_put(struct ferry *f);
@@ -406,7 +483,7 @@ void ferries_free(struct server *s);
 void ferry_run(void *ferry);
 void ferry_rests(void *nothing);
 
-/* ------------------------------------------------------------------ gate.c: work for the GPU waits for the client's turn */
+/* ----------------------------------------- gate.c: work for the GPU waits for the client's turn */
 
 /* @bell: where the arbiter is rung. 0 or -errno. @s: has a port */
 int gate_begin(struct server *s, struct door *door, int bell);
@@ -428,7 +505,8 @@ void gate_forget(struct server *s, uint64_t context);
 CUresult own_stream(struct server *s, CUstream *out);
 
 /* the managed memory that a variable lies in; 0 bytes: it lies in none */
-void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin, uint64_t *bytes);
+void managed_range(struct server *s, CUdeviceptr ptr, uint64_t size, uint64_t *begin,
+		   uint64_t *bytes);
 
 /* ------------------------------------------------------------------ user.c: user objects */
 
@@ -452,8 +530,8 @@ struct side {
 	uint64_t bytes;
 };
 CUresult side_open(struct server *s, const uint64_t *end, const uint64_t *size, struct side *side);
-CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size, const struct side *src,
-			  const struct side *dst);
+CUDA_MEMCPY3D_PEER box_from_words(const uint64_t *from, const uint64_t *to, const uint64_t *size,
+				  const struct side *src, const struct side *dst);
 /* CUDA_MEMCPY3D has what CUDA_MEMCPY3D_PEER has, but for the contexts, which are reserved there */
 CUDA_MEMCPY3D box_without_contexts(const CUDA_MEMCPY3D_PEER *b);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A few bytes of device memory for an answer. They are copied into pinned memory of the server's own, a block for each context.
- * So the copy is queued behind the stream's work at once, and the answer follows it: waiting for the stream first and copying then
- * would leave the GPU idle between the two.
+ * A few bytes of device memory for an answer. They are copied into pinned memory of the server's
+ * own, a block for each context. So the copy is queued behind the stream's work at once, and the
+ * answer follows it: waiting for the stream first and copying then would leave the GPU idle between
+ * the two.
  *
- * A library whose pinned memory has no address on the device copies it with the CPU, in the call. There nothing is taken from here.
+ * A library whose pinned memory has no address on the device copies it with the CPU, in the call.
+ * There nothing is taken from here.
  */
 #include <stdlib.h>
 
@@ -25,10 +27,12 @@ static uint8_t *pinned_block(struct server *s)
 	CUdeviceptr device;
 	void *p = NULL;
 
-	if (!s->library.cuMemHostAlloc || !s->library.cuMemHostGetDevicePointer_v2 || !s->library.cuMemFreeHost)
+	if (!s->library.cuMemHostAlloc || !s->library.cuMemHostGetDevicePointer_v2 ||
+	    !s->library.cuMemFreeHost)
 		return NULL;
 	mode = relax(s);
-	if (CALL(s, cuMemHostAlloc, &p, SLOTS * KVGPU_REMOTE_INLINE_MAX, ALLOC_PORTABLE | ALLOC_DEVICEMAP))
+	if (CALL(s, cuMemHostAlloc, &p, SLOTS * KVGPU_REMOTE_INLINE_MAX,
+		 ALLOC_PORTABLE | ALLOC_DEVICEMAP))
 		p = NULL;
 	if (p && CALL(s, cuMemHostGetDevicePointer_v2, &device, p, 0)) {
 		CALL(s, cuMemFreeHost, p);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kernels print is on the library's standard output, what they assert and what the library says on its standard error. Both
- * are files in memory, so that printing never waits for a reader; what was sent to the client is given back to the system.
+ * What kernels print is on the library's standard output, what they assert and what the library
+ * says on its standard error. Both are files in memory, so that printing never waits for a reader;
+ * what was sent to the client is given back to the system.
  */
 #include <errno.h>
 #include <fcntl.h>

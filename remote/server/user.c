@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * User objects: something of the client's that lives as long as graphs refer to it. The library counts, and calls the destructor,
- * which tells the client. A handle's own memory is the server's, so that it is not the library's that a client means by a handle
- * that is old. The library may look into an object that it is given. So it is given one only where that is known to live: the
- * client has a reference, or the graph that it names has one that was given to it here.
+ * User objects: something of the client's that lives as long as graphs refer to it. The library
+ * counts, and calls the destructor, which tells the client. A handle's own memory is the server's,
+ * so that it is not the library's that a client means by a handle that is old. The library may look
+ * into an object that it is given. So it is given one only where that is known to live: the client
+ * has a reference, or the graph that it names has one that was given to it here.
  */
 #include <stdlib.h>
 
@@ -129,8 +130,8 @@ static bool hold(struct server *s, uint64_t graph, struct user *u, unsigned int 
 
 /* ------------------------------------------------------------------ */
 
-CUresult frame_user_object(struct server *s, const struct q_user_object *q, struct kvgpu_remote_cursor *in,
-			   struct kvgpu_remote_reply *out)
+CUresult frame_user_object(struct server *s, const struct q_user_object *q,
+			   struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
 {
 	struct a_user_object *a = kvgpu_remote_put(out, sizeof(*a));
 	struct user *u = calloc(1, sizeof(*u));
@@ -145,7 +146,8 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q, stru
 	reap(s);
 	*u = (struct user){ .s = s, .id = q->id, .count = q->count, .next = s->users };
 	u->handle = handle_give(s, CLASS_USER, u, 0);
-	r = u->handle ? CALL(s, cuUserObjectCreate, &u->object, u, destroyed, q->count, q->flags) : CUDA_ERROR_OUT_OF_MEMORY;
+	r = u->handle ? CALL(s, cuUserObjectCreate, &u->object, u, destroyed, q->count, q->flags) :
+			CUDA_ERROR_OUT_OF_MEMORY;
 	if (r) {
 		handle_drop(s, u->handle);
 		free(u);
@@ -159,8 +161,9 @@ CUresult frame_user_object(struct server *s, const struct q_user_object *q, stru
 CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned int count)
 {
 	struct user *u = of(object);
-	CUresult r = u && u->count && count <= COUNT_MAX - u->count ? CALL(s, cuUserObjectRetain, u->object, count) :
-		     CUDA_ERROR_INVALID_VALUE;
+	CUresult r = u && u->count && count <= COUNT_MAX - u->count ?
+			     CALL(s, cuUserObjectRetain, u->object, count) :
+			     CUDA_ERROR_INVALID_VALUE;
 
 	if (!r)
 		u->count += count;
@@ -171,7 +174,9 @@ CUresult own_cuUserObjectRetain(struct server *s, CUuserObject object, unsigned 
 CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned int count)
 {
 	struct user *u = of(object);
-	CUresult r = u && u->count && count <= u->count ? CALL(s, cuUserObjectRelease, u->object, count) : CUDA_ERROR_INVALID_VALUE;
+	CUresult r = u && u->count && count <= u->count ?
+			     CALL(s, cuUserObjectRelease, u->object, count) :
+			     CUDA_ERROR_INVALID_VALUE;
 
 	if (!r)
 		u->count -= count;
@@ -179,13 +184,15 @@ CUresult own_cuUserObjectRelease(struct server *s, CUuserObject object, unsigned
 	return r;
 }
 
-CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
+CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObject object,
+				     unsigned int count, unsigned int flags)
 {
 	uint64_t id = handle_known(s, CLASS_GRAPH, graph);
 	struct user *u = of(object);
 	CUresult r;
 
-	if (!id || !u || !u->count || count > COUNT_MAX || (flags & CU_GRAPH_USER_OBJECT_MOVE && count > u->count))
+	if (!id || !u || !u->count || count > COUNT_MAX ||
+	    (flags & CU_GRAPH_USER_OBJECT_MOVE && count > u->count))
 		return CUDA_ERROR_INVALID_VALUE;
 	r = CALL(s, cuGraphRetainUserObject, graph, u->object, count, flags);
 	if (r)
@@ -196,11 +203,14 @@ CUresult own_cuGraphRetainUserObject(struct server *s, CUgraph graph, CUuserObje
 	return CUDA_SUCCESS;
 }
 
-CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object, unsigned int count)
+CUresult own_cuGraphReleaseUserObject(struct server *s, CUgraph graph, CUuserObject object,
+				      unsigned int count)
 {
-	struct held *h = object ? held_by(s, handle_known(s, CLASS_GRAPH, graph), of(object)) : NULL;
-	CUresult r = h && count <= h->count ? CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
-		     CUDA_ERROR_INVALID_VALUE;
+	struct held *h = object ? held_by(s, handle_known(s, CLASS_GRAPH, graph), of(object)) :
+				  NULL;
+	CUresult r = h && count <= h->count ?
+			     CALL(s, cuGraphReleaseUserObject, graph, h->user->object, count) :
+			     CUDA_ERROR_INVALID_VALUE;
 
 	if (!r) {
 		h->count -= count;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waiting for the GPU without holding up other threads of the client: an event is recorded behind what is to be waited for, and
- * looked at between frames. A frame that would make the library wait is put aside the same way, and served again when its stream is
- * through.
+ * Waiting for the GPU without holding up other threads of the client: an event is recorded behind
+ * what is to be waited for, and looked at between frames. A frame that would make the library wait
+ * is put aside the same way, and served again when its stream is through.
  *
- * Where no event can be recorded (an error, a capture) the library's own waiting function is called, which knows the error.
+ * Where no event can be recorded (an error, a capture) the library's own waiting function is
+ * called, which knows the error.
  */
 #include <stdlib.h>
 
@@ -105,13 +106,20 @@ static CUresult last_word(struct server *s, struct wait *w, CUresult r)
 {
 	if (r)
 		return r;
-	return w->client ? CALL(s, cuEventSynchronize, w->client) : w->nr ? CALL(s, cuEventSynchronize, w->events[w->nr - 1]) : r;
+	return w->client ? CALL(s, cuEventSynchronize, w->client) :
+	       w->nr	 ? CALL(s, cuEventSynchronize, w->events[w->nr - 1]) :
+			   r;
 }
 
-/* what the GPU has copied for it, in whole words: the bytes behind are this client's own from before */
+/*
+ * what the GPU has copied for it, in whole words: the bytes behind are this client's own from
+ * before
+ */
 static void answer_with(struct server *s, struct wait *w, CUresult r)
 {
-	struct kvgpu_remote_reply out = { .at = w->bytes, .room = KVGPU_REMOTE_INLINE_MAX, .used = (w->nr_bytes + 7) & ~7ull };
+	struct kvgpu_remote_reply out = { .at = w->bytes,
+					  .room = KVGPU_REMOTE_INLINE_MAX,
+					  .used = (w->nr_bytes + 7) & ~7ull };
 
 	answer(s, &w->head, r, !r && w->bytes ? &out : NULL);
 	if (w->bytes)
@@ -184,14 +192,16 @@ void waits_forget(struct server *s, unsigned int class, const void *what, uint64
 		small_forget(s, id);
 	}
 	while ((w = *at)) {
-		if (!(context && w->context == id && !w->copies) && !(class == CLASS_EVENT && w->client == what)) {
+		if (!(context && w->context == id && !w->copies) &&
+		    !(class == CLASS_EVENT && w->client == what)) {
 			at = &w->next;
 			continue;
 		}
 		*at = w->next;
 		if (!context)
 			destroy_events(s, w);
-		answer(s, &w->head, context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, NULL);
+		answer(s, &w->head,
+		       context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE, NULL);
 		free_wait(w);
 	}
 }
@@ -267,12 +277,17 @@ CUresult own_cuEventSynchronize(struct server *s, CUevent event)
 CUresult not_capturing(struct server *s, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-	CUresult r = s->library.cuStreamIsCapturing ? s->library.cuStreamIsCapturing(stream, &status) : CUDA_SUCCESS;
+	CUresult r = s->library.cuStreamIsCapturing ?
+			     s->library.cuStreamIsCapturing(stream, &status) :
+			     CUDA_SUCCESS;
 
 	return r || status == CU_STREAM_CAPTURE_STATUS_NONE ? r : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* the null stream, and all of the context that the client made; false: an event can't be recorded in each */
+/*
+ * the null stream, and all of the context that the client made; false: an event can't be recorded
+ * in each
+ */
 static bool mark_all(struct server *s, struct wait *w)
 {
 	struct entry *ctx = handle_entry(s, s->current);
@@ -295,7 +310,8 @@ static bool captures(struct server *s)
 	if (not_capturing(s, NULL))
 		return true;
 	for (i = ctx ? ctx->child : 0; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && not_capturing(s, s->entries[i].what))
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
+		    not_capturing(s, s->entries[i].what))
 			return true;
 	return false;
 }
@@ -331,12 +347,14 @@ static bool mark_idle(struct server *s, struct wait *w)
 	if (!ctx || !mark_stream(s, w, NULL))
 		return false;
 	for (i = ctx->child; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && !mark_stream(s, w, s->entries[i].what))
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
+		    !mark_stream(s, w, s->entries[i].what))
 			return false;
 	return true;
 }
 
-CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in, struct kvgpu_remote_reply *out)
+CUresult frame_idle(struct server *s, struct kvgpu_remote_cursor *in,
+		    struct kvgpu_remote_reply *out)
 {
 	struct wait *w = new_wait(s, EVENTS_MAX);
 	CUstreamCaptureMode mode = relax(s);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Work of a turn on the GPU: batches with events behind them, from which its GPU time is known; and work of other times, of which
- * only is known whether the streams are idle.
+ * Work of a turn on the GPU: batches with events behind them, from which its GPU time is known; and
+ * work of other times, of which only is known whether the streams are idle.
  */
 #include "gate.h"
 
 /*
- * A stream that captures got its event when the capture began (work_stream_hides()), a stream that is gone when it was destroyed
- * (work_stream_ends()). In a stream of another context no event can be recorded. Its work is charged by the clock until the
- * stream is idle.
+ * A stream that captures got its event when the capture began (work_stream_hides()), a stream that
+ * is gone when it was destroyed (work_stream_ends()). In a stream of another context no event can
+ * be recorded. Its work is charged by the clock until the stream is idle.
  */
 static void mark(struct server *s, struct batch *b, uint64_t id)
 {
@@ -52,7 +52,10 @@ static void drop_batch(struct server *s, struct batch *b)
 		CALL(s, cuEventDestroy_v2, b->events[--b->nr]);
 }
 
-/* how long it has taken from the segment's begin to the end of this batch; where the library can't say, until now */
+/*
+ * how long it has taken from the segment's begin to the end of this batch; where the library can't
+ * say, until now
+ */
 static uint64_t time_of(struct server *s, const struct batch *b)
 {
 	struct gate *g = s->gate;
@@ -61,7 +64,8 @@ static uint64_t time_of(struct server *s, const struct batch *b)
 	float ms;
 
 	for (i = 0; i < b->nr; i++) {
-		if (CALL(s, cuEventElapsedTime, &ms, g->begin, b->events[i]) || !(ms >= 0 && ms < 1e9f))
+		if (CALL(s, cuEventElapsedTime, &ms, g->begin, b->events[i]) ||
+		    !(ms >= 0 && ms < 1e9f))
 			ns = gate_now() - g->begun_ns;
 		else
 			ns = ms * 1e6;
@@ -191,7 +195,7 @@ void gate_forget(struct server *s, uint64_t context)
 	g->nr = g->work = g->nr_streams = 0;
 }
 
-/* ------------------------------------------------------------------ work without events behind it: are the streams idle? */
+/* ----------------------------------------- work without events behind it: are the streams idle? */
 
 static bool stream_is_idle(struct server *s, CUstream stream)
 {
@@ -207,7 +211,8 @@ static bool context_is_idle(struct server *s, uint32_t at)
 	if (!stream_is_idle(s, NULL))
 		return false;
 	for (i = s->entries[at].child; i; i = s->entries[i].after)
-		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM && !stream_is_idle(s, s->entries[i].what))
+		if (KVGPU_REMOTE_CLASS(s->entries[i].id) == CLASS_STREAM &&
+		    !stream_is_idle(s, s->entries[i].what))
 			return false;
 	return true;
 }
@@ -279,7 +284,10 @@ static bool has_work(const struct gate *g, uint64_t id)
 	return false;
 }
 
-/* an event behind what the stream has, which stays: until it is through there is work that no turn accounts for */
+/*
+ * an event behind what the stream has, which stays: until it is through there is work that no turn
+ * accounts for
+ */
 static void leave_event(struct server *s, uint64_t id, CUstream stream)
 {
 	struct gate *g = s->gate;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the last of which is "ok" or "error
- * TEXT". An admin that says nothing holds one of a few places, no more.
+ * The admin's socket. A command is a line, "clients", "end ID" or "drain"; the answer is lines, the
+ * last of which is "ok" or "error TEXT". An admin that says nothing holds one of a few places, no
+ * more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +40,8 @@ bool admin_listen(struct starter *s)
 		return true;
 	g = getgrnam(s->conf->admin_group);
 	if (!g || chown(a.host, -1, g->gr_gid) || chmod(a.host, 0660)) {
-		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group, g ? strerror(errno) :
-		    "there is no such group");
+		say("%s can't be given to the group %s: %s", a.host, s->conf->admin_group,
+		    g ? strerror(errno) : "there is no such group");
 		return false;
 	}
 	return true;
@@ -87,7 +88,8 @@ static const char *end_one(struct starter *s, const char *text)
 
 		if (c->state == CLIENT_NONE || c->id != id)
 			continue;
-		say("client %llu (%s) is ended by the admin", (unsigned long long)id, *c->who ? c->who : c->peer);
+		say("client %llu (%s) is ended by the admin", (unsigned long long)id,
+		    *c->who ? c->who : c->peer);
 		client_kill(c);
 		return "ok";
 	}
@@ -137,7 +139,8 @@ void admin_read(struct starter *s, struct admin *a)
 		n = admin_command(s, a->line, answer, sizeof(answer));
 		setsockopt(a->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 		send(a->fd, answer, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-		explicit_bzero(answer, n);	/* clients' processes, which have a copy of this one's memory, know of no others */
+		/* clients' processes, which have a copy of this one's memory, know of no others */
+		explicit_bzero(answer, n);
 	}
 	drop(a);
 }

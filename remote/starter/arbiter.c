@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to do. It reads and writes each
- * process's door (server/door.h), which that process shares with this one alone, and sleeps until a process rings or a time is
- * over. It neither allocates nor prints, so that the first process may fork at any time.
+ * The arbiter of turns on the GPU: a thread of the first process, which asks remote/turns what to
+ * do. It reads and writes each process's door (server/door.h), which that process shares with this
+ * one alone, and sleeps until a process rings or a time is over. It neither allocates nor prints,
+ * so that the first process may fork at any time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -154,8 +155,8 @@ static void *arbitrate(void *arg)
 		ns = look();
 		pthread_mutex_unlock(&a.lock);
 		t = (struct timespec){ ns / 1000000000, ns % 1000000000 };
-		if (ppoll(&p, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 && read(a.bell[0], rung, sizeof(rung)) < 0 &&
-		    errno != EAGAIN && errno != EINTR)
+		if (ppoll(&p, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
+		    read(a.bell[0], rung, sizeof(rung)) < 0 && errno != EAGAIN && errno != EINTR)
 			sleep_ns(LOOKS_NS);
 	}
 	return arg;
@@ -167,14 +168,17 @@ static void ring(void)
 		return;	/* it is full: the arbiter looks */
 }
 
-/* ------------------------------------------------------------------ by the first process's own thread */
+/* ------------------------------------------------------------ by the first process's own thread */
 
 int arbiter_bell(void)
 {
 	return a.bell[1];
 }
 
-/* with the lock: whether there are others than programs of one client; those are told before the arbiter looks whether they work */
+/*
+ * with the lock: whether there are others than programs of one client; those are told before the
+ * arbiter looks whether they work
+ */
 static void watch(void)
 {
 	uint32_t i, first = TURNS_NONE;
@@ -199,7 +203,10 @@ void arbiter_enter(struct starter *s, struct client *c)
 	if (a.bell[1] < 0)
 		return;
 	pthread_mutex_lock(&a.lock);
-	/* that of a client which comes back is as it was: to go takes no debt away, and turns.c lets nobody save anything up */
+	/*
+	 * that of a client which comes back is as it was: to go takes no debt away, and turns.c
+	 * lets nobody save anything up
+	 */
 	if (c->tenant->programs == 1 && c->tenant->anew)
 		memset(&a.t.clients[client], 0, sizeof(a.t.clients[client]));
 	a.t.clients[client].weight = c->weight;
@@ -241,12 +248,15 @@ bool arbiter_begin(struct starter *s)
 {
 	pthread_t thread;
 
-	a.t = (struct turns){ .nr_clients = s->nr_clients, .nr_programs = s->nr_clients, .holder = TURNS_NONE };
+	a.t = (struct turns){ .nr_clients = s->nr_clients,
+			      .nr_programs = s->nr_clients,
+			      .holder = TURNS_NONE };
 	a.t.clients = calloc(s->nr_clients, sizeof(*a.t.clients));
 	a.t.programs = calloc(s->nr_clients, sizeof(*a.t.programs));
 	a.doors = calloc(s->nr_clients, sizeof(*a.doors));
 	a.turns = calloc(s->nr_clients, sizeof(*a.turns));
-	if (!a.t.clients || !a.t.programs || !a.doors || !a.turns || pipe2(a.bell, O_CLOEXEC | O_NONBLOCK))
+	if (!a.t.clients || !a.t.programs || !a.doors || !a.turns ||
+	    pipe2(a.bell, O_CLOEXEC | O_NONBLOCK))
 		return false;
 	return !pthread_create(&thread, NULL, arbitrate, NULL);
 }

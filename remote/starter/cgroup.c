@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * One cgroup for each client, and in it one for each of its programs, below the service's own, which systemd hands over by
- * Delegate=. What could be limited and can't be is said: the server works without.
+ * One cgroup for each client, and in it one for each of its programs, below the service's own,
+ * which systemd hands over by Delegate=. What could be limited and can't be is said: the server
+ * works without.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@
 
 static char own[512];	/* the service's */
 
-static bool write_file(const char *folder, const char *name, const char *format, unsigned long long n)
+static bool write_file(const char *folder, const char *name, const char *format,
+		       unsigned long long n)
 {
 	char path[700], text[64];
 	int fd, bytes = snprintf(text, sizeof(text), format, n);
@@ -78,7 +80,8 @@ bool cgroups_begin(void)
 		return false;
 	}
 	snprintf(leaf, sizeof(leaf), "%s/first", own);
-	if ((mkdir(leaf, 0755) && errno != EEXIST) || !write_file(leaf, "cgroup.procs", "%llu", getpid())) {
+	if ((mkdir(leaf, 0755) && errno != EEXIST) ||
+	    !write_file(leaf, "cgroup.procs", "%llu", getpid())) {
 		say("%s: %s: clients' processes have no limits of memory and CPU time", leaf, strerror(errno));
 		return false;
 	}
@@ -111,7 +114,9 @@ static bool limit_client(const char *folder, const struct conf_share *share)
 {
 	bool fine = write_file(folder, "cpu.weight", "%llu", share->weight);
 
-	fine = write_file(folder, "memory.max", share->host_memory ? "%llu" : "max", share->host_memory) && fine;
+	fine = write_file(folder, "memory.max", share->host_memory ? "%llu" : "max",
+			  share->host_memory) &&
+	       fine;
 	write_file(folder, "memory.swap.max", share->host_memory ? "0" : "max", 0);
 	fine = write_file(folder, "cgroup.subtree_control", "+memory", 0) && fine;
 	return write_file(folder, "cgroup.subtree_control", "+pids", 0) && fine;
@@ -126,7 +131,8 @@ static bool limit_program(const char *folder, pid_t pid, uint64_t tasks)
 	return write_file(folder, "cgroup.procs", "%llu", pid) && fine;
 }
 
-void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share, uint64_t tasks)
+void cgroup_enter(unsigned int tenant, unsigned int slot, pid_t pid, const struct conf_share *share,
+		  uint64_t tasks)
 {
 	char client[600], program[640];
 	bool fine;

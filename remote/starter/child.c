@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The process of one client. In this order: it lets go of what is not its own, reads the server's certificate while it still may,
- * gives up all privileges, and only then reads what the client says. It says who the client is, gets leave, loads the library, and
- * serves until its client is gone; all that the client had goes with it.
+ * The process of one client. In this order: it lets go of what is not its own, reads the server's
+ * certificate while it still may, gives up all privileges, and only then reads what the client
+ * says. It says who the client is, gets leave, loads the library, and serves until its client is
+ * gone; all that the client had goes with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +47,10 @@ static bool hear(int report, uint32_t *refusal, int *fd)
 		char room[CMSG_SPACE(sizeof(int))];
 	} with;
 	struct iovec word = { refusal, sizeof(*refusal) };
-	struct msghdr m = { .msg_iov = &word, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof(with) };
+	struct msghdr m = { .msg_iov = &word,
+			    .msg_iovlen = 1,
+			    .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
 	struct cmsghdr *head;
 	ssize_t n;
 
@@ -60,7 +64,10 @@ static bool hear(int report, uint32_t *refusal, int *fd)
 	return n == (ssize_t)sizeof(*refusal);
 }
 
-/* Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a KVGPU_REMOTE_ result. */
+/*
+ * Says to the first process who the client is, or why it is refused, and waits for leave. 0, or a
+ * KVGPU_REMOTE_ result.
+ */
 static uint32_t tell(struct child *c)
 {
 	uint32_t refusal = KVGPU_REMOTE_FULL;
@@ -99,7 +106,10 @@ static void fail(const char *what, const char *why)
 	_exit(1);
 }
 
-/* Descriptors: standard ones, the one to the first process, the client's, and for a place its file; all others were that one's. */
+/*
+ * Descriptors: standard ones, the one to the first process, the client's, and for a place its file;
+ * all others were that one's.
+ */
 static void let_go(int **fds, unsigned int n)
 {
 	unsigned int i;
@@ -144,7 +154,10 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* where the whole machine's memory is used up, a client's process goes before anything else; raising it takes no privilege */
+/*
+ * where the whole machine's memory is used up, a client's process goes before anything else;
+ * raising it takes no privilege
+ */
 static void go_first(void)
 {
 	static const char score[] = "500";
@@ -205,7 +218,8 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct kvgpu_remote_port *port;
-	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, admit, c, &port);
+	int r = kvgpu_remote_welcome_line(&c->line, KVGPU_REMOTE_VERSION, share->arena, admit, c,
+					  &port);
 
 	switch (r) {
 	case 0:
@@ -222,7 +236,10 @@ static struct kvgpu_remote_port *welcome(struct child *c)
 	}
 }
 
-/* a client that is gone ends its server process also where that is inside of the library, waiting for a kernel without end */
+/*
+ * a client that is gone ends its server process also where that is inside of the library, waiting
+ * for a kernel without end
+ */
 static void *watch(void *port)
 {
 	kvgpu_remote_await_end(port);
@@ -232,14 +249,16 @@ static void *watch(void *port)
 	return NULL;
 }
 
-static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot, struct counters *counters)
-	__attribute__((noreturn));
-static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot, struct counters *counters)
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot,
+			 struct counters *counters) __attribute__((noreturn));
+static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsigned int slot,
+			 struct counters *counters)
 {
 	const struct conf_share *share = remoted_conf_share(c->s->conf, c->said.who);
 	struct server s = { .port = port, .library = c->library, .counters = counters,
 			    .pool = c->pool, .program = slot, .nr_programs = c->s->nr_clients,
-			    .options = { .memory = share->memory, .arena = share->arena, .blas = c->s->conf->blas,
+			    .options = { .memory = share->memory, .arena = share->arena,
+				.blas = c->s->conf->blas,
 					 .rand = c->s->conf->rand, .complain = say } };
 	pthread_t watcher;
 	int r = text_catch(&s, &log_to);
@@ -257,9 +276,14 @@ static void serve_client(struct child *c, struct kvgpu_remote_port *port, unsign
 	_exit(0);
 }
 
-void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd, int report, struct counters *counters)
+void child_main(const struct starter *s, unsigned int slot, const struct listener *l, int fd,
+		int report, struct counters *counters)
 {
-	struct child c = { .s = s, .report = report, .bell = arbiter_bell(), .line = { .fd = fd }, .place = l->place };
+	struct child c = { .s = s,
+			   .report = report,
+			   .bell = arbiter_bell(),
+			   .line = { .fd = fd },
+			   .place = l->place };
 	struct kvgpu_remote_port *port;
 	pid_t parent = getppid();
 	const char *what = "";
@@ -279,7 +303,10 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	r = confine(s->conf, slot, &what);
 	if (r)
 		fail(what, strerror(-r));
-	/* the end of the first process is the end of this one; a change of the user would take it back */
+	/*
+	 * the end of the first process is the end of this one; a change of the user would take it
+	 * back
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* short sleeps between looks at the GPU are to be short */
 	prctl(PR_SET_TIMERSLACK, 1000);
@@ -294,7 +321,10 @@ void child_main(const struct starter *s, unsigned int slot, const struct listene
 	serve_client(&c, port, slot, counters);
 }
 
-/* by a process of its own, as a client's would: a library may not return, and is not loaded with privileges */
+/*
+ * by a process of its own, as a client's would: a library may not return, and is not loaded with
+ * privileges
+ */
 void child_try_library(const struct starter *s)
 {
 	const char *what = "", *path = s->conf->library;

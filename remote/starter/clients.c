@@ -20,7 +20,8 @@ bool is_process_of_client(const struct starter *s, int fd)
 {
 	uid_t user;
 
-	return s->conf->users && address_user(fd, &user) && user >= s->conf->users && user < s->conf->users + s->nr_clients;
+	return s->conf->users && address_user(fd, &user) && user >= s->conf->users &&
+	       user < s->conf->users + s->nr_clients;
 }
 
 struct client *client_place(struct starter *s)
@@ -36,7 +37,11 @@ struct client *client_place(struct starter *s)
 		page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (page == MAP_FAILED)
 			return NULL;
-		*c = (struct client){ .report = -1, .life = -1, .counters = page, .since = time(NULL), .id = ++s->last_id };
+		*c = (struct client){ .report = -1,
+				      .life = -1,
+				      .counters = page,
+				      .since = time(NULL),
+				      .id = ++s->last_id };
 		return c;
 	}
 	return NULL;
@@ -161,20 +166,26 @@ static void print_turns(struct printer *p, const struct door *d)
 {
 	print(p, " share=%u gpu=%llu alone=%llu waited=%llu", __atomic_load_n(&d->share, __ATOMIC_RELAXED), us(&d->charged),
 	      us(&d->alone), us(&d->waited));
-	print(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns), (unsigned long long)read_word(&d->lost));
+	print(p, " turns=%llu lost=%llu\n", (unsigned long long)read_word(&d->turns),
+	      (unsigned long long)read_word(&d->lost));
 }
 
 static void print_client(struct printer *p, const struct starter *s, const struct client *c)
 {
-	static const char *const states[] = { [CLIENT_NEW] = "new", [CLIENT_SERVED] = "served", [CLIENT_ENDING] = "ending" };
+	static const char *const states
+		[] = { [CLIENT_NEW] = "new", [CLIENT_SERVED] = "served",
+			[CLIENT_ENDING] = "ending" };
 	uint64_t users = s->conf->users;
 
-	print(p, "client id=%llu pid=%d state=%s", (unsigned long long)c->id, (int)c->pid, states[c->state]);
+	print(p, "client id=%llu pid=%d state=%s", (unsigned long long)c->id, (int)c->pid,
+	      states[c->state]);
 	print(p, " user=%lld peer=%s who=%s since=%lld weight=%llu", (long long)(users ? users + (c - s->clients) : getuid()),
 	      c->peer,
 	      *c->who ? c->who : "-", (long long)c->since, (unsigned long long)c->weight);
-	print(p, " memory=%llu calls=%llu received=%llu sent=%llu", (unsigned long long)read_word(&c->counters->memory),
-	      (unsigned long long)read_word(&c->counters->calls), (unsigned long long)read_word(&c->counters->received),
+	print(p, " memory=%llu calls=%llu received=%llu sent=%llu",
+	      (unsigned long long)read_word(&c->counters->memory),
+	      (unsigned long long)read_word(&c->counters->calls),
+	      (unsigned long long)read_word(&c->counters->received),
 	      (unsigned long long)read_word(&c->counters->sent));
 	print_turns(p, door_of(c->counters));
 }
@@ -188,11 +199,13 @@ size_t clients_print(const struct starter *s, char *to, size_t size)
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)
 			add_all(&all, s->clients[i].counters);
-	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(), s->draining ? "draining" :
-	      "serving",
-	      (long long)s->since, clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW), (unsigned long long)s->conf->clients);
-	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n", (unsigned long long)s->accepted,
-	      (unsigned long long)s->refused, (unsigned long long)all.calls, (unsigned long long)all.received,
+	print(&p, "server pid=%d state=%s since=%lld served=%u new=%u limit=%llu", (int)getpid(),
+	      s->draining ? "draining" : "serving", (long long)s->since,
+	      clients_in(s, CLIENT_SERVED), clients_in(s, CLIENT_NEW),
+	      (unsigned long long)s->conf->clients);
+	print(&p, " accepted=%llu refused=%llu calls=%llu received=%llu sent=%llu\n",
+	      (unsigned long long)s->accepted, (unsigned long long)s->refused,
+	      (unsigned long long)all.calls, (unsigned long long)all.received,
 	      (unsigned long long)all.sent);
 	for (i = 0; i < s->nr_clients; i++)
 		if (s->clients[i].state != CLIENT_NONE)

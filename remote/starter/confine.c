@@ -10,7 +10,10 @@
 
 #include "starter.h"
 
-/* a group that this machine does not have gives nothing; which ones open the GPU differs among distributions */
+/*
+ * a group that this machine does not have gives nothing; which ones open the GPU differs among
+ * distributions
+ */
 static int set_groups(const struct remoted_conf *conf)
 {
 	gid_t list[CONF_GROUPS];
@@ -54,12 +57,17 @@ static int own_user(const struct remoted_conf *conf, unsigned int slot, const ch
 }
 
 /*
- * A file that it left would be the next client's whose process has this user number. So it makes, renames and removes none; what is
- * there it opens as its user may. Not by the filter: NVIDIA's library opens its threads' names in /proc with O_CREAT.
+ * A file that it left would be the next client's whose process has this user number. So it makes,
+ * renames and removes none; what is there it opens as its user may. Not by the filter: NVIDIA's
+ * library opens its threads' names in /proc with O_CREAT.
  */
-enum { CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-			    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-			    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM };
+enum {
+	CHANGES_OF_FOLDERS = LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+			     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+			     LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			     LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+			     LANDLOCK_ACCESS_FS_MAKE_SYM
+};
 
 /* rules of Linux's Landlock, none of which gives anything back; -1: it is not there */
 static int folder_rules(void)
@@ -78,7 +86,9 @@ bool folders_can_be_kept(void)
 	return fd >= 0;
 }
 
-/* where the kernel has no Landlock, which was said at the start, a client's process goes on without */
+/*
+ * where the kernel has no Landlock, which was said at the start, a client's process goes on without
+ */
 static int keep_folders(void)
 {
 	int fd = folder_rules(), r;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which system calls a client's process has: memory, files, threads, time, waiting, devices (ioctl), and sockets of its own
- * machine. No other process is started, traced or signalled; no namespace, no key, no program for the kernel. What is not in the
- * list fails with EPERM, as it does for a user that may not; so a library that tries more than it needs goes on without.
+ * Which system calls a client's process has: memory, files, threads, time, waiting, devices
+ * (ioctl), and sockets of its own machine. No other process is started, traced or signalled; no
+ * namespace, no key, no program for the kernel. What is not in the list fails with EPERM, as it
+ * does for a user that may not; so a library that tries more than it needs goes on without.
  */
 #include <asm/ioctls.h>
 #include <errno.h>
@@ -24,35 +25,160 @@
 
 static const int allowed[] = {
 	/* memory */
-	SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_mincore, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_msync,
-	SYS_brk, SYS_memfd_create, SYS_membarrier, SYS_mbind, SYS_get_mempolicy, SYS_set_mempolicy,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mprotect,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_mincore,
+	SYS_mlock,
+	SYS_mlock2,
+	SYS_munlock,
+	SYS_msync,
+	SYS_brk,
+	SYS_memfd_create,
+	SYS_membarrier,
+	SYS_mbind,
+	SYS_get_mempolicy,
+	SYS_set_mempolicy,
 	/* files: what its user may */
-	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_lseek, SYS_openat,
-	SYS_close, SYS_close_range, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat, SYS_faccessat2,
-	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_flock, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync,
-	SYS_fadvise64, SYS_fchmod, SYS_dup, SYS_dup3, SYS_pipe2, SYS_mkdirat, SYS_unlinkat, SYS_umask,
+	SYS_read,
+	SYS_write,
+	SYS_readv,
+	SYS_writev,
+	SYS_pread64,
+	SYS_pwrite64,
+	SYS_preadv,
+	SYS_pwritev,
+	SYS_lseek,
+	SYS_openat,
+	SYS_close,
+	SYS_close_range,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_statx,
+	SYS_statfs,
+	SYS_fstatfs,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_readlinkat,
+	SYS_getdents64,
+	SYS_getcwd,
+	SYS_flock,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_fadvise64,
+	SYS_fchmod,
+	SYS_dup,
+	SYS_dup3,
+	SYS_pipe2,
+	SYS_mkdirat,
+	SYS_unlinkat,
+	SYS_umask,
 	/* waiting */
-	SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl, SYS_epoll_pwait, SYS_eventfd2, SYS_timerfd_create,
-	SYS_timerfd_settime, SYS_timerfd_gettime, SYS_futex, SYS_nanosleep, SYS_clock_nanosleep, SYS_restart_syscall,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_epoll_create1,
+	SYS_epoll_ctl,
+	SYS_epoll_pwait,
+	SYS_eventfd2,
+	SYS_timerfd_create,
+	SYS_timerfd_settime,
+	SYS_timerfd_gettime,
+	SYS_futex,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_restart_syscall,
 	/* threads, of which clone() makes more below */
-	SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_sched_yield, SYS_sched_getaffinity,
-	SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min,
-	SYS_sched_setscheduler, SYS_getpriority, SYS_setpriority, SYS_getcpu, SYS_exit, SYS_exit_group, SYS_prctl,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_rseq,
+	SYS_set_tid_address,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_sched_setaffinity,
+	SYS_sched_getparam,
+	SYS_sched_getscheduler,
+	SYS_sched_get_priority_max,
+	SYS_sched_get_priority_min,
+	SYS_sched_setscheduler,
+	SYS_getpriority,
+	SYS_setpriority,
+	SYS_getcpu,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_prctl,
 	/* signals that it has for itself */
-	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_sigaltstack,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_rt_sigtimedwait,
+	SYS_rt_sigsuspend,
+	SYS_sigaltstack,
 	/* what it asks about itself and the machine */
-	SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid,
-	SYS_getgid, SYS_getegid, SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo,
-	SYS_getrlimit, SYS_getrusage, SYS_times, SYS_getrandom, SYS_capget,
-	/* the client's connection, and what a driver's daemons are asked through; socket() is below */
-	SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg, SYS_shutdown, SYS_connect, SYS_socketpair, SYS_getsockopt,
-	SYS_setsockopt, SYS_getsockname, SYS_getpeername,
-	/* NVIDIA's library listens at UNIX sockets without a name, for memory that processes share; there are no others */
-	SYS_bind, SYS_listen, SYS_accept4, SYS_symlinkat,
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_gettimeofday,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_getppid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getgroups,
+	SYS_uname,
+	SYS_sysinfo,
+	SYS_getrlimit,
+	SYS_getrusage,
+	SYS_times,
+	SYS_getrandom,
+	SYS_capget,
+	/*
+	 * the client's connection, and what a driver's daemons are asked through; socket() is below
+	 */
+	SYS_sendto,
+	SYS_sendmsg,
+	SYS_recvfrom,
+	SYS_recvmsg,
+	SYS_shutdown,
+	SYS_connect,
+	SYS_socketpair,
+	SYS_getsockopt,
+	SYS_setsockopt,
+	SYS_getsockname,
+	SYS_getpeername,
+	/*
+	 * NVIDIA's library listens at UNIX sockets without a name, for memory that processes share;
+	 * there are no others
+	 */
+	SYS_bind,
+	SYS_listen,
+	SYS_accept4,
+	SYS_symlinkat,
 #ifdef __x86_64__
-	SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_dup2, SYS_pipe, SYS_mkdir, SYS_unlink,
-	SYS_symlink, SYS_accept,
-	SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_eventfd, SYS_time,
+	SYS_arch_prctl,
+	SYS_open,
+	SYS_stat,
+	SYS_lstat,
+	SYS_access,
+	SYS_readlink,
+	SYS_dup2,
+	SYS_pipe,
+	SYS_mkdir,
+	SYS_unlink,
+	SYS_symlink,
+	SYS_accept,
+	SYS_poll,
+	SYS_select,
+	SYS_epoll_create,
+	SYS_epoll_wait,
+	SYS_eventfd,
+	SYS_time,
 #endif
 };
 
@@ -86,13 +212,19 @@ static void give(struct code *c, uint32_t result)
 	put(c, BPF_RET | BPF_K, result, 0, 0);
 }
 
-/* arguments are 64 bit, little-endian; the kernel looks at the low word alone of those asked for here */
+/*
+ * arguments are 64 bit, little-endian; the kernel looks at the low word alone of those asked for
+ * here
+ */
 static size_t argument(unsigned int i)
 {
 	return offsetof(struct seccomp_data, args) + 8 * i;
 }
 
-/* call @nr is allowed where the low word of its first argument is @what (BPF_JEQ), or has one of its bits (BPF_JSET) */
+/*
+ * call @nr is allowed where the low word of its first argument is @what (BPF_JEQ), or has one of
+ * its bits (BPF_JSET)
+ */
 static void put_argument(struct code *c, uint32_t nr, uint16_t how, uint32_t what, uint32_t refused)
 {
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 4);
@@ -113,7 +245,10 @@ static void put_limits(struct code *c, uint32_t refused)
 	give(c, refused);
 }
 
-/* fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when there is none */
+/*
+ * fork() fails, a thread is made. clone3() has its flags in memory: the C library falls back when
+ * there is none
+ */
 static void put_clone(struct code *c, uint32_t refused)
 {
 	put(c, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
@@ -122,7 +257,8 @@ static void put_clone(struct code *c, uint32_t refused)
 }
 
 /* call @nr is allowed, but not where the low word of its second argument is one of @not */
-static void put_but(struct code *c, uint32_t nr, const uint32_t *not, unsigned int n, uint32_t refused)
+static void put_but(struct code *c, uint32_t nr, const uint32_t * not, unsigned int n,
+		    uint32_t refused)
 {
 	unsigned int i;
 
@@ -135,8 +271,8 @@ static void put_but(struct code *c, uint32_t nr, const uint32_t *not, unsigned i
 }
 
 /*
- * Devices, but no words put into the mouth of a terminal. And no descriptor whose input is a signal for another process: which one,
- * and which signal, would be its choice
+ * Devices, but no words put into the mouth of a terminal. And no descriptor whose input is a signal
+ * for another process: which one, and which signal, would be its choice
  */
 static void put_commands(struct code *c, uint32_t refused)
 {
@@ -165,9 +301,15 @@ static void write_code(struct code *c, uint32_t refused)
 	put_clone(c, refused);
 	/* UNIX sockets alone: a client's process has no way into a network */
 	put_argument(c, SYS_socket, BPF_JEQ, AF_UNIX, refused);
-	/* NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other process's */
+	/*
+	 * NVIDIA's library reads its own memory so, to learn whether an address is mapped; no other
+	 * process's
+	 */
 	put_argument(c, SYS_process_vm_readv, BPF_JEQ, getpid(), refused);
-	/* abort() and raise(); other processes of the same user (users = none) are not signalled, and keep their limits */
+	/*
+	 * abort() and raise(); other processes of the same user (users = none) are not signalled,
+	 * and keep their limits
+	 */
 	put_argument(c, SYS_tgkill, BPF_JEQ, getpid(), refused);
 	put_limits(c, refused);
 	give(c, refused);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who comes by a socket waits in the hall until it says something: there it costs a descriptor, and no process. Sources share the
- * hall and the places of newcomers evenly: a network first (of IPv6: a /64), and in it each address, user or VM. So who comes in
- * great numbers, and again as soon as it was ended, takes room from itself.
+ * Who comes by a socket waits in the hall until it says something: there it costs a descriptor, and
+ * no process. Sources share the hall and the places of newcomers evenly: a network first (of IPv6:
+ * a /64), and in it each address, user or VM. So who comes in great numbers, and again as soon as
+ * it was ended, takes room from itself.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -12,13 +13,16 @@
 #include "starter.h"
 
 /*
- * How long a newcomer may stall while others wait: where its source has more places than the one that waits, and where not. A burst
- * of honest ones of one source waits for each other.
+ * How long a newcomer may stall while others wait: where its source has more places than the one
+ * that waits, and where not. A burst of honest ones of one source waits for each other.
  */
 enum { MOMENT_MS = 1000, OWN_MOMENT_MS = 3000 };
 enum { HALL = 1024, HALL_MIN = 16, DESCRIPTORS_OF_ALL = 4096 };
 
-/* as many as there are descriptors for, beside those that processes of clients, places and admins need */
+/*
+ * as many as there are descriptors for, beside those that processes of clients, places and admins
+ * need
+ */
 bool hall_begin(struct starter *s)
 {
 	uint64_t beside = 2 * s->nr_clients + 16 * s->nr_listeners + 64;
@@ -32,7 +36,9 @@ bool hall_begin(struct starter *s)
 		setrlimit(RLIMIT_NOFILE, &l);
 		getrlimit(RLIMIT_NOFILE, &l);
 	}
-	s->nr_hall = l.rlim_cur >= beside + HALL ? HALL : l.rlim_cur > beside + HALL_MIN ? l.rlim_cur - beside : HALL_MIN;
+	s->nr_hall = l.rlim_cur >= beside + HALL    ? HALL :
+		     l.rlim_cur > beside + HALL_MIN ? l.rlim_cur - beside :
+						      HALL_MIN;
 	s->hall = calloc(s->nr_hall, sizeof(*s->hall));
 	for (i = 0; s->hall && i < s->nr_hall; i++)
 		s->hall[i].fd = -1;
@@ -76,7 +82,8 @@ static void drop(struct starter *s, struct caller *c, const char *why)
 	s->refused++;
 }
 
-static void count(struct number *n, const struct address_source *a, const struct address_source *from)
+static void count(struct number *n, const struct address_source *a,
+		  const struct address_source *from)
 {
 	n->net += a->net == from->net;
 	n->one += same(a, from);
@@ -85,7 +92,8 @@ static void count(struct number *n, const struct address_source *a, const struct
 /* the address alone decides where the networks' numbers are the same */
 static int compare(const struct number *a, const struct number *b)
 {
-	return a->net != b->net ? (a->net > b->net) - (a->net < b->net) : (a->one > b->one) - (a->one < b->one);
+	return a->net != b->net ? (a->net > b->net) - (a->net < b->net) :
+				  (a->one > b->one) - (a->one < b->one);
 }
 
 static struct number number_of_newcomers(const struct starter *s, const struct address_source *from)
@@ -138,7 +146,10 @@ void hall_enter(struct starter *s, int fd, unsigned int listener, const struct a
 		for (i = 0; s->hall[i].fd >= 0; i++)
 			;
 	}
-	s->hall[i] = (struct caller){ .fd = fd, .listener = listener, .from = *from, .id = ++s->last_caller,
+	s->hall[i] = (struct caller){ .fd = fd,
+				      .listener = listener,
+				      .from = *from,
+				      .id = ++s->last_caller,
 				      .deadline_ms = now_ms() + s->conf->patience_s * 1000 };
 	for (j = 0; j < s->nr_hall; j++)
 		if (j != i && s->hall[j].fd >= 0)
@@ -229,15 +240,18 @@ static unsigned int most_of_one(const struct starter *s)
 	return s->conf->newcomers - s->conf->newcomers / 4;
 }
 
-static uint64_t may_go_at(const struct client *c, const struct number *its, const struct number *waiting)
+static uint64_t may_go_at(const struct client *c, const struct number *its,
+			  const struct number *waiting)
 {
-	return c->came_ms + (its->net > waiting->net || (its->net == waiting->net && its->one > waiting->one) ? MOMENT_MS :
-			     OWN_MOMENT_MS);
+	return c->came_ms +
+	       (its->net > waiting->net || (its->net == waiting->net && its->one > waiting->one) ?
+			MOMENT_MS :
+			OWN_MOMENT_MS);
 }
 
 /*
- * When one more may come from there: 0: there is room. Else *go may have to go for it, from that time on. UINT64_MAX: never, while
- * none of them ends.
+ * When one more may come from there: 0: there is room. Else *go may have to go for it, from that
+ * time on. UINT64_MAX: never, while none of them ends.
  */
 uint64_t newcomer_room(struct starter *s, const struct address_source *from, struct client **go)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The sockets that clients come to: those that systemd opened, and those of the configuration that are not among them. */
+/*
+ * The sockets that clients come to: those that systemd opened, and those of the configuration that
+ * are not among them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -47,7 +50,10 @@ static bool name_of(int fd, union name *name)
 	return !getsockname(fd, &name->any, &bytes);
 }
 
-/* From another machine only TLS is taken; what came from systemd by TCP is TLS whatever its address. */
+/*
+ * From another machine only TLS is taken; what came from systemd by TCP is TLS whatever its
+ * address.
+ */
 static bool adopt(struct starter *s, int fd)
 {
 	int listening = 0, type = 0;
@@ -55,7 +61,8 @@ static bool adopt(struct starter *s, int fd)
 	union name name;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) || !listening ||
-	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM || !name_of(fd, &name)) {
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM ||
+	    !name_of(fd, &name)) {
 		say("descriptor %d of LISTEN_FDS is no stream socket that listens: ListenStream= with Accept=no", fd);
 		return false;
 	}
@@ -65,8 +72,10 @@ static bool adopt(struct starter *s, int fd)
 	}
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
-	s->listeners[s->nr_listeners++] = (struct listener){ .fd = fd, .tls = name.any.sa_family == AF_INET ||
-							     name.any.sa_family == AF_INET6 };
+	s->listeners[s->nr_listeners++] =
+		(struct listener){ .fd = fd,
+				   .tls = name.any.sa_family == AF_INET ||
+					  name.any.sa_family == AF_INET6 };
 	return true;
 }
 
@@ -97,7 +106,8 @@ static bool is_path_there(const struct starter *s, const char *path)
 	unsigned int i;
 
 	for (i = 0; i < s->nr_listeners; i++)
-		if (name_of(s->listeners[i].fd, &name) && name.any.sa_family == AF_UNIX && !strcmp(name.un.sun_path, path))
+		if (name_of(s->listeners[i].fd, &name) && name.any.sa_family == AF_UNIX &&
+		    !strcmp(name.un.sun_path, path))
 			return true;
 	return false;
 }
@@ -111,11 +121,14 @@ static bool is_port_there(const struct starter *s, enum address_scheme scheme, u
 	for (i = 0; i < s->nr_listeners; i++) {
 		if (!name_of(s->listeners[i].fd, &name))
 			continue;
-		if (scheme == ADDRESS_VSOCK && name.any.sa_family == AF_VSOCK && name.vm.svm_port == port)
+		if (scheme == ADDRESS_VSOCK && name.any.sa_family == AF_VSOCK &&
+		    name.vm.svm_port == port)
 			return true;
-		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET && ntohs(name.in.sin_port) == port)
+		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET &&
+		    ntohs(name.in.sin_port) == port)
 			return true;
-		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET6 && ntohs(name.in6.sin6_port) == port)
+		if (scheme != ADDRESS_VSOCK && name.any.sa_family == AF_INET6 &&
+		    ntohs(name.in6.sin6_port) == port)
 			return true;
 	}
 	return false;
@@ -130,21 +143,25 @@ static bool give_to_group(const char *path, const char *name)
 		return true;
 	g = getgrnam(name);
 	if (!g || chown(path, -1, g->gr_gid) || chmod(path, 0660)) {
-		say("%s can't be given to the group %s: %s", path, name, g ? strerror(errno) : "there is no such group");
+		say("%s can't be given to the group %s: %s", path, name,
+		    g ? strerror(errno) : "there is no such group");
 		return false;
 	}
 	return true;
 }
 
 /* who its client is, is what the configuration says about it */
-static int open_place(struct starter *s, const char *text, const char *who, unsigned int index, const char **why)
+static int open_place(struct starter *s, const char *text, const char *who, unsigned int index,
+		      const char **why)
 {
 	struct listener *l = &s->listeners[s->nr_listeners];
 	struct kvgpu_remote_place *place;
 	int r;
 
 	*why = "there are too many addresses and places";
-	r = s->nr_listeners == LISTENERS ? -E2BIG : kvgpu_remote_place_open(text, index, s->version, &place, why);
+	r = s->nr_listeners == LISTENERS ?
+		    -E2BIG :
+		    kvgpu_remote_place_open(text, index, s->version, &place, why);
 	if (r)
 		return r;
 	*l = (struct listener){ .fd = -1, .place = place };
@@ -153,7 +170,10 @@ static int open_place(struct starter *s, const char *text, const char *who, unsi
 	return 0;
 }
 
-/* a group of clients' processes may open it: one that was taken over would have what another client shares with its server */
+/*
+ * a group of clients' processes may open it: one that was taken over would have what another client
+ * shares with its server
+ */
 static bool is_open_to_clients(const struct starter *s, const char *path)
 {
 	const struct group *g;
@@ -171,7 +191,8 @@ static bool is_open_to_clients(const struct starter *s, const char *path)
 }
 
 /* all places of an address, or none: how many, or -errno */
-static int open_all(struct starter *s, const char *text, const char *path, const char *who, const char **why)
+static int open_all(struct starter *s, const char *text, const char *path, const char *who,
+		    const char **why)
 {
 	unsigned int before = s->nr_listeners;
 	int i, r = 0, n = kvgpu_remote_places(text, why);
@@ -205,7 +226,8 @@ static bool await_device(struct starter *s, const char *text, const char *said)
 	return true;
 }
 
-static bool name_client(struct starter *s, const char *text, const struct address *a, char who[CONF_WHO])
+static bool name_client(struct starter *s, const char *text, const struct address *a,
+			char who[CONF_WHO])
 {
 	if (snprintf(who, CONF_WHO, "aperture:%s", a->host) >= CONF_WHO || !conf_is_who(who)) {
 		say("%s: the path of a file or device that is an aperture has letters, digits, - . _ / alone, %d bytes at most",
@@ -228,8 +250,8 @@ static void say_places(const char *text, int n)
 }
 
 /*
- * What is not there yet is awaited, and so is a name that another user has taken: that user's file keeps no server from its other
- * clients
+ * What is not there yet is awaited, and so is a name that another user has taken: that user's file
+ * keeps no server from its other clients
  */
 static bool open_places(struct starter *s, const char *text, const struct address *a)
 {
@@ -320,7 +342,8 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	if (!r && address_is_place(&a))
 		return open_places(s, text, &a);
 	is_path = a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE;
-	if (!r && adopted && (is_path ? is_path_there(s, a.host) : is_port_there(s, a.scheme, a.port)))
+	if (!r && adopted &&
+	    (is_path ? is_path_there(s, a.host) : is_port_there(s, a.scheme, a.port)))
 		return true;
 	if (s->nr_listeners == LISTENERS) {
 		r = -E2BIG;
@@ -342,7 +365,10 @@ static bool open_one(struct starter *s, const char *text, unsigned int adopted)
 	return give_to_group(l->path, s->conf->socket_group);
 }
 
-/* A wrong name looks like that of a device which comes later: what has the same name up to its last '-' is told beside it. */
+/*
+ * A wrong name looks like that of a device which comes later: what has the same name up to its last
+ * '-' is told beside it.
+ */
 static void say_awaited(const char *text)
 {
 	enum { TOLD_MAX = 8 };
@@ -358,7 +384,8 @@ static void say_awaited(const char *text)
 		glob(pattern, 0, NULL, &found);
 	}
 	for (i = 0; i < found.gl_pathc && i < TOLD_MAX && n < sizeof(there); i++)
-		n += snprintf(there + n, sizeof(there) - n, "%s %s", i ? "," : "; there is", found.gl_pathv[i]);
+		n += snprintf(there + n, sizeof(there) - n, "%s %s", i ? "," : "; there is",
+			      found.gl_pathv[i]);
 	globfree(&found);
 	say("%s is not there yet: it is served as soon as it is%s", text, there);
 }

@@ -78,15 +78,23 @@ void say_of_clients(const char *format, ...)
 	va_end(args);
 }
 
-/* ------------------------------------------------------------------ the command line: keys of the configuration by another name */
+/* ---------------------------------- the command line: keys of the configuration by another name */
 
 static const struct { const char *option, *key; } options_of_keys[] = {
-	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena", "arena" }, { "admin", "admin-socket" },
-	{ "users", "users" }, { "tls-folder", "tls-folder" }, { "cublas", "cublas" }, { "curand", "curand" },
+	{ "listen", "listen" }, { "library", "library" }, { "memory", "memory" }, { "arena",
+		"arena" }, { "admin", "admin-socket" },
+	{ "users", "users" }, { "tls-folder", "tls-folder" }, { "cublas", "cublas" }, { "curand",
+		"curand" },
 };
-enum { OPTION_CONFIG = 100, OPTION_DUMP, OPTION_HELP, NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys) };
+enum {
+	OPTION_CONFIG = 100,
+	OPTION_DUMP,
+	OPTION_HELP,
+	NR_KEYS = sizeof(options_of_keys) / sizeof(*options_of_keys)
+};
 
-static bool set_key(struct remoted_conf *conf, const char *key, const char *value, struct conf_error *e)
+static bool set_key(struct remoted_conf *conf, const char *key, const char *value,
+		    struct conf_error *e)
 {
 	const struct conf_form *form = &remoted_conf_form;
 	const struct conf_key *k = form->keys;
@@ -124,12 +132,14 @@ struct wishes {
 static bool read_options(int argc, char **argv, struct wishes *w)
 {
 	struct option known[NR_KEYS + 4] = {
-		{ "config", required_argument, NULL, OPTION_CONFIG }, { "dump", no_argument, NULL, OPTION_DUMP },
+		{ "config", required_argument, NULL, OPTION_CONFIG }, { "dump", no_argument, NULL,
+			OPTION_DUMP },
 		{ "help", no_argument, NULL, OPTION_HELP } };
 	int c, i;
 
 	for (i = 0; i < (int)NR_KEYS; i++)
-		known[3 + i] = (struct option){ options_of_keys[i].option, required_argument, NULL, i };
+		known[3 + i] =
+			(struct option){ options_of_keys[i].option, required_argument, NULL, i };
 	while ((c = getopt_long(argc, argv, "", known, NULL)) >= 0) {
 		if (c == OPTION_CONFIG)
 			w->config = optarg;
@@ -179,9 +189,11 @@ static bool carry_out(const struct wishes *w, struct remoted_conf *conf)
 	return true;
 }
 
-/* ------------------------------------------------------------------ what has to be right before the first client comes */
+/* ------------------------------------------- what has to be right before the first client comes */
 
-/* by a process of its own: this one never has the key, nor does a client's that did not come by TLS */
+/*
+ * by a process of its own: this one never has the key, nor does a client's that did not come by TLS
+ */
 static bool check_tls(const struct remoted_conf *conf)
 {
 	struct tls_credentials *c;
@@ -253,7 +265,9 @@ static bool prepare(struct starter *s, struct remoted_conf *conf)
 int main(int argc, char **argv)
 {
 	static struct remoted_conf conf;
-	static struct starter s = { .conf = &conf, .version = KVGPU_REMOTE_VERSION, .admin_fd = -1 };
+	static struct starter s = { .conf = &conf,
+				    .version = KVGPU_REMOTE_VERSION,
+				    .admin_fd = -1 };
 	struct wishes w = { 0 };
 
 	if (!read_options(argc, argv, &w) || w.help) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who it is. There are only so many
- * newcomers, each for so long: one that stalls is ended. Where there is no room others wait in the hall (hall.c), for a moment
- * only, in which one that does not stall is through; then one has to go, of the source that has most places.
+ * The loop of kvgpu-remoted's first process. A client is a newcomer until its process has said who
+ * it is. There are only so many newcomers, each for so long: one that stalls is ended. Where there
+ * is no room others wait in the hall (hall.c), for a moment only, in which one that does not stall
+ * is through; then one has to go, of the source that has most places.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,8 @@ static bool make_room(struct starter *s, const struct address_source *from)
 	return true;
 }
 
-static void start_client(struct starter *s, struct client *c, struct listener *l, int fd, const struct address_source *from)
+static void start_client(struct starter *s, struct client *c, struct listener *l, int fd,
+			 const struct address_source *from)
 {
 	struct counters *counters = c->counters;
 	unsigned int slot = c - s->clients;
@@ -191,7 +193,8 @@ static void look_at_places(struct starter *s)
 /* ------------------------------------------------------------------ who is known */
 
 /* 0: it may stay, and has its name; else why not, and in words */
-static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share, const char **why)
+static uint32_t judge(struct starter *s, struct client *c, const struct conf_share *share,
+		      const char **why)
 {
 	*why = "the configuration does not allow it";
 	if (!share->allow)
@@ -206,7 +209,10 @@ static uint32_t judge(struct starter *s, struct client *c, const struct conf_sha
 	return tenants_enter(s, c) ? 0 : KVGPU_REMOTE_FULL;
 }
 
-/* the answer to a report, and with leave what it shares with other programs of its name; false: its process has gone */
+/*
+ * the answer to a report, and with leave what it shares with other programs of its name; false: its
+ * process has gone
+ */
 static bool answer(struct client *c, uint32_t refusal)
 {
 	union {
@@ -230,7 +236,10 @@ static bool is_who(const struct client *c, const char *who)
 	return c->tls ? !strncmp(who, "tls:", 4) && conf_is_who(who) : !strcmp(who, c->peer);
 }
 
-/* what it says is who it is, or why it was refused; the answer is leave, or why not. Nothing is read of it again */
+/*
+ * what it says is who it is, or why it was refused; the answer is leave, or why not. Nothing is
+ * read of it again
+ */
 static void take_report(struct starter *s, struct client *c)
 {
 	const struct conf_share *share;
@@ -256,13 +265,15 @@ static void take_report(struct starter *s, struct client *c)
 		} else {
 			c->state = CLIENT_SERVED;
 			if (s->cgroups)
-				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share, s->conf->tasks);
+				cgroup_enter(c->tenant - s->tenants, c - s->clients, c->pid, share,
+					     s->conf->tasks);
 			arbiter_enter(s, c);
 		}
 		if (!answer(c, refusal))
 			client_kill(c);
 	} else if (n == (ssize_t)sizeof(r)) {
-		say_of_clients("%s: refused: %s", c->peer, *r.text ? r.text : "it says of itself what can't be");
+		say_of_clients("%s: refused: %s", c->peer,
+			       *r.text ? r.text : "it says of itself what can't be");
 		s->refused++;
 	}
 	/* a refused one stays a newcomer, with its time limit, until its process has told it so */
@@ -289,7 +300,10 @@ static void end_late_ones(struct starter *s)
 	}
 }
 
-/* a client's process ends by itself when its client has gone, within three seconds. One that was taken over would not */
+/*
+ * a client's process ends by itself when its client has gone, within three seconds. One that was
+ * taken over would not
+ */
 enum { LEFT_MS = 6000, LOOK_LEFT_MS = 1000 };
 
 static void note_left(struct client *c)
@@ -340,7 +354,8 @@ static void reap(struct starter *s)
 			say_of_clients("the process of a client, %d (%s), was killed by signal %d", (int)pid,
 				       *c->who ? c->who : c->peer, WTERMSIG(status));
 		if (s->cgroups && c->tenant)
-			cgroup_end(c->tenant - s->tenants, c - s->clients, c->tenant->programs == 1);
+			cgroup_end(c->tenant - s->tenants, c - s->clients,
+				   c->tenant->programs == 1);
 		arbiter_leave(s, c);
 		client_gone(s, c);
 	}
@@ -360,8 +375,15 @@ static void take_signal(struct starter *s, int fd)
 
 /* what a descriptor of the loop is for; places are looked at in each round */
 struct source {
-	enum { SOURCE_SIGNAL, SOURCE_LISTENER, SOURCE_PLACE, SOURCE_ADMIN, SOURCE_ADMINS, SOURCE_CLIENT,
-	       SOURCE_HALL, SOURCE_LIFE } what;
+	enum {
+		SOURCE_SIGNAL,
+		SOURCE_LISTENER,
+		SOURCE_PLACE,
+		SOURCE_ADMIN,
+		SOURCE_ADMINS,
+		SOURCE_CLIENT,
+		SOURCE_HALL,
+		SOURCE_LIFE } what;
 	unsigned int index;
 };
 
@@ -425,7 +447,10 @@ static void add_hall(struct starter *s, struct sources *p)
 	}
 }
 
-/* the hall before the listeners: no descriptor of it is another one's by the time that it is looked at */
+/*
+ * the hall before the listeners: no descriptor of it is another one's by the time that it is looked
+ * at
+ */
 static void collect(struct starter *s, int signals, struct sources *p)
 {
 	unsigned int i;
@@ -459,8 +484,10 @@ static int until_deadline(struct starter *s)
 	for (i = 0; i < s->nr_clients; i++) {
 		struct client *c = &s->clients[i];
 
-		at = c->state == CLIENT_NEW ? c->deadline_ms : c->state == CLIENT_SERVED && c->left_ms ? c->left_ms + LEFT_MS :
-		     is_looked_after(c) ? now + LOOK_LEFT_MS : UINT64_MAX;
+		at = c->state == CLIENT_NEW		     ? c->deadline_ms :
+		     c->state == CLIENT_SERVED && c->left_ms ? c->left_ms + LEFT_MS :
+		     is_looked_after(c)			     ? now + LOOK_LEFT_MS :
+							       UINT64_MAX;
 		first = at < first ? at : first;
 	}
 	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)(first - now);
@@ -514,7 +541,9 @@ static void loop(struct starter *s, int signals, struct sources *p)
 	while (!is_over(s)) {
 		again_ms = listen_again(s);
 		collect(s, signals, p);
-		if (poll(p->fds, p->n, sooner(sooner(until_deadline(s), p->look_ms), again_ms)) < 0 && errno != EINTR) {
+		if (poll(p->fds, p->n, sooner(sooner(until_deadline(s), p->look_ms), again_ms)) <
+			    0 &&
+		    errno != EINTR) {
 			say("poll: %s", strerror(errno));
 			return;
 		}
@@ -529,7 +558,10 @@ static void loop(struct starter *s, int signals, struct sources *p)
 	}
 }
 
-/* places: of those that are served, of newcomers, and of newcomers that were ended and not reaped yet */
+/*
+ * places: of those that are served, of newcomers, and of newcomers that were ended and not reaped
+ * yet
+ */
 static bool make_table(struct starter *s, struct sources *p)
 {
 	unsigned int i, n;

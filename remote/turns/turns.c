@@ -41,9 +41,12 @@ static void charge(struct turns *t, struct turns_program *p, uint64_t ns)
 	p->charged += ns;
 }
 
-/* ------------------------------------------------------------------ what has happened since the last look */
+/* -------------------------------------------------------- what has happened since the last look */
 
-/* programs with work on the GPU: how it divides its time among them is its own affair, and taken to be evenly */
+/*
+ * programs with work on the GPU: how it divides its time among them is its own affair, and taken to
+ * be evenly
+ */
 static uint32_t at_once(const struct turns *t)
 {
 	uint32_t i, n = 0;
@@ -53,7 +56,10 @@ static uint32_t at_once(const struct turns *t)
 	return n ? n : 1;
 }
 
-/* what was measured in turns, and of work that is there without a turn its part of the time that it was there */
+/*
+ * what was measured in turns, and of work that is there without a turn its part of the time that it
+ * was there
+ */
 static void account(struct turns *t, uint64_t dt)
 {
 	uint64_t part = dt / at_once(t);
@@ -117,7 +123,8 @@ static uint32_t working(const struct turns *t)
 
 static bool competes(const struct turns *t, const struct turns_client *c)
 {
-	return c->wants || (t->holder != TURNS_NONE && c == &t->clients[t->programs[t->holder].client]);
+	return c->wants ||
+	       (t->holder != TURNS_NONE && c == &t->clients[t->programs[t->holder].client]);
 }
 
 /* into its limits; one that did not compete has no more than its start */
@@ -215,7 +222,10 @@ static void end_turn(struct turns *t, uint64_t now)
 		}
 		if (ahead(now, loses_at(t)) < 0)
 			return;
-		/* what it has not measured is charged by the clock, as it is from now on until its work is through */
+		/*
+		 * what it has not measured is charged by the clock, as it is from now on until its
+		 * work is through
+		 */
 		ns = now - t->waited_for > t->measured ? now - t->waited_for - t->measured : 0;
 		charge(t, p, (ns > TURNS_LOST ? ns : TURNS_LOST) / at_once(t));
 		p->lost++;
@@ -229,12 +239,14 @@ static uint32_t choose(const struct turns *t)
 	uint32_t i, best = TURNS_NONE;
 
 	for (i = 0; i < t->nr_programs; i++) {
-		const struct turns_program *p = &t->programs[i], *b = &t->programs[best == TURNS_NONE ? i : best];
+		const struct turns_program *p = &t->programs[i],
+					   *b = &t->programs[best == TURNS_NONE ? i : best];
 		int64_t d = ahead(t->clients[p->client].clock, t->clients[b->client].clock);
 
 		if (!p->present || !p->wants)
 			continue;
-		if (best == TURNS_NONE || d < 0 || (!d && p->client == b->client && ahead(p->spent, b->spent) < 0))
+		if (best == TURNS_NONE || d < 0 ||
+		    (!d && p->client == b->client && ahead(p->spent, b->spent) < 0))
 			best = i;
 	}
 	return best;
@@ -260,7 +272,10 @@ static uint64_t behind(const struct turns *t, const struct turns_client *c)
 	return least_ahead / TURNS_UNIT * c->weight;
 }
 
-/* its part of a round, and what it has to catch up: else one that is away for a moment at each end of a turn never would */
+/*
+ * its part of a round, and what it has to catch up: else one that is away for a moment at each end
+ * of a turn never would
+ */
 static void next_turn(struct turns *t, uint64_t now)
 {
 	struct turns_client *c;
@@ -290,7 +305,8 @@ static uint64_t deadline(const struct turns *t)
 	uint32_t i;
 
 	if (t->closed)
-		return t->holder != TURNS_NONE && t->wanted ? least(at, later(loses_at(t), t->at)) : at;
+		return t->holder != TURNS_NONE && t->wanted ? least(at, later(loses_at(t), t->at)) :
+							      at;
 	for (i = 0; i < t->nr_programs; i++)
 		if (t->programs[i].present && t->programs[i].busy)
 			return t->at + TURNS_AGAIN_OPEN;

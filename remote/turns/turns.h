@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn it is to have work on a server's GPU, and what it is charged. Pure: the caller brings the time, the memory and the
- * lock, fills in what it sees of each program, and calls turns_look(), which decides.
+ * Whose turn it is to have work on a server's GPU, and what it is charged. Pure: the caller brings
+ * the time, the memory and the lock, fills in what it sees of each program, and calls turns_look(),
+ * which decides.
  *
- * Weighted virtual time, as start-time fair queueing has it. Each client has a clock that advances by the GPU time that its
- * programs are charged, divided by its weight. Of those that want the GPU the one whose clock is furthest behind is next, for a
- * turn. A turn is not cut short, since work can't be taken back from the GPU: what it took is charged afterwards.
+ * Weighted virtual time, as start-time fair queueing has it. Each client has a clock that advances
+ * by the GPU time that its programs are charged, divided by its weight. Of those that want the GPU
+ * the one whose clock is furthest behind is next, for a turn. A turn is not cut short, since work
+ * can't be taken back from the GPU: what it took is charged afterwards.
  *
- * All clocks are compared with the GPU's, which is where the last of those that want or have the GPU is, and never goes back. A
- * client that wants nothing is at most TURNS_LEAD behind it, so nothing is saved up; and none is more than TURNS_DEBT ahead.
+ * All clocks are compared with the GPU's, which is where the last of those that want or have the
+ * GPU is, and never goes back. A client that wants nothing is at most TURNS_LEAD behind it, so
+ * nothing is saved up; and none is more than TURNS_DEBT ahead.
  */
 #ifndef KVGPU_REMOTE_TURNS_H
 #define KVGPU_REMOTE_TURNS_H
@@ -19,12 +22,16 @@
 /* all in ns; of GPU time: lead, debt, round, shortest, longest */
 #define TURNS_LEAD	16000000ull	/* a start for a client that wakes */
 #define TURNS_DEBT	1000000000ull	/* what is beyond is forgiven */
-#define TURNS_ROUND	16000000ull	/* turns of all that compete, but for those that are too short */
+/* turns of all that compete, but for those that are too short */
+#define TURNS_ROUND	16000000ull
 #define TURNS_SHORTEST	1000000ull
 #define TURNS_LONGEST	32000000ull	/* for one that has to catch up */
-#define TURNS_RECENT	20000000ull	/* who had work so lately is counted when turns are measured out */
-#define TURNS_LOST	100000000ull	/* a turn without progress that others wait for is lost after so long */
-#define TURNS_OVER	2u		/* and a turn without an end is, this many times its length later */
+/* who had work so lately is counted when turns are measured out */
+#define TURNS_RECENT	20000000ull
+/* a turn without progress that others wait for is lost after so long */
+#define TURNS_LOST	100000000ull
+/* and a turn without an end is, this many times its length later */
+#define TURNS_OVER	2u
 #define TURNS_CALM	500000000ull	/* turns end when no two clients had work for so long */
 #define TURNS_AGAIN	20000000ull	/* while there are turns it is looked so often at least */
 #define TURNS_AGAIN_OPEN 1000000000ull	/* and so often while there is work */
@@ -71,10 +78,14 @@ struct turns {
 	uint64_t weights;	/* of all clients that have work, together */
 	/* turns.c's */
 	uint64_t at, clock, progress, contended;
-	uint64_t waited_for, measured;	/* since when others wait for the holder, 0: none do; and what it measured since then */
+	/* since when others wait for the holder, 0: none do; and what it measured since then */
+	uint64_t waited_for, measured;
 };
 
-/* Decides, as things are @now. Returns when to look again at the latest; UINT64_MAX: when something changes. */
+/*
+ * Decides, as things are @now. Returns when to look again at the latest; UINT64_MAX: when something
+ * changes.
+ */
 uint64_t turns_look(struct turns *t, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading what came, never behind its end, and writing what goes, never behind the room for it. Parts are 8-aligned, with zeros
- * between. Both sides decode with this alone.
+ * Reading what came, never behind its end, and writing what goes, never behind the room for it.
+ * Parts are 8-aligned, with zeros between. Both sides decode with this alone.
  */
 #ifndef KVGPU_REMOTE_CURSOR_H
 #define KVGPU_REMOTE_CURSOR_H
@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is still to be read of one payload: in the reader's own memory, 8-aligned, where no peer writes. */
+/*
+ * What is still to be read of one payload: in the reader's own memory, 8-aligned, where no peer
+ * writes.
+ */
 struct kvgpu_remote_cursor {
 	const uint8_t *at;
 	size_t left;

@@ -7,14 +7,19 @@ enum { FIRST_OP = 16 };
 
 static const struct kvgpu_remote_shape *shape_of(uint16_t op)
 {
-	return op >= FIRST_OP && op - FIRST_OP < (int)kvgpu_remote_nr_shapes ? &kvgpu_remote_shapes[op - FIRST_OP] : NULL;
+	return op >= FIRST_OP && op - FIRST_OP < (int)kvgpu_remote_nr_shapes ?
+		       &kvgpu_remote_shapes[op - FIRST_OP] :
+		       NULL;
 }
 
 const char *kvgpu_remote_op_name(uint16_t op)
 {
 	const struct kvgpu_remote_shape *s = shape_of(op);
 
-	return s ? s->name : op == KVGPU_REMOTE_OP_ACK ? "ack" : op == KVGPU_REMOTE_OP_PUSH ? "push" : "?";
+	return s			  ? s->name :
+	       op == KVGPU_REMOTE_OP_ACK  ? "ack" :
+	       op == KVGPU_REMOTE_OP_PUSH ? "push" :
+					    "?";
 }
 
 static void print_field(FILE *to, const struct kvgpu_remote_field *f, const uint8_t *at)
@@ -39,7 +44,8 @@ void kvgpu_remote_dump(FILE *to, const struct kvgpu_remote_head *h, const void *
 	const struct kvgpu_remote_shape *s = shape_of(h->op);
 	const struct kvgpu_remote_field *f;
 
-	fprintf(to, "%llu %s box %u, %u bytes:", (unsigned long long)h->seq, kvgpu_remote_op_name(h->op), h->box, h->bytes);
+	fprintf(to, "%llu %s box %u, %u bytes:", (unsigned long long)h->seq,
+		kvgpu_remote_op_name(h->op), h->box, h->bytes);
 	if (s && h->bytes < s->bytes)
 		fprintf(to, " too short, %u are its fixed part", s->bytes);
 	for (f = s && h->bytes >= s->bytes ? s->fields : NULL; f && f->name; f++)

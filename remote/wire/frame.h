@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md. The structs of each operation
- * are made of remote/api.def (ops.h).
+ * What crosses between client and server, little-endian, the same on all carriers: docs/remote.md.
+ * The structs of each operation are made of remote/api.def (ops.h).
  */
 #ifndef KVGPU_REMOTE_FRAME_H
 #define KVGPU_REMOTE_FRAME_H
@@ -13,25 +13,32 @@
 #define KVGPU_REMOTE_MAGIC	0x746d6572757067ull	/* "gpuremt" */
 /* "gpureap": of a client that wants shared memory, and of such memory */
 #define KVGPU_REMOTE_MAGIC_APERTURE	0x70616572757067ull
-#define KVGPU_REMOTE_NOWHERE	UINT64_MAX		/* not in the arena: the bytes are in the frame or in the answer */
+/* not in the arena: the bytes are in the frame or in the answer */
+#define KVGPU_REMOTE_NOWHERE	UINT64_MAX
 #define KVGPU_REMOTE_ARENA_MAX	(1ull << 40)
 
 enum {
 	KVGPU_REMOTE_PAYLOAD_MAX = 128 << 10,	/* of a frame and of an answer, in bytes */
 	KVGPU_REMOTE_INLINE_MAX = 2048,		/* a copy of so much travels in the answer */
-	/* and in the frame: from ordinary memory a library puts some KiB into its own commands, and is through with them */
+	/*
+	 * and in the frame: from ordinary memory a library puts some KiB into its own commands, and
+	 * is through with them
+	 */
 	KVGPU_REMOTE_INLINE_IN_MAX = 8192,
 	KVGPU_REMOTE_PIECE_MAX = 1 << 20,	/* larger copies are cut */
 	KVGPU_REMOTE_LIST_MAX = 4096,
 	KVGPU_REMOTE_STRING_MAX = 4096,		/* with its zero */
-	KVGPU_REMOTE_PARAMETERS_MAX = 4096,	/* bytes of a kernel: CUDA 11.8's limit. A server that says more is not believed */
+	/* bytes of a kernel: CUDA 11.8's limit. A server that says more is not believed */
+	KVGPU_REMOTE_PARAMETERS_MAX = 4096,
 	KVGPU_REMOTE_BOXES = 1024,		/* threads that wait at once */
 };
 
 /* Operations of the channel itself; those of remote/api.def follow from 16 on. */
 enum {
 	KVGPU_REMOTE_OP_ACK = 1,	/* payload: struct kvgpu_remote_ack; answers an event */
-	/* payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory */
+	/*
+	 * payload: struct kvgpu_remote_piece and its bytes: only on carriers without shared memory
+	 */
 	KVGPU_REMOTE_OP_PUSH = 2,
 };
 
@@ -58,16 +65,19 @@ struct kvgpu_remote_ack {
 
 /* What the server says of its own accord. */
 enum kvgpu_remote_event {
-	KVGPU_REMOTE_EVENT_TEXT = 1,	/* bytes for the client's standard output or error; value: 1 or 2 */
-	KVGPU_REMOTE_EVENT_CALL = 2,	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
+	/* bytes for the client's standard output or error; value: 1 or 2 */
+	KVGPU_REMOTE_EVENT_TEXT = 1,
+	/* id: the client's function to call; value: CUresult for a callback. Then an ack */
+	KVGPU_REMOTE_EVENT_CALL = 2,
 	/*
-	 * a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in the arena, or are there.
-	 * Then an ack
+	 * a copy of a graph, whose host memory the client knows by that id: its bytes are wanted in
+	 * the arena, or are there. Then an ack
 	 */
 	KVGPU_REMOTE_EVENT_FILL = 3,
 	KVGPU_REMOTE_EVENT_DRAIN = 4,
 	KVGPU_REMOTE_EVENT_FREE = 5,	/* id: no graph has that copy any more */
-	KVGPU_REMOTE_EVENT_GONE = 6,	/* id: the client's function to call, a destructor. No ack */
+	/* id: the client's function to call, a destructor. No ack */
+	KVGPU_REMOTE_EVENT_GONE = 6,
 };
 
 struct kvgpu_remote_happening {
@@ -86,11 +96,27 @@ struct kvgpu_remote_welcome {
 	uint32_t result, pad;
 };
 /* its result; 0: welcome */
-enum { KVGPU_REMOTE_OTHER_VERSION = 1, KVGPU_REMOTE_FULL = 2, KVGPU_REMOTE_FORBIDDEN = 3, KVGPU_REMOTE_NO_LIBRARY = 4 };
+enum {
+	KVGPU_REMOTE_OTHER_VERSION = 1,
+	KVGPU_REMOTE_FULL = 2,
+	KVGPU_REMOTE_FORBIDDEN = 3,
+	KVGPU_REMOTE_NO_LIBRARY = 4
+};
 
-/* Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is none. */
+/*
+ * Classes of handles. A number of the server's for one: index, generation << 32, class << 56; 0 is
+ * none.
+ */
 enum kvgpu_remote_class {
-	CLASS_NONE, CLASS_CONTEXT, CLASS_MODULE, CLASS_FUNCTION, CLASS_STREAM, CLASS_EVENT, CLASS_ARRAY, CLASS_MIPMAP, CLASS_TEXREF,
+	CLASS_NONE,
+	CLASS_CONTEXT,
+	CLASS_MODULE,
+	CLASS_FUNCTION,
+	CLASS_STREAM,
+	CLASS_EVENT,
+	CLASS_ARRAY,
+	CLASS_MIPMAP,
+	CLASS_TEXREF,
 	CLASS_SURFREF, CLASS_GRAPH, CLASS_NODE, CLASS_EXEC, CLASS_LINK, CLASS_USER,
 	CLASS_BLAS, CLASS_RAND, NR_CLASSES
 };
@@ -105,33 +131,66 @@ struct kvgpu_remote_resource {
 	uint64_t pad;
 };
 
-/* In the frames of forwarded calls: scalars lie in device memory, and the frame has their address; else it has their value. */
+/*
+ * In the frames of forwarded calls: scalars lie in device memory, and the frame has their address;
+ * else it has their value.
+ */
 enum { FORWARD_ON_DEVICE = 1 };
 
 /* A result from here on is a forwarded library's own status, with this in front of it. */
 enum { KVGPU_REMOTE_STATUS = 0x10000 };
 
 /*
- * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of a graph's copy: 0, or the
- * client's number of the program's memory that is meant, whose bytes cross by the piece of the arena at END_WHERE.
+ * One end of a box copy, as ten words: src[] and dst[] of the frames box, copy_node. END_FERRY, of
+ * a graph's copy: 0, or the client's number of the program's memory that is meant, whose bytes
+ * cross by the piece of the arena at END_WHERE.
  */
-enum { END_TYPE, END_WHERE, END_PITCH, END_HEIGHT, END_X, END_Y, END_Z, END_LOD, END_CONTEXT, END_FERRY, END_WORDS };
+enum {
+	END_TYPE,
+	END_WHERE,
+	END_PITCH,
+	END_HEIGHT,
+	END_X,
+	END_Y,
+	END_Z,
+	END_LOD,
+	END_CONTEXT,
+	END_FERRY,
+	END_WORDS
+};
 
 /* Which entry point's checks a box is made with. */
-enum kvgpu_remote_form { FORM_2D, FORM_2D_UNALIGNED, FORM_3D, FORM_3D_PEER, NR_FORMS, FORM_ASYNC = 0x100 };
+enum kvgpu_remote_form {
+	FORM_2D,
+	FORM_2D_UNALIGNED,
+	FORM_3D,
+	FORM_3D_PEER,
+	NR_FORMS,
+	FORM_ASYNC = 0x100
+};
 
 /* Copies of one line: the answer comes when all of it is done, not only begun. */
 enum kvgpu_remote_copy { COPY_WHOLE = 1 };
 
 /* Runs along arrays: which end is what; IN and OUT: of the arena. */
-enum kvgpu_remote_run { RUN_DEVICE_TO_ARRAY, RUN_ARRAY_TO_DEVICE, RUN_IN_TO_ARRAY, RUN_ARRAY_TO_OUT, RUN_ARRAY_TO_ARRAY };
+enum kvgpu_remote_run {
+	RUN_DEVICE_TO_ARRAY,
+	RUN_ARRAY_TO_DEVICE,
+	RUN_IN_TO_ARRAY,
+	RUN_ARRAY_TO_OUT,
+	RUN_ARRAY_TO_ARRAY
+};
 
-/* A client of another architecture has the same bytes. Structs of remote/api.def are checked where they are made. */
+/*
+ * A client of another architecture has the same bytes. Structs of remote/api.def are checked where
+ * they are made.
+ */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are little endian");
 static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8, "CUDA's structs cross as they are, of a program of 64 bits");
 
-#define WIRE_AT(type, field, at)	static_assert(offsetof(struct kvgpu_remote_##type, field) == (at), #type "." #field)
-#define WIRE_SIZE(type, bytes)		static_assert(sizeof(struct kvgpu_remote_##type) == (bytes), #type)
+#define WIRE_AT(type, field, at) \
+	static_assert(offsetof(struct kvgpu_remote_##type, field) == (at), #type "." #field)
+#define WIRE_SIZE(type, bytes) static_assert(sizeof(struct kvgpu_remote_##type) == (bytes), #type)
 
 WIRE_AT(head, seq, 0);
 WIRE_AT(head, op, 8);

@@ -51,8 +51,8 @@ static size_t elf_bytes(const uint8_t *data, size_t limit)
 	if (limit < sizeof(h))
 		return 0;
 	memcpy(&h, data, sizeof(h));
-	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) || (h.e_phnum &&
-											       h.e_phentsize != sizeof(p)))
+	if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_shnum && h.e_shentsize != sizeof(s)) ||
+	    (h.e_phnum && h.e_phentsize != sizeof(p)))
 		return 0;
 	end = further(end, h.e_shoff, (uint64_t)h.e_shnum * sizeof(s));
 	end = further(end, h.e_phoff, (uint64_t)h.e_phnum * sizeof(p));
@@ -88,7 +88,8 @@ static size_t text_bytes(const uint8_t *data, size_t limit)
 {
 	const uint8_t *end;
 
-	if (!limit || (*data < ' ' && *data != '\t' && *data != '\n' && *data != '\r') || *data >= 0x7f)
+	if (!limit || (*data < ' ' && *data != '\t' && *data != '\n' && *data != '\r') ||
+	    *data >= 0x7f)
 		return 0;
 	if (limit == SIZE_MAX)
 		return strlen((const char *)data) + 1;

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 /*
- * Bytes of the fat binary, the ELF file or the PTX text (with its zero) at @data, of which @limit may be read (SIZE_MAX: as many as
- * it says). 0: it is none of these, or it says that it is longer. All that its headers name lies within. The wrapper that nvcc puts
- * before a fat binary holds a pointer and is none of these.
+ * Bytes of the fat binary, the ELF file or the PTX text (with its zero) at @data, of which @limit
+ * may be read (SIZE_MAX: as many as it says). 0: it is none of these, or it says that it is longer.
+ * All that its headers name lies within. The wrapper that nvcc puts before a fat binary holds a
+ * pointer and is none of these.
  */
 size_t kvgpu_remote_image_bytes(const void *data, size_t limit);
 

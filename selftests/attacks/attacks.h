@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What root with an unmediated card can do. "ok" means: the attack works on the bare card, which is what these tests
- * expect; each is something that the mediator has to stop.
+ * What root with an unmediated card can do. "ok" means: the attack works on the bare card, which is
+ * what these tests expect; each is something that the mediator has to stop.
  */
 #ifndef KVGPU_ATTACKS_ATTACKS_H
 #define KVGPU_ATTACKS_ATTACKS_H

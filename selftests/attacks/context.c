@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphics methods on a channel that nobody gave a graphics context. Its context pointer is 0, and FECS takes that for an
- * address like any other: whoever maps an image of his own making there has it loaded, with the registers it asks for.
+ * Graphics methods on a channel that nobody gave a graphics context. Its context pointer is 0, and
+ * FECS takes that for an address like any other: whoever maps an image of his own making there has
+ * it loaded, with the registers it asks for.
  */
 #include "attacks.h"
 
@@ -15,7 +16,10 @@
 #include "methods.h"
 #include "tap.h"
 
-/* its things in its space are above any image at 0: channels have 64 KiB each, by their number modulo 16 */
+/*
+ * its things in its space are above any image at 0: channels have 64 KiB each, by their number
+ * modulo 16
+ */
 enum { CONTEXTLESS_ID = 4095, RUN_MS = 3000 };
 
 static bool run_graphics(struct bare_chan *c)

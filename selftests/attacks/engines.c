@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stock nouveau never does on this chip, driven from below: every copy engine through the runlist that PTOP names
- * (nouveau's interface reaches one copy runlist only), and channel groups.
+ * What stock nouveau never does on this chip, driven from below: every copy engine through the
+ * runlist that PTOP names (nouveau's interface reaches one copy runlist only), and channel groups.
  */
 #include "attacks.h"
 
@@ -15,8 +15,13 @@
 #include "pattern.h"
 #include "tap.h"
 
-enum { PAGES = 16, BYTES = PAGES * 4096, RUN_MS = 5000, SRC_VA = BARE_VA_FREE, VRAM_VA = SRC_VA + BYTES,
-       DST_VA = VRAM_VA + BYTES };
+enum {
+	PAGES = 16,
+	BYTES = PAGES * 4096,
+	RUN_MS = 5000,
+	SRC_VA = BARE_VA_FREE,
+	VRAM_VA = SRC_VA + BYTES,
+	DST_VA = VRAM_VA + BYTES };
 
 struct lane {
 	struct bare_space s;
@@ -96,12 +101,13 @@ static void all_engines(struct bare_gpu *g)
 	}
 	for (i = 0; i < 3; i++) {
 		emit_round_trip(&l[i]);
-		bare_emit(&l[i].c, SUBCH_COPY, HOST_SEMAPHORE_A, 0, l[i].c.semaphore_va, ++l[i].c.seq,
-			  HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
+		bare_emit(&l[i].c, SUBCH_COPY, HOST_SEMAPHORE_A, 0, l[i].c.semaphore_va,
+			  ++l[i].c.seq, HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
 		bare_ring(&l[i].c);
 	}
 	for (i = 0; i < 3; i++)
-		if (!bare_poll_word(g, l[i].c.semaphore, l[i].c.seq, RUN_MS) || !round_trip_right(&l[i]))
+		if (!bare_poll_word(g, l[i].c.semaphore, l[i].c.seq, RUN_MS) ||
+		    !round_trip_right(&l[i]))
 			bad++;
 	tap_result(!bad, "three copy channels at once", "%u wrong", bad);
 	for (i = 0; i < 3; i++)
@@ -118,7 +124,8 @@ void check_engines(struct machine *m)
 		if (m->gpu.engine[BARE_CE0 + i].present)
 			one_engine(&m->gpu, i);
 		else
-			tap_result(false, "PTOP lists all three copy engines", "CE%u is missing", i);
+			tap_result(false, "PTOP lists all three copy engines", "CE%u is missing",
+				   i);
 	}
 	all_engines(&m->gpu);
 }
@@ -129,7 +136,8 @@ enum { TSG = 5 };
 
 static void emit_wait(struct bare_chan *c, uint64_t va, uint32_t value)
 {
-	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, 0, va, value, HOST_SEMAPHORE_ACQ_GEQ | HOST_SEMAPHORE_SWITCH);
+	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, 0, va, value,
+		  HOST_SEMAPHORE_ACQ_GEQ | HOST_SEMAPHORE_SWITCH);
 }
 
 static void ring_with_release(struct bare_chan *c)
@@ -140,8 +148,8 @@ static void ring_with_release(struct bare_chan *c)
 }
 
 /*
- * Members of a group work; a member that is blocked lets the other one run; a preempt by group id takes the group off, and
- * resubmitting the list brings it back to where it was.
+ * Members of a group work; a member that is blocked lets the other one run; a preempt by group id
+ * takes the group off, and resubmitting the list brings it back to where it was.
  */
 void check_groups(struct machine *m)
 {
@@ -163,7 +171,8 @@ void check_groups(struct machine *m)
 		ring_with_release(&b.c);
 		emit_round_trip(&single);
 		ring_with_release(&single.c);
-		ok = bare_poll_word(g, a.c.semaphore, a.c.seq, RUN_MS) && bare_poll_word(g, b.c.semaphore, b.c.seq, RUN_MS) &&
+		ok = bare_poll_word(g, a.c.semaphore, a.c.seq, RUN_MS) &&
+		     bare_poll_word(g, b.c.semaphore, b.c.seq, RUN_MS) &&
 		     bare_poll_word(g, single.c.semaphore, single.c.seq, RUN_MS);
 	}
 	tap_result(ok && round_trip_right(&a) && round_trip_right(&b) && round_trip_right(&single),

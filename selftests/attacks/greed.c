@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Some channels keep another from the engine: by waiting, by faulting, by methods nobody serves, by switches. A runlist may be
- * served by several PBDMAs, so there are as many greedy channels as the chip has PBDMAs at most.
+ * Some channels keep another from the engine: by waiting, by faulting, by methods nobody serves, by
+ * switches. A runlist may be served by several PBDMAs, so there are as many greedy channels as the
+ * chip has PBDMAs at most.
  */
 #include "attacks.h"
 
@@ -16,7 +17,14 @@
 #include "bare/chan.h"
 #include "tap.h"
 
-enum { RUN_MS = 3000, STARVED_MS = 700, NR_GREEDY = 4, VICTIM_ID = 20, GREEDY_ID, UNMAPPED_VA = 0xe00000 };
+enum {
+	RUN_MS = 3000,
+	STARVED_MS = 700,
+	NR_GREEDY = 4,
+	VICTIM_ID = 20,
+	GREEDY_ID,
+	UNMAPPED_VA = 0xe00000
+};
 
 struct pair {
 	struct bare_space space;
@@ -60,8 +68,9 @@ void attack_greed(struct machine *m)
 	open_pair(g, &p);
 	before = bare_run(&p.victim, RUN_MS);
 	for (i = 0; i < NR_GREEDY; i++) {
-		bare_emit(&p.greedy[i], SUBCH_COPY, HOST_SEMAPHORE_A, p.greedy[i].semaphore_va >> 32,
-			  p.greedy[i].semaphore_va + 16, 0xdead, HOST_SEMAPHORE_ACQUIRE);
+		bare_emit(&p.greedy[i], SUBCH_COPY, HOST_SEMAPHORE_A,
+			  p.greedy[i].semaphore_va >> 32, p.greedy[i].semaphore_va + 16, 0xdead,
+			  HOST_SEMAPHORE_ACQUIRE);
 		bare_ring(&p.greedy[i]);
 	}
 	bare_delay_us(g, 100000);

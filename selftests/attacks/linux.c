@@ -40,7 +40,8 @@ static void find_card(struct machine *m)
 
 	while (d && (e = readdir(d))) {
 		snprintf(m->device, sizeof(m->device), "/sys/bus/pci/devices/%.64s", e->d_name);
-		if (file_says(m->device, "vendor", "0x10de") && file_says(m->device, "class", "0x03")) {
+		if (file_says(m->device, "vendor", "0x10de") &&
+		    file_says(m->device, "class", "0x03")) {
 			closedir(d);
 			return;
 		}
@@ -97,19 +98,26 @@ static uint64_t bus_address(const void *p)
 	if (fd < 0 || pread(fd, &entry, 8, (uintptr_t)p / PAGE * 8) != 8)
 		bail("/proc/self/pagemap: %s", strerror(errno));
 	close(fd);
-	/* bit 63: present; bits 54:0: frame, 0 without CAP_SYS_ADMIN (Documentation/admin-guide/mm/pagemap.rst) */
+	/*
+	 * bit 63: present; bits 54:0: frame, 0 without CAP_SYS_ADMIN
+	 * (Documentation/admin-guide/mm/pagemap.rst)
+	 */
 	if (!(entry >> 63) || !(entry << 9 >> 9))
 		bail("a locked page has no frame: not root?");
 	return (entry << 9 >> 9) * PAGE + (uintptr_t)p % PAGE;
 }
 
-/* one huge page: contiguous, nobody moves it, and shared, so that it stays in place after a fork as well */
+/*
+ * one huge page: contiguous, nobody moves it, and shared, so that it stays in place after a fork as
+ * well
+ */
 static void make_arena(struct bare_pages *a)
 {
 	void *p;
 
 	write_file("/proc/sys/vm/nr_hugepages", "4\n");
-	p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+	p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
 		bail("no huge page: %s", strerror(errno));
 	memset(p, 0, ARENA_BYTES);
@@ -120,7 +128,8 @@ static void make_arena(struct bare_pages *a)
 
 uint8_t *secret_page(uint64_t *bus)
 {
-	uint8_t *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
+	uint8_t *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
 
 	if (p == MAP_FAILED)
 		bail("no memory");

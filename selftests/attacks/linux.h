@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The bare library under Linux, as root: BARs through sysfs, host memory with known bus addresses. No vIOMMU. */
+/*
+ * The bare library under Linux, as root: BARs through sysfs, host memory with known bus addresses.
+ * No vIOMMU.
+ */
 #ifndef KVGPU_ATTACKS_LINUX_H
 #define KVGPU_ATTACKS_LINUX_H
 

@@ -41,12 +41,14 @@ static void usage(FILE *f)
 		"Prints TAP; exit code 0 if all attacks work, 1 if one does not, 2 for a wrong command line.\n"
 		"'bare' runs all that need a card without a driver, 'nouveau' all that need one with nouveau.\n\n");
 	for (i = 0; i < NR_ATTACKS; i++)
-		fprintf(f, "  %-15s %-8s %s\n", attacks[i].name, attacks[i].with_nouveau ? "nouveau" : "bare", attacks[i].what);
+		fprintf(f, "  %-15s %-8s %s\n", attacks[i].name,
+			attacks[i].with_nouveau ? "nouveau" : "bare", attacks[i].what);
 }
 
 static bool selected(unsigned int i, const char *word)
 {
-	return !strcmp(word, attacks[i].name) || !strcmp(word, attacks[i].with_nouveau ? "nouveau" : "bare");
+	return !strcmp(word, attacks[i].name) ||
+	       !strcmp(word, attacks[i].with_nouveau ? "nouveau" : "bare");
 }
 
 static bool known(const char *word)

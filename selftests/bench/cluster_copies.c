@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cluster_copies COUNT: copies of pageable memory to device 0 and back, of 4 KiB to 64 MiB; prints "copy WAY BYTES MB/S", the best
- * of COUNT. What is sent is fresh each time: a page that was just read lies in a cache.
+ * cluster_copies COUNT: copies of pageable memory to device 0 and back, of 4 KiB to 64 MiB; prints
+ * "copy WAY BYTES MB/S", the best of COUNT. What is sent is fresh each time: a page that was just
+ * read lies in a cache.
  */
 #include <cuda/driver/api.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The yardstick of copy bandwidth, run beside the model on the same machine: memcpy between shared memory files. GB/s. */
+/*
+ * The yardstick of copy bandwidth, run beside the model on the same machine: memcpy between shared
+ * memory files. GB/s.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>

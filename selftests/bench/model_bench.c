@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The guest part of "make bench-model": what a program in the server sees. Prints lines "NAME VALUE UNIT".
+ * The guest part of "make bench-model": what a program in the server sees. Prints lines "NAME VALUE
+ * UNIT".
  *   bare      without a driver: register round trips, doorbell to completion of a small copy
  *   nouveau   with stock nouveau: submission to completion, copy bandwidth, context switches
  */
@@ -58,9 +59,11 @@ static void must(int ret, const char *what)
 }
 
 /* engine time by the time stamps of releases before and after */
-static void bench_bandwidth(struct gpu *g, struct gpu_chan *c, const char *name, uint32_t from, uint32_t to)
+static void bench_bandwidth(struct gpu *g, struct gpu_chan *c, const char *name, uint32_t from,
+			    uint32_t to)
 {
-	struct nouveau_bo *src = bo_new(g, from, BULK), *dst = bo_new(g, to, BULK), *sem = bo_new(g, NOUVEAU_BO_GART, 4096);
+	struct nouveau_bo *src = bo_new(g, from, BULK), *dst = bo_new(g, to, BULK),
+			  *sem = bo_new(g, NOUVEAU_BO_GART, 4096);
 	volatile uint64_t *w = sem->map;
 	unsigned int i, round;
 	uint64_t best = ~0ull;
@@ -137,12 +140,14 @@ static void bench_switch(struct gpu *g, enum gpu_engine engine, const char *name
 		job_begin(&c[side], SWITCHES * 16);
 		job_use(&c[side], sem, NOUVEAU_BO_RD);
 		for (i = 0; i < SWITCHES; i++) {
-			emit_semaphore(&c[side], sem->offset, 2 * i + side, SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH);
+			emit_semaphore(&c[side], sem->offset, 2 * i + side,
+				       SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH);
 			if (engine == ENGINE_GR)
 				emit(&c[side], SUBC_INLINE, GR_WAIT_FOR_IDLE, 0);
 			else
 				emit(&c[side], SUBC_COPY, CE_SEMAPHORE_A, 0, 0, i);
-			emit_semaphore(&c[side], sem->offset, 2 * i + side + 1, SEMAPHORE_RELEASE | SEMAPHORE_4BYTE);
+			emit_semaphore(&c[side], sem->offset, 2 * i + side + 1,
+				       SEMAPHORE_RELEASE | SEMAPHORE_4BYTE);
 		}
 		must(job_kick(&c[side]), "ping-pong");
 	}
@@ -181,7 +186,8 @@ int main(int argc, char **argv)
 	else if (argc == 2 && !strcmp(argv[1], "nouveau"))
 		bench_nouveau();
 	else {
-		fprintf(argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr, "usage: kvgpu-bench bare|nouveau\n");
+		fprintf(argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr,
+			"usage: kvgpu-bench bare|nouveau\n");
 		return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
 	}
 	return 0;

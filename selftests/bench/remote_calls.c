@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a program, by whatever libcuda.so.1 it
- * finds. NAME says which that is, and goes into each row. CUBIN has a kernel `add`; where the GPU is another one than its, a kernel
- * of the same name in PTX takes its place.
+ * remote_calls [--quick] NAME CUBIN FILE.json: what the driver API's calls and copies cost a
+ * program, by whatever libcuda.so.1 it finds. NAME says which that is, and goes into each row.
+ * CUBIN has a kernel `add`; where the GPU is another one than its, a kernel of the same name in PTX
+ * takes its place.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -184,7 +185,8 @@ static void bandwidth(const char *memory, void *host, int way, size_t bytes)
 		t = now() - start;
 		best = t < best ? t : best;
 	}
-	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB", memory, way == IN ? "to" : "from", bytes >> 10);
+	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB", memory,
+		 way == IN ? "to" : "from", bytes >> 10);
 	row(name, bytes / best / 1e9, "GB/s");
 	snprintf(name, sizeof(name), "%s memory %s the GPU, %zu KiB: in the call", memory, way == IN ? "to" : "from", bytes >> 10);
 	row(name, called * 1e6, "us");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_many [--quick] NAME SERVER FILE.json: how much CPU time a million calls cost, of 1, 8 and 64 client processes together, on
- * this machine as it is and with a process on each CPU that wants all of it; and what clients cost that do nothing. The clients are
- * processes of this program, on the remote libcuda.so.1 that it finds; SERVER is the process number of their kvgpu-remoted, whose
- * children serve them. NAME says by which carrier. A call is cuCtxGetLimit(), which asks and has nothing to do. Not counted: the
- * clients' beginning and end.
+ * remote_many [--quick] NAME SERVER FILE.json: how much CPU time a million calls cost, of 1, 8 and
+ * 64 client processes together, on this machine as it is and with a process on each CPU that wants
+ * all of it; and what clients cost that do nothing. The clients are processes of this program, on
+ * the remote libcuda.so.1 that it finds; SERVER is the process number of their kvgpu-remoted, whose
+ * children serve them. NAME says by which carrier. A call is cuCtxGetLimit(), which asks and has
+ * nothing to do. Not counted: the clients' beginning and end.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -99,7 +100,10 @@ static void call(void)
 		_exit(1);
 }
 
-/* says that it is ready; then for each number that it is told: makes so many calls, and says what CPU time they took */
+/*
+ * says that it is ready; then for each number that it is told: makes so many calls, and says what
+ * CPU time they took
+ */
 static void be_client(int in, int out)
 {
 	uint32_t calls = 0, i;
@@ -111,7 +115,8 @@ static void be_client(int in, int out)
 		_exit(1);
 	for (i = 0; i < WARM_UP; i++)
 		call();
-	while (write(out, &cpu, sizeof(cpu)) == sizeof(cpu) && read(in, &calls, sizeof(calls)) == sizeof(calls)) {
+	while (write(out, &cpu, sizeof(cpu)) == sizeof(cpu) &&
+	       read(in, &calls, sizeof(calls)) == sizeof(calls)) {
 		cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
 		for (i = 0; i < calls; i++)
 			call();
@@ -207,7 +212,8 @@ static void million(const struct client *clients, unsigned int n, uint32_t calls
 	row(name, own * scale, "s");
 	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: CPU time of the server", n, busy ? "busy" : "idle");
 	row(name, theirs * scale, "s");
-	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: time", n, busy ? "busy" : "idle");
+	snprintf(name, sizeof(name), "a million calls by %u, CPUs %s: time", n,
+		 busy ? "busy" : "idle");
 	row(name, took * scale, "s");
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What remote/ring costs between two processes over a memfd (make bench-remote-ring): a call that is answered, while both are
- * awake and while both sleep; a frame that is queued; many frames. Prints a table, and JSON into the file that is named.
+ * What remote/ring costs between two processes over a memfd (make bench-remote-ring): a call that
+ * is answered, while both are awake and while both sleep; a frame that is queued; many frames.
+ * Prints a table, and JSON into the file that is named.
  *
- *	remote_ring [--cpus A B] [--quick] FILE.json		A: who asks, B: who answers; default: the first two that there are
+ *	remote_ring [--cpus A B] [--quick] FILE.json            A: who asks, B: who answers;
+ *	default: the first two that there are
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -22,7 +24,14 @@
 #include "remote/ring/clock.h"
 #include "remote/ring/ring.h"
 
-enum { SLOTS = 8192, CALL_LEN = 32, FRAME_LEN = 96, ANSWER_LEN = 16, BURST = 1000, LONG_SPIN_NS = 1000000000 };
+enum {
+	SLOTS = 8192,
+	CALL_LEN = 32,
+	FRAME_LEN = 96,
+	ANSWER_LEN = 16,
+	BURST = 1000,
+	LONG_SPIN_NS = 1000000000
+};
 enum { OP_CALL, OP_QUEUED, OP_END };
 
 #define A_MINUTE_NS	60000000000ull
@@ -86,15 +95,19 @@ static void choose_cpus(void)
 /* each process maps the file by itself */
 static void attach(struct side *s, int memory, bool server, uint64_t spin_ns, int socket)
 {
-	const struct kvgpu_bell_ops *ops = socket < 0 ? &kvgpu_bell_futex_ops : &kvgpu_bell_socket_ops;
+	const struct kvgpu_bell_ops *ops = socket < 0 ? &kvgpu_bell_futex_ops :
+							&kvgpu_bell_socket_ops;
 	size_t ring = (kvgpu_ring_bytes(SLOTS) + 4095) & ~(size_t)4095;
 
-	s->ring = mmap(NULL, ring + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memory, 0);
+	s->ring = mmap(NULL, ring + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, memory, 0);
 	if (s->ring == MAP_FAILED)
 		die("mmap");
 	s->box = (void *)((uint8_t *)s->ring + ring);
 	s->socket.fd = socket;
-	s->own = (struct kvgpu_bell) { .ops = ops, .ctx = socket < 0 ? NULL : &s->socket, .times = { spin_ns, KVGPU_SLEEP_NS } };
+	s->own = (struct kvgpu_bell){ .ops = ops,
+				      .ctx = socket < 0 ? NULL : &s->socket,
+				      .times = { spin_ns, KVGPU_SLEEP_NS } };
 	s->peer = s->own;
 	s->own.word = server ? &s->ring->consumer_word : &s->ring->producer_word;
 	s->peer.word = server ? &s->ring->producer_word : &s->ring->consumer_word;
@@ -110,7 +123,8 @@ static void serve(struct side *s)
 	struct kvgpu_box box;
 	struct kvgpu_frame f;
 
-	if (kvgpu_ring_attach_consumer(&c, &s->config) || kvgpu_box_attach(&box, s->box, KVGPU_BOX_LONGEST, &s->peer))
+	if (kvgpu_ring_attach_consumer(&c, &s->config) ||
+	    kvgpu_box_attach(&box, s->box, KVGPU_BOX_LONGEST, &s->peer))
 		exit(2);
 	for (;;) {
 		while (kvgpu_ring_get(&c, &f, buf, sizeof(buf)) == KVGPU_RING_EMPTY)
@@ -164,7 +178,8 @@ static void call(struct client *c, uint16_t op)
 		exit(1);
 	}
 	kvgpu_ring_notify(&c->p);
-	if (kvgpu_box_wait(&c->box, A_MINUTE_NS) || kvgpu_box_take(&c->box, c->p.last_seq, &head, buf, sizeof(buf))) {
+	if (kvgpu_box_wait(&c->box, A_MINUTE_NS) ||
+	    kvgpu_box_take(&c->box, c->p.last_seq, &head, buf, sizeof(buf))) {
 		fprintf(stderr, "no answer\n");
 		exit(1);
 	}
@@ -234,7 +249,8 @@ static void clock_cost(double *samples, unsigned long nr)
 }
 
 /* one reading of the clock is in each */
-static void round_trips(const char *name, uint64_t spin_ns, bool by_socket, double *samples, unsigned long nr)
+static void round_trips(const char *name, uint64_t spin_ns, bool by_socket, double *samples,
+			unsigned long nr)
 {
 	struct client *c = connect_client(spin_ns, by_socket);
 	uint64_t last, now;
@@ -252,7 +268,10 @@ static void round_trips(const char *name, uint64_t spin_ns, bool by_socket, doub
 	disconnect(c);
 }
 
-/* what the producer pays for a frame of a burst that fits; then a call, so that the next burst finds the ring empty */
+/*
+ * what the producer pays for a frame of a burst that fits; then a call, so that the next burst
+ * finds the ring empty
+ */
 static void bursts(const char *name, bool notify_each, double *samples, unsigned long nr)
 {
 	struct client *c = connect_client(LONG_SPIN_NS, false);
@@ -334,7 +353,8 @@ int main(int argc, char **argv)
 	pin(cpu[0]);
 	samples = calloc(scale * 100000, sizeof(*samples));
 	clock_cost(samples, scale * 10000);
-	round_trips("call of 32 bytes and answer, both spin", LONG_SPIN_NS, false, samples, scale * 100000);
+	round_trips("call of 32 bytes and answer, both spin", LONG_SPIN_NS, false, samples,
+		    scale * 100000);
 	bursts("queued frame of 96 bytes, one notify a burst", false, samples, scale * 100);
 	bursts("queued frame of 96 bytes, one notify a frame", true, samples, scale * 100);
 	sustained(samples, scale);
@@ -342,7 +362,8 @@ int main(int argc, char **argv)
 	round_trips("call and answer, both sleep, socket", 0, true, samples, scale * 2000);
 	printf("%-46s %10s %10s  %-10s %s\n", "", "p50", "p99", "", "samples");
 	for (i = 0; i < nr_rows; i++)
-		printf("%-46s %10.1f %10.1f  %-10s %lu\n", row[i].name, row[i].p50, row[i].p99, row[i].unit, row[i].of);
+		printf("%-46s %10.1f %10.1f  %-10s %lu\n", row[i].name, row[i].p50, row[i].p99,
+		       row[i].unit, row[i].of);
 	write_json(path);
 	free(samples);
 	return 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * remote_train STEPS: a training loop of a small network as a GPU's driver sees it: each step is 4 KiB in, 20 short launches, and 4
- * bytes out that are waited for. On the runtime API alone, so that whatever forwards that can run it. Prints the seconds that the
- * steps took, and checks the last sum.
+ * remote_train STEPS: a training loop of a small network as a GPU's driver sees it: each step is 4
+ * KiB in, 20 short launches, and 4 bytes out that are waited for. On the runtime API alone, so that
+ * whatever forwards that can run it. Prints the seconds that the steps took, and checks the last
+ * sum.
  */
 #include <cuda_runtime.h>
 
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
 		if (step < 0)
 			start = now();
 	}
-	printf("%d steps: %.3f s, %.1f us each\n", steps, now() - start, (now() - start) / steps * 1e6);
+	printf("%d steps: %.3f s, %.1f us each\n", steps, now() - start,
+	       (now() - start) / steps * 1e6);
 	/* each number comes near to 2 */
 	want = 2.0f * WORDS;
 	if (got < want * 0.999f || got > want * 1.001f) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Speed of the shader machine by itself (make bench-sm): no server, no driver, no front end. Matrix products with tiles in
- * shared memory for each vector unit of this machine, checked by samples, and the time of a launch.
+ * Speed of the shader machine by itself (make bench-sm): no server, no driver, no front end. Matrix
+ * products with tiles in shared memory for each vector unit of this machine, checked by samples,
+ * and the time of a launch.
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,8 @@ static double cpu(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+	return u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
 static struct rig_kernel kernel(struct rig *r, const char *name)
@@ -67,8 +69,10 @@ static int matrix(const char *isa, unsigned int n)
 {
 	struct rig *r = rig_create(64u << 20);
 	struct rig_kernel k = kernel(r, "sgemm");
-	struct { uint64_t a, b, c; uint32_t n; } p = { rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4),
-						       rig_alloc(r, n * n * 4), n };
+	struct {
+		uint64_t a, b, c;
+		uint32_t n;
+	} p = { rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4), n };
 	float *a = rig_host(r, p.a), *b = rig_host(r, p.b);
 	double t, used;
 	unsigned int bad;
@@ -80,7 +84,8 @@ static int matrix(const char *isa, unsigned int n)
 	}
 	t = wall();
 	used = cpu();
-	if (rig_launch(r, &k, (struct rig_dim){ n / 16, n / 16, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28) != SM_DONE)
+	if (rig_launch(r, &k, (struct rig_dim){ n / 16, n / 16, 1 }, (struct rig_dim){ 16, 16, 1 },
+		       0, &p, 28) != SM_DONE)
 		return 1;
 	t = wall() - t;
 	used = cpu() - used;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "kvgpu-client bench ROWS...": the rows of make bench that a program can measure where nouveau drives the GPU, natively and in
- * guests alike. Prints a line of JSON for each sample: {"row", "unit", "better", "value", "ops"}.
+ * "kvgpu-client bench ROWS...": the rows of make bench that a program can measure where nouveau
+ * drives the GPU, natively and in guests alike. Prints a line of JSON for each sample: {"row",
+ * "unit", "better", "value", "ops"}.
  */
 #include "bench.h"
 
@@ -38,7 +39,8 @@ static void sample(const struct bench_row *row, double value)
 	fflush(stdout);
 }
 
-static void take(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value), void *ctx, bool warm_up)
+static void take(struct bench *b, const struct bench_row *row,
+		 int (*once)(void *ctx, double *value), void *ctx, bool warm_up)
 {
 	double value[64];
 	unsigned int i, n = row->samples < 64 ? row->samples : 64;
@@ -57,12 +59,14 @@ static void take(struct bench *b, const struct bench_row *row, int (*once)(void 
 	tap_result(!ret, row->name, "result %d", ret);
 }
 
-void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value), void *ctx)
+void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value),
+	       void *ctx)
 {
 	take(b, row, once, ctx, true);
 }
 
-void bench_row_once(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value), void *ctx)
+void bench_row_once(struct bench *b, const struct bench_row *row,
+		    int (*once)(void *ctx, double *value), void *ctx)
 {
 	take(b, row, once, ctx, false);
 }

@@ -17,16 +17,20 @@ struct bench_row {
 	bool higher;			/* is better */
 	unsigned int samples;
 	unsigned int ops;		/* operations of one sample: counters are divided by them */
-	bool may_lack;			/* -ENOSPC at the warm-up leaves the row out: a card may be too small for it */
+	/* -ENOSPC at the warm-up leaves the row out: a card may be too small for it */
+	bool may_lack;
 };
 
 /*
- * Takes @row->samples samples and prints each as a line of JSON, after one that warms up; marks stand around them (mark.h).
- * @once stores a value of the row's unit in *@value and returns 0 or -errno, which ends the row and fails the program.
+ * Takes @row->samples samples and prints each as a line of JSON, after one that warms up; marks
+ * stand around them (mark.h). @once stores a value of the row's unit in *@value and returns 0 or
+ * -errno, which ends the row and fails the program.
  */
-void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value), void *ctx);
+void bench_row(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value),
+	       void *ctx);
 /* the same for what can't be done twice */
-void bench_row_once(struct bench *b, const struct bench_row *row, int (*once)(void *ctx, double *value), void *ctx);
+void bench_row_once(struct bench *b, const struct bench_row *row,
+		    int (*once)(void *ctx, double *value), void *ctx);
 /* "4k", "64k", "1m", ... */
 const char *bench_size(uint64_t bytes);
 /* waits for the job's number in memory, asks no register; 0 or -ETIMEDOUT */

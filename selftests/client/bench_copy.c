@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark: copies, one submission each, from the submission to the end that is seen in memory. Pinned memory is a buffer of the
- * driver's in system memory; pageable memory goes through such a buffer in pieces, as drivers do it.
+ * Benchmark: copies, one submission each, from the submission to the end that is seen in memory.
+ * Pinned memory is a buffer of the driver's in system memory; pageable memory goes through such a
+ * buffer in pieces, as drivers do it.
  */
 #include "bench.h"
 
@@ -26,7 +27,8 @@ struct copies {
 	unsigned int repeat;
 };
 
-static int copy_one(struct copies *x, struct nouveau_bo *src, uint64_t src_at, struct nouveau_bo *dst, uint64_t dst_at, uint64_t len)
+static int copy_one(struct copies *x, struct nouveau_bo *src, uint64_t src_at,
+		    struct nouveau_bo *dst, uint64_t dst_at, uint64_t len)
 {
 	int ret;
 
@@ -41,7 +43,8 @@ static int copy_one(struct copies *x, struct nouveau_bo *src, uint64_t src_at, s
 static int pinned_once(void *ctx, double *value)
 {
 	struct copies *x = ctx;
-	struct nouveau_bo *src = x->dir == H2D ? x->host : x->vram[0], *dst = x->dir == D2H ? x->host : x->vram[x->dir == D2D];
+	struct nouveau_bo *src = x->dir == H2D ? x->host : x->vram[0],
+			  *dst = x->dir == D2H ? x->host : x->vram[x->dir == D2D];
 	uint64_t start = now_us();
 	unsigned int i;
 	int ret = 0;
@@ -84,7 +87,8 @@ static void sizes(struct bench *b, struct copies *x, uint64_t most, const char *
 		x->repeat = x->size <= 64 << 10 ? 50 : x->size <= MIB ? 10 : 1;
 		row.samples = b->o->quick || x->size > 16 * MIB ? 3 : 7;
 		row.ops = x->repeat;
-		snprintf(row.name, sizeof(row.name), "copy-%s-%s%s", name, bench_size(x->size), pageable ? "-pageable" : "");
+		snprintf(row.name, sizeof(row.name), "copy-%s-%s%s", name, bench_size(x->size),
+			 pageable ? "-pageable" : "");
 		bench_row(b, &row, pageable ? pageable_once : pinned_once, x);
 	}
 }

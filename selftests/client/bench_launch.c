@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark: launches of an empty shader and submissions without work. "Latency" is one after the other, its end seen in memory;
- * "rate" is many in one submission; "sleeping" waits in the kernel until the interrupt. "context-switch" is a launch on the one and
- * on the other of two channels in turns: each has to bring its graphics context.
+ * Benchmark: launches of an empty shader and submissions without work. "Latency" is one after the
+ * other, its end seen in memory; "rate" is many in one submission; "sleeping" waits in the kernel
+ * until the interrupt. "context-switch" is a launch on the one and on the other of two channels in
+ * turns: each has to bring its graphics context.
  */
 #include "bench.h"
 
@@ -99,7 +100,9 @@ static int submit_once(void *ctx, double *value)
 		job_begin(x->c, 8);
 		ret = job_kick(x->c);
 		if (!ret)
-			ret = x->sleeps ? nouveau_bo_wait(x->c->done, NOUVEAU_BO_RDWR, x->b->g.client) : bench_watch(x->c);
+			ret = x->sleeps ?
+				      nouveau_bo_wait(x->c->done, NOUVEAU_BO_RDWR, x->b->g.client) :
+				      bench_watch(x->c);
 	}
 	*value = (double)(now_us() - start) / REPEAT;
 	return ret;
@@ -131,7 +134,8 @@ void bench_launch(struct bench *b)
 	x.c = &x.ce;
 	strcpy(row.name, "submit-ce");
 	bench_row(b, &row, submit_once, &x);
-	row = (struct bench_row){ "launch-rate", "1/s", true, b->o->quick ? 3 : 10, COMPUTE_MAX_LAUNCHES, false };
+	row = (struct bench_row){ "launch-rate",	"1/s", true, b->o->quick ? 3 : 10,
+				  COMPUTE_MAX_LAUNCHES, false };
 	bench_row(b, &row, rate_once, &x);
 	chan_close(&x.ce);
 	compute_close(&x.k);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark: the life of a buffer, beside others that are mapped already, and what the CPU sees of video memory through BAR1.
- * nouveau maps a buffer into the client's address space when it is made, and unmaps it when its handle goes.
+ * Benchmark: the life of a buffer, beside others that are mapped already, and what the CPU sees of
+ * video memory through BAR1. nouveau maps a buffer into the client's address space when it is made,
+ * and unmaps it when its handle goes.
  */
 #include "bench.h"
 
@@ -37,7 +38,10 @@ static void on_sigbus(int sig)
 	siglongjmp(no_window, 1);
 }
 
-/* a word of each page; -ENOSPC where BAR1 can't show all of the buffer, which nouveau says with SIGBUS */
+/*
+ * a word of each page; -ENOSPC where BAR1 can't show all of the buffer, which nouveau says with
+ * SIGBUS
+ */
 static int touch(struct nouveau_bo *bo)
 {
 	struct sigaction old, now = { .sa_handler = on_sigbus };
@@ -86,13 +90,17 @@ static void buffers(struct bench *b, unsigned int beside_gib)
 			x.domain = domains[d];
 			x.size = sizes[i];
 			row.samples = i < 3 ? b->o->quick ? 3 : 10 : b->o->quick ? 1 : 3;
-			snprintf(row.name, sizeof(row.name), "buffer-%s-%s-beside-%ug", memory_name(x.domain), bench_size(x.size),
+			snprintf(row.name, sizeof(row.name), "buffer-%s-%s-beside-%ug",
+				memory_name(x.domain), bench_size(x.size),
 				 beside_gib);
 			bench_row(b, &row, buffer_once, &x);
 		}
 }
 
-/* video memory that is mapped and not used, until there is @gib of it; false if there is not so much */
+/*
+ * video memory that is mapped and not used, until there is @gib of it; false if there is not so
+ * much
+ */
 static bool fill(struct bench *b, struct nouveau_bo **filler, unsigned int *nr, unsigned int gib)
 {
 	uint64_t most = gpu_param(&b->g, NOUVEAU_GETPARAM_FB_SIZE, 0);
@@ -101,7 +109,8 @@ static bool fill(struct bench *b, struct nouveau_bo **filler, unsigned int *nr, 
 	if (((uint64_t)gib << 30) + (256ull << 20) > most)
 		return false;
 	for (; *nr < gib * 1024 / FILLER_MIB; ++*nr)
-		if (nouveau_bo_new(b->g.dev, NOUVEAU_BO_VRAM, 4096, (uint64_t)FILLER_MIB << 20, NULL, &filler[*nr]))
+		if (nouveau_bo_new(b->g.dev, NOUVEAU_BO_VRAM, 4096, (uint64_t)FILLER_MIB << 20,
+				   NULL, &filler[*nr]))
 			return false;
 	return true;
 }
@@ -162,7 +171,8 @@ static int words_once(void *ctx, double *value)
 
 void bench_bar1(struct bench *b)
 {
-	struct window w = { bo_new(&b->g, NOUVEAU_BO_VRAM, WINDOW_BYTES), malloc(WINDOW_BYTES), true };
+	struct window w = { bo_new(&b->g, NOUVEAU_BO_VRAM, WINDOW_BYTES), malloc(WINDOW_BYTES),
+			    true };
 	struct bench_row row = { "", "MB/s", true, b->o->quick ? 3 : 10, 1, false };
 	unsigned int i;
 

@@ -19,7 +19,8 @@ static void emit_remap(struct gpu_chan *c, const struct ce_copy *copy)
 
 	for (i = 0; i < 4; i++)
 		components |= copy->select[i] << (4 * i);
-	components |= (copy->comp_size - 1) << 16 | (copy->src_comps - 1) << 20 | (copy->dst_comps - 1) << 24;
+	components |= (copy->comp_size - 1) << 16 | (copy->src_comps - 1) << 20 |
+		      (copy->dst_comps - 1) << 24;
 	emit(c, SUBC_COPY, CE_REMAP_CONST_A, copy->consts[0], copy->consts[1], components);
 }
 
@@ -28,8 +29,8 @@ void ce_emit(struct gpu_chan *c, const struct ce_copy *copy, uint64_t src_va, ui
 	uint64_t in = src_va + copy->src.offset, out = dst_va + copy->dst.offset;
 	uint32_t launch = CE_NON_PIPELINED | CE_FLUSH;
 
-	emit(c, SUBC_COPY, CE_OFFSET_IN, in >> 32, in, out >> 32, out, copy->src.pitch, copy->dst.pitch,
-	     copy->length, copy->lines);
+	emit(c, SUBC_COPY, CE_OFFSET_IN, in >> 32, in, out >> 32, out, copy->src.pitch,
+	     copy->dst.pitch, copy->length, copy->lines);
 	if (copy->src.tiled)
 		emit_surface(c, CE_SRC_BLOCK_SIZE, &copy->src);
 	else
@@ -61,9 +62,11 @@ static uint64_t place(const struct ce_side *s, uint32_t x, uint32_t y)
 	return s->offset + (uint64_t)y * s->pitch + x;
 }
 
-static void reference_element(const struct ce_copy *copy, const uint8_t *src, uint8_t *dst, uint32_t x, uint32_t y)
+static void reference_element(const struct ce_copy *copy, const uint8_t *src, uint8_t *dst,
+			      uint32_t x, uint32_t y)
 {
-	uint32_t src_x = x * copy->comp_size * copy->src_comps, dst_x = x * copy->comp_size * copy->dst_comps;
+	uint32_t src_x = x * copy->comp_size * copy->src_comps,
+		 dst_x = x * copy->comp_size * copy->dst_comps;
 	unsigned int i, b;
 
 	for (i = 0; i < copy->dst_comps; i++) {
@@ -89,7 +92,8 @@ void ce_reference(const struct ce_copy *copy, const uint8_t *src, uint8_t *dst)
 
 	for (y = 0; y < copy->lines; y++) {
 		if (plain) {
-			memcpy(dst + place(&copy->dst, 0, y), src + place(&copy->src, 0, y), copy->length);
+			memcpy(dst + place(&copy->dst, 0, y), src + place(&copy->src, 0, y),
+			       copy->length);
 			continue;
 		}
 		for (x = 0; x < copy->length; x++) {

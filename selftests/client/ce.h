@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A copy as the copy class takes it, and the same copy done by the CPU to say what memory must look like afterwards. */
+/*
+ * A copy as the copy class takes it, and the same copy done by the CPU to say what memory must look
+ * like afterwards.
+ */
 #ifndef KVGPU_SELFTESTS_CE_H
 #define KVGPU_SELFTESTS_CE_H
 
@@ -19,7 +22,8 @@ struct ce_copy {
 	uint32_t length, lines;		/* bytes, or elements when remap is on */
 	bool remap;
 	uint32_t consts[2];
-	uint8_t select[4];		/* CE_REMAP_*: where each destination component comes from */
+	/* CE_REMAP_*: where each destination component comes from */
+	uint8_t select[4];
 	uint8_t comp_size, src_comps, dst_comps;	/* bytes; numbers 1..4 */
 };
 

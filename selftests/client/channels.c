@@ -18,8 +18,8 @@
 #include "tap.h"
 
 /*
- * Channels of one session: nouveau before 6.2 has 32 notification slots per client, and a channel takes two
- * (nvkm/core/client.c), so many channels come from several sessions of one process.
+ * Channels of one session: nouveau before 6.2 has 32 notification slots per client, and a channel
+ * takes two (nvkm/core/client.c), so many channels come from several sessions of one process.
  */
 enum { PER_SESSION = 8, SESSIONS_QUICK = 8, SESSIONS = 24, MANY_LEN = 96 * 1024 };
 
@@ -43,7 +43,8 @@ void test_channels(const struct client_options *o)
 	for (i = 0; i < sessions; i++)
 		gpu_open(&g[i], o->node);
 	for (i = 0; i < many; i++)
-		stream_open(&s[i], &g[i / PER_SESSION], i % 4 == 3 ? ENGINE_GR : ENGINE_CE, MANY_LEN, o->seed + 1000 * i);
+		stream_open(&s[i], &g[i / PER_SESSION], i % 4 == 3 ? ENGINE_GR : ENGINE_CE,
+			    MANY_LEN, o->seed + 1000 * i);
 	start = now_us();
 	for (r = 0; !ret && r < rounds; r++) {
 		for (i = 0; !ret && i < many; i++)
@@ -64,9 +65,10 @@ void test_channels(const struct client_options *o)
 }
 
 /*
- * Channel groups through the stock interface: since 6.12 the NVIF ioctl makes a device and engine objects, nothing else
- * (nouveau_abi16.c), and each channel has a group of its own without a header in the runlist. So groups are tested from
- * below the driver (selftests/attacks, "groups"); here only that the answer is this one.
+ * Channel groups through the stock interface: since 6.12 the NVIF ioctl makes a device and engine
+ * objects, nothing else (nouveau_abi16.c), and each channel has a group of its own without a header
+ * in the runlist. So groups are tested from below the driver (selftests/attacks, "groups"); here
+ * only that the answer is this one.
  */
 void test_groups(const struct client_options *o)
 {
@@ -75,7 +77,8 @@ void test_groups(const struct client_options *o)
 		struct nvif_ioctl_new_v0 new;
 		uint8_t args[64];
 	} req = {
-		.ioctl = { .type = NVIF_IOCTL_V0_NEW, .object = 0, .owner = NVIF_IOCTL_V0_OWNER_ANY },
+		.ioctl = { .type = NVIF_IOCTL_V0_NEW, .object = 0,
+			.owner = NVIF_IOCTL_V0_OWNER_ANY },
 		.new = { .oclass = 0xa06c /* KEPLER_CHANNEL_GROUP_A */, .object = 0x70c0 },
 	};
 	struct gpu g;
@@ -123,7 +126,8 @@ struct usage {
 	unsigned int files;
 	long slab_kb, anon_kb;
 	uint64_t vram;
-	uint64_t instance;	/* of a fresh channel: the driver takes instance memory from the top of VRAM downwards */
+	/* of a fresh channel: the driver takes instance memory from the top of VRAM downwards */
+	uint64_t instance;
 	int chid;
 };
 
@@ -188,12 +192,14 @@ void test_cycles(const struct client_options *o)
 	take_usage(&g, &after);
 	tap_result(!ret, "channels created and destroyed", "%u cycles, %.1f ms each, result %d", i,
 		   (now_us() - start) / 1e3 / cycles, ret);
-	tap_result(after.files == before.files, "no file left open", "%u -> %u", before.files, after.files);
+	tap_result(after.files == before.files, "no file left open", "%u -> %u", before.files,
+		   after.files);
 	if (before.vram == VRAM_UNKNOWN)
 		tap_skip("no video memory of buffers left behind", "this kernel does not tell how much is used");
 	else
-		tap_result(after.vram == before.vram, "no video memory of buffers left behind", "%llu -> %llu",
-			   (unsigned long long)before.vram, (unsigned long long)after.vram);
+		tap_result(after.vram == before.vram, "no video memory of buffers left behind",
+			   "%llu -> %llu", (unsigned long long)before.vram,
+			   (unsigned long long)after.vram);
 	if (before.instance)
 		tap_result(after.chid == before.chid && after.instance == before.instance,
 			   "a new channel gets the same number and the same instance block as before",
@@ -201,10 +207,13 @@ void test_cycles(const struct client_options *o)
 			   (unsigned long long)before.instance, (unsigned long long)after.instance);
 	else
 		tap_skip("a new channel gets the same instance block as before", "the channel table is not readable");
-	/* slabs of the whole system move by themselves: 4 KiB a cycle would be a leak of one page */
-	tap_result(after.slab_kb - before.slab_kb < (long)cycles * 2 + 2048, "kernel memory does not grow",
-		   "unreclaimable slab %ld -> %ld kB", before.slab_kb, after.slab_kb);
-	tap_result(after.anon_kb - before.anon_kb < 8192, "process memory does not grow", "%ld -> %ld kB",
-		   before.anon_kb, after.anon_kb);
+	/*
+	 * slabs of the whole system move by themselves: 4 KiB a cycle would be a leak of one page
+	 */
+	tap_result(after.slab_kb - before.slab_kb < (long)cycles * 2 + 2048,
+		   "kernel memory does not grow", "unreclaimable slab %ld -> %ld kB",
+		   before.slab_kb, after.slab_kb);
+	tap_result(after.anon_kb - before.anon_kb < 8192, "process memory does not grow",
+		   "%ld -> %ld kB", before.anon_kb, after.anon_kb);
 	gpu_close(&g);
 }

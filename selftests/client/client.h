@@ -13,7 +13,8 @@ struct client_options {
 	uint64_t seed;
 	uint64_t bytes;		/* copied in all by "copy" */
 	unsigned int seconds;	/* 0: as long as it takes */
-	const char *until;	/* a file: its being there ends what goes on for "seconds"; NULL: none */
+	/* a file: its being there ends what goes on for "seconds"; NULL: none */
+	const char *until;
 	bool quick;
 	bool self_test;		/* damage one expected byte per round: every round must notice */
 	int card_layout;	/* 1 / 0 as told, -1: look at the channel table */
@@ -44,10 +45,16 @@ void test_endless(const struct client_options *o);
 void test_halt(const struct client_options *o);
 void test_acquire(const struct client_options *o);
 
-/* "bench": measures the rows of make bench that are named, prints a line of JSON for each sample; the program's exit code */
+/*
+ * "bench": measures the rows of make bench that are named, prints a line of JSON for each sample;
+ * the program's exit code
+ */
 int client_bench(const struct client_options *o, char **names, int nr);
 
-/* o->seconds (or @otherwise) have passed since @start (us), or o->until is there; asks for the file four times a second */
+/*
+ * o->seconds (or @otherwise) have passed since @start (us), or o->until is there; asks for the file
+ * four times a second
+ */
 bool time_is_over(const struct client_options *o, unsigned int otherwise, uint64_t start);
 
 /* a stream of verified copies of one channel, for tests in which others must go on */
@@ -59,7 +66,8 @@ struct stream {
 	uint32_t len;
 };
 
-void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len, uint64_t seed);
+void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len,
+		 uint64_t seed);
 void stream_close(struct stream *s);
 /* 0 or -errno of the submission */
 int stream_kick(struct stream *s);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compute launches of a shader that ends at once, seen by the semaphores which their QMDs release. */
+/*
+ * Compute launches of a shader that ends at once, seen by the semaphores which their QMDs release.
+ */
 #include "compute.h"
 
 #include <errno.h>
@@ -19,12 +21,15 @@ enum {
 
 /*
  * GK110 code comes in groups of 64 bytes, a word of issue delays and seven instructions (Mesa
- * nv50_ir_emit_gk110.cpp: 8 bits per instruction from bit 2 on, opcode 0x08 on top). EXIT is 0x18 in the top byte, with
- * condition "true" (0xf at bit 2) and predicate PT (7 at bit 18).
+ * nv50_ir_emit_gk110.cpp: 8 bits per instruction from bit 2 on, opcode 0x08 on top). EXIT is 0x18
+ * in the top byte, with condition "true" (0xf at bit 2) and predicate PT (7 at bit 18).
  */
 static const uint64_t code_exit = 0x18000000001c003cull;
 static const uint64_t code_delays = 0x0800000000000000ull | 0x2full << 2;
-/* BRA is 0x12 in the top byte; its target, 24 bits from bit 23 on, counts from the end of the instruction: here -8 */
+/*
+ * BRA is 0x12 in the top byte; its target, 24 bits from bit 23 on, counts from the end of the
+ * instruction: here -8
+ */
 static const uint64_t code_loop = 0x12007ffffc1c003cull;
 
 void compute_write_shader(struct compute *k, bool endless)
@@ -62,11 +67,12 @@ void compute_close(struct compute *k)
 
 volatile uint32_t *compute_release_word(struct compute *k, unsigned int n, unsigned int which)
 {
-	return (volatile uint32_t *)((uint8_t *)k->bo->map + RELEASE_OFFSET + n * RELEASE_STRIDE + 16 * which);
+	return (volatile uint32_t *)((uint8_t *)k->bo->map + RELEASE_OFFSET + n * RELEASE_STRIDE +
+				     16 * which);
 }
 
-void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which, uint32_t payload,
-			bool one_word)
+void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which,
+			 uint32_t payload, bool one_word)
 {
 	uint64_t va = k->bo->offset + RELEASE_OFFSET + n * RELEASE_STRIDE + 16 * which;
 
@@ -142,7 +148,8 @@ int compute_run_released(struct compute *k, uint32_t payload)
 
 static void test_one_launch(struct compute *k)
 {
-	volatile uint32_t *one = compute_release_word(k, 0, 0), *four = compute_release_word(k, 0, 1);
+	volatile uint32_t *one = compute_release_word(k, 0, 0),
+			  *four = compute_release_word(k, 0, 1);
 	uint32_t *qmd = compute_new_qmd(k, 0);
 	int ret;
 
@@ -152,10 +159,12 @@ static void test_one_launch(struct compute *k)
 	ret = launch(k, 0);
 	tap_result(!ret && one[0] == 0xc0ffee01, "an empty shader's launch releases its QMD's semaphore",
 		   "result %d, payload %x", ret, one[0]);
-	tap_result(!ret && one[1] == 0xffffffff, "a one-word release writes one word", "next word %x", one[1]);
-	tap_result(!ret && four[0] == 0xc0ffee02 && four[1] == 0 && (four[2] | four[3]) && four[3] != 0xffffffff,
-		   "the second, four-word release has payload and time", "%x %x %x %x", four[0], four[1], four[2],
-		   four[3]);
+	tap_result(!ret && one[1] == 0xffffffff, "a one-word release writes one word",
+		   "next word %x", one[1]);
+	tap_result(!ret && four[0] == 0xc0ffee02 && four[1] == 0 && (four[2] | four[3]) &&
+			   four[3] != 0xffffffff,
+		   "the second, four-word release has payload and time", "%x %x %x %x", four[0],
+		   four[1], four[2], four[3]);
 }
 
 static void test_no_release(struct compute *k)
@@ -201,8 +210,8 @@ static void test_many_launches(struct compute *k)
 	ret = job_run(&k->c);
 	for (i = 0; i < LAUNCHES; i++)
 		wrong += *compute_release_word(k, i, 0) != 0x1000 + i;
-	tap_result(!ret && !wrong, "100 launches in one submission", "result %d, %u releases wrong, %.1f ms", ret, wrong,
-		   (now_us() - start) / 1e3);
+	tap_result(!ret && !wrong, "100 launches in one submission",
+		   "result %d, %u releases wrong, %.1f ms", ret, wrong, (now_us() - start) / 1e3);
 }
 
 void test_compute(const struct client_options *o)

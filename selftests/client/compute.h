@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Launches of a shader that ends at once, or never: what several subtests share. What must not fail ends the program. */
+/*
+ * Launches of a shader that ends at once, or never: what several subtests share. What must not fail
+ * ends the program.
+ */
 #ifndef KVGPU_SELFTESTS_COMPUTE_H
 #define KVGPU_SELFTESTS_COMPUTE_H
 
 #include "client.h"
 
-enum { COMPUTE_MAX_LAUNCHES = 100 };	/* launch descriptors and release words that there is room for */
+/* launch descriptors and release words that there is room for */
+enum { COMPUTE_MAX_LAUNCHES = 100 };
 
 struct compute {
 	struct gpu_chan c;
@@ -15,14 +19,17 @@ struct compute {
 
 void compute_open(struct compute *k, struct gpu *g);
 void compute_close(struct compute *k);
-/* the shader of all launches from now on: one that ends at once, or one that jumps to itself for ever */
+/*
+ * the shader of all launches from now on: one that ends at once, or one that jumps to itself for
+ * ever
+ */
 void compute_write_shader(struct compute *k, bool endless);
 
 /* a grid of a few CTAs; its launch descriptor is number @n */
 uint32_t *compute_new_qmd(struct compute *k, unsigned int n);
 /* the launch writes @payload when it is done; @which: 0 or 1, a descriptor has two releases */
-void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which, uint32_t payload,
-			 bool one_word);
+void compute_set_release(struct compute *k, uint32_t *qmd, unsigned int n, unsigned int which,
+			 uint32_t payload, bool one_word);
 volatile uint32_t *compute_release_word(struct compute *k, unsigned int n, unsigned int which);
 /* a new descriptor @n whose first release writes @payload over a 0 */
 void compute_prepare(struct compute *k, unsigned int n, uint32_t payload);

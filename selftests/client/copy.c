@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of random sizes, alignments and shapes between VRAM and system memory. A batch fills a destination buffer with
- * copies and gaps; the CPU does the same to an array, and then the whole buffer must equal the array: copied bytes, gaps
- * and what lies beside them.
+ * Copies of random sizes, alignments and shapes between VRAM and system memory. A batch fills a
+ * destination buffer with copies and gaps; the CPU does the same to an array, and then the whole
+ * buffer must equal the array: copied bytes, gaps and what lies beside them.
  */
 #include "client.h"
 
@@ -44,7 +44,8 @@ static void run_linear(struct arena *a, struct nouveau_bo *src, struct nouveau_b
 		bail("copy of a whole buffer: %s", strerror(-ret));
 }
 
-static void arena_open(struct arena *a, struct gpu *g, struct gpu_chan *c, uint64_t size, uint64_t seed)
+static void arena_open(struct arena *a, struct gpu *g, struct gpu_chan *c, uint64_t size,
+		       uint64_t seed)
 {
 	int i;
 
@@ -126,11 +127,14 @@ static void random_remap(struct rng *r, struct ce_copy *copy)
 					 rng_range(r, 0, copy->src_comps - 1);
 	copy->length = rng_size(r, 2048);
 	copy->lines = rng_range(r, 1, 8);
-	element = copy->comp_size * (copy->src_comps > copy->dst_comps ? copy->src_comps : copy->dst_comps);
-	copy->src.pitch = copy->dst.pitch = copy->length * element + copy->comp_size * rng_range(r, 0, 40);
+	element = copy->comp_size *
+		  (copy->src_comps > copy->dst_comps ? copy->src_comps : copy->dst_comps);
+	copy->src.pitch = copy->dst.pitch =
+		copy->length * element + copy->comp_size * rng_range(r, 0, 40);
 }
 
-static uint64_t footprint(const struct ce_copy *copy, const struct ce_side *side, unsigned int comps)
+static uint64_t footprint(const struct ce_copy *copy, const struct ce_side *side,
+			  unsigned int comps)
 {
 	uint64_t line = (uint64_t)copy->length * (copy->remap ? copy->comp_size * comps : 1);
 
@@ -209,19 +213,23 @@ static void copy_direction(struct arena *a, const char *engine, int from, int to
 	int64_t bad = -1;
 
 	a->bytes = a->copies = 0;
-	while (bad < 0 && (o->seconds ? now_us() - start < o->seconds * 1000000ull / DIRECTIONS : a->bytes < bytes)) {
+	while (bad < 0 && (o->seconds ? now_us() - start < o->seconds * 1000000ull / DIRECTIONS :
+					a->bytes < bytes)) {
 		reset_destination(a, to);
 		run_batch(a, from, to);
 		bad = check_batch(a, to, o->self_test);
 	}
-	snprintf(name, sizeof(name), "copy on a %s channel, %s to %s%s", engine, domain_name[from], domain_name[to],
+	snprintf(name, sizeof(name), "copy on a %s channel, %s to %s%s", engine, domain_name[from],
+		 domain_name[to],
 		 o->self_test ? ", damaged byte noticed" : ", every byte and every gap");
 	if (bad < 0)
-		tap_result(true, name, "%llu copies, %.1f MiB, %.1f s", (unsigned long long)a->copies,
-			   a->bytes / 1048576.0, (now_us() - start) / 1e6);
+		tap_result(true, name, "%llu copies, %.1f MiB, %.1f s",
+			   (unsigned long long)a->copies, a->bytes / 1048576.0,
+			   (now_us() - start) / 1e6);
 	else
 		tap_result(false, name, "seed %llu: byte 0x%llx is wrong after %llu copies",
-			   (unsigned long long)o->seed, (unsigned long long)bad, (unsigned long long)a->copies);
+			   (unsigned long long)o->seed, (unsigned long long)bad,
+			   (unsigned long long)a->copies);
 }
 
 void test_copy(const struct client_options *o)
@@ -240,11 +248,13 @@ void test_copy(const struct client_options *o)
 		struct arena a;
 
 		chan_must_open(&g, engines[e].engine, &c);
-		tap_diag("copy: %s channel %d, runlist %d", engines[e].name, c.chid, chan_runlist(&c));
+		tap_diag("copy: %s channel %d, runlist %d", engines[e].name, c.chid,
+			 chan_runlist(&c));
 		arena_open(&a, &g, &c, size, o->seed + e);
 		for (from = 0; from < 2; from++)
 			for (to = 0; to < 2; to++)
-				copy_direction(&a, engines[e].name, from, to, o->bytes / DIRECTIONS, o);
+				copy_direction(&a, engines[e].name, from, to, o->bytes / DIRECTIONS,
+					       o);
 		arena_close(&a);
 		chan_close(&c);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Measured, not judged: what a buffer costs to map into the GPU's address space, use once and unmap again ("mapcost"), and
- * how fast copies are ("bandwidth"). Runs natively and in a guest; selftests/guest/measure.py makes ratios of it.
+ * Measured, not judged: what a buffer costs to map into the GPU's address space, use once and unmap
+ * again ("mapcost"), and how fast copies are ("bandwidth"). Runs natively and in a guest;
+ * selftests/guest/measure.py makes ratios of it.
  */
 #include "client.h"
 
@@ -26,9 +27,12 @@ enum { MAP_ROUNDS = 5 };
 
 struct map_time { uint64_t map[MAP_ROUNDS], use[MAP_ROUNDS], unmap[MAP_ROUNDS]; };
 
-/* the kernel maps a buffer when it makes it and unmaps it when its handle goes, at once if it is idle */
-static int map_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain, uint64_t size,
-		    struct map_time *t, unsigned int round)
+/*
+ * the kernel maps a buffer when it makes it and unmaps it when its handle goes, at once if it is
+ * idle
+ */
+static int map_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain,
+		    uint64_t size, struct map_time *t, unsigned int round)
 {
 	struct nouveau_bo *bo = NULL;
 	uint64_t start = now_us();
@@ -55,24 +59,29 @@ static int map_once(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, ui
 	return ret;
 }
 
-static void map_cost(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain, unsigned int mib,
-		     const struct client_options *o)
+static void map_cost(struct gpu *g, struct gpu_chan *c, struct nouveau_bo *to, uint32_t domain,
+		     unsigned int mib, const struct client_options *o)
 {
 	struct map_time t;
 	unsigned int i;
 	char line[96];
 	int ret;
 
-	/* memory of the machine itself is taken from its free lists and cleared: the first round does that */
+	/*
+	 * memory of the machine itself is taken from its free lists and cleared: the first round
+	 * does that
+	 */
 	ret = map_once(g, c, to, domain, (uint64_t)mib << 20, &t, 0);
 	mark(o, "map-%s-%u begin", memory_name(domain), mib);
 	for (i = 0; !ret && i < MAP_ROUNDS; i++)
 		ret = map_once(g, c, to, domain, (uint64_t)mib << 20, &t, i);
 	mark(o, "map-%s-%u end", memory_name(domain), mib);
 	if (!ret)
-		measured("map", "memory=%s mib=%u rounds=%d map_us=%llu use_us=%llu unmap_us=%llu", memory_name(domain), mib,
-			 MAP_ROUNDS, (unsigned long long)median(t.map, MAP_ROUNDS),
-			 (unsigned long long)median(t.use, MAP_ROUNDS), (unsigned long long)median(t.unmap, MAP_ROUNDS));
+		measured("map", "memory=%s mib=%u rounds=%d map_us=%llu use_us=%llu unmap_us=%llu",
+			 memory_name(domain), mib, MAP_ROUNDS,
+			 (unsigned long long)median(t.map, MAP_ROUNDS),
+			 (unsigned long long)median(t.use, MAP_ROUNDS),
+			 (unsigned long long)median(t.unmap, MAP_ROUNDS));
 	snprintf(line, sizeof(line), "%u MiB of %s memory mapped, used, unmapped", mib, memory_name(domain));
 	tap_result(!ret, line, "result %d", ret);
 }
@@ -102,7 +111,8 @@ void test_mapcost(const struct client_options *o)
 /* much at once, so that it is the engine that is measured and not the submission */
 enum { MAX_ROUNDS = 15, BATCH_MIB = 256, BUFFER_MIB = 64, LINEAR_WORDS = 16 };
 
-static int copy_batch(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst, unsigned int mib, uint64_t *us)
+static int copy_batch(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst,
+		      unsigned int mib, uint64_t *us)
 {
 	const volatile uint32_t *done = c->done->map;
 	unsigned int i, nr = BATCH_MIB / mib;
@@ -124,8 +134,9 @@ static int copy_batch(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau
 	return ret ? ret : job_wait(c, JOB_TIMEOUT_MS);
 }
 
-static void bandwidth(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst, const char *from, const char *to,
-		      unsigned int mib, const struct client_options *o)
+static void bandwidth(struct gpu_chan *c, struct nouveau_bo *src, struct nouveau_bo *dst,
+		      const char *from, const char *to, unsigned int mib,
+		      const struct client_options *o)
 {
 	unsigned int rounds = o->quick ? 5 : MAX_ROUNDS, i;
 	uint64_t us[MAX_ROUNDS], mid;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The second way of the kernel's interface (6.6 and later; what NVK uses): the program places buffers in its address space
- * with VM_BIND and runs pushbuffers with EXEC. Direct ioctls: libdrm has no calls for them. Everything runs on a GR channel,
- * whose runlist is 0 in every layout, because completion is a sleeping wait (see sleep.c).
+ * The second way of the kernel's interface (6.6 and later; what NVK uses): the program places
+ * buffers in its address space with VM_BIND and runs pushbuffers with EXEC. Direct ioctls: libdrm
+ * has no calls for them. Everything runs on a GR channel, whose runlist is 0 in every layout,
+ * because completion is a sleeping wait (see sleep.c).
  */
 #include "client.h"
 
@@ -22,8 +23,13 @@
 #include "tap.h"
 
 #define KERNEL_PART	(1ull << 38)	/* where the kernel may place its own buffers */
-enum { LEN = 1 << 20, VA_PUSH = 0x10000, VA_SRC = 0x4000000, VA_DST = 0x8000000, VA_ALIAS = 0xc000000,
-       BUFFER_PAGES = LEN / 4096 };
+enum {
+	LEN = 1 << 20,
+	VA_PUSH = 0x10000,
+	VA_SRC = 0x4000000,
+	VA_DST = 0x8000000,
+	VA_ALIAS = 0xc000000,
+	BUFFER_PAGES = LEN / 4096 };
 
 struct vm_bo {
 	uint32_t handle;
@@ -39,8 +45,10 @@ struct vm {
 
 static struct vm_bo new_bo(struct vm *vm, uint32_t domain, uint64_t size)
 {
-	struct drm_nouveau_gem_new req = { .info = { .size = size, .domain = domain | NOUVEAU_GEM_DOMAIN_MAPPABLE },
-					   .align = 4096 };
+	struct drm_nouveau_gem_new req = {
+		.info = { .size = size, .domain = domain | NOUVEAU_GEM_DOMAIN_MAPPABLE },
+		.align = 4096
+	};
 	struct vm_bo bo;
 
 	if (drmCommandWriteRead(vm->fd, DRM_NOUVEAU_GEM_NEW, &req, sizeof(req)))
@@ -52,15 +60,21 @@ static struct vm_bo new_bo(struct vm *vm, uint32_t domain, uint64_t size)
 	return bo;
 }
 
-static int bind_pages(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, uint64_t offset, uint64_t size)
+static int bind_pages(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, uint64_t offset,
+		      uint64_t size)
 {
-	struct drm_nouveau_vm_bind_op one = { .op = op, .handle = handle, .addr = va, .bo_offset = offset, .range = size };
+	struct drm_nouveau_vm_bind_op one = { .op = op,
+					      .handle = handle,
+					      .addr = va,
+					      .bo_offset = offset,
+					      .range = size };
 	struct drm_nouveau_vm_bind req = { .op_count = 1, .op_ptr = (uintptr_t)&one };
 
 	return drmCommandWriteRead(vm->fd, DRM_NOUVEAU_VM_BIND, &req, sizeof(req));
 }
 
-static void must_bind(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, uint64_t offset, uint64_t size)
+static void must_bind(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, uint64_t offset,
+		      uint64_t size)
 {
 	int ret = bind_pages(vm, op, handle, va, offset, size);
 
@@ -71,8 +85,10 @@ static void must_bind(struct vm *vm, uint32_t op, uint32_t handle, uint64_t va, 
 /* false when the kernel doesn't know this interface */
 static bool vm_open(struct vm *vm, const struct client_options *o)
 {
-	struct drm_nouveau_vm_init init = { .kernel_managed_addr = KERNEL_PART, .kernel_managed_size = KERNEL_PART };
-	struct drm_nouveau_channel_alloc chan = { .fb_ctxdma_handle = ~0u, .tt_ctxdma_handle = ENGINE_GR };
+	struct drm_nouveau_vm_init init = { .kernel_managed_addr = KERNEL_PART,
+					    .kernel_managed_size = KERNEL_PART };
+	struct drm_nouveau_channel_alloc chan = { .fb_ctxdma_handle = ~0u,
+						  .tt_ctxdma_handle = ENGINE_GR };
 	struct gpu g;
 
 	/* the node that libdrm would use */
@@ -125,8 +141,11 @@ static int execute(struct vm *vm)
 {
 	struct drm_nouveau_exec_push push = { .va = VA_PUSH, .va_len = vm->words * 4 };
 	struct drm_nouveau_sync sig = { .flags = DRM_NOUVEAU_SYNC_SYNCOBJ, .handle = vm->syncobj };
-	struct drm_nouveau_exec req = { .channel = vm->channel, .push_count = 1, .push_ptr = (uintptr_t)&push,
-					.sig_count = 1, .sig_ptr = (uintptr_t)&sig };
+	struct drm_nouveau_exec req = { .channel = vm->channel,
+					.push_count = 1,
+					.push_ptr = (uintptr_t)&push,
+					.sig_count = 1,
+					.sig_ptr = (uintptr_t)&sig };
 	struct timespec t;
 	int64_t end;
 	int ret;
@@ -178,7 +197,8 @@ static void scattered_pages(struct vm *vm, struct vm_bo *src, struct vm_bo *dst)
 }
 
 /* the address stays, the page behind it changes: a stale translation would give the old contents */
-static void rebound_pages(struct vm *vm, struct vm_bo *src, struct vm_bo *dst, unsigned int rounds, uint64_t seed)
+static void rebound_pages(struct vm *vm, struct vm_bo *src, struct vm_bo *dst, unsigned int rounds,
+			  uint64_t seed)
 {
 	const uint8_t *in = src->map, *out = dst->map;
 	unsigned int i, wrong = 0;

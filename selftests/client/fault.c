@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that touches an address without a page: it alone dies, the driver's recovery ends, and streams of other channels
- * of this process and of another one go on, verified, during and after it.
+ * A channel that touches an address without a page: it alone dies, the driver's recovery ends, and
+ * streams of other channels of this process and of another one go on, verified, during and after
+ * it.
  */
 #include "client.h"
 
@@ -100,7 +101,8 @@ static pid_t start_other_process(const struct client_options *o, int *stop)
 			usleep(2000);
 		}
 		if (ret)
-			tap_diag("other process: %s after %llu rounds", strerror(-ret), (unsigned long long)s.rounds);
+			tap_diag("other process: %s after %llu rounds", strerror(-ret),
+				 (unsigned long long)s.rounds);
 		_exit(ret || s.rounds < 2 ? 1 : 0);
 	}
 	close(p[0]);
@@ -109,17 +111,19 @@ static pid_t start_other_process(const struct client_options *o, int *stop)
 }
 
 /*
- * A submission past libdrm, which drops the kernel's answer (and can't go on with a session after it). One word of the
- * channel's own zeroed buffer: a pushbuffer that does nothing.
+ * A submission past libdrm, which drops the kernel's answer (and can't go on with a session after
+ * it). One word of the channel's own zeroed buffer: a pushbuffer that does nothing.
  */
 static int submit_directly(struct gpu_chan *c)
 {
 	struct drm_nouveau_gem_pushbuf_bo bo = {
-		.handle = c->done->handle, .valid_domains = NOUVEAU_GEM_DOMAIN_GART, .read_domains = NOUVEAU_GEM_DOMAIN_GART,
+		.handle = c->done->handle, .valid_domains = NOUVEAU_GEM_DOMAIN_GART,
+			.read_domains = NOUVEAU_GEM_DOMAIN_GART,
 	};
 	struct drm_nouveau_gem_pushbuf_push push = { .bo_index = 0, .offset = 2048, .length = 4 };
 	struct drm_nouveau_gem_pushbuf req = {
-		.channel = c->chid, .nr_buffers = 1, .buffers = (uintptr_t)&bo, .nr_push = 1, .push = (uintptr_t)&push,
+		.channel = c->chid, .nr_buffers = 1, .buffers = (uintptr_t)&bo, .nr_push = 1,
+			.push = (uintptr_t)&push,
 	};
 
 	return drmCommandWriteRead(c->g->fd, DRM_NOUVEAU_GEM_PUSHBUF, &req, sizeof(req));
@@ -147,7 +151,8 @@ static void one_fault(struct gpu *g, const struct fault_case *f, struct stream *
 		rounds++;
 	}
 	snprintf(name, sizeof(name), "%s: its channel is killed", f->name);
-	tap_result(!kick && chan_dead(&victim), name, "after %llu ms", (unsigned long long)(now_us() - start) / 1000);
+	tap_result(!kick && chan_dead(&victim), name, "after %llu ms",
+		   (unsigned long long)(now_us() - start) / 1000);
 	again = submit_directly(&victim);
 	snprintf(name, sizeof(name), "%s: further work of it is refused", f->name);
 	tap_result(again == -ENODEV, name, "%s", strerror(-again));
@@ -179,7 +184,8 @@ void test_fault(const struct client_options *o)
 
 	gpu_open(&g, o->node);
 	for (i = 0; i < BESIDE; i++)
-		stream_open(&beside[i], &g, i == 1 ? ENGINE_GR : ENGINE_CE, BESIDE_LEN, o->seed + i);
+		stream_open(&beside[i], &g, i == 1 ? ENGINE_GR : ENGINE_CE, BESIDE_LEN,
+			    o->seed + i);
 	for (r = 0; r < repeat; r++) {
 		for (i = 0; i < sizeof(fault_cases) / sizeof(fault_cases[0]); i++) {
 			if (fault_cases[i].old_kernels && kernel_before(6, 2))

@@ -96,7 +96,8 @@ static const volatile uint32_t *map_bar0(int drm_fd)
 
 	if (fstat(drm_fd, &st))
 		return NULL;
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/resource0", major(st.st_rdev), minor(st.st_rdev));
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/resource0", major(st.st_rdev),
+		 minor(st.st_rdev));
 	fd = open(path, O_RDONLY | O_SYNC | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -148,7 +149,8 @@ struct nouveau_bo *bo_new(struct gpu *g, uint32_t domain, uint64_t size)
 	struct nouveau_bo *bo = NULL;
 
 	if (nouveau_bo_new(g->dev, domain | NOUVEAU_BO_MAP, 4096, size, NULL, &bo))
-		bail("buffer of %llu bytes in %s", (unsigned long long)size, domain & NOUVEAU_BO_VRAM ? "VRAM" : "GART");
+		bail("buffer of %llu bytes in %s", (unsigned long long)size,
+		     domain & NOUVEAU_BO_VRAM ? "VRAM" : "GART");
 	if (nouveau_bo_map(bo, 0, g->client))
 		bail("mapping a buffer");
 	return bo;
@@ -176,7 +178,8 @@ int bo_idle(struct nouveau_bo *bo)
 		.flags = NOUVEAU_GEM_CPU_PREP_NOWAIT | NOUVEAU_GEM_CPU_PREP_WRITE,
 	};
 
-	return drmCommandWrite(nouveau_drm(&bo->device->object)->fd, DRM_NOUVEAU_GEM_CPU_PREP, &req, sizeof(req));
+	return drmCommandWrite(nouveau_drm(&bo->device->object)->fd, DRM_NOUVEAU_GEM_CPU_PREP, &req,
+			       sizeof(req));
 }
 
 int chan_open(struct gpu *g, enum gpu_engine engine, struct gpu_chan *c)
@@ -187,7 +190,8 @@ int chan_open(struct gpu *g, enum gpu_engine engine, struct gpu_chan *c)
 	memset(c, 0, sizeof(*c));
 	c->g = g;
 	c->engine = engine;
-	ret = nouveau_object_new(&g->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args, sizeof(args), &c->obj);
+	ret = nouveau_object_new(&g->dev->object, 0, NOUVEAU_FIFO_CHANNEL_CLASS, &args,
+				 sizeof(args), &c->obj);
 	if (ret)
 		return ret;
 	c->chid = ((struct nouveau_fifo *)c->obj->data)->channel;
@@ -227,10 +231,11 @@ void chan_close(struct gpu_chan *c)
 	nouveau_object_del(&c->copy);
 	nouveau_pushbuf_del(&c->push);
 	/*
-	 * Stock nouveau (Linux 6.12.117) forgets to take the channel out of a fence that is waited for when the GPU has just reached
-	 * it (nouveau_fence_no_signaling()): when the channel's memory is used again, the next submission with a buffer that has this
-	 * fence is an oops in nouveau_fence_sync(). So the first channels go when the GPU is closed, and with it all buffers; what
-	 * makes many of them deletes them at once, as before.
+	 * Stock nouveau (Linux 6.12.117) forgets to take the channel out of a fence that is waited
+	 * for when the GPU has just reached it (nouveau_fence_no_signaling()): when the channel's
+	 * memory is used again, the next submission with a buffer that has this fence is an oops in
+	 * nouveau_fence_sync(). So the first channels go when the GPU is closed, and with it all
+	 * buffers; what makes many of them deletes them at once, as before.
 	 */
 	if (c->obj && c->g->nr_parked < sizeof(c->g->parked) / sizeof(c->g->parked[0])) {
 		c->g->parked[c->g->nr_parked++] = c->obj;
@@ -284,7 +289,8 @@ void job_use(struct gpu_chan *c, struct nouveau_bo *bo, uint32_t access)
 		bail("buffer reference");
 }
 
-void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t *words, unsigned int count)
+void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t *words,
+		unsigned int count)
 {
 	*c->push->cur++ = pb_header(PB_OP_INC, subc, mthd, count);
 	memcpy(c->push->cur, words, count * 4);
@@ -308,7 +314,10 @@ int job_wait(struct gpu_chan *c, unsigned int timeout_ms)
 	uint64_t end = now_us() + timeout_ms * 1000ull;
 	unsigned int pause_us = 20;
 
-	/* the kernel's own fence comes after the number: both, or libdrm could sleep on its pushbuffer later */
+	/*
+	 * the kernel's own fence comes after the number: both, or libdrm could sleep on its
+	 * pushbuffer later
+	 */
 	while ((int32_t)(*done - c->seq) < 0 || bo_idle(c->done)) {
 		if (chan_dead(c))
 			return -ENODEV;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The card as stock libdrm_nouveau offers it: one session per process, channels with a pushbuffer each, buffers with fixed
- * GPU addresses. Anything that must not fail ends the program with a TAP "Bail out!".
+ * The card as stock libdrm_nouveau offers it: one session per process, channels with a pushbuffer
+ * each, buffers with fixed GPU addresses. Anything that must not fail ends the program with a TAP
+ * "Bail out!".
  */
 #ifndef KVGPU_SELFTESTS_GPU_H
 #define KVGPU_SELFTESTS_GPU_H
@@ -64,7 +65,8 @@ bool chan_dead(struct gpu_chan *c);
 /* one job: begin, use each buffer, emit methods, then kick. NOUVEAU_BO_RD or _WR in @access. */
 void job_begin(struct gpu_chan *c, unsigned int words);
 void job_use(struct gpu_chan *c, struct nouveau_bo *bo, uint32_t access);
-void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t *words, unsigned int count);
+void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t *words,
+		unsigned int count);
 #define emit(c, subc, mthd, ...) do {							\
 	const uint32_t words_[] = { __VA_ARGS__ };					\
 	emit_words(c, subc, mthd, words_, sizeof(words_) / sizeof(words_[0]));		\
@@ -72,7 +74,10 @@ void emit_words(struct gpu_chan *c, uint32_t subc, uint32_t mthd, const uint32_t
 void emit_semaphore(struct gpu_chan *c, uint64_t va, uint32_t payload, uint32_t operation);
 /* appends the release of the job's number and submits; 0 or -errno */
 int job_kick(struct gpu_chan *c);
-/* polls: never sleeps in the kernel, so it works on every runlist. 0, -ETIMEDOUT, or -ENODEV for a killed channel. */
+/*
+ * polls: never sleeps in the kernel, so it works on every runlist. 0, -ETIMEDOUT, or -ENODEV for a
+ * killed channel.
+ */
 int job_wait(struct gpu_chan *c, unsigned int timeout_ms);
 int job_run(struct gpu_chan *c);
 

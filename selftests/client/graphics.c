@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The graphics engine: its classes, uploads through the pushbuffer, and contexts that survive each other. */
+/*
+ * The graphics engine: its classes, uploads through the pushbuffer, and contexts that survive each
+ * other.
+ */
 #include "client.h"
 
 #include <stdio.h>
@@ -48,14 +51,15 @@ void test_classes(const struct client_options *o)
 	gpu_close(&g);
 }
 
-static void upload_address(struct gpu_chan *c, uint32_t subc, uint32_t length, uint32_t lines, uint64_t va, uint32_t pitch)
+static void upload_address(struct gpu_chan *c, uint32_t subc, uint32_t length, uint32_t lines,
+			   uint64_t va, uint32_t pitch)
 {
 	emit(c, subc, I2M_LINE_LENGTH, length, lines, va >> 32, va, pitch);
 }
 
 /* launch and data; @op: how the data words are packed into methods */
-static void upload_data(struct gpu_chan *c, uint32_t subc, uint32_t op, uint32_t launch, const uint32_t *data,
-			unsigned int words)
+static void upload_data(struct gpu_chan *c, uint32_t subc, uint32_t op, uint32_t launch,
+			const uint32_t *data, unsigned int words)
 {
 	if (op == PB_OP_ONEINC) {
 		*c->push->cur++ = pb_header(PB_OP_ONEINC, subc, I2M_LAUNCH, words + 1);
@@ -94,7 +98,8 @@ static void one_upload(struct gpu_chan *c, struct nouveau_bo *bo, uint32_t subc,
 	memset(expect, 0x77, sizeof(expect));
 	memset(bo->map, 0x77, AREA);
 	for (y = 0; y < t->lines; y++)
-		memcpy(expect + t->offset + y * t->pitch, (uint8_t *)data + y * t->length, t->length);
+		memcpy(expect + t->offset + y * t->pitch, (uint8_t *)data + y * t->length,
+		       t->length);
 	job_begin(c, UPLOAD_WORDS + 32);
 	job_use(c, bo, NOUVEAU_BO_WR);
 	upload_address(c, subc, t->length, t->lines, bo->offset + t->offset, t->pitch);
@@ -126,7 +131,8 @@ static void upload_semaphore(struct gpu_chan *c, struct nouveau_bo *bo)
 void test_inline(const struct client_options *o)
 {
 	static const struct { uint32_t class, subc; const char *name; } via[] = {
-		{ CLASS_INLINE, SUBC_INLINE, "a140" }, { CLASS_COMPUTE, SUBC_COMPUTE, "a1c0" }, { CLASS_3D, SUBC_3D, "a197" },
+		{ CLASS_INLINE, SUBC_INLINE, "a140" }, { CLASS_COMPUTE, SUBC_COMPUTE, "a1c0" },
+			{ CLASS_3D, SUBC_3D, "a197" },
 	};
 	struct nouveau_object *obj[3];
 	struct nouveau_bo *bo;
@@ -157,8 +163,8 @@ void test_inline(const struct client_options *o)
 }
 
 /*
- * Channels set where an upload goes and how long it is, then others use the engine, and only then comes the launch: the
- * state must have been saved and loaded with each context.
+ * Channels set where an upload goes and how long it is, then others use the engine, and only then
+ * comes the launch: the state must have been saved and loaded with each context.
  */
 void test_switch(const struct client_options *o)
 {
@@ -193,11 +199,13 @@ void test_switch(const struct client_options *o)
 
 			job_begin(&c[i], 32);
 			job_use(&c[i], bo, NOUVEAU_BO_RD);
-			upload_data(&c[i], SUBC_INLINE, PB_OP_NONINC, I2M_PITCH | I2M_FLUSH, data, i + 1);
+			upload_data(&c[i], SUBC_INLINE, PB_OP_NONINC, I2M_PITCH | I2M_FLUSH, data,
+				    i + 1);
 			ret = job_run(&c[i]);
 		}
 		for (i = 0; i < CONTEXTS; i++)
-			wrong += w[64 * i] != 0x1000 * i + r || (i && w[64 * i + i] != r) || w[64 * i + i + 1];
+			wrong += w[64 * i] != 0x1000 * i + r || (i && w[64 * i + i] != r) ||
+				 w[64 * i + i + 1];
 	}
 	tap_result(!ret && !wrong, "state of a class set in one context survives the others",
 		   "%u switches, %u wrong, result %d, %.2f ms each", r * CONTEXTS, wrong, ret,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that never ends, and what the driver does about it. Nothing of it is part of 'all': it needs somebody beside it who
- * wants the GPU, or a GPU that has been told to keep quiet (selftests/guest/hang_steps.sh).
+ * Work that never ends, and what the driver does about it. Nothing of it is part of 'all': it needs
+ * somebody beside it who wants the GPU, or a GPU that has been told to keep quiet
+ * (selftests/guest/hang_steps.sh).
  */
 #include "compute.h"
 
@@ -13,9 +14,19 @@
 #include "methods.h"
 #include "tap.h"
 
-enum { PATIENCE_MS = 60000, HANGS_BEFORE_MS = 300, PAYLOAD = 0x600d, ACQUIRE_S = 8, COPY_LEN = 4096, HALTS = 16 };
+enum {
+	PATIENCE_MS = 60000,
+	HANGS_BEFORE_MS = 300,
+	PAYLOAD = 0x600d,
+	ACQUIRE_S = 8,
+	COPY_LEN = 4096,
+	HALTS = 16
+};
 
-/* how a halting copy is marked (cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING): the engine waits for the driver's acknowledge */
+/*
+ * how a halting copy is marked (cla0b5.h LAUNCH_DMA_INTERRUPT_TYPE_BLOCKING): the engine waits for
+ * the driver's acknowledge
+ */
 #define CE_INTERRUPT_BLOCKING	(1u << 5)
 
 /* ms until the channel was killed, or -1 */
@@ -46,7 +57,10 @@ static bool await_release(struct compute *k)
 
 /* ------------------------------------------------------------------ a kernel that never ends */
 
-/* the chip stops between blocks of threads only, so that nothing but a reset of the engine ends one that jumps to itself */
+/*
+ * the chip stops between blocks of threads only, so that nothing but a reset of the engine ends one
+ * that jumps to itself
+ */
 void test_endless(const struct client_options *o)
 {
 	struct compute k, other;
@@ -80,19 +94,22 @@ void test_endless(const struct client_options *o)
 	gpu_close(&g);
 }
 
-/* ------------------------------------------------------------------ a copy that halts its engine */
+/* ----------------------------------------------------------------- a copy that halts its engine */
 
 static int halting_copy(struct gpu_chan *c, struct nouveau_bo *bo)
 {
 	job_begin(c, 32);
 	job_use(c, bo, NOUVEAU_BO_RDWR);
-	emit(c, SUBC_COPY, CE_OFFSET_IN, bo->offset >> 32, bo->offset, (bo->offset + COPY_LEN) >> 32, bo->offset + COPY_LEN,
-	     COPY_LEN, COPY_LEN, COPY_LEN, 1);
-	emit(c, SUBC_COPY, CE_LAUNCH_DMA, CE_NON_PIPELINED | CE_FLUSH | CE_SRC_PITCH | CE_DST_PITCH | CE_INTERRUPT_BLOCKING);
+	emit(c, SUBC_COPY, CE_OFFSET_IN, bo->offset >> 32, bo->offset,
+	     (bo->offset + COPY_LEN) >> 32, bo->offset + COPY_LEN, COPY_LEN, COPY_LEN, COPY_LEN, 1);
+	emit(c, SUBC_COPY, CE_LAUNCH_DMA,
+	     CE_NON_PIPELINED | CE_FLUSH | CE_SRC_PITCH | CE_DST_PITCH | CE_INTERRUPT_BLOCKING);
 	return job_kick(c);
 }
 
-/* a channel whose first job is done; false: it was killed at once, as those of a suspended vGPU are */
+/*
+ * a channel whose first job is done; false: it was killed at once, as those of a suspended vGPU are
+ */
 static bool open_working(struct gpu *g, struct gpu_chan *c)
 {
 	if (chan_open(g, ENGINE_CE, c))
@@ -106,8 +123,9 @@ static bool open_working(struct gpu *g, struct gpu_chan *c)
 }
 
 /*
- * The copy's interrupt halts the engine until it is acknowledged, which somebody prevents: one channel after the other, until
- * none works any more. Never a graphics object here: a driver whose graphics engine was never used must survive this, too.
+ * The copy's interrupt halts the engine until it is acknowledged, which somebody prevents: one
+ * channel after the other, until none works any more. Never a graphics object here: a driver whose
+ * graphics engine was never used must survive this, too.
  */
 void test_halt(const struct client_options *o)
 {
@@ -132,9 +150,12 @@ void test_halt(const struct client_options *o)
 	gpu_close(&g);
 }
 
-/* ------------------------------------------------------------------ an acquire that nobody satisfies */
+/* ------------------------------------------------------------- an acquire that nobody satisfies */
 
-/* waits for a number that comes only when time is over: until then the channel has work and does none */
+/*
+ * waits for a number that comes only when time is over: until then the channel has work and does
+ * none
+ */
 void test_acquire(const struct client_options *o)
 {
 	uint64_t start;

@@ -87,7 +87,8 @@ static void parse_options(int argc, char **argv, struct client_options *o)
 		{ "seed", required_argument, NULL, 's' }, { "bytes", required_argument, NULL, 'b' },
 		{ "quick", no_argument, NULL, 'q' },	{ "layout", required_argument, NULL, 'l' },
 		{ "self-test", no_argument, NULL, 't' },  { "marks", no_argument, NULL, 'm' },
-		{ "seconds", required_argument, NULL, 'S' }, { "until", required_argument, NULL, 'u' },
+		{ "seconds", required_argument, NULL, 'S' }, { "until", required_argument, NULL,
+			'u' },
 		{ 0 },
 	};
 	int c;
@@ -149,7 +150,8 @@ int main(int argc, char **argv)
 	}
 	for (i = optind; i < argc; i++) {
 		for (j = 0; j < NR_SUBTESTS; j++)
-			if (!strcmp(argv[i], subtests[j].name) || (!strcmp(argv[i], "all") && j < NR_OF_ALL))
+			if (!strcmp(argv[i], subtests[j].name) ||
+			    (!strcmp(argv[i], "all") && j < NR_OF_ALL))
 				subtests[j].run(&o);
 	}
 	return tap_finish();

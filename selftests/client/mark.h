@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How the measuring subtests talk to whoever reads counters around them (selftests/guest/measure.py). */
+/*
+ * How the measuring subtests talk to whoever reads counters around them
+ * (selftests/guest/measure.py).
+ */
 #ifndef KVGPU_SELFTESTS_MARK_H
 #define KVGPU_SELFTESTS_MARK_H
 
 #include "client.h"
 
-/* "# mark NAME interrupts=N": with --marks it returns after a line has come back on standard input */
-void mark(const struct client_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * "# mark NAME interrupts=N": with --marks it returns after a line has come back on standard input
+ */
+void mark(const struct client_options *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* "# measure WHAT key=value ..." */
 void measured(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* sorts @values */

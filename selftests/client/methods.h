@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Methods of the classes that the tests drive, and the pushbuffer format. Written from NVIDIA's class headers, apart from
- * the encodings that the model uses, so that a slip in one of the two shows.
+ * Methods of the classes that the tests drive, and the pushbuffer format. Written from NVIDIA's
+ * class headers, apart from the encodings that the model uses, so that a slip in one of the two
+ * shows.
  */
 #ifndef KVGPU_SELFTESTS_METHODS_H
 #define KVGPU_SELFTESTS_METHODS_H
@@ -15,7 +16,14 @@
 #define CLASS_2D		0x902d
 
 /* fixed by the chip: bringup notes section 5, and what Mesa's nvc0 and NVK use */
-enum subchannel { SUBC_3D = 0, SUBC_COMPUTE = 1, SUBC_INLINE = 2, SUBC_2D = 3, SUBC_COPY = 4, SUBC_HOST = 0 };
+enum subchannel {
+	SUBC_3D = 0,
+	SUBC_COMPUTE = 1,
+	SUBC_INLINE = 2,
+	SUBC_2D = 3,
+	SUBC_COPY = 4,
+	SUBC_HOST = 0
+};
 
 /* pushbuffer headers (cla16f.h NVA16F_DMA_*) */
 #define PB_OP_INC		1u
@@ -73,7 +81,8 @@ static inline uint32_t pb_header(uint32_t op, uint32_t subc, uint32_t mthd, uint
 #define   CE_REMAP			(1u << 10)
 #define   CE_SRC_PHYSICAL		(1u << 12)
 #define   CE_DST_PHYSICAL		(1u << 13)
-#define CE_OFFSET_IN		0x0400	/* in high, in low, out high, out low, pitch in, out, line length, line count */
+/* in high, in low, out high, out low, pitch in, out, line length, line count */
+#define CE_OFFSET_IN		0x0400
 #define CE_REMAP_CONST_A	0x0700	/* A, B, components */
 #define   CE_REMAP_CONST_A_SEL		4u
 #define   CE_REMAP_CONST_B_SEL		5u

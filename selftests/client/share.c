@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a share of the GPU is measured with: "busy" keeps a copy engine at work, always with some work queued, and "latency"
- * has one small copy every 10 ms. Both check what comes back. Who gets how much is read elsewhere (selftests/guest/shares.py).
+ * What a share of the GPU is measured with: "busy" keeps a copy engine at work, always with some
+ * work queued, and "latency" has one small copy every 10 ms. Both check what comes back. Who gets
+ * how much is read elsewhere (selftests/guest/shares.py).
  */
 #include "client.h"
 
@@ -18,7 +19,13 @@
 #include "tap.h"
 
 enum {
-	PAGE = 4096, BIG = 8 << 20, COPIES = 4, DEPTH = 4, TELL_US = 250000, ASK_US = 250000, STALLED_US = 40000000,
+	PAGE = 4096,
+	BIG = 8 << 20,
+	COPIES = 4,
+	DEPTH = 4,
+	TELL_US = 250000,
+	ASK_US = 250000,
+	STALLED_US = 40000000,
 	PERIOD_US = 10000, MAX_SAMPLES = 100000, DEFAULT_SECONDS = 10,
 };
 
@@ -42,7 +49,10 @@ static bool done(const struct gpu_chan *c, uint32_t seq)
 
 /* ------------------------------------------------------------------ busy */
 
-/* a job: a page with a new pattern to its place in A, all of A to B several times, that page of B back */
+/*
+ * a job: a page with a new pattern to its place in A, all of A to B several times, that page of B
+ * back
+ */
 struct busy {
 	struct gpu_chan c;
 	struct nouveau_bo *in, *out, *a, *b;	/* in, out: a page for each job in flight */
@@ -129,7 +139,8 @@ static uint64_t bytes_of(uint64_t jobs)
 }
 
 /* works until time is over; the longest time without a job done is in @pause */
-static int busy_work(struct busy *s, const struct client_options *o, uint64_t start, uint64_t *pause)
+static int busy_work(struct busy *s, const struct client_options *o, uint64_t start,
+		     uint64_t *pause)
 {
 	uint64_t now, moved = start, told = start, before;
 	bool over = false;
@@ -149,7 +160,8 @@ static int busy_work(struct busy *s, const struct client_options *o, uint64_t st
 			ret = -ETIMEDOUT;
 		}
 		if (now - told >= TELL_US) {
-			tap_diag("progress ms=%llu bytes=%llu", (unsigned long long)(now - start) / 1000,
+			tap_diag("progress ms=%llu bytes=%llu",
+				 (unsigned long long)(now - start) / 1000,
 				 (unsigned long long)bytes_of(s->collected));
 			told = now;
 		}
@@ -172,9 +184,12 @@ void test_busy(const struct client_options *o)
 	ret = busy_work(&s, o, start, &pause);
 	took = now_us() - start;
 	measured("busy", "us=%llu jobs=%llu bytes=%llu pause_us=%llu", (unsigned long long)took,
-		 (unsigned long long)s.collected, (unsigned long long)bytes_of(s.collected), (unsigned long long)pause);
-	tap_result(!ret && s.collected, "busy: every job brought back what was sent", "result %d, %llu jobs, %.1f MB/s, longest pause %.0f ms",
-		   ret, (unsigned long long)s.collected, (double)bytes_of(s.collected) / took, pause / 1e3);
+		 (unsigned long long)s.collected, (unsigned long long)bytes_of(s.collected),
+		 (unsigned long long)pause);
+	tap_result(!ret && s.collected, "busy: every job brought back what was sent",
+		   "result %d, %llu jobs, %.1f MB/s, longest pause %.0f ms", ret,
+		   (unsigned long long)s.collected, (double)bytes_of(s.collected) / took,
+		   pause / 1e3);
 	same = ret ? ret : busy_compare(&s, &g);
 	tap_result(!same, "busy: and all of the last copy is like its source", "result %d", same);
 	busy_close(&s);
@@ -191,7 +206,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* us from the submission until the result is seen, or -errno */
-static int one_small_copy(struct gpu_chan *c, struct nouveau_bo *host, struct nouveau_bo *vram, uint64_t seed)
+static int one_small_copy(struct gpu_chan *c, struct nouveau_bo *host, struct nouveau_bo *vram,
+			  uint64_t seed)
 {
 	uint8_t *in = host->map, *out = in + PAGE;
 	uint64_t start, now;
@@ -243,7 +259,8 @@ void test_latency(const struct client_options *o)
 	}
 	qsort(us, n, sizeof(*us), by_size);
 	if (n)
-		measured("latency", "n=%u p50_us=%u p99_us=%u max_us=%u", n, us[n / 2], us[n * 99 / 100], us[n - 1]);
+		measured("latency", "n=%u p50_us=%u p99_us=%u max_us=%u", n, us[n / 2],
+			 us[n * 99 / 100], us[n - 1]);
 	tap_result(ret >= 0 && n, "latency: small copies, one every 10 ms, every byte", "%u done, result %d", n, ret < 0 ? ret : 0);
 	free(us);
 	bo_free(&host);

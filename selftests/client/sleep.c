@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits that sleep in the kernel until an interrupt wakes them: the work ends long after the wait began.
+ * Waits that sleep in the kernel until an interrupt wakes them: the work ends long after the wait
+ * began.
  *
- * Stock nouveau since 6.2 registers a sleeping waiter under the runlist id of its channel, and the interrupt handler of
- * this chip's family tells id 0 only (nvkm/engine/fifo/gk104.c, gk104_fifo_intr; nouveau_fence.c). So a waiter of a channel
- * on another runlist sleeps until its time limit, on a real card too. With a layout that has the copy engines on runlists of
- * their own exactly that is expected here.
+ * Stock nouveau since 6.2 registers a sleeping waiter under the runlist id of its channel, and the
+ * interrupt handler of this chip's family tells id 0 only (nvkm/engine/fifo/gk104.c,
+ * gk104_fifo_intr; nouveau_fence.c). So a waiter of a channel on another runlist sleeps until its
+ * time limit, on a real card too. With a layout that has the copy engines on runlists of their own
+ * exactly that is expected here.
  */
 #include "client.h"
 
@@ -24,7 +26,8 @@
 
 enum { WORK_MS = 300, PATIENCE_MS = 6000 };
 
-#define GEM_CPU_PREP	DRM_IOW(DRM_COMMAND_BASE + DRM_NOUVEAU_GEM_CPU_PREP, struct drm_nouveau_gem_cpu_prep)
+#define GEM_CPU_PREP \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NOUVEAU_GEM_CPU_PREP, struct drm_nouveau_gem_cpu_prep)
 
 struct later {
 	volatile uint32_t *word;
@@ -56,7 +59,8 @@ static void on_signal(int sig)
 /* 0, or -EINTR when only the signal ended the sleep */
 static int sleep_until_idle(struct gpu *g, struct nouveau_bo *bo)
 {
-	struct drm_nouveau_gem_cpu_prep req = { .handle = bo->handle, .flags = NOUVEAU_GEM_CPU_PREP_WRITE };
+	struct drm_nouveau_gem_cpu_prep req = { .handle = bo->handle,
+						.flags = NOUVEAU_GEM_CPU_PREP_WRITE };
 
 	/* not drmIoctl(): that starts again after a signal */
 	return ioctl(g->fd, GEM_CPU_PREP, &req) ? -errno : 0;
@@ -76,7 +80,8 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 
 	sigaction(SIGUSR1, &sa, NULL);
 	chan_must_open(g, engine, &c);
-	other_runlist = chan_runlist(&c) >= 0 ? chan_runlist(&c) > 0 : o->card_layout == 1 && engine == ENGINE_CE;
+	other_runlist = chan_runlist(&c) >= 0 ? chan_runlist(&c) > 0 :
+						o->card_layout == 1 && engine == ENGINE_CE;
 	*later.word = 0;
 	job_begin(&c, 16);
 	job_use(&c, sem, NOUVEAU_BO_RD);
@@ -97,7 +102,8 @@ static void one_sleep(struct gpu *g, enum gpu_engine engine, const struct client
 	if (other_runlist && !end && !kernel_before(6, 2))
 		tap_xfail(!right, name, "stock nouveau since 6.2 wakes waiters of runlist 0 only");
 	else
-		tap_result(right, name, "slept %llu ms, wait %d, work %d", (unsigned long long)slept_ms, ret, end);
+		tap_result(right, name, "slept %llu ms, wait %d, work %d",
+			   (unsigned long long)slept_ms, ret, end);
 	chan_close(&c);
 	bo_free(&sem);
 }

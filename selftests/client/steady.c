@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a vGPU must not make dearer. "steady": submissions of small copies with everything mapped and bound, their ends
- * watched in memory: nouveau writes the ring and the doorbell, and nobody asks a register. "wakeups": waits that sleep in the
- * kernel; each costs what nouveau's interrupt handler reads and writes. Counters are read around both, see mark.h.
+ * What a vGPU must not make dearer. "steady": submissions of small copies with everything mapped
+ * and bound, their ends watched in memory: nouveau writes the ring and the doorbell, and nobody
+ * asks a register. "wakeups": waits that sleep in the kernel; each costs what nouveau's interrupt
+ * handler reads and writes. Counters are read around both, see mark.h.
  */
 #include "client.h"
 
@@ -100,7 +101,8 @@ static void steady_on(struct gpu *g, enum gpu_engine engine, const struct client
 	mark(o, "steady-%s end", name);
 	measured("steady", "engine=%s submissions=%u us=%llu", name, n, (unsigned long long)start);
 	snprintf(line, sizeof(line), "%u submissions on a %s channel, watched in memory, every byte", count, name);
-	tap_result(!ret, line, "%u done, result %d, %.1f us each", n, ret, (double)start / (n ? n : 1));
+	tap_result(!ret, line, "%u done, result %d, %.1f us each", n, ret,
+		   (double)start / (n ? n : 1));
 	steady_close(&s);
 }
 
@@ -164,8 +166,10 @@ void test_wakeups(const struct client_options *o)
 	start = now_us() - start;
 	mark(o, "wakeups end");
 	measured("wakeups", "waits=%u us=%llu", n, (unsigned long long)start);
-	tap_result(!ret && start >= (uint64_t)count * WORK_MS * 1000, "waits that sleep until the interrupt",
-		   "%u of %u, result %d, %.1f ms each with %d ms of work", n, count, ret, start / 1e3 / (n ? n : 1), WORK_MS);
+	tap_result(!ret && start >= (uint64_t)count * WORK_MS * 1000,
+		   "waits that sleep until the interrupt",
+		   "%u of %u, result %d, %.1f ms each with %d ms of work", n, count, ret,
+		   start / 1e3 / (n ? n : 1), WORK_MS);
 	bo_free(&sem);
 	chan_close(&c);
 	gpu_close(&g);

@@ -8,7 +8,8 @@
 #include "methods.h"
 #include "pattern.h"
 
-void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len, uint64_t seed)
+void stream_open(struct stream *s, struct gpu *g, enum gpu_engine engine, uint32_t len,
+		 uint64_t seed)
 {
 	memset(s, 0, sizeof(*s));
 	s->len = len;
@@ -25,7 +26,10 @@ void stream_close(struct stream *s)
 	chan_close(&s->c);
 }
 
-/* memory to VRAM and back, new contents each round, both halves touched so that a stale result can't pass */
+/*
+ * memory to VRAM and back, new contents each round, both halves touched so that a stale result
+ * can't pass
+ */
 int stream_kick(struct stream *s)
 {
 	uint8_t *host = s->host->map;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Processes at the same time, each with a session, channels and streams of its own; one of them is killed in the middle. */
+/*
+ * Processes at the same time, each with a session, channels and streams of its own; one of them is
+ * killed in the middle.
+ */
 #include "client.h"
 
 #include <errno.h>
@@ -26,7 +29,8 @@ static int work(const struct client_options *o, unsigned int who, unsigned int r
 	rng_init(&r, o->seed + who);
 	gpu_open(&g, o->node);
 	for (i = 0; i < STREAMS; i++)
-		stream_open(&s[i], &g, (who + i) % 2 ? ENGINE_CE : ENGINE_GR, rng_range(&r, 1000, 256 * 1024),
+		stream_open(&s[i], &g, (who + i) % 2 ? ENGINE_CE : ENGINE_GR, rng_range(&r, 1000,
+			256 * 1024),
 			    o->seed + 100 * who + i);
 	for (n = 0; !ret && n < rounds; n++) {
 		for (i = 0; !ret && i < STREAMS; i++)

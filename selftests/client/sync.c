@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host semaphores between channels. The kernel orders channels by itself when both write the same buffer, which would
- * hide what is tested here (or deadlock); so shared buffers are referenced as read-only and only the semaphores order.
+ * Host semaphores between channels. The kernel orders channels by itself when both write the same
+ * buffer, which would hide what is tested here (or deadlock); so shared buffers are referenced as
+ * read-only and only the semaphores order.
  */
 #include "client.h"
 
@@ -29,7 +30,8 @@ static const struct acquire_case acquire_cases[] = {
 	{ "equal", SEMAPHORE_ACQUIRE, 0x1234, 0x1235, 0x1234 },
 	{ "equal, switching", SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH, 7, 8, 7 },
 	{ "at least", SEMAPHORE_ACQUIRE_GEQ, 100, 99, 250 },
-	{ "at least, switching, around zero", SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH, 0, 0xffffffff, 1 },
+	{ "at least, switching, around zero", SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH, 0,
+		0xffffffff, 1 },
 	{ "all bits of a mask", SEMAPHORE_ACQUIRE_AND, 0xf0, 0x0f, 0x10 },
 };
 
@@ -99,7 +101,8 @@ static void release_first(struct gpu *g, enum gpu_engine wait_on, enum gpu_engin
 }
 
 /* a blocked channel must not stop another on the same engine */
-static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine, uint32_t operation, const char *how)
+static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine, uint32_t operation,
+					  const char *how)
 {
 	struct nouveau_bo *sem = bo_new(g, NOUVEAU_BO_GART, 4096);
 	struct gpu_chan blocked;
@@ -130,8 +133,8 @@ static void blocked_channel_blocks_nobody(struct gpu *g, enum gpu_engine engine,
 }
 
 /*
- * Each link waits for its predecessor, hands the data on and releases its successor; links are submitted from the last
- * to the first, so only the semaphores can make it right.
+ * Each link waits for its predecessor, hands the data on and releases its successor; links are
+ * submitted from the last to the first, so only the semaphores can make it right.
  */
 static void chain(struct gpu *g, unsigned int links, uint64_t seed)
 {
@@ -150,9 +153,11 @@ static void chain(struct gpu *g, unsigned int links, uint64_t seed)
 		job_begin(&c[i], 16 + CE_COPY_WORDS);
 		job_use(&c[i], sem, NOUVEAU_BO_RD);
 		job_use(&c[i], data, NOUVEAU_BO_RD);
-		emit_semaphore(&c[i], sem->offset + 16 * i, 1 + i, SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH);
+		emit_semaphore(&c[i], sem->offset + 16 * i, 1 + i,
+			       SEMAPHORE_ACQUIRE_GEQ | SEMAPHORE_SWITCH);
 		emit(&c[i], SUBC_COPY, HOST_NOP, 0);
-		ce_emit_linear(&c[i], data->offset + (uint64_t)i * STEP, data->offset + (uint64_t)(i + 1) * STEP, STEP);
+		ce_emit_linear(&c[i], data->offset + (uint64_t)i * STEP,
+			       data->offset + (uint64_t)(i + 1) * STEP, STEP);
 		emit(&c[i], SUBC_HOST, HOST_WFI, 0);
 		emit(&c[i], SUBC_HOST, HOST_SET_REFERENCE, i);
 		emit_semaphore(&c[i], sem->offset + 16 * (i + 1), 2 + i, SEMAPHORE_RELEASE);
@@ -200,9 +205,10 @@ static void timestamps(struct gpu *g)
 	tap_result(!ret && w[0] == 0xaaaa && w[1] == 0 && before <= host && host <= after,
 		   "a 16-byte release of the host class: payload, zero, PTIMER time", "%llu <= %llu <= %llu",
 		   (unsigned long long)before, (unsigned long long)host, (unsigned long long)after);
-	tap_result(!ret && w[4] == 0xbbbb && host <= ce && ce <= after && w[8] == 0xcccc && w[9] == 0xffffffff,
-		   "four-word and one-word releases of the copy class", "payloads %x %x, word after the short one %x",
-		   w[4], w[8], w[9]);
+	tap_result(!ret && w[4] == 0xbbbb && host <= ce && ce <= after && w[8] == 0xcccc &&
+			   w[9] == 0xffffffff,
+		   "four-word and one-word releases of the copy class",
+		   "payloads %x %x, word after the short one %x", w[4], w[8], w[9]);
 	chan_close(&c);
 	bo_free(&sem);
 }
@@ -210,7 +216,8 @@ static void timestamps(struct gpu *g)
 void test_sync(const struct client_options *o)
 {
 	static const enum gpu_engine pairs[][2] = {
-		{ ENGINE_CE, ENGINE_CE }, { ENGINE_CE, ENGINE_GR }, { ENGINE_GR, ENGINE_CE }, { ENGINE_GR, ENGINE_GR },
+		{ ENGINE_CE, ENGINE_CE }, { ENGINE_CE, ENGINE_GR }, { ENGINE_GR, ENGINE_CE },
+			{ ENGINE_GR, ENGINE_GR },
 	};
 	struct gpu g;
 	unsigned int i, j;
@@ -225,7 +232,8 @@ void test_sync(const struct client_options *o)
 	for (i = 0; i < 2; i++) {
 		enum gpu_engine e = i ? ENGINE_GR : ENGINE_CE;
 
-		blocked_channel_blocks_nobody(&g, e, SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH, "with switch");
+		blocked_channel_blocks_nobody(&g, e, SEMAPHORE_ACQUIRE | SEMAPHORE_SWITCH,
+					      "with switch");
 		blocked_channel_blocks_nobody(&g, e, SEMAPHORE_ACQUIRE, "without switch");
 	}
 	chain(&g, o->quick ? 6 : MAX_CHAIN, o->seed);

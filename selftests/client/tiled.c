@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block-linear copies: rectangles to and from random places of random surfaces. Pages of kind 0 show the bytes in the order
- * in which engines address them, so the whole surface is compared with what the CPU computes; pages of a tiled kind
- * shuffle below that, so there only the way there and back must give the same.
+ * Block-linear copies: rectangles to and from random places of random surfaces. Pages of kind 0
+ * show the bytes in the order in which engines address them, so the whole surface is compared with
+ * what the CPU computes; pages of a tiled kind shuffle below that, so there only the way there and
+ * back must give the same.
  */
 #include "client.h"
 
@@ -92,9 +93,11 @@ static void copy_all(struct tiled *t, struct nouveau_bo *src, struct nouveau_bo 
 }
 
 /* one rectangle in VRAM or in system memory; where the result differs, or -1 */
-static int64_t one_rectangle(struct tiled *t, int way, bool in_vram, struct ce_copy *copy, bool damage)
+static int64_t one_rectangle(struct tiled *t, int way, bool in_vram, struct ce_copy *copy,
+			     bool damage)
 {
-	struct nouveau_bo *src = in_vram ? t->vram_src : t->src, *dst = in_vram ? t->vram_dst : t->dst;
+	struct nouveau_bo *src = in_vram ? t->vram_src : t->src,
+			  *dst = in_vram ? t->vram_dst : t->dst;
 	int64_t bad;
 
 	random_rectangle(&t->rng, way, copy);
@@ -121,15 +124,17 @@ static int64_t one_rectangle(struct tiled *t, int way, bool in_vram, struct ce_c
 static void describe(const struct ce_copy *copy, const char *side_name, const struct ce_side *s)
 {
 	if (s->tiled)
-		tap_diag("%s: %ux%ux%u at 0x%llx, block %u,%u, origin %u,%u,%u", side_name, s->surf.width, s->surf.height,
-			 s->surf.depth, (unsigned long long)s->offset, s->surf.block_height, s->surf.block_depth,
+		tap_diag("%s: %ux%ux%u at 0x%llx, block %u,%u, origin %u,%u,%u", side_name,
+			 s->surf.width, s->surf.height, s->surf.depth,
+			 (unsigned long long)s->offset, s->surf.block_height, s->surf.block_depth,
 			 s->x, s->y, s->layer);
 	else
 		tap_diag("%s: pitch %u at 0x%llx; %u bytes by %u lines", side_name, s->pitch,
 			 (unsigned long long)s->offset, copy->length, copy->lines);
 }
 
-static void test_way(struct tiled *t, int way, const char *engine, unsigned int count, const struct client_options *o)
+static void test_way(struct tiled *t, int way, const char *engine, unsigned int count,
+		     const struct client_options *o)
 {
 	static const char *const ways[] = { "pitch to block-linear", "block-linear to pitch",
 					    "block-linear to block-linear" };
@@ -158,7 +163,8 @@ static void test_kind(struct gpu *g, struct tiled *t, const char *engine)
 	char name[96];
 	int64_t bad;
 
-	there.dst = (struct ce_side){ .tiled = true, .x = 17, .y = 5, .surf = { 2048, 320, 1, 2, 0 } };
+	there.dst =
+		(struct ce_side){ .tiled = true, .x = 17, .y = 5, .surf = { 2048, 320, 1, 2, 0 } };
 	there.src.pitch = back.dst.pitch = 2000;
 	back.src = there.dst;
 	tiled = bo_new_kind(g, TILED_BYTES, KIND_GENERIC_16BX2, there.dst.surf.block_height << 4);

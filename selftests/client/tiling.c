@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * envytools docs/hw/memory/g80-surface.rst, GF100 and later: a GOB is 64 bytes by 8 lines, its lines one after another; GOBs
- * fill a block by x, then y, then z; blocks fill the surface by x, then y, then z. That is the order of addresses which
- * engines produce; what a storage kind shuffles below the page tables is not visible through a page of kind 0.
+ * envytools docs/hw/memory/g80-surface.rst, GF100 and later: a GOB is 64 bytes by 8 lines, its
+ * lines one after another; GOBs fill a block by x, then y, then z; blocks fill the surface by x,
+ * then y, then z. That is the order of addresses which engines produce; what a storage kind
+ * shuffles below the page tables is not visible through a page of kind 0.
  *
- * The offset is found by counting what lies before the byte, level by level, instead of by assembling address bits.
+ * The offset is found by counting what lies before the byte, level by level, instead of by
+ * assembling address bits.
  */
 #include "tiling.h"
 
@@ -18,8 +20,8 @@ static uint32_t pieces(uint32_t len, uint32_t piece)
 uint64_t surface_size(const struct surface *s)
 {
 	uint64_t gobs_y = 1u << s->block_height, gobs_z = 1u << s->block_depth;
-	uint64_t blocks = (uint64_t)pieces(s->width, GOB_WIDTH) * pieces(s->height, GOB_LINES * gobs_y) *
-			  pieces(s->depth, gobs_z);
+	uint64_t blocks = (uint64_t)pieces(s->width, GOB_WIDTH) *
+			  pieces(s->height, GOB_LINES * gobs_y) * pieces(s->depth, gobs_z);
 
 	return blocks * gobs_y * gobs_z * GOB_BYTES;
 }

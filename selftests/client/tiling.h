@@ -8,7 +8,8 @@
 struct surface {
 	uint32_t width;			/* bytes */
 	uint32_t height, depth;		/* lines, layers */
-	unsigned int block_height, block_depth;	/* log2 of GOBs per block; a block is one GOB wide */
+	/* log2 of GOBs per block; a block is one GOB wide */
+	unsigned int block_height, block_depth;
 };
 
 uint64_t surface_size(const struct surface *s);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * own_world CUBIN: a program that uses MPI and CUDA. Each rank computes on device rank modulo devices, and the ranks add up what
- * they got in their own MPI_COMM_WORLD. Prints its size, how many devices it has, and the sum. Exit code 0: all is right.
+ * own_world CUBIN: a program that uses MPI and CUDA. Each rank computes on device rank modulo
+ * devices, and the ranks add up what they got in their own MPI_COMM_WORLD. Prints its size, how
+ * many devices it has, and the sum. Exit code 0: all is right.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@ static int compute(int rank, int *devices)
 	CUcontext ctx;
 	CUdeviceptr p;
 
-	if (cuInit(0) || cuDeviceGetCount(devices) || !*devices || cuCtxCreate_v2(&ctx, 0, rank % *devices) ||
-	    cuMemAlloc_v2(&p, sizeof(got)) || cuMemsetD32_v2(p, rank + 1, WORDS) || cuMemcpyDtoH_v2(got, p, sizeof(got)))
+	if (cuInit(0) || cuDeviceGetCount(devices) || !*devices ||
+	    cuCtxCreate_v2(&ctx, 0, rank % *devices) || cuMemAlloc_v2(&p, sizeof(got)) ||
+	    cuMemsetD32_v2(p, rank + 1, WORDS) || cuMemcpyDtoH_v2(got, p, sizeof(got)))
 		return 0;
 	return got[0] == got[WORDS - 1] ? (int)got[WORDS / 2] : 0;
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints sizes, offsets and values of the runtime API; abi.sh compiles it with each of two headers and compares. */
+/*
+ * Prints sizes, offsets and values of the runtime API; abi.sh compiles it with each of two headers
+ * and compares.
+ */
 #include HEADER
 #include <stddef.h>
 #include <stdio.h>
 
 #define SIZE(type)		printf("sizeof " #type " %zu\n", sizeof(type))
-#define FIELD(type, member)	printf(#type "." #member " at %zu, %zu bytes\n", offsetof(type, member), sizeof(((type *)0)->member))
+#define FIELD(type, member)                                                      \
+	printf(#type "." #member " at %zu, %zu bytes\n", offsetof(type, member), \
+	       sizeof(((type *)0)->member))
 #define VALUE(name)		printf(#name " %lld\n", (long long)(name))
 
 static void errors(void)

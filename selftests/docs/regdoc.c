@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prints docs/registers.md: what a guest's access to each register means, from the tables that decide it. */
+/*
+ * Prints docs/registers.md: what a guest's access to each register means, from the tables that
+ * decide it.
+ */
 #include <stdio.h>
 
 #include <mmio-trap/units.h>
@@ -7,8 +10,10 @@
 static const char *class_name(enum kvgpu_reg_class class)
 {
 	static const char *const names[] = {
-		[KVGPU_REG_UNLISTED] = "unlisted", [KVGPU_REG_CONST] = "const", [KVGPU_REG_FILE] = "file",
-		[KVGPU_REG_EMULATE] = "emulate", [KVGPU_REG_TRAP] = "**trap**", [KVGPU_REG_DENY] = "*deny*",
+		[KVGPU_REG_UNLISTED] = "unlisted", [KVGPU_REG_CONST] = "const",
+			[KVGPU_REG_FILE] = "file",
+		[KVGPU_REG_EMULATE] = "emulate", [KVGPU_REG_TRAP] = "**trap**",
+			[KVGPU_REG_DENY] = "*deny*",
 	};
 
 	return names[class];
@@ -53,8 +58,8 @@ static void unit(const struct kvgpu_reg_unit *u)
 		printf(" | %s |\n", l->src);
 	}
 	if (u->rest.rd != KVGPU_REG_UNLISTED)
-		printf("| all others | | %s | %s | %s | %s |\n", class_name(u->rest.rd), class_name(u->rest.wr), u->rest.why,
-		       u->rest.src);
+		printf("| all others | | %s | %s | %s | %s |\n", class_name(u->rest.rd),
+		       class_name(u->rest.wr), u->rest.why, u->rest.src);
 	else
 		printf("| all others | | unlisted | unlisted | kept, read back and counted | |\n");
 }

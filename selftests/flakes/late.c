@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A machine that is late. Linked into a test program with the linker's --wrap, it lets threads sleep at the points where a busy
- * machine may take the CPU away: before and after locks, after a look at the clock, when a sleep ends, before a thread's first
- * statement, beside reads and writes of files. What a program does must not depend on any of this.
+ * A machine that is late. Linked into a test program with the linker's --wrap, it lets threads
+ * sleep at the points where a busy machine may take the CPU away: before and after locks, after a
+ * look at the clock, when a sleep ends, before a thread's first statement, beside reads and writes
+ * of files. What a program does must not depend on any of this.
  *
- * KVGPU_LATE is the seed (1 when it is not set; 0: never late). Its value modulo 3 says which threads are late: 1 all but the
- * first one, 2 the first one alone, 0 all. A thread's delays depend on the seed and the number of the thread, on nothing else.
+ * KVGPU_LATE is the seed (1 when it is not set; 0: never late). Its value modulo 3 says which
+ * threads are late: 1 all but the first one, 2 the first one alone, 0 all. A thread's delays depend
+ * on the seed and the number of the thread, on nothing else.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -21,7 +23,8 @@
 #define SHORT_NS	1500000u	/* ... is late by up to this */
 #define LONG_IN		24	/* and one in so many of these ... */
 #define LONG_NS		60000000u	/* ... by up to this */
-#define START_NS	100000000u	/* a thread is late by no more than this and half of its life, so that a program ends */
+/* a thread is late by no more than this and half of its life, so that a program ends */
+#define START_NS	100000000u
 
 int __real_pthread_mutex_lock(pthread_mutex_t *m);
 int __real_pthread_mutex_unlock(pthread_mutex_t *m);
@@ -35,7 +38,8 @@ int __real_pthread_cond_broadcast(pthread_cond_t *c);
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *arg);
 int __real_clock_gettime(clockid_t id, struct timespec *ts);
 int __real_nanosleep(const struct timespec *t, struct timespec *rest);
-int __real_clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *rest);
+int __real_clock_nanosleep(clockid_t id, int flags, const struct timespec *t,
+			   struct timespec *rest);
 int __real_usleep(useconds_t us);
 int __real_poll(struct pollfd *fds, nfds_t n, int ms);
 ssize_t __real_read(int fd, void *buf, size_t n);
@@ -64,7 +68,9 @@ static uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
-/* a thread gets its number here: the first thread before it makes another, the rest as they start */
+/*
+ * a thread gets its number here: the first thread before it makes another, the rest as they start
+ */
 static void known(void)
 {
 	unsigned int nr = atomic_fetch_add(&nr_threads, 1);
@@ -120,10 +126,13 @@ AFTER(int, pthread_rwlock_unlock, (pthread_rwlock_t *l), (l))
 BEFORE(int, pthread_cond_signal, (pthread_cond_t *c), (c))
 BEFORE(int, pthread_cond_broadcast, (pthread_cond_t *c), (c))
 AFTER(int, pthread_cond_wait, (pthread_cond_t *c, pthread_mutex_t *m), (c, m))
-AFTER(int, pthread_cond_timedwait, (pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
+AFTER(int, pthread_cond_timedwait,
+      (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *t), (c, m, t))
 AFTER(int, clock_gettime, (clockid_t id, struct timespec *ts), (id, ts))
 AFTER(int, nanosleep, (const struct timespec *t, struct timespec *rest), (t, rest))
-AFTER(int, clock_nanosleep, (clockid_t id, int flags, const struct timespec *t, struct timespec *rest), (id, flags, t, rest))
+AFTER(int, clock_nanosleep,
+      (clockid_t id, int flags, const struct timespec *t, struct timespec *rest),
+      (id, flags, t, rest))
 AFTER(int, usleep, (useconds_t us), (us))
 AFTER(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms))
 BEFORE(ssize_t, read, (int fd, void *buf, size_t n), (fd, buf, n))

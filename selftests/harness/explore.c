@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One switch: at each point of the run in turn, or at each POINTS_STEP-th in a quick run. Two switches: to the other actor at a point, and
- * back at one of its points, SPAN of them; all pairs if HARNESS_ALL says so and the time lasts, else some, from all over the run. Pairs are
- * points of the two actors only, so that those of the kernel's threads do not use them up. Seeds: any number of switches on a restless chip.
+ * One switch: at each point of the run in turn, or at each POINTS_STEP-th in a quick run. Two
+ * switches: to the other actor at a point, and back at one of its points, SPAN of them; all pairs
+ * if HARNESS_ALL says so and the time lasts, else some, from all over the run. Pairs are points of
+ * the two actors only, so that those of the kernel's threads do not use them up. Seeds: any number
+ * of switches on a restless chip.
  */
 #include <time.h>
 
@@ -15,7 +17,10 @@
 #define QUICK_S		0.25		/* of CPU, for pairs */
 #define LONG_S		90.0
 
-static const struct chip_manners eager = { .eager = true }, restless = { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 };
+static const struct chip_manners eager = { .eager = true }, restless = { .eager = true,
+									 .load_ppm = 30000,
+									 .look_ppm = 10000,
+									 .late = 3 };
 
 static u64 run(const struct explore *e, const struct policy *p, const struct chip_manners *m)
 {
@@ -63,7 +68,8 @@ static u64 no_common(u64 a, u64 n)
 static void two_switches(const struct explore *e, bool all)
 {
 	struct policy p = { .seed = 1, .actors_only = true };
-	u64 points = run(e, &p, &eager), pairs = points * SPAN, step = no_common(pairs * 5 / 8 + 1, pairs), k = 0, done;
+	u64 points = run(e, &p, &eager), pairs = points * SPAN,
+	    step = no_common(pairs * 5 / 8 + 1, pairs), k = 0, done;
 	double end = cpu_time() + (all ? LONG_S : QUICK_S);
 
 	p.nr_script = 2;
@@ -73,7 +79,8 @@ static void two_switches(const struct explore *e, bool all)
 		run(e, &p, &eager);
 		k = (k + step) % pairs;
 	}
-	printf("# %s: %llu of %llu pairs of switches\n", e->name, (unsigned long long)done, (unsigned long long)pairs);
+	printf("# %s: %llu of %llu pairs of switches\n", e->name, (unsigned long long)done,
+	       (unsigned long long)pairs);
 }
 
 void explore(const struct explore *e)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every interleaving of two actors, up to a bound: with one switch, with two, and by seed with any number. */
+/*
+ * Every interleaving of two actors, up to a bound: with one switch, with two, and by seed with any
+ * number.
+ */
 #ifndef KVGPU_HARNESS_EXPLORE_H
 #define KVGPU_HARNESS_EXPLORE_H
 

@@ -11,7 +11,8 @@
 
 u64 world_asked[NR_ASKED];
 
-static void access(struct world_vgpu *g, unsigned int region, u64 off, void *buf, size_t n, bool write)
+static void access(struct world_vgpu *g, unsigned int region, u64 off, void *buf, size_t n,
+		   bool write)
 {
 	loff_t pos = REGION(region) + off;
 
@@ -69,8 +70,10 @@ static void pte(struct world_vgpu *g, u32 space, u32 page, u64 val)
 
 void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova)
 {
-	pte(g, space, page, GMMU_PTE_VALID | GMMU_PTE_VOL | FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
-	    FIELD_PREP(GMMU_PTE_ADDR, iova >> 12));
+	pte(g, space, page,
+	    GMMU_PTE_VALID | GMMU_PTE_VOL |
+		    FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
+		    FIELD_PREP(GMMU_PTE_ADDR, iova >> 12));
 }
 
 void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at)
@@ -85,7 +88,8 @@ void g_unmap(struct world_vgpu *g, u32 space, u32 page)
 
 void g_tlb(struct world_vgpu *g, u32 space)
 {
-	g_write(g, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, G_PD(space) >> 12));
+	g_write(g, FB_MMU_INVALIDATE_PDB,
+		FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, G_PD(space) >> 12));
 	g_write(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
 }
 
@@ -110,7 +114,8 @@ void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx)
 void g_bind(struct world_vgpu *g, u32 chan)
 {
 	g_write(g, PCCSR_CHAN(chan), FIELD_PREP(PCCSR_CHAN_RUNLIST, 0));
-	g_write(g, PCCSR_INST(chan), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, G_INST(chan) >> 12));
+	g_write(g, PCCSR_INST(chan),
+		PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, G_INST(chan) >> 12));
 }
 
 void g_unbind(struct world_vgpu *g, u32 chan)

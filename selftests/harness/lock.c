@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks of the stand-in: who holds what and who waits for it is known, so that a circle is found and an assertion asserts. */
+/*
+ * Locks of the stand-in: who holds what and who waits for it is known, so that a circle is found
+ * and an assertion asserts.
+ */
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/thread.h"
 
@@ -25,8 +28,8 @@ static const struct mutex *wanted(const struct task_struct *t)
 }
 
 /*
- * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread and work items go on by themselves, and
- * the run would never end.
+ * Each waits for a lock that the next one has. Nobody would notice otherwise: the slicer's thread
+ * and work items go on by themselves, and the run would never end.
  */
 static void look_for_cycle(const struct mutex *m)
 {
@@ -77,7 +80,8 @@ void mutex_unlock(struct mutex *m)
 	for (i = current->nr_held; i--;)
 		if (current->held[i] == m)
 			break;
-	memmove(current->held + i, current->held + i + 1, (--current->nr_held - i) * sizeof(current->held[0]));
+	memmove(current->held + i, current->held + i + 1,
+		(--current->nr_held - i) * sizeof(current->held[0]));
 	m->owner = NULL;
 	harness_wake(m);
 	harness_point("mutex_unlock");
@@ -97,7 +101,10 @@ bool rt_task(const struct task_struct *t)
 	return false;
 }
 
-/* whom the running thread waits for, and whom that one waits for: they get a CPU if it has the priority */
+/*
+ * whom the running thread waits for, and whom that one waits for: they get a CPU if it has the
+ * priority
+ */
 static void lend(const struct mutex *m)
 {
 	struct task_struct *t;
@@ -110,7 +117,10 @@ static void lend(const struct mutex *m)
 	}
 }
 
-/* whose the next turn is, after it was given back: the first by priority, then by time. NULL: nobody queues */
+/*
+ * whose the next turn is, after it was given back: the first by priority, then by time. NULL:
+ * nobody queues
+ */
 static const struct task_struct *first_waiter(const struct mutex *m)
 {
 	const struct task_struct *best = NULL;
@@ -119,8 +129,9 @@ static const struct task_struct *first_waiter(const struct mutex *m)
 	for (i = 0; i < nr_tasks; i++) {
 		const struct task_struct *t = tasks[i];
 
-		if (t->wants == m && (!best || rt_task(t) > rt_task(best) ||
-				      (rt_task(t) == rt_task(best) && t->wants_since < best->wants_since)))
+		if (t->wants == m &&
+		    (!best || rt_task(t) > rt_task(best) ||
+		     (rt_task(t) == rt_task(best) && t->wants_since < best->wants_since)))
 			best = t;
 	}
 	return best;
@@ -133,7 +144,11 @@ static bool take(struct mutex *m)
 	if (m->owner)
 		return false;
 	if (first && first != current && (rt_task(first) || !rt_task(current))) {
-		harness_wake(m);	/* who is first may have changed since all were woken: the kernel wakes that one then */
+		/*
+		 * who is first may have changed since all were woken: the kernel wakes that one
+		 * then
+		 */
+		harness_wake(m);
 		return false;
 	}
 	current->wants = current->tried = NULL;

@@ -59,7 +59,10 @@ void oracle_table(u32 vgpu, u64 at, u64 size, const char *when)
 
 	if (p && p->owner == vgpu)
 		return;
-	/* what a card that is cut off does not let go of can't be kept from it: it has to be empty, and stay nobody's */
+	/*
+	 * what a card that is cut off does not let go of can't be kept from it: it has to be empty,
+	 * and stay nobody's
+	 */
 	if (p || !world.gpu->chip->wedged || !chip_is_zero(at, size))
 		harness_fail("S1: %s: a channel of vGPU %u uses a table or block at 0x%llx that is %s", when, vgpu,
 			     (unsigned long long)at, p ? "another one's" : "in memory that was given back, or not the host's");
@@ -145,10 +148,14 @@ static void see_mapping(struct vfio_device *vdev, unsigned long pfn, void *ctx)
 			harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u that shows memory pinned for another", (const char *)ctx, v->id, bar);
 		return;
 	}
-	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v || vram == v->gpu->chip->nowhere.at.v)
+	if (!valid || in_partition(v, vram, PAGE_SIZE) || vram == v->m->scrap.at.v ||
+	    vram == v->gpu->chip->nowhere.at.v)
 		return;
-	harness_fail("S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx", (const char *)ctx, v->id,
-		     bar, (unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)), (unsigned long long)vram);
+	harness_fail(
+		"S1: %s: a VMM of vGPU %u has a mapping of BAR%u 0x%llx, which shows video memory 0x%llx",
+		(const char *)ctx, v->id, bar,
+		(unsigned long long)(phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)),
+		(unsigned long long)vram);
 }
 
 void oracle_mappings(const char *when)
@@ -167,7 +174,8 @@ static u64 counter(struct kvgpu_vgpu *v, const char *name)
 
 	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
 		if (!strcmp((*a)->name, name)) {
-			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
+			struct device_attribute *d =
+				container_of(*a, struct device_attribute, attr);
 
 			d->show(&v->mdev->dev, d, buf);
 			return strtoull(buf, NULL, 10);

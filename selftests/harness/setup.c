@@ -46,7 +46,8 @@ void setup_knob(u32 i, const char *knob, const char *val)
 
 	for (a = kvgpu_vgpu_groups[0]->attrs; *a; a++)
 		if (!strcmp((*a)->name, knob)) {
-			struct device_attribute *d = container_of(*a, struct device_attribute, attr);
+			struct device_attribute *d =
+				container_of(*a, struct device_attribute, attr);
 
 			if (d->store(&world.vgpu[i].mdev->dev, d, val, strlen(val)) != strlen(val))
 				harness_fail("%s can't be %s", knob, val);

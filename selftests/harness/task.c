@@ -12,7 +12,8 @@
 #define POINT_NS	20
 #define READ_NS		100
 #define TRACES		48
-#define RUN_NS		(3600ull * NSEC_PER_SEC)	/* no run takes an hour of its own time: one that does waits for ever */
+/* no run takes an hour of its own time: one that does waits for ever */
+#define RUN_NS		(3600ull * NSEC_PER_SEC)
 
 struct task_struct *current;
 u64 harness_now;
@@ -48,7 +49,8 @@ bool harness_chance(u32 ppm)
 bool alloc_fails(void)
 {
 	allocs++;
-	if (policy.nomem_nth && (policy.nomem_rest ? allocs >= policy.nomem_nth : allocs == policy.nomem_nth))
+	if (policy.nomem_nth &&
+	    (policy.nomem_rest ? allocs >= policy.nomem_nth : allocs == policy.nomem_nth))
 		return true;
 	return harness_chance(policy.nomem_ppm);
 }
@@ -56,7 +58,8 @@ bool alloc_fails(void)
 void harness_trace(const char *fmt, ...)
 {
 	char *at = traces[nr_traces++ % TRACES];
-	int n = snprintf(at, sizeof(traces[0]), "%llu.%06llu %s: ", (unsigned long long)harness_now / 1000000,
+	int n = snprintf(at, sizeof(traces[0]),
+			 "%llu.%06llu %s: ", (unsigned long long)harness_now / 1000000,
 			 (unsigned long long)harness_now % 1000000, current ? current->name : "-");
 	va_list ap;
 
@@ -72,8 +75,8 @@ void harness_fail(const char *fmt, ...)
 
 	for (; i < nr_traces; i++)
 		fprintf(stderr, "# %s\n", traces[i % TRACES]);
-	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", (unsigned long long)policy.seed, (unsigned long long)points,
-		current ? current->name : "-");
+	fprintf(stderr, "harness: seed %llu, point %llu, %s: ", (unsigned long long)policy.seed,
+		(unsigned long long)points, current ? current->name : "-");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -112,7 +115,10 @@ static void come_of_age(void)
 			tasks[i]->state = READY;
 }
 
-/* who goes on if nobody says otherwise: the kernel's threads first, then who ran, then the others in order */
+/*
+ * who goes on if nobody says otherwise: the kernel's threads first, then who ran, then the others
+ * in order
+ */
 static struct task_struct *next_in_order(void)
 {
 	u32 i;
@@ -145,7 +151,8 @@ static void deadlock(void)
 
 	for (i = 0; i < nr_tasks; i++)
 		if (tasks[i]->state == WAITING)
-			harness_trace("%s waits for %p until %llu", tasks[i]->name, tasks[i]->what, (unsigned long long)tasks[i]->until);
+			harness_trace("%s waits for %p until %llu", tasks[i]->name, tasks[i]->what,
+				      (unsigned long long)tasks[i]->until);
 	harness_fail("S6: nobody can go on");
 }
 
@@ -177,7 +184,8 @@ static struct task_struct *other_actor(void)
 	u32 i;
 
 	for (i = 0; i < nr_tasks; i++)
-		if (tasks[i] != current && tasks[i]->actor && tasks[i] != &first_task && tasks[i]->state == READY)
+		if (tasks[i] != current && tasks[i]->actor && tasks[i] != &first_task &&
+		    tasks[i]->state == READY)
 			return tasks[i];
 	return NULL;
 }
@@ -306,7 +314,8 @@ static void add(struct task_struct *t, const char *name)
 	tasks[i] = t;
 }
 
-static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*thread)(void *arg), void *arg)
+static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*thread)(void *arg),
+				void *arg)
 {
 	struct task_struct *t = calloc(1, sizeof(*t));
 
@@ -314,7 +323,8 @@ static struct task_struct *make(const char *name, void (*fn)(void *arg), int (*t
 	t->thread = thread;
 	t->arg = arg;
 	t->size = STACK;
-	t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	t->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	getcontext(&t->ctx);
 	t->ctx.uc_stack.ss_sp = t->stack;
 	t->ctx.uc_stack.ss_size = STACK;
@@ -329,7 +339,8 @@ struct task_struct *task_new(const char *name, void (*fn)(void *arg), void *arg)
 	return make(name, fn, NULL, arg);
 }
 
-struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy, void (*fn)(void *arg), void *arg)
+struct task_struct *actor_new(const char *name, struct mm_struct *mm, bool lazy,
+			      void (*fn)(void *arg), void *arg)
 {
 	struct task_struct *t = make(name, fn, NULL, arg);
 
@@ -399,7 +410,8 @@ void task_returns(void)
 	}
 }
 
-struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags)
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
+				int flags)
 {
 	struct file *f = kzalloc(sizeof(*f), GFP_KERNEL);
 

@@ -20,7 +20,8 @@ struct task_struct {
 	enum state state;
 	u64 until;
 	const void *what;
-	bool actor, lazy, stop, queues, rt, starved;	/* rt: of real-time priority; starved: it could run and has no CPU */
+	/* rt: of real-time priority; starved: it could run and has no CPU */
+	bool actor, lazy, stop, queues, rt, starved;
 	int kstate, spins, readers, ret;
 	struct pid *pid;
 	struct mm_struct *mm;

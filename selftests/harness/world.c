@@ -18,7 +18,8 @@ void world_begin(const struct policy *p, const struct chip_manners *m)
 	work_begin();
 	eventfd_begin();
 	chip_begin(&mannerly);
-	*harness_param_max_pinned_mib = 16;	/* its books are allocated for each vGPU, and cost a run most of its time */
+	/* its books are allocated for each vGPU, and cost a run most of its time */
+	*harness_param_max_pinned_mib = 16;
 	if (harness_module_init())
 		harness_fail("the module is not loaded");
 	if (the_pci_driver->probe(&world.pdev, the_pci_driver->id_table))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A card with the module loaded, vGPUs, their VMMs, and guests that program them the way a driver does. */
+/*
+ * A card with the module loaded, vGPUs, their VMMs, and guests that program them the way a driver
+ * does.
+ */
 #ifndef KVGPU_HARNESS_WORLD_H
 #define KVGPU_HARNESS_WORLD_H
 
@@ -27,8 +30,9 @@ struct world {
 extern struct world world;
 
 /*
- * What was asked of the module by those who may mean ill, since the program began: each is one entry into it. An access of the guest's is
- * one; what a driver does by several (a channel that is begun: 37) is as many. What an admin asks for is not hostile, nor is the chip.
+ * What was asked of the module by those who may mean ill, since the program began: each is one
+ * entry into it. An access of the guest's is one; what a driver does by several (a channel that is
+ * begun: 37) is as many. What an admin asks for is not hostile, nor is the chip.
  */
 enum asked { ASKED_REGISTER, ASKED_MEMORY, ASKED_DOORBELL, ASKED_CALL, NR_ASKED };
 extern u64 world_asked[NR_ASKED];
@@ -46,9 +50,10 @@ bool world_open_ioas(u32 i, struct container *c);	/* by iommufd, and attached */
 void world_close(u32 i);
 void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
 
-/* ------------------------------------------------------------------ guest.c: what a guest's driver does */
+/* ---------------------------------------------------------- guest.c: what a guest's driver does */
 
-#define G_INST(c)	(0x010000ull + (c) * 0x1000)	/* in video memory of the vGPU, as is all below */
+/* in video memory of the vGPU, as is all below */
+#define G_INST(c)	(0x010000ull + (c) * 0x1000)
 #define G_USERD(c)	(0x008000ull + (c) * 0x200)
 #define G_LIST		0x006000ull
 #define G_PD(s)		(0x100000ull + (s) * 0x100000)
@@ -58,15 +63,18 @@ void world_reset(u32 i);		/* VFIO_DEVICE_RESET */
 
 u32 g_read(struct world_vgpu *g, u32 reg);
 void g_write(struct world_vgpu *g, u32 reg, u32 val);
-void g_store32(struct world_vgpu *g, u64 at, u32 val);	/* through BAR1, which shows video memory after a reset */
+/* through BAR1, which shows video memory after a reset */
+void g_store32(struct world_vgpu *g, u64 at, u32 val);
 void g_store64(struct world_vgpu *g, u64 at, u64 val);
 u32 g_load32(struct world_vgpu *g, u64 at);
 
 void g_space(struct world_vgpu *g, u32 space);		/* an empty one */
-void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova);	/* page: of the space's virtual memory */
+/* page: of the space's virtual memory */
+void g_map_sys(struct world_vgpu *g, u32 space, u32 page, u64 iova);
 void g_map_vram(struct world_vgpu *g, u32 space, u32 page, u64 at);
 void g_unmap(struct world_vgpu *g, u32 space, u32 page);
-void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);	/* its block: which space; ctx: VA of a context, 0: none */
+/* its block: which space; ctx: VA of a context, 0: none */
+void g_inst(struct world_vgpu *g, u32 chan, u32 space, u64 ctx);
 void g_tlb(struct world_vgpu *g, u32 space);
 void g_bind(struct world_vgpu *g, u32 chan);
 void g_unbind(struct world_vgpu *g, u32 chan);
@@ -74,18 +82,22 @@ void g_enable(struct world_vgpu *g, u32 chan, bool on);
 void g_list(struct world_vgpu *g, const u64 *entry, u32 nr);
 void g_preempt(struct world_vgpu *g, bool tsg, u32 id);
 
-void g_ring(struct world_vgpu *g, u32 chan, u32 put);	/* work for it, if put differs from what it took */
+/* work for it, if put differs from what it took */
+void g_ring(struct world_vgpu *g, u32 chan, u32 put);
 u16 g_hchid(struct world_vgpu *g, u32 chan);		/* the chip's id of it; it is bound */
 
-/* ------------------------------------------------------------------ setup.c: a VMM whose vGPUs run */
+/* --------------------------------------------------------------- setup.c: a VMM whose vGPUs run */
 
 #define SETUP_RAM	0x100000ull	/* where its memory is, and how long */
 
 extern struct mm_struct *setup_mm;
 extern struct container *setup_c;
-void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus);	/* each runs channel 1 and has work */
-void setup_run(u32 i, u32 chan, u32 space);	/* with page 16: its own, and 17: everybody's of the VMM's memory */
-void setup_knob(u32 i, const char *knob, const char *val);	/* a file of vGPU @i in sysfs is written */
+/* each runs channel 1 and has work */
+void setup_begin(const struct policy *p, const struct chip_manners *m, u32 vgpus);
+/* with page 16: its own, and 17: everybody's of the VMM's memory */
+void setup_run(u32 i, u32 chan, u32 space);
+/* a file of vGPU @i in sysfs is written */
+void setup_knob(u32 i, const char *knob, const char *val);
 void setup_end(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the server that no guest may see or change: kvgpu-canary hold MIB fills it with marks, prints READY, waits for
- * a character, looks at each word again.
+ * Memory of the server that no guest may see or change: kvgpu-canary hold MIB fills it with marks,
+ * prints READY, waits for a character, looks at each word again.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -27,7 +27,8 @@ static uint64_t word_at(size_t i)
 static int hold(size_t mib)
 {
 	size_t words = (mib << 20) / 8, i, wrong = 0;
-	volatile uint64_t *m = mmap(NULL, mib << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+	volatile uint64_t *m = mmap(NULL, mib << 20, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
 	char c;
 
 	if (m == MAP_FAILED)

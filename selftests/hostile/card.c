@@ -10,9 +10,24 @@
 
 enum {
 	CONFIG_ADDRESS = 0xcf8, CONFIG_DATA = 0xcfc, COM1 = 0x3f8, COM1_LINE_STATUS = COM1 + 5,
-	PCI_VENDOR_NVIDIA = 0x10de, PCI_CLASS_DISPLAY = 3, PCI_COMMAND = 4, PCI_CLASS = 8, PCI_HEADER = 0xc, PCI_BAR0 = 0x10,
-	PCI_CAPABILITIES = 0x34, PCI_CAP_EXPRESS = 0x10, EXPRESS_CAPS = 4, EXPRESS_CONTROL = 8, CAPS_FLR = 1 << 28,
-	CONTROL_FLR = 1 << 15, PCI_BRIDGE_BUS = 0x18, COMMAND_MEMORY = 2, COMMAND_MASTER = 4, BAR_MEM_64 = 4, FIRST_ID = 16, LAST_ID = 120,
+	PCI_VENDOR_NVIDIA = 0x10de,
+	PCI_CLASS_DISPLAY = 3,
+	PCI_COMMAND = 4,
+	PCI_CLASS = 8,
+	PCI_HEADER = 0xc,
+	PCI_BAR0 = 0x10,
+	PCI_CAPABILITIES = 0x34,
+	PCI_CAP_EXPRESS = 0x10,
+	EXPRESS_CAPS = 4,
+	EXPRESS_CONTROL = 8,
+	CAPS_FLR = 1 << 28,
+	CONTROL_FLR = 1 << 15,
+	PCI_BRIDGE_BUS = 0x18,
+	COMMAND_MEMORY = 2,
+	COMMAND_MASTER = 4,
+	BAR_MEM_64 = 4,
+	FIRST_ID = 16,
+	LAST_ID = 120,
 };
 
 /* the GPU's view of this memory is the guest's physical address, and that is where it lies */
@@ -79,7 +94,8 @@ static int find_gpu(void)
 /* where a BAR is and how big; the next one's index */
 static unsigned int bar(uint32_t dev, unsigned int i, uint64_t *at, uint64_t *size)
 {
-	uint32_t off = PCI_BAR0 + 4 * i, low = config_read(dev, off), mask, high = 0, high_mask = ~0u;
+	uint32_t off = PCI_BAR0 + 4 * i, low = config_read(dev, off), mask, high = 0,
+		 high_mask = ~0u;
 	bool wide = low & BAR_MEM_64;
 
 	if (wide)
@@ -150,7 +166,8 @@ bool hostile_reset(void)
 		at = config_read(dev, at) >> 8 & 0xfc;
 	if (!at || !(config_read(dev, at + EXPRESS_CAPS) & CAPS_FLR))
 		return false;
-	config_write(dev, at + EXPRESS_CONTROL, (config_read(dev, at + EXPRESS_CONTROL) & 0xffff) | CONTROL_FLR);
+	config_write(dev, at + EXPRESS_CONTROL,
+		     (config_read(dev, at + EXPRESS_CONTROL) & 0xffff) | CONTROL_FLR);
 	return true;
 }
 
@@ -196,7 +213,8 @@ static bool channel_faulted(struct hostile *h)
 
 	for (u = 0; u < GMMU_FAULT_UNITS && units >> u; u++)
 		if (units >> u & 1 &&
-		    FIELD_GET(GMMU_FAULT_INST_ADDR, bare_read(&h->gpu, GMMU_FAULT_INST(u))) == h->chan.inst >> 12)
+		    FIELD_GET(GMMU_FAULT_INST_ADDR, bare_read(&h->gpu, GMMU_FAULT_INST(u))) ==
+			    h->chan.inst >> 12)
 			return true;
 	return false;
 }
@@ -206,7 +224,8 @@ bool hostile_run_refused(struct hostile *h)
 	uint64_t end = bare_now_ns(&h->gpu) + REFUSED_MS * 1000000ull;
 
 	bare_submit(&h->chan);
-	while (*h->chan.semaphore != h->chan.seq && !channel_faulted(h) && bare_now_ns(&h->gpu) < end)
+	while (*h->chan.semaphore != h->chan.seq && !channel_faulted(h) &&
+	       bare_now_ns(&h->gpu) < end)
 		;
 	return *h->chan.semaphore == h->chan.seq;
 }
@@ -228,7 +247,8 @@ bool hostile_alive(struct hostile *h)
 	bare_tlb_invalidate(&h->gpu, BARE_VRAM, h->space.pdb);
 	pattern_fill(h->loot, BYTES, rng_next(&h->rng));
 	memset(h->loot + BYTES, 0, BYTES);
-	return hostile_copy(h, LOOT_VA, VRAM_VA, BYTES, RUN_MS) && hostile_copy(h, VRAM_VA, BACK_VA, BYTES, RUN_MS) &&
+	return hostile_copy(h, LOOT_VA, VRAM_VA, BYTES, RUN_MS) &&
+	       hostile_copy(h, VRAM_VA, BACK_VA, BYTES, RUN_MS) &&
 	       !memcmp(h->loot, h->loot + BYTES, BYTES);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Everything at random: registers, runlists, doorbells, tables; and the switches that stop a whole card. */
+/*
+ * Everything at random: registers, runlists, doorbells, tables; and the switches that stop a whole
+ * card.
+ */
 #include "hostile.h"
 
 #include <linux/bitfield.h>
@@ -11,13 +14,21 @@
 #include <gk110/pmc.h>
 #include <gk110/ram.h>
 
-/* registers that do something, with as many words from each on: random ones alone would hit them seldom */
+/*
+ * registers that do something, with as many words from each on: random ones alone would hit them
+ * seldom
+ */
 static const struct { uint32_t reg, words; } doors[] = {
-	{ 0x000000, 0x400 }, { 0x001000, 0x400 }, { 0x002000, 0x400 }, { 0x002800, 0x80 }, { 0x009000, 0x100 },
-	{ 0x00d600, 0x80 }, { 0x020000, 0x100 }, { 0x022000, 0x400 }, { 0x040000, 0x800 }, { 0x060000, 8 }, { 0x070000, 8 },
-	{ 0x088000, 0x400 }, { 0x100000, 0x400 }, { 0x104000, 0x400 }, { 0x10a000, 0x400 }, { 0x121000, 0x400 },
-	{ 0x137000, 0x400 }, { 0x17e000, 0x400 }, { 0x300000, 0x400 }, { 0x400000, 0x400 }, { 0x404000, 0x800 },
-	{ 0x409000, 0x400 }, { 0x418000, 0x800 }, { 0x41a000, 0x400 }, { 0x500000, 0x2000 }, { 0x610000, 0x100 },
+	{ 0x000000, 0x400 }, { 0x001000, 0x400 }, { 0x002000, 0x400 }, { 0x002800, 0x80 },
+		{ 0x009000, 0x100 },
+	{ 0x00d600, 0x80 }, { 0x020000, 0x100 }, { 0x022000, 0x400 }, { 0x040000, 0x800 },
+		{ 0x060000, 8 }, { 0x070000, 8 },
+	{ 0x088000, 0x400 }, { 0x100000, 0x400 }, { 0x104000, 0x400 }, { 0x10a000, 0x400 },
+		{ 0x121000, 0x400 },
+	{ 0x137000, 0x400 }, { 0x17e000, 0x400 }, { 0x300000, 0x400 }, { 0x400000, 0x400 },
+		{ 0x404000, 0x800 },
+	{ 0x409000, 0x400 }, { 0x418000, 0x800 }, { 0x41a000, 0x400 }, { 0x500000, 0x2000 },
+		{ 0x610000, 0x100 },
 	{ 0x700000, 0x1000 }, { 0x800000, 0x2000 },
 };
 
@@ -176,11 +187,13 @@ void hostile_runlists(struct hostile *h)
 			list[2 * e + 1] = rng_next(&h->rng) & 1 ? 0 : rng_next(&h->rng);
 		}
 		if (i % 7 == 6)
-			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;	/* not ours, most likely */
+			/* not ours, most likely */
+			at = rng_range(&h->rng, 0, (8ull << 30) / PAGE - 1) * PAGE;
 		bare_write(g, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_TARGET, i % 11 ? 0 : i) |
 			   FIELD_PREP(PFIFO_RUNLIST_ADDR, at >> 12));
-		bare_write(g, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, i % 3 ? h->chan.runlist : runl) |
-			   (i % 13 ? n : 0xfffff));
+		bare_write(g, PFIFO_RUNLIST_SUBMIT,
+			   FIELD_PREP(PFIFO_RUNLIST_ID, i % 3 ? h->chan.runlist : runl) |
+				   (i % 13 ? n : 0xfffff));
 		bare_copy(&h->chan, LOOT_VA, LOOT_VA + PAGE, 64, 0);
 		bare_ring(&h->chan);
 		bare_write(g, PFIFO_PREEMPT, FIELD_PREP(PFIFO_PREEMPT_ID, rng_next(&h->rng)) |
@@ -203,7 +216,8 @@ void hostile_doorbells(struct hostile *h)
 	for (i = 0; i < h->ops * 50; i++) {
 		uint32_t id = i % 5 ? rng_range(&h->rng, 0, 31) : h->chan.id;
 
-		*(volatile uint32_t *)(bells + id * USERD_SIZE + (i % 3 ? USERD_GP_PUT : rng_range(&h->rng, 0, 127) * 4)) =
+		*(volatile uint32_t *)(bells + id * USERD_SIZE +
+				       (i % 3 ? USERD_GP_PUT : rng_range(&h->rng, 0, 127) * 4)) =
 			rng_next(&h->rng);
 	}
 	printf("COUNT: doorbells %lu\n", i);
@@ -221,11 +235,13 @@ void hostile_random_tables(struct hostile *h)
 		hostile_restart(h);
 		for (e = 0; e < 64; e++) {
 			uint64_t v = rng_next(&h->rng);
-			uint64_t at = e % 4 ? h->space.table + (AIM_VA >> 12) * 8 + e * 8 : h->space.pdb + 8 * (e / 4);
+			uint64_t at = e % 4 ? h->space.table + (AIM_VA >> 12) * 8 + e * 8 :
+					      h->space.pdb + 8 * (e / 4);
 
 			bare_mem_write(g, BARE_VRAM, at, &v, 8);
 		}
-		bare_tlb_invalidate(g, BARE_VRAM, i % 3 ? h->space.pdb : rng_next(&h->rng) & 0xfffffff000);
+		bare_tlb_invalidate(g, BARE_VRAM,
+				    i % 3 ? h->space.pdb : rng_next(&h->rng) & 0xfffffff000);
 		memset(h->loot, 0, PAGE);
 		hostile_copy(h, AIM_VA + (i % 64) * PAGE, LOOT_VA, PAGE, 20);
 		seen += holds_mark(h->loot, PAGE);

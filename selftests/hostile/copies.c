@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies by physical address, privileged entries, memory that goes away under a copy, memory that others left. */
+/*
+ * Copies by physical address, privileged entries, memory that goes away under a copy, memory that
+ * others left.
+ */
 #include "hostile.h"
 
 #include <linux/bitfield.h>
@@ -13,8 +16,9 @@
 enum { PHYSICAL_PROBES = 24, LOOK_STEP = 64 << 10 };
 
 /*
- * Our video memory at multiples of LOOK_STEP, from @addr to the next one on: PRAMIN is moved when it does not show @addr, as each
- * move costs the host's two traps and the pages that the window showed.
+ * Our video memory at multiples of LOOK_STEP, from @addr to the next one on: PRAMIN is moved when
+ * it does not show @addr, as each move costs the host's two traps and the pages that the window
+ * showed.
  */
 static volatile uint32_t *look_at(struct hostile *h, uint64_t addr, bool first)
 {
@@ -42,12 +46,14 @@ static bool untouched(const uint8_t *p, size_t len)
 }
 
 /*
- * The bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well. Whether the channel goes
- * on with its next method is the host's choice; that nothing was copied is not.
+ * The bit of RAMFC that permits them is set by the guest; the ring entry claims privilege as well.
+ * Whether the channel goes on with its next method is the host's choice; that nothing was copied is
+ * not.
  */
 void hostile_physical(struct hostile *h)
 {
-	static const uint32_t targets[] = { A0B5_PHYS_LOCAL_FB, A0B5_PHYS_COHERENT, A0B5_PHYS_NONCOHERENT };
+	static const uint32_t targets[] = { A0B5_PHYS_LOCAL_FB, A0B5_PHYS_COHERENT,
+					    A0B5_PHYS_NONCOHERENT };
 	struct bare_gpu *g = &h->gpu;
 	unsigned int i, copied = 0;
 
@@ -65,7 +71,8 @@ void hostile_physical(struct hostile *h)
 		memset(h->loot, 0x5a, PAGE);
 		emit_physical(h, at, targets[i % 3], LOOT_VA);
 		if (i & 1)
-			h->chan.push_va |= 1ull << 40;	/* bit 8 of a ring entry's second word: privileged */
+			/* bit 8 of a ring entry's second word: privileged */
+			h->chan.push_va |= 1ull << 40;
 		hostile_run_refused(h);
 		copied += !untouched(h->loot, PAGE);
 	}
@@ -76,11 +83,18 @@ void hostile_physical(struct hostile *h)
 /* ------------------------------------------------------------------ memory that goes away */
 
 /*
- * 440FX: registers 0x59..0x5f of the host bridge choose for each 16 or 32 KiB from 0xc0000 on whether the CPU, and with it
- * every device, sees memory or the ROM. Each change takes memory from the GPU's reach and gives it back, in the middle of
- * copies into it.
+ * 440FX: registers 0x59..0x5f of the host bridge choose for each 16 or 32 KiB from 0xc0000 on
+ * whether the CPU, and with it every device, sees memory or the ROM. Each change takes memory from
+ * the GPU's reach and gives it back, in the middle of copies into it.
  */
-enum { HOST_BRIDGE_PAM = 0x5c, PAM_RAM = 0x33333333, PAM_ROM = 0, REMAP_AT = 0xd0000, REMAP_PAGES = 32, ROUNDS = 200 };
+enum {
+	HOST_BRIDGE_PAM = 0x5c,
+	PAM_RAM = 0x33333333,
+	PAM_ROM = 0,
+	REMAP_AT = 0xd0000,
+	REMAP_PAGES = 32,
+	ROUNDS = 200
+};
 
 static void set_pam(uint32_t v)
 {
@@ -107,7 +121,8 @@ void hostile_remap(struct hostile *h)
 		if (!hostile_run_refused(h)) {	/* a fault, rightly: the memory was not there */
 			ended++;
 			hostile_restart(h);
-			bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT, REMAP_PAGES * PAGE);
+			bare_space_map_range(g, &h->space, AIM_VA, BARE_HOST, REMAP_AT,
+					     REMAP_PAGES * PAGE);
 		}
 		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	}
@@ -126,7 +141,10 @@ void hostile_remap(struct hostile *h)
 
 /* ------------------------------------------------------------------ what others left */
 
-/* all of video memory as it was given to us; to be run on a part that somebody filled with marks and left */
+/*
+ * all of video memory as it was given to us; to be run on a part that somebody filled with marks
+ * and left
+ */
 void hostile_stale(struct hostile *h)
 {
 	uint64_t addr, pages = 0, dirty = 0;
@@ -143,7 +161,7 @@ void hostile_stale(struct hostile *h)
 	       (unsigned long)pages, (unsigned long)dirty);
 }
 
-/* ------------------------------------------------------------------ the one that must not notice */
+/* ----------------------------------------------------------------- the one that must not notice */
 
 enum { VICTIM_COPY = 8192 };
 
@@ -186,7 +204,10 @@ static void write_marks(struct hostile *h, uint64_t from)
 	}
 }
 
-/* fills its memory with marks, copies and verifies until it is told to stop, and looks at the marks again */
+/*
+ * fills its memory with marks, copies and verifies until it is told to stop, and looks at the marks
+ * again
+ */
 void victim(struct hostile *h)
 {
 	enum { BACK_VA = LOOT_VA + VICTIM_COPY };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What costs a guest next to nothing, in numbers: instance blocks, table entries with their invalidates, ring entries. Memory is written
- * without an exit, so that only what has to leave the guest does.
+ * What costs a guest next to nothing, in numbers: instance blocks, table entries with their
+ * invalidates, ring entries. Memory is written without an exit, so that only what has to leave the
+ * guest does.
  */
 #include "hostile.h"
 
@@ -17,7 +18,13 @@
 enum {
 	PERIOD = 64,			/* blocks or invalidates between two restarts */
 	ROUNDS = 16, RING = 512,	/* the same of rings; entries of one */
-	SLOTS = 8, BLOCK_WORDS = 0x220 / 4, PUSH_WORDS = BARE_PUSH_BYTES / 4, SEGMENT = 8, PBDMAS = 3, SPINS = 100, TRIES = 3,
+	SLOTS = 8,
+	BLOCK_WORDS = 0x220 / 4,
+	PUSH_WORDS = BARE_PUSH_BYTES / 4,
+	SEGMENT = 8,
+	PBDMAS = 3,
+	SPINS = 100,
+	TRIES = 3,
 	AIM_PAGES = 64, DIRECTORY = 16,
 };
 
@@ -31,9 +38,11 @@ static void fetch_loot(struct hostile *h)
 /* ------------------------------------------------------------------ instance blocks */
 
 static const uint16_t telling[] = {
-	RAMFC_USERD, RAMFC_USERD_HI, RAMFC_SIGNATURE, RAMFC_GP_BASE, RAMFC_GP_BASE_HI, RAMFC_GP_GET, RAMFC_GP_PUT, RAMFC_PB_GET, RAMFC_PB_PUT,
-	RAMFC_HCE_CTRL, RAMFC_CHID, RAMFC_TARGET, RAMFC_TIMESLICE, RAMIN_GR_CTX, RAMIN_GR_CTX + 4, GMMU_INST_PDB_LO, GMMU_INST_PDB_HI,
-	GMMU_INST_LIMIT_LO, GMMU_INST_LIMIT_HI,
+	RAMFC_USERD,	  RAMFC_USERD_HI,     RAMFC_SIGNATURE,	  RAMFC_GP_BASE,
+	RAMFC_GP_BASE_HI, RAMFC_GP_GET,	      RAMFC_GP_PUT,	  RAMFC_PB_GET,
+	RAMFC_PB_PUT,	  RAMFC_HCE_CTRL,     RAMFC_CHID,	  RAMFC_TARGET,
+	RAMFC_TIMESLICE,  RAMIN_GR_CTX,	      RAMIN_GR_CTX + 4,	  GMMU_INST_PDB_LO,
+	GMMU_INST_PDB_HI, GMMU_INST_LIMIT_LO, GMMU_INST_LIMIT_HI,
 };
 
 enum { NR_TELLING = sizeof(telling) / sizeof(telling[0]) };
@@ -75,7 +84,8 @@ static void list_some(struct hostile *h, uint64_t list, unsigned int id)
 		hostile_vram(h, list)[2 * i + 1] = 0;
 	}
 	bare_write(&h->gpu, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_ADDR, list >> 12));
-	bare_write(&h->gpu, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, h->chan.runlist) | n);
+	bare_write(&h->gpu, PFIFO_RUNLIST_SUBMIT,
+		   FIELD_PREP(PFIFO_RUNLIST_ID, h->chan.runlist) | n);
 }
 
 /* bound, bound again while it is enabled and listed, enabled, disabled, by any pointer to it */
@@ -83,18 +93,24 @@ static void use_block(struct hostile *h, uint64_t block, uint64_t list)
 {
 	struct bare_gpu *g = &h->gpu;
 	unsigned int id = some_channel(h);
-	uint64_t r = rng_next(&h->rng), to = r & 15 ? block : rng_range(&h->rng, 0, (8ull << 30) - 1);
+	uint64_t r = rng_next(&h->rng),
+		 to = r & 15 ? block : rng_range(&h->rng, 0, (8ull << 30) - 1);
 
 	if (r >> 4 & 1)
-		bare_write(g, PCCSR_CHAN(id), FIELD_PREP(PCCSR_CHAN_RUNLIST, r >> 5 & 7 ? h->chan.runlist : r >> 8 & 15));
-	bare_write(g, PCCSR_INST(id), FIELD_PREP(PCCSR_INST_PTR, to >> 12) | (r >> 12 & 7 ? PCCSR_INST_BIND : 0) |
-		   FIELD_PREP(PCCSR_INST_TARGET, r >> 15 & 15 ? 0 : r >> 19 & 3));
+		bare_write(g, PCCSR_CHAN(id),
+			   FIELD_PREP(PCCSR_CHAN_RUNLIST,
+				      r >> 5 & 7 ? h->chan.runlist : r >> 8 & 15));
+	bare_write(g, PCCSR_INST(id),
+		   FIELD_PREP(PCCSR_INST_PTR, to >> 12) | (r >> 12 & 7 ? PCCSR_INST_BIND : 0) |
+			   FIELD_PREP(PCCSR_INST_TARGET, r >> 15 & 15 ? 0 : r >> 19 & 3));
 	bare_write(g, PCCSR_CHAN(id), FIELD_PREP(PCCSR_CHAN_RUNLIST, h->chan.runlist) |
 		   (r >> 21 & 3 ? PCCSR_CHAN_ENABLE_SET : PCCSR_CHAN_ENABLE_CLR));
 	if (!(r >> 23 & 3))
 		list_some(h, list, id);
 	if (!(r >> 25 & 7))
-		bare_write(g, PFIFO_PREEMPT, FIELD_PREP(PFIFO_PREEMPT_ID, id) | (r >> 28 & 1 ? PFIFO_PREEMPT_TSG : 0));
+		bare_write(g, PFIFO_PREEMPT,
+			   FIELD_PREP(PFIFO_PREEMPT_ID, id) |
+				   (r >> 28 & 1 ? PFIFO_PREEMPT_TSG : 0));
 	if (!(r >> 29 & 7))
 		fetch_loot(h);
 }
@@ -137,7 +153,8 @@ static uint64_t some_page(struct hostile *h)
 		return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, h->loot_bus >> GMMU_ADDR_SHIFT) |
 		       FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH);
 	default:
-		return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, r >> 8) | FIELD_PREP(GMMU_PTE_APERTURE, r >> 4);
+		return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, r >> 8) |
+		       FIELD_PREP(GMMU_PTE_APERTURE, r >> 4);
 	}
 }
 
@@ -148,7 +165,9 @@ static void change_tables(struct hostile *h)
 
 	for (i = 0; i < n; i++) {
 		v = some_page(h);
-		at = h->space.table + ((AIM_VA >> GMMU_SMALL_SHIFT) + rng_range(&h->rng, 0, AIM_PAGES - 1)) * GMMU_ENTRY_SIZE;
+		at = h->space.table +
+		     ((AIM_VA >> GMMU_SMALL_SHIFT) + rng_range(&h->rng, 0, AIM_PAGES - 1)) *
+			     GMMU_ENTRY_SIZE;
 		/* tables anywhere: each costs the host a look at what lies there */
 		if (v >> 60 == 1 && i == 0) {
 			v = rng_next(&h->rng);
@@ -173,10 +192,15 @@ void hostile_invalidates(struct hostile *h)
 			hostile_show(h);
 		}
 		change_tables(h);
-		bare_write(g, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, (r & 15 ? h->space.pdb : r & 0xfffffff000) >>
-								GMMU_ADDR_SHIFT) |
-			   FIELD_PREP(FB_MMU_INVALIDATE_PDB_TARGET, r >> 40 & 15 ? 0 : r >> 44 & 3));
-		bare_write(g, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | (r >> 46 & 3 ? FB_MMU_INVALIDATE_ALL_VA : r >> 48 & 0xff));
+		bare_write(g, FB_MMU_INVALIDATE_PDB,
+			   FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR,
+				      (r & 15 ? h->space.pdb : r & 0xfffffff000) >>
+					      GMMU_ADDR_SHIFT) |
+				   FIELD_PREP(FB_MMU_INVALIDATE_PDB_TARGET,
+					      r >> 40 & 15 ? 0 : r >> 44 & 3));
+		bare_write(g, FB_MMU_INVALIDATE,
+			   FB_MMU_INVALIDATE_TRIGGER |
+				   (r >> 46 & 3 ? FB_MMU_INVALIDATE_ALL_VA : r >> 48 & 0xff));
 		if (i % 4 == 3)
 			fetch_loot(h);
 	}
@@ -195,7 +219,8 @@ static uint32_t some_word(struct hostile *h)
 
 	switch (r & 7) {
 	case 0 ... 3:
-		return FIELD_PREP(PB_SEC_OP, ops[r >> 3 & 3]) | FIELD_PREP(PB_COUNT, r >> 5 & 7) | FIELD_PREP(PB_SUBCH, r >> 8 & 7) |
+		return FIELD_PREP(PB_SEC_OP, ops[r >> 3 & 3]) | FIELD_PREP(PB_COUNT, r >> 5 & 7) |
+		       FIELD_PREP(PB_SUBCH, r >> 8 & 7) |
 		       FIELD_PREP(PB_METHOD, r >> 14 & 3 ? r >> 16 & 0xff : r >> 16);
 	case 4:
 		return LOOT_VA + (r >> 8 & 0xfffc);
@@ -208,7 +233,8 @@ static uint32_t some_word(struct hostile *h)
 
 static uint32_t header(uint32_t op, uint32_t mthd, uint32_t count)
 {
-	return FIELD_PREP(PB_SEC_OP, op) | FIELD_PREP(PB_COUNT, count) | FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2);
+	return FIELD_PREP(PB_SEC_OP, op) | FIELD_PREP(PB_COUNT, count) |
+	       FIELD_PREP(PB_SUBCH, SUBCH_COPY) | FIELD_PREP(PB_METHOD, mthd >> 2);
 }
 
 /* what keeps a channel alive, most of the time: one that faults at once takes nothing more */
@@ -254,13 +280,17 @@ static void some_segment(struct hostile *h, uint32_t *to)
 /* a segment of ours; nothing, which is an entry, too; now and then anything */
 static uint64_t some_ring_entry(struct hostile *h)
 {
-	uint64_t r = rng_next(&h->rng), va = h->chan.push_va + (r >> 16) % (PUSH_WORDS / SEGMENT) * SEGMENT * 4;
+	uint64_t r = rng_next(&h->rng),
+		 va = h->chan.push_va + (r >> 16) % (PUSH_WORDS / SEGMENT) * SEGMENT * 4;
 
 	if (!(r & 0x3ff))
 		return rng_next(&h->rng);
 	if (!(r & 0x1ff))
-		return va | (uint64_t)(FIELD_PREP(GP_ENTRY1_LENGTH, r >> 40 & 63) | (r >> 48 & (GP_ENTRY1_PRIV | GP_ENTRY1_SUBROUTINE))) << 32;
-	return r >> 15 & 1 ? va | (uint64_t)FIELD_PREP(GP_ENTRY1_LENGTH, SEGMENT) << 32 : GP_OPCODE_NOP;
+		return va | (uint64_t)(FIELD_PREP(GP_ENTRY1_LENGTH, r >> 40 & 63) |
+				       (r >> 48 & (GP_ENTRY1_PRIV | GP_ENTRY1_SUBROUTINE)))
+				    << 32;
+	return r >> 15 & 1 ? va | (uint64_t)FIELD_PREP(GP_ENTRY1_LENGTH, SEGMENT) << 32 :
+			     GP_OPCODE_NOP;
 }
 
 static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
@@ -268,7 +298,10 @@ static volatile uint32_t *doorbell(struct hostile *h, unsigned int word)
 	return (volatile uint32_t *)(h->gpu.bars.bar1 + h->chan.userd_bar1 + word);
 }
 
-/* the ring from where it stood, the doorbell rung with wrong numbers and the right one; the doorbells rung */
+/*
+ * the ring from where it stood, the doorbell rung with wrong numbers and the right one; the
+ * doorbells rung
+ */
 static unsigned int fill_ring(struct hostile *h, unsigned int n)
 {
 	volatile uint32_t *put = doorbell(h, USERD_GP_PUT);
@@ -298,7 +331,10 @@ static void acknowledge(struct hostile *h)
 	*doorbell(h, USERD_GP_PUT) = h->chan.put % RING;
 }
 
-/* How many the chip has taken since. It is waited for as long as it goes on; when it stands, it may stand for ever: sets *@stands */
+/*
+ * How many the chip has taken since. It is waited for as long as it goes on; when it stands, it may
+ * stand for ever: sets *@stands
+ */
 static unsigned int taken(struct hostile *h, uint32_t *last, bool *stands)
 {
 	volatile uint32_t *get = doorbell(h, USERD_GP_GET);
@@ -323,7 +359,8 @@ static unsigned int taken(struct hostile *h, uint32_t *last, bool *stands)
 
 void hostile_rings(struct hostile *h)
 {
-	unsigned long entries = 0, bells = 0, fetched = 0, rounds = 0, restarts = 0, want = h->ops ? : 1, seen = 0;
+	unsigned long entries = 0, bells = 0, fetched = 0, rounds = 0, restarts = 0,
+		      want = h->ops ?: 1, seen = 0;
 	bool stands = true;
 	uint32_t last = 0;
 	unsigned int n, i;

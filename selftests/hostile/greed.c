@@ -19,8 +19,9 @@ void hostile_acquire(struct hostile *h)
 
 	for (i = 0; i < 4; i++) {
 		hostile_restart(h);
-		bare_emit(&h->chan, SUBCH_COPY, HOST_SEMAPHORE_A, h->chan.semaphore_va >> 32, h->chan.semaphore_va + 16,
-			  0xdead, HOST_SEMAPHORE_ACQUIRE | (i & 1 ? HOST_SEMAPHORE_SWITCH : 0));
+		bare_emit(&h->chan, SUBCH_COPY, HOST_SEMAPHORE_A, h->chan.semaphore_va >> 32,
+			  h->chan.semaphore_va + 16, 0xdead,
+			  HOST_SEMAPHORE_ACQUIRE | (i & 1 ? HOST_SEMAPHORE_SWITCH : 0));
 		report(!bare_run(&h->chan, WAIT_MS), "a channel that waits for ever waits (switching %s)",
 		       i & 1 ? "allowed" : "forbidden");
 	}
@@ -45,7 +46,8 @@ void hostile_endless(struct hostile *h)
 			h->chan.ring[2 * i + 1] = h->chan.ring[1];
 		}
 		h->chan.put += 500;
-		*(volatile uint32_t *)(h->gpu.bars.bar1 + h->chan.userd_bar1 + USERD_GP_PUT) = h->chan.put % 512;
+		*(volatile uint32_t *)(h->gpu.bars.bar1 + h->chan.userd_bar1 + USERD_GP_PUT) =
+			h->chan.put % 512;
 	}
 	report(hostile_alive(h), "own work runs afterwards");
 }
@@ -60,13 +62,15 @@ void hostile_methods(struct hostile *h)
 			hostile_restart(h);
 		switch (i % 4) {
 		case 0:
-			bare_emit(&h->chan, 7, 0x100 + 4 * (i % 64), i);	/* no object there */
+			/* no object there */
+			bare_emit(&h->chan, 7, 0x100 + 4 * (i % 64), i);
 			break;
 		case 1:
 			bare_emit(&h->chan, SUBCH_COPY, HOST_SET_OBJECT, rng_next(&h->rng));
 			break;
 		case 2:
-			bare_emit(&h->chan, rng_next(&h->rng) & 7, rng_next(&h->rng) & 0x1ffc, rng_next(&h->rng));
+			bare_emit(&h->chan, rng_next(&h->rng) & 7, rng_next(&h->rng) & 0x1ffc,
+				  rng_next(&h->rng));
 			break;
 		default:
 			bare_emit(&h->chan, SUBCH_COPY, HOST_ILLEGAL, 1);
@@ -93,9 +97,9 @@ void hostile_faults(struct hostile *h)
 }
 
 /*
- * A graphics context of our own making: an image whose head names a list of registers to write, as nouveau's microcode
- * has it (gk110-mediation.md 2.9). The register is one of PFIFO's that changes nothing; who can look at the card sees
- * whether it was written (run.sh).
+ * A graphics context of our own making: an image whose head names a list of registers to write, as
+ * nouveau's microcode has it (gk110-mediation.md 2.9). The register is one of PFIFO's that changes
+ * nothing; who can look at the card sees whether it was written (run.sh).
  */
 void hostile_context(struct hostile *h)
 {
@@ -113,7 +117,8 @@ void hostile_context(struct hostile *h)
 		image = bare_vram(g, IMAGE_PAGES * PAGE, PAGE);
 		for (i = 0; i < IMAGE_PAGES && va / PAGE + i < 4096; i++)
 			if (va || i == 0)
-				bare_space_map(g, &h->space, va + i * PAGE, BARE_VRAM, image + i * PAGE);
+				bare_space_map(g, &h->space, va + i * PAGE, BARE_VRAM,
+					       image + i * PAGE);
 		bare_mem_write(g, BARE_VRAM, image, head, sizeof(head));
 		for (i = 0; i < 8; i++) {
 			uint32_t pair[2] = { FORGED_REG, FORGED_VALUE };
@@ -122,7 +127,8 @@ void hostile_context(struct hostile *h)
 		}
 		bare_runlist(g, h->chan.runlist, NULL, 0);
 		bare_preempt(g, false, entry);
-		bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMIN_GR_CTX, (uint32_t)va | kinds[k & 1]);
+		bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMIN_GR_CTX,
+				 (uint32_t)va | kinds[k & 1]);
 		bare_mem_write32(g, BARE_VRAM, h->chan.inst + RAMIN_GR_CTX + 4, va >> 32);
 		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 		bare_chan_bind(&h->chan);

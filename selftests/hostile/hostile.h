@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A guest without an operating system that owns one GPU and means ill. Runs under kvm-unit-tests' start-up code or under
- * harness/: all it needs is libcflat.h, the first 4 GiB mapped one to one, and BARs placed by the firmware.
+ * A guest without an operating system that owns one GPU and means ill. Runs under kvm-unit-tests'
+ * start-up code or under harness/: all it needs is libcflat.h, the first 4 GiB mapped one to one,
+ * and BARs placed by the firmware.
  *
  * The tests hold for a vGPU. What each does works on a bare card: selftests/attacks shows it.
  */
@@ -14,8 +15,9 @@
 #include "client/pattern.h"
 
 /*
- * What others keep where this guest must not look: words of video memory written by a guest in the part of the victim, and
- * of server memory written by server/canary.c. Eight bytes at each multiple of 64.
+ * What others keep where this guest must not look: words of video memory written by a guest in the
+ * part of the victim, and of server memory written by server/canary.c. Eight bytes at each multiple
+ * of 64.
  */
 #define VICTIM_MARK	0x4d41525655504756ull
 #define SERVER_MARK	0x59524e4143555047ull
@@ -36,25 +38,39 @@ struct hostile {
 	volatile uint32_t *shown;	/* see hostile_show() */
 };
 
-enum { PAGE = 4096, LOOT_VA = BARE_VA_FREE, AIM_VA = BARE_VA_FREE + 0x10000, RUN_MS = 4000, REFUSED_MS = 250 };
+enum {
+	PAGE = 4096,
+	LOOT_VA = BARE_VA_FREE,
+	AIM_VA = BARE_VA_FREE + 0x10000,
+	RUN_MS = 4000,
+	REFUSED_MS = 250
+};
 
 /* finds the GPU, switches it on; false: there is none */
 bool hostile_open(struct hostile *h);
-/* function level reset: what a VMM does between two guests, asked for by the guest; false: no GPU that offers it */
+/*
+ * function level reset: what a VMM does between two guests, asked for by the guest; false: no GPU
+ * that offers it
+ */
 bool hostile_reset(void);
 /* as a driver would after loading: everything off and on, one channel with a loot page */
 void hostile_restart(struct hostile *h);
 /*
- * PRAMIN shows what was allocated since the restart, and goes on doing so: words of it by hostile_vram(), which cost no exit, as those of
- * bare_mem_write() do. A MiB in all.
+ * PRAMIN shows what was allocated since the restart, and goes on doing so: words of it by
+ * hostile_vram(), which cost no exit, as those of bare_mem_write() do. A MiB in all.
  */
 void hostile_show(struct hostile *h);
 volatile uint32_t *hostile_vram(struct hostile *h, uint64_t at);
-/* restart, and copies through video memory and back: the guest's own GPU still does what it is told */
+/*
+ * restart, and copies through video memory and back: the guest's own GPU still does what it is told
+ */
 bool hostile_alive(struct hostile *h);
 /* one copy between two addresses of the channel's space; false when it did not end within @ms */
 bool hostile_copy(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len, unsigned int ms);
-/* one that ought not to end: waits no longer when the GPU says that the channel has faulted, as nothing of it runs any more then */
+/*
+ * one that ought not to end: waits no longer when the GPU says that the channel has faulted, as
+ * nothing of it runs any more then
+ */
 bool hostile_refused(struct hostile *h, uint64_t src, uint64_t dst, uint32_t len);
 /* the same of what the channel has been given */
 bool hostile_run_refused(struct hostile *h);

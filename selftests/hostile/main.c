@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each of several tests finds a GPU that was reset. Before
- * the next one the guest says "DONE: NAME" and waits for a character at its serial port: time to look at what the last one did.
+ * Arguments: NAME... [SEED [OPS]], from the boot loader's command line. Each of several tests finds
+ * a GPU that was reset. Before the next one the guest says "DONE: NAME" and waits for a character
+ * at its serial port: time to look at what the last one did.
  */
 #include "hostile.h"
 

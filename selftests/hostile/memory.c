@@ -21,7 +21,10 @@ static bool window_shows(struct hostile *h, enum bare_target t, uint64_t addr)
 	return holds_mark(buf, sizeof(buf));
 }
 
-/* all of the physical card, in steps that meet each partition and the host's own structures at its end */
+/*
+ * all of the physical card, in steps that meet each partition and the host's own structures at its
+ * end
+ */
 void hostile_window(struct hostile *h)
 {
 	unsigned int seen = 0, windows = 0;
@@ -65,7 +68,9 @@ static bool follow(struct hostile *h, uint64_t entry, bool write)
 	struct bare_gpu *g = &h->gpu;
 
 	hostile_restart(h);
-	bare_mem_write(g, BARE_VRAM, h->space.table + (AIM_VA >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, &entry, sizeof(entry));
+	bare_mem_write(g, BARE_VRAM,
+		       h->space.table + (AIM_VA >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, &entry,
+		       sizeof(entry));
 	bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 	memset(h->loot, 0, PAGE);
 	if (write) {
@@ -79,13 +84,18 @@ static bool follow(struct hostile *h, uint64_t entry, bool write)
 
 static uint64_t pte(uint64_t addr, unsigned int aperture)
 {
-	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT) | FIELD_PREP(GMMU_PTE_APERTURE, aperture);
+	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, addr >> GMMU_ADDR_SHIFT) |
+	       FIELD_PREP(GMMU_PTE_APERTURE, aperture);
 }
 
-/* entries for all of the card's memory beyond ours, and for addresses where this machine has no memory */
+/*
+ * entries for all of the card's memory beyond ours, and for addresses where this machine has no
+ * memory
+ */
 void hostile_tables(struct hostile *h)
 {
-	static const unsigned int apertures[] = { GMMU_PTE_APERTURE_SYS_COH, GMMU_PTE_APERTURE_SYS_NCOH, 1 };
+	static const unsigned int apertures[] = { GMMU_PTE_APERTURE_SYS_COH,
+						  GMMU_PTE_APERTURE_SYS_NCOH, 1 };
 	uint64_t span = (uint64_t)CARD_VRAM_MAX * GIB - h->vram, addr;
 	unsigned int i, seen = 0;
 
@@ -116,12 +126,14 @@ void hostile_directories(struct hostile *h)
 	unsigned int i, seen = 0;
 
 	for (i = 0; i < PROBES; i++) {
-		uint64_t at = i % 3 ? rng_range(&h->rng, 0, (8ull * GIB) / PAGE - 1) * PAGE : h->vram - (i / 3) * PAGE;
+		uint64_t at = i % 3 ? rng_range(&h->rng, 0, (8ull * GIB) / PAGE - 1) * PAGE :
+				      h->vram - (i / 3) * PAGE;
 
-		directory_entry(h, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, i % 4) | FIELD_PREP(GMMU_PDE_SIZE, i / 4 % 4) |
-				   FIELD_PREP(GMMU_PDE_SMALL_ADDR, at >> GMMU_ADDR_SHIFT) |
-				   FIELD_PREP(GMMU_PDE_BIG_APERTURE, i / 16 % 4) |
-				   FIELD_PREP(GMMU_PDE_BIG_ADDR, at >> GMMU_ADDR_SHIFT));
+		directory_entry(h, FIELD_PREP(GMMU_PDE_SMALL_APERTURE, i % 4) |
+					   FIELD_PREP(GMMU_PDE_SIZE, i / 4 % 4) |
+					   FIELD_PREP(GMMU_PDE_SMALL_ADDR, at >> GMMU_ADDR_SHIFT) |
+					   FIELD_PREP(GMMU_PDE_BIG_APERTURE, i / 16 % 4) |
+					   FIELD_PREP(GMMU_PDE_BIG_ADDR, at >> GMMU_ADDR_SHIFT));
 		seen += holds_mark(h->loot, PAGE);
 	}
 	report(!seen, "directory entries that point anywhere lead nowhere (%u tried)", i);
@@ -144,10 +156,12 @@ void hostile_instances(struct hostile *h)
 		entry = h->chan.id;
 		switch (i % 4) {
 		case 0:	/* a pointer to anywhere, of any target */
-			bare_write(g, PCCSR_INST(h->chan.id), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) | i << 28);
+			bare_write(g, PCCSR_INST(h->chan.id),
+				   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, at) | i << 28);
 			break;
 		case 1:	/* the block of a live channel is changed behind the host's back */
-			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_LO, at << 12 | (i & 3));
+			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_LO,
+					 at << 12 | (i & 3));
 			bare_mem_write32(g, BARE_VRAM, h->chan.inst + GMMU_INST_PDB_HI, at >> 20);
 			break;
 		case 2:	/* limit and identity of somebody else */
@@ -157,7 +171,8 @@ void hostile_instances(struct hostile *h)
 			break;
 		default:	/* garbage in every word */
 			for (at = 0; at < RAMIN_SIZE; at += 4)
-				bare_mem_write32(g, BARE_VRAM, h->chan.inst + at, rng_next(&h->rng));
+				bare_mem_write32(g, BARE_VRAM, h->chan.inst + at,
+						 rng_next(&h->rng));
 		}
 		if (i & 8)
 			bare_chan_bind(&h->chan);
@@ -179,7 +194,8 @@ void hostile_bars(struct hostile *h)
 	unsigned int i, w, seen = 0;
 
 	for (i = 0; i < PROBES; i++) {
-		uint64_t at = i % 2 ? h->vram + rng_range(&h->rng, 0, 4ull * GIB / PAGE) * PAGE : 2ull * GIB + i * (64ull << 20);
+		uint64_t at = i % 2 ? h->vram + rng_range(&h->rng, 0, 4ull * GIB / PAGE) * PAGE :
+				      2ull * GIB + i * (64ull << 20);
 		uint32_t inst;
 
 		hostile_restart(h);
@@ -187,9 +203,11 @@ void hostile_bars(struct hostile *h)
 		bare_space_map(g, &h->space, PAGE, i % 2 ? BARE_VRAM : BARE_HOST, at + PAGE);
 		bare_tlb_invalidate(g, BARE_VRAM, h->space.pdb);
 		inst = i % 3 ? h->chan.inst >> HOSTMEM_INST_SHIFT : at >> HOSTMEM_INST_SHIFT;
-		bare_write(g, regs[i % 3], HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_TARGET, i / 3 % 4) | inst);
+		bare_write(g, regs[i % 3],
+			   HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_TARGET, i / 3 % 4) | inst);
 		for (w = 0; w < PAGE / 8; w++)
-			buf[w] = *(volatile uint64_t *)((i % 3 == 1 ? h->bar3 : g->bars.bar1) + 8 * w);
+			buf[w] = *(volatile uint64_t *)((i % 3 == 1 ? h->bar3 : g->bars.bar1) +
+							8 * w);
 		seen += holds_mark(buf, sizeof(buf));
 		*(volatile uint32_t *)(i % 3 == 1 ? h->bar3 : g->bars.bar1) = 0xbad;
 		bare_write(g, PEEPHOLE_ADDR_HIGH, at >> 32);
@@ -226,7 +244,8 @@ void hostile_userd(struct hostile *h)
 		cfg.runlist = h->chan.runlist;
 		cfg.userd_forged = true;
 		cfg.userd_target = i % 4;
-		cfg.userd = i % 3 ? rng_range(&h->rng, 0, 8ull * GIB / 512 - 1) * 512 : h->vram - 256 + i * 64;
+		cfg.userd = i % 3 ? rng_range(&h->rng, 0, 8ull * GIB / 512 - 1) * 512 :
+				    h->vram - 256 + i * 64;
 		bare_chan_create(g, &h->space, &cfg, &c);
 		bare_runlist(g, cfg.runlist, &entry, 1);
 		ran += bare_run(&c, 50);

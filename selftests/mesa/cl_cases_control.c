@@ -19,7 +19,8 @@ static void mandelbrot(struct job *j)
 
 	for (py = 0; py < HEIGHT; py++)
 		for (px = 0; px < WIDTH; px++) {
-			int cx = px * 3 * ONE / WIDTH - 2 * ONE, cy = py * 2 * ONE / HEIGHT - ONE, x = 0, y = 0, n, xx, yy;
+			int cx = px * 3 * ONE / WIDTH - 2 * ONE, cy = py * 2 * ONE / HEIGHT - ONE,
+			    x = 0, y = 0, n, xx, yy;
 
 			for (n = 0; n < LIMIT; n++) {
 				xx = x * x / ONE;
@@ -31,7 +32,8 @@ static void mandelbrot(struct job *j)
 			}
 			want[py * WIDTH + px] = n;
 		}
-	ARGUMENTS(j, kernel, VARIABLE(bo), VALUE(cl_int, WIDTH), VALUE(cl_int, HEIGHT), VALUE(cl_int, LIMIT));
+	ARGUMENTS(j, kernel, VARIABLE(bo), VALUE(cl_int, WIDTH), VALUE(cl_int, HEIGHT),
+		  VALUE(cl_int, LIMIT));
 	job_run2(j, kernel, WIDTH, HEIGHT, 16, 8);
 	job_equal(j, "count", job_read(j, bo, WIDTH * HEIGHT * 2), want, WIDTH * HEIGHT, 2);
 }
@@ -92,9 +94,13 @@ static void machine(struct job *j)
 	for (i = 0; i < ITEMS; i++) {
 		uint8_t *c = code + i * SIZE;
 
-		/* an operand may be run as an instruction, too: the last three lead back in any case */
+		/*
+		 * an operand may be run as an instruction, too: the last three lead back in any
+		 * case
+		 */
 		for (k = 0; k < SIZE - 3; k++)
-			c[k] = rng_range(&j->rng, 0, 39) ? rng_range(&j->rng, 0, 5) : rng_range(&j->rng, 7, 9);
+			c[k] = rng_range(&j->rng, 0, 39) ? rng_range(&j->rng, 0, 5) :
+							   rng_range(&j->rng, 7, 9);
 		memset(c + SIZE - 3, 6, 3);
 		want[i] = run_on_host(c, STEPS, i);
 	}
@@ -113,7 +119,8 @@ static uint32_t packed(const size_t v[3])
 static void ids(struct job *j)
 {
 	enum { WORDS = 12, ITEMS = 24 * 6 * 8 };
-	const size_t offset[3] = { 5, 11, 2 }, size[3] = { 24, 6, 8 }, group[3] = { 8, 3, 2 }, groups[3] = { 3, 2, 4 };
+	const size_t offset[3] = { 5, 11, 2 }, size[3] = { 24, 6, 8 }, group[3] = { 8, 3, 2 },
+		     groups[3] = { 3, 2, 4 };
 	const cl_uint4 four = { .s = { size[0], size[1], size[2], 99 } };
 	uint32_t *want = job_memory(j, ITEMS * WORDS * 4);
 	cl_mem bo = job_buffer(j, ITEMS * WORDS * 4, NULL);
@@ -143,7 +150,8 @@ static void ids(struct job *j)
 		w[11] = 99;
 	}
 	ARGUMENTS(j, kernel, VARIABLE(bo), VARIABLE(four));
-	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 3, offset, size, group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 3, offset, size, group, 0, NULL, NULL),
+		 "clEnqueueNDRangeKernel");
 	job_equal(j, "word", job_read(j, bo, ITEMS * WORDS * 4), want, ITEMS * WORDS, 4);
 }
 

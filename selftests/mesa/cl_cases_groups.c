@@ -20,7 +20,8 @@ static void reduce(struct job *j)
 	enum { N = 10000, GROUPS = 8, GROUP = 128 };
 	uint32_t *in = job_random(j, N), sums[GROUPS] = { 0 };
 	int32_t maxima[GROUPS], m;
-	cl_mem bi = job_buffer(j, N * 4, in), bs = job_buffer(j, sizeof(sums), NULL), bm = job_buffer(j, sizeof(maxima), NULL);
+	cl_mem bi = job_buffer(j, N * 4, in), bs = job_buffer(j, sizeof(sums), NULL),
+	       bm = job_buffer(j, sizeof(maxima), NULL);
 	cl_kernel kernel = job_kernel(j, "reduce");
 	int i, g;
 
@@ -32,7 +33,8 @@ static void reduce(struct job *j)
 		m = (int32_t)in[i];
 		maxima[g] = m > maxima[g] ? m : maxima[g];
 	}
-	ARGUMENTS(j, kernel, VARIABLE(bi), VARIABLE(bs), VARIABLE(bm), LOCAL(GROUP * 4), LOCAL(GROUP * 4), VALUE(cl_uint, N));
+	ARGUMENTS(j, kernel, VARIABLE(bi), VARIABLE(bs), VARIABLE(bm), LOCAL(GROUP * 4),
+		  LOCAL(GROUP * 4), VALUE(cl_uint, N));
 	job_run(j, kernel, GROUPS * GROUP, GROUP);
 	job_equal(j, "sum", job_read(j, bs, sizeof(sums)), sums, GROUPS, 4);
 	job_equal(j, "maximum", job_read(j, bm, sizeof(maxima)), maxima, GROUPS, 4);
@@ -43,7 +45,8 @@ static void scan(struct job *j)
 	enum { GROUP = 128, GROUPS = GROUP, N = GROUP * GROUPS };
 	uint32_t *in = job_random(j, N), *want = job_memory(j, N * 4), sum = 0;
 	cl_mem bi = job_buffer(j, N * 4, in), bo = job_buffer(j, N * 4, NULL);
-	cl_mem totals = job_buffer(j, GROUPS * 4, NULL), before = job_buffer(j, GROUPS * 4, NULL), all = job_buffer(j, 4, NULL);
+	cl_mem totals = job_buffer(j, GROUPS * 4, NULL), before = job_buffer(j, GROUPS * 4, NULL),
+	       all = job_buffer(j, 4, NULL);
 	cl_kernel groups = job_kernel(j, "scan_groups"), add = job_kernel(j, "add_totals");
 	int i;
 
@@ -96,7 +99,8 @@ static void transpose(struct job *j)
 	for (y = 0; y < HEIGHT; y++)
 		for (x = 0; x < WIDTH; x++)
 			want[x * HEIGHT + y] = in[y * WIDTH + x];
-	ARGUMENTS(j, kernel, VARIABLE(bi), VARIABLE(bo), VALUE(cl_int, WIDTH), VALUE(cl_int, HEIGHT));
+	ARGUMENTS(j, kernel, VARIABLE(bi), VARIABLE(bo), VALUE(cl_int, WIDTH),
+		  VALUE(cl_int, HEIGHT));
 	job_run2(j, kernel, 80, 12, 16, 4);
 	job_equal(j, "element", job_read(j, bo, N * 8), want, N, 8);
 }
@@ -127,7 +131,8 @@ static void atomics(struct job *j)
 	uint32_t u[16] = { 5, 6, 7, 8, 0xffffffff, 0, 0xffffffff, 0, 9, 0 }, want[CELLS + 2];
 	int32_t s[2] = { 0, 0 };
 	uint32_t *tickets = job_memory(j, ITEMS * 8), *ones = job_memory(j, ITEMS * 8);
-	cl_mem bu = job_buffer(j, sizeof(u), u), bs = job_buffer(j, sizeof(s), s), bl = job_buffer(j, sizeof(want), NULL);
+	cl_mem bu = job_buffer(j, sizeof(u), u), bs = job_buffer(j, sizeof(s), s),
+	       bl = job_buffer(j, sizeof(want), NULL);
 	cl_mem bt = job_buffer(j, ITEMS * 8, tickets);
 	cl_kernel kernel = job_kernel(j, "atomics");
 	uint32_t i, v;
@@ -162,7 +167,8 @@ static void swaps(struct job *j)
 	enum { ITEMS = 192 };
 	uint32_t zero = 0, first = ITEMS, seen[ITEMS + 1] = { 0 }, i;
 	float want = ITEMS * (ITEMS - 1) / 2;
-	cl_mem sum = job_buffer(j, 4, &zero), cell = job_buffer(j, 4, &first), bs = job_buffer(j, ITEMS * 4, NULL);
+	cl_mem sum = job_buffer(j, 4, &zero), cell = job_buffer(j, 4, &first),
+	       bs = job_buffer(j, ITEMS * 4, NULL);
 	cl_kernel kernel = job_kernel(j, "swaps");
 	const uint32_t *got, *last;
 
@@ -196,14 +202,17 @@ static void bitonic(struct job *j)
 	bv = job_buffer(j, N * 2, values);
 	for (block = 2; block <= N; block *= 2)
 		for (distance = block / 2; distance > 0; distance /= 2) {
-			ARGUMENTS(j, kernel, VARIABLE(bk), VARIABLE(bv), VARIABLE(block), VARIABLE(distance));
+			ARGUMENTS(j, kernel, VARIABLE(bk), VARIABLE(bv), VARIABLE(block),
+				  VARIABLE(distance));
 			job_run(j, kernel, N, 64);
 		}
 	sorted = job_read(j, bk, N * 4);
 	carried = job_read(j, bv, N * 2);
 	for (i = 0; i < N; i++) {
-		job_true(j, !i || sorted[i - 1] <= sorted[i], "key %d is smaller than the one before", i);
-		job_true(j, carried[i] < N && keys[carried[i] % N] == sorted[i], "key %d has the value %u of another", i, carried[i]);
+		job_true(j, !i || sorted[i - 1] <= sorted[i],
+			 "key %d is smaller than the one before", i);
+		job_true(j, carried[i] < N && keys[carried[i] % N] == sorted[i],
+			 "key %d has the value %u of another", i, carried[i]);
 	}
 }
 
@@ -219,7 +228,8 @@ static void nbody(struct job *j)
 	for (i = 0; i < N * 4; i++)
 		body[i] = (float)rng_range(&j->rng, 1, 1 << 20) / (1 << 20);
 	bb = job_buffer(j, N * 16, body);
-	ARGUMENTS(j, kernel, VARIABLE(bb), VARIABLE(bf), LOCAL(GROUP * 16), VALUE(cl_uint, N), VARIABLE(soft));
+	ARGUMENTS(j, kernel, VARIABLE(bb), VARIABLE(bf), LOCAL(GROUP * 16), VALUE(cl_uint, N),
+		  VARIABLE(soft));
 	job_run(j, kernel, N, GROUP);
 	got = job_read(j, bf, N * 16);
 	for (i = 0; i < N; i++) {
@@ -244,7 +254,8 @@ static void nbody(struct job *j)
 }
 
 /* the levels by the textbook's queue */
-static void levels_on_host(const uint32_t *first, const uint32_t *to, int32_t *level, uint32_t *queue, uint32_t n)
+static void levels_on_host(const uint32_t *first, const uint32_t *to, int32_t *level,
+			   uint32_t *queue, uint32_t n)
 {
 	uint32_t head = 0, tail = 1, e, i;
 
@@ -272,7 +283,9 @@ static void bfs(struct job *j)
 	for (i = 0; i < EDGES; i++)
 		to[i] = rng_range(&j->rng, 0, N - 1);
 	for (i = 1; i <= N; i++)
-		first[i] = i == N ? EDGES : first[i - 1] + rng_range(&j->rng, 0, first[i - 1] + 4 < EDGES ? 4 : 0);
+		first[i] = i == N ? EDGES :
+				    first[i - 1] +
+					    rng_range(&j->rng, 0, first[i - 1] + 4 < EDGES ? 4 : 0);
 	levels_on_host(first, to, want, job_memory(j, N * 4), N);
 	memset(level, 0xff, N * 4);
 	level[0] = 0;
@@ -280,8 +293,10 @@ static void bfs(struct job *j)
 	bt = job_buffer(j, EDGES * 4, to);
 	bl = job_buffer(j, N * 4, level);
 	do {
-		job_must(j, clEnqueueWriteBuffer(j->queue, bc, CL_TRUE, 0, 4, &zero, 0, NULL, NULL), "clEnqueueWriteBuffer");
-		ARGUMENTS(j, kernel, VARIABLE(bf), VARIABLE(bt), VARIABLE(bl), VARIABLE(bc), VARIABLE(now), VALUE(cl_uint, N));
+		job_must(j, clEnqueueWriteBuffer(j->queue, bc, CL_TRUE, 0, 4, &zero, 0, NULL, NULL),
+			 "clEnqueueWriteBuffer");
+		ARGUMENTS(j, kernel, VARIABLE(bf), VARIABLE(bt), VARIABLE(bl), VARIABLE(bc),
+			  VARIABLE(now), VALUE(cl_uint, N));
 		job_run(j, kernel, 640, 64);
 		now++;
 	} while (*(int32_t *)job_read(j, bc, 4) && now < N);

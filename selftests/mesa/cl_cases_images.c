@@ -12,7 +12,9 @@ enum { IMAGE_WIDTH = 37, IMAGE_HEIGHT = 22, TEXELS = IMAGE_WIDTH * IMAGE_HEIGHT 
 static cl_mem image(struct job *j, cl_channel_type type, const void *from)
 {
 	cl_image_format format = { CL_RGBA, type };
-	cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = IMAGE_WIDTH, .image_height = IMAGE_HEIGHT };
+	cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D,
+			       .image_width = IMAGE_WIDTH,
+			       .image_height = IMAGE_HEIGHT };
 	cl_mem_flags flags = CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0);
 	cl_int error;
 	cl_mem mem = clCreateImage(j->context, flags, &format, &desc, (void *)from, &error);
@@ -26,11 +28,15 @@ static void *image_read(struct job *j, cl_mem mem)
 	size_t zero[3] = { 0 }, all[3] = { IMAGE_WIDTH, IMAGE_HEIGHT, 1 };
 	void *to = job_memory(j, TEXELS * 16);
 
-	job_must(j, clEnqueueReadImage(j->queue, mem, CL_TRUE, zero, all, 0, 0, to, 0, NULL, NULL), "clEnqueueReadImage");
+	job_must(j, clEnqueueReadImage(j->queue, mem, CL_TRUE, zero, all, 0, 0, to, 0, NULL, NULL),
+		 "clEnqueueReadImage");
 	return to;
 }
 
-/* which texel lies at x: outside it is that of the edge, none (its colour is 0) or that of the other side */
+/*
+ * which texel lies at x: outside it is that of the edge, none (its colour is 0) or that of the
+ * other side
+ */
 enum outside { EDGE, BORDER, AGAIN };
 
 static int within(int x, int end, enum outside outside)
@@ -68,16 +74,18 @@ static void image_words(struct job *j)
 	for (y = 0; y < IMAGE_HEIGHT; y++)
 		for (x = 0; x < IMAGE_WIDTH - 1; x++)
 			for (c = 0; c < 4; c++)
-				want[(y * IMAGE_WIDTH + x) * 4 + c] ^= in[((IMAGE_HEIGHT - 1 - y) * IMAGE_WIDTH + x + 1) * 4 + c];
+				want[(y * IMAGE_WIDTH + x) * 4 + c] ^=
+					in[((IMAGE_HEIGHT - 1 - y) * IMAGE_WIDTH + x + 1) * 4 + c];
 	ARGUMENTS(j, kernel, VARIABLE(a), VARIABLE(b), VARIABLE(o));
 	job_run2(j, kernel, IMAGE_WIDTH, IMAGE_HEIGHT, 1, 11);
 	job_equal(j, "word", image_read(j, o), want, TEXELS * 4, 4);
 }
 
 /*
- * An input that ends on half a word, which nouveau's upload of constants cuts off. rusticl puts two arrays of 16-bit words behind the
- * arguments, the formats and the orders of images; each is declared as long as there are images and samplers, but the second one is
- * filled up to the last image only.
+ * An input that ends on half a word, which nouveau's upload of constants cuts off. rusticl puts two
+ * arrays of 16-bit words behind the arguments, the formats and the orders of images; each is
+ * declared as long as there are images and samplers, but the second one is filled up to the last
+ * image only.
  */
 static void image_alone(struct job *j)
 {
@@ -126,8 +134,10 @@ static void image_bytes(struct job *j)
 	for (y = 0; y < IMAGE_HEIGHT; y++)
 		for (x = 0; x < IMAGE_WIDTH; x++, got += 4)
 			for (c = 0; c < 4; c++)
-				job_near(j, "nearest", got[c], nearest(in, x - 2, y - 3, c, EDGE) / 2 +
-					 nearest(other, x + 3, y + 2, c, BORDER) / 4, 4, 0);
+				job_near(j, "nearest", got[c],
+					 nearest(in, x - 2, y - 3, c, EDGE) / 2 +
+						 nearest(other, x + 3, y + 2, c, BORDER) / 4,
+					 4, 0);
 }
 
 /* a quarter of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other */
@@ -138,7 +148,8 @@ static double filtered(const uint8_t *in, int x, int y, int c, enum outside outs
 
 	for (dy = -1; dy <= 0; dy++)
 		for (dx = -1; dx <= 0; dx++)
-			sum += (dx ? 0.25 : 0.75) * (dy ? 0.25 : 0.75) * nearest(in, x + dx, y + dy, c, outside);
+			sum += (dx ? 0.25 : 0.75) * (dy ? 0.25 : 0.75) *
+			       nearest(in, x + dx, y + dy, c, outside);
 	return sum;
 }
 
@@ -161,17 +172,22 @@ static void image_filter(struct job *j)
 	a = image(j, CL_UNORM_INT8, in);
 	b = image(j, CL_UNORM_INT8, other);
 	o = image(j, CL_FLOAT, NULL);
-	edge = clCreateSampler(j->context, CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_LINEAR, &error);
+	edge = clCreateSampler(j->context, CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_LINEAR,
+			       &error);
 	job_must(j, error, "clCreateSampler");
 	again = clCreateSampler(j->context, CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, &error);
 	job_must(j, error, "clCreateSampler");
-	ARGUMENTS(j, kernel, VARIABLE(a), VARIABLE(b), VARIABLE(o), VARIABLE(edge), VARIABLE(again));
+	ARGUMENTS(j, kernel, VARIABLE(a), VARIABLE(b), VARIABLE(o), VARIABLE(edge),
+		  VARIABLE(again));
 	job_run2(j, kernel, IMAGE_WIDTH, IMAGE_HEIGHT, 37, 1);
 	got = image_read(j, o);
 	for (y = 0; y < IMAGE_HEIGHT; y++)
 		for (x = 0; x < IMAGE_WIDTH; x++, got += 4)
 			for (c = 0; c < 4; c++)
-				job_near(j, "linear", got[c], filtered(in, x, y, c, EDGE) / 2 + filtered(other, x, y, c, AGAIN) / 4, 0, 0.01);
+				job_near(j, "linear", got[c],
+					 filtered(in, x, y, c, EDGE) / 2 +
+						 filtered(other, x, y, c, AGAIN) / 4,
+					 0, 0.01);
 	clReleaseSampler(edge);
 	clReleaseSampler(again);
 }

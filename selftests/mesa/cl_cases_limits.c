@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code that stock Mesa's compiler gets wrong for GK110, without a word. Each test knows what the wrong code makes of its input: only
- * that is the expected failure. The code was read in Mesa 25.0.7 and disassembled.
+ * Code that stock Mesa's compiler gets wrong for GK110, without a word. Each test knows what the
+ * wrong code makes of its input: only that is the expected failure. The code was read in Mesa
+ * 25.0.7 and disassembled.
  */
 #include <math.h>
 #include <string.h>
@@ -13,14 +14,18 @@ KERNEL_TEXT(limits);
 enum { ITEMS = 192 };
 
 /* @known: what the wrong code gives */
-static void compare(struct job *j, const char *sign, const uint64_t *got, const uint64_t *want, const uint64_t *known, size_t n)
+static void compare(struct job *j, const char *sign, const uint64_t *got, const uint64_t *want,
+		    const uint64_t *known, size_t n)
 {
 	job_equal(j, memcmp(got, known, n * 8) ? "something else" : sign, got, want, n, 8);
 }
 
 #define UNCLAMPED	"the high word is that of a clamped amount"
 
-/* amounts up to 127, half of them above 63, and the low word of some is all that they have in common with one */
+/*
+ * amounts up to 127, half of them above 63, and the low word of some is all that they have in
+ * common with one
+ */
 static void wide_shifts(struct job *j)
 {
 	uint64_t *a = (uint64_t *)job_random(j, ITEMS * 2), *b = job_memory(j, ITEMS * 8);
@@ -55,7 +60,8 @@ static void byte_extremes(struct job *j)
 {
 	uint8_t *a = (uint8_t *)job_random(j, ITEMS / 4), *b = (uint8_t *)job_random(j, ITEMS / 4);
 	uint32_t *want = job_memory(j, ITEMS * 8), *zeros = job_memory(j, ITEMS * 8);
-	cl_mem ba = job_buffer(j, ITEMS, a), bb = job_buffer(j, ITEMS, b), bo = job_buffer(j, ITEMS * 8, NULL);
+	cl_mem ba = job_buffer(j, ITEMS, a), bb = job_buffer(j, ITEMS, b),
+	       bo = job_buffer(j, ITEMS * 8, NULL);
 	cl_kernel kernel = job_kernel(j, "byte_extremes");
 	const uint32_t *got;
 	int i;
@@ -67,14 +73,16 @@ static void byte_extremes(struct job *j)
 	ARGUMENTS(j, kernel, VARIABLE(ba), VARIABLE(bb), VARIABLE(bo));
 	job_run(j, kernel, ITEMS, 64);
 	got = job_read(j, bo, ITEMS * 8);
-	job_equal(j, memcmp(got, zeros, ITEMS * 8) ? "something else" : FALSE_ALWAYS, got, want, ITEMS * 2, 4);
+	job_equal(j, memcmp(got, zeros, ITEMS * 8) ? "something else" : FALSE_ALWAYS, got, want,
+		  ITEMS * 2, 4);
 }
 
 #define LOW_WORD	"bits of the low word only"
 
 static void wide_popcount(struct job *j)
 {
-	uint64_t *a = (uint64_t *)job_random(j, ITEMS * 2), *want = job_memory(j, ITEMS * 8), *known = job_memory(j, ITEMS * 8);
+	uint64_t *a = (uint64_t *)job_random(j, ITEMS * 2), *want = job_memory(j, ITEMS * 8),
+		 *known = job_memory(j, ITEMS * 8);
 	cl_mem ba = job_buffer(j, ITEMS * 8, a), bo = job_buffer(j, ITEMS * 8, NULL);
 	cl_kernel kernel = job_kernel(j, "wide_popcount");
 	int i;
@@ -128,7 +136,8 @@ static void moduli(struct job *j)
 		}
 	for (i = 0; i < 2 * ITEMS; i++) {
 		want = i % 2 ? a[i / 2] / fabs(b[i / 2]) : sqrt(fabs(a[i / 2]));
-		job_true(j, close_to(got[i], want), "%s: %a, not %a", known ? SIGNS_LEFT : "something else", got[i], want);
+		job_true(j, close_to(got[i], want), "%s: %a, not %a",
+			 known ? SIGNS_LEFT : "something else", got[i], want);
 	}
 }
 

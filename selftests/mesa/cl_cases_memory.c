@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernels about memory: reads and writes of all widths, tables, structures, private arrays, images. */
+/*
+ * Kernels about memory: reads and writes of all widths, tables, structures, private arrays, images.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -47,14 +49,16 @@ static void stencil_on_host(const float *in, float *out, int width, int height)
 	for (y = 1; y < height - 1; y++)
 		for (x = 1; x < width - 1; x++) {
 			i = y * width + x;
-			out[i] = 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]) + 0.5f * in[i];
+			out[i] = 0.125f * (in[i - 1] + in[i + 1] + in[i - width] + in[i + width]) +
+				 0.5f * in[i];
 		}
 }
 
 static void stencil(struct job *j)
 {
 	enum { WIDTH = 75, HEIGHT = 50, BYTES = WIDTH * HEIGHT * 4 };
-	float *in = whole_floats(j, WIDTH * HEIGHT, 100), *once = job_memory(j, BYTES), *twice = job_memory(j, BYTES);
+	float *in = whole_floats(j, WIDTH * HEIGHT, 100), *once = job_memory(j, BYTES),
+	      *twice = job_memory(j, BYTES);
 	cl_mem a = job_buffer(j, BYTES, in), b = job_buffer(j, BYTES, NULL);
 	cl_kernel k = job_kernel(j, "stencil");
 
@@ -91,13 +95,17 @@ static void chase(struct job *j)
 	}
 	for (i = 0; i < ITEMS; i++) {
 		heads[i] = (int)rng_range(&j->rng, 0, NODES) - 1;
-		for (at = heads[i]; at >= 0 && lengths[i] < LIMIT; at = nodes[at].next, lengths[i]++)
-			sums[i] = sums[i] * 31 + nodes[at].weight + (int64_t)(int32_t)(nodes[at].tag * (nodes[at].flags[0] & 1 ? 3u : -5u)) +
+		for (at = heads[i]; at >= 0 && lengths[i] < LIMIT;
+		     at = nodes[at].next, lengths[i]++)
+			sums[i] = sums[i] * 31 + nodes[at].weight +
+				  (int64_t)(int32_t)(nodes[at].tag *
+						     (nodes[at].flags[0] & 1 ? 3u : -5u)) +
 				  nodes[at].flags[1];
 	}
 	bn = job_buffer(j, NODES * sizeof(*nodes), nodes);
 	bh = job_buffer(j, ITEMS * 4, heads);
-	ARGUMENTS(j, k, VARIABLE(bn), VARIABLE(bh), VARIABLE(bs), VARIABLE(bl), VALUE(cl_int, LIMIT));
+	ARGUMENTS(j, k, VARIABLE(bn), VARIABLE(bh), VARIABLE(bs), VARIABLE(bl),
+		  VALUE(cl_int, LIMIT));
 	job_run(j, k, ITEMS, 64);
 	job_equal(j, "length", job_read(j, bl, ITEMS * 4), lengths, ITEMS, 4);
 	job_equal(j, "sum", job_read(j, bs, ITEMS * 8), sums, ITEMS, 8);
@@ -111,12 +119,14 @@ static void search(struct job *j)
 	uint8_t *marks = job_memory(j, N);
 	int16_t *pairs = job_memory(j, N * 2);
 	int32_t count = 0, zero = 0, i, k;
-	cl_mem bt, bw = job_buffer(j, sizeof(word), word), bm = job_buffer(j, N, NULL), bp = job_buffer(j, N * 2, NULL);
+	cl_mem bt, bw = job_buffer(j, sizeof(word), word), bm = job_buffer(j, N, NULL),
+		   bp = job_buffer(j, N * 2, NULL);
 	cl_mem bc = job_buffer(j, 4, &zero);
 	cl_kernel kernel = job_kernel(j, "search");
 
 	for (i = 0; i < N; i++)
-		text[i] = rng_range(&j->rng, 0, 9) ? 'a' + (char)rng_range(&j->rng, 0, 1) : (char)rng_next(&j->rng);
+		text[i] = rng_range(&j->rng, 0, 9) ? 'a' + (char)rng_range(&j->rng, 0, 1) :
+						     (char)rng_next(&j->rng);
 	for (i = 0; i < N; i++) {
 		for (k = 0; k < LENGTH && i + k < N && text[i + k] == word[k]; k++)
 			;
@@ -125,7 +135,8 @@ static void search(struct job *j)
 		pairs[i] = (signed char)text[i] * 3 - (signed char)text[N - 1 - i] * 5;
 	}
 	bt = job_buffer(j, N, text);
-	ARGUMENTS(j, kernel, VARIABLE(bt), VARIABLE(bw), VALUE(cl_int, LENGTH), VALUE(cl_int, N), VARIABLE(bm), VARIABLE(bp),
+	ARGUMENTS(j, kernel, VARIABLE(bt), VARIABLE(bw), VALUE(cl_int, LENGTH), VALUE(cl_int, N),
+		VARIABLE(bm), VARIABLE(bp),
 		  VARIABLE(bc));
 	job_run(j, kernel, ITEMS, 64);
 	job_equal(j, "mark", job_read(j, bm, N), marks, N, 1);
@@ -168,7 +179,8 @@ static void crc(struct job *j)
 	enum { ITEMS = 192, LENGTH = 37, MIXED = 32 };
 	uint8_t *in = (uint8_t *)job_random(j, (ITEMS * LENGTH + 3) / 4);
 	uint32_t *mix = job_random(j, MIXED), *want = job_memory(j, ITEMS * 4), crc;
-	cl_mem bi = job_buffer(j, ITEMS * LENGTH, in), bm = job_buffer(j, MIXED * 4, mix), bo = job_buffer(j, ITEMS * 4, NULL);
+	cl_mem bi = job_buffer(j, ITEMS * LENGTH, in), bm = job_buffer(j, MIXED * 4, mix),
+	       bo = job_buffer(j, ITEMS * 4, NULL);
 	cl_kernel kernel = job_kernel(j, "crc");
 	int i, k, bit;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernels about numbers: integers of all widths, conversions with each rounding, functions of floats and doubles, vectors. */
+/*
+ * Kernels about numbers: integers of all widths, conversions with each rounding, functions of
+ * floats and doubles, vectors.
+ */
 #include <fenv.h>
 #include <limits.h>
 #include <math.h>
@@ -23,7 +26,8 @@ enum { ITEMS = 192 };
 /* the corners come first, then any bits */
 static uint32_t *some_words(struct job *j)
 {
-	static const uint32_t corners[] = { 0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x80000001, 31, 32, 0xffff, 0x10000, 0xffffff, 7 };
+	static const uint32_t corners[] = { 0,	1,  0xffffffff, 0x80000000, 0x7fffffff, 0x80000001,
+					    31, 32, 0xffff,	0x10000,    0xffffff,	7 };
 	enum { N = sizeof(corners) / sizeof(corners[0]) };
 	uint32_t *w = job_random(j, ITEMS);
 	int i;
@@ -75,7 +79,8 @@ static void integers(struct job *j)
 {
 	enum { N = 23 };
 	uint32_t *a = some_words(j), *b = some_words(j), *want = job_memory(j, ITEMS * N * 4);
-	cl_mem ba = job_buffer(j, ITEMS * 4, a), bb = job_buffer(j, ITEMS * 4, b), bo = job_buffer(j, ITEMS * N * 4, NULL);
+	cl_mem ba = job_buffer(j, ITEMS * 4, a), bb = job_buffer(j, ITEMS * 4, b),
+	       bo = job_buffer(j, ITEMS * N * 4, NULL);
 	cl_kernel kernel = job_kernel(j, "integers");
 	int i;
 
@@ -122,7 +127,8 @@ static void longs(struct job *j)
 	enum { N = 14 };
 	uint64_t *a = some_longs(j), *b = some_longs(j), *n = job_memory(j, ITEMS * 8);
 	uint64_t *want = job_memory(j, ITEMS * N * 8);
-	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bn, bo = job_buffer(j, ITEMS * N * 8, NULL);
+	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bn,
+	       bo = job_buffer(j, ITEMS * N * 8, NULL);
 	cl_kernel kernel = job_kernel(j, "longs");
 	int i;
 
@@ -140,7 +146,8 @@ static void longs(struct job *j)
 static void mul_high(struct job *j)
 {
 	uint64_t *a = some_longs(j), *b = some_longs(j), *want = job_memory(j, ITEMS * 8);
-	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bo = job_buffer(j, ITEMS * 8, NULL);
+	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b),
+	       bo = job_buffer(j, ITEMS * 8, NULL);
 	cl_kernel kernel = job_kernel(j, "mul_high");
 	const uint64_t *got;
 	bool low = true;
@@ -159,7 +166,8 @@ static void mul_high(struct job *j)
 static void pairs(struct job *j)
 {
 	uint32_t *a = some_words(j), *b = some_words(j), *want = job_memory(j, ITEMS * 4);
-	cl_mem ba = job_buffer(j, ITEMS * 4, a), bb = job_buffer(j, ITEMS * 4, b), bo = job_buffer(j, ITEMS * 4, NULL);
+	cl_mem ba = job_buffer(j, ITEMS * 4, a), bb = job_buffer(j, ITEMS * 4, b),
+	       bo = job_buffer(j, ITEMS * 4, NULL);
 	cl_kernel kernel = job_kernel(j, "pairs");
 	int i;
 
@@ -221,7 +229,8 @@ static void convert_on_host(float f, int32_t n, uint32_t *o)
 static void convert(struct job *j)
 {
 	enum { N = 20 };
-	static const float corners[] = { 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -0.0f, 3e9f, -3e9f, 5e9f, 127.5f, -128.5f, 255.49f, 32767.5f };
+	static const float corners[] = { 0.5f,	1.5f, 2.5f,   -0.5f,   -1.5f,	-0.0f,	 3e9f,
+					 -3e9f, 5e9f, 127.5f, -128.5f, 255.49f, 32767.5f };
 	enum { CORNERS = sizeof(corners) / sizeof(corners[0]) };
 	float *f = job_memory(j, ITEMS * 4);
 	int32_t *n = (int32_t *)some_words(j);
@@ -232,7 +241,8 @@ static void convert(struct job *j)
 
 	for (i = 0; i < ITEMS; i++) {
 		f[i] = i < CORNERS ? corners[i] :
-		       ldexpf((float)rng_range(&j->rng, 0, 1 << 24) - (1 << 23), (int)rng_range(&j->rng, 0, 32) - 23);
+				     ldexpf((float)rng_range(&j->rng, 0, 1 << 24) - (1 << 23),
+					    (int)rng_range(&j->rng, 0, 32) - 23);
 		convert_on_host(f[i], n[i], want + i * N);
 	}
 	bf = job_buffer(j, ITEMS * 4, f);
@@ -245,9 +255,12 @@ static void convert(struct job *j)
 
 /* units of the last place that OpenCL 1.2, 7.4, allows each result */
 static const struct { const char *name; double ulps; } float_rows[] = {
-	{ "sqrt", 3 }, { "rsqrt", 2 }, { "exp2", 3 }, { "log2", 3 }, { "sin", 4 }, { "cos", 4 }, { "fma", 0.5 }, { "divide", 2.5 },
-	{ "exp", 3 }, { "log", 3 }, { "pow", 16 }, { "atan2", 6 }, { "floor", 0 }, { "ceil", 0 }, { "rint", 0 }, { "trunc", 0 },
-	{ "fmod", 0 }, { "frexp", 0.5 }, { "ldexp", 0 }, { "modf", 0.5 }, { "fmax - fmin", 0.5 }, { "copysign", 0 },
+	{ "sqrt", 3 }, { "rsqrt", 2 }, { "exp2", 3 }, { "log2", 3 }, { "sin", 4 }, { "cos", 4 },
+		{ "fma", 0.5 }, { "divide", 2.5 },
+	{ "exp", 3 }, { "log", 3 }, { "pow", 16 }, { "atan2", 6 }, { "floor", 0 }, { "ceil", 0 },
+		{ "rint", 0 }, { "trunc", 0 },
+	{ "fmod", 0 }, { "frexp", 0.5 }, { "ldexp", 0 }, { "modf", 0.5 }, { "fmax - fmin", 0.5 },
+		{ "copysign", 0 },
 };
 
 static void floats_on_host(double a, double b, double *o)
@@ -291,7 +304,8 @@ static void floats(struct job *j)
 	int i, k;
 
 	for (i = 0; i < ITEMS; i++) {
-		a[i] = ((float)rng_range(&j->rng, 0, 1 << 24) - (1 << 23)) * (i % 2 ? 0x1p-18f : 0x1p-21f);
+		a[i] = ((float)rng_range(&j->rng, 0, 1 << 24) - (1 << 23)) *
+		       (i % 2 ? 0x1p-18f : 0x1p-21f);
 		b[i] = ((float)rng_range(&j->rng, 1, 1 << 24) - 8388608.5f) * 0x1p-20f;
 	}
 	ba = job_buffer(j, ITEMS * 4, a);
@@ -302,7 +316,8 @@ static void floats(struct job *j)
 	for (i = 0; i < ITEMS; i++) {
 		floats_on_host(a[i], b[i], want);
 		for (k = 0; k < N; k++)
-			job_near(j, float_rows[k].name, got[i * N + k], want[k], float_rows[k].ulps, 0);
+			job_near(j, float_rows[k].name, got[i * N + k], want[k], float_rows[k].ulps,
+				 0);
 	}
 }
 
@@ -314,15 +329,18 @@ static double *some_doubles(struct job *j)
 	int i;
 
 	for (i = 0; i < ITEMS; i++)
-		d[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52, (int)rng_range(&j->rng, 0, 24) - 50);
+		d[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52,
+			     (int)rng_range(&j->rng, 0, 24) - 50);
 	return d;
 }
 
 static void doubles(struct job *j)
 {
 	enum { N = 10 };
-	double *a = some_doubles(j), *b = some_doubles(j), *want = job_memory(j, ITEMS * N * 8), *o = want;
-	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bo = job_buffer(j, ITEMS * N * 8, NULL);
+	double *a = some_doubles(j), *b = some_doubles(j), *want = job_memory(j, ITEMS * N * 8),
+	       *o = want;
+	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b),
+	       bo = job_buffer(j, ITEMS * N * 8, NULL);
 	cl_kernel kernel;
 	uint64_t w;
 	int i;
@@ -365,7 +383,8 @@ static uint64_t steps(double a, double b)
 static void quotients_within(struct job *j, uint64_t most)
 {
 	double *a = some_doubles(j), *b = some_doubles(j), want;
-	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b), bo = job_buffer(j, ITEMS * 16, NULL);
+	cl_mem ba = job_buffer(j, ITEMS * 8, a), bb = job_buffer(j, ITEMS * 8, b),
+	       bo = job_buffer(j, ITEMS * 16, NULL);
 	cl_kernel kernel;
 	const double *got;
 	uint64_t off, worst = 0;
@@ -386,8 +405,10 @@ static void quotients_within(struct job *j, uint64_t most)
 	}
 	for (i = 0; i < 2 * ITEMS; i++) {
 		want = i & 1 ? sqrt(fma(a[i / 2], a[i / 2], 0.5)) : a[i / 2] / b[i / 2];
-		job_true(j, steps(got[i], want) <= most, "%s %d: %a, not %a; %s", i & 1 ? "root" : "quotient", i / 2, got[i], want,
-			 worst <= 2 ? "none is off by more than two last places" : "the worst is off by more than two last places");
+		job_true(j, steps(got[i], want) <= most, "%s %d: %a, not %a; %s",
+			 i & 1 ? "root" : "quotient", i / 2, got[i], want,
+			 worst <= 2 ? "none is off by more than two last places" :
+				      "the worst is off by more than two last places");
 	}
 }
 
@@ -437,7 +458,8 @@ static void vectors(struct job *j)
 	float *in = job_memory(j, N * 32), *want = job_memory(j, N * 64);
 	uint8_t *bytes = (uint8_t *)job_random(j, N * 4);
 	uint32_t *words = job_memory(j, N * 20);
-	cl_mem bi, bb = job_buffer(j, N * 16, bytes), bo = job_buffer(j, N * 64, NULL), bw = job_buffer(j, N * 20, NULL);
+	cl_mem bi, bb = job_buffer(j, N * 16, bytes), bo = job_buffer(j, N * 64, NULL),
+		   bw = job_buffer(j, N * 20, NULL);
 	cl_kernel kernel = job_kernel(j, "vectors");
 	int i;
 
@@ -480,7 +502,8 @@ static void halves(struct job *j, bool write)
 	to = job_buffer(j, N * 4, NULL);
 	ARGUMENTS(j, kernel, VARIABLE(from), VARIABLE(to));
 	job_run(j, kernel, N / 2, 32);
-	job_equal(j, write ? "half" : "float", job_read(j, to, N * 4), write ? (void *)back : threefold, N, write ? 2 : 4);
+	job_equal(j, write ? "half" : "float", job_read(j, to, N * 4),
+		  write ? (void *)back : threefold, N, write ? 2 : 4);
 }
 
 static void read_halves(struct job *j)
@@ -507,8 +530,11 @@ const struct job_case cases_numbers[] = {
 	{ "double-quotients-rounded", quotients_rounded, text_doubles, NOT_ROUNDED, "none is off by more than two last places" },
 	{ "vectors", vectors, text_vectors, NULL, NULL },
 	{ "halves-read", read_halves, text_read_halves, NULL, NULL },
-	{ "halves-written", write_halves, text_write_halves, NO_OPERATION("f2f16"), "unknown nir_op f2f16" },
-	{ "pairs-of-shorts", pairs, text_pairs, NO_OPERATION("pack_32_2x16_split"), "unknown nir_op pack_32_2x16_split" },
-	{ "64-bit-high-product", mul_high, text_mul_high, LOW_HALF, "low half in place of the high one" },
+	{ "halves-written", write_halves, text_write_halves, NO_OPERATION("f2f16"),
+		"unknown nir_op f2f16" },
+	{ "pairs-of-shorts", pairs, text_pairs, NO_OPERATION("pack_32_2x16_split"),
+		"unknown nir_op pack_32_2x16_split" },
+	{ "64-bit-high-product", mul_high, text_mul_high, LOW_HALF,
+		"low half in place of the high one" },
 	{ NULL, NULL, NULL, NULL, NULL },
 };

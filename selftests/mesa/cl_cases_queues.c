@@ -18,17 +18,23 @@ static cl_command_queue new_queue(struct job *j, cl_command_queue_properties pro
 }
 
 /* one step after another event, its own event in @done */
-static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem mem, cl_uint value, cl_event after, cl_event *done)
+static void step(struct job *j, cl_command_queue queue, cl_kernel kernel, cl_mem mem, cl_uint value,
+		 cl_event after, cl_event *done)
 {
 	size_t items = N, group = 64;
 
 	ARGUMENTS(j, kernel, VARIABLE(mem), VARIABLE(value));
-	job_must(j, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, after ? 1 : 0, after ? &after : NULL, done),
+	job_must(j, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, after ? 1 : 0,
+		after ? &after : NULL, done),
 		 "clEnqueueNDRangeKernel");
 }
 
-/* steps that do not commute, on a queue that keeps no order or on two in turn: only the events order them */
-static void steps_in_order(struct job *j, cl_command_queue first, cl_command_queue second, cl_event begin)
+/*
+ * steps that do not commute, on a queue that keeps no order or on two in turn: only the events
+ * order them
+ */
+static void steps_in_order(struct job *j, cl_command_queue first, cl_command_queue second,
+			   cl_event begin)
 {
 	enum { STEPS = 8 };
 	cl_kernel times = job_kernel(j, "times"), plus = job_kernel(j, "plus");
@@ -38,7 +44,8 @@ static void steps_in_order(struct job *j, cl_command_queue first, cl_command_que
 	int i, s;
 
 	for (s = 0; s < STEPS; s++) {
-		step(j, s & 1 ? second : first, s & 1 ? plus : times, mem, s * 2 + 3, s ? done[s - 1] : begin, &done[s]);
+		step(j, s & 1 ? second : first, s & 1 ? plus : times, mem, s * 2 + 3,
+		     s ? done[s - 1] : begin, &done[s]);
 		/* a queue whose events another one waits for must have been told to go */
 		clFlush(s & 1 ? second : first);
 		for (i = 0; i < N; i++)
@@ -57,7 +64,8 @@ static void out_of_order(struct job *j)
 	cl_command_queue_properties has = 0;
 	cl_command_queue queue;
 
-	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_QUEUE_PROPERTIES, sizeof(has), &has, NULL), "clGetDeviceInfo");
+	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_QUEUE_PROPERTIES, sizeof(has), &has, NULL),
+		 "clGetDeviceInfo");
 	has &= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 	queue = new_queue(j, has);
 	steps_in_order(j, queue, queue, NULL);
@@ -84,7 +92,8 @@ static cl_mem part_of(struct job *j, cl_mem mem, size_t from)
 {
 	cl_buffer_region region = { from, BYTES };
 	cl_int error;
-	cl_mem part = clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+	cl_mem part = clCreateSubBuffer(mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+					&region, &error);
 
 	job_must(j, error, "clCreateSubBuffer");
 	return job_keep(j, part);
@@ -101,7 +110,10 @@ static void parts(struct job *j)
 	cl_kernel both = job_kernel(j, "both");
 	int i;
 
-	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align_bits), &align_bits, NULL), "clGetDeviceInfo");
+	job_must(j,
+		 clGetDeviceInfo(j->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align_bits),
+				 &align_bits, NULL),
+		 "clGetDeviceInfo");
 	gap = BYTES + align_bits / 8;
 	gap -= gap % (align_bits / 8);
 	all = 4 * gap;
@@ -123,7 +135,9 @@ static void parts(struct job *j)
 /* queued, submitted, begun and ended in that order, and one after the other on a queue in order */
 static void times(struct job *j)
 {
-	static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
+	static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
+						  CL_PROFILING_COMMAND_SUBMIT,
+						  CL_PROFILING_COMMAND_START,
 						  CL_PROFILING_COMMAND_END };
 	enum { RUNS = 4 };
 	cl_command_queue queue = new_queue(j, CL_QUEUE_PROFILING_ENABLE);
@@ -139,9 +153,13 @@ static void times(struct job *j)
 	job_must(j, clFinish(queue), "clFinish");
 	for (r = 0; r < RUNS; r++)
 		for (i = 0; i < 4; i++)
-			job_must(j, clGetEventProfilingInfo(done[r], what[i], 8, &t[r][i], NULL), "clGetEventProfilingInfo");
+			job_must(j, clGetEventProfilingInfo(done[r], what[i], 8, &t[r][i], NULL),
+				 "clGetEventProfilingInfo");
 	for (r = 0; r < RUNS; r++) {
-		/* host and GPU clocks are read at different places: only times of the same clock are compared */
+		/*
+		 * host and GPU clocks are read at different places: only times of the same clock
+		 * are compared
+		 */
 		job_true(j, t[r][0] <= t[r][1], "run %d was submitted before it was queued", r);
 		job_true(j, t[r][2] < t[r][3], "run %d ended (%llu ns) before it began (%llu ns)", r, (unsigned long long)t[r][3],
 			 (unsigned long long)t[r][2]);
@@ -155,8 +173,9 @@ static void times(struct job *j)
 }
 
 /*
- * Filled, mapped, changed by the host, by a kernel, and read as a rectangle. Filled in pieces that end before the next 256 bytes: what
- * begins at a multiple of 256 Mesa fills by a clear of the 3D class (nvc0_clear_buffer()), and the model draws and clears nothing.
+ * Filled, mapped, changed by the host, by a kernel, and read as a rectangle. Filled in pieces that
+ * end before the next 256 bytes: what begins at a multiple of 256 Mesa fills by a clear of the 3D
+ * class (nvc0_clear_buffer()), and the model draws and clears nothing.
  */
 static void mapped(struct job *j)
 {
@@ -174,21 +193,26 @@ static void mapped(struct job *j)
 	for (i = 0; i < N; i++)
 		want[i] = i % 64 < 2 ? (uint32_t)i : pattern[i & 1];
 	for (i = 0; i < BYTES; i += 256)
-		job_must(j, clEnqueueFillBuffer(j->queue, mem, pattern, 8, i + 8, 248, 0, NULL, NULL), "clEnqueueFillBuffer");
-	map = clEnqueueMapBuffer(j->queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES, 0, NULL, NULL, &error);
+		job_must(j,
+			 clEnqueueFillBuffer(j->queue, mem, pattern, 8, i + 8, 248, 0, NULL, NULL),
+			 "clEnqueueFillBuffer");
+	map = clEnqueueMapBuffer(j->queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, BYTES, 0,
+				 NULL, NULL, &error);
 	job_must(j, error, "clEnqueueMapBuffer");
 	job_equal(j, "filled", map, want, N, 4);
 	for (i = 0; i < N; i += 3) {
 		map[i] = i * 12345;
 		want[i] = i * 12345;
 	}
-	job_must(j, clEnqueueUnmapMemObject(j->queue, mem, map, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+	job_must(j, clEnqueueUnmapMemObject(j->queue, mem, map, 0, NULL, NULL),
+		 "clEnqueueUnmapMemObject");
 	step(j, j->queue, job_kernel(j, "times"), mem, 9, NULL, NULL);
 	for (i = 0; i < N; i++)
 		want[i] *= 9;
 	for (i = 0; i < WIDTH * HEIGHT; i++)
 		rectangle[i] = want[(2 + i / WIDTH) * ROW + 3 + i % WIDTH];
-	job_must(j, clEnqueueReadBufferRect(j->queue, mem, CL_TRUE, from, to, region, ROW * 4, 0, 0, 0, got, 0, NULL, NULL),
+	job_must(j, clEnqueueReadBufferRect(j->queue, mem, CL_TRUE, from, to, region, ROW * 4, 0, 0,
+		0, got, 0, NULL, NULL),
 		 "clEnqueueReadBufferRect");
 	job_equal(j, "rectangle", got, rectangle, WIDTH * HEIGHT, 4);
 	job_equal(j, "word", job_read(j, mem, BYTES), want, N, 4);

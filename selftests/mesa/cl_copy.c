@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* OpenCL through the card: write, copy and read of buffers, every byte checked. No other device will do. */
+/*
+ * OpenCL through the card: write, copy and read of buffers, every byte checked. No other device
+ * will do.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,15 +42,21 @@ int main(void)
 	b = clCreateBuffer(ctx, CL_MEM_READ_WRITE, BYTES, NULL, &err);
 	must(err, "clCreateBuffer");
 	pattern_fill(in, BYTES, 3);
-	must(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, BYTES, in, 0, NULL, NULL), "clEnqueueWriteBuffer");
+	must(clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, BYTES, in, 0, NULL, NULL),
+	     "clEnqueueWriteBuffer");
 	must(clEnqueueCopyBuffer(queue, a, b, 0, 0, BYTES, 0, NULL, NULL), "clEnqueueCopyBuffer");
-	must(clEnqueueCopyBuffer(queue, a, b, PIECE_FROM, PIECE_TO, PIECE, 0, NULL, NULL), "clEnqueueCopyBuffer");
-	must(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, out, 0, NULL, NULL), "clEnqueueReadBuffer");
+	must(clEnqueueCopyBuffer(queue, a, b, PIECE_FROM, PIECE_TO, PIECE, 0, NULL, NULL),
+	     "clEnqueueCopyBuffer");
+	must(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, out, 0, NULL, NULL),
+	     "clEnqueueReadBuffer");
 	must(clFinish(queue), "clFinish");
-	/* the reference needs the untouched source of the piece: it lies before the piece's place */
+	/*
+	 * the reference needs the untouched source of the piece: it lies before the piece's place
+	 */
 	memmove(in + PIECE_TO, in + PIECE_FROM, PIECE);
 	bad = first_difference(in, out, BYTES);
-	tap_result(bad < 0, "OpenCL write, copy and read", "%d bytes, wrong byte %lld", BYTES, (long long)bad);
+	tap_result(bad < 0, "OpenCL write, copy and read", "%d bytes, wrong byte %lld", BYTES,
+		   (long long)bad);
 	clReleaseMemObject(a);
 	clReleaseMemObject(b);
 	clReleaseCommandQueue(queue);

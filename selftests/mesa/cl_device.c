@@ -34,10 +34,12 @@ cl_device_id find_device(const char *other)
 			char name[256] = "", platform[256] = "";
 
 			clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof(name), name, NULL);
-			clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof(platform), platform, NULL);
+			clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof(platform),
+					  platform, NULL);
 			tap_diag("device: %s (platform %s)", name, platform);
 			if (wanted(name, other)) {
-				tap_result(strstr(platform, "rusticl"), "OpenCL names the card, by rusticl", "%s", name);
+				tap_result(strstr(platform, "rusticl"),
+					   "OpenCL names the card, by rusticl", "%s", name);
 				return devices[d];
 			}
 		}

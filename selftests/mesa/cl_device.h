@@ -7,8 +7,8 @@
 #include <CL/cl.h>
 
 /*
- * Prints what it sees, and one result. Without @other the card is meant; else the first device with @other in its name, which is
- * for trying out the tests themselves. NULL if there is none.
+ * Prints what it sees, and one result. Without @other the card is meant; else the first device with
+ * @other in its name, which is for trying out the tests themselves. NULL if there is none.
  */
 cl_device_id find_device(const char *other);
 

@@ -22,7 +22,8 @@ bool job_has(struct job *j, const char *extension)
 {
 	char all[8192] = "";
 
-	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_EXTENSIONS, sizeof(all), all, NULL), "clGetDeviceInfo");
+	job_must(j, clGetDeviceInfo(j->device, CL_DEVICE_EXTENSIONS, sizeof(all), all, NULL),
+		 "clGetDeviceInfo");
 	return strstr(all, extension);
 }
 
@@ -43,11 +44,13 @@ static void build(struct job *j)
 	cl_int error;
 	char log[4096] = "";
 
-	j->program = clCreateProgramWithSource(j->context, 1, (const char **)&j->what->source, NULL, &error);
+	j->program = clCreateProgramWithSource(j->context, 1, (const char **)&j->what->source, NULL,
+					       &error);
 	job_must(j, error, "clCreateProgramWithSource");
 	error = clBuildProgram(j->program, 1, &j->device, "-cl-std=CL1.2", NULL, NULL);
 	if (error != CL_SUCCESS) {
-		clGetProgramBuildInfo(j->program, j->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+		clGetProgramBuildInfo(j->program, j->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log,
+				      NULL);
 		fprintf(stderr, "%s\n", log);
 		job_die(j, "clBuildProgram: error %d", error);
 	}
@@ -113,24 +116,30 @@ cl_mem job_buffer(struct job *j, size_t bytes, const void *from)
 	return job_keep(j, mem);
 }
 
-void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments, unsigned int n)
+void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments,
+		   unsigned int n)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		job_must(j, clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value), "clSetKernelArg");
+		job_must(j, clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value),
+			 "clSetKernelArg");
 }
 
 void job_run(struct job *j, cl_kernel kernel, size_t items, size_t group)
 {
-	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+	job_must(j,
+		 clEnqueueNDRangeKernel(j->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL),
+		 "clEnqueueNDRangeKernel");
 }
 
-void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width, size_t group_height)
+void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width,
+	      size_t group_height)
 {
 	size_t items[] = { width, height }, group[] = { group_width, group_height };
 
-	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 2, NULL, items, group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+	job_must(j, clEnqueueNDRangeKernel(j->queue, kernel, 2, NULL, items, group, 0, NULL, NULL),
+		 "clEnqueueNDRangeKernel");
 }
 
 void *job_memory(struct job *j, size_t bytes)
@@ -146,7 +155,8 @@ void *job_read(struct job *j, cl_mem mem, size_t bytes)
 {
 	void *to = job_memory(j, bytes);
 
-	job_must(j, clEnqueueReadBuffer(j->queue, mem, CL_TRUE, 0, bytes, to, 0, NULL, NULL), "clEnqueueReadBuffer");
+	job_must(j, clEnqueueReadBuffer(j->queue, mem, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
+		 "clEnqueueReadBuffer");
 	return to;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job is one test of kernels: its own program, buffers and queue, released when it ends. What a call of OpenCL refuses ends the
- * job (and its process: workers.c starts another for the next), so the functions return only success.
+ * A job is one test of kernels: its own program, buffers and queue, released when it ends. What a
+ * call of OpenCL refuses ends the job (and its process: workers.c starts another for the next), so
+ * the functions return only success.
  */
 #ifndef KVGPU_SELFTESTS_CL_JOB_H
 #define KVGPU_SELFTESTS_CL_JOB_H
@@ -41,17 +42,19 @@ struct job_argument {
 };
 
 /* OpenCL C of kernels/NAME.cl as text_NAME */
-#define KERNEL_TEXT(name) \
-	extern const char text_##name[]; \
-	__asm__(".pushsection .rodata\ntext_" #name ":\n.incbin \"kernels/" #name ".cl\"\n.byte 0\n.popsection\n")
+#define KERNEL_TEXT(name)                                                         \
+	extern const char text_##name[];                                          \
+	__asm__(".pushsection .rodata\ntext_" #name ":\n.incbin \"kernels/" #name \
+		".cl\"\n.byte 0\n.popsection\n")
 
 /* a variable, a value of a type, or bytes of local memory as an argument of a kernel */
 #define VARIABLE(x) { sizeof(x), &(x) }
 #define VALUE(type, x) { sizeof(type), &(type){ x } }
 #define LOCAL(bytes) { bytes, NULL }
-#define ARGUMENTS(j, kernel, ...) \
+#define ARGUMENTS(j, kernel, ...)                                              \
 	job_arguments(j, kernel, (const struct job_argument[]){ __VA_ARGS__ }, \
-		      sizeof((const struct job_argument[]){ __VA_ARGS__ }) / sizeof(struct job_argument))
+		      sizeof((const struct job_argument[]){ __VA_ARGS__ }) /   \
+			      sizeof(struct job_argument))
 
 void job_begin(struct job *j);
 void job_end(struct job *j);
@@ -63,9 +66,11 @@ cl_kernel job_kernel(struct job *j, const char *name);
 cl_mem job_buffer(struct job *j, size_t bytes, const void *from);
 /* an object that job_end() releases */
 cl_mem job_keep(struct job *j, cl_mem mem);
-void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments, unsigned int n);
+void job_arguments(struct job *j, cl_kernel kernel, const struct job_argument *arguments,
+		   unsigned int n);
 void job_run(struct job *j, cl_kernel kernel, size_t items, size_t group);
-void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width, size_t group_height);
+void job_run2(struct job *j, cl_kernel kernel, size_t width, size_t height, size_t group_width,
+	      size_t group_height);
 /* memory that job_end() frees; of zeros */
 void *job_memory(struct job *j, size_t bytes);
 /* the same, filled from the buffer when all is done */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preloaded into a program that sizes its work by what the device says: the device then has KVGPU_CL_UNITS compute units and
- * buffers of at most KVGPU_CL_LARGEST bytes. Nothing else changes. A benchmark made for GPUs ends in bounded time on a model.
+ * Preloaded into a program that sizes its work by what the device says: the device then has
+ * KVGPU_CL_UNITS compute units and buffers of at most KVGPU_CL_LARGEST bytes. Nothing else changes.
+ * A benchmark made for GPUs ends in bounded time on a model.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -16,7 +17,8 @@ static cl_ulong limit(const char *name, cl_ulong has)
 	return most && most < has ? most : has;
 }
 
-cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *ret)
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
+		       size_t *ret)
 {
 	static __typeof__(clGetDeviceInfo) *next;
 	cl_int error;

@@ -29,7 +29,8 @@ void verdict_skip(struct verdict *v, const char *why)
 	snprintf(v->text, VERDICT_TEXT, "%s", why);
 }
 
-void verdict_equal(struct verdict *v, const char *what, const void *got, const void *want, size_t n, size_t size)
+void verdict_equal(struct verdict *v, const char *what, const void *got, const void *want, size_t n,
+		   size_t size)
 {
 	const uint8_t *g = got, *w = want;
 	uint64_t a, b;
@@ -43,20 +44,23 @@ void verdict_equal(struct verdict *v, const char *what, const void *got, const v
 		memcpy(&a, g, size < 8 ? size : 8);
 		memcpy(&b, w, size < 8 ? size : 8);
 		if (!v->wrong++)
-			snprintf(v->text, VERDICT_TEXT, "%s[%zu]: %#llx, not %#llx", what, i, (unsigned long long)a,
-				 (unsigned long long)b);
+			snprintf(v->text, VERDICT_TEXT, "%s[%zu]: %#llx, not %#llx", what, i,
+				 (unsigned long long)a, (unsigned long long)b);
 	}
 }
 
-void verdict_near(struct verdict *v, const char *what, float got, double want, double ulps, double absolute)
+void verdict_near(struct verdict *v, const char *what, float got, double want, double ulps,
+		  double absolute)
 {
 	int exponent = want == 0 || !isfinite(want) ? LEAST : ilogb(want);
 	double ulp = ldexp(1, (exponent < LEAST ? LEAST : exponent) - FRACTION);
 	double off = fabs((double)got - want);
 
 	v->checked++;
-	if (isnan(want) ? isnan(got) : isinf(want) || fabs(want) > 3.4028235677973366e38 ? got == (float)want :
-	    off <= ulps * ulp || off <= absolute)
+	if (isnan(want) ? isnan(got) :
+	    isinf(want) || fabs(want) > 3.4028235677973366e38 ?
+			  got == (float)want :
+			  off <= ulps * ulp || off <= absolute)
 		return;
 	if (!v->wrong++)
 		snprintf(v->text, VERDICT_TEXT, "%s: %.9g, not %.9g: %.1f ulp, %.1f allowed", what, got, want, off / ulp, ulps);

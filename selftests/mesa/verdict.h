@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What became of one test. It lies in memory that the process that runs the test and the one that prints it share. */
+/*
+ * What became of one test. It lies in memory that the process that runs the test and the one that
+ * prints it share.
+ */
 #ifndef KVGPU_SELFTESTS_VERDICT_H
 #define KVGPU_SELFTESTS_VERDICT_H
 
@@ -9,7 +12,10 @@
 
 enum { VERDICT_TEXT = 400 };
 
-/* right: it is done, and something was checked, and nothing wrong; @text is about the first thing that was, or why it is skipped */
+/*
+ * right: it is done, and something was checked, and nothing wrong; @text is about the first thing
+ * that was, or why it is skipped
+ */
 struct verdict {
 	bool done, skipped;
 	uint64_t checked, wrong;
@@ -17,13 +23,17 @@ struct verdict {
 };
 
 /* ends the test as failed, with this text, and its process */
-void verdict_die(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+void verdict_die(struct verdict *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
 void verdict_skip(struct verdict *v, const char *why);
 
 /* @n elements of @size bytes */
-void verdict_equal(struct verdict *v, const char *what, const void *got, const void *want, size_t n, size_t size);
+void verdict_equal(struct verdict *v, const char *what, const void *got, const void *want, size_t n,
+		   size_t size);
 /* within @ulps units of the last place of the true value, or @absolute; NaNs must be NaNs */
-void verdict_near(struct verdict *v, const char *what, float got, double want, double ulps, double absolute);
-void verdict_true(struct verdict *v, bool ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void verdict_near(struct verdict *v, const char *what, float got, double want, double ulps,
+		  double absolute);
+void verdict_true(struct verdict *v, bool ok, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

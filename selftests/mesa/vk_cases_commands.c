@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What commands and pipelines bring into a shader: constants, uniform blocks, where an invocation is, indirect sizes, queries. */
+/*
+ * What commands and pipelines bring into a shader: constants, uniform blocks, where an invocation
+ * is, indirect sizes, queries.
+ */
 #include <string.h>
 
 #include "vk_cases.h"
@@ -11,10 +14,19 @@ SHADER(places);
 static void constants(struct vk_job *j)
 {
 	enum { LENGTH = 6, GROUP = 24, N = GROUP * 2, WORDS = N * LENGTH };
-	static const struct { uint32_t length, backwards; float factor; uint32_t group; } spec = { LENGTH, VK_TRUE, -2.5f, GROUP };
-	static const VkSpecializationMapEntry entries[] = { { 0, 0, 4 }, { 1, 4, 4 }, { 2, 8, 4 }, { 3, 12, 4 } };
+	static const struct {
+		uint32_t length, backwards;
+		float factor;
+		uint32_t group;
+	} spec = { LENGTH, VK_TRUE, -2.5f, GROUP };
+	static const VkSpecializationMapEntry entries[] = { { 0, 0, 4 },
+							    { 1, 4, 4 },
+							    { 2, 8, 4 },
+							    { 3, 12, 4 } };
 	struct { float add[4][4]; uint32_t rotate, unused[3]; } block = { .rotate = 2 };
-	/* the second pipeline has the shader's own constants, but the group's size, which has none */
+	/*
+	 * the second pipeline has the shader's own constants, but the group's size, which has none
+	 */
 	static const uint32_t group = GROUP;
 	static const VkSpecializationMapEntry only_group = { 3, 0, 4 };
 	float in[WORDS], want[2][WORDS] = { 0 };
@@ -27,9 +39,11 @@ static void constants(struct vk_job *j)
 		block.add[i / 4][i % 4] = i * 0.25f;
 	for (i = 0; i < N; i++) {
 		for (k = 0; k < LENGTH; k++)
-			want[0][i * LENGTH + LENGTH - 1 - k] = in[i * LENGTH + k] * -2.5f + block.add[k % 4][k / 4] - 7;
+			want[0][i * LENGTH + LENGTH - 1 - k] =
+				in[i * LENGTH + k] * -2.5f + block.add[k % 4][k / 4] - 7;
 		for (k = 0; k < 4; k++)
-			want[1][i * 4 + k] = in[i * 4 + (k + 2) % 4] + block.add[(k + 2) % 4][0] - 7;
+			want[1][i * 4 + k] =
+				in[i * 4 + (k + 2) % 4] + block.add[(k + 2) % 4][0] - 7;
 	}
 	vk_buffer(j, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, sizeof(block), &block);
 	vk_storage(j, sizeof(in), in);
@@ -46,7 +60,9 @@ static void constants(struct vk_job *j)
 		vk_bind(j, j->pipelines[p]);
 		vk_dispatch(j, N / GROUP, 1, 1);
 		vk_submit(j);
-		verdict_equal(j->verdict, p ? "by the shader's constants" : "by the pipeline's constants", out->map, want[p], WORDS, 4);
+		verdict_equal(j->verdict,
+			      p ? "by the shader's constants" : "by the pipeline's constants",
+			      out->map, want[p], WORDS, 4);
 	}
 }
 
@@ -55,7 +71,8 @@ static void indirect(struct vk_job *j)
 {
 	enum { GROUPS = 5 * 3 * 2, ITEMS = 32 };
 	uint32_t want[GROUPS], size[] = { 99, 5, 3, 2 }, phase = 0;
-	struct vk_resource *groups = vk_storage(j, sizeof(size), NULL), *out = vk_storage(j, sizeof(want), NULL);
+	struct vk_resource *groups = vk_storage(j, sizeof(size), NULL),
+			   *out = vk_storage(j, sizeof(want), NULL);
 	int i;
 
 	*(uint32_t *)groups->map = size[0];
@@ -80,7 +97,8 @@ static uint32_t packed(const uint32_t *v)
 	return v[0] | v[1] << 8 | v[2] << 16;
 }
 
-static void places_on_host(uint32_t *w, const uint32_t *size, const uint32_t *groups, const uint32_t *group)
+static void places_on_host(uint32_t *w, const uint32_t *size, const uint32_t *groups,
+			   const uint32_t *group)
 {
 	uint32_t at[3], in[3], of[3];
 	int d;
@@ -103,9 +121,12 @@ static void places_on_host(uint32_t *w, const uint32_t *size, const uint32_t *gr
 
 static VkQueryPool statistics(struct vk_job *j)
 {
-	VkQueryPoolCreateInfo info = { .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-				       .queryCount = 1,
-				       .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT };
+	VkQueryPoolCreateInfo info = {
+		.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+		.queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+		.queryCount = 1,
+		.pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT
+	};
 	VkQueryPool pool;
 
 	vk_must(j, vkCreateQueryPool(j->dev, &info, NULL, &pool), "vkCreateQueryPool");
@@ -115,7 +136,8 @@ static VkQueryPool statistics(struct vk_job *j)
 /* and, where the device counts them, how many invocations there were */
 static void places(struct vk_job *j)
 {
-	static const uint32_t groups[3] = { 4, 5, 3 }, group[3] = { 4, 3, 2 }, size[3] = { 16, 15, 6 };
+	static const uint32_t groups[3] = { 4, 5, 3 }, group[3] = { 4, 3, 2 },
+			      size[3] = { 16, 15, 6 };
 	enum { ITEMS = 16 * 15 * 6, WORDS = ITEMS * 6 };
 	struct vk_resource *out = vk_storage(j, WORDS * 4, NULL);
 	uint32_t *want = vk_memory(j, WORDS * 4);
@@ -137,9 +159,12 @@ static void places(struct vk_job *j)
 	verdict_equal(j->verdict, "word", out->map, want, WORDS, 4);
 	if (!pool)
 		return;
-	vk_must(j, vkGetQueryPoolResults(j->dev, pool, 0, 1, sizeof(invocations), &invocations, 8,
-					 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT), "vkGetQueryPoolResults");
-	verdict_true(j->verdict, invocations == ITEMS, "%llu invocations, not %u", (unsigned long long)invocations, ITEMS);
+	vk_must(j,
+		vkGetQueryPoolResults(j->dev, pool, 0, 1, sizeof(invocations), &invocations, 8,
+				      VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+		"vkGetQueryPoolResults");
+	verdict_true(j->verdict, invocations == ITEMS, "%llu invocations, not %u",
+		     (unsigned long long)invocations, ITEMS);
 	vkDestroyQueryPool(j->dev, pool, NULL);
 }
 

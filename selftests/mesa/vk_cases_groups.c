@@ -116,7 +116,8 @@ struct totals {
 };
 
 /* each of what an atomic exchange left behind was returned to somebody, once */
-static void check_tickets(struct vk_job *j, const uint32_t *added, const uint32_t *exchanged, uint32_t last, uint32_t n)
+static void check_tickets(struct vk_job *j, const uint32_t *added, const uint32_t *exchanged,
+			  uint32_t last, uint32_t n)
 {
 	uint8_t *seen = vk_memory(j, n), *left = vk_memory(j, n);
 	uint32_t i, unique = 0, firsts = 0;
@@ -131,14 +132,21 @@ static void check_tickets(struct vk_job *j, const uint32_t *added, const uint32_
 	verdict_true(j->verdict, unique == n, "%u of %u tickets are each somebody's", unique, n);
 	verdict_true(j->verdict, firsts == 1, "%u took what was there first", firsts);
 	for (i = 0; i < n; i++)
-		verdict_true(j->verdict, left[i] == (i != last), "what %u left behind was found %u times", i, left[i]);
+		verdict_true(j->verdict, left[i] == (i != last),
+			     "what %u left behind was found %u times", i, left[i]);
 }
 
 static void atomics(struct vk_job *j)
 {
 	enum { N = 256 };
 	uint32_t *in = vk_random(j, N);
-	struct totals t = { .least = ~0u, .all = ~0u, .product = 1, .last = N, .top = INT32_MIN, .bottom = INT32_MAX }, want = t;
+	struct totals t = { .least = ~0u,
+			    .all = ~0u,
+			    .product = 1,
+			    .last = N,
+			    .top = INT32_MIN,
+			    .bottom = INT32_MAX },
+		      want = t;
 	struct vk_resource *rt, *tickets;
 	const struct totals *got;
 	int i;

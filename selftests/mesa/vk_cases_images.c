@@ -24,7 +24,8 @@ static void image(struct vk_job *j)
 {
 	const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
 	const VkFormat format = VK_FORMAT_R32G32B32A32_UINT;
-	uint32_t *in = vk_random(j, TEXELS * 4), *before = vk_random(j, TEXELS * 4), *want = vk_memory(j, TEXELS * 16), i, c;
+	uint32_t *in = vk_random(j, TEXELS * 4), *before = vk_random(j, TEXELS * 4),
+		 *want = vk_memory(j, TEXELS * 16), i, c;
 	struct vk_resource *to;
 
 	if (!vk_has_image(j, format, type)) {
@@ -40,7 +41,8 @@ static void image(struct vk_job *j)
 	vk_image(j, type, format, WIDTH, HEIGHT, 16, in);
 	to = vk_image(j, type, format, WIDTH, HEIGHT, 16, before);
 	run_texels(j);
-	verdict_equal(j->verdict, memcmp(to->map, before, TEXELS * 16) ? "word" : NOT_STORED, to->map, want, TEXELS * 4, 4);
+	verdict_equal(j->verdict, memcmp(to->map, before, TEXELS * 16) ? "word" : NOT_STORED,
+		      to->map, want, TEXELS * 4, 4);
 }
 
 static double texel(const uint8_t *in, int x, int y, int c)
@@ -50,7 +52,10 @@ static double texel(const uint8_t *in, int x, int y, int c)
 	return in[(y * WIDTH + x) * 4 + c] / 255.0;
 }
 
-/* a quarter of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other; weights are fractions of 8 bits */
+/*
+ * a quarter of the way from texel x - 1 to x lies 0.25 of the one and 0.75 of the other; weights
+ * are fractions of 8 bits
+ */
 static void texture(struct vk_job *j)
 {
 	const VkDescriptorType type = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
@@ -70,8 +75,10 @@ static void texture(struct vk_job *j)
 	for (y = 0; y < HEIGHT; y++)
 		for (x = 0; x < WIDTH; x++, got += 8)
 			for (c = 0; c < 4; c++) {
-				double between = 0.75 * (0.75 * texel(in, x, y, c) + 0.25 * texel(in, x - 1, y, c)) +
-						 0.25 * (0.75 * texel(in, x, y - 1, c) + 0.25 * texel(in, x - 1, y - 1, c));
+				double between = 0.75 * (0.75 * texel(in, x, y, c) +
+							 0.25 * texel(in, x - 1, y, c)) +
+						 0.25 * (0.75 * texel(in, x, y - 1, c) +
+							 0.25 * texel(in, x - 1, y - 1, c));
 
 				verdict_near(j->verdict, "texel", got[c], texel(in, x, y, c), 4, 0);
 				verdict_near(j->verdict, "between", got[4 + c], between, 0, 0.01);

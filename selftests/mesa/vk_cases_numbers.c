@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shaders about numbers: integers and their bits, floats, 64 bits, loops that end at different times. */
+/*
+ * Shaders about numbers: integers and their bits, floats, 64 bits, loops that end at different
+ * times.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -52,7 +55,8 @@ static void saxpy(struct vk_job *j)
 
 static uint32_t *some_words(struct vk_job *j)
 {
-	static const uint32_t corners[] = { 0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 31, 32, 0xffff, 0x10000, 7 };
+	static const uint32_t corners[] = { 0,	1,  0xffffffff, 0x80000000, 0x7fffffff,
+					    31, 32, 0xffff,	0x10000,    7 };
 	enum { N = sizeof(corners) / sizeof(corners[0]) };
 	uint32_t *w = vk_random(j, ITEMS);
 	int i;
@@ -133,10 +137,15 @@ static void integers(struct vk_job *j)
 	verdict_equal(j->verdict, "item * 24 + operation", out->map, want, ITEMS * N, 4);
 }
 
-/* units of the last place, or the absolute error, that Vulkan's table of precision allows each result */
+/*
+ * units of the last place, or the absolute error, that Vulkan's table of precision allows each
+ * result
+ */
 static const struct { const char *name; double ulps, absolute; } float_rows[] = {
-	{ "sqrt", 3, 0 }, { "inversesqrt", 2, 0 }, { "exp2", 35, 0 }, { "log2", 3, 0x1p-21 }, { "sin", 0, 0x1p-11 }, { "cos", 0, 0x1p-11 },
-	{ "divide", 2.5, 0 }, { "floor", 0, 0 }, { "ceil", 0, 0 }, { "roundEven", 0, 0 }, { "trunc", 0, 0 }, { "fract", 0, 0 },
+	{ "sqrt", 3, 0 }, { "inversesqrt", 2, 0 }, { "exp2", 35, 0 }, { "log2", 3, 0x1p-21 },
+		{ "sin", 0, 0x1p-11 }, { "cos", 0, 0x1p-11 },
+	{ "divide", 2.5, 0 }, { "floor", 0, 0 }, { "ceil", 0, 0 }, { "roundEven", 0, 0 }, { "trunc",
+		0, 0 }, { "fract", 0, 0 },
 	{ "min, max", 0, 0 }, { "mix", 0, 0 }, { "clamp", 0, 0 }, { "conversions", 0, 0 },
 };
 
@@ -182,7 +191,8 @@ static void floats(struct vk_job *j)
 	for (i = 0; i < ITEMS; i++) {
 		floats_on_host(a[i], b[i], want);
 		for (k = 0; k < N; k++)
-			verdict_near(j->verdict, float_rows[k].name, got[i * N + k], want[k], float_rows[k].ulps, float_rows[k].absolute);
+			verdict_near(j->verdict, float_rows[k].name, got[i * N + k], want[k],
+				     float_rows[k].ulps, float_rows[k].absolute);
 	}
 }
 
@@ -225,15 +235,17 @@ static void check_wide_floats(struct vk_job *j, const double *got, const double 
 	for (i = 0; i < ITEMS; i++, got += 6) {
 		wide_floats_on_host(d[i], e[i], want);
 		for (k = 0; k < 6; k++)
-			verdict_true(j->verdict, got[k] == want[k] || (k == 2 && got[k] == d[i] * e[i] + 0.5), "double %d[%d]: %a, not %a", k, i,
-				     got[k], want[k]);
+			verdict_true(j->verdict,
+				     got[k] == want[k] || (k == 2 && got[k] == d[i] * e[i] + 0.5),
+				     "double %d[%d]: %a, not %a", k, i, got[k], want[k]);
 	}
 }
 
 static void wide(struct vk_job *j)
 {
 	enum { N = 10 };
-	uint64_t *a = (uint64_t *)vk_random(j, 2 * ITEMS), *b = (uint64_t *)vk_random(j, 2 * ITEMS), *want = vk_memory(j, ITEMS * N * 8);
+	uint64_t *a = (uint64_t *)vk_random(j, 2 * ITEMS), *b = (uint64_t *)vk_random(j, 2 * ITEMS),
+		 *want = vk_memory(j, ITEMS * N * 8);
 	double *d = vk_memory(j, ITEMS * 8), *e = vk_memory(j, ITEMS * 8);
 	struct vk_resource *out, *floats_out;
 	int i;
@@ -246,8 +258,10 @@ static void wide(struct vk_job *j)
 		b[i] >>= rng_range(&j->rng, 0, 63);
 		b[i] = i % 7 ? b[i] : a[i];
 		wide_on_host(a[i], b[i], i % 67 > 63 ? 63 : i % 67, want + i * N);
-		d[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52, (int)rng_range(&j->rng, 0, 24) - 50);
-		e[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52, (int)rng_range(&j->rng, 0, 24) - 50);
+		d[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52,
+			     (int)rng_range(&j->rng, 0, 24) - 50);
+		e[i] = ldexp((double)(rng_next(&j->rng) >> 11) - 0x1p52,
+			     (int)rng_range(&j->rng, 0, 24) - 50);
 	}
 	vk_storage(j, ITEMS * 8, a);
 	vk_storage(j, ITEMS * 8, b);

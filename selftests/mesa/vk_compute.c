@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute shaders of many kinds through stock NVK, each result compared with the host's. They are GLSL, compiled when this is built.
+ * Compute shaders of many kinds through stock NVK, each result compared with the host's. They are
+ * GLSL, compiled when this is built.
  *
  *   kvgpu-vk-compute [--device NAME] [TEST...]
  *
- * --device takes the first device with NAME in its name instead of the card, to try out the tests themselves.
+ * --device takes the first device with NAME in its name instead of the card, to try out the tests
+ * themselves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,19 +23,23 @@ static struct suite suite;
 
 static bool open_device(char *name, size_t size)
 {
-	VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_0 };
-	VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
+	VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+				  .apiVersion = VK_API_VERSION_1_0 };
+	VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+				      .pApplicationInfo = &app };
 	VkPhysicalDevice devices[MAX_DEVICES];
 	VkPhysicalDeviceProperties p;
 	uint32_t n = MAX_DEVICES, i;
 	VkInstance instance;
 
-	if (vkCreateInstance(&info, NULL, &instance) || vkEnumeratePhysicalDevices(instance, &n, devices) < 0)
+	if (vkCreateInstance(&info, NULL, &instance) ||
+	    vkEnumeratePhysicalDevices(instance, &n, devices) < 0)
 		return false;
 	for (i = 0; i < n; i++) {
 		vkGetPhysicalDeviceProperties(devices[i], &p);
 		tap_diag("device: %s (%x:%x)", p.deviceName, p.vendorID, p.deviceID);
-		if (device_name ? strstr(p.deviceName, device_name) != NULL : p.vendorID == 0x10de && strstr(p.deviceName, "K20m")) {
+		if (device_name ? strstr(p.deviceName, device_name) != NULL :
+				  p.vendorID == 0x10de && strstr(p.deviceName, "K20m")) {
 			device = devices[i];
 			snprintf(name, size, "%s", p.deviceName);
 			return true;

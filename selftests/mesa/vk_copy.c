@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Vulkan through the card: buffers copied and filled by the transfer queue, every byte checked. No other device will do. */
+/*
+ * Vulkan through the card: buffers copied and filled by the transfer queue, every byte checked. No
+ * other device will do.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +43,10 @@ static void must(VkResult r, const char *what)
 
 static void open_instance(struct vk *v)
 {
-	VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_0 };
-	VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &app };
+	VkApplicationInfo app = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+				  .apiVersion = VK_API_VERSION_1_0 };
+	VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+				      .pApplicationInfo = &app };
 
 	must(vkCreateInstance(&info, NULL, &v->instance), "vkCreateInstance");
 }
@@ -74,7 +79,8 @@ static uint32_t transfer_family(struct vk *v)
 
 	vkGetPhysicalDeviceQueueFamilyProperties(v->phys, &n, families);
 	for (i = 0; i < n; i++)
-		if (families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT))
+		if (families[i].queueFlags &
+		    (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT))
 			return i;
 	must(VK_ERROR_FEATURE_NOT_PRESENT, "a queue that copies");
 	return 0;
@@ -86,13 +92,15 @@ static void open_device(struct vk *v)
 	VkDeviceQueueCreateInfo queue = { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
 					  .queueFamilyIndex = transfer_family(v), .queueCount = 1,
 					  .pQueuePriorities = &priority };
-	VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1,
+	VkDeviceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+				    .queueCreateInfoCount = 1,
 				    .pQueueCreateInfos = &queue };
 	VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
 					 .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
 					 .queueFamilyIndex = queue.queueFamilyIndex };
 	VkCommandBufferAllocateInfo cmd = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-					    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1 };
+					    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+						.commandBufferCount = 1 };
 	VkFenceCreateInfo fence = { .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO };
 
 	must(vkCreateDevice(v->phys, &info, NULL, &v->dev), "vkCreateDevice");
@@ -104,7 +112,8 @@ static void open_device(struct vk *v)
 	vkGetPhysicalDeviceMemoryProperties(v->phys, &v->memory);
 }
 
-static uint32_t memory_type(struct vk *v, uint32_t allowed, VkMemoryPropertyFlags want, VkMemoryPropertyFlags avoid)
+static uint32_t memory_type(struct vk *v, uint32_t allowed, VkMemoryPropertyFlags want,
+			    VkMemoryPropertyFlags avoid)
 {
 	uint32_t i;
 
@@ -123,16 +132,20 @@ static uint32_t memory_type(struct vk *v, uint32_t allowed, VkMemoryPropertyFlag
 static void new_buffer(struct vk *v, bool host, struct buffer *b)
 {
 	VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = BYTES,
-				    .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT };
+				    .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+					VK_BUFFER_USAGE_TRANSFER_DST_BIT };
 	VkMemoryAllocateInfo alloc = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO };
-	VkMemoryPropertyFlags host_flags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+	VkMemoryPropertyFlags host_flags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+					   VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 	VkMemoryRequirements need;
 
 	must(vkCreateBuffer(v->dev, &info, NULL, &b->buffer), "vkCreateBuffer");
 	vkGetBufferMemoryRequirements(v->dev, b->buffer, &need);
 	alloc.allocationSize = need.size;
-	alloc.memoryTypeIndex = host ? memory_type(v, need.memoryTypeBits, host_flags, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) :
-				       memory_type(v, need.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+	alloc.memoryTypeIndex =
+		host ? memory_type(v, need.memoryTypeBits, host_flags,
+				   VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) :
+		       memory_type(v, need.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
 	must(vkAllocateMemory(v->dev, &alloc, NULL, &b->memory), "vkAllocateMemory");
 	must(vkBindBufferMemory(v->dev, b->buffer, b->memory, 0), "vkBindBufferMemory");
 	if (host)
@@ -148,12 +161,15 @@ static void begin(struct vk *v)
 
 static void barrier(struct vk *v)
 {
-	VkMemoryBarrier b = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-			      .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_HOST_READ_BIT |
+	VkMemoryBarrier b = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+			      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+			      .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT |
+					       VK_ACCESS_HOST_READ_BIT |
 					       VK_ACCESS_TRANSFER_WRITE_BIT };
 
 	vkCmdPipelineBarrier(v->cmd, VK_PIPELINE_STAGE_TRANSFER_BIT,
-			     VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &b, 0, NULL, 0, NULL);
+			     VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &b,
+			     0, NULL, 0, NULL);
 }
 
 static void submit(struct vk *v)
@@ -167,7 +183,8 @@ static void submit(struct vk *v)
 	must(vkResetFences(v->dev, 1, &v->fence), "vkResetFences");
 }
 
-static void copy_and_check(struct vk *v, struct buffer *src, struct buffer *vram, struct buffer *dst)
+static void copy_and_check(struct vk *v, struct buffer *src, struct buffer *vram,
+			   struct buffer *dst)
 {
 	/* an odd piece besides the whole: size and offsets not multiples of anything */
 	VkBufferCopy whole = { 0, 0, BYTES }, piece = { 1001, 2003, 12345 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job is one test of compute shaders: its own device, command buffer and memory. What a call of Vulkan refuses ends the job (and its
+ * A job is one test of compute shaders: its own device, command buffer and memory. What a call of
+ * Vulkan refuses ends the job (and its
  * process: workers.c starts another for the next), so the functions return only success.
  *
- * Buffers and images lie in memory of the device; each has a twin that the host sees. vk_begin() records the copies from the twins,
- * vk_submit() those back, and waits.
+ * Buffers and images lie in memory of the device; each has a twin that the host sees. vk_begin()
+ * records the copies from the twins, vk_submit() those back, and waits.
  */
 #ifndef KVGPU_SELFTESTS_VK_JOB_H
 #define KVGPU_SELFTESTS_VK_JOB_H
@@ -28,9 +29,10 @@ struct vk_case {
 };
 
 /* words of shaders/NAME.comp, compiled, as code_NAME up to code_NAME_end */
-#define SHADER(name) \
-	extern const uint32_t code_##name[], code_##name##_end[]; \
-	__asm__(".pushsection .rodata\n.balign 4\ncode_" #name ":\n.incbin \"" #name ".spv\"\ncode_" #name "_end:\n.popsection\n")
+#define SHADER(name)                                                                 \
+	extern const uint32_t code_##name[], code_##name##_end[];                    \
+	__asm__(".pushsection .rodata\n.balign 4\ncode_" #name ":\n.incbin \"" #name \
+		".spv\"\ncode_" #name "_end:\n.popsection\n")
 #define CODE(name) code_##name, code_##name##_end
 
 enum { VK_JOB_RESOURCES = 8, VK_JOB_PIPELINES = 4 };
@@ -78,7 +80,8 @@ void vk_job_begin(struct vk_job *j);
 void vk_job_end(struct vk_job *j);
 
 /* the next binding: zeroed, or filled from @from */
-struct vk_resource *vk_buffer(struct vk_job *j, VkDescriptorType type, size_t bytes, const void *from);
+struct vk_resource *vk_buffer(struct vk_job *j, VkDescriptorType type, size_t bytes,
+			      const void *from);
 static inline struct vk_resource *vk_storage(struct vk_job *j, size_t bytes, const void *from)
 {
 	return vk_buffer(j, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, bytes, from);
@@ -86,8 +89,8 @@ static inline struct vk_resource *vk_storage(struct vk_job *j, size_t bytes, con
 /* false if the device does not do that with the format */
 bool vk_has_image(struct vk_job *j, VkFormat format, VkDescriptorType type);
 /* @texel: bytes of one; a sampler of combined images is linear and clamps to the edge */
-struct vk_resource *vk_image(struct vk_job *j, VkDescriptorType type, VkFormat format, uint32_t width, uint32_t height, size_t texel,
-			     const void *from);
+struct vk_resource *vk_image(struct vk_job *j, VkDescriptorType type, VkFormat format,
+			     uint32_t width, uint32_t height, size_t texel, const void *from);
 
 /* all resources have been made. Of the job's code; @spec may be NULL */
 VkPipeline vk_pipeline(struct vk_job *j, const VkSpecializationInfo *spec);

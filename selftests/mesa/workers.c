@@ -88,12 +88,16 @@ static bool said(struct worker *w, off_t from, const char *sign)
 
 	text[len > 0 ? len : 0] = 0;
 	found = sign && strstr(text, sign);
-	for (line = strtok_r(text, "\n", &rest); line && n < MAX_SAID; line = strtok_r(NULL, "\n", &rest), n++)
+	for (line = strtok_r(text, "\n", &rest); line && n < MAX_SAID;
+	     line = strtok_r(NULL, "\n", &rest), n++)
 		tap_diag("%.300s", line);
 	return found;
 }
 
-/* prints what the driver said in the kernel's log since the last time; true if @sign is in it. Silent for who may not read it */
+/*
+ * prints what the driver said in the kernel's log since the last time; true if @sign is in it.
+ * Silent for who may not read it
+ */
 static bool kernel_said(const char *sign)
 {
 	char record[1024], *text;
@@ -104,7 +108,8 @@ static bool kernel_said(const char *sign)
 	for (;;) {
 		len = read(kernel_log, record, sizeof(record) - 1);
 		if (len < 0 && errno == EPIPE)
-			continue;	/* records were overwritten: the next one is the oldest that is left */
+			/* records were overwritten: the next one is the oldest that is left */
+			continue;
 		if (len <= 0)
 			return found;
 		record[len] = 0;
@@ -117,7 +122,10 @@ static bool kernel_said(const char *sign)
 	}
 }
 
-/* @how: what became of the process, or NULL if it lives; true if the test went wrong, expected or not */
+/*
+ * @how: what became of the process, or NULL if it lives; true if the test went wrong, expected or
+ * not
+ */
 static bool report(struct worker *w, unsigned int i, const char *how)
 {
 	const struct test *c = &suite->tests[i];
@@ -135,7 +143,8 @@ static bool report(struct worker *w, unsigned int i, const char *how)
 		bool known = said(w, shared->said_from[i], c->sign);
 
 		known |= kernel_said(c->sign) || (c->sign && strstr(r->text, c->sign));
-		snprintf(text, sizeof(text), "%s%s%llu of %llu wrong: %s", r->done || !how ? "" : how, r->done || !how ? "" : "; ",
+		snprintf(text, sizeof(text), "%s%s%llu of %llu wrong: %s",
+			 r->done || !how ? "" : how, r->done || !how ? "" : "; ",
 			 (unsigned long long)r->wrong, (unsigned long long)r->checked, r->text);
 		if (known) {
 			tap_diag("%s: %s", c->name, text);
@@ -205,7 +214,8 @@ static void run_all(void)
 		if (report(&w, i, how) && i + 1 < suite->nr) {
 			end_worker(&w, !how);
 			/* what came after it is done again, from the start */
-			memset(&shared->verdicts[i + 1], 0, (suite->nr - i - 1) * sizeof(struct verdict));
+			memset(&shared->verdicts[i + 1], 0,
+			       (suite->nr - i - 1) * sizeof(struct verdict));
 			w = start_worker(i + 1);
 		} else if (how) {
 			end_worker(&w, false);
@@ -218,7 +228,8 @@ static void run_all(void)
 int run_suite(const struct suite *s)
 {
 	suite = s;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED || !s->nr) {
 		fprintf(stderr, "%s: no such test\n", program_invocation_short_name);
 		return 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of a compiler, one after the other in a process of their own, since its assertions end it; after a test that fails the
- * next one gets a new process, and with it a new channel.
+ * Tests of a compiler, one after the other in a process of their own, since its assertions end it;
+ * after a test that fails the next one gets a new process, and with it a new channel.
  */
 #ifndef KVGPU_SELFTESTS_WORKERS_H
 #define KVGPU_SELFTESTS_WORKERS_H
@@ -12,7 +12,10 @@ enum { MAX_TESTS = 64 };
 
 struct test {
 	const char *name;
-	/* why stock Mesa fails here, and what its failure says then (the test, the process or the kernel's log): any other failure is one */
+	/*
+	 * why stock Mesa fails here, and what its failure says then (the test, the process or the
+	 * kernel's log): any other failure is one
+	 */
 	const char *xfail, *sign;
 	/* for run() */
 	const void *what;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * blas: a program on libcublas and libcurand, real or remote: each forwarded call against the CPU's result, scalars in both places,
- * streams, errors. Prints TAP.
+ * blas: a program on libcublas and libcurand, real or remote: each forwarded call against the CPU's
+ * result, scalars in both places, streams, errors. Prints TAP.
  */
 #include <cuda/driver/api.h>
 
@@ -47,115 +47,129 @@ static CUdeviceptr device(const void *from, size_t n)
 	return p;
 }
 
-#define CALLS(type, T, tolerance) \
-static type at_##T(unsigned int i, unsigned int seed) { return (type)((i * 7 + seed * 13) % 23) / 4 - 2; } \
-static bool same_##T(const type *x, const type *y, size_t n) \
-{ \
-	for (size_t i = 0; i < n; i++) \
-		if (fabs((double)x[i] - (double)y[i]) > tolerance * (1 + fabs((double)y[i]))) \
-			return false; \
-	return true; \
-} \
-static void filled_##T(type *p, size_t n, unsigned int seed) \
-{ \
-	for (size_t i = 0; i < n; i++) \
-		p[i] = at_##T(i, seed); \
-} \
-static void vectors_##T(bool on_device) \
-{ \
-	type x[N], y[N], got[N], alpha = 1.5, sum = 0, abs = 0, result = 0; \
-	const type *scale = &alpha; \
-	type *to = &result; \
-	CUdeviceptr scalars = device(&alpha, sizeof(alpha)), results = device(&result, sizeof(result)); \
-	\
-	if (on_device) { \
-		scale = (const type *)(uintptr_t)scalars; \
-		to = (type *)(uintptr_t)results; \
-	} \
-	MUST(cublasSetPointerMode_v2(blas, on_device)); \
-	filled_##T(x, N, 1); \
-	filled_##T(y, N, 2); \
-	MUST(cuMemcpyHtoD_v2(a, x, sizeof(x))); \
-	MUST(cuMemcpyHtoD_v2(b, y, sizeof(y))); \
-	MUST(cublas##T##axpy_v2(blas, N, scale, (type *)(uintptr_t)a, 1, (type *)(uintptr_t)b, 1)); \
-	MUST(cublas##T##scal_v2(blas, N, scale, (type *)(uintptr_t)b, 1)); \
-	MUST(cublas##T##copy_v2(blas, N, (type *)(uintptr_t)b, 1, (type *)(uintptr_t)c, 1)); \
-	for (int i = 0; i < N; i++) \
-		y[i] = alpha * (y[i] + alpha * x[i]); \
-	MUST(cuMemcpyDtoH_v2(got, c, sizeof(got))); \
-	check(same_##T(got, y, N), #T "axpy, " #T "scal, " #T "copy"); \
-	for (int i = 0; i < N; i += 2) { \
-		sum += x[i] * y[i]; \
-		abs += fabs((double)y[i]); \
-	} \
-	MUST(cublas##T##dot_v2(blas, N / 2, (type *)(uintptr_t)a, 2, (type *)(uintptr_t)c, 2, to)); \
-	if (on_device) \
-		MUST(cuMemcpyDtoH_v2(&result, results, sizeof(result))); \
-	check(same_##T(&result, &sum, 1), #T "dot of every other one"); \
-	MUST(cublas##T##asum_v2(blas, N / 2, (type *)(uintptr_t)c, 2, to)); \
-	if (on_device) \
-		MUST(cuMemcpyDtoH_v2(&result, results, sizeof(result))); \
-	check(same_##T(&result, &abs, 1), #T "asum of every other one"); \
-	MUST(cuMemFree_v2(scalars)); \
-	MUST(cuMemFree_v2(results)); \
-} \
-/* C = 1.5 op(A) op(B) - 0.5 C, all of them columns first, twice beside each other */ \
-static void matrices_##T(int ta, int tb, bool batched) \
-{ \
-	static type x[2 * M * K], y[2 * K * N], z[2 * M * N], got[2 * M * N]; \
-	type alpha = 1.5, beta = -0.5; \
-	int lda = ta ? K : M, ldb = tb ? N : K; \
-	\
-	filled_##T(x, 2 * M * K, 3); \
-	filled_##T(y, 2 * K * N, 4); \
-	filled_##T(z, 2 * M * N, 5); \
-	MUST(cublasSetPointerMode_v2(blas, BLAS_POINTER_MODE_HOST)); \
-	MUST(cuMemcpyHtoD_v2(a, x, sizeof(x))); \
-	MUST(cuMemcpyHtoD_v2(b, y, sizeof(y))); \
-	MUST(cuMemcpyHtoD_v2(c, z, sizeof(z))); \
-	if (batched) \
-		MUST(cublas##T##gemmStridedBatched(blas, ta, tb, M, N, K, &alpha, (type *)(uintptr_t)a, lda, M * K, \
-						   (type *)(uintptr_t)b, ldb, K * N, &beta, (type *)(uintptr_t)c, M, M * N, 2)); \
-	else \
-		MUST(cublas##T##gemm_v2(blas, ta, tb, M, N, K, &alpha, (type *)(uintptr_t)a, lda, (type *)(uintptr_t)b, ldb, \
-					&beta, (type *)(uintptr_t)c, M)); \
-	alpha = beta = 0;	/* the call has taken them */ \
-	for (int i = 0; i < (batched ? 2 : 1) * M * N; i++) { \
-		const type *p = x + i / (M * N) * M * K, *q = y + i / (M * N) * K * N; \
-		int row = i % M, column = i % (M * N) / M; \
-		double sum = 0; \
-		\
-		for (int k = 0; k < K; k++) \
-			sum += (double)p[ta ? k + row * K : row + k * M] * q[tb ? column + k * N : k + column * K]; \
-		z[i] = 1.5 * sum - 0.5 * z[i]; \
-	} \
-	MUST(cuMemcpyDtoH_v2(got, c, sizeof(got))); \
-	check(same_##T(got, z, 2 * M * N), batched ? #T "gemmStridedBatched" : ta ? tb ? #T "gemm TT" : #T "gemm TN" : tb ? #T "gemm NT" : \
-	      #T "gemm NN"); \
-} \
-static void matrix_##T(int trans) \
-{ \
-	type x[M * N], v[N], w[N], got[N], alpha = 2, beta = 1; \
-	int n = trans ? N : M; \
-	\
-	filled_##T(x, M * N, 6); \
-	filled_##T(v, N, 7); \
-	filled_##T(w, N, 8); \
-	MUST(cuMemcpyHtoD_v2(a, x, sizeof(x))); \
-	MUST(cuMemcpyHtoD_v2(b, v, sizeof(v))); \
-	MUST(cuMemcpyHtoD_v2(c, w, sizeof(w))); \
-	MUST(cublas##T##gemv_v2(blas, trans, M, N, &alpha, (type *)(uintptr_t)a, M, (type *)(uintptr_t)b, 1, &beta, \
-				(type *)(uintptr_t)c, 1)); \
-	for (int i = 0; i < n; i++) { \
-		double sum = 0; \
-		\
-		for (int k = 0; k < (trans ? M : N); k++) \
-			sum += (double)v[k] * (trans ? x[k + i * M] : x[i + k * M]); \
-		w[i] += 2 * sum; \
-	} \
-	MUST(cuMemcpyDtoH_v2(got, c, sizeof(got))); \
-	check(same_##T(got, w, N), trans ? #T "gemv T" : #T "gemv N"); \
-}
+#define CALLS(type, T, tolerance)                                                                  \
+	static type at_##T(unsigned int i, unsigned int seed)                                      \
+	{                                                                                          \
+		return (type)((i * 7 + seed * 13) % 23) / 4 - 2;                                   \
+	}                                                                                          \
+	static bool same_##T(const type *x, const type *y, size_t n)                               \
+	{                                                                                          \
+		for (size_t i = 0; i < n; i++)                                                     \
+			if (fabs((double)x[i] - (double)y[i]) >                                    \
+			    tolerance * (1 + fabs((double)y[i])))                                  \
+				return false;                                                      \
+		return true;                                                                       \
+	}                                                                                          \
+	static void filled_##T(type *p, size_t n, unsigned int seed)                               \
+	{                                                                                          \
+		for (size_t i = 0; i < n; i++)                                                     \
+			p[i] = at_##T(i, seed);                                                    \
+	}                                                                                          \
+	static void vectors_##T(bool on_device)                                                    \
+	{                                                                                          \
+		type x[N], y[N], got[N], alpha = 1.5, sum = 0, abs = 0, result = 0;                \
+		const type *scale = &alpha;                                                        \
+		type *to = &result;                                                                \
+		CUdeviceptr scalars = device(&alpha, sizeof(alpha)),                               \
+			    results = device(&result, sizeof(result));                             \
+\
+		if (on_device) {                                                                   \
+			scale = (const type *)(uintptr_t)scalars;                                  \
+			to = (type *)(uintptr_t)results;                                           \
+		}                                                                                  \
+		MUST(cublasSetPointerMode_v2(blas, on_device));                                    \
+		filled_##T(x, N, 1);                                                               \
+		filled_##T(y, N, 2);                                                               \
+		MUST(cuMemcpyHtoD_v2(a, x, sizeof(x)));                                            \
+		MUST(cuMemcpyHtoD_v2(b, y, sizeof(y)));                                            \
+		MUST(cublas##T##axpy_v2(blas, N, scale, (type *)(uintptr_t)a, 1,                   \
+					(type *)(uintptr_t)b, 1));                                 \
+		MUST(cublas##T##scal_v2(blas, N, scale, (type *)(uintptr_t)b, 1));                 \
+		MUST(cublas##T##copy_v2(blas, N, (type *)(uintptr_t)b, 1, (type *)(uintptr_t)c,    \
+					1));                                                       \
+		for (int i = 0; i < N; i++)                                                        \
+			y[i] = alpha * (y[i] + alpha * x[i]);                                      \
+		MUST(cuMemcpyDtoH_v2(got, c, sizeof(got)));                                        \
+		check(same_##T(got, y, N), #T "axpy, " #T "scal, " #T "copy");                     \
+		for (int i = 0; i < N; i += 2) {                                                   \
+			sum += x[i] * y[i];                                                        \
+			abs += fabs((double)y[i]);                                                 \
+		}                                                                                  \
+		MUST(cublas##T##dot_v2(blas, N / 2, (type *)(uintptr_t)a, 2, (type *)(uintptr_t)c, \
+				       2, to));                                                    \
+		if (on_device)                                                                     \
+			MUST(cuMemcpyDtoH_v2(&result, results, sizeof(result)));                   \
+		check(same_##T(&result, &sum, 1), #T "dot of every other one");                    \
+		MUST(cublas##T##asum_v2(blas, N / 2, (type *)(uintptr_t)c, 2, to));                \
+		if (on_device)                                                                     \
+			MUST(cuMemcpyDtoH_v2(&result, results, sizeof(result)));                   \
+		check(same_##T(&result, &abs, 1), #T "asum of every other one");                   \
+		MUST(cuMemFree_v2(scalars));                                                       \
+		MUST(cuMemFree_v2(results));                                                       \
+	}                                                                                          \
+	/* C = 1.5 op(A) op(B) - 0.5 C, all of them columns first, twice beside each other */      \
+	static void matrices_##T(int ta, int tb, bool batched)                                     \
+	{                                                                                          \
+		static type x[2 * M * K], y[2 * K * N], z[2 * M * N], got[2 * M * N];              \
+		type alpha = 1.5, beta = -0.5;                                                     \
+		int lda = ta ? K : M, ldb = tb ? N : K;                                            \
+\
+		filled_##T(x, 2 * M * K, 3);                                                       \
+		filled_##T(y, 2 * K * N, 4);                                                       \
+		filled_##T(z, 2 * M * N, 5);                                                       \
+		MUST(cublasSetPointerMode_v2(blas, BLAS_POINTER_MODE_HOST));                       \
+		MUST(cuMemcpyHtoD_v2(a, x, sizeof(x)));                                            \
+		MUST(cuMemcpyHtoD_v2(b, y, sizeof(y)));                                            \
+		MUST(cuMemcpyHtoD_v2(c, z, sizeof(z)));                                            \
+		if (batched)                                                                       \
+			MUST(cublas##T##gemmStridedBatched(blas, ta, tb, M, N, K, &alpha,          \
+							   (type *)(uintptr_t)a, lda, M *K,        \
+							   (type *)(uintptr_t)b, ldb, K *N, &beta, \
+							   (type *)(uintptr_t)c, M, M *N, 2));     \
+		else                                                                               \
+			MUST(cublas##T##gemm_v2(blas, ta, tb, M, N, K, &alpha,                     \
+						(type *)(uintptr_t)a, lda, (type *)(uintptr_t)b,   \
+						ldb, &beta, (type *)(uintptr_t)c, M));             \
+		alpha = beta = 0; /* the call has taken them */                                    \
+		for (int i = 0; i < (batched ? 2 : 1) * M * N; i++) {                              \
+			const type *p = x + i / (M * N) * M * K, *q = y + i / (M * N) * K * N;     \
+			int row = i % M, column = i % (M * N) / M;                                 \
+			double sum = 0;                                                            \
+\
+			for (int k = 0; k < K; k++)                                                \
+				sum += (double)p[ta ? k + row * K : row + k * M] *                 \
+				       q[tb ? column + k * N : k + column * K];                    \
+			z[i] = 1.5 * sum - 0.5 * z[i];                                             \
+		}                                                                                  \
+		MUST(cuMemcpyDtoH_v2(got, c, sizeof(got)));                                        \
+		check(same_##T(got, z, 2 * M * N), batched ? #T "gemmStridedBatched" :             \
+						   ta	   ? tb ? #T "gemm TT" : #T "gemm TN" :    \
+						   tb	   ? #T "gemm NT" :                        \
+							     #T "gemm NN"); \
+	}                                                                                          \
+	static void matrix_##T(int trans)                                                          \
+	{                                                                                          \
+		type x[M * N], v[N], w[N], got[N], alpha = 2, beta = 1;                            \
+		int n = trans ? N : M;                                                             \
+\
+		filled_##T(x, M *N, 6);                                                            \
+		filled_##T(v, N, 7);                                                               \
+		filled_##T(w, N, 8);                                                               \
+		MUST(cuMemcpyHtoD_v2(a, x, sizeof(x)));                                            \
+		MUST(cuMemcpyHtoD_v2(b, v, sizeof(v)));                                            \
+		MUST(cuMemcpyHtoD_v2(c, w, sizeof(w)));                                            \
+		MUST(cublas##T##gemv_v2(blas, trans, M, N, &alpha, (type *)(uintptr_t)a, M,        \
+					(type *)(uintptr_t)b, 1, &beta, (type *)(uintptr_t)c, 1)); \
+		for (int i = 0; i < n; i++) {                                                      \
+			double sum = 0;                                                            \
+\
+			for (int k = 0; k < (trans ? M : N); k++)                                  \
+				sum += (double)v[k] * (trans ? x[k + i * M] : x[i + k * M]);       \
+			w[i] += 2 * sum;                                                           \
+		}                                                                                  \
+		MUST(cuMemcpyDtoH_v2(got, c, sizeof(got)));                                        \
+		check(same_##T(got, w, N), trans ? #T "gemv T" : #T "gemv N");                     \
+	}
 CALLS(float, S, 1e-3)
 CALLS(double, D, 1e-10)
 
@@ -181,9 +195,11 @@ static void streams(void)
 		sum += fabsf(x[i]);
 	check(same_S(got, x, N) && same_S(&result, &sum, 1), "calls in a stream, in order with its copies");
 	MUST(cuStreamDestroy_v2(s));
-	check(cublasSscal_v2(blas, N, &two, (float *)(uintptr_t)a, 1) != 0, "its stream is gone: an error");
+	check(cublasSscal_v2(blas, N, &two, (float *)(uintptr_t)a, 1) != 0,
+	      "its stream is gone: an error");
 	MUST(cublasSetStream_v2(blas, NULL));
-	check(!cublasSscal_v2(blas, N, &two, (float *)(uintptr_t)a, 1), "and goes on with another one");
+	check(!cublasSscal_v2(blas, N, &two, (float *)(uintptr_t)a, 1),
+	      "and goes on with another one");
 	MUST(cuCtxSynchronize());
 }
 
@@ -194,16 +210,23 @@ static void errors(void)
 	uint64_t words[4] = { 0 };
 	int version = 0;
 
-	check(cublasSscal_v2(NULL, 1, &one, (float *)(uintptr_t)a, 1) == BLAS_NOT_INITIALIZED, "no handle");
-	check(cublasSscal_v2((cublasHandle_t)words, 1, &one, (float *)(uintptr_t)a, 1) == BLAS_NOT_INITIALIZED, "no handle of ours");
-	check(cublasSscal_v2(blas, 1, NULL, (float *)(uintptr_t)a, 1) == BLAS_INVALID_VALUE, "no scalar");
-	check(cublasSgemm_v2(blas, 0, 0, -1, 1, 1, &one, (float *)(uintptr_t)a, 1, (float *)(uintptr_t)b, 1, &one,
-			     (float *)(uintptr_t)c, 1) == BLAS_INVALID_VALUE, "a wrong size is the library's own error");
+	check(cublasSscal_v2(NULL, 1, &one, (float *)(uintptr_t)a, 1) == BLAS_NOT_INITIALIZED,
+	      "no handle");
+	check(cublasSscal_v2((cublasHandle_t)words, 1, &one, (float *)(uintptr_t)a, 1) ==
+		      BLAS_NOT_INITIALIZED,
+	      "no handle of ours");
+	check(cublasSscal_v2(blas, 1, NULL, (float *)(uintptr_t)a, 1) == BLAS_INVALID_VALUE,
+	      "no scalar");
+	check(cublasSgemm_v2(blas, 0, 0, -1, 1, 1, &one, (float *)(uintptr_t)a, 1,
+			     (float *)(uintptr_t)b, 1, &one, (float *)(uintptr_t)c,
+			     1) == BLAS_INVALID_VALUE,
+	      "a wrong size is the library's own error");
 	check(cublasSasum_v2(blas, 1, &one, 1, &result) != 0, "memory that is not the device's");
 	MUST(cuCtxSynchronize());
 	MUST(cublasGetVersion_v2(blas, &version));
 	check(version > 0, "the library's version");
-	check(!strcmp(cublasGetStatusName(BLAS_INVALID_VALUE), "CUBLAS_STATUS_INVALID_VALUE"), "a status's name");
+	check(!strcmp(cublasGetStatusName(BLAS_INVALID_VALUE), "CUBLAS_STATUS_INVALID_VALUE"),
+	      "a status's name");
 	MUST(cublasCreate_v2(&other));
 	MUST(cublasDestroy_v2(other));
 	check(cublasDestroy_v2(other) == BLAS_NOT_INITIALIZED, "a handle that is none any more");

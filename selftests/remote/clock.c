@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: work is carried out by a GPU that all processes which
- * have this library share, and that has nothing but a clock. It is in the file that KVGPU_CLOCK names. Work is done in the order in
- * which it was submitted, by whatever process. The clock is slower than the machine's, so that it hardly matters how busy that is;
- * and it stands still while there is no work. A kernel takes as many microseconds as its grid is wide, for the client that is its
- * height; a fill as many as it has bytes, for the client that is the byte. Who had how much is counted from when all have come, for
- * CLOCK_LENGTH_US.
+ * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: work is carried out by
+ * a GPU that all processes which have this library share, and that has nothing but a clock. It is
+ * in the file that KVGPU_CLOCK names. Work is done in the order in which it was submitted, by
+ * whatever process. The clock is slower than the machine's, so that it hardly matters how busy that
+ * is; and it stands still while there is no work. A kernel takes as many microseconds as its grid
+ * is wide, for the client that is its height; a fill as many as it has bytes, for the client that
+ * is the byte. Who had how much is counted from when all have come, for CLOCK_LENGTH_US.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -198,8 +199,9 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z, unsigned int bx, unsigned int by,
-			unsigned int bz, unsigned int shared, CUstream s, void **params, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned int x, unsigned int y, unsigned int z,
+			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+			CUstream s, void **params, void **extra)
 {
 	return submit(s, x, y);
 }

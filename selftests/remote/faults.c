@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints "ready" when the time for that
- * has come, and then what it saw; exit code 0: that was right.
+ * faults MODE CUBIN: what a program sees when something happens to it or to its server. It prints
+ * "ready" when the time for that has come, and then what it saw; exit code 0: that was right.
  */
 #include <cuda/driver/api.h>
 
@@ -77,7 +77,9 @@ static int copies(void)
 	return 1;
 }
 
-/* the server is inside of the library, behind a kernel that takes for ever: the program is killed */
+/*
+ * the server is inside of the library, behind a kernel that takes for ever: the program is killed
+ */
 static int stuck(void)
 {
 	launch_spin(LONG_ROUNDS, NULL);
@@ -87,7 +89,7 @@ static int stuck(void)
 	return 1;
 }
 
-/* ------------------------------------------------------------------ the server is killed while all of these wait */
+/* ------------------------------------------------- the server is killed while all of these wait */
 
 static void *wait_for_context(void *arg)
 {
@@ -130,7 +132,8 @@ static void *queue_for_ever(void *arg)
 
 static int server_killed(void)
 {
-	void *(*const run[WAITERS])(void *) = { wait_for_context, wait_for_copy, ask_for_ever, queue_for_ever };
+	void *(*const run[WAITERS])(void *) = { wait_for_context, wait_for_copy, ask_for_ever,
+						queue_for_ever };
 	CUresult r[WAITERS] = { 0 };
 	pthread_t t[WAITERS];
 	CUdeviceptr p;
@@ -159,7 +162,8 @@ static int after_fork(void)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(cuMemAlloc_v2(&p, 16) != CUDA_ERROR_NOT_INITIALIZED || cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
+		_exit(cuMemAlloc_v2(&p, 16) != CUDA_ERROR_NOT_INITIALIZED ||
+		      cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
 		      cuCtxSynchronize() != CUDA_ERROR_NOT_INITIALIZED);
 	waitpid(pid, &status, 0);
 	MUST(cuMemAlloc_v2(&p, 16));
@@ -209,7 +213,10 @@ static void *launch_more(void *stream)
 	return NULL;
 }
 
-/* after a copy that waited a stream has nothing to do, until some thread gives it something: synchronizing waits for that */
+/*
+ * after a copy that waited a stream has nothing to do, until some thread gives it something:
+ * synchronizing waits for that
+ */
 static int settled(void)
 {
 	int got, i;
@@ -265,7 +272,8 @@ static int host_functions(void)
 	r = r ? r : cuStreamSynchronize(s);
 	MUST(cuMemFreeHost(host));
 	printf("%d functions called, %d copied, inside: %d, result %d\n", called, got, sync_in_function, r);
-	return r || called != ROUNDS || got != 100 * ROUNDS || sync_in_function != CUDA_ERROR_NOT_PERMITTED;
+	return r || called != ROUNDS || got != 100 * ROUNDS ||
+	       sync_in_function != CUDA_ERROR_NOT_PERMITTED;
 }
 
 static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t want)
@@ -280,11 +288,12 @@ static void check_bytes(const char *what, const uint8_t *at, size_t n, uint8_t w
 }
 
 /*
- * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel that it waits for has ended,
- * one that may not sees what came before; pageable memory may be written as soon as its copy has returned; freed memory is not
- * written any more.
+ * Pinned memory of a library that copies by itself. A copy that may go on returns before the kernel
+ * that it waits for has ended, one that may not sees what came before; pageable memory may be
+ * written as soon as its copy has returned; freed memory is not written any more.
  */
-static bool other_address;	/* pinned memory may have another one for the GPU: this process has something else there */
+/* pinned memory may have another one for the GPU: this process has something else there */
+static bool other_address;
 
 static int pinned(void)
 {
@@ -306,7 +315,10 @@ static int pinned(void)
 		return 1;
 	}
 	for (i = 1; i <= ROUNDS; i++) {
-		/* device to pinned to device to pinned: each reads what the one before has written, whenever it does */
+		/*
+		 * device to pinned to device to pinned: each reads what the one before has written,
+		 * whenever it does
+		 */
 		MUST(cuMemsetD8_v2(data, i, N));
 		MUST(cuCtxSynchronize());
 		launch_spin(3000000, s);
@@ -381,7 +393,7 @@ static int quota(void)
 	return cuMemAlloc_v2(&p, 20 << 20) != CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* ------------------------------------------------------------------ not judged: what calls cost here and now */
+/* ----------------------------------------------------- not judged: what calls cost here and now */
 
 static int compare(const void *a, const void *b)
 {
@@ -405,7 +417,8 @@ static int costs(void)
 		each[i] = now() - start;
 	}
 	qsort(each, ASKS, sizeof(each[0]), compare);
-	printf("asked call: p50 %.2f us, p99 %.2f us\n", each[ASKS / 2] * 1e6, each[ASKS * 99 / 100] * 1e6);
+	printf("asked call: p50 %.2f us, p99 %.2f us\n", each[ASKS / 2] * 1e6,
+	       each[ASKS * 99 / 100] * 1e6);
 	start = now();
 	for (i = 0; i < LAUNCHES; i++)
 		MUST(cuMemsetD32_v2(out, i, 1));
@@ -425,9 +438,12 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed }, { "after_fork", after_fork },
-	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled }, { "host_functions", host_functions },
-	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere", pinned_elsewhere }, { "costs", costs },
+	{ "copies", copies }, { "stuck", stuck }, { "server_killed", server_killed },
+		{ "after_fork", after_fork },
+	{ "child_lives", child_lives }, { "beside", beside }, { "settled", settled },
+		{ "host_functions", host_functions },
+	{ "holds", holds }, { "quota", quota }, { "pinned", pinned }, { "pinned_elsewhere",
+		pinned_elsewhere }, { "costs", costs },
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory MODE CUBIN: the program's memory where something else than a call copies it. graphs: copies of host memory in captures and graphs
- * read and write it when the graph runs, in its order; user: user objects; managed: managed memory; managed_killed: its server is killed, when
- * it has said "ready". Exit code 0: all was right.
+ * memory MODE CUBIN: the program's memory where something else than a call copies it. graphs:
+ * copies of host memory in captures and graphs read and write it when the graph runs, in its order;
+ * user: user objects; managed: managed memory; managed_killed: its server is killed, when it has
+ * said "ready". Exit code 0: all was right.
  */
 #include <cuda/driver/api.h>
 
@@ -70,7 +71,7 @@ static void run(CUgraphExec exec)
 	MUST(cuStreamSynchronize(s));
 }
 
-/* ------------------------------------------------------------------ copies among functions of the host */
+/* ----------------------------------------------------------- copies among functions of the host */
 
 struct relay {
 	uint8_t *src, *dst;
@@ -136,21 +137,35 @@ static void relays(void)
 
 /* ------------------------------------------------------------------ nodes */
 
-static CUDA_MEMCPY3D line(CUmemorytype to, void *dst_host, CUdeviceptr dst, CUmemorytype from, void *src_host, CUdeviceptr src, size_t n)
+static CUDA_MEMCPY3D line(CUmemorytype to, void *dst_host, CUdeviceptr dst, CUmemorytype from,
+			  void *src_host, CUdeviceptr src, size_t n)
 {
-	return (CUDA_MEMCPY3D){ .srcMemoryType = from, .srcHost = src_host, .srcDevice = src, .srcPitch = n, .srcHeight = 1,
-				.dstMemoryType = to, .dstHost = dst_host, .dstDevice = dst, .dstPitch = n, .dstHeight = 1,
-				.WidthInBytes = n, .Height = 1, .Depth = 1 };
+	return (CUDA_MEMCPY3D){ .srcMemoryType = from,
+				.srcHost = src_host,
+				.srcDevice = src,
+				.srcPitch = n,
+				.srcHeight = 1,
+				.dstMemoryType = to,
+				.dstHost = dst_host,
+				.dstDevice = dst,
+				.dstPitch = n,
+				.dstHeight = 1,
+				.WidthInBytes = n,
+				.Height = 1,
+				.Depth = 1 };
 }
-#define IN(host, device, n)	line(CU_MEMORYTYPE_DEVICE, NULL, device, CU_MEMORYTYPE_HOST, host, 0, n)
-#define OUT(host, device, n)	line(CU_MEMORYTYPE_HOST, host, 0, CU_MEMORYTYPE_DEVICE, NULL, device, n)
-#define DEVICE(dst, src, n)	line(CU_MEMORYTYPE_DEVICE, NULL, dst, CU_MEMORYTYPE_DEVICE, NULL, src, n)
+#define IN(host, device, n) line(CU_MEMORYTYPE_DEVICE, NULL, device, CU_MEMORYTYPE_HOST, host, 0, n)
+#define OUT(host, device, n) \
+	line(CU_MEMORYTYPE_HOST, host, 0, CU_MEMORYTYPE_DEVICE, NULL, device, n)
+#define DEVICE(dst, src, n) \
+	line(CU_MEMORYTYPE_DEVICE, NULL, dst, CU_MEMORYTYPE_DEVICE, NULL, src, n)
 
 static void nodes(void)
 {
 	enum { LEN = 5000 };
 	static char a[LEN], b[LEN], c[LEN], to[LEN];
-	CUDA_MEMCPY3D in = IN(a, one, LEN), out = OUT(to, two, LEN), between = DEVICE(two, one, LEN), got;
+	CUDA_MEMCPY3D in = IN(a, one, LEN), out = OUT(to, two, LEN),
+		      between = DEVICE(two, one, LEN), got;
 	CUgraphNode node[3], copy, list[4];
 	CUgraphExec exec, cloned;
 	CUgraph graph, clone;
@@ -174,11 +189,13 @@ static void nodes(void)
 	MUST(cuGraphNodeGetType(node[0], &type));
 	want(type == CU_GRAPH_NODE_TYPE_MEMCPY, "a copy is one");
 	MUST(cuGraphMemcpyNodeGetParams(node[0], &got));
-	want(got.srcHost == a && got.srcMemoryType == CU_MEMORYTYPE_HOST && got.dstDevice == one && got.WidthInBytes == LEN,
+	want(got.srcHost == a && got.srcMemoryType == CU_MEMORYTYPE_HOST && got.dstDevice == one &&
+		     got.WidthInBytes == LEN,
 	     "parameters of a copy from here");
 	MUST(cuGraphMemcpyNodeGetParams(node[2], &got));
 	want(got.dstHost == to && got.srcDevice == two, "parameters of a copy to here");
-	want_error(cuGraphChildGraphNodeGetGraph(node[0], &clone), CUDA_ERROR_INVALID_VALUE, "a copy is no child");
+	want_error(cuGraphChildGraphNodeGetGraph(node[0], &clone), CUDA_ERROR_INVALID_VALUE,
+		   "a copy is no child");
 	exec = executable(graph);
 	run(exec);
 	want(!memcmp(to, a, LEN), "nodes");
@@ -191,7 +208,8 @@ static void nodes(void)
 	MUST(cuGraphExecMemcpyNodeSetParams(exec, node[0], &in, ctx));
 	run(exec);
 	want(!memcmp(to, c, LEN), "a node of what is executable");
-	want_error(cuGraphExecMemcpyNodeSetParams(exec, node[0], &between, ctx), CUDA_ERROR_INVALID_VALUE, "of another kind");
+	want_error(cuGraphExecMemcpyNodeSetParams(exec, node[0], &between, ctx),
+		   CUDA_ERROR_INVALID_VALUE, "of another kind");
 	cloned = executable(clone);
 	run(cloned);
 	want(!memcmp(to, a, LEN), "a clone");
@@ -223,11 +241,26 @@ static void lines(void)
 {
 	enum { W = 100, H = 9, PITCH = 130 };
 	static uint8_t from[H][PITCH], to[H][PITCH];
-	const CUDA_ARRAY_DESCRIPTOR d = { .Width = W, .Height = H, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 1 };
-	CUDA_MEMCPY2D up = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = PITCH, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-			     .srcXInBytes = 3, .srcY = 1, .WidthInBytes = W - 4, .Height = H - 1 };
-	CUDA_MEMCPY2D down = { .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to, .dstPitch = PITCH, .srcMemoryType = CU_MEMORYTYPE_ARRAY,
-			       .dstXInBytes = 5, .dstY = 1, .WidthInBytes = W - 4, .Height = H - 1 };
+	const CUDA_ARRAY_DESCRIPTOR d = { .Width = W,
+					  .Height = H,
+					  .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+					  .NumChannels = 1 };
+	CUDA_MEMCPY2D up = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			     .srcHost = from,
+			     .srcPitch = PITCH,
+			     .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+			     .srcXInBytes = 3,
+			     .srcY = 1,
+			     .WidthInBytes = W - 4,
+			     .Height = H - 1 };
+	CUDA_MEMCPY2D down = { .dstMemoryType = CU_MEMORYTYPE_HOST,
+			       .dstHost = to,
+			       .dstPitch = PITCH,
+			       .srcMemoryType = CU_MEMORYTYPE_ARRAY,
+			       .dstXInBytes = 5,
+			       .dstY = 1,
+			       .WidthInBytes = W - 4,
+			       .Height = H - 1 };
 	CUgraphExecUpdateResult what;
 	CUgraphExec exec = NULL;
 	CUgraphNode node;
@@ -242,7 +275,8 @@ static void lines(void)
 		MUST(cuMemcpy2DAsync_v2(&down, s));
 		MUST(cuStreamEndCapture(s, &graph));
 		if (exec)
-			want_error(cuGraphExecUpdate(exec, graph, &node, &what), CUDA_SUCCESS, "an update to the same copies");
+			want_error(cuGraphExecUpdate(exec, graph, &node, &what), CUDA_SUCCESS,
+				   "an update to the same copies");
 		else
 			exec = executable(graph);
 		MUST(cuGraphDestroy(graph));
@@ -251,14 +285,19 @@ static void lines(void)
 		memset(to, 0xff, sizeof(to));
 		run(exec);
 		for (y = 1; y < H; y++)
-			want(to[y][4] == 0xff && to[y][5] == 10 * i + y && to[y][W] == 10 * i + y && to[y][W + 1] == 0xff, "a line");
+			want(to[y][4] == 0xff && to[y][5] == 10 * i + y && to[y][W] == 10 * i + y &&
+				     to[y][W + 1] == 0xff,
+			     "a line");
 		want(to[0][50] == 0xff, "the first line");
 	}
 	MUST(cuGraphExecDestroy(exec));
 	MUST(cuArrayDestroy(up.dstArray));
 }
 
-/* more memory in all than is shared with the server: what no graph needs any more is given back. Meanwhile none waits for another */
+/*
+ * more memory in all than is shared with the server: what no graph needs any more is given back.
+ * Meanwhile none waits for another
+ */
 static void many(void)
 {
 	uint8_t *from = calloc(1, N), *to = calloc(1, N);
@@ -275,7 +314,8 @@ static void many(void)
 		MUST(cuMemcpyDtoHAsync_v2(to + i, one, N / 3, s));
 		MUST(cuStreamEndCapture(s, &graph));
 		/* each other time an update takes the place of the old copies */
-		r = exec && i % 2 ? cuGraphExecUpdate(exec, graph, &node, &what) : CUDA_ERROR_UNKNOWN;
+		r = exec && i % 2 ? cuGraphExecUpdate(exec, graph, &node, &what) :
+				    CUDA_ERROR_UNKNOWN;
 		turns += !r;
 		if (r && exec)
 			MUST(cuGraphExecDestroy(exec));
@@ -310,16 +350,25 @@ static void beside(void)
 }
 
 /*
- * A copy of what is executable is switched off and on, and between its graph's node gets other memory, then the graph goes: it has what
- * it was made with. Where the node has changed before, natively too, only what it had is not known remoted: it stays off.
+ * A copy of what is executable is switched off and on, and between its graph's node gets other
+ * memory, then the graph goes: it has what it was made with. Where the node has changed before,
+ * natively too, only what it had is not known remoted: it stays off.
  */
 static void switched(bool changed_first)
 {
 	enum { LEN = 5000 };
 	static uint8_t a[LEN], b[LEN], to[LEN];
-	CUDA_MEMCPY3D in = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = a, .srcPitch = LEN, .srcHeight = 1,
-			     .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = one, .dstPitch = LEN, .dstHeight = 1,
-			     .WidthInBytes = LEN, .Height = 1, .Depth = 1 };
+	CUDA_MEMCPY3D in = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			     .srcHost = a,
+			     .srcPitch = LEN,
+			     .srcHeight = 1,
+			     .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			     .dstDevice = one,
+			     .dstPitch = LEN,
+			     .dstHeight = 1,
+			     .WidthInBytes = LEN,
+			     .Height = 1,
+			     .Depth = 1 };
 	CUgraph graph, other;
 	CUgraphExec exec;
 	CUgraphNode node;
@@ -390,10 +439,13 @@ static int user(void)
 	CUgraphNode node;
 	CUgraphExec exec;
 
-	want_error(cuUserObjectCreate(&a, &first, destroy, 1, 0), CUDA_ERROR_INVALID_VALUE, "without its flag");
-	want_error(cuUserObjectCreate(&a, &first, destroy, 0, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC), CUDA_ERROR_INVALID_VALUE, "no reference");
+	want_error(cuUserObjectCreate(&a, &first, destroy, 1, 0), CUDA_ERROR_INVALID_VALUE,
+		   "without its flag");
+	want_error(cuUserObjectCreate(&a, &first, destroy, 0, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+		   CUDA_ERROR_INVALID_VALUE, "no reference");
 	MUST(cuUserObjectCreate(&a, &first, destroy, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-	want_error(cuUserObjectRelease(a, 3), CUDA_ERROR_INVALID_VALUE, "more references than there are");
+	want_error(cuUserObjectRelease(a, 3), CUDA_ERROR_INVALID_VALUE,
+		   "more references than there are");
 	MUST(cuUserObjectRetain(a, 1));
 	MUST(cuUserObjectRelease(a, 2));
 	want(comes_true(0), "an object with a reference lives");
@@ -408,7 +460,8 @@ static int user(void)
 	MUST(cuGraphRetainUserObject(graph, b, 1, CU_GRAPH_USER_OBJECT_MOVE));
 	MUST(cuGraphRetainUserObject(graph, b, 1, 0));
 	MUST(cuGraphReleaseUserObject(graph, b, 1));
-	want_error(cuGraphReleaseUserObject(graph, b, 2), CUDA_ERROR_INVALID_VALUE, "more than the graph has");
+	want_error(cuGraphReleaseUserObject(graph, b, 2), CUDA_ERROR_INVALID_VALUE,
+		   "more than the graph has");
 	MUST(cuGraphClone(&clone, graph));
 	MUST(cuGraphInstantiateWithFlags(&exec, clone, 0));
 	MUST(cuGraphReleaseUserObject(graph, b, 1));
@@ -464,9 +517,11 @@ static void turns(void)
 		MUST(cuStreamSynchronize(s));
 		for (i = 0; i < FLOATS; i++)
 			wrong += a[i] != (float)i + 4.f * i + (i % 5000 ? 0 : round);
-		for (i = 0; i < FLOATS; i += 5000)	/* a few pages; the others are set back by a kernel */
+		/* a few pages; the others are set back by a kernel */
+		for (i = 0; i < FLOATS; i += 5000)
 			b[i] = -4.f * i;
-		launch_add(c, b, a, FLOATS, s);		/* a + 2b; of the few: a + b - 4i, which is i + 2i - 4i */
+		/* a + 2b; of the few: a + b - 4i, which is i + 2i - 4i */
+		launch_add(c, b, a, FLOATS, s);
 		MUST(cuCtxSynchronize());
 		for (i = 0; i < FLOATS; i += 5000)
 			wrong += a[i] != (float)i + 2.f * i - 4.f * i + round;
@@ -504,14 +559,21 @@ static void copies(void)
 {
 	enum { BYTES = 1 << 20, W = 300, H = 20, PITCH = 512 };
 	uint8_t *m = managed(BYTES), *other = managed(BYTES), *mine = malloc(BYTES), *pinned;
-	CUDA_MEMCPY2D box = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = m, .srcPitch = PITCH, .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-			      .dstDevice = AT(other), .dstPitch = PITCH, .WidthInBytes = W, .Height = H };
+	CUDA_MEMCPY2D box = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			      .srcHost = m,
+			      .srcPitch = PITCH,
+			      .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+			      .dstDevice = AT(other),
+			      .dstPitch = PITCH,
+			      .WidthInBytes = W,
+			      .Height = H };
 	int i;
 
 	MUST(cuMemHostAlloc((void **)&pinned, BYTES, 0));
 	for (i = 0; i < BYTES; i++)
 		m[i] = i * 7;
-	MUST(cuMemcpyHtoD_v2(one, m, BYTES));		/* said to be the host's, and the device's */
+	/* said to be the host's, and the device's */
+	MUST(cuMemcpyHtoD_v2(one, m, BYTES));
 	MUST(cuMemcpyDtoH_v2(mine, one, BYTES));
 	want(!memcmp(mine, m, BYTES), "to device memory");
 	MUST(cuMemcpyDtoHAsync_v2(other, one, BYTES, s));
@@ -522,12 +584,16 @@ static void copies(void)
 	want(mine[5] == 99 && mine[BYTES - 1] == m[BYTES - 1], "to pageable memory");
 	memset(pinned, 3, BYTES);
 	MUST(cuMemcpyHtoD_v2(AT(m) + 10, pinned, BYTES - 20));
-	want(m[9] == 63 && m[10] == 3 && m[BYTES - 11] == 3 && m[BYTES - 10] == (uint8_t)((BYTES - 10) * 7), "from pinned memory");
+	want(m[9] == 63 && m[10] == 3 && m[BYTES - 11] == 3 &&
+		     m[BYTES - 10] == (uint8_t)((BYTES - 10) * 7),
+	     "from pinned memory");
 	MUST(cuMemsetD8_v2(AT(m) + 4096, 9, 10000));
 	want(m[4095] == 3 && m[4096] == 9 && m[14095] == 9 && m[14096] == 3, "filled");
 	memset(other, 1, BYTES);
 	MUST(cuMemcpy2D_v2(&box));
-	want(other[W - 1] == m[W - 1] && other[W] == 1 && other[PITCH * 19] == m[PITCH * 19] && other[PITCH * 20] == 1, "lines");
+	want(other[W - 1] == m[W - 1] && other[W] == 1 && other[PITCH * 19] == m[PITCH * 19] &&
+		     other[PITCH * 20] == 1,
+	     "lines");
 	/* what a graph copies is memory of the device, too */
 	MUST(cuMemFreeHost(pinned));
 	MUST(cuMemFree_v2(AT(m)));
@@ -553,10 +619,12 @@ static void functions(void)
 		shared_with_function[0] = 1000;
 		MUST(cuMemsetD32Async(AT(shared_with_function), i, 1, s));
 		MUST(cuLaunchHostFunc(s, change_managed, NULL));
-		MUST(cuMemcpyDtoDAsync_v2(AT(shared_with_function) + 8, AT(shared_with_function) + 20000, 4, s));
+		MUST(cuMemcpyDtoDAsync_v2(AT(shared_with_function) + 8,
+					  AT(shared_with_function) + 20000, 4, s));
 		MUST(cuMemsetD32Async(AT(shared_with_function) + 20000, 77, 1, s));
 		MUST(cuStreamSynchronize(s));
-		wrong += shared_with_function[0] != i + 5 || shared_with_function[2] != i + 5 || shared_with_function[5000] != 77;
+		wrong += shared_with_function[0] != i + 5 || shared_with_function[2] != i + 5 ||
+			 shared_with_function[5000] != 77;
 	}
 	want(!wrong, "functions of the host");
 	MUST(cuMemFree_v2(AT(shared_with_function)));
@@ -606,7 +674,10 @@ static void wild(void)
 		*nowhere = 1;
 }
 
-/* a program with a handler of its own, from before and from after: it gets its own faults, and no others */
+/*
+ * a program with a handler of its own, from before and from after: it gets its own faults, and no
+ * others
+ */
 static void signals(void)
 {
 	const struct sigaction own = { .sa_sigaction = catch, .sa_flags = SA_SIGINFO };
@@ -634,12 +705,14 @@ static void taken(void)
 	uint8_t *first = managed(1 << 20), *second, *there;
 
 	MUST(cuMemFree_v2(AT(first)));
-	there = mmap(first, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	there = mmap(first, 1 << 20, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	want(there == first, "the address is free");
 	memset(there, 5, 1 << 20);
 	second = managed(1 << 20);
 	memset(second, 6, 1 << 20);
-	want(second != first && there[0] == 5 && there[(1 << 20) - 1] == 5, "other memory is left alone");
+	want(second != first && there[0] == 5 && there[(1 << 20) - 1] == 5,
+	     "other memory is left alone");
 	MUST(cuMemFree_v2(AT(second)));
 	munmap(there, 1 << 20);
 }
@@ -654,7 +727,8 @@ static void questions(void)
 
 	want_error(cuMemAllocManaged(&p, 0, GLOBAL), CUDA_ERROR_INVALID_VALUE, "no bytes");
 	want_error(cuMemAllocManaged(&p, 16, 0), CUDA_ERROR_INVALID_VALUE, "no flag");
-	want_error(cuMemAllocManaged(NULL, 16, GLOBAL), CUDA_ERROR_INVALID_VALUE, "nowhere to write to");
+	want_error(cuMemAllocManaged(NULL, 16, GLOBAL), CUDA_ERROR_INVALID_VALUE,
+		   "nowhere to write to");
 	MUST(cuDeviceGetAttribute(&is, 83, 0));
 	want(is == 1, "the device has managed memory");
 	MUST(cuDeviceGetAttribute(&is, 89, 0));
@@ -664,17 +738,22 @@ static void questions(void)
 	MUST(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, AT(at)));
 	MUST(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, AT(at) + 5));
 	MUST(cuPointerGetAttribute(&p, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, AT(at) + 5));
-	want((is & 0xff) == 1 && type == CU_MEMORYTYPE_DEVICE && host == at + 5 && p == AT(at) + 5, "what it is");
+	want((is & 0xff) == 1 && type == CU_MEMORYTYPE_DEVICE && host == at + 5 && p == AT(at) + 5,
+	     "what it is");
 	MUST(cuMemAdvise(AT(at), 10000, 1 /* mostly read */, CPU));
 	MUST(cuMemRangeGetAttribute(&is, sizeof(is), 1, AT(at), 10000));
 	MUST(cuMemRangeGetAttribute(where, sizeof(where), 3 /* accessed by */, AT(at), 10000));
 	want(is == 1 && where[0] == -2 && where[1] == -2, "advice");
-	want_error(cuMemRangeGetAttribute(&is, sizeof(is), 1, one, 16), CUDA_ERROR_INVALID_VALUE, "of other memory");
-	want_error(cuMemPrefetchAsync(AT(at), 10000, 0, s), CUDA_ERROR_INVALID_DEVICE, "a prefetch");
+	want_error(cuMemRangeGetAttribute(&is, sizeof(is), 1, one, 16), CUDA_ERROR_INVALID_VALUE,
+		   "of other memory");
+	want_error(cuMemPrefetchAsync(AT(at), 10000, 0, s), CUDA_ERROR_INVALID_DEVICE,
+		   "a prefetch");
 	MUST(cuStreamAttachMemAsync(s, AT(at), 0, SINGLE));
 	MUST(cuStreamAttachMemAsync(s, AT(at), 0, HOST));
-	want_error(cuStreamAttachMemAsync(NULL, AT(at), 0, SINGLE), CUDA_ERROR_INVALID_VALUE, "to no stream");
-	want_error(cuStreamAttachMemAsync(s, one, 0, GLOBAL), CUDA_ERROR_INVALID_VALUE, "other memory");
+	want_error(cuStreamAttachMemAsync(NULL, AT(at), 0, SINGLE), CUDA_ERROR_INVALID_VALUE,
+		   "to no stream");
+	want_error(cuStreamAttachMemAsync(s, one, 0, GLOBAL), CUDA_ERROR_INVALID_VALUE,
+		   "other memory");
 	want_error(cuMemFreeHost(at), CUDA_ERROR_INVALID_VALUE, "freed as pinned memory");
 	want_error(cuMemHostRegister_v2(at, 100, 0), CUDA_ERROR_INVALID_VALUE, "registered");
 	MUST(cuMemFree_v2(AT(at)));
@@ -720,7 +799,10 @@ static int managed_memory(void)
 	return bad != 0;
 }
 
-/* touches what the GPU writes until there is no server any more; then it can still be touched, and calls fail */
+/*
+ * touches what the GPU writes until there is no server any more; then it can still be touched, and
+ * calls fail
+ */
 static int managed_killed(void)
 {
 	volatile int *at = managed(1 << 20);
@@ -748,7 +830,8 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } modes[] = {
-	{ "graphs", graphs }, { "user", user }, { "managed", managed_memory }, { "managed_killed", managed_killed },
+	{ "graphs", graphs }, { "user", user }, { "managed", managed_memory }, { "managed_killed",
+		managed_killed },
 };
 
 int main(int argc, char **argv)

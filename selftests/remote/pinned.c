@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any memory, and then copies from and to
- * that memory when their turn in the stream comes, long after the call has returned, as a GPU does. All else is the other
- * library's.
+ * A libcuda.so.1 for kvgpu-remoted, on the one with the GPU in the process: it can register any
+ * memory, and then copies from and to that memory when their turn in the stream comes, long after
+ * the call has returned, as a GPU does. All else is the other library's.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -56,13 +56,15 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *at, void *host, unsigned int 
 
 static bool is_registered(const void *host, size_t bytes)
 {
-	return registered && (const uint8_t *)host >= registered && (const uint8_t *)host + bytes <= registered + registered_bytes;
+	return registered && (const uint8_t *)host >= registered &&
+	       (const uint8_t *)host + bytes <= registered + registered_bytes;
 }
 
 /* a copy with nothing before it needs no function of the host, of which another may run just now */
 static bool is_idle(CUstream stream)
 {
-	return BELOW(cuStreamQuery)(stream) != CUDA_ERROR_NOT_READY;	/* an error the copy itself will tell */
+	/* an error the copy itself will tell */
+	return BELOW(cuStreamQuery)(stream) != CUDA_ERROR_NOT_READY;
 }
 
 static struct between *take(void *theirs, size_t bytes)

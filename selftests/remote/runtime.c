@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C: its device code is registered before it runs and
- * its kernels are launched by the addresses of functions. So it can be compiled for CPUs that nvcc does not know here. Exit code 0:
- * all is right.
+ * runtime CUBIN: a program on libcudart.so.11.0 as nvcc makes one, but in plain C: its device code
+ * is registered before it runs and its kernels are launched by the addresses of functions. So it
+ * can be compiled for CPUs that nvcc does not know here. Exit code 0: all is right.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,8 +63,10 @@ static void register_code(const char *path)
 	fclose(f);
 	segment.image = image;
 	handle = __cudaRegisterFatBinary(&segment);
-	__cudaRegisterFunction(handle, (const char *)add, "add", "add", -1, NULL, NULL, NULL, NULL, NULL);
-	__cudaRegisterFunction(handle, (const char *)mixed, "mixed", "mixed", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, (const char *)add, "add", "add", -1, NULL, NULL, NULL, NULL,
+			       NULL);
+	__cudaRegisterFunction(handle, (const char *)mixed, "mixed", "mixed", -1, NULL, NULL, NULL,
+			       NULL, NULL);
 	__cudaRegisterVar(handle, factors, "factors", "factors", 0, sizeof(factors), 1, 0);
 	__cudaRegisterFatBinaryEnd(handle);
 }
@@ -95,7 +97,8 @@ static void sums(void)
 	MUST(cudaMallocHost((void **)&pinned, sizeof(c)));
 	MUST(cudaMemcpy(da, a, sizeof(a), cudaMemcpyHostToDevice));
 	MUST(cudaMemcpyAsync(db, b, sizeof(b), cudaMemcpyHostToDevice, s));
-	MUST(cudaLaunchKernel((void *)add, (dim3){ (N + BLOCK - 1) / BLOCK, 1, 1 }, (dim3){ BLOCK, 1, 1 }, args, 0, s));
+	MUST(cudaLaunchKernel((void *)add, (dim3){ (N + BLOCK - 1) / BLOCK, 1, 1 },
+			      (dim3){ BLOCK, 1, 1 }, args, 0, s));
 	MUST(cudaMemcpyAsync(pinned, dc, sizeof(c), cudaMemcpyDeviceToHost, s));
 	MUST(cudaLaunchHostFunc(s, in_stream, &seven));
 	MUST(cudaEventRecord(event, s));
@@ -121,10 +124,12 @@ static void parameters(void)
 
 	MUST(cudaMalloc((void **)&dev, sizeof(out)));
 	MUST(cudaMemcpyToSymbol(factors, ones, sizeof(ones), 0, cudaMemcpyHostToDevice));
-	MUST(cudaLaunchKernel((void *)mixed, (dim3){ 1, 1, 1 }, (dim3){ THREADS, 1, 1 }, args, 0, NULL));
+	MUST(cudaLaunchKernel((void *)mixed, (dim3){ 1, 1, 1 }, (dim3){ THREADS, 1, 1 }, args, 0,
+			      NULL));
 	MUST(cudaMemcpy(out, dev, sizeof(out), cudaMemcpyDeviceToHost));
 	for (i = 0; i < THREADS; i++)
-		fail_if(out[i] != c * ones[i % 4] + d * table[i % 4] + s, "a kernel with mixed parameters");
+		fail_if(out[i] != c * ones[i % 4] + d * table[i % 4] + s,
+			"a kernel with mixed parameters");
 }
 
 static void properties(void)
@@ -135,16 +140,21 @@ static void properties(void)
 
 	MUST(cudaGetDeviceCount(&n));
 	MUST(cudaGetDeviceProperties(&p, 0));
-	fail_if(n < 1 || p.warpSize != 32 || p.maxThreadsPerBlock < 512 || !p.totalGlobalMem || !strlen(p.name),
+	fail_if(n < 1 || p.warpSize != 32 || p.maxThreadsPerBlock < 512 || !p.totalGlobalMem ||
+		!strlen(p.name),
 		"the device's properties");
 	MUST(cudaFuncGetAttributes(&f, (void *)add));
 	fail_if(f.maxThreadsPerBlock < 32 || !f.binaryVersion, "a kernel's attributes");
-	fail_if(cudaSetDevice(n) != cudaErrorInvalidDevice || cudaGetLastError() != cudaErrorInvalidDevice || cudaGetLastError(),
+	fail_if(cudaSetDevice(n) != cudaErrorInvalidDevice ||
+		cudaGetLastError() != cudaErrorInvalidDevice || cudaGetLastError(),
 		"an error, given once");
 	printf("%s: ", p.name);
 }
 
-/* the work of one program on all of its devices, each with its part; the parts come together on the first one */
+/*
+ * the work of one program on all of its devices, each with its part; the parts come together on the
+ * first one
+ */
 static void split(int devices)
 {
 	enum { PART = 20000, DEVICES_MAX = 8 };
@@ -173,9 +183,12 @@ static void split(int devices)
 		MUST(cudaMalloc((void **)&d[k].a, PART * sizeof(float)));
 		MUST(cudaMalloc((void **)&d[k].b, PART * sizeof(float)));
 		MUST(cudaMalloc((void **)&d[k].c, PART * sizeof(float)));
-		MUST(cudaMemcpyAsync(d[k].a, a + k * PART, PART * sizeof(float), cudaMemcpyHostToDevice, d[k].s));
-		MUST(cudaMemcpyAsync(d[k].b, b + k * PART, PART * sizeof(float), cudaMemcpyHostToDevice, d[k].s));
-		MUST(cudaLaunchKernel((void *)add, (dim3){ (PART + BLOCK - 1) / BLOCK, 1, 1 }, (dim3){ BLOCK, 1, 1 }, args, 0, d[k].s));
+		MUST(cudaMemcpyAsync(d[k].a, a + k * PART, PART * sizeof(float),
+				     cudaMemcpyHostToDevice, d[k].s));
+		MUST(cudaMemcpyAsync(d[k].b, b + k * PART, PART * sizeof(float),
+				     cudaMemcpyHostToDevice, d[k].s));
+		MUST(cudaLaunchKernel((void *)add, (dim3){ (PART + BLOCK - 1) / BLOCK, 1, 1 },
+				      (dim3){ BLOCK, 1, 1 }, args, 0, d[k].s));
 		MUST(cudaEventRecord(d[k].done, d[k].s));
 	}
 	MUST(cudaSetDevice(0));
@@ -183,9 +196,11 @@ static void split(int devices)
 		MUST(cudaDeviceCanAccessPeer(&can, 0, k));
 		fail_if(can, "no device sees another one's memory");
 		MUST(cudaStreamWaitEvent(gather, d[k].done, 0));
-		MUST(cudaMemcpyPeerAsync(all + k * PART, 0, d[k].c, k, PART * sizeof(float), gather));
+		MUST(cudaMemcpyPeerAsync(all + k * PART, 0, d[k].c, k, PART * sizeof(float),
+					 gather));
 	}
-	MUST(cudaMemcpyAsync(c, all, devices * PART * sizeof(float), cudaMemcpyDeviceToHost, gather));
+	MUST(cudaMemcpyAsync(c, all, devices * PART * sizeof(float), cudaMemcpyDeviceToHost,
+			     gather));
 	MUST(cudaStreamSynchronize(gather));
 	for (i = 0; i < devices * PART; i++)
 		fail_if(c[i] != a[i] + b[i], "a sum of several devices");
@@ -195,7 +210,8 @@ static void split(int devices)
 		memset(c, 0, PART * sizeof(float));
 		MUST(cudaMemcpy(c, d[k].a, PART * sizeof(float), cudaMemcpyDefault));
 		for (i = 0; i < PART; i++)
-			fail_if(c[i] != a[k * PART + i] + b[k * PART + i], "a copy that the addresses tell about");
+			fail_if(c[i] != a[k * PART + i] + b[k * PART + i],
+				"a copy that the addresses tell about");
 	}
 	printf("%d devices, ", devices);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * several MODE CUBIN: a program whose KVGPU_REMOTE names two servers or more, each with one device. Exit code 0: what it saw was
- * right. "dies" prints "ready" when the second server is to be killed.
+ * several MODE CUBIN: a program whose KVGPU_REMOTE names two servers or more, each with one device.
+ * Exit code 0: what it saw was right. "dies" prints "ready" when the second server is to be killed.
  */
 #include <cuda/driver/api.h>
 
@@ -88,7 +88,7 @@ static void launch_spin(int i, int rounds, CUstream s)
 	MUST(cuLaunchKernel(device[i].spin, 1, 1, 1, 32, 1, 1, 0, s, params, NULL));
 }
 
-/* ------------------------------------------------------------------ what belongs to which device */
+/* ----------------------------------------------------------------- what belongs to which device */
 
 static int belongs(void)
 {
@@ -114,7 +114,8 @@ static int belongs(void)
 	/* one address, one device: whatever context is current */
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < ALL; k++) {
-			MUST(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, many[i][k]));
+			MUST(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+						   many[i][k]));
 			CHECK(value == i);
 			MUST(cuMemcpyDtoH_v2(&x, many[i][k] + 252, 4));
 			CHECK(x == (unsigned int)(i * 1000 + k));
@@ -169,7 +170,8 @@ static void one_copy(int from, int to, size_t n, int how)
 		MUST(cuStreamSynchronize(s));
 	switch (how) {
 	case 0:
-		MUST(cuMemcpyPeer(device[to].buffer, device[to].ctx, device[from].buffer, device[from].ctx, n));
+		MUST(cuMemcpyPeer(device[to].buffer, device[to].ctx, device[from].buffer,
+				  device[from].ctx, n));
 		break;
 	case 1:
 		MUST(cuMemcpy(device[to].buffer, device[from].buffer, n));
@@ -179,7 +181,8 @@ static void one_copy(int from, int to, size_t n, int how)
 		break;
 	case 3:
 	case 4:
-		MUST(cuMemcpyPeerAsync(device[to].buffer, device[to].ctx, device[from].buffer, device[from].ctx, n, s));
+		MUST(cuMemcpyPeerAsync(device[to].buffer, device[to].ctx, device[from].buffer,
+				       device[from].ctx, n, s));
 		MUST(cuStreamSynchronize(s));
 		break;
 	default:
@@ -195,9 +198,17 @@ static void plane_copy(int from, int to)
 {
 	enum { PITCH = 512, WIDTH = 300, LINES = 5000 };
 	static uint8_t out[PITCH * LINES], in[PITCH * LINES];
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = device[from].buffer, .srcPitch = PITCH,
-			    .srcXInBytes = 4, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = device[to].buffer,
-			    .dstPitch = PITCH, .dstXInBytes = 8, .dstY = 1, .WidthInBytes = WIDTH, .Height = LINES - 1 };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .srcDevice = device[from].buffer,
+			    .srcPitch = PITCH,
+			    .srcXInBytes = 4,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstDevice = device[to].buffer,
+			    .dstPitch = PITCH,
+			    .dstXInBytes = 8,
+			    .dstY = 1,
+			    .WidthInBytes = WIDTH,
+			    .Height = LINES - 1 };
 	int y;
 
 	pattern(out, sizeof(out), from);
@@ -211,7 +222,8 @@ static void plane_copy(int from, int to)
 
 static int copy_all(int ways)
 {
-	static const size_t sizes[] = { 1, 100, 2048, 2049, 8192, 8193, 65537, 1 << 20, (1 << 20) + 1, MOST };
+	static const size_t sizes[] = { 1,    100,   2048,    2049,	     8192,
+					8193, 65537, 1 << 20, (1 << 20) + 1, MOST };
 	unsigned int i;
 	int how, pairs = 0, from, to;
 	void *pinned;
@@ -255,7 +267,10 @@ static int waited(void)
 
 /* ------------------------------------------------------------------ order */
 
-/* a ring: each device's stream goes on when the one before it is through, with the same events again and again */
+/*
+ * a ring: each device's stream goes on when the one before it is through, with the same events
+ * again and again
+ */
 static int events(void)
 {
 	unsigned int x;
@@ -277,9 +292,11 @@ static int events(void)
 				launch_spin(before, 200000, device[before].stream);
 			/* what the one before has counted comes here, and goes on from there */
 			if (k > 1 || i)
-				MUST(cuMemcpyPeerAsync(device[i].buffer + 64, device[i].ctx, device[before].buffer + 64,
+				MUST(cuMemcpyPeerAsync(device[i].buffer + 64, device[i].ctx,
+						       device[before].buffer + 64,
 						       device[before].ctx, 4, device[i].stream));
-			MUST(cuMemsetD32Async(device[i].buffer + 64, k * 100 + i, 1, device[i].stream));
+			MUST(cuMemsetD32Async(device[i].buffer + 64, k * 100 + i, 1,
+					      device[i].stream));
 			MUST(cuEventRecord(device[i].event, device[i].stream));
 		}
 	for (i = 0; i < devices; i++) {
@@ -305,11 +322,13 @@ static int waits(void)
 	MUST(cuEventRecord(device[1].event, device[1].stream));
 	use(0);
 	MUST(cuStreamWaitEvent(device[0].stream, device[1].event, 0));
-	MUST(cuMemcpyPeerAsync(device[0].buffer + 128, device[0].ctx, device[1].buffer + 128, device[1].ctx, 4, device[0].stream));
+	MUST(cuMemcpyPeerAsync(device[0].buffer + 128, device[0].ctx, device[1].buffer + 128,
+			       device[1].ctx, 4, device[0].stream));
 	called = now() - start;
 	/* others go on meanwhile */
 	MUST(cuMemsetD8_v2(device[0].buffer, 1, 64));
-	CHECK(cuStreamQuery(device[0].stream) == CUDA_ERROR_NOT_READY || cuEventQuery(device[1].event) == CUDA_SUCCESS);
+	CHECK(cuStreamQuery(device[0].stream) == CUDA_ERROR_NOT_READY ||
+	      cuEventQuery(device[1].event) == CUDA_SUCCESS);
 	MUST(cuStreamSynchronize(device[0].stream));
 	MUST(cuEventQuery(device[1].event));
 	MUST(cuMemcpyDtoH_v2(&x, device[0].buffer + 128, 4));
@@ -386,7 +405,8 @@ static int dies(void)
 	use(0);
 	/* the stream that waited goes on, and says once that what it waited for has not come */
 	FAILS(cuStreamSynchronize(device[0].stream), CUDA_ERROR_SYSTEM_NOT_READY);
-	FAILS(cuMemcpyPeer(device[0].buffer, device[0].ctx, device[1].buffer, device[1].ctx, 100), CUDA_ERROR_SYSTEM_NOT_READY);
+	FAILS(cuMemcpyPeer(device[0].buffer, device[0].ctx, device[1].buffer, device[1].ctx, 100),
+	      CUDA_ERROR_SYSTEM_NOT_READY);
 	for (i = 0; i < devices; i++) {
 		if (i == 1)
 			continue;
@@ -402,7 +422,8 @@ static int dies(void)
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; int (*run)(void); } modes[] = {
-		{ "belongs", belongs }, { "copies", copies }, { "waited", waited }, { "events", events }, { "waits", waits },
+		{ "belongs", belongs }, { "copies", copies }, { "waited", waited }, { "events",
+			events }, { "waits", waits },
 		{ "threads", threads }, { "dies", dies },
 	};
 	unsigned int i;

@@ -13,7 +13,8 @@ const struct sim_cfg sim_ideal = {
 };
 
 const struct sim_cfg sim_k20 = {
-	.poll_ns = SIM_MS, .jitter_ns = 100000, .preempt_ns = 60000, .load_ns = 30000, .piece = 100000, .hw_slice = SIM_MS, .seed = 1,
+	.poll_ns = SIM_MS, .jitter_ns = 100000, .preempt_ns = 60000, .load_ns = 30000,
+		.piece = 100000, .hw_slice = SIM_MS, .seed = 1,
 };
 
 static u64 min_u64(u64 a, u64 b)
@@ -124,7 +125,8 @@ static void note_run(struct sim_gpu *g, struct sim_vgpu *v, u64 from, u64 to)
 	v->uncharged += to - from;
 	v->busy += to - from;
 	while (from < to) {
-		u64 bin = (from - g->begin) / SIM_BIN, end = min_u64(to, g->begin + (bin + 1) * SIM_BIN);
+		u64 bin = (from - g->begin) / SIM_BIN,
+		    end = min_u64(to, g->begin + (bin + 1) * SIM_BIN);
 
 		if (bin < SIM_MAX_BINS)
 			v->bins[bin] += end - from;
@@ -209,7 +211,8 @@ static void look(struct sim_gpu *g)
 	charge(g);
 	for (i = 0; i < g->nr; i++)
 		if (g->vgpu[i].ent.runnable != has_work(&g->vgpu[i]))
-			kvgpu_sched_set_runnable(&g->sched, &g->vgpu[i].ent, has_work(&g->vgpu[i]), g->now);
+			kvgpu_sched_set_runnable(&g->sched, &g->vgpu[i].ent, has_work(&g->vgpu[i]),
+						 g->now);
 }
 
 static void decide(struct sim_gpu *g)
@@ -220,7 +223,9 @@ static void decide(struct sim_gpu *g)
 	g->decisions++;
 	if (g->each_choice)
 		g->each_choice(g);
-	owner = g->choice.ent && !g->choice.open ? (int)(container_of(g->choice.ent, struct sim_vgpu, ent) - g->vgpu) : -1;
+	owner = g->choice.ent && !g->choice.open ?
+			(int)(container_of(g->choice.ent, struct sim_vgpu, ent) - g->vgpu) :
+			-1;
 	if (g->choice.open == g->open && (g->open || owner == g->owner)) {
 		if (!g->open)
 			g->choice.until = kvgpu_sched_started(&g->sched, g->now);
@@ -228,8 +233,13 @@ static void decide(struct sim_gpu *g)
 	}
 	g->next_open = g->choice.open;
 	g->next_owner = owner;
-	/* lists may join those on the chip, and an empty chip may be given one, without a preempt */
-	g->stop_at = g->next_open ? g->now : piece_end(g) + (g->running >= 0 && g->running != owner ? g->cfg.preempt_ns : 0);
+	/*
+	 * lists may join those on the chip, and an empty chip may be given one, without a preempt
+	 */
+	g->stop_at = g->next_open ? g->now :
+				    piece_end(g) + (g->running >= 0 && g->running != owner ?
+							    g->cfg.preempt_ns :
+							    0);
 	if (g->running == owner)
 		g->stop_at = g->now;
 	g->switches++;
@@ -249,7 +259,8 @@ static void drive(struct sim_gpu *g)
 static void switch_lists(struct sim_gpu *g)
 {
 	if (g->now >= g->stop_at) {
-		bool keeps = g->running < 0 ? g->next_open : g->next_open || g->running == g->next_owner;
+		bool keeps = g->running < 0 ? g->next_open :
+					      g->next_open || g->running == g->next_owner;
 
 		g->stop_at = NEVER;
 		g->open = g->next_open;
@@ -307,26 +318,31 @@ static void step(struct sim_gpu *g, u64 end)
 	for (i = 0; i < g->nr; i++)
 		arrive(g, &g->vgpu[i]);
 	/* preempted: it does not go on with another job */
-	if (g->running < 0 && g->stop_at != NEVER && !g->next_open && g->stop_at > g->now + g->cfg.preempt_ns)
+	if (g->running < 0 && g->stop_at != NEVER && !g->next_open &&
+	    g->stop_at > g->now + g->cfg.preempt_ns)
 		g->stop_at = g->now + g->cfg.preempt_ns;
 	switch_lists(g);
 	drive(g);
 	start_engine(g, last);
 }
 
-void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgpu, u32 nr, u64 begin)
+void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgpu, u32 nr,
+	      u64 begin)
 {
 	u32 i;
 
 	*g = (struct sim_gpu){
-		.cfg = *cfg, .vgpu = vgpu, .nr = nr, .now = begin, .begin = begin, .rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1,
-		.open = true, .owner = -1, .running = -1, .stop_at = NEVER, .loaded_at = NEVER, .poll_at = begin,
+		.cfg = *cfg, .vgpu = vgpu, .nr = nr, .now = begin, .begin = begin,
+			.rng = cfg->seed * 0x9e3779b97f4a7c15ull + 1,
+		.open = true, .owner = -1, .running = -1, .stop_at = NEVER, .loaded_at = NEVER,
+			.poll_at = begin,
 		.choice.until = NEVER,
 	};
 	kvgpu_sched_init(&g->sched);
 	for (i = 0; i < nr; i++) {
 		kvgpu_sched_add(&g->sched, &vgpu[i].ent, begin);
-		vgpu[i].next_arrival = vgpu[i].work.kind == SIM_IDLE ? NEVER : begin + vgpu[i].work.from;
+		vgpu[i].next_arrival = vgpu[i].work.kind == SIM_IDLE ? NEVER :
+								       begin + vgpu[i].work.from;
 	}
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A GPU, its driver and the work of its vGPUs, as far as sched/ can tell: discrete events, exact times, no threads. The driver
- * is as limited as the real one: it looks every poll_ns who has work and what the engine did, a preempt waits for the end of
- * the piece of work that is under way, and switches cost time that nobody uses.
+ * A GPU, its driver and the work of its vGPUs, as far as sched/ can tell: discrete events, exact
+ * times, no threads. The driver is as limited as the real one: it looks every poll_ns who has work
+ * and what the engine did, a preempt waits for the end of the piece of work that is under way, and
+ * switches cost time that nobody uses.
  */
 #ifndef KVGPU_SELFTESTS_SIM_GPU_H
 #define KVGPU_SELFTESTS_SIM_GPU_H
@@ -23,7 +24,11 @@ enum sim_kind {
 	SIM_PERIODIC,		/* one job of len every period, whether the last is done or not */
 	SIM_LOOP,		/* one job of len, period after the last was done */
 	SIM_BURSTS,		/* 1 to burst jobs at once, every period on average */
-	SIM_STALL,		/* work that the engine can't do, a semaphore that is not released: for len, then none for period */
+	/*
+	 * work that the engine can't do, a semaphore that is not released: for len, then none for
+	 * period
+	 */
+	SIM_STALL,
 };
 
 struct sim_work {
@@ -61,7 +66,8 @@ struct sim_vgpu {
 	u64 busy;		/* ns on the engine, all */
 	u64 bins[SIM_MAX_BINS];	/* by time */
 	u64 jobs;
-	u64 lat[SIM_MAX_LAT];	/* from arrival to done, less what it takes alone; of periodic ones, loops and bursts */
+	/* from arrival to done, less what it takes alone; of periodic ones, loops and bursts */
+	u64 lat[SIM_MAX_LAT];
 	u32 nr_lat;
 };
 
@@ -83,19 +89,29 @@ struct sim_gpu {
 	int next_owner;
 	u64 poll_at;
 	u64 switches, decisions;
-	u64 wasted;		/* ns that the engine was idle and somebody had work: switches, and what the driver did not know yet */
+	/*
+	 * ns that the engine was idle and somebody had work: switches, and what the driver did not
+	 * know yet
+	 */
+	u64 wasted;
 	/* if set */
 	void (*each_choice)(struct sim_gpu *g);
 	void (*each_job)(struct sim_gpu *g, u32 vgpu);	/* has arrived */
 	void *arg;
 };
 
-/* @vgpu: nr of them, ->ent's knobs and ->work set, the rest zero. Times of the simulation start at @begin */
-void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgpu, u32 nr, u64 begin);
+/*
+ * @vgpu: nr of them, ->ent's knobs and ->work set, the rest zero. Times of the simulation start at
+ * @begin
+ */
+void sim_init(struct sim_gpu *g, const struct sim_cfg *cfg, struct sim_vgpu *vgpu, u32 nr,
+	      u64 begin);
 void sim_run(struct sim_gpu *g, u64 ns);
 
 u64 sim_busy(const struct sim_gpu *g);			/* of all */
-/* the worst window of @window ns from @from on: |part of what all were given - @ppm| / @ppm, in ppm */
+/*
+ * the worst window of @window ns from @from on: |part of what all were given - @ppm| / @ppm, in ppm
+ */
 u32 sim_share_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);
 /* the same against the time of day */
 u32 sim_time_error(const struct sim_gpu *g, u32 vgpu, u32 ppm, u64 from, u64 window);

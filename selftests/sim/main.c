@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-schedsim [FILE]: what sched/ does with up to 64 vGPUs on each of 8 GPUs, and what it costs. All is simulated, but for the
- * nanoseconds of a decision, which are this machine's. Prints tables, and writes the same as JSON to FILE.
+ * kvgpu-schedsim [FILE]: what sched/ does with up to 64 vGPUs on each of 8 GPUs, and what it costs.
+ * All is simulated, but for the nanoseconds of a decision, which are this machine's. Prints tables,
+ * and writes the same as JSON to FILE.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,7 +63,9 @@ static struct sim_vgpu *vgpus(u32 nr)
 	if (!v)
 		exit(1);
 	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
 	}
 	return v;
@@ -79,7 +82,8 @@ static double share_error(const struct sim_gpu *g)
 	u32 i, error, worst = 0;
 
 	for (i = 0; i < g->nr; i++) {
-		error = sim_share_error(g, i, kvgpu_sched_entitlement(&g->sched, &g->vgpu[i].ent), WARM, WINDOW);
+		error = sim_share_error(g, i, kvgpu_sched_entitlement(&g->sched, &g->vgpu[i].ent),
+					WARM, WINDOW);
 		worst = error > worst ? error : worst;
 	}
 	return worst / 1e4;
@@ -105,12 +109,17 @@ static void one_share(enum kvgpu_sched_policy policy, u32 nr, bool weighted, u64
 	kvgpu_sched_set_policy(&g.sched, policy, 0);
 	sim_run(&g, 20 * SIM_S);
 	row(obj("\"policy\": \"%s\", \"vgpus\": %u, \"weights\": \"%s\", \"greedy_piece_ms\": %g, \"worst_2s_error_percent\": %.3f, "
-		"\"greedy_share_error_percent\": %.3f, \"busy_percent\": %.2f", kvgpu_sched_policy_name(policy), nr,
-		weighted ? "1:2:4" : "equal", piece / 1e6, share_error(&g),
-		sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM, 18 * SIM_S) / 1e4,
+		"\"greedy_share_error_percent\": %.3f, \"busy_percent\": %.2f",
+		kvgpu_sched_policy_name(policy), nr, weighted ? "1:2:4" : "equal", piece / 1e6,
+		share_error(&g),
+		sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM,
+				18 * SIM_S) /
+			1e4,
 		part_of(sim_busy(&g), 20 * SIM_S)),
-	    "%-12s %5u  %-6s %9g %14.2f %14.2f %9.2f", kvgpu_sched_policy_name(policy), nr, weighted ? "1:2:4" : "equal", piece / 1e6,
-	    share_error(&g), sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM, 18 * SIM_S) / 1e4,
+	    "%-12s %5u  %-6s %9g %14.2f %14.2f %9.2f", kvgpu_sched_policy_name(policy), nr,
+	    weighted ? "1:2:4" : "equal", piece / 1e6, share_error(&g),
+	    sim_share_error(&g, 0, kvgpu_sched_entitlement(&g.sched, &v[0].ent), WARM, 18 * SIM_S) /
+		    1e4,
 	    part_of(sim_busy(&g), 20 * SIM_S));
 	free(v);
 }
@@ -142,13 +151,15 @@ static double worst_of(const struct sim_gpu *g, u64 window)
 	u32 i, error, worst = 0;
 
 	for (i = 0; i < g->nr; i++) {
-		error = sim_share_error(g, i, kvgpu_sched_entitlement(&g->sched, &g->vgpu[i].ent), WARM, window);
+		error = sim_share_error(g, i, kvgpu_sched_entitlement(&g->sched, &g->vgpu[i].ent),
+					WARM, window);
 		worst = error > worst ? error : worst;
 	}
 	return worst / 1e4;
 }
 
-static void one_seed(const struct sim_cfg *cfg, enum kvgpu_sched_policy policy, u32 nr, bool weighted, double *worst)
+static void one_seed(const struct sim_cfg *cfg, enum kvgpu_sched_policy policy, u32 nr,
+		     bool weighted, double *worst)
 {
 	struct sim_vgpu *v = vgpus(nr);
 	struct sim_gpu g;
@@ -165,7 +176,8 @@ static void one_seed(const struct sim_cfg *cfg, enum kvgpu_sched_policy policy, 
 	kvgpu_sched_set_policy(&g.sched, policy, 0);
 	sim_run(&g, 20 * SIM_S);
 	for (i = 2; i < 4; i++)
-		worst[i - 2] = worst_of(&g, i * SIM_S) > worst[i - 2] ? worst_of(&g, i * SIM_S) : worst[i - 2];
+		worst[i - 2] = worst_of(&g, i * SIM_S) > worst[i - 2] ? worst_of(&g, i * SIM_S) :
+									worst[i - 2];
 	busy = part_of(sim_busy(&g), 20 * SIM_S);
 	worst[2] = busy < worst[2] ? busy : worst[2];
 	free(v);
@@ -173,7 +185,8 @@ static void one_seed(const struct sim_cfg *cfg, enum kvgpu_sched_policy policy, 
 
 static void seeds(void)
 {
-	static const u64 pieces[] = { 50000, 100000, 200000 }, switches[] = { 30000, 90000, 300000, 700000 };
+	static const u64 pieces[] = { 50000, 100000, 200000 },
+			 switches[] = { 30000, 90000, 300000, 700000 };
 	u32 nr, w, c, k, policy, seed;
 
 	json_section("seeds");
@@ -198,7 +211,8 @@ static void seeds(void)
 				row(obj("\"switch_us\": %g, \"vgpus\": %u, \"weights\": \"%s\", \"runs\": %u, \"worst_2s_error_percent\": %.3f, "
 					"\"worst_3s_error_percent\": %.3f, \"busy_percent\": %.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal",
 					9 * SEEDS, worst[0], worst[1], worst[2]),
-				    "%10g %6u  %-6s %14.2f %14.2f %13.2f", switches[c] / 1e3, nr, w ? "1:2:4" : "equal", worst[0], worst[1],
+				    "%10g %6u  %-6s %14.2f %14.2f %13.2f", switches[c] / 1e3, nr,
+					w ? "1:2:4" : "equal", worst[0], worst[1],
 				    worst[2]);
 			}
 }
@@ -247,18 +261,27 @@ static void latency(void)
 				u32 i;
 
 				for (i = 1; i < nr; i++)
-					v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = 4 * SIM_MS, .piece = pieces[k] };
-				v[0].work = (struct sim_work){ .kind = SIM_PERIODIC, .len = 100000, .period = 10 * SIM_MS,
+					v[i].work = (struct sim_work){ .kind = SIM_BUSY,
+								       .len = 4 * SIM_MS,
+								       .piece = pieces[k] };
+				v[0].work = (struct sim_work){ .kind = SIM_PERIODIC,
+							       .len = 100000,
+							       .period = 10 * SIM_MS,
 							       .from = 500 * SIM_MS };
 				sim_init(&g, &sim_k20, v, nr, 0);
 				kvgpu_sched_set_policy(&g.sched, policy, 0);
 				sim_run(&g, 20 * SIM_S);
 				row(obj("\"policy\": \"%s\", \"others\": %u, \"piece_ms\": %g, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
-					"\"max_ms\": %.3f, \"busy_percent\": %.2f", kvgpu_sched_policy_name(policy), nr - 1,
-					pieces[k] / 1e6, sim_latency(&v[0], 500) / 1e6, sim_latency(&v[0], 990) / 1e6,
-					sim_latency(&v[0], 1000) / 1e6, part_of(sim_busy(&g), 20 * SIM_S)),
-				    "%-12s %6u %9g %7.2f %7.2f %7.2f %8.2f", kvgpu_sched_policy_name(policy), nr - 1, pieces[k] / 1e6,
-				    sim_latency(&v[0], 500) / 1e6, sim_latency(&v[0], 990) / 1e6, sim_latency(&v[0], 1000) / 1e6,
+					"\"max_ms\": %.3f, \"busy_percent\": %.2f",
+					kvgpu_sched_policy_name(policy), nr - 1, pieces[k] / 1e6,
+					sim_latency(&v[0], 500) / 1e6,
+					sim_latency(&v[0], 990) / 1e6,
+					sim_latency(&v[0], 1000) / 1e6,
+					part_of(sim_busy(&g), 20 * SIM_S)),
+				    "%-12s %6u %9g %7.2f %7.2f %7.2f %8.2f",
+				    kvgpu_sched_policy_name(policy), nr - 1, pieces[k] / 1e6,
+				    sim_latency(&v[0], 500) / 1e6, sim_latency(&v[0], 990) / 1e6,
+				    sim_latency(&v[0], 1000) / 1e6,
 				    part_of(sim_busy(&g), 20 * SIM_S));
 				free(v);
 			}
@@ -287,7 +310,8 @@ static void switches(void)
 			sim_run(&g, 20 * SIM_S);
 			row(obj("\"switch_us\": %g, \"slice_ms\": %u, \"busy_percent\": %.2f, \"worst_2s_error_percent\": %.3f", costs[c] / 1e3,
 				(u32)slices[s], part_of(sim_busy(&g), 20 * SIM_S), share_error(&g)),
-			    "%10g %10u %8.2f %8.2f", costs[c] / 1e3, (u32)slices[s], part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
+			    "%10g %10u %8.2f %8.2f", costs[c] / 1e3, (u32)slices[s],
+				part_of(sim_busy(&g), 20 * SIM_S), share_error(&g));
 			free(v);
 		}
 }
@@ -305,14 +329,18 @@ static void mixed_work(struct sim_vgpu *v, u32 nr, u32 seed)
 			break;
 		case 2:
 			if (i < 6)
-				v[i].work = (struct sim_work){ SIM_BUSY, .len = 30 * SIM_MS, .piece = 5 * SIM_MS };
+				v[i].work = (struct sim_work){ SIM_BUSY, .len = 30 * SIM_MS,
+							       .piece = 5 * SIM_MS };
 			break;
 		case 3: case 4:
-			v[i].work = (struct sim_work){ SIM_PERIODIC, .len = 400 * SIM_MS / 1000 * 4 / nr + 20000,
-						       .period = (10 + i % 7) * SIM_MS, .from = i * 777777 };
+			v[i].work = (struct sim_work){ SIM_PERIODIC,
+						       .len = 400 * SIM_MS / 1000 * 4 / nr + 20000,
+						       .period = (10 + i % 7) * SIM_MS,
+						       .from = i * 777777 };
 			break;
 		case 5:
-			v[i].work = (struct sim_work){ SIM_BURSTS, .len = 200000, .burst = 6, .period = nr * SIM_MS };
+			v[i].work = (struct sim_work){ SIM_BURSTS, .len = 200000, .burst = 6,
+						       .period = nr * SIM_MS };
 			break;
 		}
 	}
@@ -369,9 +397,11 @@ static void one_scale(u32 gpus, u32 nr)
 		free(v);
 	}
 	row(obj("\"gpus\": %u, \"vgpus_each\": %u, \"busy_percent\": %.2f, \"worst_fairness\": %.5f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, "
-		"\"decisions_per_s\": %llu", gpus, nr, busy, fair, sim_latency(lat, 500) / 1e6, sim_latency(lat, 990) / 1e6,
+		"\"decisions_per_s\": %llu", gpus, nr, busy, fair, sim_latency(lat, 500) / 1e6,
+			sim_latency(lat, 990) / 1e6,
 		(unsigned long long)decisions),
-	    "%5u %6u %8.2f %9.4f %7.2f %7.2f %12llu", gpus, nr, busy, fair, sim_latency(lat, 500) / 1e6, sim_latency(lat, 990) / 1e6,
+	    "%5u %6u %8.2f %9.4f %7.2f %7.2f %12llu", gpus, nr, busy, fair, sim_latency(lat,
+		500) / 1e6, sim_latency(lat, 990) / 1e6,
 	    (unsigned long long)decisions);
 	free(lat);
 }
@@ -388,7 +418,7 @@ static void scale(void)
 			one_scale(gpus, nr);
 }
 
-/* ------------------------------------------------------------------ what a decision costs, measured */
+/* -------------------------------------------------------------- what a decision costs, measured */
 
 static u64 clock_ns(void)
 {
@@ -409,7 +439,9 @@ static double decision_ns(u32 nr, enum kvgpu_sched_policy policy)
 
 	kvgpu_sched_init(&s);
 	for (i = 0; i < nr; i++) {
-		e[i] = (struct kvgpu_sched_ent){ .weight = 100 + i, .cap = i % 3 ? 100 : 50, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		e[i] = (struct kvgpu_sched_ent){ .weight = 100 + i,
+						 .cap = i % 3 ? 100 : 50,
+						 .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		kvgpu_sched_add(&s, &e[i], now);
 		kvgpu_sched_set_runnable(&s, &e[i], true, now);
 	}

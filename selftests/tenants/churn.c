@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vGPUs that are made and removed without end beside those at work, each by a process of its own, all at the same time. */
+/*
+ * vGPUs that are made and removed without end beside those at work, each by a process of its own,
+ * all at the same time.
+ */
 #include "churn.h"
 
 #include <stdio.h>
@@ -41,7 +44,8 @@ void churn_begin(struct churn *c, unsigned int nr)
 	memset(c, 0, sizeof(*c));
 	if (!nr)
 		return;
-	c->sh = mmap(NULL, sizeof(*c->sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	c->sh = mmap(NULL, sizeof(*c->sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (c->sh == MAP_FAILED) {
 		printf("Bail out! no memory\n");
 		exit(1);

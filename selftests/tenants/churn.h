@@ -17,9 +17,14 @@ struct churn {
 	struct churn_shared *sh;
 };
 
-/* @nr processes (0: nothing happens), each of which makes and removes one vGPU of 512 MiB until the end */
+/*
+ * @nr processes (0: nothing happens), each of which makes and removes one vGPU of 512 MiB until the
+ * end
+ */
 void churn_begin(struct churn *c, unsigned int nr);
-/* how many were made; *@ns: what making them took, of all; *@failed: how many times one was refused */
+/*
+ * how many were made; *@ns: what making them took, of all; *@failed: how many times one was refused
+ */
 uint64_t churn_end(struct churn *c, uint64_t *ns, uint64_t *failed);
 
 #endif

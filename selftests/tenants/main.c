@@ -8,7 +8,10 @@
 #include "tests.h"
 
 #define STREAMS(n) .nr = n, .role = { 0 }
-/* one turn with its switch is more than 1 % of the smallest of eight: in windows of 2 s, no longer in those of 3 s */
+/*
+ * one turn with its switch is more than 1 % of the smallest of eight: in windows of 2 s, no longer
+ * in those of 3 s
+ */
 #define ONE_PERCENT .aim = { 0.01, 0.01 }
 #define ONE_TURN .aim = { 0.014, 0.01 }
 
@@ -18,14 +21,20 @@ static const struct setup setups[] = {
 	{ .name = "four equal", STREAMS(4), ONE_PERCENT },
 	{ .name = "eight equal", STREAMS(8), ONE_PERCENT },
 	{ .name = "three 1:2:4", STREAMS(3), .weight = { 100, 200, 400 }, ONE_PERCENT },
-	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 }, ONE_TURN },
+	{ .name = "eight 1:2:4", STREAMS(8), .weight = { 100, 200, 400, 100, 200, 400, 100, 200 },
+		ONE_TURN },
 	{ .name = "greedy neighbour", .nr = 2, .role = { ROLE_STREAM, ROLE_GREEDY }, ONE_PERCENT },
-	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_GREEDY, ROLE_GREEDY }, ONE_PERCENT },
-	{ .name = "two beside one that parks", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_SLEEPER }, ONE_PERCENT },
-	{ .name = "two beside resets", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER }, ONE_PERCENT },
+	{ .name = "two, three greedy", .nr = 5, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY,
+		ROLE_GREEDY, ROLE_GREEDY }, ONE_PERCENT },
+	{ .name = "two beside one that parks", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM,
+		ROLE_SLEEPER }, ONE_PERCENT },
+	{ .name = "two beside resets", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_RESETTER },
+		ONE_PERCENT },
 	{ .name = "mix", .nr = 8, .weight = { 100, 200, 400 }, ONE_PERCENT,
-	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER, ROLE_RESETTER, ROLE_FAULTER } },
-	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER }, ONE_PERCENT },
+	  .role = { ROLE_STREAM, ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_SLEEPER, ROLE_WAITER,
+		ROLE_RESETTER, ROLE_FAULTER } },
+	{ .name = "two beside hangs", .nr = 3, .role = { ROLE_STREAM, ROLE_STREAM, ROLE_HANGER },
+		ONE_PERCENT },
 	{ .name = "cap 20", STREAMS(2), .cap = { 20 } },
 	{ .name = "cap 30 alone", STREAMS(1), .cap = { 30 } },
 	{ .name = "latency beside greedy", .nr = 2, .role = { ROLE_LATENCY, ROLE_GREEDY } },
@@ -73,7 +82,8 @@ static int bench(int argc, char **argv, unsigned int looks, double seconds, cons
 	for (i = 0; i < NR_SETUPS; i++)
 		left += selected(setups[i].name, argv, argc);
 	if (!left || (json && !f)) {
-		fprintf(stderr, "kvgpu-tenants: %s\n", left ? "the JSON file can't be written" : "no such setup");
+		fprintf(stderr, "kvgpu-tenants: %s\n",
+			left ? "the JSON file can't be written" : "no such setup");
 		return 2;
 	}
 	if (f)
@@ -107,7 +117,8 @@ static int mute(unsigned int seconds)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "looks", required_argument, NULL, 'l' }, { "seconds", required_argument, NULL, 's' },
+		{ "looks", required_argument, NULL, 'l' }, { "seconds", required_argument, NULL,
+			's' },
 		{ "json", required_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 },
 	};
 	unsigned int looks = 12;

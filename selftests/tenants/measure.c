@@ -12,7 +12,8 @@
 
 #include "churn.h"
 
-static const char *const role_names[] = { "stream", "greedy", "latency", "waiter", "faulter", "hanger", "sleeper", "resetter" };
+static const char *const role_names[] = { "stream",  "greedy", "latency", "waiter",
+					  "faulter", "hanger", "sleeper", "resetter" };
 const unsigned int spans[SPANS] = { 2, 3 };
 
 struct look {
@@ -75,7 +76,10 @@ static unsigned int weight(const struct setup *s, unsigned int i)
 	return s->weight[i] ? s->weight[i] : 100;
 }
 
-/* what a tenant should get of the time that all get: those that do not always work get what they need */
+/*
+ * what a tenant should get of the time that all get: those that do not always work get what they
+ * need
+ */
 static void wanted(const struct setup *s, const struct look *a, const struct look *b, double *want)
 {
 	double weights = 0, rest = 1, all = 0;
@@ -114,7 +118,8 @@ static void add_window(struct spread *to, double mean, double worst)
 }
 
 /* of those that always work: what they had less of the wall's time than when all had worked */
-static void hang_window(const struct setup *s, const struct look *a, const struct look *b, struct spread *lost)
+static void hang_window(const struct setup *s, const struct look *a, const struct look *b,
+			struct spread *lost)
 {
 	double weights = 0, mean = 0, worst = 0, e;
 	unsigned int i, n = 0;
@@ -133,7 +138,8 @@ static void hang_window(const struct setup *s, const struct look *a, const struc
 	add_window(lost, n ? mean / n : 0, worst);
 }
 
-static void window(const struct setup *s, const struct look *a, const struct look *b, struct spread *to)
+static void window(const struct setup *s, const struct look *a, const struct look *b,
+		   struct spread *to)
 {
 	double want[MAX_TENANTS], all = 0, sum = 0, worst = 0, e;
 	unsigned int i;
@@ -151,7 +157,8 @@ static void window(const struct setup *s, const struct look *a, const struct loo
 }
 
 /* one after the other, none of them twice */
-static void all_windows(const struct setup *s, const struct look *l, unsigned int looks, struct result *r)
+static void all_windows(const struct setup *s, const struct look *l, unsigned int looks,
+			struct result *r)
 {
 	unsigned int k, i;
 
@@ -169,7 +176,8 @@ static void all_windows(const struct setup *s, const struct look *l, unsigned in
 
 static int by_value(const void *a, const void *b)
 {
-	return (int)(*(const uint32_t *)a > *(const uint32_t *)b) - (int)(*(const uint32_t *)a < *(const uint32_t *)b);
+	return (int)(*(const uint32_t *)a > *(const uint32_t *)b) -
+	       (int)(*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
 static void latencies(const struct tenant *t, struct result *r)
@@ -188,7 +196,8 @@ static void latencies(const struct tenant *t, struct result *r)
 	free(us);
 }
 
-static void whole(const struct setup *s, const struct look *a, const struct look *b, struct result *r)
+static void whole(const struct setup *s, const struct look *a, const struct look *b,
+		  struct result *r)
 {
 	double all = 0, bytes = 0, wall = b->at - a->at;
 	unsigned int i;
@@ -222,7 +231,10 @@ static bool has_role(const struct setup *s, enum role role)
 	return false;
 }
 
-/* so that a copy that asks for an acknowledge hangs its engine, all the time until the process is ended */
+/*
+ * so that a copy that asks for an acknowledge hangs its engine, all the time until the process is
+ * ended
+ */
 static pid_t mute_all_the_time(void)
 {
 	pid_t pid;
@@ -316,7 +328,8 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 		printf("    error of share in %u windows of %g s: %.2f %% worst, %.2f %% mean", e->windows, spans[i] * seconds,
 		       e->worst * 100, e->mean * 100);
 		if (s->aim[i])
-			printf(", aim %.1f %%: %s", s->aim[i] * 100, e->worst <= s->aim[i] ? "met" : "MISSED");
+			printf(", aim %.1f %%: %s", s->aim[i] * 100,
+			       e->worst <= s->aim[i] ? "met" : "MISSED");
 		printf("\n");
 	}
 	if (r->lost.windows)
@@ -324,11 +337,14 @@ void print_result(const struct setup *s, double seconds, const struct result *r)
 		       spans[0] * seconds, r->lost.worst * 100, r->lost.mean * 100);
 	for (i = 0; i < s->nr; i++)
 		printf("    %-8s weight %4u cap %3u  share %6.2f %% (want %6.2f %%)  of time %6.2f %%  of bytes %6.2f %%\n",
-		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100, s->cap[i] ? s->cap[i] : 100,
-		       r->share[i] * 100, r->want[i] * 100, r->wall[i] * 100, r->bytes_share[i] * 100);
+		       role_names[s->role[i]], s->weight[i] ? s->weight[i] : 100,
+		       s->cap[i] ? s->cap[i] : 100, r->share[i] * 100, r->want[i] * 100,
+		       r->wall[i] * 100, r->bytes_share[i] * 100);
 	if (r->preempts)
-		printf("    %llu preempts, %llu us each, %llu us at most\n", (unsigned long long)r->preempts,
-		       (unsigned long long)(r->preempt_ns / r->preempts / 1000), (unsigned long long)r->preempt_max / 1000);
+		printf("    %llu preempts, %llu us each, %llu us at most\n",
+		       (unsigned long long)r->preempts,
+		       (unsigned long long)(r->preempt_ns / r->preempts / 1000),
+		       (unsigned long long)r->preempt_max / 1000);
 	if (r->nr_samples)
 		printf("    small copies: %u, %u us median, %u us p99, %u us at most\n", r->nr_samples, r->p50_us, r->p99_us,
 		       r->max_us);
@@ -352,12 +368,16 @@ void print_json(FILE *f, const struct setup *s, double seconds, const struct res
 {
 	unsigned int i;
 
-	fprintf(f, "%s  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
-		"\"worst_error\": %.5f, \"work_error\": %.5f, \"bad\": %llu, \"windows\": [", first ? "" : ",\n", s->name, s->nr, r->busy,
-		r->bytes_per_s, r->error[0].mean, r->error[0].worst, r->work_error, (unsigned long long)r->bad);
+	fprintf(f,
+		"%s  {\"name\": \"%s\", \"tenants\": %u, \"busy\": %.4f, \"bytes_per_s\": %.0f, \"mean_error\": %.5f, "
+		"\"worst_error\": %.5f, \"work_error\": %.5f, \"bad\": %llu, \"windows\": [",
+		first ? "" : ",\n", s->name, s->nr, r->busy, r->bytes_per_s, r->error[0].mean,
+		r->error[0].worst, r->work_error, (unsigned long long)r->bad);
 	for (i = 0; i < SPANS; i++)
-		fprintf(f, "%s{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f}", i ? ", " : "",
-			spans[i] * seconds, r->error[i].windows, r->error[i].mean, r->error[i].worst, s->aim[i]);
+		fprintf(f,
+			"%s{\"s\": %g, \"nr\": %u, \"mean\": %.5f, \"worst\": %.5f, \"aim\": %.5f}",
+			i ? ", " : "", spans[i] * seconds, r->error[i].windows, r->error[i].mean,
+			r->error[i].worst, s->aim[i]);
 	fprintf(f, "]");
 	if (r->lost.windows)
 		fprintf(f, ", \"hangs\": {\"windows\": %u, \"mean_lost\": %.5f, \"worst_lost\": %.5f}", r->lost.windows, r->lost.mean,

@@ -9,7 +9,9 @@
 
 enum { MAX_TENANTS = 8, MAX_LOOKS = 64, SPANS = 2 };
 
-/* how many looks apart the ends of a window are: with looks of a second, windows of 2 s and of 3 s */
+/*
+ * how many looks apart the ends of a window are: with looks of a second, windows of 2 s and of 3 s
+ */
 extern const unsigned int spans[SPANS];
 
 struct setup {
@@ -19,23 +21,31 @@ struct setup {
 	unsigned int weight[MAX_TENANTS];	/* 0: as it is made */
 	unsigned int cap[MAX_TENANTS];
 	const char *policy;			/* NULL: best-effort */
-	unsigned int churn;			/* so many processes make and remove further vGPUs meanwhile */
-	double aim[SPANS];			/* of the worst window, in parts of what a tenant is entitled to; 0: none */
+	/* so many processes make and remove further vGPUs meanwhile */
+	unsigned int churn;
+	/* of the worst window, in parts of what a tenant is entitled to; 0: none */
+	double aim[SPANS];
 };
 
-struct spread {					/* of |share - want| / want over tenants and windows; mean: of the means */
+/* of |share - want| / want over tenants and windows; mean: of the means */
+struct spread {
 	unsigned int windows;
 	double mean, worst;
 };
 
 struct result {
-	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];	/* parts of the time that was charged to all, and of the wall's */
+	/* parts of the time that was charged to all, and of the wall's */
+	double share[MAX_TENANTS], wall[MAX_TENANTS], want[MAX_TENANTS];
 	struct spread error[SPANS];		/* windows in which nobody was struck */
-	/* windows of spans[0] in which a hang was cut off: how much less of its time than its entitlement another tenant had */
+	/*
+	 * windows of spans[0] in which a hang was cut off: how much less of its time than its
+	 * entitlement another tenant had
+	 */
 	struct spread lost;
 	double busy;				/* of the time */
 	double bytes_per_s, bytes_share[MAX_TENANTS];
-	double work_error;			/* worst over tenants, of the bytes copied in all windows */
+	/* worst over tenants, of the bytes copied in all windows */
+	double work_error;
 	uint32_t p50_us, p99_us, max_us, nr_samples;
 	uint64_t bad, preempts, preempt_ns, preempt_max;
 	uint64_t made, make_ns;			/* of the further vGPUs; all of them together */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vGPUs and the processes that use them, from outside: made, told what to do, looked at through sysfs, removed. */
+/*
+ * vGPUs and the processes that use them, from outside: made, told what to do, looked at through
+ * sysfs, removed.
+ */
 #include "tenant.h"
 
 #include <dirent.h>
@@ -167,7 +170,8 @@ void tenant_create(struct tenant *t, unsigned int nr, const char *type)
 	errno = vgpu_make(t, nr, type);
 	if (errno)
 		bail("making a vGPU");
-	t->shared = mmap(NULL, sizeof(*t->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	t->shared = mmap(NULL, sizeof(*t->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (t->shared == MAP_FAILED)
 		bail("no memory");
 }

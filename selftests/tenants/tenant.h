@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A tenant: a process with a vGPU of its own and no guest around it, that keeps the vGPU at work in a certain way. Made on the
- * VFIO client of selftests/vfio and the bare library of selftests/attacks.
+ * A tenant: a process with a vGPU of its own and no guest around it, that keeps the vGPU at work in
+ * a certain way. Made on the VFIO client of selftests/vfio and the bare library of
+ * selftests/attacks.
  */
 #ifndef KVGPU_TENANTS_TENANT_H
 #define KVGPU_TENANTS_TENANT_H
@@ -16,9 +17,21 @@ enum role {
 	ROLE_LATENCY,	/* one small verified copy every 10 ms, timed */
 	ROLE_WAITER,	/* an acquire that nobody will ever satisfy */
 	ROLE_FAULTER,	/* one page fault after the other, each in a channel of its own */
-	ROLE_HANGER,	/* each time it is told: a copy whose engine then waits for an acknowledge; then a fresh channel */
-	ROLE_SLEEPER,	/* copies that wait for a semaphore first, which its CPU releases some ms later: it is parked and wakes again */
-	ROLE_RESETTER,	/* streams for a while, is reset through VFIO with work under way, takes its memory back and maps it anew */
+	/*
+	 * each time it is told: a copy whose engine then waits for an acknowledge; then a fresh
+	 * channel
+	 */
+	ROLE_HANGER,
+	/*
+	 * copies that wait for a semaphore first, which its CPU releases some ms later: it is
+	 * parked and wakes again
+	 */
+	ROLE_SLEEPER,
+	/*
+	 * streams for a while, is reset through VFIO with work under way, takes its memory back and
+	 * maps it anew
+	 */
+	ROLE_RESETTER,
 };
 
 enum state { TENANT_STARTING, TENANT_READY, TENANT_RUNNING, TENANT_ENDED };
@@ -28,7 +41,8 @@ enum { MAX_SAMPLES = 8192 };
 struct tenant_shared {
 	volatile int state, order, killed;	/* killed: nothing was done for seconds */
 	volatile uint64_t jobs, bad, bytes, faults;
-	volatile uint32_t rounds, rounds_done;	/* of ROLE_HANGER: what it is told, what it has behind it */
+	/* of ROLE_HANGER: what it is told, what it has behind it */
+	volatile uint32_t rounds, rounds_done;
 	volatile uint32_t nr_samples, sample_us[MAX_SAMPLES];
 };
 
@@ -56,12 +70,19 @@ uint64_t card_value(const char *name);
 int card_write(const char *name, const char *text);
 bool card_read(const char *name, char *text, unsigned int size);
 void find_card(void);
-/* the card's registers, past the driver: for tests that break something. NULL: this kernel does not let us */
+/*
+ * the card's registers, past the driver: for tests that break something. NULL: this kernel does not
+ * let us
+ */
 volatile uint32_t *card_registers(void);
-/* for so long nothing that the copy engines raise is told, so that a copy that waits for an acknowledge hangs. false: it can't */
+/*
+ * for so long nothing that the copy engines raise is told, so that a copy that waits for an
+ * acknowledge hangs. false: it can't
+ */
 bool mute_engines(unsigned int seconds);
 uint64_t now_ns(void);
 
-void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh) __attribute__((noreturn));
+void tenant_main(const char *uuid, enum role role, struct tenant_shared *sh)
+	__attribute__((noreturn));
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What must hold whatever the time: data, progress, knobs, ends. How much of the GPU each gets is what bench measures. */
+/*
+ * What must hold whatever the time: data, progress, knobs, ends. How much of the GPU each gets is
+ * what bench measures.
+ */
 #include "tests.h"
 
 #include <errno.h>
@@ -66,7 +69,8 @@ struct refusal {
 };
 
 static const struct refusal numbers[] = {
-	{ "", 0 }, { "x", EINVAL }, { "0x10", EINVAL }, { "-1", EINVAL }, { "1 2", EINVAL }, { "1.5", EINVAL }, { "\n", EINVAL },
+	{ "", 0 }, { "x", EINVAL }, { "0x10", EINVAL }, { "-1", EINVAL }, { "1 2", EINVAL },
+		{ "1.5", EINVAL }, { "\n", EINVAL },
 	{ "99999999999999999999", ERANGE }, { "4000000000", ERANGE }, { "0", ERANGE },
 };
 
@@ -78,9 +82,11 @@ static void check_knob(const struct tenant *t, const char *name, const char *goo
 
 	before = t ? vgpu_value(t, name) : card_value(name);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		int err = t ? vgpu_write(t, name, numbers[i].text) : card_write(name, numbers[i].text);
+		int err = t ? vgpu_write(t, name, numbers[i].text) :
+			      card_write(name, numbers[i].text);
 
-		if (err != numbers[i].err || (t ? vgpu_value(t, name) : card_value(name)) != before) {
+		if (err != numbers[i].err ||
+		    (t ? vgpu_value(t, name) : card_value(name)) != before) {
 			tap_diag("%s = \"%s\": error %d", name, numbers[i].text, err);
 			wrong++;
 		}
@@ -102,9 +108,11 @@ static void check_policy(void)
 	unsigned int i, wrong = 0;
 
 	for (i = 0; i < 3; i++)
-		wrong += card_write("policy", names[i]) || !card_read("policy", text, sizeof(text)) ||
+		wrong += card_write("policy", names[i]) ||
+			 !card_read("policy", text, sizeof(text)) ||
 			 strncmp(text, names[i], strlen(text));
-	wrong += card_write("policy", "fair") != EINVAL || card_write("policy", "best-effortx") != EINVAL;
+	wrong += card_write("policy", "fair") != EINVAL ||
+		 card_write("policy", "best-effortx") != EINVAL;
 	wrong += !card_read("policy", text, sizeof(text)) || strcmp(text, "best-effort");
 	tap_result(!wrong, "policies are taken by name, others refused", NULL);
 }
@@ -119,12 +127,17 @@ static void test_knobs(void)
 	check_knob(NULL, "slice_us", "7777");
 	check_knob(NULL, "watchdog_ms", "1234");
 	check_policy();
-	tap_result(!vgpu_write(&t, "suspended", "0\n") && vgpu_write(&t, "suspended", "1") == ERANGE &&
-		   vgpu_write(&t, "suspended", "no") == EINVAL, "suspension can be lifted, not ordered", NULL);
-	tap_result(vgpu_value(&t, "entitlement_ppm") == 1000000, "one alone is entitled to everything", NULL);
+	tap_result(!vgpu_write(&t, "suspended", "0\n") &&
+			   vgpu_write(&t, "suspended", "1") == ERANGE &&
+			   vgpu_write(&t, "suspended", "no") == EINVAL,
+		   "suspension can be lifted, not ordered", NULL);
+	tap_result(vgpu_value(&t, "entitlement_ppm") == 1000000,
+		   "one alone is entitled to everything", NULL);
 	tap_result(card_value("temperature_mc") < 150000 && card_value("core_clock_khz") > 1000 &&
-		   card_value("mem_clock_khz") > 1000, "temperature and clocks are told", "%llu mC, %llu and %llu kHz",
-		   (unsigned long long)card_value("temperature_mc"), (unsigned long long)card_value("core_clock_khz"),
+			   card_value("mem_clock_khz") > 1000,
+		   "temperature and clocks are told", "%llu mC, %llu and %llu kHz",
+		   (unsigned long long)card_value("temperature_mc"),
+		   (unsigned long long)card_value("core_clock_khz"),
 		   (unsigned long long)card_value("mem_clock_khz"));
 	tenant_remove(&t);
 }
@@ -133,8 +146,9 @@ static void test_knobs(void)
 
 static void test_many(void)
 {
-	static const enum role roles[MANY] = { ROLE_STREAM, ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM, ROLE_LATENCY, ROLE_STREAM,
-					       ROLE_STREAM, ROLE_GREEDY };
+	static const enum role roles[MANY] = { ROLE_STREAM,  ROLE_STREAM, ROLE_GREEDY, ROLE_STREAM,
+					       ROLE_LATENCY, ROLE_STREAM, ROLE_STREAM,
+						ROLE_GREEDY };
 	struct tenant t[MANY];
 	unsigned int i, ms, moved = 0;
 	uint64_t slices = 0;
@@ -144,14 +158,17 @@ static void test_many(void)
 	tap_result(ok, "eight vGPUs start", NULL);
 	for (i = 0; i < MANY; i++)
 		moved += progresses(&t[i], 3);
-	/* the GPU is as fast as the machine and the CPUs are not: two have work at the same time when it so happens */
+	/*
+	 * the GPU is as fast as the machine and the CPUs are not: two have work at the same time
+	 * when it so happens
+	 */
 	for (ms = 0; !slices && ms < PROGRESS_MS; ms++) {
 		usleep(1000);
 		for (i = 0; i < MANY; i++)
 			slices += vgpu_value(&t[i], "slices");
 	}
-	tap_result(moved == MANY && slices > 0, "all eight get on", "%u do, %llu slices after %u ms", moved,
-		   (unsigned long long)slices, ms);
+	tap_result(moved == MANY && slices > 0, "all eight get on",
+		   "%u do, %llu slices after %u ms", moved, (unsigned long long)slices, ms);
 	ok = end_all(t, MANY);
 	tap_result(ok, "every byte of the eight is right", NULL);
 }
@@ -169,7 +186,8 @@ static void test_alone(void)
 	preempts = vgpu_value(t, "preempts");
 	tap_result(ok && time > 0 && vgpu_value(&t[1], "gpu_time_ns") == 0, "who works is charged, who does not is not",
 		   "%llu ns", (unsigned long long)time);
-	tap_result(!preempts && !vgpu_value(t, "slices"), "who works alone is never switched", NULL);
+	tap_result(!preempts && !vgpu_value(t, "slices"), "who works alone is never switched",
+		   NULL);
 	ok = end_all(t, 1);
 	tap_result(ok, "every byte is right", NULL);
 	tenant_remove(&t[1]);
@@ -201,7 +219,8 @@ static void test_killed(void)
 	tap_result(ok, "a neighbour killed in the middle of its copies: the stream goes on", NULL);
 	for (i = 0; i < 200 && vgpu_value(&t[1], "pinned_pages"); i++)
 		usleep(50000);
-	tap_result(!vgpu_value(&t[1], "pinned_pages"), "nothing of the killed one stays pinned", NULL);
+	tap_result(!vgpu_value(&t[1], "pinned_pages"), "nothing of the killed one stays pinned",
+		   NULL);
 	tenant_remove(&t[1]);
 	for (i = 0; i < 5; i++) {
 		tenant_create(&t[2], 2, "512m");
@@ -221,7 +240,8 @@ static bool hang(struct tenant *t, volatile uint32_t *regs)
 {
 	unsigned int i, ms;
 
-	for (i = 0; i < GK110_CE_NR; i++)	/* until the engine is reset it tells nobody that it waits */
+	/* until the engine is reset it tells nobody that it waits */
+	for (i = 0; i < GK110_CE_NR; i++)
 		regs[(GK110_CE(i) + GK110_CE_INTR_EN) / 4] = 0;
 	t->shared->rounds++;
 	for (ms = 0; ms < PROGRESS_MS && t->shared->rounds_done != t->shared->rounds; ms++)
@@ -256,8 +276,9 @@ static void too_many(struct tenant *t, volatile uint32_t *regs)
 	ok = hang(&t[1], regs);
 	tap_result(ok && t[1].shared->jobs == jobs, "nothing of a suspended vGPU runs", NULL);
 	tap_result(progresses(t, 20), "the neighbour goes on", NULL);
-	tap_result(!vgpu_write(&t[1], "suspended", "0") && !vgpu_value(&t[1], "suspended") && hang(&t[1], regs) &&
-		   t[1].shared->jobs == jobs + 1, "once the admin has lifted that, it works again", NULL);
+	tap_result(!vgpu_write(&t[1], "suspended", "0") && !vgpu_value(&t[1], "suspended") &&
+			   hang(&t[1], regs) && t[1].shared->jobs == jobs + 1,
+		   "once the admin has lifted that, it works again", NULL);
 }
 
 static void test_hangs(void)

@@ -19,10 +19,20 @@
 #include "device.h"
 #include "pattern.h"
 
-/* a job: a page of host memory to video memory, copies there, the page back to host memory, a release */
+/*
+ * a job: a page of host memory to video memory, copies there, the page back to host memory, a
+ * release
+ */
 enum {
-	PAGE = 4096, SLOTS = 8, SLOT_WORDS = BARE_PUSH_BYTES / SLOTS / 4, BLOCK = 0x10000, RING = 512,
-	SRC_VA = BARE_VA_FREE, DST_VA = SRC_VA + SLOTS * PAGE, A_VA = BARE_VA_FREE + 0x100000, B_VA = A_VA + BLOCK,
+	PAGE = 4096,
+	SLOTS = 8,
+	SLOT_WORDS = BARE_PUSH_BYTES / SLOTS / 4,
+	BLOCK = 0x10000,
+	RING = 512,
+	SRC_VA = BARE_VA_FREE,
+	DST_VA = SRC_VA + SLOTS * PAGE,
+	A_VA = BARE_VA_FREE + 0x100000,
+	B_VA = A_VA + BLOCK,
 	NOWHERE_VA = 0xe00000, STREAM_COPIES = 12, GREEDY_COPIES = 60, STALLED_NS = 2000000000,
 	SLEEPERS_WORD = 16,	/* of the semaphore's page, for acquires */
 };
@@ -82,7 +92,8 @@ static void ring_slot(struct work *w, unsigned int slot)
 	uint32_t entry = c->put % RING;
 
 	c->ring[2 * entry] = va;
-	c->ring[2 * entry + 1] = va >> 32 | FIELD_PREP(GP_ENTRY1_LENGTH, c->words - slot * SLOT_WORDS);
+	c->ring[2 * entry + 1] = va >> 32 |
+				 FIELD_PREP(GP_ENTRY1_LENGTH, c->words - slot * SLOT_WORDS);
 	c->put++;
 	__sync_synchronize();
 	*(volatile uint32_t *)(w->g.bars.bar1 + c->userd_bar1 + USERD_GP_PUT) = c->put % RING;
@@ -98,14 +109,15 @@ static void submit_after(struct work *w, unsigned int copies, uint32_t acquire)
 	memset(w->dst + slot * PAGE, 0, 64);
 	c->words = slot * SLOT_WORDS;
 	if (acquire)
-		bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va + SLEEPERS_WORD * 4, acquire,
+		bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32,
+			  c->semaphore_va + SLEEPERS_WORD * 4, acquire,
 			  HOST_SEMAPHORE_ACQUIRE | HOST_SEMAPHORE_4BYTE);
 	bare_copy(c, SRC_VA + slot * PAGE, A_VA, PAGE, 0);
 	for (i = 0; i < copies; i++)
 		bare_copy(c, A_VA, B_VA, BLOCK, 0);
 	bare_copy(c, copies ? B_VA : A_VA, DST_VA + slot * PAGE, PAGE, 0);
-	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va, (uint32_t)++w->submitted,
-		  HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
+	bare_emit(c, SUBCH_COPY, HOST_SEMAPHORE_A, c->semaphore_va >> 32, c->semaphore_va,
+		  (uint32_t)++w->submitted, HOST_SEMAPHORE_RELEASE | HOST_SEMAPHORE_4BYTE);
 	ring_slot(w, slot);
 }
 
@@ -119,7 +131,8 @@ static bool collect(struct work *w, struct tenant_shared *sh, unsigned int copie
 {
 	uint64_t before = w->done;
 
-	while (w->done < w->submitted && (int32_t)(*w->c.semaphore - (uint32_t)(w->done + 1)) >= 0) {
+	while (w->done < w->submitted &&
+	       (int32_t)(*w->c.semaphore - (uint32_t)(w->done + 1)) >= 0) {
 		unsigned int slot = w->done++ % SLOTS;
 
 		if (memcmp(w->src + slot * PAGE, w->dst + slot * PAGE, PAGE))
@@ -171,8 +184,8 @@ static void latency(struct work *w, struct tenant_shared *sh)
 
 static void waiter(struct work *w, struct tenant_shared *sh)
 {
-	bare_emit(&w->c, SUBCH_COPY, HOST_SEMAPHORE_A, w->c.semaphore_va >> 32, w->c.semaphore_va + 64, 0xdead,
-		  HOST_SEMAPHORE_ACQUIRE);
+	bare_emit(&w->c, SUBCH_COPY, HOST_SEMAPHORE_A, w->c.semaphore_va >> 32,
+		  w->c.semaphore_va + 64, 0xdead, HOST_SEMAPHORE_ACQUIRE);
 	bare_ring(&w->c);
 	while (sh->order != ORDER_END)
 		usleep(10000);
@@ -230,23 +243,27 @@ static void faulter(struct work *w, struct tenant_shared *sh)
 		sh->faults++;
 		bare_runlist(&w->g, w->c.runlist, NULL, 0);
 		bare_chan_destroy(&w->c);
-		w->g.host.used = w->g.host.size / 2;	/* rings of earlier channels are not needed any more */
+		/* rings of earlier channels are not needed any more */
+		w->g.host.used = w->g.host.size / 2;
 		w->g.vram_next = 0x1400000;
 		open_channel(w, 1 + i % 8);
 	}
 }
 
 /*
- * The copy asks for an interrupt that halts the copy engine until it is acknowledged; the test has seen to it that nobody is
- * told. What then comes is what a guest's driver meets: a hang of its channel, told as the chip tells it.
+ * The copy asks for an interrupt that halts the copy engine until it is acknowledged; the test has
+ * seen to it that nobody is told. What then comes is what a guest's driver meets: a hang of its
+ * channel, told as the chip tells it.
  */
 static void hang_once(struct work *w, struct tenant_shared *sh, unsigned int id)
 {
 	uint64_t at = now_ns();
 
-	bare_copy(&w->c, A_VA, B_VA, PAGE, FIELD_PREP(A0B5_LAUNCH_INTERRUPT, A0B5_INTERRUPT_BLOCKING));
+	bare_copy(&w->c, A_VA, B_VA, PAGE,
+		  FIELD_PREP(A0B5_LAUNCH_INTERRUPT, A0B5_INTERRUPT_BLOCKING));
 	bare_ring(&w->c);
-	while (!(bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR) && now_ns() - at < 5ull * STALLED_NS)
+	while (!(bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR) &&
+	       now_ns() - at < 5ull * STALLED_NS)
 		usleep(5000);
 	if (bare_read(&w->g, PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR)
 		sh->faults++;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BARs: accesses of any width, mappings, and that both show the same whatever is zapped, forked or unmapped in between. */
+/*
+ * BARs: accesses of any width, mappings, and that both show the same whatever is zapped, forked or
+ * unmapped in between.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +128,12 @@ void test_maps(struct device *d, const struct options *o)
 	CHECK(!maps(d, PAGE, MAP_SHARED, PROM_AT + rom));
 	CHECK(!maps(d, 2 * PAGE, MAP_SHARED, PROM_AT - PAGE));
 	CHECK(!maps(d, PRAMIN_AT + PAGE - PROM_AT, MAP_SHARED, PROM_AT));
-	CHECK(maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT) && maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN - PAGE));
-	CHECK(!maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN) && !maps(d, PLAIN_LEN + PAGE, MAP_SHARED, PLAIN_AT));
-	CHECK(!maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT - PAGE) && !maps(d, PROM_AT + PAGE - PLAIN_AT, MAP_SHARED, PLAIN_AT));
+	CHECK(maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT) &&
+	      maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN - PAGE));
+	CHECK(!maps(d, PAGE, MAP_SHARED, PLAIN_AT + PLAIN_LEN) &&
+	      !maps(d, PLAIN_LEN + PAGE, MAP_SHARED, PLAIN_AT));
+	CHECK(!maps(d, PLAIN_LEN, MAP_SHARED, PLAIN_AT - PAGE) &&
+	      !maps(d, PROM_AT + PAGE - PLAIN_AT, MAP_SHARED, PLAIN_AT));
 	for (r = 0; r < 16; r++)
 		CHECK(maps(d, PAGE, MAP_SHARED, REGION_AT(r)) == (r == 1 || r == 3));
 	CHECK(!maps(d, PAGE, MAP_PRIVATE, REGION_AT(1)));
@@ -151,7 +157,8 @@ static uint32_t *map_aligned(struct device *d, unsigned int region, size_t len, 
 {
 	uintptr_t at;
 
-	*area = mmap(NULL, len + (2 << 20), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	*area = mmap(NULL, len + (2 << 20), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		     -1, 0);
 	at = ((uintptr_t)*area + (2 << 20) - 1) & ~(uintptr_t)((2 << 20) - 1);
 	return mmap((void *)at, len, RW, MAP_SHARED | MAP_FIXED, d->fd, REGION_AT(region));
 }
@@ -237,7 +244,9 @@ void test_rom(struct device *d, const struct options *o)
 	checks_end("the VBIOS: mapped it is what its registers say, and a reset brings it back");
 }
 
-/* registers that only keep their values: mapped they are the same words, and a reset empties them */
+/*
+ * registers that only keep their values: mapped they are the same words, and a reset empties them
+ */
 void test_plain(struct device *d, const struct options *o)
 {
 	uint32_t i, wrong = 0;
@@ -258,7 +267,8 @@ void test_plain(struct device *d, const struct options *o)
 		CHECK(!wrong);
 		CHECK(!ioctl(d->fd, VFIO_DEVICE_RESET));
 		for (i = 0; i < PLAIN_LEN / 4; i++)
-			wrong += p[i] != reg_read(d, PLAIN_AT + 4 * i) || p[i] == i * 0x01010101u + !i || p[i] == ~i;
+			wrong += p[i] != reg_read(d, PLAIN_AT + 4 * i) ||
+				 p[i] == i * 0x01010101u + !i || p[i] == ~i;
 		CHECK(!wrong);
 		munmap((void *)p, PLAIN_LEN);
 	}
@@ -275,7 +285,10 @@ static bool flushed(const volatile uint32_t *word, uint32_t busy)
 	return !(*word & busy);
 }
 
-/* triggers of flushes: done by the next command, by the next look of the host, or at once when they trap */
+/*
+ * triggers of flushes: done by the next command, by the next look of the host, or at once when they
+ * trap
+ */
 void test_flushes(struct device *d, const struct options *o)
 {
 	static const uint32_t regs[] = { FLUSH_BAR, FLUSH_L2_SYSMEM_INVALIDATE, FLUSH_L2_DIRTY };

@@ -22,7 +22,8 @@ void check_at(const char *file, int line, const char *what, bool ok)
 
 	nr++;
 	if (!ok && ++bad <= TOLD)
-		tap_diag("%s:%d: not true: %s (errno %d, %s)", file, line, what, err, strerror(err));
+		tap_diag("%s:%d: not true: %s (errno %d, %s)", file, line, what, err,
+			 strerror(err));
 }
 
 void checks_end(const char *name)

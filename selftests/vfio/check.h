@@ -18,6 +18,7 @@ extern void *volatile nowhere;
 
 #define CHECK(x) check_at(__FILE__, __LINE__, #x, (x))
 /* a call that has to be refused with that errno */
-#define CHECK_ERRNO(x, e) check_at(__FILE__, __LINE__, #x " refused with " #e, (x) == -1 && errno == (e))
+#define CHECK_ERRNO(x, e) \
+	check_at(__FILE__, __LINE__, #x " refused with " #e, (x) == -1 && errno == (e))
 
 #endif

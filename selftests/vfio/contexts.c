@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FECS obeys the patch list of whatever context image it loads (kvgpu-attack no-context, patch-list): no image of the
- * guest's may reach it, however the channel is made to point to one.
+ * FECS obeys the patch list of whatever context image it loads (kvgpu-attack no-context,
+ * patch-list): no image of the guest's may reach it, however the channel is made to point to one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,14 @@
 #include "tap.h"
 #include "tests.h"
 
-enum { PAGE = 4096, RUN_MS = 5000, REFUSED_MS = 1500, IMAGE_VA = 0x400000, OTHER_VA = 0x600000, DEFAULT_SIZE = 0x10000 };
+enum {
+	PAGE = 4096,
+	RUN_MS = 5000,
+	REFUSED_MS = 1500,
+	IMAGE_VA = 0x400000,
+	OTHER_VA = 0x600000,
+	DEFAULT_SIZE = 0x10000
+};
 /* its ring and pushbuffer are above an image at address 0 */
 enum { HIGH_ID = 15 };
 
@@ -58,7 +65,8 @@ static bool card_untouched(const struct card *c)
 	return !c->bar0 || c->bar0[GOAL / 4] == c->before;
 }
 
-static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c, unsigned int id, uint64_t ctx)
+static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
+			 unsigned int id, uint64_t ctx)
 {
 	struct bare_chan_config cfg = { .id = id, .gr_ctx = ctx };
 	uint32_t entry = id;

@@ -137,12 +137,16 @@ uint32_t config_read(struct device *d, unsigned int off, unsigned int len)
 {
 	uint32_t v = 0;
 
-	return pread(d->fd, &v, len, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + off) == (ssize_t)len ? v : ~0u;
+	return pread(d->fd, &v, len, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + off) ==
+			       (ssize_t)len ?
+		       v :
+		       ~0u;
 }
 
 bool config_write(struct device *d, unsigned int off, unsigned int len, uint32_t value)
 {
-	return pwrite(d->fd, &value, len, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + off) == (ssize_t)len;
+	return pwrite(d->fd, &value, len, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + off) ==
+	       (ssize_t)len;
 }
 
 int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len)
@@ -225,11 +229,15 @@ void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova)
 	g->bars.read = port_read;
 	g->bars.write = port_write;
 	g->bars.port = d;
-	g->bars.bar0 = map_or_bail(BAR0_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, NULL);
-	map_or_bail(PRAMIN_LEN, MAP_SHARED | MAP_FIXED, d->fd, PRAMIN_AT, (uint8_t *)g->bars.bar0 + PRAMIN_AT);
+	g->bars.bar0 =
+		map_or_bail(BAR0_SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, NULL);
+	map_or_bail(PRAMIN_LEN, MAP_SHARED | MAP_FIXED, d->fd, PRAMIN_AT,
+		    (uint8_t *)g->bars.bar0 + PRAMIN_AT);
 	g->bars.bar1_size = d->bar1_size;
-	g->bars.bar1 = map_or_bail(d->bar1_size, MAP_SHARED, d->fd, REGION_AT(VFIO_PCI_BAR1_REGION_INDEX), NULL);
-	g->host.cpu = map_or_bail(ARENA_LEN, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0, NULL);
+	g->bars.bar1 = map_or_bail(d->bar1_size, MAP_SHARED, d->fd,
+				   REGION_AT(VFIO_PCI_BAR1_REGION_INDEX), NULL);
+	g->host.cpu =
+		map_or_bail(ARENA_LEN, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0, NULL);
 	g->host.bus = iova;
 	g->host.size = ARENA_LEN;
 	if (dma_map(d, g->host.cpu, iova, ARENA_LEN))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A VMM without a guest: one mediated device through VFIO's group interface and its type 1 container, or iommufd as one. */
+/*
+ * A VMM without a guest: one mediated device through VFIO's group interface and its type 1
+ * container, or iommufd as one.
+ */
 #ifndef KVGPU_VFIO_DEVICE_H
 #define KVGPU_VFIO_DEVICE_H
 
@@ -20,7 +23,8 @@
 #define PLAIN_LEN	0x2000u
 #define PRAMIN_AT	0x700000u
 #define PRAMIN_LEN	0x100000u
-#define ARENA_IOVA	0x40000000ull		/* the memory that the bare library hands out, as the GPU sees it */
+/* the memory that the bare library hands out, as the GPU sees it */
+#define ARENA_IOVA	0x40000000ull
 #define ARENA_LEN	(2u << 20)
 
 struct device {
@@ -48,15 +52,18 @@ int dma_map(struct device *d, void *at, uint64_t iova, uint64_t len);
 int dma_unmap(struct device *d, uint64_t iova, uint64_t len);
 /* a counter of /sys/bus/mdev/devices/UUID/kvgpu; ~0 when it can't be read */
 uint64_t counter(struct device *d, const char *name);
-uint64_t card_counter(const char *card, const char *name);	/* the same of the card, by its folder in sysfs */
+/* the same of the card, by its folder in sysfs */
+uint64_t card_counter(const char *card, const char *name);
 uint64_t now_ms(void);
 
 /*
- * The device for the bare library: registers by pread and pwrite, PRAMIN and BAR1 mapped, ARENA_LEN of our memory at
- * ARENA_IOVA, memory decoding and bus mastering on; taken over. Give back before device_close().
+ * The device for the bare library: registers by pread and pwrite, PRAMIN and BAR1 mapped, ARENA_LEN
+ * of our memory at ARENA_IOVA, memory decoding and bus mastering on; taken over. Give back before
+ * device_close().
  */
 void gpu_attach(struct device *d, struct bare_gpu *g);
-void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova);	/* for a second one in the same container */
+/* for a second one in the same container */
+void gpu_attach_at(struct device *d, struct bare_gpu *g, uint64_t iova);
 void gpu_detach(struct device *d, struct bare_gpu *g);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A guest of our own: what its copy engine may reach, and that it reaches nothing that was taken away. */
+/*
+ * A guest of our own: what its copy engine may reach, and that it reaches nothing that was taken
+ * away.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +27,11 @@
 enum { PAGE = 4096, RUN_MS = 5000, REFUSED_MS = 400, BYTES = 2048 };
 enum { SRC_VA = BARE_VA_FREE, DST_VA = BARE_VA_FREE + 0x200000 };
 enum { LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, MANY = 400 };
-enum { REUSE_LEN = 8 * PAGE };	/* few enough to be there again before the host has let go of them */
+/* few enough to be there again before the host has let go of them */
+enum { REUSE_LEN = 8 * PAGE };
 
-static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c, struct bare_chan_config *cfg)
+static void open_channel(struct bare_gpu *g, struct bare_space *s, struct bare_chan *c,
+			 struct bare_chan_config *cfg)
 {
 	uint32_t entry = cfg->id;
 
@@ -92,7 +97,8 @@ static void lend(struct device *d, struct bare_gpu *g, struct lent *l, unsigned 
 	struct bare_chan_config cfg = { .id = id };
 	uint64_t vram = bare_vram(g, LENT_LEN, PAGE), off;
 
-	l->memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	l->memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(l->memory != MAP_FAILED && !dma_map(d, l->memory, LENT_IOVA, LENT_LEN));
 	open_channel(g, &l->s, &l->c, &cfg);
 	for (off = 0; off < LENT_LEN; off += PAGE) {
@@ -102,7 +108,10 @@ static void lend(struct device *d, struct bare_gpu *g, struct lent *l, unsigned 
 	bare_tlb_invalidate(g, BARE_VRAM, l->s.pdb);
 }
 
-/* copies zeroes into the lent memory, which is taken back in the middle and filled with something else */
+/*
+ * copies zeroes into the lent memory, which is taken back in the middle and filled with something
+ * else
+ */
 static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, bool whole)
 {
 	uint64_t before, after, began, took;
@@ -129,7 +138,8 @@ static void take_back(struct device *d, struct bare_gpu *g, unsigned int id, boo
 	bare_tlb_invalidate(g, BARE_VRAM, l.s.pdb);
 	CHECK(counter(d, "pinned_pages") <= after);
 	if (!whole) {
-		CHECK(dma_unmap(d, LENT_IOVA, LENT_LEN) == 0);	/* nothing there: not an error of VFIO's */
+		/* nothing there: not an error of VFIO's */
+		CHECK(dma_unmap(d, LENT_IOVA, LENT_LEN) == 0);
 		close_channel(&l.c);
 	}
 	munmap(l.memory, LENT_LEN);
@@ -162,7 +172,8 @@ static bool reads(struct bare_chan *c, const uint8_t *memory, uint64_t vram, con
 	return bare_run(c, RUN_MS) && !memcmp(memory, back, REUSE_LEN);
 }
 
-static void map_all(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t at)
+static void map_all(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t,
+		    uint64_t at)
 {
 	bare_space_map_range(g, s, va, t, at, REUSE_LEN);
 }
@@ -205,7 +216,10 @@ static void lock_limit(unsigned long more)
 	CHECK(!setrlimit(RLIMIT_MEMLOCK, &limit));
 }
 
-/* what a guest of ours with a channel works on: memory that is lent anew each time, and where it is copied to */
+/*
+ * what a guest of ours with a channel works on: memory that is lent anew each time, and where it is
+ * copied to
+ */
 struct reuse {
 	struct bare_gpu g;
 	struct bare_space s;
@@ -222,7 +236,8 @@ static void reuse_begin(struct device *d, struct reuse *r)
 	gpu_attach(d, &r->g);
 	r->back = bare_host(&r->g, REUSE_LEN, &back_bus);
 	vram = bare_vram(&r->g, REUSE_LEN, PAGE);
-	r->memory = mmap(NULL, 2 * REUSE_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	r->memory = mmap(NULL, 2 * REUSE_LEN, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(r->memory != MAP_FAILED && !dma_map(d, r->memory, LENT_IOVA, 2 * REUSE_LEN));
 	open_channel(&r->g, &r->s, &r->c, &cfg);
 	map_all(&r->g, &r->s, SRC_VA + REUSE_LEN, BARE_VRAM, vram);
@@ -258,9 +273,9 @@ static void reuse_turn(struct reuse *r, unsigned int part, unsigned int seed)
 }
 
 /*
- * The guest lets go of memory, the VMM takes the pages from under it (a balloon does), the guest uses the addresses again: what
- * the host has not unpinned by then must not be taken for what is there now. Nor must it be in the way when the VMM may lock
- * no more than the guest uses at a time.
+ * The guest lets go of memory, the VMM takes the pages from under it (a balloon does), the guest
+ * uses the addresses again: what the host has not unpinned by then must not be taken for what is
+ * there now. Nor must it be in the way when the VMM may lock no more than the guest uses at a time.
  */
 void test_reuse(struct device *d, const struct options *o)
 {
@@ -345,7 +360,10 @@ static bool physical_refused(struct bare_gpu *g, unsigned int id, uint64_t src, 
 /* a channel whose progress would be written to a host page; true when that page stays as it is */
 static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, const uint8_t *page)
 {
-	struct bare_chan_config cfg = { .id = id, .userd_forged = true, .userd_target = BARE_HOST, .userd = at };
+	struct bare_chan_config cfg = { .id = id,
+					.userd_forged = true,
+					.userd_target = BARE_HOST,
+					.userd = at };
 	struct bare_space s;
 	struct bare_chan c;
 	bool ran;
@@ -359,7 +377,8 @@ static bool userd_refused(struct bare_gpu *g, unsigned int id, uint64_t at, cons
 /* pointers of registers that no memory is behind: nothing happens, nothing hangs */
 static void odd_pointers(struct bare_gpu *g)
 {
-	static const uint32_t insts[] = { 0x0fffffff, 0x00020000, 0x20000000 | 0x40000, 0x30000000 | 0x123 };
+	static const uint32_t insts[] = { 0x0fffffff, 0x00020000, 0x20000000 | 0x40000,
+					  0x30000000 | 0x123 };
 	uint64_t began = now_ms();
 	unsigned int i;
 
@@ -378,7 +397,8 @@ static void odd_pointers(struct bare_gpu *g)
 
 void test_foreign(struct device *d, const struct options *o)
 {
-	uint8_t *secret = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
+	uint8_t *secret = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
 	struct bare_gpu g;
 	uint64_t at;
 

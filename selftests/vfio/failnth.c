@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Want of memory in the kernel, exhaustively: each call of a VMM is made again and again, and the first allocation that it makes fails, then
- * the second, and so on until the call makes fewer (/proc/thread-self/fail-nth; what else allocates is not hit). A call that fails has to have
- * done nothing, so that it can be made again; one that succeeds all the same is taken back. In the end the GPU does what it is told,
- * and no page stays pinned. What was lost is told by kmemleak. Wants a kernel with fault injection: the debug kernel.
+ * Want of memory in the kernel, exhaustively: each call of a VMM is made again and again, and the
+ * first allocation that it makes fails, then the second, and so on until the call makes fewer
+ * (/proc/thread-self/fail-nth; what else allocates is not hit). A call that fails has to have done
+ * nothing, so that it can be made again; one that succeeds all the same is taken back. In the end
+ * the GPU does what it is told, and no page stays pinned. What was lost is told by kmemleak. Wants
+ * a kernel with fault injection: the debug kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,14 @@
 #include "tap.h"
 #include "tests.h"
 
-enum { PAGE = 4096, NTH_MAX = 3000, LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, LENT_PAGES = 32, RUN_MS = 20000 };
+enum {
+	PAGE = 4096,
+	NTH_MAX = 3000,
+	LENT_IOVA = 0x60000000,
+	LENT_LEN = 1 << 20,
+	LENT_PAGES = 32,
+	RUN_MS = 20000
+};
 enum { SRC_VA = BARE_VA_FREE, LENT_VA = BARE_VA_FREE + 0x200000 };
 
 struct nth {
@@ -64,7 +73,8 @@ static bool injection(void)
 {
 	static const struct { const char *file, *value; } set[] = {
 		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
-		{ "fail_page_alloc/ignore-gfp-wait", "N" }, { "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "fail_page_alloc/ignore-gfp-wait", "N" }, { "fail_page_alloc/ignore-gfp-highmem",
+			"N" },
 		{ "fail_page_alloc/min-order", "0" }, { "fail_page_alloc/verbose", "0" },
 	};
 	char path[128];
@@ -101,7 +111,8 @@ static bool disarm(void)
 
 /* ------------------------------------------------------------------ each call */
 
-static void each(struct nth *x, const char *name, int (*call)(struct nth *x), void (*undo)(struct nth *x))
+static void each(struct nth *x, const char *name, int (*call)(struct nth *x),
+		 void (*undo)(struct nth *x))
 {
 	unsigned int n, refused = 0;
 	bool hit = true;
@@ -213,7 +224,10 @@ static int irq(struct nth *x, uint32_t index, uint32_t flags, int fd)
 	union {
 		struct vfio_irq_set s;
 		char bytes[64];
-	} u = { .s = { .argsz = sizeof(u.s) + sizeof(fd), .flags = flags, .index = index, .count = 1 } };
+	} u = { .s = { .argsz = sizeof(u.s) + sizeof(fd),
+		       .flags = flags,
+		       .index = index,
+		       .count = 1 } };
 
 	memcpy(u.s.data, &fd, sizeof(fd));
 	return ioctl(x->d.fd, VFIO_DEVICE_SET_IRQS, &u);
@@ -221,32 +235,38 @@ static int irq(struct nth *x, uint32_t index, uint32_t flags, int fd)
 
 static int set_msi(struct nth *x)
 {
-	return irq(x, VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[0]);
+	return irq(x, VFIO_PCI_MSI_IRQ_INDEX,
+		   VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[0]);
 }
 
 static int set_intx(struct nth *x)
 {
-	return irq(x, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[1]);
+	return irq(x, VFIO_PCI_INTX_IRQ_INDEX,
+		   VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[1]);
 }
 
 static int set_unmask(struct nth *x)
 {
-	return irq(x, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_UNMASK, x->eventfd[2]);
+	return irq(x, VFIO_PCI_INTX_IRQ_INDEX,
+		   VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_UNMASK, x->eventfd[2]);
 }
 
 static void unset_unmask(struct nth *x)
 {
-	CHECK(!irq(x, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_UNMASK, -1));
+	CHECK(!irq(x, VFIO_PCI_INTX_IRQ_INDEX,
+		   VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_UNMASK, -1));
 }
 
 static int set_req(struct nth *x)
 {
-	return irq(x, VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[0]);
+	return irq(x, VFIO_PCI_REQ_IRQ_INDEX,
+		   VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, x->eventfd[0]);
 }
 
 static int map_bar1(struct nth *x)
 {
-	x->map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, x->d.fd, REGION_AT(VFIO_PCI_BAR1_REGION_INDEX));
+	x->map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, x->d.fd,
+		      REGION_AT(VFIO_PCI_BAR1_REGION_INDEX));
 	return x->map == MAP_FAILED ? -1 : 0;
 }
 
@@ -261,16 +281,18 @@ static void unmap(struct nth *x)
 	CHECK(!munmap(x->map, 1 << 20));
 }
 
-/* ------------------------------------------------------------------ a guest's registers: written by the VMM's thread */
+/* --------------------------------------------- a guest's registers: written by the VMM's thread */
 
 static int write_reg(struct nth *x, uint32_t reg, uint32_t value)
 {
-	return pwrite(x->d.fd, &value, 4, REGION_AT(VFIO_PCI_BAR0_REGION_INDEX) + reg) == 4 ? 0 : -1;
+	return pwrite(x->d.fd, &value, 4, REGION_AT(VFIO_PCI_BAR0_REGION_INDEX) + reg) == 4 ? 0 :
+											      -1;
 }
 
 static int bind_channel(struct nth *x)
 {
-	return write_reg(x, PCCSR_INST(x->c.id), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, x->c.inst >> 12));
+	return write_reg(x, PCCSR_INST(x->c.id),
+			 PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, x->c.inst >> 12));
 }
 
 static void unbind_channel(struct nth *x)
@@ -281,7 +303,9 @@ static void unbind_channel(struct nth *x)
 static int list_channel(struct nth *x)
 {
 	/* the list's address is as the last one's that the library submitted */
-	return write_reg(x, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, x->c.runlist) | FIELD_PREP(PFIFO_RUNLIST_COUNT, 1));
+	return write_reg(x, PFIFO_RUNLIST_SUBMIT,
+			 FIELD_PREP(PFIFO_RUNLIST_ID, x->c.runlist) |
+				 FIELD_PREP(PFIFO_RUNLIST_COUNT, 1));
 }
 
 static void unlist_channel(struct nth *x)
@@ -291,29 +315,37 @@ static void unlist_channel(struct nth *x)
 
 static int enable_channel(struct nth *x)
 {
-	return write_reg(x, PCCSR_CHAN(x->c.id), FIELD_PREP(PCCSR_CHAN_RUNLIST, x->c.runlist) | PCCSR_CHAN_ENABLE_SET);
+	return write_reg(x, PCCSR_CHAN(x->c.id),
+			 FIELD_PREP(PCCSR_CHAN_RUNLIST, x->c.runlist) | PCCSR_CHAN_ENABLE_SET);
 }
 
 static void disable_channel(struct nth *x)
 {
-	CHECK(!write_reg(x, PCCSR_CHAN(x->c.id), FIELD_PREP(PCCSR_CHAN_RUNLIST, x->c.runlist) | PCCSR_CHAN_ENABLE_CLR));
+	CHECK(!write_reg(x, PCCSR_CHAN(x->c.id),
+			 FIELD_PREP(PCCSR_CHAN_RUNLIST, x->c.runlist) | PCCSR_CHAN_ENABLE_CLR));
 }
 
 static int invalidate(struct nth *x)
 {
-	if (write_reg(x, FB_MMU_INVALIDATE_PDB, FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, x->s.pdb >> GMMU_ADDR_SHIFT)))
+	if (write_reg(x, FB_MMU_INVALIDATE_PDB,
+		      FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, x->s.pdb >> GMMU_ADDR_SHIFT)))
 		return -1;
-	return write_reg(x, FB_MMU_INVALIDATE, FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
+	return write_reg(x, FB_MMU_INVALIDATE,
+			 FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA);
 }
 
-/* other pages of the lent memory, in other places: the next invalidate has all of them to pin, and these to let go */
+/*
+ * other pages of the lent memory, in other places: the next invalidate has all of them to pin, and
+ * these to let go
+ */
 static void map_others(struct nth *x)
 {
 	unsigned int i, first = ++x->round % 3 * LENT_PAGES;
 
 	for (i = 0; i < LENT_PAGES * 3; i++)
 		bare_space_unmap(&x->g, &x->s, LENT_VA + i * PAGE);
-	bare_space_map_range(&x->g, &x->s, LENT_VA + first * PAGE, BARE_HOST, LENT_IOVA + first * PAGE, LENT_PAGES * PAGE);
+	bare_space_map_range(&x->g, &x->s, LENT_VA + first * PAGE, BARE_HOST,
+			     LENT_IOVA + first * PAGE, LENT_PAGES * PAGE);
 }
 
 /* everything of a channel, with memory at hand */
@@ -419,7 +451,8 @@ static void find_group(struct nth *x)
 	n = readlink(path, link, sizeof(link) - 1);
 	CHECK(n > 0);
 	link[n < 0 ? 0 : n] = 0;
-	snprintf(x->group_path, sizeof(x->group_path), "/dev/vfio/%s", strrchr(link, '/') ? strrchr(link, '/') + 1 : "");
+	snprintf(x->group_path, sizeof(x->group_path), "/dev/vfio/%s",
+		 strrchr(link, '/') ? strrchr(link, '/') + 1 : "");
 }
 
 static void opening(struct nth *x)
@@ -487,7 +520,8 @@ void test_failnth(struct device *d, const struct options *o)
 	checks_begin();
 	device_close(d);
 	find_group(&x);
-	x.lent = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	x.lent = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(x.lent != MAP_FAILED);
 	for (i = 0; i < 3; i++)
 		x.eventfd[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

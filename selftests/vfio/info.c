@@ -20,7 +20,8 @@ static void check_device(struct device *d)
 
 	CHECK(!ioctl(d->fd, VFIO_DEVICE_GET_INFO, &i));
 	CHECK(i.num_regions == NR_REGIONS && i.num_irqs == NR_IRQS);
-	CHECK((i.flags & (VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET)) == (VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET));
+	CHECK((i.flags & (VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET)) ==
+	      (VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET));
 	i.argsz = 4;
 	CHECK_ERRNO(ioctl(d->fd, VFIO_DEVICE_GET_INFO, &i), EINVAL);
 	i.argsz = 0;
@@ -49,10 +50,13 @@ static void check_region(struct device *d, unsigned int index, uint64_t size, ui
 	if (u.r.cap_offset >= sizeof(u.r) && u.r.cap_offset < sizeof(u) / 2) {
 		struct vfio_region_info_cap_sparse_mmap *s = (void *)(u.bytes + u.r.cap_offset);
 
-		CHECK(s->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP && s->header.version == 1 && s->header.next == 0);
-		CHECK(s->nr_areas == 4 && s->areas[0].offset == FLUSH_AT && s->areas[0].size == 0x1000);
+		CHECK(s->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP && s->header.version == 1 &&
+		      s->header.next == 0);
+		CHECK(s->nr_areas == 4 && s->areas[0].offset == FLUSH_AT &&
+		      s->areas[0].size == 0x1000);
 		CHECK(s->areas[1].offset == PLAIN_AT && s->areas[1].size == PLAIN_LEN);
-		CHECK(s->areas[2].offset == PROM_AT && s->areas[2].size && !(s->areas[2].size & 0xfff));
+		CHECK(s->areas[2].offset == PROM_AT && s->areas[2].size &&
+		      !(s->areas[2].size & 0xfff));
 		CHECK(s->areas[3].offset == PRAMIN_AT && s->areas[3].size == PRAMIN_LEN);
 	}
 }
@@ -72,7 +76,8 @@ static void check_regions(struct device *d)
 	check_region(d, VFIO_PCI_BAR5_REGION_INDEX, 0, 0);
 	check_region(d, VFIO_PCI_ROM_REGION_INDEX, 0, 0);
 	check_region(d, VFIO_PCI_VGA_REGION_INDEX, 0, 0);
-	CHECK(d->bar1_size && !(d->bar1_size & (d->bar1_size - 1)) && d->bar3_size && !(d->bar3_size & (d->bar3_size - 1)));
+	CHECK(d->bar1_size && !(d->bar1_size & (d->bar1_size - 1)) && d->bar3_size &&
+	      !(d->bar3_size & (d->bar3_size - 1)));
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		r.index = bad[i];
 		CHECK_ERRNO(ioctl(d->fd, VFIO_DEVICE_GET_REGION_INFO, &r), EINVAL);
@@ -116,10 +121,14 @@ static void check_identity(struct device *d)
 	uint8_t c[4096];
 	unsigned int i, set = 0;
 
-	CHECK(pread(d->fd, c, sizeof(c), REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX)) == (ssize_t)sizeof(c));
-	CHECK(config_read(d, PCI_VENDOR_ID, 4) == 0x102810de && config_read(d, PCI_CLASS_DEVICE, 2) == 0x0302);
-	CHECK(c[PCI_CAPABILITY_LIST] == PM_AT && c[PM_AT] == PCI_CAP_ID_PM && c[PM_AT + 1] == MSI_AT);
-	CHECK(c[MSI_AT] == PCI_CAP_ID_MSI && c[MSI_AT + 1] == EXP_AT && c[EXP_AT] == PCI_CAP_ID_EXP && c[EXP_AT + 1] == 0);
+	CHECK(pread(d->fd, c, sizeof(c), REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX)) ==
+	      (ssize_t)sizeof(c));
+	CHECK(config_read(d, PCI_VENDOR_ID, 4) == 0x102810de &&
+	      config_read(d, PCI_CLASS_DEVICE, 2) == 0x0302);
+	CHECK(c[PCI_CAPABILITY_LIST] == PM_AT && c[PM_AT] == PCI_CAP_ID_PM &&
+	      c[PM_AT + 1] == MSI_AT);
+	CHECK(c[MSI_AT] == PCI_CAP_ID_MSI && c[MSI_AT + 1] == EXP_AT &&
+	      c[EXP_AT] == PCI_CAP_ID_EXP && c[EXP_AT + 1] == 0);
 	for (i = 256; i < sizeof(c); i++)
 		set += c[i] != 0;
 	CHECK(!set);
@@ -128,7 +137,8 @@ static void check_identity(struct device *d)
 static void check_bar(struct device *d, unsigned int off, uint64_t size, uint32_t flags)
 {
 	CHECK(config_write(d, off, 4, ~0u) && config_read(d, off, 4) == ((uint32_t)-size | flags));
-	CHECK(config_write(d, off, 4, 0x12345678) && config_read(d, off, 4) == ((0x12345678 & (uint32_t)-size) | flags));
+	CHECK(config_write(d, off, 4, 0x12345678) &&
+	      config_read(d, off, 4) == ((0x12345678 & (uint32_t)-size) | flags));
 }
 
 static void check_config_writes(struct device *d)
@@ -138,11 +148,17 @@ static void check_config_writes(struct device *d)
 	check_bar(d, PCI_BASE_ADDRESS_0, BAR0_SIZE, 0);
 	check_bar(d, PCI_BASE_ADDRESS_1, d->bar1_size, 0xc);
 	check_bar(d, PCI_BASE_ADDRESS_3, d->bar3_size, 0xc);
-	CHECK(config_write(d, PCI_BASE_ADDRESS_5, 4, ~0u) && config_read(d, PCI_BASE_ADDRESS_5, 4) == 0);
-	CHECK(config_write(d, PCI_VENDOR_ID, 4, ~0u) && config_read(d, PCI_VENDOR_ID, 4) == 0x102810de);
+	CHECK(config_write(d, PCI_BASE_ADDRESS_5, 4, ~0u) &&
+	      config_read(d, PCI_BASE_ADDRESS_5, 4) == 0);
+	CHECK(config_write(d, PCI_VENDOR_ID, 4, ~0u) &&
+	      config_read(d, PCI_VENDOR_ID, 4) == 0x102810de);
 	CHECK(config_write(d, PCI_COMMAND, 2, 7) && config_read(d, PCI_COMMAND, 2) == 6);
-	CHECK(config_write(d, PCI_INTERRUPT_LINE, 1, 0xff) && config_read(d, PCI_INTERRUPT_LINE, 2) == 0x1ff);
-	/* every word of the space, all ones and zeroes, in the three widths: nothing but a reset may come of it */
+	CHECK(config_write(d, PCI_INTERRUPT_LINE, 1, 0xff) &&
+	      config_read(d, PCI_INTERRUPT_LINE, 2) == 0x1ff);
+	/*
+	 * every word of the space, all ones and zeroes, in the three widths: nothing but a reset
+	 * may come of it
+	 */
 	for (word = 0; word < 4096; word += 4) {
 		config_write(d, word, 4, ~0u);
 		config_write(d, word + 1, 2, 0x5aa5);
@@ -158,7 +174,8 @@ static void check_config_ends(struct device *d)
 
 	CHECK(pread(d->fd, c, 8, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + 4092) == 4);
 	CHECK_ERRNO(pread(d->fd, c, 4, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + 4096), EINVAL);
-	CHECK_ERRNO(pwrite(d->fd, c, 4, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + (1ull << 39)), EINVAL);
+	CHECK_ERRNO(pwrite(d->fd, c, 4, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + (1ull << 39)),
+		    EINVAL);
 	CHECK(pread(d->fd, c, 0, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX)) == 0);
 	CHECK_ERRNO(pread(d->fd, nowhere, 4, REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX)), EFAULT);
 }

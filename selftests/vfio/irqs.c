@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm, which is real. */
+/*
+ * Interrupts: eventfds of all kinds, masking, malformed requests. The source is PTIMER's alarm,
+ * which is real.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -25,12 +28,17 @@
 
 enum { INTX, MSI, MSIX, ERR, REQ, SOON_MS = 3000, NEVER_MS = 150 };
 
-static int irq(struct device *d, uint32_t index, uint32_t flags, uint32_t start, uint32_t count, const void *data, size_t n)
+static int irq(struct device *d, uint32_t index, uint32_t flags, uint32_t start, uint32_t count,
+	       const void *data, size_t n)
 {
 	union {
 		struct vfio_irq_set s;
 		char bytes[64];
-	} u = { .s = { .argsz = sizeof(u.s) + n, .flags = flags, .index = index, .start = start, .count = count } };
+	} u = { .s = { .argsz = sizeof(u.s) + n,
+		       .flags = flags,
+		       .index = index,
+		       .start = start,
+		       .count = count } };
 
 	if (n)
 		memcpy(u.s.data, data, n);
@@ -61,7 +69,10 @@ static void ring(int fd)
 		perror("eventfd");
 }
 
-/* The alarm rings soon (one that is past when it is armed rings in 4 s), and stays pending until it is acknowledged. */
+/*
+ * The alarm rings soon (one that is past when it is armed rings in 4 s), and stays pending until it
+ * is acknowledged.
+ */
 static void raise_line(struct device *d)
 {
 	reg_write(d, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
@@ -96,8 +107,10 @@ static void check_malformed(struct device *d, int m)
 	static const int bad_fds[] = { 9999, -5, -2147483647 };
 	unsigned int i;
 
-	CHECK(with_fd(d, MSI, MASK, m) && with_fd(d, MSI, B | TRIG, m) && with_fd(d, MSI, TRIG | MASK, m));
-	CHECK(irq(d, MSI, TRIG, 0, 1, &m, 4) && irq(d, MSI, E, 0, 1, &m, 4) && irq(d, MSI, ~0u, 0, 1, &m, 4));
+	CHECK(with_fd(d, MSI, MASK, m) && with_fd(d, MSI, B | TRIG, m) &&
+	      with_fd(d, MSI, TRIG | MASK, m));
+	CHECK(irq(d, MSI, TRIG, 0, 1, &m, 4) && irq(d, MSI, E, 0, 1, &m, 4) &&
+	      irq(d, MSI, ~0u, 0, 1, &m, 4));
 	CHECK(irq(d, MSI, E | TRIG, 1, 1, &m, 4) && irq(d, MSI, E | TRIG, 0, 2, "12345678", 8));
 	CHECK(irq(d, MSI, E | TRIG, ~0u, 2, "12345678", 8) && irq(d, MSI, E | TRIG, 0, ~0u, &m, 4));
 	CHECK(irq(d, MSI, E | TRIG, 0, 0, NULL, 0) && irq(d, MSIX, N | TRIG, 0, 0, NULL, 0));
@@ -146,9 +159,11 @@ static void check_intx_masks(struct device *d, int x, int u)
 	CHECK(config_write(d, PCI_COMMAND, 2, 0) && came(x, SOON_MS) == 1);
 	CHECK(!with_fd(d, INTX, UNMASK, none));
 	CHECK(with_fd(d, INTX, MASK, x) == -1);
-	CHECK(!irq(d, INTX, N | MASK, 0, 1, NULL, 0) && irq(d, INTX, N | MASK, 0, 0, NULL, 0) == -1);
+	CHECK(!irq(d, INTX, N | MASK, 0, 1, NULL, 0) &&
+	      irq(d, INTX, N | MASK, 0, 0, NULL, 0) == -1);
 	CHECK(!with_fd(d, INTX, UNMASK, u));
-	close(u);						/* with it the core's hold of it goes */
+	/* with it the core's hold of it goes */
+	close(u);
 	usleep(100000);
 	u = eventfd(0, EFD_NONBLOCK);
 	CHECK(!with_fd(d, INTX, UNMASK, u));
@@ -157,7 +172,10 @@ static void check_intx_masks(struct device *d, int x, int u)
 	close(u);
 }
 
-/* One eventfd that INTx signals and is unmasked by: each signal is the cause of the next one while the line is up. */
+/*
+ * One eventfd that INTx signals and is unmasked by: each signal is the cause of the next one while
+ * the line is up.
+ */
 static void check_one_for_both(struct device *d)
 {
 	int both = eventfd(0, EFD_NONBLOCK), none = -1;
@@ -176,7 +194,8 @@ static void check_one_for_both(struct device *d)
 
 void test_irqs(struct device *d, const struct options *o)
 {
-	int m = eventfd(0, EFD_NONBLOCK), x = eventfd(0, EFD_NONBLOCK), u = eventfd(0, EFD_NONBLOCK);
+	int m = eventfd(0, EFD_NONBLOCK), x = eventfd(0, EFD_NONBLOCK),
+	    u = eventfd(0, EFD_NONBLOCK);
 
 	checks_begin();
 	check_msi(d, m);

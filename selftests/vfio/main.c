@@ -67,7 +67,8 @@ static void run(const char *uuid, const char *word, const struct options *o)
 	unsigned int i;
 
 	for (i = 0; i < NR_TESTS; i++) {
-		if (strcmp(word, tests[i].name) && (strcmp(word, "all") || !strcmp(tests[i].name, apart)))
+		if (strcmp(word, tests[i].name) &&
+		    (strcmp(word, "all") || !strcmp(tests[i].name, apart)))
 			continue;
 		device_open(&d, uuid);
 		tests[i].run(&d, o);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say whose one is, so nobody can be stopped
- * for too many; how many the host serves must not depend on how many there are.
+ * A channel that does nothing but ask for NON_STALL_INTERRUPTs. The chip does not say whose one is,
+ * so nobody can be stopped for too many; how many the host serves must not depend on how many there
+ * are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +21,16 @@
 #include "tests.h"
 
 enum { METHODS = 4000, RING = 512, ROOM = 300, STORM_MS = 3000, SOON_MS = 5000 };
-enum { PER_MS = 3, AT_ONCE = 1000 };	/* of the chip's interrupts: more than is allowed, less than a storm has on a fast machine */
-enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };	/* of the interrupt thread: half is allowed, a storm on a slow one takes all */
+/* of the chip's interrupts: more than is allowed, less than a storm has on a fast machine */
+enum { PER_MS = 3, AT_ONCE = 1000 };
+/* of the interrupt thread: half is allowed, a storm on a slow one takes all */
+enum { WORK_PERCENT = 70, WORK_AT_ONCE_MS = 100 };
 
 
-/* what the card's interrupt thread has worked, in ticks of user space's clock; the CPU's share does not depend on how fast it is */
+/*
+ * what the card's interrupt thread has worked, in ticks of user space's clock; the CPU's share does
+ * not depend on how fast it is
+ */
 static uint64_t thread_ticks(void)
 {
 	unsigned long long user, sys, sum = 0;
@@ -58,7 +64,10 @@ static volatile uint32_t *userd(struct bare_chan *c, unsigned int off)
 	return (volatile uint32_t *)(c->g->bars.bar1 + c->userd_bar1 + off);
 }
 
-/* submits as fast as the channel takes it; how often the guest was told, though it asks only once a millisecond */
+/*
+ * submits as fast as the channel takes it; how often the guest was told, though it asks only once a
+ * millisecond
+ */
 static unsigned int storm(struct bare_chan *c)
 {
 	uint64_t end = now_ms() + STORM_MS;
@@ -111,8 +120,10 @@ void test_nonstall(struct device *d, const struct options *o)
 	after = card_counter(o->card, "chip_interrupts");
 	worked = (thread_ticks() - worked) * 1000 / sysconf(_SC_CLK_TCK);
 	ms = now_ms() - began;
-	tap_diag("%llu interrupts of the chip in %llu ms, %llu ms of work; the guest was told %u times",
-		 (unsigned long long)(after - before), (unsigned long long)ms, (unsigned long long)worked, told);
+	tap_diag(
+		"%llu interrupts of the chip in %llu ms, %llu ms of work; the guest was told %u times",
+		(unsigned long long)(after - before), (unsigned long long)ms,
+		(unsigned long long)worked, told);
 	CHECK(worked < ms * WORK_PERCENT / 100 + WORK_AT_ONCE_MS);
 	CHECK(after - before < PER_MS * ms + AT_ONCE);
 	CHECK(told > 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Doorbells are the card's pages, and become another vGPU's when a vGPU is reset. A VMM that keeps a mapping beyond that, by any
- * of the ways in which mappings move, multiply and shrink, must not see or touch what they show then (S4). What would let it
- * keep the page itself is refused.
+ * Doorbells are the card's pages, and become another vGPU's when a vGPU is reset. A VMM that keeps
+ * a mapping beyond that, by any of the ways in which mappings move, multiply and shrink, must not
+ * see or touch what they show then (S4). What would let it keep the page itself is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,17 +29,19 @@
 #include "tests.h"
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE, PER_PAGE = PAGE / USERD_SIZE };
-enum { ID = PER_PAGE + 1, AT = 0xf00, LET_SETTLE_US = 10000 };	/* the second page of doorbells; a word that no channel uses */
+/* the second page of doorbells; a word that no channel uses */
+enum { ID = PER_PAGE + 1, AT = 0xf00, LET_SETTLE_US = 10000 };
 enum { MINE = 0x1111, SECRET = 0x5ec4e7, FORGED = 0xbadbad };
 
 typedef volatile uint32_t word;
 
-/* ------------------------------------------------------------------ ways to keep a mapping; each one is touched */
+/* -------------------------------------------------- ways to keep a mapping; each one is touched */
 
 /* pages of doorbells from the first one on */
 static void *doorbells(struct device *d, uint64_t at, unsigned int pages)
 {
-	void *p = mmap(NULL, pages * PAGE, RW, MAP_SHARED, d->fd, REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at);
+	void *p = mmap(NULL, pages * PAGE, RW, MAP_SHARED, d->fd,
+		       REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at);
 
 	CHECK(p != MAP_FAILED);
 	return p;
@@ -67,7 +69,8 @@ static void touch(void *page)
 
 static void *elsewhere(unsigned int pages)
 {
-	return mmap(NULL, pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return mmap(NULL, pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0);
 }
 
 static void *moved(struct device *d, uint64_t at)
@@ -111,7 +114,8 @@ static void *protected(struct device *d, uint64_t at)
 	uint8_t *p = doorbells(d, at, 3);
 
 	touch(p + PAGE);
-	CHECK(!mprotect(p, PAGE, PROT_READ) && !mprotect(p + 2 * PAGE, PAGE, PROT_NONE) && !mprotect(p + PAGE, PAGE, PROT_READ));
+	CHECK(!mprotect(p, PAGE, PROT_READ) && !mprotect(p + 2 * PAGE, PAGE, PROT_NONE) &&
+	      !mprotect(p + PAGE, PAGE, PROT_READ));
 	CHECK(!mprotect(p + PAGE, PAGE, RW));
 	leave(p);
 	leave(p + 2 * PAGE);
@@ -134,7 +138,8 @@ static void *turned(struct device *d, uint64_t at)
 	void *p = doorbells(d, at, 1);
 
 	touch(p);
-	if (syscall(SYS_remap_file_pages, p, PAGE, 0, (REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at + PAGE) / PAGE, 0))
+	if (syscall(SYS_remap_file_pages, p, PAGE, 0,
+		    (REGION_AT(VFIO_PCI_BAR1_REGION_INDEX) + at + PAGE) / PAGE, 0))
 		return NULL;	/* not every kernel does */
 	touch(p);
 	return p;
@@ -144,13 +149,14 @@ static const struct {
 	const char *name;
 	void *(*make)(struct device *d, uint64_t at);
 } ways[] = {
-	{ "moved", moved }, { "moved twice", moved_twice }, { "moved in part", moved_part }, { "cut", cut },
+	{ "moved", moved }, { "moved twice", moved_twice }, { "moved in part", moved_part },
+		{ "cut", cut },
 	{ "protected", protected }, { "advised", advised }, { "turned", turned },
 };
 
 enum { NR_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* ------------------------------------------------------------------ another process that has them */
+/* ---------------------------------------------------------------- another process that has them */
 
 struct other {
 	pid_t pid;
@@ -230,7 +236,8 @@ static void end_other(struct other *o)
 
 static bool registers_uffd(void *page)
 {
-	struct uffdio_register r = { .range = { (uintptr_t)page, PAGE }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_register r = { .range = { (uintptr_t)page, PAGE },
+				     .mode = UFFDIO_REGISTER_MODE_MISSING };
 	struct uffdio_api api = { .api = UFFD_API };
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	bool ok = fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &r);
@@ -244,7 +251,8 @@ static ssize_t by_proc(void *page, bool write)
 {
 	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	uint32_t v = FORGED;
-	ssize_t n = write ? pwrite(fd, &v, 4, (uintptr_t)page + AT) : pread(fd, &v, 4, (uintptr_t)page + AT);
+	ssize_t n = write ? pwrite(fd, &v, 4, (uintptr_t)page + AT) :
+			    pread(fd, &v, 4, (uintptr_t)page + AT);
 
 	close(fd);
 	return n;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to let go, looks whether they have, and asks
- * again; the eleventh time is a BUG of the core. Two vGPUs of one VMM: one pins again as fast as it can, and the other one keeps
- * the core waiting for its lock in every round, so that there is time to.
+ * Memory is unmapped while the GPU uses it. VFIO's container asks its devices to let go, looks
+ * whether they have, and asks again; the eleventh time is a BUG of the core. Two vGPUs of one VMM:
+ * one pins again as fast as it can, and the other one keeps the core waiting for its lock in every
+ * round, so that there is time to.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +22,14 @@
 #include "tap.h"
 #include "tests.h"
 
-enum { PAGE = 4096, DST_VA = BARE_VA_FREE, LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20, PIECES = 2, PIECE = LENT_LEN / PIECES };
+enum {
+	PAGE = 4096,
+	DST_VA = BARE_VA_FREE,
+	LENT_IOVA = 0x60000000,
+	LENT_LEN = 1 << 20,
+	PIECES = 2,
+	PIECE = LENT_LEN / PIECES
+};
 enum { USED = 8 * PAGE, TABLES = 24, TABLES_LEN = 256 << 10, UNMAPS = 20, AGAIN_MS = 20000 };
 
 /* a guest of ours that syncs all the time */
@@ -56,16 +64,20 @@ static void begin(struct guest *w, uint64_t arena, volatile int *stop)
 	bare_runlist(&w->g, cfg.runlist, &entry, 1);
 }
 
-/* tables in host memory, which the host has to read as a whole each time: its lock is held for long */
+/*
+ * tables in host memory, which the host has to read as a whole each time: its lock is held for long
+ */
 static void make_slow(struct guest *w)
 {
 	uint64_t bus, pde;
 	unsigned int i;
 
 	bare_host(&w->g, TABLES_LEN, &bus);
-	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_COH) | FIELD_PREP(GMMU_PDE_SMALL_ADDR, bus >> GMMU_ADDR_SHIFT);
+	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_COH) |
+	      FIELD_PREP(GMMU_PDE_SMALL_ADDR, bus >> GMMU_ADDR_SHIFT);
 	for (i = 1; i <= TABLES; i++)
-		bare_mem_write(&w->g, BARE_VRAM, w->s.pdb + i * GMMU_ENTRY_SIZE, &pde, GMMU_ENTRY_SIZE);
+		bare_mem_write(&w->g, BARE_VRAM, w->s.pdb + i * GMMU_ENTRY_SIZE, &pde,
+			       GMMU_ENTRY_SIZE);
 }
 
 /* what the pinning one uses, in both pieces of the lent memory */
@@ -76,7 +88,8 @@ static void use(struct guest *w)
 
 	for (i = 0; i < PIECES; i++)
 		for (off = 0; off < USED; off += PAGE)
-			bare_space_map(&w->g, &w->s, DST_VA + i * USED + off, BARE_HOST, LENT_IOVA + i * PIECE + off);
+			bare_space_map(&w->g, &w->s, DST_VA + i * USED + off, BARE_HOST,
+				       LENT_IOVA + i * PIECE + off);
 }
 
 static bool pinned(struct guest *w, uint64_t want)
@@ -100,8 +113,8 @@ static void lend(struct device *d, uint8_t *memory)
 }
 
 /*
- * A VMM that has unmapped something and goes on has left the core: with its next access the guest may use what is mapped
- * there now.
+ * A VMM that has unmapped something and goes on has left the core: with its next access the guest
+ * may use what is mapped there now.
  */
 static void unmap_and_map(struct guest *pins, uint8_t *memory, uint64_t want)
 {
@@ -130,7 +143,8 @@ void test_retries(struct device *d, const struct options *o)
 	begin(&holds, ARENA_IOVA, &stop);
 	make_slow(&holds);
 	begin(&pins, ARENA_IOVA + ARENA_LEN, &stop);
-	memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(memory != MAP_FAILED);
 	lend(d, memory);
 	own = counter(&pins.d, "pinned_pages");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Random calls on one device from several threads at once. What is judged is that the device works afterwards. */
+/*
+ * Random calls on one device from several threads at once. What is judged is that the device works
+ * afterwards.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,8 +35,9 @@ static unsigned int rnd(struct storm *s, unsigned int n)
 
 static void random_ioctl(struct storm *s)
 {
-	static const unsigned long known[] = { VFIO_DEVICE_SET_IRQS, VFIO_DEVICE_GET_REGION_INFO, VFIO_DEVICE_GET_IRQ_INFO,
-					       VFIO_DEVICE_GET_INFO, VFIO_DEVICE_RESET };
+	static const unsigned long known[] = { VFIO_DEVICE_SET_IRQS, VFIO_DEVICE_GET_REGION_INFO,
+					       VFIO_DEVICE_GET_IRQ_INFO, VFIO_DEVICE_GET_INFO,
+					       VFIO_DEVICE_RESET };
 	uint32_t w[64];
 	unsigned int i;
 
@@ -54,10 +58,13 @@ static void random_ioctl(struct storm *s)
 /* registers that do something, more often than the others */
 static uint32_t random_register(struct storm *s)
 {
-	static const uint32_t first[] = { 0x100, 0x1700, 0x1704, 0x1714, 0x2000, 0x2254, 0x2270, 0x2600, 0x9100, 0x9400, 0x40000,
-					  0x70000, 0x100c80, 0x100cb8, 0x400100, 0x409800, 0x800000, 0x88000 };
+	static const uint32_t first[] = {
+		0x100,	0x1700,	 0x1704,  0x1714,   0x2000,   0x2254,	0x2270,	  0x2600,   0x9100,
+		0x9400, 0x40000, 0x70000, 0x100c80, 0x100cb8, 0x400100, 0x409800, 0x800000, 0x88000
+	};
 
-	return rnd(s, 4) ? first[rnd(s, sizeof(first) / sizeof(first[0]))] + rnd(s, 64) * 4 : rnd(s, BAR0_SIZE);
+	return rnd(s, 4) ? first[rnd(s, sizeof(first) / sizeof(first[0]))] + rnd(s, 64) * 4 :
+			   rnd(s, BAR0_SIZE);
 }
 
 static void random_write(struct storm *s)
@@ -69,7 +76,8 @@ static void random_write(struct storm *s)
 		w[i] = rnd(s, 2) ? rnd(s, 0x100000) : rnd(s, ~0u);
 	switch (rnd(s, 4)) {
 	case 0:
-		(void)!pwrite(s->d->fd, w, rnd(s, 64), REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + rnd(s, 4100));
+		(void)!pwrite(s->d->fd, w, rnd(s, 64),
+			      REGION_AT(VFIO_PCI_CONFIG_REGION_INDEX) + rnd(s, 4100));
 		break;
 	case 1:
 		(void)!pwrite(s->d->fd, w, rnd(s, 64), REGION_AT(rnd(s, 10)) + rnd(s, 0x2000000));
@@ -90,7 +98,8 @@ static void random_mapping(struct storm *s)
 {
 	size_t len = (1 + rnd(s, 64)) * PAGE, i;
 	off_t at = REGION_AT(rnd(s, 4)) + (off_t)rnd(s, 0x2000) * PAGE;
-	volatile char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, s->d->fd, rnd(s, 4) ? at : PRAMIN_AT);
+	volatile char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, s->d->fd,
+				rnd(s, 4) ? at : PRAMIN_AT);
 
 	if (p == MAP_FAILED)
 		return;
@@ -112,7 +121,8 @@ static void random_eventfd(struct storm *s)
 	int fd = eventfd(0, EFD_NONBLOCK);
 	uint64_t one = 1;
 
-	u.set.flags = VFIO_IRQ_SET_DATA_EVENTFD | (rnd(s, 2) ? VFIO_IRQ_SET_ACTION_UNMASK : VFIO_IRQ_SET_ACTION_TRIGGER);
+	u.set.flags = VFIO_IRQ_SET_DATA_EVENTFD |
+		      (rnd(s, 2) ? VFIO_IRQ_SET_ACTION_UNMASK : VFIO_IRQ_SET_ACTION_TRIGGER);
 	memcpy(u.set.data, &fd, sizeof(fd));
 	ioctl(s->d->fd, VFIO_DEVICE_SET_IRQS, &u);
 	(void)!write(fd, &one, sizeof(one));
@@ -133,8 +143,9 @@ static void random_dma(struct storm *s)
 
 static void *blow(void *arg)
 {
-	static void (*const moves[])(struct storm *s) = { random_ioctl, random_read, random_write, random_write, random_mapping,
-							  random_eventfd, random_dma };
+	static void (*const moves[])(
+		struct storm * s) = { random_ioctl,   random_read,    random_write, random_write,
+				      random_mapping, random_eventfd, random_dma };
 	struct storm *s = arg;
 
 	while (!atomic_load(&stop)) {
@@ -148,7 +159,8 @@ void test_storm(struct device *d, const struct options *o)
 {
 	struct storm s[THREADS];
 	pthread_t t[THREADS];
-	uint8_t *memory = mmap(NULL, STORM_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory =
+		mmap(NULL, STORM_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t began;
 	unsigned int i;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel that never stops, and whose instance block comes to name another page directory. Something makes the host look at
- * the block again while the chip has the channel and would load it again at once: the directory of before must be out of
- * the chip's reach when its memory and the pages that only it named are let go (S1, S2).
+ * A channel that never stops, and whose instance block comes to name another page directory.
+ * Something makes the host look at the block again while the chip has the channel and would load it
+ * again at once: the directory of before must be out of the chip's reach when its memory and the
+ * pages that only it named are let go (S1, S2).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,13 @@
 #include "tap.h"
 #include "tests.h"
 
-enum { PAGE = 4096, SRC_VA = BARE_VA_FREE, DST_VA = BARE_VA_FREE + 0x200000, LENT_IOVA = 0x60000000, LENT_LEN = 1 << 20 };
+enum {
+	PAGE = 4096,
+	SRC_VA = BARE_VA_FREE,
+	DST_VA = BARE_VA_FREE + 0x200000,
+	LENT_IOVA = 0x60000000,
+	LENT_LEN = 1 << 20
+};
 enum { MANY = 400, RING_ENTRIES = 400, TSG = 77, START_MS = 5000, WATCHED_US = 500000, ROUNDS = 3 };
 
 /* how the host comes to look at the block again */
@@ -91,7 +98,8 @@ static void look_again(struct swap *w, enum again how)
 	bare_flush(&w->g);
 	switch (how) {
 	case BY_ENABLE:
-		bare_write(&w->g, PCCSR_CHAN(w->c.id), FIELD_PREP(PCCSR_CHAN_RUNLIST, w->runlist) | PCCSR_CHAN_ENABLE_SET);
+		bare_write(&w->g, PCCSR_CHAN(w->c.id),
+			   FIELD_PREP(PCCSR_CHAN_RUNLIST, w->runlist) | PCCSR_CHAN_ENABLE_SET);
 		break;
 	case BY_ALLOW:
 		bare_write(&w->g, PFIFO_RUNLIST_BLOCK, 1u << w->runlist);
@@ -102,13 +110,17 @@ static void look_again(struct swap *w, enum again how)
 	}
 }
 
-/* copies whatever is there into lent memory for ever, which is taken back right after the block was looked at */
+/*
+ * copies whatever is there into lent memory for ever, which is taken back right after the block was
+ * looked at
+ */
 static void once(struct device *d, struct swap *w, unsigned int id, enum again how)
 {
 	unsigned int i;
 	bool intact;
 
-	w->memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	w->memory = mmap(NULL, LENT_LEN, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	CHECK(w->memory != MAP_FAILED && !dma_map(d, w->memory, LENT_IOVA, LENT_LEN));
 	bare_space_create(&w->g, &w->s1);
 	bare_space_create(&w->g, &w->s2);

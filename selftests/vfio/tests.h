@@ -6,8 +6,10 @@
 
 struct options {
 	unsigned int seconds, seed;	/* of the storm */
-	const char *second;		/* another vGPU of the same card that may be opened; may be NULL */
-	const char *card;		/* /sys/bus/pci/devices/... of the physical card, to look at its registers; may be NULL */
+	/* another vGPU of the same card that may be opened; may be NULL */
+	const char *second;
+	/* /sys/bus/pci/devices/... of the physical card, to look at its registers; may be NULL */
+	const char *card;
 };
 
 void test_info(struct device *d, const struct options *o);

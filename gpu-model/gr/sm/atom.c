@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Atomic operations on global memory, with the host's atomics so that other SMX, copy engines and CPUs are held off as
- * well, and the locked accesses to shared memory of which ptxas builds its atomics. Lanes take their turns in order.
+ * Atomic operations on global memory, with the host's atomics so that other SMX, copy engines and
+ * CPUs are held off as well, and the locked accesses to shared memory of which ptxas builds its
+ * atomics. Lanes take their turns in order.
  */
 #include <string.h>
 
@@ -18,7 +19,8 @@ static float as_f32(uint32_t v)
 /* red.add.f32 flushes subnormals (PTX); NaN results are canonical */
 static uint32_t add_f32(uint32_t a, uint32_t b)
 {
-	float f = as_f32(a & 0x7f800000 ? a : a & 0x80000000u) + as_f32(b & 0x7f800000 ? b : b & 0x80000000u);
+	float f = as_f32(a & 0x7f800000 ? a : a & 0x80000000u) +
+		  as_f32(b & 0x7f800000 ? b : b & 0x80000000u);
 	uint32_t v;
 
 	memcpy(&v, &f, 4);
@@ -84,8 +86,8 @@ static uint32_t atomic32(uint32_t *p, unsigned int op, unsigned int type, uint32
 	if (op == SM_ATOM_EXCH)
 		return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
 	old = __atomic_load_n(p, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(p, &old, result32(op, type, old, v), true, __ATOMIC_SEQ_CST,
-					    __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(p, &old, result32(op, type, old, v), true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	return old;
 }
@@ -97,8 +99,8 @@ static uint64_t atomic64(uint64_t *p, unsigned int op, unsigned int type, uint64
 	if (op == SM_ATOM_ADD)
 		return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
 	old = __atomic_load_n(p, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(p, &old, result64(op, type, old, v), true, __ATOMIC_SEQ_CST,
-					    __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(p, &old, result64(op, type, old, v), true,
+					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 	return old;
 }
@@ -142,20 +144,23 @@ static uint8_t *target(struct warp *w, const struct uop *u, unsigned int l, bool
 	return p;
 }
 
-static uint64_t perform(const struct sm_insn *in, uint8_t *p, uint64_t v, uint64_t second, bool wide)
+static uint64_t perform(const struct sm_insn *in, uint8_t *p, uint64_t v, uint64_t second,
+			bool wide)
 {
 	if (in->op == SM_ATOM_CAS && wide) {
-		__atomic_compare_exchange_n((uint64_t *)p, &v, second, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		__atomic_compare_exchange_n((uint64_t *)p, &v, second, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
 		return v;		/* what was there, also when it was as expected */
 	}
 	if (in->op == SM_ATOM_CAS) {
 		uint32_t old = v;
 
-		__atomic_compare_exchange_n((uint32_t *)p, &old, (uint32_t)second, false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST);
+		__atomic_compare_exchange_n((uint32_t *)p, &old, (uint32_t)second, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		return old;
 	}
-	return wide ? atomic64((uint64_t *)p, in->sub, in->type, v) : atomic32((uint32_t *)p, in->sub, in->type, v);
+	return wide ? atomic64((uint64_t *)p, in->sub, in->type, v) :
+		      atomic32((uint32_t *)p, in->sub, in->type, v);
 }
 
 static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
@@ -171,7 +176,8 @@ static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
 		if (!p)
 			return s;
 		old[l] = perform(in, p, lane_value(w, u->src[1], l, wide),
-				 in->op == SM_ATOM_CAS ? lane_value(w, u->src[2], l, wide) : 0, wide);
+				 in->op == SM_ATOM_CAS ? lane_value(w, u->src[2], l, wide) : 0,
+				 wide);
 	}
 	EACH_LANE(l, m) {
 		w->r[u->dst[0]][l] = (uint32_t)old[l];
@@ -183,7 +189,8 @@ static enum step op_atom(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ locked shared memory */
 
-static bool shared_word(struct warp *w, const struct uop *u, unsigned int l, uint32_t *off, unsigned int bytes)
+static bool shared_word(struct warp *w, const struct uop *u, unsigned int l, uint32_t *off,
+			unsigned int bytes)
 {
 	*off = w->r[u->src[0]][l] + (uint32_t)u->in->offset;
 	if (*off % bytes) {
@@ -206,7 +213,8 @@ static const struct sm_operand *pred_dst(const struct sm_insn *in)
 static enum step op_ldslk(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
-	unsigned int d = in->dst[0].kind == SM_REG ? u->dst[0] : u->dst[1], bytes = sm_type_bits(in->type) / 8;
+	unsigned int d = in->dst[0].kind == SM_REG ? u->dst[0] : u->dst[1],
+		     bytes = sm_type_bits(in->type) / 8;
 	uint32_t got = 0, off;
 
 	EACH_LANE(l, m) {
@@ -251,7 +259,10 @@ static enum step op_stscul(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* what PTX has on sm_35 (and envytools gk110.c encodes); the encoding allows more, whose effect no source describes */
+/*
+ * what PTX has on sm_35 (and envytools gk110.c encodes); the encoding allows more, whose effect no
+ * source describes
+ */
 static bool known_atomic(const struct sm_insn *in)
 {
 	if (in->op == SM_ATOM_CAS)
@@ -261,7 +272,12 @@ static bool known_atomic(const struct sm_insn *in)
 		return in->type != SM_U128;
 	case SM_ATOM_INC: case SM_ATOM_DEC:
 		return in->type == SM_U32;
-	case SM_ATOM_MIN: case SM_ATOM_MAX: case SM_ATOM_AND: case SM_ATOM_OR: case SM_ATOM_XOR: case SM_ATOM_EXCH:
+	case SM_ATOM_MIN:
+	case SM_ATOM_MAX:
+	case SM_ATOM_AND:
+	case SM_ATOM_OR:
+	case SM_ATOM_XOR:
+	case SM_ATOM_EXCH:
 		return in->type != SM_U128 && in->type != SM_F32_FTZ;
 	default:
 		return false;

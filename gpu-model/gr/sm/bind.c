@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a decoded instruction to what is executed: its handler and the slots of its operands. Done once per word of a
- * cached line of code. What can be wrong in the encoding itself (a register pair that starts at an odd register, an
- * instruction of another shader stage, one whose effect no source describes) becomes a handler that raises the chip's
- * exception when it is executed.
+ * From a decoded instruction to what is executed: its handler and the slots of its operands. Done
+ * once per word of a cached line of code. What can be wrong in the encoding itself (a register pair
+ * that starts at an odd register, an instruction of another shader stage, one whose effect no
+ * source describes) becomes a handler that raises the chip's exception when it is executed.
  */
 #include "exec.h"
 
@@ -46,12 +46,14 @@ static bool is_graphics(unsigned int op)
 /* pairs start at even registers, triples and quads at multiples of four */
 static bool misaligned(const struct sm_operand *o)
 {
-	return o->kind == SM_REG && o->reg != SM_RZ && o->regs > 1 && o->reg % (o->regs == 2 ? 2 : 4);
+	return o->kind == SM_REG && o->reg != SM_RZ && o->regs > 1 &&
+	       o->reg % (o->regs == 2 ? 2 : 4);
 }
 
 static void bind_top(struct uop *u, const struct sm_operand *o)
 {
-	unsigned int top = o->kind == SM_REG && o->reg != SM_RZ ? o->reg + (o->regs ? o->regs : 1) : 0;
+	unsigned int top = o->kind == SM_REG && o->reg != SM_RZ ? o->reg + (o->regs ? o->regs : 1) :
+								  0;
 
 	if (top > u->top)
 		u->top = top;
@@ -61,7 +63,13 @@ static void bind_top(struct uop *u, const struct sm_operand *o)
 static bool takes_64_bits(const struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_DADD: case SM_DMUL: case SM_DFMA: case SM_DMNMX: case SM_DSET: case SM_DSETP: case SM_DCHK:
+	case SM_DADD:
+	case SM_DMUL:
+	case SM_DFMA:
+	case SM_DMNMX:
+	case SM_DSET:
+	case SM_DSETP:
+	case SM_DCHK:
 		return true;
 	case SM_F2F: case SM_F2I: case SM_I2F: case SM_I2I:
 		return sm_type_bits(in->stype[0]) == 64;
@@ -121,9 +129,13 @@ static op_fn handler(const struct sm_insn *in)
 
 void uop_bind(struct uop *u, const struct sm_insn *in)
 {
-	*u = (struct uop){ .in = in, .guard = in->guard & 7, .guard_not = in->guard_not, .join = in->join };
+	*u = (struct uop){ .in = in,
+			   .guard = in->guard & 7,
+			   .guard_not = in->guard_not,
+			   .join = in->join };
 	u->run = handler(in);
-	u->conditional = in->cc_test != SM_CC_T && in->op != SM_CSET && in->op != SM_CSETP;	/* theirs is an operand */
+	/* theirs is an operand */
+	u->conditional = in->cc_test != SM_CC_T && in->op != SM_CSET && in->op != SM_CSETP;
 	if (in->op == SM_ILLEGAL || in->op == SM_SCHED) {
 		u->guard = SM_PT;
 		u->guard_not = u->conditional = u->join = false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code as it is executed: lines of 1 KiB, fetched through the GPC's instruction client and decoded once. The chip's
- * instruction caches hold words until they are invalidated; the model keeps decoded lines for as long as it likes but
- * compares them with memory at the first use in every grid, so that no missing or superfluous invalidate changes a
- * result, and lines are shared by all channels that run the same code.
+ * Code as it is executed: lines of 1 KiB, fetched through the GPC's instruction client and decoded
+ * once. The chip's instruction caches hold words until they are invalidated; the model keeps
+ * decoded lines for as long as it likes but compares them with memory at the first use in every
+ * grid, so that no missing or superfluous invalidate changes a result, and lines are shared by all
+ * channels that run the same code.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "exec.h"
 
 #define MAX_LINES	1024u		/* kept between grids; about 40 KiB each */
-#define HARD_LINES	4096u		/* at any time; threads decode into lines of their own beyond that */
+/* at any time; threads decode into lines of their own beyond that */
+#define HARD_LINES	4096u
 
 static unsigned int line_hash(uint32_t pc, const uint64_t *raw)
 {
@@ -60,7 +62,10 @@ static struct code_line *find(struct sm *sm, uint32_t pc, const uint64_t *raw, u
 	return NULL;
 }
 
-/* reads what is there: a program may end in the last mapped page, so the rest of a line may be missing */
+/*
+ * reads what is there: a program may end in the last mapped page, so the rest of a line may be
+ * missing
+ */
 static bool fetch(struct sm_thread *t, uint32_t line_pc, uint32_t pc, uint64_t *raw)
 {
 	struct run *r = t->run;

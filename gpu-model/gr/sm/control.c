@@ -2,26 +2,32 @@
 /*
  * Control flow of a warp whose lanes may go different ways.
  *
- * A warp has one PC, the mask of lanes that follow it, and a stack of tokens. SSY, PBK, PCNT, CAL/PRET and PLONGJMP push
- * a token with the lanes that are active and an address; a branch that only some lanes take pushes a token (DIV) for
- * those that have to wait. A lane leaves with .S, BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token
- * is popped: a DIV token lets the other side run; the others let every lane of theirs go on at their address that has
- * not left for something further down the stack. Lanes that left with BRK wait for a PBK token, and so on: these waiting
- * sets are masks of the warp. SAM makes whole quads active, for derivatives: threads that left or never were join in until
- * RAM takes the old mask back from the stack.
- * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's nv50_ir (which code uses
- * them how), and what ptxas emits.
- * Of the two sides of a divergent branch the one with the higher address goes first. That lanes which take a branch forward
- * must not wait is known from mesa (NVC0LoweringPass::handleSharedATOMNVE4): those that have got a lock branch over the branch of
- * those that have not, and would never be let go by the others, who try again and again. That those which take a branch back
- * wait is the model's choice: a loop then needs one token, however often lanes leave it.
- * Open, the model chooses: a token takes 8 bytes of the call
- * stack that the QMD gives a warp, and 16 fit without any; which of its errors a stack that is too deep raises; that API
- * calls are counted in CAL tokens; what becomes of SAM's lanes when the others leave before RAM (they are dropped).
+ * A warp has one PC, the mask of lanes that follow it, and a stack of tokens. SSY, PBK, PCNT,
+ * CAL/PRET and PLONGJMP push a token with the lanes that are active and an address; a branch that
+ * only some lanes take pushes a token (DIV) for those that have to wait. A lane leaves with .S,
+ * BRK, CONT, RET, LONGJMP or EXIT. When no lane is left active the topmost token is popped: a DIV
+ * token lets the other side run; the others let every lane of theirs go on at their address that
+ * has not left for something further down the stack. Lanes that left with BRK wait for a PBK token,
+ * and so on: these waiting sets are masks of the warp. SAM makes whole quads active, for
+ * derivatives: threads that left or never were join in until RAM takes the old mask back from the
+ * stack.
+ * Sources: envytools docs/hw/graph/tesla/cuda/control.rst (the stack and its tokens), mesa's
+ * nv50_ir (which code uses them how), and what ptxas emits. Of the two sides of a divergent branch
+ * the one with the higher address goes first. That lanes which take a branch forward must not wait
+ * is known from mesa (NVC0LoweringPass::handleSharedATOMNVE4): those that have got a lock branch
+ * over the branch of those that have not, and would never be let go by the others, who try again
+ * and again. That those which take a branch back wait is the model's choice: a loop then needs one
+ * token, however often lanes leave it. Open, the model chooses: a token takes 8 bytes of the call
+ * stack that the QMD gives a warp, and 16 fit without any; which of its errors a stack that is too
+ * deep raises; that API calls are counted in CAL tokens; what becomes of SAM's lanes when the
+ * others leave before RAM (they are dropped).
  */
 #include "exec.h"
 
-/* envytools docs/hw/graph/tesla/cuda/isa.rst names the tests; formulas as signed/unsigned compare and NaN need them */
+/*
+ * envytools docs/hw/graph/tesla/cuda/isa.rst names the tests; formulas as signed/unsigned compare
+ * and NaN need them
+ */
 uint32_t cc_lanes(const struct warp *w, unsigned int test)
 {
 	uint32_t z = w->z, s = w->s, c = w->c, o = w->o;
@@ -137,19 +143,26 @@ static enum step op_bra(struct warp *w, const struct uop *u, uint32_t m)
 	return branch(w, m, target(w, u));
 }
 
-/* where a lane of BRX or JMX goes: its register and the offset, or a table in a constant bank that it indexes */
+/*
+ * where a lane of BRX or JMX goes: its register and the offset, or a table in a constant bank that
+ * it indexes
+ */
 static bool indexed_target(struct warp *w, const struct uop *u, unsigned int lane, uint32_t *to)
 {
 	const struct sm_insn *in = u->in;
 	const struct sm_operand *o = &in->src[0];
 
 	if (o->kind == SM_CONST)
-		return const_read(w, o->bank, in->offset + w->r[u->src[1]][lane], to, 4, WARP_INVALID_CONST_ADDR);
+		return const_read(w, o->bank, in->offset + w->r[u->src[1]][lane], to, 4,
+				  WARP_INVALID_CONST_ADDR);
 	*to = (in->relative ? w->pc + SM_INSN_BYTES : 0) + in->offset + w->r[u->src[0]][lane];
 	return true;
 }
 
-/* every lane has its own target; those with the first lane's go, the rest execute the instruction again */
+/*
+ * every lane has its own target; those with the first lane's go, the rest execute the instruction
+ * again
+ */
 static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t to, same = 0, stay = w->active & ~m, other;
@@ -173,7 +186,10 @@ static enum step op_indexed(struct warp *w, const struct uop *u, uint32_t m)
 	return branch(w, same, to);
 }
 
-/* the QMD may ask that calls go 32 deep at most (API_VISIBLE_CALL_LIMIT); those with .NOINC don't count */
+/*
+ * the QMD may ask that calls go 32 deep at most (API_VISIBLE_CALL_LIMIT); those with .NOINC don't
+ * count
+ */
 static enum step push_call(struct warp *w, const struct uop *u, uint32_t mask, uint32_t pc)
 {
 	bool counts = !u->in->noinc;

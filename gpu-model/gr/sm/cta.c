@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns of a few thousand
- * instructions, so that one which spins on what another will write does not spin for ever.
+ * A CTA on its SM: warps with their registers, shared memory, barriers. Its warps take turns of a
+ * few thousand instructions, so that one which spins on what another will write does not spin for
+ * ever.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +188,8 @@ bool barrier_arrive(struct warp *w, unsigned int nr, uint32_t expected, bool wai
 
 	if (expected)
 		b->expected = (expected + LANES - 1) / LANES * LANES;
-	b->arrived += LANES;		/* the barrier counts warps: an arrival is for all threads of one */
+	/* the barrier counts warps: an arrival is for all threads of one */
+	b->arrived += LANES;
 	if (wait)
 		w->wait_barrier = nr + 1;
 	if (!complete(w->cta, b))
@@ -242,7 +244,8 @@ enum cta_state cta_run(struct sm_thread *t, struct cta *c, uint64_t budget)
 		used = w->issued - start;
 		atomic_fetch_add_explicit(&t->run->issued, used, memory_order_relaxed);
 		budget -= used < budget ? used : budget;
-		if (atomic_load_explicit(&t->run->halt, memory_order_relaxed) || run_dropped(t->run))
+		if (atomic_load_explicit(&t->run->halt, memory_order_relaxed) ||
+		    run_dropped(t->run))
 			return CTA_STOPPED;
 		if (atomic_load_explicit(&t->g->dma_writers, memory_order_relaxed)) {
 			dma_read_unlock(t->g);

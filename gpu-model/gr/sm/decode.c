@@ -87,8 +87,12 @@ static bool put_fields(const struct sm_field *f, uint64_t word, struct sm_insn *
 	return true;
 }
 
-/* The immediate of 20 bits: bits 23..41, and bit 59 on top. Floats are the upper part of their format. */
-static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word, enum sm_type type)
+/*
+ * The immediate of 20 bits: bits 23..41, and bit 59 on top. Floats are the upper part of their
+ * format.
+ */
+static void set_short_imm(struct sm_insn *in, struct sm_operand *o, uint64_t word,
+			  enum sm_type type)
 {
 	uint64_t v = sm_bits(word, 23, 19) | (word & BIT59 ? 1 << 19 : 0);
 
@@ -121,7 +125,8 @@ static unsigned int alu_code(uint64_t word)
 	return sm_bits(word, 54, 8);
 }
 
-static void put_alu_sources(const struct sm_alu_row *row, unsigned int form, uint64_t word, struct sm_insn *in)
+static void put_alu_sources(const struct sm_alu_row *row, unsigned int form, uint64_t word,
+			    struct sm_insn *in)
 {
 	struct sm_operand *b = &in->src[row->b], *c = &in->src[row->b + 1];
 

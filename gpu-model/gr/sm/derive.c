@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the tables can't say about an instruction: flags that exclude each other, types of several fields, register counts. */
+/*
+ * What the tables can't say about an instruction: flags that exclude each other, types of several
+ * fields, register counts.
+ */
 #include "encoding.h"
 
 unsigned int sm_type_bits(enum sm_type type)
 {
 	switch (type) {
 	case SM_U8: case SM_S8: return 8;
-	case SM_U16: case SM_S16: case SM_F16: case SM_U16_H0: case SM_S16_H0: case SM_U16_H1: case SM_S16_H1: return 16;
+	case SM_U16:
+	case SM_S16:
+	case SM_F16:
+	case SM_U16_H0:
+	case SM_S16_H0:
+	case SM_U16_H1:
+	case SM_S16_H1:
+		return 16;
 	case SM_U24: case SM_S24: return 24;
 	case SM_U64: case SM_S64: case SM_F64: case SM_B64: return 64;
 	case SM_B96: return 96;
@@ -56,8 +66,9 @@ static bool finish_integer(struct sm_insn *in)
 		plus_one(in, &in->neg_product, &in->src[2].neg);
 		break;
 	case SM_IMADSP:
-		is_signed = in->stype[0] == SM_S32 || in->stype[0] == SM_S24 || in->stype[0] == SM_S16_H0 ||
-			    in->stype[0] == SM_S16_H1 || in->stype[1] == SM_S24 || in->stype[1] == SM_S16_H0;
+		is_signed = in->stype[0] == SM_S32 || in->stype[0] == SM_S24 ||
+			    in->stype[0] == SM_S16_H0 || in->stype[0] == SM_S16_H1 ||
+			    in->stype[1] == SM_S24 || in->stype[1] == SM_S16_H0;
 		in->sd = in->stype[2] == 3;
 		in->stype[2] = third[is_signed][in->stype[2]];
 		break;
@@ -88,7 +99,10 @@ static uint8_t signed_type(uint8_t type, bool is_signed)
 	return is_signed ? type + (SM_S8 - SM_U8) : type;
 }
 
-/* the part of the register that is converted: a byte of four, a half of two. sub keeps what the encoding has. */
+/*
+ * the part of the register that is converted: a byte of four, a half of two. sub keeps what the
+ * encoding has.
+ */
 static void select_part(struct sm_insn *in)
 {
 	struct sm_operand *o = &in->src[0];
@@ -182,10 +196,12 @@ static bool finish_halves(struct sm_insn *in)
 static bool finish_bytes(struct sm_insn *in)
 {
 	static const uint16_t lanes_a[16] = {
-		0x0000, 0x1111, 0x2222, 0x3333, 0x3210, 0x4321, 0x5432, 0x6543, 0x3201, 0x3012, 0x0213, 0x3120, 0x1230, 0x2310,
+		0x0000, 0x1111, 0x2222, 0x3333, 0x3210, 0x4321, 0x5432,
+		0x6543, 0x3201, 0x3012, 0x0213, 0x3120, 0x1230, 0x2310,
 	};
 	static const uint16_t lanes_b[16] = {
-		0x4444, 0x5555, 0x6666, 0x7777, 0x7654, 0x6543, 0x5432, 0x4321, 0x4567, 0x6745, 0x5476,
+		0x4444, 0x5555, 0x6666, 0x7777, 0x7654, 0x6543,
+		0x5432, 0x4321, 0x4567, 0x6745, 0x5476,
 	};
 	struct sm_operand *a = &in->src[0], *b = &in->src[1];
 	unsigned int i;
@@ -258,9 +274,11 @@ static bool finish_memory(struct sm_insn *in)
 {
 	unsigned int regs = registers(in->type);
 
-	if ((in->op == SM_ALD || in->op == SM_AST || in->op == SM_AL2P || in->op == SM_IPA) && in->src[0].reg == SM_RZ)
+	if ((in->op == SM_ALD || in->op == SM_AST || in->op == SM_AL2P || in->op == SM_IPA) &&
+	    in->src[0].reg == SM_RZ)
 		in->offset &= 0x3ff;
-	if ((in->op == SM_ALD || in->op == SM_AST) && !in->left && in->src[0].reg != SM_RZ && in->offset)
+	if ((in->op == SM_ALD || in->op == SM_AST) && !in->left && in->src[0].reg != SM_RZ &&
+	    in->offset)
 		return false;
 
 	if (in->wide_addr)
@@ -293,7 +311,10 @@ static bool finish_memory(struct sm_insn *in)
 	return true;
 }
 
-/* Words of coordinates and what goes with them; the first four are in src[0]'s registers, the rest in src[1]'s. */
+/*
+ * Words of coordinates and what goes with them; the first four are in src[0]'s registers, the rest
+ * in src[1]'s.
+ */
 static bool finish_texture(struct sm_insn *in)
 {
 	static const uint8_t coordinates[] = { 1, 1, 2, 2, 3, 3, 3, 3 };
@@ -305,7 +326,8 @@ static bool finish_texture(struct sm_insn *in)
 	set_regs(&in->dst[0], __builtin_popcount(t->mask));
 	if (in->op == SM_TEX || in->op == SM_TLD || in->op == SM_TLD4 || in->op == SM_TXD) {
 		/* TXD: offsets are in the array index' word */
-		words += t->bindless + t->shadow + 2 * t->ptp + t->multisample + (t->aoffi && (in->op != SM_TXD || !(t->dim & 1)));
+		words += t->bindless + t->shadow + 2 * t->ptp + t->multisample +
+			 (t->aoffi && (in->op != SM_TXD || !(t->dim & 1)));
 		words += t->lod != SM_LOD_AUTO && t->lod != SM_LOD_LZ;
 		if (in->op == SM_TXD)
 			words += 2 * coordinates[t->dim & 7];
@@ -318,11 +340,23 @@ static bool finish_texture(struct sm_insn *in)
 bool sm_decode_finish(struct sm_insn *in)
 {
 	switch (in->op) {
-	case SM_IADD: case SM_IADD32I: case SM_ISCADD: case SM_IMAD: case SM_IMAD32I: case SM_IMADSP:
+	case SM_IADD:
+	case SM_IADD32I:
+	case SM_ISCADD:
+	case SM_IMAD:
+	case SM_IMAD32I:
+	case SM_IMADSP:
 		return finish_integer(in);
 	case SM_F2F: case SM_F2I: case SM_I2F: case SM_I2I:
 		return finish_conversion(in);
-	case SM_VADD: case SM_VMNMX: case SM_VSET: case SM_VABSDIFF: case SM_VSHL: case SM_VSHR: case SM_VMAD: case SM_VSETP:
+	case SM_VADD:
+	case SM_VMNMX:
+	case SM_VSET:
+	case SM_VABSDIFF:
+	case SM_VSHL:
+	case SM_VSHR:
+	case SM_VMAD:
+	case SM_VSETP:
 		return finish_scalar_video(in);
 	case SM_VADD2: case SM_VMNMX2: case SM_VSET2: case SM_VSEL2: case SM_VABSDIFF2:
 		return finish_halves(in);
@@ -330,8 +364,25 @@ bool sm_decode_finish(struct sm_insn *in)
 		return finish_bytes(in);
 	case SM_TEX: case SM_TLD: case SM_TLD4: case SM_TXD: case SM_TXQ: case SM_TMML: case SM_TXA:
 		return finish_texture(in);
-	case SM_LD: case SM_LDG: case SM_ST: case SM_LDL: case SM_STL: case SM_LDS: case SM_STS: case SM_LDC: case SM_LDSLK: case SM_STSCUL:
-	case SM_ATOM: case SM_ATOM_CAS: case SM_CCTL: case SM_ALD: case SM_AST: case SM_AL2P: case SM_IPA: case SM_SULDGA: case SM_SUSTGA:
+	case SM_LD:
+	case SM_LDG:
+	case SM_ST:
+	case SM_LDL:
+	case SM_STL:
+	case SM_LDS:
+	case SM_STS:
+	case SM_LDC:
+	case SM_LDSLK:
+	case SM_STSCUL:
+	case SM_ATOM:
+	case SM_ATOM_CAS:
+	case SM_CCTL:
+	case SM_ALD:
+	case SM_AST:
+	case SM_AL2P:
+	case SM_IPA:
+	case SM_SULDGA:
+	case SM_SUSTGA:
 		return finish_memory(in);
 	default:
 		return finish_float(in);

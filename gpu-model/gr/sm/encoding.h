@@ -2,15 +2,20 @@
 #ifndef KVGPU_MODEL_GR_SM_ENCODING_H
 #define KVGPU_MODEL_GR_SM_ENCODING_H
 /*
- * How the tables of the decoder describe an encoding: which words it takes, and which bits go where in struct sm_insn.
+ * How the tables of the decoder describe an encoding: which words it takes, and which bits go where
+ * in struct sm_insn.
  *
- * A word's two lowest bits tell its class: 0 control and 32-bit immediates, 1 immediates, 2 the rest, 3 nothing.
+ * A word's two lowest bits tell its class: 0 control and 32-bit immediates, 1 immediates, 2 the
+ * rest, 3 nothing.
  */
 #include <linux/types.h>
 
 #include "insn.h"
 
-/* where a field goes: the offset of a byte of struct sm_insn, or one of these with an operand's number in the low bits */
+/*
+ * where a field goes: the offset of a byte of struct sm_insn, or one of these with an operand's
+ * number in the low bits
+ */
 enum sm_to {
 	SM_TO_OPERAND	= 0x8000,
 	SM_TO_DREG	= 0x8000,	/* dst[n] = register */
@@ -37,11 +42,15 @@ struct sm_field {
 
 #define SM_F(member, pos, width)	{ offsetof(struct sm_insn, member), pos, width, NULL }
 #define SM_M(member, pos, width, map)	{ offsetof(struct sm_insn, member), pos, width, map }
-#define SM_S(member, value)		{ offsetof(struct sm_insn, member), value, 0, NULL }	/* a constant */
+/* a constant */
+#define SM_S(member, value)		{ offsetof(struct sm_insn, member), value, 0, NULL }
 #define SM_OPND(to, n, pos, width)	{ (to) | (n), pos, width, NULL }
-#define SM_END				{ 0, 0, 0, NULL }	/* no field: raw is not decoded from itself */
+/* no field: raw is not decoded from itself */
+#define SM_END				{ 0, 0, 0, NULL }
 
-/* one 8-bit opcode of the arithmetic instructions, in all the forms of its second and third source */
+/*
+ * one 8-bit opcode of the arithmetic instructions, in all the forms of its second and third source
+ */
 #define SM_FORM_REG	1	/* b: register at bit 23, c: register at bit 42 */
 #define SM_FORM_CB	2	/* b: constant, c: register at bit 42 */
 #define SM_FORM_CC	4	/* b: register at bit 42, c: constant */
@@ -65,7 +74,8 @@ struct sm_row {
 	uint64_t match, mask;
 	uint16_t op;
 	const struct sm_field *fields;
-	const struct sm_field *more;	/* after fields: what differs between forms that share them, or NULL */
+	/* after fields: what differs between forms that share them, or NULL */
+	const struct sm_field *more;
 };
 
 extern const struct sm_alu_row sm_alu_rows[];

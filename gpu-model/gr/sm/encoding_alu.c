@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arithmetic: the instructions that come with a register, a constant or an immediate as their second source (class 2, and
- * class 1 for immediates). Source: envytools envydis/gk110.c; nvdisasm's text for each bit.
+ * Arithmetic: the instructions that come with a register, a constant or an immediate as their
+ * second source (class 2, and class 1 for immediates). Source: envytools envydis/gk110.c;
+ * nvdisasm's text for each bit.
  */
 #include "encoding.h"
 
@@ -11,8 +12,9 @@ static const int8_t icmp[] = {
 static const int8_t boolean[] = { SM_AND, SM_OR, SM_XOR, -1 };
 static const int8_t us32[] = { SM_U32, SM_S32 };
 static const int8_t zero_only[64] = {
-	0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	0,  -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 static const int8_t madsp_a[] = {
 	SM_U32, SM_S32, SM_U24, SM_S24, SM_U16_H0, SM_S16_H0, SM_U16_H1, SM_S16_H1,
@@ -39,74 +41,104 @@ static const int8_t two_d[] = { 1, 0 };
 #define FIELDS(name, ...) static const struct sm_field name[] = { __VA_ARGS__, SM_END }
 
 #define SET_SIGNS	SM_F(src[0].neg, 46, 1), SM_F(src[1].abs, 47, 1)
-FIELDS(fset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf, 55, 1),
+FIELDS(fset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf,
+	55, 1),
 	SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_F(ftz, 58, 1), SM_S(type, SM_F32));
-FIELDS(dset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf, 55, 1),
+FIELDS(dset, DST, A, PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), CC, SM_F(cmp, 51, 4), SM_F(bf,
+	55, 1),
 	SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_S(type, SM_F64));
-FIELDS(ffma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(sat, 53, 1), SM_F(round, 54, 2),
+FIELDS(ffma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(sat, 53, 1),
+	SM_F(round, 54, 2),
 	SM_F(ftz, 56, 1), SM_F(fmz, 57, 1), SM_S(type, SM_F32));
-FIELDS(imad, DST, A, CC, SM_M(stype[0], 51, 1, us32), SM_F(x, 52, 1), SM_F(sat, 53, 1), SM_F(src[2].neg, 54, 1),
+FIELDS(imad, DST, A, CC, SM_M(stype[0], 51, 1, us32), SM_F(x, 52, 1), SM_F(sat, 53, 1),
+	SM_F(src[2].neg, 54, 1),
 	SM_F(neg_product, 55, 1), SM_M(stype[1], 56, 1, us32), SM_F(hi, 57, 1), SM_S(type, SM_B32));
-FIELDS(imadsp, DST, A, CC, SM_M(stype[0], 51, 3, madsp_a), SM_F(stype[2], 54, 2), SM_M(stype[1], 56, 2, madsp_b));
-FIELDS(suclamp, SM_OPND(SM_TO_DPRED, 0, 48, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A, SM_OPND(SM_TO_SIMM, 2, 42, 6),
+FIELDS(imadsp, DST, A, CC, SM_M(stype[0], 51, 3, madsp_a), SM_F(stype[2], 54, 2),
+       SM_M(stype[1], 56, 2, madsp_b));
+FIELDS(suclamp, SM_OPND(SM_TO_DPRED, 0, 48, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A, SM_OPND(SM_TO_SIMM,
+	2, 42, 6),
 	SM_M(type, 51, 1, us32), SM_M(su_mode, 52, 4, su_mode), SM_M(su_1d, 56, 1, two_d));
 FIELDS(icmp_fields, DST, A, SM_M(type, 51, 1, us32), SM_M(cmp, 52, 3, icmp));
-FIELDS(iset, DST, A, PSRC(2), SM_F(x, 46, 1), SM_F(bf, 47, 1), SM_M(bop, 48, 2, boolean), CC, SM_M(type, 51, 1, us32),
+FIELDS(iset, DST, A, PSRC(2), SM_F(x, 46, 1), SM_F(bf, 47, 1), SM_M(bop, 48, 2, boolean), CC,
+	SM_M(type, 51, 1, us32),
 	SM_M(cmp, 52, 3, icmp));
-FIELDS(isetp, PDST2, A, PSRC(2), SM_F(x, 46, 1), SM_M(bop, 48, 2, boolean), SM_M(type, 51, 1, us32), SM_M(cmp, 52, 3, icmp));
-FIELDS(dfma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(round, 53, 2), SM_S(type, SM_F64));
-#define SETP	PDST2, A, SM_F(src[1].neg, 8, 1), SM_F(src[0].abs, 9, 1), PSRC(2), SET_SIGNS, SM_M(bop, 48, 2, boolean), \
-		SM_F(cmp, 51, 4)
+FIELDS(isetp, PDST2, A, PSRC(2), SM_F(x, 46, 1), SM_M(bop, 48, 2, boolean), SM_M(type, 51, 1, us32),
+       SM_M(cmp, 52, 3, icmp));
+FIELDS(dfma, DST, A, CC, SM_F(src[0].neg, 51, 1), SM_F(src[2].neg, 52, 1), SM_F(round, 53, 2),
+       SM_S(type, SM_F64));
+#define SETP                                                                          \
+	PDST2, A, SM_F(src[1].neg, 8, 1), SM_F(src[0].abs, 9, 1), PSRC(2), SET_SIGNS, \
+		SM_M(bop, 48, 2, boolean), SM_F(cmp, 51, 4)
 FIELDS(dsetp, SETP, SM_S(type, SM_F64));
 FIELDS(fsetp, SETP, SM_F(ftz, 50, 1), SM_S(type, SM_F32));
 FIELDS(fcco, PDST2, SM_F(sub, 8, 2), A);
 FIELDS(fcmp, DST, A, SM_F(ftz, 50, 1), SM_F(cmp, 51, 4), SM_S(type, SM_F32));
 FIELDS(prmt_fields, DST, A, SM_M(sub, 51, 4, prmt));
-FIELDS(subfm, SM_OPND(SM_TO_DPRED, 0, 51, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A, SM_F(su_mode, 50, 1));
+FIELDS(subfm, SM_OPND(SM_TO_DPRED, 0, 51, 3), SM_OPND(SM_TO_DREG, 1, 2, 8), A,
+       SM_F(su_mode, 50, 1));
 FIELDS(sueau, DST, A);
 FIELDS(out, DST, A, SM_M(sub, 42, 2, out_type));
 FIELDS(isad, DST, A, CC, SM_M(type, 51, 1, us32));
 FIELDS(bfi, DST, A, CC);
-FIELDS(shf, DST, A, SM_M(type, 40, 2, shf_type), CC, SM_F(hi, 51, 1), SM_F(x, 52, 1), SM_F(wrap, 53, 1));
-FIELDS(shf_left, DST, A, SM_M(type, 40, 2, shf_type), CC, SM_F(hi, 51, 1), SM_F(x, 52, 1), SM_F(wrap, 53, 1), SM_S(left, 1));
+FIELDS(shf, DST, A, SM_M(type, 40, 2, shf_type), CC, SM_F(hi, 51, 1), SM_F(x, 52, 1),
+       SM_F(wrap, 53, 1));
+FIELDS(shf_left, DST, A, SM_M(type, 40, 2, shf_type), CC, SM_F(hi, 51, 1), SM_F(x, 52, 1),
+       SM_F(wrap, 53, 1), SM_S(left, 1));
 FIELDS(bfe, DST, A, SM_F(brev, 43, 1), CC, SM_M(type, 51, 1, us32));
 FIELDS(popc, DST, A, SM_F(src[0].inv, 42, 1), SM_F(src[1].inv, 43, 1));
-FIELDS(iadd, DST, A, SM_F(x, 46, 1), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg, 52, 1), SM_F(sat, 53, 1),
+FIELDS(iadd, DST, A, SM_F(x, 46, 1), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg, 52, 1), SM_F(sat,
+	53, 1),
 	SM_S(type, SM_B32));
-FIELDS(iscadd, DST, A, SM_OPND(SM_TO_UIMM, 2, 42, 5), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg, 52, 1),
+FIELDS(iscadd, DST, A, SM_OPND(SM_TO_UIMM, 2, 42, 5), CC, SM_F(src[1].neg, 51, 1), SM_F(src[0].neg,
+	52, 1),
 	SM_S(type, SM_B32));
 FIELDS(imnmx, DST, A, PSRC(2), SM_F(xmode, 46, 2), CC, SM_M(type, 51, 1, us32));
-FIELDS(shr, DST, A, SM_F(wrap, 42, 1), SM_F(brev, 43, 1), SM_M(xmode, 46, 2, shr_x), CC, SM_M(type, 51, 1, us32));
+FIELDS(shr, DST, A, SM_F(wrap, 42, 1), SM_F(brev, 43, 1), SM_M(xmode, 46, 2, shr_x), CC,
+       SM_M(type, 51, 1, us32));
 FIELDS(flo, DST, SM_F(src[0].inv, 43, 1), SM_F(shift_amount, 44, 1), CC, SM_M(type, 51, 1, us32));
 FIELDS(imul, DST, A, SM_F(hi, 42, 1), SM_M(stype[0], 43, 1, us32), SM_M(stype[1], 44, 1, us32), CC);
-FIELDS(lop, DST, A, SM_F(src[0].inv, 42, 1), SM_F(src[1].inv, 43, 1), SM_F(sub, 44, 2), SM_F(x, 46, 1), CC);
+FIELDS(lop, DST, A, SM_F(src[0].inv, 42, 1), SM_F(src[1].inv, 43, 1), SM_F(sub, 44, 2),
+       SM_F(x, 46, 1), CC);
 FIELDS(shl, DST, A, SM_F(wrap, 42, 1), SM_F(x, 46, 1), CC);
-#define ADD_SIGNS	SM_F(src[1].neg, 48, 1), SM_F(src[0].abs, 49, 1), SM_F(src[0].neg, 51, 1), SM_F(src[1].abs, 52, 1)
+#define ADD_SIGNS                                                                  \
+	SM_F(src[1].neg, 48, 1), SM_F(src[0].abs, 49, 1), SM_F(src[0].neg, 51, 1), \
+		SM_F(src[1].abs, 52, 1)
 FIELDS(dmnmx, DST, A, PSRC(2), ADD_SIGNS, CC, SM_S(type, SM_F64));
 FIELDS(fmnmx, DST, A, PSRC(2), ADD_SIGNS, SM_F(ftz, 47, 1), CC, SM_S(type, SM_F32));
-FIELDS(fadd, DST, A, SM_F(round, 42, 2), SM_F(ftz, 47, 1), ADD_SIGNS, CC, SM_F(sat, 53, 1), SM_S(type, SM_F32));
+FIELDS(fadd, DST, A, SM_F(round, 42, 2), SM_F(ftz, 47, 1), ADD_SIGNS, CC, SM_F(sat, 53, 1),
+       SM_S(type, SM_F32));
 FIELDS(dadd, DST, A, SM_F(round, 42, 2), ADD_SIGNS, CC, SM_S(type, SM_F64));
-FIELDS(fmul, DST, A, SM_F(round, 42, 2), SM_M(scale, 44, 3, scale), SM_F(ftz, 47, 1), SM_F(fmz, 48, 1), CC,
-	SM_F(src[0].neg, 51, 1), SM_F(sat, 53, 1), SM_S(type, SM_F32));
+FIELDS(fmul, DST, A, SM_F(round, 42, 2), SM_M(scale, 44, 3, scale), SM_F(ftz, 47, 1),
+       SM_F(fmz, 48, 1), CC, SM_F(src[0].neg, 51, 1), SM_F(sat, 53, 1), SM_S(type, SM_F32));
 FIELDS(dmul, DST, A, SM_F(round, 42, 2), CC, SM_F(src[0].neg, 51, 1), SM_S(type, SM_F64));
-FIELDS(fchk, SM_OPND(SM_TO_DPRED, 0, 5, 3), A, SM_M(sub, 42, 6, zero_only), ADD_SIGNS, SM_S(type, SM_F32));
-FIELDS(dchk, SM_OPND(SM_TO_DPRED, 0, 5, 3), A, SM_M(sub, 42, 6, zero_only), ADD_SIGNS, SM_S(type, SM_F64));
+FIELDS(fchk, SM_OPND(SM_TO_DPRED, 0, 5, 3), A, SM_M(sub, 42, 6, zero_only), ADD_SIGNS,
+       SM_S(type, SM_F32));
+FIELDS(dchk, SM_OPND(SM_TO_DPRED, 0, 5, 3), A, SM_M(sub, 42, 6, zero_only), ADD_SIGNS,
+       SM_S(type, SM_F64));
 FIELDS(rro, DST, SM_F(sub, 42, 1), SM_F(src[0].neg, 48, 1), SM_F(src[0].abs, 52, 1));
 FIELDS(mov, DST, SM_F(lanes, 42, 4));
 FIELDS(sel, DST, A, PSRC(2));
 #define CVT_SIGNS	SM_F(src[0].neg, 48, 1), CC, SM_F(src[0].abs, 52, 1)
-FIELDS(f2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, float_type), SM_F(round, 42, 2), SM_F(src[0].sel, 44, 1),
+FIELDS(f2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, float_type), SM_F(round, 42,
+	2), SM_F(src[0].sel, 44, 1),
 	SM_F(to_int, 45, 1), SM_F(ftz, 47, 1), CVT_SIGNS, SM_F(sat, 53, 1));
-FIELDS(f2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, float_type), SM_F(stype[1], 14, 1), SM_F(round, 42, 2),
+FIELDS(f2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, float_type), SM_F(stype[1], 14,
+	1), SM_F(round, 42, 2),
 	SM_F(src[0].sel, 44, 1), SM_F(ftz, 47, 1), CVT_SIGNS);
-FIELDS(i2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[1], 15, 1), SM_F(round, 42, 2),
+FIELDS(i2f, DST, SM_M(type, 10, 2, float_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[1], 15,
+	1), SM_F(round, 42, 2),
 	SM_F(src[0].sel, 44, 2), CVT_SIGNS);
-FIELDS(i2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[2], 14, 1), SM_F(stype[1], 15, 1),
+FIELDS(i2i, DST, SM_M(type, 10, 2, uint_type), SM_M(stype[0], 12, 2, uint_type), SM_F(stype[2], 14,
+	1), SM_F(stype[1], 15, 1),
 	SM_F(src[0].sel, 44, 2), CVT_SIGNS, SM_F(sat, 53, 1));
-FIELDS(p2r, DST, SM_OPND(SM_TO_KIND, 0, SM_PRFILE, 0), SM_OPND(SM_TO_REG, 1, 10, 8), SM_F(hi, 42, 1));
+FIELDS(p2r, DST, SM_OPND(SM_TO_KIND, 0, SM_PRFILE, 0), SM_OPND(SM_TO_REG, 1, 10, 8),
+       SM_F(hi, 42, 1));
 FIELDS(r2p, SM_OPND(SM_TO_DKIND, 0, SM_PRFILE, 0), A, SM_F(hi, 42, 1));
 
-#define ROW2(code, mask, op, b, imm, fields)	{ code, mask, SM_FORMS_2, b, false, imm, op, fields }
+#define ROW2(code, mask, op, b, imm, fields)                      \
+	{                                                         \
+		code, mask, SM_FORMS_2, b, false, imm, op, fields \
+	}
 #define ROW3(code, mask, op, imm, fields)	{ code, mask, SM_FORMS_3, 1, true, imm, op, fields }
 
 const struct sm_alu_row sm_alu_rows[] = {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Class 0: control, and the arithmetic whose immediate has 32 bits (LOP32I, FADD32I, ...). Source: envytools envydis/gk110.c;
- * nvdisasm's text for each bit.
+ * Class 0: control, and the arithmetic whose immediate has 32 bits (LOP32I, FADD32I, ...). Source:
+ * envytools envydis/gk110.c; nvdisasm's text for each bit.
  */
 #include "encoding.h"
 
 static const int8_t bpt[] = {
-	SM_BPT_DRAIN_ILLEGAL, SM_BPT_CAL, SM_BPT_PAUSE, SM_BPT_TRAP, SM_BPT_INT, SM_BPT_DRAIN, -1, -1,
+	SM_BPT_DRAIN_ILLEGAL, SM_BPT_CAL,   SM_BPT_PAUSE, SM_BPT_TRAP,
+	SM_BPT_INT,	      SM_BPT_DRAIN, -1,		  -1,
 };
 static const int8_t us32[] = { SM_U32, SM_S32 };
 static const int8_t not[] = { 1, 0 };
@@ -22,11 +23,13 @@ static const int8_t not[] = { 1, 0 };
 /* targets: bit 7 says that the target is in a constant; the offset there has 16 bits with a sign */
 FIELDS(to_word, SM_OPND(SM_TO_SIMM, 0, 23, 24), SM_S(relative, 1));
 FIELDS(to_byte, SM_OPND(SM_TO_UIMM, 0, 23, 32));
-FIELDS(to_const, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_SOFF, 0, 23, 16), SM_F(src[0].bank, 39, 5));
+FIELDS(to_const, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_SOFF, 0, 23, 16),
+       SM_F(src[0].bank, 39, 5));
 FIELDS(to_reg, A, SM_OPND(SM_TO_SOFF, 0, 23, 24), SM_S(relative, 1));
 FIELDS(to_reg_abs, A, SM_OPND(SM_TO_SOFF, 0, 23, 32));
 /* the table's address is in src[0], and src[1] the index in bytes */
-FIELDS(to_const_reg, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_REG, 1, 10, 8), SM_OPND(SM_TO_SOFF, 0, 23, 16),
+FIELDS(to_const_reg, SM_OPND(SM_TO_KIND, 0, SM_CONST, 0), SM_OPND(SM_TO_REG, 1, 10, 8),
+	SM_OPND(SM_TO_SOFF, 0, 23, 16),
 	SM_F(src[0].bank, 39, 5));
 
 FIELDS(bra, GUARD, CC_TEST, SM_F(limit, 8, 1), SM_F(uniform, 9, 1));
@@ -45,19 +48,26 @@ FIELDS(nothing, SM_S(sub, 0));
 #define LONG		DST, A, GUARD, SM_F(join, 22, 1), SM_F(set_cc, 55, 1)
 #define IMM32		SM_OPND(SM_TO_SIMM, 1, 23, 32)
 #define FIMM32		SM_OPND(SM_TO_FIMM, 1, 23, 32), SM_S(type, SM_F32)
-FIELDS(lop32i, LONG, SM_OPND(SM_TO_UIMM, 1, 23, 32), SM_F(sub, 56, 2), SM_F(src[0].inv, 58, 1), SM_F(src[1].inv, 59, 1), SM_F(x, 60, 1));
-FIELDS(fadd32i, LONG, FIMM32, SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_F(ftz, 58, 1), SM_F(src[0].neg, 59, 1),
+FIELDS(lop32i, LONG, SM_OPND(SM_TO_UIMM, 1, 23, 32), SM_F(sub, 56, 2), SM_F(src[0].inv, 58, 1),
+       SM_F(src[1].inv, 59, 1), SM_F(x, 60, 1));
+FIELDS(fadd32i, LONG, FIMM32, SM_F(src[1].neg, 56, 1), SM_F(src[0].abs, 57, 1), SM_F(ftz, 58, 1),
+	SM_F(src[0].neg, 59, 1),
 	SM_F(src[1].abs, 60, 1));
-FIELDS(ffma32i, LONG, FIMM32, SM_OPND(SM_TO_REG, 2, 2, 8), SM_F(ftz, 56, 1), SM_F(fmz, 57, 1), SM_F(sat, 58, 1),
+FIELDS(ffma32i, LONG, FIMM32, SM_OPND(SM_TO_REG, 2, 2, 8), SM_F(ftz, 56, 1), SM_F(fmz, 57, 1),
+	SM_F(sat, 58, 1),
 	SM_F(src[0].neg, 59, 1), SM_F(src[2].neg, 60, 1));
-FIELDS(imad32i, LONG, IMM32, SM_OPND(SM_TO_REG, 2, 2, 8), SM_F(hi, 56, 1), SM_M(stype[0], 57, 1, us32),
-	SM_F(src[2].neg, 58, 1), SM_F(neg_product, 59, 1), SM_M(stype[1], 60, 1, us32), SM_S(type, SM_B32));
+FIELDS(imad32i, LONG, IMM32, SM_OPND(SM_TO_REG, 2, 2, 8), SM_F(hi, 56, 1),
+       SM_M(stype[0], 57, 1, us32), SM_F(src[2].neg, 58, 1), SM_F(neg_product, 59, 1),
+       SM_M(stype[1], 60, 1, us32), SM_S(type, SM_B32));
 FIELDS(iscadd32i, LONG, IMM32, SM_OPND(SM_TO_UIMM, 2, 56, 5), SM_S(type, SM_B32));
 /* class 1, class 2: guard and join are decoded for every instruction there */
-FIELDS(iadd32i, DST, A, IMM32, SM_F(set_cc, 55, 1), SM_F(x, 56, 1), SM_F(sat, 57, 1), SM_F(src[1].neg, 58, 1),
+FIELDS(iadd32i, DST, A, IMM32, SM_F(set_cc, 55, 1), SM_F(x, 56, 1), SM_F(sat, 57, 1),
+	SM_F(src[1].neg, 58, 1),
 	SM_F(src[0].neg, 59, 1), SM_S(type, SM_B32));
-FIELDS(fmul32i, DST, A, FIMM32, SM_F(set_cc, 55, 1), SM_F(ftz, 56, 1), SM_F(fmz, 57, 1), SM_F(sat, 58, 1));
-FIELDS(imul32i, DST, A, IMM32, SM_F(set_cc, 55, 1), SM_F(hi, 56, 1), SM_M(stype[0], 57, 1, us32), SM_M(stype[1], 58, 1, us32));
+FIELDS(fmul32i, DST, A, FIMM32, SM_F(set_cc, 55, 1), SM_F(ftz, 56, 1), SM_F(fmz, 57, 1),
+       SM_F(sat, 58, 1));
+FIELDS(imul32i, DST, A, IMM32, SM_F(set_cc, 55, 1), SM_F(hi, 56, 1), SM_M(stype[0], 57, 1, us32),
+       SM_M(stype[1], 58, 1, us32));
 FIELDS(mov32i, DST, SM_OPND(SM_TO_UIMM, 0, 23, 32), SM_F(lanes, 14, 4));
 
 #define TARGET_ROWS(top, op, fields, direct, indirect) \

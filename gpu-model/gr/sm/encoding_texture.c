@@ -9,8 +9,9 @@ static const int8_t tld_lod[] = { SM_LOD_LZ, SM_LOD_LL };
 static const int8_t phase[] = { 0, 1, 2, -1 };
 /* TXQ: only even values are queries, and of those only these have a name */
 static const int8_t query[64] = {
-	-1, 1, 2, -1, -1, 5, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 16, -1, 18, -1, 20, -1, 22, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, 1,	2,  -1, -1, 5,	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 16, -1, 18, -1, 20, -1,
+	22, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 
 #define DST		SM_OPND(SM_TO_DREG, 0, 2, 8)
@@ -28,10 +29,13 @@ FIELDS(id41, ID(41));
 FIELDS(id45, ID(45));
 FIELDS(id47, ID(47));
 
-FIELDS(tex, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1), SM_F(tex.aoffi, 43, 1), SM_M(tex.lod, 44, 3, lod));
-FIELDS(tld4, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1), SM_F(tex.aoffi, 43, 1), SM_F(tex.ptp, 44, 1),
+FIELDS(tex, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1),
+       SM_F(tex.aoffi, 43, 1), SM_M(tex.lod, 44, 3, lod));
+FIELDS(tld4, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), SM_F(tex.shadow, 42, 1), SM_F(tex.aoffi, 43,
+	1), SM_F(tex.ptp, 44, 1),
 	SM_F(tex.component, 45, 2));
-FIELDS(tld, RESULT, A, B, DIM, SM_F(tex.aoffi, 41, 1), SM_F(tex.clamp, 42, 1), SM_F(tex.multisample, 43, 1),
+FIELDS(tld, RESULT, A, B, DIM, SM_F(tex.aoffi, 41, 1), SM_F(tex.clamp, 42, 1), SM_F(tex.multisample,
+	43, 1),
 	SM_M(tex.lod, 44, 1, tld_lod));
 FIELDS(txd, RESULT, A, B, DIM, SM_F(tex.aoffi, 54, 1));
 FIELDS(tmml, RESULT, A, DIM, SM_F(tex.ndv, 30, 1));
@@ -39,11 +43,13 @@ FIELDS(tmml_b, RESULT, A, B, DIM, SM_F(tex.ndv, 41, 1), BINDLESS);
 FIELDS(txq, RESULT, A, SM_M(tex.dim, 25, 6, query));
 FIELDS(txa, RESULT, A, SM_F(tex.ndv, 30, 1), ID(41));
 FIELDS(texdepbar, SM_OPND(SM_TO_UIMM, 0, 23, 6));
-FIELDS(stp, SM_S(guard, SM_PT), SM_S(guard_not, 0), SM_OPND(SM_TO_UIMM, 0, 23, 8), SM_M(tex.phase, 32, 2, phase), SM_F(sub, 34, 1));
+FIELDS(stp, SM_S(guard, SM_PT), SM_S(guard_not, 0), SM_OPND(SM_TO_UIMM, 0, 23, 8),
+       SM_M(tex.phase, 32, 2, phase), SM_F(sub, 34, 1));
 
 /*
- * LDG is a TEX or a TLD in disguise: level 0 of a one- or two-dimensional texture (32-bit or 64-bit address) with no second
- * source, whose handle is the type of access, and whose mask fits that. Bit positions differ as those of TEX and TLD do.
+ * LDG is a TEX or a TLD in disguise: level 0 of a one- or two-dimensional texture (32-bit or 64-bit
+ * address) with no second source, whose handle is the type of access, and whose mask fits that. Bit
+ * positions differ as those of TEX and TLD do.
  */
 #define LDG			DST, A, SM_M(tex.phase, 32, 2, phase), SM_F(wide_addr, 39, 1)
 #define LDG_CACHE		SM_M(cache, 42, 1, ldg_cache)
@@ -60,19 +66,30 @@ FIELDS(ldg_128, LDG, SM_S(type, SM_B128));
 FIELDS(ldg_no_size, SM_M(sub, 0, 1, none));
 
 #define NO_B			(0xffull << 23)
-#define COMMON_ZERO		(1ull << 31 | 5ull << 38)	/* NODEP, and the bits of the dimension but one */
+/* NODEP, and the bits of the dimension but one */
+#define COMMON_ZERO		(1ull << 31 | 5ull << 38)
 #define SIZE_MASK(size, mask, pos) ((uint64_t)(size) << (pos) | (uint64_t)(mask) << 34)
-#define TEX_LDG(size, mask, any, fields) \
-	{ TOP(0x180, 1) | NO_B | 1ull << 44 | SIZE_MASK(size, mask, 47), \
-	  TOP(0x3c0, 3) | NO_B | COMMON_ZERO | 63ull << 41 | SIZE_MASK(0x1fff & ~(any), 15, 47), SM_LDG, fields, cache_all }
-#define TLD_LDG(size, mask, any, fields) \
-	{ TOP(0x1c0, 2) | NO_B | SIZE_MASK(size, mask, 45), \
-	  TOP(0x3f0, 3) | NO_B | COMMON_ZERO | 13ull << 41 | SIZE_MASK(0x1fff & ~(any), 15, 45), SM_LDG, fields, cache_some }
+#define TEX_LDG(size, mask, any, fields)                                       \
+	{                                                                      \
+		TOP(0x180, 1) | NO_B | 1ull << 44 | SIZE_MASK(size, mask, 47), \
+			TOP(0x3c0, 3) | NO_B | COMMON_ZERO | 63ull << 41 |     \
+				SIZE_MASK(0x1fff & ~(any), 15, 47),            \
+			SM_LDG, fields, cache_all                              \
+	}
+#define TLD_LDG(size, mask, any, fields)                                   \
+	{                                                                  \
+		TOP(0x1c0, 2) | NO_B | SIZE_MASK(size, mask, 45),          \
+			TOP(0x3f0, 3) | NO_B | COMMON_ZERO | 13ull << 41 | \
+				SIZE_MASK(0x1fff & ~(any), 15, 45),        \
+			SM_LDG, fields, cache_some                         \
+	}
 
 const struct sm_row sm_texture_rows[] = {
-	TEX_LDG(0, 1, 3, ldg_narrow47), TEX_LDG(4, 1, 0, ldg_32), TEX_LDG(5, 3, 0, ldg_64), TEX_LDG(6, 15, 0, ldg_128),
+	TEX_LDG(0, 1, 3, ldg_narrow47), TEX_LDG(4, 1, 0, ldg_32), TEX_LDG(5, 3, 0, ldg_64),
+		TEX_LDG(6, 15, 0, ldg_128),
 	TEX_LDG(7, 1, 0, ldg_no_size),
-	TLD_LDG(0, 1, 3, ldg_narrow45), TLD_LDG(4, 1, 0, ldg_32), TLD_LDG(5, 3, 0, ldg_64), TLD_LDG(6, 15, 0, ldg_128),
+	TLD_LDG(0, 1, 3, ldg_narrow45), TLD_LDG(4, 1, 0, ldg_32), TLD_LDG(5, 3, 0, ldg_64),
+		TLD_LDG(6, 15, 0, ldg_128),
 	TLD_LDG(7, 1, 0, ldg_no_size),
 	{ TOP(0x180, 1), TOP(0x3c0, 3), SM_TEX, tex, id47 },
 	{ TOP(0x1f6, 2), TOP(0x3ff, 3), SM_TEX, tex, bindless },

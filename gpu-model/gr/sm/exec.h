@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The inside of the shader machine: warps, CTAs, the threads that run them.
- *   grid.c      sm_run_grid(), host threads, which CTA runs when      cta.c     a CTA's set-up, barriers, its warps in turn
- *   code.c      fetched and decoded instructions                      bind.c    instruction -> handler and operand slots
- *   warp.c      the instruction loop                                  control.c branches, the stack of tokens
- *   memory.c    translation, constants, address windows               atom.c, tex*.c, sample.c, surface.c   accesses
- *   warpop.c    S2R, VOTE, SHFL, BAR                                  lane_*.h  everything that works lane by lane, built
- *                                                                     once per vector unit by isa_*.c
+ *   grid.c      sm_run_grid(), host threads, which CTA runs when      cta.c     a CTA's set-up,
+ *               barriers, its warps in turn
+ *   code.c      fetched and decoded instructions                      bind.c    instruction ->
+ *               handler and operand slots
+ *   warp.c      the instruction loop                                  control.c branches, the stack
+ *               of tokens
+ *   memory.c    translation, constants, address windows               atom.c, tex*.c, sample.c,
+ *               surface.c   accesses
+ *   warpop.c    S2R, VOTE, SHFL, BAR                                  lane_*.h  everything that
+ *               works lane by lane, built
+ *                                                                     once per vector unit by
+ *                                                                     isa_*.c
  *
- * A warp is executed by one host thread at a time, a CTA by the thread that started it. Everything in struct warp and
- * struct cta is therefore private to that thread; struct run is what threads share.
+ * A warp is executed by one host thread at a time, a CTA by the thread that started it. Everything
+ * in struct warp and struct cta is therefore private to that thread; struct run is what threads
+ * share.
  *
- * dma_lock is held for reading by every thread that executes, and let go between slices as soon as a writer waits; the
- * thread's translations (struct xlat) live only as long as one hold.
+ * dma_lock is held for reading by every thread that executes, and let go between slices as soon as
+ * a writer waits; the thread's translations (struct xlat) live only as long as one hold.
  */
 #ifndef KVGPU_MODEL_GR_SM_EXEC_H
 #define KVGPU_MODEL_GR_SM_EXEC_H
@@ -30,8 +37,8 @@
 typedef uint32_t lanes[LANES] __attribute__((aligned(64)));
 
 /*
- * Slots of a warp's register file: reads of RZ see zeros, writes to RZ go where nobody looks. Four of each, because
- * operands take up to four registers.
+ * Slots of a warp's register file: reads of RZ see zeros, writes to RZ go where nobody looks. Four
+ * of each, because operands take up to four registers.
  */
 #define SLOT_ZERO	0
 #define SLOT_DUMP	4
@@ -76,7 +83,16 @@ struct code_line {
 };
 
 /* CALL is a RET that counts as a call */
-enum token_type { TOKEN_DIV, TOKEN_SSY, TOKEN_PBK, TOKEN_PCNT, TOKEN_CALL, TOKEN_RET, TOKEN_LONGJMP, TOKEN_QUAD };
+enum token_type {
+	TOKEN_DIV,
+	TOKEN_SSY,
+	TOKEN_PBK,
+	TOKEN_PCNT,
+	TOKEN_CALL,
+	TOKEN_RET,
+	TOKEN_LONGJMP,
+	TOKEN_QUAD
+};
 
 struct token {
 	uint32_t mask, pc;
@@ -99,7 +115,8 @@ struct warp {
 	uint32_t calls;			/* CALL tokens on it */
 	uint8_t id;			/* in the CTA */
 	uint8_t wait_barrier;		/* + 1 */
-	uint8_t red;			/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
+	/* enum sm_bar of the BAR.RED that it waits in, or NO_REDUCTION */
+	uint8_t red;
 	bool red_pred;			/* what the last one gave, for B2R.RESULT */
 	uint32_t red_value;
 	bool done;
@@ -208,7 +225,7 @@ struct sm {
 	atomic_uint_least64_t instructions;	/* warp instructions executed since start */
 };
 
-/* ------------------------------------------------------------------ errors (codes: nouveau gf100_mp_warp_error) */
+/* -------------------------------------------------- errors (codes: nouveau gf100_mp_warp_error) */
 
 #define WARP_STACK_ERROR		0x01
 #define WARP_API_STACK_ERROR		0x02
@@ -234,7 +251,7 @@ enum step warp_trap_global(struct warp *w, uint32_t global_esr);
 /* an MMU fault was recorded */
 enum step warp_fault(struct warp *w);
 
-/* ------------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
+/* ------------------------------------------------------------ code.c, bind.c, warp.c, control.c */
 
 /* NULL after a recorded fault */
 const struct code_line *code_line(struct sm_thread *t, uint32_t pc);
@@ -285,7 +302,8 @@ void barrier_reduce(struct warp *w, unsigned int b, uint32_t lanes_true, uint32_
 uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu_access acc);
 void xlat_flush(struct sm_thread *t);
 
-static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned int size, bool write)
+static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned int size,
+				      bool write)
 {
 	const struct xlat *x = &t->xlat[(va >> 12) % XLAT_LINES];
 
@@ -294,8 +312,11 @@ static LANE_INLINE uint8_t *xlat_host(struct sm_thread *t, uint64_t va, unsigned
 	return xlat_miss(t, va, size, write ? ACC_WRITE : ACC_READ);
 }
 
-/* constant memory: false when the access faulted or the bank is not there; then the warp is stopped */
-bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size, uint32_t esr);
+/*
+ * constant memory: false when the access faulted or the bank is not there; then the warp is stopped
+ */
+bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size,
+		uint32_t esr);
 
 enum space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
 
@@ -317,7 +338,8 @@ static LANE_INLINE enum space space_of(const struct run *r, uint64_t va, uint64_
 }
 
 /* GPU address of a lane's local byte; false: out of range */
-bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size, uint64_t *va);
+bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
+		   uint64_t *va);
 
 /* the lanes whose thread of its quad is in @threads, 4 bits */
 static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
@@ -326,9 +348,12 @@ static LANE_INLINE uint32_t quad_lanes(unsigned int threads)
 }
 
 /* every lane of a mask: lowest first, highest first */
-#define EACH_LANE(l, m)	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); l##_left &= l##_left - 1)
-#define EACH_LANE_DOWN(l, m)	\
-	for (uint32_t l##_left = (m), l; l##_left && ((l = 31 - __builtin_clz(l##_left)), 1); l##_left &= ~BIT(l))
+#define EACH_LANE(l, m)                                                                  \
+	for (uint32_t l##_left = (m), l; l##_left && ((l = __builtin_ctz(l##_left)), 1); \
+	     l##_left &= l##_left - 1)
+#define EACH_LANE_DOWN(l, m)                                                                  \
+	for (uint32_t l##_left = (m), l; l##_left && ((l = 31 - __builtin_clz(l##_left)), 1); \
+	     l##_left &= ~BIT(l))
 
 /* ------------------------------------------------------------------ operands */
 
@@ -338,7 +363,8 @@ static LANE_INLINE uint64_t uniform_src(const struct warp *w, const struct uop *
 }
 
 /* lanes of a 32-bit source; @tmp is filled when it is not a register */
-static LANE_INLINE const uint32_t *src_raw(const struct warp *w, const struct uop *u, unsigned int i, uint32_t *tmp)
+static LANE_INLINE const uint32_t *src_raw(const struct warp *w, const struct uop *u,
+					   unsigned int i, uint32_t *tmp)
 {
 	uint32_t v;
 
@@ -350,12 +376,14 @@ static LANE_INLINE const uint32_t *src_raw(const struct warp *w, const struct uo
 	return tmp;
 }
 
-static LANE_INLINE uint32_t src_lane(const struct warp *w, const struct uop *u, unsigned int i, unsigned int lane)
+static LANE_INLINE uint32_t src_lane(const struct warp *w, const struct uop *u, unsigned int i,
+				     unsigned int lane)
 {
 	return u->src_kind[i] == SRC_REG ? w->r[u->src[i]][lane] : (uint32_t)uniform_src(w, u, i);
 }
 
-static LANE_INLINE uint64_t src_lane64(const struct warp *w, const struct uop *u, unsigned int i, unsigned int lane)
+static LANE_INLINE uint64_t src_lane64(const struct warp *w, const struct uop *u, unsigned int i,
+				       unsigned int lane)
 {
 	if (u->src_kind[i] == SRC_REG)
 		return w->r[u->src[i]][lane] | (uint64_t)w->r[u->src[i] + 1][lane] << 32;
@@ -370,7 +398,8 @@ static LANE_INLINE uint32_t src_pred(const struct warp *w, const struct sm_opera
 	return op->inv ? ~v : v;
 }
 
-static LANE_INLINE void put_pred(struct warp *w, const struct sm_operand *op, uint32_t val, uint32_t m)
+static LANE_INLINE void put_pred(struct warp *w, const struct sm_operand *op, uint32_t val,
+				 uint32_t m)
 {
 	if (op->kind == SM_PRED && op->reg != SM_PT)
 		w->p[op->reg] = (w->p[op->reg] & ~m) | (val & m);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Grids. CTAs are handed out in launch order; the thread that owns the engine executes them, helped by one thread per
- * further core once a grid has proved to be longer than waking them is worth. Each host thread plays some of the 13 SMX.
- * It runs a CTA to its end if that comes soon; a CTA that takes long is joined by further ones, up to what the chip would
- * hold at the same time, and they take turns, so that CTAs which wait for each other get on as they do on the chip.
+ * Grids. CTAs are handed out in launch order; the thread that owns the engine executes them, helped
+ * by one thread per further core once a grid has proved to be longer than waking them is worth.
+ * Each host thread plays some of the 13 SMX. It runs a CTA to its end if that comes soon; a CTA
+ * that takes long is joined by further ones, up to what the chip would hold at the same time, and
+ * they take turns, so that CTAs which wait for each other get on as they do on the chip.
  *
- * Preemption is at CTA boundaries: after *stop no CTA is started, and those that run end first, however long that takes.
- * Only a reset of the engine (or the end of the model) drops running CTAs.
+ * Preemption is at CTA boundaries: after *stop no CTA is started, and those that run end first,
+ * however long that takes. Only a reset of the engine (or the end of the model) drops running CTAs.
  *
  * A paced grid is executed by the engine's thread alone.
  */
@@ -122,10 +123,16 @@ static void run_init(struct run *r, struct gk110 *g, struct sm_grid *grid)
 	uint32_t crs = at_most(q->shader_local_memory_crs_size, MAX_STACK);
 
 	*r = (struct run){
-		.g = g, .sm = g->gr->sm, .grid = grid, .q = q, .warps_per_cta = qmd_warps_per_cta(q),
-		.threads = q->cta_thread_dimension0 * q->cta_thread_dimension1 * q->cta_thread_dimension2,
+		.g = g,
+		.sm = g->gr->sm,
+		.grid = grid,
+		.q = q,
+		.warps_per_cta = qmd_warps_per_cta(q),
+		.threads = q->cta_thread_dimension0 * q->cta_thread_dimension1 *
+			   q->cta_thread_dimension2,
 		.regs = (q->register_count + REG_UNIT - 1) / REG_UNIT * REG_UNIT,
-		.stack_size = STACK_BASE + crs / TOKEN_BYTES, .result = SM_DONE,
+		.stack_size = STACK_BASE + crs / TOKEN_BYTES,
+		.result = SM_DONE,
 		.resets = atomic_load(&g->gr->resets),
 	};
 	if (r->regs > SM_RZ)
@@ -133,7 +140,8 @@ static void run_init(struct run *r, struct gk110 *g, struct sm_grid *grid)
 	pthread_mutex_init(&r->lock, NULL);
 	for (unsigned int i = 0; i < QMD_NR_CBUF; i++) {
 		r->cbuf[i].valid = q->constant_buffer_valid[i];
-		r->cbuf[i].va = (uint64_t)q->constant_buffer_addr_upper[i] << 32 | q->constant_buffer_addr_lower[i];
+		r->cbuf[i].va = (uint64_t)q->constant_buffer_addr_upper[i] << 32 |
+				q->constant_buffer_addr_lower[i];
 		r->cbuf[i].size = q->constant_buffer_size[i];
 	}
 }
@@ -294,7 +302,10 @@ static bool pass(struct share *s, bool *ended)
 
 static void work(struct sm_thread *t, struct run *r, unsigned int nr_threads)
 {
-	struct share s = { .t = t, .nr_threads = nr_threads, .next_sm = t->index, .start = now_ns() };
+	struct share s = { .t = t,
+			   .nr_threads = nr_threads,
+			   .next_sm = t->index,
+			   .start = now_ns() };
 	bool ended = true;
 
 	t->run = r;
@@ -381,7 +392,8 @@ static void wake_helpers(struct share *s)
 	struct sm *sm = r->sm;
 
 	s->woken = true;
-	if (r->grid->pacer->per_s || r->q->sequentially_run_ctas || atomic_load(&r->next_cta) >= r->nr_ctas)
+	if (r->grid->pacer->per_s || r->q->sequentially_run_ctas ||
+	    atomic_load(&r->next_cta) >= r->nr_ctas)
 		return;
 	pthread_mutex_lock(&sm->lock);
 	start_helpers(r->g);
@@ -466,7 +478,8 @@ void sm_abandon(struct gk110 *g, bool on)
 
 int sm_init(struct gk110 *g)
 {
-	static const uint8_t l1_client[] = { 0x00, 0x03, 0x06 }, tex_client[] = { 0x01, 0x04, 0x07 };
+	static const uint8_t l1_client[] = { 0x00, 0x03, 0x06 },
+			     tex_client[] = { 0x01, 0x04, 0x07 };
 	struct sm *sm = calloc(1, sizeof(*sm));
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	int ret = 0;
@@ -485,7 +498,8 @@ int sm_init(struct gk110 *g)
 		sm_place(i, &gpc, &tpc);
 		ret = mmu_client_init(g, &sm->l1[i], "L1", GR_FAULT_UNIT, l1_client[tpc], gpc);
 		if (!ret)
-			ret = mmu_client_init(g, &sm->tex[i], "T1", GR_FAULT_UNIT, tex_client[tpc], gpc);
+			ret = mmu_client_init(g, &sm->tex[i], "T1", GR_FAULT_UNIT, tex_client[tpc],
+					      gpc);
 	}
 	sm->thread[0] = thread_new(g, 0);
 	return sm->thread[0] ? ret : -ENOMEM;

@@ -2,11 +2,13 @@
 #ifndef KVGPU_MODEL_GR_SM_INSN_H
 #define KVGPU_MODEL_GR_SM_INSN_H
 /*
- * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder (decode.c), the text form (print.c)
- * and whoever executes it. Nobody but the decoder looks at raw bits.
+ * A decoded instruction of GK110's shader machine (sm_35): the contract between the decoder
+ * (decode.c), the text form (print.c) and whoever executes it. Nobody but the decoder looks at raw
+ * bits.
  *
- * Mnemonics are those of the vendor's disassembler. Sources of the encoding: envytools envydis/gk110.c, and the text that
- * nvdisasm of CUDA 11.8 prints for a word, which selftests/unit/gpu-model/gr/sm checks.
+ * Mnemonics are those of the vendor's disassembler. Sources of the encoding: envytools
+ * envydis/gk110.c, and the text that nvdisasm of CUDA 11.8 prints for a word, which
+ * selftests/unit/gpu-model/gr/sm checks.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,19 +17,37 @@
 #define SM_RZ		255	/* reads zero, drops what is written */
 #define SM_PT		7	/* reads true, drops what is written */
 #define SM_INSN_BYTES	8
-#define SM_GROUP_WORDS	8	/* word 0 of each group of 8 (at addresses that are multiples of 64) is scheduling control */
+/* word 0 of each group of 8 (at addresses that are multiples of 64) is scheduling control */
+#define SM_GROUP_WORDS	8
 
 enum sm_op {
 	SM_ILLEGAL,	/* no such encoding: the chip raises ILLEGAL_INSTR_ENCODING */
 	SM_SCHED,	/* scheduling control word; nothing to do */
 
 	/* integer */
-	SM_IADD, SM_IADD32I, SM_ISCADD, SM_ISCADD32I, SM_IMUL, SM_IMUL32I, SM_IMAD, SM_IMAD32I, SM_IMADSP,
+	SM_IADD,
+	SM_IADD32I,
+	SM_ISCADD,
+	SM_ISCADD32I,
+	SM_IMUL,
+	SM_IMUL32I,
+	SM_IMAD,
+	SM_IMAD32I,
+	SM_IMADSP,
 	SM_IMNMX, SM_ISAD, SM_ISET, SM_ISETP, SM_ICMP,
 	SM_LOP, SM_LOP32I, SM_SHL, SM_SHR, SM_SHF, SM_BFE, SM_BFI, SM_FLO, SM_POPC,
 
 	/* float */
-	SM_FADD, SM_FADD32I, SM_FMUL, SM_FMUL32I, SM_FFMA, SM_FFMA32I, SM_FMNMX, SM_FSET, SM_FSETP, SM_FCMP,
+	SM_FADD,
+	SM_FADD32I,
+	SM_FMUL,
+	SM_FMUL32I,
+	SM_FFMA,
+	SM_FFMA32I,
+	SM_FMNMX,
+	SM_FSET,
+	SM_FSETP,
+	SM_FCMP,
 	SM_FCHK, SM_FCCO, SM_FSWZ, SM_MUFU, SM_RRO,
 
 	/* double */
@@ -44,11 +64,31 @@ enum sm_op {
 	SM_VOTE, SM_VOTE_VTG, SM_SHFL, SM_BAR, SM_MEMBAR,
 
 	/* video */
-	SM_VADD, SM_VADD2, SM_VADD4, SM_VMNMX, SM_VMNMX2, SM_VMNMX4, SM_VSET, SM_VSET2, SM_VSET4, SM_VSETP,
+	SM_VADD,
+	SM_VADD2,
+	SM_VADD4,
+	SM_VMNMX,
+	SM_VMNMX2,
+	SM_VMNMX4,
+	SM_VSET,
+	SM_VSET2,
+	SM_VSET4,
+	SM_VSETP,
 	SM_VSEL2, SM_VSEL4, SM_VABSDIFF, SM_VABSDIFF2, SM_VABSDIFF4, SM_VSHL, SM_VSHR, SM_VMAD,
 
 	/* memory */
-	SM_LD, SM_LDG, SM_ST, SM_LDL, SM_STL, SM_LDS, SM_STS, SM_LDC, SM_LDSLK, SM_STSCUL, SM_ATOM, SM_ATOM_CAS,
+	SM_LD,
+	SM_LDG,
+	SM_ST,
+	SM_LDL,
+	SM_STL,
+	SM_LDS,
+	SM_STS,
+	SM_LDC,
+	SM_LDSLK,
+	SM_STSCUL,
+	SM_ATOM,
+	SM_ATOM_CAS,
 	SM_CCTL, SM_CCTLL, SM_CCTLS,
 
 	/* textures and surfaces */
@@ -58,9 +98,32 @@ enum sm_op {
 	/* graphics stages; they decode, a compute program has no use for them */
 	SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
 
-	/* control; SAM: every thread of a quad that has an active one becomes active (for derivatives), RAM: as before SAM */
-	SM_BRA, SM_BRX, SM_JMP, SM_JMX, SM_CAL, SM_JCAL, SM_PRET, SM_PLONGJMP, SM_SSY, SM_PBK, SM_PCNT,
-	SM_EXIT, SM_LONGJMP, SM_RET, SM_KIL, SM_BRK, SM_CONT, SM_RTT, SM_SAM, SM_RAM, SM_IDE, SM_BPT,
+	/*
+	 * control; SAM: every thread of a quad that has an active one becomes active (for
+	 * derivatives), RAM: as before SAM
+	 */
+	SM_BRA,
+	SM_BRX,
+	SM_JMP,
+	SM_JMX,
+	SM_CAL,
+	SM_JCAL,
+	SM_PRET,
+	SM_PLONGJMP,
+	SM_SSY,
+	SM_PBK,
+	SM_PCNT,
+	SM_EXIT,
+	SM_LONGJMP,
+	SM_RET,
+	SM_KIL,
+	SM_BRK,
+	SM_CONT,
+	SM_RTT,
+	SM_SAM,
+	SM_RAM,
+	SM_IDE,
+	SM_BPT,
 	SM_GETCRSPTR, SM_GETLMEMBASE, SM_SETCRSPTR, SM_SETLMEMBASE, SM_NOP,
 
 	SM_OP_COUNT,
@@ -82,10 +145,20 @@ enum sm_round {
 	SM_RN, SM_RM, SM_RP, SM_RZ_MODE,	/* to nearest even, down, up, to zero */
 };
 
-/* The order of the chip: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered (float and double only) */
+/*
+ * The order of the chip: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered (float and double
+ * only)
+ */
 enum sm_cmp {
 	SM_CMP_F, SM_CMP_LT, SM_CMP_EQ, SM_CMP_LE, SM_CMP_GT, SM_CMP_NE, SM_CMP_GE, SM_CMP_NUM,
-	SM_CMP_NAN, SM_CMP_LTU, SM_CMP_EQU, SM_CMP_LEU, SM_CMP_GTU, SM_CMP_NEU, SM_CMP_GEU, SM_CMP_T,
+	SM_CMP_NAN,
+	SM_CMP_LTU,
+	SM_CMP_EQU,
+	SM_CMP_LEU,
+	SM_CMP_GTU,
+	SM_CMP_NEU,
+	SM_CMP_GEU,
+	SM_CMP_T,
 };	/* integer compares: F..GE as above, and always SM_CMP_T for true */
 
 enum sm_bool { SM_AND, SM_OR, SM_XOR };
@@ -95,7 +168,14 @@ enum sm_cc {
 	SM_CC_F, SM_CC_LT, SM_CC_EQ, SM_CC_LE, SM_CC_GT, SM_CC_NE, SM_CC_GE, SM_CC_NUM,
 	SM_CC_NAN, SM_CC_LTU, SM_CC_EQU, SM_CC_LEU, SM_CC_GTU, SM_CC_NEU, SM_CC_GEU, SM_CC_T,
 	SM_CC_OFF, SM_CC_LO, SM_CC_SFF, SM_CC_LS, SM_CC_HI, SM_CC_SFT, SM_CC_HS, SM_CC_OFT,
-	SM_CC_CSM_TA, SM_CC_CSM_TR, SM_CC_CSM_MX, SM_CC_FCSM_TA, SM_CC_FCSM_TR, SM_CC_FCSM_MX, SM_CC_RLE, SM_CC_RGT,
+	SM_CC_CSM_TA,
+	SM_CC_CSM_TR,
+	SM_CC_CSM_MX,
+	SM_CC_FCSM_TA,
+	SM_CC_FCSM_TR,
+	SM_CC_FCSM_MX,
+	SM_CC_RLE,
+	SM_CC_RGT,
 };
 
 enum sm_kind {
@@ -104,7 +184,8 @@ enum sm_kind {
 	SM_PRED,	/* reg: P0..P6, SM_PT */
 	SM_CCREG,	/* the condition code as a whole */
 	SM_IMM,		/* imm */
-	SM_CONST,	/* c[bank][offset], offset in bytes; for doubles and 64-bit sources the pair at offset */
+	/* c[bank][offset], offset in bytes; for doubles and 64-bit sources the pair at offset */
+	SM_CONST,
 	SM_SREG,	/* imm: enum sm_sreg */
 	SM_PRFILE,	/* P0..P6 as bits 0..6 (P2R, R2P) */
 };
@@ -115,19 +196,22 @@ struct sm_operand {
 	uint8_t regs;		/* how many registers, SM_REG only */
 	uint8_t bank;		/* SM_CONST */
 	uint16_t offset;	/* SM_CONST, bytes */
-	uint8_t sel;		/* part of the register: byte or half (I2F, I2I, F2F, video); see enum sm_sel */
+	/* part of the register: byte or half (I2F, I2I, F2F, video); see enum sm_sel */
+	uint8_t sel;
 	/*
-	 * Packed video, 4 bits a lane, low lane first: which byte (0..3 of src[0], 4..7 of src[1]) or half (0..1, 2..3) of the pair
-	 * of registers the lane takes. An immediate is the same in every lane.
+	 * Packed video, 4 bits a lane, low lane first: which byte (0..3 of src[0], 4..7 of src[1])
+	 * or half (0..1, 2..3) of the pair of registers the lane takes. An immediate is the same in
+	 * every lane.
 	 */
 	uint16_t swizzle;
 	bool neg;		/* arithmetic: after abs */
 	bool abs;
 	bool inv;		/* bitwise complement (LOP, POPC, FLO); predicates: not */
-	uint8_t imm_type;	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
+	/* SM_IMM: SM_S32 (an integer), SM_U32 (an unsigned field), SM_F16, SM_F32, SM_F64 */
+	uint8_t imm_type;
 	/*
-	 * SM_IMM: integers sign-extended to 64 bits (as the instruction takes 32 or fewer, use the low bits); floats their IEEE bits
-	 * (single in the low 32 bits, double in all 64).
+	 * SM_IMM: integers sign-extended to 64 bits (as the instruction takes 32 or fewer, use the
+	 * low bits); floats their IEEE bits (single in the low 32 bits, double in all 64).
 	 */
 	uint64_t imm;
 };
@@ -136,29 +220,76 @@ enum sm_sel { SM_SEL_WORD, SM_SEL_B0, SM_SEL_B1, SM_SEL_B2, SM_SEL_B3, SM_SEL_H0
 
 /* insn.sub, by instruction */
 enum sm_lop { SM_LOP_AND, SM_LOP_OR, SM_LOP_XOR, SM_LOP_PASS_B };
-enum sm_mufu { SM_MUFU_COS, SM_MUFU_SIN, SM_MUFU_EX2, SM_MUFU_LG2, SM_MUFU_RCP, SM_MUFU_RSQ, SM_MUFU_RCP64H, SM_MUFU_RSQ64H };
+enum sm_mufu {
+	SM_MUFU_COS,
+	SM_MUFU_SIN,
+	SM_MUFU_EX2,
+	SM_MUFU_LG2,
+	SM_MUFU_RCP,
+	SM_MUFU_RSQ,
+	SM_MUFU_RCP64H,
+	SM_MUFU_RSQ64H
+};
 enum sm_rro { SM_RRO_SINCOS, SM_RRO_EX2 };
-enum sm_prmt { SM_PRMT_IDX, SM_PRMT_F4E, SM_PRMT_B4E, SM_PRMT_RC8, SM_PRMT_ECL, SM_PRMT_ECR, SM_PRMT_RC16 };
+enum sm_prmt {
+	SM_PRMT_IDX,
+	SM_PRMT_F4E,
+	SM_PRMT_B4E,
+	SM_PRMT_RC8,
+	SM_PRMT_ECL,
+	SM_PRMT_ECR,
+	SM_PRMT_RC16
+};
 enum sm_vote { SM_VOTE_ALL, SM_VOTE_ANY, SM_VOTE_EQ };
 enum sm_shfl { SM_SHFL_IDX, SM_SHFL_UP, SM_SHFL_DOWN, SM_SHFL_BFLY };
-enum sm_bar { SM_BAR_SYNC, SM_BAR_ARV, SM_BAR_RED_POPC, SM_BAR_RED_AND, SM_BAR_RED_OR, SM_BAR_SCAN, SM_BAR_SYNCALL };
+enum sm_bar {
+	SM_BAR_SYNC,
+	SM_BAR_ARV,
+	SM_BAR_RED_POPC,
+	SM_BAR_RED_AND,
+	SM_BAR_RED_OR,
+	SM_BAR_SCAN,
+	SM_BAR_SYNCALL
+};
 enum sm_membar { SM_MEMBAR_CTA, SM_MEMBAR_GL, SM_MEMBAR_SYS };
 enum sm_atom {
-	SM_ATOM_ADD, SM_ATOM_MIN, SM_ATOM_MAX, SM_ATOM_INC, SM_ATOM_DEC, SM_ATOM_AND, SM_ATOM_OR, SM_ATOM_XOR,
+	SM_ATOM_ADD,
+	SM_ATOM_MIN,
+	SM_ATOM_MAX,
+	SM_ATOM_INC,
+	SM_ATOM_DEC,
+	SM_ATOM_AND,
+	SM_ATOM_OR,
+	SM_ATOM_XOR,
 	SM_ATOM_EXCH, SM_ATOM_SAFEADD = 10,
 };
 enum sm_cctl {
-	SM_CCTL_QRY1, SM_CCTL_PF1, SM_CCTL_PF1_5, SM_CCTL_PF2, SM_CCTL_WB, SM_CCTL_IV, SM_CCTL_IVALL, SM_CCTL_RS,
+	SM_CCTL_QRY1,
+	SM_CCTL_PF1,
+	SM_CCTL_PF1_5,
+	SM_CCTL_PF2,
+	SM_CCTL_WB,
+	SM_CCTL_IV,
+	SM_CCTL_IVALL,
+	SM_CCTL_RS,
 	SM_CCTL_WBALL, SM_CCTL_RSLB,
 };
-enum sm_bpt { SM_BPT_DRAIN_ILLEGAL, SM_BPT_CAL, SM_BPT_PAUSE, SM_BPT_TRAP, SM_BPT_INT, SM_BPT_DRAIN };
+enum sm_bpt {
+	SM_BPT_DRAIN_ILLEGAL,
+	SM_BPT_CAL,
+	SM_BPT_PAUSE,
+	SM_BPT_TRAP,
+	SM_BPT_INT,
+	SM_BPT_DRAIN
+};
 enum sm_fswz {	/* FSWZ: whose src[0] each thread of a quad takes */
 	SM_FSWZ_0000, SM_FSWZ_1111, SM_FSWZ_2222, SM_FSWZ_3333, SM_FSWZ_1032, SM_FSWZ_2301,
 };
 /* F2F, F2I: round to an integer when insn.to_int (F2F) or always (F2I); the mode is insn.round */
 /* video: what happens to the primary result */
 enum sm_vfinal {
-	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,	/* part of the result into that part of src[2] */
+	/* part of the result into that part of src[2] */
+	SM_V_MRG_16H, SM_V_MRG_16L, SM_V_MRG_8B0, SM_V_MRG_8B2,
 	SM_V_ACC, SM_V_MIN, SM_V_MAX,		/* combined with src[2] */
 	SM_V_PLAIN,
 };
@@ -166,31 +297,63 @@ enum sm_vfinal {
 /* S2R: the number of the register */
 enum sm_sreg {
 	SM_SR_LANEID = 0x00, SM_SR_CLOCK = 0x01, SM_SR_VIRTCFG = 0x02, SM_SR_VIRTID = 0x03,
-	SM_SR_PM0 = 0x04, SM_SR_PM7 = 0x0b, SM_SR_PRIM_TYPE = 0x10, SM_SR_INVOCATION_ID = 0x11, SM_SR_Y_DIRECTION = 0x12,
-	SM_SR_TID = 0x20, SM_SR_TID_X = 0x21, SM_SR_TID_Y = 0x22, SM_SR_TID_Z = 0x23, SM_SR_CTA_PARAM = 0x24,
+	SM_SR_PM0 = 0x04,
+	SM_SR_PM7 = 0x0b,
+	SM_SR_PRIM_TYPE = 0x10,
+	SM_SR_INVOCATION_ID = 0x11,
+	SM_SR_Y_DIRECTION = 0x12,
+	SM_SR_TID = 0x20,
+	SM_SR_TID_X = 0x21,
+	SM_SR_TID_Y = 0x22,
+	SM_SR_TID_Z = 0x23,
+	SM_SR_CTA_PARAM = 0x24,
 	SM_SR_CTAID_X = 0x25, SM_SR_CTAID_Y = 0x26, SM_SR_CTAID_Z = 0x27, SM_SR_NTID = 0x28,
 	SM_SR_CIRQUEUEINCRMINUSONE = 0x29, SM_SR_NLATC = 0x2a,
-	SM_SR_SWINLO = 0x30, SM_SR_SWINSZ = 0x31, SM_SR_SMEMSZ = 0x32, SM_SR_SMEMBANKS = 0x33, SM_SR_LWINLO = 0x34,
+	SM_SR_SWINLO = 0x30,
+	SM_SR_SWINSZ = 0x31,
+	SM_SR_SMEMSZ = 0x32,
+	SM_SR_SMEMBANKS = 0x33,
+	SM_SR_LWINLO = 0x34,
 	SM_SR_LWINSZ = 0x35, SM_SR_LMEMLOSZ = 0x36, SM_SR_LMEMHIOFF = 0x37,
-	SM_SR_EQMASK = 0x38, SM_SR_LTMASK = 0x39, SM_SR_LEMASK = 0x3a, SM_SR_GTMASK = 0x3b, SM_SR_GEMASK = 0x3c,
+	SM_SR_EQMASK = 0x38,
+	SM_SR_LTMASK = 0x39,
+	SM_SR_LEMASK = 0x3a,
+	SM_SR_GTMASK = 0x3b,
+	SM_SR_GEMASK = 0x3c,
 	SM_SR_REGALLOC = 0x3d, SM_SR_CTXADDR = 0x3e,
-	SM_SR_GLOBALERRORSTATUS = 0x40, SM_SR_WARPERRORSTATUS = 0x42, SM_SR_WARPERRORSTATUSCLEAR = 0x43,
-	SM_SR_CLOCKLO = 0x50, SM_SR_CLOCKHI = 0x51, SM_SR_GLOBALTIMERLO = 0x52, SM_SR_GLOBALTIMERHI = 0x53,
+	SM_SR_GLOBALERRORSTATUS = 0x40,
+	SM_SR_WARPERRORSTATUS = 0x42,
+	SM_SR_WARPERRORSTATUSCLEAR = 0x43,
+	SM_SR_CLOCKLO = 0x50,
+	SM_SR_CLOCKHI = 0x51,
+	SM_SR_GLOBALTIMERLO = 0x52,
+	SM_SR_GLOBALTIMERHI = 0x53,
 };
 
 enum sm_cache {	/* loads: CA, CG, CS, CV; stores: WB, CG, CS, WT */
 	SM_CACHE_CA, SM_CACHE_CG, SM_CACHE_CS, SM_CACHE_CV,
 };
 
-enum sm_tex_dim { SM_TEX_1D, SM_TEX_ARRAY_1D, SM_TEX_2D, SM_TEX_ARRAY_2D, SM_TEX_3D, SM_TEX_ARRAY_3D, SM_TEX_CUBE, SM_TEX_ARRAY_CUBE };
+enum sm_tex_dim {
+	SM_TEX_1D,
+	SM_TEX_ARRAY_1D,
+	SM_TEX_2D,
+	SM_TEX_ARRAY_2D,
+	SM_TEX_3D,
+	SM_TEX_ARRAY_3D,
+	SM_TEX_CUBE,
+	SM_TEX_ARRAY_CUBE
+};
 enum sm_tex_lod { SM_LOD_AUTO, SM_LOD_LZ, SM_LOD_LB, SM_LOD_LL, SM_LOD_LBA = 6, SM_LOD_LLA = 7 };
 
 struct sm_tex {
 	uint8_t dim;		/* enum sm_tex_dim; TXQ: number of the query */
 	uint8_t lod;		/* enum sm_tex_lod */
-	uint8_t mask;		/* components that are written, packed into registers from dst[0] on */
+	/* components that are written, packed into registers from dst[0] on */
+	uint8_t mask;
 	uint8_t component;	/* TLD4: 0 red .. 3 alpha */
-	uint16_t id;		/* index of the handle's word in the texture constant bank (not bindless) */
+	/* index of the handle's word in the texture constant bank (not bindless) */
+	uint16_t id;
 	bool bindless;		/* .B: the handle is the first source word */
 	bool shadow;		/* .DC */
 	bool multisample;	/* .MS */
@@ -206,25 +369,35 @@ struct sm_insn {
 	uint16_t op;		/* enum sm_op */
 	uint8_t guard;		/* predicate, SM_PT: none */
 	bool guard_not;
-	bool join;		/* .S: the threads wait at the top SSY entry after this instruction */
-	uint8_t cc_test;	/* enum sm_cc; SM_CC_T where nothing is tested. BRA etc: taken if guard and test hold */
+	/* .S: the threads wait at the top SSY entry after this instruction */
+	bool join;
+	/* enum sm_cc; SM_CC_T where nothing is tested. BRA etc: taken if guard and test hold */
+	uint8_t cc_test;
 	bool set_cc;		/* .CC: result's flags into the condition code */
 	bool x;			/* .X: carry in, and zero flag chained */
 
 	/*
-	 * In the order of the text form, destinations apart: dst[0], dst[1] (SETP: the two predicates; SHFL, SUCLAMP...: dst[0] is
-	 * the predicate and dst[1] the register). src[] skips nothing. Memory: src[0] is the base register (SM_RZ: none), src[1]
-	 * the data of a store or atomic, src[2] ATOM_CAS' new value. Operands that the encoding has and the text hides are here too.
+	 * In the order of the text form, destinations apart: dst[0], dst[1] (SETP: the two
+	 * predicates; SHFL, SUCLAMP...: dst[0] is the predicate and dst[1] the register). src[]
+	 * skips nothing. Memory: src[0] is the base register (SM_RZ: none), src[1] the data of a
+	 * store or atomic, src[2] ATOM_CAS' new value. Operands that the encoding has and the text
+	 * hides are here too.
 	 */
 	struct sm_operand dst[2];
 	struct sm_operand src[4];
 
 	uint8_t sub;		/* the enum of the instruction's family, above */
-	uint8_t type;		/* enum sm_type of the result; memory: of the access; compare: of what is compared */
-	uint8_t stype[3];	/* enum sm_type of each source, where the instruction distinguishes (IMUL, IMAD, F2F, video...) */
+	/* enum sm_type of the result; memory: of the access; compare: of what is compared */
+	uint8_t type;
+	/*
+	 * enum sm_type of each source, where the instruction distinguishes (IMUL, IMAD, F2F,
+	 * video...)
+	 */
+	uint8_t stype[3];
 	uint8_t round;		/* enum sm_round */
 	uint8_t cmp;		/* enum sm_cmp */
-	uint8_t bop;		/* enum sm_bool: combines the comparison with the last predicate source */
+	/* enum sm_bool: combines the comparison with the last predicate source */
+	uint8_t bop;
 	uint8_t bop2;		/* PSET, PSETP: the first operator; bop is the second */
 	bool bf;		/* .BF: true is 1.0f instead of all ones */
 	bool sat, ftz, fmz;
@@ -234,51 +407,63 @@ struct sm_insn {
 	bool brev;		/* BFE.BREV: reversed bits first */
 	bool po;		/* .PO: plus one; VADD2, VADD4: .AVRG, the rounded average */
 	bool neg_product;	/* IMAD: the product is negated (src[0].neg is then false) */
-	bool sd;		/* IMADSP.SD: surface address from src[1]'s setup word; the types say nothing */
+	/* IMADSP.SD: surface address from src[1]'s setup word; the types say nothing */
+	bool sd;
 	bool shift_amount;	/* FLO.SH: 31 - position */
 	bool to_int;		/* F2F with a rounding to an integer */
 	bool wide_addr;		/* .E: 64-bit base */
-	uint8_t scale;		/* FMUL: 0 none, 1 D2, 2 D4, 3 D8, 4 M8, 5 M4, 6 M2; VMAD: 0 none, 1 shift right by 7, 2 by 15 */
 	/*
-	 * MOV, MOV32I: which threads of each quad write (bit 0 the first), 0xf all. Packed video: parts of the result that are
-	 * written, bit 0 the lowest; the others keep src[2]'s. FSWZ: two bits a thread of the quad, the first thread's on top (bits
-	 * 7:6): 0 a + b, 1 b - a, 2 a - b, 3 b, where a is src[0] of the thread that enum sm_fswz names.
+	 * FMUL: 0 none, 1 D2, 2 D4, 3 D8, 4 M8, 5 M4, 6 M2; VMAD: 0 none, 1 shift right by 7, 2 by
+	 * 15
+	 */
+	uint8_t scale;
+	/*
+	 * MOV, MOV32I: which threads of each quad write (bit 0 the first), 0xf all. Packed video:
+	 * parts of the result that are written, bit 0 the lowest; the others keep src[2]'s. FSWZ:
+	 * two bits a thread of the quad, the first thread's on top (bits 7:6): 0 a + b, 1 b - a, 2
+	 * a - b, 3 b, where a is src[0] of the thread that enum sm_fswz names.
 	 */
 	uint8_t lanes;
 	uint8_t cache;		/* enum sm_cache */
 	uint8_t bank;		/* LDC: constant bank */
-	int32_t offset;		/* memory: bytes added to the base; LDC: the sum is within the bank, modulo 64 KiB */
+	/* memory: bytes added to the base; LDC: the sum is within the bank, modulo 64 KiB */
+	int32_t offset;
 	uint8_t xmode;		/* .X of IMNMX: 0, 1 XLO, 2 XMED, 3 XHI; SHR: 0, 2 X, 3 XHI */
 	bool max;		/* VMNMX.MX */
-	uint8_t ldc_mode;	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL: how the index is taken apart */
+	/* LDC: 0 plain, 1 .IL, 2 .IS, 3 .ISL: how the index is taken apart */
+	uint8_t ldc_mode;
 	uint8_t vfinal;		/* enum sm_vfinal */
 	bool uniform;		/* BRA.U */
 	bool limit;		/* .LMT */
 	bool noinc;		/* CAL.NOINC, PRET.NOINC */
 	/*
-	 * Branches: kind SM_IMM in src[0] is the target: relative to the next word (`relative`) or absolute, bytes, sign-extended;
+	 * Branches: kind SM_IMM in src[0] is the target: relative to the next word (`relative`) or
+	 * absolute, bytes, sign-extended;
 	 * SM_CONST: read there. BRX, JMX: src[0] is the base register, and offset is added.
 	 */
 	bool relative;
 	struct sm_tex tex;
 	/* surfaces */
-	uint8_t su_mode;	/* SUCLAMP: 0..4 SD.R1..R16, 5..9 PL.R1..R16, 10..14 BL.R1..R16; SUBFM: 0 2D, 1 3D */
+	/* SUCLAMP: 0..4 SD.R1..R16, 5..9 PL.R1..R16, 10..14 BL.R1..R16; SUBFM: 0 2D, 1 3D */
+	uint8_t su_mode;
 	uint8_t su_clamp;	/* 0 .Z / .IGN, 1 .TRAP, 3 .SDCL */
 	bool su_1d;		/* SUCLAMP.1D */
 	bool su_packed;		/* SUSTGA.P: format conversion; else .B raw bytes */
-	uint8_t su_addr;	/* SULDGA, SUSTGA: how the address's offset word is typed: 0 U32, 1 S32, 2 U8, 3 S8 */
+	/* SULDGA, SUSTGA: how the address's offset word is typed: 0 U32, 1 S32, 2 U8, 3 S8 */
+	uint8_t su_addr;
 	uint8_t su_mask;	/* SUSTGA.P: components */
 };
 
 /*
- * Decodes the word at address addr of a program (bytes from the code base). False: an illegal encoding, insn->op is SM_ILLEGAL.
- * A word whose address is a multiple of 64 is SM_SCHED, whatever it holds. Never fails otherwise, needs no initialisation.
+ * Decodes the word at address addr of a program (bytes from the code base). False: an illegal
+ * encoding, insn->op is SM_ILLEGAL. A word whose address is a multiple of 64 is SM_SCHED, whatever
+ * it holds. Never fails otherwise, needs no initialisation.
  */
 bool sm_decode(uint64_t word, uint64_t addr, struct sm_insn *insn);
 
 /*
- * The text form, as nvdisasm prints it with the guard and without trailing semicolon. Returns the length (as snprintf does);
- * buf gets at most size bytes with the terminating zero.
+ * The text form, as nvdisasm prints it with the guard and without trailing semicolon. Returns the
+ * length (as snprintf does); buf gets at most size bytes with the terminating zero.
  */
 int sm_print(const struct sm_insn *insn, uint64_t addr, char *buf, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that works lane by lane, included once per vector unit by isa_*.c, which define LANE_TABLE and switch the
- * compiler's target on.
+ * Everything that works lane by lane, included once per vector unit by isa_*.c, which define
+ * LANE_TABLE and switch the compiler's target on.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_ALL_H
 #define KVGPU_MODEL_GR_SM_LANE_ALL_H
@@ -17,7 +17,8 @@
 op_fn LANE_TABLE(const struct sm_insn *in)
 {
 	op_fn (*const tables[])(const struct sm_insn *in) = {
-		select_float, select_int, select_bits, select_ldst, select_double, select_convert, select_video,
+		select_float,  select_int,     select_bits,  select_ldst,
+		select_double, select_convert, select_video,
 	};
 	op_fn fn = NULL;
 

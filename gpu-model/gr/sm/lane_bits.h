@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Logic, shifts, bit fields, moves, predicates as values. Semantics as the PTX operations that compile to them ask. */
+/*
+ * Logic, shifts, bit fields, moves, predicates as values. Semantics as the PTX operations that
+ * compile to them ask.
+ */
 #ifndef KVGPU_MODEL_GR_SM_LANE_BITS_H
 #define KVGPU_MODEL_GR_SM_LANE_BITS_H
 
@@ -71,7 +74,7 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 	}
 	if (u->in->type == SM_S32) {
 		LOOP(l)
-			d[l] = (uint32_t)((int32_t)a[l] >> (wrap ? b[l] & 31 : b[l] > 31 ? 31 : b[l]));
+		d[l] = (uint32_t)((int32_t)a[l] >> (wrap ? b[l] & 31 : b[l] > 31 ? 31 : b[l]));
 	} else {
 		LOOP(l)
 			d[l] = wrap || b[l] < 32 ? a[l] >> (b[l] & 31) : 0;
@@ -80,19 +83,23 @@ static enum step op_shr(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Funnel shift of src[2]:src[0]. Left gives the upper word of the result, right the lower one, or the upper with .HI.
- * The plain form clamps the amount to 32, the 64-bit ones to 64: ptxas shifts pairs by any amount with them.
+ * Funnel shift of src[2]:src[0]. Left gives the upper word of the result, right the lower one, or
+ * the upper with .HI. The plain form clamps the amount to 32, the 64-bit ones to 64: ptxas shifts
+ * pairs by any amount with them.
  */
 static enum step op_shf(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	bool wide = in->type == SM_U64 || in->type == SM_S64, sign = in->type == SM_S64;
 	lanes t0, t1, t2, d;
-	const uint32_t *lo = src_raw(w, u, 0, t0), *by = src_raw(w, u, 1, t1), *hi = src_raw(w, u, 2, t2);
+	const uint32_t *lo = src_raw(w, u, 0, t0), *by = src_raw(w, u, 1, t1),
+		       *hi = src_raw(w, u, 2, t2);
 
 	LOOP(l) {
 		uint64_t v = lo[l] | (uint64_t)hi[l] << 32;
-		uint32_t top = wide ? 64 : 32, s = in->wrap ? by[l] & (wide ? 63 : 31) : by[l] > top ? top : by[l];
+		uint32_t top = wide ? 64 : 32, s = in->wrap    ? by[l] & (wide ? 63 : 31) :
+						   by[l] > top ? top :
+								 by[l];
 
 		if (s == 64)
 			v = sign && !in->left ? 0 - (v >> 63) : 0;
@@ -140,10 +147,12 @@ static enum step op_bfe(struct warp *w, const struct uop *u, uint32_t m)
 static enum step op_bfi(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 
 	LOOP(l) {
-		uint32_t pos = b[l] & 0xff, len = b[l] >> 8 & 0xff, ones = len >= 32 ? ~0u : (1u << len) - 1;
+		uint32_t pos = b[l] & 0xff, len = b[l] >> 8 & 0xff,
+			 ones = len >= 32 ? ~0u : (1u << len) - 1;
 		uint32_t at = pos < 32 ? ones << (pos & 31) : 0;
 
 		d[l] = (c[l] & ~at) | ((pos < 32 ? a[l] << (pos & 31) : 0) & at);
@@ -161,7 +170,9 @@ static enum step op_flo(struct warp *w, const struct uop *u, uint32_t m)
 
 		if (u->in->type == SM_S32 && v >> 31)
 			v = ~v;
-		d[l] = !v ? ~0u : u->in->shift_amount ? (uint32_t)__builtin_clz(v) : 31u - __builtin_clz(v);
+		d[l] = !v		   ? ~0u :
+		       u->in->shift_amount ? (uint32_t)__builtin_clz(v) :
+					     31u - __builtin_clz(v);
 	}
 	return finish(w, u, d, m);
 }
@@ -180,9 +191,12 @@ static enum step op_popc(struct warp *w, const struct uop *u, uint32_t m)
 /* which byte of {c, a} goes to each place, 4 bits each (PTX prmt, table of the modes) */
 static uint32_t permutation(unsigned int mode, uint32_t sel)
 {
-	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 }, b4e[] = { 0x5670, 0x6701, 0x7012, 0x0123 },
-		rc8[] = { 0x0000, 0x1111, 0x2222, 0x3333 }, ecl[] = { 0x3210, 0x3211, 0x3222, 0x3333 },
-		ecr[] = { 0x0000, 0x1110, 0x2210, 0x3210 }, rc16[] = { 0x1010, 0x3232, 0x1010, 0x3232 };
+	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 },
+			      b4e[] = { 0x5670, 0x6701, 0x7012, 0x0123 },
+			      rc8[] = { 0x0000, 0x1111, 0x2222, 0x3333 },
+			      ecl[] = { 0x3210, 0x3211, 0x3222, 0x3333 },
+			      ecr[] = { 0x0000, 0x1110, 0x2210, 0x3210 },
+			      rc16[] = { 0x1010, 0x3232, 0x1010, 0x3232 };
 
 	switch (mode) {
 	case SM_PRMT_F4E:	return f4e[sel & 3];
@@ -198,7 +212,8 @@ static uint32_t permutation(unsigned int mode, uint32_t sel)
 static enum step op_prmt(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 
 	LOOP(l) {
 		uint64_t v = a[l] | (uint64_t)c[l] << 32;
@@ -237,7 +252,10 @@ static enum step op_sel(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* the flags word: predicates are bits 0-6, the condition code is 12-15 (envytools fermi/cuda/isa.rst), .H1: of its upper half */
+/*
+ * the flags word: predicates are bits 0-6, the condition code is 12-15 (envytools
+ * fermi/cuda/isa.rst), .H1: of its upper half
+ */
 #define H1_SHIFT	16
 #define NR_FLAGS	(SM_PT + 4)
 
@@ -300,7 +318,8 @@ static uint32_t pset_first(const struct warp *w, const struct sm_insn *in)
 
 static enum step op_pset(struct warp *w, const struct uop *u, uint32_t m)
 {
-	return put_truth(w, u, combine(u->in->bop, pset_first(w, u->in), src_pred(w, &u->in->src[2])), m);
+	return put_truth(w, u,
+			 combine(u->in->bop, pset_first(w, u->in), src_pred(w, &u->in->src[2])), m);
 }
 
 static enum step op_psetp(struct warp *w, const struct uop *u, uint32_t m)
@@ -320,7 +339,8 @@ static uint32_t last_pred(const struct warp *w, const struct sm_insn *in)
 
 static enum step op_cset(struct warp *w, const struct uop *u, uint32_t m)
 {
-	return put_truth(w, u, combine(u->in->bop, cc_lanes(w, u->in->cc_test), last_pred(w, u->in)), m);
+	return put_truth(w, u,
+			 combine(u->in->bop, cc_lanes(w, u->in->cc_test), last_pred(w, u->in)), m);
 }
 
 static enum step op_csetp(struct warp *w, const struct uop *u, uint32_t m)
@@ -328,7 +348,10 @@ static enum step op_csetp(struct warp *w, const struct uop *u, uint32_t m)
 	return put_setp(w, u, cc_lanes(w, u->in->cc_test), last_pred(w, u->in), m);
 }
 
-/* shifts that chain words through the condition code: no source says how, and no compiler emits them (they use SHF) */
+/*
+ * shifts that chain words through the condition code: no source says how, and no compiler emits
+ * them (they use SHF)
+ */
 static enum step op_chained_shift(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return warp_trap(w, WARP_ILLEGAL_PARAM);

@@ -2,15 +2,17 @@
 /*
  * Conversions, and the special functions.
  *
- * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64 bits, and where the QMD says
- * so (FP32_F2I_NAN_BEHAVIOR), it gives the top bit of the destination (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and
- * the integer roundings are exact IEEE ones in the stated mode; NaN payloads pass between single and double.
+ * F2I clamps to the range of its destination. NaN gives 0; where source or destination have 64
+ * bits, and where the QMD says so (FP32_F2I_NAN_BEHAVIOR), it gives the top bit of the destination
+ * (PTX ISA, "cvt"; seen on a newer chip). I2F, F2F and the integer roundings are exact IEEE ones in
+ * the stated mode; NaN payloads pass between single and double.
  *
- * MUFU: the model computes in double and rounds once, which keeps within the errors that the CUDA C programming guide
- * states for the intrinsics (RCP, RSQ 1 ulp, EX2 2 ulp, LG2 3 ulp, SIN and COS 2^-21.4 absolute in [-pi, pi]); the
- * chip's own table look-up differs in the last bits. Subnormals are flushed at both ends, as ptxas expects: it scales
- * around MUFU where they matter. Open: the fixed-point form that RRO hands to MUFU, which no program looks at; the model
- * passes the (reduced) argument itself on.
+ * MUFU: the model computes in double and rounds once, which keeps within the errors that the CUDA C
+ * programming guide states for the intrinsics (RCP, RSQ 1 ulp, EX2 2 ulp, LG2 3 ulp, SIN and COS
+ * 2^-21.4 absolute in [-pi, pi]); the chip's own table look-up differs in the last bits. Subnormals
+ * are flushed at both ends, as ptxas expects: it scales around MUFU where they matter. Open: the
+ * fixed-point form that RRO hands to MUFU, which no program looks at; the model passes the
+ * (reduced) argument itself on.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_CONVERT_H
 #define KVGPU_MODEL_GR_SM_LANE_CONVERT_H
@@ -226,11 +228,14 @@ static uint64_t f2i_nan(const struct warp *w, const struct sm_insn *in)
 static uint64_t clamp_int(double v, unsigned int type)
 {
 	unsigned int bits = int_bits(type);
-	double top = as_f64((uint64_t)(1023 + bits - is_signed_type(type)) << 52);	/* 2^(bits - 1) or 2^bits */
+	/* 2^(bits - 1) or 2^bits */
+	double top = as_f64((uint64_t)(1023 + bits - is_signed_type(type)) << 52);
 	double low = is_signed_type(type) ? -top : 0;
 
 	if (v >= top)
-		return is_signed_type(type) ? (1ull << (bits - 1)) - 1 : bits == 64 ? ~0ull : (1ull << bits) - 1;
+		return is_signed_type(type) ? (1ull << (bits - 1)) - 1 :
+		       bits == 64	    ? ~0ull :
+					      (1ull << bits) - 1;
 	if (v <= low)
 		return is_signed_type(type) ? ~0ull << (bits - 1) : 0;
 	return is_signed_type(type) ? (uint64_t)(int64_t)v : (uint64_t)v;
@@ -272,7 +277,8 @@ static uint64_t src_int(const struct warp *w, const struct uop *u, unsigned int 
 	const struct sm_insn *in = u->in;
 	const struct sm_operand *o = &in->src[0];
 	unsigned int bits = int_bits(in->stype[0]);
-	uint64_t v = bits == 64 ? src_lane64(w, u, 0, l) : select_part(src_lane(w, u, 0, l), o->sel);
+	uint64_t v = bits == 64 ? src_lane64(w, u, 0, l) :
+				  select_part(src_lane(w, u, 0, l), o->sel);
 	int64_t s;
 
 	*negative = false;
@@ -298,7 +304,9 @@ static enum step op_i2f(struct warp *w, const struct uop *u, uint32_t m)
 	const struct sm_insn *in = u->in;
 	int mode = host_round(in->round);
 
-	/* for all lanes at once: nothing else in the loop rounds (f64_to_half()'s steps are exact) */
+	/*
+	 * for all lanes at once: nothing else in the loop rounds (f64_to_half()'s steps are exact)
+	 */
 	if (mode != FE_TONEAREST)
 		fesetround(mode);
 	EACH_LANE(l, m) {
@@ -347,7 +355,9 @@ static enum step op_i2f_s32(struct warp *w, const struct uop *u, uint32_t m)
 static uint64_t saturate_int(uint64_t mag, bool negative, unsigned int type)
 {
 	unsigned int bits = int_bits(type);
-	uint64_t top = is_signed_type(type) ? (1ull << (bits - 1)) - 1 : bits == 64 ? ~0ull : (1ull << bits) - 1;
+	uint64_t top = is_signed_type(type) ? (1ull << (bits - 1)) - 1 :
+		       bits == 64	    ? ~0ull :
+					      (1ull << bits) - 1;
 
 	if (!negative)
 		return mag > top ? top : mag;
@@ -437,7 +447,9 @@ static enum step op_mufu(struct warp *w, const struct uop *u, uint32_t m)
 		if (is_nan32(d[l]) && in->sub < SM_MUFU_RCP64H)
 			d[l] = NAN32;
 		if (in->sat)
-			d[l] = is_nan32(d[l]) || d[l] >> 31 ? 0 : d[l] > 0x3f800000u ? 0x3f800000u : d[l];
+			d[l] = is_nan32(d[l]) || d[l] >> 31 ? 0 :
+			       d[l] > 0x3f800000u	    ? 0x3f800000u :
+							      d[l];
 	}
 	put(w, u->dst[0], d, m);
 	return STEP_NEXT;
@@ -474,7 +486,8 @@ static enum step op_rro(struct warp *w, const struct uop *u, uint32_t m)
 
 static op_fn select_convert(const struct sm_insn *in)
 {
-	bool plain = in->src[0].sel == SM_SEL_WORD && !in->src[0].neg && !in->src[0].abs && in->round == SM_RN && !in->set_cc;
+	bool plain = in->src[0].sel == SM_SEL_WORD && !in->src[0].neg && !in->src[0].abs &&
+		     in->round == SM_RN && !in->set_cc;
 
 	switch (in->op) {
 	case SM_F2F:	return op_f2f;

@@ -67,7 +67,8 @@ static void set_double_flags(struct warp *w, const struct doubles *d, uint32_t m
 	put_flag(&w->o, 0, m);
 }
 
-static enum step double_finish(struct warp *w, const struct uop *u, const struct doubles *d, uint32_t m)
+static enum step double_finish(struct warp *w, const struct uop *u, const struct doubles *d,
+			       uint32_t m)
 {
 	lanes lo, hi;
 
@@ -83,8 +84,9 @@ static enum step double_finish(struct warp *w, const struct uop *u, const struct
 }
 
 /*
- * A NaN among the operands comes out as it is (quiet), whatever sign the instruction gives it: the first one if there are more,
- * which the host's arithmetic does not promise once the compiler has swapped operands.
+ * A NaN among the operands comes out as it is (quiet), whatever sign the instruction gives it: the
+ * first one if there are more, which the host's arithmetic does not promise once the compiler has
+ * swapped operands.
  */
 static void keep_nans(const struct warp *w, const struct uop *u, unsigned int n, struct doubles *d)
 {
@@ -164,7 +166,8 @@ static enum step op_dmnmx(struct warp *w, const struct uop *u, uint32_t m)
 
 static uint32_t double_compare_lanes(struct warp *w, const struct uop *u)
 {
-	uint32_t cmp = u->in->cmp, lt = cmp & 1, eq = cmp >> 1 & 1, gt = cmp >> 2 & 1, un = cmp >> 3 & 1;
+	uint32_t cmp = u->in->cmp, lt = cmp & 1, eq = cmp >> 1 & 1, gt = cmp >> 2 & 1,
+		 un = cmp >> 3 & 1;
 	struct doubles a, b;
 	lanes t;
 
@@ -202,7 +205,8 @@ static enum step op_dchk(struct warp *w, const struct uop *u, uint32_t m)
 	LOOP(l) {
 		int32_t ea = a.v[l] >> 52 & 0x7ff, eb = b.v[l] >> 52 & 0x7ff;
 
-		t[l] = ea < 56 || ea == 2047 || eb < 2 || eb > 2043 || ea - eb > 1021 || ea - eb < -1019;
+		t[l] = ea < 56 || ea == 2047 || eb < 2 || eb > 2043 || ea - eb > 1021 ||
+		       ea - eb < -1019;
 	}
 	put_pred(w, &u->in->dst[0], mask_of(t), m);
 	return STEP_NEXT;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Single precision. The host's IEEE arithmetic does the work; around it: .FTZ makes subnormal inputs and results zeros of
- * their sign, every NaN that comes out is 0x7fffffff (PTX: "NaN payloads", canonical NaN), .SAT clamps to [0, 1] with NaN
- * as 0. Directed roundings set the host's mode for the length of a loop.
+ * Single precision. The host's IEEE arithmetic does the work; around it: .FTZ makes subnormal
+ * inputs and results zeros of their sign, every NaN that comes out is 0x7fffffff (PTX: "NaN
+ * payloads", canonical NaN), .SAT clamps to [0, 1] with NaN as 0. Directed roundings set the host's
+ * mode for the length of a loop.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_FLOAT_H
 #define KVGPU_MODEL_GR_SM_LANE_FLOAT_H
@@ -47,7 +48,7 @@ static inline void float_result(const struct sm_insn *in, uint32_t *d)
 			d[l] = flush32(d[l]);
 	if (in->sat)
 		LOOP(l)
-			d[l] = is_nan32(d[l]) || d[l] >> 31 ? 0 : d[l] > 0x3f800000u ? 0x3f800000u : d[l];
+	d[l] = is_nan32(d[l]) || d[l] >> 31 ? 0 : d[l] > 0x3f800000u ? 0x3f800000u : d[l];
 }
 
 /* for floats Z is zero or NaN, S negative or NaN */
@@ -77,7 +78,8 @@ static enum step float_finish(struct warp *w, const struct uop *u, uint32_t *d, 
 }
 
 /* a float source with its modifiers; @tmp is filled unless it can be used as it is */
-static inline const uint32_t *src_f32(const struct warp *w, const struct uop *u, unsigned int i, uint32_t *tmp)
+static inline const uint32_t *src_f32(const struct warp *w, const struct uop *u, unsigned int i,
+				      uint32_t *tmp)
 {
 	const struct sm_operand *o = &u->in->src[i];
 	const uint32_t *r = src_raw(w, u, i, tmp);
@@ -109,7 +111,10 @@ static int host_round(unsigned int mode)
 	}
 }
 
-/* brackets around arithmetic in another rounding mode; the pointers keep the compiler from moving it out */
+/*
+ * brackets around arithmetic in another rounding mode; the pointers keep the compiler from moving
+ * it out
+ */
 static inline void round_begin(unsigned int mode, const void *a, const void *b, const void *c)
 {
 	if (mode != SM_RN)
@@ -157,7 +162,7 @@ static enum step op_fmul(struct warp *w, const struct uop *u, uint32_t m)
 	if (in->scale) {
 		/* the product of two singles is exact as a double, also scaled */
 		LOOP(l)
-			d[l] = bits_f32((float)((double)as_f32(a[l]) * (double)as_f32(b[l]) * scale));
+		d[l] = bits_f32((float)((double)as_f32(a[l]) * (double)as_f32(b[l]) * scale));
 	} else {
 		LOOP(l)
 			d[l] = bits_f32(as_f32(a[l]) * as_f32(b[l]));
@@ -172,7 +177,8 @@ static enum step op_ffma(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_f32(w, u, 0, t0), *b = src_f32(w, u, 1, t1), *c = src_f32(w, u, 2, t2);
+	const uint32_t *a = src_f32(w, u, 0, t0), *b = src_f32(w, u, 1, t1),
+		       *c = src_f32(w, u, 2, t2);
 
 	round_begin(in->round, a, b, c);
 	LOOP(l)
@@ -188,7 +194,8 @@ static enum step op_ffma(struct warp *w, const struct uop *u, uint32_t m)
 static enum step op_ffma_plain(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_f32(w, u, 0, t0), *b = src_f32(w, u, 1, t1), *c = src_f32(w, u, 2, t2);
+	const uint32_t *a = src_f32(w, u, 0, t0), *b = src_f32(w, u, 1, t1),
+		       *c = src_f32(w, u, 2, t2);
 
 	LOOP(l) {
 		uint32_t v = bits_f32(__builtin_fmaf(as_f32(a[l]), as_f32(b[l]), as_f32(c[l])));
@@ -216,7 +223,8 @@ static enum step op_fmnmx(struct warp *w, const struct uop *u, uint32_t m)
 	return float_finish(w, u, d, m);
 }
 
-static inline void float_compare(unsigned int cmp, const uint32_t *a, const uint32_t *b, uint32_t *t)
+static inline void float_compare(unsigned int cmp, const uint32_t *a, const uint32_t *b,
+				 uint32_t *t)
 {
 	uint32_t lt = cmp & 1, eq = cmp >> 1 & 1, gt = cmp >> 2 & 1, un = cmp >> 3 & 1;
 
@@ -252,7 +260,8 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 {
 	static const lanes zero;
 	lanes t0, t1, t2, t, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_f32(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_f32(w, u, 2, t2);
 
 	float_compare(u->in->cmp, c, zero, t);
 	LOOP(l)
@@ -262,8 +271,9 @@ static enum step op_fcmp(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * FCHK: true where a / b must go the long way. Open: the chip's exact ranges; the model says so wherever the short way
- * (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an infinity, a NaN or a zero.
+ * FCHK: true where a / b must go the long way. Open: the chip's exact ranges; the model says so
+ * wherever the short way (reciprocal, two steps of Newton without .FTZ) could meet a subnormal, an
+ * infinity, a NaN or a zero.
  */
 static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -273,15 +283,16 @@ static enum step op_fchk(struct warp *w, const struct uop *u, uint32_t m)
 	LOOP(l) {
 		int32_t ea = a[l] >> 23 & 0xff, eb = b[l] >> 23 & 0xff;
 
-		t[l] = ea < 26 || ea == 255 || eb < 2 || eb > 251 || ea - eb > 125 || ea - eb < -123;
+		t[l] = ea < 26 || ea == 255 || eb < 2 || eb > 251 || ea - eb > 125 ||
+		       ea - eb < -123;
 	}
 	put_pred(w, &u->in->dst[0], mask_of(t), m);
 	return STEP_NEXT;
 }
 
 /*
- * FSWZ: a is the first source of another thread of the quad, b the second source of this one; `lanes` says for each thread
- * of a quad what it makes of them.
+ * FSWZ: a is the first source of another thread of the quad, b the second source of this one;
+ * `lanes` says for each thread of a quad what it makes of them.
  */
 enum { FSWZ_ADD, FSWZ_B_MINUS_A, FSWZ_A_MINUS_B, FSWZ_B };
 
@@ -325,7 +336,8 @@ static op_fn select_float(const struct sm_insn *in)
 	case SM_FMUL: case SM_FMUL32I:
 		return op_fmul;
 	case SM_FFMA: case SM_FFMA32I:
-		return in->ftz || in->fmz || in->sat || in->set_cc || in->round ? op_ffma : op_ffma_plain;
+		return in->ftz || in->fmz || in->sat || in->set_cc || in->round ? op_ffma :
+										  op_ffma_plain;
 	case SM_FMNMX:	return op_fmnmx;
 	case SM_FSET:	return op_fset;
 	case SM_FSETP:	return op_fsetp;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Integer instructions. Results are what PTX asks of the operations that compile to them; the condition code follows
- * envytools docs/hw/graph/fermi/cuda/isa.rst. A subtraction is an addition of the complement and one, so its carry is
- * "no borrow". With .X the carry comes in and the zero flag says that every word so far was zero.
+ * Integer instructions. Results are what PTX asks of the operations that compile to them; the
+ * condition code follows envytools docs/hw/graph/fermi/cuda/isa.rst. A subtraction is an addition
+ * of the complement and one, so its carry is "no borrow". With .X the carry comes in and the zero
+ * flag says that every word so far was zero.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_INT_H
 #define KVGPU_MODEL_GR_SM_LANE_INT_H
@@ -55,8 +56,8 @@ static void set_zs(struct warp *w, const struct uop *u, const uint32_t *d, uint3
 }
 
 /* d = a + b + cin per lane with the flags that .CC wants */
-static void add_flags(struct warp *w, const struct uop *u, const uint32_t *a, const uint32_t *b, const uint32_t *cin,
-		      uint32_t *d, uint32_t m)
+static void add_flags(struct warp *w, const struct uop *u, const uint32_t *a, const uint32_t *b,
+		      const uint32_t *cin, uint32_t *d, uint32_t m)
 {
 	lanes carry, over;
 
@@ -84,8 +85,8 @@ static inline void saturate_add(const uint32_t *a, const uint32_t *b, uint32_t *
 }
 
 /* the adder behind IADD, ISCADD and IMAD: @na and @nb say that an operand is subtracted */
-static enum step adder(struct warp *w, const struct uop *u, uint32_t m, const uint32_t *a, const uint32_t *b, bool na,
-		       bool nb)
+static enum step adder(struct warp *w, const struct uop *u, uint32_t m, const uint32_t *a,
+		       const uint32_t *b, bool na, bool nb)
 {
 	const struct sm_insn *in = u->in;
 	lanes ta, tb, cin, d;
@@ -118,7 +119,8 @@ static enum step op_iadd(struct warp *w, const struct uop *u, uint32_t m)
 {
 	lanes t0, t1;
 
-	return adder(w, u, m, src_raw(w, u, 0, t0), src_raw(w, u, 1, t1), u->in->src[0].neg, u->in->src[1].neg);
+	return adder(w, u, m, src_raw(w, u, 0, t0), src_raw(w, u, 1, t1), u->in->src[0].neg,
+		     u->in->src[1].neg);
 }
 
 static enum step op_iscadd(struct warp *w, const struct uop *u, uint32_t m)
@@ -136,7 +138,8 @@ static enum step op_iscadd(struct warp *w, const struct uop *u, uint32_t m)
 /* ------------------------------------------------------------------ products */
 
 /* @neg: the upper word of the negated product */
-static void product(const struct sm_insn *in, const uint32_t *a, const uint32_t *b, bool neg, uint32_t *d)
+static void product(const struct sm_insn *in, const uint32_t *a, const uint32_t *b, bool neg,
+		    uint32_t *d)
 {
 	bool sa = in->stype[0] == SM_S32, sb = in->stype[1] == SM_S32;
 
@@ -146,7 +149,8 @@ static void product(const struct sm_insn *in, const uint32_t *a, const uint32_t 
 		return;
 	}
 	LOOP(l) {
-		int64_t x = sa ? (int32_t)a[l] : (int64_t)a[l], y = sb ? (int32_t)b[l] : (int64_t)b[l];
+		int64_t x = sa ? (int32_t)a[l] : (int64_t)a[l],
+			y = sb ? (int32_t)b[l] : (int64_t)b[l];
 		uint64_t p = (uint64_t)x * (uint64_t)y;
 
 		d[l] = (uint32_t)((neg ? -p : p) >> 32);
@@ -196,13 +200,18 @@ static int64_t part(uint32_t v, unsigned int type)
 	}
 }
 
-/* .SD: the types are in the upper bits of the second source, a word of a surface's descriptor (Mesa nak/ir.rs) */
+/*
+ * .SD: the types are in the upper bits of the second source, a word of a surface's descriptor (Mesa
+ * nak/ir.rs)
+ */
 static enum step op_imadsp(struct warp *w, const struct uop *u, uint32_t m)
 {
-	static const uint8_t first[] = { SM_U32, SM_U24, SM_U16_H0, SM_U16_H1 }, third[] = { SM_U32, SM_U24, SM_U16_H0, SM_U32 };
+	static const uint8_t first[] = { SM_U32, SM_U24, SM_U16_H0, SM_U16_H1 },
+			     third[] = { SM_U32, SM_U24, SM_U16_H0, SM_U32 };
 	const struct sm_insn *in = u->in;
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 
 	LOOP(l) {
 		unsigned int ta = in->stype[0], tb = in->stype[1], tc = in->stype[2];
@@ -222,7 +231,8 @@ static enum step op_imadsp(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ compare and select */
 
-static inline void int_compare(unsigned int cmp, bool sign, const uint32_t *a, const uint32_t *b, uint32_t *t)
+static inline void int_compare(unsigned int cmp, bool sign, const uint32_t *a, const uint32_t *b,
+			       uint32_t *t)
 {
 	uint32_t flip = sign ? 0x80000000u : 0, lt = cmp & 1, eq = cmp >> 1 & 1, gt = cmp >> 2 & 1;
 
@@ -234,7 +244,8 @@ static inline void int_compare(unsigned int cmp, bool sign, const uint32_t *a, c
 }
 
 /* the upper words of a comparison whose lower words left their difference in the condition code */
-static uint32_t compare_chained(const struct warp *w, unsigned int cmp, bool sign, const uint32_t *a, const uint32_t *b)
+static uint32_t compare_chained(const struct warp *w, unsigned int cmp, bool sign,
+				const uint32_t *a, const uint32_t *b)
 {
 	uint32_t less = 0, equal = 0;
 
@@ -289,7 +300,8 @@ static enum step put_truth(struct warp *w, const struct uop *u, uint32_t truth, 
 }
 
 /* both predicates of a SETP */
-static enum step put_setp(struct warp *w, const struct uop *u, uint32_t truth, uint32_t with, uint32_t m)
+static enum step put_setp(struct warp *w, const struct uop *u, uint32_t truth, uint32_t with,
+			  uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 
@@ -314,7 +326,8 @@ static enum step op_icmp(struct warp *w, const struct uop *u, uint32_t m)
 {
 	static const lanes zero;
 	lanes t0, t1, t2, t, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 
 	int_compare(u->in->cmp, u->in->type == SM_S32, c, zero, t);
 	LOOP(l)
@@ -342,9 +355,9 @@ static enum step op_imnmx(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * Words of a longer number, the highest first (.XHI, .XMED, .XLO): the condition code says whether the words so far were
- * equal (Z) and else whether the first operand's were chosen (C). Open: how the chip encodes that; only these
- * instructions look at it.
+ * Words of a longer number, the highest first (.XHI, .XMED, .XLO): the condition code says whether
+ * the words so far were equal (Z) and else whether the first operand's were chosen (C). Open: how
+ * the chip encodes that; only these instructions look at it.
  */
 #define IMNMX_XLO	1
 #define IMNMX_XMED	2
@@ -353,7 +366,8 @@ static enum step op_imnmx(struct warp *w, const struct uop *u, uint32_t m)
 static enum step op_imnmx_words(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
-	uint32_t flip = in->type == SM_S32 ? 0x80000000u : 0, min = src_pred(w, &in->src[2]), first = 0, equal = 0;
+	uint32_t flip = in->type == SM_S32 ? 0x80000000u : 0, min = src_pred(w, &in->src[2]),
+		 first = 0, equal = 0;
 	uint32_t undecided = in->xmode == IMNMX_XHI ? ALL_LANES : w->z;
 	lanes t0, t1, d;
 	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1);
@@ -379,7 +393,8 @@ static enum step op_isad(struct warp *w, const struct uop *u, uint32_t m)
 {
 	uint32_t flip = u->in->type == SM_S32 ? 0x80000000u : 0;
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 
 	LOOP(l)
 		d[l] = ((a[l] ^ flip) < (b[l] ^ flip) ? b[l] - a[l] : a[l] - b[l]) + c[l];

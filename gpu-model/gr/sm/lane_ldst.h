@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loads and stores. Addresses of all lanes are looked at together: when they lie in one page (or in shared memory) there
- * is one base pointer and an offset per lane, and the patterns "all the same" and "side by side" are moved as vectors.
- * Everything else goes lane by lane.
+ * Loads and stores. Addresses of all lanes are looked at together: when they lie in one page (or in
+ * shared memory) there is one base pointer and an offset per lane, and the patterns "all the same"
+ * and "side by side" are moved as vectors. Everything else goes lane by lane.
  *
- * Where lanes of one store have the same address, the lowest one's value stays. CUDA leaves open whose does; it is the
- * lowest's on an H200 (all of 32 bits and less; seen 2026-11-20), and programs that let a whole warp write what its first
- * lane alone knows were tried on GPUs like that. So stores go from the highest lane to the lowest.
+ * Where lanes of one store have the same address, the lowest one's value stays. CUDA leaves open
+ * whose does; it is the lowest's on an H200 (all of 32 bits and less; seen 2026-11-20), and
+ * programs that let a whole warp write what its first lane alone knows were tried on GPUs like
+ * that. So stores go from the highest lane to the lowest.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_LDST_H
 #define KVGPU_MODEL_GR_SM_LANE_LDST_H
@@ -59,7 +60,8 @@ static inline uint32_t load_small(const uint8_t *p, unsigned int type)
 	}
 }
 
-static void load_wide_lane(struct warp *w, unsigned int slot, unsigned int l, const uint8_t *p, unsigned int bytes)
+static void load_wide_lane(struct warp *w, unsigned int slot, unsigned int l, const uint8_t *p,
+			   unsigned int bytes)
 {
 	uint32_t v[4];
 
@@ -75,7 +77,8 @@ static void load_wide_lane(struct warp *w, unsigned int slot, unsigned int l, co
 		w->r[slot + i][l] = v[i];
 }
 
-static void load_lane(struct warp *w, unsigned int slot, unsigned int l, const uint8_t *p, unsigned int type)
+static void load_lane(struct warp *w, unsigned int slot, unsigned int l, const uint8_t *p,
+		      unsigned int type)
 {
 	unsigned int bytes = access_bytes(type);
 
@@ -87,7 +90,8 @@ static void load_lane(struct warp *w, unsigned int slot, unsigned int l, const u
 		w->r[slot][l] = load_small(p, type);
 }
 
-static void store_lane(struct warp *w, const struct uop *u, unsigned int l, uint8_t *p, unsigned int type)
+static void store_lane(struct warp *w, const struct uop *u, unsigned int l, uint8_t *p,
+		       unsigned int type)
 {
 	unsigned int slot = u->src[1], bytes = access_bytes(type);
 	uint32_t v[4];
@@ -127,7 +131,8 @@ static inline bool is_stride(const uint32_t *off, uint32_t stride)
 	return !diff;
 }
 
-static void load_uniform(struct warp *w, unsigned int slot, uint32_t m, const uint8_t *p, unsigned int type)
+static void load_uniform(struct warp *w, unsigned int slot, uint32_t m, const uint8_t *p,
+			 unsigned int type)
 {
 	unsigned int bytes = access_bytes(type), first = __builtin_ctz(m);
 	lanes d;
@@ -154,8 +159,12 @@ static inline bool half_is_stride(const uint32_t *off, uint32_t stride)
 	return !diff;
 }
 
-/* sixteen active lanes from @first on: CTAs that are 16 wide have two rows in a warp, each with a pattern of its own */
-static void load_half(struct warp *w, unsigned int slot, unsigned int first, const struct pattern *a, unsigned int type)
+/*
+ * sixteen active lanes from @first on: CTAs that are 16 wide have two rows in a warp, each with a
+ * pattern of its own
+ */
+static void load_half(struct warp *w, unsigned int slot, unsigned int first,
+		      const struct pattern *a, unsigned int type)
 {
 	unsigned int bytes = access_bytes(type);
 	const uint32_t *off = a->off + first;
@@ -187,7 +196,8 @@ static void load_half(struct warp *w, unsigned int slot, unsigned int first, con
 }
 
 /* inactive lanes have some active lane's offset */
-static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const struct pattern *a, unsigned int type)
+static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const struct pattern *a,
+			 unsigned int type)
 {
 	if (is_stride(a->off, 0)) {
 		load_uniform(w, slot, m, a->base + a->off[0], type);
@@ -203,14 +213,16 @@ static void load_pattern(struct warp *w, unsigned int slot, uint32_t m, const st
 	}
 }
 
-static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const struct pattern *a, unsigned int type)
+static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const struct pattern *a,
+			  unsigned int type)
 {
 	for (unsigned int first = LANES; first; ) {
 		uint32_t half;
 
 		first -= HALF;
 		half = m >> first & HALF_MASK;
-		if (half == HALF_MASK && access_bytes(type) == 4 && half_is_stride(a->off + first, 4)) {
+		if (half == HALF_MASK && access_bytes(type) == 4 &&
+		    half_is_stride(a->off + first, 4)) {
 			memcpy(a->base + a->off[first], w->r[u->src[1]] + first, HALF * 4);
 			continue;
 		}
@@ -222,7 +234,8 @@ static void store_pattern(struct warp *w, const struct uop *u, uint32_t m, const
 /* ------------------------------------------------------------------ shared */
 
 /* offsets of the lanes, those of inactive ones replaced; STEP_NEXT when all can be accessed */
-static enum step shared_pattern(struct warp *w, const uint32_t *addr, uint32_t m, unsigned int type, struct pattern *a)
+static enum step shared_pattern(struct warp *w, const uint32_t *addr, uint32_t m, unsigned int type,
+				struct pattern *a)
 {
 	unsigned int bytes = access_bytes(type);
 	uint32_t first = addr[__builtin_ctz(m)], low = 0, high = 0, size = w->cta->shared_size;
@@ -306,8 +319,8 @@ static inline void address64(const struct warp *w, const struct uop *u, struct w
 }
 
 /* one page for all lanes: 1 and the pattern, 0 when they need a look each, -1 stopped */
-static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type, bool write,
-			struct pattern *a)
+static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, unsigned int type,
+			bool write, struct pattern *a)
 {
 	uint64_t first = addr->v[__builtin_ctz(m)], diff = 0, low = 0, offset;
 	unsigned int bytes = access_bytes(type);
@@ -336,7 +349,10 @@ static int page_pattern(struct warp *w, struct wide_lanes *addr, uint32_t m, uns
 	return 1;
 }
 
-/* one lane of a generic access: global or shared; local is apart because its words are not side by side */
+/*
+ * one lane of a generic access: global or shared; local is apart because its words are not side by
+ * side
+ */
 static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool write, enum step *s)
 {
 	uint64_t off = 0;
@@ -355,8 +371,8 @@ static uint8_t *lane_host(struct warp *w, uint64_t va, unsigned int bytes, bool 
 	return p;
 }
 
-static enum step local_lane(struct warp *w, const struct uop *u, unsigned int slot, unsigned int l, uint32_t off,
-			    bool write)
+static enum step local_lane(struct warp *w, const struct uop *u, unsigned int slot, unsigned int l,
+			    uint32_t off, bool write)
 {
 	unsigned int type = u->in->type, bytes = access_bytes(type), part = bytes < 4 ? bytes : 4;
 
@@ -381,9 +397,11 @@ static enum step local_lane(struct warp *w, const struct uop *u, unsigned int sl
 	return STEP_NEXT;
 }
 
-static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m, const struct wide_lanes *addr, bool write)
+static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m,
+			       const struct wide_lanes *addr, bool write)
 {
-	unsigned int type = u->in->type, bytes = access_bytes(type), slot = write ? u->src[1] : u->dst[0];
+	unsigned int type = u->in->type, bytes = access_bytes(type),
+		     slot = write ? u->src[1] : u->dst[0];
 	enum step s = STEP_NEXT;
 	uint8_t *host[LANES];
 	uint64_t off;
@@ -411,8 +429,8 @@ static enum step generic_lanes(struct warp *w, const struct uop *u, uint32_t m, 
 }
 
 /* all lanes of a mask: as a pattern where they are in one page, else one after the other */
-static enum step access_lanes(struct warp *w, const struct uop *u, uint32_t m, const struct wide_lanes *addr, bool write,
-			      bool *one_page)
+static enum step access_lanes(struct warp *w, const struct uop *u, uint32_t m,
+			      const struct wide_lanes *addr, bool write, bool *one_page)
 {
 	struct wide_lanes copy = *addr;
 	struct pattern a;
@@ -470,8 +488,11 @@ static enum step op_st(struct warp *w, const struct uop *u, uint32_t m)
 	return generic_access(w, u, m, true);
 }
 
-/* addresses that the windows of shared and local memory cover are global ones for the texture unit */
-static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_t m, const struct wide_lanes *addr)
+/*
+ * addresses that the windows of shared and local memory cover are global ones for the texture unit
+ */
+static enum step ldg_behind_windows(struct warp *w, const struct uop *u, uint32_t m,
+				    const struct wide_lanes *addr)
 {
 	unsigned int bytes = access_bytes(u->in->type);
 
@@ -499,7 +520,8 @@ static enum step op_ldg(struct warp *w, const struct uop *u, uint32_t m)
 
 	address64(w, u, &addr);
 	for (unsigned int l = 0; l < LANES; l++) {
-		uint32_t in = (addr.v[l] - grid->shared_window < WINDOW_SIZE) | (addr.v[l] - grid->local_window < WINDOW_SIZE);
+		uint32_t in = (addr.v[l] - grid->shared_window < WINDOW_SIZE) |
+			      (addr.v[l] - grid->local_window < WINDOW_SIZE);
 
 		covered |= in << l;
 	}
@@ -513,7 +535,8 @@ static enum step op_ldg(struct warp *w, const struct uop *u, uint32_t m)
 
 static enum step local_access(struct warp *w, const struct uop *u, uint32_t m, bool write)
 {
-	unsigned int type = u->in->type, bytes = access_bytes(type), slot = write ? u->src[1] : u->dst[0];
+	unsigned int type = u->in->type, bytes = access_bytes(type),
+		     slot = write ? u->src[1] : u->dst[0];
 	uint64_t va, off0;
 	enum step s;
 	lanes addr;
@@ -525,8 +548,8 @@ static enum step local_access(struct warp *w, const struct uop *u, uint32_t m, b
 	}
 	/* the usual case: all lanes at the same offset, so each word is a row of 128 bytes */
 	off0 = addr[0];
-	if (m == ALL_LANES && bytes >= 4 && is_stride(addr, 0) && local_address(w, 0, off0, bytes, &va) &&
-	    va % 128 == 0) {
+	if (m == ALL_LANES && bytes >= 4 && is_stride(addr, 0) &&
+	    local_address(w, 0, off0, bytes, &va) && va % 128 == 0) {
 		for (unsigned int i = 0; i < bytes / 4; i++, va += 128) {
 			uint8_t *p = xlat_host(w->t, va, 4, write);
 
@@ -557,13 +580,14 @@ static enum step op_stl(struct warp *w, const struct uop *u, uint32_t m)
 	return local_access(w, u, m, true);
 }
 
-/* ------------------------------------------------------------------ constants by index, cache control */
+/* ------------------------------------------------------------ constants by index, cache control */
 
 static enum step op_ldc(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	unsigned int bytes = access_bytes(in->type);
-	bool indexed_bank = in->ldc_mode;	/* .IL, .IS, .ISL: the upper half of the index counts banks */
+	/* .IL, .IS, .ISL: the upper half of the index counts banks */
+	bool indexed_bank = in->ldc_mode;
 	lanes addr;
 
 	address32(w, u, addr);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Video instructions: sums, differences, minima, comparisons and products of words, halves and bytes that are picked from
- * the operands, then saturated, then combined with a third operand. PTX ISA, "video instructions", says what comes out.
- * They are rare, so each lane is computed on its own.
+ * Video instructions: sums, differences, minima, comparisons and products of words, halves and
+ * bytes that are picked from the operands, then saturated, then combined with a third operand. PTX
+ * ISA, "video instructions", says what comes out. They are rare, so each lane is computed on its
+ * own.
  */
 #ifndef KVGPU_MODEL_GR_SM_LANE_VIDEO_H
 #define KVGPU_MODEL_GR_SM_LANE_VIDEO_H
@@ -34,7 +35,8 @@ static int64_t video_pick(uint32_t v, unsigned int sel, unsigned int type)
 
 static int64_t video_clamp(int64_t v, unsigned int bits, bool sign)
 {
-	int64_t top = sign ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1, low = sign ? -(1ll << (bits - 1)) : 0;
+	int64_t top = sign ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1,
+		low = sign ? -(1ll << (bits - 1)) : 0;
 
 	return v > top ? top : v < low ? low : v;
 }
@@ -123,7 +125,9 @@ static enum step op_video(struct warp *w, const struct uop *u, uint32_t m)
 		} else {
 			int64_t p = video_primary(in, a, b);
 
-			v = (uint32_t)(in->sat ? video_clamp(p, video_result_bits(in->vfinal), sign) : p);
+			v = (uint32_t)(in->sat ?
+					       video_clamp(p, video_result_bits(in->vfinal), sign) :
+					       p);
 		}
 		w->r[u->dst[0]][l] = video_final(in->vfinal, sign, v, c);
 	}
@@ -157,11 +161,15 @@ static enum step op_vmad(struct warp *w, const struct uop *u, uint32_t m)
 		int64_t a = video_pick(src_lane(w, u, 0, l), in->src[0].sel, in->stype[0]);
 		int64_t b = video_pick(src_lane(w, u, 1, l), in->src[1].sel, in->stype[1]);
 		uint32_t raw = src_lane(w, u, 2, l);
-		int64_t c = sign || in->src[2].neg ? (int64_t)(int32_t)raw : (int64_t)raw, p = a * b;
+		int64_t c = sign || in->src[2].neg ? (int64_t)(int32_t)raw : (int64_t)raw,
+			p = a * b;
 
 		p = (in->neg_product ? -p : p) + (in->src[2].neg ? -c : c) + in->po;
 		p >>= shift[in->scale % 3];
-		w->r[u->dst[0]][l] = (uint32_t)(in->sat ? video_clamp(p, 32, sign || in->neg_product || in->src[2].neg) : p);
+		w->r[u->dst[0]][l] = (uint32_t)(in->sat ? video_clamp(p, 32,
+								      sign || in->neg_product ||
+									      in->src[2].neg) :
+							  p);
 	}
 	if (in->set_cc)
 		set_zs(w, u, w->r[u->dst[0]], m);
@@ -170,8 +178,12 @@ static enum step op_vmad(struct warp *w, const struct uop *u, uint32_t m)
 
 /* ------------------------------------------------------------------ packed */
 
-/* lane @i of a packed operand: bytes (or halves) 0-3 (0, 1) are of the first register, the rest of the second */
-static int64_t packed_pick(uint32_t a, uint32_t b, uint16_t swizzle, unsigned int i, unsigned int bits, bool sign)
+/*
+ * lane @i of a packed operand: bytes (or halves) 0-3 (0, 1) are of the first register, the rest of
+ * the second
+ */
+static int64_t packed_pick(uint32_t a, uint32_t b, uint16_t swizzle, unsigned int i,
+			   unsigned int bits, bool sign)
 {
 	uint64_t both = a | (uint64_t)b << 32;
 	unsigned int sel = swizzle >> (4 * i) & (bits == 8 ? 7 : 3);
@@ -179,23 +191,31 @@ static int64_t packed_pick(uint32_t a, uint32_t b, uint16_t swizzle, unsigned in
 	return video_extend((uint32_t)(both >> (bits * sel)), bits, sign);
 }
 
-static uint32_t packed_result(const struct sm_insn *in, uint32_t a, uint32_t b, uint32_t c, uint32_t pred)
+static uint32_t packed_result(const struct sm_insn *in, uint32_t a, uint32_t b, uint32_t c,
+			      uint32_t pred)
 {
-	bool bytes = in->op == SM_VADD4 || in->op == SM_VMNMX4 || in->op == SM_VSET4 || in->op == SM_VABSDIFF4 ||
-		     in->op == SM_VSEL4;
-	bool set = in->op == SM_VSET2 || in->op == SM_VSET4, choose = in->op == SM_VSEL2 || in->op == SM_VSEL4;
+	bool bytes = in->op == SM_VADD4 || in->op == SM_VMNMX4 || in->op == SM_VSET4 ||
+		     in->op == SM_VABSDIFF4 || in->op == SM_VSEL4;
+	bool set = in->op == SM_VSET2 || in->op == SM_VSET4,
+	     choose = in->op == SM_VSEL2 || in->op == SM_VSEL4;
 	bool sign = video_signed(in->type);
 	unsigned int bits = bytes ? 8 : 16, n = 32 / bits;
 	uint32_t sum = c, merged = c, mask = (1u << bits) - 1;
 
 	for (unsigned int i = 0; i < n; i++) {
-		int64_t x = packed_pick(a, b, in->src[0].swizzle, i, bits, video_signed(in->stype[0]));
-		int64_t y = in->src[1].kind == SM_IMM ? (int64_t)in->src[1].imm :
-			    packed_pick(a, b, in->src[1].swizzle, i, bits, video_signed(in->stype[1])), p;
+		int64_t x =
+			packed_pick(a, b, in->src[0].swizzle, i, bits, video_signed(in->stype[0]));
+		int64_t y = in->src[1].kind == SM_IMM ?
+				    (int64_t)in->src[1].imm :
+				    packed_pick(a, b, in->src[1].swizzle, i, bits,
+						video_signed(in->stype[1])),
+			p;
 
 		if (!(in->lanes >> i & 1))
 			continue;
-		p = set ? video_compare(in->cmp, x, y) : choose ? (pred ? x : y) : video_primary(in, x, y);
+		p = set	   ? video_compare(in->cmp, x, y) :
+		    choose ? (pred ? x : y) :
+			     video_primary(in, x, y);
 		if (in->sat)
 			p = video_clamp(p, bits, sign);
 		sum += (uint32_t)p;
@@ -212,7 +232,8 @@ static enum step op_packed(struct warp *w, const struct uop *u, uint32_t m)
 	EACH_LANE(l, m) {
 		uint32_t c = in->src[2].kind == SM_PRED ? 0 : src_lane(w, u, 2, l);
 
-		w->r[u->dst[0]][l] = packed_result(in, src_lane(w, u, 0, l), src_lane(w, u, 1, l), c, pred >> l & 1);
+		w->r[u->dst[0]][l] = packed_result(in, src_lane(w, u, 0, l), src_lane(w, u, 1, l),
+						   c, pred >> l & 1);
 	}
 	if (in->set_cc)
 		set_zs(w, u, w->r[u->dst[0]], m);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What warps see as memory: translations, constant banks, the windows of the generic address space, local memory.
+ * What warps see as memory: translations, constant banks, the windows of the generic address space,
+ * local memory.
  *
- * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock: an invalidate takes that lock for
- * writing and thereby also waits for every access that is under way, as the chip's does. Behind these pointers is the
- * TLB of the SM's L1 client, which caches until it is invalidated.
+ * A thread keeps host pointers of the pages it used, for as long as it holds dma_lock: an
+ * invalidate takes that lock for writing and thereby also waits for every access that is under way,
+ * as the chip's does. Behind these pointers is the TLB of the SM's L1 client, which caches until it
+ * is invalidated.
  *
- * Constant banks are read once per grid, a page at a time when it is first needed: the chip's constant caches are not
- * coherent with stores of the same grid either.
+ * Constant banks are read once per grid, a page at a time when it is first needed: the chip's
+ * constant caches are not coherent with stores of the same grid either.
  *
- * Local memory lies in the memory that the class gives an SM: a part per resident warp, in it words of the 32 lanes side
- * by side. Open: the chip's arrangement; nothing but the size is visible to software.
+ * Local memory lies in the memory that the class gives an SM: a part per resident warp, in it words
+ * of the 32 lanes side by side. Open: the chip's arrangement; nothing but the size is visible to
+ * software.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +39,8 @@ uint8_t *xlat_miss(struct sm_thread *t, uint64_t va, unsigned int size, enum mmu
 		mmu_fault(t->g, t->l1, t->run->grid->vm, va, MMU_REGION, acc, 0);
 		return NULL;
 	}
-	if (seg.len < GK110_PAGE - off)		/* memory ends inside the page: not worth remembering */
+	/* memory ends inside the page: not worth remembering */
+	if (seg.len < GK110_PAGE - off)
 		return seg.ptr;
 	if (x->host != (uint8_t *)seg.ptr - off)
 		x->rtag = x->wtag = ~0ull;
@@ -73,7 +77,8 @@ static bool cbuf_fill(struct sm_thread *t, struct cbuf *cb, uint32_t page)
 	return ok;
 }
 
-bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size, uint32_t esr)
+bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, unsigned int size,
+		uint32_t esr)
 {
 	struct cbuf *cb = &w->t->run->cbuf[bank % QMD_NR_CBUF];
 	uint32_t first = offset / CBUF_PAGE, last = (offset + size - 1) / CBUF_PAGE;
@@ -87,7 +92,9 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 		return true;
 	}
 	for (uint32_t page = first; page <= last; page++) {
-		if (__builtin_expect(!(atomic_load_explicit(&cb->have, memory_order_acquire) >> page & 1), 0) &&
+		if (__builtin_expect(
+			    !(atomic_load_explicit(&cb->have, memory_order_acquire) >> page & 1),
+			    0) &&
 		    !cbuf_fill(w->t, cb, page)) {
 			warp_fault(w);
 			return false;
@@ -99,8 +106,12 @@ bool const_read(struct warp *w, unsigned int bank, uint32_t offset, void *buf, u
 
 /* ------------------------------------------------------------------ spaces */
 
-/* offsets count up from 0 (low size), and down from the window's end (high size), which is also what negative ones mean */
-bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size, uint64_t *va)
+/*
+ * offsets count up from 0 (low size), and down from the window's end (high size), which is also
+ * what negative ones mean
+ */
+bool local_address(const struct warp *w, unsigned int lane, uint32_t offset, unsigned int size,
+		   uint64_t *va)
 {
 	const struct run *r = w->t->run;
 	const struct cta *c = w->cta;

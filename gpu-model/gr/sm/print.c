@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The text form of an instruction, in nvdisasm's syntax: the forms of print_forms.c are filled in here. A form is
+ * The text form of an instruction, in nvdisasm's syntax: the forms of print_forms.c are filled in
+ * here. A form is
  *   {modifier}{modifier} {operand} {operand}
- * where a word in braces is looked up in the tables below; an operand that prints nothing takes its comma with it.
+ * where a word in braces is looked up in the tables below; an operand that prints nothing takes its
+ * comma with it.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -139,7 +141,8 @@ void sm_put_part(struct sm_text *t, const struct sm_operand *o, const char *part
 		sm_put(t, "%s", part ? part : "");
 		return;
 	}
-	sm_put(t, "%s%s%s", o->neg ? "-" : "", o->inv ? o->kind == SM_PRED ? "!" : "~" : "", o->abs ? "|" : "");
+	sm_put(t, "%s%s%s", o->neg ? "-" : "", o->inv ? o->kind == SM_PRED ? "!" : "~" : "",
+	       o->abs ? "|" : "");
 	switch (o->kind) {
 	case SM_REG: sm_put_reg(t, o->reg); break;
 	case SM_PRED: put_pred(t, o->reg); break;
@@ -193,7 +196,8 @@ static void put_modifier(struct sm_text *t, const char *name, size_t len, const 
 		sm_put(t, ".%s", word);
 }
 
-static void put_part(struct sm_text *t, const char *name, size_t len, const struct sm_insn *in, uint64_t addr)
+static void put_part(struct sm_text *t, const char *name, size_t len, const struct sm_insn *in,
+		     uint64_t addr)
 {
 	const struct sm_operand_form *f;
 
@@ -223,7 +227,8 @@ static const char *put_head(struct sm_text *t, const char *form, const struct sm
 	return form;
 }
 
-static void put_operands(struct sm_text *t, const char *form, const struct sm_insn *in, uint64_t addr)
+static void put_operands(struct sm_text *t, const char *form, const struct sm_insn *in,
+			 uint64_t addr)
 {
 	bool first = true;
 	const char *end;

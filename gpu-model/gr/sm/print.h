@@ -9,7 +9,10 @@ struct sm_text {
 	size_t size, len;	/* len counts also what did not fit */
 };
 
-/* a word after a dot: words[byte of the instruction at `from`], NULL for nothing; or a function that prints it, dot and all */
+/*
+ * a word after a dot: words[byte of the instruction at `from`], NULL for nothing; or a function
+ * that prints it, dot and all
+ */
 struct sm_modifier {
 	const char *name;
 	uint16_t from;

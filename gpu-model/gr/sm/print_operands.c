@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The words between the braces of the text forms: operands. One that prints nothing is left out with its comma. */
+/*
+ * The words between the braces of the text forms: operands. One that prints nothing is left out
+ * with its comma.
+ */
 #include "encoding.h"
 #include "print.h"
 
@@ -160,7 +163,8 @@ OPERAND(put_signs)
 	int lane;
 
 	for (lane = 3; lane >= 0; lane--)
-		sm_put(t, "%c%c", "PNPZ"[in->lanes >> (2 * lane) & 3], "PPNP"[in->lanes >> (2 * lane) & 3]);
+		sm_put(t, "%c%c", "PNPZ"[in->lanes >> (2 * lane) & 3],
+		       "PPNP"[in->lanes >> (2 * lane) & 3]);
 }
 
 /* an offset without a base is an address of as many bits as the instruction has for it */
@@ -168,7 +172,14 @@ static uint32_t address_mask(const struct sm_insn *in)
 {
 	switch (in->op) {
 	case SM_ATOM: case SM_ATOM_CAS: return 0xfffff;
-	case SM_LDL: case SM_STL: case SM_LDS: case SM_STS: case SM_LDSLK: case SM_STSCUL: case SM_CCTLL: return 0xffffff;
+	case SM_LDL:
+	case SM_STL:
+	case SM_LDS:
+	case SM_STS:
+	case SM_LDSLK:
+	case SM_STSCUL:
+	case SM_CCTLL:
+		return 0xffffff;
 	case SM_PIXLD: case SM_VILD: return 0xff;
 	default: return 0xffffffff;
 	}
@@ -182,7 +193,9 @@ OPERAND(put_mem)
 	if (in->op == SM_LDC && in->src[0].reg == SM_RZ)
 		sm_put_hex(t, in->offset);
 	else
-		sm_put_address(t, in->src[0].reg, based ? in->offset : (int64_t)((uint32_t)in->offset & address_mask(in)));
+		sm_put_address(t, in->src[0].reg,
+			       based ? in->offset :
+				       (int64_t)((uint32_t)in->offset & address_mask(in)));
 	sm_put(t, "]");
 }
 
@@ -229,8 +242,10 @@ OPERAND(put_bar_count)
 OPERAND(put_cc)
 {
 	static const char *const words[] = {
-		"F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T",
-		"OFF", "LO", "SFF", "LS", "HI", "SFT", "HS", "OFT", "CSM_TA", "CSM_TR", "CSM_MX", "FCSM_TA", "FCSM_TR",
+		"F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU",
+			"NEU", "GEU", "T",
+		"OFF", "LO", "SFF", "LS", "HI", "SFT", "HS", "OFT", "CSM_TA", "CSM_TR", "CSM_MX",
+			"FCSM_TA", "FCSM_TR",
 		"FCSM_MX", "RLE", "RGT",
 	};
 
@@ -274,7 +289,8 @@ OPERAND(put_mask) { sm_put_hex(t, in->tex.mask); }
 
 OPERAND(put_dim)
 {
-	static const char *const words[] = { "1D", "ARRAY_1D", "2D", "ARRAY_2D", "3D", "ARRAY_3D", "CUBE", "ARRAY_CUBE" };
+	static const char *const words[] = { "1D", "ARRAY_1D", "2D",   "ARRAY_2D",
+					     "3D", "ARRAY_3D", "CUBE", "ARRAY_CUBE" };
 
 	sm_put(t, "%s", words[in->tex.dim]);
 }
@@ -282,8 +298,10 @@ OPERAND(put_dim)
 OPERAND(put_query)
 {
 	static const char *const words[] = {
-		[1] = "TEX_HEADER_DIMENSION", [2] = "TEX_HEADER_TEXTURE_TYPE", [5] = "TEX_HEADER_SAMPLER_POS",
-		[16] = "TEX_SAMPLER_FILTER", [18] = "TEX_SAMPLER_LOD", [20] = "TEX_SAMPLER_WRAP", [22] = "TEX_SAMPLER_BORDER_COLOR",
+		[1] = "TEX_HEADER_DIMENSION", [2] = "TEX_HEADER_TEXTURE_TYPE",
+			[5] = "TEX_HEADER_SAMPLER_POS",
+		[16] = "TEX_SAMPLER_FILTER", [18] = "TEX_SAMPLER_LOD", [20] = "TEX_SAMPLER_WRAP",
+			[22] = "TEX_SAMPLER_BORDER_COLOR",
 	};
 
 	sm_put(t, "%s", words[in->tex.dim]);
@@ -292,17 +310,25 @@ OPERAND(put_query)
 OPERAND(put_sreg)
 {
 	static const char *const words[256] = {
-		[0x00] = "SR_LANEID", "SR_CLOCK", "SR_VIRTCFG", "SR_VIRTID", "SR_PM0", "SR_PM1", "SR_PM2", "SR_PM3", "SR_PM4", "SR_PM5",
+		[0x00] = "SR_LANEID", "SR_CLOCK", "SR_VIRTCFG", "SR_VIRTID", "SR_PM0", "SR_PM1",
+			"SR_PM2", "SR_PM3", "SR_PM4", "SR_PM5",
 		"SR_PM6", "SR_PM7",
-		[0x10] = "SR_PRIM_TYPE", "SR_INVOCATION_ID", "SR_Y_DIRECTION", "SR_THREAD_KILL", "SM_SHADER_TYPE",
-		[0x18] = "SR_MACHINE_ID_0", "SR_MACHINE_ID_1", "SR_MACHINE_ID_2", "SR_MACHINE_ID_3", "SR_AFFINITY",
-		[0x20] = "SR_TID", "SR_TID.X", "SR_TID.Y", "SR_TID.Z", "SR_CTA_PARAM", "SR_CTAID.X", "SR_CTAID.Y", "SR_CTAID.Z",
+		[0x10] = "SR_PRIM_TYPE", "SR_INVOCATION_ID", "SR_Y_DIRECTION", "SR_THREAD_KILL",
+			"SM_SHADER_TYPE",
+		[0x18] = "SR_MACHINE_ID_0", "SR_MACHINE_ID_1", "SR_MACHINE_ID_2", "SR_MACHINE_ID_3",
+			"SR_AFFINITY",
+		[0x20] = "SR_TID", "SR_TID.X", "SR_TID.Y", "SR_TID.Z", "SR_CTA_PARAM", "SR_CTAID.X",
+			"SR_CTAID.Y", "SR_CTAID.Z",
 		"SR_NTID", "SR_CirQueueIncrMinusOne", "SR_NLATC",
-		[0x30] = "SR_SWINLO", "SR_SWINSZ", "SR_SMEMSZ", "SR_SMEMBANKS", "SR_LWINLO", "SR_LWINSZ", "SR_LMEMLOSZ", "SR_LMEMHIOFF",
-		"SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_REGALLOC", "SR_CTXADDR",
-		[0x40] = "SR_GLOBALERRORSTATUS", [0x42] = "SR_WARPERRORSTATUS", "SR_WARPERRORSTATUSCLEAR",
+		[0x30] = "SR_SWINLO", "SR_SWINSZ", "SR_SMEMSZ", "SR_SMEMBANKS", "SR_LWINLO",
+			"SR_LWINSZ", "SR_LMEMLOSZ", "SR_LMEMHIOFF",
+		"SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_REGALLOC",
+			"SR_CTXADDR",
+		[0x40] = "SR_GLOBALERRORSTATUS", [0x42] = "SR_WARPERRORSTATUS",
+			"SR_WARPERRORSTATUSCLEAR",
 		[0x50] = "SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI",
-		[0x60] = "SR_HWTASKID", "SR_CIRCULARQUEUEENTRYINDEX", "SR_CIRCULARQUEUEENTRYADDRESSLOW",
+		[0x60] = "SR_HWTASKID", "SR_CIRCULARQUEUEENTRYINDEX",
+			"SR_CIRCULARQUEUEENTRYADDRESSLOW",
 		"SR_CIRCULARQUEUEENTRYADDRESSHIGH",
 	};
 	unsigned int n = in->src[0].imm & 0xff;
@@ -314,15 +340,21 @@ OPERAND(put_sreg)
 }
 
 const struct sm_operand_form sm_operand_forms[] = {
-	{ "d", put_dst0 }, { "e", put_dst1 }, { "a", put_a }, { "b", put_b }, { "c", put_c }, { "x3", put_x3 },
-	{ "aplain", put_a_plain }, { "bplain", put_b_plain }, { "bunsigned", put_b_unsigned }, { "dnorz", put_dst0_unless_rz },
+	{ "d", put_dst0 }, { "e", put_dst1 }, { "a", put_a }, { "b", put_b }, { "c", put_c },
+		{ "x3", put_x3 },
+	{ "aplain", put_a_plain }, { "bplain", put_b_plain }, { "bunsigned", put_b_unsigned },
+		{ "dnorz", put_dst0_unless_rz },
 	{ "anorz", put_a_unless_rz }, { "bnorz", put_b_unless_rz },
 	{ "cnorz", put_c_unless_rz }, { "enopt", put_dst1_unless_pt },
 	 { "product", put_product }, { "ecco", put_dst1_nonzero }, { "anonzero", put_a_nonzero },
-	{ "apart", put_a_part }, { "bpart", put_b_part }, { "aswz", put_a_swizzle }, { "bswz", put_b_swizzle },
-	{ "lanes", put_lanes }, { "signs", put_signs }, { "mem", put_mem }, { "attr", put_attr }, { "vmem", put_vmem },
-	{ "cmem", put_cmem }, { "sumem", put_sumem }, { "number", put_number }, { "barcount", put_bar_count }, { "cc", put_cc },
-	{ "target", put_target }, { "table", put_table }, { "texid", put_texid }, { "mask", put_mask }, { "dim", put_dim },
+	{ "apart", put_a_part }, { "bpart", put_b_part }, { "aswz", put_a_swizzle }, { "bswz",
+		put_b_swizzle },
+	{ "lanes", put_lanes }, { "signs", put_signs }, { "mem", put_mem }, { "attr", put_attr },
+		{ "vmem", put_vmem },
+	{ "cmem", put_cmem }, { "sumem", put_sumem }, { "number", put_number }, { "barcount",
+		put_bar_count }, { "cc", put_cc },
+	{ "target", put_target }, { "table", put_table }, { "texid", put_texid }, { "mask",
+		put_mask }, { "dim", put_dim },
 	{ "query", put_query }, { "sreg", put_sreg },
 	{ NULL, NULL },
 };

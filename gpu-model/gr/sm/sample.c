@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters of the texture unit. Point or linear as the sampler says; between levels as the mip filter says. Anisotropic
- * filtering is not modelled: its samples are linear ones.
+ * Filters of the texture unit. Point or linear as the sampler says; between levels as the mip
+ * filter says. Anisotropic filtering is not modelled: its samples are linear ones.
  *
- * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How they are rounded where several dimensions meet, and
- * that levels of detail are cut, was found out on a newer chip (H200) texel by texel: for one and two dimensions and at the
- * edges of cubes exactly; the rule for three gives 7 of 8 samples exactly and the others to 1/256 of what is mixed.
+ * Weights are in 256ths (CUDA C programming guide, "Linear filtering"). How they are rounded where
+ * several dimensions meet, and that levels of detail are cut, was found out on a newer chip (H200)
+ * texel by texel: for one and two dimensions and at the edges of cubes exactly; the rule for three
+ * gives 7 of 8 samples exactly and the others to 1/256 of what is mixed.
  *
- * Cubes: faces in the order +x -x +y -y +z -z. The sampler says whether a filter that reaches beyond a face's edge wraps
- * there, or takes the neighbouring face's texels (CUBEMAP_INTERFACE_FILTERING); at a corner, where there are three faces
- * only, these share the weight of the texel that is not there.
+ * Cubes: faces in the order +x -x +y -y +z -z. The sampler says whether a filter that reaches
+ * beyond a face's edge wraps there, or takes the neighbouring face's texels
+ * (CUBEMAP_INTERFACE_FILTERING); at a corner, where there are three faces only, these share the
+ * weight of the texel that is not there.
  */
 #include <math.h>
 #include <string.h>
@@ -88,12 +90,16 @@ void cube_place(unsigned int face, const float *direction, float *place)
 	float major = fabsf(direction[faces[face].axis[0]]);
 
 	for (unsigned int i = 0; i < 2; i++)
-		place[i] = ((float)faces[face].sign[i + 1] * direction[faces[face].axis[i + 1]] / major + 1) / 2;
+		place[i] = ((float)faces[face].sign[i + 1] * direction[faces[face].axis[i + 1]] /
+				    major +
+			    1) /
+			   2;
 }
 
 void cube_face(struct request *q)
 {
-	float d[3] = { q->p[0], q->p[1], q->p[2] }, ax = fabsf(d[0]), ay = fabsf(d[1]), az = fabsf(d[2]);
+	float d[3] = { q->p[0], q->p[1], q->p[2] }, ax = fabsf(d[0]), ay = fabsf(d[1]),
+	      az = fabsf(d[2]);
 
 	if (ax >= ay && ax >= az)
 		q->face = d[0] < 0;
@@ -107,8 +113,9 @@ void cube_face(struct request *q)
 }
 
 /*
- * A texel beyond one edge of its face, on the face that meets it there. Places count in half texels from the cube's centre,
- * so texels of a face of n are at -(n - 1), -(n - 3) ... n - 1, and faces at -n and n.
+ * A texel beyond one edge of its face, on the face that meets it there. Places count in half texels
+ * from the cube's centre, so texels of a face of n are at -(n - 1), -(n - 3) ... n - 1, and faces
+ * at -n and n.
  */
 static unsigned int across_edge(unsigned int face, int n, int *i)
 {
@@ -150,7 +157,8 @@ static bool beyond_corner(const struct request *q, const uint32_t *size, const i
 	return q->cube && q->s.seamless && is_outside(i[0], size[0]) && is_outside(i[1], size[1]);
 }
 
-static enum step texel_at(struct warp *w, const struct request *q, unsigned int level, const int *i, struct texel *out)
+static enum step texel_at(struct warp *w, const struct request *q, unsigned int level, const int *i,
+			  struct texel *out)
 {
 	unsigned int face = q->face;
 	uint32_t size[3], at[3] = { 0 };
@@ -166,7 +174,8 @@ static enum step texel_at(struct warp *w, const struct request *q, unsigned int 
 		memcpy(out->c, q->s.border, sizeof(out->c));
 		return STEP_NEXT;
 	}
-	return texel_fetch(w, &q->t, level, at[0], at[1], at[2], q->layer + (q->cube ? face : 0), out);
+	return texel_fetch(w, &q->t, level, at[0], at[1], at[2], q->layer + (q->cube ? face : 0),
+			   out);
 }
 
 static int floor_int(float v)
@@ -180,7 +189,10 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 	float t = as_float(texel), r = q->ref;
 	unsigned int is = r < t ? 1 : r == t ? 2 : r > t ? 4 : 0;
 
-	/* the function's number has a bit for each outcome; of NaNs only "always" and "not equal" are true */
+	/*
+	 * the function's number has a bit for each outcome; of NaNs only "always" and "not equal"
+	 * are true
+	 */
 	if (!is)
 		return q->s.compare_func == 7 || q->s.compare_func == 5 ? as_bits(1) : 0;
 	return q->s.compare_func & is ? as_bits(1) : 0;
@@ -188,7 +200,10 @@ static uint32_t compared(const struct request *q, uint32_t texel)
 
 /* ------------------------------------------------------------------ one level */
 
-/* a place in texels of a level: the first of those that a filter mixes, and 256ths of the way to the next */
+/*
+ * a place in texels of a level: the first of those that a filter mixes, and 256ths of the way to
+ * the next
+ */
 struct place {
 	int base[3];
 	unsigned int part[3];
@@ -199,7 +214,10 @@ static bool coordinates_are_scaled(const struct request *q)
 	return q->cube || (q->t.normalized && !q->s.force_unnormalized);
 }
 
-/* GL_CLAMP: the coordinate itself stays inside, so that at most half of what a linear filter mixes is the border */
+/*
+ * GL_CLAMP: the coordinate itself stays inside, so that at most half of what a linear filter mixes
+ * is the border
+ */
 static float clamp_ogl(unsigned int mode, float x, uint32_t size, bool linear)
 {
 	float top = (float)size - (linear ? 0 : 1);
@@ -220,7 +238,8 @@ static struct place place_of(const struct request *q, const uint32_t *size, bool
 			x = clamp_ogl(q->s.wrap[d], x, size[d], linear);
 		x -= linear ? 0.5f : 0;
 		v.base[d] = floor_int(x) + q->off[d];
-		v.part[d] = linear && isfinite(x) ? (unsigned int)((x - floorf(x)) * WHOLE + 0.5f) : 0;
+		v.part[d] = linear && isfinite(x) ? (unsigned int)((x - floorf(x)) * WHOLE + 0.5f) :
+						    0;
 	}
 	return v;
 }
@@ -230,7 +249,10 @@ static unsigned int rounded(unsigned int product)
 	return (product + WHOLE / 2) / WHOLE;
 }
 
-/* of the corners 0 to 3, by how far along two dimensions: what both have is rounded, the rest follows */
+/*
+ * of the corners 0 to 3, by how far along two dimensions: what both have is rounded, the rest
+ * follows
+ */
 static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 {
 	w[3] = rounded(a * b);
@@ -239,7 +261,9 @@ static void weights_of_two(unsigned int a, unsigned int b, unsigned int *w)
 	w[0] = WHOLE - a - w[2];
 }
 
-/* of up to 8 corners, a bit of whose number says for each dimension which of the two texels it is */
+/*
+ * of up to 8 corners, a bit of whose number says for each dimension which of the two texels it is
+ */
 static unsigned int weights_of(const struct place *p, unsigned int dims, unsigned int *w)
 {
 	unsigned int xz[4];
@@ -264,7 +288,10 @@ static unsigned int weights_of(const struct place *p, unsigned int dims, unsigne
 	}
 }
 
-/* corner @missing of four is not there: its two neighbours take a third of its weight each, the other one the rest */
+/*
+ * corner @missing of four is not there: its two neighbours take a third of its weight each, the
+ * other one the rest
+ */
 static void share_corner(unsigned int missing, unsigned int *w)
 {
 	unsigned int third = (2 * w[missing] + 3) / 6;
@@ -283,8 +310,8 @@ static float single_of(double v)
 	return fabs(v) > fabs((double)f) && v - (double)f == (double)next - v ? next : f;
 }
 
-static enum step sample_level(struct warp *w, const struct request *q, unsigned int level, bool linear, bool shadow,
-			      float *out, uint32_t *raw)
+static enum step sample_level(struct warp *w, const struct request *q, unsigned int level,
+			      bool linear, bool shadow, float *out, uint32_t *raw)
 {
 	unsigned int weight[8] = { WHOLE }, corners = 1;
 	double sum[4] = { 0 };
@@ -296,13 +323,15 @@ static enum step sample_level(struct warp *w, const struct request *q, unsigned 
 	if (linear)
 		corners = weights_of(&place, q->dims, weight);
 	for (unsigned int i = 0; i < corners; i++) {
-		const int at[3] = { place.base[0] + (int)(i & 1), place.base[1] + (int)(i >> 1 & 1) };
+		const int at[3] = { place.base[0] + (int)(i & 1),
+				    place.base[1] + (int)(i >> 1 & 1) };
 
 		if (weight[i] && beyond_corner(q, size, at))
 			share_corner(i, weight);
 	}
 	for (unsigned int i = 0; i < corners; i++) {
-		const int at[3] = { place.base[0] + (int)(i & 1), place.base[1] + (int)(i >> 1 & 1), place.base[2] + (int)(i >> 2) };
+		const int at[3] = { place.base[0] + (int)(i & 1), place.base[1] + (int)(i >> 1 & 1),
+				    place.base[2] + (int)(i >> 2) };
 		struct texel v;
 		enum step s;
 
@@ -381,8 +410,8 @@ enum step sample(struct warp *w, const struct request *q, bool shadow, struct te
 	return s;
 }
 
-enum step sample_gather(struct warp *w, const struct request *q, const int off[4][2], unsigned int component, bool shadow,
-			uint32_t *out)
+enum step sample_gather(struct warp *w, const struct request *q, const int off[4][2],
+			unsigned int component, bool shadow, uint32_t *out)
 {
 	unsigned int level = q->t.first_level;
 	struct place place;

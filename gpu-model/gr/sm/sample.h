@@ -8,7 +8,8 @@
 struct request {
 	struct texture t;
 	struct sampler s;
-	unsigned int dims;		/* coordinates that count: those of the instruction that the texture has */
+	/* coordinates that count: those of the instruction that the texture has */
+	unsigned int dims;
 	float p[3];			/* coordinates */
 	int ip[3];			/* the same words as integers */
 	uint32_t layer;
@@ -25,7 +26,10 @@ struct gradient {
 
 /* a direction to a face and a place on it */
 void cube_face(struct request *q);
-/* where a direction meets the plane of a face that another one chose; for differences between neighbours */
+/*
+ * where a direction meets the plane of a face that another one chose; for differences between
+ * neighbours
+ */
 void cube_place(unsigned int face, const float *direction, float *place);
 /* log2 of how many texels of the base level one step covers, -infinity when it is none */
 float gradient_lod(const struct request *q, const struct gradient *g);
@@ -33,8 +37,11 @@ float gradient_lod(const struct request *q, const struct gradient *g);
 float sampler_lod(const struct request *q, float lod);
 /* the filtered value at q->lod; @shadow: components are what the comparison with q->ref gave */
 enum step sample(struct warp *w, const struct request *q, bool shadow, struct texel *out);
-/* one component each of four texels of the base level: @off is how far from the first one that a filter would mix */
-enum step sample_gather(struct warp *w, const struct request *q, const int off[4][2], unsigned int component, bool shadow,
-			uint32_t *out);
+/*
+ * one component each of four texels of the base level: @off is how far from the first one that a
+ * filter would mix
+ */
+enum step sample_gather(struct warp *w, const struct request *q, const int off[4][2],
+			unsigned int component, bool shadow, uint32_t *out);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Surfaces. A program computes a texel's address itself: SUCLAMP clamps each coordinate and takes it apart into block and
- * place in the block, IMADSP sums blocks up, SUBFM merges the places, SUEAU adds both to the surface's address; SULDGA and
- * SUSTGA access it. The words of the descriptor that steer them are the driver's (Mesa nil/su_info.rs); what each
- * instruction does with them, as Mesa's nak/ir.rs describes it from tests on the chip.
+ * Surfaces. A program computes a texel's address itself: SUCLAMP clamps each coordinate and takes
+ * it apart into block and place in the block, IMADSP sums blocks up, SUBFM merges the places, SUEAU
+ * adds both to the surface's address; SULDGA and SUSTGA access it. The words of the descriptor that
+ * steer them are the driver's (Mesa nil/su_info.rs); what each instruction does with them, as
+ * Mesa's nak/ir.rs describes it from tests on the chip.
  *
- * One difference, which no program can see without taking addresses apart: the model keeps bytes of a GOB line after line
- * (ce/surface.c says why), so SUBFM puts them there.
+ * One difference, which no program can see without taking addresses apart: the model keeps bytes of
+ * a GOB line after line (ce/surface.c says why), so SUBFM puts them there.
  */
 #include <math.h>
 #include <string.h>
@@ -20,25 +21,31 @@ static uint32_t bits(uint32_t v, unsigned int low, unsigned int n)
 
 /* parts of a clamped coordinate */
 #define PLACE_SHIFT	16		/* block-linear: place in the block; below: the block */
-#define SIZES_SHIFT	27		/* log2 of GOBs in a block, or of the element size (pitch) */
+/* log2 of GOBs in a block, or of the element size (pitch) */
+#define SIZES_SHIFT	27
 #define IS_PITCH	(1u << 30)
 #define IS_OUTSIDE	(1u << 31)
 
-static uint32_t clamp_coordinate(const struct sm_insn *in, uint32_t coordinate, uint32_t param, bool *outside)
+static uint32_t clamp_coordinate(const struct sm_insn *in, uint32_t coordinate, uint32_t param,
+				 bool *outside)
 {
 	static const uint8_t round[] = { 0, 1, 3, 7, 15 };
 	unsigned int kind = in->su_mode / 5;		/* SD, PL, BL */
-	int64_t v = (in->type == SM_S32 ? (int64_t)(int32_t)coordinate : (int64_t)coordinate) + (int64_t)in->src[2].imm;
+	int64_t v = (in->type == SM_S32 ? (int64_t)(int32_t)coordinate : (int64_t)coordinate) +
+		    (int64_t)in->src[2].imm;
 	bool pitch = kind == 1 || (kind == 0 && bits(param, 21, 1)), plain = pitch && in->su_1d;
-	uint32_t bound = (plain ? param : bits(param, 0, 20)) & ~(uint32_t)round[in->su_mode % 5], c;
+	uint32_t bound = (plain ? param : bits(param, 0, 20)) & ~(uint32_t)round[in->su_mode % 5],
+		 c;
 
 	*outside = v < 0 || v > bound;
 	c = v < 0 ? 0 : v > bound ? bound : (uint32_t)v;
 	if (plain)
 		return c;
 	if (pitch)
-		return bits(c, 0, 20) | bits(param, 26, 3) << SIZES_SHIFT | IS_PITCH | (*outside ? IS_OUTSIDE : 0);
-	return bits(c >> bits(param, 22, 4), 0, 16) | bits(c << bits(param, 26, 3), 0, 8) << PLACE_SHIFT |
+		return bits(c, 0, 20) | bits(param, 26, 3) << SIZES_SHIFT | IS_PITCH |
+		       (*outside ? IS_OUTSIDE : 0);
+	return bits(c >> bits(param, 22, 4), 0, 16) |
+	       bits(c << bits(param, 26, 3), 0, 8) << PLACE_SHIFT |
 	       bits(param, 29, 3) << SIZES_SHIFT | (*outside ? IS_OUTSIDE : 0);
 }
 
@@ -49,7 +56,8 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 	lanes d = { 0 };
 
 	EACH_LANE(l, m) {
-		d[l] = clamp_coordinate(u->in, src_lane(w, u, 0, l), src_lane(w, u, 1, l), &outside);
+		d[l] = clamp_coordinate(u->in, src_lane(w, u, 0, l), src_lane(w, u, 1, l),
+					&outside);
 		pred |= (uint32_t)outside << l;
 	}
 	put(w, u->dst[1], d, m);
@@ -64,8 +72,10 @@ static enum step op_suclamp(struct warp *w, const struct uop *u, uint32_t m)
 
 static uint32_t merge_block_linear(uint32_t x, uint32_t y, uint32_t z, bool volume)
 {
-	uint32_t ntx = bits(x, SIZES_SHIFT, 3) & 1, nty = bits(y, SIZES_SHIFT, 3), ntz = volume ? bits(z, SIZES_SHIFT, 3) : 0;
-	uint32_t px = bits(x, PLACE_SHIFT, 8), py = bits(y, PLACE_SHIFT, 8), pz = bits(z, PLACE_SHIFT, 8);
+	uint32_t ntx = bits(x, SIZES_SHIFT, 3) & 1, nty = bits(y, SIZES_SHIFT, 3),
+		 ntz = volume ? bits(z, SIZES_SHIFT, 3) : 0;
+	uint32_t px = bits(x, PLACE_SHIFT, 8), py = bits(y, PLACE_SHIFT, 8),
+		 pz = bits(z, PLACE_SHIFT, 8);
 	uint32_t gx = px >> 6 & ((1u << ntx) - 1), gy = py >> 3 & ((1u << (nty > 5 ? 5 : nty)) - 1);
 	uint32_t gz = pz & ((1u << (ntz > 5 ? 5 : ntz)) - 1), in_gob = (px & 63) | (py & 7) << 6;
 
@@ -79,7 +89,8 @@ static enum step op_subfm(struct warp *w, const struct uop *u, uint32_t m)
 	lanes d = { 0 };
 
 	EACH_LANE(l, m) {
-		uint32_t x = src_lane(w, u, 0, l), y = src_lane(w, u, 1, l), z = src_lane(w, u, 2, l), size;
+		uint32_t x = src_lane(w, u, 0, l), y = src_lane(w, u, 1, l),
+			 z = src_lane(w, u, 2, l), size;
 
 		if ((x | y) & IS_PITCH) {
 			size = bits(x, SIZES_SHIFT, 3);
@@ -100,12 +111,14 @@ static enum step op_sueau(struct warp *w, const struct uop *u, uint32_t m)
 	lanes d = { 0 };
 
 	EACH_LANE(l, m) {
-		uint32_t off = src_lane(w, u, 0, l), bf = src_lane(w, u, 1, l), base = src_lane(w, u, 2, l);
+		uint32_t off = src_lane(w, u, 0, l), bf = src_lane(w, u, 1, l),
+			 base = src_lane(w, u, 2, l);
 
 		if (bf & BFM_PITCH)
 			d[l] = base + (off >> (8 - bits(bf, BFM_SHIFT, 3)) & 0xffffff);
 		else
-			d[l] = base + ((off << (bits(bf, BFM_SHIFT, 4) + 1) | bits(bf, BFM_GOB, 11) << 1 | bits(bf, 8, 1)) &
+			d[l] = base + ((off << (bits(bf, BFM_SHIFT, 4) + 1) |
+					bits(bf, BFM_GOB, 11) << 1 | bits(bf, 8, 1)) &
 				       0x7ffffff);
 	}
 	put(w, u->dst[0], d, m);
@@ -145,8 +158,8 @@ static enum step inside(struct warp *w, const struct uop *u, uint32_t outside, u
 	return STEP_NEXT;
 }
 
-static uint8_t *surface_host(struct warp *w, const struct uop *u, unsigned int l, unsigned int bytes, bool write,
-			     enum step *s)
+static uint8_t *surface_host(struct warp *w, const struct uop *u, unsigned int l,
+			     unsigned int bytes, bool write, enum step *s)
 {
 	uint64_t va = surface_address(w, u, l);
 	uint8_t *p;
@@ -196,15 +209,24 @@ enum number { NUM_FLOAT, NUM_SINT, NUM_UINT, NUM_UNORM, NUM_SNORM };
 static const struct image_format {
 	uint8_t id, n, bits, number;
 } image_formats[] = {
-	{ 0x02, 4, 32, NUM_FLOAT }, { 0x03, 4, 32, NUM_SINT }, { 0x04, 4, 32, NUM_UINT }, { 0x08, 4, 16, NUM_UNORM },
-	{ 0x09, 4, 16, NUM_SNORM }, { 0x0a, 4, 16, NUM_SINT }, { 0x0b, 4, 16, NUM_UINT }, { 0x0c, 4, 16, NUM_FLOAT },
-	{ 0x0d, 2, 32, NUM_FLOAT }, { 0x0e, 2, 32, NUM_SINT }, { 0x0f, 2, 32, NUM_UINT }, { 0x18, 4, 8, NUM_UNORM },
-	{ 0x1a, 4, 8, NUM_SNORM }, { 0x1b, 4, 8, NUM_SINT }, { 0x1c, 4, 8, NUM_UINT }, { 0x1d, 2, 16, NUM_UNORM },
-	{ 0x1e, 2, 16, NUM_SNORM }, { 0x1f, 2, 16, NUM_SINT }, { 0x20, 2, 16, NUM_UINT }, { 0x21, 2, 16, NUM_FLOAT },
-	{ 0x27, 1, 32, NUM_SINT }, { 0x28, 1, 32, NUM_UINT }, { 0x29, 1, 32, NUM_FLOAT }, { 0x2e, 2, 8, NUM_UNORM },
-	{ 0x2f, 2, 8, NUM_SNORM }, { 0x30, 2, 8, NUM_SINT }, { 0x31, 2, 8, NUM_UINT }, { 0x32, 1, 16, NUM_UNORM },
-	{ 0x33, 1, 16, NUM_SNORM }, { 0x34, 1, 16, NUM_SINT }, { 0x35, 1, 16, NUM_UINT }, { 0x36, 1, 16, NUM_FLOAT },
-	{ 0x37, 1, 8, NUM_UNORM }, { 0x38, 1, 8, NUM_SNORM }, { 0x39, 1, 8, NUM_SINT }, { 0x3a, 1, 8, NUM_UINT },
+	{ 0x02, 4, 32, NUM_FLOAT }, { 0x03, 4, 32, NUM_SINT }, { 0x04, 4, 32, NUM_UINT }, { 0x08, 4,
+		16, NUM_UNORM },
+	{ 0x09, 4, 16, NUM_SNORM }, { 0x0a, 4, 16, NUM_SINT }, { 0x0b, 4, 16, NUM_UINT }, { 0x0c, 4,
+		16, NUM_FLOAT },
+	{ 0x0d, 2, 32, NUM_FLOAT }, { 0x0e, 2, 32, NUM_SINT }, { 0x0f, 2, 32, NUM_UINT }, { 0x18, 4,
+		8, NUM_UNORM },
+	{ 0x1a, 4, 8, NUM_SNORM }, { 0x1b, 4, 8, NUM_SINT }, { 0x1c, 4, 8, NUM_UINT }, { 0x1d, 2,
+		16, NUM_UNORM },
+	{ 0x1e, 2, 16, NUM_SNORM }, { 0x1f, 2, 16, NUM_SINT }, { 0x20, 2, 16, NUM_UINT }, { 0x21, 2,
+		16, NUM_FLOAT },
+	{ 0x27, 1, 32, NUM_SINT }, { 0x28, 1, 32, NUM_UINT }, { 0x29, 1, 32, NUM_FLOAT }, { 0x2e, 2,
+		8, NUM_UNORM },
+	{ 0x2f, 2, 8, NUM_SNORM }, { 0x30, 2, 8, NUM_SINT }, { 0x31, 2, 8, NUM_UINT }, { 0x32, 1,
+		16, NUM_UNORM },
+	{ 0x33, 1, 16, NUM_SNORM }, { 0x34, 1, 16, NUM_SINT }, { 0x35, 1, 16, NUM_UINT }, { 0x36, 1,
+		16, NUM_FLOAT },
+	{ 0x37, 1, 8, NUM_UNORM }, { 0x38, 1, 8, NUM_SNORM }, { 0x39, 1, 8, NUM_SINT }, { 0x3a, 1,
+		8, NUM_UINT },
 };
 
 static const struct image_format *image_format(uint32_t id)
@@ -247,11 +269,19 @@ static uint32_t stored(const struct image_format *f, uint32_t v)
 	case NUM_UINT:
 		return v > top ? top : v;
 	case NUM_SINT:
-		return f->bits == 32 ? v : (uint32_t)(i > max ? max : i < -max - 1 ? -max - 1 : i) & top;
+		return f->bits == 32 ? v :
+				       (uint32_t)(i > max      ? max :
+						  i < -max - 1 ? -max - 1 :
+								 i) &
+					       top;
 	case NUM_UNORM:
 		return (uint32_t)lrintf((x > 0 ? (x < 1 ? x : 1) : 0) * (float)top);
 	default:
-		return (uint32_t)lrintf((x > -1 ? (x < 1 ? x : 1) : x != x ? 0 : -1) * (float)max) & top;
+		return (uint32_t)lrintf((x > -1 ? (x < 1 ? x : 1) :
+					 x != x ? 0 :
+						  -1) *
+					(float)max) &
+		       top;
 	}
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What texture headers describe. Layouts: pitch, buffers, block-linear as the copy engines have it (ce/surface.c), with the
- * block shrunk for levels that are smaller than it (Mesa nil/tiling.rs). Compressed, video, VCAA and bit formats are not
+ * What texture headers describe. Layouts: pitch, buffers, block-linear as the copy engines have it
+ * (ce/surface.c), with the block shrunk for levels that are smaller than it (Mesa nil/tiling.rs).
+ * Compressed, video, VCAA and bit formats are not
  * decoded: a sample from such a texture raises ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
@@ -156,7 +157,8 @@ struct level {
 static struct level level_of(const struct texture *t, unsigned int level)
 {
 	bool volume = t->target == TIC_3D;
-	uint32_t height = level_size(t->height, level), depth = volume ? level_size(t->depth, level) : 1;
+	uint32_t height = level_size(t->height, level),
+		 depth = volume ? level_size(t->depth, level) : 1;
 	struct level v = { .log2_height = t->log2_height, .log2_depth = t->log2_depth };
 
 	while (level && v.log2_height && height <= GOB_ROWS << (v.log2_height - 1))
@@ -174,11 +176,12 @@ static uint64_t level_bytes(const struct level *v)
 	return (uint64_t)v->row_gobs * GOB_WIDTH * v->rows * v->depth;
 }
 
-static uint64_t block_linear(const struct texture *t, unsigned int level, uint32_t x, uint32_t y, uint32_t z,
-			     uint32_t layer)
+static uint64_t block_linear(const struct texture *t, unsigned int level, uint32_t x, uint32_t y,
+			     uint32_t z, uint32_t layer)
 {
 	struct level v = level_of(t, 0);
-	uint64_t chain = 0, at = 0, block = (uint64_t)GOB_WIDTH * GOB_ROWS << (v.log2_height + v.log2_depth);
+	uint64_t chain = 0, at = 0,
+		 block = (uint64_t)GOB_WIDTH * GOB_ROWS << (v.log2_height + v.log2_depth);
 	uint32_t gob_row, in_block;
 
 	for (unsigned int i = 0; i < t->levels; i++) {
@@ -191,12 +194,14 @@ static uint64_t block_linear(const struct texture *t, unsigned int level, uint32
 	v = level_of(t, level);
 	x *= t->format->bytes;
 	gob_row = y / GOB_ROWS;
-	in_block = (gob_row & ((1u << v.log2_height) - 1)) + ((z & ((1u << v.log2_depth) - 1)) << v.log2_height);
+	in_block = (gob_row & ((1u << v.log2_height) - 1)) +
+		   ((z & ((1u << v.log2_depth) - 1)) << v.log2_height);
 	block = (uint64_t)GOB_WIDTH * GOB_ROWS << (v.log2_height + v.log2_depth);
-	at += ((uint64_t)(z >> v.log2_depth) * (v.rows / (GOB_ROWS << v.log2_height)) + (gob_row >> v.log2_height)) *
+	at += ((uint64_t)(z >> v.log2_depth) * (v.rows / (GOB_ROWS << v.log2_height)) +
+	       (gob_row >> v.log2_height)) *
 	      v.row_gobs * block;
-	return t->addr + at + x / GOB_WIDTH * block + in_block * (GOB_WIDTH * GOB_ROWS) + y % GOB_ROWS * GOB_WIDTH +
-	       x % GOB_WIDTH;
+	return t->addr + at + x / GOB_WIDTH * block + in_block * (GOB_WIDTH * GOB_ROWS) +
+	       y % GOB_ROWS * GOB_WIDTH + x % GOB_WIDTH;
 }
 
 /* ------------------------------------------------------------------ values */
@@ -212,7 +217,9 @@ static uint32_t float_to_bits(float f)
 static float from_half(uint32_t h)
 {
 	uint32_t exp = h >> 10 & 31, man = h & 1023;
-	float v = exp == 31 ? (man ? NAN : INFINITY) : exp ? ldexpf(1024 + man, (int)exp - 25) : ldexpf(man, -24);
+	float v = exp == 31 ? (man ? NAN : INFINITY) :
+		  exp	    ? ldexpf(1024 + man, (int)exp - 25) :
+			      ldexpf(man, -24);
 
 	return h >> 15 ? -v : v;
 }
@@ -284,8 +291,8 @@ uint32_t texel_source(const struct texture *t, const struct texel *v, unsigned i
 	}
 }
 
-enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x, uint32_t y, uint32_t z,
-		      uint32_t layer, struct texel *out)
+enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x,
+		      uint32_t y, uint32_t z, uint32_t layer, struct texel *out)
 {
 	const struct texel_format *f = t->format;
 	uint64_t va;
@@ -294,7 +301,8 @@ enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int leve
 	if (t->target == TIC_1D_BUFFER)
 		va = t->addr + (uint64_t)x * f->bytes;
 	else if (t->pitch_layout)
-		va = t->addr + (uint64_t)(y + layer * t->height) * t->pitch + (uint64_t)x * f->bytes;
+		va = t->addr + (uint64_t)(y + layer * t->height) * t->pitch +
+		     (uint64_t)x * f->bytes;
 	else
 		va = block_linear(t, level, x, y, z, layer);
 	for (unsigned int i = 0; i < f->bytes; ) {

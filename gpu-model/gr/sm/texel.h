@@ -5,8 +5,27 @@
 
 #include "exec.h"
 
-enum { TIC_1D, TIC_2D, TIC_3D, TIC_CUBE, TIC_1D_ARRAY, TIC_2D_ARRAY, TIC_1D_BUFFER, TIC_2D_NO_MIPMAP, TIC_CUBE_ARRAY };
-enum { WRAP_REPEAT, WRAP_MIRROR, WRAP_EDGE, WRAP_BORDER, WRAP_OGL, WRAP_MIRROR_EDGE, WRAP_MIRROR_BORDER, WRAP_MIRROR_OGL };
+enum {
+	TIC_1D,
+	TIC_2D,
+	TIC_3D,
+	TIC_CUBE,
+	TIC_1D_ARRAY,
+	TIC_2D_ARRAY,
+	TIC_1D_BUFFER,
+	TIC_2D_NO_MIPMAP,
+	TIC_CUBE_ARRAY
+};
+enum {
+	WRAP_REPEAT,
+	WRAP_MIRROR,
+	WRAP_EDGE,
+	WRAP_BORDER,
+	WRAP_OGL,
+	WRAP_MIRROR_EDGE,
+	WRAP_MIRROR_BORDER,
+	WRAP_MIRROR_OGL
+};
 
 struct texture {
 	const struct texel_format *format;
@@ -16,7 +35,8 @@ struct texture {
 	unsigned int target;
 	bool pitch_layout, srgb, normalized;
 	unsigned int log2_height, log2_depth;	/* of a block, in GOBs */
-	uint32_t pitch, width, height, depth;	/* depth of arrays: layers; of cubes and arrays of them: cubes */
+	/* depth of arrays: layers; of cubes and arrays of them: cubes */
+	uint32_t pitch, width, height, depth;
 	unsigned int first_level, last_level, levels;
 	unsigned int multisample;	/* G80_TIC_7_MULTI_SAMPLE_COUNT, 0: one sample */
 };
@@ -38,8 +58,8 @@ struct texel {
 enum step texture_header(struct warp *w, uint32_t index, struct texture *t);
 enum step sampler_header(struct warp *w, uint32_t index, struct sampler *s);
 /* @x, @y, @z inside the level; @layer inside the array */
-enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x, uint32_t y, uint32_t z,
-		      uint32_t layer, struct texel *out);
+enum step texel_fetch(struct warp *w, const struct texture *t, unsigned int level, uint32_t x,
+		      uint32_t y, uint32_t z, uint32_t layer, struct texel *out);
 #define CUBE_FACES	6u
 /* how many coordinates a place of it has; cubes: of a face */
 unsigned int texture_dims(const struct texture *t);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texture instructions: what the words of a request mean, lane by lane. In order: handle (.B), array index (an integer), the
- * coordinates, level or bias, offsets, reference value, the first four in the first source's registers, the rest in the
- * second's. TXD has its derivatives after the coordinates, and its offsets in the upper half of the array index. (Mesa
+ * Texture instructions: what the words of a request mean, lane by lane. In order: handle (.B),
+ * array index (an integer), the coordinates, level or bias, offsets, reference value, the first
+ * four in the first source's registers, the rest in the second's. TXD has its derivatives after the
+ * coordinates, and its offsets in the upper half of the array index. (Mesa
  * nv50_ir_lowering_nvc0.cpp; what ptxas emits.)
  *
- * Derivatives: what a compute program asks for without a level is the base level (PTX ISA, "tex"). With .NDV, which ptxas
- * puts where SAM has made whole quads active, the four threads of a quad say by their coordinates how far apart they are.
+ * Derivatives: what a compute program asks for without a level is the base level (PTX ISA, "tex").
+ * With .NDV, which ptxas puts where SAM has made whole quads active, the four threads of a quad say
+ * by their coordinates how far apart they are.
  *
- * Not modelled: multisampled textures, TXA, and queries but for sizes and type: ILLEGAL_INSTR_PARAM.
+ * Not modelled: multisampled textures, TXA, and queries but for sizes and type:
+ * ILLEGAL_INSTR_PARAM.
  */
 #include <math.h>
 #include <string.h>
@@ -67,7 +70,8 @@ static bool handle_of(struct warp *w, const struct uop *u, struct words *a, uint
 		*handle = take(a);
 		return true;
 	}
-	return const_read(w, w->t->run->grid->texture_cbuf, u->in->tex.id * 4u, handle, 4, WARP_INVALID_CONST_ADDR);
+	return const_read(w, w->t->run->grid->texture_cbuf, u->in->tex.id * 4u, handle, 4,
+			  WARP_INVALID_CONST_ADDR);
 }
 
 static int signed_field(uint32_t v, unsigned int low, unsigned int bits)
@@ -77,7 +81,8 @@ static int signed_field(uint32_t v, unsigned int low, unsigned int bits)
 
 static bool open_sampler(struct warp *w, uint32_t handle, struct opened *had)
 {
-	uint32_t index = w->t->run->q->sampler_index ? handle & HANDLE_HEADER : handle >> HANDLE_SAMPLER_SHIFT;
+	uint32_t index = w->t->run->q->sampler_index ? handle & HANDLE_HEADER :
+						       handle >> HANDLE_SAMPLER_SHIFT;
 
 	if (!had->sampler && sampler_header(w, index, &had->s) != STEP_NEXT)
 		return false;
@@ -86,7 +91,8 @@ static bool open_sampler(struct warp *w, uint32_t handle, struct opened *had)
 }
 
 /* handle and headers; false when the warp was stopped */
-static bool open_texture(struct warp *w, const struct uop *u, struct words *a, struct request *q, bool sampler)
+static bool open_texture(struct warp *w, const struct uop *u, struct words *a, struct request *q,
+			 bool sampler)
 {
 	struct opened *had = a->had;
 	uint32_t handle;
@@ -120,7 +126,8 @@ static void take_place(const struct uop *u, struct words *a, struct request *q)
 	const struct sm_tex *t = &u->in->tex;
 	bool upper = u->in->op == SM_TXD && t->aoffi;
 	unsigned int dim = t->dim & 7, n = coordinates(dim), has = texture_dims(&q->t);
-	uint32_t index = dim & 1 || upper ? take(a) : 0, layers = dim == SM_TEX_ARRAY_CUBE ? q->t.depth : texture_layers(&q->t);
+	uint32_t index = dim & 1 || upper ? take(a) : 0,
+		 layers = dim == SM_TEX_ARRAY_CUBE ? q->t.depth : texture_layers(&q->t);
 
 	for (unsigned int d = 0; upper && d < 3; d++)
 		q->off[d] = signed_field(index, 16 + 4 * d, 4);
@@ -151,7 +158,8 @@ static void take_offsets(const struct uop *u, struct words *a, struct request *q
 /* ------------------------------------------------------------------ derivatives */
 
 /* of the quad that lane @l is in, between its own column (row) and the other one */
-static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l, const struct request *q, struct gradient *g)
+static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l,
+			  const struct request *q, struct gradient *g)
 {
 	float p[4][3] = { { 0 } };
 
@@ -172,7 +180,8 @@ static void quad_gradient(struct warp *w, const struct uop *u, unsigned int l, c
 	}
 }
 
-static void take_gradient(const struct uop *u, struct words *a, struct request *q, struct gradient *g)
+static void take_gradient(const struct uop *u, struct words *a, struct request *q,
+			  struct gradient *g)
 {
 	for (unsigned int d = 0; d < coordinates(u->in->tex.dim); d++) {
 		g->dx[d] = as_float(take(a));
@@ -223,7 +232,8 @@ static bool open_sample(struct warp *w, const struct uop *u, struct words *a, st
 		if (q->cube)
 			project_gradient(q, direction, &g);
 		q->lod = gradient_lod(q, &g);
-	} else if (in->tex.ndv && (in->tex.lod == SM_LOD_AUTO || in->tex.lod == SM_LOD_LB || in->tex.lod == SM_LOD_LBA)) {
+	} else if (in->tex.ndv && (in->tex.lod == SM_LOD_AUTO || in->tex.lod == SM_LOD_LB ||
+				   in->tex.lod == SM_LOD_LBA)) {
 		quad_gradient(w, u, a->lane, q, &g);
 		q->lod = gradient_lod(q, &g);
 	}
@@ -252,7 +262,10 @@ static enum step one_tex(struct warp *w, const struct uop *u, struct words *a, s
 	return s;
 }
 
-/* TLD: integer coordinates, no sampler; a texel outside is zero, so is one of a level outside unless .CL brings it in */
+/*
+ * TLD: integer coordinates, no sampler; a texel outside is zero, so is one of a level outside
+ * unless .CL brings it in
+ */
 static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
 	struct texel v = { { 0 } };
@@ -281,16 +294,17 @@ static enum step one_tld(struct warp *w, const struct uop *u, struct words *a, s
 		q.ip[d] += q.off[d];
 		inside &= q.ip[d] >= 0 && (uint32_t)q.ip[d] < size[d];
 	}
-	if (inside && texel_fetch(w, &q.t, level, q.ip[0], q.dims > 1 ? q.ip[1] : 0, q.dims > 2 ? q.ip[2] : 0, q.layer,
-				  &v) != STEP_NEXT)
+	if (inside && texel_fetch(w, &q.t, level, q.ip[0], q.dims > 1 ? q.ip[1] : 0,
+				  q.dims > 2 ? q.ip[2] : 0, q.layer, &v) != STEP_NEXT)
 		return STEP_STOP;
 	swizzled(&q, &v, out);
 	return STEP_NEXT;
 }
 
 /*
- * One component of the four texels that linear filtering would mix, counter-clockwise from the lower left. An offset moves
- * them all; with .PTP each has one of its own, from the upper left one, and they take two words. 6 bits each, in bytes.
+ * One component of the four texels that linear filtering would mix, counter-clockwise from the
+ * lower left. An offset moves them all; with .PTP each has one of its own, from the upper left one,
+ * and they take two words. 6 bits each, in bytes.
  */
 static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
@@ -311,7 +325,8 @@ static enum step one_tld4(struct warp *w, const struct uop *u, struct words *a, 
 			for (unsigned int d = 0; d < 2; d++) {
 				unsigned int low = t->ptp ? 16 * (c & 1) + 8 * d : 8 * d;
 
-				off[c][d] = (t->ptp ? 0 : off[c][d]) + signed_field(v[t->ptp ? c / 2 : 0], low, 6);
+				off[c][d] = (t->ptp ? 0 : off[c][d]) +
+					    signed_field(v[t->ptp ? c / 2 : 0], low, 6);
 			}
 		}
 	}
@@ -350,7 +365,10 @@ static enum step one_txq(struct warp *w, const struct uop *u, struct words *a, s
 	}
 }
 
-/* TMML: the level of detail, signed, and where it leads, both with 8 bits of fraction (Mesa nv50_ir handles them so) */
+/*
+ * TMML: the level of detail, signed, and where it leads, both with 8 bits of fraction (Mesa nv50_ir
+ * handles them so)
+ */
 static enum step one_tmml(struct warp *w, const struct uop *u, struct words *a, struct texel *out)
 {
 	struct request q;

@@ -40,10 +40,12 @@ enum step warp_fault(struct warp *w)
 static bool fetch_constant(struct warp *w, const struct uop *u)
 {
 	const struct sm_operand *o = &u->in->src[u->csrc];
-	bool control = u->in->op >= SM_BRA && u->in->op <= SM_PCNT;	/* their offset is the instruction's */
+	/* their offset is the instruction's */
+	bool control = u->in->op >= SM_BRA && u->in->op <= SM_PCNT;
 
 	w->uniform = 0;
-	return const_read(w, o->bank, control ? (uint32_t)u->in->offset : o->offset, &w->uniform, u->wide_constant ? 8 : 4, WARP_INVALID_CONST_ADDR);
+	return const_read(w, o->bank, control ? (uint32_t)u->in->offset : o->offset, &w->uniform,
+			  u->wide_constant ? 8 : 4, WARP_INVALID_CONST_ADDR);
 }
 
 /* slow parts of an instruction's beginning; false when it does nothing or *@stop */

@@ -21,7 +21,8 @@ static uint64_t sm_clock(void)
 static uint32_t tid_part(const struct warp *w, unsigned int lane, unsigned int axis)
 {
 	const struct qmd *q = w->t->run->q;
-	uint32_t tid = w->id * LANES + lane, x = q->cta_thread_dimension0, y = q->cta_thread_dimension1;
+	uint32_t tid = w->id * LANES + lane, x = q->cta_thread_dimension0,
+		 y = q->cta_thread_dimension1;
 
 	switch (axis) {
 	case 0:
@@ -33,7 +34,10 @@ static uint32_t tid_part(const struct warp *w, unsigned int lane, unsigned int a
 	}
 }
 
-/* layout: envytools tesla/cuda/isa.rst has lane, warp, MP, TPC from bit 0; nouveau and Mesa read warp and SM from here */
+/*
+ * layout: envytools tesla/cuda/isa.rst has lane, warp, MP, TPC from bit 0; nouveau and Mesa read
+ * warp and SM from here
+ */
 static uint32_t virtual_id(const struct warp *w, unsigned int lane)
 {
 	const struct cta *c = w->cta;
@@ -56,7 +60,8 @@ static uint32_t uniform_sreg(const struct warp *w, unsigned int nr)
 	case SM_SR_CTAID_Z:
 		return c->id[nr - SM_SR_CTAID_X];
 	case SM_SR_NTID:
-		return q->cta_thread_dimension0 | q->cta_thread_dimension1 << 16 | q->cta_thread_dimension2 << 26;
+		return q->cta_thread_dimension0 | q->cta_thread_dimension1 << 16 |
+		       q->cta_thread_dimension2 << 26;
 	case SM_SR_SWINLO:
 		return r->grid->shared_window;
 	case SM_SR_LWINLO:
@@ -156,7 +161,9 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 		if (in->src[i].kind == SM_PRED)
 			ballot = src_pred(w, &in->src[i]) & m;
 	}
-	yes = in->sub == SM_VOTE_ALL ? ballot == m : in->sub == SM_VOTE_ANY ? ballot : ballot == m || !ballot;
+	yes = in->sub == SM_VOTE_ALL ? ballot == m :
+	      in->sub == SM_VOTE_ANY ? ballot :
+				       ballot == m || !ballot;
 	for (unsigned int l = 0; l < LANES; l++)
 		d[l] = ballot;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -168,15 +175,17 @@ static enum step op_vote(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8; a lane outside of them gives the reader's own value back. One
- * inside that does not take part gives 0 (PTX leaves it open; seen on a GH100, and sums over the lanes below a branch, as NVIDIA's
- * reduction sample has for sm_35, come out only so)
+ * PTX shfl: c holds the clamp in bits 4:0 and the segment mask in 12:8; a lane outside of them
+ * gives the reader's own value back. One inside that does not take part gives 0 (PTX leaves it
+ * open; seen on a GH100, and sums over the lanes below a branch, as NVIDIA's reduction sample has
+ * for sm_35, come out only so)
  */
 static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
 	lanes t0, t1, t2, d;
-	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1), *c = src_raw(w, u, 2, t2);
+	const uint32_t *a = src_raw(w, u, 0, t0), *b = src_raw(w, u, 1, t1),
+		       *c = src_raw(w, u, 2, t2);
 	uint32_t pred = 0;
 
 	for (unsigned int l = 0; l < LANES; l++) {
@@ -219,10 +228,14 @@ static enum step op_shfl(struct warp *w, const struct uop *u, uint32_t m)
 static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 {
 	const struct sm_insn *in = u->in;
-	unsigned int first = __builtin_ctz(m), nr = in->src[0].kind == SM_NONE ? 0 : src_lane(w, u, 0, first);
-	uint32_t count = in->src[1].kind == SM_REG || in->src[1].kind == SM_IMM ? src_lane(w, u, 1, first) : 0;
+	unsigned int first = __builtin_ctz(m),
+		     nr = in->src[0].kind == SM_NONE ? 0 : src_lane(w, u, 0, first);
+	uint32_t count = in->src[1].kind == SM_REG || in->src[1].kind == SM_IMM ?
+				 src_lane(w, u, 1, first) :
+				 0;
 	uint32_t all = w->active, truth = ALL_LANES;
-	bool reduce = in->sub == SM_BAR_RED_POPC || in->sub == SM_BAR_RED_AND || in->sub == SM_BAR_RED_OR;
+	bool reduce = in->sub == SM_BAR_RED_POPC || in->sub == SM_BAR_RED_AND ||
+		      in->sub == SM_BAR_RED_OR;
 
 	if (in->src[1].kind == SM_REG && in->src[1].reg == SM_RZ)
 		count = 0;
@@ -240,8 +253,8 @@ static enum step op_bar(struct warp *w, const struct uop *u, uint32_t m)
 }
 
 /*
- * How many threads have arrived, or what this warp's last BAR.RED gave. What .WARP gives (and R2B takes) is for programs that
- * save and restore warps; no source describes it.
+ * How many threads have arrived, or what this warp's last BAR.RED gave. What .WARP gives (and R2B
+ * takes) is for programs that save and restore warps; no source describes it.
  */
 static enum step op_b2r(struct warp *w, const struct uop *u, uint32_t m)
 {
@@ -269,7 +282,10 @@ static enum step op_membar(struct warp *w, const struct uop *u, uint32_t m)
 	return STEP_NEXT;
 }
 
-/* texture results are there when the instruction is done, so waiting for them and their phases are nothing */
+/*
+ * texture results are there when the instruction is done, so waiting for them and their phases are
+ * nothing
+ */
 static enum step op_texture_order(struct warp *w, const struct uop *u, uint32_t m)
 {
 	return STEP_NEXT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name; values that do not fit are cut, as in the kernel. */
+/*
+ * User-space stand-in for the kernel header of the same name; values that do not fit are cut, as in
+ * the kernel.
+ */
 #ifndef KVGPU_USER_LINUX_BITFIELD_H
 #define KVGPU_USER_LINUX_BITFIELD_H
 

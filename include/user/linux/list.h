@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User-space stand-in for the kernel header of the same name: circular doubly linked lists. Stricter than the kernel's
- * default: list_del() poisons the entry, and adding or removing one whose neighbours disagree aborts.
+ * User-space stand-in for the kernel header of the same name: circular doubly linked lists.
+ * Stricter than the kernel's
+ * default: list_del() poisons the entry, and adding or removing one whose neighbours disagree
+ * aborts.
  */
 #ifndef KVGPU_USER_LINUX_LIST_H
 #define KVGPU_USER_LINUX_LIST_H
@@ -25,7 +27,8 @@ static inline void INIT_LIST_HEAD(struct list_head *l)
 	l->prev = l;
 }
 
-static inline void list_insert_between(struct list_head *e, struct list_head *prev, struct list_head *next)
+static inline void list_insert_between(struct list_head *e, struct list_head *prev,
+				       struct list_head *next)
 {
 	if (next->prev != prev || prev->next != next || e == prev || e == next)
 		abort();
@@ -47,7 +50,8 @@ static inline void list_add_tail(struct list_head *e, struct list_head *head)
 
 static inline void list_unlink(struct list_head *e)
 {
-	if (e->next == LIST_POISON1 || e->prev == LIST_POISON2 || e->prev->next != e || e->next->prev != e)
+	if (e->next == LIST_POISON1 || e->prev == LIST_POISON2 || e->prev->next != e ||
+	    e->next->prev != e)
 		abort();
 	e->next->prev = e->prev;
 	e->prev->next = e->next;
@@ -94,15 +98,16 @@ static inline int list_is_last(const struct list_head *e, const struct list_head
 #define list_last_entry(head, type, member)	list_entry((head)->prev, type, member)
 #define list_first_entry_or_null(head, type, member) \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
-#define list_next_entry(pos, member)		list_entry((pos)->member.next, __typeof__(*(pos)), member)
+#define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
 
 #define list_for_each(pos, head) \
 	for (pos = (head)->next; pos != (head); pos = pos->next)
 #define list_for_each_entry(pos, head, member) \
 	for (pos = list_first_entry(head, __typeof__(*pos), member); &pos->member != (head); \
 	     pos = list_next_entry(pos, member))
-#define list_for_each_entry_safe(pos, n, head, member) \
-	for (pos = list_first_entry(head, __typeof__(*pos), member), n = list_next_entry(pos, member); \
+#define list_for_each_entry_safe(pos, n, head, member)               \
+	for (pos = list_first_entry(head, __typeof__(*pos), member), \
+	    n = list_next_entry(pos, member);                        \
 	     &pos->member != (head); pos = n, n = list_next_entry(n, member))
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name. The types of the arguments are the kernel's; a divisor of 0 aborts. */
+/*
+ * User-space stand-in for the kernel header of the same name. The types of the arguments are the
+ * kernel's; a divisor of 0 aborts.
+ */
 #ifndef KVGPU_USER_LINUX_MATH64_H
 #define KVGPU_USER_LINUX_MATH64_H
 

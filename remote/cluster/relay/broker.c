@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rank 0: programs of this machine come by a socket for each GPU, in a folder that is their user's alone. Each of their connections
- * gets a lane to the proxy with that GPU. kvgpu-run is at the socket `run` there: it is told when all proxies are here, says when
- * it is over, and when it is gone without a word this rank removes the folder.
+ * Rank 0: programs of this machine come by a socket for each GPU, in a folder that is their user's
+ * alone. Each of their connections gets a lane to the proxy with that GPU. kvgpu-run is at the
+ * socket `run` there: it is told when all proxies are here, says when it is over, and when it is
+ * gone without a word this rank removes the folder.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -141,7 +142,8 @@ static bool turn(struct broker *b)
 
 	b->polls[n++] = (struct pollfd){ .fd = b->run, .events = POLLIN };
 	for (i = 0; i < b->proxies; i++)
-		b->polls[n++] = (struct pollfd){ .fd = b->links[i]->lost ? -1 : b->listeners[i], .events = POLLIN };
+		b->polls[n++] = (struct pollfd){ .fd = b->links[i]->lost ? -1 : b->listeners[i],
+						 .events = POLLIN };
 	for (i = 0; i < b->proxies && n + LANES <= POLLS_MAX; i++)
 		n += link_waits(b->links[i], b->polls + n, &open);
 	parent = pace(b->s, b->polls, n, b->moved, open);
@@ -211,7 +213,8 @@ int broker_run(const struct settings *s, int ranks)
 	if (b.alone || !parent)
 		folder_remove(s->folder);
 	if (!end_links(&b))
-		_exit(0);	/* MPI_Finalize() would wait for whom is gone; mpirun ends the others */
+		/* MPI_Finalize() would wait for whom is gone; mpirun ends the others */
+		_exit(0);
 	for (i = 0; i < b.proxies; i++)
 		link_end(b.links[i]);
 	return 0;

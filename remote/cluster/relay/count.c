@@ -15,7 +15,8 @@ static size_t free_of(const struct library *l, CUdevice dev)
 	size_t left = 0, total = 0;
 	CUcontext ctx;
 
-	if (!l->cuDevicePrimaryCtxRetain || !l->cuMemGetInfo_v2 || l->cuDevicePrimaryCtxRetain(&ctx, dev))
+	if (!l->cuDevicePrimaryCtxRetain || !l->cuMemGetInfo_v2 ||
+	    l->cuDevicePrimaryCtxRetain(&ctx, dev))
 		return 0;
 	if (!l->cuCtxSetCurrent(ctx))
 		l->cuMemGetInfo_v2(&left, &total);

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes of messages. A persistent request has one size for good, so a message goes out in the next larger one of some sizes: eight
- * for each doubling. What is sent for nothing is an eighth at most, but for the smallest. Pure.
+ * Sizes of messages. A persistent request has one size for good, so a message goes out in the next
+ * larger one of some sizes: eight for each doubling. What is sent for nothing is an eighth at most,
+ * but for the smallest. Pure.
  */
 #ifndef KVGPU_CLUSTER_CUT_H
 #define KVGPU_CLUSTER_CUT_H
 
 #include <stddef.h>
 
-enum { CUT_STEPS = 8, CUT_LOG_MIN = 8, CUT_MIN = 1 << CUT_LOG_MIN, CUT_LOG_MAX = 21, CUT_MAX = 1 << CUT_LOG_MAX };
+enum {
+	CUT_STEPS = 8,
+	CUT_LOG_MIN = 8,
+	CUT_MIN = 1 << CUT_LOG_MIN,
+	CUT_LOG_MAX = 21,
+	CUT_MAX = 1 << CUT_LOG_MAX
+};
 enum { CUT_CLASSES = (CUT_LOG_MAX - CUT_LOG_MIN) * CUT_STEPS + 1 };
 
 /* The class whose size is the smallest with room for @n bytes, CUT_MAX at most. */
@@ -32,9 +39,9 @@ static inline size_t cut_bytes(unsigned int class)
 }
 
 /*
- * Whether what was read goes out now. @have: bytes so far; @room: for so many; @dry: no more is there now; @busy: messages
- * under way; @slots: how many there may be. The last free slot is kept for a full message while others are under way: what comes
- * meanwhile goes out together.
+ * Whether what was read goes out now. @have: bytes so far; @room: for so many; @dry: no more is
+ * there now; @busy: messages under way; @slots: how many there may be. The last free slot is kept
+ * for a full message while others are under way: what comes meanwhile goes out together.
  */
 static inline int cut_goes(size_t have, size_t room, int dry, unsigned int busy, unsigned int slots)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A lane: bytes of a local connection go out as messages, messages come in as bytes. Its buffers and requests are made when it is
- * used first and live as long as the process. A small message is sent eagerly, a large one, and one in so many small ones, by a
- * synchronous send, which is over when the other side has begun to take it: so what is under way has a bound.
+ * A lane: bytes of a local connection go out as messages, messages come in as bytes. Its buffers
+ * and requests are made when it is used first and live as long as the process. A small message is
+ * sent eagerly, a large one, and one in so many small ones, by a synchronous send, which is over
+ * when the other side has begun to take it: so what is under way has a bound.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,8 +45,9 @@ static bool make(struct lane *n)
 			return false;
 		for (k = 0; k < CUT_CLASSES; k++)
 			n->out[i].made[k] = MPI_REQUEST_NULL;
-		if (!fine(n, MPI_Recv_init(n->in[i].bytes, s->staging, MPI_BYTE, n->link->rank, tag_of(n), MPI_COMM_WORLD,
-					   &n->in[i].made[0])) || !begin_receive(n, i))
+		if (!fine(n, MPI_Recv_init(n->in[i].bytes, s->staging, MPI_BYTE, n->link->rank,
+					   tag_of(n), MPI_COMM_WORLD, &n->in[i].made[0])) ||
+		    !begin_receive(n, i))
 			return false;
 	}
 	n->made = true;
@@ -94,7 +96,8 @@ static bool begin_send(struct lane *n, unsigned int i, size_t bytes)
 	bool eager = bytes <= s->eager && i + 1 < s->slots;
 
 	if (*made == MPI_REQUEST_NULL &&
-	    !fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(n->out[i].bytes, size, MPI_BYTE, n->link->rank, tag_of(n),
+	    !fine(n, (eager ? MPI_Send_init : MPI_Ssend_init)(n->out[i].bytes, size, MPI_BYTE,
+							      n->link->rank, tag_of(n),
 							      MPI_COMM_WORLD, made)))
 		return false;
 	n->out[i].active = made;
@@ -108,7 +111,8 @@ static bool reap(struct lane *n)
 	int done = 1;
 
 	while (n->busy_out && !n->link->lost) {
-		if (!fine(n, MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) || !done)
+		if (!fine(n, MPI_Test(n->out[n->first_out].active, &done, MPI_STATUS_IGNORE)) ||
+		    !done)
 			break;
 		n->first_out = (n->first_out + 1) % n->link->settings->slots;
 		n->busy_out--;
@@ -147,13 +151,15 @@ static bool read_some(struct lane *n, uint8_t *to, size_t room, bool *dry)
 static bool go_out(struct lane *n)
 {
 	const struct settings *s = n->link->settings;
-	bool dry = true, moved = reap(n), readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
+	bool dry = true, moved = reap(n),
+	     readable = n->poll && n->poll->revents & (POLLIN | POLLHUP | POLLERR);
 	size_t room = s->staging - sizeof(struct piece);
 	unsigned int i;
 
 	while (n->busy_out < s->slots && !n->last_sent && !n->link->lost) {
 		i = (n->first_out + n->busy_out) % s->slots;
-		if (readable && !n->ended && !read_some(n, n->out[i].bytes + sizeof(struct piece), room, &dry))
+		if (readable && !n->ended &&
+		    !read_some(n, n->out[i].bytes + sizeof(struct piece), room, &dry))
 			end_local(n);
 		if (n->ended) {
 			n->last_sent = true;
@@ -198,7 +204,8 @@ static bool write_some(struct lane *n)
 	bool moved = false;
 
 	while (n->written < n->holds && n->fd >= 0) {
-		put = send(n->fd, bytes + n->written, n->holds - n->written, MSG_DONTWAIT | MSG_NOSIGNAL);
+		put = send(n->fd, bytes + n->written, n->holds - n->written,
+			   MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (put < 0 && (errno == EAGAIN || errno == EINTR))
 			return moved;
 		if (put <= 0)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* A link: what its two sides say about themselves and about lanes, and whether the other one lives. */
+/*
+ * A link: what its two sides say about themselves and about lanes, and whether the other one lives.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +49,10 @@ bool link_begin(struct link *l, const struct settings *s, int rank)
 		l->lanes[i].fd = -1;
 	}
 	for (i = 0; i < CONTROLS; i++)
-		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &l->in_made[i])) ||
-		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &l->out_made[i])) ||
+		if (!fine(l, MPI_Recv_init(&l->in[i], sizeof(l->in[i]), MPI_BYTE, rank, TAG,
+					   MPI_COMM_WORLD, &l->in_made[i])) ||
+		    !fine(l, MPI_Send_init(&l->out[i], sizeof(l->out[i]), MPI_BYTE, rank, TAG,
+					   MPI_COMM_WORLD, &l->out_made[i])) ||
 		    !fine(l, MPI_Start(&l->in_made[i])))
 			return false;
 	return true;
@@ -99,7 +103,8 @@ bool link_hear(struct link *l, struct control *c)
 {
 	int done = 0;
 
-	if (l->lost || !fine(l, MPI_Test(&l->in_made[l->next_in], &done, MPI_STATUS_IGNORE)) || !done)
+	if (l->lost || !fine(l, MPI_Test(&l->in_made[l->next_in], &done, MPI_STATUS_IGNORE)) ||
+	    !done)
 		return false;
 	*c = l->in[l->next_in];
 	if (!fine(l, MPI_Start(&l->in_made[l->next_in])))

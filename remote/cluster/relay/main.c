@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * kvgpu-relay: what kvgpu-run has mpirun start. Its arguments come from kvgpu-run alone; the job's secret by the environment, which
- * other users do not see.
+ * kvgpu-relay: what kvgpu-run has mpirun start. Its arguments come from kvgpu-run alone; the job's
+ * secret by the environment, which other users do not see.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -14,7 +14,13 @@
 
 #include "relay.h"
 
-enum { DEFAULT_STAGING = 1 << 20, DEFAULT_SLOTS = 4, DEFAULT_EAGER = 4096, DEFAULT_SPIN_US = 200, DEFAULT_PATIENCE_S = 30 };
+enum {
+	DEFAULT_STAGING = 1 << 20,
+	DEFAULT_SLOTS = 4,
+	DEFAULT_EAGER = 4096,
+	DEFAULT_SPIN_US = 200,
+	DEFAULT_PATIENCE_S = 30
+};
 #define DEFAULT_ARENA	(256ull << 20)
 
 void nursery_say(const char *format, ...)
@@ -46,8 +52,10 @@ static bool read_secret(struct settings *s)
 static bool read_options(int argc, char **argv, struct settings *s)
 {
 	static const struct option options[] = {
-		{ "staging", 1, NULL, 's' }, { "slots", 1, NULL, 'n' }, { "eager", 1, NULL, 'e' }, { "spin", 1, NULL, 'u' },
-		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL, 'l' }, { "folder", 1, NULL, 'f' },
+		{ "staging", 1, NULL, 's' }, { "slots", 1, NULL, 'n' }, { "eager", 1, NULL, 'e' },
+			{ "spin", 1, NULL, 'u' },
+		{ "patience", 1, NULL, 'p' }, { "arena", 1, NULL, 'a' }, { "library", 1, NULL,
+			'l' }, { "folder", 1, NULL, 'f' },
 		{ "first", 1, NULL, 'i' }, { "device", 1, NULL, 'd' }, { 0 }
 	};
 	int c;
@@ -66,7 +74,8 @@ static bool read_options(int argc, char **argv, struct settings *s)
 		case 'd': s->device = strtoul(optarg, NULL, 0); break;
 		default: return false;
 		}
-	return s->staging >= CUT_MIN && s->staging <= CUT_MAX && s->slots >= 2 && s->slots <= SLOTS_MAX && s->patience_s;
+	return s->staging >= CUT_MIN && s->staging <= CUT_MAX && s->slots >= 2 &&
+	       s->slots <= SLOTS_MAX && s->patience_s;
 }
 
 /* the end of mpirun's process is the end of this one, whatever else it does */
@@ -82,7 +91,8 @@ static void end_with_parent(void)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { DEFAULT_STAGING, DEFAULT_SLOTS, DEFAULT_EAGER, DEFAULT_SPIN_US, DEFAULT_PATIENCE_S, DEFAULT_ARENA,
+	struct settings s = { DEFAULT_STAGING,		DEFAULT_SLOTS,	    DEFAULT_EAGER,
+			      DEFAULT_SPIN_US,		DEFAULT_PATIENCE_S, DEFAULT_ARENA,
 			      .library = "libcuda.so.1" };
 	int nursery = -1, rank, ranks, r;
 	bool proxy = argc > 1 && !strcmp(argv[1], "proxy");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. It gets one end of a pair of sockets
- * for each program that comes, and makes a server process of it: the same one as kvgpu-remoted makes for a client, with the same
- * filter, of the user who started the job. No socket of it has a name, so none can be left behind.
+ * The nursery of a proxy: a process without MPI, since a process that has MPI should not fork. It
+ * gets one end of a pair of sockets for each program that comes, and makes a server process of it:
+ * the same one as kvgpu-remoted makes for a client, with the same filter, of the user who started
+ * the job. No socket of it has a name, so none can be left behind.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -92,7 +93,8 @@ static void serve_one(int fd, const char *path, uint64_t arena)
 	int r = be_careful();
 
 	if (!r)
-		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, arena, admit, (void *)(uintptr_t)path, &s.port);
+		r = kvgpu_remote_welcome_line(&line, KVGPU_REMOTE_VERSION, arena, admit,
+					      (void *)(uintptr_t)path, &s.port);
 	if (!r)
 		r = text_catch(&s, &log);
 	if (r || server_init(&s) || pthread_create(&watcher, NULL, watch, s.port)) {
@@ -111,7 +113,10 @@ static int take_fd(int from)
 	char byte;
 	union with_fd with;
 	struct iovec part = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof(with) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
 	struct cmsghdr *head;
 	int fd = -1;
 	ssize_t n;
@@ -125,7 +130,9 @@ static int take_fd(int from)
 	return fd;
 }
 
-/* the device by the variable that CUDA has for it; where it is set, the list there is what there is */
+/*
+ * the device by the variable that CUDA has for it; where it is set, the list there is what there is
+ */
 static void choose_device(unsigned int device)
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -197,9 +204,14 @@ static int give_fd(int to, int fd)
 	char byte = 0;
 	union with_fd with = { .room = { 0 } };
 	struct iovec part = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof(with) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &with,
+			    .msg_controllen = sizeof(with) };
 
-	with.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(fd)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	with.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(fd)),
+				      .cmsg_level = SOL_SOCKET,
+				      .cmsg_type = SCM_RIGHTS };
 	memcpy(CMSG_DATA(&with.head), &fd, sizeof(fd));
 	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -ECONNRESET;
 }

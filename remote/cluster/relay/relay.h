@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are proxies. A link is what the broker and
- * one proxy have in common; a lane of it carries one program's connection, byte by byte, both ways. One thread a rank.
+ * Inside of kvgpu-relay: one MPI job, whose rank 0 is the broker and whose other ranks are proxies.
+ * A link is what the broker and one proxy have in common; a lane of it carries one program's
+ * connection, byte by byte, both ways. One thread a rank.
  */
 #ifndef KVGPU_CLUSTER_RELAY_H
 #define KVGPU_CLUSTER_RELAY_H
@@ -21,7 +22,8 @@ enum { LANES = 64, SLOTS_MAX = 16, CONTROLS = 8, SECRET_BYTES = 32, POLLS_MAX = 
 struct settings {
 	size_t staging;			/* bytes of a message at most, with its head */
 	unsigned int slots;		/* messages of a lane under way, each direction */
-	size_t eager;			/* up to so many bytes a message is sent without waiting for the other side's receive */
+	/* up to so many bytes a message is sent without waiting for the other side's receive */
+	size_t eager;
 	unsigned int spin_us;		/* after the last byte: looks without a pause */
 	unsigned int patience_s;	/* without a sign of life a peer is gone */
 	uint64_t arena;
@@ -69,7 +71,8 @@ struct control {
 struct link {
 	const struct settings *settings;
 	int rank;			/* of the other side */
-	bool lost, hello, over;		/* hello: the other side has shown the secret; over: it has said its end */
+	/* hello: the other side has shown the secret; over: it has said its end */
+	bool lost, hello, over;
 	uint64_t heard_us, said_us;
 	struct control in[CONTROLS], out[CONTROLS];
 	MPI_Request in_made[CONTROLS], out_made[CONTROLS];
@@ -117,8 +120,8 @@ void lane_hang_up(struct lane *n);
 /* ------------------------------------------------------------------ pace.c */
 
 /*
- * Waits for one of @n connections, not at all while something has @moved lately, longer and longer else: MPI is looked at
- * in between.
+ * Waits for one of @n connections, not at all while something has @moved lately, longer and longer
+ * else: MPI is looked at in between.
  * @open: a lane is. false: the process that started this one has gone.
  */
 bool pace(const struct settings *s, struct pollfd *p, unsigned int n, bool moved, bool open);

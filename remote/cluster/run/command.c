@@ -45,10 +45,13 @@ static const char *name_of(const struct host *h)
 	return h->local ? "localhost" : h->name;
 }
 
-/* the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors. */
+/*
+ * the arguments of mpirun itself. Where it may run: everywhere; the user's GPUs are not processors.
+ */
 static bool add_mpirun(const struct job *j, bool local, struct command *c)
 {
-	static const char *const openmpi[] = { "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "0", NULL };
+	static const char *const openmpi[] = { "--oversubscribe",     "--bind-to", "none", "--mca",
+					       "mpi_yield_when_idle", "0",	   NULL };
 
 	if (!add(c, "%s", j->mpirun))
 		return false;
@@ -59,15 +62,19 @@ static bool add_mpirun(const struct job *j, bool local, struct command *c)
 	/* without other machines it looks for no queue and no ssh */
 	if (local && !(add(c, "--mca") && add(c, "plm") && add(c, "isolated")))
 		return false;
-	/* its shared memory goes with the folder, also when mpirun could not clean up; other machines have no such folder */
-	if (local && j->folder && !(add(c, "--mca") && add(c, "btl_vader_backing_directory") && add(c, "%s", j->folder)))
+	/*
+	 * its shared memory goes with the folder, also when mpirun could not clean up; other
+	 * machines have no such folder
+	 */
+	if (local && j->folder &&
+	    !(add(c, "--mca") && add(c, "btl_vader_backing_directory") && add(c, "%s", j->folder)))
 		return false;
 	return add_words(c, openmpi);
 }
 
 /*
- * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a host for each program, and a
- * variable goes to another machine if it is named for that program.
+ * MPICH's mpirun has one list of hosts for all, and the environment goes along; Open MPI's has a
+ * host for each program, and a variable goes to another machine if it is named for that program.
  */
 static bool add_rank(const struct job *j, const char *host, const char *role, struct command *c)
 {
@@ -75,7 +82,8 @@ static bool add_rank(const struct job *j, const char *host, const char *role, st
 		return false;
 	if (j->o->mpi == MPI_KIND_OPENMPI && (!add(c, "--host") || !add(c, "%s", host)))
 		return false;
-	if (j->o->mpi == MPI_KIND_OPENMPI && j->folder && (!add(c, "-x") || !add(c, "KVGPU_CLUSTER_SECRET")))
+	if (j->o->mpi == MPI_KIND_OPENMPI && j->folder &&
+	    (!add(c, "-x") || !add(c, "KVGPU_CLUSTER_SECRET")))
 		return false;
 	return add(c, "%s", j->relay) && add(c, "%s", role);
 }
@@ -111,7 +119,8 @@ static bool add_number(struct command *c, const char *name, uint64_t n, uint64_t
 static bool add_settings(const struct run_options *o, struct command *c)
 {
 	return add_number(c, "staging", o->staging, 0) && add_number(c, "slots", o->slots, 0) &&
-	       add_number(c, "eager", o->eager, UINT64_MAX) && add_number(c, "spin", o->spin_us, UINT64_MAX) &&
+	       add_number(c, "eager", o->eager, UINT64_MAX) &&
+	       add_number(c, "spin", o->spin_us, UINT64_MAX) &&
 	       add_number(c, "patience", o->patience_s, 0) && add_number(c, "arena", o->arena, 0);
 }
 
@@ -122,16 +131,17 @@ bool command_job(const struct job *j, struct command *c)
 
 	for (i = 0; i < j->nr_places; i++)
 		local = local && j->hosts[j->places[i].host].local;
-	if (!add_mpirun(j, local, c) || !add_hosts(j, c) || !add_rank(j, "localhost", "broker", c) ||
-	    !add(c, "--folder") || !add(c, "%s", j->folder) || !add(c, "--first") || !add(c, "%u", j->first) ||
+	if (!add_mpirun(j, local, c) || !add_hosts(j, c) ||
+	    !add_rank(j, "localhost", "broker", c) || !add(c, "--folder") ||
+	    !add(c, "%s", j->folder) || !add(c, "--first") || !add(c, "%u", j->first) ||
 	    !add_settings(j->o, c))
 		return false;
 	for (i = 0; i < j->nr_places; i++) {
 		const struct host *h = &j->hosts[j->places[i].host];
 
 		if (!add(c, ":") || !add_rank(j, name_of(h), "proxy", c) || !add(c, "--library") ||
-		    !add(c, "%s", j->o->library) || !add(c, "--device") || !add(c, "%u", j->places[i].device) ||
-		    !add_settings(j->o, c))
+		    !add(c, "%s", j->o->library) || !add(c, "--device") ||
+		    !add(c, "%u", j->places[i].device) || !add_settings(j->o, c))
 			return false;
 	}
 	return true;
@@ -155,11 +165,13 @@ bool command_count(const struct job *j, const struct host *host, struct command 
 
 bool command_is_foreign(const char *variable, bool inside)
 {
-	static const char *const always[] = { "PMI_", "PMIX_", "PMI2_", "HYDI_", "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
+	static const char *const always[] = { "PMI_",	   "PMIX_",	    "PMI2_", "HYDI_",
+					      "MPI_LOCAL", "KVGPU_REMOTE=", NULL };
 	unsigned int i;
 
 	for (i = 0; always[i]; i++)
 		if (!strncmp(variable, always[i], strlen(always[i])))
 			return true;
-	return inside && !strncmp(variable, "OMPI_", 5) && strncmp(variable, "OMPI_ALLOW_RUN_AS_ROOT", 22);
+	return inside && !strncmp(variable, "OMPI_", 5) &&
+	       strncmp(variable, "OMPI_ALLOW_RUN_AS_ROOT", 22);
 }

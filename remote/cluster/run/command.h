@@ -22,14 +22,17 @@ struct job {
 	unsigned int nr_places, first;	/* first: the number of the first one's address */
 };
 
-/* One job: the broker here, and behind it a proxy for each place. false: it is too long, or there is no memory. */
+/*
+ * One job: the broker here, and behind it a proxy for each place. false: it is too long, or there
+ * is no memory.
+ */
 bool command_job(const struct job *j, struct command *c);
 /* "count" on one host */
 bool command_count(const struct job *j, const struct host *host, struct command *c);
 void command_free(struct command *c);
 /*
- * Whether a variable is for another MPI's job, which kvgpu-run is a rank of: ours must not have it. @inside: there is such a job of
- * Open MPI's; else its variables are the user's settings.
+ * Whether a variable is for another MPI's job, which kvgpu-run is a rank of: ours must not have it.
+ * @inside: there is such a job of Open MPI's; else its variables are the user's settings.
  */
 bool command_is_foreign(const char *variable, bool inside);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The parts of an installation, and the MPI that is there. Both kinds of mpirun may be: the relay is of one of them. */
+/*
+ * The parts of an installation, and the MPI that is there. Both kinds of mpirun may be: the relay
+ * is of one of them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +26,15 @@ static bool find_part(const char *name, char *path, size_t size)
 	self[n > 0 ? n : 0] = 0;
 	slash = strrchr(self, '/');
 	for (i = 0; slash && i < 2; i++)
-		if (snprintf(path, size, "%.*s/%s%s", (int)(slash - self), self, places[i], name) < (int)size &&
+		if (snprintf(path, size, "%.*s/%s%s", (int)(slash - self), self, places[i], name) <
+			    (int)size &&
 		    !access(path, R_OK))
 			return true;
 	return false;
 }
 
-int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text), void *ctx)
+int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
+	       void *ctx)
 {
 	char *text = NULL;
 	int pipes[2], status;
@@ -73,7 +78,8 @@ static void look_for_kind(void *kind, char *text)
 
 static enum mpi_kind kind_of(const struct run *r, const char *mpirun)
 {
-	struct command c = { .word = { (char *)(uintptr_t)mpirun, (char *)(uintptr_t)"--version" }, .n = 2 };
+	struct command c = { .word = { (char *)(uintptr_t)mpirun, (char *)(uintptr_t) "--version" },
+			     .n = 2 };
 	enum mpi_kind kind = MPI_KIND_AUTO;
 
 	read_lines(r, &c, look_for_kind, &kind);
@@ -83,7 +89,8 @@ static enum mpi_kind kind_of(const struct run *r, const char *mpirun)
 /* the first of these that is there, and is of the kind that was asked for */
 static bool find_mpirun(struct run *r)
 {
-	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", NULL };
+	static const char *const names[] = { "mpirun", "mpirun.openmpi", "mpirun.mpich",
+					     "mpiexec.hydra", NULL };
 	const char *const one[] = { r->o.mpirun, NULL }, *const *name = r->o.mpirun ? one : names;
 	enum mpi_kind kind;
 
@@ -103,7 +110,8 @@ static bool find_mpirun(struct run *r)
 /* Open MPI's mpirun says no to root in the middle of a start, with much text */
 static bool may_be_root(const struct run *r)
 {
-	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"), *two = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
+	const char *one = getenv("OMPI_ALLOW_RUN_AS_ROOT"),
+		   *two = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
 
 	if (geteuid() || r->o.mpi != MPI_KIND_OPENMPI || r->o.allow_root || (one && two))
 		return true;

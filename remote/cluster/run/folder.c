@@ -68,7 +68,8 @@ static const char *base_folder(char *room, size_t size)
 {
 	const char *named = getenv("XDG_RUNTIME_DIR");
 
-	if (named && *named == '/' && strlen(named) < 48 && is_own_folder(named) && !access(named, W_OK))
+	if (named && *named == '/' && strlen(named) < 48 && is_own_folder(named) &&
+	    !access(named, W_OK))
 		return named;
 	snprintf(room, size, "/run/user/%u", geteuid());
 	if (is_own_folder(room) && !access(room, W_OK))
@@ -87,7 +88,10 @@ int folder_make(char *path, size_t size)
 	snprintf(path, size, "%s/" PREFIX "XXXXXX", base);
 	if (!mkdtemp(path))
 		return -errno;
-	/* it has its name when it is held: another kvgpu-run that sweeps takes a lock that nobody holds for a dead one's */
+	/*
+	 * it has its name when it is held: another kvgpu-run that sweeps takes a lock that nobody
+	 * holds for a dead one's
+	 */
 	snprintf(made, sizeof(made), "%s/lock.new", path);
 	snprintf(lock, sizeof(lock), "%s/lock", path);
 	fd = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

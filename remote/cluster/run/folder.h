@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 /*
- * In $XDG_RUNTIME_DIR, /run/user/UID, /dev/shm or /tmp: in memory if there is any such place. Removes those whose kvgpu-run is
- * dead.
- * 0 or -errno; a lock says that it is in use.
+ * In $XDG_RUNTIME_DIR, /run/user/UID, /dev/shm or /tmp: in memory if there is any such place.
+ * Removes those whose kvgpu-run is dead. 0 or -errno; a lock says that it is in use.
  */
 int folder_make(char *path, size_t size);
 /* with all that is in it; what is not there is no error */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a terminal's signals are PROGRAM's alone.
+ * The MPI jobs: started, waited for, ended. Each has a process group of its own, so that a
+ * terminal's signals are PROGRAM's alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,8 @@ static void become(const struct run *r, const struct command *c)
 
 static bool begin_one(struct run *r, unsigned int first, unsigned int n)
 {
-	struct job j = { &r->o, r->mpirun, r->relay, r->folder, r->hosts, r->places + first, n, first };
+	struct job j = { &r->o,	   r->mpirun,	      r->relay, r->folder,
+			 r->hosts, r->places + first, n,	first };
 	struct running *job = &r->jobs[r->nr_jobs];
 	struct command c = { .n = 0 };
 	bool fine = command_job(&j, &c);

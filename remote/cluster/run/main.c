@@ -40,11 +40,13 @@ static void count_line(void *ctx, char *text)
 	uint64_t total, left;
 	int i;
 
-	if (sscanf(text, "gpu %64s %d %lu %lu %32s %256[^\n]", host, &i, &total, &left, uuid, name) != 6)
+	if (sscanf(text, "gpu %64s %d %lu %lu %32s %256[^\n]", host, &i, &total, &left, uuid,
+		   name) != 6)
 		return;
 	c->host->gpus++;
 	if (c->print)
-		printf("%-20s %3d  %-32s %7lu %7lu  %s\n", c->host->name, i, name, total >> 20, left >> 20, uuid);
+		printf("%-20s %3d  %-32s %7lu %7lu  %s\n", c->host->name, i, name, total >> 20,
+		       left >> 20, uuid);
 }
 
 static bool count_host(struct run *r, struct host *h, bool print)
@@ -68,9 +70,11 @@ static bool count_all(struct run *r)
 	unsigned int i;
 
 	if (r->o.list)
-		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free", "UUID");
+		printf("%-20s %3s  %-32s %7s %7s  %s\n", "host", "GPU", "name", "MiB", "free",
+		       "UUID");
 	for (i = 0; i < r->nr_hosts; i++)
-		if ((r->o.list || r->hosts[i].gpus == GPUS_UNKNOWN) && !count_host(r, &r->hosts[i], r->o.list))
+		if ((r->o.list || r->hosts[i].gpus == GPUS_UNKNOWN) &&
+		    !count_host(r, &r->hosts[i], r->o.list))
 			return false;
 	return true;
 }
@@ -124,7 +128,8 @@ static bool listen_here(struct run *r)
 	}
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s/run", r->folder);
 	r->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (r->listener >= 0 && !bind(r->listener, (struct sockaddr *)&at, sizeof(at)) && !listen(r->listener, JOBS_MAX))
+	if (r->listener >= 0 && !bind(r->listener, (struct sockaddr *)&at, sizeof(at)) &&
+	    !listen(r->listener, JOBS_MAX))
 		return true;
 	complain("%s: %s", at.sun_path, strerror(errno));
 	return false;
@@ -149,7 +154,8 @@ int main(int argc, char **argv)
 		return EXIT_OWN;
 	if (r.o.list)
 		return 0;
-	fine = wait_begin(&r) && make_secret(&r) && listen_here(&r) && jobs_begin(&r) && program_run(&r);
+	fine = wait_begin(&r) && make_secret(&r) && listen_here(&r) && jobs_begin(&r) &&
+	       program_run(&r);
 	jobs_end(&r);
 	if (*r.folder)
 		folder_remove(r.folder);

@@ -64,12 +64,31 @@ static bool gpus(const char *text, struct run_options *o)
 	return true;
 }
 
-enum { O_GPUS = 256, O_HOSTS, O_MPI, O_MPIRUN, O_ROOT, O_LIBRARY, O_CLIENT, O_SHARE, O_JOBS, O_STAGING, O_SLOTS, O_EAGER,
-       O_PATIENCE, O_ARENA, O_SPIN, O_START, O_LIST, O_HELP };
+enum {
+	O_GPUS = 256,
+	O_HOSTS,
+	O_MPI,
+	O_MPIRUN,
+	O_ROOT,
+	O_LIBRARY,
+	O_CLIENT,
+	O_SHARE,
+	O_JOBS,
+	O_STAGING,
+	O_SLOTS,
+	O_EAGER,
+	O_PATIENCE,
+	O_ARENA,
+	O_SPIN,
+	O_START,
+	O_LIST,
+	O_HELP };
 
 static bool take(int option, const char *text, struct run_options *o)
 {
-	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL }, *const jobs[] = { "one", "each", NULL };
+	static const char *const kinds[] = { "auto", "openmpi", "mpich", NULL }, *const jobs[] = {
+		"one", "each", NULL
+	};
 	bool fine = true;
 	int which = 0;
 
@@ -104,17 +123,25 @@ static bool take(int option, const char *text, struct run_options *o)
 int options_read(int argc, char **argv, struct run_options *o, const char **why, const char **what)
 {
 	static const struct option options[] = {
-		{ "gpus", 1, NULL, O_GPUS }, { "hosts", 1, NULL, O_HOSTS }, { "mpi", 1, NULL, O_MPI },
+		{ "gpus", 1, NULL, O_GPUS }, { "hosts", 1, NULL, O_HOSTS }, { "mpi", 1, NULL,
+			O_MPI },
 		{ "mpirun", 1, NULL, O_MPIRUN },
-		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY }, { "client", 1, NULL, O_CLIENT },
-		{ "share", 0, NULL, O_SHARE }, { "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL, O_STAGING },
-		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL, O_PATIENCE },
-		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL, O_START },
+		{ "allow-run-as-root", 0, NULL, O_ROOT }, { "library", 1, NULL, O_LIBRARY },
+			{ "client", 1, NULL, O_CLIENT },
+		{ "share", 0, NULL, O_SHARE }, { "jobs", 1, NULL, O_JOBS }, { "staging", 1, NULL,
+			O_STAGING },
+		{ "slots", 1, NULL, O_SLOTS }, { "eager", 1, NULL, O_EAGER }, { "patience", 1, NULL,
+			O_PATIENCE },
+		{ "arena", 1, NULL, O_ARENA }, { "spin", 1, NULL, O_SPIN }, { "start", 1, NULL,
+			O_START },
 		{ "list", 0, NULL, O_LIST }, { "help", 0, NULL, O_HELP }, { 0 }
 	};
 	int c;
 
-	*o = (struct run_options){ .library = "libcuda.so.1", .start_s = 60, .eager = UINT64_MAX, .spin_us = UINT64_MAX };
+	*o = (struct run_options){ .library = "libcuda.so.1",
+				   .start_s = 60,
+				   .eager = UINT64_MAX,
+				   .spin_us = UINT64_MAX };
 	optind = 0;
 	opterr = 0;
 	/* what follows PROGRAM is its own */

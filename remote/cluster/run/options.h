@@ -16,9 +16,11 @@ struct run_options {
 	enum mpi_kind mpi;
 	bool list, share, each, allow_root;
 	const char *library;
-	const char *client;		/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
+	/* the folder with the program's libcuda.so.1; NULL: where it was installed, "": none */
+	const char *client;
 	const char *mpirun;		/* NULL: the one of .mpi in the path */
-	uint64_t staging, slots, eager, spin_us, patience_s, arena;	/* 0: the relay's own; of eager and spin: UINT64_MAX */
+	/* 0: the relay's own; of eager and spin: UINT64_MAX */
+	uint64_t staging, slots, eager, spin_us, patience_s, arena;
 	uint64_t start_s;		/* so long the job may take to be there */
 	char **program;			/* with its arguments; NULL with .list */
 };

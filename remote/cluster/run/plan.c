@@ -17,7 +17,9 @@ static bool is_self(const char *name, const char *self)
 	return name[n] && self[m] ? !strcmp(name, self) : n == m && !strncmp(name, self, n);
 }
 
-/* a name goes into a command line of mpirun's: no dash in front, nothing that has a meaning there */
+/*
+ * a name goes into a command line of mpirun's: no dash in front, nothing that has a meaning there
+ */
 static bool is_name(const char *text, size_t n)
 {
 	size_t i;
@@ -78,8 +80,8 @@ int plan_hosts(const char *text, const char *self, struct host *hosts, const cha
 	}
 }
 
-int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share, struct place *places,
-		unsigned int most, const char **why)
+int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share,
+		struct place *places, unsigned int most, const char **why)
 {
 	unsigned int all = 0, i, host = 0, device = 0;
 

@@ -19,15 +19,15 @@ struct place {
 };
 
 /*
- * "a,b:8" as hosts, the local one first: @self is its name, with or without a domain; "localhost" is it, too. How many, or -1 and
- * *why.
+ * "a,b:8" as hosts, the local one first: @self is its name, with or without a domain; "localhost"
+ * is it, too. How many, or -1 and *why.
  */
 int plan_hosts(const char *text, const char *self, struct host *hosts, const char **why);
 /*
- * The first @gpus of all (0: all), host by host; with @share more than there are: round and round. How many in @places, which has
- * room for @most, or -1 and *why. All hosts' .gpus are known.
+ * The first @gpus of all (0: all), host by host; with @share more than there are: round and round.
+ * How many in @places, which has room for @most, or -1 and *why. All hosts' .gpus are known.
  */
-int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share, struct place *places,
-		unsigned int most, const char **why);
+int plan_places(const struct host *hosts, unsigned int nr_hosts, unsigned int gpus, bool share,
+		struct place *places, unsigned int most, const char **why);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* PROGRAM: its environment, its end. It is a child in the same process group, with the same standard descriptors. */
+/*
+ * PROGRAM: its environment, its end. It is a child in the same process group, with the same
+ * standard descriptors.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +41,8 @@ static void become(const struct run *r, pid_t parent)
 		_exit(EXIT_OWN);
 	if (!remote || setenv("KVGPU_REMOTE", remote, 1))
 		_exit(EXIT_OWN);
-	if (*r->client && (asprintf(&paths, "%s%s%s", r->client, path && *path ? ":" : "", path ? path : "") < 0 ||
+	if (*r->client && (asprintf(&paths, "%s%s%s", r->client, path && *path ? ":" : "",
+				    path ? path : "") < 0 ||
 			   setenv("LD_LIBRARY_PATH", paths, 1)))
 		_exit(EXIT_OWN);
 	wait_undo();

@@ -44,7 +44,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* .mpirun, .o.mpi, .relay, .client; false: said what is missing */
 bool find_all(struct run *r);
 /* Runs it and calls @line for each line that it prints. Its exit code, or -1. */
-int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text), void *ctx);
+int read_lines(const struct run *r, const struct command *c, void (*line)(void *ctx, char *text),
+	       void *ctx);
 
 /* ------------------------------------------------------------------ jobs.c */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What kvgpu-run waits for: signals, as input of a descriptor, and brokers. A signal that a terminal sent has reached PROGRAM, too,
- * which is in the same process group; one that a process sent to kvgpu-run is passed on.
+ * What kvgpu-run waits for: signals, as input of a descriptor, and brokers. A signal that a
+ * terminal sent has reached PROGRAM, too, which is in the same process group; one that a process
+ * sent to kvgpu-run is passed on.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +15,8 @@
 
 #include "run.h"
 
-static const int passed[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT };
+static const int passed[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
+			      SIGUSR2, SIGALRM, SIGWINCH, SIGCONT };
 
 static void ours(sigset_t *set)
 {
@@ -84,7 +86,8 @@ static void take_signals(struct run *r)
 			continue;
 		}
 		if (!r->program) {
-			r->interrupted = r->interrupted || (s.ssi_signo != SIGWINCH && s.ssi_signo != SIGCONT);
+			r->interrupted = r->interrupted ||
+					 (s.ssi_signo != SIGWINCH && s.ssi_signo != SIGCONT);
 			r->status = s.ssi_signo;
 		} else if (!r->program_ended && s.ssi_code != SI_KERNEL) {
 			kill(r->program, s.ssi_signo);

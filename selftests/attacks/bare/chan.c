@@ -20,7 +20,8 @@ enum { RING_LOG2 = 9, WAIT_MS = 2000, RUNLIST_AT_ONCE = 64 };
 #define INIT_UNK_B8	0xf8000000
 #define RAMFC_UNK_B8	0xb8
 
-void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target, bool hce_priv)
+void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target userd_target,
+			   bool hce_priv)
 {
 	const struct { uint32_t at, value; } words[] = {
 		{ RAMFC_USERD, (uint32_t)userd | userd_target },
@@ -28,7 +29,8 @@ void bare_chan_write_ramfc(struct bare_chan *c, uint64_t userd, enum bare_target
 		{ RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE },
 		{ RAMFC_ACQUIRE, INIT_ACQUIRE },
 		{ RAMFC_GP_BASE, c->ring_va },
-		{ RAMFC_GP_BASE_HI, c->ring_va >> 32 | FIELD_PREP(RAMFC_GP_BASE_LIMIT2, RING_LOG2) },
+		{ RAMFC_GP_BASE_HI, c->ring_va >> 32 | FIELD_PREP(RAMFC_GP_BASE_LIMIT2,
+			RING_LOG2) },
 		{ RAMFC_PB_HEADER, INIT_HEADER },
 		{ RAMFC_SUBDEVICE, INIT_SUBDEVICE },
 		{ RAMFC_FORMATS, INIT_FORMATS },
@@ -80,13 +82,15 @@ static uint64_t userd_memory(struct bare_gpu *g, uint64_t bar1_off)
 
 	if (!(bar1 & HOSTMEM_VIRTUAL))
 		return bar1_off;
-	if (!bare_walk(g, (uint64_t)FIELD_GET(HOSTMEM_INST, bar1) << HOSTMEM_INST_SHIFT, bar1_off, &t, &addr, &left))
+	if (!bare_walk(g, (uint64_t)FIELD_GET(HOSTMEM_INST, bar1) << HOSTMEM_INST_SHIFT, bar1_off,
+		       &t, &addr, &left))
 		return 0;
 	return addr;
 }
 
 /* channels get 64 KiB of their space each, by their number */
-void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg, struct bare_chan *c)
+void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bare_chan_config *cfg,
+		      struct bare_chan *c)
 {
 	uint64_t base = (uint64_t)(cfg->id % 16) << 16, userd_base, userd;
 
@@ -101,7 +105,8 @@ void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bar
 	c->push = (uint32_t *)map_host(g, s, c->push_va, BARE_PUSH_BYTES);
 	c->semaphore = (uint32_t *)map_host(g, s, c->semaphore_va, 4096);
 	bare_tlb_invalidate(g, BARE_VRAM, s->pdb);
-	userd_base = (uint64_t)FIELD_GET(PFIFO_USERD_BAR1_ADDR, bare_read(g, PFIFO_USERD_BAR1)) << 12;
+	userd_base = (uint64_t)FIELD_GET(PFIFO_USERD_BAR1_ADDR, bare_read(g, PFIFO_USERD_BAR1))
+		     << 12;
 	c->userd_bar1 = userd_base + c->id * USERD_SIZE;
 	c->inst = bare_vram(g, RAMIN_SIZE, RAMIN_SIZE);
 	bare_mem_zero(g, BARE_VRAM, c->inst, RAMIN_SIZE);
@@ -122,13 +127,16 @@ void bare_chan_create(struct bare_gpu *g, struct bare_space *s, const struct bar
 void bare_chan_bind(struct bare_chan *c)
 {
 	bare_write(c->g, PCCSR_CHAN(c->id), FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist));
-	bare_write(c->g, PCCSR_INST(c->id), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, c->inst >> 12));
-	bare_write(c->g, PCCSR_CHAN(c->id), FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist) | PCCSR_CHAN_ENABLE_SET);
+	bare_write(c->g, PCCSR_INST(c->id),
+		   PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, c->inst >> 12));
+	bare_write(c->g, PCCSR_CHAN(c->id),
+		   FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist) | PCCSR_CHAN_ENABLE_SET);
 }
 
 bool bare_preempt(struct bare_gpu *g, bool tsg, unsigned int id)
 {
-	bare_write(g, PFIFO_PREEMPT, FIELD_PREP(PFIFO_PREEMPT_ID, id) | (tsg ? PFIFO_PREEMPT_TSG : 0));
+	bare_write(g, PFIFO_PREEMPT,
+		   FIELD_PREP(PFIFO_PREEMPT_ID, id) | (tsg ? PFIFO_PREEMPT_TSG : 0));
 	return bare_poll(g, PFIFO_PREEMPT, PFIFO_PREEMPT_PENDING, 0, WAIT_MS);
 }
 
@@ -136,7 +144,8 @@ bool bare_chan_destroy(struct bare_chan *c)
 {
 	bool ok;
 
-	bare_write(c->g, PCCSR_CHAN(c->id), FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist) | PCCSR_CHAN_ENABLE_CLR);
+	bare_write(c->g, PCCSR_CHAN(c->id),
+		   FIELD_PREP(PCCSR_CHAN_RUNLIST, c->runlist) | PCCSR_CHAN_ENABLE_CLR);
 	ok = bare_preempt(c->g, false, c->id);
 	bare_write(c->g, PCCSR_INST(c->id), 0);
 	return ok;
@@ -150,15 +159,20 @@ uint32_t bare_tsg_entry(unsigned int tsg, unsigned int members)
 	       FIELD_PREP(RUNLIST_TSG_TIMEOUT, 128) | FIELD_PREP(RUNLIST_TSG_COUNT, members);
 }
 
-bool bare_runlist_at(struct bare_gpu *g, unsigned int runlist, enum bare_target t, uint64_t addr, unsigned int count)
+bool bare_runlist_at(struct bare_gpu *g, unsigned int runlist, enum bare_target t, uint64_t addr,
+		     unsigned int count)
 {
 	bare_flush(g);
-	bare_write(g, PFIFO_RUNLIST_BASE, FIELD_PREP(PFIFO_RUNLIST_TARGET, t) | FIELD_PREP(PFIFO_RUNLIST_ADDR, addr >> 12));
-	bare_write(g, PFIFO_RUNLIST_SUBMIT, FIELD_PREP(PFIFO_RUNLIST_ID, runlist) | FIELD_PREP(PFIFO_RUNLIST_COUNT, count));
+	bare_write(g, PFIFO_RUNLIST_BASE,
+		   FIELD_PREP(PFIFO_RUNLIST_TARGET, t) |
+			   FIELD_PREP(PFIFO_RUNLIST_ADDR, addr >> 12));
+	bare_write(g, PFIFO_RUNLIST_SUBMIT,
+		   FIELD_PREP(PFIFO_RUNLIST_ID, runlist) | FIELD_PREP(PFIFO_RUNLIST_COUNT, count));
 	return bare_poll(g, PFIFO_ENG_RUNLIST(runlist), PFIFO_ENG_RUNLIST_PENDING, 0, WAIT_MS);
 }
 
-bool bare_runlist(struct bare_gpu *g, unsigned int runlist, const uint32_t *entries, unsigned int count)
+bool bare_runlist(struct bare_gpu *g, unsigned int runlist, const uint32_t *entries,
+		  unsigned int count)
 {
 	uint64_t at = bare_vram(g, 0x1000, 0x1000);
 	uint32_t words[RUNLIST_AT_ONCE][2];
@@ -178,7 +192,8 @@ bool bare_runlist(struct bare_gpu *g, unsigned int runlist, const uint32_t *entr
 
 /* ------------------------------------------------------------------ work */
 
-void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint32_t *data, unsigned int count)
+void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint32_t *data,
+		 unsigned int count)
 {
 	c->push[c->words++] = FIELD_PREP(PB_SEC_OP, PB_SEC_INC) | FIELD_PREP(PB_COUNT, count) |
 			      FIELD_PREP(PB_SUBCH, subch) | FIELD_PREP(PB_METHOD, mthd >> 2);
@@ -186,13 +201,16 @@ void bare_method(struct bare_chan *c, uint32_t subch, uint32_t mthd, const uint3
 	c->words += count;
 }
 
-void bare_copy(struct bare_chan *c, uint64_t src, uint64_t dst, uint32_t len, uint32_t more_launch_bits)
+void bare_copy(struct bare_chan *c, uint64_t src, uint64_t dst, uint32_t len,
+	       uint32_t more_launch_bits)
 {
 	bare_emit(c, SUBCH_COPY, HOST_SET_OBJECT, A0B5_CLASS);
-	bare_emit(c, SUBCH_COPY, A0B5_OFFSET_IN_UPPER, src >> 32, src, dst >> 32, dst, len, len, len, 1);
+	bare_emit(c, SUBCH_COPY, A0B5_OFFSET_IN_UPPER, src >> 32, src, dst >> 32, dst, len, len,
+		  len, 1);
 	bare_emit(c, SUBCH_COPY, A0B5_LAUNCH_DMA,
-		  FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED) | A0B5_LAUNCH_FLUSH |
-		  A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH | more_launch_bits);
+		  FIELD_PREP(A0B5_LAUNCH_TRANSFER, A0B5_TRANSFER_NON_PIPELINED) |
+			  A0B5_LAUNCH_FLUSH | A0B5_LAUNCH_SRC_PITCH | A0B5_LAUNCH_DST_PITCH |
+			  more_launch_bits);
 }
 
 void bare_ring(struct bare_chan *c)
@@ -204,7 +222,8 @@ void bare_ring(struct bare_chan *c)
 	c->put++;
 	/* the pushbuffer must be in memory before the doorbell */
 	__sync_synchronize();
-	*(volatile uint32_t *)(c->g->bars.bar1 + c->userd_bar1 + USERD_GP_PUT) = c->put % (1 << RING_LOG2);
+	*(volatile uint32_t *)(c->g->bars.bar1 + c->userd_bar1 + USERD_GP_PUT) =
+		c->put % (1 << RING_LOG2);
 	c->words = 0;
 }
 

@@ -10,7 +10,11 @@
 #include <gk110/ptimer.h>
 #include <gk110/ptop.h>
 
-enum { USERD_AREA = 0x200000, VRAM_FIRST = 0x1000000, WINDOW_ALIGN = 1 << HOSTMEM_PRAMIN_BASE_SHIFT };
+enum {
+	USERD_AREA = 0x200000,
+	VRAM_FIRST = 0x1000000,
+	WINDOW_ALIGN = 1 << HOSTMEM_PRAMIN_BASE_SHIFT
+};
 
 uint32_t bare_read(struct bare_gpu *g, uint32_t reg)
 {
@@ -51,7 +55,8 @@ bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, 
 	return true;
 }
 
-bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value, unsigned int ms)
+bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value,
+		    unsigned int ms)
 {
 	uint64_t end;
 
@@ -106,7 +111,8 @@ void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *
 }
 
 /* zeros without @words */
-static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const uint32_t *words, size_t len)
+static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const uint32_t *words,
+		      size_t len)
 {
 	uint32_t before = bare_read(g, HOSTMEM_PRAMIN);
 
@@ -124,7 +130,8 @@ static void mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, con
 	bare_write(g, HOSTMEM_PRAMIN, before);
 }
 
-void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf, size_t len)
+void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf,
+		    size_t len)
 {
 	mem_write(g, t, addr, buf, len);
 }
@@ -222,7 +229,10 @@ void bare_take_over(struct bare_gpu *g)
 		if (pbdmas >> p & 1)
 			init_pbdma(g, p);
 	bare_write(g, FB_MMU_CTRL, bare_read(g, FB_MMU_CTRL) & ~(uint32_t)FB_MMU_CTRL_BIG_64K);
-	/* physical mode: offset 0 of BAR1 is address 0 of VRAM, so the doorbells' page is where their memory is */
+	/*
+	 * physical mode: offset 0 of BAR1 is address 0 of VRAM, so the doorbells' page is where
+	 * their memory is
+	 */
 	bare_write(g, HOSTMEM_BAR1, 0);
 	bare_mem_zero(g, BARE_VRAM, USERD_AREA, 0x4000);
 	bare_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | USERD_AREA >> 12);

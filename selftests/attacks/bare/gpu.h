@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A GK110 driven without a driver: registers, memory seen through the 1 MiB window, translation caches, and the engines as
- * PTOP lists them. Nothing here checks who owns what: that is the point.
+ * A GK110 driven without a driver: registers, memory seen through the 1 MiB window, translation
+ * caches, and the engines as PTOP lists them. Nothing here checks who owns what: that is the point.
  */
 #ifndef KVGPU_BARE_GPU_H
 #define KVGPU_BARE_GPU_H
 
 #include "port.h"
 
-/* as instance pointers, runlists and the window name memory (rnndb: 0 VRAM, 2 coherent, 3 non-coherent) */
+/*
+ * as instance pointers, runlists and the window name memory (rnndb: 0 VRAM, 2 coherent, 3
+ * non-coherent)
+ */
 enum bare_target { BARE_VRAM = 0, BARE_HOST = 2, BARE_HOST_NCOH = 3 };
 
 enum bare_engine_type { BARE_GR = 0, BARE_CE0 = 1, BARE_CE1 = 2, BARE_CE2 = 3 };
@@ -31,20 +34,28 @@ uint64_t bare_now_ns(struct bare_gpu *g);	/* PTIMER */
 /* until (register & mask) == value; false after @ms */
 bool bare_poll(struct bare_gpu *g, uint32_t reg, uint32_t mask, uint32_t value, unsigned int ms);
 /* until a word in memory has that value */
-bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value, unsigned int ms);
+bool bare_poll_word(struct bare_gpu *g, const volatile uint32_t *word, uint32_t value,
+		    unsigned int ms);
 void bare_delay_us(struct bare_gpu *g, unsigned int us);
 
-/* PRAMIN moved so that it shows @addr; what follows may be looked at, too, up to the end of the window */
+/*
+ * PRAMIN moved so that it shows @addr; what follows may be looked at, too, up to the end of the
+ * window
+ */
 volatile uint32_t *bare_window(struct bare_gpu *g, enum bare_target t, uint64_t addr);
 /* any physical memory, through PRAMIN; the window's place is put back afterwards. Whole words. */
 void bare_mem_read(struct bare_gpu *g, enum bare_target t, uint64_t addr, void *buf, size_t len);
-void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf, size_t len);
+void bare_mem_write(struct bare_gpu *g, enum bare_target t, uint64_t addr, const void *buf,
+		    size_t len);
 uint32_t bare_mem_read32(struct bare_gpu *g, enum bare_target t, uint64_t addr);
 void bare_mem_write32(struct bare_gpu *g, enum bare_target t, uint64_t addr, uint32_t value);
 void bare_mem_zero(struct bare_gpu *g, enum bare_target t, uint64_t addr, size_t len);
 
 void bare_find_engines(struct bare_gpu *g);
-/* makes the chip ready for channels of our own when no driver has it: nothing interrupts, BAR1 shows VRAM from 0 on */
+/*
+ * makes the chip ready for channels of our own when no driver has it: nothing interrupts, BAR1
+ * shows VRAM from 0 on
+ */
 void bare_take_over(struct bare_gpu *g);
 void bare_flush(struct bare_gpu *g);
 void bare_tlb_invalidate(struct bare_gpu *g, enum bare_target t, uint64_t pdb);

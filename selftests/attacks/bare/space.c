@@ -8,11 +8,15 @@
 enum { PDE_SIZE_EIGHTH = 3, SMALL_ENTRIES = BARE_SPACE_SIZE >> 12, AT_ONCE = 64,
        DIRECTORY_BYTES = (1ull << GMMU_VA_BITS >> 27) * GMMU_ENTRY_SIZE };
 
-/* apertures of entries: a page table counts from 1, a page from 0, and both know two kinds of host memory */
+/*
+ * apertures of entries: a page table counts from 1, a page from 0, and both know two kinds of host
+ * memory
+ */
 static uint32_t pte_aperture(enum bare_target t)
 {
-	return t == BARE_VRAM ? GMMU_PTE_APERTURE_VRAM : t == BARE_HOST ? GMMU_PTE_APERTURE_SYS_COH :
-									  GMMU_PTE_APERTURE_SYS_NCOH;
+	return t == BARE_VRAM ? GMMU_PTE_APERTURE_VRAM :
+	       t == BARE_HOST ? GMMU_PTE_APERTURE_SYS_COH :
+				GMMU_PTE_APERTURE_SYS_NCOH;
 }
 
 static void write_entry(struct bare_gpu *g, uint64_t at, uint64_t entry)
@@ -25,14 +29,15 @@ void bare_space_create(struct bare_gpu *g, struct bare_space *s)
 	uint64_t pde;
 
 	/*
-	 * Only the first entry is inside the limit of the instance blocks we make, but kvgpu reads all: what lay behind a shorter
-	 * directory led it to a thousand tables at each invalidate.
+	 * Only the first entry is inside the limit of the instance blocks we make, but kvgpu reads
+	 * all: what lay behind a shorter directory led it to a thousand tables at each invalidate.
 	 */
 	s->pdb = bare_vram(g, DIRECTORY_BYTES, 0x1000);
 	s->table = bare_vram(g, SMALL_ENTRIES * GMMU_ENTRY_SIZE, 0x1000);
 	bare_mem_zero(g, BARE_VRAM, s->pdb, DIRECTORY_BYTES);
 	bare_mem_zero(g, BARE_VRAM, s->table, SMALL_ENTRIES * GMMU_ENTRY_SIZE);
-	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) | FIELD_PREP(GMMU_PDE_SIZE, PDE_SIZE_EIGHTH) |
+	pde = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+	      FIELD_PREP(GMMU_PDE_SIZE, PDE_SIZE_EIGHTH) |
 	      FIELD_PREP(GMMU_PDE_SMALL_ADDR, s->table >> GMMU_ADDR_SHIFT);
 	write_entry(g, s->pdb, pde);
 }
@@ -43,13 +48,15 @@ static uint64_t page_entry(enum bare_target t, uint64_t addr)
 	       FIELD_PREP(GMMU_PTE_APERTURE, pte_aperture(t)) | (t == BARE_VRAM ? 0 : GMMU_PTE_VOL);
 }
 
-void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr)
+void bare_space_map(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t,
+		    uint64_t addr)
 {
 	write_entry(g, s->table + (va >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE, page_entry(t, addr));
 }
 
 /* each move of the window is four register accesses, which cost a guest more than the entries */
-void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t, uint64_t addr, uint64_t len)
+void bare_space_map_range(struct bare_gpu *g, struct bare_space *s, uint64_t va, enum bare_target t,
+			  uint64_t addr, uint64_t len)
 {
 	uint64_t entries[AT_ONCE], page = 1ull << GMMU_SMALL_SHIFT, off = 0;
 	unsigned int n;
@@ -80,11 +87,13 @@ static uint64_t read_entry(struct bare_gpu *g, enum bare_target t, uint64_t at)
 
 static enum bare_target pde_target(uint64_t aperture)
 {
-	return aperture == GMMU_PDE_APERTURE_VRAM ? BARE_VRAM : aperture == GMMU_PDE_APERTURE_SYS_COH ? BARE_HOST :
-												   BARE_HOST_NCOH;
+	return aperture == GMMU_PDE_APERTURE_VRAM    ? BARE_VRAM :
+	       aperture == GMMU_PDE_APERTURE_SYS_COH ? BARE_HOST :
+						       BARE_HOST_NCOH;
 }
 
-static bool use_pte(uint64_t pte, uint64_t va, unsigned int shift, enum bare_target *t, uint64_t *addr, uint64_t *left)
+static bool use_pte(uint64_t pte, uint64_t va, unsigned int shift, enum bare_target *t,
+		    uint64_t *addr, uint64_t *left)
 {
 	uint64_t page = 1ull << shift;
 
@@ -101,26 +110,33 @@ static bool use_pte(uint64_t pte, uint64_t va, unsigned int shift, enum bare_tar
 	return true;
 }
 
-bool bare_walk(struct bare_gpu *g, uint64_t inst, uint64_t va, enum bare_target *t, uint64_t *addr, uint64_t *left)
+bool bare_walk(struct bare_gpu *g, uint64_t inst, uint64_t va, enum bare_target *t, uint64_t *addr,
+	       uint64_t *left)
 {
 	uint32_t lo = bare_mem_read32(g, BARE_VRAM, inst + GMMU_INST_PDB_LO);
 	uint32_t hi = bare_mem_read32(g, BARE_VRAM, inst + GMMU_INST_PDB_HI);
-	unsigned int big = bare_read(g, FB_MMU_CTRL) & FB_MMU_CTRL_BIG_64K ? GMMU_BIG_SHIFT_64K : GMMU_BIG_SHIFT_128K;
+	unsigned int big = bare_read(g, FB_MMU_CTRL) & FB_MMU_CTRL_BIG_64K ? GMMU_BIG_SHIFT_64K :
+									     GMMU_BIG_SHIFT_128K;
 	unsigned int pde_shift = big + GMMU_BIG_PTES_SHIFT;
-	uint64_t pdb = (uint64_t)FIELD_GET(GMMU_INST_PDB_HI_ADDR, hi) << 32 | (lo & GMMU_INST_PDB_LO_ADDR);
+	uint64_t pdb = (uint64_t)FIELD_GET(GMMU_INST_PDB_HI_ADDR, hi) << 32 |
+		       (lo & GMMU_INST_PDB_LO_ADDR);
 	uint64_t in_pde = va & ((1ull << pde_shift) - 1), pde, at;
 	uint32_t aperture;
 
-	pde = read_entry(g, FIELD_GET(GMMU_INST_PDB_LO_TARGET, lo), pdb + (va >> pde_shift) * GMMU_ENTRY_SIZE);
+	pde = read_entry(g, FIELD_GET(GMMU_INST_PDB_LO_TARGET, lo),
+			 pdb + (va >> pde_shift) * GMMU_ENTRY_SIZE);
 	aperture = FIELD_GET(GMMU_PDE_BIG_APERTURE, pde);
 	if (aperture) {
-		at = (FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT) + (in_pde >> big) * GMMU_ENTRY_SIZE;
+		at = (FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT) +
+		     (in_pde >> big) * GMMU_ENTRY_SIZE;
 		if (use_pte(read_entry(g, pde_target(aperture), at), va, big, t, addr, left))
 			return true;
 	}
 	aperture = FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde);
 	if (!aperture)
 		return false;
-	at = (FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT) + (in_pde >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE;
-	return use_pte(read_entry(g, pde_target(aperture), at), va, GMMU_SMALL_SHIFT, t, addr, left);
+	at = (FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT) +
+	     (in_pde >> GMMU_SMALL_SHIFT) * GMMU_ENTRY_SIZE;
+	return use_pte(read_entry(g, pde_target(aperture), at), va, GMMU_SMALL_SHIFT, t, addr,
+		       left);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rooms_bench [--count] [NAME...]: what the pure rooms of the module cost, without a kernel. One line for each case:
+ * rooms_bench [--count] [NAME...]: what the pure rooms of the module cost, without a kernel. One
+ * line for each case:
  *
  *	CASE OPERATIONS MEDIAN MIN MAX OP
  *
- * OPERATIONS of a batch, then ns of CPU time of one operation, of SAMPLES samples. With --count there is one batch of each case, after
- * one that warms up, and no times: it is for callgrind, which is told to look at rooms_counted() only (rooms.sh). NAMEs
- * (beginnings of case names) choose some.
+ * OPERATIONS of a batch, then ns of CPU time of one operation, of SAMPLES samples. With --count
+ * there is one batch of each case, after one that warms up, and no times: it is for callgrind,
+ * which is told to look at rooms_counted() only (rooms.sh). NAMEs (beginnings of case names) choose
+ * some.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,8 +108,8 @@ static void measure(const struct room_case *c)
 		sample[i] = (double)ns / ops / batches;
 	}
 	qsort(sample, SAMPLES, sizeof(*sample), by_size);
-	printf("%s %llu %.3f %.3f %.3f %s\n", c->name, (unsigned long long)ops, sample[SAMPLES / 2], sample[0],
-	       sample[SAMPLES - 1], c->op);
+	printf("%s %llu %.3f %.3f %.3f %s\n", c->name, (unsigned long long)ops, sample[SAMPLES / 2],
+	       sample[0], sample[SAMPLES - 1], c->op);
 	fflush(stdout);
 }
 

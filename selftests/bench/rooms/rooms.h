@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * One measured thing. A *batch* is what run() does once: it returns how many operations that was, the same number each time.
- * prepare() may be NULL; it brings the state to where a batch begins, and is not measured.
+ * One measured thing. A *batch* is what run() does once: it returns how many operations that was,
+ * the same number each time. prepare() may be NULL; it brings the state to where a batch begins,
+ * and is not measured.
  */
 struct room_case {
 	const char *name;		/* ROOM/WHAT */
@@ -18,8 +19,8 @@ struct room_case {
 };
 
 /*
- * Measures the cases one after the other and prints a line for each. Call order and batches are the same in every run of the
- * program, so instructions can be counted case by case.
+ * Measures the cases one after the other and prints a line for each. Call order and batches are the
+ * same in every run of the program, so instructions can be counted case by case.
  */
 void rooms_measure(const struct room_case *cases, unsigned int nr);
 

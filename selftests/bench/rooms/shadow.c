@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gtt-shadow: what bringing a shadow up to date costs, with a host whose memory and pins cost nothing but the calls. The guest has
- * one address space with full tables, of 4 KiB pages or of 128 KiB pages; its tables are plain memory.
+ * gtt-shadow: what bringing a shadow up to date costs, with a host whose memory and pins cost
+ * nothing but the calls. The guest has one address space with full tables, of 4 KiB pages or of 128
+ * KiB pages; its tables are plain memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,16 @@
 #include "rooms.h"
 
 #define PART_SIZE	(4ull << 30)
-#define TABLES_AT	(1ull << 20)		/* in the vGPU's video memory; the directory is at 0 */
-enum { DIR_BYTES = 65536, SLOT_ENTRIES = 32768, BIG_ENTRIES = 1024, SLOTS_PER_GIB = 8, MAX_SLOTS = 33, PAGE_ENTRIES = 512 };
+/* in the vGPU's video memory; the directory is at 0 */
+#define TABLES_AT	(1ull << 20)
+enum {
+	DIR_BYTES = 65536,
+	SLOT_ENTRIES = 32768,
+	BIG_ENTRIES = 1024,
+	SLOTS_PER_GIB = 8,
+	MAX_SLOTS = 33,
+	PAGE_ENTRIES = 512
+};
 
 enum kind { SMALL_VRAM, SMALL_SYS, BIG_VRAM };
 
@@ -36,7 +45,9 @@ static struct world {
 
 static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 {
-	memcpy(buf, a.addr < TABLES_AT ? (u8 *)w.dir + a.addr : (u8 *)w.table + (a.addr - TABLES_AT), len);
+	memcpy(buf,
+	       a.addr < TABLES_AT ? (u8 *)w.dir + a.addr : (u8 *)w.table + (a.addr - TABLES_AT),
+	       len);
 	return 0;
 }
 
@@ -91,7 +102,8 @@ static u64 table_addr(u32 slot)
 static u64 entry(enum kind kind, u32 i)
 {
 	if (kind == SMALL_SYS)
-		return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) | FIELD_PREP(GMMU_PTE_ADDR, i);
+		return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH) |
+		       FIELD_PREP(GMMU_PTE_ADDR, i);
 	if (kind == BIG_VRAM)
 		i *= 32;
 	return GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, i % (u32)(PART_SIZE >> 12));
@@ -104,7 +116,8 @@ static void fill(enum kind kind, u32 first, u32 nr, u32 shift)
 
 	if (kind == BIG_VRAM)
 		for (i = first; i < first + nr; i++)
-			w.table[(u64)i / BIG_ENTRIES * SLOT_ENTRIES + i % BIG_ENTRIES] = entry(kind, i + shift);
+			w.table[(u64)i / BIG_ENTRIES * SLOT_ENTRIES + i % BIG_ENTRIES] =
+				entry(kind, i + shift);
 	else
 		for (i = first; i < first + nr; i++)
 			w.table[i] = entry(kind, i + shift);
@@ -150,7 +163,10 @@ static void world_begin(const struct room_case *c, u32 slots, enum kind kind)
 	memset(&w, 0, sizeof(w));
 	w.of = c;
 	w.next = 1ull << 33;
-	w.cfg = (struct kvgpu_shadow_cfg){ .part_size = PART_SIZE, .max_tables = 512, .max_pinned = 1 << 20, .seed = 12345 };
+	w.cfg = (struct kvgpu_shadow_cfg){ .part_size = PART_SIZE,
+					   .max_tables = 512,
+					   .max_pinned = 1 << 20,
+					   .seed = 12345 };
 	w.pool = calloc(1, kvgpu_shadow_size(&w.cfg));
 	w.table = calloc(MAX_SLOTS, SLOT_ENTRIES * 8);
 	for (i = 0; i < slots; i++)
@@ -160,12 +176,14 @@ static void world_begin(const struct room_case *c, u32 slots, enum kind kind)
 			FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 				FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(i) >> 12);
 	kvgpu_shadow_init(&w.s, &w.cfg, &ops, NULL, w.pool);
-	if (!w.pool || !w.table || kvgpu_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 }, calloc(1, kvgpu_as_size(&w.s)), &w.as))
+	if (!w.pool || !w.table ||
+	    kvgpu_as_create(&w.s, (struct kvgpu_gaddr){ KVGPU_VRAM, 0 },
+			    calloc(1, kvgpu_as_size(&w.s)), &w.as))
 		abort();
 	sync_all();
 }
 
-/* ------------------------------------------------------------------ cases: arg is GiB mapped, arg2 the kind of pages */
+/* --------------------------------------------- cases: arg is GiB mapped, arg2 the kind of pages */
 
 static u32 entries_of(const struct room_case *c)
 {
@@ -275,7 +293,10 @@ static uint64_t run_beside(const struct room_case *c)
 	return 1;
 }
 
-/* a directory entry as nouveau makes it: of its big pages it says that nothing is there, and a few small ones are in use */
+/*
+ * a directory entry as nouveau makes it: of its big pages it says that nothing is there, and a few
+ * small ones are in use
+ */
 static void nothing_here(const struct room_case *c)
 {
 	u32 i;
@@ -294,7 +315,8 @@ static uint64_t run_nothing_here(const struct room_case *c)
 {
 	w.dir[0] = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
 		   FIELD_PREP(GMMU_PDE_SMALL_ADDR, table_addr(0) >> 12) |
-		   FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) | FIELD_PREP(GMMU_PDE_BIG_ADDR, table_addr(1) >> 12);
+		   FIELD_PREP(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+		   FIELD_PREP(GMMU_PDE_BIG_ADDR, table_addr(1) >> 12);
 	sync_all();
 	w.dir[0] = 0;
 	sync_all();
@@ -307,20 +329,28 @@ void bench_shadow(void)
 		{ "shadow/clean", "table", mapped, run_clean, 4, SMALL_VRAM },
 		{ "shadow/compare-1g", "entry", all_touched, run_sync_entries, 1, SMALL_VRAM },
 		{ "shadow/compare-4g", "entry", all_touched, run_sync_entries, 4, SMALL_VRAM },
-		{ "shadow/change-one-in-512", "changed-entry", one_of_each, run_one_of_each, 1, SMALL_VRAM },
-		{ "shadow/change-vram", "changed-entry", all_changed, run_sync_entries, 1, SMALL_VRAM },
-		{ "shadow/change-sys", "changed-entry", all_changed, run_sync_entries, 1, SMALL_SYS },
-		{ "shadow/change-big", "changed-entry", all_changed, run_sync_entries, 1, BIG_VRAM },
+		{ "shadow/change-one-in-512", "changed-entry", one_of_each, run_one_of_each, 1,
+			SMALL_VRAM },
+		{ "shadow/change-vram", "changed-entry", all_changed, run_sync_entries, 1,
+			SMALL_VRAM },
+		{ "shadow/change-sys", "changed-entry", all_changed, run_sync_entries, 1,
+			SMALL_SYS },
+		{ "shadow/change-big", "changed-entry", all_changed, run_sync_entries, 1,
+			BIG_VRAM },
 		{ "shadow/map-vram", "GiB", emptied, run_gib, 1, SMALL_VRAM },
 		{ "shadow/map-sys", "GiB", emptied, run_gib, 1, SMALL_SYS },
 		{ "shadow/map-big", "GiB", emptied, run_gib, 1, BIG_VRAM },
 		{ "shadow/unmap-vram", "GiB", about_to_empty, run_gib, 1, SMALL_VRAM },
 		{ "shadow/unmap-sys", "GiB", about_to_empty, run_gib, 1, SMALL_SYS },
 		{ "shadow/unmap-big", "GiB", about_to_empty, run_gib, 1, BIG_VRAM },
-		{ "shadow/nothing-here", "directory-entry-made-and-unmade", nothing_here, run_nothing_here, 0, SMALL_VRAM },
-		{ "shadow/buffer-beside-0g", "2-MiB-mapped-and-unmapped", beside, run_beside, 0, SMALL_SYS },
-		{ "shadow/buffer-beside-1g", "2-MiB-mapped-and-unmapped", beside, run_beside, 1, SMALL_SYS },
-		{ "shadow/buffer-beside-4g", "2-MiB-mapped-and-unmapped", beside, run_beside, 4, SMALL_SYS },
+		{ "shadow/nothing-here", "directory-entry-made-and-unmade", nothing_here,
+			run_nothing_here, 0, SMALL_VRAM },
+		{ "shadow/buffer-beside-0g", "2-MiB-mapped-and-unmapped", beside, run_beside, 0,
+			SMALL_SYS },
+		{ "shadow/buffer-beside-1g", "2-MiB-mapped-and-unmapped", beside, run_beside, 1,
+			SMALL_SYS },
+		{ "shadow/buffer-beside-4g", "2-MiB-mapped-and-unmapped", beside, run_beside, 4,
+			SMALL_SYS },
 	};
 
 	rooms_measure(cases, sizeof(cases) / sizeof(cases[0]));

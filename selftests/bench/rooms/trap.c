@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mmio-trap: a register access by the class of its table line, over all registers of that class in a random order that is the
- * same each time; and the registers that stock nouveau touched when it was recorded, as often as it did.
+ * mmio-trap: a register access by the class of its table line, over all registers of that class in
+ * a random order that is the same each time; and the registers that stock nouveau touched when it
+ * was recorded, as often as it did.
  *
- * The lines that are not counted one by one (bulk) are sampled thinly: they are most of BAR0, and stand for few lines.
+ * The lines that are not counted one by one (bulk) are sampled thinly: they are most of BAR0, and
+ * stand for few lines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +106,8 @@ static uint64_t run_writes(const struct room_case *c)
 
 	for (n = 0; n < REPEAT; n++)
 		for (i = 0; i < nr_regs; i++)
-			kvgpu_trap_write(&guest->t, regs[i], regs[i] * n, 0xffffffff, guest->now += 1024, &guest->cmd);
+			kvgpu_trap_write(&guest->t, regs[i], regs[i] * n, 0xffffffff,
+					 guest->now += 1024, &guest->cmd);
 	return (uint64_t)REPEAT * nr_regs;
 }
 
@@ -132,7 +135,8 @@ static uint64_t run_trace(const struct room_case *c)
 
 	for (i = 0; i < nr_trace; i++)
 		if (trace[i] & 1)
-			kvgpu_trap_write(&guest->t, trace[i] & ~1u, i, 0xffffffff, guest->now += 1024, &guest->cmd);
+			kvgpu_trap_write(&guest->t, trace[i] & ~1u, i, 0xffffffff,
+					 guest->now += 1024, &guest->cmd);
 		else
 			kvgpu_trap_read(&guest->t, trace[i], guest->now += 1024);
 	return nr_trace;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memcmp as a kernel has it on this architecture: without vector registers, a word at a time. The rooms are compiled to call it
- * instead of the C library's, which is several times as fast.
+ * memcmp as a kernel has it on this architecture: without vector registers, a word at a time. The
+ * rooms are compiled to call it instead of the C library's, which is several times as fast.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,8 @@
 
 int kernel_memcmp(const void *a, const void *b, size_t len);
 
-__attribute__((optimize("no-tree-vectorize"))) int kernel_memcmp(const void *a, const void *b, size_t len)
+__attribute__((optimize("no-tree-vectorize"))) int kernel_memcmp(const void *a, const void *b,
+								 size_t len)
 {
 	const unsigned char *x = a, *y = b;
 	uint64_t v, w;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A chain is a whole use of the GPU, in phases: init (context, code, memory), in, kernel, out, close. What differs from one to the next
- * is described here; main.cu does the rest and takes the times.
+ * A chain is a whole use of the GPU, in phases: init (context, code, memory), in, kernel, out,
+ * close. What differs from one to the next is described here; main.cu does the rest and takes the
+ * times.
  */
 #ifndef KVGPU_SELFTESTS_CUDA_CHAIN_H
 #define KVGPU_SELFTESTS_CUDA_CHAIN_H
@@ -34,7 +35,8 @@ struct chain {
 	void (*make)(struct job *j);	/* j->n is set */
 };
 
-extern const struct chain matrix_chains[], copy_chains[], grid_chains[], fft_chains[];	/* end with a NULL name */
+/* end with a NULL name */
+extern const struct chain matrix_chains[], copy_chains[], grid_chains[], fft_chains[];
 
 /* main.cu: "# mark NAME-PHASE WHAT ops=N", then waits for a line */
 void mark_row(const char *name, const char *phase, const char *what, int ops);

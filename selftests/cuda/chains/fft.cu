@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of FFTs: 262,144 points in single precision, as 262,144 / n transforms of n points in one launch. All outputs are compared with
- * an FFT in double precision: the worst error is below 2e-6 of the inputs' norm.
+ * The table of FFTs: 262,144 points in single precision, as 262,144 / n transforms of n points in
+ * one launch. All outputs are compared with an FFT in double precision: the worst error is below
+ * 2e-6 of the inputs' norm.
  */
 #include "chain.h"
 
@@ -32,7 +33,8 @@ static void host_fft(double *re, double *im, int n)
 			double c = cos(-M_PI * k / half), s = sin(-M_PI * k / half);
 
 			for (int i = k; i < n; i += 2 * half) {
-				double x = re[i + half] * c - im[i + half] * s, y = re[i + half] * s + im[i + half] * c;
+				double x = re[i + half] * c - im[i + half] * s,
+				       y = re[i + half] * s + im[i + half] * c;
 
 				re[i + half] = re[i] - x;
 				im[i + half] = im[i] - y;
@@ -54,7 +56,8 @@ static bool fft_right(const struct job *j)
 		}
 		host_fft(re, im, j->n);
 		for (int i = 0; i < j->n; i++) {
-			double e = hypot(out[first + i].x - re[i], out[first + i].y - im[i]) / sqrt((double)j->n);
+			double e = hypot(out[first + i].x - re[i], out[first + i].y - im[i]) /
+				   sqrt((double)j->n);
 
 			worst = e > worst || e != e ? e : worst;
 		}
@@ -82,8 +85,11 @@ template <int LOG_N> static void make(struct job *j)
 }
 
 const struct chain fft_chains[] = {
-	{ "fft-8", 8, 8, 3, make<3> }, { "fft-16", 16, 16, 3, make<4> }, { "fft-64", 64, 64, 3, make<6> },
-	{ "fft-256", 256, 256, 3, make<8> }, { "fft-512", 512, 512, 3, make<9> }, { "fft-1024", 1024, 1024, 3, make<10> },
-	{ "fft-2048", 2048, 2048, 3, make<11> }, { "fft-4096", 4096, 4096, 3, make<12> }, { "fft-8192", 8192, 8192, 3, make<13> },
+	{ "fft-8", 8, 8, 3, make<3> }, { "fft-16", 16, 16, 3, make<4> }, { "fft-64", 64, 64, 3,
+		make<6> },
+	{ "fft-256", 256, 256, 3, make<8> }, { "fft-512", 512, 512, 3, make<9> }, { "fft-1024",
+		1024, 1024, 3, make<10> },
+	{ "fft-2048", 2048, 2048, 3, make<11> }, { "fft-4096", 4096, 4096, 3, make<12> },
+		{ "fft-8192", 8192, 8192, 3, make<13> },
 	{ NULL },
 };

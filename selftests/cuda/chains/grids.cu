@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A stencil (20 steps on n x n cells), a graph (breadth-first over n vertices, level by level), and dynamic programming (the cheapest way
- * down through 128 rows of n costs). All results are compared bit by bit.
+ * A stencil (20 steps on n x n cells), a graph (breadth-first over n vertices, level by level), and
+ * dynamic programming (the cheapest way down through 128 rows of n costs). All results are compared
+ * bit by bit.
  */
 #include <vector>
 
@@ -14,7 +15,8 @@ enum { STEPS = 20, SIDE = 16 };
 __global__ void relax(const float *in, float *out, int n)
 {
 	__shared__ float s[SIDE + 2][SIDE + 2];
-	int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y, lx = threadIdx.x + 1, ly = threadIdx.y + 1;
+	int x = blockIdx.x * SIDE + threadIdx.x, y = blockIdx.y * SIDE + threadIdx.y,
+	    lx = threadIdx.x + 1, ly = threadIdx.y + 1;
 	bool inner = x > 0 && y > 0 && x < n - 1 && y < n - 1;
 
 	s[ly][lx] = in[y * n + x];
@@ -27,13 +29,16 @@ __global__ void relax(const float *in, float *out, int n)
 	if (ly == SIDE && y < n - 1)
 		s[SIDE + 1][lx] = in[(y + 1) * n + x];
 	__syncthreads();
-	out[y * n + x] = inner ? 0.25f * ((s[ly][lx - 1] + s[ly][lx + 1]) + (s[ly - 1][lx] + s[ly + 1][lx])) : s[ly][lx];
+	out[y * n + x] = inner ? 0.25f * ((s[ly][lx - 1] + s[ly][lx + 1]) +
+					  (s[ly - 1][lx] + s[ly + 1][lx])) :
+				 s[ly][lx];
 }
 
 static void launch_stencil(const struct job *j, void **d)
 {
 	for (int i = 0; i < STEPS; i++)
-		relax<<<dim3(j->n / SIDE, j->n / SIDE), dim3(SIDE, SIDE)>>>((const float *)d[i % 2], (float *)d[1 - i % 2], j->n);
+		relax<<<dim3(j->n / SIDE, j->n / SIDE), dim3(SIDE, SIDE)>>>(
+			(const float *)d[i % 2], (float *)d[1 - i % 2], j->n);
 }
 
 static bool stencil_right(const struct job *j)
@@ -66,9 +71,10 @@ static void make_stencil(struct job *j)
 	j->right = stencil_right;
 }
 
-/* ------------------------------------------------------------------ graph: buffers begin[n + 1], edge, level[n], changed */
+/* ----------------------------------------- graph: buffers begin[n + 1], edge, level[n], changed */
 
-__global__ void expand(const int *begin, const int *edge, int *level, int *changed, int n, int depth)
+__global__ void expand(const int *begin, const int *edge, int *level, int *changed, int n,
+		       int depth)
 {
 	int v = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -86,7 +92,8 @@ static void launch_graph(const struct job *j, void **d)
 	int changed = 0;
 
 	for (int depth = 1; changed == depth - 1; depth++) {
-		expand<<<CEIL_DIV(j->n, 256), 256>>>((const int *)d[0], (const int *)d[1], (int *)d[2], (int *)d[3], j->n, depth);
+		expand<<<CEIL_DIV(j->n, 256), 256>>>((const int *)d[0], (const int *)d[1],
+						     (int *)d[2], (int *)d[3], j->n, depth);
 		CHECK_LAUNCH();
 		CHECK(cudaMemcpy(&changed, d[3], sizeof(changed), cudaMemcpyDeviceToHost));
 	}
@@ -104,7 +111,8 @@ static bool graph_right(const struct job *j)
 				want[edge[e]] = want[queue[i]] + 1;
 				queue.push_back(edge[e]);
 			}
-	return queue.size() > (size_t)j->n / 2 && !memcmp(want.data(), j->buffer[2].out, want.size() * sizeof(int));
+	return queue.size() > (size_t)j->n / 2 &&
+	       !memcmp(want.data(), j->buffer[2].out, want.size() * sizeof(int));
 }
 
 static void make_graph(struct job *j)
@@ -119,8 +127,10 @@ static void make_graph(struct job *j)
 			edge.push_back(random_bits(&seed) % j->n);
 		begin.push_back(edge.size());
 	}
-	memcpy(add_buffer(j, begin.size() * sizeof(int), true, false)->in, begin.data(), begin.size() * sizeof(int));
-	memcpy(add_buffer(j, edge.size() * sizeof(int), true, false)->in, edge.data(), edge.size() * sizeof(int));
+	memcpy(add_buffer(j, begin.size() * sizeof(int), true, false)->in, begin.data(),
+	       begin.size() * sizeof(int));
+	memcpy(add_buffer(j, edge.size() * sizeof(int), true, false)->in, edge.data(),
+	       edge.size() * sizeof(int));
 	memset(add_buffer(j, j->n * sizeof(int), true, true)->in, 0xff, j->n * sizeof(int));
 	*(int *)j->buffer[2].in = 0;
 	memset(add_buffer(j, sizeof(int), true, false)->in, 0, sizeof(int));
@@ -129,7 +139,7 @@ static void make_graph(struct job *j)
 	j->right = graph_right;
 }
 
-/* ------------------------------------------------------------------ dynamic programming: costs, sums of a row, of the next */
+/* --------------------------------------- dynamic programming: costs, sums of a row, of the next */
 
 enum { ROWS = 128, ROWS_A_LAUNCH = 16, WIDTH = 256 };
 
@@ -149,7 +159,8 @@ __global__ void descend(const int *cost, const int *in, int *out, int n, int row
 	__syncthreads();
 	for (int k = 0; k < ROWS_A_LAUNCH; k++) {
 		for (int i = threadIdx.x + 1; i <= count; i += blockDim.x) {
-			int x = left + i - 1, best = min(s[k & 1][i], min(s[k & 1][i - 1], s[k & 1][i + 1]));
+			int x = left + i - 1,
+			    best = min(s[k & 1][i], min(s[k & 1][i - 1], s[k & 1][i + 1]));
 
 			s[~k & 1][i] = x >= 0 && x < n ? best + cost[(row + k) * n + x] : far;
 		}
@@ -166,7 +177,9 @@ __global__ void descend(const int *cost, const int *in, int *out, int n, int row
 static void launch_dynamic(const struct job *j, void **d)
 {
 	for (int i = 0; i < ROWS / ROWS_A_LAUNCH; i++)
-		descend<<<CEIL_DIV(j->n, WIDTH), WIDTH>>>((const int *)d[0], (const int *)d[1 + i % 2], (int *)d[2 - i % 2], j->n,
+		descend<<<CEIL_DIV(j->n, WIDTH), WIDTH>>>((const int *)d[0],
+							  (const int *)d[1 + i % 2],
+							  (int *)d[2 - i % 2], j->n,
 							  i * ROWS_A_LAUNCH);
 }
 
@@ -201,6 +214,7 @@ static void make_dynamic(struct job *j)
 }
 
 const struct chain grid_chains[] = {
-	{ "cuda-stencil", 512, 256, 3, make_stencil }, { "cuda-graph", 100000, 20000, 3, make_graph },
+	{ "cuda-stencil", 512, 256, 3, make_stencil }, { "cuda-graph", 100000, 20000, 3,
+		make_graph },
 	{ "cuda-dynamic", 20000, 5000, 3, make_dynamic }, { NULL },
 };

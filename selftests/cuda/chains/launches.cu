@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a launch costs. cuda-launch-latency: one kernel of one thread until cudaStreamSynchronize() has returned, the median of many;
- * cuda-launch-rate: one of many that are waited for together. Each kernel counts, and the count is compared.
+ * What a launch costs. cuda-launch-latency: one kernel of one thread until cudaStreamSynchronize()
+ * has returned, the median of many; cuda-launch-rate: one of many that are waited for together.
+ * Each kernel counts, and the count is compared.
  */
 #include <algorithm>
 #include <vector>
@@ -44,7 +45,8 @@ static double rate(unsigned int *d, int launches)
 	return (now_ns() - start) / launches;
 }
 
-static int run_row(const char *phase, double (*once)(unsigned int *d, int launches), unsigned int *d, int launches, int samples, bool marks)
+static int run_row(const char *phase, double (*once)(unsigned int *d, int launches),
+		   unsigned int *d, int launches, int samples, bool marks)
 {
 	if (marks)
 		mark_row("cuda-launch", phase, "begin", 0);
@@ -67,6 +69,7 @@ bool measure_launches(bool quick, bool marks)
 	done += run_row("rate", rate, d, launches, samples, marks);
 	CHECK(cudaMemcpy(&got, d, sizeof(got), cudaMemcpyDeviceToHost));
 	CHECK(cudaDeviceReset());
-	printf("# cuda-launch: %u of %d launches, %s\n", got, done + 10, got == (unsigned int)done + 10 ? "right" : "WRONG");
+	printf("# cuda-launch: %u of %d launches, %s\n", got, done + 10,
+	       got == (unsigned int)done + 10 ? "right" : "WRONG");
 	return got == (unsigned int)done + 10;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cuda-chains [--quick] [--marks] [--list] [--as=ROW] cuda|matrix|fft|NAME...: runs chains (and launches.cu), and prints a line of JSON for each sample of each phase:
- * {"row": "CHAIN-PHASE", "unit": "ns", "better": "lower", "value": ns, "ops": 1}, PHASE: init, in, kernel, out, close, or chain for all
- * of them together. Each sample begins and ends without a context. Every result is compared; exit code 1: one was wrong.
+ * cuda-chains [--quick] [--marks] [--list] [--as=ROW] cuda|matrix|fft|NAME...: runs chains (and
+ * launches.cu), and prints a line of JSON for each sample of each phase: {"row": "CHAIN-PHASE",
+ * "unit": "ns", "better": "lower", "value": ns, "ops": 1}, PHASE: init, in, kernel, out, close, or
+ * chain for all of them together. Each sample begins and ends without a context. Every result is
+ * compared; exit code 1: one was wrong.
  *
- * --marks: one sample more, not among the values, that stops before and after each phase, as ../../client/mark.h says.
+ * --marks: one sample more, not among the values, that stops before and after each phase, as
+ * ../../client/mark.h says.
  */
 #include <unistd.h>
 
@@ -91,7 +94,8 @@ static void in(const struct job *j, void **d, void **pinned)
 {
 	for (unsigned int i = 0; i < j->nr; i++)
 		if (j->buffer[i].in)
-			CHECK(cudaMemcpy(d[i], pinned[i] ? pinned[i] : j->buffer[i].in, j->buffer[i].bytes, cudaMemcpyHostToDevice));
+			CHECK(cudaMemcpy(d[i], pinned[i] ? pinned[i] : j->buffer[i].in,
+					 j->buffer[i].bytes, cudaMemcpyHostToDevice));
 	CHECK(cudaDeviceSynchronize());
 }
 
@@ -106,7 +110,8 @@ static void out(const struct job *j, void **d, void **pinned)
 {
 	for (unsigned int i = 0; i < j->nr; i++)
 		if (j->buffer[i].out)
-			CHECK(cudaMemcpy(pinned[i] ? pinned[i] : j->buffer[i].out, d[i], j->buffer[i].bytes, cudaMemcpyDeviceToHost));
+			CHECK(cudaMemcpy(pinned[i] ? pinned[i] : j->buffer[i].out, d[i],
+					 j->buffer[i].bytes, cudaMemcpyDeviceToHost));
 }
 
 static void close_all(const struct job *j, void **d, void **pinned)
@@ -210,7 +215,8 @@ static const struct {
 	const char *group;
 	const struct chain *chains;
 } groups[] = {
-	{ "cuda", copy_chains }, { "cuda", grid_chains }, { "matrix", matrix_chains }, { "fft", fft_chains },
+	{ "cuda", copy_chains }, { "cuda", grid_chains }, { "matrix", matrix_chains }, { "fft",
+		fft_chains },
 };
 
 /* naive matrices are among matrix_chains, but belong to GPUvm's group */

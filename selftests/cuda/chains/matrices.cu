@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Matrices: what GPUvm was measured with (sums and naive products, in integers and floats), copies, and products with tiles in shared
- * memory. Elements are small whole numbers, so that floats are exact, too. Products are checked as a whole by Freivalds' method:
- * C r = A (B r) for vectors r by chance, in 64-bit integers; each vector misses a wrong C with a chance below 1 in 1000.
+ * Matrices: what GPUvm was measured with (sums and naive products, in integers and floats), copies,
+ * and products with tiles in shared memory. Elements are small whole numbers, so that floats are
+ * exact, too. Products are checked as a whole by Freivalds' method: C r = A (B r) for vectors r by
+ * chance, in 64-bit integers; each vector misses a wrong C with a chance below 1 in 1000.
  */
 #include "chain.h"
 
@@ -44,13 +45,15 @@ static void multiply_vector(const void *m, bool floats, int n, const long long *
 static bool product_right(const struct job *j, bool floats)
 {
 	int n = j->n;
-	long long *r = new long long[n], *br = new long long[n], *abr = new long long[n], *cr = new long long[n];
+	long long *r = new long long[n], *br = new long long[n], *abr = new long long[n],
+		  *cr = new long long[n];
 	bool right = true;
 
 	for (size_t i = 0; floats && i < (size_t)n * n; i++) {
 		float c = ((const float *)j->buffer[2].out)[i];
 
-		right &= c == truncf(c) && fabsf(c) <= 64.0f * n;	/* no fractions that at() would hide */
+		/* no fractions that at() would hide */
+		right &= c == truncf(c) && fabsf(c) <= 64.0f * n;
 	}
 	for (int v = 0; v < VECTORS && right; v++) {
 		for (int i = 0; i < n; i++)
@@ -75,7 +78,8 @@ static bool sum_right(const struct job *j, bool floats)
 	for (size_t i = 0; i < (size_t)j->n * j->n; i++) {
 		long long want = at(j->buffer[0].in, i, floats) + at(j->buffer[1].in, i, floats);
 
-		if (floats ? ((const float *)j->buffer[2].out)[i] != (float)want : at(j->buffer[2].out, i, false) != want)
+		if (floats ? ((const float *)j->buffer[2].out)[i] != (float)want :
+			     at(j->buffer[2].out, i, false) != want)
 			return false;
 	}
 	return true;
@@ -84,12 +88,13 @@ static bool sum_right(const struct job *j, bool floats)
 static bool integer_sum_right(const struct job *j) { return sum_right(j, false); }
 static bool float_sum_right(const struct job *j) { return sum_right(j, true); }
 
-#define NAIVE(name, type)										\
-	static void launch_##name(const struct job *j, void **d)					\
-	{												\
-		int blocks = CEIL_DIV(j->n, BLOCK);							\
-													\
-		name<<<dim3(blocks, blocks), dim3(BLOCK, BLOCK)>>>((const type *)d[0], (const type *)d[1], (type *)d[2], j->n);	\
+#define NAIVE(name, type)                                                            \
+	static void launch_##name(const struct job *j, void **d)                     \
+	{                                                                            \
+		int blocks = CEIL_DIV(j->n, BLOCK);                                  \
+\
+		name<<<dim3(blocks, blocks), dim3(BLOCK, BLOCK)>>>(                  \
+			(const type *)d[0], (const type *)d[1], (type *)d[2], j->n); \
 	}
 NAIVE(madd, unsigned int)
 NAIVE(mmul, unsigned int)
@@ -98,8 +103,8 @@ NAIVE(fmmul, float)
 
 static void launch_tiled(const struct job *j, void **d)
 {
-	multiply<<<dim3(j->n / TILE, j->n / TILE), dim3(TILE, TILE / PER_THREAD)>>>((const float *)d[0], (const float *)d[1],
-										  (float *)d[2], j->n);
+	multiply<<<dim3(j->n / TILE, j->n / TILE), dim3(TILE, TILE / PER_THREAD)>>>(
+		(const float *)d[0], (const float *)d[1], (float *)d[2], j->n);
 }
 
 static void operands(struct job *j, bool floats)
@@ -111,13 +116,13 @@ static void operands(struct job *j, bool floats)
 	add_buffer(j, bytes, false, true);
 }
 
-#define MAKE(name, kernel_, launch_, right_, floats)							\
-	static void make_##name(struct job *j)								\
-	{												\
-		operands(j, floats);									\
-		j->kernel = (const void *)kernel_;							\
-		j->launch = launch_;									\
-		j->right = right_;									\
+#define MAKE(name, kernel_, launch_, right_, floats) \
+	static void make_##name(struct job *j)       \
+	{                                            \
+		operands(j, floats);                 \
+		j->kernel = (const void *)kernel_;   \
+		j->launch = launch_;                 \
+		j->right = right_;                   \
 	}
 MAKE(madd, madd, launch_madd, integer_sum_right, false)
 MAKE(mmul, mmul, launch_mmul, integer_product_right, false)
@@ -126,13 +131,15 @@ MAKE(fmmul, fmmul, launch_fmmul, float_product_right, true)
 MAKE(tiled, multiply, launch_tiled, float_product_right, true)
 
 const struct chain matrix_chains[] = {
-	{ "cuda-madd", 1024, 256, 3, make_madd }, { "cuda-mmul", 1024, 256, 1, make_mmul }, { "cuda-fmadd", 1024, 256, 3, make_fmadd },
+	{ "cuda-madd", 1024, 256, 3, make_madd }, { "cuda-mmul", 1024, 256, 1, make_mmul },
+		{ "cuda-fmadd", 1024, 256, 3, make_fmadd },
 	{ "cuda-fmmul", 1024, 256, 1, make_fmmul },
 	/* the table's sizes, quick or not */
-	{ "matrix-1024", 1024, 1024, 3, make_tiled }, { "matrix-2048", 2048, 2048, 1, make_tiled }, { NULL },
+	{ "matrix-1024", 1024, 1024, 3, make_tiled }, { "matrix-2048", 2048, 2048, 1, make_tiled },
+		{ NULL },
 };
 
-/* ------------------------------------------------------------------ copies of n MiB, there and back */
+/* -------------------------------------------------------------- copies of n MiB, there and back */
 
 static bool copy_right(const struct job *j)
 {
@@ -155,5 +162,6 @@ static void make_pinned_copy(struct job *j)
 }
 
 const struct chain copy_chains[] = {
-	{ "cuda-cpy", 64, 16, 3, make_copy }, { "cuda-pincpy", 64, 16, 3, make_pinned_copy }, { NULL },
+	{ "cuda-cpy", 64, 16, 3, make_copy }, { "cuda-pincpy", 64, 16, 3, make_pinned_copy },
+		{ NULL },
 };

@@ -2,11 +2,13 @@
 /*
  * The decoder against nvdisasm: the same text, or both refuse.
  *
- *   compare NVDISASM --cubin FILE...            every instruction of compiled programs; one TAP line a file
- *   compare NVDISASM --random COUNT SEED        COUNT words of each form in the decoder's tables and of each 12-bit opcode;
- *                                               one TAP line a mnemonic
- *   compare NVDISASM --table COUNT SEED         prints the table of selftests/unit/gpu-model/gr/sm: from such words the ones
- *                                               that show something which none before it showed
+ *   compare NVDISASM --cubin FILE...            every instruction of compiled programs; one TAP
+ *                                               line a file
+ *   compare NVDISASM --random COUNT SEED        COUNT words of each form in the decoder's tables
+ *                                               and of each 12-bit opcode; one TAP line a mnemonic
+ *   compare NVDISASM --table COUNT SEED         prints the table of selftests/unit/gpu-model/gr/sm:
+ *                                               from such words the ones that show something which
+ *                                               none before it showed
  */
 #include <elf.h>
 #include <stdio.h>
@@ -110,12 +112,14 @@ static bool append_elf(struct program *p, const char *data, size_t size)
 	const Elf64_Shdr *section;
 	unsigned int i;
 
-	if (size < sizeof(*header) || memcmp(data, ELFMAG, SELFMAG) || data[EI_CLASS] != ELFCLASS64 ||
-	    header->e_shoff > size || size - header->e_shoff < header->e_shnum * sizeof(*section))
+	if (size < sizeof(*header) || memcmp(data, ELFMAG, SELFMAG) ||
+	    data[EI_CLASS] != ELFCLASS64 || header->e_shoff > size ||
+	    size - header->e_shoff < header->e_shnum * sizeof(*section))
 		return false;
 	section = (const void *)(data + header->e_shoff);
 	for (i = 0; i < header->e_shnum; i++)
-		if (section[i].sh_type == SHT_PROGBITS && section[i].sh_flags & SHF_EXECINSTR && section[i].sh_offset <= size &&
+		if (section[i].sh_type == SHT_PROGBITS && section[i].sh_flags & SHF_EXECINSTR &&
+		    section[i].sh_offset <= size &&
 		    section[i].sh_size <= size - section[i].sh_offset)
 			program_append(p, data + section[i].sh_offset, section[i].sh_size);
 	return true;
@@ -211,7 +215,8 @@ static void add_alu_rows(struct program *p, unsigned int count)
 	for (row = sm_alu_rows; row->op != SM_ILLEGAL; row++) {
 		for (source = 1; source < 4; source++)
 			for (i = 0; i < count; i++)
-				program_add(p, in_form((uint64_t)source << 62 | (uint64_t)row->code << 54 | 2,
+				program_add(p, in_form((uint64_t)source << 62 |
+							       (uint64_t)row->code << 54 | 2,
 						       3ull << 62 | (uint64_t)row->mask << 54 | 3));
 		code = (uint64_t)(row->code >> 5) << 60 | (uint64_t)(row->code & 31) << 54;
 		mask = (uint64_t)(row->mask >> 5) << 60 | (uint64_t)(row->mask & 31) << 54;
@@ -228,23 +233,31 @@ static void add_opcodes(struct program *p, unsigned int count)
 	for (class = 0; class < 4; class++)
 		for (top = 0; top < 1024; top++)
 			for (i = 0; i < count; i++) {
-				/* a control word out of its place is no instruction, and nvdisasm stops at it */
+				/*
+				 * a control word out of its place is no instruction, and nvdisasm
+				 * stops at it
+				 */
 				if (class == 0 && top >= 0x20 && top < 0x40)
 					continue;
-				program_add(p, in_form((uint64_t)top << 54 | class, 0x3ffull << 54 | 3));
+				program_add(p, in_form((uint64_t)top << 54 | class,
+						       0x3ffull << 54 | 3));
 			}
 }
 
-/* numbers as programs have them: small integers, floats around the places where their text changes */
+/*
+ * numbers as programs have them: small integers, floats around the places where their text changes
+ */
 static void add_numbers(struct program *p, unsigned int count)
 {
-	static const uint64_t bases[] = { 0x4000000000000010ull, 0x2000000000000002ull, 0x7400000000000002ull, 0x4000000000000001ull };
+	static const uint64_t bases[] = { 0x4000000000000010ull, 0x2000000000000002ull,
+					  0x7400000000000002ull, 0x4000000000000001ull };
 	unsigned int i, k;
 	uint64_t number;
 
 	for (k = 0; k < sizeof(bases) / sizeof(bases[0]); k++)
 		for (i = 0; i < count; i++) {
-			number = i & 1 ? (uint32_t)random64() & 0x0fffffff : (uint32_t)random64() >> (random64() & 31);
+			number = i & 1 ? (uint32_t)random64() & 0x0fffffff :
+					 (uint32_t)random64() >> (random64() & 31);
 			if (i & 1)
 				number += 0x40000000 + (uint32_t)(random64() & 0x80000000);
 			program_add(p, bases[k] | 7ull << 18 | number << 23);
@@ -305,10 +318,14 @@ static bool is_new(const char *feature)
 	return true;
 }
 
-/* the mnemonic with each of its modifiers, and with each kind of operand; what is wrong in a doubtful text counts apart */
+/*
+ * the mnemonic with each of its modifiers, and with each kind of operand; what is wrong in a
+ * doubtful text counts apart
+ */
 static bool shows_something(const char *text)
 {
-	static const char *const marks[] = { "-", "~", "!", "|", "c[0x", "[R", "[0x", "+0x", "+-0x", " 0x", "RZ", "PT", ".CC" };
+	static const char *const marks[] = { "-",   "~",    "!",   "|",	 "c[0x", "[R", "[0x",
+					     "+0x", "+-0x", " 0x", "RZ", "PT",	 ".CC" };
 	char copy[256], feature[300], *word, *mnemonic, *save;
 	bool new;
 	size_t i;
@@ -346,9 +363,11 @@ static bool print_table(const char *nvdisasm, unsigned int count)
 		if (p.refused[i] ? refused++ % (count * 40) != 0 : !shows_something(p.text[i]))
 			continue;
 		if (p.refused[i] || oracle_doubts(p.text[i]))
-			printf("{ 0x%016llx, 0x%zx, NULL },\n", (unsigned long long)p.word[i], i * 8);
+			printf("{ 0x%016llx, 0x%zx, NULL },\n", (unsigned long long)p.word[i],
+			       i * 8);
 		else
-			printf("{ 0x%016llx, 0x%zx, \"%s\" },\n", (unsigned long long)p.word[i], i * 8, p.text[i]);
+			printf("{ 0x%016llx, 0x%zx, \"%s\" },\n", (unsigned long long)p.word[i],
+			       i * 8, p.text[i]);
 	}
 	program_free(&p);
 	return true;

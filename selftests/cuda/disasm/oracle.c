@@ -131,7 +131,8 @@ static long run_once(const char *nvdisasm, struct program *p)
 		perror(path);
 		return -1;
 	}
-	snprintf(command, sizeof(command), "'%s' --binary SM35 -ndf -hex '%s' 2>&1", nvdisasm, path);
+	snprintf(command, sizeof(command), "'%s' --binary SM35 -ndf -hex '%s' 2>&1", nvdisasm,
+		 path);
 	f = popen(command, "r");
 	if (f) {
 		refused = read_output(p, f);
@@ -160,7 +161,8 @@ bool oracle_run(const char *nvdisasm, struct program *p)
 		if (p->refused[i])
 			continue;
 		if (i % GROUP && !p->text[i]) {
-			fprintf(stderr, "%s: no text for word %zu, %016llx\n", nvdisasm, i, (unsigned long long)p->word[i]);
+			fprintf(stderr, "%s: no text for word %zu, %016llx\n", nvdisasm, i,
+				(unsigned long long)p->word[i]);
 			return false;
 		}
 	}

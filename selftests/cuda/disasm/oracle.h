@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef KVGPU_SELFTESTS_CUDA_DISASM_ORACLE_H
 #define KVGPU_SELFTESTS_CUDA_DISASM_ORACLE_H
-/* nvdisasm as an oracle: the text it has for each word of a raw program, or that it refuses the word. */
+/*
+ * nvdisasm as an oracle: the text it has for each word of a raw program, or that it refuses the
+ * word.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +14,8 @@
 
 struct program {
 	uint64_t *word;
-	char **text;		/* what nvdisasm says, without its semicolon; NULL for control words and refused ones */
+	/* what nvdisasm says, without its semicolon; NULL for control words and refused ones */
+	char **text;
 	bool *refused;
 	size_t words, room;
 };

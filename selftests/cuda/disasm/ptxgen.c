@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTX programs out of a list of instructions: `ptxgen LIST DIRECTORY` writes one file a line of the list, with a kernel for
- * each way to read the line.
+ * PTX programs out of a list of instructions: `ptxgen LIST DIRECTORY` writes one file a line of the
+ * list, with a kernel for each way to read the line.
  *
  *   {a b c}        each of these in turn; groups are numbered from 1
  *   $2             a register of the type that group 2 stands for
@@ -10,8 +10,9 @@
  *   sh, loc, con   arrays in shared, local and constant memory
  *   ;              between instructions of one kernel
  *
- * Registers are loaded before and stored behind, so that nothing is optimised away. Each kernel comes again with one source
- * after the other taken from a parameter (a constant bank), and, below a line "#: immediates", with a number in its place.
+ * Registers are loaded before and stored behind, so that nothing is optimised away. Each kernel
+ * comes again with one source after the other taken from a parameter (a constant bank), and, below
+ * a line "#: immediates", with a number in its place.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -126,7 +127,8 @@ static void expand(char *out, size_t size, unsigned int n, const char *text)
 		if (*c == '$') {
 			type = chosen(atoi(c + 1), form);
 			c += 2;
-		} else if (c[0] == '%' && isalpha((unsigned char)c[1]) && isdigit((unsigned char)c[2]) && c[3] == ':') {
+		} else if (c[0] == '%' && isalpha((unsigned char)c[1]) &&
+			   isdigit((unsigned char)c[2]) && c[3] == ':') {
 			type = chosen((unsigned char)c[4], form);
 			c += 5;
 		} else if (*c <= MAX_GROUPS) {
@@ -136,7 +138,8 @@ static void expand(char *out, size_t size, unsigned int n, const char *text)
 		}
 		if (type)
 			put_reg(name, sizeof(name), type);
-		len += snprintf(out + len, size - len, "%s", type && reg_count - 1 == n && text ? text : name);
+		len += snprintf(out + len, size - len, "%s",
+				type && reg_count - 1 == n && text ? text : name);
 	}
 }
 
@@ -163,7 +166,8 @@ static void store(FILE *f, unsigned int n)
 		fprintf(f, "\tst.global.%s [%%b1+%u], %%v%u;\n", class, 256 + 8 * n, n);
 }
 
-static void put_kernel(FILE *f, unsigned int number, unsigned int replaced, const char *text, int param)
+static void put_kernel(FILE *f, unsigned int number, unsigned int replaced, const char *text,
+		       int param)
 {
 	char code[2 * MAX_LINE], *statement, *save;
 	unsigned int n;
@@ -173,7 +177,8 @@ static void put_kernel(FILE *f, unsigned int number, unsigned int replaced, cons
 		"\t.local .align 16 .b8 loc[64];\n\tld.param.u64 %%b1, [p];\n", number);
 	for (n = 0; n < reg_count; n++)
 		load(f, n, param && n == replaced ? "q" : NULL);
-	for (statement = strtok_r(code, ";", &save); statement; statement = strtok_r(NULL, ";", &save))
+	for (statement = strtok_r(code, ";", &save); statement;
+	     statement = strtok_r(NULL, ";", &save))
 		fprintf(f, "\t%s;\n", statement + strspn(statement, " "));
 	for (n = 0; n < reg_count; n++)
 		store(f, n);

@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned int channels, unsigned int flags)
+CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format format,
+		  unsigned int channels, unsigned int flags)
 {
-	CUDA_ARRAY3D_DESCRIPTOR d = { .Width = width, .Height = height, .Depth = depth, .Format = format,
-				      .NumChannels = channels, .Flags = flags };
+	CUDA_ARRAY3D_DESCRIPTOR d = { .Width = width,
+				      .Height = height,
+				      .Depth = depth,
+				      .Format = format,
+				      .NumChannels = channels,
+				      .Flags = flags };
 	CUarray a;
 
 	MUST(cuArray3DCreate_v2(&a, &d));
@@ -54,20 +59,26 @@ static const struct shape {
 	{ "1D layered", 129, 0, 7, CU_AD_FORMAT_UNSIGNED_INT8, 2, CUDA_ARRAY3D_LAYERED },
 	{ "2D layered", 61, 35, 5, CU_AD_FORMAT_FLOAT, 2, CUDA_ARRAY3D_LAYERED },
 	{ "cube map", 24, 24, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP },
-	{ "layered cube map", 10, 10, 18, CU_AD_FORMAT_UNSIGNED_INT16, 4, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED },
+	{ "layered cube map", 10, 10, 18, CU_AD_FORMAT_UNSIGNED_INT16, 4,
+		CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED },
 };
 
 static unsigned int bytes_of(CUarray_format f)
 {
 	return f == CU_AD_FORMAT_UNSIGNED_INT8 || f == CU_AD_FORMAT_SIGNED_INT8 ? 1 :
-	       f == CU_AD_FORMAT_UNSIGNED_INT32 || f == CU_AD_FORMAT_SIGNED_INT32 || f == CU_AD_FORMAT_FLOAT ? 4 : 2;
+	       f == CU_AD_FORMAT_UNSIGNED_INT32 || f == CU_AD_FORMAT_SIGNED_INT32 ||
+			       f == CU_AD_FORMAT_FLOAT ?
+										  4 :
+										  2;
 }
 
 /* all in, a box of the middle exchanged by way of a second array and linear memory, all out */
 static void round_trip(const struct shape *s)
 {
-	size_t texel = bytes_of(s->format) * s->channels, row = s->width * texel, h = s->height ? s->height : 1;
-	size_t d = s->depth ? s->depth : 1, n = row * h * d, x = s->width / 3, y = h / 3, z = d / 3, i, j;
+	size_t texel = bytes_of(s->format) * s->channels, row = s->width * texel,
+	       h = s->height ? s->height : 1;
+	size_t d = s->depth ? s->depth : 1, n = row * h * d, x = s->width / 3, y = h / 3, z = d / 3,
+	       i, j;
 	size_t w = s->width / 2, bh = (h + 1) / 2, bd = (d + 1) / 2;
 	CUarray a = new_array(s->width, s->height, s->depth, s->format, s->channels, s->flags);
 	CUarray b = new_array(s->width, s->height, s->depth, s->format, s->channels, s->flags);
@@ -80,7 +91,10 @@ static void round_trip(const struct shape *s)
 	noise(other, n, n + 1);
 	r = array_copy(a, in, row, h, d, true);
 	r = r ? r : array_copy(b, other, row, h, d, true);
-	/* b's box to a pitched place in linear memory, and from there into a, one texel further left and up */
+	/*
+	 * b's box to a pitched place in linear memory, and from there into a, one texel further
+	 * left and up
+	 */
 	c.srcMemoryType = CU_MEMORYTYPE_ARRAY;
 	c.srcArray = b;
 	c.srcXInBytes = x * texel;
@@ -105,8 +119,8 @@ static void round_trip(const struct shape *s)
 	r = r ? r : array_copy(a, out, row, h, d, false);
 	for (j = 0; j < bd; j++)
 		for (i = 0; i < bh; i++)
-			memcpy(in + ((z + j) * h + y + i) * row + c.dstXInBytes, other + ((z + j) * h + y + i) * row + x * texel,
-			       w * texel);
+			memcpy(in + ((z + j) * h + y + i) * row + c.dstXInBytes,
+			       other + ((z + j) * h + y + i) * row + x * texel, w * texel);
 	tap_result(!r && !memcmp(in, out, n), "an array in, a box from another, and out", "%s: %s", s->name, error_name(r));
 	MUST(cuArrayDestroy(a));
 	MUST(cuArrayDestroy(b));
@@ -119,7 +133,8 @@ static void round_trip(const struct shape *s)
 static void runs_of_bytes(void)
 {
 	enum { W = 40, H = 9, N = W * H };
-	CUarray a = new_array(W, H, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0), line = new_array(N, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+	CUarray a = new_array(W, H, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0),
+		line = new_array(N, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
 	CUdeviceptr d = device_buffer(N);
 	uint8_t in[N], out[N];
 	CUresult r;
@@ -144,7 +159,11 @@ static void runs_of_bytes(void)
 
 static void levels(void)
 {
-	CUDA_ARRAY3D_DESCRIPTOR d = { .Width = 100, .Height = 60, .Format = CU_AD_FORMAT_UNSIGNED_INT8, .NumChannels = 4 }, got;
+	CUDA_ARRAY3D_DESCRIPTOR d = { .Width = 100,
+				      .Height = 60,
+				      .Format = CU_AD_FORMAT_UNSIGNED_INT8,
+				      .NumChannels = 4 },
+				got;
 	uint8_t in[7][100 * 60 * 4], out[100 * 60 * 4];
 	unsigned int i, wrong = 0;
 	CUmipmappedArray m;
@@ -165,9 +184,11 @@ static void levels(void)
 		r = array_copy(a, out, got.Width * 4, got.Height, 1, false);
 		wrong += memcmp(in[i], out, got.Width * 4 * got.Height) != 0;
 	}
-	tap_result(!r && !wrong, "the levels of a mipmapped array", "%s, %u wrong", error_name(r), wrong);
+	tap_result(!r && !wrong, "the levels of a mipmapped array", "%s, %u wrong", error_name(r),
+		   wrong);
 	r = cuMipmappedArrayGetLevel(&a, m, 7);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "there are no more of them than sizes", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "there are no more of them than sizes", "%s",
+		   error_name(r));
 	MUST(cuMipmappedArrayDestroy(m));
 }
 
@@ -184,12 +205,17 @@ static void refused(void)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CUDA_ARRAY3D_DESCRIPTOR d = { .Width = bad[i].width, .Height = bad[i].height, .Depth = bad[i].depth,
-					      .Format = bad[i].format, .NumChannels = bad[i].channels, .Flags = bad[i].flags };
+		CUDA_ARRAY3D_DESCRIPTOR d = { .Width = bad[i].width,
+					      .Height = bad[i].height,
+					      .Depth = bad[i].depth,
+					      .Format = bad[i].format,
+					      .NumChannels = bad[i].channels,
+					      .Flags = bad[i].flags };
 		CUarray a;
 		CUresult r = cuArray3DCreate_v2(&a, &d);
 
-		tap_result(r == CUDA_ERROR_INVALID_VALUE, "no array", "%s: %s", bad[i].name, error_name(r));
+		tap_result(r == CUDA_ERROR_INVALID_VALUE, "no array", "%s: %s", bad[i].name,
+			   error_name(r));
 	}
 }
 

@@ -22,7 +22,8 @@ bool maps_host(void);		/* whether kernels see pinned memory: not where the GPU i
 
 void noise(uint8_t *at, size_t n, uint32_t seed);
 /* array.c */
-CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format format, unsigned int channels, unsigned int flags);
+CUarray new_array(size_t width, size_t height, size_t depth, CUarray_format format,
+		  unsigned int channels, unsigned int flags);
 CUresult array_copy(CUarray a, void *host, size_t row, size_t height, size_t depth, bool to_array);
 
 void test_memory(void);

@@ -33,7 +33,8 @@ static void test_misaligned(const char *cubin)
 	r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();
 	/* only the kernel's log tells which exception it was */
-	tap_result(r == CUDA_ERROR_MISALIGNED_ADDRESS || (geteuid() && r == CUDA_ERROR_LAUNCH_FAILED),
+	tap_result(r == CUDA_ERROR_MISALIGNED_ADDRESS || (geteuid() &&
+		r == CUDA_ERROR_LAUNCH_FAILED),
 		   "a misaligned access is reported", "%s", error_name(r));
 	MUST(cuCtxDestroy_v2(ctx));
 }
@@ -48,9 +49,11 @@ void test_fault(const char *cubin)
 	MUST(cuCtxGetCurrent(&ctx));
 	r = cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuCtxSynchronize();
-	tap_result(r == CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal address is reported", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal address is reported", "%s",
+		   error_name(r));
 	later = cuMemAlloc_v2(&p, 4);
-	tap_result(later == CUDA_ERROR_ILLEGAL_ADDRESS, "and every later call says so", "%s", error_name(later));
+	tap_result(later == CUDA_ERROR_ILLEGAL_ADDRESS, "and every later call says so", "%s",
+		   error_name(later));
 	MUST(cuCtxDestroy_v2(ctx));
 	must_work();
 	test_misaligned(cubin);

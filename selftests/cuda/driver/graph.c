@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Graphs by the driver's calls: what they answer, and their errors, as seen on a GPU (driver 580). */
+/*
+ * Graphs by the driver's calls: what they answer, and their errors, as seen on a GPU (driver 580).
+ */
 #include "driver.h"
 
 #include <string.h>
@@ -28,7 +30,8 @@ static void want_number(size_t got, size_t expected, const char *what)
 		tap_diag("%s: %zu for %zu", what, got, expected);
 }
 
-static CUresult add_fill(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, CUDA_MEMSET_NODE_PARAMS p)
+static CUresult add_fill(CUgraphNode *node, CUgraph graph, const CUgraphNode *after,
+			 CUDA_MEMSET_NODE_PARAMS p)
 {
 	return cuGraphAddMemsetNode(node, graph, after, after ? 1 : 0, &p, context);
 }
@@ -48,14 +51,17 @@ static void test_edges(void)
 	MUST(cuGraphAddEmptyNode(&b, graph, &a, 1));
 	MUST(cuGraphAddEmptyNode(&c, graph, NULL, 0));
 	MUST(cuGraphAddEmptyNode(&other_node, other, NULL, 0));
-	want(cuGraphAddEmptyNode(&list[0], graph, &other_node, 1), CUDA_ERROR_INVALID_VALUE, "another graph's node");
-	want(cuGraphAddEmptyNode(&list[0], graph, (CUgraphNode[]){ a, a }, 2), CUDA_ERROR_INVALID_VALUE, "a dependency twice");
+	want(cuGraphAddEmptyNode(&list[0], graph, &other_node, 1), CUDA_ERROR_INVALID_VALUE,
+	     "another graph's node");
+	want(cuGraphAddEmptyNode(&list[0], graph, (CUgraphNode[]){ a, a }, 2),
+	     CUDA_ERROR_INVALID_VALUE, "a dependency twice");
 	want(cuGraphAddEmptyNode(&list[0], graph, NULL, 1), CUDA_ERROR_INVALID_VALUE, "no list");
 	want(cuGraphAddDependencies(graph, &a, &a, 1), CUDA_ERROR_INVALID_VALUE, "itself");
 	want(cuGraphAddDependencies(graph, &a, &b, 1), CUDA_ERROR_INVALID_VALUE, "an edge twice");
 	want(cuGraphAddDependencies(other, &a, &c, 1), CUDA_ERROR_INVALID_VALUE, "the wrong graph");
 	want(cuGraphRemoveDependencies(graph, &a, &c, 1), CUDA_ERROR_INVALID_VALUE, "no such edge");
-	want(cuGraphAddChildGraphNode(&list[0], graph, NULL, 0, graph), CUDA_ERROR_INVALID_VALUE, "itself as a child");
+	want(cuGraphAddChildGraphNode(&list[0], graph, NULL, 0, graph), CUDA_ERROR_INVALID_VALUE,
+	     "itself as a child");
 	list[1] = a;
 	want(cuGraphGetNodes(graph, list, &n), CUDA_SUCCESS, "one node");
 	want_number(n == 1 && list[0] == a && list[1] == a, 1, "one node");
@@ -99,24 +105,32 @@ static void test_nodes(void)
 	want(add_fill(&node, graph, NULL, p), CUDA_ERROR_INVALID_VALUE, "no memory");
 	MUST(add_fill(&node, graph, NULL, good));
 	MUST(cuGraphAddEmptyNode(&empty, graph, &node, 1));
-	want(cuGraphAddHostNode(&found, graph, NULL, 0, &nothing), CUDA_ERROR_INVALID_VALUE, "no function");
-	want(cuGraphHostNodeGetParams(node, &nothing), CUDA_ERROR_INVALID_VALUE, "a node of another kind");
+	want(cuGraphAddHostNode(&found, graph, NULL, 0, &nothing), CUDA_ERROR_INVALID_VALUE,
+	     "no function");
+	want(cuGraphHostNodeGetParams(node, &nothing), CUDA_ERROR_INVALID_VALUE,
+	     "a node of another kind");
 	MUST(cuGraphClone(&clone, graph));
 	want(cuGraphNodeFindInClone(&found, node, clone), CUDA_SUCCESS, "in its clone");
-	want(cuGraphNodeFindInClone(&found, node, graph), CUDA_ERROR_INVALID_VALUE, "in what is no clone");
+	want(cuGraphNodeFindInClone(&found, node, graph), CUDA_ERROR_INVALID_VALUE,
+	     "in what is no clone");
 	MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
-	want(cuGraphNodeSetEnabled(exec, empty, 0), CUDA_ERROR_INVALID_VALUE, "an empty node switched off");
+	want(cuGraphNodeSetEnabled(exec, empty, 0), CUDA_ERROR_INVALID_VALUE,
+	     "an empty node switched off");
 	want(cuGraphNodeSetEnabled(exec, node, 0), CUDA_SUCCESS, "a fill switched off");
 	want(cuGraphNodeGetEnabled(exec, node, &on), CUDA_SUCCESS, "is it?");
 	want_number(on, 0, "is it?");
 	p = good, p.width = 32;
-	want(cuGraphExecMemsetNodeSetParams(exec, node, &p, context), CUDA_SUCCESS, "another width");
+	want(cuGraphExecMemsetNodeSetParams(exec, node, &p, context), CUDA_SUCCESS,
+	     "another width");
 	p.elementSize = 3;
-	want(cuGraphExecMemsetNodeSetParams(exec, node, &p, context), CUDA_ERROR_INVALID_VALUE, "three bytes again");
-	want(cuGraphExecMemsetNodeSetParams(exec, empty, &good, context), CUDA_ERROR_INVALID_VALUE, "a node of another kind");
+	want(cuGraphExecMemsetNodeSetParams(exec, node, &p, context), CUDA_ERROR_INVALID_VALUE,
+	     "three bytes again");
+	want(cuGraphExecMemsetNodeSetParams(exec, empty, &good, context), CUDA_ERROR_INVALID_VALUE,
+	     "a node of another kind");
 	want(cuGraphInstantiateWithFlags(&exec, graph, 2), CUDA_ERROR_INVALID_VALUE, "flags");
 	want(cuGraphLaunch(NULL, NULL), CUDA_ERROR_INVALID_VALUE, "nothing to launch");
-	want(cuGraphAddMemcpyNode(&found, graph, NULL, 0, &(CUDA_MEMCPY3D){ 0 }, context), CUDA_ERROR_INVALID_VALUE, "nothing to copy");
+	want(cuGraphAddMemcpyNode(&found, graph, NULL, 0, &(CUDA_MEMCPY3D){ 0 }, context),
+	     CUDA_ERROR_INVALID_VALUE, "nothing to copy");
 	MUST(cuGraphExecDestroy(exec));
 	MUST(cuGraphDestroy(clone));
 	MUST(cuGraphDestroy(graph));
@@ -130,8 +144,12 @@ static void test_launches(void)
 	void *params[] = { &buffer, &rounds };
 	CUDA_KERNEL_NODE_PARAMS k = { kernel("spin"), 1, 1, 1, 1, 1, 1, 0, params, NULL };
 	CUgraphNode fill, run, back;
-	CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = buffer, .dstMemoryType = CU_MEMORYTYPE_HOST,
-			       .WidthInBytes = 4, .Height = 1, .Depth = 1 };
+	CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			       .srcDevice = buffer,
+			       .dstMemoryType = CU_MEMORYTYPE_HOST,
+			       .WidthInBytes = 4,
+			       .Height = 1,
+			       .Depth = 1 };
 	CUgraphExec exec;
 	CUgraph graph;
 	CUstream s;
@@ -155,7 +173,8 @@ static void test_launches(void)
 		r = r ? r : cuStreamSynchronize(s);
 		bad += *pinned != expected;
 	}
-	tap_result(!r && !bad, "graphs: 200 launches", "%s, %d of %d wrong, %x for %x", error_name(r), bad, i, *pinned, expected);
+	tap_result(!r && !bad, "graphs: 200 launches", "%s, %d of %d wrong, %x for %x",
+		   error_name(r), bad, i, *pinned, expected);
 	MUST(cuGraphExecDestroy(exec));
 	MUST(cuGraphDestroy(graph));
 	MUST(cuStreamDestroy_v2(s));
@@ -205,7 +224,8 @@ static void test_updates(void)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		graph = captured(s, cases[i].fills, cases[i].bytes, cases[i].copies);
 		want(cuGraphExecUpdate(exec, graph, &node, &result),
-		     cases[i].result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS, "an update");
+		     cases[i].result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS,
+		     "an update");
 		want_number(result, cases[i].result, "why an update failed");
 		MUST(cuGraphDestroy(graph));
 	}
@@ -227,7 +247,8 @@ static CUgraph graph_with(volatile int *what)
 	CUgraphNode node;
 	CUgraph graph;
 
-	MUST(cuUserObjectCreate(&object, (void *)what, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+	MUST(cuUserObjectCreate(&object, (void *)what, destroy, 1,
+				CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
 	MUST(cuGraphCreate(&graph, 0));
 	MUST(cuGraphAddEmptyNode(&node, graph, NULL, 0));
 	MUST(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
@@ -247,7 +268,8 @@ static bool is_destroyed(unsigned int which)
 /* an update replaces references, too, as CUDA's programming guide has it: also those of children */
 static void test_user_objects(void)
 {
-	CUgraph inner = graph_with(&destroyed[0]), other = graph_with(&destroyed[1]), third = graph_with(&destroyed[2]), graph, next;
+	CUgraph inner = graph_with(&destroyed[0]), other = graph_with(&destroyed[1]),
+		third = graph_with(&destroyed[2]), graph, next;
 	CUgraphExecUpdateResult result;
 	CUgraphNode child, node;
 	CUgraphExec exec;
@@ -284,15 +306,19 @@ static void test_capture(void)
 
 	wrong = 0;
 	MUST(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-	want(cuStreamBeginCapture_v2(NULL, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the legacy stream");
+	want(cuStreamBeginCapture_v2(NULL, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+	     "the legacy stream");
 	want(cuStreamBeginCapture_v2(s, 7), CUDA_ERROR_INVALID_VALUE, "no such mode");
 	want(cuStreamEndCapture(s, &graph), CUDA_ERROR_ILLEGAL_STATE, "an end without a begin");
 	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	MUST(cuMemsetD8Async(buffer, 1, N, s));
-	want(cuStreamGetCaptureInfo_v2(s, &status, &id, &asked, &tips, &n), CUDA_SUCCESS, "information");
-	want_number(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id && n == 1 && tips[0], 1, "information");
+	want(cuStreamGetCaptureInfo_v2(s, &status, &id, &asked, &tips, &n), CUDA_SUCCESS,
+	     "information");
+	want_number(status == CU_STREAM_CAPTURE_STATUS_ACTIVE && id && n == 1 && tips[0], 1,
+		    "information");
 	want(cuGraphDestroy(asked), CUDA_ERROR_INVALID_VALUE, "a graph that captures");
-	want(cuStreamUpdateCaptureDependencies(s, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES), CUDA_SUCCESS, "no dependencies");
+	want(cuStreamUpdateCaptureDependencies(s, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+	     CUDA_SUCCESS, "no dependencies");
 	MUST(cuMemsetD8Async(buffer + N, 1, N, s));
 	want(cuStreamEndCapture(s, &graph), CUDA_SUCCESS, "the end");
 	want(cuGraphGetRootNodes(graph, NULL, &n), CUDA_SUCCESS, "roots");
@@ -300,8 +326,10 @@ static void test_capture(void)
 	MUST(cuGraphDestroy(graph));
 	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
 	want(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "waiting");
-	want(cuStreamUpdateCaptureDependencies(s, NULL, 0, 1), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "dependencies after that");
-	want(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the end after that");
+	want(cuStreamUpdateCaptureDependencies(s, NULL, 0, 1),
+	     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "dependencies after that");
+	want(cuStreamEndCapture(s, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+	     "the end after that");
 	want_number(!graph, 1, "no graph");
 	MUST(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
 	MUST(cuStreamDestroy_v2(s));	/* the capture goes with it */

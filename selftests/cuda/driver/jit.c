@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PTX compiled, and linked, by the toolkit's ptxas and nvlink; what there is to read where there is none. */
+/*
+ * PTX compiled, and linked, by the toolkit's ptxas and nvlink; what there is to read where there is
+ * none.
+ */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -53,12 +56,14 @@ static void linked(char *a, char *b)
 	MUST(cuLinkCreate_v2(0, NULL, NULL, &s));
 	r = cuLinkAddData_v2(s, CU_JIT_INPUT_PTX, a, strlen(a) + 1, "a", 0, NULL, NULL);
 	if (b)
-		r = r ? r : cuLinkAddData_v2(s, CU_JIT_INPUT_PTX, b, strlen(b) + 1, "b", 0, NULL, NULL);
+		r = r ? r :
+			cuLinkAddData_v2(s, CU_JIT_INPUT_PTX, b, strlen(b) + 1, "b", 0, NULL, NULL);
 	r = r ? r : cuLinkComplete(s, &cubin, &size);
 	r = r ? r : cuModuleLoadData(&m, cubin);
 	MUST(cuLinkDestroy(s));
 	r = r ? r : run(m, &value);
-	tap_result(!r && value == 42 && size, b ? "two pieces of PTX linked" : "one piece of PTX linked", "%s, %d, %zu bytes",
+	tap_result(!r && value == 42 && size,
+		   b ? "two pieces of PTX linked" : "one piece of PTX linked", "%s, %d, %zu bytes",
 		   error_name(r), value, size);
 	if (!r)
 		MUST(cuModuleUnload(m));
@@ -78,13 +83,14 @@ void test_jit(void)
 		tap_result(strstr(log, "ptxas") && (size_t)values[1] == strlen(log), "without a compiler it is said what to do", "%s", log);
 	} else {
 		r = r ? r : run(m, &value);
-		tap_result(!r && value == 42, "PTX compiled and run", "%s, %d; %s", error_name(r), value, log);
+		tap_result(!r && value == 42, "PTX compiled and run", "%s, %d; %s", error_name(r),
+			   value, log);
 		if (!r)
 			MUST(cuModuleUnload(m));
 		values[1] = (void *)sizeof(log);
 		r = cuModuleLoadDataEx(&m, bad, 2, options, values);
-		tap_result(r == CUDA_ERROR_INVALID_PTX && strstr(log, "nonsense"), "what is wrong with PTX is in the log", "%s",
-			   error_name(r));
+		tap_result(r == CUDA_ERROR_INVALID_PTX && strstr(log, "nonsense"),
+			   "what is wrong with PTX is in the log", "%s", error_name(r));
 		linked(good, NULL);
 		linked(a, b);
 	}

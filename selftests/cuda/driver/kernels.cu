@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What driver_test launches. After a change: nvcc -arch=sm_35 -cubin kernels.cu -o kernels.cubin (CUDA 11.8).
+/*
+ * What driver_test launches. After a change: nvcc -arch=sm_35 -cubin kernels.cu -o kernels.cubin
+ * (CUDA 11.8).
+ */
 __constant__ int factors[4] = { 1, 10, 100, 1000 };
 __device__ unsigned int counter;
 __device__ float table[4] = { 0.5f, 1.5f, 2.5f, 3.5f };
@@ -91,7 +94,8 @@ extern "C" __global__ void sample_line(cudaTextureObject_t t, int4 *out)
 }
 
 // x and y as they are given; (x0, y0) + (dx, dy) * thread
-extern "C" __global__ void sample_plane(cudaTextureObject_t t, float *out, float x0, float dx, float y0, float dy)
+extern "C" __global__ void sample_plane(cudaTextureObject_t t, float *out, float x0, float dx,
+					float y0, float dy)
 {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y, w = gridDim.x * blockDim.x;
 
@@ -121,28 +125,32 @@ extern "C" __global__ void sample_layers(cudaTextureObject_t t, float *out)
 
 extern "C" __global__ void sample_lines(cudaTextureObject_t t, uchar2 *out)
 {
-	out[blockIdx.y * blockDim.x + threadIdx.x] = tex1DLayered<uchar2>(t, threadIdx.x + 0.5f, blockIdx.y);
+	out[blockIdx.y * blockDim.x + threadIdx.x] =
+		tex1DLayered<uchar2>(t, threadIdx.x + 0.5f, blockIdx.y);
 }
 
 // the middle of each face of each cube
 extern "C" __global__ void sample_cubes(cudaTextureObject_t t, float *out, int layered)
 {
-	const float at[6][3] = { { 1, 0, 0 }, { -1, 0, 0 }, { 0, 1, 0 }, { 0, -1, 0 }, { 0, 0, 1 }, { 0, 0, -1 } };
+	const float at[6][3] = { { 1, 0, 0 },  { -1, 0, 0 }, { 0, 1, 0 },
+				 { 0, -1, 0 }, { 0, 0, 1 },  { 0, 0, -1 } };
 	int f = threadIdx.x;
 
-	out[blockIdx.x * 6 + f] = layered ? texCubemapLayered<float>(t, at[f][0], at[f][1], at[f][2], blockIdx.x) :
-					    texCubemap<float>(t, at[f][0], at[f][1], at[f][2]);
+	out[blockIdx.x * 6 + f] =
+		layered ? texCubemapLayered<float>(t, at[f][0], at[f][1], at[f][2], blockIdx.x) :
+			  texCubemap<float>(t, at[f][0], at[f][1], at[f][2]);
 }
 
 extern "C" __global__ void sample_level(cudaTextureObject_t t, float *out, float level)
 {
-	out[blockIdx.y * blockDim.x + threadIdx.x] = tex2DLod<float>(t, (threadIdx.x + 0.5f) / blockDim.x,
-								     (blockIdx.y + 0.5f) / gridDim.y, level);
+	out[blockIdx.y * blockDim.x + threadIdx.x] = tex2DLod<float>(
+		t, (threadIdx.x + 0.5f) / blockDim.x, (blockIdx.y + 0.5f) / gridDim.y, level);
 }
 
 extern "C" __global__ void gather_plane(cudaTextureObject_t t, float4 *out)
 {
-	out[blockIdx.y * blockDim.x + threadIdx.x] = tex2Dgather<float4>(t, threadIdx.x + 1.0f, blockIdx.y + 1.0f, 0);
+	out[blockIdx.y * blockDim.x + threadIdx.x] =
+		tex2Dgather<float4>(t, threadIdx.x + 1.0f, blockIdx.y + 1.0f, 0);
 }
 
 extern "C" __global__ void sample_refs(float *out, int n)
@@ -184,7 +192,8 @@ extern "C" __global__ void write_layers(cudaSurfaceObject_t s)
 
 extern "C" __global__ void write_lines(cudaSurfaceObject_t s)
 {
-	surf1DLayeredwrite(make_uint4(threadIdx.x, blockIdx.y, 3, 4), s, threadIdx.x * 16, blockIdx.y);
+	surf1DLayeredwrite(make_uint4(threadIdx.x, blockIdx.y, 3, 4), s, threadIdx.x * 16,
+			   blockIdx.y);
 }
 
 extern "C" __global__ void write_line(cudaSurfaceObject_t s)
@@ -220,7 +229,10 @@ extern "C" __global__ void claim(int *ok)
 	ok[threadIdx.x] = 2;
 }
 
-// each thread: blocks of growing size, filled, checked, given back; the last is kept for another launch
+/*
+ * each thread: blocks of growing size, filled, checked, given back; the last is kept for another
+ * launch
+ */
 extern "C" __global__ void allocate(int **keep, int *wrong, int rounds)
 {
 	int me = blockIdx.x * blockDim.x + threadIdx.x;

@@ -39,7 +39,8 @@ static void test_sum(void)
 	CUdeviceptr in = device_buffer(4 * N), out = device_buffer(4 * BLOCKS);
 	struct { CUdeviceptr in, out; int n; } packed = { in, out, N };
 	size_t size = sizeof(in) + sizeof(out) + sizeof(int);
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			  &size, CU_LAUNCH_PARAM_END };
 	int x[N], sums[BLOCKS], i, got = 0, want = 0;
 	CUresult r;
 
@@ -118,7 +119,8 @@ static void test_local(void)
 	r = r ? r : cuMemcpyDtoH_v2(got, out, sizeof(got));
 	for (i = 0; i < N; i++)
 		wrong += got[i] != scrambled(seed, rounds, i);
-	tap_result(!r && !wrong && local >= 256, "local memory", "%s, %d wrong, %d bytes", error_name(r), wrong, local);
+	tap_result(!r && !wrong && local >= 256, "local memory", "%s, %d wrong, %d bytes",
+		   error_name(r), wrong, local);
 	MUST(cuMemFree_v2(out));
 }
 
@@ -133,9 +135,11 @@ static void test_shape(void)
 	r = r ? r : cuMemcpyDtoH_v2(got, out, sizeof(got));
 	for (i = 0; i < N; i++)
 		wrong += got[i] != (i / THREADS << 16 | i % THREADS);
-	tap_result(!r && !wrong, "grid and block of three dimensions", "%s, %u of %u wrong", error_name(r), wrong, N);
+	tap_result(!r && !wrong, "grid and block of three dimensions", "%s, %u of %u wrong",
+		   error_name(r), wrong, N);
 	r = cuLaunchKernel(kernel("shape"), 1, 1, 1, 1024, 2, 1, 0, NULL, params, NULL);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "a block of 2048 threads is refused", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "a block of 2048 threads is refused", "%s",
+		   error_name(r));
 	MUST(cuMemFree_v2(out));
 }
 
@@ -156,7 +160,8 @@ static void test_many(void)
 	for (i = 0; i < LAUNCHES && !r; i++)
 		r = cuLaunchKernel(kernel("mixed"), 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL);
 	r = r ? r : cuMemcpyDtoH_v2(&after, counter, 4);
-	tap_result(!r && after - before == LAUNCHES * 32, "300 launches one after the other", "%s, %u", error_name(r),
+	tap_result(!r && after - before == LAUNCHES * 32, "300 launches one after the other",
+		"%s, %u", error_name(r),
 		   r ? 0 : after - before);
 	MUST(cuMemFree_v2(out));
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, loads the kernels, and runs the subtests, all or the named ones. */
+/*
+ * kvgpu-cuda-driver CUBIN [SUBTEST...]: takes the device, loads the kernels, and runs the subtests,
+ * all or the named ones.
+ */
 #include "driver.h"
 
 #include <stdio.h>
@@ -18,7 +21,8 @@ static void test_device(void)
 	MUST(cuDeviceGetAttribute(&clock, 13, 0));
 	MUST(cuMemGetInfo_v2(&unused, &total));
 	tap_diag("%s, %d SMX, %zu of %zu MiB unused", name, smx, unused >> 20, total >> 20);
-	tap_result(major == 3 && minor == 5 && smx >= 1 && smx <= 15 && clock > 0 && unused && unused <= total,
+	tap_result(major == 3 && minor == 5 && smx >= 1 && smx <= 15 && clock > 0 && unused &&
+			   unused <= total,
 		   "the device is a GK110", "%d.%d, %d SMX", major, minor, smx);
 }
 
@@ -33,9 +37,12 @@ static const struct {
 	void (*run)(void);
 	void (*run_with)(const char *cubin);
 } subtests[] = {
-	{ "device", test_device, NULL }, { "memory", test_memory, NULL }, { "launch", test_launch, NULL }, { "stream", test_stream, NULL },
-	{ "host_functions", test_host_functions, NULL }, { "graph", test_graph, NULL }, { "array", test_array, NULL }, { "texture", test_texture, NULL },
-	{ "surface", test_surface, NULL }, { "jit", test_jit, NULL }, { "syscall", test_syscall, NULL }, { "faults", NULL, faults },
+	{ "device", test_device, NULL }, { "memory", test_memory, NULL }, { "launch", test_launch,
+		NULL }, { "stream", test_stream, NULL },
+	{ "host_functions", test_host_functions, NULL }, { "graph", test_graph, NULL }, { "array",
+		test_array, NULL }, { "texture", test_texture, NULL },
+	{ "surface", test_surface, NULL }, { "jit", test_jit, NULL }, { "syscall", test_syscall,
+		NULL }, { "faults", NULL, faults },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -18,8 +18,8 @@ static void round_trip(size_t n, size_t offset)
 	r = cuMemcpyHtoD_v2(a + offset, in, n);
 	r = r ? r : cuMemcpyDtoD_v2(b + offset, a + offset, n);
 	r = r ? r : cuMemcpyDtoH_v2(out, b + offset, n);
-	tap_result(!r && !memcmp(in, out, n), "host to device to device to host", "%zu bytes at %zu: %s", n, offset,
-		   error_name(r));
+	tap_result(!r && !memcmp(in, out, n), "host to device to device to host",
+		   "%zu bytes at %zu: %s", n, offset, error_name(r));
 	MUST(cuMemFree_v2(a));
 	MUST(cuMemFree_v2(b));
 	free(in);
@@ -31,7 +31,8 @@ static void lines(void)
 	enum { W = 100, H = 37, PITCH = 512 };
 	uint8_t in[W * H], out[W * H];
 	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = W,
-			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = PITCH, .WidthInBytes = W, .Height = H };
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstPitch = PITCH,
+				.WidthInBytes = W, .Height = H };
 	CUdeviceptr d = device_buffer(PITCH * H);
 	CUresult r;
 
@@ -100,7 +101,8 @@ static void registered(void)
 {
 	enum { N = 1 << 20, BEFORE = 300 };
 	CUdeviceptr d = device_buffer(N), va = 0;
-	uint8_t *all = fresh(2 * N + 2 * BEFORE), *host = all + BEFORE, *want = fresh(2 * N + 2 * BEFORE);
+	uint8_t *all = fresh(2 * N + 2 * BEFORE), *host = all + BEFORE,
+		*want = fresh(2 * N + 2 * BEFORE);
 	CUresult r;
 
 	noise(all, 2 * N + 2 * BEFORE, 11);
@@ -136,7 +138,8 @@ void test_memory(void)
 	pinned();
 	registered();
 	r = cuMemcpyHtoD_v2(d + 90, "123456789012", 12);
-	tap_result(r == CUDA_ERROR_INVALID_VALUE, "a copy beyond an allocation is refused", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_INVALID_VALUE, "a copy beyond an allocation is refused", "%s",
+		   error_name(r));
 	MUST(cuMemFree_v2(d));
 	r = cuMemFree_v2(d);
 	tap_result(r == CUDA_ERROR_INVALID_VALUE, "so is freeing twice", "%s", error_name(r));

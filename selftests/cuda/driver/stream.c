@@ -26,8 +26,9 @@ static void test_events(void)
 	r = cuEventSynchronize(end);
 	r = r ? r : cuStreamQuery(s);
 	r = r ? r : cuEventElapsedTime(&ms, start, end);
-	tap_result(!r && ms > 0 && ms < 60000 && (busy == CUDA_ERROR_NOT_READY || !busy), "events around a kernel",
-		   "%s, %.3f ms, at first %s", error_name(r), ms, error_name(busy));
+	tap_result(!r && ms > 0 && ms < 60000 && (busy == CUDA_ERROR_NOT_READY || !busy),
+		   "events around a kernel", "%s, %.3f ms, at first %s", error_name(r), ms,
+		   error_name(busy));
 	MUST(cuEventDestroy_v2(start));
 	MUST(cuEventDestroy_v2(end));
 	MUST(cuStreamDestroy_v2(s));
@@ -92,7 +93,10 @@ static void called(CUstream stream, CUresult status, void *data)
 	r->calls += status == CUDA_SUCCESS && stream ? 10 : 100;
 }
 
-/* the function can't end before all has been submitted: nothing that is submitted behind it may wait for it */
+/*
+ * the function can't end before all has been submitted: nothing that is submitted behind it may
+ * wait for it
+ */
 void test_host_functions(void)
 {
 	struct relay relay = { .gate = PTHREAD_MUTEX_INITIALIZER };
@@ -103,7 +107,8 @@ void test_host_functions(void)
 	CUresult r = CUDA_SUCCESS;
 
 	if (!maps_host()) {
-		tap_skip("host functions in a stream's order", "the device does not see pinned memory");
+		tap_skip("host functions in a stream's order",
+			 "the device does not see pinned memory");
 		MUST(cuMemFree_v2(copy));
 		return;
 	}

@@ -15,7 +15,8 @@ static CUsurfObject object(CUarray a)
 	return s;
 }
 
-static CUresult run(const char *name, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int block, void **params)
+static CUresult run(const char *name, unsigned int gx, unsigned int gy, unsigned int gz,
+		    unsigned int block, void **params)
 {
 	CUresult r = cuLaunchKernel(kernel(name), gx, gy, gz, block, 1, 1, 0, NULL, params, NULL);
 
@@ -36,7 +37,8 @@ static void plane(int w, int h)
 	r = r ? r : array_copy(a, out, w * 4, h, 1, false);
 	for (i = 0; i < w * h; i++)
 		wrong += out[i] != (int)(2u * in[i]) + i / w * 1000 + i % w;
-	tap_result(!r && !wrong, "a plane read and written", "%d x %d: %s, %d wrong", w, h, error_name(r), wrong);
+	tap_result(!r && !wrong, "a plane read and written", "%d x %d: %s, %d wrong", w, h,
+		   error_name(r), wrong);
 	MUST(cuSurfObjectDestroy(s));
 	MUST(cuArrayDestroy(a));
 	free(in);
@@ -60,7 +62,8 @@ static void outside(void)
 		r = run("write_outside", 1, 1, 1, 1, params);
 	}
 	r = r ? r : array_copy(a, out, W * 4, H, 1, false);
-	tap_result(!r && !memcmp(zero, out, sizeof(out)), "what is outside is not written", "%s", error_name(r));
+	tap_result(!r && !memcmp(zero, out, sizeof(out)), "what is outside is not written", "%s",
+		   error_name(r));
 	MUST(cuSurfObjectDestroy(s));
 	MUST(cuArrayDestroy(a));
 }
@@ -86,8 +89,10 @@ static void volume(void)
 static void layers(void)
 {
 	enum { W = 30, H = 22, D = 9, N = W * H * D };
-	CUarray a = new_array(W, H, D, CU_AD_FORMAT_FLOAT, 2, CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
-	CUarray b = new_array(W, 0, D, CU_AD_FORMAT_UNSIGNED_INT32, 4, CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
+	CUarray a = new_array(W, H, D, CU_AD_FORMAT_FLOAT, 2,
+			      CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
+	CUarray b = new_array(W, 0, D, CU_AD_FORMAT_UNSIGNED_INT32, 4,
+			      CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
 	static float out[N][2];
 	static uint32_t lines[W * D][4];
 	CUsurfObject s = object(a);
@@ -97,7 +102,8 @@ static void layers(void)
 
 	r = r ? r : array_copy(a, out, W * 8, H, D, false);
 	for (i = 0; i < N; i++)
-		wrong += out[i][0] != (float)(i % W + i / W % H) || out[i][1] != (float)(i / (W * H));
+		wrong += out[i][0] != (float)(i % W + i / W % H) ||
+			 out[i][1] != (float)(i / (W * H));
 	tap_result(!r && !wrong, "layers written", "%s, %u wrong", error_name(r), wrong);
 	MUST(cuSurfObjectDestroy(s));
 	s = object(b);
@@ -105,8 +111,10 @@ static void layers(void)
 	r = run("write_lines", 1, D, 1, W, params);
 	r = r ? r : array_copy(b, lines, W * 16, 1, D, false);
 	for (i = 0; i < W * D; i++)
-		wrong += lines[i][0] != i % W || lines[i][1] != i / W || lines[i][2] != 3 || lines[i][3] != 4;
-	tap_result(!r && !wrong, "layers of one line written", "%s, %u wrong", error_name(r), wrong);
+		wrong += lines[i][0] != i % W || lines[i][1] != i / W || lines[i][2] != 3 ||
+			 lines[i][3] != 4;
+	tap_result(!r && !wrong, "layers of one line written", "%s, %u wrong", error_name(r),
+		   wrong);
 	MUST(cuSurfObjectDestroy(s));
 	MUST(cuArrayDestroy(a));
 	MUST(cuArrayDestroy(b));

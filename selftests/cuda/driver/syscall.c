@@ -61,7 +61,8 @@ static void prints(void)
 		wrong += strncmp(at, line, strlen(line)) != 0;
 		at += strlen(line) < strlen(at) ? strlen(line) : strlen(at);
 	}
-	tap_result(!r && !wrong && !*at, "a kernel's printf", "%s, %d wrong, of %zu bytes", error_name(r), wrong, strlen(got));
+	tap_result(!r && !wrong && !*at, "a kernel's printf", "%s, %d wrong, of %zu bytes",
+		   error_name(r), wrong, strlen(got));
 	free(got);
 	MUST(cuMemFree_v2(text));
 }
@@ -82,13 +83,15 @@ static void prints_much(void)
 	r = r ? r : cuCtxSynchronize();
 	got = end(&c);
 	for (line = strtok_r(got, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		if (sscanf(line, "%u %d", &thread, &round) != 2 || thread >= N || next[thread] != round)
+		if (sscanf(line, "%u %d", &thread, &round) != 2 || thread >= N ||
+		    next[thread] != round)
 			wrong++;
 		else
 			next[thread]++;
 		lines++;
 	}
-	tap_result(!r && !wrong && lines == N * ROUNDS, "many lines", "%s, %d of %d, %d wrong", error_name(r), lines, N * ROUNDS, wrong);
+	tap_result(!r && !wrong && lines == N * ROUNDS, "many lines", "%s, %d of %d, %d wrong",
+		   error_name(r), lines, N * ROUNDS, wrong);
 	free(got);
 }
 
@@ -102,9 +105,12 @@ static void heap(void)
 
 	MUST(cuMemsetD32_v2(wrong, 0, 1));
 	r = cuLaunchKernel(kernel("allocate"), BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL);
-	r = r ? r : cuLaunchKernel(kernel("release"), BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL);
+	r = r ? r :
+		cuLaunchKernel(kernel("release"), BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params,
+			       NULL);
 	r = r ? r : cuMemcpyDtoH_v2(&bad, wrong, 4);
-	tap_result(!r && !bad, "a kernel's malloc, and free in another", "%s, %d wrong", error_name(r), bad);
+	tap_result(!r && !bad, "a kernel's malloc, and free in another", "%s, %d wrong",
+		   error_name(r), bad);
 	MUST(cuMemsetD32_v2(wrong, 0, 1));
 	r = cuLaunchKernel(kernel("exhaust"), 1, 1, 1, 1, 1, 1, 0, NULL, one, NULL);
 	r = r ? r : cuMemcpyDtoH_v2(&count, wrong, 4);
@@ -144,8 +150,10 @@ void test_assert(const char *cubin)
 	r = r ? r : cuCtxSynchronize();
 	got = end(&c);
 	later = cuMemcpyDtoH_v2(in, ok, sizeof(in));
-	tap_result(r == CUDA_ERROR_ASSERT && later == CUDA_ERROR_ASSERT && strstr(got, "block: [0,0,0], thread: [2,0,0]") &&
-		   strstr(got, "`ok[threadIdx.x] == 1'"), "a kernel's assert", "%s, %s: %s", error_name(r), error_name(later), got);
+	tap_result(r == CUDA_ERROR_ASSERT && later == CUDA_ERROR_ASSERT &&
+			   strstr(got, "block: [0,0,0], thread: [2,0,0]") &&
+			   strstr(got, "`ok[threadIdx.x] == 1'"),
+		   "a kernel's assert", "%s, %s: %s", error_name(r), error_name(later), got);
 	free(got);
 	MUST(cuCtxDestroy_v2(ctx));
 }

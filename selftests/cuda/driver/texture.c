@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Textures by objects and by references; each value computed here from what CUDA's manual says of fetching. */
+/*
+ * Textures by objects and by references; each value computed here from what CUDA's manual says of
+ * fetching.
+ */
 #include "driver.h"
 
 #include <math.h>
@@ -28,7 +31,9 @@ static CUDA_RESOURCE_DESC of_array(CUarray a)
 
 static CUDA_TEXTURE_DESC sampled(CUaddress_mode mode, CUfilter_mode filter, unsigned int flags)
 {
-	return (CUDA_TEXTURE_DESC){ .addressMode = { mode, mode, mode }, .filterMode = filter, .flags = flags };
+	return (CUDA_TEXTURE_DESC){ .addressMode = { mode, mode, mode },
+				    .filterMode = filter,
+				    .flags = flags };
 }
 
 static CUtexObject object(const CUDA_RESOURCE_DESC *d, CUDA_TEXTURE_DESC t)
@@ -39,8 +44,8 @@ static CUtexObject object(const CUDA_RESOURCE_DESC *d, CUDA_TEXTURE_DESC t)
 	return o;
 }
 
-static CUresult run(const char *name, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int block, void **params,
-		    void *out, CUdeviceptr from, size_t bytes)
+static CUresult run(const char *name, unsigned int gx, unsigned int gy, unsigned int gz,
+		    unsigned int block, void **params, void *out, CUdeviceptr from, size_t bytes)
 {
 	CUresult r = cuLaunchKernel(kernel(name), gx, gy, gz, block, 1, 1, 0, NULL, params, NULL);
 
@@ -89,16 +94,22 @@ static float expected(CUaddress_mode mode, bool linear, float x, float y)
 	j = floorf(y);
 	a = roundf((x - i) * 256) / 256;
 	b = roundf((y - j) * 256) / 256;
-	return (1 - a) * (1 - b) * texel(mode, i, j) + a * (1 - b) * texel(mode, i + 1, j) + (1 - a) * b * texel(mode, i, j + 1) +
-	       a * b * texel(mode, i + 1, j + 1);
+	return (1 - a) * (1 - b) * texel(mode, i, j) + a * (1 - b) * texel(mode, i + 1, j) +
+	       (1 - a) * b * texel(mode, i, j + 1) + a * b * texel(mode, i + 1, j + 1);
 }
 
-/* a plane that reaches over all edges, in texels; weights and sums may be rounded otherwise on the chip */
-static void plane(const char *what, const CUDA_RESOURCE_DESC *d, CUaddress_mode mode, CUfilter_mode filter, bool normalized)
+/*
+ * a plane that reaches over all edges, in texels; weights and sums may be rounded otherwise on the
+ * chip
+ */
+static void plane(const char *what, const CUDA_RESOURCE_DESC *d, CUaddress_mode mode,
+		  CUfilter_mode filter, bool normalized)
 {
 	enum { BW = 96, BH = 40, N = BW * BH };
-	CUDA_TEXTURE_DESC t = sampled(mode, filter, normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0);
-	float x0 = -20.25f, dx = 1.0f, y0 = -10.75f, dy = 1.0f, kx0 = x0, kdx = dx, ky0 = y0, kdy = dy, *got = fresh(N * 4);
+	CUDA_TEXTURE_DESC t =
+		sampled(mode, filter, normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0);
+	float x0 = -20.25f, dx = 1.0f, y0 = -10.75f, dy = 1.0f, kx0 = x0, kdx = dx, ky0 = y0,
+	      kdy = dy, *got = fresh(N * 4);
 	CUdeviceptr out = device_buffer(N * 4);
 	unsigned int i, wrong = 0;
 	CUtexObject o;
@@ -116,7 +127,8 @@ static void plane(const char *what, const CUDA_RESOURCE_DESC *d, CUaddress_mode 
 	o = object(d, t);
 	r = run("sample_plane", BW / 32, BH, 1, 32, params, got, out, N * 4);
 	for (i = 0; i < N; i++)
-		wrong += !(fabsf(got[i] - expected(mode, filter == CU_TR_FILTER_MODE_LINEAR, x0 + i % BW * dx, y0 + i / BW * dy)) <=
+		wrong += !(fabsf(got[i] - expected(mode, filter == CU_TR_FILTER_MODE_LINEAR,
+						   x0 + i % BW * dx, y0 + i / BW * dy)) <=
 			   (filter == CU_TR_FILTER_MODE_LINEAR ? 1.1f : 0));
 	tap_result(!r && !wrong, "a texture's plane and what lies around it", "%s, mode %d, filter %d, %s: %s, %u of %u wrong", what,
 		   mode, filter, normalized ? "normalized" : "texels", error_name(r), wrong, N);
@@ -129,8 +141,12 @@ static void planes(void)
 {
 	CUarray a = new_array(W, H, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC d = of_array(a), pitched = { .resType = CU_RESOURCE_TYPE_PITCH2D };
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = texels, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-			    .dstPitch = 512, .WidthInBytes = W * 4, .Height = H };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = texels,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .dstPitch = 512,
+			    .WidthInBytes = W * 4,
+			    .Height = H };
 	unsigned int mode, filter;
 
 	c.dstDevice = device_buffer(512 * H);
@@ -171,8 +187,8 @@ static void gather(void)
 	for (i = 0; i < N; i++) {
 		unsigned int x = i % 32, y = i / 32;
 
-		wrong += got[i][0] != texels[0][y + 1][x] || got[i][1] != texels[0][y + 1][x + 1] || got[i][2] != texels[0][y][x + 1] ||
-			 got[i][3] != texels[0][y][x];
+		wrong += got[i][0] != texels[0][y + 1][x] || got[i][1] != texels[0][y + 1][x + 1] ||
+			 got[i][2] != texels[0][y][x + 1] || got[i][3] != texels[0][y][x];
 	}
 	tap_result(!r && !wrong, "four texels gathered", "%s, %u wrong", error_name(r), wrong);
 	MUST(cuTexObjectDestroy(o));
@@ -187,7 +203,8 @@ static void shorts(void)
 	enum { N = 32 * 5 };
 	CUarray a = new_array(32, 5, 0, CU_AD_FORMAT_SIGNED_INT16, 4, 0);
 	CUDA_RESOURCE_DESC d = of_array(a);
-	CUtexObject o = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER));
+	CUtexObject o = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT,
+					   CU_TRSF_READ_AS_INTEGER));
 	CUdeviceptr out = device_buffer(N * 8);
 	uint8_t in[N * 8], got[N * 8];
 	void *params[] = { &o, &out };
@@ -196,7 +213,8 @@ static void shorts(void)
 	noise(in, sizeof(in), 4);
 	MUST(array_copy(a, in, 32 * 8, 5, 1, true));
 	r = run("sample_short4", 1, 5, 1, 32, params, got, out, sizeof(got));
-	tap_result(!r && !memcmp(in, got, sizeof(in)), "texels of four shorts", "%s", error_name(r));
+	tap_result(!r && !memcmp(in, got, sizeof(in)), "texels of four shorts", "%s",
+		   error_name(r));
 	MUST(cuTexObjectDestroy(o));
 	MUST(cuArrayDestroy(a));
 	MUST(cuMemFree_v2(out));
@@ -206,8 +224,11 @@ static void volume(void)
 {
 	CUarray a = new_array(W, H, D, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC d = of_array(a);
-	CUtexObject point = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0));
-	CUtexObject linear = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0)), o = point;
+	CUtexObject point =
+		object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0));
+	CUtexObject linear = object(&d,
+				    sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0)),
+		    o = point;
 	static float got[D][H][W];
 	CUdeviceptr out = device_buffer(sizeof(got));
 	float part = 0.5f;
@@ -217,7 +238,8 @@ static void volume(void)
 
 	MUST(array_copy(a, texels, W * 4, H, D, true));
 	r = run("sample_volume", 1, H, D, W, params, got, out, sizeof(got));
-	tap_result(!r && !memcmp(got, texels, sizeof(got)), "a volume's texels", "%s", error_name(r));
+	tap_result(!r && !memcmp(got, texels, sizeof(got)), "a volume's texels", "%s",
+		   error_name(r));
 	o = linear;
 	part = 1;
 	r = run("sample_volume", 1, H, D, W, params, got, out, sizeof(got));
@@ -231,7 +253,8 @@ static void volume(void)
 					sum += texels[z + i / 4][y + i / 2 % 2][x + i % 2];
 				wrong += fabsf(got[z][y][x] - sum / 8) > 0.01f;
 			}
-	tap_result(!r && !wrong, "between eight texels of a volume", "%s, %u wrong", error_name(r), wrong);
+	tap_result(!r && !wrong, "between eight texels of a volume", "%s, %u wrong", error_name(r),
+		   wrong);
 	MUST(cuTexObjectDestroy(point));
 	MUST(cuTexObjectDestroy(linear));
 	MUST(cuArrayDestroy(a));
@@ -256,7 +279,8 @@ static void layers(void)
 	MUST(cuTexObjectDestroy(o));
 	noise(&in[0][0][0], sizeof(in), 8);
 	MUST(array_copy(lines, in, W * 2, 1, D, true));
-	o = object(&e, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER));
+	o = object(&e, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT,
+			       CU_TRSF_READ_AS_INTEGER));
 	r = run("sample_lines", 1, D, 1, W, params, bytes, out, sizeof(bytes));
 	tap_result(!r && !memcmp(bytes, in, sizeof(in)), "layers of one line", "%s", error_name(r));
 	MUST(cuTexObjectDestroy(o));
@@ -268,9 +292,11 @@ static void layers(void)
 static void cubes(unsigned int n)
 {
 	enum { SIDE = 5, MOST = 4 };
-	CUarray a = new_array(SIDE, SIDE, 6 * n, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP | (n > 1 ? CUDA_ARRAY3D_LAYERED : 0));
+	CUarray a = new_array(SIDE, SIDE, 6 * n, CU_AD_FORMAT_FLOAT, 1,
+			      CUDA_ARRAY3D_CUBEMAP | (n > 1 ? CUDA_ARRAY3D_LAYERED : 0));
 	CUDA_RESOURCE_DESC d = of_array(a);
-	CUtexObject o = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_NORMALIZED_COORDINATES));
+	CUtexObject o = object(&d, sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT,
+					   CU_TRSF_NORMALIZED_COORDINATES));
 	float in[6 * MOST][SIDE][SIDE], got[6 * MOST];
 	CUdeviceptr out = device_buffer(sizeof(got));
 	int layered = n > 1;
@@ -284,7 +310,8 @@ static void cubes(unsigned int n)
 	r = run("sample_cubes", n, 1, 1, 6, params, got, out, 6 * n * 4);
 	for (i = 0; i < 6 * n; i++)
 		wrong += got[i] != in[i][SIDE / 2][SIDE / 2];
-	tap_result(!r && !wrong, "the faces of cubes", "%u cubes: %s, %u wrong", n, error_name(r), wrong);
+	tap_result(!r && !wrong, "the faces of cubes", "%u cubes: %s, %u wrong", n, error_name(r),
+		   wrong);
 	MUST(cuTexObjectDestroy(o));
 	MUST(cuArrayDestroy(a));
 	MUST(cuMemFree_v2(out));
@@ -293,9 +320,13 @@ static void cubes(unsigned int n)
 static void levels(void)
 {
 	enum { SIDE = 32, LEVELS = 6 };
-	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = SIDE, .Height = SIDE, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1 };
+	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = SIDE,
+					 .Height = SIDE,
+					 .Format = CU_AD_FORMAT_FLOAT,
+					 .NumChannels = 1 };
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY };
-	CUDA_TEXTURE_DESC t = sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_NORMALIZED_COORDINATES);
+	CUDA_TEXTURE_DESC t = sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT,
+				      CU_TRSF_NORMALIZED_COORDINATES);
 	float in[SIDE][SIDE], got[SIDE][SIDE], level;
 	CUdeviceptr out = device_buffer(sizeof(got));
 	unsigned int i, j, wrong = 0;
@@ -326,8 +357,8 @@ static void levels(void)
 	}
 	level = 4.5f;	/* two sides of 2 and 1 */
 	r = r ? r : run("sample_level", 1, 1, 1, 1, params, got, out, 4);
-	tap_result(!r && !wrong && got[0][0] == (4003 + 5000) / 2.0f, "levels, and between two", "%s, %u wrong, %g", error_name(r), wrong,
-		   got[0][0]);
+	tap_result(!r && !wrong && got[0][0] == (4003 + 5000) / 2.0f, "levels, and between two",
+		   "%s, %u wrong, %g", error_name(r), wrong, got[0][0]);
 	MUST(cuTexObjectDestroy(o));
 	MUST(cuMipmappedArrayDestroy(m));
 	MUST(cuMemFree_v2(out));
@@ -339,7 +370,8 @@ static void linear(void)
 	CUDA_RESOURCE_DESC d = { .resType = CU_RESOURCE_TYPE_LINEAR };
 	CUdeviceptr in = device_buffer(N * 16), out = device_buffer(N * 16);
 	uint8_t bytes[N * 16], got[N * 16];
-	CUDA_TEXTURE_DESC t = sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER);
+	CUDA_TEXTURE_DESC t =
+		sampled(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER);
 	CUtexObject o;
 	void *params[] = { &o, &out };
 	CUresult r;
@@ -388,7 +420,8 @@ static void references(void)
 	r = run("sample_refs", 1, 1, 1, W, params, got, out, sizeof(got));
 	for (i = 0; i < W; i++)
 		wrong += got[0][i] != texels[0][2][i] || fabsf(got[1][i] - in[i] / 255.0f) > 1e-6f;
-	tap_result(!r && !wrong && !offset, "two references", "%s, %u wrong, offset %zu", error_name(r), wrong, offset);
+	tap_result(!r && !wrong && !offset, "two references", "%s, %u wrong, offset %zu",
+		   error_name(r), wrong, offset);
 	MUST(cuTexRefSetAddress_v2(&offset, line_ref, bytes + 528, sizeof(in) - 16));
 	tap_result(offset == 16, "an offset for what is not aligned", "%zu", offset);
 	/* changed between two launches, of which neither is waited for */
@@ -403,7 +436,8 @@ static void references(void)
 	tap_result(!r && !wrong, "a launch keeps the references that it had", "%s, %u wrong", error_name(r), wrong);
 	MUST(cuTexRefSetArray(plane_ref, NULL, CU_TRSA_OVERRIDE_FORMAT));
 	r = cuModuleGetTexRef(&plane_ref, module, "flat_ref");
-	tap_result(r == CUDA_ERROR_NOT_FOUND, "a surface's name is no texture's", "%s", error_name(r));
+	tap_result(r == CUDA_ERROR_NOT_FOUND, "a surface's name is no texture's", "%s",
+		   error_name(r));
 	MUST(cuArrayDestroy(a));
 	MUST(cuMemFree_v2(bytes));
 	MUST(cuMemFree_v2(out));

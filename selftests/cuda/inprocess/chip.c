@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* As much of a GK110 as launches need: memory, page tables made by hand, the MMU, the shader machine. No front end. */
+/*
+ * As much of a GK110 as launches need: memory, page tables made by hand, the MMU, the shader
+ * machine. No front end.
+ */
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -11,7 +14,8 @@
 
 enum { MIB = 1 << 20, VRAM_MIB = 4096, TABLES_MIB = 64, HOST_MIB = 2048 };
 #define VRAM_VA		0x200000000ull
-#define HOST_VA		0x1000000000ull		/* of the first device; each further one's is higher */
+/* of the first device; each further one's is higher */
+#define HOST_VA		0x1000000000ull
 #define HOST_VA_END	0x8000000000ull
 #define SPACE_LIMIT	0xffffffffffull
 
@@ -40,7 +44,7 @@ uint64_t in_vram_size(void)
 	return in_setting("KVGPU_INPROCESS_VRAM_MIB", VRAM_MIB) * MIB;
 }
 
-/* ------------------------------------------------------------------ what the units here call of the rest */
+/* --------------------------------------------------------- what the units here call of the rest */
 
 void pmc_intr_set(struct gk110 *g, unsigned int bit, bool level)
 {
@@ -90,26 +94,30 @@ void gk110_err(const char *fmt, ...)
 
 /* ------------------------------------------------------------------ address space */
 
-static void map_page(struct in_device *d, const struct in_memory *m, uint64_t i, bool there, bool big)
+static void map_page(struct in_device *d, const struct in_memory *m, uint64_t i, bool there,
+		     bool big)
 {
 	if (!there)
 		fake_unmap(d->f, d->vm, m->base.va + i, big);
 	else if (m->arena == &d->host)
 		fake_map(d->f, d->vm, m->base.va + i, FAKE_IOVA + m->at + i, MEM_SYS_COH, 0, big);
 	else
-		fake_map(d->f, d->vm, m->base.va + i, m->at + i, MEM_VRAM, m->tiled ? FIELD_PREP(GMMU_PTE_KIND, GMMU_KIND_GENERIC) : 0,
-			 big);
+		fake_map(d->f, d->vm, m->base.va + i, m->at + i, MEM_VRAM,
+			 m->tiled ? FIELD_PREP(GMMU_PTE_KIND, GMMU_KIND_GENERIC) : 0, big);
 }
 
 /* the MMU keeps directory entries, too: a table that is new in one asks for an invalidate */
 void in_map(struct in_device *d, const struct in_memory *m, bool there)
 {
 	unsigned int shift = fake_big_shift(d->f), span = shift + GMMU_BIG_PTES_SHIFT;
-	bool big = m->arena == &d->vram && !(m->base.size % (1u << shift)) && !(m->base.va % (1u << shift)), stale = !there;
+	bool big = m->arena == &d->vram && !(m->base.size % (1u << shift)) &&
+		   !(m->base.va % (1u << shift)),
+	     stale = !there;
 	uint64_t page = big ? 1u << shift : GK110_PAGE, i;
 
 	for (i = 0; i < m->base.size; i += page) {
-		uint64_t slot = d->vm->pdb + ((m->base.va + i) >> span) * 8, before = fake_rd64(d->f, slot);
+		uint64_t slot = d->vm->pdb + ((m->base.va + i) >> span) * 8,
+			 before = fake_rd64(d->f, slot);
 
 		map_page(d, m, i, there, big);
 		stale |= fake_rd64(d->f, slot) != before;
@@ -120,7 +128,10 @@ void in_map(struct in_device *d, const struct in_memory *m, bool there)
 
 /* ------------------------------------------------------------------ life */
 
-/* memory of @file's that the CPU and the GPU see at one address, which none of the other devices has; NULL */
+/*
+ * memory of @file's that the CPU and the GPU see at one address, which none of the other devices
+ * has; NULL
+ */
 static uint8_t *same_address(int file, uint64_t size)
 {
 	uint64_t at;
@@ -128,7 +139,8 @@ static uint8_t *same_address(int file, uint64_t size)
 	for (at = HOST_VA; at + size <= HOST_VA_END; at += size) {
 		void *want = (void *)(uintptr_t)at, *got;
 
-		got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+		got = mmap(want, size, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
 		if (got == want)
 			return got;
 		if (got != MAP_FAILED)
@@ -160,7 +172,10 @@ bool in_chip_open(struct in_device *d)
 	*d->vm = fake_vm_create(d->f, SPACE_LIMIT);
 	d->space = fake_space(d->f, d->vm);
 	d->vram = (struct arena){ .bytes = d->g->vram, .file = -1, .va = VRAM_VA, .size = vram };
-	d->host = (struct arena){ .bytes = d->f->guest, .file = file, .va = (uintptr_t)d->f->guest, .size = host };
+	d->host = (struct arena){ .bytes = d->f->guest,
+				  .file = file,
+				  .va = (uintptr_t)d->f->guest,
+				  .size = host };
 	return true;
 }
 

@@ -22,8 +22,11 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 {
 	if (index)
 		return DEVICE_NONE;
-	*out = (struct device_facts){ .name = "Tesla K20m (in this process)", .pci_id = K20M, .bus = 1,
-				      .vram = in_vram_size(), .nr_smx = NR_SMX };
+	*out = (struct device_facts){ .name = "Tesla K20m (in this process)",
+				      .pci_id = K20M,
+				      .bus = 1,
+				      .vram = in_vram_size(),
+				      .nr_smx = NR_SMX };
 	return DEVICE_OK;
 }
 
@@ -80,8 +83,10 @@ static enum device_cause in_cause(struct device *dev)
 }
 
 static const struct device_ops device_inprocess = {
-	.count = count, .describe = describe, .open = in_open, .close = in_close, .vram_used = in_vram_used,
+	.count = count, .describe = describe, .open = in_open, .close = in_close,
+		.vram_used = in_vram_used,
 	.alloc = in_alloc, .view = in_view, .release = in_release,
-	.copies_beside = in_copies_beside, .copy = in_copy, .fill = in_fill, .launch = in_launch, .stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
+	.copies_beside = in_copies_beside, .copy = in_copy, .fill = in_fill, .launch = in_launch,
+		.stamp = in_stamp, .host_begin = in_host_begin, .host_done = in_host_done,
 	.poll = in_poll, .cause = in_cause,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Inside of the device that is in the process. Each opened device is a chip of its own, with memory of its own. */
+/*
+ * Inside of the device that is in the process. Each opened device is a chip of its own, with memory
+ * of its own.
+ */
 #ifndef KVGPU_SELFTESTS_INPROCESS_H
 #define KVGPU_SELFTESTS_INPROCESS_H
 
@@ -12,7 +15,8 @@
 
 enum {
 	MAX_IN_FLIGHT = 64,			/* of a queue; then submission waits */
-	SLOT_BYTES = 8192, SLOT_CONST0 = 512,	/* of a launch: queue meta data, and constant bank 0 */
+	/* of a launch: queue meta data, and constant bank 0 */
+	SLOT_BYTES = 8192, SLOT_CONST0 = 512,
 };
 
 struct fake;
@@ -108,15 +112,16 @@ bool in_verbose(void);
 
 /* memory.c */
 uint64_t in_vram_used(struct device *d);
-enum device_status in_alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out);
+enum device_status in_alloc(struct device *d, enum device_place place, uint64_t size,
+			    struct device_memory **out);
 void *in_view(struct device *d, struct device_memory *m);
 void in_release(struct device *d, struct device_memory *m);
 
 /* queue.c */
 bool in_queue_open(struct in_device *d, enum device_queue which);
 void in_queues_close(struct in_device *d);
-enum device_status in_submit(struct in_device *d, enum device_queue q, const struct moment *after, const struct job *j,
-			     uint64_t *seq);
+enum device_status in_submit(struct in_device *d, enum device_queue q, const struct moment *after,
+			     const struct job *j, uint64_t *seq);
 uint64_t in_host_begin(struct device *d);
 void in_host_done(struct device *d, uint64_t seq);
 enum device_status in_poll(struct device *d, enum device_queue q, uint64_t seq, bool look);
@@ -125,15 +130,16 @@ enum device_status in_drain(struct in_device *d, enum device_queue q);
 
 /* work.c: false after a fault */
 bool in_work(struct in_queue *q, const struct job *j);
-enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
-			   uint64_t *seq);
-enum device_status in_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *f,
-			   uint64_t *seq);
-enum device_status in_stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va, uint32_t payload,
-			    uint64_t *seq);
+enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_copy *c, uint64_t *seq);
+enum device_status in_fill(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_fill *f, uint64_t *seq);
+enum device_status in_stamp(struct device *d, enum device_queue q, const struct moment *after,
+			    uint64_t va, uint32_t payload, uint64_t *seq);
 
 /* launch.c */
 bool in_run(struct in_queue *q, const struct in_launch *l);
-enum device_status in_launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq);
+enum device_status in_launch(struct device *d, const struct moment *after,
+			     const struct device_launch *l, uint64_t *seq);
 
 #endif

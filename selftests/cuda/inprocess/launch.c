@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches. Queue meta data and constant bank 0 are those that the real device writes; they lie in a slot, where the
- * shader machine finds them when their turn comes. Local memory is one buffer, made larger when a launch needs more.
+ * Launches. Queue meta data and constant bank 0 are those that the real device writes; they lie in
+ * a slot, where the shader machine finds them when their turn comes. Local memory is one buffer,
+ * made larger when a launch needs more.
  */
 #include <string.h>
 
@@ -21,16 +22,21 @@ static const char *const results[] = {
 };
 
 /* false: the queue is lost */
-static bool ended(struct in_device *d, const struct in_launch *l, enum sm_result r, const struct sm_grid *grid)
+static bool ended(struct in_device *d, const struct in_launch *l, enum sm_result r,
+		  const struct sm_grid *grid)
 {
-	static const enum device_cause causes[] = { [SM_FAULT] = CAUSE_ADDRESS, [SM_RESET] = CAUSE_TIMEOUT };
+	static const enum device_cause
+		causes[] = { [SM_FAULT] = CAUSE_ADDRESS, [SM_RESET] = CAUSE_TIMEOUT };
 
 	if (r == SM_DONE)
 		return true;
-	gk110_note(d->g, "launch: %s; code 0x%llx + 0x%x, warp 0x%x, global 0x%x, fault at 0x%x%08x", results[r],
-		   (unsigned long long)l->code, grid->trap.pc, grid->trap.warp_esr, grid->trap.global_esr,
-		   reg_get(d->g, GMMU_FAULT_VA_HI(0)), reg_get(d->g, GMMU_FAULT_VA_LO(0)));
-	atomic_store(&d->cause, r == SM_TRAP ? cause_of_warp(grid->trap.warp_esr & 0xff) : causes[r]);
+	gk110_note(d->g,
+		   "launch: %s; code 0x%llx + 0x%x, warp 0x%x, global 0x%x, fault at 0x%x%08x",
+		   results[r], (unsigned long long)l->code, grid->trap.pc, grid->trap.warp_esr,
+		   grid->trap.global_esr, reg_get(d->g, GMMU_FAULT_VA_HI(0)),
+		   reg_get(d->g, GMMU_FAULT_VA_LO(0)));
+	atomic_store(&d->cause,
+		     r == SM_TRAP ? cause_of_warp(grid->trap.warp_esr & 0xff) : causes[r]);
 	if (r != SM_TRAP && r != SM_NO_TEMP)
 		return false;
 	atomic_store(&d->trapped, true);
@@ -41,9 +47,12 @@ bool in_run(struct in_queue *q, const struct in_launch *l)
 {
 	struct in_device *d = q->d;
 	struct sm_grid grid = {
-		.vm = &d->space, .code_base = l->code, .pacer = &d->pacer, .stop = &d->stop, .local_base = l->local_base,
-		.local_size_per_sm = l->local_per_sm, .local_window = LOCAL_WINDOW, .shared_window = SHARED_WINDOW,
-		.header_pool = l->headers, .max_header = l->nr_headers ? l->nr_headers - 1 : 0, .sampler_pool = l->samplers,
+		.vm = &d->space, .code_base = l->code, .pacer = &d->pacer, .stop = &d->stop,
+			.local_base = l->local_base,
+		.local_size_per_sm = l->local_per_sm, .local_window = LOCAL_WINDOW,
+			.shared_window = SHARED_WINDOW,
+		.header_pool = l->headers, .max_header = l->nr_headers ? l->nr_headers - 1 : 0,
+			.sampler_pool = l->samplers,
 		.max_sampler = l->nr_samplers ? l->nr_samplers - 1 : 0,
 	};
 	uint32_t words[QMD_BYTES / 4];
@@ -85,7 +94,8 @@ static enum device_status grow_local(struct in_device *d, uint64_t per_warp, uns
 		in_release(&d->base, d->local);
 	d->local = NULL;
 	d->local_per_warp = 0;
-	while ((ret = in_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * NR_SMX, &d->local))) {
+	while ((ret = in_alloc(&d->base, PLACE_VRAM, sm_bytes(per_warp, warps) * NR_SMX,
+			       &d->local))) {
 		if (warps == at_least)
 			return ret;
 		warps = warps / 2 > at_least ? warps / 2 : at_least;
@@ -95,7 +105,8 @@ static enum device_status grow_local(struct in_device *d, uint64_t per_warp, uns
 	return DEVICE_OK;
 }
 
-static enum device_status local_for(struct in_device *d, const struct device_launch *l, struct in_launch *out)
+static enum device_status local_for(struct in_device *d, const struct device_launch *l,
+				    struct in_launch *out)
 {
 	uint64_t per_warp = (uint64_t)(l->stack + l->local) * WARP + l->crs;
 	unsigned int warps = warps_per_block(l);
@@ -110,12 +121,17 @@ static enum device_status local_for(struct in_device *d, const struct device_lau
 	return ret;
 }
 
-enum device_status in_launch(struct device *dev, const struct moment *after, const struct device_launch *l, uint64_t *seq)
+enum device_status in_launch(struct device *dev, const struct moment *after,
+			     const struct device_launch *l, uint64_t *seq)
 {
 	struct in_device *d = in(dev);
 	struct in_queue *q = &d->queue[QUEUE_COMPUTE];
-	struct job j = { .kind = JOB_LAUNCH, .launch = { .code = l->code, .headers = l->headers, .samplers = l->samplers,
-		.nr_headers = l->nr_headers, .nr_samplers = l->nr_samplers } };
+	struct job j = { .kind = JOB_LAUNCH,
+			 .launch = { .code = l->code,
+				     .headers = l->headers,
+				     .samplers = l->samplers,
+				     .nr_headers = l->nr_headers,
+				     .nr_samplers = l->nr_samplers } };
 	uint32_t qmd[QMD_BYTES / 4];
 	enum device_status ret;
 	uint64_t at;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers: a piece of an arena, at the address that belongs to it. Between two buffers a page stays unmapped, so that what
- * runs over an end faults. New video memory holds no zeros: the card's does not either.
+ * Buffers: a piece of an arena, at the address that belongs to it. Between two buffers a page stays
+ * unmapped, so that what runs over an end faults. New video memory holds no zeros: the card's does
+ * not either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static uint64_t up(uint64_t n, uint64_t unit)
 }
 
 /* first gap that is wide enough; *where: the link to put it at */
-static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_memory ***where, uint64_t *at)
+static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_memory ***where,
+		     uint64_t *at)
 {
 	struct in_memory **link = &a->first;
 
@@ -39,7 +41,8 @@ static bool find_gap(struct arena *a, uint64_t size, uint64_t page, struct in_me
 	return *at + size <= a->size && size <= a->size;
 }
 
-enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size, struct device_memory **out)
+enum device_status in_alloc(struct device *dev, enum device_place place, uint64_t size,
+			    struct device_memory **out)
 {
 	struct in_device *d = in(dev);
 	bool vram = place != PLACE_HOST;
@@ -55,11 +58,14 @@ enum device_status in_alloc(struct device *dev, enum device_place place, uint64_
 	}
 	m->arena = a;
 	m->tiled = place == PLACE_TILED;
-	m->base = (struct device_memory){ .va = a->va + m->at, .size = up(size, page), .map = vram ? NULL : a->bytes + m->at };
+	m->base = (struct device_memory){ .va = a->va + m->at,
+					  .size = up(size, page),
+					  .map = vram ? NULL : a->bytes + m->at };
 	m->next = *link;
 	*link = m;
 	if (vram) {
-		memset(a->bytes + m->at, FRESH, m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
+		memset(a->bytes + m->at, FRESH,
+		       m->base.size < FRESH_MAX ? m->base.size : FRESH_MAX);
 		atomic_fetch_add(&vram_used, m->base.size);
 	}
 	in_map(d, m, true);
@@ -73,14 +79,16 @@ void *in_view(struct device *dev, struct device_memory *base)
 	void *at = MAP_FAILED;
 
 	if (m->arena->file >= 0)
-		at = mmap(NULL, base->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->arena->file, m->at);
+		at = mmap(NULL, base->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->arena->file,
+			  m->at);
 	return at == MAP_FAILED ? NULL : at;
 }
 
 /* whole pages of the host go back to it */
 static void forget(struct arena *a, uint64_t at, uint64_t size)
 {
-	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE), end = ((uintptr_t)a->bytes + at + size) & ~(HOST_PAGE - 1ull);
+	uintptr_t begin = up((uintptr_t)a->bytes + at, HOST_PAGE),
+		  end = ((uintptr_t)a->bytes + at + size) & ~(HOST_PAGE - 1ull);
 
 	if (begin < end)
 		madvise((void *)begin, end - begin, a->file >= 0 ? MADV_REMOVE : MADV_DONTNEED);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queues. Each has a thread, which takes work in order, waits for what the work comes after in other queues, and does it. A
- * queue that faulted is dead: nothing of it is done any more, and what waits for it waits for ever.
+ * Queues. Each has a thread, which takes work in order, waits for what the work comes after in
+ * other queues, and does it. A queue that faulted is dead: nothing of it is done any more, and what
+ * waits for it waits for ever.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +86,8 @@ static void *queue_main(void *arg)
 
 bool in_queue_open(struct in_device *d, enum device_queue which)
 {
-	static const uint8_t unit[] = { [QUEUE_COMPUTE] = 0, [QUEUE_COPY] = 0x15 };	/* GR, CE0 */
+	/* GR, CE0 */
+	static const uint8_t unit[] = { [QUEUE_COMPUTE] = 0, [QUEUE_COPY] = 0x15 };
 	struct in_queue *q = &d->queue[which];
 
 	q->d = d;
@@ -159,8 +161,8 @@ enum device_status in_drain(struct in_device *d, enum device_queue which)
 	return ret;
 }
 
-enum device_status in_submit(struct in_device *d, enum device_queue which, const struct moment *after, const struct job *j,
-			     uint64_t *seq)
+enum device_status in_submit(struct in_device *d, enum device_queue which,
+			     const struct moment *after, const struct job *j, uint64_t *seq)
 {
 	struct in_queue *q = &d->queue[which];
 	enum device_status ret;
@@ -209,7 +211,8 @@ enum device_status in_poll(struct device *dev, enum device_queue which, uint64_t
 	struct in_device *d = in(dev);
 
 	if (atomic_load(&d->queue[which].done) >= seq)
-		return which == QUEUE_COMPUTE && atomic_load(&d->trapped) ? DEVICE_TRAPPED : DEVICE_OK;
+		return which == QUEUE_COMPUTE && atomic_load(&d->trapped) ? DEVICE_TRAPPED :
+									    DEVICE_OK;
 	if (!look)
 		return DEVICE_BUSY;
 	check_limit(d);

@@ -40,25 +40,30 @@ static bool move(struct in_queue *q, uint64_t dst, uint64_t src, size_t n)
 }
 
 /*
- * Where byte @x of line @y is of a surface that begins at @va, and how many bytes follow it there. Blocks of GOBs (64 bytes by 8
- * lines) in x, y, z order, in a block GOBs first downwards, then by slice (envytools g80-surface.rst).
+ * Where byte @x of line @y is of a surface that begins at @va, and how many bytes follow it there.
+ * Blocks of GOBs (64 bytes by 8 lines) in x, y, z order, in a block GOBs first downwards, then by
+ * slice (envytools g80-surface.rst).
  */
-static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint32_t x, uint32_t y, uint32_t *run)
+static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint32_t x, uint32_t y,
+			  uint32_t *run)
 {
 	uint64_t gob = GOB_WIDTH * GOB_ROWS, block = gob << (b->log2_height + b->log2_depth);
-	uint64_t across = (b->width + GOB_WIDTH - 1) / GOB_WIDTH, rows = GOB_ROWS << b->log2_height, down = (b->height + rows - 1) / rows;
+	uint64_t across = (b->width + GOB_WIDTH - 1) / GOB_WIDTH, rows = GOB_ROWS << b->log2_height,
+		 down = (b->height + rows - 1) / rows;
 	uint64_t z = b->z, in = z & ((1u << b->log2_depth) - 1);
 
 	x += b->x;
 	y += b->y;
 	*run = GOB_WIDTH - x % GOB_WIDTH;
 	return va + (((z >> b->log2_depth) * down + y / rows) * across + x / GOB_WIDTH) * block +
-	       ((in << b->log2_height) + y % rows / GOB_ROWS) * gob + y % GOB_ROWS * GOB_WIDTH + x % GOB_WIDTH;
+	       ((in << b->log2_height) + y % rows / GOB_ROWS) * gob + y % GOB_ROWS * GOB_WIDTH +
+	       x % GOB_WIDTH;
 }
 
 static bool outside(const struct device_blocks *b, const struct device_copy *c)
 {
-	return (uint64_t)b->x + c->width > b->width || (uint64_t)b->y + c->lines > b->height || b->z >= b->depth;
+	return (uint64_t)b->x + c->width > b->width || (uint64_t)b->y + c->lines > b->height ||
+	       b->z >= b->depth;
 }
 
 static bool copy(struct in_queue *q, const struct device_copy *c)
@@ -66,11 +71,13 @@ static bool copy(struct in_queue *q, const struct device_copy *c)
 	uint32_t x, y, n, run;
 
 	/* the copy engine refuses such a copy, and the kernel ends the channel for it */
-	if ((c->src_tiled && outside(&c->src_blocks, c)) || (c->dst_tiled && outside(&c->dst_blocks, c)))
+	if ((c->src_tiled && outside(&c->src_blocks, c)) ||
+	    (c->dst_tiled && outside(&c->dst_blocks, c)))
 		return false;
 	for (y = 0; y < c->lines; y++) {
 		for (x = 0; x < c->width; x += n) {
-			uint64_t src = c->src + y * c->src_pitch + x, dst = c->dst + y * c->dst_pitch + x;
+			uint64_t src = c->src + y * c->src_pitch + x,
+				 dst = c->dst + y * c->dst_pitch + x;
 
 			n = c->width - x;
 			if (c->src_tiled) {
@@ -98,7 +105,8 @@ static bool fill(struct in_queue *q, const struct device_fill *f)
 		memcpy(pattern + at, &f->value, f->unit);
 	for (y = 0; y < f->lines; y++)
 		for (at = 0; at < line; at += sizeof(pattern))
-			if (mmu_write(q->d->g, &q->client, &q->d->space, f->dst + y * f->pitch + at, pattern,
+			if (mmu_write(q->d->g, &q->client, &q->d->space, f->dst + y * f->pitch + at,
+				      pattern,
 				      line - at < sizeof(pattern) ? line - at : sizeof(pattern), 0))
 				return false;
 	return true;
@@ -137,20 +145,21 @@ bool in_work(struct in_queue *q, const struct job *j)
 	return ok;
 }
 
-enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
-			   uint64_t *seq)
+enum device_status in_copy(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_copy *c, uint64_t *seq)
 {
 	return in_submit(in(d), q, after, &(struct job){ .kind = JOB_COPY, .copy = *c }, seq);
 }
 
-enum device_status in_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *f,
-			   uint64_t *seq)
+enum device_status in_fill(struct device *d, enum device_queue q, const struct moment *after,
+			   const struct device_fill *f, uint64_t *seq)
 {
 	return in_submit(in(d), q, after, &(struct job){ .kind = JOB_FILL, .fill = *f }, seq);
 }
 
-enum device_status in_stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va, uint32_t payload,
-			    uint64_t *seq)
+enum device_status in_stamp(struct device *d, enum device_queue q, const struct moment *after,
+			    uint64_t va, uint32_t payload, uint64_t *seq)
 {
-	return in_submit(in(d), q, after, &(struct job){ .kind = JOB_STAMP, .stamp = { va, payload } }, seq);
+	return in_submit(in(d), q, after,
+			 &(struct job){ .kind = JOB_STAMP, .stamp = { va, payload } }, seq);
 }

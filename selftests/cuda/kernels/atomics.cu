@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Atomics: with and without result, in global, shared and generic memory; those that need a loop of compare and swap.
+/*
+ * Atomics: with and without result, in global, shared and generic memory; those that need a loop of
+ * compare and swap.
+ */
 typedef unsigned int uint;
 typedef unsigned long long ull;
 
@@ -16,7 +19,8 @@ template<class T> __device__ void more(T *p, T *s, T *g, T v)
 {
 	three(p, s, g, v);
 	p[10] = atomicMin(p, v) + atomicMin(s, v) + atomicMax(p + 1, v) + atomicMax(g, v);
-	p[11] = atomicAnd(p, v) + atomicOr(s, v) + atomicXor(g, v) + atomicAnd(s, v) + atomicOr(p, v) + atomicXor(p, v);
+	p[11] = atomicAnd(p, v) + atomicOr(s, v) + atomicXor(g, v) + atomicAnd(s, v) +
+		atomicOr(p, v) + atomicXor(p, v);
 	atomicMin(p + 4, v);
 	atomicMax(s + 4, v);
 	atomicAnd(p + 5, v);

@@ -27,7 +27,8 @@ __global__ void stencil(const double *in, double *out, int w, int h)
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 
 	if (x > 0 && y > 0 && x < w - 1 && y < h - 1)
-		out[y * w + x] = 0.25 * (in[y * w + x - 1] + in[y * w + x + 1] + in[(y - 1) * w + x] + in[(y + 1) * w + x]);
+		out[y * w + x] = 0.25 * (in[y * w + x - 1] + in[y * w + x + 1] +
+					 in[(y - 1) * w + x] + in[(y + 1) * w + x]);
 }
 
 __global__ void scan(int *data, int n)
@@ -89,7 +90,8 @@ __global__ void fft(float2 *data, int n, int sign)
 			int k = i % m, j = 2 * (i - k) + k;
 			float c, s;
 			sincospif(sign * (float)k / m, &s, &c);
-			float2 a = line[j], b = line[j + m], t = make_float2(b.x * c - b.y * s, b.x * s + b.y * c);
+			float2 a = line[j], b = line[j + m],
+			       t = make_float2(b.x * c - b.y * s, b.x * s + b.y * c);
 			line[j] = make_float2(a.x + t.x, a.y + t.y);
 			line[j + m] = make_float2(a.x - t.x, a.y - t.y);
 		}
@@ -121,7 +123,8 @@ __global__ void nbody(const float4 *p, float4 *v, int n, float dt)
 #pragma unroll 8
 		for (int i = 0; i < 128; i++) {
 			float dx = tile[i].x - me.x, dy = tile[i].y - me.y, dz = tile[i].z - me.z;
-			float r = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-6f), f = tile[i].w * r * r * r;
+			float r = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-6f),
+			      f = tile[i].w * r * r * r;
 			a.x += dx * f;
 			a.y += dy * f;
 			a.z += dz * f;
@@ -131,7 +134,8 @@ __global__ void nbody(const float4 *p, float4 *v, int n, float dt)
 	v[blockIdx.x * blockDim.x + threadIdx.x] = make_float4(a.x * dt, a.y * dt, a.z * dt, 0);
 }
 
-__global__ void spmv(const int *row, const int *column, const double *value, const double *x, double *y, int n)
+__global__ void spmv(const int *row, const int *column, const double *value, const double *x,
+		     double *y, int n)
 {
 	int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
 	double sum = 0;
@@ -167,7 +171,8 @@ __global__ void edit_distance(const char *a, const char *b, int *row, int n)
 		int i = threadIdx.x, j = d - i;
 
 		if (j >= 0 && j < n && i < n)
-			row[i * n + j] = min(min(row[(i - 1) * n + j] + 1, row[i * n + j - 1] + 1), row[(i - 1) * n + j - 1] + (a[i] != b[j]));
+			row[i * n + j] = min(min(row[(i - 1) * n + j] + 1, row[i * n + j - 1] + 1),
+					     row[(i - 1) * n + j - 1] + (a[i] != b[j]));
 		__syncthreads();
 	}
 }

@@ -16,7 +16,9 @@ struct circle : shape {
 
 __global__ void virtual_calls(float *out, int n)
 {
-	shape *s = threadIdx.x % 3 == 0 ? new shape : threadIdx.x % 3 == 1 ? (shape *)new square : (shape *)new circle;
+	shape *s = threadIdx.x % 3 == 0 ? new shape :
+		   threadIdx.x % 3 == 1 ? (shape *)new square :
+					  (shape *)new circle;
 
 	for (int i = 0; i < n; i++)
 		out[i * blockDim.x + threadIdx.x] += s->area(i);

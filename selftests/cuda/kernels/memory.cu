@@ -7,8 +7,14 @@ __constant__ double cd[32];
 __constant__ char4 cc[32];
 __device__ float4 global4[64];
 
-template<class T> __global__ void copy(T *to, const T *from) { to[threadIdx.x] = from[threadIdx.x + 1]; }
-template<class T> __global__ void copy_volatile(volatile T *to, volatile T *from) { to[threadIdx.x] = from[threadIdx.x + 1]; }
+template <class T> __global__ void copy(T *to, const T *from)
+{
+	to[threadIdx.x] = from[threadIdx.x + 1];
+}
+template <class T> __global__ void copy_volatile(volatile T *to, volatile T *from)
+{
+	to[threadIdx.x] = from[threadIdx.x + 1];
+}
 template<class T> __global__ void copy_readonly(T *__restrict__ to, const T *__restrict__ from)
 {
 	to[threadIdx.x] = __ldg(from + threadIdx.x + 1);
@@ -34,12 +40,30 @@ template<class T> __global__ void copy_local(T *a, const int *index)
 		a[i] = l[index[i + 16] & 15];
 }
 
-#define ALL(T) template __global__ void copy<T>(T *, const T *); template __global__ void copy_readonly<T>(T *, const T *); \
-	template __global__ void copy_generic<T>(T *, T *, int); template __global__ void copy_local<T>(T *, const int *)
+#define ALL(T)                                                     \
+	template __global__ void copy<T>(T *, const T *);          \
+	template __global__ void copy_readonly<T>(T *, const T *); \
+	template __global__ void copy_generic<T>(T *, T *, int);   \
+	template __global__ void copy_local<T>(T *, const int *)
 #define SCALAR(T) ALL(T); template __global__ void copy_volatile<T>(volatile T *, volatile T *)
-SCALAR(char); SCALAR(signed char); SCALAR(unsigned char); SCALAR(short); SCALAR(unsigned short); SCALAR(int); SCALAR(unsigned int);
+SCALAR(char);
+SCALAR(signed char);
+SCALAR(unsigned char);
+SCALAR(short);
+SCALAR(unsigned short);
+SCALAR(int);
+SCALAR(unsigned int);
 SCALAR(long long); SCALAR(unsigned long long); SCALAR(float); SCALAR(double);
-ALL(char2); ALL(char4); ALL(uchar2); ALL(uchar4); ALL(short2); ALL(short4); ALL(ushort2); ALL(ushort4); ALL(int2); ALL(int4);
+ALL(char2);
+ALL(char4);
+ALL(uchar2);
+ALL(uchar4);
+ALL(short2);
+ALL(short4);
+ALL(ushort2);
+ALL(ushort4);
+ALL(int2);
+ALL(int4);
 ALL(uint2); ALL(uint4); ALL(longlong2); ALL(ulonglong2); ALL(float2); ALL(float4); ALL(double2);
 
 extern __shared__ double dynamic[];
@@ -64,7 +88,8 @@ __global__ void shared_kinds(double *out, int n)
 
 __global__ void constants(double *out, int i, int j)
 {
-	out[threadIdx.x] = ci[i] + cd[j] + cc[threadIdx.x & 31].y + ci[threadIdx.x] + cd[3] + ci[7] + cc[2].w;
+	out[threadIdx.x] =
+		ci[i] + cd[j] + cc[threadIdx.x & 31].y + ci[threadIdx.x] + cd[3] + ci[7] + cc[2].w;
 	global4[threadIdx.x & 63].z = out[i];
 }
 

@@ -2,13 +2,14 @@
 // Every surface function, on objects and on references, for each boundary mode.
 #include <cuda_runtime.h>
 
-#define KERNEL(T, name, ...) __global__ void name##_##T(cudaSurfaceObject_t s, T *o, int x, int y, int z, int l) \
-{ \
-	T v = o[threadIdx.x]; \
-	int u = (x + threadIdx.x) * sizeof(T); \
-	__VA_ARGS__; \
-	o[threadIdx.x] = v; \
-}
+#define KERNEL(T, name, ...)                                                                \
+	__global__ void name##_##T(cudaSurfaceObject_t s, T *o, int x, int y, int z, int l) \
+	{                                                                                   \
+		T v = o[threadIdx.x];                                                       \
+		int u = (x + threadIdx.x) * sizeof(T);                                      \
+		__VA_ARGS__;                                                                \
+		o[threadIdx.x] = v;                                                         \
+	}
 #define MODES(T, kind, name, ...) \
 KERNEL(T, name##_read_trap, kind##read(&v, s, __VA_ARGS__)) \
 KERNEL(T, name##_read_clamp, kind##read(&v, s, __VA_ARGS__, cudaBoundaryModeClamp)) \
@@ -16,12 +17,17 @@ KERNEL(T, name##_read_zero, kind##read(&v, s, __VA_ARGS__, cudaBoundaryModeZero)
 KERNEL(T, name##_write_trap, kind##write(v, s, __VA_ARGS__)) \
 KERNEL(T, name##_write_clamp, kind##write(v, s, __VA_ARGS__, cudaBoundaryModeClamp)) \
 KERNEL(T, name##_write_zero, kind##write(v, s, __VA_ARGS__, cudaBoundaryModeZero))
-#define ALL(T) MODES(T, surf1D, one, u) MODES(T, surf2D, two, u, y) MODES(T, surf3D, three, u, y, z) \
-	MODES(T, surf1DLayered, layer1, u, l) MODES(T, surf2DLayered, layer2, u, y, l) MODES(T, surfCubemap, cube, u, y, l) \
-	MODES(T, surfCubemapLayered, cubes, u, y, l)
-ALL(char) ALL(uchar2) ALL(uchar4) ALL(short) ALL(ushort2) ALL(short4) ALL(int) ALL(uint2) ALL(int4) ALL(float) ALL(float2) ALL(float4)
+#define ALL(T)                                                                                 \
+	MODES(T, surf1D, one, u)                                                               \
+	MODES(T, surf2D, two, u, y) MODES(T, surf3D, three, u, y, z)                           \
+		MODES(T, surf1DLayered, layer1, u, l) MODES(T, surf2DLayered, layer2, u, y, l) \
+			MODES(T, surfCubemap, cube, u, y, l)                                   \
+				MODES(T, surfCubemapLayered, cubes, u, y, l)
+ALL(char)
+ALL(uchar2) ALL(uchar4) ALL(short) ALL(ushort2) ALL(short4) ALL(int) ALL(uint2) ALL(int4) ALL(float)
+	ALL(float2) ALL(float4)
 
-surface<void, cudaSurfaceType2D> ref;
+		surface<void, cudaSurfaceType2D> ref;
 surface<void, cudaSurfaceType3D> ref3;
 
 __global__ void references(float4 *o, int x, int y)

@@ -4,11 +4,12 @@
 
 typedef unsigned char uchar;
 
-#define KERNEL(T, name, ...) __global__ void name##_##T(cudaTextureObject_t t, T *o, float x, float y, float z, int l) \
-{ \
-	float u = x + threadIdx.x; \
-	o[threadIdx.x] = __VA_ARGS__; \
-}
+#define KERNEL(T, name, ...)                                                                      \
+	__global__ void name##_##T(cudaTextureObject_t t, T *o, float x, float y, float z, int l) \
+	{                                                                                         \
+		float u = x + threadIdx.x;                                                        \
+		o[threadIdx.x] = __VA_ARGS__;                                                     \
+	}
 #define ALL(T) \
 KERNEL(T, fetch1, tex1Dfetch<T>(t, l + threadIdx.x)) \
 KERNEL(T, tex1, tex1D<T>(t, u)) \
@@ -30,13 +31,17 @@ KERNEL(T, cube, texCubemap<T>(t, u, y, z)) \
 KERNEL(T, cubel, texCubemapLod<T>(t, u, y, z, x)) \
 KERNEL(T, cubes, texCubemapLayered<T>(t, u, y, z, l)) \
 KERNEL(T, cubesl, texCubemapLayeredLod<T>(t, u, y, z, l, x))
-ALL(float) ALL(float2) ALL(float4) ALL(int) ALL(int4) ALL(uint2) ALL(uchar) ALL(char4) ALL(ushort2) ALL(short)
+ALL(float)
+ALL(float2) ALL(float4) ALL(int) ALL(int4) ALL(uint2) ALL(uchar) ALL(char4) ALL(ushort2) ALL(short)
 
-#define GATHER(T) KERNEL(T, gather0, tex2Dgather<T>(t, u, y, 0)) KERNEL(T, gather1, tex2Dgather<T>(t, u, y, 1)) \
-	KERNEL(T, gather2, tex2Dgather<T>(t, u, y, 2)) KERNEL(T, gather3, tex2Dgather<T>(t, u, y, 3))
-GATHER(float4) GATHER(int4) GATHER(uchar4)
+#define GATHER(T)                                              \
+	KERNEL(T, gather0, tex2Dgather<T>(t, u, y, 0))         \
+	KERNEL(T, gather1, tex2Dgather<T>(t, u, y, 1))         \
+		KERNEL(T, gather2, tex2Dgather<T>(t, u, y, 2)) \
+			KERNEL(T, gather3, tex2Dgather<T>(t, u, y, 3))
+	GATHER(float4) GATHER(int4) GATHER(uchar4)
 
-texture<float, cudaTextureType1D, cudaReadModeElementType> ref1;
+		texture<float, cudaTextureType1D, cudaReadModeElementType> ref1;
 texture<float4, cudaTextureType2D, cudaReadModeElementType> ref2;
 texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat> ref2n;
 texture<int2, cudaTextureType3D, cudaReadModeElementType> ref3;
@@ -47,9 +52,11 @@ __global__ void references(float *o, float x, float y, float z, int l)
 {
 	float u = x + threadIdx.x;
 
-	o[0] = tex1Dfetch(ref1, l) + tex1D(ref1, u) + tex2D(ref2, u, y).z + tex2D(ref2n, u, y) + tex3D(ref3, u, y, z).y;
+	o[0] = tex1Dfetch(ref1, l) + tex1D(ref1, u) + tex2D(ref2, u, y).z + tex2D(ref2n, u, y) +
+	       tex3D(ref3, u, y, z).y;
 	o[1] = tex2DLayered(ref2a, u, y, l) + texCubemap(refc, u, y, z) + tex2DLod(ref2, u, y, z).x;
-	o[2] = tex2DGrad(ref2, u, y, make_float2(x, y), make_float2(y, z)).w + tex2Dgather(ref2, u, y, 2).y;
+	o[2] = tex2DGrad(ref2, u, y, make_float2(x, y), make_float2(y, z)).w +
+	       tex2Dgather(ref2, u, y, 2).y;
 }
 
 __global__ void queries(cudaTextureObject_t t, int *o)

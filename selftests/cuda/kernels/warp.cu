@@ -10,8 +10,9 @@ template<class T> __global__ void shuffles(T *p, int i)
 	const unsigned int all = 0xffffffff;
 	T v = p[threadIdx.x];
 
-	p[threadIdx.x] = __shfl_sync(all, v, i) + __shfl_up_sync(all, v, 3) + __shfl_down_sync(all, v, i, 16) +
-		__shfl_xor_sync(all, v, 1, 8) + __shfl_sync(all, v, 5, 4);
+	p[threadIdx.x] = __shfl_sync(all, v, i) + __shfl_up_sync(all, v, 3) +
+			 __shfl_down_sync(all, v, i, 16) + __shfl_xor_sync(all, v, 1, 8) +
+			 __shfl_sync(all, v, 5, 4);
 }
 template __global__ void shuffles<int>(int *, int);
 template __global__ void shuffles<float>(float *, int);
@@ -22,7 +23,8 @@ __global__ void votes(unsigned int *p, int c)
 {
 	bool b = p[threadIdx.x] > c;
 
-	p[0] = __all_sync(0xffffffff, b) + __any_sync(0xffffffff, !b) + __ballot_sync(0xffffffff, b) + __activemask();
+	p[0] = __all_sync(0xffffffff, b) + __any_sync(0xffffffff, !b) +
+	       __ballot_sync(0xffffffff, b) + __activemask();
 	p[1] = __syncthreads_count(b) + __syncthreads_and(!b) + __syncthreads_or(b);
 	__syncwarp();
 	if (__all_sync(0xffffffff, c > 3))
@@ -51,7 +53,8 @@ __global__ void groups(int *p, float *q)
 	auto tile = cg::tiled_partition<16>(block);
 	auto active = cg::coalesced_threads();
 
-	p[block.thread_rank()] = cg::reduce(tile, p[threadIdx.x], cg::plus<int>()) + tile.shfl_xor(p[0], 2) + tile.any(p[1] > 3);
+	p[block.thread_rank()] = cg::reduce(tile, p[threadIdx.x], cg::plus<int>()) +
+				 tile.shfl_xor(p[0], 2) + tile.any(p[1] > 3);
 	q[threadIdx.x] = cg::reduce(tile, q[threadIdx.x], cg::greater<float>());
 	if (threadIdx.x & 1) {
 		auto odd = cg::coalesced_threads();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AES-128 in counter mode (FIPS 197), tables in shared memory made from the field's arithmetic; the standard's example first. */
+/*
+ * AES-128 in counter mode (FIPS 197), tables in shared memory made from the field's arithmetic; the
+ * standard's example first.
+ */
 #include "check.h"
 
 enum { BLOCKS = 4096 };
@@ -38,13 +41,15 @@ static void expand(const unsigned char *key, unsigned int *w)
 	unsigned char rcon = 1;
 
 	for (int i = 0; i < 4; i++)
-		w[i] = (unsigned int)key[4 * i] << 24 | key[4 * i + 1] << 16 | key[4 * i + 2] << 8 | key[4 * i + 3];
+		w[i] = (unsigned int)key[4 * i] << 24 | key[4 * i + 1] << 16 | key[4 * i + 2] << 8 |
+		       key[4 * i + 3];
 	for (int i = 4; i < 44; i++) {
 		unsigned int t = w[i - 1];
 
 		if (i % 4 == 0) {
 			t = t << 8 | t >> 24;
-			t = (unsigned int)sbox[t >> 24] << 24 | sbox[t >> 16 & 255] << 16 | sbox[t >> 8 & 255] << 8 | sbox[t & 255];
+			t = (unsigned int)sbox[t >> 24] << 24 | sbox[t >> 16 & 255] << 16 |
+			    sbox[t >> 8 & 255] << 8 | sbox[t & 255];
 			t ^= (unsigned int)rcon << 24;
 			rcon = times(rcon, 2);
 		}
@@ -65,12 +70,15 @@ static void encrypt_cpu(const unsigned int *w, const unsigned int *in, unsigned 
 		for (int i = 0; i < 16; i++) {
 			int c = i / 4 * 4;
 
-			s[i] = r == 10 ? t[i] : times(t[i], 2) ^ times(t[c + (i + 1) % 4], 3) ^ t[c + (i + 2) % 4] ^ t[c + (i + 3) % 4];
+			s[i] = r == 10 ? t[i] :
+					 times(t[i], 2) ^ times(t[c + (i + 1) % 4], 3) ^
+						 t[c + (i + 2) % 4] ^ t[c + (i + 3) % 4];
 			s[i] ^= w[4 * r + i / 4] >> (24 - i % 4 * 8);
 		}
 	}
 	for (int i = 0; i < 4; i++)
-		out[i] = (unsigned int)s[4 * i] << 24 | s[4 * i + 1] << 16 | s[4 * i + 2] << 8 | s[4 * i + 3];
+		out[i] = (unsigned int)s[4 * i] << 24 | s[4 * i + 1] << 16 | s[4 * i + 2] << 8 |
+			 s[4 * i + 3];
 }
 
 __device__ unsigned int rotate(unsigned int v, int n)
@@ -99,7 +107,8 @@ __global__ void encrypt(const unsigned char *table, uint4 counter, uint4 *out)
 	for (int r = 1; r < 10; r++) {
 #pragma unroll
 		for (int c = 0; c < 4; c++)
-			t[c] = te[s[c] >> 24] ^ rotate(te[s[(c + 1) % 4] >> 16 & 255], 8) ^ rotate(te[s[(c + 2) % 4] >> 8 & 255], 16) ^
+			t[c] = te[s[c] >> 24] ^ rotate(te[s[(c + 1) % 4] >> 16 & 255], 8) ^
+			       rotate(te[s[(c + 2) % 4] >> 8 & 255], 16) ^
 			       rotate(te[s[(c + 3) % 4] & 255], 24) ^ round_key[4 * r + c];
 #pragma unroll
 		for (int c = 0; c < 4; c++)
@@ -107,14 +116,18 @@ __global__ void encrypt(const unsigned char *table, uint4 counter, uint4 *out)
 	}
 #pragma unroll
 	for (int c = 0; c < 4; c++)
-		t[c] = ((unsigned int)box[s[c] >> 24] << 24 | box[s[(c + 1) % 4] >> 16 & 255] << 16 | box[s[(c + 2) % 4] >> 8 & 255] << 8 |
-			box[s[(c + 3) % 4] & 255]) ^ round_key[40 + c];
+		t[c] = ((unsigned int)box[s[c] >> 24] << 24 |
+			box[s[(c + 1) % 4] >> 16 & 255] << 16 |
+			box[s[(c + 2) % 4] >> 8 & 255] << 8 | box[s[(c + 3) % 4] & 255]) ^
+		       round_key[40 + c];
 	out[i] = make_uint4(t[0], t[1], t[2], t[3]);
 }
 
 int main(void)
 {
-	static const unsigned char key[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const unsigned char key[16] = {
+		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	};
 	static const unsigned int expected[4] = { 0x69c4e0d8, 0x6a7b0430, 0xd8cdb780, 0x70b4c55a };
 	static unsigned int got[BLOCKS][4];
 	unsigned int w[44], in[4] = { 0x00112233, 0x44556677, 0x8899aabb, 0xccddeeff }, want[4];

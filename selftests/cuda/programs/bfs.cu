@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Breadth-first search: a queue of vertices filled by atomics, a level for each launch; and level by level over all vertices. */
+/*
+ * Breadth-first search: a queue of vertices filled by atomics, a level for each launch; and level
+ * by level over all vertices.
+ */
 #include <vector>
 
 #include "check.h"
 
 __device__ int next_size;
 
-__global__ void expand(const int *begin, const int *edge, const int *queue, int n, int *next, int *level, int depth)
+__global__ void expand(const int *begin, const int *edge, const int *queue, int n, int *next,
+		       int *level, int depth)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -36,7 +40,8 @@ int main(void)
 {
 	const int n = 20000;
 	std::vector<int> begin(1, 0), edge, want(n, -1), queue(1, 0), got(n);
-	int *d_begin, *d_edge, *d_level, *d_queue[2], *d_changed, size = 1, zero = 0, depth, reached = 0, wrong = 0;
+	int *d_begin, *d_edge, *d_level, *d_queue[2], *d_changed, size = 1, zero = 0, depth,
+								  reached = 0, wrong = 0;
 	uint32_t seed = 1234;
 
 	for (int v = 0; v < n; v++) {
@@ -67,7 +72,8 @@ int main(void)
 	CHECK(cudaMemset(d_queue[0], 0, 4));
 	for (depth = 1; size; depth++) {
 		CHECK(cudaMemcpyToSymbol(next_size, &zero, sizeof(zero)));
-		expand<<<CEIL_DIV(size, 128), 128>>>(d_begin, d_edge, d_queue[(depth - 1) % 2], size, d_queue[depth % 2], d_level, depth);
+		expand<<<CEIL_DIV(size, 128), 128>>>(d_begin, d_edge, d_queue[(depth - 1) % 2],
+						     size, d_queue[depth % 2], d_level, depth);
 		CHECK_LAUNCH();
 		CHECK(cudaMemcpyFromSymbol(&size, next_size, sizeof(size)));
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Big numbers: 512-bit products by carries through PTX, and powers modulo 61-bit primes by Montgomery, Miller and Rabin. */
+/*
+ * Big numbers: 512-bit products by carries through PTX, and powers modulo 61-bit primes by
+ * Montgomery, Miller and Rabin.
+ */
 #include "check.h"
 
 enum { LIMBS = 16, N = 512, CANDIDATES = 1024 };
@@ -36,7 +39,8 @@ struct field {
 
 __device__ unsigned long long product(const field &f, unsigned long long a, unsigned long long b)
 {
-	unsigned long long low = a * b, high = __umul64hi(a, b), m = low * f.inverse, t = high + __umul64hi(m, f.n) + (low != 0);
+	unsigned long long low = a * b, high = __umul64hi(a, b), m = low * f.inverse,
+			   t = high + __umul64hi(m, f.n) + (low != 0);
 
 	return t >= f.n ? t - f.n : t;
 }
@@ -114,7 +118,10 @@ int main(void)
 		b[i / N][i % N] = i % N < 2 ? ~0u : random_bits(&seed);
 	}
 	for (int i = 0; i < CANDIDATES; i++)
-		candidate[i] = i < 16 ? 2305843009213693951ull - 2 * i : ((unsigned long long)random_bits(&seed) << 29 ^ random_bits(&seed)) | 1;
+		candidate[i] = i < 16 ? 2305843009213693951ull - 2 * i :
+					((unsigned long long)random_bits(&seed) << 29 ^
+					 random_bits(&seed)) |
+						1;
 	candidate[20] = 3215031751ull;		/* a strong pseudoprime to 2, 3, 5 and 7 */
 	CHECK(cudaMalloc(&da, sizeof(a)));
 	CHECK(cudaMalloc(&db, sizeof(b)));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bitonic sort of keys with values, by a template over key types: short strides in shared memory, long ones in global. */
+/*
+ * Bitonic sort of keys with values, by a template over key types: short strides in shared memory,
+ * long ones in global.
+ */
 #include <algorithm>
 #include <vector>
 
@@ -80,7 +83,8 @@ template <typename K> static int run(K (*make)(uint32_t *))
 	CHECK(cudaMemcpy(got.data(), dk, N * sizeof(K), cudaMemcpyDeviceToHost));
 	CHECK(cudaMemcpy(value.data(), dv, N * sizeof(int), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < N; i++)
-		wrong += got[i] != sorted[i] || value[i] < 0 || value[i] >= N || key[value[i]] != sorted[i];
+		wrong += got[i] != sorted[i] || value[i] < 0 || value[i] >= N ||
+			 key[value[i]] != sorted[i];
 	CHECK(cudaFree(dk));
 	CHECK(cudaFree(dv));
 	return wrong;
@@ -88,11 +92,15 @@ template <typename K> static int run(K (*make)(uint32_t *))
 
 static unsigned int make_word(uint32_t *seed) { return random_bits(seed) % 5000; }
 static float make_float(uint32_t *seed) { return random_float(seed) - 0.5f; }
-static long long make_long(uint32_t *seed) { return (long long)(int)random_bits(seed) * 12345678901ll; }
+static long long make_long(uint32_t *seed)
+{
+	return (long long)(int)random_bits(seed) * 12345678901ll;
+}
 
 int main(void)
 {
-	int words = run<unsigned int>(make_word), floats = run<float>(make_float), longs = run<long long>(make_long);
+	int words = run<unsigned int>(make_word), floats = run<float>(make_float),
+	    longs = run<long long>(make_long);
 
 	return verdict(!words && !floats && !longs, "%d keys with values: %d unsigned, %d float, %d 64-bit wrong", N, words, floats,
 		       longs);

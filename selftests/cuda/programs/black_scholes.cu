@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Options by Black and Scholes' formula in both precisions, and by a binomial tree in shared memory that comes close to it. */
+/*
+ * Options by Black and Scholes' formula in both precisions, and by a binomial tree in shared memory
+ * that comes close to it.
+ */
 #include "check.h"
 
 enum { N = 8192, LEVELS = 255 };
@@ -9,21 +12,25 @@ __device__ double normal(double x) { return normcdf(x); }
 __device__ float power_e(float x) { return __expf(x); }
 __device__ double power_e(double x) { return exp(x); }
 
-template <typename T> __global__ void price(const T *s, const T *k, const T *t, T *call, T *put, T r, T v)
+template <typename T>
+__global__ void price(const T *s, const T *k, const T *t, T *call, T *put, T r, T v)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
-	T root = sqrt(t[i]), d1 = (log(s[i] / k[i]) + (r + v * v / 2) * t[i]) / (v * root), d2 = d1 - v * root;
+	T root = sqrt(t[i]), d1 = (log(s[i] / k[i]) + (r + v * v / 2) * t[i]) / (v * root),
+	  d2 = d1 - v * root;
 	T discounted = k[i] * power_e(-r * t[i]);
 
 	call[i] = s[i] * normal(d1) - discounted * normal(d2);
 	put[i] = discounted * normal(-d2) - s[i] * normal(-d1);
 }
 
-__global__ void binomial(const double *s, const double *k, const double *t, double *call, double r, double v)
+__global__ void binomial(const double *s, const double *k, const double *t, double *call, double r,
+			 double v)
 {
 	__shared__ double value[LEVELS + 1];
 	int i = blockIdx.x, j = threadIdx.x;
-	double dt = t[i] / LEVELS, up = exp(v * sqrt(dt)), down = 1 / up, p = (exp(r * dt) - down) / (up - down), df = exp(-r * dt);
+	double dt = t[i] / LEVELS, up = exp(v * sqrt(dt)), down = 1 / up,
+	       p = (exp(r * dt) - down) / (up - down), df = exp(-r * dt);
 
 	value[j] = fmax(s[i] * pow(up, 2.0 * j - LEVELS) - k[i], 0.0);
 	for (int level = LEVELS; level > 0; level--) {
@@ -65,7 +72,8 @@ template <typename T> static double run(double *tree_error)
 	CHECK(cudaMemcpy(out[1], d[4], sizeof(in[0]), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < N; i++) {
 		double s = in[0][i], k = in[1][i], t = in[2][i], r = T(0.02), v = T(0.3);
-		double d1 = (log(s / k) + (r + v * v / 2) * t) / (v * sqrt(t)), d2 = d1 - v * sqrt(t), x = k * exp(-r * t);
+		double d1 = (log(s / k) + (r + v * v / 2) * t) / (v * sqrt(t)),
+		       d2 = d1 - v * sqrt(t), x = k * exp(-r * t);
 
 		worst = fmax(worst, error_of(out[0][i], s * cdf(d1) - x * cdf(d2)) / 10);
 		worst = fmax(worst, error_of(out[1][i], x * cdf(-d2) - s * cdf(-d1)) / 10);
@@ -73,7 +81,8 @@ template <typename T> static double run(double *tree_error)
 	if (tree_error) {
 		static double tree[16];
 
-		binomial<<<16, LEVELS + 1>>>((double *)d[0], (double *)d[1], (double *)d[2], (double *)d[3], 0.02, 0.3);
+		binomial<<<16, LEVELS + 1>>>((double *)d[0], (double *)d[1], (double *)d[2],
+					     (double *)d[3], 0.02, 0.3);
 		CHECK_LAUNCH();
 		CHECK(cudaMemcpy(tree, d[3], sizeof(tree), cudaMemcpyDeviceToHost));
 		for (int i = 0; i < 16; i++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Host functions in streams: they run in their place of the order, with what came before visible, and work behind them waits. */
+/*
+ * Host functions in streams: they run in their place of the order, with what came before visible,
+ * and work behind them waits.
+ */
 #include "check.h"
 
 enum { ROUNDS = 8, N = 1000 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls: functions by pointer and by virtual table, recursion with a stack (quicksort, Ackermann, trees), templates, lambdas. */
+/*
+ * Calls: functions by pointer and by virtual table, recursion with a stack (quicksort, Ackermann,
+ * trees), templates, lambdas.
+ */
 #include <algorithm>
 #include <vector>
 
@@ -80,7 +83,11 @@ __global__ void recurse(int *a, int *out)
 	out[threadIdx.x] = ackermann(2, threadIdx.x % 4);
 }
 
-template <int N> struct fibonacci { enum { value = fibonacci<N - 1>::value + fibonacci<N - 2>::value }; };
+template <int N> struct fibonacci {
+	enum {
+		value = fibonacci<N - 1>::value + fibonacci<N - 2>::value
+	};
+};
 template <> struct fibonacci<1> { enum { value = 1 }; };
 template <> struct fibonacci<0> { enum { value = 0 }; };
 
@@ -123,7 +130,7 @@ int main(void)
 		wrong += got[s] != 2 * (s % 4) + 3;
 	}
 	wrong += a != sorted;
-	apply<<<1, 96>>>(d, [=] __device__ (int i) { return i * base + (int)fibonacci<20>::value; });
+	apply<<<1, 96>>>(d, [=] __device__(int i) { return i * base + (int)fibonacci<20>::value; });
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, d, sizeof(got), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < 96; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all programs share: errors end a program, random numbers that are the same everywhere, and the one line they print. */
+/*
+ * What all programs share: errors end a program, random numbers that are the same everywhere, and
+ * the one line they print.
+ */
 #ifndef KVGPU_SELFTESTS_CUDA_CHECK_H
 #define KVGPU_SELFTESTS_CUDA_CHECK_H
 
@@ -12,13 +15,15 @@
 #include <time.h>
 
 /* error 2: the program could not do what it compares */
-#define CHECK(call) do {									\
-	cudaError_t err_ = (call);								\
-	if (err_ != cudaSuccess) {								\
-		printf("FAIL: %s:%d: %s: %s (%d)\n", __FILE__, __LINE__, #call, cudaGetErrorString(err_), (int)err_);	\
-		exit(2);									\
-	}											\
-} while (0)
+#define CHECK(call)                                                                     \
+	do {                                                                            \
+		cudaError_t err_ = (call);                                              \
+		if (err_ != cudaSuccess) {                                              \
+			printf("FAIL: %s:%d: %s: %s (%d)\n", __FILE__, __LINE__, #call, \
+			       cudaGetErrorString(err_), (int)err_);                    \
+			exit(2);                                                        \
+		}                                                                       \
+	} while (0)
 
 /* after <<<>>> */
 #define CHECK_LAUNCH() CHECK(cudaGetLastError())

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Conjugate gradients for the 2D Poisson equation in double precision; the scalars never leave the GPU but for the residual. */
+/*
+ * Conjugate gradients for the 2D Poisson equation in double precision; the scalars never leave the
+ * GPU but for the residual.
+ */
 #include "check.h"
 
 enum { N = 48, CELLS = N * N, BLOCK = 256, BLOCKS = CELLS / BLOCK };
@@ -85,8 +88,8 @@ int main(void)
 	for (int i = 0; i < CELLS; i++) {
 		int cx = i % N, cy = i / N;
 
-		b[i] = 4 * truth[i] - (cx ? truth[i - 1] : 0) - (cx < N - 1 ? truth[i + 1] : 0) - (cy ? truth[i - N] : 0) -
-		       (cy < N - 1 ? truth[i + N] : 0);
+		b[i] = 4 * truth[i] - (cx ? truth[i - 1] : 0) - (cx < N - 1 ? truth[i + 1] : 0) -
+		       (cy ? truth[i - N] : 0) - (cy < N - 1 ? truth[i + N] : 0);
 	}
 	CHECK(cudaMalloc(&x, sizeof(b)));
 	CHECK(cudaMalloc(&r, sizeof(b)));

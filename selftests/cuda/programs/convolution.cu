@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Convolution of an image: separable with the mask in constant memory, and a full 5 x 5 one by a template. Exact integers. */
+/*
+ * Convolution of an image: separable with the mask in constant memory, and a full 5 x 5 one by a
+ * template. Exact integers.
+ */
 #include "check.h"
 
 enum { W = 200, H = 120, RADIUS = 4, TAPS = 2 * RADIUS + 1 };
@@ -44,7 +47,8 @@ __global__ void columns(const int *in, int *out)
 
 template <int SIZE> __global__ void full(const int *in, int *out)
 {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, sum = 0;
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+	    sum = 0;
 
 	if (x >= W || y >= H)
 		return;
@@ -52,7 +56,8 @@ template <int SIZE> __global__ void full(const int *in, int *out)
 	for (int j = 0; j < SIZE; j++)
 #pragma unroll
 		for (int i = 0; i < SIZE; i++) {
-			int cx = min(max(x + i - SIZE / 2, 0), W - 1), cy = min(max(y + j - SIZE / 2, 0), H - 1);
+			int cx = min(max(x + i - SIZE / 2, 0), W - 1),
+			    cy = min(max(y + j - SIZE / 2, 0), H - 1);
 
 			sum += mask_2d[j][i] * in[cy * W + cx];
 		}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CUB from the toolkit: device-wide radix sort, reduction, scan, selection, histogram, run lengths, and block primitives. */
+/*
+ * CUB from the toolkit: device-wide radix sort, reduction, scan, selection, histogram, run lengths,
+ * and block primitives.
+ */
 #include <algorithm>
 #include <vector>
 
@@ -57,21 +60,28 @@ int main(void)
 	CHECK(cudaMemcpy(d_in, in.data(), N * 4, cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpy(d_f, f.data(), N * 4, cudaMemcpyHostToDevice));
 
-	with_storage([&](void *s, size_t &n) { return cub::DeviceRadixSort::SortKeys(s, n, d_f, d_fout, N); });
+	with_storage([&](void *s, size_t &n) {
+		return cub::DeviceRadixSort::SortKeys(s, n, d_f, d_fout, N);
+	});
 	CHECK(cudaMemcpy(fgot.data(), d_fout, N * 4, cudaMemcpyDeviceToHost));
 	std::sort(f.begin(), f.end());
 	wrong += f != fgot;
 
-	with_storage([&](void *s, size_t &n) { return cub::DeviceReduce::Max(s, n, d_in, d_count, N); });
+	with_storage(
+		[&](void *s, size_t &n) { return cub::DeviceReduce::Max(s, n, d_in, d_count, N); });
 	CHECK(cudaMemcpy(&count, d_count, 4, cudaMemcpyDeviceToHost));
 	wrong += count != *std::max_element(in.begin(), in.end());
 
-	with_storage([&](void *s, size_t &n) { return cub::DeviceScan::InclusiveSum(s, n, d_in, d_out, N); });
+	with_storage([&](void *s, size_t &n) {
+		return cub::DeviceScan::InclusiveSum(s, n, d_in, d_out, N);
+	});
 	CHECK(cudaMemcpy(got.data(), d_out, N * 4, cudaMemcpyDeviceToHost));
 	for (int i = 0, sum = 0; i < N; i++)
 		wrong += got[i] != (sum += in[i]);
 
-	with_storage([&](void *s, size_t &n) { return cub::DeviceSelect::If(s, n, d_in, d_out, d_count, N, is_odd()); });
+	with_storage([&](void *s, size_t &n) {
+		return cub::DeviceSelect::If(s, n, d_in, d_out, d_count, N, is_odd());
+	});
 	CHECK(cudaMemcpy(&count, d_count, 4, cudaMemcpyDeviceToHost));
 	CHECK(cudaMemcpy(got.data(), d_out, N * 4, cudaMemcpyDeviceToHost));
 	for (int v : in)
@@ -79,10 +89,13 @@ int main(void)
 			odd.push_back(v);
 	wrong += count != (int)odd.size() || !std::equal(odd.begin(), odd.end(), got.begin());
 
-	with_storage([&](void *s, size_t &n) { return cub::DeviceHistogram::HistogramEven(s, n, d_in, d_count, 11, 0, 100, N); });
+	with_storage([&](void *s, size_t &n) {
+		return cub::DeviceHistogram::HistogramEven(s, n, d_in, d_count, 11, 0, 100, N);
+	});
 	CHECK(cudaMemcpy(got.data(), d_count, 40, cudaMemcpyDeviceToHost));
 	for (int b = 0; b < 10; b++)
-		wrong += got[b] != std::count_if(in.begin(), in.end(), [&](int v) { return v / 10 == b; });
+		wrong += got[b] !=
+			 std::count_if(in.begin(), in.end(), [&](int v) { return v / 10 == b; });
 
 	blocks<<<N / 128, 128>>>(d_in, d_out, d_count);
 	CHECK_LAUNCH();

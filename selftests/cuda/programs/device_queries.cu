@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the device says of itself, by properties, attributes, occupancy, limits and memory, must agree with itself and with sm_35. */
+/*
+ * What the device says of itself, by properties, attributes, occupancy, limits and memory, must
+ * agree with itself and with sm_35.
+ */
 #include "check.h"
 
 __global__ void light(float *p)
@@ -41,9 +44,15 @@ int main(void)
 	expect(device == 0, "the first is current");
 	CHECK(cudaGetDeviceProperties(&p, 0));
 	expect(p.major == 3 && p.minor == 5, "3.5");
-	expect(p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && p.regsPerBlock == 65536 && p.sharedMemPerBlock == 49152, "sm_35's sizes");
-	expect(p.maxGridSize[0] == 0x7fffffff && p.maxGridSize[1] == 65535 && p.maxThreadsDim[2] == 64, "sm_35's shapes");
-	expect(p.maxThreadsPerMultiProcessor == 2048 && p.multiProcessorCount >= 1 && p.multiProcessorCount <= 15, "multiprocessors");
+	expect(p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && p.regsPerBlock == 65536 &&
+		       p.sharedMemPerBlock == 49152,
+	       "sm_35's sizes");
+	expect(p.maxGridSize[0] == 0x7fffffff && p.maxGridSize[1] == 65535 &&
+		       p.maxThreadsDim[2] == 64,
+	       "sm_35's shapes");
+	expect(p.maxThreadsPerMultiProcessor == 2048 && p.multiProcessorCount >= 1 &&
+		       p.multiProcessorCount <= 15,
+	       "multiprocessors");
 	expect(p.totalConstMem == 65536 && p.clockRate > 0 && p.name[0], "constants, clock, name");
 	CHECK(cudaDeviceGetAttribute(&v, cudaDevAttrMultiProcessorCount, 0));
 	expect(v == p.multiProcessorCount, "attribute and property agree");
@@ -76,14 +85,17 @@ int main(void)
 	expect(where.type == cudaMemoryTypeDevice && where.device == 0, "a pointer to the device");
 	CHECK(cudaMallocHost(&host, 1000));
 	CHECK(cudaPointerGetAttributes(&where, host));
-	expect(where.type == cudaMemoryTypeHost && where.hostPointer == host, "a pointer to pinned memory");
+	expect(where.type == cudaMemoryTypeHost && where.hostPointer == host,
+	       "a pointer to pinned memory");
 	CHECK(cudaPointerGetAttributes(&where, &count));
 	expect(where.type == cudaMemoryTypeUnregistered, "a pointer to anything else");
 	CHECK(cudaFree(m));
 	CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
 	CHECK(cudaDeviceGetLimit(&limit, cudaLimitStackSize));
 	expect(limit == 4096, "limit of the stack");
-	expect(cudaMalloc(&m, total + (1ull << 40)) == cudaErrorMemoryAllocation, "more than there is");
-	expect(cudaGetLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess, "an error is told once");
+	expect(cudaMalloc(&m, total + (1ull << 40)) == cudaErrorMemoryAllocation,
+	       "more than there is");
+	expect(cudaGetLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaSuccess,
+	       "an error is told once");
 	return verdict(!bad, "%s, %d multiprocessors, %zu MiB; %d expectations failed", p.name, p.multiProcessorCount, total >> 20, bad);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dynamic shared memory beside static, from none to all 48 KiB, with each setting of L1; more is refused. */
+/*
+ * Dynamic shared memory beside static, from none to all 48 KiB, with each setting of L1; more is
+ * refused.
+ */
 #include "check.h"
 
 enum { FIXED = 256 };
@@ -21,8 +24,10 @@ __global__ void turn(const int *in, int *out, int n)
 
 int main(void)
 {
-	const cudaFuncCache prefer[] = { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-	const int sizes[] = { 0, 1, 33, 1024, 4000, 8000, (48 << 10) / 4 - FIXED }, blocks = 30, most = (48 << 10) / 4;
+	const cudaFuncCache prefer[] = { cudaFuncCachePreferNone, cudaFuncCachePreferShared,
+					 cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+	const int sizes[] = { 0, 1, 33, 1024, 4000, 8000, (48 << 10) / 4 - FIXED }, blocks = 30,
+		  most = (48 << 10) / 4;
 	static int in[30 * (48 << 10) / 4], out[30 * (48 << 10) / 4];
 	cudaFuncAttributes attr;
 	int *d_in, *d_out, wrong = 0, refused = 0, major, limit;
@@ -32,7 +37,8 @@ int main(void)
 	for (int i = 0; i < blocks * most; i++)
 		in[i] = i * 3;
 	CHECK(cudaFuncGetAttributes(&attr, turn));
-	wrong += attr.sharedSizeBytes != FIXED * 4 || attr.maxThreadsPerBlock < 256 || attr.numRegs < 4 || attr.binaryVersion / 10 != major;
+	wrong += attr.sharedSizeBytes != FIXED * 4 || attr.maxThreadsPerBlock < 256 ||
+		 attr.numRegs < 4 || attr.binaryVersion / 10 != major;
 	CHECK(cudaMalloc(&d_in, sizeof(in)));
 	CHECK(cudaMalloc(&d_out, sizeof(out)));
 	CHECK(cudaMemcpy(d_in, in, sizeof(in), cudaMemcpyHostToDevice));
@@ -46,13 +52,15 @@ int main(void)
 			CHECK_LAUNCH();
 			CHECK(cudaMemcpy(out, d_out, blocks * n * 4, cudaMemcpyDeviceToHost));
 			for (int i = 0; i < blocks * n; i++)
-				wrong += out[i] != in[i / n * n + n - 1 - i % n] + i % n % FIXED + i / n;
+				wrong += out[i] !=
+					 in[i / n * n + n - 1 - i % n] + i % n % FIXED + i / n;
 		}
 	}
 	turn<<<1, 32, most * 4>>>(d_in, d_out, 1);
 	refused += cudaGetLastError() == cudaErrorInvalidValue;
 	refused += cudaGetLastError() == cudaSuccess;
-	refused += cudaFuncSetAttribute(turn, cudaFuncAttributeMaxDynamicSharedMemorySize, limit + 1024) == cudaErrorInvalidValue;
+	refused += cudaFuncSetAttribute(turn, cudaFuncAttributeMaxDynamicSharedMemorySize,
+					limit + 1024) == cudaErrorInvalidValue;
 	cudaGetLastError();
 	return verdict(!wrong && refused == 3, "%zu sizes with 4 settings, %d wrong; %d of 3 refused",
 		sizeof(sizes) / sizeof(sizes[0]), wrong, refused);

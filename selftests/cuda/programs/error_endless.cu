@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * error_endless [seconds]: a kernel that never ends by itself. Where something limits the time of kernels, it must be ended with an
- * error that stays until a reset, and the device must work again; where nothing does, it is told to end after the given time (10),
- * and must then have ended without an error.
+ * error_endless [seconds]: a kernel that never ends by itself. Where something limits the time of
+ * kernels, it must be ended with an error that stays until a reset, and the device must work again;
+ * where nothing does, it is told to end after the given time (10), and must then have ended without
+ * an error.
  */
 #include <unistd.h>
 
@@ -49,8 +50,11 @@ int main(int argc, char **argv)
 		return verdict(n > 0, "nothing ended the kernel for %.1f s; it went round %u times until it was told", took / 1e3, n);
 	}
 	later = cudaMalloc(&d, 4);
-	printf("after %.1f s: %s, then %s\n", took / 1e3, cudaGetErrorName(e), cudaGetErrorName(later));
-	ok = (e == cudaErrorLaunchTimeout || e == cudaErrorLaunchFailure || e == cudaErrorIllegalAddress) && later == e;
+	printf("after %.1f s: %s, then %s\n", took / 1e3, cudaGetErrorName(e),
+	       cudaGetErrorName(later));
+	ok = (e == cudaErrorLaunchTimeout || e == cudaErrorLaunchFailure ||
+	      e == cudaErrorIllegalAddress) &&
+	     later == e;
 	CHECK(cudaDeviceReset());
 	CHECK(cudaMalloc(&d, sizeof(h)));
 	CHECK(cudaMemset(d, 0, sizeof(h)));

@@ -12,7 +12,8 @@ static int bad;
 static void expect(cudaError_t got, cudaError_t want, const char *what)
 {
 	if (got != want) {
-		printf("%s: %s (%d), not %s\n", what, cudaGetErrorName(got), (int)got, cudaGetErrorName(want));
+		printf("%s: %s (%d), not %s\n", what, cudaGetErrorName(got), (int)got,
+		       cudaGetErrorName(want));
 		bad++;
 	}
 }
@@ -44,13 +45,17 @@ int main(void)
 		write_to<<<1, 1>>>(i ? NULL : (int *)0xdead000000ull);
 		expect(cudaGetLastError(), cudaSuccess, "the launch itself");
 		expect(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "synchronizing");
-		expect(cudaMemcpy(&word, d, 4, cudaMemcpyDeviceToHost), cudaErrorIllegalAddress, "a copy later");
+		expect(cudaMemcpy(&word, d, 4, cudaMemcpyDeviceToHost), cudaErrorIllegalAddress,
+		       "a copy later");
 		expect(cudaMalloc(&d, 4), cudaErrorIllegalAddress, "memory later");
 		expect(cudaGetLastError(), cudaErrorIllegalAddress, "the last error");
 		write_to<<<1, 1>>>(d);
 		expect(cudaGetLastError(), cudaErrorIllegalAddress, "a launch later");
 		expect(cudaStreamSynchronize(0), cudaErrorIllegalAddress, "a stream later");
-		/* CUDA's manual promises nothing more to this process: where a reset helps it has to help all the way */
+		/*
+		 * CUDA's manual promises nothing more to this process: where a reset helps it has
+		 * to help all the way
+		 */
 		cudaDeviceReset();
 		cudaGetLastError();
 		if (cudaMalloc(&d, 4) != cudaSuccess)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels that the SM stops: misaligned accesses, a trap, a stack that overflows, shared memory that is not there. Each has to
- * give an error of its kind, or at least "launch failed", which is all that some drivers can know. Each runs in
- * a process of its own, and the processes that follow must find the device as usual.
+ * Kernels that the SM stops: misaligned accesses, a trap, a stack that overflows, shared memory
+ * that is not there. Each has to give an error of its kind, or at least "launch failed", which is
+ * all that some drivers can know. Each runs in a process of its own, and the processes that follow
+ * must find the device as usual.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,8 +56,10 @@ static const struct {
 } cases[] = {
 	{ "misaligned access", misaligned, { cudaErrorMisalignedAddress, cudaErrorLaunchFailure } },
 	{ "trap instruction", trap, { cudaErrorLaunchFailure, cudaErrorIllegalInstruction } },
-	{ "overflow of the stack", overflow, { cudaErrorHardwareStackError, cudaErrorIllegalAddress, cudaErrorLaunchFailure } },
-	{ "outside of shared memory", shared_range, { cudaErrorIllegalAddress, cudaErrorInvalidAddressSpace, cudaErrorLaunchFailure } },
+	{ "overflow of the stack", overflow, { cudaErrorHardwareStackError, cudaErrorIllegalAddress,
+		cudaErrorLaunchFailure } },
+	{ "outside of shared memory", shared_range, { cudaErrorIllegalAddress,
+		cudaErrorInvalidAddressSpace, cudaErrorLaunchFailure } },
 };
 
 static int run(unsigned int i)
@@ -70,14 +73,16 @@ static int run(unsigned int i)
 	CHECK(cudaMemcpy(bytes, d, sizeof(bytes), cudaMemcpyDeviceToHost));
 	for (int k = 0; k < 64; k++)
 		if (bytes[k])
-			return verdict(false, "%s: the device does not work before it", cases[i].name);
+			return verdict(false, "%s: the device does not work before it",
+				       cases[i].name);
 	cases[i].k<<<1, 32>>>(d);
 	CHECK_LAUNCH();
 	e = cudaDeviceSynchronize();
 	later = cudaMalloc(&next, 16);
 	for (int k = 0; k < 3; k++)
 		known |= e != cudaSuccess && e == cases[i].want[k];
-	return verdict(known && later == e, "%s: %s, then %s", cases[i].name, cudaGetErrorName(e), cudaGetErrorName(later));
+	return verdict(known && later == e, "%s: %s, then %s", cases[i].name, cudaGetErrorName(e),
+		       cudaGetErrorName(later));
 }
 
 int main(int argc, char **argv)

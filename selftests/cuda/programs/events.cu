@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events: what is recorded, queried, waited for and measured; times grow with the work and add up. */
+/*
+ * Events: what is recorded, queried, waited for and measured; times grow with the work and add up.
+ */
 #include "check.h"
 
 __global__ void spin(unsigned int *out, int rounds)
@@ -35,7 +37,8 @@ int main(void)
 	CHECK(cudaEventCreateWithFlags(&quiet, cudaEventDisableTiming | cudaEventBlockingSync));
 	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	expect(cudaEventQuery(other) == cudaSuccess, "an event that was never recorded is complete");
-	expect(cudaEventElapsedTime(&none, e[0], other) == cudaErrorInvalidResourceHandle, "it has no time");
+	expect(cudaEventElapsedTime(&none, e[0], other) == cudaErrorInvalidResourceHandle,
+	       "it has no time");
 	cudaGetLastError();
 
 	spin<<<26, 128, 0, stream>>>(d, 10);		/* the first launch costs more */
@@ -55,7 +58,8 @@ int main(void)
 	CHECK(cudaEventElapsedTime(&all_ms, e[0], e[2]));
 	expect(short_ms > 0 && long_ms > short_ms, "twenty times the work takes longer");
 	expect(fabs(short_ms + long_ms - all_ms) < 0.01 + 0.001 * all_ms, "times add up");
-	expect(cudaEventElapsedTime(&none, e[0], quiet) == cudaErrorInvalidResourceHandle, "an event without timing has no time");
+	expect(cudaEventElapsedTime(&none, e[0], quiet) == cudaErrorInvalidResourceHandle,
+	       "an event without timing has no time");
 	cudaGetLastError();
 
 	/* an event recorded again stands for the later work */

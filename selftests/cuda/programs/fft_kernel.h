@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* FFT of 2^LOG_N points in single precision, in place: a transform each block; sign -1 forward, 1 back (not scaled). */
+/*
+ * FFT of 2^LOG_N points in single precision, in place: a transform each block; sign -1 forward, 1
+ * back (not scaled).
+ */
 #ifndef KVGPU_SELFTESTS_CUDA_FFT_KERNEL_H
 #define KVGPU_SELFTESTS_CUDA_FFT_KERNEL_H
 
 enum { MAX_THREADS = 512 };
 
 template <int LOG_N> struct shape {
-	enum { N = 1 << LOG_N, HALF = N / 2, THREADS = HALF < MAX_THREADS ? HALF : MAX_THREADS, PER = HALF / THREADS };
+	enum {
+		N = 1 << LOG_N,
+		HALF = N / 2,
+		THREADS = HALF < MAX_THREADS ? HALF : MAX_THREADS,
+		PER = HALF / THREADS
+	};
 };
 
-/* after each stage the two outputs of a butterfly go to where the next one reads them (Stockham's order) */
+/*
+ * after each stage the two outputs of a butterfly go to where the next one reads them (Stockham's
+ * order)
+ */
 template <int LOG_N> __global__ void fft(float2 *data, float sign)
 {
 	typedef shape<LOG_N> S;
@@ -52,7 +63,8 @@ template <int LOG_N> __global__ void fft(float2 *data, float sign)
 			__syncthreads();
 #pragma unroll
 			for (int i = 0; i < S::PER; i++) {
-				float va = s[t + i * S::THREADS], vb = s[t + i * S::THREADS + S::HALF];
+				float va = s[t + i * S::THREADS],
+				      vb = s[t + i * S::THREADS + S::HALF];
 
 				if (part) {
 					a[i].y = va;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process looks at the GPUs and forks; parent and children use the GPU side by side. Each must have a file of nouveau's, and
- * with it an address space, of its own. (NVIDIA's driver refuses the children.) Not where the GPU is in the process.
+ * A process looks at the GPUs and forks; parent and children use the GPU side by side. Each must
+ * have a file of nouveau's, and with it an address space, of its own. (NVIDIA's driver refuses the
+ * children.) Not where the GPU is in the process.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -46,7 +47,8 @@ static bool has_own_file(pid_t pid)
 		bool shared = false;
 
 		for (int other = 3; other < 1024 && !shared; other++) {
-			long same = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (long)fd[i], (long)other);
+			long same = syscall(SYS_kcmp, getpid(), pid, KCMP_FILE, (long)fd[i],
+					    (long)other);
 
 			if (same < 0 && errno != EBADF) {
 				perror("kcmp");

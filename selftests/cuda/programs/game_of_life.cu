@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Life on a torus, a byte for each cell, and 32 cells in a word with bit-parallel adders; both against the CPU. */
+/*
+ * Life on a torus, a byte for each cell, and 32 cells in a word with bit-parallel adders; both
+ * against the CPU.
+ */
 #include "check.h"
 
 enum { W = 256, H = 192, WORDS = W / 32, STEPS = 50 };
 
 __global__ void by_bytes(const unsigned char *in, unsigned char *out)
 {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, n = 0;
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y,
+	    n = 0;
 
 	for (int dy = -1; dy <= 1; dy++)
 		for (int dx = -1; dx <= 1; dx++)
@@ -31,7 +35,8 @@ __global__ void by_bits(const unsigned int *in, unsigned int *out)
 
 	for (int dy = -1; dy <= 1; dy++) {
 		const unsigned int *row = in + (y + dy + H) % H * WORDS;
-		unsigned int w = row[x], before = row[(x + WORDS - 1) % WORDS], after = row[(x + 1) % WORDS];
+		unsigned int w = row[x], before = row[(x + WORDS - 1) % WORDS],
+			     after = row[(x + 1) % WORDS];
 
 		add_bit(&ones, &twos, &more, w << 1 | before >> 31);
 		add_bit(&ones, &twos, &more, w >> 1 | after << 31);
@@ -70,7 +75,8 @@ int main(void)
 				int n = -c[y * W + x];
 
 				for (int i = 0; i < 9; i++)
-					n += c[(y + i / 3 - 1 + H) % H * W + (x + i % 3 - 1 + W) % W];
+					n += c[(y + i / 3 - 1 + H) % H * W +
+					       (x + i % 3 - 1 + W) % W];
 				cells[1 - s % 2][y * W + x] = n == 3 || (n == 2 && c[y * W + x]);
 			}
 	}

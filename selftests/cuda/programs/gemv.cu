@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* y = A x, and y = A' x: a warp to each row with shuffles, a thread to each column with atomics of parts. */
+/*
+ * y = A x, and y = A' x: a warp to each row with shuffles, a thread to each column with atomics of
+ * parts.
+ */
 #include "check.h"
 
 __global__ void rows_by_warps(const float *a, const float *x, float *y, int m, int n)
 {
-	int warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize, lane = threadIdx.x % warpSize;
+	int warp = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize,
+	    lane = threadIdx.x % warpSize;
 	float sum = 0;
 
 	if (warp >= m)
@@ -32,7 +36,8 @@ __global__ void columns(const float *a, const float *x, float *y, int m, int n, 
 int main(void)
 {
 	const int m = 700, n = 523;
-	float *a = (float *)malloc(m * n * 4), *x = (float *)malloc((m + n) * 4), *y = (float *)malloc((m + n) * 4);
+	float *a = (float *)malloc(m * n * 4), *x = (float *)malloc((m + n) * 4),
+	      *y = (float *)malloc((m + n) * 4);
 	float *da, *dx, *dy;
 	double worst = 0;
 	uint32_t seed = 3;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphs made by capture: of one stream, of several that fork and join, with functions of the host, with other graphs in them; launched
- * often, updated, and what is forbidden meanwhile with its error (as a GPU with driver 580 gives it).
+ * Graphs made by capture: of one stream, of several that fork and join, with functions of the host,
+ * with other graphs in them; launched often, updated, and what is forbidden meanwhile with its
+ * error (as a GPU with driver 580 gives it).
  */
 #include "check.h"
 #include "graph_forms.h"
@@ -117,7 +118,8 @@ static void test_fork_and_join(cudaStream_t stream)
 	want(!calls, "a function was called while it was captured");
 	CHECK(cudaGraphGetNodes(graph, NULL, &nodes));
 	CHECK(count_edges(graph, &edges));
-	want(nodes == 1 + BRANCHES * STEPS + 3 && edges == BRANCHES * (STEPS + 1) + 3, "nodes and edges of what was captured");
+	want(nodes == 1 + BRANCHES * STEPS + 3 && edges == BRANCHES * (STEPS + 1) + 3,
+	     "nodes and edges of what was captured");
 	CHECK(instantiate(&exec, graph));
 	for (int i = 0; i < 5; i++)
 		run(exec, stream, expected(0.5f, BRANCHES), "a launch");
@@ -159,8 +161,10 @@ static void test_nested(cudaStream_t stream)
 	CHECK(instantiate(&exec, graph));
 	run(exec, stream, 2 * expected(0.5f, BRANCHES) + 1, "a graph in a graph");
 	CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-	want(cudaGraphLaunch(exec, stream) == cudaErrorStreamCaptureUnsupported, "a launch while capturing");
-	want(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated, "after a launch while capturing");
+	want(cudaGraphLaunch(exec, stream) == cudaErrorStreamCaptureUnsupported,
+	     "a launch while capturing");
+	want(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated,
+	     "after a launch while capturing");
 	cudaGetLastError();
 	CHECK(cudaGraphExecDestroy(exec));
 }
@@ -180,8 +184,10 @@ static void end(cudaStream_t stream, cudaError_t expected, const char *what)
 	cudaGraph_t graph = NULL;
 
 	CHECK(cudaStreamIsCapturing(stream, &status));
-	want(status == (expected == cudaErrorStreamCaptureInvalidated ? cudaStreamCaptureStatusInvalidated :
-			cudaStreamCaptureStatusActive), what);
+	want(status == (expected == cudaErrorStreamCaptureInvalidated ?
+				cudaStreamCaptureStatusInvalidated :
+				cudaStreamCaptureStatusActive),
+	     what);
 	want_error(cudaStreamEndCapture(stream, &graph), expected, what);
 	want(!graph == !!expected, what);
 	CHECK(cudaStreamIsCapturing(stream, &status));
@@ -199,14 +205,17 @@ static void test_waiting(cudaStream_t stream)
 	CHECK(cudaEventRecord(event, branch[0]));
 	CHECK(cudaEventSynchronize(event));
 	begin(stream, cudaStreamCaptureModeGlobal);
-	want_error(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported, "waiting for the stream");
-	want_error(cudaMemsetAsync(out, 0, 4, stream), cudaErrorStreamCaptureInvalidated, "after that");
+	want_error(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported,
+		   "waiting for the stream");
+	want_error(cudaMemsetAsync(out, 0, 4, stream), cudaErrorStreamCaptureInvalidated,
+		   "after that");
 	end(stream, cudaErrorStreamCaptureInvalidated, "waiting for the stream");
 	begin(stream, cudaStreamCaptureModeRelaxed);
 	want_error(cudaStreamQuery(stream), cudaErrorStreamCaptureUnsupported, "asking the stream");
 	end(stream, cudaErrorStreamCaptureInvalidated, "asking the stream");
 	begin(stream, cudaStreamCaptureModeRelaxed);
-	want_error(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported, "waiting for the device");
+	want_error(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported,
+		   "waiting for the device");
 	end(stream, cudaErrorStreamCaptureInvalidated, "waiting for the device");
 	begin(stream, cudaStreamCaptureModeGlobal);
 	want_error(cudaMalloc(&p, 64), cudaErrorStreamCaptureUnsupported, "memory");
@@ -231,34 +240,43 @@ static void test_events(cudaStream_t stream)
 	CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
 	CHECK(cudaEventRecord(before, branch[0]));
 	begin(stream, cudaStreamCaptureModeGlobal);
-	want_error(cudaStreamWaitEvent(stream, before, 0), cudaErrorStreamCaptureIsolation, "an event of before");
+	want_error(cudaStreamWaitEvent(stream, before, 0), cudaErrorStreamCaptureIsolation,
+		   "an event of before");
 	end(stream, cudaErrorStreamCaptureInvalidated, "an event of before");
 	begin(stream, cudaStreamCaptureModeGlobal);
-	want_error(cudaStreamWaitEvent(stream, before, cudaEventWaitExternal), cudaSuccess, "an event of before, as a node");
-	want_error(cudaEventRecordWithFlags(before, stream, cudaEventRecordExternal), cudaSuccess, "an event as a node");
+	want_error(cudaStreamWaitEvent(stream, before, cudaEventWaitExternal), cudaSuccess,
+		   "an event of before, as a node");
+	want_error(cudaEventRecordWithFlags(before, stream, cudaEventRecordExternal), cudaSuccess,
+		   "an event as a node");
 	end(stream, cudaSuccess, "events as nodes");
 	begin(stream, cudaStreamCaptureModeGlobal);
 	CHECK(cudaEventRecord(event, stream));
-	want_error(cudaEventQuery(event), cudaErrorCapturedEvent, "asking an event that was captured");
+	want_error(cudaEventQuery(event), cudaErrorCapturedEvent,
+		   "asking an event that was captured");
 	end(stream, cudaErrorStreamCaptureInvalidated, "asking an event that was captured");
 	begin(stream, cudaStreamCaptureModeGlobal);
 	CHECK(cudaEventRecord(event, stream));
 	CHECK(cudaStreamBeginCapture(branch[1], cudaStreamCaptureModeGlobal));
-	want_error(cudaStreamWaitEvent(branch[1], event, 0), cudaErrorStreamCaptureMerge, "two captures");
+	want_error(cudaStreamWaitEvent(branch[1], event, 0), cudaErrorStreamCaptureMerge,
+		   "two captures");
 	end(stream, cudaErrorStreamCaptureInvalidated, "two captures");
 	end(branch[1], cudaErrorStreamCaptureInvalidated, "two captures");
 	begin(stream, cudaStreamCaptureModeGlobal);
 	CHECK(cudaEventRecord(event, stream));
 	CHECK(cudaStreamWaitEvent(branch[1], event, 0));
 	CHECK(cudaMemsetAsync(parts, 0, 4, branch[1]));
-	want_error(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined, "a branch that was not joined");
+	want_error(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined,
+		   "a branch that was not joined");
 	want_error(cudaMemsetAsync(parts, 0, 4, branch[1]), cudaSuccess, "its stream after that");
-	want_error(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState, "an end without a begin");
+	want_error(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState,
+		   "an end without a begin");
 	begin(stream, cudaStreamCaptureModeGlobal);
 	CHECK(cudaEventRecord(event, stream));
 	CHECK(cudaStreamWaitEvent(branch[1], event, 0));
-	want_error(cudaStreamBeginCapture(branch[1], cudaStreamCaptureModeGlobal), cudaErrorIllegalState, "a begin in a capture");
-	want_error(cudaStreamEndCapture(branch[1], &graph), cudaErrorStreamCaptureUnmatched, "the end in another stream");
+	want_error(cudaStreamBeginCapture(branch[1], cudaStreamCaptureModeGlobal),
+		   cudaErrorIllegalState, "a begin in a capture");
+	want_error(cudaStreamEndCapture(branch[1], &graph), cudaErrorStreamCaptureUnmatched,
+		   "the end in another stream");
 	end(stream, cudaErrorStreamCaptureInvalidated, "the end in another stream");
 	CHECK(cudaEventDestroy(before));
 	CHECK(cudaEventDestroy(event));
@@ -272,17 +290,21 @@ static void test_legacy(void)
 
 	CHECK(cudaStreamCreate(&blocking));
 	CHECK(cudaStreamCreateWithFlags(&apart, cudaStreamNonBlocking));
-	want_error(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported,
-		   "a capture of the legacy stream");
+	want_error(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeGlobal),
+		   cudaErrorStreamCaptureUnsupported, "a capture of the legacy stream");
 	begin(blocking, cudaStreamCaptureModeRelaxed);
-	want_error(cudaMemsetAsync(parts, 0, 4, 0), cudaErrorStreamCaptureImplicit, "work in the legacy stream");
+	want_error(cudaMemsetAsync(parts, 0, 4, 0), cudaErrorStreamCaptureImplicit,
+		   "work in the legacy stream");
 	end(blocking, cudaErrorStreamCaptureInvalidated, "work in the legacy stream");
 	begin(blocking, cudaStreamCaptureModeGlobal);
-	want_error(cudaMemcpy(&x, parts, 4, cudaMemcpyDeviceToHost), cudaErrorStreamCaptureImplicit, "a copy in the legacy stream");
+	want_error(cudaMemcpy(&x, parts, 4, cudaMemcpyDeviceToHost), cudaErrorStreamCaptureImplicit,
+		   "a copy in the legacy stream");
 	end(blocking, cudaErrorStreamCaptureInvalidated, "a copy in the legacy stream");
 	begin(apart, cudaStreamCaptureModeGlobal);
-	want_error(cudaMemsetAsync(parts, 0, 4, 0), cudaSuccess, "work in the legacy stream beside");
-	want_error(cudaMemcpy(&x, parts, 4, cudaMemcpyDeviceToHost), cudaSuccess, "a copy in the legacy stream beside");
+	want_error(cudaMemsetAsync(parts, 0, 4, 0), cudaSuccess,
+		   "work in the legacy stream beside");
+	want_error(cudaMemcpy(&x, parts, 4, cudaMemcpyDeviceToHost), cudaSuccess,
+		   "a copy in the legacy stream beside");
 	end(apart, cudaSuccess, "the legacy stream beside");
 	CHECK(cudaStreamDestroy(blocking));
 	CHECK(cudaStreamDestroy(apart));
@@ -298,7 +320,8 @@ int main(void)
 	CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 	CHECK(cudaEventCreateWithFlags(&fork_event, cudaEventDisableTiming));
 	for (int b = 0; b < BRANCHES; b++) {
-		CHECK(cudaStreamCreateWithFlags(&branch[b], b & 1 ? cudaStreamDefault : cudaStreamNonBlocking));
+		CHECK(cudaStreamCreateWithFlags(&branch[b],
+						b & 1 ? cudaStreamDefault : cudaStreamNonBlocking));
 		CHECK(cudaEventCreateWithFlags(&join_event[b], cudaEventDisableTiming));
 	}
 	test_fork_and_join(stream);

@@ -54,9 +54,11 @@ static inline cudaError_t append_child(cudaStream_t stream, cudaGraph_t child)
 	if (e)
 		return e;
 #if CUDART_VERSION >= 13000
-	return cudaStreamUpdateCaptureDependencies(stream, &node, NULL, 1, cudaStreamSetCaptureDependencies);
+	return cudaStreamUpdateCaptureDependencies(stream, &node, NULL, 1,
+						   cudaStreamSetCaptureDependencies);
 #else
-	return cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies);
+	return cudaStreamUpdateCaptureDependencies(stream, &node, 1,
+						   cudaStreamSetCaptureDependencies);
 #endif
 }
 

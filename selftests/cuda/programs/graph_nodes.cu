@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Graphs made node by node: copies, fills, kernels, functions of the host, children, variables, arrays; changed in the graph and after it
- * was made executable, copied, asked about. A round's result is compared with what the CPU computes from the same input.
+ * Graphs made node by node: copies, fills, kernels, functions of the host, children, variables,
+ * arrays; changed in the graph and after it was made executable, copied, asked about. A round's
+ * result is compared with what the CPU computes from the same input.
  */
 #include "check.h"
 #include "graph_forms.h"
@@ -92,9 +93,11 @@ static void make_child(struct nodes *g)
 	p.blockDim = dim3(128);
 	p.kernelParams = args;
 	CHECK(cudaGraphCreate(&g->child, 0));
-	CHECK(cudaGraphAddMemcpyNodeToSymbol(&to, g->child, NULL, 0, offset_of_all, &offset, sizeof(offset), 0, cudaMemcpyHostToDevice));
+	CHECK(cudaGraphAddMemcpyNodeToSymbol(&to, g->child, NULL, 0, offset_of_all, &offset,
+					     sizeof(offset), 0, cudaMemcpyHostToDevice));
 	CHECK(cudaGraphAddKernelNode(&kernel, g->child, &to, 1, &p));
-	CHECK(cudaGraphAddMemcpyNodeFromSymbol(&from, g->child, &kernel, 1, &offset_back, offset_of_all, sizeof(offset), 0,
+	CHECK(cudaGraphAddMemcpyNodeFromSymbol(&from, g->child, &kernel, 1, &offset_back,
+					       offset_of_all, sizeof(offset), 0,
 					       cudaMemcpyDeviceToHost));
 }
 
@@ -108,7 +111,8 @@ static void make_graph(struct nodes *g)
 	cudaKernelNodeParams k = {};
 
 	CHECK(cudaGraphCreate(&g->graph, 0));
-	CHECK(cudaGraphAddMemcpyNode1D(&g->upload, g->graph, NULL, 0, in, host_in, N * 4, cudaMemcpyHostToDevice));
+	CHECK(cudaGraphAddMemcpyNode1D(&g->upload, g->graph, NULL, 0, in, host_in, N * 4,
+				       cudaMemcpyHostToDevice));
 	fill.dst = sums;
 	fill.elementSize = 4;
 	fill.width = N;
@@ -128,7 +132,8 @@ static void make_graph(struct nodes *g)
 	k.func = (void *)combine;
 	k.kernelParams = combine_args;
 	CHECK(cudaGraphAddKernelNode(&g->combine, g->graph, after, 3, &k));
-	CHECK(cudaGraphAddMemcpyNode1D(&g->download, g->graph, &g->combine, 1, host_out, sums, N * 4, cudaMemcpyDeviceToHost));
+	CHECK(cudaGraphAddMemcpyNode1D(&g->download, g->graph, &g->combine, 1, host_out, sums,
+				       N * 4, cudaMemcpyDeviceToHost));
 	CHECK(cudaGraphAddHostNode(&g->call, g->graph, &g->download, 1, &call));
 	p.add = 12345678;	/* it was copied */
 }
@@ -175,9 +180,11 @@ static void test_changes(struct nodes *g, cudaGraphExec_t exec, cudaStream_t str
 	want(calls == before + 10, "the other function was not called");
 	CHECK(instantiate(&cloned, clone));
 	run(cloned, stream, 3, 100, "a clone keeps what it was made of");
-	want(cudaGraphNodeFindInClone(&node, g->scale, clone) == cudaSuccess && node != g->scale, "a node's copy");
+	want(cudaGraphNodeFindInClone(&node, g->scale, clone) == cudaSuccess && node != g->scale,
+	     "a node's copy");
 	CHECK(cudaGraphKernelNodeGetParams(node, &k));
-	want(k.func == (void *)scale && k.blockDim.x == 256 && *(int *)k.kernelParams[2] == 3, "parameters of a kernel's node");
+	want(k.func == (void *)scale && k.blockDim.x == 256 && *(int *)k.kernelParams[2] == 3,
+	     "parameters of a kernel's node");
 	want(update(cloned, g->graph, &result), "an update to the same nodes and edges");
 	run(cloned, stream, 7, 100, "an update");
 	CHECK(cudaGraphDestroyNode(node));
@@ -213,16 +220,19 @@ static void test_questions(struct nodes *g)
 	CHECK(count_edges(g->graph, &edges));
 	CHECK(cudaGraphNodeGetType(g->variables, &type));
 	/* in no order that CUDA promises: an H200 names them the other way round */
-	const bool both = (list[0] == g->upload && list[1] == g->fill) || (list[0] == g->fill && list[1] == g->upload);
+	const bool both = (list[0] == g->upload && list[1] == g->fill) ||
+			  (list[0] == g->fill && list[1] == g->upload);
 
 	want(nodes == 7 && roots == 2 && both && !list[2] && edges == 7 &&
 	     type == cudaGraphNodeTypeGraph, "nodes, roots, edges");
-	want(depend(g->graph, g->upload, g->upload) == cudaErrorInvalidValue, "a node that depends on itself");
+	want(depend(g->graph, g->upload, g->upload) == cudaErrorInvalidValue,
+	     "a node that depends on itself");
 	want(depend(g->graph, g->upload, g->scale) == cudaErrorInvalidValue, "an edge twice");
 	CHECK(depend(g->graph, g->call, g->upload));
 	want(instantiate(&exec, g->graph) == cudaErrorInvalidValue, "a cycle was not found");
 	CHECK(part(g->graph, g->call, g->upload));
-	want(part(g->graph, g->call, g->upload) == cudaErrorInvalidValue, "an edge that is not there");
+	want(part(g->graph, g->call, g->upload) == cudaErrorInvalidValue,
+	     "an edge that is not there");
 	cudaGetLastError();
 }
 

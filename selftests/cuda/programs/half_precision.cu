@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Half precision as storage (sm_35 has no more): every half to float, floats to half in all roundings, a dot product of half2. */
+/*
+ * Half precision as storage (sm_35 has no more): every half to float, floats to half in all
+ * roundings, a dot product of half2.
+ */
 #include <cuda_fp16.h>
 
 #include "check.h"
@@ -71,7 +74,9 @@ static unsigned int rounded(double x, int mode)
 	if (value(low) == a)
 		return sign | low;
 	half_way = (value(low) + (high == 0x7c00 ? 65536.0 : value(high))) / 2;
-	away = mode == 0 ? a > half_way || (a == half_way && low & 1) : mode == 3 ? false : (mode == 2) == !sign;
+	away = mode == 0 ? a > half_way || (a == half_way && low & 1) :
+	       mode == 3 ? false :
+			   (mode == 2) == !sign;
 	return sign | (away ? high : low);
 }
 
@@ -90,7 +95,8 @@ int main(void)
 		uint32_t bits = random_bits(&seed);
 		memcpy(&in[i], &bits, 4);
 		if (i % 4)	/* mostly of sizes that halves have, also half way between two */
-			in[i] = (float)ldexp((int)(bits % 8192) - 4096, (int)(bits >> 16) % 28 - 26);
+			in[i] = (float)ldexp((int)(bits % 8192) - 4096,
+					     (int)(bits >> 16) % 28 - 26);
 		if (in[i] != in[i])
 			in[i] = 1.0f / 3;
 	}
@@ -110,7 +116,8 @@ int main(void)
 	for (int i = 0; i < N; i++) {
 		double v = value(i);
 
-		wrong += v == v ? wide[i] != v || signbit(wide[i]) != signbit(v) : wide[i] == wide[i];
+		wrong += v == v ? wide[i] != v || signbit(wide[i]) != signbit(v) :
+				  wide[i] == wide[i];
 		for (int m = 0; m < 4; m++)
 			wrong_modes += got[m][i] != rounded(in[i], m);
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heat on a plate: five-point stencil with a halo in shared memory, two buffers in turn; the CPU's operations are the same. */
+/*
+ * Heat on a plate: five-point stencil with a halo in shared memory, two buffers in turn; the CPU's
+ * operations are the same.
+ */
 #include "check.h"
 
 enum { W = 150, H = 130, TILE = 16, STEPS = 40 };
@@ -7,7 +10,8 @@ enum { W = 150, H = 130, TILE = 16, STEPS = 40 };
 __global__ void step(const float *in, float *out, float k)
 {
 	__shared__ float t[TILE + 2][TILE + 2];
-	int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y, lx = threadIdx.x + 1, ly = threadIdx.y + 1;
+	int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y,
+	    lx = threadIdx.x + 1, ly = threadIdx.y + 1;
 	bool inside = x < W && y < H;
 	float around;
 
@@ -49,13 +53,16 @@ int main(void)
 	for (int s = 0; s < STEPS; s++) {
 		float *in = plate[s % 2], *out = plate[1 - s % 2];
 
-		step<<<dim3(CEIL_DIV(W, TILE), CEIL_DIV(H, TILE)), dim3(TILE, TILE)>>>(d[s % 2], d[1 - s % 2], 0.2f);
+		step<<<dim3(CEIL_DIV(W, TILE), CEIL_DIV(H, TILE)), dim3(TILE, TILE)>>>(
+			d[s % 2], d[1 - s % 2], 0.2f);
 		CHECK_LAUNCH();
 		for (int y = 0; y < H; y++) {
 			for (int x = 0; x < W; x++) {
-				float around = (at(in, x - 1, y) + at(in, x + 1, y)) + (at(in, x, y - 1) + at(in, x, y + 1));
+				float around = (at(in, x - 1, y) + at(in, x + 1, y)) +
+					       (at(in, x, y - 1) + at(in, x, y + 1));
 
-				out[y * W + x] = fmaf(0.2f, fmaf(-4.0f, in[y * W + x], around), in[y * W + x]);
+				out[y * W + x] = fmaf(0.2f, fmaf(-4.0f, in[y * W + x], around),
+						      in[y * W + x]);
 			}
 		}
 	}

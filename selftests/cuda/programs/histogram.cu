@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Histograms: by global atomics, by shared ones that are merged, by a copy for each warp; 64-bit sums and extremes beside. */
+/*
+ * Histograms: by global atomics, by shared ones that are merged, by a copy for each warp; 64-bit
+ * sums and extremes beside.
+ */
 #include "check.h"
 
 enum { N = 1 << 18, BINS = 256, BLOCK = 256 };
@@ -44,7 +47,8 @@ __global__ void by_warps(const uchar4 *in, unsigned int *bins)
 	atomicAdd(&bins[threadIdx.x], sum);
 }
 
-__global__ void extremes(const int *in, int n, int *least, int *most, unsigned long long *sum, unsigned int *bits)
+__global__ void extremes(const int *in, int n, int *least, int *most, unsigned long long *sum,
+			 unsigned int *bits)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -95,12 +99,14 @@ int main(void)
 	global<<<16, BLOCK>>>(d, bins);
 	shared<<<26, BLOCK>>>(d, bins + BINS);
 	by_warps<<<13, BLOCK>>>((uchar4 *)d, bins + 2 * BINS);
-	extremes<<<n / BLOCK, BLOCK>>>((int *)d, n, &d_result->least, &d_result->most, &d_result->sum, d_result->bits);
+	extremes<<<n / BLOCK, BLOCK>>>((int *)d, n, &d_result->least, &d_result->most,
+				       &d_result->sum, d_result->bits);
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, bins, sizeof(got), cudaMemcpyDeviceToHost));
 	CHECK(cudaMemcpy(&g, d_result, sizeof(g), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < 3 * BINS; i++)
 		wrong += got[i / BINS][i % BINS] != want[i % BINS];
-	wrong += g.least != w.least || g.most != w.most || g.sum != w.sum || memcmp(g.bits, w.bits, sizeof(g.bits));
+	wrong += g.least != w.least || g.most != w.most || g.sum != w.sum ||
+		 memcmp(g.bits, w.bits, sizeof(g.bits));
 	return verdict(!wrong, "3 histograms of %d bytes, extremes and sums of %d words, %d wrong", N, n, wrong);
 }

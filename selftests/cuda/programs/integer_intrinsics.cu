@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Integer functions against what they mean: counts, searches, permutations, products' upper halves, saturation, bytes in words. */
+/*
+ * Integer functions against what they mean: counts, searches, permutations, products' upper halves,
+ * saturation, bytes in words.
+ */
 #include "check.h"
 
 enum { N = 8192, OPS = 24 };
@@ -10,7 +13,8 @@ __global__ void compute(const unsigned int *in, answer *out)
 {
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 	unsigned int a = in[i], b = in[(i + 1) % N], c = in[(i + 2) % N];
-	unsigned long long ab = (unsigned long long)a << 32 | b, cb = (unsigned long long)c << 32 | b;
+	unsigned long long ab = (unsigned long long)a << 32 | b,
+			   cb = (unsigned long long)c << 32 | b;
 	unsigned long long *v = out[i].v;
 
 	v[0] = __popc(a);
@@ -50,7 +54,8 @@ static unsigned long long reverse(unsigned long long v, int bits)
 
 static void compute_cpu(unsigned int a, unsigned int b, unsigned int c, unsigned long long *v)
 {
-	unsigned long long ab = (unsigned long long)a << 32 | b, cb = (unsigned long long)c << 32 | b, s;
+	unsigned long long ab = (unsigned long long)a << 32 | b,
+			   cb = (unsigned long long)c << 32 | b, s;
 	long long d = (long long)(int)a - (int)b;
 	unsigned char bytes[8];
 
@@ -104,7 +109,11 @@ int main(void)
 	uint32_t seed = 28;
 
 	for (int i = 0; i < N; i++)
-		in[i] = i % 16 == 0 ? (i / 16 % 5 == 0 ? 0 : i / 16 % 5 == 1 ? ~0u : i / 16 % 5 == 2 ? 0x80000000 : i / 16) : random_bits(&seed);
+		in[i] = i % 16 == 0 ? (i / 16 % 5 == 0 ? 0 :
+				       i / 16 % 5 == 1 ? ~0u :
+				       i / 16 % 5 == 2 ? 0x80000000 :
+							 i / 16) :
+				      random_bits(&seed);
 	CHECK(cudaMalloc(&d_in, sizeof(in)));
 	CHECK(cudaMalloc(&d_out, sizeof(got)));
 	CHECK(cudaMemcpy(d_in, in, sizeof(in), cudaMemcpyHostToDevice));

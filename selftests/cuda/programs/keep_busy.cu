@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Work without end for the GPU and nearly none for the CPU: a block a multiprocessor turns a generator some thousand times and adds
-// what comes out, launch after launch, always with some queued. keep_busy [FILE]: until there is a file, else 40 launches. The sums
+/*
+ * Work without end for the GPU and nearly none for the CPU: a block a multiprocessor turns a
+ * generator some thousand times and adds
+ */
+/*
+ * what comes out, launch after launch, always with some queued. keep_busy [FILE]: until there is a
+ * file, else 40 launches. The sums
+ */
 // tell whether each launch was done once.
 #include <unistd.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clusters by k-means: centres in constant memory, sums by integer atomics in shared memory, so that rounds are exact. */
+/*
+ * Clusters by k-means: centres in constant memory, sums by integer atomics in shared memory, so
+ * that rounds are exact.
+ */
 #include "check.h"
 
 enum { N = 20000, K = 12, ROUNDS = 8 };
@@ -58,7 +61,8 @@ int main(void)
 	for (int i = 0; i < N; i++) {
 		int k = random_bits(&seed) % K;
 
-		point[i] = make_short2(k % 4 * 700 + (int)(random_bits(&seed) % 900), k / 4 * 800 - (int)(random_bits(&seed) % 900));
+		point[i] = make_short2(k % 4 * 700 + (int)(random_bits(&seed) % 900),
+				       k / 4 * 800 - (int)(random_bits(&seed) % 900));
 	}
 	for (int k = 0; k < K; k++)
 		c[k] = make_int2(point[k * 7].x, point[k * 7].y);

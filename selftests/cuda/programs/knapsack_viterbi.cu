@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two more dynamic programs: the knapsack, a launch for each item; the likeliest path of a hidden Markov model, with its trace. */
+/*
+ * Two more dynamic programs: the knapsack, a launch for each item; the likeliest path of a hidden
+ * Markov model, with its trace.
+ */
 #include "check.h"
 
 enum { ITEMS = 60, CAPACITY = 5000, STATES = 64, STEPS = 100 };
@@ -13,7 +16,8 @@ __global__ void item(const int *in, int *out, int weight, int value)
 }
 
 /* costs are integers: least sum wins, then the lowest state */
-__global__ void path(const int *move, const int *emit, const int *seen, unsigned char *from, int *cost_out)
+__global__ void path(const int *move, const int *emit, const int *seen, unsigned char *from,
+		     int *cost_out)
 {
 	__shared__ int cost[2][STATES];
 	int s = threadIdx.x;
@@ -40,7 +44,8 @@ __global__ void path(const int *move, const int *emit, const int *seen, unsigned
 
 int main(void)
 {
-	static int weight[ITEMS], value[ITEMS], best[CAPACITY + 1], got[CAPACITY + 1], move[STATES][STATES], emit[STATES][4], seen[STEPS];
+	static int weight[ITEMS], value[ITEMS], best[CAPACITY + 1], got[CAPACITY + 1],
+		move[STATES][STATES], emit[STATES][4], seen[STEPS];
 	static int cost[2][STATES], last[STATES];
 	static unsigned char from[STEPS][STATES], traced[STEPS][STATES];
 	int *d[2], *d_move, *d_emit, *d_seen, *d_cost, wrong = 0;
@@ -54,7 +59,8 @@ int main(void)
 	for (int i = 0; i < ITEMS; i++) {
 		weight[i] = 20 + random_bits(&seed) % 300;
 		value[i] = 1 + random_bits(&seed) % 1000;
-		item<<<CEIL_DIV(CAPACITY + 1, 256), 256>>>(d[i % 2], d[1 - i % 2], weight[i], value[i]);
+		item<<<CEIL_DIV(CAPACITY + 1, 256), 256>>>(d[i % 2], d[1 - i % 2], weight[i],
+							   value[i]);
 		CHECK_LAUNCH();
 		for (int c = CAPACITY; c >= weight[i]; c--)
 			if (best[c - weight[i]] + value[i] > best[c])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long it takes from a launch until the thread that waits knows of its end, one launch at a time: an empty kernel and
- * cudaStreamSynchronize(); a kernel that only writes its number into pinned memory, and a loop that reads that. Median and 99 of 100, of
- * as many launches as the first argument says (2000). Before the verdict a line of JSON. No time makes it fail: a launch without effect does.
+ * How long it takes from a launch until the thread that waits knows of its end, one launch at a
+ * time: an empty kernel and cudaStreamSynchronize(); a kernel that only writes its number into
+ * pinned memory, and a loop that reads that. Median and 99 of 100, of as many launches as the first
+ * argument says (2000). Before the verdict a line of JSON. No time makes it fail: a launch without
+ * effect does.
  */
 #include <algorithm>
 #include <vector>

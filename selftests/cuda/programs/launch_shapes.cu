@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Grids and blocks of all kinds of shapes: every thread must run once, with the indices it should have; bad shapes are refused. */
+/*
+ * Grids and blocks of all kinds of shapes: every thread must run once, with the indices it should
+ * have; bad shapes are refused.
+ */
 #include <vector>
 
 #include "check.h"
@@ -7,7 +10,8 @@
 __global__ void mark(unsigned int *seen, unsigned int threads)
 {
 	unsigned int t = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-	unsigned long long b = ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+	unsigned long long b =
+		((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
 
 	atomicAdd(&seen[b * threads + t], 1 + (blockDim.x * blockDim.y * blockDim.z != threads));
 }
@@ -29,11 +33,17 @@ __global__ void __launch_bounds__(64) bounded(unsigned int *seen)
 
 int main(void)
 {
-	const dim3 shape[][2] = { { dim3(1), dim3(1) }, { dim3(3, 4, 5), dim3(7, 3, 2) }, { dim3(1, 1, 64), dim3(1, 1, 64) },
-		{ dim3(100, 3), dim3(1024) }, { dim3(5, 5, 5), dim3(33) }, { dim3(1, 300), dim3(2, 512) }, { dim3(13), dim3(16, 16, 4) },
-		{ dim3(2000), dim3(31) } };
-	const dim3 refused[][2] = { { dim3(1), dim3(1025) }, { dim3(1), dim3(32, 33) }, { dim3(1), dim3(1, 1, 65) }, { dim3(0), dim3(1) },
-		{ dim3(1, 65536), dim3(1) }, { dim3(1), dim3(0) } };
+	const dim3 shape[][2] = { { dim3(1), dim3(1) },
+				  { dim3(3, 4, 5), dim3(7, 3, 2) },
+				  { dim3(1, 1, 64), dim3(1, 1, 64) },
+				  { dim3(100, 3), dim3(1024) },
+				  { dim3(5, 5, 5), dim3(33) },
+				  { dim3(1, 300), dim3(2, 512) },
+				  { dim3(13), dim3(16, 16, 4) },
+				  { dim3(2000), dim3(31) } };
+	const dim3 refused[][2] = { { dim3(1), dim3(1025) },	 { dim3(1), dim3(32, 33) },
+				    { dim3(1), dim3(1, 1, 65) }, { dim3(0), dim3(1) },
+				    { dim3(1, 65536), dim3(1) }, { dim3(1), dim3(0) } };
 	unsigned int *d, corner[3], wrong = 0, not_refused = 0;
 
 	CHECK(cudaMalloc(&d, 1 << 21));

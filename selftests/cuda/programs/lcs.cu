@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Longest common subsequence, diagonal by diagonal in three buffers, and the edit distance of strips within one block. */
+/*
+ * Longest common subsequence, diagonal by diagonal in three buffers, and the edit distance of
+ * strips within one block.
+ */
 #include <vector>
 
 #include "check.h"
 
 enum { N = 600, M = 500 };
 
-__global__ void diagonal(const char *a, const char *b, const int *before2, const int *before, int *now, int d)
+__global__ void diagonal(const char *a, const char *b, const int *before2, const int *before,
+			 int *now, int d)
 {
 	int first = max(1, d - M), i = first + blockIdx.x * blockDim.x + threadIdx.x, j = d - i;
 
@@ -59,7 +63,9 @@ int main(void)
 				dist[at] = i + j;
 				continue;
 			}
-			lcs[at] = a[i - 1] == b[j - 1] ? lcs[up - 1] + 1 : lcs[up] > lcs[at - 1] ? lcs[up] : lcs[at - 1];
+			lcs[at] = a[i - 1] == b[j - 1]	? lcs[up - 1] + 1 :
+				  lcs[up] > lcs[at - 1] ? lcs[up] :
+							  lcs[at - 1];
 			dist[at] = dist[up - 1] + (a[i - 1] != b[j - 1]);
 			dist[at] = dist[up] + 1 < dist[at] ? dist[up] + 1 : dist[at];
 			dist[at] = dist[at - 1] + 1 < dist[at] ? dist[at - 1] + 1 : dist[at];

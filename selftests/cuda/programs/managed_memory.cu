@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory at one address for CPU and GPU: managed, with a list and a tree that both follow and change in turns. No copy is called but those
- * that are looked at.
+ * Memory at one address for CPU and GPU: managed, with a list and a tree that both follow and
+ * change in turns. No copy is called but those that are looked at.
  */
 #include "check.h"
 
@@ -96,8 +96,12 @@ int main(void)
 	wrong += chain != NODES;
 
 	CHECK(cudaPointerGetAttributes(&a, words + 10));
-	wrong += a.type != cudaMemoryTypeManaged || a.devicePointer != words + 10 || a.hostPointer != words + 10;
-	/* a copy and a fill of what the CPU sees are over when they return, in whatever direction they are said to go */
+	wrong += a.type != cudaMemoryTypeManaged || a.devicePointer != words + 10 ||
+		 a.hostPointer != words + 10;
+	/*
+	 * a copy and a fill of what the CPU sees are over when they return, in whatever direction
+	 * they are said to go
+	 */
 	CHECK(cudaMalloc(&copy, WORDS * sizeof(*words)));
 	CHECK(cudaMemcpy(copy, words, WORDS * sizeof(*words), cudaMemcpyDefault));
 	seed = words[WORDS - 1];

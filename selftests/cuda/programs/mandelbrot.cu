@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The Mandelbrot set: iterations in double and single precision with roundings spelled out, so that every pixel must match. */
+/*
+ * The Mandelbrot set: iterations in double and single precision with roundings spelled out, so that
+ * every pixel must match.
+ */
 #include "check.h"
 
 enum { W = 160, H = 120, MOST = 200 };
 
 __global__ void in_double(unsigned short *out)
 {
-	int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y, n = 0;
-	double cx = __dadd_rn(-2.25, __dmul_rn(px, 3.0 / W)), cy = __dadd_rn(-1.25, __dmul_rn(py, 2.5 / H)), x = 0, y = 0;
+	int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y,
+	    n = 0;
+	double cx = __dadd_rn(-2.25, __dmul_rn(px, 3.0 / W)),
+	       cy = __dadd_rn(-1.25, __dmul_rn(py, 2.5 / H)), x = 0, y = 0;
 
 	while (n < MOST) {
 		double xx = __dmul_rn(x, x), yy = __dmul_rn(y, y);
@@ -23,8 +28,10 @@ __global__ void in_double(unsigned short *out)
 
 __global__ void in_single(unsigned short *out)
 {
-	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < W * H; i += gridDim.x * blockDim.x) {
-		float cx = __fadd_rn(-2.25f, __fmul_rn(i % W, 3.0f / W)), cy = __fadd_rn(-1.25f, __fmul_rn(i / W, 2.5f / H)), x = 0, y = 0;
+	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < W * H;
+	     i += gridDim.x * blockDim.x) {
+		float cx = __fadd_rn(-2.25f, __fmul_rn(i % W, 3.0f / W)),
+		      cy = __fadd_rn(-1.25f, __fmul_rn(i / W, 2.5f / H)), x = 0, y = 0;
 		int n;
 
 		for (n = 0; n < MOST; n++) {
@@ -41,7 +48,8 @@ __global__ void in_single(unsigned short *out)
 
 template <typename T> static int iterations(int px, int py)
 {
-	volatile T step_x = px * (T(3) / W), step_y = py * (T(2.5) / H), cx = T(-2.25) + step_x, cy = T(-1.25) + step_y, x = 0, y = 0;
+	volatile T step_x = px * (T(3) / W), step_y = py * (T(2.5) / H), cx = T(-2.25) + step_x,
+		   cy = T(-1.25) + step_y, x = 0, y = 0;
 	int n;
 
 	for (n = 0; n < MOST; n++) {

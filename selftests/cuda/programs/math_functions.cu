@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The math library in both precisions against the CPU's, each within the error that CUDA's manual states for it, and what
- * IEEE defines exactly: +, *, /, sqrt, fma in four roundings.
+ * The math library in both precisions against the CPU's, each within the error that CUDA's manual
+ * states for it, and what IEEE defines exactly: +, *, /, sqrt, fma in four roundings.
  */
 #include <fenv.h>
 
@@ -9,16 +9,24 @@
 
 enum { N = 4096 };
 
-#define SINGLE(F)	\
-	F(sinf, sin, 2) F(cosf, cos, 2) F(tanf, tan, 4) F(asinf, asin, 4) F(acosf, acos, 2) F(atanf, atan, 2) F(expf, exp, 2) \
-	F(exp2f, exp2, 2) F(exp10f, exp10, 2) F(expm1f, expm1, 1) F(logf, log, 1) F(log2f, log2, 1) F(log10f, log10, 2) \
-	F(log1pf, log1p, 1) F(sinhf, sinh, 3) F(coshf, cosh, 2) F(tanhf, tanh, 2) F(asinhf, asinh, 3) F(atanhf, atanh, 3) \
-	F(cbrtf, cbrt, 1) F(erff, erf, 2) F(erfcf, erfc, 4) F(tgammaf, tgamma, 11) F(rsqrtf, rsqrt_of, 2)
-#define DOUBLE(F)	\
-	F(sin, sinl, 2) F(cos, cosl, 2) F(tan, tanl, 2) F(asin, asinl, 2) F(acos, acosl, 2) F(atan, atanl, 2) F(exp, expl, 1) \
-	F(exp2, exp2l, 1) F(expm1, expm1l, 1) F(log, logl, 1) F(log2, log2l, 1) F(log10, log10l, 1) F(log1p, log1pl, 1) \
-	F(sinh, sinhl, 2) F(cosh, coshl, 1) F(tanh, tanhl, 1) F(cbrt, cbrtl, 1) F(erf, erfl, 2) F(erfc, erfcl, 5) \
-	F(tgamma, tgammal, 8) F(rsqrt, rsqrt_of, 1)
+#define SINGLE(F)                                                                                 \
+	F(sinf, sin, 2)                                                                           \
+	F(cosf, cos, 2) F(tanf, tan, 4) F(asinf, asin, 4) F(acosf, acos, 2) F(atanf, atan, 2)     \
+		F(expf, exp, 2) F(exp2f, exp2, 2) F(exp10f, exp10, 2) F(expm1f, expm1, 1)         \
+			F(logf, log, 1) F(log2f, log2, 1) F(log10f, log10, 2) F(log1pf, log1p, 1) \
+				F(sinhf, sinh, 3) F(coshf, cosh, 2) F(tanhf, tanh, 2)             \
+					F(asinhf, asinh, 3) F(atanhf, atanh, 3) F(cbrtf, cbrt, 1) \
+						F(erff, erf, 2) F(erfcf, erfc, 4)                 \
+							F(tgammaf, tgamma, 11)                    \
+								F(rsqrtf, rsqrt_of, 2)
+#define DOUBLE(F)                                                                             \
+	F(sin, sinl, 2)                                                                       \
+	F(cos, cosl, 2) F(tan, tanl, 2) F(asin, asinl, 2) F(acos, acosl, 2) F(atan, atanl, 2) \
+		F(exp, expl, 1) F(exp2, exp2l, 1) F(expm1, expm1l, 1) F(log, logl, 1)         \
+			F(log2, log2l, 1) F(log10, log10l, 1) F(log1p, log1pl, 1)             \
+				F(sinh, sinhl, 2) F(cosh, coshl, 1) F(tanh, tanhl, 1)         \
+					F(cbrt, cbrtl, 1) F(erf, erfl, 2) F(erfc, erfcl, 5)   \
+						F(tgamma, tgammal, 8) F(rsqrt, rsqrt_of, 1)
 
 enum {
 #define F(name, ...) OP_##name,
@@ -116,8 +124,10 @@ template <typename T> static int exact_wrong(const T *in, const T *out)
 			volatile T a = in[i], b = in[(i + 1) % N], c = in[(i + 2) % N];
 			volatile T want[OPS] = { a + b, a * b, a / b, (T)0, (T)0 };
 
-			want[3] = sizeof(T) == 8 ? (T)sqrt((double)fabs(a)) : (T)sqrtf(fabsf((float)a));
-			want[4] = sizeof(T) == 8 ? (T)fma((double)a, (double)b, (double)c) : (T)fmaf((float)a, (float)b, (float)c);
+			want[3] = sizeof(T) == 8 ? (T)sqrt((double)fabs(a)) :
+						   (T)sqrtf(fabsf((float)a));
+			want[4] = sizeof(T) == 8 ? (T)fma((double)a, (double)b, (double)c) :
+						   (T)fmaf((float)a, (float)b, (float)c);
 			for (int k = 0; k < OPS; k++) {
 				T w = want[k], g = out[(m * OPS + k) * N + i];
 
@@ -155,21 +165,23 @@ int main(void)
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(fout, df_out, sizeof(fout), cudaMemcpyDeviceToHost));
 	CHECK(cudaMemcpy(dout, dd_out, sizeof(dout), cudaMemcpyDeviceToHost));
-#define F(name, cpu, limit) {								\
-	double worst = 0, at = 0;							\
-											\
-	for (int i = 0; i < N; i++) {							\
-		double want = cpu((double)fin[i]);						\
-		double e = ulps(fout[OP_##name * N + i], (float)want == INFINITY ? INFINITY : want, 24, -125);	\
-											\
-		at = e > worst ? fin[i] : at;						\
-		worst = e > worst ? e : worst;						\
-	}										\
-	if (worst > limit + 0.5) {							\
-		printf("%s: %.1f ulp at %.9g\n", #name, worst, at);			\
-		bad++;									\
-	}										\
-}
+#define F(name, cpu, limit)                                                                   \
+	{                                                                                     \
+		double worst = 0, at = 0;                                                     \
+\
+		for (int i = 0; i < N; i++) {                                                 \
+			double want = cpu((double)fin[i]);                                    \
+			double e = ulps(fout[OP_##name * N + i],                              \
+					(float)want == INFINITY ? INFINITY : want, 24, -125); \
+\
+			at = e > worst ? fin[i] : at;                                         \
+			worst = e > worst ? e : worst;                                        \
+		}                                                                             \
+		if (worst > limit + 0.5) {                                                    \
+			printf("%s: %.1f ulp at %.9g\n", #name, worst, at);                   \
+			bad++;                                                                \
+		}                                                                             \
+	}
 	SINGLE(F)
 #undef F
 #define F(name, cpu, limit) {								\
@@ -188,9 +200,15 @@ int main(void)
 }
 	DOUBLE(F)
 #undef F
-	for (int i = 0; i < N; i++) {		/* also very large and small ones, infinities and zeros */
-		din[i] = i % 64 == 0 ? 0.0 : i % 64 == 1 ? -INFINITY : ldexp(random_float(&seed) - 0.5, (int)(random_bits(&seed) % 2000) - 1040);
-		fin[i] = i % 64 == 5 ? -0.0f : (float)ldexp(random_float(&seed) - 0.5, (int)(random_bits(&seed) % 260) - 140);
+	/* also very large and small ones, infinities and zeros */
+	for (int i = 0; i < N; i++) {
+		din[i] = i % 64 == 0 ? 0.0 :
+			 i % 64 == 1 ? -INFINITY :
+				       ldexp(random_float(&seed) - 0.5,
+					     (int)(random_bits(&seed) % 2000) - 1040);
+		fin[i] = i % 64 == 5 ? -0.0f :
+				       (float)ldexp(random_float(&seed) - 0.5,
+						    (int)(random_bits(&seed) % 260) - 140);
 	}
 	CHECK(cudaMemcpy(df, fin, sizeof(fin), cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpy(dd, din, sizeof(din), cudaMemcpyHostToDevice));

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* C = alpha A B + beta C in double precision with edges that fill no tile, by a template over tile and block sizes. */
+/*
+ * C = alpha A B + beta C in double precision with edges that fill no tile, by a template over tile
+ * and block sizes.
+ */
 #include "check.h"
 
 template <int TILE, int WORK>
-__global__ void gemm(int m, int n, int k, double alpha, const double *a, const double *b, double beta, double *c)
+__global__ void gemm(int m, int n, int k, double alpha, const double *a, const double *b,
+		     double beta, double *c)
 {
 	__shared__ double as[TILE][TILE + 1], bs[TILE][TILE + 1];
 	int x = blockIdx.x * TILE + threadIdx.x, y0 = blockIdx.y * TILE;
@@ -14,14 +18,17 @@ __global__ void gemm(int m, int n, int k, double alpha, const double *a, const d
 		for (int w = 0; w < WORK; w++) {
 			int ty = threadIdx.y + w * (TILE / WORK);
 
-			as[ty][threadIdx.x] = y0 + ty < m && t + threadIdx.x < k ? a[(y0 + ty) * k + t + threadIdx.x] : 0;
+			as[ty][threadIdx.x] = y0 + ty < m && t + threadIdx.x < k ?
+						      a[(y0 + ty) * k + t + threadIdx.x] :
+						      0;
 			bs[ty][threadIdx.x] = t + ty < k && x < n ? b[(t + ty) * n + x] : 0;
 		}
 		__syncthreads();
 		for (int i = 0; i < TILE; i++)
 #pragma unroll
 			for (int w = 0; w < WORK; w++)
-				sum[w] = fma(as[threadIdx.y + w * (TILE / WORK)][i], bs[i][threadIdx.x], sum[w]);
+				sum[w] = fma(as[threadIdx.y + w * (TILE / WORK)][i],
+					     bs[i][threadIdx.x], sum[w]);
 		__syncthreads();
 	}
 #pragma unroll
@@ -36,7 +43,8 @@ __global__ void gemm(int m, int n, int k, double alpha, const double *a, const d
 template <int TILE, int WORK>
 static double run(int m, int n, int k)
 {
-	double *a = new double[m * k], *b = new double[k * n], *c = new double[m * n], *got = new double[m * n], worst = 0;
+	double *a = new double[m * k], *b = new double[k * n], *c = new double[m * n],
+	       *got = new double[m * n], worst = 0;
 	double *da, *db, *dc;
 	uint32_t seed = m + 31 * n + 57 * k;
 
@@ -52,7 +60,8 @@ static double run(int m, int n, int k)
 	CHECK(cudaMemcpy(da, a, m * k * sizeof(double), cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpy(db, b, k * n * sizeof(double), cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpy(dc, c, m * n * sizeof(double), cudaMemcpyHostToDevice));
-	gemm<TILE, WORK><<<dim3(CEIL_DIV(n, TILE), CEIL_DIV(m, TILE)), dim3(TILE, TILE / WORK)>>>(m, n, k, 1.5, da, db, -0.25, dc);
+	gemm<TILE, WORK><<<dim3(CEIL_DIV(n, TILE), CEIL_DIV(m, TILE)), dim3(TILE, TILE / WORK)>>>(
+		m, n, k, 1.5, da, db, -0.25, dc);
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, dc, m * n * sizeof(double), cudaMemcpyDeviceToHost));
 	for (int y = 0; y < m; y++) {
@@ -61,7 +70,8 @@ static double run(int m, int n, int k)
 
 			for (int i = 0; i < k; i++)
 				sum = fma(a[y * k + i], b[i * n + x], sum);
-			worst = fmax(worst, error_of(got[y * n + x], 1.5 * sum - 0.25 * c[y * n + x]));
+			worst = fmax(worst,
+				     error_of(got[y * n + x], 1.5 * sum - 0.25 * c[y * n + x]));
 		}
 	}
 	CHECK(cudaFree(da));

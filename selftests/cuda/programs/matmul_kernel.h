@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Product of two n x n matrices in single precision: tiles in shared memory, PER_THREAD elements a thread; n is a multiple of TILE. */
+/*
+ * Product of two n x n matrices in single precision: tiles in shared memory, PER_THREAD elements a
+ * thread; n is a multiple of TILE.
+ */
 #ifndef KVGPU_SELFTESTS_CUDA_MATMUL_KERNEL_H
 #define KVGPU_SELFTESTS_CUDA_MATMUL_KERNEL_H
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * matmul_tiled [n [check-rows]]: C = A B in single precision, tiles of 32 x 32 in shared memory, 4 elements a thread.
- * Prints the kernel's time. Elements are small integers, so the result is exact.
+ * matmul_tiled [n [check-rows]]: C = A B in single precision, tiles of 32 x 32 in shared memory, 4
+ * elements a thread. Prints the kernel's time. Elements are small integers, so the result is exact.
  */
 #include "check.h"
 #include "matmul_kernel.h"
 
 int main(int argc, char **argv)
 {
-	int n = argument(argc, argv, 1, 256), rows = argument(argc, argv, 2, n < 512 ? n : 16), wrong = 0;
+	int n = argument(argc, argv, 1, 256), rows = argument(argc, argv, 2, n < 512 ? n : 16),
+	    wrong = 0;
 	size_t bytes = (size_t)n * n * sizeof(float);
-	float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes), *da, *db, *dc, ms;
+	float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes),
+	      *da, *db, *dc, ms;
 	cudaEvent_t start, stop;
 	uint32_t seed = 7;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Merge sort: odd-even sort of small runs in shared memory, then merges split among threads by binary search (merge path). */
+/*
+ * Merge sort: odd-even sort of small runs in shared memory, then merges split among threads by
+ * binary search (merge path).
+ */
 #include <algorithm>
 #include <vector>
 
@@ -45,8 +48,10 @@ __device__ int split(const double *a, int na, const double *b, int nb, int diago
 
 __global__ void merge(const double *in, double *out, int width)
 {
-	int first = (blockIdx.x * blockDim.x + threadIdx.x) * PER_THREAD, pair = first / (2 * width) * 2 * width;
-	int na = min(width, N - pair), nb = min(width, N - pair - na), diagonal = first - pair, i, j;
+	int first = (blockIdx.x * blockDim.x + threadIdx.x) * PER_THREAD,
+	    pair = first / (2 * width) * 2 * width;
+	int na = min(width, N - pair), nb = min(width, N - pair - na), diagonal = first - pair, i,
+	    j;
 	const double *a = in + pair, *b = a + na;
 
 	if (first >= N)

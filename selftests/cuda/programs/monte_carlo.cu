@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Monte Carlo: pi by a counter-based generator (Philox 4x32-10) whose hits are counted exactly as on the CPU, and the price of
- * an Asian option by a path for each thread.
+ * Monte Carlo: pi by a counter-based generator (Philox 4x32-10) whose hits are counted exactly as
+ * on the CPU, and the price of an Asian option by a path for each thread.
  */
 #include "check.h"
 
@@ -9,13 +9,15 @@ enum { THREADS = 256, BLOCKS = 16, DRAWS = 50, PATHS = 4096, STEPS = 16 };
 
 struct four { unsigned int v[4]; };
 
-static __host__ __device__ four philox(unsigned int c0, unsigned int c1, unsigned int k0, unsigned int k1)
+static __host__ __device__ four philox(unsigned int c0, unsigned int c1, unsigned int k0,
+				       unsigned int k1)
 {
 	four c = { { c0, c1, 0, 0 } };
 
 	for (int i = 0; i < 10; i++) {
 		unsigned long long a = 0xD2511F53ull * c.v[0], b = 0xCD9E8D57ull * c.v[2];
-		four n = { { (unsigned int)(b >> 32) ^ c.v[1] ^ k0, (unsigned int)b, (unsigned int)(a >> 32) ^ c.v[3] ^ k1, (unsigned int)a } };
+		four n = { { (unsigned int)(b >> 32) ^ c.v[1] ^ k0, (unsigned int)b,
+			     (unsigned int)(a >> 32) ^ c.v[3] ^ k1, (unsigned int)a } };
 
 		c = n;
 		k0 += 0x9E3779B9;
@@ -57,9 +59,11 @@ __global__ void asian(float *payoff, float start, float strike, float rate, floa
 
 	for (int s = 0; s < STEPS; s++) {
 		four r = philox(i, s, 99, 1);
-		float u = (r.v[0] + 0.5f) * (1.0f / 4294967296.0f), v = r.v[1] * (1.0f / 4294967296.0f), z = sqrtf(-2 * logf(u)) * cospif(2 * v);
+		float u = (r.v[0] + 0.5f) * (1.0f / 4294967296.0f),
+		      v = r.v[1] * (1.0f / 4294967296.0f), z = sqrtf(-2 * logf(u)) * cospif(2 * v);
 
-		price *= expf((rate - 0.5f * volatility * volatility) * dt + volatility * sqrtf(dt) * z);
+		price *= expf((rate - 0.5f * volatility * volatility) * dt +
+			      volatility * sqrtf(dt) * z);
 		sum += price;
 	}
 	payoff[i] = fmaxf(sum / STEPS - strike, 0) * expf(-rate);
@@ -87,7 +91,8 @@ int main(void)
 
 		for (int s = 0; s < STEPS; s++) {
 			four r = philox(i, s, 99, 1);
-			double z = sqrt(-2 * log((r.v[0] + 0.5) / 4294967296.0)) * cos(2 * M_PI * (r.v[1] / 4294967296.0));
+			double z = sqrt(-2 * log((r.v[0] + 0.5) / 4294967296.0)) *
+				   cos(2 * M_PI * (r.v[1] / 4294967296.0));
 
 			price *= exp((0.05 - 0.02) * dt + 0.2 * sqrt(dt) * z);
 			mean += price / STEPS;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bodies that attract each other: tiles in shared memory, rsqrtf, leapfrog; against the CPU in double, and momentum is kept. */
+/*
+ * Bodies that attract each other: tiles in shared memory, rsqrtf, leapfrog; against the CPU in
+ * double, and momentum is kept.
+ */
 #include "check.h"
 
 enum { N = 512, BLOCK = 128, STEPS = 3 };
@@ -18,7 +21,8 @@ __global__ void forces(const float4 *body, float3 *acceleration, float softening
 #pragma unroll 8
 		for (int j = 0; j < BLOCK; j++) {
 			float dx = tile[j].x - me.x, dy = tile[j].y - me.y, dz = tile[j].z - me.z;
-			float r = rsqrtf(dx * dx + dy * dy + dz * dz + softening), f = tile[j].w * r * r * r;
+			float r = rsqrtf(dx * dx + dy * dy + dz * dz + softening),
+			      f = tile[j].w * r * r * r;
 
 			a.x += f * dx;
 			a.y += f * dy;
@@ -51,7 +55,8 @@ int main(void)
 	uint32_t seed = 19;
 
 	for (int i = 0; i < N; i++) {
-		body[i] = make_float4(random_float(&seed), random_float(&seed), random_float(&seed), 0.5f + random_float(&seed));
+		body[i] = make_float4(random_float(&seed), random_float(&seed), random_float(&seed),
+				      0.5f + random_float(&seed));
 		place[i][0] = body[i].x;
 		place[i][1] = body[i].y;
 		place[i][2] = body[i].z;
@@ -90,5 +95,6 @@ int main(void)
 		worst = fmax(worst, error_of(got[i].y, place[i][1]));
 		worst = fmax(worst, error_of(got[i].z, place[i][2]));
 	}
-	return verdict(worst < 1e-5 && memcmp(body, got, sizeof(got)), "%d bodies, %d steps, worst error %.1e", N, STEPS, worst);
+	return verdict(worst < 1e-5 && memcmp(body, got, sizeof(got)),
+		       "%d bodies, %d steps, worst error %.1e", N, STEPS, worst);
 }

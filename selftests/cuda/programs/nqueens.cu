@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queens on a board by backtracking: divergence as bad as it gets, with a stack in local memory; and the sieve of Eratosthenes. */
+/*
+ * Queens on a board by backtracking: divergence as bad as it gets, with a stack in local memory;
+ * and the sieve of Eratosthenes.
+ */
 #include <vector>
 
 #include "check.h"
@@ -61,7 +64,8 @@ __global__ void strike(unsigned char *composite)
 
 __global__ void count_zeros(const unsigned char *in, unsigned int *total)
 {
-	int i = 2 + blockIdx.x * blockDim.x + threadIdx.x, n = __syncthreads_count(i < LIMIT && !in[i]);
+	int i = 2 + blockIdx.x * blockDim.x + threadIdx.x,
+	    n = __syncthreads_count(i < LIMIT && !in[i]);
 
 	if (!threadIdx.x)
 		atomicAdd(total, n);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PageRank by pulling over incoming links in double precision, and connected components by spreading the least label. */
+/*
+ * PageRank by pulling over incoming links in double precision, and connected components by
+ * spreading the least label.
+ */
 #include <vector>
 
 #include "check.h"
 
-__global__ void rank(int n, const int *begin, const int *from, const int *out_degree, const double *old, double *now, double lost)
+__global__ void rank(int n, const int *begin, const int *from, const int *out_degree,
+		     const double *old, double *now, double lost)
 {
 	int v = blockIdx.x * blockDim.x + threadIdx.x;
 	double sum = 0;
@@ -18,7 +22,8 @@ __global__ void rank(int n, const int *begin, const int *from, const int *out_de
 
 __global__ void spread(int nr_edges, const int2 *edge, int *label, int *changed)
 {
-	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < nr_edges; i += gridDim.x * blockDim.x) {
+	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < nr_edges;
+	     i += gridDim.x * blockDim.x) {
 		int a = label[edge[i].x], b = label[edge[i].y];
 
 		if (a == b)
@@ -41,7 +46,8 @@ int main(void)
 	std::vector<int2> edge(m);
 	std::vector<int> begin(n + 1, 0), from(m), degree(n, 0), at, parent(n), label(n);
 	std::vector<double> ranks(n, 1.0 / n), next(n), got(n);
-	int *d_begin, *d_from, *d_degree, *d_label, *d_changed, changed = 1, wrong = 0, components = 0;
+	int *d_begin, *d_from, *d_degree, *d_label, *d_changed, changed = 1, wrong = 0,
+								components = 0;
 	double *d_rank[2], worst = 0;
 	int2 *d_edge;
 	uint32_t seed = 17;
@@ -79,7 +85,8 @@ int main(void)
 
 		for (int v = 0; v < n; v++)
 			lost += degree[v] ? 0 : ranks[v];
-		rank<<<CEIL_DIV(n, 128), 128>>>(n, d_begin, d_from, d_degree, d_rank[r % 2], d_rank[1 - r % 2], lost);
+		rank<<<CEIL_DIV(n, 128), 128>>>(n, d_begin, d_from, d_degree, d_rank[r % 2],
+						d_rank[1 - r % 2], lost);
 		CHECK_LAUNCH();
 		for (int v = 0; v < n; v++) {
 			double sum = 0;

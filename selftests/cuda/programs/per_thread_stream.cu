@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compiled with --default-stream per-thread: each thread's <<<>>> and copies are ordered among themselves, and correct. */
+/*
+ * Compiled with --default-stream per-thread: each thread's <<<>>> and copies are ordered among
+ * themselves, and correct.
+ */
 #include <pthread.h>
 
 #include "check.h"
@@ -16,7 +19,8 @@ __global__ void step(unsigned int *p, unsigned int k)
 
 static void *work(void *arg)
 {
-	unsigned int t = (unsigned int)(intptr_t)arg, *h = (unsigned int *)malloc(N * 4), *d, wrong = 0;
+	unsigned int t = (unsigned int)(intptr_t)arg, *h = (unsigned int *)malloc(N * 4), *d,
+		     wrong = 0;
 	cudaEvent_t e;
 
 	CHECK(cudaMalloc(&d, N * 4));

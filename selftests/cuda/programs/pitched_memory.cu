@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines and volumes with a pitch: cudaMallocPitch, cudaMalloc3D, copies of rectangles and boxes in all directions, fills of them. */
+/*
+ * Lines and volumes with a pitch: cudaMallocPitch, cudaMalloc3D, copies of rectangles and boxes in
+ * all directions, fills of them.
+ */
 #include "check.h"
 
 enum { W = 77, H = 41, D = 5 };
@@ -38,8 +41,10 @@ static void rectangles(void)
 	twice<<<dim3(CEIL_DIV(W, 32), H), 32>>>((char *)d, pitch, W, H);
 	CHECK_LAUNCH();
 	CHECK(cudaMemset2D(e, pitch2, 0x11, (W + 20) * 2, H + 4));
-	CHECK(cudaMemcpy2D((char *)e + 2 * pitch2 + 14, pitch2, d, pitch, W * 2, H, cudaMemcpyDeviceToDevice));
-	CHECK(cudaMemcpy2D(out, sizeof(out[0]), (char *)e + pitch2 + 12, pitch2, (W + 2) * 2, H, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy2D((char *)e + 2 * pitch2 + 14, pitch2, d, pitch, W * 2, H,
+			   cudaMemcpyDeviceToDevice));
+	CHECK(cudaMemcpy2D(out, sizeof(out[0]), (char *)e + pitch2 + 12, pitch2, (W + 2) * 2, H,
+			   cudaMemcpyDeviceToHost));
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W + 2; x++) {
 			short want = 0x1111;

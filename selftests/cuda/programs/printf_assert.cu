@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels that would print or assert, in a module with others: the others must run. Where the library has no device-side printf,
- * the kernel that prints gives an error; where it has, what it prints is compared.
+ * Kernels that would print or assert, in a module with others: the others must run. Where the
+ * library has no device-side printf, the kernel that prints gives an error; where it has, what it
+ * prints is compared.
  */
 #include <assert.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ __global__ void quiet(int *p)
 __global__ void loud(int n)
 {
 	if (threadIdx.x < 2)
-		printf("thread %d of %d: %s %.2f %lld\n", threadIdx.x, n, "text", threadIdx.x * 1.5, 123456789012ll);
+		printf("thread %d of %d: %s %.2f %lld\n", threadIdx.x, n, "text", threadIdx.x * 1.5,
+		       123456789012ll);
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stable radix sort, 4 bits a pass: counts by shared atomics, a scan of the counts, ranks by ballots of each warp. */
+/*
+ * Stable radix sort, 4 bits a pass: counts by shared atomics, a scan of the counts, ranks by
+ * ballots of each warp.
+ */
 #include <algorithm>
 #include <vector>
 
@@ -48,11 +51,14 @@ __global__ void scan(int *counts, int n)
 	}
 }
 
-__global__ void scatter(const unsigned int *key, const int *value, unsigned int *key_out, int *value_out, int shift, const int *counts)
+__global__ void scatter(const unsigned int *key, const int *value, unsigned int *key_out,
+			int *value_out, int shift, const int *counts)
 {
 	__shared__ int before[BLOCK / 32][DIGITS];
-	int i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32, at;
-	unsigned int k = i < N ? key[i] : 0, digit = k >> shift & (DIGITS - 1), same = __ballot_sync(0xffffffff, i < N);
+	int i = blockIdx.x * BLOCK + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+	    at;
+	unsigned int k = i < N ? key[i] : 0, digit = k >> shift & (DIGITS - 1),
+		     same = __ballot_sync(0xffffffff, i < N);
 
 	if (lane < DIGITS)
 		before[warp][lane] = 0;

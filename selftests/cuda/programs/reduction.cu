@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reductions by a template over type and operation: within warps by shuffles, within blocks by shared memory, and among
- * blocks by whoever comes last, in one launch.
+ * Reductions by a template over type and operation: within warps by shuffles, within blocks by
+ * shared memory, and among blocks by whoever comes last, in one launch.
  */
 #include "check.h"
 
@@ -67,7 +67,8 @@ template <typename T, class OP> __global__ void reduce(const T *in, int n, T *pa
 		*out = v;
 }
 
-template <typename T, class OP> static bool run(const char *name, T (*make)(uint32_t *), double tolerance)
+template <typename T, class OP>
+static bool run(const char *name, T (*make)(uint32_t *), double tolerance)
 {
 	const int n = 123457;
 	T *in = new T[n], *d, *parts, *out, got, want = OP::none();
@@ -88,7 +89,8 @@ template <typename T, class OP> static bool run(const char *name, T (*make)(uint
 		CHECK_LAUNCH();
 		CHECK(cudaMemcpy(&got, out, sizeof(T), cudaMemcpyDeviceToHost));
 		if (tolerance ? error_of(got, want) > tolerance : got != want) {
-			printf("%s, %d blocks: %.17g for %.17g\n", name, blocks, (double)got, (double)want);
+			printf("%s, %d blocks: %.17g for %.17g\n", name, blocks, (double)got,
+			       (double)want);
 			ok = false;
 		}
 	}
@@ -102,7 +104,10 @@ template <typename T, class OP> static bool run(const char *name, T (*make)(uint
 static int make_int(uint32_t *seed) { return (int)random_bits(seed) >> 8; }
 static double make_double(uint32_t *seed) { return random_float(seed) - 0.5; }
 static float make_float(uint32_t *seed) { return random_float(seed); }
-static unsigned long long make_long(uint32_t *seed) { return (unsigned long long)random_bits(seed) << 32 | random_bits(seed); }
+static unsigned long long make_long(uint32_t *seed)
+{
+	return (unsigned long long)random_bits(seed) << 32 | random_bits(seed);
+}
 
 int main(void)
 {
@@ -114,7 +119,7 @@ int main(void)
 	bad += !run<double, max_op<double> >("maximum of double", make_double, 0);
 	bad += !run<float, max_op<float> >("maximum of float", make_float, 0);
 	bad += !run<float, sum_op<float> >("sum of float", make_float, 1e-3);
-	bad += !run<unsigned long long, xor_op<unsigned long long> >("xor of 64 bits", make_long, 0);
-	bad += !run<unsigned long long, sum_op<unsigned long long> >("sum of 64 bits", make_long, 0);
+	bad += !run<unsigned long long, xor_op<unsigned long long>>("xor of 64 bits", make_long, 0);
+	bad += !run<unsigned long long, sum_op<unsigned long long>>("sum of 64 bits", make_long, 0);
 	return verdict(!bad, "8 reductions of 123457 elements by 1, 8 and 64 blocks, %d wrong", bad);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the program's own that it registers: kernels read and write it in place, copies use it, and what lies beside it in the same pages
- * goes on living while other threads write there. Neither what is in it nor what its neighbours write may be lost when it is registered
- * and when it no longer is.
+ * Memory of the program's own that it registers: kernels read and write it in place, copies use it,
+ * and what lies beside it in the same pages goes on living while other threads write there. Neither
+ * what is in it nor what its neighbours write may be lost when it is registered and when it no
+ * longer is.
  */
 #include <atomic>
 #include <thread>
@@ -31,7 +32,10 @@ static void write_on(volatile uint64_t *mine, uint64_t *count, uint64_t *wrong)
 	}
 }
 
-/* one array, unaligned, in the midst of memory that threads use: registered, changed by the GPU, and given back, again and again */
+/*
+ * one array, unaligned, in the midst of memory that threads use: registered, changed by the GPU,
+ * and given back, again and again
+ */
 static int rounds(void)
 {
 	char *all = (char *)malloc(N * sizeof(int) + 8192);
@@ -44,7 +48,9 @@ static int rounds(void)
 	CHECK(cudaMalloc(&sum, sizeof(*sum)));
 	CHECK(cudaMemset(sum, 0, sizeof(*sum)));
 	for (int t = 0; t < WRITERS; t++) {
-		words[t] = (uint64_t *)(((uintptr_t)(t % 2 ? all + 1000 + N * sizeof(int) : all) + 64 * (t + 1)) & ~(uintptr_t)7);
+		words[t] = (uint64_t *)(((uintptr_t)(t % 2 ? all + 1000 + N * sizeof(int) : all) +
+					 64 * (t + 1)) &
+					~(uintptr_t)7);
 		*words[t] = 0;
 	}
 	for (int i = 0; i < N; i++)
@@ -53,7 +59,9 @@ static int rounds(void)
 	for (int t = 0; t < WRITERS; t++)
 		threads.emplace_back(write_on, words[t], &counts[t], &bad[t]);
 	for (int r = 0; r < ROUNDS; r++) {
-		CHECK(cudaHostRegister(a, N * sizeof(int), cudaHostRegisterMapped | (r % 2 ? cudaHostRegisterPortable : 0)));
+		CHECK(cudaHostRegister(a, N * sizeof(int),
+				       cudaHostRegisterMapped |
+					       (r % 2 ? cudaHostRegisterPortable : 0)));
 		CHECK(cudaHostGetDevicePointer(&d, a, 0));
 		triple<<<40, 256>>>(d, N, sum);
 		CHECK_LAUNCH();

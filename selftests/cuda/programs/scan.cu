@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prefix sums: up and down sweep in shared memory over several levels, by shuffles within warps, and compaction with them. */
+/*
+ * Prefix sums: up and down sweep in shared memory over several levels, by shuffles within warps,
+ * and compaction with them.
+ */
 #include <vector>
 
 #include "check.h"
@@ -26,7 +29,8 @@ __global__ void sweep(const int *in, int *out, int *sums, int n)
 	for (int d = 1, step = PER_BLOCK / 2; d < PER_BLOCK; d *= 2, step /= 2) {
 		__syncthreads();
 		if (t < d) {
-			int left = step * (2 * t + 1) - 1, right = step * (2 * t + 2) - 1, v = s[left];
+			int left = step * (2 * t + 1) - 1, right = step * (2 * t + 2) - 1,
+			    v = s[left];
 
 			s[left] = s[right];
 			s[right] += v;
@@ -62,7 +66,8 @@ static void scan(const int *in, int *out, int n)
 /* inclusive within each warp */
 __global__ void warp_scan(const int *in, int *out, int n)
 {
-	int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, v = i < n ? in[i] : 0;
+	int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31,
+	    v = i < n ? in[i] : 0;
 
 	for (int d = 1; d < 32; d *= 2) {
 		int below = __shfl_up_sync(0xffffffff, v, d);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shortest paths: from one vertex by Bellman and Ford with atomicMin, and between all by Floyd and Warshall in blocks. */
+/*
+ * Shortest paths: from one vertex by Bellman and Ford with atomicMin, and between all by Floyd and
+ * Warshall in blocks.
+ */
 #include "check.h"
 
 enum { N = 160, B = 16, EDGES = 1200, FAR = 1 << 20 };
@@ -11,7 +14,8 @@ __global__ void relax(const int3 *edge, int *distance, int *changed)
 	if (i < EDGES) {
 		int through = distance[edge[i].x] + edge[i].z;
 
-		if (through < distance[edge[i].y] && atomicMin(&distance[edge[i].y], through) > through)
+		if (through < distance[edge[i].y] &&
+		    atomicMin(&distance[edge[i].y], through) > through)
 			atomicExch(changed, 1);
 	}
 }
@@ -32,7 +36,10 @@ __device__ void block_min(int (*d)[B], int (*a)[B], int (*b)[B])
 __global__ void floyd(int *m, int pivot, int phase)
 {
 	__shared__ int self[B][B], left[B][B], top[B][B];
-	int by = phase == 0 ? pivot : phase == 1 && blockIdx.y == 0 ? pivot : phase == 1 ? blockIdx.x : blockIdx.y;
+	int by = phase == 0		       ? pivot :
+		 phase == 1 && blockIdx.y == 0 ? pivot :
+		 phase == 1		       ? blockIdx.x :
+						 blockIdx.y;
 	int bx = phase == 0 ? pivot : phase == 1 && blockIdx.y == 1 ? pivot : blockIdx.x;
 	int y = by * B + threadIdx.y, x = bx * B + threadIdx.x;
 
@@ -57,7 +64,8 @@ int main(void)
 	for (int i = 0; i < N * N; i++)
 		want[i / N][i % N] = i / N == i % N ? 0 : FAR;
 	for (int i = 0; i < EDGES; i++) {
-		edge[i] = make_int3(random_bits(&seed) % N, random_bits(&seed) % N, 1 + random_bits(&seed) % 100);
+		edge[i] = make_int3(random_bits(&seed) % N, random_bits(&seed) % N,
+				    1 + random_bits(&seed) % 100);
 		if (edge[i].z < want[edge[i].x][edge[i].y])
 			want[edge[i].x][edge[i].y] = edge[i].z;
 	}

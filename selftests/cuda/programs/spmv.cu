@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sparse matrix times vector: rows of very different lengths as CSR (a thread, a warp to each row), ELL, and COO with atomics. */
+/*
+ * Sparse matrix times vector: rows of very different lengths as CSR (a thread, a warp to each row),
+ * ELL, and COO with atomics.
+ */
 #include <vector>
 
 #include "check.h"
 
-__global__ void csr_scalar(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
+__global__ void csr_scalar(int n, const int *begin, const int *column, const double *value,
+			   const double *x, double *y)
 {
 	int row = blockIdx.x * blockDim.x + threadIdx.x;
 	double sum = 0;
@@ -16,7 +20,8 @@ __global__ void csr_scalar(int n, const int *begin, const int *column, const dou
 	y[row] = sum;
 }
 
-__global__ void csr_vector(int n, const int *begin, const int *column, const double *value, const double *x, double *y)
+__global__ void csr_vector(int n, const int *begin, const int *column, const double *value,
+			   const double *x, double *y)
 {
 	__shared__ volatile double part[128];
 	int lane = threadIdx.x & 31, row = (blockIdx.x * blockDim.x + threadIdx.x) >> 5;
@@ -36,7 +41,8 @@ __global__ void csr_vector(int n, const int *begin, const int *column, const dou
 		y[row] = sum;
 }
 
-__global__ void ell(int n, int width, const int *column, const double *value, const double *x, double *y)
+__global__ void ell(int n, int width, const int *column, const double *value, const double *x,
+		    double *y)
 {
 	int row = blockIdx.x * blockDim.x + threadIdx.x;
 	double sum = 0;
@@ -63,7 +69,8 @@ __device__ void add_to(double *at, double v)
 	} while (old != seen);
 }
 
-__global__ void coo(int nnz, const int *row, const int *column, const double *value, const double *x, double *y)
+__global__ void coo(int nnz, const int *row, const int *column, const double *value,
+		    const double *x, double *y)
 {
 	for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < nnz; i += gridDim.x * blockDim.x)
 		add_to(&y[row[i]], value[i] * x[column[i]]);
@@ -120,7 +127,8 @@ int main(void)
 			ell_value[(j - begin[i]) * n + i] = value[j];
 		}
 
-	int *d_begin = upload(begin), *d_column = upload(column), *d_row = upload(row), *d_ell = upload(ell_column);
+	int *d_begin = upload(begin), *d_column = upload(column), *d_row = upload(row),
+	    *d_ell = upload(ell_column);
 	double *d_value = upload(value), *d_x = upload(x), *d_ell_value = upload(ell_value), *y;
 	CHECK(cudaMalloc(&y, n * 8));
 	csr_scalar<<<CEIL_DIV(n, 128), 128>>>(n, d_begin, d_column, d_value, d_x, y);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Seven-point stencil of a volume in double precision: each thread walks along z and keeps three planes in registers. */
+/*
+ * Seven-point stencil of a volume in double precision: each thread walks along z and keeps three
+ * planes in registers.
+ */
 #include "check.h"
 
 enum { NX = 40, NY = 36, NZ = 30, STEPS = 5 };
@@ -10,7 +13,8 @@ __constant__ double weight[2];
 __global__ void step(const double *__restrict__ in, double *__restrict__ out)
 {
 	__shared__ double plane[8 + 2][32 + 2];
-	int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, lx = threadIdx.x + 1, ly = threadIdx.y + 1;
+	int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y,
+	    lx = threadIdx.x + 1, ly = threadIdx.y + 1;
 	bool here = x < NX && y < NY, inner = x > 0 && x < NX - 1 && y > 0 && y < NY - 1;
 	double below = 0, now = here ? in[AT(x, y, 0)] : 0, above = here ? in[AT(x, y, 1)] : 0;
 
@@ -34,7 +38,8 @@ __global__ void step(const double *__restrict__ in, double *__restrict__ out)
 
 			sum += plane[ly - 1][lx] + plane[ly + 1][lx];
 			sum += below + above;
-			out[AT(x, y, z)] = __dadd_rn(__dmul_rn(weight[0], now), __dmul_rn(weight[1], sum));
+			out[AT(x, y, z)] =
+				__dadd_rn(__dmul_rn(weight[0], now), __dmul_rn(weight[1], sum));
 		}
 	}
 }
@@ -57,12 +62,15 @@ int main(void)
 	for (int s = 0; s < STEPS; s++) {
 		double *in = a[s % 2], *out = a[1 - s % 2];
 
-		step<<<dim3(CEIL_DIV(NX, 32), CEIL_DIV(NY, 8)), dim3(32, 8)>>>(d[s % 2], d[1 - s % 2]);
+		step<<<dim3(CEIL_DIV(NX, 32), CEIL_DIV(NY, 8)), dim3(32, 8)>>>(d[s % 2],
+									       d[1 - s % 2]);
 		CHECK_LAUNCH();
 		for (int z = 1; z < NZ - 1; z++)
 			for (int y = 1; y < NY - 1; y++)
 				for (int x = 1; x < NX - 1; x++) {
-					volatile double sum = in[AT(x - 1, y, z)] + in[AT(x + 1, y, z)], v;
+					volatile double sum = in[AT(x - 1, y, z)] +
+							      in[AT(x + 1, y, z)],
+							v;
 
 					sum = sum + (in[AT(x, y - 1, z)] + in[AT(x, y + 1, z)]);
 					sum = sum + (in[AT(x, y, z - 1)] + in[AT(x, y, z + 1)]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The classic pipeline: pieces of pinned memory are copied in, worked on and copied back in four streams, several times over the
- * same buffers, so that order within a stream matters. Then a dependency between streams by events, and the default stream,
- * which waits for all of them.
+ * The classic pipeline: pieces of pinned memory are copied in, worked on and copied back in four
+ * streams, several times over the same buffers, so that order within a stream matters. Then a
+ * dependency between streams by events, and the default stream, which waits for all of them.
  */
 #include "check.h"
 
@@ -57,17 +57,22 @@ int main(void)
 	for (int p = 0; p < PIECES; p++) {
 		int s = p % STREAMS;
 
-		CHECK(cudaMemcpyAsync(d[s], in + p * PIECE, PIECE * 4, cudaMemcpyHostToDevice, stream[s]));
+		CHECK(cudaMemcpyAsync(d[s], in + p * PIECE, PIECE * 4, cudaMemcpyHostToDevice,
+				      stream[s]));
 		work<<<CEIL_DIV(PIECE, 128), 128, 0, stream[s]>>>(d[s], PIECE, p + 1);
 		CHECK_LAUNCH();
-		CHECK(cudaMemcpyAsync(out + p * PIECE, d[s], PIECE * 4, cudaMemcpyDeviceToHost, stream[s]));
+		CHECK(cudaMemcpyAsync(out + p * PIECE, d[s], PIECE * 4, cudaMemcpyDeviceToHost,
+				      stream[s]));
 	}
 	for (int s = 0; s < STREAMS; s++)
 		CHECK(cudaStreamSynchronize(stream[s]));
 	for (int i = 0; i < N; i++)
 		wrong += out[i] != expected(in[i], i / PIECE + 1);
 
-	/* stream 0 adds what the others left, each after its event; the default stream comes after it */
+	/*
+	 * stream 0 adds what the others left, each after its event; the default stream comes after
+	 * it
+	 */
 	CHECK(cudaMemsetAsync(sum, 0, PIECE * 4, stream[0]));
 	for (int s = 1; s < STREAMS; s++) {
 		work<<<CEIL_DIV(PIECE, 128), 128, 0, stream[s]>>>(d[s], PIECE, 20);

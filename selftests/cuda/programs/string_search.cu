@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several patterns in a text: tried at every place, by an automaton (Aho and Corasick) in pieces, and CRC-32 of many lines. */
+/*
+ * Several patterns in a text: tried at every place, by an automaton (Aho and Corasick) in pieces,
+ * and CRC-32 of many lines.
+ */
 #include <vector>
 
 #include "check.h"
@@ -24,8 +27,12 @@ __global__ void everywhere(const char *text, unsigned int *hits)
 	}
 }
 
-/* ends[s]: bit per pattern that ends in the state. A piece begins longest - 1 letters early and counts what ends within */
-__global__ void automaton(const char *text, const short *next, const unsigned int *ends, unsigned int *hits, int longest)
+/*
+ * ends[s]: bit per pattern that ends in the state. A piece begins longest - 1 letters early and
+ * counts what ends within
+ */
+__global__ void automaton(const char *text, const short *next, const unsigned int *ends,
+			  unsigned int *hits, int longest)
 {
 	__shared__ short table[STATES * 4];
 	int begin = (blockIdx.x * blockDim.x + threadIdx.x) * PIECE, state = 0;
@@ -126,7 +133,8 @@ int main(void)
 	for (int p = 0; p < NR_PATTERNS; p++)
 		CHECK(cudaMemcpyToSymbol(lengths, &length[p], sizeof(int), p * sizeof(int)));
 	everywhere<<<CEIL_DIV(N, 256), 256>>>(d_text, d_hits);
-	automaton<<<CEIL_DIV(N, PIECE * 64), 64>>>(d_text, d_next, d_ends, d_hits + NR_PATTERNS, longest);
+	automaton<<<CEIL_DIV(N, PIECE * 64), 64>>>(d_text, d_next, d_ends, d_hits + NR_PATTERNS,
+						   longest);
 	crc<<<CEIL_DIV(N / LINE, 256), 256>>>(d_text, d_sums);
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, d_hits, sizeof(got), cudaMemcpyDeviceToHost));

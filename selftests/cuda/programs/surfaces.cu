@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Surfaces: read and written by kernels in two and three dimensions and in layers, through objects and a reference; what lies
- * outside is clamped, reads as zero, or traps, as the access says. What was written is then read as a texture.
+ * Surfaces: read and written by kernels in two and three dimensions and in layers, through objects
+ * and a reference; what lies outside is clamped, reads as zero, or traps, as the access says. What
+ * was written is then read as a texture.
  */
 #include "check.h"
 
@@ -36,17 +37,20 @@ __global__ void by_reference(int add)
 
 __global__ void fill_3d(cudaSurfaceObject_t s)
 {
-	surf3Dwrite((float)(blockIdx.y * 10000 + blockIdx.x * 100 + threadIdx.x), s, threadIdx.x * 4, blockIdx.x, blockIdx.y);
+	surf3Dwrite((float)(blockIdx.y * 10000 + blockIdx.x * 100 + threadIdx.x), s,
+		    threadIdx.x * 4, blockIdx.x, blockIdx.y);
 }
 
 __global__ void fill_layers(cudaSurfaceObject_t s)
 {
-	surf2DLayeredwrite((unsigned char)(blockIdx.y * 40 + blockIdx.x + threadIdx.x), s, threadIdx.x, blockIdx.x, blockIdx.y);
+	surf2DLayeredwrite((unsigned char)(blockIdx.y * 40 + blockIdx.x + threadIdx.x), s,
+			   threadIdx.x, blockIdx.x, blockIdx.y);
 }
 
 __global__ void look(cudaTextureObject_t t, float *out)
 {
-	out[(blockIdx.y * H + blockIdx.x) * W + threadIdx.x] = tex3D<float>(t, threadIdx.x + 0.5f, blockIdx.x + 0.5f, blockIdx.y + 0.5f);
+	out[(blockIdx.y * H + blockIdx.x) * W + threadIdx.x] =
+		tex3D<float>(t, threadIdx.x + 0.5f, blockIdx.x + 0.5f, blockIdx.y + 0.5f);
 }
 
 static cudaResourceDesc of(cudaArray_t a)
@@ -74,7 +78,8 @@ static void planes(void)
 {
 	static short4 in[H][W], out[H][W];
 	static int numbers[H][W], got[128];
-	cudaChannelFormatDesc f = cudaCreateChannelDesc<short4>(), fi = cudaCreateChannelDesc<int>();
+	cudaChannelFormatDesc f = cudaCreateChannelDesc<short4>(),
+			      fi = cudaCreateChannelDesc<int>();
 	cudaArray_t a, b, c;
 	cudaSurfaceObject_t sa, sb, sc;
 	int *d;
@@ -85,12 +90,14 @@ static void planes(void)
 	}
 	CHECK(cudaMallocArray(&a, &f, W, H, cudaArraySurfaceLoadStore));
 	CHECK(cudaMallocArray(&b, &f, W, H, cudaArraySurfaceLoadStore));
-	CHECK(cudaMemcpy2DToArray(a, 0, 0, in, sizeof(in[0]), sizeof(in[0]), H, cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpy2DToArray(a, 0, 0, in, sizeof(in[0]), sizeof(in[0]), H,
+				  cudaMemcpyHostToDevice));
 	sa = surface_of(a);
 	sb = surface_of(b);
 	rotate<<<H, W>>>(sa, sb);
 	CHECK_LAUNCH();
-	CHECK(cudaMemcpy2DFromArray(out, sizeof(out[0]), b, 0, 0, sizeof(out[0]), H, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy2DFromArray(out, sizeof(out[0]), b, 0, 0, sizeof(out[0]), H,
+				    cudaMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++) {
 		short4 v = in[i / W][i % W], w = out[H - 1 - i / W][W - 1 - i % W];
 
@@ -100,7 +107,8 @@ static void planes(void)
 	CHECK(cudaDestroySurfaceObject(sb));
 
 	CHECK(cudaMallocArray(&c, &fi, W, H, cudaArraySurfaceLoadStore));
-	CHECK(cudaMemcpy2DToArray(c, 0, 0, numbers, sizeof(numbers[0]), sizeof(numbers[0]), H, cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpy2DToArray(c, 0, 0, numbers, sizeof(numbers[0]), sizeof(numbers[0]), H,
+				  cudaMemcpyHostToDevice));
 	CHECK(cudaMalloc(&d, sizeof(got)));
 	sc = surface_of(c);
 	outside<<<1, 64>>>(sc, d);
@@ -115,7 +123,8 @@ static void planes(void)
 		wrong += got[64 + i] != numbers[2][x < 0 ? 0 : x >= W ? W - 1 : x];
 	}
 	int after[H][W];
-	CHECK(cudaMemcpy2DFromArray(after, sizeof(after[0]), c, 0, 0, sizeof(after[0]), H, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpy2DFromArray(after, sizeof(after[0]), c, 0, 0, sizeof(after[0]), H,
+				    cudaMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++)
 		wrong += after[i / W][i % W] != i * 5 + 1000;
 	CHECK(cudaFreeArray(a));
@@ -127,7 +136,8 @@ static void volumes(void)
 {
 	static float got[D][H][W];
 	static unsigned char bytes[D][H][W];
-	cudaChannelFormatDesc f = cudaCreateChannelDesc<float>(), f8 = cudaCreateChannelDesc<unsigned char>();
+	cudaChannelFormatDesc f = cudaCreateChannelDesc<float>(),
+			      f8 = cudaCreateChannelDesc<unsigned char>();
 	cudaMemcpy3DParms p = { 0 };
 	cudaTextureObject_t t;
 	cudaTextureDesc td;
@@ -147,7 +157,8 @@ static void volumes(void)
 	CHECK(cudaMemcpy(got, d, sizeof(got), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < W * H * D; i++)
 		wrong += (&got[0][0][0])[i] != i / W / H * 10000 + i / W % H * 100 + i % W;
-	CHECK(cudaMalloc3DArray(&b, &f8, make_cudaExtent(W, H, D), cudaArraySurfaceLoadStore | cudaArrayLayered));
+	CHECK(cudaMalloc3DArray(&b, &f8, make_cudaExtent(W, H, D),
+				cudaArraySurfaceLoadStore | cudaArrayLayered));
 	fill_layers<<<dim3(H, D), W>>>(surface_of(b));
 	CHECK_LAUNCH();
 	p.srcArray = b;
@@ -156,7 +167,8 @@ static void volumes(void)
 	p.kind = cudaMemcpyDeviceToHost;
 	CHECK(cudaMemcpy3D(&p));
 	for (int i = 0; i < W * H * D; i++)
-		wrong += (&bytes[0][0][0])[i] != (unsigned char)(i / W / H * 40 + i / W % H + i % W);
+		wrong += (&bytes[0][0][0])[i] !=
+			 (unsigned char)(i / W / H * 40 + i / W % H + i % W);
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Variables of the device: initial values, copies to, from and between symbols with offsets, addresses and sizes, pointers in them. */
+/*
+ * Variables of the device: initial values, copies to, from and between symbols with offsets,
+ * addresses and sizes, pointers in them.
+ */
 #include "check.h"
 
 struct item { char c; double d; short s[3]; };
@@ -55,7 +58,8 @@ int main(void)
 	CHECK(cudaMemcpyFromSymbol(got, items, sizeof(got)));
 	wrong += got[2].c != 'b' || got[2].d != -3.75 || got[1].s[1] != 5 || got[2].s[0] != 0;
 	for (int i = 0; i < 64; i++) {
-		float b = f[i] * (i % 2 ? -1 : 1) + (i % 3 < 2 ? i % 3 * 3 + i % 3 + 1 : 0), low = b + 41, high = b + 42;
+		float b = f[i] * (i % 2 ? -1 : 1) + (i % 3 < 2 ? i % 3 * 3 + i % 3 + 1 : 0),
+		      low = b + 41, high = b + 42;
 
 		wrong += out[i] != low && out[i] != high;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texture objects: linear memory, pitched lines, arrays of one, two and three dimensions and layers, cubes; points and linear
- * filters with 8 bits of fraction, as CUDA's manual defines it; all address modes; integers read as fractions.
+ * Texture objects: linear memory, pitched lines, arrays of one, two and three dimensions and
+ * layers, cubes; points and linear filters with 8 bits of fraction, as CUDA's manual defines it;
+ * all address modes; integers read as fractions.
  */
 #include "check.h"
 
@@ -59,7 +60,8 @@ __global__ void get_gather(cudaTextureObject_t t, const float2 *at, float4 *out)
 	out[i] = tex2Dgather<float4>(t, at[i].x, at[i].y, 0);
 }
 
-static cudaTextureObject_t make(const cudaResourceDesc &r, cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized,
+static cudaTextureObject_t make(const cudaResourceDesc &r, cudaTextureAddressMode mode,
+				cudaTextureFilterMode filter, bool normalized,
 				cudaTextureReadMode read)
 {
 	cudaTextureDesc d;
@@ -80,7 +82,9 @@ static int wrap(int i, int n, cudaTextureAddressMode mode)
 	switch (mode) {
 	case cudaAddressModeClamp: return i < 0 ? 0 : i >= n ? n - 1 : i;
 	case cudaAddressModeWrap: return (i % n + n) % n;
-	case cudaAddressModeMirror: i = (i % (2 * n) + 2 * n) % (2 * n); return i < n ? i : 2 * n - 1 - i;
+	case cudaAddressModeMirror:
+		i = (i % (2 * n) + 2 * n) % (2 * n);
+		return i < n ? i : 2 * n - 1 - i;
 	default: return i < 0 || i >= n ? -1 : i;
 	}
 }
@@ -130,7 +134,8 @@ static cudaResourceDesc of_array(cudaArray_t a)
 
 static void two_dimensions(void)
 {
-	const cudaTextureAddressMode modes[] = { cudaAddressModeClamp, cudaAddressModeBorder, cudaAddressModeWrap, cudaAddressModeMirror };
+	const cudaTextureAddressMode modes[] = { cudaAddressModeClamp, cudaAddressModeBorder,
+						 cudaAddressModeWrap, cudaAddressModeMirror };
 	static float2 scaled[N];
 	cudaChannelFormatDesc f = cudaCreateChannelDesc<float>();
 	cudaArray_t array;
@@ -148,18 +153,21 @@ static void two_dimensions(void)
 			scaled[i] = normalized ? make_float2(at[i].x / W, at[i].y / H) : at[i];
 		CHECK(cudaMemcpy(d_at, scaled, sizeof(scaled), cudaMemcpyHostToDevice));
 		for (int l = 0; l < 2; l++) {
-			t = make(r, modes[m], l ? cudaFilterModeLinear : cudaFilterModePoint, normalized, cudaReadModeElementType);
+			t = make(r, modes[m], l ? cudaFilterModeLinear : cudaFilterModePoint,
+				 normalized, cudaReadModeElementType);
 			get_2d<float><<<N / 128, 128>>>(t, d_at, d_got);
 			fetch();
 			CHECK(cudaDestroyTextureObject(t));
 			for (int i = 0; i < N; i++) {
-				double want = l ? linear(at[i].x, at[i].y, modes[m]) : texel(floor(at[i].x), floor(at[i].y), modes[m]);
+				double want = l ? linear(at[i].x, at[i].y, modes[m]) :
+						  texel(floor(at[i].x), floor(at[i].y), modes[m]);
 
 				worst[l] = fmax(worst[l], fabs(got[i] - want));
 			}
 		}
 		expect("2D, points", worst[0], 0);
-		expect("2D, linear", worst[1], 1.01 * 255 / 256);	/* a step of the fraction more or less */
+		/* a step of the fraction more or less */
+		expect("2D, linear", worst[1], 1.01 * 255 / 256);
 	}
 	CHECK(cudaMemcpy(d_at, at, sizeof(at), cudaMemcpyHostToDevice));
 	t = make(r, cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeElementType);
@@ -171,7 +179,8 @@ static void two_dimensions(void)
 		const int dx[] = { 0, 1, 1, 0 }, dy[] = { 1, 1, 0, 0 };
 
 		for (int k = 0; k < 4; k++)
-			worst = fmax(worst, fabs(got[4 * i + k] - texel(x + dx[k], y + dy[k], cudaAddressModeClamp)));
+			worst = fmax(worst, fabs(got[4 * i + k] - texel(x + dx[k], y + dy[k],
+									cudaAddressModeClamp)));
 	}
 	expect("gather", worst, 0);
 	CHECK(cudaDestroyTextureObject(t));
@@ -199,10 +208,13 @@ static void fractions(void)
 	get_2d<float4><<<N / 128, 128>>>(t, d_at, (float4 *)d_got);
 	fetch();
 	for (int i = 0; i < N; i++) {
-		uchar4 b = bytes[wrap(floor(at[i].y), H, cudaAddressModeClamp)][wrap(floor(at[i].x), W, cudaAddressModeClamp)];
+		uchar4 b = bytes[wrap(floor(at[i].y), H, cudaAddressModeClamp)]
+				[wrap(floor(at[i].x), W, cudaAddressModeClamp)];
 
-		worst = fmax(worst, fabs(got[4 * i] - b.x / 255.0) + fabs(got[4 * i + 1] - b.y / 255.0) + fabs(got[4 * i + 2] - b.z / 255.0) +
-				    fabs(got[4 * i + 3] - b.w / 255.0));
+		worst = fmax(worst, fabs(got[4 * i] - b.x / 255.0) +
+					    fabs(got[4 * i + 1] - b.y / 255.0) +
+					    fabs(got[4 * i + 2] - b.z / 255.0) +
+					    fabs(got[4 * i + 3] - b.w / 255.0));
 	}
 	expect("bytes as fractions", worst, 1e-6);
 	CHECK(cudaDestroyTextureObject(t));
@@ -221,8 +233,10 @@ static void fractions(void)
 	get_2d<uchar4><<<N / 128, 128>>>(t, d_at, (uchar4 *)d_got);
 	fetch();
 	for (int i = 0; i < N; i++)
-		wrong += memcmp(&((uchar4 *)got)[i], &bytes[wrap(floor(at[i].y), H, cudaAddressModeClamp)][wrap(floor(at[i].x), W,
-			cudaAddressModeClamp)], 4) != 0;
+		wrong += memcmp(&((uchar4 *)got)[i],
+				&bytes[wrap(floor(at[i].y), H, cudaAddressModeClamp)]
+				      [wrap(floor(at[i].x), W, cudaAddressModeClamp)],
+				4) != 0;
 	expect("pitched bytes", wrong, 0);
 	CHECK(cudaDestroyTextureObject(t));
 	CHECK(cudaFree(pitched));
@@ -256,32 +270,38 @@ static void other_shapes(void)
 
 	CHECK(cudaMallocArray(&array, &f, W));
 	CHECK(cudaMemcpy2DToArray(array, 0, 0, image[3], W * 4, W * 4, 1, cudaMemcpyHostToDevice));
-	t = make(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeElementType);
+	t = make(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, false,
+		 cudaReadModeElementType);
 	get_1d<<<N / 128, 128>>>(t, d_at, d_got);
 	fetch();
 	for (int i = 0; i < N; i++)
-		worst = fmax(worst, fabs(got[i] - image[3][wrap(floor(at[i].x), W, cudaAddressModeClamp)]));
+		worst = fmax(worst, fabs(got[i] -
+					 image[3][wrap(floor(at[i].x), W, cudaAddressModeClamp)]));
 	expect("1D array", worst, 0);
 	CHECK(cudaDestroyTextureObject(t));
 	CHECK(cudaFreeArray(array));
 
 	for (int kind = 0; kind < 2; kind++) {
 		worst = 0;
-		CHECK(cudaMalloc3DArray(&array, &f, make_cudaExtent(W, H, D), kind ? cudaArrayLayered : 0));
+		CHECK(cudaMalloc3DArray(&array, &f, make_cudaExtent(W, H, D),
+					kind ? cudaArrayLayered : 0));
 		p.srcPtr = make_cudaPitchedPtr(volume, W * 4, W, H);
 		p.dstArray = array;
 		p.extent = make_cudaExtent(W, H, D);
 		p.kind = cudaMemcpyHostToDevice;
 		CHECK(cudaMemcpy3D(&p));
-		t = make(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, false, cudaReadModeElementType);
+		t = make(of_array(array), cudaAddressModeClamp, cudaFilterModePoint, false,
+			 cudaReadModeElementType);
 		if (kind)
 			get_layer<<<N / 128, 128>>>(t, d_at, d_got);
 		else
 			get_3d<<<N / 128, 128>>>(t, d_at, d_got);
 		fetch();
 		for (int i = 0; i < N; i++) {
-			int z = kind ? i % D : wrap(floor(at[i].x * D / W), D, cudaAddressModeClamp);
-			int y = wrap(floor(at[i].y), H, cudaAddressModeClamp), x = wrap(floor(at[i].x), W, cudaAddressModeClamp);
+			int z = kind ? i % D :
+				       wrap(floor(at[i].x * D / W), D, cudaAddressModeClamp);
+			int y = wrap(floor(at[i].y), H, cudaAddressModeClamp),
+			    x = wrap(floor(at[i].x), W, cudaAddressModeClamp);
 
 			worst = fmax(worst, fabs(got[i] - volume[z][y][x]));
 		}
@@ -300,7 +320,8 @@ int main(void)
 	for (int i = 0; i < W * H * D; i++)
 
 			volume[0][0][i] = random_bits(&seed) % 1000;
-	for (int i = 0; i < N; i++)	/* on both sides of the image, never on a limit between texels */
+	/* on both sides of the image, never on a limit between texels */
+	for (int i = 0; i < N; i++)
 		at[i] = make_float2((int)(random_bits(&seed) % (W * 8 * 3)) / 8.0f - W + 0.0625f,
 				    (int)(random_bits(&seed) % (H * 8 * 3)) / 8.0f - H + 0.0625f);
 	CHECK(cudaMalloc(&d_at, sizeof(at)));

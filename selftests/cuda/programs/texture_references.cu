@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Texture references, as programs up to CUDA 11 have them: bound to memory, to lines with a pitch, to arrays, and bound anew. */
+/*
+ * Texture references, as programs up to CUDA 11 have them: bound to memory, to lines with a pitch,
+ * to arrays, and bound anew.
+ */
 #include "check.h"
 
 enum { W = 48, H = 20, N = 1000 };
@@ -23,7 +26,8 @@ __global__ void from_picture(float *out)
 
 __global__ void smooth(float *out)
 {
-	out[blockIdx.x * W + threadIdx.x] = tex2D(shades, (threadIdx.x + 1.0f) / W, (blockIdx.x + 0.5f) / H);
+	out[blockIdx.x * W + threadIdx.x] =
+		tex2D(shades, (threadIdx.x + 1.0f) / W, (blockIdx.x + 0.5f) / H);
 }
 
 int main(void)
@@ -31,7 +35,8 @@ int main(void)
 	static int in[N], out[N];
 	static float image[H][W], got[H][W];
 	static unsigned short shade[H][W];
-	cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(), format16 = cudaCreateChannelDesc<unsigned short>();
+	cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(),
+			      format16 = cudaCreateChannelDesc<unsigned short>();
 	int *d_in, *d_out, wrong = 0;
 	float *d_pitched, *d_got;
 	cudaArray_t array, array16;
@@ -90,7 +95,9 @@ int main(void)
 	CHECK_LAUNCH();
 	CHECK(cudaMemcpy(got, d_got, sizeof(got), cudaMemcpyDeviceToHost));
 	for (int i = 0; i < W * H; i++)		/* half way between a texel and the next */
-		wrong += fabs(got[i / W][i % W] - (shade[i / W][i % W] / 65535.0 + shade[i / W][(i + 1) % W] / 65535.0) / 2) > 0.005;
+		wrong += fabs(got[i / W][i % W] - (shade[i / W][i % W] / 65535.0 +
+						   shade[i / W][(i + 1) % W] / 65535.0) /
+							  2) > 0.005;
 	CHECK(cudaFreeArray(array));
 	CHECK(cudaFreeArray(array16));
 	return verdict(!wrong, "references bound to memory, pitched lines and arrays, %d wrong", wrong);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Eight CPU threads work at the same time, each with memory, a stream and a per-thread default stream of its own; errors are
- * each thread's own, too.
+ * Eight CPU threads work at the same time, each with memory, a stream and a per-thread default
+ * stream of its own; errors are each thread's own, too.
  */
 #include <pthread.h>
 
@@ -44,7 +44,8 @@ static void *work(void *arg)
 			wrong[t] += h[i] != (i * t + r) * (t + 2) + i;
 		if (t == 3)	/* an error that only this thread may see */
 			wrong[t] += cudaMalloc(&d, ~(size_t)0 / 2) != cudaErrorMemoryAllocation ||
-				    cudaPeekAtLastError() != cudaErrorMemoryAllocation || cudaGetLastError() != cudaErrorMemoryAllocation;
+				    cudaPeekAtLastError() != cudaErrorMemoryAllocation ||
+				    cudaGetLastError() != cudaErrorMemoryAllocation;
 		else
 			CHECK(cudaFree(d));
 		wrong[t] += cudaGetLastError() != cudaSuccess;

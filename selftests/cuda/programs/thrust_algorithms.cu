@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Thrust from the toolkit: sort, reduce, scan, transform, reduce by key, unique, against the CPU's. */
+/*
+ * Thrust from the toolkit: sort, reduce, scan, transform, reduce by key, unique, against the CPU's.
+ */
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -37,7 +39,8 @@ int main(void)
 	wrong += thrust::reduce(d.begin(), d.end()) != std::accumulate(h.begin(), h.end(), 0);
 	thrust::transform(d.begin(), d.end(), squares.begin(), squared());
 	wrong += thrust::reduce(squares.begin(), squares.end(), 0ll, thrust::plus<long long>()) !=
-		 std::accumulate(h.begin(), h.end(), 0ll, [](long long s, int v) { return s + (long long)v * v; });
+		 std::accumulate(h.begin(), h.end(), 0ll,
+				 [](long long s, int v) { return s + (long long)v * v; });
 
 	thrust::device_vector<int> scanned(N);
 	thrust::exclusive_scan(d.begin(), d.end(), scanned.begin());
@@ -58,7 +61,8 @@ int main(void)
 		wrong += h[order[i]] != sorted[i];
 
 	thrust::device_vector<int> out_keys(N), out_sums(N);
-	auto ends = thrust::reduce_by_key(d.begin(), d.end(), values.begin(), out_keys.begin(), out_sums.begin());
+	auto ends = thrust::reduce_by_key(d.begin(), d.end(), values.begin(), out_keys.begin(),
+					  out_sums.begin());
 	int n = ends.first - out_keys.begin();
 	thrust::host_vector<int> hk = out_keys, hv = out_sums;
 	wrong += n != (int)sums.size();

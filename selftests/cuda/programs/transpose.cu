@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transposes of matrices whose sides fill no tile: plain, through shared memory, of 1, 4, 8 and 16 byte elements. */
+/*
+ * Transposes of matrices whose sides fill no tile: plain, through shared memory, of 1, 4, 8 and 16
+ * byte elements.
+ */
 #include "check.h"
 
 enum { TILE = 32, ROWS = 8 };
@@ -8,7 +11,8 @@ template <typename T> __global__ void plain(const T *in, T *out, int w, int h)
 {
 	int x = blockIdx.x * TILE + threadIdx.x;
 
-	for (int y = blockIdx.y * TILE + threadIdx.y; y < (blockIdx.y + 1) * TILE && y < h; y += ROWS)
+	for (int y = blockIdx.y * TILE + threadIdx.y; y < (blockIdx.y + 1) * TILE && y < h;
+	     y += ROWS)
 		if (x < w)
 			out[x * h + y] = in[y * w + x];
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Triangles of a graph: rows of bits and population counts, and intersections of sorted lists with 64-bit sums. */
+/*
+ * Triangles of a graph: rows of bits and population counts, and intersections of sorted lists with
+ * 64-bit sums.
+ */
 #include <vector>
 
 #include "check.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Many tridiagonal systems at once: parallel cyclic reduction in dynamic shared memory, a block to each system. */
+/*
+ * Many tridiagonal systems at once: parallel cyclic reduction in dynamic shared memory, a block to
+ * each system.
+ */
 #include "check.h"
 
 enum { N = 200, SYSTEMS = 64 };

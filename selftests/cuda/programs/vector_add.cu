@@ -20,7 +20,8 @@ int main(int argc, char **argv)
 {
 	int n = argument(argc, argv, 1, 300007), wrong = 0;
 	size_t bytes = n * sizeof(float);
-	float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes), *da, *db, *dc;
+	float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes),
+	      *da, *db, *dc;
 	uint32_t seed = 1;
 
 	for (int i = 0; i < n; i++) {

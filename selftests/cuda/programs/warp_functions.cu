@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shuffles of all kinds and widths, votes, by part of a warp only, and cooperative groups' tiles. */
+/*
+ * Shuffles of all kinds and widths, votes, by part of a warp only, and cooperative groups' tiles.
+ */
 #include <cooperative_groups.h>
 
 #include "check.h"
@@ -48,7 +50,8 @@ __global__ void compute(const int *in, int *out, double *out_double)
 
 int main(void)
 {
-	int in[N], got[TESTS][N], want[TESTS][N], *d_in, *d_out, odd = 0, wrong = 0, threes = 0, below = 1;
+	int in[N], got[TESTS][N], want[TESTS][N], *d_in, *d_out, odd = 0, wrong = 0, threes = 0,
+								 below = 1;
 	double got_double[N], *d_double;
 	uint32_t seed = 29;
 
@@ -59,7 +62,8 @@ int main(void)
 	}
 	for (int i = 0; i < N; i++) {
 		int w = i & ~31, l = i & 31, tile = i & ~7;
-		int bits4 = 0, any = 0, all = 1, part = 0, active = 0, sum = 0, bits2 = 0, size = 0, rank = 0;
+		int bits4 = 0, any = 0, all = 1, part = 0, active = 0, sum = 0, bits2 = 0, size = 0,
+		    rank = 0;
 
 		for (int j = 0; j < 32; j++) {
 			bits4 |= (in[w + j] >> 2 & 1) << j;
@@ -102,7 +106,8 @@ int main(void)
 	for (int i = 0; i < N; i++) {
 		for (int k = 0; k < TESTS; k++)
 			if (got[k][i] != want[k][i] && wrong++ < 5)
-				printf("test %d, thread %d: %d for %d\n", k, i, got[k][i], want[k][i]);
+				printf("test %d, thread %d: %d for %d\n", k, i, got[k][i],
+				       want[k][i]);
 		wrong += got_double[i] != in[i ^ 1] * 1.5;
 	}
 	return verdict(!wrong, "%d kinds of shuffles and votes by %d warps, %d wrong", TESTS + 1, WARPS, wrong);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of boxes between host, GPU and arrays of one, two and three dimensions, also bytes that go over the ends of lines. */
+/*
+ * Copies of boxes between host, GPU and arrays of one, two and three dimensions, also bytes that go
+ * over the ends of lines.
+ */
 #include "../programs/check.h"
 
 enum { W = 37, H = 9, D = 5 };
@@ -11,7 +14,8 @@ static void compare(const char *what)
 {
 	for (int i = 0; i < W * H * D; i++) {
 		if ((&out[0][0][0])[i] != (&in[0][0][0])[i]) {
-			printf("%s: element %d is %g, not %g\n", what, i, (&out[0][0][0])[i], (&in[0][0][0])[i]);
+			printf("%s: element %d is %g, not %g\n", what, i, (&out[0][0][0])[i],
+			       (&in[0][0][0])[i]);
 			wrong++;
 			break;
 		}
@@ -31,7 +35,8 @@ static void through_volume(void)
 	CHECK(cudaMalloc3D(&box, make_cudaExtent(W * 4, H, D)));
 	CHECK(cudaMalloc3DArray(&array, &desc, extent));
 	CHECK(cudaArrayGetInfo(&got, &e, &flags, array));
-	wrong += got.x != 32 || got.y || got.f != cudaChannelFormatKindFloat || e.width != W || e.height != H || e.depth != D || flags;
+	wrong += got.x != 32 || got.y || got.f != cudaChannelFormatKindFloat || e.width != W ||
+		 e.height != H || e.depth != D || flags;
 	p.srcPtr = make_cudaPitchedPtr(in, W * 4, W, H);
 	p.dstArray = array;
 	p.extent = extent;
@@ -67,13 +72,17 @@ static void through_plane(void)
 	compare("plane");
 	/* 3 elements, lines as a whole, the rest */
 	CHECK(cudaMemcpyToArray(a, 0, 0, in, 3 * 4, cudaMemcpyHostToDevice));
-	CHECK(cudaMemcpyToArray(a, 3 * 4, 0, (char *)in + 3 * 4, sizeof(in) - 3 * 4 - 20, cudaMemcpyHostToDevice));
-	CHECK(cudaMemcpyToArray(a, W * 4 - 20, H * D - 1, (char *)in + sizeof(in) - 20, 20, cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpyToArray(a, 3 * 4, 0, (char *)in + 3 * 4, sizeof(in) - 3 * 4 - 20,
+				cudaMemcpyHostToDevice));
+	CHECK(cudaMemcpyToArray(a, W * 4 - 20, H * D - 1, (char *)in + sizeof(in) - 20, 20,
+				cudaMemcpyHostToDevice));
 	CHECK(cudaMemcpyArrayToArray(b, 0, 0, a, 0, 0, sizeof(in)));
 	CHECK(cudaMemcpyFromArray(out, b, 0, 0, 52, cudaMemcpyDeviceToHost));
-	CHECK(cudaMemcpyFromArray((char *)out + 52, b, 52, 0, sizeof(out) - 52, cudaMemcpyDeviceToHost));
+	CHECK(cudaMemcpyFromArray((char *)out + 52, b, 52, 0, sizeof(out) - 52,
+				  cudaMemcpyDeviceToHost));
 	compare("bytes");
-	wrong += cudaMemcpyToArray(a, 4, 0, in, sizeof(in), cudaMemcpyHostToDevice) != cudaErrorInvalidValue;
+	wrong += cudaMemcpyToArray(a, 4, 0, in, sizeof(in), cudaMemcpyHostToDevice) !=
+		 cudaErrorInvalidValue;
 	cudaGetLastError();
 	CHECK(cudaFreeArray(a));
 	CHECK(cudaFreeArray(b));

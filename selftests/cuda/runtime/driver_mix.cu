@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Driver and runtime API in one program: the same context, handles that both know, entry points by name. */
+/*
+ * Driver and runtime API in one program: the same context, handles that both know, entry points by
+ * name.
+ */
 #include <cuda.h>
 
 #include "../programs/check.h"
 
-#define DRV(call) do { CUresult r_ = (call); if (r_) { printf("FAIL: %d: %s: %d\n", __LINE__, #call, r_); exit(2); } } while (0)
+#define DRV(call)                                                          \
+	do {                                                               \
+		CUresult r_ = (call);                                      \
+		if (r_) {                                                  \
+			printf("FAIL: %d: %s: %d\n", __LINE__, #call, r_); \
+			exit(2);                                           \
+		}                                                          \
+	} while (0)
 
 __global__ void add(int *p, int v)
 {

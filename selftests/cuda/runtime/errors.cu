@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Errors as CUDA has them: those of arguments pass, those of kernels stay until a reset, and names are CUDA's. */
+/*
+ * Errors as CUDA has them: those of arguments pass, those of kernels stay until a reset, and names
+ * are CUDA's.
+ */
 #include "../programs/check.h"
 
 __global__ void store(int *p)
@@ -48,9 +51,12 @@ int main(void)
 		many_registers<<<1, 1024>>>((double *)p);
 		expect("too many registers", cudaGetLastError(), cudaErrorLaunchOutOfResources);
 	}
-	expect("a kernel that is none", cudaFuncGetAttributes(&a, (const void *)main), cudaErrorInvalidDeviceFunction);
-	expect("not a variable", cudaMemcpyToSymbol((const void *)&v, &v, 4), cudaErrorInvalidSymbol);
-	expect("beyond", cudaMemcpy(p + 1024 * 1024, &v, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+	expect("a kernel that is none", cudaFuncGetAttributes(&a, (const void *)main),
+	       cudaErrorInvalidDeviceFunction);
+	expect("not a variable", cudaMemcpyToSymbol((const void *)&v, &v, 4),
+	       cudaErrorInvalidSymbol);
+	expect("beyond", cudaMemcpy(p + 1024 * 1024, &v, 4, cudaMemcpyHostToDevice),
+	       cudaErrorInvalidValue);
 	expect("still the last", cudaPeekAtLastError(), cudaErrorInvalidValue);
 	cudaGetLastError();
 	store<<<1, 1>>>(p);
@@ -60,7 +66,8 @@ int main(void)
 	expect("wild address", cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 	expect("told once", cudaGetLastError(), cudaErrorIllegalAddress);
 	expect("and not twice", cudaGetLastError(), cudaSuccess);
-	expect("stays for calls", cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost), cudaErrorIllegalAddress);
+	expect("stays for calls", cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost),
+	       cudaErrorIllegalAddress);
 	expect("and is the last again", cudaGetLastError(), cudaErrorIllegalAddress);
 	CHECK(cudaDeviceReset());
 	expect("after the reset", cudaGetLastError(), cudaSuccess);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies whose kind is wrong, by every form of copy there is: with unified addresses they do what the addresses say (seen on an
- * NVIDIA GPU), and nothing crashes. Then the handles of a context that is not current.
+ * Copies whose kind is wrong, by every form of copy there is: with unified addresses they do what
+ * the addresses say (seen on an NVIDIA GPU), and nothing crashes. Then the handles of a context
+ * that is not current.
  */
 #include <cuda.h>
 
@@ -36,8 +37,9 @@ static bool holds(const int *d, int v)
 
 static void kinds(void)
 {
-	static const cudaMemcpyKind all[] = { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
-					      cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+	static const cudaMemcpyKind all[] = { cudaMemcpyHostToHost, cudaMemcpyHostToDevice,
+					      cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
+					      cudaMemcpyDefault };
 	cudaMemcpy3DParms box = { 0 };
 	int *a, *b;
 
@@ -61,11 +63,15 @@ static void kinds(void)
 		CHECK(cudaMemcpy3D(&box));
 		expect(holds(b, i * 1000), "cudaMemcpy3D");
 	}
-	expect(cudaMemcpy(b + N / 8, a, N, cudaMemcpyHostToHost) == cudaErrorInvalidValue, "a copy beyond the allocation");
+	expect(cudaMemcpy(b + N / 8, a, N, cudaMemcpyHostToHost) == cudaErrorInvalidValue,
+	       "a copy beyond the allocation");
 	CHECK(cudaFree(a));
-	expect(cudaMemcpy(b, (void *)16, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue, "an address of nobody's");
-	expect(cudaMemcpy((void *)16, b, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue, "or to it");
-	expect(cuMemcpyHtoD((CUdeviceptr)b, (void *)(b + 256), 64) == CUDA_SUCCESS, "by the driver API");
+	expect(cudaMemcpy(b, (void *)16, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue,
+	       "an address of nobody's");
+	expect(cudaMemcpy((void *)16, b, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue,
+	       "or to it");
+	expect(cuMemcpyHtoD((CUdeviceptr)b, (void *)(b + 256), 64) == CUDA_SUCCESS,
+	       "by the driver API");
 	CHECK(cudaFree(b));
 	cudaGetLastError();
 }
@@ -92,7 +98,8 @@ static void contexts(void)
 	fill<<<1, 64>>>(d, 5);
 	CHECK_LAUNCH();
 	expect(holds(d, 5), "the current context's kernel");
-	expect(!cuMemcpyPeer((CUdeviceptr)mine, primary, (CUdeviceptr)d, other, N), "a copy between contexts");
+	expect(!cuMemcpyPeer((CUdeviceptr)mine, primary, (CUdeviceptr)d, other, N),
+	       "a copy between contexts");
 	CHECK(cudaStreamDestroy(s));
 	CHECK(cudaEventDestroy(e));
 	expect(!cuCtxDestroy(other), "the context ends");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects at file scope that use the GPU before main() and after it, and another that is destroyed later still; ends with and
- * without a reset, by return or exit(). argument 1: 0 to 3.
+ * Objects at file scope that use the GPU before main() and after it, and another that is destroyed
+ * later still; ends with and without a reset, by return or exit(). argument 1: 0 to 3.
  */
 #include "../programs/check.h"
 
@@ -28,7 +28,8 @@ struct buffer {
 
 		if (!strict)
 			return;
-		if (cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost) || v != 0x01010101 || cudaFree(p)) {
+		if (cudaMemcpy(&v, p, 4, cudaMemcpyDeviceToHost) || v != 0x01010101 ||
+		    cudaFree(p)) {
 			printf("FAIL: %s: %s\n", name, cudaGetErrorString(cudaGetLastError()));
 			_Exit(1);
 		}

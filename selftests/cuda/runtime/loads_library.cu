@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dlopen() and dlclose() of a library with kernels, again and again: each time it begins anew, and memory does not grow. */
+/*
+ * dlopen() and dlclose() of a library with kernels, again and again: each time it begins anew, and
+ * memory does not grow.
+ */
 #include <dlfcn.h>
 
 #include "../programs/check.h"
@@ -35,5 +38,6 @@ int main(int argc, char **argv)
 		if (round == 2)
 			first = unused;
 	}
-	return verdict(!wrong && unused >= first, "%d wrong, %ld bytes lost", wrong, (long)(first - unused));
+	return verdict(!wrong && unused >= first, "%d wrong, %ld bytes lost", wrong,
+		       (long)(first - unused));
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Managed variables: of every kind beside others, from before the first call on, by name, and after a reset. */
+/*
+ * Managed variables: of every kind beside others, from before the first call on, by name, and after
+ * a reset.
+ */
 #include "../programs/check.h"
 
 enum { N = 1000 };
@@ -52,7 +55,8 @@ int main(void)
 
 	wrong += round_of(5);
 	CHECK(cudaPointerGetAttributes(&a, &table[3]));
-	wrong += a.type != cudaMemoryTypeManaged || a.devicePointer != &table[3] || a.hostPointer != &table[3];
+	wrong += a.type != cudaMemoryTypeManaged || a.devicePointer != &table[3] ||
+		 a.hostPointer != &table[3];
 	CHECK(cudaMemcpyFromSymbol(&value, plain, sizeof(value)));
 	wrong += value != 7;
 	CHECK(cudaDeviceReset());

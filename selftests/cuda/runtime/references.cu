@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Textures and surfaces at file scope, bound to memory, pitched memory and arrays, and texture objects of the same. */
+/*
+ * Textures and surfaces at file scope, bound to memory, pitched memory and arrays, and texture
+ * objects of the same.
+ */
 #include "../programs/check.h"
 
 enum { W = 64, H = 16 };
@@ -47,7 +50,8 @@ __global__ void from_named(int *out)
 
 __global__ void from_object(cudaTextureObject_t t, float *out)
 {
-	out[blockIdx.x * W + threadIdx.x] = tex2D<float>(t, (threadIdx.x + 0.5f) / W, (blockIdx.x + 0.5f) / H);
+	out[blockIdx.x * W + threadIdx.x] =
+		tex2D<float>(t, (threadIdx.x + 0.5f) / W, (blockIdx.x + 0.5f) / H);
 }
 
 __global__ void to_screen(float scale)
@@ -68,10 +72,16 @@ static void check(const char *what, int dx, int dy)
 {
 	for (int y = 0; y < H; y++) {
 		for (int x = 0; x < W; x++) {
-			int sx = x + dx < 0 ? 0 : x + dx >= W ? W - 1 : x + dx, sy = y + dy < 0 ? 0 : y + dy >= H ? H - 1 : y + dy;
+			int sx = x + dx < 0  ? 0 :
+				 x + dx >= W ? W - 1 :
+					       x + dx,
+			    sy = y + dy < 0  ? 0 :
+				 y + dy >= H ? H - 1 :
+					       y + dy;
 
 			if (out[y][x] != in[sy][sx]) {
-				printf("%s: %d %d is %g, not %g\n", what, x, y, out[y][x], in[sy][sx]);
+				printf("%s: %d %d is %g, not %g\n", what, x, y, out[y][x],
+				       in[sy][sx]);
 				wrong++;
 				return;
 			}
@@ -146,7 +156,8 @@ static void arrays(void)
 	how.normalizedCoords = 1;
 	CHECK(cudaCreateTextureObject(&object, &resource, &how, NULL));
 	CHECK(cudaGetTextureObjectTextureDesc(&said, object));
-	wrong += said.normalizedCoords != 1 || said.readMode != cudaReadModeElementType || said.addressMode[1] != cudaAddressModeClamp;
+	wrong += said.normalizedCoords != 1 || said.readMode != cudaReadModeElementType ||
+		 said.addressMode[1] != cudaAddressModeClamp;
 	from_object<<<H, W>>>(object, d_out);
 	fetch();
 	check("object", 0, 0);
@@ -180,8 +191,8 @@ static void normalized(void)
 		uchar4 p = pixels[0][i];
 		float4 g = got[0][i];
 
-		wrong += fabsf(g.x - p.x / 255.0f) > 1e-6f || fabsf(g.y - p.y / 255.0f) > 1e-6f || g.z != 1 ||
-			 fabsf(g.w - p.w / 255.0f) > 1e-6f;
+		wrong += fabsf(g.x - p.x / 255.0f) > 1e-6f || fabsf(g.y - p.y / 255.0f) > 1e-6f ||
+			 g.z != 1 || fabsf(g.w - p.w / 255.0f) > 1e-6f;
 	}
 	CHECK(cudaFreeArray(a));
 	CHECK(cudaFree(d));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compiled with --default-stream per-thread: stream 0 of each thread is its own, in all calls that have a stream. */
+/*
+ * Compiled with --default-stream per-thread: stream 0 of each thread is its own, in all calls that
+ * have a stream.
+ */
 #include <thread>
 #include <vector>
 

@@ -25,7 +25,8 @@ static void worker(int id)
 	for (int i = 0; i < 50; i++) {
 		count<<<1, 64, 0, s>>>(id);
 		CHECK_LAUNCH();
-		if (cudaMalloc(&p, (size_t)1 << 60) != cudaErrorMemoryAllocation || cudaGetLastError() != cudaErrorMemoryAllocation)
+		if (cudaMalloc(&p, (size_t)1 << 60) != cudaErrorMemoryAllocation ||
+		    cudaGetLastError() != cudaErrorMemoryAllocation)
 			__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
 	}
 	CHECK(cudaStreamSynchronize(s));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest's instance block against decode and build. S1, S3: the words that hold physical addresses, ids and privileges are
- * the host's whatever the guest wrote; which words may depend on the guest at all, and on which of its bits, is written
- * down here a second time, and checked by building from two blocks that differ in everything else.
+ * A guest's instance block against decode and build. S1, S3: the words that hold physical
+ * addresses, ids and privileges are the host's whatever the guest wrote; which words may depend on
+ * the guest at all, and on which of its bits, is written down here a second time, and checked by
+ * building from two blocks that differ in everything else.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,15 @@
 static const struct {
 	u32 at, bits;
 } guests[] = {
-	{ 0x00, ~0u }, { 0x14, ~0u }, { 0x50, ~0u },				/* ring: put, get, fetch */
-	{ 0x18, 0xfffffffc }, { 0x1c, 0xff }, { 0x20, 0xfffffffc }, { 0x24, 0x800000ff },	/* pushbuffer: virtual addresses */
+	/* ring: put, get, fetch */
+	{ 0x00, ~0u }, { 0x14, ~0u }, { 0x50, ~0u },
+	/* pushbuffer: virtual addresses */
+	{ 0x18, 0xfffffffc }, { 0x1c, 0xff }, { 0x20, 0xfffffffc }, { 0x24, 0x800000ff },
 	{ 0x54, 0xfffffffc }, { 0x58, 0xff }, { 0x5c, 0xfffffffc }, { 0x60, 0xff },
-	{ 0x28, ~0u }, { 0x38, 0xff }, { 0x3c, 0xfffffffc }, { 0x40, ~0u },	/* reference, semaphore: virtual */
-	{ 0x84, 0xe0573ffc }, { 0x88, 0x1fff },					/* a header under way, without its privilege bit */
+	/* reference, semaphore: virtual */
+	{ 0x28, ~0u }, { 0x38, 0xff }, { 0x3c, 0xfffffffc }, { 0x40, ~0u },
+	/* a header under way, without its privilege bit */
+	{ 0x84, 0xe0573ffc }, { 0x88, 0x1fff },
 	{ 0x94, 0xfff },
 };
 
@@ -41,10 +46,12 @@ static u32 may_be_guests(u32 at)
 	return 0;
 }
 
-static void check_fixed(const u32 *out, const struct kvgpu_inst_guest *g, const struct kvgpu_inst_host *h)
+static void check_fixed(const u32 *out, const struct kvgpu_inst_guest *g,
+			const struct kvgpu_inst_host *h)
 {
 	const struct fixed f[] = {
-		{ 0x08, (u32)h->userd }, { 0x0c, (u32)(h->userd >> 32) }, { 0x10, 0xface }, { 0x30, h->acquire }, { 0x9c, 0x100 },
+		{ 0x08, (u32)h->userd }, { 0x0c, (u32)(h->userd >> 32) }, { 0x10, 0xface }, { 0x30,
+			h->acquire }, { 0x9c, 0x100 },
 		{ 0xe4, 0 }, { 0xe8, h->chid.v }, { 0xf8, h->runl_slice }, { 0xfc, h->pb_slice },
 		{ 0x200, (u32)h->pd }, { 0x204, (u32)(h->pd >> 32) },
 		{ 0x208, (u32)g->limit }, { 0x20c, (u32)(g->limit >> 32) },
@@ -70,7 +77,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static const struct kvgpu_inst_host h = {
-		.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull, .runl_slice = 0x10003080,
+		.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
+			.runl_slice = 0x10003080,
 		.pb_slice = 0x10000010, .acquire = 0xfffff902,
 	};
 	static u32 a[WORDS], b[WORDS], from_a[WORDS], from_b[WORDS];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest's patch list, which FECS would execute with full authority, against the filter. S3: what may be there is written
- * down here a second time, by literal register numbers; nothing else comes out, and values outside of their bits neither.
+ * A guest's patch list, which FECS would execute with full authority, against the filter. S3: what
+ * may be there is written down here a second time, by literal register numbers; nothing else comes
+ * out, and values outside of their bits neither.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,17 @@ static const struct kvgpu_topo topo = {
 static const struct {
 	u32 reg, bits;
 } chosen[] = {
-	{ 0x408004, ~0u }, { 0x408008, 0x800007ff }, { 0x40800c, ~0u }, { 0x418808, ~0u }, { 0x41880c, 0x800007ff },
+	{ 0x408004, ~0u }, { 0x408008, 0x800007ff }, { 0x40800c, ~0u }, { 0x418808, ~0u },
+		{ 0x41880c, 0x800007ff },
 	{ 0x418810, 0x8fffffff }, { 0x419004, ~0u }, { 0x419848, 0x1fffffff },
 };
 
 /* registers with one value only */
 static const struct kvgpu_patch fixed[] = {
-	{ 0x408010, 0x80000000 }, { 0x419008, 0 }, { 0x4064cc, 0x80000000 }, { 0x4064c8, 0x180 << 16 | 0x7c0 },
-	{ 0x405830, 0x218 << 16 | 0x648 }, { 0x4064c4, 0x648 / 4 << 16 | 0xffff }, { 0x17e91c, 0x00090001 },
+	{ 0x408010, 0x80000000 }, { 0x419008, 0 }, { 0x4064cc, 0x80000000 }, { 0x4064c8,
+		0x180 << 16 | 0x7c0 },
+	{ 0x405830, 0x218 << 16 | 0x648 }, { 0x4064c4, 0x648 / 4 << 16 | 0xffff }, { 0x17e91c,
+		0x00090001 },
 	{ 0x17e920, 0x12345678 },
 };
 
@@ -41,8 +45,11 @@ static bool ppc(u32 reg, u32 *val)
 			t = __builtin_popcount(topo.ppc_mask[g][p]);
 			if (!t)
 				continue;
-			*val = reg == 0x5030c0 + 0x8000 * g + 0x200 * p ? 1u << 28 | 0x218 * t << 16 | beta : 0x648 * t << 16 | alpha;
-			if (reg == 0x5030c0 + 0x8000 * g + 0x200 * p || reg == 0x5030e4 + 0x8000 * g + 0x200 * p)
+			*val = reg == 0x5030c0 + 0x8000 * g + 0x200 * p ?
+				       1u << 28 | 0x218 * t << 16 | beta :
+				       0x648 * t << 16 | alpha;
+			if (reg == 0x5030c0 + 0x8000 * g + 0x200 * p ||
+			    reg == 0x5030e4 + 0x8000 * g + 0x200 * p)
 				return true;
 			beta += 0x324 * t;
 			alpha += 0x7ff * t;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest's runlist against the translation, compared with a naive one: first what the guest means (who is in which group),
- * then what of it is the guest's. S3: no id comes out that was not given for this guest, none twice, no bit of the guest's
- * besides.
+ * A guest's runlist against the translation, compared with a naive one: first what the guest means
+ * (who is in which group), then what of it is the guest's. S3: no id comes out that was not given
+ * for this guest, none twice, no bit of the guest's besides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,9 @@
 #define IS_TSG		(1u << 13)
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 
-/* what the guest has bound, drawn from the input's first bytes; some mappings are wrong on purpose */
+/*
+ * what the guest has bound, drawn from the input's first bytes; some mappings are wrong on purpose
+ */
 struct bound {
 	u8 kind;
 };
@@ -65,7 +67,8 @@ static u32 naive(const u64 *in, u32 nr, struct bound *b, u32 slice, u64 *out)
 
 			if (c < 0 || c >= IDS || seen[c])
 				continue;
-			seen[c] = 1;		/* also in a group that can't be had: a channel has one place */
+			/* also in a group that can't be had: a channel has one place */
+			seen[c] = 1;
 			if (id < 0 || id >= IDS)
 				continue;
 			out[n++] = c;

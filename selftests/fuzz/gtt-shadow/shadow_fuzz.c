@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile guest against gtt-shadow: bytes become edits of tables and raw memory, invalidates, unmaps, substitutions,
- * windows, limits and failures of the host. After each step every translation that the GPU can see is compared with a naive
- * walk of the guest's tables as of the last sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
+ * A hostile guest against gtt-shadow: bytes become edits of tables and raw memory, invalidates,
+ * unmaps, substitutions, windows, limits and failures of the host. After each step every
+ * translation that the GPU can see is compared with a naive walk of the guest's tables as of the
+ * last sync, and S1, S2, pin counts, mirrors and the reaper's work are checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,17 +28,24 @@ static u32 below(struct input *in, u32 n)
 	return get(in, n > 256 ? 2 : 1) % n;
 }
 
-/* places of directories and tables: apart, overlapping, in both memories, beyond the end, nowhere */
+/*
+ * places of directories and tables: apart, overlapping, in both memories, beyond the end, nowhere
+ */
 static const struct kvgpu_gaddr dirs[] = {
-	{ KVGPU_VRAM, 0x10000 }, { KVGPU_VRAM, 0x18000 }, { KVGPU_SYS_COH, SYS_BASE + 0x10000 }, { KVGPU_VRAM, 0xf8000 },
+	{ KVGPU_VRAM, 0x10000 }, { KVGPU_VRAM, 0x18000 }, { KVGPU_SYS_COH, SYS_BASE + 0x10000 },
+		{ KVGPU_VRAM, 0xf8000 },
 };
 
 static const struct kvgpu_gaddr tables[] = {
 	{ KVGPU_PEER, 0 },
-	{ KVGPU_VRAM, 0x40000 }, { KVGPU_VRAM, 0x48000 }, { KVGPU_VRAM, 0x80000 }, { KVGPU_VRAM, 0x9f000 },
-	{ KVGPU_SYS_COH, SYS_BASE + 0x20000 }, { KVGPU_SYS_NCOH, SYS_BASE + 0x28000 }, { KVGPU_VRAM, 0x10000 },
-	{ KVGPU_VRAM, 0xff000 }, { KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_COH, 0x1000 },
-	{ KVGPU_VRAM, 0x1ffffff000ull }, { KVGPU_VRAM, 0xc0000 }, { KVGPU_VRAM, 0xc8000 }, { KVGPU_VRAM, 0xd0000 },
+	{ KVGPU_VRAM, 0x40000 }, { KVGPU_VRAM, 0x48000 }, { KVGPU_VRAM, 0x80000 }, { KVGPU_VRAM,
+		0x9f000 },
+	{ KVGPU_SYS_COH, SYS_BASE + 0x20000 }, { KVGPU_SYS_NCOH, SYS_BASE + 0x28000 }, { KVGPU_VRAM,
+		0x10000 },
+	{ KVGPU_VRAM, 0xff000 }, { KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_COH,
+		0x1000 },
+	{ KVGPU_VRAM, 0x1ffffff000ull }, { KVGPU_VRAM, 0xc0000 }, { KVGPU_VRAM, 0xc8000 },
+		{ KVGPU_VRAM, 0xd0000 },
 	{ KVGPU_VRAM, 0x41000 },
 };
 
@@ -54,8 +62,10 @@ static struct kvgpu_gaddr some_dir(struct guest *g, struct input *in)
 /* an address near the edges of pages, chunks and tables, mostly where the directory has a table */
 static u64 some_va(struct guest *g, struct input *in, struct kvgpu_gaddr pd)
 {
-	static const u64 slots[] = { 0, 0x4000000, 0x8000000, 0x10000000, 0x18000000, 0xfff8000000ull, 0xfffc000000ull, 0 };
-	static const u64 at[] = { 0, 0x1000, 0x1f000, 0x20000, 0x3f000, 0x1f0000, 0x200000, 0xff0000, 0xfe0000, 0x800000 };
+	static const u64 slots[] = { 0,		 0x4000000,	  0x8000000,	   0x10000000,
+				     0x18000000, 0xfff8000000ull, 0xfffc000000ull, 0 };
+	static const u64 at[] = { 0,	    0x1000,   0x1f000,	0x20000,  0x3f000,
+				  0x1f0000, 0x200000, 0xff0000, 0xfe0000, 0x800000 };
 	u32 b = get(in, 1), i, n = b & 7;
 	struct kvgpu_gaddr e;
 
@@ -87,19 +97,26 @@ static u64 some_flags(struct input *in)
 
 static u64 some_frame(struct input *in, enum kvgpu_target t)
 {
-	static const u64 odd[] = { 0, VRAM_SIZE, VRAM_SIZE - 4096, 0x1ffffff000ull, 0xfffffff000ull, SYS_BASE - 4096,
+	static const u64 odd[] = { 0,
+				   VRAM_SIZE,
+				   VRAM_SIZE - 4096,
+				   0x1ffffff000ull,
+				   0xfffffff000ull,
+				   SYS_BASE - 4096,
 				   SYS_BASE + SYS_SIZE };
 	u32 b = get(in, 1);
 
 	if (b >= 0xf0)
 		return odd[(b & 15) % 7];
-	return kvgpu_is_sys(t) ? SYS_BASE + (b % SYS_PAGES) * 4096ull : b % (VRAM_SIZE / 4096) * 4096ull;
+	return kvgpu_is_sys(t) ? SYS_BASE + (b % SYS_PAGES) * 4096ull :
+				 b % (VRAM_SIZE / 4096) * 4096ull;
 }
 
 static void edit_pde(struct guest *g, struct input *in)
 {
 	static const u32 spots[] = { 0, 1, 2, 3, 4, 5, 8190, 8191 };
-	struct kvgpu_gaddr at = some_dir(g, in), big = tables[below(in, 16)], small = tables[below(in, 16)];
+	struct kvgpu_gaddr at = some_dir(g, in), big = tables[below(in, 16)],
+			   small = tables[below(in, 16)];
 	u32 size = get(in, 1), spot = spots[size >> 5];
 
 	at.addr += (g->cfg.big_64k && spot > 8000 ? spot + 8192 : spot) * 8;
@@ -129,7 +146,8 @@ static void edit_ptes(struct guest *g, struct input *in, bool big)
 static void edit_raw(struct guest *g, struct input *in)
 {
 	u32 where = get(in, 3);
-	struct kvgpu_gaddr at = { where & 1 ? KVGPU_SYS_COH : KVGPU_VRAM, (where & ~7u) % VRAM_SIZE };
+	struct kvgpu_gaddr at = { where & 1 ? KVGPU_SYS_COH : KVGPU_VRAM,
+				  (where & ~7u) % VRAM_SIZE };
 	u64 v = (u64)get(in, 4) << 32;
 
 	if (where & 1)
@@ -152,7 +170,8 @@ static void toggle_bad(struct guest *g, struct input *in)
 	bad = at.target == KVGPU_VRAM ? &g->now.bad_vram[page] : &g->now.bad_sys[page];
 	*bad = !*bad;
 	if (*bad)
-		*(at.target == KVGPU_VRAM ? &g->written_vram[page] : &g->written_sys[page]) = ++g->clock;
+		*(at.target == KVGPU_VRAM ? &g->written_vram[page] : &g->written_sys[page]) =
+			++g->clock;
 }
 
 static void walk_somewhere(struct guest *g, struct input *in)
@@ -194,7 +213,8 @@ static void subst_ops(struct guest *g, struct input *in)
 	if (how & 1)
 		space_unsubst(sp, va, nr);
 	else
-		space_subst(sp, va | (how >= 0xf0 ? 0x800 : 0), nr, SUBST_BASE + (u64)(how & 0xe) * 0x100000);
+		space_subst(sp, va | (how >= 0xf0 ? 0x800 : 0), nr,
+			    SUBST_BASE + (u64)(how & 0xe) * 0x100000);
 }
 
 static void window_ops(struct guest *g, struct input *in)
@@ -233,7 +253,8 @@ static void step(struct guest *g, struct input *in)
 		space_ops(g, in);
 		break;
 	case 18 ... 19:
-		guest_unmap(g, SYS_BASE - 4096 + get(in, 1) * 4096ull + (get(in, 1) & 1), (u64)get(in, 2) << 4);
+		guest_unmap(g, SYS_BASE - 4096 + get(in, 1) * 4096ull + (get(in, 1) & 1),
+			    (u64)get(in, 2) << 4);
 		break;
 	case 20 ... 22:
 		subst_ops(g, in);

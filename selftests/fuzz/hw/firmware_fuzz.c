@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's reading of a firmware file. The input is a list of changes to a good file (offset, new word), after which
- * the checksum is made good again, since chance would never get past it; or, with a first byte of 0xff, a whole file.
- * A file that is accepted is then used as the driver does, and every register it names has to be the engine's.
+ * The driver's reading of a firmware file. The input is a list of changes to a good file (offset,
+ * new word), after which the checksum is made good again, since chance would never get past it; or,
+ * with a first byte of 0xff, a whole file. A file that is accepted is then used as the driver does,
+ * and every register it names has to be the engine's.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A hostile guest: any access to any register, mixed with the host's events. After each step: only TRAP lines command, a
- * command has a form that the host can rely on, the file is bounded, nothing outside of the room's state was touched,
- * and what the interrupt line shows agrees with the registers.
+ * A hostile guest: any access to any register, mixed with the host's events. After each step: only
+ * TRAP lines command, a command has a form that the host can rely on, the file is bounded, nothing
+ * outside of the room's state was touched, and what the interrupt line shows agrees with the
+ * registers.
  *
- * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value (4)}. Registers are chosen
- * among those that tables name, so that few bytes reach them; one op takes any offset.
+ * Input: records of 8 bytes, {op, byte enables or event, register index or argument (2), value
+ * (4)}. Registers are chosen among those that tables name, so that few bytes reach them; one op
+ * takes any offset.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -145,20 +147,27 @@ static void check_world(uint64_t now)
 
 	for (i = 0; i < GUARD; i++)
 		CHECK(w.before[i] == 0xa5 && w.after[i] == 0xa5);
-	CHECK(!slots[0].reg && !slots[0].val && !slots[KVGPU_TRAP_SLOTS + 1].reg && !slots[KVGPU_TRAP_SLOTS + 1].val);
+	CHECK(!slots[0].reg && !slots[0].val && !slots[KVGPU_TRAP_SLOTS + 1].reg &&
+	      !slots[KVGPU_TRAP_SLOTS + 1].val);
 	CHECK(plain[0] == 0xa5a5a5a5 && plain[KVGPU_TRAP_PLAIN_SIZE / 4 + 1] == 0xa5a5a5a5);
 	CHECK(t->nr_slots_used <= KVGPU_TRAP_SLOTS);
 	CHECK(t->slot == slots + 1 && t->cfg.topo == &topo);
-	line = ((kvgpu_trap_read(t, PMC_INTR_EN(0), now) & 1) && kvgpu_trap_read(t, PMC_INTR(0), now)) ||
-	       ((kvgpu_trap_read(t, PMC_INTR_EN(1), now) & 1) && kvgpu_trap_read(t, PMC_INTR(1), now));
+	line = ((kvgpu_trap_read(t, PMC_INTR_EN(0), now) & 1) &&
+		kvgpu_trap_read(t, PMC_INTR(0), now)) ||
+	       ((kvgpu_trap_read(t, PMC_INTR_EN(1), now) & 1) &&
+		kvgpu_trap_read(t, PMC_INTR(1), now));
 	CHECK(line == t->line);
 	CHECK(t->nr_reads == reads + 2 || t->nr_reads == reads + 3 || t->nr_reads == reads + 4);
 }
 
 static void event(const struct record *r, uint64_t now)
 {
-	struct kvgpu_pbdma_snap snap = { .pbdma = r->index & 7, .chid = { r->index & 0xfff }, .intr0 = r->val,
-					 .intr1 = ~r->val, .method = r->val, .data = r->index };
+	struct kvgpu_pbdma_snap snap = { .pbdma = r->index & 7,
+					 .chid = { r->index & 0xfff },
+					 .intr0 = r->val,
+					 .intr1 = ~r->val,
+					 .method = r->val,
+					 .data = r->index };
 	struct kvgpu_reg_val regs[2] = { { pick(r->index), r->val }, { r->val, r->index } };
 	bool edge;
 
@@ -186,7 +195,8 @@ static void event(const struct record *r, uint64_t now)
 
 static void step(const struct record *r, uint64_t now)
 {
-	static const uint32_t enables[] = { 0xffffffff, 0xff, 0xff00, 0xffff, 0xffff0000, 0, 0xff0000, 0xff000000 };
+	static const uint32_t enables[] = { 0xffffffff, 0xff, 0xff00,	0xffff,
+					    0xffff0000, 0,    0xff0000, 0xff000000 };
 	uint32_t be = enables[r->be & 7], reg = pick(r->index), n;
 	bool line = w.t.line, had_edge = w.t.edge;
 	struct kvgpu_cmd cmd;
@@ -203,7 +213,8 @@ static void step(const struct record *r, uint64_t now)
 		break;
 	case 3:		/* many at once, towards a full file */
 		for (n = 0; n < (r->val & 0x3ff); n++) {
-			reg = ((uint32_t)r->index * 256 + n * 4 * (1 + (r->be & 63))) & (GK110_BAR0_SIZE - 4);
+			reg = ((uint32_t)r->index * 256 + n * 4 * (1 + (r->be & 63))) &
+			      (GK110_BAR0_SIZE - 4);
 			kvgpu_trap_write(&w.t, reg, n, ~0u, now, &cmd);
 			check_command(reg, &cmd);
 		}
@@ -218,8 +229,12 @@ static void step(const struct record *r, uint64_t now)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct kvgpu_trap_cfg cfg = { .topo = &topo, .vram_size = 1ull << 30, .gr_ctx_size = 0x41000, .vbios = vbios,
-				      .vbios_size = sizeof(vbios), .plain = plain + 1 };
+	struct kvgpu_trap_cfg cfg = { .topo = &topo,
+				      .vram_size = 1ull << 30,
+				      .gr_ctx_size = 0x41000,
+				      .vbios = vbios,
+				      .vbios_size = sizeof(vbios),
+				      .plain = plain + 1 };
 	uint64_t now = 1ull << 40;
 	struct record r;
 

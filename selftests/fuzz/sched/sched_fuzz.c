@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any sequence of calls, with any values, at any times. After each: the books agree with books of our own, and what is answered
- * can be right. At the end everybody behaves, and then nobody may be left waiting.
+ * Any sequence of calls, with any values, at any times. After each: the books agree with books of
+ * our own, and what is answered can be right. At the end everybody behaves, and then nobody may be
+ * left waiting.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 struct book {
 	bool present, runnable, suspended;
 	u64 busy;
-	double cap_left;		/* ns, at least: what of its bucket can't be gone by our count */
+	/* ns, at least: what of its bucket can't be gone by our count */
+	double cap_left;
 };
 
 static struct {
@@ -113,8 +115,10 @@ static void check_books(void)
 		check(!e->lingers || (!e->runnable && f.s.current_ent == e));
 		wants += (e->runnable || e->lingers) && !e->suspended;
 		/* clocks are near each other, for whatever happens */
-		check((s64)(e->vtime - f.s.vclock) <= (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
-		check((s64)(f.s.vclock - e->vtime) <= (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
+		check((s64)(e->vtime - f.s.vclock) <=
+		      (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
+		check((s64)(f.s.vclock - e->vtime) <=
+		      (s64)(KVGPU_SCHED_DEBT_MAX * UNIT / e->share));
 		check(kvgpu_sched_entitlement(&f.s, e) <= e->cap * (KVGPU_SCHED_PPM / 100));
 	}
 	check(nr == f.s.nr_ents && nr == f.nr && wants == f.s.nr_runnable);
@@ -124,7 +128,8 @@ static void check_books(void)
 /* somebody that has work, is not suspended and not held back */
 static bool may_run(u32 i)
 {
-	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out && !f.e[i].share_out;
+	return f.b[i].present && f.b[i].runnable && !f.b[i].suspended && !f.e[i].cap_out &&
+	       !f.e[i].share_out;
 }
 
 static void check_choice(const struct kvgpu_sched_choice *c)
@@ -136,12 +141,16 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	for (i = 0; i < MAX_NR; i++) {
 		wants += f.b[i].present && f.b[i].runnable && !f.b[i].suspended;
 		may += may_run(i);
-		check(!f.e[i].share_out || !f.b[i].present || f.s.policy != KVGPU_SCHED_BEST_EFFORT);
+		check(!f.e[i].share_out || !f.b[i].present ||
+		      f.s.policy != KVGPU_SCHED_BEST_EFFORT);
 	}
 	if (c->ent) {
 		i = c->ent - f.e;
 		check(may_run(i) || (f.b[i].present && c->ent->lingers && !f.b[i].suspended));
-		/* by our own count too there is something left of its cap; the margin is for charges of more than a debt may be */
+		/*
+		 * by our own count too there is something left of its cap; the margin is for
+		 * charges of more than a debt may be
+		 */
 		check(c->ent->cap == 100 || f.b[i].cap_left > -1000);
 	} else {
 		check(!may);
@@ -149,7 +158,8 @@ static void check_choice(const struct kvgpu_sched_choice *c)
 	if (c->open) {
 		check(wants <= 1 && may == wants);
 		for (i = 0; i < MAX_NR; i++)
-			check(!f.b[i].present || f.b[i].suspended || (!f.e[i].cap_out && !f.e[i].share_out));
+			check(!f.b[i].present || f.b[i].suspended ||
+			      (!f.e[i].cap_out && !f.e[i].share_out));
 	} else if (c->ent) {
 		check(f.s.current_ent == c->ent);
 		check(c->until != KVGPU_SCHED_NEVER || f.now > ~0ull - 1000000000);
@@ -179,7 +189,9 @@ static void add(u32 i)
 {
 	if (f.b[i].present)
 		return;
-	f.e[i] = (struct kvgpu_sched_ent){ .weight = number(), .cap = byte(), .fixed_ppm = number() };
+	f.e[i] = (struct kvgpu_sched_ent){ .weight = number(),
+					   .cap = byte(),
+					   .fixed_ppm = number() };
 	if (byte() & 1)
 		f.e[i].weight %= 20000;
 	kvgpu_sched_add(&f.s, &f.e[i], f.now);
@@ -244,9 +256,11 @@ static void act(u32 what, u32 i)
 	}
 }
 
-/* ------------------------------------------------------------------ everybody behaves: nobody is left waiting */
+/* ---------------------------------------------------- everybody behaves: nobody is left waiting */
 
-/* of those that want to run and are not held back, who is furthest behind is served within a round */
+/*
+ * of those that want to run and are not held back, who is furthest behind is served within a round
+ */
 static void settle_down(void)
 {
 	struct kvgpu_sched_choice c;

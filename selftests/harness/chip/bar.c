@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Accesses of the CPU through BAR1 and BAR3, as far as the card's entries forbid them: a fault of the BAR's unit, told to the host. */
+/*
+ * Accesses of the CPU through BAR1 and BAR3, as far as the card's entries forbid them: a fault of
+ * the BAR's unit, told to the host.
+ */
 #include "gk110/bar.h"
 #include "gk110/fifo.h"
 #include "gk110/mmu.h"
@@ -19,7 +22,8 @@ static bool access(unsigned int bar, u64 off, u64 forbids)
 		chip_raise(GMMU_PFIFO_INTR_DROPPED_FAULT);
 		return false;
 	}
-	reg[GMMU_FAULT_INST(unit) / 4] = FIELD_GET(HOSTMEM_INST, reg[(bar == 3 ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4]);
+	reg[GMMU_FAULT_INST(unit) / 4] =
+		FIELD_GET(HOSTMEM_INST, reg[(bar == 3 ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4]);
 	reg[GMMU_FAULT_VA_LO(unit) / 4] = lower_32_bits(off & ~0xfffull);
 	reg[GMMU_FAULT_VA_HI(unit) / 4] = upper_32_bits(off);
 	reg[GMMU_FAULT_INFO(unit) / 4] = 0x7c6;

@@ -21,7 +21,10 @@
 
 struct chip chip;
 
-/* the TLBs of BAR1 and BAR3; an entry counts if it was made since the last invalidate. All runs together, so that none clears them */
+/*
+ * the TLBs of BAR1 and BAR3; an entry counts if it was made since the last invalidate. All runs
+ * together, so that none clears them
+ */
 static struct bar_entry { u64 pte, made; } bar1_tlb[BAR1_SIZE / 4096], bar3_tlb[BAR3_SIZE / 4096];
 static u64 bar_invals[2] = { 1, 1 };
 
@@ -85,7 +88,9 @@ bool chip_shows_host(unsigned int bar, u64 off)
 	bool valid;
 
 	chip_show(bar, off, &valid);
-	return valid && FIELD_GET(GMMU_PTE_APERTURE, (bar == 3 ? bar3_tlb : bar1_tlb)[off >> 12].pte) != GMMU_PTE_APERTURE_VRAM;
+	return valid &&
+	       FIELD_GET(GMMU_PTE_APERTURE, (bar == 3 ? bar3_tlb : bar1_tlb)[off >> 12].pte) !=
+		       GMMU_PTE_APERTURE_VRAM;
 }
 
 /* ------------------------------------------------------------------ what it can reach */
@@ -144,12 +149,15 @@ void chip_look(const char *when)
 	chip.looking = true;
 	for (r = 0; r < CHIP_RUNLS; r++) {
 		look_at(&chip.pbdma[r], when);
-		if (chip.engine[r].chid != chip.pbdma[r].chid || chip.engine[r].pd != chip.pbdma[r].pd)
+		if (chip.engine[r].chid != chip.pbdma[r].chid ||
+		    chip.engine[r].pd != chip.pbdma[r].pd)
 			look_at(&chip.engine[r], when);
 	}
 	for (i = 0; i < chip.nr_tlb; i++)
-		if (!chip.no_master || FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) == GMMU_PTE_APERTURE_VRAM)
-			oracle_leaf(chip.tlb[i].vgpu, chip.tlb[i].va, chip.tlb[i].pte, chip.tlb[i].big, when);
+		if (!chip.no_master ||
+		    FIELD_GET(GMMU_PTE_APERTURE, chip.tlb[i].pte) == GMMU_PTE_APERTURE_VRAM)
+			oracle_leaf(chip.tlb[i].vgpu, chip.tlb[i].va, chip.tlb[i].pte,
+				    chip.tlb[i].big, when);
 	chip.looking = false;
 }
 
@@ -163,7 +171,8 @@ static void invalidate(u64 pd, bool all)
 			chip.tlb[n++] = chip.tlb[i];
 	chip.nr_tlb = n;
 	for (b = 0; b < 2; b++)
-		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL && chip_bar_pd(b ? 3 : 1) == pd))
+		if (all || (chip.reg[(b ? HOSTMEM_BAR3 : HOSTMEM_BAR1) / 4] & HOSTMEM_VIRTUAL &&
+			    chip_bar_pd(b ? 3 : 1) == pd))
 			bar_invals[b]++;
 }
 
@@ -188,18 +197,25 @@ static void ask_invalidate(u64 pd, bool all)
 
 bool chip_may_load(u16 chid, u8 runl)
 {
-	return chid >= FIRST_GUEST && chip.chan[chid].bound && chip.chan[chid].enabled && chip.chan[chid].runl == runl &&
-	       !(chip.reg[PFIFO_RUNLIST_BLOCK / 4] & BIT(runl)) && !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & BIT(runl));
+	return chid >= FIRST_GUEST && chip.chan[chid].bound && chip.chan[chid].enabled &&
+	       chip.chan[chid].runl == runl && !(chip.reg[PFIFO_RUNLIST_BLOCK / 4] & BIT(runl)) &&
+	       !(chip.reg[PFIFO_RUNLIST_ERROR / 4] & BIT(runl));
 }
 
 static void load(u8 runl, u16 chid, bool tsg, u16 id)
 {
 	const u32 *in = (const u32 *)chip_vram(chip.chan[chid].inst);
-	struct context c = { .chid = chid, .id = id, .tsg = tsg, .inst = chip.chan[chid].inst, .vgpu = chip.chan[chid].vgpu };
+	struct context c = { .chid = chid,
+			     .id = id,
+			     .tsg = tsg,
+			     .inst = chip.chan[chid].inst,
+			     .vgpu = chip.chan[chid].vgpu };
 
-	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) | (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
+	c.pd = (in[GMMU_INST_PDB_LO / 4] & GMMU_INST_PDB_LO_ADDR) |
+	       (u64)(in[GMMU_INST_PDB_HI / 4] & 0xff) << 32;
 	chip.pbdma[runl] = c;
-	if (chip.engine[runl].chid == NO_CHAN || (!chip.engine[runl].stuck && (chip.manners.busy || !harness_below(4)))) {
+	if (chip.engine[runl].chid == NO_CHAN ||
+	    (!chip.engine[runl].stuck && (chip.manners.busy || !harness_below(4)))) {
 		chip.engine[runl] = c;
 		chip.engine[runl].stuck = !runl && harness_chance(chip.manners.hang_ppm);
 	}
@@ -224,7 +240,9 @@ void chip_load_some(u8 runl, u16 want)
 			left = FIELD_GET(RUNLIST_TSG_COUNT, e);
 			continue;
 		}
-		if (chip_may_load(chid, runl) && (chid == want || ((best == NO_CHAN || best != want) && !harness_below(++seen)))) {
+		if (chip_may_load(chid, runl) &&
+		    (chid == want ||
+		     ((best == NO_CHAN || best != want) && !harness_below(++seen)))) {
 			best = chid;
 			best_tsg = left;
 			best_id = left ? id : chid;
@@ -250,7 +268,8 @@ bool chip_held_up(void)
 
 	for (r = 0; r < CHIP_RUNLS; r++) {
 		c = &chip.engine[r];
-		if (c->chid != NO_CHAN && c->stuck && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) && c->tsg == !!(v & PFIFO_PREEMPT_TSG))
+		if (c->chid != NO_CHAN && c->stuck && c->id == FIELD_GET(PFIFO_PREEMPT_ID, v) &&
+		    c->tsg == !!(v & PFIFO_PREEMPT_TSG))
 			return true;
 	}
 	return false;
@@ -333,7 +352,8 @@ static void stir(void)
 		chip_look("the chip walks");
 	if (chip.nr_inval && !harness_below(32))
 		invalidate_one();
-	if (chip.manners.fault_ppm && chip.pbdma[0].chid != NO_CHAN && harness_chance(chip.manners.fault_ppm))
+	if (chip.manners.fault_ppm && chip.pbdma[0].chid != NO_CHAN &&
+	    harness_chance(chip.manners.fault_ppm))
 		chip_fault(chip.pbdma[0].chid, harness_random() & 0xfffffff000ull);
 	if (chip.copy_put && !chip.copy_held && !(chip.copy_late && chip.copy_late--)) {
 		if (chip.copy_put > 1)
@@ -347,7 +367,8 @@ static void stir(void)
 
 static u32 fifo_intr(void)
 {
-	return chip.reg[PFIFO_INTR / 4] | (chip.reg[GMMU_FAULT_SOURCE / 4] ? PFIFO_INTR_MMU_FAULT : 0) |
+	return chip.reg[PFIFO_INTR / 4] |
+	       (chip.reg[GMMU_FAULT_SOURCE / 4] ? PFIFO_INTR_MMU_FAULT : 0) |
 	       (chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] ? PFIFO_INTR_PBDMA : 0);
 }
 
@@ -410,24 +431,32 @@ static u32 engine_status(const struct context *c)
 	if (c->chid == NO_CHAN)
 		return 0;
 	if (c->stuck && chip.preempting && chip_held_up())
-		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
-		       (c->tsg ? PFIFO_STATUS_TSG : 0);
-	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+		return PFIFO_STATUS_BUSY | PFIFO_STATUS_CHSW | PFIFO_STATUS_SAVE |
+		       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+	return (works(c) ? PFIFO_STATUS_BUSY : 0) | PFIFO_STATUS_VALID |
+	       FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
 static u32 status_of(const struct context *c)
 {
-	return c->chid == NO_CHAN ? 0 : PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) | (c->tsg ? PFIFO_STATUS_TSG : 0);
+	return c->chid == NO_CHAN ? 0 :
+				    PFIFO_STATUS_VALID | FIELD_PREP(PFIFO_STATUS_ID, c->id) |
+					    (c->tsg ? PFIFO_STATUS_TSG : 0);
 }
 
 static u32 chan_status(u16 chid)
 {
 	u8 r = chip.chan[chid].runl;
-	bool pb = r < CHIP_RUNLS && chip.pbdma[r].chid == chid, eng = r < CHIP_RUNLS && chip.engine[r].chid == chid;
-	u32 st = pb ? eng ? PCCSR_STATUS_ON_PBDMA_ENG : PCCSR_STATUS_ON_PBDMA : eng ? PCCSR_STATUS_ON_ENG :
-		 chip.chan[chid].enabled && chip.chan[chid].bound && rings(chid) ? PCCSR_STATUS_PENDING : PCCSR_STATUS_IDLE;
+	bool pb = r < CHIP_RUNLS && chip.pbdma[r].chid == chid,
+	     eng = r < CHIP_RUNLS && chip.engine[r].chid == chid;
+	u32 st = pb  ? eng ? PCCSR_STATUS_ON_PBDMA_ENG : PCCSR_STATUS_ON_PBDMA :
+		 eng ? PCCSR_STATUS_ON_ENG :
+		 chip.chan[chid].enabled && chip.chan[chid].bound && rings(chid) ?
+		       PCCSR_STATUS_PENDING :
+		       PCCSR_STATUS_IDLE;
 
-	return FIELD_PREP(PCCSR_CHAN_RUNLIST, r) | FIELD_PREP(PCCSR_CHAN_STATUS, st) | (chip.chan[chid].enabled ? PCCSR_CHAN_ENABLED : 0);
+	return FIELD_PREP(PCCSR_CHAN_RUNLIST, r) | FIELD_PREP(PCCSR_CHAN_STATUS, st) |
+	       (chip.chan[chid].enabled ? PCCSR_CHAN_ENABLED : 0);
 }
 
 static bool busy(u32 *late)
@@ -440,13 +469,19 @@ static void be_late(u32 *late)
 	*late = chip.manners.late ? harness_below(chip.manners.late + 1) : 0;
 }
 
-/* not what the module writes back with some bits changed: then its own error would be seen, not the chip's */
+/*
+ * not what the module writes back with some bits changed: then its own error would be seen, not the
+ * chip's
+ */
 static bool may_err(u32 reg)
 {
-	return reg == FB_MMU_CTRL || reg == FLUSH_BAR || reg == FLUSH_L2_SYSMEM_INVALIDATE || reg == FLUSH_L2_DIRTY || reg == PFIFO_PREEMPT ||
-	       (reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(8)) || (reg >= PFIFO_PBDMA_STATUS(0) && reg < PFIFO_PBDMA_STATUS(3)) ||
-	       (reg >= PFIFO_ENG_RUNLIST(0) && reg < PFIFO_ENG_RUNLIST(CHIP_RUNLS)) || reg == GMMU_FAULT_SOURCE ||
-	       reg == PFIFO_PBDMA_INTR_SOURCE || (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE && reg & 4);
+	return reg == FB_MMU_CTRL || reg == FLUSH_BAR || reg == FLUSH_L2_SYSMEM_INVALIDATE ||
+	       reg == FLUSH_L2_DIRTY || reg == PFIFO_PREEMPT ||
+	       (reg >= PFIFO_ENGINE_STATUS(0) && reg < PFIFO_ENGINE_STATUS(8)) ||
+	       (reg >= PFIFO_PBDMA_STATUS(0) && reg < PFIFO_PBDMA_STATUS(3)) ||
+	       (reg >= PFIFO_ENG_RUNLIST(0) && reg < PFIFO_ENG_RUNLIST(CHIP_RUNLS)) ||
+	       reg == GMMU_FAULT_SOURCE || reg == PFIFO_PBDMA_INTR_SOURCE ||
+	       (reg >= PCCSR_BASE && reg < PCCSR_BASE + PCCSR_SIZE && reg & 4);
 }
 
 u32 chip_read(u32 reg)
@@ -525,7 +560,9 @@ static void write_inst(u16 chid, u32 val)
 
 static void write_pramin(u32 reg, u32 val)
 {
-	u64 at = ((u64)(chip.reg[HOSTMEM_PRAMIN / 4] & HOSTMEM_PRAMIN_BASE) << HOSTMEM_PRAMIN_BASE_SHIFT) + (reg - PRAMIN_BASE);
+	u64 at = ((u64)(chip.reg[HOSTMEM_PRAMIN / 4] & HOSTMEM_PRAMIN_BASE)
+		  << HOSTMEM_PRAMIN_BASE_SHIFT) +
+		 (reg - PRAMIN_BASE);
 
 	memcpy(chip_vram(at), &val, 4);
 	chip_wrote(at, 4);
@@ -602,7 +639,9 @@ void chip_write(u32 reg, u32 val)
 		break;
 	case FB_MMU_INVALIDATE:
 		if (val & FB_MMU_INVALIDATE_TRIGGER)
-			ask_invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR, chip.reg[FB_MMU_INVALIDATE_PDB / 4]) << 12,
+			ask_invalidate((u64)FIELD_GET(FB_MMU_INVALIDATE_PDB_ADDR,
+						      chip.reg[FB_MMU_INVALIDATE_PDB / 4])
+					       << 12,
 				       val & FB_MMU_INVALIDATE_ALL_PDB);
 		be_late(&chip.flush_late);
 		break;
@@ -685,13 +724,18 @@ static void post(void)
 	reg[PTOP_FBP_COUNT / 4] = reg[PTOP_FBPA_COUNT / 4] = 1;
 	reg[(PBFB_BASE(0) + PBFB_AMOUNT) / 4] = CHIP_VRAM >> 20;
 	for (i = 0; i < ARRAY_SIZE(engines); i++) {
-		reg[PTOP_DEVICE(at++) / 4] = PTOP_DEVICE_CHAIN | engines[i].base | PTOP_DATA_FAULT_VALID |
+		reg[PTOP_DEVICE(at++) / 4] =
+			PTOP_DEVICE_CHAIN | engines[i].base | PTOP_DATA_FAULT_VALID |
 			FIELD_PREP(PTOP_DATA_FAULT, engines[i].fault) | PTOP_KIND_DATA;
-		reg[PTOP_DEVICE(at++) / 4] = PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
-			PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID | FIELD_PREP(PTOP_ENUM_ENGINE, i) |
-			FIELD_PREP(PTOP_ENUM_RUNLIST, engines[i].runl) | FIELD_PREP(PTOP_ENUM_INTR, engines[i].intr) |
+		reg[PTOP_DEVICE(at++) / 4] =
+			PTOP_DEVICE_CHAIN | PTOP_ENUM_ENGINE_VALID | PTOP_ENUM_RUNLIST_VALID |
+			PTOP_ENUM_INTR_VALID | PTOP_ENUM_RESET_VALID |
+			FIELD_PREP(PTOP_ENUM_ENGINE, i) |
+			FIELD_PREP(PTOP_ENUM_RUNLIST, engines[i].runl) |
+			FIELD_PREP(PTOP_ENUM_INTR, engines[i].intr) |
 			FIELD_PREP(PTOP_ENUM_RESET, engines[i].reset) | PTOP_KIND_ENUM;
-		reg[PTOP_DEVICE(at++) / 4] = FIELD_PREP(PTOP_TYPE, engines[i].type) | PTOP_KIND_TYPE;
+		reg[PTOP_DEVICE(at++) / 4] = FIELD_PREP(PTOP_TYPE, engines[i].type) |
+					     PTOP_KIND_TYPE;
 	}
 	for (i = 0; i < CHIP_RUNLS; i++)
 		reg[PFIFO_PBDMA_RUNLISTS(i) / 4] = BIT(i);
@@ -705,8 +749,10 @@ void chip_begin(const struct chip_manners *m)
 
 	memset(&chip, 0, sizeof(chip));
 	chip.manners = *m;
-	chip.reg = mmap(NULL, BAR0_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	chip.vram = mmap(NULL, CHIP_VRAM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	chip.reg = mmap(NULL, BAR0_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	chip.vram = mmap(NULL, CHIP_VRAM, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (chip.reg == MAP_FAILED || chip.vram == MAP_FAILED)
 		abort();
 	chip_pages = calloc(1, CHIP_VRAM >> 12);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The host's copy channel: takes its newest ring entry and does the one copy or fill that it asks for. */
+/*
+ * The host's copy channel: takes its newest ring entry and does the one copy or fill that it asks
+ * for.
+ */
 #include <sys/mman.h>
 
 #include "gk110/ce.h"
@@ -70,7 +73,8 @@ static void launch(u64 pd)
 {
 	u32 flags = method[A0B5_LAUNCH_DMA / 4], len = method[A0B5_LINE_LENGTH_IN / 4];
 	u32 to = method[A0B5_SET_DST_PHYS_MODE / 4], from = method[A0B5_SET_SRC_PHYS_MODE / 4];
-	u64 dst = address(A0B5_OFFSET_OUT_UPPER), src = address(A0B5_OFFSET_IN_UPPER), sem = address(A0B5_SET_SEMAPHORE_A);
+	u64 dst = address(A0B5_OFFSET_OUT_UPPER), src = address(A0B5_OFFSET_IN_UPPER),
+	    sem = address(A0B5_SET_SEMAPHORE_A);
 
 	if (flags & A0B5_LAUNCH_REMAP) {
 		fill(dst, (u64)len * 4, method[A0B5_SET_REMAP_CONST_A / 4]);

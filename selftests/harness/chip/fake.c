@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The graphics engine as far as its bring-up and resets wait for it: two falcons' memories, FECS's answers, a context that is saved. */
+/*
+ * The graphics engine as far as its bring-up and resets wait for it: two falcons' memories, FECS's
+ * answers, a context that is saved.
+ */
 #include <assert.h>
 
 #include "gk110/falcon.h"
@@ -37,7 +40,8 @@ static u32 *word(struct falcon *f, u32 step)
 
 static void save_context(const u32 *reg)
 {
-	u64 inst = (u64)(reg[(GR_FECS + FECS_CHAN_ADDR) / 4] & FECS_CHAN_INST) << 12, pd, va, page, pte;
+	u64 inst = (u64)(reg[(GR_FECS + FECS_CHAN_ADDR) / 4] & FECS_CHAN_INST) << 12, pd, va, page,
+	    pte;
 	const u32 *in = (const u32 *)chip_vram(inst);
 
 	pd = (in[GMMU_INST_PDB_LO / 4] & ~0xfffu) | (u64)in[GMMU_INST_PDB_HI / 4] << 32;
@@ -45,7 +49,8 @@ static void save_context(const u32 *reg)
 	for (page = va; page < va + CTX_SIZE; page += 4096) {
 		pte = mmu_translate(pd, page);
 		assert(pte);
-		memset(chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (page == va ? 256 : 0)), 0x5a, page == va ? 3840 : 4096);
+		memset(chip_vram((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) + (page == va ? 256 : 0)),
+		       0x5a, page == va ? 3840 : 4096);
 		chip_wrote(FIELD_GET(GMMU_PTE_ADDR, pte) << 12, 4096);
 	}
 }
@@ -125,7 +130,8 @@ void fake_begin(u32 *reg)
 
 	memset(&fecs, 0, sizeof(fecs));
 	memset(&gpccs, 0, sizeof(gpccs));
-	reg[(GR_FECS + FECS_UNITS) / 4] = FIELD_PREP(FECS_UNITS_ROP, 5) | FIELD_PREP(FECS_UNITS_GPC, 5);
+	reg[(GR_FECS + FECS_UNITS) / 4] = FIELD_PREP(FECS_UNITS_ROP, 5) |
+					  FIELD_PREP(FECS_UNITS_GPC, 5);
 	for (g = 0; g < 5; g++) {
 		reg[GR_GPC(g, GPC_GPCCS + GPCCS_UNITS) / 4] = tpcs[g];
 		reg[GR_GPC(g, GPC_PPC_TPC_MASK(0)) / 4] = tpcs[g] == 3 ? 3 : 1;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Page tables as the chip reads them, at the moment it does. Pages that were never written are skipped: they are zero. */
+/*
+ * Page tables as the chip reads them, at the moment it does. Pages that were never written are
+ * skipped: they are zero.
+ */
 #include "gk110/mmu.h"
 #include "selftests/harness/kernel/base.h"
 #include "selftests/harness/chip/chip.h"
@@ -36,7 +39,10 @@ static void walk_table(u64 table, u32 nr, u64 va, u32 shift, bool big, chip_leaf
 	}
 }
 
-/* system memory is never behind a directory entry of the host's: whoever finds one there reports it as a table */
+/*
+ * system memory is never behind a directory entry of the host's: whoever finds one there reports it
+ * as a table
+ */
 void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn leaf, void *ctx)
 {
 	u64 pde, at, va;
@@ -51,15 +57,27 @@ void mmu_walk(u64 pd, void (*table)(void *ctx, u64 at, u64 size), chip_leaf_fn l
 			va = (u64)k << 27;
 			if (FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde)) {
 				at = FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT;
-				table(ctx, FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM ? at : ~0ull,
-				      SMALL_ENTRIES * GMMU_ENTRY_SIZE >> FIELD_GET(GMMU_PDE_SIZE, pde));
-				walk_table(at, SMALL_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va, GMMU_SMALL_SHIFT, false, leaf, ctx);
+				table(ctx,
+				      FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) ==
+						      GMMU_PDE_APERTURE_VRAM ?
+					      at :
+					      ~0ull,
+				      SMALL_ENTRIES * GMMU_ENTRY_SIZE >>
+					      FIELD_GET(GMMU_PDE_SIZE, pde));
+				walk_table(at, SMALL_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va,
+					   GMMU_SMALL_SHIFT, false, leaf, ctx);
 			}
 			if (FIELD_GET(GMMU_PDE_BIG_APERTURE, pde)) {
 				at = FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT;
-				table(ctx, FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM ? at : ~0ull,
-				      BIG_ENTRIES * GMMU_ENTRY_SIZE >> FIELD_GET(GMMU_PDE_SIZE, pde));
-				walk_table(at, BIG_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va, GMMU_BIG_SHIFT_128K, true, leaf, ctx);
+				table(ctx,
+				      FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) ==
+						      GMMU_PDE_APERTURE_VRAM ?
+					      at :
+					      ~0ull,
+				      BIG_ENTRIES * GMMU_ENTRY_SIZE >>
+					      FIELD_GET(GMMU_PDE_SIZE, pde));
+				walk_table(at, BIG_ENTRIES >> FIELD_GET(GMMU_PDE_SIZE, pde), va,
+					   GMMU_BIG_SHIFT_128K, true, leaf, ctx);
 			}
 		}
 	}
@@ -70,11 +88,13 @@ u64 mmu_translate(u64 pd, u64 va)
 	u64 pde = entry(pd, va >> 27), pte = 0;
 
 	if (FIELD_GET(GMMU_PDE_BIG_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM) {
-		pte = entry(FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT, va >> GMMU_BIG_SHIFT_128K & (BIG_ENTRIES - 1));
+		pte = entry(FIELD_GET(GMMU_PDE_BIG_ADDR, pde) << GMMU_ADDR_SHIFT,
+			    va >> GMMU_BIG_SHIFT_128K & (BIG_ENTRIES - 1));
 		if (pte & GMMU_PTE_VALID)
 			return pte + FIELD_PREP(GMMU_PTE_ADDR, va >> 12 & 31);
 	}
 	if (FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM)
-		pte = entry(FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT, va >> GMMU_SMALL_SHIFT & (SMALL_ENTRIES - 1));
+		pte = entry(FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << GMMU_ADDR_SHIFT,
+			    va >> GMMU_SMALL_SHIFT & (SMALL_ENTRIES - 1));
 	return pte & GMMU_PTE_VALID ? pte : 0;
 }

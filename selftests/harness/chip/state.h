@@ -12,7 +12,8 @@
 #define PRI_ERROR	0xbadf0000u
 #define INVALS_MAX	8
 #define WRITTEN_MAX	512
-#define NONSTALL_NS	2000		/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
+/* how fast a ring of nothing but NON_STALL_INTERRUPTs raises them */
+#define NONSTALL_NS	2000
 
 struct context {		/* what a unit has of a channel: as it was at the load */
 	u16 chid, id;
@@ -38,7 +39,8 @@ struct chip {
 	bool preempting, looking, no_master, copy_held, gr_halts;
 	u32 copy_put;
 	u64 nonstall_at, hold_until;
-	struct { u32 reg, val; } written[WRITTEN_MAX];		/* the first since chip_watch_writes() */
+	/* the first since chip_watch_writes() */
+	struct { u32 reg, val; } written[WRITTEN_MAX];
 	u32 nr_written;
 };
 

@@ -60,7 +60,8 @@ bool chip_fault(u16 chid, u64 va)
 
 	if (!c || chip.reg[GMMU_FAULT_SOURCE / 4] & BIT(GR_FAULT_UNIT))
 		return false;
-	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] = FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
+	chip.reg[GMMU_FAULT_INST(GR_FAULT_UNIT) / 4] =
+		FIELD_PREP(GMMU_FAULT_INST_ADDR, c->inst >> 12);
 	chip.reg[GMMU_FAULT_VA_LO(GR_FAULT_UNIT) / 4] = lower_32_bits(va);
 	chip.reg[GMMU_FAULT_VA_HI(GR_FAULT_UNIT) / 4] = upper_32_bits(va);
 	chip.reg[GMMU_FAULT_INFO(GR_FAULT_UNIT) / 4] = 2;
@@ -68,7 +69,8 @@ bool chip_fault(u16 chid, u64 va)
 	chip.reg[PFIFO_RUNLIST_ERROR / 4] |= BIT(chip.chan[chid].runl);
 	harness_trace("channel %u faults", chid);
 	chip.at_work[chid] = true;	/* it was in the middle of something */
-	if (harness_below(2) && !chip.engine[0].stuck) {	/* and holds GR, as one that waits for memory does */
+	/* and holds GR, as one that waits for memory does */
+	if (harness_below(2) && !chip.engine[0].stuck) {
 		chip.engine[0] = *c;
 		chip.engine[0].stuck = true;
 	}
@@ -84,7 +86,8 @@ bool chip_pbdma_intr(u16 chid, u32 bits)
 	if (!c)
 		return false;
 	p = c - chip.pbdma;
-	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID | FIELD_PREP(PBDMA_CHANNEL_ID, chid);
+	chip.reg[(PBDMA(p) + PBDMA_CHANNEL) / 4] = PBDMA_CHANNEL_VALID |
+						   FIELD_PREP(PBDMA_CHANNEL_ID, chid);
 	chip.reg[(PBDMA(p) + PBDMA_INTR0) / 4] |= bits;
 	chip.reg[PFIFO_PBDMA_INTR_SOURCE / 4] |= BIT(p);
 	chip_raise(0);

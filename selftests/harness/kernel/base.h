@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the module uses of the kernel, for a process in user space: types, memory, bits, words, messages. One thread runs all,
- * so that atomics are plain; where another CPU may come in between is said by harness_point() (task.h).
+ * What the module uses of the kernel, for a process in user space: types, memory, bits, words,
+ * messages. One thread runs all, so that atomics are plain; where another CPU may come in between
+ * is said by harness_point() (task.h).
  */
 #ifndef KVGPU_HARNESS_BASE_H
 #define KVGPU_HARNESS_BASE_H
@@ -88,11 +89,16 @@ typedef long long harness_loff_t;
 /* an invariant does not hold, or the module misuses the kernel. Does not return */
 void harness_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-#define WARN_ON(cond)		({ if (cond) harness_fail("WARN_ON(%s) at %s:%d", #cond, __FILE__, __LINE__); false; })
+#define WARN_ON(cond)                                                                    \
+	({                                                                               \
+		if (cond)                                                                \
+			harness_fail("WARN_ON(%s) at %s:%d", #cond, __FILE__, __LINE__); \
+		false;                                                                   \
+	})
 #define WARN_ON_ONCE		WARN_ON
 #define BUG_ON			WARN_ON
 
-/* ------------------------------------------------------------------ memory: may fail as the run says */
+/* ------------------------------------------------------------- memory: may fail as the run says */
 
 #define GFP_KERNEL		1u
 #define GFP_KERNEL_ACCOUNT	2u
@@ -141,7 +147,13 @@ typedef struct { int v; } refcount_t;
 #define refcount_inc(r)		((void)(r)->v++)
 #define refcount_dec_and_test(r)	(!--(r)->v)
 #define xchg(p, val)		({ typeof(*(p)) xchg_old = *(p); *(p) = (val); xchg_old; })
-#define cmpxchg(p, old, new)	({ typeof(*(p)) cmp_was = *(p); if (cmp_was == (old)) *(p) = (new); cmp_was; })
+#define cmpxchg(p, old, new)                 \
+	({                                   \
+		typeof(*(p)) cmp_was = *(p); \
+		if (cmp_was == (old))        \
+			*(p) = (new);        \
+		cmp_was;                     \
+	})
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new)
 {
@@ -198,7 +210,8 @@ static inline bool test_and_clear_bit(unsigned long n, unsigned long *m)
 
 unsigned long find_next_bit(const unsigned long *m, unsigned long size, unsigned long from);
 unsigned long find_next_zero_bit(const unsigned long *m, unsigned long size, unsigned long from);
-unsigned long bitmap_find_next_zero_area(unsigned long *m, unsigned long size, unsigned long start, unsigned int nr, unsigned long align_mask);
+unsigned long bitmap_find_next_zero_area(unsigned long *m, unsigned long size, unsigned long start,
+					 unsigned int nr, unsigned long align_mask);
 void bitmap_set(unsigned long *m, unsigned int first, unsigned int nr);
 void bitmap_clear(unsigned long *m, unsigned int first, unsigned int nr);
 
@@ -251,7 +264,7 @@ void usleep_range(unsigned long first, unsigned long last);
 void cond_resched(void);
 u64 get_random_u64(void);
 
-/* ------------------------------------------------------------------ words of others that need no more than a name */
+/* ------------------------------------------------ words of others that need no more than a name */
 
 int kstrtouint(const char *text, unsigned int base, unsigned int *out);
 int sysfs_emit(char *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

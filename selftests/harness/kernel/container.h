@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A VMM's memory as devices see it: type1's container (vfio.c) and iommufd's IOAS (iommufd.c) have the same mappings and pins. */
+/*
+ * A VMM's memory as devices see it: type1's container (vfio.c) and iommufd's IOAS (iommufd.c) have
+ * the same mappings and pins.
+ */
 #ifndef KVGPU_HARNESS_CONTAINER_H
 #define KVGPU_HARNESS_CONTAINER_H
 
@@ -22,13 +25,15 @@ struct container {
 	struct list_head devices;
 	struct mapping map[MAPS];
 	u8 *ram;
-	u64 slow_ns;			/* the VMM's memory is a file of its own server's, which takes so long */
+	/* the VMM's memory is a file of its own server's, which takes so long */
+	u64 slow_ns;
 	u16 *pins;			/* by page of ram */
 	struct page page[RAM_PAGES];
 };
 
 /* c->lock held */
-struct mapping *container_find(struct container *c, u64 first, u64 last);	/* the first that overlaps */
+/* the first that overlaps */
+struct mapping *container_find(struct container *c, u64 first, u64 last);
 bool container_pin(struct container *c, u64 at, struct page **page);
 void container_unpin(struct container *c, u64 at);
 /* without it */

@@ -26,7 +26,8 @@ unsigned long find_next_zero_bit(const unsigned long *m, unsigned long size, uns
 	return size;
 }
 
-unsigned long bitmap_find_next_zero_area(unsigned long *m, unsigned long size, unsigned long start, unsigned int nr, unsigned long align_mask)
+unsigned long bitmap_find_next_zero_area(unsigned long *m, unsigned long size, unsigned long start,
+					 unsigned int nr, unsigned long align_mask)
 {
 	unsigned long at, next;
 
@@ -53,7 +54,7 @@ void bitmap_clear(unsigned long *m, unsigned int first, unsigned int nr)
 		clear_bit(first++, m);
 }
 
-/* ------------------------------------------------------------------ trees: not balanced, which nobody can tell */
+/* --------------------------------------------------- trees: not balanced, which nobody can tell */
 
 void rb_link_node(struct rb_node *n, struct rb_node *parent, struct rb_node **link)
 {

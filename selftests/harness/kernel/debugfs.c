@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel without debugfs: mdev/debugfs.c and mdev/machine/show.c, which decide nothing, are not built here. */
+/*
+ * A kernel without debugfs: mdev/debugfs.c and mdev/machine/show.c, which decide nothing, are not
+ * built here.
+ */
 #include "mdev/internal.h"
 
 void kvgpu_debugfs_init(void) { }

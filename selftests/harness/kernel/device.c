@@ -124,9 +124,11 @@ static u8 *behind(const void *at, bool write, u64 *vram)
 		harness_fail("register 0x%llx taken for memory", (unsigned long long)off);
 	*vram = chip_show(p == PLACE_BAR1 ? 1 : 3, off, &valid);
 	if (!valid)
-		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3, (unsigned long long)off);
+		harness_fail("BAR%d faults at 0x%llx", p == PLACE_BAR1 ? 1 : 3,
+			     (unsigned long long)off);
 	if (chip_shows_host(p == PLACE_BAR1 ? 1 : 3, off)) {
-		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") + offset_in_page(off);
+		u8 *page = oracle_host_page(*vram & PAGE_MASK, "a CPU uses a BAR") +
+			   offset_in_page(off);
 
 		*vram = HOST;
 		return page;
@@ -279,7 +281,8 @@ void mdev_unregister_driver(struct mdev_driver *d)
 	the_mdev_driver = NULL;
 }
 
-int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv, struct mdev_type **types, unsigned int nr)
+int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv,
+			 struct mdev_type **types, unsigned int nr)
 {
 	unsigned int i;
 
@@ -335,7 +338,8 @@ void *pci_iomap(struct pci_dev *p, int bar, unsigned long max)
 	return space;
 }
 
-int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs, unsigned int flags)
+int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs,
+			  unsigned int flags)
 {
 	p->msi_enabled = true;
 	return 1;
@@ -390,8 +394,9 @@ void irq_wake_thread(int n, void *arg)
 	harness_wake(&irq);
 }
 
-int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *), irqreturn_t (*thread)(int, void *), unsigned long flags,
-			 const char *name, void *arg)
+int request_threaded_irq(int n, irqreturn_t (*hard)(int, void *),
+			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
+			 void *arg)
 {
 	irq.hard = hard;
 	irq.thread = thread;

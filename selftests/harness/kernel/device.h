@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Devices, PCI, DMA, registers, user mappings, VFIO, mediated devices: what the module sees of them. */
+/*
+ * Devices, PCI, DMA, registers, user mappings, VFIO, mediated devices: what the module sees of
+ * them.
+ */
 #ifndef KVGPU_HARNESS_DEVICE_H
 #define KVGPU_HARNESS_DEVICE_H
 
@@ -11,7 +14,13 @@
 /* ------------------------------------------------------------------ devices */
 
 struct kobject { int uevents; };
-struct device { struct kobject kobj; void *drvdata; const char *name; int refs; void (*release)(struct device *d); };
+struct device {
+	struct kobject kobj;
+	void *drvdata;
+	const char *name;
+	int refs;
+	void (*release)(struct device *d);
+};
 struct device *get_device(struct device *d);
 void put_device(struct device *d);	/* a mediated device is freed with the last one */
 struct device_attribute;
@@ -20,18 +29,21 @@ struct attribute_group { const char *name; struct attribute **attrs; };
 struct device_attribute {
 	struct attribute attr;
 	ssize_t (*show)(struct device *dev, struct device_attribute *attr, char *buf);
-	ssize_t (*store)(struct device *dev, struct device_attribute *attr, const char *buf, size_t len);
+	ssize_t (*store)(struct device *dev, struct device_attribute *attr, const char *buf,
+			 size_t len);
 };
 
-#define DEVICE_ATTR_RO(n)	struct device_attribute dev_attr_##n = { { #n, 0444 }, n##_show, NULL }
-#define DEVICE_ATTR_RW(n)	struct device_attribute dev_attr_##n = { { #n, 0644 }, n##_show, n##_store }
+#define DEVICE_ATTR_RO(n) struct device_attribute dev_attr_##n = { { #n, 0444 }, n##_show, NULL }
+#define DEVICE_ATTR_RW(n) \
+	struct device_attribute dev_attr_##n = { { #n, 0644 }, n##_show, n##_store }
 #define KOBJ_CHANGE		2
 int kobject_uevent(struct kobject *k, int action);
 
 #define dev_get_drvdata(d)	((d)->drvdata)
 #define dev_set_drvdata(d, p)	((d)->drvdata = (p))
 #define dev_to_node(d)		((void)(d), 0)
-void harness_log(const struct device *dev, const char *level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void harness_log(const struct device *dev, const char *level, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 #define dev_err(d, ...)		harness_log(d, "error", __VA_ARGS__)
 #define dev_warn(d, ...)	harness_log(d, "warning", __VA_ARGS__)
 #define dev_notice(d, ...)	harness_log(d, "notice", __VA_ARGS__)
@@ -80,7 +92,8 @@ resource_size_t pci_resource_start(struct pci_dev *p, int bar);
 resource_size_t pci_resource_len(struct pci_dev *p, int bar);
 void __iomem *pci_iomap(struct pci_dev *p, int bar, unsigned long max);
 #define pci_iounmap(p, at)	((void)(at))
-int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs, unsigned int flags);
+int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int max_vecs,
+			  unsigned int flags);
 #define pci_free_irq_vectors(p)	((p)->msi_enabled = false)
 #define pci_irq_vector(p, n)	(33 + (n))
 #define arch_io_reserve_memtype_wc(at, len)	0
@@ -89,8 +102,9 @@ int pci_alloc_irq_vectors(struct pci_dev *p, unsigned int min_vecs, unsigned int
 typedef enum { IRQ_NONE, IRQ_HANDLED, IRQ_WAKE_THREAD } irqreturn_t;
 #define IRQF_ONESHOT		1
 #define IRQF_SHARED		2
-int request_threaded_irq(int irq, irqreturn_t (*hard)(int, void *), irqreturn_t (*thread)(int, void *), unsigned long flags,
-			 const char *name, void *arg);
+int request_threaded_irq(int irq, irqreturn_t (*hard)(int, void *),
+			 irqreturn_t (*thread)(int, void *), unsigned long flags, const char *name,
+			 void *arg);
 void free_irq(int irq, void *arg);
 void synchronize_irq(int irq);
 void irq_wake_thread(int irq, void *arg);
@@ -99,7 +113,7 @@ struct firmware { size_t size; const u8 *data; };
 int request_firmware(const struct firmware **fw, const char *name, struct device *dev);
 void release_firmware(const struct firmware *fw);
 
-/* ------------------------------------------------------------------ registers, windows, the pool */
+/* ----------------------------------------------------------------- registers, windows, the pool */
 
 u32 ioread32(const void __iomem *at);
 void iowrite32(u32 val, void __iomem *at);
@@ -123,7 +137,7 @@ unsigned long gen_pool_alloc_algo(struct gen_pool *p, size_t n, void *algo, void
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n);
 #define gen_pool_first_fit_align	NULL
 
-/* ------------------------------------------------------------------ DMA: an IOMMU in front of the card */
+/* ----------------------------------------------------------- DMA: an IOMMU in front of the card */
 
 struct page { u64 pfn; };
 enum dma_data_direction { DMA_BIDIRECTIONAL };
@@ -131,7 +145,8 @@ enum dma_data_direction { DMA_BIDIRECTIONAL };
 #define dma_set_mask_and_coherent(d, m)	((void)(d), (void)(m), 0)
 void *dma_alloc_coherent(struct device *d, size_t n, dma_addr_t *at, gfp_t gfp);
 void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at);
-dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n, enum dma_data_direction dir);
+dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
+			enum dma_data_direction dir);
 void dma_unmap_page(struct device *d, dma_addr_t at, size_t n, enum dma_data_direction dir);
 #define dma_mapping_error(d, at)	((at) == ~0ull)
 #define device_iommu_mapped(d)	((void)(d), true)
@@ -177,7 +192,10 @@ void mmput(struct mm_struct *mm);
 void mmap_read_lock(struct mm_struct *mm);
 void mmap_read_unlock(struct mm_struct *mm);
 
-/* what the VMM's threads pass is memory of the harness; a fault takes the mmap_lock, as a page that is not there does */
+/*
+ * what the VMM's threads pass is memory of the harness; a fault takes the mmap_lock, as a page that
+ * is not there does
+ */
 unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);
 unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
 void *memdup_user(const void __user *from, size_t n);
@@ -195,16 +213,18 @@ struct eventfd_ctx {
 struct eventfd_ctx *eventfd_ctx_fdget(int fd);
 void eventfd_ctx_put(struct eventfd_ctx *ctx);
 void eventfd_signal(struct eventfd_ctx *ctx);
-int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *), void *data,
-		       struct virqfd **pvirqfd, int fd);
+int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *),
+		       void *data, struct virqfd **pvirqfd, int fd);
 void vfio_virqfd_disable(struct virqfd **pvirqfd);
 
 /* ------------------------------------------------------------------ VFIO and mediated devices */
 
 struct vfio_info_cap { struct vfio_info_cap_header *buf; size_t size; };
-int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t size);
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
+			     size_t size);
 void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset);
-int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type, size_t *data_size);
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type,
+				       size_t *data_size);
 
 struct vfio_device;
 struct iommufd_ctx;
@@ -219,7 +239,8 @@ struct vfio_device_ops {
 	int (*open_device)(struct vfio_device *vdev);
 	void (*close_device)(struct vfio_device *vdev);
 	ssize_t (*read)(struct vfio_device *vdev, char __user *buf, size_t count, loff_t *ppos);
-	ssize_t (*write)(struct vfio_device *vdev, const char __user *buf, size_t count, loff_t *ppos);
+	ssize_t (*write)(struct vfio_device *vdev, const char __user *buf, size_t count,
+			 loff_t *ppos);
 	long (*ioctl)(struct vfio_device *vdev, unsigned int cmd, unsigned long arg);
 	int (*mmap)(struct vfio_device *vdev, struct vm_area_struct *vma);
 	void (*request)(struct vfio_device *vdev, unsigned int count);
@@ -236,7 +257,8 @@ struct vfio_device {
 	/* iommufd.c's */
 	struct iommufd_access *iommufd_access;
 };
-int vfio_iommufd_emulated_bind(struct vfio_device *vdev, struct iommufd_ctx *ictx, u32 *out_device_id);
+int vfio_iommufd_emulated_bind(struct vfio_device *vdev, struct iommufd_ctx *ictx,
+			       u32 *out_device_id);
 void vfio_iommufd_emulated_unbind(struct vfio_device *vdev);
 int vfio_iommufd_emulated_attach_ioas(struct vfio_device *vdev, u32 *pt_id);
 void vfio_iommufd_emulated_detach_ioas(struct vfio_device *vdev);
@@ -253,18 +275,21 @@ struct mdev_driver {
 	struct device_driver driver;
 };
 #define to_mdev_device(d)	container_of(d, struct mdev_device, dev)
-int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv, struct mdev_type **types, unsigned int nr);
+int mdev_register_parent(struct mdev_parent *p, struct device *d, struct mdev_driver *drv,
+			 struct mdev_type **types, unsigned int nr);
 void mdev_unregister_parent(struct mdev_parent *p);
 int mdev_register_driver(struct mdev_driver *d);
 void mdev_unregister_driver(struct mdev_driver *d);
 
 void *harness_vfio_alloc(size_t n, struct device *d, const struct vfio_device_ops *ops);
-#define vfio_alloc_device(type, member, d, ops)	((struct type *)harness_vfio_alloc(sizeof(struct type), d, ops))
+#define vfio_alloc_device(type, member, d, ops) \
+	((struct type *)harness_vfio_alloc(sizeof(struct type), d, ops))
 int vfio_register_emulated_iommu_dev(struct vfio_device *vdev);
 void vfio_unregister_group_dev(struct vfio_device *vdev);
 void vfio_free_device(struct vfio_device *vdev);
 void vfio_put_device(struct vfio_device *vdev);
-int vfio_pin_pages(struct vfio_device *vdev, dma_addr_t iova, int npage, int prot, struct page **pages);
+int vfio_pin_pages(struct vfio_device *vdev, dma_addr_t iova, int npage, int prot,
+		   struct page **pages);
 void vfio_unpin_pages(struct vfio_device *vdev, dma_addr_t iova, int npage);
 int vfio_dma_rw(struct vfio_device *vdev, dma_addr_t iova, void *data, size_t len, bool write);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Eventfds and VFIO's virqfds, after fs/eventfd.c and drivers/vfio/virqfd.c: a signal takes the lock of the waitqueue and runs the handlers
- * of who waits inside it, where nothing may be signalled; a handler that says so has its thread half run by a worker. When user space
- * closes an eventfd, whoever waits for it is let go; contexts that are only signalled live on.
+ * Eventfds and VFIO's virqfds, after fs/eventfd.c and drivers/vfio/virqfd.c: a signal takes the
+ * lock of the waitqueue and runs the handlers of who waits inside it, where nothing may be
+ * signalled; a handler that says so has its thread half run by a worker. When user space closes an
+ * eventfd, whoever waits for it is let go; contexts that are only signalled live on.
  */
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/oracle.h"
@@ -119,8 +120,8 @@ static void inject(struct work_struct *work)
 	w->thread(w->opaque, w->data);
 }
 
-int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *), void *data,
-		       struct virqfd **pvirqfd, int fd)
+int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thread)(void *, void *),
+		       void *data, struct virqfd **pvirqfd, int fd)
 {
 	struct eventfd_ctx *ctx;
 	struct virqfd *w;
@@ -139,7 +140,12 @@ int vfio_virqfd_enable(void *opaque, int (*handler)(void *, void *), void (*thre
 		eventfd_ctx_put(ctx);
 		return -ENOMEM;
 	}
-	*w = (struct virqfd){ .ctx = ctx, .opaque = opaque, .data = data, .handler = handler, .thread = thread, .self = pvirqfd };
+	*w = (struct virqfd){ .ctx = ctx,
+			      .opaque = opaque,
+			      .data = data,
+			      .handler = handler,
+			      .thread = thread,
+			      .self = pvirqfd };
 	INIT_WORK(&w->inject, inject);
 	*pvirqfd = w;
 	ctx->waits = w;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * iommufd's side of a mediated device, after drivers/iommu/iommufd (device.c, io_pagetable.c) and drivers/vfio (iommufd.c, main.c): what a
- * driver is asked, when, and with which locks held. A device is bound before it is opened and unbound after it was closed; in between
- * it is attached to an IOAS and detached at any time. Detach forbids new pins, then asks for everything back, [0, ULONG_MAX); so does the
- * end of a device that is attached, after .close_device. An unmap forbids pins in the area, asks all that are attached, and looks
- * again, a hundred times at most. Pages are unpinned in the same pieces as they were pinned.
+ * iommufd's side of a mediated device, after drivers/iommu/iommufd (device.c, io_pagetable.c) and
+ * drivers/vfio (iommufd.c, main.c): what a driver is asked, when, and with which locks held. A
+ * device is bound before it is opened and unbound after it was closed; in between it is attached to
+ * an IOAS and detached at any time. Detach forbids new pins, then asks for everything back, [0,
+ * ULONG_MAX); so does the end of a device that is attached, after .close_device. An unmap forbids
+ * pins in the area, asks all that are attached, and looks again, a hundred times at most. Pages are
+ * unpinned in the same pieces as they were pinned.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"

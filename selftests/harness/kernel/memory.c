@@ -51,14 +51,17 @@ unsigned long vmalloc_to_pfn(const void *p)
 	return OWN_PFN;
 }
 
-/* ------------------------------------------------------------------ the IOMMU: an address is never used twice */
+/* ---------------------------------------------------- the IOMMU: an address is never used twice */
 
 static struct dma_entry *iommu_add(u64 pages, u64 pfn, u8 *cpu)
 {
 	struct dma_entry *e = calloc(1, sizeof(*e));
 	u64 i;
 
-	*e = (struct dma_entry){ .at = (next_dma += (pages + 1) << PAGE_SHIFT), .pfn = pfn, .cpu = cpu, .size = pages << PAGE_SHIFT };
+	*e = (struct dma_entry){ .at = (next_dma += (pages + 1) << PAGE_SHIFT),
+				 .pfn = pfn,
+				 .cpu = cpu,
+				 .size = pages << PAGE_SHIFT };
 	for (i = 0; i < pages; i++)
 		xa_store(&iommu, (e->at >> PAGE_SHIFT) + i, e, __GFP_NOFAIL);
 	next_dma += pages << PAGE_SHIFT;
@@ -112,7 +115,8 @@ void dma_free_coherent(struct device *d, size_t n, void *cpu, dma_addr_t at)
 	kfree(cpu);
 }
 
-dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n, enum dma_data_direction dir)
+dma_addr_t dma_map_page(struct device *d, struct page *page, size_t off, size_t n,
+			enum dma_data_direction dir)
 {
 	if (alloc_fails())
 		return ~0ull;
@@ -158,8 +162,10 @@ int gen_pool_add(struct gen_pool *p, unsigned long at, size_t n, int node)
 void gen_pool_destroy(struct gen_pool *p)
 {
 	if (p->nr)
-		harness_fail("%u pieces of the pool were not given back, the first one at 0x%llx of %llu", p->nr,
-			     (unsigned long long)p->piece[0].at, (unsigned long long)p->piece[0].owner);
+		harness_fail(
+			"%u pieces of the pool were not given back, the first one at 0x%llx of %llu",
+			p->nr, (unsigned long long)p->piece[0].at,
+			(unsigned long long)p->piece[0].owner);
 	free(p->piece);
 	kfree(p);
 	pool = NULL;
@@ -204,7 +210,10 @@ const struct pool_piece *pool_find(u64 at)
 	return piece_at(at);
 }
 
-/* what goes back is poisoned: as a page entry and as a directory entry it leads to memory that is nobody's */
+/*
+ * what goes back is poisoned: as a page entry and as a directory entry it leads to memory that is
+ * nobody's
+ */
 void gen_pool_free(struct gen_pool *p, unsigned long at, size_t n)
 {
 	struct pool_piece *i = piece_at(at);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM's address space, as far as mappings of a device go. mremap as move_vma() does it: a new mapping is made and opened while it is
- * empty, the page table's entries go over, then the driver is told by .mremap, then the old one is closed. fork: the copy is opened
- * after its entries were copied, or before that, in later stable kernels; what has VM_DONTCOPY is not copied. A partial munmap splits: the new half is opened with the entries where they are.
+ * A VMM's address space, as far as mappings of a device go. mremap as move_vma() does it: a new
+ * mapping is made and opened while it is empty, the page table's entries go over, then the driver
+ * is told by .mremap, then the old one is closed. fork: the copy is opened after its entries were
+ * copied, or before that, in later stable kernels; what has VM_DONTCOPY is not copied. A partial
+ * munmap splits: the new half is opened with the entries where they are.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/kernel/services.h"
@@ -122,7 +124,8 @@ int zap_vma_ptes(struct vm_area_struct *vma, unsigned long address, unsigned lon
 	return 0;
 }
 
-void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx)
+void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
+	     void *ctx)
 {
 	struct vm_area_struct *vma;
 	u32 i;
@@ -145,7 +148,8 @@ static struct vm_area_struct *vma_at(struct mm_struct *mm, unsigned long at)
 	return NULL;
 }
 
-static struct vm_area_struct *vma_new(struct mm_struct *mm, const struct vm_area_struct *like, unsigned long at, unsigned long len)
+static struct vm_area_struct *vma_new(struct mm_struct *mm, const struct vm_area_struct *like,
+				      unsigned long at, unsigned long len)
 {
 	struct vm_area_struct *vma = calloc(1, sizeof(*vma));
 
@@ -273,7 +277,10 @@ struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first)
 	return child;
 }
 
-/* follow_fault_pfn() of the container: the page table first, then a fault that says that it is no CPU of this process's */
+/*
+ * follow_fault_pfn() of the container: the page table first, then a fault that says that it is no
+ * CPU of this process's
+ */
 static unsigned long frame_at(struct mm_struct *mm, unsigned long at, unsigned int flags)
 {
 	struct vm_fault vmf = { .address = at, .flags = flags };

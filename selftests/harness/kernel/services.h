@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The stand-in's own side: what the harness starts, ends and asks of it. The module does not see this. */
+/*
+ * The stand-in's own side: what the harness starts, ends and asks of it. The module does not see
+ * this.
+ */
 #ifndef KVGPU_HARNESS_SERVICES_H
 #define KVGPU_HARNESS_SERVICES_H
 
@@ -52,7 +55,8 @@ struct mm_struct *container_mm(struct container *c);
 void container_free(struct container *c);
 int container_map(struct container *c, u64 iova, u64 ram, u64 size);
 u64 container_unmap(struct container *c, u64 iova, u64 size);	/* bytes */
-extern void (*container_answer)(void);	/* instead of the copy_to_user() of an unmap's answer: no lock is held; NULL: takes no time */
+/* instead of the copy_to_user() of an unmap's answer: no lock is held; NULL: takes no time */
+extern void (*container_answer)(void);
 u8 *container_ram(struct container *c);
 u8 *container_page(u64 pfn);		/* NULL: it is not pinned */
 bool container_pinned(u64 pfn, const struct container *c);
@@ -60,7 +64,10 @@ u32 container_pins(const struct container *c);
 void container_slow(struct container *c, u64 ns);	/* reads of the VMM's memory take so long */
 u32 container_most_rounds(void);	/* of all unmaps */
 
-/* iommufd.c: the same memory as an IOAS. A device is bound and opened, then attached, detached and attached again at any time */
+/*
+ * iommufd.c: the same memory as an IOAS. A device is bound and opened, then attached, detached and
+ * attached again at any time
+ */
 int ioas_open(struct vfio_device *v, struct container *c);
 void ioas_close(struct vfio_device *v);
 int ioas_attach(struct vfio_device *v);
@@ -70,7 +77,10 @@ int ioas_unmap(struct container *c, u64 iova, u64 size);
 /* eventfd.c: numbers from 3 to 10; what user space does with them */
 void eventfd_begin(void);
 void eventfd_cost(int fd, u64 ns);	/* so many wait at @fd that a signal takes so long */
-/* of that one, since; of them so many by threads of the host's, and by threads that held a lock of the card */
+/*
+ * of that one, since; of them so many by threads of the host's, and by threads that held a lock of
+ * the card
+ */
 u32 eventfd_signals(u32 *host, u32 *locked);
 void eventfd_end(void);			/* nobody in the kernel holds one */
 void user_eventfd_open(int fd);
@@ -85,7 +95,8 @@ int device_open(struct vfio_device *v, struct container *c);
 void device_close(struct vfio_device *v);
 
 /* mm.c: mappings of a VMM's process */
-unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);	/* 0: refused */
+/* 0: refused */
+unsigned long mm_map(struct mm_struct *mm, struct vfio_device *v, u64 offset, u64 len);
 void mm_unmap(struct mm_struct *mm, unsigned long at, u64 len);
 unsigned long mm_move(struct mm_struct *mm, unsigned long at, u64 len);
 struct mm_struct *mm_fork(struct mm_struct *mm, bool open_first);
@@ -94,7 +105,9 @@ unsigned long mm_touch(struct mm_struct *mm, unsigned long at);
 /* VFIO's container asks for the frame, to put it into another device's IOMMU; 0: refused */
 unsigned long mm_for_device(struct mm_struct *mm, unsigned long at);
 /* every page that is mapped now */
-void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx), void *ctx);
-struct mm_struct *mm_next(struct mm_struct *mm);		/* of all there are; NULL: the first, or no more */
+void mm_each(struct mm_struct *mm, void (*fn)(struct vfio_device *v, unsigned long pfn, void *ctx),
+	     void *ctx);
+/* of all there are; NULL: the first, or no more */
+struct mm_struct *mm_next(struct mm_struct *mm);
 
 #endif

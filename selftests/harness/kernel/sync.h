@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Threads, locks, work items, RCU of the stand-in. Whoever holds what is known, so that lockdep_assert_held() asserts. */
+/*
+ * Threads, locks, work items, RCU of the stand-in. Whoever holds what is known, so that
+ * lockdep_assert_held() asserts.
+ */
 #ifndef KVGPU_HARNESS_SYNC_H
 #define KVGPU_HARNESS_SYNC_H
 
@@ -20,18 +23,26 @@ struct pid *task_tgid(struct task_struct *t);
 int pid_nr(const struct pid *p);
 bool fatal_signal_pending(struct task_struct *t);
 
-/* a file that nobody can open. It is closed when the thread that let go of it is back in user mode, see task_returns() */
+/*
+ * a file that nobody can open. It is closed when the thread that let go of it is back in user mode,
+ * see task_returns()
+ */
 struct module;
 struct inode;
 struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
-struct file_operations { struct module *owner; int (*release)(struct inode *inode, struct file *file); };
-struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags);
+struct file_operations {
+	struct module *owner;
+	int (*release)(struct inode *inode, struct file *file);
+};
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
+				int flags);
 void fput(struct file *f);
 
 /* ------------------------------------------------------------------ locks */
 
 struct mutex { struct task_struct *owner; const char *name; bool dead; };
-#define rt_mutex mutex		/* what differs is whose it is when it was given back, and what its holder inherits */
+/* what differs is whose it is when it was given back, and what its holder inherits */
+#define rt_mutex mutex
 typedef struct { struct task_struct *owner; } spinlock_t;
 typedef struct { spinlock_t lock; } seqlock_t;
 struct completion { unsigned int done; };
@@ -71,7 +82,11 @@ void spin_unlock(spinlock_t *l);
 #define read_seqretry(s, seq)	((void)(seq), false)
 
 bool harness_holds(const void *owner_field);
-#define lockdep_assert_held(l)	({ if ((l)->owner != current) harness_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); })
+#define lockdep_assert_held(l)                                                         \
+	({                                                                             \
+		if ((l)->owner != current)                                             \
+			harness_fail("%s:%d: %s is not held", __FILE__, __LINE__, #l); \
+	})
 #define lockdep_is_held(l)	((l)->owner == current)
 
 #define init_completion(c)	((c)->done = 0)
@@ -83,8 +98,18 @@ void rcu_read_unlock(void);
 void synchronize_rcu(void);
 #define rcu_dereference(p)	(p)
 #define rcu_access_pointer(p)	(p)
-#define rcu_dereference_protected(p, cond)	({ if (!(cond)) harness_fail("%s: %s is not held", #p, #cond); (p); })
-#define rcu_replace_pointer(p, new, cond)	({ typeof(p) rcu_old = rcu_dereference_protected(p, cond); (p) = (new); rcu_old; })
+#define rcu_dereference_protected(p, cond)                             \
+	({                                                             \
+		if (!(cond))                                           \
+			harness_fail("%s: %s is not held", #p, #cond); \
+		(p);                                                   \
+	})
+#define rcu_replace_pointer(p, new, cond)                               \
+	({                                                              \
+		typeof(p) rcu_old = rcu_dereference_protected(p, cond); \
+		(p) = (new);                                            \
+		rcu_old;                                                \
+	})
 
 /* ------------------------------------------------------------------ threads of the kernel */
 

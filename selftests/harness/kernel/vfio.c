@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c: iommu->lock and device_list_lock and
- * their order; an unmap asks all devices of the container for each mapping that has pins, drops iommu->lock for that, looks again,
- * and gives the kernel up when the same mapping has pins after ten rounds. vfio_dma_rw() reads the VMM's memory under iommu->lock.
+ * VFIO's group, container and mdev sides. The container follows drivers/vfio/vfio_iommu_type1.c:
+ * iommu->lock and device_list_lock and their order; an unmap asks all devices of the container for
+ * each mapping that has pins, drops iommu->lock for that, looks again, and gives the kernel up when
+ * the same mapping has pins after ten rounds. vfio_dma_rw() reads the VMM's memory under
+ * iommu->lock.
  */
 #include "mdev/vgpu.h"
 #include "selftests/harness/chip/chip.h"
@@ -82,7 +84,8 @@ u8 *container_page(u64 pfn)
 {
 	u64 nr = pfn >> 20;
 
-	if (!nr || nr > CONTAINERS || !containers[nr - 1].used || !container_pinned(pfn, &containers[nr - 1]))
+	if (!nr || nr > CONTAINERS || !containers[nr - 1].used ||
+	    !container_pinned(pfn, &containers[nr - 1]))
 		return NULL;
 	return containers[nr - 1].ram + ((pfn & (RAM_PAGES - 1)) << PAGE_SHIFT);
 }
@@ -102,7 +105,8 @@ struct mapping *container_find(struct container *c, u64 first, u64 last)
 	struct mapping *m, *best = NULL;
 
 	for (m = c->map; m < c->map + MAPS; m++)
-		if (m->used && first < m->iova + m->size && last >= m->iova && (!best || m->iova < best->iova))
+		if (m->used && first < m->iova + m->size && last >= m->iova &&
+		    (!best || m->iova < best->iova))
 			best = m;
 	return best;
 }
@@ -117,7 +121,10 @@ int container_map(struct container *c, u64 iova, u64 ram, u64 size)
 		ret = -ENOSPC;
 		for (m = c->map; m < c->map + MAPS && ret; m++)
 			if (!m->used) {
-				*m = (struct mapping){ .used = true, .iova = iova, .size = size, .ram = ram };
+				*m = (struct mapping){ .used = true,
+						       .iova = iova,
+						       .size = size,
+						       .ram = ram };
 				ret = 0;
 			}
 	}
@@ -181,7 +188,8 @@ bool container_pin(struct container *c, u64 at, struct page **page)
 	struct mapping *m = container_find(c, at, at + PAGE_SIZE - 1);
 	u64 nr;
 
-	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size || alloc_fails())
+	if (!m || m->prevent_access || at < m->iova || at + PAGE_SIZE > m->iova + m->size ||
+	    alloc_fails())
 		return false;
 	nr = (m->ram + (at - m->iova)) >> PAGE_SHIFT;
 	c->pins[nr]++;
@@ -366,9 +374,11 @@ void mdev_remove(struct mdev_device *m)
 }
 
 /*
- * The core just waits for device_list_lock here, with iommu->lock held. An unmap of the same container holds the former while its drivers
- * unpin, for which they take the latter: with any mediated driver a VMM that does both at once has two threads that wait for each
- * other for ever, and its devices with them. No driver can do anything about that, and nobody else waits. So these do not meet here.
+ * The core just waits for device_list_lock here, with iommu->lock held. An unmap of the same
+ * container holds the former while its drivers unpin, for which they take the latter: with any
+ * mediated driver a VMM that does both at once has two threads that wait for each other for ever,
+ * and its devices with them. No driver can do anything about that, and nobody else waits. So these
+ * do not meet here.
  */
 static void lock_devices(struct container *c)
 {
@@ -386,8 +396,10 @@ static void unlock_devices(struct container *c)
 	mutex_unlock(&c->lock);
 }
 
-/* the core makes the device known to the container before it is opened, and takes it out after it was closed: the last of its pins
- * has gone then, or the container would hold them for ever */
+/*
+ * the core makes the device known to the container before it is opened, and takes it out after it
+ * was closed: the last of its pins has gone then, or the container would hold them for ever
+ */
 int device_open(struct vfio_device *v, struct container *c)
 {
 	int ret;
@@ -421,7 +433,8 @@ void device_close(struct vfio_device *v)
 
 /* ------------------------------------------------------------------ VFIO's helpers */
 
-int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap, size_t size)
+int vfio_info_add_capability(struct vfio_info_cap *caps, struct vfio_info_cap_header *cap,
+			     size_t size)
 {
 	void *buf = kmalloc(caps->size + size, GFP_KERNEL);
 
@@ -440,12 +453,14 @@ void vfio_info_cap_shift(struct vfio_info_cap *caps, size_t offset)
 {
 }
 
-int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type, size_t *data_size)
+int vfio_set_irqs_validate_and_prepare(struct vfio_irq_set *hdr, int num_irqs, int max_irq_type,
+				       size_t *data_size)
 {
 	size_t size;
 
 	if (hdr->argsz < offsetofend(struct vfio_irq_set, count) || hdr->index >= max_irq_type ||
-	    hdr->count >= U32_MAX - hdr->start || hdr->flags & ~(VFIO_IRQ_SET_DATA_TYPE_MASK | VFIO_IRQ_SET_ACTION_TYPE_MASK))
+	    hdr->count >= U32_MAX - hdr->start ||
+	    hdr->flags & ~(VFIO_IRQ_SET_DATA_TYPE_MASK | VFIO_IRQ_SET_ACTION_TYPE_MASK))
 		return -EINVAL;
 	if (hdr->start >= num_irqs || hdr->start + hdr->count > num_irqs)
 		return -EINVAL;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work items, done by a few threads of the kernel; one item by one thread at a time, as the kernel has it. */
+/*
+ * Work items, done by a few threads of the kernel; one item by one thread at a time, as the kernel
+ * has it.
+ */
 #include "selftests/harness/kernel/services.h"
 #include "selftests/harness/task.h"
 
@@ -54,7 +57,8 @@ static void work(void *arg)
 		*mine = NULL;
 		harness_wake(&queue);
 		harness_wake(running);
-		harness_sleep(WORK_NS);	/* one that queues itself for ever keeps nobody from running */
+		/* one that queues itself for ever keeps nobody from running */
+		harness_sleep(WORK_NS);
 	}
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guests, VMMs and an admin who do anything at any time, on a chip that does what it likes. The oracles are asked at whatever is freed,
- * unpinned or unmapped, and of all mappings after each step.
+ * Guests, VMMs and an admin who do anything at any time, on a chip that does what it likes. The
+ * oracles are asked at whatever is freed, unpinned or unmapped, and of all mappings after each
+ * step.
  *   actors_fuzz [FIRST_SEED [SEEDS [STEPS]]]
  */
 #include "gk110/bar.h"
@@ -22,8 +23,16 @@
 #define RANGES		4
 #define VMAS		6
 
-static const struct chip_manners wild = { .eager = true, .load_ppm = 60000, .look_ppm = 3000, .late = 4 };
-static const struct chip_manners faulty = { .eager = true, .load_ppm = 60000, .look_ppm = 3000, .late = 4, .fault_ppm = 50, .hang_ppm = 3000 };
+static const struct chip_manners wild = { .eager = true,
+					  .load_ppm = 60000,
+					  .look_ppm = 3000,
+					  .late = 4 };
+static const struct chip_manners faulty = { .eager = true,
+					    .load_ppm = 60000,
+					    .look_ppm = 3000,
+					    .late = 4,
+					    .fault_ppm = 50,
+					    .hang_ppm = 3000 };
 static struct mm_struct *mm[2];
 static struct container *c[2];
 static struct { u32 users; bool closing; } gate[GUESTS];
@@ -70,8 +79,10 @@ static void submit(struct world_vgpu *g)
 	u32 nr = harness_below(24), i;
 
 	for (i = 0; i < nr; i++)
-		list[i] = harness_below(4) ? 1 + harness_below(CHANS) :
-			  RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, harness_below(4)) | harness_below(6);
+		list[i] = harness_below(4) ?
+				  1 + harness_below(CHANS) :
+				  RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, harness_below(4)) |
+					  harness_below(6);
 	g_list(g, list, nr);
 }
 
@@ -79,19 +90,31 @@ static void poke(struct world_vgpu *g)
 {
 	switch (harness_below(9)) {
 	case 0: g_write(g, PFIFO_RUNLIST_BLOCK, harness_below(2)); break;
-	case 1: g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | harness_below(4) << 10); break;
+	case 1:
+		g_write(g, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID | harness_below(4) << 10);
+		break;
 	case 2: g_write(g, HOSTMEM_PRAMIN, harness_below(0x2100)); break;
-	case 3: g_write(g, PMC_ENABLE, harness_below(2) ? ~0u : ~(u32)(harness_below(2) ? PMC_ENABLE_FIFO : PMC_ENABLE_GR)); break;
+	case 3:
+		g_write(g, PMC_ENABLE,
+			harness_below(2) ?
+				~0u :
+				~(u32)(harness_below(2) ? PMC_ENABLE_FIFO : PMC_ENABLE_GR));
+		break;
 	case 4: g_write(g, PFIFO_INTR_EN, harness_below(2) ? ~0u : 0); break;
-	case 5: g_write(g, harness_below(2) ? HOSTMEM_BAR1 : HOSTMEM_BAR3, (harness_below(2) ? HOSTMEM_VIRTUAL : 0) |
-			G_INST(harness_below(CHANS)) >> 12); break;
+	case 5:
+		g_write(g, harness_below(2) ? HOSTMEM_BAR1 : HOSTMEM_BAR3,
+			(harness_below(2) ? HOSTMEM_VIRTUAL : 0) |
+				G_INST(harness_below(CHANS)) >> 12);
+		break;
 	case 6: g_write(g, harness_random() & 0xfffffc, harness_random()); break;
 	case 7: g_read(g, harness_random() & 0xfffffc); break;
 	default: g_write(g, FLUSH_L2_DIRTY, 1); break;
 	}
 }
 
-/* what a driver does: a channel on a space with something in it, listed with those that were before */
+/*
+ * what a driver does: a channel on a space with something in it, listed with those that were before
+ */
 static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 {
 	u64 list[CHANS];
@@ -99,7 +122,8 @@ static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 
 	for (i = 0; i < CHANS; i++)
 		list[i] = 1 + i;
-	g_map_sys(g, space, 16 + harness_below(40), RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
+	g_map_sys(g, space, 16 + harness_below(40),
+		  RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
 	g_map_vram(g, space, 16 + harness_below(40), G_DATA);
 	g_inst(g, chan, space, 0);
 	g_bind(g, chan);
@@ -109,11 +133,20 @@ static void begin_channel(struct world_vgpu *g, u32 chan, u32 space)
 
 static void guest_step(struct world_vgpu *g, u32 what)
 {
-	u32 chan = 1 + harness_below(CHANS), space = harness_below(G_SPACES), page = 16 + harness_below(40);
+	u32 chan = 1 + harness_below(CHANS), space = harness_below(G_SPACES),
+	    page = 16 + harness_below(40);
 
 	switch (what) {
-	case 0: case 1: g_map_sys(g, space, page, RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096); break;
-	case 2: g_map_vram(g, space, page, harness_below(8) ? G_DATA + harness_below(64) * 4096 : harness_random() & 0x3ffff000); break;
+	case 0:
+	case 1:
+		g_map_sys(g, space, page,
+			  RAM * (1 + harness_below(RANGES)) + harness_below(48) * 4096);
+		break;
+	case 2:
+		g_map_vram(g, space, page,
+			   harness_below(8) ? G_DATA + harness_below(64) * 4096 :
+					      harness_random() & 0x3ffff000);
+		break;
 	case 3: g_unmap(g, space, page); break;
 	case 4: case 5: g_tlb(g, space); break;
 	case 6: g_inst(g, chan, space, harness_below(4) ? 0 : 0x400000); break;
@@ -156,7 +189,7 @@ static void guest(void *arg)
 	}
 }
 
-/* ------------------------------------------------------------------ a VMM: number 0 has two vGPUs */
+/* ---------------------------------------------------------------- a VMM: number 0 has two vGPUs */
 
 static void reopen(u32 i, struct container *con)
 {
@@ -184,7 +217,9 @@ static void reopen(u32 i, struct container *con)
 static void map_something(u32 p, u32 i)
 {
 	unsigned long *at = &vma[p][harness_below(VMAS)];
-	u64 off = harness_below(3) ? (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 : 3ull << 40 | (u64)harness_below(1024) << 12;
+	u64 off = harness_below(3) ?
+			  (u64)harness_below(2) << 40 | (u64)harness_below(0x1000) << 12 :
+			  3ull << 40 | (u64)harness_below(1024) << 12;
 
 	if (!*at && enter(i)) {
 		ask();
@@ -196,10 +231,18 @@ static void map_something(u32 p, u32 i)
 /* any form of SET_IRQS, with eventfds that are closed and opened at times */
 static void interrupts(u32 i)
 {
-	static const u32 actions[] = { VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_MASK, VFIO_IRQ_SET_ACTION_UNMASK };
-	static const u32 types[] = { VFIO_IRQ_SET_DATA_EVENTFD, VFIO_IRQ_SET_DATA_EVENTFD, VFIO_IRQ_SET_DATA_BOOL, VFIO_IRQ_SET_DATA_NONE };
-	struct { struct vfio_irq_set hdr; s32 data; } s = { .hdr = { .argsz = sizeof(s), .flags = actions[harness_below(4)] | types[harness_below(4)],
-		.index = harness_below(VFIO_PCI_NUM_IRQS), .count = harness_below(8) ? 1 : harness_below(3) }, .data = (s32)harness_below(10) - 1 };
+	static const u32 actions[] = { VFIO_IRQ_SET_ACTION_TRIGGER, VFIO_IRQ_SET_ACTION_TRIGGER,
+				       VFIO_IRQ_SET_ACTION_MASK, VFIO_IRQ_SET_ACTION_UNMASK };
+	static const u32 types[] = { VFIO_IRQ_SET_DATA_EVENTFD, VFIO_IRQ_SET_DATA_EVENTFD,
+				     VFIO_IRQ_SET_DATA_BOOL, VFIO_IRQ_SET_DATA_NONE };
+	struct {
+		struct vfio_irq_set hdr;
+		s32 data;
+	} s = { .hdr = { .argsz = sizeof(s),
+			 .flags = actions[harness_below(4)] | types[harness_below(4)],
+			 .index = harness_below(VFIO_PCI_NUM_IRQS),
+			 .count = harness_below(8) ? 1 : harness_below(3) },
+		.data = (s32)harness_below(10) - 1 };
 	int fd = 3 + harness_below(6);
 
 	switch (harness_below(8)) {
@@ -217,7 +260,8 @@ static void interrupts(u32 i)
 	default:
 		if (enter(i)) {
 			ask();
-			world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
+			world.vgpu[i].dev->ops->ioctl(world.vgpu[i].dev, VFIO_DEVICE_SET_IRQS,
+						      (unsigned long)&s);
 			leave(i);
 		}
 	}
@@ -263,7 +307,8 @@ static void vmm(void *arg)
 			}
 			break;
 		case 12:
-			if (!harness_below(4)) {	/* a mapping holds the file: it can't be closed while there is one */
+			/* a mapping holds the file: it can't be closed while there is one */
+			if (!harness_below(4)) {
 				for (k = 0; k < VMAS; k++) {
 					if (!vma[p][k])
 						continue;
@@ -292,7 +337,8 @@ static void admin(void *arg)
 	while (attrs[n])
 		n++;
 	while (another_step()) {
-		struct device_attribute *a = container_of(attrs[harness_below(n)], struct device_attribute, attr);
+		struct device_attribute *a =
+			container_of(attrs[harness_below(n)], struct device_attribute, attr);
 
 		i = harness_below(GUESTS);
 		if (enter(i)) {
@@ -312,7 +358,10 @@ static void admin(void *arg)
 
 static void run(u64 seed, u32 nr)
 {
-	struct policy p = { .seed = seed, .switch_ppm = 5000 << seed % 4, .delay_ppm = seed % 5 ? 0 : 20000, .delay_ns = 4000000,
+	struct policy p = { .seed = seed,
+			    .switch_ppm = 5000 << seed % 4,
+			    .delay_ppm = seed % 5 ? 0 : 20000,
+			    .delay_ns = 4000000,
 			    .nomem_ppm = seed % 3 ? 0 : 300 };
 	struct policy quiet = { .seed = seed };
 	u32 i;
@@ -357,7 +406,8 @@ static void run(u64 seed, u32 nr)
 
 int main(int argc, char **argv)
 {
-	u64 first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1, nr = argc > 2 ? strtoull(argv[2], NULL, 0) : 20, i;
+	u64 first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1,
+	    nr = argc > 2 ? strtoull(argv[2], NULL, 0) : 20, i;
 	u32 each = argc > 3 ? strtoul(argv[3], NULL, 0) : 400;
 
 	for (i = first; i < first + nr; i++)
@@ -367,9 +417,12 @@ int main(int argc, char **argv)
 		printf(" %llu", (unsigned long long)done[i]);
 	printf("; %llu loads of channels, %u rounds of an unmap at most\n", (unsigned long long)loads, container_most_rounds());
 	printf("%llu hostile operations: %llu of registers, %llu of video memory, %llu doorbells, %llu calls of VMMs\n",
-	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] + world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
-	       (unsigned long long)world_asked[ASKED_REGISTER], (unsigned long long)world_asked[ASKED_MEMORY],
-	       (unsigned long long)world_asked[ASKED_DOORBELL], (unsigned long long)world_asked[ASKED_CALL]);
+	       (unsigned long long)(world_asked[ASKED_REGISTER] + world_asked[ASKED_MEMORY] +
+				    world_asked[ASKED_DOORBELL] + world_asked[ASKED_CALL]),
+	       (unsigned long long)world_asked[ASKED_REGISTER],
+	       (unsigned long long)world_asked[ASKED_MEMORY],
+	       (unsigned long long)world_asked[ASKED_DOORBELL],
+	       (unsigned long long)world_asked[ASKED_CALL]);
 	if (steps > 2000 && loads < steps / 100)
 		harness_fail("next to nothing ran");
 	return 0;

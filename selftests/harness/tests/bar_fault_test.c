@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults of the card's BARs, which are the host's to serve: a guest can't cause any (S5). It maps pages of its BAR1 and BAR3 with each
- * right that an entry can take away, and with entries that are wrong, and its CPU reads and writes all of its slices.
+ * Faults of the card's BARs, which are the host's to serve: a guest can't cause any (S5). It maps
+ * pages of its BAR1 and BAR3 with each right that an entry can take away, and with entries that are
+ * wrong, and its CPU reads and writes all of its slices.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,12 @@ static const struct chip_manners calm = { .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 
 static const u64 rights[] = {
-	0, GMMU_PTE_RO, GMMU_PTE_PRIV, GMMU_PTE_READ_DISABLE, GMMU_PTE_WRITE_DISABLE, GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE,
+	0,
+	GMMU_PTE_RO,
+	GMMU_PTE_PRIV,
+	GMMU_PTE_READ_DISABLE,
+	GMMU_PTE_WRITE_DISABLE,
+	GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE,
 	GMMU_PTE_RO | GMMU_PTE_PRIV | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE,
 };
 
@@ -35,9 +41,13 @@ static void map_all(struct world_vgpu *g, u64 space)
 
 		switch (i / n) {
 		case 0: pte |= FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12); break;
-		case 1: pte |= FIELD_PREP(GMMU_PTE_ADDR, g->v->part_size >> 12); break;	/* beyond its memory */
+		/* beyond its memory */
+		case 1: pte |= FIELD_PREP(GMMU_PTE_ADDR, g->v->part_size >> 12); break;
 		case 2: pte |= FIELD_PREP(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_COH); break;
-		case 3: pte |= FIELD_PREP(GMMU_PTE_KIND, 0xff) | FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12); break;
+		case 3:
+			pte |= FIELD_PREP(GMMU_PTE_KIND, 0xff) |
+			       FIELD_PREP(GMMU_PTE_ADDR, G_DATA >> 12);
+			break;
 		}
 		g_store64(g, at + i * GMMU_ENTRY_SIZE, pte);
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels whose instance block comes to name another page directory, at moments that no driver chooses, on a chip that loads again at
- * once. Two actors: a vCPU that programs, and a thread of the VMM that takes memory or another vCPU; explore.h says at which
- * points the one is interrupted by the other.
+ * Channels whose instance block comes to name another page directory, at moments that no driver
+ * chooses, on a chip that loads again at once. Two actors: a vCPU that programs, and a thread of
+ * the VMM that takes memory or another vCPU; explore.h says at which points the one is interrupted
+ * by the other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,8 @@ static void listed_again(void *arg)
 
 static void grouped(void *arg)
 {
-	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 5, 1, 2 }, bare[] = { 2, 1 };
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 5, 1, 2 },
+	    bare[] = { 2, 1 };
 
 	g_list(g, list, 3);
 	g_inst(g, 2, 1, 0);
@@ -143,7 +145,8 @@ static void begin_listed(const struct chip_manners *m)
 	g_enable(g, 1, true);
 }
 
-static void try(const char *name, void (*before)(const struct chip_manners *m), explore_fn one, explore_fn other)
+static void try(const char *name, void (*before)(const struct chip_manners *m), explore_fn one,
+		explore_fn other)
 {
 	explore(&(struct explore){ name, before, end, one, other, &mm });
 }
@@ -174,7 +177,9 @@ static void a_guest_is_reset(void **state)
 	try("resets, takes_memory", begin_bound, resets, takes_memory);
 }
 
-/* a preempt that the guest has asked for is one, whichever channel of the group the chip may load */
+/*
+ * a preempt that the guest has asked for is one, whichever channel of the group the chip may load
+ */
 static void a_group_is_preempted_whose_first_never_ran(void **state)
 {
 	static const struct chip_manners calm = { .eager = true, .busy = true, .late = 1 };
@@ -197,7 +202,10 @@ static void a_group_is_preempted_whose_first_never_ran(void **state)
 	end();
 }
 
-/* the context's address that the chip gets is where the host has an image, or where no guest can map anything (S1) */
+/*
+ * the context's address that the chip gets is where the host has an image, or where no guest can
+ * map anything (S1)
+ */
 static void a_context_without_an_image(void **state)
 {
 	static const struct chip_manners calm = { .late = 1 };
@@ -215,7 +223,8 @@ static void a_context_without_an_image(void **state)
 		if (!chan)
 			harness_fail("S4: a channel with a context at 0x%llx is refused", (unsigned long long)ctx[i]);
 		block = (const u32 *)chip_vram(chan->inst.at.v);
-		va = (u64)block[RAMIN_GR_CTX / 4 + 1] << 32 | (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO);
+		va = (u64)block[RAMIN_GR_CTX / 4 + 1] << 32 |
+		     (block[RAMIN_GR_CTX / 4] & RAMIN_CTX_ADDR_LO);
 		if (!chan->gr && va < KVGPU_SPACE_END)
 			harness_fail("S1: FECS is pointed at 0x%llx, where the guest may map what it likes", (unsigned long long)va);
 		g_unbind(g, 1);

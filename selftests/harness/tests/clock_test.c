@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that knows when the slicer looked: a trigger that it stores in its page of flushes is gone with the next look, without an
- * exit. It works from then on, with words that tell of nothing, and stops when a tick would be over. What it has is paid for, and
- * a cap holds, since nobody knows when the next look is (S5).
+ * A guest that knows when the slicer looked: a trigger that it stores in its page of flushes is
+ * gone with the next look, without an exit. It works from then on, with words that tell of nothing,
+ * and stops when a tick would be over. What it has is paid for, and a cap holds, since nobody knows
+ * when the next look is (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,10 @@
 #define MS	1000000ull
 #define RUN_MS	6000
 
-static const struct chip_manners busy = { .eager = true, .load_ppm = 50000, .late = 2, .idles = true };
+static const struct chip_manners busy = { .eager = true,
+					  .load_ppm = 50000,
+					  .late = 2,
+					  .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static u64 on, all, tick;
 static bool done;
@@ -32,7 +36,8 @@ static void meter(void *arg)
 static void works_from_look_to_tick(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
-	volatile u32 *flush = (u32 *)(g->v->own[VGPU_OWN_FLUSH].memory + (FLUSH_BAR - g->v->own[VGPU_OWN_FLUSH].at));
+	volatile u32 *flush = (u32 *)(g->v->own[VGPU_OWN_FLUSH].memory +
+				      (FLUSH_BAR - g->v->own[VGPU_OWN_FLUSH].at));
 	u64 end = harness_now + RUN_MS * MS, stop;
 	u16 id = g_hchid(g, 1);
 

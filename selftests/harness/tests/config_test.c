@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Configuration space, as a VMM reads and writes it: by bytes and by words, beyond its end, and a function level reset in the middle of work. */
+/*
+ * Configuration space, as a VMM reads and writes it: by bytes and by words, beyond its end, and a
+ * function level reset in the middle of work.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,8 @@ static ssize_t config(u32 off, void *buf, size_t n, bool write)
 {
 	loff_t pos = ((loff_t)VFIO_PCI_CONFIG_REGION_INDEX << 40) + off;
 
-	return write ? g->dev->ops->write(g->dev, buf, n, &pos) : g->dev->ops->read(g->dev, buf, n, &pos);
+	return write ? g->dev->ops->write(g->dev, buf, n, &pos) :
+		       g->dev->ops->read(g->dev, buf, n, &pos);
 }
 
 static u32 get(u32 off)
@@ -98,7 +102,10 @@ static void its_end(void **state)
 	setup_end();
 }
 
-/* each writable bit keeps what is written, every other one keeps its value: of the whole space, all ones and then zeros */
+/*
+ * each writable bit keeps what is written, every other one keeps its value: of the whole space, all
+ * ones and then zeros
+ */
 static void only_what_may_change(void **state)
 {
 	static u32 reset[64], ones[64], zeros[64];
@@ -114,7 +121,8 @@ static void only_what_may_change(void **state)
 		ones[i] = get(4 * i);
 		put(4 * i, 0);
 		zeros[i] = get(4 * i);
-		if ((zeros[i] & ~ones[i]) || ((reset[i] ^ zeros[i]) & ~(ones[i] ^ zeros[i]) & ~reset[i]))
+		if ((zeros[i] & ~ones[i]) ||
+		    ((reset[i] ^ zeros[i]) & ~(ones[i] ^ zeros[i]) & ~reset[i]))
 			harness_fail("S3: word 0x%x of the configuration: %08x at reset, %08x, %08x", 4 * i, reset[i], ones[i], zeros[i]);
 	}
 	world_reset(0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A copy of the host's that does not end in time, and ends later all the same: what it was to write to may be somebody else's by then. */
+/*
+ * A copy of the host's that does not end in time, and ends later all the same: what it was to write
+ * to may be somebody else's by then.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +56,10 @@ static void a_scrub(void **state)
 	setup_end();
 }
 
-/* it may begin whenever the engine gets round to it: what it consists of is not written over by the next one */
+/*
+ * it may begin whenever the engine gets round to it: what it consists of is not written over by the
+ * next one
+ */
 static void nothing_after_one_that_did_not_end(void **state)
 {
 	struct kvgpu_vram to[2];

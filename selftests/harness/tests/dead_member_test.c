@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest leaves a channel that faulted bound, binds another one and lists it in the same group. What that one does is held to the
- * same rules: a storm of a copy engine's interrupts, of which the chip says the group alone, ends it, and so does a kernel that does
- * not leave the chip (S5, S6).
+ * A guest leaves a channel that faulted bound, binds another one and lists it in the same group.
+ * What that one does is held to the same rules: a storm of a copy engine's interrupts, of which the
+ * chip says the group alone, ends it, and so does a kernel that does not leave the chip (S5, S6).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,8 @@ static void storm(bool beside_dead)
 	u32 n = 0;
 
 	begin(1, beside_dead);
-	for (end = harness_now + SECONDS * 1000 * MS; harness_now < end && !chan(2)->dead; harness_sleep(EVERY)) {
+	for (end = harness_now + SECONDS * 1000 * MS; harness_now < end && !chan(2)->dead;
+	     harness_sleep(EVERY)) {
 		if (!chip_loaded(chan(2)->hchid.v))
 			continue;
 		world.gpu->hw.events->ce(world.gpu, ENGINE, 1, 0, chan(2)->htsg, true);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a guest is told of the chip's events, when they come faster than it can be told: the oldest, each once, as they were (S4). */
+/*
+ * What a guest is told of the chip's events, when they come faster than it can be told: the oldest,
+ * each once, as they were (S4).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +25,8 @@ static const struct policy quiet = { .seed = 1 };
 
 static void push(struct world_vgpu *g, u8 unit, u32 nr)
 {
-	struct machine_event ev = { .kind = EVENT_FAULT, .fault = { unit, 0, (nr + 1) * INJECTED, 0 } };
+	struct machine_event ev = { .kind = EVENT_FAULT,
+				    .fault = { unit, 0, (nr + 1) * INJECTED, 0 } };
 
 	machine_event_push(g->v->m, &ev);
 }
@@ -55,7 +59,8 @@ static void what_does_not_fit_is_dropped(void **state)
 				     g_read(g, PFIFO_MMU_FAULT_SOURCE));
 		for (i = 0; i < EVENTS; i++)
 			if (told_va(g, i) != (i + 1) * INJECTED)
-				harness_fail("S4: event %u is told as that of 0x%llx", i, (unsigned long long)told_va(g, i));
+				harness_fail("S4: event %u is told as that of 0x%llx", i,
+					     (unsigned long long)told_va(g, i));
 		assert_int_equal(g->v->m->events_dropped - dropped, more);
 		g_write(g, PFIFO_MMU_FAULT_SOURCE, ~0u);
 		assert_int_equal(g_read(g, PFIFO_MMU_FAULT_SOURCE), 0);
@@ -71,7 +76,10 @@ static void what_does_not_fit_is_dropped(void **state)
 	setup_end();
 }
 
-/* an exception of GR is read with up to 250 register accesses: a channel may cause fewer of them than of others (S5, S6) */
+/*
+ * an exception of GR is read with up to 250 register accesses: a channel may cause fewer of them
+ * than of others (S5, S6)
+ */
 static void exceptions_of_gr_are_dear(void **state)
 {
 	struct kvgpu_hw_gr e = { .nr_regs = ARRAY_SIZE(e.regs) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest makes recovery and unbinds wait for is its own time (S5): a fault behind a long kernel, faults of many channels,
- * unbinds of an idle channel while another one works.
+ * What a guest makes recovery and unbinds wait for is its own time (S5): a fault behind a long
+ * kernel, faults of many channels, unbinds of an idle channel while another one works.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,12 @@
 #define MS		1000000ull
 #define MANY		16
 
-static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000, .late = 1 };
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
+static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000,
+	.late = 1 };
+static const struct chip_manners steady = { .eager = true,
+					    .load_ppm = 2000,
+					    .late = 2,
+					    .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static bool done;
 static u32 hold_ms, run_ms, forgiven;
@@ -76,7 +80,7 @@ static struct kvgpu_chan *fresh(u32 id)
 	return chan(id);
 }
 
-/* ------------------------------------------------------------------ a kernel, and the ring's next entry leads nowhere */
+/* -------------------------------------------- a kernel, and the ring's next entry leads nowhere */
 
 static void faults_behind_kernels(void *arg)
 {
@@ -100,7 +104,8 @@ static void faults_behind_kernels(void *arg)
 		harness_sleep(MS);
 		while (!c->dead && harness_now < end)
 			harness_sleep(MS / 4);
-		kvgpu_hw_lock(&world.gpu->lock);	/* recovery has it until the channel is off */
+		/* recovery has it until the channel is off */
+		kvgpu_hw_lock(&world.gpu->lock);
 		kvgpu_hw_unlock(&world.gpu->lock);
 	}
 	done = true;
@@ -138,7 +143,7 @@ static void a_fault_behind_a_kernel(void **state)
 	}
 }
 
-/* ------------------------------------------------------------------ many channels that fault; suspended, the guest resets its vGPU */
+/* ------------------------------- many channels that fault; suspended, the guest resets its vGPU */
 
 static void faults_of_many(void *arg)
 {
@@ -188,7 +193,7 @@ static void a_storm_of_faults(void **state)
 	setup_end();
 }
 
-/* ------------------------------------------------------------------ one channel works, another one is bound and unbound */
+/* ------------------------------------------ one channel works, another one is bound and unbound */
 
 static void unbinds(void *arg)
 {

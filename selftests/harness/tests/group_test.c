@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A channel with two entries: the first in a group for which the chip has no id left, the second in a group that has one. The
- * chip must not know it by another name than the host does, or nobody could drive it off (S5, and S1 and S2 rest on it).
+ * A channel with two entries: the first in a group for which the chip has no id left, the second in
+ * a group that has one. The chip must not know it by another name than the host does, or nobody
+ * could drive it off (S5, and S1 and S2 rest on it).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,10 @@
 #define WITHOUT_ID	4000u		/* groups of the guest */
 #define WITH_ID		3000u
 
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 1, .idles = true };
+static const struct chip_manners steady = { .eager = true,
+					    .load_ppm = 2000,
+					    .late = 1,
+					    .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 100000 };
 static u64 list[4096], there[4096];
 static struct world_vgpu *g;
@@ -55,7 +59,10 @@ static void submit(u32 nr)
 	g_write(g, PFIFO_RUNLIST_SUBMIT, nr);
 }
 
-/* empty headers that had a member once keep their ids while they are listed: returns how many there are */
+/*
+ * empty headers that had a member once keep their ids while they are listed: returns how many there
+ * are
+ */
 static u32 fill_with_headers(u32 want)
 {
 	u32 h, i, k;
@@ -199,7 +206,9 @@ static void it_is_unbound(void **state)
 
 	setup_begin(&coarse, &steady, 2);
 	run_both();
-	for (i = 0; i < 10000 && !(chip_loaded(g_hchid(g, HANGS)) && chip_hang(g_hchid(g, HANGS), false)); i++)
+	for (i = 0;
+	     i < 10000 && !(chip_loaded(g_hchid(g, HANGS)) && chip_hang(g_hchid(g, HANGS), false));
+	     i++)
 		harness_sleep(MS / 4);
 	g_enable(g, HANGS, false);
 	g_unbind(g, HANGS);

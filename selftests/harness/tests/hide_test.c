@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An accomplice that hides its partner's work (S5). The partner runs long kernels and preempts its own channel, so the preempt register is
- * taken; the accomplice, which is idle, binds and unbinds a channel, and waits for that register with gpu->lock, as long as a kernel lasts. Looks wait for
- * that lock: they come when a kernel has ended. What each has of the GPU is charged all the same, and a cap and weights hold.
+ * An accomplice that hides its partner's work (S5). The partner runs long kernels and preempts its
+ * own channel, so the preempt register is taken; the accomplice, which is idle, binds and unbinds a
+ * channel, and waits for that register with gpu->lock, as long as a kernel lasts. Looks wait for
+ * that lock: they come when a kernel has ended. What each has of the GPU is charged all the same,
+ * and a cap and weights hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +65,10 @@ static void who_works(void *arg)
 	}
 }
 
-/* vGPU 0 works in kernels, 1 is its accomplice, 2, with @weight, always works; NULL: there is none. 0 may have @share hundredths */
+/*
+ * vGPU 0 works in kernels, 1 is its accomplice, 2, with @weight, always works; NULL: there is none.
+ * 0 may have @share hundredths
+ */
 static void judge(const char *cap, u32 us, const char *weight, u32 share)
 {
 	u32 i, n = 2 + !!weight, has;
@@ -88,8 +93,9 @@ static void judge(const char *cap, u32 us, const char *weight, u32 share)
 	actors_run();
 	has = 1000 * had[0] / looks;
 	charged = 1000 * (machine_gpu_time(world.vgpu[0].v->m) - took) / (harness_now - began);
-	printf("# kernels of %u us, cap %s, a neighbour's weight %s: has %u.%u %%, is charged %llu.%llu %%; %u unbinds\n", us, cap,
-	       weight ?: "none", has / 10, has % 10, (unsigned long long)charged / 10, (unsigned long long)charged % 10, unbinds);
+	printf("# kernels of %u us, cap %s, a neighbour's weight %s: has %u.%u %%, is charged %llu.%llu %%; %u unbinds\n",
+	       us, cap, weight ?: "none", has / 10, has % 10, (unsigned long long)charged / 10,
+	       (unsigned long long)charged % 10, unbinds);
 	if (has > 10 * (share + POINTS))
 		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)
@@ -121,7 +127,8 @@ static void beside_an_equal(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capped), cmocka_unit_test(beside_a_heavy_one), cmocka_unit_test(beside_an_equal),
+		cmocka_unit_test(capped), cmocka_unit_test(beside_a_heavy_one),
+			cmocka_unit_test(beside_an_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

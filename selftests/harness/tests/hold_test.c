@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that can't be preempted for a while, and all that a guest can do with its channel meanwhile: it has no more of the GPU by it than
- * it pays for, and no other vGPU pays (S5). At the best it gains the piece that is under way.
+ * Work that can't be preempted for a while, and all that a guest can do with its channel meanwhile:
+ * it has no more of the GPU by it than it pays for, and no other vGPU pays (S5). At the best it
+ * gains the piece that is under way.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +17,14 @@
 #define MS	1000000ull
 #define RUN_MS	20000
 
-static const struct chip_manners steady = { .busy = true, .eager = true, .load_ppm = 2000, .late = 1 };
+static const struct chip_manners steady = { .busy = true,
+					    .eager = true,
+					    .load_ppm = 2000,
+					    .late = 1 };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 enum how { PREEMPTED, UNBINDS, DISABLES, UNLISTS, BLOCKS };
-static const char *const names[] = { "lets the slicer preempt", "unbinds", "disables", "submits an empty list", "blocks its list" };
+static const char *const names[] = { "lets the slicer preempt", "unbinds", "disables",
+				     "submits an empty list", "blocks its list" };
 static enum how how;
 static u32 hold_ms;
 static bool done;
@@ -100,7 +105,8 @@ static void is_paid_for(enum how h, u32 ms)
 	actor_new("meter", setup_mm, false, meter, NULL);
 	actors_run();
 	for (i = 0; i < 2; i++) {
-		paid[i] = (double)(machine_gpu_time(world.vgpu[i].v->m) - t[i]) / (harness_now - began);
+		paid[i] = (double)(machine_gpu_time(world.vgpu[i].v->m) - t[i]) /
+			  (harness_now - began);
 		part[i] = (double)had[i] / samples;
 	}
 	if (part[0] > 0.6 || paid[0] < 0.85 * part[0] || paid[1] > 1.1 * part[1] + 0.05)
@@ -142,7 +148,8 @@ static void it_blocks(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_slicer_preempts), cmocka_unit_test(it_unbinds), cmocka_unit_test(it_disables),
+		cmocka_unit_test(the_slicer_preempts), cmocka_unit_test(it_unbinds),
+			cmocka_unit_test(it_disables),
 		cmocka_unit_test(it_unlists), cmocka_unit_test(it_blocks),
 	};
 

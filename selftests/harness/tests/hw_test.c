@@ -37,11 +37,16 @@ static void an_invalidate_names_its_space(void **state)
 	setup_begin(&quiet, &calm, 1);
 	for (hub = 0; hub < 2; hub++) {
 		chip_watch_writes();
-		assert_int_equal(kvgpu_hw_tlb_flush(&world.gpu->hw, 0x9876543000ull + hub * 0x1000, hub), 0);
-		if (last(FB_MMU_INVALIDATE_PDB) != FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, 0x9876543 + hub))
+		assert_int_equal(
+			kvgpu_hw_tlb_flush(&world.gpu->hw, 0x9876543000ull + hub * 0x1000, hub), 0);
+		if (last(FB_MMU_INVALIDATE_PDB) !=
+		    FIELD_PREP(FB_MMU_INVALIDATE_PDB_ADDR, 0x9876543 + hub))
 			harness_fail("S2: an invalidate names 0x%08x", last(FB_MMU_INVALIDATE_PDB));
-		if (last(FB_MMU_INVALIDATE) != (FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA | (hub ? FB_MMU_INVALIDATE_HUB_ONLY : 0)))
-			harness_fail("S2: an invalidate of %s is 0x%08x", hub ? "the hub" : "all TLBs", last(FB_MMU_INVALIDATE));
+		if (last(FB_MMU_INVALIDATE) !=
+		    (FB_MMU_INVALIDATE_TRIGGER | FB_MMU_INVALIDATE_ALL_VA |
+		     (hub ? FB_MMU_INVALIDATE_HUB_ONLY : 0)))
+			harness_fail("S2: an invalidate of %s is 0x%08x",
+				     hub ? "the hub" : "all TLBs", last(FB_MMU_INVALIDATE));
 	}
 	setup_end();
 }
@@ -52,7 +57,8 @@ static void l2_is_flushed_both_ways(void **state)
 	setup_begin(&quiet, &calm, 1);
 	chip_watch_writes();
 	assert_int_equal(kvgpu_hw_l2_flush(&world.gpu->hw), 0);
-	if (last(FLUSH_L2_SYSMEM_INVALIDATE) != FLUSH_TRIGGER || last(FLUSH_L2_DIRTY) != FLUSH_TRIGGER)
+	if (last(FLUSH_L2_SYSMEM_INVALIDATE) != FLUSH_TRIGGER ||
+	    last(FLUSH_L2_DIRTY) != FLUSH_TRIGGER)
 		harness_fail("S2: L2 is flushed by half");
 	setup_end();
 }
@@ -71,7 +77,9 @@ static void a_preempt_waits(void **state)
 	kvgpu_hw_lock(&world.gpu->lock);	/* nobody else ends it meanwhile */
 	for (i = 0; i < ARRAY_SIZE(ms); i++) {
 		began = harness_now;
-		assert_int_equal(kvgpu_hw_preempt(&world.gpu->hw, false, g_hchid(&world.vgpu[0], 1), ms[i]), -ETIMEDOUT);
+		assert_int_equal(kvgpu_hw_preempt(&world.gpu->hw, false, g_hchid(&world.vgpu[0], 1),
+						  ms[i]),
+				 -ETIMEDOUT);
 		assert_in_range(harness_now - began, ms[i] * MS, (ms[i] + 5) * MS);
 	}
 	kvgpu_hw_unlock(&world.gpu->lock);
@@ -92,7 +100,8 @@ static void the_hosts_channel_is_listed(void **state)
 	for (runl = 0; runl < CHIP_RUNLS; runl++) {
 		assert_int_equal(kvgpu_hw_runlist(&world.gpu->hw, runl, want, 3), 0);
 		nr = chip_list(runl, entry);
-		if (nr != 3 + (runl == own) || memcmp(entry + (runl == own), want, sizeof(want)) || (runl == own && entry[0] != HW_COPY_CHID))
+		if (nr != 3 + (runl == own) || memcmp(entry + (runl == own), want, sizeof(want)) ||
+		    (runl == own && entry[0] != HW_COPY_CHID))
 			harness_fail("S5: runlist %u has %u entries of 3, the host's is %u", runl, nr, own);
 	}
 	assert_true(own < CHIP_RUNLS);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts that a guest can raise at will: what they may take of the CPU that the host serves them on (S5). */
+/*
+ * Interrupts that a guest can raise at will: what they may take of the CPU that the host serves
+ * them on (S5).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

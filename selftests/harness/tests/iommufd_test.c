@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A VMM that uses iommufd takes memory back, or the device from all of it, while its guest pins and runs. */
+/*
+ * A VMM that uses iommufd takes memory back, or the device from all of it, while its guest pins and
+ * runs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +94,9 @@ static void resets(void *arg)
 
 static void a_guest_runs(void **state)
 {
-	static const struct chip_manners eager = { .eager = true, .load_ppm = 20000, .look_ppm = 20000 };
+	static const struct chip_manners eager = { .eager = true,
+						   .load_ppm = 20000,
+						   .look_ppm = 20000 };
 
 	begin(&eager);
 	assert_int_equal(container_pins(c), 3);

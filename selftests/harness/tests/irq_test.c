@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* VFIO_DEVICE_SET_IRQS in all its forms: what is refused, who is signalled when, and eventfds that come and go while they are signalled. */
+/*
+ * VFIO_DEVICE_SET_IRQS in all its forms: what is refused, who is signalled when, and eventfds that
+ * come and go while they are signalled.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +33,8 @@ static struct world_vgpu *g;
 static int set(u32 index, u32 flags, u32 start, u32 count, s32 data)
 {
 	struct { struct vfio_irq_set hdr; s32 data; } s = {
-		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .start = start, .count = count }, .data = data,
+		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .start = start,
+			.count = count }, .data = data,
 	};
 
 	return g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
@@ -62,7 +66,12 @@ static void lower_line(void)
 
 static void what_is_refused(void **state)
 {
-	static const struct { const char *name; u32 index, flags, start, count; s32 data; int want; } cases[] = {
+	static const struct {
+		const char *name;
+		u32 index, flags, start, count;
+		s32 data;
+		int want;
+	} cases[] = {
 		{ "no such interrupt", VFIO_PCI_NUM_IRQS, TRIGGER | NONE, 0, 1, 0, -EINVAL },
 		{ "ERR", VFIO_PCI_ERR_IRQ_INDEX, TRIGGER | EVENTFD, 0, 1, 3, -EINVAL },
 		{ "MSI-X", VFIO_PCI_MSIX_IRQ_INDEX, TRIGGER | EVENTFD, 0, 1, 3, -EINVAL },
@@ -95,14 +104,19 @@ static void what_is_refused(void **state)
 		{ "unmasked", INTX, UNMASK | BOOL, 0, 1, 1, 0 },
 		{ "REQ", REQ, TRIGGER | EVENTFD, 0, 1, 7, 0 },
 	};
-	struct vfio_irq_set small = { .argsz = sizeof(small), .flags = TRIGGER | EVENTFD, .index = MSI, .count = 1 };
+	struct vfio_irq_set small = { .argsz = sizeof(small),
+				      .flags = TRIGGER | EVENTFD,
+				      .index = MSI,
+				      .count = 1 };
 	u32 i;
 
 	begin(&calm);
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		if (set(cases[i].index, cases[i].flags, cases[i].start, cases[i].count, cases[i].data) != cases[i].want)
+		if (set(cases[i].index, cases[i].flags, cases[i].start, cases[i].count,
+			cases[i].data) != cases[i].want)
 			harness_fail("SET_IRQS, %s: not %d", cases[i].name, cases[i].want);
-	assert_int_equal(g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&small), -EINVAL);
+	assert_int_equal(g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&small),
+			 -EINVAL);
 	setup_end();
 }
 
@@ -224,8 +238,10 @@ static void intx(void *arg)
 
 static void replaced_while_signalled(void **state)
 {
-	explore(&(struct explore){ "MSI replaced", begin, setup_end, interrupts, replaces, &setup_mm });
-	explore(&(struct explore){ "INTx and its unmask", begin, setup_end, interrupts, intx, &setup_mm });
+	explore(&(struct explore){ "MSI replaced", begin, setup_end, interrupts, replaces,
+				   &setup_mm });
+	explore(&(struct explore){ "INTx and its unmask", begin, setup_end, interrupts, intx,
+				   &setup_mm });
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A fault of a channel that is unbound before the interrupt thread has looked: its instance block may be another vGPU's by then. */
+/*
+ * A fault of a channel that is unbound before the interrupt thread has looked: its instance block
+ * may be another vGPU's by then.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

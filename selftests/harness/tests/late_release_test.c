@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A vGPU that outlives its mediated device (S6). A thread in the middle of opening or closing /dev/vfio/devices/vfioN has the vfio_device, and
- * neither a registration nor the mediated device, so an admin's remove does not wait for it. Until that thread goes on, the vGPU is
- * on the card's list, whose readers print its device's name.
+ * A vGPU that outlives its mediated device (S6). A thread in the middle of opening or closing
+ * /dev/vfio/devices/vfioN has the vfio_device, and neither a registration nor the mediated device,
+ * so an admin's remove does not wait for it. Until that thread goes on, the vGPU is on the card's
+ * list, whose readers print its device's name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,8 @@ static void late(void **state)
 	assert_false(list_empty(&world.gpu->vgpus));
 	if (device->refs < 2)
 		harness_fail("S6: the vGPU is on the card's list, and its device is gone");
-	assert_ptr_equal(list_first_entry(&world.gpu->vgpus, struct kvgpu_vgpu, node)->vdev.dev, device);
+	assert_ptr_equal(list_first_entry(&world.gpu->vgpus, struct kvgpu_vgpu, node)->vdev.dev,
+			 device);
 	vfio_put_device(dev);		/* cdev_put() */
 	assert_int_equal(device->refs, 1);
 	put_device(device);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work that begins just before its vGPU has to leave the chip (S5). While one leaves there are no samples. An accomplice without any work wakes
- * when the partner begins a piece: the chip is the accomplice's, the partner is waited for, and the accomplice has nothing to do after all. What
- * the partner keeps the chip for is charged all the same, and its cap holds.
+ * Work that begins just before its vGPU has to leave the chip (S5). While one leaves there are no
+ * samples. An accomplice without any work wakes when the partner begins a piece: the chip is the
+ * accomplice's, the partner is waited for, and the accomplice has nothing to do after all. What the
+ * partner keeps the chip for is charged all the same, and its cap holds.
  *
- * The partners read the policy's state for their times. A guest can tell it from when it is on the chip, from flushes, and from gpu_time_ns.
+ * The partners read the policy's state for their times. A guest can tell it from when it is on the
+ * chip, from flushes, and from gpu_time_ns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +42,10 @@ static void until_free(u64 end)
 		harness_sleep(20 * US);
 }
 
-/* a turn of the worker's in which nothing is done: then the accomplice has waited longer, and will be chosen */
+/*
+ * a turn of the worker's in which nothing is done: then the accomplice has waited longer, and will
+ * be chosen
+ */
 static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);
@@ -138,7 +143,8 @@ static void short_pieces(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(long_pieces), cmocka_unit_test(short_pieces) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(long_pieces),
+						   cmocka_unit_test(short_pieces) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

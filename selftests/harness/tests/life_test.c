@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One vGPU from create to remove: it binds a channel, lists it, runs on a space with pages of the VMM, and is closed. */
+/*
+ * One vGPU from create to remove: it binds a channel, lists it, runs on a space with pages of the
+ * VMM, and is closed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +10,10 @@
 
 #include "selftests/harness/world.h"
 
-static const struct chip_manners eager = { .eager = true, .load_ppm = 20000, .look_ppm = 20000, .late = 3 };
+static const struct chip_manners eager = { .eager = true,
+					   .load_ppm = 20000,
+					   .look_ppm = 20000,
+					   .late = 3 };
 static const struct policy calm = { .seed = 1 };
 
 /* channel 1 on space 0: a page of the VMM and one of video memory */

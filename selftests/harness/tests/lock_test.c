@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V5: a VMM decides when its threads get a CPU. One of them has SCHED_IDLE, beside others of its VMM that keep the CPU busy: whenever it
- * slept in the kernel it goes on 2 s later. What its neighbours, and the slicer, wait for while it has a lock of the card.
+ * V5: a VMM decides when its threads get a CPU. One of them has SCHED_IDLE, beside others of its
+ * VMM that keep the CPU busy: whenever it slept in the kernel it goes on 2 s later. What its
+ * neighbours, and the slicer, wait for while it has a lock of the card.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,13 +17,18 @@
 
 #define MS	1000000ull
 #define IDLE_MS	2000
-#define WAIT_MS	50		/* a lender's patience at each of some locks, and what is done under them */
+/* a lender's patience at each of some locks, and what is done under them */
+#define WAIT_MS	50
 
-static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };	/* done at the second look, whenever that is */
+/* done at the second look, whenever that is */
+static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
 static const struct policy quiet = { .seed = 1 };
 /* with chance: also where a thread may be preempted with the lock held */
 static const struct policy idle = { .seed = 3, .idle_ns = IDLE_MS * MS };
-static const struct policy preempted = { .seed = 5, .idle_ns = IDLE_MS * MS, .delay_ppm = 100000, .delay_ns = IDLE_MS * MS };
+static const struct policy preempted = { .seed = 5,
+					 .idle_ns = IDLE_MS * MS,
+					 .delay_ppm = 100000,
+					 .delay_ns = IDLE_MS * MS };
 
 static bool done;
 static u64 worst, worst_slicer, acted;
@@ -38,7 +44,8 @@ static void acts(struct world_vgpu *g, enum what what)
 	if (what == FLUSH || what == ALL)
 		g_write(g, FLUSH_L2_DIRTY, FLUSH_TRIGGER);
 	if (what == TABLES || what == ALL) {
-		g_map_vram(g, 0, 20, G_DATA);	/* a table was written: the host's copy engine reads it */
+		/* a table was written: the host's copy engine reads it */
+		g_map_vram(g, 0, 20, G_DATA);
 		g_tlb(g, 0);
 	}
 }
@@ -94,13 +101,14 @@ static void stretch(enum what what, const struct policy *p)
 	actors_run();
 	harness_policy(&quiet);
 	printf("# %llu commands of the neighbour, the longest took %llu us; the slicer did not look for %llu us; wedged %d\n",
-	       (unsigned long long)acted, (unsigned long long)worst / 1000, (unsigned long long)worst_slicer / 1000,
-	       world.gpu->chip->wedged);
+	       (unsigned long long)acted, (unsigned long long)worst / 1000,
+	       (unsigned long long)worst_slicer / 1000, world.gpu->chip->wedged);
 	if (world.gpu->chip->wedged)
 		harness_fail("S5: a thread that was not run for a while takes the card for dead");
 	if (worst > WAIT_MS * MS || worst_slicer > WAIT_MS * MS)
-		harness_fail("S5: a thread that is not run has a lock of the card: a neighbour waits for %llu ms, the slicer for %llu",
-			     (unsigned long long)(worst / MS), (unsigned long long)(worst_slicer / MS));
+		harness_fail(
+			"S5: a thread that is not run has a lock of the card: a neighbour waits for %llu ms, the slicer for %llu",
+			(unsigned long long)(worst / MS), (unsigned long long)(worst_slicer / MS));
 	setup_end();
 }
 
@@ -133,7 +141,10 @@ static void starves_once(void *arg)
 	acts(&world.vgpu[0], ALL);
 }
 
-/* nobody waits, so nothing is lent: it goes on long after all it waits for has happened, and looks before it says that it took too long */
+/*
+ * nobody waits, so nothing is lent: it goes on long after all it waits for has happened, and looks
+ * before it says that it took too long
+ */
 static void nobody_lends(void **state)
 {
 	struct policy for_a_minute = { .idle_ns = 60000 * MS, .delay_ns = 60000 * MS };
@@ -210,7 +221,10 @@ static void maps_another(struct world_vgpu *g)
 	g_tlb(g, 0);
 }
 
-/* work that can't be preempted for 1.9 s, which is legal; its guest asks for its preempt, which waits in turns of 10 ms */
+/*
+ * work that can't be preempted for 1.9 s, which is legal; its guest asks for its preempt, which
+ * waits in turns of 10 ms
+ */
 static void preempts_long(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -245,7 +259,10 @@ static void beside_a_long_preempt(void **state)
 			actor_new("neighbour", setup_mm, true, at_times, &h);
 		actors_run();
 		harness_policy(&quiet);
-		check_turns(i == 2 ? "preempts, wakes up late" : i ? "preempts, is woken first" : "preempts, is woken second", 40 * MS, 40 * MS);
+		check_turns(i == 2 ? "preempts, wakes up late" :
+			    i	   ? "preempts, is woken first" :
+				     "preempts, is woken second",
+			    40 * MS, 40 * MS);
 		setup_end();
 	}
 }
@@ -276,14 +293,15 @@ static void beside_many_lists(void **state)
 	actor_new("submits 2", setup_mm, false, submits, &world.vgpu[1]);
 	actors_run();
 	harness_policy(&quiet);
-	check_turns("lists", 20 * MS, 4 * MS);	/* the longest is a matter of chance: 3 to 13 ms by seed, the mean 2.2 to 2.5 */
+	/* the longest is a matter of chance: 3 to 13 ms by seed, the mean 2.2 to 2.5 */
+	check_turns("lists", 20 * MS, 4 * MS);
 	setup_end();
 }
 
 /*
- * One VMM opens and closes its vGPU, which is scrubbed each time. A command of the neighbour takes several of these locks, each
- * held for a piece of the scrub: the longest of some 30 is a matter of chance, 10 to 55 ms by seed. The mean tells: 5 to 7 ms,
- * and 20 to 34 without turns.
+ * One VMM opens and closes its vGPU, which is scrubbed each time. A command of the neighbour takes
+ * several of these locks, each held for a piece of the scrub: the longest of some 30 is a matter of
+ * chance, 10 to 55 ms by seed. The mean tells: 5 to 7 ms, and 20 to 34 without turns.
  */
 static void reopens(void *arg)
 {

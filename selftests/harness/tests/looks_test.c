@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a guest knows of looks does not help it. It makes one whenever it likes, by a register write that kicks the slicer; some come at
- * times that follow from what was charged, since the policy wants them; and its page of flushes tells of each sample, afterwards. It
- * works whenever it believes that no look comes, and what it has is paid for all the same; a cap holds, and a neighbour has its share
- * and pays for no more than that (S5).
+ * What a guest knows of looks does not help it. It makes one whenever it likes, by a register write
+ * that kicks the slicer; some come at times that follow from what was charged, since the policy
+ * wants them; and its page of flushes tells of each sample, afterwards. It works whenever it
+ * believes that no look comes, and what it has is paid for all the same; a cap holds, and a
+ * neighbour has its share and pays for no more than that (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,11 +23,18 @@
 #define US	1000ull
 #define RUN_MS	4000
 #define POLICY_LOOKS	(1780 * US)	/* what a budget of a cap of 10 % lasts */
-#define FATAL	0x80000000u	/* of a PBDMA: the channel is off the chip, its guest knows it as enabled */
+/* of a PBDMA: the channel is off the chip, its guest knows it as enabled */
+#define FATAL	0x80000000u
 
-static const struct chip_manners busy = { .eager = true, .load_ppm = 50000, .late = 2, .idles = true };
+static const struct chip_manners busy = { .eager = true,
+					  .load_ppm = 50000,
+					  .late = 2,
+					  .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
-/* of a chip that means no harm: what is listed and has work gets a slice of 1 ms each, one after the other */
+/*
+ * of a chip that means no harm: what is listed and has work gets a slice of 1 ms each, one after
+ * the other
+ */
 static const struct chip_manners plain = { .eager = true, .busy = true, .late = 2, .idles = true };
 static const struct chip_manners *manners = &busy;
 static const char *weight = "100";	/* of the neighbour */
@@ -81,7 +89,8 @@ static void timeslices(void *arg)
 	u32 i, at = 0;
 
 	for (; !done; harness_sleep(20 * US)) {
-		if (chip.engine[0].chid != NO_CHAN && has_work(chip.engine[0].chid) && harness_now < since + MS)
+		if (chip.engine[0].chid != NO_CHAN && has_work(chip.engine[0].chid) &&
+		    harness_now < since + MS)
 			continue;
 		for (i = 0; i < chip.list[0].nr; i++) {
 			u16 id = FIELD_GET(RUNLIST_ID, chip.list[0].entry[++at % chip.list[0].nr]);
@@ -104,7 +113,8 @@ static void kick(struct world_vgpu *g)
 
 static volatile u32 *flush_word(struct world_vgpu *g)
 {
-	return (volatile u32 *)(g->v->own[VGPU_OWN_FLUSH].memory + (FLUSH_BAR - g->v->own[VGPU_OWN_FLUSH].at));
+	return (volatile u32 *)(g->v->own[VGPU_OWN_FLUSH].memory +
+				(FLUSH_BAR - g->v->own[VGPU_OWN_FLUSH].at));
 }
 
 /* ------------------------------------------------------------------ looks that it makes */
@@ -164,7 +174,7 @@ static void stops_when_seen(void *arg)
 	done = true;
 }
 
-/* ------------------------------------------------------------------ looks that it sees, without a register */
+/* ------------------------------------------------------- looks that it sees, without a register */
 
 /* a look that does what was asked for before it asks engines */
 static void stops_when_warned(void *arg)
@@ -185,7 +195,10 @@ static void stops_when_warned(void *arg)
 	done = true;
 }
 
-/* the policy looks when a budget is used up, so that it knows when; the last look is told by the page */
+/*
+ * the policy looks when a budget is used up, so that it knows when; the last look is told by the
+ * page
+ */
 static void works_between_the_policys_looks(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -220,7 +233,8 @@ static void works_always(void *arg)
 	done = true;
 }
 
-static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_chans, bool dead_one, double *had, double *paid)
+static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_chans, bool dead_one,
+		double *had, double *paid)
 {
 	struct world_vgpu *g = &world.vgpu[0];
 	u64 began, before[2] = { }, list[32];
@@ -244,7 +258,8 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 	listed = nr_chans + dead_one;
 	g_list(g, list, listed);
 	g_ring(g, 1, 0);
-	if (dead_one) {		/* words that always tell of work, and nothing that an engine would do */
+	/* words that always tell of work, and nothing that an engine would do */
+	if (dead_one) {
 		g_ring(g, 2, 1);
 		while (!chip_pbdma_intr(chan_at(0, 2), FATAL))
 			harness_sleep(MS);
@@ -264,7 +279,9 @@ static void run(void (*attack)(void *arg), u32 vgpus, const char *cap, u32 nr_ch
 	actors_run();
 	for (i = 0; i < 2; i++) {
 		had[i] = (double)on[i] / all;
-		paid[i] = i < vgpus ? (double)(machine_gpu_time(world.vgpu[i].v->m) - before[i]) / (harness_now - began) : 0;
+		paid[i] = i < vgpus ? (double)(machine_gpu_time(world.vgpu[i].v->m) - before[i]) /
+					      (harness_now - began) :
+				      0;
 	}
 	setup_end();
 }
@@ -280,14 +297,16 @@ static void judge(const char *what, double most, const double *had, const double
 }
 
 /* between @least and @most, and charged for no more and no less */
-static void judge_honest(const char *what, double least, double most, const double *had, const double *paid)
+static void judge_honest(const char *what, double least, double most, const double *had,
+			 const double *paid)
 {
 	if (had[0] < least || had[0] > most || paid[0] < had[0] * 0.9 || paid[0] > had[0] * 1.1)
 		harness_fail("S5: %s: one that hides nothing has the engine for %.1f %% of the time and is charged %.1f %%", what, 100 * had[0],
 			     100 * paid[0]);
 }
 
-static void a_cap_holds(void (*attack)(void *arg), const char *cap, bool dead_one, const char *what, double most)
+static void a_cap_holds(void (*attack)(void *arg), const char *cap, bool dead_one, const char *what,
+			double most)
 {
 	double had[2], paid[2];
 
@@ -317,7 +336,8 @@ static void warned_by_the_look(void **state)
 
 static void looks_of_the_policy(void **state)
 {
-	a_cap_holds(works_between_the_policys_looks, "10", true, "looks of the policy, cap 10", 0.15);
+	a_cap_holds(works_between_the_policys_looks, "10", true, "looks of the policy, cap 10",
+		    0.15);
 }
 
 /* no cap; its neighbour works all the time, and should have half of it */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mappings that a VMM has of a vGPU, and what becomes of what they show: doorbells change hands with a reset. */
+/*
+ * Mappings that a VMM has of a vGPU, and what becomes of what they show: doorbells change hands
+ * with a reset.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,10 @@
 #define LEN		(16 * 4096ull)
 #define SEEDS		8
 
-static const struct chip_manners eager = { .eager = true, .load_ppm = 5000, .look_ppm = 2000, .late = 2 };
+static const struct chip_manners eager = { .eager = true,
+					   .load_ppm = 5000,
+					   .look_ppm = 2000,
+					   .late = 2 };
 static struct mm_struct *mm[2];
 static struct container *c[2];
 

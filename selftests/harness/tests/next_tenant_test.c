@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What one tenant leaves to the next: not the interrupts of its last second, which would end the next one's channel at its first (S5). */
+/*
+ * What one tenant leaves to the next: not the interrupts of its last second, which would end the
+ * next one's channel at its first (S5).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

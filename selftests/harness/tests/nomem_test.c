@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Want of memory, exhaustively. Each thing that a VMM, its guest or an admin asks for is done once to count what it takes (kmalloc, pages of
- * the pool, pins, DMA mappings: all that can fail in the kernel), and then once for each of these, which fails: the first, the second,
- * and so on, until none is left; then once for each of these from which on nothing is to be had. Whatever was answered, the oracles hold, also when threads of the kernel go on with it; the same is
- * done again with memory at hand, and has to be done then; and nothing is left when all is closed.
+ * Want of memory, exhaustively. Each thing that a VMM, its guest or an admin asks for is done once
+ * to count what it takes (kmalloc, pages of the pool, pins, DMA mappings: all that can fail in the
+ * kernel), and then once for each of these, which fails: the first, the second, and so on, until
+ * none is left; then once for each of these from which on nothing is to be had. Whatever was
+ * answered, the oracles hold, also when threads of the kernel go on with it; the same is done again
+ * with memory at hand, and has to be done then; and nothing is left when all is closed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,13 +28,18 @@
 
 struct sequence {
 	const char *name;
-	bool open;			/* vGPU 1 is open before, and runs a channel; else it is made, or not even that */
+	/* vGPU 1 is open before, and runs a channel; else it is made, or not even that */
+	bool open;
 	bool made;
 	bool (*run)(void);		/* true: all of it was done */
-	void (*back)(void);		/* as it was before; with memory at hand. NULL: by closing the vGPU */
+	/* as it was before; with memory at hand. NULL: by closing the vGPU */
+	void (*back)(void);
 };
 
-static const struct chip_manners restless = { .eager = true, .load_ppm = 30000, .look_ppm = 10000, .late = 3 };
+static const struct chip_manners restless = { .eager = true,
+					      .load_ppm = 30000,
+					      .look_ppm = 10000,
+					      .late = 3 };
 static const struct policy quiet = { .seed = 7 };
 static struct world_vgpu *const g = &world.vgpu[1];
 static unsigned long mapped;
@@ -79,7 +86,7 @@ static bool close_and_open(void)
 	return world_open(1, setup_c);
 }
 
-/* ------------------------------------------------------------------ a guest. It is not told what its writes lack: its GPU does not do it */
+/* ------------------------- a guest. It is not told what its writes lack: its GPU does not do it */
 
 /* its channel's pages are pinned, and the one it shares with the other vGPU once more */
 static bool runs(void)
@@ -128,7 +135,8 @@ static bool guest_maps(void)
 /* groups, a channel with a graphics context, one whose block is unbound while it is listed */
 static bool guest_lists(void)
 {
-	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 1, 1, 2, RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 2, 3, 4 };
+	u64 list[] = { RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2) | 1, 1, 2,
+		       RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 1) | 2, 3, 4 };
 	u32 i;
 
 	for (i = 2; i <= 4; i++) {
@@ -174,7 +182,8 @@ static bool vmm_takes_memory(void)
 static int set_irqs(u32 index, u32 flags, s32 fd)
 {
 	struct { struct vfio_irq_set hdr; s32 data; } s = {
-		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .count = 1 }, .data = fd,
+		.hdr = { .argsz = sizeof(s.hdr) + 4, .flags = flags, .index = index, .count = 1 },
+			.data = fd,
 	};
 
 	return g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s);
@@ -183,16 +192,25 @@ static int set_irqs(u32 index, u32 flags, s32 fd)
 static bool vmm_sets_interrupts(void)
 {
 	static const struct { u32 index, flags; s32 fd; } calls[] = {
-		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, 3 },
-		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, 4 },
-		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, 5 },
-		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD, 6 },
-		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, 7 },
+		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			3 },
+		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			4 },
+		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			5 },
+		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD,
+			6 },
+		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			7 },
 		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_MASK | VFIO_IRQ_SET_DATA_NONE, 0 },
-		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD, -1 },
-		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, -1 },
-		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, -1 },
-		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD, -1 },
+		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK | VFIO_IRQ_SET_DATA_EVENTFD,
+			-1 },
+		{ VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			-1 },
+		{ VFIO_PCI_MSI_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			-1 },
+		{ VFIO_PCI_REQ_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER | VFIO_IRQ_SET_DATA_EVENTFD,
+			-1 },
 	};
 	bool done = true;
 	u32 i;
@@ -213,7 +231,8 @@ static bool vmm_asks(void)
 	for (i = 0; i < VFIO_PCI_NUM_REGIONS; i++) {
 		region.r = (struct vfio_region_info){ .argsz = sizeof(region), .index = i };
 		/* some are not there */
-		done &= g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_REGION_INFO, (unsigned long)&region) != -ENOMEM;
+		done &= g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_REGION_INFO,
+					   (unsigned long)&region) != -ENOMEM;
 	}
 	return done & !g->dev->ops->ioctl(g->dev, VFIO_DEVICE_GET_IRQ_INFO, (unsigned long)&irq);
 }
@@ -401,7 +420,8 @@ static void a_card_is_taken(void **state)
 		if (!admin_binds()) {
 			harness_policy(&quiet);
 			assert_true(nth);
-			assert_int_equal(the_pci_driver->probe(&world.pdev, the_pci_driver->id_table), 0);
+			assert_int_equal(
+				the_pci_driver->probe(&world.pdev, the_pci_driver->id_table), 0);
 			world.gpu = pci_get_drvdata(&world.pdev);
 			pool_watch(true);
 		}

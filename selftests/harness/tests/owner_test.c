@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work of the vGPU that gets the chip while another vGPU is driven off it (S5). No sample comes then. A worker begins a kernel and preempts
- * its own channel, so that the preempt register is taken. An accomplice without work wakes, and the policy chooses the worker. The
- * accomplice's idle channel is driven off, for which the slicer waits for the register a millisecond. Then the kernel is over.
+ * Work of the vGPU that gets the chip while another vGPU is driven off it (S5). No sample comes
+ * then. A worker begins a kernel and preempts its own channel, so that the preempt register is
+ * taken. An accomplice without work wakes, and the policy chooses the worker. The accomplice's idle
+ * channel is driven off, for which the slicer waits for the register a millisecond. Then the kernel
+ * is over.
  *
  * The partners read the policy's state for their times, as in leave_test.
  */
@@ -36,7 +38,10 @@ static void preempts_itself(void *arg)
 	}
 }
 
-/* the words of channel 2, which does nothing, tell of work or of none: a store through a mapping, which waits for no lock */
+/*
+ * the words of channel 2, which does nothing, tell of work or of none: a store through a mapping,
+ * which waits for no lock
+ */
 static void say(u32 i, bool work)
 {
 	u64 at = world.vgpu[i].v->part.v + G_USERD(2) + USERD_GP_PUT;
@@ -59,7 +64,8 @@ static bool would_be_chosen(void)
 {
 	const struct kvgpu_sched *s = &slicer()->sched;
 	const struct kvgpu_sched_ent *w = &slice_of(WORKER)->ent, *a = &slice_of(ACCOMPLICE)->ent;
-	bool wf = (s64)(s->pace - w->paced) >= (s64)(w->lead_v / 2), af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
+	bool wf = (s64)(s->pace - w->paced) >= (s64)(w->lead_v / 2),
+	     af = (s64)(s->pace - a->paced) >= (s64)(a->lead_v / 2);
 	s64 ahead = w->vtime - a->vtime, near = max(w->near_v, a->near_v);
 
 	if (w->cap_out)
@@ -69,7 +75,10 @@ static bool would_be_chosen(void)
 	return ahead < -near || (ahead <= near && s->ents.next == &w->node);
 }
 
-/* a turn of the accomplice's in which nothing is done: then the worker has waited longer, and will be chosen */
+/*
+ * a turn of the accomplice's in which nothing is done: then the worker has waited longer, and will
+ * be chosen
+ */
 static void empty_turn(u64 end)
 {
 	const struct machine_slice *w = slice_of(WORKER), *a = slice_of(ACCOMPLICE);
@@ -150,8 +159,9 @@ static void judge(const char *cap, u32 us, bool preempt)
 	actors_run();
 	has = 1000 * had / all;
 	charged = 1000 * (machine_gpu_time(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
-	printf("# pieces of %u us at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu pieces, %llu preempts\n", us, share, has / 10,
-	       has % 10, charged / 10, charged % 10, (unsigned long long)pieces, (unsigned long long)preempts);
+	printf("# pieces of %u us at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu pieces, %llu preempts\n",
+	       us, share, has / 10, has % 10, charged / 10, charged % 10,
+	       (unsigned long long)pieces, (unsigned long long)preempts);
 	assert_true(pieces > 10);
 	must_keep_to(share, has, charged);
 	setup_end();
@@ -171,7 +181,8 @@ static void short_pieces(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(behind_its_preempt), cmocka_unit_test(short_pieces) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(behind_its_preempt),
+						   cmocka_unit_test(short_pieces) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two vGPUs that work together to have more of the GPU than the worker's cap: what leave_test and owner_test have in common. Each has a
- * channel 1 that can work, and a channel 2 whose words tell of work that there is not.
+ * Two vGPUs that work together to have more of the GPU than the worker's cap: what leave_test and
+ * owner_test have in common. Each has a channel 1 that can work, and a channel 2 whose words tell
+ * of work that there is not.
  */
 #ifndef KVGPU_HARNESS_TESTS_PARTNERS_H
 #define KVGPU_HARNESS_TESTS_PARTNERS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Channels that hang, fault, storm, and a card that does not let go of one: the one who did it suffers, the others go on (S5), and whatever
- * happens nobody reaches what is not his (S1, S2).
+ * Channels that hang, fault, storm, and a card that does not let go of one: the one who did it
+ * suffers, the others go on (S5), and whatever happens nobody reaches what is not his (S1, S2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@
 #define SYS_PD		0x90000ull	/* in SETUP_RAM */
 #define SEEDS		24
 
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
+static const struct chip_manners steady = { .eager = true,
+					    .load_ppm = 2000,
+					    .late = 2,
+					    .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 100000 };
 
 static struct kvgpu_chan *chan(u32 i, u32 id)
@@ -72,9 +75,13 @@ static void a_hang(void **state)
 	assert_true(wait_loaded(other, 100 * MS));
 	assert_false(chip_loaded(g_hchid(&world.vgpu[0], 1)));
 	assert_false(world.gpu->chip->wedged);
-	/* its guest sees a switch that does not end, on an engine that names the channel by the guest's id */
+	/*
+	 * its guest sees a switch that does not end, on an engine that names the channel by the
+	 * guest's id
+	 */
 	harness_sleep(10 * MS);
-	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR, PFIFO_INTR_SCHED_ERROR);
+	assert_int_equal(g_read(&world.vgpu[0], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR,
+			 PFIFO_INTR_SCHED_ERROR);
 	assert_int_equal(g_read(&world.vgpu[1], PFIFO_INTR) & PFIFO_INTR_SCHED_ERROR, 0);
 	setup_end();
 }
@@ -105,7 +112,8 @@ static void eight_hangs(void **state)
 	g = &world.vgpu[0];
 	for (i = 1; !machine_suspended(g->v->m); i++) {
 		assert_in_range(i, 1, KVGPU_STRIKES_MAX);
-		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));	/* it pays for the time that the hang before took */
+		/* it pays for the time that the hang before took */
+		assert_true(wait_loaded(g_hchid(g, 1), DEBT_MS * MS));
 		assert_true(chip_hang(g_hchid(g, 1), false));
 		assert_true(wait_dead(0, 1, (WATCHDOG_MS + OVER_MS) * MS));
 		g_enable(g, 1, false);
@@ -144,7 +152,8 @@ static void a_fault(void **state)
 		assert_true(wait_dead(0, 1, 300 * MS));
 		harness_sleep(5 * MS);
 		assert_int_equal(g_read(g, GMMU_FAULT_SOURCE), 1);
-		assert_int_equal(g_read(g, GMMU_FAULT_INST(0)) & GMMU_FAULT_INST_ADDR, G_INST(1) >> 12);
+		assert_int_equal(g_read(g, GMMU_FAULT_INST(0)) & GMMU_FAULT_INST_ADDR,
+				 G_INST(1) >> 12);
 		assert_int_equal(g_read(g, GMMU_FAULT_VA_LO(0)), 0x23456000);
 		assert_int_equal(g_read(g, GMMU_FAULT_VA_HI(0)), 1);
 		/* the runlist goes on, and the other one heard nothing */
@@ -158,12 +167,16 @@ static void a_fault(void **state)
 }
 
 /*
- * Faults cost the others an engine: there is a budget of them. Nobody else has work, so that what the resets cost, which it is charged,
- * does not keep it off the chip: it faults as often as it can.
+ * Faults cost the others an engine: there is a budget of them. Nobody else has work, so that what
+ * the resets cost, which it is charged, does not keep it off the chip: it faults as often as it
+ * can.
  */
 static void faults_without_end(void **state)
 {
-	/* an engine is busy for what it has, so that each fault costs its reset; the other one has nothing that it could have */
+	/*
+	 * an engine is busy for what it has, so that each fault costs its reset; the other one has
+	 * nothing that it could have
+	 */
 	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
 	struct world_vgpu *g;
 	u32 n;
@@ -176,7 +189,8 @@ static void faults_without_end(void **state)
 			setup_run(0, 1, 0);
 			continue;
 		}
-		if (wait_loaded(g_hchid(g, 1), 100 * MS) && chip_fault(g_hchid(g, 1), 0x1000) && wait_dead(0, 1, 300 * MS)) {
+		if (wait_loaded(g_hchid(g, 1), 100 * MS) && chip_fault(g_hchid(g, 1), 0x1000) &&
+		    wait_dead(0, 1, 300 * MS)) {
 			g_enable(g, 1, false);
 			g_unbind(g, 1);
 		}
@@ -187,7 +201,7 @@ static void faults_without_end(void **state)
 	setup_end();
 }
 
-/* ------------------------------------------------------------------ the chip has a name that the host does not */
+/* --------------------------------------------------- the chip has a name that the host does not */
 
 static u16 name_of_nobody(void)
 {
@@ -219,7 +233,10 @@ static void work_of_nobody(void **state)
 	setup_end();
 }
 
-/* an unbind finds no engine that names the channel, and the chip says that it is on one: all are reset, and its vGPU pays */
+/*
+ * an unbind finds no engine that names the channel, and the chip says that it is on one: all are
+ * reset, and its vGPU pays
+ */
 static void unbinds_without_end(void **state)
 {
 	static const struct chip_manners holds = { .eager = true, .load_ppm = 2000, .late = 2 };
@@ -232,7 +249,8 @@ static void unbinds_without_end(void **state)
 	for (n = 0; n < 400 && !machine_suspended(g->v->m); n++) {
 		if (!chan(0, 1))
 			setup_run(0, 1, 0);
-		if (!wait_loaded(g_hchid(g, 1), 100 * MS) || !chip_misname(g_hchid(g, 1), name_of_nobody(), false))
+		if (!wait_loaded(g_hchid(g, 1), 100 * MS) ||
+		    !chip_misname(g_hchid(g, 1), name_of_nobody(), false))
 			continue;
 		g_enable(g, 1, false);
 		g_unbind(g, 1);
@@ -291,22 +309,27 @@ static void unmaps(void *arg)
 		harness_fail("S6: memory can't be taken back from a card that is cut off");
 }
 
-/* channel 2 on a space whose directory is in the VMM's memory: the host reads that without the card */
+/*
+ * channel 2 on a space whose directory is in the VMM's memory: the host reads that without the card
+ */
 static void run_on_sys_directory(u32 i)
 {
 	struct world_vgpu *g = &world.vgpu[i];
 	u64 list[] = { 1, 2 };
 
 	g_inst(g, 2, 0, 0);
-	g_store32(g, G_INST(2) + GMMU_INST_PDB_LO, (SETUP_RAM + SYS_PD) | FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
+	g_store32(g, G_INST(2) + GMMU_INST_PDB_LO,
+		  (SETUP_RAM + SYS_PD) |
+			  FIELD_PREP(GMMU_INST_PDB_LO_TARGET, GMMU_PTE_APERTURE_SYS_COH));
 	g_bind(g, 2);
 	g_list(g, list, 2);
 	g_enable(g, 2, true);
 }
 
 /*
- * Neither a preempt nor a reset gets it off. The card is cut off from memory before anything is let go, and the VMM gets everything
- * back. The channel goes on with what it has in video memory: that must never become another one's tables.
+ * Neither a preempt nor a reset gets it off. The card is cut off from memory before anything is let
+ * go, and the VMM gets everything back. The channel goes on with what it has in video memory: that
+ * must never become another one's tables.
  */
 static void one_that_never_leaves(void **state)
 {
@@ -353,7 +376,10 @@ static void guest(void *arg)
 	for (k = 0; k < 60; k++) {
 		switch (harness_below(6)) {
 		case 0: g_tlb(arg, 0); break;
-		case 1: g_map_sys(arg, 0, 16 + harness_below(8), SETUP_RAM + harness_below(200) * 0x1000); break;
+		case 1:
+			g_map_sys(arg, 0, 16 + harness_below(8),
+				  SETUP_RAM + harness_below(200) * 0x1000);
+			break;
 		case 2: g_unmap(arg, 0, 16 + harness_below(8)); break;
 		case 3: g_preempt(arg, false, 1); break;
 		case 4: g_ring(arg, 1, put++ & 7); break;
@@ -397,7 +423,11 @@ static void run_seed(u64 seed, const struct chip_manners *m)
 
 static void anything_goes_wrong(void **state)
 {
-	static const struct chip_manners m = { .eager = true, .load_ppm = 20000, .look_ppm = 2000, .late = 4, .fault_ppm = 300,
+	static const struct chip_manners m = { .eager = true,
+					       .load_ppm = 20000,
+					       .look_ppm = 2000,
+					       .late = 4,
+					       .fault_ppm = 300,
 					       .hang_ppm = 50000 };
 	u32 seed;
 
@@ -408,10 +438,17 @@ static void anything_goes_wrong(void **state)
 	assert_in_range(ended, SEEDS / 2, 1000000);
 }
 
-/* an error that looks like the end of a wait must not be one: what an invalidate was to forget is reached still */
+/*
+ * an error that looks like the end of a wait must not be one: what an invalidate was to forget is
+ * reached still
+ */
 static void errors_of_the_register_ring(void **state)
 {
-	static const struct chip_manners m = { .eager = true, .load_ppm = 20000, .look_ppm = 2000, .late = 8, .error_ppm = 50000 };
+	static const struct chip_manners m = { .eager = true,
+					       .load_ppm = 20000,
+					       .look_ppm = 2000,
+					       .late = 8,
+					       .error_ppm = 50000 };
 	u32 seed;
 
 	wedged = 0;
@@ -438,7 +475,10 @@ static void fault_once(void)
 	harness_sleep(5 * MS);
 }
 
-/* faults of one tenant use up a budget of engine resets; however many they were, the next tenant has some left soon */
+/*
+ * faults of one tenant use up a budget of engine resets; however many they were, the next tenant
+ * has some left soon
+ */
 static void resets_of_the_last_tenant(void **state)
 {
 	static const struct chip_manners calm = { .eager = true, .late = 1 };

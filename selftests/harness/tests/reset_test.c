@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A reset, a close, an open: nothing of before is left, whatever was under way, and the next one can begin at once. */
+/*
+ * A reset, a close, an open: nothing of before is left, whatever was under way, and the next one
+ * can begin at once.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +15,18 @@
 #include "selftests/harness/oracle.h"
 #include "selftests/harness/world.h"
 
-static const struct chip_manners restless = { .eager = true, .load_ppm = 20000, .look_ppm = 5000, .late = 3 };
+static const struct chip_manners restless = { .eager = true,
+					      .load_ppm = 20000,
+					      .look_ppm = 5000,
+					      .late = 3 };
 static const struct policy quiet = { .seed = 1 };
 
 static void nothing_is_left(const struct world_vgpu *g)
 {
 	u32 i;
 
-	if (machine_chans_any(g->v) || g->v->m->nr_groups || g->v->m->nr_tsgs || !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
+	if (machine_chans_any(g->v) || g->v->m->nr_groups || g->v->m->nr_tsgs ||
+	    !list_empty(&g->v->m->spaces) || g->v->m->nr_due)
 		harness_fail("S2: a vGPU that was reset has channels, groups, spaces or pins");
 	for (i = 0; i < KVGPU_NR_GROUPS; i++)
 		if (g->v->m->group[i] >= 0)
@@ -98,8 +105,10 @@ static void takes_memory(void *arg)
 
 static void beside_other_threads(void **state)
 {
-	explore(&(struct explore){ "a reset, another vCPU", begin, setup_end, resets, binds, &setup_mm });
-	explore(&(struct explore){ "a reset, an unmap", begin, setup_end, resets, takes_memory, &setup_mm });
+	explore(&(struct explore){ "a reset, another vCPU", begin, setup_end, resets, binds,
+				   &setup_mm });
+	explore(&(struct explore){ "a reset, an unmap", begin, setup_end, resets, takes_memory,
+				   &setup_mm });
 }
 
 int main(void)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a register keeps of another tenant's exception is not told with the next one (S4). Three registers of a GPC say where its PROP's
- * error was (x and y, format, storage), and keep that until the PROP's next error; a PBDMA keeps the method that the HCE refused, a copy
- * engine what was wrong with a launch.
+ * What a register keeps of another tenant's exception is not told with the next one (S4). Three
+ * registers of a GPC say where its PROP's error was (x and y, format, storage), and keep that until
+ * the PROP's next error; a PBDMA keeps the method that the HCE refused, a copy engine what was
+ * wrong with a launch.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,8 @@ static void traps(u32 vgpu, u32 gpccs)
 {
 	struct kvgpu_chan *c = machine_chan_find(world.vgpu[vgpu].v, (gchid_t){ 1 });
 
-	put(GR_FECS + FECS_CHAN_ADDR, FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12));
+	put(GR_FECS + FECS_CHAN_ADDR,
+	    FECS_CHAN_VALID | FIELD_PREP(FECS_CHAN_INST, c->inst.at.v >> 12));
 	put(GR_GPC(0, GPC_GPCCS + GPCCS_TRAP), gpccs);
 	put(GR_TRAP_GPC_MASK, BIT(0));
 	put(GR_TRAP, GR_TRAP_GPC);
@@ -53,7 +55,10 @@ static void where_a_neighbours_error_was(void **state)
 	u32 left;
 
 	setup_begin(&quiet, &calm, 2);
-	/* vGPU 1: its PROP finds an error at some place. The host acknowledges; what says where stays (kvgpu_hw_gr_ack()) */
+	/*
+	 * vGPU 1: its PROP finds an error at some place. The host acknowledges; what says where
+	 * stays (kvgpu_hw_gr_ack())
+	 */
 	put(GR_GPC(0, GPC_PROP_ESR), BIT(0));
 	put(GR_GPC(0, GPC_PROP_ESR_COORDS), SECRET);
 	put(GR_GPC(0, GPC_PROP_ESR_FORMAT), 0xd5);
@@ -64,7 +69,8 @@ static void where_a_neighbours_error_was(void **state)
 	put(GR_TPC(0, 0, TPC_TRAP), TPC_TRAP_MP);
 	traps(0, GPCCS_TRAP_TPC(0));
 	assert_int_equal(g_read(g, GR_GPC(0, GPC_GPCCS + GPCCS_TRAP)), GPCCS_TRAP_TPC(0));
-	left = g_read(g, GR_GPC(0, GPC_PROP_ESR_COORDS)) | g_read(g, GR_GPC(0, GPC_PROP_ESR_FORMAT)) |
+	left = g_read(g, GR_GPC(0, GPC_PROP_ESR_COORDS)) |
+	       g_read(g, GR_GPC(0, GPC_PROP_ESR_FORMAT)) |
 	       g_read(g, GR_GPC(0, GPC_PROP_ESR_STORAGE));
 	if (left)
 		harness_fail("S4: an exception of an MP tells vGPU 0 of 0x%08x in the PROP's registers: another vGPU's", left);
@@ -106,7 +112,8 @@ static void what_the_hce_refused(void **state)
 	pbdma_interrupts(1, 0, 1);
 	assert_int_equal(g_read(&world.vgpu[1], PBDMA(0) + PBDMA_HCE_DATA), SECRET);
 	pbdma_interrupts(0, 1, 0);
-	left = g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_METHOD) | g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_DATA);
+	left = g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_METHOD) |
+	       g_read(&world.vgpu[0], PBDMA(0) + PBDMA_HCE_DATA);
 	if (left)
 		harness_fail("S4: an interrupt of its own tells vGPU 0 of 0x%08x of a method that another vGPU was refused", left);
 	setup_end();
@@ -119,8 +126,10 @@ static void what_was_wrong_with_a_launch(void **state)
 	u32 left;
 
 	setup_begin(&quiet, &calm, 2);
-	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_LAUNCHERR, CODE, g_hchid(&world.vgpu[1], 1), false);
-	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_NONBLOCKPIPE, CODE, g_hchid(&world.vgpu[0], 1), false);
+	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_LAUNCHERR, CODE,
+				g_hchid(&world.vgpu[1], 1), false);
+	kvgpu_machine_events.ce(world.gpu, ENGINE, GK110_CE_INTR_NONBLOCKPIPE, CODE,
+				g_hchid(&world.vgpu[0], 1), false);
 	harness_sleep(10 * MS);
 	assert_int_equal(g_read(&world.vgpu[1], GK110_CE(CE) + GK110_CE_LAUNCHERR), CODE);
 	left = g_read(&world.vgpu[0], GK110_CE(CE) + GK110_CE_LAUNCHERR);

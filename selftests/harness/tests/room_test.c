@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What one register write of a guest costs the host: it names more tables than there is memory for, in many spaces (S5). */
+/*
+ * What one register write of a guest costs the host: it names more tables than there is memory for,
+ * in many spaces (S5).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,9 @@
 #define ENTRIES		8192
 
 #define SPACES		60
-/* of kernel memory that may be taken in one write: for nothing, and for a new space of each channel */
+/*
+ * of kernel memory that may be taken in one write: for nothing, and for a new space of each channel
+ */
 #define MOST_FOR_NOTHING	(16ull << 20)
 #define MOST_FOR_SPACES		(SPACES * (2ull << 20))
 
@@ -43,7 +48,8 @@ static void directory(u32 s, u32 nr)
 
 	memset(pd, 0, sizeof(pd));
 	for (i = 0; i < nr; i++)
-		pd[i] = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) | FIELD_PREP(GMMU_PDE_SMALL_ADDR, 0x1000);
+		pd[i] = FIELD_PREP(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_VRAM) |
+			FIELD_PREP(GMMU_PDE_SMALL_ADDR, 0x1000);
 	vram(PDS + s * 0x10000ull, pd, sizeof(pd));
 }
 
@@ -64,7 +70,8 @@ static void inst(u32 c, u32 pd)
 static void bind(u32 c)
 {
 	g_write(g, PCCSR_CHAN(c), 0);
-	g_write(g, PCCSR_INST(c), PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, (INSTS + c * 0x1000ull) >> 12));
+	g_write(g, PCCSR_INST(c),
+		PCCSR_INST_BIND | FIELD_PREP(PCCSR_INST_PTR, (INSTS + c * 0x1000ull) >> 12));
 }
 
 static void begin(void)
@@ -119,7 +126,8 @@ static void tables_without_room(void **state)
 	}
 	for (c = 1; c <= SPACES; c++) {
 		directory(c, ENTRIES);
-		machine_page_touch(g->v, PDS + c * 0x10000ull, 0x10000);	/* a CPU wrote there */
+		/* a CPU wrote there */
+		machine_page_touch(g->v, PDS + c * 0x10000ull, 0x10000);
 	}
 	invalidate();
 	assert_in_range(g->v->m->pool_max - g->v->m->pool_used, 0, 2 << 20);	/* no room */
@@ -132,7 +140,10 @@ static void tables_without_room(void **state)
 	end();
 }
 
-/* those that found no room get it when there is some: all of them, wherever they are in the directory */
+/*
+ * those that found no room get it when there is some: all of them, wherever they are in the
+ * directory
+ */
 static void room_that_comes_back(void **state)
 {
 	u32 i, c;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the chip's list has of what guests submit: theirs, in their order, under the chip's numbers, and no more than it takes. */
+/*
+ * What the chip's list has of what guests submit: theirs, in their order, under the chip's numbers,
+ * and no more than it takes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +71,8 @@ static void in_their_order(void **state)
 	begin(1);
 	g_list(g, list, 4);
 	assert_int_equal(chip_list(0, entry), 3);
-	assert_true(place(g_hchid(g, 4)) < place(g_hchid(g, 2)) && place(g_hchid(g, 2)) < place(g_hchid(g, 3)));
+	assert_true(place(g_hchid(g, 4)) < place(g_hchid(g, 2)) &&
+		    place(g_hchid(g, 2)) < place(g_hchid(g, 3)));
 	assert_int_equal(place(g_hchid(g, 3)), 2);
 	assert_int_equal(place(g_hchid(g, 1)), ~0u);
 	g_enable(g, 2, false);
@@ -82,7 +86,10 @@ static void in_their_order(void **state)
 	setup_end();
 }
 
-/* a header counts those that are there; one without any is left out, and takes no group of the chip's */
+/*
+ * a header counts those that are there; one without any is left out, and takes no group of the
+ * chip's
+ */
 static void groups(void **state)
 {
 	u64 list[] = { group(7, 3), 1, 100, 2, group(9, 2), 101, 102, 3 };
@@ -90,7 +97,8 @@ static void groups(void **state)
 	begin(1);
 	g_list(g, list, ARRAY_SIZE(list));
 	assert_int_equal(chip_list(0, entry), 4);
-	assert_int_equal(entry[0] & (RUNLIST_TSG | RUNLIST_TSG_COUNT), RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2));
+	assert_int_equal(entry[0] & (RUNLIST_TSG | RUNLIST_TSG_COUNT),
+			 RUNLIST_TSG | FIELD_PREP(RUNLIST_TSG_COUNT, 2));
 	assert_int_equal(g->v->m->nr_tsgs, 1);
 	g_enable(g, 1, false);
 	g_unbind(g, 1);
@@ -137,7 +145,10 @@ static void two_vgpus(void **state)
 	setup_end();
 }
 
-/* rnndb has 12 bits for the number of entries: beyond it the chip would see a list that is cut somewhere */
+/*
+ * rnndb has 12 bits for the number of entries: beyond it the chip would see a list that is cut
+ * somewhere
+ */
 static void no_longer_than_the_chip_takes(void **state)
 {
 	static u64 list[4096];
@@ -166,13 +177,18 @@ static void check_name(u32 chan)
 {
 	struct kvgpu_chan *c = machine_chan_find(g->v, (gchid_t){ chan });
 	u32 at = place(c->hchid.v);
-	int h = at && at != ~0u && entry[at - 1] & RUNLIST_TSG ? (int)FIELD_GET(RUNLIST_ID, entry[at - 1]) : -1;
+	int h = at && at != ~0u && entry[at - 1] & RUNLIST_TSG ?
+			(int)FIELD_GET(RUNLIST_ID, entry[at - 1]) :
+			-1;
 
 	if (at != ~0u && c->htsg != h)
 		harness_fail("S1/S2: the chip has channel %u in group %d, the host believes that it is in %d", c->hchid.v, h, c->htsg);
 }
 
-/* the chip's ids of groups are all taken when one is listed, and one comes free before the next list */
+/*
+ * the chip's ids of groups are all taken when one is listed, and one comes free before the next
+ * list
+ */
 static void no_id_for_a_group(void **state)
 {
 	DECLARE_BITMAP(mine, GK110_FIFO_NR_TSG);

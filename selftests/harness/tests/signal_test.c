@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms (20,000 entries of poll() in each of 32 threads do it),
- * and its guest raises interrupts within all budgets. What that costs the card's interrupt thread, the host, and a neighbour.
+ * V4: a VMM has so many waiters at its interrupt's eventfd that a signal takes 25 ms (20,000
+ * entries of poll() in each of 32 threads do it), and its guest raises interrupts within all
+ * budgets. What that costs the card's interrupt thread, the host, and a neighbour.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +18,11 @@
 #define MS		1000000ull
 #define SIGNAL_MS	25
 #define RUN_MS		2000
-#define PART_PER_CENT	20	/* of the interrupt thread's time, for one source, as in interrupt_test */
+/* of the interrupt thread's time, for one source, as in interrupt_test */
+#define PART_PER_CENT	20
 #define TELL_PER_CENT	13	/* an eighth of a CPU */
-#define WAIT_MS		10	/* of the neighbour's bind and unbind: they take 2 when nobody else does anything */
+/* of the neighbour's bind and unbind: they take 2 when nobody else does anything */
+#define WAIT_MS		10
 
 static const struct chip_manners calm = { .eager = true, .late = 1, .load_ppm = 20000 };
 static const struct policy quiet = { .seed = 1 };
@@ -29,7 +32,8 @@ static u64 worst, raised;
 static void gives_eventfd(struct world_vgpu *g, u32 index, u32 action, s32 fd)
 {
 	struct { struct vfio_irq_set hdr; s32 fd; } s = {
-		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD, .index = index, .count = 1 }, .fd = fd,
+		.hdr = { .argsz = sizeof(s), .flags = action | VFIO_IRQ_SET_DATA_EVENTFD,
+			.index = index, .count = 1 }, .fd = fd,
 	};
 
 	if (g->dev->ops->ioctl(g->dev, VFIO_DEVICE_SET_IRQS, (unsigned long)&s))
@@ -54,7 +58,8 @@ static void storms(void *arg)
 		harness_sleep(MS);
 		for (p = 0; p < 3; p++)
 			g_write(g, PBDMA(p) + PBDMA_INTR0, ~0u);
-		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);	/* the line falls, so that it can rise */
+		/* the line falls, so that it can rise */
+		g_write(g, PFIFO_PBDMA_INTR_SOURCE, ~0u);
 	}
 	done = true;
 }
@@ -92,8 +97,8 @@ static void who_pays_for_a_signal(void **state)
 	n = eventfd_signals(&host, &locked);
 	began = harness_now - began;
 	printf("# %llu raised, %u signals, %u of them by the host, %u with a lock of the card held; the interrupt thread ran %llu of %llu ms; the neighbour waited %llu us\n",
-	       (unsigned long long)raised, n, host, locked, (unsigned long long)(ran / MS), (unsigned long long)(began / MS),
-	       (unsigned long long)(worst / 1000));
+	       (unsigned long long)raised, n, host, locked, (unsigned long long)(ran / MS),
+	       (unsigned long long)(began / MS), (unsigned long long)(worst / 1000));
 	eventfd_cost(3, 0);
 	setup_end();
 	assert_in_range(host, 2, U32_MAX);	/* a guest that does nothing is told */
@@ -105,7 +110,10 @@ static void who_pays_for_a_signal(void **state)
 			     (unsigned long long)(began / MS));
 }
 
-/* the other way to a signal: a write of some bytes to the eventfd that unmasks INTx, whose line the guest leaves up */
+/*
+ * the other way to a signal: a write of some bytes to the eventfd that unmasks INTx, whose line the
+ * guest leaves up
+ */
 static void unmasks(void *arg)
 {
 	u64 end = harness_now + RUN_MS * MS;
@@ -127,7 +135,8 @@ static void who_pays_for_an_unmask(void **state)
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_TRIGGER, 3);
 	gives_eventfd(g, VFIO_PCI_INTX_IRQ_INDEX, VFIO_IRQ_SET_ACTION_UNMASK, 4);
 	wants_pbdma_intr(g);
-	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);	/* once; the guest never answers it */
+	/* once; the guest never answers it */
+	chip_pbdma_intr(g_hchid(g, 1), PBDMA_INTR0_DEVICE);
 	harness_sleep(50 * MS);
 	eventfd_cost(3, SIGNAL_MS * MS);
 	began = harness_now;

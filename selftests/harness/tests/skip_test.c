@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time that is waited under gpu->lock, where no vGPU is at work at its begin and at its end (books.c, machine_waited()). An accomplice without
- * work unbinds idle channels. Its thread is seldom run, so it comes back late from the short sleep in which the preempt is waited for. A
+ * Time that is waited under gpu->lock, where no vGPU is at work at its begin and at its end
+ * (books.c, machine_waited()). An accomplice without work unbinds idle channels. Its thread is
+ * seldom run, so it comes back late from the short sleep in which the preempt is waited for. A
  * worker works in between alone: it is charged by what samples see of it there (S5).
  */
 #include <setjmp.h>
@@ -62,7 +63,8 @@ static void idle_unbinds(void *arg)
 /* as a guest it would know by the time since the other one said that it unbinds */
 static bool waits_for_preempt(void)
 {
-	return in_unbind && chip.preempting && FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]) == id2;
+	return in_unbind && chip.preempting &&
+	       FIELD_GET(PFIFO_PREEMPT_ID, chip.reg[PFIFO_PREEMPT / 4]) == id2;
 }
 
 /* the list is blocked meanwhile: nothing is loaded, and what a PBDMA has already goes on */
@@ -82,7 +84,8 @@ static void works_meanwhile(void *arg)
 
 	while (!done) {
 		if (!in_unbind && chip.pbdma[0].chid != id)
-			chip_load_some(0, id);	/* its PBDMA has methods all the time that no engine works for */
+			/* its PBDMA has methods all the time that no engine works for */
+			chip_load_some(0, id);
 		if (!waits_for_preempt() || !begin_work(id, late_ns - 10 * US)) {
 			harness_sleep(2 * US);
 			continue;
@@ -125,9 +128,9 @@ static void judge(const char *cap, u32 us, u64 seed)
 	has = 1000 * had / all;
 	charged = 1000 * (machine_gpu_time(world.vgpu[WORKER].v->m) - took) / (harness_now - began);
 	assert_true(pieces > 100);
-	printf("# late by %u us, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu unbinds, %llu pieces, %llu outlasted\n", us, share,
-	       has / 10, has % 10, charged / 10, charged % 10, (unsigned long long)unbinds, (unsigned long long)pieces,
-	       (unsigned long long)cut);
+	printf("# late by %u us, at a cap of %u %%: has %u.%u %%, is charged %u.%u %%; %llu unbinds, %llu pieces, %llu outlasted\n",
+	       us, share, has / 10, has % 10, charged / 10, charged % 10,
+	       (unsigned long long)unbinds, (unsigned long long)pieces, (unsigned long long)cut);
 	if (has > 10 * (share + POINTS))
 		harness_fail("S5: it may have %u %% and %u %% more, and has %u.%u %%", share, POINTS, has / 10, has % 10);
 	if (has > charged + 10 * POINTS)

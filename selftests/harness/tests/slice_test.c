@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who has the chip, for how long, and what the slicer costs: nobody is loaded while he is off, each gets what he is entitled to. */
+/*
+ * Who has the chip, for how long, and what the slicer costs: nobody is loaded while he is off, each
+ * gets what he is entitled to.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +16,17 @@
 #define MS		1000000ull
 #define RUN_MS		2000
 #define MANY		60		/* channels, more than are looked at in one go */
-#define LOOKS		(16 * 2)	/* words of doorbells of one vGPU in one look: MAX_LOOKS of look.c */
+/* words of doorbells of one vGPU in one look: MAX_LOOKS of look.c */
+#define LOOKS		(16 * 2)
 
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
-static const struct chip_manners busy = { .eager = true, .load_ppm = 50000, .late = 2, .idles = true };
+static const struct chip_manners steady = { .eager = true,
+					    .load_ppm = 2000,
+					    .late = 2,
+					    .idles = true };
+static const struct chip_manners busy = { .eager = true,
+					  .load_ppm = 50000,
+					  .late = 2,
+					  .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 
 static struct machine_slice *slice(u32 i)
@@ -87,8 +97,8 @@ static void who_has_no_work_costs_nothing(void **state)
 }
 
 /*
- * Work of which its doorbells' words say nothing: a ring of two entries that is filled twice between two looks reads as before. It
- * is paid for, by whoever has it done; a cap holds (S5).
+ * Work of which its doorbells' words say nothing: a ring of two entries that is filled twice
+ * between two looks reads as before. It is paid for, by whoever has it done; a cap holds (S5).
  */
 static void unsaid_work_is_charged(u32 vgpus, const char *cap, double most, double least)
 {
@@ -150,7 +160,10 @@ static void words_elsewhere(void **state)
 	setup_end();
 }
 
-/* words of doorbells that are read in one look, with a guest that lists many channels and rings none (S5) */
+/*
+ * words of doorbells that are read in one look, with a guest that lists many channels and rings
+ * none (S5)
+ */
 static void a_look_is_bounded(void **state)
 {
 	u64 list[MANY], looked = 0, end;
@@ -185,7 +198,10 @@ static void a_look_is_bounded(void **state)
 	setup_end();
 }
 
-/* the host looks at the words of whoever has the channel's id now, also when another vGPU had it before (S4, S5) */
+/*
+ * the host looks at the words of whoever has the channel's id now, also when another vGPU had it
+ * before (S4, S5)
+ */
 static void the_look_sees_each_owner(void **state)
 {
 	struct world_vgpu *g = &world.vgpu[1];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time that a guest reads. It compares it with times that the GPU writes into its memory (releases of semaphores,
- * queries), so it must be the card's: not before the access began, not after it ended.
+ * The time that a guest reads. It compares it with times that the GPU writes into its memory
+ * (releases of semaphores, queries), so it must be the card's: not before the access began, not
+ * after it ended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,9 +62,11 @@ static void time_is_the_cards(void **state)
 			t = i % 2 ? guest_time(&world.vgpu[0], PTIMER_TIME_HIGH, PTIMER_TIME_LOW) :
 				    guest_time(&world.vgpu[0], PFIFO_TIME_HIGH, PFIFO_TIME_LOW);
 			if (t < (before & ~31ull) || t > clock_now() || t < last)
-				harness_fail("look %u at %+d ppm: %llu, read between %llu and %llu, after %llu", i, drifts[d],
-					     (unsigned long long)t, (unsigned long long)before,
-					     (unsigned long long)clock_now(), (unsigned long long)last);
+				harness_fail(
+					"look %u at %+d ppm: %llu, read between %llu and %llu, after %llu",
+					i, drifts[d], (unsigned long long)t,
+					(unsigned long long)before, (unsigned long long)clock_now(),
+					(unsigned long long)last);
 		}
 		setup_end();
 	}

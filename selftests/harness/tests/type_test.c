@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Types: how many of each the card has room for, told and true; parts of vGPUs do not overlap, and all come back. */
+/*
+ * Types: how many of each the card has room for, told and true; parts of vGPUs do not overlap, and
+ * all come back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +74,10 @@ static void as_many_as_told(void **state)
 		for (i = 0; i < n; i++) {
 			assert_int_equal(available(t), n - i);
 			assert_non_null(world_make_type(i, names[t]));
-			assert_int_equal(world.vgpu[i].v->part_size, the_parent->types[t] == the_parent->types[0] ? 512ull << 20 : 512ull << (20 + t));
+			assert_int_equal(world.vgpu[i].v->part_size,
+					 the_parent->types[t] == the_parent->types[0] ?
+						 512ull << 20 :
+						 512ull << (20 + t));
 		}
 		look_at_parts();
 		assert_int_equal(available(t), 0);
@@ -84,7 +90,10 @@ static void as_many_as_told(void **state)
 	world_end();
 }
 
-/* any sizes in any order: a type has room if and only if it says so, and in the end all of it is back */
+/*
+ * any sizes in any order: a type has room if and only if it says so, and in the end all of it is
+ * back
+ */
 static void mixed(void **state)
 {
 	u32 empty[TYPES], t, i, k;

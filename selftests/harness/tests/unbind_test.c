@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Unbinds wait for the chip under gpu->lock. Of kernels that end just before the patience of an eviction, again and again, a neighbour has
- * its share all the same; and an accomplice's unbinds do not hide the work of another vGPU (S5).
+ * Unbinds wait for the chip under gpu->lock. Of kernels that end just before the patience of an
+ * eviction, again and again, a neighbour has its share all the same; and an accomplice's unbinds do
+ * not hide the work of another vGPU (S5).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,12 @@
 
 #define MS		1000000ull
 
-static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000, .late = 1 };
-static const struct chip_manners steady = { .eager = true, .load_ppm = 2000, .late = 2, .idles = true };
+static const struct chip_manners busy = { .busy = true, .eager = true, .load_ppm = 2000,
+	.late = 1 };
+static const struct chip_manners steady = { .eager = true,
+					    .load_ppm = 2000,
+					    .late = 2,
+					    .idles = true };
 static const struct policy coarse = { .seed = 1, .oversleep_ns = 20000 };
 static bool done;
 static u32 run_ms, hold_ms, unbinds_done;

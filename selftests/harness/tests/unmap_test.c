@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A VMM takes memory back while its guests want it pinned. The container's loop gives the kernel up after ten rounds; its thread may be
- * kept from running for as long as the policy likes, at any of its points.
+ * A VMM takes memory back while its guests want it pinned. The container's loop gives the kernel up
+ * after ten rounds; its thread may be kept from running for as long as the policy likes, at any of
+ * its points.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,10 @@
 #define UNMAPS	2
 #define SEEDS	6
 
-static const struct chip_manners eager = { .eager = true, .load_ppm = 5000, .look_ppm = 2000, .late = 2 };
+static const struct chip_manners eager = { .eager = true,
+					   .load_ppm = 5000,
+					   .look_ppm = 2000,
+					   .late = 2 };
 static struct mm_struct *mm;
 static struct container *c;
 static bool stop;
@@ -113,7 +117,10 @@ static void unmaps_another(void *arg)
 	}
 }
 
-/* the first vGPU of the container, until the unmapping one is done. What it knows of loops has to outlive that */
+/*
+ * the first vGPU of the container, until the unmapping one is done. What it knows of loops has to
+ * outlive that
+ */
 static void reopens(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -133,7 +140,9 @@ static const struct policy *policy_of(u32 seed)
 {
 	static struct policy p;
 
-	p = (struct policy){ .seed = 1000 + seed, .switch_ppm = 10000 + 20000 * (seed % 3), .delay_ppm = seed % 4 ? 300000 : 60000,
+	p = (struct policy){ .seed = 1000 + seed,
+			     .switch_ppm = 10000 + 20000 * (seed % 3),
+			     .delay_ppm = seed % 4 ? 300000 : 60000,
 			     .delay_ns = 3000000u << seed % 3 };
 	return &p;
 }
@@ -190,7 +199,10 @@ static u64 took;
 
 static void unmaps_once(void *arg)
 {
-	/* the first page of the range is of a file of the VMM's own server, the pinned ones are ordinary memory */
+	/*
+	 * the first page of the range is of a file of the VMM's own server, the pinned ones are
+	 * ordinary memory
+	 */
 	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	container_slow(setup_c, 1000000000000ull);
@@ -207,7 +219,10 @@ static void is_killed(void *arg)
 	took = harness_now - began;
 }
 
-/* a work item that looks whether an unmap is over must not wait for the VMM's memory: nobody can kill it (S6) */
+/*
+ * a work item that looks whether an unmap is over must not wait for the VMM's memory: nobody can
+ * kill it (S6)
+ */
 static void nobody_waits_for_the_vmms_memory(void **state)
 {
 	static const struct chip_manners manners = { .eager = true, .load_ppm = 2000, .late = 1 };
@@ -223,14 +238,17 @@ static void nobody_waits_for_the_vmms_memory(void **state)
 	setup_end();
 }
 
-/* ------------------------------------------------------------------ what is no proof that a thread has left the loop */
+/* --------------------------------------------- what is no proof that a thread has left the loop */
 
 #define MS	1000000ull
 #define CYCLES	16
 #define HELPERS	66
 
 static const struct policy quiet_then = { .seed = 1 };
-/* at each of its points the thread that unmaps is kept from running for longer than a guest waits for it */
+/*
+ * at each of its points the thread that unmaps is kept from running for longer than a guest waits
+ * for it
+ */
 static const struct policy slow_unmapper = { .seed = 7, .delay_ppm = 1000000, .delay_ns = 40 * MS };
 
 static void unmaps_until(void *arg)
@@ -262,8 +280,9 @@ static void run_against_unmap(u64 size, void (*fn)(void *arg))
 }
 
 /*
- * V2: as soon as the thread is answered another one unmaps the range itself, has the guest see that nothing is mapped there, and maps
- * it again: the core's record of the new mapping has the address of the old one.
+ * V2: as soon as the thread is answered another one unmaps the range itself, has the guest see that
+ * nothing is mapped there, and maps it again: the core's record of the new mapping has the address
+ * of the old one.
  */
 static void remaps(void *arg)
 {
@@ -283,7 +302,10 @@ static void nothing_was_mapped_for_a_while(void **state)
 	run_against_unmap(SETUP_RAM, remaps);
 }
 
-/* V2: the same with a range that is another one each time, all of them in what the thread takes back */
+/*
+ * V2: the same with a range that is another one each time, all of them in what the thread takes
+ * back
+ */
 static void remaps_elsewhere(void *arg)
 {
 	struct world_vgpu *g = &world.vgpu[0];
@@ -305,7 +327,10 @@ static void another_range_each_time(void **state)
 	run_against_unmap(64 * SETUP_RAM, remaps_elsewhere);
 }
 
-/* V2: more threads than a book of a fixed size has lines. Each unmaps a page that is pinned, and stays in user mode then */
+/*
+ * V2: more threads than a book of a fixed size has lines. Each unmaps a page that is pinned, and
+ * stays in user mode then
+ */
 #define HELPERS_IOVA(i)	(0x10000000ull + (i) * 0x2000ull)
 
 static struct { bool unmap; } helper[HELPERS];
@@ -382,7 +407,8 @@ static void unmaps_two_pieces(void *arg)
 }
 
 /*
- * A VMM takes back two pieces in one call, its thread is slow, and a guest maps memory elsewhere meanwhile. That is not what is taken
+ * A VMM takes back two pieces in one call, its thread is slow, and a guest maps memory elsewhere
+ * meanwhile. That is not what is taken
  * back: its work must not fault there
  */
 static void maps_meanwhile(void *arg)
@@ -418,7 +444,10 @@ static void a_guest_is_not_harmed(void **state)
 	setup_end();
 }
 
-/* there is no memory for what tells that a thread has left: it is not taken for gone, and not for ever either */
+/*
+ * there is no memory for what tells that a thread has left: it is not taken for gone, and not for
+ * ever either
+ */
 static void no_memory_to_be_told(void **state)
 {
 	static const struct policy no_memory = { .seed = 3, .nomem_ppm = 1000000 };
@@ -432,22 +461,26 @@ static void no_memory_to_be_told(void **state)
 	container_map(setup_c, SETUP_RAM + SETUP_RAM / 2, SETUP_RAM / 2, SETUP_RAM / 2);
 	g_tlb(g, 0);
 	harness_policy(&no_memory);
-	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);		/* two pieces with pins: asked twice */
+	/* two pieces with pins: asked twice */
+	container_unmap(setup_c, SETUP_RAM, SETUP_RAM);
 	harness_policy(&quiet_then);
 	container_map(setup_c, SETUP_RAM, 0, SETUP_RAM);
 	began = harness_now;
 	actor_new("vCPU", setup_mm, false, invalidates_once, NULL);
 	actors_run();
 	assert_int_equal(container_pins(setup_c), 0);
-	assert_in_range(harness_now - began, 18 * MS, 60 * MS);	/* waited for it; g_tlb() writes twice */
-	g_tlb(g, 0);						/* by the thread itself: it has left */
+	/* waited for it; g_tlb() writes twice */
+	assert_in_range(harness_now - began, 18 * MS, 60 * MS);
+	/* by the thread itself: it has left */
+	g_tlb(g, 0);
 	assert_true(container_pins(setup_c) > 0);
 	setup_end();
 }
 
 /*
- * A tenant closes the vGPU, and a thread of it stays in its unmap: the answer goes to memory of its own server. The next one must not
- * get a vGPU that can pin nothing; he is told, and gets it when that thread has left
+ * A tenant closes the vGPU, and a thread of it stays in its unmap: the answer goes to memory of its
+ * own server. The next one must not get a vGPU that can pin nothing; he is told, and gets it when
+ * that thread has left
  */
 static bool stalled, let_go;
 
@@ -507,14 +540,19 @@ static void the_next_tenant_pins(void **state)
 	setup_end();
 }
 
-/* a thread that nothing tells about is known by one vGPU, which is removed while the thread asks another one */
+/*
+ * a thread that nothing tells about is known by one vGPU, which is removed while the thread asks
+ * another one
+ */
 static bool closed_one;
 static struct container *setup_two[2];
 
 static void unmaps_of_two(void *arg)
 {
 	static const struct policy no_memory = { .seed = 3, .nomem_ppm = 1000000 };
-	struct policy slow = { .seed = 1 + *(u32 *)arg, .delay_ppm = 1000000, .delay_ns = 1000 * MS };
+	struct policy slow = { .seed = 1 + *(u32 *)arg,
+			       .delay_ppm = 1000000,
+			       .delay_ns = 1000 * MS };
 
 	harness_policy(&no_memory);
 	container_unmap(setup_two[0], SETUP_RAM, SETUP_RAM);

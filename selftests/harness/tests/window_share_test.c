@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A guest that works for a moment after each sample, of which the page of flushes tells it: the next sample is some time away at least. What
- * it has for nothing so is within what docs/invariants.md promises (S5), also at the smallest cap.
+ * A guest that works for a moment after each sample, of which the page of flushes tells it: the
+ * next sample is some time away at least. What it has for nothing so is within what
+ * docs/invariants.md promises (S5), also at the smallest cap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,8 @@ static bool done;
 
 static volatile u32 *word(struct world_vgpu *g, u32 reg)
 {
-	return (volatile u32 *)(g->v->own[VGPU_OWN_FLUSH].memory + (reg - g->v->own[VGPU_OWN_FLUSH].at));
+	return (volatile u32 *)(g->v->own[VGPU_OWN_FLUSH].memory +
+				(reg - g->v->own[VGPU_OWN_FLUSH].at));
 }
 
 static void meter(void *arg)

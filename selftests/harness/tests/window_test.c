@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a VMM's mappings of BAR1, BAR3 and PRAMIN show, as the CPU sees it through the card's tables, before and after it changes. */
+/*
+ * What a VMM's mappings of BAR1, BAR3 and PRAMIN show, as the CPU sees it through the card's
+ * tables, before and after it changes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,9 @@ static u64 shown(unsigned long at)
 	vram = chip_show(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS), &valid);
 	if (chip_shows_host(bar, phys - (bar == 3 ? BAR3_PHYS : BAR1_PHYS)))
 		return NOTHING;
-	return valid && vram >= g->v->part.v && vram < g->v->part.v + g->v->part_size ? vram - g->v->part.v : NOTHING;
+	return valid && vram >= g->v->part.v && vram < g->v->part.v + g->v->part_size ?
+		       vram - g->v->part.v :
+		       NOTHING;
 }
 
 static unsigned long map(unsigned int region, u64 off, u64 len)
@@ -64,7 +69,8 @@ static void pramin_moves(void **state)
 	at = map(0, PRAMIN_BASE, 0x10000);
 	for (i = 0; i < 4; i++) {
 		g_write(g, HOSTMEM_PRAMIN, i * 0x13);
-		assert_int_equal(shown(at + 0x3000), ((u64)i * 0x13 << HOSTMEM_PRAMIN_BASE_SHIFT) + 0x3000);
+		assert_int_equal(shown(at + 0x3000),
+				 ((u64)i * 0x13 << HOSTMEM_PRAMIN_BASE_SHIFT) + 0x3000);
 	}
 	/* beyond the partition there is nothing of anybody's */
 	g_write(g, HOSTMEM_PRAMIN, g->v->part_size >> HOSTMEM_PRAMIN_BASE_SHIFT);
@@ -78,7 +84,8 @@ static void bar1_shows_a_space(void **state)
 
 	begin();
 	at = map(1, 0, 0x20000);
-	assert_int_equal(shown(at + 0x5000), 0x5000);	/* as after power-on: video memory from its start */
+	/* as after power-on: video memory from its start */
+	assert_int_equal(shown(at + 0x5000), 0x5000);
 	g_inst(g, 9, 1, 0);
 	g_space(g, 1);
 	g_map_vram(g, 1, 5, G_DATA);
@@ -87,7 +94,10 @@ static void bar1_shows_a_space(void **state)
 	assert_int_equal(shown(at + 0x5000), G_DATA);
 	assert_int_equal(shown(at + 0x6000), G_DATA + 0x7000);
 	assert_int_equal(shown(at + 0x7000), NOTHING);
-	/* a change counts from the invalidate on. Its tables are written past BAR1, which shows something else now */
+	/*
+	 * a change counts from the invalidate on. Its tables are written past BAR1, which shows
+	 * something else now
+	 */
 	g_write(g, HOSTMEM_PRAMIN, G_TABLE(1) >> HOSTMEM_PRAMIN_BASE_SHIFT);
 	g_write(g, PRAMIN_BASE + 5 * GMMU_ENTRY_SIZE, 0);
 	g_tlb(g, 1);
@@ -142,7 +152,10 @@ static void what_is_not_its_own(void **state)
 	end(at, 0x20000);
 }
 
-/* what VFIO's container may have put into another device's IOMMU must show nothing when the slice is nobody's */
+/*
+ * what VFIO's container may have put into another device's IOMMU must show nothing when the slice
+ * is nobody's
+ */
 static void slices_that_nobody_has(void **state)
 {
 	u64 bar1, bar3, pramin, off;
@@ -162,7 +175,10 @@ static void slices_that_nobody_has(void **state)
 	setup_end();
 }
 
-/* the container asks for the frame on behalf of a physical device: nobody could take it out of that one's IOMMU again */
+/*
+ * the container asks for the frame on behalf of a physical device: nobody could take it out of that
+ * one's IOMMU again
+ */
 static void a_frame_for_another_device(void **state)
 {
 	unsigned long at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests use of kvm-unit-tests' header of the same name, for machines without that tree: results, text, exit. The
- * tests themselves are the same source in both.
+ * What the tests use of kvm-unit-tests' header of the same name, for machines without that tree:
+ * results, text, exit. The tests themselves are the same source in both.
  */
 #ifndef KVGPU_HOSTILE_LIBCFLAT_H
 #define KVGPU_HOSTILE_LIBCFLAT_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command line of the boot loader as main()'s arguments, and the few functions that a compiler expects. */
+/*
+ * The command line of the boot loader as main()'s arguments, and the few functions that a compiler
+ * expects.
+ */
 #include "libcflat.h"
 
 enum { MB_FLAG_CMDLINE = 4, MAX_ARGS = 32, MAX_LINE = 256 };
@@ -14,7 +17,8 @@ int harness_main(const struct multiboot_info *info);
 int harness_main(const struct multiboot_info *info)
 {
 	static char text[MAX_LINE], *argv[MAX_ARGS + 1];
-	const char *from = info->flags & MB_FLAG_CMDLINE ? (const char *)(uintptr_t)info->cmdline : "";
+	const char *from = info->flags & MB_FLAG_CMDLINE ? (const char *)(uintptr_t)info->cmdline :
+							   "";
 	unsigned int i;
 	int argc = 0;
 

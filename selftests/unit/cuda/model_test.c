@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libcuda on the model's shader machine, without a kernel between: a device that copies at once, and launches by the queue
- * meta data and constant banks that the real one would write.
+ * libcuda on the model's shader machine, without a kernel between: a device that copies at once,
+ * and launches by the queue meta data and constant banks that the real one would write.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,8 @@ static uint64_t vram_used(struct device *d)
 	return 0;
 }
 
-static enum device_status alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out)
+static enum device_status alloc(struct device *d, enum device_place place, uint64_t size,
+				struct device_memory **out)
 {
 	struct memory *m = calloc(1, sizeof(*m));
 
@@ -108,19 +109,20 @@ static bool copies_beside(struct device *d)
 	return true;
 }
 
-static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
-			       uint64_t *seq)
+static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after,
+			       const struct device_copy *c, uint64_t *seq)
 {
 	uint32_t i;
 
 	for (i = 0; i < c->lines; i++)
-		memmove(bytes(c->dst + i * c->dst_pitch), bytes(c->src + i * c->src_pitch), c->width);
+		memmove(bytes(c->dst + i * c->dst_pitch), bytes(c->src + i * c->src_pitch),
+			c->width);
 	*seq = ++machine.seq[q];
 	return DEVICE_OK;
 }
 
-static enum device_status set(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *f,
-			      uint64_t *seq)
+static enum device_status set(struct device *d, enum device_queue q, const struct moment *after,
+			      const struct device_fill *f, uint64_t *seq)
 {
 	uint32_t i, j;
 
@@ -131,8 +133,8 @@ static enum device_status set(struct device *d, enum device_queue q, const struc
 	return DEVICE_OK;
 }
 
-static enum device_status stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
-				uint32_t payload, uint64_t *seq)
+static enum device_status stamp(struct device *d, enum device_queue q, const struct moment *after,
+				uint64_t va, uint32_t payload, uint64_t *seq)
 {
 	clock_ns += 1000000;
 	memcpy(bytes(va), &payload, 4);
@@ -141,7 +143,8 @@ static enum device_status stamp(struct device *d, enum device_queue q, const str
 	return DEVICE_OK;
 }
 
-static enum device_status launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq)
+static enum device_status launch(struct device *d, const struct moment *after,
+				 const struct device_launch *l, uint64_t *seq)
 {
 	struct sm_grid *grid = &machine.rig->grid;
 	uint32_t words[QMD_BYTES / 4];
@@ -178,8 +181,10 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 }
 
 static const struct device_ops ops = {
-	.count = count, .describe = describe, .open = open_machine, .close = close_machine, .vram_used = vram_used,
-	.alloc = alloc, .release = release, .copies_beside = copies_beside, .copy = copy, .fill = set, .launch = launch, .stamp = stamp,
+	.count = count, .describe = describe, .open = open_machine, .close = close_machine,
+		.vram_used = vram_used,
+	.alloc = alloc, .release = release, .copies_beside = copies_beside, .copy = copy,
+		.fill = set, .launch = launch, .stamp = stamp,
 	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };
 const struct device_ops *backend = &ops;

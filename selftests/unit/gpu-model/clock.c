@@ -53,7 +53,8 @@ static void wake_sleepers(void)
 	for (i = 0; i < MAX_SLEEPERS; i++) {
 		if (!s[i].cond)
 			continue;
-		pthread_mutex_lock(s[i].lock);		/* it sleeps by now, or has not looked at the time yet */
+		/* it sleeps by now, or has not looked at the time yet */
+		pthread_mutex_lock(s[i].lock);
 		pthread_cond_broadcast(s[i].cond);
 		pthread_mutex_unlock(s[i].lock);
 	}
@@ -143,7 +144,8 @@ bool mono_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadli
 	if (!atomic_load(&stopped_at)) {
 		in_time = host_cond_wait(cond, lock, deadline);
 	} else {
-		in_time = mono_ns() < deadline;		/* in the list first: a move from now on wakes it */
+		/* in the list first: a move from now on wakes it */
+		in_time = mono_ns() < deadline;
 		if (in_time)
 			pthread_cond_wait(cond, lock);
 	}

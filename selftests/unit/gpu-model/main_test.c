@@ -35,7 +35,8 @@ void vfio_server_destroy(struct vfio_server *s)
 	destroyed |= 1;
 }
 
-struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus, void *bus_priv)
+struct gk110 *gk110_create(const struct gk110_config *cfg, const struct bus_ops *bus,
+			   void *bus_priv)
 {
 	got_cfg = *cfg;
 	return device_fails ? NULL : (struct gk110 *)&got_cfg;
@@ -103,8 +104,10 @@ static void test_everything(void **state)
 {
 	char said[1024];
 
-	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t", "--vram", "640M", "--vbios",
-			     "/rom", "--layout", "card", "--ce-rate", "500M", "--gr-rate", "20k", "--verbose"), 0);
+	assert_int_equal(RUN(said, "--socket=/s", "--plugin-socket=/p", "--stats-socket", "/t",
+			     "--vram", "640M", "--vbios", "/rom", "--layout", "card", "--ce-rate",
+			     "500M", "--gr-rate", "20k", "--verbose"),
+			 0);
 	assert_string_equal(got_opt.plugin_socket, "/p");
 	assert_string_equal(got_opt.stats_socket, "/t");
 	assert_true(got_cfg.vram_size == 640ull << 20);
@@ -118,11 +121,13 @@ static void test_everything(void **state)
 static void test_sizes(void **state)
 {
 	static const struct { const char *text; uint64_t want; } good[] = {
-		{ "0", 0 }, { "5368709120", 5ull << 30 }, { "5G", 5ull << 30 }, { "5g", 5ull << 30 }, { "1T", 1ull << 40 },
+		{ "0", 0 }, { "5368709120", 5ull << 30 }, { "5G", 5ull << 30 }, { "5g",
+			5ull << 30 }, { "1T", 1ull << 40 },
 		{ "16K", 16384 },
 	};
 	static const char *const bad[] = {
-		"", "G", "-1", "+1", " 1", "1 ", "1X", "1GB", "5.5G", "0x10", "99999999999999999999", "16777216T", "1K1",
+		"", "G", "-1", "+1", " 1", "1 ", "1X", "1GB", "5.5G", "0x10",
+			"99999999999999999999", "16777216T", "1K1",
 	};
 	unsigned int i;
 	uint64_t val;
@@ -193,8 +198,10 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_failures), cmocka_unit_test(test_help),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_everything),
+			cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_failures),
+			cmocka_unit_test(test_help),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's side: reads, pins, tables as the GPU has them, and what its TLB may hold. Each op checks what the room promises
- * about it; a TLB keeps every translation that was ever written until it is flushed.
+ * The host's side: reads, pins, tables as the GPU has them, and what its TLB may hold. Each op
+ * checks what the room promises about it; a TLB keeps every translation that was ever written until
+ * it is flushed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static int op_read(void *ctx, struct kvgpu_gaddr a, void *buf, u32 len)
 	struct guest *g = ctx;
 
 	PROMISE(len && len <= 4096 && (a.addr & 4095) + len <= 4096, "read crosses a page");
-	PROMISE(a.target != KVGPU_VRAM || a.addr + len <= VRAM_SIZE, "read outside of the partition");
+	PROMISE(a.target != KVGPU_VRAM || a.addr + len <= VRAM_SIZE,
+		"read outside of the partition");
 	g->reads++;
 	if (!image_readable(&g->now, a))
 		return -EFAULT;
@@ -145,7 +147,8 @@ static void op_table_free(void *ctx, struct kvgpu_table *t)
 
 static void write_pde(struct guest *g, struct hw_table *dir, u64 old, u64 pde)
 {
-	struct hw_table *to[2] = { big_of(g, pde), small_of(g, pde) }, *was[2] = { big_of(g, old), small_of(g, old) };
+	struct hw_table *to[2] = { big_of(g, pde), small_of(g, pde) },
+			*was[2] = { big_of(g, old), small_of(g, old) };
 	u32 j, k;
 
 	for (j = 0; j < 2; j++)
@@ -154,7 +157,8 @@ static void write_pde(struct guest *g, struct hw_table *dir, u64 old, u64 pde)
 	for (j = 0; j < 2; j++) {
 		if (!to[j])
 			continue;
-		PROMISE(to[j]->nr == (j ? PAGES_OF_SLOT : 1024), "directory entry names a wrong table");
+		PROMISE(to[j]->nr == (j ? PAGES_OF_SLOT : 1024),
+			"directory entry names a wrong table");
 		to[j]->reach = true;
 		to[j]->pair = to[!j];
 		for (k = 0; k < NR_SPACES; k++)
@@ -174,7 +178,8 @@ static void check_pair(const struct hw_table *h, u32 i)
 		PROMISE(!(h->pair->hw[i >> 5] & 1), "small entry written beside a big one");
 	else
 		for (j = 0; j < 32; j++)
-			PROMISE(!(h->pair->hw[i * 32 + j] & 1), "big entry written over small ones");
+			PROMISE(!(h->pair->hw[i * 32 + j] & 1),
+				"big entry written over small ones");
 }
 
 static void op_table_write(void *ctx, struct kvgpu_table *t, u32 first, u32 nr)
@@ -214,7 +219,8 @@ bool is_dirty(void *ctx, struct kvgpu_gaddr a, u64 len)
 	u64 at;
 
 	for (at = a.addr & ~4095ull; at < a.addr + len; at += 4096) {
-		if (a.target == KVGPU_VRAM && at < VRAM_SIZE && g->written_vram[at >> 12] > g->since)
+		if (a.target == KVGPU_VRAM && at < VRAM_SIZE &&
+		    g->written_vram[at >> 12] > g->since)
 			return true;
 		if (kvgpu_is_sys(a.target) && at >= SYS_BASE && at - SYS_BASE < SYS_SIZE &&
 		    g->written_sys[(at - SYS_BASE) >> 12] > g->since)
@@ -250,7 +256,8 @@ void tlb_link(struct guest *g, struct hw_table *dir, struct space *sp)
 		for (j = 0; j < 2; j++) {
 			to = j ? small_of(g, dir->hw[i]) : big_of(g, dir->hw[i]);
 			if (!to) {
-				PROMISE(!(j ? dir->hw[i] >> 32 & 3 : dir->hw[i] & 3), "directory names a freed table");
+				PROMISE(!(j ? dir->hw[i] >> 32 & 3 : dir->hw[i] & 3),
+					"directory names a freed table");
 				continue;
 			}
 			PROMISE(!to->linked, "S3: table linked twice");

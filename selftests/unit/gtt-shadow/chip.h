@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files behind guest.h share: oracle.c (guest memory, the naive walk), chip.c (ops and TLBs), guest.c. */
+/*
+ * What the files behind guest.h share: oracle.c (guest memory, the naive walk), chip.c (ops and
+ * TLBs), guest.c.
+ */
 #ifndef KVGPU_TEST_GTT_CHIP_H
 #define KVGPU_TEST_GTT_CHIP_H
 
 #include "guest.h"
 
-#define RIGHTS		(2ull | 4 | 1ull << 62 | 1ull << 63)	/* of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
+/* of an entry: PRIV, RO, READ_DISABLE, WRITE_DISABLE */
+#define RIGHTS		(2ull | 4 | 1ull << 62 | 1ull << 63)
 #define SCRAP		0x5c4a900001ull
 #define PAGES_OF_SLOT	32768u
 
@@ -23,7 +27,9 @@ bool image_readable(struct image *im, struct kvgpu_gaddr a);
 u64 image_word(struct image *im, struct kvgpu_gaddr a);		/* 0 where nothing answers */
 u32 big_shift(const struct guest *g);
 
-/* the guest's translation at @va as a host entry; system memory without its address, page in *sys */
+/*
+ * the guest's translation at @va as a host entry; system memory without its address, page in *sys
+ */
 u64 oracle(const struct guest *g, struct image *im, u64 pde, u64 va, int *sys);
 /* nothing in the guest's tables for the 2 MiB at @va: found without looking at each page */
 bool guest_quiet(const struct guest *g, struct image *im, u64 pde, u64 va);

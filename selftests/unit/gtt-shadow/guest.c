@@ -19,7 +19,8 @@ struct guest *guest_new(bool big_64k, u32 max_tables, u64 max_pinned)
 	u32 i;
 
 	g->cfg = (struct kvgpu_shadow_cfg){
-		.part_base = { PART_BASE }, .part_size = VRAM_SIZE, .big_64k = big_64k, .max_tables = max_tables,
+		.part_base = { PART_BASE }, .part_size = VRAM_SIZE, .big_64k = big_64k,
+			.max_tables = max_tables,
 		.max_pinned = max_pinned, .seed = 0x1234567890abcdefull,
 	};
 	g->mem = calloc(1, kvgpu_shadow_size(&g->cfg));
@@ -151,7 +152,8 @@ int space_subst(struct space *sp, u64 va, u32 nr, u64 base)
 	for (i = 0; i < nr; i++)
 		clash |= sp->subst[page + i] != 0;
 	err = kvgpu_as_subst(sp->as, va, nr, (hvram_t){ base });
-	PROMISE(err == 0 || err == -EINVAL || err == -EBUSY || err == -ENOMEM, "result of a substitution");
+	PROMISE(err == 0 || err == -EINVAL || err == -EBUSY || err == -ENOMEM,
+		"result of a substitution");
 	PROMISE((err == -EINVAL) == !fits, "ill-formed substitutions are refused");
 	PROMISE(err != -EBUSY || clash, "refused without a clash");
 	PROMISE(err || !clash, "substituted twice");
@@ -191,7 +193,8 @@ int space_walk(struct space *sp, u64 va, struct kvgpu_gaddr *out, u32 *len)
 		PROMISE(out->addr + PART_BASE == ((want >> 4 & 0xfffffff) << 12) + (va & 4095) &&
 			out->addr + *len <= VRAM_SIZE, "address of a walk in video memory");
 	else
-		PROMISE(sys == (int)SYS_PAGES || out->addr == SYS_BASE + sys * 4096ull + (va & 4095),
+		PROMISE(sys == (int)SYS_PAGES || out->addr == SYS_BASE + sys * 4096ull +
+			(va & 4095),
 			"address of a walk in system memory");
 	return 0;
 }
@@ -217,7 +220,8 @@ int window_sync(struct window *w, struct kvgpu_gaddr pd, u64 limit, u32 pages, b
 	window_open(w, pages);
 	g->since = w->synced;
 	g->failed = false;
-	err = kvgpu_win_sync(&g->s, w->win, pd, limit, w->pages, track ? is_dirty : NULL, SCRAP, w->pte, &first, &last);
+	err = kvgpu_win_sync(&g->s, w->win, pd, limit, w->pages, track ? is_dirty : NULL, SCRAP,
+			     w->pte, &first, &last);
 	PROMISE(!err, "result of a window's sync");
 	if (first <= last)
 		tlb_push(w, first, last);
@@ -237,7 +241,8 @@ void window_linear(struct window *w, u32 pages)
 	u32 first, last;
 
 	window_open(w, pages);
-	PROMISE(!kvgpu_win_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first, &last), "linear window");
+	PROMISE(!kvgpu_win_linear(&w->g->s, w->win, w->pages, SCRAP, w->pte, &first, &last),
+		"linear window");
 	if (first <= last)
 		tlb_push(w, first, last);
 	w->linear = true;
@@ -339,11 +344,12 @@ static void check_entry(struct guest *g, u64 e)
 	if (addr >= SUBST_BASE)
 		PROMISE(e & 2, "a substituted page without PRIV");
 	else
-		PROMISE(addr >= PART_BASE && addr < PART_BASE + VRAM_SIZE, "S1: entry outside of the partition");
+		PROMISE(addr >= PART_BASE && addr < PART_BASE + VRAM_SIZE,
+			"S1: entry outside of the partition");
 }
 
-static void expect(struct guest *g, u64 sees, u64 want, int sys, const bool *ok, const bool *gone, bool lenient,
-		   bool reworked)
+static void expect(struct guest *g, u64 sees, u64 want, int sys, const bool *ok, const bool *gone,
+		   bool lenient, bool reworked)
 {
 	bool there;
 
@@ -373,7 +379,8 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 	for (page = 0; page < PAGES_OF_SLOT; page++) {
 		va = slot << 27 | (u64)page << 12;
 		if (!(page & (per - 1))) {
-			at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
+			at = (struct kvgpu_gaddr){ sp->pd.target,
+						   sp->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
 			pde = image_word(&sp->seen, at);
 		}
 		if (!(page & 511) && guest_quiet(g, &sp->seen, pde, va) &&
@@ -396,7 +403,8 @@ static void check_slot(struct space *sp, u64 slot, u64 host_pde)
 /* a page of the guest's directory with nothing in it */
 static bool dir_quiet(struct space *sp, struct kvgpu_gaddr at)
 {
-	return !image_readable(&sp->seen, at) || !memcmp(guest_word(&sp->seen, at), zeroes, sizeof(zeroes));
+	return !image_readable(&sp->seen, at) ||
+	       !memcmp(guest_word(&sp->seen, at), zeroes, sizeof(zeroes));
 }
 
 static void check_space(struct space *sp)
@@ -411,13 +419,15 @@ static void check_space(struct space *sp)
 	for (i = 0; i < 8192; i++) {
 		at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (u64)i * ratio * 8 };
 		if (!(i & 511) && next_entry(dir->hw + i, 0, 512) == 512 && dir_quiet(sp, at) &&
-		    (ratio == 1 || dir_quiet(sp, (struct kvgpu_gaddr){ at.target, at.addr + 4096 }))) {
+		    (ratio == 1 ||
+		     dir_quiet(sp, (struct kvgpu_gaddr){ at.target, at.addr + 4096 }))) {
 			i += 511;
 			continue;
 		}
 		guest_has = false;
 		for (j = 0; j < ratio; j++) {
-			at = (struct kvgpu_gaddr){ sp->pd.target, sp->pd.addr + (i * ratio + j) * 8 };
+			at = (struct kvgpu_gaddr){ sp->pd.target,
+						   sp->pd.addr + (i * ratio + j) * 8 };
 			guest_has |= image_word(&sp->seen, at) != 0;
 		}
 		if (dir->hw[i] || guest_has)
@@ -445,8 +455,10 @@ static void check_window(struct window *w)
 	PROMISE(!memcmp(w->pte, w->hw, w->pages * 8ull), "a window's change was not reported");
 	for (page = 0; page < w->pages; page++) {
 		va = (u64)page << 12;
-		at = (struct kvgpu_gaddr){ w->pd.target, w->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
-		if (!(page & 511) && page + 512 <= w->pages && !w->linear && all_scrap(w->hw + page) &&
+		at = (struct kvgpu_gaddr){ w->pd.target,
+					   w->pd.addr + (va >> (big_shift(g) + 10)) * 8 };
+		if (!(page & 511) && page + 512 <= w->pages && !w->linear &&
+		    all_scrap(w->hw + page) &&
 		    guest_quiet(g, &w->seen, image_word(&w->seen, at), va)) {
 			page += 511;
 			continue;
@@ -459,7 +471,8 @@ static void check_window(struct window *w)
 			PROMISE(sees == want, "linear window");
 			continue;
 		}
-		want = va > w->limit ? (sys = -1, 0) : oracle(g, &w->seen, image_word(&w->seen, at), va, &sys);
+		want = va > w->limit ? (sys = -1, 0) :
+				       oracle(g, &w->seen, image_word(&w->seen, at), va, &sys);
 		want &= ~RIGHTS;
 		expect(g, sees, want, sys, w->ok, w->gone, w->lenient, false);
 	}
@@ -483,7 +496,8 @@ void guest_check(struct guest *g)
 		if (t->nr == 8192 || !t->linked)
 			continue;
 		PROMISE(!memcmp(t->hw, t->t->mirror, t->nr * 8ull), "a table's mirror is not what was written");
-		for (i = next_entry(t->hw, 0, t->nr); i < t->nr; i = next_entry(t->hw, i + 1, t->nr))
+		for (i = next_entry(t->hw, 0, t->nr); i < t->nr;
+		     i = next_entry(t->hw, i + 1, t->nr))
 			check_entry(g, t->hw[i]);
 	}
 	for (i = 0; i < NR_SPACES; i++)
@@ -494,7 +508,10 @@ void guest_check(struct guest *g)
 			check_window(&g->win[i]);
 }
 
-/* after the reaper exactly the pages are pinned that an entry points to, and exactly the tables are there that are linked */
+/*
+ * after the reaper exactly the pages are pinned that an entry points to, and exactly the tables are
+ * there that are linked
+ */
 void guest_reap(struct guest *g)
 {
 	bool used[SYS_PAGES] = { false };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small guest and a chip for the tests of gtt-shadow: guest memory with page tables in it, pins that are counted, tables
- * as the GPU has them, and TLBs at their worst: every translation that was ever written is used until a flush. What the
- * room wrote is compared with a naive walk of the guest's tables as they were at the last sync.
+ * A small guest and a chip for the tests of gtt-shadow: guest memory with page tables in it, pins
+ * that are counted, tables as the GPU has them, and TLBs at their worst: every translation that was
+ * ever written is used until a flush. What the room wrote is compared with a naive walk of the
+ * guest's tables as they were at the last sync.
  *
  * A broken promise aborts, with the promise's text on stderr.
  */
@@ -43,7 +44,8 @@ struct space {
 	u64 synced;			/* clock at the last sync, 0: never */
 	bool ok[SYS_PAGES];		/* pinned when the last sync was over */
 	bool gone[SYS_PAGES];		/* unmapped since */
-	bool lenient;			/* a limit or an injected failure was met in the last sync: entries may be missing */
+	/* a limit or an injected failure was met in the last sync: entries may be missing */
+	bool lenient;
 	bool reworked;			/* substitutions changed since the last sync */
 	bool pending;			/* a flush is due */
 	u64 *subst;			/* per small page of a few slots: host address or 0 */
@@ -103,7 +105,8 @@ u64 *guest_word(struct image *im, struct kvgpu_gaddr a);	/* NULL: no such memory
 bool guest_write(struct guest *g, struct kvgpu_gaddr a, u64 value);
 /* where the guest's tables (as they are now) have the entry of a VA; false: there is no table */
 bool guest_entry(struct guest *g, struct kvgpu_gaddr pd, u64 va, bool big, struct kvgpu_gaddr *at);
-u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);	/* target KVGPU_PEER: no table */
+/* target KVGPU_PEER: no table */
+u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size);
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags);
 
 /* operations; each checks what it can at once */

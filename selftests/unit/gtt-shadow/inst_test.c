@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shadow instance blocks word by word: what must be there, and that nothing else of the guest's gets through. */
+/*
+ * Shadow instance blocks word by word: what must be there, and that nothing else of the guest's
+ * gets through.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,8 @@
 #include "kvgpu/shadow.h"
 
 static const struct kvgpu_inst_host host = {
-	.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull, .runl_slice = 0x10003080, .pb_slice = 0x10000010,
+	.chid = { 0x123 }, .userd = 0x1234567200ull, .pd = 0xab98765000ull,
+		.runl_slice = 0x10003080, .pb_slice = 0x10000010,
 	.acquire = 0xfffff902,
 };
 
@@ -67,7 +71,8 @@ static void refuses(void **state)
 		u32 off, val;
 	} bad[] = {
 		{ 0x200, 0x00200001 }, { 0x08, 0x00345601 },
-		{ 0x4c, 0xff | 31 << 16 },		/* the ring runs over the end of the address space */
+		/* the ring runs over the end of the address space */
+		{ 0x4c, 0xff | 31 << 16 },
 		{ 0x210, 0x00456001 },
 	};
 	struct kvgpu_inst_guest g;
@@ -103,10 +108,14 @@ static void builds_word_by_word(void **state)
 	static const struct {
 		u32 off, val;
 	} want[] = {
-		{ 0x08, 0x34567200 }, { 0x0c, 0x12 }, { 0x10, 0xface }, { 0x30, 0xfffff902 }, { 0x48, 0x00010000 },
-		{ 0x4c, 0x00090012 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff }, { 0x9c, 0x100 }, { 0xac, 0x1f },
-		{ 0xb8, 0xf8000000 }, { 0xe8, 0x123 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 }, { 0x200, 0x98765000 },
-		{ 0x204, 0xab }, { 0x208, 0xffffffff }, { 0x20c, 0xff }, { 0x210, 0x00456004 }, { 0x214, 0x01 },
+		{ 0x08, 0x34567200 }, { 0x0c, 0x12 }, { 0x10, 0xface }, { 0x30, 0xfffff902 },
+			{ 0x48, 0x00010000 },
+		{ 0x4c, 0x00090012 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff }, { 0x9c, 0x100 },
+			{ 0xac, 0x1f },
+		{ 0xb8, 0xf8000000 }, { 0xe8, 0x123 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
+			{ 0x200, 0x98765000 },
+		{ 0x204, 0xab }, { 0x208, 0xffffffff }, { 0x20c, 0xff }, { 0x210, 0x00456004 },
+			{ 0x214, 0x01 },
 	};
 	u32 b[1024], out[1024], off, i;
 
@@ -131,7 +140,14 @@ static void nothing_else_gets_through(void **state)
 		switch (i * 4) {
 		case 0x00: case 0x14: case 0x50:	/* progress: tested below */
 		case 0x08: case 0x0c:			/* the host has its own */
-		case 0x48: case 0x4c: case 0x200: case 0x204: case 0x208: case 0x20c: case 0x210: case 0x214:
+		case 0x48:
+		case 0x4c:
+		case 0x200:
+		case 0x204:
+		case 0x208:
+		case 0x20c:
+		case 0x210:
+		case 0x214:
 			continue;
 		}
 		memcpy(b, zero, sizeof(b));

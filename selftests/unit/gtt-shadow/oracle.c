@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guest memory with tables in it, and what they mean. The walk is written from the format, not from the room; so is the
- * table of kinds, which is the model's.
+ * Guest memory with tables in it, and what they mean. The walk is written from the format, not from
+ * the room; so is the table of kinds, which is the model's.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -67,7 +67,8 @@ bool image_readable(struct image *im, struct kvgpu_gaddr a)
 {
 	if (!guest_word(im, a))
 		return false;
-	return a.target == KVGPU_VRAM ? !im->bad_vram[a.addr >> 12] : !im->bad_sys[(a.addr - SYS_BASE) >> 12];
+	return a.target == KVGPU_VRAM ? !im->bad_vram[a.addr >> 12] :
+					!im->bad_sys[(a.addr - SYS_BASE) >> 12];
 }
 
 u64 image_word(struct image *im, struct kvgpu_gaddr a)
@@ -77,10 +78,12 @@ u64 image_word(struct image *im, struct kvgpu_gaddr a)
 
 u64 pde_make(struct kvgpu_gaddr big, struct kvgpu_gaddr small, u32 size)
 {
-	static const u64 code[] = { [KVGPU_VRAM] = 1, [KVGPU_PEER] = 0, [KVGPU_SYS_COH] = 2, [KVGPU_SYS_NCOH] = 3 };
+	static const u64 code
+		[] = { [KVGPU_VRAM] = 1, [KVGPU_PEER] = 0, [KVGPU_SYS_COH] = 2,
+			[KVGPU_SYS_NCOH] = 3 };
 
-	return code[big.target] | (u64)size << 2 | (big.addr >> 12) << 4 | code[small.target] << 32 |
-	       (small.addr >> 12) << 36;
+	return code[big.target] | (u64)size << 2 | (big.addr >> 12) << 4 |
+	       code[small.target] << 32 | (small.addr >> 12) << 36;
 }
 
 u64 pte_make(enum kvgpu_target t, u64 addr, u64 flags)
@@ -94,9 +97,11 @@ u32 big_shift(const struct guest *g)
 }
 
 /* the two tables of a directory entry; false when the VA lies behind their end or there is none */
-static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr *big, struct kvgpu_gaddr *small)
+static bool tables_of(const struct guest *g, u64 pde, u64 va, struct kvgpu_gaddr *big,
+		      struct kvgpu_gaddr *small)
 {
-	static const enum kvgpu_target target[] = { KVGPU_PEER, KVGPU_VRAM, KVGPU_SYS_COH, KVGPU_SYS_NCOH };
+	static const enum kvgpu_target target[] = { KVGPU_PEER, KVGPU_VRAM, KVGPU_SYS_COH,
+						    KVGPU_SYS_NCOH };
 	u64 span = 1ull << (big_shift(g) + 10), in = va & (span - 1);
 
 	big->target = target[pde & 3];
@@ -142,7 +147,10 @@ static u8 plain(u8 kind)
 	return table[kind];
 }
 
-/* what a guest's entry may become, whatever page of system memory it gets: *sys = index of the page wanted, or -1 */
+/*
+ * what a guest's entry may become, whatever page of system memory it gets: *sys = index of the page
+ * wanted, or -1
+ */
 static u64 oracle_pte(const struct guest *g, u64 e, u64 page_size, u64 va, int *sys)
 {
 	u64 frame = e >> 4 & 0xfffffff, out = e & (1ull | 2 | 4 | 1ull << 62 | 1ull << 63);
@@ -162,7 +170,8 @@ static u64 oracle_pte(const struct guest *g, u64 e, u64 page_size, u64 va, int *
 		return out | (e & 1ull << 32) | (PART_BASE + addr) >> 12 << 4;
 	}
 	addr = (frame << 12 & ~(page_size - 1)) + (va & (page_size - 1) & ~4095ull);
-	*sys = addr >= SYS_BASE && addr - SYS_BASE < SYS_SIZE ? (int)((addr - SYS_BASE) >> 12) : (int)SYS_PAGES;
+	*sys = addr >= SYS_BASE && addr - SYS_BASE < SYS_SIZE ? (int)((addr - SYS_BASE) >> 12) :
+								(int)SYS_PAGES;
 	return out | 1ull << 32;
 }
 

@@ -27,11 +27,14 @@ static u32 bits(u32 m)
 /* as nouveau writes it (ctxgf100.c, ctxgk104.c, ctxgf117.c with gk110's numbers) */
 static u32 nouveau(struct kvgpu_patch *p)
 {
-	const u32 pool = 0x00123400, bundle = 0x00567800, attrib = 0x00089abc, beta = 0x218, alpha = 0x648;
+	const u32 pool = 0x00123400, bundle = 0x00567800, attrib = 0x00089abc, beta = 0x218,
+		  alpha = 0x648;
 	struct kvgpu_patch head[] = {
 		{ 0x17e91c, topo.r17e91c }, { 0x17e920, topo.r17e920 },
-		{ 0x40800c, pool }, { 0x408010, 0x80000000 }, { 0x419004, pool }, { 0x419008, 0 }, { 0x4064cc, 0x80000000 },
-		{ 0x408004, bundle }, { 0x408008, 0x80000030 }, { 0x418808, bundle }, { 0x41880c, 0x80000030 },
+		{ 0x40800c, pool }, { 0x408010, 0x80000000 }, { 0x419004, pool }, { 0x419008, 0 },
+			{ 0x4064cc, 0x80000000 },
+		{ 0x408004, bundle }, { 0x408008, 0x80000030 }, { 0x418808, bundle }, { 0x41880c,
+			0x80000030 },
 		{ 0x4064c8, 0x180 << 16 | 0x7c0 },
 		{ 0x418810, 0x80000000 | attrib }, { 0x419848, 0x10000000 | attrib },
 		{ 0x405830, beta << 16 | alpha }, { 0x4064c4, alpha / 4 << 16 | 0xffff },
@@ -44,9 +47,11 @@ static u32 nouveau(struct kvgpu_patch *p)
 			t = bits(topo.ppc_mask[g][i]);
 			if (!t)
 				continue;
-			p[n++] = (struct kvgpu_patch){ 0x5030c0 + 0x8000 * g + 0x200 * i, 1u << 28 | beta * t << 16 | bo };
+			p[n++] = (struct kvgpu_patch){ 0x5030c0 + 0x8000 * g + 0x200 * i,
+						       1u << 28 | beta * t << 16 | bo };
 			bo += 0x324 * t;
-			p[n++] = (struct kvgpu_patch){ 0x5030e4 + 0x8000 * g + 0x200 * i, alpha * t << 16 | ao };
+			p[n++] = (struct kvgpu_patch){ 0x5030e4 + 0x8000 * g + 0x200 * i,
+						       alpha * t << 16 | ao };
 			ao += 0x7ff * t;
 		}
 	return n;
@@ -63,10 +68,13 @@ static void nouveaus_own(void **state)
 	assert_memory_equal(in, out, n * sizeof(in[0]));
 }
 
-/* what the chip's shape says is the host's to say: any value of the guest's becomes the right one */
+/*
+ * what the chip's shape says is the host's to say: any value of the guest's becomes the right one
+ */
 static void shape_is_the_hosts(void **state)
 {
-	static const u32 addresses[] = { 0x40800c, 0x419004, 0x408004, 0x418808, 0x408008, 0x41880c, 0x418810, 0x419848 };
+	static const u32 addresses[] = { 0x40800c, 0x419004, 0x408004, 0x418808,
+					 0x408008, 0x41880c, 0x418810, 0x419848 };
 	struct kvgpu_patch in[64], lie[64], out[64];
 	u32 n = nouveau(in), rejected, i, j;
 
@@ -104,7 +112,8 @@ static void only_listed_registers(void **state)
 static void stray_bits(void **state)
 {
 	static const struct kvgpu_patch bad[] = {
-		{ 0x408008, 0x80010030 }, { 0x41880c, 0xc0000030 }, { 0x418810, 0x90000000 }, { 0x418810, 0xffffffff },
+		{ 0x408008, 0x80010030 }, { 0x41880c, 0xc0000030 }, { 0x418810, 0x90000000 },
+			{ 0x418810, 0xffffffff },
 		{ 0x419848, 0x20000001 }, { 0x419848, 0x80000001 },
 	};
 	struct kvgpu_patch out;

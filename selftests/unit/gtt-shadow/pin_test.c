@@ -55,7 +55,8 @@ static void contiguous_pages_go_together(void **state)
 	assert_int_equal(g->pin_calls, 1);
 	assert_int_equal(g->max_batch, 100);
 	assert_int_equal(g->nr_pinned, 100);
-	for (i = 0; i < 100; i++)	/* the other way round there is nothing to gather; pinned pages are not pinned again */
+	/* the other way round there is nothing to gather; pinned pages are not pinned again */
+	for (i = 0; i < 100; i++)
 		pte(g, 7 + i, sys(119 - i));
 	sync_and_check(g);
 	assert_int_equal(g->pin_calls, 1);
@@ -67,7 +68,8 @@ static void at_most_512(void **state)
 	struct guest *g = with_table(2000);
 	u32 i;
 
-	for (i = 0; i < 1500; i++)	/* no page of these can be pinned: the batches are what counts */
+	/* no page of these can be pinned: the batches are what counts */
+	for (i = 0; i < 1500; i++)
 		pte(g, i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
 	sync_and_check(g);
 	assert_in_range(g->max_batch, 256, 512);
@@ -196,7 +198,8 @@ static void unpinned_together(void **state)
 			g = with_table(SYS_PAGES);
 			for (j = 0; j < cases[i].nr; j++)
 				if (j != cases[i].skip)
-					pte(g, way ? cases[i].nr - 1 - j : j, sys(cases[i].first + j));
+					pte(g, way ? cases[i].nr - 1 - j : j,
+					    sys(cases[i].first + j));
 			sync_and_check(g);
 			for (j = 0; j < cases[i].nr; j++)
 				pte(g, j, 0);
@@ -238,7 +241,10 @@ static void unpinned_only_by_the_reaper(void **state)
 	guest_free(g);
 }
 
-/* no entry is left of it, and nobody has invalidated since: whoever takes its memory back has to (the review's survivor) */
+/*
+ * no entry is left of it, and nobody has invalidated since: whoever takes its memory back has to
+ * (the review's survivor)
+ */
 static void a_pin_that_waits_needs_a_flush(void **state)
 {
 	struct guest *g = with_one_that_waits();
@@ -264,7 +270,8 @@ static void what_changed_before_is_told(void **state)
 
 	sync_and_check(g);
 	for (way = 0; way < 2; way++) {
-		assert_int_equal(kvgpu_as_subst(g->space[0].as, 0x10000, 4, (hvram_t){ SUBST_BASE }), 0);
+		assert_int_equal(
+			kvgpu_as_subst(g->space[0].as, 0x10000, 4, (hvram_t){ SUBST_BASE }), 0);
 		if (way)
 			kvgpu_shadow_unmap_all(&g->s, &changed);
 		else
@@ -316,8 +323,10 @@ static void at_most_512_are_let_go(void **state)
 	g->s.ops = &any;
 	for (way = 0; way < 2; way++) {
 		unpinned = most_unpinned = 0;
-		for (i = 0; i < 1500; i++)	/* those that follow a page, and those that come before it */
-			pte(g, way ? 1499 - i : i, pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
+		/* those that follow a page, and those that come before it */
+		for (i = 0; i < 1500; i++)
+			pte(g, way ? 1499 - i : i,
+			    pte_make(KVGPU_SYS_COH, 0x1000000ull + i * 4096ull, 0));
 		assert_int_equal(kvgpu_as_sync(g->space[0].as, NULL, &changed), 0);
 		assert_int_equal(g->s.stats.pinned, 1500);
 		for (i = 0; i < 1500; i++)
@@ -337,9 +346,12 @@ static void unmap_ranges(void **state)
 		u64 iova, len;
 		u32 left;
 	} cases[] = {
-		{ SYS_BASE, 0, 64 }, { SYS_BASE + 0x40000, 0x1000, 64 }, { SYS_BASE - 0x1000, 0x1000, 64 },
-		{ SYS_BASE, 0x1000, 63 }, { SYS_BASE + 0xfff, 2, 62 }, { SYS_BASE + 0x3f000, ~0ull - SYS_BASE, 63 },
-		{ 0, ~0ull, 0 }, { SYS_BASE + 0x1000, ~0ull, 1 }, { 0, SYS_BASE + 0x2000, 62 }, { 1ull << 40, ~0ull >> 1, 64 },
+		{ SYS_BASE, 0, 64 }, { SYS_BASE + 0x40000, 0x1000, 64 }, { SYS_BASE - 0x1000,
+			0x1000, 64 },
+		{ SYS_BASE, 0x1000, 63 }, { SYS_BASE + 0xfff, 2, 62 }, { SYS_BASE + 0x3f000,
+			~0ull - SYS_BASE, 63 },
+		{ 0, ~0ull, 0 }, { SYS_BASE + 0x1000, ~0ull, 1 }, { 0, SYS_BASE + 0x2000, 62 },
+			{ 1ull << 40, ~0ull >> 1, 64 },
 	};
 	struct guest *g;
 	u32 i, j;

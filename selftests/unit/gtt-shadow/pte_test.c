@@ -19,7 +19,9 @@ uint8_t kind_plain(uint8_t kind);
 
 static struct kvgpu_shadow_cfg cfg(bool big_64k)
 {
-	return (struct kvgpu_shadow_cfg){ .part_base = { PART_BASE }, .part_size = PART_SIZE, .big_64k = big_64k };
+	return (struct kvgpu_shadow_cfg){ .part_base = { PART_BASE },
+					  .part_size = PART_SIZE,
+					  .big_64k = big_64k };
 }
 
 static u64 naive(u64 e, bool big, bool big_64k, u64 dma, bool *rejected)
@@ -74,9 +76,19 @@ static void compare(u64 e, bool big, bool big_64k)
 
 static void all_bits(void **state)
 {
-	static const u64 frames[] = { 0, 1, 0x1f, 0x20, PART_SIZE / 4096 - 1, PART_SIZE / 4096 - 16, PART_SIZE / 4096,
-				      0x1ffffff, 0x2000000, 0xfffffff };
-	static const u64 flag[] = { 1, 2, 4, 8, 1ull << 32, 1ull << 35, 1ull << 62, 1ull << 63, 0x5555ull << 44 };
+	static const u64 frames[] = { 0,
+				      1,
+				      0x1f,
+				      0x20,
+				      PART_SIZE / 4096 - 1,
+				      PART_SIZE / 4096 - 16,
+				      PART_SIZE / 4096,
+				      0x1ffffff,
+				      0x2000000,
+				      0xfffffff };
+	static const u64 flag[] = { 1,		2,	    4,
+				    8,		1ull << 32, 1ull << 35,
+				    1ull << 62, 1ull << 63, 0x5555ull << 44 };
 	u32 f, ap, kind, bits, i, v;
 	u64 e;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runlists: groups, bad counts, foreign and repeated ids, lists without end; and random lists against their rules. */
+/*
+ * Runlists: groups, bad counts, foreign and repeated ids, lists without end; and random lists
+ * against their rules.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,8 @@ static u64 tsg(u32 id, u32 count)
 }
 
 #define HTSG(id, count, slice)	((u64)((id) | 1u << 13 | (slice) | (u32)(count) << 26))
-#define SLICE_1MS		(1u << 14 << 1 | (976u >> 2) << 18)	/* 976 ticks of 1024 ns: 244 << 2 */
+/* 976 ticks of 1024 ns: 244 << 2 */
+#define SLICE_1MS		(1u << 14 << 1 | (976u >> 2) << 18)
 
 static u32 run(const u64 *in, u32 nr, u64 *out, u32 max)
 {
@@ -79,7 +83,10 @@ static void bad_counts(void **state)
 {
 	u64 in[] = { tsg(3, 63), 1, 2, tsg(4, 0), 5, tsg(5, 4), 6 }, out[8];
 
-	/* the first claims more than there is: ends at the next header; the second claims none: 5 stands alone */
+	/*
+	 * the first claims more than there is: ends at the next header; the second claims none: 5
+	 * stands alone
+	 */
 	assert_int_equal(run(in, 7, out, 8), 6);
 	assert_int_equal(out[0], HTSG(53, 2, SLICE_1MS));
 	assert_int_equal(out[3], 1005);
@@ -105,12 +112,13 @@ static int map_counted(void *ctx, bool tsg, u16 id)
 }
 
 /*
- * The chip has few groups: a header is looked up only for members. Those of a group that can't be had come nowhere else: the host
- * knows a channel by the group of its first entry.
+ * The chip has few groups: a header is looked up only for members. Those of a group that can't be
+ * had come nowhere else: the host knows a channel by the group of its first entry.
  */
 static void headers_alone(void **state)
 {
-	u64 in[] = { tsg(1, 0), tsg(2, 3), tsg(3, 2), 500, 600, tsg(4, 1), 7, tsg(5, 1), 7 }, out[9];
+	u64 in[] = { tsg(1, 0), tsg(2, 3), tsg(3, 2), 500, 600, tsg(4, 1), 7, tsg(5, 1), 7 },
+	    out[9];
 	u64 refused[] = { tsg(77, 2), 1, 2, 1, tsg(6, 2), 2, 3 };
 	u32 asked[2] = { 0 };
 
@@ -123,7 +131,10 @@ static void headers_alone(void **state)
 	assert_int_equal(out[1], 1003);
 }
 
-/* nor do those for which there is no room where they come first, though a group that is dropped makes some */
+/*
+ * nor do those for which there is no room where they come first, though a group that is dropped
+ * makes some
+ */
 static void first_entries_count(void **state)
 {
 	u64 in[] = { tsg(77, 2), 4, 5, 6, tsg(3, 2), 6, 7 }, out[9];
@@ -166,7 +177,13 @@ static void slices(void **state)
 	static const struct {
 		u32 us;
 		u64 ticks;	/* the most that is representable and not longer */
-	} cases[] = { { 0, 1 }, { 1, 1 }, { 2, 1 }, { 261, 254 }, { 1048, 1020 }, { 10000, 9728 }, { 0xffffffff, 255 << 14 } };
+	} cases[] = { { 0, 1 },
+		      { 1, 1 },
+		      { 2, 1 },
+		      { 261, 254 },
+		      { 1048, 1020 },
+		      { 10000, 9728 },
+		      { 0xffffffff, 255 << 14 } };
 	u64 in[] = { tsg(1, 1), 1 }, out[2];
 	u32 i, calls = 0;
 

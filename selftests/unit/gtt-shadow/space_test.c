@@ -106,7 +106,9 @@ static void slots_come_back(void **state)
 		at = (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + i % 100 * 8 * 7 };
 		guest_write(g, at, i < 100 ? pde_make(table, table, 3) : 0);
 		if (i < 100 && i >= 3)
-			guest_write(g, (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + (i - 3) * 8 * 7 }, 0);
+			guest_write(g,
+				    (struct kvgpu_gaddr){ KVGPU_VRAM, pd.addr + (i - 3) * 8 * 7 },
+				    0);
 		assert_int_equal(space_sync(&g->space[0], true), 0);
 		guest_reap(g);
 	}
@@ -115,12 +117,16 @@ static void slots_come_back(void **state)
 	guest_free(g);
 }
 
-/* the last MiB is the host's, though the guest's tables have pages there: small, big, to the last one */
+/*
+ * the last MiB is the host's, though the guest's tables have pages there: small, big, to the last
+ * one
+ */
 static void check_top(bool big_64k)
 {
 	static const struct kvgpu_gaddr big_table = { KVGPU_VRAM, 0x80000 };
 	const u64 end = (1ull << 40) - (1ull << 20);
-	const u64 small[] = { end - 4096, end, (1ull << 40) - 4096 }, big[] = { end - 0x40000, end + 0x40000 };
+	const u64 small[] = { end - 4096, end, (1ull << 40) - 4096 },
+		  big[] = { end - 0x40000, end + 0x40000 };
 	struct guest *g = guest_new(big_64k, 8, SYS_PAGES);
 	struct kvgpu_gaddr at = pd;
 	u32 i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pages that the host puts into a guest's address space win over the guest's tables, and leave no trace when they go. */
+/*
+ * Pages that the host puts into a guest's address space win over the guest's tables, and leave no
+ * trace when they go.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +85,8 @@ static void without_any_table(void **state)
 	struct guest *g = start(false);
 	struct space *sp = &g->space[0];
 
-	assert_int_equal(space_subst(sp, (1ull << 27) - 0x3000, 6, SUBST_BASE), 0);	/* over the edge of a slot */
+	/* over the edge of a slot */
+	assert_int_equal(space_subst(sp, (1ull << 27) - 0x3000, 6, SUBST_BASE), 0);
 	guest_check(g);
 	assert_int_equal(g->nr_tables, 3);
 	sync_and_check(g);
@@ -134,7 +138,8 @@ static void across_chunks_in_64k(void **state)
 	sync_and_check(g);
 	assert_int_equal(space_subst(sp, 0x100000, 1500, SUBST_BASE), 0);
 	guest_check(g);
-	assert_int_equal(space_subst(sp, 0x3ff0000, 32, SUBST_BASE + 0x1000000), 0);	/* over the edge of a half */
+	/* over the edge of a half */
+	assert_int_equal(space_subst(sp, 0x3ff0000, 32, SUBST_BASE + 0x1000000), 0);
 	sync_and_check(g);
 	space_unsubst(sp, 0, 2048);
 	guest_check(g);
@@ -150,7 +155,8 @@ static void refused(void **state)
 	assert_int_not_equal(kvgpu_as_subst(sp->as, 0x800, 1, (hvram_t){ SUBST_BASE }), 0);
 	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 0, (hvram_t){ SUBST_BASE }), 0);
 	assert_int_not_equal(kvgpu_as_subst(sp->as, 0, 1, (hvram_t){ SUBST_BASE + 1 }), 0);
-	assert_int_not_equal(kvgpu_as_subst(sp->as, (1ull << 40) - 0x1000, 2, (hvram_t){ SUBST_BASE }), 0);
+	assert_int_not_equal(
+		kvgpu_as_subst(sp->as, (1ull << 40) - 0x1000, 2, (hvram_t){ SUBST_BASE }), 0);
 	assert_int_not_equal(kvgpu_as_subst(sp->as, 1ull << 40, 1, (hvram_t){ SUBST_BASE }), 0);
 	assert_int_not_equal(kvgpu_as_subst(sp->as, ~0xfffull, 1, (hvram_t){ SUBST_BASE }), 0);
 	kvgpu_as_unsubst(sp->as, ~0xfffull, 2);

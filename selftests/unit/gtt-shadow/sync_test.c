@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Syncs: what is read and written, and that it is no more than what changed; tables that come, go, move and lie over each
- * other.
+ * Syncs: what is read and written, and that it is no more than what changed; tables that come, go,
+ * move and lie over each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,10 @@ static bool take(void *ctx, struct kvgpu_gaddr a, u64 len)
 	return false;
 }
 
-/* what is read for the first time is asked about before, or it would be read again; and then each table as a whole */
+/*
+ * what is read for the first time is asked about before, or it would be read again; and then each
+ * table as a whole
+ */
 static void asks_once(void **state)
 {
 	struct guest *g = start(false, 8);
@@ -231,7 +234,8 @@ static void aliases(void **state)
 	u32 i;
 
 	for (i = 0; i < 6; i++)
-		put(g, pd, i * 1000, pde_make(i & 1 ? small_table : none, plus(small_table, i / 2 * 0x1000), 3));
+		put(g, pd, i * 1000,
+		    pde_make(i & 1 ? small_table : none, plus(small_table, i / 2 * 0x1000), 3));
 	for (i = 0; i < 512; i++)
 		put(g, small_table, i, i & 1 ? sys(i % SYS_PAGES) : vram(i * 4096 % VRAM_SIZE));
 	sync_and_check(g);
@@ -315,8 +319,10 @@ static void memory_that_does_not_answer(void **state)
 static void tables_in_odd_places(void **state)
 {
 	static const struct kvgpu_gaddr odd[] = {
-		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 }, { KVGPU_VRAM, VRAM_SIZE }, { KVGPU_VRAM, 0x1ffffff000ull },
-		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_NCOH, 0xfffffff000ull }, { KVGPU_SYS_COH, 0 },
+		{ KVGPU_VRAM, VRAM_SIZE - 0x1000 }, { KVGPU_VRAM, VRAM_SIZE }, { KVGPU_VRAM,
+			0x1ffffff000ull },
+		{ KVGPU_SYS_COH, SYS_BASE + SYS_SIZE - 0x1000 }, { KVGPU_SYS_NCOH,
+			0xfffffff000ull }, { KVGPU_SYS_COH, 0 },
 		/* a peer's number in the upper bits: means nothing in video memory */
 		{ KVGPU_VRAM, 0x2000000000ull + 0x40000 },
 	};

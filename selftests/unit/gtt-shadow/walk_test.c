@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Directory entries in all forms, and the host's own walk of the guest's tables, against the oracle of guest.c. */
+/*
+ * Directory entries in all forms, and the host's own walk of the guest's tables, against the oracle
+ * of guest.c.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +27,12 @@ static struct kvgpu_gaddr plus(struct kvgpu_gaddr a, u64 n)
 /* walks and compares everywhere that matters */
 static void everywhere(struct guest *g)
 {
-	static const u64 vas[] = { 0, 0x1000, 0x10000, 0x1f000, 0x20000, 0x40000, 0x3ff000, 0x400000, 0x7ff000, 0x800000,
-				   0xfff000, 0x1000000, 0x1fff000, 0x2000000, 0x3fff000, 0x4000000, 0x7fff000, 0x8000000,
-				   0xfffffff000ull, 0x10000000000ull, ~0xfffull };
+	static const u64 vas[] = { 0,	      0x1000,	 0x10000,	  0x1f000,
+				   0x20000,   0x40000,	 0x3ff000,	  0x400000,
+				   0x7ff000,  0x800000,	 0xfff000,	  0x1000000,
+				   0x1fff000, 0x2000000, 0x3fff000,	  0x4000000,
+				   0x7fff000, 0x8000000, 0xfffffff000ull, 0x10000000000ull,
+				   ~0xfffull };
 	struct kvgpu_gaddr out;
 	u32 i, len;
 
@@ -46,13 +52,22 @@ static void directory_forms(void **state)
 		g = guest_new(mode, 8, SYS_PAGES);
 		assert_int_equal(space_open(g, 0, pd), 0);
 		for (i = 0; i < 1024; i++)	/* every table entry is something */
-			guest_write(g, plus(big_table, i * 8), i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
+			guest_write(g, plus(big_table, i * 8),
+				    i % 3 ? pte_make(KVGPU_VRAM, i * 0x20000 % VRAM_SIZE, 0) : 0);
 		for (i = 0; i < 8192; i++)
-			guest_write(g, plus(small_table, i * 8), i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) : 0);
+			guest_write(g, plus(small_table, i * 8),
+				    i % 5 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i % 128 * 4096, 4) :
+					    0);
 		for (form = 0; form < 4 * 4 * 4; form++) {
-			/* both apertures and the size field in all values; wrong apertures lead to other memory */
-			guest_write(g, pd, (form & 3) | (form >> 2 & 3) << 2 | (big_table.addr >> 12) << 4 |
-				    (u64)(form >> 4 & 3) << 32 | (small_table.addr >> 12) << 36);
+			/*
+			 * both apertures and the size field in all values; wrong apertures lead to
+			 * other memory
+			 */
+			guest_write(g, pd,
+				    (form & 3) | (form >> 2 & 3) << 2 |
+					    (big_table.addr >> 12) << 4 |
+					    (u64)(form >> 4 & 3) << 32 |
+					    (small_table.addr >> 12) << 36);
 			space_sync(&g->space[0], form & 1);
 			everywhere(g);
 		}
@@ -62,9 +77,18 @@ static void directory_forms(void **state)
 
 static void both_decide(void **state)
 {
-	static const u64 big[] = { 0, 2, 1, 3, 1 | 0x100000ull >> 12 << 4, 1 | 1ull << 33, 1 | 2ull << 33, 1 | 0xffull << 36,
+	static const u64 big[] = { 0,
+				   2,
+				   1,
+				   3,
+				   1 | 0x100000ull >> 12 << 4,
+				   1 | 1ull << 33,
+				   1 | 2ull << 33,
+				   1 | 0xffull << 36,
 				   1 | 0xdbull << 36 };
-	static const u64 small[] = { 0, 2, 1, 1 | 2ull << 33, 1 | 1ull << 33, 1 | 3ull << 33, 1 | 0xffull << 36 };
+	static const u64 small[] = {
+		0, 2, 1, 1 | 2ull << 33, 1 | 1ull << 33, 1 | 3ull << 33, 1 | 0xffull << 36
+	};
 	u32 b, s, mode, i;
 	struct guest *g;
 
@@ -78,9 +102,11 @@ static void both_decide(void **state)
 					u64 at = big[b] >> 33 & 2 ? SYS_BASE >> 12 << 4 : 0;
 
 					guest_write(g, plus(big_table, i * 8), big[b] | at);
-					at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 : 0;
+					at = small[s] >> 33 & 2 ? (SYS_BASE + 0x5000) >> 12 << 4 :
+								  0;
 					/* one page of the first big page, all of the second */
-					guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8), small[s] | at);
+					guest_write(g, plus(small_table, (i ? 31 + i : 0) * 8),
+						    small[s] | at);
 				}
 				space_sync(&g->space[0], true);
 				everywhere(g);

@@ -36,11 +36,13 @@ static void maps(void **state)
 			put(g, pd, 0, pde_make(big_table, small_table, 0));
 			put(g, pd, 1, pde_make(none, small_table, 0));
 			for (i = 0; i < 40; i++)
-				put(g, small_table, i * 17, i & 1 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i * 4096ull, 0) :
-					   pte_make(KVGPU_VRAM, i * 8192, 2));
+				put(g, small_table, i * 17,
+				    i & 1 ? pte_make(KVGPU_SYS_COH, SYS_BASE + i * 4096ull, 0) :
+					    pte_make(KVGPU_VRAM, i * 8192, 2));
 			for (i = 0; i < 4; i++)
-				put(g, big_table, 24 + i, pte_make(i & 1 ? KVGPU_SYS_NCOH : KVGPU_VRAM,
-								  i & 1 ? SYS_BASE : i * 0x20000, 0));
+				put(g, big_table, 24 + i,
+				    pte_make(i & 1 ? KVGPU_SYS_NCOH : KVGPU_VRAM,
+					     i & 1 ? SYS_BASE : i * 0x20000, 0));
 			window_sync(&g->win[0], pd, ~0ull, sizes[n], true);
 			guest_check(g);
 			window_sync(&g->win[0], pd, 0x1e3000, sizes[n], true);
@@ -67,15 +69,18 @@ static void tells_what_changed(void **state)
 	bool changed;
 
 	put(g, pd, 0, pde_make(none, small_table, 0));
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[1023], 0x77);
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
 	assert_true(last < first);
 	put(g, small_table, 100, pte_make(KVGPU_VRAM, 0, 0));
 	put(g, small_table, 700, pte_make(KVGPU_SYS_COH, SYS_BASE, 0));
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x77, pte, &first, &last), 0);
 	assert_int_equal(first, 100);
 	assert_int_equal(last, 700);
 	assert_false(kvgpu_win_take(win, &first, &last));
@@ -86,7 +91,8 @@ static void tells_what_changed(void **state)
 	assert_int_equal(last, 700);
 	assert_int_equal(pte[700], 0x77);
 	/* another scrap page: everything anew */
-	assert_int_equal(kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x99, pte, &first, &last), 0);
+	assert_int_equal(
+		kvgpu_win_sync(&g->s, win, pd, ~0ull, 1024, NULL, 0x99, pte, &first, &last), 0);
 	assert_int_equal(first, 0);
 	assert_int_equal(last, 1023);
 	assert_int_equal(pte[101], 0x99);
@@ -147,11 +153,14 @@ static void refused(void **state)
 	for (i = 0; i < 9; i++)
 		win[i] = calloc(1, kvgpu_win_size(64));
 	for (i = 0; i < 6; i++) {
-		assert_int_equal(kvgpu_win_sync(&g->s, win[0], pd, 0, sizes[i], NULL, 0, pte, &first, &last), -EINVAL);
+		assert_int_equal(kvgpu_win_sync(&g->s, win[0], pd, 0, sizes[i], NULL, 0, pte,
+						&first, &last),
+				 -EINVAL);
 		assert_true(last < first);
 	}
 	for (i = 0; i < 9; i++)
-		assert_int_equal(kvgpu_win_linear(&g->s, win[i], 64, 0, pte, &first, &last), i < 8 ? 0 : -ENOSPC);
+		assert_int_equal(kvgpu_win_linear(&g->s, win[i], 64, 0, pte, &first, &last),
+				 i < 8 ? 0 : -ENOSPC);
 	assert_int_equal(kvgpu_win_linear(&g->s, win[0], 32, 0, pte, &first, &last), -EINVAL);
 	kvgpu_win_fini(&g->s, win[3]);
 	assert_int_equal(kvgpu_win_linear(&g->s, win[8], 64, 0, pte, &first, &last), 0);

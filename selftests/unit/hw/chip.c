@@ -48,7 +48,10 @@ static bool falcon_write(struct falcon *f, u32 off, u32 val)
 	return false;
 }
 
-/* FECS saves: something that is not all zero, at the context's place, if the instance block leads there */
+/*
+ * FECS saves: something that is not all zero, at the context's place, if the instance block leads
+ * there
+ */
 static void save_context(void)
 {
 	u64 inst = (u64)(chip.reg[(GR_FECS + FECS_CHAN_ADDR) / 4] & FECS_CHAN_INST) << 12;
@@ -66,13 +69,19 @@ static void save_context(void)
 		assert(FIELD_GET(GMMU_PDE_SMALL_APERTURE, pde) == GMMU_PDE_APERTURE_VRAM);
 		table = FIELD_GET(GMMU_PDE_SMALL_ADDR, pde) << 12;
 		pte = *(u64 *)(chip.vram + (table - CHIP_VRAM_AT) + (page >> 12 & 0x7fff) * 8);
-		assert(pte & GMMU_PTE_VALID && pte & GMMU_PTE_PRIV);	/* for the microcode alone */
-		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + (page == va ? 256 : 0),
+		/* for the microcode alone */
+		assert(pte & GMMU_PTE_VALID && pte & GMMU_PTE_PRIV);
+		memset(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR,
+			pte) << 12) - CHIP_VRAM_AT) + (page == va ? 256 : 0),
 		       0x5a, page == va ? 3840 : 4096);
 		if (page == va && chip.patches[0])
-			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + GR_CTX_OS_PATCH_COUNT, &chip.patches[0], 4);
+			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) +
+				       GR_CTX_OS_PATCH_COUNT,
+			       &chip.patches[0], 4);
 		if (page == va && chip.patches[1])
-			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) + GR_CTX_OS_PATCH_ADDR, &chip.patches[1], 4);
+			memcpy(chip.vram + ((FIELD_GET(GMMU_PTE_ADDR, pte) << 12) - CHIP_VRAM_AT) +
+				       GR_CTX_OS_PATCH_ADDR,
+			       &chip.patches[1], 4);
 	}
 }
 
@@ -85,11 +94,15 @@ static void fecs_write(u32 off, u32 val)
 		chip.reg[(GR_FECS + FECS_SCRATCH(FECS_OS_SIZE)) / 4] = chip.ctx_size;
 	} else if (off == FECS_SCRATCH_CLR(FECS_OS_STATUS)) {
 		*status &= ~val;
-	} else if (off == FECS_WRCMD_CMD && val == FECS_OS_CMD_SET_CHAN && !(chip.stuck & STUCK_SET_CHAN)) {
+	} else if (off == FECS_WRCMD_CMD && val == FECS_OS_CMD_SET_CHAN &&
+		   !(chip.stuck & STUCK_SET_CHAN)) {
 		*status |= FECS_OS_READY;
-		chip.reg[(GR_FECS + FECS_CHAN_ADDR) / 4] = chip.reg[(GR_FECS + FECS_WRCMD_DATA) / 4];
-		chip.reg[(GR_FECS + FECS_CHAN_NEXT) / 4] = chip.reg[(GR_FECS + FECS_WRCMD_DATA) / 4];
-	} else if (off == FALCON_INTR_TRIGGER && val == FECS_INTR_CHSW && !(chip.stuck & STUCK_UNLOAD)) {
+		chip.reg[(GR_FECS + FECS_CHAN_ADDR) / 4] =
+			chip.reg[(GR_FECS + FECS_WRCMD_DATA) / 4];
+		chip.reg[(GR_FECS + FECS_CHAN_NEXT) / 4] =
+			chip.reg[(GR_FECS + FECS_WRCMD_DATA) / 4];
+	} else if (off == FALCON_INTR_TRIGGER && val == FECS_INTR_CHSW &&
+		   !(chip.stuck & STUCK_UNLOAD)) {
 		save_context();
 		chip.reg[(GR_FECS + FECS_CHAN_ADDR) / 4] &= ~FECS_CHAN_VALID;
 	}
@@ -161,7 +174,7 @@ u32 ioread32(const void *at)
 	return v;
 }
 
-/* ------------------------------------------------------------------ the rest of hw/, and the kernel */
+/* -------------------------------------------------------------- the rest of hw/, and the kernel */
 
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -181,7 +194,9 @@ int kvgpu_hw_vram_alloc(struct kvgpu_hw *hw, u64 size, u64 align, struct kvgpu_v
 	if (!chip.allocs_left || chip.vram_used + size > CHIP_VRAM)
 		return -ENOMEM;
 	chip.allocs_left -= chip.allocs_left > 0;
-	*out = (struct kvgpu_vram){ .at = { CHIP_VRAM_AT + chip.vram_used }, .size = size, .cpu = chip.vram + chip.vram_used };
+	*out = (struct kvgpu_vram){ .at = { CHIP_VRAM_AT + chip.vram_used },
+				    .size = size,
+				    .cpu = chip.vram + chip.vram_used };
 	chip.vram_used += size;
 	return 0;
 }
@@ -245,7 +260,11 @@ void spin_unlock(spinlock_t *l) { assert(l->held); l->held = false; }
 ktime_t ktime_get(void) { return chip.now; }
 void msleep(unsigned int ms) { assert(!chip.priv.mask_lock.held); chip.now += ms * 1000000ull; }
 void udelay(unsigned long us) { chip.now += us * 1000; }
-void usleep_range(unsigned long first, unsigned long last) { assert(!chip.priv.mask_lock.held); chip.now += first * 1000; }
+void usleep_range(unsigned long first, unsigned long last)
+{
+	assert(!chip.priv.mask_lock.held);
+	chip.now += first * 1000;
+}
 void memset_io(void *at, int c, size_t n) { memset(at, c, n); }
 void memcpy_fromio(void *to, const void *from, size_t n) { memcpy(to, from, n); }
 void *kvmalloc(size_t n, int gfp) { return malloc(n); }
@@ -275,7 +294,8 @@ static void set_shape(void)
 {
 	unsigned int g;
 
-	chip_set(GR_FECS + FECS_UNITS, FIELD_PREP(FECS_UNITS_ROP, 5) | FIELD_PREP(FECS_UNITS_GPC, 5));
+	chip_set(GR_FECS + FECS_UNITS,
+		 FIELD_PREP(FECS_UNITS_ROP, 5) | FIELD_PREP(FECS_UNITS_GPC, 5));
 	for (g = 0; g < 5; g++) {
 		chip_set(GR_GPC(g, GPC_GPCCS + GPCCS_UNITS), tpcs[g]);
 		chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(0)), tpcs[g] == 3 ? 3 : 1);
@@ -295,7 +315,8 @@ void chip_make(const void *fw, size_t size)
 	const char *why;
 
 	memset(&chip, 0, sizeof(chip));
-	chip.bar0 = mmap(NULL, CHIP_BAR0, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	chip.bar0 = mmap(NULL, CHIP_BAR0, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			 -1, 0);
 	assert(chip.bar0 != MAP_FAILED);
 	chip.reg = calloc(CHIP_BAR0 / 4, sizeof(u32));
 	chip.writes = calloc(CHIP_BAR0 / 4, sizeof(u32));

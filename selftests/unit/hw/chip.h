@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fake card for tests of hw/'s graphics part: a register file with a K20m's shape that counts writes, the few registers
- * that answer, two falcons' memories, and video memory. Not a model of the engine: it knows only what bring-up waits for.
+ * A fake card for tests of hw/'s graphics part: a register file with a K20m's shape that counts
+ * writes, the few registers that answer, two falcons' memories, and video memory. Not a model of
+ * the engine: it knows only what bring-up waits for.
  */
 #ifndef KVGPU_TEST_CHIP_H
 #define KVGPU_TEST_CHIP_H
@@ -53,7 +54,8 @@ struct chip {
 
 extern struct chip chip;
 
-void chip_make(const void *fw, size_t size);	/* a card that firmware was found for, nothing brought up */
+/* a card that firmware was found for, nothing brought up */
+void chip_make(const void *fw, size_t size);
 void chip_free(void);
 u32 chip_reg(u32 reg);
 void chip_set(u32 reg, u32 val);		/* as the chip itself would, not counted */

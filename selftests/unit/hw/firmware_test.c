@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver's reading of the firmware file: a good one is read as it was written, each kind of damage is refused with a
- * reason, and any single changed byte is noticed. KVGPU_FW names a file made by kvgpu-firmware, which is read as well.
+ * The driver's reading of the firmware file: a good one is read as it was written, each kind of
+ * damage is refused with a reason, and any single changed byte is noticed. KVGPU_FW names a file
+ * made by kvgpu-firmware, which is read as well.
  */
 #include <linux/crc32.h>
 #include <linux/errno.h>
@@ -28,7 +29,10 @@ static const char *refuse(const struct fwbuild *b)
 	return why;
 }
 
-/* the stand-in's checksum is the one that the tool takes from zlib: the published check value of CRC-32 */
+/*
+ * the stand-in's checksum is the one that the tool takes from zlib: the published check value of
+ * CRC-32
+ */
 static void checksum_is_the_usual_one(void **state)
 {
 	assert_int_equal(~crc32_le(~0u, "123456789", 9), 0xcbf43926);
@@ -61,17 +65,38 @@ static void reads_what_was_written(void **state)
 static void bad_magic(struct fwbuild *b) { fwbuild_header(b)->magic ^= 1; }
 static void bad_version(struct fwbuild *b) { fwbuild_header(b)->version++; }
 static void bad_chip(struct fwbuild *b) { fwbuild_header(b)->chipset = 0x0e4; }
-static void bad_sections(struct fwbuild *b) { fwbuild_header(b)->nr_sections = KVGPU_FW_MAX_SECTIONS + 1; }
+static void bad_sections(struct fwbuild *b)
+{
+	fwbuild_header(b)->nr_sections = KVGPU_FW_MAX_SECTIONS + 1;
+}
 static void many_sections(struct fwbuild *b) { fwbuild_header(b)->nr_sections = ~0u; }
 static void fewer_sections(struct fwbuild *b) { fwbuild_header(b)->nr_sections--; }
 static void unknown_section(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 31; }
-static void wild_section(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 0xffffff16; }
-static void double_section(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_GPC_1)->id = KVGPU_FW_CTX_GPC_0; }
-static void section_in_header(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0; }
+static void wild_section(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_CTX_PPC)->id = 0xffffff16;
+}
+static void double_section(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_CTX_GPC_1)->id = KVGPU_FW_CTX_GPC_0;
+}
+static void section_in_header(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0;
+}
 static void section_odd(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset += 4; }
-static void section_behind(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0xfffffff8; }
-static void section_long(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = b->size; }
-static void section_huge(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0xfffffffc; }
+static void section_behind(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->offset = 0xfffffff8;
+}
+static void section_long(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = b->size;
+}
+static void section_huge(struct fwbuild *b)
+{
+	fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0xfffffffc;
+}
 static void section_empty(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size = 0; }
 static void code_odd(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_FECS_CODE)->size--; }
 static void data_large(struct fwbuild *b)
@@ -83,7 +108,10 @@ static void list_cut(struct fwbuild *b) { fwbuild_section(b, KVGPU_FW_CTX_HUB)->
 static void no_count(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = 0; }
 static void wild_count(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->count = ~0u; }
 static void low_address(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->addr = 0x200; }
-static void high_address(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_GR_MMIO, 0)->addr = 0x800000; }
+static void high_address(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_GR_MMIO, 0)->addr = 0x800000;
+}
 static void unaligned(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->addr++; }
 static void runs_out(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_TPC, 0)->count = 0x200; }
 static void runs_around(struct fwbuild *b)
@@ -93,10 +121,19 @@ static void runs_around(struct fwbuild *b)
 }
 static void no_pitch(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 0; }
 static void odd_pitch(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->pitch = 2; }
-static void wide_data(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_ICMD, 0)->data = 1ull << 32; }
+static void wide_data(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_ICMD, 0)->data = 1ull << 32;
+}
 static void wrong_type(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_HUB, 0)->type = 1; }
-static void wild_class(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_MTHD, 0)->type = 0x1a197; }
-static void method_behind(struct fwbuild *b) { fwbuild_entry(b, KVGPU_FW_CTX_MTHD, 0)->addr = 0x4000; }
+static void wild_class(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_MTHD, 0)->type = 0x1a197;
+}
+static void method_behind(struct fwbuild *b)
+{
+	fwbuild_entry(b, KVGPU_FW_CTX_MTHD, 0)->addr = 0x4000;
+}
 static void too_long(struct fwbuild *b)
 {
 	fwbuild_entry(b, KVGPU_FW_CTX_ICMD, 0)->count = 8000;
@@ -151,7 +188,8 @@ static void damage_is_named(void **state)
 		cases[i].damage(&b);
 		fwbuild_seal(&b);
 		if (strcmp(refuse(&b), cases[i].want))
-			fail_msg("%s: refused as \"%s\", not as \"%s\"", cases[i].name, refuse(&b), cases[i].want);
+			fail_msg("%s: refused as \"%s\", not as \"%s\"", cases[i].name, refuse(&b),
+				 cases[i].want);
 	}
 }
 
@@ -171,7 +209,9 @@ static void every_cut_is_refused(void **state)
 	assert_string_equal(refuse(&b), "cut short or padded");
 }
 
-/* the origin and the checksum's own bytes are all that may change without the content being another */
+/*
+ * the origin and the checksum's own bytes are all that may change without the content being another
+ */
 static void every_changed_byte_is_refused(void **state)
 {
 	struct fwbuild b;
@@ -179,7 +219,8 @@ static void every_changed_byte_is_refused(void **state)
 
 	fwbuild_make(&b);
 	for (i = 0; i < b.size; i++) {
-		if (i >= offsetof(struct kvgpu_fw_header, origin) && i < sizeof(struct kvgpu_fw_header))
+		if (i >= offsetof(struct kvgpu_fw_header, origin) &&
+		    i < sizeof(struct kvgpu_fw_header))
 			continue;
 		b.data[i] ^= 0x10;
 		refuse(&b);
@@ -219,7 +260,8 @@ static void real_file(void **state)
 	assert_true(fwfile_words(&f, KVGPU_FW_FECS_CODE) > 256);
 	assert_true(fwfile_entries(&f, KVGPU_FW_CTX_MTHD) > 100);
 	for (i = 0; i < size; i += 97) {
-		if (i >= offsetof(struct kvgpu_fw_header, origin) && i < sizeof(struct kvgpu_fw_header))
+		if (i >= offsetof(struct kvgpu_fw_header, origin) &&
+		    i < sizeof(struct kvgpu_fw_header))
 			continue;
 		data[i] ^= 1;
 		assert_int_equal(fwfile_parse(&f, data, size, &why), -EINVAL);
@@ -230,8 +272,10 @@ static void real_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(checksum_is_the_usual_one), cmocka_unit_test(reads_what_was_written), cmocka_unit_test(damage_is_named),
-		cmocka_unit_test(every_cut_is_refused), cmocka_unit_test(every_changed_byte_is_refused),
+		cmocka_unit_test(checksum_is_the_usual_one),
+			cmocka_unit_test(reads_what_was_written), cmocka_unit_test(damage_is_named),
+		cmocka_unit_test(every_cut_is_refused),
+			cmocka_unit_test(every_changed_byte_is_refused),
 		cmocka_unit_test(origin_without_end),
 	};
 	const struct CMUnitTest with_file[] = { cmocka_unit_test(real_file) };

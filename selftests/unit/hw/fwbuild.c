@@ -22,13 +22,15 @@ static const struct part parts[] = {
 	{ KVGPU_FW_GPCCS_CODE, 64, {} },
 	{ KVGPU_FW_GPCCS_DATA, 27, {} },
 	{ KVGPU_FW_GR_MMIO, 0, { ENTRY(0x400080, 1, 4, 0x11), ENTRY(0x405908, 1, 4, 0) } },
-	{ KVGPU_FW_CTX_HUB, 0, { ENTRY(0x404004, 40, 4, 1), ENTRY(0x4064c0, 1, 4, 0x802000f0), ENTRY(0x405800, 1, 4, 0x0f8000bf) } },
+	{ KVGPU_FW_CTX_HUB, 0, { ENTRY(0x404004, 40, 4, 1), ENTRY(0x4064c0, 1, 4, 0x802000f0),
+		ENTRY(0x405800, 1, 4, 0x0f8000bf) } },
 	{ KVGPU_FW_CTX_GPC_0, 0, { ENTRY(0x418380, 2, 4, 0x16) } },
 	{ KVGPU_FW_CTX_GPC_1, 0, { ENTRY(0x418c6c, 1, 4, 0) } },
 	{ KVGPU_FW_CTX_ZCULL, 0, { ENTRY(0x418a00, 3, 4, 0) } },
 	{ KVGPU_FW_CTX_TPC, 0, { ENTRY(0x419848, 1, 4, 0), ENTRY(0x419eb0, 1, 4, 0x440) } },
 	{ KVGPU_FW_CTX_PPC, 0, { ENTRY(0x41be24, 1, 4, 6) } },
-	{ KVGPU_FW_CTX_ICMD, 0, { ENTRY(0x38, 3, 1, 7), ENTRY(0x40, 1, 1, 7), ENTRY(0x1e100, 1, 1, 1) } },
+	{ KVGPU_FW_CTX_ICMD, 0, { ENTRY(0x38, 3, 1, 7), ENTRY(0x40, 1, 1, 7), ENTRY(0x1e100, 1, 1,
+		1) } },
 	{ KVGPU_FW_CTX_MTHD, 0, { { 0xa197, 0x800, 8, 0x40, 0 }, { 0x902d, 0x200, 1, 4, 0xcf } } },
 };
 #define NR_PARTS	(sizeof(parts) / sizeof(parts[0]))
@@ -49,7 +51,8 @@ struct kvgpu_fw_header *fwbuild_header(struct fwbuild *b)
 
 struct kvgpu_fw_section *fwbuild_section(struct fwbuild *b, u32 id)
 {
-	struct kvgpu_fw_section *s = (struct kvgpu_fw_section *)(b->data + sizeof(struct kvgpu_fw_header));
+	struct kvgpu_fw_section *s =
+		(struct kvgpu_fw_section *)(b->data + sizeof(struct kvgpu_fw_header));
 	u32 i;
 
 	for (i = 0; i < NR_PARTS; i++)
@@ -80,7 +83,8 @@ void fwbuild_seal(struct fwbuild *b)
 /* the lists that the microcode brings: empty but for one word of FECS, right behind its data */
 static void write_lists(struct fwbuild *b)
 {
-	u32 *fecs = fwbuild_words(b, KVGPU_FW_FECS_DATA), *gpccs = fwbuild_words(b, KVGPU_FW_GPCCS_DATA);
+	u32 *fecs = fwbuild_words(b, KVGPU_FW_FECS_DATA),
+	    *gpccs = fwbuild_words(b, KVGPU_FW_GPCCS_DATA);
 	u32 i;
 
 	fecs[0] = 0x300;
@@ -97,18 +101,23 @@ void fwbuild_make(struct fwbuild *b)
 	u32 i, k;
 
 	memset(b, 0, sizeof(*b));
-	*h = (struct kvgpu_fw_header){ .magic = KVGPU_FW_MAGIC, .version = KVGPU_FW_VERSION, .header_size = sizeof(*h),
-				       .nr_sections = NR_PARTS, .chipset = 0x0f0 };
+	*h = (struct kvgpu_fw_header){ .magic = KVGPU_FW_MAGIC,
+				       .version = KVGPU_FW_VERSION,
+				       .header_size = sizeof(*h),
+				       .nr_sections = NR_PARTS,
+				       .chipset = 0x0f0 };
 	snprintf(h->origin, sizeof(h->origin), "a test");
 	b->size = sizeof(*h) + NR_PARTS * sizeof(*s);
 	for (i = 0; i < NR_PARTS; i++) {
 		b->size = (b->size + 7) & ~7ul;
 		s[i].id = parts[i].id;
 		s[i].offset = b->size;
-		s[i].size = parts[i].words * 4 + part_entries(&parts[i]) * sizeof(struct kvgpu_fw_init);
+		s[i].size =
+			parts[i].words * 4 + part_entries(&parts[i]) * sizeof(struct kvgpu_fw_init);
 		for (k = 0; k < parts[i].words; k++)
 			((u32 *)(b->data + b->size))[k] = parts[i].id << 24 | k;
-		memcpy(b->data + b->size + parts[i].words * 4, parts[i].list, s[i].size - parts[i].words * 4);
+		memcpy(b->data + b->size + parts[i].words * 4, parts[i].list,
+		       s[i].size - parts[i].words * 4);
 		b->size += s[i].size;
 		assert(b->size <= FWBUILD_MAX);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A small firmware file with every section, for tests that must not depend on a distribution's nouveau. */
+/*
+ * A small firmware file with every section, for tests that must not depend on a distribution's
+ * nouveau.
+ */
 #ifndef KVGPU_TEST_FWBUILD_H
 #define KVGPU_TEST_FWBUILD_H
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up of the graphics engine on the fake chip: does it end with the registers that stock nouveau ends with, does it
- * load the falcons as it should, keep the golden context to itself, and end with an error in bounded time whatever the
- * chip does not do? nouveau_gr.regs is the recording it is compared with. KVGPU_FW (a file made by kvgpu-firmware) and
- * KVGPU_GR_REFERENCE (a whole recording: "OFFSET R=n W=n first_read=v last=v" a line) compare everything.
+ * Bring-up of the graphics engine on the fake chip: does it end with the registers that stock
+ * nouveau ends with, does it load the falcons as it should, keep the golden context to itself, and
+ * end with an error in bounded time whatever the chip does not do? nouveau_gr.regs is the recording
+ * it is compared with. KVGPU_FW (a file made by kvgpu-firmware) and KVGPU_GR_REFERENCE (a whole
+ * recording: "OFFSET R=n W=n first_read=v last=v" a line) compare everything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,8 @@ static void ends_as_nouveau_does(void **state)
 		if (sscanf(line, "%x %x %15s", &reg, &val, count) != 3)
 			continue;
 		lines++;
-		if (chip_reg(reg) == val && (count[0] == '-' || chip.writes[reg / 4] == strtoul(count, NULL, 10)))
+		if (chip_reg(reg) == val &&
+		    (count[0] == '-' || chip.writes[reg / 4] == strtoul(count, NULL, 10)))
 			continue;
 		print_message("# %06x: %08x after %u writes, nouveau %08x after %s\n", reg, chip_reg(reg),
 			      chip.writes[reg / 4], val, count);
@@ -90,7 +92,10 @@ static const char *explain(u32 reg)
 	return NULL;
 }
 
-/* the number of writes must agree even where values can't; the one exception is the bundle port's switch */
+/*
+ * the number of writes must agree even where values can't; the one exception is the bundle port's
+ * switch
+ */
 static bool same(u32 reg, u32 last, u32 writes)
 {
 	const char *why = explain(reg);
@@ -122,14 +127,16 @@ static void equals_whole_recording(void **state)
 	assert_non_null(in);
 	/* what the card held where nouveau changed single bits */
 	while (fgets(line, sizeof(line), in))
-		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes, &first, &last) == 5 &&
+		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes,
+			   &first, &last) == 5 &&
 		    reads && writes && reg >= GR_BASE && reg < GR_BASE + GR_SIZE)
 			chip_set(reg, first);
 	chip_set(GR_FECS + FECS_SCRATCH(FECS_OS_STATUS), 0);
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	rewind(in);
 	while (fgets(line, sizeof(line), in)) {
-		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes, &first, &last) != 5 ||
+		if (sscanf(line, "%x R=%u W=%u first_read=%x last=%x", &reg, &reads, &writes,
+			   &first, &last) != 5 ||
 		    reg < GR_BASE || reg >= GR_BASE + GR_SIZE)
 			continue;
 		lines++;
@@ -172,7 +179,10 @@ static void reads_the_shape(void **state)
 	assert_int_equal(chip.priv.gr.tile[13], 0xff);
 }
 
-/* any card of the family: each TPC is in one of the two halves of every ratio, each GPC gets as many tiles as TPCs */
+/*
+ * any card of the family: each TPC is in one of the two halves of every ratio, each GPC gets as
+ * many tiles as TPCs
+ */
 static void check_shape(unsigned int gpcs, const u8 *tpcs)
 {
 	unsigned int g, i, tiles;
@@ -181,7 +191,8 @@ static void check_shape(unsigned int gpcs, const u8 *tpcs)
 	for (g = 0; g < gpcs; g++)
 		all |= (u64)((1u << tpcs[g]) - 1) << (8 * g);
 	for (i = 0; i < GR_PD_RATIO_NR; i++) {
-		a = chip_reg(GR_PD_ALPHA_RATIO(i, 0)) | (u64)chip_reg(GR_PD_ALPHA_RATIO(i, 1)) << 32;
+		a = chip_reg(GR_PD_ALPHA_RATIO(i, 0)) | (u64)chip_reg(GR_PD_ALPHA_RATIO(i, 1))
+								<< 32;
 		b = chip_reg(GR_PD_BETA_RATIO(i, 0)) | (u64)chip_reg(GR_PD_BETA_RATIO(i, 1)) << 32;
 		assert_true((a | b) == all && !(a & b));
 	}
@@ -207,7 +218,9 @@ static void every_shape_of_the_family(void **state)
 			for (g = 0; g < gpcs; g++) {
 				chip_set(GR_GPC(g, GPC_GPCCS + GPCCS_UNITS), tpcs[g]);
 				chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(0)), tpcs[g] == 3 ? 3 : 1);
-				chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(1)), tpcs[g] == 3 ? 4 : tpcs[g] == 2 ? 2 : 0);
+				chip_set(GR_GPC(g, GPC_PPC_TPC_MASK(1)), tpcs[g] == 3 ? 4 :
+									 tpcs[g] == 2 ? 2 :
+											0);
 			}
 			assert_int_equal(hw_gr_init(&chip.hw), 0);
 			check_shape(gpcs, tpcs);
@@ -250,7 +263,8 @@ static void falcons_are_loaded(void **state)
 	assert_int_equal(hw_gr_init(&chip.hw), 0);
 	assert_false(chip.fecs.outside || chip.gpccs.outside);
 	for (i = 0; i < 128; i++)
-		assert_int_equal(chip.fecs.imem[i], i < 70 ? fwfile_word(f, KVGPU_FW_FECS_CODE, i) : 0);
+		assert_int_equal(chip.fecs.imem[i],
+				 i < 70 ? fwfile_word(f, KVGPU_FW_FECS_CODE, i) : 0);
 	assert_int_equal(chip.fecs.tags, 2);
 	assert_int_equal(chip.gpccs.tags, 1);
 	assert_int_equal(chip.writes[(GR_FECS + FALCON_IMEMD(0)) / 4], 128);
@@ -292,12 +306,16 @@ static void golden_is_kept_apart(void **state)
 	assert_int_equal(image[0], 0);
 	assert_int_equal(image[256], 0x5a);
 	assert_memory_equal(image, gr->golden.cpu, 0x2000);
-	/* no page of it is in the address space any more, and the translations are gone from the TLBs as well */
+	/*
+	 * no page of it is in the address space any more, and the translations are gone from the
+	 * TLBs as well
+	 */
 	for (i = 0; i < 32768; i++) {
 		u64 pte = ((u64 *)gr->table.cpu)[i], at = FIELD_GET(GMMU_PTE_ADDR, pte) << 12;
 
 		pages += !!pte;
-		assert_false(pte && at >= gr->golden.at.v && at < gr->golden.at.v + gr->golden.size);
+		assert_false(pte && at >= gr->golden.at.v &&
+			     at < gr->golden.at.v + gr->golden.size);
 	}
 	assert_int_equal(pages, (GR_PAGEPOOL_SIZE + GR_BUNDLE_SIZE + gr->attrib.size) / 4096);
 	assert_int_equal(chip.tlb_flushes, 2);
@@ -348,7 +366,7 @@ static void fini_gives_all_back(void **state)
 	assert_int_equal(chip_reg(PMC_ENABLE) | PMC_ENABLE_GR | PMC_ENABLE_BLG, ~0u);
 }
 
-/* ------------------------------------------------------------------ what does not work ends in an error */
+/* ---------------------------------------------------------- what does not work ends in an error */
 
 static const struct { const char *name; unsigned int stuck; int want; } stuck[] = {
 	{ "power domain never comes on", STUCK_POWER, -ETIMEDOUT },
@@ -396,8 +414,8 @@ static void every_wait_ends(void **state)
 		chip.stuck = stuck[i].stuck;
 		ret = hw_gr_init(&chip.hw);
 		if (ret != stuck[i].want || chip.now > 5000000000ull || !chip.pdev.dev.errors)
-			fail_msg("%s: %d after %llu ns with %d messages", stuck[i].name, ret, (unsigned long long)chip.now,
-				 chip.pdev.dev.errors);
+			fail_msg("%s: %d after %llu ns with %d messages", stuck[i].name, ret,
+				 (unsigned long long)chip.now, chip.pdev.dev.errors);
 		hw_gr_fini(&chip.hw);
 		assert_int_equal(chip.vram_used, 0);
 		assert_false(chip.priv.gr_lock.mutex.held);
@@ -422,9 +440,11 @@ static void memory_runs_out(void **state)
 static void refuses_odd_shapes(void **state)
 {
 	static const struct { u32 reg, val; } odd[] = {
-		{ GR_FECS + FECS_UNITS, 0 }, { GR_FECS + FECS_UNITS, 5 << 16 | 9 }, { GR_FECS + FECS_UNITS, 5 },
+		{ GR_FECS + FECS_UNITS, 0 }, { GR_FECS + FECS_UNITS, 5 << 16 | 9 },
+			{ GR_FECS + FECS_UNITS, 5 },
 		{ GR_FECS + FECS_UNITS, ~0u }, { GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 0 },
-		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 31 }, { GR_GPC(1, GPC_PPC_TPC_MASK(0)), 0xbadf1100 },
+		{ GR_GPC(0, GPC_GPCCS + GPCCS_UNITS), 31 }, { GR_GPC(1, GPC_PPC_TPC_MASK(0)),
+			0xbadf1100 },
 		{ GR_FECS + FALCON_CAPS, 0x201 }, { GR_GPCCS_BCAST + FALCON_CAPS, 0 },
 	};
 	size_t i;
@@ -517,11 +537,16 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, make_chip, free_chip)
 	const struct CMUnitTest tests[] = {
 		T(ends_as_nouveau_does), T(reads_the_shape), T(every_shape_of_the_family),
-		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded), T(comes_back_after_a_reset),
-		T(fini_gives_all_back), T(an_image_with_patches_is_refused), T(memory_runs_out), T(refuses_odd_shapes),
-		T(fini_gives_all_back), T(the_mmus_debug_pages_are_the_hosts), T(memory_runs_out), T(refuses_odd_shapes),
-		T(fini_gives_all_back), T(every_wait_ends), T(memory_runs_out), T(refuses_odd_shapes),
-		T(refuses_odd_context_sizes), T(lists_stay_in_memory), T(acknowledges_sources_first),
+		T(falcons_are_loaded), T(golden_is_kept_apart), T(context_size_is_rounded),
+			T(comes_back_after_a_reset),
+		T(fini_gives_all_back), T(an_image_with_patches_is_refused), T(memory_runs_out),
+			T(refuses_odd_shapes),
+		T(fini_gives_all_back), T(the_mmus_debug_pages_are_the_hosts), T(memory_runs_out),
+			T(refuses_odd_shapes),
+		T(fini_gives_all_back), T(every_wait_ends), T(memory_runs_out),
+			T(refuses_odd_shapes),
+		T(refuses_odd_context_sizes), T(lists_stay_in_memory),
+			T(acknowledges_sources_first),
 	};
 
 	const struct CMUnitTest with_files[] = { T(equals_whole_recording) };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The accesses of stock nouveau (6.12, nvkm/) in its order, with the polls as it polls them: load, first GR object,
- * channels, faults, hangs. The host side is played by play(), which answers commands as the module does.
+ * The accesses of stock nouveau (6.12, nvkm/) in its order, with the polls as it polls them: load,
+ * first GR object, channels, faults, hangs. The host side is played by play(), which answers
+ * commands as the module does.
  */
 #include <string.h>
 
@@ -256,8 +257,10 @@ static void load(struct guest *g)
 static void pgob(struct guest *g)
 {
 	static const struct { uint32_t reg, val; } magic[] = {
-		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020524, 0xffffffe0 }, { 0x020530, 0xfffffffe },
-		{ 0x02052c, 0xfffffffa }, { 0x02052c, 0xffffff00 }, { 0x020528, 0xfffffffe }, { 0x020528, 0xfffffffc },
+		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020524, 0xffffffe0 },
+			{ 0x020530, 0xfffffffe },
+		{ 0x02052c, 0xfffffffa }, { 0x02052c, 0xffffff00 }, { 0x020528, 0xfffffffe },
+			{ 0x020528, 0xfffffffc },
 	};
 	unsigned int i;
 
@@ -289,7 +292,8 @@ static void falcon_load(struct guest *g, uint32_t base, uint32_t s0)
 }
 
 /* gf100_gr_init_csdata: appends behind the larger of two list ends and moves the second */
-static void csdata(struct guest *g, uint32_t base, uint32_t star, const uint32_t *words, uint32_t nr)
+static void csdata(struct guest *g, uint32_t base, uint32_t star, const uint32_t *words,
+		   uint32_t nr)
 {
 	uint32_t end, other, i;
 
@@ -446,7 +450,9 @@ static void mmu_fault(void **state)
 	recover(g, 3);
 }
 
-/* scheduling error; the engine seems to hang on the channel; nouveau asks for a fault and gets one */
+/*
+ * scheduling error; the engine seems to hang on the channel; nouveau asks for a fault and gets one
+ */
 static void context_switch_timeout(void **state)
 {
 	struct guest *g = *state;
@@ -483,7 +489,11 @@ static void context_switch_timeout(void **state)
 /* gf100_runq_intr, gk104_runq_intr_1 */
 static void software_method(void **state)
 {
-	struct kvgpu_pbdma_snap snap = { .pbdma = 1, .chid = { 9 }, .intr0 = 0x00800000, .method = 0x80670500, .data = 77 };
+	struct kvgpu_pbdma_snap snap = { .pbdma = 1,
+					 .chid = { 9 },
+					 .intr0 = 0x00800000,
+					 .method = 0x80670500,
+					 .data = 77 };
 	struct guest *g = *state;
 	uint32_t b = 0x2000;
 
@@ -512,7 +522,10 @@ static void software_method(void **state)
 
 static void refused_copy_command(void **state)
 {
-	struct kvgpu_pbdma_snap snap = { .chid = { 2 }, .intr1 = 4, .hce_method = 0x300, .hce_data = 0x1186 };
+	struct kvgpu_pbdma_snap snap = { .chid = { 2 },
+					 .intr1 = 4,
+					 .hce_method = 0x300,
+					 .hce_data = 0x1186 };
 	struct guest *g = *state;
 
 	load(g);
@@ -536,8 +549,10 @@ static void refused_copy_command(void **state)
 static void gr_exception(void **state)
 {
 	static const struct kvgpu_reg_val regs[] = {
-		{ 0x409b00, 0x8001f003 }, { 0x400704, 0x00010500 }, { 0x400708, 0x55 }, { 0x404204, 0xa1c0 },
-		{ 0x400118, 0x4 }, { 0x512c90, 0x00020001 }, { 0x510420, 0x80000010 }, { 0x514d08, 2 }, { 0x514e48, 9 },
+		{ 0x409b00, 0x8001f003 }, { 0x400704, 0x00010500 }, { 0x400708, 0x55 }, { 0x404204,
+			0xa1c0 },
+		{ 0x400118, 0x4 }, { 0x512c90, 0x00020001 }, { 0x510420, 0x80000010 }, { 0x514d08,
+			2 }, { 0x514e48, 9 },
 		{ 0x514e50, 4 }, { 0x600000, 1 },
 	};
 	struct guest *g = *state;
@@ -570,8 +585,9 @@ static void gr_exception(void **state)
 	intr_end(g);
 	assert_false(message_due(g));
 	/* nothing of it is left for the next one */
-	assert_int_equal(rd(g, 0x400100) | rd(g, 0x400108) | rd(g, 0x400118) | rd(g, 0x512c90) | rd(g, 0x514d08) |
-			 rd(g, 0x514e50) | rd(g, 0x600000), 0);
+	assert_int_equal(rd(g, 0x400100) | rd(g, 0x400108) | rd(g, 0x400118) | rd(g, 0x512c90) |
+				 rd(g, 0x514d08) | rd(g, 0x514e50) | rd(g, 0x600000),
+			 0);
 }
 
 static void fecs_rejects_a_firmware_method(void **state)
@@ -669,7 +685,8 @@ static void reset_forgets_everything(void **state)
 	assert_int_equal(g->t.nr_writes, writes);
 	assert_false(message_due(g));
 	for (reg = 0; reg < 0x820000; reg += 4)
-		assert_int_equal(kvgpu_trap_read(&g->t, reg, 5000), kvgpu_trap_read(&n->t, reg, 5000));
+		assert_int_equal(kvgpu_trap_read(&g->t, reg, 5000),
+				 kvgpu_trap_read(&n->t, reg, 5000));
 	guest_free(n);
 }
 
@@ -677,8 +694,10 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fresh, drop)
 	const struct CMUnitTest tests[] = {
-		CASE(loads_and_makes_channels), CASE(makes_gr_objects), CASE(mmu_fault), CASE(context_switch_timeout),
-		CASE(software_method), CASE(refused_copy_command), CASE(gr_exception), CASE(fecs_rejects_a_firmware_method),
+		CASE(loads_and_makes_channels), CASE(makes_gr_objects), CASE(mmu_fault),
+			CASE(context_switch_timeout),
+		CASE(software_method), CASE(refused_copy_command), CASE(gr_exception),
+			CASE(fecs_rejects_a_firmware_method),
 		CASE(copy_launch_error), CASE(pmu_message), CASE(reset_forgets_everything),
 	};
 

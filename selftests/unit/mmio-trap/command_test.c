@@ -191,7 +191,8 @@ static void userd_and_flush(void **state)
 /* a command of which only some bytes are written is none */
 static void partial_writes_do_not_command(void **state)
 {
-	static const uint32_t regs[] = { 0x1704, 0x2274, 0x2634, 0x100cbc, 0x800000, 0x409504, 0x000200 };
+	static const uint32_t regs[] = { 0x1704,   0x2274,   0x2634,  0x100cbc,
+					 0x800000, 0x409504, 0x000200 };
 	static const uint32_t bes[] = { 0xff, 0xff00, 0xffff, 0xff000000, 0xffff0000, 0xffffff };
 	struct guest *g = guest_new();
 	uint32_t i, j;
@@ -239,7 +240,10 @@ static void sizes(void **state)
 	guest_free(g);
 }
 
-/* what nouveau makes of PTOP: every engine on runlist 0, with the card's wiring; the PBDMAs serve it */
+/*
+ * what nouveau makes of PTOP: every engine on runlist 0, with the card's wiring; the PBDMAs serve
+ * it
+ */
 static void engines(void **state)
 {
 	static const uint32_t table[] = {
@@ -275,7 +279,9 @@ static void acknowledging_nothing(void **state)
 	guest_free(g);
 }
 
-/* the data port moves on for reads, for writes, for both or for none, and ends at the memory's end */
+/*
+ * the data port moves on for reads, for writes, for both or for none, and ends at the memory's end
+ */
 static void falcon_data_port(void **state)
 {
 	static const uint32_t falcons[] = { 0x10a000, 0x409000, 0x41a000 };
@@ -313,8 +319,9 @@ static void rom(void **state)
 	uint32_t i;
 
 	for (i = 0; i < sizeof(g->vbios); i += 4)
-		assert_int_equal(rd(g, 0x300000 + i), g->vbios[i] | g->vbios[i + 1] << 8 | g->vbios[i + 2] << 16 |
-				 (uint32_t)g->vbios[i + 3] << 24);
+		assert_int_equal(rd(g, 0x300000 + i), g->vbios[i] | g->vbios[i + 1] << 8 |
+							      g->vbios[i + 2] << 16 |
+							      (uint32_t)g->vbios[i + 3] << 24);
 	assert_int_equal(rd(g, 0x300000 + sizeof(g->vbios)), 0);
 	assert_int_equal(rd(g, 0x3ffffc), 0);
 	g->t.cfg.vbios_size = 5;
@@ -325,11 +332,15 @@ static void rom(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bar_bind), cmocka_unit_test(pramin), cmocka_unit_test(tlb), cmocka_unit_test(runlist),
-		cmocka_unit_test(block), cmocka_unit_test(preempt_and_inject), cmocka_unit_test(channel_table),
+		cmocka_unit_test(bar_bind), cmocka_unit_test(pramin), cmocka_unit_test(tlb),
+			cmocka_unit_test(runlist),
+		cmocka_unit_test(block), cmocka_unit_test(preempt_and_inject),
+			cmocka_unit_test(channel_table),
 		cmocka_unit_test(refused_binds_are_reported), cmocka_unit_test(engine_reset),
 		cmocka_unit_test(userd_and_flush), cmocka_unit_test(partial_writes_do_not_command),
-		cmocka_unit_test(sizes), cmocka_unit_test(engines), cmocka_unit_test(acknowledging_nothing), cmocka_unit_test(falcon_data_port), cmocka_unit_test(rom),
+		cmocka_unit_test(sizes), cmocka_unit_test(engines),
+			cmocka_unit_test(acknowledging_nothing), cmocka_unit_test(falcon_data_port),
+			cmocka_unit_test(rom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

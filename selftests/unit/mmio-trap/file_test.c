@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The register file: what it keeps, what happens when it is full, and that a full file harms nothing but itself. */
+/*
+ * The register file: what it keeps, what happens when it is full, and that a full file harms
+ * nothing but itself.
+ */
 #include <string.h>
 
 #include <gk110/gr.h>
@@ -15,8 +18,8 @@ static void values_are_kept(void **state)
 	for (reg = 0x400800; reg < 0x408800; reg += 8)
 		wr(g, reg, ~reg);
 	for (reg = 0x400800; reg < 0x408800; reg += 8)
-		if (reg != 0x404000 && reg != 0x404490 && reg != 0x404600 && reg != 0x405840 && reg != 0x406018 &&
-		    reg != 0x407020 && reg != 0x408030)
+		if (reg != 0x404000 && reg != 0x404490 && reg != 0x404600 && reg != 0x405840 &&
+		    reg != 0x406018 && reg != 0x407020 && reg != 0x408030)
 			assert_int_equal(rd(g, reg), ~reg);
 	assert_int_equal(g->t.nr_dropped, 0);
 	guest_free(g);
@@ -26,7 +29,8 @@ static void values_are_kept(void **state)
 static void room_for_twice_what_nouveau_uses(void **state)
 {
 	static const struct { uint32_t base, stride, rows, row; } patterns[] = {
-		{ 0x400800, 4, 1, 0 }, { 0x500000, 0x40, 1, 0 }, { 0x500000, 4, 8, 0x8000 }, { 0x110000, 0x10, 16, 0x1000 },
+		{ 0x400800, 4, 1, 0 }, { 0x500000, 0x40, 1, 0 }, { 0x500000, 4, 8, 0x8000 },
+			{ 0x110000, 0x10, 16, 0x1000 },
 	};
 	unsigned int p, i, n;
 
@@ -36,7 +40,10 @@ static void room_for_twice_what_nouveau_uses(void **state)
 
 		for (n = 0; n < patterns[p].rows; n++)
 			for (i = 0; i < per_row; i++)
-				wr(g, patterns[p].base + n * patterns[p].row + (i * patterns[p].stride) % 0x40000, 1);
+				wr(g,
+				   patterns[p].base + n * patterns[p].row +
+					   (i * patterns[p].stride) % 0x40000,
+				   1);
 		assert_int_equal(g->t.nr_dropped, 0);
 		guest_free(g);
 	}
@@ -132,7 +139,10 @@ static void offsets_wrap(void **state)
 	guest_free(g);
 }
 
-/* memory that a guest maps instead of trapping: by accesses it is the same as the file, and takes no slots */
+/*
+ * memory that a guest maps instead of trapping: by accesses it is the same as the file, and takes
+ * no slots
+ */
 static void plain_registers_are_memory(void **state)
 {
 	static uint32_t memory[KVGPU_TRAP_PLAIN_SIZE / 4 + 1];
@@ -158,7 +168,8 @@ static void plain_registers_are_memory(void **state)
 	assert_int_equal(g->t.nr_reads, other->t.nr_reads);
 	assert_int_equal(g->t.nr_writes, other->t.nr_writes);
 	assert_in_range(g->t.nr_slots_used, used, used + 8);
-	assert_int_equal(memory[0x160 / 4], (0xcafe & ~0xffff00) | ((first + 0x160) * 3 & 0xffff00));
+	assert_int_equal(memory[0x160 / 4],
+			 (0xcafe & ~0xffff00) | ((first + 0x160) * 3 & 0xffff00));
 	memory[7] = 0x1234;
 	assert_int_equal(rd(g, first + 28), 0x1234);
 	assert_int_equal(memory[KVGPU_TRAP_PLAIN_SIZE / 4], 0xeeeeeeee);

@@ -7,12 +7,16 @@
 static const struct kvgpu_topo k20m = {
 	.boot0 = 0x0f0000a1, .nr_engines = 4, .nr_runl = 3, .nr_pbdma = 3,
 	.engine = {
-		{ .type = 0, .id = 0, .runl = 0, .intr = PMC_INTR_GR, .reset = GR_RESET, .fault = GR_FAULT_UNIT, .base = GR_MMIO },
-		{ .type = 1, .id = 1, .runl = 1, .intr = PMC_INTR_CE0, .reset = CE0_RESET, .fault = CE0_FAULT_UNIT,
+		{ .type = 0, .id = 0, .runl = 0, .intr = PMC_INTR_GR, .reset = GR_RESET,
+			.fault = GR_FAULT_UNIT, .base = GR_MMIO },
+		{ .type = 1, .id = 1, .runl = 1, .intr = PMC_INTR_CE0, .reset = CE0_RESET,
+			.fault = CE0_FAULT_UNIT,
 		  .base = CE_MMIO(0) },
-		{ .type = 2, .id = 2, .runl = 2, .intr = PMC_INTR_CE1, .reset = CE1_RESET, .fault = CE1_FAULT_UNIT,
+		{ .type = 2, .id = 2, .runl = 2, .intr = PMC_INTR_CE1, .reset = CE1_RESET,
+			.fault = CE1_FAULT_UNIT,
 		  .base = CE_MMIO(1) },
-		{ .type = 3, .id = 3, .runl = 0, .intr = PMC_INTR_CE2, .reset = CE2_RESET, .fault = CE2_FAULT_UNIT,
+		{ .type = 3, .id = 3, .runl = 0, .intr = PMC_INTR_CE2, .reset = CE2_RESET,
+			.fault = CE2_FAULT_UNIT,
 		  .base = CE_MMIO(2) },
 	},
 	.pbdma_runl = { 1, 2, 4 },
@@ -25,8 +29,12 @@ struct guest *guest_new(void)
 {
 	struct guest *g = calloc(1, sizeof(*g));
 	struct kvgpu_reg_slot *slots = calloc(KVGPU_TRAP_SLOTS, sizeof(*slots));
-	struct kvgpu_trap_cfg cfg = { .topo = &g->topo, .vram_size = GUEST_VRAM, .gr_ctx_size = GUEST_CTX_SIZE,
-				      .vbios = g->vbios, .vbios_size = sizeof(g->vbios), .ptimer_offset = 12345 };
+	struct kvgpu_trap_cfg cfg = { .topo = &g->topo,
+				      .vram_size = GUEST_VRAM,
+				      .gr_ctx_size = GUEST_CTX_SIZE,
+				      .vbios = g->vbios,
+				      .vbios_size = sizeof(g->vbios),
+				      .ptimer_offset = 12345 };
 	size_t i;
 
 	assert_non_null(g);

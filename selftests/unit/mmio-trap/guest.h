@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A vGPU on a K20m as these tests use it: the card's topology as a host would read it, and short ways to access it. */
+/*
+ * A vGPU on a K20m as these tests use it: the card's topology as a host would read it, and short
+ * ways to access it.
+ */
 #ifndef KVGPU_TEST_MMIO_TRAP_GUEST_H
 #define KVGPU_TEST_MMIO_TRAP_GUEST_H
 

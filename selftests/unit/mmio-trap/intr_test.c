@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt tree against a model that computes the output from nothing but what was raised, acknowledged and enabled.
- * Random orders of events and of the accesses that drivers make.
+ * The interrupt tree against a model that computes the output from nothing but what was raised,
+ * acknowledged and enabled. Random orders of events and of the accesses that drivers make.
  */
 #include <string.h>
 
@@ -23,7 +23,8 @@ struct naive {
 
 static uint32_t naive_fifo(const struct naive *n)
 {
-	return n->fifo | (n->faults ? 1u << 28 : 0) | (n->pbdmas ? 1u << 29 : 0) | (n->runlists ? 1u << 30 : 0);
+	return n->fifo | (n->faults ? 1u << 28 : 0) | (n->pbdmas ? 1u << 29 : 0) |
+	       (n->runlists ? 1u << 30 : 0);
 }
 
 static uint32_t naive_leaf(const struct naive *n, unsigned int leaf)
@@ -206,7 +207,10 @@ static void tree_is_as_computed(void **state)
 	guest_free(g);
 }
 
-/* nouveau's handler: disarm, re-arm MSI, serve, arm. One message per batch; what comes during service is not lost */
+/*
+ * nouveau's handler: disarm, re-arm MSI, serve, arm. One message per batch; what comes during
+ * service is not lost
+ */
 static void handler_of_nouveau(void **state)
 {
 	struct guest *g = guest_new();
@@ -306,7 +310,10 @@ static void alarm_rings_when_the_low_word_comes(void **state)
 	guest_free(g);
 }
 
-/* the GPU stamps memory with the card's time: a guest that could set its own would not recognise the stamps */
+/*
+ * the GPU stamps memory with the card's time: a guest that could set its own would not recognise
+ * the stamps
+ */
 static void the_time_is_the_cards(void **state)
 {
 	struct guest *g = guest_new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What nouveau polls (gk110-mediation.md 1.5b): whatever was written, the bit reads so that the poll ends at once. A wrong
- * one costs a guest 2 s and a warning each time, or its device.
+ * What nouveau polls (gk110-mediation.md 1.5b): whatever was written, the bit reads so that the
+ * poll ends at once. A wrong one costs a guest 2 s and a warning each time, or its device.
  */
 #include "guest.h"
 
@@ -39,7 +39,8 @@ static bool written(uint32_t reg)
 
 static void polls_end_at_once(void **state)
 {
-	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000012, 0x00000000, 0xfffffffe };
+	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000012, 0x00000000,
+					 0xfffffffe };
 	struct guest *g = guest_new();
 	uint32_t i, n, v;
 
@@ -51,7 +52,8 @@ static void polls_end_at_once(void **state)
 				if (written(reg))
 					wr(g, reg, vals[v]);
 				val = rd(g, reg);
-				if ((val & polled[i].zero) || (val & polled[i].one) != polled[i].one)
+				if ((val & polled[i].zero) ||
+				    (val & polled[i].one) != polled[i].one)
 					fail_msg("%06x reads %08x after %08x", reg, val, vals[v]);
 			}
 		}

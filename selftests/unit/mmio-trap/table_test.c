@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tables, register by register: all 4 Mi of them against a search that knows nothing of the engine's. */
+/*
+ * The tables, register by register: all 4 Mi of them against a search that knows nothing of the
+ * engine's.
+ */
 #include <string.h>
 
 #include <gk110/map.h>
@@ -22,7 +25,8 @@ struct owner {
 
 static struct owner *owners;
 
-static void own(uint32_t reg, const struct kvgpu_reg_unit *u, const struct kvgpu_reg_line *l, uint32_t inst, uint32_t idx)
+static void own(uint32_t reg, const struct kvgpu_reg_unit *u, const struct kvgpu_reg_line *l,
+		uint32_t inst, uint32_t idx)
 {
 	struct owner *o = &owners[reg / 4];
 
@@ -49,7 +53,8 @@ static void fill_owners(void)
 
 			for (k = 0; k < copies; k++)
 				for (n = 0; n < (l->count ? l->count : 1); n++)
-					own(l->off + k * u->size + n * (l->stride ? l->stride : 4), u, l, k, n);
+					own(l->off + k * u->size + n * (l->stride ? l->stride : 4),
+					    u, l, k, n);
 		}
 	}
 }
@@ -97,12 +102,18 @@ static void info_agrees_with_class(void **state)
 	assert_true(listed > 100000);
 }
 
-/* gk110-mediation.md sections 1.1-1.4, the lines of class DN; written here a second time on purpose */
+/*
+ * gk110-mediation.md sections 1.1-1.4, the lines of class DN; written here a second time on purpose
+ */
 static const struct { uint32_t first, last; } dangerous[] = {
-	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000, 0x007ffc },
-	{ 0x010000, 0x01fffc }, { 0x002638, 0x002638 }, { 0x1c0000, 0x1c0ffc }, { 0x060000, 0x060ffc },
-	{ 0x139000, 0x139ffc }, { 0x180000, 0x1bfffc }, { 0x084000, 0x087ffc }, { 0x1c2000, 0x1c2ffc },
-	{ 0x108000, 0x109ffc }, { 0x409728, 0x409728 }, { 0x409a04, 0x409a04 }, { 0x409a0c, 0x409a10 },
+	{ 0x001718, 0x001718 }, { 0x005000, 0x005ffc }, { 0x0026c4, 0x0026c8 }, { 0x007000,
+		0x007ffc },
+	{ 0x010000, 0x01fffc }, { 0x002638, 0x002638 }, { 0x1c0000, 0x1c0ffc }, { 0x060000,
+		0x060ffc },
+	{ 0x139000, 0x139ffc }, { 0x180000, 0x1bfffc }, { 0x084000, 0x087ffc }, { 0x1c2000,
+		0x1c2ffc },
+	{ 0x108000, 0x109ffc }, { 0x409728, 0x409728 }, { 0x409a04, 0x409a04 }, { 0x409a0c,
+		0x409a10 },
 	{ 0x409a20, 0x409a20 },
 };
 
@@ -128,7 +139,8 @@ static void dangerous_registers_are_denied(void **state)
 /* No register but the TRAP lines may ever produce a command. */
 static void only_trap_lines_command(void **state)
 {
-	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000001, 0x00000000, 0x90000fff };
+	static const uint32_t vals[] = { 0xffffffff, 0x80000001, 0x00000001, 0x00000000,
+					 0x90000fff };
 	struct guest *g = guest_new();
 	uint32_t reg, i;
 
@@ -140,17 +152,22 @@ static void only_trap_lines_command(void **state)
 			continue;
 		for (i = 0; i < ARRAY_SIZE(vals); i++) {
 			wr(g, reg, vals[i]);
-			if (g->cmd.kind != KVGPU_CMD_NONE && g->cmd.kind != KVGPU_CMD_IRQ && g->cmd.kind != KVGPU_CMD_ALARM)
+			if (g->cmd.kind != KVGPU_CMD_NONE && g->cmd.kind != KVGPU_CMD_IRQ &&
+			    g->cmd.kind != KVGPU_CMD_ALARM)
 				fail_msg("%06x gives command %d", reg, g->cmd.kind);
 		}
 	}
 	guest_free(g);
 }
 
-/* every command that the interface names comes from somewhere; IRQ and ALARM are tested with the units */
+/*
+ * every command that the interface names comes from somewhere; IRQ and ALARM are tested with the
+ * units
+ */
 static void every_trap_line_commands(void **state)
 {
-	static const uint32_t vals[] = { 0xffffffff, 0x8f000fff, 0x80000001, 0x80010001, 0x00000101, 0x00000001, 0x00000002, 0 };
+	static const uint32_t vals[] = { 0xffffffff, 0x8f000fff, 0x80000001, 0x80010001,
+					 0x00000101, 0x00000001, 0x00000002, 0 };
 	uint32_t seen = 0, i, j, v;
 
 	for (i = 0; i < kvgpu_trap_nr_units; i++) {
@@ -174,7 +191,8 @@ static void every_trap_line_commands(void **state)
 				}
 				here |= 1u << wr(g, l->off, vals[v]);
 			}
-			if (l->wr == KVGPU_REG_TRAP && !(here & ~(1u << KVGPU_CMD_NONE | 1u << KVGPU_CMD_IRQ)))
+			if (l->wr == KVGPU_REG_TRAP &&
+			    !(here & ~(1u << KVGPU_CMD_NONE | 1u << KVGPU_CMD_IRQ)))
 				fail_msg("%s never commands", l->name);
 			seen |= here;
 			guest_free(g);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recorded accesses of stock nouveau (trace_*.inc): every register it touches must be listed, and where the first value
- * that it read means the same on any card, a fresh vGPU must answer the same.
+ * Recorded accesses of stock nouveau (trace_*.inc): every register it touches must be listed, and
+ * where the first value that it read means the same on any card, a fresh vGPU must answer the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static void all_listed(const struct record *r, size_t nr)
 	for (i = 0; i < nr; i++) {
 		if (!kvgpu_trap_info(r[i].reg, &info))
 			fail_msg("%06x (%u reads, %u writes) is in no table", r[i].reg, r[i].reads, r[i].writes);
-		if ((r[i].writes && info.wr == KVGPU_REG_DENY) || (r[i].reads && info.rd == KVGPU_REG_DENY))
+		if ((r[i].writes && info.wr == KVGPU_REG_DENY) ||
+		    (r[i].reads && info.rd == KVGPU_REG_DENY))
 			fail_msg("%06x is denied, and nouveau uses it", r[i].reg);
 	}
 }
@@ -141,7 +142,9 @@ static void replay_fits_the_file(void **state)
 	for (n = 0; n < ARRAY_SIZE(traces); n++) {
 		for (i = 0; i < nr[n]; i++) {
 			/* recorded where there were more runlists: a guest here is told of one */
-			for (k = 0; k < traces[n][i].writes && traces[n][i].reg != PFIFO_RUNLIST_SUBMIT; k++)
+			for (k = 0;
+			     k < traces[n][i].writes && traces[n][i].reg != PFIFO_RUNLIST_SUBMIT;
+			     k++)
 				wr(g, traces[n][i].reg, traces[n][i].last);
 			for (k = 0; k < traces[n][i].reads; k++)
 				rd(g, traces[n][i].reg);

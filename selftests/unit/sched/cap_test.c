@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Caps, and shares that are not passed on: what is never exceeded, and what is reached when there is work for it. */
+/*
+ * Caps, and shares that are not passed on: what is never exceeded, and what is reached when there
+ * is work for it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +17,16 @@
 #define WARM	(1 * SIM_S)
 #define WINDOW	(2 * SIM_S)
 
-static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy, const struct sim_cfg *cfg, u32 cap,
-				struct sim_work first)
+static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
+				const struct sim_cfg *cfg, u32 cap, struct sim_work first)
 {
 	struct sim_vgpu *v = calloc(nr, sizeof(*v));
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
 	}
 	v[0].ent.cap = cap;
@@ -31,7 +36,10 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
 	return v;
 }
 
-/* the cap, in each window of 2 s, within 1 %: not more; and not less, if its share is more than that */
+/*
+ * the cap, in each window of 2 s, within 1 %: not more; and not less, if its share is more than
+ * that
+ */
 static void caps_are_kept_and_reached(void **state)
 {
 	static const u32 caps[] = { 5, 10, 25, 40, 50, 75, 90, 99 };
@@ -44,7 +52,8 @@ static void caps_are_kept_and_reached(void **state)
 			for (c = 0; c < 8; c++) {
 				u32 ppm = caps[c] * 10000;
 
-				v = machine(&g, nr, policy, &sim_k20, caps[c], (struct sim_work){ SIM_BUSY, .len = SIM_MS });
+				v = machine(&g, nr, policy, &sim_k20, caps[c],
+					    (struct sim_work){ SIM_BUSY, .len = SIM_MS });
 				sim_run(&g, RUN);
 				sim_range(&g, 0, WARM, WINDOW, &least, &most);
 				if (most > ppm + ppm / 100)
@@ -66,11 +75,14 @@ static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 	for (nr = 1; nr <= 4; nr *= 2)
 		for (piece = 20 * SIM_MS; piece <= 320 * SIM_MS; piece *= 4) {
 			v = machine(&g, nr, KVGPU_SCHED_BEST_EFFORT, &sim_k20, 20,
-				    (struct sim_work){ SIM_BUSY, .len = 2 * piece, .piece = piece });
+				    (struct sim_work){ SIM_BUSY, .len = 2 * piece,
+						       .piece = piece });
 			sim_run(&g, 60 * SIM_S);
 			sim_range(&g, 0, WARM, WINDOW, &least, &most);
-			assert_in_range(most, 200000 * 0.98, 200000 + piece * 1000000 / WINDOW + 2000);
-			assert_in_range(v[0].busy, 60 * SIM_S / 5 - piece - 20 * SIM_MS, 60 * SIM_S / 5 + piece + 20 * SIM_MS);
+			assert_in_range(most, 200000 * 0.98,
+					200000 + piece * 1000000 / WINDOW + 2000);
+			assert_in_range(v[0].busy, 60 * SIM_S / 5 - piece - 20 * SIM_MS,
+					60 * SIM_S / 5 + piece + 20 * SIM_MS);
 			if (nr > 1)
 				assert_true(sim_busy(&g) > 60 * SIM_S / 100 * 97);
 			free(v);
@@ -80,7 +92,8 @@ static void long_work_pays_for_what_it_had_over_its_cap(void **state)
 /* waking and sleeping in any rhythm gives nobody more than its cap */
 static void a_cap_holds_in_any_rhythm(void **state)
 {
-	static const u64 len[] = { 20000, 300000, 2 * SIM_MS, 15 * SIM_MS }, gap[] = { 10000, 500000, 3 * SIM_MS, 20 * SIM_MS };
+	static const u64 len[] = { 20000, 300000, 2 * SIM_MS, 15 * SIM_MS },
+			 gap[] = { 10000, 500000, 3 * SIM_MS, 20 * SIM_MS };
 	u32 l, p, nr, least, most;
 	struct sim_vgpu *v;
 	struct sim_gpu g;
@@ -89,7 +102,8 @@ static void a_cap_holds_in_any_rhythm(void **state)
 		for (p = 0; p < 4; p++)
 			for (nr = 1; nr <= 2; nr++) {
 				v = machine(&g, nr, KVGPU_SCHED_BEST_EFFORT, &sim_k20, 10,
-					    (struct sim_work){ SIM_LOOP, .len = len[l], .period = gap[p] });
+					    (struct sim_work){ SIM_LOOP, .len = len[l],
+							       .period = gap[p] });
 				sim_run(&g, RUN);
 				sim_range(&g, 0, WARM, WINDOW, &least, &most);
 				assert_true(most <= 101000);
@@ -97,7 +111,10 @@ static void a_cap_holds_in_any_rhythm(void **state)
 			}
 }
 
-/* equal and fixed share: what is not used is not passed on, and what was promised is there, in 2 s windows within 1 % */
+/*
+ * equal and fixed share: what is not used is not passed on, and what was promised is there, in 2 s
+ * windows within 1 %
+ */
 static void nothing_is_passed_on(void **state)
 {
 	u32 policy, nr, busy, i, least, most;
@@ -107,7 +124,8 @@ static void nothing_is_passed_on(void **state)
 	for (policy = KVGPU_SCHED_EQUAL_SHARE; policy <= KVGPU_SCHED_FIXED_SHARE; policy++)
 		for (nr = 2; nr <= 8; nr *= 2)
 			for (busy = 1; busy < nr; busy++) {
-				v = machine(&g, nr, policy, &sim_k20, 100, (struct sim_work){ SIM_BUSY, .len = SIM_MS });
+				v = machine(&g, nr, policy, &sim_k20, 100,
+					    (struct sim_work){ SIM_BUSY, .len = SIM_MS });
 				for (i = busy; i < nr; i++)
 					v[i].next_arrival = KVGPU_SCHED_NEVER;
 				sim_run(&g, RUN);
@@ -129,7 +147,8 @@ static void fixed_share_is_of_the_card(void **state)
 	struct sim_gpu g;
 
 	for (other = 0; other < 2; other++) {
-		v = machine(&g, 1 + other, KVGPU_SCHED_FIXED_SHARE, &sim_k20, 100, (struct sim_work){ SIM_BUSY, .len = SIM_MS });
+		v = machine(&g, 1 + other, KVGPU_SCHED_FIXED_SHARE, &sim_k20, 100,
+			    (struct sim_work){ SIM_BUSY, .len = SIM_MS });
 		v[0].ent.fixed_ppm = 250000;
 		kvgpu_sched_set_policy(&g.sched, KVGPU_SCHED_FIXED_SHARE, g.now);
 		assert_int_equal(kvgpu_sched_entitlement(&g.sched, &v[0].ent), 250000);
@@ -150,7 +169,8 @@ static void time_lost_to_switches_is_owed_to_nobody(void **state)
 	struct sim_gpu g;
 
 	cfg.load_ns = 400000;
-	v = machine(&g, 4, KVGPU_SCHED_EQUAL_SHARE, &cfg, 100, (struct sim_work){ SIM_BUSY, .len = SIM_MS });
+	v = machine(&g, 4, KVGPU_SCHED_EQUAL_SHARE, &cfg, 100,
+		    (struct sim_work){ SIM_BUSY, .len = SIM_MS });
 	for (i = 1; i < 4; i++)
 		v[i].work.to = 10 * SIM_S;
 	sim_run(&g, 16 * SIM_S);
@@ -169,7 +189,8 @@ static void what_one_had_too_much_is_owed_to_the_other(void **state)
 
 	for (policy = KVGPU_SCHED_EQUAL_SHARE; policy <= KVGPU_SCHED_FIXED_SHARE; policy++) {
 		v = machine(&g, 2, policy, &sim_k20, 100,
-			    (struct sim_work){ SIM_LOOP, .len = 300 * SIM_MS, .piece = 300 * SIM_MS, .period = 300 * SIM_MS });
+			    (struct sim_work){ SIM_LOOP, .len = 300 * SIM_MS, .piece = 300 * SIM_MS,
+					       .period = 300 * SIM_MS });
 		sim_run(&g, RUN);
 		sim_range(&g, 1, WARM, 6 * SIM_S, &least, &most);
 		assert_in_range(least, 475000, 500000);

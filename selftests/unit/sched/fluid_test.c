@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Against an exact oracle: a fluid machine that serves all that have work at once, each at its rate (generalised processor
- * sharing), fed with the same jobs at the same times. At no time may the real one, which can only serve one after the other, be
- * far from it in what anybody has been given.
+ * Against an exact oracle: a fluid machine that serves all that have work at once, each at its rate
+ * (generalised processor sharing), fed with the same jobs at the same times. At no time may the
+ * real one, which can only serve one after the other, be far from it in what anybody has been
+ * given.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,10 @@ static void compare(struct sim_gpu *g)
 		double d = (double)g->vgpu[i].busy - f->served[i];
 
 		f->ahead = d > f->ahead ? d : f->ahead;
-		/* what nobody was given because the driver did not know in time that somebody had no work is not the policy's */
+		/*
+		 * what nobody was given because the driver did not know in time that somebody had
+		 * no work is not the policy's
+		 */
 		d = -d - (f->passes_on ? g->wasted : 0);
 		f->behind = d > f->behind ? d : f->behind;
 	}
@@ -89,7 +93,8 @@ static void job(struct sim_gpu *g, u32 vgpu)
 }
 
 /* @load: what all want together, in per cent of the GPU; half of them may always want more */
-static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind, double most_ahead)
+static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, double most_behind,
+		double most_ahead)
 {
 	struct sim_vgpu *v = calloc(nr, sizeof(*v));
 	struct sim_cfg cfg = sim_ideal;
@@ -105,7 +110,8 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 		u32 weight = 100u << rand() % 3;
 
 		v[i].ent = (struct kvgpu_sched_ent){ .weight = weight, .cap = 100 };
-		v[i].work = (struct sim_work){ SIM_BURSTS, .len = 20000 + rand() % 3000000, .burst = 1 + rand() % 8 };
+		v[i].work = (struct sim_work){ SIM_BURSTS, .len = 20000 + rand() % 3000000,
+					       .burst = 1 + rand() % 8 };
 		v[i].work.period = v[i].work.len * (v[i].work.burst + 1) / 2 * nr * 100 / load;
 		if (rand() % 4 == 0)
 			v[i].work = (struct sim_work){ SIM_BUSY, .len = SIM_MS };
@@ -113,7 +119,8 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 	}
 	for (i = 0; i < nr; i++) {
 		v[i].ent.fixed_ppm = (u64)v[i].ent.weight * KVGPU_SCHED_PPM / total;
-		f.weight[i] = policy == KVGPU_SCHED_FIXED_SHARE ? v[i].ent.fixed_ppm : v[i].ent.weight;
+		f.weight[i] = policy == KVGPU_SCHED_FIXED_SHARE ? v[i].ent.fixed_ppm :
+								  v[i].ent.weight;
 		f.total += f.weight[i];
 	}
 	if (policy == KVGPU_SCHED_FIXED_SHARE)
@@ -122,7 +129,10 @@ static void one(u32 seed, u32 nr, enum kvgpu_sched_policy policy, u32 load, doub
 	g.arg = &f;
 	g.each_choice = compare;
 	g.each_job = job;
-	/* one that always wants more brings its next job when the last is done: for the fluid it is all there from the start */
+	/*
+	 * one that always wants more brings its next job when the last is done: for the fluid it is
+	 * all there from the start
+	 */
 	for (i = 0; i < nr; i++)
 		if (v[i].work.kind == SIM_BUSY)
 			f.queue[i] = 1e18;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Times between looks: bounds, the mean, and that how long nobody has looked says nothing of when the next look comes. */
+/*
+ * Times between looks: bounds, the mean, and that how long nobody has looked says nothing of when
+ * the next look comes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,9 @@ static u64 random64(void)
 static void bounds(void **unused)
 {
 	static const u64 means[] = { 1, 15, 16, 1000, MEAN, 50 * MEAN, 1ull << 39 };
-	static const u64 randoms[] = { 0, 1, ~0ull, 1ull << 63, (1ull << 63) - 1, 0xaaaaaaaaaaaaaaaaull };
+	static const u64 randoms[] = {
+		0, 1, ~0ull, 1ull << 63, (1ull << 63) - 1, 0xaaaaaaaaaaaaaaaaull
+	};
 	u32 i, j;
 	u64 gap;
 
@@ -59,7 +64,10 @@ static void follows_the_logarithm(void **unused)
 	}
 }
 
-/* of those that have lasted for some time, the same part ends in the next tenth of a tick, whatever that time is */
+/*
+ * of those that have lasted for some time, the same part ends in the next tenth of a tick, whatever
+ * that time is
+ */
 static void nothing_is_known(void **unused)
 {
 	static u32 ended[41];

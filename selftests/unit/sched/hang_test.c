@@ -15,7 +15,8 @@
 /* asked when it says: waits, looks once, waits, ends it, and each at the right time */
 static void follow(u64 start, u64 watchdog)
 {
-	u64 look = watchdog / 2 < KVGPU_HANG_LOOK_NS ? watchdog / 2 : KVGPU_HANG_LOOK_NS, now = start, next;
+	u64 look = watchdog / 2 < KVGPU_HANG_LOOK_NS ? watchdog / 2 : KVGPU_HANG_LOOK_NS,
+	    now = start, next;
 	struct kvgpu_hang h;
 	u32 looks = 0, steps = 0;
 
@@ -39,7 +40,9 @@ static void follow(u64 start, u64 watchdog)
 
 static void step_by_step(void **state)
 {
-	static const u64 watchdog[] = { 0, 1, 2, 50 * MS, 100 * MS, 200 * MS, 2000 * MS, 60000 * MS };
+	static const u64 watchdog[] = {
+		0, 1, 2, 50 * MS, 100 * MS, 200 * MS, 2000 * MS, 60000 * MS
+	};
 	u32 i;
 
 	for (i = 0; i < 8; i++) {

@@ -20,7 +20,9 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
 	}
 	sim_init(g, &sim_k20, v, nr, 0);
@@ -58,7 +60,8 @@ static void wrong_values_change_nothing(void **state)
 
 static void add_takes_the_nearest_value(void **state)
 {
-	struct kvgpu_sched_ent e[2] = { { .weight = 0, .cap = 0, .fixed_ppm = 0 }, { .weight = ~0u, .cap = ~0u, .fixed_ppm = ~0u } };
+	struct kvgpu_sched_ent e[2] = { { .weight = 0, .cap = 0, .fixed_ppm = 0 },
+					{ .weight = ~0u, .cap = ~0u, .fixed_ppm = ~0u } };
 	struct kvgpu_sched s;
 
 	kvgpu_sched_init(&s);
@@ -76,7 +79,8 @@ static void names(void **state)
 {
 	static const char * const good[] = { "best-effort", "equal-share", "fixed-share" };
 	static const char * const bad[] = {
-		"", "\n", "best", "best-effort ", " best-effort", "best-effort\n\n", "Best-effort", "best-effort\nx", "best-effort2",
+		"", "\n", "best", "best-effort ", " best-effort", "best-effort\n\n", "Best-effort",
+			"best-effort\nx", "best-effort2",
 		"fixed", "equal-share\t", "0", "best-effort\r\n",
 	};
 	enum kvgpu_sched_policy p;
@@ -111,17 +115,23 @@ static const struct {
 } entitled[] = {
 	{ "alone", KVGPU_SCHED_BEST_EFFORT, 1, { { 5, 100, 1, 1000000 } } },
 	{ "alone, capped", KVGPU_SCHED_BEST_EFFORT, 1, { { 5, 30, 1, 300000 } } },
-	{ "by weight", KVGPU_SCHED_BEST_EFFORT, 3, { { 1, 100, 1, 142857 }, { 2, 100, 1, 285714 }, { 4, 100, 1, 571429 } } },
+	{ "by weight", KVGPU_SCHED_BEST_EFFORT, 3, { { 1, 100, 1, 142857 }, { 2, 100, 1, 285714 },
+		{ 4, 100, 1, 571429 } } },
 	{ "what is over a cap is for the others", KVGPU_SCHED_BEST_EFFORT, 3,
 	  { { 100, 10, 1, 100000 }, { 100, 100, 1, 450000 }, { 100, 100, 1, 450000 } } },
 	{ "which may bring them to theirs", KVGPU_SCHED_BEST_EFFORT, 4,
-	  { { 100, 5, 1, 50000 }, { 100, 30, 1, 300000 }, { 100, 32, 1, 320000 }, { 100, 100, 1, 330000 } } },
-	{ "caps that leave something to nobody", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 10, 1, 100000 }, { 100, 20, 1, 200000 } } },
-	{ "a cap above the share", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 60, 1, 500000 }, { 100, 100, 1, 500000 } } },
+	  { { 100, 5, 1, 50000 }, { 100, 30, 1, 300000 }, { 100, 32, 1, 320000 }, { 100, 100, 1,
+		330000 } } },
+	{ "caps that leave something to nobody", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 10, 1,
+		100000 }, { 100, 20, 1, 200000 } } },
+	{ "a cap above the share", KVGPU_SCHED_BEST_EFFORT, 2, { { 100, 60, 1, 500000 }, { 100, 100,
+		1, 500000 } } },
 	{ "equal: nothing is passed on", KVGPU_SCHED_EQUAL_SHARE, 3,
 	  { { 100, 10, 1, 100000 }, { 100, 100, 1, 333333 }, { 100, 100, 1, 333333 } } },
-	{ "equal: by weight", KVGPU_SCHED_EQUAL_SHARE, 2, { { 1, 100, 1, 100 }, { 9999, 100, 1, 999900 } } },
-	{ "fixed", KVGPU_SCHED_FIXED_SHARE, 3, { { 1, 100, 125000, 125000 }, { 9, 100, 250000, 250000 }, { 9, 20, 500000, 200000 } } },
+	{ "equal: by weight", KVGPU_SCHED_EQUAL_SHARE, 2, { { 1, 100, 1, 100 }, { 9999, 100, 1,
+		999900 } } },
+	{ "fixed", KVGPU_SCHED_FIXED_SHARE, 3, { { 1, 100, 125000, 125000 }, { 9, 100, 250000,
+		250000 }, { 9, 20, 500000, 200000 } } },
 	{ "fixed: all of the card", KVGPU_SCHED_FIXED_SHARE, 1, { { 1, 100, 1000000, 1000000 } } },
 };
 
@@ -143,11 +153,14 @@ static void entitlements(void **state)
 		assert_int_equal(kvgpu_sched_set_policy(&s, entitled[i].policy, 0), 0);
 		for (k = 0; k < entitled[i].nr; k++)
 			if (kvgpu_sched_entitlement(&s, &e[k]) != entitled[i].e[k].want)
-				fail_msg("%s: vGPU %u is entitled to %u ppm", entitled[i].name, k, kvgpu_sched_entitlement(&s, &e[k]));
+				fail_msg("%s: vGPU %u is entitled to %u ppm", entitled[i].name, k,
+					 kvgpu_sched_entitlement(&s, &e[k]));
 	}
 }
 
-/* what the sum of best effort gives away is all that caps allow, for all kinds of weights and caps */
+/*
+ * what the sum of best effort gives away is all that caps allow, for all kinds of weights and caps
+ */
 static void entitlements_add_up(void **state)
 {
 	struct kvgpu_sched_ent e[8];
@@ -161,7 +174,9 @@ static void entitlements_add_up(void **state)
 		kvgpu_sched_init(&s);
 		nr = 1 + rand() % 8;
 		for (k = 0; k < nr; k++) {
-			e[k] = (struct kvgpu_sched_ent){ .weight = 1 + rand() % 10000, .cap = rand() % 3 ? 1 + rand() % 100 : 100 };
+			e[k] = (struct kvgpu_sched_ent){ .weight = 1 + rand() % 10000,
+							 .cap = rand() % 3 ? 1 + rand() % 100 :
+									     100 };
 			kvgpu_sched_add(&s, &e[k], 0);
 			caps += e[k].cap * 10000;
 		}
@@ -185,7 +200,8 @@ static void expect_split(struct sim_gpu *g, u64 *before, const u32 *percent, u32
 		u64 had = g->vgpu[i].busy - before[i], want = ns / 100 * percent[i];
 
 		if (had + ns / 60 < want || had > want + ns / 60)
-			fail_msg("vGPU %u: %u ms of %u, %u %% expected", i, (u32)(had / SIM_MS), (u32)(ns / SIM_MS), percent[i]);
+			fail_msg("vGPU %u: %u ms of %u, %u %% expected", i, (u32)(had / SIM_MS),
+				 (u32)(ns / SIM_MS), percent[i]);
 	}
 }
 
@@ -216,11 +232,15 @@ static void knobs_work_at_once(void **state)
 	expect_split(&g, before, (u32[]){ 50, 25, 25 }, 3, 2 * SIM_S);
 	kvgpu_sched_set_slice(&g.sched, KVGPU_SCHED_SLICE_MIN);
 	kvgpu_sched_set_weight(&g.sched, &v[1].ent, 600, g.now);
-	expect_split(&g, before, (u32[]){ 21, 64, 11 }, 3, 2 * SIM_S);	/* short turns: switches take their part */
+	/* short turns: switches take their part */
+	expect_split(&g, before, (u32[]){ 21, 64, 11 }, 3, 2 * SIM_S);
 	free(v);
 }
 
-/* all orders of all policies, with debts under way: nobody is left out, nobody gets more than a change explains */
+/*
+ * all orders of all policies, with debts under way: nobody is left out, nobody gets more than a
+ * change explains
+ */
 static void policies_in_any_order(void **state)
 {
 	struct sim_gpu g;
@@ -250,7 +270,9 @@ static void vgpus_come_and_go(void **state)
 	u32 i;
 
 	for (i = 0; i < 200; i++) {
-		guest = (struct kvgpu_sched_ent){ .weight = 1 + i * 50, .cap = 1 + i % 100, .fixed_ppm = 1000 };
+		guest = (struct kvgpu_sched_ent){ .weight = 1 + i * 50,
+						  .cap = 1 + i % 100,
+						  .fixed_ppm = 1000 };
 		kvgpu_sched_add(&g.sched, &guest, g.now);
 		assert_int_equal(g.sched.nr_ents, 3);
 		if (i & 1)
@@ -279,7 +301,8 @@ static void thousands_of_days(void **state)
 
 	for (policy = 0; policy < 3; policy++) {
 		struct kvgpu_sched_ent e[3] = {
-			{ .weight = 1, .cap = 100, .fixed_ppm = 1000 }, { .weight = 3, .cap = 100, .fixed_ppm = 3000 },
+			{ .weight = 1, .cap = 100, .fixed_ppm = 1000 }, { .weight = 3, .cap = 100,
+				.fixed_ppm = 3000 },
 			{ .weight = 10000, .cap = 50, .fixed_ppm = 996000 },
 		};
 		u64 now = 1;
@@ -294,7 +317,10 @@ static void thousands_of_days(void **state)
 			kvgpu_sched_set_runnable(&s, &e[who], true, now);
 			kvgpu_sched_choose(&s, now, &c);
 			assert_true(c.until > now);
-			/* alone all day: a debt or not, it is not forgotten afterwards that there are others */
+			/*
+			 * alone all day: a debt or not, it is not forgotten afterwards that there
+			 * are others
+			 */
 			now += i % 50 ? DAY : 180 * DAY;
 			if (i % 5)
 				kvgpu_sched_charge(&s, &e[who], DAY, now);
@@ -318,7 +344,8 @@ static void thousands_of_days(void **state)
 		}
 		assert_int_equal(served[2], 0);
 		assert_true(served[0] > 20);
-		assert_in_range(served[1], served[0] * 3 - served[0] / 8 - 12, served[0] * 3 + served[0] / 8 + 12);
+		assert_in_range(served[1], served[0] * 3 - served[0] / 8 - 12,
+				served[0] * 3 + served[0] / 8 + 12);
 	}
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shares of vGPUs that always have work, in each window of 2 s: all policies, 2, 4 and 8 vGPUs, equal weights and 1:2:4, on a
- * machine without costs and on one like a busy server, alone and beside a tenant whose work can't be interrupted.
+ * Shares of vGPUs that always have work, in each window of 2 s: all policies, 2, 4 and 8 vGPUs,
+ * equal weights and 1:2:4, on a machine without costs and on one like a busy server, alone and
+ * beside a tenant whose work can't be interrupted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +76,10 @@ static void all_setups(u64 piece, void (*check)(const struct setup *t))
 			for (w = 0; w < 2; w++)
 				for (c = 0; c < 2; c++)
 					check(&(struct setup){
-						.policy = policy, .nr = nr, .weights = w ? one_two_four : equal,
-						.nr_weights = w ? 3 : 1, .piece = piece, .cfg = cfgs[c], .begin = 1000,
+						.policy = policy, .nr = nr,
+							.weights = w ? one_two_four : equal,
+						.nr_weights = w ? 3 : 1, .piece = piece,
+							.cfg = cfgs[c], .begin = 1000,
 					});
 }
 
@@ -94,8 +97,10 @@ static void within_1_percent(const struct setup *t)
 				KVGPU_SCHED_PPM * (u64)weight_of(t, i) / total_of(t) + 10);
 		error = sim_share_error(&g, i, want, WARM, WINDOW);
 		if (error > 10000)
-			fail_msg("policy %d, %u vGPUs, %u weights, %s: vGPU %u is off by %u ppm of its share in some 2 s", t->policy,
-				 t->nr, t->nr_weights, t->cfg == &sim_k20 ? "k20" : "ideal", i, error);
+			fail_msg(
+				"policy %d, %u vGPUs, %u weights, %s: vGPU %u is off by %u ppm of its share in some 2 s",
+				t->policy, t->nr, t->nr_weights,
+				t->cfg == &sim_k20 ? "k20" : "ideal", i, error);
 		assert_true(sim_share_error(&g, i, want, WARM, RUN - WARM) < 2000);
 	}
 	assert_true(sim_busy(&g) >= RUN / 100 * 97);
@@ -108,12 +113,14 @@ static void busy_ones_are_within_1_percent_in_2_s(void **state)
 }
 
 /*
- * Eight of 1:2:4, the hardest: the lightest has 0.8 ms of each round, and 118 ms of a window. On chips whose switches and pieces of
- * work take long, with different seeds. Each must keep its place in the round, or it loses a turn in some window.
+ * Eight of 1:2:4, the hardest: the lightest has 0.8 ms of each round, and 118 ms of a window. On
+ * chips whose switches and pieces of work take long, with different seeds. Each must keep its place
+ * in the round, or it loses a turn in some window.
  */
 static void eight_keep_their_places(void **state)
 {
-	static const u64 pieces[] = { 50000, 100000, 200000 }, switches[] = { 30000, 90000, 300000 };
+	static const u64 pieces[] = { 50000, 100000, 200000 },
+			 switches[] = { 30000, 90000, 300000 };
 	struct sim_cfg cfg = sim_k20;
 	struct sim_gpu g;
 	u32 policy, k, c, i;
@@ -122,7 +129,11 @@ static void eight_keep_their_places(void **state)
 		for (k = 0; k < 3; k++)
 			for (c = 0; c < 3; c++)
 				for (cfg.seed = 1007; cfg.seed < 3000; cfg.seed += 1000) {
-					struct setup t = { .policy = policy, .nr = 8, .weights = one_two_four, .nr_weights = 3, .cfg = &cfg,
+					struct setup t = { .policy = policy,
+							   .nr = 8,
+							   .weights = one_two_four,
+							   .nr_weights = 3,
+							   .cfg = &cfg,
 							   .begin = 1000 };
 					struct sim_vgpu *v = calloc(t.nr, sizeof(*v));
 
@@ -131,21 +142,27 @@ static void eight_keep_their_places(void **state)
 					cfg.load_ns = switches[c] - cfg.preempt_ns;
 					run(&g, v, &t);
 					for (i = 0; i < t.nr; i++) {
-						u32 error = sim_share_error(&g, i, kvgpu_sched_entitlement(&g.sched, &v[i].ent), WARM,
-									    WINDOW);
+						u32 error = sim_share_error(
+							&g, i,
+							kvgpu_sched_entitlement(&g.sched,
+										&v[i].ent),
+							WARM, WINDOW);
 
 						if (error > 10000)
-							fail_msg("policy %d, pieces of %u us, switches of %u us, seed %u: vGPU %u is off by %u ppm",
-								 policy, (u32)(cfg.piece / 1000), (u32)(switches[c] / 1000), (u32)cfg.seed, i,
-								 error);
+							fail_msg(
+								"policy %d, pieces of %u us, switches of %u us, seed %u: vGPU %u is off by %u ppm",
+								policy, (u32)(cfg.piece / 1000),
+								(u32)(switches[c] / 1000),
+								(u32)cfg.seed, i, error);
 					}
 					free(v);
 				}
 }
 
 /*
- * One that can't be interrupted for 5, 40 or 300 ms: it is off by one piece in a window, no scheduler can help that; but not by
- * more, in the long run not at all, and the others share what is left as they should.
+ * One that can't be interrupted for 5, 40 or 300 ms: it is off by one piece in a window, no
+ * scheduler can help that; but not by more, in the long run not at all, and the others share what
+ * is left as they should.
  */
 static void greedy_one_gains_nothing(const struct setup *t)
 {
@@ -159,11 +176,13 @@ static void greedy_one_gains_nothing(const struct setup *t)
 	others = all - v[0].busy;
 	/* over all of it: its share, a piece more at the end, and turns that were under way */
 	slack = t->piece + 10 * SIM_MS;
-	assert_in_range(v[0].busy, all / total_of(t) * weight_of(t, 0) - slack, all / total_of(t) * weight_of(t, 0) + slack);
+	assert_in_range(v[0].busy, all / total_of(t) * weight_of(t, 0) - slack,
+			all / total_of(t) * weight_of(t, 0) + slack);
 	for (i = 1; i < t->nr; i++) {
 		u64 want = others / (total_of(t) - weight_of(t, 0)) * weight_of(t, i);
 
-		assert_in_range(v[i].busy, want - want / 200 - 5 * SIM_MS, want + want / 200 + 5 * SIM_MS);
+		assert_in_range(v[i].busy, want - want / 200 - 5 * SIM_MS,
+				want + want / 200 + 5 * SIM_MS);
 	}
 	for (i = 0; i < t->nr; i++) {
 		u32 want = kvgpu_sched_entitlement(&g.sched, &v[i].ent);
@@ -171,8 +190,10 @@ static void greedy_one_gains_nothing(const struct setup *t)
 		double allowed = 1e6 * (0.01 * part + 1.2 * t->piece / SIM_MS) / part;
 
 		if (sim_share_error(&g, i, want, WARM, WINDOW) > allowed)
-			fail_msg("policy %d, %u vGPUs: vGPU %u is off by %u ppm beside pieces of %u ms, %u are unavoidable", t->policy,
-				 t->nr, i, sim_share_error(&g, i, want, WARM, WINDOW), (u32)(t->piece / SIM_MS), (u32)allowed);
+			fail_msg(
+				"policy %d, %u vGPUs: vGPU %u is off by %u ppm beside pieces of %u ms, %u are unavoidable",
+				t->policy, t->nr, i, sim_share_error(&g, i, want, WARM, WINDOW),
+				(u32)(t->piece / SIM_MS), (u32)allowed);
 	}
 	assert_true(all >= RUN / 100 * 97);
 	free(v);
@@ -188,13 +209,18 @@ static void long_work_gains_nothing(void **state)
 /* nothing depends on what the time is, up to the end of all times */
 static void any_time_is_like_any_other(void **state)
 {
-	static const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S, 0ull - RUN - 1 * SIM_S };
+	static const u64 begin[] = { 0, 1ull << 32, 1ull << 48, (1ull << 63) - 5 * SIM_S,
+				     0ull - RUN - 1 * SIM_S };
 	struct sim_vgpu *v = calloc(4, sizeof(*v)), *w = calloc(4, sizeof(*w));
 	struct sim_gpu a, b;
 	u32 policy, i, k;
 
 	for (policy = 0; policy < 3; policy++) {
-		struct setup t = { .policy = policy, .nr = 4, .weights = one_two_four, .nr_weights = 3, .cfg = &sim_k20 };
+		struct setup t = { .policy = policy,
+				   .nr = 4,
+				   .weights = one_two_four,
+				   .nr_weights = 3,
+				   .cfg = &sim_k20 };
 
 		for (i = 0; i < 4; i++)
 			v[i] = (struct sim_vgpu){ };
@@ -237,13 +263,17 @@ static void sixty_four(void **state)
 	u32 i;
 
 	for (i = 0; i < 64; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / 64 };
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / 64 };
 		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = SIM_MS };
 	}
 	sim_init(&g, &sim_k20, v, 64, 0);
 	sim_run(&g, RUN);
 	for (i = 0; i < 64; i++) {
-		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, WINDOW) <= 2 * 25600);	/* two turns */
+		/* two turns */
+		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, WINDOW) <=
+			    2 * 25600);
 		assert_true(sim_share_error(&g, i, KVGPU_SCHED_PPM / 64, WARM, RUN - WARM) <= 5000);
 	}
 	free(v);

@@ -30,7 +30,9 @@ static struct bench *make(u32 nr, enum kvgpu_sched_policy policy)
 	b->now = 1000 * MS;
 	kvgpu_sched_init(&b->s);
 	for (i = 0; i < nr; i++) {
-		b->e[i] = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		b->e[i] = (struct kvgpu_sched_ent){ .weight = 100,
+						    .cap = 100,
+						    .fixed_ppm = KVGPU_SCHED_PPM / nr };
 		kvgpu_sched_add(&b->s, &b->e[i], b->now);
 	}
 	assert_int_equal(kvgpu_sched_set_policy(&b->s, policy, b->now), 0);
@@ -121,7 +123,8 @@ static void two_take_turns(void **state)
 		assert_non_null(a);
 		assert_false(b->c.open);
 		assert_ptr_not_equal(a, last);
-		b->now += 200 * US;		/* the switch takes that long, which is not part of the turn */
+		/* the switch takes that long, which is not part of the turn */
+		b->now += 200 * US;
 		assert_true(kvgpu_sched_started(&b->s, b->now) > b->now);
 		assert_int_equal(b->s.slice_end, b->now + KVGPU_SCHED_SLICE_DEFAULT);
 		run(b, a, 3 * MS);
@@ -163,7 +166,10 @@ static void turns_are_in_proportion(void **state)
 	free(b);
 }
 
-/* the one that woke gets in after the shortest turn; but not again in the same slice, so that nobody switches all the time */
+/*
+ * the one that woke gets in after the shortest turn; but not again in the same slice, so that
+ * nobody switches all the time
+ */
 static void one_that_wakes_shortens_the_turn_once(void **state)
 {
 	struct bench *b = make(2, KVGPU_SCHED_BEST_EFFORT);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Those that come and go: how soon they are served, and that no rhythm of coming and going gains anything. */
+/*
+ * Those that come and go: how soon they are served, and that no rhythm of coming and going gains
+ * anything.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +17,18 @@
 #define SLICE	KVGPU_SCHED_SLICE_DEFAULT
 
 /* the first does @first, the others always have work that can't be interrupted for @piece */
-static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy, struct sim_work first, u64 piece)
+static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_policy policy,
+				struct sim_work first, u64 piece)
 {
 	struct sim_vgpu *v = calloc(nr, sizeof(*v));
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100, .cap = 100, .fixed_ppm = KVGPU_SCHED_PPM / nr };
-		v[i].work = (struct sim_work){ .kind = SIM_BUSY, .len = 4 * SIM_MS, .piece = piece };
+		v[i].ent = (struct kvgpu_sched_ent){ .weight = 100,
+						     .cap = 100,
+						     .fixed_ppm = KVGPU_SCHED_PPM / nr };
+		v[i].work =
+			(struct sim_work){ .kind = SIM_BUSY, .len = 4 * SIM_MS, .piece = piece };
 	}
 	v[0].work = first;
 	sim_init(g, &sim_k20, v, nr, 0);
@@ -29,7 +36,10 @@ static struct sim_vgpu *machine(struct sim_gpu *g, u32 nr, enum kvgpu_sched_poli
 	return v;
 }
 
-/* one small job every 10 ms, p99 below two slices, whoever is there; a piece that is under way has to end */
+/*
+ * one small job every 10 ms, p99 below two slices, whoever is there; a piece that is under way has
+ * to end
+ */
 static void small_jobs_wait_less_than_two_slices(void **state)
 {
 	static const u64 pieces[] = { 0, 500000, SIM_MS, 4 * SIM_MS };
@@ -41,7 +51,9 @@ static void small_jobs_wait_less_than_two_slices(void **state)
 	for (policy = 0; policy < 3; policy++)
 		for (nr = 2; nr <= 16; nr *= 2)
 			for (k = 0; k < 4; k++) {
-				v = machine(&g, nr, policy, (struct sim_work){ SIM_PERIODIC, .len = 100000, .period = 10 * SIM_MS },
+				v = machine(&g, nr, policy,
+					    (struct sim_work){ SIM_PERIODIC, .len = 100000,
+							       .period = 10 * SIM_MS },
 					    pieces[k]);
 				sim_run(&g, RUN);
 				assert_true(v[0].jobs >= RUN / (10 * SIM_MS) - 2);
@@ -62,9 +74,11 @@ static void many_that_wake(void **state)
 	struct sim_gpu g;
 	u32 i;
 
-	v = machine(&g, 8, KVGPU_SCHED_BEST_EFFORT, (struct sim_work){ SIM_BUSY, .len = SIM_MS }, 100000);
+	v = machine(&g, 8, KVGPU_SCHED_BEST_EFFORT, (struct sim_work){ SIM_BUSY, .len = SIM_MS },
+		    100000);
 	for (i = 1; i < 8; i++) {
-		v[i].work = (struct sim_work){ SIM_PERIODIC, .len = 300000, .period = (9 + i) * SIM_MS };
+		v[i].work = (struct sim_work){ SIM_PERIODIC, .len = 300000,
+					       .period = (9 + i) * SIM_MS };
 		v[i].next_arrival = i * 777777;
 	}
 	sim_run(&g, RUN);
@@ -82,7 +96,8 @@ static void one_that_waits_for_its_jobs(void **state)
 	u32 nr;
 
 	for (nr = 2; nr <= 8; nr *= 2) {
-		v = machine(&g, nr, KVGPU_SCHED_BEST_EFFORT, (struct sim_work){ SIM_LOOP, .len = 500000, .period = 100000 }, 0);
+		v = machine(&g, nr, KVGPU_SCHED_BEST_EFFORT,
+			    (struct sim_work){ SIM_LOOP, .len = 500000, .period = 100000 }, 0);
 		sim_run(&g, RUN);
 		assert_true(v[0].busy > RUN / nr / 100 * 80);
 		assert_true(sim_busy(&g) > RUN / 100 * 88);
@@ -103,22 +118,29 @@ static void no_rhythm_gains(void **state)
 		for (nr = 2; nr <= 8; nr *= 2)
 			for (l = 0; l < 6; l++)
 				for (p = 0; p < 5; p++) {
-					v = machine(&g, nr, policy, (struct sim_work){ SIM_LOOP, .len = len[l], .period = gap[p] }, 0);
+					v = machine(&g, nr, policy,
+						    (struct sim_work){ SIM_LOOP, .len = len[l],
+								       .period = gap[p] },
+						    0);
 					sim_run(&g, 5 * SIM_S);
 					if (v[0].busy > sim_busy(&g) / nr / 100 * 101 + 5 * SIM_MS)
-						fail_msg("policy %u, %u vGPUs, %u us of work, %u us of sleep: %u ms of 5 s", policy, nr,
-							 (u32)(len[l] / 1000), (u32)(gap[p] / 1000), (u32)(v[0].busy / SIM_MS));
+						fail_msg(
+							"policy %u, %u vGPUs, %u us of work, %u us of sleep: %u ms of 5 s",
+							policy, nr, (u32)(len[l] / 1000),
+							(u32)(gap[p] / 1000),
+							(u32)(v[0].busy / SIM_MS));
 					free(v);
 				}
 }
 
 /*
- * one that has the chip and lets it wait for a semaphore, for ever or in some rhythm: the others keep their shares, but for what
- * switching takes
+ * one that has the chip and lets it wait for a semaphore, for ever or in some rhythm: the others
+ * keep their shares, but for what switching takes
  */
 static void waiting_for_ever_takes_nothing_from_others(void **state)
 {
-	static const u64 len[] = { 100000, 700000, 2 * SIM_MS, 9 * SIM_MS, 1000 * SIM_S }, gap[] = { 10000, 600000, 3 * SIM_MS };
+	static const u64 len[] = { 100000, 700000, 2 * SIM_MS, 9 * SIM_MS, 1000 * SIM_S },
+			 gap[] = { 10000, 600000, 3 * SIM_MS };
 	u32 l, p, nr, policy, i;
 	struct sim_vgpu *v;
 	struct sim_gpu g;
@@ -127,30 +149,40 @@ static void waiting_for_ever_takes_nothing_from_others(void **state)
 		for (nr = 2; nr <= 8; nr *= 2)
 			for (l = 0; l < 5; l++)
 				for (p = 0; p < 3; p++) {
-					v = machine(&g, nr, policy, (struct sim_work){ SIM_STALL, .len = len[l], .period = gap[p] }, 0);
+					v = machine(&g, nr, policy,
+						    (struct sim_work){ SIM_STALL, .len = len[l],
+								       .period = gap[p] },
+						    0);
 					sim_run(&g, 5 * SIM_S);
 					for (i = 1; i < nr; i++)
 						if (v[i].busy < 5 * SIM_S / nr / 100 * 88)
-							fail_msg("policy %u, %u vGPUs, stalls %u us, works %u us: vGPU %u has %u ms of 5 s",
-								 policy, nr, (u32)(len[l] / 1000), (u32)(gap[p] / 1000), i,
-								 (u32)(v[i].busy / SIM_MS));
+							fail_msg(
+								"policy %u, %u vGPUs, stalls %u us, works %u us: vGPU %u has %u ms of 5 s",
+								policy, nr, (u32)(len[l] / 1000),
+								(u32)(gap[p] / 1000), i,
+								(u32)(v[i].busy / SIM_MS));
 					free(v);
 				}
 }
 
-/* one of next to no weight can't take the moments in which the other sleeps to run up debts without end */
+/*
+ * one of next to no weight can't take the moments in which the other sleeps to run up debts without
+ * end
+ */
 static void debts_are_not_run_up_while_others_sleep(void **state)
 {
 	u64 alone, together;
 	struct sim_vgpu *v;
 	struct sim_gpu g;
 
-	v = machine(&g, 1, KVGPU_SCHED_BEST_EFFORT, (struct sim_work){ SIM_LOOP, .len = 2 * SIM_MS, .period = 500000 }, 0);
+	v = machine(&g, 1, KVGPU_SCHED_BEST_EFFORT,
+		    (struct sim_work){ SIM_LOOP, .len = 2 * SIM_MS, .period = 500000 }, 0);
 	sim_run(&g, RUN);
 	alone = v[0].busy;
 	free(v);
 
-	v = machine(&g, 2, KVGPU_SCHED_BEST_EFFORT, (struct sim_work){ SIM_LOOP, .len = 2 * SIM_MS, .period = 500000 }, 0);
+	v = machine(&g, 2, KVGPU_SCHED_BEST_EFFORT,
+		    (struct sim_work){ SIM_LOOP, .len = 2 * SIM_MS, .period = 500000 }, 0);
 	v[1].work = (struct sim_work){ SIM_LOOP, .len = 3 * SIM_MS, .period = SIM_MS };
 	kvgpu_sched_set_weight(&g.sched, &v[0].ent, KVGPU_SCHED_WEIGHT_MAX, 0);
 	kvgpu_sched_set_weight(&g.sched, &v[1].ent, KVGPU_SCHED_WEIGHT_MIN, 0);

@@ -113,7 +113,9 @@ static void test_first_look(void **state)
 	assert_true(isnan(gpu_busy(NULL, &l.gpus[1])));
 }
 
-/* removed, and made again with its UUID: the counters of the two have nothing to do with each other */
+/*
+ * removed, and made again with its UUID: the counters of the two have nothing to do with each other
+ */
 static void test_another_life(void **state)
 {
 	struct looks l;
@@ -178,8 +180,10 @@ static void test_huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share), cmocka_unit_test(test_rates), cmocka_unit_test(test_nothing_happened),
-		cmocka_unit_test(test_first_look), cmocka_unit_test(test_another_life), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_share), cmocka_unit_test(test_rates),
+			cmocka_unit_test(test_nothing_happened),
+		cmocka_unit_test(test_first_look), cmocka_unit_test(test_another_life),
+			cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_backwards), cmocka_unit_test(test_huge),
 	};
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * driver_api CUBIN: a program by the driver API alone: contexts on a stack, a module from a file and from memory, its variables,
- * function attributes, both ways of giving parameters, streams and events, and what a context's end does.
+ * driver_api CUBIN: a program by the driver API alone: contexts on a stack, a module from a file
+ * and from memory, its variables, function attributes, both ways of giving parameters, streams and
+ * events, and what a context's end does.
  */
 #include <cuda.h>
 
@@ -42,10 +43,16 @@ static void launch_mixed(CUmodule module, bool packed)
 {
 	enum { BLOCKS = 3, THREADS = 96 };
 	const int scale[2] = { 3, -2 };
-	struct { char c; double d; short s[3]; CUdeviceptr out, size; } p = { -4, 2.5, { 5, 6, 7 }, 0, 0 };
+	struct {
+		char c;
+		double d;
+		short s[3];
+		CUdeviceptr out, size;
+	} p = { -4, 2.5, { 5, 6, 7 }, 0, 0 };
 	size_t bytes, packed_size = sizeof(p);
 	void *params[] = { &p.c, &p.d, &p.s, &p.out, &p.size };
-	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &p, CU_LAUNCH_PARAM_BUFFER_SIZE, &packed_size, CU_LAUNCH_PARAM_END };
+	void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &p, CU_LAUNCH_PARAM_BUFFER_SIZE,
+			  &packed_size, CU_LAUNCH_PARAM_END };
 	CUdeviceptr constant, counter;
 	float got[BLOCKS * THREADS];
 	unsigned int before, after;
@@ -59,7 +66,8 @@ static void launch_mixed(CUmodule module, bool packed)
 	MUST(cuModuleGetGlobal(&constant, &bytes, module, "scale"));
 	expect(bytes == 8, "size of scale");
 	MUST(cuModuleGetGlobal(&counter, &bytes, module, "launches"));
-	expect(cuModuleGetGlobal(&counter, &bytes, module, "nothing") == CUDA_ERROR_NOT_FOUND, "a variable that is not there");
+	expect(cuModuleGetGlobal(&counter, &bytes, module, "nothing") == CUDA_ERROR_NOT_FOUND,
+	       "a variable that is not there");
 	MUST(cuModuleGetGlobal(&counter, &bytes, module, "launches"));
 	MUST(cuMemcpyHtoD(constant, scale, sizeof(scale)));
 	MUST(cuMemcpyDtoH(&before, counter, 4));
@@ -73,7 +81,8 @@ static void launch_mixed(CUmodule module, bool packed)
 	MUST(cuEventCreate(&start, 0));
 	MUST(cuEventCreate(&stop, 0));
 	MUST(cuEventRecord(start, stream));
-	MUST(cuLaunchKernel(f, BLOCKS, 1, 1, THREADS, 1, 1, THREADS * 4 + 128, stream, packed ? NULL : params, packed ? extra : NULL));
+	MUST(cuLaunchKernel(f, BLOCKS, 1, 1, THREADS, 1, 1, THREADS * 4 + 128, stream,
+			    packed ? NULL : params, packed ? extra : NULL));
 	MUST(cuEventRecord(stop, stream));
 	MUST(cuEventSynchronize(stop));
 	MUST(cuEventElapsedTime(&ms, start, stop));
@@ -83,7 +92,8 @@ static void launch_mixed(CUmodule module, bool packed)
 	MUST(cuMemcpyDtoH(&after, counter, 4));
 	for (int i = 0; i < BLOCKS * THREADS; i++)
 		wrong += got[i] != -4 * 3 + 2.5 * -2 + 5 + 6 * 7 + i % THREADS;
-	expect(!wrong, packed ? "results with packed parameters" : "results with parameters one by one");
+	expect(!wrong,
+	       packed ? "results with packed parameters" : "results with parameters one by one");
 	expect(dynamic == THREADS * 4 + 128, "the size of dynamic shared memory");
 	expect(after == before + 1, "the counter");
 	MUST(cuStreamDestroy(stream));
@@ -109,7 +119,8 @@ int main(int argc, char **argv)
 
 	if (image.empty())
 		return verdict(false, "usage: driver_api CUBIN");
-	expect(cuCtxGetCurrent(&current) == CUDA_ERROR_NOT_INITIALIZED, "nothing works before cuInit()");
+	expect(cuCtxGetCurrent(&current) == CUDA_ERROR_NOT_INITIALIZED,
+	       "nothing works before cuInit()");
 	MUST(cuInit(0));
 	MUST(cuDriverGetVersion(&version));
 	MUST(cuDeviceGet(&device, 0));
@@ -127,10 +138,13 @@ int main(int argc, char **argv)
 	expect(current == second, "a new context is current");
 	MUST(cuModuleLoadData(&from_memory, image.data()));
 	launch_mixed(from_memory, true);
-	expect(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, params, NULL) == CUDA_ERROR_INVALID_HANDLE, "a kernel of another context is refused");
-	expect(cuModuleGetFunction(&f, from_memory, "none") == CUDA_ERROR_NOT_FOUND, "a kernel that is not there");
+	expect(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, params, NULL) == CUDA_ERROR_INVALID_HANDLE,
+	       "a kernel of another context is refused");
+	expect(cuModuleGetFunction(&f, from_memory, "none") == CUDA_ERROR_NOT_FOUND,
+	       "a kernel that is not there");
 	image[0] ^= 0x7f;
-	expect(cuModuleLoadData(&from_memory, image.data()) != CUDA_SUCCESS, "a broken module is refused");
+	expect(cuModuleLoadData(&from_memory, image.data()) != CUDA_SUCCESS,
+	       "a broken module is refused");
 	MUST(cuMemAlloc(&p, 1000));
 	MUST(cuMemGetAddressRange(&base, &size, p + 500));
 	expect(base == p && size == 1000, "the range of an allocation");

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gpuvm CUBIN madd|mmul|fmadd|fmmul|cpy|pincpy [n]: what GPUvm was measured with, by the driver API: matrix addition and
- * multiplication of n x n unsigned integers or floats, copies of n MiB there and back from pageable or pinned memory. Prints the times of
- * copies and kernel and compares the result.
+ * gpuvm CUBIN madd|mmul|fmadd|fmmul|cpy|pincpy [n]: what GPUvm was measured with, by the driver
+ * API: matrix addition and multiplication of n x n unsigned integers or floats, copies of n MiB
+ * there and back from pageable or pinned memory. Prints the times of copies and kernel and compares
+ * the result.
  */
 #include <cuda.h>
 
 #include "../check.h"
 
-#define MUST(call) do {									\
-	CUresult r_ = (call);								\
-	if (r_ != CUDA_SUCCESS) {							\
-		const char *name_ = "?";						\
-											\
-		cuGetErrorName(r_, &name_);						\
-		printf("FAIL: %s:%d: %s: %s (%d)\n", __FILE__, __LINE__, #call, name_, (int)r_);	\
-		exit(2);								\
-	}										\
-} while (0)
+#define MUST(call)                                                                             \
+	do {                                                                                   \
+		CUresult r_ = (call);                                                          \
+		if (r_ != CUDA_SUCCESS) {                                                      \
+			const char *name_ = "?";                                               \
+\
+			cuGetErrorName(r_, &name_);                                            \
+			printf("FAIL: %s:%d: %s: %s (%d)\n", __FILE__, __LINE__, #call, name_, \
+			       (int)r_);                                                       \
+			exit(2);                                                               \
+		}                                                                              \
+	} while (0)
 
 union word { unsigned int u; float f; };
 
 static int matrices(CUmodule module, const char *what, int n)
 {
 	size_t count = (size_t)n * n, bytes = count * sizeof(union word);
-	union word *a = (union word *)malloc(bytes), *b = (union word *)malloc(bytes), *c = (union word *)malloc(bytes);
+	union word *a = (union word *)malloc(bytes), *b = (union word *)malloc(bytes),
+		   *c = (union word *)malloc(bytes);
 	bool floats = what[0] == 'f', product = !strcmp(what + floats, "mmul");
 	int rows = product && n > 64 ? 64 : n, wrong = 0;
 	CUdeviceptr da, db, dc;

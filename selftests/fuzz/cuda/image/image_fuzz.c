@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as a module: a clear error, or an image in which everything lies inside of what it has. */
+/*
+ * Any bytes as a module: a clear error, or an image in which everything lies inside of what it has.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,8 @@ static void check(const struct image *im)
 	for (i = 0; i < im->nr_kernels; i++) {
 		const struct image_kernel *k = &im->kernels[i];
 
-		if ((uint64_t)k->code + k->code_size > im->code_size || strlen(k->name) > im->file_size ||
+		if ((uint64_t)k->code + k->code_size > im->code_size ||
+		    strlen(k->name) > im->file_size ||
 		    (uint64_t)k->param_base + k->param_size > k->const0_size)
 			abort();
 	}

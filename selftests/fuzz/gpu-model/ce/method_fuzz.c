@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Streams of methods at a copy engine: nothing that a pushbuffer says, and nothing that a guest writes into RAMFC, may
- * make the model leave the memory that the MMU or physical mode gave it, stop making progress, or keep it from being
- * stopped.
+ * Streams of methods at a copy engine: nothing that a pushbuffer says, and nothing that a guest
+ * writes into RAMFC, may make the model leave the memory that the MMU or physical mode gave it,
+ * stop making progress, or keep it from being stopped.
  *
- * Input: records of 6 bytes. Byte 0 picks an action: mostly a method, of which byte 1 picks the number (from the list, so
- * that launches get built) and the rest is data; else RAMFC words, page rights, privilege, an acknowledge.
+ * Input: records of 6 bytes. Byte 0 picks an action: mostly a method, of which byte 1 picks the
+ * number (from the list, so that launches get built) and the rest is data; else RAMFC words, page
+ * rights, privilege, an acknowledge.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 #include "../../../unit/gpu-model/ce/card.h"
 #include "ce/ce.h"
 
-#define MAX_TURNS	64	/* stops of one launch that are continued before the channel is given up */
+/* stops of one launch that are continued before the channel is given up */
+#define MAX_TURNS	64
 
 static const uint16_t methods[] = {
-	0x100, 0x140, 0x240, 0x244, 0x248, 0x254, 0x258, 0x25c, 0x260, 0x264, 0x300, 0x300, 0x300, 0x400, 0x404, 0x408,
-	0x40c, 0x410, 0x414, 0x418, 0x41c, 0x700, 0x704, 0x708, 0x70c, 0x710, 0x714, 0x718, 0x71c, 0x720, 0x728, 0x72c,
-	0x730, 0x734, 0x738, 0x73c, 0x1114, 0x10, 0x724, 0x304,
+	0x100, 0x140, 0x240, 0x244, 0x248, 0x254, 0x258,  0x25c, 0x260, 0x264,
+	0x300, 0x300, 0x300, 0x400, 0x404, 0x408, 0x40c,  0x410, 0x414, 0x418,
+	0x41c, 0x700, 0x704, 0x708, 0x70c, 0x710, 0x714,  0x718, 0x71c, 0x720,
+	0x728, 0x72c, 0x730, 0x734, 0x738, 0x73c, 0x1114, 0x10,	 0x724, 0x304,
 };
 
 static void ack(struct card *c, unsigned int inst)
@@ -81,7 +84,9 @@ static void action(struct card *c, const uint8_t *p)
 		c->short_runs = p[1] & 1;
 		break;
 	default:
-		/* small numbers reach more than big ones; the upper half of byte 0 says how small */
+		/*
+		 * small numbers reach more than big ones; the upper half of byte 0 says how small
+		 */
 		if (p[0] & 0x20)
 			data &= p[0] & 0x10 ? 0xff : 0x1ffff;
 		one_method(c, inst, methods[p[1] % (sizeof(methods) / sizeof(methods[0]))], data);
@@ -98,7 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 6 * 200)
 		return 0;
-	/* memory keeps its bytes from one input to the next: no path depends on them but conditions, which stay small */
+	/*
+	 * memory keeps its bytes from one input to the next: no path depends on them but
+	 * conditions, which stay small
+	 */
 	if (!c)
 		c = card_create(1);
 	memset(c->chan.ce_state, 0, sizeof(c->chan.ce_state));
@@ -106,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(c->read_only, 0, sizeof(c->read_only));
 	memset(c->privileged, 0, sizeof(c->privileged));
 	c->chan.hce_priv = c->chan.pb_priv = c->short_runs = false;
-	c->stop_after = 1;	/* every launch stops after each chunk, which is a page in size or a mebibyte */
+	/* every launch stops after each chunk, which is a page in size or a mebibyte */
+	c->stop_after = 1;
 	c->g.ce->engine[1].pacer.per_s = 1;
 	for (i = 0; i < GK110_CE_NR; i++)
 		ack(c, (unsigned int)i);

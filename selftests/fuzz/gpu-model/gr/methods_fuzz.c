@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any stream of methods, register accesses and context switches. Each action is 8 bytes: what, where, and an argument.
- * The channel counts as "to be stopped", so nothing may wait; a halted engine is acknowledged as the host would.
+ * Any stream of methods, register accesses and context switches. Each action is 8 bytes: what,
+ * where, and an argument. The channel counts as "to be stopped", so nothing may wait; a halted
+ * engine is acknowledged as the host would.
  */
 #include <assert.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void act(struct fake *f, struct chan *c, const struct action *a)
 			gr_engine.load(&f->g, 0, c);
 		break;
 	default:
-		ret = gr_engine.method(&f->g, 0, c, a->subc % 5, a->where & 0x3ffc, a->data, a->subc & 8);
+		ret = gr_engine.method(&f->g, 0, c, a->subc % 5, a->where & 0x3ffc, a->data,
+				       a->subc & 8);
 		assert(ret <= ENG_STALL && ret != ENG_ILLEGAL_MTHD && ret != ENG_PRIV);
 		break;
 	}

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint64_t per_cta = qmd_warps_per_cta(&q);
 
 		assert(per_cta >= 1 && per_cta <= 32);
-		assert((qmd_warps(&q) == 0) == (!q.cta_raster_width || !q.cta_raster_height || !q.cta_raster_depth));
+		assert((qmd_warps(&q) == 0) ==
+		       (!q.cta_raster_width || !q.cta_raster_height || !q.cta_raster_depth));
 	}
 	return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random page tables, accesses and invalidates against the oracle. Bytes become actions: write an entry, write raw
- * memory, access, copy, invalidate, change the page mode. An access must answer what the oracle says about memory now,
- * or what a cache may still say: a translation that was given out since the last invalidate, or the current tables
- * under a directory entry that was read since then. Right after an invalidate only the first is allowed.
+ * Random page tables, accesses and invalidates against the oracle. Bytes become actions: write an
+ * entry, write raw memory, access, copy, invalidate, change the page mode. An access must answer
+ * what the oracle says about memory now, or what a cache may still say: a translation that was
+ * given out since the last invalidate, or the current tables under a directory entry that was read
+ * since then. Right after an invalidate only the first is allowed.
  */
 #include <stdint.h>
 #include <string.h>
@@ -69,7 +70,8 @@ static void set_up(void)
 	}
 	memset(f->g.vram, 0, VRAM_SIZE);
 	memset(f->guest, 0, GUEST_SIZE);
-	fake_wr32(f, FB_MMU_CTRL, FB_MMU_CTRL_BIG_64K);		/* each change of mode drops everything */
+	/* each change of mode drops everything */
+	fake_wr32(f, FB_MMU_CTRL, FB_MMU_CTRL_BIG_64K);
 	fake_wr32(f, FB_MMU_CTRL, 0);
 	space = (struct mmu_space){ .pdb = PDB, .limit = 0x1fffffff, .valid = true };
 	invalidate();
@@ -138,7 +140,9 @@ static bool allowed(uint64_t va, enum mmu_access acc, bool priv, int got, const 
 	return false;
 }
 
-/* notes what a cache may have learned from this access: the directory entry, and any leaf under it */
+/*
+ * notes what a cache may have learned from this access: the directory entry, and any leaf under it
+ */
 static void learn(uint64_t va)
 {
 	uint64_t slot = va >> (reg_get(&f->g, FB_MMU_CTRL) & 1 ? 26 : 27);
@@ -154,7 +158,8 @@ static void learn(uint64_t va)
 		if (!o.page_size)
 			continue;
 		leaf[leaves++] = (struct old_leaf){
-			.base = va & ~(o.page_size - 1), .size = o.page_size, .phys = o.phys & ~(o.page_size - 1),
+			.base = va & ~(o.page_size - 1), .size = o.page_size,
+				.phys = o.phys & ~(o.page_size - 1),
 			.target = o.target, .kind = o.kind,
 			.writable = o.writable, .readable = o.readable, .privileged = o.privileged,
 		};
@@ -165,7 +170,8 @@ static uint64_t some_va(struct input *in)
 {
 	uint64_t v = take(in, 4);
 
-	return (v & 0x80000000) ? v << 12 | (v & 0xfff) : v & 0x0fffffff & (v & 0x40000000 ? ~0u : 0x06020fff);
+	return (v & 0x80000000) ? v << 12 | (v & 0xfff) :
+				  v & 0x0fffffff & (v & 0x40000000 ? ~0u : 0x06020fff);
 }
 
 static void act_access(struct input *in)
@@ -181,7 +187,8 @@ static void act_access(struct input *in)
 		invalidate();
 	fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
 	pthread_rwlock_rdlock(&f->g.dma_lock);
-	if (mmu_translate(&f->g, &client, &space, va, 1 + how, acc, priv ? MMU_PRIV_ACCESS : 0, &seg))
+	if (mmu_translate(&f->g, &client, &space, va, 1 + how, acc, priv ? MMU_PRIV_ACCESS : 0,
+			  &seg))
 		got = reg_get(&f->g, GMMU_FAULT_INFO(0x15)) & 15;
 	pthread_rwlock_unlock(&f->g.dma_lock);
 	if (!allowed(va, acc, priv, got, &seg))
@@ -195,11 +202,14 @@ static void act_entry(struct input *in)
 	unsigned int how = take(in, 1), at = take(in, 2);
 	uint64_t val = take(in, 8);
 
-	if (how & 1)			/* directory entry: tables in the first 64 pages, or on the bus */
-		fake_wr64(f, PDB + at % SLOTS * 8, (val & 0x0000000f0000000full) | (val & 0x3f0) | (val & 0x3f000000000) |
-			  (how & 2 ? FAKE_IOVA << 24 : 0));
+	/* directory entry: tables in the first 64 pages, or on the bus */
+	if (how & 1)
+		fake_wr64(f, PDB + at % SLOTS * 8,
+			  (val & 0x0000000f0000000full) | (val & 0x3f0) | (val & 0x3f000000000) |
+				  (how & 2 ? FAKE_IOVA << 24 : 0));
 	else				/* entry of a table; frames of memory that exists */
-		fake_wr64(f, at % 0x8000 * 8, how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? 0x4000000 : 0));
+		fake_wr64(f, at % 0x8000 * 8,
+			  how & 2 ? val : (val & ~0xfffff000ull) | (how & 4 ? 0x4000000 : 0));
 }
 
 static void act_raw(struct input *in)
@@ -219,7 +229,8 @@ static void act_copy(struct input *in)
 	unsigned int len = take(in, 2) % 9000;
 	static uint8_t buf[9000];
 
-	invalidate();		/* a copy may write tables: what caches know afterwards is simplest when they are empty */
+	/* a copy may write tables: what caches know afterwards is simplest when they are empty */
+	invalidate();
 	if (len & 1)
 		mmu_write(&f->g, &client, &space, va, buf, len, 0);
 	else

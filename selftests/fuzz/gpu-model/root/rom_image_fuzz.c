@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any file as VBIOS: the check must neither read outside it nor accept what a driver's first steps would trip over. The
- * input is laid over the generated image, so that mutations reach past the first signatures.
+ * Any file as VBIOS: the check must neither read outside it nor accept what a driver's first steps
+ * would trip over. The input is laid over the generated image, so that mutations reach past the
+ * first signatures.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static uint32_t le16(const uint8_t *p)
 static size_t image_build(uint8_t *rom, const uint8_t *data, size_t size)
 {
 	static struct image img;
-	size_t at = le16(data) % IMAGE_SIZE, len = size - 5, total = le16(data + 3) % (IMAGE_SIZE + 1), i;
+	size_t at = le16(data) % IMAGE_SIZE, len = size - 5,
+	       total = le16(data + 3) % (IMAGE_SIZE + 1), i;
 	uint8_t sum = 0;
 
 	image_make(&img);
@@ -49,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rom_image_check(exact, len, why, sizeof(why))) {
 		if (!why[0])
 			abort();	/* refused without a reason */
-	} else if (len < 512 || le16(exact) != 0xaa55 || memcmp(exact + le16(exact + 0x18), "PCIR", 4)) {
+	} else if (len < 512 || le16(exact) != 0xaa55 ||
+		   memcmp(exact + le16(exact + 0x18), "PCIR", 4)) {
 		abort();
 	}
 	free(exact);

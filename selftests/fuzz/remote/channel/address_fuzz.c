@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Texts of addresses: what is taken is bounded, plain TCP stays on this machine, and what is refused has a reason. */
+/*
+ * Texts of addresses: what is taken is bounded, plain TCP stays on this machine, and what is
+ * refused has a reason.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +23,8 @@ static bool is_local(const char *host)
 
 	if (inet_pton(AF_INET, host, &four) == 1)
 		return (ntohl(four.s_addr) & 0xff000000) == 0x7f000000;
-	return inet_pton(AF_INET6, host, &six) == 1 && !memcmp(&six, &in6addr_loopback, sizeof(six));
+	return inet_pton(AF_INET6, host, &six) == 1 &&
+	       !memcmp(&six, &in6addr_loopback, sizeof(six));
 }
 
 static void check(const char *text, bool listen)
@@ -39,9 +43,11 @@ static void check(const char *text, bool listen)
 	must(a.scheme != ADDRESS_TCP || is_local(a.host));
 	must(memchr(a.bell, 0, sizeof(a.bell)) != NULL);
 	must(a.scheme != ADDRESS_APERTURE || a.host[0] == '/');
-	must(!*a.bell || (a.scheme == ADDRESS_APERTURE && (!strncmp(a.bell, "unix:/", 6) || !strncmp(a.bell, "vsock:", 6))));
+	must(!*a.bell || (a.scheme == ADDRESS_APERTURE &&
+			  (!strncmp(a.bell, "unix:/", 6) || !strncmp(a.bell, "vsock:", 6))));
 	must(a.scheme == ADDRESS_UNIX || a.scheme == ADDRESS_APERTURE || a.port);
-	must(a.scheme != ADDRESS_TLS || (a.port <= 65535 && (listen || *a.host) && strlen(a.host) <= 253));
+	must(a.scheme != ADDRESS_TLS ||
+	     (a.port <= 65535 && (listen || *a.host) && strlen(a.host) <= 253));
 	must(a.scheme != ADDRESS_VSOCK || listen || a.cid != UINT32_MAX);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Files of the configuration: the first byte says of which side. What is taken has to hold what it promises: each number in its
- * limits, each address one that can be read again; what is refused has a line that the file has, and a text.
+ * Files of the configuration: the first byte says of which side. What is taken has to hold what it
+ * promises: each number in its limits, each address one that can be read again; what is refused has
+ * a line that the file has, and a text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static void check_server(const struct remoted_conf *c)
 	unsigned int i;
 
 	check_share(&c->share);
-	must(c->nr_listen <= CONF_LISTEN && c->nr_groups <= CONF_GROUPS && c->nr_rules <= CONF_RULES);
+	must(c->nr_listen <= CONF_LISTEN && c->nr_groups <= CONF_GROUPS &&
+	     c->nr_rules <= CONF_RULES);
 	for (i = 0; i < c->nr_listen; i++)
 		must(!address_parse(c->listen[i], true, &a, &why));
 	for (i = 0; i < c->nr_rules; i++) {
@@ -63,7 +65,8 @@ static bool are_addresses(const char *server)
 	if (!*server || !address_parse(server, false, &a, &why))
 		return true;
 	strcpy(text, server);
-	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word; word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
+	for (word = strtok_r(text, REMOTE_CONF_BLANKS, &rest); word;
+	     word = strtok_r(NULL, REMOTE_CONF_BLANKS, &rest))
 		if (address_parse(word, false, &a, &why))
 			return false;
 	return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A producer and a consumer, or both sides of a box, any calls of theirs, and somebody who rewrites any word before any access.
- * Nothing outside is touched, nothing is read twice for one decision (model/memory.c), no wait hangs, and what is dead stays so.
+ * A producer and a consumer, or both sides of a box, any calls of theirs, and somebody who rewrites
+ * any word before any access. Nothing outside is touched, nothing is read twice for one decision
+ * (model/memory.c), no wait hangs, and what is dead stays so.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -67,14 +68,19 @@ static void before(unsigned int access)
 
 static void begin(uint8_t *bytes, size_t words)
 {
-	memory = (struct memory) { .word = (uint64_t *)bytes, .words = words, .before = before, .clock = 1 };
+	memory = (struct memory){ .word = (uint64_t *)bytes,
+				  .words = words,
+				  .before = before,
+				  .clock = 1 };
 	memset(bytes, 0, words * 8);
 	f.buf = malloc(f.max_len);
 }
 
 static struct kvgpu_bell bell(uint32_t *word, uint64_t spin_ns)
 {
-	return (struct kvgpu_bell) { .word = word, .ops = &memory_bell_ops, .times = { spin_ns, SLEEP_NS } };
+	return (struct kvgpu_bell){ .word = word,
+				    .ops = &memory_bell_ops,
+				    .times = { spin_ns, SLEEP_NS } };
 }
 
 /* ------------------------------------------------------------------ a ring */
@@ -90,7 +96,8 @@ static void put(void)
 	memory_call(true);
 	s = kvgpu_ring_put(&f.p, byte(), byte(), iov, byte() % 3);
 	check(!dead || s == f.p.status);
-	check(f.p.head - f.p.taken <= f.slots && s != KVGPU_RING_WRONG_LENGTH && s != KVGPU_RING_EMPTY);
+	check(f.p.head - f.p.taken <= f.slots && s != KVGPU_RING_WRONG_LENGTH &&
+	      s != KVGPU_RING_EMPTY);
 }
 
 static void get(void)
@@ -104,7 +111,8 @@ static void get(void)
 	accesses = memory.accesses;
 	s = kvgpu_ring_get(&f.c, &frame, f.buf, f.max_len);
 	if (s == KVGPU_RING_OK)
-		check(frame.len <= f.max_len && frame.seq == was.pos + 1 && f.c.pos == was.pos + kvgpu_ring_slots_of(frame.len));
+		check(frame.len <= f.max_len && frame.seq == was.pos + 1 &&
+		      f.c.pos == was.pos + kvgpu_ring_slots_of(frame.len));
 	else
 		check(f.c.pos == was.pos && (s == KVGPU_RING_EMPTY || kvgpu_ring_dead(s)));
 	if (was.status)
@@ -144,7 +152,8 @@ static void ring(uint8_t how)
 	f.bell[0] = bell(&shared->producer_word, spin_ns);
 	f.bell[1] = bell(&shared->consumer_word, spin_ns);
 	config = (struct kvgpu_ring_config) {
-		.mem = shared, .slots = f.slots, .max_len = f.max_len, .own = &f.bell[0], .peer = &f.bell[1],
+		.mem = shared, .slots = f.slots, .max_len = f.max_len, .own = &f.bell[0],
+			.peer = &f.bell[1],
 	};
 	check(!kvgpu_ring_attach_producer(&f.p, &config));
 	config.own = &f.bell[1];
@@ -183,7 +192,8 @@ static void box_call(void)
 	case 1:
 		len = byte() % (BOX_LEN + 2);
 		s = kvgpu_box_answer(&f.answering, f.asked, 0, data, len);
-		check(s == KVGPU_RING_OK || s == KVGPU_RING_WRONG_LENGTH || (s == KVGPU_RING_TOO_LONG && len > f.max_len));
+		check(s == KVGPU_RING_OK || s == KVGPU_RING_WRONG_LENGTH ||
+		      (s == KVGPU_RING_TOO_LONG && len > f.max_len));
 		break;
 	case 2: take(); break;
 	case 3: check(kvgpu_box_wait(&f.asking, PATIENCE_NS) != KVGPU_WAIT_GONE); break;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a frame's operation and payload, in
- * which words that look like small numbers may become handles that the server gave; a change of what the library answers; a look at
- * what waits; a copy as a node that is mostly right, which words by chance are not; a turn on the GPU that comes or goes. The last
- * byte says whether the arena is shared memory, and whether there is a gate.
+ * Frames of a client to the server's decoder, on a library that is none. Bytes become steps: a
+ * frame's operation and payload, in which words that look like small numbers may become handles
+ * that the server gave; a change of what the library answers; a look at what waits; a copy as a
+ * node that is mostly right, which words by chance are not; a turn on the GPU that comes or goes.
+ * The last byte says whether the arena is shared memory, and whether there is a gate.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ static void learn(void)
 	unsigned int i;
 
 	for (i = 0; i < fake_last.bytes / 8 && i < 8; i++)
-		if (KVGPU_REMOTE_CLASS(fake_payload[i]) && KVGPU_REMOTE_CLASS(fake_payload[i]) < NR_CLASSES)
+		if (KVGPU_REMOTE_CLASS(fake_payload[i]) &&
+		    KVGPU_REMOTE_CLASS(fake_payload[i]) < NR_CLASSES)
 			known[nr_known++ % KNOWN] = fake_payload[i];
 }
 

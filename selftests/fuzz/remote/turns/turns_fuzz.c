@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whatever programs say, at whatever times, and whoever comes and goes: the turn is with one that is there, nobody is charged more
- * than was said or has passed, clocks stay within their limits, and when all behave everybody gets a turn.
+ * Whatever programs say, at whatever times, and whoever comes and goes: the turn is with one that
+ * is there, nobody is charged more than was said or has passed, clocks stay within their limits,
+ * and when all behave everybody gets a turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,12 +68,15 @@ static void look(uint64_t dt)
 	}
 	for (i = 0; i < CLIENTS; i++)
 		must(!clients[i].weight ||
-		     (int64_t)(clients[i].clock - t.clock) <= (int64_t)(TURNS_DEBT * 4096 / clients[i].weight));
-	must(t.holder == TURNS_NONE || (t.closed && programs[t.holder].present && !programs[t.holder].gave_back));
+		     (int64_t)(clients[i].clock - t.clock) <=
+			     (int64_t)(TURNS_DEBT * 4096 / clients[i].weight));
+	must(t.holder == TURNS_NONE ||
+	     (t.closed && programs[t.holder].present && !programs[t.holder].gave_back));
 	must(!t.closed || !wants || t.holder != TURNS_NONE);
 	must(t.wanted == (wants && t.holder != TURNS_NONE));
 	if (t.holder != TURNS_NONE && t.holder != before)
-		must(programs[t.holder].turn_ns >= TURNS_SHORTEST && programs[t.holder].turn_ns <= TURNS_LONGEST && t.turn);
+		must(programs[t.holder].turn_ns >= TURNS_SHORTEST &&
+		     programs[t.holder].turn_ns <= TURNS_LONGEST && t.turn);
 }
 
 static void come(uint32_t i, uint32_t client)
@@ -83,7 +87,8 @@ static void come(uint32_t i, uint32_t client)
 	for (j = 0; j < PROGRAMS; j++)
 		first &= !programs[j].present || programs[j].client != client;
 	if (first)
-		clients[client] = (struct turns_client){ .weight = 1 + (byte() | byte() << 8) % 10000 };
+		clients[client] =
+			(struct turns_client){ .weight = 1 + (byte() | byte() << 8) % 10000 };
 	programs[i] = (struct turns_program){ .present = true, .client = client };
 	most[i] = 0;
 }
@@ -122,7 +127,10 @@ static void step(void)
 		look(0);
 }
 
-/* all want, and give back what they get: each is the next one some time. Of two clients at least: programs of one take no turns */
+/*
+ * all want, and give back what they get: each is the next one some time. Of two clients at least:
+ * programs of one take no turns
+ */
 static void behave(void)
 {
 	bool had[PROGRAMS] = { false };
@@ -155,7 +163,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(clients, 0, sizeof(clients));
 	memset(programs, 0, sizeof(programs));
 	memset(most, 0, sizeof(most));
-	t = (struct turns){ .clients = clients, .programs = programs, .nr_clients = CLIENTS, .nr_programs = PROGRAMS,
+	t = (struct turns){ .clients = clients,
+			    .programs = programs,
+			    .nr_clients = CLIENTS,
+			    .nr_programs = PROGRAMS,
 			    .holder = TURNS_NONE };
 	in = data;
 	left = size;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory lie, for the GPU and the CPU, that each
- * submission names all buffers, and that these are few. What a submission costs in the kernel grows with the buffers that it names.
+ * Memory and submissions of cuda/device on a libdrm_nouveau that is here: where pieces of memory
+ * lie, for the GPU and the CPU, that each submission names all buffers, and that these are few.
+ * What a submission costs in the kernel grows with the buffers that it names.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <setjmp.h>
@@ -22,8 +23,17 @@
 
 #define OK(call) assert_int_equal(call, DEVICE_OK)
 
-/* FIRST_VA: where no sanitizer has anything of its own. DEVICE_BYTES: of the file that stands for the device's */
-enum { MAX_BOS = 4096, WORDS = 8192, CODE = 40000, FIRST_VA = 0x20000000, DEVICE_BYTES = 0x20000000 };
+/*
+ * FIRST_VA: where no sanitizer has anything of its own. DEVICE_BYTES: of the file that stands for
+ * the device's
+ */
+enum {
+	MAX_BOS = 4096,
+	WORDS = 8192,
+	CODE = 40000,
+	FIRST_VA = 0x20000000,
+	DEVICE_BYTES = 0x20000000
+};
 
 static struct nouveau_bo *bos[MAX_BOS];
 static unsigned int nr_bos, kicks, launches;
@@ -43,8 +53,8 @@ static unsigned int nr_push;
 
 /* ------------------------------------------------------------------ libdrm_nouveau */
 
-int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size, union nouveau_bo_config *config,
-		   struct nouveau_bo **out)
+int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size,
+		   union nouveau_bo_config *config, struct nouveau_bo **out)
 {
 	struct nouveau_bo *bo;
 
@@ -83,7 +93,10 @@ int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client
 	return 0;
 }
 
-/* where in the device's file a buffer is shown; the kernel's choice of numbers means nothing to others */
+/*
+ * where in the device's file a buffer is shown; the kernel's choice of numbers means nothing to
+ * others
+ */
 int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long size)
 {
 	struct drm_nouveau_gem_info *info = data;
@@ -99,8 +112,8 @@ int drmCommandWriteRead(int fd, unsigned long command, void *data, unsigned long
 	return -1;
 }
 
-int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr, uint32_t size, bool immediate,
-			struct nouveau_pushbuf **out)
+int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr,
+			uint32_t size, bool immediate, struct nouveau_pushbuf **out)
 {
 	push[nr_push].base.cur = push[nr_push].words;
 	*out = &push[nr_push++].base;
@@ -112,7 +125,8 @@ void nouveau_pushbuf_del(struct nouveau_pushbuf **at)
 	*at = NULL;
 }
 
-int nouveau_pushbuf_space(struct nouveau_pushbuf *p, uint32_t words, uint32_t relocs, uint32_t pushes)
+int nouveau_pushbuf_space(struct nouveau_pushbuf *p, uint32_t words, uint32_t relocs,
+			  uint32_t pushes)
 {
 	((typeof(&push[0]))p)->nr = 0;
 	p->cur = ((typeof(&push[0]))p)->words;
@@ -156,8 +170,8 @@ int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *chann
 	return 0;
 }
 
-int nouveau_object_new(struct nouveau_object *parent, uint64_t handle, uint32_t oclass, void *data, uint32_t size,
-		       struct nouveau_object **out)
+int nouveau_object_new(struct nouveau_object *parent, uint64_t handle, uint32_t oclass, void *data,
+		       uint32_t size, struct nouveau_object **out)
 {
 	*out = calloc(1, sizeof(**out));
 	return 0;
@@ -174,7 +188,7 @@ bool nouveau_check_dead_channel(struct nouveau_drm *drm, struct nouveau_object *
 	return false;
 }
 
-/* ------------------------------------------------------------------ a device as nouveau.c opens it, and what a context allocates */
+/* --------------------------------- a device as nouveau.c opens it, and what a context allocates */
 
 static struct nv_device device;
 static struct nouveau_device nouveau;
@@ -184,7 +198,8 @@ static struct device_memory *memory(enum device_place place, uint64_t size)
 	struct device_memory *m;
 
 	OK(nv_alloc(&device.base, place, size, &m));
-	assert_true(m->va && m->size >= size && m->va % 4096 == 0 && (place == PLACE_HOST) == (m->map != NULL));
+	assert_true(m->va && m->size >= size && m->va % 4096 == 0 &&
+		    (place == PLACE_HOST) == (m->map != NULL));
 	return m;
 }
 
@@ -223,8 +238,13 @@ static int tear_down(void **state)
 static void launch(uint64_t code)
 {
 	static const uint8_t const0[0x140];
-	struct device_launch l = { .code = code, .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .regs = 16, .const0 = const0,
-				   .const0_size = sizeof(const0), .l1_kb = 48 };
+	struct device_launch l = { .code = code,
+				   .grid = { 1, 1, 1 },
+				   .block = { 32, 1, 1 },
+				   .regs = 16,
+				   .const0 = const0,
+				   .const0_size = sizeof(const0),
+				   .l1_kb = 48 };
 	unsigned int before = kicks;
 	uint64_t seq;
 
@@ -269,7 +289,8 @@ static void few_buffers(void **state)
 
 static void large_ones_are_alone(void **state)
 {
-	struct device_memory *a = memory(PLACE_VRAM, 128 * 1024), *b = memory(PLACE_TILED, 4096), *c = memory(PLACE_HOST, 8 << 20);
+	struct device_memory *a = memory(PLACE_VRAM, 128 * 1024), *b = memory(PLACE_TILED, 4096),
+			     *c = memory(PLACE_HOST, 8 << 20);
 
 	assert_int_equal(nr_bos, 4);
 	assert_true(a->va % (128 * 1024) == 0 && b->va % (128 * 1024) == 0);
@@ -312,7 +333,8 @@ static void pieces(void **state)
 		*m = memory(place, 1 + (seed >> 4) % 130000);
 		for (j = 0; j < PIECES; j++)
 			if (all[j] && all[j] != *m)
-				assert_true(all[j]->va + all[j]->size <= (*m)->va || (*m)->va + (*m)->size <= all[j]->va);
+				assert_true(all[j]->va + all[j]->size <= (*m)->va ||
+					    (*m)->va + (*m)->size <= all[j]->va);
 		if (place == PLACE_HOST)
 			memset((*m)->map, seed, (*m)->size);
 	}
@@ -324,7 +346,10 @@ static void pieces(void **state)
 	assert_int_equal(nr_bos, 1);
 }
 
-/* the host's memory is where the GPU sees it, as far as the process has nothing there: then the next of a few that is free */
+/*
+ * the host's memory is where the GPU sees it, as far as the process has nothing there: then the
+ * next of a few that is free
+ */
 static void one_address(void **state)
 {
 	struct device_memory *a = memory(PLACE_HOST, 8 << 20), *b, *c;
@@ -333,7 +358,8 @@ static void one_address(void **state)
 
 	assert_int_equal(a->va, (uintptr_t)a->map);
 	memset(a->map, 1, a->size);
-	taken = mmap((void *)(uintptr_t)next_va, 20 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	taken = mmap((void *)(uintptr_t)next_va, 20 << 20, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	assert_int_equal((uintptr_t)taken, next_va);
 	b = memory(PLACE_HOST, 8 << 20);
 	assert_int_equal(b->va, (uintptr_t)b->map);
@@ -341,7 +367,8 @@ static void one_address(void **state)
 	assert_int_equal(nr_bos, before + 1);	/* those that kept the places meanwhile are gone */
 	munmap(taken, 20 << 20);
 	/* a process that has very much there goes on with two addresses */
-	taken = mmap((void *)(uintptr_t)next_va, 200 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	taken = mmap((void *)(uintptr_t)next_va, 200 << 20, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	assert_int_equal((uintptr_t)taken, next_va);
 	c = memory(PLACE_HOST, 8 << 20);
 	assert_true(c->va != (uintptr_t)c->map);
@@ -357,7 +384,8 @@ static void one_address(void **state)
 /* another mapping of a piece shows just that, and stays when the buffer is gone */
 static void views(void **state)
 {
-	struct device_memory *large = memory(PLACE_HOST, 1 << 20), *first = memory(PLACE_HOST, 8192), *second = memory(PLACE_HOST, 12288);
+	struct device_memory *large = memory(PLACE_HOST, 1 << 20),
+			     *first = memory(PLACE_HOST, 8192), *second = memory(PLACE_HOST, 12288);
 	uint8_t *a = nv_view(&device.base, large), *b = nv_view(&device.base, second);
 	unsigned char in_core;
 
@@ -383,7 +411,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		TEST(few_buffers), TEST(large_ones_are_alone), TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
+		TEST(few_buffers), TEST(large_ones_are_alone),
+			TEST(a_chunk_that_there_is_no_room_for), TEST(pieces),
 		TEST(one_address), TEST(views),
 	};
 

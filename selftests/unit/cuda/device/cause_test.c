@@ -31,13 +31,15 @@ static enum device_cause of(const char *const *lines)
 static void errors_of_warps(void **state)
 {
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("000f [MISALIGNED_ADDR]")), CAUSE_MISALIGNED);
-	assert_int_equal(OF(TRAP("a.out[645]"), SM("3f0009 [ILLEGAL_INSTR_ENCODING]")), CAUSE_INSTRUCTION);
+	assert_int_equal(OF(TRAP("a.out[645]"), SM("3f0009 [ILLEGAL_INSTR_ENCODING]")),
+			 CAUSE_INSTRUCTION);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("90001 [STACK_ERROR]")), CAUSE_STACK);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("0010 [INVALID_ADDR_SPACE]")), CAUSE_SPACE);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("000e [OOR_ADDR]")), CAUSE_ADDRESS);
 	assert_int_equal(OF(TRAP("a.out[645]"), SM("00ff []")), CAUSE_UNKNOWN);
 	/* the first stays */
-	assert_int_equal(OF(TRAP("a.out[645]"), SM("000f"), SM("0001"), FAULT("a.out[645]")), CAUSE_MISALIGNED);
+	assert_int_equal(OF(TRAP("a.out[645]"), SM("000f"), SM("0001"), FAULT("a.out[645]")),
+			 CAUSE_MISALIGNED);
 }
 
 static void faults(void **state)
@@ -65,7 +67,8 @@ static void what_others_did(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(errors_of_warps), cmocka_unit_test(faults), cmocka_unit_test(hangs),
+		cmocka_unit_test(errors_of_warps), cmocka_unit_test(faults),
+			cmocka_unit_test(hangs),
 		cmocka_unit_test(what_others_did),
 	};
 

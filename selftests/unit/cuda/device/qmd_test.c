@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What libcuda writes for a launch, read by the GPU model's decoder, which was written apart from it. */
+/*
+ * What libcuda writes for a launch, read by the GPU model's decoder, which was written apart from
+ * it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +17,10 @@
 static void fields(void **state)
 {
 	const struct device_launch l = {
-		.entry = 0x12340, .new_code = true, .grid = { 2147483647, 65535, 3 }, .block = { 8, 4, 8 }, .regs = 255,
-		.barriers = 16, .shared = 20001, .stack = 528, .local = 64, .crs = 1024, .l1_kb = 16, .const0_size = 0x180,
+		.entry = 0x12340, .new_code = true, .grid = { 2147483647, 65535, 3 }, .block = { 8,
+			4, 8 }, .regs = 255,
+		.barriers = 16, .shared = 20001, .stack = 528, .local = 64, .crs = 1024,
+			.l1_kb = 16, .const0_size = 0x180,
 		.const0 = (uint8_t[0x180]){ [0x17f] = 9 }, .bank[3] = { 0xab12345600, 65536 },
 	};
 	uint32_t words[QMD_BYTES / 4];
@@ -57,15 +62,19 @@ static void fields(void **state)
 static void shared_memory_chooses_l1(void **state)
 {
 	const struct { uint32_t kb, shared, want; } cases[] = {
-		{ 16, 0, QMD_L1_16KB }, { 16, 16384, QMD_L1_16KB }, { 16, 16385, QMD_L1_32KB }, { 32, 0, QMD_L1_32KB },
-		{ 32, 32769, QMD_L1_48KB }, { 48, 0, QMD_L1_48KB }, { 16, 49152, QMD_L1_48KB }, { 0, 0, QMD_L1_48KB },
+		{ 16, 0, QMD_L1_16KB }, { 16, 16384, QMD_L1_16KB }, { 16, 16385, QMD_L1_32KB },
+			{ 32, 0, QMD_L1_32KB },
+		{ 32, 32769, QMD_L1_48KB }, { 48, 0, QMD_L1_48KB }, { 16, 49152, QMD_L1_48KB }, { 0,
+			0, QMD_L1_48KB },
 	};
 	uint32_t words[QMD_BYTES / 4];
 	unsigned int i;
 	struct qmd q;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct device_launch l = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .l1_kb = cases[i].kb,
+		struct device_launch l = { .grid = { 1, 1, 1 },
+					   .block = { 1, 1, 1 },
+					   .l1_kb = cases[i].kb,
 					   .shared = cases[i].shared };
 
 		qmd_build(words, &l, 0, 0, 0);
@@ -77,7 +86,10 @@ static void shared_memory_chooses_l1(void **state)
 
 static void bank0(void **state)
 {
-	const struct device_launch l = { .grid = { 4, 5, 6 }, .block = { 1, 2, 3 }, .stack = 272, .const0_size = 0x148,
+	const struct device_launch l = { .grid = { 4, 5, 6 },
+					 .block = { 1, 2, 3 },
+					 .stack = 272,
+					 .const0_size = 0x148,
 					 .const0 = (uint8_t[0x148]){ [0x140] = 1, [0x147] = 2 } };
 	uint32_t bank[0x148 / 4];
 
@@ -94,7 +106,8 @@ static void bank0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields), cmocka_unit_test(shared_memory_chooses_l1), cmocka_unit_test(bank0),
+		cmocka_unit_test(fields), cmocka_unit_test(shared_memory_chooses_l1),
+			cmocka_unit_test(bank0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

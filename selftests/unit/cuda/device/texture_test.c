@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Headers, samplers and surface descriptors, bit by bit as rnndb's g80_texture.xml and Mesa's nil/su_info.rs have them. */
+/*
+ * Headers, samplers and surface descriptors, bit by bit as rnndb's g80_texture.xml and Mesa's
+ * nil/su_info.rs have them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +20,18 @@ static uint32_t field(uint32_t word, unsigned int high, unsigned int low)
 
 static void headers_of_arrays(void **state)
 {
-	struct texture_header h = { .va = 0x1234567800, .shape = SHAPE_2D_ARRAY, .texel = { TEXEL_SINT, 16, 2 }, .normalized = true,
-				    .srgb = false, .width = 1000, .height = 300, .depth = 7, .log2_height = 4, .levels = 5,
-				    .first = 1, .last = 3 };
+	struct texture_header h = { .va = 0x1234567800,
+				    .shape = SHAPE_2D_ARRAY,
+				    .texel = { TEXEL_SINT, 16, 2 },
+				    .normalized = true,
+				    .srgb = false,
+				    .width = 1000,
+				    .height = 300,
+				    .depth = 7,
+				    .log2_height = 4,
+				    .levels = 5,
+				    .first = 1,
+				    .last = 3 };
 	uint32_t w[HEADER_WORDS];
 
 	header_encode(w, &h);
@@ -49,8 +61,12 @@ static void headers_of_arrays(void **state)
 
 static void headers_of_memory(void **state)
 {
-	struct texture_header h = { .va = 0x8000000200, .shape = SHAPE_PITCH, .texel = { TEXEL_UINT_NORMALIZED, 8, 4 }, .width = 99,
-				    .height = 65536, .pitch = 4096 };
+	struct texture_header h = { .va = 0x8000000200,
+				    .shape = SHAPE_PITCH,
+				    .texel = { TEXEL_UINT_NORMALIZED, 8, 4 },
+				    .width = 99,
+				    .height = 65536,
+				    .pitch = 4096 };
 	uint32_t w[HEADER_WORDS];
 
 	header_encode(w, &h);
@@ -73,8 +89,14 @@ static void headers_of_memory(void **state)
 
 static void samplers(void **state)
 {
-	struct sampler s = { .wrap = { WRAP_REPEAT, WRAP_BORDER, WRAP_EDGE }, .linear = true, .mip = true, .bias = -1.5f,
-			     .min_lod = 0.25f, .max_lod = 100, .seamless = true, .border = { 1, 2, 3, 4 } };
+	struct sampler s = { .wrap = { WRAP_REPEAT, WRAP_BORDER, WRAP_EDGE },
+			     .linear = true,
+			     .mip = true,
+			     .bias = -1.5f,
+			     .min_lod = 0.25f,
+			     .max_lod = 100,
+			     .seamless = true,
+			     .border = { 1, 2, 3, 4 } };
 	uint32_t w[SAMPLER_WORDS];
 
 	sampler_encode(w, &s);
@@ -96,10 +118,18 @@ static void samplers(void **state)
 	assert_int_equal(field(w[0], 22, 20), 7);
 }
 
-/* by hand: 100 x 60 texels of 4 bytes: 7 GOBs across, blocks of 8 GOBs (64 lines); level 2 is 25 x 15: 2 across, 2 high */
+/*
+ * by hand: 100 x 60 texels of 4 bytes: 7 GOBs across, blocks of 8 GOBs (64 lines); level 2 is 25 x
+ * 15: 2 across, 2 high
+ */
 static void levels(void **state)
 {
-	struct tiling t = { .width = 100, .height = 60, .depth = 1, .layers = 3, .levels = 3, .texel_bytes = 4 };
+	struct tiling t = { .width = 100,
+			    .height = 60,
+			    .depth = 1,
+			    .layers = 3,
+			    .levels = 3,
+			    .texel_bytes = 4 };
 	struct tiling_level l;
 
 	tiling_plan(&t);
@@ -112,9 +142,16 @@ static void levels(void **state)
 	assert_int_equal(l.offset, 7 * 64 * 64 + 4 * 64 * 32);
 	assert_int_equal(l.log2_height, 1);
 	/* all of it, up to a multiple of level 0's block */
-	assert_int_equal(t.layer_stride, (7 * 64 * 64 + 4 * 64 * 32 + 2 * 64 * 16 + 4095) / 4096 * 4096);
+	assert_int_equal(t.layer_stride,
+			 (7 * 64 * 64 + 4 * 64 * 32 + 2 * 64 * 16 + 4095) / 4096 * 4096);
 	assert_int_equal(t.size, 3 * t.layer_stride);
-	t = (struct tiling){ .width = 10, .height = 1000, .depth = 5, .layers = 1, .levels = 1, .texel_bytes = 16, .volume = true };
+	t = (struct tiling){ .width = 10,
+			     .height = 1000,
+			     .depth = 5,
+			     .layers = 1,
+			     .levels = 1,
+			     .texel_bytes = 16,
+			     .volume = true };
 	tiling_plan(&t);
 	assert_int_equal(t.log2_height, 2);
 	assert_int_equal(t.log2_depth, 3);
@@ -123,7 +160,13 @@ static void levels(void **state)
 
 static void surfaces(void **state)
 {
-	struct tiling t = { .width = 300, .height = 70, .depth = 20, .layers = 1, .levels = 1, .texel_bytes = 8, .volume = true };
+	struct tiling t = { .width = 300,
+			    .height = 70,
+			    .depth = 20,
+			    .layers = 1,
+			    .levels = 1,
+			    .texel_bytes = 8,
+			    .volume = true };
 	uint32_t w[SURFACE_WORDS];
 
 	tiling_plan(&t);
@@ -144,7 +187,12 @@ static void surfaces(void **state)
 	assert_int_equal(field(w[6], 25, 22), 4);
 	assert_int_equal(field(w[6], 31, 29), 4);
 	assert_int_equal(w[7], 3);			/* blocks of 32 lines below each other */
-	t = (struct tiling){ .width = 64, .height = 1, .depth = 1, .layers = 9, .levels = 1, .texel_bytes = 1 };
+	t = (struct tiling){ .width = 64,
+			     .height = 1,
+			     .depth = 1,
+			     .layers = 9,
+			     .levels = 1,
+			     .texel_bytes = 1 };
 	tiling_plan(&t);
 	surface_encode(w, 0x100000, (struct texel){ TEXEL_UINT, 8, 1 }, &t, 0);
 	assert_int_equal(w[5], 512 >> 8);
@@ -155,7 +203,8 @@ static void surfaces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_of_arrays), cmocka_unit_test(headers_of_memory), cmocka_unit_test(samplers),
+		cmocka_unit_test(headers_of_arrays), cmocka_unit_test(headers_of_memory),
+			cmocka_unit_test(samplers),
 		cmocka_unit_test(levels), cmocka_unit_test(surfaces),
 	};
 

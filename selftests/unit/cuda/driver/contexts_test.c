@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What belongs to a context that is not the current one, and addresses that are not what a call says they are. What has to come
- * of it was seen on an NVIDIA GPU (CUDA 11.8 on driver 580), but for what comments say.
+ * What belongs to a context that is not the current one, and addresses that are not what a call
+ * says they are. What has to come of it was seen on an NVIDIA GPU (CUDA 11.8 on driver 580), but
+ * for what comments say.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +37,8 @@ static int tear_down(void **state)
 {
 	CUcontext top;
 
-	return cuCtxPopCurrent_v2(&top) || cuCtxDestroy_v2(mine) || (other && cuCtxDestroy_v2(other)) || fake_open || fake_buffers ||
-	       fake_early;
+	return cuCtxPopCurrent_v2(&top) || cuCtxDestroy_v2(mine) ||
+	       (other && cuCtxDestroy_v2(other)) || fake_open || fake_buffers || fake_early;
 }
 
 static void kernels(void **state)
@@ -58,7 +59,8 @@ static void kernels(void **state)
 	OK(cuModuleGetFunction(&f, m, "store"));
 	OK(cuModuleGetGlobal_v2(&global, &size, m, "table"));
 	before = fake_launches;
-	FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_HANDLE);
+	FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
+	      CUDA_ERROR_INVALID_HANDLE);
 	FAILS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, own, params, NULL), CUDA_ERROR_INVALID_HANDLE);
 	assert_int_equal(fake_launches, before);
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, params, NULL));
@@ -99,7 +101,10 @@ static void streams_and_events(void **state)
 	OK(cuStreamSynchronize(s));
 	OK(cuStreamQuery(s));
 	assert_int_equal(called, 1);
-	/* the documentation of cuEventRecord(): both must be from the same context; of cuEventElapsedTime() by the same reason */
+	/*
+	 * the documentation of cuEventRecord(): both must be from the same context; of
+	 * cuEventElapsedTime() by the same reason
+	 */
 	FAILS(cuEventRecord(own, s), CUDA_ERROR_INVALID_HANDLE);
 	FAILS(cuEventRecord(e, NULL), CUDA_ERROR_INVALID_HANDLE);
 	OK(cuEventRecord(own, NULL));
@@ -117,7 +122,10 @@ static void *end_of(void *ctx)
 	return (void *)(intptr_t)cuCtxDestroy_v2(ctx);
 }
 
-/* each waits for the other in turn, while one ends, which waits for all of its work with its lock held */
+/*
+ * each waits for the other in turn, while one ends, which waits for all of its work with its lock
+ * held
+ */
 static void ends_while_others_wait(void **state)
 {
 	CUevent of_other, of_mine, last;
@@ -176,7 +184,8 @@ static void waits_for_an_event_of_another(void **state)
 	OK(cuMemcpyDtoHAsync_v2(ours, q, 4, own));
 	FAILS(cuStreamQuery(own), CUDA_ERROR_NOT_READY);
 	FAILS(cuEventQuery(e), CUDA_ERROR_NOT_READY);
-	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);	/* a thread looks at it */
+	/* a thread looks at it */
+	__atomic_store_n(&fake_hold[QUEUE_COMPUTE], false, __ATOMIC_SEQ_CST);
 	OK(cuStreamSynchronize(own));
 	OK(cuEventQuery(e));
 	assert_int_equal(*theirs, 9);
@@ -191,8 +200,13 @@ static void waits_for_an_event_of_another(void **state)
 
 static void memory(void **state)
 {
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .WidthInBytes = 4, .Height = 1 };
-	CUDA_ARRAY_DESCRIPTOR d = { .Width = 4, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1 };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+			    .WidthInBytes = 4,
+			    .Height = 1 };
+	CUDA_ARRAY_DESCRIPTOR d = { .Width = 4,
+				    .Format = CU_AD_FORMAT_UNSIGNED_INT32,
+				    .NumChannels = 1 };
 	CUdeviceptr p, base;
 	uint32_t v = 0x01020304, got = 0, *pinned;
 	CUcontext ctx;
@@ -276,15 +290,20 @@ static void errors_stay_where_they_are(void **state)
 	OK(cuMemFree_v2(q));
 	OK(cuCtxPopCurrent_v2(NULL));
 	OK(cuCtxPopCurrent_v2(NULL));
-	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);	/* here: a thread without a context uses none */
+	/* here: a thread without a context uses none */
+	FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_CONTEXT);
 	OK(cuCtxPushCurrent_v2(mine));
 }
 
 /* memory of the GPU's, given as the host's: addresses are unified, what they say counts */
 static void not_the_hosts(void **state)
 {
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .dstMemoryType = CU_MEMORYTYPE_HOST, .WidthInBytes = 4, .Height = 2,
-			    .srcPitch = 8, .dstPitch = 8 };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .dstMemoryType = CU_MEMORYTYPE_HOST,
+			    .WidthInBytes = 4,
+			    .Height = 2,
+			    .srcPitch = 8,
+			    .dstPitch = 8 };
 	CUdeviceptr p, q;
 	uint32_t v[4] = { 1, 2, 3, 4 }, got[4];
 
@@ -315,9 +334,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define IN_CONTEXTS(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		IN_CONTEXTS(kernels), IN_CONTEXTS(streams_and_events), IN_CONTEXTS(waits_for_an_event_of_another),
+		IN_CONTEXTS(kernels), IN_CONTEXTS(streams_and_events),
+			IN_CONTEXTS(waits_for_an_event_of_another),
 		IN_CONTEXTS(ends_while_others_wait), IN_CONTEXTS(memory),
-		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are), IN_CONTEXTS(not_the_hosts),
+		IN_CONTEXTS(between_contexts), IN_CONTEXTS(errors_stay_where_they_are),
+			IN_CONTEXTS(not_the_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The driver API on a fake device: arguments, order between streams, errors that stay, what is freed. */
+/*
+ * The driver API on a fake device: arguments, order between streams, errors that stay, what is
+ * freed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,12 +233,18 @@ static void launches(void **state)
 	assert_memory_equal(fake_const0 + 0x158, &n, 4);
 	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
 	assert_false(fake_last_launch.new_code);
-	assert_int_equal(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 33, 32, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, params, NULL), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_INVALID_HANDLE);
+	assert_int_equal(cuLaunchKernel(f, 0, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 65536, 1, 1, 1, 1, 0, NULL, params, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 33, 32, 1, 0, NULL, params, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 49153, NULL, params, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL),
+			 CUDA_ERROR_INVALID_HANDLE);
 	OK(cuModuleGetGlobal_v2(&p, &size, m, "table"));
 	assert_int_equal(size, 16);
 	assert_int_equal(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
@@ -438,7 +447,8 @@ static void proc_addresses(void **state)
 
 	OK(cuGetProcAddress("cuMemAlloc", &p, 11080, 0));
 	assert_ptr_equal(p, cuMemAlloc_v2);
-	OK(cuGetProcAddress("cuMemcpyHtoD", &p, 11080, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	OK(cuGetProcAddress("cuMemcpyHtoD", &p, 11080,
+			    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 	assert_ptr_equal(p, cuMemcpyHtoD_v2_ptds);
 	OK(cuGetProcAddress("cuDeviceGetUuid", &p, 11030, 0));
 	assert_ptr_equal(p, cuDeviceGetUuid);
@@ -448,7 +458,8 @@ static void proc_addresses(void **state)
 	assert_int_equal(((CUresult (*)(void))p)(), CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuGetProcAddress("cuGraphInstantiate", &p, 10020, 0));
 	assert_ptr_equal(p, cuGraphInstantiate);
-	OK(cuGetProcAddress("cuStreamBeginCapture", &p, 11080, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
+	OK(cuGetProcAddress("cuStreamBeginCapture", &p, 11080,
+			    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM));
 	assert_ptr_equal(p, cuStreamBeginCapture_v2_ptsz);
 	assert_int_equal(cuGetProcAddress("cuGraphCreate", &p, 9000, 0), CUDA_ERROR_NOT_FOUND);
 	assert_null(p);
@@ -496,9 +507,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(before_init),
 #define IN_CONTEXT(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack), IN_CONTEXT(primary_context),
-		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills), IN_CONTEXT(launches), IN_CONTEXT(parameters), IN_CONTEXT(bad_images),
-		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream), IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
+		IN_CONTEXT(devices), IN_CONTEXT(errors_have_names), IN_CONTEXT(current_stack),
+			IN_CONTEXT(primary_context),
+		IN_CONTEXT(allocations), IN_CONTEXT(copies), IN_CONTEXT(fills),
+			IN_CONTEXT(launches), IN_CONTEXT(parameters), IN_CONTEXT(bad_images),
+		IN_CONTEXT(order), IN_CONTEXT(one_queue), IN_CONTEXT(legacy_stream),
+			IN_CONTEXT(times), IN_CONTEXT(a_fault_stays),
 		IN_CONTEXT(a_trap_stays), IN_CONTEXT(proc_addresses), IN_CONTEXT(threads),
 	};
 

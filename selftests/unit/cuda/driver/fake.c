@@ -64,7 +64,11 @@ static enum device_status describe(unsigned int index, struct device_facts *out)
 {
 	if (index)
 		return DEVICE_NONE;
-	*out = (struct device_facts){ .name = "Tesla K20m", .pci_id = 0x1028, .bus = 3, .slot = 1, .vram = fake_vram,
+	*out = (struct device_facts){ .name = "Tesla K20m",
+				      .pci_id = 0x1028,
+				      .bus = 3,
+				      .slot = 1,
+				      .vram = fake_vram,
 				      .nr_smx = 13 };
 	return DEVICE_OK;
 }
@@ -123,7 +127,8 @@ static uint8_t *same_address(uint64_t size)
 	void *got = MAP_FAILED;
 
 	for (; got == MAP_FAILED && at + size < SAME_END; at += size / GAP * GAP + GAP)
-		got = mmap((void *)at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		got = mmap((void *)at, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	return got == MAP_FAILED ? NULL : got;
 }
 
@@ -138,7 +143,8 @@ static uint8_t *of_file(uint64_t size, int *file)
 	return got == MAP_FAILED ? NULL : got;
 }
 
-static enum device_status alloc(struct device *d, enum device_place place, uint64_t size, struct device_memory **out)
+static enum device_status alloc(struct device *d, enum device_place place, uint64_t size,
+				struct device_memory **out)
 {
 	struct buffer *b;
 
@@ -147,13 +153,16 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 	b = calloc(1, sizeof(*b));
 	b->same = place == PLACE_HOST && fake_same;
 	b->file = -1;
-	b->bytes = b->same ? same_address(size) : place == PLACE_HOST && fake_views ? of_file(size, &b->file) : malloc(size);
+	b->bytes = b->same			     ? same_address(size) :
+		   place == PLACE_HOST && fake_views ? of_file(size, &b->file) :
+						       malloc(size);
 	if (!b->bytes) {
 		free(b);
 		return DEVICE_NO_MEMORY;
 	}
 	memset(b->bytes, 0xcd, size);
-	b->base = (struct device_memory){ .va = b->same ? (uintptr_t)b->bytes : next_va, .size = size,
+	b->base = (struct device_memory){ .va = b->same ? (uintptr_t)b->bytes : next_va,
+					  .size = size,
 					  .map = place == PLACE_HOST ? b->bytes : NULL };
 	next_va += (size + 2 * GAP) & ~(uint64_t)(GAP - 1);
 	b->next = of(d)->buffers;
@@ -166,7 +175,8 @@ static enum device_status alloc(struct device *d, enum device_place place, uint6
 static void *view(struct device *d, struct device_memory *m)
 {
 	int file = ((struct buffer *)m)->file;
-	void *got = file < 0 ? MAP_FAILED : mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	void *got = file < 0 ? MAP_FAILED :
+			       mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	return got == MAP_FAILED ? NULL : got;
 }
@@ -185,7 +195,8 @@ static uint8_t *bytes(struct fake *f, uint64_t va, uint64_t size)
 /* byte @x of line @y of a surface at @va: envytools g80-surface.rst, blocks of one GOB's width */
 static uint64_t in_blocks(uint64_t va, const struct device_blocks *b, uint64_t x, uint64_t y)
 {
-	uint64_t rows = 8u << b->log2_height, slices = 1u << b->log2_depth, across = (b->width + 63) / 64;
+	uint64_t rows = 8u << b->log2_height, slices = 1u << b->log2_depth,
+		 across = (b->width + 63) / 64;
 	uint64_t down = (b->height + rows - 1) / rows, block, gob;
 
 	x += b->x;
@@ -201,8 +212,10 @@ static void do_tiled(struct fake *f, const struct device_copy *c)
 
 	for (y = 0; y < c->lines; y++) {
 		for (x = 0; x < c->width; x++) {
-			uint64_t src = c->src_tiled ? in_blocks(c->src, &c->src_blocks, x, y) : c->src + y * c->src_pitch + x;
-			uint64_t dst = c->dst_tiled ? in_blocks(c->dst, &c->dst_blocks, x, y) : c->dst + y * c->dst_pitch + x;
+			uint64_t src = c->src_tiled ? in_blocks(c->src, &c->src_blocks, x, y) :
+						      c->src + y * c->src_pitch + x;
+			uint64_t dst = c->dst_tiled ? in_blocks(c->dst, &c->dst_blocks, x, y) :
+						      c->dst + y * c->dst_pitch + x;
 			uint8_t *to = bytes(f, dst, 1), *from = bytes(f, src, 1);
 
 			if (to && from)
@@ -222,7 +235,8 @@ static void do_copy(struct fake *f, const struct device_copy *c)
 		return;
 	}
 	for (i = 0; i < c->lines; i++) {
-		uint8_t *to = bytes(f, c->dst + i * c->dst_pitch, c->width), *from = bytes(f, c->src + i * c->src_pitch, c->width);
+		uint8_t *to = bytes(f, c->dst + i * c->dst_pitch, c->width),
+			*from = bytes(f, c->src + i * c->src_pitch, c->width);
 
 		if (to && from)
 			memmove(to, from, c->width);
@@ -269,7 +283,8 @@ static bool may_run(struct fake *f, enum device_queue q)
 	const struct work *w = &f->work[q][f->done[q] % MAX_WORK];
 	unsigned int i;
 
-	if (__atomic_load_n(&fake_hold[q], __ATOMIC_SEQ_CST) || f->failed || f->done[q] == f->submitted[q])
+	if (__atomic_load_n(&fake_hold[q], __ATOMIC_SEQ_CST) || f->failed ||
+	    f->done[q] == f->submitted[q])
 		return false;
 	for (i = 0; i < NR_QUEUES; i++)
 		if (i != (unsigned int)q && f->done[i] < w->after.seq[i])
@@ -284,7 +299,8 @@ static void run(struct fake *f)
 
 	while (progress) {
 		progress = false;
-		for (q = NR_GPU_QUEUES - 1; q >= 0; q--) {	/* the later queue first: order must come from moments */
+		/* the later queue first: order must come from moments */
+		for (q = NR_GPU_QUEUES - 1; q >= 0; q--) {
 			if (!may_run(f, q))
 				continue;
 			do_work(f, &f->work[q][f->done[q] % MAX_WORK]);
@@ -294,7 +310,8 @@ static void run(struct fake *f)
 	}
 }
 
-static enum device_status submit(struct device *d, enum device_queue q, const struct moment *after, struct work w, uint64_t *seq)
+static enum device_status submit(struct device *d, enum device_queue q, const struct moment *after,
+				 struct work w, uint64_t *seq)
 {
 	struct fake *f = of(d);
 	enum device_status ret = DEVICE_OK;
@@ -321,25 +338,28 @@ static bool copies_beside(struct device *d)
 	return !fake_one_queue;
 }
 
-static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after, const struct device_copy *c,
-			       uint64_t *seq)
+static enum device_status copy(struct device *d, enum device_queue q, const struct moment *after,
+			       const struct device_copy *c, uint64_t *seq)
 {
 	return submit(d, q, after, (struct work){ .kind = COPY, .copy = *c }, seq);
 }
 
-static enum device_status fake_fill(struct device *d, enum device_queue q, const struct moment *after, const struct device_fill *x,
-			       uint64_t *seq)
+static enum device_status fake_fill(struct device *d, enum device_queue q,
+				    const struct moment *after, const struct device_fill *x,
+				    uint64_t *seq)
 {
 	return submit(d, q, after, (struct work){ .kind = FILL, .fill = *x }, seq);
 }
 
-static enum device_status stamp(struct device *d, enum device_queue q, const struct moment *after, uint64_t va,
-				uint32_t payload, uint64_t *seq)
+static enum device_status stamp(struct device *d, enum device_queue q, const struct moment *after,
+				uint64_t va, uint32_t payload, uint64_t *seq)
 {
-	return submit(d, q, after, (struct work){ .kind = STAMP, .va = va, .payload = payload }, seq);
+	return submit(d, q, after, (struct work){ .kind = STAMP, .va = va, .payload = payload },
+		      seq);
 }
 
-static enum device_status launch(struct device *d, const struct moment *after, const struct device_launch *l, uint64_t *seq)
+static enum device_status launch(struct device *d, const struct moment *after,
+				 const struct device_launch *l, uint64_t *seq)
 {
 	struct work w = { .kind = LAUNCH };
 
@@ -384,13 +404,18 @@ static enum device_status poll(struct device *d, enum device_queue q, uint64_t s
 
 	pthread_mutex_lock(&f->lock);
 	run(f);
-	ret = f->done[q] >= seq ? DEVICE_OK : !f->failed ? DEVICE_BUSY : fake_failure ? fake_failure : DEVICE_LOST;
+	ret = f->done[q] >= seq ? DEVICE_OK :
+	      !f->failed	? DEVICE_BUSY :
+	      fake_failure	? fake_failure :
+				  DEVICE_LOST;
 	pthread_mutex_unlock(&f->lock);
 	return ret;
 }
 
 const struct device_ops fake_device = {
-	.count = count, .describe = describe, .open = fake_open_device, .close = close_device, .vram_used = vram_used,
-	.alloc = alloc, .view = view, .release = release, .copies_beside = copies_beside, .copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
+	.count = count, .describe = describe, .open = fake_open_device, .close = close_device,
+		.vram_used = vram_used,
+	.alloc = alloc, .view = view, .release = release, .copies_beside = copies_beside,
+		.copy = copy, .fill = fake_fill, .launch = launch, .stamp = stamp,
 	.host_begin = host_begin, .host_done = host_done, .poll = poll,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A device without a GPU: work is queued, and done when somebody asks whether it is, in any order that the moments allow. */
+/*
+ * A device without a GPU: work is queued, and done when somebody asks whether it is, in any order
+ * that the moments allow.
+ */
 #ifndef KVGPU_TESTS_CUDA_FAKE_H
 #define KVGPU_TESTS_CUDA_FAKE_H
 

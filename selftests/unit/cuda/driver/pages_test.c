@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory put in the place of the process's own while threads write there: nothing is lost, nobody waits for ever, nobody reads what he has
- * overwritten. The memory is a memfd's, as a buffer of the device's is a file's.
+ * Memory put in the place of the process's own while threads write there: nothing is lost, nobody
+ * waits for ever, nobody reads what he has overwritten. The memory is a memfd's, as a buffer of the
+ * device's is a file's.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <pthread.h>
@@ -78,7 +79,8 @@ static void contents_stay(void **state)
 	assert_memory_equal(o.at, want, BYTES);
 	assert_memory_equal(o.source, want + PAGE_BYTES, n);
 	assert_false(maps_plain(o.at, BYTES));
-	assert_true(pages_has(o.at + PAGE_BYTES) && !pages_has(o.at) && !pages_has(o.at + BYTES - 1));
+	assert_true(pages_has(o.at + PAGE_BYTES) && !pages_has(o.at) &&
+		    !pages_has(o.at + BYTES - 1));
 	o.source[5] = 99;		/* the GPU */
 	assert_int_equal(o.at[PAGE_BYTES + 5], 99);
 	o.at[PAGE_BYTES + 6] = 77;
@@ -236,7 +238,10 @@ static void signals_come_between(void **state)
 	pthread_t thread;
 
 	atomic_store(&stop, false);
-	/* the other thread begins with them blocked: a handler on it could write an old number after newer ones */
+	/*
+	 * the other thread begins with them blocked: a handler on it could write an old number
+	 * after newer ones
+	 */
 	sigfillset(&every);
 	pthread_sigmask(SIG_BLOCK, &every, &mask);
 	assert_int_equal(pthread_create(&thread, NULL, idle, NULL), 0);
@@ -289,7 +294,8 @@ static void *show_stack(void *arg)
 
 static void other_memory_is_left_alone(void **state)
 {
-	uint8_t *at = mmap(NULL, 8 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at = mmap(NULL, 8 * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int file = memfd_create("other", MFD_CLOEXEC);
 	struct shown_stack s;
 	pthread_t thread;
@@ -301,9 +307,11 @@ static void other_memory_is_left_alone(void **state)
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
 	assert_true(maps_plain(at, PAGE_BYTES) && maps_plain(at + 2 * PAGE_BYTES, PAGE_BYTES));
 	mprotect(at + PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE);
-	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+	     0);
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
-	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0);
+	mmap(at + 2 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file,
+	     0);
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
 	munmap(at + 2 * PAGE_BYTES, PAGE_BYTES);
 	assert_false(maps_plain(at, 8 * PAGE_BYTES));
@@ -331,12 +339,14 @@ static void new_mappings_stay(void **state)
 	fill(o.at, BYTES, 3);
 	assert_true(put(&o, o.at, BYTES));
 	munmap(o.at + 10 * PAGE_BYTES, 20 * PAGE_BYTES);
-	mine = mmap(o.at + 15 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mine = mmap(o.at + 15 * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	mine[7] = 42;
 	o.source[15 * PAGE_BYTES + 7] = 1;
 	assert_true(pages_back(&o.pages));
 	assert_int_equal(mine[7], 42);
-	assert_true(maps_plain(o.at, 10 * PAGE_BYTES) && maps_plain(o.at + 30 * PAGE_BYTES, BYTES - 30 * PAGE_BYTES));
+	assert_true(maps_plain(o.at, 10 * PAGE_BYTES) &&
+		    maps_plain(o.at + 30 * PAGE_BYTES, BYTES - 30 * PAGE_BYTES));
 	assert_false(maps_plain(o.at + 10 * PAGE_BYTES, PAGE_BYTES));
 	assert_int_equal(o.at[1000], (uint8_t)(1000 * 31 + 3));
 	end(&o, BYTES);
@@ -368,9 +378,11 @@ static void a_child_has_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contents_stay), cmocka_unit_test(other_memory_is_left_alone), cmocka_unit_test(new_mappings_stay),
+		cmocka_unit_test(contents_stay), cmocka_unit_test(other_memory_is_left_alone),
+			cmocka_unit_test(new_mappings_stay),
 		cmocka_unit_test(a_child_has_its_own), cmocka_unit_test(nothing_is_lost),
-		cmocka_unit_test(nothing_is_lost_without_rights), cmocka_unit_test(signals_come_between),
+		cmocka_unit_test(nothing_is_lost_without_rights),
+			cmocka_unit_test(signals_come_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

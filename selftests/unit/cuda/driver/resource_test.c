@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Arrays, textures, surfaces, host functions and kernels' messages on a fake device, of which no kernel runs. */
+/*
+ * Arrays, textures, surfaces, host functions and kernels' messages on a fake device, of which no
+ * kernel runs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,9 +39,14 @@ static int tear_down(void **state)
 	return cuCtxDestroy_v2(ctx) || fake_open || fake_buffers || fake_early;
 }
 
-static CUarray array(size_t w, size_t h, size_t d, CUarray_format format, unsigned int channels, unsigned int flags)
+static CUarray array(size_t w, size_t h, size_t d, CUarray_format format, unsigned int channels,
+		     unsigned int flags)
 {
-	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = w, .Height = h, .Depth = d, .Format = format, .NumChannels = channels,
+	CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = w,
+					 .Height = h,
+					 .Depth = d,
+					 .Format = format,
+					 .NumChannels = channels,
 					 .Flags = flags };
 	CUarray a = NULL;
 
@@ -54,20 +62,35 @@ static void arrays_keep_their_texels(void **state)
 		size_t w, h, d;
 		unsigned int flags;
 	} shapes[] = {
-		{ 100, 0, 0, 0 }, { 37, 19, 0, 0 }, { 20, 33, 9, 0 }, { 33, 0, 4, CUDA_ARRAY3D_LAYERED },
+		{ 100, 0, 0, 0 }, { 37, 19, 0, 0 }, { 20, 33, 9, 0 }, { 33, 0, 4,
+			CUDA_ARRAY3D_LAYERED },
 		{ 17, 20, 5, CUDA_ARRAY3D_LAYERED }, { 12, 12, 6, CUDA_ARRAY3D_CUBEMAP },
 	};
 	uint8_t in[20 * 33 * 9 * 4], out[sizeof(in)];
 	unsigned int i, j;
 
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		CUarray a = array(shapes[i].w, shapes[i].h, shapes[i].d, CU_AD_FORMAT_UNSIGNED_INT16, 2, shapes[i].flags);
-		size_t row = shapes[i].w * 4, h = shapes[i].h ? shapes[i].h : 1, d = shapes[i].d ? shapes[i].d : 1;
-		CUDA_MEMCPY3D to = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = row, .srcHeight = h,
-				     .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a, .WidthInBytes = row, .Height = h,
+		CUarray a = array(shapes[i].w, shapes[i].h, shapes[i].d,
+				  CU_AD_FORMAT_UNSIGNED_INT16, 2, shapes[i].flags);
+		size_t row = shapes[i].w * 4, h = shapes[i].h ? shapes[i].h : 1,
+		       d = shapes[i].d ? shapes[i].d : 1;
+		CUDA_MEMCPY3D to = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+				     .srcHost = in,
+				     .srcPitch = row,
+				     .srcHeight = h,
+				     .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+				     .dstArray = a,
+				     .WidthInBytes = row,
+				     .Height = h,
 				     .Depth = d };
-		CUDA_MEMCPY3D from = { .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = row, .dstHeight = h,
-				       .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = a, .WidthInBytes = row, .Height = h,
+		CUDA_MEMCPY3D from = { .dstMemoryType = CU_MEMORYTYPE_HOST,
+				       .dstHost = out,
+				       .dstPitch = row,
+				       .dstHeight = h,
+				       .srcMemoryType = CU_MEMORYTYPE_ARRAY,
+				       .srcArray = a,
+				       .WidthInBytes = row,
+				       .Height = h,
 				       .Depth = d };
 
 		for (j = 0; j < row * h * d; j++)
@@ -84,8 +107,12 @@ static void copies_stay_inside(void **state)
 {
 	CUarray a = array(10, 5, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	char host[1000];
-	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = a,
-			    .WidthInBytes = 40, .Height = 5 };
+	CUDA_MEMCPY2D c = { .srcMemoryType = CU_MEMORYTYPE_HOST,
+			    .srcHost = host,
+			    .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+			    .dstArray = a,
+			    .WidthInBytes = 40,
+			    .Height = 5 };
 
 	memset(host, 0, sizeof(host));
 	OK(cuMemcpy2D_v2(&c));
@@ -116,14 +143,18 @@ static void texture_objects(void **state)
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = a }, back;
 	CUDA_TEXTURE_DESC t = { .filterMode = CU_TR_FILTER_MODE_LINEAR }, t_back;
-	CUDA_RESOURCE_VIEW_DESC v = { .format = CU_RES_VIEW_FORMAT_UINT_1X8, .width = 16, .height = 16 }, v_back;
+	CUDA_RESOURCE_VIEW_DESC v = { .format = CU_RES_VIEW_FORMAT_UINT_1X8,
+				      .width = 16,
+				      .height = 16 },
+				v_back;
 	CUtexObject first, second, third;
 	CUdeviceptr d;
 
 	OK(cuTexObjectCreate(&first, &r, &t, NULL));
 	OK(cuTexObjectCreate(&second, &r, &t, NULL));
 	assert_true(first && second && first != second);
-	assert_int_equal(first >> HANDLE_SAMPLER_SHIFT, second >> HANDLE_SAMPLER_SHIFT);	/* equal samplers are one */
+	/* equal samplers are one */
+	assert_int_equal(first >> HANDLE_SAMPLER_SHIFT, second >> HANDLE_SAMPLER_SHIFT);
 	t.filterMode = CU_TR_FILTER_MODE_POINT;
 	OK(cuTexObjectCreate(&third, &r, &t, NULL));
 	assert_int_not_equal(first >> HANDLE_SAMPLER_SHIFT, third >> HANDLE_SAMPLER_SHIFT);
@@ -132,7 +163,8 @@ static void texture_objects(void **state)
 	OK(cuTexObjectGetTextureDesc(&t_back, first));
 	assert_int_equal(t_back.filterMode, CU_TR_FILTER_MODE_LINEAR);
 	assert_int_equal(cuTexObjectGetResourceViewDesc(&v_back, first), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);	/* texels of another size */
+	/* texels of another size */
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, &v), CUDA_ERROR_INVALID_VALUE);
 	v.format = CU_RES_VIEW_FORMAT_UINT_1X8 + 2;
 	OK(cuTexObjectCreate(&first, &r, &t, &v));
 	OK(cuTexObjectGetResourceViewDesc(&v_back, first));
@@ -140,11 +172,14 @@ static void texture_objects(void **state)
 	assert_int_equal(cuTexObjectDestroy(third), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuTexObjectGetTextureDesc(&t_back, third), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemAlloc_v2(&d, 4096));
-	r = (CUDA_RESOURCE_DESC){ .resType = CU_RESOURCE_TYPE_LINEAR, .res.linear = { d + 4, CU_AD_FORMAT_FLOAT, 1, 64 } };
-	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);	/* not aligned */
+	r = (CUDA_RESOURCE_DESC){ .resType = CU_RESOURCE_TYPE_LINEAR,
+				  .res.linear = { d + 4, CU_AD_FORMAT_FLOAT, 1, 64 } };
+	/* not aligned */
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.devPtr = d;
 	r.res.linear.sizeInBytes = 1 << 20;
-	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);	/* longer than the allocation */
+	/* longer than the allocation */
+	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
 	r.res.linear.sizeInBytes = 4096;
 	r.res.linear.numChannels = 3;
 	assert_int_equal(cuTexObjectCreate(&first, &r, &t, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -172,7 +207,8 @@ static void surface_objects(void **state)
 {
 	CUarray plain = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, 0);
 	CUarray a = array(16, 16, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
-	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = plain }, back;
+	CUDA_RESOURCE_DESC r = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = plain },
+			   back;
 	CUsurfObject s;
 
 	assert_int_equal(cuSurfObjectCreate(&s, &r), CUDA_ERROR_INVALID_VALUE);
@@ -196,7 +232,8 @@ static void references(void **state)
 	CUdeviceptr out;
 	int n = 8;
 	void *params[] = { &out, &n };
-	uint8_t unbound[64], bound[64], *words = fake_const0 + 0x140;	/* parameters, and what follows them */
+	/* parameters, and what follows them */
+	uint8_t unbound[64], bound[64], *words = fake_const0 + 0x140;
 	CUtexref ref;
 	CUfunction f;
 	CUmodule m;
@@ -214,7 +251,8 @@ static void references(void **state)
 	assert_memory_not_equal(unbound, bound, sizeof(bound));
 	assert_true(fake_last_launch.nr_headers && fake_last_launch.headers);
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
-	assert_memory_equal(bound, words, sizeof(bound));		/* nothing changed: the same texture */
+	/* nothing changed: the same texture */
+	assert_memory_equal(bound, words, sizeof(bound));
 	OK(cuTexRefSetFilterMode(ref, CU_TR_FILTER_MODE_LINEAR));
 	OK(cuLaunchKernel(f, 1, 1, 1, 8, 1, 1, 0, NULL, params, NULL));
 	assert_memory_not_equal(bound, words, sizeof(bound));
@@ -303,7 +341,10 @@ static struct syscall_block *block_of(CUfunction f, void **params)
 	return fake_bytes(ctx->device, va, sizeof(struct syscall_block));
 }
 
-/* records as a kernel may leave them: a good one of nothing known, then damaged ones, then none: nothing but silence */
+/*
+ * records as a kernel may leave them: a good one of nothing known, then damaged ones, then none:
+ * nothing but silence
+ */
 static void records_of_any_contents(void **state)
 {
 	int rounds = 1;
@@ -321,16 +362,19 @@ static void records_of_any_contents(void **state)
 	size = b->ring_bytes;
 	ring = fake_bytes(ctx->device, b->ring, size);
 	assert_non_null(ring);
-	memcpy(ring, &(struct syscall_record){ .bytes = 24, .kind = 77 }, sizeof(struct syscall_record));
+	memcpy(ring, &(struct syscall_record){ .bytes = 24, .kind = 77 },
+	       sizeof(struct syscall_record));
 	OK(cuCtxSynchronize());
 	assert_int_equal(b->taken, 24);
-	memcpy(ring + 24, &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
+	memcpy(ring + 24,
+	       &(struct syscall_record){ .bytes = 0xfffffff0, .kind = SYSCALL_PRINTF, .at = 5 },
 	       sizeof(struct syscall_record));
 	OK(cuCtxSynchronize());
 	assert_int_equal(b->taken, size);	/* the rest of the ring, and no further */
 	for (i = 0; i < size; i++)
 		assert_int_equal(ring[i], 0);
-	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT }, sizeof(struct syscall_record));
+	memcpy(ring, &(struct syscall_record){ .bytes = 40, .kind = SYSCALL_ASSERT },
+	       sizeof(struct syscall_record));
 	memset(ring + 16, 0xff, 24);
 	assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
 	assert_int_equal(cuModuleUnload(m), CUDA_ERROR_ASSERT);
@@ -342,8 +386,10 @@ static void limits_of_what_is_in_use(void **state)
 
 	OK(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 100000));
 	OK(cuModuleLoad(&m, CUBIN));
-	assert_int_equal(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 200000), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 200000), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 200000),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 200000),
+			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2000));
 	OK(cuModuleUnload(m));
 }
@@ -352,7 +398,8 @@ static void limits_of_what_is_in_use(void **state)
 
 static void pointers(void **state)
 {
-	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 					CU_POINTER_ATTRIBUTE_HOST_POINTER };
 	unsigned int type = 9;
 	CUdeviceptr d, device = 1;
@@ -367,7 +414,8 @@ static void pointers(void **state)
 	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)pinned + 7));
 	assert_int_equal(type, CU_MEMORYTYPE_HOST);
 	assert_ptr_equal(host, (char *)pinned + 7);
-	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)&d),
+	assert_int_equal(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+		(CUdeviceptr)(uintptr_t)&d),
 			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemFreeHost(pinned));
 }
@@ -404,9 +452,14 @@ static void managed_memory(void **state)
 	assert_true(bytes[0] == 0x22 && bytes[9999] == 0x22);
 	OK(cuMemcpyDtoD_v2(p, device, 10000));
 	assert_true(bytes[0] == 0x11 && bytes[9999] == 0x11);
-	OK(cuMemcpy2D_v2(&(CUDA_MEMCPY2D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = device, .srcPitch = 100,
-					   .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p + 50, .dstPitch = 100,
-					   .WidthInBytes = 10, .Height = 2 }));
+	OK(cuMemcpy2D_v2(&(CUDA_MEMCPY2D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+					   .srcDevice = device,
+					   .srcPitch = 100,
+					   .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+					   .dstDevice = p + 50,
+					   .dstPitch = 100,
+					   .WidthInBytes = 10,
+					   .Height = 2 }));
 	OK(cuMemsetD32_v2(p + 4, 0x01020304, 3));
 	assert_true(bytes[3] == 0x11 && bytes[4] == 4 && bytes[15] == 1 && bytes[16] == 0x11);
 	bytes[77] = 0x33;
@@ -426,7 +479,9 @@ static void managed_memory(void **state)
 	assert_int_equal(cuMemHostUnregister(bytes), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostGetFlags(&flags, bytes));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
-	/* hints: the CPU may be named, a GPU needs concurrent managed access, which Kepler has not */
+	/*
+	 * hints: the CPU may be named, a GPU needs concurrent managed access, which Kepler has not
+	 */
 	OK(cuMemAdvise(p, 10000, 1, 0));
 	OK(cuMemAdvise(p + 5, 9995, 3, -1));
 	assert_int_equal(cuMemAdvise(p, 10000, 3, 0), CUDA_ERROR_INVALID_DEVICE);
@@ -486,11 +541,14 @@ static void pinned_memory_at_one_address(void **state)
 	OK(cuMemFreeHost(host));
 }
 
-/* memory of the application's own: known as such, copied as before, without an address for the GPU */
+/*
+ * memory of the application's own: known as such, copied as before, without an address for the GPU
+ */
 static void registered_memory(void **state)
 {
 	static uint8_t mine[10000], other[16];
-	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+	CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 					CU_POINTER_ATTRIBUTE_HOST_POINTER };
 	unsigned int type = 9, flags = 9;
 	CUdeviceptr d, device = 1;
@@ -500,20 +558,25 @@ static void registered_memory(void **state)
 	assert_int_equal(cuMemHostRegister_v2(mine, 0, 0), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(mine, 100, 0x10), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemHostRegister_v2(mine, SIZE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostRegister_v2(mine, 100, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostRegister_v2(mine, 100, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(cuMemHostUnregister(mine), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 	OK(cuMemHostRegister_v2(mine + 10, 9000, CU_MEMHOSTALLOC_PORTABLE));
-	assert_int_equal(cuMemHostRegister_v2(mine, 11, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-	assert_int_equal(cuMemHostRegister_v2(mine + 9009, 1, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine, 11, 0),
+			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine + 9009, 1, 0),
+			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	OK(cuMemHostRegister_v2(mine, 10, 0));
 	OK(cuMemHostGetFlags(&flags, mine + 9009));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
 	assert_int_equal(cuMemHostGetFlags(&flags, mine + 9010), CUDA_ERROR_INVALID_VALUE);
 	OK(cuPointerGetAttributes(3, names, values, (CUdeviceptr)(uintptr_t)mine + 20));
 	assert_true(type == CU_MEMORYTYPE_HOST && !device && host == mine + 20);
-	assert_int_equal(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (CUdeviceptr)(uintptr_t)mine + 20),
+	assert_int_equal(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+		(CUdeviceptr)(uintptr_t)mine + 20),
 			 CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, mine + 20, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&device, mine + 20, 0),
+			 CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemFreeHost(mine + 10), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemAlloc_v2(&d, 9000));
 	memset(mine + 10, 0x44, 9000);
@@ -532,7 +595,8 @@ static void registered_memory(void **state)
 
 static uint8_t *pages(size_t n)
 {
-	uint8_t *at = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at =
+		mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_true(at != MAP_FAILED);
 	memset(at, 0x11, n * 4096);
@@ -552,7 +616,8 @@ static void registered_memory_in_place(void **state)
 	fake_views = true;
 	before = fake_buffers;
 	OK(cuMemHostRegister_v2(mine + 100, 10000, CU_MEMHOSTALLOC_DEVICEMAP));
-	OK(cuMemHostRegister_v2(mine + 10100, 3000, CU_MEMHOSTALLOC_DEVICEMAP));	/* from the same page on */
+	/* from the same page on */
+	OK(cuMemHostRegister_v2(mine + 10100, 3000, CU_MEMHOSTALLOC_DEVICEMAP));
 	assert_int_equal(fake_buffers, before);		/* nobody wants it yet */
 	OK(cuMemHostGetDevicePointer_v2(&d, mine + 150, 0));
 	OK(cuMemHostGetDevicePointer_v2(&other, mine + 10100, 0));
@@ -564,13 +629,15 @@ static void registered_memory_in_place(void **state)
 	assert_int_equal(mine[10099], 0x22);
 	assert_int_equal(mine[10100], 0x11);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 9951), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);	/* of the page, but not registered */
+	/* of the page, but not registered */
+	assert_int_equal(cuMemsetD8_v2(d - 51, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	/* what it is */
 	OK(cuMemHostGetFlags(&flags, mine + 150));
 	assert_int_equal(flags, CU_MEMHOSTALLOC_DEVICEMAP);
 	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_HOST_POINTER, d + 1));
 	assert_int_equal(word, (uintptr_t)mine + 151);
-	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, (uintptr_t)mine + 151));
+	OK(cuPointerGetAttribute(&word, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+				 (uintptr_t)mine + 151));
 	assert_int_equal(word, d + 1);
 	OK(cuPointerGetAttribute(&flags, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, d));
 	assert_int_equal(flags, CU_MEMORYTYPE_HOST);
@@ -580,11 +647,14 @@ static void registered_memory_in_place(void **state)
 	assert_true(vram == d - 50 && size == 10000);
 	assert_int_equal(cuMemFree_v2(d - 50), CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(cuMemFreeHost(mine + 100), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(cuMemHostRegister_v2(mine + 110, 5, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine + 110, 5, 0),
+			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	/* a page that the GPU has already can't be in a second buffer */
-	assert_int_equal(cuMemHostRegister_v2(mine + 13200, 8000, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostRegister_v2(mine + 13200, 8000, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuMemHostRegister_v2(mine + 13200, 8000, 0));
-	assert_int_equal(cuMemHostGetDevicePointer_v2(&vram, mine + 13200, 0), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(cuMemHostGetDevicePointer_v2(&vram, mine + 13200, 0),
+			 CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostUnregister(mine + 13200));
 	/* copies take it where it is: what is held up reads what is there in the end */
 	OK(cuMemAlloc_v2(&vram, 3000));
@@ -596,7 +666,8 @@ static void registered_memory_in_place(void **state)
 	OK(cuMemcpyDtoHAsync_v2(mine + 100, vram, 3000, NULL));
 	OK(cuMemHostUnregister(mine + 100));		/* behind it */
 	assert_int_equal(mine[100], 2);
-	assert_int_equal(fake_buffers, before + 2);	/* the page that they share, and where small memory is */
+	/* the page that they share, and where small memory is */
+	assert_int_equal(fake_buffers, before + 2);
 	assert_int_equal(cuMemsetD8_v2(d, 0, 1), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemsetD8_v2(other, 5, 3000));
 	OK(cuMemHostUnregister(mine + 10100));
@@ -622,13 +693,17 @@ static void registered_memory_of_other_kinds(void **state)
 
 	fake_views = true;
 	assert_int_equal(mprotect(at + 4096, 4096, PROT_READ), 0);
-	assert_int_equal(cuMemHostRegister_v2(at, 3 * 4096, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostRegister_v2(at, 3 * 4096, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_NOT_SUPPORTED);
 	OK(cuMemHostRegister_v2(at, 3 * 4096, 0));
 	assert_int_equal(cuMemHostGetDevicePointer_v2(&d, at, 0), CUDA_ERROR_INVALID_VALUE);
 	OK(cuMemHostUnregister(at));
-	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
-	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);	/* read only: a GPU that can has an attribute */
-	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);	/* a device's registers */
+	assert_int_equal(cuMemHostRegister_v2(on_stack, 64, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_NOT_SUPPORTED);
+	/* read only: a GPU that can has an attribute */
+	assert_int_equal(cuMemHostRegister_v2(at, 10, 8), CUDA_ERROR_NOT_SUPPORTED);
+	/* a device's registers */
+	assert_int_equal(cuMemHostRegister_v2(at, 10, 4), CUDA_ERROR_NOT_SUPPORTED);
 	munmap(at, 4 * 4096);
 }
 
@@ -636,12 +711,16 @@ int main(void)
 {
 #define IN_CONTEXT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		IN_CONTEXT(arrays_keep_their_texels), IN_CONTEXT(copies_stay_inside), IN_CONTEXT(texture_objects),
+		IN_CONTEXT(arrays_keep_their_texels), IN_CONTEXT(copies_stay_inside),
+			IN_CONTEXT(texture_objects),
 		IN_CONTEXT(many_textures), IN_CONTEXT(surface_objects), IN_CONTEXT(references),
-		IN_CONTEXT(host_functions_wait_and_are_waited_for), IN_CONTEXT(callbacks_are_told_of_errors),
-		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use), IN_CONTEXT(pointers),
+		IN_CONTEXT(host_functions_wait_and_are_waited_for),
+			IN_CONTEXT(callbacks_are_told_of_errors),
+		IN_CONTEXT(records_of_any_contents), IN_CONTEXT(limits_of_what_is_in_use),
+			IN_CONTEXT(pointers),
 		IN_CONTEXT(managed_memory), IN_CONTEXT(pinned_memory_at_one_address),
-		IN_CONTEXT(registered_memory), IN_CONTEXT(registered_memory_in_place), IN_CONTEXT(registered_memory_of_other_kinds),
+		IN_CONTEXT(registered_memory), IN_CONTEXT(registered_memory_in_place),
+			IN_CONTEXT(registered_memory_of_other_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,8 @@ static void addresses_are_placed(void **state)
 
 		if (x->kind != IMAGE_FIX_ADDRESS || x->space != IMAGE_CODE)
 			continue;
-		assert_int_equal(immediate(im.code, x->offset), (uint32_t)((base[1] + x->target) >> x->shift));
+		assert_int_equal(immediate(im.code, x->offset),
+				 (uint32_t)((base[1] + x->target) >> x->shift));
 		low += !x->shift;
 		high += x->shift == 32;
 	}
@@ -216,7 +217,8 @@ static void try_both(const uint8_t *data, size_t size)
 	struct image im;
 
 	memcpy(copy, data, size);
-	if (image_pick(copy, size, &p) == IMAGE_OK && image_load(&im, p.cubin, p.size) == IMAGE_OK) {
+	if (image_pick(copy, size, &p) == IMAGE_OK &&
+	    image_load(&im, p.cubin, p.size) == IMAGE_OK) {
 		assert_true(im.nr_kernels <= 65536);
 		image_free(&im);
 	}

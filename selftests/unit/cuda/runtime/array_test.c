@@ -36,12 +36,17 @@ static int tear_down(void **state)
 static void channels(void **state)
 {
 	static const struct cudaChannelFormatDesc good[] = {
-		{ 8, 0, 0, 0, cudaChannelFormatKindUnsigned }, { 16, 16, 0, 0, cudaChannelFormatKindSigned },
-		{ 32, 32, 32, 32, cudaChannelFormatKindFloat }, { 16, 16, 16, 16, cudaChannelFormatKindFloat },
+		{ 8, 0, 0, 0, cudaChannelFormatKindUnsigned }, { 16, 16, 0, 0,
+			cudaChannelFormatKindSigned },
+		{ 32, 32, 32, 32, cudaChannelFormatKindFloat }, { 16, 16, 16, 16,
+			cudaChannelFormatKindFloat },
 	}, bad[] = {
-		{ 0, 0, 0, 0, cudaChannelFormatKindUnsigned }, { 8, 8, 8, 0, cudaChannelFormatKindUnsigned },
-		{ 8, 16, 0, 0, cudaChannelFormatKindUnsigned }, { 8, 0, 8, 0, cudaChannelFormatKindUnsigned },
-		{ 8, 0, 0, 0, cudaChannelFormatKindFloat }, { 24, 0, 0, 0, cudaChannelFormatKindSigned },
+		{ 0, 0, 0, 0, cudaChannelFormatKindUnsigned }, { 8, 8, 8, 0,
+			cudaChannelFormatKindUnsigned },
+		{ 8, 16, 0, 0, cudaChannelFormatKindUnsigned }, { 8, 0, 8, 0,
+			cudaChannelFormatKindUnsigned },
+		{ 8, 0, 0, 0, cudaChannelFormatKindFloat }, { 24, 0, 0, 0,
+			cudaChannelFormatKindSigned },
 		{ 32, 0, 0, 0, cudaChannelFormatKindNone }, { 8, 0, 0, 0, 77 },
 	};
 	struct cudaChannelFormatDesc d;
@@ -54,7 +59,8 @@ static void channels(void **state)
 		OK(cudaGetChannelDesc(&d, a));
 		assert_memory_equal(&d, &good[i], sizeof(d));
 		OK(cudaArrayGetInfo(&d, &extent, &flags, a));
-		assert_true(extent.width == 16 && extent.height == 8 && extent.depth == 0 && flags == cudaArraySurfaceLoadStore);
+		assert_true(extent.width == 16 && extent.height == 8 && extent.depth == 0 &&
+			    flags == cudaArraySurfaceLoadStore);
 		OK(cudaFreeArray(a));
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -65,20 +71,25 @@ static void channels(void **state)
 	FAILS(cudaArrayGetInfo(NULL, NULL, NULL, NULL), cudaErrorInvalidResourceHandle);
 	OK(cudaFreeArray(NULL));
 	d = cudaCreateChannelDesc(1, 2, 3, 4, cudaChannelFormatKindFloat);
-	assert_true(d.x == 1 && d.y == 2 && d.z == 3 && d.w == 4 && d.f == cudaChannelFormatKindFloat);
+	assert_true(d.x == 1 && d.y == 2 && d.z == 3 && d.w == 4 &&
+		    d.f == cudaChannelFormatKindFloat);
 	cudaGetLastError();
 }
 
 static void volume(void **state)
 {
-	struct cudaMemcpy3DParms p = { .srcPtr = { in, W * 4, W, H }, .extent = { W, H, D }, .kind = cudaMemcpyHostToDevice };
+	struct cudaMemcpy3DParms p = { .srcPtr = { in, W * 4, W, H },
+				       .extent = { W, H, D },
+				       .kind = cudaMemcpyHostToDevice };
 	cudaArray_t a, narrow;
 	unsigned int y, z;
 
 	OK(cudaMalloc3DArray(&a, &ints, p.extent, 0));
 	p.dstArray = a;
 	OK(cudaMemcpy3D(&p));
-	p = (struct cudaMemcpy3DParms){ .srcArray = a, .dstPtr = { out, W * 4, W, H }, .extent = { W, H, D },
+	p = (struct cudaMemcpy3DParms){ .srcArray = a,
+					.dstPtr = { out, W * 4, W, H },
+					.extent = { W, H, D },
 					.kind = cudaMemcpyDeviceToHost };
 	OK(cudaMemcpy3D_ptds(&p));
 	assert_memory_equal(in, out, sizeof(in));
@@ -100,8 +111,14 @@ static void volume(void **state)
 	FAILS(cudaMemcpy3D(&p), cudaErrorInvalidValue);
 	p.srcPtr.ptr = in;
 	FAILS(cudaMemcpy3D(&p), cudaErrorInvalidValue);
-	OK(cudaMallocArray(&narrow, &(struct cudaChannelFormatDesc){ 8, 0, 0, 0, cudaChannelFormatKindUnsigned }, W, H, 0));
-	p = (struct cudaMemcpy3DParms){ .srcArray = a, .dstArray = narrow, .extent = { 1, 1, 1 }, .kind = cudaMemcpyDeviceToDevice };
+	OK(cudaMallocArray(&narrow,
+			   &(struct cudaChannelFormatDesc){ 8, 0, 0, 0,
+							    cudaChannelFormatKindUnsigned },
+			   W, H, 0));
+	p = (struct cudaMemcpy3DParms){ .srcArray = a,
+					.dstArray = narrow,
+					.extent = { 1, 1, 1 },
+					.kind = cudaMemcpyDeviceToDevice };
 	FAILS(cudaMemcpy3D(&p), cudaErrorInvalidValue);
 	cudaGetLastError();
 }
@@ -122,11 +139,16 @@ static void plane(void **state)
 	assert_memory_equal(out, &in[0][3][5], 40);
 	assert_memory_equal((char *)out + 100, &in[0][4][5], 40);
 	assert_int_equal(out[0][0][10], 0);
-	FAILS(cudaMemcpy2DToArray(a, 0, 0, in, 10, 12, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-	FAILS(cudaMemcpy2DToArray(a, 4, 0, in, W * 4, W * 4, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-	FAILS(cudaMemcpy2DToArray(a, 0, 0, in, W * 4, W * 4, 2, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
-	FAILS(cudaMemcpy2DFromArray(out, W * 4, a, 0, 0, W * 4, 2, cudaMemcpyHostToDevice), cudaErrorInvalidMemcpyDirection);
-	FAILS(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, 4, 1, cudaMemcpyHostToHost), cudaErrorInvalidMemcpyDirection);
+	FAILS(cudaMemcpy2DToArray(a, 0, 0, in, 10, 12, 2, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpy2DToArray(a, 4, 0, in, W * 4, W * 4, 2, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpy2DToArray(a, 0, 0, in, W * 4, W * 4, 2, cudaMemcpyDeviceToHost),
+	      cudaErrorInvalidMemcpyDirection);
+	FAILS(cudaMemcpy2DFromArray(out, W * 4, a, 0, 0, W * 4, 2, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidMemcpyDirection);
+	FAILS(cudaMemcpy2DArrayToArray(b, 0, 0, a, 0, 0, 4, 1, cudaMemcpyHostToHost),
+	      cudaErrorInvalidMemcpyDirection);
 	cudaGetLastError();
 }
 
@@ -140,8 +162,8 @@ static void bytes(void **state)
 	OK(cudaMallocArray(&a, &ints, W, H * D, 0));
 	OK(cudaMallocArray(&b, &ints, W * 2, H * D, 0));
 	for (i = 0; i + 1 < sizeof(cuts) / sizeof(cuts[0]); i++)
-		OK(cudaMemcpyToArray(a, cuts[i] % (W * 4), cuts[i] / (W * 4), (char *)in + cuts[i], cuts[i + 1] - cuts[i],
-				     cudaMemcpyHostToDevice));
+		OK(cudaMemcpyToArray(a, cuts[i] % (W * 4), cuts[i] / (W * 4), (char *)in + cuts[i],
+				     cuts[i + 1] - cuts[i], cudaMemcpyHostToDevice));
 	OK(cudaMemcpyFromArray(out, a, 0, 0, sizeof(out), cudaMemcpyDeviceToHost));
 	assert_memory_equal(in, out, sizeof(in));
 	/* lines of another length */
@@ -151,14 +173,18 @@ static void bytes(void **state)
 		size_t from = cuts[i] + 8 + W * 8, n = cuts[i + 1] - cuts[i];
 
 		n = cuts[i + 1] == sizeof(in) ? n - 4 : n;
-		OK(cudaMemcpyFromArrayAsync((char *)out + cuts[i], b, from % (W * 8), from / (W * 8), n, cudaMemcpyDeviceToHost, NULL));
+		OK(cudaMemcpyFromArrayAsync((char *)out + cuts[i], b, from % (W * 8),
+					    from / (W * 8), n, cudaMemcpyDeviceToHost, NULL));
 	}
 	OK(cudaDeviceSynchronize());
 	assert_memory_equal((char *)in + 4, out, sizeof(in) - 4);
-	FAILS(cudaMemcpyToArray(a, 4, 0, in, sizeof(in), cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+	FAILS(cudaMemcpyToArray(a, 4, 0, in, sizeof(in), cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
 	FAILS(cudaMemcpyToArray(a, W * 4, 0, in, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-	FAILS(cudaMemcpyFromArray(out, a, 0, H * D, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
-	FAILS(cudaMemcpyToArray(NULL, 0, 0, in, 4, cudaMemcpyHostToDevice), cudaErrorInvalidResourceHandle);
+	FAILS(cudaMemcpyFromArray(out, a, 0, H * D, 4, cudaMemcpyDeviceToHost),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpyToArray(NULL, 0, 0, in, 4, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidResourceHandle);
 	cudaGetLastError();
 }
 
@@ -185,9 +211,15 @@ static void mipmaps(void **state)
 static void texture_objects(void **state)
 {
 	struct cudaResourceDesc r = { .resType = cudaResourceTypeArray }, got;
-	struct cudaTextureDesc t = { .addressMode = { cudaAddressModeMirror, cudaAddressModeBorder, cudaAddressModeClamp },
-				     .readMode = cudaReadModeElementType, .normalizedCoords = 1, .maxAnisotropy = 4,
-				     .borderColor = { 1, 2, 3, 4 }, .mipmapLevelBias = 0.5f, .maxMipmapLevelClamp = 3 }, said;
+	struct cudaTextureDesc t = { .addressMode = { cudaAddressModeMirror, cudaAddressModeBorder,
+						      cudaAddressModeClamp },
+				     .readMode = cudaReadModeElementType,
+				     .normalizedCoords = 1,
+				     .maxAnisotropy = 4,
+				     .borderColor = { 1, 2, 3, 4 },
+				     .mipmapLevelBias = 0.5f,
+				     .maxMipmapLevelClamp = 3 },
+			       said;
 	struct cudaTextureDesc_v2 t2 = { .seamlessCubemap = 1 }, said2;
 	cudaTextureObject_t object;
 	cudaSurfaceObject_t surface;
@@ -235,15 +267,19 @@ static void texture_objects(void **state)
 /* of kernels.cu: texture<float, 2D> plain_ref, texture<unsigned char, 1D, normalized> linear_ref */
 static void references(void **state)
 {
-	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0, cudaChannelFormatKindFloat } }, linear, unknown;
-	static const struct cudaChannelFormatDesc bytes = { 8, 0, 0, 0, cudaChannelFormatKindUnsigned };
+	static struct textureReference plain = { .channelDesc = { 32, 0, 0, 0,
+								  cudaChannelFormatKindFloat } },
+				       linear, unknown;
+	static const struct cudaChannelFormatDesc bytes = { 8, 0, 0, 0,
+							    cudaChannelFormatKindUnsigned };
 	const struct textureReference *ref;
 	void **handle = register_program(), *p;
 	size_t offset = 99, pitch;
 	cudaArray_t a;
 
 	__cudaRegisterTexture(handle, &plain, (const void **)"plain_ref", "::plain_ref", 2, 0, 0);
-	__cudaRegisterTexture(handle, &linear, (const void **)"linear_ref", "::linear_ref", 1, 1, 0);
+	__cudaRegisterTexture(handle, &linear, (const void **)"linear_ref", "::linear_ref", 1, 1,
+			      0);
 	OK(cudaGetTextureReference(&ref, &plain));
 	assert_ptr_equal(ref, &plain);
 	FAILS(cudaGetTextureReference(&ref, &unknown), cudaErrorInvalidTexture);
@@ -266,8 +302,10 @@ static void references(void **state)
 	OK(cudaMallocArray(&a, &plain.channelDesc, 16, 8, 0));
 	OK(cudaBindTextureToArray(&plain, a, &plain.channelDesc));
 	FAILS(cudaBindTextureToArray(&plain, a, &ints), cudaErrorInvalidValue);
-	FAILS(cudaBindTextureToArray(&plain, NULL, &plain.channelDesc), cudaErrorInvalidResourceHandle);
-	FAILS(cudaBindSurfaceToArray((struct surfaceReference *)&plain, a, &plain.channelDesc), cudaErrorInvalidSurface);
+	FAILS(cudaBindTextureToArray(&plain, NULL, &plain.channelDesc),
+	      cudaErrorInvalidResourceHandle);
+	FAILS(cudaBindSurfaceToArray((struct surfaceReference *)&plain, a, &plain.channelDesc),
+	      cudaErrorInvalidSurface);
 	cudaGetLastError();
 	unregister_program();
 }
@@ -276,7 +314,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(channels), TEST(volume), TEST(plane), TEST(bytes), TEST(mipmaps), TEST(texture_objects), TEST(references),
+		TEST(channels), TEST(volume), TEST(plane), TEST(bytes), TEST(mipmaps),
+			TEST(texture_objects), TEST(references),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,10 @@ static void host_memory(void **state)
 	cudaGetLastError();
 }
 
-/* variables of data/managed.cu: the program's pointers are to them once the module is asked for, and again in the next context */
+/*
+ * variables of data/managed.cu: the program's pointers are to them once the module is asked for,
+ * and again in the next context
+ */
 static void managed_variables(void **state)
 {
 	int *counter = NULL, (*table)[4] = NULL, *where = NULL;
@@ -229,9 +232,12 @@ static void planes(void **state)
 			memcpy(want + 64 * y, in + 40 * y, 30);
 	}
 	assert_memory_equal(out, want, sizeof(out));
-	FAILS(cudaMemcpy2D(d, pitch, in, 40, 41, 2, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
-	FAILS(cudaMemcpy2D(out, 20, d, pitch, 33, 2, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
-	FAILS(cudaMemcpy2D(d, pitch, in, 40, 30, 14, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+	FAILS(cudaMemcpy2D(d, pitch, in, 40, 41, 2, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidPitchValue);
+	FAILS(cudaMemcpy2D(out, 20, d, pitch, 33, 2, cudaMemcpyDeviceToHost),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpy2D(d, pitch, in, 40, 30, 14, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
 	OK(cudaMemcpy2D(d, pitch, in, 40, 0, 14, cudaMemcpyHostToDevice));
 	cudaGetLastError();
 }
@@ -240,7 +246,9 @@ static void boxes(void **state)
 {
 	enum { W = 21, H = 5, D = 4 };
 	uint8_t in[W * H * D], out[W * H * D], want[W * H * D];
-	struct cudaMemcpy3DParms p = { .srcPtr = { in, W, W, H }, .extent = { W, H, D }, .kind = cudaMemcpyHostToDevice };
+	struct cudaMemcpy3DParms p = { .srcPtr = { in, W, W, H },
+				       .extent = { W, H, D },
+				       .kind = cudaMemcpyHostToDevice };
 	struct cudaPitchedPtr box;
 	int y, z;
 
@@ -261,15 +269,21 @@ static void boxes(void **state)
 	p.extent = (struct cudaExtent){ 7, 3, 2 };
 	for (z = 0; z < 2; z++)
 		for (y = 0; y < 3; y++)
-			memcpy(want + (z * H + y + 2) * W + 5, in + ((z + 2) * H + y + 1) * W + 3, 7);
+			memcpy(want + (z * H + y + 2) * W + 5, in + ((z + 2) * H + y + 1) * W + 3,
+			       7);
 	OK(cudaMemcpy3DAsync(&p, NULL));
 	OK(cudaStreamSynchronize(NULL));
 	assert_memory_equal(out, want, sizeof(want));
 	/* fills: of all, then of a box at the origin */
 	OK(cudaMemset3D(box, 7, (struct cudaExtent){ W, H, D }));
-	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){ .srcPtr = box, .dstPtr = box, .extent = { 4, 3, 2 } }));
+	OK(cudaMemcpy3DPeer(&(struct cudaMemcpy3DPeerParms){ .srcPtr = box,
+							     .dstPtr = box,
+							     .extent = { 4, 3, 2 } }));
 	OK(cudaMemset3DAsync(box, 9, (struct cudaExtent){ 2, 3, 2 }, NULL));
-	p = (struct cudaMemcpy3DParms){ .srcPtr = box, .dstPtr = { out, W, W, H }, .extent = { W, H, D }, .kind = cudaMemcpyDefault };
+	p = (struct cudaMemcpy3DParms){ .srcPtr = box,
+					.dstPtr = { out, W, W, H },
+					.extent = { W, H, D },
+					.kind = cudaMemcpyDefault };
 	OK(cudaMemcpy3D(&p));
 	memset(want, 7, sizeof(want));
 	for (z = 0; z < 2; z++)
@@ -296,7 +310,8 @@ static void symbols(void **state)
 	OK(cudaMemcpyFromSymbol(table, &table_shadow, 16, 0, cudaMemcpyDeviceToHost));
 	assert_true(table[0] == 0.5f && table[3] == 3.5f);
 	OK(cudaMemcpyToSymbol(&table_shadow, part, 8, 4, cudaMemcpyHostToDevice));
-	OK(cudaMemcpyFromSymbolAsync(table, &table_shadow, 16, 0, cudaMemcpyDefault, cudaStreamPerThread));
+	OK(cudaMemcpyFromSymbolAsync(table, &table_shadow, 16, 0, cudaMemcpyDefault,
+				     cudaStreamPerThread));
 	OK(cudaStreamSynchronize(cudaStreamPerThread));
 	assert_true(table[0] == 0.5f && table[1] == 8 && table[2] == 9 && table[3] == 3.5f);
 	OK(cudaMemcpyFromSymbol_ptds(factors, &factors_shadow, 16, 0, cudaMemcpyDeviceToHost));
@@ -305,10 +320,14 @@ static void symbols(void **state)
 	OK(cudaMemcpyToSymbolAsync(&factors_shadow, p, 8, 8, cudaMemcpyDeviceToDevice, NULL));
 	OK(cudaMemcpyFromSymbol(factors, &factors_shadow, 16, 0, cudaMemcpyDeviceToHost));
 	assert_true(factors[1] == 10 && factors[2] == 0x3f000000 && factors[3] == 0x41000000);
-	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, 9, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, SIZE_MAX, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
-	FAILS(cudaMemcpyFromSymbol(part, &table_shadow, 8, 0, cudaMemcpyHostToDevice), cudaErrorInvalidMemcpyDirection);
+	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, 9, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, SIZE_MAX, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidValue);
+	FAILS(cudaMemcpyToSymbol(&table_shadow, part, 8, 0, cudaMemcpyDeviceToHost),
+	      cudaErrorInvalidMemcpyDirection);
+	FAILS(cudaMemcpyFromSymbol(part, &table_shadow, 8, 0, cudaMemcpyHostToDevice),
+	      cudaErrorInvalidMemcpyDirection);
 	FAILS(cudaMemcpyToSymbol(&p, part, 8, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
 	cudaGetLastError();
 	unregister_program();
@@ -316,7 +335,10 @@ static void symbols(void **state)
 
 /* ------------------------------------------------------------------ streams */
 
-/* which stream 0 is: the legacy one waits for others, the thread's own does not wait for those that do not block */
+/*
+ * which stream 0 is: the legacy one waits for others, the thread's own does not wait for those that
+ * do not block
+ */
 static void stream_0(void **state)
 {
 	cudaStream_t other;
@@ -397,7 +419,8 @@ static void no_capture(void **state)
 
 	OK(cudaStreamIsCapturing(NULL, &status));
 	assert_int_equal(status, cudaStreamCaptureStatusNone);
-	FAILS(cudaStreamIsCapturing((cudaStream_t)&status, &status), cudaErrorInvalidResourceHandle);
+	FAILS(cudaStreamIsCapturing((cudaStream_t)&status, &status),
+	      cudaErrorInvalidResourceHandle);
 	OK(cudaThreadExchangeStreamCaptureMode(&mode));
 	assert_int_equal(mode, cudaStreamCaptureModeGlobal);
 	OK(cudaThreadExchangeStreamCaptureMode(&mode));
@@ -432,7 +455,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(allocations), TEST(host_memory), TEST(managed_variables), TEST(lines_of_bytes), TEST(planes), TEST(boxes),
+		TEST(allocations), TEST(host_memory), TEST(managed_variables), TEST(lines_of_bytes),
+			TEST(planes), TEST(boxes),
 		TEST(symbols),
 		TEST(stream_0), TEST(events), TEST(no_capture), TEST(settings),
 	};

@@ -17,11 +17,15 @@ struct wrapper wrap(const void *data)
 }
 
 /*
- * The driver below is ours, which takes more than NVIDIA's does. What that refuses is refused here, so that the runtime runs on any
- * driver: nvcc's segment in the place of an image, and flags of contexts that are not for primary ones (seen with driver 580 on an H200).
+ * The driver below is ours, which takes more than NVIDIA's does. What that refuses is refused here,
+ * so that the runtime runs on any
+ * driver: nvcc's segment in the place of an image, and flags of contexts that are not for primary
+ * ones (seen with driver 580 on an H200).
  */
-CUresult __real_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values);
-CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
+CUresult __real_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+				   CUjit_option *options, void **values);
+CUresult __wrap_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n,
+				   CUjit_option *options, void **values)
 {
 	if (image && *(const uint32_t *)image == SEGMENT_MAGIC)
 		return CUDA_ERROR_INVALID_IMAGE;
@@ -60,9 +64,11 @@ void **register_program(void)
 	wrapper = wrap(cubin);
 	handle = __cudaRegisterFatBinary(&wrapper);
 	__cudaRegisterFunction(handle, &add_stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
-	__cudaRegisterFunction(handle, &store_stub, NULL, "store", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, &store_stub, NULL, "store", -1, NULL, NULL, NULL, NULL,
+			       NULL);
 	__cudaRegisterFunction(handle, &spin_stub, NULL, "spin", -1, NULL, NULL, NULL, NULL, NULL);
-	__cudaRegisterFunction(handle, &missing_stub, NULL, "not_there", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(handle, &missing_stub, NULL, "not_there", -1, NULL, NULL, NULL, NULL,
+			       NULL);
 	__cudaRegisterVar(handle, &table_shadow, NULL, "table", 0, 16, 0, 0);
 	__cudaRegisterVar(handle, &counter_shadow, NULL, "counter", 0, 4, 0, 0);
 	__cudaRegisterVar(handle, &factors_shadow, NULL, "factors", 0, 16, 1, 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What nvcc's code does in a program: fat binaries and what is in them, registered; here the cubin of selftests/cuda/driver. */
+/*
+ * What nvcc's code does in a program: fat binaries and what is in them, registered; here the cubin
+ * of selftests/cuda/driver.
+ */
 #ifndef KVGPU_TESTS_CUDART_PROGRAM_H
 #define KVGPU_TESTS_CUDART_PROGRAM_H
 
@@ -9,7 +12,8 @@
 #define FAILS(call, error) assert_int_equal(call, error)
 
 /* addresses that stand for kernels and variables: only what is registered counts */
-extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow, missing_stub;
+extern char add_stub, store_stub, spin_stub, table_shadow, counter_shadow, factors_shadow,
+	missing_stub;
 
 struct wrapper {
 	uint32_t magic, version;
@@ -17,7 +21,8 @@ struct wrapper {
 };
 
 struct wrapper wrap(const void *data);		/* what .nvFatBinSegment has */
-void *file_bytes(const char *name);		/* to be freed; ends the test program if it is not there */
+/* to be freed; ends the test program if it is not there */
+void *file_bytes(const char *name);
 void **register_program(void);			/* all of the above names, in one fat binary */
 void unregister_program(void);
 

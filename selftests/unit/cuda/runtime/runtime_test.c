@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The runtime API on a fake device: contexts made when wanted, errors, what the program registers, launches. */
+/*
+ * The runtime API on a fake device: contexts made when wanted, errors, what the program registers,
+ * launches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +44,10 @@ static void context_when_wanted(void **state)
 	OK(cudaSetDeviceFlags(4));
 	assert_int_equal(fake_open, 0);
 	assert_int_equal(cuCtxGetDevice(&v), CUDA_ERROR_INVALID_CONTEXT);
-	/* calls of the driver's, too, find the context of a device that was set: seen with CUDA's own library */
+	/*
+	 * calls of the driver's, too, find the context of a device that was set: seen with CUDA's
+	 * own library
+	 */
 	OK(cudaSetDevice(0));
 	OK(cuCtxGetDevice(&v));
 	assert_int_equal(v, 0);
@@ -105,7 +111,8 @@ static void last_error(void **state)
 	FAILS(cudaMalloc(&p, fake_vram * 2), cudaErrorMemoryAllocation);
 	assert_int_equal(cudaGetLastError(), cudaErrorMemoryAllocation);
 	assert_int_equal(cudaGetLastError(), cudaSuccess);
-	assert_string_equal(cudaGetErrorName(cudaErrorInvalidDeviceFunction), "cudaErrorInvalidDeviceFunction");
+	assert_string_equal(cudaGetErrorName(cudaErrorInvalidDeviceFunction),
+			    "cudaErrorInvalidDeviceFunction");
 	assert_string_equal(cudaGetErrorString(cudaSuccess), "no error");
 	assert_string_equal(cudaGetErrorString(10), "unrecognized error code");
 }
@@ -144,7 +151,8 @@ static void a_fault_stays(void **state)
 	FAILS(cudaMalloc(&p, 1), cudaErrorIllegalAddress);
 	assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
 	OK(cudaSetDevice(0));
-	FAILS(cudaLaunchKernel(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, args, 0, NULL), cudaErrorIllegalAddress);
+	FAILS(cudaLaunchKernel(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, args, 0, NULL),
+	      cudaErrorIllegalAddress);
 	OK(cudaDeviceReset());
 	assert_int_equal(cudaGetLastError(), cudaSuccess);
 	OK(cudaLaunchKernel(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, args, 0, NULL));
@@ -168,7 +176,8 @@ static void drivers_context(void **state)
 	OK(cuCtxGetCurrent(&c));
 	assert_ptr_equal(c, mine);
 	OK(cuCtxPopCurrent_v2(NULL));
-	OK(cudaFree(p));	/* memory is found whichever context is current, as on NVIDIA's driver */
+	/* memory is found whichever context is current, as on NVIDIA's driver */
+	OK(cudaFree(p));
 	FAILS(cudaFree(p), cudaErrorInvalidValue);
 	cudaGetLastError();
 	OK(cuCtxDestroy_v2(mine));
@@ -230,7 +239,8 @@ static void bad_binaries(void **state)
 		data = file_bytes(files[i].file);
 		w = wrap(data);
 		handle = __cudaRegisterFatBinary(&w);
-		__cudaRegisterFunction(handle, &stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
+		__cudaRegisterFunction(handle, &stub, NULL, "add", -1, NULL, NULL, NULL, NULL,
+				       NULL);
 		__cudaRegisterFatBinaryEnd(handle);
 		FAILS(cudaFuncGetAttributes(&a, &stub), files[i].error);
 		FAILS(cudaFuncGetAttributes(&a, &stub), files[i].error);
@@ -241,13 +251,17 @@ static void bad_binaries(void **state)
 	handle = register_program();
 	__cudaRegisterManagedVar(handle, &data, NULL, "m", 0, 4, 0, 0);
 	assert_int_equal(__cudaInitModule(handle), 0);
-	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidDeviceFunction);	/* no such variable is in it */
+	/* no such variable is in it */
+	FAILS(cudaFuncGetAttributes(&a, &add_stub), cudaErrorInvalidDeviceFunction);
 	unregister_program();
 	__cudaUnregisterFatBinary(NULL);
 	cudaGetLastError();
 }
 
-/* the same stub in two binaries, as of a template that two files use: the other one still serves when one goes */
+/*
+ * the same stub in two binaries, as of a template that two files use: the other one still serves
+ * when one goes
+ */
 static void twice(void **state)
 {
 	struct cudaFuncAttributes a;
@@ -284,8 +298,10 @@ static void pushed_and_popped(void **state)
 	OK(__cudaPopCallConfiguration(&grid, &block, &shared, &s));
 	assert_true(grid.z == 9 && !s);
 	OK(__cudaPopCallConfiguration(&grid, &block, &shared, &s));
-	assert_true(grid.x == 1 && grid.z == 3 && block.y == 5 && shared == 7 && s == cudaStreamPerThread);
-	FAILS(__cudaPopCallConfiguration(&grid, &block, &shared, &s), cudaErrorMissingConfiguration);
+	assert_true(grid.x == 1 && grid.z == 3 && block.y == 5 && shared == 7 &&
+		    s == cudaStreamPerThread);
+	FAILS(__cudaPopCallConfiguration(&grid, &block, &shared, &s),
+	      cudaErrorMissingConfiguration);
 	for (i = 0; i < 16; i++)
 		OK(__cudaPushCallConfiguration(grid, block, 0, NULL));
 	assert_int_not_equal(__cudaPushCallConfiguration(grid, block, 0, NULL), 0);
@@ -308,17 +324,25 @@ static void launches(void **state)
 	assert_int_equal(fake_last_launch.shared, 100);
 	assert_memory_equal(fake_const0 + 0x140, &a, 8);
 	assert_memory_equal(fake_const0 + 0x158, &n, 4);
-	FAILS(cudaLaunchKernel(&add_stub, (dim3){ 0, 1, 1 }, one, args, 0, NULL), cudaErrorInvalidConfiguration);
-	FAILS(cudaLaunchKernel(&add_stub, (dim3){ 1, 65536, 1 }, one, args, 0, NULL), cudaErrorInvalidConfiguration);
-	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 1025, 1, 1 }, args, 0, NULL), cudaErrorInvalidConfiguration);
-	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 33, 32, 1 }, args, 0, NULL), cudaErrorInvalidConfiguration);
-	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 1, 1, 65 }, args, 0, NULL), cudaErrorInvalidConfiguration);
+	FAILS(cudaLaunchKernel(&add_stub, (dim3){ 0, 1, 1 }, one, args, 0, NULL),
+	      cudaErrorInvalidConfiguration);
+	FAILS(cudaLaunchKernel(&add_stub, (dim3){ 1, 65536, 1 }, one, args, 0, NULL),
+	      cudaErrorInvalidConfiguration);
+	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 1025, 1, 1 }, args, 0, NULL),
+	      cudaErrorInvalidConfiguration);
+	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 33, 32, 1 }, args, 0, NULL),
+	      cudaErrorInvalidConfiguration);
+	FAILS(cudaLaunchKernel(&add_stub, one, (dim3){ 1, 1, 65 }, args, 0, NULL),
+	      cudaErrorInvalidConfiguration);
 	FAILS(cudaLaunchKernel(&add_stub, one, one, args, 49153, NULL), cudaErrorInvalidValue);
 	FAILS(cudaLaunchKernel(&add_stub, one, one, args, 1ull << 33, NULL), cudaErrorInvalidValue);
-	FAILS(cudaLaunchKernel(&add_stub, one, one, args, 0, (cudaStream_t)&a), cudaErrorInvalidResourceHandle);
-	FAILS(cudaLaunchKernel(&table_shadow, one, one, args, 0, NULL), cudaErrorInvalidDeviceFunction);
+	FAILS(cudaLaunchKernel(&add_stub, one, one, args, 0, (cudaStream_t)&a),
+	      cudaErrorInvalidResourceHandle);
+	FAILS(cudaLaunchKernel(&table_shadow, one, one, args, 0, NULL),
+	      cudaErrorInvalidDeviceFunction);
 	FAILS(cudaLaunchKernel(NULL, one, one, args, 0, NULL), cudaErrorInvalidDeviceFunction);
-	FAILS(cudaLaunchKernel(&missing_stub, one, one, args, 0, NULL), cudaErrorInvalidDeviceFunction);
+	FAILS(cudaLaunchKernel(&missing_stub, one, one, args, 0, NULL),
+	      cudaErrorInvalidDeviceFunction);
 	assert_int_equal(cudaGetLastError(), cudaErrorInvalidDeviceFunction);
 	unregister_program();
 }
@@ -327,7 +351,10 @@ static void launches_with_attributes(void **state)
 {
 	void *where = NULL, *args[] = { &where };
 	cudaLaunchAttribute attr = { .id = cudaLaunchAttributePriority };
-	cudaLaunchConfig_t c = { .gridDim = { 5, 1, 1 }, .blockDim = { 32, 1, 1 }, .attrs = &attr, .numAttrs = 1 };
+	cudaLaunchConfig_t c = { .gridDim = { 5, 1, 1 },
+				 .blockDim = { 32, 1, 1 },
+				 .attrs = &attr,
+				 .numAttrs = 1 };
 
 	register_program();
 	OK(cudaLaunchKernelExC(&c, &store_stub, args));
@@ -356,12 +383,15 @@ static void occupancy(void **state)
 	assert_int_equal(dynamic, 12288);
 	OK(cudaOccupancyAvailableDynamicSMemPerBlock(&dynamic, &add_stub, 1, 1024));
 	assert_int_equal(dynamic, 49152);
-	FAILS(cudaOccupancyAvailableDynamicSMemPerBlock(&dynamic, &add_stub, 17, 32), cudaErrorInvalidValue);
-	FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &n, 32, 0), cudaErrorInvalidDeviceFunction);
+	FAILS(cudaOccupancyAvailableDynamicSMemPerBlock(&dynamic, &add_stub, 17, 32),
+	      cudaErrorInvalidValue);
+	FAILS(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &n, 32, 0),
+	      cudaErrorInvalidDeviceFunction);
 	OK(cudaFuncSetCacheConfig(&add_stub, cudaFuncCachePreferL1));
 	FAILS(cudaFuncSetCacheConfig(&add_stub, 9), cudaErrorInvalidValue);
 	OK(cudaFuncSetAttribute(&add_stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 1000));
-	FAILS(cudaFuncSetAttribute(&add_stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000), cudaErrorInvalidValue);
+	FAILS(cudaFuncSetAttribute(&add_stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000),
+	      cudaErrorInvalidValue);
 	cudaGetLastError();
 	unregister_program();
 }
@@ -405,9 +435,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(context_when_wanted), TEST(as_a_k20m), TEST(last_error), TEST(not_ready_is_no_error), TEST(a_fault_stays),
-		TEST(drivers_context), TEST(lazily_loaded), TEST(bad_binaries), TEST(twice), TEST(pushed_and_popped),
-		TEST(launches), TEST(launches_with_attributes), TEST(occupancy), TEST(refused), TEST(entry_points),
+		TEST(context_when_wanted), TEST(as_a_k20m), TEST(last_error),
+			TEST(not_ready_is_no_error), TEST(a_fault_stays),
+		TEST(drivers_context), TEST(lazily_loaded), TEST(bad_binaries), TEST(twice),
+			TEST(pushed_and_popped),
+		TEST(launches), TEST(launches_with_attributes), TEST(occupancy), TEST(refused),
+			TEST(entry_points),
 	};
 
 	setenv("KVGPU_PTXAS", "/nonexistent/ptxas", 1);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The runtime API from many threads: one context for all, binaries loaded once, libraries that come and go, host functions. */
+/*
+ * The runtime API from many threads: one context for all, binaries loaded once, libraries that come
+ * and go, host functions.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +48,8 @@ static void *first_use(void *arg)
 		bad += v != i * 0x01010101u;
 		bad += cudaMemcpyFromSymbol(table, &table_shadow, 16, 0, cudaMemcpyDeviceToHost);
 		bad += table[3] != 3.5f;
-		bad += cudaLaunchKernel_ptsz(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, args, 0, NULL);
+		bad += cudaLaunchKernel_ptsz(&store_stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 },
+					     args, 0, NULL);
 		bad += cudaFree(p);
 		bad += cudaMalloc(NULL, 1) != cudaErrorInvalidValue;
 		bad += cudaGetLastError() != cudaErrorInvalidValue;
@@ -75,13 +79,15 @@ static void *library(void *arg)
 
 	for (i = 0; i < 10 && !bad; i++) {
 		handle = __cudaRegisterFatBinary(&w);
-		__cudaRegisterFunction(handle, &stub, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
+		__cudaRegisterFunction(handle, &stub, NULL, "add", -1, NULL, NULL, NULL, NULL,
+				       NULL);
 		__cudaRegisterVar(handle, &shadow, NULL, "table", 0, 16, 0, 0);
 		__cudaRegisterFatBinaryEnd(handle);
 		bad += cudaGetSymbolAddress(&p, &shadow);
 		bad += cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferL1);
 		__cudaUnregisterFatBinary(handle);
-		bad += cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferL1) != cudaErrorInvalidDeviceFunction;
+		bad += cudaFuncSetCacheConfig(&stub, cudaFuncCachePreferL1) !=
+		       cudaErrorInvalidDeviceFunction;
 	}
 	free(cubin);
 	return (void *)bad;
@@ -138,7 +144,8 @@ static void count(void *data)
 
 static void count_status(cudaStream_t stream, cudaError_t status, void *data)
 {
-	__atomic_fetch_add((int *)data, status == cudaSuccess && stream ? 100 : 10000, __ATOMIC_RELAXED);
+	__atomic_fetch_add((int *)data, status == cudaSuccess && stream ? 100 : 10000,
+			   __ATOMIC_RELAXED);
 }
 
 static void host_functions(void **state)
@@ -162,7 +169,8 @@ static void host_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_context), cmocka_unit_test(libraries), cmocka_unit_test(reset_by_another),
+		cmocka_unit_test(one_context), cmocka_unit_test(libraries),
+			cmocka_unit_test(reset_by_another),
 		cmocka_unit_test(host_functions),
 	};
 

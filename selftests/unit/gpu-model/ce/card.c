@@ -43,7 +43,8 @@ static void shuffle_pages(struct card *c)
 struct card *card_create(uint32_t seed)
 {
 	struct card *c = must(calloc(1, sizeof(*c)));
-	static const uint8_t units[] = { 0x00, 0x15, 0x16, 0x1b }, clients[] = { 0x04, 0x01, 0x02, 0x19 };
+	static const uint8_t units[] = { 0x00, 0x15, 0x16, 0x1b },
+			     clients[] = { 0x04, 0x01, 0x02, 0x19 };
 	unsigned int i;
 
 	the_card = c;
@@ -63,10 +64,15 @@ struct card *card_create(uint32_t seed)
 	c->g.regs = must(calloc(1, GK110_BAR0_SIZE));
 	c->g.nr_engines = 4;
 	for (i = 0; i < 4; i++)
-		c->g.engine[i] = (struct engine){ .type = (enum engine_type)i, .inst = i ? i - 1 : 0, .intr_bit = 4 + i,
-						  .fault_unit = units[i], .hub_client = clients[i],
+		c->g.engine[i] = (struct engine){ .type = (enum engine_type)i,
+						  .inst = i ? i - 1 : 0,
+						  .intr_bit = 4 + i,
+						  .fault_unit = units[i],
+						  .hub_client = clients[i],
 						  .ops = i ? &ce_engine : NULL };
-	c->chan.vm = (struct mmu_space){ .limit = (1ull << CE_VA_BITS) - 1, .inst = 0x7000, .valid = true };
+	c->chan.vm = (struct mmu_space){ .limit = (1ull << CE_VA_BITS) - 1,
+					 .inst = 0x7000,
+					 .valid = true };
 	c->chan.id = 5;
 	if (ce_unit.init(&c->g))
 		abort();
@@ -93,7 +99,8 @@ static uint8_t *page_ptr(struct card *c, unsigned int page)
 
 uint8_t *card_byte(struct card *c, uint64_t va)
 {
-	return va < CARD_BYTES ? page_ptr(c, (unsigned int)(va / GK110_PAGE)) + va % GK110_PAGE : NULL;
+	return va < CARD_BYTES ? page_ptr(c, (unsigned int)(va / GK110_PAGE)) + va % GK110_PAGE :
+				 NULL;
 }
 
 void card_read(struct card *c, uint8_t *image)
@@ -110,7 +117,8 @@ enum eng_ret card_method(struct card *c, unsigned int inst, uint32_t mthd, uint3
 	return ce_engine.method(&c->g, inst, &c->chan, 4, mthd, data, true);
 }
 
-void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int n, const uint32_t *words)
+void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int n,
+		  const uint32_t *words)
 {
 	unsigned int i;
 
@@ -122,21 +130,25 @@ void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int
 	}
 }
 
-/* ------------------------------------------------------------------ the units around the engines */
+/* ----------------------------------------------------------------- the units around the engines */
 
 static int fault(struct mmu_client *client, uint64_t va, enum mmu_reason why, enum mmu_access acc)
 {
 	struct card *c = the_card;
 
 	if (!c->fault.count)
-		c->fault = (struct card_fault){ .unit = client->unit, .client = client->client, .va = va, .why = why,
+		c->fault = (struct card_fault){ .unit = client->unit,
+						.client = client->client,
+						.va = va,
+						.why = why,
 						.acc = acc };
 	c->fault.count++;
 	return -EFAULT;
 }
 
-int mmu_translate(struct gk110 *g, struct mmu_client *client, const struct mmu_space *s, uint64_t va, size_t want,
-		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
+int mmu_translate(struct gk110 *g, struct mmu_client *client, const struct mmu_space *s,
+		  uint64_t va, size_t want, enum mmu_access acc, unsigned int flags,
+		  struct mmu_seg *seg)
 {
 	struct card *c = the_card;
 	unsigned int page = (unsigned int)(va / GK110_PAGE);
@@ -169,15 +181,17 @@ void *mem_ptr(struct gk110 *g, enum mem_target t, uint64_t addr, size_t *len, bo
 	return (t == MEM_VRAM ? the_card->vram : the_card->guest) + addr;
 }
 
-void mmu_fault(struct gk110 *g, struct mmu_client *client, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
-	       enum mmu_access acc, unsigned int flags)
+void mmu_fault(struct gk110 *g, struct mmu_client *client, const struct mmu_space *s, uint64_t va,
+	       enum mmu_reason why, enum mmu_access acc, unsigned int flags)
 {
 	fault(client, va, why, acc);
 }
 
-int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit, uint8_t client, int gpc)
+int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
+		    uint8_t client, int gpc)
 {
-	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client, .gpc = (int8_t)gpc };
+	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client,
+		.gpc = (int8_t)gpc };
 	return 0;
 }
 
@@ -195,7 +209,10 @@ void dma_read_unlock(struct gk110 *g)
 	pthread_rwlock_unlock(&g->dma_lock);
 }
 
-/* whoever calls these with lock or without it as the contract asks is found out by the error-checking below */
+/*
+ * whoever calls these with lock or without it as the contract asks is found out by the
+ * error-checking below
+ */
 static void want_locked(struct gk110 *g, bool locked)
 {
 	if (pthread_mutex_trylock(&g->lock) == 0) {

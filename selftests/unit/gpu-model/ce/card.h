@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stands around the copy engines in their tests: a small address space whose pages lie scattered in "VRAM" and
- * "guest memory", with pages that can be taken away, and counters in place of the other units.
+ * What stands around the copy engines in their tests: a small address space whose pages lie
+ * scattered in "VRAM" and "guest memory", with pages that can be taken away, and counters in place
+ * of the other units.
  */
 #ifndef KVGPU_SELFTESTS_CE_CARD_H
 #define KVGPU_SELFTESTS_CE_CARD_H
@@ -38,7 +39,9 @@ struct card {
 	struct chan *charging;
 };
 
-/* the one card of the program, made anew: engines initialised, memory filled with bytes from @seed */
+/*
+ * the one card of the program, made anew: engines initialised, memory filled with bytes from @seed
+ */
 struct card *card_create(uint32_t seed);
 void card_destroy(struct card *c);
 
@@ -54,6 +57,7 @@ void card_read(struct card *c, uint8_t *image);		/* CARD_BYTES, in order of VA *
 
 enum eng_ret card_method(struct card *c, unsigned int inst, uint32_t mthd, uint32_t data);
 /* several words from @mthd on, each of them ENG_DONE or the test fails */
-void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int n, const uint32_t *words);
+void card_methods(struct card *c, unsigned int inst, uint32_t mthd, unsigned int n,
+		  const uint32_t *words);
 
 #endif

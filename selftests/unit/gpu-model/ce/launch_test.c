@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Launches of class A0B5 against the per-byte oracle: every pair of layouts, remaps, fills, sizes, origins, stops. Then
- * the launches that must fail, each with its code, and faults in the middle.
+ * Launches of class A0B5 against the per-byte oracle: every pair of layouts, remaps, fills, sizes,
+ * origins, stops. Then the launches that must fail, each with its code, and faults in the middle.
  */
 #include <linux/bitfield.h>
 #include <setjmp.h>
@@ -26,7 +26,8 @@ enum remap_kind { PLAIN, IDENTITY, SWIZZLE, FILL, KEEP, NR_KINDS };
 
 /* ------------------------------------------------------------------ random launches */
 
-static bool place_pitch(struct card *c, struct oracle_surface *s, uint64_t base, uint64_t width, uint64_t lines)
+static bool place_pitch(struct card *c, struct oracle_surface *s, uint64_t base, uint64_t width,
+			uint64_t lines)
 {
 	uint64_t step = width + (card_below(c, 3) ? card_below(c, 300) : 0), span;
 
@@ -45,8 +46,8 @@ static bool place_pitch(struct card *c, struct oracle_surface *s, uint64_t base,
 	return true;
 }
 
-static bool place_blocks(struct card *c, struct oracle_surface *s, uint64_t base, unsigned int elem, uint64_t elements,
-			 uint64_t lines)
+static bool place_blocks(struct card *c, struct oracle_surface *s, uint64_t base, unsigned int elem,
+			 uint64_t elements, uint64_t lines)
 {
 	uint64_t block_h, block_d, size;
 
@@ -85,7 +86,8 @@ static void make_remap(struct card *c, struct oracle_launch *l, enum remap_kind 
 		if (kind == FILL)
 			l->sel[i] = 4 + card_below(c, 2);
 		else if (kind == SWIZZLE || kind == KEEP)
-			l->sel[i] = card_below(c, 3) ? card_below(c, l->nr_src) : 4 + card_below(c, kind == KEEP ? 3 : 2);
+			l->sel[i] = card_below(c, 3) ? card_below(c, l->nr_src) :
+						       4 + card_below(c, kind == KEEP ? 3 : 2);
 		else
 			l->sel[i] = i;	/* also beyond the components, as Mesa does */
 	}
@@ -93,7 +95,8 @@ static void make_remap(struct card *c, struct oracle_launch *l, enum remap_kind 
 		l->sel[card_below(c, l->nr_dst)] = 6;
 }
 
-static void make_launch(struct card *c, struct oracle_launch *l, bool src_pitch, bool dst_pitch, enum remap_kind kind)
+static void make_launch(struct card *c, struct oracle_launch *l, bool src_pitch, bool dst_pitch,
+			enum remap_kind kind)
 {
 	for (;;) {
 		uint32_t most = card_below(c, 10) ? 300 : 20000;
@@ -104,11 +107,15 @@ static void make_launch(struct card *c, struct oracle_launch *l, bool src_pitch,
 		l->lines = card_below(c, 30) ? 1 + card_below(c, card_below(c, 3) ? 8 : 60) : 0;
 		l->src.pitch_layout = src_pitch;
 		l->dst.pitch_layout = dst_pitch;
-		if (!(src_pitch ? place_pitch(c, &l->src, 0, l->elements * l->component * l->nr_src, l->lines) :
-		      place_blocks(c, &l->src, 0, l->component * l->nr_src, l->elements, l->lines)))
+		if (!(src_pitch ? place_pitch(c, &l->src, 0, l->elements * l->component * l->nr_src,
+					      l->lines) :
+				  place_blocks(c, &l->src, 0, l->component * l->nr_src, l->elements,
+					       l->lines)))
 			continue;
-		if (dst_pitch ? place_pitch(c, &l->dst, HALF, l->elements * l->component * l->nr_dst, l->lines) :
-		    place_blocks(c, &l->dst, HALF, l->component * l->nr_dst, l->elements, l->lines))
+		if (dst_pitch ? place_pitch(c, &l->dst, HALF,
+					    l->elements * l->component * l->nr_dst, l->lines) :
+				place_blocks(c, &l->dst, HALF, l->component * l->nr_dst,
+					     l->elements, l->lines))
 			return;
 	}
 }
@@ -117,10 +124,15 @@ static void write_blocks(struct card *c, uint32_t mthd, const struct oracle_surf
 {
 	uint32_t words[6] = { (uint32_t)(FIELD_PREP(A0B5_BLOCK_HEIGHT, s->block_height) |
 					 FIELD_PREP(A0B5_BLOCK_DEPTH, s->block_depth) |
-					 FIELD_PREP(A0B5_BLOCK_GOB_HEIGHT, s->gob_height == 8 ? A0B5_GOB_HEIGHT_FERMI_8 :
-						    A0B5_GOB_HEIGHT_TESLA_4)),
-			      (uint32_t)s->width, (uint32_t)s->height, (uint32_t)s->depth, (uint32_t)s->layer,
-			      (uint32_t)(FIELD_PREP(A0B5_ORIGIN_X, s->x) | FIELD_PREP(A0B5_ORIGIN_Y, s->y)) };
+					 FIELD_PREP(A0B5_BLOCK_GOB_HEIGHT,
+						    s->gob_height == 8 ? A0B5_GOB_HEIGHT_FERMI_8 :
+									 A0B5_GOB_HEIGHT_TESLA_4)),
+			      (uint32_t)s->width,
+			      (uint32_t)s->height,
+			      (uint32_t)s->depth,
+			      (uint32_t)s->layer,
+			      (uint32_t)(FIELD_PREP(A0B5_ORIGIN_X, s->x) |
+					 FIELD_PREP(A0B5_ORIGIN_Y, s->y)) };
 
 	if (!s->pitch_layout)
 		card_methods(c, 0, mthd, 6, words);
@@ -129,11 +141,17 @@ static void write_blocks(struct card *c, uint32_t mthd, const struct oracle_surf
 /* all state of a launch, and the word that LAUNCH_DMA wants */
 static uint32_t write_launch(struct card *c, const struct oracle_launch *l)
 {
-	uint32_t copy[8] = { (uint32_t)(l->src.address >> 32), (uint32_t)l->src.address, (uint32_t)(l->dst.address >> 32),
-			     (uint32_t)l->dst.address, (uint32_t)l->src.pitch, (uint32_t)l->dst.pitch,
-			     (uint32_t)l->elements, (uint32_t)l->lines };
+	uint32_t copy[8] = { (uint32_t)(l->src.address >> 32),
+			     (uint32_t)l->src.address,
+			     (uint32_t)(l->dst.address >> 32),
+			     (uint32_t)l->dst.address,
+			     (uint32_t)l->src.pitch,
+			     (uint32_t)l->dst.pitch,
+			     (uint32_t)l->elements,
+			     (uint32_t)l->lines };
 	uint32_t remap[3] = { l->constant[0], l->constant[1],
-			      (uint32_t)(l->sel[0] | l->sel[1] << 4 | l->sel[2] << 8 | l->sel[3] << 12 |
+			      (uint32_t)(l->sel[0] | l->sel[1] << 4 | l->sel[2] << 8 |
+					 l->sel[3] << 12 |
 					 FIELD_PREP(A0B5_REMAP_COMPONENT_SIZE, l->component - 1) |
 					 FIELD_PREP(A0B5_REMAP_NUM_SRC, l->nr_src - 1) |
 					 FIELD_PREP(A0B5_REMAP_NUM_DST, l->nr_dst - 1)) };
@@ -151,7 +169,10 @@ static uint32_t write_launch(struct card *c, const struct oracle_launch *l)
 	return launch;
 }
 
-/* the launch with all its stops; another channel's state goes through the engine in between, as RAMFC is saved and loaded */
+/*
+ * the launch with all its stops; another channel's state goes through the engine in between, as
+ * RAMFC is saved and loaded
+ */
 static enum eng_ret run_launch(struct card *c, uint32_t launch)
 {
 	uint32_t saved[32];
@@ -175,7 +196,8 @@ static uint64_t written(struct card *c)
 	return atomic_load(&c->g.stats.dma_wr_bytes) + atomic_load(&c->g.stats.vram_wr_bytes);
 }
 
-static void one_case(struct card *c, bool src_pitch, bool dst_pitch, enum remap_kind kind, unsigned int n)
+static void one_case(struct card *c, bool src_pitch, bool dst_pitch, enum remap_kind kind,
+		     unsigned int n)
 {
 	static uint8_t want[CARD_BYTES], got[CARD_BYTES];
 	uint64_t launches = atomic_load(&c->g.stats.ce_launches), bytes;
@@ -250,14 +272,21 @@ struct copy {
 
 static uint32_t set_copy(struct card *c, struct copy k)
 {
-	uint32_t words[8] = { (uint32_t)(k.src >> 32), (uint32_t)k.src, (uint32_t)(k.dst >> 32), (uint32_t)k.dst,
-			      k.src_pitch, k.dst_pitch, k.length, k.count };
+	uint32_t words[8] = { (uint32_t)(k.src >> 32),
+			      (uint32_t)k.src,
+			      (uint32_t)(k.dst >> 32),
+			      (uint32_t)k.dst,
+			      k.src_pitch,
+			      k.dst_pitch,
+			      k.length,
+			      k.count };
 
 	card_methods(c, 0, A0B5_OFFSET_IN_UPPER, 8, words);
 	return PIPELINED | PITCH | A0B5_LAUNCH_MULTI_LINE;
 }
 
-static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned int n, const uint8_t *before)
+static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned int n,
+			  const uint8_t *before)
 {
 	unsigned int i;
 
@@ -265,7 +294,10 @@ static void expect_copied(struct card *c, uint64_t src, uint64_t dst, unsigned i
 		assert_int_equal(*card_byte(c, dst + i), before[src + i]);
 }
 
-/* what nouveau's buffer moves, Mesa's buffer copies and NVK's fills look like (launch words as drivers write them) */
+/*
+ * what nouveau's buffer moves, Mesa's buffer copies and NVK's fills look like (launch words as
+ * drivers write them)
+ */
 static void test_drivers_launches(void **state)
 {
 	static uint8_t before[CARD_BYTES];
@@ -278,16 +310,19 @@ static void test_drivers_launches(void **state)
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x386), ENG_DONE);
 	expect_copied(c, 0x4000, HALF, 17 * 4096, before);
 
-	set_copy(c, (struct copy){ 0x1003, HALF + 0x21, 0, 0, 9999, 77 });	/* single line: count and pitch are stale */
+	/* single line: count and pitch are stale */
+	set_copy(c, (struct copy){ 0x1003, HALF + 0x21, 0, 0, 9999, 77 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x186), ENG_DONE);
 	expect_copied(c, 0x1003, HALF + 0x21, 9999, before);
 	assert_int_equal(*card_byte(c, HALF + 0x21 + 9999), before[0x4000 + 0x21 + 9999]);
 
-	set_copy(c, (struct copy){ 0xdeadbeef00, HALF + 0x10, 0, 0, 1000, 1 });	/* the source must not be looked at */
+	/* the source must not be looked at */
+	set_copy(c, (struct copy){ 0xdeadbeef00, HALF + 0x10, 0, 0, 1000, 1 });
 	card_methods(c, 0, A0B5_SET_REMAP_CONST_A, 3, remap);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, 0x586), ENG_DONE);
 	for (i = 0; i < 4000; i++)
-		assert_int_equal(*card_byte(c, HALF + 0x10 + i), (uint8_t)(0x11223344 >> (i % 4 * 8)));
+		assert_int_equal(*card_byte(c, HALF + 0x10 + i),
+				 (uint8_t)(0x11223344 >> (i % 4 * 8)));
 	assert_int_equal(c->fault.count, 0);
 	card_destroy(c);
 }
@@ -295,7 +330,8 @@ static void test_drivers_launches(void **state)
 static void test_overlap_is_a_forward_copy(void **state)
 {
 	static uint8_t image[CARD_BYTES];
-	static const int distances[] = { 1, 2, 3, 7, 16, 63, 64, 65, 1000, 4096, 5000, -1, -3, -64, -4097 };
+	static const int distances[] = { 1,    2,    3,	   7,  16, 63,	64,   65,
+					 1000, 4096, 5000, -1, -3, -64, -4097 };
 	unsigned int i, d;
 	uint32_t launch;
 
@@ -324,7 +360,10 @@ static void test_addresses_wrap_at_40_bits(void **state)
 	uint32_t launch;
 
 	card_read(c, before);
-	/* the second line starts 0x1000 before the first, which is line 0 of the space: 2^40 - 0x1000, where nothing is */
+	/*
+	 * the second line starts 0x1000 before the first, which is line 0 of the space: 2^40 -
+	 * 0x1000, where nothing is
+	 */
 	launch = set_copy(c, (struct copy){ 0, HALF, (uint32_t)-0x1000, 0x1000, 0x800, 2 });
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch), ENG_FAULT);
 	expect_copied(c, 0, HALF, 0x800, before);
@@ -359,7 +398,8 @@ static void test_huge_launches_stop(void **state)
 			uint32_t launch = set_copy(c, huge[i]);
 
 			card_method(c, 0, A0B5_SET_REMAP_COMPONENTS, 0x03333210);
-			ret = card_method(c, 0, A0B5_LAUNCH_DMA, launch | (remap ? A0B5_LAUNCH_REMAP : 0));
+			ret = card_method(c, 0, A0B5_LAUNCH_DMA,
+					  launch | (remap ? A0B5_LAUNCH_REMAP : 0));
 			assert_true(ret == ENG_FAULT || ret == ENG_STALL || ret == ENG_AGAIN);
 			c->g.regs[(GK110_CE(0) + GK110_CE_INTR) / 4] = 0;
 			atomic_store(&c->chan.stop, false);
@@ -387,7 +427,10 @@ static void test_forged_place(void **state)
 	card_destroy(c);
 }
 
-/* a method after a stop means that the launch does not come back; the next launch starts at its beginning */
+/*
+ * a method after a stop means that the launch does not come back; the next launch starts at its
+ * beginning
+ */
 static void test_stopped_launch_given_up(void **state)
 {
 	static uint8_t before[CARD_BYTES];
@@ -418,7 +461,8 @@ static void test_fault_in_the_middle(void **state)
 		for (write = 0; write < 2; write++) {
 			struct card *c = card_create(20 + inst);
 			uint64_t hole = write ? HALF + 0x5000 : 0x5000;
-			uint32_t launch = set_copy(c, (struct copy){ 0x123, HALF + 0x123, 0, 0, 0x9000, 1 });
+			uint32_t launch =
+				set_copy(c, (struct copy){ 0x123, HALF + 0x123, 0, 0, 0x9000, 1 });
 
 			c->absent[hole / GK110_PAGE] = true;
 			card_read(c, before);
@@ -433,7 +477,8 @@ static void test_fault_in_the_middle(void **state)
 			expect_copied(c, 0x123, HALF + 0x123, 0x5000 - 0x123, before);
 			assert_int_equal(*card_byte(c, HALF + 0x5000), before[HALF + 0x5000]);
 			assert_int_equal(c->kicks, 0);
-			assert_memory_equal(card_byte(c, 0), before, 0x123);	/* semaphore address 0 */
+			/* semaphore address 0 */
+			assert_memory_equal(card_byte(c, 0), before, 0x123);
 			card_destroy(c);
 		}
 	}
@@ -470,7 +515,8 @@ static void test_physical(void **state)
 	card_method(c, 0, A0B5_SET_DST_PHYS_MODE, A0B5_PHYS_COHERENT);
 	/* refused by Host, whichever side is physical, also without a transfer; nothing happened */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
-	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL), ENG_PRIV);
+	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | A0B5_LAUNCH_SRC_PHYSICAL),
+			 ENG_PRIV);
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, A0B5_LAUNCH_DST_PHYSICAL), ENG_PRIV);
 	c->chan.pb_priv = true;		/* a privileged pushbuffer is not enough */
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, launch | phys), ENG_PRIV);
@@ -512,26 +558,41 @@ static const struct wrong wrongs[] = {
 	{ "interrupt type 3", .set = 3 << 5, .want = CE_INVALID_VALUE },
 	{ "reduction 8", .set = 1 << 3 | 8 << 14 | 1 << 19, .want = CE_INVALID_VALUE },
 	{ "reduction 15", .set = 1 << 3 | 15 << 14 | 1 << 19, .want = CE_INVALID_VALUE },
-	{ "semaphore at odd address", { A0B5_SET_SEMAPHORE_B }, { 2 }, .set = 1 << 3, .want = CE_INVALID_ARGUMENT },
-	{ "long semaphore at 8", { A0B5_SET_SEMAPHORE_B }, { 8 }, .set = 2 << 3, .want = CE_INVALID_ARGUMENT },
+	{ "semaphore at odd address", { A0B5_SET_SEMAPHORE_B }, { 2 }, .set = 1 << 3,
+		.want = CE_INVALID_ARGUMENT },
+	{ "long semaphore at 8", { A0B5_SET_SEMAPHORE_B }, { 8 }, .set = 2 << 3,
+		.want = CE_INVALID_ARGUMENT },
 	{ "source pitch", { A0B5_PITCH_IN }, { 0xff }, .want = CE_SRC_LINE_EXCEEDS_PITCH },
-	{ "negative source pitch", { A0B5_PITCH_IN }, { (uint32_t)-0xff }, .want = CE_SRC_LINE_EXCEEDS_NEG_PITCH },
+	{ "negative source pitch", { A0B5_PITCH_IN }, { (uint32_t)-0xff },
+		.want = CE_SRC_LINE_EXCEEDS_NEG_PITCH },
 	{ "destination pitch", { A0B5_PITCH_OUT }, { 0 }, .want = CE_DST_LINE_EXCEEDS_PITCH },
-	{ "negative destination pitch", { A0B5_PITCH_OUT }, { (uint32_t)-1 }, .want = CE_DST_LINE_EXCEEDS_NEG_PITCH },
-	{ "selector 7", { A0B5_SET_REMAP_COMPONENTS }, { 0x7 }, .set = 1 << 10, .want = CE_INVALID_VALUE },
+	{ "negative destination pitch", { A0B5_PITCH_OUT }, { (uint32_t)-1 },
+		.want = CE_DST_LINE_EXCEEDS_NEG_PITCH },
+	{ "selector 7", { A0B5_SET_REMAP_COMPONENTS }, { 0x7 }, .set = 1 << 10,
+		.want = CE_INVALID_VALUE },
 	{ "component that is not there", { A0B5_SET_REMAP_COMPONENTS }, { 0x1 }, .set = 1 << 10,
 	  .want = CE_BAD_SRC_PIXEL_COMP_REF },
-	{ "quarter GOB", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 0xe }, SRC_BLOCKS, .want = CE_INVALID_OPERATION },
-	{ "block width", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 1 }, SRC_BLOCKS, .want = CE_INVALID_VALUE },
-	{ "block height", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 4 }, DST_BLOCKS, .want = CE_INVALID_VALUE },
-	{ "block depth", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 8 }, DST_BLOCKS, .want = CE_INVALID_VALUE },
-	{ "GOB height", { A0B5_SET_DST_BLOCK_SIZE }, { 2 << 12 }, DST_BLOCKS, .want = CE_INVALID_VALUE },
+	{ "quarter GOB", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 0xe }, SRC_BLOCKS,
+		.want = CE_INVALID_OPERATION },
+	{ "block width", { A0B5_SET_SRC_BLOCK_SIZE }, { BLOCK_OK | 1 }, SRC_BLOCKS,
+		.want = CE_INVALID_VALUE },
+	{ "block height", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 4 }, DST_BLOCKS,
+		.want = CE_INVALID_VALUE },
+	{ "block depth", { A0B5_SET_DST_BLOCK_SIZE }, { BLOCK_OK | 6 << 8 }, DST_BLOCKS,
+		.want = CE_INVALID_VALUE },
+	{ "GOB height", { A0B5_SET_DST_BLOCK_SIZE }, { 2 << 12 }, DST_BLOCKS,
+		.want = CE_INVALID_VALUE },
 	{ "layer", { A0B5_SET_DST_LAYER }, { 3 }, DST_BLOCKS, .want = CE_2D_LAYER_EXCEEDS_DEPTH },
-	{ "width", { A0B5_SET_DST_WIDTH }, { 0xff }, DST_BLOCKS, .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "height", { A0B5_SET_SRC_HEIGHT }, { 3 }, SRC_BLOCKS, .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "origin x", { A0B5_SET_SRC_ORIGIN }, { 1 }, SRC_BLOCKS, .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "origin y", { A0B5_SET_DST_ORIGIN }, { 1 << 16 }, DST_BLOCKS, .want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
-	{ "physical target", { A0B5_SET_DST_PHYS_MODE }, { 3 }, .set = A0B5_LAUNCH_DST_PHYSICAL, .want = CE_INVALID_VALUE },
+	{ "width", { A0B5_SET_DST_WIDTH }, { 0xff }, DST_BLOCKS,
+		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "height", { A0B5_SET_SRC_HEIGHT }, { 3 }, SRC_BLOCKS,
+		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "origin x", { A0B5_SET_SRC_ORIGIN }, { 1 }, SRC_BLOCKS,
+		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "origin y", { A0B5_SET_DST_ORIGIN }, { 1 << 16 }, DST_BLOCKS,
+		.want = CE_MEM2MEM_RECT_OUT_OF_BOUNDS },
+	{ "physical target", { A0B5_SET_DST_PHYS_MODE }, { 3 }, .set = A0B5_LAUNCH_DST_PHYSICAL,
+		.want = CE_INVALID_VALUE },
 };
 
 static void one_wrong(const struct wrong *w)

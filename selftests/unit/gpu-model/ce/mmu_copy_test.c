@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copy engines on the real MMU and pacer: page tables, TLBs, fault records, pace. With --bench: speed of the shapes of
- * copies for growing sizes, each beside a memcpy of the same size.
+ * The copy engines on the real MMU and pacer: page tables, TLBs, fault records, pace. With --bench:
+ * speed of the shapes of copies for growing sizes, each beside a memcpy of the same size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,9 @@ uint64_t ptimer_now(struct gk110 *g)
 	return 0;
 }
 
-/* where page @i of guest memory lies: a bijection for any power of two, without a constant stride */
+/*
+ * where page @i of guest memory lies: a bijection for any power of two, without a constant stride
+ */
 static uint64_t scattered(uint64_t i, uint64_t pages)
 {
 	uint64_t mask = pages - 1;
@@ -70,15 +72,18 @@ static struct rig *rig_create(uint64_t size, uint64_t rate)
 	g->cfg.ce_bytes_per_s = rate;
 	for (g->nr_engines = 0; g->nr_engines < 3; g->nr_engines++) {
 		i = g->nr_engines;
-		g->engine[i] = (struct engine){ .inst = (unsigned int)i, .fault_unit = unit[i], .hub_client = client[i],
+		g->engine[i] = (struct engine){ .inst = (unsigned int)i,
+						.fault_unit = unit[i],
+						.hub_client = client[i],
 						.ops = &ce_engine };
 	}
 	assert_int_equal(ce_unit.init(g), 0);
 	ce_unit.reset(g);
 	r->vm = fake_vm_create(r->f, 0xffffffffff);
 	for (i = 0; i < r->guest_size / PAGE; i++)
-		fake_map(r->f, &r->vm, GUEST_VA + i * PAGE, FAKE_IOVA + scattered(i, r->guest_size / PAGE) * PAGE, MEM_SYS_COH,
-			 0, false);
+		fake_map(r->f, &r->vm, GUEST_VA + i * PAGE,
+			 FAKE_IOVA + scattered(i, r->guest_size / PAGE) * PAGE, MEM_SYS_COH, 0,
+			 false);
 	for (i = 0; i < r->vram_size; i += 128 << 10)
 		fake_map(r->f, &r->vm, VRAM_VA + i, i, MEM_VRAM, 0, true);
 	r->c.vm = fake_space(r->f, &r->vm);
@@ -105,8 +110,14 @@ static enum eng_ret method(struct rig *r, unsigned int inst, uint32_t mthd, uint
 /* one line of @n bytes */
 static enum eng_ret copy(struct rig *r, unsigned int inst, uint64_t dst, uint64_t src, uint64_t n)
 {
-	const uint32_t words[8] = { (uint32_t)(src >> 32), (uint32_t)src, (uint32_t)(dst >> 32), (uint32_t)dst, 0, 0,
-				    (uint32_t)n, 1 };
+	const uint32_t words[8] = { (uint32_t)(src >> 32),
+				    (uint32_t)src,
+				    (uint32_t)(dst >> 32),
+				    (uint32_t)dst,
+				    0,
+				    0,
+				    (uint32_t)n,
+				    1 };
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)
@@ -145,9 +156,12 @@ static void test_fault_record(void **state)
 			uint64_t hole = GUEST_VA + 20 * PAGE;
 
 			fake_unmap(r->f, &r->vm, hole, false);
-			assert_int_equal(copy(r, inst, write ? hole - 100 : VRAM_VA, write ? VRAM_VA : hole - 100, 8192), ENG_FAULT);
+			assert_int_equal(copy(r, inst, write ? hole - 100 : VRAM_VA,
+					      write ? VRAM_VA : hole - 100, 8192),
+					 ENG_FAULT);
 			assert_int_equal(fake_rd32(r->f, 0x259c), 1u << unit[inst]);
-			assert_int_equal(fake_rd32(r->f, 0x2800 + 0x10 * unit[inst]), r->vm.inst >> 12);
+			assert_int_equal(fake_rd32(r->f, 0x2800 + 0x10 * unit[inst]),
+					 r->vm.inst >> 12);
 			assert_int_equal(fake_rd32(r->f, 0x2804 + 0x10 * unit[inst]), hole);
 			assert_int_equal(fake_rd32(r->f, 0x280c + 0x10 * unit[inst]),
 					 0x2 | 0x40 | (write ? 0x80 : 0) | client[inst] << 8);
@@ -178,7 +192,8 @@ static void test_pace(void **state)
 	clock_stop();
 	start = mono_ns();
 	assert_int_equal(copy(r, 0, VRAM_VA, GUEST_VA, 4 * MIB), ENG_DONE);
-	assert_in_range(mono_ns() - start, 40000000 - 20000, 40000000);	/* less a debt too short for a sleep */
+	/* less a debt too short for a sleep */
+	assert_in_range(mono_ns() - start, 40000000 - 20000, 40000000);
 	clock_run();
 	rig_destroy(r);
 }
@@ -210,10 +225,17 @@ static const struct shape shapes[] = {
 /* lines of 4 KiB; blocks of 16 GOBs where block-linear */
 static void bench_launch(struct rig *r, const struct shape *s, uint64_t size)
 {
-	uint32_t elem = s->launch & A0B5_LAUNCH_REMAP ? 4 : 1, width = BL_PITCH / elem, lines = (uint32_t)(size / BL_PITCH);
+	uint32_t elem = s->launch & A0B5_LAUNCH_REMAP ? 4 : 1, width = BL_PITCH / elem,
+		 lines = (uint32_t)(size / BL_PITCH);
 	const uint32_t blocks[6] = { 0x1040, width, lines, 1, 0, 0 };
-	const uint32_t words[8] = { (uint32_t)(s->src >> 32), (uint32_t)s->src, (uint32_t)(s->dst >> 32), (uint32_t)s->dst,
-				    BL_PITCH, BL_PITCH, width, lines };
+	const uint32_t words[8] = { (uint32_t)(s->src >> 32),
+				    (uint32_t)s->src,
+				    (uint32_t)(s->dst >> 32),
+				    (uint32_t)s->dst,
+				    BL_PITCH,
+				    BL_PITCH,
+				    width,
+				    lines };
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The byte mover under every copy: lengths, distances and alignments around its own limits, against a byte loop. */
+/*
+ * The byte mover under every copy: lengths, distances and alignments around its own limits, against
+ * a byte loop.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

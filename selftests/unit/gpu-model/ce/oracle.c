@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "oracle.h"
 
-uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t line, unsigned int elem, unsigned int b)
+uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t line,
+			unsigned int elem, unsigned int b)
 {
-	uint64_t x, y, z, block_w, block_h, block_d, blocks_x, blocks_y, gob, block, in_x, in_y, in_z;
+	uint64_t x, y, z, block_w, block_h, block_d, blocks_x, blocks_y, gob, block, in_x, in_y,
+		in_z;
 
 	if (s->pitch_layout)
-		return (uint64_t)((int64_t)s->address + (int64_t)s->pitch * (int64_t)line + (int64_t)(i * elem + b)) &
+		return (uint64_t)((int64_t)s->address + (int64_t)s->pitch * (int64_t)line +
+				  (int64_t)(i * elem + b)) &
 		       0xffffffffffull;
 	x = (s->x + i) * elem + b;
 	y = s->y + line;
@@ -26,7 +29,8 @@ uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t lin
 		in_y % s->gob_height * 64 + in_x) & 0xffffffffffull;
 }
 
-static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, uint8_t *image, uint64_t size)
+static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, uint8_t *image,
+		    uint64_t size)
 {
 	unsigned int c, b, src_elem = l->component * l->nr_src, dst_elem = l->component * l->nr_dst;
 	uint8_t out[16];
@@ -37,10 +41,14 @@ static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, ui
 			uint64_t from;
 
 			if (l->sel[c] >= 4) {
-				out[c * l->component + b] = l->sel[c] < 6 ? (uint8_t)(l->constant[l->sel[c] - 4] >> (8 * b)) : 0;
+				out[c * l->component + b] =
+					l->sel[c] < 6 ?
+						(uint8_t)(l->constant[l->sel[c] - 4] >> (8 * b)) :
+						0;
 				continue;
 			}
-			from = oracle_address(&l->src, i, line, src_elem, l->sel[c] * l->component + b);
+			from = oracle_address(&l->src, i, line, src_elem,
+					      l->sel[c] * l->component + b);
 			if (from >= size)
 				return false;
 			out[c * l->component + b] = image[from];
@@ -48,7 +56,8 @@ static bool element(const struct oracle_launch *l, uint64_t i, uint64_t line, ui
 	}
 	for (c = 0; c < l->nr_dst; c++) {
 		for (b = 0; l->sel[c] != 6 && b < l->component; b++) {
-			uint64_t to = oracle_address(&l->dst, i, line, dst_elem, c * l->component + b);
+			uint64_t to =
+				oracle_address(&l->dst, i, line, dst_elem, c * l->component + b);
 
 			if (to >= size)
 				return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a launch must do, one byte at a time, on a flat image of the address space. Written from envytools
- * g80-surface.rst and the class header alone; shares nothing with the model but the names of methods and state.
+ * What a launch must do, one byte at a time, on a flat image of the address space. Written from
+ * envytools g80-surface.rst and the class header alone; shares nothing with the model but the names
+ * of methods and state.
  */
 #ifndef KVGPU_SELFTESTS_CE_ORACLE_H
 #define KVGPU_SELFTESTS_CE_ORACLE_H
@@ -29,7 +30,8 @@ struct oracle_launch {
 };
 
 /* address of byte @b of element (@i, @line), @elem bytes each */
-uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t line, unsigned int elem, unsigned int b);
+uint64_t oracle_address(const struct oracle_surface *s, uint64_t i, uint64_t line,
+			unsigned int elem, unsigned int b);
 /* false, and the image in an undefined state, when a byte lies outside of @size */
 bool oracle_run(const struct oracle_launch *l, uint8_t *image, uint64_t size);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every value of the selector and count fields: what is accepted, and which of them run as plain copy or fill. */
+/*
+ * Every value of the selector and count fields: what is accepted, and which of them run as plain
+ * copy or fill.
+ */
 #include <linux/bitfield.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,14 +16,17 @@
 static void check(uint32_t components)
 {
 	uint32_t state[CE_STATE_WORDS] = { [CE_COMPONENTS] = components };
-	unsigned int nr_src = (components >> 20 & 3) + 1, nr_dst = (components >> 24 & 3) + 1, i, sel;
+	unsigned int nr_src = (components >> 20 & 3) + 1, nr_dst = (components >> 24 & 3) + 1, i,
+		     sel;
 	enum gk110_ce_launcherr want = CE_NO_ERR;
 	bool copy = nr_src == nr_dst, fill = true, reads = false;
 	struct ce_remap r = { 0 };
 
 	for (i = 0; i < nr_dst && !want; i++) {
 		sel = components >> (4 * i) & 7;
-		want = sel == 7 ? CE_INVALID_VALUE : sel < 4 && sel >= nr_src ? CE_BAD_SRC_PIXEL_COMP_REF : CE_NO_ERR;
+		want = sel == 7			? CE_INVALID_VALUE :
+		       sel < 4 && sel >= nr_src ? CE_BAD_SRC_PIXEL_COMP_REF :
+						  CE_NO_ERR;
 		copy &= sel == i;
 		fill &= sel == 4 || sel == 5;
 		reads |= sel < 4;
@@ -40,8 +46,9 @@ static void test_every_remap(void **state)
 
 	for (sel = 0; sel < 0x1000; sel++)
 		for (counts = 0; counts < 0x40; counts++)
-			check((sel & 7) | (sel >> 3 & 7) << 4 | (sel >> 6 & 7) << 8 | (sel >> 9 & 7) << 12 |
-			      (counts & 3) << 16 | (counts >> 2 & 3) << 20 | (counts >> 4 & 3) << 24);
+			check((sel & 7) | (sel >> 3 & 7) << 4 | (sel >> 6 & 7) << 8 |
+			      (sel >> 9 & 7) << 12 | (counts & 3) << 16 | (counts >> 2 & 3) << 20 |
+			      (counts >> 4 & 3) << 24);
 }
 
 static void test_pattern(void **state)
@@ -51,14 +58,19 @@ static void test_pattern(void **state)
 
 	for (size = 1; size <= 4; size++) {
 		for (n = 1; n <= 4; n++) {
-			job.remap = (struct ce_remap){ .size = size, .nr_src = 1, .nr_dst = n, .sel = { 4, 5, 5, 4 },
+			job.remap = (struct ce_remap){ .size = size,
+						       .nr_src = 1,
+						       .nr_dst = n,
+						       .sel = { 4, 5, 5, 4 },
 						       .constant = { 0x44332211, 0x88776655 } };
 			memset(job.pattern, 0xee, sizeof(job.pattern));
 			ce_remap_pattern(&job);
 			for (i = 0; i < sizeof(job.pattern); i++) {
 				b = i % (size * n);
-				assert_int_equal(job.pattern[i], (uint8_t)(job.remap.constant[job.remap.sel[b / size] - 4] >>
-									   (8 * (b % size))));
+				assert_int_equal(
+					job.pattern[i],
+					(uint8_t)(job.remap.constant[job.remap.sel[b / size] - 4] >>
+						  (8 * (b % size))));
 			}
 		}
 	}

@@ -125,10 +125,15 @@ static void test_reductions(void **state)
 	for (i = 0; i < sizeof(reductions) / sizeof(reductions[0]); i++) {
 		for (four = 0; four < 2; four++) {
 			set_word(c, SEMAPHORE, reductions[i].old);
-			assert_int_equal(release(c, reductions[i].arg, (four ? FOUR_WORD : ONE_WORD) |
-						 A0B5_LAUNCH_REDUCTION_ENABLE |
-						 FIELD_PREP(A0B5_LAUNCH_REDUCTION, reductions[i].op) |
-						 (reductions[i].is_unsigned ? A0B5_LAUNCH_REDUCTION_UNSIGNED : 0)), ENG_DONE);
+			assert_int_equal(release(c, reductions[i].arg,
+						 (four ? FOUR_WORD : ONE_WORD) |
+							 A0B5_LAUNCH_REDUCTION_ENABLE |
+							 FIELD_PREP(A0B5_LAUNCH_REDUCTION,
+								    reductions[i].op) |
+							 (reductions[i].is_unsigned ?
+								  A0B5_LAUNCH_REDUCTION_UNSIGNED :
+								  0)),
+					 ENG_DONE);
 			if (word(c, SEMAPHORE) != reductions[i].want)
 				fail_msg("%s: %#x", reductions[i].name, word(c, SEMAPHORE));
 			if (four)
@@ -143,7 +148,8 @@ static void test_reduction_not_enabled(void **state)
 {
 	struct card *c = card_create(1);
 
-	assert_int_equal(release(c, 77, ONE_WORD | FIELD_PREP(A0B5_LAUNCH_REDUCTION, 0xf)), ENG_DONE);
+	assert_int_equal(release(c, 77, ONE_WORD | FIELD_PREP(A0B5_LAUNCH_REDUCTION, 0xf)),
+			 ENG_DONE);
 	assert_int_equal(word(c, SEMAPHORE), 77);
 	card_destroy(c);
 }
@@ -209,10 +215,12 @@ static void test_render_errors(void **state)
 	unsigned int mode;
 
 	for (mode = 5; mode < 8; mode++)
-		assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_C, mode), ENG_RE_ILLEGAL_OP);
+		assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_C, mode),
+				 ENG_RE_ILLEGAL_OP);
 	card_method(c, 0, A0B5_SET_RENDER_ENABLE_B, REPORT + 8);
 	for (mode = 0; mode < 5; mode++)
-		assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_C, mode), mode < 2 ? ENG_DONE : ENG_RE_ALIGN);
+		assert_int_equal(card_method(c, 0, A0B5_SET_RENDER_ENABLE_C, mode),
+				 mode < 2 ? ENG_DONE : ENG_RE_ALIGN);
 	set_condition(c, A0B5_RENDER_CONDITIONAL);
 	c->absent[REPORT / GK110_PAGE] = true;
 	assert_int_equal(card_method(c, 0, A0B5_LAUNCH_DMA, COPY), ENG_FAULT);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BAR0 dispatch: every size at every alignment against a byte array that is written the naive way, and bad ranges. */
+/*
+ * BAR0 dispatch: every size at every alignment against a byte array that is written the naive way,
+ * and bad ranges.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +80,9 @@ static void every_size_and_alignment(void **state)
 	for (round = 0; round < 50; round++)
 		for (s = 0; s < 4; s++)
 			for (off = 0; off + sizes[s] <= 2 * SPAN; off++) {
-				uint64_t val = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ rand(), want = 0;
+				uint64_t val = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^
+					       rand(),
+					 want = 0;
 				unsigned int rd = rand() % (2 * SPAN - 8);
 
 				gk110_mmio_write(g, BASE + off, sizes[s], val);

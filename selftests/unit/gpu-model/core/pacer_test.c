@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pacer on a time that moves only where it sleeps or a test says so: to the nanosecond, however busy the machine is. */
+/*
+ * The pacer on a time that moves only where it sleeps or a test says so: to the nanosecond, however
+ * busy the machine is.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,8 @@
 
 #define MS	1000000ull
 #define NS	1000000000ull
-#define SHORTEST	20000ull	/* a debt below this is not slept for, it waits for the next charge */
+/* a debt below this is not slept for, it waits for the next charge */
+#define SHORTEST	20000ull
 
 static uint64_t start;
 
@@ -46,7 +50,10 @@ static void test_one_charge(void **state)
 	assert_int_equal(clock_sleeps, 50);	/* a look at *stop every millisecond, and no more */
 }
 
-/* fractions of a nanosecond: 1 / 3 GHz each; three million of them are exactly a millisecond of time line */
+/*
+ * fractions of a nanosecond: 1 / 3 GHz each; three million of them are exactly a millisecond of
+ * time line
+ */
 static void test_fractions_add_up(void **state)
 {
 	struct pacer p = { .per_s = 3 * NS };
@@ -61,7 +68,10 @@ static void test_fractions_add_up(void **state)
 	assert_in_range(took(), MS - SHORTEST, MS);
 }
 
-/* many small charges at a machine whose sleeps end late: never faster than the rate, and what was overslept is caught up */
+/*
+ * many small charges at a machine whose sleeps end late: never faster than the rate, and what was
+ * overslept is caught up
+ */
 static void test_small_charges_keep_the_rate(void **state)
 {
 	static const uint64_t late[] = { 0, 1, 55000, 3 * MS };
@@ -96,7 +106,10 @@ static void test_work_counts(void **state)
 	assert_int_equal(took(), 100 * MS);
 }
 
-/* an engine that was idle has no credit: the next charge takes its full time, whether the machine was late before or not */
+/*
+ * an engine that was idle has no credit: the next charge takes its full time, whether the machine
+ * was late before or not
+ */
 static void test_idle_gives_no_credit(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -115,7 +128,10 @@ static void test_idle_gives_no_credit(void **state)
 	}
 }
 
-/* sleeps that end late may leave a debt too short for another one: it is part of the next charge, not lost */
+/*
+ * sleeps that end late may leave a debt too short for another one: it is part of the next charge,
+ * not lost
+ */
 static void test_a_short_debt_waits(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -128,7 +144,10 @@ static void test_a_short_debt_waits(void **state)
 	assert_in_range(took(), 20 * MS - SHORTEST, 20 * MS + clock_oversleep);
 }
 
-/* between the charges of a job the machine may be late by up to the lag: the time line does not wait for it */
+/*
+ * between the charges of a job the machine may be late by up to the lag: the time line does not
+ * wait for it
+ */
 static void test_a_short_absence_is_caught_up(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -168,7 +187,10 @@ static void test_stop_ends_the_sleep_and_keeps_the_debt(void **state)
 	assert_int_equal(took(), 300 * MS);
 }
 
-/* on the host's own time: a lower limit, which no machine can miss by being busy, and the time of the CPU, not of the wall */
+/*
+ * on the host's own time: a lower limit, which no machine can miss by being busy, and the time of
+ * the CPU, not of the wall
+ */
 static void test_on_the_hosts_time(void **state)
 {
 	struct pacer p = { .per_s = 1000 };
@@ -180,7 +202,9 @@ static void test_on_the_hosts_time(void **state)
 	pacer_charge(&p, 300, NULL);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	assert_true(took() >= 300 * MS - SHORTEST);
-	assert_true((uint64_t)(b.tv_sec - a.tv_sec) * NS + (uint64_t)b.tv_nsec - (uint64_t)a.tv_nsec < 150 * MS);
+	assert_true((uint64_t)(b.tv_sec - a.tv_sec) * NS + (uint64_t)b.tv_nsec -
+			    (uint64_t)a.tv_nsec <
+		    150 * MS);
 }
 
 #define T(f)	cmocka_unit_test_setup(f, setup)
@@ -189,8 +213,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_unpaced_costs_nothing), T(test_one_charge), T(test_fractions_add_up),
-		T(test_small_charges_keep_the_rate), T(test_work_counts), T(test_idle_gives_no_credit),
-		T(test_a_short_debt_waits), T(test_a_short_absence_is_caught_up), T(test_lag_is_limited), T(test_stop_ends_the_sleep_and_keeps_the_debt),
+		T(test_small_charges_keep_the_rate), T(test_work_counts),
+			T(test_idle_gives_no_credit),
+		T(test_a_short_debt_waits), T(test_a_short_absence_is_caught_up),
+			T(test_lag_is_limited), T(test_stop_ends_the_sleep_and_keeps_the_debt),
 		T(test_on_the_hosts_time),
 	};
 

@@ -9,7 +9,7 @@
 
 struct chip *chip;
 
-/* ------------------------------------------------------------------ what the model's other parts provide */
+/* --------------------------------------------------------- what the model's other parts provide */
 
 void gk110_err(const char *fmt, ...)
 {
@@ -44,7 +44,8 @@ static bool in_mem(uint64_t addr, size_t len)
 static void copy_words(uint8_t *to, const uint8_t *from, size_t len)
 {
 	for (; len >= 4; len -= 4, to += 4, from += 4)
-		__atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_SEQ_CST),
+		__atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from,
+			__ATOMIC_SEQ_CST),
 				 __ATOMIC_SEQ_CST);
 	assert_int_equal(len, 0);
 }
@@ -74,7 +75,8 @@ bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mm
 	return true;
 }
 
-int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit, uint8_t client, int gpc)
+int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
+		    uint8_t client, int gpc)
 {
 	*c = (struct mmu_client){ .name = name, .unit = unit, .client = client, .gpc = gpc };
 	return 0;
@@ -84,8 +86,8 @@ void mmu_client_fini(struct gk110 *g, struct mmu_client *c)
 {
 }
 
-void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
-	       enum mmu_access acc, unsigned int flags)
+void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	       enum mmu_reason why, enum mmu_access acc, unsigned int flags)
 {
 	uint32_t rec = PFIFO_MMU_FAULT_RECORDS + 16u * c->unit;
 
@@ -100,8 +102,8 @@ void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s,
 		pthread_mutex_unlock(&g->lock);
 }
 
-int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, size_t want,
-		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
+int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	if (!in_mem(va, 1)) {
 		mmu_fault(g, c, s, va, MMU_PTE, acc, flags);
@@ -111,8 +113,8 @@ int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space 
 	return 0;
 }
 
-int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, void *buf, size_t len,
-	     unsigned int flags)
+int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	     void *buf, size_t len, unsigned int flags)
 {
 	if (!in_mem(va, len)) {
 		mmu_fault(g, c, s, va, MMU_PTE, ACC_READ, flags);
@@ -142,7 +144,9 @@ static void record(const struct log_entry *e)
 
 static enum eng_ret fault(struct gk110 *g, unsigned int engine, struct chan *c)
 {
-	struct mmu_client cl = { .unit = g->engine[engine].fault_unit, .client = g->engine[engine].hub_client, .gpc = -1 };
+	struct mmu_client cl = { .unit = g->engine[engine].fault_unit,
+				 .client = g->engine[engine].hub_client,
+				 .gpc = -1 };
 
 	mmu_fault(g, &cl, &c->vm, 0xdead000, MMU_PTE, ACC_WRITE, 0);
 	return ENG_FAULT;
@@ -184,7 +188,8 @@ static void spin(uint32_t us)
 		usleep(us);
 }
 
-static enum eng_ret act(struct gk110 *g, unsigned int engine, struct chan *c, uint32_t mthd, uint32_t data)
+static enum eng_ret act(struct gk110 *g, unsigned int engine, struct chan *c, uint32_t mthd,
+			uint32_t data)
 {
 	switch (mthd) {
 	case M_WAIT:
@@ -208,8 +213,8 @@ static enum eng_ret act(struct gk110 *g, unsigned int engine, struct chan *c, ui
 	}
 }
 
-static enum eng_ret method(struct gk110 *g, unsigned int engine, struct chan *c, unsigned int subc, uint32_t mthd,
-			   uint32_t data, bool last)
+static enum eng_ret method(struct gk110 *g, unsigned int engine, struct chan *c, unsigned int subc,
+			   uint32_t mthd, uint32_t data, bool last)
 {
 	const struct log_entry e = { engine, c->id, subc, mthd, data, last };
 	enum eng_ret ret;
@@ -222,16 +227,16 @@ static enum eng_ret method(struct gk110 *g, unsigned int engine, struct chan *c,
 	return ret;
 }
 
-static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc, uint32_t mthd,
-			      uint32_t data, bool last)
+static enum eng_ret gr_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc,
+			      uint32_t mthd, uint32_t data, bool last)
 {
 	if (atomic_load(&chip->resident) != (int)c->id)
 		atomic_fetch_add(&chip->overlap, 1);
 	return method(g, GR, c, subc, mthd, data, last);
 }
 
-static enum eng_ret ce_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc, uint32_t mthd,
-			      uint32_t data, bool last)
+static enum eng_ret ce_method(struct gk110 *g, unsigned int inst, struct chan *c, unsigned int subc,
+			      uint32_t mthd, uint32_t data, bool last)
 {
 	c->ce_state[mthd >> 2 & 31] = data;
 	return method(g, CE0 + inst, c, subc, mthd, data, last);
@@ -293,9 +298,16 @@ static bool ce_class(uint32_t cls)
 	return cls == 0xa0b5;
 }
 
-const struct engine_ops gr_engine = { .name = "GR", .method = gr_method, .load = gr_load, .save = gr_save,
-				      .reset = gr_reset, .stalled = gr_stalled };
-const struct engine_ops ce_engine = { .name = "CE", .method = ce_method, .reset = ce_reset, .stalled = ce_stalled,
+const struct engine_ops gr_engine = { .name = "GR",
+				      .method = gr_method,
+				      .load = gr_load,
+				      .save = gr_save,
+				      .reset = gr_reset,
+				      .stalled = gr_stalled };
+const struct engine_ops ce_engine = { .name = "CE",
+				      .method = ce_method,
+				      .reset = ce_reset,
+				      .stalled = ce_stalled,
 				      .has_class = ce_class };
 
 void chip_resume(unsigned int engine)
@@ -306,7 +318,7 @@ void chip_resume(unsigned int engine)
 	pthread_mutex_unlock(&chip->g.lock);
 }
 
-/* ------------------------------------------------------------------ registers and memory as software sees them */
+/* --------------------------------------------------- registers and memory as software sees them */
 
 static const struct mmio_range *range_of(uint32_t reg)
 {
@@ -363,12 +375,13 @@ void mem_set(uint64_t addr, uint32_t val)
 	__atomic_store_n(mem(addr), val, __ATOMIC_SEQ_CST);
 }
 
-/* ------------------------------------------------------------------ channels as nouveau makes them */
+/* --------------------------------------------------------------- channels as nouveau makes them */
 
 void chan_init(unsigned int c, unsigned int r)
 {
 	static const struct { uint32_t off, val; } ramfc[] = {
-		{ 0x10, 0xface }, { 0x30, 0xfffff902 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff }, { 0x9c, 0x100 },
+		{ 0x10, 0xface }, { 0x30, 0xfffff902 }, { 0x84, 0x20400000 }, { 0x94, 0x30000fff },
+			{ 0x9c, 0x100 },
 		{ 0xac, 0x1f }, { 0xb8, 0xf8000000 }, { 0xf8, 0x10003080 }, { 0xfc, 0x10000010 },
 	};
 	unsigned int i;
@@ -494,7 +507,8 @@ unsigned int logged(unsigned int engine, unsigned int chid)
 
 	pthread_mutex_lock(&chip->log_lock);
 	for (i = 0; i < chip->nr_log; i++)
-		n += chip->log[i].engine == engine && chip->log[i].chid == chid && chip->log[i].mthd == M_NOTE;
+		n += chip->log[i].engine == engine && chip->log[i].chid == chid &&
+		     chip->log[i].mthd == M_NOTE;
 	pthread_mutex_unlock(&chip->log_lock);
 	return n;
 }
@@ -518,7 +532,8 @@ void preempt_wait(uint32_t val)
 void doorbell_wait_idle(unsigned int c)
 {
 	doorbell(c);
-	eventually(mem_get(USERD(c) + USERD_GP_GET) == chip->put[c] && !(rd(0x800004 + 8 * c) & 0x10000000));
+	eventually(mem_get(USERD(c) + USERD_GP_GET) == chip->put[c] &&
+		   !(rd(0x800004 + 8 * c) & 0x10000000));
 }
 
 /* ------------------------------------------------------------------ life */
@@ -548,7 +563,8 @@ static void engines(struct gk110 *g, enum layout layout)
 
 static void *sparse(size_t size)
 {
-	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		    -1, 0);
 }
 
 static int setup(enum layout layout)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFIFO with everything around it faked: memory is one array that is VRAM, system memory and, one to one, every virtual
- * address space; engines record what they get and do what a test tells them.
+ * PFIFO with everything around it faked: memory is one array that is VRAM, system memory and, one
+ * to one, every virtual address space; engines record what they get and do what a test tells them.
  *
- * Memory: instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB a channel), semaphores, runlists.
- * Addresses from CHIP_HOLE on fault.
+ * Memory: instance blocks, USERD, GPFIFO rings (128 entries), pushbuffers (4 KiB a channel),
+ * semaphores, runlists. Addresses from CHIP_HOLE on fault.
  */
 #ifndef KVGPU_TEST_FIFO_CHIP_H
 #define KVGPU_TEST_FIFO_CHIP_H
@@ -72,8 +72,10 @@ struct chip {
 extern struct chip *chip;
 
 /*
- * A started chip with the USERD window set and interrupts enabled. Flat: everything on runlist 0, served by PBDMAs 0 and 1;
- * card: as PTOP of the card has it; one: flat with PBDMA 0 alone, for tests that look at its registers.
+ * A started chip with the USERD window set and interrupts enabled. Flat: everything on runlist 0,
+ * served by PBDMAs 0 and 1;
+ * card: as PTOP of the card has it; one: flat with PBDMA 0 alone, for tests that look at its
+ * registers.
  */
 int chip_setup(void **state);
 int chip_setup_card(void **state);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* GPFIFO entries and pushbuffer words against a second decoder that is written from the class header's bit positions. */
+/*
+ * GPFIFO entries and pushbuffer words against a second decoder that is written from the class
+ * header's bit positions.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,15 +27,19 @@ static void check_step(struct pb_state *s, struct naive *n, uint32_t word)
 	pb_step(s, word, &a);
 	naive_step(n, word, &o);
 	if (a.kind != (enum pb_kind)o.kind || s->count != n->left ||
-	    (a.kind == PB_SEND && (a.subc != o.subc || a.mthd != o.mthd || a.data != o.data || a.last != o.last)))
-		fail_msg("word %08x: kind %d/%d subc %u/%u mthd %x/%x data %x/%x last %d/%d left %u/%u", word, a.kind, o.kind,
-			 a.subc, o.subc, a.mthd, o.mthd, a.data, o.data, a.last, o.last, s->count, n->left);
+	    (a.kind == PB_SEND &&
+	     (a.subc != o.subc || a.mthd != o.mthd || a.data != o.data || a.last != o.last)))
+		fail_msg(
+			"word %08x: kind %d/%d subc %u/%u mthd %x/%x data %x/%x last %d/%d left %u/%u",
+			word, a.kind, o.kind, a.subc, o.subc, a.mthd, o.mthd, a.data, o.data,
+			a.last, o.last, s->count, n->left);
 }
 
 /* every upper half with a choice of lower halves, each followed by up to four data words */
 static void test_all_headers(void **state)
 {
-	static const uint32_t low[] = { 0x0000, 0x0004, 0x2100, 0x4f00, 0x1ffc, 0xffff, 0x6c43, 0x0fff, 0xe040 };
+	static const uint32_t low[] = { 0x0000, 0x0004, 0x2100, 0x4f00, 0x1ffc,
+					0xffff, 0x6c43, 0x0fff, 0xe040 };
 	uint32_t hi;
 	unsigned int i, d;
 
@@ -64,7 +71,8 @@ static void test_every_method_and_subchannel(void **state)
 
 static void test_long_runs(void **state)
 {
-	static const uint32_t headers[] = { 0x3fff0000, 0x7fff2040, 0xbfff4f00, 0x1ffc0100, 0x5ffc6100 };
+	static const uint32_t headers[] = { 0x3fff0000, 0x7fff2040, 0xbfff4f00, 0x1ffc0100,
+					    0x5ffc6100 };
 	unsigned int i, d;
 
 	for (i = 0; i < 5; i++) {
@@ -83,7 +91,9 @@ static void test_random_streams(void **state)
 
 	for (seed = 0; seed < 200; seed++) {
 		uint32_t sub = seed % 3 ? 0x30000fff : seed % 2 ? 0x20050003 : 0x0;
-		struct pb_state s = { .header = 0x20400000, .subdevice = sub, .formats = seed % 5 ? 0x100 : 0 };
+		struct pb_state s = { .header = 0x20400000,
+				      .subdevice = sub,
+				      .formats = seed % 5 ? 0x100 : 0 };
 		struct naive n = naive_fresh(sub, seed % 5 ? 1 : 0);
 
 		srandom(seed);
@@ -154,7 +164,10 @@ static void test_gp_entries(void **state)
 
 static void test_crc(void **state)
 {
-	/* check value of CRC-32/MPEG-2 with start value 0 over "12345678": computed bit by bit below */
+	/*
+	 * check value of CRC-32/MPEG-2 with start value 0 over "12345678": computed bit by bit
+	 * below
+	 */
 	const uint32_t words[2] = { 0x34333231, 0x38373635 };
 	uint32_t crc = 0;
 	unsigned int i, b;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second pushbuffer decoder, written straight from the bit positions in cla16f.h and envytools' table of GF100
- * commands, without the encodings of include/ and with a state of its own. For the unit test and the fuzz target.
+ * A second pushbuffer decoder, written straight from the bit positions in cla16f.h and envytools'
+ * table of GF100 commands, without the encodings of include/ and with a state of its own. For the
+ * unit test and the fuzz target.
  */
 #ifndef KVGPU_TEST_NAIVE_DECODE_H
 #define KVGPU_TEST_NAIVE_DECODE_H
@@ -26,10 +27,12 @@ struct naive_out {
 static inline struct naive naive_fresh(uint32_t subdevice, int format)
 {
 	return (struct naive){ .device = subdevice & 0xfff, .user = subdevice >> 16 & 0xfff,
-			       .active = subdevice >> 28 & 1, .mask_on = subdevice >> 29 & 1, .format = format };
+			       .active = subdevice >> 28 & 1, .mask_on = subdevice >> 29 & 1,
+				.format = format };
 }
 
-static inline void naive_start(struct naive *n, uint32_t mthd, uint32_t subc, uint32_t count, int step)
+static inline void naive_start(struct naive *n, uint32_t mthd, uint32_t subc, uint32_t count,
+			       int step)
 {
 	n->mthd = mthd;
 	n->subc = subc;
@@ -70,7 +73,10 @@ static inline void naive_step(struct naive *n, uint32_t w, struct naive_out *o)
 		naive_start(n, (w & 0xfff) * 4, w >> 13 & 7, 0, 0);
 		naive_send(n, w >> 16 & 0x1fff, true, o);
 	} else if (op & 1) {
-		naive_start(n, (w & 0xfff) * 4, w >> 13 & 7, w >> 16 & 0x1fff, op == 1 ? 4 : op == 3 ? 0 : -1);
+		naive_start(n, (w & 0xfff) * 4, w >> 13 & 7, w >> 16 & 0x1fff,
+			    op == 1 ? 4 :
+			    op == 3 ? 0 :
+				      -1);
 	} else if (tert == 0) {
 		naive_start(n, w & 0x1ffc, w >> 13 & 7, w >> 18 & 0x7ff, op == 0 ? 4 : 0);
 	} else if (op == 2 || !n->mask_on) {

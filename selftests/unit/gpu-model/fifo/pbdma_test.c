@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A PBDMA at work: entries, methods, routing, host methods, interrupts of its own, what it leaves in RAMFC and USERD. */
+/*
+ * A PBDMA at work: entries, methods, routing, host methods, interrupts of its own, what it leaves
+ * in RAMFC and USERD.
+ */
 #include "fifo/chip.h"
 
 static uint32_t ramfc(unsigned int c, unsigned int off)
@@ -12,7 +15,8 @@ static void idle(unsigned int c)
 	eventually(!(rd(0x800004 + 8 * c) & 0x10000000));
 }
 
-static void expect_log(unsigned int i, unsigned int engine, unsigned int subc, uint32_t mthd, uint32_t data, bool last)
+static void expect_log(unsigned int i, unsigned int engine, unsigned int subc, uint32_t mthd,
+		       uint32_t data, bool last)
 {
 	struct log_entry e = log_at(i);
 
@@ -26,8 +30,8 @@ static void expect_log(unsigned int i, unsigned int engine, unsigned int subc, u
 static void test_methods_reach_their_engines(void **state)
 {
 	chans(1, 0);
-	submit(0, INC(0, 0x1000, 2), 1, 2, NINC(1, 0x1000, 2), 3, 4, IMMD(4, 0x1000, 5), 0, INC(2, 0x1000, 1), 6,
-	       INC(3, 0x1000, 1), 7);
+	submit(0, INC(0, 0x1000, 2), 1, 2, NINC(1, 0x1000, 2), 3, 4, IMMD(4, 0x1000, 5), 0,
+	       INC(2, 0x1000, 1), 6, INC(3, 0x1000, 1), 7);
 	eventually(log_count() == 7);
 	expect_log(0, GR, 0, 0x1000, 1, false);
 	expect_log(1, GR, 0, 0x1004, 2, true);
@@ -170,7 +174,8 @@ static void test_control_entries(void **state)
 	assert_int_equal(log_count(), 2);
 }
 
-static void expect_stall(unsigned int c, const uint32_t *w, unsigned int n, uint32_t intr0, uint32_t intr1)
+static void expect_stall(unsigned int c, const uint32_t *w, unsigned int n, uint32_t intr0,
+			 uint32_t intr1)
 {
 	unsigned int before;
 
@@ -225,7 +230,8 @@ static void test_interrupts_of_methods(void **state)
 
 static void test_interrupts_of_the_copy_class(void **state)
 {
-	const uint32_t priv[] = { ONE(4, M_PRIV, 5) }, ill[] = { ONE(4, M_ILLEGAL, 5) }, cls[] = { ONE(4, 0, 0xa097) };
+	const uint32_t priv[] = { ONE(4, M_PRIV, 5) }, ill[] = { ONE(4, M_ILLEGAL, 5) },
+		       cls[] = { ONE(4, 0, 0xa097) };
 	const uint32_t good[] = { ONE(4, 0, 0xa0b5) };
 	uint32_t before;
 
@@ -310,9 +316,10 @@ static void test_ramfc_words_can_not_be_written_while_running(void **state)
 static void test_memory_operations(void **state)
 {
 	chans(1, 0);
-	submit(0, ONE(0, 0x24, 0), ONE(0, 0x28, 0x12344 | 3u << 30), ONE(0, 0x2c, 9u << 27 | 2), ONE(0, 0x2c, 5u << 27),
-	       ONE(0, 0x2c, 6u << 27), ONE(0, 0x2c, 0xdu << 27), ONE(0, 0x2c, 0xeu << 27), ONE(0, 0x2c, 0xfu << 27),
-	       ONE(0, 0x2c, 0x10u << 27), ONE(0, 0x78, 0), ONE(0, 0x08, 1), ONE(0, 0x80, 0), ONE(0, 0x7c, 0));
+	submit(0, ONE(0, 0x24, 0), ONE(0, 0x28, 0x12344 | 3u << 30), ONE(0, 0x2c, 9u << 27 | 2),
+	       ONE(0, 0x2c, 5u << 27), ONE(0, 0x2c, 6u << 27), ONE(0, 0x2c, 0xdu << 27),
+	       ONE(0, 0x2c, 0xeu << 27), ONE(0, 0x2c, 0xfu << 27), ONE(0, 0x2c, 0x10u << 27),
+	       ONE(0, 0x78, 0), ONE(0, 0x08, 1), ONE(0, 0x80, 0), ONE(0, 0x7c, 0));
 	idle(0);
 	assert_int_equal(rd(0x40108), 0);
 	assert_int_equal(chip->invalidates, 1);
@@ -350,7 +357,8 @@ static void test_idle_costs_nothing(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1 && !rd(0x3080));
 	chan_disable(0);
-	preempt_wait(0);		/* the keeper takes the context off: both threads have started and are done */
+	/* the keeper takes the context off: both threads have started and are done */
+	preempt_wait(0);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	usleep(300000);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
@@ -388,11 +396,16 @@ static void test_doorbell_latency(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T_GO(test_methods_reach_their_engines), T(test_what_is_written_back), T(test_ring_wraps),
-		T(test_data_continues_in_the_next_entry), T(test_subroutine_does_not_move_top_level_get),
-		T(test_end_segment), T(test_conditional_fetch), T(test_control_entries), T(test_interrupts_of_methods),
-		T(test_interrupts_of_the_copy_class), T(test_software_method_stays), T(test_masked_from_stalling),
-		T(test_signature_and_put), T(test_ramfc_words_can_not_be_written_while_running), T(test_memory_operations),
+		T_GO(test_methods_reach_their_engines), T(test_what_is_written_back),
+			T(test_ring_wraps),
+		T(test_data_continues_in_the_next_entry),
+			T(test_subroutine_does_not_move_top_level_get),
+		T(test_end_segment), T(test_conditional_fetch), T(test_control_entries),
+			T(test_interrupts_of_methods),
+		T(test_interrupts_of_the_copy_class), T(test_software_method_stays),
+			T(test_masked_from_stalling),
+		T(test_signature_and_put), T(test_ramfc_words_can_not_be_written_while_running),
+			T(test_memory_operations),
 		T(test_non_stall_interrupt), T(test_idle_costs_nothing), T(test_doorbell_latency),
 	};
 

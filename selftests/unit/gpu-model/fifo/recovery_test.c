@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults and hangs, and the register sequences with which nouveau (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12)
- * gets rid of the channel: what it reads has to say what it needs at every step, and the other channels have to go on.
+ * Faults and hangs, and the register sequences with which nouveau
+ * (nvkm/engine/fifo/{runl,gf100,gk104}.c of Linux 6.12) gets rid of the channel: what it reads has
+ * to say what it needs at every step, and the other channels have to go on.
  */
 #include "fifo/chip.h"
 
@@ -37,7 +38,10 @@ static void reset_engine(unsigned int engine)
 	pthread_mutex_unlock(&chip->g.lock);
 }
 
-/* nvkm_runl_rc for channel @victim, the list without it is @rest; returns a mask of the engines it reset */
+/*
+ * nvkm_runl_rc for channel @victim, the list without it is @rest; returns a mask of the engines it
+ * reset
+ */
 static uint32_t runl_rc(unsigned int victim, const uint32_t *rest, unsigned int n)
 {
 	uint32_t reset = 0;
@@ -114,7 +118,8 @@ static void test_graphics_fault(void **state)
 	assert_int_equal(runl_rc(0, only_1, 1) & ~(1u << CE0), 1u << GR);
 	tear_down(0);
 	others_go_on(1);
-	assert_int_equal(atomic_load(&chip->saves), 0);		/* the context was lost with the reset */
+	/* the context was lost with the reset */
+	assert_int_equal(atomic_load(&chip->saves), 0);
 }
 
 static void host_fault(void)
@@ -195,7 +200,8 @@ static void test_fault_holds(void **state)
 	stays(rd(0x2648) == 0x40002000 && log_count() == 1);
 	chan_disable(0);
 	eventually(!(rd(0x2634) & 0x100000) && log_count() == 2);
-	eventually(rd(0x2648) == 0);	/* once the method that is in the log has ended and its channel has left */
+	/* once the method that is in the log has ended and its channel has left */
+	eventually(rd(0x2648) == 0);
 }
 
 static void test_other_pbdma_goes_on_after_recovery(void **state)
@@ -233,7 +239,10 @@ static void hang_recovery(unsigned int e, unsigned int unit)
 	fault_interrupt(unit, 0);
 	assert_int_equal(rd(0x2a30 + 4 * e), 0x100 | unit);	/* gf100_engn_mmu_fault_triggered */
 	mask(0x2a30 + 4 * e, 0x100, 0);
-	/* a driver that took its time between the acknowledgement and the fault meets a second timeout; after the fault is none */
+	/*
+	 * a driver that took its time between the acknowledgement and the fault meets a second
+	 * timeout; after the fault is none
+	 */
 	wr(0x2100, 0x100);
 	mask(0x2140, 0x100, 0x100);
 	assert_int_equal(cxid(e), 0);
@@ -251,7 +260,8 @@ static void test_hung_shader(void **state)
 	submit(0, ONE(1, M_HANG, 1));
 	eventually(atomic_load(&chip->waiting));
 	usleep(120000);
-	assert_int_equal(rd(0x2100) & 0x100, 0);	/* nobody waits: it may run as long as it likes */
+	/* nobody waits: it may run as long as it likes */
+	assert_int_equal(rd(0x2100) & 0x100, 0);
 	submit(1, IMMD(1, M_NOTE, 1));
 	hang_recovery(GR, 0);
 }
@@ -296,7 +306,8 @@ static void test_exception_acknowledged(void **state)
 {
 	chans(2, 0);
 	submit(0, ONE(1, M_STALL, 1), IMMD(1, M_NOTE, 1));
-	eventually(atomic_load(&chip->halted[GR]));	/* before channel 1 has work: its turn may come first */
+	/* before channel 1 has work: its turn may come first */
+	eventually(atomic_load(&chip->halted[GR]));
 	submit(1, IMMD(1, M_NOTE, 1));
 	stays(log_count() == 1);
 	wr(0x2634, 0);
@@ -325,7 +336,8 @@ static void test_reset_in_the_middle(void **state)
 	reset_engine(CE0);
 	eventually(log_count() == 2);		/* the method is lost, the channel goes on */
 	submit(0, IMMD(1, M_NOTE, 1));
-	eventually(log_count() == 3 && !(rd(0x2640) >> 31));	/* the method has ended, not only begun */
+	/* the method has ended, not only begun */
+	eventually(log_count() == 3 && !(rd(0x2640) >> 31));
 	reset_engine(GR);
 	assert_int_equal(rd(0x2640), 0);
 	submit(0, IMMD(1, M_NOTE, 1));
@@ -363,9 +375,12 @@ static void test_preempt_while_saving_faults(void **state)
 	others_go_on(1);
 }
 
-/* ------------------------------------------------------------------ a forced fault with nobody on the engine */
+/* ----------------------------------------------------- a forced fault with nobody on the engine */
 
-/* gk104_fifo_recover_engn() of Linux 6.1: the channel is off already, FAULTED is waited for, then the trigger is released */
+/*
+ * gk104_fifo_recover_engn() of Linux 6.1: the channel is off already, FAULTED is waited for, then
+ * the trigger is released
+ */
 static void test_forced_fault_on_an_idle_engine(void **state)
 {
 	chans(2, 0);
@@ -394,7 +409,7 @@ static void test_reset_ends_a_forced_fault(void **state)
 	others_go_on(1);
 }
 
-/* ------------------------------------------------------------------ software methods, PBDMA errors: gf100_runq_intr */
+/* ---------------------------------------------- software methods, PBDMA errors: gf100_runq_intr */
 
 static void test_illegal_method_kills(void **state)
 {
@@ -417,7 +432,7 @@ static void test_illegal_method_kills(void **state)
 	others_go_on(1);
 }
 
-/* ------------------------------------------------------------------ PFIFO's own reset, and starting over */
+/* --------------------------------------------------------- PFIFO's own reset, and starting over */
 
 static void test_pfifo_reset(void **state)
 {
@@ -467,15 +482,20 @@ static void test_stop_and_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T_ONE(test_copy_engine_fault), T_ONE(test_graphics_fault), T_ONE(test_fault_on_a_pushbuffer),
-		T_ONE(test_fault_on_the_ring), T_ONE(test_fault_on_a_semaphore), T_ONE(test_fault_on_an_acquire),
+		T_ONE(test_copy_engine_fault), T_ONE(test_graphics_fault),
+			T_ONE(test_fault_on_a_pushbuffer),
+		T_ONE(test_fault_on_the_ring), T_ONE(test_fault_on_a_semaphore),
+			T_ONE(test_fault_on_an_acquire),
 		T_ONE(test_recovery_overtakes), T(test_recovery_overtakes), T_ONE(test_fault_holds),
-		T(test_other_pbdma_goes_on_after_recovery), T_ONE(test_hung_shader), T(test_hung_shader),
+		T(test_other_pbdma_goes_on_after_recovery), T_ONE(test_hung_shader),
+			T(test_hung_shader),
 		T_ONE(test_hung_copy), T_ONE(test_dead_context_switch),
 		T_ONE(test_no_timeout_when_switched_off), T_ONE(test_exception_acknowledged),
-		T_ONE(test_exception_never_acknowledged), T_ONE(test_reset_in_the_middle), T_ONE(test_save_faults),
+		T_ONE(test_exception_never_acknowledged), T_ONE(test_reset_in_the_middle),
+			T_ONE(test_save_faults),
 		T_ONE(test_preempt_while_saving_faults), T(test_forced_fault_on_an_idle_engine),
-		T(test_reset_ends_a_forced_fault), T_ONE(test_illegal_method_kills), T(test_pfifo_reset),
+		T(test_reset_ends_a_forced_fault), T_ONE(test_illegal_method_kills),
+			T(test_pfifo_reset),
 		T(test_stop_and_start),
 	};
 

@@ -81,7 +81,8 @@ static void test_channels_in_order(void **state)
 static void test_tsg_rotation(void **state)
 {
 	const uint32_t w[] = { CH(1), TSG(5, 3), CH(10), CH(11), CH(12), CH(2) };
-	const int turns[] = { 1, 10, 2, 1, 11, 2, 1, 12, 2, 1, 10, 2 }, skip[] = { 1, 12, 2, 1, 12, 2 };
+	const int turns[] = { 1, 10, 2, 1, 11, 2, 1, 12, 2, 1, 10, 2 },
+		  skip[] = { 1, 12, 2, 1, 12, 2 };
 	const int without[] = { 1, 2, 1, 2 };
 	struct runlist rl = { 0 };
 	struct rl_group *grp;
@@ -130,7 +131,8 @@ static void test_slices(void **state)
 
 	for (t = 0; t < 256; t++)
 		for (s = 0; s < 16; s++) {
-			const uint32_t w[] = { 1u << 26 | t << 18 | s << 14 | 0x2000 | 9, 0, CH(4) };
+			const uint32_t w[] = { 1u << 26 | t << 18 | s << 14 | 0x2000 | 9, 0,
+					       CH(4) };
 			struct runlist rl = { 0 };
 
 			rl_parse(&rl, w, 2);

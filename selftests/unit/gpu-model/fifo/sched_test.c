@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Channel table, order and length of turns, blocking and preempting in every state, sharing GR, many channels. */
+/*
+ * Channel table, order and length of turns, blocking and preempting in every state, sharing GR,
+ * many channels.
+ */
 #include <stdlib.h>
 
 #include "fifo/chip.h"
@@ -121,7 +124,8 @@ static void test_runlist_errors(void **state)
 static void test_doorbell_coverage(void **state)
 {
 	static const struct { unsigned int off, size; bool hits; } cases[] = {
-		{ 0x8c, 4, true }, { 0x8c, 1, true }, { 0x8f, 1, true }, { 0x88, 8, true }, { 0x88, 4, false },
+		{ 0x8c, 4, true }, { 0x8c, 1, true }, { 0x8f, 1, true }, { 0x88, 8, true }, { 0x88,
+			4, false },
 		{ 0x90, 4, false }, { 0x8e, 2, true }, { 0x0, 0x200, true }, { 0x40, 4, false },
 	};
 	uint64_t off, size;
@@ -143,7 +147,8 @@ static void test_doorbell_coverage(void **state)
 	fifo_bar1_written(&chip->g, ~0ull - 3, 4);
 	fifo_bar1_written(&chip->g, BAR1_USERD + 0x200 * 4095 + 0x8c, 0x1000);
 	pthread_mutex_unlock(&chip->g.lock);
-	assert_int_equal(rd(0x800004 + 8 * 4095) & 0x10000000, 0);	/* not bound: nothing to show */
+	/* not bound: nothing to show */
+	assert_int_equal(rd(0x800004 + 8 * 4095) & 0x10000000, 0);
 }
 
 static void test_doorbell_before_the_list(void **state)
@@ -192,7 +197,10 @@ static unsigned int switches_between(unsigned int a, unsigned int b)
 	return n;
 }
 
-/* turns are measured on a stopped time, which the work itself moves: how long the machine takes for it does not matter */
+/*
+ * turns are measured on a stopped time, which the work itself moves: how long the machine takes for
+ * it does not matter
+ */
 static void test_time_slices(void **state)
 {
 	clock_stop();
@@ -254,8 +262,9 @@ static void test_tsg_is_on_one_pbdma(void **state)
 		busy_work(i, 50, 50);
 	}
 	runlist(0, (const uint32_t[]){ RL_TSG(1, 4, 128, 3), 0, 1, 2, 3 }, 5);
-	while (logged(CE0, 0) + logged(CE1, 0) + logged(CE0, 1) + logged(CE1, 1) + logged(CE0, 2) + logged(CE1, 2) +
-	       logged(CE0, 3) + logged(CE1, 3) < 200) {
+	while (logged(CE0, 0) + logged(CE1, 0) + logged(CE0, 1) + logged(CE1, 1) + logged(CE0, 2) +
+		       logged(CE1, 2) + logged(CE0, 3) + logged(CE1, 3) <
+	       200) {
 		uint32_t a, b;
 
 		pthread_mutex_lock(&chip->g.lock);
@@ -298,8 +307,9 @@ static void test_block_and_allow(void **state)
 }
 
 /*
- * Half a millisecond into its slice, channel 0 stands still until turn_goes_on(), with much more work behind it. The turn goes
- * on to the end of the slice of a millisecond and to the next look at the clock, then it is over.
+ * Half a millisecond into its slice, channel 0 stands still until turn_goes_on(), with much more
+ * work behind it. The turn goes on to the end of the slice of a millisecond and to the next look at
+ * the clock, then it is over.
  */
 static void turn_begins(void)
 {
@@ -382,7 +392,8 @@ static void test_preempt_in_a_method(void **state)
 	assert_true(atomic_load(&chip->waiting));
 	preempt_wait(0);
 	assert_int_equal(atomic_load(&chip->again), 1);
-	assert_int_equal(mem_get(INST(0) + RAMFC_PB_GET), PUSH(0) + 4);	/* the data word comes again */
+	/* the data word comes again */
+	assert_int_equal(mem_get(INST(0) + RAMFC_PB_GET), PUSH(0) + 4);
 	assert_int_equal(mem_get(INST(0) + RAMFC_PB_COUNT), 1);
 	stays(log_count() == 1);
 	atomic_store(&chip->go, true);
@@ -424,7 +435,8 @@ static void test_preempt_takes_the_context_off_gr(void **state)
 	submit(0, IMMD(1, M_NOTE, 1));
 	eventually(log_count() == 1);
 	all_put_away();
-	eventually((rd(0x2640) & 0xf000ffff) == 0x2000);	/* still on the engine, which is idle */
+	/* still on the engine, which is idle */
+	eventually((rd(0x2640) & 0xf000ffff) == 0x2000);
 	assert_int_equal(atomic_load(&chip->resident), 0);
 	eventually(status(0) == PCCSR_STATUS_ON_ENG);
 	preempt_wait(0);
@@ -520,13 +532,15 @@ static void test_gr_is_shared(void **state)
 	chans(4, 0);
 	for (c = 0; c < 4; c++)
 		for (i = 0; i < 60; i++) {
-			const uint32_t w[] = { ONE(1, M_SPIN, 100), IMMD(1, M_NOTE, 1), IMMD(4, M_NOTE, 2) };
+			const uint32_t w[] = { ONE(1, M_SPIN, 100), IMMD(1, M_NOTE, 1),
+					       IMMD(4, M_NOTE, 2) };
 
 			push(c, w, 4, 0);
 		}
 	for (c = 0; c < 4; c++)
 		doorbell(c);
-	eventually(logged(GR, 0) == 60 && logged(GR, 1) == 60 && logged(GR, 2) == 60 && logged(GR, 3) == 60);
+	eventually(logged(GR, 0) == 60 && logged(GR, 1) == 60 && logged(GR, 2) == 60 &&
+		   logged(GR, 3) == 60);
 	assert_true(atomic_load(&chip->loads) > 4);
 }
 
@@ -561,7 +575,10 @@ static void test_waiting_for_gr_can_be_preempted(void **state)
 	eventually(log_count() == 2);
 }
 
-/* the place in the queue is kept when a slice ends that nobody else wants: a timeout of the owner does not start over */
+/*
+ * the place in the queue is kept when a slice ends that nobody else wants: a timeout of the owner
+ * does not start over
+ */
 static void test_waiting_for_gr_outlasts_slices(void **state)
 {
 	unsigned int i;
@@ -654,7 +671,8 @@ static int stop_with_everything(void **state)
 		return -1;
 	chans(64, 0);
 	for (c = 0; c < 64; c++) {
-		const uint32_t w[] = { ACQUIRE(0, 9) }, x[] = { ACQUIRE_SWITCH(0, 9) }, y[] = { ONE(4, M_WAIT, 0) };
+		const uint32_t w[] = { ACQUIRE(0, 9) }, x[] = { ACQUIRE_SWITCH(0, 9) },
+			       y[] = { ONE(4, M_WAIT, 0) };
 
 		push(c, c % 3 == 0 ? w : c % 3 == 1 ? x : y, c % 3 == 2 ? 2 : 5, 0);
 		doorbell(c);
@@ -674,20 +692,28 @@ static void test_stop_under_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_bind_errors), T(test_state_word), T(test_enable_needs_bind), T(test_runlist_errors),
-		T(test_doorbell_coverage), T(test_doorbell_before_the_list), T(test_no_doorbell_is_lost),
-		T_ONE(test_time_slices), T_ONE(test_no_slice_without_the_enable_bit), T_ONE(test_tsg_members_take_turns),
-		T(test_tsg_is_on_one_pbdma), T(test_two_pbdmas_in_parallel), T(test_block_and_allow),
+		T(test_bind_errors), T(test_state_word), T(test_enable_needs_bind),
+			T(test_runlist_errors),
+		T(test_doorbell_coverage), T(test_doorbell_before_the_list),
+			T(test_no_doorbell_is_lost),
+		T_ONE(test_time_slices), T_ONE(test_no_slice_without_the_enable_bit),
+			T_ONE(test_tsg_members_take_turns),
+		T(test_tsg_is_on_one_pbdma), T(test_two_pbdmas_in_parallel),
+			T(test_block_and_allow),
 		T_ONE(test_block_ends_with_the_turn), T_ONE(test_disable_ends_with_the_turn),
-		T_ONE(test_removed_ends_with_the_turn), T(test_preempt_idle), T(test_preempt_in_a_method),
+		T_ONE(test_removed_ends_with_the_turn), T(test_preempt_idle),
+			T(test_preempt_in_a_method),
 		T_ONE(test_preempt_runs_again_when_enabled), T(test_preempt_in_an_acquire),
-		T(test_preempt_takes_the_context_off_gr), T(test_preempt_in_a_gr_method), T_ONE(test_preempt_tsg),
+		T(test_preempt_takes_the_context_off_gr), T(test_preempt_in_a_gr_method),
+			T_ONE(test_preempt_tsg),
 		T(test_context_pointer_changes), T(test_force_reload), T(test_gr_is_shared),
-		T(test_waiting_for_gr_can_be_preempted), T(test_waiting_for_gr_outlasts_slices), T(test_long_methods_let_go_of_gr),
+		T(test_waiting_for_gr_can_be_preempted), T(test_waiting_for_gr_outlasts_slices),
+			T(test_long_methods_let_go_of_gr),
 		T(test_an_acquire_gives_gr_up),
 		cmocka_unit_test_setup_teardown(test_card_layout, chip_setup_card, chip_teardown),
 		T(test_4096_channels),
-		cmocka_unit_test_setup_teardown(test_stop_under_load, stop_with_everything, chip_teardown),
+		cmocka_unit_test_setup_teardown(test_stop_under_load, stop_with_everything,
+			chip_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Semaphores of PFIFO: every operation, channels waiting for each other, timeouts, what a waiting channel does to others. */
+/*
+ * Semaphores of PFIFO: every operation, channels waiting for each other, timeouts, what a waiting
+ * channel does to others.
+ */
 #include "fifo/chip.h"
 
 static uint32_t status(unsigned int c)
@@ -43,11 +46,15 @@ static void test_16_bytes_need_alignment(void **state)
 static void test_reductions(void **state)
 {
 	static const struct { uint32_t op, old, arg, want, is_unsigned; } cases[] = {
-		{ HOST_RED_MIN, 5, 0xffffffff, 0xffffffff, 0 }, { HOST_RED_MIN, 5, 0xffffffff, 5, 1 },
-		{ HOST_RED_MAX, 5, 0xffffffff, 5, 0 }, { HOST_RED_MAX, 5, 0xffffffff, 0xffffffff, 1 },
-		{ HOST_RED_XOR, 0xff00, 0x0ff0, 0xf0f0, 0 }, { HOST_RED_AND, 0xff00, 0x0ff0, 0x0f00, 0 },
+		{ HOST_RED_MIN, 5, 0xffffffff, 0xffffffff, 0 }, { HOST_RED_MIN, 5, 0xffffffff, 5,
+			1 },
+		{ HOST_RED_MAX, 5, 0xffffffff, 5, 0 }, { HOST_RED_MAX, 5, 0xffffffff, 0xffffffff,
+			1 },
+		{ HOST_RED_XOR, 0xff00, 0x0ff0, 0xf0f0, 0 }, { HOST_RED_AND, 0xff00, 0x0ff0, 0x0f00,
+			0 },
 		{ HOST_RED_OR, 0xff00, 0x0ff0, 0xfff0, 0 }, { HOST_RED_ADD, 0xffffffff, 3, 2, 0 },
-		{ HOST_RED_INC, 6, 7, 7, 1 }, { HOST_RED_INC, 7, 7, 0, 1 }, { HOST_RED_DEC, 1, 7, 0, 1 },
+		{ HOST_RED_INC, 6, 7, 7, 1 }, { HOST_RED_INC, 7, 7, 0, 1 }, { HOST_RED_DEC, 1, 7, 0,
+			1 },
 		{ HOST_RED_DEC, 0, 7, 7, 1 }, { HOST_RED_DEC, 8, 7, 7, 1 },
 	};
 	unsigned int i;
@@ -56,7 +63,8 @@ static void test_reductions(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		mem_set(SEM(i), cases[i].old);
 		mem_set(SEM(i) + 4, 0xcccccccc);
-		submit(0, SEMA(SEM(i), cases[i].arg, 0x10 | cases[i].op << 27 | cases[i].is_unsigned << 31));
+		submit(0, SEMA(SEM(i), cases[i].arg,
+			       0x10 | cases[i].op << 27 | cases[i].is_unsigned << 31));
 		idle(0);
 		assert_int_equal(mem_get(SEM(i)), cases[i].want);
 		assert_int_equal(mem_get(SEM(i) + 4), 0xcccccccc);
@@ -68,7 +76,8 @@ static void test_reductions(void **state)
 static void test_acquire_operations(void **state)
 {
 	static const struct { uint32_t op, payload, no, yes; } cases[] = {
-		{ 1, 5, 6, 5 }, { 4, 5, 4, 5 }, { 4, 5, 0x80000006, 0x80000004 }, { 4, 0xfffffff0, 0xffffffef, 3 },
+		{ 1, 5, 6, 5 }, { 4, 5, 4, 5 }, { 4, 5, 0x80000006, 0x80000004 }, { 4, 0xfffffff0,
+			0xffffffef, 3 },
 		{ 8, 0x6, 0x9, 0x2 },
 	};
 	unsigned int i;
@@ -83,7 +92,9 @@ static void test_acquire_operations(void **state)
 	}
 }
 
-/* A releases for B, B for A, a thousand times; with and without switching, on one PBDMA and on two */
+/*
+ * A releases for B, B for A, a thousand times; with and without switching, on one PBDMA and on two
+ */
 static void ping_pong(uint32_t acquire)
 {
 	unsigned int i;
@@ -131,7 +142,8 @@ static void test_switched_out_keeps_its_place_in_ramfc(void **state)
 	chans(2, 0);
 	submit(0, ACQUIRE_SWITCH(3, 77), IMMD(4, M_NOTE, 1));
 	submit(1, ACQUIRE_SWITCH(4, 77), IMMD(4, M_NOTE, 1));
-	eventually(atomic_load(&chip->g.stats.acquires_blocked) == 2);	/* both have tried, in whatever order */
+	/* both have tried, in whatever order */
+	eventually(atomic_load(&chip->g.stats.acquires_blocked) == 2);
 	eventually(status(0) == PCCSR_STATUS_PENDING_ACQ || status(1) == PCCSR_STATUS_PENDING_ACQ);
 	chan_disable(0);
 	chan_disable(1);
@@ -182,7 +194,8 @@ static void test_timeout(void **state)
 	unsigned int i;
 
 	chans(2, 0);
-	mem_set(INST(0) + 0x30, 1u << 31 | 100 << 15 | 8 << 11);	/* 100 << 8 units of 1024 ns: 26.2 ms */
+	/* 100 << 8 units of 1024 ns: 26.2 ms */
+	mem_set(INST(0) + 0x30, 1u << 31 | 100 << 15 | 8 << 11);
 	clock_stop();
 	submit(0, ACQUIRE(0, 1), IMMD(4, M_NOTE, 1));
 	eventually(acquire_sleepers() == 1);
@@ -253,10 +266,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T_ONE(test_release), T_ONE(test_16_bytes_need_alignment), T_ONE(test_reductions),
-		T_ONE(test_acquire_operations), T(test_ping_pong_switch), T(test_ping_pong), T_ONE(test_ping_pong_switch),
+		T_ONE(test_acquire_operations), T(test_ping_pong_switch), T(test_ping_pong),
+			T_ONE(test_ping_pong_switch),
 		T_ONE(test_ping_pong), T_ONE(test_one_blocked_does_not_stop_others),
-		T_ONE(test_switched_out_keeps_its_place_in_ramfc), T(test_kick_wakes), T(test_timer_wakes), T_ONE(test_timeout),
-		T_ONE(test_deadline_survives_switching), T_ONE(test_no_timeout_without_the_enable_bit),
+		T_ONE(test_switched_out_keeps_its_place_in_ramfc), T(test_kick_wakes),
+			T(test_timer_wakes), T_ONE(test_timeout),
+		T_ONE(test_deadline_survives_switching),
+			T_ONE(test_no_timeout_without_the_enable_bit),
 		T(test_many_waiting_are_cheap),
 	};
 

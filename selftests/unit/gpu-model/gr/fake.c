@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The surroundings of gr/: see fake.h. Memory functions check the lock rules of model.h by an error-checking mutex. */
+/*
+ * The surroundings of gr/: see fake.h. Memory functions check the lock rules of model.h by an
+ * error-checking mutex.
+ */
 #include "gr/fake.h"
 
 #include <assert.h>
@@ -43,7 +46,10 @@ uint64_t ptimer_now(struct gk110 *g)
 
 void pacer_charge(struct pacer *p, uint64_t units, const atomic_bool *stop)
 {
-	/* the pacer is the first thing of struct gr that these tests reach without the device: see charging */
+	/*
+	 * the pacer is the first thing of struct gr that these tests reach without the device: see
+	 * charging
+	 */
 	extern struct fake *fake_charged;
 
 	fake_charged->warps_charged += units;
@@ -108,7 +114,8 @@ bool mmu_space_load(struct gk110 *g, uint64_t inst, enum mem_target t, struct mm
 	return s->valid;
 }
 
-int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit, uint8_t client, int gpc)
+int mmu_client_init(struct gk110 *g, struct mmu_client *c, const char *name, uint8_t unit,
+		    uint8_t client, int gpc)
 {
 	c->name = name;
 	c->unit = unit;
@@ -136,29 +143,29 @@ static void check_lock(struct gk110 *g, unsigned int flags)
 	assert(lock_is_mine(g) == !!(flags & MMU_LOCKED));
 }
 
-static uint8_t *walk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, size_t len,
-		     unsigned int flags)
+static uint8_t *walk(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		     size_t len, unsigned int flags)
 {
 	struct fake_fault *fault = &fake_of(g)->fault;
 
 	check_lock(g, flags);
-	if (s->valid && va < FAKE_SPACE && len <= FAKE_SPACE - va && s->pdb + FAKE_SPACE <= FAKE_VRAM &&
-	    (va < FAKE_PRIV_VA || (flags & MMU_PRIV_ACCESS)))
+	if (s->valid && va < FAKE_SPACE && len <= FAKE_SPACE - va &&
+	    s->pdb + FAKE_SPACE <= FAKE_VRAM && (va < FAKE_PRIV_VA || (flags & MMU_PRIV_ACCESS)))
 		return g->vram + s->pdb + va;
 	*fault = (struct fake_fault){ fault->count + 1, c->name, c->unit, c->client, c->gpc, va };
 	return NULL;
 }
 
-int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, size_t want,
-		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
+int mmu_translate(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+		  size_t want, enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	seg->ptr = walk(g, c, s, va, want, flags);
 	seg->len = want;
 	return seg->ptr ? 0 : -EFAULT;
 }
 
-int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, void *buf, size_t len,
-	     unsigned int flags)
+int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	     void *buf, size_t len, unsigned int flags)
 {
 	const uint8_t *p = walk(g, c, s, va, len, flags);
 
@@ -167,8 +174,8 @@ int mmu_read(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, u
 	return p ? 0 : -EFAULT;
 }
 
-int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, const void *buf, size_t len,
-	      unsigned int flags)
+int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	      const void *buf, size_t len, unsigned int flags)
 {
 	uint8_t *p = walk(g, c, s, va, len, flags);
 
@@ -177,10 +184,12 @@ int mmu_write(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, 
 	return p ? 0 : -EFAULT;
 }
 
-void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va, enum mmu_reason why,
-	       enum mmu_access acc, unsigned int flags)
+void mmu_fault(struct gk110 *g, struct mmu_client *c, const struct mmu_space *s, uint64_t va,
+	       enum mmu_reason why, enum mmu_access acc, unsigned int flags)
 {
-	fake_of(g)->fault = (struct fake_fault){ fake_of(g)->fault.count + 1, c->name, c->unit, c->client, c->gpc, va };
+	fake_of(g)->fault = (struct fake_fault){
+		fake_of(g)->fault.count + 1, c->name, c->unit, c->client, c->gpc, va
+	};
 }
 
 void dma_read_lock(struct gk110 *g)
@@ -271,7 +280,10 @@ struct fake *fake_create(void)
 	g->ranges = calloc(MAX_RANGES, sizeof(*g->ranges));
 	g->nr_ranges = 1;
 	g->nr_engines = 1;
-	g->engine[0] = (struct engine){ .type = ENGINE_GR, .intr_bit = 12, .reset_bit = 12, .ops = &gr_engine };
+	g->engine[0] = (struct engine){ .type = ENGINE_GR,
+					.intr_bit = 12,
+					.reset_bit = 12,
+					.ops = &gr_engine };
 	add_range(g, &gr_unit.ranges[0]);
 	add_range(g, &pmu_unit.ranges[0]);
 	add_range(g, &victim);
@@ -345,7 +357,8 @@ void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned
 	}
 }
 
-void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base, const uint32_t (*lists)[2], unsigned int n)
+void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base,
+		 const uint32_t (*lists)[2], unsigned int n)
 {
 	uint32_t star, temp;
 
@@ -367,13 +380,18 @@ void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t ba
 
 void fake_boot_nouveau(struct fake *f)
 {
-	static const uint32_t hub[][2] = { { 0x404004, 17 }, { 0x404150, 3 }, { 0x404200, 4 }, { 0x408000, 7 }, { 0x4064c0, 12 } };
+	static const uint32_t hub[][2] = { { 0x404004, 17 },
+					   { 0x404150, 3 },
+					   { 0x404200, 4 },
+					   { 0x408000, 7 },
+					   { 0x4064c0, 12 } };
 	static const uint32_t gpc_0[][2] = { { 0x418380, 1 }, { 0x418808, 3 } };
 	static const uint32_t gpc_1[][2] = { { 0x418b08, 6 } };
 	static const uint32_t tpc[][2] = { { 0x419848, 1 }, { 0x419e44, 22 } };
 	static const uint32_t ppc[][2] = { { 0x41bec0, 2 }, { 0x41bee4, 1 } };
 	uint32_t hub_data[FECS_OS_LIST_BASE / 4 + 1] = { FECS_OS_LIST_BASE, FECS_OS_LIST_BASE + 4 };
-	uint32_t gpc_data[GPC_LIST_BASE / 4] = { GPC_LIST_BASE, GPC_LIST_BASE, GPC_LIST_BASE, GPC_LIST_BASE };
+	uint32_t gpc_data[GPC_LIST_BASE / 4] = { GPC_LIST_BASE, GPC_LIST_BASE, GPC_LIST_BASE,
+						 GPC_LIST_BASE };
 
 	hub_data[FECS_OS_LIST_BASE / 4] = FECS_OS_LIST_FIRST;
 	fake_upload(f, GR_FECS, hub_data, sizeof(hub_data) / 4);

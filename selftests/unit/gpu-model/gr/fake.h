@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device around gr/ for its tests: register file and dispatch of the units under test, a flat address space per page
- * directory, and what the rest of the model would have been asked to do. Shared by unit tests and fuzz targets.
+ * A device around gr/ for its tests: register file and dispatch of the units under test, a flat
+ * address space per page directory, and what the rest of the model would have been asked to do.
+ * Shared by unit tests and fuzz targets.
  */
 #ifndef KVGPU_SELFTESTS_GR_FAKE_H
 #define KVGPU_SELFTESTS_GR_FAKE_H
@@ -9,7 +10,8 @@
 #include "gr/gr.h"
 
 #define FAKE_VRAM	(16u << 20)
-#define FAKE_SPACE	(2u << 20)		/* bytes of an address space; VA 0.. = VRAM at the page directory address */
+/* bytes of an address space; VA 0.. = VRAM at the page directory address */
+#define FAKE_SPACE	(2u << 20)
 #define FAKE_PRIV_VA	0x100000u		/* from here on only privileged accesses */
 #define FAKE_VICTIM	0x800000u		/* a register range of some other unit */
 
@@ -22,7 +24,8 @@ struct fake_fault {
 };
 
 struct fake {
-	struct gk110 g;				/* first: functions of the model get it back as this */
+	/* first: functions of the model get it back as this */
+	struct gk110 g;
 	struct fake_fault fault;
 	uint32_t irq_lines;
 	unsigned int resumed, kicked;
@@ -37,7 +40,10 @@ struct fake {
 
 struct fake *fake_create(void);
 void fake_destroy(struct fake *f);
-/* back to the state after fake_create(), except VRAM outside [@from, @from + FAKE_SPACE); for fuzz targets */
+/*
+ * back to the state after fake_create(), except VRAM outside [@from, @from + FAKE_SPACE); for fuzz
+ * targets
+ */
 void fake_recycle(struct fake *f, uint32_t from);
 
 uint32_t rd32(struct fake *f, uint32_t reg);
@@ -47,7 +53,10 @@ void mask32(struct fake *f, uint32_t reg, uint32_t clear, uint32_t set);
 uint32_t vram32(struct fake *f, uint64_t addr);
 void vram32_set(struct fake *f, uint64_t addr, uint32_t val);
 
-/* an instance block at @inst whose address space is VRAM at @pd, with a GR context at @ctx_va (0 = none) */
+/*
+ * an instance block at @inst whose address space is VRAM at @pd, with a GR context at @ctx_va (0 =
+ * none)
+ */
 void fake_instance(struct fake *f, uint64_t inst, uint64_t pd, uint64_t ctx_va);
 void fake_chan(struct fake *f, struct chan *c, unsigned int id, uint64_t inst);
 
@@ -56,11 +65,13 @@ void fake_upload(struct fake *f, uint32_t falcon, const uint32_t *data, unsigned
 void fake_boot_nouveau(struct fake *f);
 void fake_boot_external(struct fake *f);
 /* nouveau's gf100_gr_init_csdata: appends registers to a list in a data segment */
-void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base, const uint32_t (*lists)[2], unsigned int n);
+void fake_csdata(struct fake *f, uint32_t falcon, uint32_t starstar, uint32_t base,
+		 const uint32_t (*lists)[2], unsigned int n);
 /* exceptions enabled as at the end of gf100_gr_init */
 void fake_enable_exceptions(struct fake *f);
 
-static inline enum eng_ret method(struct fake *f, struct chan *c, unsigned int subc, uint32_t mthd, uint32_t data)
+static inline enum eng_ret method(struct fake *f, struct chan *c, unsigned int subc, uint32_t mthd,
+				  uint32_t data)
 {
 	return gr_engine.method(&f->g, 0, c, subc, mthd, data, true);
 }

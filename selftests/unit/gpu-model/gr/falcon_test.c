@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Falcon ports: memories with auto-increment both ways, bounds, sizes as nouveau computes them, interrupts, start. */
+/*
+ * Falcon ports: memories with auto-increment both ways, bounds, sizes as nouveau computes them,
+ * interrupts, start.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,14 +149,19 @@ static void other_offsets_are_left_to_the_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(data_goes_in_and_out_by_auto_increment, setup, teardown),
-		cmocka_unit_test_setup_teardown(code_reads_back_and_marks_the_falcon_loaded, setup, teardown),
-		cmocka_unit_test_setup_teardown(offsets_beyond_the_memory_are_dropped, setup, teardown),
+		cmocka_unit_test_setup_teardown(data_goes_in_and_out_by_auto_increment, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(code_reads_back_and_marks_the_falcon_loaded, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(offsets_beyond_the_memory_are_dropped, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(sizes_are_what_nouveau_computes, setup, teardown),
 		cmocka_unit_test_setup_teardown(scrubbing_and_idle_are_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(interrupts_reach_the_host_when_enabled_and_routed, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupts_reach_the_host_when_enabled_and_routed,
+			setup, teardown),
 		cmocka_unit_test_setup_teardown(start_needs_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(other_offsets_are_left_to_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_offsets_are_left_to_the_owner, setup,
+			teardown),
 	};
 
 	return cmocka_run_group_tests_name("falcon", tests, NULL, NULL);

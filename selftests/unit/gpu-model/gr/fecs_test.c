@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Context switching: boot of both protocols in nouveau's order (gf100.c gf100_gr_init_ctxctl_*), golden context
- * (ctxgf100.c gf100_grctx_generate), switches between contexts, the patch list, and what broken memory does.
+ * Context switching: boot of both protocols in nouveau's order (gf100.c gf100_gr_init_ctxctl_*),
+ * golden context (ctxgf100.c gf100_grctx_generate), switches between contexts, the patch list, and
+ * what broken memory does.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -104,7 +105,10 @@ static void golden_context_is_in_memory(void **state)
 	vram32_set(f, PD_A + CTX + size, 0xcafe);
 	generate_golden(f, INST_A);
 	assert_int_equal(rd32(f, GR_FECS + FECS_CHAN_ADDR) & 0x80000000, 0);
-	/* hub list: 17e91c, 17e920, then 404004 with 17 registers and 404150 with 3: 404154 is word 20 */
+	/*
+	 * hub list: 17e91c, 17e920, then 404004 with 17 registers and 404150 with 3: 404154 is word
+	 * 20
+	 */
 	assert_int_equal(vram32(f, PD_A + CTX + 0x100 + 4 * 20), 0x400);
 	assert_int_equal(vram32(f, PD_A + CTX + size), 0xcafe);
 	assert_int_equal(f->fault.count, 0);
@@ -264,7 +268,10 @@ static void patch(struct fake *f, uint32_t count, const uint32_t (*p)[2], uint32
 
 static void patch_list_is_executed_once(void **state)
 {
-	static const uint32_t list[][2] = { { 0x408004, 0x11 }, { 0x41880c, 0x22 }, { 0x5030c0, 0x33 }, { 0x17e91c, 0x44 } };
+	static const uint32_t list[][2] = { { 0x408004, 0x11 },
+					    { 0x41880c, 0x22 },
+					    { 0x5030c0, 0x33 },
+					    { 0x17e91c, 0x44 } };
 	struct fake *f = *state;
 	struct chan a, b;
 
@@ -302,7 +309,9 @@ static void long_patch_lists_are_executed_to_the_end(void **state)
 	assert_int_equal(rd32(f, FAKE_VICTIM + 4 * 99), 100);
 }
 
-/* The hole: who can write a context image commands every register of the chip. kvgpu must close it. */
+/*
+ * The hole: who can write a context image commands every register of the chip. kvgpu must close it.
+ */
 static void hole_patch_list_in_guest_memory_writes_any_register(void **state)
 {
 	static const uint32_t list[][2] = { { FAKE_VICTIM + 8 * 5, 0x80000042 } };
@@ -342,7 +351,8 @@ static void endless_patch_list_ends(void **state)
 
 static void patch_list_that_resets_gr_gives_up(void **state)
 {
-	static const uint32_t list[][2] = { { FAKE_VICTIM + 0x200, 0 }, { FAKE_VICTIM + 0x204, 1 } };
+	static const uint32_t list[][2] = { { FAKE_VICTIM + 0x200, 0 },
+					    { FAKE_VICTIM + 0x204, 1 } };
 	struct fake *f = *state;
 	struct chan a, b;
 
@@ -357,7 +367,8 @@ static void patch_list_that_resets_gr_gives_up(void **state)
 
 static void patch_list_that_commands_fecs_is_queued(void **state)
 {
-	static const uint32_t list[][2] = { { GR_FECS + FECS_WRCMD_CMD, 0x77 }, { GR_FECS + FALCON_INTR_TRIGGER, 0x100 } };
+	static const uint32_t list[][2] = { { GR_FECS + FECS_WRCMD_CMD, 0x77 },
+					    { GR_FECS + FALCON_INTR_TRIGGER, 0x100 } };
 	struct fake *f = *state;
 	struct chan a, b;
 

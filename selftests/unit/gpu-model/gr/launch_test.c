@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute launches: what a grid's end releases and reports; what shaders compute is tested in sm/. Traps are read and
- * acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp} do.
+ * Compute launches: what a grid's end releases and reports; what shaders compute is tested in sm/.
+ * Traps are read and acknowledged as nouveau's gf100_gr_trap_{gpc,tpc,mp} do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,9 @@ static void qmd_set(struct world *w, uint32_t va, unsigned int high, unsigned in
 		uint64_t addr = PD + va + b / 32 * 4;
 		uint32_t bit = 1u << b % 32;
 
-		vram32_set(w->f, addr, val & (1u << (b - low)) ? vram32(w->f, addr) | bit : vram32(w->f, addr) & ~bit);
+		vram32_set(w->f, addr,
+			   val & (1u << (b - low)) ? vram32(w->f, addr) | bit :
+						     vram32(w->f, addr) & ~bit);
 	}
 }
 
@@ -214,7 +216,10 @@ static void illegal_words_stop_the_grid_and_release_nothing(void **state)
 #define WORD	4
 #define PAIR	5
 
-/* what stops a warp, and the code that nouveau's gf100_mp_warp_error and gf100_mp_global_error have for it */
+/*
+ * what stops a warp, and the code that nouveau's gf100_mp_warp_error and gf100_mp_global_error have
+ * for it
+ */
 static void errors_of_warps_have_their_codes(void **state)
 {
 	static const struct {
@@ -235,7 +240,8 @@ static void errors_of_warps_have_their_codes(void **state)
 		{ "STL below local memory", ACCESS(0x1ea, WORD, 0, 0xfffff0), 0x0e, 0 },
 		{ "LDS of half a word", ACCESS(0x1e9, WORD, 0, 2), 0x0f, 0 },
 		{ "ST.E.WT [0x7002]", 0xfc800038011ffc00ull, 0x0f, 0 },
-		{ "ATOM.E.ADD in the shared window", OP(0x1a0, 2) | 1ull << 51 | 0x40000ull << 31 | 255 << 10 | 255 << 2, 0x10, 0 },
+		{ "ATOM.E.ADD in the shared window", OP(0x1a0,
+			2) | 1ull << 51 | 0x40000ull << 31 | 255 << 10 | 255 << 2, 0x10, 0 },
 		{ "LDC R0, c[0x5][0x0]", ACCESS(0x1f2, WORD, 0, 0) | 5ull << 39, 0x12, 0 },
 		{ "BPT.TRAP", OP(0, 0) | 3 << 8, 0, 0x10 },
 		{ "BPT.PAUSE", OP(0, 0) | 2 << 8, 0, 0x20 },

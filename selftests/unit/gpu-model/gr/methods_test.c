@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Methods: classes and subchannels, state, inline uploads in both layouts against a naive oracle, report semaphores,
- * macros, constant buffer loads, and the exceptions as nouveau's gf100_gr_intr reads and acknowledges them.
+ * Methods: classes and subchannels, state, inline uploads in both layouts against a naive oracle,
+ * report semaphores, macros, constant buffer loads, and the exceptions as nouveau's gf100_gr_intr
+ * reads and acknowledges them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +80,10 @@ static void acknowledge(struct world *w, uint32_t bits)
 	f->resumed = 0;
 }
 
-/* gf100_gr_trap_intr for a unit of the front end: its status, then its bit in 0x400108, then 0x400100 and 0x400500 */
+/*
+ * gf100_gr_trap_intr for a unit of the front end: its status, then its bit in 0x400108, then
+ * 0x400100 and 0x400500
+ */
 static void acknowledge_trap(struct world *w, uint32_t trap, uint32_t esr)
 {
 	struct fake *f = w->f;
@@ -137,9 +141,12 @@ static void drawing_raises_a_named_exception(void **state)
 		unsigned int subc;
 		uint32_t mthd;
 	} draw[] = {
-		{ 0, M_BEGIN }, { 0, M_CLEAR_SURFACE }, { 0, M_DRAW_VERTEX_ARRAY }, { 0, M_DRAW_INDEX_BUFFER },
-		{ 0, M_DRAW_INDEX_BUFFER_LAST }, { 0, M_DRAW_AUTO }, { 0, M_DRAW_INLINE_VERTEX }, { 0, M_LAUNCH_VERTEX },
-		{ 3, M_TWOD_PIXELS_FROM_MEMORY }, { 3, M_TWOD_PIXELS_FROM_CPU_DATA }, { 3, M_TWOD_SOLID_POINT + 4 },
+		{ 0, M_BEGIN }, { 0, M_CLEAR_SURFACE }, { 0, M_DRAW_VERTEX_ARRAY }, { 0,
+			M_DRAW_INDEX_BUFFER },
+		{ 0, M_DRAW_INDEX_BUFFER_LAST }, { 0, M_DRAW_AUTO }, { 0, M_DRAW_INLINE_VERTEX },
+			{ 0, M_LAUNCH_VERTEX },
+		{ 3, M_TWOD_PIXELS_FROM_MEMORY }, { 3, M_TWOD_PIXELS_FROM_CPU_DATA }, { 3,
+			M_TWOD_SOLID_POINT + 4 },
 		{ 1, M_SEND_PCAS_B },
 	};
 	struct world *w = *state;
@@ -194,12 +201,18 @@ static void method_port_sets_state_and_refuses_action(void **state)
 	assert_int_equal(rd32(w->f, 0x400100), 0x10);
 }
 
-/* the far ends of nouveau's golden context lists: gk110_grctx_init_a197_0, gf100_grctx_init_902d_0, gk110_grctx_init_icmd_0 */
+/*
+ * the far ends of nouveau's golden context lists: gk110_grctx_init_a197_0, gf100_grctx_init_902d_0,
+ * gk110_grctx_init_icmd_0
+ */
 static void golden_lists_raise_nothing(void **state)
 {
 	static const struct {
 		uint32_t cls, first, last;
-	} lists[] = { { 0xa197, 0x2800, 0x29fc }, { 0xa197, 0x3400, 0x35fc }, { 0xa197, 0x0800, 0x09fc }, { 0x902d, 0x0200, 0x095c } };
+	} lists[] = { { 0xa197, 0x2800, 0x29fc },
+		      { 0xa197, 0x3400, 0x35fc },
+		      { 0xa197, 0x0800, 0x09fc },
+		      { 0x902d, 0x0200, 0x095c } };
 	static const uint32_t bundles[] = { 0x0, 0xbff, 0x1000, 0xc100, 0xc5ff, 0x1e100 };
 	struct world *w = *state;
 	unsigned int word;
@@ -210,7 +223,9 @@ static void golden_lists_raise_nothing(void **state)
 				continue;
 			wr32(w->f, GR_MTHD_DATA, mthd);
 			wr32(w->f, GR_MTHD, 0x80000000 | lists[i].cls | mthd << 14);
-			assert_int_equal(state_get(w->f->g.gr, lists[i].cls == 0xa197 ? GR_3D : GR_2D, mthd), mthd);
+			assert_int_equal(state_get(w->f->g.gr,
+						   lists[i].cls == 0xa197 ? GR_3D : GR_2D, mthd),
+					 mthd);
 		}
 	}
 	for (unsigned int i = 0; i < 5; i++) {
@@ -225,7 +240,8 @@ static void golden_lists_raise_nothing(void **state)
 
 /* ---------------------------------------------------------------- inline uploads */
 
-static void upload_begin(struct world *w, unsigned int subc, uint32_t va, uint32_t length, uint32_t lines, uint32_t launch)
+static void upload_begin(struct world *w, unsigned int subc, uint32_t va, uint32_t length,
+			 uint32_t lines, uint32_t launch)
 {
 	set(w, subc, 0x180, length);
 	set(w, subc, 0x184, lines);
@@ -283,8 +299,8 @@ static void upload_larger_than_the_stage(void **state)
 }
 
 /* naive: walk block by block, GOB by GOB, line by line, counting bytes, until (x, y, z) comes by */
-static uint64_t naive_offset(uint32_t width, uint32_t height, uint32_t depth, unsigned int lh, unsigned int ld, uint32_t x,
-			     uint32_t y, uint32_t z)
+static uint64_t naive_offset(uint32_t width, uint32_t height, uint32_t depth, unsigned int lh,
+			     unsigned int ld, uint32_t x, uint32_t y, uint32_t z)
 {
 	uint64_t at = 0;
 	uint32_t bh = 8u << lh, bd = 1u << ld;
@@ -294,7 +310,8 @@ static uint64_t naive_offset(uint32_t width, uint32_t height, uint32_t depth, un
 			for (uint32_t bx = 0; bx < width; bx += 64)
 				for (uint32_t gz = 0; gz < bd; gz++)
 					for (uint32_t gy = 0; gy < bh; gy += 8) {
-						if (z == bz + gz && y >= by + gy && y < by + gy + 8 && x >= bx && x < bx + 64)
+						if (z == bz + gz && y >= by + gy &&
+						    y < by + gy + 8 && x >= bx && x < bx + 64)
 							return at + (y - by - gy) * 64 + (x - bx);
 						at += 512;
 					}
@@ -323,10 +340,13 @@ static void upload_block_linear_matches_the_naive_walk(void **state)
 				upload_data(w, 2, (length + 3) / 4 * lines);
 				for (uint32_t l = 0; l < lines; l++, word += (length + 3) / 4) {
 					for (uint32_t x = 0; x < length; x++) {
-						uint64_t off = naive_offset(width, height, depth, lh, ld, x0 + x, y0 + l, z);
+						uint64_t off = naive_offset(width, height, depth,
+									    lh, ld, x0 + x, y0 + l,
+									    z);
 						uint8_t want = word + x / 4 + 1;
 
-						assert_int_equal(w->f->g.vram[PD + 0x4000 + off], want);
+						assert_int_equal(w->f->g.vram[PD + 0x4000 + off],
+								 want);
 					}
 				}
 			}
@@ -403,7 +423,8 @@ static void upload_releases_its_semaphore_last(void **state)
 
 /* ---------------------------------------------------------------- report semaphores */
 
-static void report(struct world *w, unsigned int subc, uint32_t va, uint32_t payload, uint32_t op, enum eng_ret want)
+static void report(struct world *w, unsigned int subc, uint32_t va, uint32_t payload, uint32_t op,
+		   enum eng_ret want)
 {
 	set(w, subc, 0x1b00, 0);
 	set(w, subc, 0x1b04, va);
@@ -457,7 +478,8 @@ static void reductions_compute(void **state)
 		uint32_t old, arg, want;
 	} cases[] = {
 		{ RED_ADD, 0, 0xffffffff, 2, 1 },	{ RED_MIN, 0, 5, 0xffffffff, 5 },
-		{ RED_MIN, 1, 5, 0xffffffff, 0xffffffff }, { RED_MAX, 0, 5, 0xffffffff, 0xffffffff },
+		{ RED_MIN, 1, 5, 0xffffffff, 0xffffffff }, { RED_MAX, 0, 5, 0xffffffff,
+			0xffffffff },
 		{ RED_MAX, 1, 5, 0xffffffff, 5 },	{ RED_INC, 0, 4, 5, 5 },
 		{ RED_INC, 0, 5, 5, 0 },		{ RED_DEC, 0, 0, 5, 5 },
 		{ RED_DEC, 0, 3, 5, 2 },		{ RED_DEC, 0, 9, 5, 5 },
@@ -468,7 +490,8 @@ static void reductions_compute(void **state)
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		vram32_set(w->f, PD + 0x60, cases[i].old);
-		report(w, 1, 0x60, cases[i].arg, 1 << 28 | 1 << 3 | cases[i].op << 9 | cases[i].is_signed << 17, ENG_DONE);
+		report(w, 1, 0x60, cases[i].arg,
+		       1 << 28 | 1 << 3 | cases[i].op << 9 | cases[i].is_signed << 17, ENG_DONE);
 		assert_int_equal(mem(w, 0x60), cases[i].want);
 	}
 }
@@ -547,7 +570,8 @@ static void constant_buffer_loads_reach_memory(void **state)
 #define BF(src, size, dst)	((src) << 17 | (size) << 22 | (uint32_t)(dst) << 27)
 #define MTHD(m, inc)	((m) >> 2 | (inc) << 12)
 
-static void macro_load(struct world *w, uint32_t macro, uint32_t at, const uint32_t *code, unsigned int n)
+static void macro_load(struct world *w, uint32_t macro, uint32_t at, const uint32_t *code,
+		       unsigned int n)
 {
 	set(w, 0, 0x11c, macro);
 	set(w, 0, 0x120, at);
@@ -561,7 +585,8 @@ static enum eng_ret macro_call(struct world *w, uint32_t macro, const uint32_t *
 	enum eng_ret ret = ENG_DONE;
 
 	for (unsigned int i = 0; i < n; i++) {
-		ret = gr_engine.method(&w->f->g, 0, &w->c, 0, 0x3800 + 8 * macro + (i ? 4 : 0), p[i], i == n - 1);
+		ret = gr_engine.method(&w->f->g, 0, &w->c, 0, 0x3800 + 8 * macro + (i ? 4 : 0),
+				       p[i], i == n - 1);
 		if (i < n - 1)
 			assert_int_equal(ret, ENG_DONE);
 	}
@@ -590,7 +615,10 @@ static void macros_send_methods(void **state)
 
 static void macros_compute_loop_and_read_state(void **state)
 {
-	/* sum 1..r1 by a loop with a delay slot, into 0x3400; then state of 0x3404 plus bit fields into 0x3408 */
+	/*
+	 * sum 1..r1 by a loop with a delay slot, into 0x3400; then state of 0x3404 plus bit fields
+	 * into 0x3408
+	 */
 	static const uint32_t code[] = {
 		1 | ASSIGN(1) | DST(2),				/* 0: r2 = 0 */
 		0 | ASSIGN(1) | DST(2) | A(2) | B(1) | ALU(0),	/* 1: r2 += r1 */
@@ -600,7 +628,8 @@ static void macros_compute_loop_and_read_state(void **state)
 		1 | ASSIGN(2) | IMM(MTHD(0x3400, 2)),		/* 5 */
 		1 | ASSIGN(4) | A(2),				/* 6: 0x3400 = sum */
 		5 | ASSIGN(1) | DST(3) | IMM(0x3404 >> 2),	/* 7: r3 = state of 0x3404 */
-		2 | ASSIGN(1) | DST(5) | A(4) | B(3) | BF(4, 8, 16),	/* 8: r5 = r4 with r3[11:4] at 23:16 */
+		/* 8: r5 = r4 with r3[11:4] at 23:16 */
+		2 | ASSIGN(1) | DST(5) | A(4) | B(3) | BF(4, 8, 16),
 		1 | ASSIGN(4) | A(5) | EXIT,			/* 9: 0x3408 */
 		1 | ASSIGN(1),					/* 10: delay slot of the exit */
 	};
@@ -614,7 +643,8 @@ static void macros_compute_loop_and_read_state(void **state)
 	assert_int_equal(state_get(w->f->g.gr, GR_3D, 0x3408), 0xbc0000 | 10);
 }
 
-static void macro_errors(struct world *w, uint32_t want, const uint32_t *code, unsigned int n, unsigned int params)
+static void macro_errors(struct world *w, uint32_t want, const uint32_t *code, unsigned int n,
+			 unsigned int params)
 {
 	static const uint32_t p[MME_MAX_PARAMS + 1];
 
@@ -659,7 +689,10 @@ static void macros_that_draw_raise_the_drawing_exception(void **state)
 static void parameters_survive_a_context_switch(void **state)
 {
 	static const uint32_t code[] = {
-		1 | ASSIGN(2) | IMM(MTHD(0x3400, 1)), 1 | ASSIGN(3) | A(1) | DST(2), 1 | ASSIGN(4) | A(2) | EXIT, 1 | ASSIGN(1),
+		1 | ASSIGN(2) | IMM(MTHD(0x3400, 1)),
+		1 | ASSIGN(3) | A(1) | DST(2),
+		1 | ASSIGN(4) | A(2) | EXIT,
+		1 | ASSIGN(1),
 	};
 	struct world *w = *state;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PMU: nouveau's init, send and receive (subdev/pmu/gt215.c), its processes, and what foreign images get. */
+/*
+ * PMU: nouveau's init, send and receive (subdev/pmu/gt215.c), its processes, and what foreign
+ * images get.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,10 +199,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rings_appear_after_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_foreign_image_stays_silent, setup, teardown),
-		cmocka_unit_test_setup_teardown(memx_info_is_answered_with_an_interrupt, setup, teardown),
+		cmocka_unit_test_setup_teardown(memx_info_is_answered_with_an_interrupt, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(memx_scripts_write_any_register, setup, teardown),
 		cmocka_unit_test_setup_teardown(scripts_of_any_shape_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(counters_wrap_and_a_full_ring_drops, setup, teardown),
+		cmocka_unit_test_setup_teardown(counters_wrap_and_a_full_ring_drops, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(mutexes_belong_to_who_came_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_begins_with_empty_rings, setup, teardown),
 	};

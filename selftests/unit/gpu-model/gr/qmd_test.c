@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * QMD decoder over every field. The oracle is a table of its own (word, lowest bit, width; from cla1c0qmd.h, layout 01.07)
- * and a loop that looks at single bits.
+ * QMD decoder over every field. The oracle is a table of its own (word, lowest bit, width; from
+ * cla1c0qmd.h, layout 01.07) and a loop that looks at single bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +193,8 @@ static void every_bit_lands_in_its_field_alone(void **state)
 		qmd_decode(words, &q);
 		for (unsigned int i = 0; i < NR_FIELDS; i++) {
 			if (member(&q, i) != oracle(words, i))
-				fail_msg("bit %u: %s is 0x%x, should be 0x%x", pos, fields[i].name, member(&q, i),
+				fail_msg("bit %u: %s is 0x%x, should be 0x%x", pos, fields[i].name,
+					member(&q, i),
 					 oracle(words, i));
 		}
 	}
@@ -214,7 +215,10 @@ static void random_data_decodes_as_the_oracle_says(void **state)
 	}
 }
 
-/* the launch that Mesa's rusticl made for 65536 work items in groups of 1024 (gk110-bringup.md section 6) */
+/*
+ * the launch that Mesa's rusticl made for 65536 work items in groups of 1024 (gk110-bringup.md
+ * section 6)
+ */
 static void captured_launch_has_its_sizes(void **state)
 {
 	uint32_t words[QMD_WORDS] = { 0 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An engine thread at work (switches with patch lists, methods, launches) while the socket thread reads and writes
- * registers, commands FECS and resets the engine. Meant for the thread sanitizer; without it, for locks and liveness.
+ * An engine thread at work (switches with patch lists, methods, launches) while the socket thread
+ * reads and writes registers, commands FECS and resets the engine. Meant for the thread sanitizer;
+ * without it, for locks and liveness.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +19,8 @@
 #define CTX	0x100000u
 #define LIST	0x180000u
 #define ROUNDS	200
-#define LONGEST	200000		/* rounds, should the engine's thread be kept from running for long */
+/* rounds, should the engine's thread be kept from running for long */
+#define LONGEST	200000
 
 static struct fake *f;
 static atomic_bool quit;

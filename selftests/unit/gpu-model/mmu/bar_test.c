@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU windows: physical and virtual BAR1 and BAR3, PRAMIN on every target, the peephole port, every size at every
- * alignment over page boundaries, faults, and what the bus is told when translations change.
+ * CPU windows: physical and virtual BAR1 and BAR3, PRAMIN on every target, the peephole port, every
+ * size at every alignment over page boundaries, faults, and what the bus is told when translations
+ * change.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -42,14 +43,16 @@ static void physical_windows(void **state)
 		bar_write(&f->g, w, 0x12345, 4, 0xdeadbeef);
 		assert_memory_equal(f->g.vram + 0x12345, "\xef\xbe\xad\xde", 4);
 		assert_int_equal(bar_read(&f->g, w, 0x12346, 2), 0xadbe);
-		assert_int_equal(bar_read(&f->g, w, VRAM, 8), ~0ull);		/* behind the end of memory */
+		/* behind the end of memory */
+		assert_int_equal(bar_read(&f->g, w, VRAM, 8), ~0ull);
 		assert_int_equal(bar_read(&f->g, w, VRAM - 2, 4), 0xffff0000);	/* half of it */
 		bar_write(&f->g, w, VRAM, 8, 1);
 	}
 	assert_int_equal(bar_read(&f->g, WIN_BAR3, GK110_BAR3_SIZE, 4), 0xffffffff);
 	assert_int_equal(bar_read(&f->g, WIN_BAR1, ~0ull, 1), 0xff);
 	bar_write(&f->g, WIN_BAR1, ~0ull - 3, 8, 0);
-	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 0);			/* nothing was translated */
+	/* nothing was translated */
+	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 0);
 	fake_destroy(f);
 }
 
@@ -70,7 +73,8 @@ static void virtual_windows(void **state)
 		fake_map(f, &vm, 0x1000, 0x3000, MEM_VRAM, 0, false);
 		fake_map(f, &vm, 0x2000, FAKE_IOVA + 0x5000, MEM_SYS_COH, 0, false);
 		fake_map(f, &vm, 0x3000, 0x7000, MEM_VRAM, GMMU_PTE_PRIV, false);
-		for (off = 0; off < sizeof(flat) - 8; off += off % 4096 < 16 || off % 4096 > 4080 ? 1 : 61)
+		for (off = 0; off < sizeof(flat) - 8;
+		     off += off % 4096 < 16 || off % 4096 > 4080 ? 1 : 61)
 			for (i = 0; i < NR(sizes); i++) {
 				val = val * 6364136223846793005ull + 1442695040888963407ull;
 				bar_write(&f->g, w, off, sizes[i], val);
@@ -91,7 +95,10 @@ static void virtual_windows(void **state)
 
 static void window_faults(void **state)
 {
-	const struct { enum bar_window w; unsigned int unit; } cases[] = { { WIN_BAR1, 4 }, { WIN_BAR3, 5 } };
+	const struct {
+		enum bar_window w;
+		unsigned int unit;
+	} cases[] = { { WIN_BAR1, 4 }, { WIN_BAR3, 5 } };
 	unsigned int i;
 
 	for (i = 0; i < NR(cases); i++) {
@@ -105,10 +112,12 @@ static void window_faults(void **state)
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1u << u);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INST(u)), vm.inst >> 12);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_VA_LO(u)), 0x1000);
-		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x742);	/* HOST_CPU, hub, read, PTE */
+		/* HOST_CPU, hub, read, PTE */
+		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x742);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
 		bar_write(&f->g, cases[i].w, 0x10, 4, 0);
-		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x7c6);	/* write, read only */
+		/* write, read only */
+		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)), 0x7c6);
 		assert_int_equal(bar_read(&f->g, cases[i].w, 0x10, 4), 0x55555555);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
 		assert_int_equal(bar_read(&f->g, cases[i].w, 0xffc, 8), 0xffffffff55555555);
@@ -116,7 +125,8 @@ static void window_faults(void **state)
 		bar_read(&f->g, cases[i].w, 0x4000, 1);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)) & 15, MMU_LIMIT);
 		fake_wr32(f, GMMU_FAULT_SOURCE, ~0u);
-		fake_wr32(f, bind_reg[cases[i].w], HOSTMEM_VIRTUAL | 0x0fffffff);	/* no memory: nothing bound */
+		/* no memory: nothing bound */
+		fake_wr32(f, bind_reg[cases[i].w], HOSTMEM_VIRTUAL | 0x0fffffff);
 		assert_int_equal(bar_read(&f->g, cases[i].w, 0, 1), 0xff);
 		assert_int_equal(fake_rd32(f, GMMU_FAULT_INFO(u)) & 15, MMU_UNBOUND_INST);
 		fake_destroy(f);
@@ -141,7 +151,10 @@ static void instance_in_guest_memory(void **state)
 	}
 }
 
-/* the block is read at the write of the register: later changes need another bind, and a bind drops no TLB line */
+/*
+ * the block is read at the write of the register: later changes need another bind, and a bind drops
+ * no TLB line
+ */
 static void bind_reads_the_block(void **state)
 {
 	struct fake *f = device();
@@ -259,17 +272,23 @@ static void mapping_answers(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		fake_map(f, &vm, i << 12, 0x9000 + (i << 12), MEM_VRAM, i == 3 ? GMMU_PTE_RO : 0, false);
+		fake_map(f, &vm, i << 12, 0x9000 + (i << 12), MEM_VRAM, i == 3 ? GMMU_PTE_RO : 0,
+			 false);
 	fake_map(f, &vm, 0x5000, 0x20000, MEM_VRAM, GMMU_PTE_READ_DISABLE, false);
 	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0, 1 << 20, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_int_equal(seg.len, 0x3000);	/* three alike, the fourth is read only */
 	assert_int_equal(seg.phys, 0x9000);
 	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_READ, MMU_PEEK, &seg), 0);
 	assert_true(seg.read_only);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_WRITE, MMU_PEEK, &seg), -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x4000, 4096, ACC_READ, MMU_PEEK, &seg), -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x5000, 4096, ACC_ATOMIC, MMU_PEEK, &seg), -EFAULT);
-	assert_int_equal(bar_translate(&f->g, WIN_BAR1, GK110_BAR1_SIZE, 1, ACC_READ, MMU_PEEK, &seg), -EFAULT);
+	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x3000, 4096, ACC_WRITE, MMU_PEEK, &seg),
+			 -EFAULT);
+	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x4000, 4096, ACC_READ, MMU_PEEK, &seg),
+			 -EFAULT);
+	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x5000, 4096, ACC_ATOMIC, MMU_PEEK, &seg),
+			 -EFAULT);
+	assert_int_equal(bar_translate(&f->g, WIN_BAR1, GK110_BAR1_SIZE, 1, ACC_READ, MMU_PEEK,
+				       &seg),
+			 -EFAULT);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 0);
 	assert_int_equal(bar_translate(&f->g, WIN_BAR1, 0x4000, 4096, ACC_READ, 0, &seg), -EFAULT);
 	assert_int_equal(fake_rd32(f, GMMU_FAULT_SOURCE), 1 << 4);
@@ -296,7 +315,8 @@ static void peephole(void **state)
 	fake_wr32(f, PEEPHOLE_ADDR_HIGH, 0xffffff12);
 	fake_wr32(f, PEEPHOLE_ADDR_LOW, 0xfffffffc);
 	fake_wr32(f, PEEPHOLE_DATA, 0x0badcafe);
-	fake_wr32(f, PEEPHOLE_DATA, 0x600df00d);		/* the carry reaches the high part */
+	/* the carry reaches the high part */
+	fake_wr32(f, PEEPHOLE_DATA, 0x600df00d);
 	assert_int_equal(*(uint32_t *)(f->g.vram + 0x9ffc), 0x0badcafe);
 	assert_int_equal(*(uint32_t *)f->guest, 0x600df00d);
 	assert_int_equal(fake_rd32(f, PEEPHOLE_ADDR_HIGH), 0x13);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A small device for unit tests: video memory, guest memory behind a fake bus, the MMU and the windows, and page tables
- * made by hand. fake_device.h adds what the rest of the model would provide. Registers are reached through the units'
- * own tables, as the bus would.
+ * A small device for unit tests: video memory, guest memory behind a fake bus, the MMU and the
+ * windows, and page tables made by hand. fake_device.h adds what the rest of the model would
+ * provide. Registers are reached through the units' own tables, as the bus would.
  *
  *	struct fake *f = fake_create(16 << 20, 4 << 20);
  *	struct fake_vm vm = fake_vm_create(f, limit);
@@ -29,7 +29,8 @@ struct fake {
 	struct gk110 g;
 	uint8_t *guest;
 	uint64_t guest_size;
-	uint64_t next;			/* video memory for tables is taken from the top downwards */
+	/* video memory for tables is taken from the top downwards */
+	uint64_t next;
 	unsigned int win_invalidated[NR_WIN];
 	unsigned int msgs;		/* interrupt edges */
 	bool guest_read_only;
@@ -172,9 +173,11 @@ static inline unsigned int fake_big_shift(struct fake *f)
 }
 
 /* address of the entry for @va in the small or big table; makes the table when there is none */
-static inline uint64_t fake_pte_addr(struct fake *f, const struct fake_vm *vm, uint64_t va, bool big)
+static inline uint64_t fake_pte_addr(struct fake *f, const struct fake_vm *vm, uint64_t va,
+				     bool big)
 {
-	unsigned int big_shift = fake_big_shift(f), span = big_shift + 10, shift = big ? big_shift : 12;
+	unsigned int big_shift = fake_big_shift(f), span = big_shift + 10,
+		     shift = big ? big_shift : 12;
 	uint64_t slot = vm->pdb + (va >> span) * 8, pde = fake_rd64(f, slot), table;
 
 	if (!(pde & (big ? 1ull : 1ull << 32))) {
@@ -192,8 +195,8 @@ static inline uint64_t fake_pte(uint64_t phys, enum mem_target t, uint64_t bits)
 }
 
 /* maps one page; @bits are further entry bits (GMMU_PTE_RO, a kind, ...) */
-static inline void fake_map(struct fake *f, const struct fake_vm *vm, uint64_t va, uint64_t phys, enum mem_target t,
-			    uint64_t bits, bool big)
+static inline void fake_map(struct fake *f, const struct fake_vm *vm, uint64_t va, uint64_t phys,
+			    enum mem_target t, uint64_t bits, bool big)
 {
 	fake_wr64(f, fake_pte_addr(f, vm, va, big), fake_pte(phys, t, bits));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the MMU calls of the rest of the device, recorded. Include it in one file of a test that links none of it.
+ * What the MMU calls of the rest of the device, recorded. Include it in one file of a test that
+ * links none of it.
  */
 #ifndef KVGPU_TEST_FAKE_DEVICE_H
 #define KVGPU_TEST_FAKE_DEVICE_H

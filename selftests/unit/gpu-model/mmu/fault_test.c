@@ -18,19 +18,27 @@ static struct mmu_client client(uint8_t unit, uint8_t id, int gpc)
 	return (struct mmu_client){ .name = "test", .unit = unit, .client = id, .gpc = gpc };
 }
 
-static const struct mmu_space space = { .inst = 0x123456000, .pdb = 0, .limit = ~0ull, .valid = true };
+static const struct mmu_space space = { .inst = 0x123456000,
+					.pdb = 0,
+					.limit = ~0ull,
+					.valid = true };
 
 static void record_contents(void **state)
 {
 	const struct {
-		uint8_t unit, client; int gpc; uint64_t va; enum mmu_reason why; enum mmu_access acc;
+		uint8_t unit, client;
+		int gpc;
+		uint64_t va;
+		enum mmu_reason why;
+		enum mmu_access acc;
 		uint32_t lo, hi, info;
 	} cases[] = {
 		{ 0x15, 0x01, -1, 0x24123, MMU_PTE, ACC_READ, 0x24000, 0, 0x00000142 },
 		{ 0x1b, 0x18, -1, 0xff12345678, MMU_RO, ACC_WRITE, 0x12345000, 0xff, 0x000018c6 },
 		{ 0x00, 0x0f, 3, 0x1000000000, MMU_BOTH_PTES, ACC_ATOMIC, 0, 0x10, 0x03000f8e },
 		{ 0x00, 0x1e, 0, 0xfff, MMU_KIND, ACC_READ, 0, 0, 0x00001e0c },
-		{ 0x07, 0x06, -1, 0xffffffffffffffff, MMU_LIMIT, ACC_READ, 0xfffff000, 0xffffffff, 0x00000643 },
+		{ 0x07, 0x06, -1, 0xffffffffffffffff, MMU_LIMIT, ACC_READ, 0xfffff000, 0xffffffff,
+			0x00000643 },
 	};
 	unsigned int i;
 
@@ -61,7 +69,8 @@ static void second_fault_is_dropped(void **state)
 
 	fake_intr_raised = 0;
 	mmu_fault(&f->g, &a, &space, 0x1000, MMU_PTE, ACC_READ, 0);
-	mmu_fault(&f->g, &b, &space, 0x2000, MMU_PDE, ACC_READ, 0);	/* another unit has its own record */
+	/* another unit has its own record */
+	mmu_fault(&f->g, &b, &space, 0x2000, MMU_PDE, ACC_READ, 0);
 	assert_int_equal(fake_intr_raised, 0);
 	mmu_fault(&f->g, &a, NULL, 0x3000, MMU_RO, ACC_WRITE, 0);
 	assert_int_equal(fake_intr_raised, 1u << 27);
@@ -100,10 +109,12 @@ static void lock_busy(void **state)
 	pthread_mutex_lock(&f->g.lock);
 	mmu_fault(&f->g, &a, &space, 0x5000, MMU_PTE, ACC_READ, 0);
 	mmu_fault(&f->g, &b, &space, 0x6000, MMU_PDE, ACC_READ, 0);
-	mmu_fault(&f->g, &a, &space, 0x7000, MMU_PTE, ACC_READ, 0);	/* its record is taken: dropped */
+	/* its record is taken: dropped */
+	mmu_fault(&f->g, &a, &space, 0x7000, MMU_PTE, ACC_READ, 0);
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_SOURCE), 0);
 	pthread_mutex_unlock(&f->g.lock);
-	for (i = 0; i < 600000 && atomic_load(&fake_intr_updates) < 2; i++)	/* a minute and more: a hang */
+	/* a minute and more: a hang */
+	for (i = 0; i < 600000 && atomic_load(&fake_intr_updates) < 2; i++)
 		usleep(100);
 	pthread_mutex_lock(&f->g.lock);
 	assert_int_equal(reg_get(&f->g, GMMU_FAULT_SOURCE), 1u << 0x15 | 1);
@@ -141,7 +152,10 @@ static void *faulting(void *arg)
 	return NULL;
 }
 
-/* faults with dma_lock held against invalidates with lock held: the two must not wait for each other */
+/*
+ * faults with dma_lock held against invalidates with lock held: the two must not wait for each
+ * other
+ */
 static void faults_against_invalidates(void **state)
 {
 	struct fake *f = fake_create(1 << 20, 4096);

@@ -34,8 +34,10 @@ static void bounds(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		memset(out, 0, sizeof(out));
-		assert_int_equal(mem_write(&f->g, cases[i].t, cases[i].addr, in, cases[i].len), cases[i].ok);
-		assert_int_equal(mem_read(&f->g, cases[i].t, cases[i].addr, out, cases[i].len), cases[i].ok);
+		assert_int_equal(mem_write(&f->g, cases[i].t, cases[i].addr, in, cases[i].len),
+				 cases[i].ok);
+		assert_int_equal(mem_read(&f->g, cases[i].t, cases[i].addr, out, cases[i].len),
+				 cases[i].ok);
 		if (cases[i].ok)
 			assert_memory_equal(in, out, cases[i].len);
 	}
@@ -51,7 +53,8 @@ static void pointers_are_cut(void **state)
 	assert_ptr_equal(mem_ptr(&f->g, MEM_VRAM, 0x1000, &len, true), f->g.vram + 0x1000);
 	assert_int_equal(len, (1 << 20) - 0x1000);
 	len = ~0ul;
-	assert_ptr_equal(mem_ptr(&f->g, MEM_SYS_COH, FAKE_IOVA + 0x8000, &len, true), f->guest + 0x8000);
+	assert_ptr_equal(mem_ptr(&f->g, MEM_SYS_COH, FAKE_IOVA + 0x8000, &len, true),
+			 f->guest + 0x8000);
 	assert_int_equal(len, 0x8000);
 	f->guest_read_only = true;
 	assert_null(mem_ptr(&f->g, MEM_SYS_COH, FAKE_IOVA, &len, true));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TLB behaviour that software can see: an entry changed without an invalidate keeps its old translation, each kind of
- * invalidate ends that for exactly the entries it names, nothing else does. And invalidates against translating
+ * TLB behaviour that software can see: an entry changed without an invalidate keeps its old
+ * translation, each kind of invalidate ends that for exactly the entries it names, nothing else
+ * does. And invalidates against translating
  * threads: after the register write returned nobody uses the old page.
  */
 #include <sched.h>
@@ -22,7 +23,8 @@
 #define LIMIT	((1ull << 40) - 1)
 #define INV_ALL	(FB_MMU_INVALIDATE_ALL_VA)
 
-static uint64_t phys_of(struct fake *f, struct mmu_client *c, const struct mmu_space *s, uint64_t va)
+static uint64_t phys_of(struct fake *f, struct mmu_client *c, const struct mmu_space *s,
+			uint64_t va)
 {
 	struct mmu_seg seg = { 0 };
 	int ret;
@@ -75,7 +77,8 @@ static void make_stale(struct rig *r, bool big)
 		phys_of(r->f, &r->hub, s[i], VA);
 		phys_of(r->f, &r->gpc, s[i], VA);
 	}
-	for (i = 0; i < 2; i++) {	/* the invalidate above dropped the first space: fill again, then change */
+	/* the invalidate above dropped the first space: fill again, then change */
+	for (i = 0; i < 2; i++) {
 		phys_of(r->f, &r->hub, s[i], VA);
 		phys_of(r->f, &r->gpc, s[i], VA);
 		fake_map(r->f, vm[i], VA, NEW, MEM_VRAM, 0, big);
@@ -87,14 +90,21 @@ static unsigned int stale(struct rig *r, bool big)
 {
 	uint64_t old = OLD + (big ? VA & 0x1ffff : 0);
 
-	return (phys_of(r->f, &r->hub, &r->s, VA) == old) | (phys_of(r->f, &r->hub, &r->so, VA) == old) << 1 |
-	       (phys_of(r->f, &r->gpc, &r->s, VA) == old) << 2 | (phys_of(r->f, &r->gpc, &r->so, VA) == old) << 3;
+	return (phys_of(r->f, &r->hub, &r->s, VA) == old) |
+	       (phys_of(r->f, &r->hub, &r->so, VA) == old) << 1 |
+	       (phys_of(r->f, &r->gpc, &r->s, VA) == old) << 2 |
+	       (phys_of(r->f, &r->gpc, &r->so, VA) == old) << 3;
 }
 
 static void invalidates(void **state)
 {
 	struct rig *r = rig_create();
-	const struct { const char *name; uint64_t pdb; uint32_t target, what, page; unsigned int stale; } cases[] = {
+	const struct {
+		const char *name;
+		uint64_t pdb;
+		uint32_t target, what, page;
+		unsigned int stale;
+	} cases[] = {
 		{ "none", 0, 0, ~0u, 0, 0xf },
 		{ "pdb, all va", r->vm.pdb, 0, 1, 0, 0xa },
 		{ "other pdb", r->other.pdb, 0, 1, 0, 0x5 },
@@ -119,7 +129,8 @@ static void invalidates(void **state)
 				fake_invalidate(r->f, cases[i].pdb, cases[i].target, cases[i].what);
 			}
 			if (stale(r, big) != cases[i].stale)
-				fail_msg("%s (big %u): stale %x, expected %x", cases[i].name, big, stale(r, big),
+				fail_msg("%s (big %u): stale %x, expected %x", cases[i].name, big,
+					stale(r, big),
 					 cases[i].stale);
 		}
 		fake_unmap(r->f, &r->vm, VA, big);
@@ -137,7 +148,8 @@ static void no_trigger_no_invalidate(void **state)
 	fake_wr32(r->f, FB_MMU_INVALIDATE, 1 | 2);
 	fake_wr32_be(r->f, FB_MMU_INVALIDATE, ~0u, 0xff);
 	assert_int_equal(stale(r, false), 0xf);
-	fake_wr32_be(r->f, FB_MMU_INVALIDATE, 0x80000000, 0xff000000);	/* trigger alone; 0xff stored before */
+	/* trigger alone; 0xff stored before */
+	fake_wr32_be(r->f, FB_MMU_INVALIDATE, 0x80000000, 0xff000000);
 	assert_int_equal(stale(r, false), 0xc);
 	assert_int_equal(fake_rd32(r->f, FB_MMU_INVALIDATE) & FB_MMU_INVALIDATE_TRIGGER, 0);
 	rig_destroy(r);
@@ -147,7 +159,10 @@ static void system_memory_targets_match(void **state)
 {
 	struct rig *r = rig_create();
 	const uint64_t pdb = FAKE_IOVA;
-	struct mmu_space s = { .pdb = pdb, .pdb_target = MEM_SYS_NCOH, .limit = LIMIT, .valid = true };
+	struct mmu_space s = { .pdb = pdb,
+			       .pdb_target = MEM_SYS_NCOH,
+			       .limit = LIMIT,
+			       .valid = true };
 	uint64_t *entry = (uint64_t *)(r->f->guest + 0x40000);
 
 	((uint64_t *)r->f->guest)[0] = 3ull << 32 | (FAKE_IOVA + 0x40000) << 24;
@@ -182,10 +197,12 @@ static void directory_is_cached(void **state)
 	fake_map(r->f, &r->vm, VA + 0x1000, NEW, MEM_VRAM, 0, false);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	fake_wr64(r->f, slot, 0);
-	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA + 0x1000), NEW);	/* a page not seen before */
+	/* a page not seen before */
+	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA + 0x1000), NEW);
 	fake_wr32(r->f, FB_MMU_INVALIDATE_PAGE, (VA >> 12) << 4);
 	fake_invalidate(r->f, r->vm.pdb, 0, 0);
-	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);	/* one page's invalidate leaves the directory */
+	/* one page's invalidate leaves the directory */
+	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	fake_invalidate(r->f, r->vm.pdb, 0, 1);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), ~0ull);
 	rig_destroy(r);
@@ -207,11 +224,13 @@ static void peek_fills_nothing(void **state)
 	struct mmu_seg seg;
 
 	fake_map(r->f, &r->vm, VA, OLD, MEM_VRAM, 0, false);
-	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, VA, 1, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, VA, 1, ACC_READ, MMU_PEEK, &seg),
+			 0);
 	fake_map(r->f, &r->vm, VA, NEW, MEM_VRAM, 0, false);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), NEW);
 	fake_map(r->f, &r->vm, VA, OLD, MEM_VRAM, 0, false);
-	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, VA, 1, ACC_READ, MMU_PEEK, &seg), 0);
+	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, VA, 1, ACC_READ, MMU_PEEK, &seg),
+			 0);
 	assert_int_equal(seg.phys, NEW);	/* but it sees what an access would see */
 	rig_destroy(r);
 }
@@ -242,7 +261,8 @@ static void mode_change(void **state)
 	assert_int_equal(fake_rd32(r->f, FB_MMU_CTRL), 0x00ff8000);
 	fake_wr32(r->f, FB_MMU_CTRL, FB_MMU_CTRL_BIG_64K);
 	assert_int_equal(fake_rd32(r->f, FB_MMU_CTRL), 0x00ff8001);
-	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x10000), OLD);		/* second big entry, pages of 64 KiB */
+	/* second big entry, pages of 64 KiB */
+	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x10000), OLD);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x30000), ~0ull);
 	rig_destroy(r);
 }
@@ -256,22 +276,25 @@ static void bypass(void **state)
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	fake_wr32(r->f, FB_MMU_CTRL, FB_MMU_CTRL_BYPASS);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, 0x5678), 0x5678);
-	fake_wr32(r->f, FB_MMU_CTRL, FB_MMU_CTRL_BYPASS | FIELD_PREP(FB_MMU_CTRL_BYPASS_TARGET, MEM_SYS_COH));
-	assert_int_equal(mmu_translate(&r->f->g, &r->hub, &r->s, FAKE_IOVA + 8, 1, ACC_WRITE, 0, &seg), 0);
+	fake_wr32(r->f, FB_MMU_CTRL,
+		  FB_MMU_CTRL_BYPASS | FIELD_PREP(FB_MMU_CTRL_BYPASS_TARGET, MEM_SYS_COH));
+	assert_int_equal(
+		mmu_translate(&r->f->g, &r->hub, &r->s, FAKE_IOVA + 8, 1, ACC_WRITE, 0, &seg), 0);
 	assert_ptr_equal(seg.ptr, r->f->guest + 8);
 	fake_wr32(r->f, FB_MMU_CTRL, 0);
 	assert_int_equal(phys_of(r->f, &r->hub, &r->s, VA), OLD);
 	rig_destroy(r);
 }
 
-/* ---------------------------------------------------------------- invalidates against running translations */
+/* ----------------------------------------------------- invalidates against running translations */
 
 #define ROUNDS	2000
 #define PAGES	8
 
 struct race {
 	struct rig *r;
-	atomic_uint epoch;		/* pages of an epoch older than this must not be seen any more */
+	/* pages of an epoch older than this must not be seen any more */
+	atomic_uint epoch;
 	atomic_bool stop;
 	atomic_uint seen;
 	atomic_int holders;
@@ -297,7 +320,8 @@ static void *translating(void *arg)
 		struct mmu_seg seg;
 
 		dma_read_lock(&r->f->g);
-		if (mmu_translate(&r->f->g, &r->hub, &r->s, VA + i++ % PAGES * 0x1000, 4, ACC_READ, 0, &seg))
+		if (mmu_translate(&r->f->g, &r->hub, &r->s, VA + i++ % PAGES * 0x1000, 4, ACC_READ,
+				  0, &seg))
 			abort();
 		for (spin = 0; spin < i % 64 * 64; spin++)	/* an access takes its time */
 			atomic_signal_fence(memory_order_seq_cst);
@@ -319,8 +343,9 @@ static void write_pages(struct rig *r, uint64_t base, unsigned int val)
 }
 
 /*
- * Each epoch has its own pages, which hold the epoch's number. After an invalidate returned the old pages are cleared
- * at once: an access that still uses an old translation, or an old pointer, sees a number that is too small.
+ * Each epoch has its own pages, which hold the epoch's number. After an invalidate returned the old
+ * pages are cleared at once: an access that still uses an old translation, or an old pointer, sees
+ * a number that is too small.
  */
 static void translate_against_invalidate(void **state)
 {
@@ -338,7 +363,8 @@ static void translate_against_invalidate(void **state)
 
 		write_pages(r, base, e);
 		for (i = 0; i < PAGES; i++)
-			fake_map(r->f, &r->vm, VA + i * 0x1000, base + i * 0x1000, MEM_VRAM, 0, false);
+			fake_map(r->f, &r->vm, VA + i * 0x1000, base + i * 0x1000, MEM_VRAM, 0,
+				 false);
 		fake_invalidate(r->f, r->vm.pdb, 0, 1);
 		write_pages(r, 0x200000 + (e + 1) % 2 * PAGES * 0x1000, 0);
 		atomic_store(&race.epoch, e);
@@ -376,7 +402,10 @@ static void invalidate_waits_for_accesses(void **state)
 	rig_destroy(r);
 }
 
-/* holds the read side until another reader has it too (or 5 ms are over), so that without fairness it is never free */
+/*
+ * holds the read side until another reader has it too (or 5 ms are over), so that without fairness
+ * it is never free
+ */
 static void *hogging(void *arg)
 {
 	struct race *race = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translations and copies through address spaces: rights from cached lines, VA limits, pages and targets in one copy,
- * what a segment says. With --bench: nanoseconds per translation.
+ * Translations and copies through address spaces: rights from cached lines, VA limits, pages and
+ * targets in one copy, what a segment says. With --bench: nanoseconds per translation.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -48,7 +48,9 @@ static int take_fault(struct rig *r)
 	uint32_t source = fake_rd32(r->f, GMMU_FAULT_SOURCE);
 
 	fake_wr32(r->f, GMMU_FAULT_SOURCE, source);
-	return source & BIT(0x15) ? (int)FIELD_GET(GMMU_FAULT_INFO_REASON, fake_rd32(r->f, GMMU_FAULT_INFO(0x15))) : -1;
+	return source & BIT(0x15) ? (int)FIELD_GET(GMMU_FAULT_INFO_REASON,
+						   fake_rd32(r->f, GMMU_FAULT_INFO(0x15))) :
+				    -1;
 }
 
 static int try(struct rig *r, uint64_t va, enum mmu_access acc, unsigned int flags)
@@ -82,7 +84,8 @@ static void rights_of_cached_lines(void **state)
 		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 			for (acc = ACC_READ; acc <= ACC_ATOMIC; acc++)
 				for (priv = 0; priv < 2; priv++)
-					assert_int_equal(try(r, i * 0x1000, acc, priv ? MMU_PRIV_ACCESS : 0),
+					assert_int_equal(try(r, i * 0x1000, acc,
+						priv ? MMU_PRIV_ACCESS : 0),
 							 cases[i].want[acc][priv]);
 	rig_destroy(r);
 }
@@ -92,7 +95,8 @@ static void segments(void **state)
 	struct rig *r = rig_create();
 	struct mmu_seg seg;
 
-	fake_map(r->f, &r->vm, 0x5000, 0x300000, MEM_VRAM, GMMU_PTE_VOL | GMMU_PTE_RO | 0xdbull << 36, false);
+	fake_map(r->f, &r->vm, 0x5000, 0x300000, MEM_VRAM,
+		 GMMU_PTE_VOL | GMMU_PTE_RO | 0xdbull << 36, false);
 	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x5ff0, 64, ACC_READ, 0, &seg), 0);
 	assert_int_equal(seg.len, 16);
 	assert_int_equal(seg.phys, 0x300ff0);
@@ -102,7 +106,8 @@ static void segments(void **state)
 	assert_int_equal(seg.target, MEM_VRAM);
 
 	fake_map(r->f, &r->vm, 0x100000000, 0x400000, MEM_VRAM, 0, true);
-	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x100000010, ~0ul, ACC_WRITE, 0, &seg), 0);
+	assert_int_equal(
+		mmu_translate(&r->f->g, &r->c, &r->s, 0x100000010, ~0ul, ACC_WRITE, 0, &seg), 0);
 	assert_int_equal(seg.len, 0x1fff0);
 	assert_false(seg.read_only);
 
@@ -120,12 +125,14 @@ static void limit_inside_a_page(void **state)
 
 	fake_map(r->f, &r->vm, 0x20000, 0x400000, MEM_VRAM, 0, true);
 	r->s.limit = 0x27fff;
-	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x27000, 0x10000, ACC_READ, 0, &seg), 0);
+	assert_int_equal(mmu_translate(&r->f->g, &r->c, &r->s, 0x27000, 0x10000, ACC_READ, 0, &seg),
+			 0);
 	assert_int_equal(seg.len, 0x1000);
 	assert_int_equal(try(r, 0x28000, ACC_READ, 0), MMU_LIMIT);
 	assert_int_equal(try(r, 1ull << 40, ACC_READ, 0), MMU_LIMIT);
 	assert_int_equal(try(r, ~0ull, ACC_READ, 0), MMU_LIMIT);
-	r->s.limit = ~0ull;			/* a limit beyond the address width gives no more addresses */
+	/* a limit beyond the address width gives no more addresses */
+	r->s.limit = ~0ull;
 	assert_int_equal(try(r, (1ull << 40) + 0x20000, ACC_READ, 0), MMU_LIMIT);
 	r->s.valid = false;
 	assert_int_equal(try(r, 0x20000, ACC_READ, 0), MMU_UNBOUND_INST);
@@ -155,7 +162,10 @@ static uint32_t rnd(uint32_t below)
 	return (rnd_state >> 8) % below;
 }
 
-/* copies of any length and alignment over scattered small, big and system pages, against a flat array */
+/*
+ * copies of any length and alignment over scattered small, big and system pages, against a flat
+ * array
+ */
 static void copies_over_pages(void **state)
 {
 	const unsigned int pages = 96, size = 96 * 4096;
@@ -164,7 +174,8 @@ static void copies_over_pages(void **state)
 	unsigned int i, n;
 
 	for (i = 0; i < 32; i++)	/* alternating video memory backwards and system memory */
-		fake_map(r->f, &r->vm, i * 0x1000, i & 1 ? FAKE_IOVA + i * 0x1000 : 0x200000 - i * 0x1000,
+		fake_map(r->f, &r->vm, i * 0x1000,
+			 i & 1 ? FAKE_IOVA + i * 0x1000 : 0x200000 - i * 0x1000,
 			 i & 1 ? MEM_SYS_COH : MEM_VRAM, 0, false);
 	fake_map(r->f, &r->vm, 0x20000, 0x600000, MEM_VRAM, 0, true);
 	fake_map(r->f, &r->vm, 0x40000, 0x400000, MEM_VRAM, 0, true);
@@ -240,7 +251,8 @@ static double now_ns(void)
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
-static void bench_one(struct rig *r, const char *what, uint64_t stride, uint64_t span, unsigned int loops)
+static void bench_one(struct rig *r, const char *what, uint64_t stride, uint64_t span,
+		      unsigned int loops)
 {
 	struct mmu_seg seg;
 	uint64_t va = 0, sum = 0;
@@ -288,7 +300,8 @@ static int bench(void)
 	fake_invalidate(r->f, r->vm.pdb, 0, 1);
 	bench_one(r, "hit, 64 big pages", 0x20000, 64 << 17, 20000000);
 	for (i = 0; i < 256; i++)
-		fake_map(r->f, &r->vm, 0x10000000 + (i << 12), FAKE_IOVA + (i << 12), MEM_SYS_COH, 0, false);
+		fake_map(r->f, &r->vm, 0x10000000 + (i << 12), FAKE_IOVA + (i << 12), MEM_SYS_COH,
+			 0, false);
 	bench_invalidate(r, 200000);
 	fake_wr32(r->f, HOSTMEM_BAR1, HOSTMEM_VIRTUAL | r->vm.inst >> 12);
 	t = now_ns();

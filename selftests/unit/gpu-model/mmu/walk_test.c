@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page-table walk over all permutations of entry bits, in both page modes, against the oracle. Memory is an array
- * per target; tables lie at fixed places, so a case is: one directory entry, one big entry, one small entry, one access.
+ * The page-table walk over all permutations of entry bits, in both page modes, against the oracle.
+ * Memory is an array per target; tables lie at fixed places, so a case is: one directory entry, one
+ * big entry, one small entry, one access.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,10 @@
 #include "mmu/oracle.h"
 #include "mmu/walk.h"
 
-/* each target is sparse: one directory entry, one big entry and one small entry, wherever they belong */
+/*
+ * each target is sparse: one directory entry, one big entry and one small entry, wherever they
+ * belong
+ */
 struct cell {
 	int target;
 	uint64_t addr, val;
@@ -64,7 +68,8 @@ static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv
 {
 	const struct walk_reader rd = { .read64 = world_read64, .ctx = w };
 	struct oracle_in in = {
-		.byte = world_byte, .ctx = w, .pdb = w->space.pdb, .pdb_target = w->space.pdb_target,
+		.byte = world_byte, .ctx = w, .pdb = w->space.pdb,
+			.pdb_target = w->space.pdb_target,
 		.limit = w->space.limit, .va = va, .pages_64k = w->big_shift == 16,
 		.write = acc != ACC_READ, .read = acc != ACC_WRITE, .privileged = priv,
 	};
@@ -79,15 +84,18 @@ static void compare(struct world *w, uint64_t va, enum mmu_access acc, bool priv
 	else if (!walk_access(&r.leaf, acc, priv, &why))
 		got = why;
 	if (got != want.reason)
-		fail_msg("va %llx pde %016llx big %016llx small %016llx %s priv %d mode %u: reason %d, oracle %d",
-			 (unsigned long long)va, (unsigned long long)w->cell[0].val,
-			 (unsigned long long)w->cell[1].val, (unsigned long long)w->cell[2].val, acc_name[acc], priv,
-			 w->big_shift, got, want.reason);
+		fail_msg(
+			"va %llx pde %016llx big %016llx small %016llx %s priv %d mode %u: reason %d, oracle %d",
+			(unsigned long long)va, (unsigned long long)w->cell[0].val,
+			(unsigned long long)w->cell[1].val, (unsigned long long)w->cell[2].val,
+			acc_name[acc], priv, w->big_shift, got, want.reason);
 	if (got >= 0)
 		return;
-	if (r.leaf.phys + (va & ((1ull << r.leaf.shift) - 1)) != want.phys || 1ull << r.leaf.shift != want.page_size ||
-	    r.leaf.target != want.target || r.leaf.kind != want.kind || !!(r.leaf.flags & LEAF_VOL) != want.vol ||
-	    !!(r.leaf.flags & LEAF_NO_WRITE) == want.writable || !!(r.leaf.flags & LEAF_NO_READ) == want.readable)
+	if (r.leaf.phys + (va & ((1ull << r.leaf.shift) - 1)) != want.phys ||
+	    1ull << r.leaf.shift != want.page_size || r.leaf.target != want.target ||
+	    r.leaf.kind != want.kind || !!(r.leaf.flags & LEAF_VOL) != want.vol ||
+	    !!(r.leaf.flags & LEAF_NO_WRITE) == want.writable ||
+	    !!(r.leaf.flags & LEAF_NO_READ) == want.readable)
 		fail_msg("va %llx big %016llx small %016llx: translations differ", (unsigned long long)va,
 			 (unsigned long long)w->cell[1].val, (unsigned long long)w->cell[2].val);
 }
@@ -105,22 +113,25 @@ static void place(struct world *w, uint64_t va, uint64_t pde_bits, uint64_t big,
 	uint64_t pde = pde_bits | BIG_TABLE >> 8 | SMALL_TABLE << 24;
 
 	w->cell[0] = (struct cell){ w->space.pdb_target, PDB + (va >> span) * 8, pde };
-	w->cell[1] = (struct cell){ target[pde_bits & 3], BIG_TABLE + (in_pde >> w->big_shift) * 8, big };
-	w->cell[2] = (struct cell){ target[pde_bits >> 32 & 3], SMALL_TABLE + (in_pde >> 12) * 8, small };
+	w->cell[1] = (struct cell){ target[pde_bits & 3], BIG_TABLE + (in_pde >> w->big_shift) * 8,
+				    big };
+	w->cell[2] = (struct cell){ target[pde_bits >> 32 & 3], SMALL_TABLE + (in_pde >> 12) * 8,
+				    small };
 }
 
 static struct world world(unsigned int big_shift)
 {
 	return (struct world){
-		.space = { .pdb = PDB, .pdb_target = MEM_VRAM, .limit = (1ull << 40) - 1, .valid = true },
+		.space = { .pdb = PDB, .pdb_target = MEM_VRAM, .limit = (1ull << 40) - 1,
+			.valid = true },
 		.big_shift = big_shift,
 	};
 }
 
 /* offsets that straddle the boundaries of the table sizes full, half, quarter, eighth */
 static const uint64_t vas[] = {
-	0, 0x12345678, 0x00ffffff, 0x01000000, 0x01ffffff, 0x02000000, 0x03ffffff, 0x04000000, 0x07ffffff, 0x08000000,
-	0x7fffffffff, 0xffffffffff, 0x5555554321,
+	0,	    0x12345678, 0x00ffffff, 0x01000000,	  0x01ffffff,	0x02000000,   0x03ffffff,
+	0x04000000, 0x07ffffff, 0x08000000, 0x7fffffffff, 0xffffffffff, 0x5555554321,
 };
 #define NR(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -141,7 +152,8 @@ static void directory_bits(void **state)
 					for (v = 0; v < NR(vas); v++) {
 						struct world w = world(mode);
 
-						place(&w, vas[v], (bits & 15) | (uint64_t)(bits >> 4) << 32,
+						place(&w, vas[v],
+						      (bits & 15) | (uint64_t)(bits >> 4) << 32,
 						      some_pte[b], some_pte[s]);
 						compare(&w, vas[v], ACC_READ, true);
 						compare(&w, vas[v], ACC_WRITE, false);
@@ -150,14 +162,18 @@ static void directory_bits(void **state)
 
 static const uint8_t some_kind[] = { 0x00, 0xfe, 0xff, 0x06, 0xdb, 0x46, 0x3f };
 
-/* nth permutation of valid, priv, ro, encrypted, vol, aperture, lock, read/write disable, kind, tag */
+/*
+ * nth permutation of valid, priv, ro, encrypted, vol, aperture, lock, read/write disable, kind, tag
+ */
 #define PTE_PERMS	(NR(some_kind) << 11)
 static uint64_t pte_perm(unsigned int n)
 {
-	uint64_t low = n & 15, vol = n >> 4 & 1, ap = n >> 5 & 3, lock = n >> 7 & 1, rd = n >> 8 & 1, wr = n >> 9 & 1;
+	uint64_t low = n & 15, vol = n >> 4 & 1, ap = n >> 5 & 3, lock = n >> 7 & 1,
+		 rd = n >> 8 & 1, wr = n >> 9 & 1;
 	uint64_t tag = n >> 10 & 1 ? 0x1ffff : 0, kind = some_kind[n >> 11];
 
-	return low | 0xfedcbaa0 | vol << 32 | ap << 33 | lock << 35 | kind << 36 | tag << 44 | rd << 62 | wr << 63;
+	return low | 0xfedcbaa0 | vol << 32 | ap << 33 | lock << 35 | kind << 36 | tag << 44 |
+	       rd << 62 | wr << 63;
 }
 
 static const uint64_t some_pde[] = {	/* aperture bits of both halves */
@@ -175,7 +191,8 @@ static void entry_bits(bool vary_big)
 				for (p = 0; p < NR(some_pde); p++) {
 					struct world w = world(mode);
 
-					place(&w, va, some_pde[p], vary_big ? pte_perm(n) : some_pte[o],
+					place(&w, va, some_pde[p],
+					      vary_big ? pte_perm(n) : some_pte[o],
 					      vary_big ? some_pte[o] : pte_perm(n));
 					for (acc = ACC_READ; acc <= ACC_ATOMIC; acc++)
 						for (priv = 0; priv < 2; priv++)
@@ -193,7 +210,9 @@ static void small_entry_bits(void **state)
 	entry_bits(false);
 }
 
-/* every combination of the bits that choose between the two entries, with every right on both sides */
+/*
+ * every combination of the bits that choose between the two entries, with every right on both sides
+ */
 static void both_entries(void **state)
 {
 	unsigned int mode, b, s, acc, priv;
@@ -203,8 +222,10 @@ static void both_entries(void **state)
 		for (b = 0; b < 128; b++)
 			for (s = 0; s < 128; s++) {
 				struct world w = world(mode);
-				uint64_t big = (b & 7) | 0x770 | (uint64_t)(b >> 3 & 3) << 62 | (uint64_t)(b >> 5) << 33;
-				uint64_t small = (s & 7) | 0x990 | (uint64_t)(s >> 3 & 3) << 62 | (uint64_t)(s >> 5) << 33;
+				uint64_t big = (b & 7) | 0x770 | (uint64_t)(b >> 3 & 3) << 62 |
+					       (uint64_t)(b >> 5) << 33;
+				uint64_t small = (s & 7) | 0x990 | (uint64_t)(s >> 3 & 3) << 62 |
+						 (uint64_t)(s >> 5) << 33;
 
 				place(&w, va, 1 | 1ull << 32, big, small);
 				for (acc = ACC_READ; acc <= ACC_ATOMIC; acc++)
@@ -222,9 +243,11 @@ static void all_kinds(void **state)
 			for (ap = 0; ap < 4; ap++)
 				for (big = 0; big < 2; big++) {
 					struct world w = world(mode);
-					uint64_t pte = 1 | 0x1230 | (uint64_t)ap << 33 | (uint64_t)kind << 36;
+					uint64_t pte = 1 | 0x1230 | (uint64_t)ap << 33 |
+						       (uint64_t)kind << 36;
 
-					place(&w, 0x40000, big ? 1 : 1ull << 32, big ? pte : 0, big ? 0 : pte);
+					place(&w, 0x40000, big ? 1 : 1ull << 32, big ? pte : 0,
+					      big ? 0 : pte);
 					compare(&w, 0x40000, ACC_ATOMIC, false);
 				}
 	assert_int_equal(kind_plain(0xdb), 0xfe);
@@ -233,7 +256,8 @@ static void all_kinds(void **state)
 
 static void limits(void **state)
 {
-	static const uint64_t limit[] = { 0xfff, 0x1fffff, 0x12345fff, 0xffffffffff, 0xffffffffffffffff };
+	static const uint64_t limit[] = { 0xfff, 0x1fffff, 0x12345fff, 0xffffffffff,
+					  0xffffffffffffffff };
 	static const int64_t near[] = { -0x1000, -1, 0, 1, 0x1000 };
 	unsigned int l, n, mode;
 
@@ -265,7 +289,10 @@ static void directory_targets(void **state)
 	}
 }
 
-/* video memory addresses have 25 bits: what stands above them in an entry does not matter there, elsewhere it does */
+/*
+ * video memory addresses have 25 bits: what stands above them in an entry does not matter there,
+ * elsewhere it does
+ */
 static void wide_addresses(void **state)
 {
 	const uint64_t top = 7ull << 29 | 7ull << 61;
@@ -274,16 +301,22 @@ static void wide_addresses(void **state)
 	for (bits = 0; bits < 16; bits++) {
 		struct world w = world(17);
 
-		place(&w, 0x1000, top | (bits & 3) | (uint64_t)(bits >> 2) << 32, 0, GMMU_PTE_VALID | 0x550);
+		place(&w, 0x1000, top | (bits & 3) | (uint64_t)(bits >> 2) << 32, 0,
+		      GMMU_PTE_VALID | 0x550);
 		compare(&w, 0x1000, ACC_READ, false);
-		place(&w, 0x1000, top | (bits & 3) | (uint64_t)(bits >> 2) << 32, GMMU_PTE_VALID | 0x550, 0);
+		place(&w, 0x1000, top | (bits & 3) | (uint64_t)(bits >> 2) << 32,
+		      GMMU_PTE_VALID | 0x550, 0);
 		compare(&w, 0x1000, ACC_READ, false);
 	}
 }
 
 static void says_where_it_failed(void **state)
 {
-	const struct { uint64_t pde, big, small, limit; enum walk_level level; enum mmu_reason why; } cases[] = {
+	const struct {
+		uint64_t pde, big, small, limit;
+		enum walk_level level;
+		enum mmu_reason why;
+	} cases[] = {
 		{ 1ull << 32, 0, 1, 0xfff, WALK_SPACE, MMU_LIMIT },
 		{ 0, 0, 0, ~0ull, WALK_DIR, MMU_PDE },
 		{ 0xd, 1, 0, ~0ull, WALK_DIR, MMU_PDE_SIZE },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device with the root units and nothing else: plain register file, a bus that records interrupts, and stand-ins for
- * what root units call in other rooms, which record the calls.
+ * A device with the root units and nothing else: plain register file, a bus that records
+ * interrupts, and stand-ins for what root units call in other rooms, which record the calls.
  */
 #ifndef KVGPU_TEST_ROOT_CARD_H
 #define KVGPU_TEST_ROOT_CARD_H
@@ -30,7 +30,8 @@ struct card {
 extern struct card *the_card;
 
 /* the units must not refuse; they are initialised, reset and started */
-struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *units, unsigned int nr);
+struct card *card_new(enum gk110_layout layout, const struct unit_ops *const *units,
+		      unsigned int nr);
 void card_free(struct card *c);
 uint32_t rd(struct card *c, uint32_t reg);
 void wr(struct card *c, uint32_t reg, uint32_t val);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The interrupt tree down to messages and line, with the register sequences of a driver; engine enables and resets. */
+/*
+ * The interrupt tree down to messages and line, with the register sequences of a driver; engine
+ * enables and resets.
+ */
 #include "card.h"
 
 /* written from the chip's documentation, not from the model's headers */
@@ -22,7 +25,8 @@
 #define GR		12
 #define TIMER		20
 
-static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit, &pbus_unit, &ppci_unit };
+static const struct unit_ops *const list[] = { &ptop_unit, &pmc_unit, &ptimer_unit, &pbus_unit,
+					       &ppci_unit };
 
 static int setup(void **state)
 {
@@ -68,7 +72,8 @@ static void test_masks_gate_the_line(void **state)
 {
 	struct card *c = *state;
 
-	assert_int_equal(rd(c, MASK), ~0u);		/* POST leaves all sources open; nouveau before 6.2 relies on it */
+	/* POST leaves all sources open; nouveau before 6.2 relies on it */
+	assert_int_equal(rd(c, MASK), ~0u);
 	wr(c, MASK, 0);
 	line(c, FIFO, true);
 	assert_int_equal(rd(c, INTR), 0);		/* masked sources do not show */
@@ -262,7 +267,8 @@ static void test_enable_resets_what_goes_off(void **state)
 	all = rd(c, ENABLE);
 	assert_int_equal(c->fifo_resets + c->gr_resets + c->pmu_resets, 0);
 	assert_int_equal(all & 0x302031c0, 0x302031c0 & all);
-	assert_true(all & 1u << 8 && all & 1u << 12 && all & 1u << 13 && all & 1u << 6 && all & 1u << 7 && all & 1u << 21);
+	assert_true(all & 1u << 8 && all & 1u << 12 && all & 1u << 13 && all & 1u << 6 &&
+		    all & 1u << 7 && all & 1u << 21);
 	wr(c, ENABLE, all & ~(1u << 12));
 	assert_int_equal(c->gr_resets, 1);
 	wr(c, ENABLE, all & ~(1u << 12));
@@ -313,8 +319,10 @@ int main(void)
 		T(test_identity), T(test_masks_gate_the_line), T(test_intx_follows_the_level),
 		T(test_msi_one_message_per_interrupt), T(test_msi_source_left_pending_comes_again),
 		T(test_msi_rearm_with_line_high), T(test_msi_without_rearm_stays_silent),
-		T(test_second_source_while_high_sends_nothing), T(test_software_interrupt), T(test_nrhost_leaf),
-		T(test_pbus_write_one_to_clear), T(test_enable_resets_what_goes_off), T(test_absent_engines_do_not_enable),
+		T(test_second_source_while_high_sends_nothing), T(test_software_interrupt),
+			T(test_nrhost_leaf),
+		T(test_pbus_write_one_to_clear), T(test_enable_resets_what_goes_off),
+			T(test_absent_engines_do_not_enable),
 		T(test_pbdma_count), T(test_ptimer_reset_by_enable),
 #undef T
 	};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every bit of the root units that a driver waits for answers, and what drivers compute from registers comes out right:
- * clocks, voltage, temperature, memory size, link speed.
+ * Every bit of the root units that a driver waits for answers, and what drivers compute from
+ * registers comes out right: clocks, voltage, temperature, memory size, link speed.
  */
 
 #include "card.h"
 #include "clock.h"
 
 static const struct unit_ops *const list[] = {
-	&ptop_unit, &pmc_unit, &ppci_unit, &privring_unit, &pfuse_unit, &therm_unit, &pclock_unit, &gpio_unit, &pfb_unit,
-	&ltc_unit, &ptimer_unit,
+	&ptop_unit,   &pmc_unit,  &ppci_unit, &privring_unit, &pfuse_unit,  &therm_unit,
+	&pclock_unit, &gpio_unit, &pfb_unit,  &ltc_unit,      &ptimer_unit,
 };
 
 static int setup(void **state)
@@ -32,7 +32,8 @@ static void mask(struct card *c, uint32_t reg, uint32_t bits, uint32_t val)
 static void test_power_gating_steps_are_done(void **state)
 {
 	static const struct { uint32_t reg, val; } steps[] = {	/* nouveau's sequence, shortened */
-		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020530, 0xfffffffe }, { 0x02052c, 0xff80fc00 },
+		{ 0x020520, 0xfffffffc }, { 0x020524, 0xfffffffe }, { 0x020530, 0xfffffffe },
+			{ 0x02052c, 0xff80fc00 },
 		{ 0x020528, 0xfffffffc },
 	};
 	struct card *c = *state;
@@ -68,10 +69,12 @@ static void test_tag_clear_gets_ready(void **state)
 	wr(c, 0x17e8d0, 0x1ffff);
 	wr(c, 0x17e8c8, 4);
 	for (end = 0; end < 2; end++) {
-		clock_move(end ? 1 : 65535);	/* 131072 tags of 10 ns over 20 slices: a whole clear is not done at once */
+		/* 131072 tags of 10 ns over 20 slices: a whole clear is not done at once */
+		clock_move(end ? 1 : 65535);
 		for (part = 0; part < 5; part++)
 			for (slice = 0; slice < 4; slice++)
-				assert_int_equal(rd(c, 0x1410c8 + part * 0x2000 + slice * 0x400), end ? 0 : 4);
+				assert_int_equal(rd(c, 0x1410c8 + part * 0x2000 + slice * 0x400),
+						 end ? 0 : 4);
 	}
 	clock_run();
 	wr(c, 0x17e8cc, 5);
@@ -111,7 +114,8 @@ static void test_fuses_need_the_access_sequence(void **state)
 	assert_int_equal(rd(c, 0x0212a8), 1);
 	mask(c, 0x021000, 1, 0);
 	assert_int_equal(rd(c, 0x0214a8), 0);
-	assert_int_equal(rd(c, 0x101000) & 0x40003c, 0x400000);	/* 27 MHz crystal, memory configuration 0 */
+	/* 27 MHz crystal, memory configuration 0 */
+	assert_int_equal(rd(c, 0x101000) & 0x40003c, 0x400000);
 }
 
 static void test_temperature_and_voltage(void **state)
@@ -194,7 +198,8 @@ static void test_i2c_bus_is_idle_and_nobody_answers(void **state)
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x30);
 	mask(c, 0x00d014, 2, 0);
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x10);
-	mask(c, 0x00d014, 2, 2);			/* released for the acknowledge: stays high */
+	/* released for the acknowledge: stays high */
+	mask(c, 0x00d014, 2, 2);
 	assert_int_equal(rd(c, 0x00d014) & 0x30, 0x30);
 }
 
@@ -272,8 +277,10 @@ static void test_link_speed(void **state)
 static void test_ranges_do_not_overlap(void **state)
 {
 	static uint8_t taken[GK110_BAR0_SIZE / 4];
-	const struct unit_ops *all[] = { &ptop_unit, &pmc_unit, &ppci_unit, &privring_unit, &pfuse_unit, &therm_unit,
-					 &pclock_unit, &gpio_unit, &pfb_unit, &ltc_unit, &ptimer_unit, &pbus_unit, &prom_unit };
+	const struct unit_ops *all[] = { &ptop_unit,  &pmc_unit,   &ppci_unit,	 &privring_unit,
+					 &pfuse_unit, &therm_unit, &pclock_unit, &gpio_unit,
+					 &pfb_unit,   &ltc_unit,   &ptimer_unit, &pbus_unit,
+					 &prom_unit };
 	unsigned int u, i, r;
 
 	memset(taken + 0x100c10 / 4, 1, 0xf0 / 4);
@@ -293,10 +300,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_power_gating_steps_are_done), T(test_privring_command_is_done), T(test_tag_clear_gets_ready),
-		T(test_zbc_table_is_indexed), T(test_fuses_need_the_access_sequence), T(test_temperature_and_voltage),
+		T(test_power_gating_steps_are_done), T(test_privring_command_is_done),
+			T(test_tag_clear_gets_ready),
+		T(test_zbc_table_is_indexed), T(test_fuses_need_the_access_sequence),
+			T(test_temperature_and_voltage),
 		T(test_clocks_of_an_idle_card), T(test_pll_locks), T(test_memory_amount),
-		T(test_i2c_bus_is_idle_and_nobody_answers), T(test_gpio_lines), T(test_aux_channel_answers_its_master),
+		T(test_i2c_bus_is_idle_and_nobody_answers), T(test_gpio_lines),
+			T(test_aux_channel_answers_its_master),
 		T(test_config_mirror), T(test_link_speed), T(test_ranges_do_not_overlap),
 #undef T
 	};

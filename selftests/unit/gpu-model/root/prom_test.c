@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The VBIOS window, and that every kind of broken image is refused with a text that says what is wrong. */
+/*
+ * The VBIOS window, and that every kind of broken image is refused with a text that says what is
+ * wrong.
+ */
 #include <unistd.h>
 
 #include "card.h"
@@ -181,7 +184,8 @@ static void test_bit_directory(void **state)
 	fix_checksum();
 	refused(c, img.rom, IMAGE_SIZE, "'P' pointing outside");
 	image_make(&img);
-	bit_entry('i')[-2] = 0xff;		/* the directory's first entry is i: number of entries */
+	/* the directory's first entry is i: number of entries */
+	bit_entry('i')[-2] = 0xff;
 	fix_checksum();
 	file_write(img.rom, IMAGE_SIZE);	/* 255 entries still fit; what they say does not */
 	assert_true(prom_unit.init(&c->g) < 0 || c->g.prom);
@@ -217,7 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_generated_image_is_shown), T(test_missing_file), T(test_sizes), T(test_signatures), T(test_checksum),
+		T(test_generated_image_is_shown), T(test_missing_file), T(test_sizes),
+			T(test_signatures), T(test_checksum),
 		T(test_bit_directory), T(test_bit_at_the_end),
 #undef T
 	};

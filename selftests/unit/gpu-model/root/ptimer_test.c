@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time: rate, setting, consistency under concurrent readers; alarm: exactness, wrap, masks, sleep when not armed. */
+/*
+ * Time: rate, setting, consistency under concurrent readers; alarm: exactness, wrap, masks, sleep
+ * when not armed.
+ */
 #include <unistd.h>
 
 #include "card.h"
@@ -140,7 +143,9 @@ static void test_low_word_carries_into_high(void **state)
 	assert_true(now(c) == 8ull << 32);
 }
 
-/* nouveau programs 81 MHz * 125 / 324 = 31.25 MHz; half the multiplier is half the speed, 0 stops */
+/*
+ * nouveau programs 81 MHz * 125 / 324 = 31.25 MHz; half the multiplier is half the speed, 0 stops
+ */
 static void test_ratio(void **state)
 {
 	struct card *c = *state;
@@ -180,7 +185,10 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-/* the clock is re-based by ratio writes (to the same value); readers without the lock must never see it jump */
+/*
+ * the clock is re-based by ratio writes (to the same value); readers without the lock must never
+ * see it jump
+ */
 static void test_readers_without_lock(void **state)
 {
 	struct card *c = *state;
@@ -279,7 +287,10 @@ static void test_time_step_past_the_alarm(void **state)
 	await_level(c);
 }
 
-/* pending and not acknowledged: no match matters any more, and the thread waits for a change, not for a time */
+/*
+ * pending and not acknowledged: no match matters any more, and the thread waits for a change, not
+ * for a time
+ */
 static void test_sleeps_when_not_armed(void **state)
 {
 	struct card *c = *state;
@@ -311,9 +322,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_counts_nanoseconds), T(test_runs_by_itself), T(test_can_be_set), T(test_low_word_carries_into_high), T(test_ratio),
-		T(test_readers_without_lock), T(test_alarm_fires_when_due), T(test_alarm_across_the_low_words_wrap),
-		T(test_far_alarm_is_not_due), T(test_match_while_masked_shows_later), T(test_time_step_past_the_alarm),
+		T(test_counts_nanoseconds), T(test_runs_by_itself), T(test_can_be_set),
+			T(test_low_word_carries_into_high), T(test_ratio),
+		T(test_readers_without_lock), T(test_alarm_fires_when_due),
+			T(test_alarm_across_the_low_words_wrap),
+		T(test_far_alarm_is_not_due), T(test_match_while_masked_shows_later),
+			T(test_time_step_past_the_alarm),
 		T(test_sleeps_when_not_armed), T(test_fault_record),
 #undef T
 	};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The device table, decoded by a parser that knows only the format, says what the engine table says: both layouts. */
+/*
+ * The device table, decoded by a parser that knows only the format, says what the engine table
+ * says: both layouts.
+ */
 #include "card.h"
 
 #define TABLE(i)	(0x022700 + 4 * (i))
@@ -24,12 +27,18 @@ static unsigned int decode(struct card *c, struct entry *e, unsigned int max)
 			continue;
 		if (!open) {
 			assert_true(n < max);
-			e[n] = (struct entry){ .type = ~0u, .fault = -1, .engine = -1, .runlist = -1, .intr = -1, .reset = -1 };
+			e[n] = (struct entry){ .type = ~0u,
+					       .fault = -1,
+					       .engine = -1,
+					       .runlist = -1,
+					       .intr = -1,
+					       .reset = -1 };
 			open = true;
 		}
 		switch (w & 3) {
 		case 1:
-			assert_int_equal(w >> 26 & 0xf, 0);	/* instance: unused before later chips */
+			/* instance: unused before later chips */
+			assert_int_equal(w >> 26 & 0xf, 0);
 			e[n].addr = w & 0xfff000;
 			if (w & 1 << 2)
 				e[n].fault = w >> 3 & 0x7f;
@@ -139,7 +148,8 @@ static void test_what_is_switched_off(void **state)
 	struct card *c = card_new(GK110_LAYOUT_FLAT, list, 1);
 	unsigned int tpcs = 0, fbps = 0, i;
 
-	assert_int_equal(rd(c, 0x022500) & 0x30f, 0xf);	/* no display, no video; copy engines there */
+	/* no display, no video; copy engines there */
+	assert_int_equal(rd(c, 0x022500) & 0x30f, 0xf);
 	for (i = 0; i < rd(c, 0x022430); i++)
 		tpcs += rd(c, 0x022434) - __builtin_popcount(rd(c, 0x022508 + 4 * i));
 	assert_int_equal(tpcs, 13);
@@ -153,7 +163,8 @@ static void test_what_is_switched_off(void **state)
 
 static void test_constants_can_not_be_written(void **state)
 {
-	static const uint32_t ro[] = { 0x022430, 0x022438, 0x02243c, 0x022500, 0x022554, 0x022700, 0x022704, 0x0227fc };
+	static const uint32_t ro[] = { 0x022430, 0x022438, 0x02243c, 0x022500,
+				       0x022554, 0x022700, 0x022704, 0x0227fc };
 	struct card *c = card_new(GK110_LAYOUT_CARD, list, 1);
 	unsigned int i;
 
@@ -174,8 +185,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout_flat), cmocka_unit_test(test_layout_card),
-		cmocka_unit_test(test_pbdmas_serve_runlists), cmocka_unit_test(test_unknown_layout_is_refused),
-		cmocka_unit_test(test_what_is_switched_off), cmocka_unit_test(test_constants_can_not_be_written),
+		cmocka_unit_test(test_pbdmas_serve_runlists),
+			cmocka_unit_test(test_unknown_layout_is_refused),
+		cmocka_unit_test(test_what_is_switched_off),
+			cmocka_unit_test(test_constants_can_not_be_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The generated VBIOS, read by a parser of its own that was written from the formats (offsets as numbers, none of the
- * generator's structures): every pointer in bounds, checksums, and the values a driver needs.
+ * The generated VBIOS, read by a parser of its own that was written from the formats (offsets as
+ * numbers, none of the generator's structures): every pointer in bounds, checksums, and the values
+ * a driver needs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +115,8 @@ static void test_bit_directory(void **state)
 	for (i = 0; i < n; i++) {
 		size_t e = at + 12 + 6 * i;
 
-		assert_true(u16(e + 4) >= at + 12 + 6 * n);	/* no table on top of the directory */
+		/* no table on top of the directory */
+		assert_true(u16(e + 4) >= at + 12 + 6 * n);
 		assert_true(u16(e + 4) + u16(e + 2) < IMAGE_SIZE);
 	}
 	/* nothing may be taken for the older BMP structure */
@@ -176,7 +178,9 @@ static void test_memory_is_gddr5(void **state)
 	assert_int_equal(u8(e + 1) & 0xf, 0);
 }
 
-/* nouveau wants types 0, 1, 4, 6, 7, 8, 9, each with plain data whose elements lie inside the entry */
+/*
+ * nouveau wants types 0, 1, 4, 6, 7, 8, 9, each with plain data whose elements lie inside the entry
+ */
 static void test_training_patterns(void **state)
 {
 	size_t m = table('M', 2, 0x0d), types = u32(m + 5), data = u32(m + 9), i;
@@ -185,7 +189,9 @@ static void test_training_patterns(void **state)
 	assert_int_equal(u8(types), 0x10);
 	assert_int_equal(u8(data), 0x10);
 	for (i = 0; i < u8(types + 5); i++) {
-		size_t e = types + u8(types + 1) + i * (u8(types + 2) + u8(types + 4) * u8(types + 3)), p;
+		size_t e = types + u8(types + 1) +
+			   i * (u8(types + 2) + u8(types + 4) * u8(types + 3)),
+		       p;
 
 		mask |= 1u << (u8(e) & 0xf);
 		assert_in_range(u8(e + u8(types + 2)), 0, u8(data + 4) - 1);
@@ -201,7 +207,9 @@ static void test_training_patterns(void **state)
 
 static void test_pll_limits(void **state)
 {
-	static const uint32_t regs[] = { 0x137000, 0x137020, 0x137040, 0x1370e0, 0x132000, 0x132020 };
+	static const uint32_t regs[] = {
+		0x137000, 0x137020, 0x137040, 0x1370e0, 0x132000, 0x132020
+	};
 	size_t c = table('C', 2, 4), t = u32(c), i, r;
 	unsigned int types = 0, found = 0;
 
@@ -336,10 +344,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f)	cmocka_unit_test_setup(f, setup)
-		T(test_rom_header), T(test_same_image_every_time), T(test_bit_directory), T(test_identity_and_scripts),
-		T(test_display_entries_are_empty), T(test_dcb), T(test_memory_is_gddr5), T(test_training_patterns),
-		T(test_pll_limits), T(test_voltage), T(test_performance_states), T(test_clock_steps),
-		T(test_boost_covers_every_state), T(test_memory_map_is_there_and_empty), T(test_thermal_thresholds),
+		T(test_rom_header), T(test_same_image_every_time), T(test_bit_directory),
+			T(test_identity_and_scripts),
+		T(test_display_entries_are_empty), T(test_dcb), T(test_memory_is_gddr5),
+			T(test_training_patterns),
+		T(test_pll_limits), T(test_voltage), T(test_performance_states),
+			T(test_clock_steps),
+		T(test_boost_covers_every_state), T(test_memory_map_is_there_and_empty),
+			T(test_thermal_thresholds),
 #undef T
 	};
 

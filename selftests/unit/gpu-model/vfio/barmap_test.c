@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Mapped windows, both ends in one process: the model's half (barmap.c, barmap_link.c) and the helper that QEMU loads. The
- * test maps the regions' files as QEMU does, and its threads are the vCPUs.
+ * Mapped windows, both ends in one process: the model's half (barmap.c, barmap_link.c) and the
+ * helper that QEMU loads. The test maps the regions' files as QEMU does, and its threads are the
+ * vCPUs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -59,14 +60,16 @@ static int listen_here(void)
 
 static void *map_region(unsigned int region, uint64_t off, uint64_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, barmap_region_fd(fake.s.barmap, region), off);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       barmap_region_fd(fake.s.barmap, region), off);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
 static void map_regions(void)
 {
-	bar1 = (uint8_t *)map_region(1, BAR1_MAP_BASE, GK110_BAR1_SIZE - BAR1_MAP_BASE) - BAR1_MAP_BASE;
+	bar1 = (uint8_t *)map_region(1, BAR1_MAP_BASE, GK110_BAR1_SIZE - BAR1_MAP_BASE) -
+	       BAR1_MAP_BASE;
 	bar3 = map_region(3, 0, GK110_BAR3_SIZE);
 	pramin = map_region(0, PRAMIN_BASE, PRAMIN_SIZE);
 }
@@ -87,7 +90,8 @@ static void start_helper(void)
 static void write_command(uint16_t cmd)
 {
 	struct { struct vu_region_access a; uint16_t cmd; } __attribute__((packed)) m = {
-		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 }, cmd,
+		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 },
+			cmd,
 	};
 
 	assert_true(fake_send(VU_REGION_WRITE, 0, &m, sizeof(m), NULL, 0) > 0);
@@ -140,7 +144,8 @@ static void point(enum bar_window w, uint32_t page, uint32_t n, uint64_t entry, 
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		__atomic_store_n(&fake.table[w][page + i], entry ? entry + i * step : 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&fake.table[w][page + i], entry ? entry + i * step : 0,
+				 __ATOMIC_SEQ_CST);
 }
 
 static void invalidate(enum bar_window w)
@@ -155,13 +160,18 @@ static uint32_t *word(uint8_t *window, uint32_t page, uint32_t off)
 	return (uint32_t *)(window + (size_t)page * VU_PAGE + off);
 }
 
-/* a vCPU's access: the helper changes the mapping under it, which the thread sanitizer would take for a race */
-__attribute__((no_sanitize("thread"))) static uint32_t load(uint8_t *window, uint32_t page, uint32_t off)
+/*
+ * a vCPU's access: the helper changes the mapping under it, which the thread sanitizer would take
+ * for a race
+ */
+__attribute__((no_sanitize("thread"))) static uint32_t load(uint8_t *window, uint32_t page,
+							    uint32_t off)
 {
 	return __atomic_load_n(word(window, page, off), __ATOMIC_SEQ_CST);
 }
 
-__attribute__((no_sanitize("thread"))) static void store(uint8_t *window, uint32_t page, uint32_t off, uint32_t v)
+__attribute__((no_sanitize("thread"))) static void store(uint8_t *window, uint32_t page,
+							 uint32_t off, uint32_t v)
 {
 	__atomic_store_n(word(window, page, off), v, __ATOMIC_SEQ_CST);
 }
@@ -219,7 +229,8 @@ static void check_sparse(uint32_t index, uint64_t off, uint64_t size)
 
 	ask_region(index, sizeof(r), &r);
 	assert_int_equal(r.flags, 15);
-	assert_int_equal(r.cap_offset, 32);		/* QEMU refuses 0 even in the first answer */
+	/* QEMU refuses 0 even in the first answer */
+	assert_int_equal(r.cap_offset, 32);
 	assert_int_equal(r.argsz, 64);
 	assert_int_equal(fake_payload_len(), 32);
 	assert_int_equal(fake.reply_fd, -1);
@@ -272,7 +283,10 @@ static void test_helper_of_another_process(void **state)
 /* @note: what the model says of it */
 static void say_hello(uint32_t magic, uint32_t version, int error, const char *note)
 {
-	struct barmap_hello h = { .hdr.type = BARMAP_HELLO, .magic = magic, .version = version, .uffd_error = error };
+	struct barmap_hello h = { .hdr.type = BARMAP_HELLO,
+				  .magic = magic,
+				  .version = version,
+				  .uffd_error = error };
 	int fd = helper_connect(path);
 
 	assert_true(fd >= 0);
@@ -296,8 +310,10 @@ static void test_strangers_on_the_plugin_socket(void **state)
 
 	say_hello(1, BARMAP_VERSION, EPERM, "no helper");
 	say_hello(BARMAP_MAGIC, BARMAP_VERSION + 1, EPERM, "version");
-	say_hello(BARMAP_MAGIC, BARMAP_VERSION, 0, "no helper");	/* claims to work, but brings no channel */
-	fd = helper_connect(path);			/* says nothing: given up after a while, meanwhile waited for */
+	/* claims to work, but brings no channel */
+	say_hello(BARMAP_MAGIC, BARMAP_VERSION, 0, "no helper");
+	/* says nothing: given up after a while, meanwhile waited for */
+	fd = helper_connect(path);
 	start_helper();
 	assert_true(barmap_wait_helper(fake.s.barmap, getpid()));
 	close(fd);
@@ -327,7 +343,8 @@ static void test_all_windows(void **state)
 	store(pramin, 255, 0, 2);
 	assert_int_equal(*vram(5255, 0), 2);
 	store(bar1, GK110_BAR1_SIZE / VU_PAGE - 1, 0, 3);	/* no entry: swallowed */
-	assert_true(fake.faults_recorded >= 1);			/* more when the machine is so busy that it is tried again */
+	/* more when the machine is so busy that it is tried again */
+	assert_true(fake.faults_recorded >= 1);
 }
 
 /* one fault brings what is contiguous, up to 2 MiB; scattered pages come one by one */
@@ -410,10 +427,12 @@ static void test_fault_reads_ones(void **state)
 	assert_true(fake.faults_recorded > before);
 	settle();
 	before = fake.faults_recorded;
-	assert_int_equal(load(bar1, FIRST + 8, 0), ~0u);	/* and forgotten: a new access, a new fault */
+	/* and forgotten: a new access, a new fault */
+	assert_int_equal(load(bar1, FIRST + 8, 0), ~0u);
 	assert_true(fake.faults_recorded > before);
 	settle();
-	point(WIN_BAR1, FIRST + 7, 1, 301, 0);		/* valid without an invalidate: seen as soon as that */
+	/* valid without an invalidate: seen as soon as that */
+	point(WIN_BAR1, FIRST + 7, 1, 301, 0);
 	*vram(300, 0) = 12;
 	assert_int_equal(load(bar1, FIRST + 7, 0), 12);
 }
@@ -493,7 +512,8 @@ static void test_userd_pages_are_watched(void **state)
 	await_doorbells(rung + 1);
 	assert_int_equal(*vram(117, 0x8c), 2);
 	settle();
-	load(bar1, FIRST + 40, 0);			/* served by the thread that rings, once it has rung */
+	/* served by the thread that rings, once it has rung */
+	load(bar1, FIRST + 40, 0);
 	rung = fake.doorbells;
 	nap(50);
 	assert_int_equal(fake.doorbells, rung);		/* and none is made up */
@@ -555,11 +575,16 @@ static void test_helper_dies(void **state)
 
 	point(WIN_BAR1, FIRST, 8, 101, 1);
 	store(bar1, FIRST, 0, 1);
-	helper_stop(&helper);				/* from its side: as if the model had died */
+	/* from its side: as if the model had died */
+	helper_stop(&helper);
 	helper_on = false;
-	assert_int_equal(load(bar1, FIRST, 0), ~0u);	/* nobody waits, all reads as a dead card's */
+	/* nobody waits, all reads as a dead card's */
+	assert_int_equal(load(bar1, FIRST, 0), ~0u);
 	assert_int_equal(load(bar3, 0, 0), ~0u);
-	assert_int_equal(poll(&(struct pollfd){ .fd = barmap_lost_fd(fake.s.barmap), .events = POLLIN }, 1, 60000), 1);
+	assert_int_equal(
+		poll(&(struct pollfd){ .fd = barmap_lost_fd(fake.s.barmap), .events = POLLIN }, 1,
+		     60000),
+		1);
 	assert_int_equal(read(barmap_lost_fd(fake.s.barmap), &lost, sizeof(lost)), sizeof(lost));
 	invalidate(WIN_BAR1);				/* nothing blocks */
 	barmap_disconnect(fake.s.barmap);
@@ -602,8 +627,8 @@ static atomic_uint hammer_epoch;	/* of the memory that pages show; even: settled
 static atomic_uint_least64_t hammer_stale, hammer_done;
 
 /*
- * The pages of epoch e lie at video page 1000 + (e & 7) * 64, and each has its epoch in word 0. A load that starts and ends
- * within one settled epoch must see that epoch.
+ * The pages of epoch e lie at video page 1000 + (e & 7) * 64, and each has its epoch in word 0. A
+ * load that starts and ends within one settled epoch must see that epoch.
  */
 static void *hammer_load(void *arg)
 {
@@ -621,7 +646,10 @@ static void *hammer_load(void *arg)
 	return NULL;
 }
 
-/* stores of the running epoch into word 1: after the move has been acknowledged, none may reach the old memory */
+/*
+ * stores of the running epoch into word 1: after the move has been acknowledged, none may reach the
+ * old memory
+ */
 static void *hammer_store(void *arg)
 {
 	uint32_t page = 0, before;
@@ -666,10 +694,13 @@ static void hammer(bool gaps)
 	assert_int_equal(pthread_create(&t[0], NULL, hammer_load, (void *)0), 0);
 	assert_int_equal(pthread_create(&t[1], NULL, hammer_load, (void *)5), 0);
 	assert_int_equal(pthread_create(&t[2], NULL, hammer_store, NULL), 0);
-	/* as long as that, and until there was something to see: a busy machine takes longer for it */
+	/*
+	 * as long as that, and until there was something to see: a busy machine takes longer for it
+	 */
 	while (barmap_now() < end || hammer_done <= 1000 || epoch <= 50) {
 		hammer_epoch = epoch + 1;
-		if (gaps) {			/* through no translation at all: pages become empty, faults race */
+		/* through no translation at all: pages become empty, faults race */
+		if (gaps) {
 			point(WIN_BAR1, FIRST, HAMMER_PAGES, 0, 0);
 			invalidate(WIN_BAR1);
 		}
@@ -698,7 +729,10 @@ static void test_hammer_gaps(void **state)
 	hammer(true);
 }
 
-/* after the acknowledged invalidate, a store can't land in the old page: checked against a value put there then */
+/*
+ * after the acknowledged invalidate, a store can't land in the old page: checked against a value
+ * put there then
+ */
 static void *late_store(void *arg)
 {
 	while (!hammer_stop)
@@ -733,12 +767,15 @@ static void test_no_store_reaches_the_old_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TS(test_regions_offered), TS(test_no_helper_in_time), TS(test_helper_of_another_process),
+		TS(test_regions_offered), TS(test_no_helper_in_time),
+			TS(test_helper_of_another_process),
 		TS(test_helper_without_userfaultfd), TS(test_strangers_on_the_plugin_socket),
 		T(test_fault_maps), T(test_all_windows), T(test_runs), T(test_invalidate_repoints),
-		T(test_invalidate_in_the_middle), T(test_unchanged_pages_stay), T(test_fault_reads_ones),
+		T(test_invalidate_in_the_middle), T(test_unchanged_pages_stay),
+			T(test_fault_reads_ones),
 		T(test_read_only), T(test_system_memory), T(test_userd_pages_are_watched),
-		T(test_userd_moves_onto_mapped_pages), T(test_memory_decoding_off_and_on), T(test_reset_empties),
+		T(test_userd_moves_onto_mapped_pages), T(test_memory_decoding_off_and_on),
+			T(test_reset_empties),
 		T(test_replug), T(test_helper_dies), T(test_mapping_budget), T(test_hammer_repoint),
 		T(test_hammer_gaps), T(test_no_store_reaches_the_old_page),
 	};

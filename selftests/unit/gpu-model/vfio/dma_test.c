@@ -51,7 +51,11 @@ static int teardown(void **state)
 
 static int map(uint64_t iova, uint64_t size, uint64_t offset, uint32_t flags)
 {
-	struct vu_dma_map m = { .argsz = sizeof(m), .flags = flags, .offset = offset, .address = iova, .size = size };
+	struct vu_dma_map m = { .argsz = sizeof(m),
+				.flags = flags,
+				.offset = offset,
+				.address = iova,
+				.size = size };
 
 	return dma_map(&fake.s, &m, dup(ram));
 }
@@ -119,7 +123,10 @@ static void test_read_only_file(void **state)
 
 static void test_no_file(void **state)
 {
-	struct vu_dma_map m = { .argsz = sizeof(m), .flags = 1, .address = 0xc0000, .size = 0x20000 };
+	struct vu_dma_map m = { .argsz = sizeof(m),
+				.flags = 1,
+				.address = 0xc0000,
+				.size = 0x20000 };
 	size_t len;
 
 	assert_int_equal(dma_map(&fake.s, &m, -1), 0);
@@ -140,7 +147,8 @@ static void test_bad_maps(void **state)
 	assert_int_equal(map(0, 0x1000, 0, 0), -EINVAL);
 	assert_int_equal(map(0, 0x1000, 0, 7), -EINVAL);
 	assert_int_equal(map(UINT64_MAX - 0xfff, 0x2000, 0, 3), -EINVAL);
-	assert_int_equal(map(0, RAM_SIZE + 0x1000, 0, 3), -EINVAL);	/* beyond the file: would be SIGBUS */
+	/* beyond the file: would be SIGBUS */
+	assert_int_equal(map(0, RAM_SIZE + 0x1000, 0, 3), -EINVAL);
 	assert_int_equal(map(0, 0x1000, UINT64_MAX - 0xfff, 3), -EINVAL);
 	assert_int_equal(map(UINT64_MAX - 0xfff, 0x1000, 0, 3), 0);	/* the last page of all */
 	assert_int_equal(pipe(pipes), 0);
@@ -348,9 +356,12 @@ static void test_random_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_map_and_find), T(test_bus_master), T(test_rights), T(test_read_only_file), T(test_no_file),
-		T(test_bad_maps), T(test_overlap), T(test_unmap), T(test_unmap_messages), T(test_files_are_shared),
-		T(test_file_that_grew), T(test_many_files), T(test_table_limit), T(test_random_history),
+		T(test_map_and_find), T(test_bus_master), T(test_rights), T(test_read_only_file),
+			T(test_no_file),
+		T(test_bad_maps), T(test_overlap), T(test_unmap), T(test_unmap_messages),
+			T(test_files_are_shared),
+		T(test_file_that_grew), T(test_many_files), T(test_table_limit),
+			T(test_random_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

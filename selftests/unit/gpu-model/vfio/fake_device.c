@@ -116,7 +116,9 @@ static int page_segment(struct gk110 *g, uint64_t entry, enum mmu_access acc, st
 
 	if (!entry || (entry & FAKE_RO && acc != ACC_READ))
 		return -EFAULT;
-	*seg = (struct mmu_seg){ .len = VU_PAGE, .phys = page * VU_PAGE, .read_only = entry & FAKE_RO };
+	*seg = (struct mmu_seg){ .len = VU_PAGE,
+				 .phys = page * VU_PAGE,
+				 .read_only = entry & FAKE_RO };
 	if (entry & FAKE_SYS) {
 		seg->target = MEM_SYS_COH;
 		seg->ptr = dma_ptr(&fake.s, seg->phys, &seg->len, acc != ACC_READ);
@@ -126,8 +128,8 @@ static int page_segment(struct gk110 *g, uint64_t entry, enum mmu_access acc, st
 	return seg->ptr ? 0 : -EFAULT;
 }
 
-int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want, enum mmu_access acc, unsigned int flags,
-		  struct mmu_seg *seg)
+int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
+		  enum mmu_access acc, unsigned int flags, struct mmu_seg *seg)
 {
 	uint64_t page = off / VU_PAGE;
 	struct mmu_seg next;
@@ -139,8 +141,10 @@ int bar_translate(struct gk110 *g, enum bar_window w, uint64_t off, size_t want,
 		return -EFAULT;
 	}
 	while (seg->len < want) {
-		if (page_segment(g, __atomic_load_n(&fake.table[w][++page], __ATOMIC_SEQ_CST), acc, &next) ||
-		    next.phys != seg->phys + seg->len || next.read_only != seg->read_only || next.target != seg->target)
+		if (page_segment(g, __atomic_load_n(&fake.table[w][++page], __ATOMIC_SEQ_CST), acc,
+				 &next) ||
+		    next.phys != seg->phys + seg->len || next.read_only != seg->read_only ||
+		    next.target != seg->target)
 			break;
 		seg->len += next.len;
 	}
@@ -152,7 +156,8 @@ static int capture(void *to, const void *hdr, size_t hdr_len, const void *data, 
 	fake.reply_len = hdr_len + len;
 	memcpy(fake.reply, hdr, hdr_len);
 	if (len)
-		memcpy(fake.reply + hdr_len, data, len < sizeof(fake.reply) - hdr_len ? len : sizeof(fake.reply) - hdr_len);
+		memcpy(fake.reply + hdr_len, data,
+		       len < sizeof(fake.reply) - hdr_len ? len : sizeof(fake.reply) - hdr_len);
 	fake.reply_fd = fd;
 	fake.replies++;
 	return 0;
@@ -210,7 +215,8 @@ void fake_teardown(void)
 	memset(&fake, 0, sizeof(fake));
 }
 
-ssize_t fake_send(uint16_t cmd, uint32_t flags, const void *data, size_t len, const int *fds, unsigned int nr_fds)
+ssize_t fake_send(uint16_t cmd, uint32_t flags, const void *data, size_t len, const int *fds,
+		  unsigned int nr_fds)
 {
 	struct vu_hdr hdr = { .id = 0x1234, .cmd = cmd, .size = sizeof(hdr) + len, .flags = flags };
 	struct vu_fds f = { .nr = nr_fds };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A device for the tests of vfio/: what the bus calls is counted, what it reads comes from plain arrays. */
+/*
+ * A device for the tests of vfio/: what the bus calls is counted, what it reads comes from plain
+ * arrays.
+ */
 #ifndef KVGPU_SELFTESTS_FAKE_DEVICE_H
 #define KVGPU_SELFTESTS_FAKE_DEVICE_H
 
@@ -18,7 +21,10 @@ struct fake {
 	struct vfio_server s;
 	unsigned int resets, nr_access;
 	struct fake_access last;
-	/* window translation: per page, a page of video memory + 1; 0 faults, FAKE_SYS a bus page, FAKE_RO read-only */
+	/*
+	 * window translation: per page, a page of video memory + 1; 0 faults, FAKE_SYS a bus page,
+	 * FAKE_RO read-only
+	 */
 	uint64_t *table[NR_WIN];
 	atomic_uint faults_recorded, peeks, doorbells;
 	_Atomic uint64_t userd_off, userd_size;
@@ -40,7 +46,8 @@ void fake_setup(bool greeted);
 void fake_teardown(void);
 
 /* feeds one message; returns what messages_feed() did */
-ssize_t fake_send(uint16_t cmd, uint32_t flags, const void *data, size_t len, const int *fds, unsigned int nr_fds);
+ssize_t fake_send(uint16_t cmd, uint32_t flags, const void *data, size_t len, const int *fds,
+		  unsigned int nr_fds);
 /* whether the last note or error has @what in it */
 bool fake_noted(const char *what);
 /* errno of the last reply, 0 when it was good */

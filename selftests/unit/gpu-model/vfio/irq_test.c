@@ -44,10 +44,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static uint32_t set_irqs(uint32_t flags, uint32_t index, uint32_t start, uint32_t count, const void *data, size_t len,
-			 unsigned int nr_fds)
+static uint32_t set_irqs(uint32_t flags, uint32_t index, uint32_t start, uint32_t count,
+			 const void *data, size_t len, unsigned int nr_fds)
 {
-	struct vfio_irq_set set = { .argsz = sizeof(set), .flags = flags, .index = index, .start = start, .count = count };
+	struct vfio_irq_set set = { .argsz = sizeof(set),
+				    .flags = flags,
+				    .index = index,
+				    .start = start,
+				    .count = count };
 	int fd[3] = { dup(ev), dup(ev), dup(ev) };
 	uint8_t buf[64];
 	unsigned int i;
@@ -103,9 +107,11 @@ static void test_intx_masks_itself(void **state)
 
 static void test_intx_shown_and_disabled_in_config(void **state)
 {
-	uint8_t disable[2] = { GK110_PCI_CMD_MASTER, GK110_PCI_CMD_INTX_DISABLE >> 8 }, enable[2] = { 0 };
+	uint8_t disable[2] = { GK110_PCI_CMD_MASTER, GK110_PCI_CMD_INTX_DISABLE >> 8 },
+		enable[2] = { 0 };
 	struct { struct vu_region_access a; uint8_t cmd[2]; } __attribute__((packed)) m = {
-		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 }, { 0 },
+		{ .offset = GK110_PCI_CMD_STA, .region = VFIO_PCI_CONFIG_REGION_INDEX, .count = 2 },
+			{ 0 },
 	};
 
 	assert_int_equal(set_irqs(EVENTFD | TRIGGER, INTX, 0, 1, NULL, 0, 1), 0);
@@ -154,7 +160,8 @@ static void test_msi_is_an_edge(void **state)
 	line(true, false);
 	line(false, false);
 	assert_int_equal(fired(), 2);
-	pci_config_write(fake.g, GK110_PCI_CMD_STA, &none, 1);	/* a message is a write of the function */
+	/* a message is a write of the function */
+	pci_config_write(fake.g, GK110_PCI_CMD_STA, &none, 1);
 	line(true, true);
 	assert_int_equal(fired(), 0);
 }
@@ -207,7 +214,8 @@ static void test_refused(void **state)
 		{ "unknown flag", NONE | TRIGGER | 0x40, INTX, 0, 1, 0, 0, EINVAL },
 		{ "index out of range", NONE | TRIGGER, 5, 0, 1, 0, 0, EINVAL },
 		{ "index far out of range", NONE | TRIGGER, UINT32_MAX, 0, 0, 0, 0, EINVAL },
-		{ "MSI-X has none", EVENTFD | TRIGGER, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1, 0, 1, EINVAL },
+		{ "MSI-X has none", EVENTFD | TRIGGER, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1, 0, 1,
+			EINVAL },
 		{ "count too big", EVENTFD | TRIGGER, MSI, 0, 2, 0, 2, EINVAL },
 		{ "start too big", EVENTFD | TRIGGER, MSI, 1, 1, 0, 1, EINVAL },
 		{ "sum wraps", EVENTFD | TRIGGER, MSI, UINT32_MAX, 2, 0, 1, EINVAL },
@@ -224,7 +232,8 @@ static void test_refused(void **state)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		uint32_t got = set_irqs(c[i].flags, c[i].index, c[i].start, c[i].count, data, c[i].len, c[i].nr_fds);
+		uint32_t got = set_irqs(c[i].flags, c[i].index, c[i].start, c[i].count, data,
+					c[i].len, c[i].nr_fds);
 
 		if (got != c[i].want)
 			fail_msg("%s: %u instead of %u", c[i].name, got, c[i].want);
@@ -248,8 +257,10 @@ static void test_full_counter_does_not_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_intx_masks_itself), T(test_intx_shown_and_disabled_in_config), T(test_intx_set_while_up),
-		T(test_intx_mask_by_client), T(test_msi_is_an_edge), T(test_deassign), T(test_client_triggers),
+		T(test_intx_masks_itself), T(test_intx_shown_and_disabled_in_config),
+			T(test_intx_set_while_up),
+		T(test_intx_mask_by_client), T(test_msi_is_an_edge), T(test_deassign),
+			T(test_client_triggers),
 		T(test_error_and_request), T(test_refused), T(test_full_counter_does_not_block),
 	};
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The message stream: hand-shake, framing, every command, good and malformed; region questions and accesses. */
+/*
+ * The message stream: hand-shake, framing, every command, good and malformed; region questions and
+ * accesses.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <setjmp.h>
@@ -87,7 +90,8 @@ static void test_version_plain(void **state)
 {
 	assert_true(greet(0, "", 0) > 0);
 	assert_int_equal(fake_error(), 0);
-	assert_null(strstr((const char *)fake_payload() + sizeof(struct vu_version), "write_multiple"));
+	assert_null(
+		strstr((const char *)fake_payload() + sizeof(struct vu_version), "write_multiple"));
 }
 
 static void test_version_small_transfers(void **state)
@@ -111,7 +115,8 @@ static void test_version_bad(void **state)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_true(greet(0, bad[i], strlen(bad[i]) + 1) < 0);	/* and the connection ends */
+		/* and the connection ends */
+		assert_true(greet(0, bad[i], strlen(bad[i]) + 1) < 0);
 		assert_int_equal(fake_error(), EINVAL);
 	}
 	assert_true(greet(1, "{}", 3) < 0);
@@ -157,7 +162,8 @@ static void test_reply_from_client(void **state)
 static void test_in_pieces(void **state)
 {
 	struct { struct vu_hdr hdr; struct vu_device_info info; } one = {
-		{ .id = 1, .cmd = VU_DEVICE_GET_INFO, .size = sizeof(one) }, { .argsz = sizeof(one.info) },
+		{ .id = 1, .cmd = VU_DEVICE_GET_INFO, .size = sizeof(one) },
+			{ .argsz = sizeof(one.info) },
 	};
 	uint8_t buf[3 * sizeof(one)];
 	struct vu_fds none = { 0 };
@@ -215,7 +221,9 @@ static void test_unsupported_commands(void **state)
 	assert_int_equal(roundtrip(VU_MIG_DATA_WRITE, body, 16), EOPNOTSUPP);
 }
 
-/* every command with every length from nothing to a bit more than it has: an answer, never a crash */
+/*
+ * every command with every length from nothing to a bit more than it has: an answer, never a crash
+ */
 static void test_all_lengths(void **state)
 {
 	uint8_t body[80] = { 0 };
@@ -224,10 +232,12 @@ static void test_all_lengths(void **state)
 
 	for (cmd = 0; cmd < 24; cmd++)
 		for (len = 0; len < sizeof(body); len++) {
-			uint8_t *exact = malloc(len ? len : 1);	/* the sanitizer sees reads behind the end */
+			/* the sanitizer sees reads behind the end */
+			uint8_t *exact = malloc(len ? len : 1);
 
 			memset(exact, 0, len);
-			assert_int_equal(fake_send(cmd, 0, exact, len, NULL, 0), sizeof(struct vu_hdr) + len);
+			assert_int_equal(fake_send(cmd, 0, exact, len, NULL, 0),
+					 sizeof(struct vu_hdr) + len);
 			assert_true(fake.reply_len >= sizeof(struct vu_hdr));
 			free(exact);
 		}
@@ -238,7 +248,8 @@ static void test_no_reply(void **state)
 	assert_true(fake_send(VU_DEVICE_RESET, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);
 	assert_int_equal(fake.replies, 0);
 	assert_int_equal(fake.resets, 1);
-	assert_true(fake_send(0xffff, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);	/* not even for an error */
+	/* not even for an error */
+	assert_true(fake_send(0xffff, VU_F_NO_REPLY, NULL, 0, NULL, 0) > 0);
 	assert_int_equal(fake.replies, 0);
 }
 
@@ -301,7 +312,9 @@ static void test_io_fds_none(void **state)
 
 static void test_irq_info(void **state)
 {
-	static const struct { uint32_t flags, count; } want[5] = { { 7, 1 }, { 9, 1 }, { 0, 0 }, { 9, 1 }, { 9, 1 } };
+	static const struct {
+		uint32_t flags, count;
+	} want[5] = { { 7, 1 }, { 9, 1 }, { 0, 0 }, { 9, 1 }, { 9, 1 } };
 	struct vfio_irq_info info;
 	unsigned int i;
 
@@ -325,7 +338,8 @@ static uint32_t do_read(uint32_t region, uint64_t off, uint32_t count)
 	return roundtrip(VU_REGION_READ, &a, sizeof(a));
 }
 
-static uint32_t do_write(uint32_t region, uint64_t off, uint32_t count, const void *data, size_t data_len)
+static uint32_t do_write(uint32_t region, uint64_t off, uint32_t count, const void *data,
+			 size_t data_len)
 {
 	struct vu_region_access a = { .region = region, .offset = off, .count = count };
 	uint8_t buf[64];
@@ -355,7 +369,8 @@ static void test_accesses_keep_their_width(void **state)
 		assert_int_equal(do_read(0, 0x88068, size), 0);
 		assert_int_equal(fake.last.size, size);
 		assert_int_equal(fake_payload_len(), 16 + size);
-		assert_memory_equal((const uint8_t *)fake_payload() + 16, "\x11\x22\x33\x44\x55\x66\x77\x88", size);
+		assert_memory_equal((const uint8_t *)fake_payload() + 16,
+				    "\x11\x22\x33\x44\x55\x66\x77\x88", size);
 	}
 }
 
@@ -425,7 +440,8 @@ static void test_write_multi(void **state)
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, sizeof(msg)), EINVAL);
 	msg.m.wr_cnt = UINT64_MAX / 24 + 3;
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, sizeof(msg)), EINVAL);
-	assert_int_equal(fake.nr_access, 0);		/* a bad one undoes the good one before it */
+	/* a bad one undoes the good one before it */
+	assert_int_equal(fake.nr_access, 0);
 	msg.m.wr_cnt = 0;
 	assert_int_equal(roundtrip(VU_REGION_WRITE_MULTI, &msg, 8), 0);
 }
@@ -462,13 +478,19 @@ static void test_client_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TN(test_version_qemu), TN(test_version_plain), TN(test_version_small_transfers), TN(test_version_bad),
-		TN(test_first_message_must_greet), T(test_greeting_twice), T(test_header_sizes), T(test_reply_from_client),
+		TN(test_version_qemu), TN(test_version_plain), TN(test_version_small_transfers),
+			TN(test_version_bad),
+		TN(test_first_message_must_greet), T(test_greeting_twice), T(test_header_sizes),
+			T(test_reply_from_client),
 		T(test_in_pieces), T(test_descriptors_meet_their_message), T(test_unknown_commands),
-		T(test_unsupported_commands), T(test_all_lengths), T(test_no_reply), T(test_unused_descriptors_are_closed),
-		T(test_device_info), T(test_region_info_trapped), T(test_io_fds_none), T(test_irq_info),
-		T(test_accesses_keep_their_width), T(test_long_access_is_cut), T(test_access_limits),
-		T(test_memory_decoding_off), T(test_write_multi), T(test_reset), T(test_client_gone),
+		T(test_unsupported_commands), T(test_all_lengths), T(test_no_reply),
+			T(test_unused_descriptors_are_closed),
+		T(test_device_info), T(test_region_info_trapped), T(test_io_fds_none),
+			T(test_irq_info),
+		T(test_accesses_keep_their_width), T(test_long_access_is_cut),
+			T(test_access_limits),
+		T(test_memory_decoding_off), T(test_write_multi), T(test_reset),
+			T(test_client_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

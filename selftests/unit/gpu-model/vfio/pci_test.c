@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Configuration space: what a K20m says of itself, which bits hold, that all capability lists end. */
+/*
+ * Configuration space: what a K20m says of itself, which bits hold, that all capability lists end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +52,8 @@ static void test_identity(void **state)
 static void test_base_addresses_hold_their_size(void **state)
 {
 	static const struct { uint32_t off, ones; } bar[] = {
-		{ 0x10, 0xff000000 }, { 0x14, 0xf000000c }, { 0x18, 0xffffffff }, { 0x1c, 0xfe00000c },
+		{ 0x10, 0xff000000 }, { 0x14, 0xf000000c }, { 0x18, 0xffffffff }, { 0x1c,
+			0xfe00000c },
 		{ 0x20, 0xffffffff }, { 0x24, 0 }, { 0x30, 0 },
 	};
 	unsigned int i;
@@ -63,7 +66,9 @@ static void test_base_addresses_hold_their_size(void **state)
 
 static void test_capabilities(void **state)
 {
-	static const struct { uint8_t off, id; } want[] = { { 0x60, 1 }, { 0x68, 5 }, { 0x78, 0x10 } };
+	static const struct {
+		uint8_t off, id;
+	} want[] = { { 0x60, 1 }, { 0x68, 5 }, { 0x78, 0x10 } };
 	uint32_t off = word(0x34), i;
 
 	for (i = 0; i < 3; i++) {
@@ -79,7 +84,9 @@ static void test_capabilities(void **state)
 
 static void test_extended_capabilities(void **state)
 {
-	static const struct { uint16_t off, id; } want[] = { { 0x100, 2 }, { 0x128, 4 }, { 0x420, 1 } };
+	static const struct {
+		uint16_t off, id;
+	} want[] = { { 0x100, 2 }, { 0x128, 4 }, { 0x420, 1 } };
 	uint32_t off = 0x100, i;
 
 	for (i = 0; i < 3; i++) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The server as a process sees it: real sockets, one client after the other, signals, stale files. */
+/*
+ * The server as a process sees it: real sockets, one client after the other, signals, stale files.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -45,7 +47,9 @@ static void *run_main(void *arg)
 
 static struct vfio_server *create(void)
 {
-	struct vfio_options opt = { .socket = sock, .stats_socket = stats, .plugin_socket = plugin };
+	struct vfio_options opt = { .socket = sock,
+				    .stats_socket = stats,
+				    .plugin_socket = plugin };
 
 	return vfio_server_create(&opt);
 }
@@ -134,7 +138,8 @@ static uint32_t get(int fd, void *data, size_t cap)
 	assert_int_equal(recv(fd, &hdr, sizeof(hdr), MSG_WAITALL), sizeof(hdr));
 	assert_true(hdr.size - sizeof(hdr) <= sizeof(buf));
 	if (hdr.size > sizeof(hdr))
-		assert_int_equal(recv(fd, buf, hdr.size - sizeof(hdr), MSG_WAITALL), hdr.size - sizeof(hdr));
+		assert_int_equal(recv(fd, buf, hdr.size - sizeof(hdr), MSG_WAITALL),
+				 hdr.size - sizeof(hdr));
 	if (data)
 		memcpy(data, buf, cap);
 	return hdr.flags & VU_F_ERROR ? hdr.error : 0;
@@ -165,7 +170,8 @@ static void test_session(void **state)
 static void test_clients_in_a_row(void **state)
 {
 	struct vfio_irq_set set = { .argsz = sizeof(set), .index = 1, .count = 1,
-				    .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER };
+				    .flags = VFIO_IRQ_SET_DATA_EVENTFD |
+					VFIO_IRQ_SET_ACTION_TRIGGER };
 	struct vu_dma_map map = { .argsz = sizeof(map), .flags = 3, .size = 0x1000 };
 	int ram = memfd_create("ram", 0), ev = eventfd(0, EFD_NONBLOCK), fd, i, resets, maps, msi;
 
@@ -173,13 +179,17 @@ static void test_clients_in_a_row(void **state)
 	for (i = 0; i < 20; i++) {
 		fd = greeted_client();
 		put(fd, VU_DMA_MAP, &map, sizeof(map), ram);
-		assert_int_equal(get(fd, NULL, 0), 0);		/* EEXIST if the last one's were still there */
+		/* EEXIST if the last one's were still there */
+		assert_int_equal(get(fd, NULL, 0), 0);
 		put(fd, VU_DEVICE_SET_IRQS, &set, sizeof(set), ev);
 		assert_int_equal(get(fd, NULL, 0), 0);
 		close(fd);
 	}
 	fd = greeted_client();
-	/* the server's thread did all this before it answered; the locks say so to the thread sanitizer */
+	/*
+	 * the server's thread did all this before it answered; the locks say so to the thread
+	 * sanitizer
+	 */
 	pthread_mutex_lock(&fake.g->lock);
 	resets = fake.resets;
 	msi = server->irq.fd[1];
@@ -228,9 +238,14 @@ static void test_nonsense_ends_the_connection(void **state)
 
 static void test_many_messages_in_one_write(void **state)
 {
-	struct { struct vu_hdr hdr; struct vu_region_access a; uint32_t v; } __attribute__((packed)) w = {
+	struct {
+		struct vu_hdr hdr;
+		struct vu_region_access a;
+		uint32_t v;
+	} __attribute__((packed)) w = {
 		{ .cmd = VU_REGION_WRITE, .size = sizeof(w), .flags = VU_F_NO_REPLY },
-		{ .offset = 0x1000, .region = 0, .count = 4 }, 1,
+		{ .offset = 0x1000, .region = 0, .count = 4 },
+		1,
 	};
 	uint16_t cmd = GK110_PCI_CMD_MEMORY;
 	struct { struct vu_region_access a; uint16_t cmd; } __attribute__((packed)) on = {
@@ -260,7 +275,10 @@ static void test_many_messages_in_one_write(void **state)
 
 static void test_byte_by_byte(void **state)
 {
-	struct { struct vu_hdr hdr; struct vu_version v; } m = { { .cmd = VU_VERSION, .size = sizeof(m) }, { 0 } };
+	struct {
+		struct vu_hdr hdr;
+		struct vu_version v;
+	} m = { { .cmd = VU_VERSION, .size = sizeof(m) }, { 0 } };
 	int fd = dial(sock);
 	size_t i;
 
@@ -353,7 +371,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_session), T(test_clients_in_a_row), T(test_second_client_waits),
-		T(test_nonsense_ends_the_connection), T(test_many_messages_in_one_write), T(test_byte_by_byte),
+		T(test_nonsense_ends_the_connection), T(test_many_messages_in_one_write),
+			T(test_byte_by_byte),
 		T(test_statistics), T(test_idle_uses_no_cpu), TD(test_stale_socket_is_replaced),
 		TD(test_live_socket_is_an_error), TD(test_paths_that_cannot_be),
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What hw/ uses of the kernel, for tests in user space: registers and card memory are the fake chip's, time is a counter
- * that only sleeping and register reads move, locks abort on misuse. The linux/ headers beside this file all lead here.
+ * What hw/ uses of the kernel, for tests in user space: registers and card memory are the fake
+ * chip's, time is a counter that only sleeping and register reads move, locks abort on misuse. The
+ * linux/ headers beside this file all lead here.
  */
 #ifndef KVGPU_TEST_KERNEL_SERVICES_H
 #define KVGPU_TEST_KERNEL_SERVICES_H
@@ -35,7 +36,8 @@ struct gen_pool;
 
 void dev_err(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void dev_info(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void dev_warn_ratelimited(struct device *dev, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void dev_warn_ratelimited(struct device *dev, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 struct rt_mutex { bool held; };
 #define lockdep_assert_held(m)	assert((m)->held)

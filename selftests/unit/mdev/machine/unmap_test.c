@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rounds of an unmap, against the core's loop as vfio_dma_do_unmap() has it: while anything is pinned, all open devices are
- * asked, and the eleventh time after the first is a BUG. Between any two steps guests pin what they may, vGPUs are closed
- * and opened, other threads make calls.
+ * Rounds of an unmap, against the core's loop as vfio_dma_do_unmap() has it: while anything is
+ * pinned, all open devices are asked, and the eleventh time after the first is a BUG. Between any
+ * two steps guests pin what they may, vGPUs are closed and opened, other threads make calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ static unsigned int nr, no_memory;	/* the latter: of 8 */
 struct task *current;
 unsigned int standin_asked, standin_most_asked;
 
-struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags)
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
+				int flags)
 {
 	struct file *f = (unsigned int)rand() % 8 < no_memory ? NULL : malloc(sizeof(*f));
 
@@ -191,7 +192,10 @@ static void a_call_ends_it(void **state)
 	end();
 }
 
-/* another process is refused while a thread is in its loop that asked for the last one, and told; the same one is not */
+/*
+ * another process is refused while a thread is in its loop that asked for the last one, and told;
+ * the same one is not
+ */
 static void who_may_open(void **state)
 {
 	struct pid processes[2] = { };
@@ -214,7 +218,10 @@ static void who_may_open(void **state)
 	close_it(&vgpu[0]);
 	assert_false(opens(&unmaps, &vgpu[0]));
 	end();
-	/* also while it forbids nothing: the thread may ask another vGPU once more, and then it does */
+	/*
+	 * also while it forbids nothing: the thread may ask another vGPU once more, and then it
+	 * does
+	 */
 	start(2, 0);
 	assert_true(opens(&unmaps, &vgpu[0]));
 	assert_true(opens(&unmaps, &vgpu[1]));
@@ -243,8 +250,9 @@ static void who_may_open(void **state)
 }
 
 /*
- * A VMM without memory may have any number of threads that nothing tells of. The lock of the book is never held for more than a
- * few of them, all are gone in the end, and the vGPU is the next tenant's as soon as they have died.
+ * A VMM without memory may have any number of threads that nothing tells of. The lock of the book
+ * is never held for more than a few of them, all are gone in the end, and the vGPU is the next
+ * tenant's as soon as they have died.
  */
 static void many_without_a_file(void **state)
 {

@@ -32,10 +32,14 @@ static const struct {
 	{ "unix:x", 0, .why = "begins with /" },
 	{ "unix:@x", 0, .why = "begins with /" },
 	{ "aperture:/run/x", BOTH, .scheme = ADDRESS_APERTURE, .host = "/run/x", .bell = "" },
-	{ "aperture:/dev/shm/a,b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/dev/shm/a,b", .bell = "" },
-	{ "aperture:/m,bell=vsock:2:1", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "vsock:2:1" },
-	{ "aperture:/m,bell=unix:/b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "unix:/b" },
-	{ "aperture:/m,bell=vsock:*:1", LISTEN, .scheme = ADDRESS_APERTURE, .host = "/m", .bell = "vsock:*:1", .why = "CID" },
+	{ "aperture:/dev/shm/a,b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/dev/shm/a,b",
+		.bell = "" },
+	{ "aperture:/m,bell=vsock:2:1", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m",
+		.bell = "vsock:2:1" },
+	{ "aperture:/m,bell=unix:/b", BOTH, .scheme = ADDRESS_APERTURE, .host = "/m",
+		.bell = "unix:/b" },
+	{ "aperture:/m,bell=vsock:*:1", LISTEN, .scheme = ADDRESS_APERTURE, .host = "/m",
+		.bell = "vsock:*:1", .why = "CID" },
 	{ "aperture:", 0, .why = "begins with /" },
 	{ "aperture:x", 0, .why = "begins with /" },
 	{ "aperture:/m,bell=", 0, .why = "bell is" },
@@ -45,8 +49,10 @@ static const struct {
 	{ "aperture:/m,bell=vsock:2", 0, .why = "port" },
 	{ "vsock:2:7411", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 2, .port = 7411 },
 	{ "vsock:0:1", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .port = 1 },
-	{ "vsock:4294967294:4294967294", BOTH, .scheme = ADDRESS_VSOCK, .host = "", .cid = 4294967294u, .port = 4294967294u },
-	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX, .port = 7411, .why =
+	{ "vsock:4294967294:4294967294", BOTH, .scheme = ADDRESS_VSOCK, .host = "",
+		.cid = 4294967294u, .port = 4294967294u },
+	{ "vsock:*:7411", LISTEN, .scheme = ADDRESS_VSOCK, .host = "", .cid = UINT32_MAX,
+		.port = 7411, .why =
 	  "a CID is a number" },
 	{ "vsock:4294967295:1", 0, .why = "CID" },
 	{ "vsock:1:4294967295", 0, .why = "port" },
@@ -58,11 +64,14 @@ static const struct {
 	{ "vsock: 1:1", 0, .why = "CID" },
 	{ "vsock:1:1 ", 0, .why = "port" },
 	{ "vsock:1:2:3", 0, .why = "CID" },
-	{ "tls:gpu.example.org:7411", BOTH, .scheme = ADDRESS_TLS, .host = "gpu.example.org", .port = 7411 },
+	{ "tls:gpu.example.org:7411", BOTH, .scheme = ADDRESS_TLS, .host = "gpu.example.org",
+		.port = 7411 },
 	{ "tls:gpu-1_x:1", BOTH, .scheme = ADDRESS_TLS, .host = "gpu-1_x", .port = 1 },
 	{ "tls:192.0.2.1:65535", BOTH, .scheme = ADDRESS_TLS, .host = "192.0.2.1", .port = 65535 },
-	{ "tls:[2001:db8::1]:7411", BOTH, .scheme = ADDRESS_TLS, .host = "2001:db8::1", .port = 7411 },
-	{ "tls:*:7411", LISTEN, .scheme = ADDRESS_TLS, .host = "", .port = 7411, .why = "a host is" },
+	{ "tls:[2001:db8::1]:7411", BOTH, .scheme = ADDRESS_TLS, .host = "2001:db8::1",
+		.port = 7411 },
+	{ "tls:*:7411", LISTEN, .scheme = ADDRESS_TLS, .host = "", .port = 7411,
+		.why = "a host is" },
 	{ "tls:gpu:65536", 0, .why = "port" },
 	{ "tls:gpu:0", 0, .why = "port" },
 	{ "tls:gpu:", 0, .why = "port" },
@@ -80,7 +89,8 @@ static const struct {
 	{ "tls:a/b:7411", 0, .why = "a host is" },
 	{ "tls:a\nb:7411", 0, .why = "a host is" },
 	{ "tcp:127.0.0.1:7411", BOTH, .scheme = ADDRESS_TCP, .host = "127.0.0.1", .port = 7411 },
-	{ "tcp:127.255.255.254:1", BOTH, .scheme = ADDRESS_TCP, .host = "127.255.255.254", .port = 1 },
+	{ "tcp:127.255.255.254:1", BOTH, .scheme = ADDRESS_TCP, .host = "127.255.255.254",
+		.port = 1 },
 	{ "tcp:[::1]:7411", BOTH, .scheme = ADDRESS_TCP, .host = "::1", .port = 7411 },
 	{ "tcp:192.0.2.1:7411", 0, .why = "use tls:" },
 	{ "tcp:128.0.0.1:7411", 0, .why = "use tls:" },
@@ -113,9 +123,11 @@ static void texts(void **state)
 				fail_msg("\"%s\" gives %d", cases[i].text, r);
 			if (r && cases[i].why && !strstr(why, cases[i].why))
 				fail_msg("\"%s\": %s", cases[i].text, why);
-			if (!r && (a.scheme != cases[i].scheme || strcmp(a.host, cases[i].host) || a.cid != cases[i].cid ||
-				   a.port != cases[i].port || strcmp(a.bell, cases[i].bell ?: "")))
-				fail_msg("\"%s\" is read as %d %s %u %u", cases[i].text, a.scheme, a.host, a.cid, a.port);
+			if (!r && (a.scheme != cases[i].scheme || strcmp(a.host, cases[i].host) ||
+				   a.cid != cases[i].cid || a.port != cases[i].port ||
+				   strcmp(a.bell, cases[i].bell ?: "")))
+				fail_msg("\"%s\" is read as %d %s %u %u", cases[i].text, a.scheme,
+					 a.host, a.cid, a.port);
 		}
 }
 
@@ -194,7 +206,8 @@ static void sockets(void **state)
 static int full_queue(const char *path)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int at = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	strcpy(name.sun_path, path);
 	assert_false(bind(at, (struct sockaddr *)&name, sizeof(name)) || listen(at, 0));
@@ -235,7 +248,8 @@ static void waits_for_room(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths), cmocka_unit_test(sockets),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(texts), cmocka_unit_test(lengths),
+					    cmocka_unit_test(sockets),
 					    cmocka_unit_test(waits_for_room) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures between processes: what a malicious client or server may do to the shared memory at any moment, memory that is not what
- * it should be, and a SIGKILL of either side under load.
+ * Apertures between processes: what a malicious client or server may do to the shared memory at any
+ * moment, memory that is not what it should be, and a SIGKILL of either side under load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,16 @@
 #include <remote/channel/channel.h>
 #include <remote/channel/layout.h>
 
-enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_SAY, OP_CALL, ROUNDS = 25, MOVES = 3000, THREADS = 3 };
+enum {
+	VERSION = 77,
+	ARENA = 4 << 20,
+	OP_ECHO = 100,
+	OP_SAY,
+	OP_CALL,
+	ROUNDS = 25,
+	MOVES = 3000,
+	THREADS = 3
+};
 
 #define ALL	(APERTURE_ARENA + ARENA)
 
@@ -38,16 +47,21 @@ static uint64_t served;		/* atomic: frames that a server in this process has ans
 
 static void *call_and_wait(void *port)
 {
-	kvgpu_remote_call(port, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_CALL, .id = 5 }, 1234);
+	kvgpu_remote_call(
+		port, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_CALL, .id = 5 },
+		1234);
 	return NULL;
 }
 
-static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload, pthread_t *caller,
-		      bool *called)
+static void serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h,
+		      const void *payload, pthread_t *caller, bool *called)
 {
 	if (h->op == OP_SAY)
-		kvgpu_remote_happen(p, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT, .value = 1 }, payload,
-				    h->bytes);
+		kvgpu_remote_happen(
+			p,
+			&(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT,
+							  .value = 1 },
+			payload, h->bytes);
 	if (h->op == OP_CALL && !*called)
 		*called = !pthread_create(caller, NULL, call_and_wait, p);
 	if (h->box)
@@ -126,7 +140,14 @@ static uint64_t draw(struct attacker *a)
 static void rewrite(struct attacker *a, uint64_t *word)
 {
 	const uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-	const uint64_t v[] = { 0, 1, old + 1, old - 1, old + APERTURE_FRAMES, old ^ 1ull << draw(a) % 64, UINT64_MAX, draw(a) };
+	const uint64_t v[] = { 0,
+			       1,
+			       old + 1,
+			       old - 1,
+			       old + APERTURE_FRAMES,
+			       old ^ 1ull << draw(a) % 64,
+			       UINT64_MAX,
+			       draw(a) };
 
 	__atomic_store_n(word, v[draw(a) % 8], __ATOMIC_RELAXED);
 }
@@ -134,10 +155,12 @@ static void rewrite(struct attacker *a, uint64_t *word)
 /* a word of a ring's or a box's, rather one at the begin */
 static uint64_t *any_word(struct attacker *a)
 {
-	uint8_t *const part[] = { a->base->frames, a->base->told, a->base->acks, (uint8_t *)a->base->box_word,
+	uint8_t *const part[] = { a->base->frames,	   a->base->told,
+				  a->base->acks,	   (uint8_t *)a->base->box_word,
 				  (uint8_t *)a->base->box, (uint8_t *)&a->base->attach };
-	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->told), sizeof(a->base->acks), sizeof(a->base->box_word),
-				 sizeof(a->base->box), sizeof(a->base->attach) };
+	const size_t bytes[] = { sizeof(a->base->frames), sizeof(a->base->told),
+				 sizeof(a->base->acks),	  sizeof(a->base->box_word),
+				 sizeof(a->base->box),	  sizeof(a->base->attach) };
 	size_t n = draw(a) % 6, most = draw(a) % 4 ? 2048 : bytes[n];
 
 	most = most < bytes[n] ? most : bytes[n];
@@ -161,7 +184,10 @@ static int take_memory(int fd)
 	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u;
 	struct kvgpu_remote_welcome w;
 	struct iovec part = { &w, sizeof(w) };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &u, .msg_controllen = sizeof(u) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &u,
+			    .msg_controllen = sizeof(u) };
 	int memory;
 
 	assert_int_equal(recvmsg(fd, &m, 0), sizeof(w));
@@ -182,18 +208,23 @@ static void *map(int memory)
 static void a_frame(struct attacker *a, struct kvgpu_ring_producer *p)
 {
 	static uint8_t bytes[KVGPU_REMOTE_PAYLOAD_MAX];
-	struct iovec part = { bytes, draw(a) % 8 ? draw(a) % 20 * 8 : draw(a) % (sizeof(bytes) / 8) * 8 };
+	struct iovec part = { bytes,
+			      draw(a) % 8 ? draw(a) % 20 * 8 : draw(a) % (sizeof(bytes) / 8) * 8 };
 
 	part.iov_len += draw(a) % 1000 ? 0 : part.iov_len < sizeof(bytes);
-	if (kvgpu_ring_put(p, OP_ECHO + draw(a) % 3, draw(a) % 1000 ? draw(a) % 8 : draw(a) % 0x10000, &part, 1) ==
-	    KVGPU_RING_BAD_POSITION)
+	if (kvgpu_ring_put(p, OP_ECHO + draw(a) % 3,
+			   draw(a) % 1000 ? draw(a) % 8 : draw(a) % 0x10000, &part,
+			   1) == KVGPU_RING_BAD_POSITION)
 		p->status = KVGPU_RING_OK;	/* its own doing */
 }
 
-/* the server ends, and by itself: no crash, no hang, whatever its client writes at whatever moment */
+/*
+ * the server ends, and by itself: no crash, no hang, whatever its client writes at whatever moment
+ */
 static void malicious_clients(void **state)
 {
-	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES, .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
+	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
 	struct kvgpu_ring_producer p;
 	struct attacker a;
 	pthread_t server;
@@ -207,7 +238,8 @@ static void malicious_clients(void **state)
 		assert_int_equal(kvgpu_ring_attach_producer(&p, &ring), KVGPU_RING_OK);
 		for (n = 0; n < MOVES; n++) {
 			a_frame(&a, &p);
-			if (i % 5 && draw(&a) % (1u << i % 10) == 0)	/* in every fifth round all that it does is asking */
+			/* in every fifth round all that it does is asking */
+			if (i % 5 && draw(&a) % (1u << i % 10) == 0)
 				rewrite(&a, any_word(&a));
 		}
 		close(a.fd);
@@ -246,7 +278,9 @@ static void begin(struct attacker *a, enum memory_is what)
 	if (what != NONE) {
 		m.msg_control = &u;
 		m.msg_controllen = sizeof(u);
-		u.c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(memory)) };
+		u.c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+					.cmsg_type = SCM_RIGHTS,
+					.cmsg_len = CMSG_LEN(sizeof(memory)) };
 		memcpy(CMSG_DATA(&u.c), &memory, sizeof(memory));
 	}
 	sendmsg(a->fd, &m, MSG_NOSIGNAL);
@@ -265,7 +299,8 @@ static void answer_somehow(struct attacker *a, const struct kvgpu_frame *f, stru
 		return;
 	bytes[0] = draw(a) % 4 ? 0 : draw(a) % 8;	/* told */
 	bytes[1] = draw(a) % 4 ? 64 : draw(a) % KVGPU_REMOTE_PAYLOAD_MAX;
-	kvgpu_box_answer(&boxes[box], a->seed % 8 ? f->seq : draw(a) % 1000, 0, bytes, draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
+	kvgpu_box_answer(&boxes[box], a->seed % 8 ? f->seq : draw(a) % 1000, 0, bytes,
+			 draw(a) % 4 ? 80 : draw(a) % sizeof(bytes));
 }
 
 static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
@@ -279,8 +314,10 @@ static void tell_something(struct attacker *a, struct kvgpu_ring_producer *told)
 
 static void *lie(void *arg)
 {
-	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES, .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
-	struct kvgpu_ring_config down = { .slots = APERTURE_TOLD, .max_len = APERTURE_TOLD_LONGEST };
+	struct kvgpu_ring_config ring = { .slots = APERTURE_FRAMES,
+					  .max_len = KVGPU_REMOTE_PAYLOAD_MAX };
+	struct kvgpu_ring_config down = { .slots = APERTURE_TOLD,
+					  .max_len = APERTURE_TOLD_LONGEST };
 	static uint8_t in[KVGPU_REMOTE_PAYLOAD_MAX];
 	struct kvgpu_ring_consumer frames;
 	struct kvgpu_ring_producer told;
@@ -401,7 +438,9 @@ static void wrong_memory(void **state)
 
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		pthread_create(&t, NULL, give_wrong_memory, (void *)c[i].what);
-		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client, &why), -EPROTO);
+		assert_int_equal(kvgpu_remote_connect(address, VERSION, on_event, NULL, &client,
+						      &why),
+				 -EPROTO);
 		assert_non_null(strstr(why, c[i].why));
 		pthread_join(t, NULL);
 	}
@@ -478,7 +517,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(malicious_clients), TEST(malicious_servers), TEST(wrong_memory), TEST(memory_is_sealed),
+		TEST(malicious_clients), TEST(malicious_servers), TEST(wrong_memory),
+			TEST(memory_is_sealed),
 		TEST(servers_are_killed), TEST(clients_are_killed),
 	};
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every order of the steps of a server and of clients that look for each other in an aperture's first page, with a crash of either
- * at any step: rings are never cleared under a client that lives, both agree on who is attached, and from every state on they come
- * together once nothing crashes any more. And the search notices a protocol that is wrong.
+ * Every order of the steps of a server and of clients that look for each other in an aperture's
+ * first page, with a crash of either at any step: rings are never cleared under a client that
+ * lives, both agree on who is attached, and from every state on they come together once nothing
+ * crashes any more. And the search notices a protocol that is wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ struct state {
 	uint64_t generation, server_ticket, ticket, meant;
 	uint64_t cleared_for, last_generation, last_ticket;
 	uint32_t server_at, client_at;
-	uint8_t server_lives, client_lives, serves, attached, refused, client_ends, server_ends, pad;
+	uint8_t server_lives, client_lives, serves, attached, refused, client_ends, server_ends,
+		pad;
 };
 
 enum { STEP_SERVER, STEP_CLIENT, END_SERVER, END_CLIENT, LEAVE, NOTICE, MOVES };
@@ -71,14 +73,18 @@ static void load(const struct state *s, struct attach_server *server, struct att
 	page.client = s->word[2];
 	page.generation = s->word[3];
 	page.version = s->word[4];
-	*server = (struct attach_server){ &page, VERSION, s->generation, 0, s->server_ticket, s->server_at };
-	*client = (struct attach_client){ &page, plan->client_version, s->ticket, s->meant, s->client_at };
+	*server = (struct attach_server){ &page, VERSION,	   s->generation,
+					  0,	 s->server_ticket, s->server_at };
+	*client = (struct attach_client){ &page, plan->client_version, s->ticket, s->meant,
+					  s->client_at };
 }
 
 /* one access at most: at most one word is another one */
-static void store(struct state *s, const struct attach_server *server, const struct attach_client *client)
+static void store(struct state *s, const struct attach_server *server,
+		  const struct attach_client *client)
 {
-	const uint64_t now[WORDS] = { page.server, page.taken, page.client, page.generation, page.version };
+	const uint64_t now[WORDS] = { page.server, page.taken, page.client, page.generation,
+				      page.version };
 	unsigned int i, changed = 0;
 
 	for (i = 0; i < WORDS; i++)
@@ -118,7 +124,8 @@ static void step_server(struct state *s)
 	store(s, &server, &client);
 	if (r == ATTACH_CLEAR && plan->wrong != CLEARS_LATE)
 		clears(s);
-	if (r == ATTACH_DONE && s->serves && plan->wrong == CLEARS_LATE && s->cleared_for != s->server_ticket)
+	if (r == ATTACH_DONE && s->serves && plan->wrong == CLEARS_LATE &&
+	    s->cleared_for != s->server_ticket)
 		clears(s);
 	s->serves = r == ATTACH_DONE;
 }
@@ -203,7 +210,8 @@ static bool move(struct state *s, unsigned int what)
 			return false;
 		s->serves = false;
 		s->generation++;
-		s->last_generation = s->generation > s->last_generation ? s->generation : s->last_generation;
+		s->last_generation = s->generation > s->last_generation ? s->generation :
+									  s->last_generation;
 		s->server_at = 0;
 		return true;
 	}
@@ -211,8 +219,8 @@ static bool move(struct state *s, unsigned int what)
 
 static void check(const struct state *s)
 {
-	if (s->server_lives && s->client_lives && s->serves && s->attached && s->generation == s->meant &&
-	    s->server_ticket != s->ticket)
+	if (s->server_lives && s->client_lives && s->serves && s->attached &&
+	    s->generation == s->meant && s->server_ticket != s->ticket)
 		finding = "attached to a server that has another client";
 }
 
@@ -223,8 +231,10 @@ static bool come_together(struct state s)
 	for (i = 0; i < FAIR_ROUNDS && !finding; i++) {
 		move(&s, STEP_SERVER);
 		move(&s, STEP_CLIENT);
-		if (plan->client_version != VERSION ? s.refused :
-		    s.serves && s.attached && s.server_ticket == s.ticket && s.generation == s.meant)
+		if (plan->client_version != VERSION ?
+			    s.refused :
+			    s.serves && s.attached && s.server_ticket == s.ticket &&
+				    s.generation == s.meant)
 			return true;
 	}
 	return false;
@@ -260,7 +270,10 @@ static void add(const struct state *s)
 	table[i] = ++nr;
 }
 
-/* @v: pointers to numbers of which only matters which are the same; 0 stays. In the place of each a multiple of @step */
+/*
+ * @v: pointers to numbers of which only matters which are the same; 0 stays. In the place of each a
+ * multiple of @step
+ */
 static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 {
 	uint64_t old[8], most = 0;
@@ -282,11 +295,14 @@ static uint64_t rename_all(uint64_t **v, unsigned int n, uint64_t step)
 	return most;
 }
 
-/* so that there are finitely many states: tickets and generations count on, but are only compared */
+/*
+ * so that there are finitely many states: tickets and generations count on, but are only compared
+ */
 static void make_small(struct state *s)
 {
 	uint64_t client = ATTACH_NUMBER(s->word[2]), server = ATTACH_NUMBER(s->word[0]);
-	uint64_t *tickets[] = { &client, &s->word[1], &s->server_ticket, &s->ticket, &s->cleared_for };
+	uint64_t *tickets[] = { &client, &s->word[1], &s->server_ticket, &s->ticket,
+				&s->cleared_for };
 	uint64_t *generations[] = { &server, &s->word[3], &s->generation, &s->meant };
 
 	s->last_ticket = rename_all(tickets, 5, 1000);
@@ -297,8 +313,15 @@ static void make_small(struct state *s)
 
 static void search(const struct plan *p)
 {
-	struct state first = { .server_lives = true, .client_lives = true, .generation = 1, .last_generation = 1, .ticket = 1000,
-			       .last_ticket = 1000, .client_ends = p->client_ends, .server_ends = p->server_ends }, s;
+	struct state first = { .server_lives = true,
+			       .client_lives = true,
+			       .generation = 1,
+			       .last_generation = 1,
+			       .ticket = 1000,
+			       .last_ticket = 1000,
+			       .client_ends = p->client_ends,
+			       .server_ends = p->server_ends },
+		     s;
 	unsigned int what;
 	size_t i;
 
@@ -342,7 +365,8 @@ static int tear_down(void **state)
 static void both_live(void **state)
 {
 	static const struct plan plans[] = {
-		{ "none ends", 0, 0, VERSION, 0 }, { "clients end", 3, 0, VERSION, 0 }, { "servers end", 0, 3, VERSION, 0 },
+		{ "none ends", 0, 0, VERSION, 0 }, { "clients end", 3, 0, VERSION, 0 },
+			{ "servers end", 0, 3, VERSION, 0 },
 		{ "both end", 2, 2, VERSION, 0 }, { "other version", 2, 1, VERSION + 1, 0 },
 	};
 	size_t i;
@@ -375,8 +399,12 @@ static void wrong_ones_are_noticed(void **state)
 static void only_one_is_taken(void **state)
 {
 	struct attach_server s = { .page = &page, .version = VERSION, .generation = 5, .only = 7 };
-	struct attach_client other = { .page = &page, .version = VERSION, .ticket = ATTACH_TICKET(8) };
-	struct attach_client right = { .page = &page, .version = VERSION, .ticket = ATTACH_TICKET(7) };
+	struct attach_client other = { .page = &page,
+				       .version = VERSION,
+				       .ticket = ATTACH_TICKET(8) };
+	struct attach_client right = { .page = &page,
+				       .version = VERSION,
+				       .ticket = ATTACH_TICKET(7) };
 	unsigned int i;
 
 	memset(&page, 0, sizeof(page));
@@ -393,11 +421,12 @@ static void only_one_is_taken(void **state)
 	assert_int_equal(attach_server_step(&s), ATTACH_DONE);
 }
 
-/* ------------------------------------------------------------------ a server begins while a client looks */
+/* --------------------------------------------------------- a server begins while a client looks */
 
 enum { BYTES = 12 << 20, ACCESSES = 4 };
 
-static unsigned int accesses, turn;	/* so many were made; before that one the other side does all of its own */
+/* so many were made; before that one the other side does all of its own */
+static unsigned int accesses, turn;
 static bool found;
 static uint64_t found_bytes;
 
@@ -455,7 +484,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_live), cmocka_unit_test(wrong_ones_are_noticed),
-		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(all_or_nothing_is_found), cmocka_unit_test(a_counter_stands),
+		cmocka_unit_test(only_one_is_taken), cmocka_unit_test(all_or_nothing_is_found),
+			cmocka_unit_test(a_counter_stands),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

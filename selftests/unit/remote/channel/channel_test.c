@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Both ends of a channel in one process, by each carrier: frames, answers, pieces of the arena, happenings, acks, and peers that go
- * or lie.
+ * Both ends of a channel in one process, by each carrier: frames, answers, pieces of the arena,
+ * happenings, acks, and peers that go or lie.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,16 @@
 #include <remote/channel/channel.h>
 #include <remote/channel/stream.h>
 
-enum { VERSION = 77, ARENA = 4 << 20, OP_ECHO = 100, OP_DOUBLE, OP_CALL, OP_SILENT, OP_BUSY, OP_LEAVE };
+enum {
+	VERSION = 77,
+	ARENA = 4 << 20,
+	OP_ECHO = 100,
+	OP_DOUBLE,
+	OP_CALL,
+	OP_SILENT,
+	OP_BUSY,
+	OP_LEAVE
+};
 
 static const char *carrier = "unix";
 static char path[64], address[80];
@@ -39,7 +48,8 @@ static void *call_and_wait(void *arg)
 }
 
 /* 0: go on */
-static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload)
+static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h,
+		     const void *payload)
 {
 	struct kvgpu_remote_piece piece;
 	uint64_t bytes, i;
@@ -56,9 +66,14 @@ static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head
 		kvgpu_remote_return(p, piece.at, piece.bytes);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
 	case OP_CALL:
-		kvgpu_remote_happen(p, &(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT, .value = 1 }, "text", 4);
+		kvgpu_remote_happen(
+			p,
+			&(struct kvgpu_remote_happening){ .event = KVGPU_REMOTE_EVENT_TEXT,
+							  .value = 1 },
+			"text", 4);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
-	case OP_BUSY:	/* the thread that serves reads nothing until the ack was seen by another one */
+	case OP_BUSY:
+		/* the thread that serves reads nothing until the ack was seen by another one */
 		pthread_create(&t, NULL, call_and_wait, p);
 		pthread_join(t, NULL);
 		return kvgpu_remote_reply(p, h, 0, NULL, 0);
@@ -146,7 +161,8 @@ static int send_op(uint16_t op, unsigned int box, const void *payload, size_t n,
 	return r;
 }
 
-static int ask(uint16_t op, unsigned int box, const void *payload, size_t n, struct kvgpu_remote_answer *a, const void **back)
+static int ask(uint16_t op, unsigned int box, const void *payload, size_t n,
+	       struct kvgpu_remote_answer *a, const void **back)
 {
 	uint64_t seq;
 	int r = send_op(op, box, payload, n, &seq);
@@ -158,15 +174,25 @@ static void versions(void **state)
 {
 	const char *why = "";
 
-	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_event, NULL, &client, &why), -EPROTO);
+	assert_int_equal(kvgpu_remote_connect(address, VERSION + 1, on_event, NULL, &client, &why),
+			 -EPROTO);
 	assert_non_null(strstr(why, "version"));
-	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why), -EINVAL);
-	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
-	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
-	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);	/* no socket among the devices */
+	assert_int_equal(kvgpu_remote_connect("tcp:1", VERSION, on_event, NULL, &client, &why),
+			 -EINVAL);
+	assert_int_equal(kvgpu_remote_connect("unix:/nonexistent", VERSION, on_event, NULL, &client,
+					      &why),
+			 -ENOENT);
+	assert_int_equal(kvgpu_remote_connect("aperture:/nonexistent", VERSION, on_event, NULL,
+					      &client, &why),
+			 -ENOENT);
+	/* no socket among the devices */
+	assert_int_equal(kvgpu_remote_listen("aperture:/dev/nonexistent", &why), -EINVAL);
 	assert_true(kvgpu_remote_is_place("aperture:/dev/nonexistent"));
-	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL, &client, &why), -ENOENT);
-	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why), -EINVAL);
+	assert_int_equal(kvgpu_remote_connect("aperture:/dev/nonexistent", VERSION, on_event, NULL,
+					      &client, &why),
+			 -ENOENT);
+	assert_int_equal(kvgpu_remote_connect("aperture:", VERSION, on_event, NULL, &client, &why),
+			 -EINVAL);
 }
 
 static void answers(void **state)
@@ -210,7 +236,8 @@ static void pieces(void **state)
 	for (i = 0; i < piece.bytes; i++)
 		arena[piece.at + i] = i * 7;
 	assert_int_equal(kvgpu_remote_push(client, piece.at, piece.bytes), 0);
-	assert_int_equal(ask(OP_DOUBLE, kvgpu_remote_box_get(client), &piece, sizeof(piece), &a, &back), 0);
+	assert_int_equal(
+		ask(OP_DOUBLE, kvgpu_remote_box_get(client), &piece, sizeof(piece), &a, &back), 0);
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
@@ -243,7 +270,9 @@ static void acks_pass_by(void **state)
 	kvgpu_remote_disconnect(client);
 }
 
-/* a client that never acks, and sends what has no payload: what is kept of that is bounded as well */
+/*
+ * a client that never acks, and sends what has no payload: what is kept of that is bounded as well
+ */
 static void kept_heads(void **state)
 {
 	enum { MANY = 3000000 };
@@ -288,7 +317,8 @@ static void server_goes(void **state)
 		assert_int_equal(r[i], -ECONNRESET);
 	}
 	assert_true(kvgpu_remote_is_gone(client));
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back), -ECONNRESET);
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back),
+			 -ECONNRESET);
 	assert_int_equal(kvgpu_remote_push(client, 0, 8), -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }
@@ -326,7 +356,9 @@ static void assert_refused(int fd, const void *what, size_t n)
 
 static void too_long(void **state)
 {
-	struct kvgpu_remote_head h = { .op = OP_ECHO, .box = 1, .bytes = KVGPU_REMOTE_PAYLOAD_MAX + 8 };
+	struct kvgpu_remote_head h = { .op = OP_ECHO,
+				       .box = 1,
+				       .bytes = KVGPU_REMOTE_PAYLOAD_MAX + 8 };
 	int fd = raw();
 
 	shake(fd);
@@ -380,7 +412,8 @@ static void a_lying_server(void **state)
 	const void *back;
 
 	begin();
-	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back), -ECONNRESET);
+	assert_int_equal(ask(OP_ECHO, kvgpu_remote_box_get(client), NULL, 0, &a, &back),
+			 -ECONNRESET);
 	kvgpu_remote_disconnect(client);
 }
 
@@ -389,9 +422,11 @@ int main(void)
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 #define ON_APERTURE(f) { #f ", by an aperture", f, set_up_aperture, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		ON_APERTURE(versions), ON_APERTURE(answers), ON_APERTURE(pieces), ON_APERTURE(acks_pass_by),
+		ON_APERTURE(versions), ON_APERTURE(answers), ON_APERTURE(pieces),
+			ON_APERTURE(acks_pass_by),
 		ON_APERTURE(server_goes),
-		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by), ON_SERVER(kept_heads), ON_SERVER(server_goes),
+		ON_SERVER(versions), ON_SERVER(answers), ON_SERVER(pieces), ON_SERVER(acks_pass_by),
+			ON_SERVER(kept_heads), ON_SERVER(server_goes),
 		ON_SERVER(too_long), ON_SERVER(beside_the_arena), ON_SERVER(no_hello),
 		cmocka_unit_test_setup_teardown(a_lying_server, set_up_liar, tear_down),
 	};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Apertures in a file that both sides map, with a bell and without: clients one after the other, a second one at once, each side
- * killed, the file cut short, other versions. The server is a process of its own.
+ * Apertures in a file that both sides map, with a bell and without: clients one after the other, a
+ * second one at once, each side killed, the file cut short, other versions. The server is a process
+ * of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,8 @@ static void run_server(int ready)
 	struct kvgpu_remote_place *place;
 	const char *why;
 
-	if (!kvgpu_remote_is_place(address) || kvgpu_remote_place_open(address, place_index, VERSION, &place, &why))
+	if (!kvgpu_remote_is_place(address) ||
+	    kvgpu_remote_place_open(address, place_index, VERSION, &place, &why))
 		_exit(2);
 	if (write(ready, "", 1) != 1)
 		_exit(4);
@@ -216,7 +218,10 @@ static void one_after_the_other(void **state)
 	}
 }
 
-/* what VMs have as devices begins behind the file's first 2 MiB, which are left as they are; so does the host's part */
+/*
+ * what VMs have as devices begins behind the file's first 2 MiB, which are left as they are; so
+ * does the host's part
+ */
 static void behind_its_label(void **state)
 {
 	uint64_t file = BYTES + APERTURE_LABEL_DATA, bytes;
@@ -307,7 +312,10 @@ static void several_places(void **state)
 		kill(servers[i], SIGKILL);
 		waitpid(servers[i], NULL, 0);
 	}
-	/* nobody locks the first, but its server is gone: the last client that died there has not been noticed. The others are free */
+	/*
+	 * nobody locks the first, but its server is gone: the last client that died there has not
+	 * been noticed. The others are free
+	 */
 	for (place_index = 0; place_index < PLACES; place_index++) {
 		start_server();
 		servers[place_index] = server;
@@ -361,7 +369,8 @@ static void only_one_server(void **state)
 	struct kvgpu_remote_place *place;
 	const char *why;
 
-	assert_int_equal(kvgpu_remote_place_open(address, place_index, VERSION, &place, &why), -EBUSY);
+	assert_int_equal(kvgpu_remote_place_open(address, place_index, VERSION, &place, &why),
+			 -EBUSY);
 	assert_non_null(strstr(why, "another server"));
 }
 
@@ -476,7 +485,10 @@ static bool after_some(void *looks)
 	return !(*(unsigned int *)looks)--;
 }
 
-/* without anything that wakes: the sleeps of a wait get longer up to a bound, those of the next one begin short again */
+/*
+ * without anything that wakes: the sleeps of a wait get longer up to a bound, those of the next one
+ * begin short again
+ */
 static void sleeps_get_longer(void **state)
 {
 	struct aperture_bell b;
@@ -490,16 +502,20 @@ static void sleeps_get_longer(void **state)
 	aperture_init(&a, SIDE_CLIENT, WAKE_NONE, NULL, APERTURE_MIN);
 	aperture_bell_init(&b, &a, &word);
 	looks = 2;	/* one before, one before the sleep: then it is there */
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	first = b.pause_ns;
 	looks = 4;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, 4 * first);
 	looks = 30;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, 1000000);
 	looks = 2;
-	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_bell_wait(&b.bell, after_some, &looks, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	assert_int_equal(b.pause_ns, first);
 	unsetenv("KVGPU_REMOTE_SPIN_US");
 	unsetenv("KVGPU_REMOTE_SLEEP_MS");
@@ -517,7 +533,10 @@ static void expect_waits(struct kvgpu_remote_place *place, unsigned int looks, i
 	}
 }
 
-/* looks are counted, not timed: a second's worth of them after a client, and 20 a second from then on */
+/*
+ * looks are counted, not timed: a second's worth of them after a client, and 20 a second from then
+ * on
+ */
 static void idle_places_are_looked_at_seldom(void **state)
 {
 	struct kvgpu_remote_place *place;
@@ -536,7 +555,7 @@ static void idle_places_are_looked_at_seldom(void **state)
 	unlink(path);
 }
 
-/* ------------------------------------------------------------------ rings of those who have no part in the memory */
+/* ------------------------------------------------ rings of those who have no part in the memory */
 
 enum { STRANGERS = 60 };
 
@@ -568,14 +587,20 @@ static void ring_for_ever(void)
 	}
 }
 
-/* they hold nothing up: more than a server keeps, with names and without, and others that come again at once */
+/*
+ * they hold nothing up: more than a server keeps, with names and without, and others that come
+ * again at once
+ */
 static void strangers_ring(void **state)
 {
 	int fd[STRANGERS];
 	unsigned int i;
 	pid_t pid;
 
-	/* a bound that ends a hang: the machine may be busy, and each stranger costs the server a moment */
+	/*
+	 * a bound that ends a hang: the machine may be busy, and each stranger costs the server a
+	 * moment
+	 */
 	setenv("KVGPU_REMOTE_PATIENCE_MS", "15000", true);
 	for (i = 0; i < STRANGERS; i++)
 		fd[i] = ring(i % 2 ? 0 : i + 1);
@@ -681,7 +706,10 @@ static unsigned int mode_of(const char *what)
 	return st.st_mode & 07777;
 }
 
-/* what is served becomes root's alone, whatever its rule said; it is /dev/null's number, which has no size */
+/*
+ * what is served becomes root's alone, whatever its rule said; it is /dev/null's number, which has
+ * no size
+ */
 static void no_other_opens_it(void **state)
 {
 	struct stat st;
@@ -753,10 +781,14 @@ int main(void)
 #define BOTH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down), \
 		{ #f ", with a bell", f, set_up_bell, tear_down, NULL }
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleeps_get_longer), cmocka_unit_test(idle_places_are_looked_at_seldom), BOTH(one_after_the_other),
+		cmocka_unit_test(sleeps_get_longer),
+			cmocka_unit_test(idle_places_are_looked_at_seldom),
+			BOTH(one_after_the_other),
 		BOTH(behind_its_label), BOTH(several_places),
-		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions), BOTH(server_killed),
-		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there), cmocka_unit_test(anothers_file_is_not_served),
+		BOTH(only_one_at_once), BOTH(only_one_server), BOTH(other_versions),
+			BOTH(server_killed),
+		BOTH(client_killed), BOTH(cut_short), BOTH(nobody_there),
+			cmocka_unit_test(anothers_file_is_not_served),
 		cmocka_unit_test_setup_teardown(strangers_ring, set_up_bell, tear_down),
 		cmocka_unit_test_setup_teardown(only_its_vm_rings, set_up, tear_down),
 		cmocka_unit_test(no_other_opens_it), cmocka_unit_test(no_room_for_its_pages),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then each thing that may be wrong
- * with a certificate, with what is said of it on both sides; peers that speak no TLS; keys that are renewed while a thread waits.
+ * A channel on TLS, with certificates as kvgpu-remotectl makes them: frames, pieces and acks; then
+ * each thing that may be wrong with a certificate, with what is said of it on both sides; peers
+ * that speak no TLS; keys that are renewed while a thread waits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +82,8 @@ static struct {
 	struct tls *tls;
 } server;
 
-static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h, const void *payload)
+static int serve_one(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *h,
+		     const void *payload)
 {
 	struct kvgpu_remote_piece piece;
 	uint64_t bytes, i;
@@ -115,11 +117,15 @@ static void serve_line(struct line *l)
 		return;
 	}
 	/*
-	 * sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may be in the session, and not in
-	 * the socket
+	 * sometimes it looks without waiting, sometimes with a limit, sometimes for ever: bytes may
+	 * be in the session, and not in the socket
 	 */
-	for (unsigned int turn = 0; (r = kvgpu_remote_next(p, turn % 3 == 0 ? 0 : turn % 3 == 1 ? 2000 : -1, &h,
-							   &payload)) >= 0; turn++)
+	for (unsigned int turn = 0; (r = kvgpu_remote_next(p,
+							   turn % 3 == 0 ? 0 :
+							   turn % 3 == 1 ? 2000 :
+									   -1,
+							   &h, &payload)) >= 0;
+	     turn++)
 		if (r == 1 && serve_one(p, &h, payload))
 			break;
 	kvgpu_remote_port_close(p);
@@ -172,7 +178,8 @@ static void on_event(void *ctx, const struct kvgpu_remote_happening *h, const vo
 {
 }
 
-static int connect_as(const char *folder, const char *host, struct kvgpu_remote_channel **c, const char **why)
+static int connect_as(const char *folder, const char *host, struct kvgpu_remote_channel **c,
+		      const char **why)
 {
 	static char client_folder[128];
 	char address[64];
@@ -183,9 +190,8 @@ static int connect_as(const char *folder, const char *host, struct kvgpu_remote_
 	return kvgpu_remote_connect(address, VERSION, on_event, NULL, c, why);
 }
 
-static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload, size_t n,
-	       struct kvgpu_remote_answer *a,
-	       const void **back)
+static int ask(struct kvgpu_remote_channel *c, unsigned int box, uint16_t op, const void *payload,
+	       size_t n, struct kvgpu_remote_answer *a, const void **back)
 {
 	struct iovec part = { (void *)(uintptr_t)payload, n };
 	uint64_t seq;
@@ -229,8 +235,12 @@ static int end(void **state)
 	return system(line);
 }
 
-/* a certificate of our CA with these times and this name in the place of one that is there, for its key */
-static void change(const char *key_file, const char *file, time_t from, time_t until, const char *name)
+/*
+ * a certificate of our CA with these times and this name in the place of one that is there, for its
+ * key
+ */
+static void change(const char *key_file, const char *file, time_t from, time_t until,
+		   const char *name)
 {
 	gnutls_datum_t k, c, p, crt = { 0 };
 	gnutls_x509_privkey_t ca_key, key;
@@ -305,7 +315,10 @@ static void frames_and_pieces(void **state)
 	for (i = 0; i < piece.bytes; i++)
 		if (arena[piece.at + i] != (uint8_t)((uint8_t)(i * 7) * 2))
 			fail_msg("byte %llu", (unsigned long long)i);
-	/* many that nobody waits for: several come in one record, and are in the session when the socket is empty */
+	/*
+	 * many that nobody waits for: several come in one record, and are in the session when the
+	 * socket is empty
+	 */
 	for (i = 0; i < 5000; i++) {
 		struct iovec part = { words, 24 };
 
@@ -318,10 +331,10 @@ static void frames_and_pieces(void **state)
 	assert_int_equal(server.result, 0);
 }
 
-/* ------------------------------------------------------------------ what is wrong with certificates */
+/* -------------------------------------------------------------- what is wrong with certificates */
 
-static void fails(const char *server_folder, const char *client_folder, const char *host, const char *client_says,
-		  const char *server_says)
+static void fails(const char *server_folder, const char *client_folder, const char *host,
+		  const char *client_says, const char *server_says)
 {
 	struct kvgpu_remote_channel *c;
 	const char *why = "";
@@ -345,15 +358,18 @@ static void fails(const char *server_folder, const char *client_folder, const ch
 static void strangers(void **state)
 {
 	/* each side's own doubt, and what the other is told of it */
-	fails("ours", "theirs/clients/ann", "localhost", "not of the CA", "client's certificate is not of the CA");
+	fails("ours", "theirs/clients/ann", "localhost", "not of the CA",
+	      "client's certificate is not of the CA");
 	copy("theirs/clients/ann", "mixed");
 	shell("cp ours/ca.crt mixed/");
-	fails("ours", "mixed", "localhost", "does not know the CA", "client's certificate is not of the CA");
+	fails("ours", "mixed", "localhost", "does not know the CA",
+	      "client's certificate is not of the CA");
 }
 
 static void wrong_host(void **state)
 {
-	fails("ours", "ours/clients/ann", "127.0.0.2", "not for 127.0.0.2", "the client refuses this side");
+	fails("ours", "ours/clients/ann", "127.0.0.2", "not for 127.0.0.2",
+	      "the client refuses this side");
 }
 
 static void times(void **state)
@@ -441,7 +457,7 @@ static void makes_no_second(void **state)
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
 
-/* ------------------------------------------------------------------ peers that speak something else */
+/* -------------------------------------------------------------- peers that speak something else */
 
 static void *speak_plain(void *arg)
 {
@@ -467,7 +483,8 @@ static void no_tls_there(void **state)
 
 static void no_tls_comes(void **state)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	char byte;
@@ -493,15 +510,18 @@ struct raw {
 
 static void raw_begin(struct raw *r, bool certificate)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port =
-				  htons(server.port) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				  .sin_port = htons(server.port) };
 
 	r->fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(r->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	gnutls_certificate_allocate_credentials(&r->credentials);
 	if (certificate)
-		assert_int_equal(gnutls_certificate_set_x509_key_file(r->credentials, path("ours/clients/ann/client.crt"),
-								      path("ours/clients/ann/client.key"), GNUTLS_X509_FMT_PEM), 0);
+		assert_int_equal(gnutls_certificate_set_x509_key_file(
+					 r->credentials, path("ours/clients/ann/client.crt"),
+					 path("ours/clients/ann/client.key"), GNUTLS_X509_FMT_PEM),
+				 0);
 	gnutls_init(&r->session, GNUTLS_CLIENT);
 	gnutls_set_default_priority(r->session);
 	gnutls_credentials_set(r->session, GNUTLS_CRD_CERTIFICATE, r->credentials);
@@ -542,7 +562,10 @@ static void renewed_keys(void **state)
 {
 	struct kvgpu_remote_hello hello = { KVGPU_REMOTE_MAGIC, VERSION };
 	struct { uint16_t kind, box; uint32_t bytes; uint64_t a, b, word; } answer;
-	struct { struct kvgpu_remote_head h; uint64_t word; } frame = { .h = { .op = OP_ECHO, .box = 1, .bytes = 8 } };
+	struct {
+		struct kvgpu_remote_head h;
+		uint64_t word;
+	} frame = { .h = { .op = OP_ECHO, .box = 1, .bytes = 8 } };
 	struct kvgpu_remote_welcome w;
 	struct raw r;
 	uint64_t i;
@@ -559,7 +582,9 @@ static void renewed_keys(void **state)
 		for (b = 0; b < sizeof(frame); b++) {
 			/* GnuTLS allows eight a second */
 			if ((b == 5 || b == 20) && i % 10 == 3)
-				assert_int_equal(gnutls_session_key_update(r.session, b == 5 ? GNUTLS_KU_PEER : 0), 0);
+				assert_int_equal(gnutls_session_key_update(
+							 r.session, b == 5 ? GNUTLS_KU_PEER : 0),
+						 0);
 			raw_send(&r, (uint8_t *)&frame + b, 1);
 		}
 		raw_read(&r, &answer, sizeof(answer));
@@ -587,10 +612,13 @@ static void no_certificate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers), cmocka_unit_test(wrong_host),
+		cmocka_unit_test(frames_and_pieces), cmocka_unit_test(strangers),
+			cmocka_unit_test(wrong_host),
 			cmocka_unit_test(times),
-		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files), cmocka_unit_test(makes_no_second),
-		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes), cmocka_unit_test(renewed_keys),
+		cmocka_unit_test(purposes), cmocka_unit_test(names), cmocka_unit_test(files),
+			cmocka_unit_test(makes_no_second),
+		cmocka_unit_test(no_tls_there), cmocka_unit_test(no_tls_comes),
+			cmocka_unit_test(renewed_keys),
 		cmocka_unit_test(no_certificate),
 	};
 

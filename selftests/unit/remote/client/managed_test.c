@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Managed memory at the client: which pages travel, when, and how many at once. The server is a piece of memory in here. */
+/*
+ * Managed memory at the client: which pages travel, when, and how many at once. The server is a
+ * piece of memory in here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 enum { ARENA = 16 << 20, BYTES = 4 << 20, PAGE = 4096 };
 
-/* ------------------------------------------------------------------ in the place of call.c, context.c, a channel and a server */
+/* ------------------------------------ in the place of call.c, context.c, a channel and a server */
 
 static struct object context;
 static uint8_t there[BYTES + PAGE];	/* what the server's library has */
@@ -168,7 +171,10 @@ static void what_is_written_goes_out(void **state)
 	assert_int_equal(there[10 * PAGE + 1], 77);
 }
 
-/* 4 MiB by frames of 1 MiB at most, each page once; the room that they share is not written before the server has read it */
+/*
+ * 4 MiB by frames of 1 MiB at most, each page once; the room that they share is not written before
+ * the server has read it
+ */
 static void much_is_cut(void **state)
 {
 	begin_test();
@@ -266,7 +272,8 @@ static void variables(void **state)
 	/* another one, of which a part lies in the page that is there already */
 	there[BYTES + 300] = 8;
 	there[BYTES - PAGE - 1] = 9;
-	assert_int_equal(managed_variables(&module, base + BYTES - PAGE - 1, PAGE + 401), CUDA_SUCCESS);
+	assert_int_equal(managed_variables(&module, base + BYTES - PAGE - 1, PAGE + 401),
+			 CUDA_SUCCESS);
 	assert_int_equal(v[100 + 300], 8);
 	assert_int_equal(v[100 - PAGE - 1], 9);
 	assert_int_equal(v[99], 6);
@@ -289,7 +296,8 @@ static void taken(void **state)
 
 	begin_test();
 	managed_freed(base);
-	mine = mmap((void *)base, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	mine = mmap((void *)base, PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	assert_int_equal((uintptr_t)mine, base);
 	*mine = 3;
 	assert_int_equal(cuMemAllocManaged(&ptr, BYTES, 1), CUDA_ERROR_NOT_SUPPORTED);
@@ -301,7 +309,8 @@ int main(void)
 {
 #define ON_MEMORY(f) cmocka_unit_test_teardown(f, tear_down)
 	const struct CMUnitTest tests[] = {
-		ON_MEMORY(what_is_written_goes_out), ON_MEMORY(much_is_cut), ON_MEMORY(what_is_touched_comes), ON_MEMORY(in_functions),
+		ON_MEMORY(what_is_written_goes_out), ON_MEMORY(much_is_cut),
+			ON_MEMORY(what_is_touched_comes), ON_MEMORY(in_functions),
 		ON_MEMORY(errors_open_pages), ON_MEMORY(variables), ON_MEMORY(taken),
 	};
 

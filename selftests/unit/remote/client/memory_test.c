@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What the client keeps: handles, device memory that it knows of, pinned and registered memory, pieces of the arena. No server. */
+/*
+ * What the client keeps: handles, device memory that it knows of, pinned and registered memory,
+ * pieces of the arena. No server.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 
 enum { ARENA = 16 << 20, RING = ARENA / 4 };
 
-/* ------------------------------------------------------------------ in the place of call.c, context.c and a channel */
+/* ---------------------------------------------- in the place of call.c, context.c and a channel */
 
 static struct object contexts[2];
 static struct object *current = &contexts[0];
@@ -59,14 +62,16 @@ static uint64_t number(unsigned int class, uint32_t index, uint32_t generation)
 
 static void handles(void **state)
 {
-	void *ctx = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream, *module, *function;
+	void *ctx = handle_here(peers, CLASS_CONTEXT, number(CLASS_CONTEXT, 1, 1), NULL), *stream,
+	     *module, *function;
 	uint64_t id;
 
 	assert_non_null(ctx);
 	stream = handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, 2, 1), ctx);
 	module = handle_here(peers, CLASS_MODULE, number(CLASS_MODULE, 3, 1), ctx);
 	function = handle_here(peers, CLASS_FUNCTION, number(CLASS_FUNCTION, 4, 7), module);
-	assert_ptr_equal(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, 2, 1), NULL), stream);
+	assert_ptr_equal(handle_here(peers, CLASS_STREAM, number(CLASS_STREAM, 2, 1), NULL),
+			 stream);
 	assert_true(handle_id(CLASS_STREAM, stream, &id));
 	assert_int_equal(id, number(CLASS_STREAM, 2, 1));
 	assert_false(handle_id(CLASS_EVENT, stream, &id));
@@ -124,7 +129,8 @@ static void device_memory(void **state)
 	assert_true(device_spans(0x100000, 0x101000, 0x800));
 	assert_false(device_spans(0x100000, 0x101000, 0x801));
 	current = &contexts[1];
-	assert_false(device_span(0x100000, 1, 1));	/* another context's: its library says what that is */
+	/* another context's: its library says what that is */
+	assert_false(device_span(0x100000, 1, 1));
 	assert_true(range_add(0x900000, 16, 1));
 	current = &contexts[0];
 	range_remove(0x101000, 1);
@@ -198,15 +204,18 @@ static void host_memory(void **state)
 	unsigned int flags;
 
 	assert_int_equal(cuMemHostAlloc(&p, 100000, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP), CUDA_ERROR_NOT_SUPPORTED);
+	assert_int_equal(cuMemHostAlloc(&q, 1, CU_MEMHOSTALLOC_DEVICEMAP),
+			 CUDA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(cuMemHostAlloc(&q, 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
 	assert_int_equal(pinned_at(peers, p, 100000), (uint8_t *)p - (uint8_t *)arena_at(peers, 0));
-	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99990), (uint8_t *)p + 10 - (uint8_t *)arena_at(peers, 0));
+	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99990),
+			 (uint8_t *)p + 10 - (uint8_t *)arena_at(peers, 0));
 	assert_int_equal(pinned_at(peers, (uint8_t *)p + 10, 99991), KVGPU_REMOTE_NOWHERE);
 	assert_int_equal(cuMemHostGetFlags(&flags, (uint8_t *)p + 99999), CUDA_SUCCESS);
 	assert_int_equal(flags, CU_MEMHOSTALLOC_PORTABLE);
 	assert_int_equal(cuMemHostRegister_v2(mine, sizeof(mine), 0), CUDA_SUCCESS);
-	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	assert_int_equal(cuMemHostRegister_v2(mine + 8191, 2, 0),
+			 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(cuMemHostRegister_v2(p, 10, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
 	assert_int_equal(cuMemHostRegister_v2(mine, 1, 2), CUDA_ERROR_NOT_SUPPORTED);
 	assert_int_equal(pinned_at(peers, mine, 1), KVGPU_REMOTE_NOWHERE);
@@ -240,7 +249,8 @@ static void pieces_for_long(void **state)
 				assert_true(at[i] != at[j]);
 		}
 		for (i = 0; i < N; i++)
-			arena_put(peers, at[i * 37 % N]);	/* 37 and 100 have no common divisor: each once */
+			/* 37 and 100 have no common divisor: each once */
+			arena_put(peers, at[i * 37 % N]);
 		all = arena_get(peers, ARENA - RING);
 		assert_int_equal(all, RING);
 		assert_int_equal(arena_get(peers, 1), KVGPU_REMOTE_NOWHERE);
@@ -249,7 +259,10 @@ static void pieces_for_long(void **state)
 	assert_int_equal(arena_get(peers, UINT64_MAX), KVGPU_REMOTE_NOWHERE);
 }
 
-/* a piece is used again only when a fence says that its frame is through, and half of the ring is fenced at once */
+/*
+ * a piece is used again only when a fence says that its frame is through, and half of the ring is
+ * fenced at once
+ */
 static void pieces_on_their_way(void **state)
 {
 	enum { LIVE = 4096 };
@@ -295,9 +308,11 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs), cmocka_unit_test(device_memory),
+		cmocka_unit_test(handles), cmocka_unit_test(nodes_hang_on_graphs),
+			cmocka_unit_test(device_memory),
 		cmocka_unit_test(two_servers),
-		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long), cmocka_unit_test(pieces_on_their_way),
+		cmocka_unit_test(host_memory), cmocka_unit_test(pieces_for_long),
+			cmocka_unit_test(pieces_on_their_way),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

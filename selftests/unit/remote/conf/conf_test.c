@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* remote.conf and remoted.conf: every key with its limits, sections, comments, and what is said of mistakes. */
+/*
+ * remote.conf and remoted.conf: every key with its limits, sections, comments, and what is said of
+ * mistakes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +101,11 @@ static void everything(void **state)
 /* no client has all places, unless the configuration says so; nor all of the machine's memory */
 static void shares(void **state)
 {
-	static const uint64_t clients[][2] = { { 1, 1 }, { 3, 3 }, { 4, 3 }, { 64, 48 }, { 1024, 768 } };
+	static const uint64_t clients[][2] = { { 1, 1 },
+					       { 3, 3 },
+					       { 4, 3 },
+					       { 64, 48 },
+					       { 1024, 768 } };
 	char text[64];
 	unsigned int i;
 
@@ -110,7 +117,8 @@ static void shares(void **state)
 	assert_true(server.share.host_memory);
 	assert_true(read_server("programs = 5\nhost-memory = 0\n[client vsock:5]\nprograms = 64\n"));
 	assert_int_equal(remoted_conf_programs(&server, &server.share), 5);
-	assert_int_equal(remoted_conf_programs(&server, remoted_conf_share(&server, "vsock:5")), 64);
+	assert_int_equal(remoted_conf_programs(&server, remoted_conf_share(&server, "vsock:5")),
+			 64);
 	assert_int_equal(server.share.host_memory, 0);
 	assert_false(read_server("programs = 0\n"));
 	assert_false(read_server("programs = 1025\n"));
@@ -119,11 +127,21 @@ static void shares(void **state)
 static void sizes(void **state)
 {
 	static const struct { const char *text; uint64_t bytes; } fine[] = {
-		{ "0", 0 }, { "1", 1 }, { "4096", 4096 }, { "512K", 512 << 10 }, { "1M", 1 << 20 }, { "256T", 1ull << 48 },
+		{ "0", 0 }, { "1", 1 }, { "4096", 4096 }, { "512K", 512 << 10 }, { "1M", 1 << 20 },
+			{ "256T", 1ull << 48 },
 	};
-	static const char *const wrong[] = { "257T", "-1", "4 G", "4g", "4GB", "G", "0x10", "1.5G", "18446744073709551616",
+	static const char *const wrong[] = { "257T",
+					     "-1",
+					     "4 G",
+					     "4g",
+					     "4GB",
+					     "G",
+					     "0x10",
+					     "1.5G",
+					     "18446744073709551616",
 					     "99999999999999999999T",
-					     "17179869184T", "" };
+					     "17179869184T",
+					     "" };
 	char line[64];
 	size_t i;
 
@@ -251,14 +269,16 @@ static void files(void **state)
 	remoted_conf_default(&server);
 	if (!conf_load(&remoted_conf_form, &server, "remote/conf/remoted.conf", &missing, &e))
 		fail_msg("remoted.conf:%u: %s", e.line, e.text);
-	if (!conf_load(&remote_conf_form, &(struct remote_conf){ 0 }, "remote/conf/remote.conf", &missing, &e))
+	if (!conf_load(&remote_conf_form, &(struct remote_conf){ 0 }, "remote/conf/remote.conf",
+		       &missing, &e))
 		fail_msg("remote.conf:%u: %s", e.line, e.text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(client_file), cmocka_unit_test(everything), cmocka_unit_test(shares), cmocka_unit_test(sizes), cmocka_unit_test(limits),
+		cmocka_unit_test(client_file), cmocka_unit_test(everything),
+			cmocka_unit_test(shares), cmocka_unit_test(sizes), cmocka_unit_test(limits),
 		cmocka_unit_test(mistakes), cmocka_unit_test(too_many), cmocka_unit_test(files),
 	};
 

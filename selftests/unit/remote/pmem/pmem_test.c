@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kvgpu-aperture: files and their labels; a disk made of memory that becomes a device, on a made-up /sys where what is written is
- * read back; memory types as Linux lists them.
+ * kvgpu-aperture: files and their labels; a disk made of memory that becomes a device, on a made-up
+ * /sys where what is written is read back; memory types as Linux lists them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,12 @@ void complain(const char *format, ...)
 	va_end(args);
 }
 
-#define assert_said(text)	do { if (!strstr(said, text)) fail_msg("said \"%s\", not \"%s\"", said, text); said[0] = 0; } while (0)
+#define assert_said(text)                                                \
+	do {                                                             \
+		if (!strstr(said, text))                                 \
+			fail_msg("said \"%s\", not \"%s\"", said, text); \
+		said[0] = 0;                                             \
+	} while (0)
 
 static char dir[64];
 
@@ -105,7 +110,10 @@ static void sizes(void **state)
 	assert_said("14 or more");
 	assert_int_equal(file_size("15M"), 0);
 	assert_said("even number");
-	static const char *const none[] = { "", "M", "64", "64K", "64MB", "-64M", " 64M", "1025G", "99999999999999999999M", "0x40M" };
+	static const char *const none[] = { "",	    "M",     "64",
+					    "64K",  "64MB",  "-64M",
+					    " 64M", "1025G", "99999999999999999999M",
+					    "0x40M" };
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		assert_int_equal(file_size(none[i]), 0);
@@ -267,11 +275,17 @@ static void becomes_a_device(void **state)
 	assert_string_equal(said, "");
 }
 
-/* whichever step fails, the disk's driver gets its namespace back, and a namespace that the seed had got is taken from it */
+/*
+ * whichever step fails, the disk's driver gets its namespace back, and a namespace that the seed
+ * had got is taken from it
+ */
 static void is_a_disk_again(void **state)
 {
-	static const char *const fails[] = { "devices/region0/dax0.1/uuid", "devices/region0/dax0.1/align", "devices/region0/dax0.1/mode",
-					     "devices/region0/dax0.1/namespace", "bus/nd/drivers/dax_pmem/bind" };
+	static const char *const fails[] = { "devices/region0/dax0.1/uuid",
+					     "devices/region0/dax0.1/align",
+					     "devices/region0/dax0.1/mode",
+					     "devices/region0/dax0.1/namespace",
+					     "bus/nd/drivers/dax_pmem/bind" };
 
 	for (size_t i = 0; i < sizeof(fails) / sizeof(*fails); i++) {
 		if (i) {
@@ -284,7 +298,8 @@ static void is_a_disk_again(void **state)
 		assert_said("No such file");
 		assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/bind")), "namespace0.0");
 		if (i != 3)
-			assert_string_equal(told(at("sys/devices/region0/dax0.1/namespace")), i == 4 ? "\namespace0.0" : "");
+			assert_string_equal(told(at("sys/devices/region0/dax0.1/namespace")),
+					    i == 4 ? "\namespace0.0" : "");
 	}
 	/* nothing had been done yet */
 	tear_down(NULL);
@@ -322,7 +337,9 @@ static void left_alone(void **state)
 	assert_said("it is empty");
 	assert_string_equal(told(at("sys/bus/nd/drivers/nd_pmem/unbind")), "");
 	/* a disk of another kind */
-	assert_int_equal(rename(at("sys/devices/region0/namespace0.0"), at("sys/devices/region0/0:0:0:0")), 0);
+	assert_int_equal(rename(at("sys/devices/region0/namespace0.0"),
+				at("sys/devices/region0/0:0:0:0")),
+			 0);
 	unlink(at("sys/class/block/pmem0"));
 	assert_int_equal(symlink("../../devices/region0/0:0:0:0/block/pmem0", at("sys/class/block/pmem0")), 0);
 	unlink(at("sys/devices/region0/0:0:0:0/block/pmem0/device"));
@@ -386,7 +403,8 @@ int main(void)
 {
 #define T(t)	cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once), T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
+		cmocka_unit_test(sizes), cmocka_unit_test(programs), T(a_file_is_made_once),
+			T(labels_of_others), T(xml), T(becomes_a_device), T(is_a_disk_again),
 		T(left_alone), cmocka_unit_test(memory_types), T(none_to_list),
 	};
 

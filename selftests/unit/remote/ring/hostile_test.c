@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer that rewrites any word of shared memory before any access of the honest side, with values chosen to hurt; and twice, for
- * the words that are decided by. model/memory.c sees that nothing outside is touched and nothing is read twice, ASan that buffers
- * hold.
+ * A peer that rewrites any word of shared memory before any access of the honest side, with values
+ * chosen to hurt; and twice, for the words that are decided by. model/memory.c sees that nothing
+ * outside is touched and nothing is read twice, ASan that buffers hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,13 @@
 #include "remote/ring/box.h"
 #include "remote/ring/ring.h"
 
-enum { SLOTS = 8, HEADER_WORDS = 32, RING_WORDS = HEADER_WORDS + SLOTS * 8, SLEEP_NS = 1000, PATIENCE_NS = 3500 };
+enum {
+	SLOTS = 8,
+	HEADER_WORDS = 32,
+	RING_WORDS = HEADER_WORDS + SLOTS * 8,
+	SLEEP_NS = 1000,
+	PATIENCE_NS = 3500
+};
 enum { TWO_SLOTS = 100, ONE_SLOT = 10, THREE_SLOTS = 150, BOX_LEN = 40 };
 
 static struct {
@@ -43,7 +49,8 @@ struct world {
 	uint64_t *begin;		/* what was in shared memory before the attack */
 	struct kvgpu_ring_producer producer;
 	struct kvgpu_ring_consumer consumer;
-	struct kvgpu_bell consumer_bell, producer_bell;	/* each as its sleeper has it, and who rings, too */
+	/* each as its sleeper has it, and who rings, too */
+	struct kvgpu_bell consumer_bell, producer_bell;
 	uint8_t *buf;
 	uint32_t max_len;
 };
@@ -51,7 +58,8 @@ struct world {
 static enum kvgpu_ring_status put(struct kvgpu_ring_producer *p, uint32_t len)
 {
 	uint8_t data[THREE_SLOTS];
-	struct iovec iov[2] = { { .iov_base = data, .iov_len = len / 3 }, { .iov_base = data, .iov_len = len - len / 3 } };
+	struct iovec iov[2] = { { .iov_base = data, .iov_len = len / 3 },
+				{ .iov_base = data, .iov_len = len - len / 3 } };
 
 	memset(data, 0x5a, sizeof(data));
 	memory_call(true);
@@ -66,7 +74,9 @@ static enum kvgpu_ring_status get(struct world *w, struct kvgpu_frame *f)
 
 static struct kvgpu_bell bell(uint32_t *word)
 {
-	return (struct kvgpu_bell) { .word = word, .ops = &memory_bell_ops, .times = { 0, SLEEP_NS } };
+	return (struct kvgpu_bell){ .word = word,
+				    .ops = &memory_bell_ops,
+				    .times = { 0, SLEEP_NS } };
 }
 
 /* one after @frames frames, so that sequence numbers are those of some lap */
@@ -84,8 +94,11 @@ static struct world *create(unsigned int frames)
 	w->producer_bell = bell(&shared->producer_word);
 	w->max_len = kvgpu_ring_longest(SLOTS);
 	w->buf = malloc(w->max_len);
-	config = (struct kvgpu_ring_config) { .mem = memory.word, .slots = SLOTS, .max_len = w->max_len,
-					      .own = &w->producer_bell, .peer = &w->consumer_bell };
+	config = (struct kvgpu_ring_config){ .mem = memory.word,
+					     .slots = SLOTS,
+					     .max_len = w->max_len,
+					     .own = &w->producer_bell,
+					     .peer = &w->consumer_bell };
 	assert_int_equal(kvgpu_ring_init(memory.word, SLOTS), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_ring_attach_producer(&w->producer, &config), KVGPU_RING_OK);
 	config.own = &w->consumer_bell;
@@ -133,7 +146,8 @@ static unsigned int consume(struct world *w, unsigned int frames)
 	}
 	memory_call(false);
 	if (s == KVGPU_RING_EMPTY)
-		assert_in_range(kvgpu_ring_wait_frame(&w->consumer, PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+		assert_in_range(kvgpu_ring_wait_frame(&w->consumer, PATIENCE_NS), KVGPU_WAIT_READY,
+				KVGPU_WAIT_TIMEOUT);
 	n = memory.accesses;
 	if (kvgpu_ring_dead(s)) {
 		assert_int_equal(get(w, &f), s);
@@ -151,23 +165,29 @@ static void consumer_survives(void **state)
 	for (i = 0; i < sizeof(laps) / sizeof(laps[0]); i++) {
 		struct world *w = create(laps[i]);
 
-		assert_false(put(&w->producer, TWO_SLOTS) || put(&w->producer, ONE_SLOT) || put(&w->producer, THREE_SLOTS));
+		assert_false(put(&w->producer, TWO_SLOTS) || put(&w->producer, ONE_SLOT) ||
+			     put(&w->producer, THREE_SLOTS));
 		begins_here(w);
 		n = consume(w, 8);
 		assert_true(n > 50 && n < 200);
 		for (attack[0].access = 0; attack[0].access < n; attack[0].access++)
 			for (attack[0].word = 0; attack[0].word < RING_WORDS; attack[0].word++)
-				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES;
+				     attack[0].value++)
 					consume(w, 8);
 		destroy(w);
 	}
 }
 
-/* what a frame of 2 slots is decided by: both numbers and the head; and the bell's word, at which a wake-up is due */
+/*
+ * what a frame of 2 slots is decided by: both numbers and the head; and the bell's word, at which a
+ * wake-up is due
+ */
 static void consumer_survives_two_rewrites(void **state)
 {
 	struct world *w = create(13);
-	const size_t first = HEADER_WORDS + 13 % SLOTS * 8, words[] = { first, first + 1, HEADER_WORDS + 14 % SLOTS * 8, 16 };
+	const size_t first = HEADER_WORDS + 13 % SLOTS * 8,
+		     words[] = { first, first + 1, HEADER_WORDS + 14 % SLOTS * 8, 16 };
 	unsigned int i, j, n;
 
 	assert_int_equal(put(&w->producer, TWO_SLOTS), KVGPU_RING_OK);
@@ -179,8 +199,10 @@ static void consumer_survives_two_rewrites(void **state)
 		for (j = 0; j < n * n; j++) {
 			attack[0].access = j / n;
 			attack[1].access = j % n;
-			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value += 3)
-				for (attack[1].value = 0; attack[1].value < MEMORY_VALUES; attack[1].value++)
+			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES;
+			     attack[0].value += 3)
+				for (attack[1].value = 0; attack[1].value < MEMORY_VALUES;
+				     attack[1].value++)
 					consume(w, 1);
 		}
 	}
@@ -190,7 +212,8 @@ static void consumer_survives_two_rewrites(void **state)
 /* puts until the ring is full, waits, tries again */
 static unsigned int produce(struct world *w)
 {
-	static const uint32_t len[] = { TWO_SLOTS, ONE_SLOT, THREE_SLOTS, ONE_SLOT, TWO_SLOTS, THREE_SLOTS };
+	static const uint32_t len[] = { TWO_SLOTS, ONE_SLOT,  THREE_SLOTS,
+					ONE_SLOT,  TWO_SLOTS, THREE_SLOTS };
 	const struct kvgpu_ring_producer before = w->producer;
 	struct kvgpu_ring_producer *p = &w->producer;
 	enum kvgpu_ring_status s = KVGPU_RING_OK;
@@ -206,7 +229,8 @@ static unsigned int produce(struct world *w)
 		memory_call(false);
 		kvgpu_ring_notify(p);
 		if (s == KVGPU_RING_FULL)
-			assert_in_range(kvgpu_ring_wait_room(p, len[i], PATIENCE_NS), KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
+			assert_in_range(kvgpu_ring_wait_room(p, len[i], PATIENCE_NS),
+					KVGPU_WAIT_READY, KVGPU_WAIT_TIMEOUT);
 		assert_true(kvgpu_ring_free_slots(p) <= SLOTS);
 	}
 	n = memory.accesses;
@@ -221,7 +245,13 @@ static unsigned int produce(struct world *w)
 
 static void producer_survives(void **state)
 {
-	static const size_t words[] = { 0, 8, 16, HEADER_WORDS, HEADER_WORDS + 1, HEADER_WORDS + 13 % SLOTS * 8, RING_WORDS - 1 };
+	static const size_t words[] = { 0,
+					8,
+					16,
+					HEADER_WORDS,
+					HEADER_WORDS + 1,
+					HEADER_WORDS + 13 % SLOTS * 8,
+					RING_WORDS - 1 };
 	struct world *w = create(13);
 	unsigned int n, i;
 
@@ -230,14 +260,17 @@ static void producer_survives(void **state)
 	for (attack[0].access = 0; attack[0].access < n; attack[0].access++) {
 		for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 			attack[0].word = words[i];
-			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+			for (attack[0].value = 0; attack[0].value < MEMORY_VALUES;
+			     attack[0].value++)
 				produce(w);
 		}
 	}
 	destroy(w);
 }
 
-/* every position is either within what was published and not yet given back, or the end of the ring */
+/*
+ * every position is either within what was published and not yet given back, or the end of the ring
+ */
 static void positions_are_checked(void **state)
 {
 	struct world *w = create(13);
@@ -252,7 +285,8 @@ static void positions_are_checked(void **state)
 		memory.word[0] = 12 + off;
 		memory_call(true);
 		kvgpu_ring_free_slots(&p);
-		assert_int_equal(p.status, off < 0 || off > 4 ? KVGPU_RING_BAD_POSITION : KVGPU_RING_OK);
+		assert_int_equal(p.status,
+				 off < 0 || off > 4 ? KVGPU_RING_BAD_POSITION : KVGPU_RING_OK);
 	}
 	destroy(w);
 }
@@ -293,7 +327,9 @@ static void asker_survives(void **state)
 	struct kvgpu_bell sleeps;
 	unsigned int answered;
 
-	memory = (struct memory) { .word = aligned_alloc(64, KVGPU_BOX_BYTES), .words = KVGPU_BOX_BYTES / 8, .before = rewrite };
+	memory = (struct memory){ .word = aligned_alloc(64, KVGPU_BOX_BYTES),
+				  .words = KVGPU_BOX_BYTES / 8,
+				  .before = rewrite };
 	memset(memory.word, 0, KVGPU_BOX_BYTES);
 	attack[0].access = attack[1].access = ~0u;
 	/* a word of the memory that nobody else needs */
@@ -302,11 +338,13 @@ static void asker_survives(void **state)
 	assert_int_equal(kvgpu_box_attach(&answering, memory.word, BOX_LEN, NULL), KVGPU_RING_OK);
 	for (answered = 0; answered < 2; answered++) {
 		if (answered)
-			assert_int_equal(kvgpu_box_answer(&answering, 9, 1, text, sizeof(text)), KVGPU_RING_OK);
+			assert_int_equal(kvgpu_box_answer(&answering, 9, 1, text, sizeof(text)),
+					 KVGPU_RING_OK);
 		memcpy(a.begin, memory.word, sizeof(a.begin));
 		for (attack[0].access = 0; attack[0].access < 30; attack[0].access++)
 			for (attack[0].word = 0; attack[0].word < 8; attack[0].word++)
-				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES; attack[0].value++)
+				for (attack[0].value = 0; attack[0].value < MEMORY_VALUES;
+				     attack[0].value++)
 					ask(&a, 9);
 		attack[0].access = ~0u;
 		/* lengths that reach beyond what was agreed, and beyond the box */
@@ -324,11 +362,16 @@ static bool never(void *arg)
 	return false;
 }
 
-/* no peer: a machine with more to do than CPUs. Then waits sleep at once, and it is tried again now and then */
+/*
+ * no peer: a machine with more to do than CPUs. Then waits sleep at once, and it is tried again now
+ * and then
+ */
 static void others_want_the_cpu(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 50000, .sleep_ns = 1000 } };
+	struct kvgpu_bell b = { .word = (uint32_t *)&word,
+				.ops = &memory_bell_ops,
+				.times = { .spin_ns = 50000, .sleep_ns = 1000 } };
 	unsigned int i;
 
 	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };
@@ -341,14 +384,23 @@ static void others_want_the_cpu(void **state)
 	assert_int_equal(b.spins, 303);
 }
 
-/* a VM whose timer's tick takes half a millisecond, every fourth: that is nobody who wants the CPU */
+/*
+ * a VM whose timer's tick takes half a millisecond, every fourth: that is nobody who wants the CPU
+ */
 static void a_tick_takes_the_cpu(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 5000000, .sleep_ns = 1000 } };
+	struct kvgpu_bell b = { .word = (uint32_t *)&word,
+				.ops = &memory_bell_ops,
+				.times = { .spin_ns = 5000000, .sleep_ns = 1000 } };
 	unsigned int i;
 
-	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000, .tick_ns = 4000000, .in_tick_ns = 500000 };
+	memory = (struct memory){ .word = &word,
+				  .words = 1,
+				  .clock = 1,
+				  .away_ns = 1000,
+				  .tick_ns = 4000000,
+				  .in_tick_ns = 500000 };
 	for (i = 0; i < 300; i++)
 		assert_int_equal(kvgpu_bell_wait(&b, never, NULL, 3000000), KVGPU_WAIT_TIMEOUT);
 	assert_int_equal(b.spins, 300);
@@ -368,11 +420,16 @@ static uint64_t sleeps_of(struct kvgpu_bell *b, uint64_t ns)
 	return b->waits - before;
 }
 
-/* what takes a little longer than the knob says is looked for after the first time, until something takes much longer */
+/*
+ * what takes a little longer than the knob says is looked for after the first time, until something
+ * takes much longer
+ */
 static void short_waits_are_looked_for(void **state)
 {
 	static uint64_t word;
-	struct kvgpu_bell b = { .word = (uint32_t *)&word, .ops = &memory_bell_ops, .times = { .spin_ns = 10000, .sleep_ns = 1000 } };
+	struct kvgpu_bell b = { .word = (uint32_t *)&word,
+				.ops = &memory_bell_ops,
+				.times = { .spin_ns = 10000, .sleep_ns = 1000 } };
 	unsigned int i;
 
 	memory = (struct memory){ .word = &word, .words = 1, .clock = 1, .away_ns = 1000 };
@@ -401,7 +458,8 @@ int main(void)
 		cmocka_unit_test(producer_survives),
 		cmocka_unit_test(positions_are_checked),
 		cmocka_unit_test(asker_survives),
-		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu), cmocka_unit_test(short_waits_are_looked_for),
+		cmocka_unit_test(others_want_the_cpu), cmocka_unit_test(a_tick_takes_the_cpu),
+			cmocka_unit_test(short_waits_are_looked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

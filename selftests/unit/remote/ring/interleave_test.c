@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every order of the two sides' accesses, for rings of 2 to 8 slots and few frames: nothing is lost, torn or stuck, whether both
- * live or one crashes at any step. And the search notices a room that is wrong: fences, releases, or looks left out.
- * model/machine.h says what the machine is.
+ * Every order of the two sides' accesses, for rings of 2 to 8 slots and few frames: nothing is
+ * lost, torn or stuck, whether both live or one crashes at any step. And the search notices a room
+ * that is wrong: fences, releases, or looks left out. model/machine.h says what the machine is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,57 +39,85 @@ static void frames_arrive_whole(void **state)
 {
 	EXPLORE(
 		{ .name = "4 in a ring of 2", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 9 } },
-		{ .name = "2 slots in a ring of 4", .slots = 4, .nr_frames = 4, .len = { 56, 104, 49, 104 } },
-		{ .name = "1, 3, 2, 3 slots in a ring of 8", .slots = 8, .nr_frames = 4, .len = { 1, 160, 100, 160 } },
-		{ .name = "a ring of 2, in one go", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 9 }, .in_one_go = true },
-		{ .name = "a ring of 4, in one go", .slots = 4, .nr_frames = 4, .len = { 56, 3, 104, 4 }, .in_one_go = true },
-		{ .name = "a ring of 8, in one go", .slots = 8, .nr_frames = 4, .len = { 100, 160, 5, 160 }, .in_one_go = true },
-		{ .name = "weak, a ring of 2", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 9 }, .order = WEAK },
-		{ .name = "weak, a ring of 4", .slots = 4, .nr_frames = 4, .len = { 56, 104, 49, 104 }, .order = WEAK },
-		{ .name = "weak, a ring of 4, in one go", .slots = 4, .nr_frames = 4, .len = { 56, 8, 104, 1 }, .order = WEAK,
+		{ .name = "2 slots in a ring of 4", .slots = 4, .nr_frames = 4, .len = { 56, 104,
+			49, 104 } },
+		{ .name = "1, 3, 2, 3 slots in a ring of 8", .slots = 8, .nr_frames = 4, .len = { 1,
+			160, 100, 160 } },
+		{ .name = "a ring of 2, in one go", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48,
+			9 }, .in_one_go = true },
+		{ .name = "a ring of 4, in one go", .slots = 4, .nr_frames = 4, .len = { 56, 3, 104,
+			4 }, .in_one_go = true },
+		{ .name = "a ring of 8, in one go", .slots = 8, .nr_frames = 4, .len = { 100, 160,
+			5, 160 }, .in_one_go = true },
+		{ .name = "weak, a ring of 2", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 9 },
+			.order = WEAK },
+		{ .name = "weak, a ring of 4", .slots = 4, .nr_frames = 4, .len = { 56, 104, 49,
+			104 }, .order = WEAK },
+		{ .name = "weak, a ring of 4, in one go", .slots = 4, .nr_frames = 4, .len = { 56,
+			8, 104, 1 }, .order = WEAK,
 		  .in_one_go = true },
-		{ .name = "weak, a ring of 8", .slots = 8, .nr_frames = 3, .len = { 160, 100, 160 }, .order = WEAK },
+		{ .name = "weak, a ring of 8", .slots = 8, .nr_frames = 3, .len = { 160, 100, 160 },
+			.order = WEAK },
 	);
 }
 
 static void sleepers_are_woken(void **state)
 {
 	EXPLORE(
-		{ .name = "socket", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 }, .carrier = SOCKET },
-		{ .name = "socket, in one go", .slots = 4, .nr_frames = 4, .len = { 56, 3, 104, 4 }, .carrier = SOCKET,
+		{ .name = "socket", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 },
+			.carrier = SOCKET },
+		{ .name = "socket, in one go", .slots = 4, .nr_frames = 4, .len = { 56, 3, 104, 4 },
+			.carrier = SOCKET,
 		  .in_one_go = true },
-		{ .name = "early", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 }, .early = 2 },
-		{ .name = "socket, early", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 }, .carrier = SOCKET, .early = 2 },
-		{ .name = "weak, early", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 }, .order = WEAK, .early = 2 },
+		{ .name = "early", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 },
+			.early = 2 },
+		{ .name = "socket, early", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 },
+			.carrier = SOCKET, .early = 2 },
+		{ .name = "weak, early", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 },
+			.order = WEAK, .early = 2 },
 	);
 }
 
 static void answers_arrive(void **state)
 {
 	EXPLORE(
-		{ .name = "4 answers", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 1 }, .asks = true },
-		{ .name = "calls of 2 slots", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64, 104 }, .asks = true },
-		{ .name = "by socket", .slots = 2, .nr_frames = 3, .len = { 8, 0, 48 }, .asks = true, .carrier = SOCKET },
-		{ .name = "early", .slots = 2, .nr_frames = 3, .len = { 8, 0, 48 }, .asks = true, .early = 2 },
-		{ .name = "weak", .slots = 2, .nr_frames = 3, .len = { 8, 48, 0 }, .asks = true, .order = WEAK, .early = 1 },
+		{ .name = "4 answers", .slots = 2, .nr_frames = 4, .len = { 8, 0, 48, 1 },
+			.asks = true },
+		{ .name = "calls of 2 slots", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64,
+			104 }, .asks = true },
+		{ .name = "by socket", .slots = 2, .nr_frames = 3, .len = { 8, 0, 48 },
+			.asks = true, .carrier = SOCKET },
+		{ .name = "early", .slots = 2, .nr_frames = 3, .len = { 8, 0, 48 }, .asks = true,
+			.early = 2 },
+		{ .name = "weak", .slots = 2, .nr_frames = 3, .len = { 8, 48, 0 }, .asks = true,
+			.order = WEAK, .early = 1 },
 	);
 }
 
 static void crashes_end(void **state)
 {
 	EXPLORE(
-		{ .name = "told", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64, 2 }, .crashes = 1 },
-		{ .name = "told by a socket", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 }, .crashes = 1,
+		{ .name = "told", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64, 2 },
+			.crashes = 1 },
+		{ .name = "told by a socket", .slots = 2, .nr_frames = 4, .len = { 8, 9, 10, 11 },
+			.crashes = 1,
 		  .carrier = SOCKET },
-		{ .name = "told, answers", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 }, .asks = true, .crashes = 1 },
-		{ .name = "not told", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64, 2 }, .crashes = 1, .after_crash = TIME_OUT },
-		{ .name = "not told, answers", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 }, .asks = true, .crashes = 1,
+		{ .name = "told, answers", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 },
+			.asks = true, .crashes = 1 },
+		{ .name = "not told", .slots = 4, .nr_frames = 4, .len = { 100, 1, 64, 2 },
+			.crashes = 1, .after_crash = TIME_OUT },
+		{ .name = "not told, answers", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 },
+			.asks = true, .crashes = 1,
 		  .after_crash = TIME_OUT },
-		{ .name = "told, in one go", .slots = 4, .nr_frames = 4, .len = { 64, 64, 64, 64 }, .crashes = 1,
+		{ .name = "told, in one go", .slots = 4, .nr_frames = 4, .len = { 64, 64, 64, 64 },
+			.crashes = 1,
 		  .in_one_go = true },
-		{ .name = "both, told", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 }, .crashes = 2 },
-		{ .name = "weak", .slots = 4, .nr_frames = 3, .len = { 64, 9, 64 }, .crashes = 1, .order = WEAK, .early = 1 },
-		{ .name = "weak, answers", .slots = 4, .nr_frames = 2, .len = { 64, 9 }, .asks = true, .crashes = 1, .order = WEAK,
+		{ .name = "both, told", .slots = 2, .nr_frames = 3, .len = { 8, 9, 10 },
+			.crashes = 2 },
+		{ .name = "weak", .slots = 4, .nr_frames = 3, .len = { 64, 9, 64 }, .crashes = 1,
+			.order = WEAK, .early = 1 },
+		{ .name = "weak, answers", .slots = 4, .nr_frames = 2, .len = { 64, 9 },
+			.asks = true, .crashes = 1, .order = WEAK,
 		  .early = 1 },
 	);
 }
@@ -100,17 +128,25 @@ static void wrong_rooms_are_noticed(void **state)
 		struct plan plan;
 		enum finding want;
 	} c[] = {
-		{ { .name = "no fence, asleep", .wrong = NO_FENCE_ASLEEP, .slots = 2, .nr_frames = 1, .len = { 8 } }, STUCK },
-		{ { .name = "no fence, ringing", .wrong = NO_FENCE_RINGING, .slots = 2, .nr_frames = 1, .len = { 8 } }, STUCK },
-		{ { .name = "socket, no fence, asleep", .wrong = NO_FENCE_ASLEEP, .slots = 2, .nr_frames = 1, .len = { 8 },
+		{ { .name = "no fence, asleep", .wrong = NO_FENCE_ASLEEP, .slots = 2,
+			.nr_frames = 1, .len = { 8 } }, STUCK },
+		{ { .name = "no fence, ringing", .wrong = NO_FENCE_RINGING, .slots = 2,
+			.nr_frames = 1, .len = { 8 } }, STUCK },
+		{ { .name = "socket, no fence, asleep", .wrong = NO_FENCE_ASLEEP, .slots = 2,
+			.nr_frames = 1, .len = { 8 },
 		    .carrier = SOCKET }, STUCK },
-		{ { .name = "socket, no fence, ringing", .wrong = NO_FENCE_RINGING, .slots = 2, .nr_frames = 1, .len = { 8 },
+		{ { .name = "socket, no fence, ringing", .wrong = NO_FENCE_RINGING, .slots = 2,
+			.nr_frames = 1, .len = { 8 },
 		    .carrier = SOCKET }, STUCK },
-		{ { .name = "no recheck", .wrong = NO_RECHECK, .slots = 2, .nr_frames = 1, .len = { 8 } }, STUCK },
-		{ { .name = "word not cleared", .wrong = NO_CLEAR, .slots = 2, .nr_frames = 1, .len = { 8 } }, STUCK },
-		{ { .name = "publishes before", .wrong = NO_RELEASE, .slots = 2, .nr_frames = 1, .len = { 8 }, .order = WEAK },
+		{ { .name = "no recheck", .wrong = NO_RECHECK, .slots = 2, .nr_frames = 1,
+			.len = { 8 } }, STUCK },
+		{ { .name = "word not cleared", .wrong = NO_CLEAR, .slots = 2, .nr_frames = 1,
+			.len = { 8 } }, STUCK },
+		{ { .name = "publishes before", .wrong = NO_RELEASE, .slots = 2, .nr_frames = 1,
+			.len = { 8 }, .order = WEAK },
 		  CORRUPT },
-		{ { .name = "publishes before 2", .wrong = NO_RELEASE, .slots = 4, .nr_frames = 1, .len = { 64 }, .order = WEAK },
+		{ { .name = "publishes before 2", .wrong = NO_RELEASE, .slots = 4, .nr_frames = 1,
+			.len = { 64 }, .order = WEAK },
 		  CORRUPT },
 	};
 	struct search s;

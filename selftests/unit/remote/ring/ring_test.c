@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings, answers and waits between two that keep to the rules: what comes out, what is refused, who is woken, what is told of the
- * end.
+ * Rings, answers and waits between two that keep to the rules: what comes out, what is refused, who
+ * is woken, what is told of the end.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -56,7 +56,8 @@ static struct pair *create(uint32_t slots, const struct kvgpu_bell_ops *ops)
 	void *ctx[2] = { NULL, NULL };
 	unsigned int i;
 
-	t->shared = mmap(NULL, bytes + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	t->shared = mmap(NULL, bytes + KVGPU_BOX_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(t->shared != MAP_FAILED);
 	t->box_shared = (void *)((uint8_t *)t->shared + bytes);
 	t->max_len = kvgpu_ring_longest(slots);
@@ -72,15 +73,22 @@ static struct pair *create(uint32_t slots, const struct kvgpu_bell_ops *ops)
 	bell(&t->wakes_consumer, &t->shared->consumer_word, ops, ctx[0]);
 	bell(&t->consumer_sleeps, &t->shared->consumer_word, ops, ctx[1]);
 	bell(&t->wakes_producer, &t->shared->producer_word, ops, ctx[1]);
-	config = (struct kvgpu_ring_config) { .mem = t->shared, .slots = slots, .max_len = t->max_len,
-					      .own = ops ? &t->producer_sleeps : NULL, .peer = ops ? &t->wakes_consumer : NULL };
+	config = (struct kvgpu_ring_config){ .mem = t->shared,
+					     .slots = slots,
+					     .max_len = t->max_len,
+					     .own = ops ? &t->producer_sleeps : NULL,
+					     .peer = ops ? &t->wakes_consumer : NULL };
 	assert_int_equal(kvgpu_ring_init(t->shared, slots), KVGPU_RING_OK);
 	assert_int_equal(kvgpu_ring_attach_producer(&t->p, &config), KVGPU_RING_OK);
 	config.own = ops ? &t->consumer_sleeps : NULL;
 	config.peer = ops ? &t->wakes_producer : NULL;
 	assert_int_equal(kvgpu_ring_attach_consumer(&t->c, &config), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_attach(&t->asking, t->box_shared, KVGPU_BOX_LONGEST, &t->producer_sleeps), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_attach(&t->answering, t->box_shared, KVGPU_BOX_LONGEST, config.peer), KVGPU_RING_OK);
+	assert_int_equal(kvgpu_box_attach(&t->asking, t->box_shared, KVGPU_BOX_LONGEST,
+					  &t->producer_sleeps),
+			 KVGPU_RING_OK);
+	assert_int_equal(kvgpu_box_attach(&t->answering, t->box_shared, KVGPU_BOX_LONGEST,
+					  config.peer),
+			 KVGPU_RING_OK);
 	return t;
 }
 
@@ -112,7 +120,8 @@ static void geometry(void **state)
 	static const struct { uint32_t slots; size_t bytes; uint32_t longest; } c[] = {
 		{ 0, 0, 0 }, { 1, 0, 0 }, { 2, 256 + 128, 48 }, { 3, 0, 0 }, { 4, 256 + 256, 104 },
 		{ 64, 256 + 4096, 48 + 31 * 56 },
-		{ 1 << 20, 256 + (64ul << 20), 48 + ((1 << 19) - 1) * 56 }, { 1 << 21, 0, 0 }, { ~0u, 0, 0 },
+		{ 1 << 20, 256 + (64ul << 20), 48 + ((1 << 19) - 1) * 56 }, { 1 << 21, 0, 0 },
+			{ ~0u, 0, 0 },
 	};
 	static const struct { uint32_t len, slots; } of[] = {
 		{ 0, 1 }, { 48, 1 }, { 49, 2 }, { 104, 2 }, { 105, 3 }, { ~0u, 76695845 },
@@ -134,13 +143,16 @@ static void geometry(void **state)
 	assert_int_equal(kvgpu_ring_attach_producer(&p, &config), KVGPU_RING_OK);
 	for (i = 0; i < 3; i++) {
 		config = (struct kvgpu_ring_config) {
-			.mem = mem + (i == 0 ? 8 : 0), .slots = i == 1 ? 5 : 4, .max_len = i == 2 ? 105 : 104,
+			.mem = mem + (i == 0 ? 8 : 0), .slots = i == 1 ? 5 : 4,
+				.max_len = i == 2 ? 105 : 104,
 		};
 		assert_int_equal(kvgpu_ring_attach_producer(&p, &config), KVGPU_RING_BAD_GEOMETRY);
 		assert_int_equal(kvgpu_ring_attach_consumer(&k, &config), KVGPU_RING_BAD_GEOMETRY);
 	}
-	assert_int_equal(kvgpu_box_attach(&box, mem, KVGPU_BOX_LONGEST + 1, NULL), KVGPU_RING_BAD_GEOMETRY);
-	assert_int_equal(kvgpu_box_attach(&box, mem + 32, KVGPU_BOX_LONGEST, NULL), KVGPU_RING_BAD_GEOMETRY);
+	assert_int_equal(kvgpu_box_attach(&box, mem, KVGPU_BOX_LONGEST + 1, NULL),
+			 KVGPU_RING_BAD_GEOMETRY);
+	assert_int_equal(kvgpu_box_attach(&box, mem + 32, KVGPU_BOX_LONGEST, NULL),
+			 KVGPU_RING_BAD_GEOMETRY);
 	assert_string_equal(kvgpu_ring_status_name(KVGPU_RING_TORN), "peer published a torn frame");
 	assert_string_equal(kvgpu_ring_status_name(99), "unknown");
 }
@@ -159,7 +171,9 @@ static void every_length(void **state)
 		data[i] = (uint8_t)(i * 7 + 1);
 	for (len = 0; len <= t->max_len; len++) {
 		const uint32_t a = len / 5, b = len / 3;
-		struct iovec iov[3] = { { data, a }, { data + a, b }, { data + a + b, len - a - b } };
+		struct iovec iov[3] = { { data, a },
+					{ data + a, b },
+					{ data + a + b, len - a - b } };
 
 		assert_int_equal(put(t, (uint16_t)len, data, len), KVGPU_RING_OK);
 		assert_int_equal(t->p.last_seq, slots + 1);
@@ -233,9 +247,13 @@ static void callers_mistakes(void **state)
 	assert_int_equal(kvgpu_ring_put(&t->p, 1, 0, wraps, 2), KVGPU_RING_TOO_LONG);
 	assert_int_equal(kvgpu_ring_begin(&t->p, 1, 0, ~0u), KVGPU_RING_TOO_LONG);
 	assert_int_equal(kvgpu_ring_publish(&t->p), KVGPU_RING_WRONG_LENGTH);
-	assert_int_equal(kvgpu_ring_wait_room(&t->p, t->max_len + 1, KVGPU_FOREVER), KVGPU_WAIT_READY);
+	assert_int_equal(kvgpu_ring_wait_room(&t->p, t->max_len + 1, KVGPU_FOREVER),
+			 KVGPU_WAIT_READY);
 	for (i = 0; i < 3; i++) {
-		/* too few, too many, and one that is begun and dropped: nobody sees any of it, nor of its slots behind the first */
+		/*
+		 * too few, too many, and one that is begun and dropped: nobody sees any of it, nor
+		 * of its slots behind the first
+		 */
 		assert_int_equal(kvgpu_ring_begin(&t->p, 1, 0, 120), KVGPU_RING_OK);
 		kvgpu_ring_append(&t->p, data, 100);
 		if (i == 1)
@@ -244,7 +262,8 @@ static void callers_mistakes(void **state)
 			assert_int_equal(kvgpu_ring_publish(&t->p), KVGPU_RING_WRONG_LENGTH);
 		assert_int_equal(get(t, &f), KVGPU_RING_EMPTY);
 		assert_int_equal(put(t, 2, data, 3), KVGPU_RING_OK);
-		assert_int_equal(kvgpu_ring_get(&t->c, &f, t->buf, t->max_len - 1), KVGPU_RING_NO_ROOM);
+		assert_int_equal(kvgpu_ring_get(&t->c, &f, t->buf, t->max_len - 1),
+				 KVGPU_RING_NO_ROOM);
 		assert_int_equal(get(t, &f), KVGPU_RING_OK);
 		assert_int_equal(f.op, 2);
 		assert_int_equal(get(t, &f), KVGPU_RING_EMPTY);
@@ -292,19 +311,27 @@ static void answers(void **state)
 
 	memset(big, 0x77, sizeof(big));
 	for (seq = 5; seq < 20; seq += 3) {
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST), KVGPU_RING_EMPTY);
-		assert_int_equal(kvgpu_box_answer(&t->answering, seq, 700, big, sizeof(big) - (uint32_t)seq), KVGPU_RING_OK);
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, 8), KVGPU_RING_NO_ROOM);
-		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST), KVGPU_RING_OK);
+		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+				 KVGPU_RING_EMPTY);
+		assert_int_equal(kvgpu_box_answer(&t->answering, seq, 700, big,
+						  sizeof(big) - (uint32_t)seq),
+				 KVGPU_RING_OK);
+		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, 8),
+				 KVGPU_RING_NO_ROOM);
+		assert_int_equal(kvgpu_box_take(&t->asking, seq, &head, t->buf, KVGPU_BOX_LONGEST),
+				 KVGPU_RING_OK);
 		assert_int_equal(head.result, 700);
 		assert_int_equal(head.len, sizeof(big) - seq);
 		assert_memory_equal(t->buf, big, head.len);
 	}
 	assert_int_equal(kvgpu_box_answer(&t->answering, 17, 0, NULL, 0), KVGPU_RING_WRONG_LENGTH);
-	assert_int_equal(kvgpu_box_answer(&t->answering, 30, 0, big, KVGPU_BOX_LONGEST + 1), KVGPU_RING_TOO_LONG);
+	assert_int_equal(kvgpu_box_answer(&t->answering, 30, 0, big, KVGPU_BOX_LONGEST + 1),
+			 KVGPU_RING_TOO_LONG);
 	assert_int_equal(kvgpu_box_answer(&t->answering, 30, 0, NULL, 0), KVGPU_RING_OK);
-	assert_int_equal(kvgpu_box_take(&t->asking, 29, &head, t->buf, KVGPU_BOX_LONGEST), KVGPU_RING_BAD_SEQ);
-	assert_int_equal(kvgpu_box_take(&t->asking, 30, &head, t->buf, KVGPU_BOX_LONGEST), KVGPU_RING_BAD_SEQ);
+	assert_int_equal(kvgpu_box_take(&t->asking, 29, &head, t->buf, KVGPU_BOX_LONGEST),
+			 KVGPU_RING_BAD_SEQ);
+	assert_int_equal(kvgpu_box_take(&t->asking, 30, &head, t->buf, KVGPU_BOX_LONGEST),
+			 KVGPU_RING_BAD_SEQ);
 	destroy(t);
 }
 
@@ -327,10 +354,13 @@ static void *echo(void *arg)
 	}
 }
 
-/* neither side spins, so each round trip is two sleeps and two wake-ups, or one that was not needed */
+/*
+ * neither side spins, so each round trip is two sleeps and two wake-ups, or one that was not needed
+ */
 static void sleepers_wake_each_other(void **state)
 {
-	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops, &kvgpu_bell_socket_ops };
+	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops,
+							  &kvgpu_bell_socket_ops };
 	struct kvgpu_box_head head;
 	enum kvgpu_ring_status s;
 	unsigned int i;
@@ -344,10 +374,14 @@ static void sleepers_wake_each_other(void **state)
 		assert_int_equal(pthread_create(&other, NULL, echo, t), 0);
 		for (op = 300; op-- > 0;) {
 			while (put(t, op, &op, sizeof(op)) == KVGPU_RING_FULL)
-				assert_int_equal(kvgpu_ring_wait_room(&t->p, sizeof(op), FOR_A_MINUTE), KVGPU_WAIT_READY);
+				assert_int_equal(kvgpu_ring_wait_room(&t->p, sizeof(op),
+								      FOR_A_MINUTE),
+						 KVGPU_WAIT_READY);
 			kvgpu_ring_notify(&t->p);
-			assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE), KVGPU_WAIT_READY);
-			s = kvgpu_box_take(&t->asking, t->p.last_seq, &head, t->buf, KVGPU_BOX_LONGEST);
+			assert_int_equal(kvgpu_box_wait(&t->asking, FOR_A_MINUTE),
+					 KVGPU_WAIT_READY);
+			s = kvgpu_box_take(&t->asking, t->p.last_seq, &head, t->buf,
+					   KVGPU_BOX_LONGEST);
 			assert_int_equal(s, KVGPU_RING_OK);
 			assert_int_equal(head.result, op);
 			assert_memory_equal(t->buf, &op, sizeof(op));
@@ -361,19 +395,24 @@ static void sleepers_wake_each_other(void **state)
 
 static void waits_end(void **state)
 {
-	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops, &kvgpu_bell_socket_ops };
+	const struct kvgpu_bell_ops *const carriers[] = { &kvgpu_bell_futex_ops,
+							  &kvgpu_bell_socket_ops };
 	struct pair *t;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		t = create(2, carriers[i]);
 		/* nobody comes */
-		t->consumer_sleeps.times = (struct kvgpu_wait_times) { .spin_ns = 0, .sleep_ns = 100000 };
+		t->consumer_sleeps.times =
+			(struct kvgpu_wait_times){ .spin_ns = 0, .sleep_ns = 100000 };
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 0), KVGPU_WAIT_TIMEOUT);
 		assert_int_equal(t->consumer_sleeps.sleeps, 0);
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_true(t->consumer_sleeps.sleeps >= 1 && t->consumer_sleeps.spins == 0);
-		/* who looks first gives its CPU away, and all of the time may be over when it is back */
+		/*
+		 * who looks first gives its CPU away, and all of the time may be over when it is
+		 * back
+		 */
 		t->consumer_sleeps.times.spin_ns = 1000;
 		assert_int_equal(kvgpu_ring_wait_frame(&t->c, 1000000), KVGPU_WAIT_TIMEOUT);
 		assert_int_equal(t->consumer_sleeps.spins, 1);

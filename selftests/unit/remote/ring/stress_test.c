@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A million frames of random sizes between two threads that spin a little and sleep often, some of them answered: all of them
- * arrive, whole and in order. Run under the thread sanitizer, too, which sees whether loads and stores are declared as the order
- * needs.
+ * A million frames of random sizes between two threads that spin a little and sleep often, some of
+ * them answered: all of them arrive, whole and in order. Run under the thread sanitizer, too, which
+ * sees whether loads and stores are declared as the order needs.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -68,17 +68,23 @@ static bool asks(const struct run *r, uint32_t n)
 
 static struct kvgpu_bell bell(struct run *r, uint32_t *word, unsigned int side)
 {
-	return (struct kvgpu_bell) { .word = word, .ops = r->ops, .ctx = r->ops == &kvgpu_bell_socket_ops ? &r->socket[side] : NULL,
-				     .times = { .spin_ns = side ? 3000 : 0, .sleep_ns = KVGPU_SLEEP_NS } };
+	return (struct kvgpu_bell){
+		.word = word,
+		.ops = r->ops,
+		.ctx = r->ops == &kvgpu_bell_socket_ops ? &r->socket[side] : NULL,
+		.times = { .spin_ns = side ? 3000 : 0, .sleep_ns = KVGPU_SLEEP_NS }
+	};
 }
 
-static const char *ask(struct run *r, struct kvgpu_ring_producer *p, struct kvgpu_box *box, uint32_t n)
+static const char *ask(struct run *r, struct kvgpu_ring_producer *p, struct kvgpu_box *box,
+		       uint32_t n)
 {
 	struct kvgpu_box_head head;
 	uint8_t buf[ANSWER_LEN];
 
 	kvgpu_ring_notify(p);
-	if (kvgpu_box_wait(box, A_MINUTE_NS) || kvgpu_box_take(box, p->last_seq, &head, buf, sizeof(buf)))
+	if (kvgpu_box_wait(box, A_MINUTE_NS) ||
+	    kvgpu_box_take(box, p->last_seq, &head, buf, sizeof(buf)))
 		return "no answer";
 	return head.result == n && head.len == n % ANSWER_LEN ? NULL : "wrong answer";
 }
@@ -86,15 +92,21 @@ static const char *ask(struct run *r, struct kvgpu_ring_producer *p, struct kvgp
 static void *produce(void *arg)
 {
 	struct run *r = arg;
-	struct kvgpu_bell own = bell(r, &r->ring->producer_word, 0), peer = bell(r, &r->ring->consumer_word, 0);
-	struct kvgpu_ring_config config = { .mem = r->ring, .slots = r->slots, .max_len = MOST, .own = &own, .peer = &peer };
+	struct kvgpu_bell own = bell(r, &r->ring->producer_word, 0),
+			  peer = bell(r, &r->ring->consumer_word, 0);
+	struct kvgpu_ring_config config = { .mem = r->ring,
+					    .slots = r->slots,
+					    .max_len = MOST,
+					    .own = &own,
+					    .peer = &peer };
 	struct kvgpu_ring_producer p;
 	uint64_t data[MOST / 8 + 1];
 	struct kvgpu_box box;
 	const char *bad = NULL;
 	uint32_t n;
 
-	if (kvgpu_ring_attach_producer(&p, &config) || kvgpu_box_attach(&box, r->box, ANSWER_LEN, &own))
+	if (kvgpu_ring_attach_producer(&p, &config) ||
+	    kvgpu_box_attach(&box, r->box, ANSWER_LEN, &own))
 		return "attach";
 	for (n = 0; n < r->frames && !bad; n++) {
 		struct iovec iov[2] = { { data, 16 }, { data + 2, 0 } };
@@ -125,15 +137,21 @@ static void *produce(void *arg)
 static void *consume(void *arg)
 {
 	struct run *r = arg;
-	struct kvgpu_bell own = bell(r, &r->ring->consumer_word, 1), peer = bell(r, &r->ring->producer_word, 1);
-	struct kvgpu_ring_config config = { .mem = r->ring, .slots = r->slots, .max_len = MOST, .own = &own, .peer = &peer };
+	struct kvgpu_bell own = bell(r, &r->ring->consumer_word, 1),
+			  peer = bell(r, &r->ring->producer_word, 1);
+	struct kvgpu_ring_config config = { .mem = r->ring,
+					    .slots = r->slots,
+					    .max_len = MOST,
+					    .own = &own,
+					    .peer = &peer };
 	uint64_t data[MOST / 8 + 1], want[MOST / 8 + 1];
 	struct kvgpu_ring_consumer c;
 	struct kvgpu_frame f;
 	struct kvgpu_box box;
 	uint32_t n;
 
-	if (kvgpu_ring_attach_consumer(&c, &config) || kvgpu_box_attach(&box, r->box, ANSWER_LEN, &peer))
+	if (kvgpu_ring_attach_consumer(&c, &config) ||
+	    kvgpu_box_attach(&box, r->box, ANSWER_LEN, &peer))
 		return "attach";
 	for (n = 0; n < r->frames; n++) {
 		enum kvgpu_ring_status s;
@@ -173,15 +191,20 @@ static void run(struct run *r)
 			fail_msg("%s: %s", i ? "consumer" : "producer", (char *)bad);
 	}
 	if (getenv("KVGPU_SHOW"))
-		printf("# %u frames: sleeps %" PRIu64 ", %" PRIu64 "; wakes %" PRIu64 ", %" PRIu64 "; waits for room %" PRIu64 "\n",
-		       r->frames, r->sleeps[0], r->sleeps[1], r->wakes[0], r->wakes[1], r->full_waits);
+		printf("# %u frames: sleeps %" PRIu64 ", %" PRIu64 "; wakes %" PRIu64 ", %" PRIu64
+		       "; waits for room %" PRIu64 "\n",
+		       r->frames, r->sleeps[0], r->sleeps[1], r->wakes[0], r->wakes[1],
+		       r->full_waits);
 	free(r->ring);
 	free(r->box);
 }
 
 static void a_million(void **state)
 {
-	struct run r = { .frames = 1000000, .slots = 1024, .asks = 1000, .ops = &kvgpu_bell_futex_ops };
+	struct run r = { .frames = 1000000,
+			 .slots = 1024,
+			 .asks = 1000,
+			 .ops = &kvgpu_bell_futex_ops };
 
 	run(&r);
 }
@@ -209,7 +232,8 @@ static void by_socket(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_million), cmocka_unit_test(by_futex), cmocka_unit_test(by_socket) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_million), cmocka_unit_test(by_futex),
+					    cmocka_unit_test(by_socket) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

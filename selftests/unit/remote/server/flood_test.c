@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames without end to the server's decoder, on the library that is none: sessions of some hundred frames, each made new, or a frame
- * that reached the library before with words exchanged. The address sanitizer and the library's oracle of handles judge. Some frames
- * in make check, of another seed each day; KVGPU_FLOOD=N for more, KVGPU_FLOOD_SEED=N for that seed again. Prints TAP.
+ * Frames without end to the server's decoder, on the library that is none: sessions of some hundred
+ * frames, each made new, or a frame that reached the library before with words exchanged. The
+ * address sanitizer and the library's oracle of handles judge. Some frames in make check, of
+ * another seed each day; KVGPU_FLOOD=N for more, KVGPU_FLOOD_SEED=N for that seed again. Prints
+ * TAP.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +14,15 @@
 #include "fake.h"
 
 enum { REACHED_LEAST = 210 };	/* operations */
-enum { SESSION = 1000, KEPT = 8, WORDS = FAKE_WORDS, KNOWN = 16, ARENA = 1 << 16, FIRST = OP_current, OPS = KVGPU_REMOTE_OPS };
+enum {
+	SESSION = 1000,
+	KEPT = 8,
+	WORDS = FAKE_WORDS,
+	KNOWN = 16,
+	ARENA = 1 << 16,
+	FIRST = OP_current,
+	OPS = KVGPU_REMOTE_OPS
+};
 
 struct frame {
 	unsigned int words;
@@ -107,10 +117,12 @@ static void make_new(struct frame *f, const struct fake_shape *shape)
 	if (shape->behind)
 		n += below(below(4) ? 4 : WORDS - n);
 	for (; i < n; i++)
-		f->word[i] = shape->behind < FAKE_TEXT ? some_handle(shape->behind) : random_word() & 0x7f;
+		f->word[i] = shape->behind < FAKE_TEXT ? some_handle(shape->behind) :
+							 random_word() & 0x7f;
 	/* the struct says how much is behind it */
 	if (n > shape->words && shape->words && below(4))
-		f->word[below(shape->words)] = (uint64_t)(8 * (n - shape->words) - below(8)) << 32 * below(2);
+		f->word[below(shape->words)] = (uint64_t)(8 * (n - shape->words) - below(8))
+					       << 32 * below(2);
 	if (!below(16))
 		n = below(WORDS);
 	for (; i < n; i++)
@@ -118,7 +130,9 @@ static void make_new(struct frame *f, const struct fake_shape *shape)
 	f->words = n;
 }
 
-/* a frame that was good, with up to four words exchanged, one time in sixteen with another length */
+/*
+ * a frame that was good, with up to four words exchanged, one time in sixteen with another length
+ */
 static void make_of(struct frame *f, const struct frame *good)
 {
 	unsigned int n = below(5);
@@ -200,7 +214,8 @@ static uint64_t number(const char *name, uint64_t otherwise)
 
 int main(void)
 {
-	uint64_t frames = number("KVGPU_FLOOD", 200000), seed = number("KVGPU_FLOOD_SEED", time(NULL) / 86400), done, calls = 0;
+	uint64_t frames = number("KVGPU_FLOOD", 200000),
+		 seed = number("KVGPU_FLOOD_SEED", time(NULL) / 86400), done, calls = 0;
 	unsigned int op, reached = 0;
 
 	random_state = seed * 0x9e3779b97f4a7c15ull + 1;
@@ -211,7 +226,8 @@ int main(void)
 		calls += kept[op].reached;
 		reached += kept[op].reached > 0;
 	}
-	printf("ok 1 - %" PRIu64 " frames # %" PRIu64 " of them reached the library\n", done, calls);
+	printf("ok 1 - %" PRIu64 " frames # %" PRIu64 " of them reached the library\n", done,
+	       calls);
 	printf("%s 2 - operations that reached it # %u of %u\n", reached >= REACHED_LEAST ? "ok" : "not ok", reached, OPS - FIRST);
 	return reached < REACHED_LEAST;
 }

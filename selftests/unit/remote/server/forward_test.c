@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The server's side of cuBLAS and cuRAND: handles, streams, contexts, scalars, addresses, what a client may say wrong. */
+/*
+ * The server's side of cuBLAS and cuRAND: handles, streams, contexts, scalars, addresses, what a
+ * client may say wrong.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +27,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define ASK(name, ...) fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
+#define ASK(name, ...) \
+	fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
 #define ANSWER(name) ((const struct a_##name *)fake_payload)
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
@@ -146,7 +150,10 @@ static void contexts(void **state)
 	FAILS(ASK(rand_create, .type = 100), INVALID_CONTEXT);
 }
 
-static CUresult not_known(void *v, CUpointer_attribute a, CUdeviceptr p) { return CUDA_ERROR_INVALID_VALUE; }
+static CUresult not_known(void *v, CUpointer_attribute a, CUdeviceptr p)
+{
+	return CUDA_ERROR_INVALID_VALUE;
+}
 
 /* scalars in the frame and on the device, in turn; the fake reads them as the pointer mode says */
 static void scalars(void **state)
@@ -159,16 +166,21 @@ static void scalars(void **state)
 	context();
 	h = blas();
 	for (i = 0; i < 4; i++) {
-		OK(ASK(cublasDscal_v2, .handle = h, .alpha = i & 1 ? 0x1000 : bits, .flags = i & 1 ? FORWARD_ON_DEVICE : 0, .n = 1));
+		OK(ASK(cublasDscal_v2, .handle = h, .alpha = i & 1 ? 0x1000 : bits,
+		       .flags = i & 1 ? FORWARD_ON_DEVICE : 0, .n = 1));
 		assert_int_equal(inside(h)->count, i & 1);
-		OK(ASK(cublasDgemm_v2, .handle = h, .alpha = i & 2 ? 0x1000 : bits, .flags = i & 2 ? FORWARD_ON_DEVICE : 0, .m = 1));
+		OK(ASK(cublasDgemm_v2, .handle = h, .alpha = i & 2 ? 0x1000 : bits,
+		       .flags = i & 2 ? FORWARD_ON_DEVICE : 0, .m = 1));
 		assert_int_equal(inside(h)->count, i >> 1);
 	}
 	/* an address that the library has not given is no scalar's, and no vector's */
 	s.library.cuPointerGetAttribute = not_known;
-	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = 0x1000, .flags = FORWARD_ON_DEVICE, .n = 1), INVALID_VALUE);
+	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = 0x1000, .flags = FORWARD_ON_DEVICE, .n = 1),
+	      INVALID_VALUE);
 	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = bits, .x = 0x1000, .n = 1), INVALID_VALUE);
-	FAILS(ASK(cublasDasum_v2, .handle = h, .result = 0x1000, .flags = FORWARD_ON_DEVICE, .n = 1), INVALID_VALUE);
+	FAILS(ASK(cublasDasum_v2, .handle = h, .result = 0x1000, .flags = FORWARD_ON_DEVICE,
+		  .n = 1),
+	      INVALID_VALUE);
 	OK(ASK(cublasDscal_v2, .handle = h, .alpha = bits, .n = 1));
 	s.library.cuPointerGetAttribute = NULL;
 	FAILS(ASK(cublasDscal_v2, .handle = h, .alpha = bits, .x = 0x1000, .n = 1), INVALID_VALUE);
@@ -186,13 +198,16 @@ static void results(void **state)
 	answers = fake_answers;
 	ASK(cublasSasum_v2, .handle = h, .n = 1);
 	assert_int_equal(fake_answers, answers);
-	fake_frame(&s, OP_cuCtxGetLimit, &(struct q_cuCtxGetLimit){ 0 }, sizeof(struct q_cuCtxGetLimit));
+	fake_frame(&s, OP_cuCtxGetLimit, &(struct q_cuCtxGetLimit){ 0 },
+		   sizeof(struct q_cuCtxGetLimit));
 	assert_int_equal(fake_answers, answers + 1);
 	while (fake_answers == answers + 1)
 		waits_look(&s);
 	assert_int_equal(fake_last.result, CUDA_SUCCESS);
 	assert_int_equal(fake_last.bytes, 8);
-	/* pinned memory that the GPU does not see: the frame is put aside, then the library waits */
+	/*
+	 * pinned memory that the GPU does not see: the frame is put aside, then the library waits
+	 */
 	fake_no_address = true;
 	s.library.cuMemHostGetDevicePointer_v2 = NULL;
 	small_forget(&s, s.current);
@@ -207,7 +222,9 @@ static void results(void **state)
 	OK(ASK(cublasDdot_v2, .handle = h, .n = 1, .result = 0x1000, .flags = FORWARD_ON_DEVICE));
 }
 
-/* a status goes back as it is where it is awaited, and later as an error of CUDA's where it is not */
+/*
+ * a status goes back as it is where it is awaited, and later as an error of CUDA's where it is not
+ */
 static void statuses(void **state)
 {
 	struct q_cublasScopy_v2 q = { .n = 1 };
@@ -218,7 +235,8 @@ static void statuses(void **state)
 	q.handle = blas();
 	fake_error = CUDA_ERROR_UNKNOWN;
 	q.x = 0;
-	assert_int_equal(fake_frame(&s, OP_cublasScopy_v2, &q, sizeof(q)), KVGPU_REMOTE_STATUS + BLAS_EXECUTION_FAILED);
+	assert_int_equal(fake_frame(&s, OP_cublasScopy_v2, &q, sizeof(q)),
+			 KVGPU_REMOTE_STATUS + BLAS_EXECUTION_FAILED);
 	memcpy(room, &q, sizeof(q));
 	serve_frame(&s, &head, room);
 	assert_int_equal(s.deferred, CUDA_ERROR_LAUNCH_FAILED);
@@ -233,10 +251,14 @@ static void statuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(handles, set_up, tear_down), cmocka_unit_test_setup_teardown(many, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(quota, set_up, tear_down), cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down), cmocka_unit_test_setup_teardown(scalars, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(results, set_up, tear_down), cmocka_unit_test_setup_teardown(statuses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(handles, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(many, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(quota, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(scalars, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(results, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(statuses, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The server's decoder: what a client may say wrong, numbers of handles and what they hang on, waiting, the quota. */
+/*
+ * The server's decoder: what a client may say wrong, numbers of handles and what they hang on,
+ * waiting, the quota.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +28,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define ASK(name, ...) fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
+#define ASK(name, ...) \
+	fake_frame(&s, OP_##name, &(struct q_##name){ __VA_ARGS__ }, sizeof(struct q_##name))
 #define ANSWER(name) ((const struct a_##name *)fake_payload)
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define FAILS(call, why) assert_int_equal(call, CUDA_ERROR_##why)
@@ -49,7 +53,10 @@ static uint64_t stream(void)
 	return ANSWER(cuStreamCreate)->stream;
 }
 
-/* every operation, cut short and with too much behind: an error, and nothing reaches the library that was not there */
+/*
+ * every operation, cut short and with too much behind: an error, and nothing reaches the library
+ * that was not there
+ */
 static void lengths(void **state)
 {
 	static uint64_t zeros[KVGPU_REMOTE_PAYLOAD_MAX / 8];
@@ -81,7 +88,8 @@ static void numbers(void **state)
 	FAILS(ASK(cuEventRecord, .event = event, .stream = st), INVALID_HANDLE);
 	/* the next one has its entry, and another number */
 	OK(ASK(cuEventCreate, .flags = 2));
-	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event), KVGPU_REMOTE_INDEX(event));
+	assert_int_equal(KVGPU_REMOTE_INDEX(ANSWER(cuEventCreate)->event),
+			 KVGPU_REMOTE_INDEX(event));
 	assert_true(ANSWER(cuEventCreate)->event != event);
 	/* with the context goes all that it had */
 	OK(ASK(cuCtxDestroy_v2, .ctx = ctx));
@@ -104,7 +112,8 @@ static void many_handles(void **state)
 	for (i = 0; i < N; i += 2)
 		OK(ASK(cuStreamDestroy_v2, .stream = ids[i]));
 	for (i = 0; i < N; i++)
-		assert_int_equal(ASK(cuStreamQuery, .stream = ids[i]), i % 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
+		assert_int_equal(ASK(cuStreamQuery, .stream = ids[i]),
+				 i % 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
 	free(ids);
 }
 
@@ -232,26 +241,43 @@ static void places(void **state)
 	FAILS(ASK(copy_in, .dst = 1 << 20, .at = (1 << 20) - 8, .bytes = 9), INVALID_VALUE);
 	FAILS(ASK(copy_in, .dst = 1 << 20, .at = KVGPU_REMOTE_NOWHERE, .bytes = 1), INVALID_VALUE);
 	FAILS(ASK(copy_in, .dst = 1 << 20, .at = 8, .bytes = UINT64_MAX - 4), INVALID_VALUE);
-	FAILS(ASK(copy_out, .src = 1 << 20, .at = KVGPU_REMOTE_NOWHERE, .bytes = KVGPU_REMOTE_INLINE_MAX + 1), INVALID_VALUE);
+	FAILS(ASK(copy_out, .src = 1 << 20, .at = KVGPU_REMOTE_NOWHERE,
+		  .bytes = KVGPU_REMOTE_INLINE_MAX + 1),
+	      INVALID_VALUE);
 	FAILS(ASK(image, .at = 0, .bytes = 2 << 20), INVALID_VALUE);
 	FAILS(ASK(image, .at = 0, .bytes = 64), INVALID_IMAGE);
 	/* an address that says itself what it is could be one of the server's */
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED }, .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1,
-															      1 }),
+	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_UNIFIED },
+		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 1, 1, 1 }),
 	      INVALID_VALUE);
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = UINT64_MAX / 2, [END_HEIGHT] = 4 },
-		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
-	OK(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4 },
+	FAILS(ASK(box,
+		  .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+			   [END_PITCH] = UINT64_MAX / 2,
+			   [END_HEIGHT] = 4 },
+		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }),
+	      INVALID_VALUE);
+	OK(ASK(box,
+	       .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4 },
 	       .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }));
-	FAILS(ASK(box, .src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_PITCH] = 1 << 18, [END_HEIGHT] = 4,
+	FAILS(ASK(box,
+		  .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+			   [END_PITCH] = 1 << 18,
+			   [END_HEIGHT] = 4,
 			   [END_WHERE] = (1 << 18) - 15 },
-		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }), INVALID_VALUE);
+		  .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE }, .size = { 16, 4, 1 }),
+	      INVALID_VALUE);
 }
 
-/* a node's, whether the library gives them one by one or packed as they came; packed ones that are too few are not given */
+/*
+ * a node's, whether the library gives them one by one or packed as they came; packed ones that are
+ * too few are not given
+ */
 static void node_parameters(uint64_t function)
 {
-	struct { struct q_kernel_node q; uint8_t bytes[16]; } make = { .q = { .function = function, .bytes = 13 } };
+	struct {
+		struct q_kernel_node q;
+		uint8_t bytes[16];
+	} make = { .q = { .function = function, .bytes = 13 } };
 	const struct a_kernel_node_get *a;
 	uint64_t node;
 
@@ -274,8 +300,14 @@ static void node_parameters(uint64_t function)
 /* as many bytes as the kernel's parameters have, not one less: the library reads that many */
 static void parameters(void **state)
 {
-	struct { struct q_function q; char name[8]; } get = { .q = { .name_bytes = 2 }, .name = "f" };
-	struct { struct q_launch q; uint8_t bytes[24]; } go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } } };
+	struct {
+		struct q_function q;
+		char name[8];
+	} get = { .q = { .name_bytes = 2 }, .name = "f" };
+	struct {
+		struct q_launch q;
+		uint8_t bytes[24];
+	} go = { .q = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } } };
 
 	context();
 	memcpy(s.arena, ".version 7.8\n", 14);
@@ -303,8 +335,10 @@ static void quota(void **state)
 	OK(ASK(cuMemAlloc_v2, .bytes = 600 << 10));
 	ptr = ANSWER(cuMemAlloc_v2)->ptr;
 	FAILS(ASK(cuMemAlloc_v2, .bytes = 600 << 10), OUT_OF_MEMORY);
-	FAILS(ASK(cuMemAllocPitch_v2, .width = 1 << 10, .height = 600, .element = 4), OUT_OF_MEMORY);
-	FAILS(ASK(cuMemAllocPitch_v2, .width = UINT64_MAX, .height = 2, .element = 4), OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAllocPitch_v2, .width = 1 << 10, .height = 600, .element = 4),
+	      OUT_OF_MEMORY);
+	FAILS(ASK(cuMemAllocPitch_v2, .width = UINT64_MAX, .height = 2, .element = 4),
+	      OUT_OF_MEMORY);
 	OK(fake_frame(&s, OP_cuMemGetInfo_v2, NULL, 0));
 	assert_int_equal(ANSWER(cuMemGetInfo_v2)->total, 1 << 20);
 	assert_int_equal(ANSWER(cuMemGetInfo_v2)->free, 424 << 10);
@@ -347,8 +381,10 @@ static void quota_of_two(void **state)
 	/* what the library refuses was not taken */
 	fake_error = CUDA_ERROR_INVALID_VALUE;
 	assert_int_equal(ASK(cuMemAlloc_v2, .bytes = 1 << 10), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }), CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(ASK(cuMemAllocPitch_v2, .width = 16, .height = 16, .element = 4), CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }),
+			 CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(ASK(cuMemAllocPitch_v2, .width = 16, .height = 16, .element = 4),
+			 CUDA_ERROR_INVALID_VALUE);
 	fake_error = CUDA_SUCCESS;
 	assert_int_equal(pool_others(s.pool, 2, 0), 0);
 	pool_clear(s.pool, 0);
@@ -384,7 +420,10 @@ static void no_number(void **state)
 	OK(ASK(cuArrayCreate_v2, .desc = { 16, 16, CU_AD_FORMAT_FLOAT, 1 }));
 }
 
-/* the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it, and fences */
+/*
+ * the GPU copies from and to the arena by itself: no frame waits for that but one that asks for it,
+ * and fences
+ */
 static void pinned_copies(void **state)
 {
 	uint64_t ctx, st, seq;
@@ -436,9 +475,14 @@ static void pinned_copies(void **state)
 	assert_int_equal(fake_registered, 1);
 }
 
-#define OUT(n) ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, .flags = COPY_WHOLE)
+#define OUT(n)                                                                              \
+	ASK(copy_out, .src = 1 << 20, .stream = st, .at = KVGPU_REMOTE_NOWHERE, .bytes = n, \
+	    .flags = COPY_WHOLE)
 
-/* a few bytes are copied behind the stream's work at once; the answer comes with them when that is through */
+/*
+ * a few bytes are copied behind the stream's work at once; the answer comes with them when that is
+ * through
+ */
 static void small_answers(void **state)
 {
 	uint64_t ctx = context(), st = stream();
@@ -481,7 +525,9 @@ static void small_answers(void **state)
 		OK(OUT(8));
 }
 
-/* memory that the library copies to with the CPU, in the call: then the stream is waited for first */
+/*
+ * memory that the library copies to with the CPU, in the call: then the stream is waited for first
+ */
 static void no_small_answers(void **state)
 {
 	uint64_t st;
@@ -546,14 +592,29 @@ static uint64_t new_graph(void)
 /* from the client's memory: number @id there, packed at @at */
 static struct q_copy_node copy_in(uint64_t graph, uint64_t id, uint64_t at, uint64_t mine)
 {
-	return (struct q_copy_node){ .graph = graph, .size = { 100, 1, 1 }, .mine = { mine, 100, 1 },
-		.src = { [END_TYPE] = CU_MEMORYTYPE_HOST, [END_WHERE] = at, [END_PITCH] = 100, [END_HEIGHT] = 1, [END_FERRY] = id },
-		.dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE, [END_WHERE] = 1 << 20, [END_PITCH] = 100, [END_HEIGHT] = 1 } };
+	return (struct q_copy_node){ .graph = graph,
+				     .size = { 100, 1, 1 },
+				     .mine = { mine, 100, 1 },
+				     .src = { [END_TYPE] = CU_MEMORYTYPE_HOST,
+					      [END_WHERE] = at,
+					      [END_PITCH] = 100,
+					      [END_HEIGHT] = 1,
+					      [END_FERRY] = id },
+				     .dst = { [END_TYPE] = CU_MEMORYTYPE_DEVICE,
+					      [END_WHERE] = 1 << 20,
+					      [END_PITCH] = 100,
+					      [END_HEIGHT] = 1 } };
 }
 #define ADD(q) fake_frame(&s, OP_copy_node, &(q), sizeof(q))
 
-/* a copy of the client's memory is a child graph for the library and a copy for the client, who is told when nothing needs it */
-/* a graph's copy has to read its piece when it runs: what the library does with the arena decides whether it may be a ferry */
+/*
+ * a copy of the client's memory is a child graph for the library and a copy for the client, who is
+ * told when nothing needs it
+ */
+/*
+ * a graph's copy has to read its piece when it runs: what the library does with the arena decides
+ * whether it may be a ferry
+ */
 static void arena_of_ferries(void **state)
 {
 	struct q_copy_node q = copy_in(new_graph(), 5, 4096, 77);
@@ -673,14 +734,17 @@ static void user_objects(void **state)
 	OK(ASK(cuUserObjectRetain, .object = object, .count = 1));
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 4), INVALID_VALUE);
 	FAILS(ASK(cuUserObjectRetain, .object = object, .count = UINT32_MAX), INVALID_VALUE);
-	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1), INVALID_VALUE);
+	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1),
+	      INVALID_VALUE);
 	OK(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 3, .flags = 1));
 	/* the graph alone has it now */
 	calls = fake_calls;
 	FAILS(ASK(cuUserObjectRetain, .object = object, .count = 1), INVALID_VALUE);
 	FAILS(ASK(cuUserObjectRelease, .object = object, .count = 1), INVALID_VALUE);
-	FAILS(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 1), INVALID_VALUE);
-	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 4), INVALID_VALUE);
+	FAILS(ASK(cuGraphRetainUserObject, .graph = graph, .object = object, .count = 1),
+	      INVALID_VALUE);
+	FAILS(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 4),
+	      INVALID_VALUE);
 	assert_int_equal(fake_calls, calls);
 	OK(ASK(cuGraphReleaseUserObject, .graph = graph, .object = object, .count = 1));
 	assert_int_equal(fake_events[KVGPU_REMOTE_EVENT_GONE], 0);
@@ -708,7 +772,8 @@ static void managed(void **state)
 	OK(ASK(cuMemFree_v2, .ptr = ptr));
 	assert_int_equal(s.charged, 0);
 	OK(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4096));
-	FAILS(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4097), INVALID_VALUE);
+	FAILS(ASK(managed_in, .dst = 1 << 20, .at = (1 << 20) - 4096, .bytes = 4097),
+	      INVALID_VALUE);
 	FAILS(ASK(managed_out, .src = 1 << 20, .at = 8, .bytes = UINT64_MAX - 4), INVALID_VALUE);
 	OK(ASK(managed_out, .src = 1 << 20, .at = 4096, .bytes = 100));
 	assert_int_equal(s.arena[4096 + 99], 0x11);
@@ -722,12 +787,16 @@ int main(void)
 {
 #define ON_SERVER(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep), ON_SERVER(waiting),
+		ON_SERVER(lengths), ON_SERVER(numbers), ON_SERVER(many_handles), ON_SERVER(deep),
+			ON_SERVER(waiting),
 			ON_SERVER(put_aside), ON_SERVER(captures),
-		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota), ON_SERVER(quota_of_two), ON_SERVER(no_number),
-		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end), ON_SERVER(small_answers),
+		ON_SERVER(errors_later), ON_SERVER(places), ON_SERVER(parameters), ON_SERVER(quota),
+			ON_SERVER(quota_of_two), ON_SERVER(no_number),
+		ON_SERVER(pinned_copies), ON_SERVER(not_pinned), ON_SERVER(copies_without_end),
+			ON_SERVER(small_answers),
 		ON_SERVER(no_small_answers),
-		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects), ON_SERVER(managed),
+		ON_SERVER(arena_of_ferries), ON_SERVER(ferries), ON_SERVER(user_objects),
+			ON_SERVER(managed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

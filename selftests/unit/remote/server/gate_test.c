@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The gate: what waits for a turn on the GPU, what passes by, how much is under way at once, what is accounted. */
+/*
+ * The gate: what waits for a turn on the GPU, what passes by, how much is under way at once, what
+ * is accounted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,8 @@ static int bell[2];
 static unsigned int fills, began;	/* that reached the library; and the last one's byte */
 static bool gpu_busy;
 static float took_ms;
-static CUstream captures;		/* this stream does; and with it the null stream can't be asked */
+/* this stream does; and with it the null stream can't be asked */
+static CUstream captures;
 static bool null_alone;			/* has the work that makes the GPU busy */
 static void *strange;			/* events can't be recorded in this stream */
 
@@ -37,7 +41,8 @@ static CUresult query(CUevent e)
 
 static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
 {
-	*status = captures && stream == captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+	*status = captures && stream == captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE :
+						   CU_STREAM_CAPTURE_STATUS_NONE;
 	return captures && !stream ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
 }
 
@@ -198,7 +203,10 @@ static void waits_for_a_turn(void **state)
 	assert_int_equal(door.want, 1);
 	assert_int_equal(door.busy, 0);
 	assert_true(rang());
-	/* a getter does not wait, in whatever context; what could see the work does, and keeps its place */
+	/*
+	 * a getter does not wait, in whatever context; what could see the work does, and keeps its
+	 * place
+	 */
 	ASK(cuCtxGetLimit, .limit = 0);
 	assert_true(fake_last.seq);
 	ASK(current, .ctx = 0);
@@ -220,7 +228,10 @@ static void waits_for_a_turn(void **state)
 	assert_int_equal(door.busy, 1);
 }
 
-/* so much is under way and no more; what it took is accounted, and the turn is given back when it is over and all is through */
+/*
+ * so much is under way and no more; what it took is accounted, and the turn is given back when it
+ * is over and all is through
+ */
 static void batches(void **state)
 {
 	unsigned int i, under_way;
@@ -377,7 +388,9 @@ static void what_ends(void **state)
 	assert_int_equal(fills, 4);
 }
 
-/* without turns no account is kept of streams: one that is destroyed with work in it is remembered */
+/*
+ * without turns no account is kept of streams: one that is destroyed with work in it is remembered
+ */
 static void orphans(void **state)
 {
 	unsigned int i;
@@ -455,7 +468,10 @@ static void busy_until_idle(void)
 	assert_int_equal(door.busy, 0);
 }
 
-/* a stream that captures can't be asked whether it has work, and so might be forgotten with it; and the null stream beside it */
+/*
+ * a stream that captures can't be asked whether it has work, and so might be forgotten with it; and
+ * the null stream beside it
+ */
 static void captured(void **state)
 {
 	gpu_busy = true;
@@ -484,7 +500,10 @@ static void captured(void **state)
 	busy_until_idle();
 }
 
-/* a stream of another context than the current one: no event can be behind its work, which counts until it is seen to be through */
+/*
+ * a stream of another context than the current one: no event can be behind its work, which counts
+ * until it is seen to be through
+ */
 static void strange_stream(void **state)
 {
 	uint64_t theirs = stream, other;

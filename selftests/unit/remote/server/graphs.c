@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The fake library's graphs, as far as the server asks what is in them: nodes with their functions, children, which are copies, and user
- * objects, whose destructors are called with the last graph that refers to them.
+ * The fake library's graphs, as far as the server asks what is in them: nodes with their functions,
+ * children, which are copies, and user objects, whose destructors are called with the last graph
+ * that refers to them.
  */
 #include "fake.h"
 
@@ -31,7 +32,8 @@ static void let_go(struct fake *user, unsigned int n)
 	user->host.fn(user->host.userData);
 }
 
-static CUresult user_create(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count, unsigned int flags)
+static CUresult user_create(CUuserObject *object, void *ptr, CUhostFn destroy, unsigned int count,
+			    unsigned int flags)
 {
 	struct fake *user;
 
@@ -86,7 +88,8 @@ static CUresult graph_release(CUgraph g, CUuserObject object, unsigned int count
 
 	fake_handle(CLASS_GRAPH, g);
 	fake_handle(CLASS_USER, object);
-	for (at = &of(g)->refs; (r = *at) && (r->user != of(object) || r->count < count); at = &r->next)
+	for (at = &of(g)->refs; (r = *at) && (r->user != of(object) || r->count < count);
+	     at = &r->next)
 		;
 	if (fake_error || !r || !count)
 		return fake_error ? fake_error : CUDA_ERROR_INVALID_VALUE;
@@ -170,7 +173,8 @@ static struct fake *add(CUgraph g, const CUgraphNode *d, size_t n, CUgraphNodeTy
 	return node;
 }
 
-static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_HOST_NODE_PARAMS *p)
+static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			  const CUDA_HOST_NODE_PARAMS *p)
 {
 	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_HOST);
 
@@ -180,7 +184,8 @@ static CUresult host_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, si
 	return fake_result();
 }
 
-static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_MEMCPY3D *c, CUcontext ctx)
+static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			  const CUDA_MEMCPY3D *c, CUcontext ctx)
 {
 	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_MEMCPY);
 
@@ -191,7 +196,8 @@ static CUresult copy_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, si
 	return fake_result();
 }
 
-static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, CUgraph child)
+static CUresult child_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			   CUgraph child)
 {
 	struct fake *made = add(g, d, n, CU_GRAPH_NODE_TYPE_GRAPH);
 

@@ -220,7 +220,8 @@ static CUresult launch(LAUNCH_ARGS, void **extra)
 	return fake_result();
 }
 
-static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_option *options, void **values)
+static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_option *options,
+		     void **values)
 {
 	unsigned int i;
 
@@ -232,8 +233,8 @@ static CUresult load(CUmodule *m, const void *image, unsigned int n, CUjit_optio
 	return fake_result();
 }
 
-static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width, size_t height, size_t depth,
-		     bool write)
+static void read_end(CUmemorytype type, const void *host, CUarray array, size_t pitch, size_t width,
+		     size_t height, size_t depth, bool write)
 {
 	if (type == CU_MEMORYTYPE_ARRAY)
 		fake_handle(CLASS_ARRAY, array);
@@ -247,8 +248,10 @@ static void read_end(CUmemorytype type, const void *host, CUarray array, size_t 
 
 static CUresult box3(const CUDA_MEMCPY3D *c)
 {
-	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height, c->Depth, false);
-	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height, c->Depth, true);
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height,
+		 c->Depth, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height,
+		 c->Depth, true);
 	return fake_result();
 }
 
@@ -256,21 +259,24 @@ static CUresult box3_async(const CUDA_MEMCPY3D *c, CUstream s) { return box3(c);
 
 static CUresult box2(const CUDA_MEMCPY2D *c)
 {
-	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height, 1, false);
-	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height, 1, true);
+	read_end(c->srcMemoryType, c->srcHost, c->srcArray, c->srcPitch, c->WidthInBytes, c->Height,
+		 1, false);
+	read_end(c->dstMemoryType, c->dstHost, c->dstArray, c->dstPitch, c->WidthInBytes, c->Height,
+		 1, true);
 	return fake_result();
 }
 
 static CUresult box2_async(const CUDA_MEMCPY2D *c, CUstream s) { return box2(c); }
 
-static CUresult link_create(unsigned int n, CUjit_option *options, void **values, CUlinkState *state)
+static CUresult link_create(unsigned int n, CUjit_option *options, void **values,
+			    CUlinkState *state)
 {
 	*state = fake_new(CLASS_LINK);
 	return fake_result();
 }
 
-static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t size, const char *name, unsigned int n,
-			 CUjit_option *options, void **values)
+static CUresult link_add(CUlinkState s, CUjitInputType type, void *data, size_t size,
+			 const char *name, unsigned int n, CUjit_option *options, void **values)
 {
 	fake_handle(CLASS_LINK, s);
 	fake_read(data, size);
@@ -288,7 +294,9 @@ static CUresult link_complete(CUlinkState s, void **cubin, size_t *n)
 	return fake_result();
 }
 
-/* of the node that was made last; a library gives its parameters one by one, or packed as they came */
+/*
+ * of the node that was made last; a library gives its parameters one by one, or packed as they came
+ */
 static struct {
 	CUfunction f;
 	uint8_t packed[13];
@@ -303,18 +311,24 @@ static CUresult kernel_node_get(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
 	fake_handle(CLASS_NODE, node);
 	if (!last_kernel.f)
 		return CUDA_ERROR_INVALID_VALUE;
-	memcpy(last_kernel.params, (void *[]){ last_kernel.packed, last_kernel.packed + 8, last_kernel.packed + 12 },
+	memcpy(last_kernel.params,
+	       (void *[]){ last_kernel.packed, last_kernel.packed + 8, last_kernel.packed + 12 },
 	       sizeof(last_kernel.params));
-	memcpy(last_kernel.extra, (void *[]){ CU_LAUNCH_PARAM_BUFFER_SIZE, &last_kernel.bytes, CU_LAUNCH_PARAM_BUFFER_POINTER,
-					      last_kernel.packed, CU_LAUNCH_PARAM_END }, sizeof(last_kernel.extra));
+	memcpy(last_kernel.extra,
+	       (void *[]){ CU_LAUNCH_PARAM_BUFFER_SIZE, &last_kernel.bytes,
+			   CU_LAUNCH_PARAM_BUFFER_POINTER, last_kernel.packed,
+			   CU_LAUNCH_PARAM_END },
+	       sizeof(last_kernel.extra));
 	*p = (CUDA_KERNEL_NODE_PARAMS){ .func = last_kernel.f, .gridDimX = 1, .blockDimX = 2,
-					.kernelParams = fake_gives_packed ? NULL : last_kernel.params,
+					.kernelParams = fake_gives_packed ? NULL :
+						last_kernel.params,
 					.extra = fake_gives_packed ? last_kernel.extra : NULL };
 	last_kernel.bytes = fake_gives_packed;
 	return fake_result();
 }
 
-static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n, const CUDA_KERNEL_NODE_PARAMS *p)
+static CUresult kernel_node(CUgraphNode *node, CUgraph g, const CUgraphNode *d, size_t n,
+			    const CUDA_KERNEL_NODE_PARAMS *p)
 {
 	fake_handle(CLASS_GRAPH, g);
 	fake_handles(CLASS_NODE, (void *const *)d, n);
@@ -351,8 +365,8 @@ static CUresult update(CUgraphExec e, CUgraph g, CUgraphNode *bad, CUgraphExecUp
 /* one capture, whose graph all streams show; it fails where there is an error */
 static CUgraph captured;
 
-static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g, const CUgraphNode **nodes,
-			     size_t *n)
+static CUresult capture_info(CUstream s, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *g,
+			     const CUgraphNode **nodes, size_t *n)
 {
 	static CUgraphNode node;
 
@@ -422,7 +436,8 @@ static CUresult host_free(void *p)
 }
 
 static CUresult alloc_managed(CUdeviceptr *p, size_t n, unsigned int flags) { return address(p); }
-static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what, CUdeviceptr p, size_t bytes)
+static CUresult range_attribute(void *data, size_t n, CUmem_range_attribute what, CUdeviceptr p,
+				size_t bytes)
 {
 	fake_write(data, n);
 	return fake_result();
@@ -487,7 +502,8 @@ static void by_hand(struct library *l)
 
 /* ------------------------------------------------------------------ the port */
 
-static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result, const void *payload, size_t n)
+static int reply(struct kvgpu_remote_port *p, const struct kvgpu_remote_head *to, uint32_t result,
+		 const void *payload, size_t n)
 {
 	assert(n % 8 == 0 && n <= KVGPU_REMOTE_PAYLOAD_MAX);
 	fake_answers++;
@@ -503,32 +519,42 @@ static int give(struct kvgpu_remote_port *p, uint64_t at, uint64_t bytes)
 	return 0;
 }
 
-static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h, const void **payload)
+static int next(struct kvgpu_remote_port *p, int64_t timeout, struct kvgpu_remote_head *h,
+		const void **payload)
 {
 	return 0;
 }
-static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, const void *bytes, size_t n)
+static int happen(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		  const void *bytes, size_t n)
 {
 	fake_read(bytes, n);
 	fake_events[h->event % 8]++;
 	fake_event_id = h->id;
 	return 0;
 }
-static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h, uint64_t invocation)
+static int call_client(struct kvgpu_remote_port *p, const struct kvgpu_remote_happening *h,
+		       uint64_t invocation)
 {
 	return happen(p, h, &invocation, sizeof(invocation));
 }
 static void await_end(struct kvgpu_remote_port *p) { }
 static void close_port(struct kvgpu_remote_port *p) { }
 
-static const struct port_carrier carrier = { .next = next, .reply = reply, .give = give, .happen = happen, .call = call_client,
-					     .await_end = await_end, .close = close_port };
+static const struct port_carrier carrier = { .next = next,
+					     .reply = reply,
+					     .give = give,
+					     .happen = happen,
+					     .call = call_client,
+					     .await_end = await_end,
+					     .close = close_port };
 
 void fake_begin(struct server *s, uint64_t arena_bytes)
 {
 	struct kvgpu_remote_port *p = calloc(1, sizeof(*p));
 
-	*p = (struct kvgpu_remote_port){ .carrier = &carrier, .arena = calloc(1, arena_bytes), .arena_bytes = arena_bytes };
+	*p = (struct kvgpu_remote_port){ .carrier = &carrier,
+					 .arena = calloc(1, arena_bytes),
+					 .arena_bytes = arena_bytes };
 	memset(s, 0, sizeof(*s));
 	s->port = p;
 	fake_fill(&s->library);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What the admin's socket answers, read by kvgpu-remotectl's own code; commands that are none; texts from clients. */
+/*
+ * What the admin's socket answers, read by kvgpu-remotectl's own code; commands that are none;
+ * texts from clients.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,8 +108,10 @@ static void rows(void **state)
 
 static void commands(void **state)
 {
-	static const char *const wrong[] = { "", "x", "end", "end ", "end x", "end 1x", "end -1", "end 99",
-					     "end 18446744073709551616", "clients 1", "CLIENTS" };
+	static const char *const wrong[] = { "",	  "x",	    "end",
+					     "end ",	  "end x",  "end 1x",
+					     "end -1",	  "end 99", "end 18446744073709551616",
+					     "clients 1", "CLIENTS" };
 	pid_t pid = fork();
 	size_t i;
 	int status;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The arbiter's thread: processes that ring get their turns, one that is killed loses it, and where there is one client there are none. */
+/*
+ * The arbiter's thread: processes that ring get their turns, one that is killed loses it, and where
+ * there is one client there are none.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,7 +207,9 @@ static void debts_stay(void **state)
 	go(c);
 }
 
-/* a process that rings without end: turns are given as ever, and the arbiter's thread mostly sleeps */
+/*
+ * a process that rings without end: turns are given as ever, and the arbiter's thread mostly sleeps
+ */
 static void endless_ringing(void **state)
 {
 	struct client *a = come("tls:ann", 10), *b = come("tls:bob", 10);
@@ -232,8 +237,10 @@ static void endless_ringing(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns), cmocka_unit_test(one_client),
-					      cmocka_unit_test(debts_stay), cmocka_unit_test(endless_ringing) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(turns),
+						   cmocka_unit_test(one_client),
+						   cmocka_unit_test(debts_stay),
+						   cmocka_unit_test(endless_ringing) };
 
 	return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What a client's process can't do any more, and what it still can: each in a child of its own, for there is no way back. */
+/*
+ * What a client's process can't do any more, and what it still can: each in a child of its own, for
+ * there is no way back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +85,10 @@ static void refused(void)
 	DENIED(syscall(SYS_memfd_secret, 0));
 }
 
-/* the first process, and other clients' where all are of one user: by a signal, directly or for input, and by their limits */
+/*
+ * the first process, and other clients' where all are of one user: by a signal, directly or for
+ * input, and by their limits
+ */
 static void others_are_left_alone(void)
 {
 	struct rlimit none = { 0 };
@@ -99,7 +105,8 @@ static void others_are_left_alone(void)
 	DENIED(prlimit(getppid(), RLIMIT_CPU, NULL, &none));
 	/* itself it may */
 	WANT(!syscall(SYS_tgkill, getpid(), gettid(), 0) && !prlimit(0, RLIMIT_CORE, NULL, &none));
-	WANT(!prlimit(getpid(), RLIMIT_CORE, NULL, &none) && fcntl(pair[0], F_GETFD) >= 0 && !fcntl(pair[0], F_SETFL, O_NONBLOCK));
+	WANT(!prlimit(getpid(), RLIMIT_CORE, NULL, &none) && fcntl(pair[0], F_GETFD) >= 0 &&
+	     !fcntl(pair[0], F_SETFL, O_NONBLOCK));
 }
 
 static void *add_one(void *arg)
@@ -117,7 +124,8 @@ static void goes_on(void)
 
 	WANT(p != MAP_FAILED && !mprotect(p, 4096, PROT_READ | PROT_EXEC) && !munmap(p, 1 << 20));
 	WANT(!pthread_create(&t, NULL, add_one, &one) && !pthread_join(t, NULL) && one == 1);
-	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && send(pair[0], "x", 1, 0) == 1 && recv(pair[1], &byte, 1, 0) == 1);
+	WANT(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair) && send(pair[0], "x", 1, 0) == 1 &&
+	     recv(pair[1], &byte, 1, 0) == 1);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	WANT(fd >= 0);
 	fd = open("/dev/null", O_RDWR);
@@ -162,7 +170,10 @@ static void off(void **state)
 	assert_true(socket(AF_INET, SOCK_DGRAM, 0) >= 0);
 }
 
-/* what the next client's process with the same user would find; and NVIDIA's library names its threads as this does */
+/*
+ * what the next client's process with the same user would find; and NVIDIA's library names its
+ * threads as this does
+ */
 static void nothing_is_left(void)
 {
 	char path[64];
@@ -170,9 +181,11 @@ static void nothing_is_left(void)
 
 	snprintf(path, sizeof(path), "/tmp/kvgpu-filter-%d", (int)getpid());
 	WANT(open(path, O_RDWR | O_CREAT, 0600) < 0 && errno == EACCES);
-	WANT(mkdir(path, 0700) && symlink("/", path) && mknod(path, S_IFIFO | 0600, 0) && errno == EACCES);
+	WANT(mkdir(path, 0700) && symlink("/", path) && mknod(path, S_IFIFO | 0600, 0) &&
+	     errno == EACCES);
 	WANT(access(path, F_OK) && errno == ENOENT);
-	WANT((fd = open("/dev/null", O_RDWR | O_CREAT | O_TRUNC, 0600)) >= 0 && write(fd, "x", 1) == 1);
+	WANT((fd = open("/dev/null", O_RDWR | O_CREAT | O_TRUNC, 0600)) >= 0 &&
+	     write(fd, "x", 1) == 1);
 	WANT(memfd_create("x", 0) >= 0);
 }
 
@@ -193,7 +206,8 @@ static void own_user(void **state)
 	pid = fork();
 	if (!pid) {
 		WANT(!confine(&conf, 5, &what));
-		WANT(getuid() == conf.users + 5 && getgid() == conf.users + 5 && geteuid() == getuid());
+		WANT(getuid() == conf.users + 5 && getgid() == conf.users + 5 &&
+		     geteuid() == getuid());
 		WANT(getgroups(8, groups) == 1 && groups[0] == 1);
 		WANT(setuid(0) && setgid(0) && setgroups(0, NULL));
 		WANT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && !prctl(PR_GET_DUMPABLE));
@@ -213,7 +227,8 @@ void say(const char *format, ...)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user), cmocka_unit_test(off) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(filter), cmocka_unit_test(own_user),
+					    cmocka_unit_test(off) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Who gets a newcomer's place, and who has to go for whom: bursts, those that stall, and many addresses of one network. */
+/*
+ * Who gets a newcomer's place, and who has to go for whom: bursts, those that stall, and many
+ * addresses of one network.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +90,10 @@ static struct client *newcomer(const struct address_source *from, uint64_t ms_ag
 
 	while (s.clients[i].state != CLIENT_NONE)
 		i++;
-	s.clients[i] = (struct client){ .state = CLIENT_NEW, .report = -1, .from = *from, .id = ++s.last_id,
+	s.clients[i] = (struct client){ .state = CLIENT_NEW,
+					.report = -1,
+					.from = *from,
+					.id = ++s.last_id,
 					.came_ms = now_ms() - ms_ago };
 	return &s.clients[i];
 }
@@ -112,7 +118,10 @@ static void silent_ones_cost_no_place(void **state)
 	for (i = 0; i < HALL; i++)
 		fd[i] = enter(&bad);
 	assert_null(hall_next(&s));
-	/* one more from there, and one from elsewhere: each time the one that came first from there has to go */
+	/*
+	 * one more from there, and one from elsewhere: each time the one that came first from there
+	 * has to go
+	 */
 	close(enter(&bad));
 	close(enter(&good));
 	assert_true(was_ended(fd[0]) && was_ended(fd[1]));
@@ -141,7 +150,10 @@ static void who_is_late_goes(void **state)
 	assert_null(hall_next(&s));
 }
 
-/* 64 programs of one user at once: none is ended, and they wait for each other while they come through in time */
+/*
+ * 64 programs of one user at once: none is ended, and they wait for each other while they come
+ * through in time
+ */
 static void a_burst_waits(void **state)
 {
 	struct client *go;
@@ -188,7 +200,10 @@ static void who_stalls_goes_for_others(void **state)
 	assert_ptr_equal(go, first);
 }
 
-/* each address of an attacker's network has one newcomer: another network goes first, and in that one another address */
+/*
+ * each address of an attacker's network has one newcomer: another network goes first, and in that
+ * one another address
+ */
 static void a_network_is_one(void **state)
 {
 	struct address_source other = { 7, 1000 };
@@ -210,8 +225,9 @@ static void a_network_is_one(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes), WITH(a_burst_waits),
-					    WITH(who_stalls_goes_for_others), WITH(a_network_is_one) };
+	const struct CMUnitTest tests[] = { WITH(silent_ones_cost_no_place), WITH(who_is_late_goes),
+					    WITH(a_burst_waits), WITH(who_stalls_goes_for_others),
+					    WITH(a_network_is_one) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* An aperture that is awaited below /dev: another user's file, one that is too small, and the one that is meant. */
+/*
+ * An aperture that is awaited below /dev: another user's file, one that is too small, and the one
+ * that is meant.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +105,9 @@ static void wrong_ones_are_awaited(void **state)
 	assert_non_null(strstr(said, "listens at"));
 }
 
-/* it was there first: the others are served, and it is served when it is removed and made by root */
+/*
+ * it was there first: the others are served, and it is served when it is removed and made by root
+ */
 static void anothers_file_at_the_start(void **state)
 {
 	if (geteuid())
@@ -150,8 +155,9 @@ static void a_group_of_clients(void **state)
 int main(void)
 {
 #define WITH(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited), WITH(anothers_file_at_the_start), WITH(all_places_or_none),
-					    WITH(a_group_of_clients) };
+	const struct CMUnitTest tests[] = { WITH(wrong_ones_are_awaited),
+					    WITH(anothers_file_at_the_start),
+					    WITH(all_places_or_none), WITH(a_group_of_clients) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Programs of one client share its quota, whatever becomes of their processes; rows and memory come back when the last has gone. */
+/*
+ * Programs of one client share its quota, whatever becomes of their processes; rows and memory come
+ * back when the last has gone.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Shares of a simulated GPU by remote/turns. Who has had how much is counted by the simulation, whose time is its own. Programs
- * have habits: much work at once, one piece after the other with a pause, pieces that are long, work that never ends.
+ * Shares of a simulated GPU by remote/turns. Who has had how much is counted by the simulation,
+ * whose time is its own. Programs have habits: much work at once, one piece after the other with a
+ * pause, pieces that are long, work that never ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,9 +24,11 @@ enum { MAX = 8, HAND_OVER_US = 20, LINGER_US = 200 };
 struct habit {
 	uint32_t client;
 	uint64_t piece, pause;		/* a pause after each piece; 0: more is always there */
-	uint64_t until, sleeps;		/* after so long with work it has none for so long; 0: never */
+	/* after so long with work it has none for so long; 0: never */
+	uint64_t until, sleeps;
 	bool stuck;			/* its work never ends */
-	bool keeps;			/* its work ends when its turn is lost; until then it says that there is progress */
+	/* its work ends when its turn is lost; until then it says that there is progress */
+	bool keeps;
 	/* the simulation's */
 	uint64_t next, has, window;	/* when it has work; GPU time; at the window's begin */
 	uint64_t longest_wait, since;
@@ -51,7 +54,10 @@ static int set_up(void **state)
 {
 	memset(clients, 0, sizeof(clients));
 	memset(programs, 0, sizeof(programs));
-	t = (struct turns){ .clients = clients, .programs = programs, .nr_clients = MAX, .holder = TURNS_NONE };
+	t = (struct turns){ .clients = clients,
+			    .programs = programs,
+			    .nr_clients = MAX,
+			    .holder = TURNS_NONE };
 	now = S;
 	given = 0;
 	return 0;
@@ -73,7 +79,8 @@ static void look(void)
 
 	for (i = 0; i < t.nr_programs; i++) {
 		programs[i].wants = (i != t.holder || programs[i].gave_back) && has_work(i);
-		programs[i].busy = (i == t.holder && programs[i].busy) || (programs[i].wants && !t.closed) ||
+		programs[i].busy = (i == t.holder && programs[i].busy) ||
+				   (programs[i].wants && !t.closed) ||
 				   (habits[i].stuck && programs[i].turns);
 		if (programs[i].wants && !habits[i].since)
 			habits[i].since = now;
@@ -164,7 +171,10 @@ static uint64_t had(uint32_t client)
 	return sum;
 }
 
-/* each of @windows of 2 s: client i has its part of all that was given, within @per_mille of that part */
+/*
+ * each of @windows of 2 s: client i has its part of all that was given, within @per_mille of that
+ * part
+ */
 static void windows(unsigned int n, uint32_t nr, const uint32_t *parts, unsigned int per_mille)
 {
 	uint64_t sum = 0, all, part, d;
@@ -182,7 +192,8 @@ static void windows(unsigned int n, uint32_t nr, const uint32_t *parts, unsigned
 			part = all * parts[i] / sum;
 			d = had(i) > part ? had(i) - part : part - had(i);
 			if (d * 1000 > part * per_mille)
-				fail_msg("client %u had %llu us, not %llu", i, (unsigned long long)(had(i) / US),
+				fail_msg("client %u had %llu us, not %llu", i,
+					(unsigned long long)(had(i) / US),
 					 (unsigned long long)(part / US));
 		}
 	}
@@ -223,7 +234,10 @@ static void programs_of_one(void **state)
 		assert_in_range(habits[i].has - habits[i].window, 180 * MS, 220 * MS);
 }
 
-/* what one does not use goes to the others; when it comes back it has its part, and nothing for the time in which it slept */
+/*
+ * what one does not use goes to the others; when it comes back it has its part, and nothing for the
+ * time in which it slept
+ */
 static void sleeping(void **state)
 {
 	uint64_t before;
@@ -245,7 +259,8 @@ static void sleeping(void **state)
 /* wakes for a moment, again and again: its part and no more */
 static void wakes_often(void **state)
 {
-	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS }, 10);
+	add((struct habit){ .client = 0, .piece = 500 * US, .until = 3 * MS, .sleeps = 3 * MS },
+	    10);
 	add((struct habit){ .client = 1, .piece = 500 * US }, 30);
 	run(S);
 	habits[0].window = habits[0].has;
@@ -256,7 +271,9 @@ static void wakes_often(void **state)
 	assert_true(habits[0].longest_wait < 30 * MS);
 }
 
-/* one that never ends loses its turn, again and again, and holds up nobody for longer than is said */
+/*
+ * one that never ends loses its turn, again and again, and holds up nobody for longer than is said
+ */
 static void stuck(void **state)
 {
 	add((struct habit){ .client = 0, .stuck = true }, 100);
@@ -266,10 +283,14 @@ static void stuck(void **state)
 	assert_true(programs[0].lost >= 1);
 	assert_true(habits[1].longest_wait < TURNS_LOST + 50 * MS);
 	assert_true(habits[1].has + habits[2].has > 26 * S);
-	assert_true(habits[1].has * 100 > habits[2].has * 95 && habits[2].has * 100 > habits[1].has * 95);
+	assert_true(habits[1].has * 100 > habits[2].has * 95 &&
+		    habits[2].has * 100 > habits[1].has * 95);
 }
 
-/* a process that keeps its turn and says now and then that there is progress: it is charged for the time, and it ends */
+/*
+ * a process that keeps its turn and says now and then that there is progress: it is charged for the
+ * time, and it ends
+ */
 static void keeps(void **state)
 {
 	add((struct habit){ .client = 0, .keeps = true }, 100);

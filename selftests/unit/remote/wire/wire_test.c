@@ -38,8 +38,10 @@ static void reading(void **state)
 static void strings(void **state)
 {
 	static const struct { const char *bytes; uint64_t n; bool fine; } cases[] = {
-		{ "name\0\0\0", 5, true }, { "name\0\0\0", 4, false }, { "na\0e\0\0\0", 5, false }, { "\0\0\0\0\0\0\0", 1, true },
-		{ "\0\0\0\0\0\0\0", 0, false }, { "name\0\0\0", 9, false }, { "12345678", 8, false },
+		{ "name\0\0\0", 5, true }, { "name\0\0\0", 4, false }, { "na\0e\0\0\0", 5, false },
+			{ "\0\0\0\0\0\0\0", 1, true },
+		{ "\0\0\0\0\0\0\0", 0, false }, { "name\0\0\0", 9, false }, { "12345678", 8,
+			false },
 	};
 	uint64_t word;
 	unsigned int i;
@@ -75,8 +77,12 @@ static void writing(void **state)
 static void images(void **state)
 {
 	static const char ptx[] = ".version 7.8\n.target sm_35\n";
-	struct { uint32_t magic; uint16_t version, header; uint64_t bytes; uint8_t data[8]; } fat = { 0xba55ed50u, 1, 16, 8,
-												      { 0 } };
+	struct {
+		uint32_t magic;
+		uint16_t version, header;
+		uint64_t bytes;
+		uint8_t data[8];
+	} fat = { 0xba55ed50u, 1, 16, 8, { 0 } };
 	struct { uint32_t magic, version; const void *data; } wrapper = { 0x466243b1u, 1, &fat };
 	struct { Elf64_Ehdr h; Elf64_Shdr s[2]; uint8_t data[10]; } elf;
 
@@ -101,7 +107,8 @@ static void images(void **state)
 	elf.s[1].sh_type = SHT_PROGBITS;
 	elf.s[1].sh_offset = offsetof(typeof(elf), data);
 	elf.s[1].sh_size = 10;
-	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX), offsetof(typeof(elf), data) + 10);
+	assert_int_equal(kvgpu_remote_image_bytes(&elf, SIZE_MAX),
+			 offsetof(typeof(elf), data) + 10);
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, offsetof(typeof(elf), data) + 9), 0);
 	assert_int_equal(kvgpu_remote_image_bytes(&elf, sizeof(elf.h)), 0);
 	elf.s[1].sh_size = UINT64_MAX;
@@ -113,7 +120,10 @@ static void images(void **state)
 static void as_text(void **state)
 {
 	struct q_cuMemsetD32_v2 q = { .dst = 0x1234, .n = 16, .value = 7 };
-	struct kvgpu_remote_head h = { .seq = 5, .op = OP_cuMemsetD32_v2, .box = 0, .bytes = sizeof(q) };
+	struct kvgpu_remote_head h = { .seq = 5,
+				       .op = OP_cuMemsetD32_v2,
+				       .box = 0,
+				       .bytes = sizeof(q) };
 	char *text;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
@@ -133,7 +143,8 @@ static void as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing), cmocka_unit_test(images),
+		cmocka_unit_test(reading), cmocka_unit_test(strings), cmocka_unit_test(writing),
+			cmocka_unit_test(images),
 		cmocka_unit_test(as_text),
 	};
 

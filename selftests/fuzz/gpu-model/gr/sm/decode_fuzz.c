@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any words: decoding ends, its results are within what insn.h promises, and the text fits in what it says it needs. */
+/*
+ * Any words: decoding ends, its results are within what insn.h promises, and the text fits in what
+ * it says it needs.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -29,8 +32,10 @@ static void check(uint64_t word, uint64_t addr, size_t size)
 	}
 	assert(in.op > SM_ILLEGAL && in.op < SM_OP_COUNT && in.raw == word);
 	assert((in.op == SM_SCHED) == (addr % 64 == 0));
-	assert(in.guard <= SM_PT && in.cc_test <= SM_CC_RGT && in.cmp <= SM_CMP_T && in.bop <= SM_XOR && in.bop2 <= SM_XOR);
-	assert(in.type <= SM_U128 && in.stype[0] <= SM_U128 && in.stype[1] <= SM_U128 && in.stype[2] <= SM_U128);
+	assert(in.guard <= SM_PT && in.cc_test <= SM_CC_RGT && in.cmp <= SM_CMP_T &&
+	       in.bop <= SM_XOR && in.bop2 <= SM_XOR);
+	assert(in.type <= SM_U128 && in.stype[0] <= SM_U128 && in.stype[1] <= SM_U128 &&
+	       in.stype[2] <= SM_U128);
 	for (i = 0; i < 2; i++)
 		check_operand(&in.dst[i]);
 	for (i = 0; i < 4; i++)

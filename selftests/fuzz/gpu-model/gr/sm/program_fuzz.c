@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random programs on the shader machine: it must neither crash nor hang, and every access must stay inside what the
- * address space maps. The pacer of this program ends each grid with a reset of the engine after a while.
+ * Random programs on the shader machine: it must neither crash nor hang, and every access must stay
+ * inside what the address space maps. The pacer of this program ends each grid with a reset of the
+ * engine after a while.
  *
  * Input: 8 bytes of shape, then words of code.
  */
@@ -72,8 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	param = (uint64_t *)((uint8_t *)rig_host(rig, k.cbuf[0]) + RIG_PARAM);
 	for (unsigned int i = 0; i < 16; i++)
 		param[i] = i % 4 ? memory + data[i % 8] : data[i % 8];
-	rig_launch(rig, &k, (struct rig_dim){ 1 + data[5] % 3, 1, 1 }, (struct rig_dim){ 1 + data[6] % 96, 1 + data[7] % 3, 1 },
-		   data[4] * 16u, NULL, 0);
+	rig_launch(rig, &k, (struct rig_dim){ 1 + data[5] % 3, 1, 1 },
+		   (struct rig_dim){ 1 + data[6] % 96, 1 + data[7] % 3, 1 }, data[4] * 16u, NULL,
+		   0);
 	if (rig->grid.trap.warp_esr > 0x15)
 		abort();
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* As much of libdrm_nouveau's interface as cuda/device/ uses, for buffers_test.c, which stands in for that library. */
+/*
+ * As much of libdrm_nouveau's interface as cuda/device/ uses, for buffers_test.c, which stands in
+ * for that library.
+ */
 #ifndef KVGPU_TESTS_NOUVEAU_H
 #define KVGPU_TESTS_NOUVEAU_H
 
@@ -41,21 +44,27 @@ struct nve0_fifo {
 	uint32_t engine;
 };
 
-enum { NOUVEAU_BO_VRAM = 1, NOUVEAU_BO_GART = 2, NOUVEAU_BO_RD = 0x100, NOUVEAU_BO_WR = 0x200, NOUVEAU_BO_MAP = 0x80000000,
-       NOUVEAU_FIFO_CHANNEL_CLASS = 0x80000001 };
+enum {
+	NOUVEAU_BO_VRAM = 1,
+	NOUVEAU_BO_GART = 2,
+	NOUVEAU_BO_RD = 0x100,
+	NOUVEAU_BO_WR = 0x200,
+	NOUVEAU_BO_MAP = 0x80000000,
+	NOUVEAU_FIFO_CHANNEL_CLASS = 0x80000001 };
 
-int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size, union nouveau_bo_config *config,
-		   struct nouveau_bo **out);
+int nouveau_bo_new(struct nouveau_device *dev, uint32_t flags, uint32_t align, uint64_t size,
+		   union nouveau_bo_config *config, struct nouveau_bo **out);
 void nouveau_bo_ref(struct nouveau_bo *bo, struct nouveau_bo **at);
 int nouveau_bo_map(struct nouveau_bo *bo, uint32_t access, struct nouveau_client *client);
-int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr, uint32_t size, bool immediate,
-			struct nouveau_pushbuf **out);
+int nouveau_pushbuf_new(struct nouveau_client *client, struct nouveau_object *channel, int nr,
+			uint32_t size, bool immediate, struct nouveau_pushbuf **out);
 void nouveau_pushbuf_del(struct nouveau_pushbuf **at);
-int nouveau_pushbuf_space(struct nouveau_pushbuf *p, uint32_t words, uint32_t relocs, uint32_t pushes);
+int nouveau_pushbuf_space(struct nouveau_pushbuf *p, uint32_t words, uint32_t relocs,
+			  uint32_t pushes);
 int nouveau_pushbuf_refn(struct nouveau_pushbuf *p, struct nouveau_pushbuf_refn *refs, int nr);
 int nouveau_pushbuf_kick(struct nouveau_pushbuf *p, struct nouveau_object *channel);
-int nouveau_object_new(struct nouveau_object *parent, uint64_t handle, uint32_t oclass, void *data, uint32_t size,
-		       struct nouveau_object **out);
+int nouveau_object_new(struct nouveau_object *parent, uint64_t handle, uint32_t oclass, void *data,
+		       uint32_t size, struct nouveau_object **out);
 void nouveau_object_del(struct nouveau_object **at);
 bool nouveau_check_dead_channel(struct nouveau_drm *drm, struct nouveau_object *channel);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* As much of libdrm as cuda/device/memory.c uses, for buffers_test.c, which stands in for that library. */
+/*
+ * As much of libdrm as cuda/device/memory.c uses, for buffers_test.c, which stands in for that
+ * library.
+ */
 #ifndef KVGPU_TESTS_XF86DRM_H
 #define KVGPU_TESTS_XF86DRM_H
 

@@ -19,7 +19,8 @@ extern "C" __global__ void gather(float *a, const float *b, int n)
 	fixed[threadIdx.x & 31] = b[i];
 	__syncthreads();
 	if (i < n) {
-		a[i] = dynamic[threadIdx.x ^ 1] * coefficients[i & 15] + fixed[3] + tex1Dfetch(reference, i);
+		a[i] = dynamic[threadIdx.x ^ 1] * coefficients[i & 15] + fixed[3] +
+		       tex1Dfetch(reference, i);
 		atomicAdd(&counter, table[i & 3]);
 	}
 }

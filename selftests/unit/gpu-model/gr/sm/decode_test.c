@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoder and its text form. decode_table.inc holds what nvdisasm says of a word for every instruction and modifier; what
- * the text does not show, and what an executor relies on, is checked by hand here.
+ * The decoder and its text form. decode_table.inc holds what nvdisasm says of a word for every
+ * instruction and modifier; what the text does not show, and what an executor relies on, is checked
+ * by hand here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +50,8 @@ static void text_is_nvdisasms(void **state)
 			sm_print(&in, table[i].address, text, sizeof(text));
 		if (legal == !!table[i].text && (!legal || same_text(text, table[i].text)))
 			continue;
-		print_error("%016llx: '%s' instead of '%s'\n", (unsigned long long)table[i].word, text,
-			    table[i].text ? table[i].text : "(refused)");
+		print_error("%016llx: '%s' instead of '%s'\n", (unsigned long long)table[i].word,
+			    text, table[i].text ? table[i].text : "(refused)");
 		bad++;
 	}
 	assert_int_equal(bad, 0);
@@ -98,7 +99,9 @@ static void first_word_of_a_group_is_control(void **state)
 static void illegal_leaves_nothing_behind(void **state)
 {
 	static const uint64_t words[] = {
-		0xffffffffffffffffull, 3, 0xe08000000000141bull, 0x0080000000000000ull, 0x1e00000000000000ull, 0xf7bfffffffffffffull,
+		0xffffffffffffffffull, 3,
+		0xe08000000000141bull, 0x0080000000000000ull,
+		0x1e00000000000000ull, 0xf7bfffffffffffffull,
 	};
 	struct sm_insn in;
 	unsigned int i;
@@ -140,12 +143,14 @@ static void sources_in_every_form(void **state)
 	assert_int_equal(in.src[0].reg, 5);
 	assert_int_equal(in.src[1].reg, 6);
 	assert_int_equal(in.src[2].reg, 7);
-	in = decoded(0x4c001c6a051c1412ull);			/* FFMA R4, R5, c[0x3][0x5028], R7 */
+	/* FFMA R4, R5, c[0x3][0x5028], R7 */
+	in = decoded(0x4c001c6a051c1412ull);
 	assert_int_equal(in.src[1].kind, SM_CONST);
 	assert_int_equal(in.src[1].bank, 3);
 	assert_int_equal(in.src[1].offset, 0x5028);
 	assert_int_equal(in.src[2].reg, 7);
-	in = decoded(0x8c001c6a051c1412ull);			/* FFMA R4, R5, R7, c[0x3][0x5028] */
+	/* FFMA R4, R5, R7, c[0x3][0x5028] */
+	in = decoded(0x8c001c6a051c1412ull);
 	assert_int_equal(in.src[1].reg, 7);
 	assert_int_equal(in.src[2].kind, SM_CONST);
 	assert_int_equal(in.src[2].offset, 0x5028);
@@ -155,7 +160,8 @@ static void sources_in_every_form(void **state)
 
 static void immediates(void **state)
 {
-	struct sm_insn in = decoded(0xbb201fffff9c003dull);	/* ISETP.EQ.U32.AND P1, PT, R0, -0x1, PT */
+	/* ISETP.EQ.U32.AND P1, PT, R0, -0x1, PT */
+	struct sm_insn in = decoded(0xbb201fffff9c003dull);
 
 	assert_int_equal(in.src[1].kind, SM_IMM);
 	assert_true(in.src[1].imm == UINT64_MAX);
@@ -203,7 +209,8 @@ static void memory_operands(void **state)
 	assert_int_equal(in.op, SM_ST);
 	assert_int_equal(in.offset, -0xf4);
 	assert_int_equal(in.src[1].reg, 4);
-	in = decoded(0x6002908e7f9c0809ull);			/* LDG.E.64.P R2, [R2], a TEX in disguise */
+	/* LDG.E.64.P R2, [R2], a TEX in disguise */
+	in = decoded(0x6002908e7f9c0809ull);
 	assert_int_equal(in.op, SM_LDG);
 	assert_int_equal(in.type, SM_B64);
 	assert_int_equal(in.dst[0].regs, 2);
@@ -257,7 +264,8 @@ static void conversions(void **state)
 
 static void video(void **state)
 {
-	struct sm_insn in = decoded(0xd1c015a4021c0025ull);	/* VADD4.UD.U8.U8.ACC R9, R0, R4.4567, R5 */
+	/* VADD4.UD.U8.U8.ACC R9, R0, R4.4567, R5 */
+	struct sm_insn in = decoded(0xd1c015a4021c0025ull);
 
 	assert_int_equal(in.type, SM_U32);
 	assert_int_equal(in.vfinal, SM_V_ACC);
@@ -266,7 +274,8 @@ static void video(void **state)
 	assert_int_equal(in.lanes, 15);
 	in = decoded(0xd04014a2021c002dull);			/* VADD4.UD.U8.U8.XZ */
 	assert_int_equal(in.lanes, 5);
-	in = decoded(0x20e015d6021c0035ull);			/* VADD2.UD.U16.U16 R13, R0.32, R4.23, R5 */
+	/* VADD2.UD.U16.U16 R13, R0.32, R4.23, R5 */
+	in = decoded(0x20e015d6021c0035ull);
 	assert_int_equal(in.src[0].swizzle, 0x32);
 	assert_int_equal(in.src[1].swizzle, 0x23);
 	in = decoded(0x38f8169c021c0031ull);			/* VADD2.AVRG */
@@ -275,7 +284,8 @@ static void video(void **state)
 	assert_int_equal(in.src[0].sel, SM_SEL_B2);
 	assert_int_equal(in.src[1].sel, SM_SEL_B2);
 	assert_int_equal(in.stype[1], SM_U8);
-	in = decoded(0x0010007fff9c1411ull);			/* VADD.UD.U8.S16 R4, R5, 0xffff, R0 */
+	/* VADD.UD.U8.S16 R4, R5, 0xffff, R0 */
+	in = decoded(0x0010007fff9c1411ull);
 	assert_int_equal(in.stype[1], SM_S16);
 	assert_true(in.src[1].imm == UINT64_MAX);
 }
@@ -300,7 +310,8 @@ static void branch_targets(void **state)
 
 static void textures(void **state)
 {
-	struct sm_insn in = decoded(0x6000100e7f9c0411ull | 1ull << 39 | 0x50ull << 47);	/* TEX.LZ R4, R1, 0x50, 2D, 0x3 */
+	/* TEX.LZ R4, R1, 0x50, 2D, 0x3 */
+	struct sm_insn in = decoded(0x6000100e7f9c0411ull | 1ull << 39 | 0x50ull << 47);
 
 	assert_int_equal(in.op, SM_TEX);
 	assert_int_equal(in.tex.id, 0x50);
@@ -309,7 +320,8 @@ static void textures(void **state)
 	assert_int_equal(in.dst[0].regs, 2);
 	assert_int_equal(in.src[0].regs, 2);
 	assert_int_equal(in.src[1].regs, 0);
-	in = decoded(0x60003dfc031c1411ull);			/* TEX.LL.AOFFI.DC, ARRAY_CUBE: seven words */
+	/* TEX.LL.AOFFI.DC, ARRAY_CUBE: seven words */
+	in = decoded(0x60003dfc031c1411ull);
 	assert_int_equal(in.tex.dim, SM_TEX_ARRAY_CUBE);
 	assert_int_equal(in.src[0].regs, 4);
 	assert_int_equal(in.src[1].regs, 3);
@@ -334,7 +346,8 @@ static void print_keeps_to_its_buffer(void **state)
 			assert_int_equal(sm_print(&in, 8, part, size), length);
 			assert_int_equal(part[size], 0x5a);
 			if (size) {
-				assert_int_equal(strlen(part), size > (size_t)length ? (size_t)length : size - 1);
+				assert_int_equal(strlen(part),
+						 size > (size_t)length ? (size_t)length : size - 1);
 				assert_memory_equal(part, whole, strlen(part));
 			}
 		}

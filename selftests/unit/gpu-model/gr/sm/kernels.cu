@@ -12,7 +12,8 @@ typedef int s32;
 extern "C" __global__ void sgemm(const float *a, const float *b, float *c, int n)
 {
 	__shared__ float ta[TILE][TILE], tb[TILE][TILE];
-	int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * TILE + y, col = blockIdx.x * TILE + x;
+	int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * TILE + y,
+	    col = blockIdx.x * TILE + x;
 	float sum = 0;
 
 	for (int k = 0; k < n; k += TILE) {
@@ -65,7 +66,9 @@ extern "C" __global__ void int_ops(const u32 *pa, const u32 *pb, const u32 *pc, 
 	OUT(r);
 	asm("bfe.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b & 255), "r"(c & 63));
 	OUT(r);
-	asm("bfi.b32 %0, %1, %2, %3, %4;" : "=r"(r) : "r"(a), "r"(c), "r"(b & 255), "r"(b >> 8 & 63));
+	asm("bfi.b32 %0, %1, %2, %3, %4;"
+	    : "=r"(r)
+	    : "r"(a), "r"(c), "r"(b & 255), "r"(b >> 8 & 63));
 	OUT(r);
 	asm("bfind.u32 %0, %1;" : "=r"(r) : "r"(a));
 	OUT(r);
@@ -145,7 +148,8 @@ extern "C" __global__ void long_ops(const u64 *pa, const u64 *pb, u64 *out, u32 
 	OUT(~a & (b ^ 0x123456789abcdefull));
 }
 
-extern "C" __global__ void float_ops(const float *pa, const float *pb, const float *pc, float *out, u32 n)
+extern "C" __global__ void float_ops(const float *pa, const float *pb, const float *pc, float *out,
+				     u32 n)
 {
 	u32 i = ME, op = 0;
 	float a = pa[i], b = pb[i], c = pc[i], r;
@@ -176,7 +180,8 @@ extern "C" __global__ void float_ops(const float *pa, const float *pb, const flo
 	OUT(rintf(a));
 	OUT(-fabsf(a));
 	OUT(a < b ? c : a);
-	OUT((float)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) + 32 * (a > c)));
+	OUT((float)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) +
+		    32 * (a > c)));
 	OUT(__saturatef(a));
 	asm("add.ftz.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
 	OUT(r);
@@ -190,7 +195,8 @@ extern "C" __global__ void float_ops(const float *pa, const float *pb, const flo
 	OUT(a * 0.5f + 8.0f);
 }
 
-extern "C" __global__ void double_ops(const double *pa, const double *pb, const double *pc, double *out, u32 n)
+extern "C" __global__ void double_ops(const double *pa, const double *pb, const double *pc,
+				      double *out, u32 n)
 {
 	u32 i = ME, op = 0;
 	double a = pa[i], b = pb[i], c = pc[i];
@@ -216,7 +222,8 @@ extern "C" __global__ void double_ops(const double *pa, const double *pb, const 
 	OUT(a - b);
 	OUT(-fabs(a) * b);
 	OUT(a < b ? c : a);
-	OUT((double)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) + 32 * (a > c)));
+	OUT((double)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) +
+		     32 * (a > c)));
 }
 
 extern "C" __global__ void convert(const u32 *pa, const double *pd, u64 *out, u32 n)
@@ -514,7 +521,8 @@ extern "C" __global__ void barriers(u32 *out, u32 n)
 	u32 l = threadIdx.x, warp = l / 32, i = ME, op = 0;
 
 	OUT(__syncthreads_count(l % 3 == 0));
-	OUT(__syncthreads_and(l < 1000) + 2 * __syncthreads_and(l < 10) + 4 * __syncthreads_or(l == 77) + 8 * __syncthreads_or(0));
+	OUT(__syncthreads_and(l < 1000) + 2 * __syncthreads_and(l < 10) +
+	    4 * __syncthreads_or(l == 77) + 8 * __syncthreads_or(0));
 	/* warps 0 and 1 hand a word to and fro with barriers 1 and 2 */
 	if (warp == 0) {
 		for (u32 k = 0; k < 10; k++) {
@@ -608,8 +616,9 @@ extern "C" __global__ void ldg(const u32 *p, u32 *out, u32 n)
 	OUT(q.x + 3 * q.y + 5 * q.z + 7 * q.w);
 }
 
-extern "C" __global__ void textures(const float *px, const float *py, float *out, u32 n, cudaTextureObject_t line,
-				    cudaTextureObject_t plane, cudaTextureObject_t volume, cudaTextureObject_t layers)
+extern "C" __global__ void textures(const float *px, const float *py, float *out, u32 n,
+				    cudaTextureObject_t line, cudaTextureObject_t plane,
+				    cudaTextureObject_t volume, cudaTextureObject_t layers)
 {
 	u32 i = ME, op = 0;
 	float x = px[i], y = py[i];
@@ -628,7 +637,8 @@ extern "C" __global__ void textures(const float *px, const float *py, float *out
 	OUT(v.z + 1000 * v.w);
 }
 
-extern "C" __global__ void surfaces(cudaSurfaceObject_t plane, cudaSurfaceObject_t volume, u32 *out, u32 n)
+extern "C" __global__ void surfaces(cudaSurfaceObject_t plane, cudaSurfaceObject_t volume, u32 *out,
+				    u32 n)
 {
 	u32 i = ME, op = 0, v, x = i % 24, y = i / 24 % 20;
 	short h;

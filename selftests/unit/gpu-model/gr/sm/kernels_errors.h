@@ -47,7 +47,8 @@ static void shared_memory_has_an_end(void **state)
 	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12));
 	assert_int_equal(*(uint32_t *)rig_host(r, p.out), 5);
 	p.off = 64;
-	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12), SM_TRAP);
+	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 256, &p, 12),
+			 SM_TRAP);
 	assert_int_equal(r->grid.trap.warp_esr, WARP_OOR_ADDR);
 }
 
@@ -75,7 +76,10 @@ struct resetter {
 	bool early;
 };
 
-/* on a stopped time, which moves only by what the grid has executed: before it has begun, a preemption would send it back */
+/*
+ * on a stopped time, which moves only by what the grid has executed: before it has begun, a
+ * preemption would send it back
+ */
 static void *reset_it(void *arg)
 {
 	struct resetter *s = arg;
@@ -118,18 +122,22 @@ static void preemption_is_at_cta_boundaries(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "atomics");
-	struct { uint64_t w, q, f, out; uint32_t n; } p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8),
-							    rig_alloc(r, 2 * N * 4), N };
+	struct {
+		uint64_t w, q, f, out;
+		uint32_t n;
+	} p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8), rig_alloc(r, 2 * N * 4), N };
 	uint32_t *w = rig_host(r, p.w);
 	enum sm_result ret = SM_AGAIN;
 
 	atomic_store(&r->stop, true);
-	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 36),
+	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256,
+		1, 1 }, 0, &p, 36),
 			 SM_AGAIN);
 	assert_int_equal(r->grid.warps_done, 0);
 	atomic_store(&r->stop, false);
 	r->grid.warps_done = 3 * 8;		/* as if three CTAs had run */
-	ret = rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 36);
+	ret = rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0,
+			 &p, 36);
 	ok(r, ret);
 	assert_int_equal(w[0], N * (N - 1) / 2 - 768 * 767 / 2);
 	r->grid.warps_done = 0;
@@ -139,17 +147,23 @@ static void a_paced_grid_takes_the_time_its_rate_asks(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "sgemm");
-	struct { uint64_t a, b, c; uint32_t n; } p = { rig_alloc(r, 16384), rig_alloc(r, 16384), rig_alloc(r, 16384), 64 };
+	struct {
+		uint64_t a, b, c;
+		uint32_t n;
+	} p = { rig_alloc(r, 16384), rig_alloc(r, 16384), rig_alloc(r, 16384), 64 };
 	uint64_t before = sm_instructions(r->g), count;
 	uint64_t start;
 
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p,
+			 28));
 	count = sm_instructions(r->g) - before;
 	r->pacer.per_s = count * 4;
 	clock_stop();
 	start = mono_ns();
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
-	assert_in_range(mono_ns() - start, 250000000 - 20000, 250000000);	/* less a debt too short for a sleep */
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 4, 4, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p,
+			 28));
+	/* less a debt too short for a sleep */
+	assert_in_range(mono_ns() - start, 250000000 - 20000, 250000000);
 	clock_run();
 	assert_int_equal(sm_instructions(r->g) - before, 2 * count);
 }
@@ -181,8 +195,10 @@ static void changed_code_is_executed_as_it_is_now(void **state)
 static void registers_and_constants_have_bounds(void **state)
 {
 	struct rig *r = *state;
-	const uint64_t high[] = { 0x740000091a1fc002ull | 40ull << 2, 0x18000000001c003c };	/* MOV32I R40, 0x1234 */
-	const uint64_t bank[] = { 0x64c03c00281c0002ull | 5ull << 39, 0x18000000001c003c };	/* MOV R0, c[0x5][0x140] */
+	/* MOV32I R40, 0x1234 */
+	const uint64_t high[] = { 0x740000091a1fc002ull | 40ull << 2, 0x18000000001c003c };
+	/* MOV R0, c[0x5][0x140] */
+	const uint64_t bank[] = { 0x64c03c00281c0002ull | 5ull << 39, 0x18000000001c003c };
 	struct rig_kernel k = rig_program(r, high, 2, 48);
 
 	ok(r, rig_launch(r, &k, one, one, 0, NULL, 0));
@@ -202,7 +218,8 @@ static void local_memory_must_fit_an_sm(void **state)
 
 	r->qmd.shader_local_memory_low_size = 64 * RIG_STACK;
 	ok(r, rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, 12));
-	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 64, 1, 1 }, 0, &p, 12), SM_NO_TEMP);
+	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 64, 1, 1 }, 0, &p, 12),
+			 SM_NO_TEMP);
 	r->qmd.shader_local_memory_low_size = RIG_STACK;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels that nvcc compiled (kernels.cu), executed and compared with the host's own computation. Every kernel runs on
- * each vector unit that this machine has.
+ * Kernels that nvcc compiled (kernels.cu), executed and compared with the host's own computation.
+ * Every kernel runs on each vector unit that this machine has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,18 +64,24 @@ static uint64_t random64(void)
 
 static uint32_t int_value(void)
 {
-	static const uint32_t corner[] = { 0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000,
-					   0x80000001, 0xfffffffe, 0xffffffff, 31, 32, 33, 64, 0x1f1f, 0x2020, 0x00ff00ff };
+	static const uint32_t corner[] = {
+		0,	1,	2,	    0x7f,	0x80,	    0xff,	0x7fff,
+		0x8000, 0xffff, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff,
+		31,	32,	33,	    64,		0x1f1f,	    0x2020,	0x00ff00ff
+	};
 
-	return random64() & 1 ? corner[random64() % 21] : (uint32_t)(random64() >> (random64() & 31));
+	return random64() & 1 ? corner[random64() % 21] :
+				(uint32_t)(random64() >> (random64() & 31));
 }
 
 static uint32_t float_value(void)
 {
-	static const uint32_t corner[] = { 0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
-					   0xffc12345, 1, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff,
-					   0xff7fffff, 0x3f000000, 0x3fc00000, 0x40200000, 0x4b000001, 0x4f000000, 0xcf000000,
-					   0x5f000000, 0x4b800000, 0x33800000, 0x3effffff };
+	static const uint32_t corner[] = {
+		0,	    0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+		0xffc12345, 1,		0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff,
+		0xff7fffff, 0x3f000000, 0x3fc00000, 0x40200000, 0x4b000001, 0x4f000000, 0xcf000000,
+		0x5f000000, 0x4b800000, 0x33800000, 0x3effffff
+	};
 	uint64_t v = random64();
 
 	switch (v & 3) {
@@ -84,17 +90,33 @@ static uint32_t float_value(void)
 	case 1:
 		return (uint32_t)(v >> 32);
 	default:	/* near 1, where operations meet */
-		return (uint32_t)(v >> 32 & 0x80ffffff) + 0x3c800000 + (uint32_t)(v >> 8 & 0x3) * 0x1000000;
+		return (uint32_t)(v >> 32 & 0x80ffffff) + 0x3c800000 +
+		       (uint32_t)(v >> 8 & 0x3) * 0x1000000;
 	}
 }
 
 static uint64_t double_value(void)
 {
-	static const uint64_t corner[] = { 0, 1ull << 63, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000,
-					   0xfff0000000000000, 0x7ff8000000000000, 1, 0x000fffffffffffff, 0x0010000000000000,
-					   0x7fefffffffffffff, 0x41dfffffffc00000, 0x41efffffffe00000, 0x43e0000000000000,
-					   0xc3e0000000000000, 0x3fe0000000000000, 0x380fffffffffffff, 0x47efffffe0000000,
-					   0x47effffff0000000, 0x36a0000000000000 };
+	static const uint64_t corner[] = { 0,
+					   1ull << 63,
+					   0x3ff0000000000000,
+					   0xbff0000000000000,
+					   0x7ff0000000000000,
+					   0xfff0000000000000,
+					   0x7ff8000000000000,
+					   1,
+					   0x000fffffffffffff,
+					   0x0010000000000000,
+					   0x7fefffffffffffff,
+					   0x41dfffffffc00000,
+					   0x41efffffffe00000,
+					   0x43e0000000000000,
+					   0xc3e0000000000000,
+					   0x3fe0000000000000,
+					   0x380fffffffffffff,
+					   0x47efffffe0000000,
+					   0x47effffff0000000,
+					   0x36a0000000000000 };
 	uint64_t v = random64();
 
 	switch (v & 3) {
@@ -107,7 +129,7 @@ static uint64_t double_value(void)
 	}
 }
 
-/* ------------------------------------------------------------------ one thread, one column of results */
+/* ------------------------------------------------------------ one thread, one column of results */
 
 static void report(const char *name, unsigned int op, unsigned int i, uint64_t got, uint64_t want)
 {
@@ -116,8 +138,8 @@ static void report(const char *name, unsigned int op, unsigned int i, uint64_t g
 }
 
 /* runs a kernel with @n_in input arrays; @wide: 64-bit results. Returns the results' memory */
-static void *columns(struct rig *r, const char *name, const void *const *in, unsigned int n_in, const unsigned int *in_size,
-		     bool wide)
+static void *columns(struct rig *r, const char *name, const void *const *in, unsigned int n_in,
+		     const unsigned int *in_size, bool wide)
 {
 	struct rig_kernel k = kernel(r, name);
 	uint64_t param[8];
@@ -130,12 +152,13 @@ static void *columns(struct rig *r, const char *name, const void *const *in, uns
 	}
 	param[n_in] = out;
 	param[n_in + 1] = N;
-	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 128, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0, param,
-			 8 * n_in + 12));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 128, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0,
+			 param, 8 * n_in + 12));
 	return rig_host(r, out);
 }
 
-static void compare32(const char *name, const uint32_t *got, unsigned int thread, const uint32_t *want, unsigned int n)
+static void compare32(const char *name, const uint32_t *got, unsigned int thread,
+		      const uint32_t *want, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (got[i * N + thread] != want[i]) {
@@ -145,7 +168,8 @@ static void compare32(const char *name, const uint32_t *got, unsigned int thread
 	}
 }
 
-static void compare64(const char *name, const uint64_t *got, unsigned int thread, const uint64_t *want, unsigned int n)
+static void compare64(const char *name, const uint64_t *got, unsigned int thread,
+		      const uint64_t *want, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (got[i * N + thread] != want[i]) {
@@ -179,7 +203,8 @@ static void long_operations(void **state)
 
 	for (unsigned int i = 0; i < N; i++) {
 		a[i] = int_value() | (uint64_t)int_value() << 32;
-		b[i] = i % 3 ? int_value() | (uint64_t)int_value() << 32 : a[i] + (int32_t)(i % 5) - 2;
+		b[i] = i % 3 ? int_value() | (uint64_t)int_value() << 32 :
+			       a[i] + (int32_t)(i % 5) - 2;
 	}
 	got = columns(*state, "long_ops", in, 2, (const unsigned int[]){ 8, 8 }, true);
 	for (unsigned int i = 0; i < N; i++)
@@ -275,7 +300,8 @@ static void conversions(void **state)
 
 		for (unsigned int op = 0; op < n; op++) {
 			/* doubles' NaNs: any */
-			if (want[op] == 0x7ff8000000000000 && (got[op * N + i] & INT64_MAX) > 0x7ff0000000000000)
+			if (want[op] == 0x7ff8000000000000 &&
+			    (got[op * N + i] & INT64_MAX) > 0x7ff0000000000000)
 				want[op] = got[op * N + i];
 		}
 		compare64("convert", got, i, want, n);
@@ -289,8 +315,9 @@ static void near(const char *name, float x, float got, double want, double ulp, 
 
 	if (fabs(want) < 0x1p-126)	/* results are flushed below the normal range */
 		want = fabs(got) < 0x1p-126 ? got : want;
-	if (isnan(want) ? isnan(got) : isinf(want) || isinf(got) ? got == want || fabs(want) > 0x1.fffffcp127 :
-	    fabs(got - want) <= ulp * unit || fabs(got - want) <= abs)
+	if (isnan(want)		      ? isnan(got) :
+	    isinf(want) || isinf(got) ? got == want || fabs(want) > 0x1.fffffcp127 :
+					fabs(got - want) <= ulp * unit || fabs(got - want) <= abs)
 		return;
 	print_error("%s(%a) = %a, must be near %a\n", name, x, got, want);
 	fail();
@@ -329,15 +356,18 @@ static void matrix_product(void **state)
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "sgemm");
 	unsigned int n = 128;
-	struct { uint64_t a, b, c; uint32_t n; } p = { rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4),
-						       rig_alloc(r, n * n * 4), n };
+	struct {
+		uint64_t a, b, c;
+		uint32_t n;
+	} p = { rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4), rig_alloc(r, n * n * 4), n };
 	float *a = rig_host(r, p.a), *b = rig_host(r, p.b), *c = rig_host(r, p.c);
 
 	for (unsigned int i = 0; i < n * n; i++) {
 		a[i] = (int64_t)random64() * 0x1p-60;
 		b[i] = (int64_t)random64() * 0x1p-60;
 	}
-	ok(r, rig_launch(r, &k, (struct rig_dim){ n / 16, n / 16, 1 }, (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ n / 16, n / 16, 1 },
+			 (struct rig_dim){ 16, 16, 1 }, 0, &p, 28));
 	for (unsigned int i = 0; i < n; i++) {
 		for (unsigned int j = 0; j < n; j++) {
 			float want = 0;
@@ -351,7 +381,9 @@ static void matrix_product(void **state)
 
 static uint32_t ackermann(uint32_t m, uint32_t n)
 {
-	return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+	return m == 0 ? n + 1 :
+	       n == 0 ? ackermann(m - 1, 1) :
+			ackermann(m - 1, ackermann(m, n - 1));
 }
 
 static uint32_t switched(uint32_t a, uint32_t s, uint32_t *t)
@@ -424,19 +456,24 @@ static void generic_addresses(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "generic");
-	struct { uint64_t in, out; uint32_t n; } p = { rig_alloc(r, 512 * 4), rig_alloc(r, 512 * 64), 512 };
+	struct {
+		uint64_t in, out;
+		uint32_t n;
+	} p = { rig_alloc(r, 512 * 4), rig_alloc(r, 512 * 64), 512 };
 	uint32_t *in = rig_host(r, p.in), *out = rig_host(r, p.out), was[512];
 
 	for (unsigned int i = 0; i < 512; i++)
 		was[i] = in[i] = (uint32_t)(random64() >> 40);
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 2, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 20));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 2, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p,
+			 20));
 	for (unsigned int i = 0; i < 512; i++) {
 		uint32_t loc[16], l = i & 255, v = was[i], want, s = 0;
 
 		for (unsigned int x = 0; x < 16; x++)
 			loc[(x * 7 + v) & 15] = v + x;
 		want = v % 3 == 0 ? was[i ^ 1] * 3 : v % 3 == 1 ? v : loc[v >> 4 & 15];
-		if (v % 3)		/* what a neighbour does to shared memory meanwhile is not defined */
+		/* what a neighbour does to shared memory meanwhile is not defined */
+		if (v % 3)
 			assert_int_equal(out[i], want);
 		assert_int_equal(out[512 + i], (out[i] & ~255u) | 0x5a);
 		if (v % 3 == 2)
@@ -454,9 +491,12 @@ static void atomic_operations(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "atomics");
-	struct { uint64_t w, q, f, out; uint32_t n; } p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8),
-							    rig_alloc(r, 2 * N * 4), N };
-	uint32_t *w = rig_host(r, p.w), *out = rig_host(r, p.out), x = 0, inc = 0, dec = 500, min = 0, max = 0, sx = 0;
+	struct {
+		uint64_t w, q, f, out;
+		uint32_t n;
+	} p = { rig_alloc(r, 128), rig_alloc(r, 64), rig_alloc(r, 8), rig_alloc(r, 2 * N * 4), N };
+	uint32_t *w = rig_host(r, p.w), *out = rig_host(r, p.out), x = 0, inc = 0, dec = 500,
+		 min = 0, max = 0, sx = 0;
 	uint64_t *q = rig_host(r, p.q), mq = 0, xq = 0;
 	float *f = rig_host(r, p.f);
 	static bool seen[N * N];
@@ -466,7 +506,8 @@ static void atomic_operations(void **state)
 	w[4] = ~0u;
 	w[8] = 500;
 	q[2] = 5;
-	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0, &p, 36));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 256, 1, 1 }, (struct rig_dim){ 256, 1, 1 }, 0,
+			 &p, 36));
 	for (unsigned int i = 0; i < N; i++) {
 		uint32_t h = i * 2654435761u;
 
@@ -532,7 +573,8 @@ static void votes_and_shuffles(void **state)
 	got = columns(*state, "warps", in, 1, (const unsigned int[]){ 4 }, false);
 	for (unsigned int i = 0; i < N; i++) {
 		const uint32_t *v = &a[i & ~31u];
-		uint32_t l = i & 31, want[14], odd = 0, two = 0, four = 0, any = 0, all = 1, up = v[l] >> 5 & 7;
+		uint32_t l = i & 31, want[14], odd = 0, two = 0, four = 0, any = 0, all = 1,
+			 up = v[l] >> 5 & 7;
 
 		for (unsigned int j = 0; j < 32; j++) {
 			odd |= (v[j] & 1) << j;
@@ -567,7 +609,8 @@ static void calls_through_pointers(void **state)
 	uint64_t out = rig_alloc(r, 256 * 4);
 	int32_t *got = rig_host(r, out);
 
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 2, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0, &out, 8));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 2, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0, &out,
+			 8));
 	for (int i = 0; i < 256; i++) {
 		int step = i % 3 == 0 ? i * 3 + 1 : i % 3 == 1 ? i ^ 0x55 : i - 7;
 
@@ -600,7 +643,8 @@ static void ctas_that_wait_for_each_other(void **state)
 	struct { uint64_t count, out; } p = { rig_alloc(r, 4), rig_alloc(r, 26 * 64 * 4) };
 	uint32_t *out = rig_host(r, p.out);
 
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 26, 1, 1 }, (struct rig_dim){ 64, 1, 1 }, 0, &p, 16));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 26, 1, 1 }, (struct rig_dim){ 64, 1, 1 }, 0, &p,
+			 16));
 	for (unsigned int i = 0; i < 26 * 64; i++)
 		assert_int_equal(out[i], 78);
 }
@@ -627,14 +671,20 @@ int main(void)
 {
 	static const char *const isas[] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
-		T(integer_operations), T(long_operations), T(float_operations), T(double_operations), T(conversions),
-		T(special_functions_within_documented_bounds), T(matrix_product), T(divergent_control_flow),
-		T(generic_addresses), T(atomic_operations), T(votes_and_shuffles), T(calls_through_pointers), T(barriers),
+		T(integer_operations), T(long_operations), T(float_operations),
+			T(double_operations), T(conversions),
+		T(special_functions_within_documented_bounds), T(matrix_product),
+			T(divergent_control_flow),
+		T(generic_addresses), T(atomic_operations), T(votes_and_shuffles),
+			T(calls_through_pointers), T(barriers),
 		T(ctas_that_wait_for_each_other), T(video_instructions),
 		T(loads_through_the_read_only_cache), T(sampled_textures), T(surface_accesses),
-		T(an_unmapped_page_is_a_fault_of_the_l1), T(a_misaligned_store_traps), T(shared_memory_has_an_end),
-		T(trap_stops_the_grid), T(an_endless_kernel_ends_with_a_reset), T(preemption_is_at_cta_boundaries),
-		T(a_paced_grid_takes_the_time_its_rate_asks), T(changed_code_is_executed_as_it_is_now),
+		T(an_unmapped_page_is_a_fault_of_the_l1), T(a_misaligned_store_traps),
+			T(shared_memory_has_an_end),
+		T(trap_stops_the_grid), T(an_endless_kernel_ends_with_a_reset),
+			T(preemption_is_at_cta_boundaries),
+		T(a_paced_grid_takes_the_time_its_rate_asks),
+			T(changed_code_is_executed_as_it_is_now),
 		T(registers_and_constants_have_bounds), T(local_memory_must_fit_an_sm),
 	};
 	int failed = 0;

@@ -38,10 +38,11 @@ struct tic {
 static void write_tic(uint32_t *h, struct tic t)
 {
 	memset(h, 0, 32);
-	h[0] = t.format | t.type << 6 | t.type << 9 | t.type << 12 | t.type << 15 | 2 << 18 | 3 << 21 | 4 << 24 | 5u << 27;
+	h[0] = t.format | t.type << 6 | t.type << 9 | t.type << 12 | t.type << 15 | 2 << 18 |
+	       3 << 21 | 4 << 24 | 5u << 27;
 	h[1] = (uint32_t)t.addr;
-	h[2] = (uint32_t)(t.addr >> 32) | t.target << 14 | (t.pitch ? 1u << 18 : 0) | t.block_height << 22 |
-	       t.block_depth << 25 | (uint32_t)t.normalized << 31;
+	h[2] = (uint32_t)(t.addr >> 32) | t.target << 14 | (t.pitch ? 1u << 18 : 0) |
+	       t.block_height << 22 | t.block_depth << 25 | (uint32_t)t.normalized << 31;
 	h[3] = t.pitch;
 	h[4] = 1u << 31 | t.width;
 	h[5] = t.depth << 16 | t.height;
@@ -91,7 +92,8 @@ static float plane_linear(float x, float y, unsigned int c)
 }
 
 /* where block-linear memory has byte @x of line @y of slice @z: blocks of @bh by @bd GOBs */
-static uint64_t blocklinear(uint32_t x, uint32_t y, uint32_t z, uint32_t row_bytes, uint32_t height, uint32_t bh, uint32_t bd)
+static uint64_t blocklinear(uint32_t x, uint32_t y, uint32_t z, uint32_t row_bytes, uint32_t height,
+			    uint32_t bh, uint32_t bd)
 {
 	uint32_t across = (row_bytes + 63) / 64, rows = (height + 8 * bh - 1) / (8 * bh);
 	uint64_t block = ((uint64_t)(z / bd) * rows + y / 8 / bh) * across + x / 64;
@@ -103,8 +105,9 @@ static void sampled_textures(void **state)
 {
 	static float x[N], y[N];
 	struct rig *r = *state;
-	uint64_t tic = rig_alloc(r, 4 * 32), tsc = rig_alloc(r, 4 * 32), line = rig_alloc(r, 64 * 4),
-		 plane = rig_alloc(r, 16 * 16 * 16), volume = rig_alloc(r, 65536), layers = rig_alloc(r, 65536);
+	uint64_t tic = rig_alloc(r, 4 * 32), tsc = rig_alloc(r, 4 * 32),
+		 line = rig_alloc(r, 64 * 4), plane = rig_alloc(r, 16 * 16 * 16),
+		 volume = rig_alloc(r, 65536), layers = rig_alloc(r, 65536);
 	struct { uint64_t x, y, out; uint64_t n; uint64_t t[4]; } p = {
 		rig_alloc(r, N * 4), rig_alloc(r, N * 4), rig_alloc(r, N * 8 * 4), N,
 		{ 0, 1 | 1 << 20, 2 | 2 << 20, 3 | 3 << 20 },
@@ -114,13 +117,33 @@ static void sampled_textures(void **state)
 	float *fl = rig_host(r, line), *fp = rig_host(r, plane), *out = rig_host(r, p.out);
 	uint8_t *fv = rig_host(r, volume), *fa = rig_host(r, layers);
 
-	write_tic(tics, (struct tic){ .format = 0xf, .type = 7, .target = 6, .width = 64, .addr = line });
-	write_tic(tics + 8, (struct tic){ .format = 1, .type = 7, .target = 7, .pitch = 256, .width = 16, .height = 16,
+	write_tic(tics,
+		  (struct tic){ .format = 0xf, .type = 7, .target = 6, .width = 64, .addr = line });
+	write_tic(tics + 8, (struct tic){ .format = 1,
+					  .type = 7,
+					  .target = 7,
+					  .pitch = 256,
+					  .width = 16,
+					  .height = 16,
 					  .addr = plane });
-	write_tic(tics + 16, (struct tic){ .format = 0xf, .type = 7, .target = 2, .width = 20, .height = 12, .depth = 6,
-					   .block_height = 1, .block_depth = 1, .normalized = true, .addr = volume });
-	write_tic(tics + 24, (struct tic){ .format = 0x1d, .type = 2, .target = 5, .width = 100, .height = 20, .depth = 4,
-					   .block_height = 1, .addr = layers });
+	write_tic(tics + 16, (struct tic){ .format = 0xf,
+					   .type = 7,
+					   .target = 2,
+					   .width = 20,
+					   .height = 12,
+					   .depth = 6,
+					   .block_height = 1,
+					   .block_depth = 1,
+					   .normalized = true,
+					   .addr = volume });
+	write_tic(tics + 24, (struct tic){ .format = 0x1d,
+					   .type = 2,
+					   .target = 5,
+					   .width = 100,
+					   .height = 20,
+					   .depth = 4,
+					   .block_height = 1,
+					   .addr = layers });
 	write_tsc(tscs + 8, 2, true);
 	write_tsc(tscs + 16, 0, false);
 	write_tsc(tscs + 24, 3, false);
@@ -137,17 +160,20 @@ static void sampled_textures(void **state)
 		memcpy(fv + blocklinear(i % 20 * 4, i / 20 % 12, i / 240, 80, 12, 2, 2), &v, 4);
 	}
 	for (int i = 0; i < 100 * 20 * 4; i++)	/* a layer is 2 by 2 blocks of 1024 bytes */
-		fa[i / 2000 * 4096 + blocklinear(i % 100, i / 100 % 20, 0, 100, 20, 2, 1)] = i % 100 + i / 2000;
+		fa[i / 2000 * 4096 + blocklinear(i % 100, i / 100 % 20, 0, 100, 20, 2, 1)] =
+			i % 100 + i / 2000;
 	for (unsigned int i = 0; i < N; i++) {
 		x[i] = (float)(random64() >> 44) * 0x1p-20f;
 		y[i] = (float)(random64() >> 44) * 0x1p-20f;
 	}
 	memcpy(rig_host(r, p.x), x, sizeof(x));
 	memcpy(rig_host(r, p.y), y, sizeof(y));
-	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 128, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0, &p, sizeof(p)));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ N / 128, 1, 1 }, (struct rig_dim){ 128, 1, 1 }, 0,
+			 &p, sizeof(p)));
 	for (unsigned int i = 0; i < N; i++) {
-		int a = (int)floorf(x[i] * 16), b = (int)floorf(y[i] * 16), gx = (int)floorf(x[i] * 16 - 0.5f),
-		    gy = (int)floorf(y[i] * 16 - 0.5f), x0 = clampi(gx, 16), x1 = clampi(gx + 1, 16), y0 = clampi(gy, 16),
+		int a = (int)floorf(x[i] * 16), b = (int)floorf(y[i] * 16),
+		    gx = (int)floorf(x[i] * 16 - 0.5f), gy = (int)floorf(y[i] * 16 - 0.5f),
+		    x0 = clampi(gx, 16), x1 = clampi(gx + 1, 16), y0 = clampi(gy, 16),
 		    y1 = clampi(gy + 1, 16);
 
 		assert_true(out[i] == fl[(int)(x[i] * 64)]);
@@ -156,15 +182,22 @@ static void sampled_textures(void **state)
 		assert_true(fabsf(out[3 * N + i] - plane_linear(x[i] * 16, y[i] * 16, 1)) < 2e-3f);
 		assert_true(out[4 * N + i] == volume_texel((int)(x[i] * 20), (int)(y[i] * 12), 1));
 		assert_true(out[5 * N + i] == (float)((double)(a + (int)(i % 4)) / 255) || b >= 20);
-		assert_true(out[6 * N + i] == plane_texel(x0, y1, 1) + 1000 * plane_texel(x1, y1, 1));
-		assert_true(out[7 * N + i] == plane_texel(x1, y0, 1) + 1000 * plane_texel(x0, y0, 1));
+		assert_true(out[6 * N + i] ==
+			    plane_texel(x0, y1, 1) + 1000 * plane_texel(x1, y1, 1));
+		assert_true(out[7 * N + i] ==
+			    plane_texel(x1, y0, 1) + 1000 * plane_texel(x0, y0, 1));
 	}
 	r->grid.max_header = 2;
-	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, sizeof(p)), SM_TRAP);
+	assert_int_equal(rig_launch(r, &k, one, (struct rig_dim){ 32, 1, 1 }, 0, &p, sizeof(p)),
+			 SM_TRAP);
 }
 
-/* clamp words of Mesa's nil/su_info.rs: bound, shift to blocks, log2 of the element size, log2 of GOBs in a block */
-static uint32_t block_clamp(uint32_t bound, unsigned int shift, unsigned int size, unsigned int gobs)
+/*
+ * clamp words of Mesa's nil/su_info.rs: bound, shift to blocks, log2 of the element size, log2 of
+ * GOBs in a block
+ */
+static uint32_t block_clamp(uint32_t bound, unsigned int shift, unsigned int size,
+			    unsigned int gobs)
 {
 	return bound | shift << 22 | size << 26 | gobs << 29;
 }
@@ -173,10 +206,15 @@ static void surface_accesses(void **state)
 {
 	struct rig *r = *state;
 	struct rig_kernel k = kernel(r, "surfaces");
-	/* 48 by 20 words in blocks of 2 GOBs: 3 by 2 blocks; 8 by 4 by 4 elements of 16 bytes in blocks of 1 by 1 by 2 */
+	/*
+	 * 48 by 20 words in blocks of 2 GOBs: 3 by 2 blocks; 8 by 4 by 4 elements of 16 bytes in
+	 * blocks of 1 by 1 by 2
+	 */
 	uint64_t plane = rig_alloc(r, 6 * 1024), volume = rig_alloc(r, 4 * 2 * 1024);
-	struct { uint64_t plane, volume, out; uint32_t n; } p = { rig_alloc(r, 64), rig_alloc(r, 64), rig_alloc(r, 480 * 20),
-								  480 };
+	struct {
+		uint64_t plane, volume, out;
+		uint32_t n;
+	} p = { rig_alloc(r, 64), rig_alloc(r, 64), rig_alloc(r, 480 * 20), 480 };
 	uint32_t *d = rig_host(r, p.plane), *out = rig_host(r, p.out), v, want[480];
 	uint8_t *fp = rig_host(r, plane), *fv = rig_host(r, volume);
 
@@ -201,7 +239,8 @@ static void surface_accesses(void **state)
 
 		memcpy(fv + blocklinear(i % 4 * 16, i / 4 % 4, i / 16, 128, 4, 1, 2), q, 16);
 	}
-	ok(r, rig_launch(r, &k, (struct rig_dim){ 15, 1, 1 }, (struct rig_dim){ 32, 1, 1 }, 0, &p, 28));
+	ok(r, rig_launch(r, &k, (struct rig_dim){ 15, 1, 1 }, (struct rig_dim){ 32, 1, 1 }, 0, &p,
+			 28));
 	for (int i = 0; i < 480; i++) {
 		int x = i % 24, y = i / 24;
 
@@ -223,8 +262,11 @@ static void surface_accesses(void **state)
 		assert_int_equal(q[3] % 64, i);
 	}
 	d = rig_host(r, p.plane);
-	d[4] = block_clamp(3, 4, 0, 1);		/* rows of which the kernel asks are not there: .TRAP */
-	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ 15, 1, 1 }, (struct rig_dim){ 32, 1, 1 }, 0, &p, 28), SM_TRAP);
+	/* rows of which the kernel asks are not there: .TRAP */
+	d[4] = block_clamp(3, 4, 0, 1);
+	assert_int_equal(rig_launch(r, &k, (struct rig_dim){ 15, 1, 1 },
+				    (struct rig_dim){ 32, 1, 1 }, 0, &p, 28),
+			 SM_TRAP);
 	assert_int_equal(r->grid.trap.warp_esr, WARP_OOR_ADDR);
 }
 

@@ -49,7 +49,8 @@ static uint32_t pack(struct packed v, uint32_t a, uint32_t b, uint32_t c)
 	uint32_t r = v.add ? 0 : c, sum = c, n = 32 / v.bits, ones = (1u << v.bits) - 1;
 
 	for (unsigned int i = 0; i < n; i++) {
-		int64_t p = vdo(v.op, vpart(a, i * v.bits, v.bits, v.sa), vpart(b, i * v.bits, v.bits, v.sb));
+		int64_t p = vdo(v.op, vpart(a, i * v.bits, v.bits, v.sa),
+				vpart(b, i * v.bits, v.bits, v.sb));
 
 		if (v.mask && !(v.mask >> i & 1))
 			continue;
@@ -78,24 +79,44 @@ static unsigned int oracle_packed(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 	/* the intrinsics: all lanes */
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VSUB, .bits = 8 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sa = true, .sb = true, .sd = true, .sat = true }, a, b, 0);
+	out[n++] = pack((struct packed){ .op = VADD,
+					 .bits = 8,
+					 .sa = true,
+					 .sb = true,
+					 .sd = true,
+					 .sat = true },
+			a, b, 0);
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sat = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .sa = true, .sb = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMIN, .bits = 8, .sa = true, .sb = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMAX, .bits = 8 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VAVG, .bits = 8 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VGT, .bits = 8, .sa = true, .sb = true }, a, b, 0) * 255;
+	out[n++] = pack((struct packed){ .op = VGT, .bits = 8, .sa = true, .sb = true }, a, b, 0) *
+		   255;
 	out[n++] = pack((struct packed){ .op = VEQ, .bits = 8 }, a, b, 0) * 255;
 	out[n++] = pack((struct packed){ .op = VLE, .bits = 8 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .sa = true, .sb = true, .sd = true, .add = true }, a, b, 0);
+	out[n++] = pack((struct packed){ .op = VDIF,
+					 .bits = 8,
+					 .sa = true,
+					 .sb = true,
+					 .sd = true,
+					 .add = true },
+			a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .add = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 16 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VSUB, .bits = 16, .sa = true, .sb = true, .sd = true, .sat = true }, a, b, 0);
+	out[n++] = pack((struct packed){ .op = VSUB,
+					 .bits = 16,
+					 .sa = true,
+					 .sb = true,
+					 .sd = true,
+					 .sat = true },
+			a, b, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 16 }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMAX, .bits = 16, .sa = true, .sb = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VMIN, .bits = 16 }, a, b, 0);
-	out[n++] = pack((struct packed){ .op = VLT, .bits = 16, .sa = true, .sb = true }, a, b, 0) * 65535;
+	out[n++] = pack((struct packed){ .op = VLT, .bits = 16, .sa = true, .sb = true }, a, b, 0) *
+		   65535;
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 16, .add = true }, a, b, 0);
 	out[n++] = pack((struct packed){ .op = VSUB, .bits = 8 }, 0, a, 0);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 16, .sa = true, .sb = true }, a, 0, 0);
@@ -128,19 +149,38 @@ static unsigned int oracle_scalar(uint32_t a, uint32_t b, uint32_t c, uint32_t *
 	out[n++] = (uint32_t)(sa >> (by & 31)) + c;
 	out[n++] = (uint32_t)(vpart(a, 0, 16, true) * vpart(b, 16, 16, true) + sc);
 	out[n++] = (uint32_t)(((uint64_t)(a >> 16) * (b & 0xffff) + c) >> 7);
-	out[n++] = (uint32_t)vsat((vpart(a, 16, 16, true) * vpart(b, 0, 16, true) - sc) >> 15, 32, true);
+	out[n++] = (uint32_t)vsat((vpart(a, 16, 16, true) * vpart(b, 0, 16, true) - sc) >> 15, 32,
+				  true);
 	out[n++] = vpart(a, 8, 8, true) < vpart(b, 16, 8, false);
 	out[n++] = (a >= b) + c;
 	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sb = true }, a, b, c);
-	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sat = true, .mask = 5 }, pick(a, b, "7531"), pick(a, b, "6420"), c);
-	out[n++] = pack((struct packed){ .op = VSUB, .bits = 8, .sa = true, .sb = true, .sd = true, .add = true }, a, b, c);
-	out[n++] = pack((struct packed){ .op = VAVG, .bits = 8, .sa = true }, pick(a, b, "0123"), pick(a, b, "4567"), c);
+	out[n++] = pack((struct packed){ .op = VADD, .bits = 8, .sat = true, .mask = 5 },
+			pick(a, b, "7531"), pick(a, b, "6420"), c);
+	out[n++] = pack((struct packed){ .op = VSUB,
+					 .bits = 8,
+					 .sa = true,
+					 .sb = true,
+					 .sd = true,
+					 .add = true },
+			a, b, c);
+	out[n++] = pack((struct packed){ .op = VAVG, .bits = 8, .sa = true }, pick(a, b, "0123"),
+			pick(a, b, "4567"), c);
 	out[n++] = pack((struct packed){ .op = VDIF, .bits = 8, .add = true }, a, b, c);
-	out[n++] = pack((struct packed){ .op = VMIN, .bits = 8, .sb = true, .sd = true, .sat = true }, a, b, c);
-	out[n++] = pack((struct packed){ .op = VMAX, .bits = 16, .sa = true, .sb = true, .sd = true, .add = true }, a, b, c);
+	out[n++] =
+		pack((struct packed){ .op = VMIN, .bits = 8, .sb = true, .sd = true, .sat = true },
+		     a, b, c);
+	out[n++] = pack((struct packed){ .op = VMAX,
+					 .bits = 16,
+					 .sa = true,
+					 .sb = true,
+					 .sd = true,
+					 .add = true },
+			a, b, c);
 	out[n++] = pack((struct packed){ .op = VGT, .bits = 8, .sb = true, .add = true }, a, b, c);
 	out[n++] = pack((struct packed){ .op = VNE, .bits = 16, .sa = true, .sb = true }, a, b, c);
-	out[n++] = pack((struct packed){ .op = VAVG, .bits = 16, .sa = true, .sb = true, .mask = 2 }, a, b, c);
+	out[n++] =
+		pack((struct packed){ .op = VAVG, .bits = 16, .sa = true, .sb = true, .mask = 2 },
+		     a, b, c);
 	return n;
 }
 

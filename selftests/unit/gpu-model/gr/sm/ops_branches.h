@@ -5,12 +5,15 @@
 
 #define BRANCH_AT	0x1008u
 
-/* lanes @m branch by @distance bytes; those of @first must go on at @at, the rest wait in a token */
+/*
+ * lanes @m branch by @distance bytes; those of @first must go on at @at, the rest wait in a token
+ */
 static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t first, uint32_t at)
 {
 	struct sm_insn in = insn(SM_BRA);
 	const struct token *t = &w->stack[0];
-	uint32_t to = BRANCH_AT + SM_INSN_BYTES + (uint32_t)distance, next = BRANCH_AT + SM_INSN_BYTES;
+	uint32_t to = BRANCH_AT + SM_INSN_BYTES + (uint32_t)distance,
+		 next = BRANCH_AT + SM_INSN_BYTES;
 
 	in.relative = true;
 	in.src[0].kind = SM_IMM;
@@ -31,7 +34,10 @@ static void branch_by(struct world *w, int32_t distance, uint32_t m, uint32_t fi
 	assert_int_equal(t->pc, at == to ? next : to);
 }
 
-/* Mesa's atomics on shared memory end only if who has got the lock branches forward first; loops need but one token */
+/*
+ * Mesa's atomics on shared memory end only if who has got the lock branches forward first; loops
+ * need but one token
+ */
 static void higher_side_of_a_branch_goes_first(void **state)
 {
 	struct world *w = *state;

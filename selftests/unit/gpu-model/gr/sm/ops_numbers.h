@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Halves of registers, payloads of what is no number, pairs of words and their flags. Included by ops_test.c. */
+/*
+ * Halves of registers, payloads of what is no number, pairs of words and their flags. Included by
+ * ops_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 #define KVGPU_SELFTESTS_SM_OPS_NUMBERS_H
 
@@ -33,7 +36,9 @@ static void predicates_into_either_half(void **state)
 	run(w, r2p);
 	for (unsigned int i = 0; i < SM_PT; i++) {
 		for (unsigned int l = 0; l < LANES; l++)
-			assert_int_equal(w->w.p[i] >> l & 1, (0x29 >> i & 1 ? l * 5 >> i : 0x12345678u * (i + 3) >> l) & 1);
+			assert_int_equal(w->w.p[i] >> l & 1,
+					 (0x29 >> i & 1 ? l * 5 >> i : 0x12345678u * (i + 3) >> l) &
+						 1);
 	}
 }
 
@@ -70,10 +75,14 @@ static void condition_code_to_a_register_and_back(void **state)
 	assert_int_equal(w->w.p[0], 0x55555555);
 }
 
-/* what is not a number keeps sign and payload on its way through doubles, whatever sign the instruction gives it */
+/*
+ * what is not a number keeps sign and payload on its way through doubles, whatever sign the
+ * instruction gives it
+ */
 static void payloads_pass_through_doubles(void **state)
 {
-	static const uint64_t nans[] = { 0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000001, 0xfff4000020000000 };
+	static const uint64_t nans[] = { 0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000001,
+					 0xfff4000020000000 };
 	struct world *w = *state;
 	struct sm_insn in = insn(SM_DADD), down = insn(SM_F2F);
 
@@ -97,7 +106,8 @@ static void payloads_pass_through_doubles(void **state)
 		uint64_t quiet = nans[l % 4] | 1ull << 51;
 
 		assert_true((R(4)[l] | (uint64_t)R(5)[l] << 32) == quiet);
-		assert_int_equal(R(6)[l], (quiet >> 63 << 31) | 0x7f800000 | (quiet >> 29 & 0x7fffff));
+		assert_int_equal(R(6)[l],
+				 (quiet >> 63 << 31) | 0x7f800000 | (quiet >> 29 & 0x7fffff));
 	}
 }
 
@@ -124,7 +134,10 @@ static void the_first_of_several_payloads_wins(void **state)
 	}
 }
 
-/* pairs of words by any amount, as ptxas shifts 64-bit numbers: the other word is a SHL or SHR of one register */
+/*
+ * pairs of words by any amount, as ptxas shifts 64-bit numbers: the other word is a SHL or SHR of
+ * one register
+ */
 static void shifts_of_pairs(void **state)
 {
 	static const uint64_t values[] = { 0x8000000000000000, 0x0123456789abcdef, ~0ull, 1 };
@@ -161,7 +174,9 @@ static void shifts_of_pairs(void **state)
 static void integers_of_what_is_no_number(void **state)
 {
 	static const enum sm_type to[] = { SM_U8, SM_S8, SM_U16, SM_S16, SM_U32, SM_S32 };
-	static const uint32_t top[] = { 0x80, 0xffffff80, 0x8000, 0xffff8000, 0x80000000, 0x80000000 };
+	static const uint32_t top[] = {
+		0x80, 0xffffff80, 0x8000, 0xffff8000, 0x80000000, 0x80000000
+	};
 	struct world *w = *state;
 	struct sm_insn in = insn(SM_F2I);
 
@@ -213,7 +228,10 @@ static void flags_of_wide_conversions(void **state)
 	assert_int_equal(w->w.s & 7, 2);
 }
 
-/* PTX ISA, "video instructions", optSaturate: .sat clamps to the part of the register that the result goes into */
+/*
+ * PTX ISA, "video instructions", optSaturate: .sat clamps to the part of the register that the
+ * result goes into
+ */
 static void video_results_fit_their_part(void **state)
 {
 	static const struct {
@@ -222,17 +240,20 @@ static void video_results_fit_their_part(void **state)
 		unsigned int at;
 		uint32_t ones;
 	} parts[] = {
-		{ SM_V_MRG_8B0, { 0, -128 }, { 255, 127 }, 0, 0xff }, { SM_V_MRG_8B2, { 0, -128 }, { 255, 127 }, 16, 0xff },
+		{ SM_V_MRG_8B0, { 0, -128 }, { 255, 127 }, 0, 0xff }, { SM_V_MRG_8B2, { 0, -128 },
+			{ 255, 127 }, 16, 0xff },
 		{ SM_V_MRG_16L, { 0, -32768 }, { 65535, 32767 }, 0, 0xffff },
 		{ SM_V_MRG_16H, { 0, -32768 }, { 65535, 32767 }, 16, 0xffff },
 	};
-	static const int32_t values[] = { 0, 1, -1, 100, -100, 128, 255, 256, -129, 30000, 32768, 65535, 65536, -32769, 1 << 30 };
+	static const int32_t values[] = { 0,	1,     -1,    100,   -100,  128,    255,    256,
+					  -129, 30000, 32768, 65535, 65536, -32769, 1 << 30 };
 	struct world *w = *state;
 
 	for (unsigned int i = 0; i < 4 * 2 * 15; i++) {
 		struct sm_insn in = insn(SM_VADD);
 		bool sign = i / 4 % 2;
-		int32_t v = values[i / 8], low = parts[i % 4].low[sign], high = parts[i % 4].high[sign];
+		int32_t v = values[i / 8], low = parts[i % 4].low[sign],
+			high = parts[i % 4].high[sign];
 		uint32_t want = (uint32_t)(v < low ? low : v > high ? high : v) & parts[i % 4].ones;
 
 		in.dst[0] = reg(3);
@@ -247,7 +268,8 @@ static void video_results_fit_their_part(void **state)
 		R(1)[9] = 7;
 		R(2)[9] = 0xdeadbeef;
 		run(w, in);
-		assert_int_equal(R(3)[9], (0xdeadbeef & ~(parts[i % 4].ones << parts[i % 4].at)) | want << parts[i % 4].at);
+		assert_int_equal(R(3)[9], (0xdeadbeef & ~(parts[i % 4].ones << parts[i % 4].at)) |
+						  want << parts[i % 4].at);
 	}
 }
 

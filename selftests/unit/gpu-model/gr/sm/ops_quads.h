@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What threads do together: shuffles; in quads, moves of some, swizzled sums, SAM and RAM. Included by ops_test.c. */
+/*
+ * What threads do together: shuffles; in quads, moves of some, swizzled sums, SAM and RAM. Included
+ * by ops_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_OPS_QUADS_H
 #define KVGPU_SELFTESTS_SM_OPS_QUADS_H
 
-/* 8 lanes take part; what they would read of another is 0, and they were in range. Beyond the clamp there is one's own */
+/*
+ * 8 lanes take part; what they would read of another is 0, and they were in range. Beyond the clamp
+ * there is one's own
+ */
 static void shuffles_from_lanes_that_sleep(void **state)
 {
 	struct world *w = *state;
@@ -11,8 +17,9 @@ static void shuffles_from_lanes_that_sleep(void **state)
 	static const struct {
 		uint8_t sub, by;
 		uint32_t clamp;
-	} forms[] = { { SM_SHFL_DOWN, 16, 31 }, { SM_SHFL_DOWN, 3, 31 }, { SM_SHFL_BFLY, 4, 31 }, { SM_SHFL_BFLY, 8, 31 },
-		      { SM_SHFL_IDX, 20, 31 }, { SM_SHFL_IDX, 5, 31 }, { SM_SHFL_DOWN, 6, 9 }, { SM_SHFL_UP, 2, 0 } };
+	} forms[] = { { SM_SHFL_DOWN, 16, 31 }, { SM_SHFL_DOWN, 3, 31 }, { SM_SHFL_BFLY, 4, 31 },
+		      { SM_SHFL_BFLY, 8, 31 },	{ SM_SHFL_IDX, 20, 31 }, { SM_SHFL_IDX, 5, 31 },
+		      { SM_SHFL_DOWN, 6, 9 },	{ SM_SHFL_UP, 2, 0 } };
 
 	in.dst[0] = pred(0, false);
 	in.dst[1] = reg(1);
@@ -28,8 +35,10 @@ static void shuffles_from_lanes_that_sleep(void **state)
 		w->w.p[0] = 0;
 		assert_int_equal(step(w, &in, 0xff), STEP_NEXT);
 		for (unsigned int l = 0; l < LANES; l++) {
-			int by = forms[i].by, from = in.sub == SM_SHFL_DOWN ? (int)l + by : in.sub == SM_SHFL_UP ? (int)l - by :
-				in.sub == SM_SHFL_BFLY ? (int)l ^ by : by;
+			int by = forms[i].by, from = in.sub == SM_SHFL_DOWN ? (int)l + by :
+						     in.sub == SM_SHFL_UP   ? (int)l - by :
+						     in.sub == SM_SHFL_BFLY ? (int)l ^ by :
+									      by;
 			bool there = in.sub == SM_SHFL_UP ? from >= 0 : from <= (int)forms[i].clamp;
 			uint32_t want = !there ? 1000 + l : from < 8 ? 1000 + (uint32_t)from : 0;
 
@@ -88,8 +97,11 @@ static void swizzled_sums(void **state)
 			in.lanes = ops;
 			run(w, in);
 			for (unsigned int l = 0; l < LANES; l++) {
-				unsigned int t = l % 4, from = in.sub == SM_FSWZ_1032 ? t ^ 1 : in.sub == SM_FSWZ_2301 ? t ^ 2 : in.sub;
-				float a = lane_float(R(0), l - t + from), b = lane_float(R(1), l), want;
+				unsigned int t = l % 4, from = in.sub == SM_FSWZ_1032 ? t ^ 1 :
+							       in.sub == SM_FSWZ_2301 ? t ^ 2 :
+											in.sub;
+				float a = lane_float(R(0), l - t + from), b = lane_float(R(1), l),
+				      want;
 
 				switch (ops >> (2 * (3 - t)) & 3) {
 				case 0: want = a + b; break;

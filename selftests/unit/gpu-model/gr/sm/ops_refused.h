@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the chip refuses, with which error, and that nothing else is refused. Included by ops_test.c. */
+/*
+ * What the chip refuses, with which error, and that nothing else is refused. Included by
+ * ops_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 #define KVGPU_SELFTESTS_SM_OPS_REFUSED_H
 
@@ -13,14 +16,15 @@ static void expect_trap(struct world *w, struct sm_insn in, uint32_t esr)
 }
 
 /*
- * Every instruction that decodes is executed, but for these: docs/gpu-model.md names them. An instruction that is added to the
- * decoder and not to the executor fails here.
+ * Every instruction that decodes is executed, but for these: docs/gpu-model.md names them. An
+ * instruction that is added to the decoder and not to the executor fails here.
  */
 static void only_these_are_not_executed(void **state)
 {
 	static const enum sm_op refused[] = {
-		SM_FCCO, SM_R2B, SM_VOTE_VTG, SM_TXA, SM_RTT, SM_GETCRSPTR, SM_GETLMEMBASE, SM_SETCRSPTR, SM_SETLMEMBASE,
-		SM_IPA, SM_ALD, SM_AST, SM_AL2P, SM_VILD, SM_PIXLD, SM_OUT,
+		SM_FCCO,	SM_R2B,	      SM_VOTE_VTG,    SM_TXA, SM_RTT, SM_GETCRSPTR,
+		SM_GETLMEMBASE, SM_SETCRSPTR, SM_SETLMEMBASE, SM_IPA, SM_ALD, SM_AST,
+		SM_AL2P,	SM_VILD,      SM_PIXLD,	      SM_OUT,
 	};
 	struct world *w = *state;
 	struct sm_insn ipa = insn(SM_IPA);
@@ -37,21 +41,26 @@ static void only_these_are_not_executed(void **state)
 		for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 			is_refused |= refused[i] == op;
 		if ((u.run == none.run) != is_refused)
-			print_error("%s: %s\n", sm_op_name(op), is_refused ? "is executed, and listed" : "is not executed");
+			print_error("%s: %s\n", sm_op_name(op),
+				    is_refused ? "is executed, and listed" : "is not executed");
 		assert_int_equal(u.run == none.run, is_refused);
 		if (is_refused)
 			expect_trap(w, in, WARP_ILLEGAL_PARAM);
 	}
 }
 
-/* operations and types that the encoding of an atomic allows, and the chip's documents don't know */
+/*
+ * operations and types that the encoding of an atomic allows, and the chip's documents don't know
+ */
 static void atomics_that_nobody_describes(void **state)
 {
 	static const enum sm_type types[] = { SM_U32, SM_S32, SM_U64, SM_F32_FTZ, SM_U128, SM_S64 };
 	static const uint8_t known[][6] = {
-		[SM_ATOM_ADD] = { 1, 1, 1, 1, 0, 1 }, [SM_ATOM_MIN] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_MAX] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_ADD] = { 1, 1, 1, 1, 0, 1 }, [SM_ATOM_MIN] = { 1, 1, 1, 0, 0, 1 },
+			[SM_ATOM_MAX] = { 1, 1, 1, 0, 0, 1 },
 		[SM_ATOM_INC] = { 1 }, [SM_ATOM_DEC] = { 1 }, [SM_ATOM_AND] = { 1, 1, 1, 0, 0, 1 },
-		[SM_ATOM_OR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_XOR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_EXCH] = { 1, 1, 1, 0, 0, 1 },
+		[SM_ATOM_OR] = { 1, 1, 1, 0, 0, 1 }, [SM_ATOM_XOR] = { 1, 1, 1, 0, 0, 1 },
+			[SM_ATOM_EXCH] = { 1, 1, 1, 0, 0, 1 },
 		[SM_ATOM_SAFEADD] = { 0 },
 	};
 	struct world *w = *state;
@@ -111,7 +120,8 @@ static void shifts_that_are_refused(void **state)
 	R(1)[0] = 0x00000001;
 	assert_int_equal(step(w, &in, 1), STEP_NEXT);
 	assert_int_equal(R(3)[0], 0x18);
-	in.hi = true;				/* SHF.L.HI: what it would give SHF.L gives already */
+	/* SHF.L.HI: what it would give SHF.L gives already */
+	in.hi = true;
 	expect_trap(w, in, WARP_ILLEGAL_ENCODING);
 	in.hi = false;
 	in.x = true;
@@ -208,7 +218,10 @@ static void local_addresses_wrap_downwards_only(void **state)
 	assert_false(local_address(&w->w, 0, 0u - WINDOW_SIZE - 32, 4, &va));
 }
 
-/* generic loads see the windows of shared and local memory, loads through the texture unit what is mapped there */
+/*
+ * generic loads see the windows of shared and local memory, loads through the texture unit what is
+ * mapped there
+ */
 static void windows_are_not_the_texture_units(void **state)
 {
 	struct world *w = *state;
@@ -254,8 +267,9 @@ static uint32_t special(struct world *w, uint32_t which)
 }
 
 /*
- * A program that counts cycles sees more than the microseconds of the host's clock. 705.5 of them are a microsecond, so twice a whole
- * number of microseconds, rounded down to a cycle, leaves 0 or 1410 of 1411. How long a read takes plays no part.
+ * A program that counts cycles sees more than the microseconds of the host's clock. 705.5 of them
+ * are a microsecond, so twice a whole number of microseconds, rounded down to a cycle, leaves 0 or
+ * 1410 of 1411. How long a read takes plays no part.
  */
 static void clocks_count_single_cycles(void **state)
 {

@@ -31,7 +31,8 @@ static int stored_by(const uint8_t *p, unsigned int bytes)
 	return p[0] - 1;
 }
 
-static const uint32_t store_masks[] = { ALL_LANES, 0xffff, 0xff00ff00, 0x80000001, 0x7ffffffe, 0x5555 };
+static const uint32_t store_masks[] = { ALL_LANES,  0xffff,	0xff00ff00,
+					0x80000001, 0x7ffffffe, 0x5555 };
 static const struct {
 	unsigned int type, bytes;
 } store_types[] = { { SM_U8, 1 }, { SM_U16, 2 }, { SM_B32, 4 }, { SM_B64, 8 }, { SM_B128, 16 } };
@@ -50,7 +51,8 @@ static void the_lowest_lane_that_stores_stays(void **state)
 	dma_read_lock(w->r->g);
 	for (unsigned int i = 0; i < NR(store_masks) * NR(store_types); i++) {
 		uint32_t m = store_masks[i / NR(store_types)];
-		unsigned int type = store_types[i % NR(store_types)].type, bytes = store_types[i % NR(store_types)].bytes;
+		unsigned int type = store_types[i % NR(store_types)].type,
+			     bytes = store_types[i % NR(store_types)].bytes;
 		struct sm_insn sts = store(SM_STS, type), st = store(SM_ST, type);
 
 		for (unsigned int l = 0; l < LANES; l++) {
@@ -72,7 +74,8 @@ static void the_lowest_lane_that_stores_stays(void **state)
 			for (unsigned int odd = 0; odd < (one_page ? 1 : 2); odd++) {
 				uint32_t of = one_page ? m : m & 0x55555555u << odd;
 
-				assert_int_equal(stored_by(host + 64 + odd * 4096, bytes), of ? __builtin_ctz(of) : -1);
+				assert_int_equal(stored_by(host + 64 + odd * 4096, bytes),
+						 of ? __builtin_ctz(of) : -1);
 			}
 		}
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instructions one by one, as the decoder hands them over: what nvcc does not emit for the kernels of kernels_test.c, flags
- * and chains exhaustively at their corners, conversions over all halves, and the errors of operands.
+ * Instructions one by one, as the decoder hands them over: what nvcc does not emit for the kernels
+ * of kernels_test.c, flags and chains exhaustively at their corners, conversions over all halves,
+ * and the errors of operands.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ struct world {
 
 #define R(n)	(w->w.r[SLOT_REG + (n)])
 
-static const uint32_t corners[] = { 0, 1, 2, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff };
+static const uint32_t corners[] = { 0,		1,	    2,		0x7fffffff,
+				    0x80000000, 0x80000001, 0xfffffffe, 0xffffffff };
 #define NR_CORNERS	8u
 
 static int setup(void **state)
@@ -43,7 +45,11 @@ static int setup(void **state)
 	w->r = rig_create(20 << 20);
 	w->grid = w->r->grid;
 	w->grid.vm = &w->r->space;
-	w->run = (struct run){ .g = w->r->g, .sm = w->r->g->gr->sm, .grid = &w->grid, .q = &w->qmd, .regs = 64 };
+	w->run = (struct run){ .g = w->r->g,
+			       .sm = w->r->g->gr->sm,
+			       .grid = &w->grid,
+			       .q = &w->qmd,
+			       .regs = 64 };
 	pthread_mutex_init(&w->run.lock, NULL);
 	w->thread.run = &w->run;
 	w->thread.g = w->r->g;
@@ -144,7 +150,8 @@ static void check_add(struct world *w, bool na, bool nb, bool x, bool z_in, bool
 		w->w.z = z_in ? ALL_LANES : 0;
 		run(w, in);
 		for (unsigned int l = 0; l < LANES; l++) {
-			uint32_t a = na ? ~R(0)[l] : R(0)[l], b = nb ? ~R(1)[l] : R(1)[l], cin = x ? c_in : na + nb;
+			uint32_t a = na ? ~R(0)[l] : R(0)[l], b = nb ? ~R(1)[l] : R(1)[l],
+				 cin = x ? c_in : na + nb;
 			uint64_t sum = (uint64_t)a + b + cin;
 			int64_t wide = (int64_t)(int32_t)a + (int32_t)b + cin;
 			uint32_t d = (uint32_t)sum;
@@ -205,7 +212,8 @@ static void saturating_sums(void **state)
 static void chains_of_words(void **state)
 {
 	struct world *w = *state;
-	static const enum sm_cmp cmp[] = { SM_CMP_LT, SM_CMP_EQ, SM_CMP_LE, SM_CMP_GT, SM_CMP_NE, SM_CMP_GE };
+	static const enum sm_cmp cmp[] = { SM_CMP_LT, SM_CMP_EQ, SM_CMP_LE,
+					   SM_CMP_GT, SM_CMP_NE, SM_CMP_GE };
 
 	for (unsigned int i = 0; i < 4096 / LANES; i++) {
 		struct sm_insn sub = insn(SM_IADD), set = insn(SM_ISETP), max = insn(SM_IMNMX);
@@ -247,20 +255,22 @@ static void chains_of_words(void **state)
 			run(w, sub);
 			run(w, set);
 			for (unsigned int l = 0; l < LANES; l++) {
-				uint64_t a = R(0)[l] | (uint64_t)R(1)[l] << 32, b = R(2)[l] | (uint64_t)R(3)[l] << 32;
+				uint64_t a = R(0)[l] | (uint64_t)R(1)[l] << 32,
+					 b = R(2)[l] | (uint64_t)R(3)[l] << 32;
 				bool lt = k & 1 ? (int64_t)a < (int64_t)b : a < b;
 				bool want = (lt && set.cmp & 1) || (a == b && set.cmp & 2) ||
 					    (!lt && a != b && set.cmp & 4);
 
 				assert_int_equal(w->w.p[0] >> l & 1, want);
 				assert_int_equal(w->w.p[1] >> l & 1, !want);
-				assert_true((R(4)[l] | (uint64_t)R(5)[l] << 32) == ((int64_t)a > (int64_t)b ? a : b));
+				assert_true((R(4)[l] | (uint64_t)R(5)[l] << 32) ==
+					    ((int64_t)a > (int64_t)b ? a : b));
 			}
 		}
 	}
 }
 
-/* ------------------------------------------------------------------ predicates and flags as values */
+/* --------------------------------------------------------------- predicates and flags as values */
 
 static void flags_to_registers_and_back(void **state)
 {
@@ -291,7 +301,8 @@ static void flags_to_registers_and_back(void **state)
 	for (unsigned int i = 0; i < SM_PT; i++) {
 		for (unsigned int l = 0; l < LANES; l++)
 			assert_int_equal(w->w.p[i] >> l & 1,
-					 (0x29 >> i & 1 ? l * 5 >> i : 0x12345678u * (i + 3) >> l) & 1);
+					 (0x29 >> i & 1 ? l * 5 >> i : 0x12345678u * (i + 3) >> l) &
+						 1);
 	}
 	assert_int_equal(w->w.p[SM_PT], ALL_LANES);
 }
@@ -330,7 +341,8 @@ static void predicate_arithmetic(void **state)
 		in.bf = i & 1;
 		run(w, in);
 		for (unsigned int l = 0; l < LANES; l++)
-			assert_int_equal(R(0)[l], w->w.p[3] >> l & 1 ? (i & 1 ? 0x3f800000 : ~0u) : 0);
+			assert_int_equal(R(0)[l],
+					 w->w.p[3] >> l & 1 ? (i & 1 ? 0x3f800000 : ~0u) : 0);
 	}
 }
 
@@ -422,16 +434,20 @@ static void every_half_there_and_back(void **state)
 		run(w, up);
 		for (unsigned int l = 0; l < LANES; l++) {
 			uint32_t h = base + l, exp = h >> 10 & 31, man = h & 1023;
-			float want = exp == 31 ? (man ? NAN : INFINITY) : exp ? ldexpf(1024 + man, (int)exp - 25) :
-				     ldexpf(man, -24), got;
+			float want = exp == 31 ? (man ? NAN : INFINITY) :
+				     exp       ? ldexpf(1024 + man, (int)exp - 25) :
+						 ldexpf(man, -24),
+			      got;
 
 			memcpy(&got, &R(1)[l], 4);
 			want = h >> 15 ? -want : want;
-			assert_true(want != want ? got != got : got == want && !signbit(got) == !signbit(want));
+			assert_true(want != want ? got != got :
+						   got == want && !signbit(got) == !signbit(want));
 		}
 		run(w, down);
 		for (unsigned int l = 0; l < LANES; l++)
-			assert_int_equal(R(1)[l], ((base + l) & 0x7fff) > 0x7c00 ? 0x7fff : base + l);
+			assert_int_equal(R(1)[l],
+					 ((base + l) & 0x7fff) > 0x7c00 ? 0x7fff : base + l);
 	}
 }
 
@@ -497,7 +513,8 @@ static void loops_with_continue_and_break(void **state)
 static void calls_nest_and_exits_are_final(void **state)
 {
 	struct world *w = *state;
-	struct sm_insn call = insn(SM_JCAL), ret = insn(SM_RET), leave = insn(SM_EXIT), pret = insn(SM_PRET);
+	struct sm_insn call = insn(SM_JCAL), ret = insn(SM_RET), leave = insn(SM_EXIT),
+		       pret = insn(SM_PRET);
 
 	w->w.pc = 0x100;
 	call.src[0] = imm(0x1000);
@@ -638,22 +655,32 @@ int main(void)
 {
 	static const char *const isas[] = { "base", "avx2", "avx512" };
 	const struct CMUnitTest tests[] = {
-		T(sums_and_their_flags), T(saturating_sums), T(chains_of_words), T(flags_to_registers_and_back),
+		T(sums_and_their_flags), T(saturating_sums), T(chains_of_words),
+			T(flags_to_registers_and_back),
 		T(condition_code_to_a_register_and_back),
-		T(predicate_arithmetic), T(condition_tests_after_a_subtraction), T(comparisons_with_zero_choose),
-		T(every_half_there_and_back), T(products_scaled_and_zeroed), T(loops_with_continue_and_break),
-		T(calls_nest_and_exits_are_final), T(the_stack_has_an_end), T(indexed_branches_group_their_lanes),
-		T(constants_by_index), T(odd_pairs_are_refused), T(vertex_instructions_have_no_place_here),
-		T(predicates_into_either_half), T(payloads_pass_through_doubles), T(the_first_of_several_payloads_wins),
+		T(predicate_arithmetic), T(condition_tests_after_a_subtraction),
+			T(comparisons_with_zero_choose),
+		T(every_half_there_and_back), T(products_scaled_and_zeroed),
+			T(loops_with_continue_and_break),
+		T(calls_nest_and_exits_are_final), T(the_stack_has_an_end),
+			T(indexed_branches_group_their_lanes),
+		T(constants_by_index), T(odd_pairs_are_refused),
+			T(vertex_instructions_have_no_place_here),
+		T(predicates_into_either_half), T(payloads_pass_through_doubles),
+			T(the_first_of_several_payloads_wins),
 		T(shifts_of_pairs), T(video_results_fit_their_part),
 		T(integers_of_what_is_no_number),
 		T(flags_of_wide_conversions), T(shuffles_from_lanes_that_sleep),
 		T(moves_reach_the_named_threads_of_quads), T(swizzled_sums),
 		T(higher_side_of_a_branch_goes_first),
-		T(quads_become_whole_and_are_restored), T(leaving_a_whole_quad_goes_on_below), T(only_these_are_not_executed),
-		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits), T(shifts_that_are_refused),
-		T(barriers_that_are_refused), T(wide_constants_are_aligned), T(calls_that_count_have_a_limit),
-		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units), T(clocks_count_single_cycles),
+		T(quads_become_whole_and_are_restored), T(leaving_a_whole_quad_goes_on_below),
+			T(only_these_are_not_executed),
+		T(atomics_that_nobody_describes), T(locked_words_have_32_or_64_bits),
+			T(shifts_that_are_refused),
+		T(barriers_that_are_refused), T(wide_constants_are_aligned),
+			T(calls_that_count_have_a_limit),
+		T(local_addresses_wrap_downwards_only), T(windows_are_not_the_texture_units),
+			T(clocks_count_single_cycles),
 		T(the_lowest_lane_that_stores_stays),
 	};
 	int failed = 0;

@@ -20,7 +20,8 @@ static uint32_t funnel(uint32_t lo, uint32_t hi, uint32_t s, bool left)
 
 static uint32_t field(uint32_t a, uint32_t pos, uint32_t len, bool sign)
 {
-	uint32_t d = 0, at = len ? (pos + len - 1 > 31 ? 31 : pos + len - 1) : 0, fill = sign && len ? a >> at & 1 : 0;
+	uint32_t d = 0, at = len ? (pos + len - 1 > 31 ? 31 : pos + len - 1) : 0,
+		 fill = sign && len ? a >> at & 1 : 0;
 
 	for (unsigned int i = 0; i < 32; i++)
 		d |= (i < len && pos + i <= 31 ? a >> (pos + i) & 1 : fill) << i;
@@ -65,8 +66,10 @@ static uint32_t clamp32(int64_t v)
 
 unsigned int oracle_int(uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
 {
-	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 }, b4e[] = { 0x5670, 0x6701, 0x7012, 0x0123 };
-	static const uint16_t ecl[] = { 0x3210, 0x3211, 0x3222, 0x3333 }, ecr[] = { 0x0000, 0x1110, 0x2210, 0x3210 };
+	static const uint16_t f4e[] = { 0x3210, 0x4321, 0x5432, 0x6543 },
+			      b4e[] = { 0x5670, 0x6701, 0x7012, 0x0123 };
+	static const uint16_t ecl[] = { 0x3210, 0x3211, 0x3222, 0x3333 },
+			      ecr[] = { 0x0000, 0x1110, 0x2210, 0x3210 };
 	int32_t sa = a, sb = b, sc = c, a24 = (int32_t)(a << 8) >> 8, b24 = (int32_t)(b << 8) >> 8;
 	int64_t d1 = (int64_t)(sb | 1);
 	unsigned int op = 0;
@@ -167,7 +170,7 @@ unsigned int oracle_long(uint64_t a, uint64_t b, uint64_t *out)
 	return op;
 }
 
-/* ------------------------------------------------------------------ floats: volatile, so that each rounding mode holds */
+/* ------------------------------------------- floats: volatile, so that each rounding mode holds */
 
 static uint32_t f(float v)
 {
@@ -259,7 +262,8 @@ unsigned int oracle_float(float a, float b, float c, uint32_t *out)
 	OUT(f(rintf(a)));
 	OUT(f(-fabsf(a)));
 	OUT(f(a < b ? c : a));
-	OUT(f((float)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) + 32 * (a > c))));
+	OUT(f((float)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) +
+		      32 * (a > c))));
 	OUT(f(a > 0 ? (a < 1 ? a : 1) : 0));
 	OUT(f(flushed(flushed(a) + flushed(b))));
 	OUT(f(flushed(flushed(a) * flushed(b))));
@@ -294,7 +298,8 @@ unsigned int oracle_double(double a, double b, double c, uint64_t *out)
 	OUT(d(a - b));
 	OUT(d(-fabs(a) * b));
 	OUT(d(a < b ? c : a));
-	OUT(d((double)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) + 32 * (a > c))));
+	OUT(d((double)((a >= b) + 2 * !(a >= b) + 4 * (a != c) + 8 * (a == b) + 16 * (a <= c) +
+		       32 * (a > c))));
 	return op;
 }
 
@@ -327,7 +332,9 @@ static float narrow(double v, int mode)
 static float half(uint16_t h)
 {
 	int exp = h >> 10 & 31, man = h & 1023;
-	float v = exp == 31 ? (man ? NAN : INFINITY) : exp ? ldexpf(1024 + man, exp - 25) : ldexpf(man, -24);
+	float v = exp == 31 ? (man ? NAN : INFINITY) :
+		  exp	    ? ldexpf(1024 + man, exp - 25) :
+			      ldexpf(man, -24);
 
 	return h >> 15 ? -v : v;
 }
@@ -341,7 +348,8 @@ static uint16_t to_half(float v)
 		return 0x7fff;
 	for (uint16_t h = 0; h <= 0x7c00; h++) {
 		double e = fabs((h == 0x7c00 ? 65536.0 : half(h)) - (isinf(v) ? 1e30 : fabs(v)));
-		double was = fabs((best == 0x7c00 ? 65536.0 : half(best)) - (isinf(v) ? 1e30 : fabs(v)));
+		double was =
+			fabs((best == 0x7c00 ? 65536.0 : half(best)) - (isinf(v) ? 1e30 : fabs(v)));
 
 		if (e < was || (e == was && !(h & 1)))
 			best = h;

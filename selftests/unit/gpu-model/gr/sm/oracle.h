@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernels of kernels.cu must compute, in the order of their OUT()s: the host's own arithmetic. */
+/*
+ * What the kernels of kernels.cu must compute, in the order of their OUT()s: the host's own
+ * arithmetic.
+ */
 #ifndef KVGPU_SELFTESTS_SM_ORACLE_H
 #define KVGPU_SELFTESTS_SM_ORACLE_H
 
@@ -14,6 +17,7 @@ unsigned int oracle_float(float a, float b, float c, uint32_t *out);
 unsigned int oracle_double(double a, double b, double c, uint64_t *out);
 unsigned int oracle_convert(uint32_t a, double d, uint64_t *out);
 unsigned int oracle_video(uint32_t a, uint32_t b, uint32_t c, uint32_t *out);
-unsigned int oracle_control(uint32_t a, uint32_t *out);	/* out[] as the kernel leaves it when it returns early: ~0 */
+/* out[] as the kernel leaves it when it returns early: ~0 */
+unsigned int oracle_control(uint32_t a, uint32_t *out);
 
 #endif

@@ -54,7 +54,8 @@ struct rig *rig_create(uint64_t vram)
 		fake_map(r->f, r->vm, VA_BASE + i, i, MEM_VRAM, 0, false);
 	r->next = 4096;
 	r->qmd = (struct qmd){ .l1_configuration = QMD_L1_48KB, .register_count = 32,
-			       .shader_local_memory_crs_size = 0x800, .shader_local_memory_low_size = RIG_STACK };
+			       .shader_local_memory_crs_size = 0x800,
+				.shader_local_memory_low_size = RIG_STACK };
 	r->grid.local_size_per_sm = 64 * 32 * RIG_STACK;
 	r->grid.local_base = rig_alloc(r, 13 * r->grid.local_size_per_sm);
 	r->grid.local_window = RIG_LOCAL_WINDOW;
@@ -102,7 +103,8 @@ void rig_unmap(struct rig *r, uint64_t va)
 
 /* ------------------------------------------------------------------ programs */
 
-struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n, unsigned int regs)
+struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n,
+			      unsigned int regs)
 {
 	struct rig_kernel k = { .regs = regs, .param_size = 4096 - RIG_PARAM };
 	unsigned int groups = (n + 6) / 7;
@@ -111,7 +113,9 @@ struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int
 	k.code = rig_alloc(r, groups * 64);
 	code = rig_host(r, k.code);
 	for (unsigned int i = 0, at = 0; i < groups * 8; i++)
-		code[i] = i % 8 == 0 ? 0x08a0bcbc80bcbcbcull : at < n ? words[at++] : 0x18000000001c003cull;
+		code[i] = i % 8 == 0 ? 0x08a0bcbc80bcbcbcull :
+			  at < n     ? words[at++] :
+				       0x18000000001c003cull;
 	k.cbuf_size[0] = 4096;
 	k.cbuf[0] = rig_alloc(r, 4096);
 	return k;
@@ -147,7 +151,8 @@ static uint64_t load(struct rig *r, const struct image *im, const Elf64_Shdr *s)
 }
 
 /* the two forms that load an address with MOV32I; kinds as cuobjdump names them */
-static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *rel, uint64_t code, const uint64_t *bases)
+static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *rel, uint64_t code,
+		     const uint64_t *bases)
 {
 	const Elf64_Sym *syms = (const void *)(im->bytes + im->sh[rel->sh_link].sh_offset);
 	const uint8_t *p = im->bytes + rel->sh_offset;
@@ -155,7 +160,8 @@ static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *re
 	for (; p < im->bytes + rel->sh_offset + rel->sh_size; p += rel->sh_entsize) {
 		const Elf64_Rel *e = (const void *)p;
 		const Elf64_Sym *sym = &syms[ELF64_R_SYM(e->r_info)];
-		uint64_t at = bases[sym->st_shndx] + sym->st_value, *word = rig_host(r, code + e->r_offset);
+		uint64_t at = bases[sym->st_shndx] + sym->st_value,
+			 *word = rig_host(r, code + e->r_offset);
 
 		switch (ELF64_R_TYPE(e->r_info)) {
 		case 0x0d:	/* R_CUDA_ABS32_LO_23 */
@@ -171,10 +177,13 @@ static bool relocate(struct rig *r, const struct image *im, const Elf64_Shdr *re
 	return true;
 }
 
-bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name, struct rig_kernel *k)
+bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name,
+	       struct rig_kernel *k)
 {
-	struct image im = { image, size, image, (const void *)((const uint8_t *)image + ((const Elf64_Ehdr *)image)->e_shoff),
-			    NULL };
+	struct image im = {
+		image, size, image,
+		(const void *)((const uint8_t *)image + ((const Elf64_Ehdr *)image)->e_shoff), NULL
+	};
 	const Elf64_Shdr *text, *s;
 	uint64_t bases[MAX_SECTIONS] = { 0 };
 
@@ -211,8 +220,8 @@ bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name, 
 	return true;
 }
 
-static void set_constants(struct rig *r, const struct rig_kernel *k, struct rig_dim grid, struct rig_dim block,
-			  const void *param, uint32_t param_size)
+static void set_constants(struct rig *r, const struct rig_kernel *k, struct rig_dim grid,
+			  struct rig_dim block, const void *param, uint32_t param_size)
 {
 	uint32_t *c = rig_host(r, k->cbuf[0]);
 	const uint32_t dims[] = { block.x, block.y, block.z, grid.x, grid.y, grid.z };
@@ -227,8 +236,9 @@ static void set_constants(struct rig *r, const struct rig_kernel *k, struct rig_
 		memcpy((uint8_t *)c + RIG_PARAM, param, param_size);
 }
 
-enum sm_result rig_launch(struct rig *r, struct rig_kernel *k, struct rig_dim grid, struct rig_dim block,
-			  uint32_t dynamic_shared, const void *param, uint32_t param_size)
+enum sm_result rig_launch(struct rig *r, struct rig_kernel *k, struct rig_dim grid,
+			  struct rig_dim block, uint32_t dynamic_shared, const void *param,
+			  uint32_t param_size)
 {
 	struct qmd q = r->qmd;
 

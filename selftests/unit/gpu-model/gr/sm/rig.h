@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The shader machine by itself: real MMU, page tables and TLBs, no front end. Programs are words or cubins (as ptxas makes
- * them); memory is video memory that an address space maps.
+ * The shader machine by itself: real MMU, page tables and TLBs, no front end. Programs are words or
+ * cubins (as ptxas makes them); memory is video memory that an address space maps.
  */
 #ifndef KVGPU_SELFTESTS_SM_RIG_H
 #define KVGPU_SELFTESTS_SM_RIG_H
@@ -18,7 +18,8 @@ struct rig {
 	struct fake *f;
 	struct fake_vm *vm;
 	struct mmu_space space;
-	struct sm_grid grid;		/* of the last launch; class state is kept between launches */
+	/* of the last launch; class state is kept between launches */
+	struct sm_grid grid;
 	struct pacer pacer;
 	atomic_bool stop;
 	uint64_t next;			/* video memory, and its address */
@@ -48,10 +49,15 @@ struct rig_dim {
 };
 
 /* @words without scheduling words: those are put in */
-struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n, unsigned int regs);
-/* a kernel of a cubin; false when there is none of the name, or it holds what the rig does not know */
-bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name, struct rig_kernel *k);
-enum sm_result rig_launch(struct rig *r, struct rig_kernel *k, struct rig_dim grid, struct rig_dim block,
-			  uint32_t dynamic_shared, const void *param, uint32_t param_size);
+struct rig_kernel rig_program(struct rig *r, const uint64_t *words, unsigned int n,
+			      unsigned int regs);
+/*
+ * a kernel of a cubin; false when there is none of the name, or it holds what the rig does not know
+ */
+bool rig_cubin(struct rig *r, const void *image, size_t size, const char *name,
+	       struct rig_kernel *k);
+enum sm_result rig_launch(struct rig *r, struct rig_kernel *k, struct rig_dim grid,
+			  struct rig_dim block, uint32_t dynamic_shared, const void *param,
+			  uint32_t param_size);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every kind of surface with every width of element and every boundary mode (surfaces.cu), and stores that convert. What is read
- * and written is compared with memory, in which elements lie as the CUDA C programming guide's boundary modes and block-linear
- * layouts (ce/surface.c) have them. Descriptors: Mesa nil/su_info.rs; which word is which, nvcc's code.
+ * Every kind of surface with every width of element and every boundary mode (surfaces.cu), and
+ * stores that convert. What is read and written is compared with memory, in which elements lie as
+ * the CUDA C programming guide's boundary modes and block-linear layouts (ce/surface.c) have them.
+ * Descriptors: Mesa nil/su_info.rs; which word is which, nvcc's code.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +84,8 @@ static const struct shape {
 } shapes[] = {
 	{ "line", { WIDTH, 1, 1 }, 1, 0, 0 }, { "plane", { WIDTH, HEIGHT, 1 }, 1, 1, 0 },
 	{ "volume", { WIDTH, HEIGHT, DEPTH }, 1, 1, 1 }, { "cube", { WIDTH, WIDTH, 1 }, 6, 2, 0 },
-	{ "line_layers", { WIDTH, 1, 1 }, LAYERS, 0, 0 }, { "plane_layers", { WIDTH, HEIGHT, 1 }, LAYERS, 1, 0 },
+	{ "line_layers", { WIDTH, 1, 1 }, LAYERS, 0, 0 }, { "plane_layers", { WIDTH, HEIGHT, 1 },
+		LAYERS, 1, 0 },
 	{ "cube_layers", { WIDTH, WIDTH, 1 }, 6 * LAYERS, 0, 0 },
 };
 #define SHAPES	(sizeof(shapes) / sizeof(shapes[0]))
@@ -95,15 +97,18 @@ static uint32_t blocks(uint32_t n, uint32_t unit)
 
 static uint32_t layer_bytes(const struct shape *s, unsigned int bytes)
 {
-	return blocks(s->size[0] * bytes, 64) * blocks(s->size[1], 8u << s->log2_height) * blocks(s->size[2], 1u << s->log2_depth) *
-	       (512u << (s->log2_height + s->log2_depth));
+	return blocks(s->size[0] * bytes, 64) * blocks(s->size[1], 8u << s->log2_height) *
+	       blocks(s->size[2], 1u << s->log2_depth) * (512u << (s->log2_height + s->log2_depth));
 }
 
 /* byte of element (x, y, z) of a layer */
 static uint32_t offset_of(const struct shape *s, unsigned int bytes, const int *at, int layer)
 {
-	uint32_t x = at[0] * bytes, y = at[1], z = at[2], bh = 8u << s->log2_height, bd = 1u << s->log2_depth;
-	uint32_t block = (z / bd * blocks(s->size[1], bh) + y / bh) * blocks(s->size[0] * bytes, 64) + x / 64;
+	uint32_t x = at[0] * bytes, y = at[1], z = at[2], bh = 8u << s->log2_height,
+		 bd = 1u << s->log2_depth;
+	uint32_t block =
+		(z / bd * blocks(s->size[1], bh) + y / bh) * blocks(s->size[0] * bytes, 64) +
+		x / 64;
 
 	return layer * layer_bytes(s, bytes) + block * (512u << (s->log2_height + s->log2_depth)) +
 	       (((z % bd) << s->log2_height) + y % bh / 8) * 512 + y % 8 * 64 + x % 64;
@@ -128,8 +133,8 @@ static void describe(struct world *w, const struct shape *s, unsigned int bytes)
 }
 
 /*
- * Places of which some are outside; @inside: none. Not below zero where there are layers: nvcc's code takes these coordinates
- * for unsigned, and so clamps them to the far edge.
+ * Places of which some are outside; @inside: none. Not below zero where there are layers: nvcc's
+ * code takes these coordinates for unsigned, and so clamps them to the far edge.
  */
 static void choose_places(struct world *w, const struct shape *s, bool inside)
 {
@@ -168,7 +173,8 @@ static bool clamp(const struct shape *s, const int32_t *p, int *at)
 	return inside;
 }
 
-static enum sm_result launch(struct world *w, const char *format, const struct shape *s, const char *mode, const char *type)
+static enum sm_result launch(struct world *w, const char *format, const struct shape *s,
+			     const char *mode, const char *type)
 {
 	struct rig_kernel k;
 	char name[64];
@@ -178,7 +184,8 @@ static enum sm_result launch(struct world *w, const char *format, const struct s
 		print_error("no kernel %s\n", name);
 		fail();
 	}
-	return rig_launch(w->r, &k, (struct rig_dim){ N / 32, 1, 1 }, (struct rig_dim){ 32, 1, 1 }, 0, &w->param, sizeof(w->param));
+	return rig_launch(w->r, &k, (struct rig_dim){ N / 32, 1, 1 }, (struct rig_dim){ 32, 1, 1 },
+			  0, &w->param, sizeof(w->param));
 }
 
 static void fill(struct world *w, uint8_t *mem)
@@ -189,7 +196,10 @@ static void fill(struct world *w, uint8_t *mem)
 		w->v[i] = (uint8_t)chance(256);
 }
 
-/* what thread @i writes depends on the place only: threads that write to the same one do so in any order */
+/*
+ * what thread @i writes depends on the place only: threads that write to the same one do so in any
+ * order
+ */
 static void value_of_place(struct world *w, const struct shape *s, unsigned int i, uint64_t *v)
 {
 	int at[3];
@@ -210,7 +220,8 @@ static void expect_written(struct world *w, const struct shape *s, unsigned int 
 		value_of_place(w, s, i, v);
 		memcpy(w->v + i * bytes, v, bytes);
 		if (clamp(s, w->p[i], at) || !drop)
-			memcpy(w->before + offset_of(s, bytes, at, layer_of(s, w->p[i])), w->v + i * bytes, bytes);
+			memcpy(w->before + offset_of(s, bytes, at, layer_of(s, w->p[i])),
+			       w->v + i * bytes, bytes);
 	}
 }
 
@@ -232,21 +243,27 @@ static void reads_and_writes(void **state)
 		describe(w, s, bytes);
 		choose_places(w, s, mode == 2);
 		fill(w, mem);
-		assert_int_equal(launch(w, "read_%s_%s_%s", s, modes[mode], types[n / 3 % 5].name), SM_DONE);
+		assert_int_equal(launch(w, "read_%s_%s_%s", s, modes[mode], types[n / 3 % 5].name),
+				 SM_DONE);
 		for (unsigned int i = 0; i < N; i++) {
 			int at[3];
 			bool inside = clamp(s, w->p[i], at);
-			const uint8_t *want = inside || mode ? mem + offset_of(s, bytes, at, layer_of(s, w->p[i])) : zeros;
+			const uint8_t *want =
+				inside || mode ?
+					mem + offset_of(s, bytes, at, layer_of(s, w->p[i])) :
+					zeros;
 
 			if (memcmp(w->v + i * bytes, want, bytes))
-				print_error("%s %s %s: thread %u at %d %d %d %d\n", s->name, modes[mode], types[n / 3 % 5].name, i,
-					    w->p[i][0], w->p[i][1], w->p[i][2], w->p[i][3]);
+				print_error("%s %s %s: thread %u at %d %d %d %d\n", s->name,
+					    modes[mode], types[n / 3 % 5].name, i, w->p[i][0],
+					    w->p[i][1], w->p[i][2], w->p[i][3]);
 			assert_memory_equal(w->v + i * bytes, want, bytes);
 		}
 		fill(w, mem);
 		memcpy(w->before, mem, w->size);
 		expect_written(w, s, bytes, mode == 0);
-		assert_int_equal(launch(w, "write_%s_%s_%s", s, modes[mode], types[n / 3 % 5].name), SM_DONE);
+		assert_int_equal(launch(w, "write_%s_%s_%s", s, modes[mode], types[n / 3 % 5].name),
+				 SM_DONE);
 		assert_memory_equal(mem, w->before, w->size);
 	}
 }
@@ -278,10 +295,14 @@ enum number { FLOAT, SINT, UINT, UNORM, SNORM };
 
 /* rnndb g80_defs.xml, GK104_IMAGE_FORMAT */
 static const struct { uint8_t id, n, bits, number; } formats[] = {
-	{ 0x02, 4, 32, FLOAT }, { 0x03, 4, 32, SINT }, { 0x04, 4, 32, UINT }, { 0x0c, 4, 16, FLOAT }, { 0x0a, 4, 16, SINT },
-	{ 0x0b, 4, 16, UINT }, { 0x08, 4, 16, UNORM }, { 0x09, 4, 16, SNORM }, { 0x1b, 4, 8, SINT }, { 0x1c, 4, 8, UINT },
-	{ 0x18, 4, 8, UNORM }, { 0x1a, 4, 8, SNORM }, { 0x0d, 2, 32, FLOAT }, { 0x1f, 2, 16, SINT }, { 0x20, 2, 16, UINT },
-	{ 0x29, 1, 32, FLOAT }, { 0x36, 1, 16, FLOAT }, { 0x39, 1, 8, SINT }, { 0x3a, 1, 8, UINT }, { 0x37, 1, 8, UNORM },
+	{ 0x02, 4, 32, FLOAT }, { 0x03, 4, 32, SINT }, { 0x04, 4, 32, UINT }, { 0x0c, 4, 16,
+		FLOAT }, { 0x0a, 4, 16, SINT },
+	{ 0x0b, 4, 16, UINT }, { 0x08, 4, 16, UNORM }, { 0x09, 4, 16, SNORM }, { 0x1b, 4, 8, SINT },
+		{ 0x1c, 4, 8, UINT },
+	{ 0x18, 4, 8, UNORM }, { 0x1a, 4, 8, SNORM }, { 0x0d, 2, 32, FLOAT }, { 0x1f, 2, 16, SINT },
+		{ 0x20, 2, 16, UINT },
+	{ 0x29, 1, 32, FLOAT }, { 0x36, 1, 16, FLOAT }, { 0x39, 1, 8, SINT }, { 0x3a, 1, 8, UINT },
+		{ 0x37, 1, 8, UNORM },
 };
 
 static uint64_t stored(uint32_t v, unsigned int bits, enum number number)
@@ -313,18 +334,21 @@ static uint64_t stored(uint32_t v, unsigned int bits, enum number number)
 
 static void stores_that_convert(void **state)
 {
-	static const float values[] = { 0, 1, -1, 0.5f, -0.25f, 1.5f, -7, 1e-3f, 65519, 65520, 1e9f, -1e9f, 6e-8f, 0.3337f };
+	static const float values[] = { 0,     1,     -1,    0.5f, -0.25f, 1.5f,  -7,
+					1e-3f, 65519, 65520, 1e9f, -1e9f,  6e-8f, 0.3337f };
 	struct world *w = *state;
 	const struct shape *s = &shapes[1];
 	uint8_t *mem = rig_host(w->r, w->memory);
 
 	for (unsigned int n = 0; n < sizeof(formats) / sizeof(formats[0]); n++) {
-		unsigned int bits = formats[n].bits, bytes = formats[n].n * bits / 8, log2 = __builtin_ctz(bytes);
+		unsigned int bits = formats[n].bits, bytes = formats[n].n * bits / 8,
+			     log2 = __builtin_ctz(bytes);
 		uint32_t *d = rig_host(w->r, w->param.s), v[4];
 
 		describe(w, s, bytes);
 		d[1] = formats[n].id;
-		d[2] = (s->size[0] - 1) | (6 - log2) << 22 | log2 << 26;	/* counts elements */
+		/* counts elements */
+		d[2] = (s->size[0] - 1) | (6 - log2) << 22 | log2 << 26;
 		choose_places(w, s, false);
 		fill(w, mem);
 		for (unsigned int i = 0; i < N; i++) {
@@ -335,7 +359,8 @@ static void stores_that_convert(void **state)
 				uint32_t bits_of_place = (uint32_t)(place[c / 2] >> 32 * (c & 1));
 
 				if (formats[n].number == SINT || formats[n].number == UINT)
-					v[c] = (uint32_t)((int32_t)bits_of_place >> (bits_of_place & 31));
+					v[c] = (uint32_t)((int32_t)bits_of_place >>
+							  (bits_of_place & 31));
 				else
 					memcpy(&v[c], &values[bits_of_place % 14], 4);
 			}
@@ -351,7 +376,8 @@ static void stores_that_convert(void **state)
 			for (unsigned int c = 0; c < formats[n].n; c++) {
 				uint64_t raw = stored(v[c], bits, formats[n].number);
 
-				memcpy(w->before + offset_of(s, bytes, at, 0) + c * bits / 8, &raw, bits / 8);
+				memcpy(w->before + offset_of(s, bytes, at, 0) + c * bits / 8, &raw,
+				       bits / 8);
 			}
 		}
 		assert_int_equal(launch(w, "formatted", s, "", ""), SM_DONE);

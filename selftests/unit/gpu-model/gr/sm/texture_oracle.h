@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a texture read gives, from the CUDA C programming guide ("Texture Fetching", "Cubemap Textures") and, for what CUDA
- * has no word for, the OpenGL 4.6 specification. An image's texels are a function of their place.
+ * What a texture read gives, from the CUDA C programming guide ("Texture Fetching", "Cubemap
+ * Textures") and, for what CUDA has no word for, the OpenGL 4.6 specification. An image's texels
+ * are a function of their place.
  */
 #ifndef KVGPU_SELFTESTS_SM_TEXTURE_ORACLE_H
 #define KVGPU_SELFTESTS_SM_TEXTURE_ORACLE_H
@@ -10,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum shape { LINE, PLANE, VOLUME, CUBE, LINE_LAYERS, PLANE_LAYERS, CUBE_LAYERS = 8 };	/* as headers have them */
+/* as headers have them */
+enum shape { LINE, PLANE, VOLUME, CUBE, LINE_LAYERS, PLANE_LAYERS, CUBE_LAYERS = 8 };
 
 struct image {
 	enum shape shape;
@@ -134,8 +136,8 @@ static inline int cube_neighbour(int face, int n, int *i)
 	return to;
 }
 
-static inline double oracle_texel(const struct image *im, const struct look *k, int level, int layer, int face, const int *i,
-				  unsigned int c)
+static inline double oracle_texel(const struct image *im, const struct look *k, int level,
+				  int layer, int face, const int *i, unsigned int c)
 {
 	int at[3] = { 0, 0, 0 }, n[3], place[3] = { i[0], i[1], i[2] }, outside = 0;
 
@@ -154,8 +156,9 @@ static inline double oracle_texel(const struct image *im, const struct look *k, 
 }
 
 /*
- * Weights have 8 bits of fraction ("Linear Filtering"). How products of them are rounded is not documented: as an H200 was seen
- * to do it. x y: what both have is rounded, the rest is what remains of each. x y z: x and z like that, then y of each.
+ * Weights have 8 bits of fraction ("Linear Filtering"). How products of them are rounded is not
+ * documented: as an H200 was seen to do it. x y: what both have is rounded, the rest is what
+ * remains of each. x y z: x and z like that, then y of each.
  */
 static inline void oracle_weights(const int *a, unsigned int dims, int *w)
 {
@@ -171,19 +174,22 @@ static inline void oracle_weights(const int *a, unsigned int dims, int *w)
 		if (dims < 3)
 			w[i] = xz[x][y];
 		else
-			w[i] = y ? (xz[x][z] * a[1] + 128) >> 8 : xz[x][z] - ((xz[x][z] * a[1] + 128) >> 8);
+			w[i] = y ? (xz[x][z] * a[1] + 128) >> 8 :
+				   xz[x][z] - ((xz[x][z] * a[1] + 128) >> 8);
 	}
 }
 
-static inline double oracle_level(const struct image *im, const struct look *k, int level, int layer, int face, const double *p,
-				  unsigned int c)
+static inline double oracle_level(const struct image *im, const struct look *k, int level,
+				  int layer, int face, const double *p, unsigned int c)
 {
-	int base[3] = { 0 }, part[3] = { 0 }, weight[8] = { 256 }, corners = k->linear ? 1 << image_dims(im) : 1;
+	int base[3] = { 0 }, part[3] = { 0 }, weight[8] = { 256 },
+	    corners = k->linear ? 1 << image_dims(im) : 1;
 	double sum = 0;
 
 	for (unsigned int d = 0; d < image_dims(im); d++) {
 		int n = level_extent(im->size[d], level);
-		double x = k->unnormalized && face < 0 ? p[d] : p[d] * n, top = k->linear ? n : n - 1;
+		double x = k->unnormalized && face < 0 ? p[d] : p[d] * n,
+		       top = k->linear ? n : n - 1;
 
 		if (k->wrap == 7)
 			x = fabs(x);
@@ -222,8 +228,8 @@ static inline double oracle_level(const struct image *im, const struct look *k, 
 }
 
 /* @p: the coordinates as the program gives them; @lod before bias and limits */
-static inline double oracle_sample(const struct image *im, const struct look *k, const double *p, int layer, double lod,
-				   unsigned int c)
+static inline double oracle_sample(const struct image *im, const struct look *k, const double *p,
+				   int layer, double lod, unsigned int c)
 {
 	double place[3] = { p[0], p[1], p[2] }, top = k->last - k->first, f;
 	int face = -1, level = k->first;
@@ -237,7 +243,8 @@ static inline double oracle_sample(const struct image *im, const struct look *k,
 		level += (int)floor(lod + 0.5);
 	else if (k->mip == 3)
 		level += (int)floor(lod);
-	f = k->mip == 3 ? floor((lod - floor(lod)) * 256) / 256 : 0;	/* cut, not rounded: seen on an H200 */
+	/* cut, not rounded: seen on an H200 */
+	f = k->mip == 3 ? floor((lod - floor(lod)) * 256) / 256 : 0;
 	if (f == 0)
 		return oracle_level(im, k, level, layer, face, place, c);
 	return oracle_level(im, k, level, layer, face, place, c) * (1 - f) +

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Device side of textures_test.c: every way in which CUDA reads a texture. textures.cubin is what nvcc 11.8 -arch=sm_35 -cubin
+/*
+ * Device side of textures_test.c: every way in which CUDA reads a texture. textures.cubin is what
+ * nvcc 11.8 -arch=sm_35 -cubin
+ */
 // makes of it. Thread i asks for the place p[i] with g[i] beside it; out[i] is what it gets.
 typedef cudaTextureObject_t tex;
 typedef unsigned int u32;
@@ -28,7 +31,10 @@ KERNEL(line_layers_lod, tex1DLayeredLod<float4>(t, a.x, (int)a.w, b.x))
 KERNEL(plane_layers_lod, tex2DLayeredLod<float4>(t, a.x, a.y, (int)a.w, b.x))
 KERNEL(cube_layers_lod, texCubemapLayeredLod<float4>(t, a.x, a.y, a.z, (int)a.w, b.x))
 
-/* derivatives: b.x, b.y along x of the screen, b.z, b.w along y; in three dimensions the third ones are 0 */
+/*
+ * derivatives: b.x, b.y along x of the screen, b.z, b.w along y; in three dimensions the third ones
+ * are 0
+ */
 #define DX	make_float2(b.x, b.y)
 #define DY	make_float2(b.z, b.w)
 #define DX3	make_float4(b.x, b.y, 0, 0)
@@ -59,14 +65,16 @@ extern "C" __global__ void fetch(tex t, const float4 *p, const float4 *g, int4 *
 	out[i] = tex1Dfetch<int4>(t, (int)p[i].x);
 }
 
-#define ASM(name, insn)									\
+#define ASM(name, insn)                                                                       \
 	extern "C" __global__ void name(tex t, const float4 *p, const float4 *g, float4 *out) \
-	{										\
-		u32 i = blockIdx.x * blockDim.x + threadIdx.x;				\
-		float4 a = p[i], b = g[i], r;						\
-		asm volatile(insn : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)		\
-			     : "l"(t), "f"(a.x), "f"(a.y), "f"(a.z), "r"((int)a.w), "f"(b.x), "f"(b.y), "f"(b.z), "f"(b.w)); \
-		out[i] = r;								\
+	{                                                                                     \
+		u32 i = blockIdx.x * blockDim.x + threadIdx.x;                                \
+		float4 a = p[i], b = g[i], r;                                                 \
+		asm volatile(insn                                                             \
+			     : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)                     \
+			     : "l"(t), "f"(a.x), "f"(a.y), "f"(a.z), "r"((int)a.w), "f"(b.x), \
+			       "f"(b.y), "f"(b.z), "f"(b.w));                                 \
+		out[i] = r;                                                                   \
 	}
 #define R "{%0, %1, %2, %3}"
 

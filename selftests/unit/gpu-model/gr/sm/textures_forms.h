@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Texture reads other than the plain ones, formats, and what goes wrong. Included by textures_test.c. */
+/*
+ * Texture reads other than the plain ones, formats, and what goes wrong. Included by
+ * textures_test.c.
+ */
 #ifndef KVGPU_SELFTESTS_SM_TEXTURES_FORMS_H
 #define KVGPU_SELFTESTS_SM_TEXTURES_FORMS_H
 
 static const struct image plane16 = { PLANE, { 16, 16, 1 }, 1, 1 };
 
-/* a CTA of 30 with every third thread asking: the others of its quads lend their hands, those that do not exist too */
+/*
+ * a CTA of 30 with every third thread asking: the others of its quads lend their hands, those that
+ * do not exist too
+ */
 static void derivatives_where_few_threads_ask(void **state)
 {
 	struct world *w = *state;
@@ -27,7 +33,8 @@ static void derivatives_where_few_threads_ask(void **state)
 
 		memcpy(&got, &w->out[t][0], 4);
 		if (t % 3 == 1)
-			check("volume_grad_some", t, 0, w->out[t][0], oracle_sample(im, &k, p, 0, t % 5, 0));
+			check("volume_grad_some", t, 0, w->out[t][0],
+			      oracle_sample(im, &k, p, 0, t % 5, 0));
 		else
 			assert_int_equal(got, 0xffffffff);
 	}
@@ -40,8 +47,10 @@ static void places_moved_by_offsets(void **state)
 		bool layers, grad;
 		int off[2];
 	} moved[] = {
-		{ "plane_moved", false, false, { -3, 5 } }, { "layers_moved", true, false, { 7, -8 } },
-		{ "grad_moved", false, true, { 2, -1 } }, { "layers_grad_moved", true, true, { -2, 1 } },
+		{ "plane_moved", false, false, { -3, 5 } }, { "layers_moved", true, false, { 7,
+			-8 } },
+		{ "grad_moved", false, true, { 2, -1 } }, { "layers_grad_moved", true, true, { -2,
+			1 } },
 	};
 	struct world *w = *state;
 	static double lod[N];
@@ -57,7 +66,8 @@ static void places_moved_by_offsets(void **state)
 		memset(w->g, 0, N * 16);
 		for (unsigned int t = 0; t < N; t++) {
 			lod[t] = n ? t % 3 : 0;
-			w->g[t][0] = moved[n].grad ? ldexpf(1, (int)lod[t]) / (float)im->size[0] : (float)lod[t];
+			w->g[t][0] = moved[n].grad ? ldexpf(1, (int)lod[t]) / (float)im->size[0] :
+						     (float)lod[t];
 		}
 		read_and_check(w, moved[n].name, im, &k, make_image(w, im), lod);
 	}
@@ -109,7 +119,8 @@ static void comparisons(void **state)
 			oracle_weights(part, 2, weight);
 			for (int c = 0; c < 4; c++) {
 				int at[3] = { base[0] + (c & 1), base[1] + c / 2, 0 };
-				double v = oracle_texel(im, &k, 0, i & 8 ? (int)w->p[t][3] : 0, -1, at, 0);
+				double v = oracle_texel(im, &k, 0, i & 8 ? (int)w->p[t][3] : 0, -1,
+							at, 0);
 
 				want += weight[c] / 256.0 * compare(i % 8, w->g[t][0], v);
 			}
@@ -126,10 +137,12 @@ static void gathered_texels(void **state)
 		int off[2];
 		bool compared;
 	} forms[] = {
-		{ "gather_r", 0, { 0, 0 }, false }, { "gather_a", 3, { 0, 0 }, false }, { "gather_moved", 1, { -12, 9 }, false },
+		{ "gather_r", 0, { 0, 0 }, false }, { "gather_a", 3, { 0, 0 }, false },
+			{ "gather_moved", 1, { -12, 9 }, false },
 		{ "gather_compared", 0, { 0, 0 }, true },
 	};
-	static const int order[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };	/* PTX ISA, "tld4" */
+	/* PTX ISA, "tld4" */
+	static const int order[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
 	struct world *w = *state;
 	uint64_t va = make_image(w, &plane16);
 
@@ -147,11 +160,16 @@ static void gathered_texels(void **state)
 		read_texture(w, forms[f].name);
 		for (unsigned int t = 0; t < N; t++) {
 			for (unsigned int c = 0; c < 4; c++) {
-				int at[3] = { (int)floor(w->p[t][0] * 16 - 0.5) + order[c][0] + forms[f].off[0],
-					      (int)floor(w->p[t][1] * 16 - 0.5) + order[c][1] + forms[f].off[1], 0 };
-				double v = oracle_texel(&plane16, &k, 0, 0, -1, at, forms[f].component);
+				int at[3] = { (int)floor(w->p[t][0] * 16 - 0.5) + order[c][0] +
+						      forms[f].off[0],
+					      (int)floor(w->p[t][1] * 16 - 0.5) + order[c][1] +
+						      forms[f].off[1],
+					      0 };
+				double v = oracle_texel(&plane16, &k, 0, 0, -1, at,
+							forms[f].component);
 
-				check(forms[f].name, t, c, w->out[t][c], forms[f].compared ? compare(3, w->g[t][0], v) : v);
+				check(forms[f].name, t, c, w->out[t][c],
+				      forms[f].compared ? compare(3, w->g[t][0], v) : v);
 			}
 		}
 	}
@@ -190,7 +208,9 @@ static void single_texels(void **state)
 			}
 			for (unsigned int c = 0; c < 4; c++)
 				check(forms[f].name, t, c, w->out[t][c],
-				      inside ? image_texel(level, f == 2 ? (int)w->p[t][3] : 0, at, c) : 0);
+				      inside ? image_texel(level, f == 2 ? (int)w->p[t][3] : 0, at,
+							   c) :
+					       0);
 		}
 	}
 }
@@ -226,14 +246,21 @@ static void sizes_of_levels(void **state)
 enum { SNORM = 1, UNORM, SINT, UINT, FLOAT = 7 };
 
 /* a buffer of texels with @n components of @bits */
-static void put_buffer(struct world *w, unsigned int bits, unsigned int n, unsigned int type, bool srgb, uint64_t va)
+static void put_buffer(struct world *w, unsigned int bits, unsigned int n, unsigned int type,
+		       bool srgb, uint64_t va)
 {
-	static const uint8_t sizes[3][5] = { { 0, 0x1d, 0x18, 0, 0x08 }, { 0, 0x1b, 0x0c, 0, 0x03 }, { 0, 0x0f, 0x04, 0, 0x01 } };
-	uint32_t *h = (uint32_t *)rig_host(w->r, w->headers) + HEADER * 8, one = type == SINT || type == UINT ? 6 : 7;
+	static const uint8_t sizes[3][5] = { { 0, 0x1d, 0x18, 0, 0x08 },
+					     { 0, 0x1b, 0x0c, 0, 0x03 },
+					     { 0, 0x0f, 0x04, 0, 0x01 } };
+	uint32_t *h = (uint32_t *)rig_host(w->r, w->headers) + HEADER * 8,
+		 one = type == SINT || type == UINT ? 6 : 7;
 
 	memset(h, 0, 32);
-	h[0] = sizes[bits == 8 ? 0 : bits == 16 ? 1 : 2][n] | type << 6 | type << 9 | type << 12 | type << 15 | 2 << 18 |
-	       (n > 1 ? 3 : 0) << 21 | (n > 2 ? 4 : 0) << 24 | (n > 3 ? 5 : one) << 27;
+	h[0] = sizes[bits == 8	? 0 :
+		     bits == 16 ? 1 :
+				  2][n] |
+	       type << 6 | type << 9 | type << 12 | type << 15 | 2 << 18 | (n > 1 ? 3 : 0) << 21 |
+	       (n > 2 ? 4 : 0) << 24 | (n > 3 ? 5 : one) << 27;
 	h[1] = (uint32_t)va;
 	h[2] = (uint32_t)(va >> 32) | 6 << 14 | 1 << 18 | (uint32_t)srgb << 10;
 	h[4] = N;
@@ -247,10 +274,14 @@ static double half_value(uint32_t h)
 	return h >> 15 ? -v : v;
 }
 
-/* components of 8, 16 and 32 bits, one, two or four, signed, unsigned, as fractions and floats: what cudaChannelFormatDesc can say */
+/*
+ * components of 8, 16 and 32 bits, one, two or four, signed, unsigned, as fractions and floats:
+ * what cudaChannelFormatDesc can say
+ */
 static void every_format_of_cuda(void **state)
 {
-	static const unsigned int widths[] = { 8, 16, 32 }, counts[] = { 1, 2, 4 }, types[] = { SNORM, UNORM, SINT, UINT, FLOAT };
+	static const unsigned int widths[] = { 8, 16, 32 }, counts[] = { 1, 2, 4 },
+				  types[] = { SNORM, UNORM, SINT, UINT, FLOAT };
 	struct world *w = *state;
 	uint64_t va = rig_alloc(w->r, N * 16);
 	uint8_t *mem = rig_host(w->r, va);
@@ -258,11 +289,13 @@ static void every_format_of_cuda(void **state)
 	for (unsigned int n = 0; n < 45; n++) {
 		unsigned int bits = widths[n / 15], count = counts[n / 5 % 3], type = types[n % 5];
 
-		if ((bits == 8 && type == FLOAT) || (bits == 32 && (type == SNORM || type == UNORM)))
+		if ((bits == 8 && type == FLOAT) ||
+		    (bits == 32 && (type == SNORM || type == UNORM)))
 			continue;
 		for (unsigned int i = 0; i < N * 16; i++)
 			mem[i] = (uint8_t)chance(256);
-		for (unsigned int i = 1; i < N * 16 && type == FLOAT; i += bits / 8)	/* no infinities */
+		/* no infinities */
+		for (unsigned int i = 1; i < N * 16 && type == FLOAT; i += bits / 8)
 			mem[i] = mem[bits == 32 ? i + 2 : i] &= 0xbb;
 		for (unsigned int t = 0; t < N; t++)
 			w->p[t][0] = (float)((t * 7) % (N + 20)) - 10;
@@ -275,7 +308,8 @@ static void every_format_of_cuda(void **state)
 			memcpy(got, w->out[t], 16);
 			for (unsigned int c = 0; c < 4; c++) {
 				const uint8_t *m = mem + (at * (int)count + (int)c) * (int)bits / 8;
-				bool integer = type == SINT || type == UINT, there = at >= 0 && at < (int)N && c < count;
+				bool integer = type == SINT || type == UINT,
+				     there = at >= 0 && at < (int)N && c < count;
 				int64_t raw = 0, top = (1ll << (bits - 1)) - 1;
 				double want;
 				float f;
@@ -285,7 +319,11 @@ static void every_format_of_cuda(void **state)
 					uint32_t as_int = 1;
 
 					memcpy(&f, &got[c], 4);
-					assert_int_equal(got[c], c < 3 || (c < count) ? 0 : integer ? as_int : (memcpy(&as_int, &one, 4), as_int));
+					assert_int_equal(got[c],
+							 c < 3 || (c < count) ? 0 :
+							 integer	      ? as_int :
+								   (memcpy(&as_int, &one, 4),
+								    as_int));
 					continue;
 				}
 				for (unsigned int b = 0; b < bits / 8; b++)
@@ -301,8 +339,9 @@ static void every_format_of_cuda(void **state)
 					assert_memory_equal(&got[c], m, 4);
 					continue;
 				}
-				want = type == FLOAT ? half_value((uint32_t)raw) : type == UNORM ? (double)raw / (double)(2 * top + 1) :
-				       (double)raw / (double)top;
+				want = type == FLOAT ? half_value((uint32_t)raw) :
+				       type == UNORM ? (double)raw / (double)(2 * top + 1) :
+						       (double)raw / (double)top;
 				want = want < -1 && type == SNORM ? -1 : want;
 				assert_true(f == (float)want);
 			}
@@ -310,7 +349,10 @@ static void every_format_of_cuda(void **state)
 	}
 }
 
-/* the texture has such texels, and the sampler allows the conversion; alpha is linear. IEC 61966-2-1 */
+/*
+ * the texture has such texels, and the sampler allows the conversion; alpha is linear. IEC
+ * 61966-2-1
+ */
 static void srgb_needs_both_words(void **state)
 {
 	struct world *w = *state;
@@ -324,7 +366,8 @@ static void srgb_needs_both_words(void **state)
 		uint32_t *h = (uint32_t *)rig_host(w->r, w->headers) + HEADER * 8, *s;
 
 		put_buffer(w, 8, 4, UNORM, on & 1, va);
-		h[2] = (h[2] & ~(15u << 14)) | 7 << 14;		/* as a plane of one line, so that there is a sampler */
+		/* as a plane of one line, so that there is a sampler */
+		h[2] = (h[2] & ~(15u << 14)) | 7 << 14;
 		h[3] = 1024;
 		h[5] = 1 | 1 << 16;
 		put_sampler(w, &k);
@@ -336,10 +379,12 @@ static void srgb_needs_both_words(void **state)
 		}
 		read_texture(w, "plane");
 		for (unsigned int t = 0; t < N; t++) {
-			double v = t / 255.0, linear = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+			double v = t / 255.0,
+			       linear = v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 
 			for (unsigned int c = 0; c < 4; c++)
-				assert_true(fabs(w->out[t][c] - (on == 3 && c < 3 ? linear : v)) < 1e-6);
+				assert_true(fabs(w->out[t][c] - (on == 3 && c < 3 ? linear : v)) <
+					    1e-6);
 		}
 	}
 }
@@ -371,7 +416,10 @@ static void bad_headers_are_traps(void **state)
 	assert_int_equal(launch(w, "sizes", 64), SM_DONE);	/* no sampler is looked at */
 }
 
-/* SAMPLER_INDEX of the QMD: handles without a sampler's number, each header has the sampler of its own */
+/*
+ * SAMPLER_INDEX of the QMD: handles without a sampler's number, each header has the sampler of its
+ * own
+ */
 static void the_sampler_may_go_with_the_header(void **state)
 {
 	struct world *w = *state;
@@ -391,7 +439,9 @@ static void textures_of_unmapped_memory_fault(void **state)
 	put_header(w, &plane16, &k, 1ull << 39);
 	put_sampler(w, &k);
 	assert_int_equal(launch(w, "plane", 64), SM_FAULT);
-	assert_true(atomic_load(&w->r->g->gr->sm->tex[0].faults) + atomic_load(&w->r->g->gr->sm->tex[1].faults) > 0);
+	assert_true(atomic_load(&w->r->g->gr->sm->tex[0].faults) +
+			    atomic_load(&w->r->g->gr->sm->tex[1].faults) >
+		    0);
 	assert_int_equal(atomic_load(&w->r->g->gr->sm->l1[0].faults), 0);
 }
 

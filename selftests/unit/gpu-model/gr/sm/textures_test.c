@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every way in which CUDA reads a texture (textures.cu), against texture_oracle.h: kinds of textures, address modes, filters,
- * levels, derivatives, offsets, comparisons, gathers, formats. Places are such that no rounding decides which texels count.
+ * Every way in which CUDA reads a texture (textures.cu), against texture_oracle.h: kinds of
+ * textures, address modes, filters, levels, derivatives, offsets, comparisons, gathers, formats.
+ * Places are such that no rounding decides which texels count.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +81,8 @@ struct block {
 static struct block block_of(const struct image *im, int level)
 {
 	struct block b = { LOG2_BLOCK, im->shape == VOLUME ? LOG2_BLOCK : 0 };
-	int h = image_dims(im) > 1 ? level_extent(im->size[1], level) : 1, d = level_extent(im->size[2], level);
+	int h = image_dims(im) > 1 ? level_extent(im->size[1], level) : 1,
+	    d = level_extent(im->size[2], level);
 
 	for (; b.height && h <= 8 << (b.height - 1); b.height--)
 		;
@@ -113,18 +115,23 @@ static uint64_t layer_stride(const struct image *im, unsigned int bytes)
 	return up(n, 512u << (b.height + b.depth));
 }
 
-static uint64_t texel_offset(const struct image *im, int level, int layer, const int *at, unsigned int bytes)
+static uint64_t texel_offset(const struct image *im, int level, int layer, const int *at,
+			     unsigned int bytes)
 {
 	struct block b = block_of(im, level);
-	uint64_t x = (uint64_t)at[0] * bytes, y = at[1], z = at[2], off = layer * layer_stride(im, bytes);
+	uint64_t x = (uint64_t)at[0] * bytes, y = at[1], z = at[2],
+		 off = layer * layer_stride(im, bytes);
 	uint64_t across = up((uint64_t)level_extent(im->size[0], level) * bytes, 64) / 64;
-	uint64_t down = up(image_dims(im) > 1 ? level_extent(im->size[1], level) : 1, 8u << b.height) >> b.height >> 3;
+	uint64_t down =
+		up(image_dims(im) > 1 ? level_extent(im->size[1], level) : 1, 8u << b.height) >>
+		b.height >> 3;
 	uint64_t block = ((z >> b.depth) * down + (y >> 3 >> b.height)) * across + x / 64;
 
 	for (int l = 0; l < level; l++)
 		off += level_size_in_memory(im, l, bytes);
 	off += block * (512u << (b.height + b.depth));
-	off += (((z & ((1u << b.depth) - 1)) << b.height) + (y >> 3 & ((1u << b.height) - 1))) * 512;
+	off += (((z & ((1u << b.depth) - 1)) << b.height) + (y >> 3 & ((1u << b.height) - 1))) *
+	       512;
 	return off + (y & 7) * 64 + x % 64;
 }
 
@@ -136,7 +143,8 @@ static uint64_t make_image(struct world *w, const struct image *im)
 
 	for (int layer = 0; layer < im->layers; layer++) {
 		for (int l = 0; l < im->levels; l++) {
-			int n[3] = { level_extent(im->size[0], l), level_extent(im->size[1], l), level_extent(im->size[2], l) };
+			int n[3] = { level_extent(im->size[0], l), level_extent(im->size[1], l),
+				     level_extent(im->size[2], l) };
 
 			for (int i = 0; i < n[0] * n[1] * n[2]; i++) {
 				int at[3] = { i % n[0], i / n[0] % n[1], i / n[0] / n[1] };
@@ -144,7 +152,8 @@ static uint64_t make_image(struct world *w, const struct image *im)
 				for (unsigned int c = 0; c < 4; c++) {
 					float v = (float)image_texel(l, layer, at, c);
 
-					memcpy(host + texel_offset(im, l, layer, at, 16) + 4 * c, &v, 4);
+					memcpy(host + texel_offset(im, l, layer, at, 16) + 4 * c,
+					       &v, 4);
 				}
 			}
 		}
@@ -156,12 +165,15 @@ static void put_header(struct world *w, const struct image *im, const struct loo
 {
 	uint32_t *h = (uint32_t *)rig_host(w->r, w->headers) + HEADER * 8;
 	struct block b = block_of(im, 0);
-	uint32_t depth = im->shape == VOLUME ? im->size[2] : im->shape == CUBE || im->shape == CUBE_LAYERS ? im->layers / 6 : im->layers;
+	uint32_t depth = im->shape == VOLUME			       ? im->size[2] :
+			 im->shape == CUBE || im->shape == CUBE_LAYERS ? im->layers / 6 :
+									 im->layers;
 
 	memset(h, 0, 32);
 	h[0] = 1 | 7 << 6 | 7 << 9 | 7 << 12 | 7 << 15 | 2 << 18 | 3 << 21 | 4 << 24 | 5u << 27;
 	h[1] = (uint32_t)va;
-	h[2] = (uint32_t)(va >> 32) | im->shape << 14 | b.height << 22 | b.depth << 25 | (k->unnormalized ? 0 : 1u << 31);
+	h[2] = (uint32_t)(va >> 32) | im->shape << 14 | b.height << 22 | b.depth << 25 |
+	       (k->unnormalized ? 0 : 1u << 31);
 	h[4] = 1u << 31 | im->size[0];
 	h[5] = im->size[1] | depth << 16 | (im->levels - 1u) << 28;
 	h[7] = k->first | k->last << 4;
@@ -169,18 +181,25 @@ static void put_header(struct world *w, const struct image *im, const struct loo
 
 static void put_sampler(struct world *w, const struct look *k)
 {
-	uint32_t *s = (uint32_t *)rig_host(w->r, w->samplers) + HEADER * 8, filter = k->linear ? 2 : 1;
+	uint32_t *s = (uint32_t *)rig_host(w->r, w->samplers) + HEADER * 8,
+		 filter = k->linear ? 2 : 1;
 
 	memset(s, 0, 32);
-	s[0] = k->wrap | k->wrap << 3 | k->wrap << 6 | 3 << 9 << 1;	/* compares: less or equal, once switched on */
-	s[1] = filter | filter << 4 | k->mip << 6 | (uint32_t)k->seamless << 9 | ((uint32_t)(int)(k->bias * 256) & 0x1fff) << 12;
+	/* compares: less or equal, once switched on */
+	s[0] = k->wrap | k->wrap << 3 | k->wrap << 6 | 3 << 9 << 1;
+	s[1] = filter | filter << 4 | k->mip << 6 | (uint32_t)k->seamless << 9 |
+	       ((uint32_t)(int)(k->bias * 256) & 0x1fff) << 12;
 	s[2] = (uint32_t)(k->min * 256) | (uint32_t)(k->max * 256) << 12;
 	memcpy(&s[4], k->border, 16);
 }
 
 static struct look look(const struct image *im, unsigned int wrap, bool linear)
 {
-	return (struct look){ .wrap = wrap, .linear = linear, .mip = 1, .max = 15, .last = im->levels - 1,
+	return (struct look){ .wrap = wrap,
+			      .linear = linear,
+			      .mip = 1,
+			      .max = 15,
+			      .last = im->levels - 1,
 			      .border = { -5, -6, -7, -8 } };
 }
 
@@ -192,8 +211,8 @@ static enum sm_result launch(struct world *w, const char *name, unsigned int thr
 
 	assert_true(rig_cubin(w->r, cubin_start, cubin_end - cubin_start, name, &k));
 	memset(w->out, 0xff, N * 16);
-	return rig_launch(w->r, &k, (struct rig_dim){ N / threads, 1, 1 }, (struct rig_dim){ threads, 1, 1 }, 0, &w->param,
-			  sizeof(w->param));
+	return rig_launch(w->r, &k, (struct rig_dim){ N / threads, 1, 1 },
+			  (struct rig_dim){ threads, 1, 1 }, 0, &w->param, sizeof(w->param));
 }
 
 static void read_texture(struct world *w, const char *name)
@@ -201,7 +220,8 @@ static void read_texture(struct world *w, const char *name)
 	enum sm_result ret = launch(w, name, 64);
 
 	if (ret != SM_DONE)
-		print_error("%s: result %d, warp error %x at %x\n", name, ret, w->r->grid.trap.warp_esr, w->r->grid.trap.pc);
+		print_error("%s: result %d, warp error %x at %x\n", name, ret,
+			    w->r->grid.trap.warp_esr, w->r->grid.trap.pc);
 	assert_int_equal(ret, SM_DONE);
 }
 
@@ -213,7 +233,10 @@ static void check(const char *name, unsigned int i, unsigned int c, float got, d
 	fail();
 }
 
-/* coordinates in 64ths of a texel, from outside on one side to outside on the other; directions for cubes */
+/*
+ * coordinates in 64ths of a texel, from outside on one side to outside on the other; directions for
+ * cubes
+ */
 static void choose_places(struct world *w, const struct image *im, const struct look *k)
 {
 	for (unsigned int i = 0; i < N; i++) {
@@ -233,19 +256,22 @@ static void choose_places(struct world *w, const struct image *im, const struct 
 	}
 }
 
-static void check_all(struct world *w, const char *name, const struct image *im, const struct look *k, const double *lod)
+static void check_all(struct world *w, const char *name, const struct image *im,
+		      const struct look *k, const double *lod)
 {
 	for (unsigned int i = 0; i < N; i++) {
 		const double p[3] = { w->p[i][0], w->p[i][1], w->p[i][2] };
 		bool arrays = im->shape >= LINE_LAYERS;
 
 		for (unsigned int c = 0; c < 4; c++)
-			check(name, i, c, w->out[i][c], oracle_sample(im, k, p, arrays ? (int)w->p[i][3] : 0, lod ? lod[i] : 0, c));
+			check(name, i, c, w->out[i][c],
+			      oracle_sample(im, k, p, arrays ? (int)w->p[i][3] : 0,
+					    lod ? lod[i] : 0, c));
 	}
 }
 
-static void read_and_check(struct world *w, const char *name, const struct image *im, const struct look *k, uint64_t va,
-			   const double *lod)
+static void read_and_check(struct world *w, const char *name, const struct image *im,
+			   const struct look *k, uint64_t va, const double *lod)
 {
 	put_header(w, im, k, va);
 	put_sampler(w, k);
@@ -261,9 +287,12 @@ static const struct kind {
 	{ { PLANE, { 32, 16, 1 }, 1, 6 }, "plane", "plane_lod", "plane_grad" },
 	{ { VOLUME, { 16, 32, 8 }, 1, 6 }, "volume", "volume_lod", "volume_grad" },
 	{ { CUBE, { 16, 16, 1 }, 6, 5 }, "cube", "cube_lod", "cube_grad" },
-	{ { LINE_LAYERS, { 32, 1, 1 }, 5, 6 }, "line_layers", "line_layers_lod", "line_layers_grad" },
-	{ { PLANE_LAYERS, { 16, 32, 1 }, 3, 6 }, "plane_layers", "plane_layers_lod", "plane_layers_grad" },
-	{ { CUBE_LAYERS, { 8, 8, 1 }, 18, 4 }, "cube_layers", "cube_layers_lod", "cube_layers_grad" },
+	{ { LINE_LAYERS, { 32, 1, 1 }, 5, 6 }, "line_layers", "line_layers_lod",
+		"line_layers_grad" },
+	{ { PLANE_LAYERS, { 16, 32, 1 }, 3, 6 }, "plane_layers", "plane_layers_lod",
+		"plane_layers_grad" },
+	{ { CUBE_LAYERS, { 8, 8, 1 }, 18, 4 }, "cube_layers", "cube_layers_lod",
+		"cube_layers_grad" },
 };
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
@@ -287,7 +316,10 @@ static void every_kind_with_every_address_mode(void **state)
 	}
 }
 
-/* the middle of texels: at the border only one counts, which is what a line read as a plane must not forget */
+/*
+ * the middle of texels: at the border only one counts, which is what a line read as a plane must
+ * not forget
+ */
 static void levels_of_detail(void **state)
 {
 	struct world *w = *state;
@@ -315,8 +347,9 @@ static void levels_of_detail(void **state)
 }
 
 /*
- * Steps of a power of two of texels, across or along, so that the level is a whole or half one: lod = log2 of the longer. For a
- * cube, from the middle of a face a step of the direction covers half as much of the face.
+ * Steps of a power of two of texels, across or along, so that the level is a whole or half one: lod
+ * = log2 of the longer. For a cube, from the middle of a face a step of the direction covers half
+ * as much of the face.
  */
 static void levels_by_derivatives(void **state)
 {
@@ -335,7 +368,8 @@ static void levels_by_derivatives(void **state)
 			choose_places(w, im, &k);
 			memset(w->g, 0, N * 16);
 			for (unsigned int t = 0; t < N; t++) {
-				unsigned int across = image_dims(im) > 1 && !cube ? chance(2) : 0, row = chance(2), e = chance(im->levels + 1);
+				unsigned int across = image_dims(im) > 1 && !cube ? chance(2) : 0,
+					     row = chance(2), e = chance(im->levels + 1);
 				float step = ldexpf(1, (int)e) / (float)im->size[across];
 
 				lod[t] = e;
@@ -361,9 +395,12 @@ static void levels_by_derivatives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(every_kind_with_every_address_mode), T(levels_of_detail), T(levels_by_derivatives),
-		T(derivatives_where_few_threads_ask), T(places_moved_by_offsets), T(comparisons), T(gathered_texels),
-		T(single_texels), T(sizes_of_levels), T(every_format_of_cuda), T(srgb_needs_both_words), T(bad_headers_are_traps),
+		T(every_kind_with_every_address_mode), T(levels_of_detail),
+			T(levels_by_derivatives),
+		T(derivatives_where_few_threads_ask), T(places_moved_by_offsets), T(comparisons),
+			T(gathered_texels),
+		T(single_texels), T(sizes_of_levels), T(every_format_of_cuda),
+			T(srgb_needs_both_words), T(bad_headers_are_traps),
 		T(the_sampler_may_go_with_the_header), T(textures_of_unmapped_memory_fault),
 	};
 

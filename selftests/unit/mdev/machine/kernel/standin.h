@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What mdev/machine/unmap.c wants of the kernel and of the rest of its room. One thread runs all; a lock that is taken twice or given back
- * without having been taken ends the program.
+ * What mdev/machine/unmap.c wants of the kernel and of the rest of its room. One thread runs all; a
+ * lock that is taken twice or given back without having been taken ends the program.
  */
 #ifndef KVGPU_UNIT_MDEV_STANDIN_H
 #define KVGPU_UNIT_MDEV_STANDIN_H
@@ -26,7 +26,9 @@
 typedef struct { bool held; } spinlock_t;
 #define DEFINE_SPINLOCK(name)	spinlock_t name
 
-/* threads that were asked whether they live: since the lock was taken, and at most in one such time */
+/*
+ * threads that were asked whether they live: since the lock was taken, and at most in one such time
+ */
 extern unsigned int standin_asked, standin_most_asked;
 
 static inline void spin_lock(spinlock_t *l)
@@ -110,7 +112,9 @@ struct inode;
 struct file { const struct file_operations *f_op; void *private_data; struct list_head node; };
 struct file_operations { void *owner; int (*release)(struct inode *inode, struct file *file); };
 #define IS_ERR(p)	(!(p))
-struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data, int flags);	/* NULL: no memory */
+/* NULL: no memory */
+struct file *anon_inode_getfile(const char *name, const struct file_operations *ops, void *data,
+				int flags);
 void fput(struct file *f);
 
 struct vfio_device {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Sizes of messages: each has room for what it was chosen for, and little more; when what was read goes out. */
+/*
+ * Sizes of messages: each has room for what it was chosen for, and little more; when what was read
+ * goes out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +53,8 @@ static void when_it_goes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(smallest_with_room), cmocka_unit_test(an_eighth_at_most), cmocka_unit_test(ends_of_the_range),
+		cmocka_unit_test(smallest_with_room), cmocka_unit_test(an_eighth_at_most),
+			cmocka_unit_test(ends_of_the_range),
 		cmocka_unit_test(when_it_goes),
 	};
 

@@ -48,7 +48,8 @@ static void left_out(void **state)
 	assert_int_equal(o.gpus, 0);
 	assert_int_equal(o.mpi, MPI_KIND_AUTO);
 	assert_string_equal(o.library, "libcuda.so.1");
-	assert_true(!o.staging && !o.slots && o.eager == UINT64_MAX && !o.share && !o.each && !o.client);
+	assert_true(!o.staging && !o.slots && o.eager == UINT64_MAX && !o.share && !o.each &&
+		    !o.client);
 }
 
 static void values(void **state)
@@ -66,8 +67,10 @@ static void values(void **state)
 static void refused(void **state)
 {
 	static const char *const wrong[] = {
-		"", "--gpus 0 p", "--gpus -1 p", "--gpus 65 p", "--gpus two p", "--gpus 2x p", "--mpi intel p", "--jobs two p",
-		"--staging 63K p", "--staging 3M p", "--staging 18446744073709551615G p", "--slots 1 p", "--slots 17 p",
+		"", "--gpus 0 p", "--gpus -1 p", "--gpus 65 p", "--gpus two p", "--gpus 2x p",
+			"--mpi intel p", "--jobs two p",
+		"--staging 63K p", "--staging 3M p", "--staging 18446744073709551615G p",
+			"--slots 1 p", "--slots 17 p",
 		"--eager 65K p", "--arena 17000000 p", "--patience 0 p", "--nothing p", "--gpus",
 	};
 	unsigned int i;
@@ -82,7 +85,8 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_program_gets), cmocka_unit_test(left_out), cmocka_unit_test(values),
+		cmocka_unit_test(what_the_program_gets), cmocka_unit_test(left_out),
+			cmocka_unit_test(values),
 		cmocka_unit_test(refused),
 	};
 

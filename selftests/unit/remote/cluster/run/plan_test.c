@@ -33,7 +33,8 @@ static void local_ones_first(void **state)
 
 static void wrong_hosts(void **state)
 {
-	static const char *const wrong[] = { "", ",", "a,", ",a", "a:0", "a:", "a:65", "a:2x", "-a", "--mca", "a b", "a;b", "a:1,a:2" };
+	static const char *const wrong[] = { "",     ",",  "a,",    ",a",  "a:0", "a:",	    "a:65",
+					     "a:2x", "-a", "--mca", "a b", "a;b", "a:1,a:2" };
 	char many[HOSTS_MAX * 6 + 6] = "";
 	unsigned int i;
 
@@ -74,7 +75,11 @@ static char text[4096];
 
 static const char *line_of(enum mpi_kind kind, unsigned int n)
 {
-	struct run_options o = { .mpi = kind, .library = "gpu.so", .eager = UINT64_MAX, .spin_us = UINT64_MAX, .staging = 65536 };
+	struct run_options o = { .mpi = kind,
+				 .library = "gpu.so",
+				 .eager = UINT64_MAX,
+				 .spin_us = UINT64_MAX,
+				 .staging = 65536 };
 	struct job j = { &o, "mpirun", "relay", "/folder", hosts, places, n, 0 };
 	struct command c = { .n = 0 };
 	unsigned int i;
@@ -101,7 +106,8 @@ static void command_lines(void **state)
 		" :" AT(localhost) PROXY(0) " :" AT(far) PROXY(0) " :" AT(far) PROXY(1));
 	assert_string_equal(line_of(MPI_KIND_MPICH, 2),
 		"mpirun -hosts localhost:1,localhost:1,far:1 -n 1 " BROKER " : -n 1 " PROXY(0) " : -n 1 " PROXY(0));
-	assert_non_null(strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
+	assert_non_null(
+		strstr(line_of(MPI_KIND_OPENMPI, 1), "btl_vader_backing_directory /folder"));
 	assert_non_null(strstr(line_of(MPI_KIND_MPICH, 1), "-launcher fork"));
 }
 
@@ -120,8 +126,10 @@ static void another_job_around(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts), cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(hosts_without_gpus), cmocka_unit_test(command_lines), cmocka_unit_test(another_job_around),
+		cmocka_unit_test(local_ones_first), cmocka_unit_test(wrong_hosts),
+			cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(hosts_without_gpus), cmocka_unit_test(command_lines),
+			cmocka_unit_test(another_job_around),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,7 +206,8 @@ void hook_store32(uint32_t *p, uint32_t v)
 
 static bool no_fence(void)
 {
-	bool sleeps = now.phase == WAIT_FRAME || now.phase == WAIT_ANSWER || (now.phase == WAIT_ROOM && run.nr_fences);
+	bool sleeps = now.phase == WAIT_FRAME || now.phase == WAIT_ANSWER ||
+		      (now.phase == WAIT_ROOM && run.nr_fences);
 
 	return plan->wrong == (sleeps ? NO_FENCE_ASLEEP : NO_FENCE_RINGING);
 }
@@ -358,8 +359,9 @@ static void take(void)
 {
 	struct kvgpu_box_head head;
 
-	if (kvgpu_box_take(&now.box, now.producer.last_seq, &head, got, ANSWER) || head.len != ANSWER ||
-	    head.result != now.frame * 3 || !is_pattern(got, now.frame + 100, ANSWER))
+	if (kvgpu_box_take(&now.box, now.producer.last_seq, &head, got, ANSWER) ||
+	    head.len != ANSWER || head.result != now.frame * 3 ||
+	    !is_pattern(got, now.frame + 100, ANSWER))
 		finding(CORRUPT);
 	next_frame();
 }
@@ -374,7 +376,8 @@ static void get(void)
 		now.phase = WAIT_FRAME;
 		return;
 	}
-	if (s || f.op != now.frame + 1 || f.flags != 7 || f.len != plan->len[now.frame] || !is_pattern(got, now.frame, f.len))
+	if (s || f.op != now.frame + 1 || f.flags != 7 || f.len != plan->len[now.frame] ||
+	    !is_pattern(got, now.frame, f.len))
 		finding(CORRUPT);
 	now.frame++;
 	now.phase = plan->asks ? ANSWER_IT : GET;
@@ -401,7 +404,9 @@ static void call(void)
 {
 	switch ((enum phase)now.phase) {
 	case PUT: put(); break;
-	case WAIT_ROOM: go_on(kvgpu_ring_wait_room(&now.producer, plan->len[now.frame], patience()), PUT); break;
+	case WAIT_ROOM:
+		go_on(kvgpu_ring_wait_room(&now.producer, plan->len[now.frame], patience()), PUT);
+		break;
 	case NOTIFY:
 		kvgpu_ring_notify(&now.producer);
 		now.phase = WAIT_ANSWER;
@@ -444,7 +449,8 @@ static void run_on(struct state *s, unsigned int i, bool may, enum how how)
 static void begin(struct state *s)
 {
 	struct kvgpu_ring_config config = {
-		.mem = arena, .slots = plan->slots, .max_len = kvgpu_ring_longest(plan->slots), .own = &now.own, .peer = &now.peer,
+		.mem = arena, .slots = plan->slots, .max_len = kvgpu_ring_longest(plan->slots),
+			.own = &now.own, .peer = &now.peer,
 	};
 	struct kvgpu_ring_shared *shared = (struct kvgpu_ring_shared *)arena;
 	unsigned int i;
@@ -453,12 +459,18 @@ static void begin(struct state *s)
 	s->crashes = plan->crashes;
 	for (i = 0; i < 2; i++) {
 		memset(&now, 0, sizeof(now));
-		now.own = (struct kvgpu_bell) { .word = i ? &shared->consumer_word : &shared->producer_word, .ops = &machine_ops };
-		now.peer = (struct kvgpu_bell) { .word = i ? &shared->producer_word : &shared->consumer_word, .ops = &machine_ops };
+		now.own = (struct kvgpu_bell){ .word = i ? &shared->consumer_word :
+							   &shared->producer_word,
+					       .ops = &machine_ops };
+		now.peer = (struct kvgpu_bell){ .word = i ? &shared->producer_word :
+							    &shared->consumer_word,
+						.ops = &machine_ops };
 		now.own.times.sleep_ns = SLEEP_NS;
 		now.phase = i ? GET : PUT;
-		if (kvgpu_ring_attach_producer(&now.producer, &config) || kvgpu_ring_attach_consumer(&now.consumer, &config) ||
-		    kvgpu_box_attach(&now.box, arena + kvgpu_ring_bytes(plan->slots), ANSWER, i ? &now.peer : &now.own))
+		if (kvgpu_ring_attach_producer(&now.producer, &config) ||
+		    kvgpu_ring_attach_consumer(&now.consumer, &config) ||
+		    kvgpu_box_attach(&now.box, arena + kvgpu_ring_bytes(plan->slots), ANSWER,
+				     i ? &now.peer : &now.own))
 			abort();
 		s->t[i].side = now;
 		s->t[i].early = plan->early;
@@ -474,7 +486,8 @@ static bool may_leave(const struct thread *t, unsigned int i)
 	if (plan->order == TSO || t->stores[i].release)
 		return i == 0;
 	for (j = 0; j < i; j++)
-		if (t->stores[j].at < t->stores[i].at + t->stores[i].len && t->stores[i].at < t->stores[j].at + t->stores[j].len)
+		if (t->stores[j].at < t->stores[i].at + t->stores[i].len &&
+		    t->stores[i].at < t->stores[j].at + t->stores[j].len)
 			return false;
 	return true;
 }
@@ -535,7 +548,8 @@ static uint64_t hash(const struct state *s)
 	unsigned int i;
 
 	for (t = s->t; t < s->t + 2; t++) {
-		uint16_t rest[] = { t->log_len, t->done, t->nr_stores, t->stopped_at, t->early, t->woken, t->crashed };
+		uint16_t rest[] = { t->log_len, t->done,  t->nr_stores, t->stopped_at,
+				    t->early,	t->woken, t->crashed };
 
 		h = mix(h, rest, sizeof(rest));
 		h = mix(h, &t->side, sizeof(t->side));
@@ -587,7 +601,8 @@ static void look_at_end(const struct state *s)
 
 	found->ends++;
 	for (i = 0; i < 2; i++)
-		if (!s->t[i].crashed && s->t[i].side.ended != ALL_DONE && !(crash && s->t[i].side.ended == GAVE_UP))
+		if (!s->t[i].crashed && s->t[i].side.ended != ALL_DONE &&
+		    !(crash && s->t[i].side.ended == GAVE_UP))
 			finding(STUCK);
 	/* who gave up has had all that there was */
 	if (consumer->ended == GAVE_UP) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared memory that somebody else may rewrite between any two accesses of remote/ring. Each access is checked: inside of the
- * memory, aligned, and no word loaded twice in one call. model/room.c runs on it.
+ * Shared memory that somebody else may rewrite between any two accesses of remote/ring. Each access
+ * is checked: inside of the memory, aligned, and no word loaded twice in one call. model/room.c
+ * runs on it.
  */
 #ifndef KVGPU_RING_MEMORY_H
 #define KVGPU_RING_MEMORY_H

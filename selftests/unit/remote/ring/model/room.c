@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The room as it is, with its accesses given to hooks.h: this folder comes first on the include path. */
+/*
+ * The room as it is, with its accesses given to hooks.h: this folder comes first on the include
+ * path.
+ */
 #include "remote/ring/ring.c"
 #include "remote/ring/box.c"
 #include "remote/ring/bell.c"
