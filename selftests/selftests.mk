@@ -54,9 +54,14 @@ fuzz-tests: $(FUZZ_BINS) ## builds the fuzz targets
 print-unit-tests: ; @printf '%s\n' $(UNIT_BINS)
 print-fuzz-tests: ; @printf '%s\n' $(FUZZ_BINS)
 
-lint: ## cheap checks of the sources: file sizes, header guards, stray hex offsets, shell scripts
-	@selftests/lint.sh
+lint: ## the rules of docs/house-style.md that have a star: layers, offsets, headers, columns, shell scripts
+	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py
+wrap: ## wraps lines of C and of documents that have more than 100 columns (clang-format)
+	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py docs
+	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/wrap.py code && PYTHONDONTWRITEBYTECODE=1 selftests/lint/follow.py
+lint-all: ## lint, and the rules that take longer: checkpatch, what the pure rooms want of others
+	@PYTHONDONTWRITEBYTECODE=1 selftests/lint/run.py --all
 
 -include $(shell test -d '$(O)' && find '$(O)/asan' '$(O)/tsan' '$(O)/fuzzobj' -name '*.d' 2>/dev/null)
 
-.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint
+.PHONY: unit-tests fuzz-tests print-unit-tests print-fuzz-tests lint lint-all wrap

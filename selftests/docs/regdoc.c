@@ -74,9 +74,9 @@ int main(void)
 		return 1;
 	}
 	printf("# What a guest's register access means\n\n"
-	       "Made from the tables of `mmio-trap/` by `make registers-doc`; do not edit. No access of a guest reaches the chip:\n"
-	       "a line marked **trap** is decoded into a command, which the module checks for ownership and carries out in its own\n"
-	       "terms; everything else ends in the vGPU's own state.\n\n"
+	       "Made from the tables of `mmio-trap/` by `make registers-doc`; do not edit. No access of a guest\n"
+	       "reaches the chip: a line marked **trap** is decoded into a command, which the module checks for\n"
+	       "ownership and carries out in its own terms; everything else ends in the vGPU's own state.\n\n"
 	       "| class | read | write |\n|---|---|---|\n"
 	       "| const | a value that never changes | ignored |\n"
 	       "| file | what was last written, or the value after POST | kept |\n"

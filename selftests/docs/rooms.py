@@ -15,7 +15,7 @@ import textwrap
 PLACES = {
     "mdev": (40, 150, 510, 66), "mdev/machine": (40, 276, 510, 66),
     "mmio-trap": (40, 412, 120, 104), "gtt-shadow": (170, 412, 120, 104), "sched": (300, 412, 120, 104), "hw": (430, 412, 120, 104),
-    "include": (40, 600, 860, 52),
+    "include": (40, 600, 1060, 52),
     "gpu-model": (600, 412, 140, 104), "firmware": (760, 412, 140, 104),
     "testbed": (600, 276, 140, 66), "libvirt-xml": (600, 150, 140, 66), "tools": (760, 150, 140, 66),
     "remote": (950, 150, 150, 104), "cuda": (950, 412, 150, 104),
@@ -26,8 +26,6 @@ FRAMES = {
     "kvgpu.ko, the host's module": ("mdev", "mdev/machine", "mmio-trap", "gtt-shadow", "sched", "hw"),
     "MIT: what programs link": ("remote", "cuda"),
 }
-# headers in include/ that are a room's face
-FACES = {"include/kvgpu/trap.h": "mmio-trap", "include/kvgpu/shadow.h": "gtt-shadow", "include/kvgpu/sched.h": "sched"}
 PURE = ("mmio-trap", "gtt-shadow", "sched")
 NO_BOX = ("docs",)
 OF_MODULE = FRAMES["kvgpu.ko, the host's module"] + ("include",)
@@ -36,7 +34,7 @@ MAY = {
     "nothing": (), "": (), "`include/` only": ("include",), "`include/`": ("include",), "kernel, `include/`": ("include",),
     "everything in the module, of the machine its one header": OF_MODULE,
     "everything in the module, of the face what both need": OF_MODULE,
-    "anything": tuple(PLACES), "libdrm_nouveau": (), "`cuda/driver/api.h`, libc": ("cuda",),
+    "anything": tuple(PLACES), "libdrm_nouveau, the list of boards in `include/`": ("include",), "`cuda/driver/api.h`, libc": ("cuda",),
 }
 
 
@@ -48,7 +46,7 @@ def table(tree):
 
 
 def room_of(path):
-    return FACES.get(path) or max((r for r in PLACES if path.startswith(r + "/")), key=len, default=None)
+    return max((r for r in PLACES if path.startswith(r + "/")), key=len, default=None)
 
 
 def includes(tree):

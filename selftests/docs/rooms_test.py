@@ -9,10 +9,10 @@ import rooms
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {
-    "include/gk110/unit.h": "", "include/kvgpu/trap.h": "#include <gk110/unit.h>\n", "mdev/vgpu.h": '#include "hw/hw.h"\n',
+    "include/gk110/unit.h": "", "mmio-trap/trap.h": "#include <gk110/unit.h>\n", "mdev/vgpu.h": '#include "hw/hw.h"\n',
     "mdev/machine/machine.h": '#include "mdev/vgpu.h"\n', "mdev/driver.c": '#include "mdev/machine/machine.h"\n#include <gk110/unit.h>\n',
-    "mdev/machine/command.c": '#include "kvgpu/trap.h"\n', "hw/hw.h": "#include <linux/pci.h>\n#include <gk110/unit.h>\n",
-    "mmio-trap/table.c": '#include "kvgpu/trap.h"\n', "gpu-model/gr/unit.c": "#include <gk110/unit.h>\n", "gpu-model/gr/gr.h": "",
+    "mdev/machine/command.c": '#include "mmio-trap/trap.h"\n', "hw/hw.h": "#include <linux/pci.h>\n#include <gk110/unit.h>\n",
+    "mmio-trap/table.c": '#include "mmio-trap/trap.h"\n', "gpu-model/gr/unit.c": "#include <gk110/unit.h>\n", "gpu-model/gr/gr.h": "",
     "selftests/unit/a_test.c": '#include "gpu-model/gr/gr.h"\n',
 }
 DRAWN = [("gpu-model", "include", False), ("hw", "include", False), ("mdev/machine", "hw", False), ("mdev/machine", "mmio-trap", False),

@@ -101,7 +101,7 @@ def check(tree):
 
 
 def main():
-    wrong = check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent))
+    wrong = check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]))
     print("".join(f"{w}\n" for w in wrong), end="")
     return 1 if wrong else 0
 

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Files that comments and documents name exist.
+
+A path is looked for from the top, beside the file that names it, and as the end of any path of the tree. What lies elsewhere, in
+another project's tree or in what a build makes, is in foreign.list by patterns of names, each with where it is from. A name in
+capitals (FILE.json, selftests/unit/NAME.c) stands for one that the reader puts in."""
+import fnmatch
+import os
+import re
+
+from tree import exceptions, unneeded
+
+NAMED = re.compile(r"(?<![\w/.$*{<~@%+-])((?:[\w.+-]+/)*[\w+-]+\.(?:c|h|sh|py|md|mk|cu|inc|list|def|awk|tsv|json|svg))\b(?![\w/(*-])")
+PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]+[./]")
+
+
+def prose(tree, file):
+    """(line, text) of what is written for readers"""
+    if file.endswith((".c", ".h", ".cu")):
+        yield from tree.comments(file)
+    elif file.endswith(".md"):
+        yield 1, tree.text(file)
+    else:
+        for number, line in enumerate(tree.text(file).split("\n"), 1):
+            if re.search(r"(?:^|\s)#(?!\s*shellcheck)", line):
+                yield number, line[line.index("#"):]
+
+
+def ends(tree):
+    out = set()
+    for file in tree.files:
+        parts = file.split("/")
+        out.update("/".join(parts[i:]) for i in range(len(parts)))
+    return out
+
+
+def check(tree):
+    listed, used, known = exceptions("foreign.list"), set(), ends(tree)
+    for file in tree.of(".c", ".h", ".cu", ".sh", ".py", ".mk", ".md", "Makefile", "Kbuild", "testbed/tb"):
+        for first, text in prose(tree, file):
+            for m in NAMED.finditer(text):
+                name = m.group(1)
+                beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
+                if name in known or beside in known or PLACEHOLDER.search(name):
+                    continue
+                excuse = next((tuple(words) for words, _ in listed if fnmatch.fnmatchcase(name, words[0]) and
+                               (len(words) == 1 or fnmatch.fnmatchcase(file, words[1]))), None)
+                if excuse:
+                    used.add(excuse)
+                else:
+                    yield f"{file}:{first + text.count(chr(10), 0, m.start())}: there is no {name}"
+    yield from unneeded("foreign.list", listed, used)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How wide lines are: 100 columns, a tab up to the next multiple of 8."""
+import re
+
+MAX = 100
+MESSAGE = 40
+
+
+def width(line):
+    return len(line.expandtabs(8))
+
+
+STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+
+
+def free(line, document):
+    """what can't be broken: a row of a table, a link, a message that a person looks for; a document's code is told by too_long"""
+    if not document and any(len(s) > MESSAGE for s in STRING.findall(line)):
+        return True
+    stripped = line.strip()
+    return document and (stripped.startswith("|") or stripped.startswith("#")) or " " not in stripped.lstrip("*#/-> \t")
+
+
+def too_long(text, document=False):
+    """numbers of the lines"""
+    out, fenced = [], False
+    for number, line in enumerate(text.split("\n"), 1):
+        if document and line.lstrip().startswith("```"):
+            fenced = not fenced
+        if len(line) > MAX // 8 and width(line) > MAX and not free(line, document) and \
+                not (document and (fenced or line.startswith("\t") or line.startswith("    ") and not line.lstrip().startswith(("- ", "* ")))):
+            out.append(number)
+    return out
+
+
+ENDINGS = (".c", ".h", ".cu", ".S", ".md")
+
+
+def check(tree):
+    for file in tree.of(*ENDINGS):
+        text = tree.text(file)
+        for number in too_long(text, file.endswith(".md")):
+            yield f"{file}:{number}: {width(text.split(chr(10))[number - 1])} columns, {MAX} is the limit"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rooms: who includes whom, by the table of docs/design.md; what kvgpu.ko is made of; what the pure rooms want of others."""
+import pathlib
+import re
+import sys
+import tempfile
+
+from tree import Proofs
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import rooms    # noqa: E402  selftests/docs/rooms.py, which draws the same table
+
+MODULE = ("hw", "mmio-trap", "gtt-shadow", "sched", "mdev")
+LOOKED_IN = ("", "include", "include/user", "remote")
+# what the objects of a pure room may leave for others to define
+MEM = r"mem(?:cpy|set|cmp|move)"
+# abort() is what include/user has for a list that is broken and for a division by 0
+PURE = {"mmio-trap": MEM, "gtt-shadow": MEM + "|abort", "sched": MEM + "|strn?cmp|strlen|abort"}
+PURE_FLAGS = ("-std=gnu11", "-O1", "-I.", "-Iinclude", "-Iinclude/user", "-fno-stack-protector")
+
+
+def check(tree):
+    table = rooms.table(tree.root)
+    for room in rooms.PLACES:
+        may = rooms.allowed(table, room)
+        for file in tree.of(".c", ".h", rooms=(room,)):
+            if rooms.room_of(file) != room:
+                continue
+            for to in tree.included(file, LOOKED_IN):
+                other = rooms.room_of(to)
+                if other not in (room, None) and other not in may:
+                    yield f"{file}: includes {to}, and docs/design.md's table does not allow {room}/ that"
+    yield from remote(tree)
+
+
+def remote_table(tree):
+    """{folder of remote/: others that it may include} by the table of remote/README.md"""
+    rows = re.findall(r"^\| `(\w+)/` \|.*\| *([^|]*?) *\|$", tree.text("remote/README.md"), re.M)
+    return {folder: set(re.findall(r"`(\w+)/`", may)) for folder, may in rows}
+
+
+def remote(tree):
+    table = remote_table(tree)
+    for file in tree.of(".c", ".h", rooms=("remote",)):
+        folder = file.split("/")[1]
+        if folder not in table:
+            yield f"{file}: the table of remote/README.md does not say what {folder}/ may include"
+            continue
+        for to in tree.included(file, LOOKED_IN):
+            if to.startswith("remote/") and to.split("/")[1] not in {folder} | table[folder]:
+                yield f"{file}: includes {to}, which remote/{folder}/ is not to know"
+            elif to.startswith("cuda/") and not to.startswith("cuda/driver/"):
+                yield f"{file}: includes {to}; of cuda/, remote/ knows the driver's headers only"
+
+
+def kbuild(tree):
+    text = "\n".join(line for line in tree.text("Kbuild").split("\n") if not line.startswith("#"))
+    made = set(re.findall(rf"(?<![\w/-])((?:{'|'.join(MODULE)})/(?:[a-z]+/)?[a-z0-9_]+)\.o\b", text))
+    sources = {file[:-2] for file in tree.of(".c", rooms=MODULE)}
+    yield from (f"Kbuild: there is no source for {name}.o" for name in sorted(made - sources))
+    yield from (f"Kbuild: {name}.o is missing" for name in sorted(sources - made))
+
+
+def undefined(tree, sources):
+    """(names that nothing in @sources defines, what went wrong)"""
+    with tempfile.TemporaryDirectory() as folder:
+        objects = []
+        for i, file in enumerate(sources):
+            objects.append(f"{folder}/{i}.o")
+            said = tree.run("gcc", *PURE_FLAGS, "-c", file, "-o", objects[-1])
+            if said.returncode:
+                return set(), f"{file}: does not compile in user space: {said.stderr.strip()}"
+        said = tree.run("ld", "-r", "-o", f"{folder}/all.o", *objects)
+        if said.returncode:
+            return set(), said.stderr.strip()
+        return set(re.findall(r"\bU (\S+)", tree.run("nm", "-u", f"{folder}/all.o").stdout)), None
+
+
+def pure(tree):
+    proofs = Proofs(tree, "pure", tree.run("gcc", "--version").stdout, PURE_FLAGS, PURE)
+
+    def sources(room):
+        return list(tree.of(".c", rooms=(room,)))
+
+    def look(room):
+        names, failed = undefined(tree, sources(room))
+        if failed:
+            yield failed
+        for name in sorted(names):
+            if not re.fullmatch(PURE[room], name):
+                yield f"{room}/: wants {name} of others; a pure room has no more than its README says"
+
+    yield from proofs.each([room for room in PURE if sources(room)],
+                           lambda room: sorted({f for s in sources(room) for f in tree.closure(s, ("", "include", "include/user"))}), look)

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""TAP: each rule on a made-up tree in which nothing is wrong, and with one fault planted in it at a time."""
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+import columns
+import run
+import tree
+import wrap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+C = "// SPDX-License-Identifier: GPL-2.0-only\n"
+SH = "#!/usr/bin/env bash\n# SPDX-License-Identifier: GPL-2.0-only\n"
+
+
+def header(guard, text=""):
+    return f"/* SPDX-License-Identifier: GPL-2.0-only */\n#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+
+
+TREE = {
+    ".gitignore": "*.o\n",
+    "Kbuild": "kvgpu-y := hw/bar.o sched/turn.o\n",
+    "Makefile": "# SPDX-License-Identifier: GPL-2.0-only\nharness-headers: ;\nprint-harness-headers: ; @echo include\n",
+    "docs/design.md": "\n## Rooms\n\n" + "".join(re.findall(r"^\| .*\n", (ROOT / "docs/design.md").read_text(), re.M)),
+    "docs/remote.md": "", "cuda/driver/api.h": header("CUDA_API_H"), "cuda/driver/README.md": "",
+    "remote/README.md": "| folder | what | may include |\n|---|---|---|\n| `wire/` | frames | |\n| `client/` | a library | `wire/` |\n",
+    "remote/wire/README.md": "", "remote/wire/frame.h": header("KVGPU_REMOTE_FRAME_H"),
+    "remote/client/README.md": "", "remote/client/call.c": C + '#include "wire/frame.h"\n',
+    "hw/README.md": "", "hw/bar.c": C + '#include "hw/hw.h"\n/* see sched/turn.c */\nint hw_first(int hw)\n{\n\treturn hw_rd(hw, PMC_BOOT0);\n}\n',
+    "hw/hw.h": header("KVGPU_HW_H", "int hw_rd(int hw, int reg);\n"),
+    "sched/README.md": "", "sched/turn.c": C + "int sched_turn(void)\n{\n\treturn 0;\n}\n",
+    "include/README.md": "`gk110/`\n", "include/gk110/pmc.h": header("KVGPU_GK110_PMC_H", "#define PMC_BOOT0 0x1000\n"),
+    "selftests/README.md": "", "selftests/tree-files.sh": (ROOT / "selftests/tree-files.sh").read_text(),
+    "selftests/one.sh": SH + "one()\n{\n\techo 1\n}\ntwo() { echo 2; }\none\ntwo\n",
+    **{f"docs/page{i}.md": "" for i in range(100)},
+}
+results = []
+
+
+def make(top, changes):
+    for name, text in {**TREE, **changes}.items():
+        path = pathlib.Path(top) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (pathlib.Path(top) / "selftests/tree-files.sh").chmod(0o755)
+
+
+def result(good, text, said=()):
+    results.append(good)
+    print("".join(f"# {line}\n" for line in said) if not good else "", end="")
+    print(f"{'ok' if good else 'not ok'} {len(results)} - {text}")
+
+
+def expect(rule, text, changes, *wanted):
+    """@wanted: what each complaint has to hold; none: there is none"""
+    with tempfile.TemporaryDirectory() as top:
+        make(top, changes)
+        said = [line for line in run.RULES[rule][0](tree.Tree(top)) if "nothing needs" not in line]
+    result(bool(said) == bool(wanted) and all(any(w in line for line in said) for w in wanted), f"{rule}: {text}", said)
+
+
+def lines(count):
+    return C + "void f(void)\n{\n" + "\tg();\n" * count + "}\n"
+
+
+def files():
+    expect("files", "no licence", {"hw/a.c": "int a;\n"}, "hw/a.c: no SPDX line")
+    expect("files", "801 lines", {"hw/a.c": C + "\n" * 800}, "hw/a.c: 801 lines")
+    expect("files", "a name that says nothing", {"hw/utils.c": C}, "hw/utils.c: a name")
+    expect("readme", "a folder without", {"hw/new/a.c": C}, "hw/new: no README.md")
+    expect("readme", "a folder that the one above names", {"hw/new/a.c": C, "hw/README.md": "`new/` has a.c\n"})
+    expect("readme", "71 lines", {"hw/README.md": "\n" * 71}, "hw/README.md: longer than 70")
+    expect("functions", "60 lines", {"hw/a.c": lines(60)})
+    expect("functions", "61 lines", {"hw/a.c": lines(61)}, "hw/a.c:4: f() has 61 lines")
+
+    expect("columns", "101 columns", {"hw/a.c": C + "\t\tint a = b" + " + c" * 19 + ";\n"}, "hw/a.c:2: 102 columns")
+    expect("columns", "a message that is not to be broken", {"hw/a.c": C + '\tsay("' + "word " * 20 + '");\n'})
+    expect("columns", "a document", {"docs/page1.md": "word " * 21}, "docs/page1.md:1: 105 columns")
+    expect("columns", "a document's table", {"docs/page1.md": "| " + "word " * 21 + "|"})
+
+
+def headers():
+    expect("guards", "none", {"hw/a.h": "/* SPDX-License-Identifier: GPL-2.0-only */\nint a;\n"}, "hw/a.h: no include guard")
+    expect("guards", "another name is defined", {"hw/a.h": "#ifndef A_H\n#define B_H\n#endif\n"}, "hw/a.h: guard A_H is tested but not defined")
+    expect("guards", "another header's", {"hw/internal.h": header("KVGPU_HW_H")}, "has the guard of hw/hw.h")
+    expect("guards", "not the project's, in include/", {"include/gk110/pmc.h": header("PMC_H")}, "its guard is PMC_H")
+    expect("alone", "a type that is nowhere", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", "u99 a;\n")}, "include/gk110/ce.h: does not compile")
+    expect("alone", "the same in the module's rooms", {"mdev/a.h": header("KVGPU_A_H", "u99 a;\n")}, "mdev/a.h: does not compile")
+    expect("alone", "in a header that it includes",
+           {"hw/hw.h": header("KVGPU_HW_H", '#include "hw/low.h"\n'), "hw/low.h": header("KVGPU_LOW_H", "u99 a;\n")}, "hw/hw.h: does not", "hw/low.h: does not")
+
+
+def code(*body):
+    return C + "void f(int hw)\n{\n" + "".join(f"\t{line}\n" for line in body) + "}\n"
+
+
+def offsets():
+    expect("offsets", "of an access", {"hw/a.c": code("hw_vram_wr32(&v->at, 0xb8, 1);")}, "hw/a.c:4: 0xb8: name it")
+    expect("offsets", "of a register", {"hw/a.c": code("int reg = 0x101000;")}, "hw/a.c:4: 0x101000")
+    expect("offsets", "by another name", {"mdev/a.c": C + "#define STRAPS 0x00101000u\n"}, "mdev/a.c:2")
+    expect("offsets", "in a comment, a string, a mask", {"sched/a.c": code('/* 0x101000 */ say("0x101000");', "hw &= 0xffff & 0x3ff;")})
+    expect("offsets", "in include/", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", "#define CE_BASE 0x104000\n")})
+
+
+def rooms():
+    expect("kbuild", "a source that nobody builds", {"hw/new.c": C}, "hw/new.o is missing")
+    expect("kbuild", "a source that is not there", {"Kbuild": TREE["Kbuild"] + "kvgpu-y += hw/old.o\n"}, "no source for hw/old.o")
+    expect("layers", "hw includes sched", {"hw/a.c": C + '#include "sched/sched.h"\n', "sched/sched.h": header("KVGPU_SCHED_H")},
+           "hw/a.c: includes sched/sched.h")
+    expect("layers", "include includes hw", {"include/gk110/ce.h": header("KVGPU_GK110_CE_H", '#include "hw/hw.h"\n')}, "includes hw/hw.h")
+    expect("layers", "the frames include the client", {"remote/wire/a.c": C + '#include "../client/client.h"\n', "remote/client/client.h": header("C_H")},
+           "remote/wire/a.c: includes remote/client/client.h")
+    expect("layers", "a folder of remote/ that no table has", {"remote/new/a.c": C}, "remote/new/a.c: the table")
+    expect("walls", "hw sees mdev", {"hw/a.c": C + '#include "mdev/vgpu.h"\n', "mdev/vgpu.h": header("KVGPU_VGPU_H")}, "hw/a.c: includes mdev/vgpu.h")
+    expect("pure", "a room that allocates", {"sched/a.c": C + "void *malloc(unsigned long n);\nvoid *sched_new(void)\n{\n\treturn malloc(8);\n}\n"},
+           "sched/: wants malloc")
+    expect("pure", "what one file of a room has of another", {"sched/a.c": C + "int sched_turn(void);\nint sched_a(void)\n{\n\treturn sched_turn();\n}\n"})
+
+
+def texts():
+    expect("cited", "in a comment", {"hw/a.c": C + "/* see sched/old.c */\n"}, "hw/a.c:2: there is no sched/old.c")
+    expect("cited", "in a document", {"docs/page1.md": "one\n`hw/old.h`\n"}, "docs/page1.md:2: there is no hw/old.h")
+    expect("cited", "in a script", {"selftests/one.sh": SH + "# as old.sh does\n"}, "selftests/one.sh:3: there is no old.sh")
+    expect("cited", "what is there, stands for another, or is foreign", {"hw/a.c": C + "/* turn.c, tests/NAME.c, nvkm/core/client.c */\n"})
+    expect("shell", "a brace beside the name", {"selftests/one.sh": SH + "one() {\n\techo\n}\n"}, "selftests/one.sh:3: the {")
+    expect("shell", "a keyword", {"selftests/one.sh": SH + "function one\n{\n\techo\n}\n"}, "selftests/one.sh:3: a function is written name()")
+    expect("shell", "in a here-document", {"selftests/one.sh": SH + "cat << 'END'\none() {\nEND\n"})
+    if shutil.which("shellcheck"):
+        expect("shellcheck", "a variable that nothing sets", {"selftests/one.sh": SH + "cd $nowhere || exit\necho ${a[@]\n"}, "SC")
+
+
+def checkpatch():
+    """on a stand-in for the script: that what it says is passed on, and that it is asked about the module's files"""
+    with tempfile.TemporaryDirectory() as top:
+        make(top, {"selftests/lint/checkpatch.sh": f"#!/bin/sh\necho {top}/said.pl\n",
+                   "said.pl": 'my $f = $ARGV[-1]; print "$f:3: WARNING:RETURN_VOID: void function return\\n" if $f eq "hw/bar.c";\n'})
+        (pathlib.Path(top) / "selftests/lint/checkpatch.sh").chmod(0o755)
+        said = list(run.RULES["checkpatch"][0](tree.Tree(top)))
+    result(said == ["hw/bar.c:3: void function return (checkpatch: RETURN_VOID)"], "checkpatch: a complaint is passed on", said)
+
+
+def wrapping():
+    long = "int f(int a)\n{\n\treturn a" + " + a" * 30 + ";\t/* why it is so" + " and so" * 12 + " */\n}\n"
+    once = wrap.wrap_comments(long)
+    result("\t/*\n\t * why it is so" in once and wrap.words(once) == wrap.words(long), "wrap: a comment goes above its line", once.split("\n"))
+    result(wrap.tokens("a+b;") != wrap.tokens("a-b;") and wrap.tokens("#define A b\nc") != wrap.tokens("#define A\nb c"),
+           "wrap: other tokens are seen")
+    text = "- " + "word " * 30 + "\n  more\n\n| " + "cell " * 30 + "|\n\n    " + "code " * 30 + "\n"
+    new = wrap.wrap_docs(text)
+    result(not columns.too_long(new, True) and new.split() == text.split() and "cell " * 30 in new and "code " * 30 in new and wrap.wrap_docs(new) == new,
+           "wrap: a list is wrapped, a table and code stay", new.split("\n"))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as cache:
+        tree.Proofs.folder = pathlib.Path(cache)
+        for rule in (r for r in run.RULES if r != "checkpatch"):
+            expect(rule, "nothing is wrong", {})
+        for group in (files, headers, offsets, rooms, texts, checkpatch, wrapping):
+            group()
+    print(f"1..{len(results)}")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

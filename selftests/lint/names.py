@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Files: a licence, a length, a name, and a README in each folder."""
+import os
+import re
+
+from tree import exceptions, unneeded
+
+MAX_LINES = 800
+MAX_README = 70
+LICENCE = re.compile(r"SPDX-License-Identifier: (?:GPL-2\.0-only|MIT)\b")
+SAYS_NOTHING = re.compile(r"(?:^|/)(?:util[^/]*\.[ch]|common\.[ch]|misc\.[ch]|helpers\.[ch]|utils\.[^/]*)$")
+# folders that mirror the rooms' tree, or a kernel's
+MIRRORS = ("include/user/", "selftests/unit/", "selftests/fuzz/", "selftests/harness/reverts/", "selftests/kbuild/")
+
+
+def check(tree):
+    if len(tree.files) < 100:
+        yield f"selftests/tree-files.sh finds {len(tree.files)} files of this tree"
+    listed, used = exceptions("files.list"), set()
+    for file in tree.of(".c", ".h", ".sh", ".py", ".mk", "Makefile", "testbed/tb"):
+        lines = tree.text(file).splitlines()
+        if not any(LICENCE.search(line) for line in lines[:3]):
+            yield f"{file}: no SPDX line among its first three"
+        if len(lines) > MAX_LINES and [file] in (words for words, _ in listed):
+            used.add((file,))
+        elif len(lines) > MAX_LINES:
+            yield f"{file}: {len(lines)} lines, {MAX_LINES} is the limit: is there a second noun in it?"
+    for file in tree.files:
+        if SAYS_NOTHING.search(file):
+            yield f"{file}: a name that says nothing"
+    yield from unneeded("files.list", listed, used)
+
+
+def folders(tree):
+    """those that hold files; what holds data alone is said where the data is used"""
+    return sorted({os.path.dirname(f) for f in tree.of(".c", ".h", ".cu", ".sh", ".py", ".S")} - {""})
+
+
+def readmes(tree):
+    """in the folder itself; or the README of the folder above has it by name, as NAME/"""
+    for folder in folders(tree):
+        above, _, name = folder.rpartition("/")
+        if folder.startswith(MIRRORS) or f"{folder}/README.md" in tree.known:
+            continue
+        if f"{above}/README.md" not in tree.known or not re.search(rf"(?<![\w/-]){re.escape(name)}/", tree.text(f"{above}/README.md")):
+            yield f"{folder}: no README.md says what it is for, neither its own nor the one above ({name}/)"
+    for file in tree.of(".md"):
+        if file.endswith("/README.md") and tree.text(file).count("\n") > MAX_README:
+            yield f"{file}: longer than {MAX_README} lines"

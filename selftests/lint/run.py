@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""run.py [--all] [--times] [--only RULE,...] [TREE]: holds the tree to the rules of docs/house-style.md that have a star. Prints
+what is wrong and where; exit code 1 if anything is. Without --all, the rules that take long are left out."""
+import argparse
+import pathlib
+import resource
+import sys
+import time
+
+import checkpatch
+import cited
+import columns
+import comments
+import headers
+import layers
+import names
+import offsets
+import shape
+import shell
+import tree as trees
+import walls
+
+# name: what finds complaints in a tree, whether it is one of those that take long
+RULES = {
+    "files": (names.check, False),              # SPDX line, length, names that say something
+    "readme": (names.readmes, False),           # every folder says what it is for
+    "guards": (headers.guards, False),
+    "offsets": (offsets.check, False),
+    "kbuild": (layers.kbuild, False),           # kvgpu.ko is made of all sources of its rooms
+    "layers": (layers.check, False),            # who includes whom
+    "walls": (lambda tree: walls.check(tree.root), False),
+    "comments": (lambda tree: comments.check(tree.root), False),     # words, and kernel-doc that fits
+    "cited": (cited.check, False),
+    "columns": (columns.check, False),
+    "functions": (shape.functions, False),
+    "shell": (shell.style, False),
+    "shellcheck": (shell.shellcheck, False),
+    "alone": (headers.alone, False),            # each header compiles alone
+    "pure": (layers.pure, True),                # what the pure rooms want of others
+    "checkpatch": (checkpatch.check, True),
+}
+
+
+def cpu():
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="also the rules that take long")
+    parser.add_argument("--only", help="these rules", type=lambda words: words.split(","))
+    parser.add_argument("--times", action="store_true", help="say how much time each took")
+    parser.add_argument("tree", nargs="?", default=pathlib.Path(__file__).resolve().parents[2])
+    args = parser.parse_args()
+    for rule in args.only or ():
+        if rule not in RULES:
+            parser.error(f"there is no rule {rule}; there are {' '.join(RULES)}")
+    tree, wrong = trees.Tree(args.tree), 0
+    for rule, (check, long) in RULES.items():
+        if rule not in args.only if args.only else long and not args.all:
+            continue
+        began = cpu(), time.monotonic()
+        for line in check(tree):
+            print(line, flush=True)
+            wrong += 1
+        if args.times:
+            print(f"# {rule}: {cpu() - began[0]:.1f} s of CPU time, {time.monotonic() - began[1]:.1f} s", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Shell: functions look alike, and shellcheck finds nothing."""
+import re
+import shutil
+
+from tree import Proofs
+
+# SC2319, of newer versions: that $? is a condition's is what "result" wants to know
+OPTIONS = ("-x", "-S", "warning", "-e", "SC2319")
+SOURCE = re.compile(r"shellcheck source=(\S+)")
+# the brace of a function of several lines stands alone; a function of one line has both of its braces there
+OPENS = re.compile(r"^\s*(?:function\s+)?[\w-]+\s*\(\) *\{[ \t]*(?:#.*)?$")
+KEYWORD = re.compile(r"^(?:function\s+[\w-]+ *(?:\(\) *)?(?:\{.*)?|[\w-]+\s+\(\)\s*(?:\{.*)?)$")
+HERE = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+
+
+def scripts(tree):
+    for file in tree.of(".sh", "testbed/tb", ".ci/run"):
+        if re.search(r"^#!.*sh\b|SPDX", tree.text(file)[:400], re.M):
+            yield file
+
+
+def lines_of(text):
+    """(number, line) without what stands in here-documents"""
+    ends = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if ends:
+            if line.strip("\t") == ends[0]:
+                ends.pop(0)
+            continue
+        yield number, line
+        if not line.lstrip().startswith("#"):
+            ends = [m.group(2) for m in HERE.finditer(line.replace("<<<", "   "))]
+
+
+def style(tree):
+    for file in scripts(tree):
+        for number, line in lines_of(tree.text(file)):
+            if OPENS.match(line):
+                yield f"{file}:{number}: the {{ of a function of several lines has a line of its own"
+            elif KEYWORD.match(line):
+                yield f"{file}:{number}: a function is written name()"
+
+
+def shellcheck(tree):
+    if not shutil.which("shellcheck"):
+        yield "shellcheck is not installed: testbed/tb setup installs it"
+        return
+    version = re.search(r"^version: (.*)", tree.run("shellcheck", "--version").stdout, re.M)
+
+    def sourced(file):
+        """it and what it names as its sources, and so on"""
+        seen, left = {file}, [file]
+        while left:
+            for to in SOURCE.findall(tree.text(left.pop())):
+                if to not in seen and to in tree.known:
+                    seen.add(to)
+                    left.append(to)
+        return sorted(seen)
+
+    def look(file):
+        said = tree.run("shellcheck", *OPTIONS, file)
+        if said.returncode:
+            yield (said.stdout + said.stderr).rstrip() or f"{file}: shellcheck ended with {said.returncode}"
+
+    yield from Proofs(tree, "shellcheck", version and version.group(1), OPTIONS).each(list(scripts(tree)), sourced, look)
