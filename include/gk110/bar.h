@@ -44,11 +44,11 @@
 #define   FLUSH_TRIGGER			BIT(0)
 #define   FLUSH_BUSY			BIT(1)
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(HOSTMEM_PRAMIN_BASE, HOSTMEM_PRAMIN_TARGET);
 LAYOUT_DISJOINT(HOSTMEM_INST, HOSTMEM_TARGET, HOSTMEM_BAR3_HALVE, HOSTMEM_VIRTUAL);
 LAYOUT_DISJOINT(FLUSH_TRIGGER, FLUSH_BUSY);
-/* the window and an instance block can be anywhere in 40 bits */
+/* The window and an instance block can be anywhere in 40 bits. */
 LAYOUT_WIDTH(HOSTMEM_PRAMIN_BASE, 40 - HOSTMEM_PRAMIN_BASE_SHIFT);
 LAYOUT_WIDTH(HOSTMEM_INST, 40 - HOSTMEM_INST_SHIFT);
 LAYOUT_WIDTH(PEEPHOLE_ADDR_HIGH_BITS, 8);

@@ -48,7 +48,7 @@ enum gk110_ce_launcherr {
 #define A0B5_NOP			0x0100
 #define A0B5_PM_TRIGGER			0x0140
 #define A0B5_SET_SEMAPHORE_A		0x0240
-/* of every address in this class: 40 bits */
+/* upper part of every address in this class: 40 bits */
 #define   A0B5_ADDRESS_UPPER		GENMASK(7, 0)
 #define A0B5_SET_SEMAPHORE_B		0x0244
 #define A0B5_SET_SEMAPHORE_PAYLOAD	0x0248
@@ -153,9 +153,8 @@ enum gk110_ce_launcherr {
 #define A0B5_MTHD_END			0x0740	/* past the last stored method */
 
 /*
- * Method state of a channel: words of RAMFC 0x100-0x17f, which is also the window at 0x200 of the
- * PBDMA that the channel runs on (rnndb gf100_pfifo.xml COPY_STATE: every one of the 32 words is
- * named there).
+ * Method state of a channel: words of RAMFC 0x100-0x17f. The PBDMA on which the channel runs shows
+ * them at 0x200 (rnndb gf100_pfifo.xml COPY_STATE, which names each of the 32 words).
  */
 enum gk110_ce_state {
 	CE_SEMAPHORE_A, CE_SEMAPHORE_B, CE_SEMAPHORE_PAYLOAD,
@@ -163,7 +162,7 @@ enum gk110_ce_state {
 	CE_SRC_PHYS, CE_DST_PHYS,
 	CE_IN_UPPER, CE_IN_LOWER, CE_OUT_UPPER, CE_OUT_LOWER,
 	CE_PITCH_IN, CE_PITCH_OUT, CE_LINE_LENGTH, CE_LINE_COUNT,
-	CE_SRC_SURFACE,			/* CE_SURF_WORDS words, see below */
+	CE_SRC_SURFACE,			/* CE_SURF_WORDS words */
 	CE_DST_SURFACE = CE_SRC_SURFACE + 6,
 	CE_LAUNCH = CE_DST_SURFACE + 6,
 	CE_CONST_A, CE_CONST_B, CE_COMPONENTS,
@@ -183,14 +182,14 @@ enum gk110_ce_surface {
 
 /*
  * Set by every SET_RENDER_ENABLE_C. Open: how the saved state tells FALSE, which is 0, from "never
- * set": nouveau starts channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write), and their
+ * set". nouveau starts channels with a RAMFC of zeros (nvkm gk104_chan_ramfc_write()), and their
  * copies run.
  */
 #define CE_RENDER_C_SET			BIT(30)
 
 /*
- * Where a copy stands that was preempted. Open: what silicon does. The model keeps it in bits of
- * the state above that no method can set, so that it is saved, restored and moved with RAMFC.
+ * The place of a preempted copy. Open: silicon is not documented. The model keeps the place in bits
+ * of the state above that no method can set, so that it is saved, restored and moved with RAMFC.
  */
 #define CE_RENDER_C_RESUME		BIT(31)
 #define CE_RENDER_C_RESUME_LINE_HI	GENMASK(4, 3)
@@ -202,7 +201,7 @@ enum gk110_ce_surface {
 #define CE_GOB_WIDTH			64	/* bytes */
 #define CE_VA_BITS			40
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(GK110_CE_INTR_BLOCKPIPE, GK110_CE_INTR_NONBLOCKPIPE, GK110_CE_INTR_LAUNCHERR);
 static_assert(GK110_CE_INTR_MASK == (GK110_CE_INTR_BLOCKPIPE | GK110_CE_INTR_NONBLOCKPIPE |
 				     GK110_CE_INTR_LAUNCHERR),

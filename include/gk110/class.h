@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Engine classes of GR: methods the model acts on. Everything else is state.
+ * Engine classes of GR: the methods that the model acts on. All other methods are state only.
  * Source: NVIDIA open-gpu-doc classes/3d/cla197.h, compute/cla1c0.h, inline-to-memory/cla140.h,
  * twod/cl902d.h.
  */
@@ -14,10 +14,7 @@
 #define CLASS_THREED			0xa197
 #define CLASS_COMPUTE			0xa1c0
 
-/*
- * subchannels are wired on Kepler (gk110-bringup.md section 5; the object table of nouveau's
- * ctxgk110.c)
- */
+/* Subchannels are wired to engines on Kepler (docs/hardware.md). */
 #define SUBCH_THREED			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE_TO_MEMORY		2
@@ -39,7 +36,7 @@
 #define M_LOAD_MME_START_POINTER	0x011c
 #define M_LOAD_MME_START		0x0120
 #define M_MME_SCRATCH			0x3400
-#define M_CALL_MME_MACRO		0x3800	/* + 8 * macro; + 4: further parameters */
+#define M_CALL_MME_MACRO		0x3800	/* + 8 * macro; + 4 for further parameters */
 #define M_CALL_MME_END			0x4000
 
 /* inline to memory: A140, and the same methods in A1C0 and A197 */
@@ -161,15 +158,16 @@
 #define M_DRAW_INLINE_VERTEX		0x1640
 #define M_LAUNCH_VERTEX			0x169c
 #define M_DRAW_INDEX_BUFFER		0x17e0
-#define M_DRAW_INDEX_BUFFER_LAST	0x17f8	/* 0x17e0 to here all draw */
+#define M_DRAW_INDEX_BUFFER_LAST	0x17f8	/* all methods from 0x17e0 to here draw */
 #define M_CLEAR_SURFACE			0x19d0
 #define M_CLEAR_CLIP_ID_SURFACE		0x19d4
 
 /* 902D: methods that draw */
 #define M_TWOD_MME_DMA_READ		0x055c
-#define M_TWOD_MME_DMA_SYNC		0x0570	/* 0x055c to here move macro data */
+/* all methods from 0x055c to here move macro data */
+#define M_TWOD_MME_DMA_SYNC		0x0570
 #define M_TWOD_SOLID_POINT_X_Y		0x05e0
-#define M_TWOD_SOLID_POINT		0x0600	/* 64 x {X, Y}; the Y draws */
+#define M_TWOD_SOLID_POINT		0x0600	/* 64 x {X, Y}; each Y draws */
 #define M_TWOD_SOLID_POINT_END		0x0800
 #define M_TWOD_PIXELS_FROM_CPU_DATA	0x0860
 #define M_TWOD_PIXELS_FROM_MEMORY	0x08dc

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110.
- * Sources: rnndb fifo/gf100_pfifo.xml (GK104 variants), nouveau
- * nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu gk20a hardware headers (names of fields). Where a
- * line names none, rnndb and nouveau agree.
+ * PFIFO, its PBDMAs ("PSUBFIFO" in rnndb) and the channel table of GK110. Sources: rnndb
+ * fifo/gf100_pfifo.xml (GK104 variants), nouveau nvkm/engine/fifo/{gf100,gk104,gk110}.c, nvgpu
+ * gk20a hardware headers (names of fields). rnndb and nouveau agree on lines without a source.
  */
 #ifndef KVGPU_GK110_FIFO_H
 #define KVGPU_GK110_FIFO_H
@@ -26,13 +25,13 @@
 #define   PFIFO_INTR_FB_FLUSH_TIMEOUT	BIT(23)
 #define   PFIFO_INTR_LB_ERROR		BIT(24)
 #define   PFIFO_INTR_DROPPED_FAULT	BIT(27)
-#define   PFIFO_INTR_MMU_FAULT		BIT(28)		/* level: PFIFO_MMU_FAULT_SOURCE */
-#define   PFIFO_INTR_PBDMA		BIT(29)		/* level: PFIFO_PBDMA_INTR_SOURCE */
-#define   PFIFO_INTR_RUNLIST		BIT(30)		/* level: PFIFO_RUNLIST_EVENT */
+#define   PFIFO_INTR_MMU_FAULT		BIT(28)		/* level of PFIFO_MMU_FAULT_SOURCE */
+#define   PFIFO_INTR_PBDMA		BIT(29)		/* level of PFIFO_PBDMA_INTR_SOURCE */
+#define   PFIFO_INTR_RUNLIST		BIT(30)		/* level of PFIFO_RUNLIST_EVENT */
 #define   PFIFO_INTR_NONSTALL		BIT(31)
 #define   PFIFO_INTR_LEVELS		GENMASK(30, 28)
 #define PFIFO_INTR_EN			0x002140
-/* GF100's enables, left over (nouveau fifo/gf100.c) */
+/* enables of GF100, without effect (nouveau fifo/gf100.c) */
 #define PFIFO_FERMI(i)			(0x002200 + 4 * (i))
 #define   PFIFO_FERMI_NR		10
 #define PFIFO_ACQ_PRETEST		0x002250
@@ -51,13 +50,14 @@
 #define PFIFO_ENG_RUNLIST(r)		(0x002284 + 8 * (r))
 #define   PFIFO_ENG_RUNLIST_PENDING	BIT(20)
 #define   PFIFO_ENG_RUNLIST_NR		7
-/* defaults that drivers copy to RAMFC 0xf8 */
+/* default that drivers copy to RAMFC 0xf8 */
 #define PFIFO_ENG_TIMESLICE(i)		(0x002310 + 4 * (i))
 #define   PFIFO_ENG_TIMESLICE_RESET	0x10003080
-#define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))	/* ... and to RAMFC 0xfc */
+/* default that drivers copy to RAMFC 0xfc */
+#define PFIFO_ENG_PB_TIMESLICE(i)	(0x002350 + 4 * (i))
 #define   PFIFO_ENG_PB_TIMESLICE_RESET	0x10000010
 #define   PFIFO_ENG_TIMESLICE_NR	16
-/* mask of runlists a PBDMA serves, fixed */
+/* mask of runlists that a PBDMA serves, constant */
 #define PFIFO_PBDMA_RUNLISTS(p)		(0x002390 + 4 * (p))
 #define PFIFO_INTR_EN_NRHOST		0x002528
 #define PFIFO_BIND_ERROR		0x00252c
@@ -76,35 +76,34 @@
 #define     PFIFO_SCHED_ENG_MISMATCH	0x19		/* rnndb */
 #define PFIFO_CHSW_ERROR		0x00256c
 #define PFIFO_LB_ERROR			0x00258c
-/* kept by the MMU side: one bit per fault unit */
+/* one bit per fault unit; a register of the MMU */
 #define PFIFO_MMU_FAULT_SOURCE		0x00259c
 #define PFIFO_PBDMA_INTR_SOURCE		0x0025a0	/* one bit per PBDMA */
-/* GF100, left over (nouveau fifo/gf100.c) */
+/* of GF100, without effect (nouveau fifo/gf100.c) */
 #define PFIFO_ENGINE_INTR_EN		0x002628
-/* 1: scheduling stopped after a fault; write 1 to clear */
+/* 1: scheduling has stopped after a fault; write 1 to clear */
 #define PFIFO_RUNLIST_ERROR		0x00262c
-/* 1: nothing new of this runlist is loaded */
+/* 1: no further channel of this runlist is loaded */
 #define PFIFO_RUNLIST_BLOCK		0x002630
 #define PFIFO_PREEMPT			0x002634
 #define   PFIFO_PREEMPT_ID		GENMASK(11, 0)
 #define   PFIFO_PREEMPT_PENDING		BIT(20)
 #define   PFIFO_PREEMPT_TSG		BIT(24)
-/* of later chips, by NVIDIA's gv100 manual */
-#define PFIFO_RUNLIST_PREEMPT		0x002638
-/* method injection past the channels: rnndb gf100_pfifo.xml */
+#define PFIFO_RUNLIST_PREEMPT		0x002638	/* for later chips, NVIDIA's GV100 manual */
+/* injects methods past the channels (rnndb gf100_pfifo.xml) */
 #define PFIFO_BYPASS_CONFIG		0x0026c4
 #define PFIFO_BYPASS_CHSW		0x0026c8
 #define PFIFO_BYPASS_BASE		0x005000
 #define PFIFO_BYPASS_SIZE		0x001000
 /*
- * nouveau gk104_engn_status, nvgpu fifo_engine_status; the PBDMA status has the same layout without
- * 30 and 31
+ * nouveau gk104_engn_status(), nvgpu fifo_engine_status; the PBDMA status has the same layout
+ * without bits 30 and 31
  */
 #define PFIFO_ENGINE_STATUS(e)		(0x002640 + 8 * (e))
 #define   PFIFO_ENGINE_STATUS_NR	8
 #define   PFIFO_STATUS_ID		GENMASK(11, 0)
 #define   PFIFO_STATUS_TSG		BIT(12)
-/* alone: on a channel; with CHSW: loading the next */
+/* alone: on a channel; with CHSW: loading the next channel */
 #define   PFIFO_STATUS_VALID		BIT(13)
 #define   PFIFO_STATUS_SAVE		BIT(14)
 #define   PFIFO_STATUS_CHSW		BIT(15)
@@ -112,7 +111,7 @@
 #define   PFIFO_STATUS_NEXT_TSG		BIT(28)
 #define   PFIFO_STATUS_FAULTED		BIT(30)
 #define   PFIFO_STATUS_BUSY		BIT(31)
-/* 32 records of 16 bytes, kept by the MMU side */
+/* 32 records of 16 bytes; registers of the MMU */
 #define PFIFO_MMU_FAULT_RECORDS		0x002800
 #define   PFIFO_MMU_FAULT_RECORDS_END	0x002a00
 #define PFIFO_RUNLIST_EVENT		0x002a00	/* one bit per runlist, write 1 to clear */
@@ -132,8 +131,10 @@
 #define PFIFO_PBDMA_STATUS(p)		(0x003080 + 4 * (p))
 #define   PFIFO_PBDMA_STATUS_NR		3
 
-/* values after reset: rnndb, GK104 column */
+/* Values after reset: rnndb, GK104 column. */
 #define   PFIFO_FB_TIMEOUT_RESET	0x800003ff
+/* what drivers set (nouveau gk104_fifo_init_pbdmas) */
+#define   PFIFO_FB_TIMEOUT_INIT		0xbfffffff
 #define   PFIFO_PB_TIMEOUT_RESET	0x80007fff
 #define   PFIFO_ENG_TIMEOUT_RESET	0x803ff3ff
 #define   PFIFO_CHSW_TIMEOUT_RESET	0x80007fff
@@ -142,42 +143,55 @@
 #define   PFIFO_ACQ_PRETEST_RESET	0x10000080
 
 /*
- * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f its
- * copy-class state.
+ * PBDMAs. 0x00-0xff are the RAMFC words of the loaded channel (gk110/ram.h), 0x200-0x27f the state
+ * of its copy class.
  */
 #define PBDMA_BASE			0x040000
 #define PBDMA_STRIDE			0x002000
 #define PBDMA_END			0x060000
 #define PBDMA(p)			(PBDMA_BASE + PBDMA_STRIDE * (p))
-#define PBDMA_METHOD0			0x0c0		/* the method a stalled PBDMA stands at */
+/* the method at which a PBDMA has stalled */
+#define PBDMA_METHOD0			0x0c0
 #define   PBDMA_METHOD_INCR		BIT(0)
 #define   PBDMA_METHOD_PRIV		BIT(1)
 #define   PBDMA_METHOD_ADDR		GENMASK(13, 2)	/* in place */
 #define   PBDMA_METHOD_SUBCH		GENMASK(18, 16)
 #define   PBDMA_METHOD_FIRST		BIT(22)
 #define   PBDMA_METHOD_VALID		BIT(31)
+/* one NOP, which takes the place of a method (nouveau gf100_runq_intr) */
+#define   PBDMA_METHOD_SKIP		0x80600008
 #define PBDMA_DATA0			0x0c4
 #define PBDMA_STATUS			0x100
 #define PBDMA_INTR0			0x108
 #define   PBDMA_INTR0_MEMOP		BIT(6)
 #define   PBDMA_INTR0_LBREQ		BIT(8)
 #define   PBDMA_INTR0_GPFIFO		BIT(13)
-#define   PBDMA_INTR0_GPPTR		BIT(14)		/* GP_PUT beyond the ring */
-#define   PBDMA_INTR0_GPENTRY		BIT(15)		/* entry that means nothing */
+#define   PBDMA_INTR0_GPPTR		BIT(14)		/* GP_PUT is beyond the ring */
+#define   PBDMA_INTR0_GPENTRY		BIT(15)		/* malformed entry */
 #define   PBDMA_INTR0_GPCRC		BIT(16)
 #define   PBDMA_INTR0_PBPTR		BIT(17)
-#define   PBDMA_INTR0_PBENTRY		BIT(18)		/* header that means nothing */
+#define   PBDMA_INTR0_PBENTRY		BIT(18)		/* malformed header */
 #define   PBDMA_INTR0_PBCRC		BIT(19)
-#define   PBDMA_INTR0_METHOD		BIT(21)		/* host method that does not exist */
+#define   PBDMA_INTR0_XBARCONNECT	BIT(20)
+#define   PBDMA_INTR0_METHOD		BIT(21)		/* unknown method of the host class */
 #define   PBDMA_INTR0_METHODCRC		BIT(22)
-/* method for software, or for an engine that is not there */
+/* method for software, or for an absent engine */
 #define   PBDMA_INTR0_DEVICE		BIT(23)
 #define   PBDMA_INTR0_SEMAPHORE		BIT(25)
-#define   PBDMA_INTR0_ACQUIRE		BIT(26)		/* deadline of an acquire passed */
-/* RAMFC word written while a channel runs */
+#define   PBDMA_INTR0_ACQUIRE		BIT(26)		/* the deadline of an acquire has passed */
+/* a RAMFC word was written while its channel runs */
 #define   PBDMA_INTR0_PRI		BIT(27)
+#define   PBDMA_INTR0_UNK28		BIT(28)
 #define   PBDMA_INTR0_PBSEG		BIT(30)
 #define   PBDMA_INTR0_SIGNATURE		BIT(31)
+/* interrupts after which nouveau gives the channel up (nvkm fifo/gf100.c gf100_runq_intr()) */
+#define PBDMA_INTR0_FATAL                                                                        \
+	(PBDMA_INTR0_GPFIFO | PBDMA_INTR0_GPPTR | PBDMA_INTR0_GPENTRY | PBDMA_INTR0_GPCRC |      \
+	 PBDMA_INTR0_PBPTR | PBDMA_INTR0_PBENTRY | PBDMA_INTR0_PBCRC | PBDMA_INTR0_XBARCONNECT | \
+	 PBDMA_INTR0_METHOD | PBDMA_INTR0_METHODCRC | PBDMA_INTR0_SEMAPHORE |                    \
+	 PBDMA_INTR0_ACQUIRE | PBDMA_INTR0_PBSEG | PBDMA_INTR0_SIGNATURE)
+/* interrupts that stop no PBDMA (nvkm fifo/gk104.c gk104_runq_init()) */
+#define   PBDMA_INTR0_NO_STALL		(PBDMA_INTR0_LBREQ | PBDMA_INTR0_UNK28)
 #define PBDMA_INTR0_EN			0x10c
 #define PBDMA_GP_SHADOW_LO		0x110
 #define PBDMA_GP_SHADOW_HI		0x114
@@ -187,7 +201,7 @@
 #define   PBDMA_CHANNEL_VALID		BIT(13)
 #define PBDMA_TIMEOUT			0x12c
 #define   PBDMA_TIMEOUT_RESET		0xffffffff
-/* which interrupts stop the PBDMA until acknowledged */
+/* interrupts that stop the PBDMA until their acknowledge */
 #define PBDMA_INTR0_STALL		0x13c
 #define   PBDMA_INTR0_STALL_RESET	0xffffffff
 #define PBDMA_INTR1_STALL		0x140
@@ -230,7 +244,7 @@
 #define     PCCSR_STATUS_ON_ENG_PENDING	0x9
 #define   PCCSR_CHAN_BUSY		BIT(28)
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(PFIFO_INTR_BIND_ERROR, PFIFO_INTR_PIO_ERROR, PFIFO_INTR_SCHED_ERROR,
 		PFIFO_INTR_CHSW_ERROR, PFIFO_INTR_FB_FLUSH_TIMEOUT, PFIFO_INTR_LB_ERROR,
 		PFIFO_INTR_DROPPED_FAULT, PFIFO_INTR_LEVELS, PFIFO_INTR_NONSTALL);
@@ -249,16 +263,18 @@ LAYOUT_DISJOINT(PBDMA_METHOD_INCR, PBDMA_METHOD_PRIV, PBDMA_METHOD_ADDR, PBDMA_M
 		PBDMA_METHOD_FIRST, PBDMA_METHOD_VALID);
 LAYOUT_DISJOINT(PBDMA_INTR0_MEMOP, PBDMA_INTR0_LBREQ, PBDMA_INTR0_GPFIFO, PBDMA_INTR0_GPPTR,
 		PBDMA_INTR0_GPENTRY, PBDMA_INTR0_GPCRC, PBDMA_INTR0_PBPTR, PBDMA_INTR0_PBENTRY,
-		PBDMA_INTR0_PBCRC, PBDMA_INTR0_METHOD, PBDMA_INTR0_METHODCRC, PBDMA_INTR0_DEVICE,
-		PBDMA_INTR0_SEMAPHORE, PBDMA_INTR0_ACQUIRE, PBDMA_INTR0_PRI, PBDMA_INTR0_PBSEG,
-		PBDMA_INTR0_SIGNATURE);
+		PBDMA_INTR0_PBCRC, PBDMA_INTR0_XBARCONNECT, PBDMA_INTR0_METHOD, PBDMA_INTR0_UNK28,
+		PBDMA_INTR0_METHODCRC, PBDMA_INTR0_DEVICE, PBDMA_INTR0_SEMAPHORE,
+		PBDMA_INTR0_ACQUIRE, PBDMA_INTR0_PRI, PBDMA_INTR0_PBSEG, PBDMA_INTR0_SIGNATURE);
+static_assert(PBDMA_INTR0_FATAL == 0xc67fe000 && PBDMA_INTR0_NO_STALL == 0x10000100,
+	      "nouveau's masks");
 LAYOUT_DISJOINT(PBDMA_CHANNEL_ID, PBDMA_CHANNEL_VALID);
 LAYOUT_DISJOINT(PCCSR_INST_PTR, PCCSR_INST_TARGET, PCCSR_INST_BIND);
 LAYOUT_DISJOINT(PCCSR_CHAN_ENABLED, PCCSR_CHAN_FORCE_RELOAD, PCCSR_CHAN_MARK_PENDING,
 		PCCSR_CHAN_ENABLE_SET, PCCSR_CHAN_ENABLE_CLR, PCCSR_CHAN_RUNLIST, PCCSR_CHAN_STATUS,
 		PCCSR_CHAN_BUSY);
 LAYOUT_FITS(PCCSR_CHAN_STATUS, PCCSR_STATUS_ON_ENG_PENDING);
-/* each channel and group has a name in whatever says which one is meant */
+/* Every field with an id holds the id of any channel or group. */
 LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_CHAN - 1);
 LAYOUT_FITS(PFIFO_STATUS_NEXT_ID, GK110_FIFO_NR_CHAN - 1);
@@ -267,11 +283,11 @@ LAYOUT_FITS(PFIFO_PREEMPT_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_STATUS_ID, GK110_FIFO_NR_TSG - 1);
 LAYOUT_FITS(PFIFO_RUNLIST_ID, PFIFO_ENG_RUNLIST_NR - 1);
 LAYOUT_FITS(PCCSR_CHAN_RUNLIST, PFIFO_ENG_RUNLIST_NR - 1);
-/* the channel table has a pair of words for each channel, and no more */
+/* The channel table has a pair of words for each channel and ends there. */
 static_assert(PCCSR_INST(0) == PCCSR_BASE &&
 		      PCCSR_CHAN(GK110_FIFO_NR_CHAN - 1) + 4 == PCCSR_BASE + PCCSR_SIZE,
 	      "channel table");
-/* arrays of registers do not run into what follows them */
+/* Arrays of registers do not overlap the registers that follow. */
 static_assert(PFIFO_ENG_RUNLIST(PFIFO_ENG_RUNLIST_NR - 1) < PFIFO_ENG_TIMESLICE(0) &&
 		      PFIFO_ENG_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) < PFIFO_ENG_PB_TIMESLICE(0) &&
 		      PFIFO_ENG_PB_TIMESLICE(PFIFO_ENG_TIMESLICE_NR - 1) <

@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- front end */
 
-/* W1C; FECS and TRAP come back while their source stays */
+/* W1C; the bits FECS and TRAP come back while their source stays */
 #define GR_INTR				0x400100
 #define   GR_INTR_NOTIFY		BIT(0)
 #define   GR_INTR_ILLEGAL_MTHD		BIT(4)
@@ -100,7 +100,7 @@
 #define   GR_SKED_SHARED_CONFIG		BIT(25)
 #define   GR_SKED_TOTAL_REGISTERS	BIT(26)
 #define GR_SCC_ESR			0x408030
-/* error status registers share a form: 29:0 status, 30 clear, 31 enable */
+/* Error status registers share a layout: 29:0 status, 30 clear, 31 enable. */
 #define   GR_ESR_STATUS			GENMASK(29, 0)
 #define   GR_ESR_CLEAR			BIT(30)
 #define   GR_ESR_ENABLE			BIT(31)
@@ -141,7 +141,8 @@
 #define TPC_TEX_ESR			0x224
 #define TPC_MPC_ESR			0x430
 #define TPC_L1C_ESR			0x48c
-#define TPC_TRAP			0x508		/* level of the units below */
+/* which units of the TPC have an exception */
+#define TPC_TRAP			0x508
 #define   TPC_TRAP_TEX			BIT(0)
 #define   TPC_TRAP_MP			BIT(1)
 #define   TPC_TRAP_POLY			BIT(2)
@@ -180,7 +181,7 @@
 #define FECS_NR_SCRATCH			16
 #define FECS_MMIO_RDVAL			0x72c
 #define FECS_MMIO_WRVAL			0x730
-/* the microcode's own window to memory: raw addresses */
+/* the microcode's window to memory, by raw addresses */
 #define FECS_MEM_BASE			0xa04
 #define FECS_MEM_CHAN			0xa0c
 #define FECS_MEM_CMD			0xa10
@@ -198,7 +199,7 @@
 #define FECS_INTR_UP_CLR		0xc20
 #define FECS_INTR_UP_EN			0xc24
 
-/* scratch registers as nouveau's microcode uses them (fuc/hub.fuc) */
+/* Scratch registers as nouveau's microcode uses them (fuc/hub.fuc). */
 #define FECS_OS_STATUS			0		/* bit 31 ready / command done */
 #define   FECS_OS_READY			BIT(31)
 #define FECS_OS_SIZE			1		/* context size in bytes */
@@ -215,16 +216,19 @@
 #define   FECS_TRACE_SAVE		BIT(7)
 #define   FECS_TRACE_LCHAN		BIT(8)
 #define   FECS_TRACE_LCTXH		BIT(9)
-/* its commands */
+/* commands of nouveau's microcode */
 #define FECS_OS_CMD_SET_CHAN		0x0001
 #define FECS_OS_CMD_SAVE		0x0002
-/* its data segment: head and tail of the register lists, then the channel header it keeps */
+/*
+ * data segment of nouveau's microcode: head and tail of the register lists, then the header of the
+ * current channel
+ */
 #define FECS_OS_LIST_HEAD		0x000
 #define FECS_OS_LIST_TAIL		0x004
 #define FECS_OS_CTX_CURRENT		0x058
 #define FECS_OS_CHAN_DATA		0x100
 #define FECS_OS_LIST_BASE		0x300
-/* the one entry that the image brings along */
+/* the only entry that the image has of its own */
 #define FECS_OS_LIST_FIRST		0x0417e91c
 #define GPCCS_OS_LIST_GPC		0x000		/* head; each tail is the next head */
 #define GPCCS_OS_LIST_TPC		0x004
@@ -265,7 +269,8 @@
 #define   GR_INST_CTX_ADDR		GENMASK(31, 12)
 #define GR_INST_CTX_HI			0x214
 
-#define GR_CTX_HEADER			0x100		/* first block is the microcode's own */
+/* the first block belongs to the microcode */
+#define GR_CTX_HEADER			0x100
 #define GR_CTX_OS_PATCH_COUNT		0x00		/* nouveau's microcode */
 #define GR_CTX_OS_PATCH_ADDR		0x04		/* VA >> 8 */
 #define GR_CTX_EXT_PATCH_COUNT		0x10		/* NVIDIA's (nvgpu gk20a ctxsw_prog) */

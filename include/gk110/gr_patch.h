@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Registers that a driver writes through the patch list of a graphics context on GK110, and the
- * values it uses.
- * Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb), ctxgk104.c (bundle,
- * pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and limits). Unit names
- * are rnndb's where it has one; what the registers do beyond that is not documented.
+ * values that it uses. Source: nouveau nvkm/engine/gr: ctxgf100.c (bundle, pagepool, attrib_cb),
+ * ctxgk104.c (bundle, pagepool, patch_ltc), ctxgf117.c (attrib), ctxgk110.c (gk110_grctx: sizes and
+ * limits). Unit names are rnndb's if it has one. The effect of these registers is not documented.
  */
 #ifndef KVGPU_GK110_GR_PATCH_H
 #define KVGPU_GK110_GR_PATCH_H
@@ -46,7 +45,7 @@
 #define   GR_PATCH_DS_ATTRIB_ALPHA	GENMASK(15, 0)
 #define   GR_PATCH_DS_ATTRIB_BETA	GENMASK(31, 16)
 #define   GR_PATCH_DS_ATTRIB_GK110	(GR_PATCH_GK110_BETA << 16 | GR_PATCH_GK110_ALPHA)
-#define GR_PATCH_LTC_0			0x17e91c	/* as the chip has it */
+#define GR_PATCH_LTC_0			0x17e91c	/* the chip's own values */
 #define GR_PATCH_LTC_1			0x17e920
 
 #define GR_PATCH_PPC(g, p, r)		GR_GPC(g, GPC_PPC + (p) * GPC_PPC_STRIDE + (r))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PGRAPH, the part that only whoever brings the engine up needs: power, per-unit set-up that
- * depends on how many units the card has, and the register lists' ways in. Buffers that all units
- * share: gr_patch.h.
- * Sources: nouveau nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c
- * (sequence and values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc; names: rnndb
- * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h. A name
- * with UNK is one that neither of them has.
+ * PGRAPH registers for the bring-up of the engine only: power, set-up of units that depends on
+ * their number on the card, and the registers through which lists are written. Buffers that all
+ * units share are in gr_patch.h. Sources: nouveau
+ * nvkm/engine/gr/{gf100,gk104,gk110,gf117,ctxgf100,ctxgf117,ctxgk104,ctxgk110}.c (sequence and
+ * values), nvkm/subdev/pmu/gk110.c (power), fuc/macros.fuc. Names: rnndb
+ * graph/gf100_pgraph/{pgraph,gpc,ppc,tpc,rop,ctxctl}.xml and nvgpu hw_gr_{gk20a,gm20b}.h; neither
+ * has a name for registers with UNK.
  */
 #ifndef KVGPU_GK110_GRINIT_H
 #define KVGPU_GK110_GRINIT_H
@@ -70,7 +70,7 @@
 #define   GR_PD_RATIO_NR		32
 #define GR_RSTR2D_TILE_MAP(i)		(0x40780c + 4 * (i))
 #define GR_RSTR2D_TILE_CFG		0x4078bc
-/* a tile map: which GPC draws a tile, six entries of five bits a word */
+/* a tile map: the GPC that draws each tile, six entries of five bits a word */
 #define   GR_TILE_MAP_NR		6
 #define   GR_TILE_MAP_PER_WORD		6
 #define   GR_TILE_MAP_BITS		5
@@ -173,7 +173,7 @@
 #define ROP_UNK204			0x204
 #define ROP_UNK208			0x208
 
-/* ------------------------------------------------------ exceptions, what gr.h does not name yet */
+/* ----------------------------------------------------------- exceptions that gr.h does not name */
 
 #define   GR_TRAP_DS			BIT(4)		/* of GR_TRAP */
 #define   GR_TRAP_UNK6			BIT(6)

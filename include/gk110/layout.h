@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the compiler checks of the encodings in this directory: LAYOUT_DISJOINT() that the fields of
- * a word do not overlap, LAYOUT_FITS() that a value fits its field, LAYOUT_WIDTH() how wide a field
- * is. Each header states below its definitions what has to hold between them. What has to hold
- * between two headers, or between the chip and kvgpu's own tables, stands in the header of the room
- * that relies on it (gtt-shadow/internal.h, hw/internal.h).
+ * Checks by the compiler of the encodings in this directory. LAYOUT_DISJOINT(): the fields of a
+ * word do not overlap. LAYOUT_FITS(): a value fits its field. LAYOUT_WIDTH(): a field has that many
+ * bits. Each header has the checks of its own definitions at its end. The header of a room
+ * (gtt-shadow/internal.h, hw/internal.h) has the checks between two of these headers, or between
+ * the chip and a table of kvgpu, on which the room relies.
  */
 #ifndef KVGPU_GK110_LAYOUT_H
 #define KVGPU_GK110_LAYOUT_H
@@ -43,9 +43,9 @@
 #define LAYOUT_FOLD(op, ...)	LAYOUT_PASTE(LAYOUT_FOLD_, LAYOUT_NR(__VA_ARGS__))(op, __VA_ARGS__)
 
 /*
- * Masks share no bit when their exclusive or has all bits of their or (no bit is in two of them),
- * and their sum is the same (none is in three). sparse has no room for that many tokens of one
- * macro (the newest kernel's GENMASK() is long); the compiler has looked.
+ * Masks share no bit if their exclusive or equals their or (no bit is in two of them), and their
+ * sum equals it too (no bit is in three). sparse does not check this: it has no room for that many
+ * tokens of one macro (GENMASK() of newer kernels is long).
  */
 #ifdef __CHECKER__
 #define LAYOUT_DISJOINT(...)	static_assert(true)

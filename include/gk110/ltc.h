@@ -11,10 +11,11 @@
 #define LTC_BASE			0x140000
 #define LTC_SIZE			0x040000
 #define LTC_PART_STRIDE			0x2000
-/* of a part: its slices; below: what they share */
+/* offset of the slices in a part; registers of the whole part lie below */
 #define LTC_SLICES			0x1000
 #define LTC_SLICE_STRIDE		0x0400
-#define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + LTC_SLICE_STRIDE * (s))
+#define LTC_SLICE(c, s)			(LTC_BASE + LTC_PART_STRIDE * (c) + LTC_SLICES + \
+					 LTC_SLICE_STRIDE * (s))
 #define LTC_BCAST			0x17e000
 #define LTC_BCAST_SLICE			0x17e800
 /* words of a slice */

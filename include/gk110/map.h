@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * BAR0 as a whole: its size, and the windows of units that nothing else here describes because no
+ * The sizes of the BARs; of BAR0 the windows of units that nothing else here describes because no
  * driver of this project programs them. Sources: envytools docs/hw/mmio.rst and rnndb root.xml
  * (GF100- and GK104- columns).
  */
 #ifndef KVGPU_GK110_MAP_H
 #define KVGPU_GK110_MAP_H
 
-#define GK110_BAR0_SIZE			0x1000000
+#define GK110_BAR0_SIZE			0x01000000u
+/* sizes of the K20m; of larger BARs only this much is used */
+#define GK110_BAR1_SIZE			0x10000000u
+#define GK110_BAR3_SIZE			0x02000000u
 
 /* second way into the register space for real-mode code */
 #define PRMA_BASE			0x007000
 #define PRMA_SIZE			0x001000
 #define PRMFB_BASE			0x00a000	/* legacy VGA memory window */
 #define PRMFB_SIZE			0x001000
-#define PPWR_BASE			0x00c000	/* unit power gating, 0xc800-0xc808 */
+#define PPWR_BASE			0x00c000	/* unknown registers at 0xc800 and 0xcc00 */
 #define PPWR_SIZE			0x001000
 #define PCI_OTHER_BASE			0x010000	/* configuration space of other functions */
 #define PCI_OTHER_SIZE			0x010000

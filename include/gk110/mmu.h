@@ -116,7 +116,7 @@
 #define   FB_MMU_INVALIDATE_HUB_ONLY	BIT(2)
 #define   FB_MMU_INVALIDATE_TRIGGER	BIT(31)
 
-/* where accesses go in MMU debug mode: nvgpu hw_fb_gk20a.h */
+/* targets of accesses in MMU debug mode: nvgpu hw_fb_gk20a.h */
 #define FB_MMU_DEBUG_CTRL		0x100cc4
 #define   FB_MMU_DEBUG_CTRL_DEBUG	BIT(16)
 #define FB_MMU_DEBUG_WR			0x100cc8
@@ -152,7 +152,7 @@
  */
 #define GMMU_PFIFO_INTR_DROPPED_FAULT	BIT(27)
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(GMMU_PDE_BIG_APERTURE, GMMU_PDE_SIZE, GMMU_PDE_BIG_ADDR, GMMU_PDE_SMALL_APERTURE,
 		GMMU_PDE_SMALL_VOL, GMMU_PDE_BIG_VOL, GMMU_PDE_SMALL_ADDR);
 LAYOUT_DISJOINT(GMMU_PTE_VALID, GMMU_PTE_PRIV, GMMU_PTE_RO, GMMU_PTE_ENCRYPTED, GMMU_PTE_ADDR,
@@ -170,10 +170,7 @@ LAYOUT_FITS(GMMU_PDE_BIG_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PDE_SMALL_APERTURE, GMMU_PDE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_APERTURE, GMMU_PTE_APERTURE_SYS_NCOH);
 LAYOUT_FITS(GMMU_PTE_KIND, GMMU_KIND_INVALID);
-/*
- * an entry names a page anywhere in the chip's 40 bits, and so do an instance block and an
- * invalidate
- */
+/* An entry, an instance block and an invalidate can name any page in the chip's 40 bits. */
 LAYOUT_WIDTH(GMMU_PTE_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_BIG_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
 LAYOUT_WIDTH(GMMU_PDE_SMALL_ADDR, GMMU_VA_BITS - GMMU_ADDR_SHIFT);
@@ -189,8 +186,8 @@ static_assert(GMMU_INST_PDB_HI == GMMU_INST_PDB_LO + 4 &&
 		      GMMU_INST_LIMIT_HI == GMMU_INST_LIMIT_LO + 4,
 	      "the words of an address space follow each other");
 /*
- * small pages are those of the CPU and of the units that entries count in; a big page is a whole
- * number of them
+ * Small pages are the CPU's pages and the unit of addresses in entries. A big page is a whole
+ * number of small pages.
  */
 static_assert(GMMU_SMALL_SHIFT == GMMU_ADDR_SHIFT &&
 		      GMMU_BIG_SHIFT_64K == GMMU_BIG_SHIFT_128K - 1 &&

@@ -11,7 +11,7 @@
 
 #define PBUS_BASE			0x001000
 #define PBUS_SIZE			0x001000
-#define PBUS_HOST_MEM			0x001700	/* not PBUS' own, see above */
+#define PBUS_HOST_MEM			0x001700	/* belongs to the MMU's side, see above */
 #define PBUS_HOST_MEM_SIZE		0x00001c
 
 #define PBUS_INTR			0x001100	/* W1C */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PCI configuration space of the GK110 on a Tesla K20m: ids, capability offsets and the words that
- * are not zero.
+ * PCI configuration space of the GK110 on a Tesla K20m: ids, offsets of capabilities and the words
+ * that are not zero.
  *
- * Sources: layout and fields by the PCI 3.0 and PCI Express 2.1 specifications (names as in rnndb
- * bus/pci.xml); where each capability lies: envytools docs/hw/bus/pci.rst (0x60 PM, 0x68 MSI, 0x78
- * PCI Express, 0x100 virtual channel, 0x128 power budgeting) and public `lspci -vvv` listings of
- * GK110 boards (K40c: FLReset-, NoSoftRst+, no PME, no D1/D2, ExtTag+, RBE+, payload 256, L0s
- * unlimited, L1 < 64 us). The board is PCI Express 2.0 x16 (K20 board specification).
+ * Sources: the PCI 3.0 and PCI Express 2.1 specifications for layout and fields (names as in rnndb
+ * bus/pci.xml). Offsets of capabilities: envytools docs/hw/bus/pci.rst (0x60 PM, 0x68 MSI, 0x78 PCI
+ * Express, 0x100 virtual channel, 0x128 power budgeting) and public `lspci -vvv` listings of GK110
+ * boards (K40c: FLReset-, NoSoftRst+, no PME, no D1/D2, ExtTag+, RBE+, payload 256, L0s unlimited,
+ * L1 < 64 us). The board is PCI Express 2.0 x16 (K20 board specification).
  */
 #ifndef KVGPU_GK110_PCI_H
 #define KVGPU_GK110_PCI_H
@@ -89,7 +89,7 @@
 #define   GK110_PCI_EXP_L1_64US		(6u << 9)
 #define   GK110_PCI_EXP_ROLE_ERR	BIT(15)
 #define GK110_PCI_EXP_DEVCTL		0x080
-/* bit 15, function reset, is not there: FLReset- */
+/* bit 15, function reset, is absent: FLReset- */
 #define   GK110_PCI_EXP_DEVCTL_RW	GENMASK(14, 0)
 /* relaxed order, extended tag, no snoop, 512-byte reads */
 #define   GK110_PCI_EXP_DEVCTL_RESET	0x2910u
@@ -118,7 +118,7 @@
 #define   GK110_PCI_VC_ID		0x0002u
 #define GK110_PCI_VC_RES_CTL		0x114
 #define   GK110_PCI_VC_RES_CTL_RESET	0x800000ffu
-/* power budgeting (0x128-0x137): no figures in it (open: the board's numbers are not public) */
+/* power budgeting (0x128-0x137), without data (open: the board's numbers are not public) */
 #define GK110_PCI_PWR			0x128
 #define   GK110_PCI_PWR_ID		0x0004u
 #define GK110_PCI_PWR_SELECT		0x12c
@@ -136,7 +136,7 @@
 #define   GK110_PCI_AER_UE_SEVERITY_RESET	0x00062030u
 #define GK110_PCI_AER_CE_MASK		0x434
 #define   GK110_PCI_AER_CE_BITS		0x000031c1u
-/* advisory non-fatal errors masked, 7.10.6 */
+/* advisory non-fatal errors masked: PCI Express 3.0, 7.10.6 */
 #define   GK110_PCI_AER_CE_MASK_RESET	0x00002000u
 
 #endif

@@ -12,9 +12,11 @@
 
 #define PFFB_BASE			0x100000
 #define PFFB_SIZE			0x001000
-#define PFFB_MMU			0x100c10	/* 0x100c10-0x100cff: the MMU's */
+/* 0x100c10-0x100cff: registers of the MMU */
+#define PFFB_MMU			0x100c10
 #define PFFB_MMU_END			0x100d00
-#define PFFB_MMU_PAGE			0x100c00	/* the block of 0x100 that they are in */
+/* the block of 0x100 with the MMU's registers */
+#define PFFB_MMU_PAGE			0x100c00
 #define PFFB_LTC_COUNT			0x100800
 
 /* broadcast and common controls, 0x10e000-0x10ffff */

@@ -14,7 +14,8 @@
 
 #define PMC_BOOT_0			0x000000
 #define   PMC_BOOT_0_STEPPING		GENMASK(7, 0)
-#define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)	/* low six bits of the PCI device id */
+/* the low six bits have those of the PCI device id */
+#define   PMC_BOOT_0_DEVICE		GENMASK(19, 12)
 #define   PMC_BOOT_0_CHIPSET		GENMASK(28, 20)
 #define PMC_BOOT_1			0x000004	/* endian switch */
 #define   PMC_BOOT_1_FLIP		BIT(24)
@@ -34,7 +35,8 @@
 #define PMC_LEAF_NRHOST			1
 #define PMC_LEAF_DAEMON			2
 #define PMC_INTR(leaf)			(0x000100 + 4 * (leaf))
-#define   PMC_INTR_CE0			5		/* bit numbers; CE and GR as PTOP says */
+/* bit numbers on GK110; the chip's PTOP (ptop.h) tells those of CE and GR, too */
+#define   PMC_INTR_CE0			5
 #define   PMC_INTR_CE1			6
 #define   PMC_INTR_CE2			7
 #define   PMC_INTR_FIFO			8
@@ -48,7 +50,7 @@
 #define   PMC_INTR_PFFB			27
 #define   PMC_INTR_BUS			28
 #define   PMC_INTR_PRIVRING		30
-#define   PMC_INTR_SOFTWARE		31		/* read-write, not a line */
+#define   PMC_INTR_SOFTWARE		31		/* read-write, no interrupt line */
 #define PMC_INTR_EN(leaf)		(0x000140 + 4 * (leaf))
 #define   PMC_INTR_EN_HARDWARE		BIT(0)
 #define   PMC_INTR_EN_SOFTWARE		BIT(1)

@@ -66,7 +66,7 @@
 #define PMU_I2C_RD08			0
 #define PMU_I2C_WR08			1
 
-/* where nouveau's gf119-family image keeps its data (labels of gf119.fuc4.h) */
+/* Offsets of data in nouveau's image for the gf119 family (labels of gf119.fuc4.h). */
 #define PMU_IMAGE_PROC_KERN		0x000	/* holds PMU_PROC_KERN */
 #define PMU_IMAGE_PROC_LIST		0x058	/* first process, PMU_PROC_HOST */
 #define PMU_IMAGE_FIFO			0x270

@@ -13,7 +13,7 @@
 #define PPCI_SIZE			0x005000
 #define PPCI_CONFIG_SIZE		0x001000	/* the mirror proper */
 
-/* the mirrored registers themselves: gk110/pci.h; these fields have a private meaning */
+/* Fields with a private meaning. The mirrored registers are in gk110/pci.h. */
 #define PPCI_CFG_ROM_SHADOW_EN		BIT(0)		/* GK110_PCI_ROM_SHADOW */
 /* byte write to the capability id of GK110_PCI_MSI */
 #define PPCI_CFG_MSI_REARM		GENMASK(7, 0)

@@ -18,10 +18,14 @@
 #define PRIVRING_HUB_COUNT		0x120070
 #define PRIVRING_FBP_COUNT		0x120074
 #define PRIVRING_GPC_COUNT		0x120078
+#define PRIVRING_TIMING(i)		(0x122318 + 4 * (i))	/* ring timing of the hub */
+#define   PRIVRING_TIMING_VALUE		GENMASK(17, 0)
+#define   PRIVRING_TIMING_INIT0		0x1000
+#define   PRIVRING_TIMING_INIT1		0x200
 
 /*
- * what a read gives that no unit has answered: 0xbadfxxxx, 0xbad0xxxx; the other bits say why
- * (nouveau nvkm gr/gf100.c, nvgpu)
+ * A read without an answer gives 0xbadfxxxx or 0xbad0xxxx. The other bits tell the reason (nouveau
+ * nvkm gr/gf100.c, nvgpu).
  */
 #define PRIVRING_ERROR_MASK		0xfff00000u
 #define PRIVRING_ERROR			0xbad00000u

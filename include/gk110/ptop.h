@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PTOP (rnndb: PUNITS): which units the die has, which are switched off, and the table that says
- * how each engine is wired. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
+ * PTOP (rnndb: PUNITS): the units of the die, the units that are switched off, and the table with
+ * each engine's ids. Sources: rnndb bus/punits.xml, nouveau nvkm/subdev/top/gk104.c,
  * nvkm/subdev/devinit/gf100.c.
  */
 #ifndef KVGPU_GK110_PTOP_H
@@ -23,7 +23,7 @@
 #define   PTOP_PCI_V2			BIT(0)
 #define   PTOP_PCI_CLASS		BIT(1)
 #define   PTOP_PCI_FULL_SPEED		BIT(7)
-/* of the design, before anything is switched off */
+/* of the design, with units that are switched off */
 #define PTOP_GPC_COUNT			0x022430
 #define PTOP_TPC_PER_GPC_COUNT		0x022434
 #define PTOP_FBP_COUNT			0x022438
@@ -40,7 +40,7 @@
 #define PTOP_DISABLE_TPC(gpc)		(0x022508 + 4 * (gpc))
 #define PTOP_DISABLE_FBP		0x022548
 #define PTOP_DISABLE_FBPA		0x022554
-#define PTOP_HW_DISABLE			0x022500	/* 0x022500-0x02255f can't be written */
+#define PTOP_HW_DISABLE			0x022500	/* 0x022500-0x02255f are read-only */
 #define PTOP_HW_DISABLE_END		0x022560
 
 #define PTOP_DEVICE(i)			(0x022700 + 4 * (i))

@@ -38,7 +38,7 @@
 #define PB_METHOD_OLD			GENMASK(12, 2)	/* in place */
 #define PB_SUBDEVICE_MASK		GENMASK(15, 4)
 
-/* subchannels are wired to engines (gk110-bringup: found with stock Mesa, NVK relies on 4) */
+/* Subchannels are wired to engines (docs/hardware.md). */
 #define SUBCH_3D			0
 #define SUBCH_COMPUTE			1
 #define SUBCH_INLINE			2
@@ -46,7 +46,7 @@
 #define SUBCH_COPY			4
 #define SUBCH_SW			5		/* and above */
 
-/* methods below this are PFIFO's own on every subchannel */
+/* Methods below this are PFIFO's, on every subchannel. */
 #define HOST_METHOD_END			0x100
 
 #define HOST_SET_OBJECT			0x00
@@ -103,7 +103,7 @@
 #define   HOST_YIELD_OP			GENMASK(1, 0)
 #define     HOST_YIELD_NOP		0
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_IMMD_DATA, PB_SUBCH, PB_METHOD);
 LAYOUT_DISJOINT(PB_SEC_OP, PB_COUNT_OLD, PB_TERT_OP, PB_SUBCH, PB_METHOD_OLD);
@@ -122,7 +122,7 @@ LAYOUT_FITS(HOST_SEMAPHORE_OP, HOST_SEMAPHORE_REDUCTION);
 LAYOUT_FITS(HOST_SEMAPHORE_RED_OP, HOST_RED_DEC);
 LAYOUT_FITS(HOST_MEM_OP_OPERATION, HOST_MEM_OP_L2_FLUSH_DIRTY);
 LAYOUT_WIDTH(HOST_SEMAPHORE_UPPER, 8);
-LAYOUT_WIDTH(HOST_MEM_OP_TLB_ADDR, 28);		/* a page of 40 bits of address */
+LAYOUT_WIDTH(HOST_MEM_OP_TLB_ADDR, 28);		/* a page in 40 bits of address */
 static_assert(HOST_SEMAPHORE_B == HOST_SEMAPHORE_A + 4 &&
 		      HOST_SEMAPHORE_C == HOST_SEMAPHORE_B + 4 &&
 		      HOST_SEMAPHORE_D == HOST_SEMAPHORE_C + 4,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Queue meta data of compute class A1C0, 64 words. Bit positions are those of the whole structure,
- * high:low.
- * Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
- * QMD_FIELD(name, high, low): in both layouts, or reserved in 00.06. QMD_ARRAY(name, high, low,
- * stride, count).
+ * high:low. Source: NVIDIA open-gpu-doc classes/compute/cla1c0qmd.h (layouts 00.06 and 01.07).
+ * QMD_FIELD(name, high, low): a field that both layouts have, or that 00.06 reserves.
+ * QMD_ARRAY(name, high, low, stride, count): an array of fields.
  */
 #ifndef KVGPU_GK110_QMD_H
 #define KVGPU_GK110_QMD_H

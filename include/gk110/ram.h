@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Structures in memory that PFIFO of GK110 reads and writes: instance block, RAMFC, USERD, GPFIFO
- * entry, runlist entry.
- * Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb fifo/gf100_pfifo.xml (a RAMFC word has
- * the offset of the PBDMA register it is loaded into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA
- * classes/host/cla16f.h.
+ * entry, runlist entry. Sources: nouveau nvkm/engine/fifo/{gk104,gk110}.c, rnndb
+ * fifo/gf100_pfifo.xml (the offset of a RAMFC word is that of the PBDMA register that it is loaded
+ * into), nvgpu gk20a hw_pbdma and hw_ram, NVIDIA classes/host/cla16f.h.
  */
 #ifndef KVGPU_GK110_RAM_H
 #define KVGPU_GK110_RAM_H
 
+#include <linux/bitfield.h>
 #include <linux/bits.h>
 
 #include "gk110/layout.h"
@@ -33,7 +33,8 @@
 #define RAMFC_USERD_HI			0x0c
 #define   RAMFC_USERD_ADDR_HI		GENMASK(7, 0)
 #define RAMFC_SIGNATURE			0x10
-#define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)	/* only these bits have to match (rnndb) */
+/* the chip compares only these bits (rnndb) */
+#define   RAMFC_SIGNATURE_HW		GENMASK(15, 0)
 #define     RAMFC_SIGNATURE_FACE	0xface
 #define RAMFC_GP_GET			0x14
 #define RAMFC_PB_GET			0x18
@@ -67,7 +68,7 @@
 #define RAMFC_GP_CRC			0x74
 #define RAMFC_PB_HEADER			0x84
 #define   RAMFC_HEADER_PRIV		BIT(1)
-#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* the method itself, in place */
+#define   RAMFC_HEADER_METHOD		GENMASK(13, 2)	/* method, in place */
 #define   RAMFC_HEADER_SUBCH		GENMASK(18, 16)
 #define   RAMFC_HEADER_LEVEL		BIT(20)
 #define   RAMFC_HEADER_FIRST		BIT(22)
@@ -77,7 +78,7 @@
 #define   RAMFC_PB_COUNT_VALUE		GENMASK(12, 0)
 #define RAMFC_SUBDEVICE			0x94
 #define   RAMFC_SUBDEVICE_ID		GENMASK(11, 0)
-#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* the stored mask */
+#define   RAMFC_SUBDEVICE_USER		GENMASK(27, 16)	/* stored mask */
 #define   RAMFC_SUBDEVICE_ACTIVE	BIT(28)
 #define   RAMFC_SUBDEVICE_ENABLE	BIT(29)
 #define RAMFC_PB_CRC			0x98
@@ -86,8 +87,9 @@
 #define RAMFC_MEM_OP_A			0xa0
 #define RAMFC_TARGET			0xac
 #define   RAMFC_TARGET_SW		0x1f
+#define RAMFC_UNK_B8			0xb8		/* not documented */
 #define RAMFC_METHOD_CRC		0xb0
-/* method and data a stalled PBDMA stands at */
+/* method and data at which a PBDMA has stalled */
 #define RAMFC_METHOD0			0xc0
 #define RAMFC_DATA0			0xc4
 /* flags of the GPFIFO entry in progress (rnndb IB_FLAGS) */
@@ -106,6 +108,23 @@
 #define   RAMFC_TIMESLICE_TIMEOUT	GENMASK(7, 0)	/* << SCALE, units of 1024 ns */
 #define   RAMFC_TIMESLICE_SCALE		GENMASK(15, 12)
 #define   RAMFC_TIMESLICE_ENABLE	BIT(28)
+
+/*
+ * Values of a new channel: nouveau gk104_chan_ramfc_write(). A waiting acquire is taken off the
+ * PBDMA after its timeout, so that it blocks no other channel.
+ */
+#define RAMFC_ACQUIRE_INIT                                                                 \
+	(FIELD_PREP(RAMFC_ACQUIRE_RETRY_MAN, 2) | FIELD_PREP(RAMFC_ACQUIRE_RETRY_EXP, 2) | \
+	 FIELD_PREP(RAMFC_ACQUIRE_TIMEOUT_EXP, 15) |                                       \
+	 FIELD_PREP(RAMFC_ACQUIRE_TIMEOUT_MAN, 0xffff) | RAMFC_ACQUIRE_TIMEOUT_EN)
+#define RAMFC_HEADER_INIT		(FIELD_PREP(RAMFC_HEADER_TYPE, 1) | RAMFC_HEADER_FIRST)
+#define RAMFC_SUBDEVICE_INIT		(RAMFC_SUBDEVICE_ENABLE | RAMFC_SUBDEVICE_ACTIVE)
+#define RAMFC_FORMATS_INIT		FIELD_PREP(RAMFC_FORMATS_PB, 1)
+#define RAMFC_UNK_B8_INIT		0xf8000000
+#define RAMFC_TIMESLICE_INIT                                                               \
+	(FIELD_PREP(RAMFC_TIMESLICE_TIMEOUT, 128) | FIELD_PREP(RAMFC_TIMESLICE_SCALE, 3) | \
+	 RAMFC_TIMESLICE_ENABLE)
+#define RAMFC_PB_TIMESLICE_INIT (FIELD_PREP(RAMFC_TIMESLICE_TIMEOUT, 16) | RAMFC_TIMESLICE_ENABLE)
 
 /* USERD, byte offsets (cla16f.h, dma flow control structure) */
 #define USERD_SIZE			0x200
@@ -143,9 +162,9 @@
 #define RUNLIST_TSG			BIT(13)
 #define RUNLIST_TSG_SCALE		GENMASK(17, 14)
 #define RUNLIST_TSG_TIMEOUT		GENMASK(25, 18)	/* << SCALE, units of 1024 ns */
-#define RUNLIST_TSG_COUNT		GENMASK(31, 26)	/* members that follow */
+#define RUNLIST_TSG_COUNT		GENMASK(31, 26)	/* number of members, which follow */
 
-/* what has to hold of the above */
+/* Checks of the encodings above. */
 LAYOUT_DISJOINT(RAMIN_CTX_TARGET, RAMIN_CTX_VIRTUAL, RAMIN_CTX_ADDR_LO);
 LAYOUT_DISJOINT(RAMFC_USERD_TARGET, RAMFC_USERD_ADDR);
 LAYOUT_DISJOINT(RAMFC_ACQUIRE_RETRY_MAN, RAMFC_ACQUIRE_RETRY_EXP, RAMFC_ACQUIRE_TIMEOUT_EXP,
@@ -165,15 +184,15 @@ LAYOUT_DISJOINT(RUNLIST_ID, RUNLIST_TSG, RUNLIST_TSG_SCALE, RUNLIST_TSG_TIMEOUT,
 LAYOUT_FITS(RAMFC_SIGNATURE_HW, RAMFC_SIGNATURE_FACE);
 LAYOUT_FITS(GP_ENTRY1_OPCODE, GP_OPCODE_PB_CRC);
 /*
- * an instance block: RAMFC, the copy engine's state, then the address space (gk110/mmu.h) and the
- * context's address
+ * An instance block has RAMFC, the copy engine's state, the address space (gk110/mmu.h) and the
+ * context's address, in this order.
  */
 static_assert(RAMIN_RAMFC + RAMIN_RAMFC_SIZE <= RAMIN_CE_STATE &&
 		      RAMIN_CE_STATE + RAMIN_CE_STATE_SIZE <= 0x200 && RAMIN_GR_CTX >= 0x210 &&
 		      RAMIN_GR_CTX + 8 <= RAMIN_SIZE,
 	      "parts of an instance block overlap");
 static_assert(RAMFC_PB_TIMESLICE + 4 <= RAMIN_RAMFC_SIZE, "RAMFC ends in the middle of its words");
-/* words of which the high one follows the low one: they are read as one address */
+/* Pairs of words. The high word of an address follows its low word, DATA0 follows METHOD0. */
 static_assert(RAMFC_USERD_HI == RAMFC_USERD + 4 && RAMFC_PB_GET_HI == RAMFC_PB_GET + 4 &&
 		      RAMFC_GP_BASE_HI == RAMFC_GP_BASE + 4 &&
 		      RAMFC_TOP_LEVEL_GET_HI == RAMFC_TOP_LEVEL_GET + 4 &&

@@ -45,14 +45,14 @@
 #define     PLL_COEF_M			GENMASK(7, 0)
 #define     PLL_COEF_N			GENMASK(15, 8)
 #define     PLL_COEF_P			GENMASK(21, 16)
-#define     PLL_COEF_MEM_P2		BIT(28)		/* of the memory's PLL instead of P */
+#define     PLL_COEF_MEM_P2		BIT(28)		/* used instead of P by the memory's PLL */
 #define   PLL_FRAC			0x10
 #define     PLL_FRAC_N			GENMASK(31, 16)
 #define     PLL_FRAC_NONE		0xf000		/* nouveau clk/gk104.c: fN + 4096 = 0 */
-/* one bit per domain 0-7: 1 = PLL, 0 = divider */
+/* one bit per domain 0-7: 1 PLL, 0 divider */
 #define PCLOCK_SRC_SEL			0x137100
 #define PCLOCK_PLL_SRC(i)		(0x137120 + 4 * (i))
-/* what feeds a PLL, divided (nouveau clk/gk104.c) */
+/* divider of a PLL's source (nouveau clk/gk104.c) */
 #define PCLOCK_PLL_DIV(i)		(0x137140 + 4 * (i))
 #define PCLOCK_DIV_SRC(i)		(0x137160 + 4 * (i))
 #define   PCLOCK_DIV_SRC_SEL		GENMASK(1, 0)
@@ -67,9 +67,10 @@
 #define   PCLOCK_DIV_HALVES		GENMASK(5, 0)	/* divides by (value + 2) / 2 */
 #define PCLOCK_POST_DIV(i)		(0x137250 + 4 * (i))
 #define   PCLOCK_POST_DIV_ENABLE	BIT(31)
-/* halves, when the domain runs from its PLL */
+/* halves, for a domain that runs from its PLL */
 #define   PCLOCK_POST_DIV_PLL		GENMASK(13, 8)
-#define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)	/* ... from its divider */
+/* halves, for a domain that runs from its divider */
+#define   PCLOCK_POST_DIV_DIV		GENMASK(5, 0)
 #define   PCLOCK_NR_DOMAIN		16
 /* of the memory's reference PLL (nouveau clk/gk104.c) */
 #define PCLOCK_MEM_DIV_SRC		0x137320
@@ -94,7 +95,8 @@
 #define PGPIO_LINE(i)			(0x00d610 + 4 * (i))
 #define   PGPIO_LINE_NR			32
 #define   PGPIO_LINE_OUT		BIT(12)
-#define   PGPIO_LINE_OUT_EN		BIT(13)		/* 0 = input in nouveau's terms: dir ^ 1 */
+/* inverse of nouveau's direction: 0 is an input */
+#define   PGPIO_LINE_OUT_EN		BIT(13)
 #define   PGPIO_LINE_IN			BIT(14)
 #define PGPIO_INTR0			0x00dc00	/* W1C */
 #define PGPIO_INTR_EN0			0x00dc08

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The VBIOS window of BAR0, the outer structures of a VBIOS image (PCI expansion ROM header, PCI
- * data structure, BIT), and the electrical facts of the board that its tables and the chip's
- * registers must agree on.
- * Sources: PCI firmware specification (ROM, PCIR); envytools docs and nouveau
+ * data structure, BIT), and electrical values of the board on which its tables and the chip's
+ * registers must agree. Sources: PCI firmware specification (ROM, PCIR); envytools docs and nouveau
  * nvkm/subdev/bios/{pcir,bit}.c (BIT); nouveau nvkm/subdev/volt/gk104.c (VID PWM).
  */
 #ifndef KVGPU_GK110_VBIOS_H
@@ -14,7 +13,7 @@
 
 #define ROM_BLOCK			512
 #define ROM_SIGNATURE			0xaa55		/* little endian at offset 0 */
-/* dumps of newer boards have this before the ROM header */
+/* precedes the ROM header in dumps of newer boards */
 #define ROM_IFR_SIGNATURE		"NVGI"
 #define ROM_BLOCKS			0x02		/* u8: length / 512 */
 #define ROM_ENTRY			0x03		/* x86 far entry */
@@ -50,8 +49,8 @@
 #define BIT_ENTRY_TABLE			4		/* u16 */
 
 /*
- * Core voltage regulator: a PWM whose duty adds to a base voltage. nouveau takes 27.648 MHz /
- * frequency as divider. The numbers are the model's choice; the range is that of a GK110 core.
+ * Core voltage regulator: a PWM whose duty adds to a base voltage. nouveau's divider is 27.648 MHz
+ * / frequency. Open: the model chooses the numbers, in the range of a GK110 core.
  */
 #define K20M_VID_CLOCK_KHZ		27648
 #define K20M_VID_DIV			160

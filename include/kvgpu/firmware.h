@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file: what the host's bring-up of the graphics engine needs from nouveau (FECS and
- * GPCCS microcode, and the register lists of the engine and of its golden context), in one
- * little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko; the kernel
- * module reads it with request_firmware().
+ * The firmware file: the data that the host's bring-up of the graphics engine needs from nouveau
+ * (FECS and GPCCS microcode, and the register lists of the engine and of its golden context), in
+ * one little-endian file. kvgpu-firmware writes it from the distribution's own nouveau.ko. The
+ * kernel module reads it with request_firmware().
  *
- * Layout: header, section table, sections (each 8-byte aligned). crc32 is the IEEE one (zlib's, the
- * kernel's crc32(~0, ...) ^ ~0) over the bytes that follow the header, so that a cut or patched
- * file is told from a whole one.
+ * Layout: header, section table, sections, each 8-byte aligned. crc32 is the IEEE one (zlib's, the
+ * kernel's crc32(~0, ...) ^ ~0) over the bytes behind the header, so that a cut or patched file is
+ * noticed.
  */
 #ifndef KVGPU_FIRMWARE_H
 #define KVGPU_FIRMWARE_H
@@ -21,12 +21,12 @@
 #define KVGPU_FW_MAX_SECTIONS	32
 
 enum kvgpu_fw_section_id {
-	/* microcode: arrays of 32-bit words, as they go into the falcons' IMEM and DMEM */
+	/* Microcode: arrays of 32-bit words for the falcons' IMEM and DMEM. */
 	KVGPU_FW_FECS_CODE	= 1,
 	KVGPU_FW_FECS_DATA	= 2,
 	KVGPU_FW_GPCCS_CODE	= 3,
 	KVGPU_FW_GPCCS_DATA	= 4,
-	/* register lists: arrays of struct kvgpu_fw_init */
+	/* Register lists: arrays of struct kvgpu_fw_init. */
 	KVGPU_FW_GR_MMIO	= 16,	/* engine initialisation */
 	/* golden context, and the lists that FECS and GPCCS save and restore */
 	KVGPU_FW_CTX_HUB	= 17,
@@ -36,10 +36,10 @@ enum kvgpu_fw_section_id {
 	KVGPU_FW_CTX_TPC	= 21,
 	KVGPU_FW_CTX_PPC	= 22,
 	KVGPU_FW_CTX_ICMD	= 23,
-	KVGPU_FW_CTX_MTHD	= 24,	/* type: the class whose methods these are */
+	KVGPU_FW_CTX_MTHD	= 24,	/* type: the class of the methods */
 };
 
-/* write @data to @addr, @addr + @pitch, ... @count times */
+/* Write @data to @count registers from @addr on, @pitch bytes apart. */
 struct kvgpu_fw_init {
 	__le32 type;
 	__le32 addr;
@@ -50,7 +50,7 @@ struct kvgpu_fw_init {
 
 struct kvgpu_fw_section {
 	__le32 id;
-	__le32 offset;		/* from the start of the file */
+	__le32 offset;		/* from the start of the file, bytes */
 	__le32 size;		/* bytes */
 	__le32 reserved;
 };
@@ -58,12 +58,12 @@ struct kvgpu_fw_section {
 struct kvgpu_fw_header {
 	__le64 magic;
 	__le32 version;
-	__le32 header_size;	/* sizeof(struct kvgpu_fw_header) of the writer */
+	__le32 header_size;	/* sizeof(struct kvgpu_fw_header) of the writing program */
 	__le32 file_size;
 	__le32 crc32;
 	__le32 nr_sections;
 	__le32 chipset;		/* 0x0f0 */
-	char origin[64];	/* kernel release whose nouveau.ko this was, NUL-terminated */
+	char origin[64];	/* kernel release of the nouveau.ko, NUL-terminated */
 };
 
 #endif

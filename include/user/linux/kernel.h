@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* User-space stand-in for the kernel header of the same name: what the pure rooms use of it. */
+/*
+ * User-space stand-in for the kernel header of the same name. It has the part that mmio-trap/,
+ * gtt-shadow/ and sched/ use, which are built for unit tests, too.
+ */
 #ifndef KVGPU_USER_LINUX_KERNEL_H
 #define KVGPU_USER_LINUX_KERNEL_H
 
