@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instance blocks. The chip reads a block that is made here, word by word: constants, values of the
- * host, and of the guest's only what is virtual or harmless. Above all PRIV_MODE of the copy
- * engines, which would let the guest copy between physical addresses, is never set. Values of the
- * constants: nvkm fifo/gk104.c gk104_chan_ramfc_write.
+ * host, and words of the guest that are virtual or harmless. RAMFC_HCE_PRIV_MODE, which would let
+ * the guest copy between physical addresses, is never set.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 #include <gk110/gr.h>
@@ -14,12 +14,8 @@
 #include <gk110/ram.h>
 
 #include "internal.h"
+#include "kvgpu/ramfc.h"
 
-#define RAMFC_PB_HEADER_INIT	(FIELD_PREP(RAMFC_HEADER_TYPE, 1) | RAMFC_HEADER_FIRST)
-#define RAMFC_SUBDEVICE_INIT	(RAMFC_SUBDEVICE_ENABLE | RAMFC_SUBDEVICE_ACTIVE)
-#define RAMFC_FORMATS_INIT	FIELD_PREP(RAMFC_FORMATS_PB, 1)
-#define RAMFC_B8		0xb8
-#define RAMFC_B8_INIT		0xf8000000u
 #define PAGE_OFFSET_BITS	(PAGE_BYTES - 1)
 
 static u32 word(const u32 *block, u32 off)
@@ -27,29 +23,24 @@ static u32 word(const u32 *block, u32 off)
 	return block[off / 4];
 }
 
-/* address of the two words at @off, whose low one keeps only @lo */
+/* Returns the address in the two words at @off. Only @lo counts of the low word. */
 static u64 addr_at(const u32 *block, u32 off, u32 lo)
 {
 	return (word(block, off) & lo) | (u64)FIELD_GET(GMMU_INST_PDB_HI_ADDR, word(block, off + 4))
 						 << 32;
 }
 
-static bool target_ok(u32 target)
-{
-	return target != KVGPU_PEER;
-}
-
 static const char *refuse(const u32 *block, const struct kvgpu_inst_guest *g)
 {
 	u64 ring = (u64)GP_ENTRY_SIZE << g->gp_log2;
 
-	if (!target_ok(g->pd.target))
+	if (!kvgpu_target_ok(g->pd.target))
 		return "page directory in no memory";
-	if (!target_ok(g->userd.target))
+	if (!kvgpu_target_ok(g->userd.target))
 		return "USERD in no memory";
 	if (g->gp_base + ring > BIT_ULL(GMMU_VA_BITS))
 		return "GPFIFO ring wraps";
-	if (!target_ok(FIELD_GET(RAMIN_CTX_TARGET, word(block, RAMIN_GR_CTX))) &&
+	if (!kvgpu_target_ok(FIELD_GET(RAMIN_CTX_TARGET, word(block, RAMIN_GR_CTX))) &&
 	    !g->gr_ctx_virtual)
 		return "graphics context in no memory";
 	return NULL;
@@ -75,8 +66,8 @@ int kvgpu_inst_decode(const u32 *block, struct kvgpu_inst_guest *out, const char
 }
 
 /*
- * words that say where a channel stands in its ring and pushbuffer, and what of them may be taken
- * over
+ * Words with a channel's place in its ring and pushbuffer, and the bits of them that may be taken
+ * over.
  */
 static const struct {
 	u16 off;
@@ -103,7 +94,10 @@ static const struct {
 	{ RAMFC_PB_COUNT, RAMFC_PB_COUNT_VALUE },
 };
 
-/* a channel that has run before (restored, or bound again); a fresh one has zeroes there */
+/*
+ * Tells whether a channel has run before (it was restored or is bound again). A fresh channel has
+ * zeroes in these words.
+ */
 static bool has_run(const u32 *block, const struct kvgpu_inst_guest *g)
 {
 	u64 entries = BIT_ULL(g->gp_log2);
@@ -122,29 +116,23 @@ static void put_addr(u32 *out, u32 off, u64 addr, u32 flags)
 void kvgpu_inst_build(const u32 *guest_block, const struct kvgpu_inst_guest *g,
 		      const struct kvgpu_inst_host *h, u32 *out)
 {
+	const struct kvgpu_ramfc ramfc = {
+		.chid = h->chid,
+		.userd = h->userd,
+		.gp_base = g->gp_base,
+		.gp_log2 = g->gp_log2,
+		.subdevice = FIELD_GET(RAMFC_SUBDEVICE_ID, word(guest_block, RAMFC_SUBDEVICE)),
+		.priv_mode = false,
+	};
 	u32 i;
 
 	memset(out, 0, RAMIN_SIZE);
-	out[RAMFC_PB_HEADER / 4] = RAMFC_PB_HEADER_INIT;
-	for (i = 0; has_run(guest_block, g) && i < sizeof(progress) / sizeof(progress[0]); i++)
+	kvgpu_ramfc_write(out, &ramfc);
+	for (i = 0; has_run(guest_block, g) && i < ARRAY_SIZE(progress); i++)
 		out[progress[i].off / 4] = word(guest_block, progress[i].off) & progress[i].mask;
-	put_addr(out, RAMFC_USERD, h->userd, FIELD_PREP(RAMFC_USERD_TARGET, KVGPU_VRAM));
-	out[RAMFC_SIGNATURE / 4] = RAMFC_SIGNATURE_FACE;
-	out[RAMFC_ACQUIRE / 4] = h->acquire;
-	put_addr(out, RAMFC_GP_BASE, g->gp_base, 0);
-	out[RAMFC_GP_BASE_HI / 4] |= FIELD_PREP(RAMFC_GP_BASE_LIMIT2, g->gp_log2);
-	out[RAMFC_SUBDEVICE / 4] = RAMFC_SUBDEVICE_INIT |
-				   (word(guest_block, RAMFC_SUBDEVICE) & RAMFC_SUBDEVICE_ID);
-	out[RAMFC_FORMATS / 4] = RAMFC_FORMATS_INIT;
-	out[RAMFC_TARGET / 4] = RAMFC_TARGET_SW;
-	out[RAMFC_B8 / 4] = RAMFC_B8_INIT;
-	out[RAMFC_HCE_CTRL / 4] = 0;
-	out[RAMFC_CHID / 4] = h->chid.v;
-	out[RAMFC_TIMESLICE / 4] = h->runl_slice;
-	out[RAMFC_PB_TIMESLICE / 4] = h->pb_slice;
 	put_addr(out, GMMU_INST_PDB_LO, h->pd, FIELD_PREP(GMMU_INST_PDB_LO_TARGET, KVGPU_VRAM));
 	put_addr(out, GMMU_INST_LIMIT_LO, g->limit, 0);
-	/* FECS takes the pointer as virtual; the flag is for firmware that asks */
+	/* FECS takes the pointer as virtual; other firmware looks at the flag */
 	if (g->gr_ctx)
 		put_addr(out, RAMIN_GR_CTX, g->gr_ctx, RAMIN_CTX_VIRTUAL);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patch lists. FECS writes the (register, value) pairs that a graphics context's header points to,
- * to any register of the
- * chip: a list of the guest's must never reach it. What comes out here has only registers that
- * nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c, ctxgf117.c: bundle, pagepool,
- * attrib_cb, attrib, patch_ltc), buffer addresses in their address fields, and for everything that
- * follows from the chip's shape the value that the host works out.
+ * Patch lists. FECS writes the (register, value) pairs to which a graphics context's header points,
+ * to any register of the chip. A list that the guest can write must therefore never reach it. A
+ * filtered list has only registers that nouveau patches for GK110 (nvkm gr/ctxgf100.c, ctxgk104.c,
+ * ctxgf117.c: bundle, pagepool, attrib_cb, attrib, patch_ltc), and buffer addresses in their
+ * address fields. The host computes all values that depend on the chip's shape.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -16,8 +15,8 @@
 #include "internal.h"
 
 /*
- * registers that keep the guest's value where it has no bit outside of @mask, or that have one
- * value only
+ * Registers that keep the guest's value if it has no bit outside of @mask, or that always get
+ * @fixed (mask 0).
  */
 static const struct {
 	u32 reg, mask, fixed;
@@ -47,7 +46,7 @@ static u32 bits(u32 mask)
 	return n;
 }
 
-/* @reg as a register of a PPC of this chip: its value in *@val */
+/* Tells whether @reg is a register of a PPC of this chip, and computes its value. */
 static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 beta_at = 0, alpha_at = 0, g, p, tpcs;
@@ -79,7 +78,7 @@ static bool ppc_value(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 	return false;
 }
 
-/* whether a pair may be in the list; *@val becomes the value to be written */
+/* Tells whether a pair may be in the list. *@val becomes the value to write. */
 static bool allowed(const struct kvgpu_topo *topo, u32 reg, u32 *val)
 {
 	u32 i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pinned guest pages: a hash from IOVA to pin, and for each pin the list of host entries that point
- * to it. A page is pinned once however often it is mapped. A pin whose last entry is gone stays
- * pinned until kvgpu_shadow_reap(), since the GPU may still have the translation in its TLB (S2);
- * it can come back to life before that.
+ * to it. A page is pinned once, however often it is mapped. A pin without entries stays pinned
+ * until kvgpu_shadow_reap(), because the GPU may still have the translation in its TLB (S2). Until
+ * then an entry can use it again.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -14,7 +14,7 @@
 
 #include "internal.h"
 
-#define PFN_MAX		(u64)FIELD_MAX(GMMU_PTE_ADDR)
+#define PFN_MAX		((u64)FIELD_MAX(GMMU_PTE_ADDR))
 
 static u32 nr_pins(const struct kvgpu_shadow_cfg *cfg)
 {
@@ -37,7 +37,7 @@ size_t kvgpu_pins_size(const struct kvgpu_shadow_cfg *cfg)
 	return (size_t)n * sizeof(struct kvgpu_pin) + (sizeof(u32) << bucket_bits(n));
 }
 
-/* list ends and empty buckets are NOTHING = ~0; the memory comes zeroed */
+/* Ends of lists and empty buckets are NOTHING (~0). @mem comes zeroed. */
 void kvgpu_pins_init(struct kvgpu_shadow *s, void *mem)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -51,7 +51,7 @@ void kvgpu_pins_init(struct kvgpu_shadow *s, void *mem)
 	p->drop = NOTHING;
 }
 
-/* multiply-shift with a random odd factor: no fixed set of pages falls into one bucket */
+/* Multiply-shift with a random odd factor: no fixed set of pages falls into one bucket. */
 static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 {
 	u64 h = (u64)pfn * (s->cfg.seed | 1);
@@ -60,7 +60,7 @@ static u32 *bucket_of(const struct kvgpu_shadow *s, u32 pfn)
 	return &s->pool->bucket[h >> (64 - s->pool->bucket_bits)];
 }
 
-/* the pin's index, or NOTHING */
+/* Returns the pin's index, or NOTHING. */
 u32 kvgpu_pin_find(struct kvgpu_shadow *s, u32 pfn)
 {
 	struct kvgpu_pin *pin = s->pool->pin;
@@ -88,7 +88,7 @@ static void drop(struct kvgpu_shadow *s, u32 i)
 	p->drop = i;
 }
 
-/* a page that was pinned; it waits on the drop list in case that no entry takes it */
+/* Adds a pinned page. It is on the drop list at first, for the case that no entry uses it. */
 static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -108,8 +108,8 @@ static void pin_add(struct kvgpu_shadow *s, u32 pfn, u64 dma)
 }
 
 /*
- * Pins iova[0..nr). A batch fails as a whole, so it is halved until the page that can't be pinned
- * stands alone, then doubled again. What stays unpinned is simply not found afterwards.
+ * Pins iova[0..nr). A batch fails as a whole. So it is halved until a page that can't be pinned
+ * stands alone, and doubled again after that. A page that was not pinned is not found afterwards.
  */
 static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 {
@@ -133,7 +133,7 @@ static void pin_batch(struct kvgpu_shadow *s, u32 nr)
 	}
 }
 
-/* pins, in contiguous batches, what the items need and what is not pinned yet */
+/* Pins the pages of the collected items that are not pinned yet, in contiguous batches. */
 void kvgpu_pins_get(struct kvgpu_shadow *s)
 {
 	struct kvgpu_pool *p = s->pool;
@@ -226,7 +226,7 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	struct kvgpu_ext *e;
 	u32 page;
 
-	/* one that waits for the reaper may still be in the TLB */
+	/* a pin that waits for the reaper may still be in the TLB */
 	if (pin->dropped)
 		*changed = true;
 	while (pin->entries != NOTHING) {
@@ -239,7 +239,7 @@ static void remove_entries(struct kvgpu_shadow *s, u32 i, bool *changed)
 	}
 }
 
-/* the caller will invalidate every space, so none is behind any more */
+/* The caller invalidates every space, so that no space has older entries in the TLB. */
 static void settle(struct kvgpu_shadow *s, bool *changed)
 {
 	struct kvgpu_as *as;
@@ -289,9 +289,9 @@ void kvgpu_shadow_unmap_all(struct kvgpu_shadow *s, bool *changed)
 
 /* ------------------------------------------------------------------ after the flush */
 
-/* pages that follow each other, in either direction, go together */
+/* Consecutive pages, in either direction, are unpinned by one call. */
 struct unpins {
-	u64 first;		/* page */
+	u64 first;		/* page number */
 	u32 nr;
 };
 
@@ -313,7 +313,7 @@ static void unpin_add(struct kvgpu_shadow *s, struct unpins *u, u64 pfn)
 	u->nr++;
 }
 
-/* returns the page, which the caller unpins */
+/* Frees a pin and returns its page, which the caller unpins. */
 static u64 pin_free(struct kvgpu_shadow *s, u32 i)
 {
 	struct kvgpu_pool *p = s->pool;

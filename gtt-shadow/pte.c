@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One page table entry: what of a guest's entry may reach the hardware. Addresses are replaced by
- * host addresses inside the partition or by pinned pages (S1), storage kinds lose their compression
- * (tags index a memory that the whole chip shares), peers are refused, reserved bits are dropped,
- * and system memory is always VOL so that L2 never holds a line of it that another tenant's cache
- * operation could throw away.
+ * Makes a page table entry for the hardware from an entry of the guest. Its address becomes a host
+ * address inside the partition, or the address of a pinned page (S1). A storage kind loses its
+ * compression, because tags index a memory that the whole chip shares. Peers are refused and
+ * reserved bits are dropped. System memory is always VOL, so that L2 never holds a line of it that
+ * a cache operation of another tenant could throw away.
  */
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
@@ -16,9 +16,9 @@
 #define PTE_RIGHTS (GMMU_PTE_PRIV | GMMU_PTE_RO | GMMU_PTE_READ_DISABLE | GMMU_PTE_WRITE_DISABLE)
 
 /*
- * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain one of
- * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit per kind that exists,
- * 16 kinds a line.
+ * Storage kinds, from nvkm mmu/gf100.c (gf100_mmu_kind: each compressed kind with the plain kind of
+ * the same layout; names in rnndb gf100_vm.xml GF100_STORAGE_TYPE). One bit for each kind that
+ * exists, 16 kinds a line.
  */
 static const u16 kind_exists[16] = {
 	[0x0] = 0x07bf, [0x1] = 0x0782, [0x2] = 0x03c0, [0x3] = 0xfc00,
@@ -28,8 +28,8 @@ static const u16 kind_exists[16] = {
 };
 
 /*
- * the plain kind of a compressed one: @plain + (kind - first) % @cycle; kinds that are not listed
- * are plain
+ * The plain kind of a compressed kind is @plain + (kind - first) % @cycle. All other kinds are
+ * plain.
  */
 static const struct {
 	u8 first, last, plain, cycle;
@@ -73,8 +73,8 @@ bool kvgpu_pte_is_sys(u64 pte)
 }
 
 /*
- * byte address of a page of @size in video memory; the upper address bits select a peer and mean
- * nothing here
+ * Byte address of a page of @size in video memory. The upper address bits select a peer and are
+ * ignored here.
  */
 static u64 vram_addr(u64 pte, u64 size)
 {
@@ -88,7 +88,10 @@ static u64 big_bytes(const struct kvgpu_shadow_cfg *cfg)
 	return BIT_ULL(cfg->big_64k ? GMMU_BIG_SHIFT_64K : GMMU_BIG_SHIFT_128K);
 }
 
-/* where a page of video memory really is; false when it does not lie inside the partition */
+/*
+ * Computes the host address of a page of video memory. False if the page is not inside the
+ * partition.
+ */
 static bool vram_place(const struct kvgpu_shadow_cfg *cfg, u64 pte, u64 size, u64 *addr)
 {
 	u64 off = vram_addr(pte, size);
@@ -140,8 +143,8 @@ u64 kvgpu_pte_for_cpu(u64 pte)
 }
 
 /*
- * whether a valid big entry of the guest stands for pages at all; a page that is not wholly inside
- * is refused as a whole
+ * Tells whether a valid big entry of the guest stands for pages. A page that is not completely
+ * inside the partition is refused as a whole.
  */
 bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 {
@@ -154,7 +157,7 @@ bool kvgpu_pte_big_usable(const struct kvgpu_shadow_cfg *cfg, u64 big)
 	return kvgpu_pte_is_sys(big);
 }
 
-/* the small guest entry that means the same as a big one for the @page'th 4 KiB of it */
+/* Returns the small guest entry for the 4 KiB with number @page in a big page. */
 u64 kvgpu_pte_piece(const struct kvgpu_shadow_cfg *cfg, u64 big, u32 page)
 {
 	u64 frame = FIELD_GET(GMMU_PTE_ADDR, big) & ~((big_bytes(cfg) >> GMMU_ADDR_SHIFT) - 1);

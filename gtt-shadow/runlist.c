@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runlists. The guest's entries name its own channels and groups; the chip's name the host's. What
- * the guest has not bound to this runlist is left out, a group's count is that of the members that
- * are left, a channel comes once at most (in two groups it would run with two contexts), and how
- * long a group may run is the host's to say.
+ * Runlists. The guest's entries have its own ids of channels and groups, the chip's entries have
+ * the host's. An entry that the guest has not bound to this runlist is left out, and a group's
+ * count is the number of its remaining members. A channel comes once at most: in two groups it
+ * would run with two contexts. The host decides how long a group may run.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -24,8 +24,8 @@ struct list {
 };
 
 /*
- * fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most what
- * fits
+ * Fields of a timeslice: TIMEOUT << SCALE ticks, rounded down, at least one tick and at most the
+ * largest value.
  */
 static u32 timeslice(u32 us)
 {
@@ -50,8 +50,8 @@ static int host_id(const struct list *l, bool tsg, u32 word)
 }
 
 /*
- * A channel's first entry is the one that counts, whether or not it gets into the list: the host
- * knows the channel by that entry's group, and the chip must not know it by another.
+ * Only a channel's first entry counts, whether or not it gets into the list. The host has noted
+ * that entry's group for the channel, and the chip must not see another group.
  */
 static void add_channel(struct list *l, u32 word)
 {
@@ -65,10 +65,9 @@ static void add_channel(struct list *l, u32 word)
 }
 
 /*
- * A group whose header is @guest[0]; returns the number of guest entries that belong to it. The
- * header is mapped last, and only for
- * members: the chip's groups are few, and a guest can list any number of empty ones. Members of a
- * group that has no id of the chip, or no room, are in no list.
+ * Adds a group whose header is @guest[0]. Returns the number of guest entries that belong to it.
+ * The header is mapped last, and only if it has members: the chip has few groups, and a guest can
+ * list any number of empty ones. If the group gets no id or no room, its members are in no list.
  */
 static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 {
@@ -77,7 +76,7 @@ static u32 add_group(struct list *l, const u64 *guest, u32 nr, u32 slice)
 	int id;
 
 	l->nr += room;
-	/* another header ends the group, whatever the count said */
+	/* another header ends the group early */
 	for (; used <= claimed && used < nr && !(guest[used] & RUNLIST_TSG); used++)
 		add_channel(l, (u32)guest[used]);
 	if (!room)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit;
- * a table that was unlinked from a directory goes to the dead list, because the GPU may still walk
- * it until its TLB was invalidated.
+ * Address spaces and their tables. Slots and tables come from pools whose size is the vGPU's limit.
+ * A table that is unlinked from a directory goes to the dead list, because the GPU may walk it
+ * until its TLB is invalidated.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -52,8 +52,8 @@ void kvgpu_shadow_init(struct kvgpu_shadow *s, const struct kvgpu_shadow_cfg *cf
 /* ------------------------------------------------------------------ tables */
 
 /*
- * behind a small table: the guest's entries, the links, what is substituted, and big entries of 64
- * KiB pages
+ * Memory of a small table: the guest's entries, the links, the substituted pages, and big entries
+ * of 64 KiB pages.
  */
 struct small_aux {
 	u64 guest[SLOT_PAGES];
@@ -117,8 +117,8 @@ static void link_tables(struct kvgpu_slot *slot)
 }
 
 /*
- * a slot whose halves name guest tables has the host's for them: what is made here is empty on both
- * sides
+ * Gives a slot its table of small pages (or of big pages, below) if it has none. The new table has
+ * no entries for the GPU, and remembers no entries of the guest. -ENOMEM.
  */
 int kvgpu_slot_need_small(struct kvgpu_slot *slot)
 {
@@ -159,7 +159,7 @@ int kvgpu_slot_need_big(struct kvgpu_slot *slot)
 
 /* ------------------------------------------------------------------ slots */
 
-/* how many of its pages may have a translation: all but those that are the host's */
+/* Number of pages of a slot that may have a translation: those below KVGPU_SPACE_END. */
 static u32 slot_limit(u32 index)
 {
 	u64 end = (KVGPU_SPACE_END >> GMMU_ADDR_SHIFT) - ((u64)index << SLOT_SHIFT);
@@ -227,7 +227,10 @@ static void slot_free(struct kvgpu_slot *slot)
 	list_move(&slot->node, &slot->ext.s->pool->free_slots);
 }
 
-/* the slot with all that is in it; its tables are not written, only unlinked */
+/*
+ * Frees a slot with its tables. The directory does not lead to them any more; their entries are
+ * left as they are, since the chip cannot reach them after a flush.
+ */
 void kvgpu_slot_drop(struct kvgpu_slot *slot)
 {
 	drop_small(slot);
@@ -236,7 +239,7 @@ void kvgpu_slot_drop(struct kvgpu_slot *slot)
 	slot_free(slot);
 }
 
-/* lets go of tables that the guest has no counterpart of any more */
+/* Frees tables for which the guest has no table any more. */
 void kvgpu_slot_trim(struct kvgpu_slot *slot)
 {
 	struct kvgpu_ext *e = &slot->ext;
@@ -270,16 +273,6 @@ size_t kvgpu_as_size(const struct kvgpu_shadow *s)
 	return sizeof(struct kvgpu_as) + dir_entries(s) * sizeof(u64);
 }
 
-struct kvgpu_as *kvgpu_as_find(struct kvgpu_shadow *s, struct kvgpu_gaddr pd)
-{
-	struct kvgpu_as *as;
-
-	list_for_each_entry(as, &s->spaces, node)
-		if (as->pd.target == pd.target && as->pd.addr == pd.addr)
-			return as;
-	return NULL;
-}
-
 int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, struct kvgpu_as **out)
 {
 	struct kvgpu_as *as = mem;
@@ -292,7 +285,6 @@ int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, st
 	s->nr_tables++;
 	as->s = s;
 	as->pd = pd;
-	as->users = 1;
 	as->stale = (u32)(BIT_ULL(dir_entries(s) / PAGE_ENTRIES) - 1);
 	INIT_LIST_HEAD(&as->slots);
 	list_add_tail(&as->node, &s->spaces);
@@ -300,19 +292,12 @@ int kvgpu_as_create(struct kvgpu_shadow *s, struct kvgpu_gaddr pd, void *mem, st
 	return 0;
 }
 
-void kvgpu_as_get(struct kvgpu_as *as)
-{
-	as->users++;
-}
-
-void *kvgpu_as_put(struct kvgpu_as *as)
+void *kvgpu_as_destroy(struct kvgpu_as *as)
 {
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
 
-	if (--as->users)
-		return NULL;
-	/* nothing can be reached any more; the reaper takes what it takes in other cases */
+	/* the GPU uses the space no longer; kvgpu_shadow_reap() frees the tables */
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		drop_small(slot);
 		drop_big(slot);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Pages that the host puts into a guest's address space: graphics context images and their patch
- * lists, which FECS obeys and which a guest must not be able to write. They win over whatever the
- * guest's tables say until they are taken out.
+ * lists. FECS obeys them, so that a guest must not be able to write them. They replace the
+ * translations of the guest's tables until they are removed.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -13,11 +13,11 @@
 
 #include "internal.h"
 
-/* the part of a range of pages that lies in one slot */
+/* The part of a range of pages that is inside one slot. */
 struct part {
 	struct kvgpu_as *as;
-	u32 slot, first, nr;		/* @first counts from the slot's first page */
-	u64 host;			/* address of the first page */
+	u32 slot, first, nr;		/* first page, counted from the slot's first page */
+	u64 host;			/* address of the part's first page */
 };
 
 static bool next_part(struct part *p, u64 *page, u32 *left)
@@ -48,7 +48,7 @@ static int prepare(const struct part *p)
 	return 0;
 }
 
-/* marks or unmarks the pages of a part and brings their chunks up to date */
+/* Marks or unmarks the pages of a part, and brings their chunks up to date. */
 static void apply(const struct part *p, bool on)
 {
 	struct kvgpu_slot *slot = p->as->slot[p->slot];
@@ -108,7 +108,7 @@ int kvgpu_as_subst(struct kvgpu_as *as, u64 va, u32 nr, hvram_t base)
 	while (next_part(&p, &page, &left)) {
 		err = prepare(&p);
 		if (err)
-			return err;	/* tables that were made for nothing go at the next sync */
+			return err;	/* the next sync frees unused new tables */
 	}
 	as->s->pool->failures = 0;
 	p = (struct part){ .as = as, .host = base.v };

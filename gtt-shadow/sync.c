@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the guest's tables to the host's. Two steps for each part of an extent: compare what may
- * have changed with the copy of what was seen last, which gives the set of small pages to look at;
- * then, chunk by chunk, work out what each of them should be, pin what that needs, and write the
- * entries that differ.
+ * From the guest's tables to the host's. Each part of an extent takes two steps. First, compare the
+ * tables that may have changed with the copy of their last contents. The result is the set of small
+ * pages to look at. Then, chunk by chunk, compute the entries of these pages, pin the pages that
+ * the entries need, and write the entries that differ.
  *
- * The host keeps a big entry only where the guest's big page can be installed whole: in video
- * memory, 128 KiB, no valid small entry beside it, nothing substituted in it. Otherwise the big
- * page becomes small entries. A group never has a valid big and a valid small entry at a time, in
- * any order of the writes: big ones go first and come last.
+ * The host has a big entry only where the guest's big page can be installed whole: in video memory,
+ * 128 KiB, without a valid small entry beside it, and without a substituted page in it. Otherwise
+ * the big page becomes small entries. A group never has a valid big and a valid small entry at the
+ * same time, at any moment of the writes: big entries are removed first and written last.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-#define STARVED_TRIES	16	/* of one space in one sync */
+#define STARVED_TRIES	16	/* in one space and one sync */
 
 /* ------------------------------------------------------------------ entries */
 
@@ -37,8 +37,8 @@ static bool any_small_valid(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * the host's big entry for a group: a page, PRIV (nothing here, look no further), or 0: see the
- * small entries
+ * Returns the host's big entry for a group: a page, PRIV (no translation, the small entries don't
+ * count), or 0 (the small entries count).
  */
 static u64 want_big(const struct kvgpu_ext *e, u32 group)
 {
@@ -70,9 +70,9 @@ static bool all_blank(const struct kvgpu_ext *e, u32 group)
 }
 
 /*
- * What the small entry of a page should be asked for, given the group's big entry. An entry that is
- * blank and stays so is no
- * item: a guest says of each group of a new big table that nothing is there.
+ * Collects the items of a group: for each page in @mask, the small entry that is wanted. @hidden:
+ * the group's big entry hides the small ones. A blank entry that stays blank is no item, because
+ * the groups of a new big table have many of them.
  */
 static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 {
@@ -92,7 +92,7 @@ static void collect(struct kvgpu_ext *e, u32 group, u32 mask, bool hidden)
 	}
 }
 
-/* installs one item; false when it has to be tried again */
+/* Installs one item. False if it has to be tried again. */
 static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
 {
 	struct kvgpu_shadow *s = e->s;
@@ -120,7 +120,7 @@ static bool install(struct kvgpu_ext *e, const struct kvgpu_item *it)
 	return !again;
 }
 
-/* installs the collected items; false when some have to be tried again */
+/* Installs the collected items. False if some have to be tried again. */
 static bool install_all(struct kvgpu_ext *e, int *err)
 {
 	struct kvgpu_pool *p = e->s->pool;
@@ -144,7 +144,7 @@ static bool install_all(struct kvgpu_ext *e, int *err)
 	return ok;
 }
 
-/* brings the pages of @chunk up to date that have a bit in @todo, a word for each of its groups */
+/* Brings pages of @chunk up to date. @todo has a word for each group, with a bit for each page. */
 void kvgpu_ext_eval(struct kvgpu_ext *e, u32 chunk, const u32 *todo, int *err)
 {
 	u32 first = chunk * CHUNK_GROUPS,
@@ -184,7 +184,7 @@ static bool same_addr(struct kvgpu_gaddr a, struct kvgpu_gaddr b)
 	return a.target == b.target && a.addr == b.addr;
 }
 
-/* makes a half read the tables of @d from now on; false when it does already */
+/* Makes a half read the tables of @d from now on. False if it does already. */
 bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 {
 	bool big = !same_addr(h->big, d->big) || h->nr_big != d->nr_big;
@@ -203,13 +203,12 @@ bool kvgpu_half_set(struct kvgpu_half *h, const struct kvgpu_pde *d)
 
 struct scan {
 	struct kvgpu_ext *e;
-	kvgpu_dirty_fn dirty;
-	u32 first;		/* the half's first small page */
-	u32 pages;		/* and how many it has in the extent */
-	u64 chunks;		/* in which there is something to do */
+	u32 first;		/* first small page of the half */
+	u32 pages;		/* number of small pages of the half in the extent */
+	u64 chunks;		/* bit per chunk that has work to do */
 };
 
-/* notes @n small pages from @page, counted from the half's first */
+/* Notes @n small pages from @page on, counted from the half's first. */
 static void mark(struct scan *sc, u32 page, u32 n)
 {
 	u32 *todo = sc->e->s->pool->todo;
@@ -222,8 +221,8 @@ static void mark(struct scan *sc, u32 page, u32 n)
 }
 
 /*
- * One page of a guest table against its copy. @shift: small pages of an entry, log2. False when it
- * can't be read: it counts as all 0 until it can.
+ * Compares one page of a guest table with its copy. @shift: log2 of the small pages of an entry.
+ * False if the page can't be read: it counts as zeros until it can.
  */
 static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 page, u64 *copy,
 			 u32 shift)
@@ -248,24 +247,26 @@ static bool compare_page(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u32 
 }
 
 /*
- * Whether a page of the table is to be read; @stale: the pages that are in any case. These are
- * asked about, too: what was written before they are read is not news the next time.
+ * Tells whether a page of the table has to be read. @stale: pages that have to be read even if they
+ * are not dirty. The op is called for these, too: it takes the notes of writes that happened before
+ * the pages are read, which would make the next sync read them again.
  */
 static bool table_due(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u32 shift)
 {
+	struct kvgpu_shadow *s = sc->e->s;
 	bool dirty;
 
 	nr = min(nr, sc->pages >> shift);
-	dirty = nr && (!sc->dirty || sc->dirty(sc->e->s->ctx, table, (u64)nr * 8));
+	dirty = nr && s->ops->take_dirty(s->ctx, table, (u64)nr * 8);
 	return stale || dirty;
 }
 
-/* returns the pages of the table that have to be read next time in any case */
+/* Returns the pages of the table that could not be read and must be read the next time. */
 static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 stale, u64 *copy,
 			 u32 shift)
 {
 	u32 entries = sc->pages >> shift, pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES, page;
-	void *ctx = sc->e->s->ctx;
+	struct kvgpu_shadow *s = sc->e->s;
 	struct kvgpu_gaddr at;
 	u64 failed = 0;
 
@@ -273,7 +274,7 @@ static u64 compare_table(struct scan *sc, struct kvgpu_gaddr table, u32 nr, u64 
 	for (page = 0; page < pages; page++) {
 		at = (struct kvgpu_gaddr){ table.target, table.addr + (u64)page * PAGE_BYTES };
 		if (!(stale & BIT_ULL(page)) &&
-		    (page * PAGE_ENTRIES >= nr || (sc->dirty && !sc->dirty(ctx, at, PAGE_BYTES))))
+		    (page * PAGE_ENTRIES >= nr || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
 			continue;
 		if (!compare_page(sc, table, nr, page, copy, shift))
 			failed |= BIT_ULL(page);
@@ -289,7 +290,7 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	bool small = e->gsmall && table_due(sc, h->small, h->nr_small, h->stale_small, 0);
 	bool big = e->gbig && table_due(sc, h->big, h->nr_big, h->stale_big, shift);
 
-	if (!small && !big && !retry)	/* nearly always */
+	if (!small && !big && !retry)	/* the usual case */
 		return;
 	memset(e->s->pool->todo, 0, sizeof(e->s->pool->todo));
 	if (small)
@@ -308,9 +309,9 @@ static void scan_half(struct scan *sc, struct kvgpu_half *h)
 	}
 }
 
-void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, kvgpu_dirty_fn dirty, int *err)
+void kvgpu_ext_sync_half(struct kvgpu_ext *e, u32 half, int *err)
 {
-	struct scan sc = { .e = e, .dirty = dirty, .first = half * e->half_pages };
+	struct scan sc = { .e = e, .first = half * e->half_pages };
 	u32 chunk;
 
 	sc.pages = min(e->half_pages, e->pages - sc.first);
@@ -329,8 +330,8 @@ static u32 ratio(const struct kvgpu_shadow_cfg *cfg)
 }
 
 /*
- * makes the tables that the guest's directory entries ask for; on failure the slot stands for none
- * of them
+ * Makes the shadow tables that the guest's directory entries need. After an error the caller
+ * forgets the guest's tables of this slot. -ENOMEM.
  */
 static int slot_tables(struct kvgpu_slot *slot, bool big, bool small)
 {
@@ -383,11 +384,11 @@ static int slot_update(struct kvgpu_as *as, u32 index)
 	return err;
 }
 
-static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
+static void sync_dir(struct kvgpu_as *as, int *err)
 {
 	struct kvgpu_shadow *s = as->s;
 	u32 nr = DIR_SLOTS * ratio(&s->cfg), pages = nr / PAGE_ENTRIES, page, i, index;
-	bool due = !dirty || dirty(s->ctx, as->pd, (u64)nr * 8);	/* as in table_due() */
+	bool due = s->ops->take_dirty(s->ctx, as->pd, (u64)nr * 8);	/* see table_due() */
 	struct kvgpu_gaddr at;
 	u64 *copy;
 
@@ -395,7 +396,8 @@ static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
 		return;
 	for (page = 0; page < pages; page++) {
 		at = (struct kvgpu_gaddr){ as->pd.target, as->pd.addr + (u64)page * PAGE_BYTES };
-		if (!(as->stale & BIT(page)) && (!due || (dirty && !dirty(s->ctx, at, PAGE_BYTES))))
+		if (!(as->stale & BIT(page)) &&
+		    (!due || !s->ops->take_dirty(s->ctx, at, PAGE_BYTES)))
 			continue;
 		as->stale &= ~BIT(page);
 		if (!kvgpu_fetch(s, as->pd, nr, page))
@@ -416,9 +418,9 @@ static void sync_dir(struct kvgpu_as *as, kvgpu_dirty_fn dirty, int *err)
 }
 
 /*
- * Once more for the directory entries that found no table. After some that find none again the next
- * sync goes on behind them: a guest can name thousands for which there is no room, in each of its
- * spaces.
+ * Tries the directory entries without a table again. After STARVED_TRIES failures the next sync
+ * continues behind them: a guest can have thousands of entries for which there is no room, in each
+ * of its spaces.
  */
 static void feed_starved(struct kvgpu_as *as, int *err)
 {
@@ -434,7 +436,7 @@ static void feed_starved(struct kvgpu_as *as, int *err)
 	*err = -ENOMEM;
 }
 
-int kvgpu_as_sync(struct kvgpu_as *as, kvgpu_dirty_fn dirty, bool *changed)
+int kvgpu_as_sync(struct kvgpu_as *as, bool *changed)
 {
 	struct kvgpu_shadow *s = as->s;
 	struct kvgpu_slot *slot, *n;
@@ -445,10 +447,10 @@ int kvgpu_as_sync(struct kvgpu_as *as, kvgpu_dirty_fn dirty, bool *changed)
 	s->pool->failures = 0;
 	if (as->starved)
 		feed_starved(as, &err);
-	sync_dir(as, dirty, &err);
+	sync_dir(as, &err);
 	list_for_each_entry_safe(slot, n, &as->slots, node) {
 		for (i = 0; i < slot->ext.nr_halves; i++)
-			kvgpu_ext_sync_half(&slot->ext, i, dirty, &err);
+			kvgpu_ext_sync_half(&slot->ext, i, &err);
 		kvgpu_slot_trim(slot);
 	}
 	*changed = as->changed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a guest's tables. A directory entry names a table of big and one of small pages for the
- * same range; the big entry decides, unless it is invalid without PRIV: then the small one does.
- * Both valid is a fault on the chip, so such a page has no translation here. Sources:
+ * Reads a guest's tables. A directory entry names a table of big pages and a table of small pages
+ * for the same range. The big entry counts, unless it is invalid without PRIV: then the small entry
+ * counts. If both are valid the chip faults, so that such a page has no translation here. Sources:
  * include/gk110/mmu.h, nvkm vmmgk104.c for PRIV in an invalid big entry.
  */
 #include <linux/bitfield.h>
@@ -46,8 +46,8 @@ void kvgpu_pde_decode(const struct kvgpu_shadow_cfg *cfg, u64 pde, struct kvgpu_
 }
 
 /*
- * One page of a guest table of @nr entries into the scratch page; what lies beyond its end reads 0.
- * False, and all 0, when it can't be read.
+ * Reads one page of a guest table of @nr entries into the scratch page. Entries behind the table's
+ * end read 0. Returns false, with all entries 0, if the page can't be read.
  */
 bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 page)
 {
@@ -60,7 +60,7 @@ bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 p
 	memset(buf + n, 0, PAGE_BYTES - len);
 	if (!n)
 		return true;
-	if (at.target == KVGPU_PEER ||
+	if (!kvgpu_target_ok(at.target) ||
 	    (at.target == KVGPU_VRAM &&
 	     (len > s->cfg.part_size || at.addr > s->cfg.part_size - len)) ||
 	    s->ops->read(s->ctx, at, buf, len)) {
@@ -73,8 +73,8 @@ bool kvgpu_fetch(struct kvgpu_shadow *s, struct kvgpu_gaddr table, u32 nr, u32 p
 }
 
 /*
- * What the guest wants at a page, as a small entry of its own: 0 or a valid one. A valid big entry
- * stands for all its pages, or for none when it may not be installed.
+ * Returns the guest's translation of a page as a small guest entry: 0 or a valid one. A valid big
+ * entry stands for all its pages, or for none if it may not be installed.
  */
 u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
 {
@@ -92,7 +92,7 @@ u64 kvgpu_ext_want(const struct kvgpu_ext *e, u32 page)
 	return kvgpu_pte_piece(cfg, big, page & ((1u << shift) - 1));
 }
 
-/* the end of the page that holds @page, in small pages: one, or the guest's big page */
+/* Returns the end, in small pages, of the small or big guest page that holds @page. */
 static u32 page_end(const struct kvgpu_ext *e, u32 page)
 {
 	u32 shift = kvgpu_big_shift(&e->s->cfg);
@@ -117,14 +117,14 @@ int kvgpu_as_walk(struct kvgpu_as *as, u64 va, struct kvgpu_gaddr *out, u32 *con
 		return -EFAULT;
 	out->target = FIELD_GET(GMMU_PTE_APERTURE, want);
 	out->addr = FIELD_GET(GMMU_PTE_ADDR, want);
-	if (out->target == KVGPU_PEER)
+	if (!kvgpu_target_ok(out->target))
 		return -EFAULT;
 	if (out->target == KVGPU_VRAM)
 		out->addr = FIELD_GET(GMMU_ADDR_VID, out->addr);
 	out->addr = (out->addr << GMMU_ADDR_SHIFT) + off;
 	/*
-	 * a valid small entry next to a big one ends the stretch early: never promise more than one
-	 * page then
+	 * a valid small entry beside the big one would end the stretch: with small tables promise
+	 * one page only
 	 */
 	end = slot->ext.gsmall ? page + 1 : page_end(&slot->ext, page);
 	*contiguous = (u32)(end - page) * PAGE_BYTES - off;

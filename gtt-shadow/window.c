@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * BAR windows. A window is an extent without tables of its own: the host's BAR has one small entry
- * for each 4 KiB page of the vGPU's slice, kept by the caller, and what the guest does not map
- * shows the scrap page.
+ * for each 4 KiB page of the vGPU's slice, in the caller's memory. Pages that the guest does not
+ * map show the scrap page.
  */
 #include <linux/bitfield.h>
 #include <linux/errno.h>
@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-/* 64 KiB pages: the case that needs more of all but pages */
+/* a directory entry's part with big pages of 64 KiB; with 128 KiB it is twice that */
 #define HALF_PAGES_MIN	16384
 #define BIG_SHIFT_MIN	4
 
@@ -73,7 +73,7 @@ static int set_up(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages)
 	return 0;
 }
 
-/* all pages show scrap; nothing of the guest is remembered */
+/* All pages show scrap, and no copy of the guest's tables is left. */
 static void clear(struct kvgpu_win *win, u64 scrap, u64 *pte)
 {
 	struct kvgpu_ext *e = &win->ext;
@@ -117,12 +117,12 @@ static void set_limit(struct kvgpu_win *win, u64 limit)
 		e->half[i].retry = ~(u64)0;
 }
 
-static void sync_dir(struct kvgpu_win *win, kvgpu_dirty_fn dirty)
+static void sync_dir(struct kvgpu_win *win)
 {
 	struct kvgpu_ext *e = &win->ext;
 	struct kvgpu_shadow *s = e->s;
-	/* as in table_due() */
-	bool due = !dirty || dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
+	/* see table_due() */
+	bool due = s->ops->take_dirty(s->ctx, win->pd, e->nr_halves * sizeof(u64));
 	struct kvgpu_pde d;
 	u32 i;
 
@@ -139,7 +139,7 @@ static void sync_dir(struct kvgpu_win *win, kvgpu_dirty_fn dirty)
 	}
 }
 
-/* chunks that the window does not have are not there to be tried again */
+/* Clears the bits of chunks that the window does not have. */
 static void cut_retry(struct kvgpu_ext *e)
 {
 	u32 last = e->nr_halves - 1;
@@ -153,7 +153,7 @@ static void cut_retry(struct kvgpu_ext *e)
 }
 
 int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_gaddr pd, u64 limit,
-		   u32 pages, kvgpu_dirty_fn dirty, u64 scrap, u64 *pte, u32 *first, u32 *last)
+		   u32 pages, u64 scrap, u64 *pte, u32 *first, u32 *last)
 {
 	int err = open_win(s, win, pages);
 	u32 i;
@@ -170,10 +170,10 @@ int kvgpu_win_sync(struct kvgpu_shadow *s, struct kvgpu_win *win, struct kvgpu_g
 		win->stale = true;
 	win->pd = pd;
 	set_limit(win, limit);
-	sync_dir(win, dirty);
+	sync_dir(win);
 	cut_retry(&win->ext);
 	for (i = 0; i < win->ext.nr_halves; i++)
-		kvgpu_ext_sync_half(&win->ext, i, dirty, &err);
+		kvgpu_ext_sync_half(&win->ext, i, &err);
 	kvgpu_win_take(win, first, last);
 	return 0;
 }
@@ -193,7 +193,7 @@ int kvgpu_win_linear(struct kvgpu_shadow *s, struct kvgpu_win *win, u32 pages, u
 	for (i = 0; i < pages && i < s->cfg.part_size >> GMMU_ADDR_SHIFT; i++)
 		kvgpu_ext_put(&win->ext, i, GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, frame + i));
 	kvgpu_write_out(s);
-	win->pte = NULL;	/* the guest's tables, when they come back, start from nothing */
+	win->pte = NULL;	/* forget the copy: a later kvgpu_win_sync() starts from zeros */
 	kvgpu_win_take(win, first, last);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Entries of the host's, written: neighbours of one table go out together, what is noted of a
- * window its caller takes.
+ * Writes of host entries: neighbours in one table are written together. Changes of a window are
+ * noted, and its caller takes them.
  */
 #include <linux/minmax.h>
 
@@ -49,7 +49,7 @@ static void note_write(struct kvgpu_ext *e, bool big, u32 index)
 	p->run_last = index;
 }
 
-/* sets a small entry; 0 means no translation. The caller has seen to the pin. */
+/* Sets a small entry. 0 stands for no translation. The caller has linked or unlinked the pin. */
 void kvgpu_ext_put(struct kvgpu_ext *e, u32 page, u64 value)
 {
 	u64 *at = &e->hsmall[page];

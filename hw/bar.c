@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both has an entry of its
- * own, so that a slice can show any page of a vGPU; only the top of BAR1 uses big pages, to show
- * the pool. One directory entry may have both
- * tables: where the big entry is invalid the small one counts.
+ * BAR1 and BAR3 through tables that the host owns. Every 4 KiB page of both BARs has an entry of
+ * its own, so that a slice can show any page of a vGPU. Only the top of BAR1 uses big pages, to
+ * show the pool. A directory entry may have both tables: the small entry counts where the big entry
+ * is invalid.
  *
- * The pool is not visible before BAR1 works, so the first directory and the big table are written
- * through PRAMIN.
+ * The pool is not visible before BAR1 works, so that the first directory and the big table are
+ * written through PRAMIN.
  */
 #include "hw/internal.h"
 
@@ -45,7 +45,7 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	u32 i, nr = DIV_ROUND_UP_ULL(size, HW_PDE_SPAN);
 	int ret;
 
-	b->pages = size >> PAGE_SHIFT;
+	b->pages = (size - (pool ? KVGPU_POOL_SIZE : 0)) >> PAGE_SHIFT;
 	if (nr > ARRAY_SIZE(b->small))
 		return -EINVAL;
 	ret = kvgpu_hw_vram_alloc(hw, PAGE_SIZE, PAGE_SIZE, &b->inst);
@@ -57,12 +57,13 @@ static int alloc_tables(struct kvgpu_hw *hw, struct hw_bar *b, u64 size, bool po
 	return ret;
 }
 
-/* BAR1 with nothing but the pool in it: enough to reach the pool with the CPU */
+/* BAR1 with the pool only: enough to reach the pool with the CPU. */
 static int bootstrap_bar1(struct kvgpu_hw *hw)
 {
 	struct kvgpu_hw_priv *p = hw->p;
-	struct hw_bar *b = &p->bar1;
-	u64 va = hw->bar1_size - KVGPU_POOL_SIZE, limit = hw->bar1_size - 1, off;
+	struct hw_bar *b = &p->bar[KVGPU_BAR1];
+	u64 va = hw->bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE, limit = hw->bar[KVGPU_BAR1].size - 1,
+	    off;
 	u32 first = (va % HW_PDE_SPAN) >> GMMU_BIG_SHIFT_128K, i;
 
 	if (KVGPU_POOL_SIZE > HW_PDE_SPAN || va / HW_PDE_SPAN != limit / HW_PDE_SPAN)
@@ -89,13 +90,14 @@ static int bootstrap_bar1(struct kvgpu_hw *hw)
 }
 
 /*
- * reads back what was written through the other way: a card whose BAR1 does not work must not get
- * further
+ * Reads through BAR1 a word that was written through PRAMIN. Bring-up must not continue on a card
+ * whose BAR1 does not work.
  */
 static int check_pool(struct kvgpu_hw *hw)
 {
-	struct kvgpu_vram *inst = &hw->p->bar1.inst;
-	u32 want = lower_32_bits(hw->p->bar1.pd.at.v), got = hw_vram_rd32(inst, GMMU_INST_PDB_LO);
+	struct kvgpu_vram *inst = &hw->p->bar[KVGPU_BAR1].inst;
+	u32 want = lower_32_bits(hw->p->bar[KVGPU_BAR1].pd.at.v),
+	    got = hw_vram_rd32(inst, GMMU_INST_PDB_LO);
 
 	if (got == want)
 		return 0;
@@ -114,19 +116,19 @@ static void clear_small(struct hw_bar *b)
 
 static int finish_bar1(struct kvgpu_hw *hw)
 {
-	struct hw_bar *b = &hw->p->bar1;
-	u32 i, pool_pde = (hw->bar1_size - KVGPU_POOL_SIZE) / HW_PDE_SPAN;
+	struct hw_bar *b = &hw->p->bar[KVGPU_BAR1];
+	u32 i, pool_pde = (hw->bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE) / HW_PDE_SPAN;
 
 	clear_small(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
 		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE,
 			     pde_small(&b->small[i]) | (i == pool_pde ? pde_big(&b->big) : 0));
-	return kvgpu_hw_bar_flush(hw, 1);
+	return kvgpu_hw_bar_flush(hw, KVGPU_BAR1);
 }
 
 static int init_bar3(struct kvgpu_hw *hw)
 {
-	struct hw_bar *b = &hw->p->bar3;
+	struct hw_bar *b = &hw->p->bar[KVGPU_BAR3];
 	u32 i;
 
 	memset_io(b->inst.cpu, 0, b->inst.size);
@@ -134,26 +136,27 @@ static int init_bar3(struct kvgpu_hw *hw)
 	clear_small(b);
 	for (i = 0; i < ARRAY_SIZE(b->small) && b->small[i].size; i++)
 		hw_vram_wr64(&b->pd, i * GMMU_ENTRY_SIZE, pde_small(&b->small[i]));
-	hw_inst_space(&b->inst, b->pd.at.v, hw->bar3_size - 1);
+	hw_inst_space(&b->inst, b->pd.at.v, hw->bar[KVGPU_BAR3].size - 1);
 	if (kvgpu_hw_flush_writes(hw))
 		return -ETIMEDOUT;
 	hw_wr(hw, HOSTMEM_BAR3,
 	      HOSTMEM_VIRTUAL | FIELD_PREP(HOSTMEM_INST, b->inst.at.v >> HOSTMEM_INST_SHIFT));
-	return kvgpu_hw_bar_flush(hw, 3);
+	return kvgpu_hw_bar_flush(hw, KVGPU_BAR3);
 }
 
 int hw_bar_init(struct kvgpu_hw *hw)
 {
 	int ret;
 
-	ret = alloc_tables(hw, &hw->p->bar1, hw->bar1_size, true);
-	ret = ret ?: alloc_tables(hw, &hw->p->bar3, hw->bar3_size, false);
+	ret = alloc_tables(hw, &hw->p->bar[KVGPU_BAR1], hw->bar[KVGPU_BAR1].size, true);
+	ret = ret ?: alloc_tables(hw, &hw->p->bar[KVGPU_BAR3], hw->bar[KVGPU_BAR3].size, false);
 	ret = ret ?: bootstrap_bar1(hw);
 	ret = ret ?: check_pool(hw);
 	ret = ret ?: finish_bar1(hw);
 	if (ret)
 		return ret;
-	hw->p->userd_mirror = ioremap_wc(hw->bar1_phys + KVGPU_USERD_SIZE, KVGPU_MIRROR_SIZE);
+	hw->p->userd_mirror =
+		ioremap_wc(hw->bar[KVGPU_BAR1].phys + KVGPU_USERD_SIZE, KVGPU_MIRROR_SIZE);
 	return hw->p->userd_mirror ? init_bar3(hw) : -ENOMEM;
 }
 
@@ -168,41 +171,36 @@ static void free_tables(struct kvgpu_hw *hw, struct hw_bar *b)
 	kvgpu_hw_vram_free(hw, &b->inst);
 }
 
-/* leaves both windows in physical mode, as a reset does */
+/* Leaves both windows in physical mode, as a reset does. */
 void hw_bar_fini(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, HOSTMEM_BAR3, 0);
 	hw_wr(hw, HOSTMEM_BAR1, 0);
 	if (hw->p->userd_mirror)
 		iounmap(hw->p->userd_mirror);
-	free_tables(hw, &hw->p->bar3);
-	free_tables(hw, &hw->p->bar1);
+	free_tables(hw, &hw->p->bar[KVGPU_BAR3]);
+	free_tables(hw, &hw->p->bar[KVGPU_BAR1]);
 }
 
-static struct hw_bar *the_bar(struct kvgpu_hw *hw, unsigned int bar)
+void kvgpu_hw_bar_set(struct kvgpu_hw *hw, enum kvgpu_bar bar, u32 page, const u64 *pte, u32 nr)
 {
-	return bar == 1 ? &hw->p->bar1 : &hw->p->bar3;
-}
+	struct hw_bar *b = &hw->p->bar[bar];
+	u32 i;
 
-void kvgpu_hw_bar_set(struct kvgpu_hw *hw, unsigned int bar, u32 page, const u64 *pte, u32 nr)
-{
-	struct hw_bar *b = the_bar(hw, bar);
-	u32 end = bar == 1 ? b->pages - (KVGPU_POOL_SIZE >> PAGE_SHIFT) : b->pages, i;
-
-	if (WARN_ON_ONCE(page > end || nr > end - page))
+	if (WARN_ON_ONCE(page > b->pages || nr > b->pages - page))
 		return;
 	for (i = page; i < page + nr; i++)
 		hw_vram_wr64(&b->small[i / SMALL_NR], (i % SMALL_NR) * GMMU_ENTRY_SIZE,
 			     pte[i - page]);
 }
 
-int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, unsigned int bar)
+int kvgpu_hw_bar_invalidate(struct kvgpu_hw *hw, enum kvgpu_bar bar)
 {
 	hw->stats.bar_flushes++;
-	return kvgpu_hw_tlb_flush(hw, the_bar(hw, bar)->pd.at.v, true);
+	return kvgpu_hw_tlb_flush(hw, hw->p->bar[bar].pd.at.v, true);
 }
 
-int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, unsigned int bar)
+int kvgpu_hw_bar_flush(struct kvgpu_hw *hw, enum kvgpu_bar bar)
 {
 	return kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_bar_invalidate(hw, bar);
 }
@@ -211,9 +209,9 @@ int kvgpu_hw_userd_page(struct kvgpu_hw *hw, u16 group, hvram_t page)
 {
 	u64 pte = GMMU_PTE_VALID | FIELD_PREP(GMMU_PTE_ADDR, page.v >> GMMU_ADDR_SHIFT);
 
-	kvgpu_hw_bar_set(hw, 1, group, &pte, 1);
-	kvgpu_hw_bar_set(hw, 1, (KVGPU_USERD_SIZE >> PAGE_SHIFT) + group, &pte, 1);
-	return kvgpu_hw_bar_flush(hw, 1);
+	kvgpu_hw_bar_set(hw, KVGPU_BAR1, group, &pte, 1);
+	kvgpu_hw_bar_set(hw, KVGPU_BAR1, (KVGPU_USERD_SIZE >> PAGE_SHIFT) + group, &pte, 1);
+	return kvgpu_hw_bar_flush(hw, KVGPU_BAR1);
 }
 
 void kvgpu_hw_userd_look(struct kvgpu_hw *hw, hchid_t id, u32 *gp_get, u32 *gp_put)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What card this is: identity, whether its firmware has initialised it, the device table (PTOP),
- * memory and the shape of the graphics engine. Nothing here changes the chip except switching the
- * graphics engine's power on (hw_gr_init does that before topology can be read).
+ * The card's identity, whether its firmware has initialised it, the device table (PTOP), memory,
+ * seeds of guests' register files, and the VBIOS. grshape.c reads the shape of the graphics engine,
+ * after hw_gr_init() has powered it. The only lasting write here is to PMC_ENABLE_PBDMA, to count
+ * PBDMAs.
  */
 #include <linux/firmware.h>
 #include <linux/slab.h>
@@ -11,14 +12,14 @@
 #include "gk110/gr.h"
 #include "gk110/map.h"
 #include "gk110/pfb.h"
+#include "gk110/pfuse.h"
+#include "gk110/ppci.h"
 #include "gk110/ptimer.h"
 #include "gk110/therm.h"
+#include "gk110/vbios.h"
 #include "hw/internal.h"
 
-#define PROM_BASE	0x300000
-#define PROM_MAX	0x100000
-/* bit 0: the ROM window shows the shadow (nouveau bios/shadowrom.c) */
-#define PROM_SHADOW	0x088050
+#define ROM_SHADOW	(PPCI_BASE + GK110_PCI_ROM_SHADOW)
 
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us)
 {
@@ -84,7 +85,7 @@ static int check_identity(struct kvgpu_hw *hw)
 	return 0;
 }
 
-/* words of one device come chained; the last has no chain bit */
+/* The words of one device are chained. The last word has no chain bit. */
 static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 {
 	switch (FIELD_GET(PTOP_DEVICE_KIND, word)) {
@@ -112,7 +113,7 @@ static void parse_device(struct kvgpu_engine *e, u32 word, bool *has_runl)
 	}
 }
 
-/* keeps GR and the copy engines: the video engines stay unused and are not shown to guests */
+/* Keeps GR and the copy engines. The video engines stay unused and are not shown to guests. */
 static void read_device_table(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;
@@ -170,8 +171,8 @@ static void seed(struct kvgpu_topo *t, struct kvgpu_hw *hw, u32 reg)
 }
 
 /*
- * Voltage PWM and clock generators as POST left them: nouveau (volt/gk104.c, clk/gk104.c) reads and
- * divides by these, so a part of them would be worse than none.
+ * Voltage PWM and clock generators as POST left them. nouveau reads these registers and divides by
+ * them (volt/gk104.c, clk/gk104.c), so that either all of them are seeded or none.
  */
 static void read_seeds(struct kvgpu_hw *hw)
 {
@@ -220,7 +221,7 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	if (ret)
 		return ret;
 	read_seeds(hw);
-	t->strap = hw_rd(hw, 0x101000);		/* straps, rnndb PSTRAPS */
+	t->strap = hw_rd(hw, PSTRAPS_BOOT0);
 	hw->p->calibrated = hw_sensor_calibrated(hw);
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
 	t->nr_pbdma = min_t(u32, hweight32(hw_rd(hw, PMC_ENABLE_PBDMA)), KVGPU_MAX_PBDMA);
@@ -229,16 +230,16 @@ int hw_chip_probe(struct kvgpu_hw *hw)
 	return 0;
 }
 
-/* the image's own length byte says how much of the ROM window is worth reading */
+/* The length byte in the image's header tells how much of the ROM window to read. */
 int hw_vbios_read(struct kvgpu_hw *hw)
 {
-	u32 shadow = hw_rd(hw, PROM_SHADOW), first, size, i;
+	u32 shadow = hw_rd(hw, ROM_SHADOW), first, size, i;
 	int ret = -EINVAL;
 
-	hw_wr(hw, PROM_SHADOW, shadow & ~1u);
+	hw_wr(hw, ROM_SHADOW, shadow & ~(u32)PPCI_CFG_ROM_SHADOW_EN);
 	first = hw_rd(hw, PROM_BASE);
-	size = ((first >> 16) & 0xff) * 512;
-	if ((first & 0xffff) != 0xaa55 || !size || size > PROM_MAX) {
+	size = ((first >> 16) & 0xff) * ROM_BLOCK;
+	if ((first & 0xffff) != ROM_SIGNATURE || !size || size > PROM_SIZE) {
 		dev_err(&hw->pdev->dev, "no VBIOS in the card's ROM (first word 0x%08x)\n", first);
 		goto out;
 	}
@@ -251,6 +252,6 @@ int hw_vbios_read(struct kvgpu_hw *hw)
 	hw->vbios_size = size;
 	ret = 0;
 out:
-	hw_wr(hw, PROM_SHADOW, shadow);
+	hw_wr(hw, ROM_SHADOW, shadow);
 	return ret;
 }

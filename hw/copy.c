@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's own channel on a copy engine: scrubs partitions, copies context images, moves memory.
- * It has a small address space for its ring, pushbuffer and semaphore, and names source and
- * destination by physical address, which only a channel with HCE_PRIV_MODE may. One job at a time,
- * complete on return; every wait is bounded.
+ * The host's own channel on a copy engine: scrubs partitions, copies context images and guest
+ * tables. It has a small address space for its ring, pushbuffer and semaphore. Source and
+ * destination are physical addresses, which needs HCE_PRIV_MODE. There is one job at a time,
+ * complete on return, and every wait is bounded.
  *
- * A job that does not end in time may still begin: it would take its orders from a pushbuffer that
- * is another job's by then, and write to memory that has been given to somebody else. So it is the
- * last one, and the card is cut off from memory.
+ * A job that does not end in time may still begin later. It would then read a pushbuffer with the
+ * words of another job, and write to memory that has another owner. So no job follows it, and
+ * copy_stuck() cuts the card off from memory.
  */
 #include "gk110/ce.h"
 #include "gk110/push.h"
 #include "hw/internal.h"
+#include "kvgpu/ramfc.h"
 
 #define COPY_CHID	((hchid_t){ HW_COPY_CHID })
 #define VA_RING		0x100000ull
@@ -22,9 +23,6 @@
 #define TABLE_SIZE	(32768u * GMMU_ENTRY_SIZE)
 #define CHUNK		(64u << 20)		/* bytes of one launch */
 #define JOB_WAIT_MS	10000
-/* RAMFC default: 128 << 3 units of 1024 ns, enabled */
-#define SLICE		0x10003080
-#define PB_SLICE	0x10000010
 
 static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 {
@@ -36,7 +34,10 @@ static void map_page(struct hw_copy *c, u64 va, const struct kvgpu_vram *v)
 
 static struct kvgpu_vram *piece(struct hw_copy *c, unsigned int i, u32 *size)
 {
-	const struct { struct kvgpu_vram *v; u32 size; } all[NR_PIECES] = {
+	const struct {
+		struct kvgpu_vram *v;
+		u32 size;
+	} all[NR_PIECES] = {
 		{ &c->inst, RAMIN_SIZE }, { &c->pd, HW_PD_SIZE }, { &c->table, TABLE_SIZE },
 			{ &c->userd, PAGE_SIZE },
 		{ &c->ring, PAGE_SIZE }, { &c->push, PAGE_SIZE }, { &c->sem, PAGE_SIZE },
@@ -63,30 +64,27 @@ static int alloc(struct kvgpu_hw *hw, struct hw_copy *c)
 	return 0;
 }
 
-static void write_inst(struct kvgpu_hw *hw, struct hw_copy *c)
+static void write_inst(struct hw_copy *c)
 {
-	const struct kvgpu_vram *i = &c->inst;
+	const struct kvgpu_ramfc ramfc = {
+		.chid = COPY_CHID,
+		.userd = c->userd.at.v,
+		.gp_base = VA_RING,
+		.gp_log2 = RING_LOG2,
+		.subdevice = FIELD_MAX(RAMFC_SUBDEVICE_ID),
+		.priv_mode = true,
+	};
+	u32 words[RAMIN_RAMFC_SIZE / 4] = { };
 
-	hw_vram_wr32(i, RAMFC_USERD, lower_32_bits(c->userd.at.v));
-	hw_vram_wr32(i, RAMFC_USERD_HI, upper_32_bits(c->userd.at.v));
-	hw_vram_wr32(i, RAMFC_SIGNATURE, RAMFC_SIGNATURE_FACE);
-	hw_vram_wr32(i, RAMFC_ACQUIRE, 0xfffff902);
-	hw_vram_wr32(i, RAMFC_GP_BASE, lower_32_bits(VA_RING));
-	hw_vram_wr32(i, RAMFC_GP_BASE_HI, FIELD_PREP(RAMFC_GP_BASE_LIMIT2, RING_LOG2));
-	hw_vram_wr32(i, RAMFC_PB_HEADER, 0x20400000);
-	hw_vram_wr32(i, RAMFC_SUBDEVICE, RAMFC_SUBDEVICE_ENABLE | RAMFC_SUBDEVICE_ACTIVE | 0xfff);
-	hw_vram_wr32(i, RAMFC_FORMATS, FIELD_PREP(RAMFC_FORMATS_PB, 1));
-	hw_vram_wr32(i, RAMFC_TARGET, RAMFC_TARGET_SW);
-	/* nouveau gk104_chan_ramfc_write; meaning not documented */
-	hw_vram_wr32(i, 0xb8, 0xf8000000);
-	hw_vram_wr32(i, RAMFC_HCE_CTRL, RAMFC_HCE_PRIV_MODE);
-	hw_vram_wr32(i, RAMFC_CHID, COPY_CHID.v);
-	hw_vram_wr32(i, RAMFC_TIMESLICE, SLICE);
-	hw_vram_wr32(i, RAMFC_PB_TIMESLICE, PB_SLICE);
-	hw_inst_space(i, c->pd.at.v, VA_LIMIT);
+	kvgpu_ramfc_write(words, &ramfc);
+	memcpy_toio(c->inst.cpu + RAMIN_RAMFC, words, sizeof(words));
+	hw_inst_space(&c->inst, c->pd.at.v, VA_LIMIT);
 }
 
-/* a copy engine with a runlist of its own if there is one: it then never waits for graphics work */
+/*
+ * Picks a copy engine outside of GR's runlist if there is one, so that a job never waits for
+ * graphics work.
+ */
 static int pick_runlist(struct kvgpu_hw *hw, u8 *runl)
 {
 	const struct kvgpu_topo *t = &hw->topo;
@@ -121,11 +119,11 @@ int hw_copy_init(struct kvgpu_hw *hw)
 	map_page(c, VA_RING, &c->ring);
 	map_page(c, VA_PUSH, &c->push);
 	map_page(c, VA_SEM, &c->sem);
-	write_inst(hw, c);
+	write_inst(c);
 	ret = kvgpu_hw_userd_page(hw, COPY_CHID.v / 8, c->userd.at);
 	if (ret)
 		return ret;
-	c->doorbell = ioremap(hw->bar1_phys, PAGE_SIZE);
+	c->doorbell = ioremap(hw->bar[KVGPU_BAR1].phys, PAGE_SIZE);
 	if (!c->doorbell)
 		return -ENOMEM;
 	ret = kvgpu_hw_flush_writes(hw) ?: kvgpu_hw_tlb_flush(hw, c->pd.at.v, false);
@@ -178,7 +176,7 @@ static void data(struct push *p, u32 val)
 	p->at += 4;
 }
 
-/* one physical place */
+/* A physical place. */
 struct place {
 	u64 addr;
 	u32 target;		/* A0B5_PHYS_... */
@@ -221,7 +219,7 @@ static void put_copy(struct push *p, const struct place *src, const struct place
 	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL);
 }
 
-/* four bytes an element, all from constant A: the source is not read */
+/* Elements of four bytes, all from constant A. The source is not read. */
 static void put_fill(struct push *p, const struct place *dst, u32 size, u32 value, u32 seq)
 {
 	put_addresses(p, dst, dst);
@@ -237,7 +235,7 @@ static void put_fill(struct push *p, const struct place *dst, u32 size, u32 valu
 	data(p, LAUNCH | A0B5_LAUNCH_SRC_PHYSICAL | A0B5_LAUNCH_REMAP);
 }
 
-/* rings the doorbell and waits for the semaphore */
+/* Rings the doorbell and waits for the semaphore. */
 static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 {
 	u32 slot = c->put;
@@ -255,7 +253,7 @@ static int run(struct kvgpu_hw *hw, struct hw_copy *c, u32 bytes, u32 seq)
 	iowrite32(c->put, c->doorbell + COPY_CHID.v * USERD_SIZE + USERD_GP_PUT);
 	end = ktime_add_ms(ktime_get(), JOB_WAIT_MS);
 	for (;;) {
-		/* before the look: this thread may not have run since */
+		/* read the clock before the semaphore: this thread may not run in between */
 		late = ktime_after(ktime_get(), end);
 		if (hw_vram_rd32(&c->sem, 0) == seq)
 			return 0;

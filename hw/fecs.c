@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two falcons that switch contexts: FECS in the hub and one GPCCS in each GPC, loaded all at
- * once through a broadcast window. They save and restore the registers that lists in their data
- * memory name; the lists are appended here from the firmware file. Facts: nouveau gf100.c
- * (gf100_gr_init_ctxctl_int, gf100_gr_init_csdata, gf100_gr_fecs_reset), nvkm/falcon/v1.c,
- * fuc/hub.fuc.
+ * The falcons that switch contexts: FECS in the hub and one GPCCS in each GPC. All GPCCS are loaded
+ * at once through a broadcast window. The falcons save and restore the registers that lists in
+ * their data memory name. The lists of the firmware file are appended to those of the images here.
+ * Sources: nouveau gf100.c (gf100_gr_init_ctxctl_int(), gf100_gr_init_csdata(),
+ * gf100_gr_fecs_reset()), nvkm/falcon/v1.c, fuc/hub.fuc.
  */
 #include "hw/gr.h"
 
-#define IMEM_PAGE	256	/* bytes of one tag */
+#define IMEM_PAGE	256	/* bytes of code with one tag */
 #define RED_SWITCH_US	10
 #define MAX_CTX_SIZE	(4u << 20)
 
@@ -36,7 +36,10 @@ static void load_data(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id 
 		hw_wr(hw, falcon + FALCON_DMEMD(0), fwfile_word(f, id, i));
 }
 
-/* each page of code is tagged with its number as it is written; the last one is filled up */
+/*
+ * Tags each page of code with its number before its first word. The last page is filled up with
+ * zeros.
+ */
 static void load_code(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id id)
 {
 	const struct fwfile *f = &hw->p->fw->file;
@@ -53,15 +56,15 @@ static void load_code(struct kvgpu_hw *hw, u32 falcon, enum kvgpu_fw_section_id 
 /* ------------------------------------------------------------------ register lists */
 
 /*
- * a list under construction: words are written one after the other at the falcon's auto-incremented
- * data port
+ * A list under construction. Words go to the falcon's auto-incremented data port, one after the
+ * other.
  */
 struct list {
 	struct kvgpu_hw *hw;
 	u32 port;
-	u32 end, limit;		/* offset of the next word, and of the memory's end */
+	u32 end, limit;		/* offsets of the next word and of the memory's end, bytes */
 	bool full;
-	u32 first, count;	/* the run of consecutive registers not yet written */
+	u32 first, count;	/* a run of consecutive registers that is not written yet */
 };
 
 static void put_run(struct list *l)
@@ -86,8 +89,9 @@ static void put_register(struct list *l, u32 reg)
 }
 
 /*
- * Appends the registers of a firmware list to the list whose head is the word at @slot; the next
- * word is its tail, and the head of the list that follows. Registers are stored relative to @base.
+ * Appends the registers of a firmware list to the list whose head is the word at @slot. The word
+ * after it is the list's tail, and the head of the next list. Registers are stored relative to
+ * @base.
  */
 static int append_list(struct kvgpu_hw *hw, u32 falcon, u32 slot, enum kvgpu_fw_section_id id,
 		       u32 base)
@@ -180,7 +184,7 @@ static int load(struct kvgpu_hw *hw)
 	return load_lists(hw);
 }
 
-/* FECS starts the GPCCS itself and adds up what all of them save: that is the size of a context */
+/* FECS starts the GPCCS itself. The size of a context is the sum that all of them save. */
 int hw_fecs_start(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	u32 size;
@@ -210,8 +214,7 @@ static int force_power(struct kvgpu_hw *hw, u32 mode)
 }
 
 /*
- * resets the units that FECS saves and restores, not its microcode, with power held on for the time
- * it takes
+ * Resets the units that FECS saves and restores, but not its microcode. Power is held on meanwhile.
  */
 int hw_fecs_reset(struct kvgpu_hw *hw)
 {
@@ -234,7 +237,7 @@ err:
 	return ret;
 }
 
-/* makes @inst the current channel without loading its context, which is still to be made */
+/* Makes @inst the current channel without loading its context, which is still to be made. */
 int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 {
 	hw_wr(hw, GR_FECS + FECS_SCRATCH_CLR(FECS_OS_STATUS), FECS_OS_READY);
@@ -245,7 +248,7 @@ int hw_fecs_set_chan(struct kvgpu_hw *hw, u64 inst)
 			 "take the channel");
 }
 
-/* saves the current context: FECS believes that PFIFO asked for a switch to no channel */
+/* Saves the current context by a switch to no channel, as PFIFO would ask FECS for it. */
 int hw_fecs_unload(struct kvgpu_hw *hw)
 {
 	hw_mask(hw, GR_FECS + FECS_CHAN_NEXT, FECS_CHAN_VALID, 0);

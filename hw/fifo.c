@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: initialisation, the channel table, runlists and preemption. Each register pair that works
- * in two steps has one lock. Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
+ * PFIFO: initialisation, the channel table, runlists and preemption. Registers that work in two
+ * steps have a lock (internal.h). Sequences: nouveau nvkm/engine/fifo/{gk104,gk110,gf100}.c.
  */
 #include <linux/mm.h>
 
@@ -11,13 +11,13 @@
 #define RUNL_BYTES		(2 * KVGPU_MAX_CHAN * RUNLIST_ENTRY_SIZE)
 #define RUNL_MAX_ENTRIES	(RUNL_BYTES / RUNLIST_ENTRY_SIZE)
 #define RUNL_WAIT_US		(2 * USEC_PER_SEC)
-#define WATCH_US		20		/* between looks at what a preempt waits for */
+#define WATCH_US		20		/* between looks while a preempt is waited for */
 
 static void init_pbdma(struct kvgpu_hw *hw, unsigned int p)
 {
 	u32 base = PBDMA(p);
 
-	hw_mask(hw, base + PBDMA_INTR0_STALL, 0x10000100, 0);
+	hw_mask(hw, base + PBDMA_INTR0_STALL, PBDMA_INTR0_NO_STALL, 0);
 	hw_wr(hw, base + PBDMA_INTR0, ~0u);
 	hw_wr(hw, base + PBDMA_INTR0_EN, ~(u32)PBDMA_INTR0_LBREQ);
 	hw_wr(hw, base + PBDMA_INTR1, ~0u);
@@ -41,7 +41,7 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 	hw_mask(hw, PMC_ENABLE, 0, PMC_ENABLE_FIFO);
 	hw_rd(hw, PMC_ENABLE);
 	hw_wr(hw, PMC_ENABLE_PBDMA, ~0u);
-	hw_mask(hw, PFIFO_FB_TIMEOUT, 0, 0xbfffffff);
+	hw_mask(hw, PFIFO_FB_TIMEOUT, 0, PFIFO_FB_TIMEOUT_INIT);
 	for (i = 0; i < hw->topo.nr_pbdma; i++)
 		init_pbdma(hw, i);
 	hw_wr(hw, PFIFO_USERD_BAR1, PFIFO_USERD_BAR1_VALID);	/* window at BAR1 offset 0 */
@@ -58,8 +58,8 @@ int hw_fifo_init(struct kvgpu_hw *hw)
 }
 
 /*
- * Whoever submits a runlist waits until the register says that it was taken: nobody needs to be
- * interrupted for that too, twice in every turn of a vGPU.
+ * PFIFO_INTR_RUNLIST stays masked: kvgpu_hw_runlist() polls until the chip has taken a list, and
+ * the interrupt would come twice in every turn of a vGPU.
  */
 void kvgpu_hw_nonstall(struct kvgpu_hw *hw, bool on)
 {
@@ -92,8 +92,8 @@ int kvgpu_hw_chan_bind(struct kvgpu_hw *hw, hchid_t id, u64 inst, u8 runl)
 int kvgpu_hw_chan_unbind(struct kvgpu_hw *hw, hchid_t id)
 {
 	/*
-	 * not PCCSR_CHAN_BUSY: that is set too while a doorbell waits, and a guest may ring for a
-	 * disabled channel
+	 * PCCSR_CHAN_BUSY is also set while a doorbell waits, and a guest may ring the doorbell of
+	 * a disabled channel
 	 */
 	if (FIELD_GET(PCCSR_CHAN_STATUS, hw_rd(hw, PCCSR_CHAN(id.v))) >= PCCSR_STATUS_ON_PBDMA)
 		return -EBUSY;
@@ -114,8 +114,8 @@ u32 kvgpu_hw_chan_status(struct kvgpu_hw *hw, hchid_t id)
 }
 
 /*
- * the list with these entries if it is still there, else the one that was not used for longest;
- * never the current one
+ * Returns the list that has these entries already (*@same), or else the list that was submitted
+ * longest ago and is not the current one.
  */
 static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr, bool copy,
 				   bool *same)
@@ -133,7 +133,7 @@ static struct hw_list *choose_list(struct hw_runl *r, const u64 *entries, u32 nr
 	return oldest;
 }
 
-/* the host's copy channel is always a member of its runlist, whatever the caller lists */
+/* The host's copy channel is a member of its runlist in addition to @entries. */
 static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries, u32 nr, bool copy)
 {
 	u32 i;
@@ -149,7 +149,9 @@ static int write_list(struct kvgpu_hw *hw, struct hw_list *l, const u64 *entries
 	return kvgpu_hw_flush_writes(hw);
 }
 
-/* a list that the chip may still read is not written */
+/*
+ * The chip may still read the current list, so that new entries go into the memory of another one.
+ */
 int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 {
 	bool copy = hw->p->copy.up && hw->p->copy.runl == runl, same;
@@ -179,7 +181,9 @@ int kvgpu_hw_runlist(struct kvgpu_hw *hw, u8 runl, const u64 *entries, u32 nr)
 	return ret;
 }
 
-/* @gives_way: it is asked every millisecond whether the register is wanted more urgently */
+/*
+ * @gives_way: time out early, after a millisecond in which an urgent thread waits for the register.
+ */
 static int preempt(struct kvgpu_hw *hw, bool tsg, u16 id, unsigned int timeout_ms, bool gives_way)
 {
 	struct kvgpu_hw_lock *l = &hw->p->preempt_lock;
@@ -265,9 +269,8 @@ void kvgpu_hw_pbdma_ack(struct kvgpu_hw *hw, u8 pbdma, u32 intr0, u32 intr1, boo
 {
 	u32 base = PBDMA(pbdma);
 
-	if (skip_method)	/* a NOP in the place of the method it stands at */
-		hw_wr(hw, base + PBDMA_METHOD0,
-		      PBDMA_METHOD_VALID | PBDMA_METHOD_FIRST | BIT(21) | 0x8);
+	if (skip_method)	/* a NOP in place of the method that stalls the PBDMA */
+		hw_wr(hw, base + PBDMA_METHOD0, PBDMA_METHOD_SKIP);
 	if (intr0)
 		hw_wr(hw, base + PBDMA_INTR0, intr0);
 	if (intr1)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Gets the firmware file that kvgpu-firmware made out of the distribution's nouveau, and has it
- * checked.
+ * Loads the firmware file that kvgpu-firmware made from the distribution's nouveau, and checks it.
  */
 #include <linux/firmware.h>
 #include <linux/module.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The firmware file is data from the host's file system that ends up in privileged registers and in
- * microcode. It is trusted as root's files are, but a damaged or outdated one must end in an error
- * message: so each list entry is checked against the range of the unit that its section describes
- * before anything is written anywhere.
+ * microcode. It is trusted as all files of root are, but a damaged or outdated file must end in an
+ * error message. Each list entry is therefore checked against the range of its section's unit
+ * before any register is written.
  */
 #include <asm/byteorder.h>
 #include <linux/crc32.h>
@@ -19,16 +19,16 @@
 #define MAX_WRITES	8192	/* of one list, all entries together */
 
 /*
- * what a section may hold: microcode of at most @max bytes, or entries for registers [@first, @end)
+ * Limits of a section: microcode of at most @max bytes, or entries for registers in [@first, @end).
  */
 struct rule {
 	u8 id;
-	u8 step;	/* distance of two registers; 0: microcode */
+	u8 step;	/* distance of two registers in bytes; 0: microcode */
 	u32 max;
 	u32 first, end;
 };
 
-/* the numbers of bundles and of class methods: what GR_ICMD takes, and GR_MTHD_ADDR words */
+/* Limits of bundle addresses (GR_ICMD) and of method addresses (GR_MTHD_ADDR, in bytes). */
 #define ICMD_END	0x20000
 #define MTHD_END	0x4000
 
@@ -128,7 +128,7 @@ static const char *check_list(const struct rule *r, const u8 *data, u32 size)
 	return bad;
 }
 
-/* @table: one line of the section table; contents start at @first */
+/* @table: one line of the section table. Contents start at or after @first. */
 static const char *add_section(struct fwfile *f, const u8 *file, size_t size, const u8 *table,
 			       u32 first)
 {

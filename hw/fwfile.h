@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The firmware file (include/kvgpu/firmware.h) as the driver sees it once it has been checked:
- * sections by id and their register-list entries. Pure: no kernel service is used, so the same
- * source is tested and fuzzed in user space.
+ * The firmware file (include/kvgpu/firmware.h) after its check: sections by id, and the entries of
+ * register lists. Pure: it uses no kernel service, so that tests and fuzzers compile the same
+ * source in user space.
  */
 #ifndef KVGPU_HW_FWFILE_H
 #define KVGPU_HW_FWFILE_H
@@ -12,25 +12,35 @@
 #include "kvgpu/firmware.h"
 
 struct fwfile_section {
-	const u8 *data;		/* into the file; it has to outlive this */
+	const u8 *data;		/* points into the file, which has to outlive it */
 	u32 size;
 };
 
 struct fwfile {
-	struct fwfile_section section[KVGPU_FW_MAX_SECTIONS];	/* by id */
+	/* indexed by enum kvgpu_fw_section_id */
+	struct fwfile_section section[KVGPU_FW_MAX_SECTIONS];
 	char origin[sizeof(((struct kvgpu_fw_header *)0)->origin)];
 };
 
-/* one entry of a register list: @data to @addr, @addr + @pitch, ... @count times */
+/*
+ * An entry of a register list: write @data to @count registers from @addr on, @pitch bytes apart.
+ */
 struct fwfile_entry {
 	u32 type, addr, count, pitch;
 	u32 data;
 };
 
-/*
- * Checks everything that using the file relies on: format, checksum, that every section is there
- * once, and that no list entry reaches out of the unit its section is for. 0, or -EINVAL with the
- * reason in @why.
+/**
+ * fwfile_parse() - check a firmware file and find its sections
+ * @f: result; all zero after an error
+ * @data: the file, which has to outlive @f
+ * @size: bytes of @data
+ * @why: reason of an error, for the log
+ *
+ * Checks format and checksum, that every section is there once, and that no list entry reaches out
+ * of its section's unit.
+ *
+ * Return: 0 or -EINVAL.
  */
 int fwfile_parse(struct fwfile *f, const void *data, size_t size, const char **why);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The golden context: the image that every graphics context starts as. It is made once, in an
- * address space of the host's own, by filling the engine's registers and letting FECS save them.
- * Afterwards no page table shows the image any more, so nothing on the GPU can change it; contexts
- * get copies. The address space itself stays, because the engine remains bound to it until it loads
- * the first real context.
+ * The golden context: the image that every graphics context starts with. It is made once, in an
+ * address space of the host's own: the engine's registers are filled and FECS saves them.
+ * Afterwards no page table shows the image, so that no work on the GPU can change it. Contexts get
+ * copies. The address space stays, because the engine is bound to it until it loads the first real
+ * context.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -60,8 +60,8 @@ static int alloc(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * the channel that the context is made for: it needs an address space and a place for its context,
- * and never runs
+ * The channel for which the context is made. It needs an address space and a place for its context,
+ * and it never runs.
  */
 static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
@@ -81,7 +81,7 @@ static int make_space(struct kvgpu_hw *hw, struct hw_gr *gr)
 	return ret ?: kvgpu_hw_tlb_flush(hw, gr->pd.at.v, false);
 }
 
-/* takes the image out of the GPU's sight */
+/* Removes the image from the GPU's address space. */
 static int seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
 	int ret;
@@ -94,8 +94,8 @@ static int seal(struct kvgpu_hw *hw, struct hw_gr *gr)
 }
 
 /*
- * the first words are the patch list that FECS would execute with all rights: a fresh image has
- * none
+ * The first words name a patch list that FECS would execute with full authority. A fresh image has
+ * none.
  */
 static int check_image(struct kvgpu_hw *hw, const u32 *image)
 {
@@ -112,13 +112,17 @@ static int check_image(struct kvgpu_hw *hw, const u32 *image)
 	return -EIO;
 }
 
-static int keep_copy(struct kvgpu_hw *hw, struct hw_gr *gr)
+static int check_golden(struct kvgpu_hw *hw, struct hw_gr *gr)
 {
-	gr->image = kvmalloc(hw->gr_ctx_size, GFP_KERNEL);
-	if (!gr->image)
+	u32 *image = kvmalloc(hw->gr_ctx_size, GFP_KERNEL);
+	int ret;
+
+	if (!image)
 		return -ENOMEM;
-	memcpy_fromio(gr->image, gr->golden.cpu, hw->gr_ctx_size);
-	return check_image(hw, gr->image);
+	memcpy_fromio(image, gr->golden.cpu, hw->gr_ctx_size);
+	ret = check_image(hw, image);
+	kvfree(image);
+	return ret;
 }
 
 int hw_golden_make(struct kvgpu_hw *hw)
@@ -138,11 +142,11 @@ int hw_golden_make(struct kvgpu_hw *hw)
 	if (ret)
 		return ret;
 	sealed = seal(hw, gr);
-	ret = keep_copy(hw, gr);
+	ret = check_golden(hw, gr);
 	return ret ?: sealed;
 }
 
-/* the engine has to be in reset: it may still be bound to the address space */
+/* The engine has to be in reset, because it may still be bound to the address space. */
 void hw_golden_free(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -152,8 +156,6 @@ void hw_golden_free(struct kvgpu_hw *hw)
 	};
 	unsigned int i;
 
-	kvfree(gr->image);
-	gr->image = NULL;
 	for (i = 0; i < ARRAY_SIZE(all); i++)
 		kvgpu_hw_vram_free(hw, all[i]);
 }
@@ -161,12 +163,4 @@ void hw_golden_free(struct kvgpu_hw *hw)
 int kvgpu_hw_gr_ctx_init(struct kvgpu_hw *hw, hvram_t at)
 {
 	return kvgpu_hw_copy_vram(hw, at, hw->p->gr.golden.at, hw->gr_ctx_size);
-}
-
-int kvgpu_hw_gr_golden(struct kvgpu_hw *hw, void *buf, size_t size)
-{
-	if (!hw->p->gr.image || size > hw->gr_ctx_size)
-		return -EINVAL;
-	memcpy(buf, hw->p->gr.image, size);
-	return 0;
 }

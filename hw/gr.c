@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init with gk110's functions):
- * power, unit registers, exceptions, microcode; then, once, the golden context. An engine reset
- * runs all of it again except the golden context, which stays as it is in memory.
+ * Bring-up of the graphics engine, in nouveau's order (gf100_gr_init() with gk110's functions):
+ * power, unit registers, exceptions, microcode, and then, once, the golden context. After an engine
+ * reset all of it runs again except for the golden context, which is in memory.
  */
 #include "gk110/ltc.h"
 #include "gk110/pmu.h"
@@ -27,8 +27,9 @@ static void pulse_power(struct kvgpu_hw *hw, u32 clear, u32 set)
 }
 
 /*
- * A GK110 comes up with its GPCs' power domains off. They go on in small groups, one after the
- * other, while the engine is in reset (nvkm/subdev/pmu/gk110.c; a 0 bit is a domain that is on).
+ * A GK110 comes up with the power domains of its GPCs off. They go on in small groups, one after
+ * the other, while the engine is in reset. A 0 bit is a domain that is on
+ * (nvkm/subdev/pmu/gk110.c).
  */
 static int power_up(struct kvgpu_hw *hw)
 {
@@ -61,7 +62,7 @@ static int power_up(struct kvgpu_hw *hw)
 	return ret;
 }
 
-/* the GPCs' view of the MMU, and where their accesses go in its debug mode */
+/* The GPCs' MMU settings, and the pages for accesses in the MMU's debug mode. */
 static void init_mmu(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -78,7 +79,7 @@ static void init_mmu(struct kvgpu_hw *hw)
 /* ------------------------------------------------------------------ zero-bandwidth clears */
 
 struct zbc_color {
-	/* one value for all four components, the same in L2 unless it says otherwise */
+	/* the colour: @value in red, green, blue and alpha; @l2: the same in the L2's format */
 	u32 format, value;
 	u32 l2;
 };
@@ -112,8 +113,8 @@ static void write_zbc_depth(struct kvgpu_hw *hw, u32 index, const u32 *depth)
 }
 
 /*
- * Nobody uses these while compression is off, but the tables must not hold what was there before:
- * entry 0 means "none", the first ones get nouveau's values, the others nothing.
+ * No guest uses these tables, because compression is off, but they must not keep values from
+ * before. Entry 0 means "none", the next entries get nouveau's values, and the rest is cleared.
  */
 static void init_zbc(struct kvgpu_hw *hw)
 {
@@ -138,7 +139,7 @@ static void init_zbc(struct kvgpu_hw *hw)
 
 /* ------------------------------------------------------------------ bring-up */
 
-/* powered to running microcode; the engine is empty afterwards */
+/* From powered to running microcode. The engine is empty afterwards. */
 static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret;
@@ -160,7 +161,7 @@ static int bring_up(struct kvgpu_hw *hw, u32 *ctx_size)
 	return hw_fecs_start(hw, ctx_size);
 }
 
-/* from whatever state to an empty, running engine */
+/* From any state to an empty, running engine. */
 static int restart(struct kvgpu_hw *hw, u32 *ctx_size)
 {
 	int ret = power_up(hw);
@@ -201,8 +202,8 @@ int hw_gr_init(struct kvgpu_hw *hw)
 }
 
 /*
- * After an engine reset: the contexts in memory are untouched, what was on the engine is lost. The
- * microcode has to come to the same context size, or every image in memory would be misread.
+ * After an engine reset. Contexts in memory are untouched; the loaded one is lost. The microcode
+ * has to report the same context size as before, or every image in memory would be misread.
  */
 int hw_gr_reinit(struct kvgpu_hw *hw)
 {
@@ -227,8 +228,8 @@ int hw_gr_reinit(struct kvgpu_hw *hw)
 }
 
 /*
- * leaves the engine held in reset: whoever takes the card next starts from there, and it reads no
- * memory of ours
+ * Leaves the engine in reset, so that it reads no memory of the host's. The next driver of the card
+ * starts from there.
  */
 void hw_gr_fini(struct kvgpu_hw *hw)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a fresh graphics context holds, written into the engine's registers while the context's
+ * The contents of a fresh graphics context, written into the engine's registers while the context's
  * channel is current: the firmware's lists, the buffers and counts of this card, then bundles and
- * class methods that set state which no register shows. Order and values: nouveau ctxgf100.c
- * gf100_grctx_generate_main with the functions of gk110_grctx.
+ * class methods for state that no register shows. Order and values: nouveau ctxgf100.c
+ * gf100_grctx_generate_main() with the functions of gk110_grctx.
  */
 #include "gk110/gr_patch.h"
 #include "hw/gr.h"
@@ -84,7 +84,10 @@ static void write_buffers(struct kvgpu_hw *hw, const struct hw_gr_buffers *b)
 	      GR_PATCH_TPC_ATTRIB_VALID | FIELD_PREP(GR_PATCH_VA_SHIFT_12, b->attrib >> 12));
 }
 
-/* each PPC gets its TPCs' share of the attribute buffer: first all beta, then all alpha parts */
+/*
+ * Gives each PPC the part of the attribute buffer for its TPCs: all beta parts come first, then all
+ * alpha parts.
+ */
 static void write_attrib_shares(struct kvgpu_hw *hw)
 {
 	const struct kvgpu_topo *t = &hw->topo;
@@ -111,10 +114,7 @@ static void write_attrib_shares(struct kvgpu_hw *hw)
 	}
 }
 
-/*
- * two words of L2 set-up belong to every context; their values are the card's own and go into every
- * patch list
- */
+/* Two words of L2 set-up are in every context. The card's own values go into every patch list. */
 static void write_ltc(struct kvgpu_hw *hw)
 {
 	struct kvgpu_topo *t = &hw->topo;

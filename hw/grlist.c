@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the steps of the graphics engine's bring-up are made of: lists of registers from the
- * firmware file, and waiting until it is idle.
+ * Steps of the graphics engine's bring-up: writes register lists of the firmware file, and waits
+ * until the engine is idle.
  */
 #include "hw/gr.h"
 
@@ -11,8 +11,8 @@ u32 hw_gr_reset_bit(struct kvgpu_hw *hw)
 }
 
 /*
- * Idle: off, or neither busy nor switching contexts. Reading GR_STATUS first brings PFIFO's engine
- * status up to date (nouveau gf100_gr_wait_idle).
+ * The engine is idle when it is off, or neither busy nor switching contexts. A read of GR_STATUS
+ * brings PFIFO's engine status up to date (nouveau gf100_gr_wait_idle()).
  */
 int hw_gr_wait_idle(struct kvgpu_hw *hw)
 {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which GPCs, TPCs, PPCs and ROPs this card has (two cards of one model differ in what is switched
- * off), and the tables that tell each unit of the engine how work is spread over them. The engine
- * must be powered before any of it can be read.
- * Facts: nouveau gf100.c (oneinit, oneinit_tiles, init_zcull of gf117), ctxgf117.c and ctxgk104.c
- * (tile maps, ratios).
+ * The GPCs, TPCs, PPCs and ROPs of this card, and the tables that tell each unit of the engine how
+ * work is spread over them. Two cards of one model differ in the units that are switched off. The
+ * engine must be powered before any of this can be read. Sources: nouveau gf100.c (oneinit,
+ * oneinit_tiles), gf117.c (init_zcull), ctxgf117.c and ctxgk104.c (tile maps, ratios).
  */
 #include "gk110/gr_patch.h"
 #include "gk110/pfb.h"
 #include "gk110/privring.h"
 #include "hw/gr.h"
 
-#define MAX_TPC_TOTAL	16	/* the tile maps' arithmetic has five bits */
+#define MAX_TPC_TOTAL	16	/* tile map entries are computed with five bits */
 
 static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 {
@@ -31,7 +30,7 @@ static int read_gpc(struct kvgpu_hw *hw, unsigned int g)
 	return -ENODEV;
 }
 
-/* shader processors are numbered across the GPCs first */
+/* Numbers the shader processors: first TPC of each GPC, then second TPC of each GPC, and so on. */
 static void number_sms(struct kvgpu_hw *hw)
 {
 	struct hw_gr *gr = &hw->p->gr;
@@ -65,7 +64,7 @@ static u8 row_offset(unsigned int tpcs)
 	return 3;
 }
 
-/* GPCs by falling number of TPCs, equals in their order */
+/* Sorts GPCs by falling number of TPCs. Equal ones keep their order. */
 static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 {
 	unsigned int i, j;
@@ -78,9 +77,9 @@ static void sort_gpcs(const struct kvgpu_topo *t, u8 *order)
 }
 
 /*
- * Spreads the screen's tiles over the GPCs in proportion to their TPCs: each GPC collects credit
- * every round and takes a tile when it has half a tile's worth (error diffusion), the rounds
- * starting staggered.
+ * Spreads the screen's tiles over the GPCs in proportion to their TPCs by error diffusion: each GPC
+ * collects credit every round and takes a tile when it has the credit for half a tile. The GPCs
+ * start with staggered credit.
  */
 static void spread_tiles(struct kvgpu_hw *hw)
 {
@@ -214,8 +213,8 @@ static void write_tpc_counts(struct kvgpu_hw *hw)
 }
 
 /*
- * the same map goes to three units, of which the one in the PPCs divides and wants powers of two
- * modulo the count
+ * The same map goes to three units. The unit in the PPCs divides by the number of entries, and also
+ * gets powers of two modulo that number.
  */
 static void write_tile_maps(struct kvgpu_hw *hw)
 {
@@ -246,7 +245,7 @@ static void write_tile_maps(struct kvgpu_hw *hw)
 		hw_wr(hw, GR_RSTR2D_TILE_MAP(i), map[i]);
 }
 
-/* the highest @keep of the set bits of @mask */
+/* Returns the highest @keep of the set bits of @mask. */
 static u32 top_bits(u32 mask, unsigned int keep)
 {
 	unsigned int n = hweight32(mask);
@@ -257,8 +256,9 @@ static u32 top_bits(u32 mask, unsigned int keep)
 }
 
 /*
- * One line of the two ratio tables: of the TPCs, about @line/32 do alpha work and the others beta.
- * PPCs are given whole to the one that wants fewer, then alternately, until its wish is met.
+ * Writes one line of the two ratio tables: about @line/32 of the TPCs do alpha work, the others
+ * beta work. PPCs are assigned whole, alternately to both kinds of work, beginning with the kind
+ * that needs fewer TPCs, until a kind has all that it needs.
  */
 static void write_ratio(struct kvgpu_hw *hw, unsigned int line)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exceptions of the graphics engine: what is switched on at bring-up, and how one is acknowledged.
- * The front end stands still from an exception until the acknowledge (intr.c reads what happened in
- * between).
- * Facts: nouveau gf100.c gf100_gr_init, gf100_gr_intr and its trap functions.
+ * Exceptions of the graphics engine: enabled at bring-up, acknowledged here. The front end halts
+ * from an exception until its acknowledge; intr.c reads the registers that explain it in between.
+ * Sources: nouveau gf100.c gf100_gr_init(), gf100_gr_intr() and its trap functions.
  */
 #include "hw/gr.h"
 
@@ -140,7 +139,7 @@ static void ack_rops(struct kvgpu_hw *hw)
 	}
 }
 
-/* sources first, sums afterwards: a sum whose source stands comes back */
+/* Acknowledge a source before its summary bit: a summary bit comes back while its source stands. */
 static void ack_traps(struct kvgpu_hw *hw)
 {
 	static const struct { u32 bit, esr, value; } units[] = {
@@ -166,7 +165,10 @@ static void ack_traps(struct kvgpu_hw *hw)
 	hw_wr(hw, GR_TRAP, trap);
 }
 
-/* microcode's own complaints; a tenant can cause them (firmware methods), so the log is limited */
+/*
+ * Errors that the microcode reports. A tenant can cause them by firmware methods, so that the log
+ * is rate-limited.
+ */
 static void ack_fecs(struct kvgpu_hw *hw)
 {
 	u32 stat = hw_rd(hw, GR_FECS + FECS_INTR_UP);

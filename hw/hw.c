@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bring-up and take-down of the card, in the order that each step needs what the one before made:
- * identity, memory pool, MMU, BARs (from here the CPU sees the pool), interrupts, PFIFO, graphics,
- * the copy channel. Taking over a card that another driver used before starts with everything
- * masked and reset.
+ * Bring-up and take-down of the card: quiet() masks and resets a card that another driver has used
+ * before, then steps[] run in the order in which they need each other. The CPU sees the pool from
+ * "BARs" on. Take-down runs backwards.
  */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "gk110/map.h"
 #include "gk110/pbus.h"
 #include "hw/internal.h"
 
-/* nouveau privring/gk104.c: ring timing of the hub */
-#define PRIV_TIMING(i)	(0x122318 + 4 * (i))
 
 static int map_device(struct kvgpu_hw *hw)
 {
 	struct pci_dev *pdev = hw->pdev;
+	enum kvgpu_bar bar;
 	int ret;
 
 	ret = pci_enable_device_mem(pdev);
@@ -29,17 +28,19 @@ static int map_device(struct kvgpu_hw *hw)
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(GMMU_VA_BITS));
 	if (ret)
 		goto release;
-	hw->bar1_phys = pci_resource_start(pdev, 1);
-	hw->bar1_size = pci_resource_len(pdev, 1);
-	hw->bar3_phys = pci_resource_start(pdev, 3);
-	hw->bar3_size = pci_resource_len(pdev, 3);
+	for (bar = 0; bar < KVGPU_NR_BARS; bar++) {
+		hw->bar[bar].phys = pci_resource_start(pdev, kvgpu_bar_number(bar));
+		hw->bar[bar].size = pci_resource_len(pdev, kvgpu_bar_number(bar));
+	}
 	ret = -ENODEV;
-	if (hw->bar1_size < (256ull << 20) || hw->bar3_size < (32ull << 20)) {
-		dev_err(&pdev->dev, "BAR1 of %llu and BAR3 of %llu bytes are too small\n", hw->bar1_size, hw->bar3_size);
+	if (hw->bar[KVGPU_BAR1].size < GK110_BAR1_SIZE ||
+	    hw->bar[KVGPU_BAR3].size < GK110_BAR3_SIZE) {
+		dev_err(&pdev->dev, "BAR1 of %llu and BAR3 of %llu bytes are too small\n",
+			hw->bar[KVGPU_BAR1].size, hw->bar[KVGPU_BAR3].size);
 		goto release;
 	}
-	hw->bar1_size = 256ull << 20;
-	hw->bar3_size = 32ull << 20;
+	hw->bar[KVGPU_BAR1].size = GK110_BAR1_SIZE;
+	hw->bar[KVGPU_BAR3].size = GK110_BAR3_SIZE;
 	ret = -ENOMEM;
 	hw->bar0 = pci_iomap(pdev, 0, 0);
 	if (hw->bar0)
@@ -60,7 +61,7 @@ static void unmap_device(struct kvgpu_hw *hw)
 	pci_disable_device(hw->pdev);
 }
 
-/* everything silent, every engine out of reset */
+/* Masks all interrupts and takes every engine out of reset. */
 static void quiet(struct kvgpu_hw *hw)
 {
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), 0);
@@ -71,8 +72,8 @@ static void quiet(struct kvgpu_hw *hw)
 	hw_wr(hw, PBUS_INTR, ~0u);
 	hw_wr(hw, PBUS_INTR_EN,
 	      PBUS_INTR_DISABLED_ENGINE | PBUS_INTR_PRIVRING | PBUS_INTR_MMIO_FAULT);
-	hw_mask(hw, PRIV_TIMING(0), 0x0003ffff, 0x00001000);
-	hw_mask(hw, PRIV_TIMING(1), 0x0003ffff, 0x00000200);
+	hw_mask(hw, PRIVRING_TIMING(0), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT0);
+	hw_mask(hw, PRIVRING_TIMING(1), PRIVRING_TIMING_VALUE, PRIVRING_TIMING_INIT1);
 }
 
 static struct kvgpu_hw_priv *priv_new(struct kvgpu_hw *hw)
@@ -147,7 +148,7 @@ int kvgpu_hw_init(struct kvgpu_hw *hw, struct pci_dev *pdev, const struct kvgpu_
 			continue;
 		dev_err(&pdev->dev, "bring-up failed at the %s: %d\n", steps[i].name, ret);
 		if (steps[i].fini)
-			steps[i].fini(hw);	/* each undoes what it had begun */
+			steps[i].fini(hw);	/* each fini also undoes a part of its init */
 		undo(hw, i);
 		goto unmap;
 	}

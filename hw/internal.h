@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* hw/'s own state and helpers. Nobody outside of this room includes it. */
+/* State and calls inside of hw/. No other room includes this header. */
 #ifndef KVGPU_HW_INTERNAL_H
 #define KVGPU_HW_INTERNAL_H
 
@@ -20,12 +20,15 @@
 #include "gk110/ram.h"
 #include "hw/hw.h"
 
-/* what one directory entry covers; the size of a directory, which the chip reads whole */
+/* Bytes covered by one directory entry; bytes of a directory, all of which the chip reads. */
 #define HW_PDE_SPAN	(1ull << (GMMU_BIG_SHIFT_128K + GMMU_BIG_PTES_SHIFT))
 #define HW_PD_SIZE \
 	((1u << (GMMU_VA_BITS - GMMU_BIG_SHIFT_128K - GMMU_BIG_PTES_SHIFT)) * GMMU_ENTRY_SIZE)
 
-/* kvgpu's limits are the chip's; an instance block has its parts where two headers say */
+/*
+ * kvgpu's limits are the chip's. The parts of an instance block that two headers define don't
+ * overlap.
+ */
 static_assert(KVGPU_MAX_CHAN == GK110_FIFO_NR_CHAN && KVGPU_MAX_RUNL >= PFIFO_ENG_RUNLIST_NR &&
 		      KVGPU_MAX_PBDMA >= PFIFO_PBDMA_STATUS_NR &&
 		      KVGPU_MAX_ENGINE >= PFIFO_ENGINE_STATUS_NR,
@@ -42,26 +45,27 @@ static_assert(GMMU_FAULT_SOURCE == PFIFO_MMU_FAULT_SOURCE &&
 	      "fault records");
 static_assert(GMMU_PFIFO_INTR_DROPPED_FAULT == PFIFO_INTR_DROPPED_FAULT, "one interrupt");
 
-/* a window of the CPU into the card (BAR1, BAR3), translated by one page directory of ours */
+/* A window of the CPU into the card (BAR1, BAR3), translated by a page directory of the host. */
 struct hw_bar {
 	struct kvgpu_vram inst, pd, big;	/* big: shows the pool, BAR1 only */
-	struct kvgpu_vram small[2];		/* 128 MiB of small entries each */
+	struct kvgpu_vram small[2];		/* small entries for 128 MiB each */
+	/* 4 KiB pages that slices can have: all but the pool's */
 	u32 pages;
 };
 
-/* the host's channel for copies; its group of ids is the host's */
+/* The host's channel for copies. Its group of eight ids belongs to the host. */
 #define HW_COPY_CHID	0
 
 struct hw_copy {
 	struct kvgpu_vram inst, pd, table, userd, ring, push, sem;
-	void __iomem *doorbell;			/* GP_PUT of this channel through BAR1 */
+	void __iomem *doorbell;			/* maps the page of GP_PUT in BAR1 */
 	u32 put, seq;
 	u8 runl;
 	bool up;
-	bool stuck;				/* a job did not end: none is begun any more */
+	bool stuck;				/* a job did not end: no job begins any more */
 };
 
-/* lists that were submitted lately: one that comes again needs not be written again */
+/* Lists that were submitted lately. A list that comes again is not written again. */
 #define HW_RUNL_LISTS	10
 
 struct hw_runl {
@@ -70,25 +74,24 @@ struct hw_runl {
 		u64 *copy;
 		u32 nr;
 		bool host;			/* begins with the host's copy channel */
-		u64 used;			/* when it was last submitted; 0: never */
+		u64 used;			/* value of @submits at its last submit; 0: never */
 	} list[HW_RUNL_LISTS];
-	struct hw_list *cur;			/* the chip may still read it */
+	struct hw_list *cur;			/* submitted last: the chip may still read it */
 	u64 submits;
 };
 
 struct hw_gr {
-	struct kvgpu_vram mmu_wr, mmu_rd;	/* where MMU debug accesses go */
-	/* the address space that the golden context was made in */
-	struct kvgpu_vram inst, pd, table;
+	struct kvgpu_vram mmu_wr, mmu_rd;	/* pages for MMU debug accesses */
+	struct kvgpu_vram inst, pd, table;	/* address space of the golden context */
 	struct kvgpu_vram pagepool, bundle, attrib;
-	struct kvgpu_vram golden;		/* immutable once made: no page table shows it */
-	u32 *image;				/* the same in host memory */
-	u8 tile[32];				/* GPC that draws a tile; 0xff beyond tpc_total */
+	struct kvgpu_vram golden;		/* not changed any more: no page table shows it */
+	u8 tile[32];				/* GPC that draws a tile; 0xff from tpc_total on */
 	struct { u8 gpc, tpc; } sm[32];
 	u8 nr_sm, row_offset, tpc_total, tpc_max;
 	bool up;
 };
 
+/* State of hw/. Members without a lock are set by the init functions and constant afterwards. */
 struct kvgpu_hw_priv {
 	struct gen_pool *pool;
 	void __iomem *pool_cpu;
@@ -97,22 +100,24 @@ struct kvgpu_hw_priv {
 	void *flush_page;
 	dma_addr_t flush_dma;
 
-	/* 0x100cb8 and 0x100cbc are one pair for the chip; so are the flushes */
+	/*
+	 * FB_MMU_INVALIDATE_PDB and FB_MMU_INVALIDATE, which are one pair for the chip; the flushes
+	 */
 	struct kvgpu_hw_lock tlb_lock;
-	bool tlb_idle;			/* its invalidate has ended; tlb_lock */
-	struct kvgpu_hw_lock runl_lock;	/* 0x2270 and 0x2274 likewise, and the block mask */
-	struct kvgpu_hw_lock preempt_lock;	/* 0x2634 likewise */
-	struct kvgpu_hw_lock copy_lock;	/* the copy channel */
-	struct kvgpu_hw_lock gr_lock;	/* reset and bring-up of GR */
-	spinlock_t mask_lock;		/* read-modify-write of interrupt masks and 0x200 */
+	bool tlb_idle;			/* tlb_lock: the last invalidate has ended */
+	struct kvgpu_hw_lock runl_lock;	/* PFIFO_RUNLIST_BASE and _SUBMIT; runl[], runl_blocked */
+	struct kvgpu_hw_lock preempt_lock;	/* PFIFO_PREEMPT */
+	struct kvgpu_hw_lock copy_lock;	/* copy */
+	struct kvgpu_hw_lock gr_lock;	/* gr; reset and bring-up of GR */
+	spinlock_t mask_lock;		/* read-modify-write of PMC_ENABLE */
 
-	struct hw_bar bar1, bar3;
+	struct hw_bar bar[KVGPU_NR_BARS];
 	struct hw_runl runl[KVGPU_MAX_RUNL];
 	u32 runl_blocked;
 	struct hw_copy copy;
 	struct hw_gr gr;
 	void __iomem *userd_mirror;
-	bool calibrated;			/* the temperature sensor */
+	bool calibrated;			/* the temperature sensor is calibrated */
 	int irq;
 };
 
@@ -126,29 +131,38 @@ static inline void hw_wr(struct kvgpu_hw *hw, u32 reg, u32 val)
 	iowrite32(val, hw->bar0 + reg);
 }
 
-/* not atomic: the caller owns the register */
+/* Not atomic: the caller owns the register. */
 static inline void hw_mask(struct kvgpu_hw *hw, u32 reg, u32 clear, u32 set)
 {
 	hw_wr(hw, reg, (hw_rd(hw, reg) & ~clear) | set);
 }
 
-/* an error of the register ring instead of the register: nothing is known of that */
+/* @val is an error of the register ring and tells nothing about the register. */
 static inline bool hw_no_answer(u32 val)
 {
 	return (val & PRIVRING_ERROR_MASK) == PRIVRING_ERROR;
 }
 
-/*
- * Waits until (reg & mask) == want, for at most @us. Sleeps. An error of the register ring ends no
- * wait: its bits would say that a flush or an invalidate has ended which has not (S2). A register
- * that reads all ones for the whole time means the card fell off the bus: -EIO.
+/**
+ * hw_wait() - wait until a register has a value
+ * @hw: the card
+ * @reg: offset in BAR0
+ * @mask: bits to compare
+ * @want: value of these bits
+ * @us: how long to wait
+ *
+ * An error of the register ring does not end the wait: its bits could say that a flush or an
+ * invalidate has ended when it has not (S2).
+ *
+ * Context: sleeps.
+ * Return: 0, -ETIMEDOUT, or -EIO if the card reads all ones and has fallen off the bus.
  */
 int hw_wait(struct kvgpu_hw *hw, u32 reg, u32 mask, u32 want, unsigned int us);
 
-/* lock.c: after all locks were initialised, and when nobody waits for any of them */
+/* lock.c: start after all locks are initialised; stop when no thread waits for any of them. */
 /*
- * takes a lock that no other one is held beside, urgently; @look is called about every @us until it
- * is had, for 5 ms at most
+ * Takes a lock urgently, by a thread that holds no other one. Calls @look about every @us until it
+ * has the lock, for 5 ms at most.
  */
 void hw_lock_watched(struct kvgpu_hw_lock *l, void (*look)(void *arg), void *arg, unsigned int us);
 int hw_lender_start(struct kvgpu_hw *hw);
@@ -167,7 +181,7 @@ static inline u32 hw_vram_rd32(const struct kvgpu_vram *v, u32 off)
 	return ioread32(v->cpu + off);
 }
 
-/* one store: the GPU must never see an entry of which one half is new and one is old */
+/* One store: the GPU must never see an entry with one new and one old half. */
 static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 {
 	writeq(val, v->cpu + off);
@@ -177,7 +191,7 @@ static inline void hw_vram_wr64(const struct kvgpu_vram *v, u32 off, u64 val)
 int hw_chip_probe(struct kvgpu_hw *hw);
 int hw_vbios_read(struct kvgpu_hw *hw);
 
-/* ltc.c: L2, after the page size is set and before anything uses memory */
+/* ltc.c: L2, after the page size is set and before memory is used */
 int hw_ltc_init(struct kvgpu_hw *hw);
 
 /* mmu.c, bar.c */
@@ -202,7 +216,7 @@ int hw_fw_load(struct kvgpu_hw *hw);
 void hw_fw_free(struct kvgpu_hw *hw);
 
 /* gr.c, grlist.c, grshape.c, grtrap.c, grctx.c, fecs.c, golden.c */
-int hw_gr_init(struct kvgpu_hw *hw);		/* whole, golden image included */
+int hw_gr_init(struct kvgpu_hw *hw);		/* all of it, with the golden image */
 int hw_gr_reinit(struct kvgpu_hw *hw);		/* after an engine reset */
 void hw_gr_fini(struct kvgpu_hw *hw);
 

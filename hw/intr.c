@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts of the chip. The hard half only masks; the thread reads, tells the owner through
- * kvgpu_hw_events, and acknowledges. What stalls a unit that others need (PBDMA, GR, copy engine)
- * is acknowledged as soon as the owner has taken note: no tenant may hold it until his driver gets
- * round to it. Order of the register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
+ * Interrupts of the chip. The hard handler only masks. The thread reads the cause, reports it
+ * through struct kvgpu_hw_events, and acknowledges. An interrupt that stalls a shared unit (PBDMA,
+ * GR, copy engine) is acknowledged as soon as it is reported: no tenant may hold the unit until its
+ * driver responds. Order of register accesses: nouveau nvkm/subdev/mc and nvkm/subdev/pci,
  * nvkm/engine/fifo/gk104.c.
  */
 #include <linux/interrupt.h>
@@ -12,13 +12,14 @@
 #include "gk110/gr.h"
 #include "gk110/grinit.h"
 #include "gk110/pbus.h"
+#include "gk110/ppci.h"
 #include "gk110/privring.h"
 #include "hw/internal.h"
 
 /* a byte of 0xff lets the card send the next message (nouveau pci/g84.c) */
-#define PCI_MIRROR_MSI_REARM	0x088068
+#define MSI_REARM	(PPCI_BASE + GK110_PCI_MSI)
 #define SETTLE_LOOKS		20000	/* 2 s at least: the thread has a real-time priority */
-/* of one thread run: an interrupt that never goes away must not spin */
+/* of one run of the thread: an interrupt that never goes away must not spin */
 #define ROUNDS			16
 
 static void note(struct kvgpu_hw *hw, const char *what, u32 val)
@@ -80,7 +81,10 @@ static void fifo_pbdmas(struct kvgpu_hw *hw)
 	}
 }
 
-/* who is on an engine that is stuck in a context switch; -1 when the engine is not */
+/*
+ * Returns the id of the channel or group on an engine that is stuck in a context switch, or -1 if
+ * the engine is not stuck.
+ */
 static int stuck_id(u32 st, bool *tsg)
 {
 	if (!(st & PFIFO_STATUS_BUSY) || !(st & PFIFO_STATUS_CHSW))
@@ -140,7 +144,9 @@ static void fifo_intr(struct kvgpu_hw *hw)
 		hw_wr(hw, PFIFO_INTR, rest);
 }
 
-/* a fault is kept until it was told; until then its unit keeps no other one */
+/*
+ * Tells whether a fault of @inst is not reported yet. Until it is, its unit records no other fault.
+ */
 static bool fault_waits(struct kvgpu_hw *hw, u64 inst)
 {
 	u32 mask = hw_rd(hw, GMMU_FAULT_SOURCE);
@@ -174,8 +180,8 @@ void kvgpu_hw_intr_settle(struct kvgpu_hw *hw, u64 inst)
 /* ------------------------------------------------------------------ engines */
 
 /*
- * without @says, 0: the register says nothing of this exception, and may hold what another tenant's
- * left there
+ * @says: the register is about this exception. Otherwise 0 is reported, because the register may
+ * hold data of another tenant's exception.
  */
 static void snap(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, u32 reg, bool says)
 {
@@ -197,10 +203,7 @@ static void snap_tpc(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s, unsigned int g,
 
 static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 {
-	/*
-	 * an ESR is cleared by its acknowledge; where the PROP's error was is kept until its next
-	 * one
-	 */
+	/* an acknowledge clears the ESR, but the PROP keeps the place of its last error */
 	static const struct { u16 reg, only_with; } regs[] = {
 		{ GPC_PROP_ESR }, { GPC_PROP_ESR_COORDS, GPCCS_TRAP_PROP }, { GPC_PROP_ESR_FORMAT,
 			GPCCS_TRAP_PROP },
@@ -226,9 +229,9 @@ static void snap_gpcs(struct kvgpu_hw *hw, struct kvgpu_hw_gr *s)
 }
 
 /*
- * When a register says something about this exception. At other times it may still hold what the
- * exception before left, which may have been another tenant's: nothing is told of it then. As
- * nouveau reads them (gf100_gr_intr, gf100_gr_trap_intr, gf100_gr_ctxctl_isr).
+ * When a register is about this exception. At other times it may still hold data of the exception
+ * before, which may have been another tenant's, and nothing of it is reported. Conditions: nouveau
+ * gf100_gr_intr(), gf100_gr_trap_intr(), gf100_gr_ctxctl_isr().
  */
 enum when { ALWAYS, WITH_METHOD, WITH_MACRO, WITH_FWMTHD };
 
@@ -293,7 +296,7 @@ static void ce_intr(struct kvgpu_hw *hw, u8 engine)
 	kvgpu_hw_ce_ack(hw, engine, intr);
 }
 
-/* sources that no tenant causes: an alarm for the host's log */
+/* Sources that no tenant causes: they are reported in the host's log. */
 static void host_intr(struct kvgpu_hw *hw, u32 bits)
 {
 	if (bits & BIT(PMC_INTR_BUS)) {
@@ -347,7 +350,7 @@ static irqreturn_t thread(int irq, void *arg)
 
 	hw->stats.intrs++;
 	if (hw->pdev->msi_enabled)
-		iowrite8(0xff, hw->bar0 + PCI_MIRROR_MSI_REARM);
+		iowrite8(PPCI_CFG_MSI_REARM, hw->bar0 + MSI_REARM);
 	for (round = 0; round < ROUNDS; round++) {
 		stat = hw_rd(hw, PMC_INTR(PMC_LEAF_HOST));
 		if (!stat)
@@ -394,7 +397,7 @@ int hw_intr_init(struct kvgpu_hw *hw)
 	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_HOST), mask);
 	hw_wr(hw, PMC_INTR_MASK(PMC_LEAF_NRHOST), 0);
 	if (hw->pdev->msi_enabled)
-		iowrite8(0xff, hw->bar0 + PCI_MIRROR_MSI_REARM);
+		iowrite8(PPCI_CFG_MSI_REARM, hw->bar0 + MSI_REARM);
 	hw_wr(hw, PMC_INTR_EN(PMC_LEAF_HOST), PMC_INTR_EN_HARDWARE);
 	return 0;
 }

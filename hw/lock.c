@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locks that all tenants of a card need, and the thread that lends their holders its priority:
- * lock.h says why.
+ * Locks that all tenants of a card need, and the thread that lends a priority to their holders.
+ * lock.h explains why.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -16,12 +16,12 @@
 #define TURNS		3
 /* a guest's preempt gives way within 1 ms, and a holder is lent a priority after 1 to 2 ms */
 #define WATCHED_NS	(5 * NSEC_PER_MSEC)
-/* far longer than a lock is held by a thread that runs, but for evictions */
+/* far longer than a running thread holds a lock, except for evictions */
 #define PATIENCE_US	1000
 
 /* ------------------------------------------------------------------ the lender */
 
-/* each holder gets on with the lender's priority until the lock is free */
+/* Queues at each lock: its holder runs with the lender's priority until the lock is free. */
 static void lend(struct kvgpu_hw_lender *b)
 {
 	unsigned int i;
@@ -29,7 +29,10 @@ static void lend(struct kvgpu_hw_lender *b)
 	for (i = 0; i < b->nr; i++) {
 		rt_mutex_lock(&b->lock[i]->mutex);
 		rt_mutex_unlock(&b->lock[i]->mutex);
-		/* who tried meanwhile found it taken; whose turn is over is seen */
+		/*
+		 * waiters that have tried meanwhile found the lock taken; turns that are over are
+		 * noticed
+		 */
 		wake_up_all(&b->lock[i]->wait);
 	}
 }
@@ -94,7 +97,7 @@ static bool holds_another(const struct kvgpu_hw_lender *b)
 	return false;
 }
 
-/* the oldest waiter's turn is over: it has the lock, or was not run; turns_lock held */
+/* The turn of the oldest waiter is over: it has the lock, or was not run. turns_lock is held. */
 static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
 	if (l->turns.next == turn)
@@ -102,7 +105,7 @@ static void turn_over(struct kvgpu_hw_lock *l, struct list_head *turn)
 	list_del_init(turn);
 }
 
-/* the lock was given back, or is found free; turns_lock held */
+/* The lock was given back, or is found free: keep it for the oldest waiter. turns_lock is held. */
 static void keep_for_oldest(struct kvgpu_hw_lock *l)
 {
 	if (list_empty(&l->turns) || (l->kept_until && l->kept == TURNS))
@@ -112,8 +115,8 @@ static void keep_for_oldest(struct kvgpu_hw_lock *l)
 }
 
 /*
- * whether a thread may try it now. @turn: its place among those that wait; NULL: it does not wait
- * yet
+ * Tells whether a thread may try the lock now. @turn: its place among the waiters; NULL: it does
+ * not wait yet.
  */
 static bool may_try(struct kvgpu_hw_lock *l, struct list_head *turn)
 {
@@ -152,7 +155,7 @@ static bool try_now(struct kvgpu_hw_lock *l, struct list_head *turn)
 	return true;
 }
 
-/* in the rt_mutex's own queue */
+/* Waits in the rt_mutex's own queue. */
 static void wait_urgently(struct kvgpu_hw_lock *l)
 {
 	atomic_inc(&l->urgent);
@@ -177,8 +180,7 @@ static void wait_for(struct kvgpu_hw_lock *l)
 
 void kvgpu_hw_lock(struct kvgpu_hw_lock *l)
 {
-	/* what is tried only says nothing about its order to lockdep */
-	might_lock(&l->mutex);
+	might_lock(&l->mutex);		/* lockdep learns no order from a trylock */
 	if (rt_task(current))
 		wait_urgently(l);
 	else if (!try_now(l, NULL))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The L2 cache: how many partitions and slices it has, and a compression cache that is told so but
- * never used, because no page the driver maps is compressed (all kinds are demoted). Its tag memory
- * is therefore left at address 0, in the head of video memory that nobody owns. Facts: nouveau
+ * The L2 cache: counts of partitions and slices, and a compression cache that is set up but never
+ * used, because no page that the driver maps is compressed (all kinds are demoted). Its tag memory
+ * therefore stays at address 0, in the unused head of video memory. Sources: nouveau
  * nvkm/subdev/ltc/{base,gf100,gk104}.c.
  */
 #include "gk110/grinit.h"

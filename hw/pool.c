@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host pool: video memory that only the host's structures live in (instance blocks, page
- * tables, context images, runlists). It lies at the end of video memory, below the last MiB, and
- * the CPU sees it write-combined through the top of BAR1 by big-page entries that are never changed
- * once BAR1 is up.
+ * The host pool: video memory for the host's structures only (instance blocks, page tables, context
+ * images, runlists). It lies at the end of video memory, below the last MiB. The CPU sees it
+ * write-combined through the top of BAR1, by big-page entries that are never changed once BAR1 is
+ * up.
  */
 #include "hw/internal.h"
 
-#define TAIL		(1ull << 20)	/* left alone, as nouveau does */
+#define TAIL		(1ull << 20)	/* unused, as by nouveau */
 #define HEAD		(256ull << 10)
 #define PART_ALIGN	(2ull << 20)
 
@@ -24,7 +24,9 @@ int hw_pool_init(struct kvgpu_hw *hw)
 	if (ret)
 		goto err;
 	p->pool_base.v = base;
-	p->pool_cpu = ioremap_wc(hw->bar1_phys + hw->bar1_size - KVGPU_POOL_SIZE, KVGPU_POOL_SIZE);
+	p->pool_cpu =
+		ioremap_wc(hw->bar[KVGPU_BAR1].phys + hw->bar[KVGPU_BAR1].size - KVGPU_POOL_SIZE,
+			   KVGPU_POOL_SIZE);
 	ret = -ENOMEM;
 	if (!p->pool_cpu)
 		goto err;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the card says of its temperature and clocks. Reads only; nothing here is the host's to
- * change.
- * Facts: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (a sensor without calibration means
- * nothing), clk/gk104.c (which source feeds which domain), rnndb pm/gf100_pclock.xml.
+ * Temperature and clocks of the card. Only the fuse readout writes registers, and it restores them.
+ * Sources: nouveau nvkm/subdev/therm/g84.c and fuse/gf100.c (the value of a sensor without
+ * calibration has no meaning), clk/gk104.c (the source of each domain), rnndb pm/gf100_pclock.xml.
  */
 #include "gk110/pfuse.h"
 #include "gk110/therm.h"
 #include "hw/internal.h"
 
-#define DOMAIN_CORE	0	/* GPCs: what nouveau calls the card's core clock */
+#define DOMAIN_CORE	0	/* the GPCs' clock, which nouveau calls the core clock */
 
 bool hw_sensor_calibrated(struct kvgpu_hw *hw)
 {
@@ -27,7 +26,7 @@ int kvgpu_hw_temperature(struct kvgpu_hw *hw, int *millidegrees)
 {
 	u32 v = hw->p->calibrated ? hw_rd(hw, PTHERM_TEMP) : ~0u;
 
-	if (v > 255)	/* what the register can mean */
+	if (v > 255)	/* limit of plausible values */
 		return -ENODATA;
 	*millidegrees = v * 1000;
 	return 0;
@@ -91,7 +90,10 @@ static u32 divider(struct kvgpu_hw *hw, u32 src_reg, u32 div_reg)
 	}
 }
 
-/* the domain runs at twice the clock that the card is known by (gk104_domains: "core", 2000) */
+/*
+ * The domain runs at twice the clock that is reported for the card (nouveau gk104_domains: "core",
+ * 2000).
+ */
 static u32 core_clock(struct kvgpu_hw *hw)
 {
 	bool pll = hw_rd(hw, PCLOCK_SRC_SEL) & BIT(DOMAIN_CORE);

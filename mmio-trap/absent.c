@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Units without any register for a guest: those that would let it out of its vGPU, and those that
- * its card does not have. What is written there is kept and read back, nothing else; it is counted.
+ * Units without a register for a guest: units that would let a guest out of its vGPU, and units
+ * that the guest's card does not have. A written value is kept and read back, and the access is
+ * counted. It has no other effect.
  */
 #include <gk110/fifo.h>
 #include <gk110/map.h>
@@ -14,16 +15,16 @@
 			src_), \
 	}
 
-DENIED(pfifo_bypass, PFIFO_BYPASS, "submits methods to any engine on any instance", SRC_RNN);
+DENIED(pfifo_bypass, PFIFO_BYPASS, "would submit methods to any engine, for any instance", SRC_RNN);
 DENIED(prma, PRMA, "a second way into all registers", SRC_RNN);
-DENIED(pci_other, PCI_OTHER, "configuration of other functions", SRC_RNN);
-DENIED(peephole, PEEPHOLE, "reads and writes any virtual address of the instance in 0x1718", SRC_RNN);
-DENIED(pvideo, PVIDEO, "video falcons with their own way to memory; absent by 0x22500", SRC_NVRNN);
-DENIED(pcodec, PCODEC, "falcons with their own way to memory; absent by 0x22500", SRC_RNN);
+DENIED(pci_other, PCI_OTHER, "configuration of other PCI functions", SRC_RNN);
+DENIED(peephole, PEEPHOLE, "would read and write any virtual address of the instance in HOSTMEM_PEEPHOLE", SRC_RNN);
+DENIED(pvideo, PVIDEO, "video falcons with their own way to memory; absent by PTOP_DISABLE", SRC_NVRNN);
+DENIED(pcodec, PCODEC, "falcons with their own way to memory; absent by PTOP_DISABLE", SRC_RNN);
 DENIED(pp2p, PP2P, "windows into other GPUs' memory", SRC_RNN);
-DENIED(pcounter, PCOUNTER, "writes records to memory, and tells of other vGPUs' work", SRC_RNN);
-DENIED(pfifo_unk1c0, PFIFO_UNK1C0, "unknown part of PFIFO", SRC_MED);
-DENIED(pmsenc, PMSENC, "video encoder with its own way to memory; absent by 0x22500", SRC_NVRNN);
+DENIED(pcounter, PCOUNTER, "writes records to memory and shows the work of other vGPUs", SRC_RNN);
+DENIED(pfifo_unk1c0, PFIFO_UNK1C0, "unknown part of PFIFO", SRC_MMIO);
+DENIED(pmsenc, PMSENC, "video encoder with its own way to memory; absent by PTOP_DISABLE", SRC_NVRNN);
 
 const struct kvgpu_reg_unit kvgpu_unit_prmfb = {
 	.name = "PRMFB", .base = PRMFB_BASE, .size = PRMFB_SIZE,
@@ -37,5 +38,5 @@ const struct kvgpu_reg_unit kvgpu_unit_prmio = {
 
 const struct kvgpu_reg_unit kvgpu_unit_pdisp = {
 	.name = "PDISP", .base = PDISP_BASE, .size = PDISP_SIZE,
-	KVGPU_REST(FILE, FILE, "absent by 0x22500", SRC_NVRNN),
+	KVGPU_REST(FILE, FILE, "absent by PTOP_DISABLE", SRC_NVRNN),
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copy engines: work comes through channels, so there is only the interrupt. */
+/*
+ * Copy engines. Their work comes through channels, so that only the interrupt registers are here.
+ */
 #include <gk110/ce.h>
 #include <gk110/ptop.h>
 
@@ -11,7 +13,7 @@ static void intr_update(struct kvgpu_trap *t, const struct kvgpu_engine *e)
 			  kvgpu_reg_get(t, e->base + GK110_CE_INTR_EN));
 }
 
-/* the engine whose registers @a is in, or NULL when the card has none there */
+/* Returns the engine whose registers contain @a, or NULL if the card has no engine there. */
 static const struct kvgpu_engine *engine_at(const struct kvgpu_trap *t,
 					    const struct kvgpu_access *a)
 {
@@ -70,16 +72,16 @@ void kvgpu_trap_ce(struct kvgpu_trap *t, u8 engine, u32 intr, u32 code)
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR_EN, FILE, EMULATE, .reset = GK110_CE_INTR_MASK,
 		      .write = en_write, .src = SRC_NVRNN,
-		      .why = "which of the vGPU's copy interrupts show"),
-	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_INTR, FILE, TRAP, .write = intr_write,
-		      .src = SRC_NVRNN,
-		      .why = "interrupts of this vGPU's copies; an acknowledge goes to the host"),
+		      .why = "selects the vGPU's copy interrupts that are raised"),
+	KVGPU_LINE_AT(
+		GK110_CE_BASE, GK110_CE_INTR, FILE, TRAP, .write = intr_write, .src = SRC_NVRNN,
+		.why = "interrupts of this vGPU's copies; the host is told of an acknowledge"),
 	KVGPU_LINE_AT(GK110_CE_BASE, GK110_CE_LAUNCHERR, FILE, FILE, .src = SRC_NV,
-		      .why = "why a copy was refused"),
+		      .why = "reason why a copy was refused"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ce = {
 	.name = "PCE", .base = GK110_CE_BASE, .size = GK110_CE_STRIDE, .copies = GK110_CE_NR,
 		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "nothing a driver sets", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "no driver writes here", SRC_RNN),
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The channel table. An instance pointer written here names guest memory; the command carries it to
- * the host, which builds a block of its own. Binds are refused as the chip refuses them:
- * PFIFO_BIND_ERROR has the reason.
+ * The channel table. An instance pointer written here names guest memory. The command carries it to
+ * the host, which builds an instance block of its own. Binds are refused as the chip refuses them;
+ * the reason is in PFIFO_BIND_ERROR.
  */
 #include <gk110/fifo.h>
 
@@ -22,7 +22,7 @@ static u32 inst_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].inst;
 }
 
-/* 0, or why the chip would not bind */
+/* Returns 0, or the reason (PFIFO_BIND_*) why the chip would not bind. */
 static u32 refusal(const struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (t->chan[a->idx].inst & PCCSR_INST_BIND)
@@ -60,7 +60,7 @@ static u32 chan_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->chan[a->idx].ctrl;
 }
 
-/* The triggers read 0. Told both to start and to stop, a channel stops. */
+/* The triggers read 0. A write that both starts and stops a channel stops it. */
 static void chan_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 *ctrl = &t->chan[a->idx].ctrl;
@@ -91,11 +91,11 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PCCSR_INST(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true,
 		.read = inst_read, .write = inst_write, .src = SRC_NVRNN,
-		.why = "the host builds its own instance block from the guest's; the guest's never reaches the chip"),
+		.why = "the host builds its own instance block from the guest's block, which never reaches the chip"),
 	KVGPU_LINE(
 		PCCSR_CHAN(0), EMULATE, TRAP, .count = KVGPU_MAX_CHAN, .stride = 8, .bulk = true,
 		.read = chan_read, .write = chan_write, .src = SRC_NVRNN,
-		.why = "runlist, start and stop; enabled, busy and status are what the host last said"),
+		.why = "runlist, start and stop; enabled, busy and status as the host last reported them"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_chan = {

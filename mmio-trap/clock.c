@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clock generators and crossbar. Clocks belong to the host: a guest that changes them sees its own
- * values, and PLLs that lock at once.
+ * Clock generators and crossbar. Clocks belong to the host. A guest that changes them reads back
+ * its own values, and its PLLs lock at once.
  */
 #include <gk110/map.h>
 #include <gk110/therm.h>
@@ -12,19 +12,19 @@
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PCLOCK_MEM_PLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV,
-		   .why = "drivers poll for lock"),
+		   .why = "always locked; drivers poll it"),
 	KVGPU_LINE(PCLOCK_MEM_REFPLL, FILE, FILE, .one = PLL_CTRL_LOCK, .src = SRC_NV,
-		   .why = "drivers poll for lock"),
+		   .why = "always locked; drivers poll it"),
 	KVGPU_LINE(PCLOCK_PLL(0), FILE, FILE, .count = NR_CORE_PLLS, .stride = PCLOCK_PLL_STRIDE,
-		   .one = PLL_CTRL_LOCK, .src = SRC_NV, .why = "drivers poll for lock"),
+		   .one = PLL_CTRL_LOCK, .src = SRC_NV, .why = "always locked; drivers poll it"),
 	KVGPU_LINE(PCLOCK_SRC_SEL, FILE, FILE, .src = SRC_NV,
-		   .why = "drivers poll until it reads what they wrote"),
+		   .why = "drivers poll until they read the value that they wrote"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pclock = {
 	.name = "PCLOCK", .base = PCLOCK_BASE, .size = PP2P_BASE - PCLOCK_BASE,
 		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "clocks are the host's; a guest's settings are kept for it to read", SRC_NVRNN),
+	KVGPU_REST(FILE, FILE, "clocks are the host's; the guest reads back its own settings", SRC_NVRNN),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pclock_vco = {
@@ -34,5 +34,5 @@ const struct kvgpu_reg_unit kvgpu_unit_pclock_vco = {
 
 const struct kvgpu_reg_unit kvgpu_unit_pxbar = {
 	.name = "PXBAR", .base = PXBAR_BASE, .size = PXBAR_SIZE,
-	KVGPU_REST(FILE, FILE, "crossbar settings are everybody's", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "the crossbar is shared by all vGPUs", SRC_RNN),
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one engine: finds the table line of an access and does what its class says. Bounds, byte
- * enables, masks and counting are here and nowhere else; the units' hooks see only accesses that
- * their line allows.
+ * The lookup and dispatch of accesses: finds the table line of an access and does what the line's
+ * class says. Bounds, byte enables, masks and counters are handled in this file only. The units'
+ * hooks see only accesses that their line allows.
  */
 #include <linux/string.h>
 
@@ -14,11 +14,6 @@
 void kvgpu_deny(struct kvgpu_trap *t)
 {
 	t->nr_denied++;
-}
-
-bool kvgpu_target_ok(u32 code)
-{
-	return code != KVGPU_PEER;
 }
 
 static struct kvgpu_reg_slot *slot_of(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, u32 reg)
@@ -58,7 +53,7 @@ u32 kvgpu_trap_read(struct kvgpu_trap *t, u32 reg, u64 now)
 	return ((s ? s->val : l->reset) & ~l->zero) | l->one;
 }
 
-/* what most registers do with a write */
+/* Writes to the register file, as most registers do. */
 static void file_write(struct kvgpu_trap *t, const struct kvgpu_reg_line *l,
 		       struct kvgpu_reg_slot *s, const struct kvgpu_access *a)
 {
@@ -77,8 +72,7 @@ static void dispatch(struct kvgpu_trap *t, const struct kvgpu_reg_line *l, struc
 	if (l->wr == KVGPU_REG_CONST)
 		return;
 	if (l->wr == KVGPU_REG_TRAP && be != ALL_BITS)
-		/* a command of which only some bytes were written has no defined meaning */
-		kvgpu_deny(t);
+		kvgpu_deny(t);	/* a command needs all four bytes */
 	else if (l->write)
 		l->write(t, a);
 	else
@@ -122,8 +116,8 @@ void kvgpu_trap_config(struct kvgpu_trap *t, u16 off, u32 val)
 }
 
 /*
- * Registers that hooks keep in the file get their slots first, so that a full file leaves them
- * alone.
+ * Gives slots to the registers that hooks keep in the file, before any other register, so that a
+ * full file can't lose them.
  */
 static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 		    const struct kvgpu_reg_line *l)
@@ -139,8 +133,8 @@ static void reserve(struct kvgpu_trap *t, const struct kvgpu_reg_unit *u,
 }
 
 /*
- * what the host found after POST, where a line keeps values: a driver computes with it before it
- * ever writes it
+ * Gives registers of class FILE the values that the host found after POST: a driver computes with
+ * them before it writes them.
  */
 static void seed(struct kvgpu_trap *t)
 {

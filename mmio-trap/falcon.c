@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Virtual falcons: memory ports and interrupt words of PMU, FECS and the GPCCS broadcast. No guest
- * code is ever run: what nouveau's programs would answer is in pmu.c and fecs.c.
+ * Virtual falcons: memory ports and interrupt registers of PMU, FECS and the GPCCS broadcast. No
+ * guest code is ever run. pmu.c and fecs.c give the answers that nouveau's programs would give.
  */
 #include <gk110/gr.h>
 #include <gk110/pmu.h>
@@ -53,7 +53,7 @@ void kvgpu_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 	t->falcon[falcon_of(a)].dmem_ctl = a->val;
 }
 
-/* the address of this access; the port moves on if @step is set in its control word */
+/* Returns the address of this access. The port advances if @step is set in its control register. */
 static u32 dmem_next(struct kvgpu_vfalcon *f, u32 step)
 {
 	u32 addr = f->dmem_ctl & (u32)FALCON_MEMC_OFFS;

@@ -14,7 +14,7 @@ enum { FALCON_PMU, FALCON_FECS, FALCON_GPCCS };	/* index in kvgpu_trap.falcon */
 
 u32 kvgpu_falcon_dmem_get(const struct kvgpu_trap *t, unsigned int n, u32 addr);
 void kvgpu_falcon_dmem_set(struct kvgpu_trap *t, unsigned int n, u32 addr, u32 val);
-/* the program was started by CPUCTL */
+/* CPUCTL has started the program: of the PMU, of FECS. */
 void kvgpu_pmu_start(struct kvgpu_trap *t);
 void kvgpu_fecs_start(struct kvgpu_trap *t);
 void kvgpu_pmu_update(struct kvgpu_trap *t);
@@ -31,9 +31,9 @@ void kvgpu_falcon_dmemc_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 u32 kvgpu_falcon_dmemd_read(struct kvgpu_trap *t, const struct kvgpu_access *a);
 void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a);
 
-/* FIELD_PREP() is not for initialisers */
+/* FIELD_PREP() for initialisers, where the kernel's can't be used. */
 #define FALCON_FIELD(mask, val)	((val) * ((mask) & -(mask)))
-/* sizes that hold nouveau's programs; revision 3, one port of each kind */
+/* Memory sizes that hold nouveau's programs; falcon revision 3, one port of each kind. */
 #define FALCON_CAPS_VALUE \
 	(FALCON_FIELD(FALCON_CAPS_IMEM, 0x40) | FALCON_FIELD(FALCON_CAPS_DMEM, 0x10))
 #define FALCON_CAPS2_VALUE                                                                  \
@@ -42,34 +42,35 @@ void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 
 #define FALCON_LINES(base) \
 	KVGPU_LINE_AT(base, FALCON_INTR_ACK, CONST, EMULATE, .write = kvgpu_falcon_intr_ack, \
-		      .src = SRC_NV, .why = "of the virtual falcon"), \
+		      .src = SRC_NV, .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR, FILE, CONST, .src = SRC_NV, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_MODE, FILE, FILE, .src = SRC_RNN, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN_SET, CONST, EMULATE, \
 			      .write = kvgpu_falcon_intr_en_set, .src = SRC_NV, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN_CLR, CONST, EMULATE, \
 			      .write = kvgpu_falcon_intr_en_clr, .src = SRC_NV, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_EN, FILE, CONST, .src = SRC_RNN, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_INTR_ROUTE, FILE, EMULATE, \
 			      .write = kvgpu_falcon_route_write, .src = SRC_NV, \
-			      .why = "of the virtual falcon"), \
+			      .why = "a register of the virtual falcon"), \
 		KVGPU_LINE_AT(base, FALCON_IDLE_STATUS, CONST, CONST, .src = SRC_NV, \
-			      .why = "always idle: nouveau polls"), \
+			      .why = "always idle; nouveau polls it"), \
 		KVGPU_LINE_AT( \
 			base, FALCON_CPUCTL, CONST, EMULATE, .write = kvgpu_falcon_cpuctl_write, \
 			.src = SRC_NV, \
-			.why = "no code runs: starting it gives the answers that nouveau's program would give"), \
+			.why = "no code runs; a start makes the falcon answer as nouveau's program would"), \
 		KVGPU_LINE_AT(base, FALCON_BOOTVEC, FILE, FILE, .src = SRC_NV, \
 			      .why = "no code runs"), \
 		KVGPU_LINE_AT(base, FALCON_CAPS, CONST, CONST, .reset = FALCON_CAPS_VALUE, \
 			      .src = SRC_NVRNN, .why = "16 KiB of code, 4 KiB of data"), \
 		KVGPU_LINE_AT(base, FALCON_DMACTL, FILE, FILE, .zero = FALCON_DMACTL_SCRUBBING, \
-			      .src = SRC_NV, .why = "memories are clear at once: nouveau polls"),                \
+			      .src = SRC_NV, \
+			      .why = "memories are clear at once; nouveau polls it"),                       \
 		KVGPU_LINE_AT(base, FALCON_CAPS2, CONST, CONST, .reset = FALCON_CAPS2_VALUE, \
 			      .src = SRC_NVRNN, .why = "third revision, no secrets"), \
 		KVGPU_LINE_AT(base, FALCON_IMEMC(0), EMULATE, EMULATE, \
@@ -81,7 +82,7 @@ void kvgpu_falcon_dmemd_write(struct kvgpu_trap *t, const struct kvgpu_access *a
 			      .why = "code is uploaded and forgotten"), \
 		KVGPU_LINE_AT(base, FALCON_DMEMC(0), EMULATE, EMULATE, \
 			      .read = kvgpu_falcon_dmemc_read, .write = kvgpu_falcon_dmemc_write, \
-			      .src = SRC_NV, .why = "data memory is kept: drivers read it back"),                \
+			      .src = SRC_NV, .why = "data memory is kept: drivers read it back"),           \
 		KVGPU_LINE_AT(base, FALCON_DMEMD(0), EMULATE, EMULATE, \
 			      .read = kvgpu_falcon_dmemd_read, .write = kvgpu_falcon_dmemd_write, \
 			      .src = SRC_NV, .why = "data memory is kept: drivers read it back")

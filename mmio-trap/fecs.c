@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual FECS, and the GPCCS broadcast. It answers as nouveau's own program does: ready after
- * start, size of a context, "set channel", and the channel switch by which nouveau has its golden
- * context saved. NVIDIA's program is not served (its contexts are laid out otherwise, and the host
- * owns contexts): it never reports that it is up.
+ * The virtual FECS, and the GPCCS broadcast. FECS answers as nouveau's program does: ready after
+ * its start, the size of a context, "set channel", and the channel switch by which nouveau has its
+ * golden context saved. NVIDIA's program is not served, because its contexts have another layout
+ * and the host owns all contexts: for it FECS never reports that it is up.
  */
 #include <linux/string.h>
 
@@ -52,7 +52,10 @@ static void set_channel(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 
 	a->cmd->inst = inst;
 }
 
-/* the host writes its golden image where the guest's instance says, before this access completes */
+/*
+ * The host writes its golden image to the context of the instance in CHAN_ADDR before this access
+ * completes.
+ */
 static void save(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	struct kvgpu_gaddr inst;
@@ -87,7 +90,7 @@ static void command_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	}
 }
 
-/* a channel switch that the guest asks for: from CHAN_ADDR, whose context is saved, to CHAN_NEXT */
+/* The guest asks for a channel switch: from CHAN_ADDR, whose context is saved, to CHAN_NEXT. */
 static void signal_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 next = kvgpu_reg_get(t, AT(FECS_CHAN_NEXT));
@@ -138,28 +141,29 @@ static u32 units_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	       FIELD_PREP(FECS_UNITS_ROP, t->cfg.topo->rops);
 }
 
-#define WHY_RAW	"takes raw addresses; microcode's own, and none runs"
-#define WHY_PRI	"executes register accesses with full authority; microcode's own, and none runs"
+#define WHY_RAW	"takes raw addresses; for microcode only, and none runs"
+#define WHY_PRI	"accesses registers with full authority; for microcode only, and none runs"
 
 static const struct kvgpu_reg_line fecs[] = {
-	KVGPU_LINE_AT(GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write,
-		      .src = SRC_NV,
-		      .why = "channel switch on demand: the host hands the guest its golden image"),
+	KVGPU_LINE_AT(
+		GR_FECS, FALCON_INTR_TRIGGER, CONST, TRAP, .write = signal_write, .src = SRC_NV,
+		.why = "the guest asks for a channel switch; the host writes its golden image for the guest"),
 	FALCON_LINES(GR_FECS),
 	KVGPU_LINE_AT(GR_FECS, FECS_SIGNAL, FILE, FILE, .src = SRC_NV,
 		      .why = "debug output of the program"),
 	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_DATA, FILE, FILE, .src = SRC_NV,
 		      .why = "argument of the next command"),
-	KVGPU_LINE_AT(GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = command_write, .src = SRC_NV,
-		      .why = "set channel, save: answered by the host; others report a bad command"),
+	KVGPU_LINE_AT(
+		GR_FECS, FECS_WRCMD_CMD, FILE, TRAP, .write = command_write, .src = SRC_NV,
+		.why = "the host answers set channel and save; other commands report an error"),
 	KVGPU_LINE_AT(GR_FECS, FECS_UNITS, CONST, CONST, .read = units_read, .src = SRC_NVRNN,
-		      .why = "GPCs and ROPs, the card's"),
+		      .why = "counts of GPCs and ROPs of the card"),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_CTRL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_RDVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_MMIO_WRVAL, DENY, DENY, .src = SRC_NV, .why = WHY_PRI),
 	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH(0), EMULATE, EMULATE, .count = FECS_NR_SCRATCH,
 		      .read = scratch_read, .write = scratch_write, .src = SRC_NV,
-		      .why = "0: ready; 1: size of a context"),
+		      .why = "scratch 0 says ready, scratch 1 the size of a context"),
 	KVGPU_LINE_AT(GR_FECS, FECS_SCRATCH_CLR(0), CONST, EMULATE, .count = FECS_NR_SCRATCH,
 		      .write = scratch_clr_write, .src = SRC_NV,
 		      .why = "clears bits of the scratch registers"),
@@ -170,22 +174,21 @@ static const struct kvgpu_reg_line fecs[] = {
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CHAN, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_CMD, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE_AT(GR_FECS, FECS_MEM_TARGET, DENY, DENY, .src = SRC_NV, .why = WHY_RAW),
-	KVGPU_LINE_AT(
-		GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
-		.why = "instance on the engine: set channel's, or that of a reported exception"),
+	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_ADDR, FILE, FILE, .src = SRC_NV,
+		      .why = "instance on the engine, by set channel or by a reported exception"),
 	KVGPU_LINE_AT(GR_FECS, FECS_CHAN_NEXT, FILE, FILE, .src = SRC_NV,
 		      .why = "instance to switch to"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP, FILE, FILE, .src = SRC_NV,
-		      .why = "what the program reports, with an exception"),
+		      .why = "report of the program, set with an exception"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_SET, CONST, EMULATE, .write = up_set_write,
-		      .src = SRC_NV, .why = "as above"),
+		      .src = SRC_NV, .why = "sets bits of FECS_INTR_UP"),
 	KVGPU_LINE_AT(GR_FECS, FECS_INTR_UP_CLR, CONST, EMULATE, .write = up_clr_write,
-		      .src = SRC_NV, .why = "as above"),
+		      .src = SRC_NV, .why = "clears bits of FECS_INTR_UP"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_fecs = {
 	.name = "FECS", .base = GR_FECS, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(fecs),
-	KVGPU_REST(FILE, FILE, "context switch machinery of the real FECS", SRC_NV),
+	KVGPU_REST(FILE, FILE, "context switch machinery of the real FECS, unused by the virtual one", SRC_NV),
 };
 
 static const struct kvgpu_reg_line gpccs[] = {
@@ -194,5 +197,5 @@ static const struct kvgpu_reg_line gpccs[] = {
 
 const struct kvgpu_reg_unit kvgpu_unit_gpccs = {
 	.name = "GPCCS", .base = GR_GPCCS_BCAST, .size = FALCON_WINDOW, KVGPU_UNIT_LINES(gpccs),
-	KVGPU_REST(FILE, FILE, "context switch machinery of the real GPCCS", SRC_NV),
+	KVGPU_REST(FILE, FILE, "context switch machinery of the real GPCCS, unused by the virtual one", SRC_NV),
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The register file of one vGPU: an open-addressed hash of fixed size. Nothing is ever removed
- * before a reset, so a search ends at the first free slot; it also ends after PROBES steps, so that
- * no choice of registers makes an access expensive. A register that finds no slot is not kept: it
+ * The register file of one vGPU: an open-addressed hash of fixed size. A slot is freed by a reset
+ * only, so that a search ends at the first free slot. A search also ends after PROBES steps, so
+ * that no choice of registers makes an access expensive. A register without a slot is not kept: it
  * reads as after POST.
  */
 #include "internal.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuses and straps. Fuse words tell one die from another: a guest gets those that drivers ask for,
- * the rest reads 0.
+ * Fuses and straps. Fuse words tell one die from another. A guest gets the words that drivers ask
+ * for; all others read 0.
  */
 #include <gk110/pfuse.h>
 
 #include "units.h"
 
 /*
- * Speed of the silicon. Open: a real card's; a middle value, so that voltage tables that need one
- * have one.
+ * Speed of the silicon. Open: the value of a real card. A middle value serves voltage tables that
+ * need one.
  */
 #define SPEEDO	1500
 
@@ -29,15 +29,15 @@ static const struct kvgpu_reg_line fuses[] = {
 
 const struct kvgpu_reg_unit kvgpu_unit_pfuse = {
 	.name = "PFUSE", .base = PFUSE_BASE, .size = PFUSE_SIZE, KVGPU_UNIT_LINES(fuses),
-	KVGPU_REST(CONST, CONST, "identity of the die is not a guest's business; fuses can't be burnt", SRC_RNN),
+	KVGPU_REST(CONST, CONST, "the identity of the die is kept from guests; fuses can't be burnt", SRC_RNN),
 };
 
 static const struct kvgpu_reg_line straps[] = {
 	KVGPU_LINE(PSTRAPS_BOOT0, CONST, CONST, .read = strap_read, .src = SRC_NVRNN,
-		   .why = "crystal and memory straps: nouveau picks VBIOS entries by them"),
+		   .why = "crystal and memory straps; nouveau selects VBIOS entries by them"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pstraps = {
 	.name = "PSTRAPS", .base = PSTRAPS_BASE, .size = PSTRAPS_SIZE, KVGPU_UNIT_LINES(straps),
-	KVGPU_REST(FILE, FILE, "strap overrides, swallowed", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "strap overrides, without effect", SRC_RNN),
 };

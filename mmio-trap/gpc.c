@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPCs, their TPCs and PPCs: how many there are, and error status. Broadcast and set-up writes are
- * swallowed as in gr.c.
+ * GPCs, their TPCs and PPCs: unit counts and error status. Broadcast and set-up writes stay in the
+ * register file, as in gr.c.
  */
 #include <gk110/falcon.h>
 #include <gk110/gr.h>
@@ -24,7 +24,7 @@ static u32 ppc_mask_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->cfg.topo->ppc_mask[a->inst][a->idx];
 }
 
-/* acknowledging a TPC ends what it reported */
+/* An acknowledged TPC no longer reports its trap. */
 static void trap_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 acked = kvgpu_reg_get(t, a->reg) & a->bits, i;
@@ -41,12 +41,12 @@ static const struct kvgpu_reg_line lines[] = {
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_ESETUP_ESR),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_ZCULL_ESR),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_PPC_TPC_MASK(0), CONST, CONST, .count = KVGPU_MAX_PPC,
-		      .read = ppc_mask_read, .src = SRC_NV, .why = "TPCs of each PPC, the card's"),
+		      .read = ppc_mask_read, .src = SRC_NV, .why = "TPCs of each PPC of the card"),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_CCACHE_ESR),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_UNITS, CONST, CONST, .read = tpcs_read,
-		      .src = SRC_NV, .why = "TPCs of the GPC, the card's"),
+		      .src = SRC_NV, .why = "number of TPCs of this GPC of the card"),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_GPCCS + GPCCS_TRAP, FILE, EMULATE, .write = trap_write,
-		      .src = SRC_NV, .why = "which of its units trapped"),
+		      .src = SRC_NV, .why = "units of the GPC that trapped"),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_POLY_ESR, .count = TPCS,
 		       .stride = GPC_TPC_STRIDE),
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_TEX_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
@@ -54,27 +54,28 @@ static const struct kvgpu_reg_line lines[] = {
 	GR_ESR_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_L1C_ESR, .count = TPCS, .stride = GPC_TPC_STRIDE),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_TRAP, FILE, FILE, .count = TPCS,
 		      .stride = GPC_TPC_STRIDE, .src = SRC_NV,
-		      .why = "which part of a TPC trapped"),
+		      .why = "parts of a TPC that trapped"),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_WARP_ESR, FILE, FILE, .count = TPCS,
-		      .stride = GPC_TPC_STRIDE, .src = SRC_NV, .why = "why a warp was stopped"),
+		      .stride = GPC_TPC_STRIDE, .src = SRC_NV,
+		      .why = "reason why a warp was stopped"),
 	KVGPU_LINE_AT(GR_GPC_BASE, GPC_TPC + TPC_MP_GLOBAL_ESR, FILE, FILE, .count = TPCS,
 		      .stride = GPC_TPC_STRIDE, .w1c = ALL_BITS, .src = SRC_NV,
-		      .why = "why a multiprocessor was stopped"),
+		      .why = "reason why a multiprocessor was stopped"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc = {
 	.name = "GPC", .base = GR_GPC_BASE, .size = GR_GPC_STRIDE, .copies = KVGPU_MAX_GPC,
 		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "engine set-up and one GPC's falcon; the host has set GR up for everybody", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up and the GPC's falcon; the host has set up GR for all vGPUs", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast = {
 	.name = "GPC_BCAST", .base = GR_GPC_BCAST, .size = GR_GPCCS_BCAST - GR_GPC_BCAST,
-	KVGPU_REST(FILE, FILE, "engine set-up; the pages for debug accesses (0x4188b4) are raw addresses", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up; GPC_MMU_DEBUG_WR and GPC_MMU_DEBUG_RD are raw addresses", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast_tpc = {
 	.name = "GPC_BCAST_HIGH", .base = GR_GPCCS_BCAST + FALCON_WINDOW,
 	.size = GR_GPC_BCAST + GR_GPC_STRIDE - GR_GPCCS_BCAST - FALCON_WINDOW,
-	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPIO, I2C, AUX and the fan's tachometer. The real ones are wired to voltage regulators and fans:
- * a guest moves bits in its own file. I2C lines read high, so that every bus is idle and every
- * address unanswered.
+ * GPIO, I2C, AUX and the fan's tachometer. The real ones are wired to voltage regulators and fans,
+ * so that a guest changes bits in its own file only. I2C lines read high: every bus is idle and no
+ * address is answered.
  */
 #include <gk110/therm.h>
 
 #include "units.h"
 
-#define WHY_INTR	"no line of the guest's ever changes"
+#define WHY_INTR	"the guest's lines never change"
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PGPIO_I2C(0), FILE, FILE, .count = PGPIO_I2C_NR, .stride = PGPIO_I2C_STRIDE,
 		   .one = PGPIO_I2C_SENSE_SCL | PGPIO_I2C_SENSE_SDA, .src = SRC_NV,
-		   .why = "lines high: nobody answers"),
+		   .why = "both lines high: no device answers"),
 	KVGPU_LINE(PGPIO_TRIGGER, FILE, FILE, .src = SRC_NV, .why = "would drive the lines"),
 	KVGPU_LINE(PGPIO_LINE(0), FILE, FILE, .count = PGPIO_LINE_NR, .src = SRC_NV,
-		   .why = "regulators, fan and power sensors hang on these"),
+		   .why = "voltage regulators, fan and power sensors are wired to these lines"),
 	KVGPU_LINE(PGPIO_INTR0, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV, .why = WHY_INTR),
 	KVGPU_LINE(PGPIO_INTR_EN0, FILE, FILE, .src = SRC_NV, .why = WHY_INTR),
 	KVGPU_LINE(PGPIO_AUX_INTR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV, .why = WHY_INTR),
@@ -25,7 +25,7 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PGPIO_INTR_EN1, FILE, FILE, .src = SRC_NV, .why = WHY_INTR),
 	KVGPU_LINE(PGPIO_AUX_CTRL(0), FILE, FILE, .count = PGPIO_AUX_NR, .stride = PGPIO_AUX_STRIDE,
 		   .zero = PGPIO_AUX_CTRL_START | PGPIO_AUX_CTRL_REP, .src = SRC_NV,
-		   .why = "transfers end at once"),
+		   .why = "a transfer ends at once"),
 	KVGPU_LINE(PGPIO_AUX_STAT(0), CONST, CONST, .count = PGPIO_AUX_NR,
 		   .stride = PGPIO_AUX_STRIDE, .src = SRC_NV, .why = "no sink is connected"),
 	KVGPU_LINE(PGPIO_TACH_CTRL, FILE, FILE, .src = SRC_NV, .why = "the fan is the host's"),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, thousands
- * of writes: all are kept for it to read and none goes on, because the host set up GR once for
- * everybody and owns every context. What counts are idle flags that read idle, and exceptions,
- * which the host reports with copies of the registers that explain them.
+ * PGRAPH's front end, hub and ROPs. A guest sets up GR and makes its golden context here, with
+ * thousands of writes. All written values are kept for the guest to read, and none reaches the
+ * chip, because the host has set up GR for all vGPUs and owns every context. Two kinds of registers
+ * do more: status registers that read idle, and exceptions, which the host reports with copies of
+ * the registers that explain them.
  */
 #include <linux/string.h>
 
@@ -31,7 +32,7 @@ static void intr_en_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 }
 
 /*
- * Acknowledging a GPC ends what it reported: its summary is a level of units that the host has
+ * An acknowledged GPC no longer reports its traps: GPCCS_TRAP is a level of units that the host has
  * already cleared.
  */
 static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -44,7 +45,7 @@ static void trap_gpc_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 			kvgpu_reg_set(t, GR_GPC(g, GPC_GPCCS + GPCCS_TRAP), 0);
 }
 
-/* nouveau's last write when it has dealt with an exception */
+/* This is nouveau's last write after it has handled an exception. */
 static void ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	kvgpu_reg_set(t, a->reg, a->val & ~(u32)GR_CTRL_RESTART);
@@ -54,7 +55,7 @@ static void ctrl_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	a->cmd->kind = KVGPU_CMD_GR_ACK;
 }
 
-/* error status: a write with CLEAR takes the status away, ENABLE is kept */
+/* Error status: a write with CLEAR removes the status. ENABLE is kept. */
 void kvgpu_gr_esr_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 status = a->bits & GR_ESR_CLEAR ? 0 : kvgpu_reg_get(t, a->reg) & (u32)GR_ESR_STATUS;
@@ -91,33 +92,39 @@ void kvgpu_gr_reset(struct kvgpu_trap *t)
 
 static const struct kvgpu_reg_line fe[] = {
 	KVGPU_LINE(GR_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NV,
-		.why = "exceptions of this vGPU's contexts"),
+		   .why = "exceptions of this vGPU's contexts"),
 	KVGPU_LINE(GR_TRAP, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NV,
-		.why = "which unit trapped"),
+		.why = "units that trapped"),
 	KVGPU_LINE(GR_DATA_ERROR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAP_GPC_MASK, FILE, EMULATE, .write = trap_gpc_write, .src = SRC_NV,
-		.why = "which GPCs trapped"),
-	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host enables what it needs"),
+		.why = "GPCs that trapped"),
+	KVGPU_LINE(GR_TRAP_EN, FILE, FILE, .src = SRC_NV, .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE(GR_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NV,
-		.why = "which of them interrupt"),
-	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
-	KVGPU_LINE(GR_ICMD_DATA, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
-	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV, .why = "bundles for a golden context that the host replaces"),
+		   .why = "selects the exceptions that interrupt the guest"),
+	KVGPU_LINE(GR_ICMD, FILE, FILE, .src = SRC_NV,
+		   .why = "writes bundles for a golden context, which the host replaces by its own"),
+	KVGPU_LINE(GR_ICMD_DATA, FILE, FILE, .src = SRC_NV,
+		   .why = "writes bundles for a golden context, which the host replaces by its own"),
+	KVGPU_LINE(GR_ICMD_DATA_HI, FILE, FILE, .src = SRC_NV,
+		   .why = "writes bundles for a golden context, which the host replaces by its own"),
 	KVGPU_LINE(GR_CTRL, FILE, TRAP, .write = ctrl_write, .src = SRC_NV,
-		   .why = "restart after an exception: the channel may go on"),
-	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV,
-		.why = "idle: polled in golden context making"),
-	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV, .why = "idle: polled hundreds of times in golden context making"),
+		   .why = "restart after an exception; the host lets the channel go on"),
+	KVGPU_LINE(GR_IDLE, CONST, CONST, .src = SRC_NV, .why = "idle; polled while a golden context is made"),
+	KVGPU_LINE(GR_STATUS, CONST, CONST, .src = SRC_NV,
+		   .why = "idle; polled hundreds of times while a golden context is made"),
 	KVGPU_LINE(GR_TRAPPED_ADDR, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAPPED_DATA, FILE, FILE, .src = SRC_NV, .why = "reported with an exception"),
 	KVGPU_LINE(GR_TRAPPED_DATA_HI, FILE, FILE, .src = SRC_NV,
 		.why = "reported with an exception"),
 	GR_ESR_LINE(GR_FE_ESR),
 	KVGPU_LINE(GR_FE_PWR, FILE, FILE, .zero = GR_FE_PWR_PENDING, .src = SRC_NV,
-		.why = "power mode, changed at once: polled"),
-	KVGPU_LINE(GR_FE_OBJECT(0), FILE, FILE, .count = 8, .src = SRC_NV, .why = "class of each subchannel, with an exception"),
-	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
-	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV, .why = "methods for a golden context that the host replaces"),
+		   .why = "a power mode changes at once; nouveau polls it"),
+	KVGPU_LINE(GR_FE_OBJECT(0), FILE, FILE, .count = 8, .src = SRC_NV,
+		   .why = "class of each subchannel, set with an exception"),
+	KVGPU_LINE(GR_MTHD, FILE, FILE, .src = SRC_NV,
+		   .why = "runs methods for a golden context, which the host replaces by its own"),
+	KVGPU_LINE(GR_MTHD_DATA, FILE, FILE, .src = SRC_NV,
+		   .why = "runs methods for a golden context, which the host replaces by its own"),
 	GR_ESR_LINE(GR_MME_ESR),
 	GR_ESR_LINE(GR_M2MF_ESR),
 	GR_ESR_LINE(GR_DS_ESR),
@@ -129,16 +136,16 @@ static const struct kvgpu_reg_line fe[] = {
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_fe = {
 	.name = "GR", .base = GR_BASE, .size = GR_FECS - GR_BASE, KVGPU_UNIT_LINES(fe),
-	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_hub = {
 	.name = "GR_HUB", .base = GR_FECS + FALCON_WINDOW, .size = GR_ROP(0,
 		0) - GR_FECS - FALCON_WINDOW,
-	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_gr_rop = {
 	.name = "GR_ROP", .base = GR_ROP(0, 0), .size = GR_GPC_BCAST - GR_ROP(0, 0),
-	KVGPU_REST(FILE, FILE, "engine set-up; the host has set GR up for everybody", SRC_NV),
+	KVGPU_REST(FILE, FILE, "engine set-up; the host has set up GR for all vGPUs", SRC_NV),
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of PGRAPH share: error status registers. */
+/* Table lines that the files of PGRAPH share: error status registers. */
 #ifndef KVGPU_MMIO_TRAP_GR_H
 #define KVGPU_MMIO_TRAP_GR_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * L2. Compression is off for guests, so tag memory, its base (a physical address) and the
- * zero-bandwidth-clear table are swallowed; clears of tags are done at once.
+ * L2. Guests have no compression: writes to the tag memory's base (a physical address) and to the
+ * zero-bandwidth-clear table stay in the register file, and a clear of tags is done at once.
  */
 #include <gk110/ltc.h>
 
@@ -28,7 +28,7 @@ static u32 grctx_1_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	KVGPU_LINE(LTC_SLICE(0, slice) + LTC_CBC_CTRL, FILE, FILE, .count = NR_PARTS,          \
 		   .stride = LTC_PART_STRIDE, .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH, \
 		   .src = SRC_NV,                                                              \
-		   .why = "clearing of compression tags is done at once: polled for each slice")
+		   .why = "a clear of compression tags is done at once; nouveau polls each slice")
 
 static const struct kvgpu_reg_line lines[] = {
 	CBC_LINE(0),
@@ -37,18 +37,18 @@ static const struct kvgpu_reg_line lines[] = {
 	CBC_LINE(3),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_CTRL, FILE, FILE,
 		   .zero = LTC_CBC_CTRL_CLEAR | LTC_CBC_CTRL_FLUSH, .src = SRC_NV,
-		   .why = "clearing of compression tags is done at once"),
+		   .why = "a clear of compression tags is done at once"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CBC_BASE, FILE, FILE, .src = SRC_NV,
-		   .why = "a physical address; compression is off for guests"),
+		   .why = "a physical address; guests have no compression"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_CONFIG, CONST, CONST, .read = config_read,
-		   .src = SRC_NVRNN, .why = "slices, the card's"),
+		   .src = SRC_NVRNN, .why = "slices of each L2 part of the card"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_GRCTX_0, CONST, CONST, .read = grctx_0_read, .src = SRC_NV,
-		   .why = "goes into contexts' patch lists; the card's"),
+		   .why = "the card's value, which drivers put into patch lists of contexts"),
 	KVGPU_LINE(LTC_BCAST_SLICE + LTC_GRCTX_1, CONST, CONST, .read = grctx_1_read, .src = SRC_NV,
-		   .why = "goes into contexts' patch lists; the card's"),
+		   .why = "the card's value, which drivers put into patch lists of contexts"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ltc = {
 	.name = "PLTCG", .base = LTC_BASE, .size = LTC_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "the L2 is everybody's; clear tables are unused without compression", SRC_NVRNN),
+	KVGPU_REST(FILE, FILE, "the L2 is shared by all vGPUs; clear tables are unused without compression", SRC_NVRNN),
 };

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PBDMAs. The guest sees a snapshot that the host took when a channel of this vGPU stopped its
- * PBDMA; what the guest writes changes the snapshot, and acknowledging an interrupt tells the host
- * to let the channel go on. nouveau overwrites the method with a no-operation before it
- * acknowledges: then the host skips that method.
+ * PBDMAs. The guest reads a snapshot that the host took when a channel of this vGPU stopped its
+ * PBDMA. The guest's writes change the snapshot. An acknowledged interrupt tells the host to let
+ * the channel go on. If the guest has put a no-operation over the method before, as nouveau does,
+ * the host skips that method.
  */
 #include <gk110/fifo.h>
 
 #include "units.h"
-
-/* nouveau gf100_runq_intr: incrementing header of one NOP */
-#define METHOD_SKIP	0x80600008
 
 static u32 intr0_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -32,7 +29,7 @@ static void ack(struct kvgpu_trap *t, const struct kvgpu_access *a, u32 intr0, u
 	a->cmd->pbdma.pbdma = a->inst;
 	a->cmd->pbdma.intr0 = intr0;
 	a->cmd->pbdma.intr1 = intr1;
-	a->cmd->pbdma.skip = t->pbdma[a->inst].method == METHOD_SKIP;
+	a->cmd->pbdma.skip = t->pbdma[a->inst].method == PBDMA_METHOD_SKIP;
 }
 
 static void intr0_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -96,35 +93,37 @@ void kvgpu_trap_pbdma(struct kvgpu_trap *t, const struct kvgpu_pbdma_snap *s)
 }
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read,
-		      .write = method_write, .src = SRC_NVRNN,
-		      .why = "the method that stopped the channel; a NOP over it says: skip"),
+	KVGPU_LINE_AT(
+		PBDMA_BASE, PBDMA_METHOD0, EMULATE, EMULATE, .read = method_read,
+		.write = method_write, .src = SRC_NVRNN,
+		.why = "the method that stopped the channel; a NOP written over it makes the host skip it"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_DATA0, EMULATE, EMULATE, .read = data_read,
-		      .write = data_write, .src = SRC_NVRNN, .why = "its argument"),
+		      .write = data_write, .src = SRC_NVRNN,
+		      .why = "argument of the method in PBDMA_METHOD0"),
 	KVGPU_LINE_AT(
 		PBDMA_BASE, PBDMA_INTR0, EMULATE, TRAP, .read = intr0_read, .write = intr0_write,
 		.src = SRC_NVRNN,
-		.why = "what went wrong with a channel of this vGPU; an acknowledge lets it go on"),
+		.why = "errors of a channel of this vGPU; an acknowledge lets the channel go on"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_EN, FILE, FILE, .src = SRC_NVRNN,
-		      .why = "the host enables what it needs"),
+		      .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_CHANNEL, EMULATE, CONST, .read = channel_read,
-		      .src = SRC_NV, .why = "channel of the snapshot, in the guest's numbers"),
+		      .src = SRC_NV, .why = "channel of the snapshot, by the guest's id"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_TIMEOUT, FILE, FILE, .reset = PBDMA_TIMEOUT_RESET,
-		      .src = SRC_RNN, .why = "the host's"),
+		      .src = SRC_RNN, .why = "timeouts are the host's"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR0_STALL, FILE, FILE, .reset = PBDMA_INTR0_STALL_RESET,
-		      .src = SRC_NVRNN, .why = "the host decides what stops a PBDMA"),
+		      .src = SRC_NVRNN, .why = "the host decides which interrupts stop a PBDMA"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_STALL, FILE, FILE, .reset = PBDMA_INTR1_STALL_RESET,
-		      .src = SRC_NVRNN, .why = "the host decides what stops a PBDMA"),
+		      .src = SRC_NVRNN, .why = "the host decides which interrupts stop a PBDMA"),
 	KVGPU_LINE_AT(
 		PBDMA_BASE, PBDMA_INTR1, EMULATE, TRAP, .read = intr1_read, .write = intr1_write,
 		.src = SRC_NVRNN,
-		.why = "what the copy engines' front end refused; an acknowledge lets the channel go on"),
+		.why = "errors of the copy engines' front end; an acknowledge lets the channel go on"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_INTR1_EN, FILE, FILE, .src = SRC_NVRNN,
-		      .why = "the host enables what it needs"),
+		      .why = "the host has enabled the sources that it needs"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_METHOD, EMULATE, CONST, .read = hce_method_read,
-		      .src = SRC_NV, .why = "method that was refused"),
+		      .src = SRC_NV, .why = "method that the copy engines' front end refused"),
 	KVGPU_LINE_AT(PBDMA_BASE, PBDMA_HCE_DATA, EMULATE, CONST, .read = hce_data_read,
-		      .src = SRC_NV, .why = "its argument"),
+		      .src = SRC_NV, .why = "argument of the method in PBDMA_HCE_METHOD"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbdma = {

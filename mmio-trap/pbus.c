@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PBUS, the windows into memory, and the flushes. BAR1 and BAR3 are this vGPU's slices of the
- * card's: a guest that binds an instance block gets its page tables shadowed into the slice,
- * "physical" mode shows its own partition.
+ * card's BARs. When a guest binds an instance block, the host shadows its page tables into the
+ * slice. "Physical" mode shows the vGPU's own partition.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -11,8 +11,8 @@
 #include "units.h"
 
 /*
- * for a target that is none the window shows nothing: the command says PEER, and the room that
- * serves it reads 0
+ * The window shows nothing unless its target is video memory: the room that serves the window reads
+ * 0 for any other target.
  */
 static void pramin_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
@@ -36,7 +36,7 @@ static void bar_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 		return;
 	}
 	a->cmd->kind = KVGPU_CMD_BAR_BIND;
-	a->cmd->bar.bar = a->reg == HOSTMEM_BAR1 ? 1 : 3;
+	a->cmd->bar.bar = a->reg == HOSTMEM_BAR1 ? KVGPU_BAR1 : KVGPU_BAR3;
 	a->cmd->bar.is_virtual = virt;
 	if (virt) {
 		a->cmd->bar.inst.target = target;
@@ -55,30 +55,32 @@ static void flush_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PBUS_INTR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
 		   .why = "bus errors are the host's alarm; none is raised for a guest"),
-	KVGPU_LINE(PBUS_INTR_EN, FILE, FILE, .src = SRC_NVRNN, .why = "nothing to enable"),
-	KVGPU_LINE(PBUS_INTR_EN_NRHOST, FILE, FILE, .src = SRC_RNN, .why = "nothing to enable"),
+	KVGPU_LINE(PBUS_INTR_EN, FILE, FILE, .src = SRC_NVRNN,
+		.why = "no bus error is raised for a guest"),
+	KVGPU_LINE(PBUS_INTR_EN_NRHOST, FILE, FILE, .src = SRC_RNN,
+		.why = "no bus error is raised for a guest"),
 	KVGPU_LINE(HOSTMEM_PRAMIN, FILE, TRAP, .write = pramin_write, .src = SRC_NVRNN,
-		   .why = "where the BAR0 window looks: inside the vGPU's partition, never at system memory"),
+		   .why = "place of the BAR0 window, inside the vGPU's partition and never in system memory"),
 	KVGPU_LINE(HOSTMEM_BAR1, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
-		   .why = "instance block of BAR1: its tables are shadowed into the slice"),
+		   .why = "instance block of BAR1; its page tables are shadowed into the slice"),
 	KVGPU_LINE(HOSTMEM_BAR3, FILE, TRAP, .write = bar_write, .src = SRC_NVRNN,
-		   .why = "instance block of BAR3: its tables are shadowed into the slice"),
+		   .why = "instance block of BAR3; its page tables are shadowed into the slice"),
 	KVGPU_LINE(HOSTMEM_PEEPHOLE, DENY, DENY, .src = SRC_RNN,
-		   .why = "would give the port at 0x60000 an address space to read and write"),
+		   .why = "would give the peephole port an address space to read and write"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pbus = {
 	.name = "PBUS", .base = PBUS_BASE, .size = PBUS_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch: kept for who wrote them", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "straps, ROM timing, user scratch; written values are kept", SRC_RNN),
 };
 
 static const struct kvgpu_reg_line flushes[] = {
 	KVGPU_LINE(FLUSH_BAR, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "done when the write completes; through a mapping, before the next command: bit 1 never reads busy"),
+		   .why = "done when the write completes, or, through a mapping, before the next command; bit 1 never reads busy"),
 	KVGPU_LINE(FLUSH_L2_SYSMEM_INVALIDATE, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "done when the write completes; through a mapping, soon: bits 1:0 read busy until then"),
+		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
 	KVGPU_LINE(FLUSH_L2_DIRTY, CONST, TRAP, .write = flush_write, .src = SRC_NV,
-		   .why = "done when the write completes; through a mapping, soon: bits 1:0 read busy until then"),
+		   .why = "done when the write completes, or, through a mapping, soon; bits 1:0 read busy until then"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_flush = {

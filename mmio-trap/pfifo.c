@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PFIFO: interrupt, runlists, preemption, faults. Three bits of 0x2100 are levels of other
- * registers: nouveau clears those and never the bits. What is asked for here is pending until the
- * host says it is done; the host answers before the write completes whenever it can, because
- * nouveau waits by polling.
+ * PFIFO: interrupt, runlists, preemption, faults. Bits 30:28 of PFIFO_INTR are levels of other
+ * registers: nouveau clears those registers and never the bits. A requested operation is pending
+ * until the host reports that it is done. The host does so before the write completes whenever it
+ * can, because nouveau polls.
  *
  * A guest has one runlist with all engines (README.md), whatever the card has.
  */
@@ -136,7 +136,7 @@ static u32 block_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->runl_blocked;
 }
 
-/* one runlist: a write blocks or unblocks, never both */
+/* A guest has one runlist, so that a write blocks or unblocks, never both. */
 static void block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 new = a->bits & (u32)KVGPU_GUEST_RUNL_MASK, blocked = new & ~t->runl_blocked;
@@ -152,8 +152,8 @@ static void block_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static u32 pbdma_runlists_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	/*
-	 * nouveau takes at most two PBDMAs for a runlist (gk104_fifo_runl_ctor); interrupts of the
-	 * others reach it all the same
+	 * nouveau takes at most two PBDMAs for a runlist (gk104_fifo_runl_ctor()); interrupts of
+	 * further PBDMAs reach it all the same.
 	 */
 	return a->idx < 2 && a->idx < t->cfg.topo->nr_pbdma ? (u32)KVGPU_GUEST_RUNL_MASK : 0;
 }
@@ -199,7 +199,7 @@ static u32 time_high_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return kvgpu_guest_time(t, a->now) >> 32;
 }
 
-/* The reset of PFIFO: channels are unbound, nothing is pending. */
+/* Reset of PFIFO: all channels are unbound, nothing is pending. */
 void kvgpu_fifo_reset(struct kvgpu_trap *t)
 {
 	unsigned int i;
@@ -245,7 +245,10 @@ void kvgpu_trap_nonstall(struct kvgpu_trap *t)
 	raise(t, PFIFO_INTR_NONSTALL);
 }
 
-/* A record that was not read yet is not overwritten; the chip says that it dropped one. */
+/*
+ * A record that the guest has not read yet is not overwritten: the chip reports a dropped fault
+ * instead.
+ */
 void kvgpu_trap_mmu_fault(struct kvgpu_trap *t, u8 unit, u64 inst, u64 va, u32 info)
 {
 	if (unit >= GMMU_FAULT_UNITS)
@@ -276,50 +279,52 @@ void kvgpu_trap_engine_status(struct kvgpu_trap *t, u8 engine, u32 status)
 
 /* ------------------------------------------------------------------ table */
 
-#define WHY_DEFAULT	"default that drivers copy to channels; the host chooses what channels get"
-#define WHY_TIMEOUT	"hang detection is the host's: a guest may not lengthen it"
-#define WHY_FERMI	"GF100's, without effect here"
+#define WHY_DEFAULT	"default that drivers copy to channels; the host chooses the channels' values"
+#define WHY_TIMEOUT	"hang detection is the host's; a guest can't lengthen it"
+#define WHY_FERMI	"a register of GF100, without effect on GK110"
 
 static const struct kvgpu_reg_line lines[] = {
-	KVGPU_LINE(PFIFO_INTR, EMULATE, EMULATE, .read = intr_read, .write = intr_write,
-		   .src = SRC_NVRNN,
-		   .why = "the vGPU's; bits 30:28 are levels of 0x2a00, 0x25a0, 0x259c"),
+	KVGPU_LINE(
+		PFIFO_INTR, EMULATE, EMULATE, .read = intr_read, .write = intr_write,
+		.src = SRC_NVRNN,
+		.why = "interrupts of the vGPU; bits 30:28 are levels of the registers at 0x2a00, 0x25a0 and 0x259c"),
 	KVGPU_LINE(PFIFO_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
-		   .why = "which of them interrupt"),
+		   .why = "selects the interrupts that reach the guest"),
 	KVGPU_LINE(PFIFO_FERMI(0), FILE, FILE, .count = PFIFO_FERMI_NR, .src = SRC_NV,
 		   .why = WHY_FERMI),
 	KVGPU_LINE(PFIFO_ACQ_PRETEST, FILE, FILE, .reset = PFIFO_ACQ_PRETEST_RESET, .src = SRC_RNN,
 		   .why = WHY_DEFAULT),
 	KVGPU_LINE(
 		PFIFO_USERD_BAR1, FILE, TRAP, .write = userd_write, .src = SRC_NVRNN,
-		.why = "where in its BAR1 the guest rings doorbells: those pages are replaced by the card's"),
+		.why = "BAR1 offset of the guest's doorbells; the host maps the card's pages there"),
 	KVGPU_LINE(PFIFO_IDLE_FILTER, FILE, FILE, .reset = PFIFO_IDLE_FILTER_RESET, .src = SRC_RNN,
 		   .why = WHY_DEFAULT),
 	KVGPU_LINE(PFIFO_RUNLIST_BASE, FILE, FILE, .src = SRC_NVRNN,
-		   .why = "latched for the submit"),
+		   .why = "latched for PFIFO_RUNLIST_SUBMIT"),
 	KVGPU_LINE(
 		PFIFO_RUNLIST_SUBMIT, FILE, TRAP, .write = submit_write, .src = SRC_NVRNN,
-		.why = "the host copies the list, drops what is not the vGPU's and schedules the rest"),
+		.why = "the host copies the list, drops entries that are not the vGPU's and schedules the rest"),
 	KVGPU_LINE(PFIFO_ENG_RUNLIST_BASE(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR,
 		   .stride = 8, .src = SRC_NVRNN, .why = "echo of the last submit"),
-	KVGPU_LINE(PFIFO_ENG_RUNLIST(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR, .stride = 8,
-		   .src = SRC_NVRNN,
-		   .why = "echo of the last submit; bit 20 until the host took it"),
+	KVGPU_LINE(
+		PFIFO_ENG_RUNLIST(0), FILE, CONST, .count = PFIFO_ENG_RUNLIST_NR, .stride = 8,
+		.src = SRC_NVRNN,
+		.why = "echo of the last submit; bit 20 is set until the host has taken the list"),
 	KVGPU_LINE(PFIFO_ENG_TIMESLICE(0), FILE, FILE, .count = PFIFO_ENG_TIMESLICE_NR,
 		   .reset = PFIFO_ENG_TIMESLICE_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
 	KVGPU_LINE(PFIFO_ENG_PB_TIMESLICE(0), FILE, FILE, .count = PFIFO_ENG_TIMESLICE_NR,
 		   .reset = PFIFO_ENG_PB_TIMESLICE_RESET, .src = SRC_RNN, .why = WHY_DEFAULT),
 	KVGPU_LINE(PFIFO_PBDMA_RUNLISTS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA,
 		   .read = pbdma_runlists_read, .src = SRC_NV,
-		   .why = "the first two serve the guest's one runlist"),
+		   .why = "the first two PBDMAs serve the guest's one runlist"),
 	KVGPU_LINE(PFIFO_INTR_EN_NRHOST, FILE, EMULATE, .write = intr_en_write, .src = SRC_RNN,
-		   .why = "which bits of 0x2100 go to leaf 1"),
+		   .why = "bits of PFIFO_INTR that go to leaf 1"),
 	KVGPU_LINE(PFIFO_BIND_ERROR, FILE, CONST, .src = SRC_NVRNN,
-		   .why = "why a bind was refused"),
+		   .why = "reason why a bind was refused"),
 	KVGPU_LINE(PFIFO_INTR_HALT_MASK, FILE, FILE, .src = SRC_RNN,
-		   .why = "nothing halts for a guest"),
+		   .why = "no interrupt halts PFIFO for a guest"),
 	KVGPU_LINE(PFIFO_SCHED_ERROR, FILE, CONST, .src = SRC_NVRNN,
-		   .why = "code of a scheduling error, the host's report"),
+		   .why = "code of a scheduling error that the host reports"),
 	KVGPU_LINE(PFIFO_CHSW_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
 		   .why = "never raised for a guest"),
 	KVGPU_LINE(PFIFO_LB_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
@@ -331,29 +336,31 @@ static const struct kvgpu_reg_line lines[] = {
 		   .write = pbdma_source_write, .src = SRC_NVRNN,
 		   .why = "PBDMAs with an interrupt of this vGPU"),
 	KVGPU_LINE(PFIFO_ENGINE_INTR_EN, FILE, FILE, .src = SRC_NV, .why = WHY_FERMI),
-	KVGPU_LINE(PFIFO_RUNLIST_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
-		   .why = "the host has recovered and cleared it before the guest hears of a fault"),
+	KVGPU_LINE(
+		PFIFO_RUNLIST_ERROR, FILE, FILE, .w1c = ALL_BITS, .src = SRC_NVRNN,
+		.why = "the host has recovered and cleared the error before it reports the fault"),
 	KVGPU_LINE(PFIFO_RUNLIST_BLOCK, EMULATE, TRAP, .read = block_read, .write = block_write,
 		   .src = SRC_NVRNN,
-		   .why = "takes the vGPU's channels off the runlist, or lets them back"),
-	KVGPU_LINE(PFIFO_PREEMPT, EMULATE, TRAP, .read = preempt_read, .write = preempt_write,
-		   .src = SRC_NVRNN,
-		   .why = "one channel or group of the vGPU; bit 20 until it is off the engines"),
-	KVGPU_LINE(PFIFO_RUNLIST_PREEMPT, DENY, DENY, .src = SRC_MED,
-		   .why = "a whole runlist is everybody's"),
+		   .why = "takes the vGPU's channels off the runlist, or puts them back"),
+	KVGPU_LINE(
+		PFIFO_PREEMPT, EMULATE, TRAP, .read = preempt_read, .write = preempt_write,
+		.src = SRC_NVRNN,
+		.why = "preempts one channel or group of the vGPU; bit 20 is set until it is off the engines"),
+	KVGPU_LINE(PFIFO_RUNLIST_PREEMPT, DENY, DENY, .src = SRC_GV100,
+		   .why = "would preempt a whole runlist, which all vGPUs share"),
 	KVGPU_LINE(PFIFO_ENGINE_STATUS(0), EMULATE, CONST, .count = PFIFO_ENGINE_STATUS_NR,
 		   .stride = 8, .read = engine_status_read, .src = SRC_NV,
-		   .why = "in the guest's ids; 0 = idle while another vGPU runs"),
+		   .why = "status with the guest's ids; 0 (idle) while another vGPU runs"),
 	KVGPU_LINE(PFIFO_BYPASS_CONFIG, DENY, DENY, .src = SRC_RNN,
-		   .why = "methods to any engine and instance"),
+		   .why = "would submit methods to any engine, for any instance"),
 	KVGPU_LINE(PFIFO_BYPASS_CHSW, DENY, DENY, .src = SRC_RNN,
-		   .why = "methods to any engine and instance"),
+		   .why = "would submit methods to any engine, for any instance"),
 	KVGPU_LINE(PFIFO_MMU_FAULT_RECORDS, EMULATE, CONST, .count = GMMU_FAULT_UNITS * 4,
 		   .read = fault_record_read, .src = SRC_NVRNN,
-		   .why = "this vGPU's faults, with its own instance addresses"),
+		   .why = "faults of this vGPU, with the guest's instance addresses"),
 	KVGPU_LINE(PFIFO_RUNLIST_EVENT, EMULATE, EMULATE, .read = runlist_event_read,
 		   .write = runlist_event_write, .src = SRC_NV,
-		   .why = "runlists that were taken over"),
+		   .why = "runlists that the host has taken"),
 	KVGPU_LINE(PFIFO_FB_TIMEOUT, FILE, FILE, .reset = PFIFO_FB_TIMEOUT_RESET, .src = SRC_NVRNN,
 		   .why = WHY_TIMEOUT),
 	KVGPU_LINE(PFIFO_PB_TIMEOUT, FILE, FILE, .reset = PFIFO_PB_TIMEOUT_RESET, .src = SRC_RNN,
@@ -361,9 +368,9 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PFIFO_ENG_TIMEOUT, FILE, FILE, .reset = PFIFO_ENG_TIMEOUT_RESET, .src = SRC_RNN,
 		   .why = WHY_TIMEOUT),
 	KVGPU_LINE(PFIFO_TIME_LOW, EMULATE, CONST, .read = time_low_read, .src = SRC_RNN,
-		   .why = "PTIMER's"),
+		   .why = "the time of PTIMER"),
 	KVGPU_LINE(PFIFO_TIME_HIGH, EMULATE, CONST, .read = time_high_read, .src = SRC_RNN,
-		   .why = "PTIMER's"),
+		   .why = "the time of PTIMER"),
 	KVGPU_LINE(PFIFO_CHSW_TIMEOUT, FILE, FILE, .reset = PFIFO_CHSW_TIMEOUT_RESET,
 		   .src = SRC_RNN, .why = WHY_TIMEOUT),
 	KVGPU_LINE(PFIFO_PRI_TIMEOUT, FILE, FILE, .reset = PFIFO_PRI_TIMEOUT_RESET, .src = SRC_RNN,
@@ -371,10 +378,10 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PFIFO_FAULT_INJECT(0), FILE, TRAP, .count = PFIFO_FAULT_INJECT_NR,
 		.write = inject_write, .src = SRC_NV,
-		.why = "nouveau's way out of a hung engine: the host recovers, then reports a fault"),
+		.why = "nouveau's recovery of a hung engine; the host recovers, then reports a fault"),
 	KVGPU_LINE(
 		PFIFO_PBDMA_STATUS(0), CONST, CONST, .count = KVGPU_MAX_PBDMA, .src = SRC_NV,
-		.why = "idle: a guest is told that a preempt is done only when its channel is off the PBDMA"),
+		.why = "idle; a preempt is reported as done only when the channel is off the PBDMA"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pfifo = {

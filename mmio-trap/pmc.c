@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMC: identity, the interrupt tree's registers and the engine enables. A guest's enables are its
- * own: clearing one ends this vGPU's work on that engine, and nothing happens to the engine itself.
+ * PMC: identity, the registers of the interrupt tree, and the engine enables. The enables are the
+ * vGPU's own: clearing one ends this vGPU's work on that engine and does nothing to the engine
+ * itself.
  */
 #include <gk110/pmc.h>
 #include <gk110/ptop.h>
 
 #include "units.h"
 
-/* what the chip implements; the rest reads 0 */
+/* The bits that the chip implements. All others read 0. */
 #define ENABLES                                                                                    \
 	(PMC_ENABLE_UNK0 | PMC_ENABLE_XBAR | PMC_ENABLE_LTC | PMC_ENABLE_UNK4 |                    \
 	 PMC_ENABLE_PRIVRING | PMC_ENABLE_CE0 | PMC_ENABLE_CE1 | PMC_ENABLE_FIFO | PMC_ENABLE_GR | \
@@ -89,10 +90,10 @@ void kvgpu_pmc_reset(struct kvgpu_trap *t)
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PMC_BOOT_0, CONST, CONST, .read = boot0_read, .src = SRC_NVRNN,
-		   .why = "which chip: the card's own"),
+		   .why = "identity of the chip, as the card has it"),
 	KVGPU_LINE(
 		PMC_BOOT_1, CONST, DENY, .src = SRC_NVRNN,
-		.why = "little endian; the real switch turns the byte order of BAR0 for the host too"),
+		.why = "little endian; the real register would turn the byte order of BAR0 for the host too"),
 	KVGPU_LINE(PMC_BOOT_2, CONST, CONST, .src = SRC_RNN, .why = "0 on this chip"),
 	KVGPU_LINE(
 		PMC_INTR(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = intr_read,
@@ -101,28 +102,31 @@ static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PMC_INTR_EN(0), FILE, EMULATE, .count = PMC_NR_LEAF, .write = gate_write,
 		   .src = SRC_NVRNN, .why = "gates this vGPU's interrupt"),
 	KVGPU_LINE(PMC_INTR_LINE(0), EMULATE, CONST, .count = PMC_NR_LEAF, .read = line_read,
-		   .src = SRC_RNN, .why = "outputs of this vGPU's tree"),
+		   .src = SRC_RNN, .why = "outputs of this vGPU's interrupt tree"),
 	KVGPU_LINE(PMC_INTR_PMFB, CONST, CONST, .src = SRC_NVRNN,
 		   .why = "L2 interrupts are the host's"),
 	KVGPU_LINE(PMC_INTR_PBFB_PART, CONST, CONST, .src = SRC_RNN,
 		   .why = "memory interrupts are the host's"),
-	KVGPU_LINE(PMC_ENABLE, FILE, TRAP, .reset = (u32)(ENABLES & ~PMC_ENABLE_BLG),
-		   .write = enable_write, .src = SRC_NVRNN,
-		   .why = "1 to 0 ends this vGPU's work there; the engine stays up for the others"),
-	KVGPU_LINE(PMC_ENABLE_PBDMA, FILE, EMULATE, .write = pbdma_enable_write, .src = SRC_NV,
-		   .why = "nouveau writes all ones and counts what sticks: the card's number"),
+	KVGPU_LINE(
+		PMC_ENABLE, FILE, TRAP, .reset = (u32)(ENABLES & ~PMC_ENABLE_BLG),
+		.write = enable_write, .src = SRC_NVRNN,
+		.why = "a cleared bit ends this vGPU's work on that engine; the engine stays up for other vGPUs"),
+	KVGPU_LINE(
+		PMC_ENABLE_PBDMA, FILE, EMULATE, .write = pbdma_enable_write, .src = SRC_NV,
+		.why = "nouveau writes all ones and counts the bits that stay set: the PBDMAs of the card"),
 	KVGPU_LINE(PMC_ENABLE_UNK208, FILE, FILE, .src = SRC_RNN,
-		   .why = "enables of unknown units, swallowed"),
+		   .why = "enables of unknown units, without effect"),
 	KVGPU_LINE(PMC_ENABLE_UNK20C, FILE, FILE, .src = SRC_RNN,
-		   .why = "enables of unknown units, swallowed"),
-	KVGPU_LINE(PMC_UNK260(0), FILE, FILE, .count = PMC_UNK260_NR, .src = SRC_NV,
-		   .why = "gate while GR microcode is loaded; the guest's falcons are virtual"),
+		   .why = "enables of unknown units, without effect"),
+	KVGPU_LINE(
+		PMC_UNK260(0), FILE, FILE, .count = PMC_UNK260_NR, .src = SRC_NV,
+		.why = "gate while GR microcode is loaded, without effect: the guest's falcons are virtual"),
 	KVGPU_LINE(
 		PMC_INTR_MASK(0), FILE, EMULATE, .count = PMC_NR_LEAF, .reset = ~0u,
 		.write = gate_write, .src = SRC_NVRNN,
-		.why = "which of this vGPU's sources show; all after POST: nouveau before Linux 6.2 does not write it"),
+		.why = "selects the sources that PMC_INTR shows; all after POST: nouveau before Linux 6.2 does not write it"),
 	KVGPU_LINE(PMC_NEW_ID, CONST, CONST, .read = new_id_read, .src = SRC_RNN,
-		   .why = "which chip, newer form"),
+		   .why = "identity of the chip in another layout"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmc = {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MMU's registers. A TLB invalidate is where the host brings its shadow tables up to date; it
- * is done when the write completes, so the queue always reads empty. Pages that the MMU itself
- * would write to are raw bus addresses: swallowed.
+ * The MMU's registers. At a TLB invalidate the host brings its shadow tables up to date. It does so
+ * before the write completes, so that the queue always reads empty. Registers with pages for the
+ * MMU's own writes hold raw bus addresses: their values stay in the register file.
  */
 #include <gk110/mmu.h>
 #include <gk110/pfb.h>
 
 #include "units.h"
 
-/* what nouveau and nvgpu poll for before and after an invalidate */
+/* nouveau and nvgpu poll these bits before and after an invalidate. */
 #define QUEUE_EMPTY	(FB_MMU_CTRL_FIFO_EMPTY | FB_MMU_CTRL_FIFO_SPACE)
 
 static void invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
@@ -35,20 +35,19 @@ static void invalidate_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	}
 }
 
-#define WHY_RAW	"a raw bus address: real use would let the GPU poke the host"
+#define WHY_RAW	"a raw bus address; its use would let the GPU write to host memory"
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(FB_NISO_FLUSH_SYSMEM_ADDR, FILE, FILE, .src = SRC_NVRNN, .why = WHY_RAW),
 	KVGPU_LINE(FB_MMU_CTRL, FILE, FILE, .one = QUEUE_EMPTY, .src = SRC_NVRNN,
-		   .why = "page size of the guest's tables (bit 0) is kept for the shadow; nothing is ever queued"),
+		   .why = "bit 0, the page size of the guest's tables, is kept for the shadow; the queue is always empty"),
 	KVGPU_LINE(FB_MMU_INVALIDATE_PAGE, FILE, FILE, .src = SRC_RNN,
-		.why = "the host invalidates whole spaces"),
+		   .why = "the host invalidates whole address spaces"),
 	KVGPU_LINE(FB_MMU_INVALIDATE_PDB, FILE, FILE, .src = SRC_NVRNN,
-		.why = "latched for the trigger"),
+		.why = "latched for FB_MMU_INVALIDATE"),
 	KVGPU_LINE(FB_MMU_INVALIDATE, FILE, TRAP, .write = invalidate_write, .src = SRC_NVRNN,
-		   .why = "the host syncs its shadow of that page directory, then invalidates its own"),
-	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV,
-		.why = "debug mode is everybody's"),
+		   .why = "the host syncs its shadow of that page directory, then invalidates the shadow's TLB entries"),
+	KVGPU_LINE(FB_MMU_DEBUG_CTRL, FILE, FILE, .src = SRC_NV, .why = "the MMU's debug mode is shared by all vGPUs"),
 	KVGPU_LINE(FB_MMU_DEBUG_WR, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),
 	KVGPU_LINE(FB_MMU_DEBUG_RD, FILE, FILE, .src = SRC_NV, .why = WHY_RAW),
 };
@@ -56,5 +55,5 @@ static const struct kvgpu_reg_line lines[] = {
 const struct kvgpu_reg_unit kvgpu_unit_pmmu = {
 	.name = "PMMU", .base = PFFB_MMU_PAGE, .size = PFFB_MMU_END - PFFB_MMU_PAGE,
 		KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "protected regions and other settings of the one MMU", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "protected regions and other settings of the MMU that all vGPUs share", SRC_RNN),
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's;
- * a guest that asks gets an empty reply at once, for nouveau waits without limit for it
- * (gt215_pmu_send).
+ * The virtual PMU: rings and messages of nouveau's program. Power, clocks and fans are the host's.
+ * A guest's request gets an empty reply at once, because nouveau waits for it without limit
+ * (gt215_pmu_send()).
  */
 #include <gk110/pmc.h>
 #include <gk110/pmu.h>
@@ -48,7 +48,7 @@ void kvgpu_pmu_reset(struct kvgpu_trap *t)
 	kvgpu_pmu_update(t);
 }
 
-/* what the memory script process says of its data area; everything else is answered with zeros */
+/* The memory script process gives the place of its data. All other replies are zeros. */
 static void answer(const u32 *msg, u32 *reply)
 {
 	if (msg[PMU_MSG_PROCESS] != PMU_PROC_MEMX || msg[PMU_MSG_MESSAGE] != PMU_MEMX_INFO)
@@ -109,7 +109,7 @@ static u32 d2h_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 	return t->falcon[FALCON_PMU].started ? RING(PMU_IMAGE_RFIFO) : 0;
 }
 
-/* 0 releases; an id is taken when nobody holds it */
+/* An id takes the mutex while it is free. A write of 0 releases it. */
 static void mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	if (!a->bits || !kvgpu_reg_get(t, a->reg))
@@ -119,26 +119,26 @@ static void mutex_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 static const struct kvgpu_reg_line lines[] = {
 	FALCON_LINES(PMU_BASE),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_PUT(0), FILE, EMULATE, .write = put_write, .src = SRC_NV,
-		      .why = "messages to the PMU: taken and answered at once"),
+		      .why = "messages to the PMU, taken and answered at once"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_FIFO_GET(0), FILE, CONST, .src = SRC_NV,
-		      .why = "messages taken"),
-	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV, .why = "replies given"),
+		      .why = "count of messages taken"),
+	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_PUT, FILE, CONST, .src = SRC_NV,
+		      .why = "count of replies given"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_RFIFO_GET, FILE, EMULATE, .write = rget_write, .src = SRC_NV,
-		      .why = "replies read"),
+		      .why = "count of replies that the guest has read"),
 	KVGPU_LINE_AT(
 		PMU_BASE, PMU_H2D, EMULATE, CONST, .read = h2d_read, .src = SRC_NV,
-		.why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+		.why = "ring that appears when the program is started; nouveau polls it and gives up the device without it"),
 	KVGPU_LINE_AT(
 		PMU_BASE, PMU_D2H, EMULATE, CONST, .read = d2h_read, .src = SRC_NV,
-		.why = "ring that appears once the program is started: nouveau polls, and fails the device"),
+		.why = "ring that appears when the program is started; nouveau polls it and gives up the device without it"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_MUTEX(0), FILE, EMULATE, .count = PMU_MUTEX_COUNT,
-		      .write = mutex_write, .src = SRC_NV,
-		      .why = "whose turn it is to use the data port"),
+		      .write = mutex_write, .src = SRC_NV, .why = "locks of the data port"),
 	KVGPU_LINE_AT(PMU_BASE, PMU_PG_CTRL, FILE, FILE, .src = SRC_NV,
-		      .why = "steps of the power gating sequence"),
+		      .why = "steps of the power gating sequence, without effect"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_pmu = {
 	.name = "PMU", .base = PMU_BASE, .size = PMU_SIZE, KVGPU_UNIT_LINES(lines),
-	KVGPU_REST(FILE, FILE, "memory interface and counters of the real falcon: it could touch everything", SRC_NVRNN),
+	KVGPU_REST(FILE, FILE, "memory interface and counters of the real falcon, which could reach all memory", SRC_NVRNN),
 };

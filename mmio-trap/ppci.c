@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PPCI: the configuration space seen from BAR0. Its words come from the room that keeps the virtual
- * configuration space (kvgpu_trap_config()); a guest's writes here change only what it reads back.
- * One byte acts: 0xff on the MSI capability's id is nouveau's re-arm, sent while interrupts are
- * off.
+ * PPCI: the configuration space seen from BAR0. mdev/config.c sets its words by
+ * kvgpu_trap_config(). A guest's writes here change only the value that it reads back, except for
+ * one byte: 0xff on the id of the MSI capability is nouveau's re-arm, which it sends while
+ * interrupts are off.
  */
 #include <gk110/ppci.h>
 
@@ -17,25 +17,25 @@ static void msi_write(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line config[] = {
 	KVGPU_LINE(PPCI_BASE + GK110_PCI_ROM_SHADOW, FILE, FILE, .src = SRC_NVRNN,
-		   .why = "switches the ROM to its copy in memory; the guest's ROM is always readable"),
+		   .why = "switches the ROM to its copy in memory, without effect: the guest's ROM is always readable"),
 	KVGPU_LINE(PPCI_BASE + GK110_PCI_MSI, FILE, EMULATE, .write = msi_write, .src = SRC_NV,
-		   .why = "byte write re-arms MSI"),
+		   .why = "a byte write re-arms MSI"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppci_config = {
 	.name = "PPCI_CONFIG", .base = PPCI_BASE, .size = PPCI_CONFIG_SIZE,
 		KVGPU_UNIT_LINES(config),
-	KVGPU_REST(FILE, FILE, "virtual configuration space; the real mirror could move BARs and MSI", SRC_PCI),
+	KVGPU_REST(FILE, FILE, "virtual configuration space; writes to the real one could move BARs and MSI", SRC_PCI),
 };
 
 static const struct kvgpu_reg_line link[] = {
 	KVGPU_LINE(PPCI_LINK_SPEED_CTL, FILE, FILE, .zero = PPCI_LINK_SPEED_GO, .src = SRC_NV,
-		   .why = "the link is the host's; a change is done at once"),
-	KVGPU_LINE(PPCI_LINK_CAP, FILE, FILE, .src = SRC_NV, .why = "the link is the host's"),
+		   .why = "the PCIe link is the host's; a change reads as done at once"),
+	KVGPU_LINE(PPCI_LINK_CAP, FILE, FILE, .src = SRC_NV, .why = "the PCIe link is the host's"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ppci = {
 	.name = "PPCI", .base = PPCI_BASE + PPCI_CONFIG_SIZE, .size = PPCI_SIZE - PPCI_CONFIG_SIZE,
 		KVGPU_UNIT_LINES(link),
-	KVGPU_REST(FILE, FILE, "PCIe link and its errors are the host's", SRC_RNN),
+	KVGPU_REST(FILE, FILE, "the PCIe link and its errors are the host's", SRC_RNN),
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PROM: the VBIOS that the host read from the card, and zeros behind it. */
+/* PROM: the VBIOS that the host read from the card, followed by zeros. */
 #include <gk110/vbios.h>
 
 #include "units.h"
@@ -15,7 +15,8 @@ static u32 prom_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PROM_BASE, CONST, CONST, .count = PROM_SIZE / 4, .bulk = true, .read = prom_read,
-		   .src = SRC_NV, .why = "nouveau reads its tables here; the ROM can't be written"),
+		   .src = SRC_NV,
+		   .why = "nouveau reads the VBIOS tables here; the ROM can't be written"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_prom = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * PTIMER: the card's time, which a guest can't set. The GPU stamps memory with the card's time
- * (semaphore releases, reports), and a driver compares those stamps with PTIMER: a guest with a
- * time of its own would find them in its future or far past. nouveau sets the time when it loads
- * and does not read it back. cfg.ptimer_offset is for a vGPU that was moved from another card. The
- * rate is always that of the host, which counts nanoseconds, whatever ratio the guest writes.
+ * (semaphore releases, reports), and a driver compares these stamps with PTIMER. With a time of its
+ * own a guest would find the stamps in its future or far past. nouveau sets the time when it loads
+ * and does not read it back. cfg.ptimer_offset is for a vGPU that has come from another card. The
+ * rate is always the host's, in nanoseconds, whatever ratio the guest writes.
  */
 #include <gk110/ptimer.h>
 #include <gk110/pmc.h>
@@ -36,13 +36,13 @@ static void intr_update(struct kvgpu_trap *t)
 }
 
 /*
- * The alarm is when the low word is next equal: the distance is unsigned, up to 4.3 s. Armed only
- * while it can interrupt.
+ * The alarm rings when the low word is next equal to PTIMER_ALARM: the distance is unsigned, up to
+ * 4.3 s. It is armed only while it can interrupt.
  */
 static void alarm_arm(struct kvgpu_trap *t, const struct kvgpu_access *a)
 {
 	u32 low = (u32)kvgpu_guest_time(t, a->now), at = kvgpu_reg_get(t, PTIMER_ALARM);
-	/* when the low word became @low */
+	/* time at which the low word became @low */
 	u64 tick = a->now - ((a->now + t->ptimer_offset) & ~TIME_BITS & 0xffffffff);
 	u64 alarm = 0;
 
@@ -77,7 +77,7 @@ void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now)
 {
 	if (!t->ptimer_alarm || now < t->ptimer_alarm)
 		return;
-	/* the low word comes round again */
+	/* the low word is equal again after one ALARM_PERIOD */
 	t->ptimer_alarm += (((now - t->ptimer_alarm) >> 32) + 1) * ALARM_PERIOD;
 	kvgpu_reg_set(t, PTIMER_INTR, kvgpu_reg_get(t, PTIMER_INTR) | PTIMER_INTR_ALARM);
 	intr_update(t);
@@ -86,22 +86,23 @@ void kvgpu_trap_alarm(struct kvgpu_trap *t, u64 now)
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(
 		PTIMER_MMIO_FAULT_ADDR, CONST, CONST, .src = SRC_NVRNN,
-		.why = "failed register accesses are the host's alarm; a guest's never reach the bus"),
-	KVGPU_LINE(PTIMER_MMIO_FAULT_DATA, CONST, CONST, .src = SRC_NVRNN, .why = "as above"),
+		.why = "failed register accesses are reported to the host only; a guest's accesses never reach the bus"),
+	KVGPU_LINE(PTIMER_MMIO_FAULT_DATA, CONST, CONST, .src = SRC_NVRNN,
+		   .why = "failed register accesses are reported to the host only"),
 	KVGPU_LINE(PTIMER_INTR, FILE, EMULATE, .write = intr_write, .src = SRC_NVRNN,
-		   .why = "alarm rang; write 1 to clear"),
+		   .why = "the alarm has rung; a written 1 clears it"),
 	KVGPU_LINE(PTIMER_INTR_EN, FILE, EMULATE, .write = intr_en_write, .src = SRC_NVRNN,
-		   .why = "arms the vGPU's alarm (a timer of the host)"),
+		   .why = "arms the vGPU's alarm, a timer of the host"),
 	KVGPU_LINE(PTIMER_CLOCK_DIV, FILE, FILE, .reset = PTIMER_NS_DIV, .src = SRC_NVRNN,
-		   .why = "the rate is the host's"),
+		   .why = "the rate of PTIMER is the host's"),
 	KVGPU_LINE(PTIMER_CLOCK_MUL, FILE, FILE, .reset = PTIMER_NS_MUL, .src = SRC_NVRNN,
-		   .why = "the rate is the host's"),
+		   .why = "the rate of PTIMER is the host's"),
 	KVGPU_LINE(PTIMER_CLOCK_SOURCE, FILE, FILE, .reset = PTIMER_NS_SOURCE_MUL - 1,
-		   .src = SRC_NVRNN, .why = "the rate is the host's"),
+		   .src = SRC_NVRNN, .why = "the rate of PTIMER is the host's"),
 	KVGPU_LINE(PTIMER_TIME_LOW, EMULATE, CONST, .read = low_read, .src = SRC_NVRNN,
-		   .why = "the card's time, as the GPU stamps memory with it; can't be set"),
+		   .why = "the card's time, with which the GPU stamps memory; a guest can't set it"),
 	KVGPU_LINE(PTIMER_TIME_HIGH, EMULATE, CONST, .read = high_read, .src = SRC_NVRNN,
-		   .why = "as above"),
+		   .why = "high word of the card's time; a guest can't set it"),
 	KVGPU_LINE(PTIMER_ALARM, FILE, EMULATE, .write = alarm_write, .src = SRC_NVRNN,
 		   .why = "the vGPU's alarm"),
 };

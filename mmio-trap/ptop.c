@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PTOP: what a guest's card is made of. Three lies: no display and no video engines (bits 0-3 of
- * 0x22500), so that nouveau creates none; memory is four equal partitions, whatever is behind them;
- * every engine is on runlist 0, because nouveau wakes sleepers of that runlist only. Ids, interrupt
- * and reset bits, fault units and register bases are the card's own.
+ * PTOP: the units of a guest's card. It differs from the real card in three points. Display and
+ * video engines are absent (bits 0-3 of PTOP_DISABLE), so that nouveau creates none. Memory is four
+ * equal partitions. Every engine is on runlist 0, because nouveau wakes sleepers of that runlist
+ * only. Engine ids, interrupt and reset bits, fault units and register bases are the card's own.
  */
 #include <gk110/ptop.h>
 
@@ -67,36 +67,38 @@ static u32 device_read(struct kvgpu_trap *t, const struct kvgpu_access *a)
 
 static const struct kvgpu_reg_line lines[] = {
 	KVGPU_LINE(PTOP_FUSE_CONTROL, FILE, FILE, .src = SRC_NV,
-		   .why = "fuse readout, part of nouveau's sequence"),
-	KVGPU_LINE(PTOP_DEVINIT, CONST, CONST, .reset = PTOP_DEVINIT_DONE, .src = SRC_NV,
-		   .why = "already initialised: nouveau does not run the VBIOS's scripts"),
+		   .why = "fuse readout, a step of nouveau's sequence"),
+	KVGPU_LINE(
+		PTOP_DEVINIT, CONST, CONST, .reset = PTOP_DEVINIT_DONE, .src = SRC_NV,
+		.why = "already initialised, so that nouveau does not run the scripts of the VBIOS"),
 	KVGPU_LINE(PTOP_PCI, FILE, FILE, .reset = PTOP_PCI_V2 | PTOP_PCI_FULL_SPEED,
-		   .src = SRC_NVRNN, .why = "link version; the link is the host's"),
+		   .src = SRC_NVRNN, .why = "version of the PCIe link, which is the host's"),
 	KVGPU_LINE(PTOP_GPC_COUNT, CONST, CONST, .read = gpcs_read, .src = SRC_RNN,
-		   .why = "the card's"),
+		   .why = "number of GPCs of the card"),
 	KVGPU_LINE(PTOP_TPC_PER_GPC_COUNT, CONST, CONST, .read = tpcs_read, .src = SRC_RNN,
-		   .why = "the card's largest"),
+		   .why = "TPCs of the largest GPC of the card"),
 	KVGPU_LINE(
 		PTOP_FBP_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
-		.why = "vGPU memory is shown as equal partitions, so that it is one contiguous range"),
+		.why = "the vGPU's memory is shown as equal partitions, so that it is one contiguous range"),
 	KVGPU_LINE(PTOP_FBPA_COUNT, CONST, CONST, .reset = KVGPU_GUEST_FBP, .src = SRC_NVRNN,
-		   .why = "one per partition"),
+		   .why = "one FBPA in each partition"),
 	KVGPU_LINE(PTOP_CE_COUNT, CONST, CONST, .read = ces_read, .src = SRC_RNN,
-		   .why = "the card's"),
+		   .why = "number of copy engines of the card"),
 	KVGPU_LINE(PTOP_HEAD_COUNT, CONST, CONST, .src = SRC_NVRNN, .why = "no display"),
-	KVGPU_LINE(PTOP_DISABLE, CONST, CONST,
-		   .reset = PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
-			    PTOP_DISABLE_MSENC,
-		   .src = SRC_NV,
-		   .why = "display and video engines absent: nouveau creates none of them"),
+	KVGPU_LINE(
+		PTOP_DISABLE, CONST, CONST,
+		.reset = PTOP_DISABLE_DISPLAY | PTOP_DISABLE_MSPDEC_MSPPP | PTOP_DISABLE_MSVLD |
+			 PTOP_DISABLE_MSENC,
+		.src = SRC_NV,
+		.why = "display and video engines are absent, so that nouveau creates none of them"),
 	KVGPU_LINE(PTOP_DISABLE_GPC, CONST, CONST, .src = SRC_RNN,
-		   .why = "what is counted is there"),
+		   .why = "all units that the counts name are there"),
 	KVGPU_LINE(PTOP_DISABLE_TPC(0), CONST, CONST, .count = KVGPU_MAX_GPC, .src = SRC_RNN,
-		   .why = "what is counted is there"),
+		   .why = "all units that the counts name are there"),
 	KVGPU_LINE(PTOP_DISABLE_FBP, CONST, CONST, .src = SRC_RNN,
-		   .why = "all partitions shown are there"),
+		   .why = "all partitions that the count names are there"),
 	KVGPU_LINE(PTOP_DISABLE_FBPA, CONST, CONST, .src = SRC_NVRNN,
-		   .why = "all partitions shown are there"),
+		   .why = "all partitions that the count names are there"),
 	KVGPU_LINE(PTOP_DEVICE(0), CONST, CONST, .count = PTOP_DEVICE_NR, .read = device_read,
 		   .src = SRC_NV, .why = "the card's engines, all on runlist 0"),
 };
@@ -107,7 +109,7 @@ const struct kvgpu_reg_unit kvgpu_unit_ptop = {
 
 static const struct kvgpu_reg_line low[] = {
 	KVGPU_LINE(PTOP_PMU_ENABLE, FILE, FILE, .reset = PTOP_PMU_ENABLE_ON, .src = SRC_NV,
-		   .why = "reset of the PMU on relatives of the chip; the guest's PMU is virtual"),
+		   .why = "resets the PMU on related chips, without effect: the guest's PMU is virtual"),
 };
 
 const struct kvgpu_reg_unit kvgpu_unit_ptop_low = {

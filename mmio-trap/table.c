@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All units by address, the search in them, and the proof that they say one thing about each
- * register.
+ * All units by address, the search for a register, and the checks that each register has one line
+ * with one meaning.
  */
 #include <gk110/bar.h>
 #include <gk110/map.h>
@@ -104,7 +104,7 @@ static const struct kvgpu_reg_unit *find_unit(u32 reg)
 	return NULL;
 }
 
-/* @reg is one of the line's registers; *@idx says which */
+/* Tells whether @reg is one of the line's registers, and gives its index in *@idx. */
 static bool covers(const struct kvgpu_reg_line *l, u32 reg, u32 *idx)
 {
 	u32 d = reg - l->off;
@@ -148,7 +148,7 @@ bool kvgpu_trap_info(u32 reg, struct kvgpu_reg_info *info)
 	return l->rd != KVGPU_REG_UNLISTED;
 }
 
-/* ------------------------------------------------------------------ proofs */
+/* ------------------------------------------------------------------ checks */
 
 static const char *check_classes(const struct kvgpu_reg_line *l)
 {
@@ -194,7 +194,7 @@ static const char *check_place(const struct kvgpu_reg_unit *u, const struct kvgp
 	return NULL;
 }
 
-/* Lines may interleave, but no register may be in two. */
+/* Lines may interleave, but no register is in two lines. */
 static const char *check_overlap(const struct kvgpu_reg_line *a, const struct kvgpu_reg_line *b)
 {
 	const struct kvgpu_reg_line *few = count_of(a) < count_of(b) ? a : b,
@@ -228,7 +228,7 @@ static const char *check_lines(const struct kvgpu_reg_unit *u)
 	return NULL;
 }
 
-/* what a guest maps has to behave as memory does */
+/* A register that a guest maps behaves as memory does. */
 static const char *check_plain(void)
 {
 	u32 reg;
@@ -245,7 +245,10 @@ static const char *check_plain(void)
 	return NULL;
 }
 
-/* so has this page, apart from the words that mdev/machine/flush.c looks at */
+/*
+ * The page of flushes behaves as memory does too, except for the registers that
+ * mdev/machine/flush.c looks at.
+ */
 static const char *check_flush_page(void)
 {
 	u32 reg;

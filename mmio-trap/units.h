@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables. Each is in the file named in the comment. */
+/* The units' tables, each with the file that defines it. */
 #ifndef KVGPU_MMIO_TRAP_UNITS_H
 #define KVGPU_MMIO_TRAP_UNITS_H
 
@@ -43,7 +43,7 @@ extern const struct kvgpu_reg_unit kvgpu_unit_gpc_bcast_tpc;
 extern const struct kvgpu_reg_unit kvgpu_unit_gpc;
 extern const struct kvgpu_reg_unit kvgpu_unit_fecs;			/* fecs.c */
 extern const struct kvgpu_reg_unit kvgpu_unit_gpccs;
-/* absent.c: what a guest must never drive, and what its card does not have */
+/* absent.c: units that a guest must never drive, and units that its card does not have. */
 extern const struct kvgpu_reg_unit kvgpu_unit_pfifo_bypass;
 extern const struct kvgpu_reg_unit kvgpu_unit_prma;
 extern const struct kvgpu_reg_unit kvgpu_unit_prmfb;
