@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clocks and budgets: what each vGPU has had, and what it may have. internal.h says how they work.
+ * Clocks and budgets: the GPU time that each vGPU was charged, and the time that it may still use.
+ * internal.h explains the clocks.
  */
 #include "sched/internal.h"
 
-/* ------------------------------------------------------------------ what follows from the knobs */
+/* ---------------------------------------------------------------- values derived from the knobs */
 
 static u32 share_of(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
@@ -18,7 +19,10 @@ static u64 rescaled(u64 v, u64 around, u32 from, u32 to)
 	return d >= 0 ? around + div_u64((u64)d * from, to) : around - div_u64((u64)-d * from, to);
 }
 
-/* moves the clock of one whose share changes so that it is as many ns ahead or behind as it was */
+/*
+ * Moves the clocks of @e, whose share changes, so that they stay as many ns of GPU time ahead or
+ * behind.
+ */
 static void rescale(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 share)
 {
 	if (e->share && e->share != share) {
@@ -95,8 +99,10 @@ void sched_tick(struct kvgpu_sched *s, u64 now)
 }
 
 /*
- * vclock of equal and fixed share goes on if it is not ahead of all that want to run, or if
- * somebody, awake or asleep, has had what others are still owed
+ * Equal and fixed share: vclock may be ahead of a vGPU's vtime by its lead_v. If it is further
+ * ahead of every vGPU that wants to run, the GPU lost time to all of them, and vclock is set back,
+ * but not behind its value at the last sched_close(). vclock is not set back while a vGPU, awake or
+ * asleep, is out of its share: that vGPU has had time that the others are still owed.
  */
 static void stop_clock(struct kvgpu_sched *s)
 {
@@ -128,7 +134,7 @@ void sched_close(struct kvgpu_sched *s)
 	s->closed = s->vclock;
 }
 
-/* best effort: up to the last of those that can run, never back */
+/* Best effort: vclock follows the lowest vtime of all vGPUs that can run. It never goes back. */
 static void follow(struct kvgpu_sched *s)
 {
 	struct kvgpu_sched_ent *e;
@@ -216,7 +222,7 @@ void kvgpu_sched_charge(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 ns
 	sched_settle(s);
 }
 
-/* ------------------------------------------------------------------ when it will be otherwise */
+/* ------------------------------------------------------------------ times of the next changes */
 
 u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 {
@@ -226,7 +232,7 @@ u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 		wait = div_u64((u64)((s64)(e->cap_depth / 2) - e->cap_left), e->cap) + 1;
 	if (e->share_out) {
 		v = e->vtime + e->lead_v / 2 - s->vclock;
-		/* so that the product fits */
+		/* keep v * total within 64 bits */
 		v = min(v, 1ull << 34);
 		wait = max(wait, v * s->total / SCHED_V + 1);
 	}

@@ -1,39 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns. The one whose clock is furthest behind is next; of those that are about as far behind (by
- * half of the shortest turn of the lighter), who has waited longest, or the order of each round
- * would be another, and a vGPU be first in one and last in the next. Before them, for one turn,
- * come those that have just woken and have half of their start still to use by the other clock,
- * pace: that fills again at the pace of their share, so whoever comes often to the front gets no
- * more than that by it.
+ * Turns: which vGPU is next, and for how long.
  *
- * Each turn has a length in proportion to the share that its vGPU has of those that compete, so
- * that a round of all stays short, and a few ms of it more or less are few for everybody; but no
- * turn is longer than a slice, or so short that switching would be what the GPU mostly does. For
- * one that wakes, or is no longer held back, and is next, the turn under way ends early, but not
- * before sched_turn_min(), and not for the same one twice in a slice, so that nobody can make
- * others switch all the time. As it may have work for a moment only, the driver is asked to look
- * soon again whether it has more, and again a bit later, until it has used a slice.
+ * The vGPU whose clock is furthest behind is next. Among vGPUs whose clocks are about equal (within
+ * half of the shortest turn of the lighter vGPU) the one with the longest wait is next. Otherwise
+ * the order would change from round to round, and a vGPU could be first in one round and last in
+ * the next.
  *
- * One that has run out of work in its turn, of which it has used the most so far, and lately was
- * back soon, keeps the chip for a moment if the next is ahead of it: a client that waits for each
- * of its jobs would else lose most of its turns. If that was in vain, it does not the next few
- * times.
+ * A vGPU that has just woken goes to the front for one turn if at least half of its lead is left by
+ * the second clock, pace. The lead fills again in proportion to the vGPU's share. A vGPU that wakes
+ * often therefore gains no more than its share by it.
  *
- * Who has the GPU alone and leaves it idle (a channel that waits for a semaphore) pays for the time
- * as if it had used it, or it would stay the furthest behind and be next again. A moment is free
- * now and then: the driver learns late that somebody has no work.
+ * The length of a turn is in proportion to the vGPU's part of the shares that compete, so that a
+ * round stays short. No turn is longer than a slice. No turn is shorter than sched_turn_min(), or
+ * the GPU would spend most of its time on switches.
+ *
+ * A vGPU that wakes or is let go ends the turn under way early if it goes before the vGPU on the
+ * chip. The turn still lasts for sched_turn_min(), and the same waker ends at most one turn in a
+ * slice: no vGPU can force switches all the time. A vGPU that has just woken may have work for a
+ * moment only. Until it has used a slice, the driver is asked to look again soon, at growing
+ * intervals.
+ *
+ * A vGPU that has run out of work may linger, which means that it keeps the chip for a moment. A
+ * client that waits for each of its jobs would otherwise lose most of its turns. A vGPU lingers if
+ * it has used at least half of its turn so far, its last sleep was short, and no vGPU that can run
+ * goes before it. If no work came in that moment, it does not linger the next few times.
+ *
+ * A vGPU that has the chip alone and leaves it idle (a channel that waits for a semaphore) pays for
+ * the time as if it had used it. Otherwise it would stay furthest behind and be next again. A
+ * moment of idling is free once in two slices, because the driver learns late that a vGPU has no
+ * work.
  */
 #include "sched/internal.h"
 
 struct survey {
-	/* of equal ones, who has waited longest: the list is in the order of last turns */
-	struct kvgpu_sched_ent *next;
+	struct kvgpu_sched_ent *next;	/* among equal ones the longest wait */
 	u32 can_run;
-	u32 share;			/* of them together */
-	/* somebody, awake or asleep, is held back or owes more than a short turn */
+	u32 share;			/* sum over the vGPUs in can_run */
+	/* a vGPU, awake or asleep, is held back or owes more than its lead */
 	bool held;
-	u64 release;			/* when somebody that wants to run is let go */
+	bool parked;			/* a vGPU has work and is parked */
+	/* ns; when the first held-back vGPU that wants to run is let go */
+	u64 release;
 };
 
 static bool owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
@@ -43,7 +51,7 @@ static bool owes(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e)
 		sched_ahead(e->vtime, s->vclock + e->lead_v) > 0);
 }
 
-/* the list is in the order of their last turns */
+/* s->ents is in the order of last turns, so the first match has waited longest. */
 static struct kvgpu_sched_ent *longest_waiting(const struct kvgpu_sched *s,
 					       struct kvgpu_sched_ent *behind)
 {
@@ -65,6 +73,7 @@ static struct survey look(const struct kvgpu_sched *s)
 		if (e->suspended)
 			continue;
 		v.held |= owes(s, e);
+		v.parked |= e->parked && e->work;
 		if (!sched_wants(e))
 			continue;
 		if (!sched_can_run(e)) {
@@ -120,10 +129,11 @@ void sched_end_turn(struct kvgpu_sched *s)
 }
 
 /*
- * What its last turn was too long or too short, the next one is to be shorter or longer, so that
- * all gain the same in a round and keep their places in it. More than half is left to the clocks: a
- * shortest turn may be late by the quarter that a piece of work takes, and a vGPU that gains a bit
- * in each round loses its place in it, and with it most of a turn in some window.
+ * Corrects the length of this turn by the error of the last one, so that all vGPUs gain the same in
+ * a round and keep their places in it. The shortest turn may end late by a quarter, the length of a
+ * piece of work; a vGPU that gained a little in each round would lose its place, and with it most
+ * of a turn in some window. The correction is at most half of the turn: larger errors are left to
+ * the clocks.
  */
 static u64 even_out(struct kvgpu_sched_ent *e, u64 turn)
 {
@@ -151,22 +161,24 @@ static void begin_turn(struct kvgpu_sched *s, const struct survey *v)
 }
 
 /*
- * nobody has to share: all lists, or none. Only while a debt is being paid off are the lists of
- * those that sleep kept away
+ * No two vGPUs compete. The chip gets the lists of all vGPUs (open), or only the list of the vGPU
+ * that can run, if there is one. The latter holds while a vGPU is held back, works off a debt, or
+ * is
+ * parked: lists of sleeping vGPUs are kept away too.
  */
 static void without_turns(struct kvgpu_sched *s, const struct survey *v,
 			  struct kvgpu_sched_choice *out)
 {
 	s->started = false;
 	out->ent = v->next;
-	out->open = s->nr_runnable == v->can_run && !v->held;
+	out->open = s->nr_runnable == v->can_run && !v->held && !(v->parked && v->next);
 	out->until = v->next ? sched_exhausted(s, v->next) : KVGPU_SCHED_NEVER;
 	if (!out->open)
 		out->until =
 			min3(out->until, v->release, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
 }
 
-/* for how long what current_ent may do stays as it is */
+/* Returns when the rights of current_ent change, or when the driver should look at it again. */
 static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 {
 	const struct kvgpu_sched_ent *e = s->current_ent;
@@ -183,6 +195,14 @@ static u64 turn_until(const struct kvgpu_sched *s, const struct survey *v)
 	return until;
 }
 
+/* A vGPU that gets the chip anew has time to make progress before it is parked. */
+static void note_alone(struct kvgpu_sched *s, struct kvgpu_sched_ent *alone)
+{
+	if (alone && alone != s->alone)
+		alone->idle = false;
+	s->alone = alone;
+}
+
 static u64 not_too_soon(const struct kvgpu_sched *s, u64 until)
 {
 	return until == KVGPU_SCHED_NEVER ? until : max(until, sched_later(s->at, SCHED_UNTIL_MIN));
@@ -193,7 +213,7 @@ static void take_turns(struct kvgpu_sched *s, const struct survey *v,
 {
 	if (!s->current_ent) {
 		begin_turn(s, v);
-		/* the same one goes on: there is no switch to wait for */
+		/* the same vGPU goes on: there is no switch to wait for */
 		s->started &= s->current_ent == was;
 		if (v->can_run > 1 && (s->started || s->current_ent != was))
 			s->current_ent->slices++;
@@ -225,6 +245,7 @@ void kvgpu_sched_choose(struct kvgpu_sched *s, u64 now, struct kvgpu_sched_choic
 		take_turns(s, &v, was, out);
 	}
 	out->until = not_too_soon(s, out->until);
+	note_alone(s, out->open ? NULL : out->ent);
 }
 
 u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
@@ -234,7 +255,9 @@ u64 kvgpu_sched_started(struct kvgpu_sched *s, u64 now)
 	sched_tick(s, now);
 	sched_settle(s);
 	if (!s->current_ent)
-		return not_too_soon(s, sched_later(s->at, SCHED_ROUND(s->slice_ns)));
+		return not_too_soon(s, min(sched_later(s->at, SCHED_ROUND(s->slice_ns)),
+					   s->alone ? sched_exhausted(s, s->alone) :
+						      KVGPU_SCHED_NEVER));
 	if (!s->started) {
 		s->slice_end = sched_later(s->at, s->slice_end - s->turn_start);
 		s->turn_start = s->at;

@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When to look who works: at samples. What a sample sees is charged for the time until the next
- * one. With samples at a fixed period a guest works between them and pays for nothing, and there
- * are many ways to know when the last one was. After a time that is distributed exponentially a
- * sample is as likely in the next moment as it ever was: whatever a guest knows, the part of
- * samples that find it at work is the part of the time that it works. Looks at other times, which a
- * guest may know, are none (mdev/machine/look.c).
+ * Times of samples. A sample finds out which vGPU works. That vGPU is charged for the time until
+ * the next sample. With a fixed period a guest could work between samples and pay for nothing: a
+ * guest has many ways to learn when the last sample was. The gaps are therefore distributed
+ * exponentially between a shortest gap (mean / KVGPU_GAP_MIN) and a longest one (mean *
+ * KVGPU_GAP_MAX). Between the two a sample is equally likely in each moment, whatever a guest
+ * knows. The part of samples that find a guest at work is then the part of time for which it works.
+ * Looks at other times are not samples, because a guest may know these times (mdev/machine/look.c).
  */
 #include "sched/internal.h"
 
+/* mean gap while vGPUs alternate, or while more than one may have to be charged */
+#define SAMPLE_NS	1000000ull
+/* the same, and no work was seen for QUIET_NS */
+#define SAMPLE_QUIET_NS	4000000ull
+/* one vGPU without limits: only statistics depend on it */
+#define SAMPLE_ALONE_NS	10000000ull
+/* the same, and no work was seen for QUIET_NS; or no lists, but a guest may ask for a flush */
+#define SAMPLE_ASLEEP_NS 50000000ull
+#define QUIET_NS	1000000000ull
+#define REST_MAX_NS	10000000ull
+
 /*
- * ln 2 and the curvature of -log2(1 - x / 2) against x, in units of 2^-16: log2 is x - CURVE x (1 -
- * x) within 0.7 %
+ * ln 2, and the curvature of -log2(1 - x / 2) over x, both in units of 2^-16: log2 is x - CURVE x
+ * (1 - x) within 0.7 %
  */
 #define LN2	45426u
 #define CURVE	22414u
 
 /*
- * -ln(u) for u = (random + 1) / 2^64, in units of 2^-16: the leading zeroes are whole powers of
- * two, the rest a fraction of one
+ * -ln(u) for u = (random + 1) / 2^64, in units of 2^-16. Leading zeroes are whole powers of two,
+ * the mantissa is the rest.
  */
 static u64 minus_ln(u64 random)
 {
 	u32 zeroes = random ? __builtin_clzll(random) : 63;
-	/* 2 (1 - mantissa), of a mantissa from 1/2 on */
+	/* 2 (1 - mantissa), mantissa in [1/2, 1) */
 	u64 x = 65536 - ((random << zeroes) >> 47 & 65535);
 	u64 log2 = ((u64)zeroes << 16) + x - (CURVE * (x * (65536 - x) >> 16) >> 16);
 
@@ -35,4 +47,22 @@ u64 kvgpu_sched_gap(u64 mean, u64 random)
 	u64 gap = min(mean, (u64)1 << 40) * minus_ln(random) >> 16;
 
 	return min(max(gap, mean / KVGPU_GAP_MIN), mean * KVGPU_GAP_MAX);
+}
+
+u64 kvgpu_sched_sample_mean(const struct kvgpu_sched_watch *w)
+{
+	bool quiet = w->idle_ns > QUIET_NS;
+
+	if (w->alternates)
+		return SAMPLE_NS;
+	if (w->listed > 1 || w->limited)
+		return quiet ? SAMPLE_QUIET_NS : SAMPLE_NS;
+	if (w->listed)
+		return quiet ? SAMPLE_ASLEEP_NS : SAMPLE_ALONE_NS;
+	return w->any ? SAMPLE_ASLEEP_NS : 0;
+}
+
+u64 kvgpu_sched_rest(u64 used, u64 random)
+{
+	return kvgpu_sched_gap(min(2 * min(used, REST_MAX_NS), REST_MAX_NS), random);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One that does not let go of the engine. A preempt may rightly take long: the chip saves a context
- * only between blocks of threads. So: wait; when it is late, look once for an interrupt that nobody
- * has answered and that holds the engine, which may be all there is to it; after the watchdog's
- * time end what is resident.
+ * A preempt that takes long. It may rightly do so: the chip saves a context only between blocks of
+ * threads. The steps are: wait; when the preempt is late, look once for an unanswered interrupt
+ * that holds the engine; after the watchdog's time, end the resident channel.
  */
 #include "sched/internal.h"
 
@@ -35,18 +34,14 @@ static u64 forgiven(const struct kvgpu_strikes *k, u64 now)
 	return now > k->last ? div64_u64(now - k->last, KVGPU_STRIKE_FORGIVEN_NS) : 0;
 }
 
-u32 kvgpu_strikes_now(const struct kvgpu_strikes *k, u64 now)
-{
-	u64 n = forgiven(k, now);
-
-	return n < k->count ? k->count - (u32)n : 0;
-}
-
 bool kvgpu_strike(struct kvgpu_strikes *k, u64 now)
 {
 	u64 n = forgiven(k, now);
 
-	/* what has been waited for the next to be forgiven counts, unless this is the first */
+	/*
+	 * Forgiven strikes move @last by whole periods: the time waited for the next one to be
+	 * forgiven is kept. If no strike is left, the period starts now.
+	 */
 	if (n < k->count) {
 		k->count -= (u32)n;
 		k->last += n * KVGPU_STRIKE_FORGIVEN_NS;
@@ -63,4 +58,18 @@ bool kvgpu_strike(struct kvgpu_strikes *k, u64 now)
 void kvgpu_strikes_clear(struct kvgpu_strikes *k)
 {
 	k->count = 0;
+}
+
+bool kvgpu_reset(struct kvgpu_resets *r, u64 now)
+{
+	u64 n = now > r->at ? div64_u64(now - r->at, KVGPU_RESET_FORGOTTEN_NS) : 0;
+
+	if (n) {
+		r->count -= (u32)min(n, (u64)r->count);
+		r->at = now;
+	}
+	if (r->count >= KVGPU_RESETS_BURST)
+		return true;
+	r->count++;
+	return false;
 }

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual time. Each vGPU has a clock (vtime) that advances by the GPU time it is charged, divided
- * by its share: who is behind has had less than it should. All are compared with one clock of the
- * GPU, vclock:
+ * Virtual time. Each vGPU has a clock, vtime. It advances by the GPU time that the vGPU is charged,
+ * divided by the vGPU's share: a vGPU whose clock is behind has had less than its share. All clocks
+ * are compared with one clock of the GPU, vclock:
  *
- *   best effort: vclock is where the last of those that want to run is. It moves with them, and
- *   while nobody wants to run, at
- *	the pace at which everybody's clock would move if all did: debts are paid off by idle time
- *	as by other people's time.
- *   equal and fixed share: vclock is the time of day. Who is ahead of it has used up its share and
- *   waits; so nothing is passed
- *	on. It is stopped when it is ahead of all that want to run: GPU time that was lost to
- *	everybody (switches) is not owed to anybody.
+ * best effort: vclock is the lowest vtime of the vGPUs that can run. While no vGPU can run, vclock
+ *   advances as all clocks would if all vGPUs ran, so that idle time pays off debts.
+ * equal and fixed share: vclock advances with the time of day. A vGPU ahead of it has used up its
+ *   share and waits; an unused share goes to no other vGPU. vclock stops when it is ahead of all
+ *   vGPUs that want to run: GPU time that all of them lost (switches) is not owed to any.
  *
- * So that nobody gains by sleeping, one that does not want to run, or may not, is never further
- * behind vclock than its lead_v: what it gets as a start when it wakes. That puts it in front of
- * those that ran meanwhile, so that it waits for no more than the turn that is under way; over any
- * time it can gain lead_v once, however often it sleeps: apart from it, its clock and vclock have
- * to run through the same range. Nobody is further ahead than debt_v; what is beyond is forgiven.
+ * A vGPU that does not want to run, or may not, is at most its lead_v behind vclock, so that a vGPU
+ * gains nothing by sleeping. The lead puts it before the vGPUs that ran meanwhile: when it wakes,
+ * it waits for the turn under way only. Over any time a vGPU gains lead_v once, however often it
+ * sleeps, because apart from the lead its clock and vclock run through the same range. No vGPU is
+ * further ahead of vclock than its debt_v. The excess is forgiven.
  *
- * A second clock of the GPU, pace, is the time of day in all policies, as if everybody wanted to
- * run; against it each vGPU's paced is compared to see whether it may go to the front when it
- * wakes. vclock would not do: it stands still while those that are last in a round wait for their
- * turns.
+ * pace is a second clock of the GPU. It advances with the time of day under all policies, as if all
+ * vGPUs wanted to run. Each vGPU's paced is compared with pace to decide whether the vGPU goes to
+ * the front when it wakes. vclock can't decide this: it stands still while the last vGPUs of a
+ * round wait for their turns.
  *
- * Unit of clocks: GPU time in ns * SCHED_V / share. They wrap around: only differences, by
- * sched_ahead(), mean something, and all clocks are kept within debt_v of vclock.
+ * Clocks are in ns of GPU time * SCHED_V / share. They wrap around: only their differences, by
+ * sched_ahead(), mean something. All clocks stay within debt_v of vclock.
  *
- * A cap is a bucket of GPU time (cap_left, in ns / 100) that fills with cap per cent of the time of
- * day up to cap_depth. Whoever empties it, or the lead_v that a share is, is held back until it is
- * half full again.
+ * A cap is a bucket of GPU time (cap_left, in ns / 100). It fills with cap per cent of the time of
+ * day, up to cap_depth. A vGPU that empties its bucket, or uses up the lead_v of its share, is held
+ * back until half of it is there again.
  */
 #ifndef KVGPU_SCHED_INTERNAL_H
 #define KVGPU_SCHED_INTERNAL_H
@@ -38,28 +35,32 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
-#include "kvgpu/sched.h"
+#include "sched/sched.h"
 
 #define SCHED_V			4096u
-/*
- * no step in time is taken longer than this: 3 days, all that could matter has happened long before
- */
+/* Longest step in time, ns: 3 days. Every clock has reached its limit long before. */
 #define SCHED_STEP_MAX		(1ull << 48)
-/* budgets are refilled over this time: 0.8 % of 2 s */
+/*
+ * Time over which budgets fill, ns. A full budget may be spent at once, beyond the share: in a
+ * window of 2 s, for which shares are promised (docs/sharing.md), that is 0.8 %.
+ */
 #define SCHED_PERIOD		16000000u
 #define SCHED_DEPTH_MIN		1000000u
-/* no bucket is fuller than this before it is cut down to its depth */
+/*
+ * Most that a cap's budget (.cap_left, in hundredths of a nanosecond) holds before sched_close()
+ * cuts it down to .cap_depth.
+ */
 #define SCHED_CAP_MOST		((s64)1 << 60)
 /*
- * Turns are so long that a round of all that compete takes 3.5 slices, but at least a fifth of a
- * slice. With the slice as it is by default: 14 ms, 0.7 % of 2 s, so that it hardly matters where
- * in a round a measurement begins; 1.75 ms each for 8.
+ * A round of all vGPUs that compete takes 3.5 slices, and a turn at least 1 / SCHED_SHORTEST of a
+ * slice. With the default slice a round is 14 ms, 0.7 % of 2 s, so that it hardly matters where in
+ * a round a measurement begins. Each of 8 equal vGPUs then has 1.75 ms.
  */
 #define SCHED_ROUND(slice)	((slice) * 7 / 2)
 #define SCHED_SHORTEST		5u
-/* nobody is told to ask again sooner than this */
+/* The driver is never asked to call again sooner than this, ns. */
 #define SCHED_UNTIL_MIN		50000u
-/* one that kept the chip for a moment and had no more work does not keep it so many times */
+/* Number of sleeps without lingering, after a lingering in vain. */
 #define SCHED_IN_VAIN		4u
 
 static inline s64 sched_ahead(u64 a, u64 b)
@@ -72,15 +73,15 @@ static inline u64 sched_later(u64 now, u64 ns)
 	return ns > KVGPU_SCHED_NEVER - now ? KVGPU_SCHED_NEVER : now + ns;
 }
 
-/* the shortest turn, and for how long one that has started is not cut short */
+/* The shortest turn, ns. A turn that has started is not cut shorter than this. */
 static inline u64 sched_turn_min(const struct kvgpu_sched *s)
 {
 	return max(s->slice_ns / SCHED_SHORTEST, (u64)KVGPU_SCHED_SLICE_MIN);
 }
 
 /*
- * how soon the driver is to look again at one that may have run out of work, and what of a turn may
- * be idle for free
+ * A moment, ns: how soon the driver looks again at a vGPU that may have run out of work, how long a
+ * vGPU lingers, and how much idling is free.
  */
 static inline u64 sched_moment(const struct kvgpu_sched *s)
 {
@@ -97,38 +98,41 @@ static inline bool sched_can_run(const struct kvgpu_sched_ent *e)
 	return sched_wants(e) && !e->cap_out && !e->share_out;
 }
 
-/* account.c: time passes: budgets fill, vclock moves */
+/* account.c: lets time pass until @now. Budgets fill, vclock moves. */
 void sched_tick(struct kvgpu_sched *s, u64 now);
-/* clocks into their limits, and who is held back; after everything that moves a clock */
+/*
+ * Brings all clocks within their limits and decides which vGPUs are held back. Called after every
+ * change of a clock.
+ */
 void sched_settle(struct kvgpu_sched *s);
-/* all that was seen up to now is charged: what nobody used is gone */
+/* All use before s->at is charged: budget that no vGPU used is lost. */
 void sched_close(struct kvgpu_sched *s);
 void sched_pay(struct kvgpu_sched_ent *e, u64 ns);
 /*
- * what follows from shares, caps and slice: after one of them, or who is present, has changed.
- * Debts stay what they are in ns
+ * Derives all values that depend on shares, caps and the slice. Called when one of them, or the set
+ * of vGPUs, has changed. Debts keep their length in ns.
  */
 void sched_derive(struct kvgpu_sched *s);
-/* a full budget, no debt */
+/* Gives @e a full budget and no debt. */
 void sched_fill(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 /*
- * when one that is held back need not be any longer, when one that runs from now on would be. As
- * seen now, or sooner
+ * The time when @e, which is held back, is let go; and the time when @e, if it runs from now on, is
+ * held back. As things stand at s->at the answer may be too early, and is never too late.
  */
 u64 sched_release(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 u64 sched_exhausted(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* vgpu.c: it has lingered long enough */
+/* vgpu.c: ends the lingering of @e, which was in vain. */
 void sched_leave(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
 
-/* turn.c: the next one of two that can run */
+/* turn.c: tells whether @a goes before @b when both can run. */
 bool sched_goes_before(const struct kvgpu_sched_ent *a, const struct kvgpu_sched_ent *b);
-/* @e has begun to want to run, or is let go: the turn under way ends early if it should */
+/* Ends the turn under way early, by the rules in choose.c: @e has woken or was let go. */
 void sched_cut(struct kvgpu_sched *s, struct kvgpu_sched_ent *e);
-/* @e has run out of work: does it keep the chip for a moment? */
+/* Tells whether @e, which has just run out of work, keeps the chip for a moment. */
 bool sched_lingers(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *e);
 
-/* choose.c: the turn of current_ent is over, if it has one */
+/* choose.c: ends the turn of current_ent, if there is one. */
 void sched_end_turn(struct kvgpu_sched *s);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The turn under way, seen from those that wait: who goes before whom, when a turn ends early, who
- * keeps the chip for a moment.
+ * The turn under way as waiting vGPUs see it: which of two vGPUs goes before the other, when a turn
+ * ends early, and which vGPU keeps the chip for a moment without work.
  */
 #include "sched/internal.h"
 

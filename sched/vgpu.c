@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is present, what it wants, and the admin's knobs. */
+/* Adds and removes vGPUs, notes which of them want to run, and sets the admin's knobs. */
 #include <linux/errno.h>
 #include <linux/string.h>
 
@@ -39,6 +39,8 @@ void kvgpu_sched_remove(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u64 no
 	sched_tick(s, now);
 	if (s->current_ent == e)
 		s->current_ent = NULL;
+	if (s->alone == e)
+		s->alone = NULL;
 	s->nr_runnable -= sched_wants(e);
 	s->nr_ents--;
 	list_del_init(&e->node);
@@ -82,7 +84,7 @@ void kvgpu_sched_set_runnable(struct kvgpu_sched *s, struct kvgpu_sched_ent *e, 
 	if (runnable == e->runnable)
 		return;
 	sched_tick(s, now);
-	sched_settle(s);	/* as what it was, up to here */
+	sched_settle(s);	/* up to now with the old state */
 	if (runnable) {
 		e->quick = s->at - e->slept_at < s->slice_ns / 2;
 	} else {
@@ -99,7 +101,7 @@ void kvgpu_sched_set_suspended(struct kvgpu_sched *s, struct kvgpu_sched_ent *e,
 			       u64 now)
 {
 	sched_tick(s, now);
-	sched_settle(s);	/* as what it was, up to here */
+	sched_settle(s);	/* up to now with the old state */
 	set_wish(s, e, (struct wish){ .runnable = e->runnable, .suspended = suspended });
 }
 
@@ -122,7 +124,7 @@ int kvgpu_sched_set_policy(struct kvgpu_sched *s, enum kvgpu_sched_policy policy
 	sched_settle(s);
 	s->policy = policy;
 	sched_derive(s);
-	/* all start with a full budget, or a debt */
+	/* Each vGPU gains a full budget. A larger debt is not paid off by it. */
 	list_for_each_entry(e, &s->ents, node)
 		e->vtime -= e->lead_v;
 	sched_settle(s);
@@ -168,16 +170,16 @@ static u64 cap_ppm(const struct kvgpu_sched_ent *e)
 	return (u64)e->cap * (KVGPU_SCHED_PPM / 100);
 }
 
-/* the part of @left_ppm that one of @share gets among @total; rounded to the nearest */
+/* The part of @left_ppm that @share of @total gets, rounded to the nearest. */
 static u32 part(u64 left_ppm, u32 share, u64 total)
 {
 	return total ? div64_u64(left_ppm * share + total / 2, total) : 0;
 }
 
 /*
- * Best effort: what is over at a cap goes to the others, in proportion, which may bring more of
- * them to their caps: those whose cap is below their part, found anew until there are no more of
- * them. The part of a weight only grows.
+ * Best effort: time above a cap goes to the other vGPUs by weight, which can bring more of them to
+ * their caps. The vGPUs whose cap is below their part are found anew until their number stays the
+ * same. The part of each weight only grows, so a capped vGPU stays capped.
  */
 static u32 part_of_weight(const struct kvgpu_sched *s, const struct kvgpu_sched_ent *of)
 {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decides from the looks at the chip which vGPUs compete.
+ *
+ * A vGPU that has the chip alone, has work, and makes no progress waits for a semaphore, as far as
+ * the driver can tell. It is *parked*: it does not compete for a while, so that the chip does not
+ * idle for it. The while doubles each time, up to PARK_MAX_NS. It starts anew as soon as an engine
+ * is seen at work for the vGPU. The time for which the vGPU was idle decides, and not the number of
+ * looks: a neighbour causes looks by its kicks, and several of them fit between two kernels.
+ *
+ * While a vGPU is parked and another one works the chip is not open (choose.c), because the parked
+ * vGPU could take half of the chip unseen.
+ */
+#include "sched/internal.h"
+
+/* a vGPU that makes no progress is parked after it was seen idle for this long */
+#define IDLE_NS		500000u
+#define PARK_MIN_NS	2000000ull
+#define PARK_MAX_NS	32000000ull
+
+void kvgpu_sched_note(struct kvgpu_sched_ent *e, bool work, bool seen)
+{
+	e->work = work;
+	e->seen = seen;
+}
+
+static bool competes(const struct kvgpu_sched_ent *e)
+{
+	return e->work && !e->parked;
+}
+
+static u32 nr_competing(const struct kvgpu_sched *s)
+{
+	const struct kvgpu_sched_ent *e;
+	u32 nr = 0;
+
+	list_for_each_entry(e, &s->ents, node)
+		nr += competes(e);
+	return nr;
+}
+
+/* @others: how many other vGPUs compete */
+static void park(const struct kvgpu_sched *s, struct kvgpu_sched_ent *e, u32 others)
+{
+	if (e->seen) {
+		e->idle = false;
+		e->park_ns = 0;
+		e->parked = false;
+		return;
+	}
+	if (e->parked)
+		e->parked = s->at < e->parked_until;
+	if (s->alone != e || !e->work || !others) {
+		e->idle = false;
+		return;
+	}
+	if (!e->idle)
+		e->idle_since = s->at;
+	e->idle = true;
+	if (s->at - e->idle_since < IDLE_NS)
+		return;
+	e->idle = false;
+	e->park_ns = min(max(e->park_ns * 2, PARK_MIN_NS), PARK_MAX_NS);
+	e->parked_until = sched_later(s->at, e->park_ns);
+	e->parked = true;
+}
+
+void kvgpu_sched_looked(struct kvgpu_sched *s, u64 now)
+{
+	struct kvgpu_sched_ent *e, *next;
+	u32 competing;
+
+	sched_tick(s, now);
+	sched_settle(s);	/* up to now all of them are what they were */
+	competing = nr_competing(s);
+	list_for_each_entry(e, &s->ents, node)
+		park(s, e, competing - competes(e));
+	/*
+	 * The end of a turn moves its vGPU to the end of the list. The loop meets it again there,
+	 * and changes nothing.
+	 */
+	list_for_each_entry_safe(e, next, &s->ents, node)
+		kvgpu_sched_set_runnable(s, e, competes(e), now);
+}
